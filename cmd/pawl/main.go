@@ -13,14 +13,9 @@ import (
 
 	"pawl/face/app"
 	"pawl/face/cli"
-	"pawl/face/cli/agents"
-	"pawl/face/cli/board"
+	"pawl/face/cli/commands"
 	"pawl/face/cli/complete"
-	"pawl/face/cli/flow"
-	"pawl/face/cli/inspect"
 	"pawl/face/cli/manual"
-	"pawl/face/cli/orders"
-	"pawl/face/cli/skills"
 	"pawl/sandbox"
 )
 
@@ -40,7 +35,7 @@ func run(host app.Host) {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, host, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(), complete.Entries(), manual.Entries())...)
+	code := cli.Main(ctx, host, std, os.Args[1:], slices.Concat(commands.Entries(), complete.Entries(), manual.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }

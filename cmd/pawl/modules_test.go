@@ -12,6 +12,7 @@ import (
 	"pawl/driver/workspace"
 	"pawl/face/app"
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/internal/modeltest"
 	"pawl/kernel/effect"
 )
@@ -97,7 +98,7 @@ func (u *user) shows(p planted, srv *modeltest.Server) {
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	w, err := app.Host{}.Open(ctx, place, cli.Open{ReadOnly: true, Config: cli.DefaultConfig()})
+	w, err := app.Host{}.Open(ctx, place, cli.Open{ReadOnly: true, Config: settings.Default()})
 	if err != nil {
 		u.t.Fatal(err)
 	}

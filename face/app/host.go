@@ -10,6 +10,8 @@ import (
 	"pawl/driver/verify"
 	"pawl/driver/workspace"
 	"pawl/face/cli"
+	"pawl/face/cli/commands"
+	"pawl/face/cli/settings"
 	"pawl/face/demo"
 	"pawl/face/doctor"
 	"pawl/face/registry"
@@ -41,7 +43,7 @@ func (Host) Edit(ctx context.Context, path string) error { return sandbox.Edit(c
 
 // Tools are the tools that are wired in.
 func (h Host) Tools() []kernel.Tool {
-	return newParts(h, effect.Place{}, cli.DefaultConfig(), nil).known()
+	return newParts(h, effect.Place{}, settings.Default(), nil).known()
 }
 
 // Footing says what stands in the way of making a place a workspace.
@@ -51,12 +53,12 @@ func (Host) Footing(place effect.Place) cli.Footing {
 }
 
 // Grounds says where plans would be carried out.
-func (Host) Grounds(place effect.Place, c cli.Config) (policy.Repo, bool) {
+func (Host) Grounds(place effect.Place, c settings.Config) (policy.Repo, bool) {
 	return layout.Inspect(place.Workspace), fenced(c)
 }
 
 // Doctor asks the machine.
-func (Host) Doctor(ctx context.Context, place effect.Place, c cli.Config) []cli.Finding {
+func (Host) Doctor(ctx context.Context, place effect.Place, c settings.Config) []cli.Finding {
 	box, err := sandbox.New(walls(c))
 	if err != nil {
 		return nil
@@ -83,23 +85,23 @@ func (h Host) Demo(ctx context.Context, d cli.Demo) (cli.Sample, error) {
 }
 
 // Agents are the agents that runs may name.
-func (h Host) Agents(place effect.Place, c cli.Config) cli.Agents {
+func (h Host) Agents(place effect.Place, c settings.Config) cli.Agents {
 	box, _ := sandbox.New(walls(c)) // these options are always valid
 	return h.registry(c, launch.Launcher{Box: box, Place: place}).Described()
 }
 
 // registry are the agents with these settings.
-func (h Host) registry(c cli.Config, l launch.Launcher) registry.Registry {
+func (h Host) registry(c settings.Config, l launch.Launcher) registry.Registry {
 	return registry.Registry{Config: c, Launch: l, State: h.stateDir(), Version: version(), Pawl: func(ctx context.Context, state string, std cli.Streams, args []string) int {
-		return cli.Main(ctx, Host{State: state, Cache: Host{}.cacheDir()}, std, args)
+		return cli.Main(ctx, Host{State: state, Cache: Host{}.cacheDir()}, std, args, commands.Entries()...)
 	}}
 }
 
 // fenced reports whether the shell and the checks start nothing without walls of pawl's own.
-func fenced(c cli.Config) bool { return c.Isolation != cli.Outer }
+func fenced(c settings.Config) bool { return c.Isolation != settings.Outer }
 
 // walls are what holds commands with these settings.
-func walls(c cli.Config) sandbox.Options {
+func walls(c settings.Config) sandbox.Options {
 	if !fenced(c) {
 		return sandbox.Options{Mechanism: sandbox.MechanismOuter}
 	}

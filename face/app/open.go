@@ -20,6 +20,7 @@ import (
 	"pawl/driver/workspace"
 	"pawl/driver/workspace/relocate"
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/face/project"
 	"pawl/face/registry"
 	"pawl/kernel"
@@ -124,7 +125,7 @@ func founded(place effect.Place, o cli.Open) (fresh bool, err error) {
 }
 
 // groundwork is what the kernel knows of the program around it, whatever is wired in.
-func groundwork(c cli.Config) kernel.Config {
+func groundwork(c settings.Config) kernel.Config {
 	base := kernel.Defaults()
 	base.Agents, base.Walled = registry.Traits(), fenced(c)
 	base.Network = func(grant string) ([]effect.Site, error) { return egress.OfUser().Sites(grant) }
@@ -204,7 +205,7 @@ func tellEarlier(ctx context.Context, w *cli.Workspace, tell func(error)) {
 
 // faces adds what commands need beside the kernel: who owns the workspace, the server for agents, the project, the trackers of others,
 // and files.
-func faces(w *cli.Workspace, dir string, c cli.Config) {
+func faces(w *cli.Workspace, dir string, c settings.Config) {
 	w.Serve, w.Project, w.Tracker = serve(w), project.Of(w.Place, c.Dependencies), project.Tracker(dir, c.GitHub)
 	w.Branch = project.Branch(w.Place)
 	w.Own = func(command string) (func(), error) { return presence.Own(dir, command) }

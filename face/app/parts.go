@@ -15,7 +15,7 @@ import (
 	"pawl/driver/search"
 	"pawl/driver/shell"
 	"pawl/driver/verify"
-	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/face/project"
 	"pawl/kernel"
 	"pawl/kernel/effect"
@@ -38,7 +38,7 @@ type parts struct {
 	close func()
 }
 
-func newParts(h Host, place effect.Place, c cli.Config, keep *recording.Recordings) *parts {
+func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Recordings) *parts {
 	held := walls(c)
 	held.Ready = true
 	box, _ := sandbox.New(held) // these options are always valid

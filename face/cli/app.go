@@ -191,6 +191,9 @@ func locale(a *App) string {
 	return ""
 }
 
+// Issue is the label of the issue that the command line names, "" for none.
+func (a *App) Issue() string { return a.Flags.issue }
+
 // Actor names the user at the keyboard.
 func (a *App) Actor() pawl.Actor { return pawl.By(pawl.KindUser, userName(a)) }
 

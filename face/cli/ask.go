@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl"
+	"pawl/face/cli/settings"
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/query"
@@ -37,9 +38,9 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 	if !v.ask {
 		tellHow(ctx, v.sess, s, p)
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, s.Approval.About), Short(s.Approval.Hash))}
+		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
 	}
-	cut := showApproval(ctx, v.sess, s, p, false)
+	cut := ShowApproval(ctx, v.sess, s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
 		if errors.Is(err, tui.ErrSettled) {
@@ -52,13 +53,13 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		switch answer {
 		case "y":
 			if cut {
-				cut = showApproval(ctx, v.sess, s, p, true)
+				cut = ShowApproval(ctx, v.sess, s, p, true)
 				continue
 			}
 			_, err = v.sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
 		case "v":
-			cut = showApproval(ctx, v.sess, s, p, true)
+			cut = ShowApproval(ctx, v.sess, s, p, true)
 		case "n":
 			_, err = v.sess.Do(ctx, &kernel.Deny{})
 			return err == nil, err
@@ -69,7 +70,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			}
 			return again, err
 		case "e":
-			if err := editPlan(ctx, v.sess, s); err != nil {
+			if err := EditPlan(ctx, v.sess, s); err != nil {
 				reportError(v.sess.Printer, err)
 				continue
 			}
@@ -79,8 +80,43 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 }
 
-// showApproval prints what is asked about and reports whether something was left out.
-func showApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+// Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
+// there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
+func Put(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
+	err = InIssue(sess, i, func(at *Session) error {
+		at.rep = newReporter(at)
+		s, err := at.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		open = true
+		_, err = (&Drive{sess: at, ask: sess.Present()}).approval(ctx, s)
+		return err
+	})
+	return open, err
+}
+
+// Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is none.
+func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
+	err = InIssue(sess, i, func(at *Session) error {
+		s, err := at.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		open = true
+		ShowApproval(ctx, at, s, query.PlanOf(s), false)
+		ok, err := Confirm(ctx, at.Printer, at.Text("cli.ask.deny", i.Label))
+		if err != nil || !ok {
+			return err
+		}
+		_, err = at.Do(ctx, &kernel.Deny{})
+		return err
+	})
+	return open, err
+}
+
+// ShowApproval prints what is asked about and reports whether something was left out.
+func ShowApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 	a := sess.App
 	if s.Approval.About == "checks" {
 		return showChecks(ctx, sess, s, full)
@@ -214,7 +250,7 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"))
 	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
 	if errors.Is(err, tui.ErrLeft) {
-		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, about), Short(s.Approval.Hash))
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, about), Short(s.Approval.Hash))
 	}
 	return answer, err
 }
@@ -240,7 +276,7 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 		return
 	}
 	// The arguments of a call stand nowhere else, so all of them are shown.
-	if showApproval(ctx, sess, s, p, s.Approval.About == "call") {
+	if ShowApproval(ctx, sess, s, p, s.Approval.About == "call") {
 		sess.Say(sess.Style.Yellow(sess.Text("cli.ask.see_all")))
 	}
 	sess.Say(sess.Text("cli.ask.how"))
@@ -256,6 +292,32 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 	for _, w := range ways {
 		sess.Say(view.ForIssue(w, sess.Printer.issue))
 	}
+}
+
+// ApproveOpen grants the open question. Without a hash the person is shown what is asked first; where nobody sits at a
+// terminal, only --yes grants it, whatever hash is named.
+func ApproveOpen(ctx context.Context, sess *Session, hash string, yes bool) error {
+	if hash != "" && (yes || sess.Std.TTY) {
+		_, err := sess.Do(ctx, &kernel.Approve{Hash: hash, Way: kernel.WayCommand})
+		return err
+	}
+	s, err := sess.Workspace.Kernel.Look(ctx)
+	if err != nil {
+		return err
+	}
+	if s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+		_, err := sess.Do(ctx, &kernel.Approve{}) // the kernel's refusal says in which state the session is
+		return err
+	}
+	if !yes && sess.rep != nil {
+		return nil // the work that follows puts the question
+	}
+	if !yes {
+		tellHow(ctx, sess, s, query.PlanOf(s))
+		return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
+	}
+	_, err = sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
+	return err
 }
 
 // Edit lets a person write a text in their editor, beginning with what is given. It returns what was written and the name of its
@@ -275,7 +337,7 @@ func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text
 		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
 	}
 	failed := a.Screen.Suspend(func() error { return a.Host.Edit(ctx, name) })
-	raw, err := readFile(name, limit)
+	raw, err := settings.ReadFile(name, limit)
 	switch {
 	case failed == nil && err == nil:
 		return string(raw), name, nil
@@ -296,14 +358,14 @@ func Kept(err error, name string) error {
 	return pawl.Fail(pawl.CodeOf(err), "cli.edit_kept", name).Because(err)
 }
 
-// editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
+// EditPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
 // cannot be used.
-func editPlan(ctx context.Context, sess *Session, s *kernel.Snapshot) error {
-	text, name, err := Edit(ctx, sess.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, labelsOf(sess.Printer)), plan.MaxBytes)
+func EditPlan(ctx context.Context, sess *Session, s *kernel.Snapshot) error {
+	text, name, err := Edit(ctx, sess.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, PlanLabels(sess.Printer)), plan.MaxBytes)
 	if err != nil {
 		return err
 	}
-	if err := replacePlan(ctx, sess, s, text); err != nil {
+	if err := ReplacePlan(ctx, sess, s, text); err != nil {
 		if sess.JSON {
 			return Kept(err, name)
 		}
@@ -314,8 +376,8 @@ func editPlan(ctx context.Context, sess *Session, s *kernel.Snapshot) error {
 	return nil
 }
 
-// replacePlan reads an edited document and gives the plan that it says.
-func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text string) error {
+// ReplacePlan reads an edited document and gives the plan that it says.
+func ReplacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text string) error {
 	base := s.Solution.Plan
 	edited, changes, err := plan.ParsePRD(text, base)
 	var bad *pawl.Problems
@@ -343,16 +405,13 @@ func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text st
 	return nil
 }
 
-// labelsOf are the words of a plan's document in the language of the call.
-func labelsOf(pr *Printer) plan.Labels {
+// PlanLabels are the words of a plan's document in the language of the call.
+func PlanLabels(pr *Printer) plan.Labels {
 	if pr.Choose("en", "zh") == "zh" {
 		return plan.Chinese()
 	}
 	return plan.English()
 }
-
-// aboutStage is what an approval is about that a stage of a flow ends with.
-const aboutStage = "stage"
 
 // stage puts the question that a stage ends with before a person: what was found, and the ways on.
 func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
@@ -361,7 +420,7 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 		if err := v.sess.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash))}
+		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash)))
 	}
 	for _, l := range stageSheet(v.sess.Printer, s) {
 		v.sess.Say(l)
@@ -375,9 +434,9 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 // openStage says how the question of a stage that is left open is answered.
 func (v *Drive) openStage(s *kernel.Snapshot) error {
 	for _, n := range query.StatusOf(s).Next {
-		v.sess.Say("  " + nextText(v.sess.Printer, n))
+		v.sess.Say("  " + NextText(v.sess.Printer, n))
 	}
-	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash))}
+	return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash)))
 }
 
 // askStage asks until one of the ways was picked.
@@ -462,7 +521,7 @@ func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 	_, why := e.Path()
 	reasons := make([]string, 0, len(why))
 	for _, r := range why {
-		reasons = append(reasons, pr.Text(r.Key, words(r.Args)...))
+		reasons = append(reasons, pr.Text(r.Key, Args(r.Args)...))
 	}
 	out = append(out, "  "+pr.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
 	for _, f := range e.EHRB {
@@ -543,14 +602,15 @@ func runWhileAsked(ctx context.Context, a *App, args []string) {
 // Named accepts one name, or none where a person can choose it: on a terminal, and never in a pipe or with --json.
 func Named(pr *Printer) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) == 0 && picks(pr) {
+		if len(args) == 0 && Picks(pr) {
 			return nil
 		}
 		return Exactly(1)(c, args)
 	}
 }
 
-func picks(pr *Printer) bool { return pr.Present() && pr.Screen.Drawn() }
+// Picks reports whether a person can choose from a list: on a terminal that draws, and never with --json.
+func Picks(pr *Printer) bool { return pr.Present() && pr.Screen.Drawn() }
 
 // Pick returns the name that was given, or lets a person choose one of the items.
 func Pick(ctx context.Context, pr *Printer, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
@@ -566,26 +626,9 @@ func Pick(ctx context.Context, pr *Printer, args []string, title string, items f
 	}
 	i, err := pr.Screen.Pick(ctx, pr.Text(title), list)
 	if errors.Is(err, tui.ErrLeft) {
-		err = shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", "canceled")}
+		err = Shown(pawl.Fail(pawl.CodeCanceled, "cli.ended", "canceled"))
 	}
 	return i.ID, err
-}
-
-// PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.
-func PickAgent(ctx context.Context, a *App, args []string, fits func(AgentInfo) bool) (string, error) {
-	return Pick(ctx, a.Printer, args, "cli.pick.agent", func() ([]tui.Item, error) {
-		agents, err := AgentsOf(a)
-		if err != nil {
-			return nil, err
-		}
-		var out []tui.Item
-		for _, i := range agents.List(ctx, "") {
-			if fits == nil || fits(i) {
-				out = append(out, tui.Item{ID: i.Name, Title: agentWord(a.Printer, "kind", i.Kind) + "  " + i.Version, Note: agentWord(a.Printer, "state", i.State)})
-			}
-		}
-		return out, nil
-	})
 }
 
 // MaxPicked is how many things a person is offered to choose from.

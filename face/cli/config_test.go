@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/kernel"
 )
 
@@ -236,9 +236,9 @@ func TestConfigInitKeepsWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestDefaultConfigIsTheKernels(t *testing.T) {
+func TestDefaultIsTheKernels(t *testing.T) {
 	want := kernel.Defaults()
-	got, err := cli.DefaultConfig().Kernel(kernel.Defaults())
+	got, err := settings.Default().Kernel(kernel.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,10 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
-	"pawl/face/cli/agents"
-	"pawl/face/cli/board"
-	"pawl/face/cli/flow"
-	"pawl/face/cli/inspect"
+	"pawl/face/cli/commands"
+	"pawl/face/cli/complete"
 	"pawl/face/cli/manual"
-	"pawl/face/cli/orders"
-	"pawl/face/cli/skills"
+	"pawl/face/cli/settings"
 	"pawl/internal/golden"
 	"pawl/kernel/effect"
 	"pawl/text/message"
@@ -36,7 +33,7 @@ func tree(lang string) *cobra.Command {
 
 // others are the commands of the packages beside this one, as the program has them.
 func others() []cli.Entry {
-	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), inspect.Entries(), agents.Entries(), manual.Entries())
+	return slices.Concat(commands.Entries(), complete.Entries(), manual.Entries())
 }
 
 // walk calls f for a command and all below it, in the order of the help.
@@ -140,16 +137,34 @@ func TestEveryGroupAndAnswerHasAName(t *testing.T) {
 }
 
 // Every setting says what it does, in both languages.
+// settingLines are the rows of the table of settings in a language. Those of single servers and agents have no variable.
+func settingLines(l message.Lang) []settings.Line {
+	text := (&cli.Printer{Lang: l}).Text
+	rows := settings.Default().Lines(text)
+	for _, name := range []string{
+		"agents.x.login", "agents.x.way", "agents.x.base_url", "agents.x.model", "agents.x.trust", "mcp.servers.x.command", "mcp.servers.x.env.Y",
+		"mcp.servers.x.network", "mcp.servers.x.url", "mcp.servers.x.key_env", "mcp.servers.x.key_file", "mcp.servers.x.digest",
+	} {
+		row, ok := settings.DefaultOf(name, text)
+		if !ok {
+			panic(name)
+		}
+		row.Name, row.Env = strings.NewReplacer(".x.", ".NAME.", ".Y", ".VARIABLE").Replace(name), ""
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 func TestEverySettingHasAMeaning(t *testing.T) {
 	seen := map[string]bool{}
 	for _, l := range []message.Lang{message.English, message.Chinese} {
-		for _, s := range cli.Settings(l) {
-			meaning := s[3].(string)
+		for _, s := range settingLines(l) {
+			meaning := s.Meaning
 			if strings.HasPrefix(meaning, "setting.") || strings.Contains(meaning, "%!") || len(meaning) < 6 {
-				t.Errorf("%s: %s means %q", l, s[0], meaning)
+				t.Errorf("%s: %s means %q", l, s.Name, meaning)
 			}
 			if seen[meaning] {
-				t.Errorf("%s: %s says what another setting says: %q", l, s[0], meaning)
+				t.Errorf("%s: %s says what another setting says: %q", l, s.Name, meaning)
 			}
 			seen[meaning] = true
 		}
@@ -205,8 +220,8 @@ func commandPage() string {
 	})
 	b.WriteString("## Settings\n\nSettings come from `$XDG_CONFIG_HOME/pawl/config.yaml` (yours), `.pawl/config.yaml` (the project's, which can only tighten\n" +
 		"what you chose), environment variables and flags, each over the one before.\n\n| setting | meaning | default | environment |\n|---|---|---|---|\n")
-	for _, s := range cli.Settings(message.English) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s[0], s[3], code(strings.Join(s[1].([]string), ", ")), code(s[2].(string)))
+	for _, s := range settingLines(message.English) {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Name, s.Meaning, code(strings.Join(s.Value, ", ")), code(s.Env))
 	}
 	return b.String()
 }

@@ -37,7 +37,7 @@ func NewDrive(sess *Session, wanted ...string) *Drive {
 // printed by then.
 func (v *Drive) Work(ctx context.Context, runID string) error {
 	for {
-		rest, err := v.foreground(ctx)
+		rest, err := v.Foreground(ctx)
 		if err != nil {
 			return err
 		}
@@ -74,8 +74,17 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 	}
 }
 
-// foreground runs the runner with its live line. At an interrupt it says at once how to go on.
-func (v *Drive) foreground(ctx context.Context) (runner.Rest, error) {
+// AskNobody leaves open whatever a person would be asked, whoever sits there.
+func (v *Drive) AskNobody() { v.ask = false }
+
+// Effect carries out one effect that was asked for, and nothing behind it.
+func (v *Drive) Effect(ctx context.Context, id string) error { return v.run.Effect(ctx, id) }
+
+// Ended prints the result of work that has ended.
+func (v *Drive) Ended(ctx context.Context, s *kernel.Snapshot) { v.result(ctx, resultEnded, s) }
+
+// Foreground runs the runner with its live line. At an interrupt it says at once how to go on.
+func (v *Drive) Foreground(ctx context.Context) (runner.Rest, error) {
 	done, ticked := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ticked); v.sess.rep.Tick(done) }()
 	told := make(chan struct{})
@@ -116,25 +125,25 @@ func (v *Drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 	case "completed", "skipped":
 		return nil
 	case "declined", "revised":
-		return shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", r.Outcome)}
+		return Shown(pawl.Fail(pawl.CodeUserDenied, "cli.ended", r.Outcome))
 	}
-	return shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", r.Outcome)}
+	return Shown(pawl.Fail(pawl.CodeCanceled, "cli.ended", r.Outcome))
 }
 
 // blocked explains why work stopped and the ways on.
 func (v *Drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
-	v.sess.Screen.Call(stateText(v.sess.Printer, string(session.Blocked)))
+	v.sess.Screen.Call(StateText(v.sess.Printer, string(session.Blocked)))
 	v.result(ctx, resultBlocked, s)
 	b := s.Session.Blocked
 	if b == nil {
-		return shown{pawl.Fail(pawl.CodeBlocked, "cli.blocked")}
+		return Shown(pawl.Fail(pawl.CodeBlocked, "cli.blocked"))
 	}
-	return shown{pawl.Fail(pawl.CodeBlocked, "cli.blocked_by", string(b.Kind)).Because(b.Error.Err())}
+	return Shown(pawl.Fail(pawl.CodeBlocked, "cli.blocked_by", string(b.Kind)).Because(b.Error.Err()))
 }
 
-// openAndGoOn takes the right to run work and works; when another process has it, that one goes on by itself, and the person is
+// OpenAndGoOn takes the right to run work and works; when another process has it, that one goes on by itself, and the person is
 // told so. The command is given in either case, by give, behind the ownership.
-func openAndGoOn(ctx context.Context, a *App, noWait bool, wanted []string, give func(*Session) error) error {
+func OpenAndGoOn(ctx context.Context, a *App, noWait bool, wanted []string, give func(*Session) error) error {
 	return a.With(ctx, Writing(), func(sess *Session) error { return GoOn(ctx, sess, noWait, wanted, give) })
 }
 
@@ -156,7 +165,7 @@ func GoOn(ctx context.Context, sess *Session, noWait bool, wanted []string, give
 			return err
 		}
 		if err := Halted(sess, other); err != nil {
-			remark(sess.Printer, err)
+			Remark(sess.Printer, err)
 		} else if !sess.JSON {
 			sess.SayText("cli.other_goes_on", other.PID, other.Host, other.Command)
 		}
@@ -271,7 +280,7 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 
 // PrintState prints where the session stands after a command that this process does not follow.
 func PrintState(ctx context.Context, sess *Session) error {
-	st, err := statusOf(ctx, sess)
+	st, err := StatusOf(ctx, sess)
 	if err != nil {
 		return err
 	}

@@ -28,11 +28,11 @@ func (s shown) Unwrap() error { return s.error }
 func Shown(err error) error { return shown{err} }
 
 // Explain puts an error into words, on one line and escaped.
-func Explain(pr *Printer, err error) string { return describe(pr, err).Message }
+func Explain(pr *Printer, err error) string { return Describe(pr, err).Message }
 
 // NextStep says what to do about an error, on one line and escaped, or "".
 func NextStep(pr *Printer, err error) string {
-	hint := describe(pr, err).Hint
+	hint := Describe(pr, err).Hint
 	if hint == "" {
 		return ""
 	}
@@ -74,8 +74,8 @@ func exitOf(err error) int {
 	return pawl.CodeOf(err).Info().Exit
 }
 
-// fault is the JSON form of an error.
-type fault struct {
+// Fault is the JSON form of an error.
+type Fault struct {
 	Code    pawl.Code  `json:"code"`
 	Class   pawl.Class `json:"class"`
 	Message string     `json:"message"`
@@ -87,9 +87,9 @@ type fault struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// describe turns an error into its parts. Texts are escaped.
-func describe(pr *Printer, err error) fault {
-	f := fault{Code: pawl.CodeOf(err), Message: err.Error()}
+// Describe turns an error into its parts. Texts are escaped.
+func Describe(pr *Printer, err error) Fault {
+	f := Fault{Code: pawl.CodeOf(err), Message: err.Error()}
 	f.Class = f.Code.Info().Class
 	var e *pawl.Error
 	if errors.As(err, &e) {
@@ -174,9 +174,9 @@ func problemTexts(pr *Printer, bad flawed) []string {
 
 // reportError writes an error to Err.
 func reportError(pr *Printer, err error) {
-	f := describe(pr, err)
+	f := Describe(pr, err)
 	if pr.JSON {
-		raw, _ := json.Marshal(map[string]fault{"error": f})
+		raw, _ := json.Marshal(map[string]Fault{"error": f})
 		_, _ = pr.Std.Err.Write(append(raw, '\n'))
 		return
 	}
@@ -194,12 +194,12 @@ func reportError(pr *Printer, err error) {
 		next := pr.Text("cli.next")
 		b.WriteString("  " + pr.Style.Cyan(next) + fold(pr, f.Hint, 4, term.Width(next)-2) + "\n")
 	}
-	b.WriteString("  " + pr.Style.Dim(faultLabel(pr, f)) + "\n")
+	b.WriteString("  " + pr.Style.Dim(FaultLabel(pr, f)) + "\n")
 	_, _ = io.WriteString(pr.Std.Err, b.String())
 }
 
-// faultLabel joins what programs and reports need: code, rule, gate and trace.
-func faultLabel(pr *Printer, f fault) string {
+// FaultLabel joins what programs and reports need: code, rule, gate and trace.
+func FaultLabel(pr *Printer, f Fault) string {
 	parts := []string{string(f.Code)}
 	if f.Rule != "" {
 		parts = append(parts, pr.Text("cli.rule", f.Rule))

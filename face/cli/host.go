@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/face/cli/settings"
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/audit"
@@ -15,6 +16,7 @@ import (
 	"pawl/runner"
 	"pawl/text/backlog"
 	"pawl/text/knowledge"
+	"pawl/text/message"
 	"pawl/text/policy"
 )
 
@@ -28,7 +30,7 @@ type Host interface {
 	// without, a workspace that was never initialised is a not_found error.
 	Open(ctx context.Context, place effect.Place, o Open) (*Workspace, error)
 	// Doctor asks the machine: walls, tools, git, store. It needs no workspace.
-	Doctor(ctx context.Context, place effect.Place, c Config) []Finding
+	Doctor(ctx context.Context, place effect.Place, c settings.Config) []Finding
 	// Demo shows on a sample repository what pawl does, each command in a process of its own. It returns what it has made, which
 	// stays; nothing stays where ctx ended. The error is CodeChecksFailed where pawl did something else than what is told of it.
 	Demo(ctx context.Context, d Demo) (Sample, error)
@@ -38,13 +40,13 @@ type Host interface {
 	// Tools are the tools that plans may call, for commands that need no workspace.
 	Tools() []kernel.Tool
 	// Agents are the agents that runs may name, with the settings of a workspace.
-	Agents(place effect.Place, c Config) Agents
+	Agents(place effect.Place, c settings.Config) Agents
 }
 
 // Grounds is a Host that can say where plans of a place would be carried out, before any work on them.
 type Grounds interface {
 	// Grounds returns what git would obey in the place, and whether commands run behind walls or not at all.
-	Grounds(place effect.Place, c Config) (repo policy.Repo, walled bool)
+	Grounds(place effect.Place, c settings.Config) (repo policy.Repo, walled bool)
 }
 
 // Founder is a Host that can say what stands in the way of making a place a workspace.
@@ -72,7 +74,7 @@ type Open struct {
 	ReadOnly bool
 	// Still leaves it to a later command to take note of a workspace that was moved or copied.
 	Still  bool
-	Config Config
+	Config settings.Config
 	// Tell is told, from any goroutine, what work waits for that another process has, and what was left undone because of that.
 	// It may be nil.
 	Tell func(error)
@@ -82,7 +84,7 @@ type Open struct {
 type Demo struct {
 	// Dir is a folder that is empty or missing, "" for a new one among the temporary files.
 	Dir    string
-	Config Config
+	Config settings.Config
 	// Lang is the language of what pawl says in it, and Color whether it says it in colour. Text puts a text of the catalogue into words.
 	Lang  string
 	Color bool
@@ -520,4 +522,18 @@ type Past struct {
 type Commit struct {
 	ID, Tree, Message string
 	At                time.Time
+}
+
+// Serving says how a workspace is served to agents over the Model Context Protocol.
+type Serving struct {
+	// In and Out are the streams of the one client, unless Addr is set.
+	In  io.Reader
+	Out io.Writer
+	// Addr is the loopback address to serve streamable HTTP at, "" for the streams; Token is what clients must show there.
+	Addr, Token string
+	Lang        message.Lang
+	// Ready is told where the server is, once it is there.
+	Ready func(url string)
+	// Advance works on a run until it waits for a person, unless another process does.
+	Advance func(ctx context.Context) error
 }

@@ -18,6 +18,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/internal/memory"
 	"pawl/kernel"
 	"pawl/kernel/audit"
@@ -169,7 +170,7 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	}, nil
 }
 
-func (h *fakeHost) Doctor(context.Context, effect.Place, cli.Config) []cli.Finding {
+func (h *fakeHost) Doctor(context.Context, effect.Place, settings.Config) []cli.Finding {
 	return []cli.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"}, {Name: "git", State: "warn", Key: "cli.doctor_no_git"}}
 }
 
@@ -182,7 +183,7 @@ func (h *fakeHost) Demo(_ context.Context, d cli.Demo) (cli.Sample, error) {
 	return cli.Sample{Dir: "/tmp/a demo", Repo: "/tmp/a demo/greeting", Program: "pawl"}, h.wrong
 }
 
-func (h *fakeHost) Agents(_ effect.Place, c cli.Config) cli.Agents {
+func (h *fakeHost) Agents(_ effect.Place, c settings.Config) cli.Agents {
 	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
 	infos = append(infos, h.agents...)
 	for name, l := range h.logins {

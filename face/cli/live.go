@@ -112,9 +112,9 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			first := r.state == ""
 			r.state = e.Move.To
 			if first && e.Move.From == string(session.Idle) {
-				r.sess.Say(r.sess.Style.Dot() + " " + r.sess.Style.Bold(e.Move.From) + "  " + r.sess.Style.Dim(stateText(r.sess.Printer, e.Move.From)))
+				r.sess.Say(r.sess.Style.Dot() + " " + r.sess.Style.Bold(e.Move.From) + "  " + r.sess.Style.Dim(StateText(r.sess.Printer, e.Move.From)))
 			}
-			r.sess.Say(r.sess.Style.Arrow() + " " + r.sess.Style.Bold(e.Move.To) + "  " + r.sess.Style.Dim(stateText(r.sess.Printer, e.Move.To)))
+			r.sess.Say(r.sess.Style.Arrow() + " " + r.sess.Style.Bold(e.Move.To) + "  " + r.sess.Style.Dim(StateText(r.sess.Printer, e.Move.To)))
 		}
 		return
 	}
@@ -128,7 +128,7 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			Effect string `json:"effect"`
 			Answer string `json:"answer"`
 		}](e)
-		what := kindText(r.sess.Printer, effect.Kind(d.Effect))
+		what := KindText(r.sess.Printer, effect.Kind(d.Effect))
 		if doc, err := r.sess.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
 			what = effectText(r.sess.Printer, doc.Effect)
 		}
@@ -143,7 +143,7 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.fix_planned", d.Attempt, r.sess.Config.MaxFixes, r.sess.Wordy(d.Why)))
 	case kernel.AuditContextBuilt:
 		for _, key := range fields[effect.PackNote](e).Degraded {
-			r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.context", reasonText(r.sess.Printer, key, nil, nil)))
+			r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.context", ReasonText(r.sess.Printer, key, nil, nil)))
 		}
 	case kernel.AuditFixFailed:
 		d := fields[struct {
@@ -207,7 +207,7 @@ func (r *Reporter) announce(taskID, step string) {
 		place = r.sess.Text("cli.sum.repair_step", at.Repair)
 	}
 	if at.ID != "" {
-		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.sess.Std.Width, maxTitle, r.sess.Style.Ellipsis())
+		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.sess.Std.Width, MaxTitle, r.sess.Style.Ellipsis())
 		r.sess.Say("  " + r.sess.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
 }
@@ -225,11 +225,11 @@ func (r *Reporter) ended(e audit.Entry) {
 	if d.Effect == effect.KindVerify || d.Effect == effect.KindGates {
 		return
 	}
-	what := kindText(r.sess.Printer, d.Effect)
+	what := KindText(r.sess.Printer, d.Effect)
 	if at.ID == e.Subject.ID {
 		what = effectText(r.sess.Printer, at)
 	}
-	took := r.sess.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
+	took := r.sess.Style.Dim(Duration(time.Duration(d.MS) * time.Millisecond))
 	done := e.Event == string(kernel.AuditEffectDone)
 	if done && !d.Effect.Agent() {
 		r.sess.Say("  " + r.sess.Style.OK() + " " + what + "  " + took)
@@ -248,7 +248,7 @@ func (r *Reporter) ended(e audit.Entry) {
 	}
 	r.sess.Say("  " + r.sess.Style.Bad() + " " + what + "  " + took)
 	if err := receipt.Err(); err != nil {
-		r.sess.Say("    " + fold(r.sess.Printer, describe(r.sess.Printer, err).Message, 4, 0))
+		r.sess.Say("    " + fold(r.sess.Printer, Describe(r.sess.Printer, err).Message, 4, 0))
 	}
 }
 
@@ -259,7 +259,7 @@ func spentText(pr *Printer, k effect.Kind, r effect.Receipt) string {
 	}
 	var said effect.Said
 	_ = json.Unmarshal(r.Result, &said) // without a result nothing is known
-	return costText(pr, said.Usage)
+	return CostText(pr, said.Usage)
 }
 
 // verified prints each command that pawl ran and how it ended.
@@ -287,7 +287,7 @@ func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
 	if o.Command != "" && o.Command != o.Name {
 		what += "  " + pr.Style.Dim(term.Clip(policy.Display(o.Command), max(30, pr.Std.Width-40), pr.Style.Ellipsis()))
 	}
-	took := pr.Style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
+	took := pr.Style.Dim(Duration(time.Duration(o.DurationMS) * time.Millisecond))
 	switch o.Status {
 	case effect.CheckPassed:
 		line := pr.Style.OK() + " " + what + "  " + took
@@ -350,9 +350,9 @@ func (r *Reporter) Tick(done <-chan struct{}) {
 	}
 }
 
-// stateText says what a state of the session means to the person at the terminal. BLOCKED has several reasons, which are
+// StateText says what a state of the session means to the person at the terminal. BLOCKED has several reasons, which are
 // told beside it.
-func stateText(pr *Printer, state string) string {
+func StateText(pr *Printer, state string) string {
 	switch session.State(state) {
 	case session.Idle, session.Planning, session.Confirming, session.Executing, session.AutoFix, session.Blocked, session.Archiving:
 		return pr.Text("cli.state." + strings.ToLower(state))
@@ -360,8 +360,8 @@ func stateText(pr *Printer, state string) string {
 	return ""
 }
 
-// kindText names an effect by its kind.
-func kindText(pr *Printer, k effect.Kind) string { return pr.Text("cli.effect." + string(k)) }
+// KindText names an effect by its kind.
+func KindText(pr *Printer, k effect.Kind) string { return pr.Text("cli.effect." + string(k)) }
 
 // effectText names an effect with what it is about.
 func effectText(pr *Printer, e effect.Effect) string {
@@ -374,10 +374,10 @@ func effectText(pr *Printer, e effect.Effect) string {
 	case effect.KindCheckpoint:
 		var spec effect.CheckpointSpec
 		if json.Unmarshal(e.Spec, &spec) == nil {
-			return kindText(pr, e.Kind) + " " + policy.Display(spec.Name)
+			return KindText(pr, e.Kind) + " " + policy.Display(spec.Name)
 		}
 	}
-	return kindText(pr, e.Kind)
+	return KindText(pr, e.Kind)
 }
 
 // Subject is the argument of a call that says most: its command, its file, or what it looks for; "" where there is none.
@@ -399,8 +399,8 @@ func callText(tool string, args json.RawMessage) string {
 	return policy.Display(tool)
 }
 
-// duration writes a span for people.
-func duration(d time.Duration) string {
+// Duration writes a span for people.
+func Duration(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())

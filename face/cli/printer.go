@@ -163,7 +163,10 @@ func Confirm(ctx context.Context, pr *Printer, question string) (bool, error) {
 		way(pr, "cli.ask.does.confirm", "y", "yes", "是"), way(pr, "cli.ask.does.refuse", "n", "no", "否"),
 	}})
 	if errors.Is(err, tui.ErrLeft) {
-		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
+		err = Shown(pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined"))
 	}
 	return answer == "y", err
 }
+
+// Display escapes text of others for one line.
+func Display(s string) string { return policy.Display(s) }

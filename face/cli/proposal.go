@@ -67,6 +67,11 @@ func (s *sheet) wrapped(indent int, text string) {
 	}
 }
 
+// Proposal is a plan as it is put before a person, in full: each line of it.
+func Proposal(sess *Session, p view.Plan) []string {
+	return newProposal(sess.Printer, p, true, Drafts(sess, p)).lines
+}
+
 // newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks, files and
 // hash.
 func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]Draft) *sheet {
@@ -230,7 +235,7 @@ func (s *sheet) call(c view.PlanCall, draft Draft) {
 		s.add(head)
 		head, at = "       ", 7
 	}
-	text, paint := verdictText(s.pr, c.Verdict)
+	text, paint := VerdictText(s.pr, c.Verdict)
 	reasons := reasonsOf(s.pr, c.Verdict)
 	if len(reasons) > 1 {
 		// Several reasons are read one by one.
@@ -315,8 +320,8 @@ func (s *sheet) hung(head string, at int, text, name string) {
 	}
 }
 
-// verdictText says what the policy says, nothing is asked, or what is and why, and how to paint it.
-func verdictText(pr *Printer, v *policy.Verdict) (string, func(string) string) {
+// VerdictText says what the policy says, nothing is asked, or what is and why, and how to paint it.
+func VerdictText(pr *Printer, v *policy.Verdict) (string, func(string) string) {
 	if v == nil {
 		return "", pr.Style.Dim
 	}
@@ -338,7 +343,7 @@ func reasonsOf(pr *Printer, v *policy.Verdict) []string {
 	var out []string
 	for _, r := range v.Reasons {
 		if r.Code != policy.CodeAllowed {
-			out = append(out, pr.Text(r.Key, words(r.Args)...))
+			out = append(out, pr.Text(r.Key, Args(r.Args)...))
 		}
 	}
 	return out
@@ -452,7 +457,7 @@ func (s *sheet) facts(p view.Plan) {
 	}
 	for _, v := range p.Commands {
 		if v.Decision != policy.Allow {
-			text, paint := verdictText(s.pr, &v)
+			text, paint := VerdictText(s.pr, &v)
 			for _, l := range term.Wrap(text, s.pr.Std.Width-2) {
 				s.add("  " + paint(l))
 			}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,15 +27,15 @@ const (
 	resultIdle    ending = "idle"
 )
 
-// maxTitle is the number of lines that the title of a task or a step takes at most.
-const maxTitle = 4
+// MaxTitle is the number of lines that the title of a task or a step takes at most.
+const MaxTitle = 4
 
 // maxTail is the number of lines of a failing command's output that are shown.
 const maxTail = 20
 
 // result prints how the work ended.
 func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
-	left := stays(ctx, v.sess, s)
+	left := Stays(ctx, v.sess, s)
 	if v.sess.JSON {
 		st := query.StatusOf(s)
 		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": query.SummaryOf(s)}
@@ -53,7 +52,7 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 	case resultEnded:
 		printSummary(v.sess.Printer, s, v.wanted, left, costOf(ctx, v.sess, s))
 	case resultBlocked:
-		printBlocked(v.sess.Printer, s, left)
+		PrintBlocked(v.sess.Printer, s, left)
 		if cost := costOf(ctx, v.sess, s); cost != "" {
 			v.sess.Say("\n" + v.sess.Style.Dim(cost))
 		}
@@ -74,13 +73,13 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 		symbol = pr.Style.OK()
 	}
 	pr.Say("")
-	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
+	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " + term.Clip(Display(FirstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(pr, sum)
 		PrintSection(pr, "cli.sum.stays", FileLines(pr, stays, "  "))
 		if s.Run != nil {
-			PrintSection(pr, "cli.sum.cut", leftLines(s.Run.Cut))
-			PrintSection(pr, "cli.sum.left", leftLines(s.Run.Left))
+			PrintSection(pr, "cli.sum.cut", LeftLines(s.Run.Cut))
+			PrintSection(pr, "cli.sum.left", LeftLines(s.Run.Left))
 		}
 		PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
 		PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
@@ -90,10 +89,10 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 	if len(sum.Files) == 0 && sum.Outcome == "completed" {
 		PrintSection(pr, "cli.sum.changed", []string{"  " + pr.Text("cli.sum.nothing")})
 	}
-	proof(pr, sum)
+	PrintProof(pr, sum)
 	if sum.Duration > 0 {
 		pr.Say("")
-		line := pr.Text("cli.sum.time", duration(sum.Duration))
+		line := pr.Text("cli.sum.time", Duration(sum.Duration))
 		if sum.Repairs > 0 {
 			line += " " + pr.Style.Middle() + " " + pr.Text("cli.sum.repairs", sum.Repairs)
 		}
@@ -104,97 +103,23 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 	}
 }
 
-// proof prints the sections of a summary behind what changed.
-func proof(pr *Printer, sum view.Summary) {
-	PrintSection(pr, "cli.sum.why", stepLines(pr, sum.Steps))
-	PrintSection(pr, "cli.sum.verified", evidenceLines(pr, sum))
+// PrintProof prints the sections of a summary behind what changed.
+func PrintProof(pr *Printer, sum view.Summary) {
+	PrintSection(pr, "cli.sum.why", StepLines(pr, sum.Steps))
+	PrintSection(pr, "cli.sum.verified", EvidenceLines(pr, sum))
 	var risks []string
 	for _, n := range sum.Risks {
 		risks = append(risks, "  "+pr.Style.Warn()+" "+noteText(pr, n))
 	}
 	PrintSection(pr, "cli.sum.risks", risks)
-	PrintSection(pr, "cli.sum.result", landingLines(pr, sum.Landing))
+	PrintSection(pr, "cli.sum.result", LandingLines(pr, sum.Landing))
 	PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
 	PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
 }
 
-// Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was proven, what it
-// cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
-func Report(sess *Session, r *view.Report, files []effect.FileStat) {
-	state, symbol := OutcomeText(sess.Printer, r.Outcome), sess.Style.Warn()
-	switch {
-	case r.State != "":
-		state, symbol = r.State, sess.Style.Arrow()
-		if r.Waiting != nil {
-			symbol = sess.Style.Bad()
-		}
-	case r.Outcome == "completed":
-		symbol = sess.Style.OK()
-	}
-	sess.Say(symbol + " " + sess.Style.Bold(state) + "  " + glimpse(sess.Printer, r.Goal))
-	sess.SayTable(facts(sess, r), sess.Std.Width)
-	if len(files) == 0 {
-		files = r.Files
-	}
-	PrintSection(sess.Printer, "cli.sum.changed", FileLines(sess.Printer, files, "  "))
-	if len(files) == 0 && r.Outcome == "completed" {
-		PrintSection(sess.Printer, "cli.sum.changed", []string{"  " + sess.Text("cli.sum.nothing")})
-	}
-	if n := len(r.Failures); n > 0 && r.Outcome != "completed" {
-		PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + Display(r.Failures[n-1].What)}, failureLines(sess.Printer, r.Failures[n-1])...))
-	}
-	proof(sess.Printer, r.Summary)
-}
-
-// facts are who and when: what stands above the sections of a report.
-func facts(sess *Session, r *view.Report) *term.Table {
-	t := new(term.Table)
-	row := func(key, text string) {
-		if text != "" {
-			t.Painted(sess.Style.Dim, "  "+sess.Text(key), text)
-		}
-	}
-	middle := " " + sess.Style.Middle() + " "
-	var names []string
-	for _, n := range []string{r.Run, r.Task, r.Issue} {
-		if n != "" {
-			names = append(names, Display(n))
-		}
-	}
-	row("see.fact.run", strings.Join(names, middle))
-	if b := r.Waiting; b != nil {
-		row("cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
-	} else if e := r.Error; e != nil && r.Outcome != "completed" {
-		row("cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause))
-	}
-	for _, a := range r.Approvals {
-		row("see.fact."+a.State, approvalText(sess, a))
-	}
-	if len(r.Approvals) == 0 && r.State == "" {
-		row("see.fact.granted", sess.Text("see.nobody"))
-	}
-	if r.Reversal != "" {
-		row("cli.status.undone", sess.Text("cli.land.landed", Short(r.Reversal), r.Branch))
-	}
-	row("see.fact.agent", Display(r.Agent))
-	when := sess.Clock(r.StartedAt)
-	if r.Duration > 0 {
-		when += middle + sess.Text("cli.sum.time", duration(r.Duration))
-	}
-	row("see.fact.begun", when)
-	if r.Repairs > 0 {
-		row("see.fact.repairs", strconv.Itoa(r.Repairs))
-	}
-	if c := r.Cost; c != nil {
-		row("see.fact.cost", costText(sess.Printer, c.Spent))
-	}
-	row("cli.blocked.tree", Display(r.Worktree))
-	return t
-}
-
-// approvalText says on whose word something was done, and how it was given.
-func approvalText(sess *Session, a view.ApprovalLine) string {
-	text := aboutText(sess.Printer, a.About)
+// ApprovalText says on whose word something was done, and how it was given.
+func ApprovalText(sess *Session, a view.ApprovalLine) string {
+	text := AboutText(sess.Printer, a.About)
 	if a.About == "plan" {
 		text += " " + Short(a.Hash)
 	}
@@ -215,21 +140,21 @@ func approvalText(sess *Session, a view.ApprovalLine) string {
 		text += "  " + sess.Style.Dim(sess.Clock(a.At))
 	}
 	if a.Note != "" {
-		text += "  " + sess.Style.Dim(glimpse(sess.Printer, a.Note))
+		text += "  " + sess.Style.Dim(Glimpse(sess.Printer, a.Note))
 	}
 	return text
 }
 
-// costText says what was spent on models, "" where none was asked.
-func costText(pr *Printer, u effect.Usage) string {
+// CostText says what was spent on models, "" where none was asked.
+func CostText(pr *Printer, u effect.Usage) string {
 	if u.Requests == 0 {
 		return ""
 	}
-	money := dollarsText(pr, u.MicroUSD, u.Unpriced)
+	money := DollarsText(pr, u.MicroUSD, u.Unpriced)
 	if u.MicroUSD > 0 {
 		money = pr.Text("cli.sum.usd", money)
 	}
-	return pr.Text("cli.sum.cost", money, count(u.InTokens+u.OutTokens), count(u.Requests))
+	return pr.Text("cli.sum.cost", money, Count(u.InTokens+u.OutTokens), Count(u.Requests))
 }
 
 // costOf says what a run has spent on models, "" where it asked none.
@@ -239,7 +164,7 @@ func costOf(ctx context.Context, sess *Session, s *kernel.Snapshot) string {
 	}
 	// What cannot be read here is told by `pawl budget`.
 	b, _, _ := sess.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
-	return costText(sess.Printer, b.Spent)
+	return CostText(sess.Printer, b.Spent)
 }
 
 // looks are the commands that answer a topic by what they show.
@@ -276,7 +201,7 @@ func answer(ctx context.Context, sess *Session, topic triage.Topic) error {
 	if sess.JSON {
 		return sess.PrintJSON(r)
 	}
-	sess.Say(sess.Style.Dim(r.Run) + "  " + glimpse(sess.Printer, r.Goal))
+	sess.Say(sess.Style.Dim(r.Run) + "  " + Glimpse(sess.Printer, r.Goal))
 	lines, none := answerTo(sess, r, topic)
 	if len(lines) == 0 {
 		lines = []string{"  " + sess.Text(none)}
@@ -292,26 +217,26 @@ func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string
 	switch topic {
 	case triage.TopicApproval:
 		for _, ap := range r.Approvals {
-			lines = append(lines, "  "+sess.Text("see.fact."+ap.State)+"  "+approvalText(sess, ap))
+			lines = append(lines, "  "+sess.Text("see.fact."+ap.State)+"  "+ApprovalText(sess, ap))
 		}
 		return lines, "see.nobody"
 	case triage.TopicProof:
-		return evidenceLines(sess.Printer, r.Summary), "cli.inquiry.no_proof"
+		return EvidenceLines(sess.Printer, r.Summary), "cli.inquiry.no_proof"
 	case triage.TopicCost:
 		if c := r.Cost; c != nil && c.Spent.Requests > 0 {
-			lines = []string{"  " + costText(sess.Printer, c.Spent)}
+			lines = []string{"  " + CostText(sess.Printer, c.Spent)}
 		}
 		return lines, "cli.inquiry.no_cost"
 	case triage.TopicUndo:
 		return commandLines(sess.Printer, r.Undo), "cli.inquiry.no_undo"
 	}
 	if b := r.Waiting; b != nil {
-		lines = append(lines, "  "+reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
+		lines = append(lines, "  "+ReasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
 	} else if e := r.Error; e != nil {
-		lines = append(lines, "  "+reasonText(sess.Printer, e.Key, e.Args, e.Cause))
+		lines = append(lines, "  "+ReasonText(sess.Printer, e.Key, e.Args, e.Cause))
 	}
 	if n := len(r.Failures); n > 0 {
-		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), failureLines(sess.Printer, r.Failures[n-1])...)
+		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), FailureLines(sess.Printer, r.Failures[n-1])...)
 		lines = append(lines, "  "+sess.Style.Cyan(sess.Text("cli.next"))+view.ForIssue("pawl logs --failed", sess.Printer.issue))
 	}
 	return lines, "cli.inquiry.no_failure"
@@ -349,14 +274,11 @@ func OutcomeText(pr *Printer, outcome string) string {
 }
 
 func noteText(pr *Printer, n view.Note) string {
-	args := make([]any, len(n.Args))
-	for i, s := range n.Args {
-		args[i] = s
-	}
-	return pr.Text(n.Key, args...)
+	return pr.Text(n.Key, Args(n.Args)...)
 }
 
-func stepLines(pr *Printer, steps []view.SummaryStep) []string {
+// StepLines lists steps with their state, and why each is there.
+func StepLines(pr *Printer, steps []view.SummaryStep) []string {
 	var out []string
 	for _, st := range steps {
 		symbol := pr.Style.Dot()
@@ -366,7 +288,7 @@ func stepLines(pr *Printer, steps []view.SummaryStep) []string {
 		case "blocked":
 			symbol = pr.Style.Bad()
 		}
-		lines := term.Hang(Display(st.Title), 4, pr.Std.Width, maxTitle, pr.Style.Ellipsis())
+		lines := term.Hang(Display(st.Title), 4, pr.Std.Width, MaxTitle, pr.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
 		why := st.Why
 		if st.Repair > 0 {
@@ -385,8 +307,8 @@ func stepLines(pr *Printer, steps []view.SummaryStep) []string {
 	return out
 }
 
-// evidenceLines lists what pawl ran to verify: each command with its exit status and time, and the tree.
-func evidenceLines(pr *Printer, sum view.Summary) []string {
+// EvidenceLines lists what pawl ran to verify: each command with its exit status and time, and the tree.
+func EvidenceLines(pr *Printer, sum view.Summary) []string {
 	var out []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
@@ -448,8 +370,8 @@ func dependencyLine(pr *Printer, d effect.Dependency) string {
 	return pr.Text(key, Display(d.Path), Display(by))
 }
 
-// landingLines says where the result is.
-func landingLines(pr *Printer, l *view.Landing) []string {
+// LandingLines says where the result is.
+func LandingLines(pr *Printer, l *view.Landing) []string {
 	if l == nil {
 		return nil
 	}
@@ -474,30 +396,30 @@ func landingLines(pr *Printer, l *view.Landing) []string {
 func commandLines(pr *Printer, next []view.Next) []string {
 	var out []string
 	for _, n := range next {
-		out = append(out, "  "+nextText(pr, n))
+		out = append(out, "  "+NextText(pr, n))
 	}
 	return out
 }
 
-// printBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is, and
+// PrintBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is, and
 // the ways on.
-func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
+func PrintBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	b := s.Session.Blocked
 	if b == nil {
 		return
 	}
-	f := describe(pr, b.Error.Err())
+	f := Describe(pr, b.Error.Err())
 	pr.Say("")
 	pr.Say(pr.Style.Bad() + " " + pr.Style.Bold(pr.Text("cli.blocked.head", kindOfBlock(pr, string(b.Kind)))))
-	for _, l := range term.Wrap(reasonText(pr, b.Error.Key, b.Error.Args, b.Error.Cause), pr.Std.Width-2) {
+	for _, l := range term.Wrap(ReasonText(pr, b.Error.Key, b.Error.Args, b.Error.Cause), pr.Std.Width-2) {
 		pr.Say("  " + l)
 	}
 	sum := query.SummaryOf(s)
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
-		PrintSection(pr, "cli.blocked.checks", evidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))
+		PrintSection(pr, "cli.blocked.checks", EvidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))
 	}
 	if n := len(sum.Failures); n > 0 {
-		PrintSection(pr, "cli.blocked.output", failureLines(pr, sum.Failures[n-1]))
+		PrintSection(pr, "cli.blocked.output", FailureLines(pr, sum.Failures[n-1]))
 	} else if b.Error.Cause == nil && b.Error.Detail != "" {
 		PrintSection(pr, "cli.blocked.output", tail(b.Error.Detail, pr.Std.Width))
 	}
@@ -539,12 +461,12 @@ func kindOfBlock(pr *Printer, kind string) string {
 	return Display(kind)
 }
 
-// reasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
+// ReasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
 // the place that shows output.
-func reasonText(pr *Printer, key string, args []string, cause *effect.Fault) string {
-	text := pr.Text(key, anys(args)...)
+func ReasonText(pr *Printer, key string, args []string, cause *effect.Fault) string {
+	text := pr.Text(key, Args(args)...)
 	for ; cause != nil; cause = cause.Cause {
-		text += pr.Choose(": ", "：") + pr.Text(cause.Key, anys(cause.Args)...)
+		text += pr.Choose(": ", "：") + pr.Text(cause.Key, Args(cause.Args)...)
 		if cause.Cause == nil && cause.Detail != "" {
 			text += pr.Choose(": ", "：") + Display(cause.Detail)
 		}
@@ -552,12 +474,12 @@ func reasonText(pr *Printer, key string, args []string, cause *effect.Fault) str
 	return text
 }
 
-// failureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
-func failureLines(pr *Printer, f view.Failure) []string {
+// FailureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
+func FailureLines(pr *Printer, f view.Failure) []string {
 	width := pr.Std.Width
 	var out []string
 	if f.Error.Key != "" {
-		for _, l := range term.Wrap(reasonText(pr, f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
+		for _, l := range term.Wrap(ReasonText(pr, f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
 			out = append(out, "  "+l)
 		}
 	}
@@ -589,14 +511,6 @@ func wayText(pr *Printer, n view.Next, checkpoint string) string {
 	return ""
 }
 
-func anys(in []string) []any {
-	out := make([]any, len(in))
-	for i, s := range in {
-		out[i] = s
-	}
-	return out
-}
-
 // tail returns the last lines of an output, escaped and cut to the width.
 func tail(output string, width int) []string {
 	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
@@ -609,13 +523,8 @@ func tail(output string, width int) []string {
 	return lines
 }
 
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return s
-}
-
-// statusOf is the session's status with the process that works, for `pawl status` and for commands that only give orders.
-func statusOf(ctx context.Context, sess *Session) (view.Status, error) {
+// StatusOf is the session's status with the process that works, for `pawl status` and for commands that only give orders.
+func StatusOf(ctx context.Context, sess *Session) (view.Status, error) {
 	st, err := query.Status(ctx, sess.Workspace.Kernel)
 	if err != nil {
 		return st, err
@@ -632,13 +541,13 @@ func (sess *Session) Since(t time.Time) string {
 		return "-"
 	}
 	if gap := sess.Workspace.Kernel.Now().Sub(t); gap >= time.Second {
-		return duration(gap.Truncate(time.Second))
+		return Duration(gap.Truncate(time.Second))
 	}
 	return "0s"
 }
 
-// leftLines names the files that a rollback left alone.
-func leftLines(paths []string) []string {
+// LeftLines names the files that a rollback left alone.
+func LeftLines(paths []string) []string {
 	out := make([]string, 0, len(paths))
 	for _, p := range paths {
 		out = append(out, "  "+Display(p))

@@ -25,56 +25,15 @@ type Entry struct {
 // groups are the groups of commands in the order of the help text.
 func groups() []string { return []string{"work", "flow", "board", "answer", "stuck", "look", "setup"} }
 
-// entries are the commands of the first level, in the order of the help text. Those without a Build are brought by another
-// package and only have their place here.
-func entries() []Entry {
-	var out []Entry
-	for _, e := range []struct {
-		name, group string
-		build       func(*App) *cobra.Command
-	}{
-		{"init", "work", nil},
-		{"run", "work", newRunCommand},
-		{"check", "work", nil},
-		{"status", "work", newStatusCommand},
-		{"show", "work", nil},
-		{"diff", "work", nil},
-		{"log", "work", nil},
-		{"logs", "work", nil},
-		{"attach", "work", nil},
-		{"resume", "work", newResumeCommand},
-		{"demo", "work", newDemoCommand},
-		{"plan", "answer", NewPlanCommand},
-		{"approve", "answer", newApproveCommand},
-		{"deny", "answer", newDenyCommand},
-		{"revise", "answer", newReviseCommand},
-		{"answer", "answer", newAnswerCommand},
-		{"pause", "stuck", newPauseCommand},
-		{"cancel", "stuck", newCancelCommand},
-		{"stop", "stuck", newStopCommand},
-		{"fix", "stuck", newFixCommand},
-		{"skip", "stuck", newSkipCommand},
-		{"rollback", "stuck", nil},
-		{"undo", "stuck", newUndoCommand},
-		{"redo", "stuck", newRedoCommand},
-		{"task", "look", newTaskCommand},
-		{"machine", "look", newMachineCommand},
-		{"audit", "look", newAuditCommand},
-		{"replay", "look", newReplayCommand},
-		{"context", "look", newContextCommand},
-		{"tools", "look", newToolsCommand},
-		{"budget", "look", newBudgetCommand},
-		{"agent", "setup", nil},
-		{"mcp", "setup", newMCPCommand},
-		{"doctor", "setup", newDoctorCommand},
-		{"config", "setup", newConfigCommand},
-		{"export", "setup", newExportCommand},
-		{"completion", "setup", newCompletionCommand},
-		{"version", "setup", newVersionCommand},
-	} {
-		out = append(out, Entry{Name: e.name, Group: e.group, Build: e.build})
+// order is how help lists the commands of the first level within their groups. One that is not named here stands behind them.
+func order() []string {
+	return []string{
+		"init", "run", "check", "status", "show", "diff", "log", "logs", "attach", "resume", "demo",
+		"plan", "approve", "deny", "revise", "answer",
+		"pause", "cancel", "stop", "fix", "skip", "rollback", "undo", "redo",
+		"task", "machine", "audit", "replay", "context", "tools", "budget",
+		"agent", "mcp", "doctor", "config", "export", "completion", "version",
 	}
-	return out
 }
 
 // newRoot builds the tree of commands. Where the command line names one, only that one is built.
@@ -123,18 +82,17 @@ func Whole(a *App) *cobra.Command {
 	return newRoot(b)
 }
 
-// all are the commands of the first level, those of other packages included. One of theirs takes the place of one of ours
-// with the same name; a place that nobody takes is left out.
+// all are the commands of the first level in the order of the help text.
 func all(a *App) []Entry {
-	out := entries()
-	for _, e := range a.more {
-		if i := slices.IndexFunc(out, func(o Entry) bool { return o.Name == e.Name }); i >= 0 {
-			out[i] = e
-		} else {
-			out = append(out, e)
+	place := func(e Entry) int {
+		if i := slices.Index(order(), e.Name); i >= 0 {
+			return i
 		}
+		return len(order())
 	}
-	return slices.DeleteFunc(out, func(e Entry) bool { return e.Build == nil })
+	out := slices.DeleteFunc(slices.Clone(a.more), func(e Entry) bool { return e.Build == nil })
+	slices.SortStableFunc(out, func(x, y Entry) int { return place(x) - place(y) })
+	return out
 }
 
 // Names are the names of the commands of the first level that a person may type.
@@ -218,7 +176,7 @@ func (a *App) Group(use, key string, sub ...*cobra.Command) *cobra.Command {
 	c := a.Command(use, key, "", cobra.ArbitraryArgs, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return unknownCommand(a, c, args[0])
+			return UnknownCommand(a, c, args[0])
 		}
 		return c.Help()
 	}
@@ -230,8 +188,8 @@ func (a *App) Group(use, key string, sub ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// unknownCommand is the error for a word that names no command below c.
-func unknownCommand(a *App, c *cobra.Command, word string) error {
+// UnknownCommand is the error for a word that names no command below c.
+func UnknownCommand(a *App, c *cobra.Command, word string) error {
 	if near := c.SuggestionsFor(word); len(near) > 0 {
 		return Usage("cli.unknown_command_near", word, c.CommandPath(), strings.Join(near, ", "))
 	}
@@ -242,7 +200,7 @@ func unknownCommand(a *App, c *cobra.Command, word string) error {
 func flagError(a *App, c *cobra.Command, err error) error {
 	depth := strings.Count(c.CommandPath(), " ")
 	if words := a.words(); c.HasSubCommands() && len(words) > depth {
-		return unknownCommand(a, c, words[depth])
+		return UnknownCommand(a, c, words[depth])
 	}
 	var (
 		unknown  *pflag.NotExistError
@@ -260,15 +218,15 @@ func flagError(a *App, c *cobra.Command, err error) error {
 	case errors.As(err, &valued):
 		return Usage("cli.flag_value", dashed(valued.GetSpecifiedName()), c.CommandPath())
 	case errors.As(err, &invalid):
-		return Usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, takes(a.Printer, invalid.GetFlag().Value.Type()))
+		return Usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, Takes(a.Printer, invalid.GetFlag().Value.Type()))
 	case errors.As(err, &spelling):
 		return Usage("cli.flag_syntax", spelling.GetSpecifiedFlag(), c.CommandPath())
 	}
 	return Usage("cli.flag_other", c.CommandPath(), err.Error())
 }
 
-// takes says in words what the flags of a type take.
-func takes(pr *Printer, kind string) string {
+// Takes says in words what the flags of a type take.
+func Takes(pr *Printer, kind string) string {
 	switch kind {
 	case "int":
 		return pr.Text("cli.takes.number")
@@ -301,7 +259,7 @@ func newHelpCommand(a *App) *cobra.Command {
 	c := a.Command("help [COMMAND]...", "cli.help", "  pawl help run\n  pawl help --all", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		found, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
-			return unknownCommand(a, c.Root(), strings.Join(args, " "))
+			return UnknownCommand(a, c.Root(), strings.Join(args, " "))
 		}
 		if every && !found.HasParent() {
 			_, err := io.WriteString(a.Std.Out, helpText(a.Printer, found, true))

@@ -8,11 +8,10 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/face/cli/term"
+	"pawl/face/cli/term/termtest"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
-	"pawl/machine/task"
 	"pawl/machine/workflow"
 	"pawl/text/policy"
 	"pawl/text/triage"
@@ -26,45 +25,11 @@ func screenOf(lang string, width int) (*App, *bytes.Buffer) {
 	}}, nil), &out
 }
 
-// hostileTexts are what somebody may call a task or a step.
-var hostileTexts = []string{
-	"", "x", strings.Repeat("long title ", 1000), strings.Repeat("字", 5000), strings.Repeat("m", 10_000), "one\ntwo\x1b[31mred\x1b[0m",
-	"\u202eright to left\u202c", "e\u0301\u0301 عربى \U0001f600", "\xff\xfe", "\t\t\r",
-}
-
-// fits fails where a line is wider than the screen or could act on the terminal.
-func fits(t *testing.T, what string, width int, text string) {
-	t.Helper()
-	for l := range strings.Lines(text) {
-		l = strings.TrimSuffix(l, "\n")
-		if w := term.Width(l); w > width {
-			t.Errorf("%s at %d: a line of %d columns: %.200q", what, width, w, l)
-		}
-		if policy.Display(l) != l {
-			t.Errorf("%s: not escaped: %.200q", what, l)
-		}
-	}
-}
-
-func TestScreensFit(t *testing.T) {
+func TestProposalsFit(t *testing.T) {
 	for _, lang := range []string{"en_GB.UTF-8", "zh_CN.UTF-8"} {
 		for _, width := range []int{60, 80, 120, 200} {
-			for _, text := range hostileTexts {
-				a, out := screenOf(lang, width)
-				a.Say(taskLine(a.Printer, view.TaskLine{Label: "T-10000", State: task.Verifying, Title: text, Exit: "retry_exhausted"}, ListWidth(a.Printer)))
-				if n := strings.Count(out.String(), "\n"); n != 1 {
-					t.Errorf("a task on %d lines", n)
-				}
-				fits(t, "list", width, out.String())
-
-				out.Reset()
-				sess := &Session{Printer: a.Printer, App: a}
-				showTask(sess, view.Task{TaskLine: view.TaskLine{ID: strings.Repeat("0", 26), Label: "T-001", State: task.Done}, PlanHash: strings.Repeat("a", 64), Steps: []view.StepLine{{Title: text}}}, text, false)
-				if !strings.Contains(out.String(), " "+strings.Repeat("a", 12)+"\n") || strings.Count(out.String(), "\n") > 20 {
-					t.Errorf("%s", out)
-				}
-				fits(t, "show", width, out.String())
-
+			for _, text := range termtest.Hostile() {
+				a, _ := screenOf(lang, width)
 				p := view.Plan{Hash: strings.Repeat("a", 64), Goal: "g", Constraints: []string{text}, Steps: []view.PlanStep{{
 					StepLine: view.StepLine{ID: "a-step", Title: text}, DependsOn: []string{"s1"},
 					Calls: []view.PlanCall{{Tool: "run_terminal_cmd", Args: json.RawMessage("{}"), Verdict: &policy.Verdict{Decision: policy.Ask, Reasons: []policy.Reason{{Code: "x", Key: "policy.secret", Args: []string{text}}}}}},
@@ -73,19 +38,9 @@ func TestScreensFit(t *testing.T) {
 				if !strings.Contains(sheet, p.Hash) {
 					t.Error("the hash is not shown whole")
 				}
-				fits(t, "plan", max(width, 64), sheet)
+				termtest.Fits(t, "plan", max(width, 64), sheet)
 			}
 		}
-	}
-}
-
-// Where the output goes to a program nothing of a title is lost.
-func TestListsAreWholeInAPipe(t *testing.T) {
-	a, _ := screenOf("en", 60)
-	a.Std.TTY = false
-	long := strings.Repeat("long title ", 50)
-	if got := taskLine(a.Printer, view.TaskLine{Label: "T-001", State: task.Draft, Title: long}, ListWidth(a.Printer)); !strings.Contains(got, strings.TrimSpace(long)) {
-		t.Error(got)
 	}
 }
 
@@ -100,8 +55,8 @@ func TestKeptFailuresAreInWords(t *testing.T) {
 	for _, lang := range []string{"en_GB.UTF-8", "zh_CN.UTF-8"} {
 		a, out := screenOf(lang, 200)
 		reportError(a.Printer, r.Err())
-		kept := reasonText(a.Printer, r.Key, r.Args, r.Cause)
-		lines := strings.Join(failureLines(a.Printer, view.Failure{What: "w", Error: effect.Fault{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
+		kept := ReasonText(a.Printer, r.Key, r.Args, r.Cause)
+		lines := strings.Join(FailureLines(a.Printer, view.Failure{What: "w", Error: effect.Fault{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
 		for _, text := range []string{out.String(), kept, lines} {
 			for _, want := range []string{a.Text("archive.write_failed", "a.md"), a.Text("sandbox.outside", "../x"), "no such device"} {
 				if !strings.Contains(text, want) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"pawl"
+	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
@@ -23,7 +24,7 @@ type Session struct {
 	*Printer  // that of App
 	App       *App
 	Workspace *Workspace
-	Config    Config
+	Config    settings.Config
 	// rep tells of what happens; it is nil until a command works.
 	rep *Reporter
 	// issue is the issue whose session commands speak of, nil for that of the person who sits here.
@@ -45,20 +46,32 @@ func startFolder(a *App) (string, error) {
 	return dir, nil
 }
 
-// Open opens the workspace that the command is about. Overrides put flags on top of the configuration.
-func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error) (*Session, error) {
+// Found is the workspace's place, without opening it.
+func (a *App) Found() (effect.Place, error) {
 	dir, err := startFolder(a)
 	if err != nil {
-		return nil, err
+		return effect.Place{}, err
 	}
-	place, err := a.Host.Find(dir)
+	return a.Host.Find(dir)
+}
+
+// Configured is that place with the settings that hold there.
+func (a *App) Configured() (effect.Place, settings.Config, error) {
+	place, err := a.Found()
+	if err != nil {
+		return place, settings.Config{}, err
+	}
+	c, err := settings.Load(a.Std.Env, place.Workspace)
+	return place, c, err
+}
+
+// Open opens the workspace that the command is about. Overrides put flags on top of the configuration.
+func (a *App) Open(ctx context.Context, o Open, overrides ...func(*settings.Config) error) (*Session, error) {
+	place, config, err := a.Configured()
 	if err != nil {
 		return nil, err
 	}
-	o.Config, err = loadConfig(a, place)
-	if err != nil {
-		return nil, err
-	}
+	o.Config = config
 	for _, f := range overrides {
 		if err := f(&o.Config); err != nil {
 			return nil, err
@@ -69,7 +82,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	}
 	a.Screen.Lang, a.Screen.Notice = a.Lang, tui.Notice(o.Config.Notify)
 	sess := &Session{Printer: a.Printer, App: a, Config: o.Config}
-	o.Tell = func(why error) { remark(a.Printer, why) }
+	o.Tell = func(why error) { Remark(a.Printer, why) }
 	made, err := settleFolder(ctx, a, place, o)
 	if err != nil {
 		return nil, err
@@ -81,7 +94,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	sess.Workspace = ws
 	ws.Kernel.OnCommit(func(kernel.Outcome) { a.did.Store(true) })
 	for _, f := range ws.Said {
-		a.Note(a.Style.Warn() + " " + findingText(a.Printer, f))
+		a.Note(a.Style.Warn() + " " + FindingText(a.Printer, f))
 	}
 	if made {
 		a.Note(a.Text("cli.workspace_made", place.Workspace, policy.Quote(filepath.Join(place.Workspace, ".pawl"))))
@@ -124,13 +137,13 @@ func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made
 	a.Say(a.Text(key, args...))
 	yes, err := Confirm(ctx, a.Printer, a.Text("cli.workspace_ask"))
 	if err == nil && !yes {
-		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
+		err = Shown(pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined"))
 	}
 	return yes, err
 }
 
 // With opens the workspace, runs f and closes it again. An error of f comes before one of closing.
-func (a *App) With(ctx context.Context, o Open, f func(*Session) error, overrides ...func(*Config) error) error {
+func (a *App) With(ctx context.Context, o Open, f func(*Session) error, overrides ...func(*settings.Config) error) error {
 	sess, err := a.Open(ctx, o, overrides...)
 	if err != nil {
 		return err
@@ -157,8 +170,8 @@ func (sess *Session) Do(ctx context.Context, c kernel.Command) (kernel.Outcome, 
 	return sess.DoAs(ctx, sess.App.Actor(), c)
 }
 
-// doNow gives a command after which work is to go on, so that a pause ends.
-func doNow(ctx context.Context, sess *Session, c kernel.Command) error {
+// DoNow gives a command after which work is to go on, so that a pause ends.
+func DoNow(ctx context.Context, sess *Session, c kernel.Command) error {
 	if _, err := sess.Do(ctx, c); err != nil {
 		return err
 	}
@@ -222,15 +235,15 @@ func Warn(ctx context.Context, sess *Session) {
 		return
 	}
 	for _, f := range sess.Workspace.Warnings(ctx) {
-		sess.Note(sess.Style.Warn() + " " + findingText(sess.Printer, f))
+		sess.Note(sess.Style.Warn() + " " + FindingText(sess.Printer, f))
 	}
 }
 
-// remark tells what the work waits for, or what was left undone. It may be called from any goroutine.
-func remark(pr *Printer, why error) {
-	f := describe(pr, why)
+// Remark tells what the work waits for, or what was left undone. It may be called from any goroutine.
+func Remark(pr *Printer, why error) {
+	f := Describe(pr, why)
 	if pr.JSON {
-		raw, _ := json.Marshal(map[string]fault{"warning": f})
+		raw, _ := json.Marshal(map[string]Fault{"warning": f})
 		_, _ = pr.Std.Err.Write(append(raw, '\n'))
 		return
 	}
@@ -242,13 +255,9 @@ func remark(pr *Printer, why error) {
 	aside(pr, text)
 }
 
-// findingText renders a finding's message.
-func findingText(pr *Printer, f Finding) string {
-	args := make([]any, len(f.Args))
-	for i, s := range f.Args {
-		args[i] = s
-	}
-	return pr.Text(f.Key, args...)
+// FindingText renders a finding's message.
+func FindingText(pr *Printer, f Finding) string {
+	return pr.Text(f.Key, Args(f.Args)...)
 }
 
 // Ask asks about the workspace.
@@ -298,9 +307,9 @@ func (sess *Session) Enter(i *view.Issue) {
 	sess.issue, sess.Printer.issue, sess.Workspace.Kernel = i, i.Label, sess.Workspace.Kernel.Lane(i.Label)
 }
 
-// findTask finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
+// FindTask finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
 // the nearest.
-func findTask(ctx context.Context, sess *Session, given string) (*kernel.Snapshot, error) {
+func FindTask(ctx context.Context, sess *Session, given string) (*kernel.Snapshot, error) {
 	want := query.TaskLabel(given)
 	s, err := sess.Workspace.Kernel.LookAt(ctx, want)
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
@@ -312,52 +321,18 @@ func findTask(ctx context.Context, sess *Session, given string) (*kernel.Snapsho
 	return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown", given).In("cli.task")
 }
 
-// PlanFile reads a plan file and checks it as `pawl run` does. It returns the file as it is and its goal.
-func PlanFile(a *App, name string) (data []byte, goal string, err error) {
-	f, err := readPlan(a, name)
-	return f.data, f.Goal, err
+// WorkPlace says where the work happens. Without git there is no other place than the folder itself.
+func WorkPlace(p effect.Place, inPlace bool) effect.Place {
+	p.Tree = p.Workspace
+	p.InPlace = inPlace || !p.Git
+	return p
 }
 
-// inIssue has f speak of an issue's session.
-func inIssue(sess *Session, i *view.Issue, f func(*Session) error) error {
+// InIssue has f speak of an issue's session.
+func InIssue(sess *Session, i *view.Issue, f func(*Session) error) error {
 	defer func(before string) { sess.Printer.issue = before }(sess.Printer.issue)
 	at, ws := *sess, *sess.Workspace
 	at.Workspace, at.rep = &ws, nil
 	at.Enter(i)
 	return f(&at)
-}
-
-// Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
-// there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
-func Put(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
-	err = inIssue(sess, i, func(at *Session) error {
-		at.rep = newReporter(at)
-		s, err := at.Workspace.Kernel.Look(ctx)
-		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
-			return err
-		}
-		open = true
-		_, err = (&Drive{sess: at, ask: sess.Present()}).approval(ctx, s)
-		return err
-	})
-	return open, err
-}
-
-// Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is none.
-func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
-	err = inIssue(sess, i, func(at *Session) error {
-		s, err := at.Workspace.Kernel.Look(ctx)
-		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
-			return err
-		}
-		open = true
-		showApproval(ctx, at, s, query.PlanOf(s), false)
-		ok, err := Confirm(ctx, at.Printer, at.Text("cli.ask.deny", i.Label))
-		if err != nil || !ok {
-			return err
-		}
-		_, err = at.Do(ctx, &kernel.Deny{})
-		return err
-	})
-	return open, err
 }

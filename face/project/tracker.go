@@ -10,10 +10,11 @@ import (
 	"pawl"
 	"pawl/driver/github"
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 )
 
 // Tracker reaches the issues of repositories. What was read is kept below dir, a .pawl folder, so that only what changed is asked for again.
-func Tracker(dir string, c cli.GitHub) cli.Tracker {
+func Tracker(dir string, c settings.GitHub) cli.Tracker {
 	client := func(repo github.Repo, progress func(github.Progress)) (*github.Client, error) {
 		carry, err := github.Transport(c.CAFile)
 		if err != nil {

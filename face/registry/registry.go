@@ -19,6 +19,7 @@ import (
 	"pawl/driver/launch"
 	"pawl/driver/verify"
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
@@ -29,7 +30,7 @@ import (
 
 // Registry are the agents of one process. It is safe for concurrent use.
 type Registry struct {
-	Config cli.Config
+	Config settings.Config
 	// Launch starts agents and servers, in the workspace whose settings these are.
 	Launch launch.Launcher
 	// Tools are offered to models. Flaw is why tools that the user trusts cannot be, nil where all can.

@@ -17,14 +17,14 @@ func Entries() []cli.Entry {
 }
 
 func newAgentCommand(a *cli.App) *cobra.Command {
-	return a.Group("agent", "cli.agent", append(cli.AgentCommands(a), newAddCommand(a), newRemoveCommand(a), newTrustCommand(a), newUntrustCommand(a))...)
+	return a.Group("agent", "cli.agent", newListCommand(a), newCheckCommand(a), newAddCommand(a), newRemoveCommand(a), newTrustCommand(a), newUntrustCommand(a))
 }
 
 func newAddCommand(a *cli.App) *cobra.Command {
 	yes := false
 	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Named(a.Printer), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		name, err := cli.PickAgent(c.Context(), a, args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
+		name, err := PickAgent(c.Context(), a, args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 		return err
 	}
 	if !a.JSON {
-		cli.ShowLogin(a.Printer, l)
+		ShowLogin(a.Printer, l)
 	}
 	agreed := l.Agreed || yes
 	if !agreed && a.Present() {
@@ -55,7 +55,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 	}
 	file := ""
 	if agreed && !l.Agreed {
-		if file, err = cli.AgreeToLogin(a, name, l.Account); err != nil {
+		if file, err = AgreeToLogin(a, name, l.Account); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func remove(a *cli.App, name string) error {
 	if err != nil {
 		return err
 	}
-	file, err := cli.AgreeToLogin(a, name, "")
+	file, err := AgreeToLogin(a, name, "")
 	if err != nil {
 		return err
 	}

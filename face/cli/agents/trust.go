@@ -42,7 +42,7 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 	}
 	file := ""
 	if yes && len(wanted) > 0 {
-		if file, err = cli.TrustAgent(a, name, wanted); err != nil {
+		if file, err = TrustAgent(a, name, wanted); err != nil {
 			return err
 		}
 		for i, s := range settings {
@@ -107,7 +107,7 @@ func show(pr *cli.Printer, name string, settings []cli.ProjectSetting) {
 
 func newUntrustCommand(a *cli.App) *cobra.Command {
 	return a.Command("untrust AGENT", "cli.agent.untrust", "  pawl agent untrust claude-code", cli.Exactly(1), func(_ *cobra.Command, args []string) error {
-		file, err := cli.TrustAgent(a, args[0], nil)
+		file, err := TrustAgent(a, args[0], nil)
 		if err != nil {
 			return err
 		}

@@ -61,11 +61,11 @@ func newAddCommand(a *cli.App) *cobra.Command {
 		}
 		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags, Agent: f.agent, Branch: f.branch, Paused: f.paused}
 		if f.plan != "" {
-			data, _, err := cli.PlanFile(a, f.plan)
+			p, err := cli.ReadPlan(a, f.plan)
 			if err != nil {
 				return err
 			}
-			n.Given, n.GivenName = data, f.plan
+			n.Given, n.GivenName = p.Data, f.plan
 		}
 		return making(c.Context(), a, func(sess *cli.Session) error {
 			if err := checkBranch(c.Context(), sess, f.branch); err != nil {
@@ -169,11 +169,11 @@ func editIssue(ctx context.Context, sess *cli.Session, given func(flag string) b
 		e.Paused = &f.paused
 	}
 	if f.plan != "" {
-		data, _, err := cli.PlanFile(sess.App, f.plan)
+		p, err := cli.ReadPlan(sess.App, f.plan)
 		if err != nil {
 			return err
 		}
-		e.Given, e.GivenName = &data, f.plan
+		e.Given, e.GivenName = &p.Data, f.plan
 	}
 	if _, err := sess.Do(ctx, e); err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/agents"
+	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/view"
@@ -116,7 +118,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if err != nil {
 			return err
 		}
-		if err := cli.Ready(ctx, sess, sess.Config.Agent); err != nil {
+		if err := agents.Ready(ctx, sess, sess.Config.Agent); err != nil {
 			return err
 		}
 		o := runner.CrewOptions{Workers: w.workers}
@@ -135,7 +137,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}
 		return runCrew(ctx, sess, o, chosen)
-	}, cli.Override("agent", w.agent))
+	}, settings.Override("agent", w.agent))
 }
 
 // aimBoard says for which branch a batch is begun: the one that is asked for or, where it is not begun yet, the one that is checked

@@ -30,8 +30,10 @@ const (
 	about = 100
 )
 
-// Entries give every command its completion.
-func Entries() []cli.Entry { return []cli.Entry{{Tree: attach}} }
+// Entries are the command that prints a shell's script, and what gives every command its completion.
+func Entries() []cli.Entry {
+	return []cli.Entry{{Name: "completion", Group: "setup", Build: newCompletionCommand}, {Tree: attach}}
+}
 
 // requested reports whether a command line is a shell's question.
 func requested(args []string) bool {

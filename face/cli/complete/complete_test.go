@@ -11,12 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pawl/face/cli"
-	agentcommands "pawl/face/cli/agents"
-	"pawl/face/cli/board"
-	"pawl/face/cli/flow"
-	"pawl/face/cli/inspect"
-	"pawl/face/cli/orders"
-	"pawl/face/cli/skills"
+	"pawl/face/cli/commands"
 )
 
 // tree is every command of the program.
@@ -24,8 +19,7 @@ func tree(t *testing.T) *cobra.Command {
 	t.Helper()
 	var root *cobra.Command
 	var out bytes.Buffer
-	more := slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), inspect.Entries(), agentcommands.Entries(),
-		[]cli.Entry{{Tree: func(_ *cli.App, c *cobra.Command) { root = c }}})
+	more := slices.Concat(commands.Entries(), Entries(), []cli.Entry{{Tree: func(_ *cli.App, c *cobra.Command) { root = c }}})
 	if code := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out}, []string{"--help"}, more...); code != 0 || root == nil {
 		t.Fatalf("%d %s", code, out.String())
 	}

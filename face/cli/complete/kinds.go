@@ -12,6 +12,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/kernel"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
@@ -52,9 +53,9 @@ func kindOf(c *cobra.Command, name string) kind {
 // kinds is the table of what can be offered.
 var kinds = sync.OnceValue(func() map[string]kind {
 	return map[string]kind{
-		"AGENT": {ask: agents}, "COMMAND": {ask: commands}, "COMMIT": {ask: commits}, "DIR": {folders: true}, "TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
+		"AGENT": {ask: agents}, "COMMAND": {ask: commandsBelow}, "COMMIT": {ask: commits}, "DIR": {folders: true}, "TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
 		"ISSUE": {ask: issues}, "MACHINE": {ask: one("session", "turn", "workflow", "task", "board")}, "PACKAGE": {ask: packages}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
-		"SETTING": {ask: settings}, "SOLUTION": {ask: solutions}, "TASK": {ask: tasks}, "TOOL": {ask: tools}, "VALUE": {ask: values},
+		"SETTING": {ask: everySetting}, "SOLUTION": {ask: solutions}, "TASK": {ask: tasks}, "TOOL": {ask: tools}, "VALUE": {ask: values},
 
 		"plan new FILE": {endings: plans}, "plan validate FILE": {endings: plans}, "config validate FILE": {endings: plans[:2]},
 		"config unset SETTING": {ask: ownSettings}, "exec PACKAGE": {ask: drafts}, "logs NAME": {ask: outputs},
@@ -407,17 +408,17 @@ func servers(_ context.Context, q *question, _ string) iter.Seq[word] {
 	}
 }
 
-func settings(_ context.Context, q *question, _ string) iter.Seq[word]    { return inForce(q, false) }
-func ownSettings(_ context.Context, q *question, _ string) iter.Seq[word] { return inForce(q, true) }
+func everySetting(_ context.Context, q *question, _ string) iter.Seq[word] { return inForce(q, false) }
+func ownSettings(_ context.Context, q *question, _ string) iter.Seq[word]  { return inForce(q, true) }
 
-// inForce are the settings, or with own those that the user's own file sets.
+// inForce are the everySetting, or with own those that the user's own file sets.
 func inForce(q *question, own bool) iter.Seq[word] {
-	all, err := cli.SettingsOf(q.app)
+	_, config, err := q.app.Configured()
 	if err != nil {
 		return none
 	}
 	return func(yield func(word) bool) {
-		for _, s := range all {
+		for _, s := range config.Lines(q.app.Text) {
 			if (s.Own || !own) && !yield(word{s.Name, s.Meaning}) {
 				return
 			}
@@ -438,8 +439,8 @@ func values(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	case "profile":
 		return profiles(ctx, q, begins)
 	default:
-		takes, _, _ := cli.ValuesOf(q.app.Printer, named)
-		return one(takes...)(ctx, q, begins)
+		takes, _ := settings.DefaultOf(named, q.app.Text)
+		return one(takes.Values...)(ctx, q, begins)
 	}
 }
 
@@ -453,8 +454,8 @@ func tools(_ context.Context, q *question, _ string) iter.Seq[word] {
 	}
 }
 
-// commands are those below the ones that were named.
-func commands(_ context.Context, q *question, _ string) iter.Seq[word] {
+// commandsBelow are those below the ones that were named.
+func commandsBelow(_ context.Context, q *question, _ string) iter.Seq[word] {
 	at, rest, err := q.cmd.Root().Find(q.args)
 	if err != nil || len(rest) > 0 {
 		return none

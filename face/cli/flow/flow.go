@@ -15,7 +15,10 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/agents"
+	"pawl/face/cli/answers"
 	"pawl/face/cli/orders"
+	"pawl/face/cli/settings"
 	"pawl/kernel"
 	"pawl/machine/session"
 	"pawl/machine/turn"
@@ -29,7 +32,8 @@ import (
 // Entries are the commands of the first level.
 func Entries() []cli.Entry {
 	return []cli.Entry{
-		{Name: "run", Group: "work", Build: func(a *cli.App) *cobra.Command { return cli.NewRunCommand(a, orders.Unaided) }},
+		{Name: "run", Group: "work", Build: newRunCommand},
+		{Name: "resume", Group: "work", Build: newResumeCommand},
 		{Name: "check", Group: "work", Build: orders.NewCheckCommand},
 		{Name: "auto", Group: "flow", Build: newAutoCommand},
 		{Name: "plan", Group: "flow", Build: newPlanCommand},
@@ -57,12 +61,12 @@ func (f *flags) bind(pr *cli.Printer, c *cobra.Command) *cobra.Command {
 	return c
 }
 
-func (f *flags) overrides() []func(*cli.Config) error {
+func (f *flags) overrides() []func(*settings.Config) error {
 	mode := ""
 	if f.unattended {
 		mode = string(pawl.Autonomous)
 	}
-	return []func(*cli.Config) error{cli.Override("run_mode", mode), cli.Override("agent", f.agent)}
+	return []func(*settings.Config) error{settings.Override("run_mode", mode), settings.Override("agent", f.agent)}
 }
 
 func newAutoCommand(a *cli.App) *cobra.Command {
@@ -76,7 +80,7 @@ func newAutoCommand(a *cli.App) *cobra.Command {
 // newPlanCommand is the group of commands about the plan, which also takes a requirement to plan.
 func newPlanCommand(a *cli.App) *cobra.Command {
 	var f flags
-	c := cli.NewPlanCommand(a)
+	c := answers.NewPlanCommand(a)
 	group := c.RunE
 	c.Use = "plan [REQUIREMENT]"
 	c.Example = "  pawl plan \"add a --json flag to the list command\"\n  pawl plan show"
@@ -319,7 +323,7 @@ func begin(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) err
 		return err
 	}
 	if s.Agent = sess.Config.Agent; s.Agent != "" {
-		if err := cli.Ready(ctx, sess, s.Agent); err != nil {
+		if err := agents.Ready(ctx, sess, s.Agent); err != nil {
 			return err
 		}
 	}

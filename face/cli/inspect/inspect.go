@@ -32,6 +32,8 @@ func Entries() []cli.Entry {
 		{Name: "diff", Group: "work", Build: newDiffCommand},
 		{Name: "attach", Group: "work", Build: newAttachCommand},
 		{Name: "logs", Group: "work", Build: newLogsCommand},
+		{Name: "status", Group: "work", Build: newStatusCommand},
+		{Name: "budget", Group: "look", Build: newBudgetCommand},
 	}
 }
 
@@ -57,7 +59,7 @@ func report(ctx context.Context, sess *cli.Session, args []string) error {
 			sess.Note(sess.Style.Warn() + " " + cli.Explain(sess.Printer, err)) // the rest is worth seeing all the same
 		}
 	}
-	cli.Report(sess, r, files)
+	Report(sess, r, files)
 	return nil
 }
 

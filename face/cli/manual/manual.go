@@ -16,6 +16,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 )
 
 // Entries are the commands of the first level.
@@ -193,7 +194,7 @@ func (w *writer) whole() {
 	for _, v := range variables {
 		w.item(v[0], w.app.Text("manual.env."+v[1]))
 	}
-	for _, s := range cli.DefaultsOf(w.app.Printer) {
+	for _, s := range settings.Default().Lines(w.app.Text) {
 		w.item(s.Env, s.Meaning)
 	}
 }

@@ -12,12 +12,7 @@ import (
 	"testing"
 
 	"pawl/face/cli"
-	"pawl/face/cli/agents"
-	"pawl/face/cli/board"
-	"pawl/face/cli/flow"
-	"pawl/face/cli/inspect"
-	"pawl/face/cli/orders"
-	"pawl/face/cli/skills"
+	"pawl/face/cli/commands"
 	"pawl/text/message"
 )
 
@@ -26,7 +21,7 @@ func written(t *testing.T, lang string) map[string]string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "man 1", "deep")
 	var out bytes.Buffer
-	more := slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), inspect.Entries(), agents.Entries(), Entries())
+	more := slices.Concat(commands.Entries(), Entries())
 	for range 2 { // the second time over the first
 		if code := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out, Dir: t.TempDir()}, []string{"man", dir, "--lang", lang}, more...); code != 0 {
 			t.Fatal(code, out.String())

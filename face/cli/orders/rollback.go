@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/control"
 	"pawl/face/cli/term"
 	"pawl/kernel/effect"
 	"pawl/machine/session"
@@ -39,7 +40,7 @@ func newRollbackCommand(a *cli.App) *cobra.Command {
 		}
 		return a.With(c.Context(), open, func(sess *cli.Session) error {
 			if !f.list && target == "" {
-				return cli.Rollback(c.Context(), sess, f.reason, f.yes)
+				return control.Rollback(c.Context(), sess, f.reason, f.yes)
 			}
 			return rewind(c.Context(), sess, target, f)
 		})

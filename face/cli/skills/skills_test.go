@@ -14,10 +14,7 @@ import (
 	"testing"
 
 	"pawl/face/cli"
-	"pawl/face/cli/board"
-	"pawl/face/cli/flow"
-	"pawl/face/cli/orders"
-	"pawl/face/cli/skills"
+	"pawl/face/cli/commands"
 	"pawl/kernel/effect"
 	"pawl/text/message"
 	"pawl/text/skill"
@@ -63,8 +60,7 @@ func (p *person) pawl(code int, args ...string) string {
 		}
 		return ""
 	}}
-	more := slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries())
-	if got := cli.Main(context.Background(), here{dir: p.dir}, std, args, more...); got != code {
+	if got := cli.Main(context.Background(), here{dir: p.dir}, std, args, commands.Entries()...); got != code {
 		p.t.Fatalf("pawl %s: exit status %d, want %d\n%s", strings.Join(args, " "), got, code, out.String())
 	}
 	return out.String()

@@ -1,27 +1,35 @@
-package cli
+// Package auditlog is what looks at the records of what was decided: pawl audit, with its proofs, and pawl replay, which decides again.
+package auditlog
 
 import (
 	"bufio"
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"pawl"
+	"pawl/face/cli"
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/text/message"
 )
 
-func newAuditCommand(a *App) *cobra.Command {
+// Entries are the commands of the first level.
+func Entries() []cli.Entry {
+	return []cli.Entry{
+		{Name: "audit", Group: "look", Build: newAuditCommand},
+		{Name: "replay", Group: "look", Build: newReplayCommand},
+	}
+}
+
+func newAuditCommand(a *cli.App) *cobra.Command {
 	return a.Group("audit", "cli.audit",
-		logCommand(a, "log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", Between(0, 1)),
+		NewLogCommand(a, "log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", cli.Between(0, 1)),
 		newAuditVerifyCommand(a), newAuditProveCommand(a), newAuditExportCommand(a), newAuditCheckpointCommand(a))
 }
 
@@ -31,18 +39,18 @@ type logFlags struct {
 	last   int
 }
 
-// logCommand lists audit records: all, or those of one task.
-func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *cobra.Command {
+// NewLogCommand lists audit records: all, or those of one task.
+func NewLogCommand(a *cli.App, use, key, example string, args cobra.PositionalArgs) *cobra.Command {
 	var f logFlags
 	c := a.Command(use, key, example, args, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.last < 0 {
-			return Usage("cli.flag_invalid", strconv.Itoa(f.last), "--last", "0 …")
+			return cli.Usage("cli.flag_invalid", strconv.Itoa(f.last), "--last", "0 …")
 		}
-		return a.With(c.Context(), Reading(), func(sess *Session) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			var about audit.Subject
 			if len(args) > 0 {
-				s, err := findTask(c.Context(), sess, args[0])
+				s, err := cli.FindTask(c.Context(), sess, args[0])
 				if err != nil {
 					return err
 				}
@@ -57,7 +65,7 @@ func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *co
 }
 
 // printLog streams records, and with follow waits for further ones until ctx ends.
-func printLog(ctx context.Context, sess *Session, about audit.Subject, f logFlags) error {
+func printLog(ctx context.Context, sess *cli.Session, about audit.Subject, f logFlags) error {
 	next := int64(0)
 	if f.last > 0 {
 		first, err := sess.Ask().Log().FirstOf(ctx, about, f.last)
@@ -67,7 +75,7 @@ func printLog(ctx context.Context, sess *Session, about audit.Subject, f logFlag
 		next = first
 	}
 	names := map[string]string{}
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(cli.WatchEvery)
 	defer tick.Stop()
 	for {
 		out := bufio.NewWriterSize(sess.Std.Out, 32<<10)
@@ -90,7 +98,7 @@ func printLog(ctx context.Context, sess *Session, about audit.Subject, f logFlag
 }
 
 // untilGrown waits until the log is longer than size.
-func untilGrown(ctx context.Context, sess *Session, size int64, tick *time.Ticker) error {
+func untilGrown(ctx context.Context, sess *cli.Session, size int64, tick *time.Ticker) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -105,7 +113,7 @@ func untilGrown(ctx context.Context, sess *Session, size int64, tick *time.Ticke
 }
 
 // writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.
-func writeRecord(ctx context.Context, sess *Session, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
+func writeRecord(ctx context.Context, sess *cli.Session, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
 	if sess.JSON {
 		_, err := out.Write(append(rec.Bytes[:len(rec.Bytes):len(rec.Bytes)], '\n'))
 		return err
@@ -114,36 +122,25 @@ func writeRecord(ctx context.Context, sess *Session, out *bufio.Writer, rec audi
 	if err != nil {
 		return err
 	}
-	what := Display(p.Event)
+	what := cli.Display(p.Event)
 	by := p.Actor
 	if m := p.Move; m != nil {
-		what, by = moveText(sess.Printer, m.From, m.To)+"  "+sess.Style.Dim(Display(m.Rule)), m.Actor
+		what, by = cli.MoveText(sess.Printer, m.From, m.To)+"  "+sess.Style.Dim(cli.Display(m.Rule)), m.Actor
 	}
 	line := sess.Style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + sess.Style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(nameOf(ctx, sess, p.Subject, names), 16) + "  " + what
 	if by != "" {
-		line += "  " + sess.Style.Dim(Display(string(by)))
+		line += "  " + sess.Style.Dim(cli.Display(string(by)))
 	}
 	if m := p.Move; m != nil && m.Reason != "" {
-		line += "  " + sess.Style.Dim(term.Clip(Display(firstLine(becauseText(sess.Printer, m.Reason))), 60, sess.Style.Ellipsis()))
+		line += "  " + sess.Style.Dim(term.Clip(cli.Display(cli.FirstLine(becauseText(sess.Printer, m.Reason))), 60, sess.Style.Ellipsis()))
 	}
 	_, err = out.WriteString(line + "\n")
 	return err
 }
 
-// moveText is a move between two states; a state that is empty is shown as nothing.
-func moveText(pr *Printer, from, to string) string {
-	name := func(state string) string {
-		if state == "" {
-			return pr.Style.None()
-		}
-		return Display(state)
-	}
-	return name(from) + " " + pr.Style.To() + " " + name(to)
-}
-
 // becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What people and
 // agents wrote stays as it is.
-func becauseText(pr *Printer, reason string) string {
+func becauseText(pr *cli.Printer, reason string) string {
 	if format, ok := pr.Lang.Format(reason); ok && strings.Contains(reason, ".") {
 		// The record has the key alone: what the text says at its end with an argument stands in other records.
 		head, _, _ := strings.Cut(format, ": %")
@@ -177,7 +174,7 @@ func becauseText(pr *Printer, reason string) string {
 }
 
 // nameOf names a record's subject by its label where it has one, else by its kind and the end of its id.
-func nameOf(ctx context.Context, sess *Session, s audit.Subject, names map[string]string) string {
+func nameOf(ctx context.Context, sess *cli.Session, s audit.Subject, names map[string]string) string {
 	if n, ok := names[s.ID]; ok {
 		return n
 	}
@@ -189,23 +186,23 @@ func nameOf(ctx context.Context, sess *Session, s audit.Subject, names map[strin
 	} else if s.Kind == string(kernel.KindFlow) {
 		name = s.Kind
 	}
-	names[s.ID] = Display(name)
+	names[s.ID] = cli.Display(name)
 	return names[s.ID]
 }
 
-func newAuditVerifyCommand(a *App) *cobra.Command {
+func newAuditVerifyCommand(a *cli.App) *cobra.Command {
 	var file, proof, key string
-	c := a.Command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note\n  pawl audit verify --proof proof.json --key pawl+1a2b3c4d+AbCd…", Exactly(0), nil)
+	c := a.Command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note\n  pawl audit verify --proof proof.json --key pawl+1a2b3c4d+AbCd…", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case proof != "" && file != "":
-			return Usage("cli.flags_conflict", "--proof", "--checkpoint")
+			return cli.Usage("cli.flags_conflict", "--proof", "--checkpoint")
 		case proof != "":
 			return verifyProof(a, proof, key)
 		case key != "":
-			return Usage("cli.audit.key_alone")
+			return cli.Usage("cli.audit.key_alone")
 		}
-		return a.With(c.Context(), Reading(), func(sess *Session) error { return verifyAudit(c.Context(), sess, file) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return verifyAudit(c.Context(), sess, file) })
 	}
 	c.Flags().StringVar(&file, "checkpoint", "", a.Text("cli.flag.checkpoint"))
 	c.Flags().StringVar(&proof, "proof", "", a.Text("cli.flag.proof"))
@@ -213,7 +210,7 @@ func newAuditVerifyCommand(a *App) *cobra.Command {
 	return c
 }
 
-func verifyAudit(ctx context.Context, sess *Session, file string) error {
+func verifyAudit(ctx context.Context, sess *cli.Session, file string) error {
 	var notes [][]byte
 	if file != "" {
 		note, err := sess.App.ReadInput(file, 64<<10)
@@ -238,7 +235,7 @@ func verifyAudit(ctx context.Context, sess *Session, file string) error {
 		return sess.PrintJSON(out)
 	}
 	if earlier != nil && !told {
-		remark(sess.Printer, earlier.Fault())
+		cli.Remark(sess.Printer, earlier.Fault())
 	}
 	sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
 	sess.Say("  " + sess.Style.Dim(sess.Text("cli.audit.root", report.Root.String())))
@@ -248,14 +245,14 @@ func verifyAudit(ctx context.Context, sess *Session, file string) error {
 	return nil
 }
 
-func newAuditExportCommand(a *App) *cobra.Command {
-	return a.Command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Reading(), func(sess *Session) error {
+func newAuditExportCommand(a *cli.App) *cobra.Command {
+	return a.Command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			if len(args) == 0 {
 				_, err := exportAudit(c.Context(), sess, a.Std.Out)
 				return err
 			}
-			return writeTo(a, args[0], func(w io.Writer) error {
+			return a.WriteNew(args[0], func(w io.Writer) error {
 				n, err := exportAudit(c.Context(), sess, w)
 				if err == nil {
 					err = tellWritten(a.Printer, args[0], n)
@@ -267,7 +264,7 @@ func newAuditExportCommand(a *App) *cobra.Command {
 }
 
 // exportAudit writes every record's exact bytes, one on a line, and returns their number.
-func exportAudit(ctx context.Context, sess *Session, w io.Writer) (int64, error) {
+func exportAudit(ctx context.Context, sess *cli.Session, w io.Writer) (int64, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	n := int64(0)
 	for rec, err := range sess.Ask().Log().Records(ctx, audit.Subject{}, 0) {
@@ -282,7 +279,7 @@ func exportAudit(ctx context.Context, sess *Session, w io.Writer) (int64, error)
 	return n, out.Flush()
 }
 
-func tellWritten(pr *Printer, name string, n int64) error {
+func tellWritten(pr *cli.Printer, name string, n int64) error {
 	if pr.JSON {
 		return pr.PrintJSON(map[string]any{"file": name, "records": n})
 	}
@@ -290,31 +287,15 @@ func tellWritten(pr *Printer, name string, n int64) error {
 	return nil
 }
 
-// writeTo writes a new file that the user named. An existing one is not overwritten.
-func writeTo(a *App, name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(a.Path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if os.IsExist(err) {
-		return pawl.Fail(pawl.CodeConflict, "cli.file_exists", name)
-	}
-	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
-	}
-	err = write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
-}
-
-func newAuditCheckpointCommand(a *App) *cobra.Command {
-	return a.Command("checkpoint [FILE]", "cli.audit.checkpoint", "  pawl audit checkpoint ~/pawl-head.note", Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Reading(), func(sess *Session) error {
+func newAuditCheckpointCommand(a *cli.App) *cobra.Command {
+	return a.Command("checkpoint [FILE]", "cli.audit.checkpoint", "  pawl audit checkpoint ~/pawl-head.note", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			note, err := sess.Workspace.Checkpoint(c.Context())
 			if err != nil {
 				return err
 			}
 			if len(args) > 0 {
-				return writeTo(a, args[0], func(w io.Writer) error {
+				return a.WriteNew(args[0], func(w io.Writer) error {
 					if _, err := w.Write(note); err != nil {
 						return err
 					}
@@ -330,7 +311,7 @@ func newAuditCheckpointCommand(a *App) *cobra.Command {
 	})
 }
 
-func printNote(pr *Printer, file string, note []byte) error {
+func printNote(pr *cli.Printer, file string, note []byte) error {
 	if pr.JSON {
 		return pr.PrintJSON(map[string]any{"file": file, "note": string(note)})
 	}

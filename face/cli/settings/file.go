@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"bytes"
@@ -14,65 +14,64 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"pawl"
-	"pawl/kernel/effect"
 	"pawl/store/disk"
 	"pawl/text/policy"
 )
 
-// maxConfig bounds a configuration file, in bytes.
-const maxConfig = 256 << 10
+// MaxFile bounds a configuration file, in bytes.
+const MaxFile = 256 << 10
 
-// projectConfig is the file of a workspace. It comes with the repository, so it may set only what cannot harm its user.
+// ProjectFile is the file of a workspace. It comes with the repository, so it may set only what cannot harm its user.
 // It is "" for no workspace.
-func projectConfig(place effect.Place) string {
-	if place.Workspace == "" {
+func ProjectFile(workspace string) string {
+	if workspace == "" {
 		return ""
 	}
-	return filepath.Join(place.Workspace, ".pawl", "config.yaml")
+	return filepath.Join(workspace, ".pawl", "config.yaml")
 }
 
-// userConfigPath is the user's own file, or "" when the environment names no home.
-func userConfigPath(a *App) string {
-	if dir := a.Std.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+// UserFile is the user's own file, or "" when the environment names no home.
+func UserFile(env func(string) string) string {
+	if dir := env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pawl", "config.yaml")
 	}
-	if home := a.Std.Env("HOME"); home != "" {
+	if home := env("HOME"); home != "" {
 		return filepath.Join(home, ".config", "pawl", "config.yaml")
 	}
-	if dir := a.Std.Env("APPDATA"); dir != "" {
+	if dir := env("APPDATA"); dir != "" {
 		return filepath.Join(dir, "pawl", "config.yaml")
 	}
 	return ""
 }
 
-// loadConfig reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are put
+// Load reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are put
 // on top by the commands that have them.
-func loadConfig(a *App, place effect.Place) (Config, error) {
-	c := DefaultConfig()
+func Load(env func(string) string, workspace string) (Config, error) {
+	c := Default()
 	c.sources = map[string]string{}
-	c.userConfigFile = userConfigPath(a)
-	if err := c.read(c.userConfigFile, false); err != nil {
+	c.File = UserFile(env)
+	if err := c.read(c.File, false); err != nil {
 		return c, err
 	}
-	if err := c.read(projectConfig(place), true); err != nil {
+	if err := c.read(ProjectFile(workspace), true); err != nil {
 		return c, err
 	}
-	for _, s := range settings() {
-		v := a.Std.Env(s.env())
+	for _, s := range all() {
+		v := env(s.env())
 		if v == "" {
 			continue
 		}
 		values := []string{v}
-		if s.list {
+		if s.List {
 			values = strings.FieldsFunc(v, func(r rune) bool { return r == ',' })
 			for i := range values {
 				values[i] = strings.TrimSpace(values[i])
 			}
 		}
 		if err := s.set(&c, values); err != nil {
-			return c, pawl.Fail(pawl.CodeInvalid, "cli.config_at", s.env(), s.name).In("cli.config").Because(err)
+			return c, pawl.Fail(pawl.CodeInvalid, "cli.config_at", s.env(), s.Name).In("cli.config").Because(err)
 		}
-		c.sources[s.name] = s.env()
+		c.sources[s.Name] = s.env()
 	}
 	return c, nil
 }
@@ -82,7 +81,7 @@ func (c *Config) read(path string, project bool) error {
 	if path == "" {
 		return nil
 	}
-	data, err := readFile(path, maxConfig)
+	data, err := ReadFile(path, MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -92,14 +91,22 @@ func (c *Config) read(path string, project bool) error {
 	return c.decode(path, data, project)
 }
 
-// readFile reads a regular file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
+// ReadFile reads a regular file of at most limit bytes.
+func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readAtMost(f, path, limit)
+	return ReadAtMost(f, path, limit)
+}
+
+// Decode reads what a configuration file alone sets, on top of the defaults. Path names the file in errors, and project says that it is
+// a workspace's, which may set less.
+func Decode(path string, data []byte, project bool) (Config, error) {
+	c := Default()
+	c.sources = map[string]string{}
+	return c, c.decode(path, data, project)
 }
 
 // decode reads a file's contents strictly: every name must be a setting, and every value of its form.
@@ -131,7 +138,7 @@ func (d *configReader) fail(n *yaml.Node, name string, cause error) error {
 	if pawl.CodeOf(cause) == pawl.CodeDenied {
 		code = pawl.CodeDenied
 	}
-	return pawl.Fail(code, "cli.config_at", place(d.path, n), Display(name)).In("cli.config").Because(cause)
+	return pawl.Fail(code, "cli.config_at", place(d.path, n), policy.Display(name)).In("cli.config").Because(cause)
 }
 
 func place(path string, n *yaml.Node) string {
@@ -158,15 +165,12 @@ func (d *configReader) mapping(prefix string, n *yaml.Node) error {
 }
 
 func (d *configReader) entry(name string, key, value *yaml.Node) error {
-	s, ok := findSetting(name)
-	if !ok {
+	s, err := Find(name)
+	if err != nil {
 		if hasSection(name) {
 			return d.mapping(name+".", value)
 		}
-		if near := pawl.Nearest(name, settingNames()); near != "" {
-			return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", policy.Display(name), near))
-		}
-		return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", policy.Display(name)))
+		return d.fail(key, name, err)
 	}
 	values, err := d.values(s, value)
 	if err != nil {
@@ -175,7 +179,7 @@ func (d *configReader) entry(name string, key, value *yaml.Node) error {
 	if d.project {
 		old := s.get(d.config)
 		if !s.project(old, values) {
-			return d.fail(value, name, pawl.Fail(pawl.CodeDenied, "cli.config_user_only", d.config.userConfigFile))
+			return d.fail(value, name, pawl.Fail(pawl.CodeDenied, "cli.config_user_only", d.config.File))
 		}
 		if s.adds {
 			values = slices.Compact(slices.Sorted(slices.Values(slices.Concat(old, values))))
@@ -189,20 +193,20 @@ func (d *configReader) entry(name string, key, value *yaml.Node) error {
 }
 
 // values reads a scalar, or a list of scalars.
-func (d *configReader) values(s setting, n *yaml.Node) ([]string, error) {
-	if !s.list {
+func (d *configReader) values(s Setting, n *yaml.Node) ([]string, error) {
+	if !s.List {
 		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-			return nil, d.fail(n, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_scalar"))
+			return nil, d.fail(n, s.Name, pawl.Fail(pawl.CodeInvalid, "cli.config_scalar"))
 		}
 		return []string{n.Value}, nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, d.fail(n, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_list"))
+		return nil, d.fail(n, s.Name, pawl.Fail(pawl.CodeInvalid, "cli.config_list"))
 	}
 	out := []string{}
 	for _, item := range n.Content {
 		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" || item.Value == "" {
-			return nil, d.fail(item, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_scalar"))
+			return nil, d.fail(item, s.Name, pawl.Fail(pawl.CodeInvalid, "cli.config_scalar"))
 		}
 		out = append(out, item.Value)
 	}
@@ -211,8 +215,8 @@ func (d *configReader) values(s setting, n *yaml.Node) ([]string, error) {
 
 func settingNames() []string {
 	var out []string
-	for _, s := range settings() {
-		out = append(out, s.name)
+	for _, s := range all() {
+		out = append(out, s.Name)
 	}
 	return out
 }
@@ -222,16 +226,16 @@ func hasSection(name string) bool {
 	if serverSection(name) || installedSection(name) {
 		return true
 	}
-	for _, s := range settings() {
-		if strings.HasPrefix(s.name, name+".") {
+	for _, s := range all() {
+		if strings.HasPrefix(s.Name, name+".") {
 			return true
 		}
 	}
 	return false
 }
 
-// readAtMost reads r to its end, at most limit bytes.
-func readAtMost(r io.Reader, name string, limit int64) ([]byte, error) {
+// ReadAtMost reads r to its end, at most limit bytes.
+func ReadAtMost(r io.Reader, name string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = pawl.Fail(pawl.CodeInvalid, "cli.file_large", name, limit)
@@ -241,7 +245,7 @@ func readAtMost(r io.Reader, name string, limit int64) ([]byte, error) {
 
 // edited returns a configuration file with one setting changed, or without it where no values are given. Everything else,
 // comments included, stays; a section that loses its last setting goes with it.
-func edited(data []byte, s setting, values []string) ([]byte, error) {
+func edited(data []byte, s Setting, values []string) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		return nil, err
@@ -249,7 +253,7 @@ func edited(data []byte, s setting, values []string) ([]byte, error) {
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
-	if parts := strings.Split(s.name, "."); len(values) == 0 {
+	if parts := strings.Split(s.Name, "."); len(values) == 0 {
 		without(doc.Content[0], parts)
 	} else {
 		at := doc.Content[0]
@@ -300,9 +304,9 @@ func without(at *yaml.Node, path []string) {
 
 func commented(n *yaml.Node) bool { return n.HeadComment+n.LineComment+n.FootComment != "" }
 
-// vacant reports whether a configuration file holds nothing that could be lost: no setting and no comment, such as what is left of
+// Vacant reports whether a configuration file holds nothing that could be lost: no setting and no comment, such as what is left of
 // one whose settings were taken out.
-func vacant(data []byte) bool {
+func Vacant(data []byte) bool {
 	if bytes.ContainsRune(data, '#') {
 		return false
 	}
@@ -329,9 +333,9 @@ func bare(n *yaml.Node) bool {
 }
 
 // node writes the values of a setting, with the comments of what stood there.
-func node(s setting, values []string, old *yaml.Node) *yaml.Node {
+func node(s Setting, values []string, old *yaml.Node) *yaml.Node {
 	out := &yaml.Node{Kind: yaml.ScalarNode, HeadComment: old.HeadComment, LineComment: old.LineComment, FootComment: old.FootComment}
-	if !s.list {
+	if !s.List {
 		out.SetString(values[0])
 		out.Style = 0
 		return out
@@ -345,14 +349,14 @@ func node(s setting, values []string, old *yaml.Node) *yaml.Node {
 	return out
 }
 
-// change sets one setting in the user's file, or takes it out. The file as it will be is checked before it replaces the old
+// Change sets one setting in the user's file, or takes it out. The file as it will be is checked before it replaces the old
 // one, so that a mistake changes nothing.
-func (c *Config) change(s setting, values []string) error {
-	path := c.userConfigFile
+func (c *Config) Change(s Setting, values []string) error {
+	path := c.File
 	if path == "" {
 		return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home").In("cli.config")
 	}
-	data, err := readFile(path, maxConfig)
+	data, err := ReadFile(path, MaxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && len(values) == 0:
 		return nil
@@ -362,24 +366,23 @@ func (c *Config) change(s setting, values []string) error {
 	if data, err = edited(data, s, values); err != nil {
 		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax", path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
 	}
-	next := DefaultConfig()
-	next.sources = map[string]string{}
-	if err := next.decode(path, data, false); err != nil {
+	next, err := Decode(path, data, false)
+	if err != nil {
 		return err
 	}
-	if len(values) > 0 && strings.HasPrefix(s.name, "policy.") {
+	if len(values) > 0 && strings.HasPrefix(s.Name, "policy.") {
 		if err := next.Profile.Validate(); err != nil {
 			return err
 		}
 	}
-	if len(values) == 0 && vacant(data) {
+	if len(values) == 0 && Vacant(data) {
 		data = nil // what is left of an empty file is an empty file, and no mapping without names
 	}
-	return replaceFile(path, data)
+	return ReplaceFile(path, data)
 }
 
-// replaceFile writes a file of the user's beside the old one and puts it in its place, so that no reader sees half of it.
-func replaceFile(path string, data []byte) error {
+// ReplaceFile writes a file of the user's beside the old one and puts it in its place, so that no reader sees half of it.
+func ReplaceFile(path string, data []byte) error {
 	fail := func(err error) error {
 		return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", path).In("cli.config").Because(err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package inspect
 
 import (
 	"context"
@@ -9,31 +9,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/face/cli"
 	"pawl/face/cli/term"
 	"pawl/kernel/audit"
 	"pawl/kernel/view"
 	"pawl/machine/session"
 )
 
-// watchEvery is how often `pawl status --watch` asks whether something was committed.
-const watchEvery = 150 * time.Millisecond
-
-func newStatusCommand(a *App) *cobra.Command {
+func newStatusCommand(a *cli.App) *cobra.Command {
 	var watch bool
-	c := a.Command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", Exactly(0), nil)
+	c := a.Command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Reading(), func(sess *Session) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			if watch {
 				return watchStatus(c.Context(), sess)
 			}
-			return printStatus(c.Context(), sess)
+			return PrintStatus(c.Context(), sess)
 		})
 	}
 	c.Flags().BoolVarP(&watch, "watch", "w", false, a.Text("cli.flag.watch"))
 	return c
 }
 
-func printStatus(ctx context.Context, sess *Session) error {
+// PrintStatus prints where the session stands, as `pawl status` does.
+func PrintStatus(ctx context.Context, sess *cli.Session) error {
 	st, err := initialised(ctx, sess)
 	if err != nil {
 		return err
@@ -41,7 +40,7 @@ func printStatus(ctx context.Context, sess *Session) error {
 	if sess.JSON {
 		return sess.PrintJSON(st)
 	}
-	Warn(ctx, sess)
+	cli.Warn(ctx, sess)
 	last, err := sess.Ask().Log().Last(ctx)
 	if err != nil {
 		return err
@@ -53,8 +52,8 @@ func printStatus(ctx context.Context, sess *Session) error {
 }
 
 // initialised reads the status, or fails where the workspace has no session.
-func initialised(ctx context.Context, sess *Session) (view.Status, error) {
-	st, err := statusOf(ctx, sess)
+func initialised(ctx context.Context, sess *cli.Session) (view.Status, error) {
+	st, err := cli.StatusOf(ctx, sess)
 	if err == nil && st.ID == "" {
 		_, err = sess.View(ctx)
 	}
@@ -63,9 +62,9 @@ func initialised(ctx context.Context, sess *Session) (view.Status, error) {
 
 // watchStatus prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
 // place; elsewhere, and with --json, each state is printed below the last.
-func watchStatus(ctx context.Context, sess *Session) error {
+func watchStatus(ctx context.Context, sess *cli.Session) error {
 	size, drawn := int64(-1), 0
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(cli.WatchEvery)
 	defer tick.Stop()
 	for {
 		head, err := sess.Ask().Log().Head(ctx)
@@ -94,7 +93,7 @@ func watchStatus(ctx context.Context, sess *Session) error {
 }
 
 // redrawStatus prints the status over the lines that were drawn before and returns how many it drew.
-func redrawStatus(ctx context.Context, sess *Session, st view.Status, drawn int) (int, error) {
+func redrawStatus(ctx context.Context, sess *cli.Session, st view.Status, drawn int) (int, error) {
 	if sess.JSON {
 		return 0, sess.PrintLine(st)
 	}
@@ -119,10 +118,10 @@ func redrawStatus(ctx context.Context, sess *Session, st view.Status, drawn int)
 type statusRow struct{ key, text string }
 
 // statusLines renders the status at one glance.
-func statusLines(sess *Session, st view.Status, last *audit.Parsed) []string {
+func statusLines(sess *cli.Session, st view.Status, last *audit.Parsed) []string {
 	rows := slices.Concat(workRows(sess, st), waitingRows(sess, st), []statusRow{
 		{"cli.status.owner", ownerText(sess, st)},
-		{"cli.status.checkpoint", Display(st.Checkpoint)},
+		{"cli.status.checkpoint", cli.Display(st.Checkpoint)},
 		{"cli.status.last", lastText(sess.Printer, st.Last)},
 	})
 	if last != nil {
@@ -130,7 +129,7 @@ func statusLines(sess *Session, st view.Status, last *audit.Parsed) []string {
 	}
 	key := "cli.status.next"
 	for _, n := range st.Next {
-		text := nextText(sess.Printer, n)
+		text := cli.NextText(sess.Printer, n)
 		if n.Op == string(session.OpConfirm) && !sess.Std.TTY {
 			text += " --yes" // nobody can be asked here
 		}
@@ -150,16 +149,16 @@ func statusLines(sess *Session, st view.Status, last *audit.Parsed) []string {
 }
 
 // workRows say what is worked on.
-func workRows(sess *Session, st view.Status) []statusRow {
-	rows := []statusRow{{"cli.status.goal", glimpse(sess.Printer, st.Goal)}}
+func workRows(sess *cli.Session, st view.Status) []statusRow {
+	rows := []statusRow{{"cli.status.goal", cli.Glimpse(sess.Printer, st.Goal)}}
 	if st.Task != nil {
-		rows = append(rows, statusRow{"cli.status.task", st.Task.Label + "  " + string(st.Task.State) + "  " + glimpse(sess.Printer, st.Task.Title)})
+		rows = append(rows, statusRow{"cli.status.task", st.Task.Label + "  " + string(st.Task.State) + "  " + cli.Glimpse(sess.Printer, st.Task.Title)})
 	}
-	rows = append(rows, statusRow{"cli.status.step", glimpse(sess.Printer, stepText(st.Step))})
+	rows = append(rows, statusRow{"cli.status.step", cli.Glimpse(sess.Printer, stepText(st.Step))})
 	if st.Doing != nil {
-		what := kindText(sess.Printer, st.Doing.Kind)
+		what := cli.KindText(sess.Printer, st.Doing.Kind)
 		if st.Doing.Tool != "" {
-			what = Display(st.Doing.Tool)
+			what = cli.Display(st.Doing.Tool)
 		}
 		rows = append(rows, statusRow{"cli.status.doing", what + "  " + st.Doing.State + "  " + sess.Since(st.Doing.Since)})
 	}
@@ -170,32 +169,32 @@ func workRows(sess *Session, st view.Status) []statusRow {
 }
 
 // waitingRows say what the work waits for, and what went wrong.
-func waitingRows(sess *Session, st view.Status) (rows []statusRow) {
+func waitingRows(sess *cli.Session, st view.Status) (rows []statusRow) {
 	if b := st.Blocked; b != nil {
-		rows = append(rows, statusRow{"cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause)})
+		rows = append(rows, statusRow{"cli.status.blocked", cli.ReasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause)})
 	}
 	if ap := st.Approval; ap != nil {
-		rows = append(rows, statusRow{"cli.status.approval", aboutText(sess.Printer, ap.About) + "  " + Short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
+		rows = append(rows, statusRow{"cli.status.approval", cli.AboutText(sess.Printer, ap.About) + "  " + cli.Short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
 		if ap.About == "call" || ap.About == "action" {
-			rows = append(rows, statusRow{"", glimpse(sess.Printer, sess.Wordy(ap.Detail))})
+			rows = append(rows, statusRow{"", cli.Glimpse(sess.Printer, sess.Wordy(ap.Detail))})
 		}
 	}
 	for _, q := range st.Questions {
-		rows = append(rows, statusRow{"cli.status.question", q.ID + "  " + glimpse(sess.Printer, q.Text) + "  " + sess.Text("cli.status.waiting", sess.Since(q.Since))})
+		rows = append(rows, statusRow{"cli.status.question", q.ID + "  " + cli.Glimpse(sess.Printer, q.Text) + "  " + sess.Text("cli.status.waiting", sess.Since(q.Since))})
 	}
 	if e := st.LastError; e != nil && st.Blocked == nil {
-		rows = append(rows, statusRow{"cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause)})
+		rows = append(rows, statusRow{"cli.status.error", cli.ReasonText(sess.Printer, e.Key, e.Args, e.Cause)})
 	}
 	if st.Run != nil {
 		for _, key := range st.Run.Degraded {
-			rows = append(rows, statusRow{"cli.status.context", reasonText(sess.Printer, key, nil, nil)})
+			rows = append(rows, statusRow{"cli.status.context", cli.ReasonText(sess.Printer, key, nil, nil)})
 		}
 	}
 	return rows
 }
 
 // ownerText says who works, or that nobody does though there is work.
-func ownerText(sess *Session, st view.Status) string {
+func ownerText(sess *cli.Session, st view.Status) string {
 	o := st.Owner
 	switch {
 	case o != nil && o.State != "":
@@ -208,31 +207,8 @@ func ownerText(sess *Session, st view.Status) string {
 	return ""
 }
 
-// aboutText names what an open question is about.
-func aboutText(pr *Printer, about string) string {
-	switch about {
-	case "plan", "call", "action", "checks", aboutStage:
-		return pr.Text("cli.about." + about)
-	}
-	return Display(about)
-}
-
-// nextText is a command that a person can give, with the words to fill in in the person's language.
-func nextText(pr *Printer, n view.Next) string {
-	command := Display(n.Command)
-	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement", " FEEDBACK": "cli.ask.what_differs"} {
-		if head, ok := strings.CutSuffix(command, word); ok {
-			if strings.HasSuffix(head, " revise") {
-				head += " -m"
-			}
-			return head + ` "` + pr.Text(key) + `"`
-		}
-	}
-	return command
-}
-
 // headline is the state with its meaning.
-func headline(sess *Session, st view.Status) string {
+func headline(sess *cli.Session, st view.Status) string {
 	var symbol string
 	switch {
 	case st.Blocked != nil:
@@ -244,16 +220,11 @@ func headline(sess *Session, st view.Status) string {
 	default:
 		symbol = sess.Style.Arrow()
 	}
-	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " + sess.Style.Dim(stateText(sess.Printer, string(st.State)))
+	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " + sess.Style.Dim(cli.StateText(sess.Printer, string(st.State)))
 	if st.Paused {
 		line += "  " + sess.Style.Yellow(sess.Text("cli.status.paused", sess.Clock(st.PausedAt), string(st.PausedBy)))
 	}
 	return line
-}
-
-// glimpse is the first line of a text, cut to what two lines of the screen hold; the whole is in the task.
-func glimpse(pr *Printer, text string) string {
-	return term.Clip(Display(firstLine(text)), max(2*pr.Std.Width-40, 40), pr.Style.Ellipsis())
 }
 
 func stepText(s *view.Step) string {
@@ -268,28 +239,28 @@ func stepText(s *view.Step) string {
 }
 
 // lastText is the result of the last run in one line.
-func lastText(pr *Printer, r *view.Result) string {
+func lastText(pr *cli.Printer, r *view.Result) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{OutcomeText(pr, r.Outcome)}
+	parts := []string{cli.OutcomeText(pr, r.Outcome)}
 	if r.Commit != "" {
-		parts = append(parts, Short(r.Commit))
+		parts = append(parts, cli.Short(r.Commit))
 	}
 	if r.Branch != "" {
-		parts = append(parts, Display(r.Branch))
+		parts = append(parts, cli.Display(r.Branch))
 	}
 	if r.Undone {
 		parts = append(parts, pr.Text("cli.status.undone"))
 	}
-	return strings.Join(append(parts, glimpse(pr, r.Goal)), "  ")
+	return strings.Join(append(parts, cli.Glimpse(pr, r.Goal)), "  ")
 }
 
 // recordText is an audit record in one line, without its time and the id of its rule, which pawl audit log tells.
-func recordText(pr *Printer, p audit.Parsed) string {
-	text := p.Subject.Kind + "  " + Display(p.Event)
+func recordText(pr *cli.Printer, p audit.Parsed) string {
+	text := p.Subject.Kind + "  " + cli.Display(p.Event)
 	if m := p.Move; m != nil {
-		text = p.Subject.Kind + "  " + moveText(pr, m.From, m.To)
+		text = p.Subject.Kind + "  " + cli.MoveText(pr, m.From, m.To)
 	}
 	return text
 }

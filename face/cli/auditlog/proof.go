@@ -1,4 +1,4 @@
-package cli
+package auditlog
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl"
+	"pawl/face/cli"
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/audit"
@@ -18,16 +19,16 @@ import (
 // proofFlags are the flags of `pawl audit prove`.
 type proofFlags struct{ task, against, out string }
 
-func newAuditProveCommand(a *App) *cobra.Command {
+func newAuditProveCommand(a *cli.App) *cobra.Command {
 	var f proofFlags
 	c := a.Command("prove [RECORD]", "cli.audit.prove", `  pawl audit prove 12 --json > proof.json
   pawl audit prove --task T-001 --against ~/pawl-head.note --out proof.json
-  pawl audit verify --proof proof.json`, Between(0, 1), nil)
+  pawl audit verify --proof proof.json`, cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if (len(args) == 1) == (f.task != "") {
-			return Usage("cli.audit.prove_what")
+			return cli.Usage("cli.audit.prove_what")
 		}
-		return a.With(c.Context(), Reading(), func(sess *Session) error { return prove(c.Context(), sess, args, f) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return prove(c.Context(), sess, args, f) })
 	}
 	c.Flags().StringVar(&f.task, "task", "", a.Text("cli.flag.prove_task"))
 	c.Flags().StringVar(&f.against, "against", "", a.Text("cli.flag.against"))
@@ -36,13 +37,13 @@ func newAuditProveCommand(a *App) *cobra.Command {
 }
 
 // prove makes a proof and prints it, or writes it to a file.
-func prove(ctx context.Context, sess *Session, args []string, f proofFlags) error {
+func prove(ctx context.Context, sess *cli.Session, args []string, f proofFlags) error {
 	p, err := makeProof(ctx, sess, args, f)
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		err := writeTo(sess.App, f.out, func(w io.Writer) error {
+		err := sess.App.WriteNew(f.out, func(w io.Writer) error {
 			enc := json.NewEncoder(w)
 			enc.SetEscapeHTML(false)
 			enc.SetIndent("", "  ")
@@ -75,7 +76,7 @@ func prove(ctx context.Context, sess *Session, args []string, f proofFlags) erro
 }
 
 // makeProof selects the records and makes the proof of them.
-func makeProof(ctx context.Context, sess *Session, args []string, f proofFlags) (audit.Proof, error) {
+func makeProof(ctx context.Context, sess *cli.Session, args []string, f proofFlags) (audit.Proof, error) {
 	wanted, err := wantedRecords(ctx, sess, args, f.task)
 	if err != nil {
 		return audit.Proof{}, err
@@ -122,9 +123,9 @@ func makeProof(ctx context.Context, sess *Session, args []string, f proofFlags) 
 }
 
 // wantedRecords tells the records that are to be proven: the one with a number or an id, or all of a task.
-func wantedRecords(ctx context.Context, sess *Session, args []string, task string) (func(audit.Stored) bool, error) {
+func wantedRecords(ctx context.Context, sess *cli.Session, args []string, task string) (func(audit.Stored) bool, error) {
 	if task != "" {
-		s, err := findTask(ctx, sess, task)
+		s, err := cli.FindTask(ctx, sess, task)
 		if err != nil {
 			return nil, err
 		}
@@ -144,9 +145,9 @@ func wantedRecords(ctx context.Context, sess *Session, args []string, task strin
 	}, nil
 }
 
-func proveRecord(pr *Printer, record string) {
+func proveRecord(pr *cli.Printer, record string) {
 	const most = 12 // lines; the whole record is in the proof itself
-	for i, l := range term.Wrap(Display(record), pr.Std.Width-4) {
+	for i, l := range term.Wrap(cli.Display(record), pr.Std.Width-4) {
 		if i == most {
 			pr.Say("    " + pr.Style.Ellipsis())
 			break
@@ -155,7 +156,7 @@ func proveRecord(pr *Printer, record string) {
 	}
 }
 
-func printHashes(pr *Printer, hashes []audit.Hash) {
+func printHashes(pr *cli.Printer, hashes []audit.Hash) {
 	pr.Say("  " + pr.Style.Dim(pr.Text("cli.audit.hashes", len(hashes))))
 	for _, h := range hashes {
 		pr.Say("    " + pr.Style.Dim(h.String()))
@@ -163,7 +164,7 @@ func printHashes(pr *Printer, hashes []audit.Hash) {
 }
 
 // verifyProof checks a proof file. It needs neither a workspace nor a store.
-func verifyProof(a *App, name, key string) error {
+func verifyProof(a *cli.App, name, key string) error {
 	data, err := a.ReadInput(name, audit.MaxProof)
 	if err != nil {
 		return err

@@ -1,4 +1,5 @@
-package cli
+// Package machines is `pawl machine`: the published tables, and whether they hold.
+package machines
 
 import (
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl"
+	"pawl/face/cli"
 	"pawl/face/cli/term"
 	"pawl/kernel/joint"
 	"pawl/machine"
@@ -18,6 +20,13 @@ import (
 	"pawl/machine/workflow"
 	"pawl/text/message"
 )
+
+// Entries are the commands of the first level.
+func Entries() []cli.Entry {
+	return []cli.Entry{
+		{Name: "machine", Group: "look", Build: newMachineCommand},
+	}
+}
 
 // family is one of the five machines; the workflow and the board are made of several tables.
 type family struct {
@@ -41,7 +50,7 @@ func strictly(d machine.Description) machine.Description {
 	return d
 }
 
-func newMachineCommand(a *App) *cobra.Command {
+func newMachineCommand(a *cli.App) *cobra.Command {
 	return a.Group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a), newMachineCheckCommand(a))
 }
 
@@ -56,8 +65,8 @@ type machineLine struct {
 	Initial string `json:"initial"`
 }
 
-func newMachineListCommand(a *App) *cobra.Command {
-	return a.Command("list", "cli.machine.list", "  pawl machine list", Exactly(0), func(*cobra.Command, []string) error {
+func newMachineListCommand(a *cli.App) *cobra.Command {
+	return a.Command("list", "cli.machine.list", "  pawl machine list", cli.Exactly(0), func(*cobra.Command, []string) error {
 		var lines []machineLine
 		for _, f := range families() {
 			for _, d := range f.tables {
@@ -78,10 +87,10 @@ func newMachineListCommand(a *App) *cobra.Command {
 	})
 }
 
-func newMachineShowCommand(a *App) *cobra.Command {
+func newMachineShowCommand(a *cli.App) *cobra.Command {
 	var format string
 	var strict bool
-	c := a.Command("show MACHINE", "cli.machine.show", "  pawl machine show task\n  pawl machine show session --format mermaid", Exactly(1), nil)
+	c := a.Command("show MACHINE", "cli.machine.show", "  pawl machine show task\n  pawl machine show session --format mermaid", cli.Exactly(1), nil)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		tables, err := named(args[0])
 		if err != nil {
@@ -119,7 +128,7 @@ func named(name string) ([]machine.Description, error) {
 	return nil, pawl.Fail(pawl.CodeNotFound, "cli.machine.unknown", name, strings.Join(names, ", "))
 }
 
-func showMachine(pr *Printer, tables []machine.Description, format string) error {
+func showMachine(pr *cli.Printer, tables []machine.Description, format string) error {
 	for i := range tables {
 		tables[i] = tables[i].Translate(message.Translation)
 	}
@@ -144,13 +153,13 @@ func showMachine(pr *Printer, tables []machine.Description, format string) error
 			machineTable(pr, d)
 		}
 	default:
-		return Usage("cli.flag_invalid", format, "--format", "table|mermaid|json|matrix")
+		return cli.Usage("cli.flag_invalid", format, "--format", "table|mermaid|json|matrix")
 	}
 	return nil
 }
 
 // machineTable prints states and rows in aligned columns.
-func machineTable(pr *Printer, d machine.Description) {
+func machineTable(pr *cli.Printer, d machine.Description) {
 	states, seed, ext := d.Count()
 	pr.Say(pr.Style.Bold(d.Name) + "  " + pr.Style.Dim(pr.Text("cli.machine.head", d.Seed, states, seed, ext)))
 	pr.Say("")
@@ -176,16 +185,16 @@ func machineTable(pr *Printer, d machine.Description) {
 	pr.Say("")
 }
 
-func newMachineCheckCommand(a *App) *cobra.Command {
+func newMachineCheckCommand(a *cli.App) *cobra.Command {
 	var strict bool
-	c := a.Command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", Exactly(0), nil)
+	c := a.Command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", cli.Exactly(0), nil)
 	c.RunE = func(*cobra.Command, []string) error { return checkMachines(a.Printer, strict) }
 	c.Flags().BoolVar(&strict, "strict", false, a.Text("cli.flag.strict"))
 	return c
 }
 
 // checkMachines checks every table, and walks the machine that they make together.
-func checkMachines(pr *Printer, strict bool) error {
+func checkMachines(pr *cli.Printer, strict bool) error {
 	problems := []machine.Problem{}
 	var lines []machineLine
 	for _, f := range families() {
@@ -209,17 +218,17 @@ func checkMachines(pr *Printer, strict bool) error {
 		checkText(pr, lines, problems, joint, wrong)
 	}
 	if wrong > 0 {
-		return shown{pawl.Fail(pawl.CodeInvalid, "cli.machine.problems", wrong)}
+		return cli.Shown(pawl.Fail(pawl.CodeInvalid, "cli.machine.problems", wrong))
 	}
 	return nil
 }
 
-func checkText(pr *Printer, lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
+func checkText(pr *cli.Printer, lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
 	for _, l := range lines {
 		pr.Say(pr.Style.OK() + " " + term.Pad(l.Table, 16) + pr.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
 	}
 	for _, p := range problems {
-		pr.Say(pr.Style.Bad() + " " + Display(p.String()))
+		pr.Say(pr.Style.Bad() + " " + cli.Display(p.String()))
 	}
 	symbol := pr.Style.OK()
 	if len(joint.DeadEnds)+len(joint.Trapped)+len(joint.Unreachable) > 0 {
@@ -227,7 +236,7 @@ func checkText(pr *Printer, lines []machineLine, problems []machine.Problem, joi
 	}
 	pr.Say(symbol + " " + term.Pad(pr.Text("cli.machine.joint"), 16) + pr.Text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
 	for _, c := range slices.Concat(joint.DeadEnds, joint.Trapped) {
-		pr.Say("  " + Display(fmt.Sprintf("%+v", c)))
+		pr.Say("  " + cli.Display(fmt.Sprintf("%+v", c)))
 	}
 	for _, id := range joint.Unreachable {
 		pr.Say("  " + pr.Text("cli.machine.unreachable", id))

@@ -1,4 +1,4 @@
-package cli
+package tasks
 
 import (
 	"context"
@@ -6,44 +6,46 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/face/cli"
+	"pawl/face/cli/inspect"
 	"pawl/kernel"
 	"pawl/machine/session"
 )
 
 // newContextCommand is `pawl context`: the operations of the context manager (docs/spec/session.md#context-manager),
 // each routed through the store. Archiving a task needs no command, because every run ends with it.
-func newContextCommand(a *App) *cobra.Command {
+func newContextCommand(a *cli.App) *cobra.Command {
 	return a.Group("context", "cli.context", newContextReadCommand(a), newContextProgressCommand(a), newContextStateCommand(a),
 		newContextCheckpointCommand(a), newContextDecisionCommand(a), newContextErrorCommand(a))
 }
 
-func newContextReadCommand(a *App) *cobra.Command {
-	c := a.Command("read", "cli.context.read", "  pawl context read --json", Exactly(0), nil)
+func newContextReadCommand(a *cli.App) *cobra.Command {
+	c := a.Command("read", "cli.context.read", "  pawl context read --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Reading(), func(sess *Session) error { return printStatus(c.Context(), sess) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return inspect.PrintStatus(c.Context(), sess) })
 	}
 	return c
 }
 
 // doAndTell gives a command that leaves nothing to do and says that it was done; programs are told where the session stands.
-func doAndTell(ctx context.Context, a *App, command kernel.Command, done string) error {
-	return a.With(ctx, Writing(), func(sess *Session) error {
+func doAndTell(ctx context.Context, a *cli.App, command kernel.Command, done string) error {
+	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 		if _, err := sess.Do(ctx, command); err != nil {
 			return err
 		}
 		if sess.JSON {
-			return PrintState(ctx, sess)
+			return cli.PrintState(ctx, sess)
 		}
 		sess.Say(sess.Style.OK() + " " + sess.Text(done))
 		return nil
 	})
 }
 
-func newContextProgressCommand(a *App) *cobra.Command {
+func newContextProgressCommand(a *cli.App) *cobra.Command {
 	var note string
-	c := a.Command("progress TASK STATUS", "cli.context.progress", "  pawl context progress T-001 DONE -m \"parser finished\"", Between(1, 2), nil)
+	c := a.Command("progress TASK STATUS", "cli.context.progress", "  pawl context progress T-001 DONE -m \"parser finished\"", cli.Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return openAndGoOn(c.Context(), a, true, nil, func(sess *Session) error {
+		return cli.OpenAndGoOn(c.Context(), a, true, nil, func(sess *cli.Session) error {
 			s, err := sess.Workspace.Kernel.LookAt(c.Context(), args[0])
 			if err != nil {
 				return err
@@ -56,12 +58,12 @@ func newContextProgressCommand(a *App) *cobra.Command {
 	return c
 }
 
-func newContextStateCommand(a *App) *cobra.Command {
+func newContextStateCommand(a *cli.App) *cobra.Command {
 	var yes bool
-	c := a.Command("state STATE [TEXT]", "cli.context.state", "  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"", Between(1, 2), nil)
+	c := a.Command("state STATE [TEXT]", "cli.context.state", "  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"", cli.Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
-		return openAndGoOn(ctx, a, true, nil, func(sess *Session) error {
+		return cli.OpenAndGoOn(ctx, a, true, nil, func(sess *cli.Session) error {
 			s, err := sess.Workspace.Kernel.Look(ctx)
 			if err != nil {
 				return err
@@ -71,7 +73,7 @@ func newContextStateCommand(a *App) *cobra.Command {
 				return err
 			}
 			if grant, ok := command.(*kernel.Approve); ok {
-				return approveOpen(ctx, sess, grant.Hash, yes)
+				return cli.ApproveOpen(ctx, sess, grant.Hash, yes)
 			}
 			_, err = sess.Do(ctx, command)
 			return err
@@ -81,16 +83,16 @@ func newContextStateCommand(a *App) *cobra.Command {
 	return c
 }
 
-func newContextCheckpointCommand(a *App) *cobra.Command {
-	c := a.Command("checkpoint", "cli.context.checkpoint", "  pawl context checkpoint", Exactly(0), nil)
+func newContextCheckpointCommand(a *cli.App) *cobra.Command {
+	c := a.Command("checkpoint", "cli.context.checkpoint", "  pawl context checkpoint", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(sess *Session) error { return makeCheckpoint(c.Context(), sess) })
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return makeCheckpoint(c.Context(), sess) })
 	}
 	return c
 }
 
 // makeCheckpoint asks for a checkpoint and makes it, unless another process runs the workspace's work and will make it.
-func makeCheckpoint(ctx context.Context, sess *Session) error {
+func makeCheckpoint(ctx context.Context, sess *cli.Session) error {
 	release, other, err := sess.Own()
 	if err != nil && other == nil {
 		return err
@@ -104,7 +106,7 @@ func makeCheckpoint(ctx context.Context, sess *Session) error {
 			return err
 		}
 	}
-	st, err := statusOf(ctx, sess)
+	st, err := cli.StatusOf(ctx, sess)
 	if err != nil {
 		return err
 	}
@@ -115,9 +117,9 @@ func makeCheckpoint(ctx context.Context, sess *Session) error {
 	return nil
 }
 
-func newContextDecisionCommand(a *App) *cobra.Command {
+func newContextDecisionCommand(a *cli.App) *cobra.Command {
 	var replaces string
-	c := a.Command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"", Exactly(2), nil)
+	c := a.Command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"", cli.Exactly(2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return doAndTell(c.Context(), a, &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces}, "cli.context.decided")
 	}
@@ -125,9 +127,9 @@ func newContextDecisionCommand(a *App) *cobra.Command {
 	return c
 }
 
-func newContextErrorCommand(a *App) *cobra.Command {
+func newContextErrorCommand(a *cli.App) *cobra.Command {
 	var cause, fix, scope string
-	c := a.Command("error TYPE", "cli.context.error", "  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build", Exactly(1), nil)
+	c := a.Command("error TYPE", "cli.context.error", "  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build", cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return doAndTell(c.Context(), a, &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope}, "cli.context.learnt")
 	}

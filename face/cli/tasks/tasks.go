@@ -1,4 +1,6 @@
-package cli
+// Package tasks is `pawl task` and `pawl context`: tasks that are looked at and moved one by one, and the operations of the
+// context manager.
+package tasks
 
 import (
 	"bufio"
@@ -11,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl"
+	"pawl/face/cli"
+	"pawl/face/cli/auditlog"
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
@@ -19,7 +23,39 @@ import (
 	"pawl/machine/task"
 )
 
-func newTaskCommand(a *App) *cobra.Command {
+// Entries are the commands of the first level.
+func Entries() []cli.Entry {
+	return []cli.Entry{
+		{Name: "task", Group: "look", Build: newTaskCommand},
+		{Name: "context", Group: "look", Build: newContextCommand},
+	}
+}
+
+// Cancel cancels one task. Where it is the task of the run, what the cancel asks for is carried out.
+func Cancel(ctx context.Context, a *cli.App, given, reason string) error {
+	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+		s, err := cli.FindTask(ctx, sess, given)
+		if err != nil {
+			return err
+		}
+		give := func(sess *cli.Session) error {
+			return cli.DoNow(ctx, sess, &kernel.CancelTask{Task: s.Task.ID, Reason: reason})
+		}
+		at, err := sess.View(ctx)
+		if err != nil {
+			return err
+		}
+		if s.Task.Session != "" && at.Run != "" && s.Task.Parent == at.Run {
+			return cli.GoOn(ctx, sess, false, []string{"canceled", "skipped"}, give)
+		}
+		if err := give(sess); err != nil {
+			return err
+		}
+		return Print(ctx, sess, s.Task.ID)
+	})
+}
+
+func newTaskCommand(a *cli.App) *cobra.Command {
 	return a.Group("task", "cli.task",
 		newTaskCreateCommand(a), newTaskListCommand(a), newTaskShowCommand(a),
 		moveCommand(a, "approve", task.Approved), moveCommand(a, "queue", task.Queued), newTaskCancelCommand(a),
@@ -27,17 +63,17 @@ func newTaskCommand(a *App) *cobra.Command {
 		newTaskRestartCommand(a), newTaskLogCommand(a), newTaskMoveCommand(a))
 }
 
-func newTaskCreateCommand(a *App) *cobra.Command {
+func newTaskCreateCommand(a *cli.App) *cobra.Command {
 	var k kernel.CreateTask
-	c := a.Command("create TITLE", "cli.task.create", "  pawl task create \"measure the start-up time\" --mode test", Exactly(1), nil)
+	c := a.Command("create TITLE", "cli.task.create", "  pawl task create \"measure the start-up time\" --mode test", cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Writing(), func(sess *Session) error {
-			k.Title, k.Place = args[0], WorkPlace(sess.Workspace.Place, true)
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+			k.Title, k.Place = args[0], cli.WorkPlace(sess.Workspace.Place, true)
 			out, err := sess.Do(c.Context(), &k)
 			if err != nil {
 				return err
 			}
-			return printTask(c.Context(), sess, ID(out))
+			return Print(c.Context(), sess, cli.ID(out))
 		})
 	}
 	c.Flags().StringVar(&k.Mode, "mode", "", a.Text("cli.flag.task_mode"))
@@ -45,8 +81,8 @@ func newTaskCreateCommand(a *App) *cobra.Command {
 	return c
 }
 
-// printTask prints where a task stands after a command.
-func printTask(ctx context.Context, sess *Session, id string) error {
+// Print prints where a task stands after a command.
+func Print(ctx context.Context, sess *cli.Session, id string) error {
 	s, err := sess.Workspace.Kernel.LookAt(ctx, id)
 	if err != nil {
 		return err
@@ -54,25 +90,25 @@ func printTask(ctx context.Context, sess *Session, id string) error {
 	if sess.JSON {
 		return sess.PrintJSON(query.TaskOf(s.Task, s.Config))
 	}
-	sess.Say(taskLine(sess.Printer, query.LineOf(s.Task), ListWidth(sess.Printer)))
+	sess.Say(taskLine(sess.Printer, query.LineOf(s.Task), cli.ListWidth(sess.Printer)))
 	return nil
 }
 
 // taskLine is a task on one line, in columns that do not depend on the other lines. With width above 0 the title is cut so
 // that the line fits.
-func taskLine(pr *Printer, t view.TaskLine, width int) string {
-	title, exit := Display(firstLine(t.Title)), ""
+func taskLine(pr *cli.Printer, t view.TaskLine, width int) string {
+	title, exit := cli.Display(cli.FirstLine(t.Title)), ""
 	if t.Exit != "" {
-		exit = "  " + Display(t.Exit)
+		exit = "  " + cli.Display(t.Exit)
 	}
-	label := term.Pad(Display(t.Label), 8) + "  "
+	label := term.Pad(cli.Display(t.Label), 8) + "  "
 	if width > 0 {
 		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), pr.Style.Ellipsis())
 	}
 	return label + taskStateText(pr, t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + pr.Style.Dim(exit)
 }
 
-func taskStateText(pr *Printer, s task.State) string {
+func taskStateText(pr *cli.Printer, s task.State) string {
 	switch s {
 	case task.Done, task.Verified:
 		return pr.Style.Green(string(s))
@@ -84,11 +120,11 @@ func taskStateText(pr *Printer, s task.State) string {
 	return string(s)
 }
 
-func newTaskListCommand(a *App) *cobra.Command {
+func newTaskListCommand(a *cli.App) *cobra.Command {
 	var states []string
 	var limit int
 	var wide bool
-	c := a.Command("list", "cli.task.list", "  pawl task list\n  pawl task list --wide\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", Exactly(0), nil)
+	c := a.Command("list", "cli.task.list", "  pawl task list\n  pawl task list --wide\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		page := query.Page{Limit: limit}
 		for _, s := range states {
@@ -99,9 +135,9 @@ func newTaskListCommand(a *App) *cobra.Command {
 			page.States = append(page.States, string(state))
 		}
 		if limit < 0 {
-			return Usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
+			return cli.Usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
 		}
-		return a.With(c.Context(), Reading(), func(sess *Session) error { return listTasks(c.Context(), sess, page, wide) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return listTasks(c.Context(), sess, page, wide) })
 	}
 	c.Flags().BoolVarP(&wide, "wide", "w", false, a.Text("cli.flag.wide"))
 	c.Flags().StringSliceVar(&states, "state", nil, a.Text("cli.flag.state"))
@@ -110,8 +146,8 @@ func newTaskListCommand(a *App) *cobra.Command {
 }
 
 // listTasks streams tasks: the first one is written at once, the rest through a buffer, and none is kept.
-func listTasks(ctx context.Context, sess *Session, page query.Page, wide bool) error {
-	width := ListWidth(sess.Printer)
+func listTasks(ctx context.Context, sess *cli.Session, page query.Page, wide bool) error {
+	width := cli.ListWidth(sess.Printer)
 	if wide {
 		width = 0
 	}
@@ -136,7 +172,7 @@ func listTasks(ctx context.Context, sess *Session, page query.Page, wide bool) e
 	return out.Flush()
 }
 
-func listTask(pr *Printer, out *bufio.Writer, line view.TaskLine, width int) error {
+func listTask(pr *cli.Printer, out *bufio.Writer, line view.TaskLine, width int) error {
 	if !pr.JSON {
 		_, err := out.WriteString(taskLine(pr, line, width) + "\n")
 		return err
@@ -148,10 +184,10 @@ func listTask(pr *Printer, out *bufio.Writer, line view.TaskLine, width int) err
 	return err
 }
 
-func newTaskShowCommand(a *App) *cobra.Command {
+func newTaskShowCommand(a *cli.App) *cobra.Command {
 	var long bool
-	c := a.Command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long", Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Reading(), func(sess *Session) error {
+	c := a.Command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			s, err := taskOrCurrent(c.Context(), sess, args)
 			if err != nil {
 				return err
@@ -169,9 +205,9 @@ func newTaskShowCommand(a *App) *cobra.Command {
 }
 
 // taskOrCurrent finds the named task, or the one of the run in progress or of the last run.
-func taskOrCurrent(ctx context.Context, sess *Session, args []string) (*kernel.Snapshot, error) {
+func taskOrCurrent(ctx context.Context, sess *cli.Session, args []string) (*kernel.Snapshot, error) {
 	if len(args) > 0 {
-		return findTask(ctx, sess, args[0])
+		return cli.FindTask(ctx, sess, args[0])
 	}
 	if _, err := sess.View(ctx); err != nil {
 		return nil, err
@@ -180,9 +216,9 @@ func taskOrCurrent(ctx context.Context, sess *Session, args []string) (*kernel.S
 	if err != nil || s.Task != nil {
 		return s, err
 	}
-	if picks(sess.Printer) {
-		name, err := Pick(ctx, sess.Printer, nil, "cli.pick.task", func() (out []tui.Item, err error) {
-			for t, err := range sess.Ask().Tasks(ctx, query.Page{Limit: MaxPicked}) {
+	if cli.Picks(sess.Printer) {
+		name, err := cli.Pick(ctx, sess.Printer, nil, "cli.pick.task", func() (out []tui.Item, err error) {
+			for t, err := range sess.Ask().Tasks(ctx, query.Page{Limit: cli.MaxPicked}) {
 				if err != nil {
 					return nil, err
 				}
@@ -193,17 +229,17 @@ func taskOrCurrent(ctx context.Context, sess *Session, args []string) (*kernel.S
 		if err != nil {
 			return nil, err
 		}
-		return findTask(ctx, sess, name)
+		return cli.FindTask(ctx, sess, name)
 	}
 	if s, err = sess.Workspace.Kernel.LookLast(ctx); err == nil && s.Task == nil {
-		err = Usage("cli.task.which")
+		err = cli.Usage("cli.task.which")
 	}
 	return s, err
 }
 
-func showTask(sess *Session, v view.Task, title string, long bool) {
+func showTask(sess *cli.Session, v view.Task, title string, long bool) {
 	head := v.Label + "  " + string(v.State) + "  "
-	for i, l := range term.Hang(Display(firstLine(title)), len(head), sess.Std.Width, maxTitle, sess.Style.Ellipsis()) {
+	for i, l := range term.Hang(cli.Display(cli.FirstLine(title)), len(head), sess.Std.Width, cli.MaxTitle, sess.Style.Ellipsis()) {
 		if i == 0 {
 			l = sess.Style.Bold(v.Label) + "  " + taskStateText(sess.Printer, v.State) + "  " + l
 		}
@@ -217,7 +253,7 @@ func showTask(sess *Session, v view.Task, title string, long bool) {
 	}
 	row("cli.task.id", v.ID)
 	row("cli.task.mode", v.Mode)
-	row("cli.task.by", Display(string(v.By)))
+	row("cli.task.by", cli.Display(string(v.By)))
 	row("cli.task.created", sess.Clock(v.CreatedAt))
 	if !v.EndedAt.IsZero() {
 		row("cli.task.ended", sess.Clock(v.EndedAt))
@@ -225,10 +261,10 @@ func showTask(sess *Session, v view.Task, title string, long bool) {
 	if long {
 		row("cli.task.hash", v.PlanHash)
 	} else {
-		row("cli.task.hash", Short(v.PlanHash))
+		row("cli.task.hash", cli.Short(v.PlanHash))
 	}
-	row("cli.task.gates", Display(strings.Join(v.Gates, ", ")))
-	row("cli.task.exit", Display(v.Exit))
+	row("cli.task.gates", cli.Display(strings.Join(v.Gates, ", ")))
+	row("cli.task.exit", cli.Display(v.Exit))
 	if v.Retries.Count > 0 {
 		row("cli.task.retries", fmt.Sprintf("%d / %d", v.Retries.Count, v.Retries.Max))
 	}
@@ -236,12 +272,12 @@ func showTask(sess *Session, v view.Task, title string, long bool) {
 		row("cli.status.attempts", fmt.Sprint(v.Fixes))
 	}
 	if v.Lease != nil {
-		row("cli.task.lease", Display(v.Lease.Owner)+"  "+sess.Clock(v.Lease.Expires))
+		row("cli.task.lease", cli.Display(v.Lease.Owner)+"  "+sess.Clock(v.Lease.Expires))
 	}
-	row("cli.task.checkpoint", Display(v.Checkpoint))
+	row("cli.task.checkpoint", cli.Display(v.Checkpoint))
 	row("cli.task.restarted", v.Restart)
 	if v.Blocked != nil {
-		row("cli.status.blocked", reasonText(sess.Printer, v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
+		row("cli.status.blocked", cli.ReasonText(sess.Printer, v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
 	}
 	width := sess.Std.Width
 	if long {
@@ -252,33 +288,33 @@ func showTask(sess *Session, v view.Task, title string, long bool) {
 	for _, s := range v.Steps {
 		steps = append(steps, view.SummaryStep{StepLine: s})
 	}
-	PrintSection(sess.Printer, "cli.task.steps", stepLines(sess.Printer, steps))
+	cli.PrintSection(sess.Printer, "cli.task.steps", cli.StepLines(sess.Printer, steps))
 	sum := view.Summary{}
 	for _, e := range []*view.Evidence{v.Verified, v.Gate} {
 		if e != nil {
 			sum.Verification = append(sum.Verification, *e)
 		}
 	}
-	PrintSection(sess.Printer, "cli.sum.verified", evidenceLines(sess.Printer, sum))
+	cli.PrintSection(sess.Printer, "cli.sum.verified", cli.EvidenceLines(sess.Printer, sum))
 	if n := len(v.Failures); n > 0 {
 		f := v.Failures[n-1]
-		PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + Display(f.What)}, failureLines(sess.Printer, f)...))
+		cli.PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + cli.Display(f.What)}, cli.FailureLines(sess.Printer, f)...))
 	}
-	PrintSection(sess.Printer, "cli.sum.result", landingLines(sess.Printer, v.Land))
+	cli.PrintSection(sess.Printer, "cli.sum.result", cli.LandingLines(sess.Printer, v.Land))
 }
 
-func newTaskCancelCommand(a *App) *cobra.Command {
+func newTaskCancelCommand(a *cli.App) *cobra.Command {
 	var reason string
-	c := a.Command("cancel TASK", "cli.task.cancel", "  pawl task cancel T-003 -m \"not needed\"", Exactly(1), nil)
-	c.RunE = func(c *cobra.Command, args []string) error { return cancelTask(c.Context(), a, args[0], reason) }
+	c := a.Command("cancel TASK", "cli.task.cancel", "  pawl task cancel T-003 -m \"not needed\"", cli.Exactly(1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error { return Cancel(c.Context(), a, args[0], reason) }
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
 }
 
-func newTaskRestartCommand(a *App) *cobra.Command {
-	return a.Command("restart TASK", "cli.task.restart", "  pawl task restart T-003", Exactly(1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Writing(), func(sess *Session) error {
-			s, err := findTask(c.Context(), sess, args[0])
+func newTaskRestartCommand(a *cli.App) *cobra.Command {
+	return a.Command("restart TASK", "cli.task.restart", "  pawl task restart T-003", cli.Exactly(1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+			s, err := cli.FindTask(c.Context(), sess, args[0])
 			if err != nil {
 				return err
 			}
@@ -286,22 +322,22 @@ func newTaskRestartCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printTask(c.Context(), sess, ID(out))
+			return Print(c.Context(), sess, cli.ID(out))
 		})
 	})
 }
 
-func newTaskLogCommand(a *App) *cobra.Command {
-	return logCommand(a, "log TASK", "cli.task.log", "  pawl task log T-001", Exactly(1))
+func newTaskLogCommand(a *cli.App) *cobra.Command {
+	return auditlog.NewLogCommand(a, "log TASK", "cli.task.log", "  pawl task log T-001", cli.Exactly(1))
 }
 
 // moveCommand is one of the seed's service methods that are a single transition: to a state, and only out of some states
 // where the name of the method says so.
-func moveCommand(a *App, name string, to task.State, from ...task.State) *cobra.Command {
+func moveCommand(a *cli.App, name string, to task.State, from ...task.State) *cobra.Command {
 	var reason string
-	c := a.Command(name+" TASK", "cli.task."+name, "  pawl task "+name+" T-003", Exactly(1), nil)
+	c := a.Command(name+" TASK", "cli.task."+name, "  pawl task "+name+" T-003", cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Writing(), func(sess *Session) error {
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
 			m := move{to: to, reason: reason, from: from}
 			return moveTask(c.Context(), sess, args[0], m)
 		})
@@ -320,10 +356,10 @@ type move struct {
 	strict bool
 }
 
-func newTaskMoveCommand(a *App) *cobra.Command {
+func newTaskMoveCommand(a *cli.App) *cobra.Command {
 	var m move
 	var to, as string
-	c := a.Command("move TASK --to STATE", "cli.task.move", "  pawl task move T-003 --to approved\n  pawl task move T-003 --to failed --as runner --exit-reason timeout", Exactly(1), nil)
+	c := a.Command("move TASK --to STATE", "cli.task.move", "  pawl task move T-003 --to approved\n  pawl task move T-003 --to failed --as runner --exit-reason timeout", cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if m.to, err = task.Parse(to); err != nil {
@@ -332,12 +368,12 @@ func newTaskMoveCommand(a *App) *cobra.Command {
 		kinds := []pawl.ActorKind{pawl.KindUser, pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier, pawl.KindGateRunner, pawl.KindPolicy}
 		m.as = pawl.ActorKind(as)
 		if !slices.Contains(kinds, m.as) {
-			return Usage("cli.flag_invalid", as, "--as", "user|system|runner|verifier|gate_runner|policy")
+			return cli.Usage("cli.flag_invalid", as, "--as", "user|system|runner|verifier|gate_runner|policy")
 		}
 		if m.exit != "" && !task.ExitReason(m.exit).Valid() {
-			return Usage("cli.flag_invalid", m.exit, "--exit-reason", joined(task.ExitReasons()))
+			return cli.Usage("cli.flag_invalid", m.exit, "--exit-reason", cli.Joined(task.ExitReasons()))
 		}
-		return a.With(c.Context(), Writing(), func(sess *Session) error { return moveTask(c.Context(), sess, args[0], m) })
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return moveTask(c.Context(), sess, args[0], m) })
 	}
 	c.Flags().StringVar(&to, "to", "", a.Text("cli.flag.to"))
 	c.Flags().StringVar(&as, "as", string(pawl.KindUser), a.Text("cli.flag.as"))
@@ -347,24 +383,16 @@ func newTaskMoveCommand(a *App) *cobra.Command {
 	return c
 }
 
-func joined[T ~string](in []T) string {
-	out := make([]string, len(in))
-	for i, s := range in {
-		out[i] = string(s)
-	}
-	return strings.Join(out, "|")
-}
-
 // moveTask gives transition() (docs/spec/task.md#s4-1). For verified the gates are run first, because nothing else is
 // evidence.
-func moveTask(ctx context.Context, sess *Session, given string, m move) error {
-	s, err := findTask(ctx, sess, given)
+func moveTask(ctx context.Context, sess *cli.Session, given string, m move) error {
+	s, err := cli.FindTask(ctx, sess, given)
 	if err != nil {
 		return err
 	}
 	t := s.Task
 	if len(m.from) > 0 && !slices.Contains(m.from, task.State(t.State)) && t.State != string(m.to) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "cli.task_wrong_state", t.Label, t.State, joined(m.from))
+		return pawl.Fail(pawl.CodeInvalidTransition, "cli.task_wrong_state", t.Label, t.State, cli.Joined(m.from))
 	}
 	if m.to == task.Verified && t.State == string(task.Verifying) && t.Session == "" {
 		if err := runGates(ctx, sess, t); err != nil {
@@ -374,32 +402,33 @@ func moveTask(ctx context.Context, sess *Session, given string, m move) error {
 	if m.as == "" {
 		m.as = pawl.KindUser
 	}
-	holder := "cli:" + userName(sess.App)
+	name := sess.App.Actor().Name()
+	holder := "cli:" + name
 	c := &kernel.Transition{Task: t.ID, To: m.to, Reason: m.reason, Exit: task.ExitReason(m.exit), Owner: holder, Check: m.strict}
 	if t.Lease.Owner == holder {
 		c.Token = t.Epoch
 	}
-	out, err := sess.DoAs(ctx, pawl.By(m.as, userName(sess.App)), c)
+	out, err := sess.DoAs(ctx, pawl.By(m.as, name), c)
 	if err != nil {
 		return err
 	}
 	if !out.Changed && !sess.JSON {
 		sess.Note(sess.Text("cli.task.already", t.Label, string(m.to)))
 	}
-	return printTask(ctx, sess, t.ID)
+	return Print(ctx, sess, t.ID)
 }
 
 // runGates runs the gates of a task that is moved by hand.
-func runGates(ctx context.Context, sess *Session, t *kernel.Task) error {
+func runGates(ctx context.Context, sess *cli.Session, t *kernel.Task) error {
 	release, err := sess.MustOwn()
 	if err != nil {
 		return err
 	}
 	defer release()
-	v := NewDrive(sess)
+	v := cli.NewDrive(sess)
 	out, err := sess.Do(ctx, &kernel.RequestGates{Task: t.ID})
 	if err != nil {
 		return err
 	}
-	return v.run.Effect(ctx, ID(out))
+	return v.Effect(ctx, cli.ID(out))
 }

@@ -1,9 +1,10 @@
-package cli
+// Package settings is the configuration: what can be set and what each setting means, where it comes from, and how the
+// user's file is changed. It knows no commands.
+package settings
 
 import (
 	"maps"
 	"math"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ import (
 	"pawl/text/policy"
 )
 
-// Config are the user's settings. DefaultConfig holds every default; files, the environment and flags change single ones.
+// Config are the user's settings. Default holds every default; files, the environment and flags change single ones.
 type Config struct {
 	Lang    string
 	RunMode pawl.RunMode
@@ -59,24 +60,25 @@ type Config struct {
 	Model   Model
 	Budgets map[string]kernel.Limit
 	// Agents is what is set for single installed agents, by name.
-	Agents map[string]AgentSettings
+	Agents map[string]Agent
 	// MCP are the MCP servers whose tools models are offered, by name.
-	MCP []MCPServer
+	MCP []Server
 	// Isolation says what holds commands: "" for the strongest walls that this machine gives, or outer where a person has said
 	// that the machine itself, a container or a VM, is the wall.
 	Isolation string
 	// GitHub says where issues are imported from.
-	GitHub         GitHub
-	sources        map[string]string // where a setting comes from, when it is not the default
-	userConfigFile string
+	GitHub GitHub
+	// File is the user's own configuration file, "" where the environment names no home.
+	File    string
+	sources map[string]string // where a setting comes from, when it is not the default
 }
 
 // GitHub is how a repository's issues are reached: the address of the API, "" for the usual one, the variable that holds the
 // token, and a PEM file of certificates to trust, if one is needed.
 type GitHub struct{ BaseURL, TokenEnv, CAFile string }
 
-// DefaultConfig returns the defaults. Those that are the kernel's are taken from the kernel, so that there is one place.
-func DefaultConfig() Config {
+// Default returns the defaults. Those that are the kernel's are taken from the kernel, so that there is one place.
+func Default() Config {
 	k := kernel.Defaults()
 	return Config{
 		RunMode: pawl.Assisted, Profile: k.Profile, MaxFixes: k.MaxFixes, MaxPlanSteps: k.Plan.MaxSteps, MaxCalls: k.MaxCalls,
@@ -104,13 +106,13 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 	return base, nil
 }
 
-// setting is one entry of the configuration: its name in files, and how it is read and written as text. A list is written
+// Setting is one entry of the configuration: its name in files, and how it is read and written as text. A list is written
 // as several values. Project says whether the file in the repository may change it from one value to another: a repository
 // that somebody else wrote must not be able to loosen what the user chose. For the same reason the project's values of a
 // list that restricts are added to the user's (adds).
-type setting struct {
-	name string
-	list bool
+type Setting struct {
+	Name string
+	List bool
 	adds bool
 	// values are all that it takes, where they can be counted; "" beside them stands for none.
 	values  []string
@@ -120,26 +122,30 @@ type setting struct {
 }
 
 // env is the name of the environment variable that sets it.
-func (s setting) env() string {
-	return "PAWL_" + strings.ToUpper(strings.ReplaceAll(s.name, ".", "_"))
+func (s Setting) env() string {
+	return "PAWL_" + strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_"))
 }
 
+// Text puts a message of the catalogue into the words of one language.
+type Text func(key string, args ...any) string
+
 // meaning says in a line what the setting does. Those of one limit, of one server or of one agent share their words.
-func (s setting) meaning(pr *Printer) string {
-	parts := strings.Split(s.name, ".")
+func (s Setting) meaning(text Text) string {
+	parts := strings.Split(s.Name, ".")
 	switch {
 	case len(parts) == 3 && parts[0] == "budget":
-		return pr.Text("setting.budget_"+parts[1], pr.Text("setting.budget."+parts[2]))
+		return text("setting.budget_"+parts[1], text("setting.budget."+parts[2]))
 	case len(parts) > 3 && parts[0] == "mcp":
-		return pr.Text("setting.mcp." + parts[3])
+		return text("setting.mcp." + parts[3])
 	case len(parts) == 3 && parts[0] == "agents":
-		return pr.Text("setting.agents." + parts[2])
+		return text("setting.agents." + parts[2])
 	}
-	return pr.Text("setting." + s.name)
+	return text("setting." + s.Name)
 }
 
 func always(_, _ []string) bool { return true }
-func never(_, _ []string) bool  { return false }
+
+func never(_, _ []string) bool { return false }
 
 // tighter lets the project move only to the right in a list of values, from the loosest to the strictest, and never to the
 // first.
@@ -150,26 +156,26 @@ func tighter(ranks ...string) func(old, values []string) bool {
 	}
 }
 
-// settings lists every setting in the order in which they are shown.
-func settings() []setting {
+// all lists every setting in the order in which they are shown.
+func all() []Setting {
 	return slices.Concat(behaviourSettings(), documentSettings(), trackerSettings(), agentSettings(), policySettings(), limitSettings(), budgetSettings())
 }
 
-// isolation is the setting of who holds commands, and Outer its value for the machine around pawl.
+// Isolation is the setting of who holds commands, and Outer its value for the machine around pawl.
 const (
-	isolation = "isolation"
+	Isolation = "isolation"
 	Outer     = "outer"
 )
 
-func behaviourSettings() []setting {
-	return []setting{
+func behaviourSettings() []Setting {
+	return []Setting{
 		language("lang", func(c *Config) *string { return &c.Lang }),
 		choice("run_mode", tighter(string(pawl.Autonomous), string(pawl.Assisted), string(pawl.Interactive)),
 			func(c *Config) *pawl.RunMode { return &c.RunMode }, pawl.Interactive, pawl.Assisted, pawl.Autonomous),
 		choice("notify", never, func(c *Config) *string { return &c.Notify }, tui.Notices()...),
 		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
 		truth("record", never, func(c *Config) *bool { return &c.Record }),
-		{name: "dependencies", list: true, project: never,
+		{Name: "dependencies", List: true, project: never,
 			get: func(c *Config) []string { return c.Dependencies },
 			set: func(c *Config, v []string) error {
 				for _, p := range v {
@@ -181,14 +187,14 @@ func behaviourSettings() []setting {
 				return nil
 			}},
 		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),
-		choice(isolation, never, func(c *Config) *string { return &c.Isolation }, "", Outer),
-		{name: "gates.run", list: true, adds: true, project: always,
+		choice(Isolation, never, func(c *Config) *string { return &c.Isolation }, "", Outer),
+		{Name: "gates.run", List: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},
-		{name: "gates.smoke", project: never,
+		{Name: "gates.smoke", project: never,
 			get: func(c *Config) []string { return []string{c.SmokeCommand} },
 			set: func(c *Config, v []string) error { c.SmokeCommand = v[0]; return nil }},
-		{name: "gates.audit", project: tighter("warn", "enforce"), values: []string{"enforce", "warn"},
+		{Name: "gates.audit", project: tighter("warn", "enforce"), values: []string{"enforce", "warn"},
 			get: func(c *Config) []string {
 				return []string{map[bool]string{false: "enforce", true: "warn"}[c.AuditWarn]}
 			},
@@ -204,13 +210,13 @@ func behaviourSettings() []setting {
 
 // trackerSettings are those of where issues are kept elsewhere. A project may set none: it could have the token sent to a server of
 // its own.
-func trackerSettings() []setting {
-	word := func(name string, at func(*Config) *string) setting {
-		return setting{name: name, project: never,
+func trackerSettings() []Setting {
+	word := func(name string, at func(*Config) *string) Setting {
+		return Setting{Name: name, project: never,
 			get: func(c *Config) []string { return []string{*at(c)} },
 			set: func(c *Config, v []string) error { *at(c) = v[0]; return nil }}
 	}
-	return []setting{
+	return []Setting{
 		word("github.base_url", func(c *Config) *string { return &c.GitHub.BaseURL }),
 		word("github.token_env", func(c *Config) *string { return &c.GitHub.TokenEnv }),
 		word("github.ca_file", func(c *Config) *string { return &c.GitHub.CAFile }),
@@ -218,9 +224,9 @@ func trackerSettings() []setting {
 }
 
 // documentSettings are those of the knowledge base and of commit messages.
-func documentSettings() []setting {
-	return []setting{
-		{name: "kb.create_mode", project: always, values: []string{"0", "1", "2", "3"},
+func documentSettings() []Setting {
+	return []Setting{
+		{Name: "kb.create_mode", project: always, values: []string{"0", "1", "2", "3"},
 			get: func(c *Config) []string { return []string{strconv.Itoa(int(c.KBMode))} },
 			set: func(c *Config, v []string) error {
 				m, err := knowledge.ParseMode(v[0])
@@ -231,7 +237,7 @@ func documentSettings() []setting {
 				return nil
 			}},
 		language("output_language", func(c *Config) *string { return &c.Output }),
-		{name: "interactive.auto_continue", list: true, project: never, values: []string{string(workflow.Analyze)},
+		{Name: "interactive.auto_continue", List: true, project: never, values: []string{string(workflow.Analyze)},
 			get: func(c *Config) []string {
 				out := []string{}
 				for _, s := range c.AutoContinue {
@@ -253,14 +259,14 @@ func documentSettings() []setting {
 	}
 }
 
-func policySettings() []setting {
-	words := func(name string, project func(_, _ []string) bool, at func(*policy.Profile) *[]string) setting {
-		return setting{name: name, list: true, adds: true, project: project,
+func policySettings() []Setting {
+	words := func(name string, project func(_, _ []string) bool, at func(*policy.Profile) *[]string) Setting {
+		return Setting{Name: name, List: true, adds: true, project: project,
 			get: func(c *Config) []string { return *at(&c.Profile) },
 			set: func(c *Config, v []string) error { *at(&c.Profile) = v; return nil }}
 	}
-	return []setting{
-		{name: "profile", project: tighter(policy.ProfileStandard, policy.ProfileStrict, policy.ProfileReadOnly),
+	return []Setting{
+		{Name: "profile", project: tighter(policy.ProfileStandard, policy.ProfileStrict, policy.ProfileReadOnly),
 			values: []string{policy.ProfileStrict, policy.ProfileStandard, policy.ProfileReadOnly},
 			get:    func(c *Config) []string { return []string{c.Profile.Name} },
 			set: func(c *Config, v []string) error {
@@ -287,8 +293,8 @@ func policySettings() []setting {
 	}
 }
 
-func limitSettings() []setting {
-	return []setting{
+func limitSettings() []Setting {
+	return []Setting{
 		number("max_fixes", 1, 20, always, func(c *Config) *int { return &c.MaxFixes }),
 		number("max_plan_steps", 1, 30, always, func(c *Config) *int { return &c.MaxPlanSteps }),
 		number("max_calls", 1, 100_000, always, func(c *Config) *int { return &c.MaxCalls }),
@@ -301,7 +307,7 @@ func limitSettings() []setting {
 		span("timeouts.task", func(c *Config) *time.Duration { return &c.TaskTimeout }),
 		span("timeouts.cancel", func(c *Config) *time.Duration { return &c.CancelGrace }),
 		span("timeouts.lease", func(c *Config) *time.Duration { return &c.LeaseTime }),
-		{name: "read_delays", list: true, project: always,
+		{Name: "read_delays", List: true, project: always,
 			get: func(c *Config) []string {
 				out := make([]string, len(c.ReadDelays))
 				for i, d := range c.ReadDelays {
@@ -323,14 +329,14 @@ func limitSettings() []setting {
 }
 
 // choice is a setting that takes one of some values. Where "" is one of them, it is not named among those that there are.
-func choice[T ~string](name string, project func(_, _ []string) bool, at func(*Config) *T, values ...T) setting {
+func choice[T ~string](name string, project func(_, _ []string) bool, at func(*Config) *T, values ...T) Setting {
 	var named []string
 	for _, v := range values {
 		if v != "" {
 			named = append(named, string(v))
 		}
 	}
-	return setting{name: name, project: project, values: named,
+	return Setting{Name: name, project: project, values: named,
 		get: func(c *Config) []string { return []string{string(*at(c))} },
 		set: func(c *Config, v []string) error {
 			if !slices.Contains(values, T(v[0])) {
@@ -342,9 +348,9 @@ func choice[T ~string](name string, project func(_, _ []string) bool, at func(*C
 }
 
 // language is a setting of a language, which may be given as locales name it; "" is none.
-func language(name string, at func(*Config) *string) setting {
+func language(name string, at func(*Config) *string) Setting {
 	values := []string{string(message.English), string(message.Chinese)}
-	return setting{name: name, project: always, values: values,
+	return Setting{Name: name, project: always, values: values,
 		get: func(c *Config) []string { return []string{*at(c)} },
 		set: func(c *Config, v []string) error {
 			lower := strings.ToLower(v[0])
@@ -359,8 +365,8 @@ func language(name string, at func(*Config) *string) setting {
 		}}
 }
 
-func truth(name string, project func(_, _ []string) bool, at func(*Config) *bool) setting {
-	return setting{name: name, project: project, values: []string{"true", "false"},
+func truth(name string, project func(_, _ []string) bool, at func(*Config) *bool) Setting {
+	return Setting{Name: name, project: project, values: []string{"true", "false"},
 		get: func(c *Config) []string { return []string{strconv.FormatBool(*at(c))} },
 		set: func(c *Config, v []string) error {
 			b, err := strconv.ParseBool(v[0])
@@ -372,8 +378,8 @@ func truth(name string, project func(_, _ []string) bool, at func(*Config) *bool
 		}}
 }
 
-func number(name string, least, most int, project func(_, _ []string) bool, at func(*Config) *int) setting {
-	return setting{name: name, project: project,
+func number(name string, least, most int, project func(_, _ []string) bool, at func(*Config) *int) Setting {
+	return Setting{Name: name, project: project,
 		get: func(c *Config) []string { return []string{strconv.Itoa(*at(c))} },
 		set: func(c *Config, v []string) error {
 			n, err := strconv.Atoi(v[0])
@@ -385,8 +391,8 @@ func number(name string, least, most int, project func(_, _ []string) bool, at f
 		}}
 }
 
-func span(name string, at func(*Config) *time.Duration) setting {
-	return setting{name: name, project: always,
+func span(name string, at func(*Config) *time.Duration) Setting {
+	return Setting{Name: name, project: always,
 		get: func(c *Config) []string { return []string{at(c).String()} },
 		set: func(c *Config, v []string) error { return parseSpan(v[0], at(c)) }}
 }
@@ -404,20 +410,51 @@ func badValue(value, allowed string) error {
 	return pawl.Fail(pawl.CodeInvalid, "cli.config_value", policy.Display(value), allowed)
 }
 
+// Override puts a flag on top of the configuration.
+func Override(name, value string) func(*Config) error {
+	return func(c *Config) error {
+		if value == "" {
+			return nil
+		}
+		s, _ := findSetting(name)
+		if err := s.set(c, []string{value}); err != nil {
+			return pawl.Fail(pawl.CodeUsage, "cli.flag_setting", "--"+strings.TrimPrefix(name, "run_")).Because(err)
+		}
+		return nil
+	}
+}
+
+// OfServer is a setting of one MCP server, such as its digest.
+func OfServer(server, what string) (Setting, error) { return Find(serverPrefix + server + "." + what) }
+
+// OfAgent is a setting of one installed agent, such as its login.
+func OfAgent(agent, what string) (Setting, error) { return Find(installedPrefix + agent + "." + what) }
+
+// Find returns the setting with a name. An unknown one is CodeInvalid, which names the nearest.
+func Find(name string) (Setting, error) {
+	if s, ok := findSetting(name); ok {
+		return s, nil
+	}
+	if near := pawl.Nearest(name, settingNames()); near != "" {
+		return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", policy.Display(name), near)
+	}
+	return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", policy.Display(name))
+}
+
 // findSetting returns the setting with a name.
-func findSetting(name string) (setting, bool) {
+func findSetting(name string) (Setting, bool) {
 	if s, ok := serverSetting(name); ok {
 		return s, true
 	}
 	if s, ok := installedSetting(name); ok {
 		return s, true
 	}
-	for _, s := range settings() {
-		if s.name == name {
+	for _, s := range all() {
+		if s.Name == name {
 			return s, true
 		}
 	}
-	return setting{}, false
+	return Setting{}, false
 }
 
 // Model says which model answers, and where. The key itself is never a setting: a setting names the variable or the file
@@ -445,13 +482,13 @@ type Model struct {
 
 // agentSettings are the settings about agents, models and what they may cost. A project sets none of them: a repository
 // that somebody else wrote must not choose who is asked, or spend money.
-func agentSettings() []setting {
-	word := func(name string, at func(*Config) *string) setting {
-		return setting{name: name, project: never,
+func agentSettings() []Setting {
+	word := func(name string, at func(*Config) *string) Setting {
+		return Setting{Name: name, project: never,
 			get: func(c *Config) []string { return []string{*at(c)} },
 			set: func(c *Config, v []string) error { *at(c) = strings.TrimSpace(v[0]); return nil }}
 	}
-	return []setting{
+	return []Setting{
 		word("agent", func(c *Config) *string { return &c.Agent }),
 		choice("model.kind", never, func(c *Config) *string { return &c.Model.Kind }, "", "openai", "anthropic", "gemini"),
 		choice("model.api", never, func(c *Config) *string { return &c.Model.API }, "", "chat", "responses"),
@@ -464,7 +501,7 @@ func agentSettings() []setting {
 		word("model.intent", func(c *Config) *string { return &c.Model.Intent }),
 		word("model.planning", func(c *Config) *string { return &c.Model.Planning }),
 		word("model.implementation", func(c *Config) *string { return &c.Model.Implementation }),
-		{name: "model.fallbacks", list: true, project: never,
+		{Name: "model.fallbacks", List: true, project: never,
 			get: func(c *Config) []string { return c.Model.Fallbacks },
 			set: func(c *Config, v []string) error { c.Model.Fallbacks = v; return nil }},
 		number("model.window", 0, 100_000_000, never, func(c *Config) *int { return &c.Model.Window }),
@@ -473,8 +510,8 @@ func agentSettings() []setting {
 }
 
 // budgetSettings are the limits of work in each scope; 0 is no limit. A project may lower them.
-func budgetSettings() []setting {
-	var out []setting
+func budgetSettings() []Setting {
+	var out []Setting
 	for _, scope := range []string{kernel.ScopeRun, kernel.ScopeIssue, kernel.ScopeDay} {
 		out = append(out,
 			amount("budget."+scope+".usd", 1e6, scope, func(l *kernel.Limit) *int64 { return &l.MicroUSD }),
@@ -490,8 +527,8 @@ func budgetSettings() []setting {
 }
 
 // amount is a setting of one limit, counted in units of 1/unit.
-func amount(name string, unit float64, scope string, at func(*kernel.Limit) *int64) setting {
-	return setting{name: name,
+func amount(name string, unit float64, scope string, at func(*kernel.Limit) *int64) Setting {
+	return Setting{Name: name,
 		project: func(old, v []string) bool {
 			was, errOld := strconv.ParseFloat(old[0], 64)
 			is, err := strconv.ParseFloat(v[0], 64)
@@ -518,92 +555,28 @@ func amount(name string, unit float64, scope string, at func(*kernel.Limit) *int
 		}}
 }
 
-// AgentSettings are what the user set for one installed agent. A project sets none of them: a repository that somebody else wrote
-// must not choose whose login is used, or where it goes.
-type AgentSettings struct {
-	// Login is whose own login the agent may work with, as it is shown, "any" for whatever it is, and "" for none.
-	Login string
-	// Way is how the agent reaches its model with that login: through pawl's gateway, which "" stands for, or by a tunnel.
-	Way string
-	// BaseURL replaces the address of the agent's makers.
-	BaseURL string
-	// Model replaces the model of the user's own settings of the agent.
-	Model string
-	// Trust are the digests of projects' own settings of the agent that the user trusts.
-	Trust []string
+// server returns the server with a name, for reading.
+func (c *Config) server(name string) Server {
+	i := slices.IndexFunc(c.MCP, func(s Server) bool { return s.Name == name })
+	if i < 0 {
+		return Server{Name: name}
+	}
+	return c.MCP[i]
 }
 
-const installedPrefix = "agents."
-
-// installedSection reports whether a name is one of the levels above the settings of installed agents.
-func installedSection(name string) bool {
-	rest, ok := strings.CutPrefix(name, installedPrefix)
-	return name == "agents" || ok && validServer(rest)
+// keep puts a server into the list. The list is made anew, because settings are copied by value.
+func (c *Config) keep(s Server) {
+	list := slices.DeleteFunc(slices.Clone(c.MCP), func(o Server) bool { return o.Name == s.Name })
+	list = append(list, s)
+	slices.SortFunc(list, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
+	c.MCP = list
 }
 
-// installedSetting returns a setting of one installed agent, such as agents.codex.login.
-func installedSetting(name string) (setting, bool) {
-	parts := strings.Split(name, ".")
-	if len(parts) != 3 || parts[0]+"." != installedPrefix || !validServer(parts[1]) {
-		return setting{}, false
+// Kept is the file that holds what a user trusts under a digest, beside the user's own settings, or "".
+func (c Config) Kept(digest string) string {
+	_, hex, ok := strings.Cut(digest, ":")
+	if c.File == "" || !ok || !IsDigest(digest) {
+		return ""
 	}
-	agent := parts[1]
-	out := setting{name: name, project: never}
-	keep := func(c *Config, change func(*AgentSettings)) {
-		all := maps.Clone(c.Agents)
-		if all == nil {
-			all = map[string]AgentSettings{}
-		}
-		s := all[agent]
-		change(&s)
-		all[agent] = s
-		c.Agents = all
-	}
-	word := func(at func(*AgentSettings) *string, fits func(string) bool, allowed string) (setting, bool) {
-		out.get = func(c *Config) []string { s := c.Agents[agent]; return []string{*at(&s)} }
-		out.set = func(c *Config, v []string) error {
-			text := strings.TrimSpace(v[0])
-			if text != "" && fits != nil && !fits(text) {
-				return badValue(text, allowed)
-			}
-			keep(c, func(s *AgentSettings) { *at(s) = text })
-			return nil
-		}
-		return out, true
-	}
-	switch parts[2] {
-	case "login":
-		return word(func(s *AgentSettings) *string { return &s.Login }, nil, "")
-	case "way":
-		out.values = []string{"gateway", "tunnel"}
-		return word(func(s *AgentSettings) *string { return &s.Way }, func(v string) bool { return slices.Contains(out.values, v) }, "gateway, tunnel")
-	case "base_url":
-		return word(func(s *AgentSettings) *string { return &s.BaseURL }, safeAddress, "https://…, http://127.0.0.1:PORT/…")
-	case "model":
-		return word(func(s *AgentSettings) *string { return &s.Model }, nil, "")
-	case "trust":
-		out.list = true
-		out.get = func(c *Config) []string { return c.Agents[agent].Trust }
-		out.set = func(c *Config, v []string) error {
-			for _, d := range v {
-				if !digestWord().MatchString(d) {
-					return badValue(d, "sha256:…")
-				}
-			}
-			keep(c, func(s *AgentSettings) { s.Trust = v })
-			return nil
-		}
-		return out, true
-	}
-	return setting{}, false
-}
-
-// safeAddress reports whether a login may be sent to an address: nobody on the way can read it.
-func safeAddress(text string) bool {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return false
-	}
-	host := u.Hostname()
-	return u.Scheme == "https" || u.Scheme == "http" && (host == "127.0.0.1" || host == "::1" || host == "localhost")
+	return filepath.Join(filepath.Dir(c.File), "mcp", hex+".json")
 }

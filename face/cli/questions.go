@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl"
+	"pawl/face/cli/term"
+	"pawl/face/tui"
+	"pawl/kernel"
+	"pawl/machine/turn"
+)
+
+// LeftOut are the names of the settings of a project that an agent does not obey.
+func (i AgentInfo) LeftOut() []string {
+	var out []string
+	for _, s := range i.Settings {
+		if !s.Trusted {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// Said are the arguments of the message that says what to do.
+func (i AgentInfo) Said() []any { return Args(i.Args) }
+
+// AgentWord names a kind or a state of an agent; one that has no words is shown as it is.
+func AgentWord(pr *Printer, what, name string) string {
+	key := "cli.agent_" + what + "." + name
+	if _, ok := pr.Lang.Format(key); !ok {
+		return Display(name)
+	}
+	return pr.Text(key)
+}
+
+// AgentState says in a word whether an agent can work.
+func AgentState(pr *Printer, i AgentInfo) string { return AgentWord(pr, "state", i.State) }
+
+// PrintTable prints rows in columns under a head.
+func PrintTable(pr *Printer, head []string, rows [][]string) {
+	var t term.Table
+	t.Row(head...)
+	for _, r := range rows {
+		t.Row(r...)
+	}
+	for _, line := range t.Lines(pr.Std.Width) {
+		pr.Say(strings.TrimRight(line, " "))
+	}
+}
+
+// Args are texts as the arguments of a message.
+func Args(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// AgentsOf returns the agents of the machine, with the settings of the folder that the command is about.
+func AgentsOf(a *App) (Agents, error) {
+	place, c, err := a.Configured()
+	if err != nil {
+		return Agents{}, err
+	}
+	return a.Host.Agents(place, c), nil
+}
+
+// MaxAnswers is how many questions can be open at once.
+const MaxAnswers = 20
+
+// AwaitsAnswers reports whether work waits for answers.
+func AwaitsAnswers(s *kernel.Snapshot) bool {
+	return s.Turn != nil && s.Turn.State == string(turn.Clarifying)
+}
+
+// openQuestions lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
+// others.
+func openQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) ([]string, error) {
+	if one == "" && AwaitsAnswers(s) {
+		return asked(sess.Printer, s.Turn), nil
+	}
+	list, err := sess.Workspace.Kernel.Questions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, q := range list {
+		if one == "" || strings.EqualFold(one, q.Label) || one == q.ID {
+			out = append(out, q.Text)
+		}
+	}
+	switch {
+	case len(out) == 0 && one != "":
+		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.question_unknown", one)
+	case len(out) == 0:
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", string(SessionState(s)))
+	}
+	return out, nil
+}
+
+// asked are the questions that the turn waits for, in words.
+func asked(pr *Printer, t *kernel.Turn) []string {
+	out := slices.Clone(t.Questions)
+	for i, q := range t.Put {
+		if q.Key != "" && i < len(out) {
+			out[i] = pr.Text(q.Key, Args(q.Args)...)
+		}
+	}
+	return out
+}
+
+// AskQuestions puts open questions to the person at the terminal, one after the other.
+func AskQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) ([]string, error) {
+	questions, err := openQuestions(ctx, sess, s, one)
+	if err != nil {
+		return nil, err
+	}
+	if !sess.Present() {
+		if !sess.JSON {
+			listQuestions(sess.Printer, questions)
+		}
+		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
+	}
+	var out []string
+	for i, q := range questions {
+		sess.SayText("cli.question", i+1, len(questions), Display(q))
+		line, err := AskText(ctx, sess.Printer, ">")
+		if errors.Is(err, tui.ErrLeft) {
+			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, line)
+	}
+	return out, nil
+}
+
+// listQuestions prints questions.
+func listQuestions(pr *Printer, questions []string) {
+	for i, q := range questions {
+		pr.SayText("cli.question", i+1, len(questions), Display(q))
+	}
+}
+
+// SessionState is the state of the session, "-" where there is none.
+func SessionState(s *kernel.Snapshot) string {
+	if s.Session == nil {
+		return "-"
+	}
+	return s.Session.State
+}
+
+// questions puts the open questions before a person, or says how they are answered.
+func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
+	if s.Turn == nil {
+		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
+	}
+	if v.sess.JSON {
+		if err := v.sess.PrintLine(map[string]any{"type": "questions", "questions": asked(v.sess.Printer, s.Turn), "round": s.Turn.Rounds}); err != nil {
+			return false, err
+		}
+	}
+	if !v.sess.Present() {
+		if !v.sess.JSON {
+			listQuestions(v.sess.Printer, asked(v.sess.Printer, s.Turn))
+			v.sess.Say("  " + v.sess.Style.Cyan(v.sess.Text("cli.next")) + v.sess.Text("cli.answer_how"))
+		}
+		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions)))
+	}
+	answers, err := AskQuestions(ctx, v.sess, s, "")
+	if err != nil {
+		return false, err
+	}
+	_, err = v.sess.Do(ctx, &kernel.Give{Answers: answers})
+	return err == nil, err
+}
+
+// DollarsText writes millionths of a dollar. A sum that lacks prices is a lower bound, and one that has none is not known.
+func DollarsText(pr *Printer, micro int64, unpriced bool) string {
+	switch {
+	case unpriced && micro == 0:
+		return pr.Text("cli.price_unknown")
+	case unpriced:
+		return pr.Text("cli.price_at_least", kernel.Dollars(micro))
+	}
+	return kernel.Dollars(micro)
+}
+
+// Count writes a number with thin groups of three digits.
+func Count(n int64) string {
+	text := strconv.Itoa(int(n))
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + " " + text[i:]
+	}
+	return text
+}

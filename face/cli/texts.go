@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"pawl/face/cli/term"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
+)
+
+// MoveText is a move between two states; a state that is empty is shown as nothing.
+func MoveText(pr *Printer, from, to string) string {
+	name := func(state string) string {
+		if state == "" {
+			return pr.Style.None()
+		}
+		return Display(state)
+	}
+	return name(from) + " " + pr.Style.To() + " " + name(to)
+}
+
+// WatchEvery is how often `pawl status --watch` asks whether something was committed.
+const WatchEvery = 150 * time.Millisecond
+
+// AboutText names what an open question is about.
+func AboutText(pr *Printer, about string) string {
+	switch about {
+	case "plan", "call", "action", "checks", aboutStage:
+		return pr.Text("cli.about." + about)
+	}
+	return Display(about)
+}
+
+// NextText is a command that a person can give, with the words to fill in in the person's language.
+func NextText(pr *Printer, n view.Next) string {
+	command := Display(n.Command)
+	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement", " FEEDBACK": "cli.ask.what_differs"} {
+		if head, ok := strings.CutSuffix(command, word); ok {
+			if strings.HasSuffix(head, " revise") {
+				head += " -m"
+			}
+			return head + ` "` + pr.Text(key) + `"`
+		}
+	}
+	return command
+}
+
+// Glimpse is the first line of a text, cut to what two lines of the screen hold; the whole is in the task.
+func Glimpse(pr *Printer, text string) string {
+	return term.Clip(Display(FirstLine(text)), max(2*pr.Std.Width-40, 40), pr.Style.Ellipsis())
+}
+
+// Joined are words as a usage line offers them, a|b.
+func Joined[T ~string](in []T) string {
+	out := make([]string, len(in))
+	for i, s := range in {
+		out[i] = string(s)
+	}
+	return strings.Join(out, "|")
+}
+
+// ToolText says what a tool does. The tool's own description is for models; the catalogue's is for people.
+func ToolText(pr *Printer, t effect.ToolInfo) string {
+	key := "cli.tool." + t.Name
+	if _, ok := pr.Lang.Format(key); !ok {
+		return Display(FirstLine(t.Description))
+	}
+	return pr.Text(key)
+}
+
+// aboutStage is what an approval is about that a stage of a flow ends with.
+const aboutStage = "stage"
+
+// FirstLine is the first line of a text, without the blanks around it.
+func FirstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}
