@@ -323,7 +323,10 @@ func (c *AddIssues) read(r *reads, _ *Snapshot) error {
 			if name == "" {
 				continue
 			}
-			asks := []query{byLabel(KindIssue, name).hot(), byLabel(KindAlias, name).hot()}
+			asks := []query{byLabel(KindAlias, name).hot()}
+			if board.IsIssueID(name) { // no other label is an issue's of the board
+				asks = append(asks, byLabel(KindIssue, name).hot())
+			}
 			if len(name) == idLength {
 				asks = append(asks, byID(KindIssue, name).hot())
 			}
@@ -418,7 +421,7 @@ func (c *Take) read(r *reads, s *Snapshot) error {
 				}
 			}
 		}
-		if r.open > 0 || !full || c.Planning && len(s.Taken) > 0 || fits {
+		if len(r.open) > 0 || !full || c.Planning && len(s.Taken) > 0 || fits {
 			return nil
 		}
 	}
