@@ -18,8 +18,8 @@ const (
 // places are question marks for so many arguments.
 func places(n int) string { return "?" + strings.Repeat(",?", n-1) }
 
-// pieces calls f with the arguments for a statement that looks for keys, as many at a time as it has places for. The last
-// key fills those that are left, and is found once. Extra arguments stand before the keys.
+// pieces calls f with the arguments for a statement that looks for keys, as many at a time as it has places for. The
+// last key fills those that are left, and is found once. Extra arguments stand before the keys.
 func pieces(keys []string, f func(args []driver.Value) error, extra ...driver.Value) error {
 	args := make([]driver.Value, len(extra)+together)
 	copy(args, extra)
@@ -43,7 +43,8 @@ type single struct {
 
 // singleOf returns the ID or label by which a selection asks for one row, "" where it asks for something else.
 func singleOf(sel *kernel.Select) (single, string) {
-	if sel.Kind == "" || sel.Parent != "" || len(sel.States) > 0 || !sel.DueBy.IsZero() || sel.After != 0 || sel.ID != "" && sel.Label != "" {
+	if sel.Kind == "" || sel.Parent != "" || len(sel.States) > 0 || !sel.DueBy.IsZero() || sel.After != 0 ||
+		sel.ID != "" && sel.Label != "" {
 		return single{}, ""
 	}
 	return single{sel.Kind, sel.Label != "", sel.HotOnly}, sel.ID + sel.Label
@@ -112,8 +113,8 @@ func loadGroup(ctx context.Context, c *conn, g single, members []int, sel []kern
 	}, string(g.kind))
 }
 
-// newcomers notes which rows of a batch that are to be new are not there yet, and which of their labels nobody has. Where
-// they are few, each is looked for when it is compared.
+// newcomers notes which rows of a batch that are to be new are not there yet, and which of their labels nobody has.
+// Where they are few, each is looked for when it is compared.
 func (t *tx) newcomers(b *kernel.Batch, p *plan) error {
 	var ids []string
 	labels := map[kernel.Kind][]string{}

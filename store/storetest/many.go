@@ -73,7 +73,18 @@ func testMany(t *testing.T, backend Backend) {
 			t.Fatalf("row %d (-want +got):\n%s", i, diff)
 		}
 	}
-	// One that does not fit among many new rows is refused with all of them.
+	b.refuseMany(rows)
+	other := b.row(kernel.KindTask, "draft")
+	other.Label = "ISS-101" // a label is one kind's only
+	more := make([]kernel.Row, 20)
+	for i := range more {
+		more[i] = b.row(kernel.KindTask, "draft")
+	}
+	b.commit(insert(append(more, other)...))
+}
+
+// refuseMany: one that does not fit among many new rows is refused with all of them.
+func (b *bench) refuseMany(rows []kernel.Row) {
 	for _, c := range []struct {
 		key   string
 		spoil func(*kernel.Row)
@@ -89,17 +100,10 @@ func testMany(t *testing.T, backend Backend) {
 		var e *pawl.Error
 		_, err := b.Commit(context.Background(), insert(batch...))
 		if e, _ = err.(*pawl.Error); e == nil || e.Code != pawl.CodeConflict || e.Key != c.key {
-			t.Errorf("%s: %v", c.key, err)
+			b.Errorf("%s: %v", c.key, err)
 		}
 		if n := len(b.pick(kernel.Select{Kind: kernel.KindIssue})); n != len(rows) {
-			t.Errorf("%s: %d rows, not %d", c.key, n, len(rows))
+			b.Errorf("%s: %d rows, not %d", c.key, n, len(rows))
 		}
 	}
-	other := b.row(kernel.KindTask, "draft")
-	other.Label = "ISS-101" // a label is one kind's only
-	more := make([]kernel.Row, 20)
-	for i := range more {
-		more[i] = b.row(kernel.KindTask, "draft")
-	}
-	b.commit(insert(append(more, other)...))
 }
