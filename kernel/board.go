@@ -408,7 +408,7 @@ func (c *Take) read(r *reads, s *Snapshot) error {
 				}
 			}
 		}
-		if r.open > 0 || !full || c.Planning && len(s.Taken) > 0 || fits {
+		if len(r.open) > 0 || !full || c.Planning && len(s.Taken) > 0 || fits {
 			return nil
 		}
 	}

@@ -723,7 +723,7 @@ func TestTheHistoryOfABoard(t *testing.T) {
 	seen := &projection.Board{}
 	files := func(p *projection.Board) string {
 		t.Helper()
-		f, err := p.Files(context.Background(), b.k)
+		f, err := p.Files(context.Background(), b.k, projection.Shown{})
 		if err != nil || len(f) != 2 {
 			t.Fatalf("%d files, %v", len(f), err)
 		}

@@ -183,7 +183,7 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 	var d Decision
 	r, err := k.settle(ctx, env.Command, fresh, func(r *reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
-			if s, err = focus(r, &k.config, k.lane, env.Command); err == nil && r.open == 0 && r.err == nil {
+			if s, err = focus(r, &k.config, k.lane, env.Command); err == nil && len(r.open) == 0 && r.err == nil {
 				d, err = decide(s, r, env, now)
 			}
 			return err

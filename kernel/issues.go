@@ -30,7 +30,10 @@ func (c *AddIssues) read(r *reads, _ *Snapshot) error {
 			if name == "" {
 				continue
 			}
-			asks := []query{byLabel(KindIssue, name).hot(), byLabel(KindAlias, name).hot()}
+			asks := []query{byLabel(KindAlias, name).hot()}
+			if board.IsIssueID(name) { // no other label is an issue's of the board
+				asks = append(asks, byLabel(KindIssue, name).hot())
+			}
 			if len(name) == idLength {
 				asks = append(asks, byID(KindIssue, name).hot())
 			}

@@ -66,7 +66,7 @@ type answer struct {
 type reads struct {
 	answers []*answer
 	index   map[query]*answer // of the answers, where they are many
-	open    int               // asks that have no answer yet
+	open    []*answer         // those that have yet to be read
 	err     error             // of a document that cannot be read
 	// cache keeps the documents that are read one by one, nil for none; guess says that they may be taken from there.
 	cache *cache
@@ -106,7 +106,7 @@ func (r *reads) get(a query) *answer {
 			f.guessed = f.known
 		}
 		if !f.known {
-			r.open++
+			r.open = append(r.open, f)
 		}
 		r.answers = append(r.answers, f)
 	}
@@ -233,7 +233,7 @@ func (r *reads) gather(ctx context.Context, st Store, focus func() error) error 
 		switch {
 		case r.err != nil:
 			return r.err
-		case r.open == 0:
+		case len(r.open) == 0:
 			return err
 		}
 		if err := r.fetch(ctx, st); err != nil {
@@ -249,10 +249,7 @@ func (r *reads) gather(ctx context.Context, st Store, focus func() error) error 
 func (r *reads) fetch(ctx context.Context, st Store) error {
 	var open []*answer
 	var sel []Select
-	for _, f := range r.answers {
-		if f.known {
-			continue
-		}
+	for _, f := range r.open {
 		if !f.trail {
 			open, sel = append(open, f), append(sel, f.selection())
 		} else if err := f.readTrail(ctx, st); err != nil {
@@ -260,7 +257,7 @@ func (r *reads) fetch(ctx context.Context, st Store) error {
 		}
 		f.known = true
 	}
-	r.open = 0
+	r.open = r.open[:0]
 	if len(sel) == 0 {
 		return nil
 	}
@@ -303,7 +300,7 @@ func (r *reads) fetchAhead(ctx context.Context, st Store) error {
 		for _, id := range ids {
 			r.get(byID(KindIssue, id))
 		}
-		if r.open == 0 {
+		if len(r.open) == 0 {
 			return nil
 		}
 		return r.fetch(ctx, st)

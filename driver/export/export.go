@@ -4,7 +4,10 @@ package export
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,8 +80,12 @@ func (x *Exporter) boardEvery() time.Duration {
 // it, or with one that makes no sense, they are written once more.
 const MarkFile = "export.mark"
 
-// mark is how long the log was when projections were last read from the store: those of the board, and all others.
-type mark struct{ files, board int64 }
+// mark is how long the log was when projections were last read from the store: those of the board, and all others. State is
+// the digest of the state.json that shows the board as it was then.
+type mark struct {
+	files, board int64
+	state        string
+}
 
 // All writes every projection, also where nothing has changed, and returns their paths.
 func (x *Exporter) All(ctx context.Context) ([]string, error) {
@@ -87,8 +94,8 @@ func (x *Exporter) All(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, mark{}, err
 		}
-		more, err := x.ofBoard(ctx)
-		return append(files, more...), mark{size, size}, err
+		more, state, err := x.ofBoard(ctx, projection.Shown{}, size)
+		return append(files, more...), mark{size, size, state}, err
 	})
 }
 
@@ -108,13 +115,45 @@ func (x *Exporter) quick(ctx context.Context) {
 func (x *Exporter) boards(ctx context.Context) {
 	x.follows(ctx, func(m mark, size int64) ([]pawl.ProjectedFile, mark, error) {
 		moved, err := x.moved(ctx, m.board, size)
-		m.board = size
 		if err != nil || !moved {
+			m.board = size
 			return nil, m, err
 		}
-		files, err := x.ofBoard(ctx)
-		return files, m, err
+		shown, err := x.shown(ctx, m)
+		if err != nil {
+			return nil, m, err
+		}
+		files, state, err := x.ofBoard(ctx, shown, size)
+		return files, mark{m.files, size, state}, err
 	})
+}
+
+// shown is the state.json that is there, unless it is not what a mark says: somebody has changed it, it shows something else, or
+// the log is another one.
+func (x *Exporter) shown(ctx context.Context, m mark) (projection.Shown, error) {
+	content, err := os.ReadFile(filepath.Join(x.dir, view.StateFile))
+	if err != nil || m.board <= 0 {
+		return projection.Shown{}, nil
+	}
+	if state, err := x.digest(ctx, content, m.board); err != nil || state != m.state {
+		return projection.Shown{}, err
+	}
+	return projection.Shown{Content: content, Size: m.board}, nil
+}
+
+// digest tells a state.json, in the form that this version gives it and from when the log had a size, from any other.
+func (x *Exporter) digest(ctx context.Context, content []byte, size int64) (string, error) {
+	h := sha256.New()
+	_, _ = io.WriteString(h, "pawl state.json 1\n")
+	for rec, err := range query.Of(x.k).Log().Records(ctx, audit.Subject{}, size-1) {
+		if err != nil {
+			return "", err
+		}
+		_, _ = h.Write(rec.Hash[:])
+		break
+	}
+	_, _ = h.Write(content)
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // moved reports whether the log says something of the board from one size of it to another.
@@ -133,15 +172,20 @@ func (x *Exporter) moved(ctx context.Context, from, to int64) (bool, error) {
 	return false, nil
 }
 
-func (x *Exporter) ofBoard(ctx context.Context) ([]pawl.ProjectedFile, error) {
+// ofBoard makes the files of the board, with the digest of its state.json, if they are what is shown.
+func (x *Exporter) ofBoard(
+	ctx context.Context, shown projection.Shown, size int64,
+) (files []pawl.ProjectedFile, state string, err error) {
 	begun := time.Now()
 	newest, err := projection.Newest(ctx, x.k)
 	if err != nil || !newest {
-		return nil, err
+		return nil, "none", err
 	}
-	files, err := x.board.Files(ctx, x.k)
+	if files, err = x.board.Files(ctx, x.k, shown); err == nil {
+		state, err = x.digest(ctx, []byte(files[0].Content), size)
+	}
 	x.took.Store(int64(time.Since(begun)))
-	return files, err
+	return files, state, err
 }
 
 // follows writes behind a commit. What cannot be written now is written after a later one.
@@ -181,7 +225,7 @@ func (x *Exporter) write(ctx context.Context, p lockfile.Patience, read func(m m
 		}
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(x.dir, MarkFile), fmt.Appendln(nil, after.files, after.board), 0o644)
+		err = os.WriteFile(filepath.Join(x.dir, MarkFile), fmt.Appendln(nil, after.files, after.board, after.state), 0o644)
 	}
 	return written, err
 }
@@ -191,7 +235,7 @@ func (x *Exporter) mark() mark {
 	var m mark
 	raw, err := os.ReadFile(filepath.Join(x.dir, MarkFile))
 	if err == nil {
-		_, err = fmt.Sscanln(string(raw), &m.files, &m.board)
+		_, err = fmt.Sscanln(string(raw), &m.files, &m.board, &m.state)
 	}
 	if err != nil {
 		return mark{files: -1, board: -1}

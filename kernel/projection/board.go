@@ -1,9 +1,11 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,25 +61,40 @@ func newestBoard(ctx context.Context, k Kernel) (*kernel.Board, *kernel.Session,
 	return b, s, kernel.Decode(rows[1][0], s)
 }
 
-// Files returns both files. What they cost grows with the number of issues, so they are not for every commit. Without a board
-// there are none.
-func (p *Board) Files(ctx context.Context, k Kernel) ([]pawl.ProjectedFile, error) {
+// Shown is a state.json that Files has made, and an index in the audit log before which nothing changed what it shows.
+type Shown struct {
+	Content []byte
+	Size    int64
+}
+
+// Files returns both files. Where an earlier state.json is given, only the issues are read of which the log has told since.
+// Without one what the files cost grows with the number of issues, so they are not for every commit. updated_at is the
+// newest instant of what was read, then or now. Without a board there are no files.
+func (p *Board) Files(ctx context.Context, k Kernel, shown Shown) ([]pawl.ProjectedFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b, s, err := newestBoard(ctx, k)
 	if err != nil || b == nil {
 		return nil, err
 	}
-	batch, err := batchOf(ctx, k, b, s)
-	if err != nil {
-		return nil, err
-	}
 	if err := p.read(ctx, k, b); err != nil {
 		return nil, err
 	}
-	batch.Actions = p.actions
+	batch := view.Batch{
+		Status: board.RunStatus(b.State), Phase: board.PhaseStatus(b.Phase), WorkDir: s.Place.Workspace + "/.pawl",
+		Actions: p.actions, Created: b.CreatedAt, Updated: b.UpdatedAt,
+	}
+	state, err := changedState(ctx, k, b, batch, shown)
+	if err == nil && state == nil {
+		if err = readBatch(ctx, k, b, &batch); err == nil {
+			state = view.StateJSON(batch)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
 	return []pawl.ProjectedFile{
-		{Path: view.StateFile, Content: string(view.StateJSON(batch))},
+		{Path: view.StateFile, Content: string(state)},
 		{Path: view.HistoryFile, Content: string(view.StateHistory(p.points))},
 	}, nil
 }
@@ -85,7 +102,7 @@ func (p *Board) Files(ctx context.Context, k Kernel) ([]pawl.ProjectedFile, erro
 // BoardState returns the state.json of the newest batch, or of an empty board.
 func BoardState(ctx context.Context, k Kernel) ([]byte, error) {
 	p := &Board{}
-	files, err := p.Files(ctx, k)
+	files, err := p.Files(ctx, k, Shown{})
 	if err != nil {
 		return nil, err
 	}
@@ -95,38 +112,150 @@ func BoardState(ctx context.Context, k Kernel) ([]byte, error) {
 	return []byte(files[0].Content), nil
 }
 
-// batchOf reads the issues of a batch: those that were registered in it, and older ones that are not completed.
-func batchOf(ctx context.Context, k Kernel, b *kernel.Board, s *kernel.Session) (view.Batch, error) {
-	out := view.Batch{Status: board.RunStatus(b.State), Phase: board.PhaseStatus(b.Phase), WorkDir: s.Place.Workspace + "/.pawl", Created: b.CreatedAt, Updated: b.UpdatedAt}
+// readBatch reads the issues of a batch: those that were registered in it, and older ones that are not completed.
+func readBatch(ctx context.Context, k Kernel, b *kernel.Board, out *view.Batch) error {
 	items := map[string]string{}
 	for row, err := range k.Store().Scan(ctx, kernel.Select{Kind: kernel.KindItem, HotOnly: true}) {
 		if err != nil {
-			return out, err
+			return err
 		}
 		items[row.ID] = row.State
 	}
 	for row, err := range k.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue}) {
 		if err != nil {
-			return out, err
+			return err
 		}
 		i := new(kernel.Issue)
 		if err := kernel.Decode(row, i); err != nil {
-			return out, err
+			return err
 		}
-		if i.Number == 0 || i.Batch != b.Number && i.State == string(board.IssueCompleted) || !board.IsIssueID(i.Label) {
-			continue
+		addIssue(out, b, i, items)
+	}
+	out.Errors = out.Errors[:min(len(out.Errors), maxErrors)]
+	return nil
+}
+
+// addIssue adds an issue to what a batch shows, if it is of the batch.
+func addIssue(out *view.Batch, b *kernel.Board, i *kernel.Issue, items map[string]string) {
+	if i.Number == 0 || i.Batch != b.Number && i.State == string(board.IssueCompleted) || !board.IsIssueID(i.Label) {
+		return
+	}
+	out.Updated = later(out.Updated, i.UpdatedAt)
+	solution := ""
+	if i.Solution != "" {
+		solution = fmt.Sprintf("SOL-%s-%d", i.Label, i.Solutions)
+	}
+	state, failed := stateOf(i, solution, i.UpdatedAt)
+	out.Issues, out.Errors = append(out.Issues, state), append(out.Errors, failed...)
+	if at, ok := items[i.Item]; ok && i.Item != "" && solution != "" {
+		out.Queue = append(out.Queue, board.QueueItem{
+			ItemID: fmt.Sprintf("S-%d", i.Number), IssueID: i.Label, SolutionID: solution, Status: board.ItemStatus(at),
+		})
+	}
+}
+
+// maxChanged is of how many changed issues at most a state.json is brought up to date rather than made anew.
+const maxChanged = 5000
+
+// changedState brings an earlier state.json of a batch up to date, nil where it cannot be.
+func changedState(ctx context.Context, k Kernel, b *kernel.Board, batch view.Batch, shown Shown) ([]byte, error) {
+	file, ok := view.OpenBoardFile(shown.Content)
+	if !ok || !file.Of(batch) {
+		return nil, nil
+	}
+	ids, err := changedIssues(ctx, k, shown.Size)
+	if err != nil || len(ids) > maxChanged {
+		return nil, err
+	}
+	for _, busy := range b.Busy { // what is at work may be written without a record
+		ids[busy.Issue] = true
+	}
+	var sel []kernel.Select
+	for id := range ids {
+		sel = append(sel, kernel.Select{Kind: kernel.KindIssue, ID: id})
+	}
+	// The log of errors tells of the first ones that failed, and those may have been written without a record since.
+	failed := file.Failed()
+	for _, label := range failed {
+		sel = append(sel, kernel.Select{Kind: kernel.KindIssue, Label: label})
+	}
+	issues, err := load[kernel.Issue](ctx, k, sel)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(issues, func(a, b *kernel.Issue) int { return cmp.Compare(a.Pos, b.Pos) })
+	issues = slices.CompactFunc(issues, func(a, b *kernel.Issue) bool { return a.ID == b.ID })
+	sel = nil
+	for _, i := range issues {
+		if i.Item != "" {
+			sel = append(sel, kernel.Select{Kind: kernel.KindItem, ID: i.Item})
 		}
-		out.Updated = later(out.Updated, i.UpdatedAt)
-		solution := ""
-		if i.Solution != "" {
-			solution = fmt.Sprintf("SOL-%s-%d", i.Label, i.Solutions)
+	}
+	found, err := load[kernel.Item](ctx, k, sel)
+	if err != nil {
+		return nil, err
+	}
+	items := map[string]string{}
+	for _, i := range found {
+		items[i.ID] = i.State
+	}
+	var changed []string
+	told := 0 // of the errors, those that stand no further behind than the last one that the file tells of
+	for _, i := range issues {
+		changed = append(changed, i.Label)
+		addIssue(&batch, b, i, items)
+		if len(failed) > 0 && i.Label == failed[len(failed)-1] {
+			told = len(batch.Errors)
 		}
-		state, failed := stateOf(i, solution, i.UpdatedAt)
-		if out.Issues = append(out.Issues, state); len(out.Errors) < maxErrors {
-			out.Errors = append(out.Errors, failed...)
+	}
+	if len(failed) >= maxErrors && told < maxErrors {
+		return nil, nil // the file does not say which one comes next
+	}
+	batch.Errors = batch.Errors[:min(len(batch.Errors), maxErrors)]
+	return file.With(batch, changed), nil
+}
+
+// changedIssues are the ids of the issues that the log tells of from an index on, or of whose queue items it does.
+func changedIssues(ctx context.Context, k Kernel, from int64) (map[string]bool, error) {
+	ids := map[string]bool{}
+	var sel []kernel.Select
+	for rec, err := range k.Store().Records(ctx, "", from) {
+		if err != nil || len(ids) > maxChanged {
+			return ids, err
 		}
-		if at, ok := items[i.Item]; ok && i.Item != "" && solution != "" {
-			out.Queue = append(out.Queue, board.QueueItem{ItemID: fmt.Sprintf("S-%d", i.Number), IssueID: i.Label, SolutionID: solution, Status: board.ItemStatus(at)})
+		switch kernel.Kind(rec.Subject.Kind) {
+		case kernel.KindIssue:
+			ids[rec.Subject.ID] = true
+		case kernel.KindItem:
+			sel = append(sel, kernel.Select{Kind: kernel.KindItem, ID: rec.Subject.ID})
+		}
+	}
+	items, err := load[kernel.Item](ctx, k, sel)
+	for _, i := range items {
+		ids[i.Issue] = true
+	}
+	return ids, err
+}
+
+// load reads the documents of selections of one row each.
+func load[T any, P interface {
+	*T
+	kernel.Document
+}](ctx context.Context, k Kernel, sel []kernel.Select) (out []P, err error) {
+	if len(sel) == 0 {
+		return nil, nil
+	}
+	rows, err := k.Store().Load(ctx, sel...)
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range rows {
+		for _, row := range found {
+			doc := P(new(T))
+			if err := kernel.Decode(row, doc); err != nil {
+				return nil, err
+			}
+			out = append(out, doc)
 		}
 	}
 	return out, nil

@@ -32,7 +32,10 @@ type Batch struct {
 
 // StateJSON returns the content of state.json as docs/spec/board.md#fields has it. Counters are derived from the issues
 // (docs/spec/board.md#e16); board.ParseState accepts the result.
-func StateJSON(b Batch) []byte {
+func StateJSON(b Batch) []byte { return indented(b.state()) }
+
+// state is the batch in the form of state.json.
+func (b *Batch) state() board.State {
 	s := board.State{
 		Status: b.Status, Phase: b.Phase, WorkDir: b.WorkDir, Issues: map[string]board.IssueState{}, Queue: []board.QueueItem{},
 		CompletedActions: []string{}, Errors: []board.ErrorEntry{}, CreatedAt: stamp(b.Created), UpdatedAt: stamp(b.Updated),
@@ -41,20 +44,27 @@ func StateJSON(b Batch) []byte {
 	s.Queue = append(s.Queue, b.Queue...)
 	for _, i := range b.Issues {
 		s.Issues[i.ID] = i
-		switch i.Status {
-		case board.IssueCompleted:
-			s.Context.CompletedCount++
-		case board.IssueFailed:
-			s.Context.FailedCount++
-		}
 	}
-	s.Context.TotalIssues = len(s.Issues)
+	for _, i := range s.Issues {
+		count(&s.Context, i.Status, 1)
+	}
 	for _, e := range b.Errors {
 		s.Errors = append(s.Errors, board.ErrorEntry{
 			Timestamp: stamp(e.At), Action: e.Action, IssueID: e.Issue, Class: string(e.Error.Class), Code: string(e.Error.Code), Message: Technical(e.Error),
 		})
 	}
-	return indented(s)
+	return s
+}
+
+// count counts issues in a status in, or out.
+func count(c *board.Counters, status board.IssueStatus, by int) {
+	c.TotalIssues += by
+	switch status {
+	case board.IssueCompleted:
+		c.CompletedCount += by
+	case board.IssueFailed:
+		c.FailedCount += by
+	}
 }
 
 // BoardPoint is one entry of state-history.json: the run after one of its moves.

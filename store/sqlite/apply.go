@@ -26,17 +26,18 @@ type statements struct {
 	begin, commit, rollback      *stmt
 	version, summary, setSummary *stmt
 	find, label                  *stmt
-	insert, putDoc, dropDoc      *stmt
+	putDoc, dropDoc              *stmt
 	answer, putAnswer, expire    *stmt
 	// The others come in several forms, of which most processes need few: they are made on first use.
 	conn    *conn
 	updates [3][2]*stmt
-	records [len(recordRows)]*stmt
+	inserts [len(manyRows)]*stmt
+	records [len(manyRows)]*stmt
 }
 
-// recordRows are the numbers of records that one statement appends, the largest first: running a statement costs as much
-// as several rows.
-var recordRows = [...]int{16, 4, 1}
+// manyRows are the numbers of rows and of records that one statement inserts, the largest first: running a statement
+// costs as much as several rows.
+var manyRows = [...]int{16, 4, 1}
 
 func (st *statements) prepare(c *conn) error {
 	for _, p := range []struct {
@@ -52,9 +53,9 @@ func (st *statements) prepare(c *conn) error {
 			ON CONFLICT DO UPDATE SET data=excluded.data`},
 		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum, audit_hash,
 			body IS NULL AND doc_sum IS NOT NULL FROM entity WHERE id=?`},
-		{&st.label, "SELECT id FROM entity WHERE kind=? AND label=?"},
-		{&st.insert, `INSERT INTO entity (kind, id, label, parent, state, version, epoch, due, rank, audit_seq, audit_hash,
-			audit_at, created, updated, doc_sum, sum, body) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`},
+		// Where the planner is left to choose, a bound kind makes it look at entity_issue, which holds one kind only, and
+		// prepare the statement anew whenever it is run.
+		{&st.label, "SELECT id FROM entity INDEXED BY entity_label WHERE kind=? AND label=?"},
 		{&st.putDoc, "INSERT INTO long_doc (pos, body) VALUES (?,?) ON CONFLICT (pos) DO UPDATE SET body=excluded.body"},
 		{&st.dropDoc, "DELETE FROM long_doc WHERE pos=?"},
 		{&st.answer, "SELECT digest, result, first, size, expires FROM answer WHERE key=?"},
@@ -66,7 +67,7 @@ func (st *statements) prepare(c *conn) error {
 			return err
 		}
 	}
-	st.conn, st.updates, st.records = c, [3][2]*stmt{}, [len(recordRows)]*stmt{}
+	st.conn, st.updates, st.inserts, st.records = c, [3][2]*stmt{}, [len(manyRows)]*stmt{}, [len(manyRows)]*stmt{}
 	return nil
 }
 
@@ -101,14 +102,27 @@ func (st *statements) update(columns int, body bool) (*stmt, error) {
 	return st.updates[columns][with], err
 }
 
-// append returns the statement that appends as many records as recordRows says at i.
+// rows returns the statement that inserts as many rows as manyRows says at i.
+func (st *statements) rows(i int) (*stmt, error) {
+	if s := st.inserts[i]; s != nil {
+		return s, nil
+	}
+	var err error
+	const columns = 17
+	st.inserts[i], err = st.conn.prepare(`INSERT INTO entity (kind, id, label, parent, state, version, epoch, due, rank, audit_seq,
+		audit_hash, audit_at, created, updated, doc_sum, sum, body) VALUES (` + places(columns) + ")" +
+		strings.Repeat(",("+places(columns)+")", manyRows[i]-1))
+	return st.inserts[i], err
+}
+
+// append returns the statement that appends as many records as manyRows says at i.
 func (st *statements) append(i int) (*stmt, error) {
 	if s := st.records[i]; s != nil {
 		return s, nil
 	}
 	var err error
 	st.records[i], err = st.conn.prepare("INSERT INTO audit (idx, ref, seq, back, hash, bytes) VALUES (?,?,?,?,?,?)" +
-		strings.Repeat(",(?,?,?,?,?,?)", recordRows[i]-1))
+		strings.Repeat(",(?,?,?,?,?,?)", manyRows[i]-1))
 	return st.records[i], err
 }
 
@@ -125,6 +139,8 @@ type step struct {
 	records int64 // records of the batch about this row
 	first   int64 // index in the batch of the oldest of them, or -1
 	last    int64 // index in the batch of the newest of them, or -1
+	absent  bool  // the row is known not to be there
+	unnamed bool  // nobody is known to have its label
 	old     stored
 }
 
@@ -284,6 +300,7 @@ type tx struct {
 	st      *statements
 	leaves  []audit.Hash
 	lines   []line // of the log, in order, the same as leaves
+	fresh   []newcomer
 	args    []driver.Value
 	changed map[group]bool
 	dirty   bool
@@ -304,6 +321,8 @@ func (t *tx) open(st *statements, now time.Time) error {
 	t.leaves = t.leaves[:0]
 	clear(t.lines)
 	t.lines = t.lines[:0]
+	clear(t.fresh)
+	t.fresh = t.fresh[:0]
 	if t.changed == nil {
 		t.changed = map[group]bool{}
 	}
@@ -335,6 +354,9 @@ func (t *tx) batch(b *kernel.Batch, p *plan) (kernel.Committed, error) {
 			return old, err
 		}
 	}
+	if err := t.newcomers(b, p); err != nil {
+		return kernel.Committed{}, err
+	}
 	for i := range b.Writes {
 		if err := t.fits(b, &b.Writes[i], &p.writes[i]); err != nil {
 			return kernel.Committed{}, err
@@ -351,6 +373,9 @@ func (t *tx) batch(b *kernel.Batch, p *plan) (kernel.Committed, error) {
 		if err := t.write(&b.Writes[i], &p.writes[i], out.First); err != nil {
 			return kernel.Committed{}, err
 		}
+	}
+	if err := t.insertNew(); err != nil {
+		return kernel.Committed{}, err
 	}
 	t.records(b, p)
 	if b.Key != "" {
@@ -401,7 +426,12 @@ func hashOf(b []byte) (h audit.Hash) {
 
 // fits compares a write with the stored row and keeps that in the step.
 func (t *tx) fits(b *kernel.Batch, w *kernel.Write, s *step) error {
-	old, found, err := t.find(w.ID)
+	var old stored
+	var found bool
+	var err error
+	if !s.absent {
+		old, found, err = t.find(w.ID)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -415,7 +445,7 @@ func (t *tx) fits(b *kernel.Batch, w *kernel.Write, s *step) error {
 		return conflict("store.chain", string(w.Kind), w.ID, old.audited, w.AuditSeq)
 	}
 	s.old = old
-	if w.Label == "" || w.Label == old.label {
+	if w.Label == "" || w.Label == old.label || s.unnamed {
 		return nil
 	}
 	taken, err := t.st.label.one(string(w.Kind), w.Label)
@@ -451,7 +481,7 @@ func continues(b *kernel.Batch, w *kernel.Write, s *step, old *stored) bool {
 	return audit.Follows(b.Records[s.first].Bytes, old.hash)
 }
 
-// write inserts or replaces one row. first is the place in the log of the batch's first record.
+// write replaces one row, or has it inserted with the others. first is the place in the log of the batch's first record.
 func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 	old := s.old
 	now := stored{pos: old.pos, version: w.Version, kind: string(w.Kind), label: w.Label, parent: w.Parent, state: w.State,
@@ -465,13 +495,16 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 	case len(w.Doc) > 0:
 		now.docSum, now.apart = sumOf(w.Doc), len(w.Doc) > maxShort
 	}
+	t.dirty = true
+	if w.From == 0 {
+		t.fresh = append(t.fresh, newcomer{w, s, now})
+		return nil
+	}
 	if err := t.put(w, &old, &now); err != nil {
 		return err
 	}
-	t.dirty = true
 	t.known[w.ID] = now
-	s.old.pos = now.pos
-	if w.From == 0 || old.state != now.state || old.parent != now.parent {
+	if old.state != now.state || old.parent != now.parent {
 		if err := t.recount(&old, &now); err != nil {
 			return err
 		}
@@ -487,20 +520,12 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 	return err
 }
 
-// put runs the statement that writes the row, the narrowest that does.
+// put runs the statement that changes the row, the narrowest that does.
 func (t *tx) put(w *kernel.Write, old, now *stored) error {
 	due, updated, hash, sum := instant(w.Due), instant(w.UpdatedAt), w.AuditHash[:], t.sums.row(&w.Row, now.docSum)
 	var body driver.Value
 	if !w.KeepDoc && !now.apart && len(w.Doc) > 0 {
 		body = w.Doc
-	}
-	if w.From == 0 {
-		res, err := t.st.insert.exec(now.kind, w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch,
-			due, w.Rank, w.AuditSeq, hash, now.newest, now.created, updated, now.docSum, sum, body)
-		if err == nil {
-			now.pos, err = res.LastInsertId()
-		}
-		return err
 	}
 	columns := hot
 	args := append(t.args[:0], w.Version, w.Epoch, due, w.AuditSeq, hash, now.newest, updated, now.docSum, sum)
@@ -539,7 +564,7 @@ func (t *tx) records(b *kernel.Batch, p *plan) {
 func (t *tx) appendLines() error {
 	at := t.head.Size
 	left := t.lines
-	for i, n := range recordRows {
+	for i, n := range manyRows {
 		for ; len(left) >= n; left = left[n:] {
 			args := t.args[:0]
 			for _, l := range left[:n] {

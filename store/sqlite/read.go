@@ -56,15 +56,7 @@ func (s *Store) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Row,
 	if len(sel) == 1 {
 		out[0], err = load(ctx, c, &sel[0])
 	} else {
-		err = c.snapshot(func() error {
-			for i := range sel {
-				var err error
-				if out[i], err = load(ctx, c, &sel[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		err = c.snapshot(func() error { return loadAll(ctx, c, sel, out) })
 	}
 	if err != nil {
 		return nil, s.fault("load", err)
@@ -102,6 +94,11 @@ func load(ctx context.Context, c *conn, sel *kernel.Select) ([]kernel.Row, error
 // each runs a selection and calls yield with its rows until that says no.
 func each(ctx context.Context, c *conn, sel *kernel.Select, yield func(kernel.Row) bool) error {
 	text, args := query(sel)
+	return c.rowsOf(ctx, text, args, yield)
+}
+
+// rowsOf runs a statement for rows and calls yield with them until that says no.
+func (c *conn) rowsOf(ctx context.Context, text string, args []driver.Value, yield func(kernel.Row) bool) error {
 	s, err := c.prepare(text)
 	if err != nil {
 		return err
@@ -451,7 +448,7 @@ func (c *conn) records(ctx context.Context, text string, arg int64, yield func(a
 // chain follows a subject's records back from its newest one, then yields them in order.
 func (c *conn) chain(ctx context.Context, subject string, first int64, yield func(audit.Stored) bool) error {
 	kind, id, _ := strings.Cut(subject, ":")
-	newest, err := c.prepare("SELECT audit_at FROM entity WHERE id=? AND kind=?")
+	newest, err := c.prepare("SELECT audit_at FROM entity INDEXED BY entity_id WHERE id=? AND kind=?")
 	if err != nil {
 		return err
 	}

@@ -273,7 +273,9 @@ func (w *writer) connect() error {
 		return err
 	}
 	// Many writers change the same pages over and over: 32 MB of them are copied back at a time, and as many stay in memory.
-	tuned := errors.Join(c.run("PRAGMA wal_autocheckpoint=8000"), c.run("PRAGMA cache_size=-32768"), c.run("PRAGMA journal_size_limit=67108864"))
+	// What a statement for many rows would have to take back, were the last of them refused, is kept in memory, not in a file.
+	tuned := errors.Join(c.run("PRAGMA wal_autocheckpoint=8000"), c.run("PRAGMA cache_size=-32768"),
+		c.run("PRAGMA journal_size_limit=67108864"), c.run("PRAGMA temp_store=MEMORY"))
 	if err := errors.Join(tuned, w.st.prepare(c)); err != nil {
 		_ = c.close()
 		return err

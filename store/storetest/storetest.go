@@ -32,7 +32,7 @@ func Run(t *testing.T, b Backend) {
 	}{
 		{"RoundTrip", testRoundTrip}, {"OddText", testOddText}, {"HugeDocument", testHugeDocument},
 		{"CompareAndSet", testCompareAndSet}, {"Reads", testReads}, {"WriteSkew", testWriteSkew}, {"AllOrNothing", testAllOrNothing}, {"MalformedBatch", testMalformed},
-		{"Labels", testLabels}, {"Keys", testKeys}, {"KeysConcurrent", testKeysConcurrent},
+		{"Labels", testLabels}, {"Many", testMany}, {"Keys", testKeys}, {"KeysConcurrent", testKeysConcurrent},
 		{"Select", testSelect}, {"Claims", testClaims}, {"Count", testCount}, {"Snapshot", testSnapshot},
 		{"Scan", testScan}, {"Records", testRecords}, {"RecordsMustFit", testRecordsMustFit}, {"Log", testLog},
 		{"Concurrent", testConcurrent}, {"TwoStores", testTwoStores}, {"Reopen", testReopen},
