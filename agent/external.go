@@ -157,7 +157,7 @@ type Job struct {
 	Progress func(line string)
 
 	ctx     context.Context
-	lane    Lane
+	lane    Route
 	heeding sync.WaitGroup
 	places  places
 	loan    *Loan // nil without a login
@@ -242,7 +242,7 @@ func (j *Job) reach(ctx context.Context) (err error) {
 		}
 	}
 	if through := j.External.Gateway; through != nil && (j.loan == nil || len(j.loan.Sites) == 0) {
-		j.lane, err = through.Lane(ctx, j.Host, j.External.Program.Name)
+		j.lane, err = through.Route(ctx, j.Host, j.External.Program.Name)
 	}
 	return err
 }

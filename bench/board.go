@@ -210,17 +210,17 @@ func benchChain(ctx context.Context, dir string, emit func(Result)) error {
 			if last, err = addAnother(ctx, b); err != nil {
 				return 0, 0, err
 			}
-			return b.do(ctx, nil, &kernel.Depend{Issue: last, On: on})
+			return b.do(ctx, nil, &kernel.AddDependency{Issue: last, On: on})
 		}},
 		{"one more at its head", 5, func() (time.Duration, time.Duration, error) {
 			i := first
 			if first, err = addAnother(ctx, b); err != nil {
 				return 0, 0, err
 			}
-			return b.do(ctx, nil, &kernel.Depend{Issue: i, On: first})
+			return b.do(ctx, nil, &kernel.AddDependency{Issue: i, On: first})
 		}},
 		{"its head waits for its foot, refused", 3, func() (time.Duration, time.Duration, error) {
-			read, whole, err := b.do(ctx, nil, &kernel.Depend{Issue: first, On: last})
+			read, whole, err := b.do(ctx, nil, &kernel.AddDependency{Issue: first, On: last})
 			return read, whole, refused(err)
 		}},
 	} {

@@ -153,7 +153,7 @@ func (f *fleet) transitions(ctx context.Context, callers int, span time.Duration
 func (f *fleet) check(ctx context.Context) error {
 	for i := 0; i < len(f.tasks); i += 97 {
 		w := f.tasks[i]
-		s, err := f.kernel.LookAt(ctx, w.id)
+		s, err := f.kernel.TaskSnapshot(ctx, w.id)
 		if err != nil {
 			return err
 		}

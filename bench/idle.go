@@ -76,7 +76,7 @@ type office struct {
 	runner *runner.Runner
 	// more tells the runner's goroutine that something was committed, rested the person's that nothing is left to do.
 	more   chan struct{}
-	rested chan runner.Rest
+	rested chan runner.StopReason
 	// queued and running are when the newest task came into the state, in nanoseconds since begun.
 	begun           time.Time
 	queued, running atomic.Int64
@@ -96,7 +96,7 @@ func openOffice(ctx context.Context, dir string) (*office, error) {
 			return policy.Request{Tool: idleTool, Permissions: []policy.Permission{policy.FSRead}}, nil
 		},
 	}
-	o := &office{store: store, begun: time.Now(), more: make(chan struct{}, 1), rested: make(chan runner.Rest, 1)}
+	o := &office{store: store, begun: time.Now(), more: make(chan struct{}, 1), rested: make(chan runner.StopReason, 1)}
 	clock := pawl.ClockFunc(func() time.Time { return time.Now().Add(time.Duration(o.ahead.Load())) })
 	o.kernel = kernel.New(store, config, clock, rand.Reader)
 	o.runner = runner.New(o.kernel, runner.Options{Owner: "bench/4711", Drivers: instantDrivers(), Tools: map[string]runner.Driver{
@@ -157,14 +157,14 @@ func (o *office) serve(ctx context.Context) error {
 }
 
 // until waits for the runner to rest for a reason.
-func (o *office) until(ctx context.Context, want runner.Rest) error {
+func (o *office) until(ctx context.Context, want runner.StopReason) error {
 	for {
 		select {
 		case rest := <-o.rested:
 			switch rest {
 			case want:
 				return nil
-			case runner.RestBlocked, runner.RestPaused:
+			case runner.StopBlocked, runner.StopPaused:
 				return fmt.Errorf("the runner rests: %s, not %s", rest, want)
 			}
 		case <-ctx.Done():
@@ -183,10 +183,10 @@ func (o *office) lap(ctx context.Context, n int) (wait, whole time.Duration, err
 		Place: effect.Place{Workspace: "/bench", Tree: "/bench", Git: true}}); err != nil {
 		return 0, 0, err
 	}
-	if err := o.until(ctx, runner.RestApproval); err != nil {
+	if err := o.until(ctx, runner.StopApproval); err != nil {
 		return 0, 0, err
 	}
-	s, err := o.kernel.Look(ctx)
+	s, err := o.kernel.Snapshot(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -194,7 +194,7 @@ func (o *office) lap(ctx context.Context, n int) (wait, whole time.Duration, err
 	if _, err := o.do(ctx, &kernel.Approve{Hash: s.Approval.Hash}); err != nil {
 		return 0, 0, err
 	}
-	if err := o.until(ctx, runner.RestIdle); err != nil {
+	if err := o.until(ctx, runner.StopIdle); err != nil {
 		return 0, 0, err
 	}
 	whole = time.Since(start)

@@ -164,11 +164,11 @@ func (b *shelf) size() (size int64, err error) {
 // nextIssue claims the next issue, and leaves it again, which is not measured.
 func nextIssue(ctx context.Context, b *shelf, planning bool) (read, whole time.Duration, err error) {
 	var t *kernel.Taken
-	read, whole, err = b.do(ctx, &t, &kernel.Take{Owner: "bench", Planning: planning, Now: b.kernel.Now()})
+	read, whole, err = b.do(ctx, &t, &kernel.ClaimIssue{Owner: "bench", Planning: planning, Now: b.kernel.Now()})
 	if err != nil || t == nil {
 		return 0, 0, errors.Join(err, missing(t == nil, "an issue to claim"))
 	}
-	_, _, err = b.do(ctx, nil, &kernel.Leave{Issue: t.Issue, Token: t.Token})
+	_, _, err = b.do(ctx, nil, &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token})
 	return read, whole, err
 }
 
@@ -203,7 +203,7 @@ func planHalf(ctx context.Context, b *shelf) error {
 	}
 	for w := range boardBusy {
 		var t *kernel.Taken
-		_, _, err := b.do(ctx, &t, &kernel.Take{Owner: fmt.Sprintf("worker-%d", w), Now: b.kernel.Now()})
+		_, _, err := b.do(ctx, &t, &kernel.ClaimIssue{Owner: fmt.Sprintf("worker-%d", w), Now: b.kernel.Now()})
 		if err != nil || t == nil {
 			return errors.Join(err, missing(t == nil, "an issue to carry out"))
 		}
@@ -288,7 +288,7 @@ func addEdge(ctx context.Context, b *shelf) (read, whole time.Duration, err erro
 			continue
 		}
 		b.after[i] = append(b.after[i], on)
-		return b.do(ctx, nil, &kernel.Depend{Issue: b.ids[i], On: b.ids[on]})
+		return b.do(ctx, nil, &kernel.AddDependency{Issue: b.ids[i], On: b.ids[on]})
 	}
 }
 
@@ -302,7 +302,7 @@ func closeCircle(ctx context.Context, b *shelf) (read, whole time.Duration, err 
 	for n := 0; n < 1+b.random.IntN(6) && len(b.after[at]) > 0; n++ {
 		at = b.after[at][b.random.IntN(len(b.after[at]))]
 	}
-	read, whole, err = b.do(ctx, nil, &kernel.Depend{Issue: b.ids[at], On: b.ids[from]})
+	read, whole, err = b.do(ctx, nil, &kernel.AddDependency{Issue: b.ids[at], On: b.ids[from]})
 	return read, whole, refused(err)
 }
 

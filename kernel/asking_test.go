@@ -58,15 +58,15 @@ func TestAgentAsksThePerson(t *testing.T) {
 	if text := b.projections()["active_context.md"]; !strings.Contains(text, "- question: q-1 agent:m: keep the flag?") {
 		t.Errorf("the active context says %s", text)
 	}
-	for _, c := range []kernel.Command{&kernel.Give{Answers: []string{"yes"}}, &kernel.Give{Question: "q-1", Answers: []string{"yes"}}, &kernel.Give{}} {
+	for _, c := range []kernel.Command{&kernel.AnswerQuestions{Answers: []string{"yes"}}, &kernel.AnswerQuestions{Question: "q-1", Answers: []string{"yes"}}, &kernel.AnswerQuestions{}} {
 		if err := b.by("agent:m", c); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("an agent answers: %v", err)
 		}
 	}
-	if err := b.by("user:ada", &kernel.Give{Answers: []string{"a", "b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if err := b.by("user:ada", &kernel.AnswerQuestions{Answers: []string{"a", "b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("two answers to one question: %v", err)
 	}
-	b.do(&kernel.Give{Answers: []string{"no, drop it"}})
+	b.do(&kernel.AnswerQuestions{Answers: []string{"no, drop it"}})
 	b.run(m.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
 	if got := strings.Join(m.made, " "); got != "read_file write_file" {
@@ -87,7 +87,7 @@ func TestLoopingAgentAsksThePerson(t *testing.T) {
 	question := effect.WorkResult{Said: effect.Said{Agent: "m"}, Control: effect.Question, Reason: "keep the flag?", Session: "own-1"}
 	m := &mind{work: []effect.WorkResult{question, finished}}
 	b := working(t, m, kernel.Start{})
-	b.do(&kernel.Give{Question: "Q-1", Answers: []string{"no"}})
+	b.do(&kernel.AnswerQuestions{Question: "Q-1", Answers: []string{"no"}})
 	b.run(m.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
 	if s := m.asked[1]; s.Session != "own-1" || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "keep the flag?") || !strings.Contains(s.Notes[0], "answered: no") {
@@ -140,7 +140,7 @@ func TestQuestionsBesideTheWork(t *testing.T) {
 	if open, _ := b.k.Questions(t.Context()); len(open) != 2 {
 		t.Errorf("the questions of another agent went with the work: %+v", open)
 	}
-	b.do(&kernel.Give{Answers: []string{"because", ""}})
+	b.do(&kernel.AnswerQuestions{Answers: []string{"because", ""}})
 	if open, _ := b.k.Questions(t.Context()); len(open) != 0 {
 		t.Errorf("still open: %+v", open)
 	}

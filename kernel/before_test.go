@@ -87,7 +87,7 @@ func TestWhatFailedBefore(t *testing.T) {
 					t.Errorf("the repair is told %q, want %q", got, c.want)
 				}
 			}
-			s, err := b.k.LookAt(t.Context(), "T-001")
+			s, err := b.k.TaskSnapshot(t.Context(), "T-001")
 			if err != nil || s.Task.State != "done" || s.Task.Tree == "base" {
 				t.Errorf("%v: task %s with tree %s", err, s.Task.State, s.Task.Tree)
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 // beginBatch notes the branch of an issue whose work begins: the batch's, unless it has one of its own. The first one begins the batch.
-func beginBatch(tx *Tx, b *Board, i *Issue, c *Take) {
+func beginBatch(tx *Tx, b *Board, i *Issue, c *ClaimIssue) {
 	if b.Branch == "" {
 		b.Branch = c.Branch
 	}
@@ -35,16 +35,16 @@ func (c *AimBoard) Decide(tx *Tx) error {
 	return nil
 }
 
-func (*AddIssues) ofBoard()  {}
-func (*EditIssue) ofBoard()  {}
-func (*Depend) ofBoard()     {}
-func (*Take) ofBoard()       {}
-func (*Keep) ofBoard()       {}
-func (*Leave) ofBoard()      {}
-func (*Release) ofBoard()    {}
-func (*RetryIssue) ofBoard() {}
-func (*MoveBoard) ofBoard()  {}
-func (*AimBoard) ofBoard()   {}
+func (*AddIssues) ofBoard()     {}
+func (*EditIssue) ofBoard()     {}
+func (*AddDependency) ofBoard() {}
+func (*ClaimIssue) ofBoard()    {}
+func (*RenewIssue) ofBoard()    {}
+func (*ReleaseIssue) ofBoard()  {}
+func (*Release) ofBoard()       {}
+func (*RetryIssue) ofBoard()    {}
+func (*MoveBoard) ofBoard()     {}
+func (*AimBoard) ofBoard()      {}
 
 // issueOf returns a copy of an issue to change. One that does not exist is an error.
 func issueOf(tx *Tx, id string) (*Issue, error) {
@@ -126,8 +126,8 @@ func placeIssue(tx *Tx, i *Issue) {
 		if due = i.Due; due.IsZero() || due.After(tx.now) {
 			due = tx.now
 		}
-		if i.Again.After(due) {
-			due = i.Again
+		if i.NotBefore.After(due) {
+			due = i.NotBefore
 		}
 	}
 	if rank := i.rank(i.ready() || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
@@ -147,24 +147,24 @@ func followBoard(tx *Tx) error {
 		return nil
 	}
 	bound := tx.Solution != nil && tx.Solution.Bound && i.Solution == tx.Solution.ID
-	if i.Anew != "" && tx.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
+	if i.RestartReason != "" && tx.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
 		if err := apply(tx, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil); err != nil {
 			return err
 		}
-		i.hear(i.Anew)
-		i.Anew, i.Failures = "", 0
+		i.hear(i.RestartReason)
+		i.RestartReason, i.Failures = "", 0
 	}
 	winding := winds(tx)
-	if waiting := waits(tx); i.Waiting != waiting || i.Bound != bound || i.Winding != winding {
-		i.Waiting, i.Bound, i.Winding = waiting, bound, winding
+	if waiting := waits(tx); i.Waiting != waiting || i.Bound != bound || i.Draining != winding {
+		i.Waiting, i.Bound, i.Draining = waiting, bound, winding
 		tx.touch(i)
 	}
 	again := time.Time{}
 	if t := tx.Task; t != nil && t.Session != "" && t.Due.After(tx.now) {
 		again = t.Due
 	}
-	if !again.Equal(i.Again) {
-		i.Again = again
+	if !again.Equal(i.NotBefore) {
+		i.NotBefore = again
 		tx.touch(i)
 	}
 	placeIssue(tx, i)
@@ -193,7 +193,7 @@ func helpable(tx *Tx) bool {
 }
 
 // Decide claims an issue.
-func (c *Take) Decide(tx *Tx) error {
+func (c *ClaimIssue) Decide(tx *Tx) error {
 	if c.Owner == "" {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.owner_empty")
 	}
@@ -219,11 +219,11 @@ func (c *Take) Decide(tx *Tx) error {
 // collides reports whether an issue is expected to change a file that another claimed one changes. One that only has something
 // to finish changes none.
 func (b *Board) collides(i *Issue) bool {
-	return !i.Winding && slices.ContainsFunc(b.Busy, func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
+	return !i.Draining && slices.ContainsFunc(b.Busy, func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
 }
 
 // Changes are the files that work on the issue is expected to change.
-func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.Met...) }
+func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.ConflictFiles...) }
 
 // Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below it.
 func Overlap(a, b []string) bool {
@@ -234,7 +234,7 @@ func Overlap(a, b []string) bool {
 	})
 }
 
-func claimIssue(tx *Tx, c *Take, id string) error {
+func claimIssue(tx *Tx, c *ClaimIssue, id string) error {
 	i, err := issueOf(tx, id)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func claimIssue(tx *Tx, c *Take, id string) error {
 		return err
 	}
 	beginBatch(tx, b, i, c)
-	if !i.Winding && i.Batch != b.Number { // an older one counts where it is worked on
+	if !i.Draining && i.Batch != b.Number { // an older one counts where it is worked on
 		i.Batch = b.Number
 		b.Members++
 	}
@@ -260,18 +260,18 @@ func claimIssue(tx *Tx, c *Take, id string) error {
 	i.Lease = Lease{Owner: c.Owner, Expires: tx.now.Add(tx.Config.LeaseTime)}
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == id })
 	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: tx.now, Planning: c.Planning}
-	if !i.Winding && !c.Planning {
+	if !i.Draining && !c.Planning {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
 	tx.record(i, AuditIssueTaken, audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before, "branch": i.Branch})
 	placeIssue(tx, i)
-	tx.result = Taken{Issue: id, Lane: i.Label, Token: i.Epoch}
+	tx.result = Taken{Issue: id, Session: i.Label, Token: i.Epoch}
 	return nil
 }
 
 // unclaimable says why a certain issue cannot be claimed.
-func unclaimable(tx *Tx, c *Take) error {
+func unclaimable(tx *Tx, c *ClaimIssue) error {
 	i := tx.Near[c.Issue]
 	switch {
 	case i == nil || i.Number == 0:
@@ -322,7 +322,7 @@ func (*Recover) underClaim() bool { return true }
 func (*Report) underClaim() bool  { return false }
 
 // Decide prolongs a claim. It is no change of state and leaves no record.
-func (c *Keep) Decide(tx *Tx) error {
+func (c *RenewIssue) Decide(tx *Tx) error {
 	i, err := held(tx, c.Issue, c.Token)
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ func (c *Keep) Decide(tx *Tx) error {
 }
 
 // Decide ends a claim, or all claims of one who is gone.
-func (c *Leave) Decide(tx *Tx) error {
+func (c *ReleaseIssue) Decide(tx *Tx) error {
 	if tx.Board == nil {
 		return nil
 	}
@@ -365,8 +365,8 @@ func (c *Leave) Decide(tx *Tx) error {
 func unclaim(tx *Tx, i *Issue, again time.Time) error {
 	owner := i.Lease.Owner
 	i.Lease, i.Due = Lease{}, tx.now
-	if again.After(i.Again) {
-		i.Again = again
+	if again.After(i.NotBefore) {
+		i.NotBefore = again
 	}
 	b := tx.Board
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == i.ID })
@@ -377,7 +377,7 @@ func unclaim(tx *Tx, i *Issue, again time.Time) error {
 }
 
 // read reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
-func (c *Take) read(r *reads, s *Snapshot) error {
+func (c *ClaimIssue) read(r *reads, s *Snapshot) error {
 	if c.Issue != "" {
 		s.Taken = []string{c.Issue}
 		r.get(byID(KindIssue, c.Issue))

@@ -36,7 +36,7 @@ func (b *bench) issueOf(label string) *kernel.Issue {
 
 func (b *bench) take(planning bool) *kernel.Taken {
 	b.t.Helper()
-	out := b.do(&kernel.Take{Owner: "w1", Planning: planning, Now: b.now.Add(time.Second)})
+	out := b.do(&kernel.ClaimIssue{Owner: "w1", Planning: planning, Now: b.now.Add(time.Second)})
 	var t *kernel.Taken
 	if err := json.Unmarshal(out.Result, &t); err != nil {
 		b.t.Fatal(err)
@@ -48,7 +48,7 @@ func (b *bench) take(planning bool) *kernel.Taken {
 func (b *bench) planned(t *kernel.Taken, file string) {
 	b.t.Helper()
 	home := b.k
-	b.k = home.Lane(t.Lane)
+	b.k = home.Session(t.Session)
 	b.do(&kernel.Start{Issue: t.Issue, Token: t.Token, Place: effect.Place{Workspace: "/w", Git: true}, RunMode: pawl.Assisted})
 	for range 20 {
 		s := b.look()
@@ -59,7 +59,7 @@ func (b *bench) planned(t *kernel.Taken, file string) {
 		b.act(worldOf(file).answer)
 	}
 	b.k = home
-	b.do(&kernel.Leave{Issue: t.Issue, Token: t.Token})
+	b.do(&kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token})
 }
 
 // world answers for a plan that changes the file.
@@ -82,7 +82,7 @@ func TestTheBoardTakesIssuesInOrder(t *testing.T) {
 		if taken == nil {
 			break
 		}
-		order = append(order, taken.Lane)
+		order = append(order, taken.Session)
 	}
 	// Priority first; among those of one age the one that a chain waits for; planning does not wait for dependencies.
 	if got := strings.Join(order, " "); got != "ISS-2 ISS-3 ISS-1 ISS-5 ISS-6" {
@@ -102,10 +102,10 @@ func TestDependenciesHoldBackAndRelease(t *testing.T) {
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Ref: "a", Title: "a"}, {Ref: "b", Title: "b", After: []string{"a"}}, {Title: "c", After: []string{"a", "b"}}}})
 	for range 3 {
 		taken := b.take(true)
-		b.planned(taken, taken.Lane+".go")
+		b.planned(taken, taken.Session+".go")
 	}
 	first := b.take(false)
-	if first == nil || first.Lane != "ISS-1" {
+	if first == nil || first.Session != "ISS-1" {
 		t.Fatalf("first %+v", first)
 	}
 	if second := b.take(false); second != nil {
@@ -115,13 +115,13 @@ func TestDependenciesHoldBackAndRelease(t *testing.T) {
 	if i := b.issueOf("ISS-1"); i.State != string(board.IssueCompleted) {
 		t.Fatalf("ISS-1 is %s", i.State)
 	}
-	b.do(&kernel.Leave{Issue: first.Issue, Token: first.Token})
+	b.do(&kernel.ReleaseIssue{Issue: first.Issue, Token: first.Token})
 	b.do(&kernel.Release{Issue: first.Issue})
 	if out := b.do(&kernel.Release{Issue: first.Issue}); out.Changed {
 		t.Error("released twice")
 	}
 	next := b.take(false)
-	if next == nil || next.Lane != "ISS-2" {
+	if next == nil || next.Session != "ISS-2" {
 		t.Fatalf("next %+v", next)
 	}
 	if i := b.issueOf("ISS-3"); len(i.Open) != 1 {
@@ -137,7 +137,7 @@ func (b *bench) work(taken *kernel.Taken, w *world) *kernel.Snapshot {
 	b.t.Helper()
 	home := b.k
 	defer func() { b.k = home }()
-	b.k = home.Lane(taken.Lane)
+	b.k = home.Session(taken.Session)
 	b.run(w.answer)
 	return b.look()
 }
@@ -165,12 +165,12 @@ func TestALostClaimBinds(t *testing.T) {
 	first := b.take(false)
 	store := &interrupted{Store: b.store}
 	home := b.k
-	lane := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader).Lane(first.Lane)
+	lane := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader).Session(first.Session)
 	under := func(token int64, c kernel.Command) (kernel.Outcome, error) {
 		return lane.Do(context.Background(), kernel.Envelope{Actor: actorOf(c), Claim: token, Command: c})
 	}
 	change := func() *kernel.Taken {
-		b.do(&kernel.Leave{Owner: "w1"})
+		b.do(&kernel.ReleaseIssue{Owner: "w1"})
 		next := b.take(false)
 		if next == nil || next.Issue != first.Issue {
 			t.Fatalf("nobody takes it over: %+v", next)
@@ -178,7 +178,7 @@ func TestALostClaimBinds(t *testing.T) {
 		return next
 	}
 	pending := func() *kernel.EffectDoc {
-		b.k = home.Lane(first.Lane)
+		b.k = home.Session(first.Session)
 		defer func() { b.k = home }()
 		for s := b.look(); ; s = b.look() {
 			if s.Effect != nil && s.Effect.State == kernel.EffectPending {
@@ -268,14 +268,14 @@ func TestOverlappingFilesWait(t *testing.T) {
 		b.planned(b.take(true), file)
 	}
 	first, second := b.take(false), b.take(false)
-	if first == nil || second == nil || first.Lane != "ISS-1" || second.Lane != "ISS-3" {
+	if first == nil || second == nil || first.Session != "ISS-1" || second.Session != "ISS-3" {
 		t.Fatalf("%+v %+v", first, second)
 	}
 	if third := b.take(false); third != nil {
 		t.Errorf("%+v collides", third)
 	}
-	b.do(&kernel.Leave{Owner: "w1"})
-	if again := b.take(false); again == nil || again.Lane != "ISS-1" {
+	b.do(&kernel.ReleaseIssue{Owner: "w1"})
+	if again := b.take(false); again == nil || again.Session != "ISS-1" {
 		t.Errorf("after the worker is gone: %+v", again)
 	}
 }
@@ -295,18 +295,18 @@ func TestCirclesAreRefused(t *testing.T) {
 	if first.Height != 59 || last.Height != 0 {
 		t.Errorf("heights %d and %d", first.Height, last.Height)
 	}
-	_, err := b.try(&kernel.Depend{Issue: first.ID, On: last.ID})
+	_, err := b.try(&kernel.AddDependency{Issue: first.ID, On: last.ID})
 	if pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "ISS-1 → ") {
 		t.Errorf("a circle: %v", err)
 	}
-	if _, err := b.try(&kernel.Depend{Issue: first.ID, On: first.ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := b.try(&kernel.AddDependency{Issue: first.ID, On: first.ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("itself: %v", err)
 	}
-	if _, err := b.try(&kernel.Depend{Issue: first.ID, On: "nobody"}); pawl.CodeOf(err) != pawl.CodeNotFound {
+	if _, err := b.try(&kernel.AddDependency{Issue: first.ID, On: "nobody"}); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("unknown: %v", err)
 	}
-	b.do(&kernel.Depend{Issue: b.issueOf("ISS-2").ID, On: first.ID, Remove: true})
-	b.do(&kernel.Depend{Issue: first.ID, On: last.ID})
+	b.do(&kernel.AddDependency{Issue: b.issueOf("ISS-2").ID, On: first.ID, Remove: true})
+	b.do(&kernel.AddDependency{Issue: first.ID, On: last.ID})
 	if i := b.issueOf("ISS-60"); i.Height <= b.issueOf("ISS-1").Height-60 || i.Height < 1 {
 		t.Errorf("height %d", i.Height)
 	}
@@ -376,10 +376,10 @@ func TestDependenciesStayInOrder(t *testing.T) {
 			from, to = fmt.Sprintf("ISS-%d", chain+1+n), fmt.Sprintf("ISS-%d", chain+n) // on at the foot of the chain
 		}
 		if waits := after[from]; n%7 == 6 && len(waits) > 0 {
-			b.do(&kernel.Depend{Issue: b.issueOf(from).ID, On: b.issueOf(waits[0]).ID, Remove: true})
+			b.do(&kernel.AddDependency{Issue: b.issueOf(from).ID, On: b.issueOf(waits[0]).ID, Remove: true})
 			continue
 		}
-		_, err := b.try(&kernel.Depend{Issue: b.issueOf(from).ID, On: b.issueOf(to).ID})
+		_, err := b.try(&kernel.AddDependency{Issue: b.issueOf(from).ID, On: b.issueOf(to).ID})
 		if circle := leads(after, to, from); circle != (err != nil) {
 			t.Fatalf("%s on %s, circle %t: %v", from, to, circle, err)
 		}
@@ -413,7 +413,7 @@ func TestOneMoreAtTheFoot(t *testing.T) {
 		chain = append(chain, i)
 	}
 	b.do(&kernel.AddIssues{Issues: append(chain, kernel.NewIssue{Title: "by itself"})})
-	b.do(&kernel.Depend{Issue: b.issueOf("ISS-201").ID, On: b.issueOf("ISS-200").ID})
+	b.do(&kernel.AddDependency{Issue: b.issueOf("ISS-201").ID, On: b.issueOf("ISS-200").ID})
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "new", After: []string{"ISS-201"}}}})
 	for label, height := range map[string]int64{"ISS-1": 199, "ISS-200": 0, "ISS-201": -1, "ISS-202": -2} {
 		if i := b.issueOf(label); i.Height != height {
@@ -423,7 +423,7 @@ func TestOneMoreAtTheFoot(t *testing.T) {
 	if i := b.issueOf("ISS-1"); i.Version != 1 {
 		t.Errorf("the first was written %d times", i.Version)
 	}
-	if _, err := b.try(&kernel.Depend{Issue: b.issueOf("ISS-1").ID, On: b.issueOf("ISS-202").ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := b.try(&kernel.AddDependency{Issue: b.issueOf("ISS-1").ID, On: b.issueOf("ISS-202").ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("a circle: %v", err)
 	}
 	// A new issue that another one waits for is no last one: the chain is raised.
@@ -442,7 +442,7 @@ func TestManyAtWork(t *testing.T) {
 	}
 	b.do(&kernel.AddIssues{Issues: issues})
 	for n := range issues {
-		if taken := b.take(true); taken == nil || taken.Lane != fmt.Sprintf("ISS-%d", n+1) {
+		if taken := b.take(true); taken == nil || taken.Session != fmt.Sprintf("ISS-%d", n+1) {
 			t.Fatalf("claim %d: %+v", n+1, taken)
 		}
 	}
@@ -463,13 +463,13 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 			t.Fatalf("round %d: blocked %+v", round, s.Session.Blocked)
 		}
 		i := b.issueOf("ISS-1")
-		if i.Winding != (round == 0) || len(i.Met) != 1 || i.Met[0] != "shared.md" {
-			t.Fatalf("round %d: winding %v, met %v", round, i.Winding, i.Met)
+		if i.Draining != (round == 0) || len(i.ConflictFiles) != 1 || i.ConflictFiles[0] != "shared.md" {
+			t.Fatalf("round %d: winding %v, met %v", round, i.Draining, i.ConflictFiles)
 		}
 		// The worker may die here: whoever claims the issue next helps it on.
-		b.do(&kernel.Leave{Owner: "w1"})
+		b.do(&kernel.ReleaseIssue{Owner: "w1"})
 		home := b.k
-		b.k = home.Lane("ISS-1")
+		b.k = home.Session("ISS-1")
 		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "board/retry"), Command: &kernel.Rollback{Reason: "conflict"}})
 		if round == 1 {
 			if pawl.CodeOf(err) != pawl.CodeBudget {
@@ -482,12 +482,12 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.k = home
-		if again := b.take(false); again == nil || again.Lane != "ISS-1" {
+		if again := b.take(false); again == nil || again.Session != "ISS-1" {
 			t.Fatalf("what is to be wound up is not claimed: %+v", again)
 		}
 		b.work(taken, w)
-		b.do(&kernel.Leave{Owner: "w1"})
-		if i := b.issueOf("ISS-1"); i.State != string(board.IssueRegistered) || len(i.Feedback) != 1 || !strings.Contains(i.Feedback[0], "<<<<") || i.Winding {
+		b.do(&kernel.ReleaseIssue{Owner: "w1"})
+		if i := b.issueOf("ISS-1"); i.State != string(board.IssueRegistered) || len(i.Feedback) != 1 || !strings.Contains(i.Feedback[0], "<<<<") || i.Draining {
 			t.Fatalf("after the rollback: %s, %v", i.State, i.Feedback)
 		}
 	}
@@ -519,7 +519,7 @@ func TestClosedAndNamedIssues(t *testing.T) {
 	if closed, before := b.issueOf("ISS-7"), b.issueOf("ISS-20250129-001"); !closed.Paused || before.Paused {
 		t.Errorf("closed at its source: paused %v; completed before: paused %v", closed.Paused, before.Paused)
 	}
-	if taken := b.take(true); taken == nil || taken.Lane == "ISS-7" {
+	if taken := b.take(true); taken == nil || taken.Session == "ISS-7" {
 		t.Errorf("taken: %+v", taken)
 	}
 	// An external id never stands for a package of a plan.
@@ -572,7 +572,7 @@ func TestABatchEndsWhenNothingIsAtWork(t *testing.T) {
 		t.Errorf("while an issue is claimed: %v", err)
 	}
 	b.work(next, worldOf("a.go"))
-	b.do(&kernel.Leave{Issue: next.Issue, Token: next.Token})
+	b.do(&kernel.ReleaseIssue{Issue: next.Issue, Token: next.Token})
 	b.do(&kernel.MoveBoard{Action: board.Complete})
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "b"}}})
 	if i := b.issueOf("ISS-2"); i.Batch != 2 {
@@ -589,7 +589,7 @@ func TestAnOlderIssueCountsWhereItIsWorkedOn(t *testing.T) {
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "c"}}})
 	taken := b.take(false)
 	b.work(taken, worldOf("a.go"))
-	if i := b.issueOf(taken.Lane); i.State != string(board.IssueCompleted) || i.Batch != 2 {
+	if i := b.issueOf(taken.Session); i.State != string(board.IssueCompleted) || i.Batch != 2 {
 		t.Errorf("%s is %s in batch %d", i.Label, i.State, i.Batch)
 	}
 	if i := b.issueOf("ISS-2"); i.Batch != 1 {
@@ -611,14 +611,14 @@ func TestAPauseOfAPersonStays(t *testing.T) {
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
 	taken := b.take(true)
 	home := b.k
-	b.k = home.Lane(taken.Lane)
+	b.k = home.Session(taken.Session)
 	b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Git: true}, RunMode: pawl.Assisted})
 	for b.look().Session.State != "CONFIRMING" {
 		b.act(worldOf("a.go").answer)
 	}
 	b.k = home
 	b.do(&kernel.EditIssue{Issue: taken.Issue, Paused: new(true)})
-	b.k = home.Lane(taken.Lane)
+	b.k = home.Session(taken.Session)
 	b.do(&kernel.Revise{Feedback: "smaller"})
 	b.k = home
 	if i := b.issueOf("ISS-1"); !i.Paused || len(i.Feedback) != 1 {
@@ -652,9 +652,11 @@ func TestWhatWasHeardIsBounded(t *testing.T) {
 // TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt: the time of the next attempt is the task's, and no worker that goes or
 // is gone takes it back.
 func TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt(t *testing.T) {
-	for name, leave := range map[string]func(*kernel.Taken) *kernel.Leave{
-		"the worker goes":    func(t *kernel.Taken) *kernel.Leave { return &kernel.Leave{Issue: t.Issue, Token: t.Token} },
-		"the worker is gone": func(*kernel.Taken) *kernel.Leave { return &kernel.Leave{Owner: "w1"} },
+	for name, leave := range map[string]func(*kernel.Taken) *kernel.ReleaseIssue{
+		"the worker goes": func(t *kernel.Taken) *kernel.ReleaseIssue {
+			return &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token}
+		},
+		"the worker is gone": func(*kernel.Taken) *kernel.ReleaseIssue { return &kernel.ReleaseIssue{Owner: "w1"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -669,7 +671,7 @@ func TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt(t *testing.T) {
 				return w.answer(e)
 			}
 			home := b.k
-			b.k = home.Lane(taken.Lane)
+			b.k = home.Session(taken.Session)
 			for s := b.look(); s.Task == nil || !s.Task.Due.After(b.now.Add(time.Second)); s = b.look() {
 				if !b.act(answer) {
 					t.Fatal("the task is never put off")
@@ -678,7 +680,7 @@ func TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt(t *testing.T) {
 			due := b.look().Task.Due
 			b.k = home
 			b.do(leave(taken))
-			if i := b.issueOf("ISS-1"); !i.Again.Equal(due) || !i.Due.Equal(due) {
+			if i := b.issueOf("ISS-1"); !i.NotBefore.Equal(due) || !i.Due.Equal(due) {
 				t.Errorf("may be claimed at %v, the task is due at %v", i.Due, due)
 			}
 			b.now = due
@@ -696,7 +698,7 @@ func TestIssuesBeginWhereTheirBranchIs(t *testing.T) {
 	w, from := worldOf("a.go"), ""
 	taken := b.take(false)
 	home := b.k
-	b.k = home.Lane(taken.Lane)
+	b.k = home.Session(taken.Session)
 	b.run(func(e effect.Effect) effect.Receipt {
 		switch e.Kind {
 		case effect.KindWorktree:
@@ -758,12 +760,12 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Ref: "a", Title: "a"}, {Title: "b", After: []string{"a"}}}})
 	for range 2 {
 		taken := b.take(true)
-		b.planned(taken, taken.Lane+".go")
+		b.planned(taken, taken.Session+".go")
 	}
 	taken := b.take(false)
 	w := worldOf("ISS-1.go")
 	home := b.k
-	b.k = home.Lane(taken.Lane)
+	b.k = home.Session(taken.Session)
 	b.run(func(e effect.Effect) effect.Receipt {
 		if e.Kind == effect.KindLand {
 			return effect.Failed(pawl.Fail(pawl.CodeEnvironment, "land.blocked_dirty", "x.go"))
@@ -775,14 +777,14 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 		t.Fatalf("blocked: %+v", bl)
 	}
 	b.k = home
-	b.do(&kernel.Leave{Issue: taken.Issue, Token: taken.Token})
+	b.do(&kernel.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
 	if i := b.issueOf("ISS-1"); i.State == string(board.IssueCompleted) || !i.Waiting {
 		t.Errorf("%s is %s, waits for a person: %v", i.Label, i.State, i.Waiting)
 	}
 	if next := b.take(false); next != nil {
-		t.Errorf("%s is taken although nothing landed", next.Lane)
+		t.Errorf("%s is taken although nothing landed", next.Session)
 	}
-	b.k = home.Lane(taken.Lane)
+	b.k = home.Session(taken.Session)
 	b.do(&kernel.Fix{})
 	b.run(w.answer)
 	b.k = home

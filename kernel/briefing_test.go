@@ -37,7 +37,7 @@ func TestWhatAnAgentIsShown(t *testing.T) {
 	m.plan = intent()
 	b.do(&kernel.Start{Requirement: "do the work", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: "assisted"})
 	b.run(m.answer)
-	b.do(&kernel.Give{Answers: []string{"the first"}})
+	b.do(&kernel.AnswerQuestions{Answers: []string{"the first"}})
 	b.run(m.answer)
 	if a := m.spec.Answers; len(a) != 1 || a[0].Answer != "the first" || m.spec.Tokens == 0 {
 		t.Errorf("the pack is for %+v", m.spec)

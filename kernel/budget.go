@@ -67,16 +67,16 @@ func (c *Begin) chargedDays(s *Snapshot) []time.Time {
 	return []time.Time{c.Day}
 }
 
-func (c *Make) chargedDays(s *Snapshot) []time.Time {
+func (c *StartToolCall) chargedDays(s *Snapshot) []time.Time {
 	if !s.Config.charges(s.Run) {
 		return nil
 	}
 	return []time.Time{c.Day}
 }
 
-func (*Resume) chargedDays(*Snapshot) []time.Time    { return nil }
-func (*Heartbeat) chargedDays(*Snapshot) []time.Time { return nil }
-func (*Bind) chargedDays(*Snapshot) []time.Time      { return nil }
+func (*Resume) chargedDays(*Snapshot) []time.Time        { return nil }
+func (*Heartbeat) chargedDays(*Snapshot) []time.Time     { return nil }
+func (*AttachSession) chargedDays(*Snapshot) []time.Time { return nil }
 
 // budgets gathers the budgets that a command may charge.
 func budgets(r *reads, s *Snapshot, c Command) {

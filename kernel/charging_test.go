@@ -125,7 +125,7 @@ func TestCallsInTheMiddle(t *testing.T) {
 	b.unlike = true
 	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {Processes: 2}}
 	ask := func(id string, judge bool) error {
-		_, err := b.try(&kernel.Make{Effect: e.ID, Token: e.Token, Ask: command(id, "make "+id), Judge: judge, Day: b.now})
+		_, err := b.try(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: command(id, "make "+id), Judge: judge, Day: b.now})
 		return err
 	}
 	if err := ask("a", true); err != nil {

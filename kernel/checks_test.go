@@ -64,7 +64,7 @@ func (b *bench) taskState() string {
 
 func (b *bench) task(label string) *kernel.Task {
 	b.t.Helper()
-	s, err := b.k.LookAt(b.t.Context(), label)
+	s, err := b.k.TaskSnapshot(b.t.Context(), label)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -56,9 +56,9 @@ type (
 	// LeaveTool says that the innermost tool is done; Resume goes on with the stage, and otherwise the flow is given up.
 	EnterTool struct{ Tool string }
 	LeaveTool struct{ Resume bool }
-	// Give answers the open questions, in their order: those that the work waits for or, where it waits for none, all others.
+	// AnswerQuestions answers the open questions, in their order: those that the work waits for or, where it waits for none, all others.
 	// Question names one of them. Without answers the asker goes on with what there is.
-	Give struct {
+	AnswerQuestions struct {
 		Answers  []string
 		Question string `json:",omitempty"`
 	}
@@ -235,9 +235,9 @@ type (
 		Answer  effect.Answer
 		Receipt effect.Receipt
 	}
-	// Make has a call judged that an agent asks for in the middle of its work, and commits it as begun. It is answered
+	// StartToolCall has a call judged that an agent asks for in the middle of its work, and commits it as begun. It is answered
 	// with Made.
-	Make struct {
+	StartToolCall struct {
 		Effect string
 		Token  int64
 		Ask    effect.Ask
@@ -261,8 +261,8 @@ type (
 		Reservation string
 		Cost        effect.Usage
 	}
-	// Bind keeps the agent's own session, so that a later attempt goes on with it.
-	Bind struct {
+	// AttachSession keeps the agent's own session, so that a later attempt goes on with it.
+	AttachSession struct {
 		Effect  string
 		Token   int64
 		Session string
@@ -296,14 +296,14 @@ type (
 		// Feedback is added to what the next attempt is told.
 		Feedback string `json:",omitempty"`
 	}
-	// Depend has an issue wait for another one, or no longer.
-	Depend struct {
+	// AddDependency has an issue wait for another one, or no longer.
+	AddDependency struct {
 		Issue, On string
 		Remove    bool `json:",omitempty"`
 	}
-	// Take claims the next issue for a worker: one to plan, or one whose approved plan is to be carried out and whose files no
+	// ClaimIssue claims the next issue for a worker: one to plan, or one whose approved plan is to be carried out and whose files no
 	// claimed issue is expected to change. Issue names a certain one. It is answered with Taken, or null where there is none.
-	Take struct {
+	ClaimIssue struct {
 		Owner    string
 		Planning bool      `json:",omitempty"`
 		Issue    string    `json:",omitempty"`
@@ -313,13 +313,13 @@ type (
 	}
 	// AimBoard has the batch go on for another branch: issues whose work has not begun, and that name none, land there.
 	AimBoard struct{ Branch string }
-	// Keep prolongs a claim, Leave ends it. Again is before when the issue is not to be claimed. Without an issue, Leave ends all
+	// RenewIssue prolongs a claim, Leave ends it. Again is before when the issue is not to be claimed. Without an issue, Leave ends all
 	// claims of an owner who is known to be gone.
-	Keep struct {
+	RenewIssue struct {
 		Issue string
 		Token int64
 	}
-	Leave struct {
+	ReleaseIssue struct {
 		Issue string    `json:",omitempty"`
 		Token int64     `json:",omitempty"`
 		Owner string    `json:",omitempty"`
@@ -363,9 +363,9 @@ type NewIssue struct {
 
 // Taken is the answer to Take. Lane is the label of the issue's session.
 type Taken struct {
-	Issue string `json:"issue"`
-	Lane  string `json:"lane"`
-	Token int64  `json:"token"`
+	Issue   string `json:"issue"`
+	Session string `json:"lane"`
+	Token   int64  `json:"token"`
 }
 
 // Made is the answer to Make: the call to do next, or why it must not be made.

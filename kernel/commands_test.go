@@ -32,7 +32,7 @@ func (e *evaluating) answer(f effect.Effect) effect.Receipt {
 }
 
 func judged(score int, f triage.Factors, found ...triage.Finding) triage.Evaluation {
-	return triage.Evaluation{By: triage.ByPawl, Class: triage.ClassFeature, Score: score, Risk: pawl.RiskLow, Factors: f, EHRB: found}
+	return triage.Evaluation{By: triage.ByPawl, Class: triage.ClassFeature, Score: score, Risk: pawl.RiskLow, Factors: f, HighRisk: found}
 }
 
 var (
@@ -111,7 +111,7 @@ func TestCommandsThroughTheirStages(t *testing.T) {
 			if got := b.stages(); got != c.rules {
 				t.Errorf("came through %s, want %s", got, c.rules)
 			}
-			s, err := b.k.LookLast(context.Background())
+			s, err := b.k.LastRun(context.Background())
 			if err != nil || s.Run.Outcome != c.outcome {
 				t.Errorf("ended %+v, %v", s.Run, err)
 			}
@@ -151,7 +151,7 @@ func TestAChangeThatOutgrowsATweak(t *testing.T) {
 				b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
 				b.run(w.answer)
 			}
-			s, err := b.k.LookLast(context.Background())
+			s, err := b.k.LastRun(context.Background())
 			if err != nil || s.Run.Outcome != "completed" || s.Run.Outgrown != c.outgrown {
 				t.Fatalf("%+v %v", s.Run, err)
 			}
@@ -170,7 +170,7 @@ func TestExecFinishesWhatPlanMade(t *testing.T) {
 	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
 	b.do(&kernel.Start{Command: "~plan", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
-	s, _ := b.k.LookLast(context.Background())
+	s, _ := b.k.LastRun(context.Background())
 	name := s.Run.Package
 	if name == "" || s.Solution.State != kernel.SolutionDraft || s.Issue.State != "planned" {
 		t.Fatalf("%q %+v %s", name, s.Solution, s.Issue.State)
@@ -180,7 +180,7 @@ func TestExecFinishesWhatPlanMade(t *testing.T) {
 		t.Errorf("at first %+v", v)
 	}
 	b.run(w.answer)
-	done, _ := b.k.LookLast(context.Background())
+	done, _ := b.k.LastRun(context.Background())
 	if done.Run.Outcome != "completed" || done.Issue.ID != s.Issue.ID || done.Issue.State != "completed" || done.Solution.State != kernel.SolutionUsed || done.Run.Package != name {
 		t.Errorf("%+v %s %s", done.Run, done.Issue.State, done.Solution.State)
 	}
@@ -204,7 +204,7 @@ func TestPackagesOfOneMinute(t *testing.T) {
 		at := b.now
 		b.do(&kernel.Start{Command: "~plan", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
 		b.run(w.answer)
-		s, _ := b.k.LookLast(context.Background())
+		s, _ := b.k.LastRun(context.Background())
 		names = append(names, s.Run.Package)
 		b.now = at
 	}
@@ -287,7 +287,7 @@ func TestSilenceIsBroken(t *testing.T) {
 	}
 	w.evaluation = judged(8, medium, action)
 	w.plan.Steps[0].Title = "drop the production database"
-	b.do(&kernel.Give{Answers: []string{"all of it"}})
+	b.do(&kernel.AnswerQuestions{Answers: []string{"all of it"}})
 	if v := b.vars(); v.SilenceBroken {
 		t.Errorf("answered: %+v", v)
 	}
@@ -298,7 +298,7 @@ func TestSilenceIsBroken(t *testing.T) {
 	}
 	b.do(&kernel.Approve{Hash: s.Approval.Hash})
 	b.run(w.answer)
-	if last, _ := b.k.LookLast(context.Background()); last.Run.Outcome != "completed" {
+	if last, _ := b.k.LastRun(context.Background()); last.Run.Outcome != "completed" {
 		t.Errorf("%+v", last.Run)
 	}
 }
@@ -310,9 +310,9 @@ func TestGoingOnWithWhatThereIs(t *testing.T) {
 	w := &evaluating{world: changing("a.go"), evaluation: unclear}
 	b.do(&kernel.Start{Command: "~auto", Requirement: "improve it", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
-	b.do(&kernel.Give{})
+	b.do(&kernel.AnswerQuestions{})
 	b.run(w.answer)
-	if last, _ := b.k.LookLast(context.Background()); last.Run.Outcome != "completed" || w.asked != 1 {
+	if last, _ := b.k.LastRun(context.Background()); last.Run.Outcome != "completed" || w.asked != 1 {
 		t.Errorf("%+v", last.Run)
 	}
 }
@@ -322,7 +322,7 @@ func TestAMentionedDangerStopsNobody(t *testing.T) {
 	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium, mention)}
 	b.do(&kernel.Start{Command: "~auto", Requirement: "do not touch production", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
-	if last, _ := b.k.LookLast(context.Background()); last.Run.Outcome != "completed" {
+	if last, _ := b.k.LastRun(context.Background()); last.Run.Outcome != "completed" {
 		t.Errorf("%+v", last.Run)
 	}
 }

@@ -71,7 +71,7 @@ func pendingEffect(s *kernel.Snapshot) *kernel.EffectDoc {
 
 func (b *bench) effect(id string) *kernel.EffectDoc {
 	b.t.Helper()
-	e, err := b.k.LookEffect(context.Background(), id)
+	e, err := b.k.Effect(context.Background(), id)
 	if err != nil || e == nil {
 		b.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (b *bench) home(rt *rapid.T, answer func(effect.Effect) effect.Receipt) {
 		switch {
 		case s.Session.Paused:
 			b.say(rt, &kernel.Resume{})
-		case s.Task != nil && s.Task.Half != "":
+		case s.Task != nil && s.Task.OrphanEffect != "":
 			b.run(answer)
 		case pendingEffect(s) != nil || s.Task != nil && s.Task.State == "queued" && s.Session.State != "BLOCKED":
 			b.run(answer)

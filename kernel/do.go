@@ -49,9 +49,9 @@ func New(store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel
 	return &Kernel{core: &core{store: store, config: config, clock: clock, random: random}, lane: SessionLabel}
 }
 
-// Lane returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label.
+// Session returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label.
 // All kernels of a workspace share their store and what they remember of it.
-func (k *Kernel) Lane(label string) *Kernel { return &Kernel{core: k.core, lane: label} }
+func (k *Kernel) Session(label string) *Kernel { return &Kernel{core: k.core, lane: label} }
 
 // OnCommit registers a function that is called after each commit in any session, in the goroutine of the committing
 // call, with what was committed. It is for projections and for waking runners: it cannot change or refuse anything.
@@ -444,9 +444,9 @@ func forAgents(env *Envelope) error {
 	return pawl.Fail(pawl.CodeDenied, "kernel.not_for_agents", string(env.Actor))
 }
 
-// Look reads the session with the run, the task, the turn and the effect that it is at, for runners and faces. Before
+// Snapshot reads the session with the run, the task, the turn and the effect that it is at, for runners and faces. Before
 // the workspace is initialised the snapshot has no session.
-func (k *Kernel) Look(ctx context.Context) (s *Snapshot, err error) {
+func (k *Kernel) Snapshot(ctx context.Context) (s *Snapshot, err error) {
 	look := (*Resume)(nil) // a command that needs what everybody does
 	_, err = k.settle(ctx, look, false, func(r *reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
@@ -458,8 +458,8 @@ func (k *Kernel) Look(ctx context.Context) (s *Snapshot, err error) {
 	return s, err
 }
 
-// LookAt reads one task with its effect, wherever it belongs. The id may be a ULID or a label such as T-001.
-func (k *Kernel) LookAt(ctx context.Context, id string) (*Snapshot, error) {
+// TaskSnapshot reads one task with its effect, wherever it belongs. The id may be a ULID or a label such as T-001.
+func (k *Kernel) TaskSnapshot(ctx context.Context, id string) (*Snapshot, error) {
 	s, r := &Snapshot{Config: &k.config}, &reads{}
 	named := byID(KindTask, id)
 	if len(id) != idLength {
@@ -478,8 +478,8 @@ func (k *Kernel) LookAt(ctx context.Context, id string) (*Snapshot, error) {
 	return s, nil
 }
 
-// LookEffect reads one effect.
-func (k *Kernel) LookEffect(ctx context.Context, id string) (e *EffectDoc, err error) {
+// Effect reads one effect.
+func (k *Kernel) Effect(ctx context.Context, id string) (e *EffectDoc, err error) {
 	r := &reads{}
 	err = r.gather(ctx, k.store, func() error {
 		e = one[EffectDoc](r, byID(KindEffect, id))
@@ -488,14 +488,14 @@ func (k *Kernel) LookEffect(ctx context.Context, id string) (e *EffectDoc, err e
 	return e, err
 }
 
-// LookWithin reads the calls that are at work in the middle of an agent's effect.
-func (k *Kernel) LookWithin(ctx context.Context, id string) ([]*EffectDoc, error) {
+// ToolCalls reads the calls that are at work in the middle of an agent's effect.
+func (k *Kernel) ToolCalls(ctx context.Context, id string) ([]*EffectDoc, error) {
 	return listed[EffectDoc](ctx, k.store, within(id))
 }
 
-// LookLast reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run when
+// LastRun reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run when
 // none has ended.
-func (k *Kernel) LookLast(ctx context.Context) (s *Snapshot, err error) {
+func (k *Kernel) LastRun(ctx context.Context) (s *Snapshot, err error) {
 	r := &reads{}
 	err = r.gather(ctx, k.store, func() error {
 		at := one[Session](r, byLabel(KindSession, k.lane))

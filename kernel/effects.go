@@ -59,7 +59,7 @@ func (c *Report) Decide(tx *Tx) error {
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
 	}
-	if e.State != EffectRunning && e.Epoch == c.Token && tx.Task != nil && tx.Task.Half == e.ID {
+	if e.State != EffectRunning && e.Epoch == c.Token && tx.Task != nil && tx.Task.OrphanEffect == e.ID {
 		return lateReceipt(tx, c.Receipt, c.Tree, !c.Receipt.OK)
 	}
 	if e.State != EffectRunning || e.Epoch != c.Token {
@@ -73,7 +73,7 @@ func (c *Report) Decide(tx *Tx) error {
 // what it was for stays open; but the tree that it left is pawl's work. A rollback that waited for that goes on.
 func lateReceipt(tx *Tx, r effect.Receipt, tree string, cut bool) error {
 	tx.Effect.Receipt = &r
-	tx.Task.Half = ""
+	tx.Task.OrphanEffect = ""
 	traceEffect(tx, r, tree, cut, true)
 	tx.touch(tx.Task)
 	tx.record(tx.Effect, AuditEffectStopped, audit.Warn, map[string]any{"effect": tx.Effect.What(), "code": r.Code, "key": r.Key})
@@ -123,7 +123,7 @@ func traceEffect(tx *Tx, r effect.Receipt, tree string, cut, found bool) {
 		t.Tree = s.After
 	}
 	if cut && s.Step != "" {
-		t.Cut = s.Step
+		t.InterruptedStep = s.Step
 	}
 	tx.touch(t)
 	if s.Before == "" || s.After == "" || s.Before == s.After {
@@ -265,7 +265,7 @@ func (c *Recover) Decide(tx *Tx) error {
 	}
 	lost := c.Answer != effect.DoneYes
 	if e.State != EffectRunning {
-		if tx.Task != nil && tx.Task.Half == e.ID {
+		if tx.Task != nil && tx.Task.OrphanEffect == e.ID {
 			return lateReceipt(tx, c.Receipt, c.Tree, lost)
 		}
 		return nil
@@ -282,7 +282,7 @@ func (c *Recover) Decide(tx *Tx) error {
 		return settleEffect(tx, c.Receipt)
 	case effectUnwanted(tx):
 		dropEffect(tx)
-		tx.Task.Half = ""
+		tx.Task.OrphanEffect = ""
 		tx.then(ThenCleanup)
 		return nil
 	case e.Attempts >= maxAttempts:

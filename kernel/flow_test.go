@@ -113,7 +113,7 @@ func (b *bench) do(c kernel.Command) kernel.Outcome {
 
 func (b *bench) look() *kernel.Snapshot {
 	b.t.Helper()
-	s, err := b.k.Look(context.Background())
+	s, err := b.k.Snapshot(context.Background())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -124,8 +124,8 @@ func (b *bench) look() *kernel.Snapshot {
 func (b *bench) act(answer func(e effect.Effect) effect.Receipt) bool {
 	b.t.Helper()
 	s := b.look()
-	if s.Task != nil && s.Task.Half != "" {
-		b.do(&kernel.Recover{Effect: s.Task.Half, Answer: effect.DoneUnknown, Tree: "t2"})
+	if s.Task != nil && s.Task.OrphanEffect != "" {
+		b.do(&kernel.Recover{Effect: s.Task.OrphanEffect, Answer: effect.DoneUnknown, Tree: "t2"})
 		return true
 	}
 	if e := s.Effect; e != nil && e.State == kernel.EffectPending && (s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID) {
@@ -319,7 +319,7 @@ func TestRunToDone(t *testing.T) {
 	w := &world{plan: twoSteps()}
 	b := approved(t, w)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
-	s, err := b.k.LookAt(context.Background(), "T-001")
+	s, err := b.k.TaskSnapshot(context.Background(), "T-001")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +506,7 @@ func TestStopCancelPause(t *testing.T) {
 	until(b, effect.KindTool)
 	b.do(&kernel.CancelRun{Reason: "changed my mind"})
 	b.run(w.answer)
-	s, _ := b.k.LookAt(context.Background(), "T-001")
+	s, _ := b.k.TaskSnapshot(context.Background(), "T-001")
 	if s.Task.State != "canceled" || s.Task.Cleanup == nil || len(s.Task.Cleanup.Performed) == 0 || b.look().Session.State != "IDLE" {
 		t.Errorf("after cancel: task %s, cleanup %+v, session %s", s.Task.State, s.Task.Cleanup, b.look().Session.State)
 	}

@@ -46,13 +46,13 @@ func (c *RestartTask) aboutTask() string    { return c.Task }
 func (c *Claim) aboutTask() string          { return c.Task }
 func (c *Heartbeat) aboutTask() string      { return c.Task }
 
-func (c *Begin) aboutEffect() string   { return c.Effect }
-func (c *Report) aboutEffect() string  { return c.Effect }
-func (c *Recover) aboutEffect() string { return c.Effect }
-func (c *Make) aboutEffect() string    { return c.Effect }
-func (c *Bind) aboutEffect() string    { return c.Effect }
-func (c *Reserve) aboutEffect() string { return c.Effect }
-func (c *Settle) aboutEffect() string  { return c.Effect }
+func (c *Begin) aboutEffect() string         { return c.Effect }
+func (c *Report) aboutEffect() string        { return c.Effect }
+func (c *Recover) aboutEffect() string       { return c.Effect }
+func (c *StartToolCall) aboutEffect() string { return c.Effect }
+func (c *AttachSession) aboutEffect() string { return c.Effect }
+func (c *Reserve) aboutEffect() string       { return c.Effect }
+func (c *Settle) aboutEffect() string        { return c.Effect }
 
 func (*Transition) single() {}
 func (*Heartbeat) single()  {}
@@ -60,7 +60,7 @@ func (*Report) single()     {}
 
 func (c *Undo) pastRun(s *Session) string   { return cmp.Or(c.Run, s.LastRun) }
 func (*Rollback) pastRun(s *Session) string { return s.LastRun }
-func (c *Redo) pastRun(s *Session) string   { return cmp.Or(c.Run, s.Rolled, s.LastRun) }
+func (c *Redo) pastRun(s *Session) string   { return cmp.Or(c.Run, s.RolledBackRun, s.LastRun) }
 
 func notFound(id string) error { return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", id) }
 
@@ -189,7 +189,7 @@ func aroundWork(r *reads, s *Snapshot) {
 	if t := s.Task; t != nil {
 		turnID, talkID = t.Turn, t.Talk
 		approvalID = cmp.Or(approvalID, t.Approval)
-		effectID = cmp.Or(t.Effect, effectID, t.Half)
+		effectID = cmp.Or(t.Effect, effectID, t.OrphanEffect)
 	}
 	if b := s.Session.Blocked; b != nil {
 		effectID = cmp.Or(effectID, b.Effect)
@@ -198,7 +198,7 @@ func aroundWork(r *reads, s *Snapshot) {
 	if s.Effect == nil {
 		s.Effect = one[EffectDoc](r, byID(KindEffect, effectID))
 	}
-	s.Talk = one[Talk](r, byID(KindTalk, talkID))
+	s.Talk = one[Conversation](r, byID(KindTalk, talkID))
 	if talkID != "" && s.Effect != nil && s.Effect.What() == effect.KindWork {
 		switch s.Effect.State {
 		case EffectPending:

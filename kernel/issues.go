@@ -251,7 +251,7 @@ func set[T comparable](changed map[string]any, name string, at, to *T) {
 }
 
 // read reads whether anything waits for the issue that is to wait, or the dependency that is taken back.
-func (c *Depend) read(r *reads, s *Snapshot) error {
+func (c *AddDependency) read(r *reads, s *Snapshot) error {
 	r.get(byID(KindIssue, c.Issue))
 	if c.Remove {
 		waiting(r, s, c.On)
@@ -265,7 +265,7 @@ func (c *Depend) read(r *reads, s *Snapshot) error {
 }
 
 // Decide adds a dependency or takes it back.
-func (c *Depend) Decide(tx *Tx) error {
+func (c *AddDependency) Decide(tx *Tx) error {
 	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
@@ -360,7 +360,7 @@ func graphOf(near map[string]*Issue) topo.Graph {
 // command that adds a dependency writes the board, so that none that is decided at the same time can say otherwise.
 func unawaited(tx *Tx, i *Issue) bool {
 	if i.Version > 0 {
-		c, ok := tx.env.Command.(*Depend)
+		c, ok := tx.env.Command.(*AddDependency)
 		return ok && c.Issue == i.ID && len(tx.Links) == 0
 	}
 	return !slices.ContainsFunc(tx.touched, func(e Document) bool {
@@ -459,7 +459,7 @@ func (c *RetryIssue) Decide(tx *Tx) error {
 	if c.Note != "" {
 		i.hear(c.Note)
 	}
-	i.Paused, i.Failures, i.Again = false, 0, time.Time{}
+	i.Paused, i.Failures, i.NotBefore = false, 0, time.Time{}
 	if tx.env.Actor.Kind() == pawl.KindUser {
 		i.Retries, i.Conflicts = 0, 0
 	}

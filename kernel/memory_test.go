@@ -24,7 +24,7 @@ func (b *bench) another() *kernel.Kernel {
 // sameAsStored compares what the bench's kernel sees, remembered or not, with what one sees that remembers nothing.
 func (b *bench) sameAsStored() {
 	b.t.Helper()
-	fresh, err := b.another().Look(context.Background())
+	fresh, err := b.another().Snapshot(context.Background())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestWhatWasOnlyReadIsCompared(t *testing.T) {
 	b.atWork(&world{plan: twoSteps()})
 	store := &between{Store: b.store}
 	k := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
-	s, err := k.Look(context.Background())
+	s, err := k.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestFewReads(t *testing.T) {
 	k := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 	look := func() *kernel.Snapshot {
 		t.Helper()
-		s, err := k.Look(context.Background())
+		s, err := k.Snapshot(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestFewReads(t *testing.T) {
 	for n := range 3 {
 		store.loads = 0
 		note := &kernel.UpdateProgress{Task: at.Task.ID, Summary: strconv.Itoa(n)}
-		if err := as(k.Lane(kernel.SessionLabel), "user:ada", nil, note); err != nil || store.loads != 0 {
+		if err := as(k.Session(kernel.SessionLabel), "user:ada", nil, note); err != nil || store.loads != 0 {
 			t.Errorf("%d reads for a command, %v", store.loads, err)
 		}
 		if s := look(); s.Task.Progress.Text != strconv.Itoa(n) || store.loads != 1 {

@@ -52,9 +52,9 @@ type Session struct {
 	Rolling bool `json:"rolling,omitempty"`
 	// LastRun is the run before, whose result undo refers to; Undone says that it was undone.
 	LastRun string `json:"last_run,omitempty"`
-	// Rolled is the run whose rollback in the user's own tree was the last thing that happened, which redo brings back.
-	Rolled    string        `json:"rolled_run,omitempty"`
-	LastError *effect.Fault `json:"last_error,omitempty"`
+	// RolledBackRun is the run whose rollback in the user's own tree was the last thing that happened, which redo brings back.
+	RolledBackRun string        `json:"rolled_run,omitempty"`
+	LastError     *effect.Fault `json:"last_error,omitempty"`
 	// Known is what pawl's own runs of checks have shown of the last few trees, newest first.
 	Known []Baseline `json:"known,omitempty"`
 	// Number is that of the issue whose session this is, 0 for the session of the person who sits in the workspace.
@@ -151,12 +151,12 @@ type Run struct {
 	Usage   effect.Usage       `json:"usage,omitzero"`
 	Outcome string             `json:"outcome,omitempty"` // completed failed canceled rolled_back declined
 	Land    *effect.LandResult `json:"land,omitempty"`
-	// Left are files that a rollback or an undo left alone because they are not known to be pawl's change. Cut are files that
+	// SkippedFiles are files that a rollback or an undo left alone because they are not known to be pawl's change. Cut are files that
 	// it restored and that changed while work was under way that was cut off.
-	Left []string `json:"left,omitempty"`
-	Cut  []string `json:"cut,omitempty"`
-	// Amiss is what was left out when the run was archived, such as an entry in a CHANGELOG that cannot be added to.
-	Amiss *effect.Fault `json:"amiss,omitempty"`
+	SkippedFiles   []string `json:"left,omitempty"`
+	TruncatedFiles []string `json:"cut,omitempty"`
+	// ArchiveWarning is what was left out when the run was archived, such as an entry in a CHANGELOG that cannot be added to.
+	ArchiveWarning *effect.Fault `json:"amiss,omitempty"`
 	// Saved is the checkpoint that holds what was unfinished when the run ended.
 	Saved  string `json:"saved,omitempty"`
 	Undone bool   `json:"undone,omitempty"`
@@ -278,20 +278,20 @@ type Issue struct {
 	Files     []string `json:"files,omitempty"`
 	Item      string   `json:"item_id,omitempty"`
 	Solutions int      `json:"solutions,omitempty"`
-	// Met are the files in which its work has conflicted with what landed meanwhile: its plan did not say that it changes them.
-	Met []string `json:"met_files,omitempty"`
+	// ConflictFiles are the files in which its work has conflicted with what landed meanwhile: its plan did not say that it changes them.
+	ConflictFiles []string `json:"met_files,omitempty"`
 	// Paused says that a person holds it back, Bound that its plan is approved, Waiting that its session waits for a person,
 	// Released that those which depend on it were told that it is completed.
 	Paused   bool `json:"paused,omitempty"`
 	Bound    bool `json:"bound,omitempty"`
 	Waiting  bool `json:"waiting,omitempty"`
 	Released bool `json:"released,omitempty"`
-	// Winding says that the issue rests while its session still has something to finish, such as removing a worktree, or while
+	// Draining says that the issue rests while its session still has something to finish, such as removing a worktree, or while
 	// the board is to try it again. Anew is what conflicted, once work that is rolled back is to be begun anew.
-	Winding bool   `json:"winding,omitempty"`
-	Anew    string `json:"anew,omitempty"`
-	// Again is before when it is not to be claimed, after a failure.
-	Again time.Time `json:"again,omitzero"`
+	Draining      bool   `json:"winding,omitempty"`
+	RestartReason string `json:"anew,omitempty"`
+	// NotBefore is before when it is not to be claimed, after a failure.
+	NotBefore time.Time `json:"again,omitzero"`
 	// Retries and Conflicts count what the board tried again by itself: failures, and conflicts with what landed meanwhile.
 	Retries   int   `json:"retries,omitempty"`
 	Conflicts int   `json:"conflicts,omitempty"`
@@ -348,7 +348,7 @@ func (i *Issue) Held(token int64) error {
 
 // ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
 func (i *Issue) ready() bool {
-	if i.Winding {
+	if i.Draining {
 		return true
 	}
 	switch board.IssueStatus(i.State) {
@@ -401,8 +401,8 @@ type Solution struct {
 	Bound    bool           `json:"is_bound"`
 	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk in the
 	// plan.
-	Package string          `json:"package,omitempty"`
-	EHRB    []triage.Placed `json:"ehrb,omitempty"`
+	Package  string          `json:"package,omitempty"`
+	HighRisk []triage.Placed `json:"ehrb,omitempty"`
 }
 
 // outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
@@ -413,7 +413,7 @@ func (s *Solution) outward() bool {
 // perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a call that
 // the policy allows deletes or ends is within the tree of the work.
 func (s *Solution) perilous() bool {
-	return slices.ContainsFunc(s.EHRB, func(p triage.Placed) bool {
+	return slices.ContainsFunc(s.HighRisk, func(p triage.Placed) bool {
 		if p.Stance != triage.StanceAction {
 			return false
 		}
@@ -426,7 +426,7 @@ func (s *Solution) perilous() bool {
 
 // dangerous reports whether a plan would do something of extremely high risk.
 func dangerous(s *Solution) bool {
-	return slices.ContainsFunc(s.EHRB, func(p triage.Placed) bool { return p.Stance == triage.StanceAction })
+	return slices.ContainsFunc(s.HighRisk, func(p triage.Placed) bool { return p.Stance == triage.StanceAction })
 }
 
 // The states of a solution. Those of the first schema have none.
@@ -528,14 +528,14 @@ type Task struct {
 	Restart     string                   `json:"restart_source,omitempty"`
 	Tree        string                   `json:"tree,omitempty"` // last tree that pawl left behind
 	// Moved says that the work was brought onto another base than it began on, Fits that this is what its branch is at.
-	Moved bool `json:"moved,omitempty"`
-	Fits  bool `json:"fits,omitempty"`
+	Moved    bool `json:"moved,omitempty"`
+	UpToDate bool `json:"fits,omitempty"`
 	// Spans are the times in which pawl changed the tree since its checkpoint, oldest first.
 	Spans []effect.Span `json:"spans,omitempty"`
-	// Half is an effect that was taken out of its runner's hands, as long as it is not known what it left in the tree.
-	Half string `json:"half_done,omitempty"`
-	// Cut is the step whose call was cut off by a stop, a cancel or a crash.
-	Cut string `json:"cut_step,omitempty"`
+	// OrphanEffect is an effect that was taken out of its runner's hands, as long as it is not known what it left in the tree.
+	OrphanEffect string `json:"half_done,omitempty"`
+	// InterruptedStep is the step whose call was cut off by a stop, a cancel or a crash.
+	InterruptedStep string `json:"cut_step,omitempty"`
 	// Undone are the steps that were undone, for redo; the last one comes first.
 	Undone    []UndoneStep `json:"undone_steps,omitempty"`
 	StartedAt time.Time    `json:"started_at,omitzero"`
@@ -659,8 +659,8 @@ func (b *Budget) Used() effect.Usage {
 	return u
 }
 
-// Talk is an agent's conversation about one step, and what it asked for last.
-type Talk struct {
+// Conversation is an agent's conversation about one step, and what it asked for last.
+type Conversation struct {
 	Row      `json:"-"`
 	Step     string           `json:"step"`
 	Agent    string           `json:"agent"`

@@ -109,41 +109,41 @@ func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "fails"}, {Title: "goes well"}, {Title: "waits", After: []string{"ISS-1"}}}})
 	for range 3 {
 		taken := b.take(true)
-		b.planned(taken, taken.Lane+".go")
+		b.planned(taken, taken.Session+".go")
 	}
 	first := b.take(false)
 	hopeless := &clueless{world: worldOf("x")}
 	hopeless.failChecks = 99
 	home := b.k
-	b.k = home.Lane(first.Lane)
+	b.k = home.Session(first.Session)
 	b.run(hopeless.answer)
 	s := b.look()
 	b.k = home
 	if s.Task.State != "failed" || s.Task.Exit != "fatal_error" || s.Session.Blocked.Kind != kernel.BlockedNoRepair || s.Session.Blocked.Error.Key != "kernel.no_repair" || hopeless.repairs != 1 {
 		t.Errorf("task %s %q, %+v, %d repairs asked for", s.Task.State, s.Task.Exit, s.Session.Blocked, hopeless.repairs)
 	}
-	if i := b.issueOf(first.Lane); i.State != string(board.IssueFailed) || i.Waiting != true {
+	if i := b.issueOf(first.Session); i.State != string(board.IssueFailed) || i.Waiting != true {
 		t.Errorf("%s is %s, waiting %v", i.Label, i.State, i.Waiting)
 	}
-	b.do(&kernel.Leave{Issue: first.Issue, Token: first.Token})
+	b.do(&kernel.ReleaseIssue{Issue: first.Issue, Token: first.Token})
 	next := b.take(false)
-	if next == nil || next.Lane != "ISS-2" {
+	if next == nil || next.Session != "ISS-2" {
 		t.Fatalf("next %+v", next)
 	}
 	b.work(next, worldOf("y"))
-	b.do(&kernel.Leave{Issue: next.Issue, Token: next.Token})
+	b.do(&kernel.ReleaseIssue{Issue: next.Issue, Token: next.Token})
 	if more := b.take(false); more != nil {
 		t.Errorf("%+v is taken without a word", more)
 	}
-	b.k = home.Lane(first.Lane)
+	b.k = home.Session(first.Session)
 	b.do(&kernel.Fix{Note: "mended"})
 	b.k = home
 	again := b.take(false)
-	if again == nil || again.Lane != first.Lane {
+	if again == nil || again.Session != first.Session {
 		t.Fatalf("after a person's word: %+v", again)
 	}
 	b.work(again, worldOf("x"))
-	if i := b.issueOf(first.Lane); i.State != string(board.IssueCompleted) {
+	if i := b.issueOf(first.Session); i.State != string(board.IssueCompleted) {
 		t.Errorf("%s is %s", i.Label, i.State)
 	}
 	b.verifyAudit()

@@ -136,7 +136,7 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 	}
 	s.Runs++
 	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, place
-	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling, s.Rolled = 0, nil, nil, false, false, ""
+	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling, s.RolledBackRun = 0, nil, nil, false, false, ""
 	tx.Task, tx.Solution, tx.Approval = nil, nil, nil
 	tx.Run = &Run{
 		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
@@ -238,7 +238,7 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 	e := &result.Evaluation
 	tx.record(tx.Run, AuditIntakeJudged, audit.Info, map[string]any{
 		"agent": result.Agent, "model": result.Model, "prompt": result.Prompt, "by": e.By, "class": e.Class, "score": e.Score, "risk": e.Risk,
-		"questions": len(e.Questions), "ehrb": len(e.EHRB), "usage": result.Usage,
+		"questions": len(e.Questions), "ehrb": len(e.HighRisk), "usage": result.Usage,
 	})
 	if len(e.Questions) == 0 {
 		return evaluated(tx)
@@ -263,7 +263,7 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 
 // Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise those
 // of agents at work.
-func (c *Give) Decide(tx *Tx) error {
+func (c *AnswerQuestions) Decide(tx *Tx) error {
 	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) || tx.Turn.Return == string(turn.Executing) {
 		return giveAnswers(tx, c)
 	}
@@ -271,7 +271,7 @@ func (c *Give) Decide(tx *Tx) error {
 }
 
 // intakeAnswered takes the person's answers to the questions of an intake. None at all means: go on with what there is.
-func intakeAnswered(tx *Tx, c *Give) error {
+func intakeAnswered(tx *Tx, c *AnswerQuestions) error {
 	if len(c.Answers) > 0 && len(c.Answers) != len(tx.Turn.Questions) {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(tx.Turn.Questions)), itoa(len(c.Answers)))
 	}
@@ -508,7 +508,7 @@ func propose(tx *Tx, p plan.Plan, verdicts []Judged, agent string) error {
 	hash := plan.Hash(p)
 	tx.Solution = &Solution{
 		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Checks: effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
-		EHRB: triage.DetectPlan(p),
+		HighRisk: triage.DetectPlan(p),
 	}
 	if err := packageDesigned(tx, &p); err != nil {
 		return err

@@ -421,7 +421,7 @@ func missingMachine(o effect.CheckOutcome) bool {
 // onto what the branch has become first.
 func toBranch(tx *Tx) {
 	t := tx.Task
-	if tx.Session.Number == 0 || t.Place.InPlace || t.Branch == "" || t.Fits {
+	if tx.Session.Number == 0 || t.Place.InPlace || t.Branch == "" || t.UpToDate {
 		land(tx)
 		return
 	}
@@ -440,8 +440,8 @@ func rebaseDone(tx *Tx, r effect.Receipt) error {
 		var at []string
 		for _, c := range result.Conflicts {
 			at = append(at, c.Path+" ("+string(c.Kind)+")")
-			if i := tx.Issue; !slices.Contains(i.Met, c.Path) && len(i.Met) < maxMet {
-				i.Met = append(slices.Clip(i.Met), c.Path)
+			if i := tx.Issue; !slices.Contains(i.ConflictFiles, c.Path) && len(i.ConflictFiles) < maxMet {
+				i.ConflictFiles = append(slices.Clip(i.ConflictFiles), c.Path)
 				tx.touch(i)
 			}
 		}
@@ -449,7 +449,7 @@ func rebaseDone(tx *Tx, r effect.Receipt) error {
 		failure := pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict", t.Branch, strings.Join(at, ", "))
 		return gatesFailed(tx, BlockedDependency, failure.Because(errors.New(conflictText(result.Conflicts))))
 	}
-	if t.Fits = true; !result.Moved {
+	if t.UpToDate = true; !result.Moved {
 		tx.touch(t)
 		land(tx)
 		return nil
@@ -514,7 +514,7 @@ func land(tx *Tx) {
 		spec.Start = t.Checkpoint.Tree
 	}
 	spec.Current = tx.Session.Number > 0
-	t.Fits = false
+	t.UpToDate = false
 	tx.emit(effect.KindLand, spec, true)
 }
 

@@ -270,14 +270,14 @@ func (c *Rollback) Decide(tx *Tx) error {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.landed_already")
 	}
 	if byBoard(tx) {
-		tx.Issue.Anew = strings.TrimSpace(b.Error.Err().Error() + "\n" + b.Error.Detail)
+		tx.Issue.RestartReason = strings.TrimSpace(b.Error.Err().Error() + "\n" + b.Error.Detail)
 	}
 	s.Rolling = true
 	tx.Run.Outcome = "rolled_back"
 	tx.touch(s)
 	tx.touch(tx.Run)
 	tx.record(s, AuditRollbackRequested, audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
-	if tx.Task.Half == "" {
+	if tx.Task.OrphanEffect == "" {
 		bringBack(tx)
 	}
 	return nil
@@ -348,7 +348,7 @@ func stepTakenBack(tx *Tx, result effect.RestoreResult) {
 		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept, "cut": result.Cut,
 	})
 	restoredBy(tx, result)
-	tx.Run.Left, tx.Run.Cut, tx.Run.Restored = result.Kept, result.Cut, &effect.Span{Before: result.Before, After: result.After}
+	tx.Run.SkippedFiles, tx.Run.TruncatedFiles, tx.Run.Restored = result.Kept, result.Cut, &effect.Span{Before: result.Before, After: result.After}
 	tx.touch(tx.Run)
 }
 
@@ -392,7 +392,7 @@ func workCleaned(tx *Tx, r effect.Receipt) error {
 			return err
 		}
 		if back := tx.Run.Restored; back != nil && back.Before != back.After {
-			tx.Run.Undone, s.Rolled = true, tx.Run.ID
+			tx.Run.Undone, s.RolledBackRun = true, tx.Run.ID
 		}
 		endRun(tx, "rolled_back")
 		return nil
@@ -519,7 +519,7 @@ func runArchived(tx *Tx, r effect.Receipt) error {
 		return tx.apply(ArchiveBroken, r.Key)
 	}
 	if r.Cause != nil {
-		tx.Run.Amiss = r.Cause
+		tx.Run.ArchiveWarning = r.Cause
 		tx.record(tx.Run, AuditArchiveIncomplete, audit.Warn, r.Cause)
 	}
 	if err := tx.apply(Archived, "archived"); err != nil {
@@ -567,7 +567,7 @@ func reverseRun(tx *Tx, named string, again bool) error {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.undone_already", r.Label)
 	case !r.Undone && again:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_undone", r.Label)
-	case r.InTree(t) && named != "" && named != s.LastRun && named != s.Rolled:
+	case r.InTree(t) && named != "" && named != s.LastRun && named != s.RolledBackRun:
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_in_order", r.Label)
 	case r.InTree(t):
 		spec := backToCheckpoint(tx, "before-undo-")
@@ -589,10 +589,10 @@ func reverseRun(tx *Tx, named string, again bool) error {
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
 	}
-	if s.Rolled == r.ID {
-		s.LastRun, s.Rolled = s.Rolled, s.LastRun
+	if s.RolledBackRun == r.ID {
+		s.LastRun, s.RolledBackRun = s.RolledBackRun, s.LastRun
 	} else {
-		s.LastRun, s.Rolled = r.ID, ""
+		s.LastRun, s.RolledBackRun = r.ID, ""
 	}
 	tx.record(r, AuditUndoRequested, audit.Info, map[string]any{"redo": again})
 	tx.result = r.ID
@@ -628,7 +628,7 @@ func undoable(tx *Tx) (*Task, error) {
 			return nil, err
 		case b.Kind == BlockedArchive:
 			return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.landed_already")
-		case t != nil && t.Half != "":
+		case t != nil && t.OrphanEffect != "":
 			return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", "undo")
 		}
 	default:
@@ -739,7 +739,7 @@ func runUndone(tx *Tx, r effect.Receipt) error {
 		tx.Session.LastError = &kept
 		tx.record(tx.Run, AuditUndoFailed, audit.Warn, kept)
 		if s := tx.Session; tx.Run.Outcome == "rolled_back" && tx.Run.Undone {
-			s.LastRun, s.Rolled = s.Rolled, s.LastRun
+			s.LastRun, s.RolledBackRun = s.RolledBackRun, s.LastRun
 		}
 		return nil
 	}
@@ -750,7 +750,7 @@ func runUndone(tx *Tx, r effect.Receipt) error {
 		}
 		stepTakenBack(tx, result)
 	}
-	tx.Session.Rolled = ""
+	tx.Session.RolledBackRun = ""
 	if result, err := effect.Decode[effect.LandResult](r.Result); err == nil && result.Commit != "" {
 		if result.Outcome != effect.Landed {
 			kept := info(pawl.Fail(pawl.CodeConflict, "kernel.undo_kept", result.Branch, result.Command))

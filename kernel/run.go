@@ -124,7 +124,7 @@ func dropEffect(tx *Tx) string {
 	}
 	unknown := e.State == EffectRunning && !e.Effect.Idempotent
 	if e.State == EffectRunning && e.Effect.Record && tx.Task != nil && e.Effect.Task == tx.Task.ID {
-		tx.Task.Half = e.ID
+		tx.Task.OrphanEffect = e.ID
 	}
 	effectEnds(tx, e)
 	e.State = EffectCanceled
@@ -303,7 +303,7 @@ func modeMoved(tx *Tx, from workflow.Mode, on, when string) {
 // outgrows reports whether a change is too large or too dangerous for a tweak, and notes the path that it needs.
 func outgrows(tx *Tx, changed []triage.Changed) bool {
 	facts := triage.Measure(changed)
-	facts.EHRB = dangerous(tx.Solution)
+	facts.HighRisk = dangerous(tx.Solution)
 	path, why := triage.Outgrown(workflow.PathTweak, facts)
 	if path == workflow.PathTweak {
 		return false
@@ -415,7 +415,7 @@ func (*Rollback) takesFlowOn(*Tx) bool  { return true }
 func (*CancelTask) takesFlowOn(tx *Tx) bool { return tx.Task != nil && holdsRun(tx, tx.Task) }
 
 // What agents ask beside the work goes on.
-func (*Give) takesFlowOn(tx *Tx) bool {
+func (*AnswerQuestions) takesFlowOn(tx *Tx) bool {
 	return tx.Turn != nil && tx.Turn.State == string(turn.Clarifying)
 }
 

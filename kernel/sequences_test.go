@@ -160,7 +160,7 @@ func (v *traveller) on() bool {
 		v.do(&kernel.Approve{Hash: s.Approval.Hash})
 	case len(s.Turn.Questions) > 0:
 		v.w.evaluation = judged(8, medium)
-		v.do(&kernel.Give{Answers: []string{"the command line"}})
+		v.do(&kernel.AnswerQuestions{Answers: []string{"the command line"}})
 	default:
 		v.t.Fatalf("nothing goes on at %s", v.point())
 	}
@@ -343,10 +343,10 @@ func TestToolsBetweenStages(t *testing.T) {
 					}
 				}
 				for _, c := range []kernel.Command{
-					&kernel.Resume{}, &kernel.Give{Answers: []string{"all"}}, &kernel.Give{}, &kernel.Approve{Hash: hashOf(v.look())},
+					&kernel.Resume{}, &kernel.AnswerQuestions{Answers: []string{"all"}}, &kernel.AnswerQuestions{}, &kernel.Approve{Hash: hashOf(v.look())},
 					&kernel.Choose{Choice: v.j.choice, Hash: hashOf(v.look())}, &kernel.Deny{}, &kernel.Revise{Feedback: "smaller"},
 				} {
-					_, gives := c.(*kernel.Give) // what is not asked is refused as such
+					_, gives := c.(*kernel.AnswerQuestions) // what is not asked is refused as such
 					if _, err := v.try(c); err == nil && !idle || !gives && pawl.CodeOf(err) != pawl.CodeBusy && !idle {
 						t.Errorf("%T inside the tool at %s: %v, %+v", c, point, err, v.vars())
 					}

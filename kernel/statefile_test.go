@@ -73,15 +73,15 @@ func TestStateFileFollows(t *testing.T) {
 	b.do(&kernel.EditIssue{Issue: b.issueOf("ISS-10").ID, Title: &title})
 	for range 3 {
 		taken := b.take(true)
-		b.planned(taken, taken.Lane+".go")
+		b.planned(taken, taken.Session+".go")
 	}
 	taken := b.take(false)
-	b.work(taken, worldOf(taken.Lane+".go"))
-	b.do(&kernel.Leave{Issue: taken.Issue, Token: taken.Token})
+	b.work(taken, worldOf(taken.Session+".go"))
+	b.do(&kernel.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
 	fail := func(taken *kernel.Taken) {
 		t.Helper()
 		home := b.k
-		b.k = home.Lane(taken.Lane)
+		b.k = home.Session(taken.Session)
 		place := effect.Place{Workspace: "/w", Git: true}
 		b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: place, RunMode: pawl.Assisted})
 		b.run(func(e effect.Effect) effect.Receipt {
@@ -91,8 +91,8 @@ func TestStateFileFollows(t *testing.T) {
 			return worldOf("a.go").answer(e)
 		})
 		b.k = home
-		b.do(&kernel.Leave{Issue: taken.Issue, Token: taken.Token})
-		if i := b.issueOf(taken.Lane); i.Error == nil {
+		b.do(&kernel.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
+		if i := b.issueOf(taken.Session); i.Error == nil {
 			t.Fatalf("%s has not failed: %+v", i.Label, i)
 		}
 	}
@@ -109,7 +109,7 @@ func TestStateFileFollows(t *testing.T) {
 	seldom = 40
 	take := func(label string) *kernel.Taken {
 		var taken *kernel.Taken
-		out := b.do(&kernel.Take{Owner: "w1", Planning: true, Issue: b.issueOf(label).ID, Now: b.now.Add(time.Second)})
+		out := b.do(&kernel.ClaimIssue{Owner: "w1", Planning: true, Issue: b.issueOf(label).ID, Now: b.now.Add(time.Second)})
 		if err := json.Unmarshal(out.Result, &taken); err != nil || taken == nil {
 			t.Fatalf("%s: %s, %v", label, out.Result, err)
 		}
@@ -127,7 +127,7 @@ func TestStateFileFollows(t *testing.T) {
 	// last does, nothing changes.
 	for _, n := range []int{115, 20, 112, 30, 40} {
 		taken := take(fmt.Sprintf("ISS-%d", n))
-		b.planned(taken, taken.Lane+".go")
+		b.planned(taken, taken.Session+".go")
 	}
 	if n := errors(); n != 98 {
 		t.Errorf("%d errors are told, not 98", n)

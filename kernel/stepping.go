@@ -41,7 +41,7 @@ func (c *Claim) Decide(tx *Tx) error {
 	if t.StartedAt.IsZero() {
 		t.StartedAt = tx.now
 	}
-	t.Cut = ""
+	t.InterruptedStep = ""
 	if err := tx.apply(Claimed, "claimed by "+c.Owner); err != nil {
 		return err
 	}
@@ -282,8 +282,8 @@ func callWorked(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 		return err
 	}
 	t.Cursor.Call++
-	if t.Cut == call.StepID {
-		t.Cut = ""
+	if t.InterruptedStep == call.StepID {
+		t.InterruptedStep = ""
 	}
 	if t.Cursor.Failed == t.Cursor.Step && t.Cursor.Failed != "" {
 		t.Cursor.Failed, t.Cursor.At = "", 0

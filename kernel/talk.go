@@ -261,8 +261,8 @@ func readQuestions(r *reads, s *Snapshot) error {
 	return nil
 }
 
-func (*Ask) read(r *reads, s *Snapshot) error  { return readQuestions(r, s) }
-func (*Give) read(r *reads, s *Snapshot) error { return readQuestions(r, s) }
+func (*Ask) read(r *reads, s *Snapshot) error             { return readQuestions(r, s) }
+func (*AnswerQuestions) read(r *reads, s *Snapshot) error { return readQuestions(r, s) }
 
 // Decide keeps the question of an agent that speaks for itself.
 func (c *Ask) Decide(tx *Tx) error {
@@ -346,7 +346,7 @@ func parkTurn(tx *Tx) error {
 }
 
 // giveAnswers takes the person's answers.
-func giveAnswers(tx *Tx, c *Give) error {
+func giveAnswers(tx *Tx, c *AnswerQuestions) error {
 	parked := tx.Turn != nil && tx.Turn.State == string(turn.Clarifying) && tx.Turn.Return == string(turn.Executing)
 	var list []*Question
 	for _, q := range tx.Questions {

@@ -28,7 +28,7 @@ var way = map[task.State][]task.State{
 // move makes one move as its own actor would, with the evidence that its gates ask for.
 func (b *bench) move(id string, to task.State) (kernel.Outcome, error) {
 	b.t.Helper()
-	s, err := b.k.LookAt(context.Background(), id)
+	s, err := b.k.TaskSnapshot(context.Background(), id)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestAllHundredPairsAgainstAStore(t *testing.T) {
 			size := func() int64 { h, _ := b.store.Head(context.Background()); return h.Size }
 			before := size()
 			_, err := b.move(id, to)
-			s, _ := b.k.LookAt(context.Background(), id)
+			s, _ := b.k.TaskSnapshot(context.Background(), id)
 			switch {
 			case from == to:
 				same++
@@ -136,12 +136,12 @@ func TestRetryBudgetAndLoop(t *testing.T) {
 	b := newBench(t)
 	id := b.taskIn(task.Running)
 	fail := func(reason string) error {
-		s, _ := b.k.LookAt(context.Background(), id)
+		s, _ := b.k.TaskSnapshot(context.Background(), id)
 		if s.Task.State == string(task.Queued) {
 			if _, err := b.move(id, task.Running); err != nil {
 				t.Fatal(err)
 			}
-			s, _ = b.k.LookAt(context.Background(), id)
+			s, _ = b.k.TaskSnapshot(context.Background(), id)
 		}
 		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1", Command: &kernel.Transition{Task: id, To: task.Failed, Exit: task.ExitException, Reason: reason, Token: s.Task.Epoch}})
 		if err != nil {

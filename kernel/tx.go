@@ -59,7 +59,7 @@ type Snapshot struct {
 	Task   *Task
 	Effect *EffectDoc
 	// Talk is the agent's conversation about the task's step; Within are the calls at work inside the effect.
-	Talk   *Talk
+	Talk   *Conversation
 	Within []*EffectDoc
 	// Incidents are what was learnt from earlier failures, newest first, for an agent that begins its work.
 	Incidents []*Incident

@@ -130,15 +130,15 @@ func TestRollbackOfADeadRunnersCommandInPlace(t *testing.T) {
 		b, id := w.at(t, 1)
 		b.do(&kernel.Rollback{})
 		s := b.look()
-		if s.Session.State != "BLOCKED" || !s.Session.Rolling || s.Task.Half != id || s.Task.Effect != "" {
+		if s.Session.State != "BLOCKED" || !s.Session.Rolling || s.Task.OrphanEffect != id || s.Task.Effect != "" {
 			t.Fatalf("the rollback does not wait for what the command did: %+v", s.Task)
 		}
 		b.do(&kernel.Rollback{}) // said twice it is the same
 		b.do(&kernel.Recover{Effect: id, Answer: answer, Tree: "left"})
 		b.run(w.answer)
 		w.want(t, `chk-202602081200 step="" t0<-t0 [s1:t0-t1; s2:t1-left cut]`)
-		last, err := b.k.LookLast(context.Background())
-		if err != nil || b.look().Session.State != "IDLE" || last.Run.Outcome != "rolled_back" || !slices.Equal(last.Run.Cut, []string{"cut.txt"}) || !slices.Equal(last.Run.Left, []string{"mine.txt"}) {
+		last, err := b.k.LastRun(context.Background())
+		if err != nil || b.look().Session.State != "IDLE" || last.Run.Outcome != "rolled_back" || !slices.Equal(last.Run.TruncatedFiles, []string{"cut.txt"}) || !slices.Equal(last.Run.SkippedFiles, []string{"mine.txt"}) {
 			t.Fatalf("%+v, %v", last.Run, err)
 		}
 		b.do(&kernel.Redo{})
@@ -149,7 +149,7 @@ func TestRollbackOfADeadRunnersCommandInPlace(t *testing.T) {
 		}
 		b.do(&kernel.Undo{})
 		b.run(w.answer)
-		if last, _ := b.k.LookLast(context.Background()); !last.Run.Undone {
+		if last, _ := b.k.LastRun(context.Background()); !last.Run.Undone {
 			t.Error("what was brought back cannot be undone again")
 		}
 		b.verifyAudit()
@@ -209,7 +209,7 @@ func TestCancelInPlaceCanBeUndone(t *testing.T) {
 			b.do(&kernel.CancelRun{Reason: "enough"})
 			end(b, id)
 			b.run(w.answer)
-			last, err := b.k.LookLast(context.Background())
+			last, err := b.k.LastRun(context.Background())
 			if err != nil || b.look().Session.State != "IDLE" || last.Run.Outcome != "canceled" {
 				t.Fatalf("%s %+v %v", b.look().Session.State, last.Run, err)
 			}
@@ -252,7 +252,7 @@ func TestUndoOfTheRunBeforeARollback(t *testing.T) {
 	first := b.look().Session.LastRun
 	b.do(&kernel.Undo{})
 	b.run(w.answer)
-	if got := b.look().Session; got.LastRun != first || got.Rolled != "" {
+	if got := b.look().Session; got.LastRun != first || got.RolledBackRun != "" {
 		t.Errorf("%+v", got)
 	}
 	b.do(&kernel.Redo{})
@@ -305,7 +305,7 @@ func TestUndoStepOfABlockedRun(t *testing.T) {
 	w.failChecks = 0
 	b.do(&kernel.Fix{Note: "without it"})
 	b.run(w.answer)
-	s, _ := b.k.LookAt(context.Background(), "T-001")
+	s, _ := b.k.TaskSnapshot(context.Background(), "T-001")
 	if b.look().Session.State != "IDLE" || s.Task.State != "done" || len(w.calls) != calls || statuses(s.Task.Plan) != "done skipped" {
 		t.Errorf("session %s, task %s, %v", b.look().Session.State, s.Task.State, w.calls)
 	}

@@ -275,7 +275,7 @@ func TestWhatTheArchiveLeftOutIsTold(t *testing.T) {
 		}
 		return r
 	})
-	last, err := b.k.LookLast(context.Background())
+	last, err := b.k.LastRun(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 	}
 	b.do(&kernel.Approve{Hash: v.Hash})
 	b.run(w.answer)
-	last, err := b.k.LookLast(context.Background())
+	last, err := b.k.LastRun(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 	if len(sum.Risks) != 1 || sum.Risks[0].Key != "kernel.risk_level" {
 		t.Errorf("risks %+v", sum.Risks)
 	}
-	task, err := b.k.LookAt(context.Background(), "T-001")
+	task, err := b.k.TaskSnapshot(context.Background(), "T-001")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func wantsToDelete(t *testing.T, judge bool) (*bench, *mind) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b, e := begun(t, m)
 	deleting(b)
-	b.do(&kernel.Bind{Effect: e.ID, Token: e.Token, Session: "own-7"})
+	b.do(&kernel.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-7"})
 	refused := b.make(e, call("a", "delete_file", "x"), judge).Refused
 	if refused == nil || refused.Code != pawl.CodeApprovalNeeded {
 		t.Fatalf("refused %+v", refused)
@@ -37,7 +37,7 @@ func (b *bench) beginNow(id string) (e effect.Effect) {
 // make asks for a call in the middle of an agent's work.
 func (b *bench) make(e effect.Effect, a effect.Ask, judge bool) (made kernel.Made) {
 	b.t.Helper()
-	if err := json.Unmarshal(b.do(&kernel.Make{Effect: e.ID, Token: e.Token, Ask: a, Judge: judge, Day: b.now}).Result, &made); err != nil {
+	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: a, Judge: judge, Day: b.now}).Result, &made); err != nil {
 		b.t.Fatal(err)
 	}
 	return made

@@ -24,7 +24,7 @@ func workOn(tx *Tx, s *plan.Step) error {
 		if tx.Talk != nil {
 			session, earlier = tx.Talk.Session, lastResults(tx.Talk.Messages)
 		}
-		tx.Talk = &Talk{Step: s.StepID, Agent: tx.Run.Agent, Session: session, Earlier: earlier}
+		tx.Talk = &Conversation{Step: s.StepID, Agent: tx.Run.Agent, Session: session, Earlier: earlier}
 		tx.create(tx.Talk, KindTalk, "", t.ID, "")
 		t.Talk = tx.Talk.ID
 		tx.touch(t)
@@ -340,7 +340,7 @@ func replan(tx *Tx, result effect.WorkResult) error {
 
 // Decide has a tool call judged that an agent with a loop of its own asks for in the middle of its work, and commits it as
 // begun: the caller does it next. It belongs to the agent's effect, whose token it carries.
-func (c *Make) Decide(tx *Tx) error {
+func (c *StartToolCall) Decide(tx *Tx) error {
 	parent, err := effectAtWork(tx, c.Effect, c.Token)
 	if err != nil {
 		return err
@@ -390,7 +390,7 @@ func (c *Make) Decide(tx *Tx) error {
 }
 
 // Decide keeps the agent's own session.
-func (c *Bind) Decide(tx *Tx) error {
+func (c *AttachSession) Decide(tx *Tx) error {
 	if _, err := effectAtWork(tx, c.Effect, c.Token); err != nil {
 		return err
 	}

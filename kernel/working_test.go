@@ -148,21 +148,21 @@ func TestQuestionsAreParked(t *testing.T) {
 	if s.Session.State != "PLANNING" || s.Turn.State != "CLARIFYING" || strings.Join(s.Turn.Questions, "") != "which one?" {
 		t.Fatalf("%s %s %v", s.Session.State, s.Turn.State, s.Turn.Questions)
 	}
-	if _, err := b.try(&kernel.Give{Answers: []string{"a", "b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := b.try(&kernel.AnswerQuestions{Answers: []string{"a", "b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("two answers to one question: %v", err)
 	}
-	b.do(&kernel.Give{Answers: []string{"the first"}})
+	b.do(&kernel.AnswerQuestions{Answers: []string{"the first"}})
 	b.run(m.answer)
 	if s = b.look(); s.Turn.State != "CLARIFYING" || s.Turn.Questions[0] != "really?" {
 		t.Fatalf("%s %v", s.Turn.State, s.Turn.Questions)
 	}
-	b.do(&kernel.Give{})
+	b.do(&kernel.AnswerQuestions{})
 	b.run(m.answer)
 	s = b.look()
 	if s.Session.State != "CONFIRMING" || len(s.Run.Answers) != 2 || s.Run.Answers[0].Answer != "the first" {
 		t.Errorf("%s %+v", s.Session.State, s.Run.Answers)
 	}
-	if _, err := b.try(&kernel.Give{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if _, err := b.try(&kernel.AnswerQuestions{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("an answer to nothing: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func TestAgentsDecideNothing(t *testing.T) {
 		return pawl.CodeOf(err)
 	}
 	for _, c := range []kernel.Command{
-		&kernel.Approve{Hash: b.look().Solution.Hash}, &kernel.Deny{}, &kernel.Revise{Feedback: "x"}, &kernel.Give{}, &kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{},
+		&kernel.Approve{Hash: b.look().Solution.Hash}, &kernel.Deny{}, &kernel.Revise{Feedback: "x"}, &kernel.AnswerQuestions{}, &kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{},
 		&kernel.Undo{}, &kernel.CancelRun{}, &kernel.CancelTask{Task: b.look().Task.ID}, &kernel.UpdateProgress{Task: b.look().Task.ID, Status: "canceled"},
 		&kernel.Start{Requirement: "x", AutoApprove: "policy:x"}, &kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Claim{Task: b.look().Task.ID, Owner: "x"},
 	} {
@@ -195,7 +195,7 @@ func TestStillUnclearAfterThreeRounds(t *testing.T) {
 	m := &mind{questions: []string{"1", "2", "3", "4"}}
 	b := working(t, m, kernel.Start{})
 	for range 3 {
-		b.do(&kernel.Give{Answers: []string{"hm"}})
+		b.do(&kernel.AnswerQuestions{Answers: []string{"hm"}})
 		b.run(m.answer)
 	}
 	if s := b.look(); s.Session.State != "IDLE" || s.Session.LastError == nil || s.Session.LastError.Key != "kernel.still_unclear" {
@@ -298,7 +298,7 @@ func begun(t *testing.T, m *mind) (*bench, effect.Effect) {
 func made(t *testing.T, b *bench, e effect.Effect, a effect.Ask) kernel.Made {
 	t.Helper()
 	var m kernel.Made
-	if err := json.Unmarshal(b.do(&kernel.Make{Effect: e.ID, Token: e.Token, Ask: a}).Result, &m); err != nil {
+	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: a}).Result, &m); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -307,13 +307,13 @@ func made(t *testing.T, b *bench, e effect.Effect, a effect.Ask) kernel.Made {
 func TestCallsInTheMiddleOfWork(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b, e := begun(t, m)
-	b.do(&kernel.Bind{Effect: e.ID, Token: e.Token, Session: "own-1"})
+	b.do(&kernel.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-1"})
 	one := made(t, b, e, call("a", "write_file", "x"))
 	if one.Effect == nil {
 		t.Fatalf("refused: %+v", one.Refused)
 	}
 	var judged kernel.Made
-	if err := json.Unmarshal(b.do(&kernel.Make{Effect: e.ID, Token: e.Token, Ask: call("j", "write_file", "z"), Judge: true}).Result, &judged); err != nil || judged.Effect != nil || judged.Refused != nil {
+	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: call("j", "write_file", "z"), Judge: true}).Result, &judged); err != nil || judged.Effect != nil || judged.Refused != nil {
 		t.Errorf("judged: %+v %v", judged, err)
 	}
 	if two := made(t, b, e, call("b", "no_such_tool", "x")); two.Refused == nil || two.Effect != nil {
@@ -323,7 +323,7 @@ func TestCallsInTheMiddleOfWork(t *testing.T) {
 	if s := b.look(); s.Effect.ID != e.ID || s.Task.Tree != "t9" || s.Talk.Session != "own-1" {
 		t.Errorf("effect %s, tree %s, session %s", s.Effect.ID, s.Task.Tree, s.Talk.Session)
 	}
-	if _, err := b.try(&kernel.Make{Effect: e.ID, Token: e.Token + 1, Ask: call("c", "write_file", "x")}); pawl.CodeOf(err) != pawl.CodeFenced {
+	if _, err := b.try(&kernel.StartToolCall{Effect: e.ID, Token: e.Token + 1, Ask: call("c", "write_file", "x")}); pawl.CodeOf(err) != pawl.CodeFenced {
 		t.Errorf("with another token: %v", err)
 	}
 	b.do(&kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Succeeded(finished)})
@@ -348,7 +348,7 @@ func TestCrashInTheMiddleOfWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &mind{work: []effect.WorkResult{finished}}
 			b, e := begun(t, m)
-			b.do(&kernel.Bind{Effect: e.ID, Token: e.Token, Session: "own-1"})
+			b.do(&kernel.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-1"})
 			one := made(t, b, e, call("a", c.tool, "x"))
 			found := kernel.Recovered{Answer: c.answer}
 			if c.answer == effect.DoneYes {
@@ -385,7 +385,7 @@ func TestReplan(t *testing.T) {
 	other := effect.WorkResult{Control: effect.Replan, Reason: "another way", Patch: patch}
 	m := &mind{work: []effect.WorkResult{other, finished}}
 	b := working(t, m, kernel.Start{})
-	if s, _ := b.k.LookAt(context.Background(), "T-001"); s.Task.State != "done" || len(s.Task.Plan.Steps) != 2 {
+	if s, _ := b.k.TaskSnapshot(context.Background(), "T-001"); s.Task.State != "done" || len(s.Task.Plan.Steps) != 2 {
 		t.Errorf("task %s with %d steps", s.Task.State, len(s.Task.Plan.Steps))
 	}
 	b.verifyAudit()

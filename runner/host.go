@@ -32,7 +32,7 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 		return effect.Receipt{}, pawl.Fail(pawl.CodeCanceled, "runner.canceled").Because(context.Cause(ctx))
 	}
 	d, known := h.r.opt.Tools[a.Name]
-	ask := &kernel.Make{Effect: h.e.ID, Token: h.e.Token, Ask: a, Day: h.r.kernel.Now()}
+	ask := &kernel.StartToolCall{Effect: h.e.ID, Token: h.e.Token, Ask: a, Day: h.r.kernel.Now()}
 	var failed error
 	if p, ok := d.(Preflighter); ok {
 		probe := h.e
@@ -72,7 +72,7 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 
 // Judge has a tool call judged that the agent makes itself behind its walls.
 func (h *host) Judge(ctx context.Context, a effect.Ask) error {
-	out, err := h.r.do(ctx, &kernel.Make{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true, Day: h.r.kernel.Now()})
+	out, err := h.r.do(ctx, &kernel.StartToolCall{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true, Day: h.r.kernel.Now()})
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usag
 
 // Bind keeps the agent's own session.
 func (h *host) Bind(ctx context.Context, session string) error {
-	_, err := h.r.do(ctx, &kernel.Bind{Effect: h.e.ID, Token: h.e.Token, Session: session})
+	_, err := h.r.do(ctx, &kernel.AttachSession{Effect: h.e.ID, Token: h.e.Token, Session: session})
 	return err
 }
 
@@ -117,7 +117,7 @@ func (r *Runner) within(ctx context.Context, parent *kernel.EffectDoc) (map[stri
 	if !parent.What().Agent() {
 		return nil, nil
 	}
-	calls, err := r.kernel.LookWithin(ctx, parent.ID)
+	calls, err := r.kernel.ToolCalls(ctx, parent.ID)
 	if err != nil {
 		return nil, err
 	}

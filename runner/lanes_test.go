@@ -23,7 +23,7 @@ type counted struct {
 
 func (c counted) Look(ctx context.Context) (*kernel.Snapshot, error) {
 	c.looks.Add(1)
-	return c.Kernel.Look(ctx)
+	return c.Kernel.Snapshot(ctx)
 }
 
 // lanes are the labels of the issues of a gang, whose runners count their looks.
@@ -37,7 +37,7 @@ func (g *gang) lanes() (labels []string, looks map[string]*atomic.Int64) {
 	for _, r := range rows[0] {
 		labels, looks[r.Label] = append(labels, r.Label), new(atomic.Int64)
 	}
-	g.o.Lane = func(label string) runner.Kernel { return counted{g.k.Lane(label), looks[label]} }
+	g.o.Session = func(label string) runner.Kernel { return counted{g.k.Session(label), looks[label]} }
 	return labels, looks
 }
 
@@ -66,7 +66,7 @@ func TestCommitWakesTheRunnerThatItConcerns(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { over <- runner.NewCrew(g.k, g.o).Run(ctx) }()
+	go func() { over <- runner.NewPool(g.k, g.o).Run(ctx) }()
 	soon(t, "four plans", func() bool { return at.Load() == 4 })
 	sum := func() (n int64) {
 		for _, c := range looks {
@@ -85,7 +85,7 @@ func TestCommitWakesTheRunnerThatItConcerns(t *testing.T) {
 	for l, n := range looks {
 		before[l] = n.Load()
 	}
-	lane := g.k.Lane(labels[0])
+	lane := g.k.Session(labels[0])
 	const commits = 20
 	for n := range commits {
 		seen := looks[labels[0]].Load()
@@ -118,9 +118,9 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 		give kernel.Command
 		ends func(h runner.Happened) bool
 	}{
-		"canceled": {&kernel.CancelRun{Reason: "enough"}, func(h runner.Happened) bool { return h.What == runner.DidLeave && h.Rest == runner.RestIdle }},
-		"paused":   {&kernel.Pause{}, func(h runner.Happened) bool { return h.What == runner.DidLeave && h.Rest == runner.RestPaused }},
-		"evicted":  {&kernel.Leave{Owner: "one/1"}, func(h runner.Happened) bool { return h.What == runner.DidStumble && errors.Is(h.Err, pawl.ErrFenced) }},
+		"canceled": {&kernel.CancelRun{Reason: "enough"}, func(h runner.Happened) bool { return h.What == runner.DidLeave && h.Rest == runner.StopIdle }},
+		"paused":   {&kernel.Pause{}, func(h runner.Happened) bool { return h.What == runner.DidLeave && h.Rest == runner.StopPaused }},
+		"evicted":  {&kernel.ReleaseIssue{Owner: "one/1"}, func(h runner.Happened) bool { return h.What == runner.DidStumble && errors.Is(h.Err, pawl.ErrFenced) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var rebased atomic.Bool
@@ -141,14 +141,14 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			over := make(chan error, 1)
-			go func() { over <- runner.NewCrew(g.k, g.o).Run(ctx) }()
+			go func() { over <- runner.NewPool(g.k, g.o).Run(ctx) }()
 			defer func() { cancel(); <-over }()
 			select {
 			case <-waiting:
 			case <-time.After(10 * time.Second):
 				t.Fatalf("it does not come to wait for its turn: %+v", g.told)
 			}
-			if _, err := g.k.Lane(labels[0]).Do(ctx, kernel.Envelope{Actor: "user:ada", Command: c.give}); err != nil {
+			if _, err := g.k.Session(labels[0]).Do(ctx, kernel.Envelope{Actor: "user:ada", Command: c.give}); err != nil {
 				t.Fatal(err)
 			}
 			soon(t, "the end of the waiting", func() bool {
@@ -184,7 +184,7 @@ func TestEveryLandingHasItsTurn(t *testing.T) {
 			return d.Do(ctx, e, nil)
 		}, done: effect.DoneNo}
 	}
-	if rest, err := runner.New(s.k, s.o).Run(context.Background()); err != nil || rest != runner.RestIdle {
+	if rest, err := runner.New(s.k, s.o).Run(context.Background()); err != nil || rest != runner.StopIdle {
 		t.Fatalf("%s, %v", rest, err)
 	}
 	if landed.Load() != 1 || given.Load() != 1 || held.Load() != 0 {

@@ -40,9 +40,9 @@ type Preflighter interface {
 // Kernel is what the runner needs of the kernel.
 type Kernel interface {
 	Do(ctx context.Context, env kernel.Envelope) (kernel.Outcome, error)
-	Look(ctx context.Context) (*kernel.Snapshot, error)
-	LookEffect(ctx context.Context, id string) (*kernel.EffectDoc, error)
-	LookWithin(ctx context.Context, id string) ([]*kernel.EffectDoc, error)
+	Snapshot(ctx context.Context) (*kernel.Snapshot, error)
+	Effect(ctx context.Context, id string) (*kernel.EffectDoc, error)
+	ToolCalls(ctx context.Context, id string) ([]*kernel.EffectDoc, error)
 	Now() time.Time
 }
 
@@ -79,18 +79,18 @@ type Options struct {
 	Waits func(e effect.Effect, why error)
 }
 
-// Rest says why a runner has nothing to do.
-type Rest string
+// StopReason says why a runner has nothing to do.
+type StopReason string
 
 // The reasons to rest.
 const (
-	RestIdle     Rest = "idle"     // no run
-	RestApproval Rest = "approval" // a plan or an action waits for a person
-	RestBlocked  Rest = "blocked"
-	RestPaused   Rest = "paused"
-	RestQuestion Rest = "question" // the requirement is not clear, and a person is asked
-	RestLater    Rest = "later"    // the next attempt is due later than the runner's patience lasts
-	RestPlanned  Rest = "planned"  // the plan is approved, and its work is to begin elsewhere
+	StopIdle     StopReason = "idle"     // no run
+	StopApproval StopReason = "approval" // a plan or an action waits for a person
+	StopBlocked  StopReason = "blocked"
+	StopPaused   StopReason = "paused"
+	StopQuestion StopReason = "question" // the requirement is not clear, and a person is asked
+	StopLater    StopReason = "later"    // the next attempt is due later than the runner's patience lasts
+	StopPlanned  StopReason = "planned"  // the plan is approved, and its work is to begin elsewhere
 )
 
 // Runner works for one workspace. Run and Effect must not be called concurrently.
@@ -147,7 +147,7 @@ func (r *Runner) Heard(o kernel.Outcome) {
 
 // look reads what the runner works on, and keeps the ids of that for Heard.
 func (r *Runner) look(ctx context.Context) (*kernel.Snapshot, error) {
-	s, err := r.kernel.Look(ctx)
+	s, err := r.kernel.Snapshot(ctx)
 	if err != nil || s.Session == nil {
 		return s, err
 	}
@@ -176,7 +176,7 @@ func (r *Runner) look(ctx context.Context) (*kernel.Snapshot, error) {
 
 // Run works until there is nothing to do, and says why. It ends early with ctx's error when ctx ends; what was at work then
 // is found and settled by the next Run, as after a crash.
-func (r *Runner) Run(ctx context.Context) (Rest, error) {
+func (r *Runner) Run(ctx context.Context) (StopReason, error) {
 	defer r.endTurn()
 	for {
 		if err := ctx.Err(); err != nil {
@@ -219,19 +219,19 @@ func lost(err error) bool {
 }
 
 // step does the one next thing for a snapshot: an effect, a claim, or a wait.
-func (r *Runner) step(ctx context.Context, s *kernel.Snapshot) (Rest, time.Duration, error) {
+func (r *Runner) step(ctx context.Context, s *kernel.Snapshot) (StopReason, time.Duration, error) {
 	if s.Session == nil {
-		return RestIdle, 0, nil
+		return StopIdle, 0, nil
 	}
-	if s.Task != nil && s.Task.Half != "" {
-		return "", 0, r.lookBack(ctx, s.Task.Half)
+	if s.Task != nil && s.Task.OrphanEffect != "" {
+		return "", 0, r.lookBack(ctx, s.Task.OrphanEffect)
 	}
 	if e := s.Effect; e != nil && current(s, e) {
 		switch {
 		case e.State == kernel.EffectRunning && !r.begun[e.ID]:
 			return "", 0, r.recover(ctx, e)
 		case e.State == kernel.EffectPending && s.Session.Paused:
-			return RestPaused, 0, nil
+			return StopPaused, 0, nil
 		case e.State == kernel.EffectPending:
 			return "", 0, r.perform(ctx, e)
 		}
@@ -251,43 +251,43 @@ func current(s *kernel.Snapshot, e *kernel.EffectDoc) bool {
 }
 
 // resting says why nothing is to be done in the session's state, or "".
-func resting(s *kernel.Snapshot) Rest {
+func resting(s *kernel.Snapshot) StopReason {
 	switch session.State(s.Session.State) {
 	case session.Idle:
-		return RestIdle
+		return StopIdle
 	case session.Confirming:
-		return RestApproval
+		return StopApproval
 	case session.Blocked:
-		return RestBlocked
+		return StopBlocked
 	}
 	if s.Session.Paused {
-		return RestPaused
+		return StopPaused
 	}
 	if a := s.Approval; a != nil && a.State == kernel.ApprovalPending && a.ID == s.Session.Approval {
-		return RestApproval
+		return StopApproval
 	}
 	if s.Turn == nil {
 		return ""
 	}
 	switch turn.State(s.Turn.State) {
 	case turn.AwaitingConfirmation:
-		return RestApproval
+		return StopApproval
 	case turn.Clarifying:
-		return RestQuestion
+		return StopQuestion
 	}
 	return ""
 }
 
 // stepTask takes the lease on the run's task where this runner does not hold it.
-func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Task) (Rest, time.Duration, error) {
+func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Task) (StopReason, time.Duration, error) {
 	switch task.State(t.State) {
 	case task.Queued:
 		if r.opt.PlanOnly {
-			return RestPlanned, 0, nil
+			return StopPlanned, 0, nil
 		}
 		if wait := t.Due.Sub(r.kernel.Now()); wait > 0 {
 			if r.opt.Patience > 0 && wait > r.opt.Patience {
-				return RestLater, 0, nil
+				return StopLater, 0, nil
 			}
 			return "", wait, nil
 		}
@@ -316,7 +316,7 @@ func (r *Runner) sleep(ctx context.Context, d time.Duration) error {
 
 // Effect performs one effect that belongs to no run, such as the gates of a task that is moved by hand.
 func (r *Runner) Effect(ctx context.Context, id string) error {
-	e, err := r.kernel.LookEffect(ctx, id)
+	e, err := r.kernel.Effect(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (r *Runner) Effect(ctx context.Context, id string) error {
 		if err := r.recover(ctx, e); err != nil {
 			return err
 		}
-		if e, err = r.kernel.LookEffect(ctx, id); err != nil {
+		if e, err = r.kernel.Effect(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -358,7 +358,7 @@ func (r *Runner) driver(e effect.Effect) (Driver, error) {
 // lookBack finds out what an effect left in the tree that was taken out of a runner's hands, when that runner is gone. While
 // it lives it says so itself, with its report.
 func (r *Runner) lookBack(ctx context.Context, id string) error {
-	e, err := r.kernel.LookEffect(ctx, id)
+	e, err := r.kernel.Effect(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -627,7 +627,7 @@ func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effe
 		}
 		doc := s.Effect
 		if doc == nil || doc.ID != e.ID {
-			if doc, err = r.kernel.LookEffect(ctx, e.ID); err != nil {
+			if doc, err = r.kernel.Effect(ctx, e.ID); err != nil {
 				continue
 			}
 		}

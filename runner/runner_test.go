@@ -97,7 +97,7 @@ func (s *scene) do(c kernel.Command) {
 
 func (s *scene) look() *kernel.Snapshot {
 	s.t.Helper()
-	snap, err := s.k.Look(context.Background())
+	snap, err := s.k.Snapshot(context.Background())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -117,10 +117,10 @@ func TestReadsAreRetriedWritesAreNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if idempotent && (rest != runner.RestIdle || calls.Load() != 4) {
+		if idempotent && (rest != runner.StopIdle || calls.Load() != 4) {
 			t.Errorf("a read was tried %d times and the run came to rest %s", calls.Load(), rest)
 		}
-		if !idempotent && (rest != runner.RestBlocked || calls.Load() != 1) {
+		if !idempotent && (rest != runner.StopBlocked || calls.Load() != 1) {
 			t.Errorf("a write was tried %d times and the run came to rest %s", calls.Load(), rest)
 		}
 	}
@@ -145,10 +145,10 @@ func TestCancelStopsTheDriverAndCleansUp(t *testing.T) {
 		s.do(&kernel.CancelRun{Reason: "enough"})
 	}()
 	rest, err := runner.New(s.k, s.o).Run(context.Background())
-	if err != nil || rest != runner.RestIdle || !cleaned.Load() {
+	if err != nil || rest != runner.StopIdle || !cleaned.Load() {
 		t.Fatalf("rest %s, %v; cleaned after the driver stopped: %v", rest, err, cleaned.Load())
 	}
-	task, err := s.k.LookAt(context.Background(), "T-001")
+	task, err := s.k.TaskSnapshot(context.Background(), "T-001")
 	if err != nil || task.Task.State != "canceled" || !slices.Equal(task.Task.Cleanup.Performed, []string{"worktree"}) {
 		t.Errorf("task %s with cleanup %+v, %v", task.Task.State, task.Task.Cleanup, err)
 	}
@@ -156,10 +156,10 @@ func TestCancelStopsTheDriverAndCleansUp(t *testing.T) {
 
 func TestADeadRunnersEffectIsSettledByAskingTheDriver(t *testing.T) {
 	for answer, want := range map[effect.Answer]struct {
-		rest  runner.Rest
+		rest  runner.StopReason
 		calls int32
 	}{
-		effect.DoneYes: {runner.RestIdle, 0}, effect.DoneNo: {runner.RestIdle, 1}, effect.DoneUnknown: {runner.RestBlocked, 0},
+		effect.DoneYes: {runner.StopIdle, 0}, effect.DoneNo: {runner.StopIdle, 1}, effect.DoneUnknown: {runner.StopBlocked, 0},
 	} {
 		t.Run(string(answer), func(t *testing.T) {
 			ctx, die := context.WithCancel(context.Background())
@@ -236,7 +236,7 @@ func TestARollbackKnowsWhatTheStoppedCallDid(t *testing.T) {
 func TestAPanickingDriverFailsItsCallOnly(t *testing.T) {
 	s := newScene(t, driver{do: func(context.Context, effect.Effect) effect.Receipt { panic("boom") }}, false)
 	rest, err := runner.New(s.k, s.o).Run(context.Background())
-	if err != nil || rest != runner.RestBlocked {
+	if err != nil || rest != runner.StopBlocked {
 		t.Errorf("rest %s, %v", rest, err)
 	}
 }
@@ -248,14 +248,14 @@ func TestPauseStopsAtTheNextSafePoint(t *testing.T) {
 		return effect.Succeeded(effect.ToolResult{})
 	}}
 	r := runner.New(s.k, s.o)
-	if rest, err := r.Run(context.Background()); err != nil || rest != runner.RestPaused {
+	if rest, err := r.Run(context.Background()); err != nil || rest != runner.StopPaused {
 		t.Fatalf("rest %s, %v", rest, err)
 	}
 	if got := s.look(); got.Session.State != "EXECUTING" || got.Task.Effect != "" {
 		t.Errorf("paused in %s with effect %q", got.Session.State, got.Task.Effect)
 	}
 	s.do(&kernel.Resume{})
-	if rest, err := r.Run(context.Background()); err != nil || rest != runner.RestIdle {
+	if rest, err := r.Run(context.Background()); err != nil || rest != runner.StopIdle {
 		t.Errorf("after resume: %s, %v", rest, err)
 	}
 }
@@ -298,7 +298,7 @@ func TestAWorkspaceThatIsTakenAway(t *testing.T) {
 			if works {
 				want = 1
 			}
-			if err != nil || rest != runner.RestIdle || calls.Load() != want {
+			if err != nil || rest != runner.StopIdle || calls.Load() != want {
 				t.Errorf("rest %s after %d calls, %v; want %d", rest, calls.Load(), err, want)
 			}
 		})

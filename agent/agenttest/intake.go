@@ -153,13 +153,13 @@ func dangerous(s *suite) {
 		says(s, judgement(full, requirement))
 		got := s.judge(effect.IntakeSpec{Requirement: requirement, Round: 1})
 		if e := got.Evaluation; e.Dangerous() != acts || acts && e.Risk != pawl.RiskHigh {
-			s.Errorf("%q: %s %+v", requirement, e.Risk, e.EHRB)
+			s.Errorf("%q: %s %+v", requirement, e.Risk, e.HighRisk)
 		}
 		// An answer is read like the requirement.
 		says(s, judgement(full, "tidy up"))
 		spec := effect.IntakeSpec{Requirement: "tidy up", Round: 2, Answers: []effect.Answered{{Question: "What?", Answer: requirement, About: string(triage.Goal)}}}
 		if got := s.judge(spec); got.Evaluation.Dangerous() != acts {
-			s.Errorf("%q as an answer: %+v", requirement, got.Evaluation.EHRB)
+			s.Errorf("%q as an answer: %+v", requirement, got.Evaluation.HighRisk)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func longJudged(s *suite) {
 		s.Errorf("took %s", took)
 	}
 	if !got.Evaluation.Ready() || !got.Evaluation.Dangerous() {
-		s.Errorf("score %d, %+v", got.Score(), got.Evaluation.EHRB)
+		s.Errorf("score %d, %+v", got.Score(), got.Evaluation.HighRisk)
 	}
 	spec.Requirement = strings.Repeat("x", triage.MaxText+1)
 	if r := s.ask(s.Context(), effect.KindIntake, spec); r.OK || r.Code != pawl.CodeInvalid {

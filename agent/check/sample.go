@@ -50,7 +50,7 @@ const (
 func judged() triage.Evaluation {
 	said := []triage.Evidence{{Quote: requirement}}
 	return triage.Evaluation{
-		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{}, EHRB: []triage.Finding{}, Why: "It is clear.",
+		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{}, HighRisk: []triage.Finding{}, Why: "It is clear.",
 		Dimensions: []triage.Dimension{
 			{Name: triage.Goal, Points: 3, Evidence: said}, {Name: triage.Criteria, Points: 3, Evidence: said},
 			{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2, Evidence: []triage.Evidence{}},

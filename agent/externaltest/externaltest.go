@@ -156,8 +156,10 @@ type Gateway struct {
 // Fail lets the lane's Err be err from now on.
 func (g *Gateway) Fail(err error) { g.mu.Lock(); g.failed = err; g.mu.Unlock() }
 
-// Lane implements agent.Gateway.
-func (g *Gateway) Lane(context.Context, effect.Host, string) (agent.Lane, error) { return lane{g}, nil }
+// Route implements agent.Gateway.
+func (g *Gateway) Route(context.Context, effect.Host, string) (agent.Route, error) {
+	return lane{g}, nil
+}
 
 type lane struct{ through *Gateway }
 

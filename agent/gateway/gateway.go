@@ -125,8 +125,8 @@ func or[T int64 | time.Duration](v, otherwise T) T {
 	return otherwise
 }
 
-// Lane implements agent.Gateway.
-func (g *Gateway) Lane(ctx context.Context, host effect.Host, name string) (agent.Lane, error) {
+// Route implements agent.Gateway.
+func (g *Gateway) Route(ctx context.Context, host effect.Host, name string) (agent.Route, error) {
 	if host == nil {
 		return nil, pawl.Fail(pawl.CodeInternal, "agent.no_host").In("gateway.Lane")
 	}

@@ -714,20 +714,20 @@ func TestCertificatesAndProxies(t *testing.T) {
 }
 
 func TestLanes(t *testing.T) {
-	if _, err := gateway.New(gateway.Config{}).Lane(context.Background(), &host{}, "x"); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := gateway.New(gateway.Config{}).Route(context.Background(), &host{}, "x"); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("a gateway to nowhere: %v", err)
 	}
 	g := gateway.New(gateway.Config{Providers: providers("http://127.0.0.1:1")})
-	if _, err := g.Lane(context.Background(), nil, "x"); err == nil {
+	if _, err := g.Route(context.Background(), nil, "x"); err == nil {
 		t.Error("a lane without a host")
 	}
-	l, err := g.Lane(context.Background(), &host{}, "x")
+	l, err := g.Route(context.Background(), &host{}, "x")
 	if err != nil || l.URL("gemini") != "/gemini" || l.URL("other") != "" || l.Err() != nil || l.Usage() != (effect.Usage{}) {
 		t.Errorf("%v %q %q", err, l.URL("gemini"), l.URL("other"))
 	}
 	// A lane ends with the effect that it was made for.
 	ctx, cancel := context.WithCancel(context.Background())
-	short, err := g.Lane(ctx, &host{}, "x")
+	short, err := g.Route(ctx, &host{}, "x")
 	if err != nil {
 		t.Fatal(err)
 	}

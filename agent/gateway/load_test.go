@@ -107,7 +107,7 @@ func BenchmarkStreams(b *testing.B) {
 		at, _ := lines.ReadString('\n')
 		g := gateway.New(gateway.Config{Providers: providers(strings.TrimSpace(at)), Price: price, Limits: gateway.Limits{Calls: loadStreams}})
 		h := &host{}
-		lane, err := g.Lane(context.Background(), h, "load")
+		lane, err := g.Route(context.Background(), h, "load")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func BenchmarkCall(b *testing.B) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer srv.Close()
-	lane, err := gateway.New(gateway.Config{Providers: providers(srv.URL), Price: price}).Lane(context.Background(), &host{}, "load")
+	lane, err := gateway.New(gateway.Config{Providers: providers(srv.URL), Price: price}).Route(context.Background(), &host{}, "load")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -88,7 +88,7 @@ type rig struct {
 	t    *testing.T
 	url  string
 	host *host
-	lane agent.Lane
+	lane agent.Route
 	stop func() // ends the lane and waits for it
 
 	mu   sync.Mutex
@@ -120,7 +120,7 @@ func serve(t *testing.T, c gateway.Config) *rig {
 		}
 	}
 	var err error
-	if r.lane, err = gateway.New(c).Lane(context.Background(), r.host, "codex"); err != nil {
+	if r.lane, err = gateway.New(c).Route(context.Background(), r.host, "codex"); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -77,7 +77,7 @@ func unknownModel(ctx context.Context, provider Provider, model string, err erro
 	if listErr != nil || len(names) == 0 || slices.Contains(names, wire.BareModel(model)) {
 		return err
 	}
-	if near := pawl.Nearest(model, names); near != "" {
+	if near := pawl.Suggest(model, names); near != "" {
 		names = append([]string{near}, slices.DeleteFunc(names, func(n string) bool { return n == near })...)
 	}
 	if len(names) > maxListed {

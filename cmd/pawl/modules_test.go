@@ -103,7 +103,7 @@ func (u *user) shows(p planted, srv *modeltest.Server) {
 		u.t.Fatal(err)
 	}
 	defer func() { _ = w.Close() }()
-	s, err := w.Kernel.LookLast(ctx)
+	s, err := w.Kernel.LastRun(ctx)
 	if err != nil || s.Run == nil || s.Run.Context == nil || s.Run.Context.Pack == nil {
 		u.t.Fatalf("there is no context pack: %v %+v", err, s)
 	}

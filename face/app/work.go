@@ -48,18 +48,18 @@ func (w *work) runner(progress func(effect.Effect, string)) *runner.Runner {
 }
 
 // crew makes crews that work on the issues of the workspace.
-func (w *work) crew(o runner.CrewOptions) (*runner.Crew, error) {
+func (w *work) crew(o runner.PoolOptions) (*runner.Pool, error) {
 	if err := w.me.Here(); err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "store.io", w.me.File()).Because(err)
 	}
 	p := w.parts()
 	o.Options = p.options(w.me.Name(), nil)
 	o.Turn, o.Alive, o.Holds = w.me.Turn, w.me.Alive, w.begins(p)
-	o.Lane = func(label string) runner.Kernel { return w.kernel.Lane(label) }
+	o.Session = func(label string) runner.Kernel { return w.kernel.Session(label) }
 	w.close() // a command may make one crew after another
 	fill := checkpoint.NewFiller(p.pool(max(1, o.Workers)))
 	w.fill, o.Tell = fill, taking(fill, o.Tell)
-	return runner.NewCrew(w.kernel, o), nil
+	return runner.NewPool(w.kernel, o), nil
 }
 
 // taking has worktrees made ready whenever an issue is taken whose work needs one, and tells what happened on.

@@ -52,7 +52,7 @@ func TestCrewsOneAfterTheOther(t *testing.T) {
 	}
 	var before *checkpoint.Filler
 	for i := range 3 {
-		if _, err := w.crew(runner.CrewOptions{Workers: 1}); err != nil {
+		if _, err := w.crew(runner.PoolOptions{Workers: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if before == w.fill {

@@ -85,7 +85,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 func Put(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
 	err = InIssue(sess, i, func(at *Session) error {
 		at.rep = newReporter(at)
-		s, err := at.Workspace.Kernel.Look(ctx)
+		s, err := at.Workspace.Kernel.Snapshot(ctx)
 		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
 			return err
 		}
@@ -99,7 +99,7 @@ func Put(ctx context.Context, sess *Session, i *view.Issue) (open bool, err erro
 // Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is none.
 func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
 	err = InIssue(sess, i, func(at *Session) error {
-		s, err := at.Workspace.Kernel.Look(ctx)
+		s, err := at.Workspace.Kernel.Snapshot(ctx)
 		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
 			return err
 		}
@@ -257,7 +257,7 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 
 // settled reports whether a question is no longer open.
 func (v *Drive) settled(ctx context.Context, id string) bool {
-	s, err := v.sess.Workspace.Kernel.Look(ctx)
+	s, err := v.sess.Workspace.Kernel.Snapshot(ctx)
 	return err == nil && (s.Approval == nil || s.Approval.ID != id || s.Approval.State != kernel.ApprovalPending)
 }
 
@@ -301,7 +301,7 @@ func ApproveOpen(ctx context.Context, sess *Session, hash string, yes bool) erro
 		_, err := sess.Do(ctx, &kernel.Approve{Hash: hash, Way: kernel.WayCommand})
 		return err
 	}
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -524,7 +524,7 @@ func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 		reasons = append(reasons, pr.Text(r.Key, Args(r.Args)...))
 	}
 	out = append(out, "  "+pr.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
-	for _, f := range e.EHRB {
+	for _, f := range e.HighRisk {
 		mark, key := pr.Style.Middle(), "cli.stage.risk_mention"
 		if f.Stance == triage.StanceAction {
 			mark, key = pr.Style.Warn(), "cli.stage.risk_action"

@@ -46,7 +46,7 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 			return err
 		}
 		switch rest {
-		case runner.RestApproval:
+		case runner.StopApproval:
 			again, err := v.approval(ctx, s)
 			if err != nil || !again {
 				return err
@@ -56,16 +56,16 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 				return nil
 			}
 			// A revised plan is a run of its own.
-			if s, err := v.sess.Workspace.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
+			if s, err := v.sess.Workspace.Kernel.Snapshot(ctx); err == nil && s.Session.Run != "" {
 				runID = s.Session.Run
 			}
-		case runner.RestQuestion:
+		case runner.StopQuestion:
 			if again, err := v.questions(ctx, s); err != nil || !again {
 				return err
 			}
-		case runner.RestBlocked:
+		case runner.StopBlocked:
 			return v.blocked(ctx, s)
-		case runner.RestPaused:
+		case runner.StopPaused:
 			v.result(ctx, resultPaused, s)
 			return nil
 		default:
@@ -84,7 +84,7 @@ func (v *Drive) Effect(ctx context.Context, id string) error { return v.run.Effe
 func (v *Drive) Ended(ctx context.Context, s *kernel.Snapshot) { v.result(ctx, resultEnded, s) }
 
 // Foreground runs the runner with its live line. At an interrupt it says at once how to go on.
-func (v *Drive) Foreground(ctx context.Context) (runner.Rest, error) {
+func (v *Drive) Foreground(ctx context.Context) (runner.StopReason, error) {
 	done, ticked := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ticked); v.sess.rep.Tick(done) }()
 	told := make(chan struct{})
@@ -203,7 +203,7 @@ func goOnIssue(ctx context.Context, sess *Session, wanted []string, give func(*S
 		return err
 	}
 	for {
-		s, err := sess.Workspace.Kernel.Look(ctx)
+		s, err := sess.Workspace.Kernel.Snapshot(ctx)
 		if err != nil {
 			return err
 		}
@@ -248,7 +248,7 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 	}
 	by, k := pawl.By(pawl.KindRunner, sess.Workspace.Name()), sess.Workspace.Kernel
 	planning := i.Status == board.IssueRegistered || i.Status == board.IssuePlanning
-	out, err := sess.DoAs(ctx, by, &kernel.Take{Owner: sess.Workspace.Name(), Issue: i.ID, Planning: planning, Now: k.Now()})
+	out, err := sess.DoAs(ctx, by, &kernel.ClaimIssue{Owner: sess.Workspace.Name(), Issue: i.ID, Planning: planning, Now: k.Now()})
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 			case <-keep.Done():
 				return
 			case <-time.After(claimBeat):
-				_, _ = sess.DoAs(keep, by, &kernel.Keep{Issue: t.Issue, Token: t.Token}) // who lost it is fenced in all that he does
+				_, _ = sess.DoAs(keep, by, &kernel.RenewIssue{Issue: t.Issue, Token: t.Token}) // who lost it is fenced in all that he does
 			}
 		}
 	}()
@@ -274,7 +274,7 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 		<-kept
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		_, _ = sess.DoAs(late, by, &kernel.Leave{Issue: t.Issue, Token: t.Token}) // the others see that the process is gone
+		_, _ = sess.DoAs(late, by, &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token}) // the others see that the process is gone
 	}, nil
 }
 

@@ -291,7 +291,7 @@ type Workspace struct {
 	Name func() string
 	Here func() error
 	// Crew makes workers for the issues of the board. Only Workers, Plan, Execute, Issue, Start, Stay and Tell are looked at.
-	Crew func(o runner.CrewOptions) (*runner.Crew, error)
+	Crew func(o runner.PoolOptions) (*runner.Pool, error)
 	// Own takes the right to run work in the workspace, or fails with code busy naming the process that has it.
 	Own func(command string) (release func(), err error)
 	// Owner says which process runs work now.

@@ -75,7 +75,7 @@ func (r *Reporter) Tell(ctx context.Context, e audit.Entry) {
 	var begun effect.Effect
 	if e.Event == string(kernel.AuditEffectStarted) {
 		// An effect that cannot be read is told of without its name.
-		if doc, err := r.sess.Workspace.Kernel.LookEffect(ctx, e.Subject.ID); err == nil && doc != nil {
+		if doc, err := r.sess.Workspace.Kernel.Effect(ctx, e.Subject.ID); err == nil && doc != nil {
 			begun = doc.Effect
 		}
 	}
@@ -129,7 +129,7 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			Answer string `json:"answer"`
 		}](e)
 		what := KindText(r.sess.Printer, effect.Kind(d.Effect))
-		if doc, err := r.sess.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
+		if doc, err := r.sess.Workspace.Kernel.Effect(context.Background(), e.Subject.ID); err == nil && doc != nil {
 			what = effectText(r.sess.Printer, doc.Effect)
 		}
 		r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
@@ -236,7 +236,7 @@ func (r *Reporter) ended(e audit.Entry) {
 		return
 	}
 	var receipt effect.Receipt
-	if doc, err := r.sess.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
+	if doc, err := r.sess.Workspace.Kernel.Effect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
 		receipt = *doc.Receipt
 	}
 	if cost := spentText(r.sess.Printer, d.Effect, receipt); cost != "" {

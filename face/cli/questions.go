@@ -177,7 +177,7 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 	if err != nil {
 		return false, err
 	}
-	_, err = v.sess.Do(ctx, &kernel.Give{Answers: answers})
+	_, err = v.sess.Do(ctx, &kernel.AnswerQuestions{Answers: answers})
 	return err == nil, err
 }
 

@@ -42,8 +42,8 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 		if len(left) > 0 {
 			line["left_in_tree"] = left
 		}
-		if r := s.Run; r != nil && len(r.Left)+len(r.Cut) > 0 {
-			line["left_alone"], line["restored_of_interrupted"] = r.Left, r.Cut
+		if r := s.Run; r != nil && len(r.SkippedFiles)+len(r.TruncatedFiles) > 0 {
+			line["left_alone"], line["restored_of_interrupted"] = r.SkippedFiles, r.TruncatedFiles
 		}
 		_ = v.sess.PrintLine(line)
 		return
@@ -78,8 +78,8 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 		printHalf(pr, sum)
 		PrintSection(pr, "cli.sum.stays", FileLines(pr, stays, "  "))
 		if s.Run != nil {
-			PrintSection(pr, "cli.sum.cut", LeftLines(s.Run.Cut))
-			PrintSection(pr, "cli.sum.left", LeftLines(s.Run.Left))
+			PrintSection(pr, "cli.sum.cut", LeftLines(s.Run.TruncatedFiles))
+			PrintSection(pr, "cli.sum.left", LeftLines(s.Run.SkippedFiles))
 		}
 		PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
 		PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))

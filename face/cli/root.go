@@ -250,7 +250,7 @@ func nearestFlag(c *cobra.Command, name string) string {
 	add := func(f *pflag.Flag) { names = append(names, f.Name) }
 	c.LocalFlags().VisitAll(add)
 	c.InheritedFlags().VisitAll(add)
-	return pawl.Nearest(name, names)
+	return pawl.Suggest(name, names)
 }
 
 // newHelpCommand is `pawl help COMMAND`.

@@ -79,9 +79,9 @@ func TestStageSheetTellsRisks(t *testing.T) {
 		a, _ := screenOf(lang, 80)
 		s := &kernel.Snapshot{Run: &kernel.Run{Stage: workflow.Evaluate, Evaluation: &triage.Evaluation{}}}
 		for _, k := range triage.Kinds() {
-			s.Run.Evaluation.EHRB = append(s.Run.Evaluation.EHRB, triage.Finding{Kind: k, Quote: "q\x1b[31m", Stance: triage.StanceAction})
+			s.Run.Evaluation.HighRisk = append(s.Run.Evaluation.HighRisk, triage.Finding{Kind: k, Quote: "q\x1b[31m", Stance: triage.StanceAction})
 		}
-		s.Run.Evaluation.EHRB = append(s.Run.Evaluation.EHRB,
+		s.Run.Evaluation.HighRisk = append(s.Run.Evaluation.HighRisk,
 			triage.Finding{Kind: triage.RiskDataLoss, Quote: "DROP TABLE users", Stance: triage.StanceAction}, triage.Finding{Kind: triage.RiskProduction, Quote: "deploy", Stance: triage.StanceMention})
 		text := strings.Join(stageSheet(a.Printer, s), "\n")
 		for _, want := range words {

@@ -266,11 +266,11 @@ func (sess *Session) Ask() query.Reader { return query.Of(sess.Workspace.Kernel)
 // lookRun reads a run with all that belongs to it: the one that the session is at, or the newest one that ended. The
 // snapshot has no run when the id names neither.
 func lookRun(ctx context.Context, sess *Session, id string) (*kernel.Snapshot, error) {
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil || id == "" || s.Run != nil && s.Run.ID == id && s.Session.Run == id {
 		return s, err
 	}
-	last, err := sess.Workspace.Kernel.LookLast(ctx)
+	last, err := sess.Workspace.Kernel.LastRun(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -304,14 +304,14 @@ func (sess *Session) View(ctx context.Context) (view.Session, error) {
 
 // Enter has the commands that follow speak of an issue's session.
 func (sess *Session) Enter(i *view.Issue) {
-	sess.issue, sess.Printer.issue, sess.Workspace.Kernel = i, i.Label, sess.Workspace.Kernel.Lane(i.Label)
+	sess.issue, sess.Printer.issue, sess.Workspace.Kernel = i, i.Label, sess.Workspace.Kernel.Session(i.Label)
 }
 
 // FindTask finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
 // the nearest.
 func FindTask(ctx context.Context, sess *Session, given string) (*kernel.Snapshot, error) {
 	want := query.TaskLabel(given)
-	s, err := sess.Workspace.Kernel.LookAt(ctx, want)
+	s, err := sess.Workspace.Kernel.TaskSnapshot(ctx, want)
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
 		return s, err
 	}

@@ -62,7 +62,7 @@ func (s *stage) answering(script scripted.Script) scripted.Script {
 	work := plan.Step{StepID: "s1", Title: s.Text("demo.step"), Intent: requirement, Status: plan.Pending}
 	script.JSON = map[string]json.RawMessage{
 		"intake": encode(triage.Evaluation{
-			Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{}, EHRB: []triage.Finding{}, Why: s.Text("demo.clear"),
+			Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{}, HighRisk: []triage.Finding{}, Why: s.Text("demo.clear"),
 			Dimensions: []triage.Dimension{
 				{Name: triage.Goal, Points: 3, Evidence: said}, {Name: triage.Criteria, Points: 3, Evidence: said},
 				{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2, Evidence: []triage.Evidence{}},

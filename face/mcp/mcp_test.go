@@ -175,7 +175,7 @@ func (l *lab) refuse(name, args string, code pawl.Code) string {
 
 func (l *lab) state() session.State {
 	l.t.Helper()
-	s, err := l.k.Look(l.t.Context())
+	s, err := l.k.Snapshot(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestProgressIsKeptAndMovesNothing(t *testing.T) {
 	if len(exported) != 1 || !strings.Contains(exported[0], "- progress: T-001 agent:mcp/check: DONE: parser finished\n") {
 		t.Errorf("context %q", exported)
 	}
-	at, err := l.k.LookAt(t.Context(), "T-001")
+	at, err := l.k.TaskSnapshot(t.Context(), "T-001")
 	if err != nil || at.Task.State != string(task.Draft) {
 		t.Errorf("task %v %v", at, err)
 	}
@@ -303,20 +303,20 @@ func TestQuestionIsParkedUntilAPersonAnswers(t *testing.T) {
 	if again := l.ask("ask_human", `{"question":" keep the old flag? "}`); again["question"] != "q-1" {
 		t.Errorf("asked twice: %v", again)
 	}
-	if _, err := l.k.Do(t.Context(), kernel.Envelope{Actor: "agent:mcp/other", Command: &kernel.Give{Question: "q-1", Answers: []string{"yes"}}}); pawl.CodeOf(err) != pawl.CodeDenied {
+	if _, err := l.k.Do(t.Context(), kernel.Envelope{Actor: "agent:mcp/other", Command: &kernel.AnswerQuestions{Question: "q-1", Answers: []string{"yes"}}}); pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Errorf("an agent answers for the person: %v", err)
 	}
 	if got := l.ask("get_answer", `{"question":"q-1"}`); got["state"] != "open" {
 		t.Errorf("an agent answered for the person: %v", got)
 	}
-	l.do("user:ada", &kernel.Give{Question: "q-1", Answers: []string{"no"}})
+	l.do("user:ada", &kernel.AnswerQuestions{Question: "q-1", Answers: []string{"no"}})
 	if got := l.ask("get_answer", `{"question":"q-1","wait":100}`); got["state"] != "answered" || got["answer"] != "no" || got["by"] != "user:ada" {
 		t.Errorf("answer %v", got)
 	}
 	if again := l.ask("ask_human", `{"question":"keep the old flag?"}`); again["question"] != "q-2" {
 		t.Errorf("asked once more: %v", again)
 	}
-	l.do("user:ada", &kernel.Give{Question: "q-2"})
+	l.do("user:ada", &kernel.AnswerQuestions{Question: "q-2"})
 	if got := l.ask("get_answer", `{"question":"Q-2"}`); got["state"] != "dismissed" || got["answer"] != "" {
 		t.Errorf("dismissed %v", got)
 	}
@@ -333,7 +333,7 @@ func TestAnAnswerIsWaitedFor(t *testing.T) {
 	l.ask("ask_human", `{"question":"which?"}`)
 	done := make(chan map[string]any)
 	go func() { done <- l.ask("get_answer", `{"question":"q-1","wait":60}`) }()
-	l.do("user:ada", &kernel.Give{Answers: []string{"the first"}})
+	l.do("user:ada", &kernel.AnswerQuestions{Answers: []string{"the first"}})
 	if got := <-done; got["answer"] != "the first" {
 		t.Errorf("answer %v", got)
 	}
@@ -357,7 +357,7 @@ func TestProposalWaitsForAPerson(t *testing.T) {
 	} {
 		l.ask(call[0], call[1])
 	}
-	s, err := l.k.Look(t.Context())
+	s, err := l.k.Snapshot(t.Context())
 	if err != nil || s.Session.State != string(session.Confirming) || s.Approval.State != kernel.ApprovalPending || s.Task.State != string(task.Draft) {
 		t.Fatalf("session %v: %+v", err, s)
 	}
@@ -413,9 +413,9 @@ func TestWall(t *testing.T) {
 	id := l.do("user:ada", &kernel.CreateTask{Title: "by hand"})
 	for _, c := range []kernel.Command{
 		&kernel.Approve{Hash: "0123456789"}, &kernel.Deny{}, &kernel.Revise{}, &kernel.EditPlan{}, &kernel.Pause{}, &kernel.Resume{}, &kernel.Stop{}, &kernel.CancelRun{},
-		&kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.Give{}, &kernel.Transition{Task: id, To: task.Approved},
-		&kernel.RequestGates{}, &kernel.CancelTask{Task: id}, &kernel.RestartTask{}, &kernel.Claim{}, &kernel.Begin{}, &kernel.Report{}, &kernel.Recover{}, &kernel.Make{},
-		&kernel.Reserve{}, &kernel.Settle{}, &kernel.Bind{}, &kernel.Sweep{}, &kernel.Init{}, &kernel.CreateCheckpoint{},
+		&kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.AnswerQuestions{}, &kernel.Transition{Task: id, To: task.Approved},
+		&kernel.RequestGates{}, &kernel.CancelTask{Task: id}, &kernel.RestartTask{}, &kernel.Claim{}, &kernel.Begin{}, &kernel.Report{}, &kernel.Recover{}, &kernel.StartToolCall{},
+		&kernel.Reserve{}, &kernel.Settle{}, &kernel.AttachSession{}, &kernel.Sweep{}, &kernel.Init{}, &kernel.CreateCheckpoint{},
 		&kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Start{Requirement: "x"}, &kernel.Start{Requirement: "x", RunMode: pawl.Assisted, AutoApprove: "policy:x"},
 		&kernel.UpdateProgress{Task: id, Status: "canceled"}, &kernel.CreateTask{Title: "x"}, &kernel.CreateTask{Title: "x", Mode: "experimental_open_plan"},
 	} {

@@ -106,14 +106,14 @@ func (s readTools) projection(ctx context.Context, name string) (string, error) 
 
 // current reads the run in progress, or else the last one.
 func (s readTools) current(ctx context.Context) (*kernel.Snapshot, error) {
-	at, err := s.from.Kernel.Look(ctx)
+	at, err := s.from.Kernel.Snapshot(ctx)
 	if err == nil && at.Session == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	if err != nil || at.Session.Run != "" {
 		return at, err
 	}
-	return s.from.Kernel.LookLast(ctx)
+	return s.from.Kernel.LastRun(ctx)
 }
 
 func (s readTools) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
@@ -158,7 +158,7 @@ func (s readTools) task(ctx context.Context, given string) (*kernel.Snapshot, er
 		}
 		return at, err
 	}
-	at, err := s.from.Kernel.LookAt(ctx, query.TaskLabel(given))
+	at, err := s.from.Kernel.TaskSnapshot(ctx, query.TaskLabel(given))
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.task_unknown", given)
 	}

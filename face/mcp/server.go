@@ -18,7 +18,7 @@ import (
 type Kernel interface {
 	query.Looker
 	Do(ctx context.Context, env kernel.Envelope) (kernel.Outcome, error)
-	LookAt(ctx context.Context, id string) (*kernel.Snapshot, error)
+	TaskSnapshot(ctx context.Context, id string) (*kernel.Snapshot, error)
 	Config() *kernel.Config
 }
 

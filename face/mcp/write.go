@@ -181,7 +181,7 @@ func placeOf(at *kernel.Session) effect.Place {
 func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requirement string }) (any, error) {
 	s.proposing.Lock()
 	defer s.proposing.Unlock()
-	at, err := s.read.from.Kernel.Look(ctx)
+	at, err := s.read.from.Kernel.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (s writeTools) readPlan(text string) (plan.Plan, error) {
 // proposed says what became of a proposal: it waits for a person, it was refused by what judges plans, or nobody has looked
 // at it yet.
 func (s writeTools) proposed(ctx context.Context, run string) (any, error) {
-	at, err := s.read.from.Kernel.Look(ctx)
+	at, err := s.read.from.Kernel.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -285,7 +285,7 @@ func isRow[S, E ~string](table *machine.Machine[S, E], m *audit.Transition, move
 // derived compares each session with what lies below it. A second look tells a contradiction from a commit between reads.
 func (c *checker) derived(ctx context.Context) error {
 	for _, lane := range c.lanes {
-		if err := c.lane(ctx, c.k.Lane(lane)); err != nil {
+		if err := c.lane(ctx, c.k.Session(lane)); err != nil {
 			return err
 		}
 	}
@@ -295,7 +295,7 @@ func (c *checker) derived(ctx context.Context) error {
 func (c *checker) lane(ctx context.Context, k *kernel.Kernel) error {
 	var before int64
 	for range 4 {
-		s, err := k.Look(ctx)
+		s, err := k.Snapshot(ctx)
 		if err != nil || s.Session == nil {
 			return err
 		}

@@ -41,7 +41,7 @@ type reader struct{ Kernel }
 // always give the same bytes.
 func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 	k := reader{of}
-	s, err := k.Look(ctx)
+	s, err := k.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 	b := view.Batch{Status: board.Run.Initial(), Phase: board.Phase.Initial()}
 	at := s
 	if s.Session == nil || s.Session.Run == "" {
-		last, err := k.LookLast(ctx)
+		last, err := k.LastRun(ctx)
 		if err != nil {
 			return b, nil, err
 		}

@@ -315,7 +315,7 @@ func (n near) show(i *kernel.Issue) *view.Issue {
 		Context: i.Context, URL: i.URL, Agent: i.Agent, PlanFile: i.GivenName, Files: i.Files, Feedback: i.Feedback, Failure: i.Error,
 		Dependencies: n.known(i.DependsOn), Waits: n.known(i.Open),
 		PlannedAt: i.PlannedAt, ExecutedAt: i.ExecutedAt, Conflicts: i.Conflicts, Failures: i.Failures, LeaseUntil: i.Lease.Expires,
-		Parent: i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound, Winding: i.Winding, Claimable: i.Rank > 0, NotBefore: i.Again, Height: i.Height, Batch: i.Batch,
+		Parent: i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound, Winding: i.Draining, Claimable: i.Rank > 0, NotBefore: i.NotBefore, Height: i.Height, Batch: i.Batch,
 		Touches: i.Changes(), MicroUSD: i.Cost, Digest: i.Digest,
 	}
 	if out.Priority == 0 {
@@ -357,7 +357,7 @@ func (n near) standing(i *kernel.Issue) view.Standing {
 	switch {
 	case len(i.Open) > 0:
 		return view.StandingWaits
-	case i.Again.After(n.now):
+	case i.NotBefore.After(n.now):
 		return view.StandingLater
 	}
 	return view.StandingReady
@@ -435,7 +435,7 @@ func (b Board) Plan(ctx context.Context, i *view.Issue, which string) (view.Issu
 		}
 		names = append(names, s.Label)
 	}
-	if near := pawl.Nearest(which, names); near != "" {
+	if near := pawl.Suggest(which, names); near != "" {
 		return view.IssuePlan{}, pawl.Fail(pawl.CodeNotFound, "issue.solution_unknown_near", i.Label, which, near)
 	}
 	return view.IssuePlan{}, pawl.Fail(pawl.CodeNotFound, "issue.solution_unknown", i.Label, which)

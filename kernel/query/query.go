@@ -232,7 +232,7 @@ func nearest(ctx context.Context, store kernel.Store, kind kernel.Kind, given st
 			names = append(names, row.Label)
 		}
 	}
-	return pawl.Nearest(given, names)
+	return pawl.Suggest(given, names)
 }
 
 // Step says how far the plan of a task is, with step the id of the step at work, or nil where there is no such plan.

@@ -145,7 +145,7 @@ func TestStanding(t *testing.T) {
 	if n != len(want) {
 		t.Errorf("%d issues", n)
 	}
-	d.do(&kernel.Take{Owner: "host/1", Planning: true, Issue: d.issue("1").ID, Now: d.k.Now()})
+	d.do(&kernel.ClaimIssue{Owner: "host/1", Planning: true, Issue: d.issue("1").ID, Now: d.k.Now()})
 	if i := d.issue("1"); i.Standing != view.StandingWorking || i.Owner != "host/1" || i.LeaseUntil.IsZero() {
 		t.Errorf("%+v", i)
 	}

@@ -216,7 +216,7 @@ func (r Reader) report(ctx context.Context, run *kernel.Run) (*view.Report, erro
 
 func reportOf(s *kernel.Snapshot) *view.Report {
 	run := s.Run
-	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName, Approvals: []view.ApprovalLine{}, Left: run.Left, Cut: run.Cut}
+	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName, Approvals: []view.ApprovalLine{}, Left: run.SkippedFiles, Cut: run.TruncatedFiles}
 	if run.Undone && run.Revert != nil {
 		out.Reversal = run.Revert.Commit
 	}

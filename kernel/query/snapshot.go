@@ -22,14 +22,14 @@ import (
 
 // Looker reads where one session stands, as a kernel does.
 type Looker interface {
-	Look(ctx context.Context) (*kernel.Snapshot, error)
-	LookLast(ctx context.Context) (*kernel.Snapshot, error)
+	Snapshot(ctx context.Context) (*kernel.Snapshot, error)
+	LastRun(ctx context.Context) (*kernel.Snapshot, error)
 	Questions(ctx context.Context) ([]*kernel.Question, error)
 }
 
 // Status reads the session and says how the last run ended.
 func Status(ctx context.Context, k Looker) (view.Status, error) {
-	s, err := k.Look(ctx)
+	s, err := k.Snapshot(ctx)
 	if err != nil {
 		return view.Status{}, err
 	}
@@ -48,7 +48,7 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
 		}
 	}
-	last, err := k.LookLast(ctx)
+	last, err := k.LastRun(ctx)
 	if err != nil || last.Run == nil {
 		return out, err
 	}
@@ -61,7 +61,7 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
 	}
 	landed := r.InTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed
-	if at := last.Session; out.State == session.Idle && (at.LastRun == r.ID || at.Rolled == r.ID) && landed {
+	if at := last.Session; out.State == session.Idle && (at.LastRun == r.ID || at.RolledBackRun == r.ID) && landed {
 		op := "undo"
 		if r.Undone {
 			op = "redo"
@@ -417,8 +417,8 @@ func risksOf(s *kernel.Snapshot, t *kernel.Task) []view.Note {
 	if l := t.Land; l != nil && l.Outcome == effect.Kept {
 		note("kernel.risk_kept", l.Branch, l.Command)
 	}
-	if t.Cut != "" && t.State != string(task.Done) && (s.Run == nil || !s.Run.Undone && s.Run.Outcome != "rolled_back") {
-		note("kernel.risk_cut", t.Cut, view.StepOf(t.Plan, t.Cut).Title)
+	if t.InterruptedStep != "" && t.State != string(task.Done) && (s.Run == nil || !s.Run.Undone && s.Run.Outcome != "rolled_back") {
+		note("kernel.risk_cut", t.InterruptedStep, view.StepOf(t.Plan, t.InterruptedStep).Title)
 	}
 	if s.Run != nil && s.Run.Saved != "" {
 		note("kernel.risk_saved", s.Run.Saved)
@@ -427,7 +427,7 @@ func risksOf(s *kernel.Snapshot, t *kernel.Task) []view.Note {
 		note("kernel.risk_cleanup", strings.Join(c.Failed, ", "))
 	}
 	if s.Run != nil {
-		for c := s.Run.Amiss; c != nil && c.Key != ""; c = c.Cause {
+		for c := s.Run.ArchiveWarning; c != nil && c.Key != ""; c = c.Cause {
 			note(c.Key, c.Args...)
 		}
 	}

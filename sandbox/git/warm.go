@@ -21,17 +21,17 @@ import (
 	"pawl/store/lockfile"
 )
 
-// Warm are the worktrees of a workspace that stand ready to be taken: linked, detached and locked worktrees of the user's
+// WorktreePool are the worktrees of a workspace that stand ready to be taken: linked, detached and locked worktrees of the user's
 // repository in .pawl/worktrees/warm-*, each with exactly the content of a commit. What is ready is said by a note, which is
 // written last; everything else that has such a name was cut short, and Tidy removes it. It is safe for concurrent use, in
 // any number of processes: whoever works on one of them holds its lock, and the lock ends with its holder.
 //
 // A worktree that a task has worked in never comes back. That nothing of the task is left in it (hard links, permissions,
 // descriptors that are still open) would be dearer to prove than a new one, which nobody waits for, is to make.
-type Warm struct{ repo *Repo }
+type WorktreePool struct{ repo *Repo }
 
 // NewWarm returns the warm worktrees of the workspace of r.
-func NewWarm(r *Repo) Warm { return Warm{r} }
+func NewWarm(r *Repo) WorktreePool { return WorktreePool{r} }
 
 // warmPrefix begins the names of warm worktrees.
 const warmPrefix = "warm-"
@@ -47,7 +47,7 @@ type ready struct {
 }
 
 // at is the repository with a warm worktree for its tree.
-func (w Warm) at(name string) *Repo {
+func (w WorktreePool) at(name string) *Repo {
 	s := *w.repo.paths
 	s.Rel = ".pawl/worktrees/" + name
 	s.Tree = filepath.Join(s.Workspace, filepath.FromSlash(s.Rel))
@@ -55,12 +55,14 @@ func (w Warm) at(name string) *Repo {
 	return repoAt(&s, nil) // a memory is for trees that are looked at again and again
 }
 
-func (w Warm) note(name string) string { return filepath.Join(w.repo.paths.State("warm"), name) }
+func (w WorktreePool) note(name string) string {
+	return filepath.Join(w.repo.paths.State("warm"), name)
+}
 
-func (w Warm) lock(name string) string { return w.note(name) + ".lock" }
+func (w WorktreePool) lock(name string) string { return w.note(name) + ".lock" }
 
 // notes are the worktrees that are ready.
-func (w Warm) notes() map[string]ready {
+func (w WorktreePool) notes() map[string]ready {
 	found := map[string]ready{}
 	paths, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(w.repo.paths.State("warm")), warmPrefix+"*"))
 	for _, path := range paths {
@@ -73,7 +75,7 @@ func (w Warm) notes() map[string]ready {
 }
 
 // Count is how many are ready.
-func (w Warm) Count() int { return len(w.notes()) }
+func (w WorktreePool) Count() int { return len(w.notes()) }
 
 // seize takes the lock of a file of a workspace if it is free. Without an error, nil says that somebody else holds it.
 func seize(workspace, path string) (*lockfile.Lock, error) {
@@ -91,7 +93,7 @@ func seize(workspace, path string) (*lockfile.Lock, error) {
 // none to take, and where something stands at the tree already; nothing is changed then. The claim is the renaming of its
 // folder, which succeeds once. One whose files are not as they were left is removed, and so is one that fails on the way.
 // Cut short, what is there is no worktree by WorktreeIs, and AddWorktree makes it afresh.
-func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok bool, err error) {
+func (w WorktreePool) Take(ctx context.Context, to *Repo, base string) (tree string, ok bool, err error) {
 	notes := w.notes()
 	if len(notes) == 0 || to.InPlace() || !to.paths.Git || layout.Exists(to.paths.Tree) || to.paths.Registration() != "" {
 		return "", false, nil
@@ -127,7 +129,7 @@ func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok 
 }
 
 // take takes one warm worktree, if nobody else has it.
-func (w Warm) take(ctx context.Context, name string, to *Repo, base, want string) bool {
+func (w WorktreePool) take(ctx context.Context, name string, to *Repo, base, want string) bool {
 	held, err := seize(w.repo.paths.Workspace, w.lock(name))
 	if err != nil || held == nil {
 		return false
@@ -262,7 +264,7 @@ func holds(r *Repo, change []delta) error {
 }
 
 // forget drops what says that a warm worktree is ready, and its lock, which the caller holds.
-func (w Warm) forget(name string) {
+func (w WorktreePool) forget(name string) {
 	os.Remove(w.note(name)) //nolint:errcheck // without its folder it is found and removed by Tidy
 	os.Remove(w.lock(name)) //nolint:errcheck // whoever waits for a lock sees that it is no longer named
 }
@@ -271,7 +273,7 @@ func (w Warm) forget(name string) {
 // elsewhere to it, and removes those that are too many or that somebody touched. It is for the background: it waits until no
 // change of a file could go unseen, for about a second. Where another process is at it, it does nothing. On an error those
 // that were finished stay.
-func (w Warm) Fill(ctx context.Context, size int) error {
+func (w WorktreePool) Fill(ctx context.Context, size int) error {
 	if !w.repo.paths.Git || w.repo.Operation() != "" {
 		return nil
 	}
@@ -305,7 +307,7 @@ func (w Warm) Fill(ctx context.Context, size int) error {
 }
 
 // renew looks through those that are ready. What has to be finished again goes into the batch.
-func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[string]*lockfile.Lock) error {
+func (w WorktreePool) renew(ctx context.Context, size int, head, want string, batch map[string]*lockfile.Lock) error {
 	notes := w.notes()
 	for i, name := range slices.Sorted(maps.Keys(notes)) {
 		held, err := seize(w.repo.paths.Workspace, w.lock(name))
@@ -340,7 +342,7 @@ func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[
 }
 
 // plant makes one more, which is ready once it is finished.
-func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*lockfile.Lock) error {
+func (w WorktreePool) plant(ctx context.Context, head, want string, batch map[string]*lockfile.Lock) error {
 	id, err := pawl.NewID(time.Now(), rand.Reader)
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "git.io").In("git.worktree").Because(err)
@@ -362,7 +364,7 @@ func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*lo
 }
 
 // finish makes the worktrees of a batch ready, once every one of them is settled.
-func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*lockfile.Lock) error {
+func (w WorktreePool) finish(ctx context.Context, head, want string, batch map[string]*lockfile.Lock) error {
 	for name, held := range batch {
 		r := w.at(name)
 		print, err := seal(ctx, r, want)
@@ -431,7 +433,7 @@ func settledPrint(ctx context.Context, tree string) (string, error) {
 }
 
 // drop removes a warm worktree with all that is known of it. The caller holds its lock.
-func (w Warm) drop(ctx context.Context, name string) error {
+func (w WorktreePool) drop(ctx context.Context, name string) error {
 	os.Remove(w.note(name)) //nolint:errcheck // RemoveWorktree fails where this does
 	if err := w.at(name).RemoveWorktree(ctx); err != nil {
 		return err
@@ -441,12 +443,12 @@ func (w Warm) drop(ctx context.Context, name string) error {
 }
 
 // Tidy removes what was left of warm worktrees by calls that were cut short. Those that are ready or being worked on stay.
-func (w Warm) Tidy(ctx context.Context) error { return w.clear(ctx, false) }
+func (w WorktreePool) Tidy(ctx context.Context) error { return w.clear(ctx, false) }
 
 // Drain removes all warm worktrees but those that are being taken.
-func (w Warm) Drain(ctx context.Context) error { return w.clear(ctx, true) }
+func (w WorktreePool) Drain(ctx context.Context) error { return w.clear(ctx, true) }
 
-func (w Warm) clear(ctx context.Context, all bool) error {
+func (w WorktreePool) clear(ctx context.Context, all bool) error {
 	if !w.repo.paths.Git {
 		return nil
 	}
@@ -467,7 +469,7 @@ func (w Warm) clear(ctx context.Context, all bool) error {
 }
 
 // names are all warm worktrees of which there is a trace: a folder, a note, a lock, or what the user's repository knows.
-func (w Warm) names() []string {
+func (w WorktreePool) names() []string {
 	set := map[string]bool{}
 	folders := filepath.Join(w.repo.paths.Workspace, ".pawl", "worktrees")
 	for _, dir := range []string{folders, w.repo.paths.State("warm")} {
@@ -485,7 +487,7 @@ func (w Warm) names() []string {
 }
 
 // registered maps what the user's repository knows by a pattern of names to the folders, as far as they are among pawl's.
-func (w Warm) registered(pattern string) map[string]string {
+func (w WorktreePool) registered(pattern string) map[string]string {
 	folders := filepath.Join(w.repo.paths.Workspace, ".pawl", "worktrees")
 	found := map[string]string{}
 	paths, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(w.repo.paths.CommonDir), "worktrees", pattern, "gitdir"))
@@ -500,7 +502,7 @@ func (w Warm) registered(pattern string) map[string]string {
 
 // forgetTaken removes what the user's repository knows of worktrees that tasks took and whose folders are gone. It has the name
 // that they had when they were warm, by which no task looks for it.
-func (w Warm) forgetTaken() error {
+func (w WorktreePool) forgetTaken() error {
 	var failed error
 	for dir, tree := range w.registered(warmPrefix + "*") {
 		if !layout.Exists(tree) && !strings.HasPrefix(filepath.Base(tree), warmPrefix) {

@@ -195,7 +195,7 @@ func (r *reader) unknown(m member, path string, fields []field) {
 	for i, f := range fields {
 		names[i] = f.name
 	}
-	if near := pawl.Nearest(m.name, names); near != "" {
+	if near := pawl.Suggest(m.name, names); near != "" {
 		r.add(m.at, path, "plan.unknown_field_near", clip(m.name), near)
 		return
 	}

@@ -59,7 +59,7 @@ func unknown(found *problems, path, key, name string, known []string) {
 		found.at(path, key)
 		return
 	}
-	if near := pawl.Nearest(name, known); near != "" {
+	if near := pawl.Suggest(name, known); near != "" {
 		found.at(path, key+"_near", clip(name), near)
 		return
 	}

@@ -158,7 +158,7 @@ func Pick(names []string, want string) (string, error) {
 	case len(fits) > 1:
 		return "", pawl.Fail(pawl.CodeUsage, "solution.many_packages", len(fits), someOf(fits)).In("solution.Pick")
 	}
-	if near := pawl.Nearest(want, append(features, all...)); near != "" {
+	if near := pawl.Suggest(want, append(features, all...)); near != "" {
 		return "", pawl.Fail(pawl.CodeNotFound, "solution.no_such_near", Clip(want, 80), near).In("solution.Pick")
 	}
 	return "", pawl.Fail(pawl.CodeNotFound, "solution.no_such", Clip(want, 80), someOf(all)).In("solution.Pick")

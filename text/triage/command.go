@@ -80,7 +80,7 @@ func nearCommands(name string) []string {
 	var out []string
 	rest := commandNames()
 	for len(out) < 3 {
-		n := pawl.Nearest(name, rest)
+		n := pawl.Suggest(name, rest)
 		if n == "" {
 			break
 		}
@@ -100,7 +100,7 @@ func nearCommands(name string) []string {
 // changed places.
 func slip(name string) bool {
 	for _, c := range commandNames() {
-		if len(name) > 3 && pawl.Nearest(name, []string{c}) == c && oneSlip(name, c) {
+		if len(name) > 3 && pawl.Suggest(name, []string{c}) == c && oneSlip(name, c) {
 			return true
 		}
 	}

@@ -168,11 +168,11 @@ func (e *Evaluation) complete(text string) {
 	if e.Questions == nil {
 		e.Questions = []Question{}
 	}
-	for i := range e.EHRB[:min(len(e.EHRB), maxFound)] {
-		f := &e.EHRB[i]
+	for i := range e.HighRisk[:min(len(e.HighRisk), maxFound)] {
+		f := &e.HighRisk[i]
 		f.Quote, f.Span = l.locate(f.Quote, f.Span)
 	}
-	e.EHRB = join(Detect(text), e.EHRB)
+	e.HighRisk = join(Detect(text), e.HighRisk)
 	if e.Dangerous() {
 		e.Risk = pawl.RiskHigh
 	}

@@ -164,8 +164,8 @@ func TestModelDocument(t *testing.T) {
 		t.Errorf("quote %q", got)
 	}
 	// What pawl finds is added: here only a mention.
-	if len(e.EHRB) != 0 && e.EHRB[0].Stance != StanceMention || e.Dangerous() || e.Risk != pawl.RiskLow {
-		t.Errorf("%+v %s", e.EHRB, e.Risk)
+	if len(e.HighRisk) != 0 && e.HighRisk[0].Stance != StanceMention || e.Dangerous() || e.Risk != pawl.RiskLow {
+		t.Errorf("%+v %s", e.HighRisk, e.Risk)
 	}
 	if path, _ := e.Path(); path != "light" {
 		t.Error(path)
@@ -188,8 +188,8 @@ func TestModelFindsMoreNeverLess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(e.EHRB) != 2 || e.EHRB[0].Stance != StanceAction || e.EHRB[1].Quote != "wipe the logs" || e.Risk != pawl.RiskHigh {
-		t.Errorf("%+v %s", e.EHRB, e.Risk)
+	if len(e.HighRisk) != 2 || e.HighRisk[0].Stance != StanceAction || e.HighRisk[1].Quote != "wipe the logs" || e.Risk != pawl.RiskHigh {
+		t.Errorf("%+v %s", e.HighRisk, e.Risk)
 	}
 	// What pawl takes for a mention is an action where the model says so.
 	doc = modelDocument()
@@ -201,8 +201,8 @@ func TestModelFindsMoreNeverLess(t *testing.T) {
 	}
 	doc["ehrb"] = []any{map[string]any{"kind": "production", "quote": "the production database", "stance": "action"}}
 	raw, _ = json.Marshal(doc)
-	if strict, err = Decode(raw, strings.Replace(modelText, "production", "the production database", 1)); err != nil || len(strict.EHRB) != 1 || !strict.Dangerous() {
-		t.Errorf("%+v %v", strict.EHRB, err)
+	if strict, err = Decode(raw, strings.Replace(modelText, "production", "the production database", 1)); err != nil || len(strict.HighRisk) != 1 || !strict.Dangerous() {
+		t.Errorf("%+v %v", strict.HighRisk, err)
 	}
 	if path, why := e.Path(); path != "standard" || why[0].Key != "triage.path_ehrb" {
 		t.Error(path, why)

@@ -21,7 +21,7 @@ func Evaluate(requirement string, answers []Answer) (Evaluation, error) {
 	full := s.folded
 	s.text = head(s.text, headWindow)
 	s.mechanics = mechanical().MatchString(s.text) && !notMechanical().MatchString(s.text) && s.plainWork()
-	e := Evaluation{By: ByPawl, Questions: []Question{}, EHRB: Detect(text)}
+	e := Evaluation{By: ByPawl, Questions: []Question{}, HighRisk: Detect(text)}
 	e.Factors = s.factors()
 	e.Class = s.classify()
 	s.class = e.Class
@@ -54,7 +54,7 @@ func Evaluate(requirement string, answers []Answer) (Evaluation, error) {
 	switch {
 	case e.Dangerous():
 		e.Risk = pawl.RiskHigh
-	case path == "standard" || len(e.EHRB) > 0:
+	case path == "standard" || len(e.HighRisk) > 0:
 		e.Risk = pawl.RiskMedium
 	default:
 		e.Risk = pawl.RiskLow

@@ -124,6 +124,6 @@ func TestLongRequirement(t *testing.T) {
 	long := "Fix the crash in parser.go when the input is empty.\n" + strings.Repeat("This is a line of a log.\n", 2000) + "Then drop the users table."
 	got, err := Evaluate(long, nil)
 	if err != nil || !got.Ready() || !got.Dangerous() || got.Check(Merge(long, nil)) != nil {
-		t.Errorf("%v %d %v", err, got.Score, got.EHRB)
+		t.Errorf("%v %d %v", err, got.Score, got.HighRisk)
 	}
 }

@@ -114,8 +114,8 @@ type Evaluation struct {
 	AsIs bool `json:"as_is,omitempty"`
 	// Factors decide the path; the path itself is pawl's to compute (Factors.Path).
 	Factors Factors `json:"factors"`
-	// EHRB are the findings of extremely high risk. What Detect finds in the text is always among those of a checked document.
-	EHRB []Finding `json:"ehrb"`
+	// HighRisk are the findings of extremely high risk. What Detect finds in the text is always among those of a checked document.
+	HighRisk []Finding `json:"ehrb"`
 	// Why is what a model says of its judgement; the embedded agent says nothing.
 	Why string `json:"why,omitempty"`
 }
@@ -140,7 +140,7 @@ func (e Evaluation) GoOn() Evaluation {
 }
 
 // Dangerous reports whether a finding is about something that would be done, rather than only mentioned.
-func (e Evaluation) Dangerous() bool { return Acts(e.EHRB) }
+func (e Evaluation) Dangerous() bool { return Acts(e.HighRisk) }
 
 // Merge returns the text that is evaluated: the requirement, and behind it the user's answers, each on lines of its own. The
 // questions are not part of it, because they are nobody's evidence.
@@ -181,10 +181,10 @@ func (c *checker) whole(e Evaluation) {
 	c.dimensions(e)
 	c.questions(e)
 	c.factors(e.Factors)
-	if len(e.EHRB) > maxFound {
-		c.at("ehrb", "triage.too_many", len(e.EHRB), maxFound)
+	if len(e.HighRisk) > maxFound {
+		c.at("ehrb", "triage.too_many", len(e.HighRisk), maxFound)
 	}
-	for i, f := range e.EHRB[:min(len(e.EHRB), maxFound)] {
+	for i, f := range e.HighRisk[:min(len(e.HighRisk), maxFound)] {
 		path := fmt.Sprintf("ehrb[%d]", i)
 		choice(c, path+".kind", f.Kind, Kinds())
 		choice(c, path+".stance", f.Stance, []Stance{StanceAction, StanceMention})

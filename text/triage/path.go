@@ -86,10 +86,10 @@ const (
 
 // Facts are what is known of a change.
 type Facts struct {
-	Files   int  `json:"files"`
-	Lines   int  `json:"lines"` // added and removed
-	Modules int  `json:"modules"`
-	EHRB    bool `json:"ehrb"`
+	Files    int  `json:"files"`
+	Lines    int  `json:"lines"` // added and removed
+	Modules  int  `json:"modules"`
+	HighRisk bool `json:"ehrb"`
 }
 
 // Outgrown reports whether a change has become too large or too dangerous for its path. It returns the path that it needs and
@@ -106,7 +106,7 @@ func Outgrown(p workflow.Path, f Facts) (workflow.Path, Reason) {
 		return p, Reason{}
 	}
 	switch {
-	case f.EHRB:
+	case f.HighRisk:
 		return next, because("triage.grown_ehrb")
 	case f.Modules > 1:
 		return next, because("triage.grown_modules", strconv.Itoa(f.Modules))

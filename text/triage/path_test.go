@@ -60,14 +60,14 @@ func TestOutgrown(t *testing.T) {
 		{workflow.PathTweak, Facts{Files: 3, Lines: 3, Modules: 1}, workflow.PathLight, "triage.grown_files"},
 		{workflow.PathTweak, Facts{Files: 1, Lines: 31, Modules: 1}, workflow.PathLight, "triage.grown_lines"},
 		{workflow.PathTweak, Facts{Files: 2, Lines: 2, Modules: 2}, workflow.PathLight, "triage.grown_modules"},
-		{workflow.PathTweak, Facts{EHRB: true}, workflow.PathLight, "triage.grown_ehrb"},
+		{workflow.PathTweak, Facts{HighRisk: true}, workflow.PathLight, "triage.grown_ehrb"},
 		{workflow.PathTweak, Facts{}, workflow.PathTweak, ""},
 		{workflow.PathLight, Facts{Files: 10, Lines: 500, Modules: 1}, workflow.PathLight, ""},
 		{workflow.PathLight, Facts{Files: 11, Modules: 1}, workflow.PathStandard, "triage.grown_files"},
 		{workflow.PathLight, Facts{Files: 1, Lines: 501}, workflow.PathStandard, "triage.grown_lines"},
 		{workflow.PathLight, Facts{Modules: 2}, workflow.PathStandard, "triage.grown_modules"},
-		{workflow.PathLight, Facts{EHRB: true}, workflow.PathStandard, "triage.grown_ehrb"},
-		{workflow.PathStandard, Facts{Files: 999, Lines: 9999, Modules: 9, EHRB: true}, workflow.PathStandard, ""},
+		{workflow.PathLight, Facts{HighRisk: true}, workflow.PathStandard, "triage.grown_ehrb"},
+		{workflow.PathStandard, Facts{Files: 999, Lines: 9999, Modules: 9, HighRisk: true}, workflow.PathStandard, ""},
 		{workflow.PathNone, Facts{Files: 999}, workflow.PathNone, ""},
 	} {
 		got, why := Outgrown(c.path, c.f)

@@ -257,7 +257,7 @@ func (r router) looksLikeTool(name string, at Span) bool {
 // nearTools returns tools and commands that a name may mean.
 func (r router) nearTools(name string) []string {
 	var out []string
-	if n := pawl.Nearest(name, r.now.Tools); n != "" {
+	if n := pawl.Suggest(name, r.now.Tools); n != "" {
 		out = append(out, n)
 	}
 	if info, ok := workflow.LookupCommand(name); ok {

@@ -147,9 +147,9 @@ func (m mover) stop(ctx context.Context, k *kernel.Kernel) (stopped []string, er
 	for _, lane := range lanes {
 		at := k
 		if lane != kernel.SessionLabel {
-			at = k.Lane(lane)
+			at = k.Session(lane)
 		}
-		s, err := at.Look(ctx)
+		s, err := at.Snapshot(ctx)
 		if err != nil {
 			return nil, err
 		}

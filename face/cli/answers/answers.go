@@ -39,7 +39,7 @@ func newAnswerCommand(a *cli.App) *cobra.Command {
 			return cli.Usage("cli.flags_conflict", "--go-on", args[0])
 		}
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
-			s, err := sess.Workspace.Kernel.Look(c.Context())
+			s, err := sess.Workspace.Kernel.Snapshot(c.Context())
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ func newAnswerCommand(a *cli.App) *cobra.Command {
 						return err
 					}
 				}
-				return cli.DoNow(c.Context(), sess, &kernel.Give{Answers: args, Question: one})
+				return cli.DoNow(c.Context(), sess, &kernel.AnswerQuestions{Answers: args, Question: one})
 			}
 			// What no work waits for is answered without working on anything.
 			return cli.GoOn(c.Context(), sess, noWait || !cli.AwaitsAnswers(s), []string{"completed"}, give)
@@ -161,7 +161,7 @@ func labelsOfPlans(plans []*waitingPlan) string {
 // waitingOf shows the plan of an issue that can be approved together with others. It returns nil where there is none.
 func waitingOf(ctx context.Context, sess *cli.Session, i *view.Issue) (w *waitingPlan, err error) {
 	err = cli.InIssue(sess, i, func(at *cli.Session) error {
-		s, err := at.Workspace.Kernel.Look(ctx)
+		s, err := at.Workspace.Kernel.Snapshot(ctx)
 		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
 			return err
 		}

@@ -74,11 +74,11 @@ func plannedWork(ctx context.Context, sess *cli.Session) (*kernel.Snapshot, erro
 	if _, err := sess.View(ctx); err != nil {
 		return nil, err
 	}
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil || s.Solution != nil {
 		return s, err
 	}
-	if s, err = sess.Workspace.Kernel.LookLast(ctx); err == nil && s.Solution == nil {
+	if s, err = sess.Workspace.Kernel.LastRun(ctx); err == nil && s.Solution == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "cli.no_plan")
 	}
 	return s, err

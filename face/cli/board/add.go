@@ -179,12 +179,12 @@ func editIssue(ctx context.Context, sess *cli.Session, given func(flag string) b
 		return err
 	}
 	for _, other := range off {
-		if _, err := sess.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
+		if _, err := sess.Do(ctx, &kernel.AddDependency{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
 			return err
 		}
 	}
 	for _, other := range on {
-		if _, err := sess.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID}); err != nil {
+		if _, err := sess.Do(ctx, &kernel.AddDependency{Issue: i.ID, On: other.ID}); err != nil {
 			return err
 		}
 	}

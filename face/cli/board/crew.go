@@ -59,7 +59,7 @@ func newWorkerCommand(a *cli.App) *cobra.Command {
   pawl worker --workers 4 --yes
   pawl worker --stay --plan-only --agent llm`, cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return working(c.Context(), a, &w, nil, func(o *runner.CrewOptions) {
+		return working(c.Context(), a, &w, nil, func(o *runner.PoolOptions) {
 			o.Plan, o.Execute, o.Stay = !w.executeOnly, !w.planOnly, w.stay
 		})
 	}
@@ -79,7 +79,7 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 		if w.all == (len(args) > 0) {
 			return cli.Usage("issue.which", c.CommandPath())
 		}
-		return working(c.Context(), a, &w, args, func(o *runner.CrewOptions) { o.Plan = true })
+		return working(c.Context(), a, &w, args, func(o *runner.PoolOptions) { o.Plan = true })
 	}
 	w.flags(a.Printer, c)
 	c.Flags().BoolVar(&w.all, "all", false, a.Text("issue.flag.all"))
@@ -95,7 +95,7 @@ func newExecuteCommand(a *cli.App) *cobra.Command {
 		if w.all == (len(args) > 0) {
 			return cli.Usage("issue.which", c.CommandPath())
 		}
-		return working(c.Context(), a, &w, args, func(o *runner.CrewOptions) {
+		return working(c.Context(), a, &w, args, func(o *runner.PoolOptions) {
 			// What is approved by policy may be planned on the way; otherwise a person would be asked in the middle of it.
 			o.Plan, o.Execute = w.yes, true
 		})
@@ -106,7 +106,7 @@ func newExecuteCommand(a *cli.App) *cobra.Command {
 }
 
 // working runs a crew until nothing is left that it could do, and says what came of it.
-func working(ctx context.Context, a *cli.App, w *work, names []string, set func(*runner.CrewOptions)) error {
+func working(ctx context.Context, a *cli.App, w *work, names []string, set func(*runner.PoolOptions)) error {
 	if err := w.check(); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if err := agents.Ready(ctx, sess, sess.Config.Agent); err != nil {
 			return err
 		}
-		o := runner.CrewOptions{Workers: w.workers}
+		o := runner.PoolOptions{Workers: w.workers}
 		if o.Branch, err = aimBoard(ctx, sess, w.branch); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, err
 
 // runCrew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else is left to do, and
 // the work goes on with what was answered. It ends with what is left.
-func runCrew(ctx context.Context, sess *cli.Session, o runner.CrewOptions, chosen []*view.Issue) error {
+func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chosen []*view.Issue) error {
 	cli.Warn(ctx, sess)
 	t := newCrewReporter(sess)
 	o.Tell = t.tell
@@ -184,7 +184,7 @@ func runCrew(ctx context.Context, sess *cli.Session, o runner.CrewOptions, chose
 }
 
 // runOnce has workers do what can be done.
-func runOnce(ctx context.Context, sess *cli.Session, o runner.CrewOptions, t *crewReporter) error {
+func runOnce(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t *crewReporter) error {
 	crew, err := sess.Workspace.Crew(o)
 	if err != nil {
 		return err
@@ -334,13 +334,13 @@ func (t *crewReporter) ended(h runner.Happened, issue string) string {
 		return line
 	case h.State == string(board.IssueFailed):
 		return text(t.sess.Style.Bad(), "issue.live.failed")
-	case h.Rest == runner.RestApproval:
+	case h.Rest == runner.StopApproval:
 		return text(t.sess.Style.Warn(), "issue.live.approval")
-	case h.Rest == runner.RestQuestion:
+	case h.Rest == runner.StopQuestion:
 		return text(t.sess.Style.Warn(), "issue.live.question")
-	case h.Rest == runner.RestBlocked:
+	case h.Rest == runner.StopBlocked:
 		return text(t.sess.Style.Warn(), "issue.live.blocked")
-	case h.Rest == runner.RestPlanned:
+	case h.Rest == runner.StopPlanned:
 		return text(t.sess.Style.OK(), "issue.live.planned")
 	}
 	return text(t.sess.Style.Dot(), "issue.live.left")
@@ -389,7 +389,7 @@ const maxNamed = 20
 
 // reportRest says what came of it and what is left for a person. The error tells the exit status: some issues failed, or one that
 // was named could not be worked on.
-func reportRest(ctx context.Context, sess *cli.Session, o runner.CrewOptions, t *crewReporter, chosen []*view.Issue) error {
+func reportRest(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t *crewReporter, chosen []*view.Issue) error {
 	var errs []error
 	for _, c := range chosen {
 		if t.left[c.Label] {
@@ -416,7 +416,7 @@ func reportRest(ctx context.Context, sess *cli.Session, o runner.CrewOptions, t 
 }
 
 // whyIdle says why nothing was done for an issue that was named, or returns nil where nothing was to be done.
-func whyIdle(ctx context.Context, sess *cli.Session, id string, o runner.CrewOptions) error {
+func whyIdle(ctx context.Context, sess *cli.Session, id string, o runner.PoolOptions) error {
 	found, err := sess.Ask().Board().ByID(ctx, []string{id})
 	if err != nil || len(found) == 0 {
 		return err

@@ -191,7 +191,7 @@ func pace(done []*view.Issue, workers int) (finished int, took time.Duration) {
 // atWork says what a worker does now.
 func (d *boardReader) atWork(ctx context.Context, b view.IssueWorker) tui.Worker {
 	w := tui.Worker{Name: short(b.Owner), Issue: b.Label, Since: b.Since}
-	s, err := d.sess.Workspace.Kernel.Lane(b.Label).Look(ctx)
+	s, err := d.sess.Workspace.Kernel.Session(b.Label).Snapshot(ctx)
 	if err != nil || s.Session == nil {
 		return w
 	}
@@ -284,7 +284,7 @@ func (d *boardReader) detail(ctx context.Context, id string) (tui.Detail, error)
 		return tui.Detail{}, err
 	}
 	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: failureText(d.sess.Printer, &w.Issue), Next: nextOf(&i.IssueLine)}
-	s, err := d.sess.Workspace.Kernel.Lane(i.Label).LookLast(ctx)
+	s, err := d.sess.Workspace.Kernel.Session(i.Label).LastRun(ctx)
 	if pawl.CodeOf(err) != pawl.CodeNotFound && err != nil {
 		return out, err
 	}

@@ -99,7 +99,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	}
 	begin := func(id string) {
 		t.Helper()
-		out, err := k.Do(ctx, kernel.Envelope{Actor: "user:ada", Command: &kernel.Take{Owner: "one/1", Planning: true, Issue: id, Now: k.Now()}})
+		out, err := k.Do(ctx, kernel.Envelope{Actor: "user:ada", Command: &kernel.ClaimIssue{Owner: "one/1", Planning: true, Issue: id, Now: k.Now()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := &kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted}
-		if _, err := k.Lane(taken.Lane).Do(ctx, kernel.Envelope{Actor: "user:ada", Claim: taken.Token, Command: start}); err != nil {
+		if _, err := k.Session(taken.Session).Do(ctx, kernel.Envelope{Actor: "user:ada", Claim: taken.Token, Command: start}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,8 +35,8 @@ func bindPlan(ctx context.Context, sess *cli.Session, name, which string) error 
 	if err != nil {
 		return err
 	}
-	lane := sess.Workspace.Kernel.Lane(i.Label)
-	at, err := lane.Look(ctx)
+	lane := sess.Workspace.Kernel.Session(i.Label)
+	at, err := lane.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,14 +75,14 @@ func bindPlan(ctx context.Context, sess *cli.Session, name, which string) error 
 
 // windUp gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
 func windUp(ctx context.Context, sess *cli.Session, i *view.Issue, c kernel.Command) error {
-	if _, err := sess.Workspace.Kernel.Lane(i.Label).Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: c}); err != nil {
+	if _, err := sess.Workspace.Kernel.Session(i.Label).Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: c}); err != nil {
 		return err
 	}
 	found, err := sess.Ask().Board().ByID(ctx, []string{i.ID})
 	if err != nil || len(found) == 0 || !found[0].Winding || found[0].Owner != "" {
 		return err
 	}
-	crew, err := sess.Workspace.Crew(runner.CrewOptions{Workers: 1, Execute: true, Issues: []string{i.ID}})
+	crew, err := sess.Workspace.Crew(runner.PoolOptions{Workers: 1, Execute: true, Issues: []string{i.ID}})
 	if err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func each(ctx context.Context, a *cli.App, names []string, do func(*cli.Session,
 
 // retryIssue has a failed issue tried again: its plan, or with replan a new one.
 func retryIssue(ctx context.Context, sess *cli.Session, i *view.Issue, note string, replan bool) (string, error) {
-	lane := sess.Workspace.Kernel.Lane(i.Label)
-	at, err := lane.Look(ctx)
+	lane := sess.Workspace.Kernel.Session(i.Label)
+	at, err := lane.Snapshot(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +172,7 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 // skipIssue leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
 // longer wait for it.
 func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason string, release bool) (key string, err error) {
-	at, err := sess.Workspace.Kernel.Lane(i.Label).Look(ctx)
+	at, err := sess.Workspace.Kernel.Session(i.Label).Snapshot(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -205,7 +205,7 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 	for _, label := range w.Needed {
 		j, err := sess.Ask().Board().Issue(ctx, label)
 		if err == nil {
-			_, err = sess.Do(ctx, &kernel.Depend{Issue: j.ID, On: i.ID, Remove: true})
+			_, err = sess.Do(ctx, &kernel.AddDependency{Issue: j.ID, On: i.ID, Remove: true})
 		}
 		if err != nil {
 			return "", err

@@ -310,7 +310,7 @@ func hashes(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	if sess == nil {
 		return none
 	}
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
 		return none
 	}

@@ -69,7 +69,7 @@ func stop(ctx context.Context, sess *cli.Session, reason string) error {
 	if sess.JSON {
 		return cli.PrintState(ctx, sess)
 	}
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err == nil {
 		cli.PrintBlocked(sess.Printer, s, cli.Stays(ctx, sess, s))
 	}
@@ -141,13 +141,13 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 // Rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work in
 // the user's own tree, that is an undo.
 func Rollback(ctx context.Context, sess *cli.Session, reason string, yes bool) error {
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	idle := s.Session != nil && s.Session.State == "IDLE"
 	if idle {
-		if s, err = sess.Workspace.Kernel.LookLast(ctx); err != nil {
+		if s, err = sess.Workspace.Kernel.LastRun(ctx); err != nil {
 			return err
 		}
 	}

@@ -127,11 +127,11 @@ func tellReversed(ctx context.Context, sess *cli.Session, run, done string) erro
 
 // reversed reads the run that an undo is about: the one in progress, else the last one.
 func reversed(ctx context.Context, sess *cli.Session) (*kernel.Snapshot, error) {
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil || s.Session == nil || s.Session.Run != "" {
 		return s, err
 	}
-	return sess.Workspace.Kernel.LookLast(ctx)
+	return sess.Workspace.Kernel.LastRun(ctx)
 }
 
 // stepBetween names the step that was undone or brought back between two looks at a run, or returns "".

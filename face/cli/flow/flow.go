@@ -191,7 +191,7 @@ func command(ctx context.Context, a *cli.App, f flags, name, argument string) er
 func situation(ctx context.Context, a *cli.App) (triage.Situation, error) {
 	now := triage.Situation{Vars: workflow.Initial()}
 	err := a.With(ctx, cli.Reading(), func(sess *cli.Session) error {
-		s, err := sess.Workspace.Kernel.Look(ctx)
+		s, err := sess.Workspace.Kernel.Snapshot(ctx)
 		if err != nil || s.Session == nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func asks(s *kernel.Snapshot) string {
 func reply(ctx context.Context, a *cli.App, r triage.Route) error {
 	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 		return cli.GoOn(ctx, sess, false, append(wanted(), "canceled", "declined"), func(sess *cli.Session) error {
-			s, err := sess.Workspace.Kernel.Look(ctx)
+			s, err := sess.Workspace.Kernel.Snapshot(ctx)
 			if err != nil {
 				return err
 			}
@@ -247,12 +247,12 @@ func replyTo(s *kernel.Snapshot, r triage.Route) kernel.Command {
 	case about == "":
 		return nil // somebody else has answered meanwhile
 	case about == "questions" && (r.Choice == triage.ChoiceAsIs || r.Choice == triage.ChoiceYes):
-		return &kernel.Give{}
+		return &kernel.AnswerQuestions{}
 	case about == "questions" && len(s.Turn.Questions) == 1:
-		return &kernel.Give{Answers: []string{r.Argument}}
+		return &kernel.AnswerQuestions{Answers: []string{r.Argument}}
 	case about == "questions":
 		lines := slices.DeleteFunc(strings.Split(r.Argument, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
-		return &kernel.Give{Answers: lines}
+		return &kernel.AnswerQuestions{Answers: lines}
 	case about == "stage" && r.Choice == triage.ChoiceYes:
 		choice := workflow.ChooseStart
 		if s.Flow.Mode.Auto() {
@@ -300,7 +300,7 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) err
 	if err := begin(ctx, sess, f, s); err != nil {
 		return err
 	}
-	last, err := sess.Workspace.Kernel.LookLast(ctx)
+	last, err := sess.Workspace.Kernel.LastRun(ctx)
 	if err != nil || last.Run == nil || last.Run.Land == nil || last.Run.Outcome != "completed" {
 		return err
 	}
@@ -357,7 +357,7 @@ func begin(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) err
 // giveWay makes room for a flow: the one that is running is canceled when the person agrees, and resets its variables. It
 // reports whether there was one.
 func giveWay(ctx context.Context, sess *cli.Session, f flags, name string) (bool, error) {
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) {
 		return false, err
 	}

@@ -71,7 +71,7 @@ func (p *prompt) status() tui.Status {
 	if sess == nil {
 		return tui.Status{}
 	}
-	s, err := sess.Workspace.Kernel.Look(context.Background())
+	s, err := sess.Workspace.Kernel.Snapshot(context.Background())
 	if err != nil || s.Session == nil {
 		p.close()
 		return tui.Status{}

@@ -40,7 +40,7 @@ func newToolLeaveCommand(a *cli.App) *cobra.Command {
 
 // variables prints the variables of the flow as they are.
 func variables(c *cobra.Command, sess *cli.Session) error {
-	s, err := sess.Workspace.Kernel.Look(c.Context())
+	s, err := sess.Workspace.Kernel.Snapshot(c.Context())
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func carry(ctx context.Context, sess *cli.Session, command string, kind effect.K
 }
 
 func receipt(ctx context.Context, sess *cli.Session, id string) (effect.Receipt, error) {
-	e, err := sess.Workspace.Kernel.LookEffect(ctx, id)
+	e, err := sess.Workspace.Kernel.Effect(ctx, id)
 	if err != nil {
 		return effect.Receipt{}, err
 	}

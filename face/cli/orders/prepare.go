@@ -93,7 +93,7 @@ func prepare(ctx context.Context, sess *cli.Session, f prepareFlags) error {
 // standing is the tree whose lock files count: that of the task at work, where it waits for a person, else the user's own.
 func standing(ctx context.Context, sess *cli.Session) (effect.Place, error) {
 	place := cli.WorkPlace(sess.Workspace.Place, true)
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) || s.Task == nil || s.Task.Place.Tree == "" || !sess.Workspace.Project.Stands(s.Task.Place) {
 		return place, err
 	}
@@ -159,6 +159,6 @@ func sayPrepared(pr *cli.Printer, r effect.Receipt, hopeless error) error {
 // left reports whether what a crash cut off is the fetching of dependencies, which is let through where a plan waits for a word or
 // work stopped as well.
 func left(ctx context.Context, sess *cli.Session, id string) bool {
-	e, err := sess.Workspace.Kernel.LookEffect(ctx, id)
+	e, err := sess.Workspace.Kernel.Effect(ctx, id)
 	return err == nil && e != nil && e.What() == effect.KindPrepare
 }

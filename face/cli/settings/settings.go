@@ -435,7 +435,7 @@ func Find(name string) (Setting, error) {
 	if s, ok := findSetting(name); ok {
 		return s, nil
 	}
-	if near := pawl.Nearest(name, settingNames()); near != "" {
+	if near := pawl.Suggest(name, settingNames()); near != "" {
 		return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", policy.Display(name), near)
 	}
 	return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", policy.Display(name))

@@ -46,7 +46,7 @@ func newContextProgressCommand(a *cli.App) *cobra.Command {
 	c := a.Command("progress TASK STATUS", "cli.context.progress", "  pawl context progress T-001 DONE -m \"parser finished\"", cli.Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return cli.OpenAndGoOn(c.Context(), a, true, nil, func(sess *cli.Session) error {
-			s, err := sess.Workspace.Kernel.LookAt(c.Context(), args[0])
+			s, err := sess.Workspace.Kernel.TaskSnapshot(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ func newContextStateCommand(a *cli.App) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
 		return cli.OpenAndGoOn(ctx, a, true, nil, func(sess *cli.Session) error {
-			s, err := sess.Workspace.Kernel.Look(ctx)
+			s, err := sess.Workspace.Kernel.Snapshot(ctx)
 			if err != nil {
 				return err
 			}

@@ -83,7 +83,7 @@ func newTaskCreateCommand(a *cli.App) *cobra.Command {
 
 // Print prints where a task stands after a command.
 func Print(ctx context.Context, sess *cli.Session, id string) error {
-	s, err := sess.Workspace.Kernel.LookAt(ctx, id)
+	s, err := sess.Workspace.Kernel.TaskSnapshot(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func taskOrCurrent(ctx context.Context, sess *cli.Session, args []string) (*kern
 	if _, err := sess.View(ctx); err != nil {
 		return nil, err
 	}
-	s, err := sess.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil || s.Task != nil {
 		return s, err
 	}
@@ -231,7 +231,7 @@ func taskOrCurrent(ctx context.Context, sess *cli.Session, args []string) (*kern
 		}
 		return cli.FindTask(ctx, sess, name)
 	}
-	if s, err = sess.Workspace.Kernel.LookLast(ctx); err == nil && s.Task == nil {
+	if s, err = sess.Workspace.Kernel.LastRun(ctx); err == nil && s.Task == nil {
 		err = cli.Usage("cli.task.which")
 	}
 	return s, err

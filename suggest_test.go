@@ -13,7 +13,7 @@ func TestNearest(t *testing.T) {
 		"write_fil": "write_file", "WRITE_FILE": "write_file", "wrte_fle": "write_file", "wt_fl": "", "rnu": "", "rum": "run", "und": "undo",
 		"rdo": "redo", "undoo": "undo", "run": "", "": "", "T-01": "T-001", "elsewhere": "", strings.Repeat("x", 299): "",
 	} {
-		if got := pawl.Nearest(word, known); got != want {
+		if got := pawl.Suggest(word, known); got != want {
 			t.Errorf("%.20q: %q, want %q", word, got, want)
 		}
 	}

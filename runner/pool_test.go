@@ -22,7 +22,7 @@ type gang struct {
 	t     *testing.T
 	k     *kernel.Kernel
 	store *shaky
-	o     runner.CrewOptions
+	o     runner.PoolOptions
 
 	mu   sync.Mutex
 	told []runner.Happened
@@ -59,7 +59,7 @@ func newGang(t *testing.T, drivers map[effect.Kind]runner.Driver, titles ...stri
 	config.Retry.Base = time.Hour
 	g := &gang{t: t, store: &shaky{Store: memory.New()}}
 	g.k = kernel.New(g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
-	g.o = runner.CrewOptions{Options: base.o, Lane: func(label string) runner.Kernel { return g.k.Lane(label) }, Tell: func(h runner.Happened) {
+	g.o = runner.PoolOptions{Options: base.o, Session: func(label string) runner.Kernel { return g.k.Session(label) }, Tell: func(h runner.Happened) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.told = append(g.told, h)
@@ -99,23 +99,23 @@ func (g *gang) count(what runner.What) (n int) {
 	return n
 }
 
-// TestIssueThatIsDueLaterIsLeftAlone fails the gates of an issue, which puts its next attempt an hour off: the crew must not
+// TestIssueThatIsDueLaterIsLeftAlone fails the gates of an issue, which puts its next attempt an hour off: the pool must not
 // take and leave it again and again until then.
 func TestIssueThatIsDueLaterIsLeftAlone(t *testing.T) {
 	failed := effect.VerifyResult{Tree: "t", TreeAfter: "t", Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckFailed}}}
 	g := newGang(t, map[effect.Kind]runner.Driver{effect.KindGates: gives(failed)}, "act")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if err := runner.NewCrew(g.k, g.o).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("the crew does not wait for the next attempt: %v", err)
+	if err := runner.NewPool(g.k, g.o).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the pool does not wait for the next attempt: %v", err)
 	}
-	later := slices.ContainsFunc(g.told, func(h runner.Happened) bool { return h.Rest == runner.RestLater })
+	later := slices.ContainsFunc(g.told, func(h runner.Happened) bool { return h.Rest == runner.StopLater })
 	if n := g.count(runner.DidTake); n > 3 || !later {
 		t.Errorf("taken %d times: %+v", n, g.told)
 	}
 }
 
-// TestStoreThatFailsEndsTheCrew has the store refuse to write: a crew that is to work on one issue must say so, as one that
+// TestStoreThatFailsEndsTheCrew has the store refuse to write: a pool that is to work on one issue must say so, as one that
 // works on all does, and not try for ever.
 func TestStoreThatFailsEndsTheCrew(t *testing.T) {
 	full := pawl.Fail(pawl.CodeIO, "store.io", "full")
@@ -132,7 +132,7 @@ func TestStoreThatFailsEndsTheCrew(t *testing.T) {
 		}
 		g.store.breaks(full)
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		if err := runner.NewCrew(g.k, g.o).Run(ctx); pawl.CodeOf(err) != pawl.CodeIO {
+		if err := runner.NewPool(g.k, g.o).Run(ctx); pawl.CodeOf(err) != pawl.CodeIO {
 			t.Errorf("named %v: %v", named, err)
 		}
 		cancel()
@@ -155,9 +155,9 @@ func TestWorkerThatLostItsClaimStops(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { over <- runner.NewCrew(g.k, g.o).Run(ctx) }()
+	go func() { over <- runner.NewPool(g.k, g.o).Run(ctx) }()
 	<-started
-	g.do(&kernel.Leave{Owner: "one/1"})
+	g.do(&kernel.ReleaseIssue{Owner: "one/1"})
 	select {
 	case <-stopped:
 	case <-ctx.Done():
@@ -186,8 +186,8 @@ func TestWorkerThatSleptThroughItsClaimDoesNothingMore(t *testing.T) {
 			if lost.Load() {
 				after.Store(kind, true)
 			} else if kind == effect.KindPlan {
-				g.do(&kernel.Leave{Owner: "one/1"})
-				g.do(&kernel.Take{Owner: "another", Planning: true, Now: g.k.Now()})
+				g.do(&kernel.ReleaseIssue{Owner: "one/1"})
+				g.do(&kernel.ClaimIssue{Owner: "another", Planning: true, Now: g.k.Now()})
 				lost.Store(true)
 			}
 			return d.Do(ctx, e, nil)
@@ -198,7 +198,7 @@ func TestWorkerThatSleptThroughItsClaimDoesNothingMore(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { over <- runner.NewCrew(g.k, g.o).Run(ctx) }()
+	go func() { over <- runner.NewPool(g.k, g.o).Run(ctx) }()
 	for g.count(runner.DidLeave) == 0 && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}

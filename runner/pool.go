@@ -17,25 +17,25 @@ import (
 	"pawl/machine/session"
 )
 
-// Backlog is what a crew needs of the kernel beside what each runner needs.
+// Backlog is what a pool needs of the kernel beside what each runner needs.
 type Backlog interface {
 	Kernel
 	Store() kernel.Store
 	OnCommit(f func(kernel.Outcome)) (cancel func())
 }
 
-// CrewOptions are what a Crew is made of.
-type CrewOptions struct {
-	// Options are those of each runner. Owner is the name of the crew, of which those of its workers are made; Progress is
+// PoolOptions are what a Pool is made of.
+type PoolOptions struct {
+	// Options are those of each runner. Owner is the name of the pool, of which those of its workers are made; Progress is
 	// replaced by Tell.
 	Options
-	// Lane returns the kernel of an issue's session.
-	Lane func(label string) Kernel
+	// Session returns the kernel of an issue's session.
+	Session func(label string) Kernel
 	// Workers is how many issues are worked on at the same time.
 	Workers int
-	// Plan and Execute say what the crew does; both unless one is set.
+	// Plan and Execute say what the pool does; both unless one is set.
 	Plan, Execute bool
-	// Issues restricts the crew to some issues, by their ids; none means all.
+	// Issues restricts the pool to some issues, by their ids; none means all.
 	Issues []string
 	// Start is what a plan is asked for with: place, run mode, agent, and the policy in whose name plans are approved.
 	Start kernel.Start
@@ -43,13 +43,13 @@ type CrewOptions struct {
 	Alive func(owner string) bool
 	// Branch is the branch that a batch is begun for, "" where there is none.
 	Branch string
-	// Stay keeps the crew waiting for further issues; otherwise it ends when nothing is left that it could do.
+	// Stay keeps the pool waiting for further issues; otherwise it ends when nothing is left that it could do.
 	Stay bool
 	// Tell is told what happens. It may be called from several goroutines.
 	Tell func(Happened)
 }
 
-// Happened is one thing that a crew did.
+// Happened is one thing that a pool did.
 type Happened struct {
 	What  What   `json:"what"`
 	Owner string `json:"worker"`
@@ -59,8 +59,8 @@ type Happened struct {
 	// Rest says why the issue was left, State its status then; Line is what an effect says while it is at work. Err is what a
 	// worker stumbled over or waits for, and for an issue that was left blocked what a person has to mend. A worker that waits
 	// for its next issue names none.
-	Rest  Rest   `json:"rest,omitempty"`
-	State string `json:"state,omitempty"`
+	Rest  StopReason `json:"rest,omitempty"`
+	State string     `json:"state,omitempty"`
 	// Branch is the branch that the result of an issue is on, once it is completed.
 	Branch string      `json:"branch,omitempty"`
 	Effect effect.Kind `json:"effect,omitempty"`
@@ -71,7 +71,7 @@ type Happened struct {
 // What says what happened.
 type What string
 
-// The things that a crew does.
+// The things that a pool does.
 const (
 	DidTake    What = "taken"
 	DidLeave   What = "left"
@@ -82,19 +82,19 @@ const (
 	DidWait    What = "waiting"
 )
 
-// Crew works on the issues of the board: several at a time, each in its own session and worktree. Several crews, also in
+// Pool works on the issues of the board: several at a time, each in its own session and worktree. Several crews, also in
 // several processes, may work on one board: every issue is claimed under a lease before anything is done for it.
-type Crew struct {
+type Pool struct {
 	kernel Backlog
-	opt    CrewOptions
+	opt    PoolOptions
 
 	mu   sync.Mutex
 	wake chan struct{} // closed, and replaced, when there may be something to claim
 	busy int
 }
 
-// NewCrew returns a crew.
-func NewCrew(k Backlog, opt CrewOptions) *Crew {
+// NewPool returns a pool.
+func NewPool(k Backlog, opt PoolOptions) *Pool {
 	if opt.Workers <= 0 {
 		opt.Workers = 1
 	}
@@ -110,12 +110,12 @@ func NewCrew(k Backlog, opt CrewOptions) *Crew {
 	if opt.Alive == nil {
 		opt.Alive = func(string) bool { return true }
 	}
-	return &Crew{kernel: k, opt: opt, wake: make(chan struct{})}
+	return &Pool{kernel: k, opt: opt, wake: make(chan struct{})}
 }
 
 // Run works until ctx ends or nothing is left to do. The error is the first that keeps a worker from working at all; what
 // goes wrong with one issue is told and leaves the others alone.
-func (c *Crew) Run(ctx context.Context) error {
+func (c *Pool) Run(ctx context.Context) error {
 	defer c.kernel.OnCommit(func(o kernel.Outcome) {
 		if ofBoard(o) {
 			c.rouse()
@@ -129,7 +129,7 @@ func (c *Crew) Run(ctx context.Context) error {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			w := worker{Crew: c, owner: fmt.Sprintf("%s/%d", c.opt.Owner, n+1)}
+			w := worker{Pool: c, owner: fmt.Sprintf("%s/%d", c.opt.Owner, n+1)}
 			if errs[n] = w.run(ctx); errs[n] != nil {
 				stop()
 			}
@@ -152,7 +152,7 @@ func ofBoard(o kernel.Outcome) bool {
 }
 
 // rouse wakes every worker that waits.
-func (c *Crew) rouse() {
+func (c *Pool) rouse() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.wake)
@@ -160,19 +160,19 @@ func (c *Crew) rouse() {
 }
 
 // roused is closed at the next rouse.
-func (c *Crew) roused() <-chan struct{} {
+func (c *Pool) roused() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.wake
 }
 
-// worker is one of a crew.
+// worker is one of a pool.
 type worker struct {
-	*Crew
+	*Pool
 	owner string
 }
 
-// A worker with nothing to do looks again when this crew has written something of an issue, at most once in restless, and for
+// A worker with nothing to do looks again when this pool has written something of an issue, at most once in restless, and for
 // what other processes write every idle.
 const (
 	idle     = 250 * time.Millisecond
@@ -217,7 +217,7 @@ func (w worker) run(ctx context.Context) error {
 	}
 }
 
-func (c *Crew) count(n int) {
+func (c *Pool) count(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy += n
@@ -259,7 +259,7 @@ func refuses(err error) bool {
 // take claims an issue, the one that is named if one is.
 func (w worker) take(ctx context.Context, issue string, planning bool) (*kernel.Taken, error) {
 	w.count(1)
-	out, err := w.do(ctx, &kernel.Take{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now(), Branch: w.opt.Branch})
+	out, err := w.do(ctx, &kernel.ClaimIssue{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now(), Branch: w.opt.Branch})
 	var taken *kernel.Taken
 	if err == nil {
 		err = json.Unmarshal(out.Result, &taken)
@@ -268,7 +268,7 @@ func (w worker) take(ctx context.Context, issue string, planning bool) (*kernel.
 		w.count(-1)
 		return nil, err
 	}
-	w.opt.Tell(Happened{What: DidTake, Owner: w.owner, Issue: taken.Lane, Planning: planning})
+	w.opt.Tell(Happened{What: DidTake, Owner: w.owner, Issue: taken.Session, Planning: planning})
 	return taken, nil
 }
 
@@ -299,7 +299,7 @@ func (w worker) tidy(ctx context.Context) error {
 				continue
 			}
 			gone[busy.Owner] = true
-			out, err := w.do(ctx, &kernel.Leave{Owner: busy.Owner})
+			out, err := w.do(ctx, &kernel.ReleaseIssue{Owner: busy.Owner})
 			if err != nil {
 				return err
 			}
@@ -311,7 +311,7 @@ func (w worker) tidy(ctx context.Context) error {
 	return nil
 }
 
-// over reports whether the crew is done: none of its workers works, and nothing is to be claimed now or at a known time.
+// over reports whether the pool is done: none of its workers works, and nothing is to be claimed now or at a known time.
 func (w worker) over(ctx context.Context) (bool, error) {
 	if w.opt.Stay {
 		return false, nil
@@ -362,7 +362,7 @@ func (w worker) work(ctx context.Context, t *kernel.Taken, planning bool) {
 		err = cause // the claim, which says more than that the work was stopped
 	}
 	if err != nil && ctx.Err() == nil && w.opt.Holds() == nil {
-		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
+		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Session, Err: err})
 	}
 	w.leave(ctx, t, rest, err)
 }
@@ -370,24 +370,24 @@ func (w worker) work(ctx context.Context, t *kernel.Taken, planning bool) {
 // pauseAfterError is how long an issue is left alone that could not be worked on for a reason of pawl's own.
 const pauseAfterError = 30 * time.Second
 
-// leave ends the claim, also when the crew is to end: what it did is settled, and the next one goes on from there.
-func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error) {
+// leave ends the claim, also when the pool is to end: what it did is settled, and the next one goes on from there.
+func (w worker) leave(ctx context.Context, t *kernel.Taken, rest StopReason, err error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	leave := &kernel.Leave{Issue: t.Issue, Token: t.Token}
+	leave := &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token}
 	if err != nil && ctx.Err() == nil && !lost(err) && w.opt.Holds() == nil {
 		leave.Again = w.kernel.Now().Add(pauseAfterError)
 	}
 	if _, err := w.do(late, leave); err != nil && !lost(err) {
-		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
+		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Session, Err: err})
 	}
 	i := new(kernel.Issue)
 	if rows, err := w.kernel.Store().Load(late, kernel.Select{Kind: kernel.KindIssue, ID: t.Issue}); err == nil && len(rows[0]) > 0 {
 		_ = kernel.Decode(rows[0][0], i) // what cannot be read is not told
 	}
-	left := Happened{What: DidLeave, Owner: w.owner, Issue: t.Lane, Rest: rest, State: i.State, Branch: i.Landed}
-	if rest == RestBlocked {
-		if s, err := w.opt.Lane(t.Lane).Look(late); err == nil && s.Session != nil && s.Session.Blocked != nil {
+	left := Happened{What: DidLeave, Owner: w.owner, Issue: t.Session, Rest: rest, State: i.State, Branch: i.Landed}
+	if rest == StopBlocked {
+		if s, err := w.opt.Session(t.Session).Snapshot(late); err == nil && s.Session != nil && s.Session.Blocked != nil {
 			left.Err = s.Session.Blocked.Error.Err()
 		}
 	}
@@ -408,7 +408,7 @@ func (w worker) keep(ctx context.Context, stop context.CancelCauseFunc, t *kerne
 			return
 		case <-ticker.C:
 		}
-		if _, err := w.do(ctx, &kernel.Keep{Issue: t.Issue, Token: t.Token}); errors.Is(err, pawl.ErrFenced) {
+		if _, err := w.do(ctx, &kernel.RenewIssue{Issue: t.Issue, Token: t.Token}); errors.Is(err, pawl.ErrFenced) {
 			stop(err)
 			return
 		}
@@ -419,20 +419,20 @@ func (w worker) keep(ctx context.Context, stop context.CancelCauseFunc, t *kerne
 const patience = 2 * time.Second
 
 // drive runs the issue's session until it rests, and helps it on as far as the policy of the board goes.
-func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest, error) {
-	k := w.opt.Lane(t.Lane)
+func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (StopReason, error) {
+	k := w.opt.Session(t.Session)
 	o := w.opt.Options
 	o.Owner, o.Claim, o.PlanOnly, o.Patience = w.owner, t.Token, planning, patience
 	o.Progress = func(e effect.Effect, line string) {
-		w.opt.Tell(Happened{What: DidWork, Owner: w.owner, Issue: t.Lane, Effect: e.Kind, Line: line})
+		w.opt.Tell(Happened{What: DidWork, Owner: w.owner, Issue: t.Session, Effect: e.Kind, Line: line})
 	}
 	o.Waits = func(_ effect.Effect, why error) {
-		w.opt.Tell(Happened{What: DidWait, Owner: w.owner, Issue: t.Lane, Err: why})
+		w.opt.Tell(Happened{What: DidWait, Owner: w.owner, Issue: t.Session, Err: why})
 	}
 	r := New(k, o)
 	defer w.kernel.OnCommit(r.Heard)()
 	if planning {
-		s, err := k.Look(ctx)
+		s, err := k.Snapshot(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -446,7 +446,7 @@ func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest
 	}
 	for {
 		rest, err := r.Run(ctx)
-		if err != nil || rest != RestBlocked {
+		if err != nil || rest != StopBlocked {
 			return rest, err
 		}
 		if err = w.help(ctx, k, t); err != nil {
@@ -464,11 +464,11 @@ var byPolicy = pawl.By(pawl.KindPolicy, "board/retry")
 // help tries again what failed, within the budget of the board. Work that conflicts with what landed meanwhile is taken back
 // to begin anew on the present branch, once, and is told of the conflict.
 func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
-	s, err := k.Look(ctx)
+	s, err := k.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	refused := pawl.Fail(pawl.CodeBudget, "kernel.board_retries", t.Lane)
+	refused := pawl.Fail(pawl.CodeBudget, "kernel.board_retries", t.Session)
 	if s.Session == nil || s.Session.Blocked == nil {
 		return refused
 	}
@@ -481,7 +481,7 @@ func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
 		return refused
 	}
 	if err == nil {
-		w.opt.Tell(Happened{What: DidRetry, Owner: w.owner, Issue: t.Lane})
+		w.opt.Tell(Happened{What: DidRetry, Owner: w.owner, Issue: t.Session})
 	}
 	return err
 }
