@@ -22,8 +22,8 @@ const (
 	ClassInternal     Class = "E_INTERNAL"
 )
 
-// Code is the exact reason within a class. Codes are stable, append-only and never translated; people and programs match
-// on them, never on text.
+// Code is the exact reason within a class. Codes are stable, append-only and never translated; people and programs
+// match on them, never on text.
 type Code string
 
 // Every code, with its class and exit status in codeTable.

@@ -45,8 +45,8 @@ type IDSource struct {
 	begun  bool
 }
 
-// NewIDSource returns a source for the instant at, which takes ten random bytes for its first ID and counts on from there.
-// The same instant and the same random bytes give the same IDs, which is what makes a decision replayable.
+// NewIDSource returns a source for the instant at, which takes ten random bytes for its first ID and counts on from
+// there. The same instant and the same random bytes give the same IDs, which is what makes a decision replayable.
 func NewIDSource(at time.Time, random io.Reader) *IDSource {
 	return &IDSource{at: at, random: random}
 }

@@ -33,7 +33,8 @@ func TestIDsGrowAndCanBeMadeAgain(t *testing.T) {
 		if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
 			t.Errorf("%q: ids do not grow: %v", random, ids)
 		}
-		if again := take(t, pawl.NewIDSource(instant, bytes.NewReader([]byte(random))), 300); !slices.Equal(ids, again) {
+		if again := take(t, pawl.NewIDSource(instant, bytes.NewReader([]byte(random))), 300); !slices.Equal(ids,
+			again) {
 			t.Errorf("%q: other ids at the second time", random)
 		}
 		later := take(t, pawl.NewIDSource(instant.Add(time.Millisecond), bytes.NewReader(make([]byte, 10))), 1)
@@ -57,7 +58,8 @@ func TestIDsComeToAnEnd(t *testing.T) {
 			t.Errorf("%s was made of nothing", id)
 		}
 	}
-	if id, err := pawl.NewIDSource(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC), bytes.NewReader(make([]byte, 10))).Next(); err == nil {
+	if id, err := pawl.NewIDSource(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC),
+		bytes.NewReader(make([]byte, 10))).Next(); err == nil {
 		t.Errorf("%s is of a year that no id can hold", id)
 	}
 }

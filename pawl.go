@@ -1,8 +1,8 @@
-// Package pawl holds the words that every other package shares: identifiers, actors, risk, the clock and the one error type.
-// It imports nothing else of this module, performs no input or output and keeps no state.
+// Package pawl holds the words that every other package shares: identifiers, actors, risk, the clock and the one error
+// type. It imports nothing else of this module, performs no input or output and keeps no state.
 //
-// pawl is a durable orchestrator for AI coding agents. Its design is in ARCHITECTURE.md; the five state machines that it is
-// made of are in machine/… and docs/machines, and what they have to be is said in docs/spec.
+// pawl is a durable orchestrator for AI coding agents. Its design is in ARCHITECTURE.md; the five state machines that
+// it is made of are in machine/… and docs/machines, and what they have to be is said in docs/spec.
 package pawl
 
 import (

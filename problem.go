@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Problem is what is wrong at one place of a document that somebody wrote. Line and Col count from 1, and are 0 where they
-// are not known or the whole is meant. Field is where it is within the document, in the form of that document: a path such as
-// "steps[2].intent", or a JSON pointer (RFC 6901). Key and Args name the message of the catalogue.
+// Problem is what is wrong at one place of a document that somebody wrote. Line and Col count from 1, and are 0 where
+// they are not known or the whole is meant. Field is where it is within the document, in the form of that document: a
+// path such as "steps[2].intent", or a JSON pointer (RFC 6901). Key and Args name the message of the catalogue.
 type Problem struct {
 	File      string
 	Line, Col int
@@ -38,8 +38,8 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Error returns the problem as an error that the catalogue can render: the message at, which takes the place, caused by what
-// is wrong there.
+// Error returns the problem as an error that the catalogue can render: the message at, which takes the place, caused by
+// what is wrong there.
 func (p Problem) Error(at string) *Error {
 	return Fail(CodeInvalid, at, p.Place()).Because(Fail(CodeInvalid, p.Key, p.Args...))
 }
@@ -47,9 +47,9 @@ func (p Problem) Error(at string) *Error {
 // MaxProblems bounds the problems that one error lists.
 const MaxProblems = 20
 
-// Problems is the cause of an error about the contents of a document: what is wrong with it, in the order of the document or of
-// discovery. More counts what is left out. At is the message that tells where a problem is, and Whole what a problem without
-// a place is about. A *Problems is an error once it lists something.
+// Problems is the cause of an error about the contents of a document: what is wrong with it, in the order of the
+// document or of discovery. More counts what is left out. At is the message that tells where a problem is, and Whole
+// what a problem without a place is about. A *Problems is an error once it lists something.
 type Problems struct {
 	At, Whole string
 	List      []Problem

@@ -5,9 +5,9 @@ import "strings"
 // maxWord is the length above which nothing is suggested for a word, in bytes: no name is as long.
 const maxWord = 256
 
-// Suggest returns the candidate that a misspelt word most probably means, for the hint of an error, or "" when none is near
-// enough to be worth suggesting: one edit for up to three letters, two for up to eight, and three for longer words. Case
-// does not count.
+// Suggest returns the candidate that a misspelt word most probably means, for the hint of an error, or "" when none is
+// near enough to be worth suggesting: one edit for up to three letters, two for up to eight, and three for longer
+// words. Case does not count.
 func Suggest(word string, candidates []string) string {
 	if len(word) > maxWord {
 		return ""

@@ -1,7 +1,7 @@
-// Package agent is the contract of those who do the work: an agent says whether a requirement is clear, plans, carries out
-// steps whose calls are not known beforehand, and proposes repairs. It reports and never writes state: nothing that it says
-// is evidence, and nothing that it asks for happens outside policy, ledger and sandbox (ARCHITECTURE.md, "Agents"). The
-// suite that every agent passes is agent/agenttest.
+// Package agent is the contract of those who do the work: an agent says whether a requirement is clear, plans, carries
+// out steps whose calls are not known beforehand, and proposes repairs. It reports and never writes state: nothing that
+// it says is evidence, and nothing that it asks for happens outside policy, ledger and sandbox (ARCHITECTURE.md,
+// "Agents"). The suite that every agent passes is agent/agenttest.
 package agent
 
 import (
@@ -39,12 +39,13 @@ type Info struct {
 	Reads bool
 }
 
-// Agent is the driver of the agent kinds of effect. It is safe for concurrent use. Host is never nil while the effect is
-// agent.work, agent.plan, agent.repair or agent.intake.
+// Agent is the driver of the agent kinds of effect. It is safe for concurrent use. Host is never nil while the effect
+// is agent.work, agent.plan, agent.repair or agent.intake.
 type Agent interface {
 	Info() Info
 	Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt
-	// Done says whether the effect happened already, after a crash. An agent that can go on with its own session answers no.
+	// Done says whether the effect happened already, after a crash. An agent that can go on with its own session
+	// answers no.
 	Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
 }
 
@@ -117,8 +118,9 @@ func Given(spec effect.PlanSpec, said effect.Said) (effect.PlanResult, bool, err
 	return effect.PlanResult{Said: said, Plan: &p}, true, nil
 }
 
-// Intake is the judgement that rests on the words of a requirement alone (triage.Evaluate): that of an agent which has none of
-// its own. The same spec gets the same one every time. The error is CodeInvalid for a text that cannot be judged.
+// Intake is the judgement that rests on the words of a requirement alone (triage.Evaluate): that of an agent which has
+// none of its own. The same spec gets the same one every time. The error is CodeInvalid for a text that cannot be
+// judged.
 func Intake(spec effect.IntakeSpec, said effect.Said) (effect.IntakeResult, error) {
 	e, err := triage.Evaluate(spec.Requirement, spec.Replies())
 	if err != nil {
@@ -130,8 +132,8 @@ func Intake(spec effect.IntakeSpec, said effect.Said) (effect.IntakeResult, erro
 	return effect.IntakeResult{Said: said, Evaluation: e}, nil
 }
 
-// Asked is a question as an agent is told of it. What pawl asked itself is a key of the catalogue, which tells an agent less
-// than what the question is about.
+// Asked is a question as an agent is told of it. What pawl asked itself is a key of the catalogue, which tells an agent
+// less than what the question is about.
 func Asked(a effect.Answered) string {
 	if a.About != "" && (a.Question == "" || strings.HasPrefix(a.Question, "triage.ask_")) {
 		return a.About + ":"
@@ -139,8 +141,8 @@ func Asked(a effect.Answered) string {
 	return a.Question
 }
 
-// OneStep is the plan of an agent that plans for itself: the requirement as one step without calls, and the project's own
-// checks as the proof.
+// OneStep is the plan of an agent that plans for itself: the requirement as one step without calls, and the project's
+// own checks as the proof.
 func OneStep(spec effect.PlanSpec, said effect.Said) effect.PlanResult {
 	intent := strings.TrimSpace(spec.Requirement)
 	for _, a := range spec.Answers {
@@ -157,14 +159,16 @@ func OneStep(spec effect.PlanSpec, said effect.Said) effect.PlanResult {
 	}
 	return effect.PlanResult{Said: said, Plan: &plan.Plan{
 		Goal: strings.TrimSpace(spec.Requirement), Constraints: []string{}, RiskLevel: pawl.RiskMedium,
-		Steps:        []plan.Step{{StepID: "s1", Title: title, Intent: intent, Status: plan.Pending}},
-		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true},
+		Steps: []plan.Step{{StepID: "s1", Title: title, Intent: intent, Status: plan.Pending}},
+		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
+			StopOnFail: true},
 	}}
 }
 
 // Mend is the repair of an agent that works: one step without calls, whose work is told of the failure.
 func Mend(spec effect.RepairSpec, said effect.Said) effect.RepairResult {
 	return effect.RepairResult{Said: said, Why: "agent.mends", Steps: []plan.Step{{
-		StepID: "r1", Title: "Repair: " + spec.Failure.What, Intent: "Find why this fails and mend it: " + spec.Failure.What, Status: plan.Pending,
+		StepID: "r1", Title: "Repair: " + spec.Failure.What, Intent: "Find why this fails and mend it: " +
+			spec.Failure.What, Status: plan.Pending,
 	}}}
 }

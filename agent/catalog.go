@@ -26,16 +26,17 @@ const (
 )
 
 // Program is one way to run one external agent, as data. In Args, Resume, Setup, Env and Files these stand for values:
-// {url} the gateway's base address for the agent's provider, {model} the model, {window} the size of its context and {out} that
-// of an answer, both in tokens, {key} the dummy key, {home} the agent's own home, {session} its session, {prompt} the prompt;
-// the last two only in Args and Resume.
+// {url} the gateway's base address for the agent's provider, {model} the model, {window} the size of its context and
+// {out} that of an answer, both in tokens, {key} the dummy key, {home} the agent's own home, {session} its session,
+// {prompt} the prompt; the last two only in Args and Resume.
 type Program struct {
 	// Name is the agent's name in pawl, Title what its makers call it.
 	Name, Title string
 	Kind        Kind
 	// Names are the program's names on PATH, best first.
 	Names []string
-	// Version are the arguments that print the version, nil where there are none, and Tested the first and the last version that pawl was tried with.
+	// Version are the arguments that print the version, nil where there are none, and Tested the first and the last
+	// version that pawl was tried with.
 	Version []string
 	Tested  [2]string
 	// Install is the command that installs the last tested version.
@@ -43,19 +44,21 @@ type Program struct {
 
 	Wire    wire.Form
 	Dialect Dialect
-	// Args run the agent; Resume goes on with its session instead, and is nil where a session cannot be gone on with. An
-	// ACP agent is resumed over the protocol.
+	// Args run the agent; Resume goes on with its session instead, and is nil where a session cannot be gone on with.
+	// An ACP agent is resumed over the protocol.
 	Args, Resume []string
 	// Setup are commands to run first, each time.
 	Setup [][]string
 	// Env is added to the environment, and Files are written below its home before it starts.
 	Env   map[string]string
 	Files map[string]string
-	// Obeys are the files and folders of a project by which the program can be made to run commands or to call elsewhere. It sees
-	// those alone that its user trusts (Settings), and is not started where the others cannot be hidden. Distrust are arguments that
-	// stand for {distrust}, which has it leave all of them alone by itself, hidden or not; they are left out where all are trusted.
+	// Obeys are the files and folders of a project by which the program can be made to run commands or to call
+	// elsewhere. It sees those alone that its user trusts (Settings), and is not started where the others cannot be
+	// hidden. Distrust are arguments that stand for {distrust}, which has it leave all of them alone by itself, hidden
+	// or not; they are left out where all are trusted.
 	Obeys, Distrust []string
-	// Texts are files below the home that are made of texts of the project, which the agent does not read there by itself.
+	// Texts are files below the home that are made of texts of the project, which the agent does not read there by
+	// itself.
 	Texts map[string][]string
 	// Chooses says that the program has a model of its own choice where none is named (Unnamed).
 	Chooses bool
@@ -71,7 +74,8 @@ type Program struct {
 	Quirks []string
 }
 
-// Catalog returns every external agent that pawl knows, in the order in which they are offered. The caller may change it.
+// Catalog returns every external agent that pawl knows, in the order in which they are offered. The caller may change
+// it.
 func Catalog() []Program {
 	return slices.Concat(headlessPrograms(), acpPrograms())
 }
@@ -85,8 +89,8 @@ func Names() []string {
 	return out
 }
 
-// Unnamed is the program as it runs where no model is named: without every argument, variable and line of its settings that would
-// name one.
+// Unnamed is the program as it runs where no model is named: without every argument, variable and line of its settings
+// that would name one.
 func (p Program) Unnamed() Program {
 	const value = "{model}"
 	arguments := func(args []string) []string {

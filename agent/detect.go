@@ -21,8 +21,8 @@ type Found struct {
 	Tested  bool
 }
 
-// Detect returns the agents of the catalog that are installed, without running them: their versions are those of the packages
-// that they were installed with.
+// Detect returns the agents of the catalog that are installed, without running them: their versions are those of the
+// packages that they were installed with.
 func Detect(look func(program string) (string, bool)) []Found {
 	var out []Found
 	for _, p := range Catalog() {
@@ -33,8 +33,8 @@ func Detect(look func(program string) (string, bool)) []Found {
 	return out
 }
 
-// At returns what is known of a program that is installed at a path, without running it: its version is that of the package
-// that it was installed with, and "" where there is none.
+// At returns what is known of a program that is installed at a path, without running it: its version is that of the
+// package that it was installed with, and "" where there is none.
 func (p Program) At(path string) Found {
 	v := packageVersion(path)
 	return Found{Program: p, Path: path, Version: v, Tested: p.TestedWith(v)}
@@ -43,8 +43,9 @@ func (p Program) At(path string) Found {
 // versionTime bounds the question for the version: some agents need seconds to start.
 const versionTime = 20 * time.Second
 
-// AskVersion finds out the version of a program: it is run behind walls to say it, and where it does not, the package that it
-// was installed with does. dir is an existing folder that it may write in, and env its environment, whose HOME is set to dir.
+// AskVersion finds out the version of a program: it is run behind walls to say it, and where it does not, the package
+// that it was installed with does. dir is an existing folder that it may write in, and env its environment, whose HOME
+// is set to dir.
 func AskVersion(ctx context.Context, start Start, f Found, dir string, env []string) (Found, error) {
 	exit := 0
 	if len(f.Program.Version) > 0 {
@@ -70,7 +71,8 @@ func printed(ctx context.Context, start Start, f Found, dir string, env []string
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
 	p, err := start(ctx, Spec{
-		Argv: append([]string{f.Path}, f.Program.Version...), Dir: dir, Env: append(env[:len(env):len(env)], "HOME="+dir, "TMPDIR="+dir),
+		Argv: append([]string{f.Path}, f.Program.Version...), Dir: dir, Env: append(env[:len(env):len(env)], "HOME="+
+			dir, "TMPDIR="+dir),
 		Writable: []string{dir}, Readable: installation(f.Path),
 	})
 	if err != nil {
@@ -89,7 +91,8 @@ func packageVersion(program string) string {
 	if err != nil {
 		return ""
 	}
-	for dir := filepath.Dir(target); strings.Contains(dir+"/", "/node_modules/") && filepath.Base(dir) != "node_modules"; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(target); strings.Contains(dir+"/", "/node_modules/") &&
+		filepath.Base(dir) != "node_modules"; dir = filepath.Dir(dir) {
 		raw, err := os.ReadFile(filepath.Join(dir, "package.json"))
 		if err != nil {
 			continue

@@ -30,8 +30,8 @@ const (
 	maxText = 64 << 10
 
 	defaultWindow = 128_000
-	// defaultOut is room for writing a file of some 50 kB in one call. Agents ask for twice as much and more, and all of it is
-	// set aside of the budget before each call.
+	// defaultOut is room for writing a file of some 50 kB in one call. Agents ask for twice as much and more, and all
+	// of it is set aside of the budget before each call.
 	defaultOut = 16_000
 	// maxSaid bounds the line with which an agent asks or gives up.
 	maxSaid = 1900
@@ -44,12 +44,13 @@ type External struct {
 	Path, Version string
 	// Model is the model to use, and Provider the gateway's name for who serves it, the wire form's own unless set.
 	Model, Provider string
-	// Window is the size of the model's context in tokens, and MaxOut that of an answer, as far as the agent can be told.
+	// Window is the size of the model's context in tokens, and MaxOut that of an answer, as far as the agent can be
+	// told.
 	Window, MaxOut int64
 	// Start starts processes behind walls.
 	Start Start
-	// Login is the login of the person at the program's makers, nil where pawl has a key instead. Model and Provider are the
-	// loan's then.
+	// Login is the login of the person at the program's makers, nil where pawl has a key instead. Model and Provider
+	// are the loan's then.
 	Login Login
 	// Gateway is the way to the models. Without one the agent has no network at all.
 	Gateway Gateway
@@ -60,8 +61,8 @@ type External struct {
 	// Trust are the digests of projects' settings that the program may obey.
 	Trust []string
 	Port  uint16
-	// Timeout bounds one piece of work, Idle the time without a sign of life, Grace that between asking the agent to stop and
-	// killing it, and Output what it may write, in bytes.
+	// Timeout bounds one piece of work, Idle the time without a sign of life, Grace that between asking the agent to
+	// stop and killing it, and Output what it may write, in bytes.
 	Timeout, Idle, Grace time.Duration
 	Output               int64
 	// Chinese writes prompts in Chinese.
@@ -81,16 +82,19 @@ func (c External) Done(context.Context, effect.Effect) (effect.Answer, effect.Re
 // Drive has the agent do a job, over its own protocol. The result's Said is filled in by the caller.
 type Drive func(ctx context.Context, j *Job) (effect.WorkResult, error)
 
-// Do answers an effect. Plans and repairs are the agent's own affair, so they are one step each, which it works out when it
-// is to be done. It has no judgement on requirements that could be asked for without a session, so pawl's own is given.
-func (c External) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress, drive Drive) effect.Receipt {
+// Do answers an effect. Plans and repairs are the agent's own affair, so they are one step each, which it works out
+// when it is to be done. It has no judgement on requirements that could be asked for without a session, so pawl's own
+// is given.
+func (c External) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress,
+	drive Drive) effect.Receipt {
 	start := time.Now()
 	r := c.do(ctx, e, host, progress, drive)
 	r.Start, r.End, r.Attempts = start, time.Now(), 1
 	return r
 }
 
-func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress, drive Drive) effect.Receipt {
+func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress,
+	drive Drive) effect.Receipt {
 	if err := ctx.Err(); err != nil {
 		return effect.Failed(c.ended(ctx, err))
 	}
@@ -163,7 +167,8 @@ type Job struct {
 	loan    *Loan // nil without a login
 }
 
-// CheckModel refuses, with CodeEnvironment, what cannot be the name of a model: it is put into the settings of programs.
+// CheckModel refuses, with CodeEnvironment, what cannot be the name of a model: it is put into the settings of
+// programs.
 func CheckModel(program, model string) error {
 	if !modelName().MatchString(model) {
 		return pawl.Fail(pawl.CodeEnvironment, "agent.model_name", program, model).In("agent.Work")
@@ -176,7 +181,8 @@ var modelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // errLimit is the cause of a context that pawl ended because the work took too long.
 var errLimit = errors.New("the work took too long")
 
-func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress, drive Drive) (effect.WorkResult, error) {
+func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress,
+	drive Drive) (effect.WorkResult, error) {
 	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
 	if err != nil {
 		return effect.WorkResult{}, err
@@ -190,7 +196,8 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	j := &Job{External: c, Effect: e, Spec: spec, Host: host, ctx: ctx, Progress: heard(logs.New(ctx, c.Program.Name), progress)}
+	j := &Job{External: c, Effect: e, Spec: spec, Host: host, ctx: ctx,
+		Progress: heard(logs.New(ctx, c.Program.Name), progress)}
 	if j.places, err = c.makePlaces(e); err != nil {
 		return effect.WorkResult{}, err
 	}
@@ -224,7 +231,8 @@ func (c *External) ready(host effect.Host) error {
 	case host == nil:
 		return pawl.Fail(pawl.CodeInternal, "agent.no_host").In("agent.Work")
 	case c.Path == "":
-		return pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title, c.Program.Install).In("agent.Work")
+		return pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title,
+			c.Program.Install).In("agent.Work")
 	case c.Login != nil:
 	case c.Model == "" && c.Program.Chooses:
 		c.Program = c.Program.Unnamed()
@@ -254,8 +262,8 @@ func (j *Job) giveBack() {
 	}
 }
 
-// told is a result as it is told of: without what was lent, and with what the agent says at its end as the control that it is. Where
-// the work failed, err says why, and the agent has no say.
+// told is a result as it is told of: without what was lent, and with what the agent says at its end as the control that
+// it is. Where the work failed, err says why, and the agent has no say.
 func (j *Job) told(result effect.WorkResult, err error) effect.WorkResult {
 	result.Model = j.External.Model
 	if j.loan != nil {
@@ -272,7 +280,8 @@ func (j *Job) told(result effect.WorkResult, err error) effect.WorkResult {
 
 // borrow takes a loan of the login. What the agent says from then on is told without what was lent.
 func (j *Job) borrow(ctx context.Context) error {
-	loan, err := j.External.Login.Lend(ctx, Borrower{Program: j.External.Program, Home: j.places.home, Tree: j.Effect.Place.Tree})
+	loan, err := j.External.Login.Lend(ctx, Borrower{Program: j.External.Program, Home: j.places.home,
+		Tree: j.Effect.Place.Tree})
 	if err != nil {
 		return err
 	}
@@ -290,14 +299,14 @@ func (j *Job) use(loan Loan) error {
 	return CheckModel(j.External.Program.Name, loan.Model)
 }
 
-// Renewed reports whether an agent that failed because its login was refused can go on with a renewed one, with which it has to be
-// started anew.
+// Renewed reports whether an agent that failed because its login was refused can go on with a renewed one, with which
+// it has to be started anew.
 func (j *Job) Renewed(ctx context.Context, err error) bool {
 	if err == nil || j.loan == nil || ctx.Err() != nil {
 		return false
 	}
-	// What an agent writes of an error can sound like a login, or like anything else when it was one; where the gateway saw the
-	// answers, they decide.
+	// What an agent writes of an error can sound like a login, or like anything else when it was one; where the gateway
+	// saw the answers, they decide.
 	if j.lane != nil {
 		if err = j.lane.Err(); j.lane.Refused() != nil {
 			return false
@@ -374,7 +383,8 @@ func (j *Job) Requests() int64 {
 // heedEvery is how often pawl looks whether the gateway refused something for good.
 const heedEvery = 250 * time.Millisecond
 
-// heed ends the work when the gateway refused something for good: many agents would ask for it again and again for minutes.
+// heed ends the work when the gateway refused something for good: many agents would ask for it again and again for
+// minutes.
 func (j *Job) heed(stop context.CancelCauseFunc) {
 	defer j.heeding.Done()
 	tick := time.NewTicker(heedEvery)

@@ -19,14 +19,16 @@ func TestCatalog(t *testing.T) {
 	seen := map[string]bool{}
 	left := regexp.MustCompile(`\{[a-z]+\}`)
 	for _, p := range Catalog() {
-		if seen[p.Name] || p.Name == "" || p.Title == "" || len(p.Names) == 0 || p.Dialect == "" || p.Wire == "" || p.Install == "" {
+		if seen[p.Name] || p.Name == "" || p.Title == "" || len(p.Names) == 0 || p.Dialect == "" || p.Wire == "" ||
+			p.Install == "" {
 			t.Errorf("%s: twice or incomplete", p.Name)
 		}
 		seen[p.Name] = true
 		if (p.Kind == KindACP) != (p.Dialect == DialectACP) {
 			t.Errorf("%s: kind %s and dialect %s", p.Name, p.Kind, p.Dialect)
 		}
-		if !p.TestedWith(p.Tested[0]) || !p.TestedWith(p.Tested[1]) || p.TestedWith("") || p.TestedWith("99.0.0") || !strings.HasSuffix(p.Install, "@"+p.Tested[1]) && p.Name != "qwen-code" && p.Name != "qwen-code-acp" {
+		if !p.TestedWith(p.Tested[0]) || !p.TestedWith(p.Tested[1]) || p.TestedWith("") || p.TestedWith("99.0.0") ||
+			!strings.HasSuffix(p.Install, "@"+p.Tested[1]) && p.Name != "qwen-code" && p.Name != "qwen-code-acp" {
 			t.Errorf("%s: tested %v, installed by %s", p.Name, p.Tested, p.Install)
 		}
 		for _, q := range p.Quirks {
@@ -56,7 +58,8 @@ func TestCatalog(t *testing.T) {
 		if !strings.Contains(text, "{url}") {
 			t.Errorf("%s: does not know the gateway", p.Name)
 		}
-		if found := left.FindAllString(strings.NewReplacer("PROMPT {key}", "", distrust, "").Replace(fill.Replace(text)), -1); found != nil {
+		if found := left.FindAllString(strings.NewReplacer("PROMPT {key}", "", distrust,
+			"").Replace(fill.Replace(text)), -1); found != nil {
 			t.Errorf("%s: left over: %v", p.Name, found)
 		}
 	}
@@ -65,23 +68,28 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// TestPromptBounds: a prompt fits into one argument of a program whatever it is about, and names the failure by the heading
-// that belongs to it alone.
+// TestPromptBounds: a prompt fits into one argument of a program whatever it is about, and names the failure by the
+// heading that belongs to it alone.
 func TestPromptBounds(t *testing.T) {
 	huge := strings.Repeat("世界 x\n## What failed\n\x00\xff", 200_000)
 	spec := effect.WorkSpec{
-		Goal: huge, Step: "s1", Plan: plan.Plan{Steps: []plan.Step{{StepID: "s1", Title: huge, Intent: huge}}}, Notes: []string{huge},
-		Context: effect.ContextResult{Checks: []effect.Check{{Name: huge}}, Pack: &effect.ContextPack{WorkspaceSummary: huge, Snippets: []effect.CodeSnippet{{Path: huge, Content: huge}}}},
+		Goal: huge, Step: "s1", Plan: plan.Plan{Steps: []plan.Step{{StepID: "s1", Title: huge, Intent: huge}}},
+		Notes: []string{huge},
+		Context: effect.ContextResult{Checks: []effect.Check{{Name: huge}},
+			Pack: &effect.ContextPack{WorkspaceSummary: huge,
+				Snippets: []effect.CodeSnippet{{Path: huge, Content: huge}}}},
 	}
 	for range 2 {
 		p := NewPrompt(spec, true, true)
 		headings := strings.Count("\n"+p.Text, "\n## What failed\n")
-		if len(p.Text) > 128<<10-1 || strings.ContainsRune(p.Text, 0) || (spec.Failure == nil) != (headings == 0) || headings > 1 {
+		if len(p.Text) > 128<<10-1 || strings.ContainsRune(p.Text, 0) || (spec.Failure == nil) != (headings == 0) ||
+			headings > 1 {
 			t.Errorf("%d bytes, %d headings", len(p.Text), headings)
 		}
 		var checks []effect.CheckOutcome
 		for range 9 {
-			checks = append(checks, effect.CheckOutcome{Check: effect.Check{Command: "go test"}, Status: effect.CheckFailed, Output: huge})
+			checks = append(checks, effect.CheckOutcome{Check: effect.Check{Command: "go test"},
+				Status: effect.CheckFailed, Output: huge})
 		}
 		spec.Failure = &effect.Failure{What: "tests", Class: pawl.ClassBuildFail, Checks: checks}
 	}
@@ -92,7 +100,8 @@ func TestPromptBounds(t *testing.T) {
 
 func TestGivenUp(t *testing.T) {
 	for text, want := range map[string]string{
-		"PAWL-GIVE-UP: no": "no", "tried\n**PAWL-GIVE-UP: no way**\n": "no way", "I write PAWL-GIVE-UP: no": "", "PAWL-GIVE-UP: no\nbut then it worked": "", "": "",
+		"PAWL-GIVE-UP: no": "no", "tried\n**PAWL-GIVE-UP: no way**\n": "no way", "I write PAWL-GIVE-UP: no": "",
+		"PAWL-GIVE-UP: no\nbut then it worked": "", "": "",
 	} {
 		if got, ok := lastWord(text, GiveUpMark); got != want || ok != (want != "") {
 			t.Errorf("%q: %q %v", text, got, ok)
@@ -144,7 +153,9 @@ func TestHomeIsConfined(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	j := &Job{External: External{Program: Program{Env: map[string]string{"HOME": "/elsewhere", "KEY": "{key}"}}, Path: "/opt/a/bin/agent", Environ: []string{"PATH=/usr/bin", "HOME=/root", "TMPDIR=/tmp"}}, places: places{home: "/w/home", temp: "/w/tmp"}}
+	j := &Job{External: External{Program: Program{Env: map[string]string{"HOME": "/elsewhere", "KEY": "{key}"}},
+		Path: "/opt/a/bin/agent", Environ: []string{"PATH=/usr/bin", "HOME=/root", "TMPDIR=/tmp"}},
+		places: places{home: "/w/home", temp: "/w/tmp"}}
 	got := strings.Join(j.env(j.values("", "")), " ")
 	for _, want := range []string{"HOME=/w/home ", "TMPDIR=/w/tmp", "PATH=/opt/a/bin:/usr/bin", "KEY=" + dummyKey} {
 		if !strings.Contains(got, want) {
@@ -159,10 +170,11 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestSizes: agents are told how long the answers of their model may be, so that what is set aside for a call is no more than a
-// call can cost in practice.
+// TestSizes: agents are told how long the answers of their model may be, so that what is set aside for a call is no
+// more than a call can cost in practice.
 func TestSizes(t *testing.T) {
-	for _, c := range []struct{ window, out, wantWindow, wantOut int64 }{{0, 0, 128_000, 16_000}, {32_000, 0, 32_000, 8_000}, {1_000_000, 0, 1_000_000, 16_000}, {200_000, 4_000, 200_000, 4_000}} {
+	for _, c := range []struct{ window, out, wantWindow, wantOut int64 }{{0, 0, 128_000, 16_000},
+		{32_000, 0, 32_000, 8_000}, {1_000_000, 0, 1_000_000, 16_000}, {200_000, 4_000, 200_000, 4_000}} {
 		x := External{Window: c.window, MaxOut: c.out}
 		x.defaults(effect.Effect{})
 		if x.Window != c.wantWindow || x.MaxOut != c.wantOut {
@@ -176,7 +188,8 @@ func TestSizes(t *testing.T) {
 	}
 	for _, p := range Catalog() {
 		for name, content := range p.Files {
-			if got := j.values("", "").Replace(content); strings.Contains(got, "{window}") || strings.Contains(got, "{out}") {
+			if got := j.values("", "").Replace(content); strings.Contains(got, "{window}") ||
+				strings.Contains(got, "{out}") {
 				t.Errorf("%s: %s: %s", p.Name, name, got)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Gateway is pawl's own model server for external agents. It stands between them and the real endpoints: it holds the keys,
-// sets aside what a call may cost before it is made, and counts what it did cost.
+// Gateway is pawl's own model server for external agents. It stands between them and the real endpoints: it holds the
+// keys, sets aside what a call may cost before it is made, and counts what it did cost.
 type Gateway interface {
 	// Route opens the way to the models for one effect of an agent. The lane ends with ctx.
 	Route(ctx context.Context, host effect.Host, agent string) (Route, error)
@@ -16,7 +16,8 @@ type Gateway interface {
 
 // Route is the way of one effect to the models. Its methods are safe for concurrent use.
 type Route interface {
-	// Serve answers on a listener until ctx ends or the listener is closed, and closes the listener. It returns nil then.
+	// Serve answers on a listener until ctx ends or the listener is closed, and closes the listener. It returns nil
+	// then.
 	Serve(ctx context.Context, l net.Listener) error
 	// URL returns the path below which a provider is served, such as "/openai". What follows it is the path of the
 	// provider's own interface with its version: /v1/chat/completions, /v1/messages, /v1beta/models/….

@@ -57,8 +57,8 @@ func (c External) makePlaces(e effect.Effect) (places, error) {
 	return places{side: abs, home: filepath.Join(abs, "home"), temp: filepath.Join(abs, "tmp")}, nil
 }
 
-// write writes the agent's configuration into its home. The agent may have left anything there, so what stands in the way
-// is removed first, and no link leads out of the home.
+// write writes the agent's configuration into its home. The agent may have left anything there, so what stands in the
+// way is removed first, and no link leads out of the home.
 func (p places) write(files map[string]string) error {
 	root, err := os.OpenRoot(p.home)
 	if err != nil {
@@ -87,8 +87,8 @@ func (p places) write(files map[string]string) error {
 // maxProjectText bounds one text of a project for an agent.
 const maxProjectText = 64 << 10
 
-// Texts makes files of texts that stand below a folder, one after the other where a file has several. Texts that are not there, too
-// long or no files are left out, and no link leads out of the folder.
+// Texts makes files of texts that stand below a folder, one after the other where a file has several. Texts that are
+// not there, too long or no files are left out, and no link leads out of the folder.
 func Texts(dir string, from map[string][]string) map[string]string {
 	out := map[string]string{}
 	if len(from) == 0 {
@@ -124,11 +124,13 @@ func (j *Job) values(session, prompt string) *strings.Replacer {
 	if j.lane != nil {
 		url += "/" + strings.Trim(j.lane.URL(j.External.Provider), "/")
 	}
-	return strings.NewReplacer("{url}", url, "{model}", j.External.Model, "{window}", strconv.FormatInt(j.External.Window, 10), "{out}", strconv.FormatInt(j.External.MaxOut, 10), "{key}", dummyKey, "{home}", j.places.home, "{session}", session, "{prompt}", prompt)
+	return strings.NewReplacer("{url}", url, "{model}", j.External.Model, "{window}",
+		strconv.FormatInt(j.External.Window, 10), "{out}", strconv.FormatInt(j.External.MaxOut, 10), "{key}", dummyKey,
+		"{home}", j.places.home, "{session}", session, "{prompt}", prompt)
 }
 
-// Launch writes the agent's configuration, runs what has to run first, and starts the agent: to go on with a session, or
-// with "" to begin one.
+// Launch writes the agent's configuration, runs what has to run first, and starts the agent: to go on with a session,
+// or with "" to begin one.
 func (j *Job) Launch(ctx context.Context, session, prompt string) (*Running, error) {
 	fill := j.values(session, prompt)
 	files := map[string]string{}
@@ -171,8 +173,11 @@ func (j *Job) setup(ctx context.Context, fill *strings.Replacer, args []string) 
 // start starts the program, with a way to its model where it needs one.
 func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, model bool) (*Running, error) {
 	hidden, obeys := j.External.distrusted(j.Effect.Place.Tree)
-	s := Spec{Hidden: hidden, MustHide: j.External.Program.Distrust == nil, Argv: []string{j.External.Path}, Dir: j.Effect.Place.Tree, Port: j.External.Port, Env: j.env(fill), Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
-	s.Readable, s.Unproxied = append(installation(j.External.Path), j.External.Readable...), j.External.Program.Unproxied
+	s := Spec{Hidden: hidden, MustHide: j.External.Program.Distrust == nil, Argv: []string{j.External.Path},
+		Dir: j.Effect.Place.Tree, Port: j.External.Port, Env: j.env(fill),
+		Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
+	s.Readable, s.Unproxied = append(installation(j.External.Path), j.External.Readable...),
+		j.External.Program.Unproxied
 	for _, a := range args {
 		switch {
 		case a != distrust:
@@ -205,8 +210,8 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 	return run(p, j.aside(), func() { hang(); <-closed }), nil
 }
 
-// env is the agent's whole environment. Its own home and folder for temporary files come last, so that nothing overrides
-// them.
+// env is the agent's whole environment. Its own home and folder for temporary files come last, so that nothing
+// overrides them.
 func (j *Job) env(fill *strings.Replacer) []string {
 	env := map[string]string{}
 	for _, kv := range j.External.Environ {
@@ -254,7 +259,8 @@ type Running struct {
 	exit    int
 }
 
-// run looks after a process until it is gone, and calls after then. Aside is given what it writes to its standard error, nil at the end.
+// run looks after a process until it is gone, and calls after then. Aside is given what it writes to its standard
+// error, nil at the end.
 func run(p Process, aside func([]byte), after func()) *Running {
 	r := &Running{Process: p, aside: aside, gone: make(chan struct{})}
 	read := make(chan struct{})
@@ -296,8 +302,8 @@ func (r *Running) collect() {
 // maxAside is how much of an unfinished line of the standard error waits for its end.
 const maxAside = 64 << 10
 
-// aside keeps what a program writes to its standard error in a log of its own. It is kept by whole lines, so that nothing that was lent
-// can come in two pieces.
+// aside keeps what a program writes to its standard error in a log of its own. It is kept by whole lines, so that
+// nothing that was lent can come in two pieces.
 func (j *Job) aside() func([]byte) {
 	log := logs.New(j.ctx, j.External.Program.Name+" stderr")
 	var rest []byte
@@ -344,7 +350,8 @@ func (r *Running) End(grace time.Duration) int {
 	return r.exit
 }
 
-// Died is the error of an agent that ended without having finished. One that wants to be logged in often says so and ends.
+// Died is the error of an agent that ended without having finished. One that wants to be logged in often says so and
+// ends.
 func (j *Job) Died(r *Running, exit int) error {
 	e := pawl.Fail(pawl.CodeModel, "agent.died", j.External.Program.Name, exit).In("agent.Work")
 	switch text := r.Complaint(); {
@@ -358,7 +365,8 @@ func (j *Job) Died(r *Running, exit int) error {
 
 // Silent is the error of an agent that gave no sign of life.
 func (j *Job) Silent() error {
-	return pawl.Fail(pawl.CodeTimeout, "agent.silent", j.External.Program.Name, j.External.Idle.Round(time.Second).String()).In("agent.Work")
+	return pawl.Fail(pawl.CodeTimeout, "agent.silent", j.External.Program.Name,
+		j.External.Idle.Round(time.Second).String()).In("agent.Work")
 }
 
 // TooMuch is the error of an agent that writes without end.
@@ -380,8 +388,8 @@ var (
 	})
 )
 
-// ModelError is the error of an agent that says that its model failed. That a login or a plan has come to its end is no fault of the
-// work, and no repair mends it.
+// ModelError is the error of an agent that says that its model failed. That a login or a plan has come to its end is no
+// fault of the work, and no repair mends it.
 func (j *Job) ModelError(text string) error {
 	e := pawl.Fail(pawl.CodeModel, "agent.model_failed", j.External.Program.Name)
 	switch {

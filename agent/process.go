@@ -24,16 +24,16 @@ type Spec struct {
 	// Secret, when not empty, is what the program can read once from a pipe at descriptor SecretFD.
 	Secret   []byte
 	SecretFD int
-	// Sites are places, each as host:port, that the process may connect to through a proxy which its environment names. Without
-	// them, and without Inside, it has no network.
+	// Sites are places, each as host:port, that the process may connect to through a proxy which its environment names.
+	// Without them, and without Inside, it has no network.
 	Sites []string
-	// Inside, when not nil, is called exactly once, before the program starts, with a listener at 127.0.0.1:Port as the agent
-	// sees it, and takes it over. It does not block. It is, beside Sites, the agent's only way out. A
-	// Start that fails need not have called it.
+	// Inside, when not nil, is called exactly once, before the program starts, with a listener at 127.0.0.1:Port as the
+	// agent sees it, and takes it over. It does not block. It is, beside Sites, the agent's only way out. A Start that
+	// fails need not have called it.
 	Inside func(net.Listener)
 	Port   uint16
-	// Unproxied leaves the variables out that name a proxy. They name one that refuses everything at once; without them a
-	// program that asks for other addresses than Inside's may wait for its own time-outs.
+	// Unproxied leaves the variables out that name a proxy. They name one that refuses everything at once; without them
+	// a program that asks for other addresses than Inside's may wait for its own time-outs.
 	Unproxied bool
 }
 
@@ -42,21 +42,23 @@ type Process interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
 	Stderr() io.Reader
-	// Wait waits until no process of the agent is left, and returns the exit status, which is 128 plus the number for one
-	// that was ended by a signal. What the program leaves behind when it ends is killed. Wait is called once, while Stdout
-	// and Stderr are being read: what was written before the end can still be read, and then they come to their end.
+	// Wait waits until no process of the agent is left, and returns the exit status, which is 128 plus the number for
+	// one that was ended by a signal. What the program leaves behind when it ends is killed. Wait is called once, while
+	// Stdout and Stderr are being read: what was written before the end can still be read, and then they come to their
+	// end.
 	Wait() (exit int, err error)
-	// Kill ends every process of the agent at once, grandchildren and those that ignore signals included. It may be called
-	// at any time, often, and concurrently with everything else.
+	// Kill ends every process of the agent at once, grandchildren and those that ignore signals included. It may be
+	// called at any time, often, and concurrently with everything else.
 	Kill()
 }
 
-// Start starts a process. When ctx ends the process is killed. An error is one of pawl's and says why nothing was started.
+// Start starts a process. When ctx ends the process is killed. An error is one of pawl's and says why nothing was
+// started.
 type Start func(ctx context.Context, s Spec) (Process, error)
 
 // Judge is what a Host can do besides: it judges a call as Host.Call does and does not make it. External agents ask for
-// permission before they act themselves inside the walls; where the host is no Judge, they may edit files of the tree, to
-// which the walls confine them, and are refused everything else.
+// permission before they act themselves inside the walls; where the host is no Judge, they may edit files of the tree,
+// to which the walls confine them, and are refused everything else.
 type Judge interface {
 	Judge(ctx context.Context, a effect.Ask) error
 }

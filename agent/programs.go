@@ -5,8 +5,8 @@ import "pawl/agent/wire"
 // dummyKey is what agents show to the gateway. It opens nothing: the gateway has the real one.
 const dummyKey = "pawl-gateway"
 
-// codexConfig is codex's configuration. A login shell would reset PATH, and codex's own sandbox cannot be nested into pawl's
-// walls, which hold instead. Its web search is run by the provider, out of every policy's reach.
+// codexConfig is codex's configuration. A login shell would reset PATH, and codex's own sandbox cannot be nested into
+// pawl's walls, which hold instead. Its web search is run by the provider, out of every policy's reach.
 const codexConfig = `model = "{model}"
 model_provider = "pawl"
 allow_login_shell = false
@@ -58,7 +58,8 @@ func opencodeConfig(permission string) string {
 }
 
 func opencodeEnv(permission string) map[string]string {
-	return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_CONFIG_CONTENT": opencodeConfig(permission)}
+	return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_CONFIG_CONTENT": opencodeConfig(permission)}
 }
 
 // codexAsks has codex ask before it runs what it does not know to be harmless.
@@ -68,34 +69,39 @@ func codexEnv() map[string]string {
 	return map[string]string{"CODEX_HOME": "{home}/.codex", "OPENAI_API_KEY": "{key}"}
 }
 
-// claudeEnv bounds the answers besides: what a call may cost at most is set aside before it is made, and Claude Code asks for
-// room for answers that are several times as long as any that it gets.
+// claudeEnv bounds the answers besides: what a call may cost at most is set aside before it is made, and Claude Code
+// asks for room for answers that are several times as long as any that it gets.
 func claudeEnv() map[string]string {
 	return map[string]string{
 		"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "{out}",
-		"ANTHROPIC_BASE_URL":            "{url}", "ANTHROPIC_API_KEY": "{key}", "ANTHROPIC_MODEL": "{model}", "ANTHROPIC_SMALL_FAST_MODEL": "{model}",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1",
+		"ANTHROPIC_BASE_URL":            "{url}", "ANTHROPIC_API_KEY": "{key}", "ANTHROPIC_MODEL": "{model}",
+		"ANTHROPIC_SMALL_FAST_MODEL":               "{model}",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
+		"DISABLE_AUTOUPDATER": "1",
 	}
 }
 
 func geminiEnv() map[string]string {
-	return map[string]string{"GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_API_KEY": "{key}", "GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
+	return map[string]string{"GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_API_KEY": "{key}",
+		"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 }
 
 func qwenEnv() map[string]string {
-	return map[string]string{"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "{key}", "OPENAI_MODEL": "{model}", "QWEN_CODE_NO_RELAUNCH": "true"}
+	return map[string]string{"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "{key}", "OPENAI_MODEL": "{model}",
+		"QWEN_CODE_NO_RELAUNCH": "true"}
 }
 
-// claudeObeys are the settings that Claude Code takes from a project. Its texts, commands and skills are not among them: they tell it
-// something and run nothing.
+// claudeObeys are the settings that Claude Code takes from a project. Its texts, commands and skills are not among
+// them: they tell it something and run nothing.
 var claudeObeys = []string{".claude/settings.json", ".claude/settings.local.json", ".mcp.json"}
 
 // opencodeObeys are those of opencode, with the plugins that it would load.
 var opencodeObeys = []string{"opencode.json", "opencode.jsonc", ".opencode"}
 
 // headlessPrograms are the agents that are run in a headless mode. In claude's arguments the prompt stands before
-// --allowedTools, which would swallow it. It is told to leave alone what a project sets for it, which can have it call other addresses
-// and run commands; the project's texts for it, which that leaves out as well, stand in its own home instead.
+// --allowedTools, which would swallow it. It is told to leave alone what a project sets for it, which can have it call
+// other addresses and run commands; the project's texts for it, which that leaves out as well, stand in its own home
+// instead.
 func headlessPrograms() []Program {
 	return []Program{
 		{
@@ -163,27 +169,40 @@ func headlessPrograms() []Program {
 func acpPrograms() []Program {
 	return []Program{
 		{
-			Name: "opencode-acp", Title: "opencode (ACP)", Kind: KindACP, Names: []string{"opencode"}, Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
-			Install: "npm install -g opencode-ai@1.18.33", Wire: wire.Chat, Dialect: DialectACP, Args: []string{"acp"}, Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true, ServesFiles: true,
+			Name: "opencode-acp", Title: "opencode (ACP)", Kind: KindACP, Names: []string{"opencode"},
+			Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
+			Install: "npm install -g opencode-ai@1.18.33", Wire: wire.Chat, Dialect: DialectACP, Args: []string{"acp"},
+			Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true, ServesFiles: true,
 		},
 		{
-			Name: "gemini-cli-acp", Chooses: true, Title: "Gemini CLI (ACP)", Kind: KindACP, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
-			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: wire.Gemini, Dialect: DialectACP, Args: []string{"--acp", "-m", "{model}"},
-			Env: geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings}, Obeys: []string{".gemini"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry", "agent.quirk_no_resume"},
+			Name: "gemini-cli-acp", Chooses: true, Title: "Gemini CLI (ACP)", Kind: KindACP, Names: []string{"gemini"},
+			Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
+			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: wire.Gemini, Dialect: DialectACP,
+			Args: []string{"--acp", "-m", "{model}"},
+			Env:  geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings},
+			Obeys: []string{".gemini"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry",
+				"agent.quirk_no_resume"},
 		},
 		{
-			Name: "qwen-code-acp", Title: "Qwen Code (ACP)", Kind: KindACP, Names: []string{"qwen"}, Version: []string{"--version"}, Tested: [2]string{"0.15.10", "0.24.4"},
-			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: wire.Chat, Dialect: DialectACP, Args: []string{"--acp", "--auth-type", "openai"},
-			Env: qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings}, Obeys: []string{".qwen"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
+			Name: "qwen-code-acp", Title: "Qwen Code (ACP)", Kind: KindACP, Names: []string{"qwen"},
+			Version: []string{"--version"}, Tested: [2]string{"0.15.10", "0.24.4"},
+			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: wire.Chat, Dialect: DialectACP,
+			Args: []string{"--acp", "--auth-type", "openai"},
+			Env:  qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings},
+			Obeys: []string{".qwen"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
 		},
 		{
-			Name: "codex-acp", Chooses: true, Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"}, Tested: [2]string{"0.16.0", "0.16.0"},
+			Name: "codex-acp", Chooses: true, Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"},
+			Tested:  [2]string{"0.16.0", "0.16.0"},
 			Install: "npm install -g @zed-industries/codex-acp@0.16.0", Wire: wire.Responses, Dialect: DialectACP,
 			Env: codexEnv(), Files: map[string]string{".codex/config.toml": codexAsks + codexConfig}, Asks: true,
 		},
 		{
-			Name: "claude-code-acp", Chooses: true, Title: "Claude Code (ACP)", Kind: KindACP, Names: []string{"claude-agent-acp"}, Tested: [2]string{"0.23.1", "0.23.1"},
-			Install: "npm install -g @zed-industries/claude-agent-acp@0.23.1", Wire: wire.Messages, Dialect: DialectACP, Env: claudeEnv(), Obeys: claudeObeys, Mode: "default", Asks: true, Quirks: []string{"agent.quirk_licence", "agent.quirk_slow_retry"},
+			Name: "claude-code-acp", Chooses: true, Title: "Claude Code (ACP)", Kind: KindACP,
+			Names: []string{"claude-agent-acp"}, Tested: [2]string{"0.23.1", "0.23.1"},
+			Install: "npm install -g @zed-industries/claude-agent-acp@0.23.1", Wire: wire.Messages, Dialect: DialectACP,
+			Env: claudeEnv(), Obeys: claudeObeys, Mode: "default", Asks: true, Quirks: []string{"agent.quirk_licence",
+				"agent.quirk_slow_retry"},
 		},
 	}
 }

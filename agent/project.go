@@ -14,9 +14,9 @@ import (
 	"slices"
 )
 
-// What a project sets for an agent can have it call other addresses and run commands that nobody was asked about, and whoever can
-// change the project can set it. The agent is shown none of it until its user has said so for exactly these bytes. What the project
-// tells the agent in plain texts is no setting.
+// What a project sets for an agent can have it call other addresses and run commands that nobody was asked about, and
+// whoever can change the project can set it. The agent is shown none of it until its user has said so for exactly these
+// bytes. What the project tells the agent in plain texts is no setting.
 
 // Bounds of what can be trusted as one setting.
 const (
@@ -28,12 +28,13 @@ const (
 type Setting struct {
 	// Name is its path below the project's root.
 	Name string `json:"name"`
-	// Digest is that of its name and of all that is in it, as sha256:…, and "" for what cannot be trusted: links, and more than 500
-	// files or 8 MiB.
+	// Digest is that of its name and of all that is in it, as sha256:…, and "" for what cannot be trusted: links, and
+	// more than 500 files or 8 MiB.
 	Digest string `json:"digest"`
 }
 
-// Settings are those that a project has for the program, in the order of the catalog. A tree that cannot be read has none.
+// Settings are those that a project has for the program, in the order of the catalog. A tree that cannot be read has
+// none.
 func (p Program) Settings(tree string) []Setting {
 	root, err := os.OpenRoot(tree)
 	if err != nil {
@@ -91,8 +92,8 @@ func digest(root *os.Root, name string, into hash.Hash) error {
 // distrust is the argument that Program.Distrust stands for.
 const distrust = "{distrust}"
 
-// distrusted returns what of a project's settings the program must not see, as absolute paths, and whether it may obey the project:
-// where there are settings, and each is one that the user trusts.
+// distrusted returns what of a project's settings the program must not see, as absolute paths, and whether it may obey
+// the project: where there are settings, and each is one that the user trusts.
 func (c External) distrusted(tree string) (hidden []string, obeys bool) {
 	all := c.Program.Settings(tree)
 	for _, s := range all {

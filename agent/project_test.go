@@ -37,7 +37,8 @@ func TestSettingsOfAProject(t *testing.T) {
 		return out
 	}
 	first := digests(files)
-	if len(first) != 2 || !strings.HasPrefix(first[0], "a.json sha256:") || !strings.HasPrefix(first[1], ".tool sha256:") || !slices.Equal(first, digests(files)) {
+	if len(first) != 2 || !strings.HasPrefix(first[0], "a.json sha256:") ||
+		!strings.HasPrefix(first[1], ".tool sha256:") || !slices.Equal(first, digests(files)) {
 		t.Fatalf("%q", first)
 	}
 	for name, change := range map[string]func(map[string]string){
@@ -80,7 +81,9 @@ func TestWhatCannotBeTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, dir := range map[string]string{
-		"too many": project(t, many), "too large": project(t, map[string]string{".tool/x": strings.Repeat("x", maxSettingBytes+1)}), "a link in it": linked, "a link": link,
+		"too many": project(t, many), "too large": project(t,
+			map[string]string{".tool/x": strings.Repeat("x", maxSettingBytes+1)}), "a link in it": linked,
+		"a link": link,
 	} {
 		if got := p.Settings(dir); len(got) != 1 || got[0].Digest != "" {
 			t.Errorf("%s: %v", name, got)
@@ -91,7 +94,8 @@ func TestWhatCannotBeTrusted(t *testing.T) {
 	}
 }
 
-// TestDistrusted: a program is not shown what a project sets for it, and is told to leave it alone, unless all of it is trusted.
+// TestDistrusted: a program is not shown what a project sets for it, and is told to leave it alone, unless all of it is
+// trusted.
 func TestDistrusted(t *testing.T) {
 	dir := project(t, map[string]string{".claude/settings.json": "{}", ".mcp.json": "{}", "CLAUDE.md": "text"})
 	claude, _ := Known("claude-code")
@@ -101,23 +105,26 @@ func TestDistrusted(t *testing.T) {
 		hidden string
 		told   bool
 	}{
-		"nothing":    {nil, dir + "/.claude/settings.json " + dir + "/.mcp.json", true},
-		"one":        {[]string{all[0].Digest}, dir + "/.mcp.json", true},
-		"another":    {[]string{"sha256:" + strings.Repeat("0", 64)}, dir + "/.claude/settings.json " + dir + "/.mcp.json", true},
+		"nothing": {nil, dir + "/.claude/settings.json " + dir + "/.mcp.json", true},
+		"one":     {[]string{all[0].Digest}, dir + "/.mcp.json", true},
+		"another": {[]string{"sha256:" + strings.Repeat("0", 64)}, dir + "/.claude/settings.json " + dir +
+			"/.mcp.json", true},
 		"everything": {[]string{all[1].Digest, all[0].Digest}, "", false},
 	} {
 		var got Spec
-		j := &Job{ctx: t.Context(), places: places{home: "/h", temp: "/t"}, External: External{Program: claude, Path: "/bin/claude", Model: "m", Trust: c.trust, Start: func(_ context.Context, s Spec) (Process, error) {
-			got = s
-			return nil, errors.New("not started")
-		}}}
+		j := &Job{ctx: t.Context(), places: places{home: "/h", temp: "/t"}, External: External{Program: claude,
+			Path: "/bin/claude", Model: "m", Trust: c.trust, Start: func(_ context.Context, s Spec) (Process, error) {
+				got = s
+				return nil, errors.New("not started")
+			}}}
 		j.Effect.Place.Tree = dir
 		_, _ = j.start(t.Context(), j.values("", "p"), claude.Args, true)
 		if hidden := strings.Join(got.Hidden, " "); hidden != c.hidden {
 			t.Errorf("%s trusted: %q is hidden, want %q", name, hidden, c.hidden)
 		}
 		args := strings.Join(got.Argv, " ")
-		if told := strings.Contains(args, "--setting-sources user --strict-mcp-config"); told != c.told || strings.Contains(args, distrust) {
+		if told := strings.Contains(args, "--setting-sources user --strict-mcp-config"); told != c.told ||
+			strings.Contains(args, distrust) {
 			t.Errorf("%s trusted: %s", name, args)
 		}
 	}

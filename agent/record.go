@@ -15,7 +15,8 @@ type Recorder[Exchange any] struct {
 // NewRecorder returns a recorder that writes to w, a line at a time.
 func NewRecorder[Exchange any](w io.Writer) *Recorder[Exchange] { return &Recorder[Exchange]{w: w} }
 
-// Record writes an exchange. An exchange is not made to fail for its recording: what could not be written is the writer's to tell.
+// Record writes an exchange. An exchange is not made to fail for its recording: what could not be written is the
+// writer's to tell.
 func (r *Recorder[Exchange]) Record(x Exchange) {
 	raw, err := json.Marshal(x)
 	if err != nil {

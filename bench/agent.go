@@ -18,7 +18,8 @@ import (
 	"pawl/text/plan"
 )
 
-// The agents that are measured where they are installed: one that starts as a script of Node, and one that is a program.
+// The agents that are measured where they are installed: one that starts as a script of Node, and one that is a
+// program.
 var measuredAgents = []string{"pi", "codex"}
 
 const (
@@ -28,9 +29,10 @@ const (
 	agentAtLeast = 300 * time.Millisecond
 )
 
-// benchAgent measures a whole run of an external agent beside the same agent alone, both with the same scripted model on
-// loopback. What lies between is pawl's own: the walls around the agent, the gateway in front of the model, a worktree,
-// snapshots of the tree, commits of every move, landing and archive. The plan asks for no checks, so that none are in it.
+// benchAgent measures a whole run of an external agent beside the same agent alone, both with the same scripted model
+// on loopback. What lies between is pawl's own: the walls around the agent, the gateway in front of the model, a
+// worktree, snapshots of the tree, commits of every move, landing and archive. The plan asks for no checks, so that
+// none are in it.
 func benchAgent(ctx context.Context, s *settings, emit func(Result)) error {
 	model, err := scripted.Serve("127.0.0.1:0", editing())
 	if err != nil {
@@ -66,7 +68,8 @@ func lookAgent(name string) (string, bool) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, true
 	}
-	found, _ := filepath.Glob(filepath.Join("..", ".tools", "agents", "*", "node_modules", ".bin", name)) // the pattern is well-formed
+	// the pattern is well-formed
+	found, _ := filepath.Glob(filepath.Join("..", ".tools", "agents", "*", "node_modules", ".bin", name))
 	if len(found) == 0 {
 		return "", false
 	}
@@ -110,13 +113,17 @@ func (r rival) measure(ctx context.Context, s *settings, emit func(Result)) erro
 		}
 		if round > 0 { // the first round warms the system's caches
 			alone, whole = append(alone, float64(bare.wall)), append(whole, float64(own.wall))
-			added, busy = append(added, float64(own.wall-bare.wall)), append(busy, float64(own.processor-bare.processor))
+			added, busy = append(added, float64(own.wall-bare.wall)), append(busy,
+				float64(own.processor-bare.processor))
 		}
 	}
 	yard, extra := median(alone), median(added)
-	emit(Result{Case: r.agent.Name + ", one edit", Pawl: tookNanos(median(whole)), Beside: tookNanos(yard), Yardstick: r.agent.Name + " alone",
-		Score: extra / 1e6, Unit: "ms", Goal: math.Round(max(float64(agentAtLeast.Milliseconds()), agentShare*yard/1e6)), AtMost: true,
-		Note: fmt.Sprintf("added %.1f %%, processor %s; no checks; %d runs", 100*extra/yard, short(median(busy)), agentRounds)})
+	emit(Result{Case: r.agent.Name + ", one edit", Pawl: tookNanos(median(whole)), Beside: tookNanos(yard),
+		Yardstick: r.agent.Name + " alone",
+		Score:     extra / 1e6, Unit: "ms", Goal: math.Round(max(float64(agentAtLeast.Milliseconds()),
+			agentShare*yard/1e6)), AtMost: true,
+		Note: fmt.Sprintf("added %.1f %%, processor %s; no checks; %d runs", 100*extra/yard, short(median(busy)),
+			agentRounds)})
 	return nil
 }
 
@@ -143,10 +150,12 @@ func (r rival) alone(ctx context.Context, dir string) (spent, error) {
 	}
 	// Some agents refuse a home below the folder for temporary files, so each has a folder of its own.
 	own := filepath.Join(home, "user")
-	fill := strings.NewReplacer("{url}", r.model.URL, "{model}", "mock-model", "{window}", "128000", "{out}", "8192", "{key}", "key", "{home}", own, "{prompt}", prompt)
+	fill := strings.NewReplacer("{url}", r.model.URL, "{model}", "mock-model", "{window}", "128000", "{out}", "8192",
+		"{key}", "key", "{home}", own, "{prompt}", prompt)
 	for name, content := range r.agent.Files {
 		name = filepath.Join(own, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(fill.Replace(content)), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700),
+			os.WriteFile(name, []byte(fill.Replace(content)), 0o600)); err != nil {
 			return spent{}, err
 		}
 	}
@@ -156,7 +165,8 @@ func (r rival) alone(ctx context.Context, dir string) (spent, error) {
 	}
 	c := exec.CommandContext(ctx, r.path, args...)
 	c.Dir = dir
-	c.Env = append(r.program.env, "HOME="+own, "TMPDIR="+filepath.Join(home, "tmp"), "PATH="+filepath.Dir(r.path)+":"+os.Getenv("PATH"))
+	c.Env = append(r.program.env, "HOME="+own, "TMPDIR="+filepath.Join(home, "tmp"), "PATH="+filepath.Dir(r.path)+":"+
+		os.Getenv("PATH"))
 	for k, v := range r.agent.Env {
 		c.Env = append(c.Env, k+"="+fill.Replace(v))
 	}
@@ -166,17 +176,19 @@ func (r rival) alone(ctx context.Context, dir string) (spent, error) {
 // whole has pawl do the same with the agent.
 func (r rival) whole(ctx context.Context, dir, file string) (spent, error) {
 	key := filepath.Join(r.dir, "key")
-	if err := errors.Join(r.program.repository(ctx, dir), quiet(r.program.command(ctx, dir, "init")), os.WriteFile(key, []byte("key\n"), 0o600)); err != nil {
+	if err := errors.Join(r.program.repository(ctx, dir), quiet(r.program.command(ctx, dir, "init")),
+		os.WriteFile(key, []byte("key\n"), 0o600)); err != nil {
 		return spent{}, err
 	}
 	c := r.program.command(ctx, dir, "run", "--plan", file, "--agent", r.agent.Name, "--yes", "--json")
-	c.Env = append(c.Env, "PATH="+filepath.Dir(r.path)+":"+os.Getenv("PATH"), "PAWL_MODEL_KIND="+string(r.agent.Wire.Provider()),
+	c.Env = append(c.Env, "PATH="+filepath.Dir(r.path)+":"+os.Getenv("PATH"), "PAWL_MODEL_KIND="+
+		string(r.agent.Wire.Provider()),
 		"PAWL_MODEL_BASE_URL="+r.model.URL+"/v1", "PAWL_MODEL_NAME=mock-model", "PAWL_MODEL_KEY_FILE="+key)
 	return spentBy(c, dir)
 }
 
-// spent is what a run took: its time, and the processor time of all its processes, which depends less on what else the machine
-// does.
+// spent is what a run took: its time, and the processor time of all its processes, which depends less on what else the
+// machine does.
 type spent struct{ wall, processor time.Duration }
 
 // spentBy runs a command that has to edit the file in dir.

@@ -39,8 +39,10 @@ func TestQuantile(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	for want, f := range map[string]Figure{
-		"11.2 ns": tookNanos(11.2), "450 ns": took(450), "2.35 µs": took(2350), "15.0 ms": took(15 * time.Millisecond), "3.41 s": took(3410 * time.Millisecond),
-		"63,012/s": rate(63012.4), "999/s": rate(999), "1,234,567/s": rate(1234567), "0 allocs": count(0, "allocs"), "–": {},
+		"11.2 ns": tookNanos(11.2), "450 ns": took(450), "2.35 µs": took(2350), "15.0 ms": took(15 * time.Millisecond),
+		"3.41 s":   took(3410 * time.Millisecond),
+		"63,012/s": rate(63012.4), "999/s": rate(999), "1,234,567/s": rate(1234567), "0 allocs": count(0,
+			"allocs"), "–": {},
 	} {
 		if got := f.String(); got != want {
 			t.Errorf("%+v shows as %q, want %q", f, got, want)
@@ -75,7 +77,8 @@ func TestRunRefusesBadArguments(t *testing.T) {
 			t.Errorf("%q: status %d, %q", args, code, errs.String())
 		}
 	}
-	if code := run(context.Background(), []string{"-only", "decide", "-dir", t.TempDir() + "/missing"}, io.Discard, io.Discard); code != 1 {
+	if code := run(context.Background(), []string{"-only", "decide", "-dir", t.TempDir() + "/missing"}, io.Discard,
+		io.Discard); code != 1 {
 		t.Errorf("a folder that is not there: status %d", code)
 	}
 }
@@ -112,7 +115,8 @@ func TestReport(t *testing.T) {
 
 func TestStrictFailsWhereAGoalIsMissed(t *testing.T) {
 	var out bytes.Buffer
-	code := run(context.Background(), []string{"-only", "decide", "-time", "1ms", "-dir", t.TempDir(), "-strict"}, &out, io.Discard)
+	code := run(context.Background(), []string{"-only", "decide", "-time", "1ms", "-dir", t.TempDir(), "-strict"}, &out,
+		io.Discard)
 	if want := map[bool]int{true: 1}[strings.Contains(out.String(), "missed")]; code != want {
 		t.Errorf("status %d after\n%s", code, out.String())
 	}
@@ -220,10 +224,12 @@ func TestNaive(t *testing.T) {
 	if err := n.db.QueryRow("SELECT state FROM task WHERE id='b'").Scan(&state); err != nil || state != "queued" {
 		t.Errorf("%s after a round, %v", state, err)
 	}
-	if err := n.db.QueryRow("SELECT count(*), sum(length(record)) FROM audit").Scan(&records, &bytes); err != nil || records != 4 || bytes != 2400 {
+	if err := n.db.QueryRow("SELECT count(*), sum(length(record)) FROM audit").Scan(&records, &bytes); err != nil ||
+		records != 4 || bytes != 2400 {
 		t.Errorf("%d records of %d bytes, %v", records, bytes, err)
 	}
-	if err := n.db.QueryRow("SELECT size, (SELECT sum(length(doc)) FROM task) FROM log").Scan(&size, &docs); err != nil || size != 4 || docs != 2100 {
+	if err := n.db.QueryRow("SELECT size, (SELECT sum(length(doc)) FROM task) FROM log").Scan(&size,
+		&docs); err != nil || size != 4 || docs != 2100 {
 		t.Errorf("a log of %d records, documents of %d bytes, %v", size, docs, err)
 	}
 	if err := n.db.QueryRow("PRAGMA synchronous").Scan(&synchronous); err != nil || synchronous != 2 {

@@ -29,8 +29,9 @@ const (
 	edgeMost = 10 * time.Millisecond
 )
 
-// benchBoard measures a board at 1,000 to 100,000 issues, through the kernel and the store, each commit on disk: registering
-// them, the claim of the next one, the first page of a list, a new dependency, and the release of those that wait.
+// benchBoard measures a board at 1,000 to 100,000 issues, through the kernel and the store, each commit on disk:
+// registering them, the claim of the next one, the first page of a list, a new dependency, and the release of those
+// that wait.
 func benchBoard(ctx context.Context, s *settings, emit func(Result)) error {
 	p, err := buildPawl(ctx, s)
 	if err != nil {
@@ -87,8 +88,8 @@ func benchBoard(ctx context.Context, s *settings, emit func(Result)) error {
 	return err
 }
 
-// asked is something that is asked of each board in turns. The function asks once, and returns how long reading and deciding
-// took and how long all of it did.
+// asked is something that is asked of each board in turns. The function asks once, and returns how long reading and
+// deciding took and how long all of it did.
 type asked struct {
 	name   string
 	most   time.Duration
@@ -101,31 +102,38 @@ type asked struct {
 }
 
 var boardMeasures = []asked{
-	{name: "next to plan", most: nextMost, growth: true, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return nextIssue(ctx, b, true)
-	}},
-	{name: "next to execute", most: nextMost, growth: true, times: 5, before: planHalf, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return nextIssue(ctx, b, false)
-	}},
-	{name: "list, by registration", reads: true, most: pageMost, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue, Limit: boardPage})
-	}},
-	{name: "list, one status", reads: true, most: pageMost, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueRegistered)}, Limit: boardPage})
-	}},
+	{name: "next to plan", most: nextMost, growth: true, times: 5,
+		ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+			return nextIssue(ctx, b, true)
+		}},
+	{name: "next to execute", most: nextMost, growth: true, times: 5, before: planHalf,
+		ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+			return nextIssue(ctx, b, false)
+		}},
+	{name: "list, by registration", reads: true, most: pageMost, times: 5,
+		ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+			return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue, Limit: boardPage})
+		}},
+	{name: "list, one status", reads: true, most: pageMost, times: 5,
+		ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+			return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue,
+				States: []string{string(board.IssueRegistered)},
+				Limit:  boardPage})
+		}},
 	{name: "list, every status by rank", reads: true, most: pageMost, times: 5, ask: readColumns},
 	{name: "new dependency", most: edgeMost, times: 5, ask: addEdge},
 	{name: "circle, refused", reads: true, most: edgeMost, times: 5, ask: closeCircle},
 	{name: "release of 3", times: 1, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
 		return releaseIssue(ctx, b, 3)
 	}},
-	{name: "release of 1,000", times: 1, rounds: 3, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+	{name: "release of 1,000", times: 1, rounds: 3, ask: func(ctx context.Context, b *shelf) (time.Duration,
+		time.Duration, error) {
 		return releaseIssue(ctx, b, kernel.MaxIssues)
 	}},
 }
 
-// take measures each board in turns and returns two series, reading and deciding, and all of it with the commit, and for each how
-// long the slowest of a hundred took on the largest board.
+// take measures each board in turns and returns two series, reading and deciding, and all of it with the commit, and
+// for each how long the slowest of a hundred took on the largest board.
 func (m *asked) take(ctx context.Context, boards []*shelf) (lines []Series, tails []float64, err error) {
 	reads, wholes := make([][]float64, len(boards)), make([][]float64, len(boards))
 	rounds := m.rounds
@@ -174,7 +182,8 @@ func (m *asked) emit(line Series, tail float64, emit func(Result)) {
 	for i, n := range growthSizes {
 		note += fmt.Sprintf(", %s: %s", grouped(n), short(line.Ys[i]))
 	}
-	emit(Result{Case: line.Name + " of " + grouped(growthSizes[last]), Pawl: tookNanos(line.Ys[last]), Score: line.Ys[last] / 1e6, Unit: "ms",
+	emit(Result{Case: line.Name + " of " + grouped(growthSizes[last]), Pawl: tookNanos(line.Ys[last]),
+		Score: line.Ys[last] / 1e6, Unit: "ms",
 		Goal: float64(m.most.Milliseconds()), AtMost: true, NoGoal: m.most == 0, Note: note})
 }
 
@@ -187,7 +196,8 @@ func benchChain(ctx context.Context, dir string, emit func(Result)) error {
 	defer b.store.Close()
 	issues := make([]kernel.NewIssue, chainLength)
 	for i := range issues {
-		issues[i] = kernel.NewIssue{Title: fmt.Sprintf("Link %d", i), External: fmt.Sprintf("LINK-%d", i), Height: int64(chainLength - 1 - i)}
+		issues[i] = kernel.NewIssue{Title: fmt.Sprintf("Link %d", i), External: fmt.Sprintf("LINK-%d", i),
+			Height: int64(chainLength - 1 - i)}
 		if i > 0 {
 			issues[i].After = []string{fmt.Sprintf("LINK-%d", i-1)}
 		}
@@ -232,15 +242,18 @@ func benchChain(ctx context.Context, dir string, emit func(Result)) error {
 			}
 			reads, wholes = append(reads, float64(read)), append(wholes, float64(whole))
 		}
-		emit(Result{Case: c.name, Pawl: tookNanos(median(reads)), Score: median(reads) / 1e6, Unit: "ms", Goal: float64(edgeMost.Milliseconds()), AtMost: true,
+		emit(Result{Case: c.name, Pawl: tookNanos(median(reads)), Score: median(reads) / 1e6, Unit: "ms",
+			Goal: float64(edgeMost.Milliseconds()), AtMost: true,
 			Note: fmt.Sprintf("with the commit %s; longest %s", short(median(wholes)), short(slices.Max(wholes)))})
 	}
 	return b.verify(ctx)
 }
 
-// commands measures whole processes that show the board, from their start to the arrival of the first line about an issue.
+// commands measures whole processes that show the board, from their start to the arrival of the first line about an
+// issue.
 func (b *shelf) commands(ctx context.Context, p *program, emit func(Result)) error {
-	for _, args := range [][]string{{"issue", "list"}, {"issue", "list", "--status", string(board.IssueRegistered)}, {"issue", "list", "--status", string(board.IssueCompleted)},
+	for _, args := range [][]string{{"issue", "list"}, {"issue", "list", "--status", string(board.IssueRegistered)},
+		{"issue", "list", "--status", string(board.IssueCompleted)},
 		{"issue", "queue"}} {
 		var firsts, wholes []float64
 		for range listRuns {
@@ -250,15 +263,18 @@ func (b *shelf) commands(ctx context.Context, p *program, emit func(Result)) err
 			}
 			firsts, wholes = append(firsts, float64(first)), append(wholes, float64(whole))
 		}
-		emit(Result{Case: "pawl " + strings.Join(args, " "), Pawl: tookNanos(median(firsts)), Score: median(firsts) / 1e6, Unit: "ms", Goal: float64(pageMost.Milliseconds()),
-			AtMost: true, Note: fmt.Sprintf("a process, to its first row; to its end %s; %s issues, %d runs", short(median(wholes)), grouped(float64(len(b.ids))), listRuns)})
+		emit(Result{Case: "pawl " + strings.Join(args, " "), Pawl: tookNanos(median(firsts)),
+			Score: median(firsts) / 1e6, Unit: "ms", Goal: float64(pageMost.Milliseconds()),
+			AtMost: true, Note: fmt.Sprintf("a process, to its first row; to its end %s; %s issues, %d runs",
+				short(median(wholes)), grouped(float64(len(b.ids))), listRuns)})
 	}
 	return nil
 }
 
 // ends returns the first and the last issue that were registered.
 func (b *shelf) ends(ctx context.Context) (first, last string, err error) {
-	rows, err := b.store.Load(ctx, kernel.Select{Kind: kernel.KindIssue, Limit: 1, HotOnly: true}, kernel.Select{Kind: kernel.KindIssue, Newest: true, Limit: 1, HotOnly: true})
+	rows, err := b.store.Load(ctx, kernel.Select{Kind: kernel.KindIssue, Limit: 1, HotOnly: true},
+		kernel.Select{Kind: kernel.KindIssue, Newest: true, Limit: 1, HotOnly: true})
 	if err != nil || len(rows[0])+len(rows[1]) != 2 {
 		return "", "", errors.Join(err, missing(true, "an issue"))
 	}

@@ -51,8 +51,8 @@ func buildPawl(ctx context.Context, s *settings) (*program, error) {
 	if err := quiet(build); err != nil {
 		return nil, err
 	}
-	// The linker writes its file through a mapping, from which a program starts a tenth slower than from a file that was
-	// written in order, as that of an installed program was.
+	// The linker writes its file through a mapping, from which a program starts a tenth slower than from a file that
+	// was written in order, as that of an installed program was.
 	return p, install(made, p.path)
 }
 
@@ -110,7 +110,8 @@ func (p *program) workspace(ctx context.Context, dir string, n int) error {
 		return err
 	}
 	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
-	_, err = seed(ctx, k, effect.Place{Workspace: dir, Tree: dir, Git: true}, n, task.Draft, task.Queued, task.Running, task.Done)
+	_, err = seed(ctx, k, effect.Place{Workspace: dir, Tree: dir, Git: true}, n, task.Draft, task.Queued, task.Running,
+		task.Done)
 	return errors.Join(err, store.Close())
 }
 
@@ -178,7 +179,8 @@ func benchCLI(ctx context.Context, s *settings, emit func(Result)) error {
 		}
 		firsts, wholes = append(firsts, float64(first)), append(wholes, float64(whole))
 	}
-	emit(Result{Case: "task list, first row", Pawl: tookNanos(median(firsts)), Score: median(firsts) / 1e6, Unit: "ms", Goal: 50, AtMost: true,
+	emit(Result{Case: "task list, first row", Pawl: tookNanos(median(firsts)), Score: median(firsts) / 1e6, Unit: "ms",
+		Goal: 50, AtMost: true,
 		Note: fmt.Sprintf("all %s rows %s; %d runs", grouped(listTasks), short(median(wholes)), listRuns)})
 	return nil
 }
@@ -207,9 +209,11 @@ func benchStatus(ctx context.Context, s *settings, p *program, emit func(Result)
 		}
 	}
 	git, status, version := median(times[0]), median(times[1]), median(times[2])
-	emit(Result{Case: "status", Pawl: tookNanos(status), Beside: tookNanos(git), Yardstick: "git --version", Score: status / git, Unit: "×",
+	emit(Result{Case: "status", Pawl: tookNanos(status), Beside: tookNanos(git), Yardstick: "git --version",
+		Score: status / git, Unit: "×",
 		Goal: 3, AtMost: true, Note: fmt.Sprintf("%s tasks; %d runs", grouped(statusTasks), statusRuns)})
-	emit(Result{Case: "version", Pawl: tookNanos(version), Beside: tookNanos(git), Yardstick: "git --version", Score: version / git, Unit: "×",
+	emit(Result{Case: "version", Pawl: tookNanos(version), Beside: tookNanos(git), Yardstick: "git --version",
+		Score: version / git, Unit: "×",
 		NoGoal: true, Note: "what any command costs at least"})
 	return nil
 }

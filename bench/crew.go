@@ -18,9 +18,10 @@ import (
 	"pawl/store/sqlite"
 )
 
-// candidates are the next tasks of the queue, read ahead for all workers of one process. Each is handed out once and in the
-// order of the ranks, so that workers who ask at the same time get different tasks without asking for the same row. What a
-// page says is a guess: a claim is decided on the row as it is stored, and one that another process has taken is refused.
+// candidates are the next tasks of the queue, read ahead for all workers of one process. Each is handed out once and in
+// the order of the ranks, so that workers who ask at the same time get different tasks without asking for the same row.
+// What a page says is a guess: a claim is decided on the row as it is stored, and one that another process has taken is
+// refused.
 type candidates struct {
 	kernel *kernel.Kernel
 	mu     sync.Mutex
@@ -30,8 +31,8 @@ type candidates struct {
 	given map[string]bool
 }
 
-// The length of a page, and how long one is good: so long a task of a higher rank waits at most for those that were read
-// before it came.
+// The length of a page, and how long one is good: so long a task of a higher rank waits at most for those that were
+// read before it came.
 const (
 	pageLength = 64
 	pageLife   = 50 * time.Millisecond
@@ -90,7 +91,8 @@ func openCrew(name, dir string) (*crew, error) {
 	return &crew{name: name, store: store, queue: newCandidates(k), kernel: k}, nil
 }
 
-// work lets so many workers carry out tasks until the queue is empty, and returns how long each task took, in nanoseconds.
+// work lets so many workers carry out tasks until the queue is empty, and returns how long each task took, in
+// nanoseconds.
 func (c *crew) work(ctx context.Context, workers int) ([]float64, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -148,9 +150,9 @@ var gatesPassed = effect.VerifyResult{Passed: true, Tree: "t1", TreeAfter: "t1",
 // commits is how many commits a task takes from its claim to its end: the claim, and those of carryOut.
 const commits = 4
 
-// carryOut does a task in which nothing is to be done, each step committed before the next: a heartbeat, the hand-over to
-// verification, which asks for the gates and begins them as an effect of their own, and their report, which verifies and
-// closes the task.
+// carryOut does a task in which nothing is to be done, each step committed before the next: a heartbeat, the hand-over
+// to verification, which asks for the gates and begins them as an effect of their own, and their report, which verifies
+// and closes the task.
 func (c *crew) carryOut(ctx context.Context, owner, id string, token int64) error {
 	runner := pawl.Actor("runner:" + owner)
 	var gates effect.Effect
@@ -160,7 +162,8 @@ func (c *crew) carryOut(ctx context.Context, owner, id string, token int64) erro
 	if err := c.do(ctx, runner, &gates, &kernel.RequestGates{Task: id, Token: token, Owner: owner}); err != nil {
 		return err
 	}
-	return c.do(ctx, runner, nil, &kernel.Report{Effect: gates.ID, Token: gates.Token, Receipt: effect.Succeeded(gatesPassed)})
+	return c.do(ctx, runner, nil, &kernel.Report{Effect: gates.ID, Token: gates.Token,
+		Receipt: effect.Succeeded(gatesPassed)})
 }
 
 // do gives a command and reads its answer, unless into is nil.
@@ -173,11 +176,12 @@ func (c *crew) do(ctx context.Context, actor pawl.Actor, into any, command kerne
 }
 
 // story is what a drained task's records tell of, after its way into the queue.
-var story = []string{string(task.Running), string(task.Verifying), "GATE_VERIFICATION_RESULT", string(task.Verified), string(task.Done)}
+var story = []string{string(task.Running), string(task.Verifying), "GATE_VERIFICATION_RESULT", string(task.Verified),
+	string(task.Done)}
 
-// verify checks that every one of n tasks was claimed once, and done once, by what the rows say and by what the audit log says,
-// whose chains and root it verifies. At any moment no more than slack tasks may have been passed over by one of a lower rank:
-// those that workers held whose claims were about to be committed.
+// verify checks that every one of n tasks was claimed once, and done once, by what the rows say and by what the audit
+// log says, whose chains and root it verifies. At any moment no more than slack tasks may have been passed over by one
+// of a lower rank: those that workers held whose claims were about to be committed.
 func (c *crew) verify(ctx context.Context, n, slack int) error {
 	ranks, waiting := map[string]int64{}, map[int64]int{}
 	for row, err := range c.store.Scan(ctx, kernel.Select{Kind: kernel.KindTask}) {
@@ -189,7 +193,8 @@ func (c *crew) verify(ctx context.Context, n, slack int) error {
 			return err
 		}
 		if row.State != string(task.Done) || row.Epoch != 1 || t.Lease.Owner != "" {
-			return fmt.Errorf("task %s is %s, was leased %d times, and its lease belongs to %q", row.Label, row.State, row.Epoch, t.Lease.Owner)
+			return fmt.Errorf("task %s is %s, was leased %d times, and its lease belongs to %q", row.Label, row.State,
+				row.Epoch, t.Lease.Owner)
 		}
 		ranks[row.ID] = row.Rank
 		waiting[row.Rank]++

@@ -40,8 +40,8 @@ func pairs() (legal, refused []pair) {
 	return legal, refused
 }
 
-// refusedEvent returns the event that leads to a state from elsewhere and that from does not take; where from takes all of
-// them, any event that it does not take.
+// refusedEvent returns the event that leads to a state from elsewhere and that from does not take; where from takes all
+// of them, any event that it does not take.
 func refusedEvent(from, to task.State) task.Event {
 	takes := func(e task.Event) bool { _, ok := task.Table.Next(from, e, ""); return ok }
 	for _, r := range task.Table.Rules() {
@@ -57,7 +57,8 @@ func refusedEvent(from, to task.State) task.Event {
 	return ""
 }
 
-// candidate is something that can be asked for a move. Try asks once and reports an answer that differs from the table's.
+// candidate is something that can be asked for a move. Try asks once and reports an answer that differs from the
+// table's.
 type candidate struct {
 	name string
 	try  func(i int) error
@@ -89,12 +90,13 @@ func decider(moves []pair) func(int) error {
 	}
 }
 
-// tableLookup returns a function that does for move i just what the libraries do: it finds the row and asks its gates, and
-// leaves out the decision that is made of it.
+// tableLookup returns a function that does for move i just what the libraries do: it finds the row and asks its gates,
+// and leaves out the decision that is made of it.
 func tableLookup(moves []pair) func(int) error {
 	seen := task.Evidence{
 		LeaseEpoch: 1, Token: 1, ExitReason: task.ExitException, CleanupSummary: true, Tree: "t1", MaxRetries: 1 << 30,
-		Checks: []task.Check{{Name: "doctor", Required: true, Passed: true, Tree: "t1"}}, Unblocked: true, AuditEvents: 6, AuditChainOK: true,
+		Checks: []task.Check{{Name: "doctor", Required: true, Passed: true, Tree: "t1"}}, Unblocked: true,
+		AuditEvents: 6, AuditChainOK: true,
 	}
 	return func(i int) error {
 		r, ok := task.Table.Next(moves[i].from, moves[i].event, "")
@@ -110,8 +112,8 @@ func tableLookup(moves []pair) func(int) error {
 	}
 }
 
-// statelessMachine returns a function that fires move i in a machine of qmuntal/stateless with the same table. The state
-// lies outside the machine, so that setting it back costs an assignment.
+// statelessMachine returns a function that fires move i in a machine of qmuntal/stateless with the same table. The
+// state lies outside the machine, so that setting it back costs an assignment.
 func statelessMachine(moves []pair) func(int) error {
 	ctx := context.Background()
 	var state stateless.State
@@ -154,8 +156,9 @@ func looplabMachine(moves []pair) func(int) error {
 }
 
 // benchDecide compares the decision of one transition with the same table in two libraries for state machines: refusals
-// with refusals and acceptances with acceptances. Theirs look the move up and change the state; pawl's decision also tries
-// the gates and the mode, copies the rows and makes the audit entry, so the row and its gates alone are shown beside it.
+// with refusals and acceptances with acceptances. Theirs look the move up and change the state; pawl's decision also
+// tries the gates and the mode, copies the rows and makes the audit entry, so the row and its gates alone are shown
+// beside it.
 func benchDecide(ctx context.Context, s *settings, emit func(Result)) error {
 	legal, refused := pairs()
 	for _, c := range []struct {
@@ -173,7 +176,8 @@ func benchDecide(ctx context.Context, s *settings, emit func(Result)) error {
 		}
 		for own := range 2 {
 			for other := 2; other < len(candidates); other++ {
-				// The libraries write no record of an accepted move, so like is compared with like there: the row and its gates.
+				// The libraries write no record of an accepted move, so like is compared with like there: the row and
+				// its gates.
 				likeForLike := (own > 0) == (c.name == "accept")
 				emit(Result{
 					Case: c.name + ", " + candidates[own].name, Pawl: tookNanos(costs[own].nanos),
@@ -184,7 +188,8 @@ func benchDecide(ctx context.Context, s *settings, emit func(Result)) error {
 			}
 		}
 		if c.name == "refuse" {
-			emit(Result{Case: "refuse, allocations", Pawl: count(costs[0].allocs, "allocs"), Score: costs[0].allocs, Unit: "allocs", AtMost: true})
+			emit(Result{Case: "refuse, allocations", Pawl: count(costs[0].allocs, "allocs"), Score: costs[0].allocs,
+				Unit: "allocs", AtMost: true})
 		}
 	}
 	return nil
@@ -196,8 +201,8 @@ type cost struct{ nanos, allocs float64 }
 // rounds is how often each candidate has its turn.
 const rounds = 11
 
-// compare lets the candidates take turns for about the span and returns the median cost of a call of each. One turn goes
-// through all n moves several times.
+// compare lets the candidates take turns for about the span and returns the median cost of a call of each. One turn
+// goes through all n moves several times.
 func compare(ctx context.Context, candidates []candidate, n int, span time.Duration) ([]cost, error) {
 	turn := max(span/time.Duration(rounds*len(candidates)), time.Millisecond)
 	times, allocs := make([][]float64, len(candidates)), make([][]float64, len(candidates))
@@ -247,7 +252,8 @@ func timed(try func(int) error, n int, span time.Duration) (nanos, allocs float6
 // evidence is a task in the state that a move leaves, with what the gates of every row ask for.
 func evidence(m pair, now time.Time) *kernel.Task {
 	return &kernel.Task{
-		Row: kernel.Row{Kind: kernel.KindTask, ID: "01KAB0000000000000000000T1", Label: "T-001", State: string(m.from), Version: 4, Epoch: 1,
+		Row: kernel.Row{Kind: kernel.KindTask, ID: "01KAB0000000000000000000T1", Label: "T-001", State: string(m.from),
+			Version: 4, Epoch: 1,
 			AuditSeq: 4, CreatedAt: now, UpdatedAt: now},
 		Title: "benchmark", By: "user:bench", Number: 1, Gates: []string{"doctor"},
 		Lease: kernel.Lease{Owner: "bench", Expires: now.Add(time.Minute)},
@@ -269,4 +275,5 @@ func trail(to task.State) []string {
 }
 
 // straight are the states of a task that meets no trouble, in their order.
-var straight = []task.State{task.Draft, task.Approved, task.Queued, task.Running, task.Verifying, task.Verified, task.Done}
+var straight = []task.State{task.Draft, task.Approved, task.Queued, task.Running, task.Verifying, task.Verified,
+	task.Done}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// disk measures R_a, the yardstick of everything durable: how often in a second one thread can append 4 KiB to a file and
-// have it on disk.
+// disk measures R_a, the yardstick of everything durable: how often in a second one thread can append 4 KiB to a file
+// and have it on disk.
 type disk struct {
 	file *os.File
 	page []byte

@@ -75,7 +75,8 @@ func (f *fleet) step(ctx context.Context, w *walker) error {
 		c.To, c.Owner, c.Reason = task.Running, "bench/4711", "claimed by bench/4711"
 	case task.Running:
 		w.lap++
-		c.To, c.Token, c.Exit, c.Reason = task.Failed, w.token, task.ExitException, fmt.Sprintf("attempt %d ended with exit status 2", w.lap)
+		c.To, c.Token, c.Exit, c.Reason = task.Failed, w.token, task.ExitException,
+			fmt.Sprintf("attempt %d ended with exit status 2", w.lap)
 	default:
 		c.To, c.Reason, actor = task.Queued, "try again", "user:bench"
 	}
@@ -256,7 +257,8 @@ type plain struct {
 	loads []load
 }
 
-// openPlain opens the design as it does best, which the goal is about, and as database/sql does it when nothing is said.
+// openPlain opens the design as it does best, which the goal is about, and as database/sql does it when nothing is
+// said.
 func (m durable) openPlain(ctx context.Context, callers int) (all []*plain, err error) {
 	writing, err := m.fleet.sizes(ctx)
 	if err != nil {
@@ -267,7 +269,8 @@ func (m durable) openPlain(ctx context.Context, callers int) (all []*plain, err 
 		goal  float64
 		conns int
 	}{{"one transaction per call", 10, naivePool}, {"the same, a connection each", 0, callers}} {
-		n, err := openNaive(ctx, filepath.Join(m.dir, fmt.Sprintf("naive-%d.db", way.conns)), way.conns, m.fleet.ids(), writing)
+		n, err := openNaive(ctx, filepath.Join(m.dir, fmt.Sprintf("naive-%d.db", way.conns)), way.conns, m.fleet.ids(),
+			writing)
 		if err != nil {
 			return all, err
 		}
@@ -276,7 +279,8 @@ func (m durable) openPlain(ctx context.Context, callers int) (all []*plain, err 
 	return all, nil
 }
 
-// sustained measures 256 callers over the whole span in one piece, with R_a and the design without groups before and after.
+// sustained measures 256 callers over the whole span in one piece, with R_a and the design without groups before and
+// after.
 func (m durable) sustained(ctx context.Context) error {
 	const callers = 256
 	others, err := m.openPlain(ctx, callers)
@@ -320,7 +324,8 @@ func (m durable) sustained(ctx context.Context) error {
 		return err
 	}
 	yard := median(yards)
-	m.emit(Result{Case: "256 callers", Pawl: rate(l.rate), Beside: rate(yard), Yardstick: "R_a", Score: l.rate / yard, Unit: "×", Goal: 4, Note: l.note()})
+	m.emit(Result{Case: "256 callers", Pawl: rate(l.rate), Beside: rate(yard), Yardstick: "R_a", Score: l.rate / yard,
+		Unit: "×", Goal: 4, Note: l.note()})
 	for _, o := range others {
 		theirs := middle(o.loads)
 		m.emit(Result{Case: "256 callers", Pawl: rate(l.rate), Beside: rate(theirs.rate), Yardstick: o.name,
@@ -355,5 +360,6 @@ func (f *fleet) sizes(ctx context.Context) (sizes, error) {
 	if records == 0 || len(rows[0]) == 0 {
 		return sizes{}, os.ErrNotExist
 	}
-	return sizes{doc: out.doc / len(rows[0]), record: out.record / records, head: len(head.Root) * (1 + len(head.Frontier))}, nil
+	return sizes{doc: out.doc / len(rows[0]), record: out.record / records,
+		head: len(head.Root) * (1 + len(head.Frontier))}, nil
 }

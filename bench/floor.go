@@ -21,7 +21,8 @@ func benchFloor(ctx context.Context, s *settings, emit func(Result)) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	spec := sandbox.Spec{Argv: []string{"/bin/true"}, Dir: dir, Writable: []string{dir}, Env: sandbox.Environ(os.Environ(), nil)}
+	spec := sandbox.Spec{Argv: []string{"/bin/true"}, Dir: dir, Writable: []string{dir},
+		Env: sandbox.Environ(os.Environ(), nil)}
 	for _, ready := range []bool{false, true} {
 		name := "a command without namespaces"
 		if ready {
@@ -51,7 +52,8 @@ func benchFloor(ctx context.Context, s *settings, emit func(Result)) error {
 			}
 		}
 		own, yard := median(times[0]), median(times[1])
-		emit(Result{Case: name, Pawl: tookNanos(own), Beside: tookNanos(yard), Yardstick: "in namespaces", Score: own / yard, Unit: "×", Goal: 1, AtMost: true})
+		emit(Result{Case: name, Pawl: tookNanos(own), Beside: tookNanos(yard), Yardstick: "in namespaces",
+			Score: own / yard, Unit: "×", Goal: 1, AtMost: true})
 	}
 	return nil
 }

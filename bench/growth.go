@@ -30,7 +30,8 @@ var growthReads = []struct {
 	read func(context.Context, kernel.Store) error
 }{
 	{"next queued task", 5 * time.Millisecond, func(ctx context.Context, st kernel.Store) error {
-		rows, err := st.Load(ctx, kernel.Select{Kind: kernel.KindTask, States: []string{string(task.Queued)}, ByRank: true, Limit: 1})
+		rows, err := st.Load(ctx, kernel.Select{Kind: kernel.KindTask, States: []string{string(task.Queued)},
+			ByRank: true, Limit: 1})
 		if err == nil && len(rows[0]) != 1 {
 			err = errors.New("no queued task was found")
 		}
@@ -95,17 +96,21 @@ func benchGrowth(ctx context.Context, s *settings, emit func(Result)) error {
 	return err
 }
 
-// emitGrowth holds the growth of a series against that of the logarithm, and its last value against the most that it may be.
+// emitGrowth holds the growth of a series against that of the logarithm, and its last value against the most that it
+// may be.
 func emitGrowth(line Series, sizes []float64, most time.Duration, emit func(Result)) {
 	last := len(sizes) - 1
 	note := ""
 	for i, n := range sizes {
 		note += fmt.Sprintf(", %s: %s", grouped(n), short(line.Ys[i]))
 	}
-	emit(Result{Case: line.Name, Pawl: tookNanos(line.Ys[last]), Beside: tookNanos(line.Ys[0]), Yardstick: "of " + grouped(sizes[0]),
-		Score: line.Ys[last] / line.Ys[0], Unit: "×", Goal: math.Round(100*math.Log(sizes[last])/math.Log(sizes[0])) / 100, AtMost: true,
+	emit(Result{Case: line.Name, Pawl: tookNanos(line.Ys[last]), Beside: tookNanos(line.Ys[0]), Yardstick: "of " +
+		grouped(sizes[0]),
+		Score: line.Ys[last] / line.Ys[0], Unit: "×",
+		Goal: math.Round(100*math.Log(sizes[last])/math.Log(sizes[0])) / 100, AtMost: true,
 		Note: "at most logarithmic" + note})
-	emit(Result{Case: line.Name + " of " + grouped(sizes[last]), Pawl: tookNanos(line.Ys[last]), Score: line.Ys[last] / 1e6, Unit: "ms",
+	emit(Result{Case: line.Name + " of " + grouped(sizes[last]), Pawl: tookNanos(line.Ys[last]),
+		Score: line.Ys[last] / 1e6, Unit: "ms",
 		Goal: float64(most.Milliseconds()), AtMost: true})
 }
 
@@ -116,7 +121,8 @@ func growthStore(ctx context.Context, dir string, n int) (*sqlite.Store, error) 
 		return nil, err
 	}
 	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
-	if _, err := seedRanks(ctx, k, effect.Place{Workspace: dir, Tree: dir}, n, queueRanks, task.Draft, task.Queued, task.Running, task.Done); err != nil {
+	if _, err := seedRanks(ctx, k, effect.Place{Workspace: dir, Tree: dir}, n, queueRanks, task.Draft, task.Queued,
+		task.Running, task.Done); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil

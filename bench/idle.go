@@ -39,16 +39,20 @@ const idleTool = "write_file"
 // instantDrivers answers every kind of effect as drivers in good order do.
 func instantDrivers() map[effect.Kind]runner.Driver {
 	checked := effect.VerifyResult{Passed: true, Tree: "t1", TreeAfter: "t1",
-		Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor", Command: "true"}, Status: effect.CheckPassed}}}
+		Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor", Command: "true"},
+			Status: effect.CheckPassed}}}
 	proposal := plan.Plan{
 		Goal: "write one file", Constraints: []string{}, RiskLevel: pawl.RiskLow,
 		Steps: []plan.Step{{StepID: "s1", Title: "write it", Intent: "it is asked for", Status: plan.Pending,
-			ToolCalls: []plan.ToolCallTemplate{{Name: idleTool, ArgsHint: json.RawMessage(`{"path":"a.txt","content":"a"}`)}}}},
-		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true},
+			ToolCalls: []plan.ToolCallTemplate{{Name: idleTool,
+				ArgsHint: json.RawMessage(`{"path":"a.txt","content":"a"}`)}}}},
+		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
+			StopOnFail: true},
 	}
 	out := map[effect.Kind]runner.Driver{}
 	for kind, result := range map[effect.Kind]any{
-		effect.KindContext:  effect.ContextResult{Head: "c0", Branch: "main", Checks: []effect.Check{{Name: "doctor", Command: "true", Level: 2}}},
+		effect.KindContext: effect.ContextResult{Head: "c0", Branch: "main",
+			Checks: []effect.Check{{Name: "doctor", Command: "true", Level: 2}}},
 		effect.KindPlan:     effect.PlanResult{Plan: &proposal, Said: effect.Said{Agent: "script"}},
 		effect.KindWorktree: effect.WorktreeResult{Tree: "t0"},
 		effect.KindVerify:   checked,
@@ -64,7 +68,8 @@ func instantDrivers() map[effect.Kind]runner.Driver {
 		if err != nil {
 			return effect.Failed(err)
 		}
-		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t0", Commit: "k", Ref: "refs/pawl/" + spec.Name})
+		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t0", Commit: "k", Ref: "refs/pawl/" +
+			spec.Name})
 	}}
 	return out
 }
@@ -80,7 +85,8 @@ type office struct {
 	// queued and running are when the newest task came into the state, in nanoseconds since begun.
 	begun           time.Time
 	queued, running atomic.Int64
-	// ahead is how far the kernel's clock is ahead: checkpoints are named by the minute, and each lap has one of its own.
+	// ahead is how far the kernel's clock is ahead: checkpoints are named by the minute, and each lap has one of its
+	// own.
 	ahead atomic.Int64
 }
 
@@ -91,7 +97,8 @@ func openOffice(ctx context.Context, dir string) (*office, error) {
 	}
 	config := kernel.Defaults()
 	config.Tools[idleTool] = kernel.Tool{
-		Info: effect.ToolInfo{Name: idleTool, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{policy.FSWrite}},
+		Info: effect.ToolInfo{Name: idleTool, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
+			Permissions: []policy.Permission{policy.FSWrite}},
 		Request: func(json.RawMessage) (policy.Request, error) {
 			return policy.Request{Tool: idleTool, Permissions: []policy.Permission{policy.FSRead}}, nil
 		},
@@ -99,9 +106,10 @@ func openOffice(ctx context.Context, dir string) (*office, error) {
 	o := &office{store: store, begun: time.Now(), more: make(chan struct{}, 1), rested: make(chan runner.StopReason, 1)}
 	clock := pawl.ClockFunc(func() time.Time { return time.Now().Add(time.Duration(o.ahead.Load())) })
 	o.kernel = kernel.New(store, config, clock, rand.Reader)
-	o.runner = runner.New(o.kernel, runner.Options{Owner: "bench/4711", Drivers: instantDrivers(), Tools: map[string]runner.Driver{
-		idleTool: instant{func(effect.Effect) effect.Receipt { return effect.Succeeded(effect.ToolResult{After: "t1"}) }},
-	}})
+	o.runner = runner.New(o.kernel, runner.Options{Owner: "bench/4711", Drivers: instantDrivers(),
+		Tools: map[string]runner.Driver{
+			idleTool: instant{func(effect.Effect) effect.Receipt { return effect.Succeeded(effect.ToolResult{After: "t1"}) }},
+		}})
 	o.kernel.OnCommit(o.committed)
 	_, err = o.do(ctx, &kernel.Init{Place: effect.Place{Workspace: dir, Tree: dir, Git: true}})
 	if err != nil {
@@ -175,8 +183,8 @@ func (o *office) until(ctx context.Context, want runner.StopReason) error {
 	}
 }
 
-// lap takes one requirement from start to landing and returns how long its task was queued, and how long it all took from
-// the approval on.
+// lap takes one requirement from start to landing and returns how long its task was queued, and how long it all took
+// from the approval on.
 func (o *office) lap(ctx context.Context, n int) (wait, whole time.Duration, err error) {
 	o.ahead.Add(int64(time.Minute))
 	if _, err := o.do(ctx, &kernel.Start{Requirement: fmt.Sprintf("write file %d", n), RunMode: pawl.Assisted,
@@ -234,7 +242,9 @@ func benchIdle(ctx context.Context, s *settings, emit func(Result)) error {
 	stop(nil)
 	<-ended
 	half := median(waits)
-	emit(Result{Case: "queued to running, p50", Pawl: tookNanos(half), Score: half / 1e6, Unit: "ms", Goal: 2, AtMost: true,
-		Note: fmt.Sprintf("p99 %s, %d tasks; approval to landed with instant drivers %s", short(quantile(waits, 0.99)), len(waits), short(median(wholes)))})
+	emit(Result{Case: "queued to running, p50", Pawl: tookNanos(half), Score: half / 1e6, Unit: "ms", Goal: 2,
+		AtMost: true,
+		Note: fmt.Sprintf("p99 %s, %d tasks; approval to landed with instant drivers %s", short(quantile(waits, 0.99)),
+			len(waits), short(median(wholes)))})
 	return nil
 }

@@ -55,7 +55,8 @@ type settings struct {
 	span time.Duration
 	// dir is an empty folder of this run's own, on the disk that is measured, and parent one that others may enter.
 	dir, parent string
-	// plots is the folder for plots, "" for none; postgres is the DSN of a server that is there, "" for one of this run's own.
+	// plots is the folder for plots, "" for none; postgres is the DSN of a server that is there, "" for one of this
+	// run's own.
 	plots, postgres string
 	// say tells what is being measured, for a person who waits.
 	say func(format string, args ...any)
@@ -91,7 +92,8 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	var where places
 	flags.StringVar(&where.parent, "dir", os.TempDir(), "folder on the disk to measure")
 	flags.StringVar(&where.plots, "plots", "", "write plots, as SVG, into this folder")
-	flags.StringVar(&where.postgres, "postgres", "", "DSN of a PostgreSQL for the comparison with River, whose table there is emptied (default: start one)")
+	flags.StringVar(&where.postgres, "postgres", "",
+		"DSN of a PostgreSQL for the comparison with River, whose table there is emptied (default: start one)")
 	flags.StringVar(&where.profile, "cpuprofile", "", "write a profile of the processor's time to this file")
 	asJSON := flags.Bool("json", false, "print JSON instead of a table")
 	strict := flags.Bool("strict", false, "exit with status 1 when a goal is missed")
@@ -158,7 +160,8 @@ func choose(list string) ([]bench, error) {
 type places struct{ parent, plots, postgres, profile string }
 
 // measure runs the chosen benches in a folder that is gone afterwards.
-func measure(ctx context.Context, chosen []bench, span time.Duration, where places, errs io.Writer) (rep report, err error) {
+func measure(ctx context.Context, chosen []bench, span time.Duration, where places,
+	errs io.Writer) (rep report, err error) {
 	dir, err := os.MkdirTemp(where.parent, "pawl-bench-")
 	if err != nil {
 		return report{}, err
@@ -180,8 +183,9 @@ func measure(ctx context.Context, chosen []bench, span time.Duration, where plac
 		Go:      runtime.Version(), At: time.Now().UTC().Format(time.RFC3339), Load: loadAverage(),
 	}
 	for _, b := range chosen {
-		s := &settings{span: span, dir: dir + "/" + b.name, parent: where.parent, plots: where.plots, postgres: where.postgres,
-			say: func(format string, args ...any) { fmt.Fprintf(errs, b.name+": "+format+"\n", args...) }}
+		s := &settings{span: span, dir: dir + "/" + b.name, parent: where.parent, plots: where.plots,
+			postgres: where.postgres,
+			say:      func(format string, args ...any) { fmt.Fprintf(errs, b.name+": "+format+"\n", args...) }}
 		if err := os.Mkdir(s.dir, 0o755); err != nil {
 			return rep, err
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 // naive is the design that pawl's store is compared with: a pool of connections, and a transaction of its own for every
-// call. It writes what a transition of pawl's writes, in the usual tables: the task's row with its document under a text
-// key and an index of the states, the audit records, and the head of the log. What pawl works out besides, decisions,
-// chains and the tree's hashes, it is spared.
+// call. It writes what a transition of pawl's writes, in the usual tables: the task's row with its document under a
+// text key and an index of the states, the audit records, and the head of the log. What pawl works out besides,
+// decisions, chains and the tree's hashes, it is spared.
 type naive struct {
 	db  *sql.DB
 	ids []string
@@ -28,7 +28,8 @@ type naive struct {
 // sizes are the mean lengths of what a transition writes.
 type sizes struct{ doc, record, head int }
 
-// naivePool is a number of connections that suits it well: between 1 and 16 it makes no difference, more make it slower.
+// naivePool is a number of connections that suits it well: between 1 and 16 it makes no difference, more make it
+// slower.
 const naivePool = 8
 
 const naiveSchema = `
@@ -40,13 +41,15 @@ INSERT INTO log VALUES (1, 0, x'00');`
 
 func openNaive(ctx context.Context, path string, pool int, ids []string, writing sizes) (_ *naive, err error) {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path}
-	db, err := sql.Open("sqlite", u.String()+"?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	db, err := sql.Open("sqlite", u.String()+
+		"?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(pool)
 	db.SetMaxIdleConns(pool)
-	n := &naive{db: db, ids: ids, doc: make([]byte, writing.doc), record: make([]byte, writing.record), head: make([]byte, writing.head)}
+	n := &naive{db: db, ids: ids, doc: make([]byte, writing.doc), record: make([]byte, writing.record),
+		head: make([]byte, writing.head)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, db.Close())
@@ -87,7 +90,8 @@ func (n *naive) transition(ctx context.Context, id string) error {
 	defer tx.Rollback()
 	var state string
 	var version int64
-	if err := tx.QueryRowContext(ctx, "SELECT state, version FROM task WHERE id=?", id).Scan(&state, &version); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT state, version FROM task WHERE id=?", id).Scan(&state,
+		&version); err != nil {
 		return err
 	}
 	next := map[string]string{"queued": "running", "running": "failed", "failed": "queued"}[state]
@@ -102,7 +106,8 @@ func (n *naive) transition(ctx context.Context, id string) error {
 	// Trying again is one record more, as it is in pawl.
 	records := map[string]int{"running": 1, "failed": 1, "queued": 2}[next]
 	for range records {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO audit (task, seq, hash, record) VALUES (?,?,?,?)", id, version, n.record[:32], n.record); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO audit (task, seq, hash, record) VALUES (?,?,?,?)", id, version,
+			n.record[:32], n.record); err != nil {
 			return err
 		}
 	}

@@ -25,10 +25,10 @@ const (
 // plotColors tell lines apart, also for people who see red and green alike.
 var plotColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"}
 
-// Plot writes a plot of durations over sizes into a folder and returns the file's name, which is made of the title. The axis of
-// the sizes is logarithmic and that of the durations is not, so that logarithmic growth is a straight line. For each series
-// that line is drawn dashed, from its first point on: growth is at most logarithmic where the series stays below it. Sizes must
-// be greater than 1 and ascend.
+// Plot writes a plot of durations over sizes into a folder and returns the file's name, which is made of the title. The
+// axis of the sizes is logarithmic and that of the durations is not, so that logarithmic growth is a straight line. For
+// each series that line is drawn dashed, from its first point on: growth is at most logarithmic where the series stays
+// below it. Sizes must be greater than 1 and ascend.
 func Plot(dir, title string, xs []float64, series []Series) (string, error) {
 	for i, x := range xs {
 		if x <= 1 || i > 0 && x <= xs[i-1] {
@@ -49,7 +49,8 @@ func Plot(dir, title string, xs []float64, series []Series) (string, error) {
 
 // slug makes the name of a file of a title.
 func slug(title string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
+	return strings.Join(strings.FieldsFunc(strings.ToLower(title),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 }
 
 // scale places values between two edges.
@@ -72,7 +73,8 @@ func drawing(title string, xs []float64, series []Series) string {
 	y := scale{0, max(1, math.Ceil(top/step)) * step, plotBottom, plotTop}
 	var b strings.Builder
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\">\n", plotWidth, plotHeight)
-	fmt.Fprintf(&b, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", html.EscapeString(title))
+	fmt.Fprintf(&b, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		html.EscapeString(title))
 	fmt.Fprintf(&b, "<text x=\"%g\" y=\"28\" font-size=\"16\">%s</text>\n", plotLeft, html.EscapeString(title))
 	for n := 0.0; n*step <= y.to+step/2; n++ {
 		at, text := y.at(n*step), "0"
@@ -94,15 +96,19 @@ func drawing(title string, xs []float64, series []Series) string {
 			line = append(line, fmt.Sprintf("%.1f,%.1f", x.at(math.Log(v)), y.at(s.Ys[j])))
 			bound = append(bound, fmt.Sprintf("%.1f,%.1f", x.at(math.Log(v)), y.at(logarithmic(s, xs, j))))
 		}
-		fmt.Fprintf(&b, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-dasharray=\"3 4\"/>\n", strings.Join(bound, " "), color)
-		fmt.Fprintf(&b, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", strings.Join(line, " "), color)
+		fmt.Fprintf(&b, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-dasharray=\"3 4\"/>\n",
+			strings.Join(bound, " "), color)
+		fmt.Fprintf(&b, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n",
+			strings.Join(line, " "), color)
 		for _, point := range line {
 			at := strings.Split(point, ",")
 			fmt.Fprintf(&b, "<circle cx=\"%s\" cy=\"%s\" r=\"3.5\" fill=\"%s\"/>\n", at[0], at[1], color)
 		}
-		fmt.Fprintf(&b, "<text x=\"%g\" y=\"%g\" fill=\"%s\">%s</text>\n", plotRight+16, plotTop+20*float64(i), color, html.EscapeString(s.Name))
+		fmt.Fprintf(&b, "<text x=\"%g\" y=\"%g\" fill=\"%s\">%s</text>\n", plotRight+16, plotTop+20*float64(i), color,
+			html.EscapeString(s.Name))
 	}
-	fmt.Fprintf(&b, "<text x=\"%g\" y=\"%g\" fill=\"#666\">dashed: logarithmic</text>\n</svg>\n", plotRight+16, plotTop+20*float64(len(series)))
+	fmt.Fprintf(&b, "<text x=\"%g\" y=\"%g\" fill=\"#666\">dashed: logarithmic</text>\n</svg>\n", plotRight+16, plotTop+
+		20*float64(len(series)))
 	return b.String()
 }
 

@@ -26,9 +26,9 @@ const (
 var riverSettings = []int{64, 256, 1024, 4096}
 
 // benchQueue measures how fast workers drain a queue of tasks in which nothing is to be done, beside River, a queue in
-// PostgreSQL, and its jobs in which nothing is to be done. What is done for one differs: River fetches a job and marks it as
-// completed, many with one statement each, and answers nobody meanwhile; pawl takes a lease, prolongs it, proves and closes the
-// task, each step decided, audited and flushed to the disk before the worker goes on.
+// PostgreSQL, and its jobs in which nothing is to be done. What is done for one differs: River fetches a job and marks
+// it as completed, many with one statement each, and answers nobody meanwhile; pawl takes a lease, prolongs it, proves
+// and closes the task, each step decided, audited and flushed to the disk before the worker goes on.
 func benchQueue(ctx context.Context, s *settings, emit func(Result)) (err error) {
 	r, err := openRiver(ctx, s)
 	if err != nil {
@@ -47,7 +47,8 @@ func benchQueue(ctx context.Context, s *settings, emit func(Result)) (err error)
 	var own, few, many, disk []float64
 	var loads []load
 	for round := range queueRounds {
-		s.say("round %d of %d: %d tasks, and as many of River's jobs with %d and %d workers", round+1, queueRounds, queueTasks, queueWorkers, best)
+		s.say("round %d of %d: %d tasks, and as many of River's jobs with %d and %d workers", round+1, queueRounds,
+			queueTasks, queueWorkers, best)
 		append4, err := d.rate(s.span / 60)
 		if err != nil {
 			return err
@@ -71,12 +72,16 @@ func benchQueue(ctx context.Context, s *settings, emit func(Result)) (err error)
 	}
 	l, name := middle(loads), fmt.Sprintf("%s no-op tasks, %d workers", grouped(queueTasks), queueWorkers)
 	emit(Result{Case: name, Pawl: rate(l.rate), Score: math.Round(l.rate), Unit: "/s", Goal: 2000,
-		Note: fmt.Sprintf("%s; one takes %s, p99 %s, processor %s; %d commits and %d records; R_a %s; %d rounds", spread(own), short(l.p50),
+		Note: fmt.Sprintf("%s; one takes %s, p99 %s, processor %s; %d commits and %d records; R_a %s; %d rounds",
+			spread(own), short(l.p50),
 			short(l.p99), short(l.cpu), commits, len(story), rate(median(disk)), queueRounds)})
-	emit(Result{Case: name, Pawl: rate(l.rate), Beside: rate(median(few)), Yardstick: fmt.Sprintf("River, %d workers", queueWorkers),
-		Score: l.rate / median(few), Unit: "×", NoGoal: true, Note: "theirs " + spread(few)})
-	emit(Result{Case: name, Pawl: rate(l.rate), Beside: rate(median(many)), Yardstick: fmt.Sprintf("River, %s workers", grouped(float64(best))),
-		Score: l.rate / median(many), Unit: "×", NoGoal: true, Note: "theirs " + spread(many) + "; its best number of workers here"})
+	emit(Result{Case: name, Pawl: rate(l.rate), Beside: rate(median(few)),
+		Yardstick: fmt.Sprintf("River, %d workers", queueWorkers),
+		Score:     l.rate / median(few), Unit: "×", NoGoal: true, Note: "theirs " + spread(few)})
+	emit(Result{Case: name, Pawl: rate(l.rate), Beside: rate(median(many)),
+		Yardstick: fmt.Sprintf("River, %s workers", grouped(float64(best))),
+		Score:     l.rate / median(many), Unit: "×", NoGoal: true, Note: "theirs " + spread(many) +
+			"; its best number of workers here"})
 	return nil
 }
 
@@ -95,7 +100,8 @@ func drainTasks(ctx context.Context, dir string) (_ load, err error) {
 		return load{}, err
 	}
 	defer func() { err = errors.Join(err, c.store.Close(), os.RemoveAll(dir)) }()
-	if _, err := seedRanks(ctx, c.kernel, effect.Place{Workspace: dir, Tree: dir}, queueTasks, queueRanks, task.Queued); err != nil {
+	if _, err := seedRanks(ctx, c.kernel, effect.Place{Workspace: dir, Tree: dir}, queueTasks, queueRanks,
+		task.Queued); err != nil {
 		return load{}, err
 	}
 	start, cpu := time.Now(), cpuTime()
@@ -107,5 +113,6 @@ func drainTasks(ctx context.Context, dir string) (_ load, err error) {
 	if err := c.verify(ctx, queueTasks, queueWorkers-1); err != nil {
 		return load{}, err
 	}
-	return load{rate: queueTasks / spent.Seconds(), p50: median(took), p99: quantile(took, 0.99), cpu: float64(used) / queueTasks}, nil
+	return load{rate: queueTasks / spent.Seconds(), p50: median(took), p99: quantile(took, 0.99),
+		cpu: float64(used) / queueTasks}, nil
 }

@@ -31,7 +31,8 @@ func TestTwoCrewsDoEachTaskOnce(t *testing.T) {
 		defer c.store.Close()
 		crews[i] = c
 	}
-	if _, err := seedRanks(ctx, crews[0].kernel, effect.Place{Workspace: dir, Tree: dir}, tasks, queueRanks, task.Queued); err != nil {
+	if _, err := seedRanks(ctx, crews[0].kernel, effect.Place{Workspace: dir, Tree: dir}, tasks, queueRanks,
+		task.Queued); err != nil {
 		t.Fatal(err)
 	}
 	if err := crews[0].verify(ctx, tasks, workers-1); err == nil {
@@ -70,7 +71,8 @@ func TestOneCrewKeepsTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.store.Close()
-	if _, err := seedRanks(ctx, c.kernel, effect.Place{Workspace: dir, Tree: dir}, tasks, queueRanks, task.Queued); err != nil {
+	if _, err := seedRanks(ctx, c.kernel, effect.Place{Workspace: dir, Tree: dir}, tasks, queueRanks,
+		task.Queued); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.work(ctx, workers); err != nil {
@@ -117,7 +119,8 @@ func TestCandidates(t *testing.T) {
 	if id, _ := c.queue.take(ctx); id != ids[1] {
 		t.Errorf("%q is not the highest rank", id)
 	}
-	if err := c.do(ctx, "runner:other", nil, &kernel.Transition{Task: ids[0], To: task.Running, Owner: "other"}); err != nil {
+	if err := c.do(ctx, "runner:other", nil,
+		&kernel.Transition{Task: ids[0], To: task.Running, Owner: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.claim(ctx, "one/1", ids[0]); !errors.Is(err, pawl.ErrAlreadyInState) {
@@ -131,7 +134,8 @@ func TestCandidates(t *testing.T) {
 
 func TestPlot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "plots")
-	name, err := Plot(dir, "Reading <much>", []float64{1000, 10000, 100000}, []Series{{"a & b", []float64{1e5, 2e5, 4e5}}, {"c", []float64{3e5, 3e5, 3e5}}})
+	name, err := Plot(dir, "Reading <much>", []float64{1000, 10000, 100000},
+		[]Series{{"a & b", []float64{1e5, 2e5, 4e5}}, {"c", []float64{3e5, 3e5, 3e5}}})
 	if err != nil || filepath.Base(name) != "reading-much.svg" {
 		t.Fatal(name, err)
 	}
@@ -146,8 +150,10 @@ func TestPlot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The sizes are a factor of ten apart each, so their places are evenly apart; four times the value lies four times as high.
-	for _, want := range []string{"76.0,315.3 318.0,262.7 560.0,157.3", "a &amp; b", ">100,000<", ">400 µs<", "Reading &lt;much&gt;"} {
+	// The sizes are a factor of ten apart each, so their places are evenly apart; four times the value lies four times
+	// as high.
+	for _, want := range []string{"76.0,315.3 318.0,262.7 560.0,157.3", "a &amp; b", ">100,000<", ">400 µs<",
+		"Reading &lt;much&gt;"} {
 		if !strings.Contains(string(raw), want) || strings.Contains(string(raw), "%!") {
 			t.Errorf("no %q in\n%s", want, raw)
 		}
@@ -166,7 +172,8 @@ func TestPlot(t *testing.T) {
 func TestGrowthIsHeldAgainstTheLogarithm(t *testing.T) {
 	for last, miss := range map[float64]bool{1.6e4: false, 1.7e4: true} {
 		var out []Result
-		emitGrowth(Series{"x", []float64{1e4, 1e4, last}}, growthSizes, time.Millisecond, func(r Result) { out = append(out, r) })
+		emitGrowth(Series{"x", []float64{1e4, 1e4, last}}, growthSizes, time.Millisecond,
+			func(r Result) { out = append(out, r) })
 		if len(out) != 2 || out[0].Missed() != miss || out[1].Missed() {
 			t.Errorf("%v: %+v", last, out)
 		}
@@ -203,7 +210,8 @@ func TestServerThatIsMissing(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if code := run(context.Background(), []string{"-only", "queue", "-dir", t.TempDir(), "-postgres", "host=/nonexistent user=x"}, io.Discard, io.Discard); code != 1 {
+	if code := run(context.Background(), []string{"-only", "queue", "-dir", t.TempDir(), "-postgres",
+		"host=/nonexistent user=x"}, io.Discard, io.Discard); code != 1 {
 		t.Errorf("a server that is not there: status %d", code)
 	}
 	if said, err := os.ReadFile(mark); err == nil {

@@ -149,7 +149,8 @@ func printTable(out io.Writer, rep report) error {
 		if r.Unit == "allocs" {
 			score = strconv.FormatFloat(r.Score, 'f', -1, 64) + " allocs"
 		}
-		fmt.Fprintln(w, strings.Join([]string{r.Bench, r.Case, r.Pawl.String(), r.Beside.String(), r.Yardstick, score, r.goal(), r.verdict(), r.Note}, "\t"))
+		fmt.Fprintln(w, strings.Join([]string{r.Bench, r.Case, r.Pawl.String(), r.Beside.String(), r.Yardstick, score,
+			r.goal(), r.verdict(), r.Note}, "\t"))
 	}
 	return w.Flush()
 }

@@ -28,7 +28,8 @@ type riverQueue struct {
 	drains int
 }
 
-// riverConns is the number of connections, enough for River's fetching, completing and leading at once; more make it slower.
+// riverConns is the number of connections, enough for River's fetching, completing and leading at once; more make it
+// slower.
 const riverConns = 16
 
 // openRiver opens River in the server that the settings name, or in one of this run's own.
@@ -78,7 +79,8 @@ func (r *riverQueue) close() error {
 	return r.stop()
 }
 
-// servePostgres starts a server with its data on the disk of a folder. It serves until stop, or until this process ends.
+// servePostgres starts a server with its data on the disk of a folder. It serves until stop, or until this process
+// ends.
 func servePostgres(parent string) (dsn string, stop func() error, err error) {
 	var errs bytes.Buffer
 	c := exec.Command("../scripts/postgres.sh", "serve", parent) // benchmarks are started in their own folder
@@ -128,15 +130,17 @@ func (r *riverQueue) tune(ctx context.Context, s *settings) (best int, err error
 	return best, nil
 }
 
-// drain inserts jobs, has one client work them off and returns the jobs per second, from the moment at which the client is
-// given the queue to the last completion that is in the database.
+// drain inserts jobs, has one client work them off and returns the jobs per second, from the moment at which the client
+// is given the queue to the last completion that is in the database.
 func (r *riverQueue) drain(ctx context.Context, workers int) (rate float64, err error) {
 	r.drains++
 	queue := fmt.Sprintf("drain_%d", r.drains)
 	workersOf := river.NewWorkers()
 	river.AddWorker(workersOf, doNothing{})
-	client, err := river.NewClient(riverpgxv5.New(r.pool), &river.Config{Workers: workersOf, Logger: slog.New(slog.DiscardHandler),
-		Queues: map[string]river.QueueConfig{queue + "_warm": {MaxWorkers: 1}}, FetchCooldown: river.FetchCooldownMin})
+	client, err := river.NewClient(riverpgxv5.New(r.pool),
+		&river.Config{Workers: workersOf, Logger: slog.New(slog.DiscardHandler),
+			Queues:        map[string]river.QueueConfig{queue + "_warm": {MaxWorkers: 1}},
+			FetchCooldown: river.FetchCooldownMin})
 	if err != nil {
 		return 0, err
 	}
@@ -166,7 +170,8 @@ func (r *riverQueue) drain(ctx context.Context, workers int) (rate float64, err 
 	}
 	spent := time.Since(start)
 	var completed int
-	if err := r.pool.QueryRow(ctx, "SELECT count(*) FROM river_job WHERE queue=$1 AND state='completed' AND attempt=1", queue).Scan(&completed); err != nil {
+	if err := r.pool.QueryRow(ctx, "SELECT count(*) FROM river_job WHERE queue=$1 AND state='completed' AND attempt=1",
+		queue).Scan(&completed); err != nil {
 		return 0, err
 	}
 	if completed != queueTasks {

@@ -57,7 +57,8 @@ func benchRun(ctx context.Context, s *settings, emit func(Result)) error {
 			if err := errors.Join(p.repository(ctx, dir), quiet(p.command(ctx, dir, "init"))); err != nil {
 				return err
 			}
-			took, err := wall(p.command(ctx, dir, append([]string{"run", "--plan", file, "--yes", "--json"}, way.args...)...))
+			took, err := wall(p.command(ctx, dir, append([]string{"run", "--plan", file, "--yes", "--json"},
+				way.args...)...))
 			if err != nil {
 				return err
 			}
@@ -67,8 +68,9 @@ func benchRun(ctx context.Context, s *settings, emit func(Result)) error {
 	yard := median(scripts)
 	for i, way := range ways {
 		own := median(runs[i])
-		emit(Result{Case: fmt.Sprintf("%d steps %s", runSteps, way.name), Pawl: tookNanos(own), Beside: tookNanos(yard), Yardstick: "shell script",
-			Score: 100 * (own - yard) / yard, Unit: "%", Goal: 15, AtMost: true,
+		emit(Result{Case: fmt.Sprintf("%d steps %s", runSteps, way.name), Pawl: tookNanos(own), Beside: tookNanos(yard),
+			Yardstick: "shell script",
+			Score:     100 * (own - yard) / yard, Unit: "%", Goal: 15, AtMost: true,
 			Note: fmt.Sprintf("%s of pawl's own for each step; %d runs", short((own-yard)/runSteps), runRounds)})
 	}
 	return nil
@@ -83,7 +85,8 @@ func writePlan(dir string, commands []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		p.Steps = append(p.Steps, plan.Step{StepID: fmt.Sprintf("s%d", i+1), Title: fmt.Sprintf("Command %d", i+1), Intent: "measure what surrounds it",
+		p.Steps = append(p.Steps, plan.Step{StepID: fmt.Sprintf("s%d", i+1), Title: fmt.Sprintf("Command %d", i+1),
+			Intent: "measure what surrounds it",
 			Status: plan.Pending, ToolCalls: []plan.ToolCallTemplate{{Name: "run_terminal_cmd", ArgsHint: args}}})
 	}
 	text, err := json.MarshalIndent(&p, "", "  ")

@@ -29,7 +29,8 @@ func benchScreen(ctx context.Context, s *settings, p *program, dir string, emit 
 			times = append(times, float64(took))
 		}
 	}
-	emit(Result{Case: "a bare pawl to its prompt", Pawl: tookNanos(median(times)), Score: median(times) / 1e6, Unit: "ms", Goal: 60, AtMost: true,
+	emit(Result{Case: "a bare pawl to its prompt", Pawl: tookNanos(median(times)), Score: median(times) / 1e6,
+		Unit: "ms", Goal: 60, AtMost: true,
 		Note: fmt.Sprintf("p99 %s; %d runs", short(quantile(times, 0.99)), seeRuns)})
 	return nil
 }

@@ -20,8 +20,9 @@ const (
 	seeLongest = time.Minute
 )
 
-// benchSee measures what a person who looks at a run waits for: `pawl show` and `pawl diff` of a run that landed beside `git show` of
-// its commit, how far `pawl logs -f` is behind the command that it follows, and the time to the prompt of a bare `pawl`.
+// benchSee measures what a person who looks at a run waits for: `pawl show` and `pawl diff` of a run that landed beside
+// `git show` of its commit, how far `pawl logs -f` is behind the command that it follows, and the time to the prompt of
+// a bare `pawl`.
 func benchSee(ctx context.Context, s *settings, emit func(Result)) error {
 	p, err := buildPawl(ctx, s)
 	if err != nil {
@@ -69,7 +70,8 @@ func benchShown(ctx context.Context, s *settings, p *program, dir string, emit f
 	yard := median(times[0])
 	for i, name := range names[1:] {
 		own := median(times[i+1])
-		emit(Result{Case: name, Pawl: tookNanos(own), Beside: tookNanos(yard), Yardstick: "git show", Score: own / yard, Unit: "×",
+		emit(Result{Case: name, Pawl: tookNanos(own), Beside: tookNanos(yard), Yardstick: "git show", Score: own / yard,
+			Unit: "×",
 			Goal: 5, AtMost: true, Note: fmt.Sprintf("a run that landed; %d runs", seeRuns)})
 	}
 	return nil
@@ -80,7 +82,8 @@ func benchFollowed(ctx context.Context, s *settings, p *program, dir string, emi
 	s.say("a command of %d lines, followed", seeLines)
 	ctx, cancel := context.WithTimeout(ctx, seeLongest)
 	defer cancel()
-	plan, err := writePlan(s.dir, []string{fmt.Sprintf("for i in $(seq %d); do sleep %g; date +%%s%%N; done", seeLines, seeEvery.Seconds())})
+	plan, err := writePlan(s.dir, []string{fmt.Sprintf("for i in $(seq %d); do sleep %g; date +%%s%%N; done", seeLines,
+		seeEvery.Seconds())})
 	if err != nil {
 		return err
 	}
@@ -101,13 +104,14 @@ func benchFollowed(ctx context.Context, s *settings, p *program, dir string, emi
 	if err := errors.Join(<-ended, ctx.Err()); err != nil {
 		return err
 	}
-	emit(Result{Case: "logs -f, behind the command", Pawl: tookNanos(median(behind)), Score: median(behind) / 1e6, Unit: "ms", Goal: 50, AtMost: true,
+	emit(Result{Case: "logs -f, behind the command", Pawl: tookNanos(median(behind)), Score: median(behind) / 1e6,
+		Unit: "ms", Goal: 50, AtMost: true,
 		Note: fmt.Sprintf("p99 %s; %d lines", short(quantile(behind, 0.99)), len(behind))})
 	return nil
 }
 
-// follow reads what a command prints, and returns by how much each instant that it prints had passed. What was said before the command
-// began to follow is printed at once and does not count.
+// follow reads what a command prints, and returns by how much each instant that it prints had passed. What was said
+// before the command began to follow is printed at once and does not count.
 func follow(c *exec.Cmd) (behind []float64, err error) {
 	out, err := c.StdoutPipe()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // perBatch is how many tasks are written in one commit.
 const perBatch = 500
 
-// seeder writes many tasks straight into a store, each with the rows and the audit records that the kernel would have made
-// in that many commands.
+// seeder writes many tasks straight into a store, each with the rows and the audit records that the kernel would have
+// made in that many commands.
 type seeder struct {
 	store   kernel.Store
 	kernel  *kernel.Kernel
@@ -32,13 +32,15 @@ type seeder struct {
 	ranks int
 }
 
-// seed makes the session of a workspace and n tasks whose states follow the cycle, each on the straight way, and returns the tasks' ids.
+// seed makes the session of a workspace and n tasks whose states follow the cycle, each on the straight way, and
+// returns the tasks' ids.
 func seed(ctx context.Context, k *kernel.Kernel, place effect.Place, n int, cycle ...task.State) ([]string, error) {
 	return seedRanks(ctx, k, place, n, 1, cycle...)
 }
 
 // seedRanks is seed with tasks of several ranks, evenly mixed.
-func seedRanks(ctx context.Context, k *kernel.Kernel, place effect.Place, n, ranks int, cycle ...task.State) ([]string, error) {
+func seedRanks(ctx context.Context, k *kernel.Kernel, place effect.Place, n, ranks int,
+	cycle ...task.State) ([]string, error) {
 	if _, err := k.Do(ctx, kernel.Envelope{Actor: "user:bench", Command: &kernel.Init{Place: place}}); err != nil {
 		return nil, err
 	}
@@ -83,7 +85,8 @@ func (s *seeder) add(state task.State) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	row := kernel.Row{Kind: kernel.KindTask, ID: string(id), Label: fmt.Sprintf("T-%03d", t.Number), State: string(state), Version: 1,
+	row := kernel.Row{Kind: kernel.KindTask, ID: string(id), Label: fmt.Sprintf("T-%03d", t.Number),
+		State: string(state), Version: 1,
 		Rank: t.Number % int64(s.ranks), Doc: doc, CreatedAt: s.now, UpdatedAt: s.now}
 	subject := audit.Subject{Kind: string(kernel.KindTask), ID: row.ID}
 	row.AuditHash = audit.Genesis(subject)
@@ -103,8 +106,10 @@ func history(to task.State, title string) []audit.Entry {
 	out := []audit.Entry{{Event: "TASK_CREATED", Actor: "user:bench", Data: data}}
 	for i := 1; i < len(straight) && straight[i-1] != to; i++ {
 		r, _ := task.Table.Between(straight[i-1], straight[i])
-		out = append(out, audit.Entry{Event: "STATE_TRANSITION_" + strings.ToUpper(string(r.To)), Move: &audit.Transition{
-			From: string(r.From), To: string(r.To), Rule: r.ID, Event: string(r.On), Actor: pawl.By(r.Actors[0], "bench"), Reason: "seeded"}})
+		out = append(out, audit.Entry{Event: "STATE_TRANSITION_" + strings.ToUpper(string(r.To)),
+			Move: &audit.Transition{
+				From: string(r.From), To: string(r.To), Rule: r.ID, Event: string(r.On),
+				Actor: pawl.By(r.Actors[0], "bench"), Reason: "seeded"}})
 	}
 	return out
 }

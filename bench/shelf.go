@@ -49,7 +49,8 @@ func openShelf(ctx context.Context, dir string) (*shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := b.do(ctx, nil, &kernel.Init{Place: effect.Place{Workspace: dir, Tree: dir, Git: true}}); err != nil {
+	if _, _, err := b.do(ctx, nil, &kernel.Init{Place: effect.Place{Workspace: dir, Tree: dir,
+		Git: true}}); err != nil {
 		return nil, errors.Join(err, b.store.Close())
 	}
 	return b, nil
@@ -88,8 +89,9 @@ func (b *shelf) do(ctx context.Context, into any, c kernel.Command) (read, whole
 	return read, whole, err
 }
 
-// register registers n issues as an import does: behind those that they wait for, in pieces, with the lengths of the chains that
-// wait for them. Each waits for three or four that lie anywhere before it, but for one in ten, which waits for none.
+// register registers n issues as an import does: behind those that they wait for, in pieces, with the lengths of the
+// chains that wait for them. Each waits for three or four that lie anywhere before it, but for one in ten, which waits
+// for none.
 func (b *shelf) register(ctx context.Context, n int, emit func(Result)) error {
 	b.after = make([][]int, n)
 	links := 0
@@ -112,7 +114,8 @@ func (b *shelf) register(ctx context.Context, n int, emit func(Result)) error {
 	}
 	issues := make([]kernel.NewIssue, n)
 	for i := range issues {
-		issues[i] = kernel.NewIssue{Title: fmt.Sprintf("Rename the handler of route %d and say so in its documentation", i), External: fmt.Sprintf("BENCH-%d", i),
+		issues[i] = kernel.NewIssue{Title: fmt.Sprintf("Rename the handler of route %d and say so in its documentation",
+			i), External: fmt.Sprintf("BENCH-%d", i),
 			Context: "The name says what it did once. Callers and the documentation name it, and both are to be changed with it.", Digest: "1",
 			Priority: 1 + i%5, Tags: []string{"routes"}, Height: heights[i]}
 		for _, on := range b.after[i] {
@@ -133,8 +136,10 @@ func (b *shelf) register(ctx context.Context, n int, emit func(Result)) error {
 	if err != nil {
 		return err
 	}
-	emit(Result{Case: "registering " + grouped(float64(n)), Pawl: rate(float64(n) / took.Seconds()), Score: float64(n) / took.Seconds(), Unit: "/s", NoGoal: true,
-		Note: fmt.Sprintf("%s dependencies, %s in all; the store takes %s MB", grouped(float64(links)), short(float64(took)), digits(float64(size)/1e6))})
+	emit(Result{Case: "registering " + grouped(float64(n)), Pawl: rate(float64(n) / took.Seconds()),
+		Score: float64(n) / took.Seconds(), Unit: "/s", NoGoal: true,
+		Note: fmt.Sprintf("%s dependencies, %s in all; the store takes %s MB", grouped(float64(links)),
+			short(float64(took)), digits(float64(size)/1e6))})
 	return nil
 }
 
@@ -179,14 +184,16 @@ func missing(is bool, what string) error {
 	return nil
 }
 
-// planHalf gives half of the issues the rows that they have once their plans are approved, as the kernel would write them in many
-// commands, and has some of them taken by other workers. Plans themselves are not made: no claim reads them.
+// planHalf gives half of the issues the rows that they have once their plans are approved, as the kernel would write
+// them in many commands, and has some of them taken by other workers. Plans themselves are not made: no claim reads
+// them.
 func planHalf(ctx context.Context, b *shelf) error {
 	var batch kernel.Batch
 	for n, id := range b.ids[:len(b.ids)/2] {
 		err := b.change(ctx, &batch, id, board.IssuePlanned, func(i *kernel.Issue) {
 			i.Bound = true
-			i.Files = []string{fmt.Sprintf("routes/r%d.go", n), fmt.Sprintf("docs/r%d.md", n), fmt.Sprintf("routes/r%d_test.go", n)}
+			i.Files = []string{fmt.Sprintf("routes/r%d.go", n), fmt.Sprintf("docs/r%d.md", n),
+				fmt.Sprintf("routes/r%d_test.go", n)}
 			if len(i.Open) > 0 {
 				i.Rank -= math.MaxInt64 // what waits stands behind everything else
 				i.Due = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -212,7 +219,8 @@ func planHalf(ctx context.Context, b *shelf) error {
 }
 
 // change puts an issue in another state into a batch, with a record of its own.
-func (b *shelf) change(ctx context.Context, batch *kernel.Batch, id string, to board.IssueStatus, also func(*kernel.Issue)) error {
+func (b *shelf) change(ctx context.Context, batch *kernel.Batch, id string, to board.IssueStatus,
+	also func(*kernel.Issue)) error {
 	rows, err := b.store.Load(ctx, kernel.Select{Kind: kernel.KindIssue, ID: id})
 	if err != nil || len(rows[0]) != 1 {
 		return errors.Join(err, missing(true, "issue "+id))
@@ -224,7 +232,8 @@ func (b *shelf) change(ctx context.Context, batch *kernel.Batch, id string, to b
 	i.State = string(to)
 	also(i)
 	subject := audit.Subject{Kind: string(kernel.KindIssue), ID: id}
-	sealed := audit.Seal(audit.Entry{Subject: subject, Level: audit.Info, Event: "ISSUE_SEEDED", Actor: "user:bench", At: b.kernel.Now(), Trace: id},
+	sealed := audit.Seal(audit.Entry{Subject: subject, Level: audit.Info, Event: "ISSUE_SEEDED", Actor: "user:bench",
+		At: b.kernel.Now(), Trace: id},
 		i.AuditSeq+1, i.AuditHash)
 	i.AuditSeq, i.AuditHash = sealed.Seq, sealed.Hash
 	w := kernel.Write{Row: i.Row, From: i.Version}
@@ -272,7 +281,8 @@ func readColumns(ctx context.Context, b *shelf) (read, whole time.Duration, err 
 	}
 	var sel []kernel.Select
 	for _, state := range board.Issue.States() {
-		sel = append(sel, kernel.Select{Kind: kernel.KindIssue, States: []string{string(state)}, ByRank: true, Limit: boardPage})
+		sel = append(sel, kernel.Select{Kind: kernel.KindIssue, States: []string{string(state)}, ByRank: true,
+			Limit: boardPage})
 	}
 	_, _, err = readPage(ctx, b, sel...)
 	took := time.Since(start)

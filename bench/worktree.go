@@ -21,9 +21,9 @@ const (
 	worktreeRounds = 15
 )
 
-// benchWorktree measures how long a task waits for a worktree of its own: taken from a pool that was filled before, beside
-// `git worktree add --detach`, at the commit that the pool is at and at the one before, where a few files are to be written.
-// For comparison, the same with the first snapshot, and what the driver does without a pool.
+// benchWorktree measures how long a task waits for a worktree of its own: taken from a pool that was filled before,
+// beside `git worktree add --detach`, at the commit that the pool is at and at the one before, where a few files are to
+// be written. For comparison, the same with the first snapshot, and what the driver does without a pool.
 func benchWorktree(ctx context.Context, s *settings, emit func(Result)) error {
 	s.say("a repository of %d files", worktreeFiles)
 	w := worktrees{dir: filepath.Join(s.dir, "repository"), memory: &git.Memory{}}
@@ -47,7 +47,8 @@ func benchWorktree(ctx context.Context, s *settings, emit func(Result)) error {
 	}
 	yard := median(times["git"])
 	row := func(name, title, note string, goal bool) {
-		emit(Result{Case: title, Pawl: tookNanos(median(times[name])), Beside: tookNanos(yard), Yardstick: "git worktree add", Score: median(times[name]) / yard,
+		emit(Result{Case: title, Pawl: tookNanos(median(times[name])), Beside: tookNanos(yard),
+			Yardstick: "git worktree add", Score: median(times[name]) / yard,
 			Unit: "×", Goal: 0.5, AtMost: true, NoGoal: !goal, Note: note})
 	}
 	files := grouped(worktreeFiles) + " files"
@@ -70,7 +71,8 @@ type worktrees struct {
 
 // git runs git in the repository and returns the first line that it printed.
 func (w *worktrees) git(ctx context.Context, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, "git", append([]string{"-c", "user.name=bench", "-c", "user.email=bench@example.invalid"}, args...)...)
+	c := exec.CommandContext(ctx, "git", append([]string{"-c", "user.name=bench", "-c",
+		"user.email=bench@example.invalid"}, args...)...)
 	c.Dir = w.dir
 	out, err := c.Output()
 	if err != nil {
@@ -96,7 +98,8 @@ func (w *worktrees) make(ctx context.Context) error {
 			name := filepath.Join(w.dir, fmt.Sprintf("p%d/s%d/f%d.txt", i%50, i%7, i))
 			line := fmt.Sprintf("file %d, commit %p, a line as long as lines are in a text\n", i, commit)
 			text := strings.Repeat(line, 1<<10/len(line)*(1+i%16))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+				os.WriteFile(name, []byte(text), 0o644)); err != nil {
 				return err
 			}
 		}
@@ -155,11 +158,13 @@ func (w *worktrees) round(ctx context.Context) (map[string]time.Duration, error)
 	}
 	p := w.next()
 	start := time.Now()
-	receipt := checkpoint.NewWorktree(w.memory).Do(ctx, effect.Effect{Place: p, Spec: effect.Encode(effect.WorktreeSpec{Base: w.head})}, nil)
+	receipt := checkpoint.NewWorktree(w.memory).Do(ctx,
+		effect.Effect{Place: p, Spec: effect.Encode(effect.WorktreeSpec{Base: w.head})}, nil)
 	took["cold"] = time.Since(start)
 	err = receipt.Err()
 	for _, p := range append(places, p) {
-		err = errors.Join(err, checkpoint.NewCleanup(w.memory).Do(ctx, effect.Effect{Place: p, Spec: effect.Encode(effect.CleanupSpec{})}, nil).Err())
+		err = errors.Join(err, checkpoint.NewCleanup(w.memory).Do(ctx,
+			effect.Effect{Place: p, Spec: effect.Encode(effect.CleanupSpec{})}, nil).Err())
 	}
 	return took, err
 }

@@ -42,28 +42,34 @@ func asks(id, question string) effect.Ask {
 	return effect.Ask{ID: id, Name: effect.AskHuman, Args: json.RawMessage(fmt.Sprintf(`{"question":%q}`, question))}
 }
 
-// TestAgentAsksThePerson parks the work on an agent's question, answers it as the result of its call, and lets nobody but a
-// person answer.
+// TestAgentAsksThePerson parks the work on an agent's question, answers it as the result of its call, and lets nobody
+// but a person answer.
 func TestAgentAsksThePerson(t *testing.T) {
-	m := &mind{work: []effect.WorkResult{wants(call("a", "read_file", "x"), asks("b", "keep the flag?"), call("c", "write_file", "x")), finished}}
+	m := &mind{work: []effect.WorkResult{wants(call("a", "read_file", "x"), asks("b", "keep the flag?"),
+		call("c", "write_file", "x")), finished}}
 	b := working(t, m, kernel.Start{})
 	s := b.look()
-	if s.Turn.State != "CLARIFYING" || s.Session.State != "EXECUTING" || len(s.Turn.Questions) != 1 || s.Turn.Questions[0] != "keep the flag?" {
+	if s.Turn.State != "CLARIFYING" || s.Session.State != "EXECUTING" || len(s.Turn.Questions) != 1 ||
+		s.Turn.Questions[0] != "keep the flag?" {
 		t.Fatalf("session %s, turn %s %q", s.Session.State, s.Turn.State, s.Turn.Questions)
 	}
 	st, err := query.Status(t.Context(), b.k)
-	if err != nil || len(st.Questions) != 1 || st.Questions[0].ID != "q-1" || !st.Questions[0].Waits || st.Questions[0].By != "agent:m" || st.Next[0].Command != "pawl answer" {
+	if err != nil || len(st.Questions) != 1 || st.Questions[0].ID != "q-1" || !st.Questions[0].Waits ||
+		st.Questions[0].By != "agent:m" || st.Next[0].Command != "pawl answer" {
 		t.Errorf("status %v %+v %+v", err, st.Questions, st.Next)
 	}
-	if text := b.projections()["active_context.md"]; !strings.Contains(text, "- question: q-1 agent:m: keep the flag?") {
+	if text := b.projections()["active_context.md"]; !strings.Contains(text,
+		"- question: q-1 agent:m: keep the flag?") {
 		t.Errorf("the active context says %s", text)
 	}
-	for _, c := range []kernel.Command{&kernel.AnswerQuestions{Answers: []string{"yes"}}, &kernel.AnswerQuestions{Question: "q-1", Answers: []string{"yes"}}, &kernel.AnswerQuestions{}} {
+	for _, c := range []kernel.Command{&kernel.AnswerQuestions{Answers: []string{"yes"}},
+		&kernel.AnswerQuestions{Question: "q-1", Answers: []string{"yes"}}, &kernel.AnswerQuestions{}} {
 		if err := b.by("agent:m", c); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("an agent answers: %v", err)
 		}
 	}
-	if err := b.by("user:ada", &kernel.AnswerQuestions{Answers: []string{"a", "b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if err := b.by("user:ada", &kernel.AnswerQuestions{Answers: []string{"a",
+		"b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("two answers to one question: %v", err)
 	}
 	b.do(&kernel.AnswerQuestions{Answers: []string{"no, drop it"}})
@@ -82,20 +88,24 @@ func TestAgentAsksThePerson(t *testing.T) {
 	b.verifyAudit()
 }
 
-// TestLoopingAgentAsksThePerson has an agent with a loop of its own ask, which ends its turn; the answer comes with the next.
+// TestLoopingAgentAsksThePerson has an agent with a loop of its own ask, which ends its turn; the answer comes with the
+// next.
 func TestLoopingAgentAsksThePerson(t *testing.T) {
-	question := effect.WorkResult{Said: effect.Said{Agent: "m"}, Control: effect.Question, Reason: "keep the flag?", Session: "own-1"}
+	question := effect.WorkResult{Said: effect.Said{Agent: "m"}, Control: effect.Question, Reason: "keep the flag?",
+		Session: "own-1"}
 	m := &mind{work: []effect.WorkResult{question, finished}}
 	b := working(t, m, kernel.Start{})
 	b.do(&kernel.AnswerQuestions{Question: "Q-1", Answers: []string{"no"}})
 	b.run(m.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
-	if s := m.asked[1]; s.Session != "own-1" || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "keep the flag?") || !strings.Contains(s.Notes[0], "answered: no") {
+	if s := m.asked[1]; s.Session != "own-1" || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "keep the flag?") ||
+		!strings.Contains(s.Notes[0], "answered: no") {
 		t.Errorf("the agent goes on with %q, told %q", s.Session, s.Notes)
 	}
 	unattended := &mind{work: []effect.WorkResult{wants(asks("a", "x?")), finished}}
 	b = working(t, unattended, kernel.Start{RunMode: pawl.Autonomous})
-	if len(unattended.asked) < 2 || !strings.Contains(unattended.asked[1].Messages[1].Text, "unattended") && !unattended.asked[1].Messages[1].Failed {
+	if len(unattended.asked) < 2 || !strings.Contains(unattended.asked[1].Messages[1].Text, "unattended") &&
+		!unattended.asked[1].Messages[1].Failed {
 		t.Errorf("an unattended agent was told %+v", unattended.asked)
 	}
 	b.verifyAudit()
@@ -126,7 +136,8 @@ func TestQuestionsBesideTheWork(t *testing.T) {
 		}
 		return m.answer(e)
 	}
-	b.do(&kernel.Start{Requirement: "more", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Requirement: "more", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	b.run(during)
 	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 	b.run(during)

@@ -10,11 +10,12 @@ import (
 	"pawl/kernel/query"
 )
 
-// TestWhatFailedBefore runs the checks that fail first on what the work started from, once, and tells whoever repairs which of
-// them have nothing to do with the work.
+// TestWhatFailedBefore runs the checks that fail first on what the work started from, once, and tells whoever repairs
+// which of them have nothing to do with the work.
 func TestWhatFailedBefore(t *testing.T) {
 	outcome := func(name, fingerprint string) effect.CheckOutcome {
-		o := effect.CheckOutcome{Check: effect.Check{Name: name, Command: name}, Status: effect.CheckPassed, Fingerprint: fingerprint}
+		o := effect.CheckOutcome{Check: effect.Check{Name: name, Command: name}, Status: effect.CheckPassed,
+			Fingerprint: fingerprint}
 		if fingerprint != "" {
 			o.Status, o.ExitCode, o.Output = effect.CheckFailed, 1, name+" is broken: "+fingerprint
 		}
@@ -69,7 +70,8 @@ func TestWhatFailedBefore(t *testing.T) {
 			b := newBench(t)
 			b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 			m.plan = intent()
-			b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+			b.do(&kernel.Start{Requirement: "do", Agent: "m",
+				Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 			b.run(answer)
 			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 			b.run(answer)
@@ -96,7 +98,8 @@ func TestWhatFailedBefore(t *testing.T) {
 					t.Errorf("what was looked at elsewhere counts as a change: %+v", span)
 				}
 			}
-			if failures := query.TaskOf(s.Task, nil).Failures; failures[0].What != "lint" || failures[0].FailingBefore != strings.Contains(c.want, "lint") {
+			if failures := query.TaskOf(s.Task, nil).Failures; failures[0].What != "lint" ||
+				failures[0].FailingBefore != strings.Contains(c.want, "lint") {
 				t.Errorf("shown %+v", failures[0])
 			}
 			b.verifyAudit()
@@ -104,10 +107,11 @@ func TestWhatFailedBefore(t *testing.T) {
 	}
 }
 
-// TestBaseline takes what pawl has run on the very tree that the work starts from for what was red and green before: it is told
-// before the approval, nothing is run twice for it, and the result says what the work has mended.
+// TestBaseline takes what pawl has run on the very tree that the work starts from for what was red and green before: it
+// is told before the approval, nothing is run twice for it, and the result says what the work has mended.
 func TestBaseline(t *testing.T) {
-	checks := []effect.Check{{Name: "lint", Command: "lint", Level: 0}, {Name: "tests", Command: "test", Level: 2}, {Name: "more", Command: "more", Dir: "x", Level: 2}}
+	checks := []effect.Check{{Name: "lint", Command: "lint", Level: 0}, {Name: "tests", Command: "test", Level: 2},
+		{Name: "more", Command: "more", Dir: "x", Level: 2}}
 	outcome := func(c effect.Check, fingerprint string, machine bool) effect.CheckOutcome {
 		o := effect.CheckOutcome{Check: c, Status: effect.CheckPassed, Fingerprint: fingerprint, Environment: machine}
 		if fingerprint != "" {
@@ -141,9 +145,11 @@ func TestBaseline(t *testing.T) {
 			answer := func(e effect.Effect) effect.Receipt {
 				switch e.Kind {
 				case effect.KindTest: // somebody had them run before; the third one says nothing of the tree
-					return result("t0", outcome(checks[0], "", false), outcome(checks[1], "t1", false), outcome(checks[2], "m1", true))
+					return result("t0", outcome(checks[0], "", false), outcome(checks[1], "t1", false),
+						outcome(checks[2], "m1", true))
 				case effect.KindContext:
-					return effect.Succeeded(effect.ContextResult{Head: "c0", Tree: c.tree, Branch: "main", Checks: checks})
+					return effect.Succeeded(effect.ContextResult{Head: "c0", Tree: c.tree, Branch: "main",
+						Checks: checks})
 				case effect.KindCheckpoint:
 					r := w.answer(e)
 					made, _ := effect.Decode[effect.CheckpointResult](r.Result)
@@ -164,9 +170,11 @@ func TestBaseline(t *testing.T) {
 				}
 				return w.answer(e)
 			}
-			b.do(&kernel.Order{Command: "~test", Kind: effect.KindTest, Spec: effect.Encode(effect.VerifySpec{Checks: checks}), Idempotent: true})
+			b.do(&kernel.Order{Command: "~test", Kind: effect.KindTest,
+				Spec: effect.Encode(effect.VerifySpec{Checks: checks}), Idempotent: true})
 			b.run(answer)
-			b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+			b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+				RunMode: pawl.Assisted})
 			b.run(answer)
 			p := query.PlanOf(b.look())
 			if strings.Join(p.Red, " ") != c.red || strings.Join(p.Green, " ") != c.green {
@@ -185,7 +193,8 @@ func TestBaseline(t *testing.T) {
 				t.Errorf("%+v", first)
 			}
 			// What has landed is known when the next work begins.
-			b.do(&kernel.Start{Requirement: "do more", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+			b.do(&kernel.Start{Requirement: "do more", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+				RunMode: pawl.Assisted})
 			c.tree = "t1"
 			b.run(answer)
 			if p := query.PlanOf(b.look()); strings.Join(p.Green, " ") != "lint tests" || len(p.Red) > 0 {

@@ -13,7 +13,8 @@ import (
 	"pawl/machine/session"
 )
 
-// beginBatch notes the branch of an issue whose work begins: the batch's, unless it has one of its own. The first one begins the batch.
+// beginBatch notes the branch of an issue whose work begins: the batch's, unless it has one of its own. The first one
+// begins the batch.
 func beginBatch(tx *Tx, b *Board, i *Issue, c *ClaimIssue) {
 	if b.Branch == "" {
 		b.Branch = c.Branch
@@ -82,7 +83,8 @@ func batchFor(tx *Tx) (*Board, error) {
 // admitIssues tries the gates of the board's own rows.
 func admitIssues(tx *Tx) func(*machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
 	return func(r *machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
-		return board.Admit(r, board.Evidence{WorkDir: tx.Session.Place.Workspace, Executing: max(len(tx.Board.Busy), tx.AtWork)})
+		return board.Admit(r, board.Evidence{WorkDir: tx.Session.Place.Workspace,
+			Executing: max(len(tx.Board.Busy), tx.AtWork)})
 	}
 }
 
@@ -104,7 +106,8 @@ func movePhaseOfBoard(tx *Tx, a board.Event) error {
 	}
 	if r.From != r.To {
 		b.Phase = string(r.To)
-		tx.record(b, auditPhaseAs.in(string(r.To)), audit.Info, map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
+		tx.record(b, auditPhaseAs.in(string(r.To)), audit.Info,
+			map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
 	}
 	if a != board.Complete {
 		return nil
@@ -171,8 +174,8 @@ func followBoard(tx *Tx) error {
 	return nil
 }
 
-// winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do for an
-// issue that rests, and a cancel.
+// winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do
+// for an issue that rests, and a cancel.
 func winds(tx *Tx) bool {
 	if t := tx.Task; t != nil && tx.Session.Run != "" && !t.CancelAt.IsZero() {
 		return true
@@ -189,7 +192,8 @@ func helpable(tx *Tx) bool {
 	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.Rolling {
 		return false
 	}
-	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency && tx.Issue.Conflicts == 0
+	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency &&
+		tx.Issue.Conflicts == 0
 }
 
 // Decide claims an issue.
@@ -216,20 +220,23 @@ func (c *ClaimIssue) Decide(tx *Tx) error {
 	return nil
 }
 
-// collides reports whether an issue is expected to change a file that another claimed one changes. One that only has something
-// to finish changes none.
+// collides reports whether an issue is expected to change a file that another claimed one changes. One that only has
+// something to finish changes none.
 func (b *Board) collides(i *Issue) bool {
-	return !i.Draining && slices.ContainsFunc(b.Busy, func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
+	return !i.Draining && slices.ContainsFunc(b.Busy,
+		func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
 }
 
 // Changes are the files that work on the issue is expected to change.
 func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.ConflictFiles...) }
 
-// Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below it.
+// Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below
+// it.
 func Overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(x string) bool {
 		return slices.ContainsFunc(b, func(y string) bool {
-			return x == y || strings.HasSuffix(x, "/") && strings.HasPrefix(y, x) || strings.HasSuffix(y, "/") && strings.HasPrefix(x, y)
+			return x == y || strings.HasSuffix(x, "/") && strings.HasPrefix(y, x) || strings.HasSuffix(y, "/") &&
+				strings.HasPrefix(x, y)
 		})
 	})
 }
@@ -264,7 +271,8 @@ func claimIssue(tx *Tx, c *ClaimIssue, id string) error {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
-	tx.record(i, AuditIssueTaken, audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before, "branch": i.Branch})
+	tx.record(i, AuditIssueTaken, audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning,
+		"taken_over_from": before, "branch": i.Branch})
 	placeIssue(tx, i)
 	tx.result = Taken{Issue: id, Session: i.Label, Token: i.Epoch}
 	return nil
@@ -297,8 +305,9 @@ func held(tx *Tx, id string, token int64) (*Issue, error) {
 	return i, err
 }
 
-// claimHolds fails for a command under a claim that is another's by now: a worker that slept past its lease would otherwise begin
-// what its successor is about to do, or settle what the successor has at work. A receipt has a token of its own.
+// claimHolds fails for a command under a claim that is another's by now: a worker that slept past its lease would
+// otherwise begin what its successor is about to do, or settle what the successor has at work. A receipt has a token of
+// its own.
 func claimHolds(tx *Tx) error {
 	i := tx.Issue
 	if tx.env.Claim == 0 || i == nil || i.Number == 0 {
@@ -314,7 +323,8 @@ func claimHolds(tx *Tx) error {
 	return i.Held(tx.env.Claim)
 }
 
-// takingCommand is a command that takes an effect in hand under a claim, or reports on one under the effect's own token.
+// takingCommand is a command that takes an effect in hand under a claim, or reports on one under the effect's own
+// token.
 type takingCommand interface{ underClaim() bool }
 
 func (*Begin) underClaim() bool   { return true }

@@ -49,7 +49,8 @@ func (b *bench) planned(t *kernel.Taken, file string) {
 	b.t.Helper()
 	home := b.k
 	b.k = home.Session(t.Session)
-	b.do(&kernel.Start{Issue: t.Issue, Token: t.Token, Place: effect.Place{Workspace: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Issue: t.Issue, Token: t.Token, Place: effect.Place{Workspace: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	for range 20 {
 		s := b.look()
 		if s.Session.State == "CONFIRMING" {
@@ -73,8 +74,10 @@ func worldOf(file string) *world {
 func TestTheBoardTakesIssuesInOrder(t *testing.T) {
 	b := newBench(t)
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{
-		{Ref: "a", Title: "first"}, {Ref: "b", Title: "urgent", Priority: 1}, {Ref: "c", Title: "waits", Priority: 1, After: []string{"a"}},
-		{Ref: "d", Title: "held", Priority: 1, Paused: true}, {Ref: "e", Title: "root of a chain"}, {Title: "end", After: []string{"e"}},
+		{Ref: "a", Title: "first"}, {Ref: "b", Title: "urgent", Priority: 1}, {Ref: "c", Title: "waits", Priority: 1,
+			After: []string{"a"}},
+		{Ref: "d", Title: "held", Priority: 1, Paused: true}, {Ref: "e", Title: "root of a chain"}, {Title: "end",
+			After: []string{"e"}},
 	}})
 	var order []string
 	for {
@@ -99,7 +102,8 @@ func TestTheBoardTakesIssuesInOrder(t *testing.T) {
 
 func TestDependenciesHoldBackAndRelease(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Ref: "a", Title: "a"}, {Ref: "b", Title: "b", After: []string{"a"}}, {Title: "c", After: []string{"a", "b"}}}})
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Ref: "a", Title: "a"},
+		{Ref: "b", Title: "b", After: []string{"a"}}, {Title: "c", After: []string{"a", "b"}}}})
 	for range 3 {
 		taken := b.take(true)
 		b.planned(taken, taken.Session+".go")
@@ -156,8 +160,8 @@ func (s *interrupted) Commit(ctx context.Context, b kernel.Batch) (kernel.Commit
 	return s.Store.Commit(ctx, b)
 }
 
-// TestALostClaimBinds: what a worker says under a claim that is another's by now is not done, also where it was decided before
-// the claim changed hands; only what it did before is taken down.
+// TestALostClaimBinds: what a worker says under a claim that is another's by now is not done, also where it was decided
+// before the claim changed hands; only what it did before is taken down.
 func TestALostClaimBinds(t *testing.T) {
 	b := newBench(t)
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
@@ -217,7 +221,8 @@ func TestALostClaimBinds(t *testing.T) {
 			t.Errorf("%T under a lost claim: %v", c, err)
 		}
 	}
-	if out, err := under(second.Token, &kernel.Report{Effect: e.ID, Token: begun.Token, Receipt: worldOf("a.go").answer(begun)}); err != nil || !out.Changed {
+	if out, err := under(second.Token, &kernel.Report{Effect: e.ID, Token: begun.Token,
+		Receipt: worldOf("a.go").answer(begun)}); err != nil || !out.Changed {
 		t.Errorf("the receipt of what was begun under the claim is not taken: %+v, %v", out, err)
 	}
 }
@@ -230,11 +235,15 @@ func TestLandingOnABranchThatMoved(t *testing.T) {
 		state   board.IssueStatus
 		gates   int
 	}{
-		"not moved":           {state: board.IssueCompleted, gates: 1},
-		"moved":               {rebases: []effect.RebaseResult{{Base: "c9", Tree: "t1", Moved: true}}, state: board.IssueCompleted, gates: 2},
+		"not moved": {state: board.IssueCompleted, gates: 1},
+		"moved": {rebases: []effect.RebaseResult{{Base: "c9", Tree: "t1", Moved: true}},
+			state: board.IssueCompleted, gates: 2},
 		"moved while landing": {moved: 2, state: board.IssueCompleted, gates: 1},
-		"fails there once":    {rebases: []effect.RebaseResult{{Base: "c9", Tree: "t1", Moved: true}}, fails: 1, state: board.IssueCompleted, gates: 2},
-		"conflict":            {rebases: []effect.RebaseResult{{Base: "c0", Tree: "t1", Moved: true, Conflicts: []effect.Conflict{{Path: "x", Kind: effect.ConflictContent, Detail: "<<<<"}}}}, state: board.IssueFailed, gates: 1},
+		"fails there once": {rebases: []effect.RebaseResult{{Base: "c9", Tree: "t1", Moved: true}}, fails: 1,
+			state: board.IssueCompleted, gates: 2},
+		"conflict": {rebases: []effect.RebaseResult{{Base: "c0", Tree: "t1", Moved: true,
+			Conflicts: []effect.Conflict{{Path: "x", Kind: effect.ConflictContent, Detail: "<<<<"}}}},
+			state: board.IssueFailed, gates: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -251,7 +260,8 @@ func TestLandingOnABranchThatMoved(t *testing.T) {
 			if w.gateRuns != c.gates {
 				t.Errorf("gates ran %d times", w.gateRuns)
 			}
-			if c.state == board.IssueFailed && (s.Session.Blocked == nil || s.Session.Blocked.Error.Key != "kernel.landing_conflict") {
+			if c.state == board.IssueFailed &&
+				(s.Session.Blocked == nil || s.Session.Blocked.Error.Key != "kernel.landing_conflict") {
 				t.Errorf("blocked %+v", s.Session.Blocked)
 			}
 			for _, v := range joint.CheckInvariants(context.Background(), b.k) {
@@ -353,8 +363,8 @@ func leads(after map[string][]string, from, to string) bool {
 	return walk(from)
 }
 
-// TestDependenciesStayInOrder adds dependencies at random to a chain that is too long to be raised and to issues beside it, and
-// takes some back: just those that close a circle are refused, and what is waited for always stands higher.
+// TestDependenciesStayInOrder adds dependencies at random to a chain that is too long to be raised and to issues beside
+// it, and takes some back: just those that close a circle are refused, and what is waited for always stands higher.
 func TestDependenciesStayInOrder(t *testing.T) {
 	b := newBench(t)
 	const chain, all = 50, 80
@@ -423,12 +433,15 @@ func TestOneMoreAtTheFoot(t *testing.T) {
 	if i := b.issueOf("ISS-1"); i.Version != 1 {
 		t.Errorf("the first was written %d times", i.Version)
 	}
-	if _, err := b.try(&kernel.AddDependency{Issue: b.issueOf("ISS-1").ID, On: b.issueOf("ISS-202").ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := b.try(&kernel.AddDependency{Issue: b.issueOf("ISS-1").ID,
+		On: b.issueOf("ISS-202").ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("a circle: %v", err)
 	}
 	// A new issue that another one waits for is no last one: the chain is raised.
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "waits", After: []string{"a"}}, {Ref: "a", Title: "between", After: []string{"ISS-200"}}}})
-	if last, on := b.issueOf("ISS-204"), b.issueOf("ISS-200"); last.Height != 1 || on.Height != 2 || b.issueOf("ISS-1").Height != 201 {
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "waits", After: []string{"a"}},
+		{Ref: "a", Title: "between", After: []string{"ISS-200"}}}})
+	if last, on := b.issueOf("ISS-204"), b.issueOf("ISS-200"); last.Height != 1 || on.Height != 2 ||
+		b.issueOf("ISS-1").Height != 201 {
 		t.Errorf("heights %d and %d", last.Height, on.Height)
 	}
 }
@@ -457,7 +470,8 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 	w := worldOf("a.go")
 	for round := range 2 {
 		b.planned(b.take(true), "a.go")
-		w.rebases = []effect.RebaseResult{{Base: "c0", Tree: "t1", Moved: true, Conflicts: []effect.Conflict{{Path: "shared.md", Kind: effect.ConflictContent, Detail: "<<<<"}}}}
+		w.rebases = []effect.RebaseResult{{Base: "c0", Tree: "t1", Moved: true,
+			Conflicts: []effect.Conflict{{Path: "shared.md", Kind: effect.ConflictContent, Detail: "<<<<"}}}}
 		taken := b.take(false)
 		if s := b.work(taken, w); s.Session.Blocked == nil || s.Session.Blocked.Kind != kernel.BlockedDependency {
 			t.Fatalf("round %d: blocked %+v", round, s.Session.Blocked)
@@ -470,7 +484,8 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 		b.do(&kernel.ReleaseIssue{Owner: "w1"})
 		home := b.k
 		b.k = home.Session("ISS-1")
-		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "board/retry"), Command: &kernel.Rollback{Reason: "conflict"}})
+		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "board/retry"),
+			Command: &kernel.Rollback{Reason: "conflict"}})
 		if round == 1 {
 			if pawl.CodeOf(err) != pawl.CodeBudget {
 				t.Errorf("a second time: %v", err)
@@ -487,7 +502,8 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 		}
 		b.work(taken, w)
 		b.do(&kernel.ReleaseIssue{Owner: "w1"})
-		if i := b.issueOf("ISS-1"); i.State != string(board.IssueRegistered) || len(i.Feedback) != 1 || !strings.Contains(i.Feedback[0], "<<<<") || i.Draining {
+		if i := b.issueOf("ISS-1"); i.State != string(board.IssueRegistered) || len(i.Feedback) != 1 ||
+			!strings.Contains(i.Feedback[0], "<<<<") || i.Draining {
 			t.Fatalf("after the rollback: %s, %v", i.State, i.Feedback)
 		}
 	}
@@ -499,7 +515,8 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 func TestClosedAndNamedIssues(t *testing.T) {
 	b := newBench(t)
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{
-		{Title: "done elsewhere", External: "x-1", Label: "ISS-20250129-001", Closed: true}, {Title: "b", External: "x-2", Label: "ISS-7", After: []string{"x-1"}},
+		{Title: "done elsewhere", External: "x-1", Label: "ISS-20250129-001", Closed: true}, {Title: "b",
+			External: "x-2", Label: "ISS-7", After: []string{"x-1"}},
 		{Title: "c", Label: "ISS-7", External: "x-3"}, {Title: "d"},
 	}})
 	if i := b.issueOf("ISS-20250129-001"); i.State != string(board.IssueCompleted) || !i.Released {
@@ -515,7 +532,8 @@ func TestClosedAndNamedIssues(t *testing.T) {
 		t.Errorf("%+v is done", taken)
 	}
 	// What is closed at its source later on is held back, and only that.
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "b", External: "x-2", Digest: "2", Closed: true}, {Title: "done elsewhere", External: "x-1", Digest: "2", Closed: true}}})
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "b", External: "x-2", Digest: "2", Closed: true},
+		{Title: "done elsewhere", External: "x-1", Digest: "2", Closed: true}}})
 	if closed, before := b.issueOf("ISS-7"), b.issueOf("ISS-20250129-001"); !closed.Paused || before.Paused {
 		t.Errorf("closed at its source: paused %v; completed before: paused %v", closed.Paused, before.Paused)
 	}
@@ -523,7 +541,8 @@ func TestClosedAndNamedIssues(t *testing.T) {
 		t.Errorf("taken: %+v", taken)
 	}
 	// An external id never stands for a package of a plan.
-	if _, err := b.try(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "e", External: kernel.PackageAlias + "202602081200_add"}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := b.try(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "e", External: kernel.PackageAlias +
+		"202602081200_add"}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("an id that names a package: %v", err)
 	}
 	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
@@ -531,12 +550,15 @@ func TestClosedAndNamedIssues(t *testing.T) {
 	}
 }
 
-// TestLabelsThatAreTaken sees that the issues of the board and those of runs by themselves keep out of each other's way.
+// TestLabelsThatAreTaken sees that the issues of the board and those of runs by themselves keep out of each other's
+// way.
 func TestLabelsThatAreTaken(t *testing.T) {
 	b := flowBench(t)
-	// A backlog brings labels of the form that runs by themselves give theirs, and one that would name the person's session.
+	// A backlog brings labels of the form that runs by themselves give theirs, and one that would name the person's
+	// session.
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{
-		{Title: "of today", Label: "ISS-20260208-001"}, {Title: "another", Label: "ISS-20260208-001-2"}, {Title: "hostile", Label: kernel.SessionLabel},
+		{Title: "of today", Label: "ISS-20260208-001"}, {Title: "another", Label: "ISS-20260208-001-2"},
+		{Title: "hostile", Label: kernel.SessionLabel},
 	}})
 	if i := b.issueOf("ISS-3"); i.Title != "hostile" {
 		t.Errorf("%+v", i)
@@ -553,7 +575,8 @@ func TestLabelsThatAreTaken(t *testing.T) {
 	if own != "ISS-20260208-002" {
 		t.Errorf("the revised run's issue is %s", own)
 	}
-	if _, err := b.try(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "waits", After: []string{own}}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := b.try(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "waits",
+		After: []string{own}}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("an issue that waits for that of a run: %v", err)
 	}
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "of another system", External: own, Label: own}}})
@@ -612,7 +635,8 @@ func TestAPauseOfAPersonStays(t *testing.T) {
 	taken := b.take(true)
 	home := b.k
 	b.k = home.Session(taken.Session)
-	b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	for b.look().Session.State != "CONFIRMING" {
 		b.act(worldOf("a.go").answer)
 	}
@@ -626,8 +650,8 @@ func TestAPauseOfAPersonStays(t *testing.T) {
 	}
 }
 
-// TestWhatWasHeardIsBounded: an issue that is tried and edited for years does not grow without end, and what was said last is
-// always kept.
+// TestWhatWasHeardIsBounded: an issue that is tried and edited for years does not grow without end, and what was said
+// last is always kept.
 func TestWhatWasHeardIsBounded(t *testing.T) {
 	b := newBench(t)
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
@@ -649,8 +673,8 @@ func TestWhatWasHeardIsBounded(t *testing.T) {
 	}
 }
 
-// TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt: the time of the next attempt is the task's, and no worker that goes or
-// is gone takes it back.
+// TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt: the time of the next attempt is the task's, and no worker that
+// goes or is gone takes it back.
 func TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt(t *testing.T) {
 	for name, leave := range map[string]func(*kernel.Taken) *kernel.ReleaseIssue{
 		"the worker goes": func(t *kernel.Taken) *kernel.ReleaseIssue {
@@ -666,7 +690,9 @@ func TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt(t *testing.T) {
 			w := worldOf("a.go")
 			answer := func(e effect.Effect) effect.Receipt {
 				if e.Kind == effect.KindGates {
-					return effect.Succeeded(effect.VerifyResult{Tree: "t", TreeAfter: "t", Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckFailed}}})
+					return effect.Succeeded(effect.VerifyResult{Tree: "t", TreeAfter: "t",
+						Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"},
+							Status: effect.CheckFailed}}})
 				}
 				return w.answer(e)
 			}
@@ -718,8 +744,8 @@ func TestIssuesBeginWhereTheirBranchIs(t *testing.T) {
 	}
 }
 
-// TestTheHistoryOfABoard: each phase is told with the issues that there were then, by a process that has seen them come and by
-// one that has not.
+// TestTheHistoryOfABoard: each phase is told with the issues that there were then, by a process that has seen them come
+// and by one that has not.
 func TestTheHistoryOfABoard(t *testing.T) {
 	b := newBench(t)
 	seen := &projection.Board{}
@@ -753,8 +779,8 @@ func TestTheHistoryOfABoard(t *testing.T) {
 	}
 }
 
-// TestWhatIsInTheWayOfALandingWaitsForAPerson: proven work of an issue that cannot reach its branch is not done, whatever else
-// waits for it, and lands once a person has made way.
+// TestWhatIsInTheWayOfALandingWaitsForAPerson: proven work of an issue that cannot reach its branch is not done,
+// whatever else waits for it, and lands once a person has made way.
 func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 	b := newBench(t)
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Ref: "a", Title: "a"}, {Title: "b", After: []string{"a"}}}})
@@ -773,7 +799,8 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 		return w.answer(e)
 	})
 	s := b.look()
-	if bl := s.Session.Blocked; bl == nil || bl.Kind != kernel.BlockedEnvironment || bl.Error.Key != "land.blocked_dirty" {
+	if bl := s.Session.Blocked; bl == nil || bl.Kind != kernel.BlockedEnvironment ||
+		bl.Error.Key != "land.blocked_dirty" {
 		t.Fatalf("blocked: %+v", bl)
 	}
 	b.k = home

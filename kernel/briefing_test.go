@@ -24,18 +24,20 @@ func (m *briefed) answer(e effect.Effect) effect.Receipt {
 	return effect.Succeeded(facts)
 }
 
-// TestWhatAnAgentIsShown: the pack is built for what the person answered, too; what it could not use is recorded and seen; and
-// a repair is told the last results of the work before it.
+// TestWhatAnAgentIsShown: the pack is built for what the person answered, too; what it could not use is recorded and
+// seen; and a repair is told the last results of the work before it.
 func TestWhatAnAgentIsShown(t *testing.T) {
 	b := newBench(t)
 	b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true, Reads: true}
 	again := finished
 	again.Pack = &effect.PackNote{Used: 7}
 	m := &briefed{mind: &mind{questions: []string{"which one?"}, world: world{failChecks: 1}, work: []effect.WorkResult{
-		wants(call("a", "read_file", "x"), call("b", "no_such_tool", "x"), call("c", "write_file", "x"), call("d", "read_file", "y"), call("e", "read_file", "z"), call("f", "read_file", "v")), finished, again,
+		wants(call("a", "read_file", "x"), call("b", "no_such_tool", "x"), call("c", "write_file", "x"),
+			call("d", "read_file", "y"), call("e", "read_file", "z"), call("f", "read_file", "v")), finished, again,
 	}}}
 	m.plan = intent()
-	b.do(&kernel.Start{Requirement: "do the work", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: "assisted"})
+	b.do(&kernel.Start{Requirement: "do the work", Agent: "m",
+		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: "assisted"})
 	b.run(m.answer)
 	b.do(&kernel.AnswerQuestions{Answers: []string{"the first"}})
 	b.run(m.answer)
@@ -54,7 +56,8 @@ func TestWhatAnAgentIsShown(t *testing.T) {
 		t.Fatalf("asked %d times: %+v", len(m.asked), m.asked[0].Recent)
 	}
 	got := m.asked[2].Recent
-	if len(got) != 5 || got[0].CallID != "b" || !strings.Contains(string(got[0].Payload), `"failed":true`) || !strings.Contains(string(got[1].Payload), `"tool":"write_file"`) || got[4].CallID != "f" {
+	if len(got) != 5 || got[0].CallID != "b" || !strings.Contains(string(got[0].Payload), `"failed":true`) ||
+		!strings.Contains(string(got[1].Payload), `"tool":"write_file"`) || got[4].CallID != "f" {
 		t.Errorf("the repair was told %+v", got)
 	}
 	if n := b.count("CONTEXT_BUILT"); n != 2 {

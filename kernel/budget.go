@@ -114,8 +114,8 @@ func timed(e *EffectDoc) bool { return e.What().Agent() || e.What() == effect.Ki
 // leastTime is the shortest time that anything is begun for.
 const leastTime = time.Second
 
-// effectBegins charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set aside. The
-// effect may take no longer than what its budgets leave.
+// effectBegins charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set
+// aside. The effect may take no longer than what its budgets leave.
 func effectBegins(tx *Tx, e *EffectDoc, day time.Time) error {
 	if !tx.Config.charges(tx.Run) || !timed(e) {
 		return nil

@@ -35,8 +35,8 @@ func command(id, text string) effect.Ask {
 	return effect.Ask{ID: id, Name: "run_terminal_cmd", Args: []byte(fmt.Sprintf(`{"command":%q}`, text))}
 }
 
-// TestWorkIsLimited refuses what does not fit, before it is begun, in each of the measures that pawl itself counts; blocks
-// with the figures; and goes on at that very call when more is allowed.
+// TestWorkIsLimited refuses what does not fit, before it is begun, in each of the measures that pawl itself counts;
+// blocks with the figures; and goes on at that very call when more is allowed.
 func TestWorkIsLimited(t *testing.T) {
 	for what, c := range map[string]struct {
 		limit kernel.Limit
@@ -51,22 +51,26 @@ func TestWorkIsLimited(t *testing.T) {
 		for _, scope := range []string{kernel.ScopeRun, kernel.ScopeIssue, kernel.ScopeDay} {
 			t.Run(what+" of a "+scope, func(t *testing.T) {
 				m := &mind{work: []effect.WorkResult{
-					wants(call("a", "read_file", "x"), command("b", "make"), call("c", "write_file", "x"), command("d", "make test")), finished,
+					wants(call("a", "read_file", "x"), command("b", "make"), call("c", "write_file", "x"),
+						command("d", "make test")), finished,
 				}}
 				m.plan = intent()
 				b := newBench(t)
 				b.unlike = true
 				b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true}
 				b.k.Config().Budgets = map[string]kernel.Limit{scope: c.limit}
-				b.do(&kernel.Start{Requirement: "do the work", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+				b.do(&kernel.Start{Requirement: "do the work", Agent: "m",
+					Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 				b.run(m.answer)
 				b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 				b.run(m.answer)
 				s := b.look()
-				if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedBudget || s.Session.Blocked.Error.Key != "kernel.budget_used" {
+				if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedBudget ||
+					s.Session.Blocked.Error.Key != "kernel.budget_used" {
 					t.Fatalf("%s %+v", s.Session.State, s.Session.Blocked)
 				}
-				if got := strings.Join(s.Session.Blocked.Error.Args[1:], " "); got != c.key || !strings.HasPrefix(s.Session.Blocked.Error.Args[0], scope+":") {
+				if got := strings.Join(s.Session.Blocked.Error.Args[1:], " "); got != c.key ||
+					!strings.HasPrefix(s.Session.Blocked.Error.Args[0], scope+":") {
 					t.Errorf("figures %q of %s, want %q", got, s.Session.Blocked.Error.Args[0], c.key)
 				}
 				if got := strings.Join(m.made, " "); got != c.made {
@@ -82,7 +86,8 @@ func TestWorkIsLimited(t *testing.T) {
 					t.Errorf("session %s %+v", s.Session.State, s.Session.Blocked)
 				}
 				spent := b.budget(scope)
-				if u := spent.Spent; u.Calls != 4 || u.Processes != 2 || u.Turns < 3 || u.WallMS < 4000 || len(spent.Held) != 0 {
+				if u := spent.Spent; u.Calls != 4 || u.Processes != 2 || u.Turns < 3 || u.WallMS < 4000 ||
+					len(spent.Held) != 0 {
 					t.Errorf("the books say %+v, held %v", u, spent.Held)
 				}
 				b.verifyAudit()
@@ -94,7 +99,8 @@ func TestWorkIsLimited(t *testing.T) {
 // TestTimeIsSetAside: an effect may take no longer than its budgets leave, and what it did not take is given back.
 func TestTimeIsSetAside(t *testing.T) {
 	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
-	b.do(&kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Succeeded(wants(command("a", "make"), command("b", "make")))})
+	b.do(&kernel.Report{Effect: e.ID, Token: e.Token,
+		Receipt: effect.Succeeded(wants(command("a", "make"), command("b", "make")))})
 	b.unlike = true
 	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {WallMS: 100_000}}
 	pending := b.look().Effect
@@ -125,7 +131,8 @@ func TestCallsInTheMiddle(t *testing.T) {
 	b.unlike = true
 	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {Processes: 2}}
 	ask := func(id string, judge bool) error {
-		_, err := b.try(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: command(id, "make "+id), Judge: judge, Day: b.now})
+		_, err := b.try(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: command(id, "make "+id), Judge: judge,
+			Day: b.now})
 		return err
 	}
 	if err := ask("a", true); err != nil {
@@ -135,7 +142,8 @@ func TestCallsInTheMiddle(t *testing.T) {
 		t.Error(err)
 	}
 	for _, judge := range []bool{true, false} {
-		if err := ask("c", judge); pawl.CodeOf(err) != pawl.CodeBudget || !strings.Contains(fmt.Sprint(err), "processes") {
+		if err := ask("c", judge); pawl.CodeOf(err) != pawl.CodeBudget ||
+			!strings.Contains(fmt.Sprint(err), "processes") {
 			t.Errorf("the third process: %v", err)
 		}
 	}
@@ -144,8 +152,8 @@ func TestCallsInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestMidnight: what an effect that went on past midnight set aside counts on the day on which it did so, also when it is
-// forfeited.
+// TestMidnight: what an effect that went on past midnight set aside counts on the day on which it did so, also when it
+// is forfeited.
 func TestMidnight(t *testing.T) {
 	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
 	first := b.now

@@ -13,8 +13,8 @@ import (
 	"pawl/text/plan"
 )
 
-// touching answers as a world does whose work changed what it is judged by. Contents are asked at each verification and at
-// each run of the gates.
+// touching answers as a world does whose work changed what it is judged by. Contents are asked at each verification and
+// at each run of the gates.
 type touching struct {
 	*world
 	contents func(k effect.Kind) map[string]string
@@ -48,10 +48,12 @@ func always(c map[string]string) func(effect.Kind) map[string]string {
 func ask(t *testing.T, w *touching, mode pawl.RunMode) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: mode, AutoApprove: "policy:test"})
+	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: mode, AutoApprove: "policy:test"})
 	b.run(w.answer)
 	s := b.look()
-	if s.Turn.State != "AWAITING_CONFIRMATION" || s.Session.State != "EXECUTING" || s.Task.State != "running" || s.Approval == nil || s.Approval.About != "checks" {
+	if s.Turn.State != "AWAITING_CONFIRMATION" || s.Session.State != "EXECUTING" || s.Task.State != "running" ||
+		s.Approval == nil || s.Approval.About != "checks" {
 		t.Fatalf("session %s, turn %s, task %s, approval %+v", s.Session.State, s.Turn.State, s.Task.State, s.Approval)
 	}
 	return b
@@ -73,10 +75,12 @@ func (b *bench) task(label string) *kernel.Task {
 
 func TestChangedChecksWaitForAPerson(t *testing.T) {
 	for _, mode := range []pawl.RunMode{pawl.Assisted, pawl.Autonomous} {
-		w := &touching{world: &world{plan: twoSteps()}, contents: always(map[string]string{"Makefile": "1", "a_test.go": ""})}
+		w := &touching{world: &world{plan: twoSteps()},
+			contents: always(map[string]string{"Makefile": "1", "a_test.go": ""})}
 		b := ask(t, w, mode)
 		s := b.look()
-		if st := query.StatusOf(s); st.Approval.Detail != "Makefile, a_test.go" || st.Next[0].Command != "pawl approve "+s.Approval.Hash[:12] {
+		if st := query.StatusOf(s); st.Approval.Detail != "Makefile, a_test.go" ||
+			st.Next[0].Command != "pawl approve "+s.Approval.Hash[:12] {
 			t.Errorf("%+v", st)
 		}
 		if got := s.ChangedChecks(); !slices.Equal(got, []string{"Makefile", "a_test.go"}) {
@@ -101,13 +105,15 @@ func TestChangedChecksWaitForAPerson(t *testing.T) {
 
 func TestNamedChecksMayChange(t *testing.T) {
 	p := twoSteps()
-	p.Steps[0].ExpectedArtifacts = []plan.Artifact{{Type: plan.ArtifactFile, Value: "./a_test.go"}, {Type: plan.ArtifactFile, Value: "testdata/"}, {Type: plan.ArtifactNote, Value: "Makefile"}}
+	p.Steps[0].ExpectedArtifacts = []plan.Artifact{{Type: plan.ArtifactFile, Value: "./a_test.go"},
+		{Type: plan.ArtifactFile, Value: "testdata/"}, {Type: plan.ArtifactNote, Value: "Makefile"}}
 	w := &touching{world: &world{plan: p}, contents: always(map[string]string{"a_test.go": "1", "testdata/x/y": "2"})}
 	b := approved2(t, w)
 	if got := b.taskState(); got != "done" {
 		t.Errorf("task %s", got)
 	}
-	w = &touching{world: &world{plan: p}, contents: always(map[string]string{"a_test.go": "1", "testdata": "2", "Makefile": "3"})}
+	w = &touching{world: &world{plan: p}, contents: always(map[string]string{"a_test.go": "1", "testdata": "2",
+		"Makefile": "3"})}
 	if got := ask(t, w, pawl.Assisted).look().ChangedChecks(); !slices.Equal(got, []string{"Makefile", "testdata"}) {
 		t.Error(got)
 	}
@@ -117,7 +123,8 @@ func TestNamedChecksMayChange(t *testing.T) {
 func approved2(t *testing.T, w *touching) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 	b.run(w.answer)
 	return b
 }
@@ -132,7 +139,8 @@ func TestRepairsNameNothing(t *testing.T) {
 		return map[string]string{"a_test.go": "1"}
 	}
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 	b.run(w.answer)
 	s := b.look()
 	if s.Approval.About != "checks" || s.Session.State != "AUTO_FIX" {
@@ -211,7 +219,8 @@ func TestApprovedChangeIsBoundToItsContents(t *testing.T) {
 	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
 	b.run(w.answer)
 	s := b.look()
-	if s.Task.State != "failed" || s.Task.Land != nil || !strings.Contains(strings.Join(s.Session.Blocked.Error.Args, " "), "Makefile") {
+	if s.Task.State != "failed" || s.Task.Land != nil ||
+		!strings.Contains(strings.Join(s.Session.Blocked.Error.Args, " "), "Makefile") {
 		t.Errorf("task %s, %+v", s.Task.State, s.Session.Blocked)
 	}
 }
@@ -222,7 +231,8 @@ func TestStopWithdrawsTheQuestion(t *testing.T) {
 	b := ask(t, w, pawl.Assisted)
 	first := b.look().Approval.Hash
 	b.do(&kernel.Stop{Reason: "enough"})
-	if s := b.look(); s.Session.State != "BLOCKED" || query.StatusOf(s).Approval != nil || query.StatusOf(s).Next[0].Command != "pawl fix" {
+	if s := b.look(); s.Session.State != "BLOCKED" || query.StatusOf(s).Approval != nil ||
+		query.StatusOf(s).Next[0].Command != "pawl fix" {
 		t.Errorf("%+v", query.StatusOf(s))
 	}
 	if _, err := b.try(&kernel.Approve{Hash: first}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
@@ -256,11 +266,13 @@ func TestNetworkIsGivenWhereItIsAskedFor(t *testing.T) {
 		}
 		return w.answer(e)
 	}
-	start := &kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"}
+	start := &kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted, AutoApprove: "policy:test"}
 	b := newBench(t)
 	b.do(start)
 	b.run(answer)
-	if len(calls) != 2 || !calls[0].Network || len(calls[0].Sites) != 2 || calls[0].Sites[1].Host != "a.example" || calls[1].Network || calls[1].Sites != nil {
+	if len(calls) != 2 || !calls[0].Network || len(calls[0].Sites) != 2 || calls[0].Sites[1].Host != "a.example" ||
+		calls[1].Network || calls[1].Sites != nil {
 		t.Errorf("%+v", calls)
 	}
 
@@ -284,10 +296,11 @@ func TestNetworkIsGivenWhereItIsAskedFor(t *testing.T) {
 	}
 }
 
-// A linter that is not installed keeps no work from being done; what builds, tests or is named by the plan does, before anybody
-// is asked.
+// A linter that is not installed keeps no work from being done; what builds, tests or is named by the plan does, before
+// anybody is asked.
 func TestMissingPrograms(t *testing.T) {
-	start := &kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted}
+	start := &kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted}
 	lint := effect.Check{Name: "lint", Command: "golangci-lint run", Missing: "golangci-lint"}
 	for name, c := range map[string]struct {
 		checks  []effect.Check
@@ -295,12 +308,17 @@ func TestMissingPrograms(t *testing.T) {
 		command string
 		key     string
 	}{
-		"a linter":           {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyTest, "", ""},
-		"nothing else":       {[]effect.Check{lint}, plan.VerifyTest, "", "kernel.check_program_missing"},
-		"a runner of tests":  {[]effect.Check{{Name: "tests", Command: "npm test", Level: 2, Missing: "npm"}}, plan.VerifyTest, "", "kernel.check_program_missing"},
-		"a package":          {[]effect.Check{{Name: "unit", Command: "vendor/bin/phpunit", Level: 2, Missing: "vendor/bin/phpunit"}}, plan.VerifyTest, "", "kernel.check_package_missing"},
-		"named by the plan":  {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyCustom, "golangci-lint run ./api", "kernel.check_program_missing"},
-		"another is named":   {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyCustom, "go vet ./api", ""},
+		"a linter": {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyTest, "",
+			""},
+		"nothing else": {[]effect.Check{lint}, plan.VerifyTest, "", "kernel.check_program_missing"},
+		"a runner of tests": {[]effect.Check{{Name: "tests", Command: "npm test", Level: 2, Missing: "npm"}},
+			plan.VerifyTest, "", "kernel.check_program_missing"},
+		"a package": {[]effect.Check{{Name: "unit", Command: "vendor/bin/phpunit", Level: 2,
+			Missing: "vendor/bin/phpunit"}}, plan.VerifyTest, "", "kernel.check_package_missing"},
+		"named by the plan": {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyCustom,
+			"golangci-lint run ./api", "kernel.check_program_missing"},
+		"another is named": {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyCustom,
+			"go vet ./api", ""},
 		"a linter and a cmd": {[]effect.Check{lint}, plan.VerifyLint, "go vet ./api", ""},
 	} {
 		b := newBench(t)

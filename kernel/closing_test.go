@@ -83,14 +83,16 @@ func TestRunnerFinishesATask(t *testing.T) {
 	b := newBench(t)
 	id := b.taskIn(task.Running)
 	e := b.finished(b.k, id, 1)
-	if got := b.effect(e.ID); got.State != kernel.EffectRunning || got.Attempts != 1 || e.Token != got.Epoch || e.Kind != effect.KindGates {
+	if got := b.effect(e.ID); got.State != kernel.EffectRunning || got.Attempts != 1 || e.Token != got.Epoch ||
+		e.Kind != effect.KindGates {
 		t.Fatalf("gates %+v, answered with %+v", got, e)
 	}
 	b.wantTask(id, task.Verifying)
 	if err := as(b.k, "runner:r1", nil, report(e, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.wantTask(id, task.Done); got.Lease.Owner != "" || got.EndedAt.IsZero() || got.Effect != "" || got.Gate == nil {
+	if got := b.wantTask(id, task.Done); got.Lease.Owner != "" || got.EndedAt.IsZero() || got.Effect != "" ||
+		got.Gate == nil {
 		t.Errorf("%+v", got)
 	}
 	if got := b.told(id); got != wholeStory {
@@ -99,7 +101,8 @@ func TestRunnerFinishesATask(t *testing.T) {
 	b.verifyAudit()
 }
 
-// TestFinishingIsFenced: only the holder of the newest lease hands a task over, and nothing of a refused command is written.
+// TestFinishingIsFenced: only the holder of the newest lease hands a task over, and nothing of a refused command is
+// written.
 func TestFinishingIsFenced(t *testing.T) {
 	b := newBench(t)
 	id := b.taskIn(task.Running)
@@ -121,7 +124,8 @@ func TestFinishingIsFenced(t *testing.T) {
 		t.Errorf("the holder asks again: %v", err)
 	}
 	queued := b.taskIn(task.Queued)
-	if err := as(b.k, "runner:r1", nil, &kernel.RequestGates{Task: queued, Token: 1}); !errors.Is(err, pawl.ErrInvalidTransition) {
+	if err := as(b.k, "runner:r1", nil, &kernel.RequestGates{Task: queued, Token: 1}); !errors.Is(err,
+		pawl.ErrInvalidTransition) {
 		t.Errorf("a task that nobody works on: %v", err)
 	}
 	b.verifyAudit()
@@ -202,7 +206,8 @@ func TestGatesOfALeaseThatIsGone(t *testing.T) {
 	}
 }
 
-// TestCrashBetweenHandOverAndReport: the gates of a runner that died are run again by another one, and close the task then.
+// TestCrashBetweenHandOverAndReport: the gates of a runner that died are run again by another one, and close the task
+// then.
 func TestCrashBetweenHandOverAndReport(t *testing.T) {
 	b := newBench(t)
 	id := b.taskIn(task.Running)
@@ -231,7 +236,8 @@ func TestCrashBetweenHandOverAndReport(t *testing.T) {
 	// What Done says of gates that ended closes the task as their report would have.
 	id = b.taskIn(task.Running)
 	e = b.finished(b.k, id, 1)
-	if err := as(next, "runner:r2", nil, &kernel.Recover{Effect: e.ID, Answer: effect.DoneYes, Receipt: (&world{}).gates()}); err != nil {
+	if err := as(next, "runner:r2", nil, &kernel.Recover{Effect: e.ID, Answer: effect.DoneYes,
+		Receipt: (&world{}).gates()}); err != nil {
 		t.Fatal(err)
 	}
 	b.wantTask(id, task.Done)
@@ -261,7 +267,8 @@ func TestAnswersOfAFinishedTaskAreKept(t *testing.T) {
 		return first
 	}
 	var e effect.Effect
-	if err := json.Unmarshal(twice("finish", &kernel.RequestGates{Task: id, Token: 1, Owner: "r1"}).Result, &e); err != nil {
+	if err := json.Unmarshal(twice("finish", &kernel.RequestGates{Task: id, Token: 1, Owner: "r1"}).Result,
+		&e); err != nil {
 		t.Fatal(err)
 	}
 	twice("report", report(e, 0))
@@ -278,7 +285,8 @@ func TestGatesThatFail(t *testing.T) {
 	if err := as(b.k, "runner:r1", nil, report(b.finished(b.k, id, 1), 1)); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.wantTask(id, task.Verifying); got.Gate == nil || got.Gate.Passed || got.Effect != "" || got.Lease.Owner == "" {
+	if got := b.wantTask(id, task.Verifying); got.Gate == nil || got.Gate.Passed || got.Effect != "" ||
+		got.Lease.Owner == "" {
 		t.Errorf("%+v", got)
 	}
 	// Gates that changed the tree or were tampered with did not pass, whatever each of them says.
@@ -292,7 +300,8 @@ func TestGatesThatFail(t *testing.T) {
 	b.wantTask(id, task.Verifying)
 	// A driver that could not even run them leaves no result: that is the task's trouble, not the session's.
 	e := b.finished(b.k, id, 1)
-	if err := as(b.k, "runner:r1", nil, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Failed(pawl.Fail(pawl.CodeIO, "store.halted", "/x"))}); err != nil {
+	if err := as(b.k, "runner:r1", nil, &kernel.Report{Effect: e.ID, Token: e.Token,
+		Receipt: effect.Failed(pawl.Fail(pawl.CodeIO, "store.halted", "/x"))}); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.wantTask(id, task.Verifying); got.GateNote == "" || b.look().Session.Blocked != nil {
@@ -301,7 +310,8 @@ func TestGatesThatFail(t *testing.T) {
 	if err := as(b.k, "runner:r1", nil, report(b.finished(b.k, id, 1), 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := as(b.k, "verifier:v", nil, &kernel.Transition{Task: id, To: task.Verified}); pawl.CodeOf(err) != pawl.CodeChecksFailed {
+	if err := as(b.k, "verifier:v", nil, &kernel.Transition{Task: id,
+		To: task.Verified}); pawl.CodeOf(err) != pawl.CodeChecksFailed {
 		t.Errorf("verified by gates that failed: %v", err)
 	}
 	b.requeued(b.k, id)
@@ -340,13 +350,14 @@ func TestModeKeepsATaskOpen(t *testing.T) {
 	if err := as(b.k, "runner:r1", nil, report(e, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.wantTask(id, task.Verified); !strings.Contains(got.GateNote, "not yet") || b.effect(e.ID).State != kernel.EffectDone {
+	if got := b.wantTask(id, task.Verified); !strings.Contains(got.GateNote, "not yet") ||
+		b.effect(e.ID).State != kernel.EffectDone {
 		t.Errorf("note %q, effect %s", got.GateNote, b.effect(e.ID).State)
 	}
 }
 
-// TestRememberedGatesThatAnotherProcessChanged: whatever another process does to a task while its gates run is seen by the
-// versions, at the latest when the report is committed.
+// TestRememberedGatesThatAnotherProcessChanged: whatever another process does to a task while its gates run is seen by
+// the versions, at the latest when the report is committed.
 func TestRememberedGatesThatAnotherProcessChanged(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		b := newBench(t)
@@ -360,7 +371,8 @@ func TestRememberedGatesThatAnotherProcessChanged(t *testing.T) {
 			}
 		}
 		fail := func() {
-			if err := as(other, "verifier:v", nil, &kernel.Transition{Task: id, To: task.Failed, Exit: task.ExitGateFailed, Reason: "no"}); err != nil {
+			if err := as(other, "verifier:v", nil,
+				&kernel.Transition{Task: id, To: task.Failed, Exit: task.ExitGateFailed, Reason: "no"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -389,11 +401,14 @@ func TestRememberedGatesThatAnotherProcessChanged(t *testing.T) {
 		// The same where it is the hand-over that comes too late.
 		id = b.taskIn(task.Running)
 		meanwhile(func() {
-			if err := as(other, "runner:r1", nil, &kernel.Transition{Task: id, To: task.Failed, Exit: task.ExitException, Reason: "no", Token: 1}); err != nil {
+			if err := as(other, "runner:r1", nil,
+				&kernel.Transition{Task: id, To: task.Failed, Exit: task.ExitException, Reason: "no",
+					Token: 1}); err != nil {
 				t.Fatal(err)
 			}
 		})
-		if err := as(b.k, "runner:r1", nil, &kernel.RequestGates{Task: id, Token: 1, Owner: "r1"}); !errors.Is(err, pawl.ErrInvalidTransition) {
+		if err := as(b.k, "runner:r1", nil, &kernel.RequestGates{Task: id, Token: 1, Owner: "r1"}); !errors.Is(err,
+			pawl.ErrInvalidTransition) {
 			t.Errorf("late %v: %v", late, err)
 		}
 		b.wantTask(id, task.Failed)
@@ -413,19 +428,21 @@ func TestMovedByHandIsDue(t *testing.T) {
 			t.Errorf("from %s: due at %v", from, got.Due)
 		}
 	}
-	rows, err := b.store.Load(t.Context(), kernel.Select{Kind: kernel.KindTask, States: []string{string(task.Queued)}, DueBy: b.now})
+	rows, err := b.store.Load(t.Context(), kernel.Select{Kind: kernel.KindTask, States: []string{string(task.Queued)},
+		DueBy: b.now})
 	if err != nil || len(rows[0]) != 2 {
 		t.Errorf("%d tasks are due, %v", len(rows[0]), err)
 	}
 }
 
-// TestQueued: the tasks that may be claimed come in the order of their ranks, without those of runs or of a later time, and
-// what is remembered of them is a guess.
+// TestQueued: the tasks that may be claimed come in the order of their ranks, without those of runs or of a later time,
+// and what is remembered of them is a guess.
 func TestQueued(t *testing.T) {
 	b := newBench(t)
 	first, taken, later := b.taskIn(task.Queued), b.taskIn(task.Queued), b.taskIn(task.Queued)
 	b.postpone(later, 30*time.Minute)
-	b.do(&kernel.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	b.run((&world{plan: twoSteps()}).answer)
 	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
 	if at := b.look().Task; at.State != string(task.Queued) {
@@ -483,8 +500,8 @@ func (s *counting) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.R
 	return s.Store.Load(ctx, sel...)
 }
 
-// TestRememberingChangesNothing: two processes that remember what they did, and as many that look at the store for every
-// command, come to the same rows and refusals, whatever they are told.
+// TestRememberingChangesNothing: two processes that remember what they did, and as many that look at the store for
+// every command, come to the same rows and refusals, whatever they are told.
 func TestRememberingChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		now := time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
@@ -507,8 +524,10 @@ func TestRememberingChangesNothing(t *testing.T) {
 			env := kernel.Envelope{Actor: actor, Command: c}
 			got, gotErr := kernels[by].Do(context.Background(), env)
 			want, wantErr := kernel.New(stores[1], kernel.Defaults(), clock, noises[1]).Do(context.Background(), env)
-			if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || string(got.Result) != string(want.Result) || got.Changed != want.Changed {
-				rt.Fatalf("%T %+v\nremembering: %s, %v\nlooking: %s, %v", c, c, got.Result, gotErr, want.Result, wantErr)
+			if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || string(got.Result) != string(want.Result) ||
+				got.Changed != want.Changed {
+				rt.Fatalf("%T %+v\nremembering: %s, %v\nlooking: %s, %v", c, c, got.Result, gotErr, want.Result,
+					wantErr)
 			}
 			return got.Result
 		}
@@ -527,8 +546,10 @@ func TestRememberingChangesNothing(t *testing.T) {
 			switch rapid.IntRange(0, 9).Draw(rt, "what") {
 			case 0, 1:
 				to := rapid.SampledFrom(slices.DeleteFunc(task.Table.States(), task.State.Final)).Draw(rt, "to")
-				actor := rapid.SampledFrom([]pawl.Actor{"user:ada", "runner:r1", "verifier:v", "system"}).Draw(rt, "actor")
-				both(by, actor, &kernel.Transition{Task: id, To: to, Owner: "r1", Token: token, Exit: task.ExitException, Reason: fmt.Sprint(token)})
+				actor := rapid.SampledFrom([]pawl.Actor{"user:ada", "runner:r1", "verifier:v", "system"}).Draw(rt,
+					"actor")
+				both(by, actor, &kernel.Transition{Task: id, To: to, Owner: "r1", Token: token,
+					Exit: task.ExitException, Reason: fmt.Sprint(token)})
 			case 2:
 				both(by, "runner:r1", &kernel.Heartbeat{Task: id, Token: token})
 			case 3:

@@ -16,14 +16,15 @@ import (
 type (
 	// Init makes the session of a workspace, once.
 	Init struct{ Place effect.Place }
-	// Relocate takes note that the workspace is at another path than before: it was moved there or, with Copied, is a copy of the
-	// one that is still at From and a workspace of its own from now on. What else follows from that is done before.
+	// Relocate takes note that the workspace is at another path than before: it was moved there or, with Copied, is a
+	// copy of the one that is still at From and a workspace of its own from now on. What else follows from that is done
+	// before.
 	Relocate struct {
 		From, To string
 		Copied   bool `json:",omitempty"`
 	}
-	// Start takes up a requirement. Given is a plan file's content, Name its name; AutoApprove names the policy in whose
-	// name the plan is approved without asking, "" for none.
+	// Start takes up a requirement. Given is a plan file's content, Name its name; AutoApprove names the policy in
+	// whose name the plan is approved without asking, "" for none.
 	Start struct {
 		Requirement string
 		Given       []byte
@@ -41,23 +42,26 @@ type (
 		Command string `json:",omitempty"`
 		Package string `json:",omitempty"`
 		Lang    string `json:",omitempty"`
-		// Confirm says that somebody is there to confirm each stage as the mode asks for. AsIs goes on with what there is.
+		// Confirm says that somebody is there to confirm each stage as the mode asks for. AsIs goes on with what there
+		// is.
 		Confirm bool `json:",omitempty"`
 		AsIs    bool `json:",omitempty"`
 	}
-	// Choose answers the question that a stage has ended with, bound to the hash of what was shown. For EVALUATE, Choice is that
-	// of the machine of the mode, and Path another way of working than the one that was found, "" for that.
+	// Choose answers the question that a stage has ended with, bound to the hash of what was shown. For EVALUATE,
+	// Choice is that of the machine of the mode, and Path another way of working than the one that was found, "" for
+	// that.
 	Choose struct {
 		Choice string
 		Path   workflow.Path `json:",omitempty"`
 		Hash   string
 	}
-	// EnterTool hands the flow to an external tool: nothing of it may be at work, and nothing goes on until the tool has been left.
-	// LeaveTool says that the innermost tool is done; Resume goes on with the stage, and otherwise the flow is given up.
+	// EnterTool hands the flow to an external tool: nothing of it may be at work, and nothing goes on until the tool
+	// has been left. LeaveTool says that the innermost tool is done; Resume goes on with the stage, and otherwise the
+	// flow is given up.
 	EnterTool struct{ Tool string }
 	LeaveTool struct{ Resume bool }
-	// AnswerQuestions answers the open questions, in their order: those that the work waits for or, where it waits for none, all others.
-	// Question names one of them. Without answers the asker goes on with what there is.
+	// AnswerQuestions answers the open questions, in their order: those that the work waits for or, where it waits for
+	// none, all others. Question names one of them. Without answers the asker goes on with what there is.
 	AnswerQuestions struct {
 		Answers  []string
 		Question string `json:",omitempty"`
@@ -68,7 +72,8 @@ type (
 		// Way is how the person said so.
 		Way Way `json:",omitempty"`
 	}
-	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another way.
+	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another
+	// way.
 	Deny struct{ Reason string }
 	// Revise sends the plan back to planning, with feedback or with another plan.
 	Revise struct {
@@ -76,7 +81,8 @@ type (
 		Given    []byte
 		Name     string
 	}
-	// EditPlan replaces the plan that waits for approval by one that a person edited; Base is the hash it was made from.
+	// EditPlan replaces the plan that waits for approval by one that a person edited; Base is the hash it was made
+	// from.
 	EditPlan struct {
 		Plan plan.Plan
 		Base string
@@ -84,8 +90,8 @@ type (
 	// Pause stops dispatch at the next safe point, Resume goes on.
 	Pause  struct{}
 	Resume struct{}
-	// Stop ends the work by force and leaves the session BLOCKED. Copied is the workspace that the work belongs to, where this one
-	// is a copy of it.
+	// Stop ends the work by force and leaves the session BLOCKED. Copied is the workspace that the work belongs to,
+	// where this one is a copy of it.
 	Stop struct {
 		Reason string
 		Copied string `json:",omitempty"`
@@ -101,13 +107,14 @@ type (
 	}
 	// Skip leaves the task that failed behind.
 	Skip struct{ Reason string }
-	// Rollback brings the tree back to the last checkpoint and ends the run. What is at work is stopped first, and what it did
-	// is recorded. When the last run worked in the user's own tree and has ended without a result, it is the same as Undo.
+	// Rollback brings the tree back to the last checkpoint and ends the run. What is at work is stopped first, and what
+	// it did is recorded. When the last run worked in the user's own tree and has ended without a result, it is the
+	// same as Undo.
 	Rollback struct{ Reason string }
-	// Undo undoes what a run of the session landed or left in the user's own tree, and Redo brings it back. Run is the run's id, "" for
-	// the one that was landed, undone or brought back last; one that is named and landed is that from then on. With a Step, Undo takes
-	// back what that step changed, while the tree of its run is there and nothing is at work, and leaves the step out; the next Redo
-	// brings that back.
+	// Undo undoes what a run of the session landed or left in the user's own tree, and Redo brings it back. Run is the
+	// run's id, "" for the one that was landed, undone or brought back last; one that is named and landed is that from
+	// then on. With a Step, Undo takes back what that step changed, while the tree of its run is there and nothing is
+	// at work, and leaves the step out; the next Redo brings that back.
 	Undo struct {
 		Run  string `json:",omitempty"`
 		Step string `json:",omitempty"`
@@ -159,10 +166,11 @@ type (
 		// Check asks for TaskAlreadyInState instead of the idempotent answer (docs/spec/task.md#d11).
 		Check bool
 	}
-	// RequestGates asks for the gates of a task outside a run. Without a token the task is being verified by hand, the answer
-	// is the effect's id, and whoever moves the task does the rest. A runner that has finished the work gives the Token of its
-	// lease: the same commit hands the task over to verification and begins the gates, the answer is the effect as that of
-	// Begin is, and when all gates have passed the commit of their Report verifies and closes the task.
+	// RequestGates asks for the gates of a task outside a run. Without a token the task is being verified by hand, the
+	// answer is the effect's id, and whoever moves the task does the rest. A runner that has finished the work gives
+	// the Token of its lease: the same commit hands the task over to verification and begins the gates, the answer is
+	// the effect as that of Begin is, and when all gates have passed the commit of their Report verifies and closes the
+	// task.
 	RequestGates struct {
 		Task  string
 		Token int64  `json:",omitempty"`
@@ -177,18 +185,19 @@ type (
 // Commands of the context manager (docs/spec/session.md#context-manager) that no other command covers. read_context is
 // Kernel.Status, archive_task is part of every run's end, and update_state is RouteState.
 type (
-	// SaveDecision keeps a decision of the project. Type is Architecture, Lib or Rule; Replaces is the id of the decision
-	// that this one contradicts, which is marked as deprecated, or "".
+	// SaveDecision keeps a decision of the project. Type is Architecture, Lib or Rule; Replaces is the id of the
+	// decision that this one contradicts, which is marked as deprecated, or "".
 	SaveDecision struct{ Type, Content, Replaces string }
 	// RecordError keeps what was learnt from an error: its root cause, how it was fixed and what it affects.
 	RecordError struct{ Type, RootCause, Fix, Scope string }
-	// UpdateProgress notes the progress of a task. Status is PENDING, DONE, BLOCKED, or a state of a task; a change of state
-	// goes through the task's machine like any other (docs/spec/session.md#a11). An empty Status notes the summary alone.
+	// UpdateProgress notes the progress of a task. Status is PENDING, DONE, BLOCKED, or a state of a task; a change of
+	// state goes through the task's machine like any other (docs/spec/session.md#a11). An empty Status notes the
+	// summary alone.
 	UpdateProgress struct{ Task, Status, Summary string }
 	// CreateCheckpoint makes a checkpoint of the tree on request, while nothing is at work.
 	CreateCheckpoint struct{}
-	// Ask puts a question to the person. It is answered with the question's label; asked again by the same actor while it is
-	// open, it is the same question. Work that goes on meanwhile waits for the answer before its next call.
+	// Ask puts a question to the person. It is answered with the question's label; asked again by the same actor while
+	// it is open, it is the same question. Work that goes on meanwhile waits for the answer before its next call.
 	Ask struct{ Question string }
 )
 
@@ -202,26 +211,27 @@ type (
 		Token int64
 	}
 	// Begin takes an effect to do it. It is the commit that must precede any act. Images are what a writing tool found
-	// in its preflight, for Done to compare with. Tree is the tree that was recorded before, where the effect asks for it.
+	// in its preflight, for Done to compare with. Tree is the tree that was recorded before, where the effect asks for
+	// it.
 	Begin struct {
 		Effect string
 		Owner  string
 		Images []effect.FileImage
 		Tree   string `json:",omitempty"`
-		// Day is the day that the effect is charged to. An effect that does not fit its budgets is not begun: it has failed
-		// then, and the answer is null.
+		// Day is the day that the effect is charged to. An effect that does not fit its budgets is not begun: it has
+		// failed then, and the answer is null.
 		Day time.Time `json:",omitzero"`
 	}
-	// Report is the receipt of an effect, under the token that Begin gave. Tree is the tree behind an effect that failed,
-	// where the effect asks for it.
+	// Report is the receipt of an effect, under the token that Begin gave. Tree is the tree behind an effect that
+	// failed, where the effect asks for it.
 	Report struct {
 		Effect  string
 		Token   int64
 		Receipt effect.Receipt
 		Tree    string `json:",omitempty"`
 	}
-	// Recover settles an effect that was at work when its runner died, with what the driver's Done said. Tree is the tree as
-	// it was found then, where the effect asks for it and did not end.
+	// Recover settles an effect that was at work when its runner died, with what the driver's Done said. Tree is the
+	// tree as it was found then, where the effect asks for it and did not end.
 	Recover struct {
 		Effect  string
 		Answer  effect.Answer
@@ -235,8 +245,8 @@ type (
 		Answer  effect.Answer
 		Receipt effect.Receipt
 	}
-	// StartToolCall has a call judged that an agent asks for in the middle of its work, and commits it as begun. It is answered
-	// with Made.
+	// StartToolCall has a call judged that an agent asks for in the middle of its work, and commits it as begun. It is
+	// answered with Made.
 	StartToolCall struct {
 		Effect string
 		Token  int64
@@ -247,8 +257,8 @@ type (
 		// Day is the day that the call is charged to.
 		Day time.Time `json:",omitzero"`
 	}
-	// Reserve sets aside what one model call of an effect may cost at most, on a day; it is answered with the reservation.
-	// Settle says what the call did cost.
+	// Reserve sets aside what one model call of an effect may cost at most, on a day; it is answered with the
+	// reservation. Settle says what the call did cost.
 	Reserve struct {
 		Effect string
 		Token  int64
@@ -273,9 +283,9 @@ type (
 
 // Commands about the board (docs/spec/board.md). Issues are named by their ids, where nothing else is said.
 type (
-	// AddIssues registers issues, all or none. One whose external id is known is brought up to date instead, unless it is what
-	// it was. The answer is the list of their labels, in the order of the command.
-	// With Fresh no issue is open, and the batch is begun for a branch anew.
+	// AddIssues registers issues, all or none. One whose external id is known is brought up to date instead, unless it
+	// is what it was. The answer is the list of their labels, in the order of the command. With Fresh no issue is open,
+	// and the batch is begun for a branch anew.
 	AddIssues struct {
 		Issues []NewIssue
 		Fresh  bool `json:",omitempty"`
@@ -301,8 +311,9 @@ type (
 		Issue, On string
 		Remove    bool `json:",omitempty"`
 	}
-	// ClaimIssue claims the next issue for a worker: one to plan, or one whose approved plan is to be carried out and whose files no
-	// claimed issue is expected to change. Issue names a certain one. It is answered with Taken, or null where there is none.
+	// ClaimIssue claims the next issue for a worker: one to plan, or one whose approved plan is to be carried out and
+	// whose files no claimed issue is expected to change. Issue names a certain one. It is answered with Taken, or null
+	// where there is none.
 	ClaimIssue struct {
 		Owner    string
 		Planning bool      `json:",omitempty"`
@@ -313,8 +324,8 @@ type (
 	}
 	// AimBoard has the batch go on for another branch: issues whose work has not begun, and that name none, land there.
 	AimBoard struct{ Branch string }
-	// RenewIssue prolongs a claim, Leave ends it. Again is before when the issue is not to be claimed. Without an issue, Leave ends all
-	// claims of an owner who is known to be gone.
+	// RenewIssue prolongs a claim, Leave ends it. Again is before when the issue is not to be claimed. Without an
+	// issue, Leave ends all claims of an owner who is known to be gone.
 	RenewIssue struct {
 		Issue string
 		Token int64
@@ -336,10 +347,10 @@ type (
 	MoveBoard struct{ Action board.Event }
 )
 
-// NewIssue is an issue to register. After names issues that must be completed first, by id, label, external id, or Ref: the
-// name that an issue of the same command has in it. Label is kept where it is free. Height is a lower bound, for a caller who
-// adds a large graph piece by piece. Closed says that it was completed elsewhere: it is kept as history, and what depends on it
-// does not wait.
+// NewIssue is an issue to register. After names issues that must be completed first, by id, label, external id, or Ref:
+// the name that an issue of the same command has in it. Label is kept where it is free. Height is a lower bound, for a
+// caller who adds a large graph piece by piece. Closed says that it was completed elsewhere: it is kept as history, and
+// what depends on it does not wait.
 type NewIssue struct {
 	Ref       string `json:",omitempty"`
 	Label     string `json:",omitempty"`

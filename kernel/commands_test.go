@@ -32,7 +32,8 @@ func (e *evaluating) answer(f effect.Effect) effect.Receipt {
 }
 
 func judged(score int, f triage.Factors, found ...triage.Finding) triage.Evaluation {
-	return triage.Evaluation{By: triage.ByPawl, Class: triage.ClassFeature, Score: score, Risk: pawl.RiskLow, Factors: f, HighRisk: found}
+	return triage.Evaluation{By: triage.ByPawl, Class: triage.ClassFeature, Score: score, Risk: pawl.RiskLow,
+		Factors: f, HighRisk: found}
 }
 
 var (
@@ -56,7 +57,8 @@ func (b *bench) vars() workflow.Vars { return b.look().Flow.Vars }
 func changing(files ...string) *world {
 	p := twoSteps()
 	for _, f := range files {
-		p.Steps[0].ExpectedArtifacts = append(p.Steps[0].ExpectedArtifacts, plan.Artifact{Type: plan.ArtifactFile, Value: f})
+		p.Steps[0].ExpectedArtifacts = append(p.Steps[0].ExpectedArtifacts,
+			plan.Artifact{Type: plan.ArtifactFile, Value: f})
 	}
 	return &world{plan: p}
 }
@@ -88,20 +90,28 @@ func TestCommandsThroughTheirStages(t *testing.T) {
 		rules      string
 		outcome    string
 	}{
-		"~auto, light":              {kernel.Start{Command: "~auto"}, judged(8, medium), changing("a.go"), "W01 W06 W08 W10 W11", "completed"},
-		"~auto, standard":           {kernel.Start{Command: "~auto"}, judged(8, large), changing("a.go"), "W01 W07 W08 W10 W11", "completed"},
-		"~auto, tweak":              {kernel.Start{Command: "~auto"}, judged(9, small), changing("a.go"), "W01 W05 W12", "completed"},
-		"~auto, tweak that grows":   {kernel.Start{Command: "~auto"}, judged(9, small), changing("a.go", "b.go", "c.go"), "W01 W05 W24 W08 W10 W11", "completed"},
-		"~plan, light":              {kernel.Start{Command: "~plan"}, judged(8, medium), changing("a.go"), "W02 W06 W08 W13", "planned"},
-		"~plan, tweak":              {kernel.Start{Command: "~plan"}, judged(8, small), changing("a.go"), "W02 W06 W08 W13", "planned"},
-		"words, approved by a flag": {kernel.Start{AutoApprove: "policy:--yes"}, judged(8, medium), changing("a.go"), "W04 W06 W08 W09 W11", "completed"},
+		"~auto, light": {kernel.Start{Command: "~auto"}, judged(8, medium), changing("a.go"),
+			"W01 W06 W08 W10 W11", "completed"},
+		"~auto, standard": {kernel.Start{Command: "~auto"}, judged(8, large), changing("a.go"),
+			"W01 W07 W08 W10 W11", "completed"},
+		"~auto, tweak": {kernel.Start{Command: "~auto"}, judged(9, small), changing("a.go"), "W01 W05 W12",
+			"completed"},
+		"~auto, tweak that grows": {kernel.Start{Command: "~auto"}, judged(9, small),
+			changing("a.go", "b.go", "c.go"), "W01 W05 W24 W08 W10 W11", "completed"},
+		"~plan, light": {kernel.Start{Command: "~plan"}, judged(8, medium), changing("a.go"),
+			"W02 W06 W08 W13", "planned"},
+		"~plan, tweak": {kernel.Start{Command: "~plan"}, judged(8, small), changing("a.go"),
+			"W02 W06 W08 W13", "planned"},
+		"words, approved by a flag": {kernel.Start{AutoApprove: "policy:--yes"}, judged(8, medium), changing("a.go"),
+			"W04 W06 W08 W09 W11", "completed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := flowBench(t)
 			w := &evaluating{world: c.world, evaluation: c.evaluation}
 			c.start.Requirement, c.start.Place, c.start.RunMode = "add a flag", place, pawl.Assisted
 			b.do(&c.start)
-			if v := b.vars(); (v.Stage != workflow.Evaluate && c.start.Command != "") || v.Mode == workflow.Interactive != (c.start.Command == "") {
+			if v := b.vars(); (v.Stage != workflow.Evaluate && c.start.Command != "") ||
+				v.Mode == workflow.Interactive != (c.start.Command == "") {
 				t.Errorf("at first %+v", v)
 			}
 			b.run(w.answer)
@@ -134,9 +144,11 @@ func TestAChangeThatOutgrowsATweak(t *testing.T) {
 		outgrown bool
 		kind     string
 	}{
-		"small":                {kernel.Start{Command: "~auto"}, []effect.FileStat{{Path: "a/a.go", Status: "M", Added: 3}}, "W01 W05 W12", false, "tweaked"},
-		"AUTO_FULL":            {kernel.Start{Command: "~auto"}, big, "W01 W05 W24 W08 W10 W11", false, "added"},
-		"approved by a person": {kernel.Start{Command: "~auto", Confirm: true}, big, "W01 W05 W12", true, "out_of_scope"},
+		"small": {kernel.Start{Command: "~auto"},
+			[]effect.FileStat{{Path: "a/a.go", Status: "M", Added: 3}}, "W01 W05 W12", false, "tweaked"},
+		"AUTO_FULL": {kernel.Start{Command: "~auto"}, big, "W01 W05 W24 W08 W10 W11", false, "added"},
+		"approved by a person": {kernel.Start{Command: "~auto", Confirm: true}, big, "W01 W05 W12", true,
+			"out_of_scope"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := flowBench(t)
@@ -158,7 +170,8 @@ func TestAChangeThatOutgrowsATweak(t *testing.T) {
 			if got := b.stages(); got != c.rules {
 				t.Errorf("came through %s, want %s", got, c.rules)
 			}
-			if w.logged == nil || w.logged[0].Kind != c.kind || (w.logged[0].Package == "") != (c.rules == "W01 W05 W12") {
+			if w.logged == nil || w.logged[0].Kind != c.kind ||
+				(w.logged[0].Package == "") != (c.rules == "W01 W05 W12") {
 				t.Errorf("logged %+v", w.logged)
 			}
 		})
@@ -175,19 +188,22 @@ func TestExecFinishesWhatPlanMade(t *testing.T) {
 	if name == "" || s.Solution.State != kernel.SolutionDraft || s.Issue.State != "planned" {
 		t.Fatalf("%q %+v %s", name, s.Solution, s.Issue.State)
 	}
-	b.do(&kernel.Start{Command: "~exec", Package: name, Requirement: s.Run.Requirement, Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:~exec"})
+	b.do(&kernel.Start{Command: "~exec", Package: name, Requirement: s.Run.Requirement, Place: place,
+		RunMode: pawl.Assisted, AutoApprove: "policy:~exec"})
 	if v := b.vars(); v.Stage != workflow.Develop || v.Entry != workflow.Direct || v.Mode != workflow.Interactive {
 		t.Errorf("at first %+v", v)
 	}
 	b.run(w.answer)
 	done, _ := b.k.LastRun(context.Background())
-	if done.Run.Outcome != "completed" || done.Issue.ID != s.Issue.ID || done.Issue.State != "completed" || done.Solution.State != kernel.SolutionUsed || done.Run.Package != name {
+	if done.Run.Outcome != "completed" || done.Issue.ID != s.Issue.ID || done.Issue.State != "completed" ||
+		done.Solution.State != kernel.SolutionUsed || done.Run.Package != name {
 		t.Errorf("%+v %s %s", done.Run, done.Issue.State, done.Solution.State)
 	}
 	if w.asked != 1 {
 		t.Errorf("evaluated %d times", w.asked)
 	}
-	if _, err := b.try(&kernel.Start{Command: "~exec", Package: name, Requirement: "x", Place: place}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if _, err := b.try(&kernel.Start{Command: "~exec", Package: name, Requirement: "x",
+		Place: place}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("carried out twice: %v", err)
 	}
 	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
@@ -232,10 +248,12 @@ func TestTheModeIsChosenOnce(t *testing.T) {
 		t.Run(fmt.Sprint(c.command, c.choice, c.path), func(t *testing.T) {
 			b := flowBench(t)
 			w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
-			b.do(&kernel.Start{Command: c.command, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted, Confirm: true})
+			b.do(&kernel.Start{Command: c.command, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted,
+				Confirm: true})
 			b.run(w.answer)
 			s := b.look()
-			if s.Approval == nil || s.Approval.About != "stage" || s.Run.Stage != workflow.Evaluate || s.Session.State != "PLANNING" || s.Flow.SilenceBroken {
+			if s.Approval == nil || s.Approval.About != "stage" || s.Run.Stage != workflow.Evaluate ||
+				s.Session.State != "PLANNING" || s.Flow.SilenceBroken {
 				t.Fatalf("nothing asks: %+v %+v", s.Approval, s.Run)
 			}
 			_, err := b.try(&kernel.Choose{Choice: c.choice, Path: c.path, Hash: s.Approval.Hash})
@@ -293,7 +311,8 @@ func TestSilenceIsBroken(t *testing.T) {
 	}
 	b.run(w.answer)
 	s := b.look()
-	if s.Run.Answers[0].About != "scope" || s.Session.State != "CONFIRMING" || !s.Flow.SilenceBroken || s.Run.Path != workflow.PathStandard {
+	if s.Run.Answers[0].About != "scope" || s.Session.State != "CONFIRMING" || !s.Flow.SilenceBroken ||
+		s.Run.Path != workflow.PathStandard {
 		t.Errorf("danger: %s %+v %+v", s.Session.State, s.Flow.Vars, s.Run.Answers)
 	}
 	b.do(&kernel.Approve{Hash: s.Approval.Hash})
@@ -337,10 +356,12 @@ func TestExternalToolsSuspendTheFlow(t *testing.T) {
 	b.run(w.answer)
 	b.do(&kernel.EnterTool{Tool: "deploy"})
 	b.do(&kernel.EnterTool{Tool: "inner"})
-	if v := b.vars(); v.ToolNesting != 2 || v.ActiveTool != "inner" || v.SuspendedStage != workflow.Design || v.Stage != workflow.None {
+	if v := b.vars(); v.ToolNesting != 2 || v.ActiveTool != "inner" || v.SuspendedStage != workflow.Design ||
+		v.Stage != workflow.None {
 		t.Errorf("nested: %+v", v)
 	}
-	if _, err := b.try(&kernel.Start{Command: "~auto", Requirement: "other", Place: place}); pawl.CodeOf(err) != pawl.CodeBusy {
+	if _, err := b.try(&kernel.Start{Command: "~auto", Requirement: "other",
+		Place: place}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("a flow inside a tool: %v", err)
 	}
 	if _, err := b.try(&kernel.CancelTask{Task: b.look().Task.ID}); pawl.CodeOf(err) != pawl.CodeBusy {

@@ -28,16 +28,17 @@ type Move struct {
 // Event names a row of the composition table. Events are append-only.
 type Event string
 
-// Composition is one row of the table that makes one flow of the five machines: what happened, under which conditions on the
-// states together, and which moves it raises, in order, in the transaction that commits it (ARCHITECTURE.md, "Five machines, one
-// flow").
+// Composition is one row of the table that makes one flow of the five machines: what happened, under which conditions
+// on the states together, and which moves it raises, in order, in the transaction that commits it (ARCHITECTURE.md,
+// "Five machines, one flow").
 type Composition struct {
 	ID   string
 	What Event
 	Text string
 	// If are the conditions, all of which have to be met before anything of it is made.
 	If []Condition
-	// Begins says that it takes a run up, so that the run before has no part in it. Makes are the rows that are made with it.
+	// Begins says that it takes a run up, so that the run before has no part in it. Makes are the rows that are made
+	// with it.
 	Begins bool
 	Makes  []NewRow
 	Moves  []Move
@@ -45,8 +46,8 @@ type Composition struct {
 	Then Step
 }
 
-// States are the states of the five machines together, as far as one run is about them. An empty field is a row that is not there,
-// except for Stage, where it means that no flow runs.
+// States are the states of the five machines together, as far as one run is about them. An empty field is a row that is
+// not there, except for Stage, where it means that no flow runs.
 type States struct {
 	Session session.State     `json:"session"`
 	Turn    turn.State        `json:"turn,omitempty"`
@@ -58,8 +59,8 @@ type States struct {
 	Phase   board.PhaseStatus `json:"phase,omitempty"`
 }
 
-// Condition names what has to be so of the states together before a row of the composition table applies, as a gate names what has to
-// be so of the evidence. Conditions are append-only.
+// Condition names what has to be so of the states together before a row of the composition table applies, as a gate
+// names what has to be so of the evidence. Conditions are append-only.
 type Condition string
 
 // The conditions.
@@ -131,8 +132,8 @@ func (c *Composition) Unmet(s States) Condition {
 	return ""
 }
 
-// Made are the states in which the moves of a row find the rows of the run: with those that are made with what happened. A row that
-// takes a run up leaves the run before out.
+// Made are the states in which the moves of a row find the rows of the run: with those that are made with what
+// happened. A row that takes a run up leaves the run before out.
 func (c *Composition) Made(s States) States {
 	if c.Begins {
 		s = States{Session: s.Session, Stage: s.Stage}
@@ -277,7 +278,8 @@ func (c Composition) when(ifs ...Condition) Composition {
 func (c Composition) begins(made ...NewRow) Composition {
 	c.Begins = true
 	return c.making(append([]NewRow{
-		{KindRun, string(board.Run.Initial())}, {KindPhase, string(board.Phase.Initial())}, {KindTurn, string(turn.Table.Initial())},
+		{KindRun, string(board.Run.Initial())}, {KindPhase, string(board.Phase.Initial())}, {KindTurn,
+			string(turn.Table.Initial())},
 	}, made...)...)
 }
 
@@ -312,7 +314,8 @@ var compositions = sync.OnceValue(func() map[Event]Composition {
 func planningRows() []Composition {
 	return []Composition{
 		row("C01", TakenUp, "a requirement is taken up",
-			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
+			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init),
+			onPhase(board.Plan),
 			onIssue(board.Plan), onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(anIssue),
 		row("C02", ContextReady, "the facts about the workspace are there",
 			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))).when(IfJudged).then(ThenPlan),
@@ -322,33 +325,47 @@ func planningRows() []Composition {
 		row("C04", PlanExists, "a plan and its document exist",
 			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onIssue(board.PlanReady)).making(anItem, aTask),
 		row("C05", PlanFailed, "no plan could be made",
-			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
+			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
 		row("C06", PlanningCancel, "the planning is canceled",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.UserCancel),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject), onPhase(board.Complete), onRun(board.Complete)).when(IfPlanning),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject), onPhase(board.Complete),
+			onRun(board.Complete)).when(IfPlanning),
 		row("C07", PlanApproved, "the plan is approved, bound to its hash",
-			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageConfirmed), onPhase(board.Execute),
+			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady,
+				workflow.PackageConfirmed), onPhase(board.Execute),
 			onTask(task.Approve), onTask(task.Queue)),
-		row("C60", SizedTweak, "the requirement is a tweak", onFlow(workflow.Complexity, string(workflow.PathTweak))).when(IfSizing).then(ThenContext),
-		row("C61", SizedLight, "the requirement takes a light iteration", onFlow(workflow.Complexity, string(workflow.PathLight))).when(IfSizing).then(ThenContext),
-		row("C62", SizedStandard, "the requirement takes standard development", onFlow(workflow.Complexity, string(workflow.PathStandard))).when(IfSizing).then(ThenContext),
+		row("C60", SizedTweak, "the requirement is a tweak",
+			onFlow(workflow.Complexity, string(workflow.PathTweak))).when(IfSizing).then(ThenContext),
+		row("C61", SizedLight, "the requirement takes a light iteration",
+			onFlow(workflow.Complexity, string(workflow.PathLight))).when(IfSizing).then(ThenContext),
+		row("C62", SizedStandard, "the requirement takes standard development",
+			onFlow(workflow.Complexity, string(workflow.PathStandard))).when(IfSizing).then(ThenContext),
 		row("C63", Outgrew, "the plan has outgrown a tweak",
-			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, "")).when(IfTurnPlans),
+			onFlow(workflow.Complexity, string(workflow.PathLight)),
+			onFlow(workflow.ContextReady, "")).when(IfTurnPlans),
 		row("C64", PlanFlowsOn, "the plan flows on in AUTO_FULL",
-			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageAuto), onPhase(board.Execute),
+			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady,
+				workflow.PackageAuto), onPhase(board.Execute),
 			onTask(task.Approve), onTask(task.Queue)),
 		row("C65", PlanKept, "the package is kept for later: AUTO_PLAN ends with the design",
-			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
-			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel), onPhase(board.Complete), onRun(board.Complete)),
+			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady),
+			onTurn(turn.TurnClosed),
+			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel), onPhase(board.Complete),
+			onRun(board.Complete)),
 		row("C66", PackageTaken, "a package is to be carried out",
-			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, execCommand), onRun(board.Init), onPhase(board.Plan),
+			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, execCommand), onRun(board.Init),
+			onPhase(board.Plan),
 			onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(aPlannedIssue, anItem).then(ThenContext),
-		row("C67", PackageReady, "the plan of the package is there", onSession(session.PRDGenerated), onTurn(turn.PlanRisky)).when(IfDeveloping).making(aTask),
+		row("C67", PackageReady, "the plan of the package is there", onSession(session.PRDGenerated),
+			onTurn(turn.PlanRisky)).when(IfDeveloping).making(aTask),
 		row("C68", PlanAllowed, "the plan of a tweak or of a package is approved",
-			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onPhase(board.Execute), onTask(task.Approve), onTask(task.Queue)).when(IfNoPackage),
+			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onPhase(board.Execute),
+			onTask(task.Approve), onTask(task.Queue)).when(IfNoPackage),
 		row("C42", Received, "a requirement is taken up and has to be judged first",
-			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
+			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init),
+			onPhase(board.Plan),
 			onIssue(board.Plan), onTurn(turn.UserMessage)).begins(anIssue).then(ThenIntake),
 		row("C43", Clear, "the requirement is clear", onTurn(turn.IntakeReady)),
 		row("C44", Unclear, "questions are put to the person", onTurn(turn.NeedInfo)).when(IfPlanning),
@@ -357,8 +374,10 @@ func planningRows() []Composition {
 			onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
 		row("C08", PlanDeclined, "the plan is declined, or sent back",
-			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
-			onFlow(workflow.CancelFlow, ""), onTask(task.Cancel), onItem(board.Skip), onIssue(board.Reject), onPhase(board.Complete), onRun(board.Complete)),
+			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady),
+			onTurn(turn.TurnClosed),
+			onFlow(workflow.CancelFlow, ""), onTask(task.Cancel), onItem(board.Skip), onIssue(board.Reject),
+			onPhase(board.Complete), onRun(board.Complete)),
 	}
 }
 
@@ -368,36 +387,48 @@ func workingRows() []Composition {
 		row("C10", Claimed, "a runner takes the task",
 			onTask(task.Start), may(onItem(board.Execute)), may(onIssue(board.Execute))),
 		row("C11", NewAttempt, "a new attempt at an approved plan",
-			onTurn(turn.UserMessage), onTurn(turn.IntakeReady), onTurn(turn.ContextReady), onTurn(turn.PlanSafe)).when(IfAtWork).then(ThenAdvance),
+			onTurn(turn.UserMessage), onTurn(turn.IntakeReady), onTurn(turn.ContextReady),
+			onTurn(turn.PlanSafe)).when(IfAtWork).then(ThenAdvance),
 		row("C12", CallMade, "a tool is called", may(onTurn(turn.ToolCallRequest))).when(IfAtWork),
-		row("C13", CallWorked, "the call worked", onTurnWhen(turn.ToolCallResult, turn.ResultOK)).when(IfAtWork).then(ThenAdvance),
+		row("C13", CallWorked, "the call worked",
+			onTurnWhen(turn.ToolCallResult, turn.ResultOK)).when(IfAtWork).then(ThenAdvance),
 		row("C14", CallFailed, "the call failed",
 			onTurnWhen(turn.ToolCallResult, turn.ResultFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
-		row("C15", CallTimedOut, "the call timed out", onTurn(turn.Timeout), may(onSession(session.ErrorDetected))).when(IfAtWork),
+		row("C15", CallTimedOut, "the call timed out", onTurn(turn.Timeout),
+			may(onSession(session.ErrorDetected))).when(IfAtWork),
 		row("C47", WorkFailed, "an agent could not do a step, or wants another way",
 			onTurn(turn.StepFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
-		row("C48", Replanned, "the rest of the plan is changed", onTurnWhen(turn.FixPlanned, turn.FixPatch), may(onSession(session.FixSuccess))).when(IfAtWork).then(ThenAdvance),
-		row("C49", CallTolerated, "an agent's call failed and its step goes on", onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)).when(IfAtWork).then(ThenAdvance),
-		row("C50", CallAsks, "a call of an agent needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork, IfExecuting),
-		row("C51", CallAllowed, "the call is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesStep)).when(IfAtWork).then(ThenAdvance),
+		row("C48", Replanned, "the rest of the plan is changed", onTurnWhen(turn.FixPlanned, turn.FixPatch),
+			may(onSession(session.FixSuccess))).when(IfAtWork).then(ThenAdvance),
+		row("C49", CallTolerated, "an agent's call failed and its step goes on",
+			onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)).when(IfAtWork).then(ThenAdvance),
+		row("C50", CallAsks, "a call of an agent needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork,
+			IfExecuting),
+		row("C51", CallAllowed, "the call is allowed",
+			onTurnWhen(turn.Confirm, turn.AnswerYesStep)).when(IfAtWork).then(ThenAdvance),
 		row("C58", WorkAsks, "an agent at work asks the person", onTurn(turn.NeedInfo)).when(IfAtWork),
-		row("C59", WorkAnswered, "the person answers the agent at work", onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)).when(IfAtWork).then(ThenAdvance),
+		row("C59", WorkAnswered, "the person answers the agent at work",
+			onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)).when(IfAtWork).then(ThenAdvance),
 		row("C16", StepsFinished, "all steps are done", onTurn(turn.StepsDone)).when(IfAtWork).then(ThenAdvance),
-		row("C17", CheckFailed, "a check failed", onTurn(turn.ChecksFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
+		row("C17", CheckFailed, "a check failed", onTurn(turn.ChecksFailed),
+			may(onSession(session.ErrorDetected))).when(IfAtWork),
 		row("C18", FixPlanned, "a repair is planned", onTurn(turn.FixPlanned)).when(IfAtWork).then(ThenAdvance),
 		row("C19", FixAsks, "a repair needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork),
 		row("C20", FixAllowed, "the repair is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesRepair)).when(IfAtWork),
 		row("C21", FixRefused, "the repair is refused",
 			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(IfAtWork),
-		row("C22", StepRepaired, "the step that failed works now", may(onSession(session.FixSuccess))).then(ThenAdvance),
+		row("C22", StepRepaired, "the step that failed works now",
+			may(onSession(session.FixSuccess))).then(ThenAdvance),
 		row("C23", ChecksPassed, "the checks passed",
-			onTurn(turn.ChecksPassed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), may(onSession(session.FixSuccess)), onTask(task.Finish)).then(ThenAdvance),
+			onTurn(turn.ChecksPassed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			may(onSession(session.FixSuccess)), onTask(task.Finish)).then(ThenAdvance),
 		row("C24", ChecksTolerated, "only checks that are not required failed",
 			onTurnWhen(turn.ChecksFailed, turn.ChecksOptional), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			may(onSession(session.FixSuccess)), onTask(task.Finish)).then(ThenAdvance),
 		row("C55", ChecksAsk, "the work changed what it is judged by, which needs a word",
 			onTurnWhen(turn.ConfirmationNeeded, turn.ChecksTouched)).when(IfAtWork),
-		row("C56", ChecksAllowed, "the change of the checks is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesChecks)).when(IfAtWork),
+		row("C56", ChecksAllowed, "the change of the checks is allowed",
+			onTurnWhen(turn.Confirm, turn.AnswerYesChecks)).when(IfAtWork),
 		row("C57", ChecksRefused, "the change of the checks is refused",
 			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(IfAtWork),
 		row("C25", FuseBlown, "the last repair failed",
@@ -409,10 +440,12 @@ func workingRows() []Composition {
 		row("C26", GatesRetried, "a gate failed and a retry is left",
 			onTask(task.GateFail), may(onSession(session.ErrorDetected))),
 		row("C27", GatesFailed, "verification failed for good",
-			onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)), may(onIssue(board.Fail))).when(IfVerifying),
+			onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)),
+			may(onIssue(board.Fail))).when(IfVerifying),
 		row("C28", Proven, "the gates passed and the result is where it belongs", onTask(task.Verify)),
 		row("C69", GrewAtWork, "the change has outgrown a tweak; AUTO_FULL goes on with a package",
-			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, ""), onFlow(workflow.PackageReady, workflow.PackageAuto)).when(IfAtWork),
+			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, ""),
+			onFlow(workflow.PackageReady, workflow.PackageAuto)).when(IfAtWork),
 		row("C29", Closed, "the task is closed", onTask(task.Close)),
 	}
 }
@@ -422,26 +455,33 @@ func endingRows() []Composition {
 	closeTurn := []Move{may(onTurn(turn.Cancel)), may(onTurn(turn.SummaryReady)), may(onTurn(turn.TurnClosed))}
 	return []Composition{
 		row("C30", AllDone, "every task is landed or closed",
-			onSession(session.AllTasksDone), may(onItem(board.Succeed)), may(onIssue(board.Succeed))).when(IfClosed).then(ThenArchive),
-		row("C31", ArchiveRetried, "archiving is tried again", onSession(session.HumanIntervention), onSession(session.AllTasksDone)).when(IfClosed).then(ThenArchive),
+			onSession(session.AllTasksDone), may(onItem(board.Succeed)),
+			may(onIssue(board.Succeed))).when(IfClosed).then(ThenArchive),
+		row("C31", ArchiveRetried, "archiving is tried again", onSession(session.HumanIntervention),
+			onSession(session.AllTasksDone)).when(IfClosed).then(ThenArchive),
 		row("C32", Archived, "the archive is written",
-			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, ""), onPhase(board.Complete), onRun(board.Complete)),
+			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, ""), onPhase(board.Complete),
+			onRun(board.Complete)),
 		row("C33", ArchiveBroken, "the archive could not be written", onSession(session.ArchiveFailed)),
 		row("C34", Blocking, "an answer, an approval or the environment is missing",
 			append(closeTurn, onTask(task.Block), onSession(session.ForceStop))...),
 		row("C35", Stopped, "stopped by force",
-			append(closeTurn, onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)), may(onIssue(board.Fail)))...),
+			append(closeTurn, onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)),
+				may(onIssue(board.Fail)))...),
 		row("C36", HelpedFailed, "a person helps with a task that failed",
-			onSession(session.HumanIntervention), onTask(task.Retry), may(onItem(board.Retry)), may(onIssue(board.Retry))),
+			onSession(session.HumanIntervention), onTask(task.Retry), may(onItem(board.Retry)),
+			may(onIssue(board.Retry))),
 		row("C37", HelpedBlocked, "a person helps with a task that is blocked",
 			onSession(session.HumanIntervention), onTask(task.Unblock)),
 		row("C38", Skipped, "the task is left behind",
-			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail))).when(IfNotFinal).then(ThenCleanup),
+			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)),
+			may(onIssue(board.Fail))).when(IfNotFinal).then(ThenCleanup),
 		row("C39", RolledBack, "the tree is back at the checkpoint",
 			onSession(session.Rollback), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail)),
 			onFlow(workflow.CancelFlow, ""), onPhase(board.Complete), onRun(board.Complete)).when(IfNotFinal),
 		row("C40", CanceledAtWork, "the task at work is canceled and cleaned up",
-			append(closeTurn, onTask(task.Cancel), may(onItem(board.Fail)), may(onItem(board.Skip)), may(onIssue(board.Fail)), may(onIssue(board.Skip)))...).when(IfAtWork),
+			append(closeTurn, onTask(task.Cancel), may(onItem(board.Fail)), may(onItem(board.Skip)),
+				may(onIssue(board.Fail)), may(onIssue(board.Skip)))...).when(IfAtWork),
 		row("C41", RepairLeft, "a repair is left behind with its task",
 			onSession(session.ForceStop), onSession(session.SkipTask)),
 	}
@@ -563,25 +603,28 @@ func known[S, E ~string](tx *Tx, m *machine.Machine[S, E], state, on, when strin
 	return ok && !(tx.Config.Strict && r.Ext)
 }
 
-// move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand, and
-// for tasks the mode must agree. The transition is recorded; nothing else of the entity changes.
+// move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand,
+// and for tasks the mode must agree. The transition is recorded; nothing else of the entity changes.
 func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
 	switch e.hot().Kind {
 	case KindSession:
-		return apply(tx, session.Table, e, on, when, reason, meta, func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
-			return session.Admit(r, sessionEvidence(tx))
-		})
+		return apply(tx, session.Table, e, on, when, reason, meta,
+			func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
+				return session.Admit(r, sessionEvidence(tx))
+			})
 	case KindTurn:
-		return apply(tx, turn.Table, e, on, when, reason, meta, func(r *machine.Rule[turn.State, turn.Event]) *pawl.Error {
-			return turn.Admit(r, turnEvidence(tx))
-		})
+		return apply(tx, turn.Table, e, on, when, reason, meta,
+			func(r *machine.Rule[turn.State, turn.Event]) *pawl.Error {
+				return turn.Admit(r, turnEvidence(tx))
+			})
 	case KindTask:
-		err := apply(tx, task.Table, e, on, when, reason, meta, func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
-			if err := task.Admit(r, taskEvidence(tx, tx.Task, r)); err != nil {
-				return err
-			}
-			return askMode(tx, tx.Task, string(r.From), string(r.To), r.ID)
-		})
+		err := apply(tx, task.Table, e, on, when, reason, meta,
+			func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
+				if err := task.Admit(r, taskEvidence(tx, tx.Task, r)); err != nil {
+					return err
+				}
+				return askMode(tx, tx.Task, string(r.From), string(r.To), r.ID)
+			})
 		if at := task.State(tx.Task.State); err == nil && (at.Terminal() || at == task.Queued && tx.Run != nil) {
 			// The lease goes back. Its token stays, so that whatever the former holder still reports is refused.
 			tx.Task.Lease = Lease{}
@@ -625,8 +668,8 @@ func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Err
 	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, boardEvidence(tx)) }
 }
 
-// movePhase takes the run to another phase. The phase is a second state of the run's row (docs/spec/board.md#transitions), so its moves are
-// recorded under the run.
+// movePhase takes the run to another phase. The phase is a second state of the run's row
+// (docs/spec/board.md#transitions), so its moves are recorded under the run.
 func movePhase(tx *Tx, on board.Event, reason string) error {
 	r, ok := board.Phase.Next(board.PhaseStatus(tx.Run.Phase), on, "")
 	if !ok {
@@ -662,8 +705,9 @@ func apply[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when,
 	}
 	tx.entries = append(tx.entries, audit.Entry{
 		Subject: subject(e), Level: audit.Info, Event: transitionEvent(h.Kind, h.State),
-		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.env.Actor, r), Reason: reason, Metadata: encode(meta)},
-		At:   tx.now, Trace: tx.trace,
+		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.env.Actor, r),
+			Reason: reason, Metadata: encode(meta)},
+		At: tx.now, Trace: tx.trace,
 	})
 	return nil
 }
@@ -688,7 +732,8 @@ var taskEvents = sync.OnceValue(func() map[task.State]string {
 })
 
 // actorFor names who stands behind a move. A row that does not list the commander's kind is raised by pawl itself as a
-// consequence: the system acts where the row admits it, else the row's first actor, and the commander is named behind it.
+// consequence: the system acts where the row admits it, else the row's first actor, and the commander is named behind
+// it.
 func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Actor {
 	if len(r.Actors) == 0 || r.Admits(commander.Kind()) {
 		return commander
@@ -712,7 +757,8 @@ func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 	}
 	v := ask(func() Verdict { return m.ValidateTransition(modeTask(tx, t), from, to) })
 	if v.Decision != Approved {
-		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision), v.Reason).At(rule, "mode")
+		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision),
+			v.Reason).At(rule, "mode")
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"pawl/text/policy"
 )
 
-// Config is what a decision depends on besides the store: the user's settings and the tools and modes that are wired in.
-// It is read only once a Kernel is made from it.
+// Config is what a decision depends on besides the store: the user's settings and the tools and modes that are wired
+// in. It is read only once a Kernel is made from it.
 type Config struct {
 	// Strict leaves out every row and actor that the product adds to its seeds.
 	Strict bool
@@ -47,8 +47,8 @@ type Config struct {
 	// TaskTime bounds the work on one task; MaxCalls the tool calls of one turn.
 	TaskTime time.Duration
 	MaxCalls int
-	// KnowledgeMode is KB_CREATE_MODE; AutoContinue are the stages that an interactive flow leaves without waiting for a word
-	// (docs/spec/workflow.md#c6).
+	// KnowledgeMode is KB_CREATE_MODE; AutoContinue are the stages that an interactive flow leaves without waiting for
+	// a word (docs/spec/workflow.md#c6).
 	KnowledgeMode knowledge.Mode
 	AutoContinue  []workflow.Stage
 	// Language is OUTPUT_LANGUAGE, "" for that of the person who gives the command.
@@ -133,7 +133,8 @@ func Defaults() Config {
 	}
 }
 
-// Tool is what the kernel knows of a tool: its contract, and the pure function that reduces a call to what policy judges.
+// Tool is what the kernel knows of a tool: its contract, and the pure function that reduces a call to what policy
+// judges.
 type Tool struct {
 	Info    effect.ToolInfo
 	Request func(args json.RawMessage) (policy.Request, error)
@@ -171,20 +172,21 @@ func (c *Config) connects(call plan.ToolCallTemplate) bool {
 	return err == nil && request.Network
 }
 
-// repeatable reports whether a call may be made again: the tool says so, or the plan's own word about its command does. In
-// the arguments of any other tool that word means something else.
+// repeatable reports whether a call may be made again: the tool says so, or the plan's own word about its command does.
+// In the arguments of any other tool that word means something else.
 func (c *Config) repeatable(name string, args json.RawMessage) bool {
 	tool := c.Tools[name].Info
 	var a struct {
 		Idempotent bool `json:"idempotent"`
 	}
-	return tool.Idempotent || slices.Contains(tool.Permissions, policy.ProcExec) && json.Unmarshal(args, &a) == nil && a.Idempotent
+	return tool.Idempotent || slices.Contains(tool.Permissions, policy.ProcExec) && json.Unmarshal(args, &a) == nil &&
+		a.Idempotent
 }
 
 // Traits is what the kernel knows of an agent.
 type Traits struct {
-	// Works says that the agent can carry out steps without calls; Intakes that requirements can be judged through it, and
-	// Judges that it judges them by itself instead of by pawl's own rules; Reads that it wants a context pack.
+	// Works says that the agent can carry out steps without calls; Intakes that requirements can be judged through it,
+	// and Judges that it judges them by itself instead of by pawl's own rules; Reads that it wants a context pack.
 	Works, Intakes, Judges, Reads bool
 	// Process says that the agent is a program of its own, which is started for each piece of work.
 	Process bool
@@ -256,7 +258,8 @@ type Disposition struct {
 	Confidence float64 `json:"mode_confidence"`
 }
 
-// DefaultMode is the mode of tasks that name none: the only one that may change files and commit (docs/spec/task.md#modes).
+// DefaultMode is the mode of tasks that name none: the only one that may change files and commit
+// (docs/spec/task.md#modes).
 const DefaultMode = "implementation"
 
 // builtin is a mode described by two facts. The built-in modes differ only in them.

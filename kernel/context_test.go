@@ -19,12 +19,14 @@ import (
 func decideOn(s Snapshot, by pawl.Actor, c Command) (*Tx, error) {
 	config := Defaults()
 	s.Config = &config
-	w := begin(&s, nil, &Envelope{Actor: by, Command: c, Trace: "t", Nonce: [16]byte{1}}, time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC))
+	w := begin(&s, nil, &Envelope{Actor: by, Command: c, Trace: "t", Nonce: [16]byte{1}},
+		time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC))
 	return w, c.Decide(w)
 }
 
 func atRest() Snapshot {
-	return Snapshot{Session: &Session{Row: Row{Kind: KindSession, ID: "S", State: string(session.Idle)}, Place: effect.Place{Workspace: "/w", Tree: "/w"}}}
+	return Snapshot{Session: &Session{Row: Row{Kind: KindSession, ID: "S", State: string(session.Idle)},
+		Place: effect.Place{Workspace: "/w", Tree: "/w"}}}
 }
 
 func byHand(state task.State) Snapshot {
@@ -38,7 +40,8 @@ func TestNotesAreKept(t *testing.T) {
 	if err != nil || len(w.touched) != 1 || len(w.entries) != 1 {
 		t.Fatalf("decision: %v, touched %d, records %d", err, len(w.touched), len(w.entries))
 	}
-	if d := w.touched[0].(*Ruling); d.Type != "Lib" || d.Content != "use ULIDs" || d.Replaces != "D0" || d.By != "user:ada" || d.Kind != KindDecision || w.result != d.ID || w.entries[0].Event != "DECISION_SAVED" {
+	if d := w.touched[0].(*Ruling); d.Type != "Lib" || d.Content != "use ULIDs" || d.Replaces != "D0" ||
+		d.By != "user:ada" || d.Kind != KindDecision || w.result != d.ID || w.entries[0].Event != "DECISION_SAVED" {
 		t.Errorf("decision %+v, record %+v", d, w.entries[0])
 	}
 	w, err = decideOn(atRest(), "agent:x", &RecordError{Type: "E_IO", RootCause: "disk full", Fix: "more disk"})
@@ -77,7 +80,8 @@ func TestNotesThatSayNothingAreRefused(t *testing.T) {
 }
 
 func TestProgressGoesThroughTheMachine(t *testing.T) {
-	w, err := decideOn(byHand(task.Blocked), "user:ada", &UpdateProgress{Task: "T", Status: "pending", Summary: "answered"})
+	w, err := decideOn(byHand(task.Blocked), "user:ada",
+		&UpdateProgress{Task: "T", Status: "pending", Summary: "answered"})
 	if err != nil || w.Task.State != string(task.Queued) {
 		t.Errorf("blocked to pending: %v, %s", err, w.Task.State)
 	}
@@ -88,10 +92,12 @@ func TestProgressGoesThroughTheMachine(t *testing.T) {
 	if events != "APPROVAL_GRANTED STATE_TRANSITION_QUEUED TASK_PROGRESS " {
 		t.Errorf("records %s", events)
 	}
-	if w, err = decideOn(byHand(task.Running), "user:ada", &UpdateProgress{Task: "T", Status: "DONE", Summary: "really"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if w, err = decideOn(byHand(task.Running), "user:ada",
+		&UpdateProgress{Task: "T", Status: "DONE", Summary: "really"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("running to done: %v, %s", err, w.Task.State)
 	}
-	if w, err = decideOn(byHand(task.Done), "user:ada", &UpdateProgress{Task: "T", Status: "DONE"}); err != nil || len(w.touched) > 0 {
+	if w, err = decideOn(byHand(task.Done), "user:ada", &UpdateProgress{Task: "T", Status: "DONE"}); err != nil ||
+		len(w.touched) > 0 {
 		t.Errorf("done to done: %v, touched %d", err, len(w.touched))
 	}
 	if _, err = decideOn(byHand(task.Running), "user:ada", &UpdateProgress{Task: "T", Status: "nearly"}); err == nil {
@@ -115,14 +121,17 @@ func TestCheckpointOnRequest(t *testing.T) {
 	}
 	e := w.touched[0].(*EffectDoc)
 	spec, _ := effect.Decode[effect.CheckpointSpec](e.Effect.Spec)
-	if e.What() != effect.KindCheckpoint || e.Effect.Task != "" || spec.Name != "chk-202602081200-2" || e.Effect.Place.Tree != "/w" {
+	if e.What() != effect.KindCheckpoint || e.Effect.Task != "" || spec.Name != "chk-202602081200-2" ||
+		e.Effect.Place.Tree != "/w" {
 		t.Errorf("effect %+v %+v", e.Effect, spec)
 	}
 	w.Effect = e
-	if err := checkpointMade(w, effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t"})); err != nil || w.Session.LastCheckpoint != spec.Name {
+	if err := checkpointMade(w, effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t"})); err != nil ||
+		w.Session.LastCheckpoint != spec.Name {
 		t.Errorf("made: %v, %+v", err, w.Session)
 	}
-	if err := checkpointMade(w, effect.Failed(pawl.Fail(pawl.CodeDiskFull, "point.x"))); err != nil || w.Session.LastError == nil || w.Session.LastCheckpoint != spec.Name {
+	if err := checkpointMade(w, effect.Failed(pawl.Fail(pawl.CodeDiskFull, "point.x"))); err != nil ||
+		w.Session.LastError == nil || w.Session.LastCheckpoint != spec.Name {
 		t.Errorf("failed: %v, %+v", err, w.Session)
 	}
 	at.Session.State = string(session.Executing)
@@ -150,7 +159,8 @@ func TestRouteState(t *testing.T) {
 		}
 	}
 	s := atRest()
-	if c, err := s.RouteState(session.Planning, "do it"); err != nil || c.(*Start).Requirement != "do it" || c.(*Start).Place.Workspace != "/w" {
+	if c, err := s.RouteState(session.Planning, "do it"); err != nil || c.(*Start).Requirement != "do it" ||
+		c.(*Start).Place.Workspace != "/w" {
 		t.Errorf("IDLE to PLANNING: %+v, %v", c, err)
 	}
 }
@@ -177,10 +187,12 @@ func (s shelf) Load(_ context.Context, sel ...Select) ([][]Row, error) {
 func (s shelf) Records(context.Context, string, int64) iter.Seq2[audit.Stored, error] { return nil }
 
 func TestReplacing(t *testing.T) {
-	k := &Kernel{core: &core{store: shelf{rows: map[Kind][]Row{KindDecision: {{Kind: KindDecision, ID: "d1", Doc: []byte(`{"decision_type":"Lib","content":"old"}`)}}}}}}
+	k := &Kernel{core: &core{store: shelf{rows: map[Kind][]Row{KindDecision: {{Kind: KindDecision, ID: "d1",
+		Doc: []byte(`{"decision_type":"Lib","content":"old"}`)}}}}}}
 	for id, want := range map[string]pawl.Code{"": "", "d1": "", "d9": pawl.CodeNotFound} {
 		r := &reads{}
-		err := r.gather(context.Background(), k.store, func() error { return (&SaveDecision{Replaces: id}).read(r, &Snapshot{}) })
+		err := r.gather(context.Background(), k.store,
+			func() error { return (&SaveDecision{Replaces: id}).read(r, &Snapshot{}) })
 		if got := pawl.CodeOf(err); got != want {
 			t.Errorf("replacing %q: %q, want %q", id, got, want)
 		}

@@ -14,14 +14,16 @@ import (
 	"pawl/text/plan"
 )
 
-// TestAnyCommandAtAnyTimeKeepsTheHouseInOrder lets a person say anything at any moment, lets effects fail, and kills the
-// runner between the beginning of an effect and its receipt. Whatever happens, no decision is refused for an internal
-// reason, the audit verifies, a call that is not idempotent is started at most once unless a person said so, and the
-// session can be brought back to IDLE.
+// TestAnyCommandAtAnyTimeKeepsTheHouseInOrder lets a person say anything at any moment, lets effects fail, and kills
+// the runner between the beginning of an effect and its receipt. Whatever happens, no decision is refused for an
+// internal reason, the audit verifies, a call that is not idempotent is started at most once unless a person said so,
+// and the session can be brought back to IDLE.
 func TestAnyCommandAtAnyTimeKeepsTheHouseInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBench(t)
-		w := &world{plan: twoSteps(), failChecks: rapid.IntRange(0, 5).Draw(rt, "failing checks"), failGates: rapid.IntRange(0, 4).Draw(rt, "failing gates"), failCall: rapid.IntRange(0, 2).Draw(rt, "failing calls"), noRepair: rapid.Bool().Draw(rt, "no repair")}
+		w := &world{plan: twoSteps(), failChecks: rapid.IntRange(0, 5).Draw(rt, "failing checks"),
+			failGates: rapid.IntRange(0, 4).Draw(rt, "failing gates"),
+			failCall:  rapid.IntRange(0, 2).Draw(rt, "failing calls"), noRepair: rapid.Bool().Draw(rt, "no repair")}
 		started := map[string]int{}
 		retried := false
 		answer := func(e effect.Effect) effect.Receipt { return w.answer(e) }
@@ -36,7 +38,9 @@ func TestAnyCommandAtAnyTimeKeepsTheHouseInOrder(t *testing.T) {
 					if e.What() == effect.KindTool {
 						started[e.ID]++
 					}
-					b.do(&kernel.Recover{Effect: e.ID, Answer: rapid.SampledFrom([]effect.Answer{effect.DoneNo, effect.DoneUnknown}).Draw(rt, "answer")})
+					b.do(&kernel.Recover{Effect: e.ID,
+						Answer: rapid.SampledFrom([]effect.Answer{effect.DoneNo, effect.DoneUnknown}).Draw(rt,
+							"answer")})
 					if got := b.effect(e.ID); got.State == kernel.EffectPending {
 						started[e.ID]-- // the driver said that it did not happen
 					}
@@ -63,7 +67,8 @@ func TestAnyCommandAtAnyTimeKeepsTheHouseInOrder(t *testing.T) {
 }
 
 func pendingEffect(s *kernel.Snapshot) *kernel.EffectDoc {
-	if e := s.Effect; e != nil && e.State == kernel.EffectPending && (s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID) {
+	if e := s.Effect; e != nil && e.State == kernel.EffectPending &&
+		(s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID) {
 		return e
 	}
 	return nil
@@ -85,11 +90,15 @@ func person(rt *rapid.T, s *kernel.Snapshot) kernel.Command {
 		hash = s.Approval.Hash
 	}
 	return rapid.SampledFrom([]kernel.Command{
-		&kernel.Start{Requirement: "work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted},
+		&kernel.Start{Requirement: "work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+			RunMode: pawl.Assisted},
 		&kernel.Start{Requirement: "work", Place: inPlace, RunMode: pawl.Assisted},
-		&kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash}, &kernel.Deny{Reason: "no"}, &kernel.Revise{Feedback: "again"},
-		&kernel.Pause{}, &kernel.Resume{}, &kernel.Stop{Reason: "stop"}, &kernel.CancelRun{}, &kernel.Fix{Note: "helped"}, &kernel.Fix{Answer: kernel.AnswerDone},
-		&kernel.Fix{Steps: []plan.Step{step("h", "write_file")}, Answer: kernel.AnswerRetry}, &kernel.Skip{}, &kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.Sweep{},
+		&kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash},
+		&kernel.Deny{Reason: "no"}, &kernel.Revise{Feedback: "again"},
+		&kernel.Pause{}, &kernel.Resume{}, &kernel.Stop{Reason: "stop"}, &kernel.CancelRun{},
+		&kernel.Fix{Note: "helped"}, &kernel.Fix{Answer: kernel.AnswerDone},
+		&kernel.Fix{Steps: []plan.Step{step("h", "write_file")}, Answer: kernel.AnswerRetry}, &kernel.Skip{},
+		&kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.Sweep{},
 		&kernel.Undo{Step: "s1"}, &kernel.Undo{Step: "s2"},
 	}).Draw(rt, "said")
 }
@@ -98,7 +107,8 @@ func person(rt *rapid.T, s *kernel.Snapshot) kernel.Command {
 func (b *bench) say(rt *rapid.T, c kernel.Command) {
 	if _, err := b.try(c); err != nil {
 		var e *pawl.Error
-		if !errors.As(err, &e) || e.Code == pawl.CodeInternal || e.Code == pawl.CodeStoreDamaged || e.Code == pawl.CodeAuditBroken {
+		if !errors.As(err, &e) || e.Code == pawl.CodeInternal || e.Code == pawl.CodeStoreDamaged ||
+			e.Code == pawl.CodeAuditBroken {
 			raw, _ := json.Marshal(b.look().Session)
 			rt.Fatalf("%T: %v in %s", c, err, raw)
 		}

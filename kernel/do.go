@@ -320,7 +320,8 @@ func (d *Decision) row(s audit.Subject) *Row {
 // many that are queued. They are remembered, so that claiming one of them takes no further read; nothing of them may
 // be changed.
 func (k *Kernel) Queued(ctx context.Context, most int) ([]*Task, error) {
-	rows, err := k.store.Load(ctx, Select{Kind: KindTask, States: []string{string(task.Queued)}, ByRank: true, Limit: most})
+	rows, err := k.store.Load(ctx, Select{Kind: KindTask, States: []string{string(task.Queued)}, ByRank: true,
+		Limit: most})
 	if err != nil {
 		return nil, err
 	}
@@ -338,8 +339,8 @@ func (k *Kernel) Queued(ctx context.Context, most int) ([]*Task, error) {
 	return out, nil
 }
 
-// Decision is what a command comes to: the documents that change, already in their new form, and the records that tell of
-// it. Nothing of it has happened yet.
+// Decision is what a command comes to: the documents that change, already in their new form, and the records that tell
+// of it. Nothing of it has happened yet.
 type Decision struct {
 	// Touched are the documents to write, in the order in which they were first changed.
 	Touched []Document
@@ -351,20 +352,21 @@ type Decision struct {
 // Changed reports whether there is anything to commit. A command that asks for what is already so changes nothing.
 func (d *Decision) Changed() bool { return len(d.Touched) > 0 }
 
-// Decide decides one command on a snapshot at an instant. It is a pure function: the same arguments give the same decision,
-// and the snapshot is not changed. An error means that nothing is to be written.
+// Decide decides one command on a snapshot at an instant. It is a pure function: the same arguments give the same
+// decision, and the snapshot is not changed. An error means that nothing is to be written.
 func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 	return decide(s, nil, env, now)
 }
 
-// decide is Decide with the reads that the snapshot was made of, of which more may be asked. Without them the snapshot is all
-// that there is.
+// decide is Decide with the reads that the snapshot was made of, of which more may be asked. Without them the snapshot
+// is all that there is.
 func decide(s *Snapshot, r *reads, env *Envelope, now time.Time) (Decision, error) {
 	if c, ok := env.Command.(*Transition); ok {
 		if done, err := refuseEarly(s, c); done || err != nil {
 			return Decision{}, err
 		}
-		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this call.
+		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this
+		// call.
 		tx := begin(s, r, env, now)
 		return decision(tx, followUp(tx, c.Decide(tx)))
 	}
@@ -432,8 +434,8 @@ func (*Ask) forAgents() bool              { return true }
 func (c *UpdateProgress) forAgents() bool { return c.Status == "" }
 func (c *Start) forAgents() bool          { return c.AutoApprove == "" && c.RunMode != pawl.Autonomous }
 
-// forAgents refuses what an agent must never do, by whatever way it comes: it reports, asks and proposes. Approving, undoing
-// and moving tasks are for people, and for the policies that they wrote.
+// forAgents refuses what an agent must never do, by whatever way it comes: it reports, asks and proposes. Approving,
+// undoing and moving tasks are for people, and for the policies that they wrote.
 func forAgents(env *Envelope) error {
 	if env.Actor.Kind() != pawl.KindAgent {
 		return nil
@@ -444,8 +446,8 @@ func forAgents(env *Envelope) error {
 	return pawl.Fail(pawl.CodeDenied, "kernel.not_for_agents", string(env.Actor))
 }
 
-// Snapshot reads the session with the run, the task, the turn and the effect that it is at, for runners and faces. Before
-// the workspace is initialised the snapshot has no session.
+// Snapshot reads the session with the run, the task, the turn and the effect that it is at, for runners and faces.
+// Before the workspace is initialised the snapshot has no session.
 func (k *Kernel) Snapshot(ctx context.Context) (s *Snapshot, err error) {
 	look := (*Resume)(nil) // a command that needs what everybody does
 	_, err = k.settle(ctx, look, false, func(r *reads) (bool, error) {
@@ -493,8 +495,8 @@ func (k *Kernel) ToolCalls(ctx context.Context, id string) ([]*EffectDoc, error)
 	return listed[EffectDoc](ctx, k.store, within(id))
 }
 
-// LastRun reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run when
-// none has ended.
+// LastRun reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run
+// when none has ended.
 func (k *Kernel) LastRun(ctx context.Context) (s *Snapshot, err error) {
 	r := &reads{}
 	err = r.gather(ctx, k.store, func() error {

@@ -37,7 +37,8 @@ func (c *Begin) Decide(tx *Tx) error {
 		call.Images = c.Images
 		e.Effect.Spec = effect.Encode(call)
 	}
-	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts, "owner": c.Owner, "token": e.Epoch})
+	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts,
+		"owner": c.Owner, "token": e.Epoch})
 	tx.result = e.Effect
 	if e.What() == effect.KindWork {
 		full, err := fillWork(tx, e.Effect)
@@ -52,8 +53,8 @@ func (c *Begin) Decide(tx *Tx) error {
 	return nil
 }
 
-// Decide takes the receipt of an effect. A receipt for an effect that is no longer the reporter's is refused: it was taken
-// over, canceled, or reported already.
+// Decide takes the receipt of an effect. A receipt for an effect that is no longer the reporter's is refused: it was
+// taken over, canceled, or reported already.
 func (c *Report) Decide(tx *Tx) error {
 	e := tx.Effect
 	if e == nil {
@@ -69,22 +70,24 @@ func (c *Report) Decide(tx *Tx) error {
 	return settleEffect(tx, c.Receipt)
 }
 
-// lateReceipt takes what became of an effect that was taken out of its runner's hands. It moves nothing, and whether the effect did
-// what it was for stays open; but the tree that it left is pawl's work. A rollback that waited for that goes on.
+// lateReceipt takes what became of an effect that was taken out of its runner's hands. It moves nothing, and whether
+// the effect did what it was for stays open; but the tree that it left is pawl's work. A rollback that waited for that
+// goes on.
 func lateReceipt(tx *Tx, r effect.Receipt, tree string, cut bool) error {
 	tx.Effect.Receipt = &r
 	tx.Task.OrphanEffect = ""
 	traceEffect(tx, r, tree, cut, true)
 	tx.touch(tx.Task)
-	tx.record(tx.Effect, AuditEffectStopped, audit.Warn, map[string]any{"effect": tx.Effect.What(), "code": r.Code, "key": r.Key})
+	tx.record(tx.Effect, AuditEffectStopped, audit.Warn, map[string]any{"effect": tx.Effect.What(), "code": r.Code,
+		"key": r.Key})
 	if tx.Session != nil && tx.Session.Rolling && tx.Task.Effect == "" {
 		bringBack(tx)
 	}
 	return nil
 }
 
-// traceEffect notes what an effect changed in the tree. Tree is the tree as it was found behind an effect that did not end well.
-// Found says that it was recorded only some time afterwards, when others may have changed something, too.
+// traceEffect notes what an effect changed in the tree. Tree is the tree as it was found behind an effect that did not
+// end well. Found says that it was recorded only some time afterwards, when others may have changed something, too.
 func traceEffect(tx *Tx, r effect.Receipt, tree string, cut, found bool) {
 	e, t := tx.Effect, tx.Task
 	if t == nil || e.Effect.Task != t.ID {
@@ -105,8 +108,8 @@ func traceEffect(tx *Tx, r effect.Receipt, tree string, cut, found bool) {
 			s.Before, s.After, s.Cut = v.Tree, v.TreeAfter, false
 		}
 	case effect.KindWork:
-		// The calls that an agent asks for are noted on their own. Only when its runner died is anything else in the tree
-		// taken for its doing: nobody knows how far the call at work got.
+		// The calls that an agent asks for are noted on their own. Only when its runner died is anything else in the
+		// tree taken for its doing: nobody knows how far the call at work got.
 		if s.Before = t.Tree; r.OK || r.Code != "" {
 			s.After = ""
 		}
@@ -175,7 +178,8 @@ func settleEffect(tx *Tx, r effect.Receipt) error {
 	}
 	e.Receipt = &r
 	tx.record(e, auditEffectAs.in(e.State), level(r.OK), map[string]any{
-		"effect": e.What(), "code": r.Code, "key": r.Key, "ms": r.End.Sub(r.Start).Milliseconds(), "attempts": r.Attempts,
+		"effect": e.What(), "code": r.Code, "key": r.Key, "ms": r.End.Sub(r.Start).Milliseconds(),
+		"attempts": r.Attempts,
 	})
 	if tx.Session != nil && tx.Session.Effect == e.ID {
 		tx.Session.Effect = ""
@@ -251,13 +255,13 @@ func runEnding(tx *Tx) bool {
 	return tx.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
 }
 
-// maxAttempts bounds how often one effect is begun, across restarts, so that one that takes the runner down each time is
-// given up.
+// maxAttempts bounds how often one effect is begun, across restarts, so that one that takes the runner down each time
+// is given up.
 const maxAttempts = 20
 
 // Decide settles an effect that was at work when its runner died. What happened is taken as done; what did not may be
-// done; where nobody can know, only an idempotent effect is done again, and every other one becomes a question. In any case
-// what it changed in the tree is noted.
+// done; where nobody can know, only an idempotent effect is done again, and every other one becomes a question. In any
+// case what it changed in the tree is noted.
 func (c *Recover) Decide(tx *Tx) error {
 	e := tx.Effect
 	if e == nil {
@@ -270,7 +274,8 @@ func (c *Recover) Decide(tx *Tx) error {
 		}
 		return nil
 	}
-	tx.record(e, AuditEffectRecovered, audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
+	tx.record(e, AuditEffectRecovered, audit.Warn,
+		map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
 	if err := flowInterrupted(tx, string(e.What())); err != nil {
 		return err
 	}
@@ -286,7 +291,8 @@ func (c *Recover) Decide(tx *Tx) error {
 		tx.then(ThenCleanup)
 		return nil
 	case e.Attempts >= maxAttempts:
-		return settleEffect(tx, effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()), itoa(e.Attempts))))
+		return settleEffect(tx, effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()),
+			itoa(e.Attempts))))
 	case len(tx.Within) > 0:
 		return recoverWithin(tx, c)
 	case c.Answer == effect.DoneNo || e.Effect.Idempotent:
@@ -300,10 +306,12 @@ func (c *Recover) Decide(tx *Tx) error {
 	tx.Task.Effect = ""
 	tx.touch(tx.Task)
 	call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
-	return block(tx, BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
+	return block(tx, BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID,
+		call.Name, string(call.Args)))
 }
 
-// effectUnwanted reports whether the effect belongs to work that is to be canceled, and nothing of it has to be finished.
+// effectUnwanted reports whether the effect belongs to work that is to be canceled, and nothing of it has to be
+// finished.
 func effectUnwanted(tx *Tx) bool {
 	t := tx.Task
 	if t == nil || tx.Run == nil || t.CancelAt.IsZero() || t.Effect != tx.Effect.ID {
@@ -322,7 +330,8 @@ func (*Sweep) Decide(tx *Tx) error {
 	if t == nil || tx.Session == nil || !sessionWorks(tx) {
 		return nil
 	}
-	if !t.CancelAt.IsZero() && tx.now.Sub(t.CancelAt) > tx.Config.CancelGrace && tx.Effect != nil && tx.Effect.State == EffectRunning && tx.Effect.What() != effect.KindCleanup {
+	if !t.CancelAt.IsZero() && tx.now.Sub(t.CancelAt) > tx.Config.CancelGrace && tx.Effect != nil &&
+		tx.Effect.State == EffectRunning && tx.Effect.What() != effect.KindCleanup {
 		dropEffect(tx)
 		tx.then(ThenCleanup)
 		return nil
@@ -332,7 +341,8 @@ func (*Sweep) Decide(tx *Tx) error {
 		unknown := dropEffect(tx)
 		t.Exit, t.Reason = string(task.ExitTimeout), "task time exceeded"
 		tx.Session.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: effect.Fault{
-			Class: pawl.ClassToolTimeout, Code: pawl.CodeTimeout, Key: "kernel.task_timeout", Args: []string{tx.Config.TaskTime.String()},
+			Class: pawl.ClassToolTimeout, Code: pawl.CodeTimeout, Key: "kernel.task_timeout",
+			Args: []string{tx.Config.TaskTime.String()},
 		}}
 		dropRepair(tx)
 		disposeTask(tx, t)

@@ -91,7 +91,8 @@ func countFailed(outcomes []effect.CheckOutcome) int {
 	return max(n, 1)
 }
 
-// taskEvidence gathers what the gates of a row look at. What takes effort to gather is there only if the row asks for it.
+// taskEvidence gathers what the gates of a row look at. What takes effort to gather is there only if the row asks for
+// it.
 func taskEvidence(tx *Tx, t *Task, r *machine.Rule[task.State, task.Event]) *task.Evidence {
 	e := &task.Evidence{
 		PlanHash: t.PlanHash, LeaseEpoch: t.Epoch, Token: token(tx, t), NoLease: t.Lease.Owner == "",
@@ -133,8 +134,8 @@ type tokenCommand interface{ token() int64 }
 func (c *Transition) token() int64   { return c.Token }
 func (c *RequestGates) token() int64 { return c.Token }
 
-// token is the fencing token that the command presents for a task: its own, or that of the task itself when pawl acts inside the same
-// transaction that checked the report's token, or that takes the lease.
+// token is the fencing token that the command presents for a task: its own, or that of the task itself when pawl acts
+// inside the same transaction that checked the report's token, or that takes the lease.
 func token(tx *Tx, t *Task) int64 {
 	if c, ok := tx.env.Command.(tokenCommand); ok && !tx.leased {
 		return c.token()
@@ -142,8 +143,8 @@ func token(tx *Tx, t *Task) int64 {
 	return t.Epoch
 }
 
-// gateEvidence joins the outcomes that pawl has for the task: those of the gates, and those of the turn's verification of
-// the same tree. Each carries the tree that it ran on.
+// gateEvidence joins the outcomes that pawl has for the task: those of the gates, and those of the turn's verification
+// of the same tree. Each carries the tree that it ran on.
 func gateEvidence(t *Task) (tree string, checks []task.Check) {
 	if t.Gate == nil {
 		return "", nil
@@ -154,7 +155,8 @@ func gateEvidence(t *Task) (tree string, checks []task.Check) {
 			if o.LeftOut() || o.Status == effect.CheckSkipped && !required {
 				continue
 			}
-			checks = append(checks, task.Check{Name: o.Name, Required: required, Passed: o.Status == effect.CheckPassed && v.Tree == v.TreeAfter, Tree: v.Tree})
+			checks = append(checks, task.Check{Name: o.Name, Required: required,
+				Passed: o.Status == effect.CheckPassed && v.Tree == v.TreeAfter, Tree: v.Tree})
 		}
 	}
 	add(t.Gate, true)
@@ -206,8 +208,8 @@ func boardEvidence(tx *Tx) board.Evidence {
 	return e
 }
 
-// flowEvidence gathers what the flow's gates look at. Where nothing was evaluated, a person stated the requirement and is asked
-// about its plan, which is the seed's "go on with the requirement as it is".
+// flowEvidence gathers what the flow's gates look at. Where nothing was evaluated, a person stated the requirement and
+// is asked about its plan, which is the seed's "go on with the requirement as it is".
 func flowEvidence(tx *Tx) workflow.Evidence {
 	e := workflow.Evidence{Continue: true, Archived: tx.Run != nil && tx.Run.Outcome != ""}
 	if tx.Run != nil && tx.Run.Evaluation != nil {
@@ -240,8 +242,8 @@ func (s *Session) remember(v effect.VerifyResult, now time.Time) {
 	s.Known = append([]Baseline{b}, others[:min(len(others), maxTrees-1)]...)
 }
 
-// maxTrees is the number of trees of which a session remembers what their checks said: that of the last result, and those that a
-// person had checked since.
+// maxTrees is the number of trees of which a session remembers what their checks said: that of the last result, and
+// those that a person had checked since.
 const maxTrees = 4
 
 // known is what is remembered of a tree, or nil.
@@ -265,8 +267,8 @@ func (b *Baseline) Of(c effect.Check) (failure string, known bool) {
 	return failure, known
 }
 
-// touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does not
-// name, with the hash that an approval of the change is bound to. Nothing is left of a change that was approved.
+// touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does
+// not name, with the hash that an approval of the change is bound to. Nothing is left of a change that was approved.
 func touched(t *Task, v *effect.VerifyResult) ([]string, string) {
 	if v == nil {
 		return nil, ""
@@ -289,11 +291,14 @@ func touched(t *Task, v *effect.VerifyResult) ([]string, string) {
 }
 
 func named(files []string, f string) bool {
-	return slices.ContainsFunc(files, func(n string) bool { return n == f || strings.HasSuffix(n, "/") && strings.HasPrefix(f, n) })
+	return slices.ContainsFunc(files, func(n string) bool {
+		return n == f || strings.HasSuffix(n, "/") &&
+			strings.HasPrefix(f, n)
+	})
 }
 
-// ChangedChecks lists the files that the question about changed checks is about: those that decide how the work is judged,
-// that the work changed, and that neither the approved plan names nor a person has approved.
+// ChangedChecks lists the files that the question about changed checks is about: those that decide how the work is
+// judged, that the work changed, and that neither the approved plan names nor a person has approved.
 func (s *Snapshot) ChangedChecks() []string {
 	if s.Task == nil {
 		return nil
@@ -302,8 +307,8 @@ func (s *Snapshot) ChangedChecks() []string {
 	return files
 }
 
-// Situate completes what a tool makes of a call with where it would be carried out: the workspace as commands will see it,
-// what holds them there, and what was found of git's configuration when the work was taken up.
+// Situate completes what a tool makes of a call with where it would be carried out: the workspace as commands will see
+// it, what holds them there, and what was found of git's configuration when the work was taken up.
 func (s *Snapshot) Situate(r policy.Request) policy.Request {
 	var place effect.Place
 	if s.Run != nil {
@@ -336,7 +341,8 @@ func judgeCall(tx *Tx, c plan.ToolCallTemplate) (policy.Verdict, error) {
 	return v, nil
 }
 
-// callSites lists where a call may connect to: what the approved plan names, and only where the call asks for the network.
+// callSites lists where a call may connect to: what the approved plan names, and only where the call asks for the
+// network.
 func callSites(tx *Tx, call plan.ToolCallTemplate) ([]effect.Site, error) {
 	if !tx.Config.connects(call) {
 		return nil, nil
@@ -351,8 +357,8 @@ func callSites(tx *Tx, call plan.ToolCallTemplate) ([]effect.Site, error) {
 	return out, nil
 }
 
-// judgePlan checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states and
-// what the policy sees.
+// judgePlan checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states
+// and what the policy sees.
 func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
 	if err := plan.Check(*p, tx.Config.schema, tx.Config.Plan); err != nil {
 		return nil, err
@@ -374,7 +380,8 @@ func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
 		}
 	}
 	for i, command := range p.Verification.Commands {
-		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command}), tx.Config.Profile)
+		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec},
+			Command: command}), tx.Config.Profile)
 		if v.Decision == policy.Deny {
 			return nil, v.Err()
 		}
@@ -390,9 +397,9 @@ func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
 	return out, nil
 }
 
-// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a build, of
-// tests or of a command that the plan names is not installed. It is better said before the approval than after the work. Static
-// checks whose program is missing are left out instead, where others remain.
+// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a
+// build, of tests or of a command that the plan names is not installed. It is better said before the approval than
+// after the work. Static checks whose program is missing are left out instead, where others remain.
 func checkable(tx *Tx, p plan.Plan) error {
 	checks := effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
 	if p.Verification.Demanding() && len(checks) == 0 {

@@ -34,7 +34,8 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, store: memory.New(), tree: func() string { return "t0" }, now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)}
+	b := &bench{t: t, store: memory.New(), tree: func() string { return "t0" },
+		now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)}
 	config := kernel.Defaults()
 	config.Tools = map[string]kernel.Tool{
 		"write_file":       tool("write_file", false, policy.FSWrite),
@@ -78,7 +79,8 @@ func (b *bench) record() {
 
 func tool(name string, idempotent bool, p policy.Permission) kernel.Tool {
 	return kernel.Tool{
-		Info: effect.ToolInfo{Name: name, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{p}, Idempotent: idempotent},
+		Info: effect.ToolInfo{Name: name, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
+			Permissions: []policy.Permission{p}, Idempotent: idempotent},
 		Request: func(args json.RawMessage) (policy.Request, error) {
 			var a struct {
 				Network bool `json:"network"`
@@ -128,7 +130,8 @@ func (b *bench) act(answer func(e effect.Effect) effect.Receipt) bool {
 		b.do(&kernel.Recover{Effect: s.Task.OrphanEffect, Answer: effect.DoneUnknown, Tree: "t2"})
 		return true
 	}
-	if e := s.Effect; e != nil && e.State == kernel.EffectPending && (s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID) {
+	if e := s.Effect; e != nil && e.State == kernel.EffectPending &&
+		(s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID) {
 		begin := &kernel.Begin{Effect: e.ID, Owner: "r1", Day: b.now}
 		if e.Effect.Record {
 			begin.Tree = b.tree()
@@ -174,7 +177,8 @@ type world struct {
 	repairs     int
 	gateRuns    int
 	environment bool
-	// rebases are what the branch has become, one after the other; moved counts how often it moves while the work lands.
+	// rebases are what the branch has become, one after the other; moved counts how often it moves while the work
+	// lands.
 	rebases []effect.RebaseResult
 	moved   int
 	// failLater fails that many verifications once the branch has moved.
@@ -188,14 +192,16 @@ type world struct {
 func (w *world) answer(e effect.Effect) effect.Receipt {
 	switch e.Kind {
 	case effect.KindContext:
-		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: []effect.Check{{Name: "tests", Command: "true", Level: 2}}})
+		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main",
+			Checks: []effect.Check{{Name: "tests", Command: "true", Level: 2}}})
 	case effect.KindPlan:
 		return effect.Succeeded(effect.PlanResult{Plan: &w.plan, Said: effect.Said{Agent: "script"}})
 	case effect.KindWorktree:
 		return effect.Succeeded(effect.WorktreeResult{Tree: "t0"})
 	case effect.KindCheckpoint:
 		spec, _ := effect.Decode[effect.CheckpointSpec](e.Spec)
-		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t0", Commit: "k", Ref: "refs/pawl/" + spec.Name})
+		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t0", Commit: "k", Ref: "refs/pawl/" +
+			spec.Name})
 	case effect.KindTool:
 		call, _ := effect.Decode[effect.ToolCall](e.Spec)
 		w.calls = append(w.calls, call.StepID)
@@ -217,7 +223,8 @@ func (w *world) answer(e effect.Effect) effect.Receipt {
 		if name == "" {
 			name = "write_file"
 		}
-		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", name)}, Why: "try", Said: effect.Said{Agent: "script"}})
+		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", name)}, Why: "try",
+			Said: effect.Said{Agent: "script"}})
 	case effect.KindRebase:
 		spec, _ := effect.Decode[effect.RebaseSpec](e.Spec)
 		result := effect.RebaseResult{Base: spec.Base, Tree: spec.Tree}
@@ -251,7 +258,9 @@ func (w *world) verify() effect.Receipt {
 		w.failChecks--
 		out.Status, out.ExitCode, out.Output, out.Environment = effect.CheckFailed, 1, "FAIL", w.environment
 	}
-	return effect.Succeeded(effect.VerifyResult{Outcomes: []effect.CheckOutcome{out}, Passed: out.Status == effect.CheckPassed, Tree: "t1", TreeAfter: "t1", Fingerprint: fmt.Sprint(w.failChecks), Changed: w.changed})
+	return effect.Succeeded(effect.VerifyResult{Outcomes: []effect.CheckOutcome{out},
+		Passed: out.Status == effect.CheckPassed, Tree: "t1", TreeAfter: "t1", Fingerprint: fmt.Sprint(w.failChecks),
+		Changed: w.changed})
 }
 
 func (w *world) gates() effect.Receipt {
@@ -261,17 +270,21 @@ func (w *world) gates() effect.Receipt {
 		w.failGates--
 		out.Status, out.Environment = effect.CheckFailed, w.environment
 	}
-	return effect.Succeeded(effect.VerifyResult{Outcomes: []effect.CheckOutcome{out}, Passed: out.Status == effect.CheckPassed, Tree: "t1", TreeAfter: "t1"})
+	return effect.Succeeded(effect.VerifyResult{Outcomes: []effect.CheckOutcome{out},
+		Passed: out.Status == effect.CheckPassed, Tree: "t1", TreeAfter: "t1"})
 }
 
 func step(id, tool string) plan.Step {
-	return plan.Step{StepID: id, Title: "step " + id, Intent: "because", Status: plan.Pending, ToolCalls: []plan.ToolCallTemplate{{Name: tool, ArgsHint: json.RawMessage(`{"path":"` + id + `"}`)}}}
+	return plan.Step{StepID: id, Title: "step " + id, Intent: "because", Status: plan.Pending,
+		ToolCalls: []plan.ToolCallTemplate{{Name: tool, ArgsHint: json.RawMessage(`{"path":"` + id + `"}`)}}}
 }
 
 func twoSteps() plan.Plan {
 	return plan.Plan{
-		Goal: "do the work", Constraints: []string{}, Steps: []plan.Step{step("s1", "write_file"), step("s2", "write_file")}, RiskLevel: pawl.RiskLow,
-		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true},
+		Goal: "do the work", Constraints: []string{}, Steps: []plan.Step{step("s1", "write_file"),
+			step("s2", "write_file")}, RiskLevel: pawl.RiskLow,
+		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
+			StopOnFail: true},
 	}
 }
 
@@ -279,7 +292,8 @@ func twoSteps() plan.Plan {
 func proposed(t *testing.T, w *world) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	b.run(w.answer)
 	if s := b.look(); s.Session.State != "CONFIRMING" {
 		t.Fatalf("session %s: %+v", s.Session.State, s.Session.LastError)
@@ -351,7 +365,8 @@ func TestFuseAfterExactlyThreeFailedFixes(t *testing.T) {
 			b := approved(t, w)
 			b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX BLOCKED")
 			s := b.look()
-			if w.repairs != 3 || s.Session.AutoFix != 3 || s.Task.Exit != "retry_exhausted" || s.Task.State != "failed" || s.Session.Blocked.Kind != kernel.BlockedFuse {
+			if w.repairs != 3 || s.Session.AutoFix != 3 || s.Task.Exit != "retry_exhausted" ||
+				s.Task.State != "failed" || s.Session.Blocked.Kind != kernel.BlockedFuse {
 				t.Errorf("%d repairs, session %+v, task %s %s", w.repairs, s.Session, s.Task.State, s.Task.Exit)
 			}
 			b.verifyAudit()
@@ -467,7 +482,8 @@ func TestEnvironmentBlocksAtOnce(t *testing.T) {
 			b.wantStates("PLANNING CONFIRMING EXECUTING BLOCKED")
 			s := b.look()
 			if s.Session.Blocked.Kind != kernel.BlockedEnvironment || w.repairs != 0 || s.Task.Retry.Count != 0 {
-				t.Errorf("%+v, %d repairs, %d retries for a broken environment", s.Session.Blocked, w.repairs, s.Task.Retry.Count)
+				t.Errorf("%+v, %d repairs, %d retries for a broken environment", s.Session.Blocked, w.repairs,
+					s.Task.Retry.Count)
 			}
 			b.do(&kernel.Fix{Note: "installed it"})
 			b.run(w.answer)
@@ -507,7 +523,8 @@ func TestStopCancelPause(t *testing.T) {
 	b.do(&kernel.CancelRun{Reason: "changed my mind"})
 	b.run(w.answer)
 	s, _ := b.k.TaskSnapshot(context.Background(), "T-001")
-	if s.Task.State != "canceled" || s.Task.Cleanup == nil || len(s.Task.Cleanup.Performed) == 0 || b.look().Session.State != "IDLE" {
+	if s.Task.State != "canceled" || s.Task.Cleanup == nil || len(s.Task.Cleanup.Performed) == 0 ||
+		b.look().Session.State != "IDLE" {
 		t.Errorf("after cancel: task %s, cleanup %+v, session %s", s.Task.State, s.Task.Cleanup, b.look().Session.State)
 	}
 	b.verifyAudit()

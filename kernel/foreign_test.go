@@ -58,7 +58,8 @@ func TestCallThatWasNotAnswered(t *testing.T) {
 					}
 					return effect.Succeeded(effect.ToolResult{Payload: json.RawMessage(`{}`)})
 				}
-				b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+				b.do(&kernel.Start{Requirement: "do", Agent: "m",
+					Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 				b.run(answer)
 				b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 				b.run(answer)
@@ -73,7 +74,8 @@ func TestCallThatWasNotAnswered(t *testing.T) {
 				}
 				if !planned {
 					last := m.asked[len(m.asked)-1].Messages
-					if !slices.ContainsFunc(last, func(m effect.Message) bool { return m.Call == "a" && strings.Contains(m.Text, c.told) }) {
+					if !slices.ContainsFunc(last,
+						func(m effect.Message) bool { return m.Call == "a" && strings.Contains(m.Text, c.told) }) {
 						t.Errorf("the agent was told %+v", last)
 					}
 				}
@@ -101,7 +103,8 @@ func TestForeignToolIsAskedAbout(t *testing.T) {
 		"assisted, and allowed":   {kernel.Start{RunMode: pawl.Assisted}, true, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := &mind{work: []effect.WorkResult{wants(effect.Ask{ID: "a", Name: "docs__post", Args: json.RawMessage(`{}`)}), finished}}
+			m := &mind{work: []effect.WorkResult{wants(effect.Ask{ID: "a", Name: "docs__post",
+				Args: json.RawMessage(`{}`)}), finished}}
 			b := newBench(t)
 			foreign(b)
 			b.k.Config().Agents["m"] = kernel.Traits{Works: true}
@@ -110,7 +113,8 @@ func TestForeignToolIsAskedAbout(t *testing.T) {
 			}
 			m.plan = intent()
 			start := c.start
-			start.Requirement, start.Agent, start.Place = "do", "m", effect.Place{Workspace: "/w", Tree: "/w", Git: true}
+			start.Requirement, start.Agent, start.Place = "do", "m", effect.Place{Workspace: "/w", Tree: "/w",
+				Git: true}
 			b.do(&start)
 			b.run(m.answer)
 			if s := b.look(); s.Session.State == "CONFIRMING" {
@@ -118,7 +122,8 @@ func TestForeignToolIsAskedAbout(t *testing.T) {
 				b.run(m.answer)
 			}
 			s := b.look()
-			if asked := s.Approval != nil && s.Approval.About == "call" && s.Approval.State == kernel.ApprovalPending; asked != c.asked || len(m.made) != c.calls {
+			if asked := s.Approval != nil && s.Approval.About == "call" &&
+				s.Approval.State == kernel.ApprovalPending; asked != c.asked || len(m.made) != c.calls {
 				t.Errorf("asked %v, made %v, session %s", asked, m.made, s.Session.State)
 			}
 		})

@@ -136,10 +136,12 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 			if err != nil || i.Digest == n.Digest {
 				return i, err
 			}
-			i.Title, i.Context, i.Priority, i.Tags, i.Digest, i.URL = n.Title, n.Context, n.Priority, n.Tags, n.Digest, n.URL
+			i.Title, i.Context, i.Priority, i.Tags, i.Digest, i.URL = n.Title, n.Context, n.Priority, n.Tags, n.Digest,
+				n.URL
 			// What was closed where it came from is not begun any more. Whether it is done, only a person can say.
 			i.Paused = i.Paused || n.Closed && i.State != string(board.IssueCompleted)
-			tx.record(i, AuditIssueUpdated, audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest, "closed": n.Closed})
+			tx.record(i, AuditIssueUpdated, audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest,
+				"closed": n.Closed})
 			return i, nil
 		}
 	}
@@ -151,8 +153,10 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 	}
 	b.Issues = max(b.Issues, ordinal(label))
 	i := &Issue{
-		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest, URL: n.URL,
-		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Branch: n.Branch, Feedback: n.Feedback, Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
+		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest,
+		URL:   n.URL,
+		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Branch: n.Branch, Feedback: n.Feedback,
+		Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
 	}
 	state := board.Issue.Initial()
 	if n.Closed {
@@ -160,7 +164,8 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 	}
 	tx.create(i, KindIssue, label, tx.Session.ID, string(state))
 	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
-	tx.record(i, AuditIssueCreated, audit.Info, map[string]any{"title": i.Title, "external_id": i.External, "batch": b.Number, "closed": n.Closed})
+	tx.record(i, AuditIssueCreated, audit.Info, map[string]any{"title": i.Title, "external_id": i.External,
+		"batch": b.Number, "closed": n.Closed})
 	if n.External != "" {
 		known[n.External] = i.ID
 		tx.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
@@ -236,7 +241,8 @@ func (c *EditIssue) Decide(tx *Tx) error {
 
 // redirect gives an issue another branch, while nothing of its work is made for the one that it has.
 func redirect(tx *Tx, i *Issue, branch *string, changed map[string]any) error {
-	if branch != nil && *branch != i.Branch && i.State != string(board.IssueRegistered) && i.State != string(board.IssueFailed) {
+	if branch != nil && *branch != i.Branch && i.State != string(board.IssueRegistered) &&
+		i.State != string(board.IssueFailed) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_branch", i.Label, i.State, i.Branch)
 	}
 	set(changed, "branch", &i.Branch, branch)
@@ -356,8 +362,9 @@ func graphOf(near map[string]*Issue) topo.Graph {
 	}
 }
 
-// unawaited reports whether no issue waits for one: one that this very command registers, or the one that it is about. Each
-// command that adds a dependency writes the board, so that none that is decided at the same time can say otherwise.
+// unawaited reports whether no issue waits for one: one that this very command registers, or the one that it is about.
+// Each command that adds a dependency writes the board, so that none that is decided at the same time can say
+// otherwise.
 func unawaited(tx *Tx, i *Issue) bool {
 	if i.Version > 0 {
 		c, ok := tx.env.Command.(*AddDependency)

@@ -37,7 +37,8 @@ func (b *bench) sameAsStored() {
 // atWork brings a run to where its task has a runner.
 func (b *bench) atWork(w *world) {
 	b.t.Helper()
-	b.do(&kernel.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	b.run(w.answer)
 	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
 	for b.look().Task.Lease.Owner == "" {
@@ -45,13 +46,14 @@ func (b *bench) atWork(w *world) {
 	}
 }
 
-// TestTwoProcesses: kernels that share a store see what the other one wrote, in whatever order they take turns; what one
-// remembers is always what is stored, whatever was decided, refused or lost a race in between.
+// TestTwoProcesses: kernels that share a store see what the other one wrote, in whatever order they take turns; what
+// one remembers is always what is stored, whatever was decided, refused or lost a race in between.
 func TestTwoProcesses(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBench(t)
 		other := b.another()
-		w := &world{plan: twoSteps(), failChecks: rapid.IntRange(0, 2).Draw(rt, "failing checks"), failCall: rapid.IntRange(0, 2).Draw(rt, "failing calls")}
+		w := &world{plan: twoSteps(), failChecks: rapid.IntRange(0, 2).Draw(rt, "failing checks"),
+			failCall: rapid.IntRange(0, 2).Draw(rt, "failing calls")}
 		answer := func(e effect.Effect) effect.Receipt { return w.answer(e) }
 		b.atWork(w)
 		for range rapid.IntRange(3, 20).Draw(rt, "length") {
@@ -73,8 +75,8 @@ func TestTwoProcesses(t *testing.T) {
 	})
 }
 
-// TestPauseByAnotherProcess: a runner that remembers its session sees at its next look that somebody paused it, and nothing
-// is refused for what is remembered alone.
+// TestPauseByAnotherProcess: a runner that remembers its session sees at its next look that somebody paused it, and
+// nothing is refused for what is remembered alone.
 func TestPauseByAnotherProcess(t *testing.T) {
 	b := newBench(t)
 	b.atWork(&world{plan: twoSteps()})
@@ -107,7 +109,8 @@ func TestLeaseProlongedByAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.do(&kernel.UpdateProgress{Task: at.ID, Summary: "half way"})
-	if got := b.look().Task; got.Version != at.Version+2 || !got.Lease.Expires.After(at.Lease.Expires) || got.Progress == nil {
+	if got := b.look().Task; got.Version != at.Version+2 || !got.Lease.Expires.After(at.Lease.Expires) ||
+		got.Progress == nil {
 		t.Fatalf("%+v", got)
 	}
 	b.sameAsStored()
@@ -135,8 +138,8 @@ func (s *between) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Ro
 	return s.Store.Load(ctx, sel...)
 }
 
-// TestSomebodyElseIsQuick: what another process commits between a command's reading and its commit is seen by the next look,
-// and a command is refused only for what is stored.
+// TestSomebodyElseIsQuick: what another process commits between a command's reading and its commit is seen by the next
+// look, and a command is refused only for what is stored.
 func TestSomebodyElseIsQuick(t *testing.T) {
 	b := newBench(t)
 	b.atWork(&world{plan: twoSteps()})
@@ -165,7 +168,8 @@ func TestSomebodyElseIsQuick(t *testing.T) {
 	b.sameAsStored()
 }
 
-// TestWhatWasOnlyReadIsCompared: a claim does not write the session; that it was paused in the last moment counts all the same.
+// TestWhatWasOnlyReadIsCompared: a claim does not write the session; that it was paused in the last moment counts all
+// the same.
 func TestWhatWasOnlyReadIsCompared(t *testing.T) {
 	b := newBench(t)
 	b.atWork(&world{plan: twoSteps()})
@@ -177,7 +181,8 @@ func TestWhatWasOnlyReadIsCompared(t *testing.T) {
 	}
 	store.beforeCommit = func() { b.do(&kernel.Pause{}) }
 	var e *pawl.Error
-	if err := as(k, "runner:r9", nil, &kernel.Claim{Task: s.Task.ID, Owner: "r9"}); !errors.As(err, &e) || e.Key != "kernel.paused" {
+	if err := as(k, "runner:r9", nil, &kernel.Claim{Task: s.Task.ID, Owner: "r9"}); !errors.As(err, &e) ||
+		e.Key != "kernel.paused" {
 		t.Errorf("claimed in a session that is paused: %v", err)
 	}
 	if at := b.look(); at.Task.Epoch != s.Task.Epoch {

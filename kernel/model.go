@@ -21,15 +21,16 @@ const SessionLabel = "main"
 
 // The documents below are the cold halves of rows. Each embeds the hot half, which is not part of its JSON.
 
-// Session is the one session of a workspace: the machine of docs/spec/session.md and the pointers to what it is working on.
+// Session is the one session of a workspace: the machine of docs/spec/session.md and the pointers to what it is working
+// on.
 type Session struct {
 	Row     `json:"-"`
 	Name    string       `json:"session_id"`
 	Place   effect.Place `json:"place"`
 	RunMode pawl.RunMode `json:"run_mode"`
-	// Home is where the workspace is known to be, in the session of the person who sits in it; Place may follow a folder that was
-	// moved before anybody has taken note of that. Fork is new with each copy of the workspace that became one of its own, "" in
-	// the first.
+	// Home is where the workspace is known to be, in the session of the person who sits in it; Place may follow a
+	// folder that was moved before anybody has taken note of that. Fork is new with each copy of the workspace that
+	// became one of its own, "" in the first.
 	Home string `json:"home,omitempty"`
 	Fork string `json:"fork,omitempty"`
 	Goal string `json:"goal,omitempty"`
@@ -52,7 +53,8 @@ type Session struct {
 	Rolling bool `json:"rolling,omitempty"`
 	// LastRun is the run before, whose result undo refers to; Undone says that it was undone.
 	LastRun string `json:"last_run,omitempty"`
-	// RolledBackRun is the run whose rollback in the user's own tree was the last thing that happened, which redo brings back.
+	// RolledBackRun is the run whose rollback in the user's own tree was the last thing that happened, which redo
+	// brings back.
 	RolledBackRun string        `json:"rolled_run,omitempty"`
 	LastError     *effect.Fault `json:"last_error,omitempty"`
 	// Known is what pawl's own runs of checks have shown of the last few trees, newest first.
@@ -110,7 +112,8 @@ func firstError(errs ...error) error {
 	return pawl.Fail(pawl.CodeInternal, "runner.driver_failed")
 }
 
-// Run is one requirement on its way through the flow: the run of docs/spec/board.md, with the ids of what belongs to it.
+// Run is one requirement on its way through the flow: the run of docs/spec/board.md, with the ids of what belongs to
+// it.
 type Run struct {
 	Row         `json:"-"`
 	Phase       string `json:"phase"`
@@ -138,24 +141,26 @@ type Run struct {
 	Lang    string        `json:"lang,omitempty"`
 	// Outgrown says that a tweak became larger than one and went on as the person had approved it.
 	Outgrown bool `json:"outgrown,omitempty"`
-	// Evaluation is the judgement on the requirement, nil where there was none. AsIs says that the person goes on with it as it
-	// is; Confirm that somebody is there to confirm each stage, and Stage is the one that waits for that.
+	// Evaluation is the judgement on the requirement, nil where there was none. AsIs says that the person goes on with
+	// it as it is; Confirm that somebody is there to confirm each stage, and Stage is the one that waits for that.
 	Evaluation *triage.Evaluation `json:"evaluation,omitempty"`
 	AsIs       bool               `json:"as_is,omitempty"`
 	Confirm    bool               `json:"confirm,omitempty"`
 	Stage      workflow.Stage     `json:"stage_asked,omitempty"`
-	// Agent is the agent that plans and works, "" for the embedded one; Answers are what the person said to its questions.
+	// Agent is the agent that plans and works, "" for the embedded one; Answers are what the person said to its
+	// questions.
 	Agent   string            `json:"agent,omitempty"`
 	Answers []effect.Answered `json:"answers,omitempty"`
 	// Usage is what the run's model calls cost so far.
 	Usage   effect.Usage       `json:"usage,omitzero"`
 	Outcome string             `json:"outcome,omitempty"` // completed failed canceled rolled_back declined
 	Land    *effect.LandResult `json:"land,omitempty"`
-	// SkippedFiles are files that a rollback or an undo left alone because they are not known to be pawl's change. Cut are files that
-	// it restored and that changed while work was under way that was cut off.
+	// SkippedFiles are files that a rollback or an undo left alone because they are not known to be pawl's change. Cut
+	// are files that it restored and that changed while work was under way that was cut off.
 	SkippedFiles   []string `json:"left,omitempty"`
 	TruncatedFiles []string `json:"cut,omitempty"`
-	// ArchiveWarning is what was left out when the run was archived, such as an entry in a CHANGELOG that cannot be added to.
+	// ArchiveWarning is what was left out when the run was archived, such as an entry in a CHANGELOG that cannot be
+	// added to.
 	ArchiveWarning *effect.Fault `json:"amiss,omitempty"`
 	// Saved is the checkpoint that holds what was unfinished when the run ended.
 	Saved  string `json:"saved,omitempty"`
@@ -191,8 +196,8 @@ type Turn struct {
 	Questions []string `json:"questions,omitempty"`
 	// Put are the questions of an open round of the intake as data, in the order of Questions.
 	Put []triage.Question `json:"put,omitempty"`
-	// Asked are the ids of the open questions that were put in the middle of the work, in the order of Questions; Asks counts
-	// those of the agent at work.
+	// Asked are the ids of the open questions that were put in the middle of the work, in the order of Questions; Asks
+	// counts those of the agent at work.
 	Asked []string `json:"asked,omitempty"`
 	Asks  int      `json:"asks,omitempty"`
 	// ParkedAt is since when the turn waits for a person.
@@ -248,15 +253,16 @@ type Issue struct {
 	Error      *effect.Fault `json:"error,omitempty"`
 	Feedback   []string      `json:"feedback,omitempty"`
 	Failures   int           `json:"planning_failures,omitempty"`
-	// Number is the issue's number on the board, of which its display ids are made; Batch is that of the batch in which it was
-	// registered or last taken up.
+	// Number is the issue's number on the board, of which its display ids are made; Batch is that of the batch in which
+	// it was registered or last taken up.
 	Number int64 `json:"number,omitempty"`
 	Batch  int64 `json:"batch,omitempty"`
 	// Context is what the issue says beside its title.
 	Context  string   `json:"context,omitempty"`
 	Priority int      `json:"priority,omitempty"` // 1, critical, to 5; 0 means 3
 	Tags     []string `json:"tags,omitempty"`
-	// External is the id under which another system knows the issue, with the digest of what that said and where it is found.
+	// External is the id under which another system knows the issue, with the digest of what that said and where it is
+	// found.
 	External string `json:"external_id,omitempty"`
 	Digest   string `json:"external_digest,omitempty"`
 	URL      string `json:"url,omitempty"`
@@ -264,13 +270,13 @@ type Issue struct {
 	Given     []byte `json:"given,omitempty"`
 	GivenName string `json:"given_name,omitempty"`
 	Agent     string `json:"agent,omitempty"`
-	// Branch is the branch that the result is for: the one that was asked for or, from when its work begins, that of the batch.
-	// Landed is the branch that the result is on.
+	// Branch is the branch that the result is for: the one that was asked for or, from when its work begins, that of
+	// the batch. Landed is the branch that the result is on.
 	Branch string `json:"branch,omitempty"`
 	Landed string `json:"landed,omitempty"`
-	// DependsOn are the ids of the issues that must be completed first, Open those that are not yet. Height is greater than that
-	// of each issue that waits for this one. It is at least the length of the longest chain of them, unless one of them was put
-	// below 0 because too many others would have had to be raised.
+	// DependsOn are the ids of the issues that must be completed first, Open those that are not yet. Height is greater
+	// than that of each issue that waits for this one. It is at least the length of the longest chain of them, unless
+	// one of them was put below 0 because too many others would have had to be raised.
 	DependsOn []string `json:"depends_on,omitempty"`
 	Open      []string `json:"open_dependencies,omitempty"`
 	Height    int64    `json:"height,omitempty"`
@@ -278,21 +284,24 @@ type Issue struct {
 	Files     []string `json:"files,omitempty"`
 	Item      string   `json:"item_id,omitempty"`
 	Solutions int      `json:"solutions,omitempty"`
-	// ConflictFiles are the files in which its work has conflicted with what landed meanwhile: its plan did not say that it changes them.
+	// ConflictFiles are the files in which its work has conflicted with what landed meanwhile: its plan did not say
+	// that it changes them.
 	ConflictFiles []string `json:"met_files,omitempty"`
-	// Paused says that a person holds it back, Bound that its plan is approved, Waiting that its session waits for a person,
-	// Released that those which depend on it were told that it is completed.
+	// Paused says that a person holds it back, Bound that its plan is approved, Waiting that its session waits for a
+	// person, Released that those which depend on it were told that it is completed.
 	Paused   bool `json:"paused,omitempty"`
 	Bound    bool `json:"bound,omitempty"`
 	Waiting  bool `json:"waiting,omitempty"`
 	Released bool `json:"released,omitempty"`
-	// Draining says that the issue rests while its session still has something to finish, such as removing a worktree, or while
-	// the board is to try it again. Anew is what conflicted, once work that is rolled back is to be begun anew.
+	// Draining says that the issue rests while its session still has something to finish, such as removing a worktree,
+	// or while the board is to try it again. Anew is what conflicted, once work that is rolled back is to be begun
+	// anew.
 	Draining      bool   `json:"winding,omitempty"`
 	RestartReason string `json:"anew,omitempty"`
 	// NotBefore is before when it is not to be claimed, after a failure.
 	NotBefore time.Time `json:"again,omitzero"`
-	// Retries and Conflicts count what the board tried again by itself: failures, and conflicts with what landed meanwhile.
+	// Retries and Conflicts count what the board tried again by itself: failures, and conflicts with what landed
+	// meanwhile.
 	Retries   int   `json:"retries,omitempty"`
 	Conflicts int   `json:"conflicts,omitempty"`
 	Lease     Lease `json:"lease,omitzero"`
@@ -305,8 +314,8 @@ const UsualPriority = 3
 // never is when an issue may be claimed that waits for something.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// rank orders the claims: priority first, then age, then the length of the chain that waits. What must not be claimed now
-// comes behind everything else, so that the next one is always found at once.
+// rank orders the claims: priority first, then age, then the length of the chain that waits. What must not be claimed
+// now comes behind everything else, so that the next one is always found at once.
 func (i *Issue) rank(ready bool) int64 {
 	priority := int64(i.Priority)
 	if priority == 0 {
@@ -331,7 +340,8 @@ func (i *Issue) hear(note string) {
 	i.Feedback = append(slices.Clip(i.Feedback), note)
 	total := 0
 	for n := len(i.Feedback) - 1; n >= 0; n-- {
-		if total += len(i.Feedback[n]); n < len(i.Feedback)-1 && (total > maxHeardBytes || len(i.Feedback)-n > maxHeard) {
+		if total += len(i.Feedback[n]); n < len(i.Feedback)-1 &&
+			(total > maxHeardBytes || len(i.Feedback)-n > maxHeard) {
 			i.Feedback = i.Feedback[n+1:]
 			return
 		}
@@ -399,8 +409,8 @@ type Solution struct {
 	Risk     pawl.Risk      `json:"risk"`
 	Checks   []effect.Check `json:"checks"`
 	Bound    bool           `json:"is_bound"`
-	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk in the
-	// plan.
+	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk
+	// in the plan.
 	Package  string          `json:"package,omitempty"`
 	HighRisk []triage.Placed `json:"ehrb,omitempty"`
 }
@@ -410,17 +420,19 @@ func (s *Solution) outward() bool {
 	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person })
 }
 
-// perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a call that
-// the policy allows deletes or ends is within the tree of the work.
+// perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a
+// call that the policy allows deletes or ends is within the tree of the work.
 func (s *Solution) perilous() bool {
 	return slices.ContainsFunc(s.HighRisk, func(p triage.Placed) bool {
 		if p.Stance != triage.StanceAction {
 			return false
 		}
-		return p.Kind != triage.RiskDataLoss && p.Kind != triage.RiskOutage || !slices.ContainsFunc(s.Verdicts, func(j Judged) bool {
-			i, ok := s.Plan.Find(j.Step)
-			return ok && j.Verdict.Decision == policy.Allow && p.Where == fmt.Sprintf("steps[%d].tool_calls[%d].args_hint.command", i, j.Call)
-		})
+		return p.Kind != triage.RiskDataLoss && p.Kind != triage.RiskOutage ||
+			!slices.ContainsFunc(s.Verdicts, func(j Judged) bool {
+				i, ok := s.Plan.Find(j.Step)
+				return ok && j.Verdict.Decision == policy.Allow &&
+					p.Where == fmt.Sprintf("steps[%d].tool_calls[%d].args_hint.command", i, j.Call)
+			})
 	})
 }
 
@@ -444,7 +456,8 @@ type Judged struct {
 	Verdict policy.Verdict `json:"verdict"`
 }
 
-// Approval is a question to a person and its answer, bound to the hash of what it is about (docs/spec/composition.md#x7).
+// Approval is a question to a person and its answer, bound to the hash of what it is about
+// (docs/spec/composition.md#x7).
 type Approval struct {
 	Row        `json:"-"`
 	About      string       `json:"about"` // plan action call checks unblock
@@ -492,8 +505,8 @@ type Task struct {
 	Approval string            `json:"approval,omitempty"` // id of the approval that covers the plan
 	Checks   []effect.Check    `json:"checks,omitempty"`
 	Pinned   map[string]string `json:"pinned,omitempty"`
-	// Named are the files that the approved plan says it changes: paths of its calls and artifacts; one that ends with a
-	// slash stands for what is below it.
+	// Named are the files that the approved plan says it changes: paths of its calls and artifacts; one that ends with
+	// a slash stands for what is below it.
 	Named []string `json:"named_files,omitempty"`
 	// Grants are the network grants of the approved plan.
 	Grants []effect.Grant `json:"network,omitempty"`
@@ -532,7 +545,8 @@ type Task struct {
 	UpToDate bool `json:"fits,omitempty"`
 	// Spans are the times in which pawl changed the tree since its checkpoint, oldest first.
 	Spans []effect.Span `json:"spans,omitempty"`
-	// OrphanEffect is an effect that was taken out of its runner's hands, as long as it is not known what it left in the tree.
+	// OrphanEffect is an effect that was taken out of its runner's hands, as long as it is not known what it left in
+	// the tree.
 	OrphanEffect string `json:"half_done,omitempty"`
 	// InterruptedStep is the step whose call was cut off by a stop, a cancel or a crash.
 	InterruptedStep string `json:"cut_step,omitempty"`
@@ -540,8 +554,8 @@ type Task struct {
 	Undone    []UndoneStep `json:"undone_steps,omitempty"`
 	StartedAt time.Time    `json:"started_at,omitzero"`
 	EndedAt   time.Time    `json:"ended_at,omitzero"`
-	// LookedBack says that the failing checks were run on what the work started from, and FailingBefore are the fingerprints of
-	// those that failed there, by their names.
+	// LookedBack says that the failing checks were run on what the work started from, and FailingBefore are the
+	// fingerprints of those that failed there, by their names.
 	LookedBack    bool              `json:"looked_back,omitempty"`
 	FailingBefore map[string]string `json:"failing_before,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
@@ -633,8 +647,8 @@ type CheckpointDoc struct {
 	Place effect.Place `json:"place"`
 }
 
-// Clock is the time of an effect at work, as it is charged to budgets: since when it runs, the day that it is charged to,
-// and what is held for it.
+// Clock is the time of an effect at work, as it is charged to budgets: since when it runs, the day that it is charged
+// to, and what is held for it.
 type Clock struct {
 	Since time.Time `json:"since"`
 	Day   time.Time `json:"day"`
@@ -674,8 +688,8 @@ type Conversation struct {
 	Recent []string `json:"recent,omitempty"`
 	// Session is the agent's own session.
 	Session string `json:"session,omitempty"`
-	// Wanted is the call for which the agent's work broke off, because a person has to allow it. Allowed are the approvals of
-	// such calls by the calls' digests: each is good for one call, and for no other.
+	// Wanted is the call for which the agent's work broke off, because a person has to allow it. Allowed are the
+	// approvals of such calls by the calls' digests: each is good for one call, and for no other.
 	Wanted  *effect.Ask       `json:"wanted,omitempty"`
 	Allowed map[string]string `json:"allowed,omitempty"`
 	// Notes are for the agent to read before it goes on.
@@ -692,8 +706,8 @@ type Question struct {
 	Row  `json:"-"`
 	Text string     `json:"text"`
 	By   pawl.Actor `json:"by"`
-	// Step is the step whose work waits for the answer, and Call the model's call that asks; both are "" for an agent that does
-	// no work of the run.
+	// Step is the step whose work waits for the answer, and Call the model's call that asks; both are "" for an agent
+	// that does no work of the run.
 	Step string `json:"step,omitempty"`
 	Call string `json:"call,omitempty"`
 	// Answer is what the person said, "" where the question was dismissed.

@@ -25,7 +25,8 @@ func (c *clueless) answer(e effect.Effect) effect.Receipt {
 	return c.world.answer(e)
 }
 
-// TestNoRepairIsSaidAtOnce: an agent that knows none is asked once, and nothing that was not tried is counted as failed.
+// TestNoRepairIsSaidAtOnce: an agent that knows none is asked once, and nothing that was not tried is counted as
+// failed.
 func TestNoRepairIsSaidAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		world  *clueless
@@ -40,11 +41,14 @@ func TestNoRepairIsSaidAtOnce(t *testing.T) {
 			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 			b.run(c.world.answer)
 			s := b.look()
-			if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedNoRepair || s.Session.AutoFix != c.failed || s.Task.Fixes != c.failed ||
+			if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedNoRepair ||
+				s.Session.AutoFix != c.failed || s.Task.Fixes != c.failed ||
 				s.Task.Exit == "retry_exhausted" || s.Task.State != "blocked" || c.world.repairs != c.failed+1 {
-				t.Errorf("session %s %+v, task %s %q, %d repairs failed, %d asked for", s.Session.State, s.Session.Blocked, s.Task.State, s.Task.Exit, s.Task.Fixes, c.world.repairs)
+				t.Errorf("session %s %+v, task %s %q, %d repairs failed, %d asked for", s.Session.State,
+					s.Session.Blocked, s.Task.State, s.Task.Exit, s.Task.Fixes, c.world.repairs)
 			}
-			if e := s.Session.Blocked.Error; e.Key != "kernel.no_repair" || e.Cause == nil || e.Cause.Key != "script.repair_none" || len(s.Task.Failures) == 0 {
+			if e := s.Session.Blocked.Error; e.Key != "kernel.no_repair" || e.Cause == nil ||
+				e.Cause.Key != "script.repair_none" || len(s.Task.Failures) == 0 {
 				t.Errorf("%+v", e)
 			}
 			b.verifyAudit()
@@ -60,15 +64,16 @@ func TestNoRepairIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheSameFailureAgainIsSaid: a repair that changes nothing and leaves the failure as it was is told apart from one that
-// did something.
+// TestTheSameFailureAgainIsSaid: a repair that changes nothing and leaves the failure as it was is told apart from one
+// that did something.
 func TestTheSameFailureAgainIsSaid(t *testing.T) {
 	for name, same := range map[string]bool{"the same": true, "another": false} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{plan: twoSteps(), failChecks: 99}
 			answer := func(e effect.Effect) effect.Receipt {
 				r := w.answer(e)
-				if result, err := effect.Decode[effect.VerifyResult](r.Result); e.Kind == effect.KindVerify && err == nil && same {
+				if result, err := effect.Decode[effect.VerifyResult](r.Result); e.Kind == effect.KindVerify &&
+					err == nil && same {
 					result.Fingerprint = "f"
 					return effect.Succeeded(result)
 				}
@@ -95,18 +100,20 @@ func (b *bench) said(event, text string) (n int) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if p, err := audit.Parse(rec.Bytes); err == nil && p.Event == event && strings.Contains(string(rec.Bytes), text) {
+		if p, err := audit.Parse(rec.Bytes); err == nil && p.Event == event &&
+			strings.Contains(string(rec.Bytes), text) {
 			n++
 		}
 	}
 	return n
 }
 
-// TestABoardGoesOnWhereNoRepairIsKnown: an issue that nothing mends fails at once, the board does not try it again by itself, and a
-// person's word gives it another chance.
+// TestABoardGoesOnWhereNoRepairIsKnown: an issue that nothing mends fails at once, the board does not try it again by
+// itself, and a person's word gives it another chance.
 func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "fails"}, {Title: "goes well"}, {Title: "waits", After: []string{"ISS-1"}}}})
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "fails"}, {Title: "goes well"},
+		{Title: "waits", After: []string{"ISS-1"}}}})
 	for range 3 {
 		taken := b.take(true)
 		b.planned(taken, taken.Session+".go")
@@ -119,8 +126,10 @@ func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 	b.run(hopeless.answer)
 	s := b.look()
 	b.k = home
-	if s.Task.State != "failed" || s.Task.Exit != "fatal_error" || s.Session.Blocked.Kind != kernel.BlockedNoRepair || s.Session.Blocked.Error.Key != "kernel.no_repair" || hopeless.repairs != 1 {
-		t.Errorf("task %s %q, %+v, %d repairs asked for", s.Task.State, s.Task.Exit, s.Session.Blocked, hopeless.repairs)
+	if s.Task.State != "failed" || s.Task.Exit != "fatal_error" || s.Session.Blocked.Kind != kernel.BlockedNoRepair ||
+		s.Session.Blocked.Error.Key != "kernel.no_repair" || hopeless.repairs != 1 {
+		t.Errorf("task %s %q, %+v, %d repairs asked for", s.Task.State, s.Task.Exit, s.Session.Blocked,
+			hopeless.repairs)
 	}
 	if i := b.issueOf(first.Session); i.State != string(board.IssueFailed) || i.Waiting != true {
 		t.Errorf("%s is %s, waiting %v", i.Label, i.State, i.Waiting)

@@ -19,7 +19,8 @@ func shell(b *bench) {
 	t.Request = func(args json.RawMessage) (policy.Request, error) {
 		var a struct{ Command string }
 		err := json.Unmarshal(args, &a)
-		return policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec}, Command: a.Command}, err
+		return policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec},
+			Command: a.Command}, err
 	}
 	c.Tools["run_terminal_cmd"] = t
 }
@@ -31,31 +32,40 @@ func running(command string) plan.Plan {
 	return p
 }
 
-// TestYesDoesNotCoverWhatCannotBeTakenBack: what was said before the plan was seen is no word about a push. What walls and undo
-// hold needs none.
+// TestYesDoesNotCoverWhatCannotBeTakenBack: what was said before the plan was seen is no word about a push. What walls
+// and undo hold needs none.
 func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		start   kernel.Start
 		command string
 		waits   bool
 	}{
-		"--yes, a push":             {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "git push origin main", true},
-		"--yes, a deployment":       {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "make deploy", true},
-		"--yes and unattended":      {kernel.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:--yes"}, "npm publish", true},
-		"unattended":                {kernel.Start{RunMode: pawl.Autonomous}, "ssh host ls", true},
-		"~exec":                     {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:~exec"}, "git push", true},
-		"--yes, a folder":           {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "rm -rf doc", false},
-		"--yes, a commit":           {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "git commit -m x", false},
-		"--yes in the user's tree":  {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes", Place: effect.Place{InPlace: true}}, "rm -rf doc", false},
-		"unattended, a database":    {kernel.Start{RunMode: pawl.Autonomous}, "psql -c 'DROP TABLE t'", true},
-		"unattended, held by walls": {kernel.Start{RunMode: pawl.Autonomous}, "find doc -name x -delete && rm -rf doc", false},
+		"--yes, a push": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
+			"git push origin main", true},
+		"--yes, a deployment": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "make deploy",
+			true},
+		"--yes and unattended": {kernel.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:--yes"},
+			"npm publish", true},
+		"unattended": {kernel.Start{RunMode: pawl.Autonomous}, "ssh host ls", true},
+		"~exec": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:~exec"}, "git push",
+			true},
+		"--yes, a folder": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "rm -rf doc",
+			false},
+		"--yes, a commit": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
+			"git commit -m x", false},
+		"--yes in the user's tree": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes",
+			Place: effect.Place{InPlace: true}}, "rm -rf doc", false},
+		"unattended, a database": {kernel.Start{RunMode: pawl.Autonomous}, "psql -c 'DROP TABLE t'", true},
+		"unattended, held by walls": {kernel.Start{RunMode: pawl.Autonomous}, "find doc -name x -delete && rm -rf doc",
+			false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			shell(b)
 			w := &world{plan: running(c.command)}
 			start := c.start
-			start.Requirement, start.Place = "do the work", effect.Place{Workspace: "/w", Tree: "/w", Git: true, InPlace: start.Place.InPlace}
+			start.Requirement, start.Place = "do the work", effect.Place{Workspace: "/w", Tree: "/w", Git: true,
+				InPlace: start.Place.InPlace}
 			b.do(&start)
 			b.run(w.answer)
 			s := b.look()
@@ -69,7 +79,8 @@ func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
 				t.Errorf("calls %v before anybody said yes", w.calls)
 			}
 			// Even if a policy were taken for a person, the row would not let it through.
-			if _, err := b.k.Do(t.Context(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "x"), Command: &kernel.Approve{Hash: s.Solution.Hash}}); pawl.CodeOf(err) != pawl.CodeApprovalNeeded {
+			if _, err := b.k.Do(t.Context(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "x"),
+				Command: &kernel.Approve{Hash: s.Solution.Hash}}); pawl.CodeOf(err) != pawl.CodeApprovalNeeded {
 				t.Errorf("a policy says yes: %v", err)
 			}
 			b.do(&kernel.Approve{Hash: s.Solution.Hash})

@@ -60,7 +60,8 @@ func (c *Approve) Decide(tx *Tx) error {
 // autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (docs/spec/task.md#d21).
 const autoFull pawl.Actor = "policy:auto_full"
 
-// approvalEvent is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose word it is.
+// approvalEvent is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose
+// word it is.
 func approvalEvent(tx *Tx, by pawl.Actor) Event {
 	switch {
 	case tx.Flow.Stage != workflow.Design:
@@ -134,7 +135,8 @@ func (c *Deny) Decide(tx *Tx) error {
 		return err
 	}
 	tx.Turn.Return = ""
-	failure := effect.Failure{What: "repair refused", Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Output: c.Reason}
+	failure := effect.Failure{What: "repair refused", Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied,
+		Output: c.Reason}
 	if a.About == "call" {
 		failure.What, failure.Output = "call refused", strings.TrimSpace(a.Detail+"\n"+c.Reason)
 		wantedCalls(tx)
@@ -164,7 +166,8 @@ func declinePlan(tx *Tx, reason, outcome string) error {
 // Decide replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
 // old hash.
 func (c *EditPlan) Decide(tx *Tx) error {
-	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Approval == nil || tx.Approval.State != ApprovalPending {
+	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Approval == nil ||
+		tx.Approval.State != ApprovalPending {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", stateName(tx))
 	}
 	if c.Base != tx.Solution.Hash {
@@ -200,7 +203,8 @@ func (c *EditPlan) Decide(tx *Tx) error {
 // Decide stops dispatch at the next safe point; the state stays (docs/spec/session.md#a1).
 func (*Pause) Decide(tx *Tx) error {
 	s := tx.Session
-	if s == nil || s.State == string(session.Idle) || s.State == string(session.Blocked) || s.State == string(session.Archiving) {
+	if s == nil || s.State == string(session.Idle) || s.State == string(session.Blocked) ||
+		s.State == string(session.Archiving) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", stateName(tx))
 	}
 	if s.Paused {
@@ -228,7 +232,8 @@ func (*Resume) Decide(tx *Tx) error {
 	return nil
 }
 
-// Decide cancels at once what is not at work, and asks what is at work to stop and clean up first (docs/spec/task.md#d16).
+// Decide cancels at once what is not at work, and asks what is at work to stop and clean up first
+// (docs/spec/task.md#d16).
 func (c *CancelTask) Decide(tx *Tx) error {
 	t := tx.Task
 	if t == nil {
@@ -307,7 +312,8 @@ func (c *EnterTool) Decide(tx *Tx) error {
 		return err
 	}
 	tx.Flow.Vars, tx.Flow.Tools = next, append(slices.Clip(tx.Flow.Tools), c.Tool)
-	tx.record(tx.Flow, AuditToolEntered, audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting, "suspended": next.SuspendedStage})
+	tx.record(tx.Flow, AuditToolEntered, audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting,
+		"suspended": next.SuspendedStage})
 	if s.Run != "" && !s.Paused && s.State != string(session.Blocked) {
 		s.Paused, s.PausedAt, s.PausedBy = true, tx.now, tx.env.Actor
 		tx.touch(s)
@@ -330,7 +336,8 @@ func (c *LeaveTool) Decide(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	tx.record(tx.Flow, AuditToolLeft, audit.Info, map[string]any{"tool": tx.Flow.ActiveTool, "nesting": next.ToolNesting, "resume": c.Resume})
+	tx.record(tx.Flow, AuditToolLeft, audit.Info,
+		map[string]any{"tool": tx.Flow.ActiveTool, "nesting": next.ToolNesting, "resume": c.Resume})
 	tx.Flow.Vars, tx.Flow.Tools = next, tx.Flow.Tools[:max(0, len(tx.Flow.Tools)-1)]
 	if next.ToolNesting > 0 {
 		return nil
@@ -351,9 +358,9 @@ func (c *LeaveTool) Decide(tx *Tx) error {
 	return (&CancelRun{Reason: "given up after an external tool"}).Decide(tx)
 }
 
-// RouteState returns the command that takes the session to a state, for update_state of the context manager. Text is what
-// the command needs: a requirement, the hash of the plan, a reason or a note. Moves that only work itself can cause are
-// refused, and so are those that the session's machine does not have.
+// RouteState returns the command that takes the session to a state, for update_state of the context manager. Text is
+// what the command needs: a requirement, the hash of the plan, a reason or a note. Moves that only work itself can
+// cause are refused, and so are those that the session's machine does not have.
 func (s *Snapshot) RouteState(to session.State, text string) (Command, error) {
 	from := session.Table.Initial()
 	if s.Session != nil {

@@ -17,8 +17,8 @@ func (b *bench) elsewhere(path string) {
 	b.k = kernel.New(kernel.At(b.store, path), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 }
 
-// TestPlace_IsWhereTheWorkspaceIs: every place that a decision is made from, or that an effect is handed out with, is below where
-// the workspace is now, whatever was written before, and work goes on from where it was.
+// TestPlace_IsWhereTheWorkspaceIs: every place that a decision is made from, or that an effect is handed out with, is
+// below where the workspace is now, whatever was written before, and work goes on from where it was.
 func TestPlace_IsWhereTheWorkspaceIs(t *testing.T) {
 	b := newBench(t)
 	w := &world{plan: twoSteps()}
@@ -61,7 +61,9 @@ func TestPlace_OfAnOldStore(t *testing.T) {
 	}
 	row := s.Row
 	row.Doc = raw
-	if _, err := b.store.Commit(context.Background(), kernel.Batch{Key: "k", Writes: []kernel.Write{{Row: func() kernel.Row { r := row; r.Version++; return r }(), From: row.Version}}}); err != nil {
+	if _, err := b.store.Commit(context.Background(),
+		kernel.Batch{Key: "k", Writes: []kernel.Write{{Row: func() kernel.Row { r := row; r.Version++; return r }(),
+			From: row.Version}}}); err != nil {
 		t.Fatal(err)
 	}
 	b.elsewhere("/v")
@@ -84,7 +86,8 @@ func TestRelocate(t *testing.T) {
 	if first.Home != "/c" || first.Fork == "" {
 		t.Errorf("copied: %q %q", first.Home, first.Fork)
 	}
-	out, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "system:place", Command: &kernel.Relocate{From: "/v", To: "/c", Copied: true}})
+	out, err := b.k.Do(context.Background(),
+		kernel.Envelope{Actor: "system:place", Command: &kernel.Relocate{From: "/v", To: "/c", Copied: true}})
 	if err != nil || out.Changed {
 		t.Errorf("again: %+v, %v", out, err)
 	}

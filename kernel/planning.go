@@ -39,7 +39,8 @@ func openSession(tx *Tx, label, parent string, place effect.Place) {
 	tx.create(tx.Session, KindSession, label, parent, string(session.Table.Initial()))
 	tx.Flow = &Flow{Vars: workflow.Initial()}
 	tx.create(tx.Flow, KindFlow, label, tx.Session.ID, string(workflow.Stages.Initial()))
-	tx.record(tx.Session, AuditSessionCreated, audit.Info, map[string]any{"workspace": place.Workspace, "git": place.Git})
+	tx.record(tx.Session, AuditSessionCreated, audit.Info,
+		map[string]any{"workspace": place.Workspace, "git": place.Git})
 }
 
 // Decide takes note of where the workspace is now.
@@ -93,8 +94,8 @@ func (s *Session) label(plain string, letter string, n int64) string {
 	return fmt.Sprintf(plain, n)
 }
 
-// ownLabel makes the label of the issue of the session's newest run, behind those that are taken: a backlog that was imported
-// may have brought issues with labels of the same form.
+// ownLabel makes the label of the issue of the session's newest run, behind those that are taken: a backlog that was
+// imported may have brought issues with labels of the same form.
 func ownLabel(tx *Tx) string {
 	base := fmt.Sprintf("ISS-%s-%03d", tx.now.UTC().Format("20060102"), tx.Session.Runs)
 	label := base
@@ -140,8 +141,9 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 	tx.Task, tx.Solution, tx.Approval = nil, nil, nil
 	tx.Run = &Run{
 		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
-		Phase: string(board.Phase.Initial()), Flow: tx.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove, StartedAt: tx.now,
-		Command: c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
+		Phase: string(board.Phase.Initial()), Flow: tx.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove,
+		StartedAt: tx.now,
+		Command:   c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
 	}
 	tx.create(tx.Run, KindRun, s.label("RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
 	switch {
@@ -164,7 +166,8 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 	tx.Run.Turn = tx.Turn.ID
 	s.Run, s.Approval = tx.Run.ID, ""
 	tx.touch(s)
-	tx.record(tx.Run, AuditRunCreated, audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name, "run_mode": c.RunMode, "command": c.Command})
+	tx.record(tx.Run, AuditRunCreated, audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name,
+		"run_mode": c.RunMode, "command": c.Command})
 	tx.result = tx.Run.ID
 	return beginRun(tx, c)
 }
@@ -223,7 +226,8 @@ func beginRun(tx *Tx, c *Start) error {
 // askIntake has the agent judge whether the requirement is clear.
 func askIntake(tx *Tx) {
 	tx.emit(effect.KindIntake, effect.IntakeSpec{
-		Agent: tx.Run.Agent, Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Round: tx.Turn.Rounds + 1, Lang: tx.Run.Lang, Continue: tx.Run.AsIs,
+		Agent: tx.Run.Agent, Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Round: tx.Turn.Rounds +
+			1, Lang: tx.Run.Lang, Continue: tx.Run.AsIs,
 	}, true)
 }
 
@@ -237,7 +241,8 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 	tx.touch(tx.Run)
 	e := &result.Evaluation
 	tx.record(tx.Run, AuditIntakeJudged, audit.Info, map[string]any{
-		"agent": result.Agent, "model": result.Model, "prompt": result.Prompt, "by": e.By, "class": e.Class, "score": e.Score, "risk": e.Risk,
+		"agent": result.Agent, "model": result.Model, "prompt": result.Prompt, "by": e.By, "class": e.Class,
+		"score": e.Score, "risk": e.Risk,
 		"questions": len(e.Questions), "ehrb": len(e.HighRisk), "usage": result.Usage,
 	})
 	if len(e.Questions) == 0 {
@@ -248,7 +253,8 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 		asked[n] = q.Text + q.Key // exactly one of them is set
 	}
 	if tx.Turn.Rounds >= turn.MaxRounds {
-		return planningFailed(tx, StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear", itoa(tx.Turn.Rounds), strings.Join(asked, " / ")))
+		return planningFailed(tx, StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear",
+			itoa(tx.Turn.Rounds), strings.Join(asked, " / ")))
 	}
 	if err := tx.apply(Unclear, e.Why); err != nil {
 		return err
@@ -257,14 +263,16 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 	tx.Turn.Rounds++
 	tx.Turn.Questions, tx.Turn.Put = asked[:n], e.Questions[:n]
 	tx.touch(tx.Turn)
-	tx.record(tx.Turn, AuditQuestionsAsked, audit.Info, map[string]any{"questions": tx.Turn.Questions, "round": tx.Turn.Rounds})
+	tx.record(tx.Turn, AuditQuestionsAsked, audit.Info,
+		map[string]any{"questions": tx.Turn.Questions, "round": tx.Turn.Rounds})
 	return nil
 }
 
-// Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise those
-// of agents at work.
+// Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise
+// those of agents at work.
 func (c *AnswerQuestions) Decide(tx *Tx) error {
-	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) || tx.Turn.Return == string(turn.Executing) {
+	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) ||
+		tx.Turn.Return == string(turn.Executing) {
 		return giveAnswers(tx, c)
 	}
 	return intakeAnswered(tx, c)
@@ -303,7 +311,8 @@ func intakeAnswered(tx *Tx, c *AnswerQuestions) error {
 	return nil
 }
 
-// evaluated decides the complexity of a requirement that is clear, and asks the person to confirm it where one is there.
+// evaluated decides the complexity of a requirement that is clear, and asks the person to confirm it where one is
+// there.
 func evaluated(tx *Tx) error {
 	path, why := tx.Run.Evaluation.Path()
 	tx.Run.Path = path
@@ -406,7 +415,8 @@ func contextBuilt(tx *Tx, r effect.Receipt) error {
 // analyzed goes on to the design, once the person has seen what the analysis found, where the mode waits for that
 // (docs/spec/workflow.md#c6).
 func analyzed(tx *Tx) error {
-	waits := tx.Run.Confirm && tx.Flow.Stage == workflow.Analyze && tx.Flow.Vars.Waits() && !slices.Contains(tx.Config.AutoContinue, workflow.Analyze)
+	waits := tx.Run.Confirm && tx.Flow.Stage == workflow.Analyze && tx.Flow.Vars.Waits() &&
+		!slices.Contains(tx.Config.AutoContinue, workflow.Analyze)
 	if waits {
 		c := tx.Run.Context
 		askStage(tx, workflow.Analyze, fmt.Sprintf("%d %d %s", c.Files, len(c.Checks), strings.Join(c.Ecosystems, ",")))
@@ -421,7 +431,8 @@ func makePlan(tx *Tx) error {
 		return packaged(tx)
 	}
 	tx.emit(effect.KindPlan, effect.PlanSpec{
-		Agent: tx.Run.Agent, Answers: tx.Run.Answers, Requirement: tx.Run.Requirement, Feedback: tx.Run.Feedback, File: tx.Run.GivenName, Given: tx.Run.Given,
+		Agent: tx.Run.Agent, Answers: tx.Run.Answers, Requirement: tx.Run.Requirement, Feedback: tx.Run.Feedback,
+		File: tx.Run.GivenName, Given: tx.Run.Given,
 		Context: *tx.Run.Context,
 	}, true)
 	return nil
@@ -437,7 +448,8 @@ func packaged(tx *Tx) error {
 	if err != nil {
 		return planningFailed(tx, PlanFailed, err)
 	}
-	tx.Solution.Plan, tx.Solution.Verdicts, tx.Solution.Checks = p, verdicts, effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
+	tx.Solution.Plan, tx.Solution.Verdicts, tx.Solution.Checks = p, verdicts, effect.SelectChecks(p.Verification,
+		tx.Run.Context.Checks)
 	tx.Solution.Risk, tx.Solution.Hash = p.RiskLevel, plan.Hash(p)
 	tx.touch(tx.Solution)
 	return draft(tx, PackageReady)
@@ -453,7 +465,8 @@ func planMade(tx *Tx, r effect.Receipt) error {
 		return planningFailed(tx, PlanFailed, err)
 	}
 	if result.Plan == nil {
-		return planningFailed(tx, PlanFailed, pawl.Fail(pawl.CodeCannotPlan, "kernel.plan_missing", strings.Join(result.Questions, " / ")))
+		return planningFailed(tx, PlanFailed,
+			pawl.Fail(pawl.CodeCannotPlan, "kernel.plan_missing", strings.Join(result.Questions, " / ")))
 	}
 	p := *result.Plan
 	if p.PlanID == "" {
@@ -483,8 +496,8 @@ func planningFailed(tx *Tx, what Event, err error) error {
 	return tx.apply(what, kept.Key)
 }
 
-// packageDesigned names the package of a plan. A tweak has none; one whose plan is too large or too dangerous for a tweak goes on as a
-// light iteration.
+// packageDesigned names the package of a plan. A tweak has none; one whose plan is too large or too dangerous for a
+// tweak goes on as a light iteration.
 func packageDesigned(tx *Tx, p *plan.Plan) error {
 	if tx.Flow.Stage == workflow.Tweak {
 		files := namedFiles(tx, p)
@@ -507,14 +520,16 @@ func packageDesigned(tx *Tx, p *plan.Plan) error {
 func propose(tx *Tx, p plan.Plan, verdicts []Judged, agent string) error {
 	hash := plan.Hash(p)
 	tx.Solution = &Solution{
-		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Checks: effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
+		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel,
+		Checks:   effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
 		HighRisk: triage.DetectPlan(p),
 	}
 	if err := packageDesigned(tx, &p); err != nil {
 		return err
 	}
 	tx.Issue.Solutions++
-	tx.create(tx.Solution, KindSolution, fmt.Sprintf("SOL-%s-%d", tx.Issue.Label, tx.Issue.Solutions), tx.Issue.ID, SolutionOpen)
+	tx.create(tx.Solution, KindSolution, fmt.Sprintf("SOL-%s-%d", tx.Issue.Label, tx.Issue.Solutions), tx.Issue.ID,
+		SolutionOpen)
 	if tx.Solution.Package != "" {
 		tx.create(&Alias{Issue: tx.Issue.ID}, KindAlias, PackageAlias+tx.Solution.Package, tx.Solution.ID, "")
 	}
@@ -530,11 +545,13 @@ func draft(tx *Tx, what Event) error {
 	p, hash := tx.Solution.Plan, tx.Solution.Hash
 	tx.Session.Tasks++
 	tx.Task = &Task{
-		Title: p.Goal, By: tx.env.Actor, Mode: DefaultMode, Number: tx.Session.Tasks, Session: tx.Session.ID, Place: tx.Run.Place,
-		Base: tx.Run.Context.Head, Branch: tx.Run.Context.Branch, Plan: &p, PlanHash: hash, Checks: tx.Solution.Checks,
+		Title: p.Goal, By: tx.env.Actor, Mode: DefaultMode, Number: tx.Session.Tasks, Session: tx.Session.ID,
+		Place: tx.Run.Place,
+		Base:  tx.Run.Context.Head, Branch: tx.Run.Context.Branch, Plan: &p, PlanHash: hash, Checks: tx.Solution.Checks,
 		Pinned: tx.Run.Context.Definitions, Gates: tx.Config.Gates, Turn: tx.Turn.ID, Turns: 1,
 	}
-	tx.create(tx.Task, KindTask, tx.Session.label("T-%03d", "T", tx.Session.Tasks), tx.Run.ID, string(task.Table.Initial()))
+	tx.create(tx.Task, KindTask, tx.Session.label("T-%03d", "T", tx.Session.Tasks), tx.Run.ID,
+		string(task.Table.Initial()))
 	tx.Task.Baseline = tx.Session.known(tx.Run.Context.Tree)
 	if !tx.Task.Place.InPlace {
 		tx.Task.Place.Tree = worktree(tx.Task.Place.Workspace, tx.Task.ID)
@@ -601,7 +618,8 @@ func asks(tx *Tx) bool {
 // autoApproval names the policy in whose name the plan may be approved without a person, or "".
 func autoApproval(tx *Tx) pawl.Actor {
 	if tx.Solution.outward() {
-		tx.record(tx.Task, AuditAutoApprovalRefused, audit.Warn, map[string]any{"checkpoint": "open_plan", "by": tx.Run.AutoApprove, "risk": tx.Solution.Risk})
+		tx.record(tx.Task, AuditAutoApprovalRefused, audit.Warn,
+			map[string]any{"checkpoint": "open_plan", "by": tx.Run.AutoApprove, "risk": tx.Solution.Risk})
 		return ""
 	}
 	if tx.Run.AutoApprove != "" {
@@ -611,23 +629,29 @@ func autoApproval(tx *Tx) pawl.Actor {
 		return autoFull
 	}
 	if tx.Session.RunMode == pawl.Autonomous {
-		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same (docs/spec/task.md#d7).
+		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same
+		// (docs/spec/task.md#d7).
 		if !asks(tx) && !tx.Solution.perilous() {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
-		tx.record(tx.Task, AuditAutonomousBlocked, audit.Warn, map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk})
+		tx.record(tx.Task, AuditAutonomousBlocked, audit.Warn,
+			map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk})
 	}
 	m, err := tx.Config.modeOf(tx.Task.Mode)
 	if err != nil {
 		return ""
 	}
-	if v := ask(func() Verdict { return m.CanAutoApprove(modeTask(tx, tx.Task), "open_plan") }); v.Decision == Approved {
+	if v := ask(func() Verdict {
+		return m.CanAutoApprove(modeTask(tx, tx.Task),
+			"open_plan")
+	}); v.Decision == Approved {
 		return pawl.By(pawl.KindPolicy, "mode/"+tx.Task.ModeName())
 	}
 	return ""
 }
 
-// Decide sends the plan back to planning: the decline and the new requirement in one transaction (docs/spec/session.md#a6).
+// Decide sends the plan back to planning: the decline and the new requirement in one transaction
+// (docs/spec/session.md#a6).
 func (c *Revise) Decide(tx *Tx) error {
 	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Run == nil || tx.Approval == nil {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", stateName(tx))

@@ -10,11 +10,12 @@ import (
 )
 
 func preparing(task bool) *kernel.Order {
-	return &kernel.Order{Command: "prepare", Kind: effect.KindPrepare, Idempotent: true, Spec: effect.Encode(effect.PrepareSpec{Task: task})}
+	return &kernel.Order{Command: "prepare", Kind: effect.KindPrepare, Idempotent: true,
+		Spec: effect.Encode(effect.PrepareSpec{Task: task})}
 }
 
-// TestDependenciesAreFetchedWhereWorkRests lets the fetching of dependencies through where nothing is at work: at rest, and where work
-// stopped for a person. What comes of it changes nothing about the work.
+// TestDependenciesAreFetchedWhereWorkRests lets the fetching of dependencies through where nothing is at work: at rest,
+// and where work stopped for a person. What comes of it changes nothing about the work.
 func TestDependenciesAreFetchedWhereWorkRests(t *testing.T) {
 	w := &world{plan: twoSteps(), failChecks: 4}
 	b := approved(t, w)
@@ -25,7 +26,8 @@ func TestDependenciesAreFetchedWhereWorkRests(t *testing.T) {
 	for _, failed := range []bool{true, false} {
 		b.do(preparing(true))
 		e := b.look().Effect
-		if e == nil || e.What() != effect.KindPrepare || e.Effect.Place.Tree != was.Task.Place.Tree || e.Effect.Task != "" {
+		if e == nil || e.What() != effect.KindPrepare || e.Effect.Place.Tree != was.Task.Place.Tree ||
+			e.Effect.Task != "" {
 			t.Fatalf("%+v", e)
 		}
 		if _, err := b.try(preparing(true)); pawl.CodeOf(err) != pawl.CodeBusy {
@@ -38,7 +40,8 @@ func TestDependenciesAreFetchedWhereWorkRests(t *testing.T) {
 			return effect.Succeeded(effect.PrepareResult{})
 		})
 		now := b.look()
-		if now.Session.State != "BLOCKED" || now.Session.Effect != "" || !reflect.DeepEqual(now.Session.Blocked, was.Session.Blocked) || now.Task.State != was.Task.State || b.recorded("COMMAND_DONE") == "" {
+		if now.Session.State != "BLOCKED" || now.Session.Effect != "" || !reflect.DeepEqual(now.Session.Blocked,
+			was.Session.Blocked) || now.Task.State != was.Task.State || b.recorded("COMMAND_DONE") == "" {
 			t.Errorf("the work is another: %+v", now.Session)
 		}
 	}

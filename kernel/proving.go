@@ -36,7 +36,8 @@ func checksDone(tx *Tx, r effect.Receipt) error {
 	}
 	for _, o := range result.Outcomes {
 		if missingMachine(o) {
-			return block(tx, BlockedEnvironment, "", firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
+			return block(tx, BlockedEnvironment, "",
+				firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
 		}
 	}
 	if err := changeMeasured(tx, result.Changed); err != nil {
@@ -54,8 +55,8 @@ func checksDone(tx *Tx, r effect.Receipt) error {
 	return checksFailed(tx, result)
 }
 
-// looksBack has the checks that failed first run on what the work started from, where that is a commit. Whoever repairs or
-// judges the failure should know whether the work has anything to do with it.
+// looksBack has the checks that failed first run on what the work started from, where that is a commit. Whoever repairs
+// or judges the failure should know whether the work has anything to do with it.
 func looksBack(tx *Tx, result effect.VerifyResult) bool {
 	t := tx.Task
 	if t.LookedBack || t.Place.InPlace || !t.Place.Git || t.Base == "" {
@@ -70,12 +71,13 @@ func looksBack(tx *Tx, result effect.VerifyResult) bool {
 	if len(failing) == 0 || remembers(tx, failing) {
 		return false
 	}
-	tx.emit(effect.KindVerify, effect.VerifySpec{Checks: failing, Required: true, PerCheck: tx.Config.PerCheck, At: t.Base}, true)
+	tx.emit(effect.KindVerify, effect.VerifySpec{Checks: failing, Required: true, PerCheck: tx.Config.PerCheck,
+		At: t.Base}, true)
 	return true
 }
 
-// remembers takes what failed before the work began from what is known of its base, where that is known of all these checks, so
-// that nothing is run twice.
+// remembers takes what failed before the work began from what is known of its base, where that is known of all these
+// checks, so that nothing is run twice.
 func remembers(tx *Tx, failing []effect.Check) bool {
 	t := tx.Task
 	before := map[string]string{}
@@ -161,7 +163,8 @@ func checksFailed(tx *Tx, result effect.VerifyResult) error {
 	result.Outcomes = t.compared(t.marked(result.Outcomes))
 	t.Verified = &result
 	tx.touch(t)
-	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed, Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
+	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed,
+		Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
 	for _, o := range result.Outcomes {
 		if o.Failed() {
 			f.What, f.Output = o.Name, clip(o.Output)
@@ -179,7 +182,8 @@ func summary(v effect.VerifyResult) map[string]any {
 	outcomes := make([]map[string]any, 0, len(v.Outcomes))
 	for _, o := range v.Outcomes {
 		line := map[string]any{
-			"gate_name": o.Name, "command": o.Command, "status": o.Status, "exit_code": o.ExitCode, "duration_ms": o.DurationMS, "output_digest": o.Digest,
+			"gate_name": o.Name, "command": o.Command, "status": o.Status, "exit_code": o.ExitCode,
+			"duration_ms": o.DurationMS, "output_digest": o.Digest,
 		}
 		if o.LeftOut() {
 			line["missing"] = o.Missing
@@ -189,15 +193,16 @@ func summary(v effect.VerifyResult) map[string]any {
 		}
 		outcomes = append(outcomes, line)
 	}
-	out := map[string]any{"passed": v.Passed, "tree": v.Tree, "env_digest": v.EnvDigest, "gates_executed": outcomes, "tampered": v.Tampered}
+	out := map[string]any{"passed": v.Passed, "tree": v.Tree, "env_digest": v.EnvDigest, "gates_executed": outcomes,
+		"tampered": v.Tampered}
 	if len(v.Dependencies) > 0 {
 		out["dependencies"] = v.Dependencies
 	}
 	return out
 }
 
-// passedUnlessTouched lets a verification count, after a person has approved that the work changed what it is judged by. A
-// run that nobody attends waits for its person just the same (docs/spec/task.md#d7).
+// passedUnlessTouched lets a verification count, after a person has approved that the work changed what it is judged
+// by. A run that nobody attends waits for its person just the same (docs/spec/task.md#d7).
 func passedUnlessTouched(tx *Tx) error {
 	t := tx.Task
 	files, hash := touched(t, t.Verified)
@@ -240,7 +245,8 @@ func checksRefused(tx *Tx, a *Approval, reason string) error {
 	}
 	tx.Turn.Return = ""
 	return workFailed(tx, effect.Failure{
-		What: "checks changed: " + a.Detail, Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Key: "kernel.checks_refused", Args: []string{a.Detail}, Output: reason,
+		What: "checks changed: " + a.Detail, Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied,
+		Key: "kernel.checks_refused", Args: []string{a.Detail}, Output: reason,
 	})
 }
 
@@ -270,7 +276,8 @@ func runGates(tx *Tx) error {
 	var checks []effect.Check
 	for _, name := range t.Gates {
 		if v := ask(func() Verdict { return m.ValidateGate(modeTask(tx, t), name) }); v.Decision != Approved {
-			return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.ModeName(), name, v.Reason))
+			return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.ModeName(),
+				name, v.Reason))
 		}
 		checks = append(checks, effect.Check{Name: name, Kind: "gate"})
 	}
@@ -280,8 +287,8 @@ func runGates(tx *Tx) error {
 	return nil
 }
 
-// gatesDone takes the result of the gates. A gate that failed sends the task back to the queue while the retry budget lasts,
-// and ends it otherwise (docs/spec/task.md#d5).
+// gatesDone takes the result of the gates. A gate that failed sends the task back to the queue while the retry budget
+// lasts, and ends it otherwise (docs/spec/task.md#d5).
 func gatesDone(tx *Tx, r effect.Receipt) error {
 	if tx.Run == nil {
 		return gatedAlone(tx, r)
@@ -293,7 +300,8 @@ func gatesDone(tx *Tx, r effect.Receipt) error {
 	}
 	retry := keepGates(tx, result)
 	if files, _ := touched(t, &result); len(files) > 0 {
-		return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept", strings.Join(files, ", ")))
+		return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept",
+			strings.Join(files, ", ")))
 	}
 	if result.Passed && (t.Verified == nil || result.Tree == t.Verified.TreeAfter) {
 		t.Tree = result.Tree
@@ -301,11 +309,13 @@ func gatesDone(tx *Tx, r effect.Receipt) error {
 		return nil
 	}
 	if result.Passed {
-		return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree, t.Verified.TreeAfter))
+		return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree,
+			t.Verified.TreeAfter))
 	}
 	failure := firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", result.FailedNames()))
 	if r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine) {
-		return gatesFailed(tx, BlockedEnvironment, failure) // the machine does not mend itself (docs/spec/session.md#a13)
+		// the machine does not mend itself (docs/spec/session.md#a13)
+		return gatesFailed(tx, BlockedEnvironment, failure)
 	}
 	if !retry {
 		return gatesFailed(tx, BlockedFuse, failure)
@@ -321,9 +331,9 @@ func keepGates(tx *Tx, result effect.VerifyResult) (retry bool) {
 	return gateResults(tx, result)
 }
 
-// gatedAlone takes the result of the gates of a task outside a run. Whoever moves the task by hand has the evidence with that,
-// and makes the move. Where the task's runner asked for the gates and all of them passed, the task is verified and closed.
-// Where the task has got another lease since, they say nothing about what its runner does.
+// gatedAlone takes the result of the gates of a task outside a run. Whoever moves the task by hand has the evidence
+// with that, and makes the move. Where the task's runner asked for the gates and all of them passed, the task is
+// verified and closed. Where the task has got another lease since, they say nothing about what its runner does.
 func gatedAlone(tx *Tx, r effect.Receipt) error {
 	t, lease := tx.Task, tx.Effect.lease()
 	if lease != 0 && lease != t.Epoch {
@@ -417,8 +427,8 @@ func missingMachine(o effect.CheckOutcome) bool {
 	return o.Environment && o.Status != effect.CheckPassed
 }
 
-// toBranch lands the verified tree. An issue of the board is one of many whose work lands on the same branch: it is brought
-// onto what the branch has become first.
+// toBranch lands the verified tree. An issue of the board is one of many whose work lands on the same branch: it is
+// brought onto what the branch has become first.
 func toBranch(tx *Tx) {
 	t := tx.Task
 	if tx.Session.Number == 0 || t.Place.InPlace || t.Branch == "" || t.UpToDate {
@@ -428,8 +438,8 @@ func toBranch(tx *Tx) {
 	tx.emit(effect.KindRebase, effect.RebaseSpec{Branch: t.Branch, Base: t.Base, Tree: t.Tree}, true)
 }
 
-// rebaseDone lands the work where the branch is still what the gates ran on. Otherwise what has come out of the merge is verified
-// as a whole before it may land.
+// rebaseDone lands the work where the branch is still what the gates ran on. Otherwise what has come out of the merge
+// is verified as a whole before it may land.
 func rebaseDone(tx *Tx, r effect.Receipt) error {
 	t := tx.Task
 	result, err := effect.Decode[effect.RebaseResult](r.Result)
@@ -445,7 +455,8 @@ func rebaseDone(tx *Tx, r effect.Receipt) error {
 				tx.touch(i)
 			}
 		}
-		tx.record(t, AuditLandingConflict, audit.Warn, map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
+		tx.record(t, AuditLandingConflict, audit.Warn,
+			map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
 		failure := pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict", t.Branch, strings.Join(at, ", "))
 		return gatesFailed(tx, BlockedDependency, failure.Because(errors.New(conflictText(result.Conflicts))))
 	}
@@ -454,7 +465,8 @@ func rebaseDone(tx *Tx, r effect.Receipt) error {
 		land(tx)
 		return nil
 	}
-	tx.record(t, AuditResultRebased, audit.Info, map[string]any{"from": t.Base, "onto": result.Base, "tree": result.Tree})
+	tx.record(t, AuditResultRebased, audit.Info,
+		map[string]any{"from": t.Base, "onto": result.Base, "tree": result.Tree})
 	t.Base, t.Tree, t.Gate, t.Moved = result.Base, result.Tree, nil, true
 	tx.touch(t)
 	tx.emit(effect.KindVerify, checksOf(tx, t), true)
@@ -490,16 +502,18 @@ func checksOf(tx *Tx, t *Task) effect.VerifySpec {
 	return spec
 }
 
-// verifiedAgain takes the verification of work that was brought onto another base. What does not hold there is repaired like
-// any failure of a gate.
+// verifiedAgain takes the verification of work that was brought onto another base. What does not hold there is repaired
+// like any failure of a gate.
 func verifiedAgain(tx *Tx, result effect.VerifyResult, r effect.Receipt) error {
 	switch {
 	case result.Passed || !tx.Task.Plan.Verification.Required:
 		return runGates(tx)
 	case r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine):
-		return gatesFailed(tx, BlockedEnvironment, firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", result.FailedNames())))
+		return gatesFailed(tx, BlockedEnvironment,
+			firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", result.FailedNames())))
 	}
-	return gatesRetry(tx, firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", result.FailedNames())))
+	return gatesRetry(tx, firstError(r.Err(),
+		pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", result.FailedNames())))
 }
 
 // land asks to land the verified tree. Everything that can fail happens before VERIFIED (docs/spec/task.md#d4).

@@ -32,7 +32,8 @@ func (c *Stop) Decide(tx *Tx) error {
 	t := tx.Task
 	unknown := dropEffect(tx)
 	s.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: effect.Fault{
-		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(tx.env.Actor), c.Reason},
+		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(tx.env.Actor),
+			c.Reason},
 	}}
 	if c.Copied != "" {
 		s.Blocked.Error.Key, s.Blocked.Error.Args = "kernel.stopped_copy", []string{c.Copied}
@@ -75,8 +76,8 @@ func blockedTask(tx *Tx, op string) (*Blocked, error) {
 	return tx.Session.Blocked, nil
 }
 
-// byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number of
-// times; a person may always.
+// byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number
+// of times; a person may always.
 func byBoard(tx *Tx) bool {
 	return tx.Issue != nil && tx.Issue.Number > 0 && tx.env.Actor.Kind() == pawl.KindPolicy
 }
@@ -108,7 +109,8 @@ func (c *Fix) Decide(tx *Tx) error {
 	if err := addSteps(tx, c.Steps); err != nil {
 		return err
 	}
-	// What a person mended does not count as the same failure again; how often a task is retried is bounded all the same.
+	// What a person mended does not count as the same failure again; how often a task is retried is bounded all the
+	// same.
 	t.Fixes, t.Exit, t.Reason, t.Gate, t.GateNote, t.Retry.Reasons = 0, "", "", nil, "", nil
 	tx.Session.AutoFix, tx.Session.Blocked = 0, nil
 	tx.record(t, AuditHumanHelp, audit.Info, map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
@@ -126,9 +128,11 @@ func (c *Fix) Decide(tx *Tx) error {
 		countRetry(tx, t, 0)
 		return nil
 	}
-	tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction, AnsweredBy: tx.env.Actor, AnsweredAt: tx.now, Note: c.Note}
+	tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction,
+		AnsweredBy: tx.env.Actor, AnsweredAt: tx.now, Note: c.Note}
 	tx.create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
-	tx.record(tx.Approval, AuditApprovalGranted, audit.Info, map[string]any{"about": "unblock", "task": t.ID, "note": c.Note})
+	tx.record(tx.Approval, AuditApprovalGranted, audit.Info,
+		map[string]any{"about": "unblock", "task": t.ID, "note": c.Note})
 	if err := tx.apply(HelpedBlocked, note(c.Note)); err != nil {
 		return err
 	}
@@ -143,7 +147,10 @@ func modeRetry(tx *Tx, t *Task) error {
 	if err != nil {
 		return err
 	}
-	if v := ask(func() Verdict { return m.EvaluateRetry(modeTask(tx, t), t.Retry, tx.Config.Retry) }); v.Decision != Approved {
+	if v := ask(func() Verdict {
+		return m.EvaluateRetry(modeTask(tx, t), t.Retry,
+			tx.Config.Retry)
+	}); v.Decision != Approved {
 		return pawl.Fail(pawl.CodeRetryNotAllowed, "kernel.mode_retry", t.ModeName(), v.Reason)
 	}
 	return nil
@@ -206,8 +213,8 @@ func callIndex(tx *Tx, call effect.ToolCall) int {
 	return 0
 }
 
-// addSteps appends steps that a person gives. The person stands for what the policy would ask about; what it denies stays
-// denied.
+// addSteps appends steps that a person gives. The person stands for what the policy would ask about; what it denies
+// stays denied.
 func addSteps(tx *Tx, steps []plan.Step) error {
 	if len(steps) == 0 {
 		return nil
@@ -283,8 +290,8 @@ func (c *Rollback) Decide(tx *Tx) error {
 	return nil
 }
 
-// bringBack asks for what a rollback needs, once it is known what was changed: the restoration of the user's own tree, or
-// the end of the worktree.
+// bringBack asks for what a rollback needs, once it is known what was changed: the restoration of the user's own tree,
+// or the end of the worktree.
 func bringBack(tx *Tx) {
 	if t := tx.Task; t.Place.InPlace && t.Ready.Checkpoint {
 		tx.emit(effect.KindRestore, backToCheckpoint(tx, "before-rollback-"), true)
@@ -296,15 +303,16 @@ func bringBack(tx *Tx) {
 // backToCheckpoint asks to undo everything that the task changed in the tree.
 func backToCheckpoint(tx *Tx, safety string) effect.RestoreSpec {
 	t := tx.Task
-	spec := effect.RestoreSpec{Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: safety + checkpointName(tx)}
+	spec := effect.RestoreSpec{Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: safety +
+		checkpointName(tx)}
 	if t.Ready.Tracked {
 		spec.Expect, spec.Spans = spec.Target, t.Spans
 	}
 	return spec
 }
 
-// keepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing is
-// lost; without a worktree there is nothing to save.
+// keepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing
+// is lost; without a worktree there is nothing to save.
 func keepWork(tx *Tx) {
 	t := tx.Task
 	if t.Ready.Worktree && !t.Ready.Cleaned {
@@ -345,15 +353,17 @@ func workRestored(tx *Tx, r effect.Receipt) error {
 // stepTakenBack notes what a rollback, an undo or a redo of the whole run left in the user's own tree.
 func stepTakenBack(tx *Tx, result effect.RestoreResult) {
 	tx.record(tx.Task, AuditTreeRestored, audit.Info, map[string]any{
-		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept, "cut": result.Cut,
+		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept,
+		"cut": result.Cut,
 	})
 	restoredBy(tx, result)
-	tx.Run.SkippedFiles, tx.Run.TruncatedFiles, tx.Run.Restored = result.Kept, result.Cut, &effect.Span{Before: result.Before, After: result.After}
+	tx.Run.SkippedFiles, tx.Run.TruncatedFiles, tx.Run.Restored = result.Kept, result.Cut,
+		&effect.Span{Before: result.Before, After: result.After}
 	tx.touch(tx.Run)
 }
 
-// restoredBy notes a restoration among the task's spans: it is no change of its own to be undone, but it is no one else's
-// either.
+// restoredBy notes a restoration among the task's spans: it is no change of its own to be undone, but it is no one
+// else's either.
 func restoredBy(tx *Tx, result effect.RestoreResult) {
 	t := tx.Task
 	t.Tree = result.After
@@ -367,7 +377,8 @@ func restoredBy(tx *Tx, result effect.RestoreResult) {
 func workSaved(tx *Tx, r effect.Receipt) error {
 	if r.OK {
 		if made, err := effect.Decode[effect.CheckpointResult](r.Result); err == nil {
-			keepCheckpoint(tx, CheckpointDoc{CheckpointResult: made, Task: tx.Task.ID, Place: tx.Task.Place}, tx.Task.ID, "unfinished")
+			keepCheckpoint(tx, CheckpointDoc{CheckpointResult: made, Task: tx.Task.ID, Place: tx.Task.Place},
+				tx.Task.ID, "unfinished")
 			tx.Run.Saved = made.Ref
 			tx.touch(tx.Run)
 		}
@@ -418,14 +429,15 @@ func workCleaned(tx *Tx, r effect.Receipt) error {
 // maxLogged is how many changed files an entry of the CHANGELOG names.
 const maxLogged = 20
 
-// changelog is what the run has to say in the CHANGELOG: what landed, and that a person has confirmed an extremely high risk
-// (docs/spec/workflow.md#knowledge-base, docs/spec/workflow.md#ehrb).
+// changelog is what the run has to say in the CHANGELOG: what landed, and that a person has confirmed an extremely high
+// risk (docs/spec/workflow.md#knowledge-base, docs/spec/workflow.md#ehrb).
 func changelog(tx *Tx) []effect.LogEntry {
 	r, t := tx.Run, tx.Task
 	if r == nil || t == nil || r.Land == nil || tx.Solution == nil {
 		return nil
 	}
-	e := effect.LogEntry{At: t.EndedAt, Kind: string(knowledge.Changed), Text: firstLine(tx.Solution.Plan.Goal), Commit: r.Land.Commit, ID: t.ID, Language: tx.Config.Language}
+	e := effect.LogEntry{At: t.EndedAt, Kind: string(knowledge.Changed), Text: firstLine(tx.Solution.Plan.Goal),
+		Commit: r.Land.Commit, ID: t.ID, Language: tx.Config.Language}
 	if e.Language == "" {
 		e.Language = r.Lang
 	}
@@ -451,7 +463,8 @@ func changelog(tx *Tx) []effect.LogEntry {
 		e.Package, e.Folder = r.Package, solution.ArchiveDir(r.Package)
 	}
 	out := []effect.LogEntry{e}
-	if a := tx.Approval; dangerous(tx.Solution) && a != nil && a.State == ApprovalGranted && a.AnsweredBy.Kind() == pawl.KindUser {
+	if a := tx.Approval; dangerous(tx.Solution) && a != nil && a.State == ApprovalGranted &&
+		a.AnsweredBy.Kind() == pawl.KindUser {
 		risk := e
 		risk.Kind, risk.ID, risk.Files, risk.At = string(knowledge.RiskConfirmed), t.ID+"-risk", nil, a.AnsweredAt
 		risk.Text += " (" + string(a.AnsweredBy) + ")"
@@ -460,8 +473,8 @@ func changelog(tx *Tx) []effect.LogEntry {
 	return out
 }
 
-// archiveFiles returns what the end of the run leaves behind. Its content depends on the run alone and not on the moment,
-// so that an archive that is tried again writes the same files.
+// archiveFiles returns what the end of the run leaves behind. Its content depends on the run alone and not on the
+// moment, so that an archive that is tried again writes the same files.
 func archiveFiles(tx *Tx) []pawl.ProjectedFile {
 	if tx.Run == nil || tx.Solution == nil || tx.Task == nil {
 		return nil
@@ -483,7 +496,8 @@ func (s *Snapshot) Package() view.Package {
 	if t == nil {
 		return p
 	}
-	p.Task, p.Label, p.Title, p.State, p.Land, p.Ended = t.ID, t.Label, t.Title, t.State, view.LandingOf(t.Land), EndedAt(r, t)
+	p.Task, p.Label, p.Title, p.State, p.Land, p.Ended = t.ID, t.Label, t.Title, t.State, view.LandingOf(t.Land),
+		EndedAt(r, t)
 	if t.Plan != nil {
 		p.Plan = *t.Plan
 	}
@@ -584,7 +598,8 @@ func reverseRun(tx *Tx, named string, again bool) error {
 			commit, verb = r.Revert.Commit, "Redo: "
 		}
 		tx.emit(effect.KindRevert, effect.RevertSpec{
-			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" + t.Label, Subject: firstLine(verb + t.Title), Body: "Reverts commit " + commit + ".\n", At: tx.now,
+			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" +
+				t.Label, Subject: firstLine(verb + t.Title), Body: "Reverts commit " + commit + ".\n", At: tx.now,
 		}, true)
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
@@ -640,8 +655,8 @@ func undoable(tx *Tx) (*Task, error) {
 	return t, nil
 }
 
-// undoStep takes back what one step changed. The step counts as skipped from then on, so that work that goes on leaves it
-// out.
+// undoStep takes back what one step changed. The step counts as skipped from then on, so that work that goes on leaves
+// it out.
 func undoStep(tx *Tx, step string) error {
 	t, err := undoable(tx)
 	if err != nil {
@@ -713,7 +728,8 @@ func stepRestored(tx *Tx, spec effect.RestoreSpec, r effect.Receipt) error {
 	p := t.Plan.Clone()
 	t.Plan, t.Gate, s.LastError = &p, nil, nil
 	if i, ok := p.Find(spec.Step); ok && undone {
-		t.Undone = append([]UndoneStep{{Step: spec.Step, Status: p.Steps[i].Status, Before: result.Before, After: result.After}}, t.Undone...)
+		t.Undone = append([]UndoneStep{{Step: spec.Step, Status: p.Steps[i].Status, Before: result.Before,
+			After: result.After}}, t.Undone...)
 		p.Steps[i].Status = plan.Skipped
 	} else if ok && len(t.Undone) > 0 {
 		p.Steps[i].Status, t.Undone = t.Undone[0].Status, slices.Clone(t.Undone[1:])
@@ -728,7 +744,8 @@ func stepRestored(tx *Tx, spec effect.RestoreSpec, r effect.Receipt) error {
 	if !undone {
 		event = AuditStepRedone
 	}
-	tx.record(t, event, audit.Info, map[string]any{"step": spec.Step, "changed": len(result.Changed), "before": result.Before, "after": result.After})
+	tx.record(t, event, audit.Info, map[string]any{"step": spec.Step, "changed": len(result.Changed),
+		"before": result.Before, "after": result.After})
 	return nil
 }
 
@@ -755,7 +772,8 @@ func runUndone(tx *Tx, r effect.Receipt) error {
 		if result.Outcome != effect.Landed {
 			kept := info(pawl.Fail(pawl.CodeConflict, "kernel.undo_kept", result.Branch, result.Command))
 			tx.Session.LastError = &kept
-			tx.record(tx.Run, AuditUndoKept, audit.Warn, map[string]any{"branch": result.Branch, "commit": result.Commit})
+			tx.record(tx.Run, AuditUndoKept, audit.Warn,
+				map[string]any{"branch": result.Branch, "commit": result.Commit})
 			return nil
 		}
 		if tx.Run.Undone {

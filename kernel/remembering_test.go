@@ -12,13 +12,14 @@ import (
 	"pawl/machine/task"
 )
 
-// TestTaskTakenByAnotherProcess: a kernel remembers the lease of a single task that it claimed. When another process has given
-// the task to a runner of its own meanwhile, the store's word counts, for heartbeats as for moves.
+// TestTaskTakenByAnotherProcess: a kernel remembers the lease of a single task that it claimed. When another process
+// has given the task to a runner of its own meanwhile, the store's word counts, for heartbeats as for moves.
 func TestTaskTakenByAnotherProcess(t *testing.T) {
 	b := newBench(t)
 	id := b.taskIn(task.Running)
 	beat := func(token int64) error {
-		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1", Command: &kernel.Heartbeat{Task: id, Token: token}})
+		_, err := b.k.Do(context.Background(),
+			kernel.Envelope{Actor: "runner:r1", Command: &kernel.Heartbeat{Task: id, Token: token}})
 		return err
 	}
 	if err := beat(1); err != nil {
@@ -41,7 +42,8 @@ func TestTaskTakenByAnotherProcess(t *testing.T) {
 	if err := beat(1); !errors.Is(err, pawl.ErrFenced) {
 		t.Errorf("a heartbeat for a lease that is gone: %v", err)
 	}
-	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1", Command: &kernel.Transition{Task: id, To: task.Verifying, Token: 1}}); !errors.Is(err, pawl.ErrFenced) {
+	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1",
+		Command: &kernel.Transition{Task: id, To: task.Verifying, Token: 1}}); !errors.Is(err, pawl.ErrFenced) {
 		t.Errorf("a move under a lease that is gone: %v", err)
 	}
 	if err := beat(2); err != nil {
@@ -50,7 +52,8 @@ func TestTaskTakenByAnotherProcess(t *testing.T) {
 	b.verifyAudit()
 }
 
-// TestGatesByAnotherProcess: a task that is remembered without the evidence of its gates is decided anew on what is stored.
+// TestGatesByAnotherProcess: a task that is remembered without the evidence of its gates is decided anew on what is
+// stored.
 func TestGatesByAnotherProcess(t *testing.T) {
 	b := newBench(t)
 	id := b.taskIn(task.Verifying)
@@ -74,7 +77,8 @@ func TestGatesByAnotherProcess(t *testing.T) {
 		actor pawl.Actor
 		to    task.State
 	}{{"verifier:r1", task.Verified}, {"system", task.Done}} {
-		if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: c.actor, Command: &kernel.Transition{Task: id, To: c.to}}); err != nil {
+		if _, err := b.k.Do(context.Background(),
+			kernel.Envelope{Actor: c.actor, Command: &kernel.Transition{Task: id, To: c.to}}); err != nil {
 			t.Errorf("%s: %v", c.to, err)
 		}
 	}

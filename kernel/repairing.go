@@ -56,7 +56,8 @@ func dropRepair(tx *Tx) {
 	tx.touch(tx.Task)
 }
 
-// disposeTask lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its own.
+// disposeTask lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its
+// own.
 func disposeTask(tx *Tx, t *Task) {
 	m, err := tx.Config.modeOf(t.Mode)
 	if err != nil {
@@ -74,7 +75,8 @@ func disposeTask(tx *Tx, t *Task) {
 	tx.touch(t)
 }
 
-// environmental reports whether a failure is one of the machine, which no repair of the work can mend (docs/spec/session.md#a13).
+// environmental reports whether a failure is one of the machine, which no repair of the work can mend
+// (docs/spec/session.md#a13).
 func environmental(c pawl.Code) bool {
 	switch c {
 	case pawl.CodeEnvironment, pawl.CodeDiskFull, pawl.CodeReadOnly, pawl.CodeSandbox, pawl.CodeIO:
@@ -113,8 +115,8 @@ func gatesFailed(tx *Tx, kind BlockedKind, failure error) error {
 	return tx.apply(GatesFailed, kept.Key)
 }
 
-// workFailed counts a failure: the first one opens the repair, a later one means that the repair at work failed. The turn is
-// in RECOVERING already.
+// workFailed counts a failure: the first one opens the repair, a later one means that the repair at work failed. The
+// turn is in RECOVERING already.
 func workFailed(tx *Tx, f effect.Failure) error {
 	t := tx.Task
 	again := len(t.Failures) > 0 && sameFailure(t.Failures[len(t.Failures)-1], f)
@@ -137,7 +139,8 @@ func sameFailure(before, now effect.Failure) bool {
 	if before.What != now.What || before.Tree != now.Tree || now.Tree == "" {
 		return false
 	}
-	return now.Fingerprint != "" && now.Fingerprint == before.Fingerprint || now.Fingerprint == "" && now.Output == before.Output
+	return now.Fingerprint != "" && now.Fingerprint == before.Fingerprint || now.Fingerprint == "" &&
+		now.Output == before.Output
 }
 
 // fixFailed counts a repair that failed. Again says that it changed nothing and that the same failure came back.
@@ -145,7 +148,8 @@ func fixFailed(tx *Tx, again bool) {
 	tx.Task.Fixes++
 	tx.Session.AutoFix = tx.Task.Fixes
 	tx.touch(tx.Session)
-	tx.record(tx.Task, AuditFixFailed, audit.Warn, map[string]any{"attempt": tx.Task.Fixes, "repair": tx.Turn.Fix, "failure": tx.Turn.Failure.What, "again": again})
+	tx.record(tx.Task, AuditFixFailed, audit.Warn, map[string]any{"attempt": tx.Task.Fixes, "repair": tx.Turn.Fix,
+		"failure": tx.Turn.Failure.What, "again": again})
 	tx.Turn.Fix = 0
 }
 
@@ -159,7 +163,8 @@ func blowFuse(tx *Tx, f effect.Failure, again bool) error {
 	t.Retry.because(f.What + " " + f.Fingerprint)
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	tx.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: effect.Fault{
-		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{itoa(t.Fixes), f.What}, Detail: f.Output,
+		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{itoa(t.Fixes),
+			f.What}, Detail: f.Output,
 	}}
 	disposeTask(tx, t)
 	return tx.apply(FuseBlown, "the last repair failed: "+f.What)
@@ -168,7 +173,8 @@ func blowFuse(tx *Tx, f effect.Failure, again bool) error {
 // askRepair asks the agent for a repair of the present failure.
 func askRepair(tx *Tx) {
 	t := tx.Task
-	spec := effect.RepairSpec{Agent: tx.Run.Agent, Plan: *t.Plan, Attempt: t.Fixes + 1, Failure: *tx.Turn.Failure, Earlier: t.Failures[:max(0, len(t.Failures)-1)]}
+	spec := effect.RepairSpec{Agent: tx.Run.Agent, Plan: *t.Plan, Attempt: t.Fixes + 1, Failure: *tx.Turn.Failure,
+		Earlier: t.Failures[:max(0, len(t.Failures)-1)]}
 	if tx.Run.Context != nil {
 		spec.Context = *tx.Run.Context
 	}
@@ -180,16 +186,17 @@ func askRepair(tx *Tx) {
 	tx.emit(effect.KindRepair, spec, true)
 }
 
-// repairMade takes the agent's repair: it is checked and judged like a plan. No repair, or one that is not allowed, counts
-// as a failed one. An agent that would know none the next time either is not asked again: nothing was tried, and a person is
-// needed now.
+// repairMade takes the agent's repair: it is checked and judged like a plan. No repair, or one that is not allowed,
+// counts as a failed one. An agent that would know none the next time either is not asked again: nothing was tried, and
+// a person is needed now.
 func repairMade(tx *Tx, r effect.Receipt) error {
 	if r.Code == pawl.CodeBudget {
 		return block(tx, BlockedBudget, "", r.Err())
 	}
 	result, err := effect.Decode[effect.RepairResult](r.Result)
 	if err == nil && r.OK && len(result.Steps) == 0 && result.Final {
-		tx.record(tx.Task, AuditFixUnknown, audit.Warn, map[string]any{"failure": tx.Turn.Failure.What, "why": result.Why, "failed": tx.Task.Fixes})
+		tx.record(tx.Task, AuditFixUnknown, audit.Warn,
+			map[string]any{"failure": tx.Turn.Failure.What, "why": result.Why, "failed": tx.Task.Fixes})
 		unknown := pawl.Fail(pawl.CodeBuildFail, "kernel.no_repair", tx.Turn.Failure.What)
 		if result.Why != "" {
 			unknown = unknown.Because(pawl.Fail(pawl.CodeBlocked, result.Why))
@@ -215,8 +222,8 @@ func repairMade(tx *Tx, r effect.Receipt) error {
 	return nil
 }
 
-// giveUp fails the task of an issue for which no repair is known: the board goes on with others, and tells the issues that depend on
-// this one, instead of waiting with them for a person.
+// giveUp fails the task of an issue for which no repair is known: the board goes on with others, and tells the issues
+// that depend on this one, instead of waiting with them for a person.
 func giveUp(tx *Tx, unknown error) error {
 	t := tx.Task
 	kept := info(unknown)
@@ -255,7 +262,8 @@ func planRepair(tx *Tx, steps []plan.Step) (plan.Plan, bool, error) {
 	return next, asks, nil
 }
 
-// startRepair begins a repair, after asking where the policy wants to be asked: unattended runs block instead (docs/spec/task.md#d7).
+// startRepair begins a repair, after asking where the policy wants to be asked: unattended runs block instead
+// (docs/spec/task.md#d7).
 func startRepair(tx *Tx, next plan.Plan, asks bool, why string) error {
 	t := tx.Task
 	if asks && tx.Session.RunMode == pawl.Autonomous {

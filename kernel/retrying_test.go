@@ -12,8 +12,8 @@ import (
 	"pawl/kernel/joint"
 )
 
-// TestCrashInAnAskedCall loses the outcome of a command that an agent asked for between two exchanges. When it happened the
-// agent is told so; when it did not, pawl makes it again, and the agent need not ask for it once more.
+// TestCrashInAnAskedCall loses the outcome of a command that an agent asked for between two exchanges. When it happened
+// the agent is told so; when it did not, pawl makes it again, and the agent need not ask for it once more.
 func TestCrashInAnAskedCall(t *testing.T) {
 	for answer, want := range map[kernel.Answer]string{kernel.AnswerDone: "", kernel.AnswerRetry: "run_terminal_cmd"} {
 		t.Run(string(answer), func(t *testing.T) {
@@ -22,7 +22,8 @@ func TestCrashInAnAskedCall(t *testing.T) {
 			b := newBench(t)
 			b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 			m.plan = intent()
-			b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+			b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w",
+				Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 			for n := 0; ; n++ {
 				s := b.look()
 				if s.Effect != nil && s.Effect.What() == effect.KindTool {
@@ -35,7 +36,8 @@ func TestCrashInAnAskedCall(t *testing.T) {
 			id := b.look().Effect.ID
 			b.do(&kernel.Begin{Effect: id, Owner: "r1"})
 			b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown})
-			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedQuestion || s.Session.Blocked.Effect != id {
+			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedQuestion ||
+				s.Session.Blocked.Effect != id {
 				t.Fatalf("session %s %+v", s.Session.State, s.Session.Blocked)
 			}
 			b.do(&kernel.Fix{Answer: answer})
@@ -43,7 +45,8 @@ func TestCrashInAnAskedCall(t *testing.T) {
 			if got := strings.Join(m.made, " "); got != want {
 				t.Errorf("made %q, want %q", got, want)
 			}
-			if told := m.asked[len(m.asked)-1].Messages; len(m.asked) != 2 || len(told) != 2 || told[1].Call != "a" || told[1].Failed {
+			if told := m.asked[len(m.asked)-1].Messages; len(m.asked) != 2 || len(told) != 2 || told[1].Call != "a" ||
+				told[1].Failed {
 				t.Errorf("after %d exchanges the agent was told %+v", len(m.asked), told)
 			}
 			if s := b.look(); s.Session.State != "IDLE" {

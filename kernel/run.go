@@ -48,7 +48,8 @@ func packageUsed(tx *Tx) {
 		return
 	}
 	state := SolutionUsed
-	if tx.Run.Outcome == OutcomePlanned || tx.Run.Command == execCommand && (tx.Task == nil || tx.Task.State == string(task.Canceled) && tx.Task.StartedAt.IsZero()) {
+	if tx.Run.Outcome == OutcomePlanned || tx.Run.Command == execCommand &&
+		(tx.Task == nil || tx.Task.State == string(task.Canceled) && tx.Task.StartedAt.IsZero()) {
 		state = SolutionDraft
 	}
 	tx.Solution.State = state
@@ -94,7 +95,8 @@ func askFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail stri
 	tx.create(tx.Approval, KindApproval, "", subject, ApprovalPending)
 	tx.Session.Approval = tx.Approval.ID
 	tx.touch(tx.Session)
-	tx.record(tx.Approval, AuditApprovalRequested, audit.Info, map[string]any{"about": about, "hash": hash, "scope": scope})
+	tx.record(tx.Approval, AuditApprovalRequested, audit.Info,
+		map[string]any{"about": about, "hash": hash, "scope": scope})
 }
 
 // answerApproval settles an approval.
@@ -111,8 +113,8 @@ func answerApproval(tx *Tx, a *Approval, state string, by pawl.Actor, note strin
 	tx.record(a, auditApprovalAs.in(state), level, data)
 }
 
-// dropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at work
-// and may not be repeated leaves the question whether it happened, and its id is returned.
+// dropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at
+// work and may not be repeated leaves the question whether it happened, and its id is returned.
 func dropEffect(tx *Tx) string {
 	e := tx.Effect
 	if tx.Task != nil {
@@ -141,8 +143,8 @@ func dropEffect(tx *Tx) string {
 // newestPoint asks for the name of the newest checkpoint, behind which a new one is numbered.
 var newestPoint = newest(KindCheckpoint, 1).hot()
 
-// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (docs/spec/session.md#a9). The sessions
-// of issues work at the same time, so each has names of its own.
+// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken
+// (docs/spec/session.md#a9). The sessions of issues work at the same time, so each has names of its own.
 func checkpointName(tx *Tx) string {
 	base := "chk-" + tx.now.UTC().Format("200601021504")
 	if tx.Session.Number == 0 {
@@ -186,8 +188,8 @@ func (*CreateCheckpoint) Decide(tx *Tx) error {
 	return nil
 }
 
-// keepCheckpoint keeps a checkpoint that was made below its owner. Mark is what its record says of it beside where it is, "" for
-// nothing.
+// keepCheckpoint keeps a checkpoint that was made below its owner. Mark is what its record says of it beside where it
+// is, "" for nothing.
 func keepCheckpoint(tx *Tx, c CheckpointDoc, owner, mark string) {
 	tx.create(&c, KindCheckpoint, c.Name, owner, "")
 	data := map[string]any{"name": c.Name, "tree": c.Tree, "ref": c.Ref}
@@ -248,7 +250,8 @@ func nothingToClean() *effect.CleanupResult {
 	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
 }
 
-// sizeFlow takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light (docs/spec/workflow.md#c4).
+// sizeFlow takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light
+// (docs/spec/workflow.md#c4).
 func sizeFlow(tx *Tx, path workflow.Path, reason string) error {
 	if path == workflow.PathTweak && tx.Flow.Mode == workflow.AutoPlan {
 		path = workflow.PathLight
@@ -275,7 +278,8 @@ func sizeFlow(tx *Tx, path workflow.Path, reason string) error {
 // decideKnowledge sets KB_SKIPPED when the flow comes to a point that decides it, and carries it otherwise.
 func decideKnowledge(tx *Tx, at knowledge.Point) {
 	// The variable depends on the mode and the point alone; what becomes of the documents is asked when they are read.
-	d, err := knowledge.Decide(knowledge.Question{Mode: tx.Config.KnowledgeMode, Condition: knowledge.Fine, Coding: true, At: at})
+	d, err := knowledge.Decide(knowledge.Question{Mode: tx.Config.KnowledgeMode, Condition: knowledge.Fine,
+		Coding: true, At: at})
 	if err != nil {
 		return // a mode that does not exist is refused with the settings
 	}
@@ -297,7 +301,8 @@ func modeMoved(tx *Tx, from workflow.Mode, on, when string) {
 	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
 		return
 	}
-	tx.record(tx.Flow, auditModeAs.in(string(r.To)), audit.Info, map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
+	tx.record(tx.Flow, auditModeAs.in(string(r.To)), audit.Info,
+		map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
 }
 
 // outgrows reports whether a change is too large or too dangerous for a tweak, and notes the path that it needs.
@@ -308,7 +313,8 @@ func outgrows(tx *Tx, changed []triage.Changed) bool {
 	if path == workflow.PathTweak {
 		return false
 	}
-	tx.record(tx.Run, AuditPathOutgrown, audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why, "facts": facts})
+	tx.record(tx.Run, AuditPathOutgrown, audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why,
+		"facts": facts})
 	tx.Run.Path, tx.Flow.KBSkipped = path, workflow.Undecided
 	return true
 }
@@ -326,7 +332,8 @@ func packSolution(tx *Tx, p *plan.Plan) (err error) {
 	return nil
 }
 
-// packageName names the package after the plan's goal, or after the requirement where nothing in the goal can be a name.
+// packageName names the package after the plan's goal, or after the requirement where nothing in the goal can be a
+// name.
 func packageName(tx *Tx, p *plan.Plan) (string, error) {
 	taken := func(name string) bool { return isTaken(tx, KindAlias, PackageAlias, name) }
 	text := p.Goal
@@ -339,8 +346,9 @@ func packageName(tx *Tx, p *plan.Plan) (string, error) {
 	return name.String(), err
 }
 
-// changeMeasured looks at what the work on a tweak has really changed. AUTO_FULL goes on as a light iteration, with a package; where a
-// person has approved the plan as it is, it stays a tweak that went beyond its scope, and is logged as one.
+// changeMeasured looks at what the work on a tweak has really changed. AUTO_FULL goes on as a light iteration, with a
+// package; where a person has approved the plan as it is, it stays a tweak that went beyond its scope, and is logged as
+// one.
 func changeMeasured(tx *Tx, files []effect.FileStat) error {
 	if tx.Flow == nil || tx.Flow.Stage != workflow.Tweak || len(files) == 0 || tx.Run.Outgrown {
 		return nil
@@ -377,8 +385,9 @@ func flowInterrupted(tx *Tx, what string) error {
 	return tx.move(tx.Flow, string(workflow.Interrupt), "", "interrupted in "+what, nil)
 }
 
-// keepSilence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and cleared by the
-// answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break: it belongs to the mode.
+// keepSilence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and
+// cleared by the answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break: it belongs to the
+// mode.
 func keepSilence(tx *Tx) {
 	f := tx.Flow
 	if f == nil || tx.Session == nil || !f.Mode.Auto() || ofBoard(tx.env.Command) || tx.Session.Paused {
@@ -391,7 +400,8 @@ func keepSilence(tx *Tx) {
 	switch {
 	case asks && !f.SilenceBroken:
 		f.Vars = f.Vars.BreakSilence()
-		tx.record(f, AuditSilenceBroken, audit.Warn, map[string]any{"mode": f.Mode, "stage": f.Stage, "state": tx.Session.State})
+		tx.record(f, AuditSilenceBroken, audit.Warn,
+			map[string]any{"mode": f.Mode, "stage": f.Stage, "state": tx.Session.State})
 	case !asks && f.SilenceBroken && tx.env.Actor.Kind() == pawl.KindUser:
 		f.Vars = f.Vars.Reply()
 		tx.record(f, AuditSilenceRestored, audit.Info, map[string]any{"by": tx.env.Actor})
@@ -419,7 +429,8 @@ func (*AnswerQuestions) takesFlowOn(tx *Tx) bool {
 	return tx.Turn != nil && tx.Turn.State == string(turn.Clarifying)
 }
 
-// flowFree fails for what would take a flow on, or end it, that an external tool has: its stage is suspended until the tool is left.
+// flowFree fails for what would take a flow on, or end it, that an external tool has: its stage is suspended until the
+// tool is left.
 func flowFree(tx *Tx) error {
 	if tx.Flow == nil || tx.Flow.ToolNesting == 0 || tx.Session == nil || tx.Session.Run == "" {
 		return nil
@@ -430,7 +441,8 @@ func flowFree(tx *Tx) error {
 	return nil
 }
 
-// Decide carries out a command that is no flow. A command that writes is refused while a flow runs (docs/spec/workflow.md#c2).
+// Decide carries out a command that is no flow. A command that writes is refused while a flow runs
+// (docs/spec/workflow.md#c2).
 func (c *Order) Decide(tx *Tx) error {
 	s := tx.Session
 	if s == nil || tx.Flow == nil {
@@ -455,11 +467,13 @@ func (c *Order) Decide(tx *Tx) error {
 	return nil
 }
 
-// prepareDependencies has dependencies fetched. It is no ~command, changes nothing but a cache of pawl's own, and is what a person is
-// told to do where a plan waits for a word or work stopped for the want of dependencies, so that it is let through there, too.
+// prepareDependencies has dependencies fetched. It is no ~command, changes nothing but a cache of pawl's own, and is
+// what a person is told to do where a plan waits for a word or work stopped for the want of dependencies, so that it is
+// let through there, too.
 func prepareDependencies(tx *Tx, c *Order) error {
 	s := tx.Session
-	resting := s.State == string(session.Idle) || s.State == string(session.Confirming) || s.State == string(session.Blocked)
+	resting := s.State == string(session.Idle) || s.State == string(session.Confirming) ||
+		s.State == string(session.Blocked)
 	if !resting || s.Effect != "" || tx.Task != nil && tx.Task.Effect != "" {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
 	}
@@ -497,6 +511,7 @@ func carriedOut(tx *Tx, r effect.Receipt) error {
 			s.LastError = &kept
 		}
 	}
-	tx.record(s, AuditCommandDone, level(r.OK), map[string]any{"effect": tx.Effect.ID, "kind": tx.Effect.What(), "code": r.Code})
+	tx.record(s, AuditCommandDone, level(r.OK), map[string]any{"effect": tx.Effect.ID, "kind": tx.Effect.What(),
+		"code": r.Code})
 	return nil
 }

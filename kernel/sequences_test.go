@@ -17,8 +17,8 @@ import (
 	"pawl/text/triage"
 )
 
-// journey is one way through the stages: what begins it, how the requirement is judged, and what the person chooses where they
-// are asked.
+// journey is one way through the stages: what begins it, how the requirement is judged, and what the person chooses
+// where they are asked.
 type journey struct {
 	start      kernel.Start
 	evaluation triage.Evaluation
@@ -32,21 +32,29 @@ func journeys() map[string]journey {
 	unclear := judged(4, medium)
 	unclear.Questions = []triage.Question{{About: triage.Scope, Key: "triage.ask_scope"}}
 	return map[string]journey{
-		"auto":             {kernel.Start{Command: "~auto"}, judged(8, medium), "", []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
-		"auto tweak":       {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go"}, "EVALUATE TWEAK"},
-		"auto outgrown":    {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go", "b.go", "c.go"}, "EVALUATE TWEAK DEVELOP"},
-		"auto unclear":     {kernel.Start{Command: "~auto"}, unclear, "", []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
-		"auto interactive": {kernel.Start{Command: "~auto", Confirm: true}, judged(8, large), workflow.ChooseInteractive, []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
-		"plan":             {kernel.Start{Command: "~plan"}, judged(8, medium), "", []string{"a.go"}, "EVALUATE ANALYZE DESIGN"},
-		"plan interactive": {kernel.Start{Command: "~plan", Confirm: true}, judged(8, medium), workflow.ChooseInteractive, []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
-		"words":            {kernel.Start{Confirm: true}, judged(8, medium), workflow.ChooseStart, []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
-		"words tweak":      {kernel.Start{Confirm: true}, judged(9, small), workflow.ChooseStart, []string{"a.go"}, "EVALUATE TWEAK"},
-		"exec":             {*given("~exec"), judged(8, medium), "", []string{"a.go"}, "DEVELOP"},
+		"auto": {kernel.Start{Command: "~auto"}, judged(8, medium), "", []string{"a.go"},
+			"EVALUATE ANALYZE DESIGN DEVELOP"},
+		"auto tweak": {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go"}, "EVALUATE TWEAK"},
+		"auto outgrown": {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go", "b.go", "c.go"},
+			"EVALUATE TWEAK DEVELOP"},
+		"auto unclear": {kernel.Start{Command: "~auto"}, unclear, "", []string{"a.go"},
+			"EVALUATE ANALYZE DESIGN DEVELOP"},
+		"auto interactive": {kernel.Start{Command: "~auto", Confirm: true}, judged(8, large),
+			workflow.ChooseInteractive, []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
+		"plan": {kernel.Start{Command: "~plan"}, judged(8, medium), "", []string{"a.go"},
+			"EVALUATE ANALYZE DESIGN"},
+		"plan interactive": {kernel.Start{Command: "~plan", Confirm: true}, judged(8, medium),
+			workflow.ChooseInteractive, []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
+		"words": {kernel.Start{Confirm: true}, judged(8, medium), workflow.ChooseStart, []string{"a.go"},
+			"EVALUATE ANALYZE DESIGN DEVELOP"},
+		"words tweak": {kernel.Start{Confirm: true}, judged(9, small), workflow.ChooseStart, []string{"a.go"},
+			"EVALUATE TWEAK"},
+		"exec": {*given("~exec"), judged(8, medium), "", []string{"a.go"}, "DEVELOP"},
 	}
 }
 
-// given is a flow command as it can be given anywhere. A requirement in plain words is confirmed, so that it begins with its
-// evaluation as docs/spec/workflow.md#evaluation says; a package of people's brings its plan along.
+// given is a flow command as it can be given anywhere. A requirement in plain words is confirmed, so that it begins
+// with its evaluation as docs/spec/workflow.md#evaluation says; a package of people's brings its plan along.
 func given(name string) *kernel.Start {
 	s := &kernel.Start{Command: name, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted}
 	switch name {
@@ -66,16 +74,19 @@ func given(name string) *kernel.Start {
 // ~exec comes to the point at which KB_SKIPPED is decided at once, which is "not skipped" in the default
 // KB_CREATE_MODE, and knows its package.
 var after = map[string]map[string]any{
-	"~auto":          {"WORKFLOW_MODE": "AUTO_FULL", "CURRENT_STAGE": "EVALUATE", "COMMAND": "~auto"},
-	"~plan":          {"WORKFLOW_MODE": "AUTO_PLAN", "CURRENT_STAGE": "EVALUATE", "COMMAND": "~plan"},
-	"~exec":          {"STAGE_ENTRY_MODE": "DIRECT", "CURRENT_STAGE": "DEVELOP", "COMMAND": "~exec", "CURRENT_PACKAGE": "plan/202602081200_add-a-flag", "KB_SKIPPED": "false"},
+	"~auto": {"WORKFLOW_MODE": "AUTO_FULL", "CURRENT_STAGE": "EVALUATE", "COMMAND": "~auto"},
+	"~plan": {"WORKFLOW_MODE": "AUTO_PLAN", "CURRENT_STAGE": "EVALUATE", "COMMAND": "~plan"},
+	"~exec": {"STAGE_ENTRY_MODE": "DIRECT", "CURRENT_STAGE": "DEVELOP", "COMMAND": "~exec",
+		"CURRENT_PACKAGE": "plan/202602081200_add-a-flag", "KB_SKIPPED": "false"},
 	workflow.Request: {"CURRENT_STAGE": "EVALUATE", "COMMAND": "request"},
 }
 
 // orders are the commands that are no flow, each with an effect that it could ask for.
 var orders = map[string]effect.Kind{
-	"~init": effect.KindKnowledge, "~upgrade": effect.KindKnowledge, "~clean": effect.KindRetire, "~test": effect.KindPackage, "~commit": effect.KindCommit,
-	"~review": effect.KindPackage, "~validate": effect.KindKnowledge, "~rollback": effect.KindRewind, "~help": effect.KindKnowledge,
+	"~init": effect.KindKnowledge, "~upgrade": effect.KindKnowledge, "~clean": effect.KindRetire,
+	"~test": effect.KindPackage, "~commit": effect.KindCommit,
+	"~review": effect.KindPackage, "~validate": effect.KindKnowledge, "~rollback": effect.KindRewind,
+	"~help": effect.KindKnowledge,
 }
 
 // told are the variables by the seed's names, over those of an idle system.
@@ -94,8 +105,10 @@ func told(t *testing.T, v workflow.Vars) map[string]any {
 
 func resting() map[string]any {
 	return map[string]any{
-		"WORKFLOW_MODE": "INTERACTIVE", "CURRENT_STAGE": "", "STAGE_ENTRY_MODE": "NATURAL", "KB_SKIPPED": "", "CREATED_PACKAGE": "", "CURRENT_PACKAGE": "",
-		"ACTIVE_TOOL": "", "SUSPENDED_STAGE": "", "TOOL_NESTING": 0.0, "SILENCE_BROKEN": false, "PATH": "", "COMMAND": "",
+		"WORKFLOW_MODE": "INTERACTIVE", "CURRENT_STAGE": "", "STAGE_ENTRY_MODE": "NATURAL", "KB_SKIPPED": "",
+		"CREATED_PACKAGE": "", "CURRENT_PACKAGE": "",
+		"ACTIVE_TOOL": "", "SUSPENDED_STAGE": "", "TOOL_NESTING": 0.0, "SILENCE_BROKEN": false, "PATH": "",
+		"COMMAND": "",
 	}
 }
 
@@ -111,7 +124,8 @@ type traveller struct {
 
 func travel(t *testing.T, j journey) *traveller {
 	b := flowBench(t)
-	return &traveller{bench: b, t: t, j: j, w: &evaluating{world: changing(j.files...), evaluation: j.evaluation}, been: map[string]bool{}}
+	return &traveller{bench: b, t: t, j: j, w: &evaluating{world: changing(j.files...), evaluation: j.evaluation},
+		been: map[string]bool{}}
 }
 
 // point names where the flow is, as far as a command could tell the difference.
@@ -206,8 +220,8 @@ func (v *traveller) says(when string, want map[string]any) {
 	}
 }
 
-// TestNoCommandDisturbsAFlow gives every command at every point of every journey: flows exclude flows, what writes is refused,
-// and nothing of the running flow is changed by having been asked.
+// TestNoCommandDisturbsAFlow gives every command at every point of every journey: flows exclude flows, what writes is
+// refused, and nothing of the running flow is changed by having been asked.
 func TestNoCommandDisturbsAFlow(t *testing.T) {
 	for name, j := range journeys() {
 		t.Run(name, func(t *testing.T) {
@@ -258,8 +272,8 @@ func TestNoCommandDisturbsAFlow(t *testing.T) {
 	}
 }
 
-// TestCommandsFollowEachOther ends every journey at each of its stages, by cancel or by its own end, and gives every command
-// then: whichever way the one before has ended, each begins with exactly the variables that its row says.
+// TestCommandsFollowEachOther ends every journey at each of its stages, by cancel or by its own end, and gives every
+// command then: whichever way the one before has ended, each begins with exactly the variables that its row says.
 func TestCommandsFollowEachOther(t *testing.T) {
 	for name, j := range journeys() {
 		for _, stage := range append(strings.Fields(j.stages), "") {
@@ -303,8 +317,8 @@ func hashOf(s *kernel.Snapshot) string {
 	return s.Approval.Hash
 }
 
-// TestToolsBetweenStages hands a flow to an external tool wherever it waits for a person: no command begins meanwhile, and
-// after the tool the flow is where it was, or reset where nobody wants it back.
+// TestToolsBetweenStages hands a flow to an external tool wherever it waits for a person: no command begins meanwhile,
+// and after the tool the flow is where it was, or reset where nobody wants it back.
 func TestToolsBetweenStages(t *testing.T) {
 	entered := map[string]bool{}
 	for name, j := range journeys() {
@@ -325,7 +339,8 @@ func TestToolsBetweenStages(t *testing.T) {
 				idle := before.Stage == workflow.None
 				entered[string(before.Mode)+" "+string(before.Stage)] = true
 				want := told(t, before)
-				want["SUSPENDED_STAGE"], want["CURRENT_STAGE"], want["ACTIVE_TOOL"], want["TOOL_NESTING"] = string(before.Stage), "", "deploy", 1.0
+				want["SUSPENDED_STAGE"], want["CURRENT_STAGE"], want["ACTIVE_TOOL"],
+					want["TOOL_NESTING"] = string(before.Stage), "", "deploy", 1.0
 				v.says("inside the tool at "+point, want)
 				for c := range after {
 					if _, err := v.try(given(c)); pawl.CodeOf(err) != pawl.CodeBusy {
@@ -343,8 +358,10 @@ func TestToolsBetweenStages(t *testing.T) {
 					}
 				}
 				for _, c := range []kernel.Command{
-					&kernel.Resume{}, &kernel.AnswerQuestions{Answers: []string{"all"}}, &kernel.AnswerQuestions{}, &kernel.Approve{Hash: hashOf(v.look())},
-					&kernel.Choose{Choice: v.j.choice, Hash: hashOf(v.look())}, &kernel.Deny{}, &kernel.Revise{Feedback: "smaller"},
+					&kernel.Resume{}, &kernel.AnswerQuestions{Answers: []string{"all"}}, &kernel.AnswerQuestions{},
+					&kernel.Approve{Hash: hashOf(v.look())},
+					&kernel.Choose{Choice: v.j.choice, Hash: hashOf(v.look())}, &kernel.Deny{},
+					&kernel.Revise{Feedback: "smaller"},
 				} {
 					_, gives := c.(*kernel.AnswerQuestions) // what is not asked is refused as such
 					if _, err := v.try(c); err == nil && !idle || !gives && pawl.CodeOf(err) != pawl.CodeBusy && !idle {
@@ -368,7 +385,8 @@ func TestToolsBetweenStages(t *testing.T) {
 		}
 	}
 	want := []string{
-		"AUTO_FULL DEVELOP", "AUTO_FULL EVALUATE", "AUTO_FULL TWEAK", "AUTO_PLAN EVALUATE", "INTERACTIVE ", "INTERACTIVE ANALYZE", "INTERACTIVE DESIGN",
+		"AUTO_FULL DEVELOP", "AUTO_FULL EVALUATE", "AUTO_FULL TWEAK", "AUTO_PLAN EVALUATE", "INTERACTIVE ",
+		"INTERACTIVE ANALYZE", "INTERACTIVE DESIGN",
 		"INTERACTIVE DEVELOP", "INTERACTIVE EVALUATE", "INTERACTIVE TWEAK",
 	}
 	if got := slices.Sorted(maps.Keys(entered)); !slices.Equal(got, want) {

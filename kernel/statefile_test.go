@@ -109,7 +109,8 @@ func TestStateFileFollows(t *testing.T) {
 	seldom = 40
 	take := func(label string) *kernel.Taken {
 		var taken *kernel.Taken
-		out := b.do(&kernel.ClaimIssue{Owner: "w1", Planning: true, Issue: b.issueOf(label).ID, Now: b.now.Add(time.Second)})
+		out := b.do(&kernel.ClaimIssue{Owner: "w1", Planning: true, Issue: b.issueOf(label).ID,
+			Now: b.now.Add(time.Second)})
 		if err := json.Unmarshal(out.Result, &taken); err != nil || taken == nil {
 			t.Fatalf("%s: %s, %v", label, out.Result, err)
 		}

@@ -12,8 +12,8 @@ import (
 	"pawl/text/policy"
 )
 
-// Decide takes the lease on a queued task, or takes over a task at work whose runner is gone. Either way the token grows, so
-// that whatever the former runner still sends is refused.
+// Decide takes the lease on a queued task, or takes over a task at work whose runner is gone. Either way the token
+// grows, so that whatever the former runner still sends is refused.
 func (c *Claim) Decide(tx *Tx) error {
 	t := tx.Task
 	if t == nil {
@@ -134,8 +134,8 @@ func nextCall(tx *Tx) error {
 	}
 }
 
-// pickStep chooses the step to work on: the steps of the repair at work come before the plan's own, so that a step that failed
-// is tried again only after its repair.
+// pickStep chooses the step to work on: the steps of the repair at work come before the plan's own, so that a step that
+// failed is tried again only after its repair.
 func pickStep(tx *Tx, p *plan.Plan) (int, bool) {
 	if tx.Turn.Fix > 0 {
 		for i, s := range p.Steps {
@@ -150,18 +150,20 @@ func pickStep(tx *Tx, p *plan.Plan) (int, bool) {
 func stepsDone(tx *Tx, p *plan.Plan) error {
 	if stuck := plan.Stuck(*p); len(stuck) > 0 {
 		return callFailed(tx, CallFailed, effect.Failure{
-			What: "plan", Class: pawl.ClassInvalidArgs, Code: pawl.CodeInvalid, Output: "no step can run: " + p.Steps[stuck[0]].StepID + " is blocked",
+			What: "plan", Class: pawl.ClassInvalidArgs, Code: pawl.CodeInvalid, Output: "no step can run: " +
+				p.Steps[stuck[0]].StepID + " is blocked",
 		})
 	}
 	tx.touch(tx.Task)
 	return tx.apply(StepsFinished, "all steps are done")
 }
 
-// callTool commits one tool call. The policy is asked again, because the profile may have changed since the approval; what it
-// asks about is covered by the plan's approval or, in a repair, by one of its own.
+// callTool commits one tool call. The policy is asked again, because the profile may have changed since the approval;
+// what it asks about is covered by the plan's approval or, in a repair, by one of its own.
 func callTool(tx *Tx, s *plan.Step, c plan.ToolCallTemplate) error {
 	if tx.Turn.Calls >= tx.Config.MaxCalls {
-		return callFailed(tx, CallFailed, effect.Failure{What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: pawl.CodeBudget, Output: "the turn has used its tool calls"})
+		return callFailed(tx, CallFailed, effect.Failure{What: "step " + s.StepID, Class: pawl.ClassPolicyDenied,
+			Code: pawl.CodeBudget, Output: "the turn has used its tool calls"})
 	}
 	v, err := judgeCall(tx, c)
 	var sites []effect.Site
@@ -171,7 +173,8 @@ func callTool(tx *Tx, s *plan.Step, c plan.ToolCallTemplate) error {
 	if err != nil {
 		r := effect.Failed(err)
 		return callFailed(tx, CallFailed, effect.Failure{
-			What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: r.Code, Key: r.Key, Args: r.Args, Cause: r.Cause,
+			What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: r.Code, Key: r.Key, Args: r.Args,
+			Cause: r.Cause,
 		})
 	}
 	tool := tx.Config.Tools[c.Name].Info
@@ -181,7 +184,8 @@ func callTool(tx *Tx, s *plan.Step, c plan.ToolCallTemplate) error {
 	}
 	e := tx.emit(effect.KindTool, effect.ToolCall{
 		CallID: tx.newID(), Name: c.Name, Version: tool.Version, Args: c.ArgsHint, Permissions: tool.Permissions,
-		TraceID: tx.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: len(sites) > 0, Sites: sites, Snapshot: !tool.Idempotent,
+		TraceID: tx.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: len(sites) > 0,
+		Sites: sites, Snapshot: !tool.Idempotent,
 	}, tx.Config.repeatable(c.Name, c.ArgsHint))
 	e.Effect.Timeout, e.Effect.Record = tx.Config.Call, !tool.Idempotent
 	if tool.Idempotent {
@@ -265,15 +269,17 @@ func toolDone(tx *Tx, r effect.Receipt) error {
 		output += string(res.Payload)
 	}
 	return callFailed(tx, what, effect.Failure{
-		What: "step " + call.StepID + ": " + call.Name, Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Cause: r.Cause, Output: clip(output), Tree: tx.Task.Tree,
+		What: "step " + call.StepID + ": " + call.Name, Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args,
+		Cause: r.Cause, Output: clip(output), Tree: tx.Task.Tree,
 	})
 }
 
-// callLost asks the person about a call that was cut off in a way that nobody knows whether it happened. Of a write that is known,
-// because its files can be looked at.
+// callLost asks the person about a call that was cut off in a way that nobody knows whether it happened. Of a write
+// that is known, because its files can be looked at.
 func callLost(tx *Tx, call effect.ToolCall) error {
 	tx.Effect.State = EffectUnknown
-	return block(tx, BlockedQuestion, tx.Effect.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
+	return block(tx, BlockedQuestion, tx.Effect.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown",
+		call.StepID, call.Name, string(call.Args)))
 }
 
 func callWorked(tx *Tx, call effect.ToolCall, r effect.Receipt) error {

@@ -39,9 +39,10 @@ const (
 	KindPhase Kind = "phase"
 )
 
-// Row is one entity as the store keeps it. Its texts are UTF-8 without NUL bytes, ID and Label at most 255 bytes; instants
-// are kept to the microsecond, in UTC; Doc may hold any bytes, and an empty one is none (nil). The hot half (State, Version,
-// Epoch, Due, Rank, audit tail) is read and written by every transition; Doc is written only when it changed.
+// Row is one entity as the store keeps it. Its texts are UTF-8 without NUL bytes, ID and Label at most 255 bytes;
+// instants are kept to the microsecond, in UTC; Doc may hold any bytes, and an empty one is none (nil). The hot half
+// (State, Version, Epoch, Due, Rank, audit tail) is read and written by every transition; Doc is written only when it
+// changed.
 type Row struct {
 	// Pos is the row's place in the order of insertion, from 1, given by the store; writes ignore it.
 	Pos    int64
@@ -64,7 +65,8 @@ type Row struct {
 	Doc       []byte // JSON of the kind's document
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// Root is where the workspace is now, "" where the paths in Doc are taken as they are. Only At sets it; stores ignore it.
+	// Root is where the workspace is now, "" where the paths in Doc are taken as they are. Only At sets it; stores
+	// ignore it.
 	Root string `json:"-"`
 }
 
@@ -102,8 +104,9 @@ type Batch struct {
 	At      time.Time
 	Writes  []Write
 	Records []audit.Sealed
-	// Reads are rows that the batch does not write and that must still have these versions; where one has not, that is a
-	// conflict like one of a write's. They are compared in the transaction that writes, and not for a batch that is replayed.
+	// Reads are rows that the batch does not write and that must still have these versions; where one has not, that is
+	// a conflict like one of a write's. They are compared in the transaction that writes, and not for a batch that is
+	// replayed.
 	Reads []Read
 }
 
@@ -130,8 +133,9 @@ type Select struct {
 	HotOnly bool      // leave Doc nil
 }
 
-// Identity returns the name of a store: random, made with the store and never changed. A copy or a backup of a store has the
-// identity of the original; a store that was made anew in the same place has another one. It is made of letters and digits.
+// Identity returns the name of a store: random, made with the store and never changed. A copy or a backup of a store
+// has the identity of the original; a store that was made anew in the same place has another one. It is made of letters
+// and digits.
 func Identity(ctx context.Context, s Store) (string, error) {
 	var id string
 	err := s.Log(ctx, func(l audit.Log) error { id = l.Identity; return nil })
@@ -141,9 +145,9 @@ func Identity(ctx context.Context, s Store) (string, error) {
 // Store is what the kernel needs of a database. Every implementation passes store/storetest. All methods are safe for
 // concurrent use, also by several processes on one store.
 //
-// Errors are *pawl.Error: conflict when a version does not match (nothing was written), outcome_unknown when the caller's
-// deadline passed while the batch was being written (ask again with the same key), disk_full, read_only, io, busy,
-// store_damaged.
+// Errors are *pawl.Error: conflict when a version does not match (nothing was written), outcome_unknown when the
+// caller's deadline passed while the batch was being written (ask again with the same key), disk_full, read_only, io,
+// busy, store_damaged.
 type Store interface {
 	// Load reads the selected rows in one consistent snapshot; result i belongs to selection i.
 	Load(ctx context.Context, sel ...Select) ([][]Row, error)
@@ -157,18 +161,18 @@ type Store interface {
 	// Records streams the audit log from index first on, exact bytes as they were committed. Subject
 	// is the text form of an audit.Subject, "task:01H…"; "" means all.
 	Records(ctx context.Context, subject string, first int64) iter.Seq2[audit.Stored, error]
-	// Head returns the audit log's head: size, Merkle root and frontier. Its size changes with every commit that carries
-	// a record, which makes it the cursor to wait on.
+	// Head returns the audit log's head: size, Merkle root and frontier. Its size changes with every commit that
+	// carries a record, which makes it the cursor to wait on.
 	Head(ctx context.Context) (audit.Head, error)
-	// Log calls read with the audit log as it is at one moment, whatever is committed meanwhile, and with the identity of the
-	// store. The log can be read until read returns; an error of read is returned as it is.
+	// Log calls read with the audit log as it is at one moment, whatever is committed meanwhile, and with the identity
+	// of the store. The log can be read until read returns; an error of read is returned as it is.
 	Log(ctx context.Context, read func(audit.Log) error) error
 	// Close waits for running commits and releases the store.
 	Close() error
 }
 
-// At returns a store of a workspace that is at a path now. The paths in its documents say where the workspace was when they were
-// written; what Decode makes of a row that comes from here speaks of where it is. Nothing else differs.
+// At returns a store of a workspace that is at a path now. The paths in its documents say where the workspace was when
+// they were written; what Decode makes of a row that comes from here speaks of where it is. Nothing else differs.
 func At(s Store, workspace string) Store { return anchored{s, workspace} }
 
 type anchored struct {
@@ -199,8 +203,8 @@ func (a anchored) Scan(ctx context.Context, sel Select) iter.Seq2[Row, error] {
 	}
 }
 
-// AuditEvent names what an audit record tells that is no move of a machine; moves are named by the state that they lead to. The names
-// are kept in audit logs, so they are append-only.
+// AuditEvent names what an audit record tells that is no move of a machine; moves are named by the state that they lead
+// to. The names are kept in audit logs, so they are append-only.
 type AuditEvent string
 
 // The events.

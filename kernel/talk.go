@@ -33,7 +33,8 @@ func lastResults(list []effect.Message) []effect.ToolResult {
 		}
 		if m.Role == effect.RoleTool {
 			a := asked[m.Call]
-			out = append(out, effect.ToolResult{CallID: m.Call, Payload: encode(map[string]any{"tool": a.Name, "args": a.Args, "result": m.Text, "failed": m.Failed})})
+			out = append(out, effect.ToolResult{CallID: m.Call,
+				Payload: encode(map[string]any{"tool": a.Name, "args": a.Args, "result": m.Text, "failed": m.Failed})})
 		}
 	}
 	return out[max(0, len(out)-maxEarlier):]
@@ -60,8 +61,9 @@ func hearAgent(tx *Tx, result effect.WorkResult) {
 		tx.record(k, AuditContextBuilt, audit.Info, result.Pack)
 	}
 	said := map[string]any{
-		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt, "control": result.Control,
-		"calls": len(k.Asks), "usage": result.Usage, "reason": result.Reason,
+		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt,
+		"control": result.Control,
+		"calls":   len(k.Asks), "usage": result.Usage, "reason": result.Reason,
 	}
 	if result.Login != "" {
 		said["login"] = result.Login
@@ -72,7 +74,8 @@ func hearAgent(tx *Tx, result effect.WorkResult) {
 // tellAgent answers a call in the conversation and goes on to the next.
 func tellAgent(tx *Tx, a effect.Ask, answer any, failed bool) {
 	k := tx.Talk
-	k.Messages = append(slices.Clip(k.Messages), effect.Message{Role: effect.RoleTool, Call: a.ID, Text: string(encode(answer)), Failed: failed})
+	k.Messages = append(slices.Clip(k.Messages),
+		effect.Message{Role: effect.RoleTool, Call: a.ID, Text: string(encode(answer)), Failed: failed})
 	k.Next++
 	k.Granted = ""
 	tx.touch(k)
@@ -85,7 +88,8 @@ func toldOf(r effect.Receipt) any {
 		out["payload"], out["files_changed"] = res.Payload, res.Artifacts.FilesChanged
 	}
 	if !r.OK {
-		out["error"] = map[string]any{"class": r.Class, "code": r.Code, "message": r.Err().Error(), "detail": clip(r.Detail)}
+		out["error"] = map[string]any{"class": r.Class, "code": r.Code, "message": r.Err().Error(),
+			"detail": clip(r.Detail)}
 	}
 	return out
 }
@@ -93,8 +97,10 @@ func toldOf(r effect.Receipt) any {
 // refuseCall tells the agent that a call was not made, and why.
 func refuseCall(tx *Tx, a effect.Ask, err error) {
 	kept := info(err)
-	tellAgent(tx, a, map[string]any{"ok": false, "made": false, "error": map[string]any{"class": kept.Class, "code": kept.Code, "message": err.Error()}}, true)
-	tx.record(tx.Talk, AuditCallRefused, audit.Warn, map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
+	tellAgent(tx, a, map[string]any{"ok": false, "made": false,
+		"error": map[string]any{"class": kept.Class, "code": kept.Code, "message": err.Error()}}, true)
+	tx.record(tx.Talk, AuditCallRefused, audit.Warn, map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key,
+		"args": kept.Args})
 }
 
 // wasAsked reports whether the call at work is one that an agent asked for between two exchanges.
@@ -111,8 +117,8 @@ func callTook(tx *Tx, _ effect.ToolCall, r effect.Receipt) {
 	}
 }
 
-// workAgain has the call that is next judged once more, under a person's word where there is one. That must not count as the
-// agent asking twice.
+// workAgain has the call that is next judged once more, under a person's word where there is one. That must not count
+// as the agent asking twice.
 func workAgain(tx *Tx, granted string) {
 	tx.Talk.Granted = granted
 	if n := len(tx.Talk.Recent); n > 0 {
@@ -121,7 +127,8 @@ func workAgain(tx *Tx, granted string) {
 	tx.touch(tx.Talk)
 }
 
-// wantCall keeps the call that an agent with a loop of its own may not make without a person's word. Its work breaks off there.
+// wantCall keeps the call that an agent with a loop of its own may not make without a person's word. Its work breaks
+// off there.
 func wantCall(tx *Tx, a effect.Ask) {
 	if tx.Session.RunMode == pawl.Autonomous || tx.Talk.Wanted != nil {
 		return
@@ -219,7 +226,8 @@ func learn(tx *Tx) {
 	if strings.TrimSpace(said) == "" {
 		return
 	}
-	i := &Incident{Type: string(f.Class), RootCause: f.What + " " + f.Fingerprint, Fix: firstLine(said), Scope: tx.Task.Plan.Goal, By: pawl.By(pawl.KindAgent, tx.Talk.Agent)}
+	i := &Incident{Type: string(f.Class), RootCause: f.What + " " + f.Fingerprint, Fix: firstLine(said),
+		Scope: tx.Task.Plan.Goal, By: pawl.By(pawl.KindAgent, tx.Talk.Agent)}
 	tx.create(i, KindIncident, "", tx.Session.ID, "")
 	tx.record(i, AuditErrorRecorded, audit.Info, i)
 }
@@ -246,7 +254,8 @@ func knownIncidents(tx *Tx, f *effect.Failure) []string {
 // maxQuestions is how many questions one round may ask (docs/spec/turn.md#b1).
 const maxQuestions = 3
 
-// Bounds of questions: the length of one in bytes, how many may be open at once, and how many an agent may ask in one turn.
+// Bounds of questions: the length of one in bytes, how many may be open at once, and how many an agent may ask in one
+// turn.
 const (
 	maxQuestion = 2000
 	maxOpen     = 20
@@ -287,7 +296,8 @@ func (c *Ask) Decide(tx *Tx) error {
 	return nil
 }
 
-// askQuestion puts a question of the agent at work, whose turn waits for the answer. Call is the model's call that asks.
+// askQuestion puts a question of the agent at work, whose turn waits for the answer. Call is the model's call that
+// asks.
 func askQuestion(tx *Tx, step, call, text string) error {
 	switch {
 	case !mayAsk(tx):
@@ -329,7 +339,8 @@ func putQuestion(tx *Tx, text string, by pawl.Actor) (*Question, error) {
 }
 
 func noteQuestion(tx *Tx, q *Question) {
-	tx.record(q, AuditQuestionAsked, audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By, "step": q.Step})
+	tx.record(q, AuditQuestionAsked, audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By,
+		"step": q.Step})
 }
 
 // hangQuestion has the turn wait for a question.
@@ -384,7 +395,8 @@ func giveAnswers(tx *Tx, c *AnswerQuestions) error {
 	return nil
 }
 
-// tellAsker has the agent at work learn of the answer to its question: as the result of its call, or with its next prompt.
+// tellAsker has the agent at work learn of the answer to its question: as the result of its call, or with its next
+// prompt.
 func tellAsker(tx *Tx, q *Question) {
 	k := tx.Talk
 	if k == nil || q.Step == "" || k.Step != q.Step {
@@ -419,8 +431,8 @@ func notable(field, text string) error {
 	return nil
 }
 
-// read finds whether the decision to be replaced is there. Decisions are never removed, so that it still is when the command is
-// committed.
+// read finds whether the decision to be replaced is there. Decisions are never removed, so that it still is when the
+// command is committed.
 func (c *SaveDecision) read(r *reads, _ *Snapshot) error {
 	if c.Replaces == "" {
 		return nil
@@ -442,9 +454,11 @@ func (c *SaveDecision) Decide(tx *Tx) error {
 	if err := notable("content", c.Content); err != nil {
 		return err
 	}
-	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces, By: tx.env.Actor}
+	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces,
+		By: tx.env.Actor}
 	tx.create(d, KindDecision, "", tx.Session.ID, "")
-	tx.record(d, AuditDecisionSaved, audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content, "replaces": d.Replaces})
+	tx.record(d, AuditDecisionSaved, audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content,
+		"replaces": d.Replaces})
 	tx.result = d.ID
 	return nil
 }
@@ -462,7 +476,8 @@ func (c *RecordError) Decide(tx *Tx) error {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "scope", maxNote)
 	}
 	i := &Incident{
-		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix), Scope: strings.TrimSpace(c.Scope), By: tx.env.Actor,
+		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix),
+		Scope: strings.TrimSpace(c.Scope), By: tx.env.Actor,
 	}
 	tx.create(i, KindIncident, "", tx.Session.ID, "")
 	tx.record(i, AuditErrorRecorded, audit.Info, i)

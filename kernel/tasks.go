@@ -25,7 +25,8 @@ func (c *CreateTask) Decide(tx *Tx) error {
 	}
 	tx.Session.Tasks++
 	tx.touch(tx.Session)
-	t := &Task{Title: strings.TrimSpace(c.Title), By: tx.env.Actor, Mode: c.Mode, Number: tx.Session.Tasks, Place: c.Place, Gates: c.Gates}
+	t := &Task{Title: strings.TrimSpace(c.Title), By: tx.env.Actor, Mode: c.Mode, Number: tx.Session.Tasks,
+		Place: c.Place, Gates: c.Gates}
 	if len(t.Gates) == 0 {
 		t.Gates = tx.Config.Gates
 	}
@@ -55,8 +56,8 @@ func refuseEarly(s *Snapshot, c *Transition) (same bool, err error) {
 	return false, nil
 }
 
-// Decide is the transition of docs/spec/task.md#s4-1: one move of one task. Tasks of a run are moved by the run; only what a person may
-// do to them is allowed here.
+// Decide is the transition of docs/spec/task.md#s4-1: one move of one task. Tasks of a run are moved by the run; only
+// what a person may do to them is allowed here.
 func (c *Transition) Decide(tx *Tx) error {
 	t := tx.Task
 	if t == nil {
@@ -73,7 +74,8 @@ func (c *Transition) Decide(tx *Tx) error {
 		return task.Refusal(task.State(t.State), c.To)
 	}
 	if !r.Admits(tx.env.Actor.Kind()) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.actor_refused", string(tx.env.Actor), r.ID, kindsOf(r.Actors, r.AlsoActors)).At(r.ID, "actor")
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.actor_refused", string(tx.env.Actor), r.ID,
+			kindsOf(r.Actors, r.AlsoActors)).At(r.ID, "actor")
 	}
 	meta, err := metadata(c.Metadata)
 	if err != nil {
@@ -131,12 +133,14 @@ func prepareMove(tx *Tx, t *Task, c *Transition) {
 			t.Cleanup = nothingToClean()
 		}
 	case task.Blocked:
-		t.Blocked = &Blocked{Kind: BlockedApproval, Task: t.ID, Error: effect.Fault{Class: pawl.ClassPolicyDenied, Code: pawl.CodeApprovalNeeded, Key: "kernel.blocked_by_hand", Args: []string{c.Reason}}}
+		t.Blocked = &Blocked{Kind: BlockedApproval, Task: t.ID, Error: effect.Fault{Class: pawl.ClassPolicyDenied,
+			Code: pawl.CodeApprovalNeeded, Key: "kernel.blocked_by_hand", Args: []string{c.Reason}}}
 	case task.Queued:
 		t.Due = tx.now
 		if t.State == string(task.Blocked) {
 			// The person who unblocks is the approval; it is recorded with the move (docs/spec/task.md#d6).
-			tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: tx.env.Actor, AnsweredAt: tx.now, Note: c.Reason}
+			tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: tx.env.Actor,
+				AnsweredAt: tx.now, Note: c.Reason}
 			tx.create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
 			tx.record(tx.Approval, AuditApprovalGranted, audit.Info, map[string]any{"about": "unblock", "task": t.ID})
 		}
@@ -163,12 +167,14 @@ func (c *RequestGates) Decide(tx *Tx) error {
 	return nil
 }
 
-// finishTask hands a task over to verification under its runner's lease, and begins its gates. Asked again, it answers with the
-// gates at work; gates that another lease or a person asked for are dropped, as they prove nothing about this runner's work.
+// finishTask hands a task over to verification under its runner's lease, and begins its gates. Asked again, it answers
+// with the gates at work; gates that another lease or a person asked for are dropped, as they prove nothing about this
+// runner's work.
 func finishTask(tx *Tx, c *RequestGates) error {
 	t := tx.Task
 	if t.State != string(task.Verifying) {
-		if err := (&Transition{Task: t.ID, To: task.Verifying, Token: c.Token, Reason: "finished by " + c.Owner}).Decide(tx); err != nil {
+		if err := (&Transition{Task: t.ID, To: task.Verifying, Token: c.Token, Reason: "finished by " +
+			c.Owner}).Decide(tx); err != nil {
 			return err
 		}
 	} else if t.Session != "" || t.Epoch != c.Token {
@@ -208,7 +214,8 @@ func (*RestartTask) Decide(tx *Tx) error {
 	if !task.State(old.State).Terminal() {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.restart_when_ended", old.Label, old.State)
 	}
-	if err := (&CreateTask{Title: old.Title, Mode: old.Mode, Gates: old.Gates, Place: old.Place}).Decide(tx); err != nil {
+	if err := (&CreateTask{Title: old.Title, Mode: old.Mode, Gates: old.Gates,
+		Place: old.Place}).Decide(tx); err != nil {
 		return err
 	}
 	tx.Task.Restart = old.ID

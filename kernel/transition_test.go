@@ -111,23 +111,33 @@ func TestAllHundredPairsAgainstAStore(t *testing.T) {
 func TestGatesOfSingleTasks(t *testing.T) {
 	b := newBench(t)
 	id := b.taskIn(task.Verifying)
-	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "verifier", Command: &kernel.Transition{Task: id, To: task.Verified}}); pawl.CodeOf(err) != pawl.CodeGate {
+	if _, err := b.k.Do(context.Background(),
+		kernel.Envelope{Actor: "verifier",
+			Command: &kernel.Transition{Task: id, To: task.Verified}}); pawl.CodeOf(err) != pawl.CodeGate {
 		t.Errorf("verified without a gate's evidence: %v", err)
 	}
 	id = b.taskIn(task.Running)
-	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:other", Command: &kernel.Transition{Task: id, To: task.Verifying, Token: 99}}); !errors.Is(err, pawl.ErrFenced) {
+	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:other",
+		Command: &kernel.Transition{Task: id, To: task.Verifying, Token: 99}}); !errors.Is(err, pawl.ErrFenced) {
 		t.Errorf("finish under a foreign token: %v", err)
 	}
-	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1", Command: &kernel.Transition{Task: id, To: task.Failed, Exit: "tired", Token: 1}}); pawl.CodeOf(err) != pawl.CodeGate {
+	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1",
+		Command: &kernel.Transition{Task: id, To: task.Failed, Exit: "tired",
+			Token: 1}}); pawl.CodeOf(err) != pawl.CodeGate {
 		t.Errorf("failed for a reason that is not on the list: %v", err)
 	}
-	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "agent:x", Command: &kernel.Transition{Task: id, To: task.Verifying, Token: 1}}); !errors.Is(err, pawl.ErrInvalidTransition) {
+	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "agent:x",
+		Command: &kernel.Transition{Task: id, To: task.Verifying, Token: 1}}); !errors.Is(err,
+		pawl.ErrInvalidTransition) {
 		t.Errorf("an agent moved a task: %v", err)
 	}
-	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1", Command: &kernel.Transition{Task: id, To: task.Running, Check: true}}); !errors.Is(err, pawl.ErrAlreadyInState) {
+	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1",
+		Command: &kernel.Transition{Task: id, To: task.Running, Check: true}}); !errors.Is(err,
+		pawl.ErrAlreadyInState) {
 		t.Errorf("strict same state: %v", err)
 	}
-	if _, err := b.try(&kernel.Transition{Task: "01ARZ3NDEKTSV4RRFFQ69G5FAV", To: task.Approved}); !errors.Is(err, pawl.ErrTaskNotFound) {
+	if _, err := b.try(&kernel.Transition{Task: "01ARZ3NDEKTSV4RRFFQ69G5FAV", To: task.Approved}); !errors.Is(err,
+		pawl.ErrTaskNotFound) {
 		t.Errorf("a task that is not there: %v", err)
 	}
 }
@@ -143,7 +153,9 @@ func TestRetryBudgetAndLoop(t *testing.T) {
 			}
 			s, _ = b.k.TaskSnapshot(context.Background(), id)
 		}
-		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1", Command: &kernel.Transition{Task: id, To: task.Failed, Exit: task.ExitException, Reason: reason, Token: s.Task.Epoch}})
+		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1",
+			Command: &kernel.Transition{Task: id, To: task.Failed, Exit: task.ExitException, Reason: reason,
+				Token: s.Task.Epoch}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +207,8 @@ func TestModesBind(t *testing.T) {
 		return id
 	}
 	id := make("crash")
-	if _, err := b.move(id, task.Approved); !errors.Is(err, pawl.ErrModeViolation) || !errors.Is(err, pawl.ErrInvalidTransition) {
+	if _, err := b.move(id, task.Approved); !errors.Is(err, pawl.ErrModeViolation) ||
+		!errors.Is(err, pawl.ErrInvalidTransition) {
 		t.Errorf("a crashing mode: %v", err)
 	}
 	if _, err := b.move(id, task.Canceled); err != nil {
@@ -251,8 +264,10 @@ func TestRefusalsAllocateNothing(t *testing.T) {
 func TestAcceptingAllocatesLittle(t *testing.T) {
 	config := kernel.Defaults()
 	now := time.Date(2026, 1, 30, 10, 0, 0, 0, time.UTC)
-	for _, c := range []struct{ from, to task.State }{{task.Draft, task.Approved}, {task.Queued, task.Running}, {task.Running, task.Verifying}} {
-		s := &kernel.Snapshot{Config: &config, Task: &kernel.Task{Row: kernel.Row{Kind: kernel.KindTask, ID: "t", State: string(c.from), Epoch: 1 << 20}}}
+	for _, c := range []struct{ from, to task.State }{{task.Draft, task.Approved}, {task.Queued, task.Running},
+		{task.Running, task.Verifying}} {
+		s := &kernel.Snapshot{Config: &config,
+			Task: &kernel.Task{Row: kernel.Row{Kind: kernel.KindTask, ID: "t", State: string(c.from), Epoch: 1 << 20}}}
 		r, _ := task.Table.Between(c.from, c.to)
 		env := &kernel.Envelope{Actor: pawl.By(r.Actors[0], ""), Command: &kernel.Transition{To: c.to, Token: 1 << 20}}
 		if n := testing.AllocsPerRun(1000, func() {

@@ -1,5 +1,5 @@
-// Package kernel decides and commits. Decide is a pure function from a snapshot of the store, a command and an instant to
-// a decision: which rows change, by which rows of the published tables, with which records, and which effects are to
+// Package kernel decides and commits. Decide is a pure function from a snapshot of the store, a command and an instant
+// to a decision: which rows change, by which rows of the published tables, with which records, and which effects are to
 // happen. Do loads the snapshot, decides, seals the records and commits everything in one transaction; only then does a
 // caller learn of it and only then may anything act on it (ARCHITECTURE.md, "Decide, commit, act, report").
 //
@@ -34,16 +34,16 @@ type Envelope struct {
 	Key string
 	// Trace joins the command's records; "" takes the key of the batch.
 	Trace string
-	// Claim is the fencing token of the claim on an issue of the board under which a worker speaks, 0 for everybody else. Once
-	// the claim is another's, nothing that it says is done, but for the receipt of what it began before.
+	// Claim is the fencing token of the claim on an issue of the board under which a worker speaks, 0 for everybody
+	// else. Once the claim is another's, nothing that it says is done, but for the receipt of what it began before.
 	Claim int64
 	// Nonce is randomness for the ids that the decision makes.
 	Nonce   [16]byte
 	Command Command
 }
 
-// Snapshot is what a decision is made from: the rows that the command concerns, as they were at one moment. Decide works
-// on copies and never changes a snapshot.
+// Snapshot is what a decision is made from: the rows that the command concerns, as they were at one moment. Decide
+// works on copies and never changes a snapshot.
 type Snapshot struct {
 	Config  *Config
 	Session *Session
@@ -73,14 +73,15 @@ type Snapshot struct {
 	TrailCount int
 	// Labels that are taken, for names that must be unique: checkpoints of this minute.
 	Taken []string
-	// Board is the batch at work; Near are the issues of the board that the command is about or that lie around it, by id, and
-	// Links those that depend on the one that it is about.
+	// Board is the batch at work; Near are the issues of the board that the command is about or that lie around it, by
+	// id, and Links those that depend on the one that it is about.
 	Board *Board
 	Near  map[string]*Issue
 	Links []*Link
 	// AtWork is how many issues are being planned or carried out, for a command that ends the batch.
 	AtWork int
-	// Names says of names of packages, and of labels of issues, whether they are taken; Taking is the package that ~exec names.
+	// Names says of names of packages, and of labels of issues, whether they are taken; Taking is the package that
+	// ~exec names.
 	Names  map[string]bool
 	Taking *Solution
 }
@@ -133,21 +134,23 @@ func begin(s *Snapshot, r *reads, env *Envelope, now time.Time) *Tx {
 	return tx
 }
 
-// own copies the documents. It is apart from begin so that the compiler can put a begin in its caller's place, and the work
-// on its caller's stack.
+// own copies the documents. It is apart from begin so that the compiler can put a begin in its caller's place, and the
+// work on its caller's stack.
 func own(tx *Tx) {
-	tx.Session, tx.Run, tx.Flow, tx.Issue, tx.Item = clone(tx.Session), clone(tx.Run), clone(tx.Flow), clone(tx.Issue), clone(tx.Item)
+	tx.Session, tx.Run, tx.Flow, tx.Issue, tx.Item = clone(tx.Session), clone(tx.Run), clone(tx.Flow), clone(tx.Issue),
+		clone(tx.Item)
 	tx.Solution, tx.Approval, tx.Turn, tx.Task = clone(tx.Solution), clone(tx.Approval), clone(tx.Turn), clone(tx.Task)
 	tx.Effect, tx.Talk, tx.Board, tx.Taking = clone(tx.Effect), clone(tx.Talk), clone(tx.Board), clone(tx.Taking)
 	tx.Near = maps.Clone(tx.Near)
-	tx.Links, tx.Questions, tx.Budgets, tx.Within = clones(tx.Links), clones(tx.Questions), clones(tx.Budgets), clones(tx.Within)
+	tx.Links, tx.Questions, tx.Budgets, tx.Within = clones(tx.Links), clones(tx.Questions), clones(tx.Budgets),
+		clones(tx.Within)
 	if tx.trace == "" {
 		tx.trace = tx.env.Key
 	}
 }
 
-// newID makes an id for a new row. Its "randomness" is that of the command's nonce, so that the same command decides the
-// same ids.
+// newID makes an id for a new row. Its "randomness" is that of the command's nonce, so that the same command decides
+// the same ids.
 func (tx *Tx) newID() string {
 	if tx.ids == nil {
 		sum := sha256.Sum256(tx.env.Nonce[:])
@@ -155,7 +158,8 @@ func (tx *Tx) newID() string {
 	}
 	id, err := tx.ids.Next()
 	if err != nil {
-		// A hash has bytes enough for the first id, and a decision makes too few to come to the end of a millisecond's 2^80.
+		// A hash has bytes enough for the first id, and a decision makes too few to come to the end of a millisecond's
+		// 2^80.
 		panic(err)
 	}
 	return string(id)
@@ -163,7 +167,8 @@ func (tx *Tx) newID() string {
 
 // create makes the row of a new document and touches it.
 func (tx *Tx) create(e Document, kind Kind, label, parent, state string) {
-	*e.hot() = Row{Kind: kind, ID: tx.newID(), Label: label, Parent: parent, State: state, CreatedAt: tx.now, UpdatedAt: tx.now}
+	*e.hot() = Row{Kind: kind, ID: tx.newID(), Label: label, Parent: parent, State: state, CreatedAt: tx.now,
+		UpdatedAt: tx.now}
 	tx.touch(e)
 }
 
@@ -195,7 +200,8 @@ func touches(tx *Tx, e Document) bool {
 func (tx *Tx) record(e Document, event AuditEvent, level audit.Level, data any) {
 	tx.touch(e)
 	tx.entries = append(tx.entries, audit.Entry{
-		Subject: subject(e), Level: level, Event: string(event), Actor: tx.env.Actor, Data: encode(data), At: tx.now, Trace: tx.trace,
+		Subject: subject(e), Level: level, Event: string(event), Actor: tx.env.Actor, Data: encode(data), At: tx.now,
+		Trace: tx.trace,
 	})
 }
 
@@ -317,8 +323,8 @@ func ofBoard(c Command) bool {
 // turnParked reports whether the turn waits for a person.
 func turnParked(tx *Tx) bool { return tx.Turn != nil && turn.State(tx.Turn.State).Parked() }
 
-// turnMoved is called behind every event. Time in which a turn waits for a person is noted, and a turn that is over waits for
-// no answer any more: what only its own agent wanted to know is dismissed.
+// turnMoved is called behind every event. Time in which a turn waits for a person is noted, and a turn that is over
+// waits for no answer any more: what only its own agent wanted to know is dismissed.
 func turnMoved(tx *Tx, u *Turn, was bool) {
 	if u == nil || u != tx.Turn {
 		return
@@ -350,10 +356,12 @@ func closeQuestion(tx *Tx, q *Question, answer string) {
 	if answer == "" {
 		q.State = QuestionDismissed
 	}
-	tx.record(q, auditQuestionAs.in(q.State), audit.Info, map[string]any{"question": q.Label, "answer": answer, "by": tx.env.Actor})
+	tx.record(q, auditQuestionAs.in(q.State), audit.Info,
+		map[string]any{"question": q.Label, "answer": answer, "by": tx.env.Actor})
 	if u := tx.Turn; u != nil {
 		if i := slices.Index(u.Asked, q.ID); i >= 0 {
-			u.Asked, u.Questions = slices.Delete(slices.Clone(u.Asked), i, i+1), slices.Delete(slices.Clone(u.Questions), i, i+1)
+			u.Asked, u.Questions = slices.Delete(slices.Clone(u.Asked), i, i+
+				1), slices.Delete(slices.Clone(u.Questions), i, i+1)
 			tx.touch(u)
 		}
 	}

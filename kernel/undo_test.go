@@ -49,7 +49,8 @@ func (w *tree) answer(e effect.Effect) effect.Receipt {
 		}
 		before := w.id()
 		w.n += 10
-		return effect.Succeeded(effect.RestoreResult{Before: before, After: w.id(), Changed: []string{"a.txt"}, Cut: []string{"cut.txt"}, Kept: []string{"mine.txt"}})
+		return effect.Succeeded(effect.RestoreResult{Before: before, After: w.id(), Changed: []string{"a.txt"},
+			Cut: []string{"cut.txt"}, Kept: []string{"mine.txt"}})
 	}
 	return w.world.answer(e)
 }
@@ -138,7 +139,9 @@ func TestRollbackOfADeadRunnersCommandInPlace(t *testing.T) {
 		b.run(w.answer)
 		w.want(t, `chk-202602081200 step="" t0<-t0 [s1:t0-t1; s2:t1-left cut]`)
 		last, err := b.k.LastRun(context.Background())
-		if err != nil || b.look().Session.State != "IDLE" || last.Run.Outcome != "rolled_back" || !slices.Equal(last.Run.TruncatedFiles, []string{"cut.txt"}) || !slices.Equal(last.Run.SkippedFiles, []string{"mine.txt"}) {
+		if err != nil || b.look().Session.State != "IDLE" || last.Run.Outcome != "rolled_back" ||
+			!slices.Equal(last.Run.TruncatedFiles, []string{"cut.txt"}) ||
+			!slices.Equal(last.Run.SkippedFiles, []string{"mine.txt"}) {
 			t.Fatalf("%+v, %v", last.Run, err)
 		}
 		b.do(&kernel.Redo{})
@@ -161,7 +164,8 @@ func TestRollbackWhileACommandRunsInPlace(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps()}}
 	b, id := w.at(t, 1)
 	b.do(&kernel.Rollback{})
-	r := effect.FailedWith(pawl.Fail(pawl.CodeCanceled, "shell.canceled"), effect.ToolResult{Before: "t1", After: "half"})
+	r := effect.FailedWith(pawl.Fail(pawl.CodeCanceled, "shell.canceled"),
+		effect.ToolResult{Before: "t1", After: "half"})
 	b.do(&kernel.Report{Effect: id, Token: 1, Receipt: r})
 	b.run(w.answer)
 	w.want(t, `chk-202602081200 step="" t0<-t0 [s1:t0-t1; s2:t1-half cut]`)
@@ -189,7 +193,8 @@ func TestAWriteThatWasCutOffIsKnownByItsFiles(t *testing.T) {
 func TestRollbackOfAFailedCommandInPlace(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps(), noRepair: true}}
 	b, id := w.at(t, 0)
-	b.do(&kernel.Report{Effect: id, Token: 1, Receipt: effect.Failed(pawl.Fail(pawl.CodeBuildFail, "shell.exit", 1)), Tree: "broken"})
+	b.do(&kernel.Report{Effect: id, Token: 1, Receipt: effect.Failed(pawl.Fail(pawl.CodeBuildFail, "shell.exit", 1)),
+		Tree: "broken"})
 	b.run(w.answer)
 	b.do(&kernel.Rollback{})
 	b.run(w.answer)
@@ -199,9 +204,13 @@ func TestRollbackOfAFailedCommandInPlace(t *testing.T) {
 func TestCancelInPlaceCanBeUndone(t *testing.T) {
 	for name, end := range map[string]func(b *bench, id string){
 		"the runner lives": func(b *bench, id string) {
-			b.do(&kernel.Report{Effect: id, Token: 1, Receipt: effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled")), Tree: "half"})
+			b.do(&kernel.Report{Effect: id, Token: 1,
+				Receipt: effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled")), Tree: "half"})
 		},
-		"the runner is gone": func(b *bench, id string) { b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown, Tree: "half"}) },
+		"the runner is gone": func(b *bench,
+			id string) {
+			b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown, Tree: "half"})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &tree{world: world{plan: twoSteps()}}
@@ -214,7 +223,11 @@ func TestCancelInPlaceCanBeUndone(t *testing.T) {
 				t.Fatalf("%s %+v %v", b.look().Session.State, last.Run, err)
 			}
 			sum := query.SummaryOf(last)
-			if commands(sum.Undo) != "pawl undo" || !slices.ContainsFunc(sum.Risks, func(n view.Note) bool { return n.Key == "kernel.risk_cut" && n.Args[0] == "s2" }) {
+			if commands(sum.Undo) != "pawl undo" ||
+				!slices.ContainsFunc(sum.Risks, func(n view.Note) bool {
+					return n.Key == "kernel.risk_cut" &&
+						n.Args[0] == "s2"
+				}) {
 				t.Errorf("undo %v, risks %v", sum.Undo, sum.Risks)
 			}
 			w.refuse = true
@@ -242,7 +255,8 @@ func TestCancelInPlaceCanBeUndone(t *testing.T) {
 func TestUndoOfTheRunBeforeARollback(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps()}}
 	b := w.bench(t)
-	start := &kernel.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted, AutoApprove: "policy:test"}
+	start := &kernel.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted,
+		AutoApprove: "policy:test"}
 	b.do(start)
 	b.run(w.answer)
 	b.do(start)
@@ -278,13 +292,15 @@ func TestUndoStepOfABlockedRun(t *testing.T) {
 	w.refuse = true
 	b.do(&kernel.Undo{Step: "s1"})
 	b.run(w.answer)
-	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.LastError == nil || len(s.Task.Undone) > 0 || statuses(s.Task.Plan) != "done done" {
+	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.LastError == nil || len(s.Task.Undone) > 0 ||
+		statuses(s.Task.Plan) != "done done" {
 		t.Errorf("%+v %+v", s.Session, s.Task.Undone)
 	}
 	w.refuse = false
 	b.do(&kernel.Undo{Step: "s1"})
 	b.run(w.answer)
-	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.LastError != nil || statuses(s.Task.Plan) != "skipped done" {
+	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.LastError != nil ||
+		statuses(s.Task.Plan) != "skipped done" {
 		t.Errorf("%+v %s", s.Session, statuses(s.Task.Plan))
 	}
 	if _, err := b.try(&kernel.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeNotFound {
@@ -306,7 +322,8 @@ func TestUndoStepOfABlockedRun(t *testing.T) {
 	b.do(&kernel.Fix{Note: "without it"})
 	b.run(w.answer)
 	s, _ := b.k.TaskSnapshot(context.Background(), "T-001")
-	if b.look().Session.State != "IDLE" || s.Task.State != "done" || len(w.calls) != calls || statuses(s.Task.Plan) != "done skipped" {
+	if b.look().Session.State != "IDLE" || s.Task.State != "done" || len(w.calls) != calls ||
+		statuses(s.Task.Plan) != "done skipped" {
 		t.Errorf("session %s, task %s, %v", b.look().Session.State, s.Task.State, w.calls)
 	}
 	if _, err := b.try(&kernel.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {

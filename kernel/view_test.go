@@ -29,8 +29,8 @@ import (
 // joint is the exploration that many tests compare with.
 var explored = sync.OnceValue(joint.Explore)
 
-// watch checks after each commit that the session is where what lies below it says, that the states together are among those
-// that the exploration knows, and that the projections show that very state.
+// watch checks after each commit that the session is where what lies below it says, that the states together are among
+// those that the exploration knows, and that the projections show that very state.
 func (b *bench) watch() {
 	known := explored()
 	b.k.OnCommit(func(kernel.Outcome) {
@@ -43,7 +43,8 @@ func (b *bench) watch() {
 		}
 		files := b.projections()
 		front, err := viewtest.Parse([]byte(files[view.ContextFile]))
-		if err != nil || front.State != s.Session.State || front.Attempts != s.Session.AutoFix || front.Checkpoint != s.Session.LastCheckpoint {
+		if err != nil || front.State != s.Session.State || front.Attempts != s.Session.AutoFix ||
+			front.Checkpoint != s.Session.LastCheckpoint {
 			b.t.Errorf("front matter %+v, %v; session %+v", front, err, s.Session)
 		}
 		if view.Edited([]byte(files[view.ContextFile])) {
@@ -73,7 +74,8 @@ func TestEveryMomentIsDerivedExploredAndShown(t *testing.T) {
 		b := newBench(t)
 		b.watch()
 		w := &world{
-			plan: twoSteps(), failChecks: rapid.IntRange(0, 5).Draw(rt, "failing checks"), failGates: rapid.IntRange(0, 4).Draw(rt, "failing gates"),
+			plan: twoSteps(), failChecks: rapid.IntRange(0, 5).Draw(rt, "failing checks"), failGates: rapid.IntRange(0,
+				4).Draw(rt, "failing gates"),
 			failCall: rapid.IntRange(0, 2).Draw(rt, "failing calls"), noRepair: rapid.Bool().Draw(rt, "no repair"),
 		}
 		for range rapid.IntRange(5, 30).Draw(rt, "length") {
@@ -134,17 +136,20 @@ func (b *bench) status() view.Status {
 func TestStatusFromRequirementToResult(t *testing.T) {
 	w := &world{plan: twoSteps(), failCall: 1}
 	b := newBench(t)
-	if s := b.status(); s.State != "IDLE" || s.Last != nil || commands(s.Next) != "pawl run REQUIREMENT; pawl task list" {
+	if s := b.status(); s.State != "IDLE" || s.Last != nil ||
+		commands(s.Next) != "pawl run REQUIREMENT; pawl task list" {
 		t.Errorf("at first: %+v", s)
 	}
 	b.do(&kernel.Start{Requirement: "do the work\nwell", Place: place, RunMode: pawl.Assisted})
-	if s := b.status(); s.State != "PLANNING" || s.Goal != "do the work\nwell" || s.Turn.State != "CONTEXT_BUILDING" || s.Doing == nil || s.Doing.Kind != effect.KindContext || s.Flow.Stage != "ANALYZE" {
+	if s := b.status(); s.State != "PLANNING" || s.Goal != "do the work\nwell" || s.Turn.State != "CONTEXT_BUILDING" ||
+		s.Doing == nil || s.Doing.Kind != effect.KindContext || s.Flow.Stage != "ANALYZE" {
 		t.Errorf("planning: %+v", s)
 	}
 	b.run(w.answer)
 	hash := b.look().Solution.Hash
 	s := b.status()
-	if s.State != "CONFIRMING" || s.Approval == nil || s.Approval.About != "plan" || s.Approval.Hash != hash || s.Board.IssueStatus != board.IssuePlanned || s.Task.State != "draft" {
+	if s.State != "CONFIRMING" || s.Approval == nil || s.Approval.About != "plan" || s.Approval.Hash != hash ||
+		s.Board.IssueStatus != board.IssuePlanned || s.Task.State != "draft" {
 		t.Errorf("confirming: %+v", s)
 	}
 	if !strings.HasPrefix(commands(s.Next), "pawl approve "+hash[:12]+"; ") {
@@ -152,22 +157,26 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 	}
 	b.do(&kernel.Approve{Hash: hash})
 	b.until(w, effect.KindTool)
-	if s := b.status(); s.State != "EXECUTING" || s.Step == nil || s.Step.Number != 1 || s.Step.Total != 2 || s.Step.Done != 0 || s.Doing.Tool != "write_file" || s.Doing.Step != "s1" || s.Approval != nil {
+	if s := b.status(); s.State != "EXECUTING" || s.Step == nil || s.Step.Number != 1 || s.Step.Total != 2 ||
+		s.Step.Done != 0 || s.Doing.Tool != "write_file" || s.Doing.Step != "s1" || s.Approval != nil {
 		t.Errorf("executing: %+v %+v", s, s.Step)
 	}
 	b.act(w.answer)
 	b.until(w, effect.KindTool)
-	if s := b.status(); s.State != "AUTO_FIX" || s.Step.ID != "fix1-1" || s.Step.Repair != 1 || s.Step.Number != 0 || s.Turn.Repair != 1 {
+	if s := b.status(); s.State != "AUTO_FIX" || s.Step.ID != "fix1-1" || s.Step.Repair != 1 || s.Step.Number != 0 ||
+		s.Turn.Repair != 1 {
 		t.Errorf("repairing: %+v %+v", s, s.Step)
 	}
 	b.do(&kernel.Pause{})
-	if s := b.status(); !s.Paused || s.PausedBy != "user:ada" || s.PausedAt.IsZero() || s.Next[0].Command != "pawl resume" {
+	if s := b.status(); !s.Paused || s.PausedBy != "user:ada" || s.PausedAt.IsZero() ||
+		s.Next[0].Command != "pawl resume" {
 		t.Errorf("paused: %+v", s)
 	}
 	b.do(&kernel.Resume{})
 	b.run(w.answer)
 	s = b.status()
-	if s.State != "IDLE" || s.Task != nil || s.Last == nil || s.Last.Outcome != "completed" || s.Last.Commit != "c1" || s.Last.Task != "T-001" || !strings.HasSuffix(commands(s.Next), "; pawl undo") {
+	if s.State != "IDLE" || s.Task != nil || s.Last == nil || s.Last.Outcome != "completed" || s.Last.Commit != "c1" ||
+		s.Last.Task != "T-001" || !strings.HasSuffix(commands(s.Next), "; pawl undo") {
 		t.Errorf("at the end: %+v %+v", s, s.Last)
 	}
 	raw, err := json.Marshal(s)
@@ -179,7 +188,8 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 	if s := b.status(); !s.Last.Undone || !strings.HasSuffix(commands(s.Next), "; pawl redo") {
 		t.Errorf("undone: %+v", s)
 	}
-	if ctx := b.projections()[view.ContextFile]; !strings.Contains(ctx, "- 🔄 2026-02-08 12:00 T-001: do the work (c1) Details: ") {
+	if ctx := b.projections()[view.ContextFile]; !strings.Contains(ctx,
+		"- 🔄 2026-02-08 12:00 T-001: do the work (c1) Details: ") {
 		t.Errorf("undone:\n%s", ctx)
 	}
 	b.do(&kernel.Start{Requirement: "more", Place: place, RunMode: pawl.Assisted})
@@ -192,7 +202,8 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 func (b *bench) asking(name string) {
 	ask := tool(name, false, policy.ProcExec)
 	ask.Request = func(json.RawMessage) (policy.Request, error) {
-		return policy.Request{Tool: name, Permissions: []policy.Permission{policy.ProcExec}, Command: "./deploy.sh"}, nil
+		return policy.Request{Tool: name, Permissions: []policy.Permission{policy.ProcExec}, Command: "./deploy.sh"},
+			nil
 	}
 	b.k.Config().Tools[name] = ask
 }
@@ -205,7 +216,8 @@ func TestStatusWhenARepairAsks(t *testing.T) {
 	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 	b.run(w.answer)
 	s := b.status()
-	if s.State != "AUTO_FIX" || s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil || s.Approval.About != "action" || commands(s.Next) != "pawl approve "+s.Approval.Hash[:12]+"; pawl deny" {
+	if s.State != "AUTO_FIX" || s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil ||
+		s.Approval.About != "action" || commands(s.Next) != "pawl approve "+s.Approval.Hash[:12]+"; pawl deny" {
 		t.Fatalf("asking: %+v", s)
 	}
 	b.do(&kernel.Deny{Reason: "not that"})
@@ -235,7 +247,8 @@ func TestStopInARepairLeavesIt(t *testing.T) {
 	}
 	b.run(w.answer)
 	ctx := b.projections()[view.ContextFile]
-	if !strings.Contains(ctx, "task_status: IDLE\n") || !strings.Contains(ctx, "## 1. Current Goal\n\n>\n\n## 2. Task Queue\n\n\n") {
+	if !strings.Contains(ctx, "task_status: IDLE\n") ||
+		!strings.Contains(ctx, "## 1. Current Goal\n\n>\n\n## 2. Task Queue\n\n\n") {
 		t.Errorf("at rest:\n%s", ctx)
 	}
 }
@@ -244,11 +257,14 @@ func TestStatusWhenBlocked(t *testing.T) {
 	w := &world{plan: twoSteps(), failChecks: 99}
 	b := approved(t, w)
 	s := b.status()
-	if s.State != "BLOCKED" || s.Blocked == nil || s.Blocked.Kind != "fuse" || s.Blocked.Error.Key != "kernel.fuse" || s.Attempts != 3 || s.MaxAttempts != 3 || commands(s.Next) != "pawl fix; pawl rollback; pawl skip" {
+	if s.State != "BLOCKED" || s.Blocked == nil || s.Blocked.Kind != "fuse" || s.Blocked.Error.Key != "kernel.fuse" ||
+		s.Attempts != 3 || s.MaxAttempts != 3 || commands(s.Next) != "pawl fix; pawl rollback; pawl skip" {
 		t.Errorf("blocked: %+v", s)
 	}
 	sum := query.SummaryOf(b.look())
-	if sum.Repairs != 3 || len(sum.Failures) != 4 || sum.Error == nil || len(sum.Verification) != 1 || sum.Verification[0].Passed || sum.Verification[0].Checks[0].Output != "FAIL" || commands(sum.Undo) != "pawl rollback" {
+	if sum.Repairs != 3 || len(sum.Failures) != 4 || sum.Error == nil || len(sum.Verification) != 1 ||
+		sum.Verification[0].Passed || sum.Verification[0].Checks[0].Output != "FAIL" ||
+		commands(sum.Undo) != "pawl rollback" {
 		t.Errorf("summary %+v", sum)
 	}
 	w = &world{plan: twoSteps()}
@@ -258,12 +274,14 @@ func TestStatusWhenBlocked(t *testing.T) {
 	id := b.look().Effect.ID
 	b.do(&kernel.Begin{Effect: id, Owner: "r1"})
 	b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown})
-	if s := b.status(); s.Blocked.Kind != "question" || s.Blocked.Effect != id || !strings.HasPrefix(commands(s.Next), "pawl fix --answer done; pawl fix --answer retry; ") {
+	if s := b.status(); s.Blocked.Kind != "question" || s.Blocked.Effect != id ||
+		!strings.HasPrefix(commands(s.Next), "pawl fix --answer done; pawl fix --answer retry; ") {
 		t.Errorf("question: %+v %s", s.Blocked, commands(s.Next))
 	}
 }
 
-// TestWhatTheArchiveLeftOutIsTold: a run whose CHANGELOG could not be added to is completed, and says so where people look.
+// TestWhatTheArchiveLeftOutIsTold: a run whose CHANGELOG could not be added to is completed, and says so where people
+// look.
 func TestWhatTheArchiveLeftOutIsTold(t *testing.T) {
 	w := &world{plan: twoSteps()}
 	b := proposed(t, w)
@@ -271,7 +289,8 @@ func TestWhatTheArchiveLeftOutIsTold(t *testing.T) {
 	b.run(func(e effect.Effect) effect.Receipt {
 		r := w.answer(e)
 		if e.Kind == effect.KindArchive {
-			r.Cause = &effect.Fault{Key: "knowledge.not_logged", Args: []string{"CHANGELOG.md"}, Cause: &effect.Fault{Key: "knowledge.not_text"}}
+			r.Cause = &effect.Fault{Key: "knowledge.not_logged", Args: []string{"CHANGELOG.md"},
+				Cause: &effect.Fault{Key: "knowledge.not_text"}}
 		}
 		return r
 	})
@@ -283,7 +302,8 @@ func TestWhatTheArchiveLeftOutIsTold(t *testing.T) {
 	for _, n := range query.SummaryOf(last).Risks {
 		keys = append(keys, n.Key)
 	}
-	if last.Run.Outcome != "completed" || !slices.Contains(keys, "knowledge.not_logged") || !slices.Contains(keys, "knowledge.not_text") || b.count("ARCHIVE_INCOMPLETE") != 1 {
+	if last.Run.Outcome != "completed" || !slices.Contains(keys, "knowledge.not_logged") ||
+		!slices.Contains(keys, "knowledge.not_text") || b.count("ARCHIVE_INCOMPLETE") != 1 {
 		t.Errorf("%s, risks %v", last.Run.Outcome, keys)
 	}
 }
@@ -296,11 +316,14 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 	b := proposed(t, w)
 	s := b.look()
 	v := query.PlanOf(s)
-	if v.Hash != s.Solution.Hash || len(v.Steps) != 2 || v.Steps[0].Calls[0].Verdict == nil || v.Steps[0].Calls[0].Verdict.Decision == "" || len(v.Commands) != 1 || len(v.Checks) != 2 || v.Approval == nil || v.Approval.State != "pending" || !strings.HasPrefix(v.Package, "plan/2026") {
+	if v.Hash != s.Solution.Hash || len(v.Steps) != 2 || v.Steps[0].Calls[0].Verdict == nil ||
+		v.Steps[0].Calls[0].Verdict.Decision == "" || len(v.Commands) != 1 || len(v.Checks) != 2 || v.Approval == nil ||
+		v.Approval.State != "pending" || !strings.HasPrefix(v.Package, "plan/2026") {
 		t.Errorf("plan %+v", v)
 	}
 	files := b.projections()
-	if !strings.Contains(files[v.Package+"/tasks.md"], "- [ ] 1.2 step s2") || !strings.Contains(files[v.Package+"/proposal.md"], "> do the work") {
+	if !strings.Contains(files[v.Package+"/tasks.md"], "- [ ] 1.2 step s2") ||
+		!strings.Contains(files[v.Package+"/proposal.md"], "> do the work") {
 		t.Errorf("package %s: %v", v.Package, files)
 	}
 	b.do(&kernel.Approve{Hash: v.Hash})
@@ -310,7 +333,9 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := query.SummaryOf(last)
-	if sum.Outcome != "completed" || sum.Task != "T-001" || len(sum.Steps) != 2 || sum.Steps[0].Why != "because" || sum.Landing.Commit != "c1" || len(sum.Verification) != 2 || sum.Duration <= 0 || commands(sum.Undo) != "pawl undo; git revert c1" {
+	if sum.Outcome != "completed" || sum.Task != "T-001" || len(sum.Steps) != 2 || sum.Steps[0].Why != "because" ||
+		sum.Landing.Commit != "c1" || len(sum.Verification) != 2 || sum.Duration <= 0 ||
+		commands(sum.Undo) != "pawl undo; git revert c1" {
 		t.Errorf("summary %+v", sum)
 	}
 	if len(sum.Risks) != 1 || sum.Risks[0].Key != "kernel.risk_level" {
@@ -320,7 +345,8 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tv := query.TaskOf(task.Task, b.k.Config()); tv.State != "done" || tv.Retries.Count != 1 || tv.Retries.Max != 3 || tv.Turns != 2 || tv.Lease != nil || tv.Run == "" || tv.Steps[1].Status != plan.Done {
+	if tv := query.TaskOf(task.Task, b.k.Config()); tv.State != "done" || tv.Retries.Count != 1 ||
+		tv.Retries.Max != 3 || tv.Turns != 2 || tv.Lease != nil || tv.Run == "" || tv.Steps[1].Status != plan.Done {
 		t.Errorf("task %+v", tv)
 	}
 }
@@ -361,7 +387,8 @@ func TestArchiveOfARun(t *testing.T) {
 				b.do(&kernel.Skip{})
 				b.run(answer)
 			}
-			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedArchive || commands(query.StatusOf(s).Next) != "pawl fix" {
+			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedArchive ||
+				commands(query.StatusOf(s).Next) != "pawl fix" {
 				t.Fatalf("after a full disk: %+v", s.Session)
 			}
 			b.now = b.now.Add(48 * time.Hour)
@@ -374,11 +401,13 @@ func TestArchiveOfARun(t *testing.T) {
 			for _, f := range got[0] {
 				paths[f.Path] += f.Content
 			}
-			if !strings.Contains(paths["archive/_index.md"], c.want) || !strings.Contains(paths["history/task_archive_202602.md"], "## Task-001: do the work") ||
+			if !strings.Contains(paths["archive/_index.md"], c.want) ||
+				!strings.Contains(paths["history/task_archive_202602.md"], "## Task-001: do the work") ||
 				!strings.Contains(paths["archive/2026-02/202602081200_do-the-work/tasks.md"], "> **@status:** ") {
 				t.Errorf("archive %v", paths)
 			}
-			if ctx := b.projections()[view.ContextFile]; !strings.Contains(ctx, "T-001: do the work") || !strings.Contains(ctx, "Details: ./history/task_archive_202602.md#task-001") {
+			if ctx := b.projections()[view.ContextFile]; !strings.Contains(ctx, "T-001: do the work") ||
+				!strings.Contains(ctx, "Details: ./history/task_archive_202602.md#task-001") {
 				t.Errorf("no history in\n%s", ctx)
 			}
 		})
@@ -388,7 +417,8 @@ func TestArchiveOfARun(t *testing.T) {
 func TestProjectionsOfTheBoard(t *testing.T) {
 	w := &world{plan: twoSteps()}
 	b := newBench(t)
-	if files := b.projections(); !strings.Contains(files[view.StateFile], `"status": "pending"`) || strings.TrimSpace(files[view.HistoryFile]) != "[]" {
+	if files := b.projections(); !strings.Contains(files[view.StateFile], `"status": "pending"`) ||
+		strings.TrimSpace(files[view.HistoryFile]) != "[]" {
 		t.Errorf("at first %v", files)
 	}
 	b.do(&kernel.CreateTask{Title: "by hand\n# not a heading"})
@@ -404,11 +434,13 @@ func TestProjectionsOfTheBoard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Status != "completed" || s.Phase != "complete" || s.WorkDir != "/w/.pawl" || s.Context.CompletedCount != 1 || s.Queue[0].ItemID != "S-1" || strings.Join(s.CompletedActions, " ") != "init plan execute complete" {
+	if s.Status != "completed" || s.Phase != "complete" || s.WorkDir != "/w/.pawl" || s.Context.CompletedCount != 1 ||
+		s.Queue[0].ItemID != "S-1" || strings.Join(s.CompletedActions, " ") != "init plan execute complete" {
 		t.Errorf("state %+v", s)
 	}
 	var history []map[string]any
-	if err := json.Unmarshal([]byte(files[view.HistoryFile]), &history); err != nil || len(history) != 4 || history[3]["phase"] != "complete" {
+	if err := json.Unmarshal([]byte(files[view.HistoryFile]), &history); err != nil || len(history) != 4 ||
+		history[3]["phase"] != "complete" {
 		t.Errorf("history %v, %v", history, err)
 	}
 	w.plan = plan.Plan{}
@@ -431,7 +463,8 @@ func TestTheQueueStaysShort(t *testing.T) {
 			b.do(&kernel.CreateTask{Title: "by hand"})
 		}
 		ctx := b.projections()[view.ContextFile]
-		if n := strings.Count(ctx, "[P0] by hand"); n != 20 || !strings.Contains(ctx, "## 2. Task Queue\n\n- [ ] "+c.first) || !strings.Contains(ctx, c.more) || c.more == "" && strings.Contains(ctx, "- …") {
+		if n := strings.Count(ctx, "[P0] by hand"); n != 20 || !strings.Contains(ctx, "## 2. Task Queue\n\n- [ ] "+
+			c.first) || !strings.Contains(ctx, c.more) || c.more == "" && strings.Contains(ctx, "- …") {
 			t.Errorf("%d tasks: %d are shown in\n%s", c.tasks, n, ctx)
 		}
 	}
@@ -499,20 +532,29 @@ func TestInvariantsNoticeForgery(t *testing.T) {
 		forge      func(*kernel.Row)
 	}{
 		{"done without gates", joint.InvariantProof, is(kernel.KindTask, "done", set("gate_results", nil))},
-		{"another tree landed", joint.InvariantProof, is(kernel.KindTask, "done", set("land", map[string]any{"tree": "t9"}))},
-		{"a failed verification", joint.InvariantProof, is(kernel.KindTask, "done", set("verified", map[string]any{"passed": false}))},
-		{"a gate that did not run", joint.InvariantProof, is(kernel.KindTask, "done", set("gates", []string{"doctor", "tests"}))},
-		{"a state nobody recorded", joint.InvariantLegal, is(kernel.KindTask, "running", func(r *kernel.Row) { r.State = "verified" })},
-		{"records cut off", joint.InvariantDurable, is(kernel.KindIssue, "completed", func(r *kernel.Row) { r.AuditSeq += 5 })},
+		{"another tree landed", joint.InvariantProof,
+			is(kernel.KindTask, "done", set("land", map[string]any{"tree": "t9"}))},
+		{"a failed verification", joint.InvariantProof,
+			is(kernel.KindTask, "done", set("verified", map[string]any{"passed": false}))},
+		{"a gate that did not run", joint.InvariantProof,
+			is(kernel.KindTask, "done", set("gates", []string{"doctor", "tests"}))},
+		{"a state nobody recorded", joint.InvariantLegal,
+			is(kernel.KindTask, "running", func(r *kernel.Row) { r.State = "verified" })},
+		{"records cut off", joint.InvariantDurable,
+			is(kernel.KindIssue, "completed", func(r *kernel.Row) { r.AuditSeq += 5 })},
 		{"too many fixes", joint.InvariantBounded, is(kernel.KindTask, "running", set("fixes", 4))},
 		{"too many attempts", joint.InvariantBounded, is(kernel.KindSession, "EXECUTING", set("auto_fix_attempts", 4))},
-		{"too many retries", joint.InvariantBounded, is(kernel.KindTask, "running", set("retry_state", map[string]any{"retry_count": 4}))},
+		{"too many retries", joint.InvariantBounded,
+			is(kernel.KindTask, "running", set("retry_state", map[string]any{"retry_count": 4}))},
 		{"too many calls", joint.InvariantBounded, is(kernel.KindTurn, "EXECUTING", set("calls", 1001))},
-		{"a lease at rest", joint.InvariantFenced, is(kernel.KindTask, "done", set("lease", map[string]any{"owner": "r9"}))},
+		{"a lease at rest", joint.InvariantFenced,
+			is(kernel.KindTask, "done", set("lease", map[string]any{"owner": "r9"}))},
 		{"an old token", joint.InvariantFenced, is(kernel.KindEffect, "running", func(r *kernel.Row) { r.Epoch++ })},
 		{"an orphan", joint.InvariantFenced, is(kernel.KindTask, "running", set("effect", ""))},
-		{"a session elsewhere", joint.InvariantDerived, is(kernel.KindSession, "EXECUTING", func(r *kernel.Row) { r.State = "AUTO_FIX" })},
-		{"an unreadable row", joint.InvariantDurable, is(kernel.KindTurn, "EXECUTING", func(r *kernel.Row) { r.Doc = []byte("{") })},
+		{"a session elsewhere", joint.InvariantDerived,
+			is(kernel.KindSession, "EXECUTING", func(r *kernel.Row) { r.State = "AUTO_FIX" })},
+		{"an unreadable row", joint.InvariantDurable,
+			is(kernel.KindTurn, "EXECUTING", func(r *kernel.Row) { r.Doc = []byte("{") })},
 	} {
 		k := kernel.New(forged{b.store, c.forge}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
 		found := joint.CheckInvariants(context.Background(), k)

@@ -10,7 +10,8 @@ import (
 	"pawl/kernel/effect"
 )
 
-// wantsToDelete brings a bench to an agent with a loop of its own whose call needs a word, and whose work broke off there.
+// wantsToDelete brings a bench to an agent with a loop of its own whose call needs a word, and whose work broke off
+// there.
 func wantsToDelete(t *testing.T, judge bool) (*bench, *mind) {
 	t.Helper()
 	m := &mind{work: []effect.WorkResult{finished}}
@@ -21,7 +22,8 @@ func wantsToDelete(t *testing.T, judge bool) (*bench, *mind) {
 	if refused == nil || refused.Code != pawl.CodeApprovalNeeded {
 		t.Fatalf("refused %+v", refused)
 	}
-	b.do(&kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.FailedWith(refused.Err(), effect.WorkResult{Said: effect.Said{Agent: "m"}})})
+	b.do(&kernel.Report{Effect: e.ID, Token: e.Token,
+		Receipt: effect.FailedWith(refused.Err(), effect.WorkResult{Said: effect.Said{Agent: "m"}})})
 	return b, m
 }
 
@@ -37,20 +39,22 @@ func (b *bench) beginNow(id string) (e effect.Effect) {
 // make asks for a call in the middle of an agent's work.
 func (b *bench) make(e effect.Effect, a effect.Ask, judge bool) (made kernel.Made) {
 	b.t.Helper()
-	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: a, Judge: judge, Day: b.now}).Result, &made); err != nil {
+	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: a, Judge: judge,
+		Day: b.now}).Result, &made); err != nil {
 		b.t.Fatal(err)
 	}
 	return made
 }
 
-// TestCallInTheMiddleThatNeedsAWord parks the work of an agent with a loop of its own on the call that the policy asks about,
-// and goes on with the agent's own session; the word is good for exactly that call, once.
+// TestCallInTheMiddleThatNeedsAWord parks the work of an agent with a loop of its own on the call that the policy asks
+// about, and goes on with the agent's own session; the word is good for exactly that call, once.
 func TestCallInTheMiddleThatNeedsAWord(t *testing.T) {
 	for name, judge := range map[string]bool{"made by pawl": false, "made by the agent": true} {
 		t.Run(name, func(t *testing.T) {
 			b, m := wantsToDelete(t, judge)
 			s := b.look()
-			if s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil || s.Approval.About != "call" || s.Approval.Detail != `delete_file {"path":"x"}` {
+			if s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil || s.Approval.About != "call" ||
+				s.Approval.Detail != `delete_file {"path":"x"}` {
 				t.Fatalf("turn %s, approval %+v", s.Turn.State, s.Approval)
 			}
 			b.do(&kernel.Approve{Hash: s.Approval.Hash})
@@ -60,11 +64,13 @@ func TestCallInTheMiddleThatNeedsAWord(t *testing.T) {
 			}
 			again := b.beginNow(next.ID)
 			spec, err := effect.Decode[effect.WorkSpec](again.Spec)
-			if err != nil || spec.Session != "own-7" || len(spec.Notes) != 1 || !strings.Contains(spec.Notes[0], `delete_file {"path":"x"}`) {
+			if err != nil || spec.Session != "own-7" || len(spec.Notes) != 1 ||
+				!strings.Contains(spec.Notes[0], `delete_file {"path":"x"}`) {
 				t.Errorf("%v: goes on with %q, told %q", err, spec.Session, spec.Notes)
 			}
 			other := call("b", "delete_file", "y")
-			if made := b.make(again, other, judge); made.Refused == nil || made.Refused.Code != pawl.CodeApprovalNeeded {
+			if made := b.make(again, other, judge); made.Refused == nil ||
+				made.Refused.Code != pawl.CodeApprovalNeeded {
 				t.Errorf("the word covers another call: %+v", made)
 			}
 			made := b.make(again, call("c", "delete_file", "x"), judge)
@@ -76,7 +82,8 @@ func TestCallInTheMiddleThatNeedsAWord(t *testing.T) {
 				if spec.Granted != s.Approval.ID {
 					t.Errorf("made under %q, allowed by %q", spec.Granted, s.Approval.ID)
 				}
-				b.do(&kernel.Report{Effect: made.Effect.ID, Token: made.Effect.Token, Receipt: effect.Succeeded(effect.ToolResult{})})
+				b.do(&kernel.Report{Effect: made.Effect.ID, Token: made.Effect.Token,
+					Receipt: effect.Succeeded(effect.ToolResult{})})
 			}
 			if made := b.make(again, call("d", "delete_file", "x"), judge); made.Refused == nil {
 				t.Errorf("the word is good twice: %+v", made)
@@ -101,7 +108,8 @@ func TestCallInTheMiddleThatIsDenied(t *testing.T) {
 	if s.Session.State != "IDLE" || len(m.made) != 0 || m.repairs != 1 {
 		t.Errorf("session %s, made %v, %d repairs", s.Session.State, m.made, m.repairs)
 	}
-	if f := m.asked[0].Failure; f == nil || f.What != "call refused" || !strings.Contains(f.Output, "delete_file") || !strings.Contains(f.Output, "keep it") {
+	if f := m.asked[0].Failure; f == nil || f.What != "call refused" || !strings.Contains(f.Output, "delete_file") ||
+		!strings.Contains(f.Output, "keep it") {
 		t.Errorf("the agent was told %+v", f)
 	}
 	b.verifyAudit()

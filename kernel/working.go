@@ -40,7 +40,8 @@ func workOn(tx *Tx, s *plan.Step) error {
 	tx.Turn.Calls++
 	tx.touch(tx.Turn)
 	// An exchange may be had again: what it asked for is only done once it was committed.
-	e := tx.emit(effect.KindWork, effect.WorkSpec{Agent: tx.Run.Agent, Goal: t.Plan.Goal, Step: s.StepID, Granted: t.Approval}, true)
+	e := tx.emit(effect.KindWork, effect.WorkSpec{Agent: tx.Run.Agent, Goal: t.Plan.Goal, Step: s.StepID,
+		Granted: t.Approval}, true)
 	e.Effect.Timeout, e.Effect.Record = tx.Config.TaskTime, true
 	return nil
 }
@@ -56,7 +57,8 @@ func fillWork(tx *Tx, e effect.Effect) (effect.Effect, error) {
 		spec.Context = *tx.Run.Context
 	}
 	if tx.Talk != nil {
-		spec.Messages, spec.Session, spec.Notes, spec.Recent = tx.Talk.Messages, tx.Talk.Session, tx.Talk.Notes, tx.Talk.Earlier
+		spec.Messages, spec.Session, spec.Notes, spec.Recent = tx.Talk.Messages, tx.Talk.Session, tx.Talk.Notes,
+			tx.Talk.Earlier
 	}
 	if tx.Turn.Fix > 0 && tx.Turn.Failure != nil {
 		spec.Failure = tx.Turn.Failure
@@ -112,10 +114,12 @@ func agentDone(tx *Tx, r effect.Receipt) error {
 		tx.then(ThenAdvance)
 		return nil
 	}
-	return failedWork(tx, pawl.Fail(pawl.CodeCannotPlan, "kernel.agent_gave_up", tx.Talk.Agent, result.Reason), result.Text)
+	return failedWork(tx, pawl.Fail(pawl.CodeCannotPlan, "kernel.agent_gave_up", tx.Talk.Agent, result.Reason),
+		result.Text)
 }
 
-// stepDone believes an agent that it has no more to do, which is all that it may say: whether it is done the checks decide.
+// stepDone believes an agent that it has no more to do, which is all that it may say: whether it is done the checks
+// decide.
 func stepDone(tx *Tx) error {
 	t := tx.Task
 	t.Cursor.Call = 1
@@ -143,11 +147,13 @@ func failedWork(tx *Tx, err error, text string) error {
 		output = strings.TrimSpace(output + "\n" + kept.Detail)
 	}
 	return callFailed(tx, what, effect.Failure{
-		What: "step " + tx.Task.Cursor.Step, Class: kept.Class, Code: kept.Code, Key: kept.Key, Args: kept.Args, Output: clip(output), Tree: tx.Task.Tree,
+		What: "step " + tx.Task.Cursor.Step, Class: kept.Class, Code: kept.Code, Key: kept.Key, Args: kept.Args,
+		Output: clip(output), Tree: tx.Task.Tree,
 	})
 }
 
-// callAsked commits the call that the agent asks for, or tells it why not. Done says that something is to be waited for.
+// callAsked commits the call that the agent asks for, or tells it why not. Done says that something is to be waited
+// for.
 func callAsked(tx *Tx, s *plan.Step, a effect.Ask) (done bool, err error) {
 	if a.Name == effect.AskHuman {
 		return askHuman(tx, s, a)
@@ -208,14 +214,16 @@ func toolCall(tx *Tx, step string, a effect.Ask, granted string, v policy.Verdic
 	// A call without a place to connect to was refused when it was admitted; whatever slips through gets no network.
 	sites, _ := callSites(tx, plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args})
 	return effect.ToolCall{
-		CallID: tx.newID(), Name: a.Name, Version: tool.Version, Args: a.Args, Permissions: tool.Permissions, TraceID: tx.Turn.Trace,
-		StepID: step, Fix: fix, Granted: granted, Network: len(sites) > 0, Sites: sites,
+		CallID: tx.newID(), Name: a.Name, Version: tool.Version, Args: a.Args, Permissions: tool.Permissions,
+		TraceID: tx.Turn.Trace,
+		StepID:  step, Fix: fix, Granted: granted, Network: len(sites) > 0, Sites: sites,
 		Snapshot: slices.Contains(tool.Permissions, policy.ProcExec) || tx.Task.Place.InPlace && !tool.Idempotent,
 	}
 }
 
-// admitCall judges a call that an agent asks for: its budget, its arguments, policy, and whether it leads anywhere. What policy
-// asks about is covered by the word under which the plan was approved without asking, as far as it is not grave.
+// admitCall judges a call that an agent asks for: its budget, its arguments, policy, and whether it leads anywhere.
+// What policy asks about is covered by the word under which the plan was approved without asking, as far as it is not
+// grave.
 func admitCall(tx *Tx, a effect.Ask) (granted string, v policy.Verdict, err error) {
 	if tx.Turn.Calls >= tx.Config.MaxCalls {
 		return "", v, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(tx.Config.MaxCalls))
@@ -247,7 +255,8 @@ func admitCall(tx *Tx, a effect.Ask) (granted string, v policy.Verdict, err erro
 func single(c plan.ToolCallTemplate) plan.Plan {
 	return plan.Plan{
 		PlanID: "ask", Goal: "ask", Constraints: []string{}, RiskLevel: pawl.RiskLow,
-		Steps:        []plan.Step{{StepID: "ask", Title: "ask", Intent: "ask", Status: plan.Pending, ToolCalls: []plan.ToolCallTemplate{c}}},
+		Steps: []plan.Step{{StepID: "ask", Title: "ask", Intent: "ask", Status: plan.Pending,
+			ToolCalls: []plan.ToolCallTemplate{c}}},
 		Verification: plan.VerificationPolicy{Mode: plan.VerifyNone, Commands: []string{}},
 	}
 }
@@ -270,7 +279,8 @@ func callAnswered(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 func askPerson(tx *Tx, s *plan.Step, a effect.Ask, v policy.Verdict) error {
 	tx.Turn.Return = string(turn.Executing)
 	tx.touch(tx.Turn)
-	sum := sha256.Sum256(encode(map[string]any{"task": tx.Task.ID, "step": s.StepID, "call": a, "n": len(tx.Talk.Messages)}))
+	sum := sha256.Sum256(encode(map[string]any{"task": tx.Task.ID, "step": s.StepID, "call": a,
+		"n": len(tx.Talk.Messages)}))
 	askFor(tx, "call", tx.Task.ID, hex.EncodeToString(sum[:]), policy.SingleAction, a.Name+" "+string(a.Args))
 	tx.record(tx.Talk, AuditCallAsked, audit.Info, map[string]any{"tool": a.Name, "args": a.Args, "reasons": v.Reasons})
 	return tx.apply(CallAsks, a.Name)
@@ -286,7 +296,8 @@ func callAllowed(tx *Tx, a *Approval) error {
 		allowed := map[string]string{digest(*k.Wanted): a.ID}
 		maps.Copy(allowed, k.Allowed)
 		k.Allowed = allowed
-		k.Notes = append(slices.Clip(k.Notes), "A person allowed this call, once and exactly as it was: "+k.Wanted.Name+" "+string(k.Wanted.Args)+" It was not made yet; make it again.")
+		k.Notes = append(slices.Clip(k.Notes), "A person allowed this call, once and exactly as it was: "+k.Wanted.Name+
+			" "+string(k.Wanted.Args)+" It was not made yet; make it again.")
 		k.Wanted = nil
 		tx.touch(k)
 		return nil
@@ -295,7 +306,8 @@ func callAllowed(tx *Tx, a *Approval) error {
 	return nil
 }
 
-// askWanted parks the turn until a person says whether that call may be made. The agent goes on with its own session then.
+// askWanted parks the turn until a person says whether that call may be made. The agent goes on with its own session
+// then.
 func askWanted(tx *Tx, a *effect.Ask) error {
 	s := plan.Step{StepID: tx.Talk.Step}
 	v, err := judgeCall(tx, plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args})
@@ -322,8 +334,10 @@ func replan(tx *Tx, result effect.WorkResult) error {
 	}
 	for _, s := range next.Steps {
 		for _, c := range s.ToolCalls {
-			if v, err := judgeCall(tx, c); err != nil || v.Person || v.Decision == policy.Ask && tx.Run.AutoApprove == "" {
-				return failedWork(tx, pawl.Fail(pawl.CodeApprovalNeeded, "kernel.replan_asks", s.StepID, c.Name), result.Reason)
+			if v, err := judgeCall(tx, c); err != nil || v.Person || v.Decision == policy.Ask &&
+				tx.Run.AutoApprove == "" {
+				return failedWork(tx, pawl.Fail(pawl.CodeApprovalNeeded, "kernel.replan_asks", s.StepID, c.Name),
+					result.Reason)
 			}
 		}
 	}
@@ -334,12 +348,13 @@ func replan(tx *Tx, result effect.WorkResult) error {
 	tx.Turn.Patches++
 	tx.touch(t)
 	tx.touch(tx.Turn)
-	tx.record(t, AuditPlanPatched, audit.Info, map[string]any{"reason": result.Reason, "hash": plan.Hash(next), "patch": result.Patch})
+	tx.record(t, AuditPlanPatched, audit.Info, map[string]any{"reason": result.Reason, "hash": plan.Hash(next),
+		"patch": result.Patch})
 	return tx.apply(Replanned, result.Reason)
 }
 
-// Decide has a tool call judged that an agent with a loop of its own asks for in the middle of its work, and commits it as
-// begun: the caller does it next. It belongs to the agent's effect, whose token it carries.
+// Decide has a tool call judged that an agent with a loop of its own asks for in the middle of its work, and commits it
+// as begun: the caller does it next. It belongs to the agent's effect, whose token it carries.
 func (c *StartToolCall) Decide(tx *Tx) error {
 	parent, err := effectAtWork(tx, c.Effect, c.Token)
 	if err != nil {
@@ -358,7 +373,8 @@ func (c *StartToolCall) Decide(tx *Tx) error {
 		}
 		// The refusal itself is worth a record, so it is an answer and not an error of the command.
 		kept := info(refusal)
-		tx.record(tx.Talk, AuditCallRefused, audit.Warn, map[string]any{"tool": c.Ask.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
+		tx.record(tx.Talk, AuditCallRefused, audit.Warn,
+			map[string]any{"tool": c.Ask.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
 		tx.result = Made{Refused: &kept}
 		return nil
 	}
@@ -368,7 +384,8 @@ func (c *StartToolCall) Decide(tx *Tx) error {
 	if c.Judge {
 		tx.Turn.Calls++
 		tx.touch(tx.Turn)
-		tx.record(tx.Talk, AuditCallAllowed, audit.Info, map[string]any{"tool": c.Ask.Name, "args": c.Ask.Args, "granted": granted})
+		tx.record(tx.Talk, AuditCallAllowed, audit.Info, map[string]any{"tool": c.Ask.Name, "args": c.Ask.Args,
+			"granted": granted})
 		tx.result = Made{}
 		return nil
 	}
@@ -379,12 +396,15 @@ func (c *StartToolCall) Decide(tx *Tx) error {
 	e.Epoch, e.Attempts = 1, 1
 	e.Due = tx.now.Add(tx.Config.LeaseTime)
 	e.Effect = effect.Effect{
-		ID: e.ID, Kind: effect.KindTool, Session: parent.Effect.Session, Task: parent.Effect.Task, Turn: parent.Effect.Turn,
-		Idempotent: tx.Config.repeatable(c.Ask.Name, c.Ask.Args), Place: tx.Task.Place, Spec: effect.Encode(spec), Token: 1,
+		ID: e.ID, Kind: effect.KindTool, Session: parent.Effect.Session, Task: parent.Effect.Task,
+		Turn:       parent.Effect.Turn,
+		Idempotent: tx.Config.repeatable(c.Ask.Name, c.Ask.Args), Place: tx.Task.Place, Spec: effect.Encode(spec),
+		Token:  1,
 		Record: !tx.Config.Tools[c.Ask.Name].Info.Idempotent,
 	}
 	callBound(tx, e, c.Ask.Name)
-	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "tool": c.Ask.Name, "within": parent.ID, "attempt": 1, "token": 1})
+	tx.record(e, AuditEffectStarted, audit.Info,
+		map[string]any{"effect": e.What(), "tool": c.Ask.Name, "within": parent.ID, "attempt": 1, "token": 1})
 	tx.result = Made{Effect: &e.Effect}
 	return nil
 }
@@ -411,8 +431,9 @@ func ownsEffect(tx *Tx, e *EffectDoc) bool {
 	return err == nil && call.StepID == tx.Talk.Step && (e.Within != "" || tx.Talk.Next < len(tx.Talk.Asks))
 }
 
-// callResolved takes the person's word about a call of an agent whose outcome was lost. A call that pawl makes between two
-// exchanges is made again when it did not happen; an agent with a loop of its own is told, and asks again for what it needs.
+// callResolved takes the person's word about a call of an agent whose outcome was lost. A call that pawl makes between
+// two exchanges is made again when it did not happen; an agent with a loop of its own is told, and asks again for what
+// it needs.
 func callResolved(tx *Tx, e *EffectDoc, a Answer) {
 	call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
 	note := "The connection was lost while this call was made. A person looked: it did not happen, or may be done again."
@@ -422,7 +443,8 @@ func callResolved(tx *Tx, e *EffectDoc, a Answer) {
 	}
 	switch {
 	case e.Within != "":
-		tx.Talk.Notes = append(tx.Talk.Notes[:len(tx.Talk.Notes):len(tx.Talk.Notes)], call.Name+" "+string(call.Args)+": "+note)
+		tx.Talk.Notes = append(tx.Talk.Notes[:len(tx.Talk.Notes):len(tx.Talk.Notes)], call.Name+" "+string(call.Args)+
+			": "+note)
 		tx.touch(tx.Talk)
 	case a == AnswerDone:
 		tellAgent(tx, tx.Talk.Asks[tx.Talk.Next], map[string]any{"ok": true, "made": true, "note": note}, false)
@@ -437,8 +459,9 @@ func callResolved(tx *Tx, e *EffectDoc, a Answer) {
 	tx.touch(tx.Task)
 }
 
-// recoverWithin settles the calls that were at work inside an agent's effect when the runner died, and then the effect. A
-// call that nobody knows of and that may not be repeated becomes the question; the agent's work goes on after the answer.
+// recoverWithin settles the calls that were at work inside an agent's effect when the runner died, and then the effect.
+// A call that nobody knows of and that may not be repeated becomes the question; the agent's work goes on after the
+// answer.
 func recoverWithin(tx *Tx, c *Recover) error {
 	parent := tx.Effect
 	unknown := ""
@@ -447,7 +470,8 @@ func recoverWithin(tx *Tx, c *Recover) error {
 			continue
 		}
 		found := c.Within[e.ID]
-		tx.record(e, AuditEffectRecovered, audit.Warn, map[string]any{"effect": e.What(), "answer": found.Answer, "idempotent": e.Effect.Idempotent})
+		tx.record(e, AuditEffectRecovered, audit.Warn, map[string]any{"effect": e.What(), "answer": found.Answer,
+			"idempotent": e.Effect.Idempotent})
 		switch {
 		case found.Answer == effect.DoneYes:
 			e.State, e.Receipt = EffectDone, &found.Receipt
@@ -476,7 +500,8 @@ func recoverWithin(tx *Tx, c *Recover) error {
 	for _, e := range tx.Within {
 		if e.ID == unknown {
 			call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
-			return block(tx, BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
+			return block(tx, BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown",
+				call.StepID, call.Name, string(call.Args)))
 		}
 	}
 	return nil

@@ -32,14 +32,16 @@ func (m *mind) answer(e effect.Effect) effect.Receipt {
 	switch e.Kind {
 	case effect.KindIntake:
 		spec, _ := effect.Decode[effect.IntakeSpec](e.Spec)
-		r := effect.IntakeResult{Said: effect.Said{Agent: "m"}, Evaluation: triage.Evaluation{Class: triage.ClassFeature, Score: 7}}
+		r := effect.IntakeResult{Said: effect.Said{Agent: "m"},
+			Evaluation: triage.Evaluation{Class: triage.ClassFeature, Score: 7}}
 		if spec.Round <= len(m.questions) {
 			r.Evaluation.Questions = []triage.Question{{About: triage.Scope, Text: m.questions[spec.Round-1]}}
 		}
 		return effect.Succeeded(r)
 	case effect.KindRepair:
 		m.repairs++
-		return effect.Succeeded(effect.RepairResult{Said: effect.Said{Agent: "m"}, Why: "mend it", Steps: []plan.Step{{StepID: "r", Title: "mend", Intent: "mend", Status: plan.Pending}}})
+		return effect.Succeeded(effect.RepairResult{Said: effect.Said{Agent: "m"}, Why: "mend it",
+			Steps: []plan.Step{{StepID: "r", Title: "mend", Intent: "mend", Status: plan.Pending}}})
 	case effect.KindTool:
 		call, _ := effect.Decode[effect.ToolCall](e.Spec)
 		m.made = append(m.made, call.Name)
@@ -53,7 +55,8 @@ func (m *mind) answer(e effect.Effect) effect.Receipt {
 }
 
 func wants(calls ...effect.Ask) effect.WorkResult {
-	return effect.WorkResult{Said: effect.Said{Agent: "m", Usage: effect.Usage{Requests: 1, InTokens: 10}}, Control: effect.Calls, Asks: calls,
+	return effect.WorkResult{Said: effect.Said{Agent: "m", Usage: effect.Usage{Requests: 1, InTokens: 10}},
+		Control: effect.Calls, Asks: calls,
 		Messages: []effect.Message{{Role: effect.RoleAssistant, Calls: calls}}}
 }
 
@@ -75,7 +78,8 @@ func working(t *testing.T, m *mind, start kernel.Start) *bench {
 	b := newBench(t)
 	b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true}
 	m.plan = intent()
-	start.Requirement, start.Agent, start.Place = "do the work", "m", effect.Place{Workspace: "/w", Tree: "/w", Git: true}
+	start.Requirement, start.Agent, start.Place = "do the work", "m", effect.Place{Workspace: "/w", Tree: "/w",
+		Git: true}
 	if start.RunMode == "" {
 		start.RunMode = pawl.Assisted
 	}
@@ -99,7 +103,8 @@ func TestAgentsStep(t *testing.T) {
 		t.Errorf("made %s", got)
 	}
 	second := m.asked[1].Messages
-	if len(second) != 4 || second[1].Call != "a" || second[1].Failed || second[2].Call != "b" || !second[2].Failed || !strings.Contains(second[2].Text, "no_such_tool") {
+	if len(second) != 4 || second[1].Call != "a" || second[1].Failed || second[2].Call != "b" || !second[2].Failed ||
+		!strings.Contains(second[2].Text, "no_such_tool") {
 		t.Errorf("the agent was told %+v", second)
 	}
 	if f := m.asked[2].Failure; f == nil || f.Output == "" && len(f.Checks) == 0 || m.asked[0].Failure != nil {
@@ -107,7 +112,8 @@ func TestAgentsStep(t *testing.T) {
 	}
 	again := &mind{world: world{failChecks: 1}, work: []effect.WorkResult{finished}}
 	again.plan = intent()
-	b.do(&kernel.Start{Requirement: "more work", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Requirement: "more work", Agent: "m",
+		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 	b.run(again.answer)
 	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 	b.run(again.answer)
@@ -145,7 +151,8 @@ func TestQuestionsAreParked(t *testing.T) {
 	m := &mind{questions: []string{"which one?", "really?"}, work: []effect.WorkResult{finished}}
 	b := working(t, m, kernel.Start{})
 	s := b.look()
-	if s.Session.State != "PLANNING" || s.Turn.State != "CLARIFYING" || strings.Join(s.Turn.Questions, "") != "which one?" {
+	if s.Session.State != "PLANNING" || s.Turn.State != "CLARIFYING" ||
+		strings.Join(s.Turn.Questions, "") != "which one?" {
 		t.Fatalf("%s %s %v", s.Session.State, s.Turn.State, s.Turn.Questions)
 	}
 	if _, err := b.try(&kernel.AnswerQuestions{Answers: []string{"a", "b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
@@ -171,16 +178,20 @@ func TestAgentsDecideNothing(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b := newBench(t)
 	m.plan = intent()
-	b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	b.run(m.answer)
 	as := func(c kernel.Command) pawl.Code {
 		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "agent:mcp/x", Command: c})
 		return pawl.CodeOf(err)
 	}
 	for _, c := range []kernel.Command{
-		&kernel.Approve{Hash: b.look().Solution.Hash}, &kernel.Deny{}, &kernel.Revise{Feedback: "x"}, &kernel.AnswerQuestions{}, &kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{},
-		&kernel.Undo{}, &kernel.CancelRun{}, &kernel.CancelTask{Task: b.look().Task.ID}, &kernel.UpdateProgress{Task: b.look().Task.ID, Status: "canceled"},
-		&kernel.Start{Requirement: "x", AutoApprove: "policy:x"}, &kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Claim{Task: b.look().Task.ID, Owner: "x"},
+		&kernel.Approve{Hash: b.look().Solution.Hash}, &kernel.Deny{}, &kernel.Revise{Feedback: "x"},
+		&kernel.AnswerQuestions{}, &kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{},
+		&kernel.Undo{}, &kernel.CancelRun{}, &kernel.CancelTask{Task: b.look().Task.ID},
+		&kernel.UpdateProgress{Task: b.look().Task.ID, Status: "canceled"},
+		&kernel.Start{Requirement: "x", AutoApprove: "policy:x"}, &kernel.Start{Requirement: "x",
+			RunMode: pawl.Autonomous}, &kernel.Claim{Task: b.look().Task.ID, Owner: "x"},
 	} {
 		if got := as(c); got != pawl.CodeDenied {
 			t.Errorf("%T: %q", c, got)
@@ -198,7 +209,8 @@ func TestStillUnclearAfterThreeRounds(t *testing.T) {
 		b.do(&kernel.AnswerQuestions{Answers: []string{"hm"}})
 		b.run(m.answer)
 	}
-	if s := b.look(); s.Session.State != "IDLE" || s.Session.LastError == nil || s.Session.LastError.Key != "kernel.still_unclear" {
+	if s := b.look(); s.Session.State != "IDLE" || s.Session.LastError == nil ||
+		s.Session.LastError.Key != "kernel.still_unclear" {
 		t.Errorf("%s %+v", s.Session.State, s.Session.LastError)
 	}
 }
@@ -206,27 +218,32 @@ func TestStillUnclearAfterThreeRounds(t *testing.T) {
 // deleting makes the policy ask about a tool.
 func deleting(b *bench) {
 	b.k.Config().Tools["delete_file"] = kernel.Tool{
-		Info: effect.ToolInfo{Name: "delete_file", Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{policy.FSDelete}},
+		Info: effect.ToolInfo{Name: "delete_file", Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
+			Permissions: []policy.Permission{policy.FSDelete}},
 		Request: func(json.RawMessage) (policy.Request, error) {
-			return policy.Request{Tool: "delete_file", Permissions: []policy.Permission{policy.FSDelete}, Paths: []policy.Path{{Rel: "x", Op: policy.OpDelete}}, Root: "/w"}, nil
+			return policy.Request{Tool: "delete_file", Permissions: []policy.Permission{policy.FSDelete},
+				Paths: []policy.Path{{Rel: "x", Op: policy.OpDelete}}, Root: "/w"}, nil
 		},
 	}
 }
 
 func TestCallThatNeedsAWord(t *testing.T) {
-	for name, answer := range map[string]kernel.Command{"allowed": &kernel.Approve{}, "refused": &kernel.Deny{Reason: "keep it"}} {
+	for name, answer := range map[string]kernel.Command{"allowed": &kernel.Approve{},
+		"refused": &kernel.Deny{Reason: "keep it"}} {
 		t.Run(name, func(t *testing.T) {
 			m := &mind{work: []effect.WorkResult{wants(call("a", "delete_file", "x")), finished}}
 			b := newBench(t)
 			b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 			deleting(b)
 			m.plan = intent()
-			b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+			b.do(&kernel.Start{Requirement: "do", Agent: "m",
+				Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 			b.run(m.answer)
 			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 			b.run(m.answer)
 			s := b.look()
-			if s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil || s.Approval.About != "call" || len(m.made) != 0 {
+			if s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil || s.Approval.About != "call" ||
+				len(m.made) != 0 {
 				t.Fatalf("turn %s, approval %+v, made %v", s.Turn.State, s.Approval, m.made)
 			}
 			if a, ok := answer.(*kernel.Approve); ok {
@@ -234,7 +251,8 @@ func TestCallThatNeedsAWord(t *testing.T) {
 			}
 			b.do(answer)
 			b.run(m.answer)
-			if got := strings.Join(m.made, " "); name == "allowed" && got != "delete_file" || name == "refused" && got != "" {
+			if got := strings.Join(m.made, " "); name == "allowed" && got != "delete_file" || name == "refused" &&
+				got != "" {
 				t.Errorf("made %q", got)
 			}
 			if s := b.look(); s.Session.State != "IDLE" {
@@ -245,7 +263,8 @@ func TestCallThatNeedsAWord(t *testing.T) {
 	}
 }
 
-// TestAgentThatInsists: whoever asks for the same call after every refusal ends blocked, like any work that cannot be mended.
+// TestAgentThatInsists: whoever asks for the same call after every refusal ends blocked, like any work that cannot be
+// mended.
 func TestAgentThatInsists(t *testing.T) {
 	m := &mind{}
 	for i := range 9 {
@@ -255,7 +274,8 @@ func TestAgentThatInsists(t *testing.T) {
 	b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 	deleting(b)
 	m.plan = intent()
-	b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	b.run(m.answer)
 	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 	refusals := 0
@@ -264,7 +284,8 @@ func TestAgentThatInsists(t *testing.T) {
 		refusals++
 	}
 	s := b.look()
-	if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedFuse || refusals != 1+b.k.Config().MaxFixes || len(m.made) != 0 {
+	if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedFuse ||
+		refusals != 1+b.k.Config().MaxFixes || len(m.made) != 0 {
 		t.Errorf("session %s %+v after %d refusals, made %v", s.Session.State, s.Session.Blocked, refusals, m.made)
 	}
 	b.verifyAudit()
@@ -276,7 +297,8 @@ func begun(t *testing.T, m *mind) (*bench, effect.Effect) {
 	b := newBench(t)
 	b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 	m.plan = intent()
-	b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	b.run(m.answer)
 	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 	for n := 0; ; n++ {
@@ -313,17 +335,20 @@ func TestCallsInTheMiddleOfWork(t *testing.T) {
 		t.Fatalf("refused: %+v", one.Refused)
 	}
 	var judged kernel.Made
-	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: call("j", "write_file", "z"), Judge: true}).Result, &judged); err != nil || judged.Effect != nil || judged.Refused != nil {
+	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: call("j", "write_file", "z"),
+		Judge: true}).Result, &judged); err != nil || judged.Effect != nil || judged.Refused != nil {
 		t.Errorf("judged: %+v %v", judged, err)
 	}
 	if two := made(t, b, e, call("b", "no_such_tool", "x")); two.Refused == nil || two.Effect != nil {
 		t.Errorf("an unknown tool: %+v", two)
 	}
-	b.do(&kernel.Report{Effect: one.Effect.ID, Token: one.Effect.Token, Receipt: effect.Succeeded(effect.ToolResult{After: "t9"})})
+	b.do(&kernel.Report{Effect: one.Effect.ID, Token: one.Effect.Token,
+		Receipt: effect.Succeeded(effect.ToolResult{After: "t9"})})
 	if s := b.look(); s.Effect.ID != e.ID || s.Task.Tree != "t9" || s.Talk.Session != "own-1" {
 		t.Errorf("effect %s, tree %s, session %s", s.Effect.ID, s.Task.Tree, s.Talk.Session)
 	}
-	if _, err := b.try(&kernel.StartToolCall{Effect: e.ID, Token: e.Token + 1, Ask: call("c", "write_file", "x")}); pawl.CodeOf(err) != pawl.CodeFenced {
+	if _, err := b.try(&kernel.StartToolCall{Effect: e.ID, Token: e.Token + 1,
+		Ask: call("c", "write_file", "x")}); pawl.CodeOf(err) != pawl.CodeFenced {
 		t.Errorf("with another token: %v", err)
 	}
 	b.do(&kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Succeeded(finished)})
@@ -354,7 +379,8 @@ func TestCrashInTheMiddleOfWork(t *testing.T) {
 			if c.answer == effect.DoneYes {
 				found.Receipt = effect.Succeeded(effect.ToolResult{After: "t9"})
 			}
-			b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneNo, Within: map[string]kernel.Recovered{one.Effect.ID: found}})
+			b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneNo,
+				Within: map[string]kernel.Recovered{one.Effect.ID: found}})
 			s := b.look()
 			if s.Session.State != c.state {
 				t.Fatalf("session %s", s.Session.State)
@@ -381,7 +407,8 @@ func TestCrashInTheMiddleOfWork(t *testing.T) {
 }
 
 func TestReplan(t *testing.T) {
-	patch := &plan.Patch{Reason: "another way", AddSteps: []plan.Step{{StepID: "s2", Title: "more", Intent: "more", Status: plan.Pending}}}
+	patch := &plan.Patch{Reason: "another way",
+		AddSteps: []plan.Step{{StepID: "s2", Title: "more", Intent: "more", Status: plan.Pending}}}
 	other := effect.WorkResult{Control: effect.Replan, Reason: "another way", Patch: patch}
 	m := &mind{work: []effect.WorkResult{other, finished}}
 	b := working(t, m, kernel.Start{})
@@ -421,17 +448,19 @@ func TestBudgetRefuses(t *testing.T) {
 	}
 	b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneNo})
 	b.do(&kernel.Begin{Effect: e.ID, Owner: "r1"})
-	if _, err := b.try(&kernel.Reserve{Effect: e.ID, Token: e.Token + 1, Day: b.now, Most: effect.Usage{MicroUSD: 1}}); pawl.CodeOf(err) != pawl.CodeBudget {
+	if _, err := b.try(&kernel.Reserve{Effect: e.ID, Token: e.Token + 1, Day: b.now,
+		Most: effect.Usage{MicroUSD: 1}}); pawl.CodeOf(err) != pawl.CodeBudget {
 		t.Errorf("what a crash left is given back: %v", err)
 	}
-	b.do(&kernel.Report{Effect: e.ID, Token: e.Token + 1, Receipt: effect.Failed(pawl.Fail(pawl.CodeBudget, "kernel.budget_used"))})
+	b.do(&kernel.Report{Effect: e.ID, Token: e.Token + 1,
+		Receipt: effect.Failed(pawl.Fail(pawl.CodeBudget, "kernel.budget_used"))})
 	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedBudget {
 		t.Errorf("%s %+v", s.Session.State, s.Session.Blocked)
 	}
 }
 
-// TestForfeitsComeInOneOrder: what a crash left set aside is recorded in the same order however often it is decided, which
-// the bench's recording checks at the end.
+// TestForfeitsComeInOneOrder: what a crash left set aside is recorded in the same order however often it is decided,
+// which the bench's recording checks at the end.
 func TestForfeitsComeInOneOrder(t *testing.T) {
 	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
 	for range 8 {
@@ -463,7 +492,9 @@ func TestBudgetRace(t *testing.T) {
 	for range 8 {
 		workers.Go(func() {
 			for {
-				_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1", Command: &kernel.Reserve{Effect: e.ID, Token: e.Token, Day: at, Most: effect.Usage{Requests: 1, MicroUSD: 700}}})
+				_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1",
+					Command: &kernel.Reserve{Effect: e.ID, Token: e.Token, Day: at,
+						Most: effect.Usage{Requests: 1, MicroUSD: 700}}})
 				switch pawl.CodeOf(err) {
 				case "":
 					granted.Add(700)

@@ -1,8 +1,8 @@
 package machine
 
-// cells is an index of rows by two words, with open addressing: a row stands in the first empty cell at or behind the spot
-// of its words, and the search for it ends at an empty cell. The number of cells is a power of two, at least four times
-// that of the rows, so that nearly every search ends at its first cell.
+// cells is an index of rows by two words, with open addressing: a row stands in the first empty cell at or behind the
+// spot of its words, and the search for it ends at an empty cell. The number of cells is a power of two, at least four
+// times that of the rows, so that nearly every search ends at its first cell.
 type cells[S, E ~string] []*Rule[S, E]
 
 func makeCells[S, E ~string](rows int) cells[S, E] {

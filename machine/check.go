@@ -44,10 +44,11 @@ type checker struct {
 	found []Problem
 }
 
-// Check finds duplicate names, duplicate rows, unknown states and events, states that cannot be reached from the initial
-// one, states that are neither final nor resting and have no way out, rows that leave a final state, rows that can never
-// apply because of their gates (a gate that is not implemented, or two that cannot pass together), and names that nothing
-// uses. A row that can never apply opens no way. The order is that of the table; nil means that nothing is wrong.
+// Check finds duplicate names, duplicate rows, unknown states and events, states that cannot be reached from the
+// initial one, states that are neither final nor resting and have no way out, rows that leave a final state, rows that
+// can never apply because of their gates (a gate that is not implemented, or two that cannot pass together), and names
+// that nothing uses. A row that can never apply opens no way. The order is that of the table; nil means that nothing is
+// wrong.
 func (d Description) Check() []Problem {
 	c := &checker{d: d}
 	c.names()

@@ -6,8 +6,8 @@ import (
 )
 
 // Description is a table without its type parameters: what commands list, show, check and export, alike for every
-// machine. It is a copy; changing it changes no machine. Its JSON form is part of the command line's contract. The Chinese
-// fields are empty until Translate fills them in.
+// machine. It is a copy; changing it changes no machine. Its JSON form is part of the command line's contract. The
+// Chinese fields are empty until Translate fills them in.
 type Description struct {
 	Name    string             `json:"name"`
 	Seed    string             `json:"seed"`
@@ -73,7 +73,8 @@ type RuleDescription struct {
 	Idempotent    bool     `json:"idempotent"`
 }
 
-// Describe returns the machine's table without type parameters. Lists are never nil, so that JSON shows [] and not null.
+// Describe returns the machine's table without type parameters. Lists are never nil, so that JSON shows [] and not
+// null.
 func (m *Machine[S, E]) Describe() Description {
 	t := m.table
 	d := Description{
@@ -91,11 +92,13 @@ func (m *Machine[S, E]) Describe() Description {
 			operations[i].ID = id
 		}
 		d.States = append(d.States, StateDescription{
-			State: string(s.State), Title: s.Title, Description: s.Description, Groups: strs(s.Groups), Operations: operations, Unset: s.Unset,
+			State: string(s.State), Title: s.Title, Description: s.Description, Groups: strs(s.Groups),
+			Operations: operations, Unset: s.Unset,
 		})
 	}
 	for _, e := range t.Events {
-		d.Events = append(d.Events, EventDescription{Event: string(e.Event), Description: e.Description, Named: e.Named})
+		d.Events = append(d.Events, EventDescription{Event: string(e.Event), Description: e.Description,
+			Named: e.Named})
 	}
 	for _, g := range t.Gates {
 		d.Gates = append(d.Gates, GateDescription{Name: g.Name, Description: g.Description})
@@ -110,13 +113,14 @@ func (m *Machine[S, E]) Describe() Description {
 	return d
 }
 
-// Translate returns the description with its Chinese texts. They stand in the catalogue of texts, of which machines know
-// nothing: zh returns the one of an id, or "" where there is none. Ids begin with the name of the machine, or with that of the
-// table for states, and say what it is about: "task.T1", "board.run.state.pending" and its ".title", "task.event.APPROVE",
-// "task.gate.lease", "session.operation.pause".
+// Translate returns the description with its Chinese texts. They stand in the catalogue of texts, of which machines
+// know nothing: zh returns the one of an id, or "" where there is none. Ids begin with the name of the machine, or with
+// that of the table for states, and say what it is about: "task.T1", "board.run.state.pending" and its ".title",
+// "task.event.APPROVE", "task.gate.lease", "session.operation.pause".
 func (d Description) Translate(zh func(id string) string) Description {
 	family, _, _ := strings.Cut(d.Name, ".")
-	d.States, d.Events, d.Gates, d.Rules = slices.Clone(d.States), slices.Clone(d.Events), slices.Clone(d.Gates), slices.Clone(d.Rules)
+	d.States, d.Events, d.Gates, d.Rules = slices.Clone(d.States), slices.Clone(d.Events), slices.Clone(d.Gates),
+		slices.Clone(d.Rules)
 	for i := range d.States {
 		s := &d.States[i]
 		id := d.Name + ".state." + node(s.State)
@@ -138,8 +142,8 @@ func (d Description) Translate(zh func(id string) string) Description {
 	return d
 }
 
-// Count returns the numbers that a check reports: states (without one that stands for "unset"), rows of the seed, and rows
-// that the product adds.
+// Count returns the numbers that a check reports: states (without one that stands for "unset"), rows of the seed, and
+// rows that the product adds.
 func (d Description) Count() (states, seed, ext int) {
 	for _, s := range d.States {
 		if !s.Unset {
@@ -158,7 +162,10 @@ func (d Description) Count() (states, seed, ext int) {
 
 // rulesFor returns the rows of one state and event, in the order of the table.
 func (d Description) rulesFor(from, on string) []RuleDescription {
-	return slices.DeleteFunc(slices.Clone(d.Rules), func(r RuleDescription) bool { return r.From != from || r.On != on })
+	return slices.DeleteFunc(slices.Clone(d.Rules), func(r RuleDescription) bool {
+		return r.From != from ||
+			r.On != on
+	})
 }
 
 func strs[T ~string](in []T) []string {

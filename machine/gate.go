@@ -7,8 +7,8 @@ import (
 	"pawl"
 )
 
-// Gate is a named condition on the evidence V. Pass returns nil when the condition holds and otherwise why it does not; it
-// is a pure function.
+// Gate is a named condition on the evidence V. Pass returns nil when the condition holds and otherwise why it does not;
+// it is a pure function.
 type Gate[V any] struct {
 	Name        string
 	Description string
@@ -42,8 +42,8 @@ func Admit[S, E ~string, V any](r *Rule[S, E], g Gates[V], v V) *pawl.Error {
 	return nil
 }
 
-// find returns the gate of a name, or nil. It looks first where the row's gate number i stands in its table, whose list is
-// made of these gates.
+// find returns the gate of a name, or nil. It looks first where the row's gate number i stands in its table, whose list
+// is made of these gates.
 func (g Gates[V]) find(name string, places gatePlaces, i int) *Gate[V] {
 	if i < len(places) {
 		if at := int(places[i]); at < len(g) && g[at].Name == name {

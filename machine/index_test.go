@@ -51,9 +51,11 @@ func TestIndex(t *testing.T) {
 	golden.Check(t, "../docs/machines/README.md", b.String())
 }
 
-// TestRowIDs: an id means one row in all five machines, has the letter of its machine, and is explained in both languages.
+// TestRowIDs: an id means one row in all five machines, has the letter of its machine, and is explained in both
+// languages.
 func TestRowIDs(t *testing.T) {
-	shapes := map[string]string{"session": `^S\d\d$`, "turn": `^U\d\d$`, "workflow": `^W\d\d$`, "task": `^T\d+$`, "board": `^B\d\d$`}
+	shapes := map[string]string{"session": `^S\d\d$`, "turn": `^U\d\d$`, "workflow": `^W\d\d$`, "task": `^T\d+$`,
+		"board": `^B\d\d$`}
 	seen := map[string]bool{}
 	for _, m := range five {
 		shape := regexp.MustCompile(shapes[m.name])
@@ -92,8 +94,8 @@ func TestRowIDs(t *testing.T) {
 	}
 }
 
-// TestMessages: every key that the machines use is in the catalogue in both languages with a next step, and every entry of
-// the area is used.
+// TestMessages: every key that the machines use is in the catalogue in both languages with a next step, and every entry
+// of the area is used.
 func TestMessages(t *testing.T) {
 	used := map[string]bool{}
 	key := regexp.MustCompile(`"(machine\.[a-z_]+)"`)
@@ -126,8 +128,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestMessageArguments renders the refusals of every table in both languages and looks for what fmt says of a format that
-// does not fit its arguments.
+// TestMessageArguments renders the refusals of every table in both languages and looks for what fmt says of a format
+// that does not fit its arguments.
 func TestMessageArguments(t *testing.T) {
 	check := func(err error) {
 		for _, lang := range []message.Lang{message.English, message.Chinese} {
@@ -153,7 +155,8 @@ func TestMessageArguments(t *testing.T) {
 		}
 	}
 	for _, ev := range []task.Evidence{
-		{Tree: "t"}, {Tree: "t", Checks: []task.Check{{Name: "a", Required: true}}}, {Tree: "t", Checks: []task.Check{{Name: "a", Required: true, Passed: true}}},
+		{Tree: "t"}, {Tree: "t", Checks: []task.Check{{Name: "a", Required: true}}}, {Tree: "t",
+			Checks: []task.Check{{Name: "a", Required: true, Passed: true}}},
 	} {
 		r, _ := task.Table.Rule("T11")
 		check(task.Admit(r, &ev))
@@ -168,7 +171,8 @@ func TestMessageArguments(t *testing.T) {
 		}
 	}
 	for _, r := range turn.Table.Rules() {
-		for _, ev := range []turn.Evidence{{Rounds: 9, Repairs: 9}, {Patches: 9}, {ChecksRan: true, FailedRequired: 2}} {
+		for _, ev := range []turn.Evidence{{Rounds: 9, Repairs: 9}, {Patches: 9},
+			{ChecksRan: true, FailedRequired: 2}} {
 			if err := turn.Admit(&r, ev); err != nil {
 				check(err)
 			}
@@ -194,9 +198,12 @@ func TestMessageArguments(t *testing.T) {
 		check(err)
 	}
 	for _, raw := range []string{
-		"", "{} {}", "{}", `{"status":"a","phase":"b","issues":[]}`, `{"status":"a","phase":"b","issues":{},"queue":{}}`,
-		`{"status":"a","phase":"b","issues":{},"queue":[]}`, `{"status":"pending","phase":"listing","issues":{},"queue":[]}`,
-		`{"status":"pending","phase":"init","issues":{},"queue":[{}]}`, `{"status":"pending","phase":"init","issues":{},"queue":[],"created_at":"x"}`,
+		"", "{} {}", "{}", `{"status":"a","phase":"b","issues":[]}`,
+		`{"status":"a","phase":"b","issues":{},"queue":{}}`,
+		`{"status":"a","phase":"b","issues":{},"queue":[]}`,
+		`{"status":"pending","phase":"listing","issues":{},"queue":[]}`,
+		`{"status":"pending","phase":"init","issues":{},"queue":[{}]}`,
+		`{"status":"pending","phase":"init","issues":{},"queue":[],"created_at":"x"}`,
 		`{"status":"pending","phase":"init","issues":{},"queue":[{"item_id":"S-1","issue_id":"ISS-1","status":"pending"}]}`,
 		`{"status":"pending","phase":"init","issues":{"ISS-1":{"id":"ISS-1","status":"planned","solution_id":"x"}},"queue":[]}`,
 	} {

@@ -2,8 +2,8 @@
 // rows. The engine looks rows up, refuses what no row allows, checks tables for mistakes, and renders them for people.
 //
 // The package is pure: it reads no clock and no file, starts nothing, and keeps no state besides the tables themselves.
-// Whether a row's gates pass is decided by pure functions over evidence (Gates); carrying a move out is the kernel's work.
-// A Machine is immutable after New and safe for concurrent use.
+// Whether a row's gates pass is decided by pure functions over evidence (Gates); carrying a move out is the kernel's
+// work. A Machine is immutable after New and safe for concurrent use.
 package machine
 
 import (
@@ -31,8 +31,8 @@ type Rule[S, E ~string] struct {
 	ID   string
 	From S
 	On   E
-	// When is the argument of the event that tells rows with the same state and event apart, such as "yes" and "no" of a
-	// confirmation. It is empty where the event needs none, and is then matched by the empty argument only.
+	// When is the argument of the event that tells rows with the same state and event apart, such as "yes" and "no" of
+	// a confirmation. It is empty where the event needs none, and is then matched by the empty argument only.
 	When string
 	To   S
 	// Gates names the conditions that must all hold; each is one of the table's Gates.
@@ -41,8 +41,8 @@ type Rule[S, E ~string] struct {
 	// Actors are those whom the seed lets cause the move, AlsoActors those whom the product admits besides.
 	Actors, AlsoActors []pawl.ActorKind
 	Priority           Priority
-	// Description says when the row applies. Its Chinese, like that of all that a table says, stands in the catalogue of texts
-	// (Description.Translate).
+	// Description says when the row applies. Its Chinese, like that of all that a table says, stands in the catalogue
+	// of texts (Description.Translate).
 	Description string
 	// Source is the section of the seed, or the resolution, that the row comes from; docs/spec/README.md#sources says
 	// how it is read.
@@ -109,7 +109,8 @@ type Machine[S, E ~string] struct {
 }
 
 // index is what a machine looks up: the rows that leave each state, and the error for each event in each state, in the
-// order of the table. Single rows are found without a map, which would take longer than the gates of the row that it finds.
+// order of the table. Single rows are found without a map, which would take longer than the gates of the row that it
+// finds.
 type index[S, E ~string] struct {
 	from     map[S][]*Rule[S, E]
 	byEvent  cells[S, E]
@@ -119,8 +120,8 @@ type index[S, E ~string] struct {
 }
 
 // New makes a machine of a table. It accepts any table, so that Check can report what is wrong with it; where two rows
-// claim the same (From, On, When), the first wins. The table belongs to the machine from then on. New itself does next to
-// nothing, because every start of a program pays for it; the index is built when it is first needed.
+// claim the same (From, On, When), the first wins. The table belongs to the machine from then on. New itself does next
+// to nothing, because every start of a program pays for it; the index is built when it is first needed.
 func New[S, E ~string](t Table[S, E]) *Machine[S, E] { return &Machine[S, E]{table: t} }
 
 // indexed returns the index.
@@ -145,8 +146,8 @@ func (m *Machine[S, E]) indexed() *index[S, E] {
 	return &m.index
 }
 
-// refuseAll builds the error for every event in every state; the errors of one state share their memory. A final state has
-// a message of its own, because no other event would help there.
+// refuseAll builds the error for every event in every state; the errors of one state share their memory. A final state
+// has a message of its own, because no other event would help there.
 func (m *Machine[S, E]) refuseAll() {
 	events := make([]any, len(m.table.Events))
 	for i, e := range m.table.Events {
@@ -231,9 +232,9 @@ func (m *Machine[S, E]) Rule(id string) (*Rule[S, E], bool) {
 	return nil, false
 }
 
-// Refusal returns the error for an event that Next has no row for: code invalid_transition, naming the machine, the state,
-// the event and the events that the state takes instead. The error is built once and shared: it must not be changed, and
-// the copying methods of pawl.Error are to be used to add to it. It does not allocate.
+// Refusal returns the error for an event that Next has no row for: code invalid_transition, naming the machine, the
+// state, the event and the events that the state takes instead. The error is built once and shared: it must not be
+// changed, and the copying methods of pawl.Error are to be used to add to it. It does not allocate.
 func (m *Machine[S, E]) Refusal(from S, on E) *pawl.Error {
 	x := m.indexed()
 	row := x.refusals[from]

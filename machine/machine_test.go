@@ -26,7 +26,8 @@ var anyone = []pawl.ActorKind{pawl.KindUser}
 func door() table {
 	return table{
 		Name: "door", Seed: "none", Initial: "open", Final: []state{"gone"},
-		States:  []machine.StateInfo[state]{{State: "open", Groups: []string{"g"}}, {State: "shut", Groups: []string{"g"}}, {State: "gone"}},
+		States: []machine.StateInfo[state]{{State: "open", Groups: []string{"g"}},
+			{State: "shut", Groups: []string{"g"}}, {State: "gone"}},
 		Events:  []machine.EventInfo[event]{{Event: "push"}, {Event: "pull"}, {Event: "burn"}},
 		Gates:   []machine.GateInfo{{Name: "key"}, {Name: "no-key"}},
 		Opposed: [][2]string{{"key", "no-key"}},
@@ -34,7 +35,8 @@ func door() table {
 			{ID: "D1", From: "open", On: "push", To: "shut", Actors: anyone, Gates: []string{"no-key"}},
 			{ID: "D2", From: "shut", On: "pull", When: "hard", To: "open", Actors: anyone, Gates: []string{"key"}},
 			{ID: "D3", From: "shut", On: "pull", To: "shut", Actors: anyone, Idempotent: true},
-			{ID: "D4", From: "shut", On: "burn", To: "gone", Actors: anyone, AlsoActors: []pawl.ActorKind{pawl.KindSystem}},
+			{ID: "D4", From: "shut", On: "burn", To: "gone", Actors: anyone,
+				AlsoActors: []pawl.ActorKind{pawl.KindSystem}},
 			{ID: "D5", From: "open", On: "burn", To: "gone", Actors: anyone, Ext: true},
 		},
 	}
@@ -48,7 +50,8 @@ func TestLookups(t *testing.T) {
 	if r, ok := m.Next("shut", "pull", ""); !ok || r.ID != "D3" {
 		t.Errorf("Next(shut, pull) = %v, %v", r, ok)
 	}
-	for _, c := range [][3]string{{"shut", "pull", "soft"}, {"open", "pull", ""}, {"gone", "push", ""}, {"", "", ""}, {"nowhere", "push", ""}} {
+	for _, c := range [][3]string{{"shut", "pull", "soft"}, {"open", "pull", ""}, {"gone", "push", ""}, {"", "", ""},
+		{"nowhere", "push", ""}} {
 		if r, ok := m.Next(state(c[0]), event(c[1]), c[2]); ok {
 			t.Errorf("Next%v = %s, want a refusal", c, r.ID)
 		}
@@ -59,7 +62,8 @@ func TestLookups(t *testing.T) {
 	if _, ok := m.Between("gone", "open"); ok {
 		t.Error("a way out of a final state")
 	}
-	if r, ok := m.Rule("D4"); !ok || !r.Admits(pawl.KindSystem) || !r.Admits(pawl.KindUser) || r.Admits(pawl.KindAgent) {
+	if r, ok := m.Rule("D4"); !ok || !r.Admits(pawl.KindSystem) || !r.Admits(pawl.KindUser) ||
+		r.Admits(pawl.KindAgent) {
 		t.Errorf("Rule(D4) = %v, %v", r, ok)
 	}
 	if _, ok := m.Rule("D9"); ok {
@@ -99,7 +103,8 @@ func TestStrictDropsWhatIsAdded(t *testing.T) {
 	if _, ok := machinetest.Between(s, "open", "gone"); ok {
 		t.Error("the added row is still there")
 	}
-	if r, ok := machinetest.Find(s, func(r machine.RuleDescription) bool { return r.ID == "D4" }); !ok || slices.Contains(slices.Concat(r.Actors, r.AlsoActors), string(pawl.KindSystem)) {
+	if r, ok := machinetest.Find(s, func(r machine.RuleDescription) bool { return r.ID == "D4" }); !ok ||
+		slices.Contains(slices.Concat(r.Actors, r.AlsoActors), string(pawl.KindSystem)) {
 		t.Error("the added actor is still there")
 	}
 	if r, _ := m.Rule("D4"); !r.Admits(pawl.KindSystem) || len(m.Rules()) != 5 {
@@ -116,7 +121,11 @@ func TestCheckFindsEachMistake(t *testing.T) {
 		spoil func(*table)
 	}{
 		{"duplicate_id: D1", func(d *table) { d.Rules[1].ID = "D1" }},
-		{"duplicate_rule: D2", func(d *table) { d.Rules[2].When = "hard"; d.Rules[1], d.Rules[2] = d.Rules[2], d.Rules[1] }},
+		{"duplicate_rule: D2", func(d *table) {
+			d.Rules[2].When = "hard"
+			d.Rules[1], d.Rules[2] = d.Rules[2],
+				d.Rules[1]
+		}},
 		{"duplicate_name: open", func(d *table) { d.States = append(d.States, d.States[0]) }},
 		{"duplicate_name: burn", func(d *table) { d.Events = append(d.Events, d.Events[2]) }},
 		{"duplicate_name: key", func(d *table) { d.Gates = append(d.Gates, d.Gates[0]) }},
@@ -135,13 +144,19 @@ func TestCheckFindsEachMistake(t *testing.T) {
 		{"leaves_final: D1", func(d *table) { d.Final = append(d.Final, "open") }},
 		{"no_actor: D3", func(d *table) { d.Rules[2].Actors = nil }},
 		{"bad_idempotent: D1", func(d *table) { d.Rules[0].Idempotent = true }},
-		{"unused_event: knock", func(d *table) { d.Events = append(d.Events, machine.EventInfo[event]{Event: "knock"}) }},
+		{"unused_event: knock", func(d *table) {
+			d.Events = append(d.Events,
+				machine.EventInfo[event]{Event: "knock"})
+		}},
 		{"unused_gate: spare", func(d *table) { d.Gates = append(d.Gates, machine.GateInfo{Name: "spare"}) }},
 	} {
 		d := door()
 		c.spoil(&d)
 		found := machine.New(d).Describe().Check()
-		if !slices.ContainsFunc(found, func(p machine.Problem) bool { return strings.Contains(p.String(), "door: "+c.want+":") }) {
+		if !slices.ContainsFunc(found, func(p machine.Problem) bool {
+			return strings.Contains(p.String(), "door: "+
+				c.want+":")
+		}) {
 			t.Errorf("want %q, found %v", c.want, found)
 		}
 	}
@@ -211,7 +226,8 @@ func TestGates(t *testing.T) {
 	// A table that lists the gates otherwise than they are implemented must not make one pass for another.
 	m := machine.New(machine.Table[string, string]{
 		Gates: []machine.GateInfo{{Name: "small"}, {Name: "even"}, {Name: "missing"}},
-		Rules: []machine.Rule[string, string]{{ID: "X2", Gates: []string{"even"}}, {ID: "X3", Gates: []string{"missing"}}},
+		Rules: []machine.Rule[string, string]{{ID: "X2", Gates: []string{"even"}},
+			{ID: "X3", Gates: []string{"missing"}}},
 	})
 	for i, gate := range []string{"even", "missing"} {
 		if err := machine.Admit(&m.Rules()[i], g, 3); err == nil || err.Gate != gate {
@@ -225,8 +241,10 @@ func TestGates(t *testing.T) {
 
 func TestRendering(t *testing.T) {
 	d := door()
-	d.States = append(d.States, machine.StateInfo[state]{State: "", Unset: true, Description: "a | b\nc", Operations: []string{"knock"}})
-	d.Rules = append(d.Rules, rule{ID: "D6", From: "", On: "push", To: "open", Actors: anyone, Named: true, Source: "x"})
+	d.States = append(d.States, machine.StateInfo[state]{State: "", Unset: true, Description: "a | b\nc",
+		Operations: []string{"knock"}})
+	d.Rules = append(d.Rules, rule{ID: "D6", From: "", On: "push", To: "open", Actors: anyone, Named: true,
+		Source: "x"})
 	x := machine.New(d).Describe()
 	if states, seed, ext := x.Count(); states != 3 || seed != 5 || ext != 1 {
 		t.Errorf("Count = %d %d %d", states, seed, ext)
@@ -238,9 +256,12 @@ func TestRendering(t *testing.T) {
 	zh := func(id string) string { return "zh of " + id }
 	page := machinetest.Page("door", zh, x)
 	for _, part := range []string{
-		"D2 open (hard) [key]; D3 shut idempotent", "(unset)", "D5 gone EXT", "    [*] --> open\n", "    gone --> [*]\n",
-		"    state \"(unset)\" as unset\n", "    unset --> open: D6 push\n", "    open --> gone: +D5 burn\n", `a \| b c`, "x *named*", "user + system",
-		"| zh of door.state.unset.title | a \\| b c | zh of door.state.unset |", "| zh of door.event.burn |", "| zh of door.gate.key |", "| zh of door.D4 |",
+		"D2 open (hard) [key]; D3 shut idempotent", "(unset)", "D5 gone EXT", "    [*] --> open\n",
+		"    gone --> [*]\n",
+		"    state \"(unset)\" as unset\n", "    unset --> open: D6 push\n", "    open --> gone: +D5 burn\n",
+		`a \| b c`, "x *named*", "user + system",
+		"| zh of door.state.unset.title | a \\| b c | zh of door.state.unset |", "| zh of door.event.burn |",
+		"| zh of door.gate.key |", "| zh of door.D4 |",
 		"knock (zh of door.operation.knock)",
 	} {
 		if !strings.Contains(page, part) {
@@ -250,7 +271,8 @@ func TestRendering(t *testing.T) {
 	if page != machinetest.Page("door", zh, machine.New(d).Describe()) {
 		t.Error("two pages of one table differ")
 	}
-	if last := x.States[len(x.States)-1]; last.TitleZh != "" || last.Operations[0].NameZh != "" || x.Rules[0].DescriptionZh != "" {
+	if last := x.States[len(x.States)-1]; last.TitleZh != "" || last.Operations[0].NameZh != "" ||
+		x.Rules[0].DescriptionZh != "" {
 		t.Error("a translation changed the description that it was made of")
 	}
 }
@@ -265,11 +287,13 @@ func TestNextAgreesWithScan(t *testing.T) {
 			d.Events = append(d.Events, machine.EventInfo[event]{Event: event(s)})
 		}
 		for i := range rapid.IntRange(0, 30).Draw(t, "rows") {
-			d.Rules = append(d.Rules, rule{ID: fmt.Sprint(i), From: state(name.Draw(t, "from")), On: event(name.Draw(t, "on")),
+			d.Rules = append(d.Rules, rule{ID: fmt.Sprint(i), From: state(name.Draw(t, "from")),
+				On:   event(name.Draw(t, "on")),
 				When: name.Draw(t, "when"), To: state(name.Draw(t, "to"))})
 		}
 		m := machine.New(d)
-		from, on, when, to := state(name.Draw(t, "from")), event(name.Draw(t, "on")), name.Draw(t, "when"), state(name.Draw(t, "to"))
+		from, on, when, to := state(name.Draw(t, "from")), event(name.Draw(t, "on")), name.Draw(t,
+			"when"), state(name.Draw(t, "to"))
 		at := slices.IndexFunc(d.Rules, func(r rule) bool { return r.From == from && r.On == on && r.When == when })
 		if r, ok := m.Next(from, on, when); ok != (at >= 0) || ok && r.ID != d.Rules[at].ID {
 			t.Fatalf("Next(%q, %q, %q) = %v, %v; the scan found %d", from, on, when, r, ok, at)

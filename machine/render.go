@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Matrix returns what every state answers to every event, one line for each pair in the order of the table: the row's id
-// and target, with the argument and the gates where there are any, or "-" for a refusal. It is a golden text: a change of
-// the table shows up as a change of exactly the lines that it concerns.
+// Matrix returns what every state answers to every event, one line for each pair in the order of the table: the row's
+// id and target, with the argument and the gates where there are any, or "-" for a refusal. It is a golden text: a
+// change of the table shows up as a change of exactly the lines that it concerns.
 func (d Description) Matrix() string {
 	var b strings.Builder
 	for _, s := range d.States {
@@ -43,8 +43,8 @@ func (d Description) answer(from, on string) string {
 	return strings.Join(out, "; ")
 }
 
-// Mermaid returns the table as a Mermaid state diagram. Rows that the product adds are marked "+". The order is that of the
-// table, so that the text is the same at each call.
+// Mermaid returns the table as a Mermaid state diagram. Rows that the product adds are marked "+". The order is that of
+// the table, so that the text is the same at each call.
 func (d Description) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
@@ -128,13 +128,15 @@ func (d Description) Markdown() string {
 		if e.Named {
 			named = "named by pawl"
 		}
-		b.WriteString("| " + strings.Join(escape([]string{"`" + e.Event + "`", e.Description, e.DescriptionZh, named}), " | ") + " |\n")
+		b.WriteString("| " + strings.Join(escape([]string{"`" + e.Event + "`", e.Description, e.DescriptionZh, named}),
+			" | ") + " |\n")
 	}
 	b.WriteString("\n### Rows\n\n" + d.Table())
 	if len(d.Gates) > 0 {
 		b.WriteString("\n### Gates\n\n| gate | passes when | 条件 |\n|---|---|---|\n")
 		for _, g := range d.Gates {
-			b.WriteString("| " + strings.Join(escape([]string{"`" + g.Name + "`", g.Description, g.DescriptionZh}), " | ") + " |\n")
+			b.WriteString("| " + strings.Join(escape([]string{"`" + g.Name + "`", g.Description, g.DescriptionZh}),
+				" | ") + " |\n")
 		}
 	}
 	b.WriteString("\n### Diagram\n\n```mermaid\n" + d.Mermaid() + "```\n")

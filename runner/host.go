@@ -15,8 +15,8 @@ type Worker interface {
 	Work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt
 }
 
-// host serves one effect of an agent. Every call that the agent asks for is committed before it is made, and what a model
-// call may cost is set aside before it is sent.
+// host serves one effect of an agent. Every call that the agent asks for is committed before it is made, and what a
+// model call may cost is set aside before it is sent.
 type host struct {
 	r *Runner
 	e effect.Effect
@@ -66,13 +66,15 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 		receipt.Start = h.r.kernel.Now()
 		receipt.End = receipt.Start
 	}
-	_, err = h.r.do(context.WithoutCancel(ctx), &kernel.Report{Effect: made.Effect.ID, Token: made.Effect.Token, Receipt: receipt, Tree: tree})
+	_, err = h.r.do(context.WithoutCancel(ctx), &kernel.Report{Effect: made.Effect.ID, Token: made.Effect.Token,
+		Receipt: receipt, Tree: tree})
 	return receipt, err
 }
 
 // Judge has a tool call judged that the agent makes itself behind its walls.
 func (h *host) Judge(ctx context.Context, a effect.Ask) error {
-	out, err := h.r.do(ctx, &kernel.StartToolCall{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true, Day: h.r.kernel.Now()})
+	out, err := h.r.do(ctx, &kernel.StartToolCall{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true,
+		Day: h.r.kernel.Now()})
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,8 @@ func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usag
 	return func(cost effect.Usage) {
 		once.Do(func() {
 			// What cannot be settled stays set aside in full, which errs on the safe side.
-			_, _ = h.r.do(context.WithoutCancel(ctx), &kernel.Settle{Effect: h.e.ID, Day: day, Reservation: id, Cost: cost})
+			_, _ = h.r.do(context.WithoutCancel(ctx), &kernel.Settle{Effect: h.e.ID, Day: day, Reservation: id,
+				Cost: cost})
 		})
 	}, nil
 }

@@ -51,8 +51,8 @@ func soon(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestCommitWakesTheRunnerThatItConcerns has four lanes at work, none of which looks by itself for a long time: what is written
-// in one of them wakes its runner and leaves the others alone.
+// TestCommitWakesTheRunnerThatItConcerns has four lanes at work, none of which looks by itself for a long time: what is
+// written in one of them wakes its runner and leaves the others alone.
 func TestCommitWakesTheRunnerThatItConcerns(t *testing.T) {
 	var at atomic.Int32
 	waits := driver{do: func(ctx context.Context, _ effect.Effect) effect.Receipt {
@@ -93,7 +93,8 @@ func TestCommitWakesTheRunnerThatItConcerns(t *testing.T) {
 		if n%2 == 1 {
 			c = &kernel.Resume{}
 		}
-		if out, err := lane.Do(context.Background(), kernel.Envelope{Actor: "user:ada", Command: c}); err != nil || !out.Changed {
+		if out, err := lane.Do(context.Background(), kernel.Envelope{Actor: "user:ada", Command: c}); err != nil ||
+			!out.Changed {
 			t.Fatalf("%+v, %v", out, err)
 		}
 		soon(t, "the runner of the lane to look", func() bool { return looks[labels[0]].Load() > seen })
@@ -111,16 +112,22 @@ func TestCommitWakesTheRunnerThatItConcerns(t *testing.T) {
 	}
 }
 
-// TestWaitForTheTurnToLandHearsAPerson cancels, pauses or takes away work that waits for its turn to land, while somebody else
-// has the turn for as long as it takes: the waiting ends at once, nothing is landed, and the turn is not kept.
+// TestWaitForTheTurnToLandHearsAPerson cancels, pauses or takes away work that waits for its turn to land, while
+// somebody else has the turn for as long as it takes: the waiting ends at once, nothing is landed, and the turn is not
+// kept.
 func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 	for name, c := range map[string]struct {
 		give kernel.Command
 		ends func(h runner.Happened) bool
 	}{
-		"canceled": {&kernel.CancelRun{Reason: "enough"}, func(h runner.Happened) bool { return h.What == runner.DidLeave && h.Rest == runner.StopIdle }},
-		"paused":   {&kernel.Pause{}, func(h runner.Happened) bool { return h.What == runner.DidLeave && h.Rest == runner.StopPaused }},
-		"evicted":  {&kernel.ReleaseIssue{Owner: "one/1"}, func(h runner.Happened) bool { return h.What == runner.DidStumble && errors.Is(h.Err, pawl.ErrFenced) }},
+		"canceled": {&kernel.CancelRun{Reason: "enough"},
+			func(h runner.Happened) bool { return h.What == runner.DidLeave && h.Rest == runner.StopIdle }},
+		"paused": {&kernel.Pause{}, func(h runner.Happened) bool {
+			return h.What == runner.DidLeave &&
+				h.Rest == runner.StopPaused
+		}},
+		"evicted": {&kernel.ReleaseIssue{Owner: "one/1"},
+			func(h runner.Happened) bool { return h.What == runner.DidStumble && errors.Is(h.Err, pawl.ErrFenced) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var rebased atomic.Bool
@@ -148,7 +155,8 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				t.Fatalf("it does not come to wait for its turn: %+v", g.told)
 			}
-			if _, err := g.k.Session(labels[0]).Do(ctx, kernel.Envelope{Actor: "user:ada", Command: c.give}); err != nil {
+			if _, err := g.k.Session(labels[0]).Do(ctx,
+				kernel.Envelope{Actor: "user:ada", Command: c.give}); err != nil {
 				t.Fatal(err)
 			}
 			soon(t, "the end of the waiting", func() bool {
@@ -163,8 +171,8 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 	}
 }
 
-// TestEveryLandingHasItsTurn: a landing that comes without a rebase before it, as that of a run by itself and that which a dead
-// runner had begun, waits for its turn like any other, and gives it back.
+// TestEveryLandingHasItsTurn: a landing that comes without a rebase before it, as that of a run by itself and that
+// which a dead runner had begun, waits for its turn like any other, and gives it back.
 func TestEveryLandingHasItsTurn(t *testing.T) {
 	s := newScene(t, gives(effect.ToolResult{}), true)
 	var held, given, landed atomic.Int32

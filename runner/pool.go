@@ -26,8 +26,8 @@ type Backlog interface {
 
 // PoolOptions are what a Pool is made of.
 type PoolOptions struct {
-	// Options are those of each runner. Owner is the name of the pool, of which those of its workers are made; Progress is
-	// replaced by Tell.
+	// Options are those of each runner. Owner is the name of the pool, of which those of its workers are made; Progress
+	// is replaced by Tell.
 	Options
 	// Session returns the kernel of an issue's session.
 	Session func(label string) Kernel
@@ -39,7 +39,8 @@ type PoolOptions struct {
 	Issues []string
 	// Start is what a plan is asked for with: place, run mode, agent, and the policy in whose name plans are approved.
 	Start kernel.Start
-	// Alive says whether the process of a worker is known to be there; one that is known to be gone loses its claims at once.
+	// Alive says whether the process of a worker is known to be there; one that is known to be gone loses its claims at
+	// once.
 	Alive func(owner string) bool
 	// Branch is the branch that a batch is begun for, "" where there is none.
 	Branch string
@@ -56,9 +57,9 @@ type Happened struct {
 	Issue string `json:"issue"` // label
 	// Planning says that it was taken to be planned.
 	Planning bool `json:"planning,omitempty"`
-	// Rest says why the issue was left, State its status then; Line is what an effect says while it is at work. Err is what a
-	// worker stumbled over or waits for, and for an issue that was left blocked what a person has to mend. A worker that waits
-	// for its next issue names none.
+	// Rest says why the issue was left, State its status then; Line is what an effect says while it is at work. Err is
+	// what a worker stumbled over or waits for, and for an issue that was left blocked what a person has to mend. A
+	// worker that waits for its next issue names none.
 	Rest  StopReason `json:"rest,omitempty"`
 	State string     `json:"state,omitempty"`
 	// Branch is the branch that the result of an issue is on, once it is completed.
@@ -82,8 +83,8 @@ const (
 	DidWait    What = "waiting"
 )
 
-// Pool works on the issues of the board: several at a time, each in its own session and worktree. Several crews, also in
-// several processes, may work on one board: every issue is claimed under a lease before anything is done for it.
+// Pool works on the issues of the board: several at a time, each in its own session and worktree. Several crews, also
+// in several processes, may work on one board: every issue is claimed under a lease before anything is done for it.
 type Pool struct {
 	kernel Backlog
 	opt    PoolOptions
@@ -113,8 +114,8 @@ func NewPool(k Backlog, opt PoolOptions) *Pool {
 	return &Pool{kernel: k, opt: opt, wake: make(chan struct{})}
 }
 
-// Run works until ctx ends or nothing is left to do. The error is the first that keeps a worker from working at all; what
-// goes wrong with one issue is told and leaves the others alone.
+// Run works until ctx ends or nothing is left to do. The error is the first that keeps a worker from working at all;
+// what goes wrong with one issue is told and leaves the others alone.
 func (c *Pool) Run(ctx context.Context) error {
 	defer c.kernel.OnCommit(func(o kernel.Outcome) {
 		if ofBoard(o) {
@@ -172,8 +173,8 @@ type worker struct {
 	owner string
 }
 
-// A worker with nothing to do looks again when this pool has written something of an issue, at most once in restless, and for
-// what other processes write every idle.
+// A worker with nothing to do looks again when this pool has written something of an issue, at most once in restless,
+// and for what other processes write every idle.
 const (
 	idle     = 250 * time.Millisecond
 	restless = 20 * time.Millisecond
@@ -190,7 +191,8 @@ func (w worker) run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case kernel.HeldUp(err): // by another process: it may go on at any time
-			w.opt.Tell(Happened{What: DidWait, Owner: w.owner, Err: pawl.Fail(pawl.CodeBusy, "lock.store").Because(err)})
+			w.opt.Tell(Happened{What: DidWait, Owner: w.owner,
+				Err: pawl.Fail(pawl.CodeBusy, "lock.store").Because(err)})
 			continue
 		case err != nil && !lost(err):
 			return err
@@ -246,8 +248,8 @@ func (w worker) next(ctx context.Context) (*kernel.Taken, bool, error) {
 	return nil, false, nil
 }
 
-// refuses reports whether an error only says that the issue cannot be claimed now. Anything else, such as a store that cannot
-// be read, would come back for ever.
+// refuses reports whether an error only says that the issue cannot be claimed now. Anything else, such as a store that
+// cannot be read, would come back for ever.
 func refuses(err error) bool {
 	switch pawl.CodeOf(err) {
 	case pawl.CodeNotFound, pawl.CodeBlocked, pawl.CodeInvalidTransition:
@@ -259,7 +261,8 @@ func refuses(err error) bool {
 // take claims an issue, the one that is named if one is.
 func (w worker) take(ctx context.Context, issue string, planning bool) (*kernel.Taken, error) {
 	w.count(1)
-	out, err := w.do(ctx, &kernel.ClaimIssue{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now(), Branch: w.opt.Branch})
+	out, err := w.do(ctx, &kernel.ClaimIssue{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now(),
+		Branch: w.opt.Branch})
 	var taken *kernel.Taken
 	if err == nil {
 		err = json.Unmarshal(out.Result, &taken)
@@ -276,7 +279,8 @@ func (w worker) take(ctx context.Context, issue string, planning bool) (*kernel.
 func (w worker) tidy(ctx context.Context) error {
 	rows, err := w.kernel.Store().Load(ctx,
 		kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1},
-		kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueCompleted)}, ByRank: true, Limit: 16, HotOnly: true})
+		kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueCompleted)}, ByRank: true, Limit: 16,
+			HotOnly: true})
 	if err != nil {
 		return err
 	}
@@ -311,7 +315,8 @@ func (w worker) tidy(ctx context.Context) error {
 	return nil
 }
 
-// over reports whether the pool is done: none of its workers works, and nothing is to be claimed now or at a known time.
+// over reports whether the pool is done: none of its workers works, and nothing is to be claimed now or at a known
+// time.
 func (w worker) over(ctx context.Context) (bool, error) {
 	if w.opt.Stay {
 		return false, nil
@@ -324,7 +329,8 @@ func (w worker) over(ctx context.Context) (bool, error) {
 	}
 	var states []string
 	if w.opt.Execute {
-		states = append(states, string(board.IssueExecuting), string(board.IssuePlanned), string(board.IssueCompleted), string(board.IssueFailed))
+		states = append(states, string(board.IssueExecuting), string(board.IssuePlanned), string(board.IssueCompleted),
+			string(board.IssueFailed))
 	}
 	if w.opt.Plan {
 		states = append(states, string(board.IssueRegistered), string(board.IssuePlanning))
@@ -336,7 +342,8 @@ func (w worker) over(ctx context.Context) (bool, error) {
 	if len(sel) == 0 {
 		// What may be claimed at some time comes first in the order; what waits for something else is put off for ever.
 		for _, state := range states {
-			sel = append(sel, kernel.Select{Kind: kernel.KindIssue, States: []string{state}, ByRank: true, Limit: 1, HotOnly: true})
+			sel = append(sel, kernel.Select{Kind: kernel.KindIssue, States: []string{state}, ByRank: true, Limit: 1,
+				HotOnly: true})
 		}
 	}
 	rows, err := w.kernel.Store().Load(ctx, sel...)
@@ -382,12 +389,14 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest StopReason, err
 		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Session, Err: err})
 	}
 	i := new(kernel.Issue)
-	if rows, err := w.kernel.Store().Load(late, kernel.Select{Kind: kernel.KindIssue, ID: t.Issue}); err == nil && len(rows[0]) > 0 {
+	if rows, err := w.kernel.Store().Load(late, kernel.Select{Kind: kernel.KindIssue, ID: t.Issue}); err == nil &&
+		len(rows[0]) > 0 {
 		_ = kernel.Decode(rows[0][0], i) // what cannot be read is not told
 	}
 	left := Happened{What: DidLeave, Owner: w.owner, Issue: t.Session, Rest: rest, State: i.State, Branch: i.Landed}
 	if rest == StopBlocked {
-		if s, err := w.opt.Session(t.Session).Snapshot(late); err == nil && s.Session != nil && s.Session.Blocked != nil {
+		if s, err := w.opt.Session(t.Session).Snapshot(late); err == nil && s.Session != nil &&
+			s.Session.Blocked != nil {
 			left.Err = s.Session.Blocked.Error.Err()
 		}
 	}
@@ -461,8 +470,8 @@ func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Stop
 // byPolicy is who tries again.
 var byPolicy = pawl.By(pawl.KindPolicy, "board/retry")
 
-// help tries again what failed, within the budget of the board. Work that conflicts with what landed meanwhile is taken back
-// to begin anew on the present branch, once, and is told of the conflict.
+// help tries again what failed, within the budget of the board. Work that conflicts with what landed meanwhile is taken
+// back to begin anew on the present branch, once, and is told of the conflict.
 func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
 	s, err := k.Snapshot(ctx)
 	if err != nil {
@@ -490,6 +499,7 @@ func (w worker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error
 	return w.give(ctx, w.kernel, pawl.By(pawl.KindRunner, w.owner), 0, c)
 }
 
-func (w worker) give(ctx context.Context, k Kernel, by pawl.Actor, claim int64, c kernel.Command) (kernel.Outcome, error) {
+func (w worker) give(ctx context.Context, k Kernel, by pawl.Actor, claim int64,
+	c kernel.Command) (kernel.Outcome, error) {
 	return k.Do(ctx, kernel.Envelope{Actor: by, Claim: claim, Command: c})
 }

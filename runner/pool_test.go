@@ -59,11 +59,12 @@ func newGang(t *testing.T, drivers map[effect.Kind]runner.Driver, titles ...stri
 	config.Retry.Base = time.Hour
 	g := &gang{t: t, store: &shaky{Store: memory.New()}}
 	g.k = kernel.New(g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
-	g.o = runner.PoolOptions{Options: base.o, Session: func(label string) runner.Kernel { return g.k.Session(label) }, Tell: func(h runner.Happened) {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.told = append(g.told, h)
-	}}
+	g.o = runner.PoolOptions{Options: base.o, Session: func(label string) runner.Kernel { return g.k.Session(label) },
+		Tell: func(h runner.Happened) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.told = append(g.told, h)
+		}}
 	for k, d := range drivers {
 		g.o.Drivers[k] = d
 	}
@@ -99,10 +100,11 @@ func (g *gang) count(what runner.What) (n int) {
 	return n
 }
 
-// TestIssueThatIsDueLaterIsLeftAlone fails the gates of an issue, which puts its next attempt an hour off: the pool must not
-// take and leave it again and again until then.
+// TestIssueThatIsDueLaterIsLeftAlone fails the gates of an issue, which puts its next attempt an hour off: the pool
+// must not take and leave it again and again until then.
 func TestIssueThatIsDueLaterIsLeftAlone(t *testing.T) {
-	failed := effect.VerifyResult{Tree: "t", TreeAfter: "t", Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckFailed}}}
+	failed := effect.VerifyResult{Tree: "t", TreeAfter: "t",
+		Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckFailed}}}
 	g := newGang(t, map[effect.Kind]runner.Driver{effect.KindGates: gives(failed)}, "act")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -115,8 +117,8 @@ func TestIssueThatIsDueLaterIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestStoreThatFailsEndsTheCrew has the store refuse to write: a pool that is to work on one issue must say so, as one that
-// works on all does, and not try for ever.
+// TestStoreThatFailsEndsTheCrew has the store refuse to write: a pool that is to work on one issue must say so, as one
+// that works on all does, and not try for ever.
 func TestStoreThatFailsEndsTheCrew(t *testing.T) {
 	full := pawl.Fail(pawl.CodeIO, "store.io", "full")
 	for _, named := range []bool{false, true} {
@@ -139,8 +141,8 @@ func TestStoreThatFailsEndsTheCrew(t *testing.T) {
 	}
 }
 
-// TestWorkerThatLostItsClaimStops takes a claim from a worker that is at work, as another process does that holds it for dead:
-// the work is stopped, and what is told is why.
+// TestWorkerThatLostItsClaimStops takes a claim from a worker that is at work, as another process does that holds it
+// for dead: the work is stopped, and what is told is why.
 func TestWorkerThatLostItsClaimStops(t *testing.T) {
 	started, stopped := make(chan struct{}), make(chan struct{})
 	var once, end sync.Once
@@ -168,13 +170,14 @@ func TestWorkerThatLostItsClaimStops(t *testing.T) {
 	}
 	cancel()
 	<-over
-	if i := slices.IndexFunc(g.told, func(h runner.Happened) bool { return h.What == runner.DidStumble }); i < 0 || !errors.Is(g.told[i].Err, pawl.ErrFenced) {
+	if i := slices.IndexFunc(g.told, func(h runner.Happened) bool { return h.What == runner.DidStumble }); i < 0 ||
+		!errors.Is(g.told[i].Err, pawl.ErrFenced) {
 		t.Errorf("%+v", g.told)
 	}
 }
 
-// TestWorkerThatSleptThroughItsClaimDoesNothingMore has another worker take the issue while the first one is at an effect and
-// its heartbeat does not come to it: what it did is taken down, and it begins nothing more.
+// TestWorkerThatSleptThroughItsClaimDoesNothingMore has another worker take the issue while the first one is at an
+// effect and its heartbeat does not come to it: what it did is taken down, and it begins nothing more.
 func TestWorkerThatSleptThroughItsClaimDoesNothingMore(t *testing.T) {
 	var g *gang
 	var lost atomic.Bool
@@ -208,7 +211,8 @@ func TestWorkerThatSleptThroughItsClaimDoesNothingMore(t *testing.T) {
 		t.Errorf("%v was begun under a lost claim", kind)
 		return true
 	})
-	if i := slices.IndexFunc(g.told, func(h runner.Happened) bool { return h.What == runner.DidStumble }); i < 0 || !errors.Is(g.told[i].Err, pawl.ErrFenced) {
+	if i := slices.IndexFunc(g.told, func(h runner.Happened) bool { return h.What == runner.DidStumble }); i < 0 ||
+		!errors.Is(g.told[i].Err, pawl.ErrFenced) {
 		t.Errorf("%+v", g.told)
 	}
 }

@@ -1,7 +1,7 @@
-// Package runner does the work that the kernel committed. It claims tasks and effects, hands each effect to its driver and
-// feeds the receipt back; it holds the only goroutines of the core. Nothing is done before the kernel has committed that
-// it is begun, so that after a crash every effect that was at work is known, and its driver is asked whether it happened
-// before anything is done again (ARCHITECTURE.md, "Decide, commit, act, report").
+// Package runner does the work that the kernel committed. It claims tasks and effects, hands each effect to its driver
+// and feeds the receipt back; it holds the only goroutines of the core. Nothing is done before the kernel has committed
+// that it is begun, so that after a crash every effect that was at work is known, and its driver is asked whether it
+// happened before anything is done again (ARCHITECTURE.md, "Decide, commit, act, report").
 //
 // The caller must own the workspace's runner lock for as long as a Runner works.
 package runner
@@ -31,8 +31,8 @@ type Driver interface {
 	Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
 }
 
-// Preflighter is a driver that can say beforehand which files a call will write, and refuse a call that cannot work. The
-// images are committed before the call is made.
+// Preflighter is a driver that can say beforehand which files a call will write, and refuse a call that cannot work.
+// The images are committed before the call is made.
 type Preflighter interface {
 	Preflight(ctx context.Context, e effect.Effect) ([]effect.FileImage, error)
 }
@@ -59,21 +59,24 @@ type Options struct {
 	Record func(ctx context.Context, place effect.Place) (tree string, err error)
 	// Progress is told what happens while an effect is at work. It may be nil.
 	Progress func(e effect.Effect, line string)
-	// Log has what an effect's driver writes kept while it is at work, by the context that the driver is given. It may be nil.
+	// Log has what an effect's driver writes kept while it is at work, by the context that the driver is given. It may
+	// be nil.
 	Log func(ctx context.Context, e effect.Effect) (_ context.Context, end func())
 	// Poll is how often the store is asked for what other processes wrote; 50 ms unless set.
 	Poll time.Duration
 	// Beat is how often leases are prolonged; 30 s unless set.
 	Beat time.Duration
-	// Patience is the longest wait for the next attempt at a task; where it is set, Run rests instead of waiting longer.
+	// Patience is the longest wait for the next attempt at a task; where it is set, Run rests instead of waiting
+	// longer.
 	Patience time.Duration
 	// PlanOnly rests as soon as the plan is approved: when its work begins is decided elsewhere.
 	PlanOnly bool
-	// Turn waits for the runner's turn to bring work to a branch that several land on, and returns what ends it. Landings that
-	// meet are safe without it, and only undo each other's verification. Tell is told what it waits for. It may be nil.
+	// Turn waits for the runner's turn to bring work to a branch that several land on, and returns what ends it.
+	// Landings that meet are safe without it, and only undo each other's verification. Tell is told what it waits for.
+	// It may be nil.
 	Turn func(ctx context.Context, tell func(error)) (end func(), err error)
-	// Holds fails where the workspace is no longer where it was. Nothing is begun then, and what fails says nothing: the effect
-	// stays at work until a runner finds it where the workspace is. Nil takes it for granted.
+	// Holds fails where the workspace is no longer where it was. Nothing is begun then, and what fails says nothing:
+	// the effect stays at work until a runner finds it where the workspace is. Nil takes it for granted.
 	Holds func() error
 	// Waits is told what the work waits for that other processes have: the turn to land, or the store. It may be nil.
 	Waits func(e effect.Effect, why error)
@@ -136,11 +139,12 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Heard is for kernel.OnCommit where several runners share a kernel: it wakes the runner if a commit says something of what it
-// saw last, which is all that its next step depends on. It may be called from any goroutine.
+// Heard is for kernel.OnCommit where several runners share a kernel: it wakes the runner if a commit says something of
+// what it saw last, which is all that its next step depends on. It may be called from any goroutine.
 func (r *Runner) Heard(o kernel.Outcome) {
 	about := r.about.Load()
-	if about == nil || slices.ContainsFunc(o.Entries, func(e audit.Entry) bool { return slices.Contains(*about, e.Subject.ID) }) {
+	if about == nil || slices.ContainsFunc(o.Entries,
+		func(e audit.Entry) bool { return slices.Contains(*about, e.Subject.ID) }) {
 		r.Wake()
 	}
 }
@@ -174,8 +178,8 @@ func (r *Runner) look(ctx context.Context) (*kernel.Snapshot, error) {
 	return s, nil
 }
 
-// Run works until there is nothing to do, and says why. It ends early with ctx's error when ctx ends; what was at work then
-// is found and settled by the next Run, as after a crash.
+// Run works until there is nothing to do, and says why. It ends early with ctx's error when ctx ends; what was at work
+// then is found and settled by the next Run, as after a crash.
 func (r *Runner) Run(ctx context.Context) (StopReason, error) {
 	defer r.endTurn()
 	for {
@@ -355,8 +359,8 @@ func (r *Runner) driver(e effect.Effect) (Driver, error) {
 	return nil, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", call.Name)
 }
 
-// lookBack finds out what an effect left in the tree that was taken out of a runner's hands, when that runner is gone. While
-// it lives it says so itself, with its report.
+// lookBack finds out what an effect left in the tree that was taken out of a runner's hands, when that runner is gone.
+// While it lives it says so itself, with its report.
 func (r *Runner) lookBack(ctx context.Context, id string) error {
 	e, err := r.kernel.Effect(ctx, id)
 	if err != nil {
@@ -408,8 +412,9 @@ func (r *Runner) record(ctx context.Context, e effect.Effect) (string, error) {
 	return r.opt.Record(ctx, e.Place)
 }
 
-// inTurn waits for the turn to land before the work is brought to its branch, and ends it with anything that is not part of
-// that. A landing has its turn however it came to it: its rebase may have been another runner's, which died. It reports whether the effect is still wanted: the turns of others may take long, and a person may cancel or pause the
+// inTurn waits for the turn to land before the work is brought to its branch, and ends it with anything that is not
+// part of that. A landing has its turn however it came to it: its rebase may have been another runner's, which died. It
+// reports whether the effect is still wanted: the turns of others may take long, and a person may cancel or pause the
 // work meanwhile.
 func (r *Runner) inTurn(ctx context.Context, doc *kernel.EffectDoc) (wanted bool, err error) {
 	switch doc.Effect.Kind {
@@ -433,7 +438,8 @@ func (r *Runner) awaitTurn(ctx context.Context, e effect.Effect) (wanted bool, e
 	go func() {
 		defer close(watched)
 		r.follow(ctx, over, e, func(s *kernel.Snapshot, doc *kernel.EffectDoc) bool {
-			if wanted = !s.Session.Paused && doc != nil && doc.State == kernel.EffectPending && r.holds(s) == nil; !wanted {
+			if wanted = !s.Session.Paused && doc != nil && doc.State == kernel.EffectPending &&
+				r.holds(s) == nil; !wanted {
 				stop()
 			}
 			return !wanted
@@ -524,8 +530,8 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 	return err
 }
 
-// attempt hands an effect to its driver, again after each of its delays while it fails in a way that may pass, and stops
-// it when the kernel's state says that it is no longer wanted.
+// attempt hands an effect to its driver, again after each of its delays while it fails in a way that may pass, and
+// stops it when the kernel's state says that it is no longer wanted.
 func (r *Runner) attempt(ctx context.Context, d Driver, e effect.Effect) effect.Receipt {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
@@ -582,8 +588,8 @@ func (r *Runner) once(ctx context.Context, d Driver, e effect.Effect) (receipt e
 // passing reports whether a failure of the class may pass by itself.
 func passing(c pawl.Class) bool { return c == pawl.ClassIO || c == pawl.ClassToolTimeout }
 
-// watch stops an effect that is at work when it was canceled, stopped or taken over. It goes on until the effect is over: a
-// driver that does not end is what a sweep is for.
+// watch stops an effect that is at work when it was canceled, stopped or taken over. It goes on until the effect is
+// over: a driver that does not end is what a sweep is for.
 func (r *Runner) watch(ctx context.Context, over <-chan struct{}, stop func(), e effect.Effect) {
 	r.follow(ctx, over, e, func(s *kernel.Snapshot, doc *kernel.EffectDoc) bool {
 		if s.Task != nil && s.Task.ID == e.Task && !s.Task.CancelAt.IsZero() && interruptible(e.Kind) {
@@ -597,9 +603,10 @@ func (r *Runner) watch(ctx context.Context, over <-chan struct{}, stop func(), e
 	})
 }
 
-// follow has what the store says of an effect judged, again and again, until it is over or judged to need no more of that.
-// Meanwhile it prolongs the lease, and looks for overdue cancels.
-func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effect, judge func(*kernel.Snapshot, *kernel.EffectDoc) (enough bool)) {
+// follow has what the store says of an effect judged, again and again, until it is over or judged to need no more of
+// that. Meanwhile it prolongs the lease, and looks for overdue cancels.
+func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effect,
+	judge func(*kernel.Snapshot, *kernel.EffectDoc) (enough bool)) {
 	poll := time.NewTicker(4 * r.opt.Poll)
 	defer poll.Stop()
 	lastBeat, lastSweep := r.kernel.Now(), r.kernel.Now()
@@ -640,10 +647,12 @@ func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effe
 // sweepEvery is how often overdue cancels and tasks past their time are looked for while an effect is at work.
 const sweepEvery = 2 * time.Second
 
-// interruptible reports whether a cancel may stop an effect of the kind. What tidies up or lands is short and is finished.
+// interruptible reports whether a cancel may stop an effect of the kind. What tidies up or lands is short and is
+// finished.
 func interruptible(k effect.Kind) bool {
 	switch k {
-	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindIntake, effect.KindPlan, effect.KindContext:
+	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindIntake,
+		effect.KindPlan, effect.KindContext:
 		return true
 	}
 	return false

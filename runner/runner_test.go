@@ -39,7 +39,8 @@ func (d driver) Done(context.Context, effect.Effect) (effect.Answer, effect.Rece
 }
 
 func gives(result any) driver {
-	return driver{do: func(context.Context, effect.Effect) effect.Receipt { return effect.Succeeded(result) }, done: effect.DoneNo}
+	return driver{do: func(context.Context, effect.Effect) effect.Receipt { return effect.Succeeded(result) },
+		done: effect.DoneNo}
 }
 
 // checkpoint makes the checkpoint that was asked for.
@@ -64,24 +65,33 @@ func newScene(t *testing.T, tool driver, idempotent bool) *scene {
 	config.ReadDelays = []time.Duration{time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond}
 	config.CancelGrace = time.Second
 	config.Tools["act"] = kernel.Tool{
-		Info: effect.ToolInfo{Name: "act", Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`), Idempotent: idempotent},
+		Info: effect.ToolInfo{Name: "act", Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
+			Idempotent: idempotent},
 		Request: func(json.RawMessage) (policy.Request, error) {
 			return policy.Request{Tool: "act", Permissions: []policy.Permission{policy.FSRead}}, nil
 		},
 	}
 	p := plan.Plan{
-		Goal: "act", Constraints: []string{}, RiskLevel: pawl.RiskLow, Verification: plan.VerificationPolicy{Mode: plan.VerifyNone, Commands: []string{}},
-		Steps: []plan.Step{{StepID: "s1", Title: "t", Intent: "i", Status: plan.Pending, ToolCalls: []plan.ToolCallTemplate{{Name: "act", ArgsHint: json.RawMessage(`{}`)}}}},
+		Goal: "act", Constraints: []string{}, RiskLevel: pawl.RiskLow,
+		Verification: plan.VerificationPolicy{Mode: plan.VerifyNone, Commands: []string{}},
+		Steps: []plan.Step{{StepID: "s1", Title: "t", Intent: "i", Status: plan.Pending,
+			ToolCalls: []plan.ToolCallTemplate{{Name: "act", ArgsHint: json.RawMessage(`{}`)}}}},
 	}
-	checked := effect.VerifyResult{Passed: true, Tree: "t", TreeAfter: "t", Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckPassed}}}
+	checked := effect.VerifyResult{Passed: true, Tree: "t", TreeAfter: "t",
+		Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckPassed}}}
 	s := &scene{t: t, k: kernel.New(memory.New(), config, pawl.ClockFunc(time.Now), rand.Reader)}
-	s.o = runner.Options{Owner: "one", Poll: 2 * time.Millisecond, Tools: map[string]runner.Driver{"act": tool}, Drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: gives(effect.ContextResult{Head: "c", Branch: "main"}), effect.KindPlan: gives(effect.PlanResult{Plan: &p}),
-		effect.KindWorktree: gives(effect.WorktreeResult{Tree: "t"}), effect.KindCheckpoint: driver{do: checkpoint, done: effect.DoneNo},
-		effect.KindVerify: gives(checked), effect.KindGates: gives(checked), effect.KindRepair: gives(effect.RepairResult{}),
-		effect.KindLand: gives(effect.LandResult{Outcome: effect.Landed, Tree: "t", Commit: "c2"}), effect.KindCleanup: gives(effect.CleanupResult{Performed: []string{"all"}}),
-		effect.KindArchive: gives(effect.ArchiveResult{}),
-	}}
+	s.o = runner.Options{Owner: "one", Poll: 2 * time.Millisecond, Tools: map[string]runner.Driver{"act": tool},
+		Drivers: map[effect.Kind]runner.Driver{
+			effect.KindContext:  gives(effect.ContextResult{Head: "c", Branch: "main"}),
+			effect.KindPlan:     gives(effect.PlanResult{Plan: &p}),
+			effect.KindWorktree: gives(effect.WorktreeResult{Tree: "t"}), effect.KindCheckpoint: driver{do: checkpoint,
+				done: effect.DoneNo},
+			effect.KindVerify: gives(checked), effect.KindGates: gives(checked),
+			effect.KindRepair:  gives(effect.RepairResult{}),
+			effect.KindLand:    gives(effect.LandResult{Outcome: effect.Landed, Tree: "t", Commit: "c2"}),
+			effect.KindCleanup: gives(effect.CleanupResult{Performed: []string{"all"}}),
+			effect.KindArchive: gives(effect.ArchiveResult{}),
+		}}
 	place := effect.Place{Workspace: "/w", Tree: "/w", Git: true}
 	s.do(&kernel.Init{Place: place})
 	s.do(&kernel.Start{Requirement: "act", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
@@ -159,7 +169,8 @@ func TestADeadRunnersEffectIsSettledByAskingTheDriver(t *testing.T) {
 		rest  runner.StopReason
 		calls int32
 	}{
-		effect.DoneYes: {runner.StopIdle, 0}, effect.DoneNo: {runner.StopIdle, 1}, effect.DoneUnknown: {runner.StopBlocked, 0},
+		effect.DoneYes: {runner.StopIdle, 0}, effect.DoneNo: {runner.StopIdle,
+			1}, effect.DoneUnknown: {runner.StopBlocked, 0},
 	} {
 		t.Run(string(answer), func(t *testing.T) {
 			ctx, die := context.WithCancel(context.Background())
@@ -179,14 +190,15 @@ func TestADeadRunnersEffectIsSettledByAskingTheDriver(t *testing.T) {
 			}, done: answer}
 			rest, err := runner.New(s.k, s.o).Run(context.Background())
 			if err != nil || rest != want.rest || calls.Load() != want.calls {
-				t.Errorf("rest %s after %d further calls, %v; want %s after %d", rest, calls.Load(), err, want.rest, want.calls)
+				t.Errorf("rest %s after %d further calls, %v; want %s after %d", rest, calls.Load(), err, want.rest,
+					want.calls)
 			}
 		})
 	}
 }
 
-// The tree is recorded before an effect that may change it and behind one that failed or was cut off, and what a command
-// did that was stopped is known before the rollback restores anything, whether its runner lives or not.
+// The tree is recorded before an effect that may change it and behind one that failed or was cut off, and what a
+// command did that was stopped is known before the rollback restores anything, whether its runner lives or not.
 func TestARollbackKnowsWhatTheStoppedCallDid(t *testing.T) {
 	for name, dies := range map[string]bool{"the runner lives": false, "the runner dies": true} {
 		t.Run(name, func(t *testing.T) {
@@ -226,7 +238,8 @@ func TestARollbackKnowsWhatTheStoppedCallDid(t *testing.T) {
 			if got := s.look().Session.State; err != nil || got != "IDLE" {
 				t.Fatalf("%s, %v", got, err)
 			}
-			if len(spec.Spans) != 1 || spec.Spans[0].Before != "seen1" || spec.Spans[0].After != "seen2" || !spec.Spans[0].Cut {
+			if len(spec.Spans) != 1 || spec.Spans[0].Before != "seen1" || spec.Spans[0].After != "seen2" ||
+				!spec.Spans[0].Cut {
 				t.Errorf("%+v", spec)
 			}
 		})
@@ -260,8 +273,8 @@ func TestPauseStopsAtTheNextSafePoint(t *testing.T) {
 	}
 }
 
-// Where the workspace is taken away, what fails for that says nothing, and what succeeds all the same is kept; whoever finds the
-// workspace goes on.
+// Where the workspace is taken away, what fails for that says nothing, and what succeeds all the same is kept; whoever
+// finds the workspace goes on.
 func TestAWorkspaceThatIsTakenAway(t *testing.T) {
 	for name, works := range map[string]bool{"the call fails": false, "the call succeeds": true} {
 		t.Run(name, func(t *testing.T) {
@@ -289,7 +302,8 @@ func TestAWorkspaceThatIsTakenAway(t *testing.T) {
 				t.Errorf("the session is %s", snap.Session.State)
 			}
 			gone.Store(false)
-			s.o.Owner, s.o.Tools = "two", map[string]runner.Driver{"act": driver{do: func(context.Context, effect.Effect) effect.Receipt {
+			s.o.Owner, s.o.Tools = "two", map[string]runner.Driver{"act": driver{do: func(context.Context,
+				effect.Effect) effect.Receipt {
 				calls.Add(1)
 				return effect.Succeeded(effect.ToolResult{})
 			}, done: effect.DoneNo}}

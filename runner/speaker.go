@@ -14,8 +14,8 @@ type speaker struct {
 	opt    Options
 }
 
-// storeTries is how often a command is given that the store has no turn for. Each takes as long as the store's own limit: what an
-// effect did is worth minutes of waiting before it is left to be found out again.
+// storeTries is how often a command is given that the store has no turn for. Each takes as long as the store's own
+// limit: what an effect did is worth minutes of waiting before it is left to be found out again.
 const storeTries = 12
 
 // do gives a command in the runner's name, again while another process keeps the store locked.
@@ -36,5 +36,6 @@ func (s speaker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, erro
 
 // give gives a command once.
 func give(ctx context.Context, s speaker, c kernel.Command) (kernel.Outcome, error) {
-	return s.kernel.Do(ctx, kernel.Envelope{Actor: pawl.By(pawl.KindRunner, s.opt.Owner), Claim: s.opt.Claim, Command: c})
+	return s.kernel.Do(ctx, kernel.Envelope{Actor: pawl.By(pawl.KindRunner, s.opt.Owner), Claim: s.opt.Claim,
+		Command: c})
 }

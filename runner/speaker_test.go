@@ -25,8 +25,8 @@ func (c *closed) Do(context.Context, kernel.Envelope) (kernel.Outcome, error) {
 	return kernel.Outcome{Changed: true}, nil
 }
 
-// TestStoreIsWaitedFor: a command is given again while another process keeps the store locked, audibly and not for ever, and no
-// other error is taken for that.
+// TestStoreIsWaitedFor: a command is given again while another process keeps the store locked, audibly and not for
+// ever, and no other error is taken for that.
 func TestStoreIsWaitedFor(t *testing.T) {
 	busy, late := pawl.Fail(pawl.CodeBusy, "store.busy", "x"), pawl.Fail(pawl.CodeTimeout, "store.timeout")
 	for _, c := range []struct {
@@ -35,7 +35,8 @@ func TestStoreIsWaitedFor(t *testing.T) {
 		code              pawl.Code
 	}{
 		{busy, 3, 4, 3, ""}, {late, 2, 3, 2, ""}, {busy, 99, storeTries, storeTries - 1, pawl.CodeBusy},
-		{pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", "x", "y"), 1, 1, 0, pawl.CodeBusy}, {pawl.Fail(pawl.CodeOutcomeUnknown, "store.unknown"), 1, 1, 0, pawl.CodeOutcomeUnknown},
+		{pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", "x", "y"), 1, 1, 0,
+			pawl.CodeBusy}, {pawl.Fail(pawl.CodeOutcomeUnknown, "store.unknown"), 1, 1, 0, pawl.CodeOutcomeUnknown},
 	} {
 		k, told := &closed{err: c.err, left: c.left}, 0
 		r := New(k, Options{Waits: func(_ effect.Effect, why error) {
@@ -54,7 +55,8 @@ func TestStoreIsWaitedFor(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := New(&closed{err: busy, left: 99}, Options{}).do(ctx, &kernel.Sweep{}); !errors.Is(err, context.Canceled) {
+	if _, err := New(&closed{err: busy, left: 99}, Options{}).do(ctx, &kernel.Sweep{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("at the end of its context: %v", err)
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// BenchmarkRun is a command as a run of pawl meets it: a while after the one before. Without the pause the kernel is still
-// in the state that the command before has brought about, in which moving processes between cgroups costs nothing.
+// BenchmarkRun is a command as a run of pawl meets it: a while after the one before. Without the pause the kernel is
+// still in the state that the command before has brought about, in which moving processes between cgroups costs
+// nothing.
 func BenchmarkRun(b *testing.B) {
 	for _, o := range []Options{
-		{Mechanism: MechanismNamespaces}, {Mechanism: MechanismNamespaces, Ready: true}, {Mechanism: MechanismBubblewrap},
+		{Mechanism: MechanismNamespaces}, {Mechanism: MechanismNamespaces,
+			Ready: true}, {Mechanism: MechanismBubblewrap},
 		{Mechanism: MechanismLandlock}, {Mechanism: MechanismLandlock, Ready: true},
 	} {
 		name := string(o.Mechanism)

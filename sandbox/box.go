@@ -37,8 +37,8 @@ type Box struct {
 	points   map[string]int // directories that were made to show something at, and how many commands use them
 }
 
-// New returns a Box. It starts nothing: the walls are tried on the first use, and a machine without them is reported by Run
-// and by Walls. An unknown mechanism is pawl.CodeInvalid.
+// New returns a Box. It starts nothing: the walls are tried on the first use, and a machine without them is reported by
+// Run and by Walls. An unknown mechanism is pawl.CodeInvalid.
 func New(o Options) (*Box, error) {
 	switch o.Mechanism {
 	case "":
@@ -50,13 +50,13 @@ func New(o Options) (*Box, error) {
 	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), ready: o.Ready}, nil
 }
 
-// Warm makes ready for a command that is to come: a Box with Options.Ready tries the walls and starts a launcher beside what
-// the caller does next. Without Ready it does nothing. It never waits and never fails.
+// Warm makes ready for a command that is to come: a Box with Options.Ready tries the walls and starts a launcher beside
+// what the caller does next. Without Ready it does nothing. It never waits and never fails.
 func (b *Box) Warm() { b.warm() }
 
 // Close ends the launcher that a Box with Options.Ready keeps, and waits until nothing of it is left, and for the
-// commands that run. Commands can still be run afterwards; they wait for their launchers. Closing twice, and closing a Box
-// without Ready, does nothing.
+// commands that run. Commands can still be run afterwards; they wait for their launchers. Closing twice, and closing a
+// Box without Ready, does nothing.
 func (b *Box) Close() { b.dismiss() }
 
 // Run runs a command and waits until all of its processes are gone. A command that fails, is ended by a signal, by its
@@ -109,9 +109,9 @@ func (b *Box) hides(ctx context.Context, s Spec) error {
 	return nil
 }
 
-// point makes the directory to show something at, where there is none, and reports whether it is one that commands of the Box
-// made. The writable directory around it is held, so that a link that somebody puts into the path meanwhile does not lead out
-// of it.
+// point makes the directory to show something at, where there is none, and reports whether it is one that commands of
+// the Box made. The writable directory around it is held, so that a link that somebody puts into the path meanwhile
+// does not lead out of it.
 func (b *Box) point(sh Shown, writable []string, linking bool) (ours bool, err error) {
 	b.pointsMu.Lock()
 	defer b.pointsMu.Unlock()
@@ -126,7 +126,8 @@ func (b *Box) point(sh Shown, writable []string, linking bool) (ours bool, err e
 	case err == nil && !info.IsDir():
 		return false, pawl.Fail(pawl.CodeDenied, "sandbox.shown_taken", at).In("sandbox.Run")
 	case err == nil && b.points[at] == 0 && linking:
-		// Links cover nothing, so that what stands there would be taken for what is to be shown. What a killed pawl left is made anew.
+		// Links cover nothing, so that what stands there would be taken for what is to be shown. What a killed pawl
+		// left is made anew.
 		remove := root.Remove
 		if onlyLinks(root, rel, sh.From) {
 			remove = root.RemoveAll
@@ -155,8 +156,8 @@ func (b *Box) point(sh Shown, writable []string, linking bool) (ours bool, err e
 	return true, nil
 }
 
-// unpoint removes directories that were made to show something at, when no other command of the Box uses them and nothing is in
-// them. What cannot be removed is an empty directory, which no version control sees.
+// unpoint removes directories that were made to show something at, when no other command of the Box uses them and
+// nothing is in them. What cannot be removed is an empty directory, which no version control sees.
 func (b *Box) unpoint(made, writable []string, linking bool) {
 	b.pointsMu.Lock()
 	defer b.pointsMu.Unlock()
@@ -206,9 +207,9 @@ func linkAll(root *os.Root, rel, from string) error {
 	return nil
 }
 
-// linksTo is where the link leads that stands for an entry. A link is made anew with the same target, so that one that leads up
-// leads into the tree around the directory. It is "" for the folder of a scope, in which packages of a workspace are linked and
-// which is made with links of its own, and for caches, which are for the command to fill.
+// linksTo is where the link leads that stands for an entry. A link is made anew with the same target, so that one that
+// leads up leads into the tree around the directory. It is "" for the folder of a scope, in which packages of a
+// workspace are linked and which is made with links of its own, and for caches, which are for the command to fill.
 func linksTo(e os.DirEntry, source string) (string, error) {
 	switch {
 	case e.Name() == ".cache" || scope(e):
@@ -282,9 +283,9 @@ type Process struct {
 	err            error
 }
 
-// Start starts a command as Run does, without waiting for it. The caller must read both outputs, or the command waits for
-// it, and must call Wait. Stdin of the Spec, OutputLimit and OnOutput have no meaning. What keeps a command from starting is
-// returned by Wait, with the same errors as Run's.
+// Start starts a command as Run does, without waiting for it. The caller must read both outputs, or the command waits
+// for it, and must call Wait. Stdin of the Spec, OutputLimit and OnOutput have no meaning. What keeps a command from
+// starting is returned by Wait, with the same errors as Run's.
 func (b *Box) Start(ctx context.Context, s Spec) (*Process, error) {
 	s, err := s.checked(b.homes)
 	if err == nil {
@@ -327,7 +328,8 @@ func (p *Process) Wait() (Result, error) {
 // Kill ends the command: with SIGTERM, and with SIGKILL two seconds later. It may be called at any time and often.
 func (p *Process) Kill() { p.stop() }
 
-// Walls reports what this machine can do. The first call tries every layer, as Probe does; later calls repeat its answer.
+// Walls reports what this machine can do. The first call tries every layer, as Probe does; later calls repeat its
+// answer.
 func (b *Box) Walls(ctx context.Context) Walls {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -384,8 +386,8 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	return s, err
 }
 
-// resolveShown resolves the links of what is shown, and refuses a place that is in no writable directory or behind a link of
-// it: the directory is the command's, and so is every link in it.
+// resolveShown resolves the links of what is shown, and refuses a place that is in no writable directory or behind a
+// link of it: the directory is the command's, and so is every link in it.
 func resolveShown(shown []Shown, writable []string) ([]Shown, error) {
 	out := make([]Shown, 0, len(shown))
 	for _, sh := range shown {
@@ -418,12 +420,13 @@ func isDir(p string) bool {
 
 // systemDirs may never be writable, and nor may a directory that holds one of them.
 var systemDirs = []string{
-	"/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin", "/sys", "/tmp", "/usr",
+	"/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin", "/sys",
+	"/tmp", "/usr",
 	"/var", "/var/tmp", "/var/lib", "/var/run",
 }
 
-// resolveWritable resolves the symbolic links of paths and refuses those that must not be writable. The directories below
-// /proc, /sys and /dev are not files of anybody's workspace, so they are refused as well.
+// resolveWritable resolves the symbolic links of paths and refuses those that must not be writable. The directories
+// below /proc, /sys and /dev are not files of anybody's workspace, so they are refused as well.
 func resolveWritable(paths, homes []string) ([]string, error) {
 	out := make([]string, 0, len(paths))
 	for _, p := range paths {

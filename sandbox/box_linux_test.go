@@ -142,8 +142,8 @@ func output(t testing.TB, b *Box, s Spec) string {
 	return string(res.Output)
 }
 
-// outside makes a directory that no workspace covers. It is not below /tmp, which is private to a command, unless the home directory
-// is: what a command has to see of it is named Readable.
+// outside makes a directory that no workspace covers. It is not below /tmp, which is private to a command, unless the
+// home directory is: what a command has to see of it is named Readable.
 func outside(t testing.TB) string {
 	t.Helper()
 	base, err := os.UserCacheDir()
@@ -188,8 +188,9 @@ func TestWallsAreNamed(t *testing.T) {
 	})
 }
 
-// What tries to get over the walls must not harm the machine should one of them be missing: what is written to is a canary of
-// the test, and what belongs to the machine is only asked whether it could be written to, or opened and left as it is.
+// What tries to get over the walls must not harm the machine should one of them be missing: what is written to is a
+// canary of the test, and what belongs to the machine is only asked whether it could be written to, or opened and left
+// as it is.
 func TestWritesOutsideAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
 		out := outside(t)
@@ -214,14 +215,15 @@ echo fine >"$2/made" && mkdir "$2/d" && mv "$2/mine" "$2/d/" && cat "$2/made"`)
 		}
 		after, err := os.Stat(keep)
 		entries, _ := os.ReadDir(out)
-		if err != nil || len(entries) != 1 || after.ModTime() != before.ModTime() || after.Mode() != before.Mode() || after.Size() != 4 {
+		if err != nil || len(entries) != 1 || after.ModTime() != before.ModTime() || after.Mode() != before.Mode() ||
+			after.Size() != 4 {
 			t.Errorf("outside changed: %v %v %v", err, entries, after)
 		}
 	})
 }
 
-// withoutAsking leaves out of what worked what was only asked about: on the floor the kernel answers for the user, not for the
-// walls. What was asked about is opened for writing in TestTheMachineCannotBeOpened.
+// withoutAsking leaves out of what worked what was only asked about: on the floor the kernel answers for the user, not
+// for the walls. What was asked about is opened for writing in TestTheMachineCannotBeOpened.
 func withoutAsking(b *Box, out string) string {
 	if !b.mechanism.bare() {
 		return out
@@ -340,7 +342,8 @@ func privateFolder(t *testing.T, b *Box, mine string) {
 	for range 2 {
 		got := strings.TrimSpace(output(t, b, s))
 		b.Close() // and with it the removal of what commands have left
-		if _, err := os.Stat(got); err == nil || !strings.Contains(got, privatePrefix) || strings.Contains(got, "\n") || dirs[got] {
+		if _, err := os.Stat(got); err == nil || !strings.Contains(got, privatePrefix) || strings.Contains(got, "\n") ||
+			dirs[got] {
 			t.Errorf("%q %v", got, err)
 		}
 		dirs[got] = true
@@ -352,7 +355,8 @@ func privateFolder(t *testing.T, b *Box, mine string) {
 
 func TestSecretsAreHidden(t *testing.T) {
 	home := t.TempDir()
-	for _, f := range []string{".ssh/id_ed25519", ".gnupg/k", ".aws/credentials", ".config/gh/hosts.yml", ".netrc", ".npmrc", ".docker/config.json",
+	for _, f := range []string{".ssh/id_ed25519", ".gnupg/k", ".aws/credentials", ".config/gh/hosts.yml", ".netrc",
+		".npmrc", ".docker/config.json",
 		".unheard-of/token", ".cargo/credentials.toml", ".m2/settings.xml", ".git-credentials", ".bash_history"} {
 		write(t, filepath.Join(home, f), "s3cret")
 	}
@@ -407,7 +411,8 @@ func TestInstalledProgramsAreThere(t *testing.T) {
 		s.Readable = []string{home} // it lies in /tmp, which is private
 		for i, kv := range s.Env {
 			if path, ok := strings.CutPrefix(kv, "PATH="); ok {
-				s.Env[i] = fmt.Sprintf("PATH=%[1]s/.npm-global/bin:%[1]s/.own/bin:%[1]s/.bare:%[1]s/.gone:%[2]s", home, path)
+				s.Env[i] = fmt.Sprintf("PATH=%[1]s/.npm-global/bin:%[1]s/.own/bin:%[1]s/.bare:%[1]s/.gone:%[2]s", home,
+					path)
 			}
 		}
 		if got := output(t, b, s); got != "tool with data\nplain\nnone\n" {
@@ -416,8 +421,8 @@ func TestInstalledProgramsAreThere(t *testing.T) {
 	})
 }
 
-// processes names the namespace of processes that this one is in. What kills a process that is not the test's own first sees
-// to it that it is not in the machine's.
+// processes names the namespace of processes that this one is in. What kills a process that is not the test's own first
+// sees to it that it is not in the machine's.
 func processes() string {
 	name, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
@@ -457,7 +462,8 @@ func attack() {
 		{"io_uring", [4]uintptr{1, 0}, unix.SYS_IO_URING_SETUP},
 		{"bpf", [4]uintptr{}, unix.SYS_BPF},
 		{"keyctl", [4]uintptr{}, unix.SYS_KEYCTL},
-		{"ptrace", [4]uintptr{unix.PTRACE_DETACH}, unix.SYS_PTRACE}, // of no process: one that is traced would never end
+		// of no process: one that is traced would never end
+		{"ptrace", [4]uintptr{unix.PTRACE_DETACH}, unix.SYS_PTRACE},
 		{"userfaultfd", [4]uintptr{1}, unix.SYS_USERFAULTFD},
 		{"perf", [4]uintptr{}, unix.SYS_PERF_EVENT_OPEN},
 		{"tiocsti", [4]uintptr{0, unix.TIOCSTI}, unix.SYS_IOCTL},
@@ -524,8 +530,10 @@ func attackNeighbour() {
 	}
 	fd, _, _ := unix.Syscall(unix.SYS_PIDFD_OPEN, uintptr(pid), 0, 0)
 	for name, no := range map[string]error{
-		"kill": unix.Kill(pid, unix.SIGKILL), "kill 0": unix.Kill(pid, 0), "kill group": unix.Kill(-pid, unix.SIGKILL), "tgkill": unix.Tgkill(pid, pid, unix.SIGKILL),
-		"pidfd": unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0), "limits": unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{}, nil),
+		"kill": unix.Kill(pid, unix.SIGKILL), "kill 0": unix.Kill(pid, 0), "kill group": unix.Kill(-pid,
+			unix.SIGKILL), "tgkill": unix.Tgkill(pid, pid, unix.SIGKILL),
+		"pidfd": unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0), "limits": unix.Prlimit(pid, unix.RLIMIT_FSIZE,
+			&unix.Rlimit{}, nil),
 	} {
 		if no == nil {
 			fmt.Println("WORKED: neighbour by", name)
@@ -535,7 +543,8 @@ func attackNeighbour() {
 	for _, c := range []struct {
 		nr   uintptr
 		args [3]uintptr
-	}{{unix.SYS_SHMGET, [3]uintptr{0, 4096, 0o1600}}, {unix.SYS_MSGGET, [3]uintptr{0, 0o1600, 0}}, {unix.SYS_SEMGET, [3]uintptr{0, 1, 0o1600}}} {
+	}{{unix.SYS_SHMGET, [3]uintptr{0, 4096, 0o1600}}, {unix.SYS_MSGGET, [3]uintptr{0, 0o1600, 0}},
+		{unix.SYS_SEMGET, [3]uintptr{0, 1, 0o1600}}} {
 		if _, _, no := unix.Syscall(c.nr, c.args[0], c.args[1], c.args[2]); no == 0 {
 			fmt.Println("WORKED: shared memory or messages", c.nr)
 		}
@@ -606,7 +615,8 @@ func listeners(t *testing.T) (<-chan string, []string) {
 	got := make(chan string, 16)
 	var targets []string
 	dir := outside(t)
-	for _, a := range []string{"tcp=127.0.0.1:0", "tcp=[::1]:0", "unix=" + filepath.Join(dir, "docker.sock"), "unix=@pawl-test-" + strconv.Itoa(os.Getpid())} {
+	for _, a := range []string{"tcp=127.0.0.1:0", "tcp=[::1]:0", "unix=" + filepath.Join(dir, "docker.sock"),
+		"unix=@pawl-test-" + strconv.Itoa(os.Getpid())} {
 		network, addr, _ := strings.Cut(a, "=")
 		l, err := net.Listen(network, addr)
 		if err != nil {
@@ -686,7 +696,8 @@ func TestWithoutWallsNothingRuns(t *testing.T) {
 		t.Error("the command ran")
 	}
 	// A bubblewrap that only pretends gives no walls either.
-	write(t, filepath.Join(os.Getenv("PATH"), "bwrap"), "#!/bin/sh\nwhile [ $# -gt 0 ] && [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"\n")
+	write(t, filepath.Join(os.Getenv("PATH"), "bwrap"),
+		"#!/bin/sh\nwhile [ $# -gt 0 ] && [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"\n")
 	if err := os.Chmod(filepath.Join(os.Getenv("PATH"), "bwrap"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -747,7 +758,8 @@ func TestServer(t *testing.T) {
 `)
 	s.Argv = []string{gotool, "test", "-vet=off", "./..."}
 	s.Writable, s.Readable = append(s.Writable, dirs[0]), dirs[1:]
-	s.Env = Environ(os.Environ(), map[string]string{"GOCACHE": dirs[0], "GOMODCACHE": dirs[1], "GOPROXY": "off", "GOFLAGS": "-mod=mod"})
+	s.Env = Environ(os.Environ(), map[string]string{"GOCACHE": dirs[0], "GOMODCACHE": dirs[1], "GOPROXY": "off",
+		"GOFLAGS": "-mod=mod"})
 	if got := output(t, b, s); !strings.HasPrefix(got, "ok") {
 		t.Error(got)
 	}
@@ -776,14 +788,16 @@ func BenchmarkStart(b *testing.B) {
 	})
 }
 
-// TestWhatIsHiddenOfAHome: toolchains' folders are shown, but for the secrets in them and what pawl itself keeps there for all workspaces.
+// TestWhatIsHiddenOfAHome: toolchains' folders are shown, but for the secrets in them and what pawl itself keeps there
+// for all workspaces.
 func TestWhatIsHiddenOfAHome(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := layout{at: map[string]mountKind{}}
-	want := map[string]bool{".cache/pawl": true, ".cache/gh": true, ".cache/go-build": false, ".ssh": true, ".cargo/bin": false, ".local/state": true, "project": false}
+	want := map[string]bool{".cache/pawl": true, ".cache/gh": true, ".cache/go-build": false, ".ssh": true,
+		".cargo/bin": false, ".local/state": true, "project": false}
 	for name := range want {
 		if err := os.MkdirAll(filepath.Join(home, name), 0o755); err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groups lists the directories in which pawl may make cgroups, by controller. In the unified hierarchy it is one directory
-// for all; before, each controller has its own. It is empty where pawl may not make any.
+// groups lists the directories in which pawl may make cgroups, by controller. In the unified hierarchy it is one
+// directory for all; before, each controller has its own. It is empty where pawl may not make any.
 type groups map[string]string
 
 // cgroup is the group of one command.
@@ -50,7 +50,8 @@ func findGroups() groups {
 		}
 		for _, c := range []string{"pids", "memory"} {
 			dir, ok := groupDir(string(mounts), f[1], f[2], c)
-			if ok && unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil {
+			if ok && unix.Access(dir, unix.W_OK) == nil &&
+				unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil {
 				out[c] = dir
 			}
 		}
@@ -58,8 +59,8 @@ func findGroups() groups {
 	return out
 }
 
-// groupDir finds the directory of a line of /proc/self/cgroup, given its controllers ("" for the unified hierarchy) and its
-// path, when a child of it would have the controller want.
+// groupDir finds the directory of a line of /proc/self/cgroup, given its controllers ("" for the unified hierarchy) and
+// its path, when a child of it would have the controller want.
 func groupDir(mountinfo, controllers, path, want string) (string, bool) {
 	unified := controllers == ""
 	if !unified && !slices.Contains(strings.Split(controllers, ","), want) {
@@ -129,7 +130,8 @@ func (g groups) open(memoryMax int64) *cgroup {
 	return c
 }
 
-// limitMemory sets the limit under the name that the hierarchy has for it, and keeps swap from becoming a way around it.
+// limitMemory sets the limit under the name that the hierarchy has for it, and keeps swap from becoming a way around
+// it.
 func limitMemory(dir, limit string) bool {
 	if put(dir, "memory.max", limit) != nil && put(dir, "memory.limit_in_bytes", limit) != nil {
 		return false
@@ -140,11 +142,11 @@ func limitMemory(dir, limit string) bool {
 	return true
 }
 
-// start starts a process that is in the group from its first moment. One that is moved in later makes the kernel wait until
-// no processor is in the middle of a fork or an exit, for as long as a short command takes; a fork inside waits for nobody.
-// In the unified hierarchy the process is forked into the group. In the older ones, where a thread may stand elsewhere than
-// its process, the calling thread stands in the group while it forks; when it does not get out again, stuck is set, and the
-// thread must end.
+// start starts a process that is in the group from its first moment. One that is moved in later makes the kernel wait
+// until no processor is in the middle of a fork or an exit, for as long as a short command takes; a fork inside waits
+// for nobody. In the unified hierarchy the process is forked into the group. In the older ones, where a thread may
+// stand elsewhere than its process, the calling thread stands in the group while it forks; when it does not get out
+// again, stuck is set, and the thread must end.
 func (c *cgroup) start(cmd *exec.Cmd) error {
 	if c == nil || c.late {
 		return cmd.Start()

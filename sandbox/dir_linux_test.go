@@ -10,7 +10,8 @@ import (
 	"pawl"
 )
 
-// TestDir reads by the single names of an open directory: nothing else is reached from it, whatever stands there by then.
+// TestDir reads by the single names of an open directory: nothing else is reached from it, whatever stands there by
+// then.
 func TestDir(t *testing.T) {
 	r, dir, neighbour := tree(t)
 	link(t, "sub", filepath.Join(dir, "s"))
@@ -20,7 +21,8 @@ func TestDir(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]pawl.Code{"s": "", "sub": "", ".": "", "out": pawl.CodeDenied, "..": pawl.CodeDenied, "a.txt": pawl.CodeInvalid, "absent": pawl.CodeNotFound} {
+	for name, want := range map[string]pawl.Code{"s": "", "sub": "", ".": "", "out": pawl.CodeDenied,
+		"..": pawl.CodeDenied, "a.txt": pawl.CodeInvalid, "absent": pawl.CodeNotFound} {
 		d, err := OpenDir(r, name)
 		if pawl.CodeOf(err) != want {
 			t.Errorf("open %s: %v", name, err)
@@ -35,8 +37,10 @@ func TestDir(t *testing.T) {
 	}
 	defer d.Close()
 	for name, want := range map[string]pawl.Code{
-		"sub/b.txt": pawl.CodeInvalid, "..": pawl.CodeInvalid, ".": pawl.CodeInvalid, "": pawl.CodeInvalid, "a\x00": pawl.CodeInvalid,
-		"l.txt": pawl.CodeDenied, "sub": pawl.CodeDenied, "fifo": pawl.CodeDenied, "absent": pawl.CodeNotFound, "ten": pawl.CodeInvalid,
+		"sub/b.txt": pawl.CodeInvalid, "..": pawl.CodeInvalid, ".": pawl.CodeInvalid, "": pawl.CodeInvalid,
+		"a\x00": pawl.CodeInvalid,
+		"l.txt": pawl.CodeDenied, "sub": pawl.CodeDenied, "fifo": pawl.CodeDenied, "absent": pawl.CodeNotFound,
+		"ten": pawl.CodeInvalid,
 	} {
 		start := time.Now()
 		if got, err := d.ReadFile(name, 9, nil); pawl.CodeOf(err) != want || time.Since(start) > time.Minute {

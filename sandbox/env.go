@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// passed lists the variables that a command inherits when pawl has them: locale, time zone and the places of toolchains and
-// their caches. Everything else is left behind, so that a variable nobody thought of carries nothing inside.
+// passed lists the variables that a command inherits when pawl has them: locale, time zone and the places of toolchains
+// and their caches. Everything else is left behind, so that a variable nobody thought of carries nothing inside.
 var passed = []string{
 	"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_COLLATE", "LC_NUMERIC", "LC_TIME", "TZ",
 	"GOROOT", "GOPATH", "GOMODCACHE", "GOFLAGS", "GOTOOLCHAIN", "GOEXPERIMENT", "GOOS", "GOARCH", "GOAMD64", "GOARM64",
@@ -76,8 +76,8 @@ func Environ(base []string, extra map[string]string) []string {
 	return out
 }
 
-// usable reports whether a variable can be passed on: well formed, without a secret's name, and without credentials in a
-// URL, which is how registries are often configured.
+// usable reports whether a variable can be passed on: well formed, without a secret's name, and without credentials in
+// a URL, which is how registries are often configured.
 func usable(k, v string) bool {
 	if k == "" || strings.ContainsAny(k, "=\x00") || strings.IndexByte(v, 0) >= 0 {
 		return false

@@ -53,8 +53,8 @@ func renameBetween(_ *os.Root, src, dst *place) error {
 	return errors.Join(syncDir(dst.dir), syncDir(src.dir))
 }
 
-// read opens, checks and reads one file of the directory by its descriptor alone. An os.File would cost as much again in
-// bookkeeping and in calls for a poller that no file needs.
+// read opens, checks and reads one file of the directory by its descriptor alone. An os.File would cost as much again
+// in bookkeeping and in calls for a poller that no file needs.
 func (d *Dir) read(name string, limit int64, buf []byte) ([]byte, error) {
 	fd, err := again(func() (int, error) {
 		return unix.Openat(int(d.file.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC|openFlags, 0)

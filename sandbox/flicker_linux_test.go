@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flicker opens and closes sockets in a directory, and makes and removes files in another, until the test ends: each is there
-// for two milliseconds and then gone for two, so that walls are never built without one of them coming or going.
+// flicker opens and closes sockets in a directory, and makes and removes files in another, until the test ends: each is
+// there for two milliseconds and then gone for two, so that walls are never built without one of them coming or going.
 func flicker(t *testing.T, sockets, files string) {
 	t.Helper()
 	done := make(chan struct{})
@@ -51,8 +51,9 @@ func flicker(t *testing.T, sockets, files string) {
 	t.Cleanup(func() { close(done); wg.Wait() })
 }
 
-// Programs that open and close sockets, or rewrite what they keep in the home directory, keep no command from starting, and a
-// secret that is there all the time stays hidden meanwhile. Nobody is shown what a try says that did not come to stand.
+// Programs that open and close sockets, or rewrite what they keep in the home directory, keep no command from starting,
+// and a secret that is there all the time stays hidden meanwhile. Nobody is shown what a try says that did not come to
+// stand.
 func TestWhatComesAndGoesStopsNothing(t *testing.T) {
 	home, dir := outside(t), outside(t)
 	write(t, filepath.Join(home, ".netrc"), "s3cret\n")
@@ -85,8 +86,8 @@ func TestWhatComesAndGoesStopsNothing(t *testing.T) {
 	})
 }
 
-// What is to be hidden is left out where it is gone, tried again where it came back, and an error where it cannot be hidden
-// although it is there.
+// What is to be hidden is left out where it is gone, tried again where it came back, and an error where it cannot be
+// hidden although it is there.
 func TestAHiddenPathMayBeGone(t *testing.T) {
 	if !mayMount(t) {
 		return
@@ -97,7 +98,8 @@ func TestAHiddenPathMayBeGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []mountKind{mountHideFile, mountHideDir} {
-		if err := attach([]step{{mount{kind: k, path: gonePath}, -1}, {mount{kind: k, path: filepath.Join(gonePath, "deeper")}, -1}}, 0); err != nil {
+		if err := attach([]step{{mount{kind: k, path: gonePath}, -1},
+			{mount{kind: k, path: filepath.Join(gonePath, "deeper")}, -1}}, 0); err != nil {
 			t.Errorf("%c: %v", k, err)
 		}
 		if _, err := os.Lstat(gonePath); err == nil {
@@ -109,7 +111,8 @@ func TestAHiddenPathMayBeGone(t *testing.T) {
 		t.Error(steps, err)
 	}
 	// In a directory that the command may write to, it could make it anew.
-	if _, err := hold([]mount{{kind: mountWrite, path: dir}, {kind: mountRead, path: filepath.Join(dir, ".git")}}); err == nil {
+	if _, err := hold([]mount{{kind: mountWrite, path: dir},
+		{kind: mountRead, path: filepath.Join(dir, ".git")}}); err == nil {
 		t.Error("a read-only path of a writable directory is gone, and nobody said so")
 	}
 	if _, err := hold([]mount{{kind: mountWrite, path: gonePath}}); err == nil {
@@ -161,7 +164,8 @@ func TestAFolderOfSocketsIsHiddenWhole(t *testing.T) {
 	}
 }
 
-// A socket that somebody else keeps to himself cannot be hidden, and keeps no command from starting: not even one of root's.
+// A socket that somebody else keeps to himself cannot be hidden, and keeps no command from starting: not even one of
+// root's.
 func TestSocketsOfOthersStopNothing(t *testing.T) {
 	base := outside(t)
 	dir := filepath.Join(base, "others")
@@ -181,7 +185,8 @@ func TestSocketsOfOthersStopNothing(t *testing.T) {
 		t.Cleanup(func() { l.Close() })
 	}
 	write(t, filepath.Join(dir, "mixed/beside"), "x\n")
-	// The folders belong to nobody that root's namespace knows, and where the test is not root's, nobody may enter them.
+	// The folders belong to nobody that root's namespace knows, and where the test is not root's, nobody may enter
+	// them.
 	for _, name := range []string{"mixed", "kept", ""} {
 		if os.Geteuid() == 0 {
 			if err := os.Chown(filepath.Join(dir, name), 65533, 65533); err != nil {

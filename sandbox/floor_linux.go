@@ -20,9 +20,9 @@ import (
 // shm is where programs keep memory that they share under a name.
 const shm = "/dev/shm"
 
-// floor is the layout of a command without mounts. Nothing can be put over a path, so what is readable is granted, around what
-// is hidden; and as a grant holds for all that is below, a writable directory that holds something which is not is left to be
-// judged call by call.
+// floor is the layout of a command without mounts. Nothing can be put over a path, so what is readable is granted,
+// around what is hidden; and as a grant holds for all that is below, a writable directory that holds something which is
+// not is left to be judged call by call.
 type floor struct {
 	at     map[string]mountKind
 	below  map[string]bool // directories with a statement below them
@@ -33,7 +33,8 @@ type floor struct {
 }
 
 func newFloor(mounts []mount) *floor {
-	f := &floor{at: map[string]mountKind{"/": mountRead, "/dev": mountHideDir, shm: mountWrite}, below: map[string]bool{}, hidden: map[string]bool{}, dirs: map[string]bool{}}
+	f := &floor{at: map[string]mountKind{"/": mountRead, "/dev": mountHideDir, shm: mountWrite},
+		below: map[string]bool{}, hidden: map[string]bool{}, dirs: map[string]bool{}}
 	for _, m := range mounts {
 		f.at[m.path] = m.kind
 	}
@@ -162,8 +163,8 @@ func (f *floor) between(path, dir string) bool {
 	return false
 }
 
-// rule grants one path. The layout has resolved its links, and one that is there now is an attack or came meanwhile; nothing is
-// granted through it. What is gone needs no rule.
+// rule grants one path. The layout has resolved its links, and one that is there now is an attack or came meanwhile;
+// nothing is granted through it. What is gone needs no rule.
 func (f *floor) rule(path string, rights uint64) error {
 	fd, err := openNoLinks(path)
 	if err != nil {
@@ -183,7 +184,8 @@ func (f *floor) rule(path string, rights uint64) error {
 func (f *floor) restrict(abi int, network bool) error {
 	if abi < landlock.ABINetwork {
 		//lint:ignore ST1005 Landlock is a name
-		return fmt.Errorf("Landlock of ABI %d, at least %d is needed: %w", abi, landlock.ABINetwork, errors.Join(landlock.Missing(), unix.EOPNOTSUPP))
+		return fmt.Errorf("Landlock of ABI %d, at least %d is needed: %w", abi, landlock.ABINetwork,
+			errors.Join(landlock.Missing(), unix.EOPNOTSUPP))
 	}
 	rules, err := landlock.New(abi, !network)
 	if err != nil {
@@ -202,8 +204,8 @@ func (f *floor) restrict(abi int, network bool) error {
 	return rules.Restrict()
 }
 
-// raiseBare puts up the walls that need no namespaces. Where the machine around is the wall, what cannot be raised is left
-// out; otherwise it is an error.
+// raiseBare puts up the walls that need no namespaces. Where the machine around is the wall, what cannot be raised is
+// left out; otherwise it is an error.
 func (o *order) raiseBare() ([]string, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("subreaper: %w", err)
@@ -253,8 +255,8 @@ func mayBound() bool {
 	return unix.Capget(&hdr, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SETPCAP) != 0
 }
 
-// mediate puts the filter of the floor on the calling thread and decides what it hands over, on other threads. Without a domain
-// the kernel judges no names, so there is nothing to decide about them.
+// mediate puts the filter of the floor on the calling thread and decides what it hands over, on other threads. Without
+// a domain the kernel judges no names, so there is nothing to decide about them.
 func (o *order) mediate(f *floor, domain bool) error {
 	fd, err := seccomp.Listen(seccomp.Floor(seccomp.Terms{
 		Network: o.network, Signals: !domain || o.abi() < landlock.ABIScopes, Names: domain && f.guarded(),
@@ -268,7 +270,10 @@ func (o *order) mediate(f *floor, domain bool) error {
 	maps.Copy(gates, o.ways)
 	go mediate.Run(mediate.Config{
 		Calls: seccomp.NewListener(fd), Enter: enterBare, Ready: o.forked,
-		Writable: func(p string) bool { return !domain || f.writable(p) }, Holds: func(p string) bool { return f.below[p] },
+		Writable: func(p string) bool {
+			return !domain ||
+				f.writable(p)
+		}, Holds: func(p string) bool { return f.below[p] },
 		Granted: f.granted, Lost: f.lost, Network: o.network, Gates: gates,
 	})
 	return nil
@@ -277,7 +282,8 @@ func (o *order) mediate(f *floor, domain bool) error {
 // enterBare leaves a thread that carries calls out with no more than the command has.
 func enterBare() error { return dropCapabilities(false) }
 
-// openWays makes a pair of sockets for each gate and hands one end of each to pawl: connections of the command travel over it.
+// openWays makes a pair of sockets for each gate and hands one end of each to pawl: connections of the command travel
+// over it.
 func (o *order) openWays() error {
 	o.ways = map[uint16]int{}
 	var theirs []int

@@ -18,7 +18,8 @@ import (
 // onFloor is a Box without namespaces.
 func onFloor(t testing.TB) *Box { return box(t, Options{Mechanism: MechanismLandlock}) }
 
-// Older kernels do not keep signals and abstract sockets within a domain; there each of them is judged. ABI 4 is Ubuntu 24.04's.
+// Older kernels do not keep signals and abstract sockets within a domain; there each of them is judged. ABI 4 is Ubuntu
+// 24.04's.
 func TestOlderVersionsOfLandlockHoldAsWell(t *testing.T) {
 	for level := landlock.ABINetwork; level <= landlock.ABIScopes; level++ {
 		t.Run(fmt.Sprint("ABI ", level), func(t *testing.T) {
@@ -26,7 +27,8 @@ func TestOlderVersionsOfLandlockHoldAsWell(t *testing.T) {
 			b.level = level
 			_, targets := listeners(t)
 			beside := neighbour(t)
-			s := self(t, "attack", "PAWL_TEST_BARE=1", "PAWL_TEST_NEIGHBOUR="+fmt.Sprint(beside.Process.Pid), "PAWL_TEST_TARGETS="+strings.Join(targets, " "))
+			s := self(t, "attack", "PAWL_TEST_BARE=1", "PAWL_TEST_NEIGHBOUR="+fmt.Sprint(beside.Process.Pid),
+				"PAWL_TEST_TARGETS="+strings.Join(targets, " "))
 			if got := output(t, b, s); got != "loopback of its own: <nil>\n" {
 				t.Error(got)
 			}
@@ -176,8 +178,10 @@ func servers() {
 	dir := os.Getenv("TMPDIR")
 	tree, _ := os.Getwd()
 	for _, c := range []struct{ name, network, listen, dial string }{
-		{"tcp4 127.0.0.1", "tcp", "127.0.0.1:0", ""}, {"tcp wildcard", "tcp", ":0", "localhost"}, {"tcp6 loopback", "tcp", "[::1]:0", ""},
-		{"unix", "unix", filepath.Join(dir, "sock"), ""}, {"abstract", "unix", "@pawl-test-own", ""}, {"unix in the tree", "unix", filepath.Join(tree, "sock"), ""},
+		{"tcp4 127.0.0.1", "tcp", "127.0.0.1:0", ""}, {"tcp wildcard", "tcp", ":0", "localhost"}, {"tcp6 loopback",
+			"tcp", "[::1]:0", ""},
+		{"unix", "unix", filepath.Join(dir, "sock"), ""}, {"abstract", "unix", "@pawl-test-own",
+			""}, {"unix in the tree", "unix", filepath.Join(tree, "sock"), ""},
 	} {
 		fmt.Println(c.name, converse(c.network, c.listen, c.dial))
 	}
@@ -313,7 +317,8 @@ func TestOtherWaysAroundTheFloor(t *testing.T) {
 			c.Close()
 		}
 	}()
-	s := self(t, "around", "FOREIGN="+l.Addr().String(), "CANARY="+write(t, filepath.Join(outside(t), "canary"), "mine"))
+	s := self(t, "around", "FOREIGN="+l.Addr().String(), "CANARY="+
+		write(t, filepath.Join(outside(t), "canary"), "mine"))
 	s.Readable = append(s.Readable, filepath.Dir(envOf(s.Env, "CANARY")))
 	if got := output(t, onFloor(t), s); got != "" {
 		t.Error(got)
@@ -350,9 +355,12 @@ func neighbours() {
 	}
 	to := &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte{127, 0, 0, 1}}
 	for name, kind := range map[string][3]int{
-		"mptcp": {unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, "udp": {unix.AF_INET, unix.SOCK_DGRAM, 0}, "udp6": {unix.AF_INET6, unix.SOCK_DGRAM, 0},
-		"raw": {unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP}, "sctp": {unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP}, "ping": {unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP},
-		"unix datagrams": {unix.AF_UNIX, unix.SOCK_DGRAM, 0}, "unix raw": {unix.AF_UNIX, unix.SOCK_RAW, 0}, "smc": {43, unix.SOCK_STREAM, 0},
+		"mptcp": {unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, "udp": {unix.AF_INET, unix.SOCK_DGRAM,
+			0}, "udp6": {unix.AF_INET6, unix.SOCK_DGRAM, 0},
+		"raw": {unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP}, "sctp": {unix.AF_INET, unix.SOCK_STREAM,
+			unix.IPPROTO_SCTP}, "ping": {unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP},
+		"unix datagrams": {unix.AF_UNIX, unix.SOCK_DGRAM, 0}, "unix raw": {unix.AF_UNIX, unix.SOCK_RAW, 0}, "smc": {43,
+			unix.SOCK_STREAM, 0},
 	} {
 		_, err := unix.Socket(kind[0], kind[1], kind[2])
 		try(name, err)
@@ -364,11 +372,13 @@ func neighbours() {
 	try("fast open message", unix.Sendmsg(fd, []byte("x"), nil, to, unix.MSG_FASTOPEN))
 	try("connect", unix.Connect(fd, to))
 	six, _ := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM, 0)
-	try("mapped", unix.Connect(six, &unix.SockaddrInet6{Port: a.Port, Addr: [16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}}))
+	try("mapped", unix.Connect(six, &unix.SockaddrInet6{Port: a.Port,
+		Addr: [16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}}))
 	try("any", unix.Connect(fd, &unix.SockaddrInet4{Port: a.Port}))
 	if own, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0); err == nil {
 		// A server of its own at another address of the same port makes the first one no more its own.
-		if unix.Bind(own, &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte{127, 0, 0, 2}}) == nil && unix.Listen(own, 1) == nil {
+		if unix.Bind(own, &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte{127, 0, 0, 2}}) == nil &&
+			unix.Listen(own, 1) == nil {
 			try("beside a server of its own", unix.Connect(fd, to))
 		}
 	}

@@ -12,22 +12,22 @@ import (
 type Egress interface {
 	// Serve answers on l as a forward proxy for HTTP until ctx is done, and returns when its last connection is closed.
 	Serve(ctx context.Context, l net.Listener) error
-	// Local lists the ports of this machine's loopback that the command may reach at the same port of its own loopback. Ports
-	// below 1024 among them are reached through the forward proxy alone.
+	// Local lists the ports of this machine's loopback that the command may reach at the same port of its own loopback.
+	// Ports below 1024 among them are reached through the forward proxy alone.
 	Local() []uint16
 	// ServeLocal carries each connection of l to one of these ports, and ends as Serve does.
 	ServeLocal(ctx context.Context, l net.Listener, port uint16) error
 }
 
-// gatePort is where the command finds the forward proxy, on its own loopback. It lies above the ports that the kernel gives
-// out by itself; in a network of one's own it can only be taken by a port of Egress.Local.
+// gatePort is where the command finds the forward proxy, on its own loopback. It lies above the ports that the kernel
+// gives out by itself; in a network of one's own it can only be taken by a port of Egress.Local.
 const gatePort = 61999
 
 // maxGates bounds the sockets that one command may have carried.
 const maxGates = 64
 
-// firstPort is the first port that a program without privileges may listen on. Ports of Local below it are reached through
-// the forward proxy alone.
+// firstPort is the first port that a program without privileges may listen on. Ports of Local below it are reached
+// through the forward proxy alone.
 const firstPort = 1024
 
 // gates lists the ports to listen on inside: that of the forward proxy, and those of Local.
@@ -45,7 +45,8 @@ func gates(e Egress) []uint16 {
 
 // proxyNames are the variables that programs look for a proxy in, in the spelling in which they are compared.
 var proxyNames = []string{
-	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTPS_PROXY", "NPM_CONFIG_NOPROXY",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTPS_PROXY",
+	"NPM_CONFIG_NOPROXY",
 	"NODE_USE_ENV_PROXY",
 }
 
@@ -62,7 +63,8 @@ func throughGate(env []string, port uint16, proxied bool) []string {
 		return out
 	}
 	at := "http://127.0.0.1:" + strconv.Itoa(int(port))
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "npm_config_proxy", "npm_config_https_proxy"} {
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "npm_config_proxy",
+		"npm_config_https_proxy"} {
 		out = append(out, name+"="+at)
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy", "npm_config_noproxy"} {

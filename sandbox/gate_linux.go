@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openGates makes the sockets of the order on the namespace's own loopback and hands them to pawl, who accepts from them:
-// a socket belongs to the network that it was made in, whoever holds it. The launcher keeps none.
+// openGates makes the sockets of the order on the namespace's own loopback and hands them to pawl, who accepts from
+// them: a socket belongs to the network that it was made in, whoever holds it. The launcher keeps none.
 func (o *order) openGates() error {
 	fds := make([]int, 0, len(o.gates))
 	defer func() {

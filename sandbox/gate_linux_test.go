@@ -71,7 +71,8 @@ func echo(t *testing.T, name string) string {
 	return s.Listener.Addr().String()
 }
 
-// beside is the address of a server of the test at an address of this machine that is no loopback, or else of one that is.
+// beside is the address of a server of the test at an address of this machine that is no loopback, or else of one that
+// is.
 func beside(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(ownAddress(), "127.0.0.1"), "0"))
@@ -96,9 +97,11 @@ func TestOnlyGrantedPlacesAreReached(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
 		var mu sync.Mutex
 		var events []egress.Event
-		s := self(t, "reach", "HTTP_PROXY=http://elsewhere:1", "all_proxy=socks5://elsewhere:1", "no_proxy=*", "TARGETS="+strings.Join([]string{
-			"proxy=" + granted, "proxy=" + other, "proxy=evil.example:443", "direct=" + granted, "direct=" + other, "direct=" + beside(t), "direct=192.0.2.1:443",
-		}, " "))
+		s := self(t, "reach", "HTTP_PROXY=http://elsewhere:1", "all_proxy=socks5://elsewhere:1", "no_proxy=*",
+			"TARGETS="+strings.Join([]string{
+				"proxy=" + granted, "proxy=" + other, "proxy=evil.example:443", "direct=" + granted, "direct=" +
+					other, "direct=" + beside(t), "direct=192.0.2.1:443",
+			}, " "))
 		s.Egress = egress.New(rules, egress.Options{Log: func(e egress.Event) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -161,8 +164,10 @@ func TestEnvironmentOfAGate(t *testing.T) {
 	got := throughGate(env, 7, true)
 	slices.Sort(got)
 	want := []string{
-		"A=b", "HTTPS_PROXY=http://127.0.0.1:7", "HTTP_PROXY=http://127.0.0.1:7", "NODE_USE_ENV_PROXY=1", "NO_PROXY=" + unproxied, "PATH=/bin",
-		"http_proxy=http://127.0.0.1:7", "https_proxy=http://127.0.0.1:7", "no_proxy=" + unproxied, "npm_config_https_proxy=http://127.0.0.1:7",
+		"A=b", "HTTPS_PROXY=http://127.0.0.1:7", "HTTP_PROXY=http://127.0.0.1:7", "NODE_USE_ENV_PROXY=1", "NO_PROXY=" +
+			unproxied, "PATH=/bin",
+		"http_proxy=http://127.0.0.1:7", "https_proxy=http://127.0.0.1:7", "no_proxy=" +
+			unproxied, "npm_config_https_proxy=http://127.0.0.1:7",
 		"npm_config_noproxy=" + unproxied, "npm_config_proxy=http://127.0.0.1:7",
 	}
 	if !slices.Equal(got, want) {
@@ -222,7 +227,8 @@ func TestEgressThatMakesNoSense(t *testing.T) {
 	}
 	// A port twice cannot be listened on twice; the launcher says so and nothing runs.
 	s.Egress = ports{4000, 4000}
-	if _, err := b.Run(context.Background(), s); pawl.CodeOf(err) != pawl.CodeSandbox || !strings.Contains(fmt.Sprintf("%+v", err), "") {
+	if _, err := b.Run(context.Background(), s); pawl.CodeOf(err) != pawl.CodeSandbox ||
+		!strings.Contains(fmt.Sprintf("%+v", err), "") {
 		t.Error(err)
 	}
 }

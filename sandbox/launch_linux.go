@@ -19,8 +19,8 @@ import (
 	"pawl/sandbox/seccomp"
 )
 
-// Child turns this process into the launcher when Box.Run started it as one, and does not return then. Otherwise it returns
-// at once. It must be the first call of main, and of TestMain in packages whose tests run commands.
+// Child turns this process into the launcher when Box.Run started it as one, and does not return then. Otherwise it
+// returns at once. It must be the first call of main, and of TestMain in packages whose tests run commands.
 func Child() {
 	if len(os.Args) != 2 || os.Args[1] != launcherFlag {
 		return
@@ -30,8 +30,8 @@ func Child() {
 	unix.Exit(0)
 }
 
-// launch raises the walls, runs the command and reports. Landlock, seccomp and the loss of capabilities belong to a thread;
-// the command is forked from the thread that took them on.
+// launch raises the walls, runs the command and reports. Landlock, seccomp and the loss of capabilities belong to a
+// thread; the command is forked from the thread that took them on.
 func launch() {
 	runtime.LockOSThread()
 	unix.CloseOnExec(controlFD)
@@ -39,7 +39,8 @@ func launch() {
 	_ = unix.CloseRange(controlFD+1, asideFD-1, 0)
 	_ = unix.CloseRange(asideFD+1, ^uint(0), 0)
 	if os.Getpid() == 1 {
-		// The kernel ends a namespace with its process 1. Elsewhere the launcher has to outlive pawl, and to end the command.
+		// The kernel ends a namespace with its process 1. Elsewhere the launcher has to outlive pawl, and to end the
+		// command.
 		_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 	}
 	// A process inside could otherwise read and write the launcher's memory by way of /proc/1.
@@ -86,9 +87,9 @@ func launch() {
 		return
 	}
 	o.ready()
-	// From here on this thread only waits. On the floor its own calls are handed over to other threads of this process, and while it
-	// waits for an answer to one that the runtime takes for instantaneous, such as kill, the runtime cannot stop it to collect garbage,
-	// nor go on with those threads before it has.
+	// From here on this thread only waits. On the floor its own calls are handed over to other threads of this process,
+	// and while it waits for an answer to one that the runtime takes for instantaneous, such as kill, the runtime
+	// cannot stop it to collect garbage, nor go on with those threads before it has.
 	go o.obey(control)
 	over := make(chan struct{})
 	go func() {
@@ -133,8 +134,8 @@ func (o *order) build() ([]string, error) {
 	return walls, err
 }
 
-// leave ends what a namespace would end by itself, when pawl is not there to see it: all processes of the command, and its
-// private folder.
+// leave ends what a namespace would end by itself, when pawl is not there to see it: all processes of the command, and
+// its private folder.
 func (o *order) leave() {
 	if o.bare {
 		o.kids.endAll()
@@ -142,7 +143,8 @@ func (o *order) leave() {
 	}
 }
 
-// obey carries out what pawl says while the command runs, and ends the launcher, and with it the command, when pawl is gone.
+// obey carries out what pawl says while the command runs, and ends the launcher, and with it the command, when pawl is
+// gone.
 func (o *order) obey(control *os.File) {
 	for {
 		kind, _, err := receive(control)
@@ -279,9 +281,9 @@ func (o *order) start() (int, string, error) {
 	return pid, "exec", err
 }
 
-// descriptors are what the command is started with: its three streams, and the pipe with its secret where it has one. A pipe
-// is emptied by who reads it, so that nothing can be had from it twice. What the launcher knows of the secret is wiped; spent
-// closes what is left with it.
+// descriptors are what the command is started with: its three streams, and the pipe with its secret where it has one. A
+// pipe is emptied by who reads it, so that nothing can be had from it twice. What the launcher knows of the secret is
+// wiped; spent closes what is left with it.
 func (o *order) descriptors() (files []uintptr, spent func(), err error) {
 	files, spent = []uintptr{0, 1, 2}, func() {}
 	if o.apart {
@@ -337,8 +339,8 @@ func (o *order) find() (string, error) {
 	return "", err
 }
 
-// dropCapabilities leaves the calling thread, and what it executes, without capabilities, also when it is root. With bounding
-// it gives up those that could be gained, too, for which it needs CAP_SETPCAP.
+// dropCapabilities leaves the calling thread, and what it executes, without capabilities, also when it is root. With
+// bounding it gives up those that could be gained, too, for which it needs CAP_SETPCAP.
 func dropCapabilities(bounding bool) error {
 	if bounding {
 		for c := uintptr(0); c <= 63; c++ {
@@ -374,7 +376,8 @@ func (o *order) landlock() (bool, error) {
 		path   string
 		rights uint64
 	}
-	grants := []rule{{"/", landlock.Read}, {"/dev", landlock.Device}, {"/dev/shm", landlock.Write}, {"/proc", landlock.Proc}}
+	grants := []rule{{"/", landlock.Read}, {"/dev", landlock.Device}, {"/dev/shm", landlock.Write},
+		{"/proc", landlock.Proc}}
 	for _, m := range o.mounts {
 		if m.kind == mountWrite || m.kind == mountScratch {
 			grants = append(grants, rule{m.path, landlock.Write})

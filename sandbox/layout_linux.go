@@ -19,8 +19,10 @@ var protectedNames = []string{".git", ".pawl"}
 // openDots are the entries of a home directory, among those that begin with a dot, in which toolchains and package
 // managers live. All others are hidden: a new tool that keeps secrets there is hidden from its first day on.
 var openDots = []string{
-	".asdf", ".bun", ".bundle", ".cabal", ".cache", ".cargo", ".deno", ".dotnet", ".gem", ".ghcup", ".go", ".gradle", ".ivy2",
-	".juliaup", ".konan", ".local", ".m2", ".mix", ".npm", ".nuget", ".nvm", ".opam", ".pnpm-store", ".pub-cache", ".pyenv",
+	".asdf", ".bun", ".bundle", ".cabal", ".cache", ".cargo", ".deno", ".dotnet", ".gem", ".ghcup", ".go", ".gradle",
+	".ivy2",
+	".juliaup", ".konan", ".local", ".m2", ".mix", ".npm", ".nuget", ".nvm", ".opam", ".pnpm-store", ".pub-cache",
+	".pyenv",
 	".rbenv", ".rustup", ".rvm", ".sbt", ".sdkman", ".stack", ".swiftly", ".volta", ".yarn",
 }
 
@@ -37,22 +39,25 @@ var closedBelow = []string{
 // systemSecrets are hidden wherever they are. An unprivileged user cannot read most of them anyway; a pawl that runs as
 // root can.
 var systemSecrets = []string{
-	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private",
-	"/etc/ssh", "/etc/docker", "/etc/kubernetes", "/etc/rancher", "/etc/wireguard", "/etc/NetworkManager/system-connections",
+	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d",
+	"/etc/ssl/private",
+	"/etc/ssh", "/etc/docker", "/etc/kubernetes", "/etc/rancher", "/etc/wireguard",
+	"/etc/NetworkManager/system-connections",
 	"/var/lib/docker", "/var/lib/containerd", "/var/lib/kubelet", "/var/spool/cron", "/lost+found",
 }
 
-// The parts of /run that programs need: always the system profile of distributions that keep it there, and with a network
-// what name resolution reads.
+// The parts of /run that programs need: always the system profile of distributions that keep it there, and with a
+// network what name resolution reads.
 var (
 	runAlways  = []string{"/run/current-system", "/run/opengl-driver"}
-	runNetwork = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/resolvconf",
+	runNetwork = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf",
+		"/run/resolvconf",
 		"/run/NetworkManager/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf", "/run/connman/resolv.conf"}
 )
 
-// layout lists the steps that make the file system of a command out of a read-only view of everything. Shorter paths come
-// first, so that the deepest statement about a file is the last and wins; about one and the same path the later of the
-// sources below wins, except that a socket which the Spec names stays as the Spec says.
+// layout lists the steps that make the file system of a command out of a read-only view of everything. Shorter paths
+// come first, so that the deepest statement about a file is the last and wins; about one and the same path the later of
+// the sources below wins, except that a socket which the Spec names stays as the Spec says.
 func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
 	l.scratch("/tmp", "/var/tmp")
@@ -93,14 +98,15 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	return &l, nil
 }
 
-// unmounted fits the statements so far to a command without mounts: what is private elsewhere is hidden, and a secret that
-// cannot be read anyway needs no statement, which would cost a rule for each of its neighbours.
+// unmounted fits the statements so far to a command without mounts: what is private elsewhere is hidden, and a secret
+// that cannot be read anyway needs no statement, which would cost a rule for each of its neighbours.
 func (l *layout) unmounted() {
 	for p, k := range l.at {
 		switch {
 		case k == mountScratch:
 			l.at[p] = mountHideDir
-		case k == mountHideFile && unix.Access(p, unix.R_OK) != nil, k == mountHideDir && unix.Access(p, unix.R_OK|unix.X_OK) == unix.EACCES:
+		case k == mountHideFile && unix.Access(p, unix.R_OK) != nil, k == mountHideDir &&
+			unix.Access(p, unix.R_OK|unix.X_OK) == unix.EACCES:
 			delete(l.at, p)
 		}
 	}
@@ -123,8 +129,8 @@ func (l *layout) blamed(err error) bool {
 	return false
 }
 
-// real resolves p and reports whether it exists as something that can be mounted on. Most of what is hidden wherever it is does not
-// exist, which one look tells without a walk along the path.
+// real resolves p and reports whether it exists as something that can be mounted on. Most of what is hidden wherever it
+// is does not exist, which one look tells without a walk along the path.
 func real(p string) (string, os.FileInfo, bool) {
 	if _, err := os.Lstat(p); err == nil {
 		if r, err := filepath.EvalSymlinks(p); err == nil {
@@ -180,8 +186,8 @@ func (l *layout) home(dir string) {
 	}
 }
 
-// hideEntry hides a directory entry without following it: what a link in a home directory leads to is judged by where it
-// is, except that a secret is often kept elsewhere and linked from there.
+// hideEntry hides a directory entry without following it: what a link in a home directory leads to is judged by where
+// it is, except that a secret is often kept elsewhere and linked from there.
 func (l *layout) hideEntry(p string, e os.DirEntry) {
 	if e.Type()&os.ModeSymlink == 0 {
 		l.hide(p)
@@ -196,7 +202,8 @@ func (l *layout) hideEntry(p string, e os.DirEntry) {
 func (l *layout) otherHomes(own []string) {
 	entries, _ := os.ReadDir("/home")
 	for _, e := range entries {
-		if p := filepath.Join("/home", e.Name()); e.IsDir() && !slices.ContainsFunc(own, func(h string) bool { return within(h, p) }) {
+		if p := filepath.Join("/home", e.Name()); e.IsDir() &&
+			!slices.ContainsFunc(own, func(h string) bool { return within(h, p) }) {
 			l.hide(p)
 		}
 	}
@@ -205,8 +212,8 @@ func (l *layout) otherHomes(own []string) {
 	}
 }
 
-// protect makes .git and .pawl in writable directories read-only. One that is a link cannot be held in place, because the
-// command could replace the link itself, and is refused.
+// protect makes .git and .pawl in writable directories read-only. One that is a link cannot be held in place, because
+// the command could replace the link itself, and is refused.
 func (l *layout) protect(writable []string) error {
 	for _, w := range writable {
 		for _, n := range protectedNames {
@@ -225,8 +232,9 @@ func (l *layout) protect(writable []string) error {
 }
 
 // sockets hides every socket of another program that has a name in the file system: a read-only mount does not keep a
-// command from connecting to one. Those below directories that are covered anyway are left out. A directory in which there is nothing
-// else is hidden whole, with those that come later: programs that open and close sockets all the time keep them in one.
+// command from connecting to one. Those below directories that are covered anyway are left out. A directory in which
+// there is nothing else is hidden whole, with those that come later: programs that open and close sockets all the time
+// keep them in one.
 func (l *layout) sockets() {
 	f, err := os.Open("/proc/net/unix")
 	if err != nil {
@@ -258,9 +266,9 @@ func (l *layout) sockets() {
 	}
 }
 
-// enterable reports whether a command may come to what is in a directory that pawl itself can look into. In its namespace root is
-// nobody's but its own: what others keep to themselves can be neither reached there nor hidden. Where a list says who else may
-// enter, it is taken for enterable.
+// enterable reports whether a command may come to what is in a directory that pawl itself can look into. In its
+// namespace root is nobody's but its own: what others keep to themselves can be neither reached there nor hidden. Where
+// a list says who else may enter, it is taken for enterable.
 func enterable(dir string) bool {
 	if os.Geteuid() != 0 {
 		return true
@@ -282,8 +290,8 @@ func enterable(dir string) bool {
 	return true
 }
 
-// onlySockets reports whether a directory that the command may not write to holds sockets and nothing else, and no statement is about
-// it or what is in it.
+// onlySockets reports whether a directory that the command may not write to holds sockets and nothing else, and no
+// statement is about it or what is in it.
 func (l *layout) onlySockets(dir string) bool {
 	for p := range l.at {
 		if within(p, dir) {
@@ -299,15 +307,16 @@ func (l *layout) onlySockets(dir string) bool {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	return err == nil && dir != "/" && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Type() != os.ModeSocket })
+	return err == nil && dir != "/" && !slices.ContainsFunc(entries,
+		func(e os.DirEntry) bool { return e.Type() != os.ModeSocket })
 }
 
 // maxPrograms is how many entries of a folder of programs are looked at.
 const maxPrograms = 2000
 
-// programs shows the folders of programs that PATH names where they lie among what is hidden in a home directory, with what links
-// in them lead to: a program that a person has installed there is there for the person's tools, too. Not the entry of the home
-// itself, which may hold anything.
+// programs shows the folders of programs that PATH names where they lie among what is hidden in a home directory, with
+// what links in them lead to: a program that a person has installed there is there for the person's tools, too. Not the
+// entry of the home itself, which may hold anything.
 func (l *layout) programs(env, homes []string) {
 	path := ""
 	for _, kv := range env {
@@ -341,8 +350,8 @@ func (l *layout) programs(env, homes []string) {
 	l.read(shown...)
 }
 
-// packageOf is what a program needs of its own around it: all packages beside it where it came with one of Node's, and else its
-// folder.
+// packageOf is what a program needs of its own around it: all packages beside it where it came with one of Node's, and
+// else its folder.
 func packageOf(program string) string {
 	if at := strings.Index(program, "/node_modules/"); at >= 0 {
 		return program[:at] + "/node_modules"

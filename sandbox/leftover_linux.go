@@ -18,8 +18,8 @@ const endTime = 10 * time.Second
 // stopRounds is how often what still runs is stopped before it is killed anyway.
 const stopRounds = 50
 
-// children are what descends from the launcher. Two wait for them: who waits for the command, and who ends all that is left when pawl
-// says so. Whichever of them takes the command, it is known how that ended.
+// children are what descends from the launcher. Two wait for them: who waits for the command, and who ends all that is
+// left when pawl says so. Whichever of them takes the command, it is known how that ended.
 type children struct {
 	mu   sync.Mutex // held while children are taken without waiting, until what is known of them is kept
 	took map[int]syscall.WaitStatus
@@ -45,8 +45,8 @@ func (c *children) reap(command int) syscall.WaitStatus {
 	}
 }
 
-// endAll kills what descends from this process, which has adopted the command's orphans, until nothing of it is left. They are
-// stopped first, so that none can start others while they are counted. It reports whether all are gone.
+// endAll kills what descends from this process, which has adopted the command's orphans, until nothing of it is left.
+// They are stopped first, so that none can start others while they are counted. It reports whether all are gone.
 func (c *children) endAll() bool {
 	end := time.Now().Add(endTime)
 	for round := 0; time.Now().Before(end); round++ {
@@ -100,8 +100,8 @@ func terminateAll() {
 	}
 }
 
-// discard removes the private folder of a command of which nothing runs any more. Programs take rights away from folders that
-// they mean to keep.
+// discard removes the private folder of a command of which nothing runs any more. Programs take rights away from
+// folders that they mean to keep.
 func discard(dir string) {
 	if dir == "" || os.RemoveAll(dir) == nil {
 		return

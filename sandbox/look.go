@@ -17,9 +17,9 @@ func LookPath(program string) (string, bool) {
 	return path, err == nil
 }
 
-// Edit opens a file in the user's own editor ($VISUAL, $EDITOR, else vi) on the terminal, and returns when it was closed. It
-// runs without walls, because the person at the keyboard starts and drives it. Without an editor the error is CodeEnvironment; one
-// that fails is CodeCanceled.
+// Edit opens a file in the user's own editor ($VISUAL, $EDITOR, else vi) on the terminal, and returns when it was
+// closed. It runs without walls, because the person at the keyboard starts and drives it. Without an editor the error
+// is CodeEnvironment; one that fails is CodeCanceled.
 func Edit(ctx context.Context, path string) error {
 	argv := []string{"vi"}
 	for _, name := range []string{"VISUAL", "EDITOR"} {
@@ -39,9 +39,9 @@ func Edit(ctx context.Context, path string) error {
 	return nil
 }
 
-// Pager starts the user's own pager ($PAWL_PAGER, $GIT_PAGER, $PAGER, else less) on the terminal. What is written is shown, and Close
-// waits until the person has left it; what is written after they left fails with EPIPE. Like an editor it runs without walls. Ok is
-// false where there is none, or it is cat.
+// Pager starts the user's own pager ($PAWL_PAGER, $GIT_PAGER, $PAGER, else less) on the terminal. What is written is
+// shown, and Close waits until the person has left it; what is written after they left fails with EPIPE. Like an editor
+// it runs without walls. Ok is false where there is none, or it is cat.
 func Pager() (w io.WriteCloser, ok bool) {
 	argv := []string{"less"}
 	for _, name := range []string{"PAWL_PAGER", "GIT_PAGER", "PAGER"} {
@@ -60,7 +60,8 @@ func Pager() (w io.WriteCloser, ok bool) {
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.Env = os.Environ()
 	if _, set := os.LookupEnv("LESS"); !set {
-		cmd.Env = append(cmd.Env, "LESS=FRX") // as git does: end at once where all of it fits, keep colours, leave the screen as it is
+		// as git does: end at once where all of it fits, keep colours, leave the screen as it is
+		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
 	in, err := cmd.StdinPipe()
 	if err == nil {

@@ -20,12 +20,14 @@ import (
 	"pawl/sandbox/seccomp"
 )
 
-// The machines that people have, as filters and limits make them: what they refuse, a process that is started on them cannot do.
+// The machines that people have, as filters and limits make them: what they refuse, a process that is started on them
+// cannot do.
 const (
 	forbidden = "forbidden" // no user namespace can be made: the sysctl, or the limit of a namespace around
-	docker    = "docker"    // unshare, clone with namespaces, mount and pidfd_getfd are refused, as by the default filter
-	unmounted = "apparmor"  // namespaces can be made, and nothing can be mounted in them
-	unlocked  = "landlock"  // as docker, and without Landlock
+	// unshare, clone with namespaces, mount and pidfd_getfd are refused, as by the default filter
+	docker    = "docker"
+	unmounted = "apparmor" // namespaces can be made, and nothing can be mounted in them
+	unlocked  = "landlock" // as docker, and without Landlock
 )
 
 // refusing is a filter that answers calls with an error.
@@ -42,14 +44,18 @@ func refusing(errno unix.Errno, calls ...uint32) []unix.SockFilter {
 func refusingNamespaces() []unix.SockFilter {
 	const flags = unix.CLONE_NEWNS | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 	return []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_CLONE, Jf: 3},
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 16}, {Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: flags, Jf: 1},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}, {Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K,
+			K: unix.SYS_CLONE, Jf: 3},
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 16}, {Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K,
+			K: flags, Jf: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	}
 }
 
 var mounting = []uint32{
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_FSOPEN,
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
+	unix.SYS_MOUNT_SETATTR, unix.SYS_FSOPEN,
 }
 
 // machine plays the process that makes a machine poorer, and goes on as a user of it.
@@ -60,7 +66,8 @@ func machine() {
 	switch kind {
 	case forbidden:
 		// The limit is that of the namespace, which must be one that was made for this.
-		if own, err := os.Readlink("/proc/self/ns/user"); err != nil || own == os.Getenv("MACHINE_OUTSIDE") || os.Getenv("MACHINE_OUTSIDE") == "" {
+		if own, err := os.Readlink("/proc/self/ns/user"); err != nil || own == os.Getenv("MACHINE_OUTSIDE") ||
+			os.Getenv("MACHINE_OUTSIDE") == "" {
 			fmt.Println("this is the machine's own user namespace", err)
 			os.Exit(1)
 		}
@@ -71,7 +78,8 @@ func machine() {
 	case unmounted:
 		filters = append(filters, refusing(unix.EPERM, mounting...))
 	case docker, unlocked:
-		filters = append(filters, refusing(unix.EPERM, append(mounting, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_PIDFD_GETFD)...), refusingNamespaces(), refusing(unix.ENOSYS, unix.SYS_CLONE3))
+		filters = append(filters, refusing(unix.EPERM, append(mounting, unix.SYS_UNSHARE, unix.SYS_SETNS,
+			unix.SYS_PIDFD_GETFD)...), refusingNamespaces(), refusing(unix.ENOSYS, unix.SYS_CLONE3))
 	}
 	if kind == unlocked {
 		filters = append(filters, refusing(unix.ENOSYS, unix.SYS_LANDLOCK_CREATE_RULESET))
@@ -105,7 +113,8 @@ func tenant() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	s := Spec{Dir: dir, Writable: []string{dir}, Env: Environ(os.Environ(), nil), Argv: []string{"sh", "-c", `echo mine >made; cat made; echo x 2>/dev/null >"$1" && echo WORKED; (setsid sleep "$2" &) ; true`, "sh", os.Getenv("CANARY"), os.Getenv("SLEEP")}}
+	s := Spec{Dir: dir, Writable: []string{dir}, Env: Environ(os.Environ(), nil),
+		Argv: []string{"sh", "-c", `echo mine >made; cat made; echo x 2>/dev/null >"$1" && echo WORKED; (setsid sleep "$2" &) ; true`, "sh", os.Getenv("CANARY"), os.Getenv("SLEEP")}}
 	res, err := b.Run(context.Background(), s)
 	var own *pawl.Error
 	if errors.As(err, &own) {
@@ -146,7 +155,8 @@ func on(t *testing.T, kind string, ordinary bool, env ...string) string {
 	}
 	cmd := exec.Command(exe)
 	cmd.Dir = "/"
-	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", role + "=machine", "MACHINE=" + kind, "MACHINE_PROGRAM=" + exe, "MACHINE_OUTSIDE=" + outer}, env...)
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", role + "=machine", "MACHINE=" + kind,
+		"MACHINE_PROGRAM=" + exe, "MACHINE_OUTSIDE=" + outer}, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	uid := os.Geteuid()
 	if ordinary && uid == 0 {
@@ -191,7 +201,8 @@ func TestCommandsWorkWithoutNamespaces(t *testing.T) {
 			t.Run(fmt.Sprint(kind, " ordinary ", ordinary), func(t *testing.T) {
 				canary := write(t, filepath.Join(outside(t), "canary"), "mine")
 				sleep := mark(t)
-				out := on(t, kind, ordinary, "CANARY="+canary, "SLEEP="+sleep, "FOREIGN="+echo(t, "foreign"), "FOREIGN_UNIX=@pawl-test-nobody")
+				out := on(t, kind, ordinary, "CANARY="+canary, "SLEEP="+sleep, "FOREIGN="+echo(t, "foreign"),
+					"FOREIGN_UNIX=@pawl-test-nobody")
 				// A cgroup can be made by some users and not by others.
 				out = strings.Replace(out, "landlock seccomp cgroup\n", "landlock seccomp\n", 1)
 				want := "code \nwalls landlock seccomp\nmine\n<nil> 0\n" +
@@ -214,12 +225,15 @@ func TestCommandsWorkWithoutNamespaces(t *testing.T) {
 func TestWithoutAFloorNothingRunsButInAnOuterWall(t *testing.T) {
 	for _, ordinary := range []bool{false, true} {
 		sleep := mark(t)
-		env := []string{"CANARY=/nonexistent/canary", "SLEEP=" + sleep, "FOREIGN=" + echo(t, "foreign"), "FOREIGN_UNIX=@pawl-test-nobody"}
-		if out := on(t, unlocked, ordinary, env...); !strings.HasPrefix(out, "sandbox.walls_seccomp [") || !strings.HasSuffix(out, "]\ncode sandbox_unavailable\nwalls \n") {
+		env := []string{"CANARY=/nonexistent/canary", "SLEEP=" + sleep, "FOREIGN=" + echo(t, "foreign"),
+			"FOREIGN_UNIX=@pawl-test-nobody"}
+		if out := on(t, unlocked, ordinary, env...); !strings.HasPrefix(out, "sandbox.walls_seccomp [") ||
+			!strings.HasSuffix(out, "]\ncode sandbox_unavailable\nwalls \n") {
 			t.Errorf("ordinary %v: %s", ordinary, out)
 		}
 		out := on(t, unlocked, ordinary, append(env, "MECHANISM=outer")...)
-		if !strings.HasPrefix(out, "code \nwalls outer seccomp") || !strings.Contains(out, "\nmine\n") || !strings.Contains(out, "foreign refused") {
+		if !strings.HasPrefix(out, "code \nwalls outer seccomp") || !strings.Contains(out, "\nmine\n") ||
+			!strings.Contains(out, "foreign refused") {
 			t.Errorf("ordinary %v: %s", ordinary, out)
 		}
 		if left := marked(sleep); len(left) > 0 {

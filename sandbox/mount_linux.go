@@ -14,16 +14,16 @@ import (
 // devices are the nodes of the private /dev.
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
 
-// procCovered are the parts of /proc through which root outside could be reached by root inside, who is the same user to
-// the kernel.
+// procCovered are the parts of /proc through which root outside could be reached by root inside, who is the same user
+// to the kernel.
 var procCovered = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"}
 
 // procHidden are those that tell about the machine or its keys.
 var procHidden = []string{"kcore", "keys", "latency_stats", "timer_list", "sched_debug"}
 
-// furnish makes the file system of the layout out of the copy of the mounts that a new mount namespace starts with. What
-// stays visible is taken hold of first, then everything becomes read-only at once, then the rest is put on top; nothing of
-// it can be taken off without capabilities, which the command does not have.
+// furnish makes the file system of the layout out of the copy of the mounts that a new mount namespace starts with.
+// What stays visible is taken hold of first, then everything becomes read-only at once, then the rest is put on top;
+// nothing of it can be taken off without capabilities, which the command does not have.
 func (o *order) furnish() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private mounts: %w", err)
@@ -40,7 +40,8 @@ func (o *order) furnish() error {
 		}
 		nodes[d] = fd
 	}
-	if err := setattr(unix.AT_FDCWD, "/", true, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
+	if err := setattr(unix.AT_FDCWD, "/", true,
+		unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
 		return fmt.Errorf("read-only /: %w", err)
 	}
 	if err := mountProc(); err != nil {
@@ -67,9 +68,9 @@ type step struct {
 	held int // a detached mount, or -1 where attach makes one
 }
 
-// hold takes hold of what the mounts show, before anything covers it. Other programs go on while the walls are built: what was
-// to be shown read-only and is gone by now is left out, because the command can only see less without it. In a writable
-// directory it could make the path anew and write to it, so there a missing one is an error.
+// hold takes hold of what the mounts show, before anything covers it. Other programs go on while the walls are built:
+// what was to be shown read-only and is gone by now is left out, because the command can only see less without it. In a
+// writable directory it could make the path anew and write to it, so there a missing one is an error.
 func hold(mounts []mount) ([]step, error) {
 	steps := make([]step, 0, len(mounts))
 	for _, m := range mounts {
@@ -107,8 +108,8 @@ func (m mount) hold() (int, error) {
 	return -1, nil
 }
 
-// attach puts the steps where they belong. What was to be hidden and is gone by now is tried once more at the end, because a
-// program that writes a file anew may remove it for a moment; what is gone then as well has nothing to hide.
+// attach puts the steps where they belong. What was to be hidden and is gone by now is tried once more at the end,
+// because a program that writes a file anew may remove it for a moment; what is gone then as well has nothing to hide.
 func attach(steps []step, size int64) error {
 	for range 2 {
 		var missing []step
@@ -135,7 +136,8 @@ func attach(steps []step, size int64) error {
 	return nil
 }
 
-// attach puts one step where it belongs. What hides something stands on what it hides, and never makes a place for itself.
+// attach puts one step where it belongs. What hides something stands on what it hides, and never makes a place for
+// itself.
 func (s step) attach(size int64) error {
 	switch s.kind {
 	case mountScratch:
@@ -165,14 +167,15 @@ func (s step) attach(size int64) error {
 // staging is where the layers of what is shown are put together. It is private, and covered only meanwhile.
 const staging = "/dev/shm"
 
-// show puts a directory at another path, below a layer that takes what the command writes and ends with it. Where the kernel
-// cannot lay one over the directory, the directory is read-only.
+// show puts a directory at another path, below a layer that takes what the command writes and ends with it. Where the
+// kernel cannot lay one over the directory, the directory is read-only.
 func (s step) show(size int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(s.held, &st); err != nil {
 		return err
 	}
-	if err := unix.Mount("tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,nr_inodes=1m,size="+strconv.FormatInt(size, 10)); err != nil {
+	if err := unix.Mount("tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,nr_inodes=1m,size="+
+		strconv.FormatInt(size, 10)); err != nil {
 		return err
 	}
 	fd, err := layered(s.held, st.Mode&0o777)
@@ -199,7 +202,8 @@ func layered(held int, mode uint32) (int, error) {
 		return -1, err
 	}
 	result := "both"
-	if unix.Mount("overlay", result, "overlay", unix.MS_NOSUID|unix.MS_NODEV, "userxattr,lowerdir=lower,upperdir=upper,workdir=work") != nil {
+	if unix.Mount("overlay", result, "overlay", unix.MS_NOSUID|unix.MS_NODEV,
+		"userxattr,lowerdir=lower,upperdir=upper,workdir=work") != nil {
 		result = "lower"
 	}
 	return unix.OpenTree(unix.AT_FDCWD, result, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
@@ -321,7 +325,8 @@ func mountDev(nodes map[string]int) error {
 		os.Symlink("/proc/self/fd", "/dev/fd"), os.Symlink("/proc/self/fd/0", "/dev/stdin"),
 		os.Symlink("/proc/self/fd/1", "/dev/stdout"), os.Symlink("/proc/self/fd/2", "/dev/stderr"),
 		os.Symlink("pts/ptmx", "/dev/ptmx"), os.Mkdir("/dev/pts", 0o755), os.Mkdir("/dev/shm", 0o755),
-		unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"),
+		unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC,
+			"newinstance,ptmxmode=0666,mode=0620"),
 		unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=25%"),
 		setattr(unix.AT_FDCWD, "/dev", false, unix.MOUNT_ATTR_RDONLY),
 	)

@@ -73,10 +73,11 @@ type order struct {
 	private   string // the folder that stands in for /tmp where there are no mounts
 
 	// Pawl's own and the launcher's own, which do not travel.
-	claim  *os.File       // the lock on the private folder
-	ways   map[uint16]int // ends of the gates' sockets
-	kids   *children      // who descends from the launcher
-	forked chan struct{}  // closed when the command was forked, or none is to be, and nothing of this process has a umask
+	claim *os.File       // the lock on the private folder
+	ways  map[uint16]int // ends of the gates' sockets
+	kids  *children      // who descends from the launcher
+	// closed when the command was forked, or none is to be, and nothing of this process has a umask
+	forked chan struct{}
 }
 
 var errOrder = errors.New("malformed order")

@@ -13,10 +13,13 @@ func TestOrdersSurviveTheSocket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
 		o := order{
-			argv: rapid.SliceOf(text).Draw(t, "argv"), env: rapid.SliceOf(text).Draw(t, "env"), dir: text.Draw(t, "dir"),
-			mounts: rapid.SliceOf(rapid.Map(text, func(s string) mount { return mount{mountWrite, s, s} })).Draw(t, "mounts"),
-			own:    rapid.Bool().Draw(t, "own"), network: rapid.Bool().Draw(t, "network"),
-			bare: rapid.Bool().Draw(t, "bare"), outer: rapid.Bool().Draw(t, "outer"), private: text.Draw(t, "private"), level: rapid.IntMin(0).Draw(t, "level"),
+			argv: rapid.SliceOf(text).Draw(t, "argv"), env: rapid.SliceOf(text).Draw(t, "env"), dir: text.Draw(t,
+				"dir"),
+			mounts: rapid.SliceOf(rapid.Map(text, func(s string) mount { return mount{mountWrite, s, s} })).Draw(t,
+				"mounts"),
+			own: rapid.Bool().Draw(t, "own"), network: rapid.Bool().Draw(t, "network"),
+			bare: rapid.Bool().Draw(t, "bare"), outer: rapid.Bool().Draw(t, "outer"), private: text.Draw(t,
+				"private"), level: rapid.IntMin(0).Draw(t, "level"),
 			scratch: rapid.Int64Min(0).Draw(t, "scratch"), procs: rapid.Int64Min(0).Draw(t, "procs"),
 			secretFD: rapid.IntMin(0).Draw(t, "secretFD"),
 		}

@@ -16,7 +16,8 @@ import (
 	"pawl/internal/need"
 )
 
-var allPayloads = cmdline.Bool("payloads", false, "run every hostile payload behind the walls, and not only every twentieth that compiles nothing")
+var allPayloads = cmdline.Bool("payloads", false,
+	"run every hostile payload behind the walls, and not only every twentieth that compiles nothing")
 
 // hostilePayload is one of policy's payloads, which says there what a run of one is given.
 type hostilePayload struct {
@@ -48,8 +49,8 @@ func hostilePayloads(t *testing.T) []hostilePayload {
 	return all
 }
 
-// compiles matches a command that compiles Go's standard library into its own empty cache. One of them takes longer than all that
-// compile nothing.
+// compiles matches a command that compiles Go's standard library into its own empty cache. One of them takes longer
+// than all that compile nothing.
 var compiles = regexp.MustCompile(`\bgo (build|generate|run|test|vet)\b`)
 
 // sample is every twentieth of the payloads that compile nothing.
@@ -62,8 +63,9 @@ func sample(all []hostilePayload) []hostilePayload {
 	return some
 }
 
-// TestHostilePayloads runs what the policy is there to refuse behind the walls alone, by each mechanism: nothing comes about outside.
-// Each is run with its target let through as well, so that a payload which does nothing anyway is not counted.
+// TestHostilePayloads runs what the policy is there to refuse behind the walls alone, by each mechanism: nothing comes
+// about outside. Each is run with its target let through as well, so that a payload which does nothing anyway is not
+// counted.
 func TestHostilePayloads(t *testing.T) {
 	need.Program(t, "git")
 	all := hostilePayloads(t)
@@ -92,7 +94,8 @@ func TestHostilePayloads(t *testing.T) {
 				t.Errorf("it got out: %s\n%s", p.Name, p.Command)
 			}
 		}
-		if t.Logf("%d payloads, %d of them reach what they are let reach; not: %q", tried, reached, idle); reached < tried/2 {
+		if t.Logf("%d payloads, %d of them reach what they are let reach; not: %q", tried, reached,
+			idle); reached < tried/2 {
 			t.Errorf("only %d of %d payloads do anything", reached, tried)
 		}
 	})
@@ -117,7 +120,8 @@ func (p hostilePayload) out(t *testing.T, b *Box, template string, open bool) bo
 	}
 	canary := filepath.Join(away, "canary")
 	s := Spec{Dir: tree, Writable: []string{tree, filepath.Join(tree, ".git"), home, cache}, Timeout: 20 * time.Second}
-	s.Env = append(Environ(os.Environ(), nil), "HOME="+home, "OUTSIDE="+away, "CANARY="+canary, "CACHE="+cache, "GOCACHE="+cache)
+	s.Env = append(Environ(os.Environ(), nil), "HOME="+home, "OUTSIDE="+away, "CANARY="+canary, "CACHE="+cache,
+		"GOCACHE="+cache)
 	if open {
 		s.Writable = append(s.Writable, away)
 	}

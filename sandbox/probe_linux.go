@@ -169,8 +169,8 @@ func tryFilter() error {
 	return nil
 }
 
-// tryBare does the same where there are no namespaces. Where the machine around is the wall, it tries only what is said to
-// hold.
+// tryBare does the same where there are no namespaces. Where the machine around is the wall, it tries only what is said
+// to hold.
 func (o *order) tryBare(walls []string) error {
 	if slices.Contains(walls, "landlock") {
 		// A file without a name changes nothing should it be made.
@@ -192,7 +192,8 @@ func (o *order) tryBare(walls []string) error {
 	if !slices.Contains(walls, "seccomp") {
 		return nil
 	}
-	// What is tried below is read out of this process, as it is out of a command's. Nothing else is in here that could be read.
+	// What is tried below is read out of this process, as it is out of a command's. Nothing else is in here that could
+	// be read.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("dumpable: %w", err)
 	}
@@ -242,9 +243,9 @@ const (
 	asideFD = controlFD + 3
 )
 
-// bubblewrap prepares a bubblewrap that makes the namespaces and the mounts of an order and starts the launcher as process
-// 1 inside. Its options are handed over in a file, not on the command line. The executable is handed over as a descriptor,
-// because its path may be covered inside.
+// bubblewrap prepares a bubblewrap that makes the namespaces and the mounts of an order and starts the launcher as
+// process 1 inside. Its options are handed over in a file, not on the command line. The executable is handed over as a
+// descriptor, because its path may be covered inside.
 func bubblewrap(o order) (_ *exec.Cmd, extra []*os.File, err error) {
 	path, err := exec.LookPath("bwrap")
 	if err != nil {
@@ -275,8 +276,9 @@ func bubblewrap(o order) (_ *exec.Cmd, extra []*os.File, err error) {
 	}
 	cmd := &exec.Cmd{
 		Path: path,
-		Args: []string{"bwrap", "--args", strconv.Itoa(argsFD), "--", "/proc/self/fd/" + strconv.Itoa(exeFD), launcherFlag},
-		Env:  []string{"GOMAXPROCS=2"},
+		Args: []string{"bwrap", "--args", strconv.Itoa(argsFD), "--", "/proc/self/fd/" + strconv.Itoa(exeFD),
+			launcherFlag},
+		Env: []string{"GOMAXPROCS=2"},
 		SysProcAttr: &unix.SysProcAttr{
 			Pdeathsig: unix.SIGKILL,
 			Setsid:    true,

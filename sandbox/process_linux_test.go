@@ -73,7 +73,8 @@ func TestExitsAndSignals(t *testing.T) {
 
 func TestArgumentsArriveByteForByte(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
-		args := []string{"", "-x", "--", "$(touch x)", "`id`", "a\nb", "\xff\xfe\x80", "'\"\\", "日本", "\x1b[31m", strings.Repeat("y", 100_000)}
+		args := []string{"", "-x", "--", "$(touch x)", "`id`", "a\nb", "\xff\xfe\x80", "'\"\\", "日本", "\x1b[31m",
+			strings.Repeat("y", 100_000)}
 		s := spec(t, "")
 		s.Argv = append([]string{"printf", `%s\0`}, args...)
 		s.OutputLimit = 1 << 20
@@ -177,7 +178,8 @@ func TestStandardInput(t *testing.T) {
 		s.Stdin = bytes.Repeat([]byte("\x00\xffline\n"), 50_000)
 		res := run(t, b, s)
 		sum := sha256.Sum256(s.Stdin)
-		if res.Digest != hex.EncodeToString(sum[:]) || res.Bytes != int64(len(s.Stdin)) || !bytes.Equal(res.Output, s.Stdin) {
+		if res.Digest != hex.EncodeToString(sum[:]) || res.Bytes != int64(len(s.Stdin)) ||
+			!bytes.Equal(res.Output, s.Stdin) {
 			t.Errorf("%d bytes", res.Bytes)
 		}
 		// One that nobody reads hangs nothing, and none is an end of file at once.
@@ -215,7 +217,8 @@ func TestTimeoutAndCancel(t *testing.T) {
 			s := spec(t, "trap 'echo bye; exit 7' TERM; echo hi; sleep "+m+" & wait")
 			s.Timeout = 200 * time.Millisecond
 			res := run(t, b, s)
-			if !res.TimedOut || res.Canceled || res.Exit != 7 || string(res.Output) != "hi\nbye\n" || res.Duration > slack {
+			if !res.TimedOut || res.Canceled || res.Exit != 7 || string(res.Output) != "hi\nbye\n" ||
+				res.Duration > slack {
 				t.Errorf("%+v %s", res, res.Output)
 			}
 			if left := marked(m); len(left) != 0 {
@@ -276,7 +279,8 @@ func TestAGibibyteOfOutput(t *testing.T) {
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
 		t.Errorf("%d bytes were allocated", grown)
 	}
-	if !strings.HasPrefix(string(res.Output), "0123456789") || !strings.HasSuffix(string(res.Output), "abcde\n") || !bytes.Contains(res.Output, []byte("\n[... ")) {
+	if !strings.HasPrefix(string(res.Output), "0123456789") || !strings.HasSuffix(string(res.Output), "abcde\n") ||
+		!bytes.Contains(res.Output, []byte("\n[... ")) {
 		t.Error("the ends are not what was printed")
 	}
 	t.Logf("%.2f GiB/s", 1/res.Duration.Seconds())
@@ -292,7 +296,8 @@ func owner() {
 	m := os.Getenv("PAWL_TEST_MARK")
 	dir, _ := os.Getwd()
 	_, err = b.Run(context.Background(), Spec{
-		Argv:     []string{"sh", "-c", "trap '' TERM HUP; setsid sleep " + m + " & sleep " + m + " & echo up; wait; sleep " + m},
+		Argv: []string{"sh", "-c", "trap '' TERM HUP; setsid sleep " + m + " & sleep " + m +
+			" & echo up; wait; sleep " + m},
 		Dir:      dir,
 		Env:      Environ(os.Environ(), nil),
 		OnOutput: func(p []byte) { _, _ = os.Stdout.Write(p) },
@@ -311,7 +316,8 @@ func TestAKilledPawlTakesItsCommandsAlong(t *testing.T) {
 			m := mark(t)
 			cmd := exec.Command(exe)
 			cmd.Dir = "/"
-			cmd.Env = append(os.Environ(), role+"=owner", "PAWL_TEST_MARK="+m, "PAWL_TEST_MECHANISM="+string(b.mechanism))
+			cmd.Env = append(os.Environ(), role+"=owner", "PAWL_TEST_MARK="+m, "PAWL_TEST_MECHANISM="+
+				string(b.mechanism))
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -384,8 +390,8 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// TestWhoeverTakesTheCommandKnowsItsEnd: one waits for the command, another ends all that is left meanwhile, and takes it first now and
-// then.
+// TestWhoeverTakesTheCommandKnowsItsEnd: one waits for the command, another ends all that is left meanwhile, and takes
+// it first now and then.
 func TestWhoeverTakesTheCommandKnowsItsEnd(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(os.Args[0])

@@ -97,7 +97,8 @@ func unified() string {
 	info, _ := os.ReadFile("/proc/self/mountinfo")
 	for line := range strings.Lines(string(info)) {
 		left, right, _ := strings.Cut(line, " - ")
-		if f := strings.Fields(left); len(f) > 4 && strings.HasPrefix(right, "cgroup2 ") && unix.Access(f[4]+"/cgroup.procs", unix.W_OK) == nil {
+		if f := strings.Fields(left); len(f) > 4 && strings.HasPrefix(right, "cgroup2 ") &&
+			unix.Access(f[4]+"/cgroup.procs", unix.W_OK) == nil {
 			return f[4]
 		}
 	}
@@ -162,7 +163,8 @@ func TestASpareLauncherServesOneCommand(t *testing.T) {
 		t.Errorf("%p and %p", first, second)
 	}
 	for name, change := range map[string]func(*Spec){
-		"network": func(s *Spec) { s.Network = true }, "stdin": func(s *Spec) { s.Stdin = []byte("x") }, "memory": func(s *Spec) { s.MaxMemory = 1 << 30 },
+		"network": func(s *Spec) { s.Network = true }, "stdin": func(s *Spec) { s.Stdin = []byte("x") },
+		"memory": func(s *Spec) { s.MaxMemory = 1 << 30 },
 	} {
 		s := spec(t, "true")
 		change(&s)
@@ -245,7 +247,8 @@ func idler() {
 	if err != nil {
 		os.Exit(1)
 	}
-	if _, err := b.Run(context.Background(), Spec{Argv: []string{"true"}, Dir: "/", Env: Environ(os.Environ(), nil)}); err != nil {
+	if _, err := b.Run(context.Background(),
+		Spec{Argv: []string{"true"}, Dir: "/", Env: Environ(os.Environ(), nil)}); err != nil {
 		os.Exit(1)
 	}
 	_, _ = os.Stdout.WriteString("up\n")

@@ -14,12 +14,13 @@ import (
 )
 
 // Root is a directory in which a tool may work, held by descriptor. Names are relative, with slashes, and never lead
-// outside, whatever symbolic links the tree holds and whoever changes them meanwhile. Links that stay inside are followed.
+// outside, whatever symbolic links the tree holds and whoever changes them meanwhile. Links that stay inside are
+// followed.
 //
-// Names with a component that a file system could take for .git or .pawl are refused for every change, also behind a link,
-// unless the Root was opened WithInternal. Methods return *pawl.Error: CodeDenied for what the Root refuses, CodeNotFound,
-// CodeConflict for a name that is taken or not empty, CodeInvalid for a name or size that cannot be, CodeDiskFull,
-// CodeReadOnly, and CodeIO for the rest. A Root is safe for concurrent use.
+// Names with a component that a file system could take for .git or .pawl are refused for every change, also behind a
+// link, unless the Root was opened WithInternal. Methods return *pawl.Error: CodeDenied for what the Root refuses,
+// CodeNotFound, CodeConflict for a name that is taken or not empty, CodeInvalid for a name or size that cannot be,
+// CodeDiskFull, CodeReadOnly, and CodeIO for the rest. A Root is safe for concurrent use.
 type Root struct {
 	root     *os.Root
 	dir      string
@@ -61,8 +62,8 @@ func (r *Root) Dir() string { return r.dir }
 // Close releases the descriptor.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Resolve returns the name of what rel denotes once every symbolic link is followed: what a policy has to judge. The last
-// component need not exist.
+// Resolve returns the name of what rel denotes once every symbolic link is followed: what a policy has to judge. The
+// last component need not exist.
 func (r *Root) Resolve(rel string) (string, error) {
 	p, err := r.find("sandbox.Resolve", rel, true)
 	if err != nil {
@@ -92,9 +93,9 @@ func (p *place) close() {
 func (p *place) name() string { return path.Join(append(append([]string{}, p.real...), p.base)...) }
 
 // find walks to rel one component at a time. Each directory is opened by its single name from the one before it and
-// compared with what was seen under that name, so a component that is swapped meanwhile is noticed and no link is followed
-// by anything but this function. follow says whether a link at the end is followed; a slash behind the name always means
-// what the link leads to, as it does to the kernel.
+// compared with what was seen under that name, so a component that is swapped meanwhile is noticed and no link is
+// followed by anything but this function. follow says whether a link at the end is followed; a slash behind the name
+// always means what the link leads to, as it does to the kernel.
 func (r *Root) find(op, rel string, follow bool) (*place, error) {
 	follow = follow || strings.HasSuffix(rel, "/")
 	todo, err := components(op, rel)
@@ -175,10 +176,10 @@ func (p *place) enter(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// linkTarget returns the components, from the Root, of a link's target. The link stands in the directory real, which holds
-// no links itself, so dots can be resolved in the text as long as they stand in front; behind a name they depend on what
-// the name is, and such a target is refused rather than guessed. An absolute target is inside when it starts with the
-// Root's own name.
+// linkTarget returns the components, from the Root, of a link's target. The link stands in the directory real, which
+// holds no links itself, so dots can be resolved in the text as long as they stand in front; behind a name they depend
+// on what the name is, and such a target is refused rather than guessed. An absolute target is inside when it starts
+// with the Root's own name.
 func (r *Root) linkTarget(op, rel string, real []string, target string) ([]string, error) {
 	out := append([]string{}, real...)
 	if path.IsAbs(filepath.ToSlash(target)) || filepath.IsAbs(target) {
@@ -221,8 +222,8 @@ func components(op, rel string) ([]string, error) {
 	return strings.Split(clean, "/"), nil
 }
 
-// change finds rel for a change of the entry itself or, with follow, of what it links to. It refuses protected names, both
-// in rel, whether they exist or not, and in what rel turns out to be.
+// change finds rel for a change of the entry itself or, with follow, of what it links to. It refuses protected names,
+// both in rel, whether they exist or not, and in what rel turns out to be.
 func (r *Root) change(op, rel string, follow bool) (*place, error) {
 	parts, err := components(op, rel)
 	if err != nil {
@@ -269,8 +270,8 @@ func guarded(names ...string) bool {
 // ErrInWay is why PlainDirs refuses a folder.
 var ErrInWay = errors.New("a link or a file stands in the way of a folder")
 
-// PlainDirs makes a folder below a root, with slashes, and those above it that are missing, and refuses what is no plain directory,
-// with ErrInWay: whoever can write below the root could have put a link there.
+// PlainDirs makes a folder below a root, with slashes, and those above it that are missing, and refuses what is no
+// plain directory, with ErrInWay: whoever can write below the root could have put a link there.
 func PlainDirs(root *os.Root, dir string) error {
 	at := ""
 	for part := range strings.SplitSeq(dir, "/") {
@@ -287,7 +288,8 @@ func PlainDirs(root *os.Root, dir string) error {
 	return nil
 }
 
-// FileCode is the code for a failure of the file system outside of a Root: CodeDiskFull, CodeReadOnly for what may not be written to, and else CodeIO.
+// FileCode is the code for a failure of the file system outside of a Root: CodeDiskFull, CodeReadOnly for what may not
+// be written to, and else CodeIO.
 func FileCode(err error) pawl.Code {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -300,8 +302,8 @@ func FileCode(err error) pawl.Code {
 
 func denied(op, key, rel string) *pawl.Error { return pawl.Fail(pawl.CodeDenied, key, rel).In(op) }
 
-// fileError gives an error of the file system its code. What is neither a plain errno nor one of the package's own errors
-// is os.Root's refusal of a name that leads outside.
+// fileError gives an error of the file system its code. What is neither a plain errno nor one of the package's own
+// errors is os.Root's refusal of a name that leads outside.
 func fileError(op, name string, err error) error {
 	var own *pawl.Error
 	if errors.As(err, &own) {

@@ -107,7 +107,8 @@ func TestNamesThatLeadOutside(t *testing.T) {
 	}
 	// Without a slash behind it, the link itself may be looked at, removed, replaced and moved, but not followed.
 	for _, name := range []string{"file", "dangling", "loop", "winding", "out", "abs"} {
-		for _, what := range []string{"read", "range", "open", "stat", "list", "resolve", "write", "chmod", "mkdir", "walk"} {
+		for _, what := range []string{"read", "range", "open", "stat", "list", "resolve", "write", "chmod", "mkdir",
+			"walk"} {
 			if err := actions(r)[what](name); pawl.CodeOf(err) != pawl.CodeDenied {
 				t.Errorf("%s %q: %v", what, name, err)
 			}
@@ -126,10 +127,13 @@ func TestInternalsAreNotForTools(t *testing.T) {
 	link(t, ".git", filepath.Join(dir, "g"))
 	link(t, "../.pawl", filepath.Join(dir, "sub", "p"))
 	names := []string{
-		".git/config", ".git/hooks/pre-commit", ".git", ".pawl/pawl.db", ".pawl/x", ".GIT/config", ".Pawl/x", "sub/.git/config",
-		".g\u200cit/config", ".git /config", ".git./config", ".git::$INDEX_ALLOCATION/config", "GIT~1/config", "g/config", "g/new", "sub/p/pawl.db", "sub/../.git/config",
+		".git/config", ".git/hooks/pre-commit", ".git", ".pawl/pawl.db", ".pawl/x", ".GIT/config", ".Pawl/x",
+		"sub/.git/config",
+		".g\u200cit/config", ".git /config", ".git./config", ".git::$INDEX_ALLOCATION/config", "GIT~1/config",
+		"g/config", "g/new", "sub/p/pawl.db", "sub/../.git/config",
 	}
-	for _, d := range []string{".GIT", ".Pawl", "sub/.git", ".g\u200cit", ".git ", ".git.", ".git::$INDEX_ALLOCATION", "GIT~1"} {
+	for _, d := range []string{".GIT", ".Pawl", "sub/.git", ".g\u200cit", ".git ", ".git.", ".git::$INDEX_ALLOCATION",
+		"GIT~1"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +204,8 @@ func TestReading(t *testing.T) {
 	link(t, "sub", filepath.Join(dir, "s"))
 	link(t, "../a.txt", filepath.Join(dir, "sub", "up"))
 	link(t, filepath.Join(r.Dir(), "a.txt"), filepath.Join(dir, "own"))
-	for name, want := range map[string]string{"a.txt": "a", "./sub//b.txt": "b", "s/b.txt": "b", "s/up": "a", "own": "a"} {
+	for name, want := range map[string]string{"a.txt": "a", "./sub//b.txt": "b", "s/b.txt": "b", "s/up": "a",
+		"own": "a"} {
 		if got, err := r.ReadFile(name, 10); err != nil || string(got) != want {
 			t.Errorf("%s: %q %v", name, got, err)
 		}
@@ -231,7 +236,8 @@ func TestReading(t *testing.T) {
 	}
 	for name, want := range map[string]pawl.Code{
 		"": pawl.CodeInvalid, "a\x00b": pawl.CodeInvalid, "absent": pawl.CodeNotFound, "absent/x": pawl.CodeNotFound,
-		"a.txt/x": pawl.CodeInvalid, "sub": pawl.CodeInvalid, ".": pawl.CodeInvalid, strings.Repeat("n", 300): pawl.CodeDenied,
+		"a.txt/x": pawl.CodeInvalid, "sub": pawl.CodeInvalid, ".": pawl.CodeInvalid, strings.Repeat("n",
+			300): pawl.CodeDenied,
 	} {
 		if _, err := r.ReadFile(name, 0); pawl.CodeOf(err) != want {
 			t.Errorf("%.20q: %v", name, err)
@@ -280,21 +286,22 @@ func TestWriting(t *testing.T) {
 		err  error
 		code pawl.Code
 	}{
-		"mkdir that is there":   {r.Mkdir("sub", 0o755), pawl.CodeConflict},
-		"remove non-empty":      {r.Remove("sub"), pawl.CodeConflict},
-		"remove absent":         {r.Remove("absent"), pawl.CodeNotFound},
-		"write to directory":    {r.WriteFile("sub", nil, 0), pawl.CodeInvalid},
-		"write without parent":  {r.WriteFile("no/such/file", nil, 0), pawl.CodeNotFound},
-		"root itself":           {r.Remove("."), pawl.CodeDenied},
-		"rename absent":         {r.Rename("absent", "x/h"), pawl.CodeNotFound},
-		"rename into itself":    {r.Rename("x", "x/moved/x"), pawl.CodeIO},
-		"chmod absent":          {r.Chmod("absent", 0o600), pawl.CodeNotFound},
-		"link out":              {r.Symlink("../../ws-evil", "x/out"), pawl.CodeDenied},
-		"absolute link":         {r.Symlink(dir, "x/out"), pawl.CodeDenied},
-		"empty link":            {r.Symlink("", "x/out"), pawl.CodeInvalid},
-		"link over file":        {r.Symlink("a.txt", "x/g"), pawl.CodeConflict},
-		"mkdir through file":    {r.MkdirAll("a.txt/d", 0o755), pawl.CodeInvalid},
-		"moved link leads away": {errors.Join(r.Symlink("../a.txt", "sub/up"), r.Rename("sub/up", "up")), pawl.CodeDenied},
+		"mkdir that is there":  {r.Mkdir("sub", 0o755), pawl.CodeConflict},
+		"remove non-empty":     {r.Remove("sub"), pawl.CodeConflict},
+		"remove absent":        {r.Remove("absent"), pawl.CodeNotFound},
+		"write to directory":   {r.WriteFile("sub", nil, 0), pawl.CodeInvalid},
+		"write without parent": {r.WriteFile("no/such/file", nil, 0), pawl.CodeNotFound},
+		"root itself":          {r.Remove("."), pawl.CodeDenied},
+		"rename absent":        {r.Rename("absent", "x/h"), pawl.CodeNotFound},
+		"rename into itself":   {r.Rename("x", "x/moved/x"), pawl.CodeIO},
+		"chmod absent":         {r.Chmod("absent", 0o600), pawl.CodeNotFound},
+		"link out":             {r.Symlink("../../ws-evil", "x/out"), pawl.CodeDenied},
+		"absolute link":        {r.Symlink(dir, "x/out"), pawl.CodeDenied},
+		"empty link":           {r.Symlink("", "x/out"), pawl.CodeInvalid},
+		"link over file":       {r.Symlink("a.txt", "x/g"), pawl.CodeConflict},
+		"mkdir through file":   {r.MkdirAll("a.txt/d", 0o755), pawl.CodeInvalid},
+		"moved link leads away": {errors.Join(r.Symlink("../a.txt", "sub/up"), r.Rename("sub/up", "up")),
+			pawl.CodeDenied},
 	} {
 		if pawl.CodeOf(c.err) != c.code {
 			t.Errorf("%s: %v", name, c.err)
@@ -392,8 +399,9 @@ func TestWalkAndSweep(t *testing.T) {
 	}
 }
 
-// TestRace swaps a directory for a link to the neighbour, and another for a link to .git, while every method works on names
-// through them. The neighbour and .git must stay as they are, and what is read must never be the neighbour's secret.
+// TestRace swaps a directory for a link to the neighbour, and another for a link to .git, while every method works on
+// names through them. The neighbour and .git must stay as they are, and what is read must never be the neighbour's
+// secret.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	r, dir, neighbour := tree(t)
@@ -408,7 +416,8 @@ func TestRace(t *testing.T) {
 	wg.Go(func() {
 		for time.Now().Before(stop) {
 			_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, "door"), unix.AT_FDCWD, aside, unix.RENAME_EXCHANGE)
-			_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, "gate"), unix.AT_FDCWD, filepath.Join(dir, "beside"), unix.RENAME_EXCHANGE)
+			_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, "gate"), unix.AT_FDCWD, filepath.Join(dir, "beside"),
+				unix.RENAME_EXCHANGE)
 		}
 	})
 	for w := range 3 {
@@ -437,7 +446,8 @@ func TestRace(t *testing.T) {
 	wg.Wait()
 	info, err := os.Stat(filepath.Join(neighbour, "secret"))
 	list, _ := os.ReadDir(neighbour)
-	if err != nil || len(list) != 1 || info.Mode().Perm() != 0o644 || content(t, filepath.Join(neighbour, "secret")) != "secret" || escapes.Load() > 0 {
+	if err != nil || len(list) != 1 || info.Mode().Perm() != 0o644 ||
+		content(t, filepath.Join(neighbour, "secret")) != "secret" || escapes.Load() > 0 {
 		t.Errorf("%d escapes: %v %v %v", escapes.Load(), err, list, info.Mode())
 	}
 	own, _ := os.ReadDir(filepath.Join(dir, ".git"))
@@ -448,13 +458,15 @@ func TestRace(t *testing.T) {
 }
 
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"a.txt", "../x", "sub/../../x", ".git/config", "/", "../../../../etc", "", "a//b/./c/..", "\x00", "out/secret", "~/x", "%2e%2e/"} {
+	for _, s := range []string{"a.txt", "../x", "sub/../../x", ".git/config", "/", "../../../../etc", "", "a//b/./c/..",
+		"\x00", "out/secret", "~/x", "%2e%2e/"} {
 		f.Add(s)
 	}
 	r, dir, neighbour := tree(f)
 	link(f, neighbour, filepath.Join(dir, "out"))
 	f.Fuzz(func(t *testing.T, name string) {
-		// A name that leads out of the test's own folder is only looked at: should a fault let it, nothing is changed there.
+		// A name that leads out of the test's own folder is only looked at: should a fault let it, nothing is changed
+		// there.
 		away := filepath.IsAbs(name) || !within(filepath.Join(dir, name), filepath.Dir(dir))
 		for what, do := range actions(r) {
 			if !away || slices.Contains(looks, what) {

@@ -14,15 +14,15 @@ import (
 	"pawl"
 )
 
-// Open opens a regular file for reading. Anything else, above all a FIFO or a device, is refused without waiting for it.
-// The caller closes the file and must not hand its descriptor to a command.
+// Open opens a regular file for reading. Anything else, above all a FIFO or a device, is refused without waiting for
+// it. The caller closes the file and must not hand its descriptor to a command.
 func (r *Root) Open(rel string) (*os.File, error) {
 	f, _, err := r.open("sandbox.Open", rel)
 	return f, err
 }
 
-// open finds, checks and opens a file. It is looked at before it is opened, because opening a device can have effects, and
-// afterwards, because it may have been swapped.
+// open finds, checks and opens a file. It is looked at before it is opened, because opening a device can have effects,
+// and afterwards, because it may have been swapped.
 func (r *Root) open(op, rel string) (*os.File, fs.FileInfo, error) {
 	p, err := r.find(op, rel, true)
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Root) open(op, rel string) (*os.File, fs.FileInfo, error) {
 	return f, now, nil
 }
 
-// ReadFile returns the content of a regular file of at most limit bytes; a longer one is CodeInvalid. A limit of zero or
-// less means 64 MiB.
+// ReadFile returns the content of a regular file of at most limit bytes; a longer one is CodeInvalid. A limit of zero
+// or less means 64 MiB.
 func (r *Root) ReadFile(rel string, limit int64) ([]byte, error) {
 	const op = "sandbox.ReadFile"
 	if limit <= 0 {
@@ -85,8 +85,8 @@ func (r *Root) ReadFile(rel string, limit int64) ([]byte, error) {
 	}
 }
 
-// ReadRange returns up to n bytes of a regular file from offset off. Less than n bytes means that the file ended there; an
-// offset behind the end gives none.
+// ReadRange returns up to n bytes of a regular file from offset off. Less than n bytes means that the file ended there;
+// an offset behind the end gives none.
 func (r *Root) ReadRange(rel string, off, n int64) ([]byte, error) {
 	const op = "sandbox.ReadRange"
 	if off < 0 || n < 0 || n > maxOutputLimit {
@@ -178,8 +178,9 @@ func (p *place) list() ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// Dir is an open directory of a Root for reading many of its entries: each is opened by its single name from here, without
-// another walk from the Root, and no link is followed. The caller closes it; until then it may be used concurrently.
+// Dir is an open directory of a Root for reading many of its entries: each is opened by its single name from here,
+// without another walk from the Root, and no link is followed. The caller closes it; until then it may be used
+// concurrently.
 type Dir struct {
 	root *os.Root
 	file *os.File // the same directory, for its descriptor and its list
@@ -258,8 +259,9 @@ func (d *Dir) List() ([]fs.DirEntry, error) {
 }
 
 // ReadFile reads the regular file name of at most limit bytes into buf, which it grows where it has to, and returns the
-// content. Name is to be one that List told of as a regular file: what was put in its place since then is refused when it
-// is no regular file, and is opened without waiting for it. A longer file is CodeInvalid with the key sandbox.too_big.
+// content. Name is to be one that List told of as a regular file: what was put in its place since then is refused when
+// it is no regular file, and is opened without waiting for it. A longer file is CodeInvalid with the key
+// sandbox.too_big.
 func (d *Dir) ReadFile(name string, limit int64, buf []byte) ([]byte, error) {
 	const op = "sandbox.ReadFile"
 	if err := single(op, name); err != nil {
@@ -302,10 +304,10 @@ func fill(buf []byte, size int64, read func([]byte) (int, error)) ([]byte, error
 	return buf, nil
 }
 
-// Walk calls visit for everything below the directory rel, in the order of names with a directory before its content, and
-// stops when ctx is done. Links are reported and not followed. The answer fs.SkipDir leaves out a directory, fs.SkipAll
-// ends the walk without an error, and any other error ends it with that error. What vanishes during the walk is left out.
-// A Root that may not change .git and .pawl does not show them either.
+// Walk calls visit for everything below the directory rel, in the order of names with a directory before its content,
+// and stops when ctx is done. Links are reported and not followed. The answer fs.SkipDir leaves out a directory,
+// fs.SkipAll ends the walk without an error, and any other error ends it with that error. What vanishes during the walk
+// is left out. A Root that may not change .git and .pawl does not show them either.
 func (r *Root) Walk(ctx context.Context, rel string, visit func(rel string, d fs.DirEntry) error) error {
 	err := r.walk(ctx, path.Clean(rel), visit, 0)
 	if errors.Is(err, fs.SkipAll) || errors.Is(err, fs.SkipDir) {

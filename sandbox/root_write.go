@@ -12,14 +12,14 @@ import (
 	"pawl"
 )
 
-// tempPrefix begins the name of every file that a write has not finished. Random text follows, so that no one can have put
-// something in its place.
+// tempPrefix begins the name of every file that a write has not finished. Random text follows, so that no one can have
+// put something in its place.
 const tempPrefix = ".pawl-unfinished-"
 
-// WriteFile gives a file new content in one step: whoever reads it, also after a crash, finds all of the old or all of the
-// new. When it returns nil the content is on disk. The file has the permissions perm afterwards; a perm of zero keeps those
-// of the old file, or 0644 for a new one. The directory must exist. A link is followed inside the Root and stays a link;
-// files with several hard links and everything that is no regular file are refused.
+// WriteFile gives a file new content in one step: whoever reads it, also after a crash, finds all of the old or all of
+// the new. When it returns nil the content is on disk. The file has the permissions perm afterwards; a perm of zero
+// keeps those of the old file, or 0644 for a new one. The directory must exist. A link is followed inside the Root and
+// stays a link; files with several hard links and everything that is no regular file are refused.
 func (r *Root) WriteFile(rel string, data []byte, perm fs.FileMode) error {
 	const op = "sandbox.WriteFile"
 	p, err := r.change(op, rel, true)
@@ -177,8 +177,8 @@ func (r *Root) Chmod(rel string, perm fs.FileMode) error {
 	return nil
 }
 
-// Symlink makes a symbolic link, durably. A target that is absolute, leads outside, or leads to .git or .pawl is refused;
-// it need not exist.
+// Symlink makes a symbolic link, durably. A target that is absolute, leads outside, or leads to .git or .pawl is
+// refused; it need not exist.
 func (r *Root) Symlink(target, rel string) error {
 	const op = "sandbox.Symlink"
 	p, err := r.change(op, rel, false)
@@ -209,9 +209,9 @@ func (r *Root) Symlink(target, rel string) error {
 	return nil
 }
 
-// Rename moves a file, a link or a directory, durably, and replaces what a file system allows to be replaced. The entries
-// themselves are moved; links at the end are not followed. A relative link that would lead elsewhere from its new place is
-// refused when it would lead outside.
+// Rename moves a file, a link or a directory, durably, and replaces what a file system allows to be replaced. The
+// entries themselves are moved; links at the end are not followed. A relative link that would lead elsewhere from its
+// new place is refused when it would lead outside.
 func (r *Root) Rename(from, to string) error {
 	const op = "sandbox.Rename"
 	src, err := r.change(op, from, false)
@@ -250,8 +250,8 @@ func (r *Root) Rename(from, to string) error {
 	return nil
 }
 
-// Sweep removes the unfinished files that a crash has left behind and returns how many there were. It must not run while
-// something else writes in the tree.
+// Sweep removes the unfinished files that a crash has left behind and returns how many there were. It must not run
+// while something else writes in the tree.
 func (r *Root) Sweep(ctx context.Context) (int, error) {
 	n := 0
 	err := r.Walk(ctx, ".", func(rel string, d fs.DirEntry) error {

@@ -28,8 +28,8 @@ const ownNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS 
 	unix.CLONE_NEWCGROUP
 
 // ambient capabilities let the launcher of an unprivileged user do its work after it was executed: mounts, the loopback
-// interface, and the loss of all capabilities. The kernel makes the work directory of an overlay without any permission and goes
-// into it then, which takes CAP_DAC_OVERRIDE; over files of other users the namespace gives none.
+// interface, and the loss of all capabilities. The kernel makes the work directory of an overlay without any permission
+// and goes into it then, which takes CAP_DAC_OVERRIDE; over files of other users the namespace gives none.
 var ambient = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
 
 // child is a launcher that was started.
@@ -64,9 +64,9 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 // maxLayouts bounds how often a layout is made for one command.
 const maxLayouts = 50
 
-// behind runs a Spec behind the walls of one mechanism. The launcher of pawl's own namespaces leaves out what is gone from the
-// machine by the time that it gets there. Bubblewrap ends with an error instead, which any program can bring about that opens
-// and closes a socket, so it is given another layout then.
+// behind runs a Spec behind the walls of one mechanism. The launcher of pawl's own namespaces leaves out what is gone
+// from the machine by the time that it gets there. Bubblewrap ends with an error instead, which any program can bring
+// about that opens and closes a socket, so it is given another layout then.
 func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err error) {
 	for range maxLayouts {
 		l, failed := b.layout(s, m)
@@ -83,7 +83,8 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 
 // within runs a Spec behind walls that are built by a list of steps.
 func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
-	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network, gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
+	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network,
+		gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
 	o.own, o.bare, o.outer = m == MechanismNamespaces, m.bare(), m == MechanismOuter
 	o.apart = m == MechanismBubblewrap && s.streams != nil
 	o.level = b.level
@@ -112,8 +113,8 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 	return j.res, j.err
 }
 
-// makePrivate makes the folder that stands in for /tmp. It is removed when the command has ended, by the launcher where pawl is
-// gone by then, and by a later pawl where both were killed.
+// makePrivate makes the folder that stands in for /tmp. It is removed when the command has ended, by the launcher where
+// pawl is gone by then, and by a later pawl where both were killed.
 func (o *order) makePrivate() error {
 	sweepPrivate()
 	dir, err := os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
@@ -134,8 +135,8 @@ func (o *order) makePrivate() error {
 	return nil
 }
 
-// sweepPrivate removes, once, the private folders of processes that are gone. A process that cannot be seen from here, because
-// it is in another container with the same /tmp, holds its lock.
+// sweepPrivate removes, once, the private folders of processes that are gone. A process that cannot be seen from here,
+// because it is in another container with the same /tmp, holds its lock.
 var sweepPrivate = sync.OnceFunc(func() {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), privatePrefix+"*"))
 	for _, d := range dirs {
@@ -156,9 +157,9 @@ var sweepPrivate = sync.OnceFunc(func() {
 // privatePrefix begins the names of private folders; the process id of pawl and random text follow.
 const privatePrefix = "pawl-tmp-"
 
-// aside calls f on one thread, because the kernel sends a parent's death signal when the thread that forked is gone, not the
-// process. It ends the thread where f reports that it must not be used again. It is never the first thread of pawl: for lack
-// of memory in a group the kernel kills a process whose first thread is in it.
+// aside calls f on one thread, because the kernel sends a parent's death signal when the thread that forked is gone,
+// not the process. It ends the thread where f reports that it must not be used again. It is never the first thread of
+// pawl: for lack of memory in a group the kernel kills a process whose first thread is in it.
 func aside(f func() (keep bool)) {
 	done := make(chan struct{})
 	go func() {
@@ -253,7 +254,8 @@ func spawn(o order, s Spec, group *cgroup) (_ *child, err error) {
 	return c, nil
 }
 
-// cloneError is a process that could not be started in namespaces of its own. The kernel's words for it speak of other things.
+// cloneError is a process that could not be started in namespaces of its own. The kernel's words for it speak of other
+// things.
 type cloneError struct{ errno syscall.Errno }
 
 // Error names the kernel's answer.
@@ -295,7 +297,8 @@ func conn(fd int) (*net.UnixConn, error) {
 // command prepares the launcher's process. The launcher's own environment is empty: the command's comes with the order.
 func command(o order) (*exec.Cmd, []*os.File, error) {
 	if o.bare {
-		return &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, launcherFlag}, Env: []string{"GOMAXPROCS=2"}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}, nil, nil
+		return &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, launcherFlag},
+			Env: []string{"GOMAXPROCS=2"}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}, nil, nil
 	}
 	if !o.own {
 		return bubblewrap(o)
@@ -333,8 +336,8 @@ func threads(uid int) int64 {
 	return n
 }
 
-// greet waits for the launcher's greeting, learns its process id from it, and puts it into a cgroup before it has started
-// anything.
+// greet waits for the launcher's greeting, learns its process id from it, and puts it into a cgroup before it has
+// started anything.
 func (c *child) greet(s Spec) (limited bool, err error) {
 	_ = c.control.SetReadDeadline(time.Now().Add(handshake))
 	var head [5]byte
@@ -482,8 +485,8 @@ type execError struct {
 
 func (e *execError) Error() string { return e.which + ": " + e.errno.Error() }
 
-// status reads the launcher's last message. A launcher that is gone without one was killed, by pawl or by the kernel for
-// lack of memory, and its command with it.
+// status reads the launcher's last message. A launcher that is gone without one was killed, by pawl or by the kernel
+// for lack of memory, and its command with it.
 func (res *Result) status(r report) error {
 	switch {
 	case r.err != nil:
@@ -526,8 +529,8 @@ func (c *child) notExecuted(err error, s Spec, res *Result) error {
 	return fail(pawl.CodeEnvironment, "sandbox.no_exec", s.Argv[0])
 }
 
-// drain takes in the output at full speed until nobody can write any more. Nobody sees what is said where the walls do not come to
-// stand: that is bubblewrap's, and another try may follow.
+// drain takes in the output at full speed until nobody can write any more. Nobody sees what is said where the walls do
+// not come to stand: that is bubblewrap's, and another try may follow.
 func (c *child) drain(keep *keeper, see func([]byte), stands <-chan bool) {
 	buf := make([]byte, 64<<10)
 	for asked := false; ; {
@@ -557,8 +560,8 @@ func (c *child) kill() {
 	_ = c.cmd.Process.Kill()
 }
 
-// end waits until the launcher is gone, which it is only after every process of its namespace. The launcher ends by itself
-// after its last message; closing the socket and killing it are for one that did not get that far.
+// end waits until the launcher is gone, which it is only after every process of its namespace. The launcher ends by
+// itself after its last message; closing the socket and killing it are for one that did not get that far.
 func (c *child) end() {
 	_ = c.control.CloseWrite()
 	exited := make(chan struct{})
@@ -581,7 +584,8 @@ func (c *child) end() {
 	if c.bare {
 		c.group.clear()
 	}
-	// Everyone who could write is gone, unless a descriptor was handed to a process outside; that one is not waited for.
+	// Everyone who could write is gone, unless a descriptor was handed to a process outside; that one is not waited
+	// for.
 	_ = c.out.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
 }
 
@@ -609,8 +613,8 @@ func (c *child) close() {
 // readyFor is how long a launcher waits for a command that does not come.
 const readyFor = 3 * time.Second
 
-// startUp is when the next launcher is started after a command: once that has come up itself, and not at its end, where commits
-// would have to share the processors with it.
+// startUp is when the next launcher is started after a command: once that has come up itself, and not at its end, where
+// commits would have to share the processors with it.
 const startUp = 10 * time.Millisecond
 
 // job is one command on its way to a launcher.
@@ -625,9 +629,9 @@ type job struct {
 	declined bool          // by a spare launcher, with nothing done
 }
 
-// spare is a launcher that was started before its command is known, so that the command does not wait for it. It is in a
-// process, mount and network namespace of its own and in a group, has raised nothing yet, and knows of no command: it waits
-// for its order. It serves one command, like every launcher.
+// spare is a launcher that was started before its command is known, so that the command does not wait for it. It is in
+// a process, mount and network namespace of its own and in a group, has raised nothing yet, and knows of no command: it
+// waits for its order. It serves one command, like every launcher.
 type spare struct {
 	jobs   chan *job // gets at most one; nil dismisses
 	mounts int       // reports a change of pawl's own mounts, which the launcher may have missed
@@ -635,11 +639,12 @@ type spare struct {
 
 // fits reports whether a spare launcher can carry out a job: everything about the job is in its order.
 func (j *job) fits() bool {
-	return (j.order.own || j.order.bare) && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.streams == nil && j.spec.MaxMemory == 0
+	return (j.order.own || j.order.bare) && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.streams == nil &&
+		j.spec.MaxMemory == 0
 }
 
-// warm tries the walls and starts a spare launcher, without waiting for either. What keeps the walls from standing is for the
-// first command to report.
+// warm tries the walls and starts a spare launcher, without waiting for either. What keeps the walls from standing is
+// for the first command to report.
 func (b *Box) warm() {
 	b.spareMu.Lock()
 	defer b.spareMu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"pawl"
 )
 
-// shownSpec is a command in a workspace that is shown a folder elsewhere, in which there is a file and a link that leads up.
+// shownSpec is a command in a workspace that is shown a folder elsewhere, in which there is a file and a link that
+// leads up.
 func shownSpec(t *testing.T, script string) (Spec, string) {
 	t.Helper()
 	s := spec(t, script)

@@ -6,13 +6,14 @@ import (
 	"pawl/sandbox/cause"
 )
 
-// Mechanism names what commands are held by: who makes the namespaces, on top of which Landlock and seccomp come, or the
-// floor that is left without namespaces.
+// Mechanism names what commands are held by: who makes the namespaces, on top of which Landlock and seccomp come, or
+// the floor that is left without namespaces.
 type Mechanism string
 
-// The mechanisms. MechanismAuto takes bubblewrap where it is installed and works, and pawl's own namespaces otherwise; with
-// Options.Ready it is the other way round. Where neither works it takes MechanismLandlock, the floor. MechanismOuter is taken
-// only by who names it: the machine itself is the wall, and commands get what layers of the floor there are, which may be none.
+// The mechanisms. MechanismAuto takes bubblewrap where it is installed and works, and pawl's own namespaces otherwise;
+// with Options.Ready it is the other way round. Where neither works it takes MechanismLandlock, the floor.
+// MechanismOuter is taken only by who names it: the machine itself is the wall, and commands get what layers of the
+// floor there are, which may be none.
 const (
 	MechanismAuto       Mechanism = "auto"
 	MechanismBubblewrap Mechanism = "bwrap"
@@ -52,44 +53,44 @@ type Options struct {
 	// Home is the user's home directory, whose secrets are hidden. Empty means the home of the user who runs pawl; the
 	// directories named by $HOME and by the user database are hidden in any case.
 	Home string
-	// Ready keeps a launcher waiting for the next command for some seconds after each, so that commands which follow one
-	// another start sooner. It needs Close at the end. Only MechanismNamespaces can do it, because bubblewrap has to know
-	// the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory wait for a
-	// launcher of their own.
+	// Ready keeps a launcher waiting for the next command for some seconds after each, so that commands which follow
+	// one another start sooner. It needs Close at the end. Only MechanismNamespaces can do it, because bubblewrap has
+	// to know the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory
+	// wait for a launcher of their own.
 	Ready bool
 }
 
-// Spec describes one command. Paths are absolute. The deepest path that covers a file decides what the command may do with
-// it, so a Writable path inside a Hidden one is writable, and a Readable path inside a Writable one is read-only; for one
-// and the same path, Hidden beats Readable and Readable beats Writable.
+// Spec describes one command. Paths are absolute. The deepest path that covers a file decides what the command may do
+// with it, so a Writable path inside a Hidden one is writable, and a Readable path inside a Writable one is read-only;
+// for one and the same path, Hidden beats Readable and Readable beats Writable.
 type Spec struct {
-	// Argv is the command and its arguments, passed as they are: no shell is involved. A name without a slash is looked up
-	// in the absolute entries of PATH of Env, inside the walls.
+	// Argv is the command and its arguments, passed as they are: no shell is involved. A name without a slash is looked
+	// up in the absolute entries of PATH of Env, inside the walls.
 	Argv []string
 	// Dir is the working directory, as the command sees it.
 	Dir string
-	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's home,
-	// a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is listed
-	// itself.
+	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
+	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
+	// listed itself.
 	Writable []string
-	// Readable lists paths that must be readable and read-only: exceptions from what is hidden by default, and read-only
-	// parts of a Writable directory. Paths that do not exist are ignored.
+	// Readable lists paths that must be readable and read-only: exceptions from what is hidden by default, and
+	// read-only parts of a Writable directory. Paths that do not exist are ignored.
 	Readable []string
 	// Hidden lists paths that appear empty to the command. Paths that do not exist are ignored.
 	Hidden []string
-	// MustHide refuses the command, with pawl.CodeEnvironment, where something Hidden lies in a Writable directory and the machine
-	// gives no namespaces: it could be read there (WeakInside).
+	// MustHide refuses the command, with pawl.CodeEnvironment, where something Hidden lies in a Writable directory and
+	// the machine gives no namespaces: it could be read there (WeakInside).
 	MustHide bool
-	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory and must be
-	// free or a directory; it is made where it is missing, and removed after the command when it is still empty. What was in it
-	// is covered.
+	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory and
+	// must be free or a directory; it is made where it is missing, and removed after the command when it is still
+	// empty. What was in it is covered.
 	Shown []Shown
 	// Env is the complete environment; Environ makes one.
 	Env []string
 	// Stdin is the command's standard input; it is closed afterwards. Empty means /dev/null.
 	Stdin []byte
-	// Secret, when not empty, is what the command can read once, to its end, from a pipe at descriptor SecretFD. It is in no
-	// argument, variable or file, and the launcher keeps none of it. At most 64 KiB.
+	// Secret, when not empty, is what the command can read once, to its end, from a pipe at descriptor SecretFD. It is
+	// in no argument, variable or file, and the launcher keeps none of it. At most 64 KiB.
 	Secret []byte
 	// SecretFD is the descriptor of Secret: 3 to 255.
 	SecretFD int
@@ -97,36 +98,38 @@ type Spec struct {
 	streams *streams
 	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
 	Timeout time.Duration
-	// OutputLimit is the number of bytes of output that are kept, one half from the beginning and one from the end. Zero
-	// means DefaultOutputLimit; values above 64 MiB count as 64 MiB.
+	// OutputLimit is the number of bytes of output that are kept, one half from the beginning and one from the end.
+	// Zero means DefaultOutputLimit; values above 64 MiB count as 64 MiB.
 	OutputLimit int64
 	// Network lets the command share pawl's network. Without it the command has nothing but a loopback of its own.
 	Network bool
-	// Egress, when not nil, carries connections out of the command's own network: the command finds a proxy for HTTP in its
-	// environment, at a port of its loopback, and nothing else. It cannot be combined with Network, and needs Linux.
+	// Egress, when not nil, carries connections out of the command's own network: the command finds a proxy for HTTP in
+	// its environment, at a port of its loopback, and nothing else. It cannot be combined with Network, and needs
+	// Linux.
 	Egress Egress
-	// Unproxied leaves the proxy of Egress out of the environment, for a command that needs the ports of its loopback alone:
-	// some programs ask a proxy even for what lies on their own loopback, whatever NO_PROXY says.
+	// Unproxied leaves the proxy of Egress out of the environment, for a command that needs the ports of its loopback
+	// alone: some programs ask a proxy even for what lies on their own loopback, whatever NO_PROXY says.
 	Unproxied bool
 	// MaxProcs limits the threads and processes alive at one time. It needs a cgroup that pawl may make, or an
 	// unprivileged user. Zero means DefaultMaxProcs.
 	MaxProcs int
-	// MaxMemory limits memory in bytes, private /tmp included, where pawl may make a cgroup. Zero means three quarters of
-	// the machine's memory.
+	// MaxMemory limits memory in bytes, private /tmp included, where pawl may make a cgroup. Zero means three quarters
+	// of the machine's memory.
 	MaxMemory int64
-	// OnOutput, when not nil, sees each piece of output as it comes. It is called from one goroutine at a time, never after
-	// Run has returned; the slice is valid during the call only. It must return quickly, because the command waits for it.
+	// OnOutput, when not nil, sees each piece of output as it comes. It is called from one goroutine at a time, never
+	// after Run has returned; the slice is valid during the call only. It must return quickly, because the command
+	// waits for it.
 	OnOutput func([]byte)
 }
 
-// Shown is a folder of the machine at another path. The folder itself never changes: what the command writes there goes into a
-// layer that ends with it, or is refused as to a read-only file system where the machine cannot lay one over the folder (with
-// MechanismBubblewrap, or in a kernel before 5.11).
+// Shown is a folder of the machine at another path. The folder itself never changes: what the command writes there goes
+// into a layer that ends with it, or is refused as to a read-only file system where the machine cannot lay one over the
+// folder (with MechanismBubblewrap, or in a kernel before 5.11).
 type Shown struct {
 	// From is the folder. Links in its path are followed; one that does not exist is an error.
 	From string
-	// At is where the command finds it, apart from links in the Writable directory around it. A link below that directory is
-	// an error.
+	// At is where the command finds it, apart from links in the Writable directory around it. A link below that
+	// directory is an error.
 	At string
 }
 
@@ -137,8 +140,8 @@ type Result struct {
 	Exit int
 	// Signal names the signal that ended the command, such as "SIGKILL", or is empty.
 	Signal string
-	// Output is standard output and standard error in the order in which they were written, byte for byte, with one line
-	// in place of the middle where it is longer than the limit. It belongs to the caller.
+	// Output is standard output and standard error in the order in which they were written, byte for byte, with one
+	// line in place of the middle where it is longer than the limit. It belongs to the caller.
 	Output []byte
 	// Truncated reports that a part of the output is not in Output.
 	Truncated bool
@@ -163,8 +166,8 @@ type Wall struct {
 	Detail string
 }
 
-// Walls is what this machine can do. Commands run when Bubblewrap, Namespaces or Floor hold, and Seccomp holds with them.
-// Landlock is added where the kernel has it, Cgroup where pawl may make one.
+// Walls is what this machine can do. Commands run when Bubblewrap, Namespaces or Floor hold, and Seccomp holds with
+// them. Landlock is added where the kernel has it, Cgroup where pawl may make one.
 type Walls struct {
 	Bubblewrap, Namespaces, Floor, Landlock, Seccomp, Cgroup Wall
 	// Cause is why Namespaces do not hold.

@@ -12,7 +12,8 @@ import (
 func startSpec(t *testing.T, script string) Spec {
 	t.Helper()
 	dir := t.TempDir()
-	return Spec{Argv: []string{"/bin/sh", "-c", script}, Dir: dir, Writable: []string{dir}, Env: []string{"PATH=/usr/bin:/bin"}, Timeout: time.Minute}
+	return Spec{Argv: []string{"/bin/sh", "-c", script}, Dir: dir, Writable: []string{dir},
+		Env: []string{"PATH=/usr/bin:/bin"}, Timeout: time.Minute}
 }
 
 // TestStartKeepsStreamsApart talks with a command while it runs.
@@ -21,7 +22,8 @@ func TestStartKeepsStreamsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := b.Start(context.Background(), startSpec(t, `read a; echo "got $a"; echo aside >&2; read b; echo "then $b"; exit 3`))
+	p, err := b.Start(context.Background(),
+		startSpec(t, `read a; echo "got $a"; echo aside >&2; read b; echo "then $b"; exit 3`))
 	if err != nil {
 		t.Fatal(err)
 	}

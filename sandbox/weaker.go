@@ -2,8 +2,8 @@ package sandbox
 
 import "slices"
 
-// Names of what commands can do or see because a layer is missing. They are append-only; the catalogue has a text for each,
-// "sandbox.weak_" and the name.
+// Names of what commands can do or see because a layer is missing. They are append-only; the catalogue has a text for
+// each, "sandbox.weak_" and the name.
 
 // What the floor does not hold, although namespaces would.
 const (
@@ -13,7 +13,8 @@ const (
 	WeakMetadata = "metadata"
 	// WeakShared: memory that other programs of the user share by name in /dev/shm can be read and changed, and stays.
 	WeakShared = "shared_memory"
-	// WeakInside: what is hidden inside of a writable directory, such as .pawl of a folder that is worked in, can be read.
+	// WeakInside: what is hidden inside of a writable directory, such as .pawl of a folder that is worked in, can be
+	// read.
 	WeakInside = "inside"
 	// WeakServers: other programs of this machine reach the servers that a command starts on the loopback.
 	WeakServers = "servers"

@@ -27,7 +27,8 @@ func newPrefix(t *testing.T) *prefix {
 	t.Helper()
 	dir := t.TempDir()
 	p := &prefix{t: t, dir: filepath.Join(dir, "a prefix"), program: filepath.Join(dir, "pawl")}
-	p.env = []string{"PATH=/usr/bin:/bin", "PREFIX=" + p.dir, "HOME=" + dir, "TMPDIR=" + dir, "PAWL_APPARMOR_SETTING=" + filepath.Join(dir, "setting")}
+	p.env = []string{"PATH=/usr/bin:/bin", "PREFIX=" + p.dir, "HOME=" + dir, "TMPDIR=" + dir, "PAWL_APPARMOR_SETTING=" +
+		filepath.Join(dir, "setting")}
 	if err := os.WriteFile(p.program, []byte(stub), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +79,13 @@ func TestInstallAndUninstall(t *testing.T) {
 	p.script(false, "--uninstall")
 	p.script(true, p.program)
 	p.script(true, p.program) // the second time over the first
-	want := []string{"bin/", "bin/pawl", "share/", "share/bash-completion/", "share/bash-completion/completions/", "share/bash-completion/completions/pawl",
+	want := []string{"bin/", "bin/pawl", "share/", "share/bash-completion/", "share/bash-completion/completions/",
+		"share/bash-completion/completions/pawl",
 		"share/fish/", "share/fish/vendor_completions.d/", "share/fish/vendor_completions.d/pawl.fish",
 		"share/man/", "share/man/man1/", "share/man/man1/pawl-run.1", "share/man/man1/pawl.1",
 		"share/man/zh_CN/", "share/man/zh_CN/man1/", "share/man/zh_CN/man1/pawl-run.1", "share/man/zh_CN/man1/pawl.1",
-		"share/pawl/", "share/pawl/installed", "share/zsh/", "share/zsh/site-functions/", "share/zsh/site-functions/_pawl"}
+		"share/pawl/", "share/pawl/installed", "share/zsh/", "share/zsh/site-functions/",
+		"share/zsh/site-functions/_pawl"}
 	if got := p.files(); !slices.Equal(got, want) {
 		t.Errorf("installed:\n%s", strings.Join(got, "\n"))
 	}
@@ -92,7 +95,8 @@ func TestInstallAndUninstall(t *testing.T) {
 		}
 	}
 	p.script(true, p.program, "PAGES=pawl pawl-show")
-	if got := p.files(); slices.Contains(got, "share/man/man1/pawl-run.1") || !slices.Contains(got, "share/man/man1/pawl-show.1") {
+	if got := p.files(); slices.Contains(got, "share/man/man1/pawl-run.1") ||
+		!slices.Contains(got, "share/man/man1/pawl-show.1") {
 		t.Errorf("a page that there is no more:\n%s", strings.Join(got, "\n"))
 	}
 	p.script(true, "--uninstall")
@@ -123,11 +127,13 @@ func TestUninstallTakesNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := strings.TrimSpace(string(sum))
-	p.write("share/pawl/installed", string(raw)+s+" ../canary\n"+s+" "+canary+"\n"+s+" bin/../../canary\n"+s+" -rf\ndir ..\ndir bin\n")
+	p.write("share/pawl/installed", string(raw)+s+" ../canary\n"+s+" "+canary+"\n"+s+" bin/../../canary\n"+s+
+		" -rf\ndir ..\ndir bin\n")
 	if out := p.script(true, "--uninstall"); !strings.Contains(out, "left: "+p.dir+"/share/zsh/site-functions/_pawl") {
 		t.Error(out)
 	}
-	want := []string{"bin/", "bin/other", "share/", "share/fish/", "share/fish/mine", "share/man/", "share/man/man1/", "share/man/man1/other.1", "share/zsh/", "share/zsh/site-functions/", "share/zsh/site-functions/_pawl"}
+	want := []string{"bin/", "bin/other", "share/", "share/fish/", "share/fish/mine", "share/man/", "share/man/man1/",
+		"share/man/man1/other.1", "share/zsh/", "share/zsh/site-functions/", "share/zsh/site-functions/_pawl"}
 	if got := p.files(); !slices.Equal(got, want) {
 		t.Errorf("left:\n%s", strings.Join(got, "\n"))
 	}
@@ -145,7 +151,8 @@ func TestInstallOfABrokenProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.script(false, p.program)
-	if raw, err := os.ReadFile(filepath.Join(p.dir, "bin/pawl")); err != nil || string(raw) != stub || !slices.Equal(p.files(), before) {
+	if raw, err := os.ReadFile(filepath.Join(p.dir, "bin/pawl")); err != nil || string(raw) != stub ||
+		!slices.Equal(p.files(), before) {
 		t.Errorf("%v %s", err, raw)
 	}
 	if left, err := os.ReadDir(filepath.Dir(p.dir)); len(left) != 2 {
@@ -166,7 +173,8 @@ func TestInstallOffersTheProfileWhereItIsNeeded(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
 		}
-		for _, want := range []string{"    profile for " + p.dir + "/bin/pawl doctor --apparmor\n", "apparmor_parser -r /etc/apparmor.d/pawl"} {
+		for _, want := range []string{"    profile for " + p.dir + "/bin/pawl doctor --apparmor\n",
+			"apparmor_parser -r /etc/apparmor.d/pawl"} {
 			if strings.Contains(out, want) != needed {
 				t.Errorf("%q in\n%s: %t", want, out, !needed)
 			}

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The stubs write what they are asked for into $LOG, and what had been printed when they first changed something into $SEEN.
+// The stubs write what they are asked for into $LOG, and what had been printed when they first changed something into
+// $SEEN.
 const (
 	stubBefore = `[ -e "$SEEN" ] || cat "$OUT" >"$SEEN"
 `
@@ -97,7 +98,8 @@ func (m *machine) is(conditions ...string) *machine {
 
 // has adds programs, most of them with stubs that do nothing.
 func (m *machine) has(programs ...string) *machine {
-	stubs := map[string]string{"apt-get": stubAptGet, "apt-cache": stubAptCache, "npm": stubNpm, "sudo": stubSudo, "go": stubGo, "id": stubID}
+	stubs := map[string]string{"apt-get": stubAptGet, "apt-cache": stubAptCache, "npm": stubNpm, "sudo": stubSudo,
+		"go": stubGo, "id": stubID}
 	for _, p := range programs {
 		m.write("bin/"+p, "#!/bin/sh\n"+stubs[p])
 	}
@@ -146,7 +148,8 @@ func (m *machine) run(script string, env ...string) (int, string) {
 	argv := strings.Fields(script)
 	cmd := exec.Command(m.path("pawl/scripts", argv[0]), argv[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = out, out, "/"
-	cmd.Env = append([]string{"PATH=" + m.path("bin"), "HOME=" + m.dir, "BIN=" + m.path("bin"), "STATE=" + m.path("state"), "LOG=" + m.path("log"),
+	cmd.Env = append([]string{"PATH=" + m.path("bin"), "HOME=" + m.dir, "BIN=" + m.path("bin"), "STATE=" +
+		m.path("state"), "LOG=" + m.path("log"),
 		"OUT=" + m.path("out"), "SEEN=" + m.path("seen")}, env...)
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		m.t.Fatal(err)
@@ -180,7 +183,8 @@ test: benchmarks
 	noNpm = "left out: real coding agents (npm is not installed; with it, make agents drives them)\n"
 )
 
-// TestEverythingIsNamedFirst: the whole list stands there before the first thing is fetched, and nothing is said the second time.
+// TestEverythingIsNamedFirst: the whole list stands there before the first thing is fetched, and nothing is said the
+// second time.
 func TestEverythingIsNamedFirst(t *testing.T) {
 	m := newMachine(t).has("apt-get", "apt-cache", "npm")
 	m.expect("test.sh", 0, bareList+`setup: fetching the Go modules
@@ -193,7 +197,9 @@ agents: installing codex-acp 0.16.0, the npm package @zed-industries/codex-acp, 
 		t.Errorf("when the first thing was fetched, this had been printed:\n%s", seen)
 	}
 	log := m.read("log")
-	for _, want := range []string{"pawl: go vet ./... without=\n", "pawl: go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 30m ./... without=\n", "bench: go test -vet=off -timeout 5m ./... without=\n", "agents=pi codex-acp\n"} {
+	for _, want := range []string{"pawl: go vet ./... without=\n",
+		"pawl: go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 30m ./... without=\n",
+		"bench: go test -vet=off -timeout 5m ./... without=\n", "agents=pi codex-acp\n"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q did not run:\n%s", want, log)
 		}
@@ -208,7 +214,8 @@ agents: installing codex-acp 0.16.0, the npm package @zed-industries/codex-acp, 
 	}
 }
 
-// TestProgramsLeftOut: a promised program that cannot be had is one line, its tests alone are left out, and the status tells.
+// TestProgramsLeftOut: a promised program that cannot be had is one line, its tests alone are left out, and the status
+// tells.
 func TestProgramsLeftOut(t *testing.T) {
 	const asRoot = `left out: tests of bubblewrap (bwrap is missing; install it as root: apt-get install bubblewrap)
 left out: tests of a disk that fails (strace is missing; install it as root: apt-get install strace)
@@ -223,8 +230,10 @@ left out: tests of a disk that fails (strace is missing; install it as root: apt
 left out: tests of a disk that fails (strace is missing; install strace with the package manager of this system)
 `, closing},
 		{"a user without sudo", []string{"apt-get", "apt-cache"}, []string{"user"}, asRoot, closing},
-		{"a user whose sudo asks", []string{"apt-get", "apt-cache", "sudo"}, []string{"user", "sudo asks"}, asRoot, closing},
-		{"one of the two", []string{"strace"}, nil, "left out: tests of bubblewrap (bwrap is missing; install bubblewrap with the package manager of this system)\n",
+		{"a user whose sudo asks", []string{"apt-get", "apt-cache", "sudo"}, []string{"user", "sudo asks"}, asRoot,
+			closing},
+		{"one of the two", []string{"strace"}, nil,
+			"left out: tests of bubblewrap (bwrap is missing; install bubblewrap with the package manager of this system)\n",
 			"test: the README promises tests that were left out, for want of: bwrap\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -260,7 +269,8 @@ func TestAptInTrouble(t *testing.T) {
 			"left out: tests of bubblewrap (bubblewrap could not be installed: E: bubblewrap is broken; try as root: apt-get install bubblewrap)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			newMachine(t).has("apt-get", "apt-cache", "strace").is(append(c.is, "modules")...).expect("setup.sh", c.status, c.want)
+			newMachine(t).has("apt-get", "apt-cache", "strace").is(append(c.is, "modules")...).expect("setup.sh",
+				c.status, c.want)
 		})
 	}
 }
@@ -283,14 +293,16 @@ func TestAgentsLeftOut(t *testing.T) {
 	m := newMachine(t).has("bwrap", "strace").is("modules")
 	m.expect("test.sh", 0, noNpm+parts)
 	m.expect("agents.sh ready", 1, noNpm)
-	if code, out := m.run("agents.sh install"); code != 1 || out != "agents: npm is not installed; the agents come from its registry\n" {
+	if code, out := m.run("agents.sh install"); code != 1 ||
+		out != "agents: npm is not installed; the agents come from its registry\n" {
 		t.Errorf("status %d: %s", code, out)
 	}
 
 	m.has("npm").is("registry is away")
 	code, out := m.run("test.sh")
 	away := "left out: real coding agents (pi 0.73.1 could not be installed: npm error code ENOTFOUND; see .tools/agents/pi/install.log)\n"
-	if code != 0 || !strings.HasSuffix(out, away+parts) || strings.Count(out, "left out") != 1 || strings.Count(m.read("log"), "npm install") != 1 {
+	if code != 0 || !strings.HasSuffix(out, away+parts) || strings.Count(out, "left out") != 1 ||
+		strings.Count(m.read("log"), "npm install") != 1 {
 		t.Errorf("status %d\n%s", code, out)
 	}
 	if log := m.read("log"); strings.Count(log, "agents=\n") != 4 {
@@ -324,10 +336,12 @@ func TestPartsThatFail(t *testing.T) {
 		code, out := m.run("test.sh", "PAWL_TEST_FLAGS=-short  -count=1")
 		log := strings.Split(strings.TrimSpace(m.read("log")), "\n")
 		log = slices.DeleteFunc(log, func(line string) bool { return !strings.Contains(line, ": go ") })
-		if code != 1 || !strings.HasSuffix(out, "FAIL\ntest: the README promises tests that were left out, for want of: strace\n") || len(log) != ran {
+		if code != 1 || !strings.HasSuffix(out,
+			"FAIL\ntest: the README promises tests that were left out, for want of: strace\n") || len(log) != ran {
 			t.Errorf("%s: status %d\n%s\n%s", part, code, out, log)
 		}
-		if ran > 1 && !strings.Contains(log[1], "go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 30m -short -count=1 ./...") {
+		if ran > 1 && !strings.Contains(log[1],
+			"go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 30m -short -count=1 ./...") {
 			t.Errorf("%s", log[1])
 		}
 	}
@@ -344,7 +358,8 @@ func TestGoByAnotherName(t *testing.T) {
 	}
 }
 
-// TestCIRunsTheCommitAlone: the folder in which it runs holds what is committed, its home holds nothing, and both are gone after it.
+// TestCIRunsTheCommitAlone: the folder in which it runs holds what is committed, its home holds nothing, and both are
+// gone after it.
 func TestCIRunsTheCommitAlone(t *testing.T) {
 	m := &machine{t: t, dir: t.TempDir()}
 	raw, err := os.ReadFile("../.ci/run")
@@ -358,10 +373,12 @@ func TestCIRunsTheCommitAlone(t *testing.T) {
 	@exit 1
 `)
 	// Whoever runs this may have a configuration of git, and make may be what runs it.
-	environ := append(os.Environ(), "HOME="+m.dir, "XDG_CONFIG_HOME="+m.dir, "GIT_CONFIG_NOSYSTEM=1", "MAKELEVEL=0", "MAKEFLAGS=")
+	environ := append(os.Environ(), "HOME="+m.dir, "XDG_CONFIG_HOME="+m.dir, "GIT_CONFIG_NOSYSTEM=1", "MAKELEVEL=0",
+		"MAKEFLAGS=")
 	git := func(args ...string) {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", m.path("repo"), "-c", "user.name=x", "-c", "user.email=x@example.org"}, args...)...)
+		cmd := exec.Command("git", append([]string{"-C", m.path("repo"), "-c", "user.name=x", "-c",
+			"user.email=x@example.org"}, args...)...)
 		cmd.Env = environ
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -386,8 +403,10 @@ func TestCIRunsTheCommitAlone(t *testing.T) {
 	if !strings.Contains(string(readme), "`"+path+"`") {
 		t.Errorf("the README does not name the PATH %q", path)
 	}
-	want := "ci: what is not committed is not tested\n.:\n.ci\nMakefile\n\n..:\nhome\npawl\n" + path + "\nthe proxy\nmake: "
-	if !strings.HasPrefix(string(out), want) || strings.Contains(string(out), "XDG_") || cmd.ProcessState.ExitCode() != 2 {
+	want := "ci: what is not committed is not tested\n.:\n.ci\nMakefile\n\n..:\nhome\npawl\n" + path +
+		"\nthe proxy\nmake: "
+	if !strings.HasPrefix(string(out), want) || strings.Contains(string(out), "XDG_") ||
+		cmd.ProcessState.ExitCode() != 2 {
 		t.Errorf("status %d\n%s\nwant\n%s", cmd.ProcessState.ExitCode(), out, want)
 	}
 	if left, err := filepath.Glob(m.path("tmp/*")); err != nil || len(left) != 1 {

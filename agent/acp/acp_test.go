@@ -89,18 +89,21 @@ func (p play) run(t *testing.T) (effect.Receipt, *externaltest.Host) {
 
 func external(scenario string) agent.External {
 	return agent.External{
-		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindACP, Dialect: agent.DialectACP, Wire: wire.Chat, Files: map[string]string{".fake/config": "{model}"}},
-		Path:    fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin", "FAKE=" + scenario}, Grace: 300 * time.Millisecond,
+		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindACP, Dialect: agent.DialectACP,
+			Wire: wire.Chat, Files: map[string]string{".fake/config": "{model}"}},
+		Path: fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin",
+			"FAKE=" + scenario}, Grace: 300 * time.Millisecond,
 	}
 }
 
 func judging(h *externaltest.Host) effect.Host { return externaltest.Judging{Host: h} }
 
 func TestSuite(t *testing.T) {
-	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent { return acp.New(external("lie")) }, agenttest.Traits{Intakes: true, Explain: func(err error) string {
-		text, _ := message.English.Error(err)
-		return text
-	}})
+	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent { return acp.New(external("lie")) },
+		agenttest.Traits{Intakes: true, Explain: func(err error) string {
+			text, _ := message.English.Error(err)
+			return text
+		}})
 }
 
 // TestWorksThroughPawl: what the agent reads, writes and runs are calls of pawl's.
@@ -120,7 +123,8 @@ func TestWorksThroughPawl(t *testing.T) {
 		t.Errorf("command: %s", got)
 	}
 	w := externaltest.Result(t, r)
-	if w.Control != effect.StepDone || w.Session != "new-1" || !strings.Contains(w.Text, "exit 0: package add") || !strings.Contains(w.Text, "a + b") {
+	if w.Control != effect.StepDone || w.Session != "new-1" || !strings.Contains(w.Text, "exit 0: package add") ||
+		!strings.Contains(w.Text, "a + b") {
 		t.Errorf("%+v", w)
 	}
 	if w.Agent != "fake" || w.Model != "mock-model" || len(w.Prompt) != 64 {
@@ -176,7 +180,8 @@ func TestPermissions(t *testing.T) {
 			}
 			return judging(h)
 		}}.run(t)
-		if text := strings.Join(strings.Fields(externaltest.Result(t, r).Text), " "); text != "1=weird-yes 2=weird-no 3=weird-no 4=weird-no" {
+		if text := strings.Join(strings.Fields(externaltest.Result(t, r).Text),
+			" "); text != "1=weird-yes 2=weird-no 3=weird-no 4=weird-no" {
 			t.Errorf("%s", text)
 		}
 		j := h.Judged()
@@ -189,7 +194,8 @@ func TestPermissions(t *testing.T) {
 	})
 	t.Run("nobody judges", func(t *testing.T) {
 		r, _ := play{scenario: "permission"}.run(t)
-		if text := strings.Join(strings.Fields(externaltest.Result(t, r).Text), " "); text != "1=weird-yes 2=weird-no 3=weird-no 4=weird-no" {
+		if text := strings.Join(strings.Fields(externaltest.Result(t, r).Text),
+			" "); text != "1=weird-yes 2=weird-no 3=weird-no 4=weird-no" {
 			t.Errorf("%s", text)
 		}
 	})
@@ -247,11 +253,13 @@ func TestEndings(t *testing.T) {
 func TestHangs(t *testing.T) {
 	for _, scenario := range []string{"hang", "mute", "deaf", "stubborn"} {
 		t.Run(scenario, func(t *testing.T) {
-			r, _ := play{scenario: scenario, external: func(c *agent.External) { c.Idle = 400 * time.Millisecond }}.run(t)
+			r, _ := play{scenario: scenario,
+				external: func(c *agent.External) { c.Idle = 400 * time.Millisecond }}.run(t)
 			if r.Code != pawl.CodeTimeout || r.Key != "agent.silent" {
 				t.Errorf("silent: %s %s", r.Code, r.Key)
 			}
-			r, _ = play{scenario: scenario, external: func(c *agent.External) { c.Timeout = 300 * time.Millisecond }}.run(t)
+			r, _ = play{scenario: scenario,
+				external: func(c *agent.External) { c.Timeout = 300 * time.Millisecond }}.run(t)
 			if r.Code != pawl.CodeTimeout || r.Key != "agent.out_of_time" {
 				t.Errorf("out of time: %s %s", r.Code, r.Key)
 			}
@@ -265,11 +273,12 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		begin := time.Now()
-		r, _ := play{scenario: scenario, ctx: ctx, progress: func(string) { cancel() }, external: func(c *agent.External) {
-			if scenario == "cancel" {
-				c.Grace = time.Minute
-			}
-		}}.run(t)
+		r, _ := play{scenario: scenario, ctx: ctx, progress: func(string) { cancel() },
+			external: func(c *agent.External) {
+				if scenario == "cancel" {
+					c.Grace = time.Minute
+				}
+			}}.run(t)
 		if r.Code != pawl.CodeCanceled || externaltest.Result(t, r).Session != "new-1" {
 			t.Errorf("%s: %+v", scenario, r)
 		}
@@ -314,7 +323,8 @@ func TestResume(t *testing.T) {
 			lines.Add(1)
 		}
 	}}.run(t)
-	if w := externaltest.Result(t, r); !r.OK || w.Session != "old-1" || w.Text != "Done. All tests pass." || len(h.Sessions()) != 0 {
+	if w := externaltest.Result(t, r); !r.OK || w.Session != "old-1" || w.Text != "Done. All tests pass." ||
+		len(h.Sessions()) != 0 {
 		t.Errorf("%+v, bound %v", w, h.Sessions())
 	}
 	if lines.Load() != 0 {
@@ -337,10 +347,12 @@ func TestIsolation(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "geheim")
 	r, h := play{scenario: "environment"}.run(t)
 	text := externaltest.Result(t, r).Text
-	if home := "HOME=" + filepath.Join(h.Tree, ".pawl/agents/task-1/home"); !strings.Contains(text, home) || strings.Contains(text, "geheim") {
+	if home := "HOME=" + filepath.Join(h.Tree, ".pawl/agents/task-1/home"); !strings.Contains(text, home) ||
+		strings.Contains(text, "geheim") {
 		t.Errorf("%s", text)
 	}
-	if raw, _ := os.ReadFile(filepath.Join(h.Tree, ".pawl/agents/task-1/home/.fake/config")); string(raw) != "mock-model" {
+	if raw, _ := os.ReadFile(filepath.Join(h.Tree,
+		".pawl/agents/task-1/home/.fake/config")); string(raw) != "mock-model" {
 		t.Errorf("configuration: %q", raw)
 	}
 	r, h = play{scenario: "outside"}.run(t)

@@ -1,6 +1,6 @@
-// Package acp drives coding agents that speak the Agent Client Protocol. The agent runs behind walls in the task's worktree;
-// what it asks pawl to read, write and run goes through policy and the ledger like every call, and before it acts by itself
-// it asks for permission. What it says is shown and never believed.
+// Package acp drives coding agents that speak the Agent Client Protocol. The agent runs behind walls in the task's
+// worktree; what it asks pawl to read, write and run goes through policy and the ledger like every call, and before it
+// acts by itself it asks for permission. What it says is shown and never believed.
 package acp
 
 import (
@@ -11,8 +11,8 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Agent is an external agent over the Agent Client Protocol. It is safe for concurrent use; each piece of work has a process
-// of its own.
+// Agent is an external agent over the Agent Client Protocol. It is safe for concurrent use; each piece of work has a
+// process of its own.
 type Agent struct{ external agent.External }
 
 // New returns an agent. The program of c must be one of agent.KindACP.
@@ -36,8 +36,8 @@ type outcome struct {
 	err    error
 }
 
-// drive starts the agent and has it do the job. When the work is over early, the agent is asked to stop, so that it can keep
-// its session, and killed a little later whether it did or not.
+// drive starts the agent and has it do the job. When the work is over early, the agent is asked to stop, so that it can
+// keep its session, and killed a little later whether it did or not.
 func drive(ctx context.Context, j *agent.Job) (effect.WorkResult, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

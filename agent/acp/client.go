@@ -53,8 +53,8 @@ func (s *session) call(ctx context.Context, tool string, args any) (effect.Recei
 	return r, s.refused(err)
 }
 
-// refused remembers a refusal and ends the work where it is final: a person has to approve, a budget is used up, or the work
-// is no longer this runner's.
+// refused remembers a refusal and ends the work where it is final: a person has to approve, a budget is used up, or the
+// work is no longer this runner's.
 func (s *session) refused(err error) error {
 	s.mu.Lock()
 	s.refusal = err
@@ -117,8 +117,8 @@ func payload(r effect.Receipt, into any) error {
 	return json.Unmarshal(result.Payload, into)
 }
 
-// ReadTextFile reads a file with read_file. It answers a whole file exactly or not at all, because agents write back what
-// they read.
+// ReadTextFile reads a file with read_file. It answers a whole file exactly or not at all, because agents write back
+// what they read.
 func (s client) ReadTextFile(_ context.Context, p sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
 	if !s.session.begun() {
 		return sdk.ReadTextFileResponse{}, s.session.over()
@@ -219,9 +219,10 @@ func (s client) SessionUpdate(_ context.Context, n sdk.SessionNotification) erro
 	return err
 }
 
-// RequestPermission answers whether the agent may do something itself, behind its walls. Options are chosen by their kind.
-// Only this one time is ever allowed, so that the next time is judged as well.
-func (s client) RequestPermission(_ context.Context, p sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
+// RequestPermission answers whether the agent may do something itself, behind its walls. Options are chosen by their
+// kind. Only this one time is ever allowed, so that the next time is judged as well.
+func (s client) RequestPermission(_ context.Context,
+	p sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
 	if !s.session.begun() {
 		return answerWith(p.Options), nil
 	}
@@ -267,20 +268,22 @@ func (s client) permit(t sdk.ToolCallUpdate) error {
 		case able:
 			err = judge.Judge(s.session.ctx, a)
 		case a.Name == toolRun:
-			err = pawl.Fail(pawl.CodeDenied, "agent.not_judged", s.session.job.External.Program.Name).In("acp.Permission")
+			err = pawl.Fail(pawl.CodeDenied, "agent.not_judged",
+				s.session.job.External.Program.Name).In("acp.Permission")
 		}
 		if err != nil {
 			return s.session.refused(err)
 		}
 	}
 	if len(asks) == 0 && !harmless {
-		return s.session.refused(pawl.Fail(pawl.CodeDenied, "agent.not_understood", s.session.job.External.Program.Name).In("acp.Permission"))
+		return s.session.refused(pawl.Fail(pawl.CodeDenied, "agent.not_understood",
+			s.session.job.External.Program.Name).In("acp.Permission"))
 	}
 	return nil
 }
 
-// reduce says which calls of pawl's stand for what an agent wants to do. Reading is harmless: the walls decide what can be
-// read.
+// reduce says which calls of pawl's stand for what an agent wants to do. Reading is harmless: the walls decide what can
+// be read.
 func (s client) reduce(t sdk.ToolCallUpdate) (asks []effect.Ask, harmless bool, err error) {
 	if command := command(t.RawInput); command != "" {
 		return []effect.Ask{s.session.ask(toolRun, map[string]any{"command": command})}, false, nil
@@ -360,10 +363,11 @@ func command(raw any) string {
 	return ""
 }
 
-// join writes words as a command of the shell. What is handed to a shell is written as it is, so that it is judged for what
-// it does.
+// join writes words as a command of the shell. What is handed to a shell is written as it is, so that it is judged for
+// what it does.
 func join(words []string) string {
-	if len(words) == 3 && (filepath.Base(words[0]) == "bash" || filepath.Base(words[0]) == "sh") && (words[1] == "-c" || words[1] == "-lc") {
+	if len(words) == 3 && (filepath.Base(words[0]) == "bash" || filepath.Base(words[0]) == "sh") &&
+		(words[1] == "-c" || words[1] == "-lc") {
 		return words[2]
 	}
 	return policy.QuoteAll(words)

@@ -41,7 +41,8 @@ type session struct {
 	terminals map[string]*terminal
 }
 
-func newSession(ctx context.Context, stop context.CancelCauseFunc, j *agent.Job, p *agent.Running, w *agent.Watch) *session {
+func newSession(ctx context.Context, stop context.CancelCauseFunc, j *agent.Job, p *agent.Running,
+	w *agent.Watch) *session {
 	tree := j.Effect.Place.Tree
 	if real, err := filepath.EvalSymlinks(tree); err == nil {
 		tree = real
@@ -77,13 +78,15 @@ func (s *session) name() string {
 func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
 	hello, err := s.conn.Initialize(ctx, sdk.InitializeRequest{
 		ProtocolVersion: sdk.ProtocolVersionNumber, ClientInfo: &sdk.Implementation{Name: "pawl", Version: "1"},
-		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}, Terminal: true},
+		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: true,
+			WriteTextFile: true}, Terminal: true},
 	})
 	if err != nil {
 		return effect.WorkResult{}, s.failed(err, false)
 	}
 	if hello.ProtocolVersion != sdk.ProtocolVersionNumber {
-		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.protocol_version", s.job.External.Program.Name, int(hello.ProtocolVersion), sdk.ProtocolVersionNumber).In("acp.Work")
+		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.protocol_version",
+			s.job.External.Program.Name, int(hello.ProtocolVersion), sdk.ProtocolVersionNumber).In("acp.Work")
 	}
 	if err := s.begin(ctx, hello.AgentCapabilities.LoadSession); err != nil {
 		return effect.WorkResult{}, err
@@ -92,7 +95,8 @@ func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
 		return effect.WorkResult{}, err
 	}
 	prompt := s.job.Prompt(s.job.Spec.Session != "")
-	answer, err := s.conn.Prompt(ctx, sdk.PromptRequest{SessionId: s.id, Prompt: []sdk.ContentBlock{sdk.TextBlock(prompt.Text)}})
+	answer, err := s.conn.Prompt(ctx, sdk.PromptRequest{SessionId: s.id,
+		Prompt: []sdk.ContentBlock{sdk.TextBlock(prompt.Text)}})
 	s.flush()
 	s.mu.Lock()
 	result := effect.WorkResult{Said: effect.Said{Prompt: prompt.Digest}, Text: strings.TrimSpace(string(s.text))}
@@ -140,7 +144,8 @@ func (s *session) mode(ctx context.Context, modes *sdk.SessionModeState) error {
 	}
 	for _, m := range modes.AvailableModes {
 		if m.Id == want {
-			if _, err := s.conn.SetSessionMode(ctx, sdk.SetSessionModeRequest{SessionId: s.id, ModeId: want}); err != nil {
+			if _, err := s.conn.SetSessionMode(ctx,
+				sdk.SetSessionModeRequest{SessionId: s.id, ModeId: want}); err != nil {
 				return s.failed(err, false)
 			}
 		}
@@ -151,7 +156,8 @@ func (s *session) mode(ctx context.Context, modes *sdk.SessionModeState) error {
 // cancel asks the agent to stop.
 func (s *session) cancel(ctx context.Context) {
 	if id := s.name(); id != "" {
-		_ = s.conn.Cancel(ctx, sdk.CancelNotification{SessionId: sdk.SessionId(id)}) // it is killed if it does not hear it
+		// it is killed if it does not hear it
+		_ = s.conn.Cancel(ctx, sdk.CancelNotification{SessionId: sdk.SessionId(id)})
 	}
 }
 
@@ -189,7 +195,8 @@ func (s *session) failed(err error, prompted bool) error {
 	case prompted && errors.As(err, &answer):
 		return s.job.ModelError(fmt.Sprint(answer.Message, " ", answer.Data))
 	}
-	return pawl.Fail(pawl.CodeModel, "agent.protocol", s.job.External.Program.Name).Because(errors.New(agent.Line(err.Error()))).In("acp.Work")
+	return pawl.Fail(pawl.CodeModel, "agent.protocol",
+		s.job.External.Program.Name).Because(errors.New(agent.Line(err.Error()))).In("acp.Work")
 }
 
 // ended says what a turn's end means.
@@ -204,12 +211,14 @@ func (s *session) ended(result *effect.WorkResult, why sdk.StopReason) error {
 		result.Control, result.Reason = effect.GiveUp, string(why)
 	case sdk.StopReasonCancelled:
 		if refusal == nil {
-			return pawl.Fail(pawl.CodeModel, "agent.stopped_short", s.job.External.Program.Name, string(why)).In("acp.Work")
+			return pawl.Fail(pawl.CodeModel, "agent.stopped_short", s.job.External.Program.Name,
+				string(why)).In("acp.Work")
 		}
 		// Some agents end their turn when they are refused something.
 		result.Control, result.Reason = effect.GiveUp, refusal.Error()
 	default:
-		return pawl.Fail(pawl.CodeModel, "agent.stopped_short", s.job.External.Program.Name, agent.Line(string(why))).In("acp.Work")
+		return pawl.Fail(pawl.CodeModel, "agent.stopped_short", s.job.External.Program.Name,
+			agent.Line(string(why))).In("acp.Work")
 	}
 	return nil
 }

@@ -60,8 +60,8 @@ func (s client) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest) (
 	return sdk.CreateTerminalResponse{TerminalId: id}, nil
 }
 
-// commandLine writes what the agent wants to run as one command for the shell. Without arguments the agent means a whole
-// line.
+// commandLine writes what the agent wants to run as one command for the shell. Without arguments the agent means a
+// whole line.
 func (s client) commandLine(p sdk.CreateTerminalRequest) (string, error) {
 	line := p.Command
 	if len(p.Args) > 0 {
@@ -141,11 +141,13 @@ func (s client) TerminalOutput(_ context.Context, p sdk.TerminalOutputRequest) (
 		return sdk.TerminalOutputResponse{}, nil
 	}
 	exit, signal := t.status()
-	return sdk.TerminalOutputResponse{Output: t.output, Truncated: t.truncated, ExitStatus: &sdk.TerminalExitStatus{ExitCode: exit, Signal: signal}}, nil
+	return sdk.TerminalOutputResponse{Output: t.output, Truncated: t.truncated,
+		ExitStatus: &sdk.TerminalExitStatus{ExitCode: exit, Signal: signal}}, nil
 }
 
 // WaitForTerminalExit waits for a command to end.
-func (s client) WaitForTerminalExit(_ context.Context, p sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
+func (s client) WaitForTerminalExit(_ context.Context,
+	p sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
 	t, err := s.terminal(p.TerminalId)
 	if err != nil {
 		return sdk.WaitForTerminalExitResponse{}, err

@@ -12,7 +12,8 @@ import (
 const (
 	// maxLine bounds one message of an agent. The library behind takes a little more.
 	maxLine = 8 << 20
-	// maxOpen is how many requests of an agent may be unanswered at one time; the next one is read when one is answered.
+	// maxOpen is how many requests of an agent may be unanswered at one time; the next one is read when one is
+	// answered.
 	maxOpen = 64
 )
 
@@ -23,8 +24,8 @@ var (
 )
 
 // tap stands between an agent and the protocol library. It bounds what the agent can make pawl hold, and it takes the
-// updates of a session out of the stream: the library queues them and hangs up when the queue is full, while here the agent
-// waits until each was seen.
+// updates of a session out of the stream: the library queues them and hangs up when the queue is full, while here the
+// agent waits until each was seen.
 type tap struct {
 	limit  int64
 	update func(params json.RawMessage)
@@ -93,7 +94,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// answers is the way to the agent. It counts the answers to the agent's requests; the library writes one message at a time.
+// answers is the way to the agent. It counts the answers to the agent's requests; the library writes one message at a
+// time.
 type answers struct {
 	io.Writer
 	open chan struct{}

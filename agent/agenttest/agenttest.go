@@ -1,6 +1,6 @@
-// Package agenttest is the suite that every agent must pass. It says nothing about how good a plan is; it holds an agent
-// to the contract that the rest of pawl relies on: proposals are well formed, what cannot be planned is refused and named,
-// a person's plan is not touched, a canceled question ends at once, and an agent changes nothing by itself.
+// Package agenttest is the suite that every agent must pass. It says nothing about how good a plan is; it holds an
+// agent to the contract that the rest of pawl relies on: proposals are well formed, what cannot be planned is refused
+// and named, a person's plan is not touched, a canceled question ends at once, and an agent changes nothing by itself.
 package agenttest
 
 import (
@@ -31,17 +31,17 @@ type Agent = agent.Agent
 type Traits struct {
 	// Unplannable is a requirement that the agent must refuse with CodeCannotPlan, "" when it takes any.
 	Unplannable string
-	// Explain returns an error as a person reads it, with the hint, or "" when there is no message for it. With nil, messages
-	// are not looked at.
+	// Explain returns an error as a person reads it, with the hint, or "" when there is no message for it. With nil,
+	// messages are not looked at.
 	Explain func(error) string
 	// Random lets two answers to the same question differ.
 	Random bool
-	// Works says that the agent carries out steps without calls, with the model that Workspace.Model names: the suite plays
-	// scripts on it. Form is the wire form in which it asks.
+	// Works says that the agent carries out steps without calls, with the model that Workspace.Model names: the suite
+	// plays scripts on it. Form is the wire form in which it asks.
 	Works bool
 	Form  wire.Form
-	// Intakes says that the agent answers agent.intake. Judges says that it asks the model for that judgement, and Plans that it
-	// asks the model for its plans.
+	// Intakes says that the agent answers agent.intake. Judges says that it asks the model for that judgement, and
+	// Plans that it asks the model for its plans.
 	Intakes, Judges, Plans bool
 	// Edits describes an agent whose program changes the tree itself; nil for any other.
 	Edits *Editing
@@ -128,7 +128,8 @@ const plannable = "make the checks pass"
 
 func (s *suite) ask(ctx context.Context, kind effect.Kind, spec any) effect.Receipt {
 	s.Helper()
-	r := s.agent.Do(ctx, effect.Effect{ID: "01J", Kind: kind, Place: s.w.Place, Spec: effect.Encode(spec)}, s.host, func(string) {})
+	r := s.agent.Do(ctx, effect.Effect{ID: "01J", Kind: kind, Place: s.w.Place, Spec: effect.Encode(spec)}, s.host,
+		func(string) {})
 	s.host.settled(s.T)
 	if !r.OK && s.traits.Explain != nil && s.traits.Explain(r.Err()) == "" {
 		s.Errorf("no message for %q (%s)", r.Key, r.Code)
@@ -177,11 +178,13 @@ func (s *suite) repair(spec effect.RepairSpec) (effect.RepairResult, effect.Rece
 // runSchema knows the one tool that a plan of this suite may use.
 func runSchema(name string) ([]byte, bool) {
 	return []byte(`{"type":"object","required":["command"],"additionalProperties":false,"properties":{` +
-		`"command":{"type":"string","minLength":1},"idempotent":{"type":"boolean"},"timeout_ms":{"type":"integer"}}}`), name == "run_terminal_cmd"
+			`"command":{"type":"string","minLength":1},"idempotent":{"type":"boolean"},"timeout_ms":{"type":"integer"}}}`),
+		name == "run_terminal_cmd"
 }
 
 func (s *suite) given() {
-	got, _ := s.plan(effect.PlanSpec{Requirement: "whatever it says", File: "plan.yaml", Given: []byte(givenPlan), Context: s.w.Context})
+	got, _ := s.plan(effect.PlanSpec{Requirement: "whatever it says", File: "plan.yaml", Given: []byte(givenPlan),
+		Context: s.w.Context})
 	want, _, err := plan.Decode("plan.yaml", []byte(givenPlan))
 	if err != nil {
 		s.Fatal(err)
@@ -193,7 +196,8 @@ func (s *suite) given() {
 
 func (s *suite) malformed() {
 	for _, given := range []string{"", "goal: [", `{"goal": 1}`, "goal: x\nsteps: []\n"} {
-		if r := s.ask(s.Context(), effect.KindPlan, effect.PlanSpec{Requirement: plannable, File: "plan.yaml", Given: []byte(given), Context: s.w.Context}); r.OK || r.Code != pawl.CodeInvalid {
+		if r := s.ask(s.Context(), effect.KindPlan, effect.PlanSpec{Requirement: plannable, File: "plan.yaml",
+			Given: []byte(given), Context: s.w.Context}); r.OK || r.Code != pawl.CodeInvalid {
 			s.Errorf("%q: %+v", given, r)
 		}
 	}
@@ -201,7 +205,8 @@ func (s *suite) malformed() {
 
 func (s *suite) empty() {
 	for _, requirement := range []string{"", " \n\t "} {
-		if r := s.ask(s.Context(), effect.KindPlan, effect.PlanSpec{Requirement: requirement, Context: s.w.Context}); r.OK || r.Code != pawl.CodeInvalid {
+		if r := s.ask(s.Context(), effect.KindPlan,
+			effect.PlanSpec{Requirement: requirement, Context: s.w.Context}); r.OK || r.Code != pawl.CodeInvalid {
 			s.Errorf("%q: %+v", requirement, r)
 		}
 	}
@@ -353,7 +358,8 @@ func (s *suite) twice() {
 func (s *suite) hostile() {
 	for _, spec := range []string{"", "null x", `{"requirement":`, `[]`, `{"context":{"checks":"no"},"failure":7}`} {
 		for _, kind := range s.kinds() {
-			if r := s.agent.Do(s.Context(), effect.Effect{Kind: kind, Place: s.w.Place, Spec: json.RawMessage(spec)}, s.host, nil); r.OK {
+			if r := s.agent.Do(s.Context(), effect.Effect{Kind: kind, Place: s.w.Place, Spec: json.RawMessage(spec)},
+				s.host, nil); r.OK {
 				s.Errorf("%s took %q", kind, spec)
 			}
 		}
@@ -374,7 +380,8 @@ func (s *suite) told() {
 }
 
 func (s *suite) done() {
-	e := effect.Effect{Kind: effect.KindPlan, Place: s.w.Place, Spec: effect.Encode(effect.PlanSpec{Requirement: plannable})}
+	e := effect.Effect{Kind: effect.KindPlan, Place: s.w.Place,
+		Spec: effect.Encode(effect.PlanSpec{Requirement: plannable})}
 	if answer, _ := s.agent.Done(s.Context(), e); answer == effect.DoneYes {
 		s.Error("a plan that nobody received is not done")
 	}

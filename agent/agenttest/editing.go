@@ -14,11 +14,11 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Editing describes an agent whose program changes the tree itself. The suite writes that program: a script of the shell that
-// does in the tree what a scene is about, and speaks a few words of the dialect in between.
+// Editing describes an agent whose program changes the tree itself. The suite writes that program: a script of the
+// shell that does in the tree what a scene is about, and speaks a few words of the dialect in between.
 type Editing struct {
-	// Begin is what the program writes when it has a session, named Session, and End what it writes when it is finished, "All
-	// done." being the last thing said. Both are whole lines.
+	// Begin is what the program writes when it has a session, named Session, and End what it writes when it is
+	// finished, "All done." being the last thing said. Both are whole lines.
 	Begin, Session, End string
 	// New returns the agent of a program, an absolute path, which may write less than 100 MB.
 	New func(t *testing.T, w Workspace, program string) Agent
@@ -47,25 +47,38 @@ const (
 	halfFile   = "package main\n\nfunc ma"
 )
 
-// deeds are the scenes of agents that change the tree themselves. Whatever such a program says or does, the adapter tells of
-// it truly, leaves no process, and does not touch the tree itself.
+// deeds are the scenes of agents that change the tree themselves. Whatever such a program says or does, the adapter
+// tells of it truly, leaves no process, and does not touch the tree itself.
 func deeds() []deed {
 	write := func(content string) string { return "printf '%s' '" + content + "' > main.go\n" }
 	many := "head -c 100000000 /dev/zero | tr '\\0' y"
 	return []deed{
 		{name: "an edit", script: "begin\n" + write(editedFile) + "end\n", left: editedFile},
-		{name: "an edit, and a failing exit", script: "begin\n" + write(editedFile) + "end\nexit 7\n", left: editedFile},
+		{name: "an edit, and a failing exit", script: "begin\n" + write(editedFile) + "end\nexit 7\n",
+			left: editedFile},
 		{name: "a lie", script: "begin\nend\n"},
-		{name: "a half-finished edit and a crash", script: "begin\n" + write(halfFile) + "kill -9 $$\n", code: pawl.CodeModel, key: "agent.died", left: halfFile},
-		{name: "a half-finished edit and a quiet end", script: "begin\n" + write(halfFile) + "exit 0\n", code: pawl.CodeModel, key: "agent.cut_off", left: halfFile},
-		{name: "an edit before the session is told", script: write(editedFile) + "exit 1\n", code: pawl.CodeModel, key: "agent.died", left: editedFile, unsaid: true},
-		{name: "a grandchild left", script: "begin\nsleep 600 &\nstarted $!\n" + write(editedFile) + "end\n", left: editedFile},
-		{name: "a grandchild that edits when all is over", script: "begin\n(trap '' TERM INT HUP; sleep 1; " + strings.TrimSpace(write(halfFile)) + ") &\nstarted $!\nend\n"},
-		{name: "100 MB of output", script: "begin\n" + many + " | fold -w 1000\nend\n", code: pawl.CodeModel, key: "agent.too_much_output"},
-		{name: "100 MB in one line", script: "begin\n" + many + "\nend\n", code: pawl.CodeModel, key: "agent.too_much_output"},
-		{name: "100 MB of complaints", script: "begin\n" + many + " >&2\n" + write(editedFile) + "end\n", left: editedFile},
-		{name: "signals ignored", script: "trap '' TERM INT HUP QUIT PIPE\nbegin\n" + write(halfFile) + ": > ready\nwhile :; do sleep 1; done\n", code: pawl.CodeCanceled, key: "agent.canceled", left: halfFile, cancel: "ready"},
-		{name: "canceled with a grandchild", script: "begin\nsh -c 'trap \"\" TERM INT HUP; while :; do sleep 1; done' &\nstarted $!\n: > ready\nwait\n", code: pawl.CodeCanceled, key: "agent.canceled", cancel: "ready"},
+		{name: "a half-finished edit and a crash", script: "begin\n" + write(halfFile) + "kill -9 $$\n",
+			code: pawl.CodeModel, key: "agent.died", left: halfFile},
+		{name: "a half-finished edit and a quiet end", script: "begin\n" + write(halfFile) + "exit 0\n",
+			code: pawl.CodeModel, key: "agent.cut_off", left: halfFile},
+		{name: "an edit before the session is told", script: write(editedFile) + "exit 1\n", code: pawl.CodeModel,
+			key: "agent.died", left: editedFile, unsaid: true},
+		{name: "a grandchild left", script: "begin\nsleep 600 &\nstarted $!\n" + write(editedFile) + "end\n",
+			left: editedFile},
+		{name: "a grandchild that edits when all is over", script: "begin\n(trap '' TERM INT HUP; sleep 1; " +
+			strings.TrimSpace(write(halfFile)) + ") &\nstarted $!\nend\n"},
+		{name: "100 MB of output", script: "begin\n" + many + " | fold -w 1000\nend\n", code: pawl.CodeModel,
+			key: "agent.too_much_output"},
+		{name: "100 MB in one line", script: "begin\n" + many + "\nend\n", code: pawl.CodeModel,
+			key: "agent.too_much_output"},
+		{name: "100 MB of complaints", script: "begin\n" + many + " >&2\n" + write(editedFile) + "end\n",
+			left: editedFile},
+		{name: "signals ignored", script: "trap '' TERM INT HUP QUIT PIPE\nbegin\n" + write(halfFile) +
+			": > ready\nwhile :; do sleep 1; done\n", code: pawl.CodeCanceled, key: "agent.canceled", left: halfFile,
+			cancel: "ready"},
+		{name: "canceled with a grandchild",
+			script: "begin\nsh -c 'trap \"\" TERM INT HUP; while :; do sleep 1; done' &\nstarted $!\n: > ready\nwait\n",
+			code:   pawl.CodeCanceled, key: "agent.canceled", cancel: "ready"},
 	}
 }
 
@@ -78,7 +91,8 @@ func edits(t *testing.T, traits Traits) {
 		t.Run(d.name, func(t *testing.T) {
 			w := newWorkspace(t)
 			program := filepath.Join(t.TempDir(), "program")
-			words := "begin() { cat <<'WORDS'\n" + traits.Edits.Begin + "WORDS\n}\nend() { cat <<'WORDS'\n" + traits.Edits.End + "WORDS\n}\n"
+			words := "begin() { cat <<'WORDS'\n" + traits.Edits.Begin + "WORDS\n}\nend() { cat <<'WORDS'\n" +
+				traits.Edits.End + "WORDS\n}\n"
 			script := "#!/bin/sh\n" + words + "started() { echo $1 >> \"$HOME/started\"; }\nstarted $$\n" + d.script
 			if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
@@ -140,7 +154,8 @@ func (s *suite) did(d deed, r effect.Receipt) {
 	if result.Before != "" || result.After != "" || len(s.host.Calls()) != 0 {
 		s.Errorf("the adapter vouches for what it has not seen: %+v, calls %v", result, s.host.Calls())
 	}
-	notes, _ := filepath.Glob(filepath.Join(s.w.Place.Workspace, ".pawl", "agents", "*", "home", "started")) // the pattern is well-formed
+	// the pattern is well-formed
+	notes, _ := filepath.Glob(filepath.Join(s.w.Place.Workspace, ".pawl", "agents", "*", "home", "started"))
 	if len(notes) != 1 {
 		s.Fatalf("the program did not run in a home of its own: %v", notes)
 	}

@@ -10,8 +10,8 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Host is a host that remembers what it was asked for. Its files are in memory, so that a change of the workspace is one
-// that the agent made by itself. The zero Host is ready, and has no budget.
+// Host is a host that remembers what it was asked for. Its files are in memory, so that a change of the workspace is
+// one that the agent made by itself. The zero Host is ready, and has no budget.
 type Host struct {
 	mu sync.Mutex
 	// Budget bounds the requests to models, 0 for no bound.

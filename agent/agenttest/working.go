@@ -64,17 +64,19 @@ func (s *suite) step() effect.WorkSpec {
 	return effect.WorkSpec{Goal: "mend it", Step: "s1", Context: s.w.Context, Plan: plan.Plan{
 		PlanID: "P-1", Goal: "mend it", Constraints: []string{}, RiskLevel: pawl.RiskLow,
 		Steps: []plan.Step{
-			{StepID: "s1", Title: "Mend", Intent: "Mend main.go", Status: plan.InProgress}, {StepID: "s2", Title: "Tell", Intent: "Write the notes", Status: plan.Pending},
+			{StepID: "s1", Title: "Mend", Intent: "Mend main.go", Status: plan.InProgress}, {StepID: "s2",
+				Title: "Tell", Intent: "Write the notes", Status: plan.Pending},
 		},
-		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true},
+		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
+			StopOnFail: true},
 	}}
 }
 
 // maxExchanges ends a conversation that has no end, as the kernel's budget of calls would.
 const maxExchanges = 12
 
-// work has a step carried out to its end: an agent that keeps no loop is asked again with the results of its calls, as the
-// kernel does it.
+// work has a step carried out to its end: an agent that keeps no loop is asked again with the results of its calls, as
+// the kernel does it.
 func (s *suite) work(ctx context.Context, spec effect.WorkSpec) (effect.WorkResult, effect.Receipt) {
 	s.Helper()
 	for range maxExchanges {
@@ -120,7 +122,8 @@ func (s *suite) play(steps ...modeltest.Step) {
 
 func malformedPlan(s *suite) {
 	for name, first := range map[string]string{
-		"no JSON": `I would rather talk.`, "a repeated key": `{"goal":"a","goal":"b","steps":[]}`, "another case": `{"Goal":"a","goal":"b","steps":[]}`,
+		"no JSON": `I would rather talk.`, "a repeated key": `{"goal":"a","goal":"b","steps":[]}`,
+		"another case":     `{"Goal":"a","goal":"b","steps":[]}`,
 		"no steps":         `{"goal":"a","constraints":[],"risk_level":"low","steps":[],"verification":{"mode":"test"}}`,
 		"an unknown field": strings.Replace(planned, `"goal"`, `"mood":"fine","goal"`, 1),
 	} {
@@ -135,7 +138,8 @@ func malformedPlan(s *suite) {
 		delete(script.JSON, "plan#2")
 		s.w.Model.Play(script)
 		before = len(s.w.Model.Requests())
-		if r := s.ask(s.Context(), effect.KindPlan, effect.PlanSpec{Requirement: plannable, Context: s.w.Context}); r.OK || r.Code != pawl.CodeModel {
+		if r := s.ask(s.Context(), effect.KindPlan,
+			effect.PlanSpec{Requirement: plannable, Context: s.w.Context}); r.OK || r.Code != pawl.CodeModel {
 			s.Errorf("%s: %+v", name, r)
 		}
 		if n := len(s.w.Model.Requests()) - before; n != 2 {
@@ -173,9 +177,11 @@ func replanned(s *suite) {
 	if s.agent.Info().Kind != agent.KindModel {
 		s.Skip("the agent has no word for it")
 	}
-	s.play(modeltest.Step{Calls: []modeltest.Call{{Name: "replan", Args: `{"reason":"s2 is not needed","patch":{"remove_steps":["s2"],"add_steps":[{"step_id":"s3","title":"Else","intent":"Something else"}]}}`}}})
+	s.play(modeltest.Step{Calls: []modeltest.Call{{Name: "replan",
+		Args: `{"reason":"s2 is not needed","patch":{"remove_steps":["s2"],"add_steps":[{"step_id":"s3","title":"Else","intent":"Something else"}]}}`}}})
 	result, r := s.work(s.Context(), s.step())
-	if !r.OK || result.Control != effect.Replan || result.Patch == nil || len(result.Patch.AddSteps) != 1 || result.Reason != "s2 is not needed" {
+	if !r.OK || result.Control != effect.Replan || result.Patch == nil || len(result.Patch.AddSteps) != 1 ||
+		result.Reason != "s2 is not needed" {
 		s.Fatalf("%+v %+v", r, result)
 	}
 	if _, err := plan.Apply(s.step().Plan, *result.Patch, plan.DefaultLimits()); err != nil {
@@ -207,9 +213,11 @@ func endless(s *suite) {
 }
 
 func cut(s *suite) {
-	whole := modeltest.Recorded(s.traits.Form, modeltest.Call{Args: `{"path":"main.go","content":"half"}`}, "write_file")
+	whole := modeltest.Recorded(s.traits.Form, modeltest.Call{Args: `{"path":"main.go","content":"half"}`},
+		"write_file")
 	for _, n := range []int{1, len(whole) / 3, len(whole) / 2, len(whole) - len(whole)/8} {
-		s.play(modeltest.Step{Text: "I will do it.", Calls: []modeltest.Call{{Write: "main.go", Content: "half"}}, Cut: n})
+		s.play(modeltest.Step{Text: "I will do it.", Calls: []modeltest.Call{{Write: "main.go", Content: "half"}},
+			Cut: n})
 		before := len(s.w.Model.Requests())
 		_, r := s.work(s.Context(), s.step())
 		if r.OK || r.Code != pawl.CodeEnvironment {
@@ -248,7 +256,8 @@ func unauthorized(s *suite) {
 
 func slowedDown(s *suite) {
 	s.w.Model.Play(plans(modeltest.Passing(429, 2, "0")))
-	if result, r := s.work(s.Context(), s.step()); !r.OK || result.Control != effect.StepDone || len(s.w.Model.Requests()) != 3 {
+	if result, r := s.work(s.Context(), s.step()); !r.OK || result.Control != effect.StepDone ||
+		len(s.w.Model.Requests()) != 3 {
 		s.Errorf("%+v after %d requests", r, len(s.w.Model.Requests()))
 	}
 }

@@ -1,7 +1,7 @@
 // Package check shows whether an agent works on this machine. In a folder of its own it makes a repository with a small
 // fault, puts a scripted model on loopback, and has pawl itself work there with the agent, from the plan to the landed
-// commit: the first edit does not mend the fault, so a check must fail and a repair follow. Then the model lies, and nothing
-// may come of it. No other model is called, and nothing of the user's is read or changed.
+// commit: the first edit does not mend the fault, so a check must fail and a repair follow. Then the model lies, and
+// nothing may come of it. No other model is called, and nothing of the user's is read or changed.
 //
 // It judges by what pawl recorded and by what lies in the folder, never by what the agent says.
 package check
@@ -73,7 +73,8 @@ type Options struct {
 	// Agent is the agent's name in runs, and Kind how it is reached.
 	Agent string
 	Kind  agent.Kind
-	// Provider is the wire form in the words of the settings: openai, anthropic or gemini; API is the form of openai, "" for chat.
+	// Provider is the wire form in the words of the settings: openai, anthropic or gemini; API is the form of openai,
+	// "" for chat.
 	Provider, API string
 	// Dir is an empty folder without links in its path. It is the caller's to remove.
 	Dir string
@@ -91,15 +92,16 @@ const (
 	modelKey  = "key-of-the-check"
 )
 
-// Run goes through the stages and stops at the first that fails; failed is its name, "" where all passed. The error tells
-// what kept the check from being made: what is missing on the machine, or that ctx ended.
+// Run goes through the stages and stops at the first that fails; failed is its name, "" where all passed. The error
+// tells what kept the check from being made: what is missing on the machine, or that ctx ended.
 func Run(ctx context.Context, o Options) (failed string, err error) {
 	model, err := scripted.Serve("127.0.0.1:0", scripted.Liar())
 	if err != nil {
 		return "", pawl.Fail(pawl.CodeEnvironment, "check.no_model").Because(err).In("check.Run")
 	}
 	defer model.Close()
-	c := &checker{Options: o, sample: sampleFor(o), model: model, work: filepath.Join(o.Dir, "work"), since: time.Now(), fixes: 3}
+	c := &checker{Options: o, sample: sampleFor(o), model: model, work: filepath.Join(o.Dir, "work"), since: time.Now(),
+		fixes: 3}
 	if err := c.prepare(ctx); err != nil {
 		return "", err
 	}
@@ -186,7 +188,8 @@ func (c *checker) prepare(ctx context.Context) error {
 func (c *checker) git(ctx context.Context, script string) (string, error) {
 	r, err := c.Box.Run(ctx, sandbox.Spec{
 		Argv: []string{"/bin/sh", "-c", script}, Dir: c.work, Writable: []string{c.work}, Timeout: time.Minute,
-		Env: sandbox.Environ(os.Environ(), map[string]string{"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}),
+		Env: sandbox.Environ(os.Environ(),
+			map[string]string{"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}),
 	})
 	out := strings.TrimSpace(string(r.Output))
 	if err == nil && r.Exit != 0 {
@@ -195,14 +198,15 @@ func (c *checker) git(ctx context.Context, script string) (string, error) {
 	return out, err
 }
 
-// pawl runs a command line in the repository. Each line of its output is handed to see, and what it complained of is the
-// error; a status other than want is one, too.
+// pawl runs a command line in the repository. Each line of its output is handed to see, and what it complained of is
+// the error; a status other than want is one, too.
 func (c *checker) pawl(ctx context.Context, want int, see func(line []byte), args ...string) error {
 	var complaint strings.Builder
 	status := c.Pawl(ctx, Call{
 		Dir: c.work, Out: &lines{see: see}, Err: &complaint, Args: append(args, "--json"),
 		Env: map[string]string{
-			"HOME": filepath.Join(c.Dir, "home"), "PAWL_MODEL_KIND": c.Provider, "PAWL_MODEL_API": c.API, "PAWL_MODEL_BASE_URL": c.url(), "PAWL_MODEL_NAME": modelName,
+			"HOME": filepath.Join(c.Dir, "home"), "PAWL_MODEL_KIND": c.Provider, "PAWL_MODEL_API": c.API,
+			"PAWL_MODEL_BASE_URL": c.url(), "PAWL_MODEL_NAME": modelName,
 			"PAWL_MODEL_KEY_FILE": filepath.Join(c.Dir, "key"), "PAWL_MAX_FIXES": strconv.Itoa(c.fixes),
 		},
 	})

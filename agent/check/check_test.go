@@ -130,7 +130,8 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []Stage
-			o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: dir, Go: true, Box: quietBox{}, Report: func(s Stage) { got = append(got, s) }}
+			o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: dir, Go: true, Box: quietBox{},
+				Report: func(s Stage) { got = append(got, s) }}
 			play := &acting{t: t, s: sampleFor(o), spoil: map[string]bool{spoil: true}}
 			o.Pawl = play.call
 			failed, err := Run(t.Context(), o)
@@ -160,12 +161,14 @@ func TestRun(t *testing.T) {
 // TestWhatPawlSays shows what pawl itself complained of.
 func TestWhatPawlSays(t *testing.T) {
 	var got []Stage
-	o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: t.TempDir(), Box: quietBox{}, Report: func(s Stage) { got = append(got, s) }}
+	o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: t.TempDir(), Box: quietBox{},
+		Report: func(s Stage) { got = append(got, s) }}
 	play := &acting{t: t, s: sampleFor(o), spoil: map[string]bool{"status": true, "silent": true}}
 	o.Pawl = play.call
 	failed, err := Run(t.Context(), o)
 	last := got[len(got)-1]
-	if err != nil || failed != Proven || pawl.CodeOf(last.Err) != pawl.CodeModel || !strings.Contains(last.Err.Error(), "the model is gone") || !slices.Equal(last.Said, []string{"I mend it."}) {
+	if err != nil || failed != Proven || pawl.CodeOf(last.Err) != pawl.CodeModel ||
+		!strings.Contains(last.Err.Error(), "the model is gone") || !slices.Equal(last.Said, []string{"I mend it."}) {
 		t.Errorf("%s %v %+v", failed, err, last)
 	}
 }
@@ -198,7 +201,8 @@ func TestQuiet(t *testing.T) {
 // TestCanceled is an interrupt, which is no verdict.
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: t.TempDir(), Box: quietBox{}, Report: func(s Stage) { t.Errorf("%+v", s) }}
+	o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: t.TempDir(), Box: quietBox{},
+		Report: func(s Stage) { t.Errorf("%+v", s) }}
 	o.Pawl = func(context.Context, Call) int { cancel(); return 130 }
 	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Error(err)

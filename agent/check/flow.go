@@ -57,7 +57,8 @@ type flow struct {
 
 // honest has the agent mend the fault.
 func (c *checker) honest(ctx context.Context) error {
-	f := &flow{checker: c, sessions: map[string]bool{}, left: []string{Planned, Edited, Refused, Mended, Proven, Landed}}
+	f := &flow{checker: c, sessions: map[string]bool{}, left: []string{Planned, Edited, Refused, Mended, Proven,
+		Landed}}
 	if !c.sample.repaired {
 		f.left = []string{Planned, Edited, Proven, Landed}
 	}
@@ -75,8 +76,8 @@ func (c *checker) honest(ctx context.Context) error {
 	return nil
 }
 
-// step passes the stage that goes on, if it is the one named. What contradicts it is kept as the error instead, and nothing
-// passes any more.
+// step passes the stage that goes on, if it is the one named. What contradicts it is kept as the error instead, and
+// nothing passes any more.
 func (f *flow) step(stage string, err error, saw ...Phrase) {
 	if f.err != nil || len(f.left) == 0 || f.left[0] != stage {
 		return
@@ -171,8 +172,8 @@ func (f *flow) worked() []Phrase {
 	return append(saw, Phrase{Key: "check.saw_walls"})
 }
 
-// session says whether the repair went on with the session of the first attempt: the same one, and a model that was told of
-// what was said in it.
+// session says whether the repair went on with the session of the first attempt: the same one, and a model that was
+// told of what was said in it.
 func (f *flow) session() []Phrase {
 	if f.Kind != agent.KindACP && f.Kind != agent.KindHeadless {
 		return nil
@@ -189,7 +190,8 @@ func (f *flow) session() []Phrase {
 
 // edited says whether the file in the task's own tree is as the model wrote it, and the user's as it was.
 func (f *flow) edited(want string) error {
-	trees, _ := filepath.Glob(filepath.Join(f.checker.work, ".pawl", "worktrees", "*", f.sample.file)) // the pattern is well-formed
+	// the pattern is well-formed
+	trees, _ := filepath.Glob(filepath.Join(f.checker.work, ".pawl", "worktrees", "*", f.sample.file))
 	if len(trees) != 1 || content(trees[0]) != want {
 		return pawl.Fail(pawl.CodeModel, "check.not_edited", f.sample.file).In("check.Run")
 	}

@@ -50,10 +50,12 @@ const (
 func judged() triage.Evaluation {
 	said := []triage.Evidence{{Quote: requirement}}
 	return triage.Evaluation{
-		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{}, HighRisk: []triage.Finding{}, Why: "It is clear.",
+		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{},
+		HighRisk: []triage.Finding{}, Why: "It is clear.",
 		Dimensions: []triage.Dimension{
 			{Name: triage.Goal, Points: 3, Evidence: said}, {Name: triage.Criteria, Points: 3, Evidence: said},
-			{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2, Evidence: []triage.Evidence{}},
+			{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2,
+				Evidence: []triage.Evidence{}},
 		},
 		Factors: triage.Factors{Design: triage.DesignNone, Extent: triage.ExtentPoint},
 	}
@@ -79,7 +81,8 @@ func sampleFor(o Options) sample {
 			s.first = goUgly
 		}
 		write, read := work, work
-		write.ToolCalls = []plan.ToolCallTemplate{call("write_file", map[string]string{"path": s.file, "content": s.first})}
+		write.ToolCalls = []plan.ToolCallTemplate{call("write_file",
+			map[string]string{"path": s.file, "content": s.first})}
 		read.ToolCalls = []plan.ToolCallTemplate{call("read_file", map[string]string{"path": s.file})}
 		s.plans = map[string]string{"honest.json": planFile(write, check), "lying.json": planFile(read, check)}
 		s.honest = []string{"run", "--plan", "../honest.json", "--agent", o.Agent, "--yes"}
@@ -101,7 +104,8 @@ func answering(s scripted.Script, work plan.Step, check plan.VerificationPolicy)
 }
 
 func planFile(step plan.Step, check plan.VerificationPolicy) string {
-	return string(encode(plan.Plan{Goal: requirement, Constraints: []string{}, RiskLevel: pawl.RiskLow, Steps: []plan.Step{step}, Verification: check}))
+	return string(encode(plan.Plan{Goal: requirement, Constraints: []string{}, RiskLevel: pawl.RiskLow,
+		Steps: []plan.Step{step}, Verification: check}))
 }
 
 func call(tool string, args map[string]string) plan.ToolCallTemplate {

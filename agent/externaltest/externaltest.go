@@ -129,7 +129,8 @@ func (h *Host) make(ctx context.Context, tool, path, content, command string) (a
 	case "read_file":
 		raw, err := os.ReadFile(path)
 		sum := sha256.Sum256(raw)
-		return map[string]any{"content": string(raw), "encoding": "utf-8", "start_line": 1, "end_line": strings.Count(string(raw), "\n"), "sha256": hex.EncodeToString(sum[:])}, err
+		return map[string]any{"content": string(raw), "encoding": "utf-8", "start_line": 1,
+			"end_line": strings.Count(string(raw), "\n"), "sha256": hex.EncodeToString(sum[:])}, err
 	case "write_file":
 		return nil, os.WriteFile(path, []byte(content), 0o600)
 	case "delete_file":
@@ -225,11 +226,14 @@ func Work(t testing.TB, files map[string]string, change func(*effect.WorkSpec)) 
 			t.Fatal(err)
 		}
 	}
-	spec := effect.WorkSpec{Goal: "mend Add", Step: "s1", Plan: plan.Plan{Goal: "mend Add", Steps: []plan.Step{{StepID: "s1", Title: "Mend", Intent: "make Add add", Status: plan.Pending}}}}
+	spec := effect.WorkSpec{Goal: "mend Add", Step: "s1",
+		Plan: plan.Plan{Goal: "mend Add", Steps: []plan.Step{{StepID: "s1", Title: "Mend", Intent: "make Add add",
+			Status: plan.Pending}}}}
 	if change != nil {
 		change(&spec)
 	}
-	return effect.Effect{ID: "01J", Task: "task-1", Kind: effect.KindWork, Place: effect.Place{Workspace: dir, Tree: dir}, Spec: effect.Encode(spec)}
+	return effect.Effect{ID: "01J", Task: "task-1", Kind: effect.KindWork,
+		Place: effect.Place{Workspace: dir, Tree: dir}, Spec: effect.Encode(spec)}
 }
 
 // Result decodes a receipt's result.

@@ -30,9 +30,9 @@ const (
 	proof = "package add\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(Add(1, 2))\n\t}\n}\n"
 )
 
-// TestLive drives the real agents that scripts/agents.sh installed into the folder that PAWL_AGENTS names, against a scripted
-// model, without walls: an edit that is wrong, the repair in the same session, a lie, and a refused key. PAWL_AGENT chooses
-// one of them.
+// TestLive drives the real agents that scripts/agents.sh installed into the folder that PAWL_AGENTS names, against a
+// scripted model, without walls: an edit that is wrong, the repair in the same session, a lie, and a refused key.
+// PAWL_AGENT chooses one of them.
 func TestLive(t *testing.T) {
 	dir := os.Getenv("PAWL_AGENTS")
 	if dir == "" {
@@ -103,10 +103,12 @@ func live(t *testing.T, f agent.Found) string {
 func fixBug(path string) modeltest.Script {
 	edit := func(when, content, last string) modeltest.Branch {
 		return modeltest.Branch{When: when, Steps: []modeltest.Step{
-			{Text: "I look at it.", Calls: []modeltest.Call{{Read: path}}}, {Text: "I edit it.", Calls: []modeltest.Call{{Write: path, Content: content}}}, {Text: last},
+			{Text: "I look at it.", Calls: []modeltest.Call{{Read: path}}}, {Text: "I edit it.",
+				Calls: []modeltest.Call{{Write: path, Content: content}}}, {Text: last},
 		}}
 	}
-	return modeltest.Script{Branches: []modeltest.Branch{edit("", still, "Done, all tests pass."), edit(modeltest.Repairing, right, "Mended, all tests pass.")}}
+	return modeltest.Script{Branches: []modeltest.Branch{edit("", still, "Done, all tests pass."),
+		edit(modeltest.Repairing, right, "Mended, all tests pass.")}}
 }
 
 func content(t *testing.T, e effect.Effect) string {
@@ -136,10 +138,12 @@ func repair(t *testing.T, e effect.Effect, session string) []byte {
 	return effect.Encode(spec)
 }
 
-func ask(t *testing.T, f agent.Found, e effect.Effect, server *modeltest.Server) (effect.Receipt, effect.WorkResult, time.Duration) {
+func ask(t *testing.T, f agent.Found, e effect.Effect,
+	server *modeltest.Server) (effect.Receipt, effect.WorkResult, time.Duration) {
 	t.Helper()
 	c := agent.External{
-		Program: f.Program, Path: f.Path, Version: f.Version, Model: "mock-model", Start: externaltest.Start, Gateway: &externaltest.Gateway{URL: server.URL},
+		Program: f.Program, Path: f.Path, Version: f.Version, Model: "mock-model", Start: externaltest.Start,
+		Gateway: &externaltest.Gateway{URL: server.URL},
 		Environ: sandbox.Environ(os.Environ(), nil), Port: externaltest.Port(t), Timeout: 90 * time.Second,
 	}
 	if f.Program.Wire == wire.Gemini {

@@ -87,8 +87,8 @@ func (l *lane) answer(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	c.exchange()
 }
 
-// admit takes the token that an agent shows of its own. Another one than it was given goes nowhere: the agent was told of it by
-// something that it read, or somebody else is at work there.
+// admit takes the token that an agent shows of its own. Another one than it was given goes nowhere: the agent was told
+// of it by something that it read, or somebody else is at work there.
 func (c *call) admit() bool {
 	if c.Pass == nil {
 		return true
@@ -116,7 +116,8 @@ func (c *call) read() bool {
 	switch {
 	case errors.As(err, &tooLong):
 		refuse(c.w, c.Kind, http.StatusRequestEntityTooLarge, "the request is too long")
-		c.note(pawl.Fail(pawl.CodeModel, "agent.gateway_body", strconv.FormatInt(tooLong.Limit>>20, 10)).In("gateway.Call"))
+		c.note(pawl.Fail(pawl.CodeModel, "agent.gateway_body",
+			strconv.FormatInt(tooLong.Limit>>20, 10)).In("gateway.Call"))
 		return false
 	case err != nil:
 		refuse(c.w, c.Kind, http.StatusBadRequest, "the request did not come whole")
@@ -318,7 +319,8 @@ func (c *call) note(err error) { c.l.note(c.facts.tools, err) }
 func (c *call) judge() {
 	switch {
 	case c.meter.failed:
-		c.note(pawl.Fail(pawl.CodeEnvironment, "agent.gateway_status", strconv.Itoa(http.StatusOK), c.host).In("gateway.Call"))
+		c.note(pawl.Fail(pawl.CodeEnvironment, "agent.gateway_status", strconv.Itoa(http.StatusOK),
+			c.host).In("gateway.Call"))
 	case c.meter.sse && !c.meter.ended:
 		c.note(pawl.Fail(pawl.CodeEnvironment, "agent.gateway_cut", c.host).In("gateway.Call"))
 	case c.asksModel():
@@ -347,18 +349,20 @@ func (c *call) problem(resp *http.Response) {
 	_, _ = c.w.Write(raw)
 }
 
-// judgeProblem notes what an error of the provider means for the work. What no repetition mends ends it at once: an agent would ask
-// again and again, and none of it is a fault of the work.
+// judgeProblem notes what an error of the provider means for the work. What no repetition mends ends it at once: an
+// agent would ask again and again, and none of it is a fault of the work.
 func (c *call) judgeProblem(resp *http.Response, raw []byte) {
 	status := resp.StatusCode
 	code, key, args, last := pawl.CodeEnvironment, "agent.gateway_status", []any{strconv.Itoa(status), c.host}, false
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		code, key, args, last = pawl.CodeLogin, "agent.gateway_key", []any{c.host}, c.Pass == nil || status == http.StatusForbidden
+		code, key, args, last = pawl.CodeLogin, "agent.gateway_key", []any{c.host}, c.Pass == nil ||
+			status == http.StatusForbidden
 		if c.Pass != nil {
 			key, args = "agent.gateway_login", []any{c.host, strconv.Itoa(status)}
 		}
-	case status == http.StatusPaymentRequired || spent().Match(raw) || status == http.StatusTooManyRequests && long(resp.Header.Get("Retry-After")):
+	case status == http.StatusPaymentRequired || spent().Match(raw) || status == http.StatusTooManyRequests &&
+		long(resp.Header.Get("Retry-After")):
 		key, args, last = "agent.gateway_spent", []any{c.host}, true
 	case status == http.StatusTooManyRequests:
 		key, args = "agent.gateway_rate", []any{c.host}

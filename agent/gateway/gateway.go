@@ -1,13 +1,13 @@
 // Package gateway is the way to their models for agents that bring their own program. Such an agent runs behind walls
-// without network and without keys; what it takes for a provider's endpoint is a Gateway, served on a listener inside its
-// walls. The gateway puts the real key in the place of the agent's, sets the worst cost of each call aside before it is
-// sent, reads what the call did cost from the answer as it passes, and settles it exactly once, also when the agent hangs up
-// or the stream is cut.
+// without network and without keys; what it takes for a provider's endpoint is a Gateway, served on a listener inside
+// its walls. The gateway puts the real key in the place of the agent's, sets the worst cost of each call aside before
+// it is sent, reads what the call did cost from the answer as it passes, and settles it exactly once, also when the
+// agent hangs up or the stream is cut.
 //
-// Requests and answers pass as they are, byte by byte and without delay. What does not ask a model for an answer, for the
-// price of one, or for the names of models is refused, and so is what hides its cost from the gateway (stored conversations,
-// work in the background, keys that two readers would read differently) or has the provider reach places of the caller's
-// choice.
+// Requests and answers pass as they are, byte by byte and without delay. What does not ask a model for an answer, for
+// the price of one, or for the names of models is refused, and so is what hides its cost from the gateway (stored
+// conversations, work in the background, keys that two readers would read differently) or has the provider reach places
+// of the caller's choice.
 //
 // What cannot be promised: a provider that is granted is told whatever the agent tells it.
 package gateway
@@ -34,10 +34,11 @@ type Provider struct {
 	Kind wire.Provider
 	// URL is the endpoint's base: with the version for OpenAI (https://api.openai.com/v1), without it for the others.
 	URL string
-	// Key returns the key, "" for an endpoint that wants none. It is asked before each call, and what it returns is kept no
-	// longer than the call. Nil sends no key.
+	// Key returns the key, "" for an endpoint that wants none. It is asked before each call, and what it returns is
+	// kept no longer than the call. Nil sends no key.
 	Key func() (string, error)
-	// Pass, when not nil, lets the agent show a token of its own instead, which goes on as it is. Key is not asked then.
+	// Pass, when not nil, lets the agent show a token of its own instead, which goes on as it is. Key is not asked
+	// then.
 	Pass Pass
 	// Unpriced leaves the money of every call unknown, where nobody is charged for calls by their price.
 	Unpriced bool
@@ -45,8 +46,8 @@ type Provider struct {
 	CAFile string
 	// Proxy chooses a proxy for a request; nil follows the environment of pawl.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Hosted lets the agent use tools that the provider runs itself: they reach the internet, outside every policy of pawl,
-	// and cost more than tokens.
+	// Hosted lets the agent use tools that the provider runs itself: they reach the internet, outside every policy of
+	// pawl, and cost more than tokens.
 	Hosted bool
 	// Transport makes the exchanges, the network unless set.
 	Transport http.RoundTripper
@@ -56,8 +57,9 @@ type Provider struct {
 type Pass interface {
 	// Accepts reports whether a token is that one. No other token goes anywhere.
 	Accepts(token string) bool
-	// Refused is told that the provider did not accept the token. It returns nil when the agent has another one by now, or can be
-	// started with one, and otherwise the error that ends the lane. The agent is told of the refusal afterwards.
+	// Refused is told that the provider did not accept the token. It returns nil when the agent has another one by now,
+	// or can be started with one, and otherwise the error that ends the lane. The agent is told of the refusal
+	// afterwards.
 	Refused(ctx context.Context, token string) error
 }
 
@@ -66,8 +68,8 @@ type Limits struct {
 	Body  int64 // bytes of a request: 16 MB
 	Reply int64 // bytes of an answer: 64 MB
 	Calls int   // calls at one time, further ones wait: 16
-	// First is how long the first byte of an answer may take, 5 min; Idle how long an answer may pause, and the agent in
-	// reading it, 90 s; Whole how long an exchange may last, 30 min.
+	// First is how long the first byte of an answer may take, 5 min; Idle how long an answer may pause, and the agent
+	// in reading it, 90 s; Whole how long an exchange may last, 30 min.
 	First, Idle, Whole time.Duration
 }
 
@@ -79,8 +81,8 @@ type Config struct {
 	Price func(model string, u effect.Usage) effect.Usage
 	// MaxOut is how many tokens a model answers with at most when a request does not say; nil or 0 is 32,000.
 	MaxOut func(model string) int64
-	// Record, when not nil, is told of every exchange with an endpoint once it is over, without keys. It is called from many
-	// goroutines.
+	// Record, when not nil, is told of every exchange with an endpoint once it is over, without keys. It is called from
+	// many goroutines.
 	Record func(Exchange)
 	Limits Limits
 }
@@ -103,7 +105,8 @@ type provider struct {
 	err       error
 }
 
-// New returns a gateway. A malformed provider is found when it is called, so that wiring one up costs and breaks nothing.
+// New returns a gateway. A malformed provider is found when it is called, so that wiring one up costs and breaks
+// nothing.
 func New(c Config) *Gateway {
 	l := &c.Limits
 	l.Body, l.Reply = or(l.Body, 16<<20), or(l.Reply, 64<<20)
@@ -133,7 +136,8 @@ func (g *Gateway) Route(ctx context.Context, host effect.Host, name string) (age
 	if len(g.providers) == 0 {
 		return nil, pawl.Fail(pawl.CodeInvalid, "agent.no_model").In("gateway.Lane")
 	}
-	return &lane{g: g, ctx: ctx, host: host, agent: name, free: make(chan struct{}, g.config.Limits.Calls), load: newLoad(g.config.Limits.Body)}, nil
+	return &lane{g: g, ctx: ctx, host: host, agent: name, free: make(chan struct{}, g.config.Limits.Calls),
+		load: newLoad(g.config.Limits.Body)}, nil
 }
 
 // ready makes the provider's connections possible, once.

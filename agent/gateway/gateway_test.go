@@ -37,13 +37,15 @@ func TestMain(m *testing.M) {
 		runLoad(at)
 		return
 	}
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
 		// A server lets a connection linger that it closes with something unread.
 		goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
 func TestEveryFormPassesAsItIsAndIsPaidFor(t *testing.T) {
-	script := modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "I will look.", Calls: []modeltest.Call{{Run: "ls"}}, In: 321, Out: 45}}}}}
+	script := modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "I will look.",
+		Calls: []modeltest.Call{{Run: "ls"}}, In: 321, Out: 45}}}}}
 	for _, w := range wires() {
 		t.Run(w.name, func(t *testing.T) {
 			srv := modeltest.Go(t, script)
@@ -71,7 +73,8 @@ func TestEveryFormPassesAsItIsAndIsPaidFor(t *testing.T) {
 			if cost != (effect.Usage{Requests: 1, InTokens: 321, OutTokens: 45, MicroUSD: 771}) {
 				t.Errorf("cost %+v", cost)
 			}
-			if most := r.host.reserved[0]; most.OutTokens != 500 || most.InTokens < 20 || most.MicroUSD != most.InTokens+5000 {
+			if most := r.host.reserved[0]; most.OutTokens != 500 || most.InTokens < 20 ||
+				most.MicroUSD != most.InTokens+5000 {
 				t.Errorf("reserved %+v", most)
 			}
 			if r.lane.Usage() != cost || r.lane.Err() != nil {
@@ -144,7 +147,8 @@ func TestWhatIsPassedOn(t *testing.T) {
 		{"GET", "/openai/v1/models?limit=5&key=x", "/v1/models?limit=5", "Authorization", "Bearer " + realKey},
 		{"GET", "/openai/models/org/name:free", "/v1/models/org/name:free", "Authorization", "Bearer " + realKey},
 		{"GET", "/anthropic/v1/models", "/v1/models", "X-Api-Key", realKey},
-		{"POST", "/anthropic/v1/messages/count_tokens?beta=true", "/v1/messages/count_tokens?beta=true", "Anthropic-Version", "2023-06-01"},
+		{"POST", "/anthropic/v1/messages/count_tokens?beta=true", "/v1/messages/count_tokens?beta=true",
+			"Anthropic-Version", "2023-06-01"},
 		{"GET", "/gemini/v1beta/models?pageSize=9", "/v1beta/models?pageSize=9", "X-Goog-Api-Key", realKey},
 		{"POST", "/gemini/v1beta/models/m-1:countTokens", "/v1beta/models/m-1:countTokens", "X-Goog-Api-Key", realKey},
 	} {
@@ -156,7 +160,8 @@ func TestWhatIsPassedOn(t *testing.T) {
 		if resp.StatusCode != 200 || uri != c.uri || got.Get(c.header) != c.value {
 			t.Errorf("%s %s: %d, sent to %s with %v", c.method, c.path, resp.StatusCode, uri, got)
 		}
-		if resp.Header.Get("Set-Cookie") != "" || resp.Header.Get("X-Other") != "" || resp.Header.Get("X-Ratelimit-Remaining") != "7" {
+		if resp.Header.Get("Set-Cookie") != "" || resp.Header.Get("X-Other") != "" ||
+			resp.Header.Get("X-Ratelimit-Remaining") != "7" {
 			t.Errorf("answered with %v", resp.Header)
 		}
 		if strings.Contains(fmt.Sprint(got), "dummy") || got.Get("X-Forwarded-For") != "" {
@@ -172,15 +177,22 @@ func TestRefusesEverythingElse(t *testing.T) {
 	r := serve(t, gateway.Config{Providers: providers(at)})
 	for _, c := range []struct{ method, path, shape string }{
 		{"GET", "/", "message"}, {"GET", "/other/v1/models", "message"}, {"CONNECT", "/openai/v1/models", "message"},
-		{"POST", "/openai/v1/embeddings", "permission_error"}, {"POST", "/openai/v1/files", "permission_error"}, {"DELETE", "/openai/v1/models/x", "permission_error"},
-		{"GET", "/openai/v1/responses/resp_1", "permission_error"}, {"POST", "/openai/v1/../v1/chat/completions", "permission_error"},
-		{"POST", "/openai/v1/chat%2Fcompletions/x", "permission_error"}, {"POST", "/openai/v1/messages", "permission_error"},
-		{"POST", "/anthropic/v1/messages/batches", "permission_error"}, {"POST", "/anthropic/v1/files", "permission_error"}, {"GET", "/anthropic/v1/messages", "permission_error"},
-		{"POST", "/gemini/v1beta/models/m:batchGenerateContent", "PERMISSION_DENIED"}, {"POST", "/gemini/v1beta/cachedContents", "PERMISSION_DENIED"},
-		{"POST", "/gemini/v1beta/models/../files/m:generateContent", "PERMISSION_DENIED"}, {"POST", "/gemini/upload/v1beta/files", "PERMISSION_DENIED"},
+		{"POST", "/openai/v1/embeddings", "permission_error"}, {"POST", "/openai/v1/files", "permission_error"},
+		{"DELETE", "/openai/v1/models/x", "permission_error"},
+		{"GET", "/openai/v1/responses/resp_1", "permission_error"}, {"POST", "/openai/v1/../v1/chat/completions",
+			"permission_error"},
+		{"POST", "/openai/v1/chat%2Fcompletions/x", "permission_error"}, {"POST", "/openai/v1/messages",
+			"permission_error"},
+		{"POST", "/anthropic/v1/messages/batches", "permission_error"}, {"POST", "/anthropic/v1/files",
+			"permission_error"}, {"GET", "/anthropic/v1/messages", "permission_error"},
+		{"POST", "/gemini/v1beta/models/m:batchGenerateContent", "PERMISSION_DENIED"}, {"POST",
+			"/gemini/v1beta/cachedContents", "PERMISSION_DENIED"},
+		{"POST", "/gemini/v1beta/models/../files/m:generateContent", "PERMISSION_DENIED"}, {"POST",
+			"/gemini/upload/v1beta/files", "PERMISSION_DENIED"},
 	} {
 		status, body, err := r.do(c.method, c.path, `{"model":"mock-model"}`)
-		if status != 403 && c.method != "CONNECT" || err != nil || c.method != "CONNECT" && (!strings.Contains(body, c.shape) || !json.Valid([]byte(body))) {
+		if status != 403 && c.method != "CONNECT" || err != nil || c.method != "CONNECT" &&
+			(!strings.Contains(body, c.shape) || !json.Valid([]byte(body))) {
 			t.Errorf("%s %s: %d %s %v", c.method, c.path, status, body, err)
 		}
 	}
@@ -194,7 +206,8 @@ func TestACallThatDoesNotFitIsNotMade(t *testing.T) {
 	srv := modeltest.Go(t, modeltest.Liar())
 	for _, w := range wires() {
 		r := serve(t, gateway.Config{Providers: providers(srv.URL)})
-		r.host.refuse = pawl.Fail(pawl.CodeBudget, "kernel.budget_used", "run:RUN-1", "USD", "0.0100", "0.0000", "0.1000")
+		r.host.refuse = pawl.Fail(pawl.CodeBudget, "kernel.budget_used", "run:RUN-1", "USD", "0.0100", "0.0000",
+			"0.1000")
 		status, body, err := r.do("POST", w.path, w.body)
 		want := 402
 		if w.form == wire.Responses {
@@ -232,11 +245,13 @@ func (e endsWith) Read([]byte) (int, error) { return 0, e.error }
 
 func streamOf(raw []byte, end error) *http.Response {
 	h := http.Header{"Content-Type": {"text/event-stream"}}
-	return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(io.MultiReader(bytes.NewReader(raw), endsWith{end})), ContentLength: -1}
+	return &http.Response{StatusCode: 200, Header: h,
+		Body: io.NopCloser(io.MultiReader(bytes.NewReader(raw), endsWith{end})), ContentLength: -1}
 }
 
 func TestEveryCutIsSettledAndSeen(t *testing.T) {
-	tools := map[wire.Form]string{wire.Chat: "run_terminal_cmd", wire.Responses: "run_terminal_cmd", wire.Messages: "Bash", wire.Gemini: "run_shell_command"}
+	tools := map[wire.Form]string{wire.Chat: "run_terminal_cmd", wire.Responses: "run_terminal_cmd",
+		wire.Messages: "Bash", wire.Gemini: "run_shell_command"}
 	for i, w := range wires() {
 		if i%2 == 1 {
 			continue
@@ -253,7 +268,10 @@ func TestEveryCutIsSettledAndSeen(t *testing.T) {
 			ps := providers("http://model.test")
 			at := 0
 			for name, p := range ps {
-				p.Transport = tripper(func(*http.Request) (*http.Response, error) { return streamOf(whole[:at], io.ErrUnexpectedEOF), nil })
+				p.Transport = tripper(func(*http.Request) (*http.Response,
+					error) {
+					return streamOf(whole[:at], io.ErrUnexpectedEOF), nil
+				})
 				ps[name] = p
 			}
 			r := serve(t, gateway.Config{Providers: ps})
@@ -307,7 +325,8 @@ func TestNothingIsHeldBack(t *testing.T) {
 	r := serve(t, gateway.Config{Providers: providers(at)})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	resp, err := http.DefaultClient.Do(r.request("POST", "/openai/v1/chat/completions", `{"model":"mock-model","stream":true}`).WithContext(ctx))
+	resp, err := http.DefaultClient.Do(r.request("POST", "/openai/v1/chat/completions",
+		`{"model":"mock-model","stream":true}`).WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +370,8 @@ func TestTheAgentHangsUp(t *testing.T) {
 	})
 	r := serve(t, gateway.Config{Providers: providers(at)})
 	ctx, cancel := context.WithCancel(context.Background())
-	resp, err := http.DefaultClient.Do(r.request("POST", "/openai/v1/chat/completions", `{"model":"mock-model","stream":true}`).WithContext(ctx))
+	resp, err := http.DefaultClient.Do(r.request("POST", "/openai/v1/chat/completions",
+		`{"model":"mock-model","stream":true}`).WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +427,8 @@ func TestTheKeyIsNowhere(t *testing.T) {
 	var file bytes.Buffer
 	rec := agent.NewRecorder[gateway.Exchange](&file)
 	r := serve(t, gateway.Config{Providers: providers(at), Record: rec.Record})
-	status, body, err := r.do("POST", "/openai/v1/chat/completions", `{"model":"mock-model","messages":[{"content":"I found `+realKey+` somewhere"}]}`)
+	status, body, err := r.do("POST", "/openai/v1/chat/completions",
+		`{"model":"mock-model","messages":[{"content":"I found `+realKey+` somewhere"}]}`)
 	if status != 401 || err != nil || !strings.Contains(body, "[key]") {
 		t.Fatalf("%d %s %v", status, body, err)
 	}
@@ -418,7 +439,8 @@ func TestTheKeyIsNowhere(t *testing.T) {
 	if !strings.Contains(file.String(), "[key]") {
 		t.Fatal(file.String())
 	}
-	for what, text := range map[string]string{"answer": body, "error": fmt.Sprintf("%v %#v", r.lane.Err(), r.lane.Err()), "recording": file.String()} {
+	for what, text := range map[string]string{"answer": body,
+		"error": fmt.Sprintf("%v %#v", r.lane.Err(), r.lane.Err()), "recording": file.String()} {
 		if strings.Contains(text, realKey) {
 			t.Errorf("the key is in the %s: %s", what, text)
 		}
@@ -433,7 +455,8 @@ func TestTheKeyIsNowhere(t *testing.T) {
 	r = serve(t, gateway.Config{Providers: ps})
 	_, body, _ = r.do("POST", "/openai/v1/chat/completions", `{"model":"mock-model"}`)
 	r.stop()
-	if text := body + fmt.Sprintf("%v %+v", r.lane.Err(), r.kept); strings.Contains(text, "secretword") || !strings.Contains(text, "no such proxy") {
+	if text := body + fmt.Sprintf("%v %+v", r.lane.Err(), r.kept); strings.Contains(text, "secretword") ||
+		!strings.Contains(text, "no such proxy") {
 		t.Error(text)
 	}
 }
@@ -471,13 +494,16 @@ func TestFailuresOfTheEndpoint(t *testing.T) {
 		{"broken", answers(503), 503, pawl.CodeEnvironment, "agent.gateway_status", true},
 		{"forbidden", answers(403), 403, pawl.CodeLogin, "agent.gateway_key", true},
 		{"not found", answers(404), 404, pawl.CodeEnvironment, "agent.gateway_status", true},
-		{"elsewhere", answers(307, "Location", "http://127.0.0.1:1/"), 502, pawl.CodeModel, "agent.gateway_status", true},
+		{"elsewhere", answers(307, "Location", "http://127.0.0.1:1/"), 502, pawl.CodeModel, "agent.gateway_status",
+			true},
 		{"too long", long, 200, pawl.CodeModel, "agent.gateway_reply", false},
 		{"no URL", "ftp://x", 502, pawl.CodeInvalid, "agent.gateway_url", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := serve(t, gateway.Config{Providers: providers(c.at), Limits: gateway.Limits{First: time.Second, Reply: 4000}})
-			resp, err := http.DefaultClient.Do(r.request("POST", "/openai/v1/chat/completions", `{"model":"mock-model"}`))
+			r := serve(t, gateway.Config{Providers: providers(c.at),
+				Limits: gateway.Limits{First: time.Second, Reply: 4000}})
+			resp, err := http.DefaultClient.Do(r.request("POST", "/openai/v1/chat/completions",
+				`{"model":"mock-model"}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -506,7 +532,8 @@ func TestFailuresOfTheEndpoint(t *testing.T) {
 	}
 }
 
-// TestEnoughIsEnough: a provider that answers with errors again and again ends the work, and one that gets over them does not.
+// TestEnoughIsEnough: a provider that answers with errors again and again ends the work, and one that gets over them
+// does not.
 func TestEnoughIsEnough(t *testing.T) {
 	for _, c := range []struct {
 		times int
@@ -537,8 +564,8 @@ func (p pass) Accepts(token string) bool { return token == p.token }
 
 func (p pass) Refused(_ context.Context, token string) error { return p.refused(token) }
 
-// TestATokenOfItsOwn: the agent's token goes on as it is, with the headers that belong to it, and no other one does; a refusal is
-// told to who can renew it before it is told to the agent; and the token is in no recording.
+// TestATokenOfItsOwn: the agent's token goes on as it is, with the headers that belong to it, and no other one does; a
+// refusal is told to who can renew it before it is told to the agent; and the token is in no recording.
 func TestATokenOfItsOwn(t *testing.T) {
 	const mine = "tok-the-agents-own-token"
 	var seen []http.Header
@@ -546,16 +573,18 @@ func TestATokenOfItsOwn(t *testing.T) {
 	at := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.Header.Clone())
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, `{"usage":{"input_tokens":3,"output_tokens":2},"say":"`+mine+`","query":"`+r.URL.RawQuery+`"}`)
+		_, _ = io.WriteString(w, `{"usage":{"input_tokens":3,"output_tokens":2},"say":"`+mine+`","query":"`+
+			r.URL.RawQuery+`"}`)
 	})
 	var told []string
-	p := gateway.Provider{Kind: wire.OpenAI, URL: at, Key: key, Unpriced: true, Pass: pass{mine, func(token string) error {
-		told = append(told, token)
-		if len(told) > 1 {
-			return pawl.Fail(pawl.CodeLogin, "login.refused", "codex", "codex login")
-		}
-		return nil
-	}}}
+	p := gateway.Provider{Kind: wire.OpenAI, URL: at, Key: key, Unpriced: true,
+		Pass: pass{mine, func(token string) error {
+			told = append(told, token)
+			if len(told) > 1 {
+				return pawl.Fail(pawl.CodeLogin, "login.refused", "codex", "codex login")
+			}
+			return nil
+		}}}
 	r := serve(t, gateway.Config{Providers: map[string]gateway.Provider{"own": p}})
 	ask := func(tokens ...string) int {
 		req := r.request("POST", "/own/v1/responses?client_version=1&key=x", `{"model":"mock-model","input":"hello"}`)
@@ -573,7 +602,8 @@ func TestATokenOfItsOwn(t *testing.T) {
 		_, _ = io.ReadAll(resp.Body)
 		return resp.StatusCode
 	}
-	for _, other := range [][]string{nil, {"Bearer other"}, {"Bearer " + mine + "x"}, {"Basic " + mine}, {"Bearer " + mine, "Bearer other"}} {
+	for _, other := range [][]string{nil, {"Bearer other"}, {"Bearer " + mine + "x"}, {"Basic " + mine},
+		{"Bearer " + mine, "Bearer other"}} {
 		if got := ask(other...); got != 403 || len(seen) > 0 {
 			t.Fatalf("%v: status %d, %d went out", other, got, len(seen))
 		}
@@ -582,7 +612,8 @@ func TestATokenOfItsOwn(t *testing.T) {
 		t.Fatalf("status %d", got)
 	}
 	h := seen[0]
-	if h.Get("Authorization") != "Bearer "+mine || h.Get("Chatgpt-Account-Id") != "acc" || h.Get("X-Openai-Internal-X") != "y" || h.Get("Cookie") != "" || h.Get("X-Api-Key") != "" {
+	if h.Get("Authorization") != "Bearer "+mine || h.Get("Chatgpt-Account-Id") != "acc" ||
+		h.Get("X-Openai-Internal-X") != "y" || h.Get("Cookie") != "" || h.Get("X-Api-Key") != "" {
 		t.Errorf("%v", h)
 	}
 	if cost := r.host.check(t, 1); !cost.Unpriced || cost.MicroUSD != 0 || cost.InTokens == 0 {
@@ -590,13 +621,15 @@ func TestATokenOfItsOwn(t *testing.T) {
 	}
 	for i, want := range []bool{false, true} {
 		status = http.StatusUnauthorized
-		if got := ask("Bearer " + mine); got != 401 || (r.lane.Refused() != nil) != want || len(told) != i+1 || told[i] != mine {
+		if got := ask("Bearer " + mine); got != 401 || (r.lane.Refused() != nil) != want || len(told) != i+1 ||
+			told[i] != mine {
 			t.Errorf("status %d, told %v, ended: %v", got, told, r.lane.Refused())
 		}
 	}
 	r.stop()
 	raw, _ := json.Marshal(r.kept)
-	if len(r.kept) != 3 || strings.Contains(string(raw), mine) || !strings.Contains(string(raw), "client_version=1") || strings.Contains(string(raw), "key=x") {
+	if len(r.kept) != 3 || strings.Contains(string(raw), mine) || !strings.Contains(string(raw), "client_version=1") ||
+		strings.Contains(string(raw), "key=x") {
 		t.Errorf("%s", raw)
 	}
 }
@@ -675,19 +708,24 @@ func TestCallsAtOneTimeAndLongRequests(t *testing.T) {
 	}
 	r.host.check(t, 40)
 	r = serve(t, gateway.Config{Providers: providers(at), Limits: gateway.Limits{Body: 1000}})
-	if status, body, _ := r.do("POST", "/openai/v1/chat/completions", long); status != 413 || !json.Valid([]byte(body)) {
+	if status, body, _ := r.do("POST", "/openai/v1/chat/completions", long); status != 413 ||
+		!json.Valid([]byte(body)) {
 		t.Errorf("%d %s", status, body)
 	}
 	r.host.check(t, 0)
 }
 
 func TestCertificatesAndProxies(t *testing.T) {
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"data":[]}`) }))
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_,
+			_ = io.WriteString(w, `{"data":[]}`)
+	}))
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 	srv.StartTLS()
 	defer srv.Close()
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]int{"": 502, ca: 200, ca + ".none": 502} {
@@ -714,7 +752,8 @@ func TestCertificatesAndProxies(t *testing.T) {
 }
 
 func TestLanes(t *testing.T) {
-	if _, err := gateway.New(gateway.Config{}).Route(context.Background(), &host{}, "x"); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := gateway.New(gateway.Config{}).Route(context.Background(), &host{},
+		"x"); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("a gateway to nowhere: %v", err)
 	}
 	g := gateway.New(gateway.Config{Providers: providers("http://127.0.0.1:1")})
@@ -722,7 +761,8 @@ func TestLanes(t *testing.T) {
 		t.Error("a lane without a host")
 	}
 	l, err := g.Route(context.Background(), &host{}, "x")
-	if err != nil || l.URL("gemini") != "/gemini" || l.URL("other") != "" || l.Err() != nil || l.Usage() != (effect.Usage{}) {
+	if err != nil || l.URL("gemini") != "/gemini" || l.URL("other") != "" || l.Err() != nil ||
+		l.Usage() != (effect.Usage{}) {
 		t.Errorf("%v %q %q", err, l.URL("gemini"), l.URL("other"))
 	}
 	// A lane ends with the effect that it was made for.

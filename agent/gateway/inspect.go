@@ -27,11 +27,12 @@ const maxCount = 100_000_000
 // errHidden refuses what would cost more than can be seen.
 var errHidden = errors.New("asks for something whose cost or reach cannot be seen here")
 
-// hidden are members of a request that name what is stored elsewhere, or work that goes on when nobody looks, or servers
-// that the provider is to talk to.
+// hidden are members of a request that name what is stored elsewhere, or work that goes on when nobody looks, or
+// servers that the provider is to talk to.
 var hidden = []string{"background", "previousresponseid", "conversation", "prompt", "cachedcontent", "mcpservers"}
 
-// plain is a name as the loosest reader takes it: without its case, and without the underscores that some may leave out.
+// plain is a name as the loosest reader takes it: without its case, and without the underscores that some may leave
+// out.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 // inspect reads the facts. A request that has two members of the same plain name says different things to different
@@ -81,7 +82,8 @@ func inspect(t target, body []byte) (facts, error) {
 	return f, err
 }
 
-// toolsOfInput looks for tools among the items of a conversation, where newer models are offered them in an item of its own.
+// toolsOfInput looks for tools among the items of a conversation, where newer models are offered them in an item of its
+// own.
 func toolsOfInput(t target, value json.RawMessage) (found bool, err error) {
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) != nil {
@@ -122,13 +124,14 @@ func most(to *int64, value json.RawMessage) error {
 }
 
 // ownTypes are the tools that the agent runs itself, by the beginnings of their types; "" is one without a type.
-var ownTypes = []string{"function", "custom", "namespace", "local_shell", "apply_patch", "computer", "bash", "text_editor", "memory", "tool_search_tool"}
+var ownTypes = []string{"function", "custom", "namespace", "local_shell", "apply_patch", "computer", "bash",
+	"text_editor", "memory", "tool_search_tool"}
 
 // maxDepth is how deep tools may lie in tools; one form has one such level.
 const maxDepth = 2
 
-// hosted refuses every tool that is not known to be run by the agent itself: the provider would run it, and reach places of
-// the agent's choice.
+// hosted refuses every tool that is not known to be run by the agent itself: the provider would run it, and reach
+// places of the agent's choice.
 func hosted(k wire.Provider, value json.RawMessage, depth int) error {
 	if empty(value) {
 		return nil
@@ -163,7 +166,8 @@ func hosted(k wire.Provider, value json.RawMessage, depth int) error {
 		if err != nil {
 			return err
 		}
-		own := slices.ContainsFunc(ownTypes, func(p string) bool { return k != wire.Google && strings.HasPrefix(kind, p) })
+		own := slices.ContainsFunc(ownTypes,
+			func(p string) bool { return k != wire.Google && strings.HasPrefix(kind, p) })
 		if kind != "" && !own && !(inside && kind == "web_search") {
 			return fmt.Errorf("a tool of type %q %w", kind, errHidden)
 		}
@@ -203,7 +207,8 @@ func members(raw []byte, see func(name string, value json.RawMessage) error) err
 	return nil
 }
 
-// What an image or another file in base64 counts at most, and how long a run of its letters has to be to be taken for one.
+// What an image or another file in base64 counts at most, and how long a run of its letters has to be to be taken for
+// one.
 const (
 	fileTokens = 3000
 	fileRun    = 4096

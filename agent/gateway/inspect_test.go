@@ -24,16 +24,21 @@ func TestInspect(t *testing.T) {
 		hidden, hosted bool
 	}{
 		{name: "plain", body: `{"model":"a","max_tokens":5}`, want: "a", out: 5, n: 1},
-		{name: "largest bound", body: `{"model":"a","max_tokens":5,"max_completion_tokens":7,"n":3}`, want: "a", out: 7, n: 3},
+		{name: "largest bound", body: `{"model":"a","max_tokens":5,"max_completion_tokens":7,"n":3}`, want: "a", out: 7,
+			n: 3},
 		{name: "no bound", body: `{"model":"a","max_tokens":null}`, want: "a", n: 1},
-		{name: "gemini", kind: wire.Google, model: "g", body: `{"model":"b","generationConfig":{"maxOutputTokens":9,"candidateCount":2}}`, want: "g", out: 9, n: 2},
-		{name: "gemini, other spelling", kind: wire.Google, model: "g", body: `{"generation_config":{"max_output_tokens":9}}`, want: "g", out: 9, n: 1},
+		{name: "gemini", kind: wire.Google, model: "g",
+			body: `{"model":"b","generationConfig":{"maxOutputTokens":9,"candidateCount":2}}`, want: "g", out: 9, n: 2},
+		{name: "gemini, other spelling", kind: wire.Google, model: "g",
+			body: `{"generation_config":{"max_output_tokens":9}}`, want: "g", out: 9, n: 1},
 		{name: "loose reader", body: `{"MODEL":"a","Max_Tokens":5}`, want: "a", out: 5, n: 1},
 		{name: "same key", body: `{"model":"cheap","model":"dear"}`},
 		{name: "same key but for case", body: `{"model":"cheap","Model":"dear"}`},
 		{name: "same key but for escapes", body: `{"model":"cheap","mod\u0065l":"dear"}`},
-		{name: "two spellings", kind: wire.Google, model: "g", body: `{"generationConfig":{},"generation_config":{"max_output_tokens":9}}`},
-		{name: "same key inside", kind: wire.Google, model: "g", body: `{"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9}}`},
+		{name: "two spellings", kind: wire.Google, model: "g",
+			body: `{"generationConfig":{},"generation_config":{"max_output_tokens":9}}`},
+		{name: "same key inside", kind: wire.Google, model: "g",
+			body: `{"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9}}`},
 		{name: "no model", body: `{"messages":[]}`},
 		{name: "no object", body: `["model"]`},
 		{name: "no JSON", body: `{"model":"a"`},
@@ -44,26 +49,40 @@ func TestInspect(t *testing.T) {
 		{name: "huge", body: `{"model":"a","max_tokens":1e300}`},
 		{name: "number as text", body: `{"model":"a","max_tokens":"5"}`},
 		{name: "background", body: `{"model":"a","background":true}`, hidden: true},
-		{name: "no background", body: `{"model":"a","background":false,"previous_response_id":null,"mcp_servers":[]}`, want: "a", n: 1},
+		{name: "no background", body: `{"model":"a","background":false,"previous_response_id":null,"mcp_servers":[]}`,
+			want: "a", n: 1},
 		{name: "stored conversation", body: `{"model":"a","previous_response_id":"r"}`, hidden: true},
 		{name: "stored content", kind: wire.Google, model: "g", body: `{"cachedContent":"c"}`, hidden: true},
-		{name: "servers", kind: wire.Anthropic, body: `{"model":"a","mcp_servers":[{"url":"http://x"}]}`, hidden: true, hosted: true},
+		{name: "servers", kind: wire.Anthropic, body: `{"model":"a","mcp_servers":[{"url":"http://x"}]}`, hidden: true,
+			hosted: true},
 		{name: "own tools", body: `{"model":"a","tools":[{"type":"function","name":"x"},{"type":"custom","name":"apply_patch"},{"type":"namespace","tools":[{"type":"function"}]},{"type":"web_search","external_web_access":false}]}`, want: "a", n: 1},
-		{name: "own tools without a type", kind: wire.Anthropic, body: `{"model":"a","tools":[{"name":"Bash","input_schema":{"type":"object"}},{"type":"bash_20250124","name":"bash"}]}`, want: "a", n: 1},
+		{name: "own tools without a type", kind: wire.Anthropic,
+			body: `{"model":"a","tools":[{"name":"Bash","input_schema":{"type":"object"}},{"type":"bash_20250124","name":"bash"}]}`, want: "a", n: 1},
 		{name: "search", body: `{"model":"a","tools":[{"type":"web_search"}]}`, hidden: true, hosted: true},
-		{name: "search outside", body: `{"model":"a","tools":[{"type":"web_search","external_web_access":true}]}`, hidden: true, hosted: true},
+		{name: "search outside", body: `{"model":"a","tools":[{"type":"web_search","external_web_access":true}]}`,
+			hidden: true, hosted: true},
 		{name: "server as a tool", body: `{"model":"a","tools":[{"type":"mcp","server_url":"http://x","external_web_access":false}]}`, hidden: true, hosted: true},
-		{name: "nested", body: `{"model":"a","tools":[{"type":"namespace","tools":[{"type":"mcp"}]}]}`, hidden: true, hosted: true},
-		{name: "deep", body: `{"model":"a","tools":` + strings.Repeat(`[{"tools":`, 9) + `[]` + strings.Repeat(`}]`, 9) + `}`},
+		{name: "nested", body: `{"model":"a","tools":[{"type":"namespace","tools":[{"type":"mcp"}]}]}`, hidden: true,
+			hosted: true},
+		{name: "deep", body: `{"model":"a","tools":` + strings.Repeat(`[{"tools":`, 9) + `[]` +
+			strings.Repeat(`}]`, 9) + `}`},
 		{name: "two types", body: `{"model":"a","tools":[{"type":"function","Type":"mcp"}]}`},
-		{name: "anthropic search", kind: wire.Anthropic, body: `{"model":"a","tools":[{"type":"web_search_20250305","name":"web_search"}]}`, hidden: true, hosted: true},
-		{name: "gemini tools", kind: wire.Google, model: "g", body: `{"tools":[{"functionDeclarations":[]}]}`, want: "g", n: 1},
-		{name: "gemini search", kind: wire.Google, model: "g", body: `{"tools":[{"functionDeclarations":[]},{"google_search":{}}]}`, hidden: true, hosted: true},
+		{name: "anthropic search", kind: wire.Anthropic,
+			body: `{"model":"a","tools":[{"type":"web_search_20250305","name":"web_search"}]}`, hidden: true,
+			hosted: true},
+		{name: "gemini tools", kind: wire.Google, model: "g", body: `{"tools":[{"functionDeclarations":[]}]}`,
+			want: "g", n: 1},
+		{name: "gemini search", kind: wire.Google, model: "g",
+			body: `{"tools":[{"functionDeclarations":[]},{"google_search":{}}]}`, hidden: true, hosted: true},
 		{name: "tools among the items", body: `{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"namespace","name":"f","tools":[{"type":"custom","name":"exec"}]}]},{"type":"message"}]}`, want: "m", n: 1},
-		{name: "a hosted tool among the items", body: `{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"web_search"}]}]}`, hidden: true, hosted: true},
-		{name: "a hosted tool deep among the items", body: `{"model":"m","input":["x",{"type":"other","tools":[{"type":"namespace","tools":[{"type":"code_interpreter"}]}]}]}`, hidden: true, hosted: true},
+		{name: "a hosted tool among the items",
+			body: `{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"web_search"}]}]}`, hidden: true,
+			hosted: true},
+		{name: "a hosted tool deep among the items",
+			body: `{"model":"m","input":["x",{"type":"other","tools":[{"type":"namespace","tools":[{"type":"code_interpreter"}]}]}]}`, hidden: true, hosted: true},
 		{name: "an item of two minds", body: `{"model":"m","input":[{"type":"message","tools":[],"Tools":[{"type":"web_search"}]}]}`},
-		{name: "gemini URLs beside functions", kind: wire.Google, model: "g", body: `{"tools":[{"functionDeclarations":[],"urlContext":{}}]}`, hidden: true, hosted: true},
+		{name: "gemini URLs beside functions", kind: wire.Google, model: "g",
+			body: `{"tools":[{"functionDeclarations":[],"urlContext":{}}]}`, hidden: true, hosted: true},
 	} {
 		k := c.kind
 		if k == "" {
@@ -113,12 +132,19 @@ func TestMeter(t *testing.T) {
 		{name: "cache", form: wire.Messages, in: 115, cached: 100, out: 7, ended: true,
 			raw: "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5,\"cache_read_input_tokens\":100,\"cache_creation_input_tokens\":10,\"output_tokens\":1}}}\n\n" +
 				"data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":7}}\n\ndata: {\"type\":\"message_stop\"}\n\n"},
-		{name: "error in the stream", form: wire.Messages, raw: "data: {\"type\":\"error\",\"error\":{}}\n\n", in: 9, out: 1, ended: true, failed: true},
-		{name: "failed response", form: wire.Responses, raw: "data: {\"type\":\"response.failed\",\"response\":{\"usage\":null}}\n\n", in: 9, out: 1, ended: true, failed: true},
-		{name: "error in the chat", form: wire.Chat, raw: "data: {\"error\":{\"message\":\"x\"}}\r\n\r\n", in: 9, out: 1, failed: true},
-		{name: "event in two lines", form: wire.Chat, raw: "data: {\"usage\":\ndata: {\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n", in: 3, out: 2},
-		{name: "no figures", form: wire.Chat, raw: "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"abc\",\"arguments\":\"{{{{{{\"}}]}}]}\n\ndata: [DONE]", in: 9, out: 3, ended: true},
-		{name: "line too long to be read", form: wire.Chat, raw: "data: " + strings.Repeat("{", 2*maxEvent) + "\n\ndata: [DONE]\n\n", in: 9, out: 2 * maxEvent / 3, ended: true},
+		{name: "error in the stream", form: wire.Messages, raw: "data: {\"type\":\"error\",\"error\":{}}\n\n", in: 9,
+			out: 1, ended: true, failed: true},
+		{name: "failed response", form: wire.Responses,
+			raw: "data: {\"type\":\"response.failed\",\"response\":{\"usage\":null}}\n\n", in: 9, out: 1, ended: true,
+			failed: true},
+		{name: "error in the chat", form: wire.Chat, raw: "data: {\"error\":{\"message\":\"x\"}}\r\n\r\n", in: 9,
+			out: 1, failed: true},
+		{name: "event in two lines", form: wire.Chat,
+			raw: "data: {\"usage\":\ndata: {\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n", in: 3, out: 2},
+		{name: "no figures", form: wire.Chat,
+			raw: "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"abc\",\"arguments\":\"{{{{{{\"}}]}}]}\n\ndata: [DONE]", in: 9, out: 3, ended: true},
+		{name: "line too long to be read", form: wire.Chat, raw: "data: " + strings.Repeat("{", 2*maxEvent) +
+			"\n\ndata: [DONE]\n\n", in: 9, out: 2 * maxEvent / 3, ended: true},
 	} {
 		for _, size := range []int{1 << 20, 1} {
 			if size == 1 && len(c.raw) > maxEvent {
@@ -130,7 +156,8 @@ func TestMeter(t *testing.T) {
 			}
 			m.end()
 			u := m.cost(9)
-			if u.InTokens != c.in || u.CachedTokens != c.cached || u.OutTokens < c.out || u.OutTokens > c.out+c.out/50+3 || m.ended != c.ended || m.failed != c.failed {
+			if u.InTokens != c.in || u.CachedTokens != c.cached || u.OutTokens < c.out || u.OutTokens > c.out+
+				c.out/50+3 || m.ended != c.ended || m.failed != c.failed {
 				t.Errorf("%s, in pieces of %d: %+v, ended %t, failed %t", c.name, size, u, m.ended, m.failed)
 			}
 		}
@@ -176,7 +203,8 @@ func FuzzInspect(f *testing.F) {
 		var loose struct {
 			Model string `json:"model"`
 		}
-		if json.Unmarshal([]byte(body), &loose) != nil || loose.Model != facts.model && !strings.Contains(strings.ToLower(body), "_") {
+		if json.Unmarshal([]byte(body), &loose) != nil || loose.Model != facts.model &&
+			!strings.Contains(strings.ToLower(body), "_") {
 			t.Errorf("%q: %q and %q", body, loose.Model, facts.model)
 		}
 	})

@@ -64,9 +64,10 @@ func (l *lane) Refused() error {
 	return l.refused
 }
 
-// Err implements agent.Lane. A refusal for good is told at once: nothing that could not be set aside is asked for again, and
-// a key that is refused stays wrong. Anything else may pass, and agents try again by themselves; only when the lane is no
-// longer served is it told that the last call failed, since agents end without a word after such failures.
+// Err implements agent.Lane. A refusal for good is told at once: nothing that could not be set aside is asked for
+// again, and a key that is refused stays wrong. Anything else may pass, and agents try again by themselves; only when
+// the lane is no longer served is it told that the last call failed, since agents end without a word after such
+// failures.
 func (l *lane) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +83,8 @@ func unanswered(err error) bool {
 	return errors.As(err, &e) && e.Code == pawl.CodeEnvironment && e.Key != "agent.gateway_cut"
 }
 
-// enough is after how many failures in a row, none of which is the work's fault, a provider is taken for one that does not answer:
-// agents go on asking for minutes.
+// enough is after how many failures in a row, none of which is the work's fault, a provider is taken for one that does
+// not answer: agents go on asking for minutes.
 const enough = 5
 
 // end ends the lane for good.
@@ -95,8 +96,8 @@ func (l *lane) end(err error) {
 	}
 }
 
-// note keeps how a call ended, nil for well. Calls on the side, such as for the title of a session, offer no tools and say
-// nothing of how the work ends.
+// note keeps how a call ended, nil for well. Calls on the side, such as for the title of a session, offer no tools and
+// say nothing of how the work ends.
 func (l *lane) note(tools bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,8 +153,8 @@ func (l *lane) Serve(ctx context.Context, listener net.Listener) error {
 	return pawl.Fail(pawl.CodeIO, "agent.gateway_listener").Because(err).In("gateway.Serve")
 }
 
-// reserve sets aside what a call may cost. Once something could not be set aside, nothing more is paid for on this lane:
-// the effect is over, and an agent that asks again must not find a call that happens to fit.
+// reserve sets aside what a call may cost. Once something could not be set aside, nothing more is paid for on this
+// lane: the effect is over, and an agent that asks again must not find a call that happens to fit.
 func (l *lane) reserve(ctx context.Context, most effect.Usage) (func(effect.Usage), error) {
 	l.mu.Lock()
 	err := l.refused

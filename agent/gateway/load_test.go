@@ -21,8 +21,8 @@ import (
 	"pawl/agent/gateway"
 )
 
-// The load of BenchmarkStreams, and the variable that makes the test program the process that brings it: the endpoint and
-// the agents, so that what the gateway itself takes up can be told apart.
+// The load of BenchmarkStreams, and the variable that makes the test program the process that brings it: the endpoint
+// and the agents, so that what the gateway itself takes up can be told apart.
 const (
 	loadEnv     = "PAWL_GATEWAY_LOAD"
 	loadStreams = 32
@@ -30,7 +30,8 @@ const (
 	loadTime    = 8 * time.Second
 )
 
-// runLoad is the other process: it prints the endpoint's URL, reads the gateway's, and prints how many tokens came through.
+// runLoad is the other process: it prints the endpoint's URL, reads the gateway's, and prints how many tokens came
+// through.
 func runLoad(string) {
 	event := []byte(`data: {"id":"chat-1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"content":" token"},"finish_reason":null}]}` + "\n\n")
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,12 +51,14 @@ func runLoad(string) {
 	defer srv.Close()
 	fmt.Println(srv.URL)
 	line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	body := `{"model":"mock-model","stream":true,"messages":[{"role":"user","content":"` + strings.Repeat("word ", 20_000) + `"}]}`
+	body := `{"model":"mock-model","stream":true,"messages":[{"role":"user","content":"` +
+		strings.Repeat("word ", 20_000) + `"}]}`
 	var agents sync.WaitGroup
 	counts := make([]int, loadStreams)
 	for i := range loadStreams {
 		agents.Go(func() {
-			resp, err := http.Post(strings.TrimSpace(line)+"/openai/v1/chat/completions", "application/json", strings.NewReader(body))
+			resp, err := http.Post(strings.TrimSpace(line)+"/openai/v1/chat/completions", "application/json",
+				strings.NewReader(body))
 			if err != nil {
 				return
 			}
@@ -92,8 +95,9 @@ func resident() float64 {
 	return float64(n) * float64(os.Getpagesize()) / (1 << 20)
 }
 
-// BenchmarkStreams measures what 32 streams of 200 tokens a second each take of a core and of memory in the process that
-// carries them (goal: at most 25 % and 100 MB). One round takes eight seconds: go test -bench Streams -benchtime 1x.
+// BenchmarkStreams measures what 32 streams of 200 tokens a second each take of a core and of memory in the process
+// that carries them (goal: at most 25 % and 100 MB). One round takes eight seconds: go test -bench Streams -benchtime
+// 1x.
 func BenchmarkStreams(b *testing.B) {
 	for range b.N {
 		child := exec.Command(os.Args[0])
@@ -105,7 +109,8 @@ func BenchmarkStreams(b *testing.B) {
 		}
 		lines := bufio.NewReader(out)
 		at, _ := lines.ReadString('\n')
-		g := gateway.New(gateway.Config{Providers: providers(strings.TrimSpace(at)), Price: price, Limits: gateway.Limits{Calls: loadStreams}})
+		g := gateway.New(gateway.Config{Providers: providers(strings.TrimSpace(at)), Price: price,
+			Limits: gateway.Limits{Calls: loadStreams}})
 		h := &host{}
 		lane, err := g.Route(context.Background(), h, "load")
 		if err != nil {
@@ -137,8 +142,8 @@ func BenchmarkStreams(b *testing.B) {
 	}
 }
 
-// BenchmarkCall measures what the gateway adds to a call with 100 kB of request (goal: at most 2 ms), beside the same call
-// made directly.
+// BenchmarkCall measures what the gateway adds to a call with 100 kB of request (goal: at most 2 ms), beside the same
+// call made directly.
 func BenchmarkCall(b *testing.B) {
 	answer := `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}}`
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -146,7 +151,8 @@ func BenchmarkCall(b *testing.B) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer srv.Close()
-	lane, err := gateway.New(gateway.Config{Providers: providers(srv.URL), Price: price}).Route(context.Background(), &host{}, "load")
+	lane, err := gateway.New(gateway.Config{Providers: providers(srv.URL), Price: price}).Route(context.Background(),
+		&host{}, "load")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 // maxKept bounds what is recorded of one answer.
 const maxKept = 16 << 20
 
-// Exchange is a request and its answer as they went over the wire, without headers that name anybody and without keys. A
-// recording is a file of them, one JSON document a line, in the order in which they ended.
+// Exchange is a request and its answer as they went over the wire, without headers that name anybody and without keys.
+// A recording is a file of them, one JSON document a line, in the order in which they ended.
 type Exchange struct {
 	Agent    string `json:"agent,omitempty"`
 	Number   int64  `json:"number"` // on its lane, from 1, in the order of the requests

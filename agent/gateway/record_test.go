@@ -13,7 +13,8 @@ import (
 )
 
 func TestARecordingIsEnough(t *testing.T) {
-	script := modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "你好, I will look.", Calls: []modeltest.Call{{Run: "ls"}}}}}}}
+	script := modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "你好, I will look.",
+		Calls: []modeltest.Call{{Run: "ls"}}}}}}}
 	srv := modeltest.Go(t, script)
 	var file bytes.Buffer
 	rec := agent.NewRecorder[gateway.Exchange](&file)
@@ -36,7 +37,8 @@ func TestARecordingIsEnough(t *testing.T) {
 			t.Fatal(err)
 		}
 		digests[x.Path+x.Request] = x.Digest
-		recorded = append(recorded, modeltest.Exchange{Path: x.Path, Request: x.Request, Status: x.Status, Type: x.Type, Reply: x.Reply})
+		recorded = append(recorded, modeltest.Exchange{Path: x.Path, Request: x.Request, Status: x.Status, Type: x.Type,
+			Reply: x.Reply})
 	}
 	if len(recorded) != len(wires()) {
 		t.Fatal(file.String())
@@ -76,7 +78,8 @@ func (w withoutQuery) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestBytesThatAreNoTextAreRecorded(t *testing.T) {
-	for want, text := range map[string]gateway.Text{`""`: nil, `"a\"\u003c"`: gateway.Text(`a"<`), `{"base64":"/wA="}`: {0xff, 0}} {
+	for want, text := range map[string]gateway.Text{`""`: nil, `"a\"\u003c"`: gateway.Text(`a"<`),
+		`{"base64":"/wA="}`: {0xff, 0}} {
 		if raw, err := json.Marshal(text); err != nil || string(raw) != want {
 			t.Errorf("%q became %s, not %s: %v", text, raw, want, err)
 		}

@@ -65,7 +65,8 @@ func (h *host) check(t *testing.T, n int) effect.Usage {
 		h.mu.Lock()
 	}
 	if len(h.reserved) != n || len(h.settled) != n || h.twice != 0 {
-		t.Fatalf("%d reserved, %d settled, %d settled again; want %d, %d, 0", len(h.reserved), len(h.settled), h.twice, n, n)
+		t.Fatalf("%d reserved, %d settled, %d settled again; want %d, %d, 0", len(h.reserved), len(h.settled), h.twice,
+			n, n)
 	}
 	if n == 0 {
 		return effect.Usage{}
@@ -189,7 +190,8 @@ func wires() []asking {
 		{"responses plain", "/openai/v1/responses", fmt.Sprintf(responses, false), wire.Responses},
 		{"messages stream", "/anthropic/v1/messages?beta=true", fmt.Sprintf(messages, true), wire.Messages},
 		{"messages plain", "/anthropic/v1/messages", fmt.Sprintf(messages, false), wire.Messages},
-		{"gemini stream", "/gemini/v1beta/models/mock-model:streamGenerateContent?alt=sse&key=dummy", gemini, wire.Gemini},
+		{"gemini stream", "/gemini/v1beta/models/mock-model:streamGenerateContent?alt=sse&key=dummy", gemini,
+			wire.Gemini},
 		{"gemini plain", "/gemini/v1beta/models/mock-model:generateContent", gemini, wire.Gemini},
 	}
 }

@@ -17,8 +17,8 @@ type target struct {
 // asksModel says that a model answers, which costs.
 func (t target) asksModel() bool { return t.Form != wire.Free }
 
-// route finds the target of a request. Without one the provider is still told, so that the refusal takes its shape; it is
-// nil for a provider that is not set up.
+// route finds the target of a request. Without one the provider is still told, so that the refusal takes its shape; it
+// is nil for a provider that is not set up.
 func (g *Gateway) route(r *http.Request) (target, bool) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	t := target{provider: g.providers[name]}
@@ -35,8 +35,10 @@ func (g *Gateway) route(r *http.Request) (target, bool) {
 var (
 	passedQuery = []string{"alt", "beta", "limit", "after_id", "before_id", "pageSize", "pageToken", "client_version"}
 
-	passedRequest = []string{"Accept", "Content-Type", "User-Agent", "Anthropic-Version", "Anthropic-Beta", "Anthropic-Dangerous-Direct-Browser-Access",
-		"Openai-Beta", "Idempotency-Key", "Originator", "Session-Id", "Session_id", "Conversation_id", "Thread-Id", "X-App", "X-Goog-Api-Client",
+	passedRequest = []string{"Accept", "Content-Type", "User-Agent", "Anthropic-Version", "Anthropic-Beta",
+		"Anthropic-Dangerous-Direct-Browser-Access",
+		"Openai-Beta", "Idempotency-Key", "Originator", "Session-Id", "Session_id", "Conversation_id", "Thread-Id",
+		"X-App", "X-Goog-Api-Client",
 		"X-Client-Request-Id", "X-Title", "Http-Referer"}
 	passedRequestPrefixes = []string{"X-Stainless-", "X-Codex-", "X-Session-"}
 
@@ -44,7 +46,8 @@ var (
 	passedWithToken         = []string{"Authorization", "Chatgpt-Account-Id", "Version"}
 	passedWithTokenPrefixes = []string{"X-Openai-", "X-Claude-"}
 
-	passedReply         = []string{"Content-Type", "Content-Encoding", "Retry-After", "Retry-After-Ms", "Request-Id", "X-Request-Id", "X-Should-Retry", "Openai-Processing-Ms", "Openai-Version", "Openai-Model"}
+	passedReply = []string{"Content-Type", "Content-Encoding", "Retry-After", "Retry-After-Ms", "Request-Id",
+		"X-Request-Id", "X-Should-Retry", "Openai-Processing-Ms", "Openai-Version", "Openai-Model"}
 	passedReplyPrefixes = []string{"X-Ratelimit-", "Anthropic-Ratelimit-", "X-Codex-"}
 )
 

@@ -1,6 +1,6 @@
-// Package headless drives coding agents in their headless modes: one program run per piece of work, which writes events to
-// its standard output. The agent acts by itself behind walls in the task's worktree. Its exit status proves nothing, and
-// what it says is shown and never believed: only its stream says how far it came.
+// Package headless drives coding agents in their headless modes: one program run per piece of work, which writes events
+// to its standard output. The agent acts by itself behind walls in the task's worktree. Its exit status proves nothing,
+// and what it says is shown and never believed: only its stream says how far it came.
 package headless
 
 import (
@@ -16,8 +16,8 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Agent is an external agent in its headless mode. It is safe for concurrent use; each piece of work has a process of its
-// own.
+// Agent is an external agent in its headless mode. It is safe for concurrent use; each piece of work has a process of
+// its own.
 type Agent struct{ external agent.External }
 
 // New returns an agent. The program of c must be one of agent.KindHeadless.
@@ -40,7 +40,8 @@ func (a *Agent) Do(ctx context.Context, e effect.Effect, host effect.Host, progr
 func drive(ctx context.Context, j *agent.Job) (effect.WorkResult, error) {
 	parse := dialects[j.External.Program.Dialect]
 	if parse == nil {
-		return effect.WorkResult{}, pawl.Fail(pawl.CodeInternal, "agent.foreign_effect", string(j.External.Program.Dialect)).In("headless.Work")
+		return effect.WorkResult{}, pawl.Fail(pawl.CodeInternal, "agent.foreign_effect",
+			string(j.External.Program.Dialect)).In("headless.Work")
 	}
 	session := j.Spec.Session
 	if len(j.External.Program.Resume) == 0 {
@@ -67,7 +68,8 @@ func resumable(j *agent.Job, sessions ...string) string {
 }
 
 // once runs the agent once. began says that it came as far as to work.
-func once(ctx context.Context, j *agent.Job, parse parser, session string) (result effect.WorkResult, began bool, err error) {
+func once(ctx context.Context, j *agent.Job, parse parser,
+	session string) (result effect.WorkResult, began bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	before := j.Requests()
@@ -106,7 +108,8 @@ func once(ctx context.Context, j *agent.Job, parse parser, session string) (resu
 }
 
 // wait waits for the end of the stream. An agent that has said its last word and does not end is ended.
-func wait(ctx context.Context, j *agent.Job, running *agent.Running, finished <-chan struct{}, read <-chan error) error {
+func wait(ctx context.Context, j *agent.Job, running *agent.Running, finished <-chan struct{},
+	read <-chan error) error {
 	var late <-chan time.Time
 	for {
 		select {
@@ -177,7 +180,8 @@ func (s *stream) judge(j *agent.Job, running *agent.Running, exit int) error {
 	complaint := running.Complaint()
 	switch {
 	case s.failure != "" && s.short:
-		return pawl.Fail(pawl.CodeModel, "agent.stopped_short", j.External.Program.Name, agent.Line(s.failure)).In("headless.Work")
+		return pawl.Fail(pawl.CodeModel, "agent.stopped_short", j.External.Program.Name,
+			agent.Line(s.failure)).In("headless.Work")
 	case s.failure != "":
 		return j.ModelError(s.failure)
 	case s.ended:

@@ -147,8 +147,8 @@ func codex(s *stream, line []byte) {
 	}
 }
 
-// claude reads what Claude Code writes, and Qwen Code, which took the form over. Qwen calls an error of its model a success
-// and writes it where the answer belongs.
+// claude reads what Claude Code writes, and Qwen Code, which took the form over. Qwen calls an error of its model a
+// success and writes it where the answer belongs.
 func claude(s *stream, line []byte) {
 	var e struct {
 		Type    string `json:"type"`

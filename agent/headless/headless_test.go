@@ -58,12 +58,15 @@ func external(t *testing.T, dialect agent.Dialect, recording, mode string) agent
 		t.Fatal(err)
 	}
 	return agent.External{
-		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindHeadless, Dialect: dialect, Wire: wire.Chat, Args: []string{path, "{prompt}"}, Resume: []string{path, "resume", "{session}", "{prompt}"}},
-		Path:    fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin", "FAKE=" + mode}, Grace: 300 * time.Millisecond,
+		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindHeadless, Dialect: dialect, Wire: wire.Chat,
+			Args: []string{path, "{prompt}"}, Resume: []string{path, "resume", "{session}", "{prompt}"}},
+		Path: fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin",
+			"FAKE=" + mode}, Grace: 300 * time.Millisecond,
 	}
 }
 
-func run(t *testing.T, ctx context.Context, c agent.External, progress effect.Progress, change func(*effect.WorkSpec)) (effect.Receipt, effect.WorkResult, *externaltest.Host) {
+func run(t *testing.T, ctx context.Context, c agent.External, progress effect.Progress,
+	change func(*effect.WorkSpec)) (effect.Receipt, effect.WorkResult, *externaltest.Host) {
 	t.Helper()
 	e := externaltest.Work(t, map[string]string{"add.go": "package add\n"}, change)
 	h := &externaltest.Host{Tree: e.Place.Tree}
@@ -88,8 +91,9 @@ func TestSuite(t *testing.T) {
 		Edits: &agenttest.Editing{
 			Begin:   `{"type":"thread.started","thread_id":"th-1"}` + "\n" + `{"type":"turn.started"}` + "\n",
 			Session: "th-1",
-			End:     `{"type":"item.completed","item":{"type":"agent_message","text":"All done."}}` + "\n" + `{"type":"turn.completed"}` + "\n",
-			Gone:    externaltest.Gone,
+			End: `{"type":"item.completed","item":{"type":"agent_message","text":"All done."}}` + "\n" +
+				`{"type":"turn.completed"}` + "\n",
+			Gone: externaltest.Gone,
 			New: func(t *testing.T, _ agenttest.Workspace, program string) agenttest.Agent {
 				x := external(t, agent.DialectCodex, "testdata/events/codex.jsonl", "")
 				x.Path, x.Output = program, 32<<20
@@ -99,7 +103,8 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// TestDialects plays one recording of success and one of failure in each dialect. The exit status is always the wrong one.
+// TestDialects plays one recording of success and one of failure in each dialect. The exit status is always the wrong
+// one.
 func TestDialects(t *testing.T) {
 	for _, c := range []struct {
 		dialect   agent.Dialect
@@ -110,20 +115,29 @@ func TestDialects(t *testing.T) {
 		key       string
 	}{
 		{dialect: agent.DialectCodex, recording: "codex", session: "th-1"},
-		{dialect: agent.DialectCodex, recording: "codex-failed", session: "th-1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectCodex, recording: "codex-failed", session: "th-1", code: pawl.CodeLogin,
+			key: "agent.login_needed"},
 		{dialect: agent.DialectClaude, recording: "claude", session: "cl-1"},
-		{dialect: agent.DialectClaude, recording: "claude-failed", session: "cl-1", code: pawl.CodeEnvironment, key: "agent.rate_limited"},
-		{dialect: agent.DialectClaude, recording: "claude-short", session: "cl-1", code: pawl.CodeModel, key: "agent.stopped_short"},
-		{dialect: agent.DialectClaude, recording: "qwen-failed", session: "qw-1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectClaude, recording: "claude-failed", session: "cl-1", code: pawl.CodeEnvironment,
+			key: "agent.rate_limited"},
+		{dialect: agent.DialectClaude, recording: "claude-short", session: "cl-1", code: pawl.CodeModel,
+			key: "agent.stopped_short"},
+		{dialect: agent.DialectClaude, recording: "qwen-failed", session: "qw-1", code: pawl.CodeLogin,
+			key: "agent.login_needed"},
 		{dialect: agent.DialectOpencode, recording: "opencode", session: "ses_1"},
-		{dialect: agent.DialectOpencode, recording: "opencode-failed", session: "ses_1", code: pawl.CodeLogin, key: "agent.login_needed"},
-		{dialect: agent.DialectOpencode, recording: "opencode-short", session: "ses_1", code: pawl.CodeModel, key: "agent.stopped_short"},
+		{dialect: agent.DialectOpencode, recording: "opencode-failed", session: "ses_1", code: pawl.CodeLogin,
+			key: "agent.login_needed"},
+		{dialect: agent.DialectOpencode, recording: "opencode-short", session: "ses_1", code: pawl.CodeModel,
+			key: "agent.stopped_short"},
 		{dialect: agent.DialectGemini, recording: "gemini", session: "ge-1"},
-		{dialect: agent.DialectGemini, recording: "gemini-failed", session: "ge-1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectGemini, recording: "gemini-failed", session: "ge-1", code: pawl.CodeLogin,
+			key: "agent.login_needed"},
 		{dialect: agent.DialectPi, recording: "pi", session: "pi-1"},
-		{dialect: agent.DialectPi, recording: "pi-failed", session: "pi-1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectPi, recording: "pi-failed", session: "pi-1", code: pawl.CodeLogin,
+			key: "agent.login_needed"},
 		{dialect: agent.DialectContinue, recording: "continue"},
-		{dialect: agent.DialectContinue, recording: "continue-failed", mode: "stderr-object", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectContinue, recording: "continue-failed", mode: "stderr-object", code: pawl.CodeLogin,
+			key: "agent.login_needed"},
 		{dialect: agent.DialectCline, recording: "cline"},
 		{dialect: agent.DialectCline, recording: "cline-failed", code: pawl.CodeLogin, key: "agent.login_needed"},
 	} {
@@ -132,11 +146,13 @@ func TestDialects(t *testing.T) {
 			if mode == "" && c.code == "" {
 				mode = "fails"
 			}
-			r, w, h := run(t, t.Context(), external(t, c.dialect, "testdata/events/"+c.recording+".jsonl", mode), nil, nil)
+			r, w, h := run(t, t.Context(), external(t, c.dialect, "testdata/events/"+c.recording+".jsonl", mode), nil,
+				nil)
 			if r.Code != c.code || r.Key != c.key {
 				t.Fatalf("%s %s %s", r.Code, r.Key, r.Detail)
 			}
-			if c.code == "" && (w.Control != effect.StepDone || w.Text != "All done.") || c.code != "" && w.Control != "" {
+			if c.code == "" && (w.Control != effect.StepDone || w.Text != "All done.") || c.code != "" &&
+				w.Control != "" {
 				t.Errorf("control %q, text %q", w.Control, w.Text)
 			}
 			if w.Session != c.session || c.session != "" && (len(h.Sessions()) != 1 || h.Sessions()[0] != c.session) {
@@ -149,7 +165,8 @@ func TestDialects(t *testing.T) {
 // TestEveryCut: a stream that ends anywhere before its terminal event is never a success.
 func TestEveryCut(t *testing.T) {
 	for dialect, recording := range map[agent.Dialect]string{
-		agent.DialectCodex: "codex", agent.DialectClaude: "claude", agent.DialectOpencode: "opencode", agent.DialectGemini: "gemini",
+		agent.DialectCodex: "codex", agent.DialectClaude: "claude", agent.DialectOpencode: "opencode",
+		agent.DialectGemini:   "gemini",
 		agent.DialectContinue: "continue", agent.DialectCline: "cline",
 	} {
 		raw, err := os.ReadFile("testdata/events/" + recording + ".jsonl")
@@ -195,17 +212,24 @@ func TestFaults(t *testing.T) {
 	}{
 		{mode: "crash", code: pawl.CodeModel, key: "agent.died"},
 		{mode: "login", code: pawl.CodeLogin, key: "agent.login_needed"},
-		{mode: "ignore", change: func(c *agent.External) { c.Idle = 300 * time.Millisecond }, code: pawl.CodeTimeout, key: "agent.silent"},
-		{mode: "ignore", change: func(c *agent.External) { c.Timeout = 300 * time.Millisecond }, code: pawl.CodeTimeout, key: "agent.out_of_time"},
-		{mode: "flood", change: func(c *agent.External) { c.Output = 16 << 20 }, code: pawl.CodeModel, key: "agent.too_much_output"},
+		{mode: "ignore", change: func(c *agent.External) { c.Idle = 300 * time.Millisecond }, code: pawl.CodeTimeout,
+			key: "agent.silent"},
+		{mode: "ignore", change: func(c *agent.External) { c.Timeout = 300 * time.Millisecond }, code: pawl.CodeTimeout,
+			key: "agent.out_of_time"},
+		{mode: "flood", change: func(c *agent.External) { c.Output = 16 << 20 }, code: pawl.CodeModel,
+			key: "agent.too_much_output"},
 		{mode: "flood", change: func(c *agent.External) { c.Output = 200 << 20 }},
 		{mode: "long"},
 		{mode: "stderr"},
 		{mode: "linger"},
-		{mode: "", change: func(c *agent.External) { c.Path = "/no/such/program" }, code: pawl.CodeEnvironment, key: "agent.not_installed"},
-		{mode: "", change: func(c *agent.External) { c.Path = "" }, code: pawl.CodeEnvironment, key: "agent.not_installed"},
-		{mode: "", change: func(c *agent.External) { c.Model = `m","x":"` }, code: pawl.CodeEnvironment, key: "agent.model_name"},
-		{mode: "", change: func(c *agent.External) { c.Program.Dialect = agent.DialectPi }, code: pawl.CodeModel, key: "agent.cut_off"},
+		{mode: "", change: func(c *agent.External) { c.Path = "/no/such/program" }, code: pawl.CodeEnvironment,
+			key: "agent.not_installed"},
+		{mode: "", change: func(c *agent.External) { c.Path = "" }, code: pawl.CodeEnvironment,
+			key: "agent.not_installed"},
+		{mode: "", change: func(c *agent.External) { c.Model = `m","x":"` }, code: pawl.CodeEnvironment,
+			key: "agent.model_name"},
+		{mode: "", change: func(c *agent.External) { c.Program.Dialect = agent.DialectPi }, code: pawl.CodeModel,
+			key: "agent.cut_off"},
 	} {
 		x := external(t, agent.DialectCodex, recording, c.mode)
 		if c.change != nil {
@@ -222,7 +246,8 @@ func TestFaults(t *testing.T) {
 }
 
 func TestGrandchildIsGone(t *testing.T) {
-	r, w, _ := run(t, t.Context(), external(t, agent.DialectCodex, "testdata/events/codex.jsonl", "grandchild"), nil, nil)
+	r, w, _ := run(t, t.Context(), external(t, agent.DialectCodex, "testdata/events/codex.jsonl", "grandchild"), nil,
+		nil)
 	pid, err := strconv.Atoi(w.Text)
 	if err != nil || !r.OK {
 		t.Fatalf("%v %+v", err, r)
@@ -258,7 +283,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestGatewayRefusal: what the gateway refuses for good ends an agent that would ask for it again and again, and decides.
+// TestGatewayRefusal: what the gateway refuses for good ends an agent that would ask for it again and again, and
+// decides.
 func TestGatewayRefusal(t *testing.T) {
 	g := &externaltest.Gateway{URL: "http://127.0.0.1:1"}
 	g.Fail(pawl.Fail(pawl.CodeBudget, "agent.model_failed", "fake"))
@@ -274,13 +300,15 @@ func TestGatewayRefusal(t *testing.T) {
 // TestProgressIsSafe: nothing that an agent says reaches the terminal as a control sequence.
 func TestProgressIsSafe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
-	text := `{"type":"item.completed","item":{"type":"agent_message","text":"a\u001b[2Jb\u202ec\r\nd ` + strings.Repeat("é", 5000) + `"}}` + "\n"
+	text := `{"type":"item.completed","item":{"type":"agent_message","text":"a\u001b[2Jb\u202ec\r\nd ` +
+		strings.Repeat("é", 5000) + `"}}` + "\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
 	var lines []string
-	run(t, t.Context(), external(t, agent.DialectCodex, path, ""), func(l string) { mu.Lock(); lines = append(lines, l); mu.Unlock() }, nil)
+	run(t, t.Context(), external(t, agent.DialectCodex, path, ""),
+		func(l string) { mu.Lock(); lines = append(lines, l); mu.Unlock() }, nil)
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "a[2Jbc d é") || len([]rune(lines[0])) > 200 {
 		t.Errorf("%q", lines)
 	}

@@ -15,8 +15,8 @@ const Name = "llm"
 
 // Config is what an agent is made of.
 type Config struct {
-	// Provider answers. Where it is nil, Connect returns it: it is called before the first exchange and, while it fails, before
-	// each.
+	// Provider answers. Where it is nil, Connect returns it: it is called before the first exchange and, while it
+	// fails, before each.
 	Provider Provider
 	Connect  func() (Provider, error)
 	// Intent, Planning and Work are the models by purpose; Fallbacks are tried in order where one cannot answer.
@@ -95,9 +95,9 @@ func (a *Agent) Done(context.Context, effect.Effect) (effect.Answer, effect.Rece
 	return effect.DoneNo, effect.Receipt{}
 }
 
-// Do answers an effect of an agent: agent.intake, agent.plan, agent.work and agent.repair. Any other kind is CodeInternal. An
-// exchange that failed is CodeModel, and CodeLogin where the key is missing or refused; CodeBudget where the host set nothing
-// aside, so that nothing was sent; CodeCanceled or CodeTimeout when the context ended.
+// Do answers an effect of an agent: agent.intake, agent.plan, agent.work and agent.repair. Any other kind is
+// CodeInternal. An exchange that failed is CodeModel, and CodeLogin where the key is missing or refused; CodeBudget
+// where the host set nothing aside, so that nothing was sent; CodeCanceled or CodeTimeout when the context ended.
 func (a *Agent) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	start := time.Now()
 	if progress == nil {

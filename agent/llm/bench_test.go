@@ -14,9 +14,9 @@ import (
 	"pawl/agent/wire"
 )
 
-// BenchmarkStreams reads 32 streams at once, each of 200 tokens in a second, one event for each token. It reports the share of
-// one core that the process used and the memory that was in use at most, the senders included: once with pipes, which cost
-// little, and once with a server on loopback, whose part is about as large as the reader's.
+// BenchmarkStreams reads 32 streams at once, each of 200 tokens in a second, one event for each token. It reports the
+// share of one core that the process used and the memory that was in use at most, the senders included: once with
+// pipes, which cost little, and once with a server on loopback, whose part is about as large as the reader's.
 func BenchmarkStreams(b *testing.B) {
 	const streams, rate = 32, 200
 	for _, kind := range forms {
@@ -79,8 +79,8 @@ func bench(b *testing.B, name string, streams int, settings func() Settings) {
 	})
 }
 
-// paced is an answer of one second. It comes through a pipe: the other end is no part of what is measured, but its share is
-// small and counted all the same.
+// paced is an answer of one second. It comes through a pipe: the other end is no part of what is measured, but its
+// share is small and counted all the same.
 func paced(kind wire.Form, rate int) io.ReadCloser {
 	first, each, last := map[wire.Form]string{
 		wire.Messages: `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
@@ -89,9 +89,10 @@ func paced(kind wire.Form, rate int) io.ReadCloser {
 		wire.Messages: `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word "}}`,
 		wire.Gemini:   `{"candidates":[{"content":{"parts":[{"text":"word "}],"role":"model"},"index":0}],"modelVersion":"m"}`,
 	}[kind], map[wire.Form][]string{
-		wire.Chat:     {`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]"},
-		wire.Messages: {`{"type":"content_block_stop","index":0}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`},
-		wire.Gemini:   {`{"candidates":[{"content":{"parts":[{"text":"."}]},"finishReason":"STOP"}]}`},
+		wire.Chat: {`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]"},
+		wire.Messages: {`{"type":"content_block_stop","index":0}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`},
+		wire.Gemini: {`{"candidates":[{"content":{"parts":[{"text":"."}]},"finishReason":"STOP"}]}`},
 	}[kind]
 	r, w := io.Pipe()
 	go func() {

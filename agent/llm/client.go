@@ -59,7 +59,8 @@ func (c *Client) exchange(
 }
 
 func (c *Client) try(
-	ctx context.Context, form wire.Form, path string, body []byte, key string, got *gathered, handle func([]byte) (bool, error),
+	ctx context.Context, form wire.Form, path string, body []byte, key string, got *gathered, handle func([]byte) (bool,
+		error),
 ) (failed error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -112,7 +113,8 @@ func authorize(h http.Header, to wire.Provider, key string) {
 }
 
 func (c *Client) send(req *http.Request) (*http.Response, error) {
-	plain := &http.Client{Transport: c.HTTP, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	plain := &http.Client{Transport: c.HTTP,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return plain.Do(req)
 }
 

@@ -7,9 +7,9 @@ import (
 	"pawl/kernel/effect"
 )
 
-// compact shortens a conversation that fills more than 7 tenths of the room to about half of it, if it can: first results of
-// older calls give way to their beginning and end, then long arguments of older calls. What was asked and what was planned
-// stay whole, and so do the newest results as long as that is possible (docs/spec/turn.md#context).
+// compact shortens a conversation that fills more than 7 tenths of the room to about half of it, if it can: first
+// results of older calls give way to their beginning and end, then long arguments of older calls. What was asked and
+// what was planned stay whole, and so do the newest results as long as that is possible (docs/spec/turn.md#context).
 func compact(r Request, room int64) ([]effect.Message, bool) {
 	if estimate(r) <= room*7/10 {
 		return nil, false

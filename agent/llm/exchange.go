@@ -46,7 +46,8 @@ func (x exchange) ask(ctx context.Context, purpose, model string, r Request) (Re
 			return reply, said, nil
 		}
 		err = unknownModel(ctx, provider, m, err)
-		// The first model is the one that was wanted, so its failure is the one to tell of, unless there is a graver one.
+		// The first model is the one that was wanted, so its failure is the one to tell of, unless there is a graver
+		// one.
 		another := pawl.CodeOf(err) == pawl.CodeModel || pawl.CodeOf(err) == pawl.CodeEnvironment
 		if failed == nil || !another {
 			failed = err
@@ -83,7 +84,8 @@ func unknownModel(ctx context.Context, provider Provider, model string, err erro
 	if len(names) > maxListed {
 		names = append(names[:maxListed:maxListed], "…")
 	}
-	return pawl.Fail(pawl.CodeEnvironment, "llm.not_found_near", e.Args[0], model, line(strings.Join(names, ", "))).Because(err).In("llm.Do")
+	return pawl.Fail(pawl.CodeEnvironment, "llm.not_found_near", e.Args[0], model,
+		line(strings.Join(names, ", "))).Because(err).In("llm.Do")
 }
 
 // noFault is the error of a provider that does not answer, which is no fault of the work: no repair of it mends that.
@@ -102,7 +104,8 @@ func (x exchange) persist(ctx context.Context, provider Provider, r Request) (Re
 	r.MaxOut = x.a.room(r.Model)
 	in := estimate(r)
 	if window := x.a.window(r.Model); in+r.MaxOut > window {
-		figures := strconv.FormatInt(in, 10) + " + " + strconv.FormatInt(r.MaxOut, 10) + " > " + strconv.FormatInt(window, 10)
+		figures := strconv.FormatInt(in, 10) + " + " + strconv.FormatInt(r.MaxOut, 10) + " > " +
+			strconv.FormatInt(window, 10)
 		return Reply{}, pawl.Fail(pawl.CodeModel, "llm.prompt_too_long", figures).In("llm.Do")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, x.a.config.Limit, errSlow)
@@ -155,8 +158,8 @@ func (x exchange) once(ctx context.Context, provider Provider, r Request, in int
 	return reply, err
 }
 
-// charged is what an exchange cost: what the provider says of it and, as far as it says nothing or was cut off, what it must
-// have cost by what went over the wire. Figures that make no sense are not taken.
+// charged is what an exchange cost: what the provider says of it and, as far as it says nothing or was cut off, what it
+// must have cost by what went over the wire. Figures that make no sense are not taken.
 func charged(r Reply, in int64, whole bool) effect.Usage {
 	u := r.Usage
 	u.Requests = 1

@@ -98,7 +98,8 @@ func (c *Client) refused(ctx context.Context, resp *http.Response, body io.Reade
 	switch s := resp.StatusCode; {
 	case s == http.StatusUnauthorized || s == http.StatusForbidden:
 		return fail(pawl.CodeLogin, "llm.key_refused", c.URL)
-	case s == http.StatusPaymentRequired || s == http.StatusTooManyRequests && bytes.Contains(raw, []byte("insufficient_quota")):
+	case s == http.StatusPaymentRequired || s == http.StatusTooManyRequests &&
+		bytes.Contains(raw, []byte("insufficient_quota")):
 		return fail(pawl.CodeLogin, "llm.no_credit", c.URL)
 	case s == http.StatusNotFound:
 		return fail(pawl.CodeEnvironment, "llm.not_found", c.URL, said)
@@ -132,7 +133,8 @@ func retryAfter(text string, now time.Time) time.Duration {
 
 func tooLong(said string) bool {
 	said = strings.ToLower(said)
-	for _, words := range []string{"context length", "context_length", "context window", "context size", "too long", "maximum context", "exceeds the maximum number of tokens", "input token count"} {
+	for _, words := range []string{"context length", "context_length", "context window", "context size", "too long",
+		"maximum context", "exceeds the maximum number of tokens", "input token count"} {
 		if strings.Contains(said, words) {
 			return true
 		}
@@ -165,7 +167,8 @@ func scrub(err error, key string) error {
 	return &c
 }
 
-// minKey is the length from which a key is worth hiding. A shorter one is a placeholder, and taking it out would mangle texts.
+// minKey is the length from which a key is worth hiding. A shorter one is a placeholder, and taking it out would mangle
+// texts.
 const minKey = 4
 
 // redact takes the key out of a text, also as it stands in JSON and in addresses.
@@ -180,7 +183,8 @@ func redact(text, key string) string {
 	return strings.ReplaceAll(text, url.QueryEscape(key), "[key]")
 }
 
-// redactJSON is redact for a body. A key that is part of JSON's own grammar cannot be taken out, so the body goes as a whole.
+// redactJSON is redact for a body. A key that is part of JSON's own grammar cannot be taken out, so the body goes as a
+// whole.
 func redactJSON(body []byte, key string) json.RawMessage {
 	out := []byte(redact(string(body), key))
 	if !json.Valid(out) {

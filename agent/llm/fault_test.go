@@ -34,21 +34,30 @@ func TestStatuses(t *testing.T) {
 		requests int
 		waits    []time.Duration
 	}{
-		"wrong key":            {401, "", `{"error":{"message":"bad key ` + secret + `"}}`, pawl.CodeLogin, "llm.key_refused", 1, nil},
-		"forbidden":            {403, "", ``, pawl.CodeLogin, "llm.key_refused", 1, nil},
-		"no credit":            {402, "", ``, pawl.CodeLogin, "llm.no_credit", 1, nil},
-		"quota":                {429, "1", `{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`, pawl.CodeLogin, "llm.no_credit", 1, nil},
-		"too long":             {400, "", `{"error":{"message":"This model's maximum context length is 8192 tokens."}}`, pawl.CodeModel, "llm.prompt_too_long", 1, nil},
-		"too large":            {413, "", ``, pawl.CodeModel, "llm.prompt_too_long", 1, nil},
-		"bad request":          {400, "", `{"error":"nonsense"}`, pawl.CodeModel, "llm.refused", 1, nil},
-		"redirected":           {307, "", ``, pawl.CodeModel, "llm.refused", 1, nil},
-		"slow down":            {429, "2", ``, pawl.CodeEnvironment, "llm.rate_limited", 4, []time.Duration{2e9, 2e9, 2e9}},
-		"slow down a fraction": {429, "0.1", ``, pawl.CodeEnvironment, "llm.rate_limited", 4, []time.Duration{2e8, 5e8, 1e9}},
-		"slow down for hours":  {429, "7200", ``, pawl.CodeEnvironment, "llm.rate_limited", 1, nil},
-		"slow down for ever":   {429, "99999999999999999999", ``, pawl.CodeEnvironment, "llm.rate_limited", 1, nil},
-		"slow down nonsense":   {429, "-5", ``, pawl.CodeEnvironment, "llm.rate_limited", 4, []time.Duration{2e8, 5e8, 1e9}},
-		"overloaded":           {529, "", ``, pawl.CodeEnvironment, "llm.server_error", 4, []time.Duration{2e8, 5e8, 1e9}},
-		"broken":               {500, "", strings.Repeat("<html>", 1e6), pawl.CodeEnvironment, "llm.server_error", 4, []time.Duration{2e8, 5e8, 1e9}},
+		"wrong key": {401, "", `{"error":{"message":"bad key ` + secret + `"}}`, pawl.CodeLogin,
+			"llm.key_refused", 1, nil},
+		"forbidden": {403, "", ``, pawl.CodeLogin, "llm.key_refused", 1, nil},
+		"no credit": {402, "", ``, pawl.CodeLogin, "llm.no_credit", 1, nil},
+		"quota": {429, "1",
+			`{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`, pawl.CodeLogin,
+			"llm.no_credit", 1, nil},
+		"too long": {400, "", `{"error":{"message":"This model's maximum context length is 8192 tokens."}}`,
+			pawl.CodeModel, "llm.prompt_too_long", 1, nil},
+		"too large":   {413, "", ``, pawl.CodeModel, "llm.prompt_too_long", 1, nil},
+		"bad request": {400, "", `{"error":"nonsense"}`, pawl.CodeModel, "llm.refused", 1, nil},
+		"redirected":  {307, "", ``, pawl.CodeModel, "llm.refused", 1, nil},
+		"slow down": {429, "2", ``, pawl.CodeEnvironment, "llm.rate_limited", 4,
+			[]time.Duration{2e9, 2e9, 2e9}},
+		"slow down a fraction": {429, "0.1", ``, pawl.CodeEnvironment, "llm.rate_limited", 4,
+			[]time.Duration{2e8, 5e8, 1e9}},
+		"slow down for hours": {429, "7200", ``, pawl.CodeEnvironment, "llm.rate_limited", 1, nil},
+		"slow down for ever":  {429, "99999999999999999999", ``, pawl.CodeEnvironment, "llm.rate_limited", 1, nil},
+		"slow down nonsense": {429, "-5", ``, pawl.CodeEnvironment, "llm.rate_limited", 4,
+			[]time.Duration{2e8, 5e8, 1e9}},
+		"overloaded": {529, "", ``, pawl.CodeEnvironment, "llm.server_error", 4,
+			[]time.Duration{2e8, 5e8, 1e9}},
+		"broken": {500, "", strings.Repeat("<html>", 1e6), pawl.CodeEnvironment, "llm.server_error", 4,
+			[]time.Duration{2e8, 5e8, 1e9}},
 	} {
 		for _, kind := range forms {
 			t.Run(name+"/"+string(kind), func(t *testing.T) {
@@ -68,10 +77,12 @@ func TestStatuses(t *testing.T) {
 				s.Pause = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
 				host := &agenttest.Host{}
 				_, r := worked(t, Open(s), host, step())
-				if r.OK || r.Code != c.code || r.Key != c.key || requests != c.requests || !slices.Equal(waits, c.waits) {
+				if r.OK || r.Code != c.code || r.Key != c.key || requests != c.requests ||
+					!slices.Equal(waits, c.waits) {
 					t.Errorf("%s %s after %d requests and %v: %s", r.Code, r.Key, requests, waits, r.Detail)
 				}
-				if host.Open() != 0 || host.Reserved() != c.requests || host.Spent().Requests != int64(c.requests) || host.Spent().InTokens != 0 {
+				if host.Open() != 0 || host.Reserved() != c.requests || host.Spent().Requests != int64(c.requests) ||
+					host.Spent().InTokens != 0 {
 					t.Errorf("%d reservations, %d open, spent %+v", host.Reserved(), host.Open(), host.Spent())
 				}
 				if text := fmt.Sprintf("%+v", r); strings.Contains(text, secret) || len(text) > 10_000 {
@@ -88,8 +99,9 @@ func TestStatuses(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		"": 0, "x": 0, "3": 3 * time.Second, " 3 ": 3 * time.Second, "Fri, 02 Jan 2026 03:04:35 GMT": 30 * time.Second, "Fri, 02 Jan 2026 03:00:00 GMT": 0,
-		"NaN": 0, "Inf": 1e6 * time.Second, "1e300": 1e6 * time.Second,
+		"": 0, "x": 0, "3": 3 * time.Second, " 3 ": 3 * time.Second, "Fri, 02 Jan 2026 03:04:35 GMT": 30 * time.Second,
+		"Fri, 02 Jan 2026 03:00:00 GMT": 0,
+		"NaN":                           0, "Inf": 1e6 * time.Second, "1e300": 1e6 * time.Second,
 	} {
 		if got := retryAfter(text, now); got != want {
 			t.Errorf("%q: %s", text, got)
@@ -108,7 +120,8 @@ func TestUnknownModel(t *testing.T) {
 		}))
 		_, r := worked(t, Open(at(kind, srv.URL)), &agenttest.Host{}, step())
 		srv.Close()
-		if r.Key != "llm.not_found_near" || r.Code != pawl.CodeEnvironment || !strings.HasPrefix(r.Args[2], "mock-modem") {
+		if r.Key != "llm.not_found_near" || r.Code != pawl.CodeEnvironment ||
+			!strings.HasPrefix(r.Args[2], "mock-modem") {
 			t.Errorf("%s: %+v", kind, r)
 		}
 	}
@@ -147,8 +160,10 @@ func TestConnections(t *testing.T) {
 		key      string
 		requests int
 	}{
-		"nobody listens": {gone.URL, "llm.unreachable", 4}, "silence": {silent.URL, "llm.silent", 4}, "trickling for ever": {trickle.URL, "llm.too_slow", 1},
-		"nobody answers": {hang.URL, "llm.too_slow", 1}, "an unknown authority": {private.URL, "llm.certificate", 1}, "no TLS at all": {plain, "llm.certificate", 1},
+		"nobody listens": {gone.URL, "llm.unreachable", 4}, "silence": {silent.URL, "llm.silent",
+			4}, "trickling for ever": {trickle.URL, "llm.too_slow", 1},
+		"nobody answers": {hang.URL, "llm.too_slow", 1}, "an unknown authority": {private.URL, "llm.certificate",
+			1}, "no TLS at all": {plain, "llm.certificate", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := at(wire.Chat, c.url)
@@ -172,7 +187,8 @@ func TestConnections(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		host := &agenttest.Host{}
-		if r := Open(at(wire.Chat, hang.URL)).Do(ctx, step(), host, nil); r.Code != pawl.CodeTimeout || host.Open() != 0 {
+		if r := Open(at(wire.Chat, hang.URL)).Do(ctx, step(), host, nil); r.Code != pawl.CodeTimeout ||
+			host.Open() != 0 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -182,7 +198,8 @@ func TestConnections(t *testing.T) {
 		}))
 		defer srv.Close()
 		file := filepath.Join(t.TempDir(), "ca.pem")
-		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o644); err != nil {
+		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		s := at(wire.Chat, srv.URL)
@@ -198,7 +215,8 @@ func TestHugeAnswers(t *testing.T) {
 		srv := modeltest.Go(t, modeltest.Huge(100<<20))
 		host := &agenttest.Host{}
 		_, r := worked(t, Open(at(kind, srv.URL)), host, step())
-		if r.OK || r.Key != "llm.too_much" || len(srv.Requests()) != 1 || host.Spent().OutTokens < 100_000 || host.Open() != 0 {
+		if r.OK || r.Key != "llm.too_much" || len(srv.Requests()) != 1 || host.Spent().OutTokens < 100_000 ||
+			host.Open() != 0 {
 			t.Errorf("%s: %+v, %d requests, spent %+v", kind, r, len(srv.Requests()), host.Spent())
 		}
 	}
@@ -208,8 +226,14 @@ func TestHugeAnswers(t *testing.T) {
 func TestKeyStaysHere(t *testing.T) {
 	for _, kind := range forms {
 		for name, answer := range map[string]func(http.ResponseWriter){
-			"an error":            func(w http.ResponseWriter) { http.Error(w, `{"error":{"message":"key `+secret+`"}}`, 400) },
-			"an error cut within": func(w http.ResponseWriter) { http.Error(w, strings.Repeat(" ", maxProblem-len(secret)+2)+secret, 404) },
+			"an error": func(w http.ResponseWriter) {
+				http.Error(w, `{"error":{"message":"key `+secret+`"}}`,
+					400)
+			},
+			"an error cut within": func(w http.ResponseWriter) {
+				http.Error(w,
+					strings.Repeat(" ", maxProblem-len(secret)+2)+secret, 404)
+			},
 			"an error within the stream": func(w http.ResponseWriter) {
 				_, _ = w.Write(stream(`{"type":"error","error":{"message":"key ` + secret + `"}}`))
 			},
@@ -239,7 +263,8 @@ func TestKeyStaysHere(t *testing.T) {
 				t.Errorf("%s: %+v", name, r)
 			}
 			half := secret[:len(secret)/2]
-			if text := fmt.Sprintf("%+v %s", r, r.Err()); strings.Contains(text, half) || strings.Contains(kept.String(), half) || kept.Len() == 0 {
+			if text := fmt.Sprintf("%+v %s", r, r.Err()); strings.Contains(text, half) ||
+				strings.Contains(kept.String(), half) || kept.Len() == 0 {
 				t.Errorf("%s/%s: %s\n%s", kind, name, text, kept.String())
 			}
 		}
@@ -295,7 +320,8 @@ func TestFallbacks(t *testing.T) {
 			posts = append(posts, m)
 		}
 	}
-	if !r.OK || result.Model != "third" || strings.Join(posts, " ") != "mock-model second third" || result.Usage.Requests != 3 || host.Reserved() != 3 {
+	if !r.OK || result.Model != "third" || strings.Join(posts, " ") != "mock-model second third" ||
+		result.Usage.Requests != 3 || host.Reserved() != 3 {
 		t.Errorf("%+v %v %+v", r, posts, result.Said)
 	}
 
@@ -330,11 +356,15 @@ func TestCharged(t *testing.T) {
 		whole bool
 		want  effect.Usage
 	}{
-		"as told":            {Reply{Begun: true, Usage: effect.Usage{InTokens: 10, OutTokens: 5, CachedTokens: 4}, Seen: 50}, true, effect.Usage{Requests: 1, InTokens: 10, OutTokens: 5, CachedTokens: 4}},
-		"nothing told":       {Reply{Begun: true, Seen: 50}, true, effect.Usage{Requests: 1, InTokens: 100, OutTokens: 50}},
-		"never begun":        {Reply{}, false, effect.Usage{Requests: 1}},
-		"cut after a little": {Reply{Begun: true, Usage: effect.Usage{InTokens: 10, OutTokens: 1}, Seen: 700}, false, effect.Usage{Requests: 1, InTokens: 10, OutTokens: 700}},
-		"nonsense":           {Reply{Begun: true, Usage: effect.Usage{InTokens: -5, OutTokens: 1 << 62, CachedTokens: 9e18}}, true, effect.Usage{Requests: 1, InTokens: 100, OutTokens: 1e9, CachedTokens: 100}},
+		"as told": {Reply{Begun: true, Usage: effect.Usage{InTokens: 10, OutTokens: 5, CachedTokens: 4},
+			Seen: 50}, true, effect.Usage{Requests: 1, InTokens: 10, OutTokens: 5, CachedTokens: 4}},
+		"nothing told": {Reply{Begun: true, Seen: 50}, true,
+			effect.Usage{Requests: 1, InTokens: 100, OutTokens: 50}},
+		"never begun": {Reply{}, false, effect.Usage{Requests: 1}},
+		"cut after a little": {Reply{Begun: true, Usage: effect.Usage{InTokens: 10, OutTokens: 1}, Seen: 700}, false,
+			effect.Usage{Requests: 1, InTokens: 10, OutTokens: 700}},
+		"nonsense": {Reply{Begun: true, Usage: effect.Usage{InTokens: -5, OutTokens: 1 << 62,
+			CachedTokens: 9e18}}, true, effect.Usage{Requests: 1, InTokens: 100, OutTokens: 1e9, CachedTokens: 100}},
 	} {
 		if got := charged(c.reply, 100, c.whole); got != c.want {
 			t.Errorf("%s: %+v", name, got)

@@ -19,7 +19,8 @@ func TestToolsThatCannotBeOffered(t *testing.T) {
 	if err := a.Ready(); pawl.CodeOf(err) != pawl.CodeEnvironment {
 		t.Errorf("ready: %v", err)
 	}
-	spec := effect.WorkSpec{Agent: llm.Name, Step: "s1", Plan: plan.Plan{Steps: []plan.Step{{StepID: "s1", Title: "t", Intent: "i"}}}}
+	spec := effect.WorkSpec{Agent: llm.Name, Step: "s1",
+		Plan: plan.Plan{Steps: []plan.Step{{StepID: "s1", Title: "t", Intent: "i"}}}}
 	r := a.Do(t.Context(), effect.Effect{ID: "e1", Kind: effect.KindWork, Spec: effect.Encode(spec)}, nil, nil)
 	if r.OK || r.Code != pawl.CodeEnvironment || r.Cause == nil || r.Cause.Key != "mcptools.conflict" {
 		t.Errorf("%+v", r)

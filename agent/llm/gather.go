@@ -66,8 +66,8 @@ func (g *gathered) call() *piece {
 	return p
 }
 
-// ended judges an answer at its terminal event, by the reason that the provider gives for its end. A reason that is not known
-// to be good is not taken for one.
+// ended judges an answer at its terminal event, by the reason that the provider gives for its end. A reason that is not
+// known to be good is not taken for one.
 func (g *gathered) ended() error {
 	switch wire.EndOf(g.finish) {
 	case wire.Whole:
@@ -111,7 +111,8 @@ func (g *gathered) reply(asked string) Reply {
 		if args == "" || args == "null" {
 			args = "{}"
 		}
-		r.Calls = append(r.Calls, effect.Ask{ID: id, Name: c.name, Args: json.RawMessage(args), Opaque: own(g.form, c.opaque)})
+		r.Calls = append(r.Calls, effect.Ask{ID: id, Name: c.name, Args: json.RawMessage(args),
+			Opaque: own(g.form, c.opaque)})
 	}
 	return r
 }
@@ -121,7 +122,8 @@ func malformed(err error) error {
 	return passing(pawl.Fail(pawl.CodeModel, "llm.malformed"), err)
 }
 
-// words are a provider's own words with the form in which they mean something: a conversation may go on with another one.
+// words are a provider's own words with the form in which they mean something: a conversation may go on with another
+// one.
 type words struct {
 	Form string          `json:"form"`
 	Own  json.RawMessage `json:"own"`

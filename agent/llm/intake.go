@@ -30,7 +30,8 @@ func (x exchange) intake(ctx context.Context, e effect.Effect) (effect.IntakeRes
 	j := judgement{text: text}
 	told := agent.Section("Requirement", spec.Requirement) + answers(spec.Answers)
 	said, err := x.structured(ctx, "intake", x.a.config.Intent, intakeForm(), told, j.read)
-	if err != nil && (!j.usable || pawl.CodeOf(err) != pawl.CodeModel && pawl.CodeOf(err) != pawl.CodeEnvironment || ctx.Err() != nil) {
+	if err != nil && (!j.usable || pawl.CodeOf(err) != pawl.CodeModel && pawl.CodeOf(err) != pawl.CodeEnvironment ||
+		ctx.Err() != nil) {
 		return effect.IntakeResult{}, err
 	}
 	j.found.By = Name
@@ -47,8 +48,8 @@ type judgement struct {
 	usable bool // there is one
 }
 
-// read takes an answer of the model. Points that rest on nothing that the user said are a reason to ask once more: what they
-// are cut to costs a person an answer. The cut document is there in case that the next answer is worse.
+// read takes an answer of the model. Points that rest on nothing that the user said are a reason to ask once more: what
+// they are cut to costs a person an answer. The cut document is there in case that the next answer is worse.
 func (j *judgement) read(raw []byte) error {
 	e, err := triage.Decode(raw, j.text)
 	if err != nil {
@@ -62,8 +63,8 @@ func (j *judgement) read(raw []byte) error {
 	return triage.Unsaid(raw, j.text)
 }
 
-// intakeForm is the published schema as models are shown it: without what only pawl fills in, and without the words that some
-// servers refuse or take minutes to follow. Decode holds the answer to all of it.
+// intakeForm is the published schema as models are shown it: without what only pawl fills in, and without the words
+// that some servers refuse or take minutes to follow. Decode holds the answer to all of it.
 var intakeForm = sync.OnceValue(func() string {
 	var whole map[string]any
 	if err := json.Unmarshal(triage.Schema(), &whole); err != nil {
@@ -93,7 +94,8 @@ func slim(v any, defs map[string]any) any {
 		out := map[string]any{}
 		for name, part := range v {
 			switch name {
-			case "$schema", "$id", "$defs", "title", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems":
+			case "$schema", "$id", "$defs", "title", "minimum", "maximum", "minLength", "maxLength", "minItems",
+				"maxItems":
 			case "properties":
 				out[name] = slim(told(part), defs)
 			case "enum":

@@ -21,8 +21,8 @@ const maxKey = 8 << 10
 
 // Keys says where a key is. It is read each time that it is needed and kept nowhere.
 type Keys struct {
-	// Env names a variable, Entry an entry of the system's keyring, which comes first, and File a file, which comes before both.
-	// With none of them there is no key.
+	// Env names a variable, Entry an entry of the system's keyring, which comes first, and File a file, which comes
+	// before both. With none of them there is no key.
 	Env, Entry, File string
 	Getenv           func(string) string
 	Ring             func(ctx context.Context, entry string) (string, error)
@@ -30,8 +30,8 @@ type Keys struct {
 	Workspace, Home string
 }
 
-// Read returns the key. CodeLogin says that there is none where one should be, and CodeDenied that the file is open to others
-// or part of a project: a key that somebody else can read or write is not the user's alone.
+// Read returns the key. CodeLogin says that there is none where one should be, and CodeDenied that the file is open to
+// others or part of a project: a key that somebody else can read or write is not the user's alone.
 func (k Keys) Read() (string, error) {
 	switch {
 	case k.File != "":
@@ -54,7 +54,8 @@ func (k Keys) Read() (string, error) {
 
 func (k Keys) file() (string, error) {
 	if !filepath.IsAbs(k.File) {
-		return "", pawl.Fail(pawl.CodeInvalid, "llm.key_file", k.File).Because(errors.New("the path is not absolute")).In("llm.Key")
+		return "", pawl.Fail(pawl.CodeInvalid, "llm.key_file",
+			k.File).Because(errors.New("the path is not absolute")).In("llm.Key")
 	}
 	real, err := filepath.EvalSymlinks(k.File)
 	if err != nil {
@@ -78,7 +79,8 @@ func (k Keys) file() (string, error) {
 	}
 	key := strings.TrimSpace(string(raw))
 	if key == "" {
-		return "", pawl.Fail(pawl.CodeLogin, "llm.key_file", k.File).Because(errors.New("the file is empty")).In("llm.Key")
+		return "", pawl.Fail(pawl.CodeLogin, "llm.key_file",
+			k.File).Because(errors.New("the file is empty")).In("llm.Key")
 	}
 	return key, usable(key, k.File)
 }
@@ -93,7 +95,8 @@ func usable(key, where string) error {
 	return nil
 }
 
-// project returns the project that a path lies in: the workspace, or a folder that is one of git or of pawl, "" for none.
+// project returns the project that a path lies in: the workspace, or a folder that is one of git or of pawl, "" for
+// none.
 func (k Keys) project(path string) string {
 	if k.Workspace != "" {
 		roots := []string{k.Workspace}
@@ -120,8 +123,9 @@ func (k Keys) project(path string) string {
 	}
 }
 
-// Transport returns what carries requests: over the proxies that the environment names, trusting the machine's certificates
-// and those of a PEM file, if one is named. Answers are never unpacked, so that a small one cannot become a large one.
+// Transport returns what carries requests: over the proxies that the environment names, trusting the machine's
+// certificates and those of a PEM file, if one is named. Answers are never unpacked, so that a small one cannot become
+// a large one.
 func Transport(caFile string) (http.RoundTripper, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if caFile != "" {
@@ -134,13 +138,16 @@ func Transport(caFile string) (http.RoundTripper, error) {
 			pool = x509.NewCertPool()
 		}
 		if !pool.AppendCertsFromPEM(raw) {
-			return nil, pawl.Fail(pawl.CodeInvalid, "llm.ca_file", caFile).Because(errors.New("no certificate in PEM form")).In("llm.Transport")
+			return nil, pawl.Fail(pawl.CodeInvalid, "llm.ca_file",
+				caFile).Because(errors.New("no certificate in PEM form")).In("llm.Transport")
 		}
 		config.RootCAs = pool
 	}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSClientConfig: config, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, DisableCompression: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second,
+			KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig: config, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
+		DisableCompression:  true,
 		MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 256 << 10,
 	}, nil
 }

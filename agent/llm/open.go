@@ -20,15 +20,15 @@ import (
 
 // Settings say which model answers, and where. None of them is a key, and none may come from a project.
 type Settings struct {
-	// Kind is whose interface it speaks; "" is found from the model's name, and OpenAI's otherwise. API chooses between the forms
-	// of OpenAI: chat, which "" stands for, or responses.
+	// Kind is whose interface it speaks; "" is found from the model's name, and OpenAI's otherwise. API chooses between
+	// the forms of OpenAI: chat, which "" stands for, or responses.
 	Kind wire.Provider
 	API  string
 	// BaseURL is where the model answers, the kind's own provider unless set.
 	BaseURL string
-	// KeyEnv names the variable that holds the key, KeyRing the entry of a keyring, which comes first, and KeyFile the file, which
-	// comes before both. With none of them, the kind's usual variable is read, but for the kind's own provider only: nobody else
-	// gets that key.
+	// KeyEnv names the variable that holds the key, KeyRing the entry of a keyring, which comes first, and KeyFile the
+	// file, which comes before both. With none of them, the kind's usual variable is read, but for the kind's own
+	// provider only: nobody else gets that key.
 	KeyEnv, KeyRing, KeyFile string
 	// Ring reads an entry of a keyring; required where KeyRing is set.
 	Ring func(ctx context.Context, entry string) (string, error)
@@ -41,8 +41,8 @@ type Settings struct {
 	Window int64
 	// Tools are what the model may ask for; Limits bound its plans.
 	Tools []effect.ToolInfo
-	// Flaw is why not all of the tools that the user wants can be offered, nil where they can. No work is begun then: the
-	// model would do without them, and nobody would know.
+	// Flaw is why not all of the tools that the user wants can be offered, nil where they can. No work is begun then:
+	// the model would do without them, and nobody would know.
 	Flaw    error
 	Limits  plan.Limits
 	Chinese bool
@@ -60,14 +60,15 @@ type Settings struct {
 	Pause func(context.Context, time.Duration) error
 }
 
-// Open returns the agent of some settings. Nothing is read, resolved or dialled before the first exchange, so that every
-// command can afford it; what is wrong with the settings the first exchange says, and Ready.
+// Open returns the agent of some settings. Nothing is read, resolved or dialled before the first exchange, so that
+// every command can afford it; what is wrong with the settings the first exchange says, and Ready.
 func Open(s Settings) *Agent {
 	work := first(s.Implementation, s.Name)
 	if s.Kind == "" {
 		s.Kind = kindOf(first(s.Name, work), s.BaseURL)
 	}
-	a := New(Config{Intent: first(s.Intent, s.Name), Planning: first(s.Planning, s.Name), Work: work, Fallbacks: s.Fallbacks, Tools: s.Tools,
+	a := New(Config{Intent: first(s.Intent, s.Name), Planning: first(s.Planning, s.Name), Work: work,
+		Fallbacks: s.Fallbacks, Tools: s.Tools,
 		Limits: s.Limits, Window: s.Window, Limit: s.Limit, Chinese: s.Chinese, Pause: s.Pause})
 	a.settings = s
 	a.config.Connect = s.connect
@@ -107,7 +108,8 @@ func (s Settings) endpoint() (string, error) {
 	case err != nil:
 		// The error of the parser repeats the address, which may hold a password.
 		return "", pawl.Fail(pawl.CodeInvalid, "llm.endpoint", "…").In("llm.Open")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "":
 		u.User, u.RawQuery, u.Fragment = nil, "", ""
 		return "", pawl.Fail(pawl.CodeInvalid, "llm.endpoint", u.String()).In("llm.Open")
 	}
@@ -146,7 +148,8 @@ func (s Settings) connect() (Provider, error) {
 
 // keys says where the key of an endpoint is.
 func (s Settings) keys(base string) Keys {
-	k := Keys{Env: s.KeyEnv, Entry: s.KeyRing, Ring: s.Ring, File: s.path(s.KeyFile), Getenv: s.Env, Workspace: s.Workspace, Home: s.Home}
+	k := Keys{Env: s.KeyEnv, Entry: s.KeyRing, Ring: s.Ring, File: s.path(s.KeyFile), Getenv: s.Env,
+		Workspace: s.Workspace, Home: s.Home}
 	if k.Env == "" && k.Entry == "" && k.File == "" && base == s.Kind.URL() {
 		k.Env = s.Kind.KeyEnv()
 	}

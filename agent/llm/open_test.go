@@ -58,9 +58,12 @@ func TestKeys(t *testing.T) {
 		code pawl.Code
 		says string
 	}{
-		"keyring":               {Keys{Entry: "model/ada", Env: "EMPTY", Ring: ring}, secret, "", ""},
-		"no such entry":         {Keys{Entry: "model/bob", Env: "GOOD", Ring: ring}, "", pawl.CodeLogin, "model/bob"},
-		"a key of the keyring":  {Keys{Entry: "x", Ring: func(context.Context, string) (string, error) { return "a b", nil }}, "", pawl.CodeLogin, "x"},
+		"keyring":       {Keys{Entry: "model/ada", Env: "EMPTY", Ring: ring}, secret, "", ""},
+		"no such entry": {Keys{Entry: "model/bob", Env: "GOOD", Ring: ring}, "", pawl.CodeLogin, "model/bob"},
+		"a key of the keyring": {Keys{Entry: "x", Ring: func(context.Context, string) (string, error) {
+			return "a b",
+				nil
+		}}, "", pawl.CodeLogin, "x"},
 		"file before keyring":   {Keys{File: good, Entry: "model/bob", Ring: ring}, secret, "", ""},
 		"none wanted":           {Keys{}, "", "", ""},
 		"variable":              {Keys{Env: "GOOD"}, secret, "", ""},
@@ -73,12 +76,16 @@ func TestKeys(t *testing.T) {
 		"file without a place":  {Keys{File: "key"}, "", pawl.CodeInvalid, "key"},
 		"file that is empty":    {Keys{File: write(t, 0o600, "\n", home, "empty")}, "", pawl.CodeLogin, "empty"},
 		"file that is a folder": {Keys{File: home}, "", pawl.CodeLogin, "key_file"},
-		"file that is large":    {Keys{File: write(t, 0o600, strings.Repeat("x", maxKey+1), home, "large")}, "", pawl.CodeLogin, "large"},
-		"file that others read": {Keys{File: write(t, 0o640, secret, home, "open")}, "", pawl.CodeDenied, "llm.key_file_open"},
-		"file in the workspace": {Keys{File: filepath.Join(project, "inside")}, "", pawl.CodeDenied, "llm.key_in_project"},
+		"file that is large": {Keys{File: write(t, 0o600, strings.Repeat("x", maxKey+1), home, "large")}, "",
+			pawl.CodeLogin, "large"},
+		"file that others read": {Keys{File: write(t, 0o640, secret, home, "open")}, "", pawl.CodeDenied,
+			"llm.key_file_open"},
+		"file in the workspace": {Keys{File: filepath.Join(project, "inside")}, "", pawl.CodeDenied,
+			"llm.key_in_project"},
 		"link in the workspace": {Keys{File: link}, "", pawl.CodeDenied, "llm.key_in_project"},
 		"link into it":          {Keys{File: out}, "", pawl.CodeDenied, "llm.key_in_project"},
-		"file in a repository":  {Keys{File: write(t, 0o600, secret, filepath.Dir(elsewhere), "sub", "key")}, "", pawl.CodeDenied, "llm.key_in_project"},
+		"file in a repository": {Keys{File: write(t, 0o600, secret, filepath.Dir(elsewhere), "sub", "key")}, "",
+			pawl.CodeDenied, "llm.key_in_project"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if runtime.GOOS == "windows" && c.code == pawl.CodeDenied {
@@ -89,7 +96,8 @@ func TestKeys(t *testing.T) {
 			if key != c.key && err == nil || pawl.CodeOf(err) != c.code {
 				t.Errorf("%q %v", key, err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), secret) || explain(err) == "") {
+			if err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), secret) ||
+				explain(err) == "") {
 				t.Errorf("%v", err)
 			}
 		})
@@ -99,7 +107,8 @@ func TestKeys(t *testing.T) {
 // TestDefaultKeyStaysHome sends the usual variable's key to the kind's own provider only.
 func TestDefaultKeyStaysHome(t *testing.T) {
 	s := Settings{Kind: wire.OpenAI, Env: func(string) string { return secret }}
-	for base, want := range map[string]string{"": secret, "https://api.openai.com/v1": secret, "https://api.openai.com.evil.test/v1": "", "http://localhost:11434/v1": ""} {
+	for base, want := range map[string]string{"": secret, "https://api.openai.com/v1": secret,
+		"https://api.openai.com.evil.test/v1": "", "http://localhost:11434/v1": ""} {
 		s.BaseURL = base
 		url, err := s.endpoint()
 		if err != nil {
@@ -116,9 +125,12 @@ func TestEndpoint(t *testing.T) {
 		kind     wire.Provider
 		in, want string
 	}{
-		{wire.OpenAI, "", "https://api.openai.com/v1"}, {wire.OpenAI, "http://localhost:11434", "http://localhost:11434/v1"}, {wire.OpenAI, "http://x/api/", "http://x/api"},
-		{wire.Anthropic, "https://api.anthropic.com/v1/", "https://api.anthropic.com"}, {wire.Google, "https://x/v1beta", "https://x"},
-		{wire.OpenAI, "localhost:80", ""}, {wire.OpenAI, "ftp://x", ""}, {wire.OpenAI, "https://", ""}, {wire.OpenAI, "https://me:" + secret + "@x/v1", ""},
+		{wire.OpenAI, "", "https://api.openai.com/v1"}, {wire.OpenAI, "http://localhost:11434",
+			"http://localhost:11434/v1"}, {wire.OpenAI, "http://x/api/", "http://x/api"},
+		{wire.Anthropic, "https://api.anthropic.com/v1/", "https://api.anthropic.com"}, {wire.Google,
+			"https://x/v1beta", "https://x"},
+		{wire.OpenAI, "localhost:80", ""}, {wire.OpenAI, "ftp://x", ""}, {wire.OpenAI, "https://", ""}, {wire.OpenAI,
+			"https://me:" + secret + "@x/v1", ""},
 		{wire.OpenAI, "https://x/v1?key=" + secret, ""}, {wire.OpenAI, "https://me:" + secret + "@[x/v1", ""},
 	} {
 		got, err := Settings{Kind: c.kind, BaseURL: c.in}.endpoint()
@@ -133,7 +145,8 @@ func TestEndpoint(t *testing.T) {
 
 func TestOpenIsLazy(t *testing.T) {
 	asked := 0
-	s := Settings{Kind: "nonsense", BaseURL: "::", KeyFile: "/nowhere", CAFile: "/nowhere", Prices: "/nowhere", Env: func(string) string { asked++; return "" }}
+	s := Settings{Kind: "nonsense", BaseURL: "::", KeyFile: "/nowhere", CAFile: "/nowhere", Prices: "/nowhere",
+		Env: func(string) string { asked++; return "" }}
 	_ = Open(s)
 	if asked != 0 {
 		t.Error("the environment was read")
@@ -144,8 +157,11 @@ func TestOpenIsLazy(t *testing.T) {
 		"llm.endpoint": func(s *Settings) { s.Name, s.Kind = "m", wire.OpenAI },
 		"llm.ca_file":  func(s *Settings) { s.Name, s.Kind, s.BaseURL = "m", wire.OpenAI, "" },
 		"llm.prices":   func(s *Settings) { s.Name, s.Kind, s.BaseURL, s.CAFile = "m", wire.OpenAI, "", "" },
-		"llm.key_file": func(s *Settings) { s.Name, s.Kind, s.BaseURL, s.CAFile, s.Prices = "m", wire.OpenAI, "", "", "" },
-		"llm.no_key":   func(s *Settings) { *s = Settings{Name: "claude-sonnet-4", Env: s.Env} },
+		"llm.key_file": func(s *Settings) {
+			s.Name, s.Kind, s.BaseURL, s.CAFile, s.Prices = "m", wire.OpenAI, "", "",
+				""
+		},
+		"llm.no_key": func(s *Settings) { *s = Settings{Name: "claude-sonnet-4", Env: s.Env} },
 	} {
 		s := s
 		change(&s)
@@ -165,21 +181,26 @@ func TestOpenIsLazy(t *testing.T) {
 
 func TestPrices(t *testing.T) {
 	got, err := ParsePrices("p", []byte("my-model: {in: 1.25, cached: 0.125, out: 10}\nfree: {in: 0, out: 0}\ntiny: {in: 0.0001, out: 1}\n"))
-	if err != nil || got["my-model"] != (Price{1250, 125, 1250, 10000}) || got["free"] != (Price{}) || got["tiny"].In != 1 {
+	if err != nil || got["my-model"] != (Price{1250, 125, 1250, 10000}) || got["free"] != (Price{}) ||
+		got["tiny"].In != 1 {
 		t.Fatalf("%v %v", got, err)
 	}
-	for _, bad := range []string{"m: {in: 1}", "m: {in: -1, out: 1}", "m: {in: .nan, out: 1}", "m: {in: 1, out: 1, mood: 1}", "m: {in: 1, out: 1}\nm: {in: 2, out: 2}",
-		"m: {in: 1, out: 1}\n---\nn: {in: 1, out: 1}", "m: {in: 1, in: 2, out: 1}", "- a", "m: {in: x, out: 1}", "m: [", "m: {in: 1, out: 1e300}"} {
+	for _, bad := range []string{"m: {in: 1}", "m: {in: -1, out: 1}", "m: {in: .nan, out: 1}",
+		"m: {in: 1, out: 1, mood: 1}", "m: {in: 1, out: 1}\nm: {in: 2, out: 2}",
+		"m: {in: 1, out: 1}\n---\nn: {in: 1, out: 1}", "m: {in: 1, in: 2, out: 1}", "- a", "m: {in: x, out: 1}", "m: [",
+		"m: {in: 1, out: 1e300}"} {
 		if p, err := ParsePrices("p", []byte(bad)); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%q: %v %v", bad, p, err)
 		}
 	}
-	for model, want := range map[string]int64{"gpt-5": 1250, "gpt-5-mini-2025": 250, "openai/gpt-5-nano": 50, "openrouter/anthropic/claude-sonnet-4.5": 3000, "llama3": -1, "": -1} {
+	for model, want := range map[string]int64{"gpt-5": 1250, "gpt-5-mini-2025": 250, "openai/gpt-5-nano": 50,
+		"openrouter/anthropic/claude-sonnet-4.5": 3000, "llama3": -1, "": -1} {
 		if p, ok := KnownPrice(model); ok != (want >= 0) || ok && p.In != want {
 			t.Errorf("%s: %v %v", model, p, ok)
 		}
 	}
-	u := Price{In: 3000, Cached: 300, Written: 3750, Out: 15000}.of(effect.Usage{InTokens: 1000, CachedTokens: 400, OutTokens: 10}, 200, true)
+	u := Price{In: 3000, Cached: 300, Written: 3750, Out: 15000}.of(effect.Usage{InTokens: 1000, CachedTokens: 400,
+		OutTokens: 10}, 200, true)
 	if u.MicroUSD != 600*3+400*3/10+10*15+200*750/1000 || u.Unpriced {
 		t.Errorf("%+v", u)
 	}

@@ -6,7 +6,8 @@ import (
 	"pawl/text/plan"
 )
 
-// planSchema is the form of a plan as a model gives it: the plan of docs/spec/turn.md#plan without what pawl fills in itself.
+// planSchema is the form of a plan as a model gives it: the plan of docs/spec/turn.md#plan without what pawl fills in
+// itself.
 const planSchema = `{"type":"object","additionalProperties":false,"required":["goal","steps","verification","risk_level"],"properties":{` +
 	`"goal":{"type":"string"},"constraints":{"type":"array","items":{"type":"string"}},"risk_level":{"type":"string","enum":["low","medium","high"]},` +
 	`"network":{"type":"array","items":{"type":"string"},"description":"package registries that a step has to reach, such as go or npm; nothing else"},` +
@@ -17,8 +18,8 @@ const planSchema = `{"type":"object","additionalProperties":false,"required":["g
 	`"verification":{"type":"object","additionalProperties":false,"required":["mode"],"properties":{` +
 	`"mode":{"type":"string","enum":["lint","test","build","custom"]},"commands":{"type":"array","items":{"type":"string"}}}}}}`
 
-// proposal reads a plan as a model gave it, as strictly as one of a file, and checks it as every plan is checked. Steps are
-// pending whatever the model says, and a verification that proves nothing is not the model's to choose.
+// proposal reads a plan as a model gave it, as strictly as one of a file, and checks it as every plan is checked. Steps
+// are pending whatever the model says, and a verification that proves nothing is not the model's to choose.
 func (a *Agent) proposal(raw []byte) (plan.Plan, error) {
 	p, at, err := plan.Decode("plan", raw)
 	if err != nil {

@@ -13,12 +13,13 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Price is what a model costs, in millionths of a US dollar for a thousand tokens: a thousand of them are one US dollar for a
-// million tokens. Cached is the price of tokens that the provider had in its cache, Written that of those it put there.
+// Price is what a model costs, in millionths of a US dollar for a thousand tokens: a thousand of them are one US dollar
+// for a million tokens. Cached is the price of tokens that the provider had in its cache, Written that of those it put
+// there.
 type Price struct{ In, Cached, Written, Out int64 }
 
-// prices are list prices of well-known models, by the beginning of their names. They are a convenience that grows old: a file
-// of the user's overrides them.
+// prices are list prices of well-known models, by the beginning of their names. They are a convenience that grows old:
+// a file of the user's overrides them.
 var prices = map[string]Price{
 	"gpt-5":             {In: 1250, Cached: 125, Out: 10000},
 	"gpt-5-mini":        {In: 250, Cached: 25, Out: 2000},
@@ -37,8 +38,8 @@ var prices = map[string]Price{
 	"deepseek-reasoner": {In: 280, Cached: 28, Out: 420},
 }
 
-// longest returns the value of the longest name that a model's begins with. Names of routers, as in "anthropic/claude-…",
-// count by their last part.
+// longest returns the value of the longest name that a model's begins with. Names of routers, as in
+// "anthropic/claude-…", count by their last part.
 func longest[V any](table map[string]V, model string) (v V, ok bool) {
 	name, best := model[strings.LastIndexByte(model, '/')+1:], -1
 	for prefix, value := range table {
@@ -55,9 +56,9 @@ func KnownPrice(model string) (Price, bool) { return longest(prices, model) }
 // maxPrices bounds a file of prices, in bytes.
 const maxPrices = 256 << 10
 
-// ParsePrices reads a file of prices: a YAML map from the beginning of a model's name to in, cached, written and out, in US
-// dollars for a million tokens. What cached and written leave out costs as much as in. Unknown and repeated fields, numbers
-// below 0 and a second document are refused as CodeInvalid.
+// ParsePrices reads a file of prices: a YAML map from the beginning of a model's name to in, cached, written and out,
+// in US dollars for a million tokens. What cached and written leave out costs as much as in. Unknown and repeated
+// fields, numbers below 0 and a second document are refused as CodeInvalid.
 func ParsePrices(name string, raw []byte) (map[string]Price, error) {
 	bad := func(err error) error {
 		return pawl.Fail(pawl.CodeInvalid, "llm.prices", name).Because(err).In("llm.ParsePrices")
@@ -83,7 +84,8 @@ func ParsePrices(name string, raw []byte) (map[string]Price, error) {
 		}
 		for _, v := range []*float64{p.In, p.Cached, p.Written, p.Out} {
 			if v != nil && (math.IsNaN(*v) || *v < 0 || *v > 1e6) {
-				return nil, bad(errors.New(model + ": a price is between 0 and 1000000 US dollars for a million tokens"))
+				return nil, bad(errors.New(model +
+					": a price is between 0 and 1000000 US dollars for a million tokens"))
 			}
 		}
 		at := func(v *float64) int64 {
@@ -105,7 +107,8 @@ func (p Price) of(u effect.Usage, written int64, known bool) effect.Usage {
 		return u
 	}
 	written = min(written, u.InTokens-u.CachedTokens)
-	sum := (u.InTokens-u.CachedTokens)*p.In + u.CachedTokens*p.Cached + u.OutTokens*p.Out + written*max(p.Written-p.In, 0)
+	sum := (u.InTokens-u.CachedTokens)*p.In + u.CachedTokens*p.Cached + u.OutTokens*p.Out +
+		written*max(p.Written-p.In, 0)
 	u.MicroUSD = (sum + 999) / 1000
 	return u
 }
@@ -113,7 +116,8 @@ func (p Price) of(u effect.Usage, written int64, known bool) effect.Usage {
 // windows are the sizes of the contexts of well-known models, in tokens, by the beginning of their names.
 var windows = map[string]int64{
 	"gpt-5": 272_000, "gpt-4.1": 1_000_000, "gpt-4o": 128_000, "o3": 200_000, "o4": 200_000,
-	"claude-": 200_000, "gemini-": 1_000_000, "deepseek-": 128_000, "qwen3-coder": 256_000, "mistral-": 128_000, "codestral": 256_000,
+	"claude-": 200_000, "gemini-": 1_000_000, "deepseek-": 128_000, "qwen3-coder": 256_000, "mistral-": 128_000,
+	"codestral": 256_000,
 }
 
 // unknownWindow is taken for the context of a model of which nothing is known.

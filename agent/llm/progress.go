@@ -40,7 +40,8 @@ func (l *lines) end() {
 	}
 }
 
-// line is a text of somebody else as one line that is safe to print: nothing in it moves a cursor or turns the direction.
+// line is a text of somebody else as one line that is safe to print: nothing in it moves a cursor or turns the
+// direction.
 func line(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Exchange is a request and its answer as they went over the wire, without keys: one line of a recording. An answer that is
-// no text is kept in Bytes.
+// Exchange is a request and its answer as they went over the wire, without keys: one line of a recording. An answer
+// that is no text is kept in Bytes.
 type Exchange struct {
 	Path       string          `json:"path"`
 	Digest     string          `json:"digest"` // of path and request, without keys

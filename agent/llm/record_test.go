@@ -23,7 +23,8 @@ func recorded(t *testing.T, lines []byte) (out []modeltest.Exchange) {
 		if e.Digest != digest(e.Path, e.Request) {
 			t.Errorf("the digest is of another request: %s", line)
 		}
-		x := modeltest.Exchange{Path: e.Path, Request: string(e.Request), Status: e.Status, Type: "text/event-stream", RetryAfter: e.RetryAfter, Reply: e.Response}
+		x := modeltest.Exchange{Path: e.Path, Request: string(e.Request), Status: e.Status, Type: "text/event-stream",
+			RetryAfter: e.RetryAfter, Reply: e.Response}
 		out = append(out, x)
 	}
 	return out
@@ -49,7 +50,8 @@ func TestARecordingIsEnough(t *testing.T) {
 				t.Fatalf("%d lines: %s", len(all), kept.String())
 			}
 
-			tape, left := modeltest.Replay(t, all, func(x modeltest.Exchange, asked string) bool { return x.Request == asked })
+			tape, left := modeltest.Replay(t, all,
+				func(x modeltest.Exchange, asked string) bool { return x.Request == asked })
 			s.Record, s.HTTP, s.Env = nil, tape, nil
 			if second := converse(t, Open(s)); second != first || left() != 0 {
 				t.Errorf("%s\n%s\n%d left", first, second, left())

@@ -59,10 +59,12 @@ func (x exchange) plan(ctx context.Context, e effect.Effect) (effect.PlanResult,
 	return effect.PlanResult{Said: said, Plan: &proposed}, nil
 }
 
-// structured asks for one document. Malformed output is shown to the model once, with what is wrong with it. A server that
-// knows no schemas is told of it in words.
-func (x exchange) structured(ctx context.Context, purpose, model, schema, text string, read func([]byte) error) (effect.Said, error) {
-	r := Request{Name: purpose, Schema: json.RawMessage(schema), Messages: []effect.Message{{Role: effect.RoleUser, Text: text}}}
+// structured asks for one document. Malformed output is shown to the model once, with what is wrong with it. A server
+// that knows no schemas is told of it in words.
+func (x exchange) structured(ctx context.Context, purpose, model, schema, text string,
+	read func([]byte) error) (effect.Said, error) {
+	r := Request{Name: purpose, Schema: json.RawMessage(schema),
+		Messages: []effect.Message{{Role: effect.RoleUser, Text: text}}}
 	var usage effect.Usage
 	for try := 0; ; try++ {
 		reply, said, err := x.ask(ctx, purpose, model, r)
@@ -88,7 +90,8 @@ func (x exchange) structured(ctx context.Context, purpose, model, schema, text s
 			return said, pawl.Fail(pawl.CodeModel, "llm.malformed_twice", purpose).Because(err).In("llm.Do")
 		}
 		r.Messages = append(r.Messages, effect.Message{Role: effect.RoleAssistant, Text: first(reply.Text, "-")},
-			effect.Message{Role: effect.RoleUser, Text: agent.Section("Your answer cannot be used", err.Error()+"\nGive the whole document again, corrected, and nothing else.")})
+			effect.Message{Role: effect.RoleUser, Text: agent.Section("Your answer cannot be used", err.Error()+
+				"\nGive the whole document again, corrected, and nothing else.")})
 	}
 }
 
@@ -99,7 +102,8 @@ func schemaRefused(err error) bool {
 		return false
 	}
 	said := strings.ToLower(e.Err.Error())
-	return strings.Contains(said, "response_format") || strings.Contains(said, "json_schema") || strings.Contains(said, "jsonschema")
+	return strings.Contains(said, "response_format") || strings.Contains(said, "json_schema") ||
+		strings.Contains(said, "jsonschema")
 }
 
 // document finds the JSON document in a text: models like to wrap it into a fence.

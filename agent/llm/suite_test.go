@@ -23,9 +23,12 @@ func offered() []effect.ToolInfo {
 		return json.RawMessage(`{"type":"object","additionalProperties":false,` + fields + `}`)
 	}
 	return []effect.ToolInfo{
-		{Name: "read_file", Description: "Read.", ArgsSchema: object(`"required":["path"],"properties":{"path":{"type":"string"}}`)},
-		{Name: "write_file", Description: "Write.", ArgsSchema: object(`"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}`)},
-		{Name: "run_terminal_cmd", Description: "Run.", ArgsSchema: object(`"required":["command"],"properties":{"command":{"type":"string"}}`)},
+		{Name: "read_file", Description: "Read.",
+			ArgsSchema: object(`"required":["path"],"properties":{"path":{"type":"string"}}`)},
+		{Name: "write_file", Description: "Write.",
+			ArgsSchema: object(`"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}`)},
+		{Name: "run_terminal_cmd", Description: "Run.",
+			ArgsSchema: object(`"required":["command"],"properties":{"command":{"type":"string"}}`)},
 	}
 }
 
@@ -36,9 +39,10 @@ func at(form wire.Form, url string) Settings {
 	if form == wire.Chat {
 		url += "/v1"
 	}
-	return Settings{Kind: form.Provider(), API: string(form), BaseURL: url, Name: "mock-model", Tools: offered(), KeyEnv: "MODEL_KEY",
-		Env:   func(name string) string { return map[string]string{"MODEL_KEY": secret}[name] },
-		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+	return Settings{Kind: form.Provider(), API: string(form), BaseURL: url, Name: "mock-model", Tools: offered(),
+		KeyEnv: "MODEL_KEY",
+		Env:    func(name string) string { return map[string]string{"MODEL_KEY": secret}[name] },
+		Pause:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 }
 
 func TestSuite(t *testing.T) {

@@ -26,7 +26,8 @@ func (w transport) RoundTrip(r *http.Request) (*http.Response, error) { return w
 // says answers with a body that ends in the given error.
 func says(body []byte, end error) transport {
 	return func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(&broken{bytes.NewReader(body), end})}, nil
+		return &http.Response{StatusCode: 200, Header: http.Header{},
+			Body: io.NopCloser(&broken{bytes.NewReader(body), end})}, nil
 	}
 }
 
@@ -49,9 +50,11 @@ func provider(kind wire.Form, w http.RoundTripper) Provider {
 
 // step is work for a model.
 func step() effect.Effect {
-	return effect.Effect{ID: "01J", Kind: effect.KindWork, Spec: effect.Encode(effect.WorkSpec{Goal: "mend it", Step: "s1", Plan: plan.Plan{
-		PlanID: "P-1", Goal: "mend it", Steps: []plan.Step{{StepID: "s1", Title: "Mend", Intent: "Mend it", Status: plan.InProgress}},
-	}})}
+	return effect.Effect{ID: "01J", Kind: effect.KindWork,
+		Spec: effect.Encode(effect.WorkSpec{Goal: "mend it", Step: "s1", Plan: plan.Plan{
+			PlanID: "P-1", Goal: "mend it", Steps: []plan.Step{{StepID: "s1", Title: "Mend", Intent: "Mend it",
+				Status: plan.InProgress}},
+		}})}
 }
 
 // worked has an effect done and returns what became of it.
@@ -72,7 +75,8 @@ func TestForms(t *testing.T) {
 	for _, kind := range forms {
 		t.Run(string(kind), func(t *testing.T) {
 			srv := modeltest.Go(t, modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
-				{Thought: "let me think", Text: "I read “both”.", In: 120, Out: 34, Calls: []modeltest.Call{{Read: "a.go"}, {Read: "b <&>.go"}}},
+				{Thought: "let me think", Text: "I read “both”.", In: 120, Out: 34,
+					Calls: []modeltest.Call{{Read: "a.go"}, {Read: "b <&>.go"}}},
 				{Text: "Done."},
 			}}}})
 			host := &agenttest.Host{}
@@ -84,12 +88,14 @@ func TestForms(t *testing.T) {
 			if err != nil || !r.OK {
 				t.Fatalf("%+v %v", r, err)
 			}
-			if result.Control != effect.Calls || result.Text != "I read “both”." || len(result.Asks) != 2 || string(result.Asks[1].Args) == "" {
+			if result.Control != effect.Calls || result.Text != "I read “both”." || len(result.Asks) != 2 ||
+				string(result.Asks[1].Args) == "" {
 				t.Fatalf("%+v", result)
 			}
 			for i, want := range []string{`{"path":"a.go"}`, `{"path":"b <&>.go"}`} {
 				var got, wanted any
-				if json.Unmarshal(result.Asks[i].Args, &got) != nil || json.Unmarshal([]byte(want), &wanted) != nil || fmt.Sprint(got) != fmt.Sprint(wanted) {
+				if json.Unmarshal(result.Asks[i].Args, &got) != nil || json.Unmarshal([]byte(want), &wanted) != nil ||
+					fmt.Sprint(got) != fmt.Sprint(wanted) {
 					t.Errorf("call %d: %s", i, result.Asks[i].Args)
 				}
 			}
@@ -107,7 +113,8 @@ func TestForms(t *testing.T) {
 			spec, _ := effect.Decode[effect.WorkSpec](e.Spec)
 			spec.Messages = result.Messages
 			for _, c := range result.Asks {
-				spec.Messages = append(spec.Messages, effect.Message{Role: effect.RoleTool, Call: c.ID, Text: "content of it"})
+				spec.Messages = append(spec.Messages,
+					effect.Message{Role: effect.RoleTool, Call: c.ID, Text: "content of it"})
 			}
 			e.Spec = effect.Encode(spec)
 			if result, r := worked(t, a, host, e); result.Control != effect.StepDone {
@@ -126,15 +133,16 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestEveryCut cuts a stream that asks for a call at every byte. Without its last event nothing is asked for, the exchange is
-// had again three times at most, and what was set aside is settled each time.
+// TestEveryCut cuts a stream that asks for a call at every byte. Without its last event nothing is asked for, the
+// exchange is had again three times at most, and what was set aside is settled each time.
 func TestEveryCut(t *testing.T) {
 	for _, form := range forms {
 		t.Run(string(form), func(t *testing.T) {
 			t.Parallel()
 			whole := modeltest.Recorded(form, modeltest.Call{Args: `{"path":"a.go","content":"x"}`}, "write_file")
 			for n := 0; n <= len(whole); n++ {
-				for _, end := range []error{io.EOF, []error{io.ErrUnexpectedEOF, errors.New("read: connection reset by peer")}[n%2]} {
+				for _, end := range []error{io.EOF,
+					[]error{io.ErrUnexpectedEOF, errors.New("read: connection reset by peer")}[n%2]} {
 					requests := 0
 					answer := says(whole[:n], end)
 					s := at(form, "http://model.test")
@@ -142,7 +150,8 @@ func TestEveryCut(t *testing.T) {
 					host := &agenttest.Host{}
 					result, r := worked(t, Open(s), host, step())
 					if host.Open() != 0 || host.Reserved() != requests {
-						t.Fatalf("cut at %d: %d reservations for %d requests, %d open", n, host.Reserved(), requests, host.Open())
+						t.Fatalf("cut at %d: %d reservations for %d requests, %d open", n, host.Reserved(), requests,
+							host.Open())
 					}
 					if n == len(whole) {
 						if !r.OK || len(result.Asks) != 1 || requests != 1 {
@@ -150,7 +159,8 @@ func TestEveryCut(t *testing.T) {
 						}
 						continue
 					}
-					if r.OK || r.Code != pawl.CodeEnvironment || len(result.Asks) != 0 || requests != 4 || host.Spent().InTokens == 0 {
+					if r.OK || r.Code != pawl.CodeEnvironment || len(result.Asks) != 0 || requests != 4 ||
+						host.Spent().InTokens == 0 {
 						t.Fatalf("cut at %d of %d by %v: %+v after %d requests", n, len(whole), end, r, requests)
 					}
 					if key := r.Key; key != "llm.cut" && key != "llm.unreachable" {
@@ -207,52 +217,102 @@ func TestOddStreams(t *testing.T) {
 		body []byte
 		want string // names and arguments of calls, or the key of the error
 	}{
-		"no index and no id":           {wire.Chat, stream(call("", `""`, `"f"`, `"{}"`), call("", `""`, `"g"`, `"{\"a\""`), call("", `""`, `""`, `":1}"`), stop, done), `f{} g{"a":1}`},
-		"several calls of one index":   {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), call(`"index":0,`, `"b"`, `"g"`, `"{}"`), stop, done), `f{} g{}`},
-		"the name in each piece":       {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{"`), call(`"index":0,`, `"a"`, `"f"`, `"}"`), stop, done), `f{}`},
-		"an index far away":            {wire.Chat, stream(call(`"index":900000000,`, `"a"`, `"f"`, `""`), stop, done), `f{}`},
-		"a negative index":             {wire.Chat, stream(call(`"index":-1,`, `"a"`, `"f"`, `"null"`), stop, done), `f{}`},
-		"a call without a name":        {wire.Chat, stream(call(`"index":0,`, `"a"`, `""`, `"{}"`), stop, done), "llm.malformed"},
-		"no reason for the end":        {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), done), "llm.cut"},
-		"a reason that nobody knows":   {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"error"`), done), "llm.malformed"},
-		"truncated":                    {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"length"`), done), "llm.truncated"},
-		"filtered":                     {wire.Chat, stream(chat(`{}`, `"content_filter"`), done), "llm.filtered"},
-		"an error in the stream":       {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), `{"error":{"message":"overloaded"}}`, stop, done), "llm.server_error"},
-		"no JSON":                      {wire.Chat, stream(`{"choices":`, stop, done), "llm.malformed"},
-		"too many calls":               {wire.Chat, stream(append(many(65, func(i int) string { return call(fmt.Sprintf(`"index":%d,`, i), `"a"`, `"f"`, `"{}"`) }), stop, done)...), "llm.malformed"},
-		"comments and carriage return": {wire.Chat, []byte(": hello\r\n\r\n" + strings.ReplaceAll(string(stream(chat(`{"content":"x"}`, `"stop"`), done)), "\n", "\r\n")), ""},
+		"no index and no id": {wire.Chat, stream(call("", `""`, `"f"`, `"{}"`),
+			call("", `""`, `"g"`, `"{\"a\""`), call("", `""`, `""`, `":1}"`), stop, done), `f{} g{"a":1}`},
+		"several calls of one index": {wire.Chat,
+			stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), call(`"index":0,`, `"b"`, `"g"`, `"{}"`), stop, done),
+			`f{} g{}`},
+		"the name in each piece": {wire.Chat,
+			stream(call(`"index":0,`, `"a"`, `"f"`, `"{"`), call(`"index":0,`, `"a"`, `"f"`, `"}"`), stop, done),
+			`f{}`},
+		"an index far away": {wire.Chat, stream(call(`"index":900000000,`, `"a"`, `"f"`, `""`), stop, done),
+			`f{}`},
+		"a negative index": {wire.Chat, stream(call(`"index":-1,`, `"a"`, `"f"`, `"null"`), stop, done),
+			`f{}`},
+		"a call without a name": {wire.Chat, stream(call(`"index":0,`, `"a"`, `""`, `"{}"`), stop, done),
+			"llm.malformed"},
+		"no reason for the end": {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), done), "llm.cut"},
+		"a reason that nobody knows": {wire.Chat,
+			stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"error"`), done), "llm.malformed"},
+		"truncated": {wire.Chat,
+			stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"length"`), done), "llm.truncated"},
+		"filtered": {wire.Chat, stream(chat(`{}`, `"content_filter"`), done), "llm.filtered"},
+		"an error in the stream": {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`),
+			`{"error":{"message":"overloaded"}}`, stop, done), "llm.server_error"},
+		"no JSON": {wire.Chat, stream(`{"choices":`, stop, done), "llm.malformed"},
+		"too many calls": {wire.Chat,
+			stream(append(many(65, func(i int) string {
+				return call(fmt.Sprintf(`"index":%d,`, i), `"a"`, `"f"`,
+					`"{}"`)
+			}), stop, done)...), "llm.malformed"},
+		"comments and carriage return": {wire.Chat,
+			[]byte(": hello\r\n\r\n" + strings.ReplaceAll(string(stream(chat(`{"content":"x"}`, `"stop"`), done)), "\n",
+				"\r\n")), ""},
 
-		"a whole input":                  {wire.Messages, stream(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}}`, `{"type":"content_block_stop","index":0}`, ending[0], ending[1]), `f{"a":1}`},
-		"a block that stays open":        {wire.Messages, stream(open, ending[0], ending[1]), "llm.malformed"},
-		"a block without content":        {wire.Messages, stream(`{"type":"content_block_start","index":0}`, `{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
-		"a piece of another block":       {wire.Messages, stream(open, `{"type":"content_block_delta","index":1,"delta":{"partial_json":"{}"}}`, ending[1]), "llm.malformed"},
-		"a piece without a block":        {wire.Messages, stream(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
-		"a block twice":                  {wire.Messages, stream(open, open, ending[0], ending[1]), "llm.malformed"},
-		"overloaded":                     {wire.Messages, stream(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "llm.server_error"},
-		"an end without a reason":        {wire.Messages, stream(ending[1]), "llm.cut"},
-		"refused":                        {wire.Messages, stream(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, ending[1]), "llm.filtered"},
-		"items with the end alone":       {wire.Responses, stream(completed(calling("f", "{}") + "," + calling("g", `{\"a\":1}`))), `f{} g{"a":1}`},
-		"the end decides":                {wire.Responses, stream(added(0), `{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"a\":1"}`, finished(0, calling("f", `{\"a\":2}`)), completed("")), `f{"a":2}`},
-		"an item that is never finished": {wire.Responses, stream(added(0), completed(calling("f", "{}"))), "llm.malformed"},
-		"an item finished twice":         {wire.Responses, stream(added(0), finished(0, calling("f", "{}")), finished(0, calling("g", "{}")), completed("")), "llm.malformed"},
-		"an item that never began":       {wire.Responses, stream(finished(0, calling("f", "{}")), completed("")), "llm.malformed"},
-		"an item far away":               {wire.Responses, stream(`{"type":"response.output_item.added","output_index":900000000,"item":{}}`, completed("")), "llm.malformed"},
-		"an item below zero":             {wire.Responses, stream(finished(-1, calling("f", "{}")), completed("")), "llm.malformed"},
-		"an item without a name":         {wire.Responses, stream(completed(calling("", "{}"))), "llm.malformed"},
-		"an item that is none":           {wire.Responses, stream(completed(`7`)), "llm.malformed"},
-		"too many items":                 {wire.Responses, stream(completed(strings.Join(many(65, func(int) string { return calling("f", "{}") }), ","))), "llm.malformed"},
-		"items and no end":               {wire.Responses, stream(added(0), finished(0, calling("f", "{}"))), "llm.cut"},
-		"an end that is not completed":   {wire.Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), "llm.truncated"},
-		"an end that is held back":       {wire.Responses, stream(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`), "llm.filtered"},
-		"an end that sounds good":        {wire.Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"stop"}}}`), "llm.malformed"},
-		"an end without a cause":         {wire.Responses, stream(`{"type":"response.incomplete","response":{}}`), "llm.cut"},
-		"a failure":                      {wire.Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.failed","response":{"error":{"code":"server_error","message":"sorry"}}}`, completed("")), "llm.server_error"},
-		"an error event":                 {wire.Responses, stream(`{"type":"error","code":"server_error","message":"sorry"}`, completed("")), "llm.server_error"},
+		"a whole input": {wire.Messages,
+			stream(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}}`, `{"type":"content_block_stop","index":0}`, ending[0], ending[1]), `f{"a":1}`},
+		"a block that stays open": {wire.Messages, stream(open, ending[0], ending[1]), "llm.malformed"},
+		"a block without content": {wire.Messages, stream(`{"type":"content_block_start","index":0}`,
+			`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
+		"a piece of another block": {wire.Messages,
+			stream(open, `{"type":"content_block_delta","index":1,"delta":{"partial_json":"{}"}}`, ending[1]),
+			"llm.malformed"},
+		"a piece without a block": {wire.Messages,
+			stream(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
+		"a block twice": {wire.Messages, stream(open, open, ending[0], ending[1]), "llm.malformed"},
+		"overloaded": {wire.Messages,
+			stream(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "llm.server_error"},
+		"an end without a reason": {wire.Messages, stream(ending[1]), "llm.cut"},
+		"refused": {wire.Messages,
+			stream(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, ending[1]), "llm.filtered"},
+		"items with the end alone": {wire.Responses,
+			stream(completed(calling("f", "{}") + "," + calling("g", `{\"a\":1}`))), `f{} g{"a":1}`},
+		"the end decides": {wire.Responses,
+			stream(added(0), `{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"a\":1"}`,
+				finished(0, calling("f", `{\"a\":2}`)), completed("")), `f{"a":2}`},
+		"an item that is never finished": {wire.Responses, stream(added(0), completed(calling("f", "{}"))),
+			"llm.malformed"},
+		"an item finished twice": {wire.Responses, stream(added(0), finished(0, calling("f", "{}")),
+			finished(0, calling("g", "{}")), completed("")), "llm.malformed"},
+		"an item that never began": {wire.Responses, stream(finished(0, calling("f", "{}")), completed("")),
+			"llm.malformed"},
+		"an item far away": {wire.Responses,
+			stream(`{"type":"response.output_item.added","output_index":900000000,"item":{}}`, completed("")),
+			"llm.malformed"},
+		"an item below zero": {wire.Responses, stream(finished(-1, calling("f", "{}")), completed("")),
+			"llm.malformed"},
+		"an item without a name": {wire.Responses, stream(completed(calling("", "{}"))), "llm.malformed"},
+		"an item that is none":   {wire.Responses, stream(completed(`7`)), "llm.malformed"},
+		"too many items": {wire.Responses,
+			stream(completed(strings.Join(many(65, func(int) string { return calling("f", "{}") }), ","))),
+			"llm.malformed"},
+		"items and no end": {wire.Responses, stream(added(0), finished(0, calling("f", "{}"))),
+			"llm.cut"},
+		"an end that is not completed": {wire.Responses, stream(added(0), finished(0, calling("f", "{}")),
+			`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`),
+			"llm.truncated"},
+		"an end that is held back": {wire.Responses,
+			stream(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`),
+			"llm.filtered"},
+		"an end that sounds good": {wire.Responses, stream(added(0), finished(0, calling("f", "{}")),
+			`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"stop"}}}`), "llm.malformed"},
+		"an end without a cause": {wire.Responses, stream(`{"type":"response.incomplete","response":{}}`),
+			"llm.cut"},
+		"a failure": {wire.Responses, stream(added(0), finished(0, calling("f", "{}")),
+			`{"type":"response.failed","response":{"error":{"code":"server_error","message":"sorry"}}}`, completed("")),
+			"llm.server_error"},
+		"an error event": {wire.Responses,
+			stream(`{"type":"error","code":"server_error","message":"sorry"}`, completed("")), "llm.server_error"},
 
-		"calls without ids":          {wire.Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g"}}`, `,"finishReason":"STOP"`)), `f{} g{}`},
-		"a call without an end":      {wire.Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}}`, ``)), "llm.cut"},
-		"a malformed call":           {wire.Gemini, stream(gem(``, `,"finishReason":"MALFORMED_FUNCTION_CALL"`)), "llm.malformed"},
-		"a prompt that is held back": {wire.Gemini, stream(`{"promptFeedback":{"blockReason":"SAFETY"}}`), "llm.filtered"},
+		"calls without ids": {wire.Gemini,
+			stream(gem(`{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g"}}`,
+				`,"finishReason":"STOP"`)), `f{} g{}`},
+		"a call without an end": {wire.Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}}`, ``)),
+			"llm.cut"},
+		"a malformed call": {wire.Gemini, stream(gem(``, `,"finishReason":"MALFORMED_FUNCTION_CALL"`)),
+			"llm.malformed"},
+		"a prompt that is held back": {wire.Gemini, stream(`{"promptFeedback":{"blockReason":"SAFETY"}}`),
+			"llm.filtered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := provider(c.kind, says(c.body, io.EOF)).Stream(t.Context(), Request{Model: "m"}, nil)
@@ -278,14 +338,17 @@ func many(n int, f func(int) string) (out []string) {
 	return out
 }
 
-// TestResponses: nothing is stored at the provider, thoughts are asked for where a model has some, and they come back in the
-// provider's own words.
+// TestResponses: nothing is stored at the provider, thoughts are asked for where a model has some, and they come back
+// in the provider's own words.
 func TestResponses(t *testing.T) {
 	thought := json.RawMessage(`[{"type":"reasoning","id":"rs_1","encrypted_content":"sealed","summary":[]},{"type":"function_call","call_id":"c1","name":"read_file","arguments":"{}"}]`)
-	r := Request{System: "be brief", MaxOut: 77, Name: "plan", Schema: json.RawMessage(`{"type":"object"}`), Messages: []effect.Message{
-		{Role: effect.RoleUser, Text: "go"}, {Role: effect.RoleAssistant, Opaque: own(wire.Responses, thought)}, {Role: effect.RoleTool, Call: "c1", Text: "x"},
-	}}
-	for model, asks := range map[string]bool{"gpt-5.1": true, "o3": true, "router/gpt-5-mini": true, "local": true, "gpt-4.1-mini": false, "router/gpt-4o": false} {
+	r := Request{System: "be brief", MaxOut: 77, Name: "plan", Schema: json.RawMessage(`{"type":"object"}`),
+		Messages: []effect.Message{
+			{Role: effect.RoleUser, Text: "go"}, {Role: effect.RoleAssistant, Opaque: own(wire.Responses, thought)},
+			{Role: effect.RoleTool, Call: "c1", Text: "x"},
+		}}
+	for model, asks := range map[string]bool{"gpt-5.1": true, "o3": true, "router/gpt-5-mini": true, "local": true,
+		"gpt-4.1-mini": false, "router/gpt-4o": false} {
 		r.Model = model
 		raw, err := json.Marshal(responsesRequest(r))
 		if err != nil {
@@ -293,7 +356,8 @@ func TestResponses(t *testing.T) {
 		}
 		body := string(raw)
 		for _, want := range []string{
-			`"store":false`, `"stream":true`, `"instructions":"be brief"`, `"max_output_tokens":77`, `"name":"plan"`, `"encrypted_content":"sealed"`,
+			`"store":false`, `"stream":true`, `"instructions":"be brief"`, `"max_output_tokens":77`, `"name":"plan"`,
+			`"encrypted_content":"sealed"`,
 			`{"call_id":"c1","output":"x","type":"function_call_output"}`,
 		} {
 			if !strings.Contains(body, want) {
@@ -309,7 +373,8 @@ func TestResponses(t *testing.T) {
 		api  string
 		want wire.Form
 	}{
-		{wire.OpenAI, "responses", wire.Responses}, {"", "responses", wire.Responses}, {wire.OpenAI, "chat", wire.Chat}, {wire.OpenAI, "", wire.Chat},
+		{wire.OpenAI, "responses", wire.Responses}, {"", "responses", wire.Responses}, {wire.OpenAI, "chat",
+			wire.Chat}, {wire.OpenAI, "", wire.Chat},
 		{wire.Anthropic, "responses", wire.Messages},
 	} {
 		p, err := Open(Settings{Kind: c.kind, API: c.api, Name: "m"}).provider()
@@ -323,7 +388,9 @@ func TestResponses(t *testing.T) {
 func TestOtherWords(t *testing.T) {
 	messages := []effect.Message{
 		{Role: effect.RoleUser, Text: "go"},
-		{Role: effect.RoleAssistant, Text: "I read", Calls: []effect.Ask{{ID: "c1", Name: "read_file", Args: json.RawMessage(`{"path":"a"}`)}}, Opaque: own(wire.Messages, json.RawMessage(`[{"type":"thinking","signature":"theirs"}]`))},
+		{Role: effect.RoleAssistant, Text: "I read",
+			Calls:  []effect.Ask{{ID: "c1", Name: "read_file", Args: json.RawMessage(`{"path":"a"}`)}},
+			Opaque: own(wire.Messages, json.RawMessage(`[{"type":"thinking","signature":"theirs"}]`))},
 		{Role: effect.RoleTool, Call: "c1", Text: "x"},
 	}
 	for _, kind := range forms {
@@ -344,9 +411,11 @@ func TestOtherWords(t *testing.T) {
 func TestStrict(t *testing.T) {
 	for text, fine := range map[string]bool{
 		`{}`: true, ` {"a":[1,{"b":null}],"c":"x"} `: true, `{"a":{"x":1},"b":{"x":1}}`: true,
-		``: false, `null`: false, `[]`: false, `"x"`: false, `{`: false, `{"a":1}{"b":2}`: false, `{"a":1} x`: false, `{"a":1,}`: false, `{"a" 1}`: false, `{'a':1}`: false,
-		`{"a":1,"a":2}`: false, `{"path":1,"Path":2}`: false, `{"a":{"b":1,"B":2}}`: false, `{"a":[{"k":1,"\u006b":2}]}`: false,
-		"{\"k\":1,\"\u212a\":2}": false, "{\"s\":1,\"\u017f\":2}": false,
+		``: false, `null`: false, `[]`: false, `"x"`: false, `{`: false, `{"a":1}{"b":2}`: false, `{"a":1} x`: false,
+		`{"a":1,}`: false, `{"a" 1}`: false, `{'a':1}`: false,
+		`{"a":1,"a":2}`: false, `{"path":1,"Path":2}`: false, `{"a":{"b":1,"B":2}}`: false,
+		`{"a":[{"k":1,"\u006b":2}]}`: false,
+		"{\"k\":1,\"\u212a\":2}":     false, "{\"s\":1,\"\u017f\":2}": false,
 		`{"a":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`:   false,
 		`{"a":` + strings.Repeat("[", 1e6) + strings.Repeat("]", 1e6) + `}`:   false,
 		`{"a":` + strings.Repeat(`{"a":`, 50) + `1` + strings.Repeat("}", 51): true,

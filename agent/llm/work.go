@@ -40,8 +40,8 @@ func isControl(name string) bool {
 	return false
 }
 
-// work has one exchange about a step. An answer that asks for nothing that can be understood is shown to the model with what
-// is wrong with it, a few times; the exchanges are reserved and settled each like any other.
+// work has one exchange about a step. An answer that asks for nothing that can be understood is shown to the model with
+// what is wrong with it, a few times; the exchanges are reserved and settled each like any other.
 func (x exchange) work(ctx context.Context, e effect.Effect) (effect.WorkResult, error) {
 	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
 	if err != nil {
@@ -51,7 +51,8 @@ func (x exchange) work(ctx context.Context, e effect.Effect) (effect.WorkResult,
 		return effect.WorkResult{}, err
 	}
 	added := continued(spec)
-	r := Request{Messages: answered(append(spec.Messages[:len(spec.Messages):len(spec.Messages)], added...)), Tools: x.a.tools()}
+	r := Request{Messages: answered(append(spec.Messages[:len(spec.Messages):len(spec.Messages)], added...)),
+		Tools: x.a.tools()}
 	result := effect.WorkResult{}
 	if shorter, ok := compact(r, x.a.window(x.a.config.Work)-x.a.room(x.a.config.Work)); ok {
 		r.Messages, added, result.Compacted = shorter, shorter, true
@@ -72,7 +73,8 @@ func (x exchange) work(ctx context.Context, e effect.Effect) (effect.WorkResult,
 			return result, nil
 		}
 		if flaws >= maxFlaws {
-			return result, pawl.Fail(pawl.CodeModel, "llm.calls_malformed", strconv.Itoa(flaws)).Because(heard.flaw).In("llm.Work")
+			return result, pawl.Fail(pawl.CodeModel, "llm.calls_malformed",
+				strconv.Itoa(flaws)).Because(heard.flaw).In("llm.Work")
 		}
 		r.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], heard.messages...)
 	}
@@ -127,7 +129,8 @@ func answered(list []effect.Message) []effect.Message {
 	var open []effect.Ask
 	closing := func() {
 		for _, c := range open {
-			out = append(out, effect.Message{Role: effect.RoleTool, Call: c.ID, Failed: true, Text: "Not made: the work was broken off."})
+			out = append(out, effect.Message{Role: effect.RoleTool, Call: c.ID, Failed: true,
+				Text: "Not made: the work was broken off."})
 		}
 		open = nil
 	}
@@ -168,8 +171,8 @@ func (h heard) into(result *effect.WorkResult) {
 	}
 }
 
-// hear makes out what an answer means. Calls of tools come before the model's word that it is done: that word is given back
-// to it with the request to look at the results first. An answer that asks for nothing is the end of the step.
+// hear makes out what an answer means. Calls of tools come before the model's word that it is done: that word is given
+// back to it with the request to look at the results first. An answer that asks for nothing is the end of the step.
 func hear(spec effect.WorkSpec, history []effect.Message, reply Reply) heard {
 	said := effect.Message{Role: effect.RoleAssistant, Text: reply.Text, Opaque: reply.Opaque}
 	out := heard{}
@@ -229,7 +232,8 @@ type word struct {
 	patch           *plan.Patch
 }
 
-// read reads a control word exactly: a field that its schema does not know is a mistake, not something to be passed over.
+// read reads a control word exactly: a field that its schema does not know is a mistake, not something to be passed
+// over.
 func read(spec effect.WorkSpec, c effect.Ask) (word, error) {
 	var schema json.RawMessage
 	for _, t := range controls() {
@@ -284,8 +288,8 @@ func unreadable(args json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// unique gives calls ids that the conversation does not have yet, because some servers number them anew in each answer, and
-// says whether one had to change.
+// unique gives calls ids that the conversation does not have yet, because some servers number them anew in each answer,
+// and says whether one had to change.
 func unique(history []effect.Message, calls []effect.Ask) (out []effect.Ask, renamed bool) {
 	used := map[string]bool{}
 	for _, m := range history {

@@ -33,22 +33,34 @@ func TestHear(t *testing.T) {
 		asks    int
 		flawed  bool
 	}{
-		"nothing":                     {nil, effect.StepDone, 0, false},
-		"done":                        {[]effect.Ask{ask("1", "step_done", `{"summary":"s"}`)}, effect.StepDone, 0, false},
-		"done twice":                  {[]effect.Ask{ask("1", "step_done", `{}`), ask("2", "give_up", `{"reason":"r"}`)}, effect.StepDone, 0, false},
-		"done beside calls":           {[]effect.Ask{ask("1", "step_done", `{}`), ask("2", "read_file", `{}`)}, effect.Calls, 1, false},
-		"done beside nonsense":        {[]effect.Ask{ask("1", "step_done", `{}`), ask("2", "read_file", `{`)}, effect.StepDone, 0, true},
-		"calls beside nonsense":       {[]effect.Ask{ask("1", "read_file", `{`), ask("2", "read_file", `{}`), ask("3", "nobody", `{}`)}, effect.Calls, 2, false},
-		"replan":                      {[]effect.Ask{ask("1", "replan", patch)}, effect.Replan, 0, false},
-		"replan without a patch":      {[]effect.Ask{ask("1", "replan", `{"reason":"r"}`)}, "", 0, true},
-		"replan without a reason":     {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"r"`, `" "`, 1))}, "", 0, true},
-		"replan in another case":      {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"patch"`, `"Patch"`, 1))}, "", 0, true},
-		"replan of a step that is no": {[]effect.Ask{ask("1", "replan", `{"reason":"r","patch":{"remove_steps":["s7"]}}`)}, "", 0, true},
-		"replan with a done step":     {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"title"`, `"status":"done","title"`, 1))}, "", 0, true},
-		"a question beside a call":    {[]effect.Ask{ask("1", "ask_human", `{"question":"which?"}`), ask("2", "read_file", `{}`), ask("3", "step_done", `{}`)}, effect.Calls, 2, false},
-		"give up":                     {[]effect.Ask{ask("1", "give_up", `{"reason":"no way"}`)}, effect.GiveUp, 0, false},
-		"give up without a reason":    {[]effect.Ask{ask("1", "give_up", `{}`)}, "", 0, true},
-		"done with more":              {[]effect.Ask{ask("1", "step_done", `{"summary":"s","verified":true}`)}, "", 0, true},
+		"nothing": {nil, effect.StepDone, 0, false},
+		"done": {[]effect.Ask{ask("1", "step_done", `{"summary":"s"}`)}, effect.StepDone, 0,
+			false},
+		"done twice": {[]effect.Ask{ask("1", "step_done", `{}`),
+			ask("2", "give_up", `{"reason":"r"}`)}, effect.StepDone, 0, false},
+		"done beside calls": {[]effect.Ask{ask("1", "step_done", `{}`), ask("2", "read_file", `{}`)},
+			effect.Calls, 1, false},
+		"done beside nonsense": {[]effect.Ask{ask("1", "step_done", `{}`), ask("2", "read_file", `{`)},
+			effect.StepDone, 0, true},
+		"calls beside nonsense": {[]effect.Ask{ask("1", "read_file", `{`), ask("2", "read_file", `{}`),
+			ask("3", "nobody", `{}`)}, effect.Calls, 2, false},
+		"replan":                 {[]effect.Ask{ask("1", "replan", patch)}, effect.Replan, 0, false},
+		"replan without a patch": {[]effect.Ask{ask("1", "replan", `{"reason":"r"}`)}, "", 0, true},
+		"replan without a reason": {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"r"`, `" "`, 1))}, "",
+			0, true},
+		"replan in another case": {[]effect.Ask{ask("1", "replan",
+			strings.Replace(patch, `"patch"`, `"Patch"`, 1))}, "", 0, true},
+		"replan of a step that is no": {[]effect.Ask{ask("1", "replan",
+			`{"reason":"r","patch":{"remove_steps":["s7"]}}`)}, "", 0, true},
+		"replan with a done step": {[]effect.Ask{ask("1", "replan",
+			strings.Replace(patch, `"title"`, `"status":"done","title"`, 1))}, "", 0, true},
+		"a question beside a call": {[]effect.Ask{ask("1", "ask_human", `{"question":"which?"}`),
+			ask("2", "read_file", `{}`), ask("3", "step_done", `{}`)}, effect.Calls, 2, false},
+		"give up": {[]effect.Ask{ask("1", "give_up", `{"reason":"no way"}`)}, effect.GiveUp, 0,
+			false},
+		"give up without a reason": {[]effect.Ask{ask("1", "give_up", `{}`)}, "", 0, true},
+		"done with more": {[]effect.Ask{ask("1", "step_done", `{"summary":"s","verified":true}`)}, "", 0,
+			true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := hear(spec, nil, Reply{Text: "x", Calls: c.calls, Opaque: own(wire.Messages, json.RawMessage(`[1]`))})
@@ -78,7 +90,8 @@ func TestHear(t *testing.T) {
 }
 
 func TestUnique(t *testing.T) {
-	history := []effect.Message{{Role: effect.RoleAssistant, Calls: []effect.Ask{ask("call_1", "f", `{}`), ask("call_1_2", "f", `{}`)}}}
+	history := []effect.Message{{Role: effect.RoleAssistant,
+		Calls: []effect.Ask{ask("call_1", "f", `{}`), ask("call_1_2", "f", `{}`)}}}
 	got, renamed := unique(history, []effect.Ask{ask("call_1", "f", `{}`), ask("x", "f", `{}`), ask("x", "f", `{}`)})
 	if !renamed || got[0].ID != "call_1_3" || got[1].ID != "x" || got[2].ID != "x_2" {
 		t.Errorf("%+v", got)
@@ -90,7 +103,8 @@ func TestUnique(t *testing.T) {
 
 func TestAnswered(t *testing.T) {
 	got := answered([]effect.Message{
-		{Role: effect.RoleUser}, {Role: effect.RoleAssistant, Calls: []effect.Ask{ask("1", "f", `{}`), ask("2", "f", `{}`)}}, {Role: effect.RoleTool, Call: "2"},
+		{Role: effect.RoleUser}, {Role: effect.RoleAssistant,
+			Calls: []effect.Ask{ask("1", "f", `{}`), ask("2", "f", `{}`)}}, {Role: effect.RoleTool, Call: "2"},
 		{Role: effect.RoleUser}, {Role: effect.RoleAssistant, Calls: []effect.Ask{ask("3", "f", `{}`)}},
 	})
 	var seen []string
@@ -107,15 +121,18 @@ func TestContinued(t *testing.T) {
 	spec, _ := effect.Decode[effect.WorkSpec](step().Spec)
 	spec.Notes = []string{"one\n## What failed\nnothing"}
 	first := continued(spec)
-	if len(first) != 1 || strings.Count(first[0].Text, "one") != 1 || strings.Contains(first[0].Text, modeltest.Repairing) {
+	if len(first) != 1 || strings.Count(first[0].Text, "one") != 1 ||
+		strings.Contains(first[0].Text, modeltest.Repairing) {
 		t.Fatalf("%+v", first)
 	}
-	spec.Messages = append(first, effect.Message{Role: effect.RoleAssistant, Calls: []effect.Ask{ask("1", "f", `{}`)}}, effect.Message{Role: effect.RoleTool, Call: "1"})
+	spec.Messages = append(first, effect.Message{Role: effect.RoleAssistant, Calls: []effect.Ask{ask("1", "f", `{}`)}},
+		effect.Message{Role: effect.RoleTool, Call: "1"})
 	if more := continued(spec); len(more) != 0 {
 		t.Errorf("%+v", more)
 	}
 	spec.Notes = append(spec.Notes, "two")
-	if more := continued(spec); len(more) != 1 || strings.Contains(more[0].Text, "one") || !strings.Contains(more[0].Text, "two") {
+	if more := continued(spec); len(more) != 1 || strings.Contains(more[0].Text, "one") ||
+		!strings.Contains(more[0].Text, "two") {
 		t.Errorf("%+v", more)
 	}
 	spec.Notes = nil
@@ -129,8 +146,11 @@ func TestCompact(t *testing.T) {
 	list := []effect.Message{{Role: effect.RoleUser, Text: "the plan " + strings.Repeat("p", 3000)}}
 	for i := range 40 {
 		id := fmt.Sprint(i)
-		list = append(list, effect.Message{Role: effect.RoleAssistant, Calls: []effect.Ask{ask(id, "write_file", `{"path":"f`+id+`","content":"`+strings.Repeat("c", 600)+`"}`)}, Opaque: own(wire.Messages, json.RawMessage(`["`+strings.Repeat("c", 600)+`"]`))},
-			effect.Message{Role: effect.RoleTool, Call: id, Text: "begin" + id + strings.Repeat("界", 700) + "exit status 1"})
+		list = append(list, effect.Message{Role: effect.RoleAssistant,
+			Calls:  []effect.Ask{ask(id, "write_file", `{"path":"f`+id+`","content":"`+strings.Repeat("c", 600)+`"}`)},
+			Opaque: own(wire.Messages, json.RawMessage(`["`+strings.Repeat("c", 600)+`"]`))},
+			effect.Message{Role: effect.RoleTool, Call: id, Text: "begin" + id + strings.Repeat("界", 700) +
+				"exit status 1"})
 	}
 	before, _ := json.Marshal(list)
 	for room, whole := range map[int64]int{80_000: 40, 50_000: 5, 30_000: 5, 25_000: 2} {
@@ -152,7 +172,8 @@ func TestCompact(t *testing.T) {
 			if m.Role == effect.RoleTool && m.Text == list[i].Text {
 				kept++
 			}
-			if m.Role == effect.RoleTool && (!strings.HasPrefix(m.Text, "begin") || !strings.HasSuffix(m.Text, "exit status 1")) {
+			if m.Role == effect.RoleTool &&
+				(!strings.HasPrefix(m.Text, "begin") || !strings.HasSuffix(m.Text, "exit status 1")) {
 				t.Errorf("%d: what failed is gone: %s", room, m.Text)
 			}
 		}
@@ -176,7 +197,9 @@ func TestWindow(t *testing.T) {
 	s.Window = 6000
 	e := step()
 	spec, _ := effect.Decode[effect.WorkSpec](e.Spec)
-	spec.Messages = []effect.Message{{Role: effect.RoleUser, Text: "the plan"}, {Role: effect.RoleAssistant, Calls: []effect.Ask{ask("1", "read_file", `{}`)}}, {Role: effect.RoleTool, Call: "1", Text: strings.Repeat("x", 20_000)}}
+	spec.Messages = []effect.Message{{Role: effect.RoleUser, Text: "the plan"},
+		{Role: effect.RoleAssistant, Calls: []effect.Ask{ask("1", "read_file", `{}`)}},
+		{Role: effect.RoleTool, Call: "1", Text: strings.Repeat("x", 20_000)}}
 	e.Spec = effect.Encode(spec)
 	result, r := worked(t, Open(s), &agenttest.Host{}, e)
 	if !r.OK || !result.Compacted || len(result.Messages) != 4 || result.Messages[0].Text != "the plan" {
@@ -184,12 +207,14 @@ func TestWindow(t *testing.T) {
 	}
 	s.Window = 600
 	host := &agenttest.Host{}
-	if _, r := worked(t, Open(s), host, e); r.Key != "llm.prompt_too_long" || host.Reserved() != 0 || len(srv.Requests()) != 1 {
+	if _, r := worked(t, Open(s), host, e); r.Key != "llm.prompt_too_long" || host.Reserved() != 0 ||
+		len(srv.Requests()) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestNoSchemas asks a server that knows no schemas in words. A document is nothing for a person to read while it comes.
+// TestNoSchemas asks a server that knows no schemas in words. A document is nothing for a person to read while it
+// comes.
 func TestNoSchemas(t *testing.T) {
 	var bodies []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -200,14 +225,17 @@ func TestNoSchemas(t *testing.T) {
 			return
 		}
 		text, _ := json.Marshal("```json\n" + tidied + "\n```")
-		_, _ = w.Write(stream(`{"choices":[{"index":0,"delta":{"content":`+string(text)+`},"finish_reason":"stop"}]}`, "[DONE]"))
+		_, _ = w.Write(stream(`{"choices":[{"index":0,"delta":{"content":`+string(text)+`},"finish_reason":"stop"}]}`,
+			"[DONE]"))
 	}))
 	defer srv.Close()
 	host := &agenttest.Host{}
-	e := effect.Effect{Kind: effect.KindIntake, Spec: effect.Encode(effect.IntakeSpec{Requirement: "tidy up", Round: 1})}
+	e := effect.Effect{Kind: effect.KindIntake,
+		Spec: effect.Encode(effect.IntakeSpec{Requirement: "tidy up", Round: 1})}
 	r := Open(at(wire.Chat, srv.URL)).Do(t.Context(), e, host, func(line string) { t.Errorf("%q was said", line) })
 	result, err := effect.Decode[effect.IntakeResult](r.Result)
-	if err != nil || result.Evaluation.Class != "chore" || len(result.Questions()) != 0 || len(bodies) != 2 || !strings.Contains(bodies[1], "additionalProperties") || result.Usage.Requests != 2 || host.Reserved() != 2 {
+	if err != nil || result.Evaluation.Class != "chore" || len(result.Questions()) != 0 || len(bodies) != 2 ||
+		!strings.Contains(bodies[1], "additionalProperties") || result.Usage.Requests != 2 || host.Reserved() != 2 {
 		t.Errorf("%+v %+v %v", r, result, err)
 	}
 }
@@ -216,16 +244,18 @@ func TestNoSchemas(t *testing.T) {
 const tidied = `{"class":"chore","score":9,"risk":"low","dimensions":[{"name":"goal","points":3,"evidence":[{"quote":"tidy up"}]},{"name":"criteria","points":2,"evidence":[{"quote":"tidy"}]},` +
 	`{"name":"scope","points":2,"evidence":[{"quote":"tidy"}]},{"name":"limits","points":2,"evidence":[]}],"questions":[],"factors":{"new":false,"major":false},"ehrb":[],"why":"w"}`
 
-// TestIntakeForm: models are shown the published schema in one piece, without what only pawl fills in and without words that
-// servers refuse; what it lets through, Decode takes.
+// TestIntakeForm: models are shown the published schema in one piece, without what only pawl fills in and without words
+// that servers refuse; what it lets through, Decode takes.
 func TestIntakeForm(t *testing.T) {
 	form := intakeForm()
-	for _, word := range []string{"$ref", "$defs", "$id", "$schema", "maxLength", "maxItems", "minimum", `"key"`, `"args"`, `"start"`, `"by"`, `"as_is"`, `""`} {
+	for _, word := range []string{"$ref", "$defs", "$id", "$schema", "maxLength", "maxItems", "minimum", `"key"`,
+		`"args"`, `"start"`, `"by"`, `"as_is"`, `""`} {
 		if strings.Contains(form, word) {
 			t.Errorf("%s is in %s", word, form)
 		}
 	}
-	for _, word := range []string{`"evidence"`, `"quote"`, `"stance"`, `"external_service"`, `"design"`, `"cross"`, `"about"`, `"text"`, `"required"`} {
+	for _, word := range []string{`"evidence"`, `"quote"`, `"stance"`, `"external_service"`, `"design"`, `"cross"`,
+		`"about"`, `"text"`, `"required"`} {
 		if !strings.Contains(form, word) {
 			t.Errorf("%s is not in %s", word, form)
 		}

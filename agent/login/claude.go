@@ -14,7 +14,8 @@ import (
 
 func claudeMaker() maker {
 	return maker{
-		name: "Anthropic", programs: []string{"claude-code", "claude-code-acp"}, signIn: "claude /login", look: lookClaude,
+		name: "Anthropic", programs: []string{"claude-code", "claude-code-acp"}, signIn: "claude /login",
+		look: lookClaude,
 		kind: wire.Anthropic, upstream: wire.Anthropic.URL(), keys: wire.Anthropic.URL(), shape: shapeClaude,
 		sites:   []string{"api.anthropic.com:443"},
 		renewal: &renewal{program: "claude", args: []string{"auth", "status"}, without: claudeKeys},
@@ -23,7 +24,8 @@ func claudeMaker() maker {
 
 // claudeKeys are the variables that Claude Code takes before its file, and those that lead it elsewhere.
 var claudeKeys = []string{
-	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
+	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN",
+	"CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
 }
 
 // lookClaude reads the login of Claude Code: a token of its variable, or a plan.
@@ -32,7 +34,8 @@ func lookClaude(m maker, s Source) (Login, error) {
 	var settings struct {
 		Model string `json:"model"`
 	}
-	_ = json.Unmarshal([]byte(readText(filepath.Join(home, "settings.json"))), &settings) // settings that cannot be read choose nothing
+	// settings that cannot be read choose nothing
+	_ = json.Unmarshal([]byte(readText(filepath.Join(home, "settings.json"))), &settings)
 	l := Login{Model: agent.Line(settings.Model), more: map[string]any{"folder": home}}
 	if token := strings.TrimSpace(s.Env("CLAUDE_CODE_OAUTH_TOKEN")); token != "" {
 		l.Kind, l.Where, l.token = Token, "$CLAUDE_CODE_OAUTH_TOKEN", secret(token)
@@ -71,12 +74,14 @@ func lookClaude(m maker, s Source) (Login, error) {
 	if err := m.usable(path, o.Access); err != nil {
 		return Login{}, err
 	}
-	l.Kind, l.Where, l.token, l.Renewable, l.Plan = Subscription, path, secret(o.Access), o.Refresh != "", agent.Line(o.Plan)
+	l.Kind, l.Where, l.token, l.Renewable, l.Plan = Subscription, path, secret(o.Access), o.Refresh != "",
+		agent.Line(o.Plan)
 	if o.Expires > 0 {
 		l.Expires = time.UnixMilli(o.Expires)
 	}
 	l.Email = claudeOwner(s, home)
-	l.more["claudeAiOauth"] = map[string]any{"expiresAt": o.Expires, "scopes": o.Scopes, "subscriptionType": o.Plan, "rateLimitTier": o.RateLimit}
+	l.more["claudeAiOauth"] = map[string]any{"expiresAt": o.Expires, "scopes": o.Scopes, "subscriptionType": o.Plan,
+		"rateLimitTier": o.RateLimit}
 	return l, nil
 }
 
@@ -96,15 +101,16 @@ func claudeOwner(s Source, home string) string {
 // secretFD is where Claude Code finds its token.
 const secretFD = 9
 
-// shapeClaude gives Claude Code its token through a pipe, which no command that it starts can read after it. Behind the Agent
-// Client Protocol another program stands in between, which hands no pipe on, so that it gets a file.
+// shapeClaude gives Claude Code its token through a pipe, which no command that it starts can read after it. Behind the
+// Agent Client Protocol another program stands in between, which hands no pipe on, so that it gets a file.
 func shapeClaude(p agent.Program, l Login, o options) shaped {
 	model := first(o.model, l.Model)
 	if model == "" && l.Plan == "max" && p.Kind != agent.KindACP {
 		model = claudeOfMax // without a file it takes the smaller plan's default
 	}
 	env := map[string]string{
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
+		"DISABLE_AUTOUPDATER": "1",
 	}
 	switch {
 	case o.tunnel && o.elsewhere:

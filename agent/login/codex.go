@@ -15,10 +15,12 @@ import (
 func codexMaker() maker {
 	return maker{
 		name: "OpenAI", programs: []string{"codex", "codex-acp"}, signIn: "codex login", look: lookCodex,
-		kind: wire.OpenAI, upstream: "https://chatgpt.com/backend-api/codex", keys: wire.OpenAI.URL(), shape: shapeCodex,
+		kind: wire.OpenAI, upstream: "https://chatgpt.com/backend-api/codex", keys: wire.OpenAI.URL(),
+		shape: shapeCodex,
 		sites: []string{"chatgpt.com:443"},
 		renewal: &renewal{
-			program: "codex", args: []string{"app-server"}, without: []string{"CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"},
+			program: "codex", args: []string{"app-server"}, without: []string{"CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
+				"OPENAI_API_KEY"},
 			input: `{"id":1,"method":"initialize","params":{"clientInfo":{"name":"pawl","title":"pawl","version":"1"}}}` + "\n" + `{"method":"initialized"}` + "\n" +
 				`{"id":2,"method":"account/read","params":{"refreshToken":true}}` + "\n",
 			answered: answersTwo,
@@ -35,7 +37,8 @@ func answersTwo(output []byte) bool {
 			Result json.RawMessage `json:"result"`
 			Error  json.RawMessage `json:"error"`
 		}
-		if json.Unmarshal([]byte(line), &m) == nil && m.ID == "2" && m.Method == "" && (m.Result != nil || m.Error != nil) {
+		if json.Unmarshal([]byte(line), &m) == nil && m.ID == "2" && m.Method == "" &&
+			(m.Result != nil || m.Error != nil) {
 			return true
 		}
 	}
@@ -48,8 +51,10 @@ func lookCodex(m maker, s Source) (Login, error) {
 	path := filepath.Join(home, "auth.json")
 	set := tomlWords(readText(filepath.Join(home, "config.toml")))
 	raw, err := m.read(path)
-	if pawl.CodeOf(err) == pawl.CodeNotFound && (set["cli_auth_credentials_store"] == "keyring" || set["cli_auth_credentials_store"] == "auto") {
-		return Login{}, m.fail(pawl.CodeLogin, "login.keyring", filepath.Join(home, "config.toml"), `cli_auth_credentials_store = "file"`)
+	if pawl.CodeOf(err) == pawl.CodeNotFound &&
+		(set["cli_auth_credentials_store"] == "keyring" || set["cli_auth_credentials_store"] == "auto") {
+		return Login{}, m.fail(pawl.CodeLogin, "login.keyring", filepath.Join(home, "config.toml"),
+			`cli_auth_credentials_store = "file"`)
 	}
 	if err != nil {
 		return Login{}, err
@@ -94,8 +99,8 @@ func lookCodex(m maker, s Source) (Login, error) {
 	return l, nil
 }
 
-// shapeCodex has Codex use a provider of its own that wants the login, which is what makes it send the token to another address
-// than its maker's, and without a search for the route of the account.
+// shapeCodex has Codex use a provider of its own that wants the login, which is what makes it send the token to another
+// address than its maker's, and without a search for the route of the account.
 func shapeCodex(p agent.Program, l Login, o options) shaped {
 	model := first(o.model, l.Model)
 	var config strings.Builder
@@ -123,21 +128,23 @@ func shapeCodex(p agent.Program, l Login, o options) shaped {
 	}
 	p.Env, p.Files = env, map[string]string{".codex/config.toml": config.String()}
 	p.Args, p.Resume = p.Unnamed().Args, p.Unnamed().Resume
-	out := shaped{program: p, model: model, memory: map[string]string{".codex/AGENTS.md": filepath.Join(filepath.Dir(l.Where), "AGENTS.md")}}
+	out := shaped{program: p, model: model,
+		memory: map[string]string{".codex/AGENTS.md": filepath.Join(filepath.Dir(l.Where), "AGENTS.md")}}
 	if l.Kind == Key {
 		out.unreadable = true
 		return out
 	}
 	copied, _ := json.Marshal(map[string]any{ // texts and maps of them always encode
 		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "last_refresh": o.now.UTC().Format(time.RFC3339),
-		"tokens": map[string]any{"id_token": l.more["id_token"], "account_id": l.more["account_id"], "access_token": string(l.token), "refresh_token": ""},
+		"tokens": map[string]any{"id_token": l.more["id_token"], "account_id": l.more["account_id"],
+			"access_token": string(l.token), "refresh_token": ""},
 	})
 	out.name, out.copy = ".codex/auth.json", copied
 	return out
 }
 
-// codexBase is what holds with every login: no login shell, which would reset PATH, none of what its provider runs out of every
-// policy's reach, and nothing that asks other places.
+// codexBase is what holds with every login: no login shell, which would reset PATH, none of what its provider runs out
+// of every policy's reach, and nothing that asks other places.
 const codexBase = `allow_login_shell = false
 check_for_update_on_startup = false
 web_search = "disabled"
@@ -168,8 +175,8 @@ wire_api = "responses"
 // quoted writes a text of TOML.
 func quoted(s string) string { return strconv.Quote(s) }
 
-// tomlWords reads the texts at the top of a file of TOML, and those of the profile that it chooses in their place. What is not a
-// text of one line is passed over.
+// tomlWords reads the texts at the top of a file of TOML, and those of the profile that it chooses in their place. What
+// is not a text of one line is passed over.
 func tomlWords(file string) map[string]string {
 	tables, at := map[string]map[string]string{"": {}}, ""
 	for line := range strings.Lines(file) {

@@ -29,19 +29,21 @@ const AnyAccount = "any"
 // Config is what a Keeper is made of.
 type Config struct {
 	Source
-	// Agent is the name of the program, and Path where its own program for the renewal is, "" where it is not installed.
+	// Agent is the name of the program, and Path where its own program for the renewal is, "" where it is not
+	// installed.
 	Agent, Path string
 	// Account is whose login the user agreed to, as Login.Who names it, or AnyAccount.
 	Account string
-	// Tunnel lets the program connect to its maker itself instead of to pawl's gateway, whose provider is called Provider.
+	// Tunnel lets the program connect to its maker itself instead of to pawl's gateway, whose provider is called
+	// Provider.
 	Tunnel   bool
 	Provider string
 	// Upstream replaces the address of the maker, for tests and for proxies of a company.
 	Upstream string
 	// Model replaces the owner's choice.
 	Model string
-	// Money says that a limit in money is set, which cannot hold, and Counted that one of tokens or requests is, which cannot hold
-	// with a tunnel.
+	// Money says that a limit in money is set, which cannot hold, and Counted that one of tokens or requests is, which
+	// cannot hold with a tunnel.
 	Money, Counted bool
 	// Need is how long a login has to last for one piece of work.
 	Need time.Duration
@@ -53,8 +55,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Keeper lends one login to the work of one program, sees to it that it is renewed, and knows the tokens that were lent. It is
-// safe for concurrent use. It implements agent.Login and gateway.Pass.
+// Keeper lends one login to the work of one program, sees to it that it is renewed, and knows the tokens that were
+// lent. It is safe for concurrent use. It implements agent.Login and gateway.Pass.
 type Keeper struct {
 	config Config
 	maker  maker
@@ -68,8 +70,8 @@ type Keeper struct {
 	copies  map[*copyAt]bool
 }
 
-// copyAt is a copy in the home of some work. It is noted in the user's own state as long as it is there, so that one which a crash
-// left behind can be found.
+// copyAt is a copy in the home of some work. It is noted in the user's own state as long as it is there, so that one
+// which a crash left behind can be found.
 type copyAt struct{ home, name, noted string }
 
 // copiesDir holds a note for each copy of a program's login.
@@ -108,8 +110,8 @@ func Forget(state, agent string) (int, error) {
 // maxLent is how many of the latest tokens are known.
 const maxLent = 8
 
-// NewKeeper returns the keeper of a program's login. Nothing is read before the first Lend. A program whose logins are not known is
-// CodeInvalid.
+// NewKeeper returns the keeper of a program's login. Nothing is read before the first Lend. A program whose logins are
+// not known is CodeInvalid.
 func NewKeeper(c Config) (*Keeper, error) {
 	m, ok := makerOf(c.Agent)
 	if !ok {
@@ -199,8 +201,8 @@ func (k *Keeper) Lend(ctx context.Context, w agent.Borrower) (agent.Loan, error)
 // margin is how long before its end programs take a token for ended.
 const margin = 5 * time.Minute
 
-// ahead renews a login that ends before the work may. One that lasts for a while and was not renewed will do: it is renewed when its
-// maker refuses it.
+// ahead renews a login that ends before the work may. One that lasts for a while and was not renewed will do: it is
+// renewed when its maker refuses it.
 func (k *Keeper) ahead(ctx context.Context, l Login) (Login, error) {
 	next, err := k.renew(ctx, l.token)
 	left, _ := l.Left(k.config.Now())
@@ -215,8 +217,10 @@ func (k *Keeper) ahead(ctx context.Context, l Login) (Login, error) {
 
 // loan makes the copy of a login.
 func (k *Keeper) loan(l Login, w agent.Borrower, at *copyAt) (agent.Loan, error) {
-	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.tunnels(l), model: k.config.Model, upstream: k.Upstream(), elsewhere: k.config.Upstream != ""})
-	out := agent.Loan{Program: s.program, Model: s.model, SignIn: k.maker.signIn, Account: l.Who(), Readable: !s.unreadable, Files: remembered(s.memory, s.program, w.Tree), Hide: k.Hide}
+	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.tunnels(l), model: k.config.Model,
+		upstream: k.Upstream(), elsewhere: k.config.Upstream != ""})
+	out := agent.Loan{Program: s.program, Model: s.model, SignIn: k.maker.signIn, Account: l.Who(),
+		Readable: !s.unreadable, Files: remembered(s.memory, s.program, w.Tree), Hide: k.Hide}
 	if k.tunnels(l) {
 		out.Sites = k.sites()
 	} else {
@@ -311,7 +315,8 @@ const tooSoon = time.Minute
 // Refused renews a login whose token the maker does not accept, and puts the new one into the copies.
 func (k *Keeper) Refused(ctx context.Context, token string) error {
 	k.mu.Lock()
-	newer, soon, dead := k.current != secret(token), !k.renewed.IsZero() && k.config.Now().Sub(k.renewed) < tooSoon, k.dead[sha256.Sum256([]byte(token))]
+	newer, soon, dead := k.current != secret(token), !k.renewed.IsZero() &&
+		k.config.Now().Sub(k.renewed) < tooSoon, k.dead[sha256.Sum256([]byte(token))]
 	k.mu.Unlock()
 	switch {
 	case newer:
@@ -346,11 +351,12 @@ func kindOf(program string) agent.Kind {
 	return p.Kind
 }
 
-// write puts a copy into its place by a rename, so that a program which reads it meanwhile sees the old one or the new one. The
-// agent may have left anything in its home: no link leads out of it.
+// write puts a copy into its place by a rename, so that a program which reads it meanwhile sees the old one or the new
+// one. The agent may have left anything in its home: no link leads out of it.
 func (c *copyAt) write(data []byte) error {
 	if c.noted != "" {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(c.noted), 0o700), os.WriteFile(c.noted, []byte(c.home+"\n"+c.name), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(c.noted), 0o700),
+			os.WriteFile(c.noted, []byte(c.home+"\n"+c.name), 0o600)); err != nil {
 			return err
 		}
 	}

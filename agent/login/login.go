@@ -1,10 +1,10 @@
-// Package login finds the logins that a person already has at the makers of coding agents, and lends them to the work of those
-// agents' own unchanged programs.
+// Package login finds the logins that a person already has at the makers of coding agents, and lends them to the work
+// of those agents' own unchanged programs.
 //
-// What is lent is a copy without the refresh token, in the work's own home, or the token alone through a pipe. The file that a
-// login is kept in is read and never written, mounted or handed in: makers rotate refresh tokens, so that a copy which renews
-// itself ends the login of its owner. It is renewed by the maker's own program, in the owner's home and outside of all walls, one
-// at a time on the machine, and the copies follow (Keeper).
+// What is lent is a copy without the refresh token, in the work's own home, or the token alone through a pipe. The file
+// that a login is kept in is read and never written, mounted or handed in: makers rotate refresh tokens, so that a copy
+// which renews itself ends the login of its owner. It is renewed by the maker's own program, in the owner's home and
+// outside of all walls, one at a time on the machine, and the copies follow (Keeper).
 //
 // pawl itself shows no token to anybody: what goes out is what the agent's program sends.
 package login
@@ -50,7 +50,8 @@ type Login struct {
 	Where string
 	// Email and Plan are what the login says of itself; either may be "".
 	Email, Plan string
-	// Expires is when the token ends, the zero time where nobody knows. Renewable says that the maker's program can get another.
+	// Expires is when the token ends, the zero time where nobody knows. Renewable says that the maker's program can get
+	// another.
 	Expires   time.Time
 	Renewable bool
 	// Model and Effort are those of the owner's own settings, "" for the program's defaults.
@@ -100,8 +101,9 @@ func (s Source) folder(variable string, below ...string) string {
 	return filepath.Join(append([]string{s.Home}, below...)...)
 }
 
-// Look finds the login that the owner of a program has. The error says exactly why there is none that can be used: CodeNotFound
-// that nobody is logged in, CodeLogin that what is there is of no use, CodeInvalid that no logins of that program are known.
+// Look finds the login that the owner of a program has. The error says exactly why there is none that can be used:
+// CodeNotFound that nobody is logged in, CodeLogin that what is there is of no use, CodeInvalid that no logins of that
+// program are known.
 func Look(program string, s Source) (Login, error) {
 	m, ok := makerOf(program)
 	if !ok {
@@ -164,7 +166,8 @@ type Terms struct {
 // TermsOf returns what holds for a login of a program.
 func TermsOf(p agent.Program, l Login) Terms {
 	m, _ := makerOf(p.Name)
-	out := Terms{Maker: m.name, Sites: m.sites, Tunnel: m.tunnelOnly && l.Kind != Key, Readable: !m.shape(p, l, options{}).unreadable}
+	out := Terms{Maker: m.name, Sites: m.sites, Tunnel: m.tunnelOnly && l.Kind != Key,
+		Readable: !m.shape(p, l, options{}).unreadable}
 	if l.Renewable && m.renewal != nil {
 		out.Renewer = m.renewal.program
 	}
@@ -279,7 +282,8 @@ func (m maker) usable(where, token string) error {
 	return nil
 }
 
-// claims are those of a token of three parts. They are read to show them and to know its end, and nothing rests on them.
+// claims are those of a token of three parts. They are read to show them and to know its end, and nothing rests on
+// them.
 func claims(token string) map[string]any {
 	parts := strings.Split(token, ".")
 	out := map[string]any{}

@@ -78,7 +78,8 @@ func TestLook(t *testing.T) {
 		return fmt.Sprintf(`{"claudeAiOauth":{"accessToken":%q,"refreshToken":"rt","expiresAt":%d,"scopes":[%s],"subscriptionType":"max"}}`, access, ends.UnixMilli(), scopes)
 	}
 	opencode := func(access string, ends time.Time) string {
-		return fmt.Sprintf(`{"openai":{"type":"oauth","access":%q,"refresh":"rt","expires":%d,"accountId":"a"}}`, access, ends.UnixMilli())
+		return fmt.Sprintf(`{"openai":{"type":"oauth","access":%q,"refresh":"rt","expires":%d,"accountId":"a"}}`,
+			access, ends.UnixMilli())
 	}
 	for _, c := range []struct {
 		name, agent string
@@ -89,38 +90,80 @@ func TestLook(t *testing.T) {
 		code        pawl.Code
 		key         string
 	}{
-		{name: "codex", agent: "codex", files: map[string]string{codexAuth: codex(token, "rt"), ".codex/config.toml": "# mine\nmodel = \"gpt-x\" # best\nmodel_reasoning_effort = 'high'\n[profiles.p]\nmodel = \"other\"\n"},
-			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Expires: ends, Renewable: true, Model: "gpt-x", Effort: "high"}, who: vendortest.Email},
-		{name: "codex by a profile", agent: "codex-acp", files: map[string]string{codexAuth: codex(token, ""), ".codex/config.toml": "profile = \"p\"\nmodel = \"gpt-x\"\n[profiles.p]\nmodel = \"other\"\n"},
-			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Expires: ends, Model: "other"}, who: vendortest.Email},
-		{name: "codex elsewhere", agent: "codex", files: map[string]string{"else/auth.json": codex("opaque", "rt")}, env: map[string]string{"CODEX_HOME": "{home}/else"},
-			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Renewable: true}, who: vendortest.Email},
-		{name: "codex by a key", agent: "codex", files: map[string]string{codexAuth: `{"auth_mode":"apikey","OPENAI_API_KEY":"sk-1"}`}, want: login.Login{Kind: login.Key}, who: "auth.json"},
+		{name: "codex", agent: "codex", files: map[string]string{codexAuth: codex(token, "rt"),
+			".codex/config.toml": "# mine\nmodel = \"gpt-x\" # best\nmodel_reasoning_effort = 'high'\n[profiles.p]\nmodel = \"other\"\n"},
+			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Expires: ends,
+				Renewable: true, Model: "gpt-x", Effort: "high"}, who: vendortest.Email},
+		{name: "codex by a profile", agent: "codex-acp", files: map[string]string{codexAuth: codex(token, ""),
+			".codex/config.toml": "profile = \"p\"\nmodel = \"gpt-x\"\n[profiles.p]\nmodel = \"other\"\n"},
+			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Expires: ends,
+				Model: "other"}, who: vendortest.Email},
+		{name: "codex elsewhere", agent: "codex", files: map[string]string{"else/auth.json": codex("opaque", "rt")},
+			env:  map[string]string{"CODEX_HOME": "{home}/else"},
+			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Renewable: true},
+			who:  vendortest.Email},
+		{name: "codex by a key", agent: "codex",
+			files: map[string]string{codexAuth: `{"auth_mode":"apikey","OPENAI_API_KEY":"sk-1"}`},
+			want:  login.Login{Kind: login.Key}, who: "auth.json"},
 		{name: "codex without one", agent: "codex", code: pawl.CodeNotFound, key: "login.none"},
-		{name: "codex logged out", agent: "codex", files: map[string]string{codexAuth: `{"OPENAI_API_KEY":null}`}, code: pawl.CodeNotFound, key: "login.none"},
-		{name: "codex in a keyring", agent: "codex", files: map[string]string{".codex/config.toml": `cli_auth_credentials_store = "keyring"`}, code: pawl.CodeLogin, key: "login.keyring"},
-		{name: "codex cut off", agent: "codex", files: map[string]string{codexAuth: codex(token, "rt")[:90]}, code: pawl.CodeLogin, key: "login.malformed"},
-		{name: "codex empty", agent: "codex", files: map[string]string{codexAuth: ""}, code: pawl.CodeLogin, key: "login.malformed"},
-		{name: "codex with a line in it", agent: "codex", files: map[string]string{codexAuth: codex("tok\r\nX-Evil: 1", "rt")}, code: pawl.CodeLogin, key: "login.malformed"},
-		{name: "codex taken back", agent: "codex", files: map[string]string{codexAuth: codex("", "")}, code: pawl.CodeLogin, key: "login.blank"},
-		{name: "codex is a folder", agent: "codex", files: map[string]string{codexAuth + "/x": ""}, code: pawl.CodeLogin, key: "login.unreadable"},
-		{name: "codex huge", agent: "codex", files: map[string]string{codexAuth: strings.Repeat(" ", 1<<20)}, code: pawl.CodeLogin, key: "login.unreadable"},
-		{name: "claude", agent: "claude-code", files: map[string]string{".claude/.credentials.json": claude("at", `"user:inference"`), ".claude/settings.json": `{"model":"opus","env":{"ANTHROPIC_BASE_URL":"http://evil"}}`, ".claude.json": `{"oauthAccount":{"emailAddress":"ada@example.org"}}`},
-			want: login.Login{Kind: login.Subscription, Email: "ada@example.org", Plan: "max", Expires: ends, Renewable: true, Model: "opus"}, who: "ada@example.org"},
-		{name: "claude without an address", agent: "claude-code", files: map[string]string{".claude/.credentials.json": claude("at", "")},
-			want: login.Login{Kind: login.Subscription, Plan: "max", Expires: ends, Renewable: true}, who: "max (.credentials.json)"},
-		{name: "claude by a variable", agent: "claude-code", env: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat"}, want: login.Login{Kind: login.Token}, who: "$CLAUDE_CODE_OAUTH_TOKEN"},
-		{name: "claude elsewhere", agent: "claude-code", files: map[string]string{"c/.credentials.json": claude("at", "")}, env: map[string]string{"CLAUDE_CONFIG_DIR": "{home}/c"},
-			want: login.Login{Kind: login.Subscription, Plan: "max", Expires: ends, Renewable: true}, who: "max (.credentials.json)"},
-		{name: "claude blanked", agent: "claude-code", files: map[string]string{".claude/.credentials.json": claude("", "")}, code: pawl.CodeLogin, key: "login.blank"},
-		{name: "claude for something else", agent: "claude-code", files: map[string]string{".claude/.credentials.json": claude("at", `"user:profile"`)}, code: pawl.CodeLogin, key: "login.scope"},
-		{name: "opencode", agent: "opencode", files: map[string]string{opencodeAuth: opencode(token, ends), ".config/opencode/opencode.json": `{"model":"openai/gpt-x"}`},
-			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Expires: ends, Model: "gpt-x"}, who: vendortest.Email},
-		{name: "opencode with a model of another maker", agent: "opencode-acp", files: map[string]string{"d/opencode/auth.json": opencode("opaque", ends), ".config/opencode/opencode.json": `{"model":"anthropic/claude-x"}`}, env: map[string]string{"XDG_DATA_HOME": "{home}/d"},
+		{name: "codex logged out", agent: "codex", files: map[string]string{codexAuth: `{"OPENAI_API_KEY":null}`},
+			code: pawl.CodeNotFound, key: "login.none"},
+		{name: "codex in a keyring", agent: "codex",
+			files: map[string]string{".codex/config.toml": `cli_auth_credentials_store = "keyring"`},
+			code:  pawl.CodeLogin, key: "login.keyring"},
+		{name: "codex cut off", agent: "codex", files: map[string]string{codexAuth: codex(token, "rt")[:90]},
+			code: pawl.CodeLogin, key: "login.malformed"},
+		{name: "codex empty", agent: "codex", files: map[string]string{codexAuth: ""}, code: pawl.CodeLogin,
+			key: "login.malformed"},
+		{name: "codex with a line in it", agent: "codex",
+			files: map[string]string{codexAuth: codex("tok\r\nX-Evil: 1", "rt")}, code: pawl.CodeLogin,
+			key: "login.malformed"},
+		{name: "codex taken back", agent: "codex", files: map[string]string{codexAuth: codex("", "")},
+			code: pawl.CodeLogin, key: "login.blank"},
+		{name: "codex is a folder", agent: "codex", files: map[string]string{codexAuth + "/x": ""},
+			code: pawl.CodeLogin, key: "login.unreadable"},
+		{name: "codex huge", agent: "codex", files: map[string]string{codexAuth: strings.Repeat(" ", 1<<20)},
+			code: pawl.CodeLogin, key: "login.unreadable"},
+		{name: "claude", agent: "claude-code", files: map[string]string{".claude/.credentials.json": claude("at",
+			`"user:inference"`), ".claude/settings.json": `{"model":"opus","env":{"ANTHROPIC_BASE_URL":"http://evil"}}`,
+			".claude.json": `{"oauthAccount":{"emailAddress":"ada@example.org"}}`},
+			want: login.Login{Kind: login.Subscription, Email: "ada@example.org", Plan: "max", Expires: ends,
+				Renewable: true, Model: "opus"}, who: "ada@example.org"},
+		{name: "claude without an address", agent: "claude-code",
+			files: map[string]string{".claude/.credentials.json": claude("at", "")},
+			want:  login.Login{Kind: login.Subscription, Plan: "max", Expires: ends, Renewable: true},
+			who:   "max (.credentials.json)"},
+		{name: "claude by a variable", agent: "claude-code",
+			env: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat"}, want: login.Login{Kind: login.Token},
+			who: "$CLAUDE_CODE_OAUTH_TOKEN"},
+		{name: "claude elsewhere", agent: "claude-code",
+			files: map[string]string{"c/.credentials.json": claude("at", "")},
+			env:   map[string]string{"CLAUDE_CONFIG_DIR": "{home}/c"},
+			want:  login.Login{Kind: login.Subscription, Plan: "max", Expires: ends, Renewable: true},
+			who:   "max (.credentials.json)"},
+		{name: "claude blanked", agent: "claude-code",
+			files: map[string]string{".claude/.credentials.json": claude("", "")}, code: pawl.CodeLogin,
+			key: "login.blank"},
+		{name: "claude for something else", agent: "claude-code",
+			files: map[string]string{".claude/.credentials.json": claude("at", `"user:profile"`)}, code: pawl.CodeLogin,
+			key: "login.scope"},
+		{name: "opencode", agent: "opencode", files: map[string]string{opencodeAuth: opencode(token, ends),
+			".config/opencode/opencode.json": `{"model":"openai/gpt-x"}`},
+			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Expires: ends,
+				Model: "gpt-x"}, who: vendortest.Email},
+		{name: "opencode with a model of another maker", agent: "opencode-acp",
+			files: map[string]string{"d/opencode/auth.json": opencode("opaque", ends),
+				".config/opencode/opencode.json": `{"model":"anthropic/claude-x"}`},
+			env:  map[string]string{"XDG_DATA_HOME": "{home}/d"},
 			want: login.Login{Kind: login.Subscription, Expires: ends}, who: "auth.json"},
-		{name: "opencode by a key", agent: "opencode", files: map[string]string{opencodeAuth: `{"openai":{"type":"api","key":"sk-1"}}`}, want: login.Login{Kind: login.Key}, who: "auth.json"},
-		{name: "opencode of somebody else", agent: "opencode", files: map[string]string{opencodeAuth: `{"anthropic":{"type":"oauth","access":"at"}}`}, code: pawl.CodeNotFound, key: "login.none"},
-		{name: "opencode blanked", agent: "opencode", files: map[string]string{opencodeAuth: opencode("", ends)}, code: pawl.CodeLogin, key: "login.blank"},
+		{name: "opencode by a key", agent: "opencode",
+			files: map[string]string{opencodeAuth: `{"openai":{"type":"api","key":"sk-1"}}`},
+			want:  login.Login{Kind: login.Key}, who: "auth.json"},
+		{name: "opencode of somebody else", agent: "opencode",
+			files: map[string]string{opencodeAuth: `{"anthropic":{"type":"oauth","access":"at"}}`},
+			code:  pawl.CodeNotFound, key: "login.none"},
+		{name: "opencode blanked", agent: "opencode", files: map[string]string{opencodeAuth: opencode("", ends)},
+			code: pawl.CodeLogin, key: "login.blank"},
 		{name: "no such login", agent: "pi", code: pawl.CodeInvalid, key: "login.unknown"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,11 +186,14 @@ func TestLook(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.Kind != c.want.Kind || l.Email != c.want.Email || l.Plan != c.want.Plan || !l.Expires.Equal(c.want.Expires) || l.Renewable != c.want.Renewable || l.Model != c.want.Model || l.Effort != c.want.Effort || l.Who() != c.who {
+			if l.Kind != c.want.Kind || l.Email != c.want.Email || l.Plan != c.want.Plan ||
+				!l.Expires.Equal(c.want.Expires) || l.Renewable != c.want.Renewable || l.Model != c.want.Model ||
+				l.Effort != c.want.Effort || l.Who() != c.who {
 				t.Errorf("%+v, %s", l, l.Who())
 			}
 			raw, _ := json.Marshal(l)
-			if said := fmt.Sprintf("%v %+v %#v %s", l, l, l, raw); strings.Contains(said, token) || strings.Contains(said, "sk-") {
+			if said := fmt.Sprintf("%v %+v %#v %s", l, l, l, raw); strings.Contains(said, token) ||
+				strings.Contains(said, "sk-") {
 				t.Errorf("a secret is shown: %s", said)
 			}
 		})
@@ -179,7 +225,8 @@ func keep(t *testing.T, name string, life time.Duration, change func(*login.Conf
 	t.Helper()
 	k := &keeping{owner: person(t), vendor: vendortest.Go(t, modeltest.Liar(), life)}
 	k.put()
-	k.config = login.Config{Source: k.source(), Agent: name, Path: "/usr/bin/" + name, Account: login.AnyAccount, Provider: "own", State: t.TempDir(), Now: time.Now, Need: time.Minute}
+	k.config = login.Config{Source: k.source(), Agent: name, Path: "/usr/bin/" + name, Account: login.AnyAccount,
+		Provider: "own", State: t.TempDir(), Now: time.Now, Need: time.Minute}
 	k.config.Run = func(_ context.Context, c login.Command, started func(int)) error {
 		k.runs++
 		started(os.Getpid())
@@ -216,7 +263,8 @@ func (k *keeping) lend(t *testing.T) (agent.Loan, string, error) {
 	return loan, filepath.Join(home, codexAuth), err
 }
 
-// TestACopyWithoutWhatRenewsIt: the copy has the token and not what renews it, goes with the loan, and the login stays as it was.
+// TestACopyWithoutWhatRenewsIt: the copy has the token and not what renews it, goes with the loan, and the login stays
+// as it was.
 func TestACopyWithoutWhatRenewsIt(t *testing.T) {
 	k := keep(t, "codex", time.Hour, nil)
 	k.write(".codex/AGENTS.md", "be kind\n")
@@ -232,7 +280,8 @@ func TestACopyWithoutWhatRenewsIt(t *testing.T) {
 	if info, err := os.Stat(copied); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", err, info)
 	}
-	if loan.Account != vendortest.Email || !loan.Readable || loan.Provider != "own" || loan.Files[".codex/AGENTS.md"] != "be kind\n" || loan.SecretFD != 0 {
+	if loan.Account != vendortest.Email || !loan.Readable || loan.Provider != "own" ||
+		loan.Files[".codex/AGENTS.md"] != "be kind\n" || loan.SecretFD != 0 {
 		t.Errorf("%+v", loan)
 	}
 	if said := loan.Hide("it is " + k.vendor.Access()); said != "it is [token]" {
@@ -276,7 +325,8 @@ func TestItIsRenewedAhead(t *testing.T) {
 		k := keep(t, "codex", life, nil)
 		_, copied, err := k.lend(t)
 		raw, _ := os.ReadFile(copied)
-		if err != nil || k.runs != want || !strings.Contains(string(raw), k.vendor.Access()) || !k.vendor.Holds(k.kept()) {
+		if err != nil || k.runs != want || !strings.Contains(string(raw), k.vendor.Access()) ||
+			!k.vendor.Holds(k.kept()) {
 			t.Errorf("%v: %v, %d renewals, %s", life, err, k.runs, raw)
 		}
 	}
@@ -297,7 +347,8 @@ func TestARefusal(t *testing.T) {
 		}
 	}
 	raw, _ := os.ReadFile(copied)
-	if k.runs != 1 || !strings.Contains(string(raw), k.vendor.Access()) || !k.Accepts(k.vendor.Access()) || strings.Contains(string(raw), "rt-") {
+	if k.runs != 1 || !strings.Contains(string(raw), k.vendor.Access()) || !k.Accepts(k.vendor.Access()) ||
+		strings.Contains(string(raw), "rt-") {
 		t.Errorf("%d renewals, %s", k.runs, raw)
 	}
 	if next, ok := loan.Fresh(t.Context()); !ok || next.Return == nil {
@@ -308,7 +359,8 @@ func TestARefusal(t *testing.T) {
 	}
 }
 
-// TestRevoked is told with the command that mends it, once for all calls, and leaves the file as the maker's program left it.
+// TestRevoked is told with the command that mends it, once for all calls, and leaves the file as the maker's program
+// left it.
 func TestRevoked(t *testing.T) {
 	k := keep(t, "codex", time.Hour, nil)
 	loan, _, err := k.lend(t)
@@ -340,11 +392,17 @@ func TestWhatIsRefusedBefore(t *testing.T) {
 		code   pawl.Code
 		key    string
 	}{
-		"another account":      {func(c *login.Config) { c.Account = "bob@example.org" }, time.Hour, pawl.CodeDenied, "login.other_account"},
-		"a limit in money":     {func(c *login.Config) { c.Money = true }, time.Hour, pawl.CodeBudget, "login.money"},
-		"a limit in a tunnel":  {func(c *login.Config) { c.Counted, c.Tunnel = true, true }, time.Hour, pawl.CodeBudget, "login.counted"},
-		"nobody renews it":     {func(c *login.Config) { c.Path = "" }, -time.Minute, pawl.CodeLogin, "login.no_program"},
-		"a program in project": {func(c *login.Config) { c.Workspace, c.Path = "/work", "/work/node_modules/.bin/codex" }, -time.Minute, pawl.CodeDenied, "login.program_in_project"},
+		"another account": {func(c *login.Config) { c.Account = "bob@example.org" }, time.Hour, pawl.CodeDenied,
+			"login.other_account"},
+		"a limit in money": {func(c *login.Config) { c.Money = true }, time.Hour, pawl.CodeBudget, "login.money"},
+		"a limit in a tunnel": {func(c *login.Config) { c.Counted, c.Tunnel = true, true }, time.Hour, pawl.CodeBudget,
+			"login.counted"},
+		"nobody renews it": {func(c *login.Config) { c.Path = "" }, -time.Minute, pawl.CodeLogin,
+			"login.no_program"},
+		"a program in project": {func(c *login.Config) {
+			c.Workspace, c.Path = "/work",
+				"/work/node_modules/.bin/codex"
+		}, -time.Minute, pawl.CodeDenied, "login.program_in_project"},
 		"it cannot be renewed": {func(c *login.Config) {
 			c.Run = func(context.Context, login.Command, func(int)) error { return nil }
 		}, -time.Minute, pawl.CodeLogin, "login.not_renewed"},
@@ -364,15 +422,16 @@ func TestWhatIsRefusedBefore(t *testing.T) {
 	}
 }
 
-// TestClaudeByAPipe: Claude Code gets its token through a pipe and no file, with the model of its owner's plan, without what a
-// project sets for it, and with the texts of the owner and of the project.
+// TestClaudeByAPipe: Claude Code gets its token through a pipe and no file, with the model of its owner's plan, without
+// what a project sets for it, and with the texts of the owner and of the project.
 func TestClaudeByAPipe(t *testing.T) {
 	o := person(t)
 	v := vendortest.Go(t, modeltest.Liar(), time.Hour)
 	o.write(".claude/.credentials.json", string(v.ClaudeFile()))
 	o.write(".claude/CLAUDE.md", "mine\n")
 	o.write("tree/CLAUDE.md", "ours\n")
-	k, err := login.NewKeeper(login.Config{Source: o.source(), Agent: "claude-code", Account: login.AnyAccount, Provider: "own", State: t.TempDir(), Now: time.Now, Need: time.Minute})
+	k, err := login.NewKeeper(login.Config{Source: o.source(), Agent: "claude-code", Account: login.AnyAccount,
+		Provider: "own", State: t.TempDir(), Now: time.Now, Need: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +448,9 @@ func TestClaudeByAPipe(t *testing.T) {
 		t.Errorf("%v", left)
 	}
 	args := strings.Join(loan.Program.Args, " ")
-	if !slices.Contains(loan.Program.Args, "{distrust}") || strings.Join(loan.Program.Distrust, " ") != "--setting-sources user --strict-mcp-config" || strings.Contains(args, "{model}") || loan.Program.Env["ANTHROPIC_API_KEY"] != "" {
+	if !slices.Contains(loan.Program.Args, "{distrust}") || strings.Join(loan.Program.Distrust,
+		" ") != "--setting-sources user --strict-mcp-config" || strings.Contains(args, "{model}") ||
+		loan.Program.Env["ANTHROPIC_API_KEY"] != "" {
 		t.Errorf("%s %v", args, loan.Program.Env)
 	}
 	if got := loan.Files[".claude/CLAUDE.md"]; got != "mine\n\nours\n" {
@@ -403,13 +464,15 @@ func TestClaudeByAPipe(t *testing.T) {
 	loan.Return()
 }
 
-// TestOpencodeByATunnel: opencode gets a copy that it cannot renew, its own provider, and no other way out than to its maker.
+// TestOpencodeByATunnel: opencode gets a copy that it cannot renew, its own provider, and no other way out than to its
+// maker.
 func TestOpencodeByATunnel(t *testing.T) {
 	o := person(t)
 	ends := time.Now().Add(time.Hour)
 	o.write(opencodeAuth, fmt.Sprintf(`{"openai":{"type":"oauth","access":"at-1","refresh":"rt-1","expires":%d,"accountId":"acc"}}`, ends.UnixMilli()))
 	o.write(".config/opencode/AGENTS.md", "mine\n")
-	c := login.Config{Source: o.source(), Agent: "opencode", Account: login.AnyAccount, Provider: "own", State: t.TempDir(), Now: time.Now, Need: time.Minute}
+	c := login.Config{Source: o.source(), Agent: "opencode", Account: login.AnyAccount, Provider: "own",
+		State: t.TempDir(), Now: time.Now, Need: time.Minute}
 	k, err := login.NewKeeper(c)
 	if err != nil {
 		t.Fatal(err)
@@ -420,14 +483,18 @@ func TestOpencodeByATunnel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Join(loan.Sites, " ") != "chatgpt.com:443" || loan.Provider != "" || !loan.Readable || loan.Files[".config/opencode/AGENTS.md"] != "mine\n" {
+	if strings.Join(loan.Sites, " ") != "chatgpt.com:443" || loan.Provider != "" || !loan.Readable ||
+		loan.Files[".config/opencode/AGENTS.md"] != "mine\n" {
 		t.Errorf("%q by %q, readable %v, %q", loan.Sites, loan.Provider, loan.Readable, loan.Files)
 	}
 	raw, _ := os.ReadFile(filepath.Join(home, opencodeAuth))
-	if text := string(raw); !strings.Contains(text, `"access":"at-1"`) || !strings.Contains(text, `"refresh":""`) || !strings.Contains(text, fmt.Sprint(ends.UnixMilli())) {
+	if text := string(raw); !strings.Contains(text, `"access":"at-1"`) || !strings.Contains(text, `"refresh":""`) ||
+		!strings.Contains(text, fmt.Sprint(ends.UnixMilli())) {
 		t.Errorf("the copy is %s", text)
 	}
-	if got := loan.Program.Env["OPENCODE_CONFIG_CONTENT"]; strings.Contains(got, "{") && (strings.Contains(got, "pawl") || strings.Contains(got, "{url}")) || !strings.Contains(got, `"permission":{"bash":"allow"`) {
+	if got := loan.Program.Env["OPENCODE_CONFIG_CONTENT"]; strings.Contains(got, "{") &&
+		(strings.Contains(got, "pawl") || strings.Contains(got, "{url}")) ||
+		!strings.Contains(got, `"permission":{"bash":"allow"`) {
 		t.Errorf("the settings are %s", got)
 	}
 	if own, _ := agent.Known("opencode"); !strings.Contains(own.Env["OPENCODE_CONFIG_CONTENT"], "pawl") {
@@ -450,7 +517,8 @@ func TestOpencodeByATunnel(t *testing.T) {
 	// A key is shown by pawl.
 	o.write(opencodeAuth, `{"openai":{"type":"api","key":"sk-1"}}`)
 	loan, err = k.Lend(t.Context(), agent.Borrower{Program: p, Home: t.TempDir(), Tree: home})
-	if err != nil || loan.Provider != "own" || len(loan.Sites) != 0 || loan.Readable || loan.Program.Env["OPENCODE_CONFIG_CONTENT"] != p.Env["OPENCODE_CONFIG_CONTENT"] {
+	if err != nil || loan.Provider != "own" || len(loan.Sites) != 0 || loan.Readable ||
+		loan.Program.Env["OPENCODE_CONFIG_CONTENT"] != p.Env["OPENCODE_CONFIG_CONTENT"] {
 		t.Errorf("%+v, %v", loan, err)
 	}
 }

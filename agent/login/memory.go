@@ -10,8 +10,8 @@ import (
 // maxMemory bounds what is taken of one text that the owner wrote for an agent.
 const maxMemory = 64 << 10
 
-// remembered are the owner's texts for an agent as files below the work's home, each with the project's texts behind it where the
-// program does not read those by itself.
+// remembered are the owner's texts for an agent as files below the work's home, each with the project's texts behind it
+// where the program does not read those by itself.
 func remembered(memory map[string]string, p agent.Program, tree string) map[string]string {
 	out := agent.Texts(tree, p.Texts)
 	for name, from := range memory {

@@ -11,12 +11,15 @@ import (
 	"pawl/agent/wire"
 )
 
-// opencodeMaker knows the login of opencode at OpenAI. With a plan opencode connects to ChatGPT by itself, whatever address it is
-// given, so that the tunnel is its only way out; it has no command that renews a login and does nothing else.
+// opencodeMaker knows the login of opencode at OpenAI. With a plan opencode connects to ChatGPT by itself, whatever
+// address it is given, so that the tunnel is its only way out; it has no command that renews a login and does nothing
+// else.
 func opencodeMaker() maker {
 	return maker{
-		name: "OpenAI", programs: []string{"opencode", "opencode-acp"}, signIn: "opencode auth login", look: lookOpencode,
-		kind: wire.OpenAI, upstream: "https://chatgpt.com/backend-api/codex", keys: wire.OpenAI.URL(), shape: shapeOpencode,
+		name: "OpenAI", programs: []string{"opencode", "opencode-acp"}, signIn: "opencode auth login",
+		look: lookOpencode,
+		kind: wire.OpenAI, upstream: "https://chatgpt.com/backend-api/codex", keys: wire.OpenAI.URL(),
+		shape: shapeOpencode,
 		sites: []string{"chatgpt.com:443"}, tunnelOnly: true,
 	}
 }
@@ -72,7 +75,8 @@ func opencodeModel(config string) string {
 	var f struct {
 		Model string `json:"model"`
 	}
-	_ = json.Unmarshal([]byte(readText(filepath.Join(config, "opencode.json"))), &f) // settings that cannot be read choose nothing
+	// settings that cannot be read choose nothing
+	_ = json.Unmarshal([]byte(readText(filepath.Join(config, "opencode.json"))), &f)
 	model, _ := strings.CutPrefix(agent.Line(f.Model), "openai/")
 	if strings.Contains(model, "/") {
 		return ""
@@ -80,11 +84,13 @@ func opencodeModel(config string) string {
 	return model
 }
 
-// shapeOpencode lets opencode use its own provider with a copy of the login, or, with a key, leaves it as pawl runs it in any case.
+// shapeOpencode lets opencode use its own provider with a copy of the login, or, with a key, leaves it as pawl runs it
+// in any case.
 func shapeOpencode(p agent.Program, l Login, o options) shaped {
 	model := first(o.model, l.Model)
 	folder, _ := l.more["folder"].(string)
-	out := shaped{program: p, model: model, memory: map[string]string{".config/opencode/AGENTS.md": filepath.Join(folder, "AGENTS.md")}}
+	out := shaped{program: p, model: model,
+		memory: map[string]string{".config/opencode/AGENTS.md": filepath.Join(folder, "AGENTS.md")}}
 	if l.Kind == Key {
 		out.unreadable = true
 		return out
@@ -97,7 +103,8 @@ func shapeOpencode(p agent.Program, l Login, o options) shaped {
 	env[settings] = ownOpencode(env[settings], model)
 	out.program.Env = env
 	copied, _ := json.Marshal(map[string]any{"openai": map[string]any{ // texts and a number always encode
-		"type": "oauth", "access": string(l.token), "refresh": "", "expires": l.Expires.UnixMilli(), "accountId": l.more["account"],
+		"type": "oauth", "access": string(l.token), "refresh": "", "expires": l.Expires.UnixMilli(),
+		"accountId": l.more["account"],
 	}})
 	out.name, out.copy = ".local/share/opencode/auth.json", copied
 	return out

@@ -24,15 +24,16 @@ type renewal struct {
 	answered func(output []byte) bool
 }
 
-// Command is a program of the user's own that is run as the user would run it, in the user's home and with the user's environment.
+// Command is a program of the user's own that is run as the user would run it, in the user's home and with the user's
+// environment.
 type Command struct {
 	Path string
 	Args []string
 	// Dir is the working directory, and Without are variables that are left out of the environment.
 	Dir     string
 	Without []string
-	// Input is what it reads. It does not come to its end before Answered reports so for what was written, or Limit is over; the
-	// program is never ended, whatever becomes of the caller.
+	// Input is what it reads. It does not come to its end before Answered reports so for what was written, or Limit is
+	// over; the program is never ended, whatever becomes of the caller.
 	Input    string
 	Answered func(output []byte) bool
 	Limit    time.Duration
@@ -40,8 +41,8 @@ type Command struct {
 	Output, Hold *os.File
 }
 
-// Run runs a command until it has answered or ended. Started is told of its process before anything is waited for. An error is that
-// it could not be started, or that it did neither in time.
+// Run runs a command until it has answered or ended. Started is told of its process before anything is waited for. An
+// error is that it could not be started, or that it did neither in time.
 type Run func(ctx context.Context, c Command, started func(pid int)) error
 
 // How long a renewal may take, and how long one waits for that of another process.
@@ -51,9 +52,9 @@ const (
 	waitEvery  = 100 * time.Millisecond
 )
 
-// renew has the maker's program renew the login whose token is old, and returns what the file holds then. It waits for renewals of
-// other processes: two at once would show the maker the same refresh token, which ends the login. Where somebody else has renewed it
-// meanwhile there is nothing to do.
+// renew has the maker's program renew the login whose token is old, and returns what the file holds then. It waits for
+// renewals of other processes: two at once would show the maker the same refresh token, which ends the login. Where
+// somebody else has renewed it meanwhile there is nothing to do.
 func (k *Keeper) renew(ctx context.Context, old secret) (Login, error) {
 	m := k.maker
 	l, err := k.Look()
@@ -89,8 +90,8 @@ func (k *Keeper) renew(ctx context.Context, old secret) (Login, error) {
 	return next, nil
 }
 
-// run runs the maker's program while the lock is held. The program holds it too, so that nobody else renews before it is at its end
-// even where pawl is killed meanwhile.
+// run runs the maker's program while the lock is held. The program holds it too, so that nobody else renews before it
+// is at its end even where pawl is killed meanwhile.
 func (k *Keeper) run(ctx context.Context, lock *lock) error {
 	r := k.maker.renewal
 	out, err := os.OpenFile(filepath.Join(lock.dir, "output"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -99,7 +100,8 @@ func (k *Keeper) run(ctx context.Context, lock *lock) error {
 	}
 	defer func() { _ = errors.Join(out.Close(), os.Remove(out.Name())) }()
 	err = k.config.Run(ctx, Command{
-		Path: k.config.Path, Args: r.args, Dir: k.config.Home, Without: r.without, Input: r.input, Answered: r.answered, Limit: renewLimit, Output: out, Hold: lock.file,
+		Path: k.config.Path, Args: r.args, Dir: k.config.Home, Without: r.without, Input: r.input, Answered: r.answered,
+		Limit: renewLimit, Output: out, Hold: lock.file,
 	}, func(pid int) { lock.note(holder{Program: r.program, PID: pid, Since: k.config.Now()}) })
 	if err != nil {
 		code := pawl.CodeLogin
@@ -166,11 +168,13 @@ func (k *Keeper) take(ctx context.Context) (*lock, error) {
 		case <-tick.C:
 		case <-ctx.Done():
 			_ = f.Close()
-			return nil, pawl.Fail(pawl.CodeCanceled, "agent.canceled", k.config.Agent).Because(context.Cause(ctx)).In("login.Renew")
+			return nil, pawl.Fail(pawl.CodeCanceled, "agent.canceled",
+				k.config.Agent).Because(context.Cause(ctx)).In("login.Renew")
 		case <-over.C:
 			h := held(f)
 			_ = f.Close()
-			return nil, pawl.Fail(pawl.CodeBusy, "login.busy", h.Program, strconv.Itoa(h.PID), h.Since.Local().Format(time.TimeOnly)).In("login.Renew")
+			return nil, pawl.Fail(pawl.CodeBusy, "login.busy", h.Program, strconv.Itoa(h.PID),
+				h.Since.Local().Format(time.TimeOnly)).In("login.Renew")
 		}
 	}
 }

@@ -47,7 +47,8 @@ type Definition struct {
 	Annotations json.RawMessage `json:"annotations,omitempty"`
 }
 
-// Canonical returns the one form of the document that its digest is of: members in order, nothing escaped that need not be.
+// Canonical returns the one form of the document that its digest is of: members in order, nothing escaped that need not
+// be.
 func (d Document) Canonical() ([]byte, error) {
 	raw, err := json.Marshal(d)
 	if err != nil {
@@ -156,7 +157,8 @@ func schema(v any) (json.RawMessage, error) {
 // kept reads the document that a user trusted. The digest in the settings decides what it must be.
 func (s Server) kept() (Document, error) {
 	fail := func(err error) (Document, error) {
-		return Document{}, pawl.Fail(pawl.CodeEnvironment, "mcptools.not_kept", s.Name).Because(err).In("mcptools.Tools")
+		return Document{}, pawl.Fail(pawl.CodeEnvironment, "mcptools.not_kept",
+			s.Name).Because(err).In("mcptools.Tools")
 	}
 	info, err := os.Stat(s.Kept)
 	switch {
@@ -192,7 +194,8 @@ func changes(old, is Document) []string {
 		name string
 		a, b any
 	}{
-		{"command", old.Server.Command, is.Server.Command}, {"env", old.Server.Env, is.Server.Env}, {"network", old.Server.Network, is.Server.Network},
+		{"command", old.Server.Command, is.Server.Command}, {"env", old.Server.Env, is.Server.Env}, {"network",
+			old.Server.Network, is.Server.Network},
 		{"url", old.Server.URL, is.Server.URL}, {"files", old.Server.Files, is.Server.Files},
 	} {
 		if differs(f.a, f.b) {
@@ -214,7 +217,8 @@ func changes(old, is Document) []string {
 			name string
 			a, b any
 		}{
-			{"title", was.Title, d.Title}, {"description", was.Description, d.Description}, {"input", was.Input, d.Input},
+			{"title", was.Title, d.Title}, {"description", was.Description, d.Description}, {"input", was.Input,
+				d.Input},
 			{"output", was.Output, d.Output}, {"annotations", was.Annotations, d.Annotations},
 		} {
 			if differs(f.a, f.b) {
@@ -236,9 +240,9 @@ const anyObject = `{"type":"object"}`
 // maxWeight is how many places a schema may have, references followed, to be held against arguments by pawl itself.
 const maxWeight = 4000
 
-// checkable returns a schema that arguments can be held against at a bounded cost: the tool's own or, where that leads in
-// circles, grows without bound or is of a draft that pawl does not know, one of any object. The server checks its arguments
-// in any case.
+// checkable returns a schema that arguments can be held against at a bounded cost: the tool's own or, where that leads
+// in circles, grows without bound or is of a draft that pawl does not know, one of any object. The server checks its
+// arguments in any case.
 func checkable(raw json.RawMessage) json.RawMessage {
 	var root any
 	left := maxWeight
@@ -267,7 +271,8 @@ func light(root, node any, open map[string]bool, left *int) bool {
 		for k, v := range node {
 			text, isText := v.(string)
 			switch {
-			case isText && (k == "$dynamicRef" || k == "$recursiveRef" || k == "$id" || k == "$anchor" || k == "$dynamicAnchor"):
+			case isText && (k == "$dynamicRef" || k == "$recursiveRef" || k == "$id" || k == "$anchor" ||
+				k == "$dynamicAnchor"):
 				return false
 			case isText && k == "$ref":
 				target, ok := at(root, text)
@@ -305,8 +310,8 @@ func at(root any, ref string) (any, bool) {
 	return root, true
 }
 
-// visible leaves out of a text what nobody can see and a model may read all the same: control characters but the end of a
-// line and the tab, invisible characters, and those that change the direction of writing.
+// visible leaves out of a text what nobody can see and a model may read all the same: control characters but the end of
+// a line and the tab, invisible characters, and those that change the direction of writing.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || r == ' ' || unicode.IsPrint(r) {

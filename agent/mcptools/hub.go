@@ -32,7 +32,8 @@ type Spec struct {
 type Place struct {
 	// Workspace holds .pawl, below which the server has a home of its own.
 	Workspace string
-	// Tree is its working directory. It can be read and not changed: whatever is changed is changed by pawl's own tools.
+	// Tree is its working directory. It can be read and not changed: whatever is changed is changed by pawl's own
+	// tools.
 	Tree string
 }
 
@@ -46,8 +47,8 @@ type Config struct {
 	Environ []string
 	Getenv  func(string) string
 	Version string
-	// Limit bounds one call, Dial the time until a server is ready, which may include its installation, and Idle is how long
-	// it is kept without a call; 2 minutes, 2 minutes and 1 minute unless set.
+	// Limit bounds one call, Dial the time until a server is ready, which may include its installation, and Idle is how
+	// long it is kept without a call; 2 minutes, 2 minutes and 1 minute unless set.
 	Limit, Dial, Idle time.Duration
 }
 
@@ -86,7 +87,8 @@ func New(c Config) *Hub {
 	return h
 }
 
-// Close ends every connection and every program, and waits until nothing of them is left. The hub cannot be used afterwards.
+// Close ends every connection and every program, and waits until nothing of them is left. The hub cannot be used
+// afterwards.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	all := slices.Collect(maps.Values(h.lines))
@@ -148,7 +150,8 @@ func (h *Hub) ready(ctx context.Context, s Server, trusted Document, p Place, e 
 	ctx, cancel := context.WithTimeoutCause(ctx, h.config.Dial, errSlow)
 	defer cancel()
 	if e.line != nil {
-		// A program that ended meanwhile, or a session that its server forgot, is begun anew: a list may be asked for again.
+		// A program that ended meanwhile, or a session that its server forgot, is begun anew: a list may be asked for
+		// again.
 		err := e.agrees(ctx, s, trusted)
 		if err == nil || pawl.CodeOf(err) == pawl.CodeCanceled || isChanged(err) {
 			return err
@@ -190,8 +193,8 @@ func (e *held) agrees(ctx context.Context, s Server, trusted Document) error {
 	return changed(s, list(changes(trusted, is)))
 }
 
-// changed is the refusal of a server that is not what was trusted. Where what it offers could not be offered at all, its
-// cause says so.
+// changed is the refusal of a server that is not what was trusted. Where what it offers could not be offered at all,
+// its cause says so.
 func changed(s Server, what string) *pawl.Error {
 	if what == "" {
 		what = "…"
@@ -218,7 +221,8 @@ func list(all []string) string {
 	return agent.Line(strings.Join(all, ", ")) + more
 }
 
-// start starts a server's program, with a home of its own below .pawl. The store, and what other tasks do, it cannot see.
+// start starts a server's program, with a home of its own below .pawl. The store, and what other tasks do, it cannot
+// see.
 func (h *Hub) start(ctx context.Context, s Server, p Place) (*program, error) {
 	fail := func(err error) (*program, error) {
 		return nil, pawl.Fail(pawl.CodeEnvironment, "mcptools.not_started", s.Name).Because(err).In("mcptools.Start")
@@ -237,7 +241,8 @@ func (h *Hub) start(ctx context.Context, s Server, p Place) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := Spec{Argv: s.Command, Dir: p.Tree, Env: env, Writable: []string{home}, Hidden: []string{filepath.Join(root.Name(), ".pawl")}, Network: s.Network}
+	spec := Spec{Argv: s.Command, Dir: p.Tree, Env: env, Writable: []string{home},
+		Hidden: []string{filepath.Join(root.Name(), ".pawl")}, Network: s.Network}
 	if p.Tree != p.Workspace {
 		spec.Readable = append(spec.Readable, p.Tree)
 	}

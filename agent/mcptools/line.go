@@ -18,8 +18,8 @@ import (
 	"pawl/agent"
 )
 
-// The protocol's last version with sessions. In later ones a server may have its list of tools cached by the client for as
-// long as it likes, and then pawl would compare what it has with what it has.
+// The protocol's last version with sessions. In later ones a server may have its list of tools cached by the client for
+// as long as it likes, and then pawl would compare what it has with what it has.
 const protocol = "2025-11-25"
 
 const (
@@ -39,7 +39,8 @@ type line struct {
 	session *sdk.ClientSession
 	program *program // nil over HTTP
 	flow    *atomic.Int64
-	reach   Reach // as it was when the connection was made: what becomes of its files later the running program does not see
+	// as it was when the connection was made: what becomes of its files later the running program does not see
+	reach Reach
 }
 
 // program is a server's process.
@@ -153,10 +154,12 @@ func (h *Hub) dial(ctx context.Context, s Server, p Place) (*line, error) {
 			return nil, err
 		}
 		l.program = started
-		transport = &sdk.IOTransport{Reader: metered{io.NopCloser(started.Stdout()), l.flow}, Writer: started.Stdin(), MaxLineLength: maxFrame}
+		transport = &sdk.IOTransport{Reader: metered{io.NopCloser(started.Stdout()), l.flow}, Writer: started.Stdin(),
+			MaxLineLength: maxFrame}
 	}
 	defer l.guard(ctx)()
-	session, err := client(h.config.Version).Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
+	session, err := client(h.config.Version).Connect(ctx, transport,
+		&sdk.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
 		return nil, l.unreached(ctx, s, err)
 	}
@@ -164,7 +167,8 @@ func (h *Hub) dial(ctx context.Context, s Server, p Place) (*line, error) {
 	return l, nil
 }
 
-// guard ends the program when ctx ends, because a write to one that does not read waits for it whatever the context says.
+// guard ends the program when ctx ends, because a write to one that does not read waits for it whatever the context
+// says.
 func (l *line) guard(ctx context.Context) (stop func()) {
 	if l.program == nil {
 		return func() {}
@@ -187,14 +191,16 @@ func (l *line) unreached(ctx context.Context, s Server, err error) error {
 	case errors.Is(context.Cause(ctx), errSlow):
 		return pawl.Fail(pawl.CodeEnvironment, "mcptools.silent", s.Name, detail).In("mcptools.Connect")
 	case ctx.Err() != nil:
-		return pawl.Fail(pawl.CodeCanceled, "mcptools.canceled", s.Name).Because(context.Cause(ctx)).In("mcptools.Connect")
+		return pawl.Fail(pawl.CodeCanceled, "mcptools.canceled",
+			s.Name).Because(context.Cause(ctx)).In("mcptools.Connect")
 	case errors.As(started, &own):
 		return pawl.Fail(pawl.CodeEnvironment, "mcptools.not_started", s.Name).Because(own).In("mcptools.Connect")
 	}
 	if detail == "" {
 		detail = agent.Line(cause(err).Error())
 	}
-	return pawl.Fail(pawl.CodeEnvironment, "mcptools.unreached", s.Name, detail).Because(cause(err)).In("mcptools.Connect")
+	return pawl.Fail(pawl.CodeEnvironment, "mcptools.unreached", s.Name,
+		detail).Because(cause(err)).In("mcptools.Connect")
 }
 
 // close ends the connection, and its program with everything that it left.
@@ -245,7 +251,8 @@ func refusal(err error) (*jsonrpc.Error, bool) {
 	return nil, false
 }
 
-// http is the way to a server at an address. Redirects are not followed: they would carry the key and the call elsewhere.
+// http is the way to a server at an address. Redirects are not followed: they would carry the key and the call
+// elsewhere.
 func (h *Hub) http(s Server, flow *atomic.Int64) (sdk.Transport, error) {
 	carrier, err := h.config.Transport()
 	if err != nil {
@@ -257,8 +264,10 @@ func (h *Hub) http(s Server, flow *atomic.Int64) (sdk.Transport, error) {
 			return nil, pawl.Fail(pawl.CodeEnvironment, "mcptools.no_key", s.Name).Because(err).In("mcptools.Connect")
 		}
 	}
-	c := &http.Client{Transport: keyed{carrier, key, flow}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &sdk.StreamableClientTransport{Endpoint: s.URL, HTTPClient: c, DisableStandaloneSSE: true, MaxEventSize: maxFrame, MaxRetries: 2}, nil
+	c := &http.Client{Transport: keyed{carrier, key, flow},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &sdk.StreamableClientTransport{Endpoint: s.URL, HTTPClient: c, DisableStandaloneSSE: true,
+		MaxEventSize: maxFrame, MaxRetries: 2}, nil
 }
 
 // keyed shows a key with each request and counts what is answered.

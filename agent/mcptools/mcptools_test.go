@@ -84,7 +84,8 @@ func newLabIn(t *testing.T, dir string, config mcptools.Config) *lab {
 	}
 	config.Start = func(ctx context.Context, s mcptools.Spec) (agent.Process, error) {
 		l.starts.Add(1)
-		p, err := box.Start(ctx, sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Hidden: s.Hidden, Timeout: time.Hour})
+		p, err := box.Start(ctx, sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable,
+			Readable: s.Readable, Hidden: s.Hidden, Timeout: time.Hour})
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +137,8 @@ func (l *lab) tool(s mcptools.Server) *mcptools.Tool {
 
 func (l *lab) effect(args string) effect.Effect {
 	return effect.Effect{
-		ID: "e1", Kind: effect.KindTool, Place: effect.Place{Workspace: l.dir, Tree: filepath.Join(l.dir, ".pawl", "worktrees", "t1")},
+		ID: "e1", Kind: effect.KindTool, Place: effect.Place{Workspace: l.dir,
+			Tree: filepath.Join(l.dir, ".pawl", "worktrees", "t1")},
 		Spec: effect.Encode(effect.ToolCall{CallID: "c1", Args: json.RawMessage(args)}),
 	}
 }
@@ -174,12 +176,14 @@ func (l *lab) made() int {
 func TestCall(t *testing.T) {
 	l := newLab(t, mcptools.Config{})
 	tool := l.tool(l.trust(program("plain")))
-	if i := tool.Info(); i.Name != "docs__echo" || i.Idempotent || !strings.Contains(i.Description, "docs") || !strings.Contains(i.Description, "echoes") {
+	if i := tool.Info(); i.Name != "docs__echo" || i.Idempotent || !strings.Contains(i.Description, "docs") ||
+		!strings.Contains(i.Description, "echoes") {
 		t.Errorf("%+v", i)
 	}
 	for _, text := range []string{"one", "two"} {
 		r := l.call(tool, `{"text":"`+text+`"}`)
-		if s := payload(t, r); !r.OK || s.Text != text || s.Server != "docs" || !strings.Contains(s.About, "data") || s.Failed {
+		if s := payload(t, r); !r.OK || s.Text != text || s.Server != "docs" || !strings.Contains(s.About, "data") ||
+			s.Failed {
 			t.Errorf("%+v, %+v", r, s)
 		}
 	}
@@ -215,8 +219,10 @@ func TestHostileCalls(t *testing.T) {
 		code pawl.Code
 		text string
 	}{
-		"huge": {"", "bytes …]"}, "flood": {pawl.CodeOutcomeUnknown, ""}, "hang": {pawl.CodeOutcomeUnknown, ""}, "crash": {pawl.CodeOutcomeUnknown, "all is"},
-		"stubborn": {pawl.CodeOutcomeUnknown, ""}, "noisy": {"", "hello"}, "fails": {pawl.CodeBuildFail, "no such page"}, "refuses": {pawl.CodeBuildFail, "not today"},
+		"huge": {"", "bytes …]"}, "flood": {pawl.CodeOutcomeUnknown, ""}, "hang": {pawl.CodeOutcomeUnknown,
+			""}, "crash": {pawl.CodeOutcomeUnknown, "all is"},
+		"stubborn": {pawl.CodeOutcomeUnknown, ""}, "noisy": {"", "hello"}, "fails": {pawl.CodeBuildFail,
+			"no such page"}, "refuses": {pawl.CodeBuildFail, "not today"},
 		"rich": {"", "[image image/png, 10 bytes]"}, "structured": {"", `{"n":1}`}, "talks": {"", "hello"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -237,7 +243,8 @@ func TestHostileCalls(t *testing.T) {
 				t.Fatalf("%+v: %s", r, words(r.Err()))
 			}
 			if len(r.Result) > 0 {
-				if s := payload(t, r); !strings.Contains(s.Text, want.text) || len(s.Text) > 50<<10 || strings.ContainsAny(s.Text, "\x1b\u202e") || s.Failed == r.OK {
+				if s := payload(t, r); !strings.Contains(s.Text, want.text) || len(s.Text) > 50<<10 ||
+					strings.ContainsAny(s.Text, "\x1b\u202e") || s.Failed == r.OK {
 					t.Errorf("%d bytes: %.200s", len(s.Text), s.Text)
 				}
 			} else if !strings.Contains(strings.Join(r.Args, " "), want.text) {
@@ -249,7 +256,8 @@ func TestHostileCalls(t *testing.T) {
 				}
 			}
 			if what == "huge" {
-				if s := payload(t, r); !s.Truncated || s.Bytes < 10<<20 || !strings.HasPrefix(s.Text, "begin") || !strings.HasSuffix(s.Text, "end") {
+				if s := payload(t, r); !s.Truncated || s.Bytes < 10<<20 || !strings.HasPrefix(s.Text, "begin") ||
+					!strings.HasSuffix(s.Text, "end") {
 					t.Errorf("%+v", s.Bytes)
 				}
 			}
@@ -289,10 +297,12 @@ func TestDeafServer(t *testing.T) {
 func TestServerThatIsNotThere(t *testing.T) {
 	l := newLab(t, mcptools.Config{Dial: time.Second})
 	s := program("silent")
-	if _, err := l.hub.Ask(t.Context(), s); pawl.CodeOf(err) != pawl.CodeEnvironment || !strings.Contains(words(err), "docs") {
+	if _, err := l.hub.Ask(t.Context(), s); pawl.CodeOf(err) != pawl.CodeEnvironment ||
+		!strings.Contains(words(err), "docs") {
 		t.Errorf("%v", err)
 	}
-	if _, err := l.hub.Ask(t.Context(), program("dies")); pawl.CodeOf(err) != pawl.CodeEnvironment || !strings.Contains(words(err), "no configuration found") {
+	if _, err := l.hub.Ask(t.Context(), program("dies")); pawl.CodeOf(err) != pawl.CodeEnvironment ||
+		!strings.Contains(words(err), "no configuration found") {
 		t.Errorf("%v", err)
 	}
 	gone := mcptools.Server{Name: "docs", Command: []string{"no-such-program-at-all"}}
@@ -349,7 +359,8 @@ func TestIdleServerEnds(t *testing.T) {
 	}
 }
 
-// A server is held by the walls: it sees the tree and changes nothing of it, knows nothing of the store, and reaches nobody.
+// A server is held by the walls: it sees the tree and changes nothing of it, knows nothing of the store, and reaches
+// nobody.
 func TestServerBehindWalls(t *testing.T) {
 	away := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(away.Close)
@@ -380,11 +391,13 @@ func TestEnvironment(t *testing.T) {
 	s.Env = map[string]string{"TOKEN": "$DOCS_TOKEN", "MODE": "fast", "HOME": "/elsewhere"}
 	tool := l.tool(l.trust(s))
 	text := payload(t, l.call(tool, `{}`)).Text
-	if !strings.Contains(text, "TOKEN=t0ken") || !strings.Contains(text, "MODE=fast") || strings.Contains(text, "not for servers") || strings.Contains(text, "/elsewhere") {
+	if !strings.Contains(text, "TOKEN=t0ken") || !strings.Contains(text, "MODE=fast") ||
+		strings.Contains(text, "not for servers") || strings.Contains(text, "/elsewhere") {
 		t.Error(text)
 	}
 	raw, err := os.ReadFile(filepath.Join(l.dir, "docs.json"))
-	if err != nil || bytes.Contains(raw, []byte("t0ken")) || bytes.Contains(raw, []byte("fast")) || !bytes.Contains(raw, []byte("TOKEN")) {
+	if err != nil || bytes.Contains(raw, []byte("t0ken")) || bytes.Contains(raw, []byte("fast")) ||
+		!bytes.Contains(raw, []byte("TOKEN")) {
 		t.Errorf("%v: %s", err, raw)
 	}
 	s.Env = map[string]string{"TOKEN": "$NO_SUCH"}
@@ -411,7 +424,8 @@ func TestRugPull(t *testing.T) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
-	if hint := next(r.Err()); !strings.Contains(hint, "pawl mcp trust docs") || !strings.Contains(hint, "pawl mcp untrust docs") {
+	if hint := next(r.Err()); !strings.Contains(hint, "pawl mcp trust docs") ||
+		!strings.Contains(hint, "pawl mcp untrust docs") {
 		t.Errorf("hint %s", hint)
 	}
 }
@@ -451,7 +465,8 @@ func TestInjection(t *testing.T) {
 	l := newLab(t, mcptools.Config{})
 	s := l.trust(program("injects"))
 	about := l.tool(s).Offered().Description
-	if !strings.HasPrefix(about, "A tool of the MCP server docs, which describes it in these words: Echoes.") || strings.ContainsAny(about, "\u200b\U000E0041") {
+	if !strings.HasPrefix(about, "A tool of the MCP server docs, which describes it in these words: Echoes.") ||
+		strings.ContainsAny(about, "\u200b\U000E0041") {
 		t.Errorf("%q", about)
 	}
 	doc, err := s.Known()
@@ -475,16 +490,17 @@ func TestUnusableTools(t *testing.T) {
 		many[i] = one(fmt.Sprintf("t%d", i), object)
 	}
 	for what, c := range map[string]struct{ list, key string }{
-		"twice":    {listing(one("echo", object), one("echo", `{"type":"object"}`)), "mcptools.twice"},
-		"case":     {listing(one("Echo", object), one("echo", object)), "mcptools.twice"},
-		"dash":     {listing(one("get-it", object), one("get_it", object)), "mcptools.twice"},
-		"dot":      {listing(one("get.it", object), one("get/it", object)), "mcptools.twice"},
-		"name":     {listing(one("rm -rf", object)), "mcptools.tool_name"},
-		"unicode":  {listing(one("\u0435cho", object)), "mcptools.tool_name"},
-		"long":     {listing(one(strings.Repeat("a", 60), object)), "mcptools.tool_long"},
-		"no args":  {listing(`{"name":"x"}`), "mcptools.schema"},
-		"a list":   {listing(one("x", `{"type":"array"}`)), "mcptools.schema"},
-		"large":    {listing(one("x", `{"type":"object","description":"`+strings.Repeat("x", 70<<10)+`"}`)), "mcptools.schema"},
+		"twice":   {listing(one("echo", object), one("echo", `{"type":"object"}`)), "mcptools.twice"},
+		"case":    {listing(one("Echo", object), one("echo", object)), "mcptools.twice"},
+		"dash":    {listing(one("get-it", object), one("get_it", object)), "mcptools.twice"},
+		"dot":     {listing(one("get.it", object), one("get/it", object)), "mcptools.twice"},
+		"name":    {listing(one("rm -rf", object)), "mcptools.tool_name"},
+		"unicode": {listing(one("\u0435cho", object)), "mcptools.tool_name"},
+		"long":    {listing(one(strings.Repeat("a", 60), object)), "mcptools.tool_long"},
+		"no args": {listing(`{"name":"x"}`), "mcptools.schema"},
+		"a list":  {listing(one("x", `{"type":"array"}`)), "mcptools.schema"},
+		"large": {listing(one("x", `{"type":"object","description":"`+strings.Repeat("x", 70<<10)+`"}`)),
+			"mcptools.schema"},
 		"too many": {listing(many...), "mcptools.too_many"},
 		"no end":   {"list:" + `{"tools":[],"nextCursor":"again"}`, "mcptools.too_many"},
 	} {
@@ -520,7 +536,8 @@ func TestConflict(t *testing.T) {
 	if len(tools) != 1 || !errors.As(err, &e) || e.Key != "mcptools.conflict" {
 		t.Fatalf("%v, %v", tools, err)
 	}
-	if text := words(err) + next(err); !strings.Contains(text, "my-docs") || !strings.Contains(text, "pawl mcp untrust my_docs") {
+	if text := words(err) + next(err); !strings.Contains(text, "my-docs") ||
+		!strings.Contains(text, "pawl mcp untrust my_docs") {
 		t.Error(text)
 	}
 	if _, err := l.hub.Tools([]mcptools.Server{a}, []string{"MY_DOCS__echo"}); pawl.CodeOf(err) != pawl.CodeConflict {
@@ -550,23 +567,29 @@ func TestKeptDocument(t *testing.T) {
 	if err := os.WriteFile(s.Kept, bytes.Replace(raw, []byte("echoes"), []byte("obeys!"), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if tools, err := l.hub.Tools([]mcptools.Server{s}, nil); len(tools) != 0 || pawl.CodeOf(err) != pawl.CodeEnvironment {
+	if tools, err := l.hub.Tools([]mcptools.Server{s}, nil); len(tools) != 0 ||
+		pawl.CodeOf(err) != pawl.CodeEnvironment {
 		t.Errorf("%v, %v", tools, err)
 	}
 	if err := os.Remove(s.Kept); err != nil {
 		t.Fatal(err)
 	}
-	if tools, err := l.hub.Tools([]mcptools.Server{s}, nil); len(tools) != 0 || pawl.CodeOf(err) != pawl.CodeEnvironment {
+	if tools, err := l.hub.Tools([]mcptools.Server{s}, nil); len(tools) != 0 ||
+		pawl.CodeOf(err) != pawl.CodeEnvironment {
 		t.Errorf("%v, %v", tools, err)
 	}
 }
 
 func TestSettings(t *testing.T) {
 	for _, s := range []mcptools.Server{
-		{Name: "Docs", Command: []string{"x"}}, {Name: "a__b", Command: []string{"x"}}, {Name: "a_", Command: []string{"x"}}, {Name: "1a", Command: []string{"x"}},
-		{Name: strings.Repeat("a", 25), Command: []string{"x"}}, {Name: "docs"}, {Name: "docs", Command: []string{"x"}, URL: "https://example.org"},
-		{Name: "docs", Command: []string{""}}, {Name: "docs", URL: "http://example.org/mcp"}, {Name: "docs", URL: "https://me:pw@example.org/mcp"},
-		{Name: "docs", URL: "ftp://example.org"}, {Name: "docs", URL: "https://example.org", Env: map[string]string{"A": "b"}}, {Name: "docs", URL: "https://example.org", Network: []string{"x.org"}},
+		{Name: "Docs", Command: []string{"x"}}, {Name: "a__b", Command: []string{"x"}}, {Name: "a_",
+			Command: []string{"x"}}, {Name: "1a", Command: []string{"x"}},
+		{Name: strings.Repeat("a", 25), Command: []string{"x"}}, {Name: "docs"}, {Name: "docs", Command: []string{"x"},
+			URL: "https://example.org"},
+		{Name: "docs", Command: []string{""}}, {Name: "docs", URL: "http://example.org/mcp"}, {Name: "docs",
+			URL: "https://me:pw@example.org/mcp"},
+		{Name: "docs", URL: "ftp://example.org"}, {Name: "docs", URL: "https://example.org",
+			Env: map[string]string{"A": "b"}}, {Name: "docs", URL: "https://example.org", Network: []string{"x.org"}},
 		{Name: "docs", URL: "http://127.0.0.1.example.org/"},
 	} {
 		if err := s.Valid(); pawl.CodeOf(err) != pawl.CodeInvalid || strings.Contains(fmt.Sprint(err), "pw") {
@@ -574,7 +597,8 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	for _, s := range []mcptools.Server{
-		{Name: "docs", Command: []string{"x"}, Network: []string{"example.org"}}, {Name: "a-b_c1", URL: "http://localhost:1/mcp"}, {Name: "docs", URL: "http://[::1]:1/mcp"},
+		{Name: "docs", Command: []string{"x"}, Network: []string{"example.org"}}, {Name: "a-b_c1",
+			URL: "http://localhost:1/mcp"}, {Name: "docs", URL: "http://[::1]:1/mcp"},
 		{Name: "docs", URL: "https://example.org/mcp?key=secret"},
 	} {
 		if err := s.Valid(); err != nil {
@@ -622,7 +646,8 @@ func TestHTTP(t *testing.T) {
 	l := newLab(t, mcptools.Config{})
 	s := l.trust(w.server())
 	tool := l.tool(s)
-	if r := l.call(tool, `{"text":"hello"}`); payload(t, r).Text != "hello" || w.lost.Load() != 0 || w.calls.Load() != 1 {
+	if r := l.call(tool, `{"text":"hello"}`); payload(t, r).Text != "hello" || w.lost.Load() != 0 ||
+		w.calls.Load() != 1 {
 		t.Errorf("%+v", r)
 	}
 	if r, _ := tool.Request(json.RawMessage(`{}`)); !slices.Contains(r.Permissions, policy.NetConnect) {
@@ -648,7 +673,8 @@ func TestHostileHTTP(t *testing.T) {
 		"huge": {doing["huge"], ""}, "flood": {func(context.Context, string) (*sdk.CallToolResult, error) {
 			return say(strings.Repeat("0123456789", 8<<20)), nil
 		}, pawl.CodeOutcomeUnknown},
-		"hang": {func(context.Context, string) (*sdk.CallToolResult, error) { <-release; return say(""), nil }, pawl.CodeOutcomeUnknown},
+		"hang": {func(context.Context, string) (*sdk.CallToolResult, error) { <-release; return say(""), nil },
+			pawl.CodeOutcomeUnknown},
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := newWeb(t, c.do)
@@ -679,8 +705,8 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// Arguments are held against a server's schema only where that has an end: a decision must not take for ever, and a schema
-// that pawl does not understand must not make a tool useless.
+// Arguments are held against a server's schema only where that has an end: a decision must not take for ever, and a
+// schema that pawl does not understand must not make a tool useless.
 func TestSchemas(t *testing.T) {
 	bomb := `{"type":"object","$defs":{"d0":{"type":"object"}`
 	for i := 1; i < 40; i++ {
@@ -696,8 +722,10 @@ func TestSchemas(t *testing.T) {
 		"reference": {`{"$defs":{"n":{"type":"number"}},"properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"#/$defs/n"}},"type":"object"}`, true},
 		"circle":    {`{"properties":{"a":{"$ref":"#/properties/a"}},"type":"object"}`, false},
 		"tree":      {`{"$defs":{"n":{"properties":{"kids":{"items":{"$ref":"#/$defs/n"},"type":"array"}},"type":"object"}},"properties":{"n":{"$ref":"#/$defs/n"}},"type":"object"}`, false},
-		"bomb":      {bomb, false}, "file": {`{"$ref":"file:///etc/passwd","type":"object"}`, false}, "web": {`{"properties":{"a":{"$ref":"http://127.0.0.1/x"}},"type":"object"}`, false},
-		"nonsense": {`{"minimum":"x","type":"object"}`, false}, "pattern": {`{"properties":{"a":{"pattern":"(?<=a)b","type":"string"}},"type":"object"}`, false},
+		"bomb":      {bomb, false}, "file": {`{"$ref":"file:///etc/passwd","type":"object"}`,
+			false}, "web": {`{"properties":{"a":{"$ref":"http://127.0.0.1/x"}},"type":"object"}`, false},
+		"nonsense": {`{"minimum":"x","type":"object"}`,
+			false}, "pattern": {`{"properties":{"a":{"pattern":"(?<=a)b","type":"string"}},"type":"object"}`, false},
 		"named": {`{"properties":{"$ref":{"type":"string"}},"type":"object"}`, true},
 	} {
 		t.Run(what, func(t *testing.T) {

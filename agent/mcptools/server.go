@@ -1,10 +1,10 @@
-// Package mcptools makes tools of pawl's of what MCP servers of the user's choice offer. A server is a program that runs
-// behind the walls and is spoken to over its streams, or an address that is spoken to over HTTP.
+// Package mcptools makes tools of pawl's of what MCP servers of the user's choice offer. A server is a program that
+// runs behind the walls and is spoken to over its streams, or an address that is spoken to over HTTP.
 //
-// Nothing that a server says of itself is believed. The user looks at its tools once and trusts exactly these: what a model
-// is offered is what was looked at, kept under its digest, and a server whose tools are others by now is refused before a
-// call. Each call is an effect like any other, judged by policy, made at most once, with an end in time and in size; what it
-// returns is data of a stranger and marked as such.
+// Nothing that a server says of itself is believed. The user looks at its tools once and trusts exactly these: what a
+// model is offered is what was looked at, kept under its digest, and a server whose tools are others by now is refused
+// before a call. Each call is an effect like any other, judged by policy, made at most once, with an end in time and in
+// size; what it returns is data of a stranger and marked as such.
 package mcptools
 
 import (
@@ -29,16 +29,17 @@ import (
 
 // Server is one MCP server as the user's settings describe it. Exactly one of Command and URL is set.
 type Server struct {
-	// Name is lower case, at most 24 characters, without double or outer underscores, so that it can be told from the tool's
-	// name behind it.
+	// Name is lower case, at most 24 characters, without double or outer underscores, so that it can be told from the
+	// tool's name behind it.
 	Name string
-	// Command is the program with its arguments; no shell is involved. Env are further variables, where a value of the form
-	// $NAME stands for pawl's own variable NAME.
+	// Command is the program with its arguments; no shell is involved. Env are further variables, where a value of the
+	// form $NAME stands for pawl's own variable NAME.
 	Command []string
 	Env     map[string]string
 	// Network are the places that the program may connect to, as host or host:port; none unless set.
 	Network []string
-	// URL is an address on the machine itself, or one of https. Key returns what is shown to it, "" for nothing; nil is "".
+	// URL is an address on the machine itself, or one of https. Key returns what is shown to it, "" for nothing; nil is
+	// "".
 	URL string
 	Key func() (string, error)
 	// Digest is of the tools that the user trusts, "" for none, and Kept the file that holds what was looked at then.
@@ -73,7 +74,8 @@ func (s Server) Valid() error {
 		return bad("url, network")
 	}
 	u, err := url.Parse(s.URL)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" &&
+		(u.Scheme != "http" || !loopback(u.Hostname())) {
 		// The address itself may hold a password, so it is not repeated.
 		return pawl.Fail(pawl.CodeInvalid, "mcptools.url", s.Name).In("mcptools.Valid")
 	}
@@ -118,7 +120,8 @@ type Reach struct {
 
 // reach describes how a server is reached now.
 func (s Server) reach() (Reach, error) {
-	r := Reach{Name: s.Name, Command: s.Command, Env: slices.Sorted(maps.Keys(s.Env)), Network: slices.Sorted(slices.Values(s.Network)), URL: s.URL}
+	r := Reach{Name: s.Name, Command: s.Command, Env: slices.Sorted(maps.Keys(s.Env)),
+		Network: slices.Sorted(slices.Values(s.Network)), URL: s.URL}
 	for _, word := range s.Command {
 		if !filepath.IsAbs(word) {
 			continue
@@ -137,8 +140,8 @@ func (s Server) reach() (Reach, error) {
 	return r, nil
 }
 
-// fileDigest returns the digest of a regular file, "" for what is none: an absolute path need not be one of a file, and what
-// is missing the server itself complains of.
+// fileDigest returns the digest of a regular file, "" for what is none: an absolute path need not be one of a file, and
+// what is missing the server itself complains of.
 func fileDigest(path string) (string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -159,8 +162,8 @@ func fileDigest(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// env is the program's whole environment: the harmless part of pawl's, the settings' own and, so that nothing overrides it,
-// its home.
+// env is the program's whole environment: the harmless part of pawl's, the settings' own and, so that nothing overrides
+// it, its home.
 func (s Server) env(base []string, getenv func(string) string, home string) ([]string, error) {
 	all := map[string]string{}
 	for _, kv := range base {

@@ -54,7 +54,8 @@ func say(text string) *sdk.CallToolResult {
 // plain returns a server with one tool that does something.
 func plain(about string, do func(ctx context.Context, text string) (*sdk.CallToolResult, error)) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	s.AddTool(&sdk.Tool{Name: "echo", Description: about, InputSchema: json.RawMessage(object), Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
+	s.AddTool(&sdk.Tool{Name: "echo", Description: about, InputSchema: json.RawMessage(object),
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
 		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			var a struct{ Text string }
 			_ = json.Unmarshal(r.Params.Arguments, &a)
@@ -112,7 +113,8 @@ var doing = map[string]func(ctx context.Context, text string) (*sdk.CallToolResu
 	},
 	"rich": func(context.Context, string) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{
-			&sdk.TextContent{Text: "a\x1b[2J\u202eb"}, &sdk.ImageContent{MIMEType: "image/png", Data: make([]byte, 10)}, &sdk.ResourceLink{URI: "doc://1", Name: "one"},
+			&sdk.TextContent{Text: "a\x1b[2J\u202eb"}, &sdk.ImageContent{MIMEType: "image/png", Data: make([]byte, 10)},
+			&sdk.ResourceLink{URI: "doc://1", Name: "one"},
 		}}, nil
 	},
 	"structured": func(context.Context, string) (*sdk.CallToolResult, error) {

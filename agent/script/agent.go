@@ -114,14 +114,16 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 		}
 	}
 	if !ok {
-		return effect.PlanResult{}, pawl.Fail(pawl.CodeCannotPlan, "script.cannot_plan", shorten(requirement)).In("script.Plan")
+		return effect.PlanResult{}, pawl.Fail(pawl.CodeCannotPlan, "script.cannot_plan",
+			shorten(requirement)).In("script.Plan")
 	}
 	if len(spec.Context.Checks) == 0 {
 		return effect.PlanResult{}, pawl.Fail(pawl.CodeCannotPlan, "script.no_checks").In("script.Plan")
 	}
 	steps := a.view(e.Place).steps(spec.Context, goals, requirement)
 	if len(steps) == 0 {
-		return effect.PlanResult{}, pawl.Fail(pawl.CodeCannotPlan, "script.no_fixer", strings.Join(spec.Context.Ecosystems, ", ")).In("script.Plan")
+		return effect.PlanResult{}, pawl.Fail(pawl.CodeCannotPlan, "script.no_fixer",
+			strings.Join(spec.Context.Ecosystems, ", ")).In("script.Plan")
 	}
 	return effect.PlanResult{Said: effect.Said{Agent: Name}, Plan: &plan.Plan{
 		Goal:        requirement,
@@ -134,8 +136,8 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 	}}, nil
 }
 
-// AsksForChecks reports whether a requirement asks for nothing but what can be said without a model, and for the project's checks
-// to pass among it.
+// AsksForChecks reports whether a requirement asks for nothing but what can be said without a model, and for the
+// project's checks to pass among it.
 func AsksForChecks(requirement string) bool {
 	goals, ok := understand(strings.TrimSpace(requirement))
 	return ok && slices.Contains(goals, goalChecks)

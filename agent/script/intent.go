@@ -37,28 +37,36 @@ type phrasing struct {
 	match *regexp.Regexp
 }
 
-// grammar says which phrases mean which goal. A phrase must match as a whole: "format the code" is understood, "format the
-// date as ISO" is work for somebody who can read.
-// It is built when it is first needed, because most runs bring a plan.
+// grammar says which phrases mean which goal. A phrase must match as a whole: "format the code" is understood, "format
+// the date as ISO" is work for somebody who can read. It is built when it is first needed, because most runs bring a
+// plan.
 var grammar = sync.OnceValue(func() []phrasing {
 	return []phrasing{
-		{goalFormat, whole(repairVerb + ` ` + which + `(?:go |source |code )?(?:formatting|format|code style|style|whitespace|indentation|formatter|formatters)` + trouble)},
-		{goalFormat, whole(`(?:format|reformat|prettify|autoformat|auto-format)(?: ` + which + `(?:go |python |rust |dart |js |javascript |typescript )?` + everything + `)?`)},
+		{goalFormat, whole(repairVerb + ` ` + which +
+			`(?:go |source |code )?(?:formatting|format|code style|style|whitespace|indentation|formatter|formatters)` +
+			trouble)},
+		{goalFormat, whole(`(?:format|reformat|prettify|autoformat|auto-format)(?: ` + which +
+			`(?:go |python |rust |dart |js |javascript |typescript )?` + everything + `)?`)},
 		{goalFormat, whole(`(?:run |apply |fix |use )?` + which + formatter + trouble)},
 		{goalLint, whole(repairVerb + ` ` + which + `(?:code |go )?` + linter + trouble)},
 		{goalLint, whole(`lint(?: ` + which + everything + `)?`)},
-		{goalTidy, whole(`(?:tidy|tidy up|clean up|clean|fix|repair|prune|sort out) ` + which + `(?:go |project |unused )?` + deps + trouble)},
+		{goalTidy, whole(`(?:tidy|tidy up|clean up|clean|fix|repair|prune|sort out) ` + which +
+			`(?:go |project |unused )?` + deps + trouble)},
 		{goalTidy, whole(`(?:run )?go mod tidy`)},
-		{goalChecks, whole(`(?:make|get|have|let) ` + which + judge + `(?:(?:,|,? and) ` + which + judge + `)*(?: to)? (?:all )?(?:pass|passing|green|succeed|work|go green|turn green)`)},
+		{goalChecks, whole(`(?:make|get|have|let) ` + which + judge + `(?:(?:,|,? and) ` + which + judge +
+			`)*(?: to)? (?:all )?(?:pass|passing|green|succeed|work|go green|turn green)`)},
 		{goalChecks, whole(`(?:fix|repair|unbreak) ` + which + suite + trouble)},
 		{goalChecks, whole(`pass ` + which + suite)},
 
-		{goalChecks, whole(`(?:让|使|令|确保)` + zhWhich + zhJudge + `(?:(?:、|，|,|和|与|以及| and )` + zhWhich + zhJudge + `)*(?:全部|全都|都|能|能够|可以|重新)*(?:通过|变绿|成功|跑通)`)},
+		{goalChecks, whole(`(?:让|使|令|确保)` + zhWhich + zhJudge + `(?:(?:、|，|,|和|与|以及| and )` + zhWhich + zhJudge +
+			`)*(?:全部|全都|都|能|能够|可以|重新)*(?:通过|变绿|成功|跑通)`)},
 		{goalChecks, whole(`(?:修复|修好|解决|修正)` + zhWhich + zhSuite + zhTrouble)},
 		{goalChecks, whole(`(?:通过|跑通)` + zhWhich + zhSuite)},
-		{goalFormat, whole(`(?:修复|修正|整理|统一|调整|解决|规范)` + zhWhich + `(?:代码|源码|源代码)?的?(?:格式化|格式|代码风格|风格|缩进|排版)` + zhTrouble)},
+		{goalFormat, whole(`(?:修复|修正|整理|统一|调整|解决|规范)` + zhWhich + `(?:代码|源码|源代码)?的?(?:格式化|格式|代码风格|风格|缩进|排版)` +
+			zhTrouble)},
 		{goalFormat, whole(`格式化` + zhWhich + `(?:go|python|rust)?(?:代码|源码|源代码|文件|项目|仓库|工程|代码库)?`)},
-		{goalLint, whole(`(?:修复|修正|解决|清理|消除)` + zhWhich + `(?:代码|源码)?的?(?:lint|linter|静态检查|静态分析|代码检查|代码规范|规范)的?` + zhTrouble)},
+		{goalLint, whole(`(?:修复|修正|解决|清理|消除)` + zhWhich + `(?:代码|源码)?的?(?:lint|linter|静态检查|静态分析|代码检查|代码规范|规范)的?` +
+			zhTrouble)},
 		{goalTidy, whole(`(?:整理|清理|修复|修正)` + zhWhich + `(?:项目|模块|工程)?的?(?:依赖项|依赖|模块|go\.mod|go mod)` + zhTrouble)},
 	}
 })
@@ -73,7 +81,8 @@ const (
 func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + pattern + `)$`) }
 
 var (
-	hanBlank = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` ?(\p{Han}) ?`) }) // blanks beside Chinese characters separate nothing
+	// blanks beside Chinese characters separate nothing
+	hanBlank = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` ?(\p{Han}) ?`) })
 	polite   = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:(?:please|pls|kindly|can you|could you|would you|just|only|now)[ ,]+|请你|请帮我|请|帮我|麻烦你|麻烦|只)+`)
 	})
@@ -88,8 +97,8 @@ var (
 	})
 )
 
-// understand reads a requirement and returns the goals that it names, in a fixed order and each once. It is false when any
-// part of the requirement is not understood: doing half of what was asked is not an answer.
+// understand reads a requirement and returns the goals that it names, in a fixed order and each once. It is false when
+// any part of the requirement is not understood: doing half of what was asked is not an answer.
 func understand(requirement string) ([]goal, bool) {
 	if len(requirement) > maxRequirement {
 		return nil, false
@@ -110,7 +119,8 @@ func understand(requirement string) ([]goal, bool) {
 		g, n, ok := longest(parts[i:])
 		i += n
 		if !ok && i > 0 {
-			// "fix formatting and lint": the verb of the first part counts for the second; Chinese needs no blank between.
+			// "fix formatting and lint": the verb of the first part counts for the second; Chinese needs no blank
+			// between.
 			if g, ok = phrase(verb + " " + part); !ok {
 				g, ok = phrase(verb + part)
 			}
@@ -127,8 +137,8 @@ func understand(requirement string) ([]goal, bool) {
 	return slices.Compact(goals), true
 }
 
-// longest finds the phrase that takes in most of the parts: "make go vet and the tests pass" is one, although it has two parts.
-// More counts the parts behind the first.
+// longest finds the phrase that takes in most of the parts: "make go vet and the tests pass" is one, although it has
+// two parts. More counts the parts behind the first.
 func longest(parts []string) (g goal, more int, ok bool) {
 	for n := len(parts); n > 0; n-- {
 		text := closing().ReplaceAllString(strings.Join(parts[:n], " and "), "")

@@ -10,10 +10,12 @@ import (
 // touch the record of dependencies or an unusual program within what it asks about.
 func TestFixersAreAllowed(t *testing.T) {
 	judge := func(command string) policy.Decision {
-		return policy.Judge(policy.Request{Tool: runTool, Command: command, Permissions: []policy.Permission{policy.ProcExec}}, policy.Standard()).Decision
+		return policy.Judge(policy.Request{Tool: runTool, Command: command,
+			Permissions: []policy.Permission{policy.ProcExec}}, policy.Standard()).Decision
 	}
 	for _, command := range []string{
-		goFormat, "cd sub && go fmt ./...", "gofmt -w main.go 'sub dir/x.go'", "go vet -fix ./... || true", "go mod tidy",
+		goFormat, "cd sub && go fmt ./...", "gofmt -w main.go 'sub dir/x.go'", "go vet -fix ./... || true",
+		"go mod tidy",
 		"golangci-lint run --fix --issues-exit-code 0",
 		"npm run lint:fix || true", "npx --no-install prettier --write .", "npx --no-install eslint --fix . || true",
 		"npx --no-install stylelint --fix '**/*.{css,scss}' || true", "npx --no-install biome format --write .",

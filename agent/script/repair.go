@@ -26,7 +26,8 @@ const (
 
 var why = map[class]string{formatters: whyFormat, linters: whyLint, tidiers: whyTidy}
 
-// sign is a text by which a failure says what class of fixer mends it, and of which ecosystem; "" where that is not told.
+// sign is a text by which a failure says what class of fixer mends it, and of which ecosystem; "" where that is not
+// told.
 type sign struct {
 	class  class
 	family string
@@ -58,7 +59,8 @@ func (a *Agent) repair(e effect.Effect) (effect.RepairResult, error) {
 	v := a.view(e.Place)
 	defer v.close()
 	commands, reason := v.remedy(spec)
-	return effect.RepairResult{Steps: proposal(commands, "r", spec.Failure.What), Why: reason, Final: len(commands) == 0, Said: effect.Said{Agent: Name}}, nil
+	return effect.RepairResult{Steps: proposal(commands, "r", spec.Failure.What), Why: reason,
+		Final: len(commands) == 0, Said: effect.Said{Agent: Name}}, nil
 }
 
 // remedy chooses the commands of one attempt: the fixers of one class, the class that fits the failure first, without
@@ -126,20 +128,22 @@ func relevant(fixers []fixer, failing []effect.CheckOutcome) []fixer {
 	}
 	return slices.DeleteFunc(slices.Clone(fixers), func(f fixer) bool {
 		// The check of gofmt in a folder covers the modules below it.
-		return !own[[2]string{f.family, f.dir}] && !(f.family == "go" && f.class == formatters && own[[2]string{"go", ""}])
+		return !own[[2]string{f.family, f.dir}] &&
+			!(f.family == "go" && f.class == formatters && own[[2]string{"go", ""}])
 	})
 }
 
-// fitting are the classes that can mend a failure, the likeliest first: by what the failure says, and by what the check that
-// failed is about. A test that fails is mended by no formatter, and neither is a step that could not be done. Where the text
-// tells the ecosystem, that is told as well.
+// fitting are the classes that can mend a failure, the likeliest first: by what the failure says, and by what the check
+// that failed is about. A test that fails is mended by no formatter, and neither is a step that could not be done.
+// Where the text tells the ecosystem, that is told as well.
 func fitting(f effect.Failure, failing []effect.CheckOutcome) (classes []class, own string) {
 	text := f.Output
 	looks, lints := false, false
 	for _, o := range failing {
 		text += "\n" + o.Output
 		looks = looks || o.Kind == "format"
-		lints = lints || o.Kind == "lint" || o.Kind != "test" && o.Kind != "build" && styleCheck().MatchString(o.Name+" "+o.Command)
+		lints = lints || o.Kind == "lint" || o.Kind != "test" && o.Kind != "build" &&
+			styleCheck().MatchString(o.Name+" "+o.Command)
 	}
 	for _, s := range signs() {
 		if !s.match.MatchString(text) {
@@ -200,8 +204,8 @@ const (
 	maxListed = 40 // files that a command names before it speaks of all of them
 )
 
-// listedByGofmt is the command that formats exactly the files that a failing check of gofmt listed, or "". It changes less
-// than the formatting of whole modules does, and it reaches files that belong to no package.
+// listedByGofmt is the command that formats exactly the files that a failing check of gofmt listed, or "". It changes
+// less than the formatting of whole modules does, and it reaches files that belong to no package.
 func listedByGofmt(failing []effect.CheckOutcome) string {
 	for _, o := range failing {
 		if o.Kind != "format" || !strings.Contains(o.Command, "gofmt -l") {
@@ -210,7 +214,8 @@ func listedByGofmt(failing []effect.CheckOutcome) string {
 		var files []string
 		for line := range strings.Lines(o.Output) {
 			name := strings.TrimPrefix(strings.TrimSpace(line), "./")
-			if !strings.HasSuffix(name, ".go") || !fs.ValidPath(name) || strings.HasPrefix(name, "-") || len(files) == maxListed {
+			if !strings.HasSuffix(name, ".go") || !fs.ValidPath(name) || strings.HasPrefix(name, "-") ||
+				len(files) == maxListed {
 				return ""
 			}
 			files = append(files, policy.Quote(name))

@@ -123,7 +123,8 @@ func check(kind, command, dir string) effect.Check {
 func propose(t *testing.T, a *Agent, requirement string, checks ...effect.Check) ([]string, effect.Receipt) {
 	t.Helper()
 	r := a.Do(t.Context(), effect.Effect{Kind: effect.KindPlan, Place: effect.Place{Tree: "/t", Workspace: "/w"},
-		Spec: effect.Encode(effect.PlanSpec{Requirement: requirement, Context: effect.ContextResult{Checks: checks}})}, nil, nil)
+		Spec: effect.Encode(effect.PlanSpec{Requirement: requirement, Context: effect.ContextResult{Checks: checks}})},
+		nil, nil)
 	if !r.OK {
 		return nil, r
 	}
@@ -164,26 +165,37 @@ func TestPlanPerEcosystem(t *testing.T) {
 		"go": {"make the checks pass", tree("go.mod", "go 1.26.0\n"), []string{"go", "gofmt"},
 			[]effect.Check{check("format", "! gofmt -l . 2>&1 | grep .", ""), check("lint", "go vet ./...", "")},
 			[]string{"go vet -fix ./... || true", "go fmt ./..."}},
-		"go, older": {"fix formatting and tidy dependencies", tree("go.mod", "go 1.21\n", "vendor/modules.txt", ""), []string{"go", "gofmt"},
-			[]effect.Check{check("lint", "go vet ./...", "")}, []string{"go mod tidy", "go mod vendor", "go fmt ./..."}},
-		"go in a folder with an odd name": {"format the code", tree("it's here/go.mod", "go 1.21\n"), []string{"go", "gofmt"},
+		"go, older": {"fix formatting and tidy dependencies", tree("go.mod", "go 1.21\n", "vendor/modules.txt", ""),
+			[]string{"go", "gofmt"},
+			[]effect.Check{check("lint", "go vet ./...", "")},
+			[]string{"go mod tidy", "go mod vendor", "go fmt ./..."}},
+		"go in a folder with an odd name": {"format the code", tree("it's here/go.mod", "go 1.21\n"),
+			[]string{"go", "gofmt"},
 			[]effect.Check{check("lint", "go vet ./...", "it's here")}, []string{`cd 'it'\''s here' && go fmt ./...`}},
-		"go that is not installed": {"format the code", tree("go.mod", "go 1.21\n"), nil, []effect.Check{check("lint", "go vet ./...", "")}, nil},
+		"go that is not installed": {"format the code", tree("go.mod", "go 1.21\n"), nil,
+			[]effect.Check{check("lint", "go vet ./...", "")}, nil},
 		"node": {"fix lint", tree("package.json", pkg, "node_modules/.bin/prettier", ""), []string{"node", "npm"},
-			[]effect.Check{check("test", "npm test", "")}, []string{"npm run lint:fix || true", "npx --no-install prettier --write ."}},
-		"node without packages": {"format the code", tree("package.json", pkg), []string{"node", "npm"}, []effect.Check{check("test", "npm test", "")}, nil},
+			[]effect.Check{check("test", "npm test", "")},
+			[]string{"npm run lint:fix || true", "npx --no-install prettier --write ."}},
+		"node without packages": {"format the code", tree("package.json", pkg), []string{"node", "npm"},
+			[]effect.Check{check("test", "npm test", "")}, nil},
 		"python": {"fix lint and formatting", tree("pyproject.toml", ""), []string{"ruff"},
 			[]effect.Check{check("format", "ruff format --check .", ""), check("lint", "ruff check .", "")},
 			[]string{"ruff check --fix --exit-zero .", "ruff format ."}},
-		"rust": {"make the checks pass", tree("Cargo.toml", "", "Cargo.lock", ""), []string{"cargo", "cargo-fmt", "cargo-clippy"},
+		"rust": {"make the checks pass", tree("Cargo.toml", "", "Cargo.lock", ""),
+			[]string{"cargo", "cargo-fmt", "cargo-clippy"},
 			[]effect.Check{check("test", "cargo test --offline", "")},
 			[]string{"cargo clippy --fix --allow-dirty --allow-staged --all-targets --offline", "cargo fmt --all"}},
-		"dart": {"make the checks pass", tree(), []string{"dart"}, []effect.Check{check("lint", "dart analyze", "")}, []string{"dart fix --apply", "dart format ."}},
-		"maven": {"format the code", tree("pom.xml", "<artifactId>spotless-maven-plugin</artifactId>"), []string{"java"},
+		"dart": {"make the checks pass", tree(), []string{"dart"}, []effect.Check{check("lint", "dart analyze", "")},
+			[]string{"dart fix --apply", "dart format ."}},
+		"maven": {"format the code", tree("pom.xml", "<artifactId>spotless-maven-plugin</artifactId>"),
+			[]string{"java"},
 			[]effect.Check{check("test", "mvn -B -q -o test", "")}, []string{"mvn -B -q -o spotless:apply"}},
-		"ruby": {"fix rubocop warnings", tree(), nil, []effect.Check{check("lint", "bundle exec rubocop --cache false", "")},
+		"ruby": {"fix rubocop warnings", tree(), nil,
+			[]effect.Check{check("lint", "bundle exec rubocop --cache false", "")},
 			[]string{"bundle exec rubocop -a --fail-level F --cache false"}},
-		"make": {"format the code", tree("Makefile", "fmt:\n\tindent\nfmts = 1\n"), []string{"make"}, []effect.Check{check("test", "make test", "")}, []string{"make fmt"}},
+		"make": {"format the code", tree("Makefile", "fmt:\n\tindent\nfmts = 1\n"), []string{"make"},
+			[]effect.Check{check("test", "make test", "")}, []string{"make fmt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, r := propose(t, world(test.tree, test.installed...), test.requirement, test.checks...)
@@ -203,8 +215,10 @@ func TestPlanPerEcosystem(t *testing.T) {
 func TestPlanFollowsFeedback(t *testing.T) {
 	a := world(fstest.MapFS{"go.mod": {Data: []byte("go 1.26\n")}}, "go", "gofmt")
 	ask := func(feedback ...string) []string {
-		r := a.Do(t.Context(), effect.Effect{Kind: effect.KindPlan, Spec: effect.Encode(effect.PlanSpec{Requirement: "make the checks pass", Feedback: feedback,
-			Context: effect.ContextResult{Checks: []effect.Check{check("lint", "go vet ./...", "")}}}), Place: effect.Place{Tree: "/t"}}, nil, nil)
+		r := a.Do(t.Context(), effect.Effect{Kind: effect.KindPlan,
+			Spec: effect.Encode(effect.PlanSpec{Requirement: "make the checks pass", Feedback: feedback,
+				Context: effect.ContextResult{Checks: []effect.Check{check("lint", "go vet ./...", "")}}}),
+			Place: effect.Place{Tree: "/t"}}, nil, nil)
 		result, err := effect.Decode[effect.PlanResult](r.Result)
 		if err != nil {
 			t.Fatal(err)
@@ -220,17 +234,21 @@ func TestPlanFollowsFeedback(t *testing.T) {
 }
 
 func TestRepair(t *testing.T) {
-	tree := fstest.MapFS{"go.mod": {Data: []byte("go 1.26\n")}, "web/package.json": {Data: []byte(`{"scripts":{"format":"prettier --write .","fix":"eslint --fix ."}}`)}}
-	format, vet, test := check("format", "! find . -exec gofmt -l {} + 2>&1 | grep .", ""), check("lint", "go vet ./...", ""), check("test", "go test ./...", "")
+	tree := fstest.MapFS{"go.mod": {Data: []byte("go 1.26\n")},
+		"web/package.json": {Data: []byte(`{"scripts":{"format":"prettier --write .","fix":"eslint --fix ."}}`)}}
+	format, vet, test := check("format", "! find . -exec gofmt -l {} + 2>&1 | grep .", ""), check("lint",
+		"go vet ./...", ""), check("test", "go test ./...", "")
 	web := check("test", "npm test", "web")
 	found := effect.ContextResult{Checks: []effect.Check{format, vet, test, web}}
 	failing := func(c effect.Check, output string) []effect.CheckOutcome {
-		return []effect.CheckOutcome{{Check: vet, Status: effect.CheckPassed}, {Check: c, Status: effect.CheckFailed, ExitCode: 1, Output: output}}
+		return []effect.CheckOutcome{{Check: vet, Status: effect.CheckPassed},
+			{Check: c, Status: effect.CheckFailed, ExitCode: 1, Output: output}}
 	}
 	a := world(tree, "go", "gofmt", "node", "npm")
 	ask := func(spec effect.RepairSpec) ([]string, string) {
 		t.Helper()
-		r := a.Do(t.Context(), effect.Effect{Kind: effect.KindRepair, Place: effect.Place{Tree: "/t"}, Spec: effect.Encode(spec)}, nil, nil)
+		r := a.Do(t.Context(), effect.Effect{Kind: effect.KindRepair, Place: effect.Place{Tree: "/t"},
+			Spec: effect.Encode(spec)}, nil, nil)
 		result, err := effect.Decode[effect.RepairResult](r.Result)
 		if err != nil {
 			t.Fatalf("%v %+v", err, r)
@@ -246,26 +264,41 @@ func TestRepair(t *testing.T) {
 		want    []string
 		why     string
 	}{
-		"gofmt names the files":   {effect.Failure{Checks: failing(format, "./a.go\n./b/c d.go\n")}, []string{"gofmt -w a.go 'b/c d.go'"}, whyFormat},
-		"gofmt cannot parse":      {effect.Failure{Checks: failing(format, "./a.go:3:1: expected declaration\n")}, []string{goFormat}, whyFormat},
-		"names that lead out":     {effect.Failure{Checks: failing(format, "../../etc/x.go\n")}, []string{goFormat}, whyFormat},
-		"names that are no names": {effect.Failure{Checks: failing(format, "../../etc/x.go\n-w.go\n")}, []string{goFormat}, whyFormat},
-		"vet":                     {effect.Failure{Checks: failing(vet, "x.go:1: printf")}, []string{goFix}, whyLint},
-		"go.sum":                  {effect.Failure{Checks: failing(test, "missing go.sum entry for module")}, []string{goTidy}, whyTidy},
-		"a test":                  {effect.Failure{Checks: failing(test, "--- FAIL: TestA")}, nil, whyNone},
-		"a test that says more":   {effect.Failure{Checks: failing(web, "Code style issues found in 2 files")}, []string{"cd web && npm run format || true"}, whyFormat},
-		"a build":                 {effect.Failure{Checks: failing(check("build", "go build ./...", ""), "x.go:3:2: undefined: y")}, nil, whyNone},
-		"another folder":          {effect.Failure{Checks: failing(check("lint", "npm run lint", "web"), "1 problem")}, []string{"cd web && npm run fix || true"}, whyLint},
-		"a custom command":        {effect.Failure{Checks: failing(check("custom", "./check.sh", ""), "no")}, nil, whyNone},
-		"a command about looks":   {effect.Failure{Checks: failing(check("custom", "./scripts/lint.sh", ""), "no")}, []string{goFix, "cd web && npm run fix || true"}, whyLint},
-		"a step":                  {effect.Failure{What: "step s2", Output: "x"}, nil, whyNone},
-		"a push": {effect.Failure{What: "step s1: run_terminal_cmd", Output: `{"exit_code":128,"output":"fatal: 'origin' does not appear to be a git repository"}`},
+		"gofmt names the files": {effect.Failure{Checks: failing(format, "./a.go\n./b/c d.go\n")},
+			[]string{"gofmt -w a.go 'b/c d.go'"}, whyFormat},
+		"gofmt cannot parse": {effect.Failure{Checks: failing(format, "./a.go:3:1: expected declaration\n")},
+			[]string{goFormat}, whyFormat},
+		"names that lead out": {effect.Failure{Checks: failing(format, "../../etc/x.go\n")}, []string{goFormat},
+			whyFormat},
+		"names that are no names": {effect.Failure{Checks: failing(format, "../../etc/x.go\n-w.go\n")},
+			[]string{goFormat}, whyFormat},
+		"vet": {effect.Failure{Checks: failing(vet, "x.go:1: printf")}, []string{goFix}, whyLint},
+		"go.sum": {effect.Failure{Checks: failing(test, "missing go.sum entry for module")},
+			[]string{goTidy}, whyTidy},
+		"a test": {effect.Failure{Checks: failing(test, "--- FAIL: TestA")}, nil, whyNone},
+		"a test that says more": {effect.Failure{Checks: failing(web, "Code style issues found in 2 files")},
+			[]string{"cd web && npm run format || true"}, whyFormat},
+		"a build": {effect.Failure{Checks: failing(check("build", "go build ./...", ""),
+			"x.go:3:2: undefined: y")}, nil, whyNone},
+		"another folder": {effect.Failure{Checks: failing(check("lint", "npm run lint", "web"), "1 problem")},
+			[]string{"cd web && npm run fix || true"}, whyLint},
+		"a custom command": {effect.Failure{Checks: failing(check("custom", "./check.sh", ""), "no")}, nil,
+			whyNone},
+		"a command about looks": {effect.Failure{Checks: failing(check("custom", "./scripts/lint.sh", ""), "no")},
+			[]string{goFix, "cd web && npm run fix || true"}, whyLint},
+		"a step": {effect.Failure{What: "step s2", Output: "x"}, nil, whyNone},
+		"a push": {effect.Failure{What: "step s1: run_terminal_cmd",
+			Output: `{"exit_code":128,"output":"fatal: 'origin' does not appear to be a git repository"}`},
 			nil, whyNone},
-		"a step that tells of go.sum": {effect.Failure{What: "step s1", Output: "go: updates to go.mod needed"}, []string{goTidy}, whyTidy},
-		"a step that tells of looks":  {effect.Failure{What: "step s1", Output: "files differ: run gofmt"}, []string{goFormat}, whyFormat},
-		"the tree moved": {effect.Failure{Checks: []effect.CheckOutcome{{Check: effect.Check{Name: "tree", Kind: "doctor"}, Status: effect.CheckError}}},
+		"a step that tells of go.sum": {effect.Failure{What: "step s1", Output: "go: updates to go.mod needed"},
+			[]string{goTidy}, whyTidy},
+		"a step that tells of looks": {effect.Failure{What: "step s1", Output: "files differ: run gofmt"},
+			[]string{goFormat}, whyFormat},
+		"the tree moved": {effect.Failure{Checks: []effect.CheckOutcome{{Check: effect.Check{Name: "tree",
+			Kind: "doctor"}, Status: effect.CheckError}}},
 			nil, whyTreeChanged},
-		"the machine": {effect.Failure{Checks: []effect.CheckOutcome{{Check: test, Status: effect.CheckFailed, Environment: true}}}, nil, whyMachine},
+		"the machine": {effect.Failure{Checks: []effect.CheckOutcome{{Check: test, Status: effect.CheckFailed,
+			Environment: true}}}, nil, whyMachine},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, why := ask(effect.RepairSpec{Attempt: 1, Context: found, Failure: row.failure})
@@ -276,7 +309,8 @@ func TestRepair(t *testing.T) {
 	}
 
 	t.Run("each that fits once, then no more", func(t *testing.T) {
-		spec := effect.RepairSpec{Context: found, Failure: effect.Failure{Fingerprint: "f", Checks: failing(vet, "x.go:1: printf")}}
+		spec := effect.RepairSpec{Context: found,
+			Failure: effect.Failure{Fingerprint: "f", Checks: failing(vet, "x.go:1: printf")}}
 		var got []string
 		for n := 1; n <= 4; n++ {
 			spec.Attempt = n
@@ -297,7 +331,8 @@ func TestRepair(t *testing.T) {
 			t.Error("what was tried on one failure may help another")
 		}
 	})
-	if got, why := ask(effect.RepairSpec{Context: effect.ContextResult{}, Failure: effect.Failure{Checks: failing(test, "x")}}); got != nil || why != whyNone {
+	if got, why := ask(effect.RepairSpec{Context: effect.ContextResult{},
+		Failure: effect.Failure{Checks: failing(test, "x")}}); got != nil || why != whyNone {
 		t.Errorf("%v %s", got, why)
 	}
 }

@@ -82,7 +82,8 @@ func (q *query) responses(body []byte) {
 
 // offered notes a tool of Responses.
 func (q *query) offered(t wire.ResponsesTool, space string) {
-	q.tools = append(q.tools, tool{Name: t.Name, Space: space, Schema: schemaOf(t.Parameters), Freeform: t.Type == wire.Custom})
+	q.tools = append(q.tools, tool{Name: t.Name, Space: space, Schema: schemaOf(t.Parameters),
+		Freeform: t.Type == wire.Custom})
 }
 
 func (q *query) messages(body []byte) {
@@ -160,13 +161,16 @@ func (a answer) plain(form wire.Form) []byte {
 		if len(a.calls) > 0 {
 			message["tool_calls"] = a.chatCalls()
 		}
-		return []byte(encode(object{"id": "chat-" + a.id, "object": "chat.completion", "created": 1, "model": a.model, "usage": a.chatUsage(),
+		return []byte(encode(object{"id": "chat-" + a.id, "object": "chat.completion", "created": 1, "model": a.model,
+			"usage":   a.chatUsage(),
 			"choices": []any{object{"index": 0, "message": message, "finish_reason": a.chatFinish()}}}))
 	case wire.Responses:
 		return []byte(encode(a.response("completed", a.items())))
 	case wire.Messages:
-		return []byte(encode(object{"id": "msg_" + a.id, "type": "message", "role": wire.RoleAssistant, "model": a.model, "content": a.blocks(),
-			"stop_reason": a.stopReason(), "stop_sequence": nil, "usage": object{"input_tokens": a.in, "output_tokens": a.out}}))
+		return []byte(encode(object{"id": "msg_" + a.id, "type": "message", "role": wire.RoleAssistant,
+			"model": a.model, "content": a.blocks(),
+			"stop_reason": a.stopReason(), "stop_sequence": nil,
+			"usage": object{"input_tokens": a.in, "output_tokens": a.out}}))
 	}
 	return []byte(encode(a.geminiBody(a.geminiParts(), true)))
 }
@@ -185,14 +189,16 @@ func (a answer) chatUsage() object {
 func (a answer) chatCalls() []any {
 	var out []any
 	for i, c := range a.calls {
-		out = append(out, object{"index": i, "id": a.ids[i], "type": wire.Function, "function": object{"name": c.Name, "arguments": c.Args}})
+		out = append(out, object{"index": i, "id": a.ids[i], "type": wire.Function,
+			"function": object{"name": c.Name, "arguments": c.Args}})
 	}
 	return out
 }
 
 func (a answer) chatStream() [][]byte {
 	chunk := func(delta object, finish any, usage any) []byte {
-		return event("", object{"id": "chat-" + a.id, "object": "chat.completion.chunk", "created": 1, "model": a.model, "usage": usage,
+		return event("", object{"id": "chat-" + a.id, "object": "chat.completion.chunk", "created": 1, "model": a.model,
+			"usage":   usage,
 			"choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}}})
 	}
 	out := [][]byte{chunk(object{"role": wire.RoleAssistant, "content": ""}, nil, nil)}
@@ -203,39 +209,46 @@ func (a answer) chatStream() [][]byte {
 		out = append(out, chunk(object{"content": p}, nil, nil))
 	}
 	for i, c := range a.calls {
-		call := object{"index": i, "id": a.ids[i], "type": wire.Function, "function": object{"name": c.Name, "arguments": ""}}
+		call := object{"index": i, "id": a.ids[i], "type": wire.Function,
+			"function": object{"name": c.Name, "arguments": ""}}
 		if a.thought != "" {
 			call["extra_content"] = object{"signature": Thinks}
 		}
 		out = append(out, chunk(object{"tool_calls": []any{call}}, nil, nil))
 		for _, p := range pieces(c.Args) {
-			out = append(out, chunk(object{"tool_calls": []any{object{"index": i, "function": object{"arguments": p}}}}, nil, nil))
+			out = append(out, chunk(object{"tool_calls": []any{object{"index": i, "function": object{"arguments": p}}}},
+				nil, nil))
 		}
 	}
 	out = append(out, chunk(object{}, a.chatFinish(), nil))
-	out = append(out, event("", object{"id": "chat-" + a.id, "object": "chat.completion.chunk", "created": 1, "model": a.model, "choices": []any{}, "usage": a.chatUsage()}))
+	out = append(out, event("", object{"id": "chat-" + a.id, "object": "chat.completion.chunk", "created": 1,
+		"model": a.model, "choices": []any{}, "usage": a.chatUsage()}))
 	return append(out, []byte("data: [DONE]\n\n"))
 }
 
 func (a answer) items() []any {
 	out := []any{}
 	if a.thought != "" {
-		out = append(out, object{"type": "reasoning", "id": "rs_" + a.id, "summary": []any{object{"type": "summary_text", "text": a.thought}}, "encrypted_content": Thinks})
+		out = append(out, object{"type": "reasoning", "id": "rs_" + a.id,
+			"summary": []any{object{"type": "summary_text", "text": a.thought}}, "encrypted_content": Thinks})
 	}
 	if a.text != "" {
-		out = append(out, object{"type": wire.ItemMessage, "id": "msg_" + a.id, "role": wire.RoleAssistant, "status": "completed",
+		out = append(out, object{"type": wire.ItemMessage, "id": "msg_" + a.id, "role": wire.RoleAssistant,
+			"status":  "completed",
 			"content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}})
 	}
 	for i, c := range a.calls {
 		if c.Freeform {
-			call := object{"type": "custom_tool_call", "id": "ctc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "input": c.Args, "status": "completed"}
+			call := object{"type": "custom_tool_call", "id": "ctc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name,
+				"input": c.Args, "status": "completed"}
 			if c.Space != "" {
 				call["namespace"] = c.Space
 			}
 			out = append(out, call)
 			continue
 		}
-		out = append(out, object{"type": wire.ItemCall, "id": "fc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "arguments": c.Args, "status": "completed"})
+		out = append(out, object{"type": wire.ItemCall, "id": "fc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name,
+			"arguments": c.Args, "status": "completed"})
 	}
 	return out
 }
@@ -245,7 +258,8 @@ func (a answer) response(status string, items []any) object {
 	if status == "incomplete" {
 		partial = object{"reason": a.finish}
 	}
-	return object{"incomplete_details": partial, "id": "resp_" + a.id, "object": "response", "created_at": 1, "model": a.model, "status": status, "output": items, "error": nil,
+	return object{"incomplete_details": partial, "id": "resp_" + a.id, "object": "response", "created_at": 1,
+		"model": a.model, "status": status, "output": items, "error": nil,
 		"usage": object{"input_tokens": a.in, "output_tokens": a.out, "total_tokens": a.in + a.out,
 			"input_tokens_details": object{"cached_tokens": 0}, "output_tokens_details": object{"reasoning_tokens": 0}}}
 }
@@ -262,20 +276,25 @@ func (a answer) responsesStream() [][]byte {
 		m := item.(object)
 		out = append(out, say(wire.ResponsesItemAdded, object{"output_index": i, "item": item}))
 		if m["type"] == "reasoning" {
-			out = append(out, say(wire.ResponsesSummary, object{"item_id": m["id"], "output_index": i, "summary_index": 0, "delta": a.thought}))
+			out = append(out, say(wire.ResponsesSummary,
+				object{"item_id": m["id"], "output_index": i, "summary_index": 0, "delta": a.thought}))
 		}
 		if m["type"] == wire.ItemMessage {
 			for _, p := range pieces(a.text) {
-				out = append(out, say(wire.ResponsesText, object{"item_id": m["id"], "output_index": i, "content_index": 0, "delta": p}))
+				out = append(out, say(wire.ResponsesText,
+					object{"item_id": m["id"], "output_index": i, "content_index": 0, "delta": p}))
 			}
-			out = append(out, say("response.output_text.done", object{"item_id": m["id"], "output_index": i, "content_index": 0, "text": a.text}))
+			out = append(out, say("response.output_text.done",
+				object{"item_id": m["id"], "output_index": i, "content_index": 0, "text": a.text}))
 		}
 		if m["type"] == wire.ItemCall {
 			args := m["arguments"].(string)
 			for _, p := range pieces(args) {
-				out = append(out, say(wire.ResponsesArguments, object{"item_id": m["id"], "output_index": i, "delta": p}))
+				out = append(out, say(wire.ResponsesArguments,
+					object{"item_id": m["id"], "output_index": i, "delta": p}))
 			}
-			out = append(out, say("response.function_call_arguments.done", object{"item_id": m["id"], "output_index": i, "arguments": args}))
+			out = append(out, say("response.function_call_arguments.done",
+				object{"item_id": m["id"], "output_index": i, "arguments": args}))
 		}
 		out = append(out, say(wire.ResponsesItemDone, object{"output_index": i, "item": item}))
 	}
@@ -313,20 +332,27 @@ func raw(s string) any {
 }
 
 func (a answer) anthropicStream() [][]byte {
-	out := [][]byte{event(wire.MessageStart, object{"type": wire.MessageStart, "message": object{"id": "msg_" + a.id, "type": "message", "role": wire.RoleAssistant, "model": a.model,
-		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": object{"input_tokens": a.in, "output_tokens": 1}}})}
+	out := [][]byte{event(wire.MessageStart,
+		object{"type": wire.MessageStart, "message": object{"id": "msg_" + a.id, "type": "message",
+			"role": wire.RoleAssistant, "model": a.model,
+			"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
+			"usage": object{"input_tokens": a.in, "output_tokens": 1}}})}
 	block := func(i int, start object, kind, field string, parts []string) {
 		out = append(out, event(wire.BlockStart, object{"type": wire.BlockStart, "index": i, "content_block": start}))
 		for _, p := range parts {
-			out = append(out, event(wire.BlockDelta, object{"type": wire.BlockDelta, "index": i, "delta": object{"type": kind, field: p}}))
+			out = append(out, event(wire.BlockDelta,
+				object{"type": wire.BlockDelta, "index": i, "delta": object{"type": kind, field: p}}))
 		}
 		out = append(out, event(wire.BlockStop, object{"type": wire.BlockStop, "index": i}))
 	}
 	i := 0
 	if a.thought != "" {
-		out = append(out, event(wire.BlockStart, object{"type": wire.BlockStart, "index": 0, "content_block": object{"type": "thinking", "thinking": "", "signature": ""}}),
-			event(wire.BlockDelta, object{"type": wire.BlockDelta, "index": 0, "delta": object{"type": "thinking_delta", "thinking": a.thought}}),
-			event(wire.BlockDelta, object{"type": wire.BlockDelta, "index": 0, "delta": object{"type": "signature_delta", "signature": Thinks}}),
+		out = append(out, event(wire.BlockStart, object{"type": wire.BlockStart, "index": 0,
+			"content_block": object{"type": "thinking", "thinking": "", "signature": ""}}),
+			event(wire.BlockDelta, object{"type": wire.BlockDelta, "index": 0,
+				"delta": object{"type": "thinking_delta", "thinking": a.thought}}),
+			event(wire.BlockDelta, object{"type": wire.BlockDelta, "index": 0,
+				"delta": object{"type": "signature_delta", "signature": Thinks}}),
 			event(wire.BlockStop, object{"type": wire.BlockStop, "index": 0}))
 		i++
 	}
@@ -335,10 +361,12 @@ func (a answer) anthropicStream() [][]byte {
 		i++
 	}
 	for n, c := range a.calls {
-		block(i, object{"type": wire.BlockToolUse, "id": a.ids[n], "name": c.Name, "input": object{}}, "input_json_delta", "partial_json", pieces(c.Args))
+		block(i, object{"type": wire.BlockToolUse, "id": a.ids[n], "name": c.Name, "input": object{}},
+			"input_json_delta", "partial_json", pieces(c.Args))
 		i++
 	}
-	out = append(out, event(wire.MessageDelta, object{"type": wire.MessageDelta, "delta": object{"stop_reason": a.stopReason(), "stop_sequence": nil}, "usage": object{"output_tokens": a.out}}))
+	out = append(out, event(wire.MessageDelta, object{"type": wire.MessageDelta,
+		"delta": object{"stop_reason": a.stopReason(), "stop_sequence": nil}, "usage": object{"output_tokens": a.out}}))
 	return append(out, event(wire.MessageStop, object{"type": wire.MessageStop}))
 }
 
@@ -348,7 +376,8 @@ func (a answer) geminiParts() []any {
 		out = append(out, object{"text": a.text})
 	}
 	for i, c := range a.calls {
-		out = append(out, object{"functionCall": object{"id": a.ids[i], "name": c.Name, "args": raw(c.Args)}, "thoughtSignature": "c2lnbmVk" + fmt.Sprint(i)})
+		out = append(out, object{"functionCall": object{"id": a.ids[i], "name": c.Name, "args": raw(c.Args)},
+			"thoughtSignature": "c2lnbmVk" + fmt.Sprint(i)})
 	}
 	return out
 }
@@ -358,7 +387,8 @@ func (a answer) geminiBody(parts []any, last bool) object {
 	body := object{"candidates": []any{candidate}, "modelVersion": a.model, "responseId": "gem-" + a.id}
 	if last {
 		candidate["finishReason"] = a.end(strings.ToUpper(wire.Stop))
-		body["usageMetadata"] = object{"promptTokenCount": a.in, "candidatesTokenCount": a.out, "totalTokenCount": a.in + a.out}
+		body["usageMetadata"] = object{"promptTokenCount": a.in, "candidatesTokenCount": a.out,
+			"totalTokenCount": a.in + a.out}
 	}
 	return body
 }
@@ -366,7 +396,8 @@ func (a answer) geminiBody(parts []any, last bool) object {
 func (a answer) geminiStream() [][]byte {
 	var out [][]byte
 	if a.thought != "" {
-		out = append(out, event("", a.geminiBody([]any{object{"text": a.thought, "thought": true, "thoughtSignature": Thinks}}, false)))
+		out = append(out, event("", a.geminiBody([]any{object{"text": a.thought, "thought": true,
+			"thoughtSignature": Thinks}}, false)))
 	}
 	for _, p := range pieces(a.text) {
 		out = append(out, event("", a.geminiBody([]any{object{"text": p}}, false)))
@@ -377,7 +408,8 @@ func (a answer) geminiStream() [][]byte {
 
 // Recorded returns the bytes of one stream that asks for a call, as the server would send them.
 func Recorded(form wire.Form, c Call, offered string) []byte {
-	a := answer{id: "0-0", model: "mock-model", text: "I will do it.", calls: []asked{{Name: offered, Args: c.Args}}, ids: []string{callID(0, 0, 0)}, in: 100, out: 10}
+	a := answer{id: "0-0", model: "mock-model", text: "I will do it.", calls: []asked{{Name: offered, Args: c.Args}},
+		ids: []string{callID(0, 0, 0)}, in: 100, out: 10}
 	var out []byte
 	for _, p := range a.stream(form) {
 		out = append(out, p...)

@@ -1,7 +1,8 @@
-// Package scripted is a model server without a model: it speaks the wire forms of the common model interfaces on loopback
-// and plays a script. It keeps no conversation: the id of every call that it asks for says which step of the script it is,
-// and the step after the highest one in a request is played next. An agent that goes on after a crash therefore plays the
-// next step only if it brought its history back. pawl tries agents out with it (agent/check), and its tests use it.
+// Package scripted is a model server without a model: it speaks the wire forms of the common model interfaces on
+// loopback and plays a script. It keeps no conversation: the id of every call that it asks for says which step of the
+// script it is, and the step after the highest one in a request is played next. An agent that goes on after a crash
+// therefore plays the next step only if it brought its history back. pawl tries agents out with it (agent/check), and
+// its tests use it.
 package scripted
 
 import (
@@ -16,11 +17,11 @@ import (
 
 // Script is what the model does.
 type Script struct {
-	// Branches are sequences of steps. The last branch whose When is part of the request is played; the first one has no
-	// When.
+	// Branches are sequences of steps. The last branch whose When is part of the request is played; the first one has
+	// no When.
 	Branches []Branch `json:"branches"`
-	// JSON answers requests that ask for a structured answer, by the name of the schema; "" for any other. "plan#2" answers the
-	// second and later requests for a plan that the server gets. What is no JSON is said as it is.
+	// JSON answers requests that ask for a structured answer, by the name of the schema; "" for any other. "plan#2"
+	// answers the second and later requests for a plan that the server gets. What is no JSON is said as it is.
 	JSON map[string]json.RawMessage `json:"json,omitempty"`
 }
 
@@ -43,8 +44,8 @@ type Step struct {
 	// Wait passes before the answer, Drip before each piece of it.
 	Wait time.Duration `json:"wait,omitempty"`
 	Drip time.Duration `json:"drip,omitempty"`
-	// Thought is what the model thinks before it speaks, with a signature where the wire form has one: the caller has to
-	// bring both back.
+	// Thought is what the model thinks before it speaks, with a signature where the wire form has one: the caller has
+	// to bring both back.
 	Thought string `json:"thought,omitempty"`
 	// Repeat makes the text longer. Flood sends the first piece of the text again until a stream has so many bytes.
 	Repeat int `json:"repeat,omitempty"`
@@ -81,13 +82,15 @@ const Repairing = "## What failed"
 // Finished is what the model of FixBug says at the end of its first, wrong attempt.
 const Finished = "Done, all tests pass."
 
-// FixBug reads a file, writes the wrong content and says that it is done; told of the failure it writes the right one. Some
-// agents refuse to write a file that was not read before.
+// FixBug reads a file, writes the wrong content and says that it is done; told of the failure it writes the right one.
+// Some agents refuse to write a file that was not read before.
 func FixBug(file, wrong, right string) Script {
 	edit := func(content, last string) []Step {
-		return []Step{{Text: "I look at it.", Calls: []Call{{Read: file}}}, {Text: "I edit it.", Calls: []Call{{Write: file, Content: content}}}, {Text: last}}
+		return []Step{{Text: "I look at it.", Calls: []Call{{Read: file}}},
+			{Text: "I edit it.", Calls: []Call{{Write: file, Content: content}}}, {Text: last}}
 	}
-	return Script{Branches: []Branch{{Steps: edit(wrong, Finished)}, {When: Repairing, Steps: edit(right, "Mended, all tests pass.")}}}
+	return Script{Branches: []Branch{{Steps: edit(wrong, Finished)},
+		{When: Repairing, Steps: edit(right, "Mended, all tests pass.")}}}
 }
 
 // Liar says that it is done and does nothing.
@@ -108,8 +111,8 @@ func Failing(status int) Script {
 // Thinks is the signature of every thought.
 const Thinks = "c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=="
 
-// Malformed asks for a tool with arguments that are no JSON, that repeat a key, that repeat one in another case, and that are
-// no object, one after the other, and then says that it is done.
+// Malformed asks for a tool with arguments that are no JSON, that repeat a key, that repeat one in another case, and
+// that are no object, one after the other, and then says that it is done.
 func Malformed(tool string) Script {
 	var steps []Step
 	for _, args := range []string{`{"path": "a`, `{"path":"a","path":"b"}`, `{"path":"a","Path":"b"}`, `["path"]`} {
@@ -120,7 +123,8 @@ func Malformed(tool string) Script {
 
 // Passing answers a status so many times before it says that it is done.
 func Passing(status, times int, retryAfter string) Script {
-	return Script{Branches: []Branch{{Steps: []Step{{Text: "Done.", Status: status, Times: times, RetryAfter: retryAfter}}}}}
+	return Script{Branches: []Branch{{Steps: []Step{{Text: "Done.", Status: status, Times: times,
+		RetryAfter: retryAfter}}}}}
 }
 
 // Huge says so many bytes.

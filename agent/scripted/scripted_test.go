@@ -16,8 +16,8 @@ import (
 
 const offer = `{"type":"object","properties":{"file_path":{"type":"string"},"content":{"type":"string"},"sure":{"type":"boolean"}},"required":["file_path","content","sure"]}`
 
-// forms are the wire forms: where requests go, what they look like after some calls were answered, and where the first call's
-// id and arguments stand in a plain answer.
+// forms are the wire forms: where requests go, what they look like after some calls were answered, and where the first
+// call's id and arguments stand in a plain answer.
 var forms = map[wire.Form]struct {
 	path, body, answered, plain string
 }{
@@ -25,9 +25,12 @@ var forms = map[wire.Form]struct {
 		`{"role":"tool","tool_call_id":"%s"}`, "choices.0.message.tool_calls.0.function.arguments"},
 	wire.Responses: {"/v1/responses", `{"model":"m","stream":%v,"tools":[{"type":"function","name":"Write","parameters":` + offer + `}],"input":[%s]}`,
 		`{"type":"function_call_output","call_id":"%s"}`, "output.1.arguments"},
-	wire.Messages: {"/v1/messages", `{"model":"m","stream":%v,"tools":[{"name":"Write","input_schema":` + offer + `}],"messages":[%s]}`,
+	wire.Messages: {"/v1/messages", `{"model":"m","stream":%v,"tools":[{"name":"Write","input_schema":` + offer +
+		`}],"messages":[%s]}`,
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s"}]}`, "content.1.input"},
-	wire.Gemini: {"/v1beta/models/m:generateContent", `{"x":%v,"tools":[{"functionDeclarations":[{"name":"Write","parametersJsonSchema":` + offer + `}]}],"contents":[%s]}`,
+	wire.Gemini: {"/v1beta/models/m:generateContent",
+		`{"x":%v,"tools":[{"functionDeclarations":[{"name":"Write","parametersJsonSchema":` + offer +
+			`}]}],"contents":[%s]}`,
 		`{"role":"user","parts":[{"functionResponse":{"id":"%s"}}]}`, "candidates.0.content.parts.1.functionCall.args"},
 }
 
@@ -102,7 +105,8 @@ func TestForms(t *testing.T) {
 	}
 	const text = "I will do it, 好的."
 	for form, f := range forms {
-		srv := serve(t, Script{Branches: []Branch{{Steps: []Step{{Text: text, Calls: []Call{{Write: "a.go", Content: "x\n"}}}, {Text: "Done."}}}}})
+		srv := serve(t, Script{Branches: []Branch{{Steps: []Step{{Text: text,
+			Calls: []Call{{Write: "a.go", Content: "x\n"}}}, {Text: "Done."}}}}})
 		_, plain := post(t, srv.URL+f.path, fmt.Sprintf(f.body, false, ""))
 		var v any
 		if err := json.Unmarshal([]byte(plain), &v); err != nil {
@@ -112,14 +116,16 @@ func TestForms(t *testing.T) {
 		if s, ok := args.(string); ok && json.Unmarshal([]byte(s), &args) != nil {
 			t.Fatalf("%s: %s", form, s)
 		}
-		if got, want := fmt.Sprint(args), fmt.Sprint(map[string]any{"file_path": "a.go", "content": "x\n", "sure": false}); got != want {
+		if got, want := fmt.Sprint(args), fmt.Sprint(map[string]any{"file_path": "a.go", "content": "x\n",
+			"sure": false}); got != want {
 			t.Errorf("%s: %s in %s", form, got, plain)
 		}
 
 		path := strings.Replace(f.path, ":generateContent", ":streamGenerateContent", 1)
 		resp, stream := post(t, srv.URL+path, fmt.Sprintf(f.body, true, ""))
 		said, asked := events(stream, pieces[form][0]...), events(stream, pieces[form][1]...)
-		if resp.Header.Get("Content-Type") != "text/event-stream" || !strings.Contains(said, text) || !strings.Contains(asked, `"file_path":"a.go"`) {
+		if resp.Header.Get("Content-Type") != "text/event-stream" || !strings.Contains(said, text) ||
+			!strings.Contains(asked, `"file_path":"a.go"`) {
 			t.Errorf("%s: %q %q in %s", form, said, asked, stream)
 		}
 
@@ -130,7 +136,8 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %s", form, next)
 		}
 		seen := srv.Requests()
-		if len(seen) != 3 || !slices.Equal(seen[2].Results, []string{id}) || seen[0].Form != form || seen[1].Stream != true || seen[2].Step != 1 || seen[0].Model != "m" {
+		if len(seen) != 3 || !slices.Equal(seen[2].Results, []string{id}) || seen[0].Form != form ||
+			seen[1].Stream != true || seen[2].Step != 1 || seen[0].Model != "m" {
 			t.Errorf("%s: %+v", form, seen)
 		}
 	}
@@ -148,7 +155,8 @@ func TestFaults(t *testing.T) {
 	}
 	whole := Recorded(wire.Chat, Call{Args: "{}"}, "Write")
 	for _, n := range []int{1, 100, len(whole) - 200} {
-		srv.Play(Script{Branches: []Branch{{Steps: []Step{{Text: "I will do it.", Calls: []Call{{Name: "Write", Args: "{}"}}, Cut: n}}}}})
+		srv.Play(Script{Branches: []Branch{{Steps: []Step{{Text: "I will do it.",
+			Calls: []Call{{Name: "Write", Args: "{}"}}, Cut: n}}}}})
 		resp, err := http.Post(srv.URL+f.path, "", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -162,16 +170,20 @@ func TestFaults(t *testing.T) {
 	for form := range forms {
 		s := serve(t, Huge(1<<20))
 		path := strings.Replace(forms[form].path, ":generateContent", ":streamGenerateContent", 1)
-		if _, out := post(t, s.URL+path, fmt.Sprintf(forms[form].body, true, "")); len(out) < 1<<20 || strings.Count(out, "much ado") < 1000 {
+		if _, out := post(t, s.URL+path, fmt.Sprintf(forms[form].body, true, "")); len(out) < 1<<20 ||
+			strings.Count(out, "much ado") < 1000 {
 			t.Errorf("%s: %d bytes", form, len(out))
 		}
 	}
 }
 
 func TestStructured(t *testing.T) {
-	srv := serve(t, Script{Branches: []Branch{{Steps: []Step{{}}}}, JSON: map[string]json.RawMessage{"plan": json.RawMessage(`no JSON`), "plan#2": json.RawMessage(`{"b":2}`), "": json.RawMessage(`{"c":3}`)}})
+	srv := serve(t, Script{Branches: []Branch{{Steps: []Step{{}}}},
+		JSON: map[string]json.RawMessage{"plan": json.RawMessage(`no JSON`), "plan#2": json.RawMessage(`{"b":2}`),
+			"": json.RawMessage(`{"c":3}`)}})
 	ask := func(name string) string {
-		_, out := post(t, srv.URL+"/v1/chat/completions", `{"model":"m","stream":true,"response_format":{"type":"json_schema","json_schema":{"name":"`+name+`"}}}`)
+		_, out := post(t, srv.URL+"/v1/chat/completions",
+			`{"model":"m","stream":true,"response_format":{"type":"json_schema","json_schema":{"name":"`+name+`"}}}`)
 		return events(out, "choices.0.delta.content")
 	}
 	for i, want := range []string{`no JSON`, `{"b":2}`, `{"b":2}`} {

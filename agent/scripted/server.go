@@ -248,7 +248,8 @@ func results(v any, out *[]string) {
 
 // answerTo chooses what a step says to a request.
 func answerTo(script Script, step Step, q query, at [2]int) answer {
-	a := answer{model: q.seen.Model, text: step.Text, thought: step.Thought, finish: step.Finish, in: step.In, out: step.Out, id: strconv.Itoa(at[0]) + "-" + strconv.Itoa(at[1])}
+	a := answer{model: q.seen.Model, text: step.Text, thought: step.Thought, finish: step.Finish, in: step.In,
+		out: step.Out, id: strconv.Itoa(at[0]) + "-" + strconv.Itoa(at[1])}
 	if a.in == 0 {
 		a.in = 100
 	}

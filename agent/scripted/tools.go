@@ -36,7 +36,8 @@ type asked struct {
 var (
 	writers = []string{"write_file", "Write", "write", "write_to_file", "create_new_file"}
 	readers = []string{"read_file", "Read", "read"}
-	shells  = []string{"run_terminal_cmd", "exec_command", "shell", "local_shell", "Bash", "bash", "run_shell_command", "run_terminal_command", "execute_command", "run_commands", orchestra}
+	shells  = []string{"run_terminal_cmd", "exec_command", "shell", "local_shell", "Bash", "bash", "run_shell_command",
+		"run_terminal_command", "execute_command", "run_commands", orchestra}
 )
 
 // orchestra takes a program in JavaScript that calls the agent's other tools.
@@ -66,7 +67,8 @@ func (c Call) in(offered []tool, root string) asked {
 			return t.call(map[string]string{"path": c.Write, "content": c.Content}, root)
 		}
 		if t, ok := find(offered, shells); ok {
-			return t.call(map[string]string{"command": "cat > " + policy.Quote(c.Write) + " <<'EOF_SCRIPTED'\n" + c.Content + "EOF_SCRIPTED\n"}, root)
+			return t.call(map[string]string{"command": "cat > " + policy.Quote(c.Write) + " <<'EOF_SCRIPTED'\n" +
+				c.Content + "EOF_SCRIPTED\n"}, root)
 		}
 		return asked{Name: writers[0], Args: encode(map[string]string{"path": c.Write, "content": c.Content})}
 	case c.Read != "":

@@ -33,7 +33,8 @@ func slowly(s modeltest.Script) modeltest.Script {
 // withCommand adds a command to a script, before the end of its first branch.
 func withCommand(s modeltest.Script, command string) modeltest.Script {
 	b := &s.Branches[0]
-	b.Steps = slices.Insert(b.Steps, len(b.Steps)-1, modeltest.Step{Text: "I run it.", Calls: []modeltest.Call{{Run: command}}})
+	b.Steps = slices.Insert(b.Steps, len(b.Steps)-1,
+		modeltest.Step{Text: "I run it.", Calls: []modeltest.Call{{Run: command}}})
 	return s
 }
 
@@ -66,7 +67,8 @@ func (m mending) learn(t *testing.T) mending {
 	start := time.Now()
 	a := u.must(0, m.run...)
 	m.time, m.lines, m.want = time.Since(start), strings.Count(a.out, "\n"), u.lived()
-	if u.read("sum.go") != sumRight || m.want.Task.State != "done" || m.want.Status.Last == nil || m.want.Status.Last.Outcome != "completed" {
+	if u.read("sum.go") != sumRight || m.want.Task.State != "done" || m.want.Status.Last == nil ||
+		m.want.Status.Last.Outcome != "completed" {
 		t.Fatalf("the undisturbed run: %s", pretty(m.want))
 	}
 	m.requests = len(srv.Requests())
@@ -75,8 +77,8 @@ func (m mending) learn(t *testing.T) mending {
 	return m
 }
 
-// TestKill_Agent kills pawl, the agent, and both, at random moments of a run. Whatever the moment, the same tree lands, and
-// no call is made twice.
+// TestKill_Agent kills pawl, the agent, and both, at random moments of a run. Whatever the moment, the same tree lands,
+// and no call is made twice.
 func TestKill_Agent(t *testing.T) {
 	t.Parallel()
 	seed := *killSeed
@@ -84,13 +86,15 @@ func TestKill_Agent(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("-killseed %d", seed)
-	model := mending{agent: "llm", kind: "openai", script: slowly(withCommand(asking(modeltest.FixBug("sum.go", sumWorse, sumRight)), ranOnce))}.learn(t)
+	model := mending{agent: "llm", kind: "openai",
+		script: slowly(withCommand(asking(modeltest.FixBug("sum.go", sumWorse, sumRight)), ranOnce))}.learn(t)
 	if model.want.Ran != "ran\n" {
 		t.Fatalf("the command ran %q", model.want.Ran)
 	}
 	all := []mending{model}
 	for _, p := range programs(t) {
-		all = append(all, mending{agent: p.Name, kind: kindOf(p.Wire), names: p.Names, script: slowly(modeltest.FixBug("sum.go", sumWorse, sumRight))}.learn(t))
+		all = append(all, mending{agent: p.Name, kind: kindOf(p.Wire), names: p.Names,
+			script: slowly(modeltest.FixBug("sum.go", sumWorse, sumRight))}.learn(t))
 	}
 	for n, m := range all {
 		for i := range *agentKills {
@@ -137,7 +141,8 @@ func (m mending) play(t *testing.T, random *rand.Rand, i int) {
 	}
 }
 
-// strike kills pawl, the agent or both in the middle of a run. It returns whether pawl had acknowledged the run by then.
+// strike kills pawl, the agent or both in the middle of a run. It returns whether pawl had acknowledged the run by
+// then.
 func (m mending) strike(u *user, srv *modeltest.Server, random *rand.Rand, victim int) (promised bool) {
 	p := u.start(m.run...)
 	pid := 0
@@ -162,15 +167,16 @@ func (m mending) strike(u *user, srv *modeltest.Server, random *rand.Rand, victi
 	} else {
 		a = p.kill()
 	}
-	u.t.Logf("killed %s %d: %d lines said, exit status %d", []string{"pawl", "the agent", "pawl and the agent"}[victim], pid, strings.Count(a.out, "\n"), a.code)
+	u.t.Logf("killed %s %d: %d lines said, exit status %d", []string{"pawl", "the agent", "pawl and the agent"}[victim],
+		pid, strings.Count(a.out, "\n"), a.code)
 	if left := gone(u.dir); len(left) > 0 {
 		u.t.Errorf("processes are left: %v", left)
 	}
 	return strings.Contains(a.out, "RUN_CREATED")
 }
 
-// moment waits for a moment of the time that an undisturbed run takes (0), for one just after something that pawl said (1)
-// or just after the model was asked (2), or for one soon after an agent of its own process began (3).
+// moment waits for a moment of the time that an undisturbed run takes (0), for one just after something that pawl said
+// (1) or just after the model was asked (2), or for one soon after an agent of its own process began (3).
 func (m mending) moment(p *process, srv *modeltest.Server, random *rand.Rand, what int) {
 	late := func() bool { return true }
 	switch what {
@@ -208,8 +214,8 @@ func (u *user) told() {
 	u.t.Logf("%v", count)
 }
 
-// agentOf finds the agent's own process among those of a folder: the first that has its home there and is no part of pawl;
-// 0 when there is none.
+// agentOf finds the agent's own process among those of a folder: the first that has its home there and is no part of
+// pawl; 0 when there is none.
 func agentOf(dir string) int {
 	self, err := filepath.EvalSymlinks(os.Args[0])
 	if err != nil {
@@ -223,15 +229,16 @@ func agentOf(dir string) int {
 			continue
 		}
 		env, _ := os.ReadFile(filepath.Join(at, "environ"))
-		if strings.Contains(string(env), "HOME="+filepath.Join(dir, ".pawl", "agents")) && (found == 0 || p.pid < found) {
+		if strings.Contains(string(env), "HOME="+filepath.Join(dir, ".pawl", "agents")) &&
+			(found == 0 || p.pid < found) {
 			found = p.pid
 		}
 	}
 	return found
 }
 
-// judge compares the end with that of the undisturbed run. When an agent is killed that has a process of its own, its step
-// fails and is repaired; the way may differ then, and the end may not.
+// judge compares the end with that of the undisturbed run. When an agent is killed that has a process of its own, its
+// step fails and is repaired; the way may differ then, and the end may not.
 func (m mending) judge(u *user) {
 	u.t.Helper()
 	got, want := u.lived(), m.want
@@ -252,8 +259,8 @@ func end(l life) life {
 	return out
 }
 
-// remembered fails when the model was asked for a step again although it had seen the results of the calls of that step:
-// then the conversation was lost, and the calls were made once more.
+// remembered fails when the model was asked for a step again although it had seen the results of the calls of that
+// step: then the conversation was lost, and the calls were made once more.
 func remembered(t *testing.T, srv *modeltest.Server) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -261,7 +268,8 @@ func remembered(t *testing.T, srv *modeltest.Server) {
 		step := fmt.Sprintf("call_b%ds%dn", r.Branch, r.Step)
 		for id := range seen {
 			if strings.HasPrefix(id, step) && strings.Contains(r.Body, `"tools"`) {
-				t.Errorf("request %d asks for step %d of branch %d again, whose call %s was made", n, r.Step, r.Branch, id)
+				t.Errorf("request %d asks for step %d of branch %d again, whose call %s was made", n, r.Step, r.Branch,
+					id)
 			}
 		}
 		for _, id := range r.Results {

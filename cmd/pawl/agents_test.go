@@ -14,7 +14,8 @@ import (
 	"pawl/internal/modeltest"
 )
 
-var liveAgents = flag.String("agents", "", "names of external agents to drive, with commas, or all; they are installed by scripts/agents.sh")
+var liveAgents = flag.String("agents", "",
+	"names of external agents to drive, with commas, or all; they are installed by scripts/agents.sh")
 
 // kindOf is the settings' name for an agent's wire form.
 func kindOf(f wire.Form) string { return string(f.Provider()) }
@@ -75,9 +76,9 @@ func versionOf(t testing.TB, p agent.Program) string {
 	return p.At(path).Version
 }
 
-// TestAgents drives real coding agents against a scripted model: an edit that does not mend the bug, a check that fails, a
-// repair, and a landed commit; and the same agent with a model that lies. Without the flag it drives those that make test found or
-// could install (PAWL_TEST_AGENTS).
+// TestAgents drives real coding agents against a scripted model: an edit that does not mend the bug, a check that
+// fails, a repair, and a landed commit; and the same agent with a model that lies. Without the flag it drives those
+// that make test found or could install (PAWL_TEST_AGENTS).
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	all := programs(t)
@@ -92,10 +93,12 @@ func TestAgents(t *testing.T) {
 			u.path = installed(t)
 			a := u.must(0, "run", "Sum(2, 3) is not 5", "--yes", "--json")
 			took := time.Since(began).Round(100 * time.Millisecond)
-			if u.read("sum.go") != sumRight || u.git("rev-list", "--count", "HEAD") != "2" || u.git("status", "--porcelain") != "" {
+			if u.read("sum.go") != sumRight || u.git("rev-list", "--count", "HEAD") != "2" ||
+				u.git("status", "--porcelain") != "" {
 				t.Errorf("the result did not land: %v", a)
 			}
-			if got := strings.Join(u.states(), " "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
+			if got := strings.Join(u.states(),
+				" "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
 				t.Errorf("states %s", got)
 			}
 			u.must(0, "audit", "verify")

@@ -29,8 +29,10 @@ func newIssueServer(t *testing.T, n int) *issueServer {
 	s := &issueServer{}
 	for k := 1; k <= n; k++ {
 		s.issues = append(s.issues, map[string]any{
-			"id": 7_000_000 + k, "node_id": "I_" + strconv.Itoa(k), "number": k, "title": fmt.Sprintf("Issue %d 议题", k), "body": "It does not work.", "state": "open",
-			"labels": []any{map[string]any{"name": []string{"bug", "P1", "docs"}[k%3]}}, "user": map[string]any{"login": "ada"}, "comments": 0,
+			"id": 7_000_000 + k, "node_id": "I_" + strconv.Itoa(k), "number": k, "title": fmt.Sprintf("Issue %d 议题",
+				k), "body": "It does not work.", "state": "open",
+			"labels": []any{map[string]any{"name": []string{"bug", "P1", "docs"}[k%3]}},
+			"user":   map[string]any{"login": "ada"}, "comments": 0,
 			"html_url": fmt.Sprintf("https://github.com/acme/app/issues/%d", k), "updated_at": "2026-01-30T10:00:00Z",
 		})
 	}
@@ -109,7 +111,8 @@ func TestImportFromGitHubTwice(t *testing.T) {
 	}
 	before := s.unconditional
 	second := decode[imported](u, "issue", "import", "github:acme/app", "--update", "--state-back", "comment")
-	if second.Added+second.Changed != 0 || second.Same != 1000 || second.Unchanged != second.Pages || second.Unconditional != 0 || s.unconditional != before {
+	if second.Added+second.Changed != 0 || second.Same != 1000 || second.Unchanged != second.Pages ||
+		second.Unconditional != 0 || s.unconditional != before {
 		t.Errorf("second %+v, %d more unconditional", second, s.unconditional-before)
 	}
 	list := u.issues()
@@ -157,7 +160,8 @@ func TestImportedState(t *testing.T) {
 		t.Errorf("again: %+v", got)
 	}
 	u.must(0, "issue", "add", "new", "--after", "iss-7,gh-12")
-	want := map[string]board.IssueStatus{"ISS-20250129-001": board.IssueCompleted, "ISS-7": board.IssueRegistered, "GH-12": board.IssueRegistered, "ISS-9": board.IssueRegistered}
+	want := map[string]board.IssueStatus{"ISS-20250129-001": board.IssueCompleted, "ISS-7": board.IssueRegistered,
+		"GH-12": board.IssueRegistered, "ISS-9": board.IssueRegistered}
 	for _, i := range u.issues() {
 		if want[i.Label] != i.Status {
 			t.Errorf("%s is %s", i.Label, i.Status)
@@ -179,7 +183,8 @@ func TestImportedState(t *testing.T) {
 	}
 }
 
-// TestBadBacklogs gives what nobody can import or ask for. Each is refused with its place, and the board stays as it was.
+// TestBadBacklogs gives what nobody can import or ask for. Each is refused with its place, and the board stays as it
+// was.
 func TestBadBacklogs(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
@@ -192,14 +197,16 @@ func TestBadBacklogs(t *testing.T) {
 		code int
 		says string
 	}{
-		"bogus.json":     {strings.Replace(whole("{}", "[]"), `"planning"`, `"dreaming"`, 1), 13, "dreaming"},
-		"null.json":      {whole("null", "[]"), 13, "issues"},
-		"twice.json":     {whole(`{"ISS-1":{"id":"ISS-1","title":"a","status":"planned","solution_id":"SOL-ISS-1-1"}}`, `[{"item_id":"S-1","issue_id":"ISS-1","solution_id":"SOL-ISS-1-1","status":"pending"},{"item_id":"S-1","issue_id":"ISS-1","solution_id":"SOL-ISS-1-1","status":"pending"}]`), 13, "S-1"},
-		"nobody.json":    {whole(`{}`, `[{"item_id":"S-1","issue_id":"ISS-9","solution_id":"SOL-ISS-9-1","status":"pending"}]`), 13, "ISS-9"},
-		"types.json":     {whole(`{"ISS-1":{"id":1,"title":"a","status":"planned"}}`, "[]"), 13, "types.json"},
-		"cut.json":       {whole("{}", "[]")[:40], 13, "cut.json"},
-		"empty.json":     {"", 13, "empty.json"},
-		"circle.jsonl":   {`{"id":"a","title":"a","depends_on":["b"]}` + "\n" + `{"id":"b","title":"b","depends_on":["a"]}` + "\n", 13, "circle.jsonl"},
+		"bogus.json": {strings.Replace(whole("{}", "[]"), `"planning"`, `"dreaming"`, 1), 13, "dreaming"},
+		"null.json":  {whole("null", "[]"), 13, "issues"},
+		"twice.json": {whole(`{"ISS-1":{"id":"ISS-1","title":"a","status":"planned","solution_id":"SOL-ISS-1-1"}}`,
+			`[{"item_id":"S-1","issue_id":"ISS-1","solution_id":"SOL-ISS-1-1","status":"pending"},{"item_id":"S-1","issue_id":"ISS-1","solution_id":"SOL-ISS-1-1","status":"pending"}]`), 13, "S-1"},
+		"nobody.json": {whole(`{}`, `[{"item_id":"S-1","issue_id":"ISS-9","solution_id":"SOL-ISS-9-1","status":"pending"}]`), 13, "ISS-9"},
+		"types.json":  {whole(`{"ISS-1":{"id":1,"title":"a","status":"planned"}}`, "[]"), 13, "types.json"},
+		"cut.json":    {whole("{}", "[]")[:40], 13, "cut.json"},
+		"empty.json":  {"", 13, "empty.json"},
+		"circle.jsonl": {`{"id":"a","title":"a","depends_on":["b"]}` + "\n" +
+			`{"id":"b","title":"b","depends_on":["a"]}` + "\n", 13, "circle.jsonl"},
 		"unknown.jsonl":  {`{"id":"a","title":"a","depends_on":["zzz"]}` + "\n", 13, "zzz"},
 		"duplicate.json": {`[{"id":"a","title":"a"},{"id":"a","title":"b"}]`, 13, "duplicate.json"},
 	} {

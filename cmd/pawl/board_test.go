@@ -18,7 +18,8 @@ import (
 
 var (
 	boardIssues = flag.Int("issues", 12, "how many issues the test of the board works on")
-	boardKills  = flag.Bool("issuekills", false, "whether one worker is killed every five seconds in the long test of the board")
+	boardKills  = flag.Bool("issuekills", false,
+		"whether one worker is killed every five seconds in the long test of the board")
 )
 
 // backlogged is a user with a small Go module as a repository, whose files the plans of issues change.
@@ -35,8 +36,8 @@ func backlogged(t *testing.T) *user {
 // formatted is a command that fails as long as a file is not formatted, which pawl's own agent knows how to mend.
 const formatted = `test -z "$(gofmt -l .)" || { echo "run gofmt"; exit 1; }`
 
-// partPlan is a plan that adds a part in a file of its own and, where a shared file is named, a line to that.
-// Whoever may be killed in the middle has a plan that adds the line only once: where a command must not be repeated and nobody
+// partPlan is a plan that adds a part in a file of its own and, where a shared file is named, a line to that. Whoever
+// may be killed in the middle has a plan that adds the line only once: where a command must not be repeated and nobody
 // can say whether it happened, pawl asks a person.
 func partPlan(n int, shared string, command string, again bool) string {
 	name, gap := fmt.Sprintf("part%03d", n), " "
@@ -44,7 +45,8 @@ func partPlan(n int, shared string, command string, again bool) string {
 		gap = "    "
 	}
 	steps := []map[string]any{step("s1", call("write_file", map[string]any{
-		"path": name + ".go", "content": fmt.Sprintf("package parts\n\n// %s is a part.\nconst %s%s= %d\n", exported(name), exported(name), gap, n),
+		"path": name + ".go", "content": fmt.Sprintf("package parts\n\n// %s is a part.\nconst %s%s= %d\n",
+			exported(name), exported(name), gap, n),
 	}))}
 	if shared != "" {
 		add := fmt.Sprintf("printf '%%s\\n' %s >> %s", name, shared)
@@ -56,7 +58,8 @@ func partPlan(n int, shared string, command string, again bool) string {
 		steps = append(steps, s)
 	}
 	if command != "" {
-		steps = append(steps, step("s3", call("run_terminal_cmd", map[string]any{"command": command, "idempotent": true})))
+		steps = append(steps, step("s3", call("run_terminal_cmd",
+			map[string]any{"command": command, "idempotent": true})))
 	}
 	text, err := document("Add "+name, steps, "go vet ./...")
 	if err != nil {
@@ -104,7 +107,8 @@ func TestIssuesLandInParallel(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	for n := range 3 {
-		after := []string{"issue", "add", fmt.Sprint("part ", n), "--plan", u.planFile(fmt.Sprint("p", n), partPlan(n, "", "", false))}
+		after := []string{"issue", "add", fmt.Sprint("part ", n), "--plan",
+			u.planFile(fmt.Sprint("p", n), partPlan(n, "", "", false))}
 		if n == 2 {
 			after = append(after, "--after", "ISS-1,2")
 		}
@@ -124,7 +128,8 @@ func TestIssuesLandInParallel(t *testing.T) {
 	if !strings.HasPrefix(log, "Add part002\n") || strings.Count(log, "\n") != 3 {
 		t.Errorf("landed:\n%s\n%v", log, a)
 	}
-	if got := u.must(0, "issue", "complete").out; !strings.Contains(got, "| completed | 3 |") || !strings.Contains(u.read(".pawl/final-report.md"), "100.0") {
+	if got := u.must(0, "issue", "complete").out; !strings.Contains(got, "| completed | 3 |") ||
+		!strings.Contains(u.read(".pawl/final-report.md"), "100.0") {
 		t.Errorf("the report:\n%s", got)
 	}
 	if _, err := board.ParseState([]byte(u.read(".pawl/state.json"))); err != nil {
@@ -149,8 +154,8 @@ type scenario struct {
 	kills bool // whether workers are killed
 }
 
-// dealt deals fates: a tenth stumbles, a twentieth fails, at least one of each. What depends on a failing one never begins, so
-// nothing does; some depend on one or two earlier ones.
+// dealt deals fates: a tenth stumbles, a twentieth fails, at least one of each. What depends on a failing one never
+// begins, so nothing does; some depend on one or two earlier ones.
 func dealt(n int, r *rand.Rand) scenario {
 	s := scenario{fates: make([]fate, n), after: make([][]int, n)}
 	order := r.Perm(n)
@@ -185,7 +190,8 @@ func (s scenario) add(u *user) {
 		case fails:
 			command = "exit 3"
 		}
-		args := []string{"issue", "add", fmt.Sprint("part ", n), "--priority", fmt.Sprint(1 + n%5), "--plan", u.planFile(fmt.Sprint("part", n), partPlan(n, shared, command, s.kills))}
+		args := []string{"issue", "add", fmt.Sprint("part ", n), "--priority", fmt.Sprint(1 + n%5), "--plan",
+			u.planFile(fmt.Sprint("part", n), partPlan(n, shared, command, s.kills))}
 		for _, on := range s.after[n] {
 			args = append(args, "--after", fmt.Sprintf("ISS-%d", on+1))
 		}
@@ -211,7 +217,8 @@ func (s scenario) check(u *user) {
 			want = board.IssueFailed
 		}
 		if i.Status != want {
-			u.t.Errorf("%s is %s and %q, want %s (fate %d): %v", i.Label, i.Status, i.Standing, want, s.fates[n-1], u.pawl("status", "--issue", i.Label))
+			u.t.Errorf("%s is %s and %q, want %s (fate %d): %v", i.Label, i.Status, i.Standing, want, s.fates[n-1],
+				u.pawl("status", "--issue", i.Label))
 		}
 		counts[i.Status]++
 	}
@@ -230,7 +237,8 @@ func (s scenario) check(u *user) {
 			want = 1
 		}
 		if lines != want || (u.read(name+".go") != "") != (f != fails) {
-			u.t.Errorf("%s (fate %d): %d lines in LIST.md, want %d; its file has %q", name, f, lines, want, u.read(name+".go"))
+			u.t.Errorf("%s (fate %d): %d lines in LIST.md, want %d; its file has %q", name, f, lines, want,
+				u.read(name+".go"))
 		}
 	}
 	if left := u.git("status", "--porcelain"); left != "" {
@@ -239,9 +247,11 @@ func (s scenario) check(u *user) {
 	log := strings.Fields(u.git("log", "--format=%f"))
 	for n := range s.after {
 		for _, on := range s.after[n] {
-			before, after := slices.Index(log, fmt.Sprintf("Add-part%03d", on)), slices.Index(log, fmt.Sprintf("Add-part%03d", n))
+			before, after := slices.Index(log, fmt.Sprintf("Add-part%03d", on)), slices.Index(log,
+				fmt.Sprintf("Add-part%03d", n))
 			if s.fates[n] != fails && (before < 0 || after < 0 || before < after) {
-				u.t.Errorf("part %d (%d) is not behind part %d (%d), which it waits for:\n%v", n, after, on, before, log)
+				u.t.Errorf("part %d (%d) is not behind part %d (%d), which it waits for:\n%v", n, after, on, before,
+					log)
 			}
 		}
 	}
@@ -264,19 +274,22 @@ func (s scenario) check(u *user) {
 		u.t.Fatalf("%v: %s", err, a.out)
 	}
 	done, failed := counts[board.IssueCompleted], counts[board.IssueFailed]
-	if report.Issues != len(s.fates) || report.ByStatus[board.IssueCompleted] != done || report.ByStatus[board.IssueFailed] != failed ||
+	if report.Issues != len(s.fates) || report.ByStatus[board.IssueCompleted] != done ||
+		report.ByStatus[board.IssueFailed] != failed ||
 		report.Success != float64(done*1000/(done+failed))/10 {
 		u.t.Errorf("the report says %+v, the store %v", report, counts)
 	}
 	u.must(0, "audit", "verify")
 }
 
-// landed fails unless there are so many commits behind the first one, and each passes its checks when it is checked out alone.
+// landed fails unless there are so many commits behind the first one, and each passes its checks when it is checked out
+// alone.
 func (u *user) landed(n int) {
 	u.t.Helper()
 	commits := strings.Fields(u.git("log", "--format=%H", "--grep=Pawl-Task"))
 	if all := u.git("rev-list", "--count", "HEAD"); len(commits) != n || all != fmt.Sprint(n+1) {
-		u.t.Errorf("%d commits (%s with the first and those of nobody) for %d completed issues:\n%s", len(commits), all, n, u.git("log", "--oneline"))
+		u.t.Errorf("%d commits (%s with the first and those of nobody) for %d completed issues:\n%s", len(commits), all,
+			n, u.git("log", "--oneline"))
 	}
 	tree := filepath.Join(u.t.TempDir(), "alone")
 	u.git("worktree", "add", "-q", "--detach", tree)
@@ -287,8 +300,8 @@ func (u *user) landed(n int) {
 	}
 }
 
-// watched reads state.json every ten milliseconds until stop is called, and fails when it is not valid, is gone after it was
-// there, or was never there.
+// watched reads state.json every ten milliseconds until stop is called, and fails when it is not valid, is gone after
+// it was there, or was never there.
 func (u *user) watched() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -339,8 +352,8 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// TestBoardWithKilledWorkers has two processes work on a backlog while one after the other is killed. Whatever the moments, the
-// backlog comes to the end that was dealt.
+// TestBoardWithKilledWorkers has two processes work on a backlog while one after the other is killed. Whatever the
+// moments, the backlog comes to the end that was dealt.
 func TestBoardWithKilledWorkers(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
@@ -400,8 +413,8 @@ func (u *user) issueIs(name string, status board.IssueStatus, standing string) {
 	}
 }
 
-// TestAPersonDecidesAboutIssues goes the ways on which a person has a word: approving, refusing, choosing an earlier plan,
-// trying again, planning anew, leaving behind.
+// TestAPersonDecidesAboutIssues goes the ways on which a person has a word: approving, refusing, choosing an earlier
+// plan, trying again, planning anew, leaving behind.
 func TestAPersonDecidesAboutIssues(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
@@ -453,7 +466,8 @@ func TestAPersonDecidesAboutIssues(t *testing.T) {
 	u.issueIs("4", board.IssuePlanned, "ready")
 	u.must(0, "issue", "execute", "4")
 	u.issueIs("4", board.IssueCompleted, "")
-	for _, args := range [][]string{{"issue", "history", "3"}, {"issue", "history"}, {"issue", "dag", "--mermaid"}, {"issue", "dag", "4", "--dot"}, {"issue", "show", "3"}, {"issue", "list"}, {"issue", "queue"}} {
+	for _, args := range [][]string{{"issue", "history", "3"}, {"issue", "history"}, {"issue", "dag", "--mermaid"},
+		{"issue", "dag", "4", "--dot"}, {"issue", "show", "3"}, {"issue", "list"}, {"issue", "queue"}} {
 		for _, lang := range []string{"en", "zh"} {
 			if slip := slipIn(u.must(0, append(args, "--lang", lang)...).out); slip != "" {
 				t.Errorf("%v: %s", args, slip)
@@ -483,7 +497,8 @@ func TestReportAgain(t *testing.T) {
 	}
 	for range 2 {
 		u.must(0, "issue", "complete")
-		if got := u.read(".pawl/final-report.md"); !strings.Contains(got, "| registered | 1 |") || !strings.Contains(got, "| Status | completed |") {
+		if got := u.read(".pawl/final-report.md"); !strings.Contains(got, "| registered | 1 |") ||
+			!strings.Contains(got, "| Status | completed |") {
 			t.Errorf("the report:\n%s", got)
 		}
 	}
@@ -492,13 +507,14 @@ func TestReportAgain(t *testing.T) {
 	}
 }
 
-// TestAnIssueWaitsForItsBranch has changes of the user's own in the way of a landing: the issue is not done, what depends on it does
-// not begin, and both come through once the changes are put away.
+// TestAnIssueWaitsForItsBranch has changes of the user's own in the way of a landing: the issue is not done, what
+// depends on it does not begin, and both come through once the changes are put away.
 func TestAnIssueWaitsForItsBranch(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	for n := range 2 {
-		args := []string{"issue", "add", fmt.Sprint("part ", n), "--plan", u.planFile(fmt.Sprint("p", n), partPlan(n, "", "", false))}
+		args := []string{"issue", "add", fmt.Sprint("part ", n), "--plan",
+			u.planFile(fmt.Sprint("p", n), partPlan(n, "", "", false))}
 		if n > 0 {
 			args = append(args, "--after", "ISS-1")
 		}
@@ -506,13 +522,15 @@ func TestAnIssueWaitsForItsBranch(t *testing.T) {
 	}
 	u.must(0, "issue", "plan", "--all", "--yes")
 	u.write("LIST.md", "mine")
-	if a := u.must(1, "issue", "execute", "--all"); !strings.Contains(a.out, "not committed") || !strings.Contains(a.out, "LIST.md") {
+	if a := u.must(1, "issue", "execute", "--all"); !strings.Contains(a.out, "not committed") ||
+		!strings.Contains(a.out, "LIST.md") {
 		t.Errorf("the worker does not say what is in the way: %v", a)
 	}
 	if got := u.git("log", "--format=%s"); got != "base" || u.issue("2").Status != board.IssuePlanned {
 		t.Errorf("landed %q, the second issue is %s", got, u.issue("2").Status)
 	}
-	if got := u.must(0, "status", "--issue", "1").out; !strings.Contains(got, "LIST.md") || !strings.Contains(got, "pawl fix") {
+	if got := u.must(0, "status", "--issue", "1").out; !strings.Contains(got, "LIST.md") ||
+		!strings.Contains(got, "pawl fix") {
 		t.Errorf("the status does not say what to do:\n%s", got)
 	}
 	if got := u.must(0, "issue", "show", "1").out; !strings.Contains(got, "LIST.md") {

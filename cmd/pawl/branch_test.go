@@ -11,7 +11,8 @@ import (
 // part adds an issue that adds a part.
 func (u *user) part(n int, more ...string) {
 	u.t.Helper()
-	u.must(0, append([]string{"issue", "add", fmt.Sprintf("part %d", n), "--plan", u.planFile(fmt.Sprint("part", n), partPlan(n, "", "", false))}, more...)...)
+	u.must(0, append([]string{"issue", "add", fmt.Sprintf("part %d", n), "--plan",
+		u.planFile(fmt.Sprint("part", n), partPlan(n, "", "", false))}, more...)...)
 }
 
 // parts lists the parts that a branch has.
@@ -39,8 +40,8 @@ func (u *user) branches(want map[string]string) {
 	}
 }
 
-// TestBranch_OfTheBoard: the results of a board land on the branch that it was begun for, whatever is checked out when the work
-// on an issue begins, and that is said.
+// TestBranch_OfTheBoard: the results of a board land on the branch that it was begun for, whatever is checked out when
+// the work on an issue begins, and that is said.
 func TestBranch_OfTheBoard(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
@@ -96,7 +97,8 @@ func TestBranch_Asked(t *testing.T) {
 	u.quiet("refs/heads/release", "refs/heads/side")
 }
 
-// TestBranch_Gone: a branch that was deleted or renamed stops the work with the reason, and the next command brings it on.
+// TestBranch_Gone: a branch that was deleted or renamed stops the work with the reason, and the next command brings it
+// on.
 func TestBranch_Gone(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
@@ -127,7 +129,8 @@ func TestBranch_Gone(t *testing.T) {
 	u.branches(map[string]string{"main": "", "renamed": "2"})
 }
 
-// TestBranch_Planned: a plan is made from what the branch holds that it is for, and the checks are those of that branch.
+// TestBranch_Planned: a plan is made from what the branch holds that it is for, and the checks are those of that
+// branch.
 func TestBranch_Planned(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)

@@ -69,7 +69,8 @@ func TestAgentCheck(t *testing.T) {
 func TestAgentCheck_Useless(t *testing.T) {
 	t.Parallel()
 	u := shellOnly(t)
-	if passed, failed, a := u.stages(10, "pi"); failed != "found" || len(passed) > 0 || !strings.Contains(a.out, "npm install") {
+	if passed, failed, a := u.stages(10, "pi"); failed != "found" || len(passed) > 0 ||
+		!strings.Contains(a.out, "npm install") {
 		t.Errorf("passed %v, failed %s: %v", passed, failed, a)
 	}
 	bin := filepath.Join(filepath.Dir(u.home), "bin")
@@ -90,8 +91,8 @@ func TestAgentCheck_Useless(t *testing.T) {
 	}
 }
 
-// TestAgentCheck_NobodyReads: a reader that goes away after the first line, as head does, ends the check, and nothing of it is
-// left behind.
+// TestAgentCheck_NobodyReads: a reader that goes away after the first line, as head does, ends the check, and nothing
+// of it is left behind.
 func TestAgentCheck_NobodyReads(t *testing.T) {
 	t.Parallel()
 	u := shellOnly(t)

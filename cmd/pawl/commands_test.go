@@ -10,8 +10,8 @@ import (
 	"pawl/text/solution"
 )
 
-// The three faults that are planted in the module: a file that is not formatted, an assignment to itself that vet refuses and
-// its own fixer removes, and a go.sum that lacks what go.mod requires.
+// The three faults that are planted in the module: a file that is not formatted, an assignment to itself that vet
+// refuses and its own fixer removes, and a go.sum that lacks what go.mod requires.
 const threeFaults = `// Package size says how large a patch is.
 package size
 
@@ -52,7 +52,8 @@ func faultyModule(t *testing.T) *user {
 	u.write("size/size_test.go", sizeTest)
 	u.downloaded("github.com/dustin/go-humanize", "v1.0.1")
 	// With this version vet knows how to mend what it finds.
-	u.write("go.mod", strings.Replace(strings.TrimSpace(u.read("go.mod")), "go 1.21", "go 1.26", 1)+"\n\nrequire github.com/dustin/go-humanize v1.0.1\n")
+	u.write("go.mod", strings.Replace(strings.TrimSpace(u.read("go.mod")), "go 1.21", "go 1.26", 1)+
+		"\n\nrequire github.com/dustin/go-humanize v1.0.1\n")
 	u.write("go.sum", "github.com/dustin/go-humanize v1.0.0 h1:VSnTsYCnlFHaM2/igO1h6X3HA71jcobQuxemgkq4zYo=\n")
 	return u.module("work").repository() // its repairs are commands that compile
 }
@@ -72,8 +73,8 @@ func (u *user) downloaded(module, version string) {
 	}
 }
 
-// mended fails unless the faults are gone from the one commit that landed, and the package is in the archive with an entry in
-// the CHANGELOG.
+// mended fails unless the faults are gone from the one commit that landed, and the package is in the archive with an
+// entry in the CHANGELOG.
 func (u *user) mended() {
 	u.t.Helper()
 	if n := u.git("rev-list", "--count", "HEAD"); n != "2" {
@@ -91,7 +92,8 @@ func (u *user) mended() {
 	if u.git("status", "--porcelain") != "" {
 		u.t.Errorf("left behind: %s", u.git("status", "--porcelain"))
 	}
-	dirs, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "archive", "*", "*_make-go-vet-and-the-tests-pass-format-the-code"))
+	dirs, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "archive", "*",
+		"*_make-go-vet-and-the-tests-pass-format-the-code"))
 	if len(dirs) != 1 {
 		u.t.Fatalf("packages in the archive: %v", dirs)
 	}

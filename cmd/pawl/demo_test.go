@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// watching is a user with an empty home who calls the demo in a folder of their own, and Go's compiled standard library where pawl
-// keeps it. Places is all that the demo must not touch.
+// watching is a user with an empty home who calls the demo in a folder of their own, and Go's compiled standard library
+// where pawl keeps it. Places is all that the demo must not touch.
 func watching(t *testing.T) (u *user, places func() string) {
 	t.Helper()
 	if _, err := warmCache(); err != nil {
@@ -79,7 +79,8 @@ func TestDemo(t *testing.T) {
 		said := strings.TrimSpace(lines[len(lines)-2+i])
 		cmd := exec.Command("/bin/sh", "-c", said)
 		cmd.Env = u.env(asPawl + "=1")
-		if raw, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(said, head) || i == 0 && !strings.Contains(string(raw), "RUN-2") {
+		if raw, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(said, head) || i == 0 &&
+			!strings.Contains(string(raw), "RUN-2") {
 			t.Errorf("%s: %v %s", said, err, raw)
 		}
 	}
@@ -110,7 +111,8 @@ func (u *user) theLie(out string) {
 	if v := first.Verified; v == nil || !v.Passed || !slices.Equal(v.Tampered, []string{"greeting_test.go"}) {
 		u.t.Errorf("what the lie was judged by: %s", pretty(first.Verified))
 	}
-	for _, want := range []string{"exit status 9", "Done. Greet is fixed and all tests pass.", `+    if got := Greet("Ada"); got != "hello, world" {`} {
+	for _, want := range []string{"exit status 9", "Done. Greet is fixed and all tests pass.",
+		`+    if got := Greet("Ada"); got != "hello, world" {`} {
 		if !strings.Contains(out, want) {
 			u.t.Errorf("the screen does not say %q:\n%s", want, out)
 		}
@@ -119,8 +121,8 @@ func (u *user) theLie(out string) {
 
 var killedPid = regexp.MustCompile(`(?m)^\$ kill -9 (\d+)$`)
 
-// theKill checks that the process that did the work was killed in the middle of it, that another one went on, that nothing was done
-// twice, and that what failed was repaired.
+// theKill checks that the process that did the work was killed in the middle of it, that another one went on, that
+// nothing was done twice, and that what failed was repaired.
 func (u *user) theKill(out string) {
 	u.t.Helper()
 	m := killedPid.FindStringSubmatch(out)
@@ -160,8 +162,8 @@ func (u *user) theKill(out string) {
 	u.once()
 }
 
-// theProof checks that one commit landed with what was done before and after the kill, that it was proven on its tree, and that it
-// was taken back.
+// theProof checks that one commit landed with what was done before and after the kill, that it was proven on its tree,
+// and that it was taken back.
 func (u *user) theProof(out string) {
 	u.t.Helper()
 	if n := u.git("rev-list", "--count", "HEAD"); n != "3" {
@@ -177,7 +179,8 @@ func (u *user) theProof(out string) {
 		u.t.Errorf("greeting.go: %q", got)
 	}
 	second := u.task("T-002")
-	if second.Verified == nil || !second.Verified.Passed || second.Verified.Tree != u.git("rev-parse", "HEAD~1^{tree}") || len(second.Verified.Checks) < 3 {
+	if second.Verified == nil || !second.Verified.Passed ||
+		second.Verified.Tree != u.git("rev-parse", "HEAD~1^{tree}") || len(second.Verified.Checks) < 3 {
 		u.t.Errorf("the proof: %s", pretty(second.Verified))
 	}
 	if dirty := u.git("status", "--porcelain"); dirty != "" {

@@ -73,8 +73,8 @@ func below(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestIgnoredDependenciesAreThereInTheWorktree has a check that needs node_modules, which git ignores, pass in a worktree. What
-// a command writes there is gone with it, and the user's own folder stays as it was.
+// TestIgnoredDependenciesAreThereInTheWorktree has a check that needs node_modules, which git ignores, pass in a
+// worktree. What a command writes there is gone with it, and the user's own folder stays as it was.
 func TestIgnoredDependenciesAreThereInTheWorktree(t *testing.T) {
 	t.Parallel()
 	u := nodeProject(t)
@@ -82,7 +82,8 @@ func TestIgnoredDependenciesAreThereInTheWorktree(t *testing.T) {
 	cheat := "node -e \"require('is-odd')\" && mkdir -p node_modules/.cache && echo x > node_modules/.cache/x && echo 'process.exit(3)' > node_modules/is-odd/index.js"
 	a := u.must(0, "run", "--plan", u.checked([]string{"npm test"}, noted(), ran("cheat", cheat)), "--yes")
 	u.says(a, "with your node_modules (package-lock.json ")
-	if v := u.task("T-001").Verified; v == nil || len(v.Dependencies) != 1 || v.Dependencies[0].From != filepath.Join(u.dir, "node_modules") || v.Dependencies[0].Digest == "" {
+	if v := u.task("T-001").Verified; v == nil || len(v.Dependencies) != 1 ||
+		v.Dependencies[0].From != filepath.Join(u.dir, "node_modules") || v.Dependencies[0].Digest == "" {
 		t.Errorf("the evidence does not name the packages: %+v", v)
 	}
 	if got := u.read("NOTES.md"); got != "noted\n" {
@@ -97,8 +98,8 @@ func TestIgnoredDependenciesAreThereInTheWorktree(t *testing.T) {
 	u.quiet()
 }
 
-// TestPackagesOfAWorkspaceAreTheWorktrees has a check of a worktree run the code of that worktree where a package of the project is
-// linked into node_modules: npm's way, and pnpm's with its own folder of links.
+// TestPackagesOfAWorkspaceAreTheWorktrees has a check of a worktree run the code of that worktree where a package of
+// the project is linked into node_modules: npm's way, and pnpm's with its own folder of links.
 func TestPackagesOfAWorkspaceAreTheWorktrees(t *testing.T) {
 	t.Parallel()
 	need.Program(t, "node")
@@ -115,12 +116,14 @@ func TestPackagesOfAWorkspaceAreTheWorktrees(t *testing.T) {
 	u.write("packages/app/node_modules/left/index.js", "module.exports = 'nested'\n")
 	u.write("node_modules/.pnpm/deep@1.0.0/node_modules/deep/index.js", "module.exports = 'deep'\n")
 	u.write("node_modules/@me/keep.txt", "")
-	for name, to := range map[string]string{"@me/lib": "../../packages/lib", "deep": ".pnpm/deep@1.0.0/node_modules/deep"} {
+	for name, to := range map[string]string{"@me/lib": "../../packages/lib",
+		"deep": ".pnpm/deep@1.0.0/node_modules/deep"} {
 		if err := os.Symlink(to, filepath.Join(u.dir, "node_modules", filepath.FromSlash(name))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	change := step("change", call("write_file", map[string]any{"path": "packages/lib/index.js", "content": "module.exports = 'new'\n"}))
+	change := step("change", call("write_file",
+		map[string]any{"path": "packages/lib/index.js", "content": "module.exports = 'new'\n"}))
 	u.must(0, "run", "--plan", u.checked([]string{"npm test"}, change), "--yes")
 	if got := u.read("packages/lib/index.js"); got != "module.exports = 'new'\n" {
 		t.Errorf("%q", got)
@@ -128,15 +131,16 @@ func TestPackagesOfAWorkspaceAreTheWorktrees(t *testing.T) {
 	u.quiet()
 }
 
-// TestPlantedDependenciesCountForNothing plants packages that make the test pass, by the file tools, which write below what commands
-// are shown; by a link; and a virtual environment of fake programs.
+// TestPlantedDependenciesCountForNothing plants packages that make the test pass, by the file tools, which write below
+// what commands are shown; by a link; and a virtual environment of fake programs.
 func TestPlantedDependenciesCountForNothing(t *testing.T) {
 	t.Parallel()
 	liar := "module.exports = () => true\n"
 	t.Run("a file below", func(t *testing.T) {
 		t.Parallel()
 		u := nodeProject(t)
-		bug := step("bug", call("write_file", map[string]any{"path": "test.js", "content": "if (!require('is-odd')(4)) process.exit(1)\n"}),
+		bug := step("bug", call("write_file",
+			map[string]any{"path": "test.js", "content": "if (!require('is-odd')(4)) process.exit(1)\n"}),
 			call("write_file", map[string]any{"path": "node_modules/is-odd/index.js", "content": liar}))
 		a := u.pawl("run", "--plan", u.checked([]string{"npm test"}, bug), "--yes")
 		if a.code == 0 || !strings.Contains(a.out, "npm test") {
@@ -153,8 +157,10 @@ func TestPlantedDependenciesCountForNothing(t *testing.T) {
 		u.git("add", "-A")
 		u.git("commit", "-q", "-m", "fake")
 		// A command is shown node_modules, so that it cannot put a link there; another name takes the folder's place.
-		link := step("link", call("run_terminal_cmd", map[string]any{"command": "rmdir node_modules 2>/dev/null; ln -s fake node_modules; test -L node_modules && echo planted; true"}))
-		bug := step("bug", call("write_file", map[string]any{"path": "test.js", "content": "if (!require('is-odd')(4)) process.exit(1)\n"}))
+		link := step("link", call("run_terminal_cmd",
+			map[string]any{"command": "rmdir node_modules 2>/dev/null; ln -s fake node_modules; test -L node_modules && echo planted; true"}))
+		bug := step("bug", call("write_file",
+			map[string]any{"path": "test.js", "content": "if (!require('is-odd')(4)) process.exit(1)\n"}))
 		if a := u.pawl("run", "--plan", u.checked([]string{"npm test"}, link, bug), "--yes"); a.code == 0 {
 			t.Errorf("a planted link made the test pass: %v", a)
 		}
@@ -165,16 +171,18 @@ func TestPlantedDependenciesCountForNothing(t *testing.T) {
 		u.write("want.txt", "right\n")
 		u.write("have.txt", "wrong\n")
 		u.repository()
-		fake := step("fake", call("run_terminal_cmd", map[string]any{"command": "mkdir -p .venv/bin && echo 'home = /usr/bin' > .venv/pyvenv.cfg && echo '*' > .venv/.gitignore && " +
-			"printf '#!/bin/sh\nexit 0\n' > .venv/bin/cmp; chmod +x .venv/bin/cmp; .venv/bin/cmp"}))
-		if a := u.pawl("run", "--plan", u.checked([]string{"cmp want.txt have.txt"}, noted(), fake), "--yes"); a.code == 0 || !strings.Contains(a.out, "✗ check 1") {
+		fake := step("fake", call("run_terminal_cmd",
+			map[string]any{"command": "mkdir -p .venv/bin && echo 'home = /usr/bin' > .venv/pyvenv.cfg && echo '*' > .venv/.gitignore && " +
+				"printf '#!/bin/sh\nexit 0\n' > .venv/bin/cmp; chmod +x .venv/bin/cmp; .venv/bin/cmp"}))
+		if a := u.pawl("run", "--plan", u.checked([]string{"cmp want.txt have.txt"}, noted(), fake),
+			"--yes"); a.code == 0 || !strings.Contains(a.out, "✗ check 1") {
 			t.Errorf("a fake program made the check pass: %v", a)
 		}
 	})
 }
 
-// TestAVirtualEnvironmentIsThereInTheWorktree runs a program and a module of the user's own virtual environment on the code of the
-// worktree. The environment is made as people make theirs, and has the project installed for editing.
+// TestAVirtualEnvironmentIsThereInTheWorktree runs a program and a module of the user's own virtual environment on the
+// code of the worktree. The environment is made as people make theirs, and has the project installed for editing.
 func TestAVirtualEnvironmentIsThereInTheWorktree(t *testing.T) {
 	t.Parallel()
 	python := need.Program(t, "python3")
@@ -188,14 +196,17 @@ func TestAVirtualEnvironmentIsThereInTheWorktree(t *testing.T) {
 	site := u.run("sh", "-c", "ls -d .venv/lib/python3*/site-packages")
 	u.write(site+"/app.pth", filepath.Join(u.dir, "lib")+"\n")
 	u.write(site+"/checker.py", "import runpy, sys\n\ndef main():\n    for name, f in runpy.run_path('checks/test_app.py').items():\n        if name.startswith('test_'):\n            f()\n            print('ok', name)\n\nif __name__ == '__main__':\n    main()\n")
-	u.write(".venv/bin/checker", "#!"+filepath.Join(u.dir, ".venv", "bin", "python3")+"\nfrom checker import main\nmain()\n")
+	u.write(".venv/bin/checker", "#!"+filepath.Join(u.dir, ".venv", "bin", "python3")+
+		"\nfrom checker import main\nmain()\n")
 	if err := os.Chmod(filepath.Join(u.dir, ".venv", "bin", "checker"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	before := below(t, filepath.Join(u.dir, ".venv"))
-	mend := step("mend", call("write_file", map[string]any{"path": "lib/app.py", "content": "def total(a, b):\n    return a + b\n"}),
+	mend := step("mend", call("write_file",
+		map[string]any{"path": "lib/app.py", "content": "def total(a, b):\n    return a + b\n"}),
 		call("run_terminal_cmd", map[string]any{"command": ".venv/bin/python3 -c 'import checker' && checker && touch .venv/written"}))
-	u.must(0, "run", "--plan", u.checked([]string{"python3 -m checker", "checker", ".venv/bin/python3 -m checker"}, mend), "--yes")
+	u.must(0, "run", "--plan", u.checked([]string{"python3 -m checker", "checker", ".venv/bin/python3 -m checker"},
+		mend), "--yes")
 	if after := below(t, filepath.Join(u.dir, ".venv")); after != before {
 		t.Errorf("the user's environment changed:\n%s\nto\n%s", before, after)
 	}

@@ -15,8 +15,8 @@ import (
 // root is the folder of the project, as the tests of this package see it.
 const root = "../.."
 
-// A page is a document whose inFences blocks people type. Blocks in sh are typed, one statement after the other, into one shell. What a
-// block needs is said in comments right above it, which readers do not see:
+// A page is a document whose inFences blocks people type. Blocks in sh are typed, one statement after the other, into
+// one shell. What a block needs is said in comments right above it, which readers do not see:
 //
 //	<!-- setup: NAME -->       what is there before it (setups); one that makes a folder begins with a new person and a new shell
 //	<!-- file: PATH -->        the block is a file of this name, which is written
@@ -62,8 +62,10 @@ func (b block) one(key string) (string, bool) {
 
 var (
 	markLine = regexp.MustCompile(`^<!-- ([a-z ]+?)(?:: (.+))? -->$`)
-	// markKeys are the marks that there are, with the languages of the blocks that they may stand above; "" stands for all.
-	markKeys = map[string][]string{"setup": nil, "file": nil, "exit": {"sh"}, "answer": {"sh"}, "output": {"text"}, "not run": {"sh"}}
+	// markKeys are the marks that there are, with the languages of the blocks that they may stand above; "" stands for
+	// all.
+	markKeys = map[string][]string{"setup": nil, "file": nil, "exit": {"sh"}, "answer": {"sh"}, "output": {"text"},
+		"not run": {"sh"}}
 	// others are the languages of blocks that nobody types.
 	others = []string{"text", "yaml", "json", "mermaid", "go", "diff", ""}
 )
@@ -146,7 +148,8 @@ func pages(t *testing.T) []page {
 	return out
 }
 
-// statements are the statements of a block as they stand there, with what belongs to them, such as the text of a here-document.
+// statements are the statements of a block as they stand there, with what belongs to them, such as the text of a
+// here-document.
 func (b block) statements() (out []string, calls []*syntax.CallExpr, err error) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(b.text), b.at())
 	if err != nil {
@@ -174,7 +177,8 @@ type surface map[string]string
 var (
 	cliHeading = regexp.MustCompile(`(?m)^#{2,3} pawl (.+)$`)
 	// everywhere are the flags of all commands.
-	everywhere = []string{"--dir", "-C", "--help", "-h", "--init", "--issue", "--json", "--lang", "--no-color", "--version"}
+	everywhere = []string{"--dir", "-C", "--help", "-h", "--init", "--issue", "--json", "--lang", "--no-color",
+		"--version"}
 	makeTarget = regexp.MustCompile(`(?m)^([a-z]+):`)
 )
 
@@ -199,7 +203,8 @@ func readSurface(t *testing.T) surface {
 	return out
 }
 
-// wrong says what pawl or make would refuse of a call because there is no such thing; "" where nothing is known against it.
+// wrong says what pawl or make would refuse of a call because there is no such thing; "" where nothing is known against
+// it.
 func (s surface) wrong(words []string, targets []string) string {
 	if len(words) == 0 {
 		return ""
@@ -234,7 +239,8 @@ func (s surface) wrong(words []string, targets []string) string {
 	if len(rest) > 0 {
 		if sub, ok := s[name+" "+rest[0]]; ok {
 			name, about, rest = name+" "+rest[0], sub, rest[1:]
-		} else if !strings.Contains(about, "```text\n") && !strings.Contains(rest[0], " ") && !strings.HasPrefix(rest[0], "-") {
+		} else if !strings.Contains(about, "```text\n") && !strings.Contains(rest[0], " ") &&
+			!strings.HasPrefix(rest[0], "-") {
 			return "there is no pawl " + name + " " + rest[0] // a command that only has commands below it
 		}
 	}
@@ -300,8 +306,8 @@ func (s surface) exist(t *testing.T, b block) {
 	}
 }
 
-// shows says which line of an expected output is not in what was printed, in this order; "" where all are. A line … stands for any
-// lines, and … in a line for anything.
+// shows says which line of an expected output is not in what was printed, in this order; "" where all are. A line …
+// stands for any lines, and … in a line for anything.
 func shows(expected, printed string) string {
 	have := strings.Split(strings.TrimSuffix(printed, "\n"), "\n")
 	at, jump := 0, true
@@ -320,7 +326,8 @@ func shows(expected, printed string) string {
 		}
 		fits := regexp.MustCompile("^" + strings.Join(parts, ".*") + "$")
 		i := at
-		for i < len(have) && !fits.MatchString(strings.TrimRight(have[i], " ")) && (jump || strings.TrimSpace(have[i]) == "") {
+		for i < len(have) && !fits.MatchString(strings.TrimRight(have[i], " ")) &&
+			(jump || strings.TrimSpace(have[i]) == "") {
 			i++
 		}
 		if i == len(have) || !fits.MatchString(strings.TrimRight(have[i], " ")) {
@@ -339,7 +346,8 @@ var (
 	dropped  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// anchors are the names under which the headings of a page are linked to, and those that the page gives to places of its own.
+// anchors are the names under which the headings of a page are linked to, and those that the page gives to places of
+// its own.
 func anchors(text string) (out []string) {
 	text = inFences.ReplaceAllString(text, "")
 	for _, m := range title.FindAllStringSubmatch(text, -1) {
@@ -352,7 +360,8 @@ func anchors(text string) (out []string) {
 	return out
 }
 
-// TestLinksLeadSomewhere follows every link within the documents, and finds every page from the front page by way of the index.
+// TestLinksLeadSomewhere follows every link within the documents, and finds every page from the front page by way of
+// the index.
 func TestLinksLeadSomewhere(t *testing.T) {
 	all := pages(t)
 	for _, name := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md"} {
@@ -402,14 +411,19 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestPagesAreJudged(t *testing.T) {
 	fence := "```"
 	for text, want := range map[string]string{
-		"<!-- setup: repo -->\n" + fence + "sh\npawl status\n" + fence + "\n":      "",
-		"<!-- results -->\n" + fence + "text\nx\n" + fence + "\n":                  "",
-		"<!-- exits: 9 -->\n" + fence + "sh\npawl status\n" + fence + "\n":         `page.md:1: there is no mark "exits"`,
-		"<!-- exit: 9 -->\nwords\n\n" + fence + "sh\npawl status\n" + fence + "\n": `page.md:2: the mark "exit" stands above no block`,
+		"<!-- setup: repo -->\n" + fence + "sh\npawl status\n" + fence + "\n": "",
+		"<!-- results -->\n" + fence + "text\nx\n" + fence + "\n":             "",
+		"<!-- exits: 9 -->\n" + fence + "sh\npawl status\n" + fence +
+			"\n": `page.md:1: there is no mark "exits"`,
+		"<!-- exit: 9 -->\nwords\n\n" + fence + "sh\npawl status\n" + fence +
+			"\n": `page.md:2: the mark "exit" stands above no block`,
 		"<!-- exit: 9 -->\n": "page.md:2: a block or a mark is left open",
-		"<!-- not run -->\n" + fence + "sh\npawl status\n" + fence + "\n":                                    `page.md:1: "not run" says too little or too much`,
-		"<!-- exit: 9 -->\n" + fence + "yaml\nx: y\n" + fence + "\n":                                         `page.md:2: "exit" does not go with a block in "yaml"`,
-		fence + "bash\npawl status\n" + fence + "\n":                                                         `page.md:1: a block in "bash"; what people type is in sh, what they see in text`,
+		"<!-- not run -->\n" + fence + "sh\npawl status\n" + fence +
+			"\n": `page.md:1: "not run" says too little or too much`,
+		"<!-- exit: 9 -->\n" + fence + "yaml\nx: y\n" + fence +
+			"\n": `page.md:2: "exit" does not go with a block in "yaml"`,
+		fence + "bash\npawl status\n" + fence +
+			"\n": `page.md:1: a block in "bash"; what people type is in sh, what they see in text`,
 		"<!-- file: a.yaml -->\n<!-- setup: repo -->\n" + fence + "yaml\nx: y\n" + fence + "\nand so on\n\n": "",
 	} {
 		_, wrong := readPage("page.md", text)
@@ -454,15 +468,18 @@ func TestPagesAreJudged(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ expected, printed, missing string }{
-		{"a\nb\n", "a\nb\n", ""}, {"a\nb\n", "x\na\n\nb\ny\n", ""}, {"a\nc\n", "a\nb\nc\n", "c"}, {"a\n…\nc\n", "a\nb\nc\n", ""}, {"b\na\n", "a\nb\n", "a"},
-		{"✓ it…ms  done\n", "✓ it  17ms  done\n", ""}, {"✓ it…s  done\n", "✗ it  17ms  done\n", "✓ it…s  done"}, {"a\n", "ab\n", "a"},
+		{"a\nb\n", "a\nb\n", ""}, {"a\nb\n", "x\na\n\nb\ny\n", ""}, {"a\nc\n", "a\nb\nc\n", "c"}, {"a\n…\nc\n",
+			"a\nb\nc\n", ""}, {"b\na\n", "a\nb\n", "a"},
+		{"✓ it…ms  done\n", "✓ it  17ms  done\n", ""}, {"✓ it…s  done\n", "✗ it  17ms  done\n", "✓ it…s  done"}, {"a\n",
+			"ab\n", "a"},
 	} {
 		if got := shows(c.expected, c.printed); got != c.missing {
 			t.Errorf("%q in %q: %q is missing, want %q", c.expected, c.printed, got, c.missing)
 		}
 	}
 	got, _, err := block{text: "cd x # there\ncat > f <<'E'\na; b\nE\necho 1; echo 2\n"}.statements()
-	if want := []string{"cd x # there", "cat > f <<'E'\na; b\nE", "echo 1;", "echo 2"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"cd x # there", "cat > f <<'E'\na; b\nE", "echo 1;", "echo 2"}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

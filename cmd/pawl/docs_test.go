@@ -35,8 +35,8 @@ type reader struct {
 	said    strings.Builder
 }
 
-// begins are what pages begin with: a new person in a folder of her own. The projects are a few lines of shell, whose checks take no
-// time: what pages say holds in any language.
+// begins are what pages begin with: a new person in a folder of her own. The projects are a few lines of shell, whose
+// checks take no time: what pages say holds in any language.
 var begins = map[string]func(t *testing.T) *user{
 	"repo":        func(t *testing.T) *user { return shellProject(t, "+").repository() },
 	"red-repo":    func(t *testing.T) *user { return shellProject(t, "-").repository() },
@@ -63,11 +63,13 @@ var setups = map[string]func(t *testing.T, r *reader){
 	"backlog": func(t *testing.T, r *reader) {
 		s := newIssueServer(t, 2)
 		s.issues[0].(map[string]any)["title"] = sumTask
-		r.modelled("openai", asking(modeltest.FixBug("sum.sh", shellSum("*"), shellSum("+"))), "github:", "  base_url: "+s.URL)
+		r.modelled("openai", asking(modeltest.FixBug("sum.sh", shellSum("*"), shellSum("+"))), "github:",
+			"  base_url: "+s.URL)
 	},
 	"landed": func(t *testing.T, r *reader) { r.must(0, "run", "--plan", r.plan(smallPlan), "--yes") },
 	"landed again": func(t *testing.T, r *reader) {
-		r.must(0, "run", "--plan", r.plan(strings.NewReplacer("hello.txt", "bye.txt", "Say hello", "Say goodbye").Replace(smallPlan)), "--yes")
+		r.must(0, "run", "--plan", r.plan(strings.NewReplacer("hello.txt", "bye.txt", "Say hello",
+			"Say goodbye").Replace(smallPlan)), "--yes")
 	},
 	"blocked": func(t *testing.T, r *reader) {
 		r.must(8, "run", "--plan", r.plan(strings.Replace(smallPlan, "test -f", "! test -f", 1)), "--yes")
@@ -92,9 +94,11 @@ sum=$(sh sum.sh 2 3)
 	return u
 }
 
-// subscriber is somebody who is logged in to an agent, in a project whose test fails. The agent and its maker are scripted.
+// subscriber is somebody who is logged in to an agent, in a project whose test fails. The agent and its maker are
+// scripted.
 func subscriber(t *testing.T, agent string) *user {
-	l := shellProject(t, "-").repository().logIn(t, agent, modeltest.FixBug("sum.sh", shellSum("*"), shellSum("+")), 2*time.Hour)
+	l := shellProject(t, "-").repository().logIn(t, agent, modeltest.FixBug("sum.sh", shellSum("*"), shellSum("+")),
+		2*time.Hour)
 	l.vars = append(l.vars, "PATH="+fakes(t)+":"+os.Getenv("PATH"))
 	return l.user
 }
@@ -141,7 +145,8 @@ func (r *reader) begin() {
 	r.t.Cleanup(r.leave)
 }
 
-// types types one statement and returns its exit status and what it printed. Where there is an answer it is asked at a terminal.
+// types types one statement and returns its exit status and what it printed. Where there is an answer it is asked at a
+// terminal.
 func (r *reader) types(statement, answer string) (int, string) {
 	r.t.Helper()
 	r.typed++
@@ -178,8 +183,8 @@ var asks = regexp.MustCompile(`(\?|\[n\]o|\[y/N\])[^\n]*$`)
 // limit bounds every statement of a page.
 const limit = 90 * time.Second
 
-// terminal makes a terminal at which the first question is answered. The function tells what was printed there, and whether anything
-// was asked.
+// terminal makes a terminal at which the first question is answered. The function tells what was printed there, and
+// whether anything was asked.
 func (r *reader) terminal(answer string) (name string, hear func() (string, bool)) {
 	r.t.Helper()
 	// The program's end stays open: a terminal that nobody has open any more forgets what was printed.
@@ -219,7 +224,8 @@ func (r *reader) terminal(answer string) (name string, hear func() (string, bool
 	}
 }
 
-// reads does what a page says, and returns who is there in the end. Somebody who comes from another page goes on in the same folder.
+// reads does what a page says, and returns who is there in the end. Somebody who comes from another page goes on in the
+// same folder.
 func (p page) reads(t *testing.T, r *reader) *reader {
 	t.Helper()
 	goesOn := r != nil
@@ -243,9 +249,11 @@ func (p page) reads(t *testing.T, r *reader) *reader {
 	return r
 }
 
-// tellsPeople says that a statement prints pawl's words to people: no JSON, and no names of settings, which look like keys.
+// tellsPeople says that a statement prints pawl's words to people: no JSON, and no names of settings, which look like
+// keys.
 func tellsPeople(statement string) bool {
-	return strings.HasPrefix(statement, "pawl ") && !strings.Contains(statement, "--json") && !strings.HasPrefix(statement, "pawl config show")
+	return strings.HasPrefix(statement, "pawl ") && !strings.Contains(statement, "--json") &&
+		!strings.HasPrefix(statement, "pawl config show")
 }
 
 // done does what one block says.
@@ -265,7 +273,8 @@ func (b block) done(t *testing.T, r *reader) {
 	text := strings.NewReplacer(r.put...).Replace(b.text)
 	switch {
 	case isFile:
-		status, out := r.types("mkdir -p \"$(dirname '"+file+"')\" && cat >'"+file+"' <<'END OF THE FILE'\n"+text+"END OF THE FILE", "")
+		status, out := r.types("mkdir -p \"$(dirname '"+file+"')\" && cat >'"+file+"' <<'END OF THE FILE'\n"+text+
+			"END OF THE FILE", "")
 		if status != 0 {
 			t.Fatalf("%s: %s", b.at(), out)
 		}
@@ -308,7 +317,8 @@ func (b block) done(t *testing.T, r *reader) {
 	}
 }
 
-// tasks are what people want to do, the pages that lead them through it one behind the other, and what has come of it in the end.
+// tasks are what people want to do, the pages that lead them through it one behind the other, and what has come of it
+// in the end.
 var tasks = map[string]struct {
 	pages []string
 	ended func(t *testing.T, r *reader)
@@ -323,19 +333,21 @@ var tasks = map[string]struct {
 		r.quiet()
 	}},
 	"write a plan": {[]string{"docs/howto/write-a-plan.md"}, func(t *testing.T, r *reader) {
-		if r.read("greeting.txt") != "Hello, world\nHallo, Welt\n" || r.read("NEWS.md") == "" || r.git("log", "-1", "--format=%s") != "Greet in German as well" {
+		if r.read("greeting.txt") != "Hello, world\nHallo, Welt\n" || r.read("NEWS.md") == "" ||
+			r.git("log", "-1", "--format=%s") != "Greet in German as well" {
 			t.Errorf("the plan was not carried out: %q, %s", r.read("greeting.txt"), r.git("log", "--oneline"))
 		}
 		r.quiet()
 	}},
-	"find out why a run failed, and undo it": {[]string{"docs/howto/why-did-it-fail.md", "docs/howto/undo.md"}, func(t *testing.T, r *reader) {
-		first := r.git("rev-list", "--max-parents=0", "HEAD")
-		if left := r.git("diff", "--name-only", first, "HEAD"); left != "bye.txt" { // which another run made, that nobody undid
-			t.Errorf("this is left of it: %s", left)
-		}
-		r.must(0, "audit", "verify")
-		r.quiet()
-	}},
+	"find out why a run failed, and undo it": {[]string{"docs/howto/why-did-it-fail.md", "docs/howto/undo.md"},
+		func(t *testing.T, r *reader) {
+			first := r.git("rev-list", "--max-parents=0", "HEAD")
+			if left := r.git("diff", "--name-only", first, "HEAD"); left != "bye.txt" { // which another run made, that nobody undid
+				t.Errorf("this is left of it: %s", left)
+			}
+			r.must(0, "audit", "verify")
+			r.quiet()
+		}},
 }
 
 // TestPages runs every page of its own.
@@ -362,7 +374,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestTasksFromThePages does what people want to do by the pages alone. With -v it shows the transcripts, with the time of each statement.
+// TestTasksFromThePages does what people want to do by the pages alone. With -v it shows the transcripts, with the time
+// of each statement.
 func TestTasksFromThePages(t *testing.T) {
 	t.Parallel()
 	all := pages(t)

@@ -10,8 +10,8 @@ import (
 	"pawl/driver/export"
 )
 
-// TestProjectionsOfTheDead: what a process that was killed behind its last commit has left unwritten is written by the next one
-// that may write, at its end and while it lasts, whether or not it has something to commit itself.
+// TestProjectionsOfTheDead: what a process that was killed behind its last commit has left unwritten is written by the
+// next one that may write, at its end and while it lasts, whether or not it has something to commit itself.
 func TestProjectionsOfTheDead(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)

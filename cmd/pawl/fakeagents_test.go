@@ -16,7 +16,8 @@ import (
 	"testing"
 )
 
-// The fake agents behave, as far as their logins go, as the real ones were seen to: the test binary is called by their names.
+// The fake agents behave, as far as their logins go, as the real ones were seen to: the test binary is called by their
+// names.
 var fakeAgents = map[string]func(args []string) int{"codex": fakeCodex, "claude": fakeClaude}
 
 // fakes makes a folder with the fake agents in it.
@@ -81,7 +82,8 @@ func tokens(url, refresh string) (access, next string, ok bool) {
 		Access  string `json:"access_token"`
 		Refresh string `json:"refresh_token"`
 	}
-	return got.Access, got.Refresh, resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&got) == nil && set(&access, got.Access) && set(&next, got.Refresh)
+	return got.Access, got.Refresh, resp.StatusCode == http.StatusOK &&
+		json.NewDecoder(resp.Body).Decode(&got) == nil && set(&access, got.Access) && set(&next, got.Refresh)
 }
 
 func set(to *string, v string) bool { *to = v; return v != "" }
@@ -142,15 +144,18 @@ func fakeCodex(args []string) int {
 
 func (f *fake) codex(prompt string) int {
 	f.say(map[string]any{"type": "thread.started", "thread_id": "th-fake"})
-	input := []any{map[string]any{"type": "additional_tools", "tools": []any{map[string]any{"type": "namespace", "name": "functions", "tools": []any{
-		map[string]any{"type": "function", "name": "exec_command", "parameters": map[string]any{"properties": map[string]any{"cmd": map[string]any{"type": "string"}}}}}}}},
+	input := []any{map[string]any{"type": "additional_tools",
+		"tools": []any{map[string]any{"type": "namespace", "name": "functions", "tools": []any{
+			map[string]any{"type": "function", "name": "exec_command",
+				"parameters": map[string]any{"properties": map[string]any{"cmd": map[string]any{"type": "string"}}}}}}}},
 		map[string]any{"type": "message", "role": "user", "content": prompt}}
 	for range 20 {
 		out, status := f.ask("/responses", map[string]any{"model": "gpt-fake", "input": input})
 		if status != http.StatusOK {
 			why := fmt.Sprintf("unexpected status %d", status)
 			if status == http.StatusUnauthorized {
-				why = "Fatal error: application network policy is unavailable" // which is all that the real one says of it
+				// which is all that the real one says of it
+				why = "Fatal error: application network policy is unavailable"
 			}
 			f.say(map[string]any{"type": "turn.failed", "error": map[string]any{"message": why}})
 			return 1
@@ -166,7 +171,8 @@ func (f *fake) codex(prompt string) int {
 			called = true
 			var call struct{ Cmd string }
 			_ = json.Unmarshal([]byte(item["arguments"].(string)), &call)
-			input = append(input, map[string]any{"type": "function_call_output", "call_id": item["call_id"], "output": bash(call.Cmd)})
+			input = append(input, map[string]any{"type": "function_call_output", "call_id": item["call_id"],
+				"output": bash(call.Cmd)})
 		}
 		if !called {
 			break
@@ -201,7 +207,8 @@ func fakeClaude(args []string) int {
 		token = string(raw)
 	}
 	if token == "" {
-		say(map[string]any{"type": "result", "subtype": "success", "is_error": true, "result": "Not logged in · Please run /login"})
+		say(map[string]any{"type": "result", "subtype": "success", "is_error": true,
+			"result": "Not logged in · Please run /login"})
 		return 1
 	}
 	prompt := ""
@@ -216,7 +223,8 @@ func fakeClaude(args []string) int {
 		Hooks map[string]string
 	}
 	// The real one obeys its project unless it is told not to; this one obeys whatever it sees.
-	if raw, err := os.ReadFile(filepath.Join(".claude", "settings.json")); err == nil && json.Unmarshal(raw, &project) == nil {
+	if raw, err := os.ReadFile(filepath.Join(".claude", "settings.json")); err == nil &&
+		json.Unmarshal(raw, &project) == nil {
 		bash(project.Hooks["SessionStart"])
 		url = cmp.Or(project.Env["ANTHROPIC_BASE_URL"], url)
 	}
@@ -226,10 +234,12 @@ func fakeClaude(args []string) int {
 
 func (f *fake) claude(prompt string) int {
 	f.say(map[string]any{"type": "system", "subtype": "init", "session_id": "cl-fake"})
-	tools := []any{map[string]any{"name": "Bash", "input_schema": map[string]any{"properties": map[string]any{"command": map[string]any{"type": "string"}}}}}
+	tools := []any{map[string]any{"name": "Bash",
+		"input_schema": map[string]any{"properties": map[string]any{"command": map[string]any{"type": "string"}}}}}
 	messages := []any{map[string]any{"role": "user", "content": prompt}}
 	for range 20 {
-		out, status := f.ask("/v1/messages", map[string]any{"model": "claude-fake", "max_tokens": 1000, "messages": messages, "tools": tools})
+		out, status := f.ask("/v1/messages", map[string]any{"model": "claude-fake", "max_tokens": 1000,
+			"messages": messages, "tools": tools})
 		if status != http.StatusOK {
 			why := fmt.Sprintf("API Error: %d", status)
 			if status == http.StatusUnauthorized {
@@ -247,7 +257,8 @@ func (f *fake) claude(prompt string) int {
 				continue
 			}
 			command, _ := block["input"].(map[string]any)["command"].(string)
-			results = append(results, map[string]any{"type": "tool_result", "tool_use_id": block["id"], "content": bash(command)})
+			results = append(results, map[string]any{"type": "tool_result", "tool_use_id": block["id"],
+				"content": bash(command)})
 		}
 		if len(results) == 0 {
 			break

@@ -24,7 +24,8 @@ func (u *user) freeze(what string) *os.Process {
 		u.t.Fatal(err)
 	}
 	defer r.Close()
-	p, err := os.StartProcess(os.Args[0], []string{os.Args[0]}, &os.ProcAttr{Env: u.env(asHolder + "=" + what), Files: []*os.File{nil, w, os.Stderr}})
+	p, err := os.StartProcess(os.Args[0], []string{os.Args[0]},
+		&os.ProcAttr{Env: u.env(asHolder + "=" + what), Files: []*os.File{nil, w, os.Stderr}})
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -53,8 +54,8 @@ func release(p *os.Process) {
 // wayOn is what a person is told to do about a process that is stopped.
 func wayOn(p *os.Process) string { return fmt.Sprintf("kill -CONT %d", p.Pid) }
 
-// TestFrozenBehindTheProjections: what is acknowledged is not held up by the files that only show it, and the next one that
-// writes brings them up to date.
+// TestFrozenBehindTheProjections: what is acknowledged is not held up by the files that only show it, and the next one
+// that writes brings them up to date.
 func TestFrozenBehindTheProjections(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
@@ -64,7 +65,8 @@ func TestFrozenBehindTheProjections(t *testing.T) {
 	if !strings.Contains(a.out, "ISS-2") || strings.Count(a.err, wayOn(p)) != 1 {
 		t.Errorf("beside a frozen process: %v", a)
 	}
-	if a := u.must(0, "issue", "add", "third", "--json"); strings.Count(a.err, `"warning"`) != 1 || !strings.Contains(a.err, wayOn(p)) {
+	if a := u.must(0, "issue", "add", "third", "--json"); strings.Count(a.err, `"warning"`) != 1 ||
+		!strings.Contains(a.err, wayOn(p)) {
 		t.Errorf("for a program: %v", a)
 	}
 	if got := u.read(".pawl/state.json"); strings.Contains(got, "second") {
@@ -75,12 +77,14 @@ func TestFrozenBehindTheProjections(t *testing.T) {
 	}
 	release(p)
 	a = u.must(0, "issue", "add", "fourth")
-	if got := u.read(".pawl/state.json"); !strings.Contains(got, "second") || !strings.Contains(got, "fourth") || a.err != "" {
+	if got := u.read(".pawl/state.json"); !strings.Contains(got, "second") || !strings.Contains(got, "fourth") ||
+		a.err != "" {
 		t.Errorf("afterwards: %v\n%s", a, got)
 	}
 }
 
-// TestFrozenInTurnToLand: a landing waits audibly for one that is frozen, and gives up with nothing half done. It goes on from there.
+// TestFrozenInTurnToLand: a landing waits audibly for one that is frozen, and gives up with nothing half done. It goes
+// on from there.
 func TestFrozenInTurnToLand(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
@@ -102,7 +106,8 @@ func TestFrozenInTurnToLand(t *testing.T) {
 	u.quiet()
 }
 
-// TestFrozenWriterOfTheStore: a command names who keeps the store locked, and has written nothing; workers go on when they can.
+// TestFrozenWriterOfTheStore: a command names who keeps the store locked, and has written nothing; workers go on when
+// they can.
 func TestFrozenWriterOfTheStore(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
@@ -144,7 +149,8 @@ func TestFrozenOwner(t *testing.T) {
 	u.must(0, "run", "--plan", plan, "--yes")
 }
 
-// TestFrozenInATree: the lock of a tree that nobody gives up is named, nothing is changed meanwhile, and the work goes on after it.
+// TestFrozenInATree: the lock of a tree that nobody gives up is named, nothing is changed meanwhile, and the work goes
+// on after it.
 func TestFrozenInATree(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)

@@ -25,7 +25,8 @@ type situation struct {
 
 var allHints = flag.Bool("hints", false, "whether the test of the hints goes through every situation")
 
-// situations are those of a session and of the board: at rest, at work that was cut off, asking, blocked in each way, ended in each way.
+// situations are those of a session and of the board: at rest, at work that was cut off, asking, blocked in each way,
+// ended in each way.
 var situations = []situation{
 	{name: "no workspace", come: func(u *user) []answer { return nil }},
 	{name: "made", rare: true, come: func(u *user) []answer { return []answer{u.must(0, "init")} }},
@@ -36,7 +37,10 @@ var situations = []situation{
 		u.must(0, "run", "--plan", u.steps(edit("more", "more.txt", "more\n")), "--yes")
 		return []answer{u.must(0, "undo", "RUN-1")}
 	}},
-	{name: "a plan waits", come: func(u *user) []answer { return []answer{u.must(9, "run", "--plan", u.steps(making()))} }},
+	{name: "a plan waits", come: func(u *user) []answer {
+		return []answer{u.must(9, "run", "--plan",
+			u.steps(making()))}
+	}},
 	{name: "declined", rare: true, come: func(u *user) []answer {
 		u.must(9, "run", "--plan", u.steps(making()))
 		return []answer{u.must(0, "deny", "-m", "no")}
@@ -58,7 +62,11 @@ var situations = []situation{
 		return []answer{u.must(8, "resume")}
 	}},
 	{name: "paused", rare: true, come: func(u *user) []answer { u.half(); return []answer{u.must(0, "pause")} }},
-	{name: "stopped", rare: true, come: func(u *user) []answer { u.half(); return []answer{u.must(0, "stop", "-m", "wait")} }},
+	{name: "stopped", rare: true, come: func(u *user) []answer {
+		u.half()
+		return []answer{u.must(0, "stop", "-m",
+			"wait")}
+	}},
 	{name: "no repair", come: func(u *user) []answer {
 		return []answer{u.must(8, "run", "--plan", u.steps(edit("s", "other.txt", "x\n")), "--yes")}
 	}},
@@ -84,8 +92,13 @@ var situations = []situation{
 		return []answer{u.pawl("run", "--plan", u.steps(running("no-such-program", false), making()), "--yes")}
 	}},
 	{name: "nothing can plan", come: func(u *user) []answer { return []answer{u.pawl("run", "make it better")} }},
-	{name: "an agent that is not there", rare: true, come: func(u *user) []answer { return []answer{u.pawl("run", "make it better", "--agent", "qwen")} }},
-	{name: "questions", come: func(u *user) []answer { u.must(0, "init"); return []answer{u.pawl("~auto", "make it better")} }},
+	{name: "an agent that is not there", rare: true,
+		come: func(u *user) []answer { return []answer{u.pawl("run", "make it better", "--agent", "qwen")} }},
+	{name: "questions", come: func(u *user) []answer {
+		u.must(0,
+			"init")
+		return []answer{u.pawl("~auto", "make it better")}
+	}},
 	{name: "an issue", rare: true, come: func(u *user) []answer { return []answer{u.must(0, "issue", "add", "one")} }},
 	{name: "an issue's plan waits", come: func(u *user) []answer {
 		u.must(0, "issue", "add", "one", "--plan", u.steps(making()))
@@ -128,32 +141,38 @@ func (u *user) made(code int) answer {
 	return u.must(code, "run", "--plan", u.steps(making()), "--yes")
 }
 
-// looks are the commands that show where the work stands, and attempts those that may be refused where it stands elsewhere.
+// looks are the commands that show where the work stands, and attempts those that may be refused where it stands
+// elsewhere.
 func looks(u *user) [][]string {
-	out := [][]string{{"status"}, {"show"}, {"log"}, {"logs"}, {"diff"}, {"plan", "show"}, {"task", "list"}, {"issue", "list"}, {"board"}}
+	out := [][]string{{"status"}, {"show"}, {"log"}, {"logs"}, {"diff"}, {"plan", "show"}, {"task", "list"},
+		{"issue", "list"}, {"board"}}
 	for n := 1; u.pawl("issue", "show", fmt.Sprint("ISS-", n)).code == 0; n++ {
 		label := fmt.Sprint("ISS-", n)
-		out = append(out, []string{"status", "--issue", label}, []string{"issue", "show", label}, []string{"show", label})
+		out = append(out, []string{"status", "--issue", label}, []string{"issue", "show", label},
+			[]string{"show", label})
 	}
 	return out
 }
 
-var attempts = [][]string{{"approve"}, {"resume"}, {"undo"}, {"redo"}, {"fix"}, {"answer"}, {"skip"}, {"pause"}, {"stop"}, {"revise", "-m", "x"}}
+var attempts = [][]string{{"approve"}, {"resume"}, {"undo"}, {"redo"}, {"fix"}, {"answer"}, {"skip"}, {"pause"},
+	{"stop"}, {"revise", "-m", "x"}}
 
-// refusals are the ends of commands that were refused, and changed nothing: there is no such command or flag, nothing of that name, or the
-// session is in another state.
+// refusals are the ends of commands that were refused, and changed nothing: there is no such command or flag, nothing
+// of that name, or the session is in another state.
 var refusals = []int{pawl.CodeUsage.Info().Exit, pawl.CodeNotFound.Info().Exit, pawl.CodeInvalidTransition.Info().Exit}
 
 // onlyLooks reports whether a command changes nothing.
 func onlyLooks(argv []string) bool {
-	return slices.Contains([]string{"status", "show", "log", "logs", "diff", "board", "doctor", "budget"}, argv[1]) || slices.Contains(argv, "list")
+	return slices.Contains([]string{"status", "show", "log", "logs", "diff", "board", "doctor", "budget"}, argv[1]) ||
+		slices.Contains(argv, "list")
 }
 
 // mayWait are commands that go on until they are ended.
 var mayWait = []string{"--watch", "-f", "--follow", "attach"}
 
-// TestHintsAreTrue: in each situation, whatever pawl says can be done next is done as it is printed, in a copy of that situation, and none
-// of it is refused because there is no such command, nothing of that name, or the session is in another state.
+// TestHintsAreTrue: in each situation, whatever pawl says can be done next is done as it is printed, in a copy of that
+// situation, and none of it is refused because there is no such command, nothing of that name, or the session is in
+// another state.
 func TestHintsAreTrue(t *testing.T) {
 	for _, s := range situations {
 		if s.rare && !*allHints {
@@ -213,7 +232,8 @@ var verbs = strings.Fields("init run check status show diff log logs attach resu
 // blank fits a word that the person fills in.
 var blank = regexp.MustCompile(`^[A-Z][A-Z ,_|.…-]*$|^…$`)
 
-// filled puts what a person would say in the place of the words in capitals; ok is false for what would wait for ever or needs an account.
+// filled puts what a person would say in the place of the words in capitals; ok is false for what would wait for ever
+// or needs an account.
 func (u *user) filled(argv []string) (out []string, ok bool) {
 	for n, w := range argv {
 		switch before := argv[max(0, n-1)]; {

@@ -13,7 +13,8 @@ import (
 	"pawl/store/lockfile"
 )
 
-// asHolder makes the test binary hold a lock until it is killed: "flock FILE", or "writer STORE" for the lock of a store's writer.
+// asHolder makes the test binary hold a lock until it is killed: "flock FILE", or "writer STORE" for the lock of a
+// store's writer.
 const asHolder = "PAWL_TEST_HOLDS"
 
 func holding(what string) error {

@@ -21,7 +21,8 @@ var partlyChanged = []string{"a.txt", "d/part.txt", "gone.txt", "b.sh", "ran.txt
 // inPlace makes a user with files of every kind who lets pawl work in the user's own tree, as it was before.
 func inPlace(t *testing.T) (u *user, before string) {
 	u = newUser(t)
-	gittest.Write(t, u.dir, map[string]string{"a.txt": "one\n", "gone.txt": "gone\n", "b.sh": "#", "link": "-> a.txt", "c.txt": "c\n"})
+	gittest.Write(t, u.dir, map[string]string{"a.txt": "one\n", "gone.txt": "gone\n", "b.sh": "#", "link": "-> a.txt",
+		"c.txt": "c\n"})
 	u.repository()
 	u.write("mine.txt", "untracked\n")
 	return u, gittest.Tree(t, u.dir)
@@ -144,7 +145,8 @@ func TestCancel_InPlaceSaysWhatStays(t *testing.T) {
 				same(t, "the tree", sorted(before+"\n"+`"later.txt" 0644 "later\n"`), gittest.Tree(t, u.dir))
 				u.must(3, "undo")
 				u.must(0, "redo")
-				same(t, "what was brought back", sorted(there+"\n"+`"later.txt" 0644 "later\n"`), gittest.Tree(t, u.dir))
+				same(t, "what was brought back", sorted(there+"\n"+`"later.txt" 0644 "later\n"`),
+					gittest.Tree(t, u.dir))
 				u.must(0, "audit", "verify")
 				u.quiet()
 			})
@@ -176,7 +178,8 @@ func TestStop_InPlaceSaysWhatStays(t *testing.T) {
 func TestCancel_InAWorktreeSaysWhereTheWorkIs(t *testing.T) {
 	t.Parallel()
 	u, before := inPlace(t)
-	p := u.start("run", "--plan", u.steps(edit("first", "c.txt", "changed\n"), running("sleep 60", false), making()), "--yes")
+	p := u.start("run", "--plan", u.steps(edit("first", "c.txt", "changed\n"), running("sleep 60", false), making()),
+		"--yes")
 	u.doing("run_terminal_cmd")
 	u.must(0, "cancel")
 	a := p.wait()
@@ -192,7 +195,8 @@ func TestUndoStep_OfABlockedRun(t *testing.T) {
 	t.Parallel()
 	u, before := inPlace(t)
 	text, err := document("Change much", []map[string]any{
-		edit("s1", "a.txt", "1\n"), edit("s2", "c.txt", "2\n"), step("s3", call("run_terminal_cmd", map[string]any{"command": "echo 3 >> a.txt; mkdir n; echo n > n/n"})),
+		edit("s1", "a.txt", "1\n"), edit("s2", "c.txt", "2\n"), step("s3",
+			call("run_terminal_cmd", map[string]any{"command": "echo 3 >> a.txt; mkdir n; echo n > n/n"})),
 	}, "test -f wanted.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +237,8 @@ func TestUndoStep_AfterARunInPlace(t *testing.T) {
 	u, _ := inPlace(t)
 	u.write("c.txt", "edited, not committed\n") // so that the result is no commit
 	before := gittest.Tree(t, u.dir)
-	u.must(0, "run", "--plan", u.steps(edit("s1", "a.txt", "1\n"), edit("s2", "new/n.txt", "2\n"), making()), "--yes", "--in-place")
+	u.must(0, "run", "--plan", u.steps(edit("s1", "a.txt", "1\n"), edit("s2", "new/n.txt", "2\n"), making()), "--yes",
+		"--in-place")
 	done := gittest.Tree(t, u.dir)
 	u.write("a.txt", "mine\n")
 	u.must(6, "undo", "--step", "s1")
@@ -254,8 +259,8 @@ func TestUndoStep_AfterARunInPlace(t *testing.T) {
 	u.wentBack(before)
 }
 
-// TestKill_ThenRollbackInPlace kills pawl at random moments of a run in place. Whatever the moment, one command brings the
-// tree back without anything being resumed.
+// TestKill_ThenRollbackInPlace kills pawl at random moments of a run in place. Whatever the moment, one command brings
+// the tree back without anything being resumed.
 func TestKill_ThenRollbackInPlace(t *testing.T) {
 	t.Parallel()
 	seed := *killSeed
@@ -271,8 +276,11 @@ func TestKill_ThenRollbackInPlace(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, uint64(2000+i)))
 			u, before := inPlace(t)
-			plan := u.steps(edit("s1", "a.txt", "1\n"), running("echo 2 >> a.txt; sleep 0.1; mkdir d; echo d > d/d; sleep 0.1; rm gone.txt; echo 3 >> c.txt", i%2 == 0),
-				step("s3", call("apply_patch", map[string]any{"patch": "*** Begin Patch\n*** Add File: n/n.txt\n+n\n*** Update File: b.sh\n@@\n-#\n+##\n*** Delete File: link\n*** End Patch\n"})), making())
+			plan := u.steps(edit("s1", "a.txt", "1\n"),
+				running("echo 2 >> a.txt; sleep 0.1; mkdir d; echo d > d/d; sleep 0.1; rm gone.txt; echo 3 >> c.txt",
+					i%2 == 0),
+				step("s3", call("apply_patch",
+					map[string]any{"patch": "*** Begin Patch\n*** Add File: n/n.txt\n+n\n*** Update File: b.sh\n@@\n-#\n+##\n*** Delete File: link\n*** End Patch\n"})), making())
 			p := u.start("run", "--plan", plan, "--yes", "--in-place")
 			wait(p, time.Duration(random.Int64N(int64(1500*time.Millisecond))))
 			t.Logf("killed: exit status %d", p.kill().code)

@@ -42,16 +42,19 @@ func (u *user) lived() life {
 	if st.Last != nil {
 		st.Last.Commit, st.Last.EndedAt = "", time.Time{}
 	}
-	kept := view.Task{Steps: task.Steps, Fixes: task.Fixes, Repairs: task.Repairs, Lease: task.Lease, Land: task.Land, Reason: task.Reason, Cleanup: task.Cleanup}
+	kept := view.Task{Steps: task.Steps, Fixes: task.Fixes, Repairs: task.Repairs, Lease: task.Lease, Land: task.Land,
+		Reason: task.Reason, Cleanup: task.Cleanup}
 	kept.State, kept.Label, kept.Title = task.State, task.Label, task.Title
 	if kept.Land != nil {
 		kept.Land.Commit = ""
 	}
 	if task.Verified != nil {
-		kept.Verified = &view.Evidence{Passed: task.Verified.Passed, Tree: task.Verified.Tree, TreeAfter: task.Verified.TreeAfter}
+		kept.Verified = &view.Evidence{Passed: task.Verified.Passed, Tree: task.Verified.Tree,
+			TreeAfter: task.Verified.TreeAfter}
 	}
 	return life{
-		Tree: u.git("rev-parse", "HEAD^{tree}"), Commits: u.git("rev-list", "--count", "HEAD"), Status: st, Task: kept, Ran: u.read("ran.txt"),
+		Tree: u.git("rev-parse", "HEAD^{tree}"), Commits: u.git("rev-list", "--count", "HEAD"), Status: st, Task: kept,
+		Ran:   u.read("ran.txt"),
 		Files: gittest.Tree(u.t, u.dir), Dirty: u.git("status", "--porcelain"),
 	}
 }
@@ -104,10 +107,12 @@ func undisturbed(t *testing.T, flags ...string) scene {
 	start := time.Now()
 	a := u.must(0, s.run...)
 	s.time, s.lines, s.want = time.Since(start), strings.Count(a.out, "\n"), u.lived()
-	if s.want.Ran != "ran\n" || s.want.Task.State != "done" || s.want.Status.Last == nil || s.want.Status.Last.Outcome != "completed" {
+	if s.want.Ran != "ran\n" || s.want.Task.State != "done" || s.want.Status.Last == nil ||
+		s.want.Status.Last.Outcome != "completed" {
 		t.Fatalf("the undisturbed run: %s", pretty(s.want))
 	}
-	t.Logf("the undisturbed run %v took %v, said %d lines and made %s commits", flags, s.time.Round(time.Millisecond), s.lines, s.want.Commits)
+	t.Logf("the undisturbed run %v took %v, said %d lines and made %s commits", flags, s.time.Round(time.Millisecond),
+		s.lines, s.want.Commits)
 	return s
 }
 
@@ -143,7 +148,8 @@ func (s scene) play(t *testing.T, random *rand.Rand, twice bool) {
 	u.must(0, "audit", "verify")
 	u.quiet()
 	u.git("fsck", "--no-dangling", "--no-progress")
-	if front, err := viewtest.Parse([]byte(u.read(".pawl/active_context.md"))); err != nil || front.State != "IDLE" || view.Edited([]byte(u.read(".pawl/active_context.md"))) {
+	if front, err := viewtest.Parse([]byte(u.read(".pawl/active_context.md"))); err != nil || front.State != "IDLE" ||
+		view.Edited([]byte(u.read(".pawl/active_context.md"))) {
 		t.Errorf("active_context.md: %+v %v", front, err)
 	}
 	if t.Failed() {
@@ -151,8 +157,8 @@ func (s scene) play(t *testing.T, random *rand.Rand, twice bool) {
 	}
 }
 
-// interrupt kills a command: either at a moment of the time that an undisturbed run takes, or just after something that it
-// said. It returns whether pawl had acknowledged the run by then.
+// interrupt kills a command: either at a moment of the time that an undisturbed run takes, or just after something that
+// it said. It returns whether pawl had acknowledged the run by then.
 func (s scene) interrupt(u *user, random *rand.Rand, args ...string) (promised bool) {
 	p := u.start(args...)
 	if random.IntN(2) == 0 {
@@ -239,7 +245,8 @@ func (u *user) once() {
 	}
 	for id, n := range begun {
 		if !repeatable[id] && n > 1+absent[id] {
-			u.t.Errorf("%s may happen once, was begun %d times and was found not to have happened %d times", id, n, absent[id])
+			u.t.Errorf("%s may happen once, was begun %d times and was found not to have happened %d times", id, n,
+				absent[id])
 		}
 	}
 }
@@ -263,9 +270,12 @@ type wayBack struct {
 }
 
 var waysBack = []wayBack{
-	{"rollback in place", true, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false", "--in-place") }, rolledBack},
-	{"rollback without git", false, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false") }, rolledBack},
-	{"rollback of a worktree", true, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false") }, rolledBack},
+	{"rollback in place", true, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false", "--in-place") },
+		rolledBack},
+	{"rollback without git", false, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false") },
+		rolledBack},
+	{"rollback of a worktree", true, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false") },
+		rolledBack},
 	{"undo", true, []string{"undo"}, func(u *user) { u.changing(0, "true") }, undone},
 	{"undo in place", true, []string{"undo"}, func(u *user) { u.changing(0, "true", "--in-place") }, undone},
 	{"undo of a step in place", true, []string{"undo", "--step", "s1"}, func(u *user) {
@@ -287,7 +297,8 @@ func (u *user) changing(code int, check string, flags ...string) {
 	u.t.Helper()
 	patch := "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** Add File: deep/er/new.txt\n+new\n*** Delete File: gone.txt\n*** Update File: old name.txt\n*** Move to: new name.txt\n@@\n-x\n+y\n*** End Patch\n"
 	text, err := document("Change much", []map[string]any{
-		step("s1", call("apply_patch", map[string]any{"patch": patch})), step("s2", call("run_terminal_cmd", map[string]any{"command": "chmod 755 b.sh; rm link; mkdir d; ln -s a.txt d/l; seq 2000 > big.txt"})),
+		step("s1", call("apply_patch", map[string]any{"patch": patch})), step("s2",
+			call("run_terminal_cmd", map[string]any{"command": "chmod 755 b.sh; rm link; mkdir d; ln -s a.txt d/l; seq 2000 > big.txt"})),
 	}, check)
 	if err != nil {
 		u.t.Fatal(err)
@@ -315,7 +326,8 @@ func TestKill_WaysBack(t *testing.T) {
 
 func (w wayBack) play(t *testing.T, random *rand.Rand) {
 	u := newUser(t)
-	gittest.Write(t, u.dir, map[string]string{"a.txt": "one\n", "gone.txt": "gone\n", "old name.txt": "x\n", "b.sh": "#", "link": "-> a.txt"})
+	gittest.Write(t, u.dir, map[string]string{"a.txt": "one\n", "gone.txt": "gone\n", "old name.txt": "x\n",
+		"b.sh": "#", "link": "-> a.txt"})
 	if w.git {
 		u.repository()
 	}

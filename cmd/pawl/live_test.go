@@ -94,7 +94,8 @@ func TestTwoRuns_SecondNamesTheFirst(t *testing.T) {
 	plan := u.steps(making(), running("sleep 1.5", false))
 	first := u.start("run", "--plan", plan, "--yes")
 	u.doing("run_terminal_cmd")
-	for _, args := range [][]string{{"run", "--plan", plan, "--yes"}, {"run", "something else"}, {"run", "--plan", plan, "--yes", "--json"}} {
+	for _, args := range [][]string{{"run", "--plan", plan, "--yes"}, {"run", "something else"},
+		{"run", "--plan", plan, "--yes", "--json"}} {
 		a := u.must(7, args...)
 		if pid := fmt.Sprint(first.cmd.Process.Pid); !strings.Contains(a.err, pid) {
 			t.Errorf("the second run does not name process %s: %v", pid, a)
@@ -125,7 +126,8 @@ func TestTwoRuns_AtOnce(t *testing.T) {
 }
 
 // frontKeys are the keys of the front matter that docs/spec/session.md#s4 names, and the digest that tells of edits.
-var frontKeys = []string{"auto_fix_attempts", "context_summary", "last_checkpoint", "last_session_end", "last_updated", "projection", "session_id", "stash_applied", "task_status"}
+var frontKeys = []string{"auto_fix_attempts", "context_summary", "last_checkpoint", "last_session_end", "last_updated",
+	"projection", "session_id", "stash_applied", "task_status"}
 
 // front reads the front matter of the projection; ok is false while there is none.
 func (u *user) front() (viewtest.Front, bool) {
@@ -148,8 +150,8 @@ func (u *user) front() (viewtest.Front, bool) {
 	return f, true
 }
 
-// lag is how long the projection may be behind the store: far beyond the time of writing a file, because others may be using the
-// machine, too.
+// lag is how long the projection may be behind the store: far beyond the time of writing a file, because others may be
+// using the machine, too.
 const lag = 20 * time.Second
 
 // watch reads the projection all the time until stop is closed. It returns the states that it saw, in their order, and
@@ -239,7 +241,8 @@ func TestActiveContext(t *testing.T) {
 		t.Errorf("the projection went through %v, the session through %v", seen, all)
 	}
 	f, _ := u.front()
-	if st := u.state("IDLE"); f.State != "IDLE" || f.Attempts != st.Attempts || f.Checkpoint != st.Checkpoint || f.SessionID != st.ID && f.SessionID != st.Name {
+	if st := u.state("IDLE"); f.State != "IDLE" || f.Attempts != st.Attempts || f.Checkpoint != st.Checkpoint ||
+		f.SessionID != st.ID && f.SessionID != st.Name {
 		t.Errorf("the projection says %+v, the store %+v", f, st)
 	}
 	u.quiet()
@@ -290,7 +293,8 @@ func TestCancel_WhileACommandRuns(t *testing.T) {
 		t.Errorf("the cancel took %v", d)
 	}
 	task := u.task("T-001")
-	if task.State != "canceled" || task.Cleanup == nil || !slices.Contains(task.Cleanup.Performed, "worktree") || len(task.Cleanup.Failed) > 0 || task.Reason != "not needed" {
+	if task.State != "canceled" || task.Cleanup == nil || !slices.Contains(task.Cleanup.Performed, "worktree") ||
+		len(task.Cleanup.Failed) > 0 || task.Reason != "not needed" {
 		t.Errorf("%s", pretty(task))
 	}
 	if st := u.state("IDLE"); st.Last != nil && st.Last.Outcome != "canceled" {
@@ -388,7 +392,8 @@ func TestSkip_KeepsTheWork(t *testing.T) {
 
 func TestInterrupt_ThenResume(t *testing.T) {
 	t.Parallel()
-	for name, idempotent := range map[string]bool{"a command that may be repeated": true, "a command that may run once": false} {
+	for name, idempotent := range map[string]bool{"a command that may be repeated": true,
+		"a command that may run once": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := small(t)
@@ -478,7 +483,8 @@ func TestDeny_ChangesNothing(t *testing.T) {
 
 func TestRollback_OfAStoppedCommandInPlace(t *testing.T) {
 	t.Parallel()
-	for name, idempotent := range map[string]bool{"a command that may be repeated": true, "a command that may run once": false} {
+	for name, idempotent := range map[string]bool{"a command that may be repeated": true,
+		"a command that may run once": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := small(t)

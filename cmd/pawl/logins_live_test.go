@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-var liveLogins = flag.String("logins", "", "names of installed agents, with commas, that are driven with a login of their own (scripts/agents.sh)")
+var liveLogins = flag.String("logins", "",
+	"names of installed agents, with commas, that are driven with a login of their own (scripts/agents.sh)")
 
-// TestLogins_Live drives the real programs, logged in by their own files. The place where Claude Code renews its login cannot be moved,
-// so that only Codex is tried with a login that ends.
+// TestLogins_Live drives the real programs, logged in by their own files. The place where Claude Code renews its login
+// cannot be moved, so that only Codex is tried with a login that ends.
 func TestLogins_Live(t *testing.T) {
 	for name := range strings.SplitSeq(*liveLogins, ",") {
 		if name == "" {

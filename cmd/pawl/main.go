@@ -1,5 +1,5 @@
-// Command pawl is the durable orchestrator for AI coding agents. This package only starts the program: it names the commands that there
-// are, and package app puts together what they work with.
+// Command pawl is the durable orchestrator for AI coding agents. This package only starts the program: it names the
+// commands that there are, and package app puts together what they work with.
 package main
 
 import (
@@ -35,7 +35,8 @@ func run(host app.Host) {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, host, std, os.Args[1:], slices.Concat(commands.Entries(), complete.Entries(), manual.Entries())...)
+	code := cli.Main(ctx, host, std, os.Args[1:],
+		slices.Concat(commands.Entries(), complete.Entries(), manual.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }

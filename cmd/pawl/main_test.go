@@ -22,7 +22,8 @@ import (
 	"pawl/sandbox"
 )
 
-// asPawl makes the test binary act as pawl, so that every test goes through the real command line in processes of its own.
+// asPawl makes the test binary act as pawl, so that every test goes through the real command line in processes of its
+// own.
 const asPawl = "PAWL_TEST_MAIN"
 
 func TestMain(m *testing.M) {
@@ -319,7 +320,8 @@ func (u *user) doing(tool string) view.Status {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		a := u.pawl("status", "--json")
 		var st view.Status
-		if a.code == 0 && json.Unmarshal([]byte(a.out), &st) == nil && st.Doing != nil && st.Doing.Tool == tool && st.Doing.State == "running" {
+		if a.code == 0 && json.Unmarshal([]byte(a.out), &st) == nil && st.Doing != nil && st.Doing.Tool == tool &&
+			st.Doing.State == "running" {
 			return st
 		}
 	}
@@ -400,7 +402,8 @@ func (u *user) quiet(branches ...string) {
 			u.t.Errorf("a reference is left: %s", ref)
 		}
 	}
-	for _, lock := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock", "config.lock", "packed-refs.lock"} {
+	for _, lock := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock", "config.lock",
+		"packed-refs.lock"} {
 		if _, err := os.Stat(filepath.Join(u.dir, ".git", lock)); err == nil {
 			u.t.Errorf("git's lock %s is left", lock)
 		}

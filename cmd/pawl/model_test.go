@@ -23,12 +23,16 @@ const (
 const planOf = `{"goal":"mend Sum","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Mend Sum","intent":"Sum must add"}],` +
 	`"verification":{"mode":"test","commands":[],"required":true,"stop_on_fail":true}}`
 
-// clear is what a model says of the requirements of these tests: it quotes them all, and what one does not say does not count.
+// clear is what a model says of the requirements of these tests: it quotes them all, and what one does not say does not
+// count.
 const (
-	clear = `{"class":"bugfix","score":9,"risk":"low","dimensions":[{"name":"goal","points":3,"evidence":` + quoted + `},{"name":"criteria","points":2,"evidence":` + quoted + `},` +
-		`{"name":"scope","points":2,"evidence":` + quoted + `},{"name":"limits","points":2,"evidence":[]}],"questions":[],"factors":{"new":false,"major":false,"design":"none","extent":"point"},"ehrb":[],"why":"clear"}`
+	clear = `{"class":"bugfix","score":9,"risk":"low","dimensions":[{"name":"goal","points":3,"evidence":` + quoted +
+		`},{"name":"criteria","points":2,"evidence":` + quoted + `},` +
+		`{"name":"scope","points":2,"evidence":` + quoted +
+		`},{"name":"limits","points":2,"evidence":[]}],"questions":[],"factors":{"new":false,"major":false,"design":"none","extent":"point"},"ehrb":[],"why":"clear"}`
 	quoted  = `[{"quote":"Sum"},{"quote":"mend it"},{"quote":"write a note"},{"quote":"go test fails"}]`
-	unclear = `{"class":"bugfix","score":3,"risk":"low","dimensions":[{"name":"goal","points":1,"evidence":` + quoted + `},{"name":"criteria","points":0,"evidence":[]},` +
+	unclear = `{"class":"bugfix","score":3,"risk":"low","dimensions":[{"name":"goal","points":1,"evidence":` + quoted +
+		`},{"name":"criteria","points":0,"evidence":[]},` +
 		`{"name":"scope","points":0,"evidence":[]},{"name":"limits","points":2,"evidence":[]}],"questions":[{"about":"scope","text":"Which function?"}],` +
 		`"factors":{"new":false,"major":false},"ehrb":[],"why":"vague"}`
 )
@@ -50,7 +54,8 @@ func faulty(t *testing.T, kind string, s modeltest.Script, more ...string) (*use
 	return u, u.modelled(kind, s, more...)
 }
 
-// modelled starts a model on loopback and writes it into the user's settings, for the agent that the first of more names.
+// modelled starts a model on loopback and writes it into the user's settings, for the agent that the first of more
+// names.
 func (u *user) modelled(kind string, s modeltest.Script, more ...string) *modeltest.Server {
 	u.t.Helper()
 	srv := modeltest.Go(u.t, s)
@@ -66,7 +71,8 @@ func (u *user) modelled(kind string, s modeltest.Script, more ...string) *modelt
 	if err := os.WriteFile(key, []byte("model-key\n"), 0o600); err != nil {
 		u.t.Fatal(err)
 	}
-	config := fmt.Sprintf(agent+"\nmodel:\n  kind: %s\n  base_url: %s\n  name: mock-model\n  key_file: %s\n%s\n", kind, url, key, strings.Join(more, "\n"))
+	config := fmt.Sprintf(agent+"\nmodel:\n  kind: %s\n  base_url: %s\n  name: mock-model\n  key_file: %s\n%s\n", kind,
+		url, key, strings.Join(more, "\n"))
 	dir := filepath.Join(u.home, ".config", "pawl")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		u.t.Fatal(err)
@@ -89,10 +95,12 @@ func TestModelMendsABug(t *testing.T) {
 			u, srv := faulty(t, kind, asking(modeltest.FixBug("sum.go", sumWorse, sumRight)), more...)
 			a := u.must(0, "run", "Sum(2, 3) is not 5", "--yes", "--json")
 			u.state("IDLE")
-			if u.read("sum.go") != sumRight || u.git("rev-list", "--count", "HEAD") != "2" || u.git("status", "--porcelain") != "" {
+			if u.read("sum.go") != sumRight || u.git("rev-list", "--count", "HEAD") != "2" ||
+				u.git("status", "--porcelain") != "" {
 				t.Errorf("the result did not land: %v", a)
 			}
-			if got := strings.Join(u.states(), " "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
+			if got := strings.Join(u.states(),
+				" "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
 				t.Errorf("states %s", got)
 			}
 			if len(srv.Requests()) < 6 || (srv.Requests()[0].Form == wire.Responses) != (more != nil) {
@@ -123,8 +131,8 @@ func TestLiar(t *testing.T) {
 	}
 }
 
-// TestItFailedBefore has a check fail for a reason that the work has nothing to do with: the repair and the person are told so,
-// and nothing is left of where pawl looked.
+// TestItFailedBefore has a check fail for a reason that the work has nothing to do with: the repair and the person are
+// told so, and nothing is left of where pawl looked.
 func TestItFailedBefore(t *testing.T) {
 	t.Parallel()
 	script := asking(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
@@ -184,14 +192,16 @@ func TestModelAsksAtWork(t *testing.T) {
 	t.Parallel()
 	script := asking(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
 		{Calls: []modeltest.Call{{Name: "ask_human", Args: `{"question":"Is Sum to add?"}`}}},
-		{Calls: []modeltest.Call{{Name: "write_file", Args: fmt.Sprintf(`{"path":"sum.go","content":%q}`, sumRight)}}}, {Text: "done"},
+		{Calls: []modeltest.Call{{Name: "write_file", Args: fmt.Sprintf(`{"path":"sum.go","content":%q}`, sumRight)}}},
+		{Text: "done"},
 	}}}})
 	u, srv := faulty(t, "openai", script)
 	a := u.must(9, "run", "Sum(2, 3) is not 5", "--yes")
 	if !strings.Contains(a.out, "Is Sum to add?") || !strings.Contains(a.out, "pawl answer") {
 		t.Errorf("%v", a)
 	}
-	if st := u.status(); len(st.Questions) != 1 || st.Questions[0].ID != "q-1" || st.Questions[0].By != "agent:llm" || st.State != "EXECUTING" {
+	if st := u.status(); len(st.Questions) != 1 || st.Questions[0].ID != "q-1" || st.Questions[0].By != "agent:llm" ||
+		st.State != "EXECUTING" {
 		t.Errorf("status %+v", st)
 	}
 	if a := u.must(0, "status"); !strings.Contains(a.out, "q-1  Is Sum to add?") {
@@ -224,7 +234,8 @@ func TestOneCent(t *testing.T) {
 	if err := os.WriteFile(prices, []byte("mock-model: {in: 1000, out: 100000}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	u, srv := faulty(t, "openai", asking(modeltest.FixBug("sum.go", sumWorse, sumRight)), "  prices: "+prices, "budget:\n  run:\n    usd: 0.01")
+	u, srv := faulty(t, "openai", asking(modeltest.FixBug("sum.go", sumWorse, sumRight)), "  prices: "+prices,
+		"budget:\n  run:\n    usd: 0.01")
 	a := u.must(8, "run", "Sum(2, 3) is not 5", "--yes")
 	if n := len(srv.Requests()); n != 0 {
 		t.Errorf("%d requests were made: %v", n, a)
@@ -234,19 +245,22 @@ func TestOneCent(t *testing.T) {
 	}
 }
 
-// TestOneCall refuses the call that does not fit a budget of calls, blocks with the figures, and goes on at that call when
-// more is allowed.
+// TestOneCall refuses the call that does not fit a budget of calls, blocks with the figures, and goes on at that call
+// when more is allowed.
 func TestOneCall(t *testing.T) {
 	t.Parallel()
-	u, _ := faulty(t, "openai", asking(modeltest.FixBug("sum.go", sumRight, sumRight)), "budget:\n  run:\n    calls: 1\n    minutes: 30")
+	u, _ := faulty(t, "openai", asking(modeltest.FixBug("sum.go", sumRight, sumRight)),
+		"budget:\n  run:\n    calls: 1\n    minutes: 30")
 	a := u.must(8, "run", "Sum(2, 3) is not 5", "--yes")
-	if st := u.state("BLOCKED"); st.Blocked == nil || st.Blocked.Kind != "budget" || st.Blocked.Error.Args[1] != "calls" {
+	if st := u.state("BLOCKED"); st.Blocked == nil || st.Blocked.Kind != "budget" ||
+		st.Blocked.Error.Args[1] != "calls" {
 		t.Errorf("blocked %+v", st.Blocked)
 	}
 	if !strings.Contains(a.out, "calls limit 1, used 1") || u.read("sum.go") != sumWrong {
 		t.Errorf("%v", a)
 	}
-	if a := u.must(0, "budget"); !strings.Contains(a.out, "tool calls") || !strings.Contains(a.out, "turns of agents") || !strings.Contains(a.out, "30.00") {
+	if a := u.must(0, "budget"); !strings.Contains(a.out, "tool calls") ||
+		!strings.Contains(a.out, "turns of agents") || !strings.Contains(a.out, "30.00") {
 		t.Errorf("%v", a)
 	}
 	u.must(0, "config", "set", "budget.run.calls", "50")
@@ -273,7 +287,8 @@ func TestCallIsAskedAbout(t *testing.T) {
 	}
 	for lang, want := range map[string]string{"en": "The agent wants to make a call", "zh-CN": "智能体要进行一次需要你确认的调用"} {
 		a := u.must(9, "approve", asked.Hash, "--lang", lang)
-		if !strings.Contains(a.out, want) || !strings.Contains(a.out, "sum_test.go") || strings.Contains(a.out, "Mend Sum") {
+		if !strings.Contains(a.out, want) || !strings.Contains(a.out, "sum_test.go") ||
+			strings.Contains(a.out, "Mend Sum") {
 			t.Errorf("%s: %v", lang, a)
 		}
 	}

@@ -46,8 +46,8 @@ func copyOf(module, dir string) error {
 	})
 }
 
-// module copies the module into the user's folder, unless it is there, with a cache for checks that is warm, and for other uses as well
-// where they are named.
+// module copies the module into the user's folder, unless it is there, with a cache for checks that is warm, and for
+// other uses as well where they are named.
 func (u *user) module(uses ...string) *user {
 	u.t.Helper()
 	warm, err := warmCache()
@@ -69,8 +69,9 @@ func (u *user) module(uses ...string) *user {
 // warmFolder is where the caches that all tests begin with are made; TestMain removes it.
 var warmFolder string
 
-// warmCache compiles once what every copy of the module needs, in the folder where pawl keeps its caches, and returns that
-// folder. Everything else of pawl works as it does for a user; only the standard library is not compiled again each time.
+// warmCache compiles once what every copy of the module needs, in the folder where pawl keeps its caches, and returns
+// that folder. Everything else of pawl works as it does for a user; only the standard library is not compiled again
+// each time.
 var warmCache = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "pawl-warm-*")
 	if err != nil {
@@ -138,9 +139,9 @@ func TestHasLen(t *testing.T) {
 }
 `
 
-// rename is the plan that renames isLen to hasLen in every file of the module that uses it, and adds a test. The line that
-// computes the offset is replaced by another one, which is how the same plan with a wrong edit is made. More steps go
-// between the edits and their verification.
+// rename is the plan that renames isLen to hasLen in every file of the module that uses it, and adds a test. The line
+// that computes the offset is replaced by another one, which is how the same plan with a wrong edit is made. More steps
+// go between the edits and their verification.
 func rename(dir, offset string, more ...map[string]any) (string, error) {
 	var patch strings.Builder
 	patch.WriteString("*** Begin Patch\n")
@@ -239,9 +240,11 @@ const (
 func (u *user) oddFiles() {
 	u.t.Helper()
 	gittest.Write(u.t, u.dir, map[string]string{
-		"notes.txt": "mine\n", "tool.sh": "#!/bin/sh\nexit 0\n", "link": "-> notes.txt", "dangling": "-> nowhere/at all",
-		"loop": "-> .", "empty folder/": "", "-dash": "x", " blanks ": "x", "line\nfeed": "x", "quo\"te's": "x",
-		"文字 ünï": "x", "bad\xff\xfeutf8": "\x00\xff", "gitdiff/untracked.md": "mine, too\n", "crlf.txt": "a\r\nb\r\n", "no end": "x",
+		"notes.txt": "mine\n", "tool.sh": "#!/bin/sh\nexit 0\n", "link": "-> notes.txt",
+		"dangling": "-> nowhere/at all",
+		"loop":     "-> .", "empty folder/": "", "-dash": "x", " blanks ": "x", "line\nfeed": "x", "quo\"te's": "x",
+		"文字 ünï": "x", "bad\xff\xfeutf8": "\x00\xff", "gitdiff/untracked.md": "mine, too\n", "crlf.txt": "a\r\nb\r\n",
+		"no end": "x",
 	})
 	for name, mode := range map[string]fs.FileMode{"notes.txt": 0o600, "-dash": 0o444} {
 		if err := os.Chmod(filepath.Join(u.dir, name), mode); err != nil {
@@ -364,8 +367,8 @@ func quotedPrefix(line string) (string, error) {
 	return "", errors.New("no name")
 }
 
-// kept checks that the result is on a branch of pawl's, that the user was told how to merge it, and that nothing of theirs
-// was touched.
+// kept checks that the result is on a branch of pawl's, that the user was told how to merge it, and that nothing of
+// theirs was touched.
 func (u *user) kept(a answer, base, head string) view.Result {
 	u.t.Helper()
 	st := u.state("IDLE")
@@ -375,7 +378,8 @@ func (u *user) kept(a answer, base, head string) view.Result {
 	if at := u.git("rev-parse", "HEAD"); at != head {
 		u.t.Errorf("HEAD moved to %s, was %s", at, head)
 	}
-	if !strings.Contains(a.out, st.Last.Branch) || !strings.Contains(a.out, "git merge") && !strings.Contains(a.out, "git switch") && !strings.Contains(a.out, "git cherry-pick") {
+	if !strings.Contains(a.out, st.Last.Branch) || !strings.Contains(a.out, "git merge") &&
+		!strings.Contains(a.out, "git switch") && !strings.Contains(a.out, "git cherry-pick") {
 		u.t.Errorf("the user is not told how to merge:\n%s", a.out)
 	}
 	u.landedTree(st.Last.Branch, base)
@@ -406,7 +410,8 @@ func TestModule_MovedBranchIsKept(t *testing.T) {
 	t.Parallel()
 	u := newUser(t).module().repository()
 	base := u.git("rev-parse", "HEAD")
-	p := u.start("run", "--plan", u.renaming(right, step("s3", call("run_terminal_cmd", map[string]any{"command": "sleep 2"}))), "--yes")
+	p := u.start("run", "--plan", u.renaming(right,
+		step("s3", call("run_terminal_cmd", map[string]any{"command": "sleep 2"}))), "--yes")
 	u.doing("run_terminal_cmd")
 	u.write("README.md", "meanwhile\n")
 	u.git("commit", "-qam", "meanwhile")
@@ -518,10 +523,12 @@ func TestModule_WrongEditInPlaceIsRolledBack(t *testing.T) {
 	}
 	u.write("notes.txt", "edited after the block\n")
 	u.write("brand new.txt", "made after the block\n")
-	want := strings.Replace(before, `"notes.txt" 0600 "mine\n"`, `"notes.txt" 0600 "edited after the block\n"`, 1) + "\n" + `"brand new.txt" 0644 "made after the block\n"`
+	want := strings.Replace(before, `"notes.txt" 0600 "mine\n"`, `"notes.txt" 0600 "edited after the block\n"`, 1) +
+		"\n" + `"brand new.txt" 0644 "made after the block\n"`
 	want = sorted(want)
 	u.rolledBack(want)
-	if now := u.git("status", "--porcelain", "-z"); now != strings.Replace(status, "?? crlf.txt\x00", "?? brand new.txt\x00?? crlf.txt\x00", 1) || u.git("rev-parse", "HEAD") != head {
+	if now := u.git("status", "--porcelain", "-z"); now != strings.Replace(status, "?? crlf.txt\x00",
+		"?? brand new.txt\x00?? crlf.txt\x00", 1) || u.git("rev-parse", "HEAD") != head {
 		t.Errorf("git status was %q, is %q", status, now)
 	}
 }

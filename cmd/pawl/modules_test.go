@@ -27,22 +27,29 @@ type planted struct {
 
 var plantedBugs = []planted{
 	{
-		module: "github.com/bluekeyes/go-gitdiff", file: "gitdiff/file_header.go", function: "func parseName(s string, term byte, dropPrefix int) (name string, n int, err error) {",
-		line: "\treturn cleanName(name, dropPrefix), n, nil", bug: "\treturn cleanName(name, 0), n, nil", worse: "\treturn cleanName(name, dropPrefix+1), n, nil",
+		module: "github.com/bluekeyes/go-gitdiff", file: "gitdiff/file_header.go",
+		function: "func parseName(s string, term byte, dropPrefix int) (name string, n int, err error) {",
+		line:     "\treturn cleanName(name, dropPrefix), n, nil", bug: "\treturn cleanName(name, 0), n, nil",
+		worse: "\treturn cleanName(name, dropPrefix+1), n, nil",
 		requirement: "go test fails:\n--- FAIL: TestParseGitFileHeader (0.00s)\n    --- FAIL: TestParseGitFileHeader/fileContentChange (0.00s)\n" +
 			"        file_header_test.go:166: incorrect file\n            expected: diff --git a/dir/file.txt b/dir/file.txt\n            index 1c23fcc..40a1b33 100644\n\n" +
 			"              actual: diff --git a/a/dir/file.txt b/b/dir/file.txt\n            index 1c23fcc..40a1b33 100644\n" +
 			"    --- FAIL: TestParseGitFileHeader/deleteFile (0.00s)\n                file_header_test.go:162: unexpected error parsing git file header: gitdiff: line 4: git file header: inconsistent old filename",
 	},
 	{
-		module: "github.com/aymanbagabas/go-udiff", file: "diff.go", function: "func expandEdit(edit Edit, src string) Edit {",
-		line: "\t\t\tedit.End = end + nl + 1 // extend beyond \\n", bug: "\t\t\tedit.End = end + nl // extend beyond \\n", worse: "\t\t\tedit.End = end + nl - 1 // extend beyond \\n",
+		module: "github.com/aymanbagabas/go-udiff", file: "diff.go",
+		function: "func expandEdit(edit Edit, src string) Edit {",
+		line:     "\t\t\tedit.End = end + nl + 1 // extend beyond \\n",
+		bug:      "\t\t\tedit.End = end + nl // extend beyond \\n",
+		worse:    "\t\t\tedit.End = end + nl - 1 // extend beyond \\n",
 		requirement: "go test fails:\n--- FAIL: TestLineEdits (0.00s)\n    --- FAIL: TestLineEdits/delete_rune (0.00s)\n        diff_test.go:106: in=<<groat\n            >>\n" +
 			"            out=<<goat\n            >>\n            raw  edits=[{Start:1,End:2,New:\"\"}]\n            line edits=[{Start:0,End:5,New:\"goat\"}]\n            want: [{Start:0,End:6,New:\"goat\\n\"}]",
 	},
 	{
-		module: "github.com/dustin/go-humanize", file: "times.go", function: "func CustomRelTime(a, b time.Time, albl, blbl string, magnitudes []RelTimeMagnitude) string {",
-		line: "\t\t\t\targs = append(args, diff/mag.DivBy)", bug: "\t\t\t\targs = append(args, diff/mag.D)", worse: "\t\t\t\targs = append(args, mag.DivBy)",
+		module: "github.com/dustin/go-humanize", file: "times.go",
+		function: "func CustomRelTime(a, b time.Time, albl, blbl string, magnitudes []RelTimeMagnitude) string {",
+		line:     "\t\t\t\targs = append(args, diff/mag.DivBy)", bug: "\t\t\t\targs = append(args, diff/mag.D)",
+		worse: "\t\t\t\targs = append(args, mag.DivBy)",
 		requirement: "go test fails:\n--- FAIL: TestPast (0.00s)\n    common_test.go:14: On 12 seconds ago, expected '12 seconds ago', but got '0 seconds ago'\n" +
 			"    common_test.go:14: On 2 hours ago, expected '2 hours ago', but got '0 hours ago'",
 	},
@@ -52,8 +59,8 @@ var plantedBugs = []planted{
 const planOfTests = `{"goal":"mend the failing test","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Mend it","intent":"The test must pass"}],` +
 	`"verification":{"mode":"custom","commands":["go vet ./...","go test ./..."],"required":true,"stop_on_fail":true}}`
 
-// TestModulesAreMended has a model mend a planted bug in public modules at its second attempt. What pawl tells the model of
-// the code must contain the faulty function early enough.
+// TestModulesAreMended has a model mend a planted bug in public modules at its second attempt. What pawl tells the
+// model of the code must contain the faulty function early enough.
 func TestModulesAreMended(t *testing.T) {
 	t.Parallel()
 	for _, p := range plantedBugs {
@@ -74,10 +81,12 @@ func TestModulesAreMended(t *testing.T) {
 			script.JSON["plan"] = json.RawMessage(planOfTests)
 			srv := u.modelled("openai", script)
 			a := u.must(0, "run", p.requirement, "--yes", "--json")
-			if u.read(p.file) != right || u.git("rev-list", "--count", "HEAD") != "2" || u.git("diff", "--name-only", "HEAD^") != p.file || u.git("status", "--porcelain") != "" {
+			if u.read(p.file) != right || u.git("rev-list", "--count", "HEAD") != "2" ||
+				u.git("diff", "--name-only", "HEAD^") != p.file || u.git("status", "--porcelain") != "" {
 				t.Errorf("the result did not land: %v", a)
 			}
-			if got := strings.Join(u.states(), " "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
+			if got := strings.Join(u.states(),
+				" "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
 				t.Errorf("states %s", got)
 			}
 			u.shows(p, srv)
@@ -111,7 +120,8 @@ func (u *user) shows(p planted, srv *modeltest.Server) {
 	bytes := 0
 	i := slices.IndexFunc(pack.Snippets, func(c effect.CodeSnippet) bool {
 		bytes += len(c.Content)
-		return c.Path == filepath.ToSlash(p.file) && strings.Contains(c.Content, p.function) && strings.Contains(c.Content, p.bug)
+		return c.Path == filepath.ToSlash(p.file) && strings.Contains(c.Content, p.function) &&
+			strings.Contains(c.Content, p.bug)
 	})
 	if i < 0 || bytes/4 > early {
 		var all []string
@@ -119,11 +129,13 @@ func (u *user) shows(p planted, srv *modeltest.Server) {
 			first, _, _ := strings.Cut(c.Content, "\n")
 			all = append(all, c.Path+" "+first)
 		}
-		u.t.Errorf("%s is not in the first %d tokens of the pack: snippet %d, %d tokens, of\n%s", p.function, early, i, bytes/4, strings.Join(all, "\n"))
+		u.t.Errorf("%s is not in the first %d tokens of the pack: snippet %d, %d tokens, of\n%s", p.function, early, i,
+			bytes/4, strings.Join(all, "\n"))
 		return
 	}
 	u.t.Logf("%s is in snippet %d of %d, within the first %d tokens", p.function, i+1, len(pack.Snippets), bytes/4)
-	if !slices.ContainsFunc(srv.Requests(), func(r modeltest.Request) bool { return strings.Contains(r.Body, p.function) }) {
+	if !slices.ContainsFunc(srv.Requests(),
+		func(r modeltest.Request) bool { return strings.Contains(r.Body, p.function) }) {
 		u.t.Error("the model was not shown the function")
 	}
 }

@@ -18,7 +18,8 @@ func registry(t *testing.T) (url string, asked func() string) {
 	t.Helper()
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
-	for name, text := range map[string]string{"go.mod": "module example.com/dep\n\ngo 1.20\n", "dep.go": "package dep\n\nconst Word = \"fetched\"\n"} {
+	for name, text := range map[string]string{"go.mod": "module example.com/dep\n\ngo 1.20\n",
+		"dep.go": "package dep\n\nconst Word = \"fetched\"\n"} {
 		f, err := z.Create("example.com/dep@v1.0.0/" + name)
 		if err == nil {
 			_, err = f.Write([]byte(text))
@@ -31,7 +32,8 @@ func registry(t *testing.T) (url string, asked func() string) {
 		t.Fatal(err)
 	}
 	files := map[string]string{
-		"list": "v1.0.0\n", "v1.0.0.info": `{"Version":"v1.0.0"}`, "v1.0.0.mod": "module example.com/dep\n\ngo 1.20\n", "v1.0.0.zip": archive.String(),
+		"list": "v1.0.0\n", "v1.0.0.info": `{"Version":"v1.0.0"}`, "v1.0.0.mod": "module example.com/dep\n\ngo 1.20\n",
+		"v1.0.0.zip": archive.String(),
 	}
 	var mu sync.Mutex
 	var seen []string
@@ -72,8 +74,8 @@ risk_level: low
 `
 }
 
-// TestDependenciesAreFetchedThroughTheGrant goes the whole way: the plan names the registry, one command fetches from it, and
-// the checks, which have no network, find what was fetched.
+// TestDependenciesAreFetchedThroughTheGrant goes the whole way: the plan names the registry, one command fetches from
+// it, and the checks, which have no network, find what was fetched.
 func TestDependenciesAreFetchedThroughTheGrant(t *testing.T) {
 	t.Parallel()
 	url, asked := registry(t)
@@ -108,7 +110,8 @@ func TestDependenciesAreFetchedThroughTheGrant(t *testing.T) {
 	t.Run("named and asked for", func(t *testing.T) {
 		u := scene(t)
 		u.must(9, "run", "--plan", u.plan(fetching("network: [go]", ", network: true")))
-		if a := u.must(0, "plan", "show"); !strings.Contains(a.out, "NETWORK go: calls that ask for it may connect to "+strings.TrimPrefix(url, "http://")) {
+		if a := u.must(0, "plan", "show"); !strings.Contains(a.out, "NETWORK go: calls that ask for it may connect to "+
+			strings.TrimPrefix(url, "http://")) {
 			t.Errorf("%v", a)
 		}
 		u.must(0, "approve", "--yes")

@@ -18,8 +18,8 @@ import (
 	"pawl/face/cli/orders"
 )
 
-// TestKilledOrders kills commands that are no flow at many moments of their lives. Whatever is found then, giving the command
-// again ends in the same state as if nothing had happened, and nothing of it is done twice.
+// TestKilledOrders kills commands that are no flow at many moments of their lives. Whatever is found then, giving the
+// command again ends in the same state as if nothing had happened, and nothing of it is done twice.
 func TestKilledOrders(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -33,18 +33,21 @@ func TestKilledOrders(t *testing.T) {
 				u.t.Errorf("CHANGELOG:\n%s", log)
 			}
 		}},
-		"commit": {func(u *user) { u.write("a.txt", "two\n"); u.write("new.txt", "n\n") }, []string{"commit", "feat: x", "--yes"}, func(u *user) {
-			if n := u.git("rev-list", "--count", "HEAD"); n != "2" || u.git("status", "--porcelain") != "" {
-				u.t.Errorf("%s commits; %s", n, u.git("status", "--porcelain"))
-			}
-		}},
+		"commit": {func(u *user) { u.write("a.txt", "two\n"); u.write("new.txt", "n\n") },
+			[]string{"commit", "feat: x", "--yes"}, func(u *user) {
+				if n := u.git("rev-list", "--count", "HEAD"); n != "2" || u.git("status", "--porcelain") != "" {
+					u.t.Errorf("%s commits; %s", n, u.git("status", "--porcelain"))
+				}
+			}},
 		"rollback": {func(u *user) {
 			u.git("tag", "base")
 			u.write("a.txt", "two\n")
 			u.git("commit", "-q", "-a", "-m", "second")
 		}, []string{"rollback", "base", "--yes"}, func(u *user) {
-			if u.read("a.txt") != "one\n" || u.git("status", "--porcelain") != "" || u.git("rev-list", "--count", "HEAD") != "3" {
-				u.t.Errorf("a.txt is %q, %s commits; %s", u.read("a.txt"), u.git("rev-list", "--count", "HEAD"), u.git("status", "--porcelain"))
+			if u.read("a.txt") != "one\n" || u.git("status", "--porcelain") != "" ||
+				u.git("rev-list", "--count", "HEAD") != "3" {
+				u.t.Errorf("a.txt is %q, %s commits; %s", u.read("a.txt"), u.git("rev-list", "--count", "HEAD"),
+					u.git("status", "--porcelain"))
 			}
 			if log := u.read(".pawl/CHANGELOG.md"); strings.Count(log, "### Rolled back") != 1 {
 				u.t.Errorf("CHANGELOG:\n%s", log)
@@ -55,7 +58,8 @@ func TestKilledOrders(t *testing.T) {
 			u.write(".pawl/plan/202602081201_b/tasks.md", "- [ ] 1.1 b\n")
 		}, []string{"clean", "--all"}, func(u *user) {
 			for _, p := range []string{"202602081200_a", "202602081201_b"} {
-				if u.read(".pawl/archive/2026-02/"+p+"/tasks.md") == "" || strings.Count(u.read(".pawl/archive/_index.md"), p[13:]+"]") != 1 {
+				if u.read(".pawl/archive/2026-02/"+p+"/tasks.md") == "" ||
+					strings.Count(u.read(".pawl/archive/_index.md"), p[13:]+"]") != 1 {
 					u.t.Errorf("%s is not in the archive once:\n%s", p, u.read(".pawl/archive/_index.md"))
 				}
 			}
@@ -102,10 +106,12 @@ func TestKilledOrders(t *testing.T) {
 func (u *user) at(answers string, args ...string) (code int, shown string) {
 	u.t.Helper()
 	var out bytes.Buffer
-	std := cli.Streams{In: strings.NewReader(answers), Out: &out, Err: &out, TTY: true, Width: 100, Dir: u.dir, Env: func(name string) string {
-		return map[string]string{"USER": "ada", "LANG": "C.UTF-8", "NO_COLOR": "1"}[name]
-	}}
-	code = cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, "state")}, std, args, orders.Entries()...)
+	std := cli.Streams{In: strings.NewReader(answers), Out: &out, Err: &out, TTY: true, Width: 100, Dir: u.dir,
+		Env: func(name string) string {
+			return map[string]string{"USER": "ada", "LANG": "C.UTF-8", "NO_COLOR": "1"}[name]
+		}}
+	code = cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, "state")}, std, args,
+		orders.Entries()...)
 	return code, out.String()
 }
 
@@ -127,15 +133,23 @@ func TestOrdersAsk(t *testing.T) {
 	}{
 		{"3\n", []string{"init"}, 0, []string{"There is a knowledge base already", "Nothing was changed"}, nil},
 		{"\n", []string{"init"}, 0, []string{"[1] bring it up to date", "says what the code says"}, nil},
-		{"n\n", []string{"clean"}, 0, []string{"202602081200_p0", "Nothing was changed"}, func() bool { return u.read(".pawl/archive/_index.md") == "" }},
-		{"9\nx\n1, 3\n", []string{"clean"}, 0, []string{"archived: .pawl/archive/2026-02/202602081200_p0", "202602081202_p2"}, func() bool {
-			return u.read(".pawl/plan/202602081201_p1/tasks.md") != "" && u.read(".pawl/plan/202602081200_p0/tasks.md") == ""
+		{"n\n", []string{"clean"}, 0, []string{"202602081200_p0", "Nothing was changed"},
+			func() bool { return u.read(".pawl/archive/_index.md") == "" }},
+		{"9\nx\n1, 3\n", []string{"clean"}, 0, []string{"archived: .pawl/archive/2026-02/202602081200_p0",
+			"202602081202_p2"}, func() bool {
+			return u.read(".pawl/plan/202602081201_p1/tasks.md") != "" &&
+				u.read(".pawl/plan/202602081200_p0/tasks.md") == ""
 		}},
-		{"c\n", []string{"commit"}, 5, []string{"docs: update a.txt", "[p] commit and push main", "Nothing was changed"}, func() bool { return u.git("rev-parse", "HEAD") == head }},
-		{"", []string{"commit"}, 5, []string{"Nothing was changed"}, func() bool { return u.git("rev-parse", "HEAD") == head }},
-		{"l\n", []string{"commit", "fix: mend"}, 0, []string{"🐞 fix: mend"}, func() bool { return u.git("rev-parse", "HEAD~1") == head }},
-		{"n\n", []string{"rollback", head}, 5, []string{"EHRB", "Go back?", "Nothing was changed"}, func() bool { return u.read("a.txt") == "two\n" }},
-		{"yes\n", []string{"rollback", head}, 0, []string{"is as it was at", "git finds nothing"}, func() bool { return u.read("a.txt") == "one\n" }},
+		{"c\n", []string{"commit"}, 5, []string{"docs: update a.txt", "[p] commit and push main",
+			"Nothing was changed"}, func() bool { return u.git("rev-parse", "HEAD") == head }},
+		{"", []string{"commit"}, 5, []string{"Nothing was changed"},
+			func() bool { return u.git("rev-parse", "HEAD") == head }},
+		{"l\n", []string{"commit", "fix: mend"}, 0, []string{"🐞 fix: mend"},
+			func() bool { return u.git("rev-parse", "HEAD~1") == head }},
+		{"n\n", []string{"rollback", head}, 5, []string{"EHRB", "Go back?", "Nothing was changed"},
+			func() bool { return u.read("a.txt") == "two\n" }},
+		{"yes\n", []string{"rollback", head}, 0, []string{"is as it was at", "git finds nothing"},
+			func() bool { return u.read("a.txt") == "one\n" }},
 		{"a\n", []string{"review"}, 0, []string{"What is to be reviewed?", "nothing found"}, nil},
 		{"", []string{"test"}, 2, []string{"Which command tests the project?"}, nil},
 	} {
@@ -167,11 +181,13 @@ func TestOrdersByName(t *testing.T) {
 		var out bytes.Buffer
 		std := cli.Streams{Out: &out, Err: &out, Dir: u.dir, Env: func(string) string { return "" }}
 		say := cli.Entry{Name: cli.Say, Group: "work", Build: func(a *cli.App) *cobra.Command {
-			return &cobra.Command{Use: cli.Say, Args: cobra.ArbitraryArgs, RunE: func(c *cobra.Command, args []string) error {
-				return orders.Run(c.Context(), a, args[0], strings.Join(args[1:], " "))
-			}}
+			return &cobra.Command{Use: cli.Say, Args: cobra.ArbitraryArgs,
+				RunE: func(c *cobra.Command, args []string) error {
+					return orders.Run(c.Context(), a, args[0], strings.Join(args[1:], " "))
+				}}
 		}}
-		code := cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, "state")}, std, append([]string{"--lang", lang}, command...), append(orders.Entries(), say)...)
+		code := cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, "state")}, std,
+			append([]string{"--lang", lang}, command...), append(orders.Entries(), say)...)
 		return fmt.Sprintf("%s\nexit status %d", out.String(), code)
 	}
 	for _, c := range []struct {
@@ -197,19 +213,21 @@ func TestOrdersByName(t *testing.T) {
 	}
 }
 
-// What stands behind the name of a command is a command line of its own: its flags, the global ones included, mean what they
-// mean in `pawl NAME`, and what it prints is the same.
+// What stands behind the name of a command is a command line of its own: its flags, the global ones included, mean what
+// they mean in `pawl NAME`, and what it prints is the same.
 func TestOrdersByNameTakeFlags(t *testing.T) {
 	t.Parallel()
 	u := small(t)
 	u.must(0, "init", "--bare")
 	u.write("a.txt", "two\n")
 	for _, line := range []string{
-		"commit --help", "commit --lang zh-CN --help", "commit --json", "commit --nosuch", "rollback --list --json", "rollback --lsit --lang zh-CN", "review --json a.txt",
+		"commit --help", "commit --lang zh-CN --help", "commit --json", "commit --nosuch", "rollback --list --json",
+		"rollback --lsit --lang zh-CN", "review --json a.txt",
 		"clean one two --all --json", "rollback nosuch --json",
 	} {
 		got, want := u.pawl("~"+line), u.pawl(strings.Fields(line)...)
-		if trace := regexp.MustCompile(`"trace":"[^"]*"`); trace.ReplaceAllString(got.String(), "") != trace.ReplaceAllString(want.String(), "") || want.out+want.err == "" {
+		if trace := regexp.MustCompile(`"trace":"[^"]*"`); trace.ReplaceAllString(got.String(),
+			"") != trace.ReplaceAllString(want.String(), "") || want.out+want.err == "" {
 			t.Errorf("pawl '~%s':\n%v\npawl %s:\n%v", line, got, line, want)
 		}
 	}
@@ -241,7 +259,8 @@ func TestOrdersWriteInTheLanguageOfDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		log := u.read(".pawl/CHANGELOG.md")
-		for what, pair := range map[string][2]string{"CHANGELOG": {log, want[0]}, "CHANGELOG of the rollback": {log, want[1]}, "commit": {u.git("log", "-1", "--format=%B"), want[2]}, "package": {string(proposal), want[3]}} {
+		for what, pair := range map[string][2]string{"CHANGELOG": {log, want[0]}, "CHANGELOG of the rollback": {log,
+			want[1]}, "commit": {u.git("log", "-1", "--format=%B"), want[2]}, "package": {string(proposal), want[3]}} {
 			if !strings.Contains(pair[0], pair[1]) {
 				t.Errorf("%s, %s: %q is not in\n%s", lang, what, pair[1], pair[0])
 			}
@@ -255,7 +274,8 @@ func TestCommitAsksWithTheAddress(t *testing.T) {
 	u := small(t)
 	u.must(0, "init", "--bare")
 	u.write("a.txt", "two\n")
-	if _, shown := u.at("c\n", "commit"); strings.Contains(shown, "origin") || !strings.Contains(shown, "[p] commit and push main\n") {
+	if _, shown := u.at("c\n", "commit"); strings.Contains(shown, "origin") ||
+		!strings.Contains(shown, "[p] commit and push main\n") {
 		t.Errorf("without a remote:\n%s", shown)
 	}
 	if code, shown := u.at("p\n", "commit"); code != 3 || u.git("rev-list", "--count", "HEAD") != "1" {
@@ -272,7 +292,8 @@ func TestCommitAsksWithTheAddress(t *testing.T) {
 		t.Errorf("%v", a)
 	}
 	u.git("remote", "set-url", "origin", "https://ada:secret@localhost/x.git")
-	if _, shown := u.at("c\n", "commit"); strings.Contains(shown, "secret") || !strings.Contains(shown, "origin (https://localhost/x.git)") {
+	if _, shown := u.at("c\n", "commit"); strings.Contains(shown, "secret") ||
+		!strings.Contains(shown, "origin (https://localhost/x.git)") {
 		t.Errorf("credentials:\n%s", shown)
 	}
 	if got := u.git("--git-dir", there, "for-each-ref"); got != "" {
@@ -313,8 +334,9 @@ func TestEditedMessageIsKept(t *testing.T) {
 		"nothing written":    {`exit 1`, "e\n", 12, ""},
 		"the editor fails":   {`printf 'fix: mine\n' > "$1"; exit 1`, "e\n", 12, "fix: mine\n"},
 		"nowhere to push to": {`printf 'fix: mine\n' > "$1"`, "e\np\n", 3, "fix: mine\n"},
-		"changed meanwhile":  {`printf 'fix: mine\n' > "$1"; echo three > a.txt; rm .git/HEAD`, "e\nl\n", -1, "fix: mine\n"},
-		"too large":          {`head -c 70000 /dev/zero | tr '\0' x > "$1"`, "e\n", 13, strings.Repeat("x", 70000)},
+		"changed meanwhile": {`printf 'fix: mine\n' > "$1"; echo three > a.txt; rm .git/HEAD`, "e\nl\n", -1,
+			"fix: mine\n"},
+		"too large": {`head -c 70000 /dev/zero | tr '\0' x > "$1"`, "e\n", 13, strings.Repeat("x", 70000)},
 	} {
 		u := small(t)
 		u.must(0, "init", "--bare")

@@ -12,20 +12,23 @@ import (
 	"pawl/face/cli"
 )
 
-// audience tells whether somebody still reads the standard output. A reader that goes away, as head does after its lines,
-// would otherwise end pawl by a signal in the middle of its work, and everything that the work has to clear away would stay.
+// audience tells whether somebody still reads the standard output. A reader that goes away, as head does after its
+// lines, would otherwise end pawl by a signal in the middle of its work, and everything that the work has to clear away
+// would stay.
 type audience struct{ gone atomic.Bool }
 
 // attend hands a command's output through, and returns a context that ends when a line of it finds no reader.
 func (a *audience) attend(ctx context.Context, s *cli.Streams) (context.Context, context.CancelFunc) {
 	ctx, leave := context.WithCancel(ctx)
-	// The signal of a broken pipe is taken, so that the write fails instead; which write it was, the signal does not tell.
+	// The signal of a broken pipe is taken, so that the write fails instead; which write it was, the signal does not
+	// tell.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	s.Out, s.Err = answers{a, s.Out, leave}, remarks{a, s.Err}
 	return ctx, leave
 }
 
-// status is the exit status of a command that ended with code: that of a process that the signal ended where nobody reads.
+// status is the exit status of a command that ended with code: that of a process that the signal ended where nobody
+// reads.
 func (a *audience) status(code int) int {
 	if a.gone.Load() {
 		return 128 + int(syscall.SIGPIPE)
@@ -50,7 +53,8 @@ func (t answers) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// remarks is the standard error. A pipeline whose reader had enough has not failed, so nothing is remarked any more then.
+// remarks is the standard error. A pipeline whose reader had enough has not failed, so nothing is remarked any more
+// then.
 type remarks struct {
 	*audience
 	to io.Writer

@@ -33,12 +33,16 @@ func TestOutputThatFails(t *testing.T) {
 		say  string
 		args []string
 	}{
-		{unchanged, []string{"status"}}, {unchanged, []string{"status", "--json"}}, {unchanged, []string{"version"}}, {unchanged, []string{"help"}},
+		{unchanged, []string{"status"}}, {unchanged, []string{"status", "--json"}}, {unchanged, []string{"version"}},
+		{unchanged, []string{"help"}},
 		{unchanged, []string{"audit", "export"}}, {unchanged, []string{"issue", "list"}},
-		{"ISS-2 is added", []string{"issue", "add", "second"}}, {"ISS-3 is added", []string{"issue", "add", "third", "--json"}},
-		{stands, []string{"issue", "edit", "ISS-3", "--title", "else"}}, {stands, []string{"run", "--plan", plan, "--yes", "--json"}},
+		{"ISS-2 is added", []string{"issue", "add", "second"}}, {"ISS-3 is added",
+			[]string{"issue", "add", "third", "--json"}},
+		{stands, []string{"issue", "edit", "ISS-3", "--title", "else"}}, {stands,
+			[]string{"run", "--plan", plan, "--yes", "--json"}},
 	} {
-		if a := u.into(full, c.args...); a.code != 10 || !strings.Contains(a.err, c.say) || strings.Contains(a.err, "internal") || strings.Contains(a.err, "Usage") {
+		if a := u.into(full, c.args...); a.code != 10 || !strings.Contains(a.err, c.say) ||
+			strings.Contains(a.err, "internal") || strings.Contains(a.err, "Usage") {
 			t.Errorf("pawl %s: %v", strings.Join(c.args, " "), a)
 		}
 	}

@@ -39,8 +39,8 @@ func (u *user) moved(name string) *user {
 	return u.in(u.beside(name))
 }
 
-// copied copies the user's folder as cp -a does, with put for each file. What is gone by the time that its turn comes is not in the
-// copy.
+// copied copies the user's folder as cp -a does, with put for each file. What is gone by the time that its turn comes
+// is not in the copy.
 func (u *user) copied(name string, put func(from, to string, info fs.FileInfo) error) *user {
 	u.t.Helper()
 	to := u.beside(name)
@@ -143,7 +143,8 @@ func TestCopy_AtRest(t *testing.T) {
 		t.Errorf("the newest commit of the copy is %q", got)
 	}
 	if c.read("made.txt") != "" || u.git("rev-parse", "HEAD") != head {
-		t.Errorf("made.txt is %q in the copy, and the original is at %s, was %s", c.read("made.txt"), u.git("rev-parse", "HEAD"), head)
+		t.Errorf("made.txt is %q in the copy, and the original is at %s, was %s", c.read("made.txt"),
+			u.git("rev-parse", "HEAD"), head)
 	}
 	same(t, "the original", before, gittest.Tree(t, u.dir))
 	c.silent(c.must(0, "status"))
@@ -155,8 +156,8 @@ func TestCopy_AtRest(t *testing.T) {
 	u.quiet()
 }
 
-// TestCopy_AtWork: work that was under way when a workspace was copied is stopped in the copy, which says so; the original goes
-// on with it as if there were no copy.
+// TestCopy_AtWork: work that was under way when a workspace was copied is stopped in the copy, which says so; the
+// original goes on with it as if there were no copy.
 func TestCopy_AtWork(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(c *user){
@@ -166,7 +167,8 @@ func TestCopy_AtWork(t *testing.T) {
 		"fix": func(c *user) {
 			c.must(0, "fix", "-m", "go on here")
 			if c.read("made.txt") != "made\n" || c.git("rev-list", "--count", "HEAD") != "2" {
-				t.Errorf("the copy has %s commits and made.txt %q", c.git("rev-list", "--count", "HEAD"), c.read("made.txt"))
+				t.Errorf("the copy has %s commits and made.txt %q", c.git("rev-list", "--count", "HEAD"),
+					c.read("made.txt"))
 			}
 		},
 	} {
@@ -258,7 +260,8 @@ func TestMove_WhileItRuns(t *testing.T) {
 	m.quiet()
 }
 
-// TestPlace_OtherNames: by whatever name a workspace is entered, and whatever is restored over it, it is the same place.
+// TestPlace_OtherNames: by whatever name a workspace is entered, and whatever is restored over it, it is the same
+// place.
 func TestPlace_OtherNames(t *testing.T) {
 	t.Parallel()
 	u := settled(t)
@@ -292,8 +295,8 @@ func TestCopy_WithOneStore(t *testing.T) {
 	u.must(0, "undo")
 }
 
-// TestCopy_OfAWorktree: a copy of a linked worktree has the branch of the original, so that nothing may be done in it; one that
-// was moved goes on.
+// TestCopy_OfAWorktree: a copy of a linked worktree has the branch of the original, so that nothing may be done in it;
+// one that was moved goes on.
 func TestCopy_OfAWorktree(t *testing.T) {
 	t.Parallel()
 	main := settled(t)
@@ -314,8 +317,8 @@ func TestCopy_OfAWorktree(t *testing.T) {
 	}
 }
 
-// TestCopy_OfABoardAtWork: the issue that is worked on goes on over there, is stopped in the copy, and can be ended there; those
-// that wait are worked on in each.
+// TestCopy_OfABoardAtWork: the issue that is worked on goes on over there, is stopped in the copy, and can be ended
+// there; those that wait are worked on in each.
 func TestCopy_OfABoardAtWork(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)

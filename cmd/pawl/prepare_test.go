@@ -37,7 +37,8 @@ func newNPMRegistry(t *testing.T) *npmRegistry {
 	z := gzip.NewWriter(&archive)
 	w := tar.NewWriter(z)
 	manifest := `{"name":"is-odd","version":"1.0.0","main":"index.js","scripts":{"postinstall":"echo ran > ran.txt"}}`
-	for name, text := range map[string]string{"package/package.json": manifest, "package/index.js": "module.exports = n => n % 2 === 1\n"} {
+	for name, text := range map[string]string{"package/package.json": manifest,
+		"package/index.js": "module.exports = n => n % 2 === 1\n"} {
 		err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg})
 		if err == nil {
 			_, err = w.Write([]byte(text))
@@ -102,21 +103,23 @@ func unfilled(t *testing.T, r *npmRegistry) *user {
 	u.write("test.js", "if (!require('is-odd')(3)) process.exit(1)\n")
 	u.write(".gitignore", "node_modules\n")
 	u.repository()
-	if err := os.WriteFile(filepath.Join(u.home, ".npmrc"), []byte("registry="+r.URL+"/\nfetch-retries=0\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(u.home, ".npmrc"), []byte("registry="+r.URL+"/\nfetch-retries=0\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	return u
 }
 
-// TestMissingDependenciesArePrepared goes the whole way: a run stops for want of packages and says what to do, the packages are
-// fetched from the registry of the user's settings, the run goes on, and the next one finds them.
+// TestMissingDependenciesArePrepared goes the whole way: a run stops for want of packages and says what to do, the
+// packages are fetched from the registry of the user's settings, the run goes on, and the next one finds them.
 func TestMissingDependenciesArePrepared(t *testing.T) {
 	t.Parallel()
 	r := newNPMRegistry(t)
 	u := unfilled(t, r)
 	a := u.must(8, "run", "--plan", u.checked([]string{"npm test"}, noted()), "--yes")
 	u.says(a, "pawl prepare", "node_modules")
-	if a := u.must(9, "prepare"); r.requests() != 0 || !strings.Contains(a.out, "package-lock.json") || !strings.Contains(a.err, "--yes") {
+	if a := u.must(9, "prepare"); r.requests() != 0 || !strings.Contains(a.out, "package-lock.json") ||
+		!strings.Contains(a.err, "--yes") {
 		t.Errorf("nobody said yes: %v", a)
 	}
 	a = u.must(0, "prepare", "--yes")
@@ -154,7 +157,8 @@ func TestMissingDependenciesArePrepared(t *testing.T) {
 	u.quiet()
 }
 
-// TestARunFetchesWhatIsMissing tells of missing packages before anything is planned, and fetches them when it was asked for.
+// TestARunFetchesWhatIsMissing tells of missing packages before anything is planned, and fetches them when it was asked
+// for.
 func TestARunFetchesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	r := newNPMRegistry(t)
@@ -211,7 +215,8 @@ func TestPrepareFailsWithAReason(t *testing.T) {
 	u.write("package.json", `{"name":"app","version":"1.0.0","dependencies":{"is-odd":"2.0.0"}}`)
 	fails("out of step", "does not fit", 13, u)
 	away := unfilled(t, r)
-	if err := os.WriteFile(filepath.Join(away.home, ".npmrc"), []byte("registry=http://127.0.0.1:1/\nfetch-retries=0\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(away.home, ".npmrc"),
+		[]byte("registry=http://127.0.0.1:1/\nfetch-retries=0\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	fails("nobody there", "does not answer", 10, away)
@@ -242,12 +247,14 @@ func TestPrepareIsCutOff(t *testing.T) {
 	u := unfilled(t, r)
 	r.answers(0, time.Minute)
 	p := u.start("prepare", "--yes")
-	for end := time.Now().Add(patience); r.requests() == 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); r.requests() == 0 &&
+		time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 	}
 	p.kill()
 	r.answers(0, 0)
 	a := u.must(0, "prepare", "--yes")
-	if set := globbed(t, filepath.Join(u.dir, ".pawl", "cache", "deps", "npm-*")); !strings.Contains(u.read(strings.TrimPrefix(set, u.dir)+"/ready.json"), "is-odd") {
+	if set := globbed(t, filepath.Join(u.dir, ".pawl", "cache", "deps",
+		"npm-*")); !strings.Contains(u.read(strings.TrimPrefix(set, u.dir)+"/ready.json"), "is-odd") {
 		t.Errorf("nothing is ready: %v", a)
 	}
 	u.must(0, "audit", "verify")

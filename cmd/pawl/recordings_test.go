@@ -171,7 +171,8 @@ func TestRecordedDecisionAltered(t *testing.T) {
 		u.recorded(1, slices.Concat(all...))
 		a := u.must(6, "replay", "1", "--json")
 		var r replayed
-		if err := json.Unmarshal([]byte(a.out), &r); err != nil || len(r.Differences) != 1 || r.Differences[0].Line != at+1 {
+		if err := json.Unmarshal([]byte(a.out), &r); err != nil || len(r.Differences) != 1 ||
+			r.Differences[0].Line != at+1 {
 			t.Errorf("%s: line %d, %v", name, at+1, a)
 		}
 		all[at] = altered(t, line, false)
@@ -228,7 +229,8 @@ func TestRecordedStore(t *testing.T) {
 func (u *user) configured(settings string) {
 	u.t.Helper()
 	dir := filepath.Join(u.home, ".config", "pawl")
-	err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(settings), 0o644))
+	err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(settings),
+		0o644))
 	if err != nil {
 		u.t.Fatal(err)
 	}

@@ -49,7 +49,8 @@ func TestReplayWithoutAModel(t *testing.T) {
 	if a := u.must(0, "replay", "RUN-1"); !strings.Contains(a.out, "all would be the same") {
 		t.Errorf("%v", a)
 	}
-	if r := decode[replayed](u, "replay", "1"); r.Run != "RUN-1" || r.Decisions < 30 || r.Lost != 0 || len(r.Differences) != 0 {
+	if r := decode[replayed](u, "replay", "1"); r.Run != "RUN-1" || r.Decisions < 30 || r.Lost != 0 ||
+		len(r.Differences) != 0 {
 		t.Errorf("%+v", r)
 	}
 	// The next run is not recorded, and the recording is no part of the user's files.
@@ -104,8 +105,8 @@ func TestReplayShowsWhatSettingsChange(t *testing.T) {
 	}
 }
 
-// TestExchangesStandForTheModel makes a recorded run again from its exchanges alone. No check fails in it: what failing tests say
-// of their time would be part of the next request.
+// TestExchangesStandForTheModel makes a recorded run again from its exchanges alone. No check fails in it: what failing
+// tests say of their time would be part of the next request.
 func TestExchangesStandForTheModel(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"openai", "anthropic", "gemini"} {
@@ -134,7 +135,8 @@ func TestExchangesStandForTheModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(config, bytes.ReplaceAll(text, []byte(srv.URL), []byte(stand.URL)), 0o644); err != nil {
+			if err := os.WriteFile(config, bytes.ReplaceAll(text, []byte(srv.URL), []byte(stand.URL)),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 			u.git("reset", "-q", "--hard", "HEAD~1")
@@ -168,7 +170,8 @@ func standIn(t *testing.T, u *user) (tape http.RoundTripper, left func() int, sa
 		if err := json.Unmarshal(line, &x); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, modeltest.Exchange{Path: x.Path, Request: string(x.Request), Status: x.Status, Type: "text/event-stream", Reply: x.Response})
+		all = append(all, modeltest.Exchange{Path: x.Path, Request: string(x.Request), Status: x.Status,
+			Type: "text/event-stream", Reply: x.Response})
 	}
 	tape, left = modeltest.Replay(t, all, func(x modeltest.Exchange, asked string) bool { return x.Request == asked })
 	return tape, left, len(all)

@@ -38,7 +38,8 @@ func TestScript(t *testing.T) {
 		Setup:               scriptSetup,
 		Condition:           scriptCondition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": scriptExits, "repo": scriptRepo, "keep": scriptKeep, "same": scriptSame, "poke": scriptPoke, "cut": scriptCut, "compiled": scriptCompiled,
+			"exits": scriptExits, "repo": scriptRepo, "keep": scriptKeep, "same": scriptSame, "poke": scriptPoke,
+			"cut": scriptCut, "compiled": scriptCompiled,
 		},
 	})
 }
@@ -109,8 +110,8 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 // keyLike matches what could be a key of the message catalogue.
 var keyLike = regexp.MustCompile(`[a-z]+(\.[a-z0-9_]+)+`)
 
-// slipIn returns what no person should ever be shown: escape codes in a pipe, placeholders that were not filled, and keys
-// of the catalogue instead of their text.
+// slipIn returns what no person should ever be shown: escape codes in a pipe, placeholders that were not filled, and
+// keys of the catalogue instead of their text.
 func slipIn(text string) string {
 	if i := strings.IndexByte(text, 0x1b); i >= 0 {
 		return fmt.Sprintf("an escape code: %q", text[i:min(len(text), i+20)])

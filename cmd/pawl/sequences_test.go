@@ -13,8 +13,10 @@ import (
 )
 
 // note is what the model says of the requirement of these tests: it is clear, and takes a light iteration.
-const note = `{"class":"feature","score":9,"risk":"low","dimensions":[{"name":"goal","points":3,"evidence":` + quoted + `},{"name":"criteria","points":2,"evidence":` + quoted + `},` +
-	`{"name":"scope","points":2,"evidence":` + quoted + `},{"name":"limits","points":2,"evidence":[]}],"questions":[],"factors":{"new":false,"major":false,"design":"simple","extent":"local"},"ehrb":[],"why":"clear"}`
+const note = `{"class":"feature","score":9,"risk":"low","dimensions":[{"name":"goal","points":3,"evidence":` + quoted +
+	`},{"name":"criteria","points":2,"evidence":` + quoted + `},` +
+	`{"name":"scope","points":2,"evidence":` + quoted +
+	`},{"name":"limits","points":2,"evidence":[]}],"questions":[],"factors":{"new":false,"major":false,"design":"simple","extent":"local"},"ehrb":[],"why":"clear"}`
 
 const notePlan = `{"goal":"write a note","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Write note.txt","intent":"Say hello in note.txt"}],` +
 	`"verification":{"mode":"test","commands":[],"required":true,"stop_on_fail":true}}`
@@ -23,9 +25,10 @@ const notePlan = `{"goal":"write a note","constraints":[],"risk_level":"low","st
 func notes(intake string, after time.Duration) modeltest.Script {
 	return modeltest.Script{
 		JSON: map[string]json.RawMessage{"intake": json.RawMessage(intake), "plan": json.RawMessage(notePlan)},
-		Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "done"}}}, {When: "Say hello in note.txt", Steps: []modeltest.Step{
-			{Calls: []modeltest.Call{{Write: "note.txt", Content: "hello\n"}}, Wait: after}, {Text: "done"},
-		}}},
+		Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "done"}}},
+			{When: "Say hello in note.txt", Steps: []modeltest.Step{
+				{Calls: []modeltest.Call{{Write: "note.txt", Content: "hello\n"}}, Wait: after}, {Text: "done"},
+			}}},
 	}
 }
 
@@ -41,11 +44,13 @@ func sequence(t *testing.T, s modeltest.Script) (*user, *modeltest.Server) {
 	return u, u.modelled("openai", s)
 }
 
-// stands fails unless the session and the variables of the flow are as told: session, mode, stage, path, created package.
+// stands fails unless the session and the variables of the flow are as told: session, mode, stage, path, created
+// package.
 func (u *user) stands(when, want string) {
 	u.t.Helper()
 	st := u.status()
-	if got := strings.Join([]string{string(st.State), string(st.Flow.Mode), string(st.Flow.Stage), string(st.Flow.Path), st.Flow.Package}, " "); strings.TrimSpace(got) != want {
+	if got := strings.Join([]string{string(st.State), string(st.Flow.Mode), string(st.Flow.Stage), string(st.Flow.Path),
+		st.Flow.Package}, " "); strings.TrimSpace(got) != want {
 		u.t.Errorf("%s: %s, want %s", when, strings.TrimSpace(got), want)
 	}
 }
@@ -67,7 +72,8 @@ const atRest = "IDLE INTERACTIVE"
 func (u *user) noted(commits string) {
 	u.t.Helper()
 	u.stands("at the end", atRest)
-	if n := u.git("rev-list", "--count", "HEAD"); n != commits || u.read("note.txt") != "hello\n" || u.git("status", "--porcelain") != "" {
+	if n := u.git("rev-list", "--count", "HEAD"); n != commits || u.read("note.txt") != "hello\n" ||
+		u.git("status", "--porcelain") != "" {
 		u.t.Errorf("%s commits; note.txt is %q; %s", n, u.read("note.txt"), u.git("status", "--porcelain"))
 	}
 	u.must(0, "audit", "verify")
@@ -117,7 +123,8 @@ func TestSequence1_CompletedThenExec(t *testing.T) {
 	srv.Play(notes(note, 0))
 	u.must(0, "resume")
 	u.noted("4")
-	if got := u.passed(); got != "W02 W06 W08 W13 W01 W06 W08 W10 W11 W03 W11" && got != "W02 W06 W08 W13 W01 W06 W08 W10 W11 W03 W22 W11" {
+	if got := u.passed(); got != "W02 W06 W08 W13 W01 W06 W08 W10 W11 W03 W11" &&
+		got != "W02 W06 W08 W13 W01 W06 W08 W10 W11 W03 W22 W11" {
 		t.Errorf("came through %s", got)
 	}
 }
@@ -138,8 +145,8 @@ func TestSequence2_CanceledThenAuto(t *testing.T) {
 	}
 }
 
-// TestSequence3 is 场景3 and the mutual exclusion: while ~auto is at work, what reads is answered at once, what writes is refused,
-// and another flow takes its place only where that is asked for.
+// TestSequence3 is 场景3 and the mutual exclusion: while ~auto is at work, what reads is answered at once, what writes is
+// refused, and another flow takes its place only where that is asked for.
 func TestSequence3_CommandsWhileAutoRuns(t *testing.T) {
 	t.Parallel()
 	u, srv := sequence(t, notes(note, 0))
@@ -161,11 +168,14 @@ func TestSequence3_CommandsWhileAutoRuns(t *testing.T) {
 		args []string
 		says string
 	}{
-		{0, []string{"~help"}, "~rollback"}, {0, []string{"say", "please show ~help"}, "~rollback"}, {0, []string{"say", "what is going on?"}, "EXECUTING"},
+		{0, []string{"~help"}, "~rollback"}, {0, []string{"say", "please show ~help"}, "~rollback"}, {0,
+			[]string{"say", "what is going on?"}, "EXECUTING"},
 		{0, []string{"~validate"}, "write-a-note"}, {0, []string{"~review"}, ""},
-		{7, []string{"~plan write a note"}, "--replace"}, {7, []string{"~auto write a note"}, "--replace"}, {7, []string{"~exec " + name}, "--replace"},
+		{7, []string{"~plan write a note"}, "--replace"}, {7, []string{"~auto write a note"}, "--replace"}, {7,
+			[]string{"~exec " + name}, "--replace"},
 		{7, []string{"say", "write a note about it"}, "--replace"},
-		{7, []string{"~clean --all"}, ""}, {7, []string{"~clean"}, ""}, {7, []string{"~commit all of it"}, ""}, {7, []string{"~test"}, ""}, {7, []string{"~upgrade"}, ""},
+		{7, []string{"~clean --all"}, ""}, {7, []string{"~clean"}, ""}, {7, []string{"~commit all of it"}, ""}, {7,
+			[]string{"~test"}, ""}, {7, []string{"~upgrade"}, ""},
 		{7, []string{"~rollback HEAD"}, ""},
 	} {
 		a := u.pawl(c.args...)

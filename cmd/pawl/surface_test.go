@@ -27,11 +27,13 @@ var seedMoves = map[string]pawl.ActorKind{
 	"draft approved": pawl.KindUser, "draft canceled": pawl.KindUser,
 	"approved queued": pawl.KindSystem, "approved canceled": pawl.KindUser,
 	"queued running": pawl.KindRunner, "queued canceled": pawl.KindUser,
-	"running verifying": pawl.KindRunner, "running failed": pawl.KindRunner, "running canceled": pawl.KindUser, "running blocked": pawl.KindRunner,
-	"verifying verified": pawl.KindVerifier, "verifying failed": pawl.KindVerifier, "verifying canceled": pawl.KindUser, "verifying queued": pawl.KindGateRunner,
-	"verified done":  pawl.KindSystem,
-	"failed queued":  pawl.KindSystem,
-	"blocked queued": pawl.KindSystem, "blocked canceled": pawl.KindUser,
+	"running verifying": pawl.KindRunner, "running failed": pawl.KindRunner, "running canceled": pawl.KindUser,
+	"running blocked":    pawl.KindRunner,
+	"verifying verified": pawl.KindVerifier, "verifying failed": pawl.KindVerifier, "verifying canceled": pawl.KindUser,
+	"verifying queued": pawl.KindGateRunner,
+	"verified done":    pawl.KindSystem,
+	"failed queued":    pawl.KindSystem,
+	"blocked queued":   pawl.KindSystem, "blocked canceled": pawl.KindUser,
 }
 
 func seedMove(from, to task.State) (pawl.ActorKind, bool) {
@@ -73,7 +75,8 @@ func (b *byHand) move(label string, from, to task.State) answer {
 func (b *byHand) taskIn(s task.State) string {
 	b.t.Helper()
 	var made struct{ Label string }
-	if err := json.Unmarshal([]byte(b.must(0, "task", "create", "on the way to "+string(s), "--json").out), &made); err != nil || made.Label == "" {
+	if err := json.Unmarshal([]byte(b.must(0, "task", "create", "on the way to "+string(s), "--json").out),
+		&made); err != nil || made.Label == "" {
 		b.t.Fatalf("task create: %v %+v", err, made)
 	}
 	at := task.Draft
@@ -121,7 +124,9 @@ func TestAllTaskPairs(t *testing.T) {
 				continue
 			}
 			refused++
-			if a.code != 4 || !strings.Contains(a.err, "invalid_transition") || !strings.Contains(a.err, string(from)) || !strings.Contains(a.err, string(to)) || !strings.Contains(a.err, "next:") {
+			if a.code != 4 || !strings.Contains(a.err, "invalid_transition") ||
+				!strings.Contains(a.err, string(from)) || !strings.Contains(a.err, string(to)) ||
+				!strings.Contains(a.err, "next:") {
 				t.Errorf("%s to %s is not refused with a reason and a next step: %v", from, to, a)
 			}
 			if slip := slipIn(a.err); slip != "" {
@@ -204,7 +209,8 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	}
 }
 
-// TestReadingCommandsSpeakJSON asks every command that only reads for JSON and parses all of it, line by line or as one.
+// TestReadingCommandsSpeakJSON asks every command that only reads for JSON and parses all of it, line by line or as
+// one.
 func TestReadingCommandsSpeakJSON(t *testing.T) {
 	u := newUser(t)
 	u.write("a.txt", "a\n")
@@ -212,9 +218,11 @@ func TestReadingCommandsSpeakJSON(t *testing.T) {
 	file := u.plan(smallPlan)
 	u.must(9, "run", "--plan", file)
 	for _, line := range []string{
-		"status", "plan show", "plan validate " + file, "task list", "task list --state draft", "task show", "task show T-001",
+		"status", "plan show", "plan validate " +
+			file, "task list", "task list --state draft", "task show", "task show T-001",
 		"task log T-001", "machine list", "machine show task", "machine show board", "machine check", "audit log",
-		"audit log T-001", "audit verify", "audit export", "tools", "tools grep", "doctor", "config show", "config path",
+		"audit log T-001", "audit verify", "audit export", "tools", "tools grep", "doctor", "config show",
+		"config path",
 		"config validate", "version",
 	} {
 		a := u.must(0, append(strings.Fields(line), "--json")...)
@@ -232,12 +240,14 @@ func TestReadingCommandsSpeakJSON(t *testing.T) {
 			t.Errorf("pawl %s --json: %d documents, and on the standard error %q", line, n, a.err)
 		}
 	}
-	for line, code := range map[string]string{"task show T-9": "not_found", "task list --state x": "invalid", "nonsense": "usage", "run": "usage", "skip": "invalid_transition"} {
+	for line, code := range map[string]string{"task show T-9": "not_found", "task list --state x": "invalid",
+		"nonsense": "usage", "run": "usage", "skip": "invalid_transition"} {
 		a := u.pawl(append(strings.Fields(line), "--json")...)
 		var got struct {
 			Error struct{ Code, Class, Message, Hint string }
 		}
-		if err := json.Unmarshal([]byte(a.err), &got); err != nil || got.Error.Code != code || got.Error.Message == "" || got.Error.Hint == "" || got.Error.Class == "" || a.out != "" {
+		if err := json.Unmarshal([]byte(a.err), &got); err != nil || got.Error.Code != code ||
+			got.Error.Message == "" || got.Error.Hint == "" || got.Error.Class == "" || a.out != "" {
 			t.Errorf("pawl %s --json: %v %v", line, err, a)
 		}
 		if want := pawl.Code(code).Info().Exit; a.code != want {
@@ -287,7 +297,8 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("completion for %s: %v", shell, a)
 		}
 	}
-	for line, want := range map[string]string{"ta": "task", "task mo": "move", "run --pl": "--plan", "machine sho": "show"} {
+	for line, want := range map[string]string{"ta": "task", "task mo": "move", "run --pl": "--plan",
+		"machine sho": "show"} {
 		if a := u.pawl(append([]string{"__complete"}, strings.Fields(line)...)...); !strings.Contains(a.out, want) {
 			t.Errorf("completing %q does not offer %s: %v", line, want, a)
 		}

@@ -31,8 +31,8 @@ func unanswered(t *testing.T) *user {
 	return u
 }
 
-// A plan that waits for a word is left by either key, looked at with commands and words, and carried out at last; the prompt works
-// behind each of it.
+// A plan that waits for a word is left by either key, looked at with commands and words, and carried out at last; the
+// prompt works behind each of it.
 func TestQuestionsInThePrompt(t *testing.T) {
 	t.Parallel()
 	u := unanswered(t)
@@ -46,8 +46,10 @@ func TestQuestionsInThePrompt(t *testing.T) {
 	p.Types("/resume\r")
 	p.Until("the question a second time", again(p, "[n]o ▮", "Approve plan", 2))
 	for keys, says := range map[string]string{
-		"what is going on?\r": "worked on by", "/status\r": "waits for you", "~help\r": "leave the question open", "exit\r": "“exit” is no answer here", "status\r": "waits for you",
-		"pawl undo\r": "pawl undo has to wait", "\r": "An answer is needed", "\x1b[200~a\r\nb\x1b[201~\r": "“a” is no answer here", "e\r": "[n]o e\n", "r\r": "What should be different? ▮",
+		"what is going on?\r": "worked on by", "/status\r": "waits for you", "~help\r": "leave the question open",
+		"exit\r": "“exit” is no answer here", "status\r": "waits for you",
+		"pawl undo\r": "pawl undo has to wait", "\r": "An answer is needed",
+		"\x1b[200~a\r\nb\x1b[201~\r": "“a” is no answer here", "e\r": "[n]o e\n", "r\r": "What should be different? ▮",
 	} {
 		p.Types(keys)
 		p.Sees(says)
@@ -102,8 +104,8 @@ func TestStagesInThePrompt(t *testing.T) {
 	p.Ends()
 }
 
-// Beside the prompt, a question that is left open ends the command with the status that says so, and what was typed behind it is
-// the shell's.
+// Beside the prompt, a question that is left open ends the command with the status that says so, and what was typed
+// behind it is the shell's.
 func TestQuestionsOfACommand(t *testing.T) {
 	t.Parallel()
 	u := unanswered(t)

@@ -48,7 +48,8 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"DROP TRIGGER audit_no_update", "UPDATE audit SET bytes=CAST(replace(CAST(bytes AS TEXT), 'ada', 'eve') AS BLOB) WHERE idx=1"} {
+	for _, s := range []string{"DROP TRIGGER audit_no_update",
+		"UPDATE audit SET bytes=CAST(replace(CAST(bytes AS TEXT), 'ada', 'eve') AS BLOB) WHERE idx=1"} {
 		if _, err := c.(driver.ExecerContext).ExecContext(t.Context(), s, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -61,8 +62,8 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// TestMadeAnew: a workspace that was made anew in the same place has a log of its own, which is told once; an older copy of the
-// store in its place is found.
+// TestMadeAnew: a workspace that was made anew in the same place has a log of its own, which is told once; an older
+// copy of the store in its place is found.
 func TestMadeAnew(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)

@@ -10,13 +10,14 @@ import (
 	"pawl/internal/firstrun"
 )
 
-// TestFirstRun goes the first run of pawl through folders that need no compiler; make ways goes through all of them. An agent does the
-// work; without one there is a way on at least.
+// TestFirstRun goes the first run of pawl through folders that need no compiler; make ways goes through all of them. An
+// agent does the work; without one there is a way on at least.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	all := firstrun.Folders()
 	for name, ways := range map[string][]firstrun.Way{
-		"shell": {firstrun.Default, firstrun.Agent}, "empty": {firstrun.Asked, firstrun.Agent}, "no-git": {firstrun.Agent},
+		"shell": {firstrun.Default, firstrun.Agent}, "empty": {firstrun.Asked,
+			firstrun.Agent}, "no-git": {firstrun.Agent},
 	} {
 		folder := all[slices.IndexFunc(all, func(f firstrun.Folder) bool { return f.Name == name })]
 		for _, way := range ways {
@@ -31,12 +32,14 @@ func TestFirstRun(t *testing.T) {
 					t.Fatal(err)
 				}
 				row, err := firstrun.Go(t.Context(), firstrun.Options{
-					Dir: dir, Pawl: os.Args[0], Env: []string{asPawl + "=1"}, Path: filepath.SplitList(os.Getenv("PATH")), Floor: floor, Patience: patience,
+					Dir: dir, Pawl: os.Args[0], Env: []string{asPawl +
+						"=1"}, Path: filepath.SplitList(os.Getenv("PATH")), Floor: floor, Patience: patience,
 				}, folder, way)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if row.Verdict.Bad() || way == firstrun.Agent && (row.Verdict != firstrun.Done || len(row.Checks) == 0) {
+				if row.Verdict.Bad() || way == firstrun.Agent &&
+					(row.Verdict != firstrun.Done || len(row.Checks) == 0) {
 					t.Errorf("%s: %s, %v\n%s", row.Verdict, row.Why, row.Checks, strings.Join(row.Screens, "\n"))
 				}
 			})

@@ -1,6 +1,6 @@
-// Package archive writes projections: the files below .pawl that the seeds name and that show people what the store holds
-// (the task archive, plan packages, active_context.md, state.json). Projections are written whole and atomically, they can
-// be written again at any time, and nothing here ever reads one as truth.
+// Package archive writes projections: the files below .pawl that the seeds name and that show people what the store
+// holds (the task archive, plan packages, active_context.md, state.json). Projections are written whole and atomically,
+// they can be written again at any time, and nothing here ever reads one as truth.
 package archive
 
 import (
@@ -24,9 +24,9 @@ type Archive struct{}
 // New returns the driver.
 func New() Archive { return Archive{} }
 
-// Do writes the files of an ArchiveSpec below .pawl of the place's workspace, as Write does, and answers with their names
-// relative to .pawl. A CHANGELOG that cannot take its entries does not keep the rest from being written: it stays byte for byte
-// as it is, and the receipt says why as its cause.
+// Do writes the files of an ArchiveSpec below .pawl of the place's workspace, as Write does, and answers with their
+// names relative to .pawl. A CHANGELOG that cannot take its entries does not keep the rest from being written: it stays
+// byte for byte as it is, and the receipt says why as its cause.
 func (Archive) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	spec, dir, err := target(e)
 	if err != nil {
@@ -81,10 +81,10 @@ func target(e effect.Effect) (effect.ArchiveSpec, string, error) {
 	return spec, filepath.Join(e.Place.Workspace, ".pawl"), nil
 }
 
-// withLog adds the CHANGELOG to the files, as it is with the entries, and before it the shards that its older entries move to.
-// What people wrote in it stays. A CHANGELOG that is no text, no plain file or too large, or in which nothing can be added, is
-// not among the files, because a task that is finished is archived whatever a person made of that one file; flaw says so, and
-// says where one could not be split.
+// withLog adds the CHANGELOG to the files, as it is with the entries, and before it the shards that its older entries
+// move to. What people wrote in it stays. A CHANGELOG that is no text, no plain file or too large, or in which nothing
+// can be added, is not among the files, because a task that is finished is archived whatever a person made of that one
+// file; flaw says so, and says where one could not be split.
 func withLog(dir string, spec effect.ArchiveSpec) (files []pawl.ProjectedFile, flaw, err error) {
 	if len(spec.Log) == 0 {
 		return spec.Files, nil, nil
@@ -93,7 +93,8 @@ func withLog(dir string, spec effect.ArchiveSpec) (files []pawl.ProjectedFile, f
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, failed(knowledge.ChangelogName, err)
 	}
-	read := func(string) ([]byte, error) { return nil, nil } // neither the files nor the folder need be there: Write makes them
+	// neither the files nor the folder need be there: Write makes them
+	read := func(string) ([]byte, error) { return nil, nil }
 	if err == nil {
 		defer root.Close()
 		read = func(name string) ([]byte, error) { return logged(root, name) }
@@ -104,10 +105,12 @@ func withLog(dir string, spec effect.ArchiveSpec) (files []pawl.ProjectedFile, f
 	case code == pawl.CodeIO || code == pawl.CodeDiskFull:
 		return nil, nil, err // the next attempt may read it
 	default:
-		return spec.Files, pawl.Fail(code, "knowledge.not_logged", knowledge.ChangelogName).Because(err).In("archive.Do"), nil
+		return spec.Files, pawl.Fail(code, "knowledge.not_logged",
+			knowledge.ChangelogName).Because(err).In("archive.Do"), nil
 	}
 	if grown.Unsplit != nil {
-		flaw = pawl.Fail(pawl.CodeOf(grown.Unsplit), "knowledge.not_split", knowledge.ChangelogName, knowledge.MaxEntries).Because(grown.Unsplit).In("archive.Do")
+		flaw = pawl.Fail(pawl.CodeOf(grown.Unsplit), "knowledge.not_split", knowledge.ChangelogName,
+			knowledge.MaxEntries).Because(grown.Unsplit).In("archive.Do")
 	}
 	files = slices.Clip(spec.Files)
 	for _, name := range slices.Sorted(maps.Keys(grown.Years)) {
@@ -124,7 +127,8 @@ func grow(read func(name string) ([]byte, error), log []effect.LogEntry) (knowle
 	all := make([]knowledge.Entry, 0, len(log))
 	for _, e := range log {
 		all = append(all, knowledge.Entry{
-			At: e.At, Kind: knowledge.Kind(e.Kind), Modules: e.Modules, Text: e.Text, Package: e.Package, Folder: e.Folder, Commit: e.Commit, Files: e.Files, ID: e.ID,
+			At: e.At, Kind: knowledge.Kind(e.Kind), Modules: e.Modules, Text: e.Text, Package: e.Package,
+			Folder: e.Folder, Commit: e.Commit, Files: e.Files, ID: e.ID,
 		})
 	}
 	return knowledge.Grow(text, all, read, solution.ParseLanguage(log[0].Language))

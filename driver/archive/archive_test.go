@@ -40,7 +40,8 @@ func content(t *testing.T, dir string) map[string]string {
 }
 
 func archiveEffect(t *testing.T, files ...pawl.ProjectedFile) effect.Effect {
-	return effect.Effect{Kind: effect.KindArchive, Place: effect.Place{Workspace: t.TempDir()}, Spec: effect.Encode(effect.ArchiveSpec{Files: files})}
+	return effect.Effect{Kind: effect.KindArchive, Place: effect.Place{Workspace: t.TempDir()},
+		Spec: effect.Encode(effect.ArchiveSpec{Files: files})}
 }
 
 func TestDo(t *testing.T) {
@@ -55,7 +56,8 @@ func TestDo(t *testing.T) {
 		t.Fatalf("before: %s", answer)
 	}
 	want := map[string]string{
-		"active_context.md": "idle", "history/task_archive_202602.md": "## T-1\n", "archive/2026-02/202602011200_a/proposal.md": "one", "empty": "",
+		"active_context.md": "idle", "history/task_archive_202602.md": "## T-1\n",
+		"archive/2026-02/202602011200_a/proposal.md": "one", "empty": "",
 	}
 	for range 3 { // doing it again is the same as doing it once
 		r := New().Do(t.Context(), e, nil)
@@ -99,10 +101,12 @@ func TestAppendAndUnique(t *testing.T) {
 		return write(t, dir,
 			pawl.ProjectedFile{Path: "a/b.c/p.md", Content: "same", Unique: true},
 			pawl.ProjectedFile{Path: "a/b.c/t.md", Content: text, Unique: true},
-			pawl.ProjectedFile{Path: "h.md", Content: "[" + text + "](b.c/t.md)\n", Append: true, Marker: "[" + text + "]"})[1]
+			pawl.ProjectedFile{Path: "h.md", Content: "[" + text + "](b.c/t.md)\n", Append: true, Marker: "[" + text +
+				"]"})[1]
 	}
 	names := []string{unique("1"), unique("2"), unique("1"), unique("3"), unique("2")}
-	if d := cmp.Diff([]string{"a/b.c/t.md", "a/b.c_v2/t.md", "a/b.c/t.md", "a/b.c_v3/t.md", "a/b.c_v2/t.md"}, names); d != "" {
+	if d := cmp.Diff([]string{"a/b.c/t.md", "a/b.c_v2/t.md", "a/b.c/t.md", "a/b.c_v3/t.md", "a/b.c_v2/t.md"},
+		names); d != "" {
 		t.Error(d)
 	}
 	want := map[string]string{"h.md": "## A\n## B\n[1](b.c/t.md)\n[2](b.c_v2/t.md)\n[3](b.c_v3/t.md)\n"}
@@ -127,7 +131,8 @@ func TestAppendAndUnique(t *testing.T) {
 // TestLog adds entries to the CHANGELOG once, whether there is a folder, a file or neither.
 func TestLog(t *testing.T) {
 	at := time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
-	spec := effect.ArchiveSpec{Log: []effect.LogEntry{{At: at, Kind: "added", Text: "login", ID: "t1", Language: "en"}, {At: at, Kind: "risk_confirmed", Text: "login", ID: "t1-risk", Language: "en"}}}
+	spec := effect.ArchiveSpec{Log: []effect.LogEntry{{At: at, Kind: "added", Text: "login", ID: "t1", Language: "en"},
+		{At: at, Kind: "risk_confirmed", Text: "login", ID: "t1-risk", Language: "en"}}}
 	for what, own := range map[string]string{"no folder": "", "no file": "", "a file": "# Ours\n\nkept\n"} {
 		dir := t.TempDir()
 		if what != "no folder" {
@@ -153,7 +158,8 @@ func TestLog(t *testing.T) {
 			t.Errorf("%s: after: %s", what, a)
 		}
 		raw, err := os.ReadFile(filepath.Join(dir, ".pawl/CHANGELOG.md"))
-		if s := string(raw); err != nil || strings.Count(s, "pawl:t1 ") != 1 || strings.Count(s, "pawl:t1-risk ") != 1 || !strings.Contains(s, own) {
+		if s := string(raw); err != nil || strings.Count(s, "pawl:t1 ") != 1 ||
+			strings.Count(s, "pawl:t1-risk ") != 1 || !strings.Contains(s, own) {
 			t.Errorf("%s: %v\n%s", what, err, s)
 		}
 	}
@@ -214,16 +220,18 @@ func TestLogIsSplitByYear(t *testing.T) {
 	}
 }
 
-// TestLogThatCannotGrow is a CHANGELOG that a person, or a repository, made unfit: the task is archived all the same, and the
-// file stays as it is.
+// TestLogThatCannotGrow is a CHANGELOG that a person, or a repository, made unfit: the task is archived all the same,
+// and the file stays as it is.
 func TestLogThatCannotGrow(t *testing.T) {
 	at := time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
 	for key, text := range map[string]string{
-		"solution.not_text": "\xff\xfe\x00", "knowledge.block_open": "# Log\n```\ncode\n", "solution.too_large": strings.Repeat("a line\n", solution.MaxFile/7+1),
+		"solution.not_text": "\xff\xfe\x00", "knowledge.block_open": "# Log\n```\ncode\n",
+		"solution.too_large": strings.Repeat("a line\n", solution.MaxFile/7+1),
 	} {
 		dir := t.TempDir()
 		log := filepath.Join(dir, ".pawl/CHANGELOG.md")
-		if err := errors.Join(os.Mkdir(filepath.Join(dir, ".pawl"), 0o755), os.WriteFile(log, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, ".pawl"), 0o755),
+			os.WriteFile(log, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		e := logs(dir, at, "T1")
@@ -247,7 +255,9 @@ func TestLogThatCannotGrow(t *testing.T) {
 		"a folder": func(name string) error { return os.Mkdir(name, 0o755) },
 	} {
 		dir := t.TempDir()
-		err := errors.Join(os.Mkdir(filepath.Join(dir, ".pawl"), 0o755), os.WriteFile(filepath.Join(dir, "src.md"), []byte("mine"), 0o600), make(filepath.Join(dir, ".pawl/CHANGELOG.md")))
+		err := errors.Join(os.Mkdir(filepath.Join(dir, ".pawl"), 0o755),
+			os.WriteFile(filepath.Join(dir, "src.md"), []byte("mine"), 0o600),
+			make(filepath.Join(dir, ".pawl/CHANGELOG.md")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +278,8 @@ func TestLogThatCannotBeSplit(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
 	text := "# Log\n\n## 2025-06-01\n" + strings.Repeat("- x\n", knowledge.MaxEntries)
-	err := errors.Join(os.MkdirAll(filepath.Join(dir, ".pawl/CHANGELOG_2025.md/odd"), 0o755), os.WriteFile(filepath.Join(dir, ".pawl/CHANGELOG.md"), []byte(text), 0o600))
+	err := errors.Join(os.MkdirAll(filepath.Join(dir, ".pawl/CHANGELOG_2025.md/odd"), 0o755),
+		os.WriteFile(filepath.Join(dir, ".pawl/CHANGELOG.md"), []byte(text), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,16 +304,19 @@ func TestOddNamesBlockNothing(t *testing.T) {
 			return os.MkdirAll(filepath.Join(dir, "tasks.md"), 0o755)
 		},
 		"a link for a file": func(dir string) error {
-			return errors.Join(os.Mkdir(dir, 0o755), os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "tasks.md")))
+			return errors.Join(os.Mkdir(dir, 0o755),
+				os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "tasks.md")))
 		},
 	} {
 		ws := t.TempDir()
 		month := filepath.Join(ws, ".pawl/archive/2026-02")
-		if err := errors.Join(os.MkdirAll(filepath.Join(month, `od\d`), 0o755), put(filepath.Join(month, "202602011200_a"))); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(month, `od\d`), 0o755),
+			put(filepath.Join(month, "202602011200_a"))); err != nil {
 			t.Fatal(err)
 		}
 		before, _ := os.Lstat(filepath.Join(month, "202602011200_a"))
-		names, err := Write(t.Context(), filepath.Join(ws, ".pawl"), []pawl.ProjectedFile{{Path: "archive/2026-02/202602011200_a/tasks.md", Content: "T", Unique: true}})
+		names, err := Write(t.Context(), filepath.Join(ws, ".pawl"),
+			[]pawl.ProjectedFile{{Path: "archive/2026-02/202602011200_a/tasks.md", Content: "T", Unique: true}})
 		if err != nil || len(names) != 1 || names[0] != "archive/2026-02/202602011200_a_v2/tasks.md" {
 			t.Errorf("%s: %v %v", what, names, err)
 		}
@@ -315,7 +329,8 @@ func TestOddNamesBlockNothing(t *testing.T) {
 
 func TestPathsAreConfined(t *testing.T) {
 	for _, p := range []string{
-		"", ".", "..", "../x", filepath.Join(t.TempDir(), "outside"), "a/../../x", "a//b", "a/", `a\b`, "a\x00b", "a\nb", "a\u202eb", "bad\xff",
+		"", ".", "..", "../x", filepath.Join(t.TempDir(), "outside"), "a/../../x", "a//b", "a/", `a\b`, "a\x00b",
+		"a\nb", "a\u202eb", "bad\xff",
 		"pawl.db", "PAWL.DB", "pawl.db-wal", "git/config", "Git/HEAD", "cache/x", "trees/x", "lock", ".pawl-tmp-x",
 	} {
 		dir := filepath.Join(t.TempDir(), ".pawl")
@@ -330,7 +345,8 @@ func TestPathsAreConfined(t *testing.T) {
 			t.Errorf("%q is said to be written", p)
 		}
 	}
-	_, err := Write(t.Context(), t.TempDir(), []pawl.ProjectedFile{{Path: "big", Content: strings.Repeat("x", maxFile+1)}})
+	_, err := Write(t.Context(), t.TempDir(),
+		[]pawl.ProjectedFile{{Path: "big", Content: strings.Repeat("x", maxFile+1)}})
 	if pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("%v", err)
 	}
@@ -338,17 +354,20 @@ func TestPathsAreConfined(t *testing.T) {
 
 // TestLinks is a repository that brings links below .pawl.
 func TestLinks(t *testing.T) {
-	for link, target := range map[string]string{".pawl": "OUT", ".pawl/plan": "OUT", ".pawl/plan/x": "OUT", ".pawl/plan/x/f": "OUT/f", ".pawl/plan/x/f#": "../../../git"} {
+	for link, target := range map[string]string{".pawl": "OUT", ".pawl/plan": "OUT", ".pawl/plan/x": "OUT",
+		".pawl/plan/x/f": "OUT/f", ".pawl/plan/x/f#": "../../../git"} {
 		link = strings.TrimSuffix(link, "#")
 		ws, outside := t.TempDir(), t.TempDir()
 		at := filepath.Join(ws, filepath.FromSlash(link))
-		err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(strings.Replace(target, "OUT", outside, 1), at))
+		err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755),
+			os.Symlink(strings.Replace(target, "OUT", outside, 1), at))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range []pawl.ProjectedFile{{Path: "plan/x/f"}, {Path: "plan/x/f", Append: true}} {
 			f.Content = "text"
-			if _, err := Write(t.Context(), filepath.Join(ws, ".pawl"), []pawl.ProjectedFile{f}); pawl.CodeOf(err) != pawl.CodeDenied {
+			if _, err := Write(t.Context(), filepath.Join(ws, ".pawl"),
+				[]pawl.ProjectedFile{f}); pawl.CodeOf(err) != pawl.CodeDenied {
 				t.Errorf("%s: %v", link, err)
 			}
 		}
@@ -379,11 +398,13 @@ func TestFailures(t *testing.T) {
 	}
 	for n := range maxVersions {
 		taken := filepath.Join(dir, version("v", n+1))
-		if err := errors.Join(os.Mkdir(taken, 0o755), os.WriteFile(filepath.Join(taken, "u"), []byte("taken"), 0o644)); err != nil {
+		if err := errors.Join(os.Mkdir(taken, 0o755), os.WriteFile(filepath.Join(taken, "u"), []byte("taken"),
+			0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err = Write(t.Context(), dir, []pawl.ProjectedFile{{Path: "u", Unique: true}}); pawl.CodeOf(err) != pawl.CodeDenied {
+	if _, err = Write(t.Context(), dir, []pawl.ProjectedFile{{Path: "u",
+		Unique: true}}); pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Error(err)
 	}
 	_, err = Write(t.Context(), dir, []pawl.ProjectedFile{{Path: "v/u", Content: "new", Unique: true}})

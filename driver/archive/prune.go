@@ -4,8 +4,8 @@ import (
 	"path"
 )
 
-// Prune removes folders in dir/folder by their names: projections of what has ended, whose archive is elsewhere. One that is
-// not there is no error; nothing else in the folder is looked at. The errors are those of Write.
+// Prune removes folders in dir/folder by their names: projections of what has ended, whose archive is elsewhere. One
+// that is not there is no error; nothing else in the folder is looked at. The errors are those of Write.
 func Prune(dir, folder string, names []string) error {
 	if len(names) == 0 {
 		return nil

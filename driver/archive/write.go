@@ -32,15 +32,15 @@ const (
 	tempMark    = ".pawl-tmp-"
 )
 
-// reserved are the names in .pawl that are no projections: pawl's own repository, caches, worktrees and locks. The store's
-// files all begin with storeName.
+// reserved are the names in .pawl that are no projections: pawl's own repository, caches, worktrees and locks. The
+// store's files all begin with storeName.
 var reserved = []string{"git", "cache", "tree", "trees", "worktree", "worktrees", "tmp", "run", "lock"}
 
 const storeName = "pawl.db"
 
-// Write writes files below dir, which is created when its parent exists, and returns their names as written, relative to
-// dir. Each file appears whole or not at all: a temporary file is flushed and renamed, and its folder flushed before Write
-// returns. Writing the same files again changes nothing:
+// Write writes files below dir, which is created when its parent exists, and returns their names as written, relative
+// to dir. Each file appears whole or not at all: a temporary file is flushed and renamed, and its folder flushed before
+// Write returns. Writing the same files again changes nothing:
 //
 //   - Append adds the content at the end unless the file holds Marker already, or ends with the content where there is no
 //     marker.
@@ -48,8 +48,8 @@ const storeName = "pawl.db"
 //     unique files of the folder move there together, and what the other files say of the folder follows.
 //   - Otherwise the file is replaced.
 //
-// All paths are checked before the first file is written. A path that leaves dir, is not printable, or names something of
-// pawl that is no projection is CodeDenied; so is a symbolic link that leads out. Other failures are CodeIO,
+// All paths are checked before the first file is written. A path that leaves dir, is not printable, or names something
+// of pawl that is no projection is CodeDenied; so is a symbolic link that leads out. Other failures are CodeIO,
 // CodeDiskFull, CodeReadOnly, CodeInvalid (too large) or CodeCanceled; some of the files may be written then.
 func Write(ctx context.Context, dir string, files []pawl.ProjectedFile) ([]string, error) {
 	if err := check(files); err != nil {
@@ -99,7 +99,8 @@ func Write(ctx context.Context, dir string, files []pawl.ProjectedFile) ([]strin
 	return out, nil
 }
 
-// Written returns the names under which the files stand below dir, and whether all of them do as Write would leave them.
+// Written returns the names under which the files stand below dir, and whether all of them do as Write would leave
+// them.
 func Written(dir string, files []pawl.ProjectedFile) ([]string, bool) {
 	if check(files) != nil {
 		return nil, false
@@ -153,7 +154,8 @@ func check(files []pawl.ProjectedFile) error {
 		first, _, _ := strings.Cut(f.Path, "/")
 		first = strings.ToLower(first)
 		inside := fs.ValidPath(f.Path) && f.Path != "." && filepath.IsLocal(filepath.FromSlash(f.Path)) &&
-			!strings.Contains(f.Path, `\`) && utf8.ValidString(f.Path) && !strings.ContainsFunc(f.Path, func(r rune) bool { return !unicode.IsPrint(r) })
+			!strings.Contains(f.Path, `\`) && utf8.ValidString(f.Path) &&
+			!strings.ContainsFunc(f.Path, func(r rune) bool { return !unicode.IsPrint(r) })
 		own := slices.Contains(reserved, first) || strings.HasPrefix(first, storeName)
 		homeless := f.Unique && !strings.Contains(f.Path, "/") // there is no folder to give another name to
 		if !inside || own || homeless || strings.HasPrefix(path.Base(f.Path), tempMark) {
@@ -173,8 +175,9 @@ type writer struct {
 	stale map[string]bool // folders in which there are names that are yet to be made durable
 }
 
-// settle gives the folder of unique files the first name of which it is either free or holds nothing but these very files,
-// which is so as well after a crash between two of them. Files that name the folder are made to name it as it is called.
+// settle gives the folder of unique files the first name of which it is either free or holds nothing but these very
+// files, which is so as well after a crash between two of them. Files that name the folder are made to name it as it is
+// called.
 func (w writer) settle(files []pawl.ProjectedFile) ([]pawl.ProjectedFile, error) {
 	files = slices.Clone(files)
 	settled := map[string]bool{}
@@ -204,8 +207,8 @@ func (w writer) settle(files []pawl.ProjectedFile) ([]pawl.ProjectedFile, error)
 	return files, nil
 }
 
-// vacant returns the first version of a folder in which no unique file of it stands with other content. What is not plain takes
-// the name that it has: it stays as it is, and keeps nobody from archiving beside it.
+// vacant returns the first version of a folder in which no unique file of it stands with other content. What is not
+// plain takes the name that it has: it stays as it is, and keeps nobody from archiving beside it.
 func (w writer) vacant(dir string, files []pawl.ProjectedFile) (string, error) {
 	for n := 1; n <= maxVersions; n++ {
 		name, taken := version(dir, n), false
@@ -286,7 +289,8 @@ func (w writer) publish(drafts []*draft) error {
 		d.placed = true
 		w.stale[path.Dir(d.name)] = true
 	}
-	return together(slices.Collect(maps.Keys(w.stale)), func(dir string) error { return failedUnlessNil(dir, w.flush(dir)) })
+	return together(slices.Collect(maps.Keys(w.stale)),
+		func(dir string) error { return failedUnlessNil(dir, w.flush(dir)) })
 }
 
 // together does something with each of a few things at the same time, and returns the first error in their order.
@@ -415,7 +419,8 @@ func (w writer) flush(dir string) error {
 		return err
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, fs.ErrPermission) {
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) &&
+		!errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil
@@ -434,7 +439,8 @@ func (w writer) sweep(dir string) {
 	defer d.Close()
 	entries, _ := d.ReadDir(-1)
 	for _, e := range entries {
-		if info, err := e.Info(); strings.HasPrefix(e.Name(), tempMark) && err == nil && time.Since(info.ModTime()) > staleAfter {
+		if info, err := e.Info(); strings.HasPrefix(e.Name(), tempMark) && err == nil &&
+			time.Since(info.ModTime()) > staleAfter {
 			w.root.Remove(path.Join(dir, e.Name()))
 		}
 	}

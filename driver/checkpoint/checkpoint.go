@@ -1,6 +1,6 @@
-// Package checkpoint holds the drivers that make and remove a task's worktree, record checkpoints of a tree and bring a tree
-// back to one. All git work is done by package sandbox/git; here is what the effects mean, how they are found to be done
-// after a crash, and how they are undone.
+// Package checkpoint holds the drivers that make and remove a task's worktree, record checkpoints of a tree and bring a
+// tree back to one. All git work is done by package sandbox/git; here is what the effects mean, how they are found to
+// be done after a crash, and how they are undone.
 package checkpoint
 
 import (
@@ -17,14 +17,14 @@ import (
 	"pawl/sandbox/git/layout"
 )
 
-// open finds the repository of an effect's place. What m knows of trees only makes it quicker: all state is in the trees and their
-// repositories. m may be nil.
+// open finds the repository of an effect's place. What m knows of trees only makes it quicker: all state is in the
+// trees and their repositories. m may be nil.
 func open(ctx context.Context, m *git.Memory, p effect.Place) (*git.Repo, error) {
 	return m.Open(ctx, layout.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 }
 
-// Point is the driver of effect.KindCheckpoint: it records the tree, tracked and untracked, under a private reference. It is
-// safe for concurrent use.
+// Point is the driver of effect.KindCheckpoint: it records the tree, tracked and untracked, under a private reference.
+// It is safe for concurrent use.
 type Point struct{ memory *git.Memory }
 
 // NewPoint returns the driver of effect.KindCheckpoint. It shares what m remembers; m may be nil.
@@ -91,7 +91,8 @@ var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[
 const mostAlike = 1000
 
 // find looks for the checkpoint that an effect made. Without one, free is the first name that is not taken.
-func find(ctx context.Context, repo *git.Repo, e effect.Effect, name string) (result effect.CheckpointResult, free string, err error) {
+func find(ctx context.Context, repo *git.Repo, e effect.Effect,
+	name string) (result effect.CheckpointResult, free string, err error) {
 	if !names().MatchString(name) {
 		return result, "", pawl.Fail(pawl.CodeInvalid, "point.bad_name", name)
 	}
@@ -133,7 +134,8 @@ func mark(ctx context.Context, repo *git.Repo, e effect.Effect, name string) (ef
 	if e.Task != "" {
 		message += "Pawl-Task: " + e.Task + "\n"
 	}
-	commit, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: tree, Message: message, By: layout.Pawl, At: time.Now()})
+	commit, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: tree, Message: message, By: layout.Pawl,
+		At: time.Now()})
 	if err != nil {
 		return result, err
 	}

@@ -17,7 +17,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"restore": sceneRestore, "worktree": sceneWorktree, "cleanup": sceneCleanup, "remember": sceneRemember, "fill": sceneFill, "refill": sceneRefill, "take": sceneTake}))
+	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"restore": sceneRestore, "worktree": sceneWorktree,
+		"cleanup": sceneCleanup, "remember": sceneRemember, "fill": sceneFill, "refill": sceneRefill,
+		"take": sceneTake}))
 }
 
 type driver interface {
@@ -26,7 +28,8 @@ type driver interface {
 }
 
 var files = map[string]string{
-	"a": "a\n", "run": "#!/bin/sh\n", "link": "-> a", "d/x": "x\n", "bin": "\x00\xff", ".gitignore": "*.log\n/.pawl\n", "文": "名\n",
+	"a": "a\n", "run": "#!/bin/sh\n", "link": "-> a", "d/x": "x\n", "bin": "\x00\xff", ".gitignore": "*.log\n/.pawl\n",
+	"文":              "名\n",
 	".gitattributes": "* text=auto eol=crlf\n",
 }
 
@@ -87,10 +90,12 @@ func TestPoint(t *testing.T) {
 	wantDone(t, d, e, effect.DoneNo)
 	status, index := r.Git("status", "--porcelain"), r.Git("ls-files", "-s")
 	one := do[effect.CheckpointResult](t, d, e)
-	if one.Name != "chk-202602081200" || one.Ref != "refs/pawl/chk-202602081200" || r.Git("rev-parse", one.Ref) != one.Commit || r.Git("rev-parse", one.Ref+"^{tree}") != one.Tree {
+	if one.Name != "chk-202602081200" || one.Ref != "refs/pawl/chk-202602081200" ||
+		r.Git("rev-parse", one.Ref) != one.Commit || r.Git("rev-parse", one.Ref+"^{tree}") != one.Tree {
 		t.Fatalf("%+v", one)
 	}
-	if got := r.Git("ls-tree", "-r", "--name-only", one.Ref); !strings.Contains(got, "untracked") || strings.Contains(got, "x.log") {
+	if got := r.Git("ls-tree", "-r", "--name-only", one.Ref); !strings.Contains(got, "untracked") ||
+		strings.Contains(got, "x.log") {
 		t.Fatal(got)
 	}
 	if again := decoded[effect.CheckpointResult](t, wantDone(t, d, e, effect.DoneYes)); again != one {
@@ -108,7 +113,8 @@ func TestPoint(t *testing.T) {
 	if got := wantDone(t, d, other, effect.DoneYes); !json.Valid(got.Result) {
 		t.Fatal("no result")
 	}
-	if r.Git("tag") != "" || r.Git("ls-files", "-s") != index || !strings.Contains(r.Git("status", "--porcelain"), status) {
+	if r.Git("tag") != "" || r.Git("ls-files", "-s") != index ||
+		!strings.Contains(r.Git("status", "--porcelain"), status) {
 		t.Fatal("the user's repository shows the checkpoint")
 	}
 	if undone := d.Undo(context.Background(), e, effect.Succeeded(one)); undone.Err() != nil {
@@ -116,7 +122,8 @@ func TestPoint(t *testing.T) {
 	}
 	wantDone(t, d, e, effect.DoneNo)
 	for _, name := range []string{"", "a b", "../x", "-x", "x.lock", "a/b", strings.Repeat("x", 200)} {
-		if bad := d.Do(context.Background(), made("03", inPlace(r.Dir), effect.CheckpointSpec{Name: name}), nil); bad.Code != pawl.CodeInvalid {
+		if bad := d.Do(context.Background(), made("03", inPlace(r.Dir), effect.CheckpointSpec{Name: name}),
+			nil); bad.Code != pawl.CodeInvalid {
 			t.Errorf("name %q: %+v", name, bad)
 		}
 	}
@@ -143,7 +150,8 @@ func TestWorktree(t *testing.T) {
 		t.Fatal("the user's tree changed")
 	}
 	inside := gittest.At(t, p.Tree)
-	if got := inside.Git("status", "--porcelain"); got != "" || inside.Head() != base || inside.Git("branch", "--show-current") != "" {
+	if got := inside.Git("status", "--porcelain"); got != "" || inside.Head() != base ||
+		inside.Git("branch", "--show-current") != "" {
 		t.Errorf("status inside: %q", got)
 	}
 	wantDone(t, d, e, effect.DoneYes)
@@ -244,37 +252,43 @@ func TestRestore(t *testing.T) {
 	p := inPlace(r.Dir)
 	r.Write(map[string]string{"mine": "untracked", "x.log": "ignored", "empty/": ""})
 	before := gittest.Tree(t, r.Dir)
-	point := do[effect.CheckpointResult](t, checkpoint.NewPoint(nil), made("01", p, effect.CheckpointSpec{Name: "chk-202602081200"}))
+	point := do[effect.CheckpointResult](t, checkpoint.NewPoint(nil),
+		made("01", p, effect.CheckpointSpec{Name: "chk-202602081200"}))
 	os.Remove(r.Path("link"))
 	os.RemoveAll(r.Path("d"))
 	r.Write(map[string]string{"a": "pawl", "d": "-> a", "new/n": "n", "mine": "pawl too"})
 	os.Remove(r.Path("empty"))
 	left, after := snapshot(t, p), gittest.Tree(t, r.Dir)
 	d := checkpoint.NewRestore(nil)
-	e := made("02", p, effect.RestoreSpec{Name: point.Name, Target: point.Tree, Expect: left, Safety: "before-rollback-chk-1"})
+	e := made("02", p, effect.RestoreSpec{Name: point.Name, Target: point.Tree, Expect: left,
+		Safety: "before-rollback-chk-1"})
 	wantDone(t, d, e, effect.DoneNo)
 	result := do[effect.RestoreResult](t, d, e)
 	if got := gittest.Tree(t, r.Dir); got != before {
 		t.Fatalf("got\n%s\nwant\n%s", got, before)
 	}
-	if result.Before != left || result.After != point.Tree || strings.Join(result.Changed, ",") != "a,d,d/x,link,mine,new/n" || len(result.Kept) > 0 {
+	if result.Before != left || result.After != point.Tree ||
+		strings.Join(result.Changed, ",") != "a,d,d/x,link,mine,new/n" || len(result.Kept) > 0 {
 		t.Fatalf("%+v", result)
 	}
 	if got := r.Git("rev-parse", "refs/pawl/before-rollback-chk-1^{tree}"); got != left {
 		t.Fatal("the safety reference is not what was there")
 	}
-	if again := decoded[effect.RestoreResult](t, wantDone(t, d, e, effect.DoneYes)); again.Before != left || again.After != point.Tree || len(again.Changed) != 6 {
+	if again := decoded[effect.RestoreResult](t, wantDone(t, d, e, effect.DoneYes)); again.Before != left ||
+		again.After != point.Tree || len(again.Changed) != 6 {
 		t.Fatalf("%+v", again)
 	}
 	do[effect.RestoreResult](t, d, e)
-	if undone := d.Undo(context.Background(), e, effect.Succeeded(result)); undone.Err() != nil || gittest.Tree(t, r.Dir) != after {
+	if undone := d.Undo(context.Background(), e, effect.Succeeded(result)); undone.Err() != nil ||
+		gittest.Tree(t, r.Dir) != after {
 		t.Fatalf("%v", undone.Err())
 	}
 	// Somebody else's change stops it; nothing of it is lost.
 	r.Write(map[string]string{"a": "somebody"})
 	changed := gittest.Tree(t, r.Dir)
 	e = made("03", p, effect.RestoreSpec{Target: point.Tree, Expect: left})
-	if receipt := d.Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict || gittest.Tree(t, r.Dir) != changed {
+	if receipt := d.Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict ||
+		gittest.Tree(t, r.Dir) != changed {
 		t.Fatalf("%+v", receipt)
 	}
 	wantDone(t, d, e, effect.DoneNo)
@@ -305,7 +319,8 @@ func (h *history) pawl(t *testing.T, step string, files map[string]string) {
 func (h *history) last() *effect.Span { return &h.spans[len(h.spans)-1] }
 
 func (h *history) restore(id, step string) effect.Effect {
-	return made(id, h.place, effect.RestoreSpec{Name: "back", Target: h.start, Expect: h.start, Step: step, Spans: h.spans})
+	return made(id, h.place, effect.RestoreSpec{Name: "back", Target: h.start, Expect: h.start, Step: step,
+		Spans: h.spans})
 }
 
 // Only what pawl changed comes back, whatever a person did before, between and after.
@@ -326,7 +341,8 @@ func TestRestoreOfSpans(t *testing.T) {
 	h.pawl(t, "s4", map[string]string{"four": "4"})
 	e := h.restore("01", "")
 	result := do[effect.RestoreResult](t, checkpoint.NewRestore(nil), e)
-	for name, want := range map[string]string{"a": "a\n", "bin": "\x00\xff", "mine": "between\n", "d/x": "mine\n", "文": "mine\n", "later": "after\n", "new/n": "", "cut": "", "four": ""} {
+	for name, want := range map[string]string{"a": "a\n", "bin": "\x00\xff", "mine": "between\n", "d/x": "mine\n",
+		"文": "mine\n", "later": "after\n", "new/n": "", "cut": "", "four": ""} {
 		if got, _ := os.ReadFile(h.Path(name)); string(got) != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
@@ -377,7 +393,8 @@ func TestRestoreOfSpansConflicts(t *testing.T) {
 			play(h)
 			there := gittest.Tree(t, h.Dir)
 			r := checkpoint.NewRestore(nil).Do(context.Background(), h.restore("01", ""), nil)
-			if r.Code != pawl.CodeConflict || len(r.Args) == 0 || r.Args[0] != `"a"` || gittest.Tree(t, h.Dir) != there {
+			if r.Code != pawl.CodeConflict || len(r.Args) == 0 || r.Args[0] != `"a"` ||
+				gittest.Tree(t, h.Dir) != there {
 				t.Errorf("%+v", r)
 			}
 			wantDone(t, checkpoint.NewRestore(nil), h.restore("01", ""), effect.DoneNo)
@@ -399,7 +416,8 @@ func TestRestoreOfAStep(t *testing.T) {
 		}
 	}
 	result := do[effect.RestoreResult](t, d, h.restore("02", "s2"))
-	if got, _ := os.ReadFile(h.Path("a")); string(got) != "one\n" || strings.Join(result.Changed, ",") != "a,bin" || len(result.Kept) > 0 {
+	if got, _ := os.ReadFile(h.Path("a")); string(got) != "one\n" || strings.Join(result.Changed, ",") != "a,bin" ||
+		len(result.Kept) > 0 {
 		t.Fatalf("%q %+v", got, result)
 	}
 	// With the later step undone, the earlier one can be undone as well, and then the rest.
@@ -422,7 +440,8 @@ func TestPrune(t *testing.T) {
 	ctx := context.Background()
 	first := snapshot(t, p)
 	for i, name := range []string{"chk-1", "chk-2"} {
-		do[effect.CheckpointResult](t, checkpoint.NewPoint(nil), made(string(rune('a'+i)), p, effect.CheckpointSpec{Name: name}))
+		do[effect.CheckpointResult](t, checkpoint.NewPoint(nil),
+			made(string(rune('a'+i)), p, effect.CheckpointSpec{Name: name}))
 	}
 	r.Write(map[string]string{"a": "now"})
 	standing := snapshot(t, p)
@@ -452,7 +471,8 @@ func TestSnapshotter(t *testing.T) {
 	if err != nil || len(stats) != 1 || stats[0] != (effect.FileStat{Path: "a", Status: "M", Added: 1, Removed: 1}) {
 		t.Fatalf("%+v %v", stats, err)
 	}
-	if patch, cut, err := checkpoint.Patch(ctx, p, from, to); err != nil || cut || !strings.Contains(patch, "-a\n+b\n") {
+	if patch, cut, err := checkpoint.Patch(ctx, p, from, to); err != nil || cut ||
+		!strings.Contains(patch, "-a\n+b\n") {
 		t.Fatalf("%q %v", patch, err)
 	}
 	if stats, err := s.Diff(ctx, p, "", to); err != nil || len(stats) != len(files) {
@@ -477,10 +497,13 @@ func TestHostileRepository(t *testing.T) {
 	do[effect.WorktreeResult](t, checkpoint.NewWorktree(nil), made("01", p, effect.WorktreeSpec{Base: base}))
 	gittest.Quiet(t, canary)
 	for _, at := range []effect.Place{p, inPlace(r.Dir)} {
-		point := do[effect.CheckpointResult](t, checkpoint.NewPoint(nil), made("02"+at.Tree[len(at.Tree)-1:], at, effect.CheckpointSpec{Name: "chk-1"}))
-		gittest.Write(t, at.Tree, map[string]string{"a": "changed", "d/new": "n", "sub/.git/config": "[core]\n\tfsmonitor = touch x\n", "sub/f": "f"})
+		point := do[effect.CheckpointResult](t, checkpoint.NewPoint(nil),
+			made("02"+at.Tree[len(at.Tree)-1:], at, effect.CheckpointSpec{Name: "chk-1"}))
+		gittest.Write(t, at.Tree, map[string]string{"a": "changed", "d/new": "n",
+			"sub/.git/config": "[core]\n\tfsmonitor = touch x\n", "sub/f": "f"})
 		gittest.Quiet(t, canary)
-		do[effect.RestoreResult](t, checkpoint.NewRestore(nil), made("03"+at.Tree[len(at.Tree)-1:], at, effect.RestoreSpec{Target: point.Tree}))
+		do[effect.RestoreResult](t, checkpoint.NewRestore(nil),
+			made("03"+at.Tree[len(at.Tree)-1:], at, effect.RestoreSpec{Target: point.Tree}))
 		gittest.Quiet(t, canary)
 	}
 	do[effect.CleanupResult](t, checkpoint.NewCleanup(nil), made("04", p, effect.CleanupSpec{}))

@@ -33,7 +33,8 @@ func NewFiller(r Ready) *Filler {
 // Taken says that work has begun that needs a worktree. It does not wait.
 func (f *Filler) Taken() { f.follow.Within(fillAfter) }
 
-// Close ends the filling and removes what is left over, so that a workspace at rest holds nothing. Nothing is filled afterwards.
+// Close ends the filling and removes what is left over, so that a workspace at rest holds nothing. Nothing is filled
+// afterwards.
 func (f *Filler) Close() {
 	f.stop()
 	f.follow.Close()

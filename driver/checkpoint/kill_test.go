@@ -55,7 +55,8 @@ func sceneCleanup(ctx context.Context, dir string) error {
 
 // sceneRemember takes a snapshot of a tree that is remembered, after a change that needs no look of git's.
 func sceneRemember(ctx context.Context, dir string) error {
-	// A file that was written just now is read again by the next look, so that the steps of the scene would go by how busy the machine is.
+	// A file that was written just now is read again by the next look, so that the steps of the scene would go by how
+	// busy the machine is.
 	time.Sleep(200 * time.Millisecond)
 	s := checkpoint.NewSnapshotter(&git.Memory{})
 	if _, err := s.Snapshot(context.Background(), inPlace(dir)); err != nil {
@@ -92,7 +93,8 @@ func TestKilledWhileRestoring(t *testing.T) {
 	for _, gone := range []string{"link", "d", "empty", "swap"} {
 		os.RemoveAll(r.Path(gone))
 	}
-	r.Write(map[string]string{"a": "pawl", "d": "-> a", "new/n": "n", "swap": "file", ".gitignore": "/.pawl\n*.log\nmine\n"})
+	r.Write(map[string]string{"a": "pawl", "d": "-> a", "new/n": "n", "swap": "file",
+		".gitignore": "/.pawl\n*.log\nmine\n"})
 	left := snapshot(t, p)
 	gittest.Write(t, r.Dir, map[string]string{"bystander": "b", noteFile: target + " " + left})
 	gittest.KillEverywhere(t, "restore", r.Dir, func(t *testing.T, dir string) {
@@ -165,7 +167,8 @@ func TestKilledWhileRemembering(t *testing.T) {
 	want := snapshot(t, inPlace(changed.Dir))
 	gittest.KillEverywhere(t, "remember", r.Dir, func(t *testing.T, dir string) {
 		killed := gittest.At(t, dir)
-		if out := killed.Git("fsck", "--strict", "--no-dangling") + killed.Git("for-each-ref"); strings.Contains(out, "warning") || strings.Contains(out, "error") {
+		if out := killed.Git("fsck", "--strict", "--no-dangling") +
+			killed.Git("for-each-ref"); strings.Contains(out, "warning") || strings.Contains(out, "error") {
 			t.Fatal(out)
 		}
 		if got := snapshot(t, inPlace(dir)); got != want {

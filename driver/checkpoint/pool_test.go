@@ -57,16 +57,18 @@ func warm(t testing.TB, dir string) []string {
 	return found
 }
 
-// sound checks what must hold of a repository's worktrees at any time: the user's git knows each of them, none is gone, and
-// beside those named there are only warm ones, each with its note.
+// sound checks what must hold of a repository's worktrees at any time: the user's git knows each of them, none is gone,
+// and beside those named there are only warm ones, each with its note.
 func sound(t testing.TB, dir string, ready int, tasks ...effect.Place) {
 	t.Helper()
 	r := gittest.At(t, dir)
 	list := r.Git("worktree", "list", "--porcelain")
-	if got := strings.Count(list, "\nworktree "); got != ready+len(tasks) || strings.Contains(list, "prunable") || strings.Contains(r.Git("worktree", "prune", "-n", "-v"), "Removing") {
+	if got := strings.Count(list, "\nworktree "); got != ready+len(tasks) || strings.Contains(list, "prunable") ||
+		strings.Contains(r.Git("worktree", "prune", "-n", "-v"), "Removing") {
 		t.Errorf("want %d and %d worktrees:\n%s", ready, len(tasks), list)
 	}
-	if strings.Count(list, "locked pawl: kept ready for a task\n") != ready || strings.Contains(list, "branch refs/heads/main\n\nbranch") {
+	if strings.Count(list, "locked pawl: kept ready for a task\n") != ready ||
+		strings.Contains(list, "branch refs/heads/main\n\nbranch") {
 		t.Errorf("want %d that are locked:\n%s", ready, list)
 	}
 	for _, p := range tasks {
@@ -85,7 +87,8 @@ func sound(t testing.TB, dir string, ready int, tasks ...effect.Place) {
 func is(t testing.TB, dir string, p effect.Place, base, want string) {
 	t.Helper()
 	inside := gittest.At(t, p.Tree)
-	if got := inside.Git("status", "--porcelain", "--ignored"); got != "" || inside.Head() != base || inside.Git("branch", "--show-current") != "" {
+	if got := inside.Git("status", "--porcelain", "--ignored"); got != "" || inside.Head() != base ||
+		inside.Git("branch", "--show-current") != "" {
 		t.Errorf("%s is at %s with %q", p.Tree, inside.Head(), got)
 	}
 	if got := gittest.Tree(t, p.Tree); got != want {
@@ -126,7 +129,8 @@ func TestPool(t *testing.T) {
 	sound(t, r.Dir, 1, task(r.Dir, 1), task(r.Dir, 2))
 	// The driver takes what is ready, and makes one where nothing is.
 	for n := 3; n <= 4; n++ {
-		do[effect.WorktreeResult](t, checkpoint.NewWorktree(&git.Memory{}), made("01", task(r.Dir, n), effect.WorktreeSpec{Base: head}))
+		do[effect.WorktreeResult](t, checkpoint.NewWorktree(&git.Memory{}),
+			made("01", task(r.Dir, n), effect.WorktreeSpec{Base: head}))
 		is(t, r.Dir, task(r.Dir, n), head, second)
 	}
 	sound(t, r.Dir, 0, task(r.Dir, 1), task(r.Dir, 2), task(r.Dir, 3), task(r.Dir, 4))
@@ -315,7 +319,8 @@ func TestTakeRefusals(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, files)
 	p := filled(t, r.Dir, 1)
-	for base, code := range map[string]pawl.Code{"main": pawl.CodeInvalid, strings.Repeat("1", 40): pawl.CodeRepository, "": pawl.CodeInvalid} {
+	for base, code := range map[string]pawl.Code{"main": pawl.CodeInvalid, strings.Repeat("1", 40): pawl.CodeRepository,
+		"": pawl.CodeInvalid} {
 		if _, ok, err := p.Take(context.Background(), task(r.Dir, 1), base); ok || pawl.CodeOf(err) != code {
 			t.Errorf("%q: %t %v", base, ok, err)
 		}
@@ -369,7 +374,8 @@ func TestKilledWhileFilling(t *testing.T) {
 				}
 				// Before anything is tidied a task gets what is right.
 				recoverFrom(t, checkpoint.NewWorktree(nil), e)
-				if inside := gittest.At(t, e.Place.Tree); inside.Head() != gittest.At(t, dir).Head() || inside.Git("status", "--porcelain", "--ignored") != "" {
+				if inside := gittest.At(t, e.Place.Tree); inside.Head() != gittest.At(t, dir).Head() ||
+					inside.Git("status", "--porcelain", "--ignored") != "" {
 					t.Error("the task's worktree is not what it should be")
 				}
 				do[effect.CleanupResult](t, checkpoint.NewCleanup(nil), made("06", e.Place, effect.CleanupSpec{}))

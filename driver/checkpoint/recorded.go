@@ -18,9 +18,9 @@ type Tool interface {
 	Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
 }
 
-// Recorded is a tool whose calls record the tree that they leave behind, where the call asks for it and the tool does not
-// do so itself. Work in the user's own tree needs that: what pawl left is how a rollback tells pawl's changes from the
-// user's.
+// Recorded is a tool whose calls record the tree that they leave behind, where the call asks for it and the tool does
+// not do so itself. Work in the user's own tree needs that: what pawl left is how a rollback tells pawl's changes from
+// the user's.
 type Recorded struct {
 	Tool
 	Snapshotter Snapshotter
@@ -41,8 +41,8 @@ func (r Recorded) Do(ctx context.Context, e effect.Effect, progress effect.Progr
 	return r.record(ctx, e, r.Tool.Do(ctx, e, progress))
 }
 
-// Done removes what a write that was cut off left behind, asks the tool, and records the tree when the call turns out to
-// have happened.
+// Done removes what a write that was cut off left behind, asks the tool, and records the tree when the call turns out
+// to have happened.
 func (r Recorded) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	if err := sweep(ctx, e.Place.Tree); err != nil {
 		return effect.DoneUnknown, effect.Failed(err)

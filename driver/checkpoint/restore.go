@@ -11,15 +11,15 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Restore is the driver of effect.KindRestore: it brings a tree back to a recorded state, after taking a safety reference,
-// so that the restoration can itself be undone. It is safe for concurrent use.
+// Restore is the driver of effect.KindRestore: it brings a tree back to a recorded state, after taking a safety
+// reference, so that the restoration can itself be undone. It is safe for concurrent use.
 type Restore struct{ memory *git.Memory }
 
 // NewRestore returns the driver of effect.KindRestore. It shares what m remembers; m may be nil.
 func NewRestore(m *git.Memory) Restore { return Restore{m} }
 
-// Do takes the safety reference and restores. On a conflict nothing but the reference has changed. After a crash it may be
-// repeated and completes what is left; the safety reference then still holds the tree before the first attempt.
+// Do takes the safety reference and restores. On a conflict nothing but the reference has changed. After a crash it may
+// be repeated and completes what is left; the safety reference then still holds the tree before the first attempt.
 func (d Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.RestoreSpec](e.Spec)
 	if err != nil {
@@ -48,11 +48,12 @@ func (d Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) eff
 	return effect.Succeeded(result)
 }
 
-// Between brings the tree of a place back from one recorded state, after, to another, before, as far as nobody else changed it since.
-// It may be repeated after a crash.
+// Between brings the tree of a place back from one recorded state, after, to another, before, as far as nobody else
+// changed it since. It may be repeated after a crash.
 func (d Restore) Between(ctx context.Context, place effect.Place, before, after string) error {
 	spec := effect.RestoreSpec{Name: "undo", Target: before, Expect: after}
-	return d.Do(ctx, effect.Effect{ID: "undo-" + after, Kind: effect.KindRestore, Place: place, Spec: effect.Encode(spec)}, nil).Err()
+	return d.Do(ctx, effect.Effect{ID: "undo-" + after, Kind: effect.KindRestore, Place: place,
+		Spec: effect.Encode(spec)}, nil).Err()
 }
 
 // safetyName is the name of the safety reference: the spec's, or one made from the effect's id.
@@ -71,8 +72,8 @@ type restoring struct {
 	cut map[string]bool
 }
 
-// planned finds out what a spec asks for. It looks at recorded trees alone, so that a repetition after a crash finds the
-// same.
+// planned finds out what a spec asks for. It looks at recorded trees alone, so that a repetition after a crash finds
+// the same.
 func planned(ctx context.Context, repo *git.Repo, spec effect.RestoreSpec, origin string) (restoring, error) {
 	r := restoring{
 		Restoration: git.Restoration{Target: spec.Target, Expect: spec.Expect, Origin: origin, Force: spec.Force},
@@ -129,7 +130,8 @@ func (r *restoring) undoes(s effect.Span) bool {
 }
 
 // follow takes the files of a span that is taken back to what is restored. In last stands what span left a file last.
-func (r *restoring) follow(ctx context.Context, h *history, s effect.Span, files []string, last map[string]string) error {
+func (r *restoring) follow(ctx context.Context, h *history, s effect.Span, files []string,
+	last map[string]string) error {
 	for _, p := range files {
 		r.cut[p] = r.cut[p] || s.Cut
 		if err := h.others(ctx, p, cmp.Or(last[p], r.Target), s.Before); err != nil {
@@ -188,9 +190,9 @@ func both(paths []string, set map[string]bool) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !set[p] })
 }
 
-// summary tells the whole restoration, across crashes, from the tree before the first attempt to the one that was left. What
-// still differs from the target afterwards was left alone, because it is not known to be pawl's change; of a step alone,
-// everything else is left alone by intention.
+// summary tells the whole restoration, across crashes, from the tree before the first attempt to the one that was left.
+// What still differs from the target afterwards was left alone, because it is not known to be pawl's change; of a step
+// alone, everything else is left alone by intention.
 func (r restoring) summary(ctx context.Context, repo *git.Repo, done git.Restored) (effect.RestoreResult, error) {
 	result := effect.RestoreResult{Before: r.Origin, After: done.After, Changed: []string{}}
 	changes, err := repo.Objects.Diff(ctx, r.Origin, done.After)

@@ -15,15 +15,16 @@ const KeptFor = 7 * 24 * time.Hour
 // longestPatch bounds what Patch returns.
 const longestPatch = 16 << 20
 
-// Snapshotter records trees and compares what was recorded. What it remembers of trees only makes it quicker, so all state
-// is in the trees and their repositories. It is safe for concurrent use; calls on one tree wait for each other. The zero
-// value remembers nothing.
+// Snapshotter records trees and compares what was recorded. What it remembers of trees only makes it quicker, so all
+// state is in the trees and their repositories. It is safe for concurrent use; calls on one tree wait for each other.
+// The zero value remembers nothing.
 type Snapshotter struct{ memory *git.Memory }
 
 // NewSnapshotter returns a Snapshotter. It shares what m remembers; m may be nil.
 func NewSnapshotter(m *git.Memory) Snapshotter { return Snapshotter{m} }
 
-// Snapshot records the tree of a place, tracked and untracked, and returns its id. What ignore files name is not recorded.
+// Snapshot records the tree of a place, tracked and untracked, and returns its id. What ignore files name is not
+// recorded.
 func (s Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error) {
 	repo, err := open(ctx, s.memory, p)
 	if err != nil {
@@ -52,8 +53,8 @@ func (s Snapshotter) Changed(ctx context.Context, p effect.Place, from, to strin
 	return out, err
 }
 
-// Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut says
-// whether there was more. Binary files are only named.
+// Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut
+// says whether there was more. Binary files are only named.
 func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {
 	objects, err := git.Recorded(ctx, layout.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 	if err != nil {
@@ -62,8 +63,9 @@ func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, 
 	return objects.Patch(ctx, from, to, longestPatch)
 }
 
-// Prune removes checkpoints, safety references and snapshots from before an instant, except those whose names or object ids
-// are to be spared, and returns the names of those removed. Snapshots that a tree still stands at are never removed.
+// Prune removes checkpoints, safety references and snapshots from before an instant, except those whose names or object
+// ids are to be spared, and returns the names of those removed. Snapshots that a tree still stands at are never
+// removed.
 func (s Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time, spare ...string) ([]string, error) {
 	repo, err := open(ctx, s.memory, p)
 	if err != nil {

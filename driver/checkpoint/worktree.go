@@ -9,8 +9,8 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Worktree is the driver of effect.KindWorktree: it makes the task's own tree, from a warm one where a Pool left one ready.
-// In place it only records the tree that is there. It is safe for concurrent use.
+// Worktree is the driver of effect.KindWorktree: it makes the task's own tree, from a warm one where a Pool left one
+// ready. In place it only records the tree that is there. It is safe for concurrent use.
 type Worktree struct{ memory *git.Memory }
 
 // NewWorktree returns the driver of effect.KindWorktree. It shares what m remembers; m may be nil.
@@ -45,8 +45,8 @@ func resultOf(spec effect.WorktreeSpec, tree, base string) effect.WorktreeResult
 	return r
 }
 
-// baseOf is the commit to make the worktree at: where a branch is asked for, that of a worktree that stands whole already, or
-// what the branch is at.
+// baseOf is the commit to make the worktree at: where a branch is asked for, that of a worktree that stands whole
+// already, or what the branch is at.
 func baseOf(ctx context.Context, repo *git.Repo, spec effect.WorktreeSpec) (string, error) {
 	if spec.Branch == "" || repo.InPlace() || !repo.Git() {
 		return spec.Base, nil
@@ -129,9 +129,8 @@ func (d Worktree) Undo(ctx context.Context, e effect.Effect, _ effect.Receipt) e
 	return Cleanup(d).Do(ctx, effect.Effect{ID: e.ID, Place: e.Place, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
 }
 
-// Cleanup is the driver of effect.KindCleanup: it removes the task's worktree, its registration and temporary files, and what
-// crashes left of warm worktrees.
-// Checkpoints stay. It is safe for concurrent use.
+// Cleanup is the driver of effect.KindCleanup: it removes the task's worktree, its registration and temporary files,
+// and what crashes left of warm worktrees. Checkpoints stay. It is safe for concurrent use.
 type Cleanup struct{ memory *git.Memory }
 
 // NewCleanup returns the driver of effect.KindCleanup. It shares what m remembers; m may be nil.

@@ -1,6 +1,6 @@
-// Package commit makes the commits that a person asks pawl for: of the user's own changes, and the way back to an older state.
-// What is committed was decided before, down to the id of the commit, so that after a crash it is known whether it was made.
-// Nothing is ever taken out of the history, and no change of the user's is written over.
+// Package commit makes the commits that a person asks pawl for: of the user's own changes, and the way back to an older
+// state. What is committed was decided before, down to the id of the commit, so that after a crash it is known whether
+// it was made. Nothing is ever taken out of the history, and no change of the user's is written over.
 package commit
 
 import (
@@ -20,14 +20,14 @@ type Driver struct{ memory *git.Memory }
 // New returns the driver of effect.KindCommit. It shares what m remembers; m may be nil.
 func New(m *git.Memory) Driver { return Driver{m} }
 
-// Do makes the commit, or shares the branch. It fails with CodeConflict, and nothing has changed, where the branch or the files
-// are not what they were when it was decided. It may be repeated.
+// Do makes the commit, or shares the branch. It fails with CodeConflict, and nothing has changed, where the branch or
+// the files are not what they were when it was decided. It may be repeated.
 func (d Driver) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	return effect.Outcome(d.do(ctx, e))
 }
 
-// Done says yes when the branch holds the commit, and completes what a crash cut off behind it. Whether a branch was shared
-// is not asked: sharing it again does nothing.
+// Done says yes when the branch holds the commit, and completes what a crash cut off behind it. Whether a branch was
+// shared is not asked: sharing it again does nothing.
 func (d Driver) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, repo, err := open[effect.CommitSpec](ctx, d.memory, e)
 	if err != nil || spec.Push != nil {
@@ -53,7 +53,8 @@ func open[T any](ctx context.Context, m *git.Memory, e effect.Effect) (spec T, r
 }
 
 func (d Driver) step(repo *git.Repo, id string, spec effect.CommitSpec) *step {
-	return &step{repo: repo, id: id, branch: spec.Branch, parent: spec.Parent, from: spec.From, to: spec.Tree, message: spec.Message, by: spec.By, at: spec.At}
+	return &step{repo: repo, id: id, branch: spec.Branch, parent: spec.Parent, from: spec.From, to: spec.Tree,
+		message: spec.Message, by: spec.By, at: spec.At}
 }
 
 func (d Driver) do(ctx context.Context, e effect.Effect) (effect.CommitResult, error) {
@@ -208,7 +209,8 @@ func share(ctx context.Context, repo *git.Repo, id string, spec effect.CommitSpe
 	note := git.PrivateRef("push/" + id)
 	result, err := s.share(ctx, note, spec)
 	if err != nil && !result.Pushed {
-		// What cannot be taken back, because somebody changed a file meanwhile, keeps its note: the next attempt goes on from it.
+		// What cannot be taken back, because somebody changed a file meanwhile, keeps its note: the next attempt goes
+		// on from it.
 		_ = s.back(context.WithoutCancel(ctx), note, spec.Parent)
 	}
 	return result, err
@@ -264,8 +266,8 @@ func (s *step) share(ctx context.Context, note string, spec effect.CommitSpec) (
 	return result, s.forget(ctx, note)
 }
 
-// move brings the branch and the checked-out files from one commit to another. Files that were changed and not committed are a
-// conflict, and nothing is moved.
+// move brings the branch and the checked-out files from one commit to another. Files that were changed and not
+// committed are a conflict, and nothing is moved.
 func (s *step) move(ctx context.Context, note, from, to string) (string, error) {
 	s.parent = from
 	lock, err := s.hold(ctx)
@@ -289,8 +291,8 @@ func (s *step) move(ctx context.Context, note, from, to string) (string, error) 
 	return to, s.advance(context.WithoutCancel(ctx), lock, from, to)
 }
 
-// back takes a move back that was noted and is of no use. The files go first and the note last, so that whatever cuts it off, the
-// next attempt finds either the whole move or one that never was.
+// back takes a move back that was noted and is of no use. The files go first and the note last, so that whatever cuts
+// it off, the next attempt finds either the whole move or one that never was.
 func (s *step) back(ctx context.Context, note, to string) error {
 	begun, err := s.repo.Refs.Lookup(ctx, note)
 	if err != nil || begun == "" {
@@ -308,8 +310,8 @@ func (s *step) back(ctx context.Context, note, to string) error {
 	return s.repo.Refs.Delete(ctx, note, begun)
 }
 
-// retreat brings the checked-out files and then the branch from one commit to another, unless that would touch what is not
-// committed.
+// retreat brings the checked-out files and then the branch from one commit to another, unless that would touch what is
+// not committed.
 func (s *step) retreat(ctx context.Context, from, to string) error {
 	s.parent = from
 	lock, err := s.hold(ctx)
@@ -405,9 +407,9 @@ type Rewind struct{ memory *git.Memory }
 // NewRewind returns the driver of effect.KindRewind. It shares what m remembers; m may be nil.
 func NewRewind(m *git.Memory) Rewind { return Rewind{m} }
 
-// Do makes a branch that keeps what is given up, then a commit with the old state on top of the branch, and brings the files
-// to it. It fails, and nothing but the branch was made, where that would write over a change that is not committed or a file
-// that no commit holds. It may be repeated.
+// Do makes a branch that keeps what is given up, then a commit with the old state on top of the branch, and brings the
+// files to it. It fails, and nothing but the branch was made, where that would write over a change that is not
+// committed or a file that no commit holds. It may be repeated.
 func (d Rewind) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	return effect.Outcome(d.do(ctx, e))
 }
@@ -431,7 +433,8 @@ func (d Rewind) Done(ctx context.Context, e effect.Effect) (effect.Answer, effec
 }
 
 func rewinding(repo *git.Repo, id string, spec effect.RewindSpec) *step {
-	return &step{repo: repo, id: id, branch: spec.Branch, parent: spec.Head, from: spec.From, to: spec.Tree, message: spec.Message, by: spec.By, at: spec.At}
+	return &step{repo: repo, id: id, branch: spec.Branch, parent: spec.Head, from: spec.From, to: spec.Tree,
+		message: spec.Message, by: spec.By, at: spec.At}
 }
 
 func (d Rewind) do(ctx context.Context, e effect.Effect) (effect.RewindResult, error) {
@@ -486,8 +489,8 @@ func ready(e effect.Effect, spec effect.RewindSpec) error {
 	return err
 }
 
-// restored brings the files to a commit that is on the branch, writes what tells of it, and looks whether all is as it should
-// be.
+// restored brings the files to a commit that is on the branch, writes what tells of it, and looks whether all is as it
+// should be.
 func (s *step) restored(ctx context.Context, e effect.Effect, spec effect.RewindSpec) (effect.RewindResult, error) {
 	result := effect.RewindResult{Commit: s.commit, Backup: spec.Backup, Branch: s.branch}
 	tip, err := s.repo.Refs.Lookup(ctx, git.BranchRef(s.branch))

@@ -18,12 +18,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"effect": scene, "refused": func(ctx context.Context, dir string) error {
-		if err := scene(ctx, dir); pawl.CodeOf(err) != pawl.CodeIO {
-			return fmt.Errorf("it was not refused: %w", err)
-		}
-		return nil
-	}}))
+	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"effect": scene,
+		"refused": func(ctx context.Context, dir string) error {
+			if err := scene(ctx, dir); pawl.CodeOf(err) != pawl.CodeIO {
+				return fmt.Errorf("it was not refused: %w", err)
+			}
+			return nil
+		}}))
 }
 
 const effectFile = ".pawl/test-effect.json"
@@ -87,7 +88,8 @@ func committing(t *testing.T, r *gittest.Repo, all bool) effect.Effect {
 		t.Fatal(err)
 	}
 	return put(t, r, effect.Effect{ID: "01E", Kind: effect.KindCommit, Spec: effect.Encode(effect.CommitSpec{
-		Branch: s.Branch, Parent: s.Head, From: s.From, Tree: s.Tree, All: !s.Staged, Message: "feat: x\n", By: effect.CommitBy{Name: "Ada", Email: "ada@example.org"}, At: when,
+		Branch: s.Branch, Parent: s.Head, From: s.From, Tree: s.Tree, All: !s.Staged, Message: "feat: x\n",
+		By: effect.CommitBy{Name: "Ada", Email: "ada@example.org"}, At: when,
 	})})
 }
 
@@ -151,7 +153,8 @@ func TestCommitsEverything(t *testing.T) {
 	if a, _ := d.Done(t.Context(), e); a != effect.DoneYes {
 		t.Errorf("after: %s", a)
 	}
-	if second := again[effect.CommitResult](t, r.Dir); second.Commit != first.Commit || r.Git("rev-list", "--count", "HEAD") != "2" {
+	if second := again[effect.CommitResult](t, r.Dir); second.Commit != first.Commit ||
+		r.Git("rev-list", "--count", "HEAD") != "2" {
 		t.Errorf("done twice: %+v", second)
 	}
 }
@@ -162,7 +165,8 @@ func TestCommitsWhatIsStagedAlone(t *testing.T) {
 	r.Git("add", "a", "b")
 	r.Write(map[string]string{"a": "changed again\n"})
 	s, err := commit.Look(t.Context(), nil, place(r), false)
-	if want := []string{"a", "gone", "new/文"}; err != nil || !s.Staged || len(s.Files) != 2 || !slices.Equal(s.Beside, want) {
+	if want := []string{"a", "gone", "new/文"}; err != nil || !s.Staged || len(s.Files) != 2 ||
+		!slices.Equal(s.Beside, want) {
 		t.Fatalf("%+v %v", s, err)
 	}
 	committing(t, r, false)
@@ -193,13 +197,21 @@ func TestCommitRefuses(t *testing.T) {
 		meanwhile func(r *gittest.Repo)
 		code      pawl.Code
 	}{
-		"files that changed":  {func(r *gittest.Repo) { r.Write(map[string]string{"b": "later\n"}) }, pawl.CodeConflict},
-		"a branch that moved": {func(r *gittest.Repo) { r.Git("commit", "-q", "--allow-empty", "-m", "other") }, pawl.CodeConflict},
-		"another branch":      {func(r *gittest.Repo) { r.Git("checkout", "-q", "-b", "other") }, pawl.CodeConflict},
-		"a lock":              {func(r *gittest.Repo) { r.Write(map[string]string{".git/index.lock": ""}) }, pawl.CodeBusy},
-		"a merge":             {func(r *gittest.Repo) { r.Write(map[string]string{".git/MERGE_HEAD": r.Head() + "\n"}) }, pawl.CodeRepository},
-		"line ends":           {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") }, pawl.CodeRepository},
-		"a hidden file":       {func(r *gittest.Repo) { r.Git("update-index", "--assume-unchanged", "a") }, pawl.CodeRepository},
+		"files that changed": {func(r *gittest.Repo) { r.Write(map[string]string{"b": "later\n"}) },
+			pawl.CodeConflict},
+		"a branch that moved": {func(r *gittest.Repo) { r.Git("commit", "-q", "--allow-empty", "-m", "other") },
+			pawl.CodeConflict},
+		"another branch": {func(r *gittest.Repo) { r.Git("checkout", "-q", "-b", "other") }, pawl.CodeConflict},
+		"a lock": {func(r *gittest.Repo) { r.Write(map[string]string{".git/index.lock": ""}) },
+			pawl.CodeBusy},
+		"a merge": {func(r *gittest.Repo) {
+			r.Write(map[string]string{".git/MERGE_HEAD": r.Head() +
+				"\n"})
+		}, pawl.CodeRepository},
+		"line ends": {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") },
+			pawl.CodeRepository},
+		"a hidden file": {func(r *gittest.Repo) { r.Git("update-index", "--assume-unchanged", "a") },
+			pawl.CodeRepository},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := changed(t)
@@ -222,7 +234,8 @@ func TestRunsNothingOfTheRepository(t *testing.T) {
 	r := shared(t)
 	mark := r.Path(".pawl/ran")
 	hook := "#!/bin/sh\necho ran >> " + mark + "\n"
-	for _, name := range []string{"pre-commit", "commit-msg", "post-commit", "prepare-commit-msg", "pre-push", "reference-transaction", "post-checkout", "pre-rebase", "post-rewrite"} {
+	for _, name := range []string{"pre-commit", "commit-msg", "post-commit", "prepare-commit-msg", "pre-push",
+		"reference-transaction", "post-checkout", "pre-rebase", "post-rewrite"} {
 		gittest.Write(t, r.Dir, map[string]string{".git/hooks/" + name: hook})
 		if err := os.Chmod(r.Path(".git/hooks/"+name), 0o755); err != nil {
 			t.Fatal(err)
@@ -240,7 +253,8 @@ func TestRunsNothingOfTheRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	evil := r.Path(".pawl/evil")
-	for _, key := range []string{"core.fsmonitor", "core.sshCommand", "core.askPass", "core.editor", "core.pager", "gpg.program", "remote.origin.receivepack", "remote.origin.uploadpack", "core.gitProxy"} {
+	for _, key := range []string{"core.fsmonitor", "core.sshCommand", "core.askPass", "core.editor", "core.pager",
+		"gpg.program", "remote.origin.receivepack", "remote.origin.uploadpack", "core.gitProxy"} {
 		r.Git("config", key, evil)
 	}
 	r.Git("config", "credential.helper", "!"+evil)
@@ -276,7 +290,8 @@ func TestKilledWhileCommitting(t *testing.T) {
 	committing(t, r, false)
 	gittest.KillEverywhere(t, "effect", r.Dir, func(t *testing.T, dir string) {
 		r := gittest.At(t, dir)
-		if done := again[effect.CommitResult](t, dir); done.Commit != r.Head() || r.Git("rev-list", "--count", "HEAD") != "2" {
+		if done := again[effect.CommitResult](t, dir); done.Commit != r.Head() ||
+			r.Git("rev-list", "--count", "HEAD") != "2" {
 			t.Errorf("%+v", done)
 		}
 		clean(t, r)
@@ -352,10 +367,13 @@ func TestPushStopsAtAConflict(t *testing.T) {
 		meanwhile func(r *gittest.Repo)
 		code      pawl.Code
 	}{
-		"the same lines":    {map[string]string{"a": "theirs\n"}, nil, pawl.CodeConflict},
-		"uncommitted files": {map[string]string{"c": "theirs\n"}, func(r *gittest.Repo) { r.Write(map[string]string{"b": "dirty\n"}) }, pawl.CodeRepository},
-		"an untracked file": {map[string]string{"c": "theirs\n"}, func(r *gittest.Repo) { r.Write(map[string]string{"c": "mine\n"}) }, pawl.CodeConflict},
-		"no remote":         {map[string]string{"c": "theirs\n"}, func(r *gittest.Repo) { r.Git("remote", "set-url", "origin", "nowhere") }, pawl.CodeIO},
+		"the same lines": {map[string]string{"a": "theirs\n"}, nil, pawl.CodeConflict},
+		"uncommitted files": {map[string]string{"c": "theirs\n"},
+			func(r *gittest.Repo) { r.Write(map[string]string{"b": "dirty\n"}) }, pawl.CodeRepository},
+		"an untracked file": {map[string]string{"c": "theirs\n"},
+			func(r *gittest.Repo) { r.Write(map[string]string{"c": "mine\n"}) }, pawl.CodeConflict},
+		"no remote": {map[string]string{"c": "theirs\n"},
+			func(r *gittest.Repo) { r.Git("remote", "set-url", "origin", "nowhere") }, pawl.CodeIO},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := mine(t, c.others)
@@ -465,8 +483,10 @@ func past(t *testing.T) (*gittest.Repo, effect.RewindSpec) {
 		t.Fatalf("%+v %v", to, err)
 	}
 	s := effect.RewindSpec{
-		Branch: "main", Head: p.Head, From: p.From, Target: to.ID, Tree: to.Tree, Backup: "pawl/backup-1", Message: "revert: back\n",
-		By: effect.CommitBy{Name: "Ada", Email: "ada@example.org"}, At: when, Log: []effect.Document{effect.NewDocument("CHANGELOG.md", "log\n", nil, false)},
+		Branch: "main", Head: p.Head, From: p.From, Target: to.ID, Tree: to.Tree, Backup: "pawl/backup-1",
+		Message: "revert: back\n",
+		By:      effect.CommitBy{Name: "Ada", Email: "ada@example.org"}, At: when,
+		Log: []effect.Document{effect.NewDocument("CHANGELOG.md", "log\n", nil, false)},
 	}
 	put(t, r, effect.Effect{ID: "03E", Kind: effect.KindRewind, Spec: effect.Encode(s)})
 	return r, s
@@ -478,7 +498,8 @@ func rewound(t *testing.T, r *gittest.Repo, s effect.RewindSpec) {
 	if done.Commit != r.Head() || !done.Clean || len(done.Left) > 0 || len(done.Files) != 3 {
 		t.Errorf("%+v", done)
 	}
-	if r.Git("rev-parse", "HEAD^{tree}") != s.Tree || r.Git("rev-parse", "HEAD^") != s.Head || r.Git("rev-parse", "pawl/backup-1") != s.Head {
+	if r.Git("rev-parse", "HEAD^{tree}") != s.Tree || r.Git("rev-parse", "HEAD^") != s.Head ||
+		r.Git("rev-parse", "pawl/backup-1") != s.Head {
 		t.Error("the branches are not as they should be")
 	}
 	if raw, _ := os.ReadFile(r.Path(".pawl/CHANGELOG.md")); string(raw) != "log\n" {
@@ -506,12 +527,20 @@ func TestRewindNeverLosesWork(t *testing.T) {
 		meanwhile func(r *gittest.Repo)
 		code      pawl.Code
 	}{
-		"a changed file":         {func(r *gittest.Repo) { r.Write(map[string]string{"b": "dirty\n"}) }, pawl.CodeRepository},
-		"a staged file":          {func(r *gittest.Repo) { r.Write(map[string]string{"z": "z\n"}); r.Git("add", "z") }, pawl.CodeRepository},
-		"an untracked file":      {func(r *gittest.Repo) { r.Write(map[string]string{"gone": "mine\n"}) }, pawl.CodeConflict},
-		"a branch that moved":    {func(r *gittest.Repo) { r.Git("commit", "-q", "--allow-empty", "-m", "other") }, pawl.CodeConflict},
-		"a changelog":            {func(r *gittest.Repo) { gittest.Write(t, r.Dir, map[string]string{".pawl/CHANGELOG.md": "mine\n"}) }, pawl.CodeConflict},
-		"a backup that is taken": {func(r *gittest.Repo) { r.Git("branch", "pawl/backup-1", "HEAD~1") }, pawl.CodeConflict},
+		"a changed file": {func(r *gittest.Repo) { r.Write(map[string]string{"b": "dirty\n"}) },
+			pawl.CodeRepository},
+		"a staged file": {func(r *gittest.Repo) { r.Write(map[string]string{"z": "z\n"}); r.Git("add", "z") },
+			pawl.CodeRepository},
+		"an untracked file": {func(r *gittest.Repo) { r.Write(map[string]string{"gone": "mine\n"}) },
+			pawl.CodeConflict},
+		"a branch that moved": {func(r *gittest.Repo) { r.Git("commit", "-q", "--allow-empty", "-m", "other") },
+			pawl.CodeConflict},
+		"a changelog": {func(r *gittest.Repo) {
+			gittest.Write(t, r.Dir,
+				map[string]string{".pawl/CHANGELOG.md": "mine\n"})
+		}, pawl.CodeConflict},
+		"a backup that is taken": {func(r *gittest.Repo) { r.Git("branch", "pawl/backup-1", "HEAD~1") },
+			pawl.CodeConflict},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r, _ := past(t)
@@ -553,7 +582,8 @@ func TestFindsOnlyWhatIsOfTheBranch(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if list, err := p.Newest(t.Context(), 2); err != nil || len(list) != 2 || list[0].ID != p.Head || !strings.HasPrefix(list[1].Message, "second") {
+	if list, err := p.Newest(t.Context(), 2); err != nil || len(list) != 2 || list[0].ID != p.Head ||
+		!strings.HasPrefix(list[1].Message, "second") {
 		t.Errorf("%+v %v", list, err)
 	}
 }

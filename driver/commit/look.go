@@ -16,18 +16,18 @@ type Standing struct {
 	Head, Branch string // "" before the first commit, "" where the head is detached
 	From         string // tree of Head
 	By           layout.Identity
-	// Staged says that the index holds changes, which are then what is committed. Tree is what would be committed, and Files
-	// what it changes.
+	// Staged says that the index holds changes, which are then what is committed. Tree is what would be committed, and
+	// Files what it changes.
 	Staged bool
 	Tree   string
 	Files  []effect.FileStat
-	// Beside are files with changes that would not be committed, because others are staged: one that was staged and then changed
-	// again is among Files as well.
+	// Beside are files with changes that would not be committed, because others are staged: one that was staged and
+	// then changed again is among Files as well.
 	Beside []string
 }
 
-// Look finds out what there is to commit: what is staged or, where nothing is or all is asked for, everything that differs
-// from the commit and that nothing ignores. It writes objects and nothing else.
+// Look finds out what there is to commit: what is staged or, where nothing is or all is asked for, everything that
+// differs from the commit and that nothing ignores. It writes objects and nothing else.
 func Look(ctx context.Context, m *git.Memory, place effect.Place, all bool) (Standing, error) {
 	s := Standing{}
 	repo, err := openPlace(ctx, m, place)

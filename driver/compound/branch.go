@@ -40,8 +40,9 @@ func (d branches) lodge(ctx context.Context, e *effect.Effect, branch string) (l
 	return func() {}, err
 }
 
-// enter has an effect work on what a branch holds, in a worktree of its own, where another branch is checked out. It returns what
-// the branch is at, and "" where the effect may look at the workspace as it is. Whoever is told of a commit clears the worktree.
+// enter has an effect work on what a branch holds, in a worktree of its own, where another branch is checked out. It
+// returns what the branch is at, and "" where the effect may look at the workspace as it is. Whoever is told of a
+// commit clears the worktree.
 func (d branches) enter(ctx context.Context, e *effect.Effect, branch string) (tip string, err error) {
 	if branch == "" || !e.Place.Git || e.Place.InPlace {
 		return "", nil
@@ -61,7 +62,8 @@ func (d branches) enter(ctx context.Context, e *effect.Effect, branch string) (t
 		return "", pawl.Fail(pawl.CodeEnvironment, "land.branch_gone", branch)
 	}
 	e.Place = branchTree(*e)
-	made := checkpoint.NewWorktree(d.memory).Do(ctx, effect.Effect{ID: e.ID, Kind: effect.KindWorktree, Place: e.Place, Spec: effect.Encode(effect.WorktreeSpec{Base: tip})}, nil)
+	made := checkpoint.NewWorktree(d.memory).Do(ctx, effect.Effect{ID: e.ID, Kind: effect.KindWorktree, Place: e.Place,
+		Spec: effect.Encode(effect.WorktreeSpec{Base: tip})}, nil)
 	return tip, made.Err()
 }
 

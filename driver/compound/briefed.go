@@ -9,8 +9,8 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Briefed shows an agent that begins a repair the places that the failure points at, as they are in the task's own tree. The
-// pack of the run was built for the requirement, before anything failed.
+// Briefed shows an agent that begins a repair the places that the failure points at, as they are in the task's own
+// tree. The pack of the run was built for the requirement, before anything failed.
 //
 // A plan for a branch that is not checked out is made where that branch is: the workspace holds another one's files.
 type Briefed struct {
@@ -24,18 +24,20 @@ func NewBriefed(s agent.Set, packs Packer, m *git.Memory) Briefed {
 	return Briefed{s, packs, branches{m}}
 }
 
-// Work hands an effect to its agent, with a new pack where a repair begins. Where none can be built the agent gets the one
-// that the run has.
+// Work hands an effect to its agent, with a new pack where a repair begins. Where none can be built the agent gets the
+// one that the run has.
 func (b Briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	if e.Kind == effect.KindPlan {
 		return b.plan(ctx, e, host, progress)
 	}
 	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
-	if e.Kind != effect.KindWork || err != nil || spec.Failure == nil || len(spec.Messages) > 0 || spec.Context.Pack == nil || spec.Context.Pack.Budget.Total < 1 {
+	if e.Kind != effect.KindWork || err != nil || spec.Failure == nil || len(spec.Messages) > 0 ||
+		spec.Context.Pack == nil || spec.Context.Pack.Budget.Total < 1 {
 		return b.Set.Work(ctx, e, host, progress)
 	}
 	pack, err := b.packs.Build(ctx, contextpack.Ask{
-		Place: e.Place, Requirement: spec.Goal, Said: []string{agent.FailureText(*spec.Failure)}, Tokens: spec.Context.Pack.Budget.Total, Recent: spec.Recent,
+		Place: e.Place, Requirement: spec.Goal, Said: []string{agent.FailureText(*spec.Failure)},
+		Tokens: spec.Context.Pack.Budget.Total, Recent: spec.Recent,
 	})
 	if err != nil {
 		return b.Set.Work(ctx, e, host, progress)

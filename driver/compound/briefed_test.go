@@ -38,8 +38,10 @@ func (p *packing) Build(_ context.Context, a contextpack.Ask) (effect.ContextPac
 
 // TestRepairsAreShownTheFailuresPlaces builds a pack for the failure when a repair begins, and never else.
 func TestRepairsAreShownTheFailuresPlaces(t *testing.T) {
-	old := effect.ContextResult{Pack: &effect.ContextPack{WorkspaceSummary: "old", Budget: effect.TokenBudget{Total: 500}}}
-	failure := &effect.Failure{What: "tests", Checks: []effect.CheckOutcome{{Status: effect.CheckFailed, Output: "--- FAIL: TestSum"}}}
+	old := effect.ContextResult{Pack: &effect.ContextPack{WorkspaceSummary: "old",
+		Budget: effect.TokenBudget{Total: 500}}}
+	failure := &effect.Failure{What: "tests",
+		Checks: []effect.CheckOutcome{{Status: effect.CheckFailed, Output: "--- FAIL: TestSum"}}}
 	for _, c := range []struct {
 		name string
 		spec effect.WorkSpec
@@ -47,14 +49,18 @@ func TestRepairsAreShownTheFailuresPlaces(t *testing.T) {
 		anew bool
 	}{
 		{"a step", effect.WorkSpec{Context: old}, nil, false},
-		{"a repair", effect.WorkSpec{Context: old, Failure: failure, Recent: []effect.ToolResult{{CallID: "1"}}}, nil, true},
-		{"a repair that goes on", effect.WorkSpec{Context: old, Failure: failure, Messages: []effect.Message{{}}}, nil, false},
+		{"a repair", effect.WorkSpec{Context: old, Failure: failure, Recent: []effect.ToolResult{{CallID: "1"}}}, nil,
+			true},
+		{"a repair that goes on", effect.WorkSpec{Context: old, Failure: failure, Messages: []effect.Message{{}}}, nil,
+			false},
 		{"an agent that reads for itself", effect.WorkSpec{Failure: failure}, nil, false},
 		{"no pack can be built", effect.WorkSpec{Context: old, Failure: failure}, errors.New("no"), false},
 	} {
 		s, p := &shown{}, &packing{err: c.err}
 		c.spec.Agent, c.spec.Goal = "shown", "mend Sum"
-		r := Briefed{Set: agent.Set{s}, packs: p}.Work(t.Context(), effect.Effect{Kind: effect.KindWork, Place: effect.Place{Tree: "/t"}, Spec: effect.Encode(c.spec)}, nil, nil)
+		r := Briefed{Set: agent.Set{s}, packs: p}.Work(t.Context(),
+			effect.Effect{Kind: effect.KindWork, Place: effect.Place{Tree: "/t"}, Spec: effect.Encode(c.spec)}, nil,
+			nil)
 		result, err := effect.Decode[effect.WorkResult](r.Result)
 		if err != nil || !r.OK || (result.Pack != nil) != c.anew {
 			t.Fatalf("%s: %+v %v", c.name, result, err)
@@ -66,14 +72,16 @@ func TestRepairsAreShownTheFailuresPlaces(t *testing.T) {
 			continue
 		}
 		a := p.asks[0]
-		if a.Tokens != 500 || a.Place.Tree != "/t" || a.Requirement != "mend Sum" || len(a.Recent) != 1 || !strings.Contains(strings.Join(a.Said, ""), "TestSum") {
+		if a.Tokens != 500 || a.Place.Tree != "/t" || a.Requirement != "mend Sum" || len(a.Recent) != 1 ||
+			!strings.Contains(strings.Join(a.Said, ""), "TestSum") {
 			t.Errorf("%s: asked for %+v", c.name, a)
 		}
 		if !slices.Equal(result.Pack.Degraded, []string{"context.no_tags"}) {
 			t.Errorf("%s: noted %+v", c.name, result.Pack)
 		}
 	}
-	said := saidOf(effect.ContextSpec{Answers: []effect.Answered{{Question: "which?", Answer: "Sum"}, {Question: "why?"}}, Feedback: []string{"old", "new"}})
+	said := saidOf(effect.ContextSpec{Answers: []effect.Answered{{Question: "which?", Answer: "Sum"},
+		{Question: "why?"}}, Feedback: []string{"old", "new"}})
 	if !slices.Equal(said, []string{"new", "old", "which?\nSum"}) {
 		t.Errorf("said %q", said)
 	}

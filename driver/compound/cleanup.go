@@ -11,7 +11,8 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Cleanup removes a task's worktree, the caches that were kept for it, what stood beside it, and checkpoints past their time.
+// Cleanup removes a task's worktree, the caches that were kept for it, what stood beside it, and checkpoints past their
+// time.
 type Cleanup struct {
 	checkpoint.Cleanup
 	shots  checkpoint.Snapshotter
@@ -37,6 +38,7 @@ func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progre
 		clearBeside(ctx, c.memory, beside(e.Place))
 	}
 	r := c.Cleanup.Do(ctx, e, progress)
-	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git}, time.Now().Add(-checkpoint.KeptFor))
+	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git},
+		time.Now().Add(-checkpoint.KeptFor))
 	return r
 }

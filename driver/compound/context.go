@@ -1,6 +1,6 @@
-// Package compound holds the effects that several drivers carry out together: the facts about a place with a context pack and the tree
-// of its commit, checks on the commit that the work started from, looking at a branch that is not checked out, the cleanup of all that
-// a task has, and agents that are shown what they need.
+// Package compound holds the effects that several drivers carry out together: the facts about a place with a context
+// pack and the tree of its commit, checks on the commit that the work started from, looking at a branch that is not
+// checked out, the cleanup of all that a task has, and agents that are shown what they need.
 package compound
 
 import (
@@ -19,7 +19,8 @@ type Packer interface {
 	Build(ctx context.Context, a contextpack.Ask) (effect.ContextPack, error)
 }
 
-// Context adds the tree of its commit to the facts about a place (driver/verify), and a context pack where one is asked for.
+// Context adds the tree of its commit to the facts about a place (driver/verify), and a context pack where one is asked
+// for.
 type Context struct {
 	*verify.Context
 	packs Packer
@@ -31,8 +32,8 @@ func NewContext(machine verify.Host, packs Packer, m *git.Memory) Context {
 	return Context{verify.NewContext(machine, verify.OpenDir, Status(m)).Inspecting(layout.Inspect), packs, branches{m}}
 }
 
-// Do finds the facts and builds the pack. A pack that cannot be built is left out and said so in it: planning without it is
-// worse, and possible.
+// Do finds the facts and builds the pack. A pack that cannot be built is left out and said so in it: planning without
+// it is worse, and possible.
 func (d Context) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.ContextSpec](e.Spec)
 	if err != nil {
@@ -58,7 +59,8 @@ func (d Context) Do(ctx context.Context, e effect.Effect, progress effect.Progre
 	}
 	facts.Tree = treeOf(ctx, d.memory, e.Place, facts.Head)
 	if spec.Tokens > 0 {
-		pack, err := d.packs.Build(ctx, contextpack.Ask{Place: e.Place, Requirement: spec.Requirement, Said: saidOf(spec), Tokens: spec.Tokens})
+		pack, err := d.packs.Build(ctx, contextpack.Ask{Place: e.Place, Requirement: spec.Requirement,
+			Said: saidOf(spec), Tokens: spec.Tokens})
 		if err != nil {
 			pack.Degraded = append(pack.Degraded, "context.no_pack")
 		}

@@ -11,8 +11,8 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Verify runs checks (driver/verify), on a commit as well: in a worktree beside the task's own, behind the same walls, which is gone
-// afterwards.
+// Verify runs checks (driver/verify), on a commit as well: in a worktree beside the task's own, behind the same walls,
+// which is gone afterwards.
 type Verify struct {
 	*verify.Verify
 	memory *git.Memory
@@ -29,7 +29,8 @@ func (b Verify) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 	}
 	e.Place = beside(e.Place)
 	defer clearBeside(context.WithoutCancel(ctx), b.memory, e.Place)
-	made := checkpoint.NewWorktree(b.memory).Do(ctx, effect.Effect{ID: e.ID, Kind: effect.KindWorktree, Place: e.Place, Spec: effect.Encode(effect.WorktreeSpec{Base: spec.At})}, nil)
+	made := checkpoint.NewWorktree(b.memory).Do(ctx, effect.Effect{ID: e.ID, Kind: effect.KindWorktree, Place: e.Place,
+		Spec: effect.Encode(effect.WorktreeSpec{Base: spec.At})}, nil)
 	if !made.OK {
 		return made
 	}
@@ -53,5 +54,6 @@ func leftBeside(task effect.Place) bool {
 // clearBeside removes that worktree and what was kept for it. What cannot be removed now goes with the task's own.
 func clearBeside(ctx context.Context, m *git.Memory, p effect.Place) {
 	_ = verify.Forget(p)
-	_ = checkpoint.NewCleanup(m).Do(ctx, effect.Effect{Kind: effect.KindCleanup, Place: p, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
+	_ = checkpoint.NewCleanup(m).Do(ctx, effect.Effect{Kind: effect.KindCleanup, Place: p,
+		Spec: effect.Encode(effect.CleanupSpec{})}, nil)
 }

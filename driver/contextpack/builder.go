@@ -13,10 +13,11 @@ import (
 
 // Walk visits the regular files of a tree with the open folder that each is in, without what .gitignore excludes.
 // search.Files is one. It returns the error with which visit ended it.
-type Walk func(ctx context.Context, root *sandbox.Root, visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error
+type Walk func(ctx context.Context, root *sandbox.Root,
+	visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error
 
-// Semantic finds places by meaning. The Source, Score and order of its hits are not trusted, and hits of files that are not
-// in the workspace are dropped.
+// Semantic finds places by meaning. The Source, Score and order of its hits are not trusted, and hits of files that are
+// not in the workspace are dropped.
 type Semantic interface {
 	Search(ctx context.Context, tree, requirement string, most int) ([]effect.Hit, error)
 }
@@ -24,12 +25,13 @@ type Semantic interface {
 // Options configure a Builder. Walk is required.
 type Options struct {
 	Walk Walk
-	// Box runs ctags behind walls, LookPath says where it is, and Env is the environment to run it in. Without one of the
-	// first two, declarations of languages other than Go are guessed from the layout.
+	// Box runs ctags behind walls, LookPath says where it is, and Env is the environment to run it in. Without one of
+	// the first two, declarations of languages other than Go are guessed from the layout.
 	Box      Runner
 	LookPath func(program string) (string, bool)
 	Env      []string
-	// Semantic is an index by meaning, nil for none. Wanted says that one is configured, so that its absence is recorded.
+	// Semantic is an index by meaning, nil for none. Wanted says that one is configured, so that its absence is
+	// recorded.
 	Semantic       Semantic
 	SemanticWanted bool
 }
@@ -39,8 +41,8 @@ type Ask struct {
 	Place effect.Place
 	// Requirement is the text that everything is ranked for.
 	Requirement string
-	// Said is what else was said of it: answers of the person, feedback, what a failing check wrote, the most telling first.
-	// Names of tests and functions, files and lines in it count like those in the requirement.
+	// Said is what else was said of it: answers of the person, feedback, what a failing check wrote, the most telling
+	// first. Names of tests and functions, files and lines in it count like those in the requirement.
 	Said []string
 	// Tokens is what the pack may cost; see Cost.
 	Tokens int
@@ -48,8 +50,8 @@ type Ask struct {
 	Recent []effect.ToolResult
 }
 
-// Builder builds packs. It keeps what it knows of the trees that it saw last, and builds one pack at a time; it is safe for
-// concurrent use.
+// Builder builds packs. It keeps what it knows of the trees that it saw last, and builds one pack at a time; it is safe
+// for concurrent use.
 type Builder struct {
 	o    Options
 	tags *tagger
@@ -80,9 +82,9 @@ func New(o Options) *Builder {
 	return b
 }
 
-// Build builds a pack for the tree of a place; a place whose tree is not made yet is described by its workspace. What could
-// not be used is named in Degraded and is no error. The errors are CodeInvalid for a budget below 1, CodeCanceled, and those
-// of opening and listing the tree.
+// Build builds a pack for the tree of a place; a place whose tree is not made yet is described by its workspace. What
+// could not be used is named in Degraded and is no error. The errors are CodeInvalid for a budget below 1,
+// CodeCanceled, and those of opening and listing the tree.
 func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) {
 	const op = "contextpack.Build"
 	if a.Tokens < 1 {
@@ -114,8 +116,8 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 	return p.pack()
 }
 
-// index brings the index of a tree up to date. Only that of the workspace is kept on disk, because the trees of tasks come
-// and go; they begin with what is known of the workspace.
+// index brings the index of a tree up to date. Only that of the workspace is kept on disk, because the trees of tasks
+// come and go; they begin with what is known of the workspace.
 func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace string, p *packer) (*index, error) {
 	disk := openCache(workspace, b.tags != nil)
 	defer disk.close()

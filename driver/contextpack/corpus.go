@@ -146,8 +146,8 @@ func (c *corpus) enclosing(file int32, line int) int32 {
 	return out
 }
 
-// find returns the files that a name in a text means: the whole path, or else the files whose path ends with as many of its
-// components as any does.
+// find returns the files that a name in a text means: the whole path, or else the files whose path ends with as many of
+// its components as any does.
 func (c *corpus) find(name string) []int32 {
 	var out []int32
 	best := 0
@@ -205,7 +205,8 @@ func (f *flow) of(node int32) int32 {
 	if !ok {
 		n = int32(len(f.nodes))
 		f.number[node] = n
-		f.nodes, f.passed, f.rest, f.edges = append(f.nodes, node), append(f.passed, 0), append(f.rest, 0), append(f.edges, nil)
+		f.nodes, f.passed, f.rest, f.edges = append(f.nodes, node), append(f.passed, 0), append(f.rest,
+			0), append(f.edges, nil)
 	}
 	return n
 }
@@ -243,8 +244,8 @@ func (f *flow) pass(at int32) {
 	}
 }
 
-// spread lets weight flow from the seeds along references and returns where it comes to rest: what the seeds use, what that
-// uses, and so on. It only looks at what it reaches, and the order of its steps is fixed.
+// spread lets weight flow from the seeds along references and returns where it comes to rest: what the seeds use, what
+// that uses, and so on. It only looks at what it reaches, and the order of its steps is fixed.
 func (f *flow) spread(seeds []scored) map[int32]float64 {
 	for _, s := range seeds {
 		f.give(f.of(s.node), s.score)

@@ -42,16 +42,20 @@ type tag struct {
 
 // tagKinds are the kinds of declaration that are kept, as ctags names them.
 var tagKinds = map[string]kind{
-	"function": kindFunc, "method": kindFunc, "func": kindFunc, "constructor": kindFunc, "getter": kindFunc, "setter": kindFunc,
-	"generator": kindFunc, "subroutine": kindFunc, "singletonMethod": kindFunc, "macro": kindFunc, "procedure": kindFunc,
-	"class": kindType, "struct": kindType, "interface": kindType, "enum": kindType, "trait": kindType, "implementation": kindType,
-	"union": kindType, "typedef": kindType, "type": kindType, "module": kindType, "namespace": kindType, "record": kindType,
+	"function": kindFunc, "method": kindFunc, "func": kindFunc, "constructor": kindFunc, "getter": kindFunc,
+	"setter":    kindFunc,
+	"generator": kindFunc, "subroutine": kindFunc, "singletonMethod": kindFunc, "macro": kindFunc,
+	"procedure": kindFunc,
+	"class":     kindType, "struct": kindType, "interface": kindType, "enum": kindType, "trait": kindType,
+	"implementation": kindType,
+	"union":          kindType, "typedef": kindType, "type": kindType, "module": kindType, "namespace": kindType,
+	"record": kindType,
 	"object": kindType, "annotation": kindType, "protocol": kindType,
 	"constant": kindValue,
 }
 
-// ask returns the declarations by file. What ctags says about files that it was not asked about is dropped: it reads what
-// the workspace holds, and its answer is no better than that. Options that stand in the workspace are not obeyed.
+// ask returns the declarations by file. What ctags says about files that it was not asked about is dropped: it reads
+// what the workspace holds, and its answer is no better than that. Options that stand in the workspace are not obeyed.
 func (t *tagger) ask(ctx context.Context, dir string, files []string) (map[string][]outlined, error) {
 	var list bytes.Buffer
 	out := make(map[string][]outlined, len(files))
@@ -60,8 +64,9 @@ func (t *tagger) ask(ctx context.Context, dir string, files []string) (map[strin
 		out[f] = nil
 	}
 	res, err := t.box.Run(ctx, sandbox.Spec{
-		Argv: []string{t.program, "--options=NONE", "--output-format=json", "--fields=+neKs", "--links=no", "--sort=no", "-L", "-", "-f", "-"},
-		Dir:  dir, Readable: []string{dir}, Stdin: list.Bytes(), Env: t.env, Timeout: tagTime, OutputLimit: tagOutput,
+		Argv: []string{t.program, "--options=NONE", "--output-format=json", "--fields=+neKs", "--links=no", "--sort=no",
+			"-L", "-", "-f", "-"},
+		Dir: dir, Readable: []string{dir}, Stdin: list.Bytes(), Env: t.env, Timeout: tagTime, OutputLimit: tagOutput,
 	})
 	if err != nil {
 		return nil, err
@@ -76,11 +81,13 @@ func (t *tagger) ask(ctx context.Context, dir string, files []string) (map[strin
 		}
 		have, asked := out[g.Path]
 		k := tagKinds[g.Kind]
-		if !asked || k == 0 || g.Line < 1 || g.Name == "" || len(g.Name) > maxWord || strings.HasPrefix(g.Name, "__anon") || len(have) == maxSymbols {
+		if !asked || k == 0 || g.Line < 1 || g.Name == "" || len(g.Name) > maxWord ||
+			strings.HasPrefix(g.Name, "__anon") || len(have) == maxSymbols {
 			continue
 		}
 		owner := g.Scope[strings.LastIndexAny(g.Scope, ".:")+1:]
-		out[g.Path] = append(have, outlined{name: g.Name, owner: clip(owner, maxWord), kind: k, start: g.Line, end: max(g.Line, g.End)})
+		out[g.Path] = append(have, outlined{name: g.Name, owner: clip(owner, maxWord), kind: k, start: g.Line,
+			end: max(g.Line, g.End)})
 	}
 	return out, nil
 }

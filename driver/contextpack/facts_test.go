@@ -43,7 +43,8 @@ func TestDeclarations(t *testing.T) {
 		{"a.py", "import os\n\nclass Vat(Base):\n    def rate(self):\n        return 1\n\n    async def late(self):\n        pass\n\ndef top(\n    a,\n):\n    return a\n", "Vat 3-8|Vat.rate 4-5|Vat.late 7-8|top 10-13"},
 		{"a.ts", "export class Cart {\n  total(x: number) {\n    if (x) {\n    }\n    return x;\n  }\n}\nexport const add = (a) => {\n  return a;\n};\n", "Cart 1-7|Cart.total 2-6|add 8-10"},
 		{"a.rs", "pub struct P {\n    x: i32,\n}\n\nimpl P {\n    pub fn new() -> P {\n        P { x: 'a' as i32 }\n    }\n}\n", "P 1-3|P 5-9|P.new 6-8"},
-		{"A.java", "public class A {\n    public int sum(int a) {\n        return call(a);\n    }\n}\n", "A 1-5|A.sum 2-4"},
+		{"A.java", "public class A {\n    public int sum(int a) {\n        return call(a);\n    }\n}\n",
+			"A 1-5|A.sum 2-4"},
 		{"a.c", "static int\nadd(int a)\n{\n\treturn a;\n}\nint sub(int b)\n{\n\treturn b;\n}\n", "add 2-5|sub 6-9"},
 		{"a.sh", "say() {\n  echo hi\n}\n", "say 1-3"},
 		{"a.md", "# One\ntext\n## Two\n```\n# no\n```\n# Three\n", "One 1-6|Two 3-6|Three 7-8"},
@@ -116,7 +117,8 @@ func TestQuery(t *testing.T) {
 		weights[x.text] = x.weight
 	}
 	for text, want := range map[string]float64{
-		"TestParse_Range": weightName, "Parse_Range": weightStem, "Range": weightStem, "Parse": weightWord, "addItem": weightName, "Cart": weightQuote, "row": weightQuote, "解析": weightPair, "Bitte": weightWord,
+		"TestParse_Range": weightName, "Parse_Range": weightStem, "Range": weightStem, "Parse": weightWord,
+		"addItem": weightName, "Cart": weightQuote, "row": weightQuote, "解析": weightPair, "Bitte": weightWord,
 	} {
 		if weights[text] != want {
 			t.Errorf("%s weighs %v, want %v", text, weights[text], want)
@@ -133,7 +135,8 @@ func TestQuery(t *testing.T) {
 	if !slices.Contains(q.paths, "pkg/file.go") {
 		t.Errorf("paths %v", q.paths)
 	}
-	if q := ask(strings.Repeat("wordAnd"+strings.Repeat("x", 9)+" 很长的要求 a.go:1 \"q\" ", 20_000)); len(q.terms) > maxTerms || len(q.places) > maxSpots || len(q.runs) > 4100 {
+	if q := ask(strings.Repeat("wordAnd"+strings.Repeat("x", 9)+" 很长的要求 a.go:1 \"q\" ",
+		20_000)); len(q.terms) > maxTerms || len(q.places) > maxSpots || len(q.runs) > 4100 {
 		t.Errorf("a long requirement: %d terms, %d places, %d runs", len(q.terms), len(q.places), len(q.runs))
 	}
 }
@@ -145,7 +148,8 @@ func TestMarksMissNothing(t *testing.T) {
 	for s := range q.stems {
 		r.stemIndex[s] = int32(len(r.stemIndex))
 	}
-	for _, w := range []string{"parseRange", "PARSERANGE", "Range", "parse_ranges", "http", "HTTPServers", "newServerName", "cleaning", "解析", "invoice", "Quote"} {
+	for _, w := range []string{"parseRange", "PARSERANGE", "Range", "parse_ranges", "http", "HTTPServers",
+		"newServerName", "cleaning", "解析", "invoice", "Quote"} {
 		if _, ok := r.look([]byte(w), nil); !ok {
 			t.Errorf("%s is not found", w)
 		}
@@ -166,7 +170,8 @@ func TestMarksMissNothing(t *testing.T) {
 
 func TestParts(t *testing.T) {
 	for name, want := range map[string]string{
-		"parseHTTPHeader": "parse http header", "snake_case_2": "snake case 2", "X": "x", "utf8Valid": "utf 8 valid", "ABC": "abc", "_a__b": "a b", "kebab-case": "kebab case",
+		"parseHTTPHeader": "parse http header", "snake_case_2": "snake case 2", "X": "x", "utf8Valid": "utf 8 valid",
+		"ABC": "abc", "_a__b": "a b", "kebab-case": "kebab case",
 	} {
 		var got []string
 		parts([]byte(name), nil, func(p []byte) { got = append(got, string(p)) })
@@ -177,7 +182,8 @@ func TestParts(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "a": 1, "abc": 1, "abcd": 2, "你好": 2, "né": 2, strings.Repeat("ab ", 100): 100} {
+	for text, want := range map[string]int{"": 0, "a": 1, "abc": 1, "abcd": 2, "你好": 2, "né": 2,
+		strings.Repeat("ab ", 100): 100} {
 		if got := Tokens(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
@@ -253,7 +259,8 @@ func TestUpdatedCorpusIsAsIfNew(t *testing.T) {
 	tab := newTable()
 	a := analyst{t: tab}
 	file := func(i, what int) *entry {
-		text := fmt.Sprintf("package p\n\nfunc one%d() { two%d(); shared() }\n\nfunc shared() { one%d() }\n", what, what+1, i)
+		text := fmt.Sprintf("package p\n\nfunc one%d() { two%d(); shared() }\n\nfunc shared() { one%d() }\n", what,
+			what+1, i)
 		if what%3 == 0 {
 			text += "\nfunc more() { shared() }\n"
 		}
@@ -277,7 +284,8 @@ func TestUpdatedCorpusIsAsIfNew(t *testing.T) {
 		}
 		for id := range uint32(len(tab.list)) {
 			if !slices.Equal(c2.declaring(id), want.declaring(id)) || c2.users[id] != want.users[id] {
-				t.Fatalf("round %d: %s is declared at %v and used %d times, want %v and %d", round, tab.list[id], c2.declaring(id), c2.users[id], want.declaring(id), want.users[id])
+				t.Fatalf("round %d: %s is declared at %v and used %d times, want %v and %d", round, tab.list[id],
+					c2.declaring(id), c2.users[id], want.declaring(id), want.users[id])
 			}
 			if int(id) >= len(c.users) {
 				continue
@@ -301,8 +309,10 @@ func TestCodec(t *testing.T) {
 	tab := newTable()
 	a := analyst{t: tab}
 	var all []*entry
-	for i, text := range []string{"package a\n\nimport \"x/y\"\n\nfunc (t T) One() { two(three) }\n", "", "package b\n\ntype Two struct{}\n"} {
-		e := &entry{path: fmt.Sprintf("d/f%d.go", i), stamp: stamp{int64(len(text)), -5, 1 << 60}, facts: a.analyse("f.go", []byte(text), nil)}
+	for i, text := range []string{"package a\n\nimport \"x/y\"\n\nfunc (t T) One() { two(three) }\n", "",
+		"package b\n\ntype Two struct{}\n"} {
+		e := &entry{path: fmt.Sprintf("d/f%d.go", i), stamp: stamp{int64(len(text)), -5, 1 << 60},
+			facts: a.analyse("f.go", []byte(text), nil)}
 		e.sum[3] = byte(i)
 		all = append(all, e)
 	}
@@ -314,7 +324,8 @@ func TestCodec(t *testing.T) {
 	}
 	for i, e := range entries {
 		w := all[i]
-		if e.path != w.path || e.stamp != w.stamp || e.sum != w.sum || e.lines != w.lines || e.marks != w.marks || e.lang != w.lang || e.about != w.about {
+		if e.path != w.path || e.stamp != w.stamp || e.sum != w.sum || e.lines != w.lines || e.marks != w.marks ||
+			e.lang != w.lang || e.about != w.about {
 			t.Errorf("%+v, want %+v", e, w)
 		}
 		if x, y := told(e.facts, got), told(w.facts, tab); !slices.Equal(x, y) {
@@ -327,7 +338,8 @@ func TestCodec(t *testing.T) {
 				}
 				return out
 			}
-			if x, y := uses(got, e.facts), uses(tab, w.facts); !slices.Equal(x, y) || e.symbols[j].kind != w.symbols[j].kind {
+			if x, y := uses(got, e.facts), uses(tab, w.facts); !slices.Equal(x, y) ||
+				e.symbols[j].kind != w.symbols[j].kind {
 				t.Errorf("declaration %d of %s uses %q, want %q", j, e.path, x, y)
 			}
 		}

@@ -15,17 +15,17 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// ftsTables are two ways to keep the words of files in SQLite's FTS5: split before, each once for a file, and without a copy
-// of the text. Only the first can rank by itself (bm25), because that needs the places of words.
+// ftsTables are two ways to keep the words of files in SQLite's FTS5: split before, each once for a file, and without a
+// copy of the text. Only the first can rank by itself (bm25), because that needs the places of words.
 var ftsTables = []string{
 	`CREATE VIRTUAL TABLE words USING fts5(word, part, name, content='', tokenize="ascii tokenchars '_'")`,
 	`CREATE VIRTUAL TABLE words USING fts5(word, part, name, content='', detail=none, columnsize=0, tokenize="ascii tokenchars '_'")`,
 }
 
-// BenchmarkFTS5 is why the index keeps words itself. It analyses files, which a first pack does anyway, adds their words to
-// FTS5 in a file without journal or sync, and looks for the file that a test file tests by the names of its tests. It
-// reports how many times as long a first analysis takes with FTS5 as without, and the mean reciprocal rank of the tested
-// file with FTS5's ranking and with pawl's.
+// BenchmarkFTS5 is why the index keeps words itself. It analyses files, which a first pack does anyway, adds their
+// words to FTS5 in a file without journal or sync, and looks for the file that a test file tests by the names of its
+// tests. It reports how many times as long a first analysis takes with FTS5 as without, and the mean reciprocal rank of
+// the tested file with FTS5's ranking and with pawl's.
 func BenchmarkFTS5(b *testing.B) {
 	paths, texts := goSources(b, 2000)
 	var analysing time.Duration

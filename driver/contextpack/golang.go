@@ -62,11 +62,13 @@ func (g *goFile) spec(d *ast.GenDecl, s ast.Spec, line func(token.Pos) int) {
 	}
 	switch s := s.(type) {
 	case *ast.TypeSpec:
-		g.decls = append(g.decls, outlined{name: s.Name.Name, kind: kindType, start: line(above(from, s.Doc)), end: line(to)})
+		g.decls = append(g.decls, outlined{name: s.Name.Name, kind: kindType, start: line(above(from, s.Doc)),
+			end: line(to)})
 	case *ast.ValueSpec:
 		for _, n := range s.Names {
 			if n.Name != "_" {
-				g.decls = append(g.decls, outlined{name: n.Name, kind: kindValue, start: line(above(from, s.Doc)), end: line(to)})
+				g.decls = append(g.decls, outlined{name: n.Name, kind: kindValue, start: line(above(from, s.Doc)),
+					end: line(to)})
 			}
 		}
 	}

@@ -88,18 +88,23 @@ var styles = [...]style{
 
 // byExtension maps the extension of a file to its language.
 var byExtension = map[string]language{
-	"go": golang, "py": python, "pyi": python, "js": javascript, "jsx": javascript, "mjs": javascript, "cjs": javascript,
-	"ts": typescript, "tsx": typescript, "mts": typescript, "java": java, "kt": kotlin, "kts": kotlin, "rs": rust,
-	"c": clang, "h": clang, "cc": cpp, "cpp": cpp, "cxx": cpp, "hh": cpp, "hpp": cpp, "cs": csharp, "rb": ruby, "php": php,
+	"go": golang, "py": python, "pyi": python, "js": javascript, "jsx": javascript, "mjs": javascript,
+	"cjs": javascript,
+	"ts":  typescript, "tsx": typescript, "mts": typescript, "java": java, "kt": kotlin, "kts": kotlin, "rs": rust,
+	"c": clang, "h": clang, "cc": cpp, "cpp": cpp, "cxx": cpp, "hh": cpp, "hpp": cpp, "cs": csharp, "rb": ruby,
+	"php":   php,
 	"swift": swift, "scala": scala, "sh": shell, "bash": shell, "md": markdown, "markdown": markdown, "yml": yaml,
-	"yaml": yaml, "json": jsonText, "toml": toml, "html": html, "htm": html, "css": css, "scss": css, "sql": sql, "proto": proto,
-	"mk": makefile, "lua": lua, "dart": dart, "ex": elixir, "exs": elixir, "hs": haskell, "xml": xml,
+	"yaml": yaml, "json": jsonText, "toml": toml, "html": html, "htm": html, "css": css, "scss": css, "sql": sql,
+	"proto": proto,
+	"mk":    makefile, "lua": lua, "dart": dart, "ex": elixir, "exs": elixir, "hs": haskell, "xml": xml,
 }
 
 // entryNames are files at which programs begin, whatever is in them.
 var entryNames = map[string]bool{
-	"main.py": true, "__main__.py": true, "manage.py": true, "main.rs": true, "main.c": true, "main.cpp": true, "Main.java": true,
-	"main.ts": true, "main.js": true, "server.js": true, "server.ts": true, "Program.cs": true, "main.dart": true, "main.swift": true,
+	"main.py": true, "__main__.py": true, "manage.py": true, "main.rs": true, "main.c": true, "main.cpp": true,
+	"Main.java": true,
+	"main.ts":   true, "main.js": true, "server.js": true, "server.ts": true, "Program.cs": true, "main.dart": true,
+	"main.swift": true,
 }
 
 func languageOf(path string, data []byte) language {
@@ -128,7 +133,8 @@ func languageOf(path string, data []byte) language {
 	return otherText
 }
 
-// aboutText is the line in which a file says what it is: the first heading of a text, and the first comment of a source.
+// aboutText is the line in which a file says what it is: the first heading of a text, and the first comment of a
+// source.
 func aboutText(l language, data []byte) string {
 	st := styles[l]
 	if l != markdown && !st.code {
@@ -139,13 +145,16 @@ func aboutText(l language, data []byte) string {
 		line, rest, _ = bytes.Cut(rest, []byte{'\n'})
 		line = bytes.TrimSpace(line)
 		switch {
-		case len(line) == 0, bytes.HasPrefix(line, []byte("#!")), bytes.HasPrefix(line, []byte("<")), bytes.HasPrefix(line, []byte("[")):
+		case len(line) == 0, bytes.HasPrefix(line, []byte("#!")), bytes.HasPrefix(line,
+			[]byte("<")), bytes.HasPrefix(line, []byte("[")):
 			continue
 		case l == markdown:
 			return clip(string(bytes.TrimLeft(line, "# ")), 160)
-		case st.line != "" && bytes.HasPrefix(line, []byte(st.line)), st.block && bytes.HasPrefix(line, []byte("/*")), bytes.HasPrefix(line, []byte(`"""`)):
+		case st.line != "" && bytes.HasPrefix(line, []byte(st.line)), st.block &&
+			bytes.HasPrefix(line, []byte("/*")), bytes.HasPrefix(line, []byte(`"""`)):
 			about := string(bytes.Trim(line, `/*#-!" `))
-			if about == "" || strings.Contains(strings.ToLower(about), "copyright") || strings.Contains(strings.ToLower(about), "licen") {
+			if about == "" || strings.Contains(strings.ToLower(about), "copyright") ||
+				strings.Contains(strings.ToLower(about), "licen") {
 				continue
 			}
 			return clip(about, 160)

@@ -16,9 +16,9 @@ type lexer struct {
 	full  bool
 }
 
-// scanWords calls emit for every word of a text: letters, digits and underscores, and two neighbouring characters at a time
-// in scripts without spaces. Line counts from 1. It ends when emit answers false. The word belongs to the caller for the
-// time of the call only.
+// scanWords calls emit for every word of a text: letters, digits and underscores, and two neighbouring characters at a
+// time in scripts without spaces. Line counts from 1. It ends when emit answers false. The word belongs to the caller
+// for the time of the call only.
 func scanWords(data []byte, l language, emit func(word []byte, line int, code bool) bool) {
 	x := lexer{data: data, style: styles[l], lang: l, line: 1, emit: emit}
 	for i := 0; i < len(data) && !x.full; {
@@ -55,8 +55,8 @@ func (x *lexer) step(i int) int {
 	return i + 1
 }
 
-// closing returns the end of the string that begins at i. One that its line does not close ends with the line, unless its
-// quotes may span lines.
+// closing returns the end of the string that begins at i. One that its line does not close ends with the line, unless
+// its quotes may span lines.
 func (x *lexer) closing(i int) int {
 	d, c := x.data, x.data[i]
 	if x.lang == python && i+2 < len(d) && d[i+1] == c && d[i+2] == c {

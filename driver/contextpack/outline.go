@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// outline finds declarations by how their lines begin: a keyword and a name, behind words that may stand in front. What a
-// declaration holds is what is indented below it. That is right for code that is laid out as usual, and harmless otherwise.
+// outline finds declarations by how their lines begin: a keyword and a name, behind words that may stand in front. What
+// a declaration holds is what is indented below it. That is right for code that is laid out as usual, and harmless
+// otherwise.
 func outline(l language, data []byte) []outlined {
 	if l != markdown && !styles[l].code {
 		return nil
@@ -46,17 +47,23 @@ func outline(l language, data []byte) []outlined {
 
 // leading are words that may stand before the keyword of a declaration.
 var leading = map[string]bool{
-	"pub": true, "pub(crate)": true, "export": true, "default": true, "async": true, "static": true, "public": true, "private": true,
-	"protected": true, "internal": true, "final": true, "abstract": true, "override": true, "inline": true, "virtual": true,
-	"unsafe": true, "extern": true, "open": true, "sealed": true, "data": true, "suspend": true, "declare": true, "local": true,
+	"pub": true, "pub(crate)": true, "export": true, "default": true, "async": true, "static": true, "public": true,
+	"private":   true,
+	"protected": true, "internal": true, "final": true, "abstract": true, "override": true, "inline": true,
+	"virtual": true,
+	"unsafe":  true, "extern": true, "open": true, "sealed": true, "data": true, "suspend": true, "declare": true,
+	"local":   true,
 	"partial": true, "readonly": true,
 }
 
 // keywords introduce a declaration.
 var keywords = map[string]kind{
-	"def": kindFunc, "defp": kindFunc, "func": kindFunc, "function": kindFunc, "fn": kindFunc, "fun": kindFunc, "sub": kindFunc, "rpc": kindFunc,
-	"class": kindType, "struct": kindType, "enum": kindType, "trait": kindType, "interface": kindType, "impl": kindType, "module": kindType,
-	"record": kindType, "object": kindType, "namespace": kindType, "type": kindType, "defmodule": kindType, "message": kindType,
+	"def": kindFunc, "defp": kindFunc, "func": kindFunc, "function": kindFunc, "fn": kindFunc, "fun": kindFunc,
+	"sub": kindFunc, "rpc": kindFunc,
+	"class": kindType, "struct": kindType, "enum": kindType, "trait": kindType, "interface": kindType, "impl": kindType,
+	"module": kindType,
+	"record": kindType, "object": kindType, "namespace": kindType, "type": kindType, "defmodule": kindType,
+	"message": kindType,
 	"service": kindType, "union": kindType, "extension": kindType, "mod": kindType,
 }
 
@@ -77,7 +84,8 @@ func declared(l language, line []byte) (string, kind) {
 	}
 	switch l {
 	case javascript, typescript:
-		if (word == "const" || word == "let" || word == "var") && (strings.Contains(rest, "=>") || strings.Contains(rest, "function")) {
+		if (word == "const" || word == "let" || word == "var") &&
+			(strings.Contains(rest, "=>") || strings.Contains(rest, "function")) {
 			return leadingName(rest), kindFunc
 		}
 		if indent > 0 && strings.HasSuffix(strings.TrimRight(text, " \r"), "{") {
@@ -99,9 +107,11 @@ func declared(l language, line []byte) (string, kind) {
 }
 
 // notCalled are words before a parenthesis that are no names.
-var notCalled = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "return": true, "catch": true, "else": true, "new": true, "do": true, "sizeof": true, "defined": true, "throw": true}
+var notCalled = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "return": true, "catch": true,
+	"else": true, "new": true, "do": true, "sizeof": true, "defined": true, "throw": true}
 
-// called returns the name before the first parenthesis of a line that has neither an assignment nor a comment before it.
+// called returns the name before the first parenthesis of a line that has neither an assignment nor a comment before
+// it.
 func called(text string) string {
 	before, _, ok := strings.Cut(text, "(")
 	if !ok || strings.ContainsAny(before, "=#\"'.;/") {
@@ -195,7 +205,8 @@ func headings(lines [][]byte) []outlined {
 				break
 			}
 		}
-		out = append(out, outlined{name: clip(string(bytes.TrimSpace(line[level:])), 80), kind: kindSection, start: i + 1})
+		out = append(out, outlined{name: clip(string(bytes.TrimSpace(line[level:])), 80), kind: kindSection, start: i +
+			1})
 		levels = append(levels, level)
 	}
 	for j := range out {

@@ -34,8 +34,8 @@ func (p *packer) degrade(is bool, key string) {
 // maxText bounds a file of which a part is shown.
 const maxText = 8 << 20
 
-// text returns the content of a file, nil where it cannot be read any more. One that is no longer as long as when it was
-// indexed is not shown, because its lines would be wrong.
+// text returns the content of a file, nil where it cannot be read any more. One that is no longer as long as when it
+// was indexed is not shown, because its lines would be wrong.
 func (p *packer) text(file int32) []byte {
 	if data, ok := p.texts[file]; ok {
 		return data
@@ -66,8 +66,8 @@ const (
 	sourceSemantic = "semantic" // by meaning
 )
 
-// The shares of a budget, with the most tokens of each. What a part does not use is left for the snippets, which come last
-// and are what an agent reads.
+// The shares of a budget, with the most tokens of each. What a part does not use is left for the snippets, which come
+// last and are what an agent reads.
 var shares = struct{ recent, summary, constraints, hits share }{
 	recent: share{30, 1 << 30}, summary: share{10, 160}, constraints: share{12, 220}, hits: share{14, 240},
 }
@@ -94,7 +94,8 @@ func (p *packer) pack() (effect.ContextPack, error) {
 	p.weighSense(r)
 	pieces := p.pieces(r, r.result(), files)
 	limits := limitsFor(p.ask.Tokens)
-	out := effect.ContextPack{Constraints: []string{}, Hits: []effect.Hit{}, Snippets: []effect.CodeSnippet{}, RecentActions: []effect.ToolResult{}, Lexical: effect.LexicalIndex, Degraded: p.degraded}
+	out := effect.ContextPack{Constraints: []string{}, Hits: []effect.Hit{}, Snippets: []effect.CodeSnippet{},
+		RecentActions: []effect.ToolResult{}, Lexical: effect.LexicalIndex, Degraded: p.degraded}
 	total := p.ask.Tokens
 	out.Budget = effect.TokenBudget{Total: total, Limits: limits}
 	out.RecentActions = recentActions(p.ask.Recent, shares.recent.of(total))
@@ -135,12 +136,14 @@ func (p *packer) pieces(r *ranking, nodes []scored, files []int32) []piece {
 	var out []piece
 	for _, n := range nodes[:min(len(nodes), maxPieces)] {
 		s := r.corpus.symbol(n.node)
-		out = append(out, piece{file: fileOf(n.node), node: n.node, start: int(s.start), end: int(s.end), score: n.score, source: p.source(r, n.node)})
+		out = append(out, piece{file: fileOf(n.node), node: n.node, start: int(s.start), end: int(s.end),
+			score: n.score, source: p.source(r, n.node)})
 	}
 	for _, at := range r.q.places {
 		for _, f := range r.corpus.find(at.path) {
 			if r.corpus.enclosing(f, at.line) < 0 {
-				out = append(out, piece{file: f, node: -1, start: at.line - 8, end: at.line + 8, score: 0.9, source: sourceManual})
+				out = append(out, piece{file: f, node: -1, start: at.line - 8, end: at.line + 8, score: 0.9,
+					source: sourceManual})
 			}
 		}
 	}
@@ -262,7 +265,8 @@ func (p *packer) headline(x piece) string {
 		text := oneLine(l, 110)
 		switch {
 		case text == "":
-		case comment.line != "" && strings.HasPrefix(text, comment.line), comment.block && (strings.HasPrefix(text, "/*") || strings.HasPrefix(text, "*")), strings.HasPrefix(text, "@"):
+		case comment.line != "" && strings.HasPrefix(text, comment.line), comment.block &&
+			(strings.HasPrefix(text, "/*") || strings.HasPrefix(text, "*")), strings.HasPrefix(text, "@"):
 			fallback = cmp.Or(fallback, text)
 		default:
 			return strings.TrimSuffix(text, " {")

@@ -68,7 +68,8 @@ var (
 	})
 )
 
-// text is what a pack is for, in one text. A line that was said before tells nothing new and would take the place of others.
+// text is what a pack is for, in one text. A line that was said before tells nothing new and would take the place of
+// others.
 func (a Ask) text() string {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -202,8 +203,8 @@ func (q *query) may(mark uint64) bool {
 	return false
 }
 
-// parts fills in by what else than itself a term is found: without regard to case, and by the stems of the words that it
-// is made of.
+// parts fills in by what else than itself a term is found: without regard to case, and by the stems of the words that
+// it is made of.
 func (q *query) parts() {
 	var buf []byte
 	heavier := func(m map[string]int, key string, i int) {
@@ -223,7 +224,8 @@ func (q *query) parts() {
 	}
 }
 
-// readRuns notes the runs of words that say something, as readBody looks for them: those of which at least two words do.
+// readRuns notes the runs of words that say something, as readBody looks for them: those of which at least two words
+// do.
 func (q *query) readRuns(text string) {
 	for line := range strings.Lines(text) {
 		var r runs

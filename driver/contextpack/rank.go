@@ -45,7 +45,9 @@ type ranking struct {
 }
 
 func rank(c *corpus, q *query) *ranking {
-	r := &ranking{corpus: c, q: q, walk: &flow{corpus: c, number: map[int32]int32{}}, hits: make([]found, 1), names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, said: map[int32]float64{}, manual: map[int32]bool{}, memo: make([]remembered, 1<<14), weights: map[int32][]float64{}}
+	r := &ranking{corpus: c, q: q, walk: &flow{corpus: c, number: map[int32]int32{}}, hits: make([]found, 1),
+		names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, said: map[int32]float64{},
+		manual: map[int32]bool{}, memo: make([]remembered, 1<<14), weights: map[int32][]float64{}}
 	for _, t := range q.terms {
 		r.weight = append(r.weight, t.weight)
 	}
@@ -156,7 +158,8 @@ func (r *ranking) scoreFiles() {
 	for i, f := range r.corpus.files {
 		clear(best)
 		for ; next < len(r.inFiles) && r.inFiles[next][0] == int32(i); next++ {
-			r.weigh(&r.hits[r.inFiles[next][1]], r.rareText, func(feature int32, w float64) { best[feature] = max(best[feature], w) })
+			r.weigh(&r.hits[r.inFiles[next][1]], r.rareText,
+				func(feature int32, w float64) { best[feature] = max(best[feature], w) })
 		}
 		sum := 0.0
 		for _, w := range best {
@@ -414,7 +417,8 @@ const (
 	fullLength = 8
 )
 
-// result returns the declarations by how likely they are what the requirement is about, best first. The best has the score
+// result returns the declarations by how likely they are what the requirement is about, best first. The best has the
+// score
 // 1.
 func (r *ranking) result() []scored {
 	own := map[int32]float64{}

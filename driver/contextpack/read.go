@@ -145,7 +145,8 @@ func (r *reader) analysts() []*worker {
 	return pool
 }
 
-// visit is called for each file of the tree. Names that are no text, or that a model could be made to misread, are left out.
+// visit is called for each file of the tree. Names that are no text, or that a model could be made to misread, are left
+// out.
 func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
 	was := r.old.files[rel]
 	if was == nil && (foreign(rel) || len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t")) {
@@ -263,7 +264,8 @@ func (r *reader) sample(e *entry) ([]byte, error) {
 
 // secret reports whether policy refuses to have a file read.
 func secret(rel string) bool {
-	req := policy.Request{Tool: "grep", Permissions: []policy.Permission{policy.FSRead}, Paths: []policy.Path{{Rel: rel, Op: policy.OpRead}}}
+	req := policy.Request{Tool: "grep", Permissions: []policy.Permission{policy.FSRead},
+		Paths: []policy.Path{{Rel: rel, Op: policy.OpRead}}}
 	return policy.Judge(req, policy.Standard()).Decision == policy.Deny
 }
 

@@ -24,13 +24,14 @@ const (
 	recallLines  = 25
 )
 
-// BenchmarkRecall plants faults in modules of the module cache, one at a time and blindly: the first condition of a function
-// is turned round. It reports in how many of those that tests notice the function is shown within the first 2,000 tokens of
-// a pack that is built for nothing but the output of the tests.
+// BenchmarkRecall plants faults in modules of the module cache, one at a time and blindly: the first condition of a
+// function is turned round. It reports in how many of those that tests notice the function is shown within the first
+// 2,000 tokens of a pack that is built for nothing but the output of the tests.
 func BenchmarkRecall(b *testing.B) {
 	found, planted := 0, 0
 	for b.Loop() {
-		for _, name := range []string{"github.com/bluekeyes/go-gitdiff", "github.com/bmatcuk/doublestar/v4", "github.com/oklog/ulid/v2"} {
+		for _, name := range []string{"github.com/bluekeyes/go-gitdiff", "github.com/bmatcuk/doublestar/v4",
+			"github.com/oklog/ulid/v2"} {
 			place := module(b, name)
 			builder, of := fresh(), 0
 			for _, f := range faults(b, place.Tree) {
@@ -39,7 +40,8 @@ func BenchmarkRecall(b *testing.B) {
 					continue
 				}
 				of++
-				p := pack(b, builder, contextpack.Ask{Place: place, Requirement: "The tests fail; find and fix the bug.", Said: []string{said}, Tokens: 8000})
+				p := pack(b, builder, contextpack.Ask{Place: place,
+					Requirement: "The tests fail; find and fix the bug.", Said: []string{said}, Tokens: 8000})
 				for _, s := range first2000(p) {
 					if s.Path == f.file && s.StartLine <= f.line+1 && (s.EndLine >= f.end || s.EndLine >= f.line+60) {
 						found++
@@ -96,7 +98,8 @@ func faults(b *testing.B, dir string) (out []fault) {
 			}
 			from, to := set.Position(at.Cond.Pos()).Offset, set.Position(at.Cond.End()).Offset
 			wrong := string(data[:from]) + "!(" + string(data[from:to]) + ")" + string(data[to:])
-			out = append(out, fault{filepath.ToSlash(rel), set.Position(fn.Pos()).Line, set.Position(fn.End()).Line, data, []byte(wrong)})
+			out = append(out, fault{filepath.ToSlash(rel), set.Position(fn.Pos()).Line, set.Position(fn.End()).Line,
+				data, []byte(wrong)})
 		}
 		return nil
 	})

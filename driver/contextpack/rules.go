@@ -10,8 +10,10 @@ import (
 	"pawl/sandbox/ignore"
 )
 
-// ruleFiles are the files in which projects tell agents and contributors how to work, in the order in which they are asked.
-var ruleFiles = []string{"AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md", "GEMINI.md", ".cursorrules", "CONTRIBUTING.md", ".github/CONTRIBUTING.md", "docs/CONTRIBUTING.md"}
+// ruleFiles are the files in which projects tell agents and contributors how to work, in the order in which they are
+// asked.
+var ruleFiles = []string{"AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md", "GEMINI.md", ".cursorrules",
+	"CONTRIBUTING.md", ".github/CONTRIBUTING.md", "docs/CONTRIBUTING.md"}
 
 const (
 	maxRules    = 14  // lines of one file
@@ -19,9 +21,9 @@ const (
 	maxRuleFile = 64 << 10
 )
 
-// constraints quote the first lines of the project's own rules. Each names the file that it is from and stands in quotes:
-// whoever can change that file has written it, so it tells an agent what the project wants and nothing about what pawl lets
-// it do.
+// constraints quote the first lines of the project's own rules. Each names the file that it is from and stands in
+// quotes: whoever can change that file has written it, so it tells an agent what the project wants and nothing about
+// what pawl lets it do.
 func (p *packer) constraints(budget int) []string {
 	out := []string{}
 	seen := map[[32]byte]bool{}
@@ -46,7 +48,8 @@ func (p *packer) constraints(budget int) []string {
 				fenced = !fenced
 				continue
 			}
-			if fenced || text == "" || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "[!") || strings.HasPrefix(text, "![") {
+			if fenced || text == "" || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "[!") ||
+				strings.HasPrefix(text, "![") {
 				continue
 			}
 			rule := fmt.Sprintf("%s says: %q", name, text)
@@ -92,7 +95,8 @@ func shortened(r effect.ToolResult) effect.ToolResult {
 	text := clean(string(r.Payload))
 	tail := text[max(0, len(text)-headBytes):]
 	r.Payload = effect.Encode(map[string]any{
-		"shortened": true, "bytes": len(r.Payload), "head": clip(text, headBytes), "tail": strings.ToValidUTF8(tail, ""),
+		"shortened": true, "bytes": len(r.Payload), "head": clip(text, headBytes), "tail": strings.ToValidUTF8(tail,
+			""),
 	})
 	return r
 }

@@ -26,8 +26,8 @@ func (t taken) overlaps(file int32, start, end int) bool {
 	return false
 }
 
-// snippets show the best pieces until the budget is used up: a declaration as a whole where it fits, else the part of it in
-// which most of the requirement is.
+// snippets show the best pieces until the budget is used up: a declaration as a whole where it fits, else the part of
+// it in which most of the requirement is.
 func (p *packer) snippets(r *ranking, pieces []piece, limits effect.PackLimits, budget int) []effect.CodeSnippet {
 	out := []effect.CodeSnippet{}
 	shown := taken{}
@@ -66,7 +66,8 @@ func (p *packer) snippets(r *ranking, pieces []piece, limits effect.PackLimits, 
 	return out
 }
 
-// skipped is the number of lines at the beginning of a declaration that are left out: long comments leave no room for code.
+// skipped is the number of lines at the beginning of a declaration that are left out: long comments leave no room for
+// code.
 func (p *packer) skipped(x piece, start, end int) int {
 	mark := styles[p.corpus.files[x.file].lang].line
 	if x.node < 0 || mark == "" {
@@ -82,7 +83,8 @@ func (p *packer) skipped(x piece, start, end int) int {
 	return max(0, n-maxAbove)
 }
 
-// part returns the lines of a long piece that are shown: its beginning, unless the requirement says more of another part.
+// part returns the lines of a long piece that are shown: its beginning, unless the requirement says more of another
+// part.
 func (p *packer) part(r *ranking, x piece, data []byte, most int) (start, end int) {
 	w := r.lineWeights(x.file, data)
 	sum, best, at := 0.0, 0.0, x.start

@@ -18,9 +18,9 @@ const (
 	farther    = 0.85 // what reaching through one more declaration leaves of it
 )
 
-// spectrum weighs declarations by the tests that reach them: what the failing tests reach and those beside them do not is
-// where a fault is likely. Which tests passed is not known; those that nobody speaks of in the same folders count as such.
-// It is empty where no test is named. Only the walk and the corpus are used, so that texts may be read meanwhile.
+// spectrum weighs declarations by the tests that reach them: what the failing tests reach and those beside them do not
+// is where a fault is likely. Which tests passed is not known; those that nobody speaks of in the same folders count as
+// such. It is empty where no test is named. Only the walk and the corpus are used, so that texts may be read meanwhile.
 func (r *ranking) spectrum(failing, passing []int32) map[int32]float64 {
 	if len(failing) == 0 {
 		return nil
@@ -52,7 +52,8 @@ func (r *ranking) spokenOf() (failing, passing []int32) {
 			continue
 		}
 		for n := range f.symbols {
-			if name := f.symbols[n].name; r.has(name) && (named[name] || r.namesTest(name)) && len(failing) < maxFailing {
+			if name := f.symbols[n].name; r.has(name) && (named[name] || r.namesTest(name)) &&
+				len(failing) < maxFailing {
 				named[name] = true
 				failing = append(failing, nodeOf(i, n))
 				inFile[int32(i)], inDir[r.corpus.dir[i]] = true, true
@@ -86,7 +87,8 @@ func (r *ranking) namesTest(word uint32) bool {
 
 // isTestName reports whether a function of that name is a test.
 func isTestName(name string) bool {
-	return (strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "test") || strings.HasPrefix(name, "Fuzz")) && testName().MatchString(name)
+	return (strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "test") || strings.HasPrefix(name, "Fuzz")) &&
+		testName().MatchString(name)
 }
 
 // farOff is 0 for a node in one of the files, and 1 for any other.
@@ -148,7 +150,8 @@ func (r *ranking) raised() map[int32]float64 {
 	}
 	for _, x := range ordered(r.said) {
 		s := r.corpus.symbol(x.node)
-		if s.kind != kindValue && s.kind != kindType || x.score < leastSaid*top || r.corpus.users[s.name] > maxUsers || r.corpus.files[fileOf(x.node)].marks&tests != 0 {
+		if s.kind != kindValue && s.kind != kindType || x.score < leastSaid*top || r.corpus.users[s.name] > maxUsers ||
+			r.corpus.files[fileOf(x.node)].marks&tests != 0 {
 			continue
 		}
 		from[s.name] = max(from[s.name], x.score/top)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// summary says in a few lines what the workspace is: its size, its languages, where its programs begin, and what its most
-// used folders are for.
+// summary says in a few lines what the workspace is: its size, its languages, where its programs begin, and what its
+// most used folders are for.
 func (p *packer) summary(budget int) string {
 	var b strings.Builder
 	room := (budget - perItem) * tokenUnits
@@ -75,7 +75,8 @@ func (p *packer) list(head string, names []string, most int) string {
 func (p *packer) programs() []string {
 	var out []string
 	for _, f := range p.corpus.files {
-		if f.marks&starts != 0 && f.marks&tests == 0 && !inFolder(f.path, "testdata", "examples", "example", "third_party") {
+		if f.marks&starts != 0 && f.marks&tests == 0 &&
+			!inFolder(f.path, "testdata", "examples", "example", "third_party") {
 			out = append(out, f.path)
 		}
 	}

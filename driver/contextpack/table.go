@@ -41,8 +41,8 @@ func (t *table) index() {
 	}
 }
 
-// A mark is five short hashes of twelve bits: of the word without regard to case, and of the stems of its first four parts
-// that say something. Marks are kept in the cache.
+// A mark is five short hashes of twelve bits: of the word without regard to case, and of the stems of its first four
+// parts that say something. Marks are kept in the cache.
 const (
 	markBits  = 12
 	markParts = 5

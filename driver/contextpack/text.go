@@ -19,8 +19,9 @@ func clip(s string, most int) string {
 	return s[:cut] + mark
 }
 
-// clean makes text of a file fit to be quoted: what is no UTF-8 becomes the replacement character, and control characters,
-// marks that reorder text and characters that nobody sees are removed, because a reader would miss what they hide.
+// clean makes text of a file fit to be quoted: what is no UTF-8 becomes the replacement character, and control
+// characters, marks that reorder text and characters that nobody sees are removed, because a reader would miss what
+// they hide.
 func clean(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -36,7 +37,8 @@ func clean(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), r == 0x2028, r == 0x2029:
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector,
+			r), r == 0x2028, r == 0x2029:
 			return -1
 		}
 		return r
@@ -48,8 +50,8 @@ func oneLine(s string, most int) string {
 	return clip(strings.Join(strings.Fields(clean(s)), " "), most)
 }
 
-// parts splits a name into its words: at underscores and hyphens, where small letters are followed by a capital, and before
-// the last capital of several. They are in lower case. Emit may not keep the slice.
+// parts splits a name into its words: at underscores and hyphens, where small letters are followed by a capital, and
+// before the last capital of several. They are in lower case. Emit may not keep the slice.
 func parts(name []byte, buf []byte, emit func(part []byte)) {
 	start := 0
 	flush := func(end int) {
@@ -104,4 +106,5 @@ func stem(w []byte) []byte {
 }
 
 // endings are tried in this order.
-var endings = []string{"ations", "ation", "ings", "ing", "ments", "ment", "ers", "er", "ies", "ied", "ions", "ion", "ed", "es", "s"}
+var endings = []string{"ations", "ation", "ings", "ing", "ments", "ment", "ers", "er", "ies", "ied", "ions", "ion",
+	"ed", "es", "s"}

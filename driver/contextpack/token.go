@@ -7,9 +7,9 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Tokens estimates how many tokens a model needs for a text: a third of a token for a byte of ASCII, one for a
-// Chinese, Japanese or Korean character and three quarters for any other. It is rounded up, grows with the text, and never
-// is less for two texts than for one of them.
+// Tokens estimates how many tokens a model needs for a text: a third of a token for a byte of ASCII, one for a Chinese,
+// Japanese or Korean character and three quarters for any other. It is rounded up, grows with the text, and never is
+// less for two texts than for one of them.
 func Tokens(s string) int { return toTokens(units(s)) }
 
 // tokenUnits is the number of units in a token: the least common multiple of the shares above.
@@ -45,8 +45,8 @@ func cjk(r rune) bool {
 // perItem is what the frame around an item of a pack costs: its separators, and the numbers in it.
 const perItem = 10
 
-// Cost is what a pack costs as a whole: the estimate of every text in it and a frame for each item. It is what TokenBudget
-// calls used.
+// Cost is what a pack costs as a whole: the estimate of every text in it and a frame for each item. It is what
+// TokenBudget calls used.
 func Cost(p effect.ContextPack) int {
 	n := textCost(p.WorkspaceSummary)
 	for _, c := range p.Constraints {

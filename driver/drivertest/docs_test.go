@@ -23,7 +23,8 @@ import (
 var update = flag.Bool("update", false, "write the generated files")
 
 var tools = []drivertest.Tool{
-	file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, shell.Command{},
+	file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{},
+	shell.Command{},
 }
 
 type schema struct {
@@ -62,7 +63,8 @@ func table(b *strings.Builder, prefix string, s schema) {
 		if slices.Contains(s.Required, name) {
 			need = "yes"
 		}
-		fmt.Fprintf(b, "| `%s%s` | %s | %s | %s |\n", prefix, name, p.typeName(), need, strings.ReplaceAll(p.Description, "|", `\|`))
+		fmt.Fprintf(b, "| `%s%s` | %s | %s | %s |\n", prefix, name, p.typeName(), need,
+			strings.ReplaceAll(p.Description, "|", `\|`))
 		if p.Items != nil && p.Items.Properties != nil {
 			table(b, prefix+name+"[].", *p.Items)
 		}
@@ -148,7 +150,8 @@ func TestDocs(t *testing.T) {
 		if info.Idempotent {
 			repeat = "idempotent"
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nVersion %s · %s · %s · %d s", info.Name, info.Description, info.Version, strings.Join(permissions, " "), repeat, info.DefaultTimeMS/1000)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nVersion %s · %s · %s · %d s", info.Name, info.Description, info.Version,
+			strings.Join(permissions, " "), repeat, info.DefaultTimeMS/1000)
 		for _, s := range info.SideEffects {
 			b.WriteString(" · " + s)
 		}

@@ -1,5 +1,5 @@
-// Package drivertest is the suite that every tool passes. It knows tools only by their methods, works in temporary folders,
-// and kills a call at each of its failpoints to see that nothing is lost, done twice or left behind.
+// Package drivertest is the suite that every tool passes. It knows tools only by their methods, works in temporary
+// folders, and kills a call at each of its failpoints to see that nothing is lost, done twice or left behind.
 package drivertest
 
 import (
@@ -44,8 +44,8 @@ type Case struct {
 	Name string
 	// New makes the tool with a failpoint, which may be nil. Tools without failpoints ignore it.
 	New func(fail func(point string) error) Tool
-	// Tree are the files to begin with, by path. A path that ends in a slash is an empty folder, and content that begins
-	// with "#!" makes the file executable.
+	// Tree are the files to begin with, by path. A path that ends in a slash is an empty folder, and content that
+	// begins with "#!" makes the file executable.
 	Tree map[string]string
 	// Args are the arguments of the call in JSON.
 	Args string
@@ -57,8 +57,8 @@ type Case struct {
 var errCrash = errors.New("crash")
 
 // Run puts a tool through the suite: its description, its arguments, and what it does, once, twice, killed, undone and
-// canceled. Tools with Preflight must be safe to run again; the others must leave the tree alone, and give the same answer twice
-// when they call themselves idempotent.
+// canceled. Tools with Preflight must be safe to run again; the others must leave the tree alone, and give the same
+// answer twice when they call themselves idempotent.
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	t.Run(c.Name, func(t *testing.T) {
@@ -80,7 +80,8 @@ func Run(t *testing.T, c Case) {
 // Effect returns the effect of one call in a tree.
 func Effect(tree, name, args string) effect.Effect {
 	call := effect.ToolCall{CallID: "c1", Name: name, Version: "1.0.0", Args: json.RawMessage(args)}
-	return effect.Effect{ID: "e1", Kind: effect.KindTool, Place: effect.Place{Workspace: tree, Tree: tree}, Spec: effect.Encode(call)}
+	return effect.Effect{ID: "e1", Kind: effect.KindTool, Place: effect.Place{Workspace: tree, Tree: tree},
+		Spec: effect.Encode(call)}
 }
 
 // Populate writes files in the form of Case.Tree below a folder.
@@ -215,7 +216,8 @@ func (c Case) arguments(t *testing.T) {
 	inner = inner[1 : len(inner)-1]
 	bad := map[string]string{
 		"unknown": "{" + inner + `,"approved":true}`, "array": "[]", "null": "null", "cut": c.Args[:len(c.Args)-1],
-		"two": c.Args + "{}", "invalid UTF-8": "{" + inner + ",\"\xff\":1}", "huge": "{" + inner + `,"x":"` + strings.Repeat("x", 11<<20) + `"}`,
+		"two": c.Args + "{}", "invalid UTF-8": "{" + inner + ",\"\xff\":1}", "huge": "{" + inner + `,"x":"` +
+			strings.Repeat("x", 11<<20) + `"}`,
 	}
 	for name, value := range members {
 		quoted, err := json.Marshal(name)

@@ -1,5 +1,5 @@
-// Package export writes the projections of a workspace (kernel/projection) into its .pawl folder: behind each commit of this process,
-// and where another one left them behind the log.
+// Package export writes the projections of a workspace (kernel/projection) into its .pawl folder: behind each commit of
+// this process, and where another one left them behind the log.
 package export
 
 import (
@@ -30,36 +30,36 @@ import (
 // several commits within milliseconds, and nobody reads between them.
 const lag = 300 * time.Millisecond
 
-// Exporter writes the projections of a workspace. Several processes may work on one: each writes what it reads while it holds
-// the lock, so that an older state never replaces a newer one. It is safe for concurrent use.
+// Exporter writes the projections of a workspace. Several processes may work on one: each writes what it reads while it
+// holds the lock, so that an older state never replaces a newer one. It is safe for concurrent use.
 type Exporter struct {
 	k     *kernel.Kernel
 	dir   string
 	board projection.Board
 	took  atomic.Int64 // how long the files of the board took last, in nanoseconds
-	// late is told, once, that the files were left as they are because another process does not give up their lock. From then on,
-	// until it was had again, the lock is not waited for.
+	// late is told, once, that the files were left as they are because another process does not give up their lock.
+	// From then on, until it was had again, the lock is not waited for.
 	late func(error)
 	told sync.Once
 	left atomic.Bool
 }
 
-// How long the lock of the projections is waited for. What was committed is acknowledged by then and the files are only its
-// picture, so nobody waits long behind a commit; whoever asks for the files themselves waits longer.
+// How long the lock of the projections is waited for. What was committed is acknowledged by then and the files are only
+// its picture, so nobody waits long behind a commit; whoever asks for the files themselves waits longer.
 var (
 	behind = lockfile.Patience{Halted: 500 * time.Millisecond, All: 3 * time.Second}
 	asked  = lockfile.Patience{Halted: 5 * time.Second, All: time.Minute}
 )
 
-// New returns the exporter of the projections of k into dir, the .pawl folder of its workspace. Nothing is written before it is asked
-// to. Late is told, once and from any goroutine, that the files were left as they are because another process does not give up their
-// lock (CodeBusy).
+// New returns the exporter of the projections of k into dir, the .pawl folder of its workspace. Nothing is written
+// before it is asked to. Late is told, once and from any goroutine, that the files were left as they are because
+// another process does not give up their lock (CodeBusy).
 func New(k *kernel.Kernel, dir string, late func(error)) *Exporter {
 	return &Exporter{k: k, dir: dir, late: late}
 }
 
-// Edited reports whether somebody changed a projection below dir, a .pawl folder, by hand. It is never read as truth and is
-// overwritten.
+// Edited reports whether somebody changed a projection below dir, a .pawl folder, by hand. It is never read as truth
+// and is overwritten.
 func Edited(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(dir, "active_context.md"))
 	return err == nil && view.Edited(data)
@@ -76,12 +76,12 @@ func (x *Exporter) boardEvery() time.Duration {
 	return max(lag, boardShare*time.Duration(x.took.Load()))
 }
 
-// MarkFile says how far the projections had followed the log when they were last written. It is a shortcut and no truth: without
-// it, or with one that makes no sense, they are written once more.
+// MarkFile says how far the projections had followed the log when they were last written. It is a shortcut and no
+// truth: without it, or with one that makes no sense, they are written once more.
 const MarkFile = "export.mark"
 
-// mark is how long the log was when projections were last read from the store: those of the board, and all others. State is
-// the digest of the state.json that shows the board as it was then.
+// mark is how long the log was when projections were last read from the store: those of the board, and all others.
+// State is the digest of the state.json that shows the board as it was then.
 type mark struct {
 	files, board int64
 	state        string
@@ -128,8 +128,8 @@ func (x *Exporter) boards(ctx context.Context) {
 	})
 }
 
-// shown is the state.json that is there, unless it is not what a mark says: somebody has changed it, it shows something else, or
-// the log is another one.
+// shown is the state.json that is there, unless it is not what a mark says: somebody has changed it, it shows something
+// else, or the log is another one.
 func (x *Exporter) shown(ctx context.Context, m mark) (projection.Shown, error) {
 	content, err := os.ReadFile(filepath.Join(x.dir, view.StateFile))
 	if err != nil || m.board <= 0 {
@@ -202,7 +202,8 @@ func (x *Exporter) follows(ctx context.Context, read func(m mark, size int64) ([
 }
 
 // write writes what read returns, which is told how far the projections had come and how long the log is now.
-func (x *Exporter) write(ctx context.Context, p lockfile.Patience, read func(m mark, size int64) ([]pawl.ProjectedFile, mark, error)) ([]string, error) {
+func (x *Exporter) write(ctx context.Context, p lockfile.Patience,
+	read func(m mark, size int64) ([]pawl.ProjectedFile, mark, error)) ([]string, error) {
 	lock, err := lockfile.Wait(ctx, filepath.Join(x.dir, LockFile), p)
 	if err != nil {
 		return nil, err
@@ -225,7 +226,8 @@ func (x *Exporter) write(ctx context.Context, p lockfile.Patience, read func(m m
 		}
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(x.dir, MarkFile), fmt.Appendln(nil, after.files, after.board, after.state), 0o644)
+		err = os.WriteFile(filepath.Join(x.dir, MarkFile), fmt.Appendln(nil, after.files, after.board, after.state),
+			0o644)
 	}
 	return written, err
 }
@@ -246,8 +248,9 @@ func (x *Exporter) mark() mark {
 // othersEvery is how often a process looks whether the projections are behind, so long as it is there.
 const othersEvery = 2 * time.Second
 
-// catchUp has the projections follow what others have committed: a process that was killed behind a commit leaves them as they
-// were before it, and nobody may have anything to commit any more. It waits for nobody where nothing is to be done.
+// catchUp has the projections follow what others have committed: a process that was killed behind a commit leaves them
+// as they were before it, and nobody may have anything to commit any more. It waits for nobody where nothing is to be
+// done.
 func (x *Exporter) catchUp(ctx context.Context) {
 	head, err := query.Of(x.k).Log().Head(ctx)
 	if err != nil {
@@ -262,8 +265,8 @@ func (x *Exporter) catchUp(ctx context.Context) {
 	}
 }
 
-// Follow has the projections follow each commit of this process, and now and then those of others, until the function that it
-// returns is called, which catches up for the last time.
+// Follow has the projections follow each commit of this process, and now and then those of others, until the function
+// that it returns is called, which catches up for the last time.
 func (x *Exporter) Follow(ctx context.Context) (stop func()) {
 	files := follow.New(func() { x.quick(ctx) })
 	boards := follow.New(func() { x.boards(ctx) })

@@ -75,8 +75,8 @@ func (d *draft) get(p string) (content, error) {
 	return c, err
 }
 
-// put changes the file at a path; the zero content removes it. A file cannot stand where the path needs a folder, nor where
-// the draft has files below it.
+// put changes the file at a path; the zero content removes it. A file cannot stand where the path needs a folder, nor
+// where the draft has files below it.
 func (d *draft) put(p string, c content) error {
 	rel, err := effect.LocalPath(p)
 	if err != nil {
@@ -133,8 +133,8 @@ type edit struct {
 	old, new content
 }
 
-// edits returns the changes in the order in which they are to be written: what removes files comes last, so that a crash in
-// the middle of a move leaves the content twice rather than nowhere.
+// edits returns the changes in the order in which they are to be written: what removes files comes last, so that a
+// crash in the middle of a move leaves the content twice rather than nowhere.
 func (d *draft) edits() []edit {
 	out := make([]edit, 0, len(d.order))
 	for _, p := range d.order {

@@ -231,14 +231,15 @@ func (p *envelope) hunk(first bool) (hunk, error) {
 	return h, nil
 }
 
-// atMarker tells a marker that is padded with white space from a line of context that happens to look like one: after its
-// padding of one space such a context line is still a whole marker, and then the marker is meant.
+// atMarker tells a marker that is padded with white space from a line of context that happens to look like one: after
+// its padding of one space such a context line is still a whole marker, and then the marker is meant.
 func (p *envelope) atMarker() bool {
 	m := p.marker()
 	if p.lines[p.next][0] != ' ' {
 		return false
 	}
-	return m == markEnd || strings.HasPrefix(m, markAdd) || strings.HasPrefix(m, markDelete) || strings.HasPrefix(m, markUpdate)
+	return m == markEnd || strings.HasPrefix(m, markAdd) || strings.HasPrefix(m, markDelete) ||
+		strings.HasPrefix(m, markUpdate)
 }
 
 // applyHunks returns the content with the hunks applied.
@@ -289,8 +290,8 @@ func (s section) applyLines(lines []line) (string, error) {
 	return joinLines(append(out, lines[done:]...), eol), nil
 }
 
-// place finds where a hunk's body stands, at or after from, and returns it with the body to apply there. A body that only
-// adds goes behind its last anchor, or to the end of the file where it has none.
+// place finds where a hunk's body stands, at or after from, and returns it with the body to apply there. A body that
+// only adds goes behind its last anchor, or to the end of the file where it has none.
 func (s section) place(find *seeker, h hunk, from int) (int, []bodyLine, error) {
 	for _, a := range h.anchors {
 		at := find.seek([]string{a}, from, false)

@@ -15,14 +15,18 @@ import (
 // What .pawlignore hides is neither read nor written by any of the tools, under no name that a call may give it.
 func TestHidden(t *testing.T) {
 	dir := t.TempDir()
-	drivertest.Populate(t, dir, map[string]string{".pawlignore": "secret/\n*.key\n", "secret/a.txt": "needle\n", "b.key": "needle\n", "c.txt": "free\n"})
+	drivertest.Populate(t, dir, map[string]string{".pawlignore": "secret/\n*.key\n", "secret/a.txt": "needle\n",
+		"b.key": "needle\n", "c.txt": "free\n"})
 	before := drivertest.Snapshot(t, dir)
 	for name, c := range map[string]struct {
 		tool drivertest.Tool
 		args map[string]any
 	}{
-		"read": {file.Read{}, map[string]any{"path": "secret/a.txt"}}, "read by a detour": {file.Read{}, map[string]any{"path": "./x/../secret//a.txt"}}, "read a key": {file.Read{}, map[string]any{"path": "b.key"}},
-		"write": {file.Write{}, map[string]any{"path": "b.key", "content": "x"}}, "write a new one": {file.Write{}, map[string]any{"path": "secret/new.txt", "content": "x"}},
+		"read": {file.Read{}, map[string]any{"path": "secret/a.txt"}}, "read by a detour": {file.Read{},
+			map[string]any{"path": "./x/../secret//a.txt"}}, "read a key": {file.Read{},
+			map[string]any{"path": "b.key"}},
+		"write": {file.Write{}, map[string]any{"path": "b.key", "content": "x"}}, "write a new one": {file.Write{},
+			map[string]any{"path": "secret/new.txt", "content": "x"}},
 		"delete":   {file.Delete{}, map[string]any{"path": "b.key"}},
 		"patch":    {file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Update File: b.key\n@@\n-guess\n+x\n*** End Patch\n"}},
 		"move in":  {file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Update File: c.txt\n*** Move to: secret/c.txt\n@@\n-free\n+x\n*** End Patch\n"}},
@@ -35,7 +39,9 @@ func TestHidden(t *testing.T) {
 			t.Errorf("%s: %v %s", name, err, r.Result)
 		}
 	}
-	found, err := file.Previews(effect.Place{Workspace: dir, Tree: dir}, []effect.ToolCall{{Name: "write_file", Args: []byte(object(t, map[string]any{"path": "b.key", "content": "x"}))}})
+	found, err := file.Previews(effect.Place{Workspace: dir, Tree: dir},
+		[]effect.ToolCall{{Name: "write_file",
+			Args: []byte(object(t, map[string]any{"path": "b.key", "content": "x"}))}})
 	if err != nil || pawl.CodeOf(found[0].Err) != pawl.CodeDenied || found[0].Patch != "" {
 		t.Errorf("preview: %v %+v", err, found)
 	}

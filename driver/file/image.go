@@ -35,8 +35,8 @@ func (e edit) image(dirs []string) effect.FileImage {
 // maxDiff bounds the bytes of both sides of a diff; beyond it, a diff costs more time than it saves space.
 const maxDiff = 1 << 20
 
-// inversePatch returns the unified diff from new to old. It is used only where it is text that survives JSON, gives back
-// exactly the old bytes, and is not much longer than they are.
+// inversePatch returns the unified diff from new to old. It is used only where it is text that survives JSON, gives
+// back exactly the old bytes, and is not much longer than they are.
 func inversePatch(e edit) (string, bool) {
 	if len(e.old.data)+len(e.new.data) > maxDiff {
 		return "", false
@@ -45,7 +45,8 @@ func inversePatch(e edit) (string, bool) {
 	if !utf8.ValidString(before) || !utf8.ValidString(after) || strings.ContainsRune(before+after, 0) {
 		return "", false
 	}
-	patch, err := udiff.ToUnified("b/"+e.path, "a/"+e.path, before, udiff.Lines(before, after), udiff.DefaultContextLines)
+	patch, err := udiff.ToUnified("b/"+e.path, "a/"+e.path, before, udiff.Lines(before, after),
+		udiff.DefaultContextLines)
 	if err != nil || patch == "" || len(patch) > 2*len(after)+1024 {
 		return "", false
 	}
@@ -77,8 +78,8 @@ const (
 	foreign status = "foreign" // neither: somebody else changed it
 )
 
-// compare judges a file against an image. Where a call changes nothing, the file is both old and new, and new is said. The
-// mode counts only where the call changes it.
+// compare judges a file against an image. Where a call changes nothing, the file is both old and new, and new is said.
+// The mode counts only where the call changes it.
 func compare(im effect.FileImage, c content) status {
 	hash := c.hash()
 	modeMatters := im.OldHash == im.NewHash && im.OldMode != im.NewMode

@@ -8,8 +8,8 @@ import (
 // line is one line of a file with the bytes that end it: "\n", "\r\n", a lone "\r", or "" at the end of the file.
 type line struct{ text, end string }
 
-// splitLines cuts s into lines whose concatenation is s. A carriage return that no newline follows ends a line only with
-// loneCR, because in most files it is content.
+// splitLines cuts s into lines whose concatenation is s. A carriage return that no newline follows ends a line only
+// with loneCR, because in most files it is content.
 func splitLines(s string, loneCR bool) []line {
 	out := make([]line, 0, strings.Count(s, "\n")+1)
 	ends := "\n"
@@ -48,8 +48,8 @@ func joinLines(lines []line, eol string) string {
 	return b.String()
 }
 
-// dominantEnd returns the ending that most lines have, the earliest of several equals, and "\n" where there is none. It is
-// the ending of lines that a patch inserts.
+// dominantEnd returns the ending that most lines have, the earliest of several equals, and "\n" where there is none. It
+// is the ending of lines that a patch inserts.
 func dominantEnd(lines []line) string {
 	count := map[string]int{}
 	best := "\n"
@@ -66,16 +66,17 @@ func dominantEnd(lines []line) string {
 	return best
 }
 
-// folds are the ways in which two lines count as equal, from the strictest on. A later one is tried only where an earlier
-// one finds nothing, because models reproduce the white space at the edges of a line less reliably than the rest.
+// folds are the ways in which two lines count as equal, from the strictest on. A later one is tried only where an
+// earlier one finds nothing, because models reproduce the white space at the edges of a line less reliably than the
+// rest.
 var folds = []func(string) string{
 	func(s string) string { return s },
 	func(s string) string { return strings.TrimRight(s, " \t\r") },
 	strings.TrimSpace,
 }
 
-// seeker finds runs of lines in a file. It numbers equal lines once per fold, so that a search is linear in the length of
-// the file however repetitive it is.
+// seeker finds runs of lines in a file. It numbers equal lines once per fold, so that a search is linear in the length
+// of the file however repetitive it is.
 type seeker struct {
 	lines []line
 	ids   []map[string]int // per fold: folded text → number
@@ -86,8 +87,8 @@ func newSeeker(lines []line) *seeker {
 	return &seeker{lines: lines, ids: make([]map[string]int, len(folds)), nums: make([][]int, len(folds))}
 }
 
-// seek returns the first position at or after from where the lines of want stand, or -1. With atEnd they must be the last
-// lines of the file.
+// seek returns the first position at or after from where the lines of want stand, or -1. With atEnd they must be the
+// last lines of the file.
 func (s *seeker) seek(want []string, from int, atEnd bool) int {
 	last := len(s.lines) - len(want)
 	if atEnd {

@@ -177,31 +177,50 @@ func TestEnvelope(t *testing.T) {
 		name, patch string
 		tree, want  memory
 	}{
-		{"anchor picks the second", begin + "*** Update File: f\n@@ c\n-b\n+B\n" + end, two, memory{"f": "a\nb\nc\nB\nd\n"}},
+		{"anchor picks the second", begin + "*** Update File: f\n@@ c\n-b\n+B\n" + end, two,
+			memory{"f": "a\nb\nc\nB\nd\n"}},
 		{"two anchors", begin + "*** Update File: f\n@@ b\n@@ b\n+x\n" + end, two, memory{"f": "a\nb\nc\nb\nx\nd\n"}},
-		{"line numbers are ignored", begin + "*** Update File: f\n@@ -1,2 +1,2 @@\n-a\n+A\n" + end, two, memory{"f": "A\nb\nc\nb\nd\n"}},
-		{"end of file picks the last", begin + "*** Update File: f\n@@\n-b\n d\n*** End of File\n" + end, two, memory{"f": "a\nb\nc\nd\n"}},
-		{"trailing space differs", begin + "*** Update File: f\n@@\n a \n-b\n+B\n" + end, two, memory{"f": "a\nB\nc\nb\nd\n"}},
-		{"indentation differs", begin + "*** Update File: f\n@@\n-x()\n+y()\n" + end, memory{"f": "\tx()\n"}, memory{"f": "y()\n"}},
-		{"exact beats near", begin + "*** Update File: f\n@@\n-x\n+y\n" + end, memory{"f": " x\nx\n"}, memory{"f": " x\ny\n"}},
-		{"context keeps the file's bytes", begin + "*** Update File: f\n@@\n a\n-b\n" + end, memory{"f": "a  \nb\n"}, memory{"f": "a  \n"}},
-		{"blank line between hunks", begin + "*** Update File: f\n@@\n-a\n+A\n\n@@\n-d\n+D\n\n" + end, two, memory{"f": "A\nb\nc\nb\nD\n"}},
-		{"blank line is context", begin + "*** Update File: f\n@@\n-a\n\n+c\n b\n" + end, memory{"f": "a\n\nb\n"}, memory{"f": "\nc\nb\n"}},
-		{"no final newline stays so", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "a\nb"}, memory{"f": "A\nb"}},
-		{"append behind no newline", begin + "*** Update File: f\n@@\n+c\n" + end, memory{"f": "a\r\nb"}, memory{"f": "a\r\nb\r\nc\r\n"}},
-		{"equally many endings", begin + "*** Update File: f\n@@\n+c\n" + end, memory{"f": "a\r\nb\n"}, memory{"f": "a\r\nb\nc\r\n"}},
-		{"byte order mark", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "\ufeffa\n"}, memory{"f": "\ufeffA\n"}},
-		{"carriage return is content", begin + "*** Update File: f\n@@\n-a\rb\n+c\n" + end, memory{"f": "a\rb\n"}, memory{"f": "c\n"}},
-		{"invalid UTF-8 elsewhere", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "a\n\xff\xfe\n"}, memory{"f": "A\n\xff\xfe\n"}},
+		{"line numbers are ignored", begin + "*** Update File: f\n@@ -1,2 +1,2 @@\n-a\n+A\n" + end, two,
+			memory{"f": "A\nb\nc\nb\nd\n"}},
+		{"end of file picks the last", begin + "*** Update File: f\n@@\n-b\n d\n*** End of File\n" + end, two,
+			memory{"f": "a\nb\nc\nd\n"}},
+		{"trailing space differs", begin + "*** Update File: f\n@@\n a \n-b\n+B\n" + end, two,
+			memory{"f": "a\nB\nc\nb\nd\n"}},
+		{"indentation differs", begin + "*** Update File: f\n@@\n-x()\n+y()\n" + end, memory{"f": "\tx()\n"},
+			memory{"f": "y()\n"}},
+		{"exact beats near", begin + "*** Update File: f\n@@\n-x\n+y\n" + end, memory{"f": " x\nx\n"},
+			memory{"f": " x\ny\n"}},
+		{"context keeps the file's bytes", begin + "*** Update File: f\n@@\n a\n-b\n" + end, memory{"f": "a  \nb\n"},
+			memory{"f": "a  \n"}},
+		{"blank line between hunks", begin + "*** Update File: f\n@@\n-a\n+A\n\n@@\n-d\n+D\n\n" + end, two,
+			memory{"f": "A\nb\nc\nb\nD\n"}},
+		{"blank line is context", begin + "*** Update File: f\n@@\n-a\n\n+c\n b\n" + end, memory{"f": "a\n\nb\n"},
+			memory{"f": "\nc\nb\n"}},
+		{"no final newline stays so", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "a\nb"},
+			memory{"f": "A\nb"}},
+		{"append behind no newline", begin + "*** Update File: f\n@@\n+c\n" + end, memory{"f": "a\r\nb"},
+			memory{"f": "a\r\nb\r\nc\r\n"}},
+		{"equally many endings", begin + "*** Update File: f\n@@\n+c\n" + end, memory{"f": "a\r\nb\n"},
+			memory{"f": "a\r\nb\nc\r\n"}},
+		{"byte order mark", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "\ufeffa\n"},
+			memory{"f": "\ufeffA\n"}},
+		{"carriage return is content", begin + "*** Update File: f\n@@\n-a\rb\n+c\n" + end, memory{"f": "a\rb\n"},
+			memory{"f": "c\n"}},
+		{"invalid UTF-8 elsewhere", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "a\n\xff\xfe\n"},
+			memory{"f": "A\n\xff\xfe\n"}},
 		{"add empty file", begin + "*** Add File: e\n" + end, memory{}, memory{"e": ""}},
-		{"add then update", begin + "*** Add File: e\n+a\n*** Update File: e\n@@\n-a\n+b\n" + end, memory{}, memory{"e": "b\n"}},
+		{"add then update", begin + "*** Add File: e\n+a\n*** Update File: e\n@@\n-a\n+b\n" + end, memory{},
+			memory{"e": "b\n"}},
 		{"move only", begin + "*** Update File: f\n*** Move to: g/h\n" + end, two, memory{"g/h": two["f"]}},
-		{"move to itself", begin + "*** Update File: f\n*** Move to: f\n@@\n-a\n+A\n" + end, memory{"f": "a\n"}, memory{"f": "A\n"}},
+		{"move to itself", begin + "*** Update File: f\n*** Move to: f\n@@\n-a\n+A\n" + end, memory{"f": "a\n"},
+			memory{"f": "A\n"}},
 		{"swap by two moves", begin + "*** Update File: f\n*** Move to: t\n*** Update File: g\n*** Move to: f\n*** Update File: t\n*** Move to: g\n" + end,
 			memory{"f": "1", "g": "2"}, memory{"f": "2", "g": "1"}},
-		{"CRLF patch", strings.ReplaceAll(begin+"*** Update File: f\n@@\n-a\n+A\n"+end, "\n", "\r\n"), memory{"f": "a\n"}, memory{"f": "A\n"}},
+		{"CRLF patch", strings.ReplaceAll(begin+"*** Update File: f\n@@\n-a\n+A\n"+end, "\n", "\r\n"),
+			memory{"f": "a\n"}, memory{"f": "A\n"}},
 		{"heredoc", "<<'EOF'\n" + begin + "*** Add File: e\n+x\n" + end + "EOF\n", memory{}, memory{"e": "x\n"}},
-		{"marker as context", begin + "*** Update File: f\n@@\n *** Move to: x\n-a\n" + end, memory{"f": "*** Move to: x\na\n"}, memory{"f": "*** Move to: x\n"}},
+		{"marker as context", begin + "*** Update File: f\n@@\n *** Move to: x\n-a\n" + end,
+			memory{"f": "*** Move to: x\na\n"}, memory{"f": "*** Move to: x\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, _, err := c.tree.patched(c.patch)
@@ -256,9 +275,11 @@ func TestPatchRefusals(t *testing.T) {
 		{"submodule", "diff --git a/m b/m\nnew file mode 160000\n--- /dev/null\n+++ b/m\n@@ -0,0 +1 @@\n+Subproject commit 1\n", pawl.CodeInvalid},
 		{"change into a link", "diff --git a/f b/f\nold mode 100644\nnew mode 120000\n", pawl.CodeInvalid},
 		{"binary", "diff --git a/f b/f\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n", pawl.CodeInvalid},
-		{"binary differs", "diff --git a/f b/f\nindex 1..2 100644\nBinary files a/f and b/f differ\n", pawl.CodeInvalid},
+		{"binary differs", "diff --git a/f b/f\nindex 1..2 100644\nBinary files a/f and b/f differ\n",
+			pawl.CodeInvalid},
 		{"copy", "diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n", pawl.CodeInvalid},
-		{"rename onto a file", "diff --git a/f b/d/x\nsimilarity index 100%\nrename from f\nrename to d/x\n", pawl.CodeConflict},
+		{"rename onto a file", "diff --git a/f b/d/x\nsimilarity index 100%\nrename from f\nrename to d/x\n",
+			pawl.CodeConflict},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, _, err := tree.patched(c.patch)
@@ -278,17 +299,24 @@ func TestUnified(t *testing.T) {
 		name, patch string
 		want        memory
 	}{
-		{"plain", "--- f\n+++ f\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
+		{"plain", "--- f\n+++ f\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n",
+			memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
 		{"plain with prefixes and times", "--- a/f\t2024-01-01 00:00:00\n+++ b/f\t2024-01-02 00:00:00\n@@ -3 +3,2 @@\n c\n+d\n", memory{"f": "a\nb\nc\nd\n", "w": tree["w"], "dir/n": "x"}},
-		{"git", "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+B\n", memory{"f": "a\nB\nc\n", "w": tree["w"], "dir/n": "x"}},
+		{"git", "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+B\n",
+			memory{"f": "a\nB\nc\n", "w": tree["w"], "dir/n": "x"}},
 		{"no newline at the end", "--- a/dir/n\n+++ b/dir/n\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n", memory{"f": tree["f"], "w": tree["w"], "dir/n": "y"}},
-		{"LF diff of a CRLF file", "--- a/w\n+++ b/w\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", memory{"f": tree["f"], "w": "A\r\nb\r\n", "dir/n": "x"}},
+		{"LF diff of a CRLF file", "--- a/w\n+++ b/w\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n",
+			memory{"f": tree["f"], "w": "A\r\nb\r\n", "dir/n": "x"}},
 		{"new and deleted", "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+n\n--- a/f\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-a\n-b\n-c\n", memory{"new": "n\n", "w": tree["w"], "dir/n": "x"}},
 		{"rename", "diff --git a/f b/g\nsimilarity index 60%\nrename from f\nrename to g\n--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+A\n", memory{"g": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
-		{"without the last newline", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A", memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
-		{"CRLF diff of an LF file", "diff --git a/f b/f\r\n--- a/f\r\n+++ b/f\r\n@@ -1 +1 @@\r\n-a\r\n+A\r\n", memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
-		{"CRLF diff of a CRLF file", "--- a/w\r\n+++ b/w\r\n@@ -1 +1 @@\r\n-a\r\n+A\r\n", memory{"f": tree["f"], "w": "A\r\nb\r\n", "dir/n": "x"}},
-		{"mail signature", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\n-- \n2.39\n", memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
+		{"without the last newline", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A",
+			memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
+		{"CRLF diff of an LF file", "diff --git a/f b/f\r\n--- a/f\r\n+++ b/f\r\n@@ -1 +1 @@\r\n-a\r\n+A\r\n",
+			memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
+		{"CRLF diff of a CRLF file", "--- a/w\r\n+++ b/w\r\n@@ -1 +1 @@\r\n-a\r\n+A\r\n",
+			memory{"f": tree["f"], "w": "A\r\nb\r\n", "dir/n": "x"}},
+		{"mail signature", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\n-- \n2.39\n",
+			memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, _, err := tree.patched(c.patch)
@@ -381,7 +409,8 @@ func TestImageSurvivesJSON(t *testing.T) {
 		"all different": {strings.Repeat("x\n", 5000), strings.Repeat("y\n", 5000)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := edit{"f.txt", content{exists: true, data: []byte(pair[0]), mode: 0o600}, content{exists: true, data: []byte(pair[1]), mode: 0o600}}
+			e := edit{"f.txt", content{exists: true, data: []byte(pair[0]), mode: 0o600},
+				content{exists: true, data: []byte(pair[1]), mode: 0o600}}
 			for _, e.path = range []string{"f.txt", "odd\nname \"q\".txt", "日本\t"} {
 				im, err := effect.Decode[effect.FileImage](effect.Encode(e.image(nil)))
 				if err != nil {

@@ -20,8 +20,8 @@ type Preview struct {
 	Err error
 }
 
-// Previews tells what calls would change in a tree, one behind the other, without changing anything: each is told on top of those
-// before it. There is one for each call.
+// Previews tells what calls would change in a tree, one behind the other, without changing anything: each is told on
+// top of those before it. There is one for each call.
 func Previews(place effect.Place, calls []effect.ToolCall) ([]Preview, error) {
 	t, err := openTree(effect.Effect{Place: place})
 	if err != nil {
@@ -29,7 +29,8 @@ func Previews(place effect.Place, calls []effect.ToolCall) ([]Preview, error) {
 	}
 	defer t.close()
 	writers := map[string]writer{
-		Patch{}.Info().Name: Patch{}.writer(), Write{}.Info().Name: Write{}.writer(), Delete{}.Info().Name: Delete{}.writer(),
+		Patch{}.Info().Name: Patch{}.writer(), Write{}.Info().Name: Write{}.writer(),
+		Delete{}.Info().Name: Delete{}.writer(),
 	}
 	out := make([]Preview, len(calls))
 	var from source = shown{t}
@@ -77,7 +78,8 @@ func (e edit) diff() string {
 	case !isText(old) || !isText(now) || len(old)+len(now) > maxDiff:
 		fmt.Fprintf(&b, "Binary files %s and %s differ\n", quoted(before), quoted(after))
 	default:
-		patch, err := udiff.ToUnified(quoted(before), quoted(after), old, udiff.Lines(old, now), udiff.DefaultContextLines)
+		patch, err := udiff.ToUnified(quoted(before), quoted(after), old, udiff.Lines(old, now),
+			udiff.DefaultContextLines)
 		if err != nil { // the edits of a text that was just compared fit it
 			return b.String()
 		}

@@ -31,11 +31,12 @@ func previews(t testing.TB, dir string, calls []effect.ToolCall) []file.Preview 
 
 var emptied = regexp.MustCompile(`(?m)^".*" empty\n?`)
 
-// TestPreviewIsWhatHappens draws calls: git applies what was shown of them to one copy of a tree, the tools carry them out in another,
-// and nothing was changed by looking.
+// TestPreviewIsWhatHappens draws calls: git applies what was shown of them to one copy of a tree, the tools carry them
+// out in another, and nothing was changed by looking.
 func TestPreviewIsWhatHappens(t *testing.T) {
 	names := []string{"a", "d/b", "d/e/f", "sp ace", "new\nline", "quo\"te\\", "中文"}
-	texts := []string{"", "one\ntwo\nthree\n", "no end", "crlf\r\nlines\r\n", "\ttabs\n", strings.Repeat("long\n", 300), "--- a\n+++ b\n@@ x\n"}
+	texts := []string{"", "one\ntwo\nthree\n", "no end", "crlf\r\nlines\r\n", "\ttabs\n", strings.Repeat("long\n", 300),
+		"--- a\n+++ b\n@@ x\n"}
 	rapid.Check(t, func(rt *rapid.T) {
 		files := map[string]string{"a": "one\ntwo\n", "d/b": "#!/bin/sh\necho\n", "keep": "k"}
 		shown, done := t.TempDir(), t.TempDir()
@@ -77,7 +78,8 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 			}
 		}
 		// Git keeps no empty folders.
-		if got, want := emptied.ReplaceAllString(gittest.Tree(t, shown), ""), emptied.ReplaceAllString(gittest.Tree(t, done), ""); got != want {
+		if got, want := emptied.ReplaceAllString(gittest.Tree(t, shown),
+			""), emptied.ReplaceAllString(gittest.Tree(t, done), ""); got != want {
 			rt.Fatalf("as shown\n%s\nas done\n%s", got, want)
 		}
 	})
@@ -101,7 +103,8 @@ func TestPreview(t *testing.T) {
 		call("write_file", `{"path":"link/x","content":""}`),
 		call("write_file", `{}`),
 	})
-	if want := "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n"; got[0].Patch != want || !got[0].Known {
+	if want := "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n"; got[0].Patch != want ||
+		!got[0].Known {
 		t.Errorf("%q", got[0].Patch)
 	}
 	if code := pawl.CodeOf(got[1].Err); code != pawl.CodeConflict { // the call before it has taken the line away

@@ -35,7 +35,8 @@ const (
 	encodingBinary  = "binary"
 )
 
-// Read is the tool read_file. It returns a window of lines of a text file, and of any other regular file its size and hash.
+// Read is the tool read_file. It returns a window of lines of a text file, and of any other regular file its size and
+// hash.
 type Read struct{}
 
 type readArgs struct {
@@ -52,13 +53,17 @@ var readParams = effect.Object{
 
 var readReturn = effect.Object{
 	{Name: "path", Type: effect.String, Required: true},
-	{Name: "content", Type: effect.String, Required: true, About: "The lines with their endings; empty for a binary file. Bytes that are not UTF-8 are shown as U+FFFD."},
-	{Name: "encoding", Type: effect.String, Required: true, Enum: []string{encodingUTF8, encodingInvalid, encodingBinary}},
+	{Name: "content", Type: effect.String, Required: true,
+		About: "The lines with their endings; empty for a binary file. Bytes that are not UTF-8 are shown as U+FFFD."},
+	{Name: "encoding", Type: effect.String, Required: true,
+		Enum: []string{encodingUTF8, encodingInvalid, encodingBinary}},
 	{Name: "start_line", Type: effect.Integer, Required: true},
-	{Name: "end_line", Type: effect.Integer, Required: true, About: "Last line of content; start_line - 1 when there is none."},
+	{Name: "end_line", Type: effect.Integer, Required: true,
+		About: "Last line of content; start_line - 1 when there is none."},
 	{Name: "total_lines", Type: effect.Integer, Required: true, About: "Lines of the whole file; 0 for a binary file."},
 	{Name: "truncated", Type: effect.Boolean, Required: true, About: "The file goes on behind end_line."},
-	{Name: "cut_lines", Type: effect.Integer, Required: true, About: "Number of lines that were longer than 2000 bytes and end in a marker that says how much is missing."},
+	{Name: "cut_lines", Type: effect.Integer, Required: true,
+		About: "Number of lines that were longer than 2000 bytes and end in a marker that says how much is missing."},
 	{Name: "size", Type: effect.Integer, Required: true, About: "Bytes of the whole file."},
 	{Name: "sha256", Type: effect.String, Required: true, About: "Hash of the whole file."},
 }
@@ -104,8 +109,8 @@ func decodeRead(raw json.RawMessage) (readArgs, error) {
 	return a, err
 }
 
-// Do reads the file. A file of any size is answered in bounded memory: its lines are counted and its bytes hashed as they
-// pass by.
+// Do reads the file. A file of any size is answered in bounded memory: its lines are counted and its bytes hashed as
+// they pass by.
 func (Read) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	start := time.Now()
 	call, err := effect.Decode[effect.ToolCall](e.Spec)
@@ -255,8 +260,8 @@ func (w *window) collect(r *bufio.Reader, limit int) error {
 	return nil
 }
 
-// nextLine returns the next line without its ending, cut to maxLine bytes at a character, with the number of bytes that were
-// dropped. A lone carriage return does not end a line.
+// nextLine returns the next line without its ending, cut to maxLine bytes at a character, with the number of bytes that
+// were dropped. A lone carriage return does not end a line.
 func nextLine(r *bufio.Reader) (text, end string, dropped int64, err error) {
 	var kept []byte
 	var size int64

@@ -15,8 +15,8 @@ import (
 // defaultTimeMS is the time that a call on files may take, in milliseconds.
 const defaultTimeMS = 30_000
 
-// Patch is the tool apply_patch. It changes files by a patch, either a unified diff or the *** Begin Patch format, and it
-// changes all of them or none. The zero value is ready for use.
+// Patch is the tool apply_patch. It changes files by a patch, either a unified diff or the *** Begin Patch format, and
+// it changes all of them or none. The zero value is ready for use.
 type Patch struct {
 	// Fail is a failpoint for tests.
 	Fail Fail
@@ -27,23 +27,25 @@ type patchArgs struct {
 }
 
 var patchParams = effect.Object{
-	{Name: "patch", Type: effect.String, Required: true, About: "Either a unified diff (git or plain, strict: line numbers and context must be right) or a patch between '*** Begin Patch' and '*** End Patch' with '*** Add File: PATH', '*** Delete File: PATH', '*** Update File: PATH' (optionally followed by '*** Move to: PATH'); hunks of an update begin with '@@' or '@@ LINE TO FIND FIRST', then lines that begin with ' ' (context), '-' (removed) or '+' (added). Paths are relative to the workspace."},
+	{Name: "patch", Type: effect.String, Required: true,
+		About: "Either a unified diff (git or plain, strict: line numbers and context must be right) or a patch between '*** Begin Patch' and '*** End Patch' with '*** Add File: PATH', '*** Delete File: PATH', '*** Update File: PATH' (optionally followed by '*** Move to: PATH'); hunks of an update begin with '@@' or '@@ LINE TO FIND FIRST', then lines that begin with ' ' (context), '-' (removed) or '+' (added). Paths are relative to the workspace."},
 }
 
 // Info describes the tool.
 func (Patch) Info() effect.ToolInfo {
 	return effect.ToolInfo{
 		Name: "apply_patch", Version: "1.0.0",
-		Description:  "Change files by a patch. Either every change of the patch is made or none.",
-		ArgsSchema:   patchParams.Schema(),
-		ReturnSchema: writeReturn.Schema(),
-		Permissions:  []policy.Permission{policy.FSRead, policy.FSWrite, policy.FSDelete},
-		SideEffects:  []string{"changes, creates, moves and deletes files of the workspace"}, DefaultTimeMS: defaultTimeMS,
+		Description:   "Change files by a patch. Either every change of the patch is made or none.",
+		ArgsSchema:    patchParams.Schema(),
+		ReturnSchema:  writeReturn.Schema(),
+		Permissions:   []policy.Permission{policy.FSRead, policy.FSWrite, policy.FSDelete},
+		SideEffects:   []string{"changes, creates, moves and deletes files of the workspace"},
+		DefaultTimeMS: defaultTimeMS,
 	}
 }
 
-// Request reduces a call to what policy judges: every path that the patch names, with what happens to it. Arguments or a
-// patch that are malformed are refused with pawl.CodeInvalid.
+// Request reduces a call to what policy judges: every path that the patch names, with what happens to it. Arguments or
+// a patch that are malformed are refused with pawl.CodeInvalid.
 func (Patch) Request(args json.RawMessage) (policy.Request, error) {
 	sections, err := decodePatch(args)
 	if err != nil {
@@ -103,26 +105,27 @@ func (t Patch) writer() writer {
 	}}
 }
 
-// Preflight reads the tree and returns the image of every file that the call would change, without changing anything. The
-// caller commits the images into the effect's spec before Do.
+// Preflight reads the tree and returns the image of every file that the call would change, without changing anything.
+// The caller commits the images into the effect's spec before Do.
 func (t Patch) Preflight(ctx context.Context, e effect.Effect) ([]effect.FileImage, error) {
 	return t.writer().preflight(ctx, e)
 }
 
-// Do applies the patch. Files that already hold their new content according to the images are left alone, so that Do may be
-// repeated; a file that is neither as before nor as after makes it refuse with pawl.CodeConflict before anything is written.
+// Do applies the patch. Files that already hold their new content according to the images are left alone, so that Do
+// may be repeated; a file that is neither as before nor as after makes it refuse with pawl.CodeConflict before anything
+// is written.
 func (t Patch) Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt {
 	return t.writer().do(ctx, e, p)
 }
 
-// Done judges by the images: yes when every file is as after the call, no when Do has to begin or to go on, unknown when
-// somebody else changed a file or no images were committed.
+// Done judges by the images: yes when every file is as after the call, no when Do has to begin or to go on, unknown
+// when somebody else changed a file or no images were committed.
 func (t Patch) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	return t.writer().done(ctx, e)
 }
 
-// Undo restores the bytes, modes and folders from before the call. It refuses with pawl.CodeConflict, naming the files, when
-// one of them was changed since; then nothing is undone. The result's images undo the undo.
+// Undo restores the bytes, modes and folders from before the call. It refuses with pawl.CodeConflict, naming the files,
+// when one of them was changed since; then nothing is undone. The result's images undo the undo.
 func (t Patch) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
 	return t.writer().undo(ctx, e, r)
 }
@@ -142,20 +145,23 @@ type writeArgs struct {
 
 var writeParams = effect.Object{
 	{Name: "path", Type: effect.String, Required: true, Min: 1, Max: 4096, About: "File, relative to the workspace."},
-	{Name: "content", Type: effect.String, Required: true, About: "The whole content. Line endings are written as given."},
+	{Name: "content", Type: effect.String, Required: true,
+		About: "The whole content. Line endings are written as given."},
 	{Name: "create_dirs", Type: effect.Boolean, About: "Create missing folders; true unless given."},
-	{Name: "executable", Type: effect.Boolean, About: "Set or clear the permission to execute; the mode stays as it is unless given."},
+	{Name: "executable", Type: effect.Boolean,
+		About: "Set or clear the permission to execute; the mode stays as it is unless given."},
 }
 
 // Info describes the tool.
 func (Write) Info() effect.ToolInfo {
 	return effect.ToolInfo{
 		Name: "write_file", Version: "1.0.0",
-		Description:  "Create a file or replace its whole content, at most 10 MiB.",
-		ArgsSchema:   writeParams.Schema(),
-		ReturnSchema: writeReturn.Schema(),
-		Permissions:  []policy.Permission{policy.FSWrite},
-		SideEffects:  []string{"creates or replaces a file of the workspace, with its missing folders"}, DefaultTimeMS: defaultTimeMS,
+		Description:   "Create a file or replace its whole content, at most 10 MiB.",
+		ArgsSchema:    writeParams.Schema(),
+		ReturnSchema:  writeReturn.Schema(),
+		Permissions:   []policy.Permission{policy.FSWrite},
+		SideEffects:   []string{"creates or replaces a file of the workspace, with its missing folders"},
+		DefaultTimeMS: defaultTimeMS,
 	}
 }
 
@@ -242,7 +248,8 @@ type deleteArgs struct {
 }
 
 var deleteParams = effect.Object{
-	{Name: "path", Type: effect.String, Required: true, Min: 1, Max: 4096, About: "File, relative to the workspace. Folders are refused."},
+	{Name: "path", Type: effect.String, Required: true, Min: 1, Max: 4096,
+		About: "File, relative to the workspace. Folders are refused."},
 }
 
 // Info describes the tool.

@@ -34,9 +34,11 @@ func TestTools(t *testing.T) {
 	big := strings.Repeat("line of a large file\n", 20_000)
 	for _, c := range []drivertest.Case{
 		{Name: "patch", New: newPatch,
-			Tree: map[string]string{"a.txt": "one\ntwo\n", "bin/run": "#!/bin/sh\necho 1\n", "old/x": "x\n", "gone": "g", "keep/": ""},
+			Tree: map[string]string{"a.txt": "one\ntwo\n", "bin/run": "#!/bin/sh\necho 1\n", "old/x": "x\n",
+				"gone": "g", "keep/": ""},
 			Args: object(t, map[string]any{"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** Update File: bin/run\n@@\n-echo 1\n+echo 2\n*** Update File: old/x\n*** Move to: n1/n2/x\n*** Delete File: gone\n*** Add File: n1/new\n+n\n*** End Patch\n"}),
-			Want: map[string]string{"a.txt": "one\n2\n", "bin/run": "#!/bin/sh\necho 2\n", "n1/n2/x": "x\n", "n1/new": "n\n"}},
+			Want: map[string]string{"a.txt": "one\n2\n", "bin/run": "#!/bin/sh\necho 2\n", "n1/n2/x": "x\n",
+				"n1/new": "n\n"}},
 		{Name: "patch move onto", New: newPatch,
 			Tree: map[string]string{"a": "1\n", "b": "2\n"},
 			Args: object(t, map[string]any{"patch": "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-1\n+one\n*** End Patch\n"}),
@@ -112,7 +114,8 @@ func TestRefusals(t *testing.T) {
 		{"write folder", file.Write{}, map[string]any{"path": "d", "content": "x"}, pawl.CodeInvalid},
 		{"write folder path", file.Write{}, map[string]any{"path": "new/", "content": "x"}, pawl.CodeInvalid},
 		{"write below file", file.Write{}, map[string]any{"path": "f/x", "content": "x"}, pawl.CodeConflict},
-		{"write without folder", file.Write{}, map[string]any{"path": "n/x", "content": "x", "create_dirs": false}, pawl.CodeNotFound},
+		{"write without folder", file.Write{}, map[string]any{"path": "n/x", "content": "x", "create_dirs": false},
+			pawl.CodeNotFound},
 		{"write root", file.Write{}, map[string]any{"path": ".", "content": "x"}, pawl.CodeInvalid},
 		{"delete folder", file.Delete{}, map[string]any{"path": "d"}, pawl.CodeInvalid},
 		{"delete link", file.Delete{}, map[string]any{"path": "link"}, pawl.CodeDenied},
@@ -120,13 +123,16 @@ func TestRefusals(t *testing.T) {
 		{"delete root", file.Delete{}, map[string]any{"path": "."}, pawl.CodeInvalid},
 		{"write state", file.Write{}, map[string]any{"path": ".pawl/state.json", "content": "{}"}, pawl.CodeDenied},
 		{"write hook", file.Write{}, map[string]any{"path": ".git/hooks/pre-commit", "content": "x"}, pawl.CodeDenied},
-		{"patch git config behind others", file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** Add File: n/m/ok\n+x\n*** Add File: .git/config\n+x\n*** Delete File: d/g\n*** End Patch\n"}, pawl.CodeDenied},
-		{"patch through link", file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Add File: ok\n+x\n*** Update File: dirlink/secret\n@@\n-secret\n+x\n*** End Patch\n"}, pawl.CodeDenied},
+		{"patch git config behind others", file.Patch{},
+			map[string]any{"patch": "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** Add File: n/m/ok\n+x\n*** Add File: .git/config\n+x\n*** Delete File: d/g\n*** End Patch\n"}, pawl.CodeDenied},
+		{"patch through link", file.Patch{},
+			map[string]any{"patch": "*** Begin Patch\n*** Add File: ok\n+x\n*** Update File: dirlink/secret\n@@\n-secret\n+x\n*** End Patch\n"}, pawl.CodeDenied},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			drivertest.Populate(t, dir, map[string]string{"f": "x\n", "d/g": "g\n"})
-			for name, to := range map[string]string{"link": secret, "dirlink": outside, "inner": "f", "dangling": filepath.Join(outside, "none")} {
+			for name, to := range map[string]string{"link": secret, "dirlink": outside, "inner": "f",
+				"dangling": filepath.Join(outside, "none")} {
 				if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 					t.Fatal(err)
 				}
@@ -140,7 +146,8 @@ func TestRefusals(t *testing.T) {
 			if r.OK || r.Code != c.code {
 				t.Errorf("%+v, want %s", r, c.code)
 			}
-			if diff := cmp.Diff(before, drivertest.Snapshot(t, dir)) + cmp.Diff(out, drivertest.Snapshot(t, outside)); diff != "" {
+			if diff := cmp.Diff(before, drivertest.Snapshot(t, dir)) +
+				cmp.Diff(out, drivertest.Snapshot(t, outside)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -148,11 +155,13 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestRequest(t *testing.T) {
-	r, err := file.Patch{}.Request(json.RawMessage(object(t, map[string]any{"patch": "*** Begin Patch\n*** Update File: a/../b\n*** Move to: ../c\n*** Delete File: d\n*** Add File: e\n*** End Patch\n"})))
+	r, err := file.Patch{}.Request(json.RawMessage(object(t,
+		map[string]any{"patch": "*** Begin Patch\n*** Update File: a/../b\n*** Move to: ../c\n*** Delete File: d\n*** Add File: e\n*** End Patch\n"})))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []policy.Path{{Rel: "b", Op: policy.OpDelete}, {Rel: "../c", Op: policy.OpWrite}, {Rel: "d", Op: policy.OpDelete}, {Rel: "e", Op: policy.OpWrite}}
+	want := []policy.Path{{Rel: "b", Op: policy.OpDelete}, {Rel: "../c", Op: policy.OpWrite},
+		{Rel: "d", Op: policy.OpDelete}, {Rel: "e", Op: policy.OpWrite}}
 	if len(r.Paths) != len(want) || r.Files != 4 {
 		t.Fatalf("%+v", r)
 	}
@@ -184,20 +193,30 @@ func TestReadWindows(t *testing.T) {
 		content       func(string) bool
 	}{
 		{"empty", "", 1, 10, window{Encoding: "utf-8", StartLine: 1}, func(s string) bool { return s == "" }},
-		{"whole", "a\r\nb", 1, 10, window{Encoding: "utf-8", StartLine: 1, EndLine: 2, TotalLines: 2}, func(s string) bool { return s == "a\r\nb" }},
-		{"middle", lines, 10, 3, window{Encoding: "utf-8", StartLine: 10, EndLine: 12, TotalLines: 5000, Truncated: true}, func(s string) bool { return s == "x\nx\nx\n" }},
-		{"exactly to the end", lines, 4999, 2, window{Encoding: "utf-8", StartLine: 4999, EndLine: 5000, TotalLines: 5000}, func(s string) bool { return s == "x\nx\n" }},
-		{"behind the end", "a\n", 7, 2, window{Encoding: "utf-8", StartLine: 7, EndLine: 6, TotalLines: 1}, func(s string) bool { return s == "" }},
+		{"whole", "a\r\nb", 1, 10, window{Encoding: "utf-8", StartLine: 1, EndLine: 2, TotalLines: 2},
+			func(s string) bool { return s == "a\r\nb" }},
+		{"middle", lines, 10, 3, window{Encoding: "utf-8", StartLine: 10, EndLine: 12, TotalLines: 5000,
+			Truncated: true}, func(s string) bool { return s == "x\nx\nx\n" }},
+		{"exactly to the end", lines, 4999, 2, window{Encoding: "utf-8", StartLine: 4999, EndLine: 5000,
+			TotalLines: 5000}, func(s string) bool { return s == "x\nx\n" }},
+		{"behind the end", "a\n", 7, 2, window{Encoding: "utf-8", StartLine: 7, EndLine: 6, TotalLines: 1},
+			func(s string) bool { return s == "" }},
 		{"binary", "\x7fELF\x00" + lines, 1, 10, window{Encoding: "binary"}, func(s string) bool { return s == "" }},
-		{"latin-1", "caf\xe9\n", 1, 10, window{Encoding: "invalid-utf8", StartLine: 1, EndLine: 1, TotalLines: 1}, func(s string) bool { return s == "caf\uFFFD\n" }},
-		{"one wide line", "a\n" + wide + "\r\nb\n", 1, 10, window{Encoding: "utf-8", StartLine: 1, EndLine: 3, TotalLines: 3, CutLines: 1},
+		{"latin-1", "caf\xe9\n", 1, 10, window{Encoding: "invalid-utf8", StartLine: 1, EndLine: 1, TotalLines: 1},
+			func(s string) bool { return s == "caf\uFFFD\n" }},
+		{"one wide line", "a\n" + wide + "\r\nb\n", 1, 10,
+			window{Encoding: "utf-8", StartLine: 1, EndLine: 3, TotalLines: 3, CutLines: 1},
 			func(s string) bool {
-				return strings.HasPrefix(s, "a\nxé") && strings.HasSuffix(s, "é… [+198002 bytes]\r\nb\n") && len(s) < 2100
+				return strings.HasPrefix(s, "a\nxé") && strings.HasSuffix(s, "é… [+198002 bytes]\r\nb\n") &&
+					len(s) < 2100
 			}},
-		{"more than the limit in bytes", strings.Repeat(strings.Repeat("y", 999)+"\n", 3000), 1, 3000, window{Encoding: "utf-8", StartLine: 1, EndLine: 1000, TotalLines: 3000, Truncated: true},
+		{"more than the limit in bytes", strings.Repeat(strings.Repeat("y", 999)+"\n", 3000), 1, 3000,
+			window{Encoding: "utf-8", StartLine: 1, EndLine: 1000, TotalLines: 3000, Truncated: true},
 			func(s string) bool { return len(s) == 1_000_000 }},
-		{"nothing behind the first that is left out", strings.Repeat(strings.Repeat("y", 999)+"\n", 999) + strings.Repeat("y", 1500) + "\nz\n", 1, 3000,
-			window{Encoding: "utf-8", StartLine: 1, EndLine: 999, TotalLines: 1001, Truncated: true}, func(s string) bool { return len(s) == 999_000 }},
+		{"nothing behind the first that is left out", strings.Repeat(strings.Repeat("y", 999)+"\n", 999) +
+			strings.Repeat("y", 1500) + "\nz\n", 1, 3000,
+			window{Encoding: "utf-8", StartLine: 1, EndLine: 999, TotalLines: 1001, Truncated: true},
+			func(s string) bool { return len(s) == 999_000 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

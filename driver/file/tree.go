@@ -37,7 +37,8 @@ func (t tree) close() {
 	_ = t.root.Close() // what was written is on disk, or was told of
 }
 
-// shown is the tree as calls are told of it: without what .pawlignore hides. What was written before it was hidden can be undone.
+// shown is the tree as calls are told of it: without what .pawlignore hides. What was written before it was hidden can
+// be undone.
 type shown struct{ of tree }
 
 // look implements source.
@@ -48,7 +49,8 @@ func (s shown) look(rel string) (content, error) {
 	return s.of.look(rel)
 }
 
-// stat returns what stands at a clean path, nil where nothing does. A path that leads through a symbolic link is refused.
+// stat returns what stands at a clean path, nil where nothing does. A path that leads through a symbolic link is
+// refused.
 func (t tree) stat(rel string) (fs.FileInfo, error) {
 	real, err := t.root.Resolve(rel)
 	if err == nil && real != rel {

@@ -17,9 +17,9 @@ const (
 	devNull     = "/dev/null"
 )
 
-// parseUnified reads a unified diff, as git or diff write it. It is strict: line numbers, counts and content must be right,
-// lines outside the hunks that look like changes are an error rather than ignored, and everything but changes to regular
-// text files is refused.
+// parseUnified reads a unified diff, as git or diff write it. It is strict: line numbers, counts and content must be
+// right, lines outside the hunks that look like changes are an error rather than ignored, and everything but changes to
+// regular text files is refused.
 func parseUnified(text string) ([]section, error) {
 	if isCRLF(text) { // the carriage returns are the transport's, as in the other format
 		text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -85,8 +85,8 @@ func refuseKind(f *gitdiff.File) error {
 // head is a pair of header lines, --- and +++.
 type head struct{ old, new string }
 
-// scanHeads collects the headers of a diff, and refuses lines between the hunks that would be changes if the counts of the
-// hunk before them were right: a parser that skips them applies half of what was meant.
+// scanHeads collects the headers of a diff, and refuses lines between the hunks that would be changes if the counts of
+// the hunk before them were right: a parser that skips them applies half of what was meant.
 func scanHeads(text string) ([]head, error) {
 	var out []head
 	var oldLeft, newLeft int

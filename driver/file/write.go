@@ -12,8 +12,9 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Fail is a failpoint of the writing tools. It is called with "before PATH" and "after PATH" around every change of a file;
-// an error ends the call on the spot, as the death of the process would, with nothing cleaned up. Nil outside tests.
+// Fail is a failpoint of the writing tools. It is called with "before PATH" and "after PATH" around every change of a
+// file; an error ends the call on the spot, as the death of the process would, with nothing cleaned up. Nil outside
+// tests.
 type Fail func(point string) error
 
 // planner fills a draft with what the arguments of a call ask for.
@@ -90,8 +91,8 @@ func (w writer) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	return finish(start, effect.Succeeded(result(call, images, start)))
 }
 
-// resolve works out the edits of a call again. Where the ledger holds the images of the call, they decide: files that the
-// call has already written count as they were before it, and the outcome must be the one that was committed.
+// resolve works out the edits of a call again. Where the ledger holds the images of the call, they decide: files that
+// the call has already written count as they were before it, and the outcome must be the one that was committed.
 func (w writer) resolve(call effect.ToolCall, t tree) ([]edit, []effect.FileImage, error) {
 	if call.Images == nil {
 		edits, err := w.draft(call.Args, shown{t})
@@ -128,8 +129,8 @@ func (w writer) resolve(call effect.ToolCall, t tree) ([]edit, []effect.FileImag
 	return edits, call.Images, nil
 }
 
-// commit writes the edits one file at a time. Where one fails it takes back those before it, as far as it can, so that a
-// call which reports a failure has changed nothing.
+// commit writes the edits one file at a time. Where one fails it takes back those before it, as far as it can, so that
+// a call which reports a failure has changed nothing.
 func (w writer) commit(t tree, edits []edit, p effect.Progress) error {
 	var made []string
 	for i, e := range edits {
@@ -165,13 +166,14 @@ func (t tree) takeBack(edits []edit, made []string, cause error) error {
 		}
 	}
 	if err := t.prune(made); err != nil {
-		return pawl.Fail(pawl.CodeOutcomeUnknown, "file.half_done", strings.Join(made, ", ")).In("file.write").Because(cause)
+		return pawl.Fail(pawl.CodeOutcomeUnknown, "file.half_done",
+			strings.Join(made, ", ")).In("file.write").Because(cause)
 	}
 	return cause
 }
 
-// replace carries out one edit, and reports false where it is carried out already. The file is looked at once more at the
-// last moment, because the draft may be as old as a large patch is long.
+// replace carries out one edit, and reports false where it is carried out already. The file is looked at once more at
+// the last moment, because the draft may be as old as a large patch is long.
 func (t tree) replace(e edit) (bool, error) {
 	now, err := t.look(e.path)
 	if err != nil {
@@ -188,7 +190,8 @@ func (t tree) replace(e edit) (bool, error) {
 
 // marks is the image of an edit without the way back.
 func (e edit) marks() effect.FileImage {
-	return effect.FileImage{Path: e.path, OldHash: e.old.hash(), NewHash: e.new.hash(), OldMode: e.old.mode, NewMode: e.new.mode}
+	return effect.FileImage{Path: e.path, OldHash: e.old.hash(), NewHash: e.new.hash(), OldMode: e.old.mode,
+		NewMode: e.new.mode}
 }
 
 func (w writer) point(name string) error {
@@ -229,7 +232,8 @@ func (w writer) done(ctx context.Context, e effect.Effect) (effect.Answer, effec
 	return effect.DoneYes, finish(start, effect.Succeeded(result(call, call.Images, start)))
 }
 
-// undo brings back what the images of a call say was there. It refuses when anybody else changed one of the files since.
+// undo brings back what the images of a call say was there. It refuses when anybody else changed one of the files
+// since.
 func (w writer) undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
 	start := time.Now()
 	call, err := effect.Decode[effect.ToolCall](e.Spec)
@@ -324,7 +328,8 @@ type change struct {
 var writeReturn = effect.Object{
 	{Name: "files", Type: effect.Objects, Required: true, About: "The files that were changed.", Fields: effect.Object{
 		{Name: "path", Type: effect.String, Required: true},
-		{Name: "action", Type: effect.String, Required: true, Enum: []string{string(actionAdd), string(actionUpdate), string(actionDelete)}},
+		{Name: "action", Type: effect.String, Required: true, Enum: []string{string(actionAdd), string(actionUpdate),
+			string(actionDelete)}},
 		{Name: "sha256", Type: effect.String, Required: true, About: "Hash of the new content, empty when deleted."},
 	}},
 }
@@ -347,9 +352,10 @@ func result(call effect.ToolCall, images []effect.FileImage, start time.Time) ef
 		paths[im.Path] = true
 	}
 	return effect.ToolResult{
-		CallID:     call.CallID,
-		Payload:    effect.Encode(map[string]any{"files": files}),
-		Artifacts:  effect.Artifacts{FilesChanged: append([]string{}, slices.Sorted(maps.Keys(paths))...), CommandsRun: []string{}},
+		CallID:  call.CallID,
+		Payload: effect.Encode(map[string]any{"files": files}),
+		Artifacts: effect.Artifacts{FilesChanged: append([]string{}, slices.Sorted(maps.Keys(paths))...),
+			CommandsRun: []string{}},
 		DurationMS: time.Since(start).Milliseconds(),
 		Inverse:    images,
 	}

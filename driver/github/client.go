@@ -39,8 +39,8 @@ type Client struct {
 	Token func() (string, error)
 	// Pages keeps what was read for the next import. Without it every import reads everything.
 	Pages Pages
-	// MaxWait bounds the waits of one call for the server's limits, 15 minutes unless set. A limit that lasts longer is an
-	// error that says until when.
+	// MaxWait bounds the waits of one call for the server's limits, 15 minutes unless set. A limit that lasts longer is
+	// an error that says until when.
 	MaxWait time.Duration
 	// Progress is told what happens, in the caller's goroutine. It may be nil.
 	Progress func(Progress)
@@ -121,8 +121,8 @@ type answer struct {
 	url    *url.URL // that answered, after redirections
 }
 
-// do makes a request until there is an answer that counts: one with success, or not modified. Everything else is waited for or an
-// error.
+// do makes a request until there is an answer that counts: one with success, or not modified. Everything else is waited
+// for or an error.
 func (c *call) do(ctx context.Context, r request) (answer, error) {
 	for failures, refusals := 0, 0; ; {
 		if err := c.rest(ctx, r); err != nil {
@@ -195,7 +195,8 @@ func (c *call) send(ctx context.Context, r request, token string) (answer, error
 			return answer{}, errLarge
 		}
 		next, err := at.Parse(resp.Header.Get("Location"))
-		moved := a.status == http.StatusMovedPermanently || a.status == http.StatusFound || a.status == http.StatusTemporaryRedirect || a.status == http.StatusPermanentRedirect
+		moved := a.status == http.StatusMovedPermanently || a.status == http.StatusFound ||
+			a.status == http.StatusTemporaryRedirect || a.status == http.StatusPermanentRedirect
 		if !moved || r.method != http.MethodGet {
 			return a, nil
 		}
@@ -233,8 +234,8 @@ func (c *call) roundTrip(ctx context.Context, r request, at *url.URL, token stri
 	return c.HTTP.RoundTrip(req)
 }
 
-// page reads one page, from what is kept where the server says that it did not change. want is the byte with which its JSON has
-// to begin.
+// page reads one page, from what is kept where the server says that it did not change. want is the byte with which its
+// JSON has to begin.
 func (c *call) page(ctx context.Context, address string, want byte) (Page, answer, error) {
 	r := request{method: http.MethodGet, url: address}
 	if c.Pages != nil {
@@ -274,8 +275,8 @@ func (c *call) usable(p Page, want byte) bool {
 	return len(body) > 0 && body[0] == want && json.Valid(body)
 }
 
-// next reads the address of the next page from the header Link, and reports whether that can be trusted: it must lie on the
-// API's server.
+// next reads the address of the next page from the header Link, and reports whether that can be trusted: it must lie on
+// the API's server.
 func (c *call) next(a answer) (string, bool) {
 	for _, h := range a.header.Values("Link") {
 		for part := range strings.SplitSeq(h, ",") {

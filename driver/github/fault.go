@@ -99,7 +99,8 @@ func (c *call) judge(r request, a answer, token string) verdict {
 		return verdict{error: fail(pawl.CodeOutcomeUnknown, "github.unknown_outcome")}
 	case s >= 500 || s == http.StatusRequestTimeout:
 		after, _ := retryAfter(a.header.Get("Retry-After"), c.now())
-		return verdict{error: fail(pawl.CodeIO, "github.server", s, c.api.Host), passing: after <= time.Minute, after: after}
+		return verdict{error: fail(pawl.CodeIO, "github.server", s, c.api.Host), passing: after <= time.Minute,
+			after: after}
 	}
 	return verdict{error: fail(pawl.CodeInvalid, "github.refused", a.status, said)}
 }
@@ -110,9 +111,9 @@ func where(header string) string {
 	return line(address, 300)
 }
 
-// limit reports whether an answer says that there were too many requests, and until when to wait. GitHub says so with 403 or 429:
-// with Retry-After, or with the instant at which the hour's requests begin anew, or with neither, and then asks to wait for a
-// minute at least, and longer each time.
+// limit reports whether an answer says that there were too many requests, and until when to wait. GitHub says so with
+// 403 or 429: with Retry-After, or with the instant at which the hour's requests begin anew, or with neither, and then
+// asks to wait for a minute at least, and longer each time.
 func (c *call) limit(a answer, said string) (verdict, bool) {
 	if a.status != http.StatusForbidden && a.status != http.StatusTooManyRequests {
 		return verdict{}, false
@@ -133,8 +134,8 @@ func (c *call) limit(a answer, said string) (verdict, bool) {
 	return verdict{}, false
 }
 
-// reset returns how long it is until requests are counted anew, where none are left. It goes by the server's clock, as this
-// machine's may be wrong.
+// reset returns how long it is until requests are counted anew, where none are left. It goes by the server's clock, as
+// this machine's may be wrong.
 func (c *call) reset(a answer) (time.Duration, bool) {
 	n, err := strconv.ParseInt(a.header.Get("X-RateLimit-Reset"), 10, 64)
 	if a.header.Get("X-RateLimit-Remaining") != "0" || err != nil || n < 0 || n > math.MaxUint32*2 {
@@ -158,8 +159,8 @@ func (c *call) remember(a answer) {
 	}
 }
 
-// rest waits, before a request that counts, for a limit that is known: a request that is refused may lengthen it. One with a
-// condition costs nothing where it holds.
+// rest waits, before a request that counts, for a limit that is known: a request that is refused may lengthen it. One
+// with a condition costs nothing where it holds.
 func (c *call) rest(ctx context.Context, r request) error {
 	if ctx.Err() != nil {
 		return canceled(ctx)
@@ -170,7 +171,8 @@ func (c *call) rest(ctx context.Context, r request) error {
 	}
 	until := c.exhausted
 	c.exhausted = time.Time{}
-	return c.wait(ctx, left, pawl.Fail(pawl.CodeBusy, "github.rate_limited", until.UTC().Format(time.RFC3339)).In("github.Request"))
+	return c.wait(ctx, left, pawl.Fail(pawl.CodeBusy, "github.rate_limited",
+		until.UTC().Format(time.RFC3339)).In("github.Request"))
 }
 
 // wait waits for a limit, or returns the refusal where that would take too long.
@@ -183,7 +185,8 @@ func (c *call) wait(ctx context.Context, d time.Duration, refusal error) error {
 		return refusal
 	}
 	c.waited += d
-	c.say(Progress{Key: "github.waiting", Args: []any{int(d.Round(time.Second).Seconds()), c.now().Add(d).UTC().Format(time.RFC3339)}, Wait: d})
+	c.say(Progress{Key: "github.waiting", Args: []any{int(d.Round(time.Second).Seconds()),
+		c.now().Add(d).UTC().Format(time.RFC3339)}, Wait: d})
 	if c.sleep(ctx, d) != nil {
 		return canceled(ctx)
 	}
@@ -228,7 +231,10 @@ func saying(raw []byte, token string) string {
 
 // line makes a text from outside one line of a bounded length.
 func line(s string, most int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || !unicode.IsPrint(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) ||
+			!unicode.IsPrint(r)
+	}), " ")
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -60,8 +60,10 @@ func newHub(t testing.TB, issues int) *hub {
 func (h *hub) add(body string) {
 	n := len(h.issues) + 1
 	h.issues = append(h.issues, map[string]any{
-		"id": 1_000_000 + n, "node_id": "I_" + strconv.Itoa(n), "number": n, "title": fmt.Sprintf("Issue %d 议题", n), "body": body, "state": "open", "state_reason": nil,
-		"labels": []any{map[string]any{"name": []string{"bug", "P1", "优先级：低"}[n%3]}}, "user": map[string]any{"login": "ada"}, "comments": 0,
+		"id": 1_000_000 + n, "node_id": "I_" + strconv.Itoa(n), "number": n, "title": fmt.Sprintf("Issue %d 议题",
+			n), "body": body, "state": "open", "state_reason": nil,
+		"labels": []any{map[string]any{"name": []string{"bug", "P1", "优先级：低"}[n%3]}},
+		"user":   map[string]any{"login": "ada"}, "comments": 0,
 		"html_url": fmt.Sprintf("https://github.com/acme/app/issues/%d", n), "updated_at": "2026-01-30T10:00:00Z",
 	})
 }
@@ -69,7 +71,8 @@ func (h *hub) add(body string) {
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.seen = append(h.seen, seen{r.Method, r.URL.RequestURI(), r.Header.Get("If-None-Match") != "", r.Header.Get("Authorization")})
+	h.seen = append(h.seen, seen{r.Method, r.URL.RequestURI(), r.Header.Get("If-None-Match") != "",
+		r.Header.Get("Authorization")})
 	w.Header().Set("Date", h.now.Format(http.TimeFormat))
 	if len(h.script) > 0 {
 		next := h.script[0]
@@ -126,7 +129,8 @@ func (h *hub) page(w http.ResponseWriter, r *http.Request, all []any) {
 	from := (max(page, 1) - 1) * size
 	if from+size < len(all) {
 		q.Set("page", strconv.Itoa(max(page, 1)+1))
-		w.Header().Set("Link", fmt.Sprintf(`<%s%s?%s>; rel="next", <%s/x>; rel="last"`, h.URL, r.URL.Path, q.Encode(), h.URL))
+		w.Header().Set("Link", fmt.Sprintf(`<%s%s?%s>; rel="next", <%s/x>; rel="last"`, h.URL, r.URL.Path, q.Encode(),
+			h.URL))
 	}
 	from = min(from, len(all))
 	h.give(w, r, append([]any{}, all[from:min(from+size, len(all))]...))
@@ -234,7 +238,10 @@ func newDesk(t testing.TB, h *hub) *desk {
 	}
 	d := &desk{hub: h}
 	d.Client = &github.Client{
-		Base: h.URL, HTTP: carry, Token: func() (string, error) { return token, nil }, Pages: github.Dir{Path: t.TempDir() + "/pages"},
+		Base: h.URL, HTTP: carry, Token: func() (string, error) {
+			return token,
+				nil
+		}, Pages: github.Dir{Path: t.TempDir() + "/pages"},
 		Now: func() time.Time { return h.now }, Progress: func(p github.Progress) { d.events = append(d.events, p) },
 		Sleep: func(ctx context.Context, w time.Duration) error {
 			h.mu.Lock()

@@ -46,7 +46,8 @@ func TestThousandTwice(t *testing.T) {
 	}
 	c := backlog.Compare(known, second.Backlog.Issues)
 	if len(second.Backlog.Issues) != 1000 || len(c.Added)+len(c.Changed)+len(c.Gone) > 0 {
-		t.Errorf("%d issues, %d added, %d changed, %d gone", len(second.Backlog.Issues), len(c.Added), len(c.Changed), len(c.Gone))
+		t.Errorf("%d issues, %d added, %d changed, %d gone", len(second.Backlog.Issues), len(c.Added), len(c.Changed),
+			len(c.Gone))
 	}
 	requests := h.took()
 	if second.Unconditional != 0 || second.Unchanged != second.Pages || len(requests) != second.Requests {
@@ -66,7 +67,8 @@ func TestThousandTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = backlog.Compare(known, third.Backlog.Issues)
-	if len(c.Added) != 1 || c.Added[0].ID != "github:acme/app#1001" || len(c.Changed) != 1 || c.Changed[0].Title != "Changed" || third.Unchanged != 9 {
+	if len(c.Added) != 1 || c.Added[0].ID != "github:acme/app#1001" || len(c.Changed) != 1 ||
+		c.Changed[0].Title != "Changed" || third.Unchanged != 9 {
 		t.Errorf("added %d, changed %d, %d pages unchanged", len(c.Added), len(c.Changed), third.Unchanged)
 	}
 }
@@ -82,10 +84,12 @@ func TestLookups(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := got.Backlog.Issues[len(got.Backlog.Issues)-1]
-	if len(got.Backlog.Issues) != 5 || last.ID != "github:acme/app#2" || last.Status != board.IssueCompleted || len(last.DependsOn) != 0 || !slices.Equal(got.Backlog.Issues[0].DependsOn, []string{"github:acme/app#2"}) {
+	if len(got.Backlog.Issues) != 5 || last.ID != "github:acme/app#2" || last.Status != board.IssueCompleted ||
+		len(last.DependsOn) != 0 || !slices.Equal(got.Backlog.Issues[0].DependsOn, []string{"github:acme/app#2"}) {
 		t.Errorf("%+v", got.Backlog.Issues)
 	}
-	if got, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil || got.Unconditional != 0 {
+	if got, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil ||
+		got.Unconditional != 0 {
 		t.Errorf("the second time: %+v, %v", got, err)
 	}
 	h.issues[2]["body"] = "depends on #77"
@@ -94,7 +98,8 @@ func TestLookups(t *testing.T) {
 	if !errors.As(err, &m) || m.List[0].Key != "backlog.unknown" || m.List[0].Args[0] != "GH-3 → github:acme/app#77" {
 		t.Errorf("%v", err)
 	}
-	if got, err := d.Import(t.Context(), github.Query{Repo: acme, All: true}, backlog.Options{Loose: true}); err != nil || len(got.Backlog.Issues) != 5 {
+	if got, err := d.Import(t.Context(), github.Query{Repo: acme, All: true},
+		backlog.Options{Loose: true}); err != nil || len(got.Backlog.Issues) != 5 {
 		t.Errorf("all: %d, %v", len(got.Backlog.Issues), err)
 	}
 }
@@ -103,7 +108,8 @@ func TestLookups(t *testing.T) {
 func TestFaults(t *testing.T) {
 	second := func(f ...fault) []fault { return append([]fault{nil}, f...) }
 	reset := func(d time.Duration) []string {
-		return []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", unix(time.Date(2026, 1, 30, 10, 0, 0, 0, time.UTC).Add(d))}
+		return []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset",
+			unix(time.Date(2026, 1, 30, 10, 0, 0, 0, time.UTC).Add(d))}
 	}
 	for _, c := range []struct {
 		name   string
@@ -114,19 +120,27 @@ func TestFaults(t *testing.T) {
 	}{
 		{"401", second(fails(401, "Bad credentials")), pawl.CodeLogin, "github.token_refused", nil},
 		{"403", second(fails(403, "Resource not accessible by integration")), pawl.CodeDenied, "github.forbidden", nil},
-		{"403 for single sign-on", second(fails(403, "SAML", "X-GitHub-SSO", "required; url=https://github.com/orgs/acme/sso")), pawl.CodeLogin, "github.sso", nil},
+		{"403 for single sign-on", second(fails(403, "SAML", "X-GitHub-SSO",
+			"required; url=https://github.com/orgs/acme/sso")), pawl.CodeLogin, "github.sso", nil},
 		{"404", second(fails(404, "Not Found")), pawl.CodeNotFound, "github.not_found", nil},
 		{"410", second(fails(410, "Issues are disabled")), pawl.CodeNotFound, "github.gone", nil},
 		{"422", second(fails(422, "Validation failed")), pawl.CodeInvalid, "github.refused", nil},
 		{"429 once", second(fails(429, "slow down", "Retry-After", "7")), "", "", seconds(7)},
-		{"429 with a date", second(fails(429, "slow down", "Retry-After", "Fri, 30 Jan 2026 10:00:09 GMT")), "", "", seconds(9)},
-		{"403 at the end of the hour's requests", second(fails(403, "API rate limit exceeded", reset(50*time.Second)...)), "", "", seconds(51)},
-		{"403 until tomorrow", second(fails(403, "API rate limit exceeded", reset(24*time.Hour)...)), pawl.CodeBusy, "github.rate_limited", nil},
-		{"the second limit, without an end", second(repeat(9, fails(403, "You have exceeded a secondary rate limit"))...), pawl.CodeBusy, "github.rate_limited", seconds(60, 120, 240, 480)},
+		{"429 with a date", second(fails(429, "slow down", "Retry-After", "Fri, 30 Jan 2026 10:00:09 GMT")), "", "",
+			seconds(9)},
+		{"403 at the end of the hour's requests",
+			second(fails(403, "API rate limit exceeded", reset(50*time.Second)...)), "", "", seconds(51)},
+		{"403 until tomorrow", second(fails(403, "API rate limit exceeded", reset(24*time.Hour)...)), pawl.CodeBusy,
+			"github.rate_limited", nil},
+		{"the second limit, without an end",
+			second(repeat(9, fails(403, "You have exceeded a secondary rate limit"))...), pawl.CodeBusy,
+			"github.rate_limited", seconds(60, 120, 240, 480)},
 		{"a limit foreseen", second(adds(reset(30 * time.Second)...)), "", "", seconds(31)},
-		{"429 that makes no sense", second(fails(429, "", "Retry-After", "soon", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "never")), "", "", seconds(60)},
+		{"429 that makes no sense", second(fails(429, "", "Retry-After", "soon", "X-RateLimit-Remaining", "0",
+			"X-RateLimit-Reset", "never")), "", "", seconds(60)},
 		{"500 twice", second(fails(500, "oops"), fails(502, "<html>")), "", "", seconds(1, 2)},
-		{"503 for good", second(repeat(4, fails(503, "down", "Retry-After", "3"))...), pawl.CodeIO, "github.server", seconds(3, 3, 4)},
+		{"503 for good", second(repeat(4, fails(503, "down", "Retry-After", "3"))...), pawl.CodeIO, "github.server",
+			seconds(3, 3, 4)},
 		{"cut off once", second(cuts), "", "", seconds(1)},
 		{"cut off for good", second(cuts, cuts, cuts, cuts), pawl.CodeIO, "github.cut_off", seconds(1, 2, 4)},
 		{"dropped for good", second(repeat(8, drops)...), pawl.CodeIO, "github.unreachable", seconds(1, 2, 4)},
@@ -137,9 +151,11 @@ func TestFaults(t *testing.T) {
 		{"304 that was not asked for", second(fails(304, "")), pawl.CodeInvalid, "github.refused", nil},
 		{"the next page elsewhere", second(leads("https://evil.test/steal")), pawl.CodeIO, "github.malformed", nil},
 		{"the next page is this one", second(leads("/repos/acme/app/issues?direction=asc&page=2&per_page=100&sort=created&state=open")), pawl.CodeIO, "github.endless", nil},
-		{"two long waits", second(repeat(2, fails(429, "", "Retry-After", "600"))...), pawl.CodeBusy, "github.rate_limited", seconds(600)},
+		{"two long waits", second(repeat(2, fails(429, "", "Retry-After", "600"))...), pawl.CodeBusy,
+			"github.rate_limited", seconds(600)},
 		{"away", second(fails(302, "", "Location", "https://evil.test/steal")), pawl.CodeIO, "github.redirected", nil},
-		{"around in circles", second(repeat(7, fails(302, "", "Location", "/repos/acme/app/issues"))...), pawl.CodeIO, "github.redirected", nil},
+		{"around in circles", second(repeat(7, fails(302, "", "Location", "/repos/acme/app/issues"))...), pawl.CodeIO,
+			"github.redirected", nil},
 		{"a token in the answer", second(fails(422, "no, "+token+", no")), pawl.CodeInvalid, "github.refused", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -147,7 +163,8 @@ func TestFaults(t *testing.T) {
 			d := newDesk(t, h)
 			h.script = c.script
 			got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{})
-			if pawl.CodeOf(err) != c.code || err != nil && innermost(err).Key != c.key || !slices.Equal(d.waits, c.waits) {
+			if pawl.CodeOf(err) != c.code || err != nil && innermost(err).Key != c.key ||
+				!slices.Equal(d.waits, c.waits) {
 				t.Errorf("%v after waits of %v, want %s %s %v", err, d.waits, c.code, c.key, c.waits)
 			}
 			if err == nil && len(got.Backlog.Issues) != 350 {
@@ -206,13 +223,14 @@ func innermost(err error) *pawl.Error {
 	return e
 }
 
-// clear fails the test unless an error and everything that was said can be read in both languages, has a next step and does not
-// hold the token.
+// clear fails the test unless an error and everything that was said can be read in both languages, has a next step and
+// does not hold the token.
 func clear(t *testing.T, err error, events []github.Progress) {
 	t.Helper()
 	for _, l := range []message.Lang{message.English, message.Chinese} {
 		for _, p := range events {
-			if text := l.Text(p.Key, p.Args...); strings.Contains(text, "%!") || strings.HasPrefix(text, "github.") || strings.Contains(text, token) {
+			if text := l.Text(p.Key, p.Args...); strings.Contains(text, "%!") || strings.HasPrefix(text, "github.") ||
+				strings.Contains(text, token) {
 				t.Errorf("said %q", text)
 			}
 		}
@@ -220,7 +238,8 @@ func clear(t *testing.T, err error, events []github.Progress) {
 			continue
 		}
 		text, hint := l.Error(err)
-		if strings.Contains(text+hint+err.Error(), token) || strings.Contains(text+hint, "%!") || hint == "" || strings.Contains(text, "github.t") {
+		if strings.Contains(text+hint+err.Error(), token) || strings.Contains(text+hint, "%!") || hint == "" ||
+			strings.Contains(text, "github.t") {
 			t.Errorf("%q, %q", text, hint)
 		}
 	}
@@ -231,8 +250,10 @@ func TestWrongClock(t *testing.T) {
 	h := newHub(t, 1)
 	d := newDesk(t, h)
 	d.Now = func() time.Time { return h.now.Add(-5 * time.Hour) }
-	h.script = []fault{fails(403, "API rate limit exceeded", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", unix(h.now.Add(40*time.Second)))}
-	if _, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil || !slices.Equal(d.waits, seconds(41)) {
+	h.script = []fault{fails(403, "API rate limit exceeded", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset",
+		unix(h.now.Add(40*time.Second)))}
+	if _, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil ||
+		!slices.Equal(d.waits, seconds(41)) {
 		t.Errorf("%v, %v", d.waits, err)
 	}
 }
@@ -247,10 +268,12 @@ func (p planted) Save(github.Page) error          { return nil }
 func TestPlantedPages(t *testing.T) {
 	h := newHub(t, 1)
 	d := newDesk(t, h)
-	for _, p := range []github.Page{{ETag: `"x"`, Next: "https://evil.test/", Body: []byte("[]")}, {ETag: `"x"`, Body: []byte("<html>")}, {ETag: `"x"`}} {
+	for _, p := range []github.Page{{ETag: `"x"`, Next: "https://evil.test/", Body: []byte("[]")},
+		{ETag: `"x"`, Body: []byte("<html>")}, {ETag: `"x"`}} {
 		d.Pages = planted{p}
 		h.script = []fault{adds()}
-		if got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil || got.Unconditional != 1 || len(got.Backlog.Issues) != 1 {
+		if got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil ||
+			got.Unconditional != 1 || len(got.Backlog.Issues) != 1 {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
@@ -342,10 +365,12 @@ func TestKeptPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{})
-	if err != nil || got.Unconditional != 3 || len(got.Backlog.Issues) != 250 || strings.Contains(got.Backlog.Issues[0].Title, "Owned") {
+	if err != nil || got.Unconditional != 3 || len(got.Backlog.Issues) != 250 ||
+		strings.Contains(got.Backlog.Issues[0].Title, "Owned") {
 		t.Errorf("%d issues, %+v, %v", len(got.Backlog.Issues), got.Requests, err)
 	}
-	if got, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil || got.Unconditional != 0 {
+	if got, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil ||
+		got.Unconditional != 0 {
 		t.Errorf("%+v, %v", got.Unconditional, err)
 	}
 	if text, err := os.ReadFile(outside); err != nil || string(text) != "mine" {
@@ -357,7 +382,8 @@ func TestKeptPages(t *testing.T) {
 	}
 	write(dir+"/file", nil)
 	d.Pages = github.Dir{Path: dir + "/file"}
-	if got, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil || got.Unsaved == nil || errors.Is(got.Unsaved, fs.ErrNotExist) {
+	if got, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil ||
+		got.Unsaved == nil || errors.Is(got.Unsaved, fs.ErrNotExist) {
 		t.Errorf("%v, %v", got.Unsaved, err)
 	}
 }
@@ -367,7 +393,8 @@ func TestTokens(t *testing.T) {
 	h := newHub(t, 1)
 	d := newDesk(t, h)
 	d.Token = github.Env(func(string) string { return "" })
-	if got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil || len(got.Backlog.Issues) != 1 || h.took()[0].authorization != "" {
+	if got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil ||
+		len(got.Backlog.Issues) != 1 || h.took()[0].authorization != "" {
 		t.Errorf("%v", err)
 	}
 	h.private = true
@@ -376,7 +403,8 @@ func TestTokens(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	h.script = []fault{fails(http.StatusUnauthorized, "Requires authentication")}
-	if _, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); innermost(err).Key != "github.token_needed" {
+	if _, err = d.Import(t.Context(), github.Query{Repo: acme},
+		backlog.Options{}); innermost(err).Key != "github.token_needed" {
 		t.Errorf("%v", err)
 	}
 	d.Token = github.Env(func(name string) string { return map[string]string{"GH_TOKEN": " " + token + "\n"}[name] })
@@ -385,13 +413,16 @@ func TestTokens(t *testing.T) {
 	}
 	h.took()
 	d.Token = github.Env(func(string) string { return token + "\r\nX-Evil: 1" })
-	if _, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); pawl.CodeOf(err) != pawl.CodeLogin || len(h.took()) > 0 {
+	if _, err = d.Import(t.Context(), github.Query{Repo: acme},
+		backlog.Options{}); pawl.CodeOf(err) != pawl.CodeLogin || len(h.took()) > 0 {
 		t.Errorf("%v", err)
 	}
 	clear(t, err, nil)
-	for _, bad := range []string{"", "http://api.github.com", "https://user:pw@ghe.test/api/v3", "ftp://127.0.0.1", "https://ghe.test/?a=b", "://"} {
+	for _, bad := range []string{"", "http://api.github.com", "https://user:pw@ghe.test/api/v3", "ftp://127.0.0.1",
+		"https://ghe.test/?a=b", "://"} {
 		d.Base = bad
-		if _, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); innermost(err) == nil || innermost(err).Key != "github.base" {
+		if _, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); innermost(err) == nil ||
+			innermost(err).Key != "github.base" {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 // Query says which issues are read.
 type Query struct {
 	Repo Repo
-	// All reads closed issues as well, as completed ones. Without it they are read only where an open one depends on them.
+	// All reads closed issues as well, as completed ones. Without it they are read only where an open one depends on
+	// them.
 	All bool
 	// Labels, if any, are all on the issue.
 	Labels []string
@@ -39,9 +40,9 @@ type Result struct {
 	Unsaved error
 }
 
-// Import reads the issues of a repository. What was read before an error is kept in Pages, and the next Import goes on from
-// there. While the list of open issues is read, an issue that is closed moves the others, and one may be missed; the next
-// import has it. With All the list does not move.
+// Import reads the issues of a repository. What was read before an error is kept in Pages, and the next Import goes on
+// from there. While the list of open issues is read, an issue that is closed moves the others, and one may be missed;
+// the next import has it. With All the list does not move.
 func (c *Client) Import(ctx context.Context, q Query, opt backlog.Options) (Result, error) {
 	work, err := c.begin()
 	if err != nil {
@@ -69,7 +70,8 @@ func (l *lister) run(ctx context.Context) (backlog.Backlog, error) {
 	seen := map[string]bool{}
 	for address := l.first(); address != ""; {
 		if seen[address] || len(seen) == maxPages {
-			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "github.endless", l.q.Repo.String(), len(seen)).In("github.Import")
+			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "github.endless", l.q.Repo.String(),
+				len(seen)).In("github.Import")
 		}
 		seen[address] = true
 		p, _, err := l.call.page(ctx, address, '[')
@@ -79,10 +81,12 @@ func (l *lister) run(ctx context.Context) (backlog.Backlog, error) {
 		l.out.Pages++
 		var entries []json.RawMessage
 		if err := json.Unmarshal(p.Body, &entries); err != nil {
-			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "github.malformed", shown(address)).Because(err).In("github.Import")
+			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "github.malformed",
+				shown(address)).Because(err).In("github.Import")
 		}
 		l.out.Entries += len(entries)
-		if err := l.into.Add(bytes.NewReader(p.Body), fmt.Sprintf("github:%s page %d", l.q.Repo, l.out.Pages), backlog.Records); err != nil {
+		if err := l.into.Add(bytes.NewReader(p.Body), fmt.Sprintf("github:%s page %d", l.q.Repo, l.out.Pages),
+			backlog.Records); err != nil {
 			return backlog.Backlog{}, err
 		}
 		l.call.say(Progress{Key: "github.read", Args: []any{l.out.Entries, l.out.Pages, l.call.unchanged}})
@@ -94,12 +98,14 @@ func (l *lister) run(ctx context.Context) (backlog.Backlog, error) {
 	return l.into.Done()
 }
 
-// behind returns the address of the page behind one. Where a last page is full, the one behind it is asked for nevertheless: an
-// issue that is added there leaves the full page as it is, and then the server says that nothing changed.
+// behind returns the address of the page behind one. Where a last page is full, the one behind it is asked for
+// nevertheless: an issue that is added there leaves the full page as it is, and then the server says that nothing
+// changed.
 func (l *lister) behind(p Page, entries int) string {
 	had := l.last
 	l.last, l.full = p.Body, max(l.full, entries)
-	if p.Next != "" || entries == 0 || entries < pageSize && (l.out.Pages == 1 || entries < l.full) || bytes.Equal(had, p.Body) {
+	if p.Next != "" || entries == 0 || entries < pageSize && (l.out.Pages == 1 || entries < l.full) ||
+		bytes.Equal(had, p.Body) {
 		return p.Next
 	}
 	return l.first() + "&page=" + strconv.Itoa(l.out.Pages+1)
@@ -138,7 +144,8 @@ func repoURL(api *url.URL, r Repo) string {
 func (l *lister) lookups(ctx context.Context) error {
 	missing := l.into.Missing()
 	if len(missing) > maxLookups {
-		return pawl.Fail(pawl.CodeBusy, "github.many_missing", l.q.Repo.String(), len(missing), maxLookups).In("github.Import")
+		return pawl.Fail(pawl.CodeBusy, "github.many_missing", l.q.Repo.String(), len(missing),
+			maxLookups).In("github.Import")
 	}
 	for _, n := range missing {
 		address := l.issues() + "/" + strconv.Itoa(n)
@@ -152,7 +159,8 @@ func (l *lister) lookups(ctx context.Context) error {
 		if !l.belongs(p.Body, n, a) {
 			continue
 		}
-		if err := l.into.Add(bytes.NewReader(p.Body), fmt.Sprintf("github:%s #%d", l.q.Repo, n), backlog.Records); err != nil {
+		if err := l.into.Add(bytes.NewReader(p.Body), fmt.Sprintf("github:%s #%d", l.q.Repo, n),
+			backlog.Records); err != nil {
 			return err
 		}
 	}
@@ -170,5 +178,6 @@ func (l *lister) belongs(body []byte, n int, a answer) bool {
 	}
 	straight := a.url != nil && shown(a.url.String()) == l.issues()+"/"+strconv.Itoa(n)
 	u, err := url.Parse(is.URL)
-	return straight || err == nil && strings.HasPrefix(strings.ToLower(strings.TrimPrefix(u.Path, "/")), strings.ToLower(l.q.Repo.Owner+"/"+l.q.Repo.Name+"/"))
+	return straight || err == nil && strings.HasPrefix(strings.ToLower(strings.TrimPrefix(u.Path, "/")),
+		strings.ToLower(l.q.Repo.Owner+"/"+l.q.Repo.Name+"/"))
 }

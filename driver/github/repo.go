@@ -25,8 +25,8 @@ var (
 	})
 )
 
-// ParseRepo reads OWNER/NAME or HOST/OWNER/NAME, with github: in front or without, or the address of a repository or of its
-// list of issues.
+// ParseRepo reads OWNER/NAME or HOST/OWNER/NAME, with github: in front or without, or the address of a repository or of
+// its list of issues.
 func ParseRepo(text string) (Repo, error) {
 	s := strings.TrimSpace(text)
 	s = strings.TrimPrefix(s, "github:")
@@ -45,7 +45,8 @@ func ParseRepo(text string) (Repo, error) {
 	if r.Host == "github.com" {
 		r.Host = ""
 	}
-	if !ownerForm().MatchString(r.Owner) || !nameForm().MatchString(r.Name) || r.Name == "." || r.Name == ".." || r.Host != "" && !hostForm().MatchString(r.Host) {
+	if !ownerForm().MatchString(r.Owner) || !nameForm().MatchString(r.Name) || r.Name == "." || r.Name == ".." ||
+		r.Host != "" && !hostForm().MatchString(r.Host) {
 		return Repo{}, pawl.Fail(pawl.CodeUsage, "github.repository", text).In("github.ParseRepo")
 	}
 	return r, nil
@@ -67,7 +68,8 @@ func (r Repo) API() string {
 	return "https://" + r.Host + "/api/v3"
 }
 
-// base checks the address of an API. The token goes there, so the way must be encrypted, unless it does not leave the machine.
+// base checks the address of an API. The token goes there, so the way must be encrypted, unless it does not leave the
+// machine.
 func base(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
 	bad := err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != ""

@@ -37,8 +37,8 @@ func Env(getenv func(string) string, names ...string) func() (string, error) {
 	}
 }
 
-// Transport returns what carries requests: over the proxies that the environment names, trusting the machine's certificates
-// and those of a PEM file, if one is named.
+// Transport returns what carries requests: over the proxies that the environment names, trusting the machine's
+// certificates and those of a PEM file, if one is named.
 func Transport(caFile string) (http.RoundTripper, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = http.ProxyFromEnvironment
@@ -57,7 +57,8 @@ func Transport(caFile string) (http.RoundTripper, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(raw) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "github.ca_file", caFile).Because(errors.New("no certificate in PEM form")).In("github.Transport")
+		return nil, pawl.Fail(pawl.CodeInvalid, "github.ca_file",
+			caFile).Because(errors.New("no certificate in PEM form")).In("github.Transport")
 	}
 	t.TLSClientConfig.RootCAs = pool
 	return t, nil

@@ -30,7 +30,8 @@ func TestCertificates(t *testing.T) {
 	}
 	clear(t, err, nil)
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	carry, err := github.Transport(file)
@@ -42,7 +43,8 @@ func TestCertificates(t *testing.T) {
 		t.Error("proxies are not asked for")
 	}
 	d.HTTP = carry
-	if got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil || len(got.Backlog.Issues) != 1 {
+	if got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil ||
+		len(got.Backlog.Issues) != 1 {
 		t.Errorf("%v", err)
 	}
 	if err := os.WriteFile(file, []byte("no certificate"), 0o600); err != nil {

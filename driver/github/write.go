@@ -18,8 +18,9 @@ const maxComment = 60_000
 
 var markForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9:._/]{1,100}$`) })
 
-// Comment writes a comment under an issue, with a mark in it that is not shown. It is made at most once: where it is not known
-// what became of it, the error has CodeOutcomeUnknown, and Commented tells. Nothing else of this package writes comments.
+// Comment writes a comment under an issue, with a mark in it that is not shown. It is made at most once: where it is
+// not known what became of it, the error has CodeOutcomeUnknown, and Commented tells. Nothing else of this package
+// writes comments.
 func (c *Client) Comment(ctx context.Context, r Repo, number int, mark, text string) error {
 	if !markForm().MatchString(mark) || strings.TrimSpace(text) == "" || len(text) > maxComment {
 		return pawl.Fail(pawl.CodeInvalid, "github.comment", len(text), maxComment).In("github.Comment")
@@ -62,7 +63,10 @@ func (c *Client) Commented(ctx context.Context, r Repo, number int, mark string)
 
 // Label adds labels to an issue. Those that it has stay, and adding one twice changes nothing.
 func (c *Client) Label(ctx context.Context, r Repo, number int, labels ...string) error {
-	if len(labels) == 0 || slices.ContainsFunc(labels, func(s string) bool { return strings.TrimSpace(s) == "" || len(s) > 100 }) {
+	if len(labels) == 0 || slices.ContainsFunc(labels, func(s string) bool {
+		return strings.TrimSpace(s) == "" ||
+			len(s) > 100
+	}) {
 		return pawl.Fail(pawl.CodeInvalid, "github.label").In("github.Label")
 	}
 	return c.write(ctx, r, number, "/labels", map[string]any{"labels": labels}, false)
@@ -88,6 +92,7 @@ func (c *Client) write(ctx context.Context, r Repo, number int, below string, bo
 	if err != nil {
 		return pawl.Fail(pawl.CodeInternal, "github.comment", 0, maxComment).Because(err).In("github.Write")
 	}
-	_, err = work.do(ctx, request{method: http.MethodPost, url: repoURL(work.api, r) + "/issues/" + strconv.Itoa(number) + below, body: raw, once: once})
+	_, err = work.do(ctx, request{method: http.MethodPost, url: repoURL(work.api, r) + "/issues/" +
+		strconv.Itoa(number) + below, body: raw, once: once})
 	return err
 }

@@ -42,10 +42,12 @@ func TestComment(t *testing.T) {
 	}
 	// A limit is a refusal, so the comment may be made after it.
 	h.script, h.comments = []fault{fails(403, "secondary rate limit", "Retry-After", "5")}, nil
-	if err := d.Comment(t.Context(), acme, 2, "y", "text"); err != nil || len(h.comments) != 1 || d.waits[len(d.waits)-1] != 5*time.Second {
+	if err := d.Comment(t.Context(), acme, 2, "y", "text"); err != nil || len(h.comments) != 1 ||
+		d.waits[len(d.waits)-1] != 5*time.Second {
 		t.Errorf("%v, %v", err, d.waits)
 	}
-	for _, bad := range [][2]string{{"x y", "text"}, {"x-->", "text"}, {"", "text"}, {"x", " "}, {"x", strings.Repeat("x", 70_000)}} {
+	for _, bad := range [][2]string{{"x y", "text"}, {"x-->", "text"}, {"", "text"}, {"x", " "},
+		{"x", strings.Repeat("x", 70_000)}} {
 		if err := d.Comment(t.Context(), acme, 2, bad[0], bad[1]); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%.20q: %v", bad, err)
 		}
@@ -56,7 +58,8 @@ func TestLabel(t *testing.T) {
 	h := newHub(t, 3)
 	d := newDesk(t, h)
 	h.script = []fault{drops, fails(500, "")}
-	if err := d.Label(t.Context(), acme, 2, "pawl:done", "已完成"); err != nil || strings.Join(h.labels, " ") != "pawl:done 已完成" {
+	if err := d.Label(t.Context(), acme, 2, "pawl:done", "已完成"); err != nil ||
+		strings.Join(h.labels, " ") != "pawl:done 已完成" {
 		t.Errorf("%v, %v", err, h.labels)
 	}
 	if err := d.Label(t.Context(), acme, 2, " "); pawl.CodeOf(err) != pawl.CodeInvalid {
@@ -71,9 +74,13 @@ func TestLabel(t *testing.T) {
 
 func TestParseRepo(t *testing.T) {
 	for text, want := range map[string]string{
-		"github:acme/app": "acme/app", "acme/app": "acme/app", " github.com/acme/app.git ": "acme/app", "https://github.com/acme/app/issues/": "acme/app",
-		"https://www.github.com/acme/app": "acme/app", "github:GHE.example.com:8443/a-b/c.d_e": "ghe.example.com:8443/a-b/c.d_e",
-		"": "", "acme": "", "acme/": "", "/app": "", "acme/..": "", "acme/app/x/y": "", "acme/a b": "", "acme/app?x": "", "-/app": "", "a@b/acme/app": "", "github:../acme/app": "",
+		"github:acme/app": "acme/app", "acme/app": "acme/app", " github.com/acme/app.git ": "acme/app",
+		"https://github.com/acme/app/issues/":   "acme/app",
+		"https://www.github.com/acme/app":       "acme/app",
+		"github:GHE.example.com:8443/a-b/c.d_e": "ghe.example.com:8443/a-b/c.d_e",
+		"":                                      "", "acme": "", "acme/": "", "/app": "", "acme/..": "",
+		"acme/app/x/y": "", "acme/a b": "",
+		"acme/app?x": "", "-/app": "", "a@b/acme/app": "", "github:../acme/app": "",
 	} {
 		r, err := github.ParseRepo(text)
 		if (err != nil) != (want == "") || err == nil && r.String() != want {

@@ -1,6 +1,6 @@
-// Package knowledge keeps a project's knowledge base on disk: it looks at the code for what the documents are to say, writes
-// documents that were decided before, and takes over the folders of older tools. What documents say, and what becomes of
-// them, is decided in the pure package pawl/knowledge.
+// Package knowledge keeps a project's knowledge base on disk: it looks at the code for what the documents are to say,
+// writes documents that were decided before, and takes over the folders of older tools. What documents say, and what
+// becomes of them, is decided in the pure package pawl/knowledge.
 package knowledge
 
 import (
@@ -22,9 +22,9 @@ type Driver struct{}
 // New returns the driver.
 func New() Driver { return Driver{} }
 
-// Do copies an older knowledge base aside and into pawl's, where it is asked to, and writes the documents. It fails with
-// CodeConflict, before it has written a document, where one changed since it was decided what it is to say. It may be
-// repeated, and then does what is left.
+// Do copies an older knowledge base aside and into pawl's, where it is asked to, and writes the documents. It fails
+// with CodeConflict, before it has written a document, where one changed since it was decided what it is to say. It may
+// be repeated, and then does what is left.
 func (d Driver) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	spec, f, err := open(e)
 	if err != nil {
@@ -49,8 +49,8 @@ func (d Driver) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 	return effect.Succeeded(result)
 }
 
-// Done says yes when every document says what it is to say and every copy is there, and no otherwise: to do it again does
-// what is left.
+// Done says yes when every document says what it is to say and every copy is there, and no otherwise: to do it again
+// does what is left.
 func (d Driver) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, f, err := open(e)
 	if err != nil {
@@ -165,8 +165,8 @@ func copyAside(ctx context.Context, root *sandbox.Root, t effect.Takeover, progr
 // stamp is what stands behind the _backup_ in the name of a backup.
 var stamp = lazily(`^\d{12}(?:_v\d+)?$`)
 
-// discardHalves removes what a run that was killed left of a backup that it was making: of this one, and of others of the same
-// folder, which had other names because they began at another time.
+// discardHalves removes what a run that was killed left of a backup that it was making: of this one, and of others of
+// the same folder, which had other names because they began at another time.
 func discardHalves(ctx context.Context, root *sandbox.Root, backup string) error {
 	if err := document.Discard(ctx, root, backup+making); err != nil {
 		return err
@@ -194,12 +194,13 @@ func discardHalves(ctx context.Context, root *sandbox.Root, backup string) error
 }
 
 func outside(rel string) bool {
-	return rel == "" || path.Clean(rel) != rel || path.IsAbs(rel) || rel == "." || rel == ".." || strings.HasPrefix(rel, "../")
+	return rel == "" || path.Clean(rel) != rel || path.IsAbs(rel) || rel == "." || rel == ".." ||
+		strings.HasPrefix(rel, "../")
 }
 
-// Documents returns the documents of a workspace's knowledge base, by their paths relative to .pawl. Of a CHANGELOG that is too
-// large to be one it returns so much that every reader sees it: people write that file, and one that has outgrown its limit
-// is to be told of, not to keep anybody from the other documents.
+// Documents returns the documents of a workspace's knowledge base, by their paths relative to .pawl. Of a CHANGELOG
+// that is too large to be one it returns so much that every reader sees it: people write that file, and one that has
+// outgrown its limit is to be told of, not to keep anybody from the other documents.
 func Documents(ctx context.Context, workspace string) (map[string][]byte, error) {
 	f, err := document.Open(workspace)
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
@@ -215,7 +216,8 @@ func Documents(ctx context.Context, workspace string) (map[string][]byte, error)
 		return nil, err
 	}
 	for _, name := range names {
-		if base, _, _ := strings.Cut(name, "_"); name == "INDEX.md" || name == "context.md" || strings.HasPrefix(base, "CHANGELOG") && strings.HasSuffix(name, ".md") {
+		if base, _, _ := strings.Cut(name, "_"); name == "INDEX.md" || name == "context.md" ||
+			strings.HasPrefix(base, "CHANGELOG") && strings.HasSuffix(name, ".md") {
 			data, ok, err := f.Read(name)
 			if pawl.CodeOf(err) == pawl.CodeInvalid && strings.HasPrefix(name, "CHANGELOG") {
 				data, err = f.Root().ReadRange(path.Join(document.Dir, name), 0, document.MaxFile+1)
@@ -238,8 +240,8 @@ func Documents(ctx context.Context, workspace string) (map[string][]byte, error)
 
 // Old is a knowledge base that another tool, or an older pawl, left in a workspace.
 type Old struct {
-	// Folder is where it is and Name what its copy is called after, both relative to the workspace. Files are all that lie in
-	// it, with the digests of what they say, and Beside the names that stand next to the copy.
+	// Folder is where it is and Name what its copy is called after, both relative to the workspace. Files are all that
+	// lie in it, with the digests of what they say, and Beside the names that stand next to the copy.
 	Folder, Name string
 	Files        map[string]string
 	Beside       []string
@@ -250,8 +252,8 @@ type Old struct {
 // maxOld bounds what is taken over at once, in bytes.
 const maxOld = 256 << 20
 
-// FindOld looks for a knowledge base to take over: a folder helloagents, or documents of an older layout in .pawl itself. It
-// fails with CodeNotFound where there is none.
+// FindOld looks for a knowledge base to take over: a folder helloagents, or documents of an older layout in .pawl
+// itself. It fails with CodeNotFound where there is none.
 func FindOld(ctx context.Context, workspace string) (Old, error) {
 	root, err := sandbox.OpenRoot(workspace, sandbox.WithInternal())
 	if err != nil {

@@ -30,12 +30,16 @@ func read(t *testing.T, dir, rel string) string {
 func TestScan(t *testing.T) {
 	dir := t.TempDir()
 	drivertest.Populate(t, dir, map[string]string{
-		"go.mod": "module example.org/shop\n\ngo 1.24\n\nrequire github.com/spf13/cobra v1.9.1\n", "main.go": "package main\n\nimport _ \"example.org/shop/api\"\n",
+		"go.mod":     "module example.org/shop\n\ngo 1.24\n\nrequire github.com/spf13/cobra v1.9.1\n",
+		"main.go":    "package main\n\nimport _ \"example.org/shop/api\"\n",
 		"api/api.go": "// Package api serves. It is fast.\npackage api\n\ntype Shop struct{}\n\nfunc Serve() {}\n\nfunc hidden() {}\n", "api/api_test.go": "package api\n\nfunc Helper() {}\n",
-		"web/app.ts": "import { x } from './lib/x'\nexport function App() {}\n", "web/lib/x.ts": "export const x = 1\n", "web/package.json": `{"dependencies":{"react":"1"}}`,
-		"py/__init__.py": "\"\"\"Counts things.\"\"\"\n", "py/use.py": "import py.deep\n\ndef count():\n  pass\n", "py/deep/__init__.py": "",
-		"node_modules/a/a.js": "export function no() {}\n", "ignored/x.go": "package x\n", ".gitignore": "ignored/\n", "helloagents/x.py": "def no(): pass\n",
-		"broken.go": "pakage main\n", "bin.go": "\x00\x01", "vendor/v/v.go": "package v\n",
+		"web/app.ts": "import { x } from './lib/x'\nexport function App() {}\n", "web/lib/x.ts": "export const x = 1\n",
+		"web/package.json": `{"dependencies":{"react":"1"}}`,
+		"py/__init__.py":   "\"\"\"Counts things.\"\"\"\n", "py/use.py": "import py.deep\n\ndef count():\n  pass\n",
+		"py/deep/__init__.py": "",
+		"node_modules/a/a.js": "export function no() {}\n", "ignored/x.go": "package x\n", ".gitignore": "ignored/\n",
+		"helloagents/x.py": "def no(): pass\n",
+		"broken.go":        "pakage main\n", "bin.go": "\x00\x01", "vendor/v/v.go": "package v\n",
 	})
 	p, err := knowledge.Scan(context.Background(), dir, search.Files, nil)
 	if err != nil {
@@ -50,7 +54,8 @@ func TestScan(t *testing.T) {
 	if want := []string{"api", "py", "py/deep", "shop", "web", "web/lib"}; !slices.Equal(names, want) {
 		t.Fatalf("modules %v, want %v", names, want)
 	}
-	if m := by["api"]; m.Summary != "Package api serves." || !slices.Equal(m.Exports, []string{"Serve", "Shop"}) || !slices.Equal(m.Files, []string{"api/api.go", "api/api_test.go"}) {
+	if m := by["api"]; m.Summary != "Package api serves." || !slices.Equal(m.Exports, []string{"Serve", "Shop"}) ||
+		!slices.Equal(m.Files, []string{"api/api.go", "api/api_test.go"}) {
 		t.Errorf("api: %+v", m)
 	}
 	for from, to := range map[string]string{"shop": "api", "web": "web/lib", "py": "py/deep"} {
@@ -72,18 +77,22 @@ func TestScan(t *testing.T) {
 }
 
 func writing(dir string, spec effect.KnowledgeSpec) effect.Effect {
-	return effect.Effect{ID: "01E", Kind: effect.KindKnowledge, Place: effect.Place{Workspace: dir, Tree: dir}, Spec: effect.Encode(spec)}
+	return effect.Effect{ID: "01E", Kind: effect.KindKnowledge, Place: effect.Place{Workspace: dir, Tree: dir},
+		Spec: effect.Encode(spec)}
 }
 
 // old is a workspace with a knowledge base to take over, and the effect that does it.
 func old(t *testing.T) (string, effect.Effect) {
 	t.Helper()
 	dir := t.TempDir()
-	drivertest.Populate(t, dir, map[string]string{".pawl/": "", "helloagents/INDEX.md": "index", "helloagents/wiki/modules/a.md": "module", "helloagents/big.bin": "\x00"})
+	drivertest.Populate(t, dir, map[string]string{".pawl/": "", "helloagents/INDEX.md": "index",
+		"helloagents/wiki/modules/a.md": "module", "helloagents/big.bin": "\x00"})
 	return dir, writing(dir, effect.KnowledgeSpec{
-		Takeover: &effect.Takeover{Folder: "helloagents", Backup: "helloagents_backup_1", All: []string{"INDEX.md", "big.bin", "wiki/modules/a.md"}, Copies: []effect.Copied{
-			{From: "INDEX.md", To: "INDEX.md", Digest: effect.Digest([]byte("index"))}, {From: "wiki/modules/a.md", To: "modules/a.md", Digest: effect.Digest([]byte("module"))},
-		}},
+		Takeover: &effect.Takeover{Folder: "helloagents", Backup: "helloagents_backup_1",
+			All: []string{"INDEX.md", "big.bin", "wiki/modules/a.md"}, Copies: []effect.Copied{
+				{From: "INDEX.md", To: "INDEX.md", Digest: effect.Digest([]byte("index"))}, {From: "wiki/modules/a.md",
+					To: "modules/a.md", Digest: effect.Digest([]byte("module"))},
+			}},
 		Files: []effect.Document{effect.NewDocument("CHANGELOG.md", "log", nil, false)},
 	})
 }
@@ -91,10 +100,12 @@ func old(t *testing.T) (string, effect.Effect) {
 // Whatever a crash left of it, doing it again ends in the same state, and the old folder stays.
 func TestTakeOverFromEveryHalf(t *testing.T) {
 	for what, half := range map[string]map[string]string{
-		"nothing":         nil,
-		"half a backup":   {"helloagents_backup_1.making/INDEX.md": "ind"},
-		"a whole backup":  {"helloagents_backup_1/INDEX.md": "index", "helloagents_backup_1/big.bin": "\x00", "helloagents_backup_1/wiki/modules/a.md": "module"},
-		"one of the docs": {"helloagents_backup_1/INDEX.md": "index", "helloagents_backup_1/big.bin": "\x00", "helloagents_backup_1/wiki/modules/a.md": "module", ".pawl/INDEX.md": "index"},
+		"nothing":       nil,
+		"half a backup": {"helloagents_backup_1.making/INDEX.md": "ind"},
+		"a whole backup": {"helloagents_backup_1/INDEX.md": "index", "helloagents_backup_1/big.bin": "\x00",
+			"helloagents_backup_1/wiki/modules/a.md": "module"},
+		"one of the docs": {"helloagents_backup_1/INDEX.md": "index", "helloagents_backup_1/big.bin": "\x00",
+			"helloagents_backup_1/wiki/modules/a.md": "module", ".pawl/INDEX.md": "index"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, e := old(t)
@@ -112,7 +123,8 @@ func TestTakeOverFromEveryHalf(t *testing.T) {
 				t.Errorf("Done says %s", a)
 			}
 			for rel, want := range map[string]string{
-				"helloagents_backup_1/INDEX.md": "index", "helloagents_backup_1/big.bin": "\x00", "helloagents_backup_1/wiki/modules/a.md": "module", "helloagents/INDEX.md": "index",
+				"helloagents_backup_1/INDEX.md": "index", "helloagents_backup_1/big.bin": "\x00",
+				"helloagents_backup_1/wiki/modules/a.md": "module", "helloagents/INDEX.md": "index",
 				".pawl/INDEX.md": "index", ".pawl/modules/a.md": "module", ".pawl/CHANGELOG.md": "log",
 			} {
 				if got := read(t, dir, rel); got != want {
@@ -128,10 +140,12 @@ func TestTakeOverFromEveryHalf(t *testing.T) {
 
 // What a killed run left of a backup is no part of the next one, and no link in it leads anywhere.
 func TestHalfABackupIsDiscarded(t *testing.T) {
-	const name, earlier, whole = "helloagents_backup_202602081200", "helloagents_backup_202602081159_v2.making", "helloagents_backup_202602081158"
+	const name, earlier, whole = "helloagents_backup_202602081200", "helloagents_backup_202602081159_v2.making",
+		"helloagents_backup_202602081158"
 	for what, put := range map[string]func(half, outside string) error{
 		"other files": func(half, _ string) error {
-			return errors.Join(os.MkdirAll(filepath.Join(half, "gone/deep"), 0o755), os.WriteFile(filepath.Join(half, "gone/x"), []byte("x"), 0o600))
+			return errors.Join(os.MkdirAll(filepath.Join(half, "gone/deep"), 0o755),
+				os.WriteFile(filepath.Join(half, "gone/x"), []byte("x"), 0o600))
 		},
 		"a link in it": func(half, outside string) error {
 			return errors.Join(os.Mkdir(half, 0o755), os.Symlink(outside, filepath.Join(half, "wiki")))
@@ -144,7 +158,8 @@ func TestHalfABackupIsDiscarded(t *testing.T) {
 			dir, e := old(t)
 			outside := t.TempDir()
 			drivertest.Populate(t, outside, map[string]string{"mine": "mine"})
-			drivertest.Populate(t, dir, map[string]string{earlier + "/INDEX.md": "half", whole + "/INDEX.md": "whole", "helloagents_backup_mine.making/x": "a person's", "other_backup_202602081159.making/x": "another's"})
+			drivertest.Populate(t, dir, map[string]string{earlier + "/INDEX.md": "half", whole + "/INDEX.md": "whole",
+				"helloagents_backup_mine.making/x": "a person's", "other_backup_202602081159.making/x": "another's"})
 			if err := put(filepath.Join(dir, name+".making"), outside); err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +175,8 @@ func TestHalfABackupIsDiscarded(t *testing.T) {
 			for _, e := range must(os.ReadDir(dir)) {
 				left = append(left, e.Name())
 			}
-			if want := []string{".pawl", "helloagents", whole, name, "helloagents_backup_mine.making", "other_backup_202602081159.making"}; !slices.Equal(left, want) {
+			if want := []string{".pawl", "helloagents", whole, name, "helloagents_backup_mine.making",
+				"other_backup_202602081159.making"}; !slices.Equal(left, want) {
 				t.Errorf("%v, want %v", left, want)
 			}
 			var files []string
@@ -173,7 +189,8 @@ func TestHalfABackupIsDiscarded(t *testing.T) {
 			if err != nil || !slices.Equal(files, []string{"INDEX.md", "big.bin", "a.md"}) {
 				t.Errorf("the backup holds %v, %v", files, err)
 			}
-			if read(t, outside, "mine") != "mine" || len(must(os.ReadDir(outside))) != 1 || read(t, dir, "helloagents/INDEX.md") != "index" {
+			if read(t, outside, "mine") != "mine" || len(must(os.ReadDir(outside))) != 1 ||
+				read(t, dir, "helloagents/INDEX.md") != "index" {
 				t.Error("a link was followed")
 			}
 		})
@@ -190,17 +207,24 @@ func must[T any](v T, err error) T {
 // A CHANGELOG that has outgrown its limit is told of, and the other documents are read.
 func TestDocumentsBesideAHugeLog(t *testing.T) {
 	dir := t.TempDir()
-	drivertest.Populate(t, dir, map[string]string{".pawl/INDEX.md": "index", ".pawl/CHANGELOG.md": strings.Repeat("a line\n", solution.MaxFile/7+100), ".pawl/CHANGELOG_2025.md": "# Log\n", ".pawl/modules/a.md": "a"})
+	drivertest.Populate(t, dir, map[string]string{".pawl/INDEX.md": "index",
+		".pawl/CHANGELOG.md": strings.Repeat("a line\n", solution.MaxFile/7+100), ".pawl/CHANGELOG_2025.md": "# Log\n",
+		".pawl/modules/a.md": "a"})
 	docs, err := knowledge.Documents(t.Context(), dir)
-	if err != nil || string(docs["INDEX.md"]) != "index" || string(docs["modules/a.md"]) != "a" || string(docs["CHANGELOG_2025.md"]) != "# Log\n" {
+	if err != nil || string(docs["INDEX.md"]) != "index" || string(docs["modules/a.md"]) != "a" ||
+		string(docs["CHANGELOG_2025.md"]) != "# Log\n" {
 		t.Fatalf("%d documents, %v", len(docs), err)
 	}
 	_, found := kb.Judge(docs)
-	if !slices.ContainsFunc(found, func(f pawl.Problem) bool { return f.File == "CHANGELOG.md" && f.Key == "solution.too_large" }) {
+	if !slices.ContainsFunc(found, func(f pawl.Problem) bool {
+		return f.File == "CHANGELOG.md" &&
+			f.Key == "solution.too_large"
+	}) {
 		t.Errorf("%v", found)
 	}
 	// Nobody can take the part for the whole and write it back.
-	if _, err := kb.Log(docs["CHANGELOG.md"], kb.Entry{}, kb.English); pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "too_large") {
+	if _, err := kb.Log(docs["CHANGELOG.md"], kb.Entry{}, kb.English); pawl.CodeOf(err) != pawl.CodeInvalid ||
+		!strings.Contains(err.Error(), "too_large") {
 		t.Errorf("%v", err)
 	}
 }
@@ -227,9 +251,11 @@ func TestTakeOverWritesNothingOver(t *testing.T) {
 }
 
 func TestTakeOverStaysInside(t *testing.T) {
-	for _, c := range []effect.Takeover{{Folder: "../x", Backup: "b"}, {Folder: "helloagents", Backup: "/tmp/b"}, {Folder: "helloagents", Backup: "b", All: []string{"../../outside"}}} {
+	for _, c := range []effect.Takeover{{Folder: "../x", Backup: "b"}, {Folder: "helloagents", Backup: "/tmp/b"},
+		{Folder: "helloagents", Backup: "b", All: []string{"../../outside"}}} {
 		dir, _ := old(t)
-		if r := knowledge.New().Do(t.Context(), writing(dir, effect.KnowledgeSpec{Takeover: &c}), nil); r.Code != pawl.CodeDenied {
+		if r := knowledge.New().Do(t.Context(), writing(dir, effect.KnowledgeSpec{Takeover: &c}),
+			nil); r.Code != pawl.CodeDenied {
 			t.Errorf("%+v: %v", c, r.Err())
 		}
 	}
@@ -240,9 +266,11 @@ func TestFindOld(t *testing.T) {
 	if _, err := knowledge.FindOld(t.Context(), dir); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("nothing there: %v", err)
 	}
-	drivertest.Populate(t, dir, map[string]string{".pawl/wiki/modules/a.md": "m", ".pawl/project.md": "p", ".pawl/modules/b.md": "b", ".pawl/history/task_archive_202602.md": "pawl's own"})
+	drivertest.Populate(t, dir, map[string]string{".pawl/wiki/modules/a.md": "m", ".pawl/project.md": "p",
+		".pawl/modules/b.md": "b", ".pawl/history/task_archive_202602.md": "pawl's own"})
 	o, err := knowledge.FindOld(t.Context(), dir)
-	if err != nil || o.Folder != ".pawl" || o.Name != ".pawl/kb" || len(o.Files) != 2 || !slices.Contains(o.Existing, "modules/b.md") {
+	if err != nil || o.Folder != ".pawl" || o.Name != ".pawl/kb" || len(o.Files) != 2 ||
+		!slices.Contains(o.Existing, "modules/b.md") {
 		t.Errorf("%+v %v", o, err)
 	}
 	drivertest.Populate(t, dir, map[string]string{"helloagents/INDEX.md": "i"})

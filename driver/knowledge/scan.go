@@ -14,7 +14,8 @@ import (
 )
 
 // Walk calls visit for each file of a tree that is not ignored, with the open folder that it is in.
-type Walk func(ctx context.Context, root *sandbox.Root, visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error
+type Walk func(ctx context.Context, root *sandbox.Root,
+	visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error
 
 // Limits of a scan.
 const (
@@ -26,17 +27,23 @@ const (
 // languages are the endings of source files, with the name of the language and how what it exports is recognised.
 var languages = map[string]language{
 	".go": {name: "Go", read: readGo},
-	".js": {"JavaScript", readScript}, ".mjs": {"JavaScript", readScript}, ".jsx": {"JavaScript", readScript}, ".cjs": {"JavaScript", readScript},
-	".ts": {"TypeScript", readScript}, ".tsx": {"TypeScript", readScript}, ".vue": {"Vue", readScript}, ".svelte": {"Svelte", readScript},
-	".py": {"Python", readPython}, ".rs": {"Rust", readRust}, ".java": {"Java", nil}, ".kt": {"Kotlin", nil}, ".scala": {"Scala", nil},
-	".c": {"C", nil}, ".h": {"C", nil}, ".cc": {"C++", nil}, ".cpp": {"C++", nil}, ".hpp": {"C++", nil}, ".cs": {"C#", nil}, ".swift": {"Swift", nil},
-	".rb": {"Ruby", nil}, ".php": {"PHP", nil}, ".dart": {"Dart", nil}, ".ex": {"Elixir", nil}, ".exs": {"Elixir", nil}, ".lua": {"Lua", nil},
+	".js": {"JavaScript", readScript}, ".mjs": {"JavaScript", readScript}, ".jsx": {"JavaScript",
+		readScript}, ".cjs": {"JavaScript", readScript},
+	".ts": {"TypeScript", readScript}, ".tsx": {"TypeScript", readScript}, ".vue": {"Vue",
+		readScript}, ".svelte": {"Svelte", readScript},
+	".py": {"Python", readPython}, ".rs": {"Rust", readRust}, ".java": {"Java", nil}, ".kt": {"Kotlin",
+		nil}, ".scala": {"Scala", nil},
+	".c": {"C", nil}, ".h": {"C", nil}, ".cc": {"C++", nil}, ".cpp": {"C++", nil}, ".hpp": {"C++", nil}, ".cs": {"C#",
+		nil}, ".swift": {"Swift", nil},
+	".rb": {"Ruby", nil}, ".php": {"PHP", nil}, ".dart": {"Dart", nil}, ".ex": {"Elixir", nil}, ".exs": {"Elixir",
+		nil}, ".lua": {"Lua", nil},
 	".sh": {"Shell", nil}, ".sql": {"SQL", nil}, ".zig": {"Zig", nil}, ".m": {"Objective-C", nil},
 }
 
 // manifests are files that name a tool, a framework or the project itself.
 var manifests = []string{
-	"go.mod", "package.json", "pyproject.toml", "requirements.txt", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts",
+	"go.mod", "package.json", "pyproject.toml", "requirements.txt", "Cargo.toml", "pom.xml", "build.gradle",
+	"build.gradle.kts",
 	"composer.json", "Gemfile", "pubspec.yaml", "CMakeLists.txt", "Makefile", "Dockerfile",
 }
 
@@ -66,16 +73,17 @@ type folder struct {
 	imports []string
 }
 
-// Scan looks at the code of a workspace: its languages and tools, and its modules, which are the folders that source files lie
-// in, with what they export and which others they use. It reads no more than the files that are not ignored. Progress, which
-// may be nil, hears of each batch.
+// Scan looks at the code of a workspace: its languages and tools, and its modules, which are the folders that source
+// files lie in, with what they export and which others they use. It reads no more than the files that are not ignored.
+// Progress, which may be nil, hears of each batch.
 func Scan(ctx context.Context, workspace string, walk Walk, progress func(files int)) (kb.Project, error) {
 	root, err := sandbox.OpenRoot(workspace)
 	if err != nil {
 		return kb.Project{}, err
 	}
 	defer root.Close()
-	s := survey{folders: map[string]*folder{}, languages: map[string]int{}, manifests: map[string][]byte{}, progress: progress}
+	s := survey{folders: map[string]*folder{}, languages: map[string]int{}, manifests: map[string][]byte{},
+		progress: progress}
 	if err := walk(ctx, root, s.visit); err != nil {
 		return kb.Project{}, err
 	}
@@ -96,7 +104,8 @@ type survey struct {
 }
 
 // aside are folders that hold other people's code or what a tool made.
-var aside = []string{"node_modules", "vendor", "third_party", "testdata", "dist", "build", "target", "helloagents", ".pawl", ".git"}
+var aside = []string{"node_modules", "vendor", "third_party", "testdata", "dist", "build", "target", "helloagents",
+	".pawl", ".git"}
 
 func (s *survey) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
 	if slices.ContainsFunc(strings.Split(path.Dir(rel), "/"), func(p string) bool {
@@ -197,7 +206,8 @@ func moduleName(dir, project string) string {
 	return dir
 }
 
-// grouped returns the folders by the module that they belong to. A tree of very many folders has modules of whole branches.
+// grouped returns the folders by the module that they belong to. A tree of very many folders has modules of whole
+// branches.
 func (s *survey) grouped() map[string][]string {
 	for depth := 8; ; depth-- {
 		out := map[string][]string{}

@@ -112,20 +112,26 @@ func readRust(s source) facts {
 
 // frameworks are packages that say what a project is built with, where one of its manifests names them.
 var frameworks = map[string]string{
-	"react": "React", "vue": "Vue", "svelte": "Svelte", "@angular/core": "Angular", "next": "Next.js", "nuxt": "Nuxt", "express": "Express",
-	"fastify": "Fastify", "@nestjs/core": "NestJS", "vite": "Vite", "webpack": "webpack", "typescript": "TypeScript", "jest": "Jest", "vitest": "Vitest",
-	"django": "Django", "flask": "Flask", "fastapi": "FastAPI", "pytest": "pytest", "sqlalchemy": "SQLAlchemy", "numpy": "NumPy", "pandas": "pandas", "torch": "PyTorch",
+	"react": "React", "vue": "Vue", "svelte": "Svelte", "@angular/core": "Angular", "next": "Next.js", "nuxt": "Nuxt",
+	"express": "Express",
+	"fastify": "Fastify", "@nestjs/core": "NestJS", "vite": "Vite", "webpack": "webpack", "typescript": "TypeScript",
+	"jest": "Jest", "vitest": "Vitest",
+	"django": "Django", "flask": "Flask", "fastapi": "FastAPI", "pytest": "pytest", "sqlalchemy": "SQLAlchemy",
+	"numpy": "NumPy", "pandas": "pandas", "torch": "PyTorch",
 	"tokio": "Tokio", "axum": "Axum", "actix-web": "Actix Web", "serde": "Serde",
-	"github.com/gin-gonic/gin": "Gin", "github.com/spf13/cobra": "Cobra", "github.com/labstack/echo/v4": "Echo", "google.golang.org/grpc": "gRPC", "gorm.io/gorm": "GORM",
+	"github.com/gin-gonic/gin": "Gin", "github.com/spf13/cobra": "Cobra", "github.com/labstack/echo/v4": "Echo",
+	"google.golang.org/grpc": "gRPC", "gorm.io/gorm": "GORM",
 }
 
 // tools are those that a manifest belongs to whose content says no more.
 var tools = map[string]string{
-	"Makefile": "Make", "Dockerfile": "Docker", "CMakeLists.txt": "CMake", "pom.xml": "Maven", "build.gradle": "Gradle", "build.gradle.kts": "Gradle",
-	"composer.json": "Composer", "Gemfile": "Bundler",
+	"Makefile": "Make", "Dockerfile": "Docker", "CMakeLists.txt": "CMake", "pom.xml": "Maven", "build.gradle": "Gradle",
+	"build.gradle.kts": "Gradle",
+	"composer.json":    "Composer", "Gemfile": "Bundler",
 }
 
-// stack names the languages, the one with most files first, then tools and frameworks. It finds the project's own name, too.
+// stack names the languages, the one with most files first, then tools and frameworks. It finds the project's own name,
+// too.
 func (s *survey) stack(name, goModule *string) []string {
 	var out []string
 	langs := slices.SortedFunc(maps.Keys(s.languages), func(a, b string) int {
@@ -162,7 +168,8 @@ func (s *survey) stack(name, goModule *string) []string {
 					*name = p.Name
 				}
 				more = append(more, "npm")
-				more = append(more, named(slices.Concat(slices.Sorted(maps.Keys(p.Dependencies)), slices.Sorted(maps.Keys(p.DevDependencies))))...)
+				more = append(more, named(slices.Concat(slices.Sorted(maps.Keys(p.Dependencies)),
+					slices.Sorted(maps.Keys(p.DevDependencies))))...)
 			}
 		case "pyproject.toml", "requirements.txt", "Cargo.toml":
 			more = append(more, named(firsts(requirement(), data))...)

@@ -41,7 +41,8 @@ func TestInPlace(t *testing.T) {
 		"unknown":  {func(r *gittest.Repo, s *effect.LandSpec) { s.Start = "" }, "land.in_place_dirty"},
 		"staged":   {func(r *gittest.Repo, s *effect.LandSpec) { r.Git("add", "a") }, "land.in_place_dirty"},
 		"detached": {func(r *gittest.Repo, s *effect.LandSpec) { s.Branch = "" }, "land.in_place_detached"},
-		"moved":    {func(r *gittest.Repo, s *effect.LandSpec) { r.Git("commit", "-q", "--allow-empty", "-m", "x") }, "land.in_place_moved"},
+		"moved": {func(r *gittest.Repo, s *effect.LandSpec) { r.Git("commit", "-q", "--allow-empty", "-m", "x") },
+			"land.in_place_moved"},
 		"switched": {func(r *gittest.Repo, s *effect.LandSpec) {
 			r.Git("symbolic-ref", "HEAD", "refs/heads/x")
 			r.Git("update-ref", "refs/heads/x", s.Base)
@@ -49,7 +50,8 @@ func TestInPlace(t *testing.T) {
 		"merging": {func(r *gittest.Repo, s *effect.LandSpec) {
 			r.Write(map[string]string{".git/MERGE_HEAD": s.Base + "\n"})
 		}, "land.in_place_operation"},
-		"locked": {func(r *gittest.Repo, s *effect.LandSpec) { r.Write(map[string]string{".git/index.lock": ""}) }, "land.in_place_locked"},
+		"locked": {func(r *gittest.Repo, s *effect.LandSpec) { r.Write(map[string]string{".git/index.lock": ""}) },
+			"land.in_place_locked"},
 		"filtered": {func(r *gittest.Repo, s *effect.LandSpec) {
 			r.Write(map[string]string{".git/info/attributes": "a filter=lfs\n"})
 		}, "land.in_place_converted"},
@@ -74,7 +76,8 @@ func TestInPlace(t *testing.T) {
 				landed(t, r, base, s)
 				return
 			}
-			if result.Outcome != effect.InPlace || result.Reason != c.reason || result.Commit != "" || len(result.Files) == 0 {
+			if result.Outcome != effect.InPlace || result.Reason != c.reason || result.Commit != "" ||
+				len(result.Files) == 0 {
 				t.Fatalf("%+v", result)
 			}
 			if r.Git("ls-files", "-s") != index || r.Git("show-ref", "--heads") != refs {
@@ -136,7 +139,8 @@ func TestRevert(t *testing.T) {
 	ctx := context.Background()
 	after := gittest.Tree(t, r.Dir)
 	receipt := land.New(nil).Undo(ctx, e, effect.Succeeded(result))
-	if receipt.Err() != nil || gittest.Tree(t, r.Dir) != before || r.Git("status", "--porcelain") != "" || r.Git("rev-list", "--count", "HEAD") != "3" {
+	if receipt.Err() != nil || gittest.Tree(t, r.Dir) != before || r.Git("status", "--porcelain") != "" ||
+		r.Git("rev-list", "--count", "HEAD") != "3" {
 		t.Fatalf("%v", receipt.Err())
 	}
 	undone, _ := effect.Decode[effect.LandResult](receipt.Result)

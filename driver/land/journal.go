@@ -17,8 +17,8 @@ import (
 	"pawl/store/disk"
 )
 
-// entry is what is written down of a landing before its reference moves, and completed when all has been done. It makes the
-// effect happen at most once and says after a crash what is left.
+// entry is what is written down of a landing before its reference moves, and completed when all has been done. It makes
+// the effect happen at most once and says after a crash what is left.
 type entry struct {
 	Ref    string            `json:"ref"`    // reference that moves, in full
 	Commit string            `json:"commit"` // to what

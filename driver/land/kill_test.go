@@ -72,7 +72,8 @@ func sceneInPlace(ctx context.Context, dir string) error {
 func revertEffect(dir string) (effect.Effect, error) {
 	raw, err := os.ReadFile(dir + specFile)
 	s := effect.RevertSpec{Commit: string(raw), Branch: "main", Keep: "pawl/undo-T-1", Subject: "Undo", At: when}
-	return effect.Effect{ID: "02E", Kind: effect.KindRevert, Place: effect.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t1", Git: true}, Spec: effect.Encode(s)}, err
+	return effect.Effect{ID: "02E", Kind: effect.KindRevert,
+		Place: effect.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t1", Git: true}, Spec: effect.Encode(s)}, err
 }
 
 func sceneRevert(ctx context.Context, dir string) error {
@@ -130,8 +131,8 @@ func TestKilledWhileLanding(t *testing.T) {
 	})
 }
 
-// A landing that was killed is not always the next to be recovered: whoever lands first finishes what it finds half done, and
-// waits for no lock of the dead.
+// A landing that was killed is not always the next to be recovered: whoever lands first finishes what it finds half
+// done, and waits for no lock of the dead.
 func TestAnotherLandsAfterAKilledOne(t *testing.T) {
 	t.Parallel()
 	r, e := worked(t)
@@ -159,7 +160,8 @@ func TestAnotherLandsAfterAKilledOne(t *testing.T) {
 			t.Fatalf("%+v", receipt.Err())
 		}
 		landed(t, r, base, s)
-		if subject, moved := r.Git("log", "-1", "--format=%s", "main"), receipt.Key == "land.moved"; (subject == "Do the work") != moved {
+		if subject, moved := r.Git("log", "-1", "--format=%s",
+			"main"), receipt.Key == "land.moved"; (subject == "Do the work") != moved {
 			t.Errorf("moved %v, but main is at %q", moved, subject)
 		}
 	})
@@ -205,20 +207,23 @@ func TestEditedAfterTheCrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result := recoverFrom(t, land.New(nil), e); result.Outcome != effect.Landed || r.Head() != head || gittest.Tree(t, r.Dir) != tree {
+		if result := recoverFrom(t, land.New(nil), e); result.Outcome != effect.Landed || r.Head() != head ||
+			gittest.Tree(t, r.Dir) != tree {
 			t.Fatalf("%+v", result)
 		}
 	})
 	t.Run("given up", func(t *testing.T) {
 		r := gittest.At(t, gittest.Copy(t, template.Dir))
-		if err := opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}).Sweep(context.Background()); err != nil {
+		if err := opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir,
+			Git: true}).Sweep(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Lstat(r.Path(".git/index.lock")); err == nil {
 			t.Fatal("the lock of a dead process stays")
 		}
 		r.Write(map[string]string{".git/index.lock": "somebody's"})
-		if err := opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}).Sweep(context.Background()); err != nil {
+		if err := opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir,
+			Git: true}).Sweep(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Lstat(r.Path(".git/index.lock")); err != nil {
@@ -241,7 +246,8 @@ func TestKilledWhileKeeping(t *testing.T) {
 			t.Fatal(err)
 		}
 		result := recoverFrom(t, land.New(nil), e)
-		if result.Outcome != effect.Kept || result.Branch != "pawl/T-1" || r.Git("rev-parse", "pawl/T-1") != result.Commit {
+		if result.Outcome != effect.Kept || result.Branch != "pawl/T-1" ||
+			r.Git("rev-parse", "pawl/T-1") != result.Commit {
 			t.Fatalf("%+v", result)
 		}
 		if r.Head() != head || gittest.Tree(t, r.Dir) != tree {
@@ -287,7 +293,8 @@ func TestKilledWhileReverting(t *testing.T) {
 		if result := recoverFrom(t, land.NewRevert(nil), e); result.Outcome != effect.Landed {
 			t.Fatalf("%+v", result)
 		}
-		if got := r.Git("diff", "--name-only", base, "HEAD"); got != "b" || r.Git("status", "--porcelain") != "" || r.Git("rev-list", "--count", "HEAD") != "4" {
+		if got := r.Git("diff", "--name-only", base, "HEAD"); got != "b" || r.Git("status", "--porcelain") != "" ||
+			r.Git("rev-list", "--count", "HEAD") != "4" {
 			t.Errorf("differs from the start at %q", got)
 		}
 		clean(t, r)

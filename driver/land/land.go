@@ -1,7 +1,8 @@
-// Package land holds the drivers that bring a verified tree to the user's branch as one commit, and that take such a commit
-// back by another one. They never overwrite: where the branch moved, the user's tree is dirty, a file is in the way or an
-// operation is unfinished, the result stays on a branch of pawl's with the command that merges it, or, where other work builds on
-// it (LandSpec.Current), nothing happens and the error says what a person can mend. Nothing is ever pushed.
+// Package land holds the drivers that bring a verified tree to the user's branch as one commit, and that take such a
+// commit back by another one. They never overwrite: where the branch moved, the user's tree is dirty, a file is in the
+// way or an operation is unfinished, the result stays on a branch of pawl's with the command that merges it, or, where
+// other work builds on it (LandSpec.Current), nothing happens and the error says what a person can mend. Nothing is
+// ever pushed.
 //
 // A landing is written down (journal.go) before the first reference moves. The reference moves before the files, by
 // compare-and-set, while pawl holds the lock of the user's index; after a crash the journal says what to finish.
@@ -19,8 +20,8 @@ import (
 	"pawl/sandbox/git/layout"
 )
 
-// open finds the repository of an effect's place. What m knows of trees only makes it quicker: all state is in the trees and their
-// repositories. m may be nil.
+// open finds the repository of an effect's place. What m knows of trees only makes it quicker: all state is in the
+// trees and their repositories. m may be nil.
 func open(ctx context.Context, m *git.Memory, p effect.Place) (*git.Repo, error) {
 	return m.Open(ctx, layout.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 }
@@ -31,8 +32,9 @@ type Land struct{ memory *git.Memory }
 // New returns the driver of effect.KindLand. It shares what m remembers; m may be nil.
 func New(m *git.Memory) Land { return Land{m} }
 
-// Do lands the tree, or keeps it where landing would overwrite something. It fails with CodeConflict when the tree is no
-// longer the one that was verified. It may be repeated: what an attempt before a crash began is finished, never done twice.
+// Do lands the tree, or keeps it where landing would overwrite something. It fails with CodeConflict when the tree is
+// no longer the one that was verified. It may be repeated: what an attempt before a crash began is finished, never done
+// twice.
 func (d Land) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	result, err := d.land(ctx, e)
 	if err != nil {
@@ -170,8 +172,8 @@ func (j *job) land(ctx context.Context) (effect.LandResult, error) {
 	return j.park(ctx, where)
 }
 
-// refusal is what keeps the result from its branch as an error, where that passes or a person can mend it, and nil where only a
-// branch of its own is left for it.
+// refusal is what keeps the result from its branch as an error, where that passes or a person can mend it, and nil
+// where only a branch of its own is left for it.
 func (v *venue) refusal(branch string) error {
 	switch v.reason {
 	case reasonMoved:
@@ -215,14 +217,16 @@ const (
 	reasonConverted = "land.kept_converted"
 )
 
-// venue says where a job may go: to its branch when reason is empty, and then with the checked-out tree when that is here.
+// venue says where a job may go: to its branch when reason is empty, and then with the checked-out tree when that is
+// here.
 type venue struct {
 	reason   string
 	checkout *git.Checkout // the lock of the user's index; nil where it is not needed
 	here     bool          // the branch is the one that is checked out
 	at       string        // the other working tree that has the branch, for reasonElsewhere
-	files    []string      // what is in the way, for reasonDirty and reasonUntracked, and the operation for reasonOperation
-	cause    error         // for reasonLocked, and for what was found out only while files were written
+	// what is in the way, for reasonDirty and reasonUntracked, and the operation for reasonOperation
+	files []string
+	cause error // for reasonLocked, and for what was found out only while files were written
 }
 
 func (v *venue) close() {
@@ -231,8 +235,8 @@ func (v *venue) close() {
 	}
 }
 
-// admit decides whether the job may go to its branch. What it checks of the checked-out tree it checks under the lock of
-// the index, which the venue then holds.
+// admit decides whether the job may go to its branch. What it checks of the checked-out tree it checks under the lock
+// of the index, which the venue then holds.
 func (j *job) admit(ctx context.Context) (v venue, err error) {
 	if j.branch == "" {
 		return venue{reason: reasonDetached}, nil
@@ -283,8 +287,8 @@ const (
 	lockPoll     = 50 * time.Millisecond
 )
 
-// lock takes the lock of the user's index. What a landing of a process that is gone has left half done is finished first, so that
-// nobody waits for a lock that nobody will give back.
+// lock takes the lock of the user's index. What a landing of a process that is gone has left half done is finished
+// first, so that nobody waits for a lock that nobody will give back.
 func (j *job) lock(ctx context.Context) (*git.Checkout, error) {
 	for until := time.Now().Add(lockPatience); ; {
 		checkout, err := j.repo.Checkout(ctx, j.id)
@@ -311,8 +315,8 @@ func (j *job) lock(ctx context.Context) (*git.Checkout, error) {
 	}
 }
 
-// obstacle looks for what landing in the checked-out tree would overwrite. When the branch is not checked out, there is no
-// such tree; the lock still keeps it from being checked out halfway.
+// obstacle looks for what landing in the checked-out tree would overwrite. When the branch is not checked out, there is
+// no such tree; the lock still keeps it from being checked out halfway.
 func (j *job) obstacle(ctx context.Context, v *venue) (string, error) {
 	_, branch, err := j.repo.Refs.Head(ctx)
 	if err != nil {
@@ -353,7 +357,8 @@ func (j *job) advance(ctx context.Context, v *venue) (effect.LandResult, error) 
 	result := j.result(effect.Landed)
 	result.Branch = j.branch
 	entry := entry{
-		Ref: git.BranchRef(j.branch), Commit: j.commit, Base: j.base, From: j.from, To: j.to, Here: v.here, Result: result,
+		Ref: git.BranchRef(j.branch), Commit: j.commit, Base: j.base, From: j.from, To: j.to, Here: v.here,
+		Result: result,
 	}
 	if err := entry.write(ctx, j.repo, j.id); err != nil {
 		return effect.LandResult{}, err
@@ -381,8 +386,9 @@ func orFirst(first, otherwise error) error {
 	return otherwise
 }
 
-// retreat takes a landing back whose files could not be written, for want of space or permission. Where that fails as well
-// the journal stays, and the lock with it so that nobody commits the half of it; the next attempt goes on from there.
+// retreat takes a landing back whose files could not be written, for want of space or permission. Where that fails as
+// well the journal stays, and the lock with it so that nobody commits the half of it; the next attempt goes on from
+// there.
 func (j *job) retreat(ctx context.Context, v *venue, entry entry, cause error) error {
 	_, err := v.checkout.Advance(ctx, j.to, j.from)
 	if err == nil {

@@ -16,18 +16,21 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"land": sceneLand, "in place": sceneInPlace, "revert": sceneRevert, "kept": sceneKept, "rebase": sceneRebase}))
+	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"land": sceneLand, "in place": sceneInPlace,
+		"revert": sceneRevert, "kept": sceneKept, "rebase": sceneRebase}))
 }
 
 var files = map[string]string{
-	"a": "a\n", "b": "b\n", "run": "echo\n", "gone": "g\n", "d/x": "x\n", "kind": "file\n", ".gitignore": "*.log\n/.pawl\n",
+	"a": "a\n", "b": "b\n", "run": "echo\n", "gone": "g\n", "d/x": "x\n", "kind": "file\n",
+	".gitignore": "*.log\n/.pawl\n",
 }
 
 // change is what the task did: every kind of change.
 func change(t testing.TB, dir string) {
 	os.Remove(dir + "/gone")
 	os.Remove(dir + "/kind")
-	gittest.Write(t, dir, map[string]string{"a": "worked\n", "new/文": "n\n", "run": "#!/bin/sh\n", "d/x": "-> ../a", "kind/inside": "k\n"})
+	gittest.Write(t, dir, map[string]string{"a": "worked\n", "new/文": "n\n", "run": "#!/bin/sh\n", "d/x": "-> ../a",
+		"kind/inside": "k\n"})
 }
 
 var when = time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
@@ -47,7 +50,8 @@ func opened(t testing.TB, p effect.Place) *git.Repo {
 
 func spec(base, tree string) effect.LandSpec {
 	return effect.LandSpec{
-		Tree: tree, Base: base, Branch: "main", Keep: "pawl/T-1", Subject: "Do the work", Body: "- step\n", Trailers: []string{"Pawl-Task: T-1"}, At: when,
+		Tree: tree, Base: base, Branch: "main", Keep: "pawl/T-1", Subject: "Do the work", Body: "- step\n",
+		Trailers: []string{"Pawl-Task: T-1"}, At: when,
 	}
 }
 
@@ -120,7 +124,8 @@ func TestLanded(t *testing.T) {
 	base := r.Head()
 	r.Write(map[string]string{"mine": "untracked", "x.log": "ignored"})
 	result := do(t, e)
-	if result.Outcome != effect.Landed || result.Commit != r.Head() || result.Branch != "main" || len(result.Files) != 7 {
+	if result.Outcome != effect.Landed || result.Commit != r.Head() || result.Branch != "main" ||
+		len(result.Files) != 7 {
 		t.Fatalf("%+v", result)
 	}
 	s := spec(base, result.Tree)
@@ -130,7 +135,8 @@ func TestLanded(t *testing.T) {
 		t.Error("an ignored file was touched")
 	}
 	const want = "Ada <ada@example.org> 2026-02-08T12:00:00Z\nDo the work\n\n- step\n\nPawl-Task: T-1"
-	if got := strings.TrimSpace(r.Git("log", "-1", "--format=%an <%ae> %cd%n%B", "--date=format:%Y-%m-%dT%H:%M:%SZ")); got != want {
+	if got := strings.TrimSpace(r.Git("log", "-1", "--format=%an <%ae> %cd%n%B",
+		"--date=format:%Y-%m-%dT%H:%M:%SZ")); got != want {
 		t.Errorf("commit:\n%s", got)
 	}
 	if got := r.Git("reflog", "-1", "--format=%gs", "HEAD"); got != "pawl: land" {
@@ -143,7 +149,8 @@ func TestLanded(t *testing.T) {
 	if again := do(t, e); again.Commit != result.Commit || r.Head() != head {
 		t.Fatalf("%+v", again)
 	}
-	if answer, receipt := land.New(nil).Done(context.Background(), e); answer != effect.DoneYes || receipt.Err() != nil {
+	if answer, receipt := land.New(nil).Done(context.Background(), e); answer != effect.DoneYes ||
+		receipt.Err() != nil {
 		t.Fatalf("%s %v", answer, receipt.Err())
 	}
 }
@@ -166,28 +173,48 @@ func TestKept(t *testing.T) {
 		settle  func(r *gittest.Repo) // what a person does before running the command
 		command string
 	}{
-		"dirty":          {func(r *gittest.Repo) { r.Write(map[string]string{"b": "mine\n"}) }, "land.kept_dirty", func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
-		"dirty same":     {func(r *gittest.Repo) { r.Write(map[string]string{"a": "mine\n"}) }, "land.kept_dirty", func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
-		"staged":         {func(r *gittest.Repo) { r.Write(map[string]string{"n": "n"}); r.Git("add", "n") }, "land.kept_dirty", func(r *gittest.Repo) { r.Git("commit", "-qm", "n") }, "git merge --ff-only pawl/T-1"},
-		"deleted":        {func(r *gittest.Repo) { os.Remove(r.Path("b")) }, "land.kept_dirty", nil, "git merge --ff-only pawl/T-1"},
-		"mode":           {func(r *gittest.Repo) { os.Chmod(r.Path("b"), 0o755) }, "land.kept_dirty", nil, "git merge --ff-only pawl/T-1"},
-		"untracked":      {func(r *gittest.Repo) { r.Write(map[string]string{"new/文": "mine"}) }, "land.kept_untracked", func(r *gittest.Repo) { os.Remove(r.Path("new/文")) }, "git merge --ff-only pawl/T-1"},
-		"untracked file": {func(r *gittest.Repo) { r.Write(map[string]string{"new": "mine"}) }, "land.kept_untracked", nil, "git merge --ff-only pawl/T-1"},
-		"moved":          {func(r *gittest.Repo) { r.Write(map[string]string{"c": "c"}); r.Commit("mine") }, "land.kept_moved", nil, "git merge pawl/T-1"},
-		"detached":       {func(r *gittest.Repo) { r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil, "git merge --ff-only pawl/T-1"},
-		"gone":           {func(r *gittest.Repo) { r.Git("checkout", "-q", "-b", "x"); r.Git("branch", "-D", "main") }, "land.kept_gone", nil, "git branch -- main pawl/T-1"},
+		"dirty": {func(r *gittest.Repo) { r.Write(map[string]string{"b": "mine\n"}) }, "land.kept_dirty",
+			func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
+		"dirty same": {func(r *gittest.Repo) { r.Write(map[string]string{"a": "mine\n"}) }, "land.kept_dirty",
+			func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
+		"staged": {func(r *gittest.Repo) { r.Write(map[string]string{"n": "n"}); r.Git("add", "n") },
+			"land.kept_dirty", func(r *gittest.Repo) { r.Git("commit", "-qm", "n") }, "git merge --ff-only pawl/T-1"},
+		"deleted": {func(r *gittest.Repo) { os.Remove(r.Path("b")) }, "land.kept_dirty", nil,
+			"git merge --ff-only pawl/T-1"},
+		"mode": {func(r *gittest.Repo) { os.Chmod(r.Path("b"), 0o755) }, "land.kept_dirty", nil,
+			"git merge --ff-only pawl/T-1"},
+		"untracked": {func(r *gittest.Repo) { r.Write(map[string]string{"new/文": "mine"}) }, "land.kept_untracked",
+			func(r *gittest.Repo) { os.Remove(r.Path("new/文")) }, "git merge --ff-only pawl/T-1"},
+		"untracked file": {func(r *gittest.Repo) { r.Write(map[string]string{"new": "mine"}) }, "land.kept_untracked",
+			nil, "git merge --ff-only pawl/T-1"},
+		"moved": {func(r *gittest.Repo) { r.Write(map[string]string{"c": "c"}); r.Commit("mine") },
+			"land.kept_moved", nil, "git merge pawl/T-1"},
+		"detached": {func(r *gittest.Repo) { r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil,
+			"git merge --ff-only pawl/T-1"},
+		"gone": {func(r *gittest.Repo) { r.Git("checkout", "-q", "-b", "x"); r.Git("branch", "-D", "main") },
+			"land.kept_gone", nil, "git branch -- main pawl/T-1"},
 		"elsewhere": {func(r *gittest.Repo) {
 			r.Git("checkout", "-q", "-b", "x")
 			r.Git("worktree", "add", "-q", r.Path("../other wt"), "main")
 		}, "land.kept_elsewhere", nil, ""},
-		"locked":       {func(r *gittest.Repo) { r.Write(map[string]string{".git/index.lock": ""}) }, "land.kept_locked", func(r *gittest.Repo) { os.Remove(r.Path(".git/index.lock")) }, "git merge --ff-only pawl/T-1"},
-		"merging":      {func(r *gittest.Repo) { r.Write(map[string]string{".git/MERGE_HEAD": r.Head() + "\n"}) }, "land.kept_operation", func(r *gittest.Repo) { os.Remove(r.Path(".git/MERGE_HEAD")) }, "git merge --ff-only pawl/T-1"},
-		"sparse":       {func(r *gittest.Repo) { r.Git("update-index", "--skip-worktree", "a") }, "land.kept_sparse", nil, "git merge --ff-only pawl/T-1"},
-		"assumed":      {func(r *gittest.Repo) { r.Git("update-index", "--assume-unchanged", "a") }, "land.kept_sparse", nil, "git merge --ff-only pawl/T-1"},
-		"filtered":     {func(r *gittest.Repo) { r.Write(map[string]string{".git/info/attributes": "a filter=lfs\n"}) }, "land.kept_converted", nil, "git merge --ff-only pawl/T-1"},
-		"crlf":         {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") }, "land.kept_converted", nil, "git merge --ff-only pawl/T-1"},
-		"name taken":   {func(r *gittest.Repo) { r.Git("branch", "pawl/T-1"); r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil, "git merge --ff-only pawl/T-1-2"},
-		"folder taken": {func(r *gittest.Repo) { r.Git("branch", "pawl"); r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil, "git merge --ff-only pawl-T-1"},
+		"locked": {func(r *gittest.Repo) { r.Write(map[string]string{".git/index.lock": ""}) },
+			"land.kept_locked", func(r *gittest.Repo) { os.Remove(r.Path(".git/index.lock")) },
+			"git merge --ff-only pawl/T-1"},
+		"merging": {func(r *gittest.Repo) { r.Write(map[string]string{".git/MERGE_HEAD": r.Head() + "\n"}) },
+			"land.kept_operation", func(r *gittest.Repo) { os.Remove(r.Path(".git/MERGE_HEAD")) },
+			"git merge --ff-only pawl/T-1"},
+		"sparse": {func(r *gittest.Repo) { r.Git("update-index", "--skip-worktree", "a") }, "land.kept_sparse",
+			nil, "git merge --ff-only pawl/T-1"},
+		"assumed": {func(r *gittest.Repo) { r.Git("update-index", "--assume-unchanged", "a") }, "land.kept_sparse",
+			nil, "git merge --ff-only pawl/T-1"},
+		"filtered": {func(r *gittest.Repo) { r.Write(map[string]string{".git/info/attributes": "a filter=lfs\n"}) },
+			"land.kept_converted", nil, "git merge --ff-only pawl/T-1"},
+		"crlf": {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") }, "land.kept_converted", nil,
+			"git merge --ff-only pawl/T-1"},
+		"name taken": {func(r *gittest.Repo) { r.Git("branch", "pawl/T-1"); r.Git("checkout", "-q", "--detach") },
+			"land.kept_detached", nil, "git merge --ff-only pawl/T-1-2"},
+		"folder taken": {func(r *gittest.Repo) { r.Git("branch", "pawl"); r.Git("checkout", "-q", "--detach") },
+			"land.kept_detached", nil, "git merge --ff-only pawl-T-1"},
 	}
 	template, e := worked(t)
 	for name, c := range cases {
@@ -203,7 +230,8 @@ func TestKept(t *testing.T) {
 			c.prepare(r)
 			tree, index, refs := gittest.Tree(t, r.Dir), r.Git("ls-files", "-s", "-v"), r.Git("show-ref", "--heads")
 			result := do(t, e)
-			if result.Outcome != effect.Kept || result.Reason != c.reason || c.command != "" && result.Command != c.command {
+			if result.Outcome != effect.Kept || result.Reason != c.reason || c.command != "" &&
+				result.Command != c.command {
 				t.Fatalf("%+v", result)
 			}
 			if got := r.Git("rev-parse", "refs/heads/"+result.Branch); got != result.Commit {
@@ -213,7 +241,8 @@ func TestKept(t *testing.T) {
 				t.Fatalf("again: %+v", again)
 			}
 			r.Git("update-ref", "-d", "refs/heads/"+result.Branch, result.Commit)
-			if gittest.Tree(t, r.Dir) != tree || r.Git("ls-files", "-s", "-v") != index || r.Git("show-ref", "--heads") != refs {
+			if gittest.Tree(t, r.Dir) != tree || r.Git("ls-files", "-s", "-v") != index ||
+				r.Git("show-ref", "--heads") != refs {
 				t.Fatal("something of the user's changed")
 			}
 			r.Git("update-ref", "refs/heads/"+result.Branch, result.Commit)
@@ -288,7 +317,8 @@ func TestNotCheckedOut(t *testing.T) {
 	r.Write(map[string]string{"b": "dirty but elsewhere\n"})
 	tree := gittest.Tree(t, r.Dir)
 	result := do(t, e)
-	if result.Outcome != effect.Landed || r.Git("rev-parse", "main") != result.Commit || gittest.Tree(t, r.Dir) != tree {
+	if result.Outcome != effect.Landed || r.Git("rev-parse", "main") != result.Commit ||
+		gittest.Tree(t, r.Dir) != tree {
 		t.Fatalf("%+v", result)
 	}
 	clean(t, r)
@@ -298,7 +328,8 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	r, e := worked(t)
 	gittest.Write(t, e.Place.Tree, map[string]string{"late": "after verification"})
-	if receipt := land.New(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict || receipt.Key != "land.tree_changed" {
+	if receipt := land.New(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict ||
+		receipt.Key != "land.tree_changed" {
 		t.Fatalf("%+v", receipt)
 	}
 	os.Remove(e.Place.Tree + "/late")
@@ -324,7 +355,8 @@ func TestEmpty(t *testing.T) {
 	t.Parallel()
 	r, e := worked(t)
 	repo := opened(t, e.Place)
-	if _, err := repo.Restore(context.Background(), git.Restoration{Target: r.Git("rev-parse", "HEAD^{tree}")}); err != nil {
+	if _, err := repo.Restore(context.Background(),
+		git.Restoration{Target: r.Git("rev-parse", "HEAD^{tree}")}); err != nil {
 		t.Fatal(err)
 	}
 	head := r.Head()
@@ -354,9 +386,13 @@ func TestBlocked(t *testing.T) {
 		says    string // the key, and what the message names
 		settle  func(r *gittest.Repo)
 	}{
-		"dirty":     {func(r *gittest.Repo) { r.Write(map[string]string{"b": "mine\n"}) }, pawl.CodeEnvironment, "land.blocked_dirty b", func(r *gittest.Repo) { r.Git("stash", "-q") }},
-		"untracked": {func(r *gittest.Repo) { r.Write(map[string]string{"new/文": "mine"}) }, pawl.CodeEnvironment, "land.blocked_untracked new/文", func(r *gittest.Repo) { os.Remove(r.Path("new/文")) }},
-		"merging":   {func(r *gittest.Repo) { r.Write(map[string]string{".git/MERGE_HEAD": r.Head() + "\n"}) }, pawl.CodeEnvironment, "land.blocked_operation merge", func(r *gittest.Repo) { os.Remove(r.Path(".git/MERGE_HEAD")) }},
+		"dirty": {func(r *gittest.Repo) { r.Write(map[string]string{"b": "mine\n"}) }, pawl.CodeEnvironment,
+			"land.blocked_dirty b", func(r *gittest.Repo) { r.Git("stash", "-q") }},
+		"untracked": {func(r *gittest.Repo) { r.Write(map[string]string{"new/文": "mine"}) }, pawl.CodeEnvironment,
+			"land.blocked_untracked new/文", func(r *gittest.Repo) { os.Remove(r.Path("new/文")) }},
+		"merging": {func(r *gittest.Repo) { r.Write(map[string]string{".git/MERGE_HEAD": r.Head() + "\n"}) },
+			pawl.CodeEnvironment, "land.blocked_operation merge",
+			func(r *gittest.Repo) { os.Remove(r.Path(".git/MERGE_HEAD")) }},
 		"elsewhere": {func(r *gittest.Repo) {
 			r.Git("checkout", "-q", "-b", "x")
 			r.Git("worktree", "add", "-q", r.Path("../other wt"), "main")
@@ -364,8 +400,10 @@ func TestBlocked(t *testing.T) {
 			r.Git("worktree", "remove", "--force", r.Path("../other wt"))
 			r.Git("checkout", "-q", "main")
 		}},
-		"locked": {func(r *gittest.Repo) { r.Write(map[string]string{".git/index.lock": ""}) }, pawl.CodeEnvironment, "land.blocked_locked", func(r *gittest.Repo) { os.Remove(r.Path(".git/index.lock")) }},
-		"moved":  {func(r *gittest.Repo) { r.Write(map[string]string{"c": "c"}); r.Commit("mine") }, pawl.CodeConflict, "land.moved main", nil},
+		"locked": {func(r *gittest.Repo) { r.Write(map[string]string{".git/index.lock": ""}) }, pawl.CodeEnvironment,
+			"land.blocked_locked", func(r *gittest.Repo) { os.Remove(r.Path(".git/index.lock")) }},
+		"moved": {func(r *gittest.Repo) { r.Write(map[string]string{"c": "c"}); r.Commit("mine") }, pawl.CodeConflict,
+			"land.moved main", nil},
 	}
 	template, e := worked(t)
 	for name, c := range cases {
@@ -380,7 +418,8 @@ func TestBlocked(t *testing.T) {
 			c.prepare(r)
 			tree, index, refs := gittest.Tree(t, r.Dir), r.Git("ls-files", "-s", "-v"), r.Git("show-ref")
 			receipt := land.New(nil).Do(context.Background(), e, nil)
-			if got := strings.TrimSpace(receipt.Key + " " + strings.Join(receipt.Args, " ")); receipt.OK || receipt.Code != c.code || !strings.HasPrefix(got, c.says) {
+			if got := strings.TrimSpace(receipt.Key + " " + strings.Join(receipt.Args, " ")); receipt.OK ||
+				receipt.Code != c.code || !strings.HasPrefix(got, c.says) {
 				t.Fatalf("%s, %q: %v", receipt.Code, got, receipt.Err())
 			}
 			if gittest.Tree(t, r.Dir) != tree || r.Git("ls-files", "-s", "-v") != index || r.Git("show-ref") != refs {

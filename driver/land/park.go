@@ -14,8 +14,8 @@ import (
 // mostBranches bounds the names that are tried for a kept result.
 const mostBranches = 20
 
-// park keeps the commit on a branch of pawl's and says with which command it is merged. A name that another commit has is
-// left alone and the next one is taken; where a branch stands in the way of the folder of names, so is the folder.
+// park keeps the commit on a branch of pawl's and says with which command it is merged. A name that another commit has
+// is left alone and the next one is taken; where a branch stands in the way of the folder of names, so is the folder.
 func (j *job) park(ctx context.Context, v venue) (effect.LandResult, error) {
 	if j.keep == "" {
 		return effect.LandResult{}, pawl.Fail(pawl.CodeInvalid, "land.no_name")
@@ -46,7 +46,8 @@ func (j *job) park(ctx context.Context, v venue) (effect.LandResult, error) {
 			return effect.LandResult{}, last
 		}
 	}
-	return effect.LandResult{}, orFirst(drop(j.repo, j.id), pawl.Fail(pawl.CodeRepository, "land.keep_failed", j.keep).Because(last))
+	return effect.LandResult{}, orFirst(drop(j.repo, j.id),
+		pawl.Fail(pawl.CodeRepository, "land.keep_failed", j.keep).Because(last))
 }
 
 // reserve makes a branch of the commit, unless it is that already.

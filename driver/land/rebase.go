@@ -9,21 +9,21 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Rebase is the driver of effect.KindRebase: it merges the work in a task's worktree with what its branch has become since the
-// work started, in memory, and brings the worktree to the result. The branch and the user's tree are only read. It is safe
-// for concurrent use.
+// Rebase is the driver of effect.KindRebase: it merges the work in a task's worktree with what its branch has become
+// since the work started, in memory, and brings the worktree to the result. The branch and the user's tree are only
+// read. It is safe for concurrent use.
 //
-// The commit that the worktree stands at moves before its files, and so says after a crash what to finish: the merge of the
-// same trees is the same. Nothing else is written down.
+// The commit that the worktree stands at moves before its files, and so says after a crash what to finish: the merge of
+// the same trees is the same. Nothing else is written down.
 type Rebase struct{ memory *git.Memory }
 
 // NewRebase returns the driver of effect.KindRebase. It shares what m remembers; m may be nil.
 func NewRebase(m *git.Memory) Rebase { return Rebase{m} }
 
-// Do brings the worktree onto the head of the branch. Where that is the base of the work, or where there is no branch or no
-// worktree of the task's own, nothing is done. Conflicts are a result, and nothing has changed then. It fails with CodeConflict
-// when the tree is no longer the one that was recorded, and with CodeEnvironment where git is too old to merge in memory. It
-// may be repeated.
+// Do brings the worktree onto the head of the branch. Where that is the base of the work, or where there is no branch
+// or no worktree of the task's own, nothing is done. Conflicts are a result, and nothing has changed then. It fails
+// with CodeConflict when the tree is no longer the one that was recorded, and with CodeEnvironment where git is too old
+// to merge in memory. It may be repeated.
 func (d Rebase) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	m, err := d.begin(ctx, e)
 	if err != nil {
@@ -36,7 +36,8 @@ func (d Rebase) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effe
 	return effect.Succeeded(result)
 }
 
-// Done reports whether the worktree stands at another commit than the work started from, and finishes what brought it there.
+// Done reports whether the worktree stands at another commit than the work started from, and finishes what brought it
+// there.
 func (d Rebase) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	m, err := d.begin(ctx, e)
 	switch {
@@ -186,8 +187,8 @@ func (m *move) carry(ctx context.Context, tip, tree, head string, begun bool) er
 	return err
 }
 
-// back takes the worktree from a commit and its tree to what the spec says. The commit moves last, so that this, too, can be
-// told to be unfinished.
+// back takes the worktree from a commit and its tree to what the spec says. The commit moves last, so that this, too,
+// can be told to be unfinished.
 func (m *move) back(ctx context.Context, tip, tree string) error {
 	at, err := m.linked.Head(ctx)
 	if err != nil || at == m.spec.Base {

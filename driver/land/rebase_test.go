@@ -23,7 +23,8 @@ var text = func() string {
 	return b.String()
 }()
 
-// working makes a repository with a task's worktree in which work was done, and the effect that brings it to the branch.
+// working makes a repository with a task's worktree in which work was done, and the effect that brings it to the
+// branch.
 func working(t testing.TB, files map[string]string, work func(dir string)) (*gittest.Repo, effect.Effect) {
 	t.Helper()
 	r := gittest.New(t, files)
@@ -85,11 +86,12 @@ func edit(t testing.TB, dir, name, old, new string) {
 	gittest.Write(t, dir, map[string]string{name: strings.Replace(string(raw), old, new, 1)})
 }
 
-// The branch goes on while a task works: both changes are in what lands, each landed commit can be taken back, and the files of
-// the user are left alone.
+// The branch goes on while a task works: both changes are in what lands, each landed commit can be taken back, and the
+// files of the user are left alone.
 func TestRebased(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"t": text, "a": "a\n", "gone": "g\n", "run": "echo\n", "old/name": text + "more\n", ".gitignore": "*.log\n/.pawl\n", "x": "x\n"}
+	files := map[string]string{"t": text, "a": "a\n", "gone": "g\n", "run": "echo\n", "old/name": text + "more\n",
+		".gitignore": "*.log\n/.pawl\n", "x": "x\n"}
 	r, e := working(t, files, func(dir string) {
 		edit(t, dir, "t", "line 3\n", "three\n")
 		edit(t, dir, "old/name", "line 3\n", "three\n")
@@ -111,7 +113,8 @@ func TestRebased(t *testing.T) {
 	before, status := gittest.Tree(t, r.Dir), r.Git("status", "--porcelain")
 
 	result := rebase(t, e)
-	if !result.Moved || result.Base != head || result.Onto != head || len(result.Conflicts) > 0 || result.Tree == spec.Tree {
+	if !result.Moved || result.Base != head || result.Onto != head || len(result.Conflicts) > 0 ||
+		result.Tree == spec.Tree {
 		t.Fatalf("%+v", result)
 	}
 	if gittest.Tree(t, r.Dir) != before || r.Git("status", "--porcelain") != status || r.Head() != head {
@@ -121,11 +124,14 @@ func TestRebased(t *testing.T) {
 	if inside.Head() != head || recorded(t, opened(t, e.Place)) != result.Tree {
 		t.Fatal("the worktree is not what the result says")
 	}
-	if got, want := inside.Git("status", "--porcelain"), " D gone\n M renamed/name\n M run\n M t\n?? new/文"; strings.ReplaceAll(got, `"new/\346\226\207"`, "new/文") != want {
+	if got, want := inside.Git("status", "--porcelain"),
+		" D gone\n M renamed/name\n M run\n M t\n?? new/文"; strings.ReplaceAll(got, `"new/\346\226\207"`,
+		"new/文") != want {
 		t.Errorf("tools in the worktree see\n%s", got)
 	}
-	for path, want := range map[string]string{"new/文": "n\n", "new/b": "b\n", "x/inside": "x\n", "work.log": "ignored", "run": "#!/bin/sh\n",
-		"t": strings.NewReplacer("line 3\n", "three\n", "line 30\n", "thirty\n").Replace(text)} {
+	for path, want := range map[string]string{"new/文": "n\n", "new/b": "b\n", "x/inside": "x\n", "work.log": "ignored",
+		"run": "#!/bin/sh\n",
+		"t":   strings.NewReplacer("line 3\n", "three\n", "line 30\n", "thirty\n").Replace(text)} {
 		if raw, _ := os.ReadFile(filepath.Join(e.Place.Tree, path)); string(raw) != want {
 			t.Errorf("%s is %q", path, raw)
 		}
@@ -142,7 +148,8 @@ func TestRebased(t *testing.T) {
 
 	r.Git("checkout", "-q", "--", "renamed")
 	landed := do(t, landing(e.Place, spec1(result)))
-	if landed.Outcome != effect.Landed || r.Git("rev-parse", "main~1") != head || r.Git("status", "--porcelain") != "?? mine" {
+	if landed.Outcome != effect.Landed || r.Git("rev-parse", "main~1") != head ||
+		r.Git("status", "--porcelain") != "?? mine" {
 		t.Fatalf("%+v\n%s", landed, r.Git("status", "--porcelain"))
 	}
 }
@@ -162,7 +169,8 @@ func wantDone(t testing.TB, e effect.Effect, want effect.Answer) effect.Receipt 
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
-		"t": text, "deleted there": "x\n", "deleted here": "y\n", "moved": text + "moved\n", "twice": text + "twice\n", "bin": "a\x00b", "kind": "q\n",
+		"t": text, "deleted there": "x\n", "deleted here": "y\n", "moved": text + "moved\n", "twice": text +
+			"twice\n", "bin": "a\x00b", "kind": "q\n",
 		"fine": text, "d/f": "1\n", "same": "s\n",
 	}
 	r, e := working(t, files, func(dir string) {
@@ -172,7 +180,8 @@ func TestConflicts(t *testing.T) {
 		os.Remove(dir + "/moved")
 		os.Rename(dir+"/twice", dir+"/twice-here")
 		edit(t, dir, "fine", "line 1\n", "one\n")
-		w.Write(map[string]string{"deleted there": "xx\n", "added": "work\n", "bin": "a\x00w", "kind": "qq\n", "mode": "#!/bin/sh\n", "d/new": "n\n", "same": "both\n", "kind2": "-> t"})
+		w.Write(map[string]string{"deleted there": "xx\n", "added": "work\n", "bin": "a\x00w", "kind": "qq\n",
+			"mode": "#!/bin/sh\n", "d/new": "n\n", "same": "both\n", "kind2": "-> t"})
 	})
 	edit(t, r.Dir, "t", "line 20\n", "branch\n")
 	edit(t, r.Dir, "fine", "line 30\n", "thirty\n")
@@ -182,7 +191,8 @@ func TestConflicts(t *testing.T) {
 	for from, to := range map[string]string{"moved": "moved-there", "twice": "twice-there", "d": "e"} {
 		os.Rename(r.Path(from), r.Path(to))
 	}
-	r.Write(map[string]string{"deleted here": "yy\n", "added": "branch\n", "bin": "a\x00b\x00", "kind/k": "k\n", "mode": "#!/bin/sh\n", "same": "both\n", "kind2": "file\n"})
+	r.Write(map[string]string{"deleted here": "yy\n", "added": "branch\n", "bin": "a\x00b\x00", "kind/k": "k\n",
+		"mode": "#!/bin/sh\n", "same": "both\n", "kind2": "file\n"})
 	os.Chmod(r.Path("mode"), 0o644)
 	r.Commit("meanwhile")
 	before := gittest.Tree(t, e.Place.Tree)
@@ -192,9 +202,12 @@ func TestConflicts(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 	want := map[string]effect.ConflictKind{
-		"t": effect.ConflictContent, "deleted there": effect.ConflictDeletedThere, "deleted here": effect.ConflictDeletedHere, "moved": effect.ConflictRenamed,
-		"moved-there": effect.ConflictRenamed, "twice": effect.ConflictRenamed, "twice-here": effect.ConflictRenamed, "twice-there": effect.ConflictRenamed,
-		"bin": effect.ConflictBinary, "kind": effect.ConflictType, "kind2": effect.ConflictType, "added": effect.ConflictAdded, "mode": effect.ConflictMode,
+		"t": effect.ConflictContent, "deleted there": effect.ConflictDeletedThere,
+		"deleted here": effect.ConflictDeletedHere, "moved": effect.ConflictRenamed,
+		"moved-there": effect.ConflictRenamed, "twice": effect.ConflictRenamed, "twice-here": effect.ConflictRenamed,
+		"twice-there": effect.ConflictRenamed,
+		"bin":         effect.ConflictBinary, "kind": effect.ConflictType, "kind2": effect.ConflictType,
+		"added": effect.ConflictAdded, "mode": effect.ConflictMode,
 		"d/new": effect.ConflictRenamed, "e/new": effect.ConflictRenamed,
 	}
 	details := map[string]string{}
@@ -212,7 +225,8 @@ func TestConflicts(t *testing.T) {
 	if details["t"] != strings.Replace(marked, "t\n...\n", "t\n", 1) {
 		t.Errorf("%s", details["t"])
 	}
-	if got := details["added"]; !strings.Contains(got, "<<<<<<< main\nbranch\n") || !strings.Contains(got, "=======\nwork\n>>>>>>> work") {
+	if got := details["added"]; !strings.Contains(got, "<<<<<<< main\nbranch\n") ||
+		!strings.Contains(got, "=======\nwork\n>>>>>>> work") {
 		t.Errorf("%s", got)
 	}
 	if got := details["mode"]; !strings.Contains(got, "100644 main\n100755 work") {
@@ -227,7 +241,8 @@ func TestConflicts(t *testing.T) {
 	wantDone(t, e, effect.DoneNo)
 	// Moved by hand to where the work does not fit, it is left to whoever did that.
 	gittest.At(t, e.Place.Tree).Git("update-ref", "--no-deref", "HEAD", r.Head())
-	if receipt := land.NewRebase(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict || receipt.Key != "land.base_changed" || gittest.Tree(t, e.Place.Tree) != before {
+	if receipt := land.NewRebase(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict ||
+		receipt.Key != "land.base_changed" || gittest.Tree(t, e.Place.Tree) != before {
 		t.Errorf("%+v", receipt)
 	}
 }
@@ -252,7 +267,8 @@ func TestManyConflicts(t *testing.T) {
 	for _, c := range result.Conflicts {
 		sum += len(c.Detail)
 	}
-	if len(result.Conflicts) != 60 || sum > 33<<10 || len(result.Conflicts[0].Detail) < 3<<10 || len(result.Conflicts[0].Detail) > 5<<10 {
+	if len(result.Conflicts) != 60 || sum > 33<<10 || len(result.Conflicts[0].Detail) < 3<<10 ||
+		len(result.Conflicts[0].Detail) > 5<<10 {
 		t.Fatalf("%d conflicts, %d bytes, the first %d", len(result.Conflicts), sum, len(result.Conflicts[0].Detail))
 	}
 }
@@ -267,7 +283,8 @@ func TestIgnoredInTheWay(t *testing.T) {
 	r.Git("add", "-f", "x.log")
 	r.Commit("meanwhile")
 	result := rebase(t, e)
-	if len(result.Conflicts) != 1 || result.Conflicts[0] != (effect.Conflict{Path: "x.log", Kind: effect.ConflictInTheWay}) || gittest.At(t, e.Place.Tree).Head() != rebaseSpec(t, e).Base {
+	if len(result.Conflicts) != 1 || result.Conflicts[0] != (effect.Conflict{Path: "x.log",
+		Kind: effect.ConflictInTheWay}) || gittest.At(t, e.Place.Tree).Head() != rebaseSpec(t, e).Base {
 		t.Fatalf("%+v", result)
 	}
 	os.Remove(e.Place.Tree + "/x.log")
@@ -336,12 +353,14 @@ func TestRebaseRefusals(t *testing.T) {
 	r, e := working(t, files, func(dir string) { gittest.Write(t, dir, map[string]string{"a": "work\n"}) })
 	spec := rebaseSpec(t, e)
 	gittest.Write(t, e.Place.Tree, map[string]string{"late": "after verification"})
-	if receipt := land.NewRebase(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict || receipt.Key != "land.tree_changed" {
+	if receipt := land.NewRebase(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict ||
+		receipt.Key != "land.tree_changed" {
 		t.Fatalf("before the branch moved: %+v", receipt)
 	}
 	r.Write(map[string]string{"b": "meanwhile\n"})
 	r.Commit("meanwhile")
-	if receipt := land.NewRebase(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict || receipt.Key != "land.tree_changed" {
+	if receipt := land.NewRebase(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict ||
+		receipt.Key != "land.tree_changed" {
 		t.Fatalf("%+v", receipt)
 	}
 	os.Remove(e.Place.Tree + "/late")
@@ -353,15 +372,18 @@ func TestRebaseRefusals(t *testing.T) {
 		}
 	}
 	if here := rebase(t, rebasing(effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true, InPlace: true},
-		effect.RebaseSpec{Branch: "main", Base: spec.Base, Tree: recorded(t, opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}))})); here.Moved {
+		effect.RebaseSpec{Branch: "main", Base: spec.Base,
+			Tree: recorded(t, opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}))})); here.Moved {
 		t.Errorf("in place: %+v", here)
 	}
 	gone := e.Place
 	gone.Tree = r.Path(".pawl/worktrees/none")
-	if receipt := land.NewRebase(nil).Do(context.Background(), rebasing(gone, spec), nil); receipt.Code != pawl.CodeRepository {
+	if receipt := land.NewRebase(nil).Do(context.Background(), rebasing(gone, spec),
+		nil); receipt.Code != pawl.CodeRepository {
 		t.Errorf("%+v", receipt)
 	}
-	for _, bad := range []effect.RebaseSpec{{Branch: "a b", Base: spec.Base, Tree: spec.Tree}, {Branch: "main", Base: "HEAD", Tree: spec.Tree}, {Branch: "main", Base: spec.Base, Tree: "x"}} {
+	for _, bad := range []effect.RebaseSpec{{Branch: "a b", Base: spec.Base, Tree: spec.Tree},
+		{Branch: "main", Base: "HEAD", Tree: spec.Tree}, {Branch: "main", Base: spec.Base, Tree: "x"}} {
 		if receipt := land.NewRebase(nil).Do(context.Background(), rebasing(e.Place, bad), nil); receipt.OK {
 			t.Errorf("%+v was taken", bad)
 		}
@@ -379,7 +401,8 @@ func TestRebaseRefusals(t *testing.T) {
 // A branch that was rewritten is a branch that moved: only the work is carried over.
 func TestRewrittenBranch(t *testing.T) {
 	t.Parallel()
-	r, e := working(t, map[string]string{"a": "a\n", "b": "b\n"}, func(dir string) { gittest.Write(t, dir, map[string]string{"a": "work\n"}) })
+	r, e := working(t, map[string]string{"a": "a\n", "b": "b\n"},
+		func(dir string) { gittest.Write(t, dir, map[string]string{"a": "work\n"}) })
 	r.Write(map[string]string{"b": "amended\n"})
 	r.Git("commit", "-q", "-a", "--amend", "-m", "another first")
 	result := rebase(t, e)
@@ -406,7 +429,8 @@ func TestRebaseUndone(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		inside := gittest.At(t, e.Place.Tree)
-		if gittest.Tree(t, e.Place.Tree) != before || inside.Head() != spec.Base || inside.Git("status", "--porcelain") != status {
+		if gittest.Tree(t, e.Place.Tree) != before || inside.Head() != spec.Base ||
+			inside.Git("status", "--porcelain") != status {
 			t.Fatal("the worktree is not what it was")
 		}
 	}
@@ -440,7 +464,8 @@ func TestRebasedModules(t *testing.T) {
 	r.Git("rm", "-q", "--cached", "gone")
 	r.Git("commit", "-q", "-m", "moved")
 	result := rebase(t, e)
-	if got := r.Git("diff", "--name-only", "HEAD", result.Tree); got != "a" || recorded(t, opened(t, p)) != result.Tree {
+	if got := r.Git("diff", "--name-only", "HEAD", result.Tree); got != "a" ||
+		recorded(t, opened(t, p)) != result.Tree {
 		t.Fatalf("%+v differs from the head in %q", result, got)
 	}
 }
@@ -493,7 +518,8 @@ func TestKilledWhileRebasing(t *testing.T) {
 	relink := func(t *testing.T, dir string) {
 		t.Helper()
 		gittest.Write(t, dir, map[string]string{
-			".git/worktrees/t1/gitdir": dir + "/.pawl/worktrees/t1/.git\n", ".pawl/worktrees/t1/.git": "gitdir: " + dir + "/.git/worktrees/t1\n"})
+			".git/worktrees/t1/gitdir": dir + "/.pawl/worktrees/t1/.git\n", ".pawl/worktrees/t1/.git": "gitdir: " +
+				dir + "/.git/worktrees/t1\n"})
 	}
 	done := gittest.Copy(t, template)
 	relink(t, done)
@@ -523,14 +549,17 @@ func TestKilledWhileRebasing(t *testing.T) {
 			receipt = land.NewRebase(nil).Do(context.Background(), e, nil)
 		}
 		got := rebased(t, receipt)
-		if answer == effect.DoneUnknown || got.Base != head || got.Tree != want.Tree || !got.Moved || len(got.Conflicts) > 0 {
+		if answer == effect.DoneUnknown || got.Base != head || got.Tree != want.Tree || !got.Moved ||
+			len(got.Conflicts) > 0 {
 			t.Fatalf("killed at step %d: %s %+v", n, answer, got)
 		}
 		inside := gittest.At(t, e.Place.Tree)
-		if gittest.Tree(t, e.Place.Tree) != gittest.Tree(t, ended.Place.Tree) || inside.Head() != head || user.Git("status", "--porcelain") != "" {
+		if gittest.Tree(t, e.Place.Tree) != gittest.Tree(t, ended.Place.Tree) || inside.Head() != head ||
+			user.Git("status", "--porcelain") != "" {
 			t.Fatalf("killed at step %d: the worktree is not what it should be", n)
 		}
-		if got, want := inside.Git("status", "--porcelain"), gittest.At(t, ended.Place.Tree).Git("status", "--porcelain"); got != want {
+		if got, want := inside.Git("status", "--porcelain"), gittest.At(t, ended.Place.Tree).Git("status",
+			"--porcelain"); got != want {
 			t.Fatalf("killed at step %d: tools see\n%s\nwant\n%s", n, got, want)
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"pawl/sandbox/git/layout"
 )
 
-// Revert is the driver of effect.KindRevert: it takes a landed commit back by a commit that undoes it, by the same rules as
-// landing. It is safe for concurrent use.
+// Revert is the driver of effect.KindRevert: it takes a landed commit back by a commit that undoes it, by the same
+// rules as landing. It is safe for concurrent use.
 type Revert struct{ memory *git.Memory }
 
 // NewRevert returns the driver of effect.KindRevert. It shares what m remembers; m may be nil.
 func NewRevert(m *git.Memory) Revert { return Revert{m} }
 
-// Do makes the commit that undoes another on top of what the branch is by now. It fails with CodeConflict, and nothing has
-// changed, where later commits touched the same lines. It may be repeated.
+// Do makes the commit that undoes another on top of what the branch is by now. It fails with CodeConflict, and nothing
+// has changed, where later commits touched the same lines. It may be repeated.
 func (d Revert) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	result, err := d.revert(ctx, e)
 	if err != nil {
@@ -83,8 +83,8 @@ func revertTip(ctx context.Context, repo *git.Repo, spec effect.RevertSpec) (tip
 	return tip, err
 }
 
-// revertedTree is the tree of tip without the change of a commit: the merge of tip with a commit that stands on the one to
-// undo and has its parent's tree.
+// revertedTree is the tree of tip without the change of a commit: the merge of tip with a commit that stands on the one
+// to undo and has its parent's tree.
 func revertedTree(ctx context.Context, repo *git.Repo, tip, commit string) (string, error) {
 	c, err := repo.Objects.ReadCommit(ctx, commit)
 	if err != nil {
@@ -97,7 +97,8 @@ func revertedTree(ctx context.Context, repo *git.Repo, tip, commit string) (stri
 	if err != nil || tip == commit {
 		return before, err
 	}
-	inverse, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: before, Parents: []string{commit}, Message: "inverse\n", By: layout.Pawl, At: c.At})
+	inverse, err := repo.Objects.WriteCommit(ctx,
+		git.Commit{Tree: before, Parents: []string{commit}, Message: "inverse\n", By: layout.Pawl, At: c.At})
 	if err != nil {
 		return "", err
 	}
@@ -108,8 +109,8 @@ func revertedTree(ctx context.Context, repo *git.Repo, tip, commit string) (stri
 	return tree, err
 }
 
-// Undo takes a landing back: a landed commit by one that undoes it, a kept one by removing its branch, changes in a folder
-// by restoring the files that are still as pawl left them.
+// Undo takes a landing back: a landed commit by one that undoes it, a kept one by removing its branch, changes in a
+// folder by restoring the files that are still as pawl left them.
 func (d Land) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
 	result, err := d.undo(ctx, e, r)
 	if err != nil {
@@ -135,7 +136,8 @@ func (d Land) undo(ctx context.Context, e effect.Effect, r effect.Receipt) (effe
 	case effect.Empty:
 		return landed, nil
 	case effect.Kept:
-		return effect.LandResult{Outcome: effect.Empty, Tree: landed.Tree}, repo.Refs.Delete(ctx, git.BranchRef(landed.Branch), landed.Commit)
+		return effect.LandResult{Outcome: effect.Empty, Tree: landed.Tree}, repo.Refs.Delete(ctx,
+			git.BranchRef(landed.Branch), landed.Commit)
 	case effect.InPlace:
 		if spec.Start == "" {
 			err = pawl.Fail(pawl.CodeInvalid, "land.no_start")
@@ -147,7 +149,8 @@ func (d Land) undo(ctx context.Context, e effect.Effect, r effect.Receipt) (effe
 	e.ID += "-undo"
 	subject := "Revert \"" + strings.TrimSpace(oneLine(spec.Subject)) + "\""
 	e.Spec = effect.Encode(effect.RevertSpec{
-		Commit: landed.Commit, Branch: landed.Branch, Keep: spec.Keep + "-undo", Subject: subject, Trailers: spec.Trailers, At: r.End,
+		Commit: landed.Commit, Branch: landed.Branch, Keep: spec.Keep +
+			"-undo", Subject: subject, Trailers: spec.Trailers, At: r.End,
 	})
 	return Revert(d).revert(ctx, e)
 }

@@ -1,5 +1,5 @@
-// Package launch starts agents and MCP servers behind walls, with the dependencies of the project and without what .pawlignore hides from
-// agents.
+// Package launch starts agents and MCP servers behind walls, with the dependencies of the project and without what
+// .pawlignore hides from agents.
 package launch
 
 import (
@@ -38,7 +38,8 @@ func Environ() []string { return sandbox.Environ(os.Environ(), nil) }
 
 // Agent is an agent.Start: models and the sites that are named are the only way out.
 func (l Launcher) Agent(ctx context.Context, s agent.Spec) (agent.Process, error) {
-	spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Hidden: s.Hidden, MustHide: s.MustHide, Timeout: longest}
+	spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable,
+		Hidden: s.Hidden, MustHide: s.MustHide, Timeout: longest}
 	spec.Secret, spec.SecretFD = s.Secret, s.SecretFD
 	sites, err := egress.Rules(s.Sites)
 	if err != nil {
@@ -46,7 +47,8 @@ func (l Launcher) Agent(ctx context.Context, s agent.Spec) (agent.Process, error
 	}
 	switch {
 	case s.Inside != nil:
-		spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(sites, egress.Options{}), port: s.Port, serve: s.Inside}, s.Unproxied
+		spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(sites, egress.Options{}), port: s.Port,
+			serve: s.Inside}, s.Unproxied
 	case len(sites) > 0:
 		spec.Egress = egress.New(sites, egress.Options{})
 	}
@@ -55,7 +57,8 @@ func (l Launcher) Agent(ctx context.Context, s agent.Spec) (agent.Process, error
 
 // Server starts an MCP server, with the places that the user named for its only network.
 func (l Launcher) Server(ctx context.Context, s mcptools.Spec) (agent.Process, error) {
-	spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Hidden: s.Hidden, Timeout: longest}
+	spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable,
+		Hidden: s.Hidden, Timeout: longest}
 	if len(s.Network) > 0 {
 		rules, err := egress.Rules(s.Network)
 		if err != nil {
@@ -80,8 +83,8 @@ func (l Launcher) start(ctx context.Context, s sandbox.Spec) (agent.Process, err
 	return started{p: p}, nil
 }
 
-// outfit completes a program that starts in the tree of a task of the workspace: with the dependencies of the project, and
-// without what .pawlignore hides from agents, where the machine can hide it.
+// outfit completes a program that starts in the tree of a task of the workspace: with the dependencies of the project,
+// and without what .pawlignore hides from agents, where the machine can hide it.
 func (l Launcher) outfit(ctx context.Context, s *sandbox.Spec) error {
 	tree := l.Place.Workspace
 	if tree == "" || !strings.HasPrefix(s.Dir+"/", tree+"/") {

@@ -61,8 +61,8 @@ func (f folder) launcher(t *testing.T) launch.Launcher {
 	return launch.Launcher{Box: box, Place: effect.Place{Workspace: string(f), Tree: string(f)}, Deps: &deps.Finder{}}
 }
 
-// TestAgentsAndServersDoNotSeeWhatIsHidden starts an agent and a server in a worktree and in the folder itself. The files are there
-// for everybody else, and a machine that cannot hide them starts nothing.
+// TestAgentsAndServersDoNotSeeWhatIsHidden starts an agent and a server in a worktree and in the folder itself. The
+// files are there for everybody else, and a machine that cannot hide them starts nothing.
 func TestAgentsAndServersDoNotSeeWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	u := workspace(t)
@@ -79,10 +79,12 @@ func TestAgentsAndServersDoNotSeeWhatIsHidden(t *testing.T) {
 	say := []string{"sh", "-c", "cat secret/a.txt sub/b.key ../../../secret/a.txt free.txt 2>/dev/null; echo mine 2>/dev/null > sub/b.key; rm -r secret sub/b.key 2>/dev/null; true"}
 	start := map[string]func(dir string) (agent.Process, error){
 		"agent": func(dir string) (agent.Process, error) {
-			return l.Agent(t.Context(), agent.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Writable: []string{dir}, Readable: readable, Hidden: []string{filepath.Join(string(u), ".pawl")}})
+			return l.Agent(t.Context(), agent.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Writable: []string{dir},
+				Readable: readable, Hidden: []string{filepath.Join(string(u), ".pawl")}})
 		},
 		"server": func(dir string) (agent.Process, error) {
-			return l.Server(t.Context(), mcptools.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Readable: append(readable, dir)})
+			return l.Server(t.Context(), mcptools.Spec{Argv: say, Dir: dir, Env: launch.Environ(),
+				Readable: append(readable, dir)})
 		},
 	}
 	for name, begin := range start {
@@ -103,15 +105,16 @@ func TestAgentsAndServersDoNotSeeWhatIsHidden(t *testing.T) {
 			}
 		}
 	}
-	for _, file := range []string{"secret/a.txt", "sub/b.key", ".pawl/worktrees/1/secret/a.txt", ".pawl/worktrees/1/sub/b.key"} {
+	for _, file := range []string{"secret/a.txt", "sub/b.key", ".pawl/worktrees/1/secret/a.txt",
+		".pawl/worktrees/1/sub/b.key"} {
 		if got := u.read(t, file); got != "needle\n" {
 			t.Errorf("%s is %q now", file, got)
 		}
 	}
 }
 
-// TestAgentsAndServersHaveTheDependencies gives agents and MCP servers the dependencies where they start in a tree of the workspace,
-// and nothing where they start elsewhere.
+// TestAgentsAndServersHaveTheDependencies gives agents and MCP servers the dependencies where they start in a tree of
+// the workspace, and nothing where they start elsewhere.
 func TestAgentsAndServersHaveTheDependencies(t *testing.T) {
 	t.Parallel()
 	u := workspace(t)
@@ -133,15 +136,18 @@ func TestAgentsAndServersHaveTheDependencies(t *testing.T) {
 		}
 		return string(raw)
 	}
-	for dir, want := range map[string]string{tree: "module.exports = 'x'\n", filepath.Join(tree, "sub"): "module.exports = 'x'\n", t.TempDir(): ""} {
+	for dir, want := range map[string]string{tree: "module.exports = 'x'\n",
+		filepath.Join(tree, "sub"): "module.exports = 'x'\n", t.TempDir(): ""} {
 		writable := []string{tree}
 		if want == "" {
 			writable = []string{dir}
 		}
-		if got := read(l.Agent(t.Context(), agent.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Writable: writable})); got != want {
+		if got := read(l.Agent(t.Context(), agent.Spec{Argv: say, Dir: dir, Env: launch.Environ(),
+			Writable: writable})); got != want {
 			t.Errorf("an agent in %s reads %q", dir, got)
 		}
-		if got := read(l.Server(t.Context(), mcptools.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Writable: writable})); got != want {
+		if got := read(l.Server(t.Context(), mcptools.Spec{Argv: say, Dir: dir, Env: launch.Environ(),
+			Writable: writable})); got != want {
 			t.Errorf("a server in %s reads %q", dir, got)
 		}
 	}

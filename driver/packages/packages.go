@@ -1,6 +1,6 @@
-// Package packages makes solution packages and moves them into the archive. What their documents say and where they go was
-// decided before, by the pure package pawl/solution; a package appears whole or not at all, and none is ever deleted or
-// written over.
+// Package packages makes solution packages and moves them into the archive. What their documents say and where they go
+// was decided before, by the pure package pawl/solution; a package appears whole or not at all, and none is ever
+// deleted or written over.
 package packages
 
 import (
@@ -105,8 +105,8 @@ type Retire struct{}
 // NewRetire returns the driver of effect.KindRetire.
 func NewRetire() Retire { return Retire{} }
 
-// Do moves the packages into the archive and writes its index. Nothing is moved unless all can be: a package that is gone, a
-// place that is taken, or a document that changed since is CodeConflict or CodeNotFound. It may be repeated.
+// Do moves the packages into the archive and writes its index. Nothing is moved unless all can be: a package that is
+// gone, a place that is taken, or a document that changed since is CodeConflict or CodeNotFound. It may be repeated.
 func (Retire) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	return effect.Outcome(retire(ctx, e, progress))
 }
@@ -138,8 +138,8 @@ func archived(spec effect.RetireSpec) effect.RetireResult {
 	return out
 }
 
-// moved reports whether a package lies where it is to go, as a run that was cut off left it: the tasks were written before the
-// folder was moved.
+// moved reports whether a package lies where it is to go, as a run that was cut off left it: the tasks were written
+// before the folder was moved.
 func moved(f *document.Folder, p effect.Retired) bool {
 	if f.Exists(p.From) || !f.Exists(p.To) {
 		return false
@@ -202,8 +202,8 @@ func retire(ctx context.Context, e effect.Effect, progress effect.Progress) (eff
 	return archived(spec), nil
 }
 
-// Look reads what lies in the folder of packages that are not archived: the names of its folders, and the documents of each by
-// name.
+// Look reads what lies in the folder of packages that are not archived: the names of its folders, and the documents of
+// each by name.
 func Look(ctx context.Context, workspace string) (names []string, files map[string]map[string][]byte, err error) {
 	f, err := document.Open(workspace)
 	if pawl.CodeOf(err) == pawl.CodeNotFound {

@@ -32,7 +32,9 @@ func read(t *testing.T, p effect.Place, rel string) string {
 }
 
 func making(p effect.Place, name string) effect.Effect {
-	return effect.Effect{ID: "01E", Kind: effect.KindPackage, Place: p, Spec: effect.Encode(effect.PackageSpec{Name: name, Files: map[string]string{"proposal.md": "P", "tasks.md": "T"}})}
+	return effect.Effect{ID: "01E", Kind: effect.KindPackage, Place: p,
+		Spec: effect.Encode(effect.PackageSpec{Name: name,
+			Files: map[string]string{"proposal.md": "P", "tasks.md": "T"}})}
 }
 
 func TestMake(t *testing.T) {
@@ -91,22 +93,28 @@ func TestMakeRefuses(t *testing.T) {
 func retirement(p effect.Place) effect.Effect {
 	return effect.Effect{ID: "02E", Kind: effect.KindRetire, Place: p, Spec: effect.Encode(effect.RetireSpec{
 		Packages: []effect.Retired{{
-			From: "plan/" + name, To: "archive/2026-02/" + name, Tasks: effect.NewDocument("plan/"+name+"/tasks.md", "closed", []byte("open"), true),
+			From: "plan/" + name, To: "archive/2026-02/" + name, Tasks: effect.NewDocument("plan/"+name+"/tasks.md",
+				"closed", []byte("open"), true),
 		}, {From: "plan/202602081201_b", To: "archive/2026-02/202602081201_b"}},
 		Index: effect.NewDocument("archive/_index.md", "index", nil, false),
 	})}
 }
 
-var before = map[string]string{".pawl/plan/" + name + "/tasks.md": "open", ".pawl/plan/" + name + "/proposal.md": "P", ".pawl/plan/202602081201_b/x.md": "b"}
+var before = map[string]string{".pawl/plan/" + name + "/tasks.md": "open", ".pawl/plan/" + name + "/proposal.md": "P",
+	".pawl/plan/202602081201_b/x.md": "b"}
 
 // Whatever a crash left of it, doing it again ends in the same state.
 func TestRetireFromEveryHalf(t *testing.T) {
-	want := map[string]string{"archive/2026-02/" + name + "/tasks.md": "closed", "archive/2026-02/" + name + "/proposal.md": "P", "archive/2026-02/202602081201_b/x.md": "b", "archive/_index.md": "index"}
+	want := map[string]string{"archive/2026-02/" + name + "/tasks.md": "closed", "archive/2026-02/" + name +
+		"/proposal.md": "P", "archive/2026-02/202602081201_b/x.md": "b", "archive/_index.md": "index"}
 	halves := map[string]map[string]string{
 		"nothing": before,
-		"tasks":   {".pawl/plan/" + name + "/tasks.md": "closed", ".pawl/plan/" + name + "/proposal.md": "P", ".pawl/plan/202602081201_b/x.md": "b"},
-		"one":     {".pawl/archive/2026-02/" + name + "/tasks.md": "closed", ".pawl/archive/2026-02/" + name + "/proposal.md": "P", ".pawl/plan/202602081201_b/x.md": "b"},
-		"both":    {".pawl/archive/2026-02/" + name + "/tasks.md": "closed", ".pawl/archive/2026-02/" + name + "/proposal.md": "P", ".pawl/archive/2026-02/202602081201_b/x.md": "b"},
+		"tasks": {".pawl/plan/" + name + "/tasks.md": "closed", ".pawl/plan/" + name + "/proposal.md": "P",
+			".pawl/plan/202602081201_b/x.md": "b"},
+		"one": {".pawl/archive/2026-02/" + name + "/tasks.md": "closed", ".pawl/archive/2026-02/" + name +
+			"/proposal.md": "P", ".pawl/plan/202602081201_b/x.md": "b"},
+		"both": {".pawl/archive/2026-02/" + name + "/tasks.md": "closed", ".pawl/archive/2026-02/" + name +
+			"/proposal.md": "P", ".pawl/archive/2026-02/202602081201_b/x.md": "b"},
 	}
 	for what, files := range halves {
 		t.Run(what, func(t *testing.T) {
@@ -137,9 +145,10 @@ func TestRetireRefusesBeforeItMoves(t *testing.T) {
 		change map[string]string
 		code   pawl.Code
 	}{
-		"tasks that changed":       {map[string]string{".pawl/plan/" + name + "/tasks.md": "mine"}, pawl.CodeConflict},
-		"an index that came":       {map[string]string{".pawl/archive/_index.md": "mine"}, pawl.CodeConflict},
-		"a place that is taken":    {map[string]string{".pawl/archive/2026-02/202602081201_b/y.md": "mine"}, pawl.CodeConflict},
+		"tasks that changed": {map[string]string{".pawl/plan/" + name + "/tasks.md": "mine"}, pawl.CodeConflict},
+		"an index that came": {map[string]string{".pawl/archive/_index.md": "mine"}, pawl.CodeConflict},
+		"a place that is taken": {map[string]string{".pawl/archive/2026-02/202602081201_b/y.md": "mine"},
+			pawl.CodeConflict},
 		"a package that is a link": {nil, pawl.CodeDenied},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -172,7 +181,8 @@ func TestRetireRefusesBeforeItMoves(t *testing.T) {
 
 func TestArchiveSaysWhatIsTaken(t *testing.T) {
 	p := place(t, map[string]string{
-		".pawl/archive/_index.md": "index", ".pawl/archive/2026-02/202602081201_b/tasks.md": "T", ".pawl/archive/2026-02/loose.md": "L",
+		".pawl/archive/_index.md": "index", ".pawl/archive/2026-02/202602081201_b/tasks.md": "T",
+		".pawl/archive/2026-02/loose.md":   "L",
 		".pawl/plan/" + name + "/tasks.md": "T",
 	})
 	index, had, exists, err := packages.Archive(p.Workspace)
@@ -188,11 +198,13 @@ func TestArchiveSaysWhatIsTaken(t *testing.T) {
 		}
 	}
 	// An odd name that a repository brings is no place of a package, and keeps nobody from the rest.
-	drivertest.Populate(t, p.Workspace, map[string]string{`.pawl/archive/2026\03/202602081201_b/tasks.md`: "T", `.pawl/plan/od\d/tasks.md`: "T"})
+	drivertest.Populate(t, p.Workspace, map[string]string{`.pawl/archive/2026\03/202602081201_b/tasks.md`: "T",
+		`.pawl/plan/od\d/tasks.md`: "T"})
 	if _, _, exists, err := packages.Archive(p.Workspace); err != nil || !exists("plan/"+name) {
 		t.Errorf("an odd name in the archive: %v", err)
 	}
-	if names, files, err := packages.Look(t.Context(), p.Workspace); err != nil || len(names) != 1 || len(files[name]) != 1 {
+	if names, files, err := packages.Look(t.Context(), p.Workspace); err != nil || len(names) != 1 ||
+		len(files[name]) != 1 {
 		t.Errorf("an odd name among the packages: %v %v", names, err)
 	}
 }

@@ -1,7 +1,8 @@
-// Package prepare fetches the dependencies of a project by the project's own tools: behind the walls, with nothing of the project but
-// its manifests and lock files, with the network open to the registries that were named and nowhere else, and without letting
-// packages run programs unless that was allowed. What it fetches is kept below .pawl/cache/deps by the digest of the lock file, where
-// no command can write, and package sandbox/deps finds it there for every worktree.
+// Package prepare fetches the dependencies of a project by the project's own tools: behind the walls, with nothing of
+// the project but its manifests and lock files, with the network open to the registries that were named and nowhere
+// else, and without letting packages run programs unless that was allowed. What it fetches is kept below
+// .pawl/cache/deps by the digest of the lock file, where no command can write, and package sandbox/deps finds it there
+// for every worktree.
 package prepare
 
 import (
@@ -35,8 +36,8 @@ type Config struct {
 	Box Runner
 	// LookPath finds the programs of the machine.
 	LookPath func(program string) (string, bool)
-	// Setting is the environment of a tool that may fetch packages of an ecosystem from the registries that the user's settings name,
-	// and the folders outside of the workspace that it must be able to read.
+	// Setting is the environment of a tool that may fetch packages of an ecosystem from the registries that the user's
+	// settings name, and the folders outside of the workspace that it must be able to read.
 	Setting func(place effect.Place, ecosystem string) (env, readable []string, err error)
 }
 
@@ -49,10 +50,11 @@ type Driver struct{ config Config }
 // New returns the driver.
 func New(c Config) *Driver { return &Driver{c} }
 
-// Do fetches every set that is not ready. A set appears as a whole or not at all, and those that are ready stay when a later one
-// fails. The errors are: pawl.CodeConflict where a lock file says something else than the spec knows, pawl.CodeEnvironment where a tool
-// is missing or a registry does not answer, pawl.CodeDiskFull, pawl.CodeCanceled, pawl.CodeTimeout, pawl.CodeInvalid where manifest
-// and lock file do not fit each other or nobody knows a tool for them, and pawl.CodeBuildFail for any other failure of a tool.
+// Do fetches every set that is not ready. A set appears as a whole or not at all, and those that are ready stay when a
+// later one fails. The errors are: pawl.CodeConflict where a lock file says something else than the spec knows,
+// pawl.CodeEnvironment where a tool is missing or a registry does not answer, pawl.CodeDiskFull, pawl.CodeCanceled,
+// pawl.CodeTimeout, pawl.CodeInvalid where manifest and lock file do not fit each other or nobody knows a tool for
+// them, and pawl.CodeBuildFail for any other failure of a tool.
 func (d *Driver) Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt {
 	start := time.Now()
 	if p == nil {
@@ -82,17 +84,20 @@ func (d *Driver) Done(_ context.Context, e effect.Effect) (effect.Answer, effect
 
 // folder is a set as package deps knows it.
 func folder(s effect.PrepareSet) deps.Folder {
-	return deps.Folder{Path: s.Path, Ecosystem: deps.Ecosystem(s.Ecosystem), Root: s.Root, Locks: s.Locks, Digest: s.Digest}
+	return deps.Folder{Path: s.Path, Ecosystem: deps.Ecosystem(s.Ecosystem), Root: s.Root, Locks: s.Locks,
+		Digest: s.Digest}
 }
 
-// ready reads what a set says of itself. One whose packages were not let run programs is not what was asked for where they are to be.
+// ready reads what a set says of itself. One whose packages were not let run programs is not what was asked for where
+// they are to be.
 func ready(workspace string, s effect.PrepareSet, scripts bool) (deps.Ready, bool) {
 	r, ok := deps.ReadReady(folder(s).Set(workspace))
 	return r, ok && r.Digest == s.Digest && (!scripts || r.Ran || len(r.Scripts) == 0)
 }
 
 func told(s effect.PrepareSet, r deps.Ready, before bool) effect.PreparedSet {
-	return effect.PreparedSet{Path: s.Path, Digest: s.Digest, Folders: r.Folders, Tool: r.Tool, Scripts: r.Scripts, Ran: r.Ran, Before: before}
+	return effect.PreparedSet{Path: s.Path, Digest: s.Digest, Folders: r.Folders, Tool: r.Tool, Scripts: r.Scripts,
+		Ran: r.Ran, Before: before}
 }
 
 func (d *Driver) prepare(ctx context.Context, e effect.Effect, p effect.Progress) (effect.PrepareResult, error) {
@@ -139,7 +144,8 @@ func (f *fetch) do(ctx context.Context) (r deps.Ready, err error) {
 	}
 	for _, program := range tool.programs {
 		if _, ok := f.config.LookPath(program); !ok {
-			return r, pawl.Fail(pawl.CodeEnvironment, "prepare.no_tool", program, strings.Join(f.set.Locks, ", ")).In("prepare.Do")
+			return r, pawl.Fail(pawl.CodeEnvironment, "prepare.no_tool", program,
+				strings.Join(f.set.Locks, ", ")).In("prepare.Do")
 		}
 	}
 	if f.root, err = os.OpenRoot(f.place.Workspace); err != nil {
@@ -201,7 +207,8 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 	}
 	set := filepath.Join(f.place.Workspace, filepath.FromSlash(f.rel))
 	for name, value := range t.env {
-		value = strings.ReplaceAll(strings.ReplaceAll(value, "{temp}", filepath.Join(set, "temp")), "{tree}", filepath.Join(set, "tree", filepath.FromSlash(f.set.Root)))
+		value = strings.ReplaceAll(strings.ReplaceAll(value, "{temp}", filepath.Join(set, "temp")), "{tree}",
+			filepath.Join(set, "tree", filepath.FromSlash(f.set.Root)))
 		env = replaced(env, name, value)
 	}
 	away := &refusals{}
@@ -211,9 +218,11 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 	}
 	last, log := "", logs.New(ctx, t.name)
 	spec := sandbox.Spec{
-		Argv: []string{"sh", "-c", t.command}, Dir: filepath.Join(set, "tree", filepath.FromSlash(f.set.Root)), Env: env,
-		Writable: []string{set}, Readable: readable, Hidden: []string{f.place.Workspace}, Timeout: limit, OutputLimit: 1 << 20,
-		Egress: egress.New(rules, egress.Options{Log: away.note}),
+		Argv: []string{"sh", "-c", t.command}, Dir: filepath.Join(set, "tree", filepath.FromSlash(f.set.Root)),
+		Env:      env,
+		Writable: []string{set}, Readable: readable, Hidden: []string{f.place.Workspace}, Timeout: limit,
+		OutputLimit: 1 << 20,
+		Egress:      egress.New(rules, egress.Options{Log: away.note}),
 		OnOutput: func(b []byte) {
 			_, _ = log.Write(b)
 			lines := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' || r == '\r' })
@@ -235,14 +244,16 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 func (f *fetch) finish(t tool) (deps.Ready, error) {
 	tree := filepath.Join(f.place.Workspace, filepath.FromSlash(f.rel), "tree")
 	r := deps.Ready{
-		Ecosystem: f.folder.Ecosystem, Root: f.set.Root, Digest: f.set.Digest, Platform: deps.Platform(), Tool: t.name, Ran: f.scripts,
+		Ecosystem: f.folder.Ecosystem, Root: f.set.Root, Digest: f.set.Digest, Platform: deps.Platform(), Tool: t.name,
+		Ran:     f.scripts,
 		Folders: deps.Filled(tree, f.folder),
 	}
 	if f.folder.Ecosystem == deps.Node {
 		r.Scripts = deps.Wanting(tree, r.Folders)
 	}
 	if len(f.set.Locks) > 0 && deps.Again(tree, f.folder) != f.set.Digest {
-		return r, pawl.Fail(pawl.CodeInvalid, "prepare.rewritten", t.name, strings.Join(f.set.Locks, ", ")).In("prepare.Do")
+		return r, pawl.Fail(pawl.CodeInvalid, "prepare.rewritten", t.name,
+			strings.Join(f.set.Locks, ", ")).In("prepare.Do")
 	}
 	if len(r.Folders) == 0 {
 		return r, pawl.Fail(pawl.CodeBuildFail, "prepare.nothing", t.name).In("prepare.Do")
@@ -256,7 +267,8 @@ func (f *fetch) finish(t tool) (deps.Ready, error) {
 	return r, nil
 }
 
-// refusals are the hosts that a tool asked for and that it was not let connect to, or that did not answer. It is safe for concurrent use.
+// refusals are the hosts that a tool asked for and that it was not let connect to, or that did not answer. It is safe
+// for concurrent use.
 type refusals struct {
 	mu    sync.Mutex
 	hosts []string

@@ -17,7 +17,8 @@ import (
 	"pawl/text/policy"
 )
 
-// tool is how a set is fetched. In the values of env, {temp} is a folder that is gone afterwards, and {tree} the folder of the lock file.
+// tool is how a set is fetched. In the values of env, {temp} is a folder that is gone afterwards, and {tree} the folder
+// of the lock file.
 type tool struct {
 	name     string
 	programs []string
@@ -44,7 +45,9 @@ func choose(f deps.Folder, scripts bool, tree string) (tool, error) {
 			return t, nil
 		}
 	case deps.PHP:
-		t := tool{name: "composer", programs: []string{"composer"}, command: "composer install --no-interaction --no-progress --prefer-dist --no-plugins", env: map[string]string{"COMPOSER_HOME": "{temp}", "COMPOSER_CACHE_DIR": "{temp}/cache"}}
+		t := tool{name: "composer", programs: []string{"composer"},
+			command: "composer install --no-interaction --no-progress --prefer-dist --no-plugins",
+			env:     map[string]string{"COMPOSER_HOME": "{temp}", "COMPOSER_CACHE_DIR": "{temp}/cache"}}
 		if !scripts {
 			t.command += " --no-scripts"
 		}
@@ -55,9 +58,12 @@ func choose(f deps.Folder, scripts bool, tree string) (tool, error) {
 
 func chooseNode(f deps.Folder, has func(...string) bool, scripts bool, tree string) tool {
 	quiet := map[string]string{
-		"npm_config_cache": "{temp}/npm", "npm_config_audit": "false", "npm_config_fund": "false", "npm_config_progress": "false", "npm_config_loglevel": "warn",
-		"npm_config_ignore_scripts": "true", "npm_config_fetch_retries": "1", "npm_config_fetch_retry_mintimeout": "1000", "YARN_CACHE_FOLDER": "{temp}/yarn",
-		"YARN_ENABLE_SCRIPTS": "false", "YARN_ENABLE_GLOBAL_CACHE": "false", "YARN_ENABLE_TELEMETRY": "false", "YARN_IGNORE_PATH": "1", "YARN_NODE_LINKER": "node-modules",
+		"npm_config_cache": "{temp}/npm", "npm_config_audit": "false", "npm_config_fund": "false",
+		"npm_config_progress": "false", "npm_config_loglevel": "warn",
+		"npm_config_ignore_scripts": "true", "npm_config_fetch_retries": "1",
+		"npm_config_fetch_retry_mintimeout": "1000", "YARN_CACHE_FOLDER": "{temp}/yarn",
+		"YARN_ENABLE_SCRIPTS": "false", "YARN_ENABLE_GLOBAL_CACHE": "false", "YARN_ENABLE_TELEMETRY": "false",
+		"YARN_IGNORE_PATH": "1", "YARN_NODE_LINKER": "node-modules",
 		"BUN_INSTALL_CACHE_DIR": "{temp}/bun", "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0", "COREPACK_ENABLE_STRICT": "0",
 	}
 	no := " --ignore-scripts"
@@ -68,16 +74,20 @@ func chooseNode(f deps.Folder, has func(...string) bool, scripts bool, tree stri
 	case has("package-lock.json", "npm-shrinkwrap.json"):
 		return tool{"npm ci", []string{"node", "npm"}, "npm ci --no-audit --no-fund" + no, quiet}
 	case has("pnpm-lock.yaml"):
-		quiet["npm_config_store_dir"], quiet["npm_config_package_import_method"] = "{temp}/store", "copy" // the store is gone afterwards
-		return tool{"pnpm install", []string{"node", "pnpm"}, "pnpm install --frozen-lockfile --ignore-pnpmfile" + no, quiet}
+		// the store is gone afterwards
+		quiet["npm_config_store_dir"], quiet["npm_config_package_import_method"] = "{temp}/store", "copy"
+		return tool{"pnpm install", []string{"node", "pnpm"}, "pnpm install --frozen-lockfile --ignore-pnpmfile" + no,
+			quiet}
 	case has("yarn.lock") && berry(tree, f):
 		return tool{"yarn install", []string{"node", "yarn"}, "yarn install --immutable", quiet}
 	case has("yarn.lock"):
-		return tool{"yarn install", []string{"node", "yarn"}, "yarn install --frozen-lockfile --non-interactive" + no, quiet}
+		return tool{"yarn install", []string{"node", "yarn"}, "yarn install --frozen-lockfile --non-interactive" + no,
+			quiet}
 	case has("bun.lock", "bun.lockb"):
 		return tool{"bun install", []string{"bun"}, "bun install --frozen-lockfile" + no, quiet}
 	}
-	return tool{"npm install", []string{"node", "npm"}, "npm install --no-package-lock --no-audit --no-fund" + no, quiet}
+	return tool{"npm install", []string{"node", "npm"}, "npm install --no-package-lock --no-audit --no-fund" + no,
+		quiet}
 }
 
 // berry reports whether a lock file is one of Yarn 2 or later.
@@ -104,21 +114,26 @@ func choosePython(f deps.Folder, has func(...string) bool, scripts bool) (tool, 
 		only, build = "", ""
 	}
 	quiet := map[string]string{
-		"UV_PROJECT_ENVIRONMENT": "{tree}/.venv", "UV_CACHE_DIR": "{temp}/uv", "UV_NO_PROGRESS": "1", "UV_PYTHON_DOWNLOADS": "never", "UV_LINK_MODE": "copy",
-		"POETRY_VIRTUALENVS_IN_PROJECT": "true", "POETRY_CACHE_DIR": "{temp}/poetry", "POETRY_NO_INTERACTION": "1", "PIP_CACHE_DIR": "{temp}/pip", "PIP_NO_INPUT": "1",
+		"UV_PROJECT_ENVIRONMENT": "{tree}/.venv", "UV_CACHE_DIR": "{temp}/uv", "UV_NO_PROGRESS": "1",
+		"UV_PYTHON_DOWNLOADS": "never", "UV_LINK_MODE": "copy",
+		"POETRY_VIRTUALENVS_IN_PROJECT": "true", "POETRY_CACHE_DIR": "{temp}/poetry", "POETRY_NO_INTERACTION": "1",
+		"PIP_CACHE_DIR": "{temp}/pip", "PIP_NO_INPUT": "1",
 		"PIP_PROGRESS_BAR": "off", "VIRTUAL_ENV": "", "PYTHONPATH": "",
 	}
 	pip := func(args string) tool {
-		return tool{"pip install", []string{"python3"}, "python3 -m venv .venv && .venv/bin/python -m pip install --disable-pip-version-check" + only + args, quiet}
+		return tool{"pip install", []string{"python3"},
+			"python3 -m venv .venv && .venv/bin/python -m pip install --disable-pip-version-check" + only + args, quiet}
 	}
 	switch {
 	case has("uv.lock"):
-		return tool{"uv sync", []string{"uv"}, "uv sync --frozen --no-install-project --all-extras --all-groups" + build, quiet}, true
+		return tool{"uv sync", []string{"uv"}, "uv sync --frozen --no-install-project --all-extras --all-groups" +
+			build, quiet}, true
 	case has("poetry.lock"):
 		if !scripts {
 			quiet["POETRY_INSTALLER_ONLY_BINARY"] = ":all:"
 		}
-		return tool{"poetry install", []string{"poetry", "python3"}, "poetry install --no-root --all-extras", quiet}, true
+		return tool{"poetry install", []string{"poetry", "python3"}, "poetry install --no-root --all-extras",
+			quiet}, true
 	case has("pdm.lock", "Pipfile.lock"):
 		return tool{}, false
 	}
@@ -133,7 +148,9 @@ func choosePython(f deps.Folder, has func(...string) bool, scripts bool) (tool, 
 		return pip(args), true
 	}
 	if has("pyproject.toml") {
-		return tool{"uv pip install", []string{"uv"}, "uv venv .venv && uv pip install --python .venv/bin/python -r pyproject.toml --all-extras" + build, quiet}, true
+		return tool{"uv pip install", []string{"uv"},
+			"uv venv .venv && uv pip install --python .venv/bin/python -r pyproject.toml --all-extras" + build,
+			quiet}, true
 	}
 	return tool{}, false
 }

@@ -120,9 +120,11 @@ func (g golang) function(d *ast.FuncDecl) {
 }
 
 // queries are methods whose first text is a statement of SQL.
-var queries = []string{"Query", "QueryRow", "Exec", "QueryContext", "QueryRowContext", "ExecContext", "Prepare", "PrepareContext"}
+var queries = []string{"Query", "QueryRow", "Exec", "QueryContext", "QueryRowContext", "ExecContext", "Prepare",
+	"PrepareContext"}
 
-// dangers are the calls that a reviewer looks at: of what package and name, and with what arguments. A call has the first that fits.
+// dangers are the calls that a reviewer looks at: of what package and name, and with what arguments. A call has the
+// first that fits.
 var dangers = []struct {
 	rule     string
 	severity effect.Severity
@@ -130,7 +132,8 @@ var dangers = []struct {
 }{
 	{"shell-command", effect.Critical, runsShell},
 	{"sql", effect.Critical, func(_, name string, args []ast.Expr) bool {
-		return slices.Contains(queries, name) && slices.ContainsFunc(args[:min(len(args), 2)], func(a ast.Expr) bool { return built(a) && sqlText(a) })
+		return slices.Contains(queries, name) &&
+			slices.ContainsFunc(args[:min(len(args), 2)], func(a ast.Expr) bool { return built(a) && sqlText(a) })
 	}},
 	{"html", effect.Warning, func(pkg, name string, args []ast.Expr) bool {
 		return pkg == "html/template" && (name == "HTML" || name == "JS") && len(args) == 1 && !constant(args[0])
@@ -148,7 +151,8 @@ func runsShell(pkg, name string, args []ast.Expr) bool {
 	if name == "CommandContext" && len(args) > 0 {
 		args = args[1:]
 	}
-	return len(args) >= 3 && isText(args[0], "sh", "bash", "/bin/sh", "/bin/bash", "cmd", "powershell") && isText(args[1], "-c", "/c", "-Command") && built(args[2])
+	return len(args) >= 3 && isText(args[0], "sh", "bash", "/bin/sh", "/bin/bash", "cmd", "powershell") &&
+		isText(args[1], "-c", "/c", "-Command") && built(args[2])
 }
 
 func (g golang) call(c *ast.CallExpr) {

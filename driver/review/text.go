@@ -13,8 +13,10 @@ import (
 
 // code are the endings of files that hold code rather than data.
 var code = map[string]bool{
-	".go": true, ".js": true, ".mjs": true, ".cjs": true, ".jsx": true, ".ts": true, ".tsx": true, ".py": true, ".rb": true, ".php": true, ".java": true, ".kt": true, ".scala": true,
-	".c": true, ".cc": true, ".cpp": true, ".cs": true, ".rs": true, ".swift": true, ".dart": true, ".ex": true, ".lua": true, ".vue": true, ".svelte": true,
+	".go": true, ".js": true, ".mjs": true, ".cjs": true, ".jsx": true, ".ts": true, ".tsx": true, ".py": true,
+	".rb": true, ".php": true, ".java": true, ".kt": true, ".scala": true,
+	".c": true, ".cc": true, ".cpp": true, ".cs": true, ".rs": true, ".swift": true, ".dart": true, ".ex": true,
+	".lua": true, ".vue": true, ".svelte": true,
 }
 
 func lazily(pattern string) func() *regexp.Regexp {
@@ -49,20 +51,27 @@ var lineRules = []lineRule{
 	{"conflict-marker", effect.Critical, nil, lazily(`^(?:<<<<<<< |>>>>>>> )\S`), nil},
 	{"eval", effect.Critical, script, lazily(`(?:^|[^.\w])(?:eval|new Function)\(\s*[^"'\s)]`), nil},
 	{"eval", effect.Critical, python, lazily(`(?:^|[^.\w])(?:eval|exec)\(\s*[^"'\s)]`), nil},
-	{"shell-command", effect.Critical, python, lazily(`os\.(?:system|popen)\(\s*(?:f["']|[^"'\s)]|["'][^"']*["']\s*[+%])|subprocess\.\w+\([^)]*shell\s*=\s*True`), nil},
-	{"shell-command", effect.Critical, script, lazily("\\b(?:exec|execSync)\\(\\s*(?:`[^`]*\\$\\{|[\"'][^\"']*[\"']\\s*\\+)"), nil},
-	{"shell-command", effect.Critical, []string{".php"}, lazily(`\b(?:system|exec|shell_exec|passthru)\([^)]*\$`), lazily(`escapeshell`)},
+	{"shell-command", effect.Critical, python,
+		lazily(`os\.(?:system|popen)\(\s*(?:f["']|[^"'\s)]|["'][^"']*["']\s*[+%])|subprocess\.\w+\([^)]*shell\s*=\s*True`), nil},
+	{"shell-command", effect.Critical, script,
+		lazily("\\b(?:exec|execSync)\\(\\s*(?:`[^`]*\\$\\{|[\"'][^\"']*[\"']\\s*\\+)"), nil},
+	{"shell-command", effect.Critical, []string{".php"}, lazily(`\b(?:system|exec|shell_exec|passthru)\([^)]*\$`),
+		lazily(`escapeshell`)},
 	{"shell-command", effect.Critical, []string{".rb"}, lazily("(?:`|system\\(\").*#\\{"), nil},
-	{"sql", effect.Critical, []string{".py"}, lazily(`(?i)\b(?:execute|executemany|raw)\(\s*(?:f["']\s*(?:select|insert|update|delete)\b.*\{|["']\s*(?:select|insert|update|delete)\b[^"']*["']\s*(?:%|\+|\.format))`), nil},
-	{"sql", effect.Critical, append([]string{".java", ".kt", ".cs", ".php", ".rb"}, script...), lazily("(?i)(?:[\"'`])\\s*(?:select\\b.+\\bfrom|insert\\s+into|update\\b.+\\bset|delete\\s+from)\\b[^\"'`]*(?:[\"']\\s*[+.]\\s*\\$?\\w|\\$\\{)"), nil},
+	{"sql", effect.Critical, []string{".py"},
+		lazily(`(?i)\b(?:execute|executemany|raw)\(\s*(?:f["']\s*(?:select|insert|update|delete)\b.*\{|["']\s*(?:select|insert|update|delete)\b[^"']*["']\s*(?:%|\+|\.format))`), nil},
+	{"sql", effect.Critical, append([]string{".java", ".kt", ".cs", ".php", ".rb"}, script...),
+		lazily("(?i)(?:[\"'`])\\s*(?:select\\b.+\\bfrom|insert\\s+into|update\\b.+\\bset|delete\\s+from)\\b[^\"'`]*(?:[\"']\\s*[+.]\\s*\\$?\\w|\\$\\{)"), nil},
 	{"html", effect.Warning, script, lazily(`\.(?:innerHTML|outerHTML)\s*\+?=\s*[^"'\s;]|dangerouslySetInnerHTML|document\.write\(\s*[^"'\s)]`), lazily(`DOMPurify|sanitize`)},
-	{"deserialize", effect.Critical, python, lazily(`\b(?:pickle|cPickle|marshal)\.loads?\(|yaml\.load\(`), lazily(`SafeLoader|safe_load`)},
+	{"deserialize", effect.Critical, python, lazily(`\b(?:pickle|cPickle|marshal)\.loads?\(|yaml\.load\(`),
+		lazily(`SafeLoader|safe_load`)},
 	{"tls", effect.Critical, nil, lazily(`verify\s*=\s*False|rejectUnauthorized\s*:\s*false|CURLOPT_SSL_VERIFYPEER\s*,\s*(?:false|0)|NODE_TLS_REJECT_UNAUTHORIZED\s*=\s*["']?0`), nil},
 	{"weak-hash", effect.Warning, nil, lazily(`hashlib\.(?:md5|sha1)\(|createHash\(\s*["'](?:md5|sha1)["']|MessageDigest\.getInstance\(\s*"(?:MD5|SHA-?1)"`), nil},
 	{"pipe-to-shell", effect.Warning, shell, lazily(`\b(?:curl|wget)\b[^|;]*\|\s*(?:sudo\s+)?(?:ba|z)?sh\b`), nil},
 	{"wide-open", effect.Warning, nil, lazily(`\bchmod\s+(?:-R\s+)?0?777\b|os\.chmod\([^)]*0o777`), nil},
 	{"swallowed", effect.Warning, python, lazily(`^\s*except\s*(?:Exception)?\s*:\s*(?:pass)?\s*$`), nil},
-	{"swallowed", effect.Warning, append([]string{".java", ".cs", ".kt"}, script...), lazily(`catch\s*(?:\([^)]*\))?\s*\{\s*\}`), nil},
+	{"swallowed", effect.Warning, append([]string{".java", ".cs", ".kt"}, script...),
+		lazily(`catch\s*(?:\([^)]*\))?\s*\{\s*\}`), nil},
 	{"todo", effect.Info, nil, lazily(`(?:^|\s)(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b`), nil},
 }
 
@@ -82,7 +91,8 @@ func (f *file) match(rules []lineRule) {
 			continue // no person wrote it
 		}
 		for _, r := range rules {
-			if r.langs != nil && !slices.Contains(r.langs, f.lang) || !r.form().MatchString(line) || r.unless != nil && r.unless().MatchString(line) {
+			if r.langs != nil && !slices.Contains(r.langs, f.lang) || !r.form().MatchString(line) || r.unless != nil &&
+				r.unless().MatchString(line) {
 				continue
 			}
 			f.add(r.severity, r.rule, n+1)
@@ -119,7 +129,8 @@ func (f *file) text() {
 				width++
 			}
 		}
-		opens := strings.HasSuffix(strings.TrimRight(trimmed, " \r"), "{") || strings.HasSuffix(strings.TrimRight(trimmed, " \r"), ":")
+		opens := strings.HasSuffix(strings.TrimRight(trimmed, " \r"), "{") ||
+			strings.HasSuffix(strings.TrimRight(trimmed, " \r"), ":")
 		if depth := width / unit; opens && depth > deepest {
 			deepest, at = depth, n+1
 		}
@@ -173,7 +184,8 @@ func (t *twice) add(rel string, lines []string) {
 	var list []kept
 	for n, l := range lines {
 		l = strings.TrimSpace(l)
-		if len(l) < 4 || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "*") || strings.HasPrefix(l, "import ") || strings.HasPrefix(l, "\"") {
+		if len(l) < 4 || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "*") ||
+			strings.HasPrefix(l, "import ") || strings.HasPrefix(l, "\"") {
 			continue
 		}
 		list = append(list, kept{l, n + 1})

@@ -13,8 +13,8 @@ import (
 	"pawl/sandbox"
 )
 
-// TestAhead compares a walk that lists folders before it is their turn with one that does not, also where the visitor ends it,
-// and counts the descriptors that stay open.
+// TestAhead compares a walk that lists folders before it is their turn with one that does not, also where the visitor
+// ends it, and counts the descriptors that stay open.
 func TestAhead(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 60 {
@@ -36,12 +36,13 @@ func TestAhead(t *testing.T) {
 	defer root.Close()
 	enough := errors.New("enough")
 	seen := func(ahead, most int) (out []string, err error) {
-		w := walker{ctx: t.Context(), root: root, ahead: ahead, visit: func(_ *folder, rel string, d fs.DirEntry) error {
-			if out = append(out, rel); len(out) == most {
-				return enough
-			}
-			return nil
-		}}
+		w := walker{ctx: t.Context(), root: root, ahead: ahead,
+			visit: func(_ *folder, rel string, d fs.DirEntry) error {
+				if out = append(out, rel); len(out) == most {
+					return enough
+				}
+				return nil
+			}}
 		err = w.walk(".")
 		return out, err
 	}

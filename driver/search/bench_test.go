@@ -13,7 +13,8 @@ import (
 func BenchmarkGrep(b *testing.B) {
 	dir := b.TempDir()
 	tree := map[string]string{".gitignore": "*.log\n/dist/\nnode_modules/\n"}
-	text := strings.Repeat("func handle(ctx context.Context, request *Request) error { return process(request) }\n", 120)
+	text := strings.Repeat("func handle(ctx context.Context, request *Request) error { return process(request) }\n",
+		120)
 	for i := range 5000 {
 		data := text
 		if i%500 == 0 {

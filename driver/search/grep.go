@@ -37,12 +37,17 @@ type grepArgs struct {
 }
 
 var grepParams = effect.Object{
-	{Name: "pattern", Type: effect.String, Required: true, Min: 1, Max: 4096, About: "Regular expression in RE2 syntax. It is matched within single lines."},
-	{Name: "path", Type: effect.String, Max: 4096, About: "Folder or file to search, relative to the workspace; the workspace itself unless given."},
-	{Name: "glob", Type: effect.String, Max: 1024, About: "Search only files whose path matches this pattern (as in glob_file_search)."},
+	{Name: "pattern", Type: effect.String, Required: true, Min: 1, Max: 4096,
+		About: "Regular expression in RE2 syntax. It is matched within single lines."},
+	{Name: "path", Type: effect.String, Max: 4096,
+		About: "Folder or file to search, relative to the workspace; the workspace itself unless given."},
+	{Name: "glob", Type: effect.String, Max: 1024,
+		About: "Search only files whose path matches this pattern (as in glob_file_search)."},
 	{Name: "ignore_case", Type: effect.Boolean, About: "Let upper and lower case match each other."},
-	{Name: "context", Type: effect.Integer, Min: 0, Max: 20, About: "Number of lines to show before and after each match; 0 unless given."},
-	{Name: "max_results", Type: effect.Integer, Min: 1, Max: 2000, About: "Number of matching lines to return; 200 unless given."},
+	{Name: "context", Type: effect.Integer, Min: 0, Max: 20,
+		About: "Number of lines to show before and after each match; 0 unless given."},
+	{Name: "max_results", Type: effect.Integer, Min: 1, Max: 2000,
+		About: "Number of matching lines to return; 200 unless given."},
 }
 
 var grepReturn = effect.Object{
@@ -53,7 +58,8 @@ var grepReturn = effect.Object{
 		{Name: "before", Type: effect.Strings, About: "Lines before it, when context is asked for."},
 		{Name: "after", Type: effect.Strings, About: "Lines after it, when context is asked for."},
 	}},
-	{Name: "files", Type: effect.Integer, Required: true, About: "Number of files with matches, as far as the search got."},
+	{Name: "files", Type: effect.Integer, Required: true,
+		About: "Number of files with matches, as far as the search got."},
 	{Name: "truncated", Type: effect.Boolean, Required: true, About: "The search stopped because the answer was full."},
 	{Name: "skipped_binary", Type: effect.Integer, Required: true},
 	{Name: "skipped_large", Type: effect.Integer, Required: true, About: "Files of more than 16 MiB."},
@@ -196,8 +202,8 @@ func (m *matches) add(found match, most int) error {
 	return nil
 }
 
-// secret reports whether policy refuses to read a file. The search names no file that policy could have judged before, so
-// each is judged here.
+// secret reports whether policy refuses to read a file. The search names no file that policy could have judged before,
+// so each is judged here.
 func secret(rel string) bool {
 	return policy.Judge(request("grep", rel), policy.Standard()).Decision == policy.Deny
 }

@@ -17,8 +17,10 @@ import (
 
 // veiled hides what says needle in the folder customers, in *.key and by a file in a folder of its own.
 var veiled = map[string]string{
-	".pawlignore": "customers/\n*.key\n", ".gitignore": "*.log\nbuild/\n!*.key\n", "a.txt": "needle\n", "b.key": "needle\n", "c.log": "needle\n",
-	"customers/d.txt": "needle\n", "sub/.pawlignore": "e.txt\n", "sub/e.txt": "needle\n", "sub/f.txt": "needle\n", "build/g.key": "needle\n",
+	".pawlignore": "customers/\n*.key\n", ".gitignore": "*.log\nbuild/\n!*.key\n", "a.txt": "needle\n",
+	"b.key": "needle\n", "c.log": "needle\n",
+	"customers/d.txt": "needle\n", "sub/.pawlignore": "e.txt\n", "sub/e.txt": "needle\n", "sub/f.txt": "needle\n",
+	"build/g.key":        "needle\n",
 	"broken/.pawlignore": "a\x00", "broken/h.txt": "needle\n",
 }
 
@@ -41,7 +43,8 @@ func TestHiddenFromTheTools(t *testing.T) {
 	} {
 		r := c.tool.Do(t.Context(), drivertest.Effect(dir, c.tool.Info().Name, c.args), nil)
 		var out []string
-		for _, name := range []string{".gitignore", ".pawlignore", "a.txt", "b.key", "broken", "broken/h.txt", "customers", "customers/d.txt", "sub", "sub/.pawlignore", "sub/e.txt", "sub/f.txt"} {
+		for _, name := range []string{".gitignore", ".pawlignore", "a.txt", "b.key", "broken", "broken/h.txt",
+			"customers", "customers/d.txt", "sub", "sub/.pawlignore", "sub/e.txt", "sub/f.txt"} {
 			if strings.Contains(string(r.Result), `"`+name+`"`) {
 				out = append(out, name)
 			}
@@ -56,7 +59,8 @@ func TestHiddenFromTheTools(t *testing.T) {
 			if tool.Info().Name != "list_dir" {
 				args = fmt.Sprintf(`{"path":%q,"pattern":"needle"}`, at)
 			}
-			if r := tool.Do(t.Context(), drivertest.Effect(dir, tool.Info().Name, args), nil); r.OK || pawl.CodeOf(r.Err()) != pawl.CodeDenied {
+			if r := tool.Do(t.Context(), drivertest.Effect(dir, tool.Info().Name, args), nil); r.OK ||
+				pawl.CodeOf(r.Err()) != pawl.CodeDenied {
 				t.Errorf("%s of %s: %v %s", tool.Info().Name, at, r.Err(), r.Result)
 			}
 		}
@@ -72,7 +76,11 @@ func names(t *testing.T, dir string, walk func(context.Context, *sandbox.Root, f
 	}
 	defer root.Close()
 	var out []string
-	if err := walk(t.Context(), root, func(_ *sandbox.Dir, rel string, _ fs.DirEntry) error { out = append(out, rel); return nil }); err != nil {
+	if err := walk(t.Context(), root, func(_ *sandbox.Dir, rel string,
+		_ fs.DirEntry) error {
+		out = append(out, rel)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(out, " ")
@@ -80,10 +88,12 @@ func names(t *testing.T, dir string, walk func(context.Context, *sandbox.Root, f
 
 func TestShown(t *testing.T) {
 	dir := madeOf(t, veiled)
-	if got, want := names(t, dir, search.Shown(dir)), ".gitignore .pawlignore a.txt sub/.pawlignore sub/f.txt"; got != want {
+	if got, want := names(t, dir, search.Shown(dir)),
+		".gitignore .pawlignore a.txt sub/.pawlignore sub/f.txt"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got, want := names(t, dir, search.Files), ".gitignore .pawlignore a.txt b.key broken/.pawlignore broken/h.txt customers/d.txt sub/.pawlignore sub/e.txt sub/f.txt"; got != want {
+	if got, want := names(t, dir, search.Files),
+		".gitignore .pawlignore a.txt b.key broken/.pawlignore broken/h.txt customers/d.txt sub/.pawlignore sub/e.txt sub/f.txt"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	other := madeOf(t, map[string]string{"a.txt": "", "b.key": "", "customers/x": "", "free/x": ""})
@@ -99,7 +109,8 @@ func TestHiddenBehindWalls(t *testing.T) {
 	if want := "b.key broken build/g.key customers sub/e.txt"; err != nil || strings.Join(got, " ") != want {
 		t.Errorf("%v %v, want %s", got, err, want)
 	}
-	if got, err := search.Hidden(t.Context(), dir, madeOf(t, map[string]string{"a.txt": ""})); err != nil || len(got) != 0 {
+	if got, err := search.Hidden(t.Context(), dir, madeOf(t, map[string]string{"a.txt": ""})); err != nil ||
+		len(got) != 0 {
 		t.Error(got, err)
 	}
 	for n := range 1001 {
@@ -110,7 +121,8 @@ func TestHiddenBehindWalls(t *testing.T) {
 	if got, err := search.Hidden(t.Context(), dir, dir); pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Error(len(got), err)
 	}
-	if _, err := search.Hidden(t.Context(), dir, madeOf(t, map[string]string{".pawlignore": "a\x00"})); pawl.CodeOf(err) != pawl.CodeDenied {
+	if _, err := search.Hidden(t.Context(), dir,
+		madeOf(t, map[string]string{".pawlignore": "a\x00"})); pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Error(err)
 	}
 }

@@ -14,13 +14,13 @@ import (
 // query matches an expression line by line.
 type query struct {
 	line *regexp.Regexp
-	// block finds candidates in many lines at once, which is much faster where matches are rare. It is nil for expressions
-	// that ask for the beginning or the end of the text, which is the line's for us.
+	// block finds candidates in many lines at once, which is much faster where matches are rare. It is nil for
+	// expressions that ask for the beginning or the end of the text, which is the line's for us.
 	block *regexp.Regexp
 	// ends says that the expression asks for the end of a line, which a carriage return hides in a block.
 	ends bool
-	// must is a text that every match contains, in lower case where fold says that case does not matter; "" when none is
-	// known. Most files do not contain it, and a search for it is many times faster than one for the expression.
+	// must is a text that every match contains, in lower case where fold says that case does not matter; "" when none
+	// is known. Most files do not contain it, and a search for it is many times faster than one for the expression.
 	must string
 	fold bool
 }
@@ -48,11 +48,12 @@ func compile(pattern string, ignoreCase bool) (*query, error) {
 }
 
 func uses(re *syntax.Regexp, ops ...syntax.Op) bool {
-	return slices.Contains(ops, re.Op) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return uses(sub, ops...) })
+	return slices.Contains(ops, re.Op) || slices.ContainsFunc(re.Sub,
+		func(sub *syntax.Regexp) bool { return uses(sub, ops...) })
 }
 
-// required returns the longest text that is known to be in every match. Text that is matched without regard to case is used
-// only where it is ASCII, and is returned in lower case.
+// required returns the longest text that is known to be in every match. Text that is matched without regard to case is
+// used only where it is ASCII, and is returned in lower case.
 func required(re *syntax.Regexp) (text string, fold bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -92,7 +93,8 @@ func (q *query) may(data []byte) bool {
 		return bytes.Contains(data, []byte(q.must))
 	}
 	// Two letters beyond ASCII are equal to one in it when case does not matter.
-	return containsFold(data, q.must) || strings.ContainsAny(q.must, "ks") && (bytes.Contains(data, []byte("\u017f")) || bytes.Contains(data, []byte("\u212a")))
+	return containsFold(data, q.must) || strings.ContainsAny(q.must, "ks") &&
+		(bytes.Contains(data, []byte("\u017f")) || bytes.Contains(data, []byte("\u212a")))
 }
 
 // containsFold reports whether data contains text, which is in lower case, without regard to the case of ASCII letters.

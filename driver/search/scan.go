@@ -64,21 +64,22 @@ func scan(ctx context.Context, tree opened, rel string, at fs.FileInfo, a grepAr
 func (s *scanner) walk(tree opened, rel string, at fs.FileInfo) error {
 	defer close(s.line)
 	defer close(s.work)
-	w := walker{ctx: s.ctx, root: tree.root, hidden: tree.hidden, visit: func(in *folder, p string, d fs.DirEntry) error {
-		if !d.Type().IsRegular() || s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, below(rel, p)) {
-			return nil
-		}
-		if s.next != nil && (s.next.in != in || len(s.next.rels) == maxBatch) {
-			if err := s.hand(); err != nil {
-				return err
+	w := walker{ctx: s.ctx, root: tree.root, hidden: tree.hidden,
+		visit: func(in *folder, p string, d fs.DirEntry) error {
+			if !d.Type().IsRegular() || s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, below(rel, p)) {
+				return nil
 			}
-		}
-		if s.next == nil {
-			s.next = &batch{in: in.hold(), done: make(chan struct{})}
-		}
-		s.next.rels = append(s.next.rels, p)
-		return nil
-	}}
+			if s.next != nil && (s.next.in != in || len(s.next.rels) == maxBatch) {
+				if err := s.hand(); err != nil {
+					return err
+				}
+			}
+			if s.next == nil {
+				s.next = &batch{in: in.hold(), done: make(chan struct{})}
+			}
+			s.next.rels = append(s.next.rels, p)
+			return nil
+		}}
 	var err error
 	if at.IsDir() {
 		err = w.walk(rel)
@@ -122,8 +123,8 @@ func (s *scanner) search() {
 	}
 }
 
-// collect puts the batches together. It stops the search as soon as the answer is full or an error ends it, and takes what
-// is still under way.
+// collect puts the batches together. It stops the search as soon as the answer is full or an error ends it, and takes
+// what is still under way.
 func (s *scanner) collect(stop context.CancelFunc) (matches, error) {
 	out := matches{Matches: []match{}}
 	var failed error

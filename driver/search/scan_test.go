@@ -12,8 +12,8 @@ import (
 	"pawl/driver/search"
 )
 
-// TestGrepOrder searches more files than go into one batch, with folders between files: the answer is in the order of the
-// walk, whoever searched what, and one that is cut is the beginning of the whole one.
+// TestGrepOrder searches more files than go into one batch, with folders between files: the answer is in the order of
+// the walk, whoever searched what, and one that is cut is the beginning of the whole one.
 func TestGrepOrder(t *testing.T) {
 	dir := t.TempDir()
 	tree := map[string]string{}
@@ -43,7 +43,8 @@ func TestGrepOrder(t *testing.T) {
 		}
 		for _, most := range []int{1, 37, 899, 900} {
 			cut := run[grepped](t, search.Grep{}, dir, fmt.Sprintf(`{"pattern":"needle","max_results":%d}`, most))
-			if diff := cmp.Diff(strings.Join(lines[:most], ""), cut.String()); diff != "" || cut.Truncated != (most < 900) {
+			if diff := cmp.Diff(strings.Join(lines[:most], ""), cut.String()); diff != "" ||
+				cut.Truncated != (most < 900) {
 				t.Fatalf("%d: %v\n%s", most, cut.Truncated, diff)
 			}
 		}
@@ -54,9 +55,11 @@ func TestGrepOrder(t *testing.T) {
 func TestGrepDeep(t *testing.T) {
 	dir := t.TempDir()
 	deep := strings.Repeat("d/", 150)
-	drivertest.Populate(t, dir, map[string]string{deep + "x.txt": "needle\n", strings.Repeat("d/", 80) + "y.txt": "needle\n", "z.txt": "needle\n"})
+	drivertest.Populate(t, dir, map[string]string{deep + "x.txt": "needle\n", strings.Repeat("d/", 80) +
+		"y.txt": "needle\n", "z.txt": "needle\n"})
 	got := run[grepped](t, search.Grep{}, dir, `{"pattern":"needle"}`)
-	if want := deep + "x.txt:1:needle\n" + strings.Repeat("d/", 80) + "y.txt:1:needle\nz.txt:1:needle\n"; got.String() != want {
+	if want := deep + "x.txt:1:needle\n" + strings.Repeat("d/", 80) +
+		"y.txt:1:needle\nz.txt:1:needle\n"; got.String() != want {
 		t.Error(got.String())
 	}
 }

@@ -48,7 +48,8 @@ func TestTools(t *testing.T) {
 	for _, c := range []drivertest.Case{
 		{Name: "list_dir", New: newList, Tree: project, Args: `{"path":"sub/","depth":2}`},
 		{Name: "glob_file_search", New: newGlob, Tree: project, Args: `{"pattern":"**/*.go","path":"cmd"}`},
-		{Name: "grep", New: newGrep, Tree: project, Args: `{"pattern":"needle","path":".","glob":"*.md","ignore_case":true,"context":1,"max_results":5}`},
+		{Name: "grep", New: newGrep, Tree: project,
+			Args: `{"pattern":"needle","path":".","glob":"*.md","ignore_case":true,"context":1,"max_results":5}`},
 	} {
 		drivertest.Run(t, c)
 	}
@@ -180,10 +181,12 @@ func TestGrep(t *testing.T) {
 		}
 	}
 	got := run[grepped](t, search.Grep{}, dir, `{"pattern":"func","context":1}`)
-	if m := got.Matches[0]; len(got.Matches) != 1 || cmp.Diff([]string{""}, m.Before)+cmp.Diff([]string{"\tneedle()"}, m.After) != "" {
+	if m := got.Matches[0]; len(got.Matches) != 1 || cmp.Diff([]string{""}, m.Before)+
+		cmp.Diff([]string{"\tneedle()"}, m.After) != "" {
 		t.Errorf("%+v", got)
 	}
-	if got := run[grepped](t, search.Grep{}, dir, `{"pattern":"needle","max_results":2}`); len(got.Matches) != 2 || !got.Truncated {
+	if got := run[grepped](t, search.Grep{}, dir, `{"pattern":"needle","max_results":2}`); len(got.Matches) != 2 ||
+		!got.Truncated {
 		t.Errorf("%+v", got)
 	}
 }
@@ -199,7 +202,8 @@ func TestHugeInput(t *testing.T) {
 	if got.SkippedLarge != 1 || len(got.Matches) != 2 || len(got.Matches[0].Text) > 510 || got.Matches[1].Line != 2 {
 		t.Errorf("%d large, %d matches", got.SkippedLarge, len(got.Matches))
 	}
-	if got := run[grepped](t, search.Grep{}, dir, `{"pattern":"x","max_results":2000}`); len(got.Matches) != 2000 || !got.Truncated {
+	if got := run[grepped](t, search.Grep{}, dir, `{"pattern":"x","max_results":2000}`); len(got.Matches) != 2000 ||
+		!got.Truncated {
 		t.Errorf("%d matches", len(got.Matches))
 	}
 	for i := range 2001 {

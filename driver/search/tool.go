@@ -44,7 +44,8 @@ func answer(e effect.Effect, run func(call effect.ToolCall) (any, error)) effect
 }
 
 func request(tool, rel string) policy.Request {
-	return policy.Request{Tool: tool, Permissions: []policy.Permission{policy.FSRead}, Paths: []policy.Path{{Rel: rel, Op: policy.OpRead}}}
+	return policy.Request{Tool: tool, Permissions: []policy.Permission{policy.FSRead},
+		Paths: []policy.Path{{Rel: rel, Op: policy.OpRead}}}
 }
 
 func info(name, about string, args, result effect.Object) effect.ToolInfo {
@@ -78,7 +79,8 @@ type listArgs struct {
 }
 
 var listParams = effect.Object{
-	{Name: "path", Type: effect.String, Max: 4096, About: "Folder, relative to the workspace; the workspace itself unless given."},
+	{Name: "path", Type: effect.String, Max: 4096,
+		About: "Folder, relative to the workspace; the workspace itself unless given."},
 	{Name: "depth", Type: effect.Integer, Min: 1, Max: 64, About: "Levels to list; 1 unless given."},
 }
 
@@ -136,14 +138,15 @@ func (List) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 			return nil, pawl.Fail(pawl.CodeInvalid, "search.not_folder", rel).In("search.list")
 		}
 		out := listing{Path: rel, Entries: []entry{}}
-		w := walker{ctx: ctx, root: tree.root, hidden: tree.hidden, depth: a.Depth, visit: func(_ *folder, rel string, d fs.DirEntry) error {
-			if len(out.Entries) == maxEntries {
-				out.Truncated = true
-				return errEnough
-			}
-			out.Entries = append(out.Entries, describe(rel, d))
-			return nil
-		}}
+		w := walker{ctx: ctx, root: tree.root, hidden: tree.hidden, depth: a.Depth,
+			visit: func(_ *folder, rel string, d fs.DirEntry) error {
+				if len(out.Entries) == maxEntries {
+					out.Truncated = true
+					return errEnough
+				}
+				out.Entries = append(out.Entries, describe(rel, d))
+				return nil
+			}}
 		if err := w.walk(rel); err != nil && !errors.Is(err, errEnough) {
 			return nil, err
 		}
@@ -186,12 +189,15 @@ type globArgs struct {
 }
 
 var globParams = effect.Object{
-	{Name: "pattern", Type: effect.String, Required: true, Min: 1, Max: 1024, About: "Pattern of the path relative to the searched folder: * and ? stay within one name, ** spans folders, {a,b} and [a-z] choose. A pattern without a slash is searched at every depth."},
-	{Name: "path", Type: effect.String, Max: 4096, About: "Folder to search, relative to the workspace; the workspace itself unless given."},
+	{Name: "pattern", Type: effect.String, Required: true, Min: 1, Max: 1024,
+		About: "Pattern of the path relative to the searched folder: * and ? stay within one name, ** spans folders, {a,b} and [a-z] choose. A pattern without a slash is searched at every depth."},
+	{Name: "path", Type: effect.String, Max: 4096,
+		About: "Folder to search, relative to the workspace; the workspace itself unless given."},
 }
 
 var globReturn = effect.Object{
-	{Name: "files", Type: effect.Strings, Required: true, About: "Paths relative to the workspace, folder by folder in the order of names."},
+	{Name: "files", Type: effect.Strings, Required: true,
+		About: "Paths relative to the workspace, folder by folder in the order of names."},
 	{Name: "truncated", Type: effect.Boolean, Required: true, About: "There are more than 2000 files."},
 }
 
@@ -202,7 +208,8 @@ type found struct {
 
 // Info describes the tool.
 func (Glob) Info() effect.ToolInfo {
-	return info("glob_file_search", "Find files by a pattern of their path, without what .gitignore excludes.", globParams, globReturn)
+	return info("glob_file_search", "Find files by a pattern of their path, without what .gitignore excludes.",
+		globParams, globReturn)
 }
 
 // Request reduces a call to what policy judges. Malformed arguments are refused with pawl.CodeInvalid.
@@ -232,7 +239,8 @@ func anyDepth(pattern string) string {
 const maxStars = 6
 
 func validPattern(pattern string) error {
-	if !doublestar.ValidatePattern(pattern) || strings.Count(pattern, "**") > maxStars || strings.Count(pattern, "{") > maxStars {
+	if !doublestar.ValidatePattern(pattern) || strings.Count(pattern, "**") > maxStars ||
+		strings.Count(pattern, "{") > maxStars {
 		return pawl.Fail(pawl.CodeInvalid, "search.bad_glob", pattern).In("search.args")
 	}
 	return nil
@@ -254,17 +262,18 @@ func (Glob) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 			return nil, pawl.Fail(pawl.CodeInvalid, "search.not_folder", rel).In("search.glob")
 		}
 		out := found{Files: []string{}}
-		w := walker{ctx: ctx, root: tree.root, hidden: tree.hidden, visit: func(_ *folder, p string, d fs.DirEntry) error {
-			if d.IsDir() || !doublestar.MatchUnvalidated(a.Pattern, below(rel, p)) {
+		w := walker{ctx: ctx, root: tree.root, hidden: tree.hidden,
+			visit: func(_ *folder, p string, d fs.DirEntry) error {
+				if d.IsDir() || !doublestar.MatchUnvalidated(a.Pattern, below(rel, p)) {
+					return nil
+				}
+				if len(out.Files) == maxEntries {
+					out.Truncated = true
+					return errEnough
+				}
+				out.Files = append(out.Files, p)
 				return nil
-			}
-			if len(out.Files) == maxEntries {
-				out.Truncated = true
-				return errEnough
-			}
-			out.Files = append(out.Files, p)
-			return nil
-		}}
+			}}
 		if err := w.walk(rel); err != nil && !errors.Is(err, errEnough) {
 			return nil, err
 		}

@@ -31,7 +31,8 @@ type walker struct {
 	depth int
 	// ahead is how many folders of each folder may be opened and listed before it is their turn.
 	ahead int
-	// hidden is what is not to be seen of the tree, nil for nothing. What it hides is given to hid instead of visit, where there is one.
+	// hidden is what is not to be seen of the tree, nil for nothing. What it hides is given to hid instead of visit,
+	// where there is one.
 	hidden *ignore.Hidden
 	hid    func(rel string)
 	// whole goes through what .gitignore excludes, too.
@@ -100,8 +101,8 @@ func open(e effect.Effect, p string) (opened, string, fs.FileInfo, error) {
 	return o, rel, info, nil
 }
 
-// stat returns what stands at a path. One that leads through a symbolic link is refused, because policy judged the path as
-// it is named.
+// stat returns what stands at a path. One that leads through a symbolic link is refused, because policy judged the path
+// as it is named.
 func stat(root *sandbox.Root, rel string) (fs.FileInfo, error) {
 	real, err := root.Resolve(rel)
 	if err != nil {
@@ -121,8 +122,8 @@ func missing(err error, rel string) error {
 	return err
 }
 
-// walk visits everything below start, folders before what is in them. The rules of the folders above start hold, but start
-// itself is searched even where they exclude it: whoever names it wants to see it.
+// walk visits everything below start, folders before what is in them. The rules of the folders above start hold, but
+// start itself is searched even where they exclude it: whoever names it wants to see it.
 func (w walker) walk(start string) error {
 	var r *ignore.Rules
 	var veil ignore.Level

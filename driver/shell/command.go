@@ -46,15 +46,15 @@ type Setting struct {
 type Command struct {
 	// Box runs the commands.
 	Box Runner
-	// Setting prepares the environment; network says that the call was granted it. With nil, commands get the harmless part
-	// of pawl's own environment and no caches.
+	// Setting prepares the environment; network says that the call was granted it. With nil, commands get the harmless
+	// part of pawl's own environment and no caches.
 	Setting func(place effect.Place, network bool) (Setting, error)
 	// Snapshot records the tree and returns its id. It is needed for calls that ask for snapshots.
 	Snapshot func(ctx context.Context, place effect.Place) (string, error)
 	// Changed names the files that differ between two recorded trees. Nil leaves the files of a call unnamed.
 	Changed func(ctx context.Context, place effect.Place, before, after string) ([]string, error)
-	// Restore brings the tree back from after to before, and fails with pawl.CodeConflict where it would lose a change that
-	// is in neither. Nil makes commands that cannot be undone.
+	// Restore brings the tree back from after to before, and fails with pawl.CodeConflict where it would lose a change
+	// that is in neither. Nil makes commands that cannot be undone.
 	Restore func(ctx context.Context, place effect.Place, before, after string) error
 }
 
@@ -67,31 +67,39 @@ type commandArgs struct {
 }
 
 var commandParams = effect.Object{
-	{Name: "command", Type: effect.String, Required: true, Min: 1, Max: maxCommand, About: "Command for bash. It starts in the root of the workspace, without a network unless network is given, and with standard input closed."},
-	{Name: "timeout_ms", Type: effect.Integer, Min: 1, Max: int64(maxTime / time.Millisecond), About: "Milliseconds after which the command is ended; 300000 unless given."},
-	{Name: "idempotent", Type: effect.Boolean, About: "Running the command twice is the same as running it once, so after a crash it may be run again; false unless given."},
-	{Name: "network", Type: effect.Boolean, About: "The command needs the network: it may then connect to the places that the approved plan names under network, through the HTTP proxy of its environment, and nowhere else; false unless given."},
+	{Name: "command", Type: effect.String, Required: true, Min: 1, Max: maxCommand,
+		About: "Command for bash. It starts in the root of the workspace, without a network unless network is given, and with standard input closed."},
+	{Name: "timeout_ms", Type: effect.Integer, Min: 1, Max: int64(maxTime / time.Millisecond),
+		About: "Milliseconds after which the command is ended; 300000 unless given."},
+	{Name: "idempotent", Type: effect.Boolean,
+		About: "Running the command twice is the same as running it once, so after a crash it may be run again; false unless given."},
+	{Name: "network", Type: effect.Boolean,
+		About: "The command needs the network: it may then connect to the places that the approved plan names under network, through the HTTP proxy of its environment, and nowhere else; false unless given."},
 	{Name: "is_background", Type: effect.Boolean, About: "Must be false: every process ends with its command."},
 }
 
 var commandReturn = effect.Object{
-	{Name: "exit_code", Type: effect.Integer, Required: true, About: "128 plus the number of the signal when one ended the command."},
-	{Name: "signal", Type: effect.String, Required: true, About: "Name of the signal that ended the command, or empty."},
-	{Name: "output", Type: effect.String, Required: true, About: "Standard output and standard error together, as plain text; of more than 1 MiB the beginning and the end."},
+	{Name: "exit_code", Type: effect.Integer, Required: true,
+		About: "128 plus the number of the signal when one ended the command."},
+	{Name: "signal", Type: effect.String, Required: true,
+		About: "Name of the signal that ended the command, or empty."},
+	{Name: "output", Type: effect.String, Required: true,
+		About: "Standard output and standard error together, as plain text; of more than 1 MiB the beginning and the end."},
 	{Name: "truncated", Type: effect.Boolean, Required: true, About: "A part of the output is missing from output."},
 	{Name: "output_bytes", Type: effect.Integer, Required: true, About: "Length of the whole output."},
 	{Name: "output_digest", Type: effect.String, Required: true, About: "SHA-256 of the whole output."},
 	{Name: "timed_out", Type: effect.Boolean, Required: true},
 	{Name: "duration_ms", Type: effect.Integer, Required: true},
-	{Name: "network", Type: effect.Objects, About: "Where the command connected to, or tried to.", Fields: effect.Object{
-		{Name: "host", Type: effect.String, Required: true},
-		{Name: "port", Type: effect.Integer, Required: true},
-		{Name: "allowed", Type: effect.Boolean, Required: true},
-		{Name: "reason", Type: effect.String, About: "Why there was no connection."},
-		{Name: "count", Type: effect.Integer, Required: true, About: "Number of connections."},
-		{Name: "sent", Type: effect.Integer, Required: true, About: "Bytes."},
-		{Name: "received", Type: effect.Integer, Required: true, About: "Bytes."},
-	}},
+	{Name: "network", Type: effect.Objects, About: "Where the command connected to, or tried to.",
+		Fields: effect.Object{
+			{Name: "host", Type: effect.String, Required: true},
+			{Name: "port", Type: effect.Integer, Required: true},
+			{Name: "allowed", Type: effect.Boolean, Required: true},
+			{Name: "reason", Type: effect.String, About: "Why there was no connection."},
+			{Name: "count", Type: effect.Integer, Required: true, About: "Number of connections."},
+			{Name: "sent", Type: effect.Integer, Required: true, About: "Bytes."},
+			{Name: "received", Type: effect.Integer, Required: true, About: "Bytes."},
+		}},
 	{Name: "walls", Type: effect.Strings, Required: true, About: "The layers that held the command."},
 }
 
@@ -114,19 +122,22 @@ type outcome struct {
 func (Command) Info() effect.ToolInfo {
 	return effect.ToolInfo{
 		Name: "run_terminal_cmd", Version: "1.0.0",
-		Description:  "Run a command of bash in the workspace, inside the sandbox, and return its exit status and output.",
-		ArgsSchema:   commandParams.Schema(),
-		ReturnSchema: commandReturn.Schema(),
-		Permissions:  []policy.Permission{policy.ProcExec},
-		SideEffects:  []string{"runs a program, which may change any file of the workspace that is not protected"}, DefaultTimeMS: defaultTime.Milliseconds(),
+		Description:   "Run a command of bash in the workspace, inside the sandbox, and return its exit status and output.",
+		ArgsSchema:    commandParams.Schema(),
+		ReturnSchema:  commandReturn.Schema(),
+		Permissions:   []policy.Permission{policy.ProcExec},
+		SideEffects:   []string{"runs a program, which may change any file of the workspace that is not protected"},
+		DefaultTimeMS: defaultTime.Milliseconds(),
 	}
 }
 
 // Request reduces a call to what policy judges. Malformed arguments, a command with a NUL, and a background command are
-// refused with pawl.CodeInvalid. The workspace root and what is known of the git configuration are for the caller to add.
+// refused with pawl.CodeInvalid. The workspace root and what is known of the git configuration are for the caller to
+// add.
 func (Command) Request(args json.RawMessage) (policy.Request, error) {
 	a, err := decode(args)
-	return policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec}, Command: a.Command, Network: a.Network}, err
+	return policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec},
+		Command: a.Command, Network: a.Network}, err
 }
 
 func decode(raw json.RawMessage) (commandArgs, error) {
@@ -176,7 +187,8 @@ func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) ef
 	if err != nil {
 		return effect.Failed(err)
 	}
-	out := effect.ToolResult{CallID: call.CallID, Artifacts: effect.Artifacts{FilesChanged: []string{}, CommandsRun: []string{a.Command}}}
+	out := effect.ToolResult{CallID: call.CallID,
+		Artifacts: effect.Artifacts{FilesChanged: []string{}, CommandsRun: []string{a.Command}}}
 	if out.Before = e.Before; out.Before == "" {
 		if out.Before, err = t.record(ctx, e, call); err != nil {
 			return effect.Failed(err)
@@ -194,8 +206,10 @@ func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) ef
 	}
 	out.DurationMS = ran.Duration.Milliseconds()
 	out.Payload = effect.Encode(outcome{
-		ExitCode: ran.Exit, Signal: ran.Signal, Output: logs.Plain(ran.Output), Truncated: ran.Truncated, Bytes: ran.Bytes,
-		Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: out.DurationMS, Walls: append([]string{}, ran.Walls...), Weaker: sandbox.Weaker(ran.Walls),
+		ExitCode: ran.Exit, Signal: ran.Signal, Output: logs.Plain(ran.Output), Truncated: ran.Truncated,
+		Bytes:  ran.Bytes,
+		Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: out.DurationMS, Walls: append([]string{},
+			ran.Walls...), Weaker: sandbox.Weaker(ran.Walls),
 		Network: seen.list(),
 	})
 	if err == nil {
@@ -246,7 +260,8 @@ func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, seen
 		s.Readable = append(slices.Clip(s.Readable), layout.Dirs(e.Place.Workspace)...)
 	}
 	if e.Place.Workspace != "" {
-		// The store, its records and the other tasks' trees are nobody's business; the tree itself lies deeper and stays.
+		// The store, its records and the other tasks' trees are nobody's business; the tree itself lies deeper and
+		// stays.
 		s.Hidden = append(s.Hidden, filepath.Join(e.Place.Workspace, ".pawl"))
 	}
 	return s, nil
@@ -287,8 +302,8 @@ func program(output, command string) string {
 	return strings.Fields(command)[0]
 }
 
-// Done says no for a command that is declared idempotent, by the call or by the effect, and unknown for any other: nobody
-// knows how far it got.
+// Done says no for a command that is declared idempotent, by the call or by the effect, and unknown for any other:
+// nobody knows how far it got.
 func (Command) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	call, err := effect.Decode[effect.ToolCall](e.Spec)
 	if err != nil {
@@ -301,9 +316,9 @@ func (Command) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.R
 	return effect.DoneUnknown, effect.Receipt{}
 }
 
-// Undo restores the tree as it was recorded before the command, through Restore. It fails with pawl.CodeOutcomeUnknown when
-// the receipt does not say what the command left behind, and with whatever Restore fails. The receipt of an undo can itself
-// be undone.
+// Undo restores the tree as it was recorded before the command, through Restore. It fails with pawl.CodeOutcomeUnknown
+// when the receipt does not say what the command left behind, and with whatever Restore fails. The receipt of an undo
+// can itself be undone.
 func (t Command) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
 	start := time.Now()
 	out := t.undo(ctx, e, r)
@@ -330,6 +345,7 @@ func (t Command) undo(ctx context.Context, e effect.Effect, r effect.Receipt) ef
 	}
 	return effect.Succeeded(effect.ToolResult{
 		CallID: did.CallID, Before: did.After, After: did.Before,
-		Artifacts: effect.Artifacts{FilesChanged: append([]string{}, did.Artifacts.FilesChanged...), CommandsRun: []string{}},
+		Artifacts: effect.Artifacts{FilesChanged: append([]string{}, did.Artifacts.FilesChanged...),
+			CommandsRun: []string{}},
 	})
 }

@@ -103,13 +103,20 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{name: "success", result: sandbox.Result{Output: []byte("\x1b[1mok\x1b[0m\n")}},
 		{name: "failure", result: sandbox.Result{Exit: 2}, code: pawl.CodeBuildFail, arg: "2"},
-		{name: "signal", result: sandbox.Result{Exit: 137, Signal: "SIGKILL"}, code: pawl.CodeBuildFail, arg: "SIGKILL"},
-		{name: "missing program", result: sandbox.Result{Exit: 127, Output: []byte("bash: line 1: frobnicate: command not found\n")}, code: pawl.CodeEnvironment, arg: "frobnicate"},
-		{name: "not executable", result: sandbox.Result{Exit: 126, Output: []byte("bash: line 3: ./x y: Permission denied\n")}, code: pawl.CodeEnvironment, arg: "./x y"},
+		{name: "signal", result: sandbox.Result{Exit: 137, Signal: "SIGKILL"}, code: pawl.CodeBuildFail,
+			arg: "SIGKILL"},
+		{name: "missing program", result: sandbox.Result{Exit: 127,
+			Output: []byte("bash: line 1: frobnicate: command not found\n")}, code: pawl.CodeEnvironment,
+			arg: "frobnicate"},
+		{name: "not executable", result: sandbox.Result{Exit: 126,
+			Output: []byte("bash: line 3: ./x y: Permission denied\n")}, code: pawl.CodeEnvironment, arg: "./x y"},
 		{name: "missing, silent", result: sandbox.Result{Exit: 127}, code: pawl.CodeEnvironment, arg: "make"},
-		{name: "disk full", result: sandbox.Result{Exit: 1, Output: []byte("cc: write error: No space left on device\n")}, code: pawl.CodeEnvironment},
-		{name: "timeout", result: sandbox.Result{Exit: 143, Signal: "SIGTERM", TimedOut: true}, code: pawl.CodeTimeout, arg: "5m0s"},
-		{name: "canceled", result: sandbox.Result{Exit: 143, Signal: "SIGTERM", Canceled: true}, code: pawl.CodeCanceled},
+		{name: "disk full", result: sandbox.Result{Exit: 1,
+			Output: []byte("cc: write error: No space left on device\n")}, code: pawl.CodeEnvironment},
+		{name: "timeout", result: sandbox.Result{Exit: 143, Signal: "SIGTERM", TimedOut: true}, code: pawl.CodeTimeout,
+			arg: "5m0s"},
+		{name: "canceled", result: sandbox.Result{Exit: 143, Signal: "SIGTERM", Canceled: true},
+			code: pawl.CodeCanceled},
 		{name: "no walls", err: pawl.Fail(pawl.CodeSandbox, "sandbox.none"), code: pawl.CodeSandbox},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,7 +129,8 @@ func TestOutcomes(t *testing.T) {
 				return
 			}
 			res, out := payload(t, r)
-			if out.ExitCode != c.result.Exit || strings.Contains(out.Output, "\x1b") || !slices.Equal(res.Artifacts.CommandsRun, []string{"make all"}) {
+			if out.ExitCode != c.result.Exit || strings.Contains(out.Output, "\x1b") ||
+				!slices.Equal(res.Artifacts.CommandsRun, []string{"make all"}) {
 				t.Errorf("%+v %+v", res, out)
 			}
 		})
@@ -146,7 +154,8 @@ func TestSpec(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	s := box.spec
-	if s.Argv[0] != "bash" || s.Argv[len(s.Argv)-1] != "echo 'a b'" || s.Dir != "/ws/tree" || s.Network || s.Egress == nil || !slices.Equal(s.Egress.Local(), []uint16{11434}) || s.Timeout != 2*time.Second ||
+	if s.Argv[0] != "bash" || s.Argv[len(s.Argv)-1] != "echo 'a b'" || s.Dir != "/ws/tree" || s.Network ||
+		s.Egress == nil || !slices.Equal(s.Egress.Local(), []uint16{11434}) || s.Timeout != 2*time.Second ||
 		!slices.Equal(s.Writable, []string{"/ws/tree", "/cache"}) || !slices.Equal(s.Readable, []string{"/go"}) ||
 		!slices.Equal(s.Hidden, []string{"/ws/.pawl"}) || !slices.Equal(s.Env, []string{"A=b"}) {
 		t.Errorf("%+v", s)
@@ -164,15 +173,19 @@ func TestSpec(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	box := &fakeBox{}
 	for _, args := range []string{
-		`{"command":""}`, `{"command":"  \n"}`, `{"command":"a\u0000b"}`, `{"command":"a\ud800"}`, `{"command":"ls","is_background":true}`,
-		`{"command":"ls","timeout_ms":0}`, `{"command":"ls","timeout_ms":1000000000}`, `{"command":"ls","cwd":"/"}`, `{"command":"ls","network":"true"}`,
+		`{"command":""}`, `{"command":"  \n"}`, `{"command":"a\u0000b"}`, `{"command":"a\ud800"}`,
+		`{"command":"ls","is_background":true}`,
+		`{"command":"ls","timeout_ms":0}`, `{"command":"ls","timeout_ms":1000000000}`, `{"command":"ls","cwd":"/"}`,
+		`{"command":"ls","network":"true"}`,
 	} {
-		if r := (shell.Command{Box: box}).Do(t.Context(), call(t.TempDir(), args, nil), nil); r.OK || r.Code != pawl.CodeInvalid {
+		if r := (shell.Command{Box: box}).Do(t.Context(), call(t.TempDir(), args, nil), nil); r.OK ||
+			r.Code != pawl.CodeInvalid {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}
 	// Who asks for the network and was granted none is not run without it either.
-	if r := (shell.Command{Box: box}).Do(t.Context(), call(t.TempDir(), `{"command":"ls","network":true}`, nil), nil); r.Code != pawl.CodeDenied {
+	if r := (shell.Command{Box: box}).Do(t.Context(), call(t.TempDir(), `{"command":"ls","network":true}`, nil),
+		nil); r.Code != pawl.CodeDenied {
 		t.Errorf("%+v", r)
 	}
 	// A word for the network alone opens nothing.
@@ -188,7 +201,8 @@ func TestRefusals(t *testing.T) {
 func TestDone(t *testing.T) {
 	for args, want := range map[string]effect.Answer{
 		`{"command":"make"}`: effect.DoneUnknown, `{"command":"make","idempotent":false}`: effect.DoneUnknown,
-		`{"command":"gofmt -w .","idempotent":true}`: effect.DoneNo, `{"command":7,"idempotent":true}`: effect.DoneUnknown,
+		`{"command":"gofmt -w .","idempotent":true}`: effect.DoneNo,
+		`{"command":7,"idempotent":true}`:            effect.DoneUnknown,
 	} {
 		if got, _ := (shell.Command{}).Done(t.Context(), call("/ws", args, nil)); got != want {
 			t.Errorf("%s: %s", args, got)
@@ -242,9 +256,10 @@ func TestSnapshotsAndUndo(t *testing.T) {
 		t.Errorf("the command ran without a record: %+v", got)
 	}
 	trees, fail = []string{"t1", "t2"}, nil
-	canceled := shell.Command{Snapshot: tool.Snapshot, Box: runnerFunc(func(context.Context, sandbox.Spec) (sandbox.Result, error) {
-		return sandbox.Result{Canceled: true}, nil
-	})}
+	canceled := shell.Command{Snapshot: tool.Snapshot,
+		Box: runnerFunc(func(context.Context, sandbox.Spec) (sandbox.Result, error) {
+			return sandbox.Result{Canceled: true}, nil
+		})}
 	ctx, cancel := context.WithCancel(t.Context())
 	canceled.Box = runnerFunc(func(context.Context, sandbox.Spec) (sandbox.Result, error) {
 		cancel()
@@ -273,14 +288,17 @@ func TestWalls(t *testing.T) {
 		code          pawl.Code
 		output        func(outcome) bool
 	}{
-		{"output", "printf '\\033[1mhi\\033[0m\\n'; echo err >&2", "", func(o outcome) bool { return o.Output == "hi\nerr\n" }},
+		{"output", "printf '\\033[1mhi\\033[0m\\n'; echo err >&2", "",
+			func(o outcome) bool { return o.Output == "hi\nerr\n" }},
 		{"writes here", "mkdir -p d && echo x > d/f && cat d/f", "", func(o outcome) bool { return o.Output == "x\n" }},
 		{"not elsewhere", "echo x > " + filepath.Join(outside, "f"), pawl.CodeBuildFail, nil},
 		{"exit status", "exit 3", pawl.CodeBuildFail, func(o outcome) bool { return o.ExitCode == 3 }},
 		{"missing program", "no-such-program-here --x", pawl.CodeEnvironment, nil},
 		{"no input", "cat; echo done", "", func(o outcome) bool { return o.Output == "done\n" }},
-		{"flood", "head -c 30000000 /dev/zero | tr '\\0' 'x'", "", func(o outcome) bool { return o.Truncated && o.Bytes == 30_000_000 && len(o.Output) < 2<<20 }},
-		{"no records", "cat .pawl/secret", pawl.CodeBuildFail, func(o outcome) bool { return !strings.Contains(o.Output, "TOP") }},
+		{"flood", "head -c 30000000 /dev/zero | tr '\\0' 'x'", "",
+			func(o outcome) bool { return o.Truncated && o.Bytes == 30_000_000 && len(o.Output) < 2<<20 }},
+		{"no records", "cat .pawl/secret", pawl.CodeBuildFail,
+			func(o outcome) bool { return !strings.Contains(o.Output, "TOP") }},
 		{"time limit", "sleep 60", pawl.CodeTimeout, func(o outcome) bool { return o.TimedOut }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -291,7 +309,8 @@ func TestWalls(t *testing.T) {
 				args["timeout_ms"] = 300
 			}
 			begin := time.Now()
-			r := shell.Command{Box: box}.Do(t.Context(), drivertest.Effect(dir, "run_terminal_cmd", object(t, args)), nil)
+			r := shell.Command{Box: box}.Do(t.Context(), drivertest.Effect(dir, "run_terminal_cmd", object(t, args)),
+				nil)
 			if r.OK != (c.code == "") || r.Code != c.code {
 				t.Fatalf("%+v: %s", r, r.Result)
 			}

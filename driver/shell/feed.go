@@ -28,8 +28,8 @@ type lineFeed struct {
 	show func(string)
 }
 
-// write shows the last complete line of a piece of output. Of a flood of lines nobody could read more, and the command would
-// have to wait for those who show them.
+// write shows the last complete line of a piece of output. Of a flood of lines nobody could read more, and the command
+// would have to wait for those who show them.
 func (f *lineFeed) write(p []byte) {
 	f.rest = append(f.rest, p...)
 	end := bytes.LastIndexAny(f.rest, "\r\n")

@@ -60,7 +60,8 @@ func (v *visits) note(e egress.Event) {
 		i = len(v.all)
 		v.all = append(v.all, at)
 		if at.Reason != "" && v.say != nil {
-			v.say(policy.Display("network: " + net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))) + ": " + at.Reason))
+			v.say(policy.Display("network: " + net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))) + ": " +
+				at.Reason))
 		}
 	}
 	v.all[i].Count++
@@ -72,6 +73,9 @@ func (v *visits) note(e egress.Event) {
 func (v *visits) list() []visit {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	slices.SortStableFunc(v.all, func(a, b visit) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port)) })
+	slices.SortStableFunc(v.all, func(a, b visit) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host),
+			cmp.Compare(a.Port, b.Port))
+	})
 	return v.all
 }

@@ -58,8 +58,12 @@ func project(t *testing.T, files map[string]string) (*verify.Verify, effect.Plac
 	home, _ := os.UserHomeDir()
 	host := verify.Host{Home: home, Env: os.Environ(), LookPath: lookPath}
 	place := effect.Place{Workspace: dir, Tree: dir, InPlace: true}
-	c := verify.NewContext(host, verify.OpenDir, func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil })
-	r := c.Do(t.Context(), effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
+	c := verify.NewContext(host, verify.OpenDir, func(context.Context, effect.Place) (string, string, []string,
+		error) {
+		return "", "", nil, nil
+	})
+	r := c.Do(t.Context(), effect.Effect{Kind: effect.KindContext, Place: place,
+		Spec: effect.Encode(effect.ContextSpec{})}, nil)
 	found, err := effect.Decode[effect.ContextResult](r.Result)
 	if err != nil {
 		t.Fatalf("%v %+v", err, r)
@@ -78,9 +82,11 @@ func lookPath(program string) (string, bool) {
 	return "", false
 }
 
-func run(t *testing.T, v *verify.Verify, place effect.Place, checks []effect.Check) (effect.Receipt, effect.VerifyResult) {
+func run(t *testing.T, v *verify.Verify, place effect.Place,
+	checks []effect.Check) (effect.Receipt, effect.VerifyResult) {
 	t.Helper()
-	r := v.Do(t.Context(), effect.Effect{Kind: effect.KindVerify, Place: place, Spec: effect.Encode(effect.VerifySpec{Checks: checks, Required: true})}, nil)
+	r := v.Do(t.Context(), effect.Effect{Kind: effect.KindVerify, Place: place,
+		Spec: effect.Encode(effect.VerifySpec{Checks: checks, Required: true})}, nil)
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil {
 		t.Fatalf("%v %+v", err, r)
@@ -104,7 +110,8 @@ func TestGofmtBehindWalls(t *testing.T) {
 	bad := "package x\nfunc  F() {}\n"
 	v, place, found := project(t, map[string]string{
 		"go.mod": "module x\n\ngo 1.24\n", "a.go": bad, "sub dir/b.go": bad, "ok.go": "package x\n",
-		"testdata/broken.go": "no go at all", "vendor/v/v.go": bad, ".hidden/h.go": bad, ".pawl/cache/c.go": bad, "_x/x.go": bad,
+		"testdata/broken.go": "no go at all", "vendor/v/v.go": bad, ".hidden/h.go": bad, ".pawl/cache/c.go": bad,
+		"_x/x.go": bad,
 	})
 	format := only(found, "format")
 	r, result := run(t, v, place, format)
@@ -119,7 +126,8 @@ func TestGofmtBehindWalls(t *testing.T) {
 		t.Error("the same failure differs")
 	}
 	for _, name := range []string{"a.go", "sub dir/b.go"} {
-		if err := os.WriteFile(filepath.Join(place.Tree, name), []byte("package x\n\nfunc F() {}\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(place.Tree, name), []byte("package x\n\nfunc F() {}\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,8 +144,10 @@ func TestGofmtBehindWalls(t *testing.T) {
 
 // TestMakeBehindWalls runs commands that try what a check must not, and one that is honest.
 func TestMakeBehindWalls(t *testing.T) {
-	v, place, found := project(t, map[string]string{"Makefile": "all:\n\t@echo built\ntest:\n\t@cat answer\n", "answer": "42\n", ".pawl/secret": "x"})
-	if r, result := run(t, v, place, found.Checks); !r.OK || result.Outcomes[1].Output != "cat answer\n42" && result.Outcomes[1].Output != "42" {
+	v, place, found := project(t, map[string]string{"Makefile": "all:\n\t@echo built\ntest:\n\t@cat answer\n",
+		"answer": "42\n", ".pawl/secret": "x"})
+	if r, result := run(t, v, place, found.Checks); !r.OK || result.Outcomes[1].Output != "cat answer\n42" &&
+		result.Outcomes[1].Output != "42" {
 		t.Fatalf("%s %+v", r.Detail, result.Outcomes)
 	}
 	command := func(command string) (effect.Receipt, effect.CheckOutcome) {

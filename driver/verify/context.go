@@ -83,7 +83,8 @@ func (c *Context) describe(ctx context.Context, e effect.Effect) (effect.Context
 // Checks returns what a Context finds of a place without asking git: above all the commands that check it.
 func Checks(ctx context.Context, host Host, place effect.Place) (effect.ContextResult, error) {
 	nothing := func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil }
-	r := NewContext(host, OpenDir, nothing).Do(ctx, effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
+	r := NewContext(host, OpenDir, nothing).Do(ctx,
+		effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
 	if !r.OK {
 		return effect.ContextResult{}, r.Err()
 	}

@@ -21,9 +21,12 @@ import (
 var definitionNames = []string{
 	"Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml",
 	"run_tests.sh", "run-tests.sh",
-	"package.json", ".eslintrc*", "eslint.config.*", ".eslintignore", ".prettierrc*", "prettier.config.*", ".prettierignore",
-	".stylelintrc*", "biome.json*", "tsconfig*.json", "jest.config.*", "vitest.config.*", "playwright.config.*", ".mocharc*",
-	"pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", "conftest.py", "mypy.ini", ".mypy.ini", "ruff.toml",
+	"package.json", ".eslintrc*", "eslint.config.*", ".eslintignore", ".prettierrc*", "prettier.config.*",
+	".prettierignore",
+	".stylelintrc*", "biome.json*", "tsconfig*.json", "jest.config.*", "vitest.config.*", "playwright.config.*",
+	".mocharc*",
+	"pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", "conftest.py", "mypy.ini", ".mypy.ini",
+	"ruff.toml",
 	".ruff.toml", ".flake8", ".pylintrc", ".coveragerc",
 	".golangci.y*ml", ".golangci.toml", ".golangci.json",
 	"Cargo.toml", "clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml",
@@ -36,9 +39,10 @@ var definitionNames = []string{
 	"bitbucket-pipelines.yml", ".drone.yml", "appveyor.yml", ".cirrus.yml",
 }
 
-// definitionDirs are folders of the root whose files all say how checks run: continuous integration, and the settings that
-// a build tool reads before anything else (a test runner can be replaced there).
-var definitionDirs = []string{".cargo", ".mvn", ".bundle", ".github/workflows", ".github/actions", ".ci", "ci", ".circleci", ".buildkite", ".gitlab", ".woodpecker"}
+// definitionDirs are folders of the root whose files all say how checks run: continuous integration, and the settings
+// that a build tool reads before anything else (a test runner can be replaced there).
+var definitionDirs = []string{".cargo", ".mvn", ".bundle", ".github/workflows", ".github/actions", ".ci", "ci",
+	".circleci", ".buildkite", ".gitlab", ".woodpecker"}
 
 // scriptWord matches a word of a recipe that may name a script of the project.
 var scriptWord = sync.OnceValue(func() *regexp.Regexp {
@@ -100,7 +104,8 @@ func (d *folder) scripts() []string {
 			recipes = append(recipes, body)
 		}
 	}
-	for _, name := range []string{"Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "composer.json", "tox.ini"} {
+	for _, name := range []string{"Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "composer.json",
+		"tox.ini"} {
 		recipes = append(recipes, d.text(name))
 	}
 	var out []string
@@ -127,8 +132,8 @@ var judgeWord = sync.OnceValue(func() *regexp.Regexp {
 // wholeRun matches what takes the run of all tests of a package over, so that they need not run at all (Go).
 var wholeRun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^func\s+TestMain\s*\(`) })
 
-// changedTests returns the tests among the files that differ. A test that was added is work, not a change of what judges
-// it, unless it takes the others over.
+// changedTests returns the tests among the files that differ. A test that was added is work, not a change of what
+// judges it, unless it takes the others over.
 func changedTests(tree fs.FS, files []effect.FileStat) []string {
 	var out []string
 	for _, f := range files {

@@ -107,7 +107,8 @@ type folder struct {
 // skipped names folders that hold other people's code, products of a build, or inputs of tests.
 var skipped = map[string]bool{
 	"node_modules": true, "vendor": true, "third_party": true, "testdata": true, "fixtures": true, "__fixtures__": true,
-	"__pycache__": true, "venv": true, "target": true, "dist": true, "build": true, "out": true, "bin": true, "obj": true,
+	"__pycache__": true, "venv": true, "target": true, "dist": true, "build": true, "out": true, "bin": true,
+	"obj":      true,
 	"examples": true, "example": true, "Pods": true,
 }
 

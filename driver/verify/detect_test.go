@@ -66,17 +66,21 @@ func TestDetect(t *testing.T) {
 		"go": {
 			tree:       files("go.mod", "module x\n", "main.go", "package main"),
 			ecosystems: []string{"go"},
-			checks:     []string{"L0 format GOFMT", "L0 lint go vet ./...", "L1 build go build -o /dev/null ./...", "L2 test go test ./..."},
+			checks: []string{"L0 format GOFMT", "L0 lint go vet ./...", "L1 build go build -o /dev/null ./...",
+				"L2 test go test ./..."},
 		},
 		"go without a toolchain": {
 			tree:       files("go.mod", "module x\n"),
 			look:       without("go", "gofmt"),
 			ecosystems: []string{"go"},
-			checks:     []string{"L0 format GOFMT -gofmt", "L0 lint go vet ./... -go", "L1 build go build -o /dev/null ./... -go", "L2 test go test ./... -go"},
+			checks: []string{"L0 format GOFMT -gofmt", "L0 lint go vet ./... -go",
+				"L1 build go build -o /dev/null ./... -go", "L2 test go test ./... -go"},
 		},
 		"several go modules under a go.work, tools left alone": {
-			tree: files("go.work", "go 1.26\nuse ./a\nuse ./b", "a/go.mod", "module a", "b/go.mod", "module b", "tools/go.mod", "module tools",
-				"examples/x/go.mod", "module e", "a/testdata/go.mod", "module td", "_old/go.mod", "module old", "x/y/z/go.mod", "module deep"),
+			tree: files("go.work", "go 1.26\nuse ./a\nuse ./b", "a/go.mod", "module a", "b/go.mod", "module b",
+				"tools/go.mod", "module tools",
+				"examples/x/go.mod", "module e", "a/testdata/go.mod", "module td", "_old/go.mod", "module old",
+				"x/y/z/go.mod", "module deep"),
 			ecosystems: []string{"go"},
 			checks: []string{"L0 format GOFMT", "L0 lint go vet ./... @a", "L0 lint go vet ./... @b",
 				"L1 build go build -o /dev/null ./... @a", "L1 build go build -o /dev/null ./... @b",
@@ -93,7 +97,8 @@ func TestDetect(t *testing.T) {
 			tree: files("package.json", `{"scripts":{"test":"node --test","lint":"eslint .","build":"tsc -p .","type-check":"tsc --noEmit"}}`,
 				"package-lock.json", "{}", "tsconfig.json", "{}", "eslint.config.mjs", ""),
 			ecosystems: []string{"node"},
-			checks:     []string{"L0 lint npm run lint", "L0 lint npm run type-check", "L1 build npm run build", "L2 test npm test"},
+			checks: []string{"L0 lint npm run lint", "L0 lint npm run type-check", "L1 build npm run build",
+				"L2 test npm test"},
 		},
 		"node without scripts, with configured tools": {
 			tree: files("package.json", `{"scripts":{"test":"echo \"Error: no test specified\" && exit 1","lint":"eslint --fix ."},"devDependencies":{"typescript":"5"}}`,
@@ -108,8 +113,9 @@ func TestDetect(t *testing.T) {
 			ecosystems: []string{"node"},
 			checks:     []string{"L2 test bun run test @srv", "L2 test yarn test @web"},
 		},
-		"malformed package.json":        {tree: files("package.json", `{"scripts":`), ecosystems: []string{"node"}},
-		"package.json of another shape": {tree: files("package.json", `{"scripts":["a"]}`), ecosystems: []string{"node"}},
+		"malformed package.json": {tree: files("package.json", `{"scripts":`), ecosystems: []string{"node"}},
+		"package.json of another shape": {tree: files("package.json", `{"scripts":["a"]}`),
+			ecosystems: []string{"node"}},
 		"python with everything configured": {
 			tree: files("pyproject.toml", "[tool.ruff]\nline-length = 100\n[tool.ruff.format]\n[tool.mypy]\n[tool.pytest.ini_options]\n",
 				"tests/test_a.py", ""),
@@ -126,34 +132,44 @@ func TestDetect(t *testing.T) {
 			tree: files("requirements.txt", "pytest>=8\n", "app.py", ""), ecosystems: []string{"python"},
 		},
 		"pytest in requirements": {
-			tree: files("requirements-dev.txt", "flask\npytest==8\n", "test_app.py", ""), look: without("python3", "python"),
-			ecosystems: []string{"python"}, checks: []string{"L2 test python3 -m pytest -q -p no:cacheprovider -python3"},
+			tree: files("requirements-dev.txt", "flask\npytest==8\n", "test_app.py", ""), look: without("python3",
+				"python"),
+			ecosystems: []string{"python"},
+			checks:     []string{"L2 test python3 -m pytest -q -p no:cacheprovider -python3"},
 		},
 		"rust workspace": {
-			tree:       files("Cargo.toml", "[workspace]\nmembers=[\"a\"]", "Cargo.lock", "", "a/Cargo.toml", "[package]"),
+			tree: files("Cargo.toml", "[workspace]\nmembers=[\"a\"]", "Cargo.lock", "", "a/Cargo.toml",
+				"[package]"),
 			ecosystems: []string{"rust"},
-			checks: []string{"L0 format cargo fmt --all --check", "L0 lint cargo clippy --all-targets --locked --offline",
+			checks: []string{"L0 format cargo fmt --all --check",
+				"L0 lint cargo clippy --all-targets --locked --offline",
 				"L1 build cargo build --all-targets --locked --offline", "L2 test cargo test --locked --offline"},
 		},
 		"rust without components": {
-			tree: files("Cargo.toml", "[package]"), look: without("cargo-fmt", "cargo-clippy", "cargo"), ecosystems: []string{"rust"},
-			checks: []string{"L1 build cargo build --all-targets --offline -cargo", "L2 test cargo test --offline -cargo"},
+			tree: files("Cargo.toml", "[package]"), look: without("cargo-fmt", "cargo-clippy",
+				"cargo"), ecosystems: []string{"rust"},
+			checks: []string{"L1 build cargo build --all-targets --offline -cargo",
+				"L2 test cargo test --offline -cargo"},
 		},
 		"maven and gradle": {
-			tree:       files("a/pom.xml", "<project/>", "a/core/pom.xml", "<project/>", "b/build.gradle.kts", "", "b/gradlew", "#!"),
+			tree: files("a/pom.xml", "<project/>", "a/core/pom.xml", "<project/>", "b/build.gradle.kts", "",
+				"b/gradlew", "#!"),
 			look:       without("gradle"),
 			ecosystems: []string{"java"},
-			checks: []string{"L1 build mvn -B -q -o test-compile @a", "L1 build sh ./gradlew --offline --no-daemon -q testClasses @b",
+			checks: []string{"L1 build mvn -B -q -o test-compile @a",
+				"L1 build sh ./gradlew --offline --no-daemon -q testClasses @b",
 				"L2 test mvn -B -q -o test @a", "L2 test sh ./gradlew --offline --no-daemon -q test @b"},
 		},
 		"flutter and dart": {
 			tree: files("app/pubspec.yaml", "dependencies:\n  flutter:\n    sdk: flutter\n", "app/test/a_test.dart", "",
 				"lib/pubspec.yaml", "name: lib\n"),
 			look: without("dart"), ecosystems: []string{"dart"},
-			checks: []string{"L0 lint flutter analyze --no-pub @app", "L0 lint dart analyze @lib -dart", "L2 test flutter test --no-pub @app"},
+			checks: []string{"L0 lint flutter analyze --no-pub @app", "L0 lint dart analyze @lib -dart",
+				"L2 test flutter test --no-pub @app"},
 		},
 		"cmake with tests": {
-			tree:       files("CMakeLists.txt", "project(x)\nenable_testing()\n", "sub/CMakeLists.txt", "", "Makefile", "test:\n"),
+			tree: files("CMakeLists.txt", "project(x)\nenable_testing()\n", "sub/CMakeLists.txt", "", "Makefile",
+				"test:\n"),
 			ecosystems: []string{"cmake"},
 			checks: []string{`L1 build cmake -S . -B "$PAWL_BUILD" && cmake --build "$PAWL_BUILD"`,
 				`L2 test ctest --test-dir "$PAWL_BUILD" --output-on-failure`},
@@ -187,16 +203,22 @@ func TestDetect(t *testing.T) {
 			checks: []string{"L2 test rake test -rake"},
 		},
 		"php": {
-			tree: files("composer.json", "{}", "phpunit.xml.dist", "", "phpstan.neon", "", "vendor/bin/phpunit", ""), ecosystems: []string{"php"},
+			tree: files("composer.json", "{}", "phpunit.xml.dist", "", "phpstan.neon", "", "vendor/bin/phpunit",
+				""), ecosystems: []string{"php"},
 			checks: []string{"L0 lint composer validate --no-check-publish --no-interaction",
-				"L0 lint vendor/bin/phpstan analyse --no-progress -vendor/bin/phpstan", "L2 test vendor/bin/phpunit --do-not-cache-result"},
+				"L0 lint vendor/bin/phpstan analyse --no-progress -vendor/bin/phpstan",
+				"L2 test vendor/bin/phpunit --do-not-cache-result"},
 		},
 		"two ecosystems": {
-			tree: files("go.mod", "module x", "web/package.json", `{"scripts":{"test":"vitest run"}}`), ecosystems: []string{"go", "node"},
-			checks: []string{"L0 format GOFMT", "L0 lint go vet ./...", "L1 build go build -o /dev/null ./...", "L2 test go test ./...", "L2 test npm test @web"},
+			tree:       files("go.mod", "module x", "web/package.json", `{"scripts":{"test":"vitest run"}}`),
+			ecosystems: []string{"go", "node"},
+			checks: []string{"L0 format GOFMT", "L0 lint go vet ./...", "L1 build go build -o /dev/null ./...",
+				"L2 test go test ./...", "L2 test npm test @web"},
 		},
-		"folders with names that cannot be shown": {tree: files("a\nb/go.mod", "module x", "\u202eevil/go.mod", "module y")},
-		"inside .pawl and node_modules":           {tree: files(".pawl/tree/go.mod", "module x", "node_modules/y/package.json", `{"scripts":{"test":"x"}}`)},
+		"folders with names that cannot be shown": {tree: files("a\nb/go.mod", "module x", "\u202eevil/go.mod",
+			"module y")},
+		"inside .pawl and node_modules": {tree: files(".pawl/tree/go.mod", "module x",
+			"node_modules/y/package.json", `{"scripts":{"test":"x"}}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.look == nil {
@@ -235,7 +257,8 @@ func TestDefinitions(t *testing.T) {
 	tree := files(
 		"go.mod", "module x", "main.go", "package main", "Makefile", "test:\n\t./scripts/run.sh tests/a_test.py\n",
 		"scripts/run.sh", "exit 1", "scripts/other.sh", "", "tests/a_test.py", "",
-		".github/workflows/ci.yml", "on: push", ".ci/run", "make", "sub/package.json", `{"scripts":{"test":"node tool.js && ../up.sh"}}`,
+		".github/workflows/ci.yml", "on: push", ".ci/run", "make", "sub/package.json",
+		`{"scripts":{"test":"node tool.js && ../up.sh"}}`,
 		"sub/tool.js", "1", ".cargo/config.toml", "[target.x]\nrunner='true'", "sub/deep/deeper/jest.config.js", "")
 	found, err := Detect(tree, everything)
 	if err != nil {
@@ -248,7 +271,8 @@ func TestDefinitions(t *testing.T) {
 		}
 		names = append(names, name)
 	}
-	want := []string{".cargo/config.toml", ".ci/run", ".github/workflows/ci.yml", "Makefile", "scripts/run.sh", "sub/package.json", "sub/tool.js"}
+	want := []string{".cargo/config.toml", ".ci/run", ".github/workflows/ci.yml", "Makefile", "scripts/run.sh",
+		"sub/package.json", "sub/tool.js"}
 	if d := cmp.Diff(want, slices.Sorted(slices.Values(names))); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -279,12 +303,14 @@ func TestDefinitions(t *testing.T) {
 func FuzzDetect(f *testing.F) {
 	f.Add(`{"scripts":{"test":"x"}}`, "all:\n\tx", "[tool.ruff]", "[workspace]")
 	f.Fuzz(func(t *testing.T, pkg, mk, py, cargo string) {
-		found, err := Detect(files("package.json", pkg, "b/Makefile", mk, "c/pyproject.toml", py, "d/Cargo.toml", cargo), everything)
+		found, err := Detect(files("package.json", pkg, "b/Makefile", mk, "c/pyproject.toml", py, "d/Cargo.toml",
+			cargo), everything)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range found.Checks {
-			if strings.TrimSpace(c.Command) == "" || strings.ContainsAny(c.Command, "\n\x00") || !filepath.IsLocal("x/"+c.Dir) {
+			if strings.TrimSpace(c.Command) == "" || strings.ContainsAny(c.Command, "\n\x00") ||
+				!filepath.IsLocal("x/"+c.Dir) {
 				t.Errorf("check %+v", c)
 			}
 		}

@@ -30,8 +30,9 @@ func tests(name, command, missing string) effect.Check {
 	return effect.Check{Name: name, Command: command, Kind: kindTest, Level: 2, Missing: missing}
 }
 
-// gofmtCommand lists the Go files that gofmt would change, and fails when there is one. gofmt itself succeeds either way.
-// The folders are those that the go command ignores, too, so that a broken file among test data is nobody's problem.
+// gofmtCommand lists the Go files that gofmt would change, and fails when there is one. gofmt itself succeeds either
+// way. The folders are those that the go command ignores, too, so that a broken file among test data is nobody's
+// problem.
 const gofmtCommand = `! find . \( -name '.?*' -o -name '_*' -o -name vendor -o -name testdata -o -name node_modules \)` +
 	` -prune -o -type f -name '*.go' -exec gofmt -l {} + 2>&1 | sort | grep .`
 
@@ -44,7 +45,8 @@ func detectGo(s *scan, d *folder) ([]effect.Check, bool) {
 		return nil, false
 	}
 	if base := d.base(); d.parent != nil && (base == "tools" || base == "hack") {
-		// A module that only pins developer tools: its dependencies are rarely in the cache and no code of the project is in it.
+		// A module that only pins developer tools: its dependencies are rarely in the cache and no code of the project
+		// is in it.
 		return nil, false
 	}
 	var out []effect.Check
@@ -108,7 +110,8 @@ func detectJava(s *scan, d *folder) ([]effect.Check, bool) {
 	return nil, false
 }
 
-// javaTool prefers the installed tool to the project's wrapper, which wants to fetch a tool of its own into the user's home.
+// javaTool prefers the installed tool to the project's wrapper, which wants to fetch a tool of its own into the user's
+// home.
 func (s *scan) javaTool(d *folder, tool, wrapper string) (command, missing string) {
 	if !s.installed(tool) && d.file(wrapper) {
 		return "sh ./" + wrapper, s.missing("java")
@@ -210,9 +213,11 @@ func detectCMake(s *scan, d *folder) ([]effect.Check, bool) {
 	}
 	d.claims["cmake"], d.claims["make"] = true, true
 	// PAWL_BUILD is a folder of the workspace's cache, one per tree and folder, so that a build never changes the tree.
-	out := []effect.Check{build("cmake build", `cmake -S . -B "$PAWL_BUILD" && cmake --build "$PAWL_BUILD"`, s.missing("cmake"))}
+	out := []effect.Check{build("cmake build", `cmake -S . -B "$PAWL_BUILD" && cmake --build "$PAWL_BUILD"`,
+		s.missing("cmake"))}
 	if ctestUse().MatchString(d.text("CMakeLists.txt")) {
-		out = append(out, tests("ctest", `ctest --test-dir "$PAWL_BUILD" --output-on-failure`, s.missing("cmake", "ctest")))
+		out = append(out, tests("ctest", `ctest --test-dir "$PAWL_BUILD" --output-on-failure`,
+			s.missing("cmake", "ctest")))
 	}
 	return out, true
 }
@@ -259,15 +264,16 @@ var makeTarget = sync.OnceValue(func() *regexp.Regexp {
 // testScripts are the names by which a project that has no build tool is tested.
 var testScripts = []string{"test.sh", "tests.sh", "run_tests.sh", "run-tests.sh"}
 
-// detectShell finds a test script at the root; a script further down may be anything. It is run by the shell that its first line
-// names, or else by sh, so that it need not be executable.
+// detectShell finds a test script at the root; a script further down may be anything. It is run by the shell that its
+// first line names, or else by sh, so that it need not be executable.
 func detectShell(s *scan, d *folder) ([]effect.Check, bool) {
 	name := d.anyFile(testScripts...)
 	if name == "" || d.rel != "" {
 		return nil, false
 	}
 	shell := "sh"
-	if first, _, _ := strings.Cut(d.text(name), "\n"); strings.HasPrefix(first, "#!") && strings.Contains(first, "bash") {
+	if first, _, _ := strings.Cut(d.text(name), "\n"); strings.HasPrefix(first, "#!") &&
+		strings.Contains(first, "bash") {
 		shell = "bash"
 	}
 	return []effect.Check{tests(name, shell+" "+name, s.missing(shell))}, true

@@ -14,30 +14,36 @@ import (
 	"pawl/kernel/effect"
 )
 
-// machineFailure matches what tools print when the machine is at fault and no change of the work can help: a full disk, a
-// program or a package that is not installed, a dependency that would have to be fetched. Reading a failure of the work
-// as one of the machine stops a run with a question; it never lets anything pass.
+// machineFailure matches what tools print when the machine is at fault and no change of the work can help: a full disk,
+// a program or a package that is not installed, a dependency that would have to be fetched. Reading a failure of the
+// work as one of the machine stops a run with a question; it never lets anything pass.
 var machineFailure = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(strings.Join([]string{
 		`(?i)no space left on device`, `/(pkg/mod|\.cargo|\.m2|\.gradle|\.nuget|\.pub-cache)/\S*: read-only file system`, `Read-only file system \(os error 30\)`, `\bENOSPC\b`, `(?i)disk quota exceeded`,
 		// Programs.
-		`(?m)^make(\[\d+\])?: \*\*\* .*Error 127\b`, `(?m)^(sh|bash|dash|/bin/sh)(: line \d+|: \d+)?: [^:\n]+: (command )?not found$`,
+		`(?m)^make(\[\d+\])?: \*\*\* .*Error 127\b`,
+		`(?m)^(sh|bash|dash|/bin/sh)(: line \d+|: \d+)?: [^:\n]+: (command )?not found$`,
 		`(?m)npm (error|ERR!) code (ENOTCACHED|ENOTFOUND|EAI_AGAIN)`, `npx canceled due to missing packages`,
 		`(?m)^\S*python\S*: No module named (pytest|unittest|mypy|ruff|black|flake8)$`, `bundler: command not found`,
-		`error: toolchain '[^']+' is not installed`, `error: no such command: `, `JAVA_HOME (environment variable )?is not (set|defined)`,
+		`error: toolchain '[^']+' is not installed`, `error: no such command: `,
+		`JAVA_HOME (environment variable )?is not (set|defined)`,
 		// Go.
-		`module lookup disabled by GOPROXY=off`, `\(running go [^)]*; GOTOOLCHAIN=local\)`, `go: download(ing)? go[0-9.]+ .*toolchain not available`,
+		`module lookup disabled by GOPROXY=off`, `\(running go [^)]*; GOTOOLCHAIN=local\)`,
+		`go: download(ing)? go[0-9.]+ .*toolchain not available`,
 		`exec: "(gcc|clang|cc|g\+\+)": executable file not found`,
 		// Node.
 		`(?m)^Error: Cannot find module '[^./'][^']*'$`, `node_modules (missing|not found)`,
 		// Rust.
-		`attempting to make an HTTP request, but --offline was specified`, `perhaps a crate was updated and forgotten to be re-vendored`,
+		`attempting to make an HTTP request, but --offline was specified`,
+		`perhaps a crate was updated and forgotten to be re-vendored`,
 		`(?i)failed to download .*\(?offline`,
 		// Java.
 		`[Cc]annot access \S+ \(.*\) in offline mode`, `No cached version of .* available for offline mode`,
 		// The rest.
-		`Could not find \S+ in (any of the sources|locally installed gems)`, `error NU1301`, `You must install (or update )?\.NET`,
-		`(?i)pub get failed .*offline`, `(?i)could not resolve host`, `Temporary failure in name resolution`, `getaddrinfo (ENOTFOUND|EAI_AGAIN)`,
+		`Could not find \S+ in (any of the sources|locally installed gems)`, `error NU1301`,
+		`You must install (or update )?\.NET`,
+		`(?i)pub get failed .*offline`, `(?i)could not resolve host`, `Temporary failure in name resolution`,
+		`getaddrinfo (ENOTFOUND|EAI_AGAIN)`,
 		`java\.net\.UnknownHostException`,
 	}, "|"))
 })
@@ -59,7 +65,8 @@ var versionArgs = map[string]string{
 
 // companions are programs that a command brings into play without naming them.
 var companions = map[string][]string{
-	"npm": {"node"}, "npx": {"node"}, "pnpm": {"node"}, "yarn": {"node"}, "mvn": {"java"}, "gradle": {"java"}, "bundle": {"ruby"},
+	"npm": {"node"}, "npx": {"node"}, "pnpm": {"node"}, "yarn": {"node"}, "mvn": {"java"}, "gradle": {"java"},
+	"bundle": {"ruby"},
 }
 
 // versions remembers what programs say of themselves, by place and search path. It is safe for concurrent use.

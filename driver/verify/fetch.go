@@ -16,22 +16,24 @@ import (
 
 // offline are the variables that keep tools from trying the network, which a command that was granted it must not have.
 var offline = []string{
-	"GOPROXY", "GOSUMDB", "CARGO_NET_OFFLINE", "npm_config_offline", "PIP_NO_INDEX", "COMPOSER_DISABLE_NETWORK", "BUNDLE_FROZEN",
+	"GOPROXY", "GOSUMDB", "CARGO_NET_OFFLINE", "npm_config_offline", "PIP_NO_INDEX", "COMPOSER_DISABLE_NETWORK",
+	"BUNDLE_FROZEN",
 }
 
 // fetched is the folder of the workspace in which commands that were granted the network keep the Go modules that they
 // fetch, because the user's own cache is read-only to them.
 const fetched = ".pawl/cache/" + string(UseWork) + "/gomod"
 
-// Fetching is the Toolchain of a command of an agent that was granted the network: its tools may fetch, from the registries
-// that vars name (GOPROXY, npm_config_registry and their like). Go modules are kept below .pawl/cache, and every later
-// Toolchain of the workspace finds them there; what other ecosystems fetch belongs into the tree.
+// Fetching is the Toolchain of a command of an agent that was granted the network: its tools may fetch, from the
+// registries that vars name (GOPROXY, npm_config_registry and their like). Go modules are kept below .pawl/cache, and
+// every later Toolchain of the workspace finds them there; what other ecosystems fetch belongs into the tree.
 func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, error) {
 	t, err := h.Toolchain(place, UseWork)
 	if err != nil {
 		return t, err
 	}
-	t.Dependencies = deps.Found{Place: place} // what is fetched now is to stay in the tree, and not in a layer over what was there
+	// what is fetched now is to stay in the tree, and not in a layer over what was there
+	t.Dependencies = deps.Found{Place: place}
 	root, err := os.OpenRoot(place.Workspace)
 	gopath := ".pawl/cache/" + string(UseWork) + "/gopath" // the checksums that the go command has seen are kept there
 	if err == nil {
@@ -58,9 +60,9 @@ func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, e
 	return t, nil
 }
 
-// useFetched lets the tools of a workspace find the Go modules that a command was granted to fetch. A verification unpacks
-// them anew into a cache of its own, so that they are what the tree's go.sum says and nothing that a command put in their
-// place.
+// useFetched lets the tools of a workspace find the Go modules that a command was granted to fetch. A verification
+// unpacks them anew into a cache of its own, so that they are what the tree's go.sum says and nothing that a command
+// put in their place.
 func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 	root, err := os.OpenRoot(place.Workspace)
 	if err != nil {

@@ -35,13 +35,15 @@ func TestFetching(t *testing.T) {
 	if v, _ := value(before.Env, "GOPROXY"); v != "off" {
 		t.Errorf("GOPROXY=%s", v)
 	}
-	got, err := h.Fetching(place, map[string]string{"GOPROXY": "https://p.example,direct", "npm_config_registry": "https://n.example"})
+	got, err := h.Fetching(place, map[string]string{"GOPROXY": "https://p.example,direct",
+		"npm_config_registry": "https://n.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(ws, ".pawl", "cache", "work", "gomod")
 	for name, want := range map[string]string{
-		"GOPROXY": "file://" + own + ",https://p.example,direct,off", "GOMODCACHE": cache, "GOFLAGS": "-mod=mod -modcacherw", "npm_config_registry": "https://n.example",
+		"GOPROXY": "file://" + own + ",https://p.example,direct,off", "GOMODCACHE": cache,
+		"GOFLAGS": "-mod=mod -modcacherw", "npm_config_registry": "https://n.example",
 	} {
 		if v, _ := value(got.Env, name); v != want {
 			t.Errorf("%s=%s, want %s", name, v, want)
@@ -71,7 +73,8 @@ func TestFetching(t *testing.T) {
 	}
 }
 
-// TestFetchedModulesAreNoWayOut: a command can write to the cache of work, and must not make a verification read elsewhere.
+// TestFetchedModulesAreNoWayOut: a command can write to the cache of work, and must not make a verification read
+// elsewhere.
 func TestFetchedModulesAreNoWayOut(t *testing.T) {
 	for _, at := range []string{"gomod", "gomod/cache", "gomod/cache/download"} {
 		ws, outside := t.TempDir(), t.TempDir()
@@ -86,13 +89,15 @@ func TestFetchedModulesAreNoWayOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := Host{Env: []string{"PATH=/bin"}, LookPath: everything}
-		if _, err := h.Toolchain(effect.Place{Workspace: ws, Tree: ws}, UseVerify); pawl.CodeOf(err) != pawl.CodeDenied {
+		if _, err := h.Toolchain(effect.Place{Workspace: ws, Tree: ws},
+			UseVerify); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
 }
 
-// TestNoModulesYet: where a person has fetched no module, the go command finds a cache that it may make use of, in the workspace.
+// TestNoModulesYet: where a person has fetched no module, the go command finds a cache that it may make use of, in the
+// workspace.
 func TestNoModulesYet(t *testing.T) {
 	ws, home := t.TempDir(), t.TempDir()
 	h := Host{Home: home, Env: []string{"PATH=/bin", "HOME=" + home}, LookPath: everything}

@@ -18,7 +18,8 @@ var noise = sync.OnceValue(func() []replacement {
 		{regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)`), ""},
 		{regexp.MustCompile(`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`), "<time>"},
 		{regexp.MustCompile(`\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:\s?[AP]M)?\b`), "<time>"},
-		{regexp.MustCompile(`(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?\s?(?:ns|µs|μs|us|ms|s|sec|secs|seconds?|minutes?|min)\b`), "<span>"},
+		{regexp.MustCompile(`(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?\s?(?:ns|µs|μs|us|ms|s|sec|secs|seconds?|minutes?|min)\b`),
+			"<span>"},
 		{regexp.MustCompile(`(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s:'")\]]+`), "<temp>"},
 		{regexp.MustCompile(`0x[0-9a-fA-F]+`), "<addr>"},
 		{regexp.MustCompile(`\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b`), "<id>"},
@@ -36,9 +37,9 @@ type replacement struct {
 	with  string
 }
 
-// Fingerprint identifies a failure: it is the sha256 (hex) of the failing checks, their exit codes and their output with
-// times, durations, addresses, temporary paths and the paths of the place removed and the lines in a fixed order. The
-// same failure of the same work has the same fingerprint on every run and in every worktree; it is "" when no check
+// Fingerprint identifies a failure: it is the sha256 (hex) of the failing checks, their exit codes and their output
+// with times, durations, addresses, temporary paths and the paths of the place removed and the lines in a fixed order.
+// The same failure of the same work has the same fingerprint on every run and in every worktree; it is "" when no check
 // failed.
 func Fingerprint(place effect.Place, outcomes []effect.CheckOutcome) string {
 	h := sha256.New()

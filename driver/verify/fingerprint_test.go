@@ -24,7 +24,8 @@ func TestFingerprint(t *testing.T) {
 		t.Errorf("the same failure differs:\n%q\n%q", essence(here, first), essence(there, again))
 	}
 	for _, other := range []string{
-		strings.Replace(first, "got 1", "got 3", 1), strings.Replace(first, "a_test.go:7", "a_test.go:8", 1), strings.Replace(first, "TestA", "TestB", 1), "",
+		strings.Replace(first, "got 1", "got 3", 1), strings.Replace(first, "a_test.go:7", "a_test.go:8",
+			1), strings.Replace(first, "TestA", "TestB", 1), "",
 	} {
 		if Fingerprint(here, outcome(first)) == Fingerprint(here, outcome(other)) {
 			t.Errorf("another failure has the same fingerprint: %q", other)

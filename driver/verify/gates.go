@@ -29,7 +29,8 @@ const (
 type Status func(ctx context.Context, place effect.Place) (head, branch string, dirty []string, err error)
 
 // Gates is the driver for effect.KindGates. A check of its spec is a gate: either it carries a command, or one is
-// configured for its name (Config.Commands), or its name is one of those that pawl knows. It is safe for concurrent use on different trees.
+// configured for its name (Config.Commands), or its name is one of those that pawl knows. It is safe for concurrent use
+// on different trees.
 type Gates struct {
 	verify *Verify
 	status Status
@@ -38,9 +39,10 @@ type Gates struct {
 // NewGates returns the driver. It shares what v works with.
 func NewGates(v *Verify, status Status) *Gates { return &Gates{verify: v, status: status} }
 
-// Do runs the gates one after the other and stops at the first that does not pass. GateTests without a command stands for
-// the checks that are detected in the tree, which appear in the result one by one as "tests: NAME". An unknown name without
-// a command, GateSmoke without a command and an empty list are errors, never a pass. The receipt is that of Verify.Do.
+// Do runs the gates one after the other and stops at the first that does not pass. GateTests without a command stands
+// for the checks that are detected in the tree, which appear in the result one by one as "tests: NAME". An unknown name
+// without a command, GateSmoke without a command and an empty list are errors, never a pass. The receipt is that of
+// Verify.Do.
 func (g *Gates) Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt {
 	start := time.Now()
 	r := g.do(ctx, e, p)
@@ -105,7 +107,8 @@ func (s *session) gates(asked []effect.Check) ([]effect.Check, error) {
 				out = append(out, f)
 			}
 		case c.Name == GateSmoke:
-			return nil, pawl.Fail(pawl.CodeInvalid, "verify.gate_without_command", c.Name).In("verify.Gates").At("", c.Name)
+			return nil, pawl.Fail(pawl.CodeInvalid, "verify.gate_without_command", c.Name).In("verify.Gates").At("",
+				c.Name)
 		default:
 			return nil, pawl.Fail(pawl.CodeInvalid, "verify.unknown_gate", c.Name).In("verify.Gates").At("", c.Name)
 		}

@@ -32,8 +32,9 @@ func TestGates(t *testing.T) {
 		code     pawl.Code
 		key      string
 	}{
-		"none":                    {gates: nil, code: pawl.CodeInvalid, key: "verify.no_gates"},
-		"unknown":                 {gates: named("doctor", "magic"), code: pawl.CodeInvalid, key: "verify.unknown_gate"},
+		"none": {gates: nil, code: pawl.CodeInvalid, key: "verify.no_gates"},
+		"unknown": {gates: named("doctor", "magic"), code: pawl.CodeInvalid,
+			key: "verify.unknown_gate"},
 		"empty name":              {gates: named(""), code: pawl.CodeInvalid, key: "verify.unknown_gate"},
 		"smoke without a command": {gates: named("smoke"), code: pawl.CodeInvalid, key: "verify.gate_without_command"},
 		"tests without a suite":   {gates: named("tests"), code: pawl.CodeInvalid, key: "verify.gate_without_tests"},
@@ -41,15 +42,21 @@ func TestGates(t *testing.T) {
 		"smoke":                   {gates: named("doctor", "smoke=./quick"), statuses: "passed passed"},
 		"tests": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "test:\n"},
 			statuses: "passed passed passed"},
-		"smoke as configured": {gates: named("doctor", "smoke"), commands: map[string]string{"smoke": "./quick"}, statuses: "passed passed"},
+		"smoke as configured": {gates: named("doctor", "smoke"), commands: map[string]string{"smoke": "./quick"},
+			statuses: "passed passed"},
 		"tests as configured": {gates: named("tests=./all"), statuses: "passed"},
-		"fail-fast":           {gates: named("bad=false", "smoke=./quick"), statuses: "failed skipped", code: pawl.CodeChecksFailed, key: "verify.failed"},
-		"a program is missing": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "test:\n"}, look: without("make"),
+		"fail-fast": {gates: named("bad=false", "smoke=./quick"), statuses: "failed skipped",
+			code: pawl.CodeChecksFailed, key: "verify.failed"},
+		"a program is missing": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "test:\n"},
+			look:     without("make"),
 			statuses: "failed! skipped skipped", code: pawl.CodeEnvironment, key: "verify.environment"},
-		"a linter is missing": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "lint:\ntest:\n", "x/setup.cfg": "[flake8]"},
-			look: without("flake8"), statuses: "passed passed passed passed skipped"},
-		"an unresolved merge": {gates: named("doctor"), files: map[string]string{"a.txt": "x\n<<<<<<< ours\n1\n=======\n2\n>>>>>>> theirs\n", "b.md": "=======\n"},
-			dirty: []string{"a.txt", "b.md", "gone.txt"}, statuses: "failed", code: pawl.CodeChecksFailed, key: "verify.failed"},
+		"a linter is missing": {gates: named("doctor", "tests"),
+			files: map[string]string{"Makefile": "lint:\ntest:\n", "x/setup.cfg": "[flake8]"},
+			look:  without("flake8"), statuses: "passed passed passed passed skipped"},
+		"an unresolved merge": {gates: named("doctor"),
+			files: map[string]string{"a.txt": "x\n<<<<<<< ours\n1\n=======\n2\n>>>>>>> theirs\n", "b.md": "=======\n"},
+			dirty: []string{"a.txt", "b.md", "gone.txt"}, statuses: "failed", code: pawl.CodeChecksFailed,
+			key: "verify.failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){"false": exits(1, "")})
@@ -58,7 +65,8 @@ func TestGates(t *testing.T) {
 			}
 			for n, text := range test.files {
 				p := filepath.Join(b.place.Tree, n)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755),
+					os.WriteFile(p, []byte(text), 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -80,12 +88,16 @@ func TestGates(t *testing.T) {
 
 // Why the walls could not be raised is part of the evidence, on one line of its own.
 func TestWallsThatDoNotStandAreExplained(t *testing.T) {
-	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){"exit 0": func(sandbox.Spec) (sandbox.Result, error) {
-		return sandbox.Result{}, pawl.Fail(pawl.CodeSandbox, "sandbox.walls").Because(errors.New("mount x:\nno such file"))
+	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result,
+		error){"exit 0": func(sandbox.Spec) (sandbox.Result, error) {
+		return sandbox.Result{}, pawl.Fail(pawl.CodeSandbox,
+			"sandbox.walls").Because(errors.New("mount x:\nno such file"))
 	}})
 	g := NewGates(New(b.config()), nil)
-	_, v := checkReceipt(t, g.Do(t.Context(), b.effect(effect.VerifySpec{Checks: []effect.Check{{Name: GateDoctor}}}), nil))
-	if statuses(v) != "failed!" || !strings.Contains(v.Outcomes[0].Output, "bad walls ") || !strings.Contains(v.Outcomes[0].Output, "mount x: no such file") {
+	_, v := checkReceipt(t, g.Do(t.Context(), b.effect(effect.VerifySpec{Checks: []effect.Check{{Name: GateDoctor}}}),
+		nil))
+	if statuses(v) != "failed!" || !strings.Contains(v.Outcomes[0].Output, "bad walls ") ||
+		!strings.Contains(v.Outcomes[0].Output, "mount x: no such file") {
 		t.Errorf("%s %+v", statuses(v), v.Outcomes)
 	}
 }
@@ -96,7 +108,10 @@ func TestContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	many := make([]string, 150)
-	c := NewContext(b.config().Host, OpenDir, func(context.Context, effect.Place) (string, string, []string, error) { return "abc", "main", many, nil })
+	c := NewContext(b.config().Host, OpenDir, func(context.Context, effect.Place) (string, string, []string,
+		error) {
+		return "abc", "main", many, nil
+	})
 	do := func(e effect.Effect) (effect.Receipt, effect.ContextResult) {
 		r := c.Do(t.Context(), e, nil)
 		if !r.OK {
@@ -109,7 +124,8 @@ func TestContext(t *testing.T) {
 		return r, found
 	}
 	e := b.effect(effect.ContextSpec{Requirement: "x"})
-	if _, found := do(e); found.Head != "abc" || found.Branch != "main" || len(found.Dirty) != 100 || len(found.Ecosystems) != 0 {
+	if _, found := do(e); found.Head != "abc" || found.Branch != "main" || len(found.Dirty) != 100 ||
+		len(found.Ecosystems) != 0 {
 		t.Errorf("the task's tree: %+v", found)
 	}
 	e.Place.Tree = filepath.Join(b.place.Workspace, ".pawl", "trees", "later")

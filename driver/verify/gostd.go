@@ -22,11 +22,12 @@ import (
 	"pawl/sandbox"
 )
 
-// Every workspace has a build cache of its own, because its checks run the project's code, and code that can write a build cache
-// can forge what is built. So that the standard library is not compiled anew for each of them, it is kept for all workspaces of a
-// user (Config.Std), by toolchain and settings. What is kept is written by the go command alone, in a process that sees no
-// project, and is shown to no command: pawl itself copies it into the cache of a workspace before its first check. A copy, not a
-// link: a check that writes into its workspace's cache must not write into anybody else's.
+// Every workspace has a build cache of its own, because its checks run the project's code, and code that can write a
+// build cache can forge what is built. So that the standard library is not compiled anew for each of them, it is kept
+// for all workspaces of a user (Config.Std), by toolchain and settings. What is kept is written by the go command
+// alone, in a process that sees no project, and is shown to no command: pawl itself copies it into the cache of a
+// workspace before its first check. A copy, not a link: a check that writes into its workspace's cache must not write
+// into anybody else's.
 const (
 	stdTimeout  = 10 * time.Minute
 	listTimeout = time.Minute
@@ -36,7 +37,8 @@ const (
 )
 
 // stdSettings are the variables that decide what the go command compiles, besides those of C.
-var stdSettings = []string{"GOROOT", "GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOEXPERIMENT", "GOFIPS140", "GODEBUG", "CC", "CXX"}
+var stdSettings = []string{"GOROOT", "GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOEXPERIMENT",
+	"GOFIPS140", "GODEBUG", "CC", "CXX"}
 
 // stdName matches the import path of a package of the standard library that can be named on a command line.
 var stdName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]*(/[a-z][a-z0-9_.]*)*$`) })
@@ -44,7 +46,8 @@ var stdName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // stdEntry matches the name of an entry of Go's build cache.
 var stdEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}-[ad]$`) })
 
-// Compiled is the folder below std (Config.Std) of what was compiled last of Go's standard library, "" where nothing was.
+// Compiled is the folder below std (Config.Std) of what was compiled last of Go's standard library, "" where nothing
+// was.
 func Compiled(std string) string {
 	var newest time.Time
 	found := ""
@@ -57,8 +60,8 @@ func Compiled(std string) string {
 	return found
 }
 
-// warmGo copies what is kept of the standard library into the workspace's cache, once for each toolchain, and compiles what is
-// missing of it first. Nothing depends on it: where it fails, the checks compile what they need.
+// warmGo copies what is kept of the standard library into the workspace's cache, once for each toolchain, and compiles
+// what is missing of it first. Nothing depends on it: where it fails, the checks compile what they need.
 func (s *session) warmGo(ctx context.Context, checks []effect.Check) {
 	if s.Std == "" || !slices.ContainsFunc(checks, usesGo) {
 		return
@@ -105,9 +108,9 @@ func (s *session) verifyCache() (*os.Root, error) {
 	return top.OpenRoot(dir)
 }
 
-// stdKey names what a toolchain compiles with the settings of this machine, or is "" where that cannot be told: the version of
-// the toolchain and where it is, the C compiler, and every variable that the go command takes into account. The go command looks
-// at all of that itself, so that an entry that does not fit is not used.
+// stdKey names what a toolchain compiles with the settings of this machine, or is "" where that cannot be told: the
+// version of the toolchain and where it is, the C compiler, and every variable that the go command takes into account.
+// The go command looks at all of that itself, so that an entry that does not fit is not used.
 func (s *session) stdKey(program string) string {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {
@@ -136,11 +139,13 @@ func (s *session) stdKey(program string) string {
 	return "go-" + hex.EncodeToString(sum[:12])
 }
 
-// stdEnv is the environment of the process that compiles for all workspaces: that of the checks without anything of the project.
+// stdEnv is the environment of the process that compiles for all workspaces: that of the checks without anything of the
+// project.
 func (s *session) stdEnv(cache string) []string {
 	env := slices.DeleteFunc(slices.Clone(s.tools.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return name == "VIRTUAL_ENV" || name == "GOMODCACHE" || name == "GOFLAGS" || name == "GOPROXY" || strings.HasPrefix(name, "PAWL_")
+		return name == "VIRTUAL_ENV" || name == "GOMODCACHE" || name == "GOFLAGS" || name == "GOPROXY" ||
+			strings.HasPrefix(name, "PAWL_")
 	})
 	env = set(env, "PATH", s.Host.getenv("PATH"))
 	env = set(env, "GOPROXY", "off")
@@ -148,8 +153,8 @@ func (s *session) stdEnv(cache string) []string {
 	return set(env, "GOCACHE", cache)
 }
 
-// stdWanted lists the packages of the standard library that the checks of the tree need. The go command is only asked for them:
-// no code of the project runs, and what it says is taken for names and nothing else.
+// stdWanted lists the packages of the standard library that the checks of the tree need. The go command is only asked
+// for them: no code of the project runs, and what it says is taken for names and nothing else.
 func (s *session) stdWanted(ctx context.Context, checks []effect.Check) []string {
 	var out, dirs []string
 	for _, c := range checks {
@@ -157,7 +162,8 @@ func (s *session) stdWanted(ctx context.Context, checks []effect.Check) []string
 			continue
 		}
 		dirs = append(dirs, c.Dir)
-		spec := s.spec(c, []string{"go", "list", "-deps", "-test", "-e", "-f", "{{if .Standard}}{{.ImportPath}}{{end}}", "./..."})
+		spec := s.spec(c, []string{"go", "list", "-deps", "-test", "-e", "-f", "{{if .Standard}}{{.ImportPath}}{{end}}",
+			"./..."})
 		spec.Timeout, spec.OutputLimit = listTimeout, 4<<20
 		r, err := s.Box.Run(ctx, spec)
 		if err != nil || r.Exit != 0 {
@@ -165,7 +171,8 @@ func (s *session) stdWanted(ctx context.Context, checks []effect.Check) []string
 		}
 		for line := range strings.Lines(string(r.Output)) {
 			name := strings.TrimSpace(line)
-			if stdName().MatchString(name) && !strings.HasPrefix(name, "vendor/") && name != "unsafe" && len(name) < 200 {
+			if stdName().MatchString(name) && !strings.HasPrefix(name, "vendor/") && name != "unsafe" &&
+				len(name) < 200 {
 				out = append(out, name)
 			}
 		}
@@ -196,12 +203,13 @@ func (s *session) stdKept(ctx context.Context, kept string, wanted []string) boo
 		all = append(all, name)
 	}
 	slices.Sort(all)
-	// Whoever compiles at the same time may write the list last; what it leaves out is compiled again, from what is there.
+	// Whoever compiles at the same time may write the list last; what it leaves out is compiled again, from what is
+	// there.
 	return writeWhole(filepath.Join(kept, stdPackages), strings.Join(all, "\n")+"\n") == nil
 }
 
-// compileStd compiles packages of the standard library into what is kept. Beside the toolchain, the process sees a folder with a
-// module of pawl's own that imports them, so that what `go vet` wants to know of them is kept, too.
+// compileStd compiles packages of the standard library into what is kept. Beside the toolchain, the process sees a
+// folder with a module of pawl's own that imports them, so that what `go vet` wants to know of them is kept, too.
 func (s *session) compileStd(ctx context.Context, kept string, names []string) error {
 	cache, own := filepath.Join(kept, "cache"), filepath.Join(kept, "module-"+rand.Text())
 	for _, dir := range []string{cache, own} {
@@ -217,12 +225,14 @@ func (s *session) compileStd(ctx context.Context, kept string, names []string) e
 			src += "\t_ \"" + name + "\"\n"
 		}
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(own, "go.mod"), []byte("module std.pawl\n"), 0o600), os.WriteFile(filepath.Join(own, "std.go"), []byte(src+")\n"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(own, "go.mod"), []byte("module std.pawl\n"), 0o600),
+		os.WriteFile(filepath.Join(own, "std.go"), []byte(src+")\n"), 0o600)); err != nil {
 		return err
 	}
 	for _, argv := range [][]string{append([]string{"go", "build"}, names...), {"go", "vet", "."}} {
 		r, err := s.Box.Run(ctx, sandbox.Spec{
-			Argv: argv, Dir: own, Writable: []string{cache}, Readable: []string{own}, Env: s.stdEnv(cache), Timeout: stdTimeout, OutputLimit: boxOutput,
+			Argv: argv, Dir: own, Writable: []string{cache}, Readable: []string{own}, Env: s.stdEnv(cache),
+			Timeout: stdTimeout, OutputLimit: boxOutput,
 		})
 		if err != nil {
 			return err
@@ -246,9 +256,9 @@ func writeWhole(name, text string) error {
 	return nil
 }
 
-// copyCache copies the entries of a build cache that another one has not, the data before what refers to it. An entry appears
-// whole or not at all, because a go command may be at work in the workspace. Where the file system can, the copies share their
-// blocks until one of them is written to.
+// copyCache copies the entries of a build cache that another one has not, the data before what refers to it. An entry
+// appears whole or not at all, because a go command may be at work in the workspace. Where the file system can, the
+// copies share their blocks until one of them is written to.
 func copyCache(ctx context.Context, caches *os.Root, from string) error {
 	part := "seed-" + rand.Text()
 	if err := caches.Mkdir(part, 0o755); err != nil {

@@ -36,8 +36,8 @@ func entry(of, kind string) string {
 	return hex.EncodeToString(sum[:]) + kind
 }
 
-// stdBench is a bench whose box answers as the go command would: it lists packages, and writes one entry for each into the cache
-// that it was given.
+// stdBench is a bench whose box answers as the go command would: it lists packages, and writes one entry for each into
+// the cache that it was given.
 func stdBench(t *testing.T, program, std string, list *string) *bench {
 	b := newBench(t, nil)
 	b.look = func(p string) (string, bool) {
@@ -59,7 +59,8 @@ func stdBench(t *testing.T, program, std string, list *string) *bench {
 					cache = v
 				}
 			}
-			if !slices.Equal(s.Writable, []string{cache}) || strings.HasPrefix(s.Dir, b.place.Workspace) || !strings.HasPrefix(s.Dir, std) {
+			if !slices.Equal(s.Writable, []string{cache}) || strings.HasPrefix(s.Dir, b.place.Workspace) ||
+				!strings.HasPrefix(s.Dir, std) {
 				t.Errorf("writable %q, in %q", s.Writable, s.Dir)
 			}
 			for _, name := range s.Argv[2:] {
@@ -98,7 +99,8 @@ func (b *bench) goRuns() string {
 }
 
 func TestStandardLibraryIsCompiledOnce(t *testing.T) {
-	program, std, list := toolchain(t, "go1.26.0"), t.TempDir(), "fmt\nunsafe\nvendor/x\n-toolexec=evil\nexample.org/w\nos\n"
+	program, std, list := toolchain(t, "go1.26.0"), t.TempDir(),
+		"fmt\nunsafe\nvendor/x\n-toolexec=evil\nexample.org/w\nos\n"
 	const asked = "list -deps -test -e -f {{if .Standard}}{{.ImportPath}}{{end}} ./..."
 	check := effect.VerifySpec{Checks: []effect.Check{{Name: "t", Command: "go test ./...", Level: 2}}}
 
@@ -106,7 +108,8 @@ func TestStandardLibraryIsCompiledOnce(t *testing.T) {
 	if r, _ := first.verify(t, check); !r.OK {
 		t.Fatal(r.Err())
 	}
-	if got := first.goRuns(); got != asked+"; build fmt os; vet ." || !first.has("fmt") || !first.has("os") || !slices.Contains(first.said, "verify.compiling_std") {
+	if got := first.goRuns(); got != asked+"; build fmt os; vet ." || !first.has("fmt") || !first.has("os") ||
+		!slices.Contains(first.said, "verify.compiling_std") {
 		t.Errorf("%q, said %q", got, first.said)
 	}
 	if first.verify(t, check); first.goRuns() != "" {
@@ -114,13 +117,15 @@ func TestStandardLibraryIsCompiledOnce(t *testing.T) {
 	}
 
 	second := stdBench(t, program, std, &list)
-	if second.verify(t, check); second.goRuns() != asked || !second.has("fmt") || slices.Contains(second.said, "verify.compiling_std") {
+	if second.verify(t, check); second.goRuns() != asked || !second.has("fmt") ||
+		slices.Contains(second.said, "verify.compiling_std") {
 		t.Errorf("compiled again: %q", second.said)
 	}
 
 	more := "fmt\nnet/http\n"
 	third := stdBench(t, program, std, &more)
-	if third.verify(t, check); third.goRuns() != asked+"; build net/http; vet ." || !third.has("net/http") || !third.has("os") {
+	if third.verify(t, check); third.goRuns() != asked+"; build net/http; vet ." || !third.has("net/http") ||
+		!third.has("os") {
 		t.Error("what is missing is compiled, and nothing else")
 	}
 
@@ -150,7 +155,8 @@ func TestWhatIsKeptCannotBePoisoned(t *testing.T) {
 	}
 	// A check writes into its workspace's cache.
 	file := entry("fmt", "-d")
-	if err := os.WriteFile(filepath.Join(b.place.Workspace, ".pawl/cache/verify/go-build", file[:2], file), []byte("evil"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(b.place.Workspace, ".pawl/cache/verify/go-build", file[:2], file),
+		[]byte("evil"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	next := stdBench(t, program, std, &list)
@@ -185,10 +191,16 @@ func TestNothingKept(t *testing.T) {
 	}
 	check := effect.VerifySpec{Checks: []effect.Check{{Name: "t", Command: "go test ./...", Level: 2}}}
 	for name, change := range map[string]func(*bench){
-		"no folder":             func(b *bench) { b.std = "" },
-		"a file in the way":     func(b *bench) { b.std = blocked },
-		"no version":            func(b *bench) { _ = os.Remove(filepath.Join(filepath.Dir(filepath.Dir(program)), "VERSION")) },
-		"no check in Go":        func(b *bench) { check.Checks = []effect.Check{{Name: "t", Command: "make test", Level: 2}} },
+		"no folder":         func(b *bench) { b.std = "" },
+		"a file in the way": func(b *bench) { b.std = blocked },
+		"no version": func(b *bench) {
+			_ = os.Remove(filepath.Join(filepath.Dir(filepath.Dir(program)),
+				"VERSION"))
+		},
+		"no check in Go": func(b *bench) {
+			check.Checks = []effect.Check{{Name: "t", Command: "make test",
+				Level: 2}}
+		},
 		"the project's own go":  func(b *bench) { own(t, b) },
 		"the go command cannot": func(b *bench) { b.box.other = exits(1, "no") },
 	} {

@@ -27,7 +27,8 @@ type Host struct {
 	Env []string
 	// LookPath finds the programs of the machine.
 	LookPath LookPath
-	// Dependencies finds the dependencies of a project that no commit holds. Nil finds them without asking git or the settings.
+	// Dependencies finds the dependencies of a project that no commit holds. Nil finds them without asking git or the
+	// settings.
 	Dependencies *deps.Finder
 }
 
@@ -54,20 +55,21 @@ type Toolchain struct {
 	Env      []string // complete environment, sorted
 	Writable []string // folders to make writable besides the tree
 	Readable []string // folders outside the workspace that must be readable
-	// Dependencies are those of the project. They are shown in the tree, and those of the user's own that do not belong into it
-	// are hidden.
+	// Dependencies are those of the project. They are shown in the tree, and those of the user's own that do not belong
+	// into it are hidden.
 	Dependencies deps.Found
 }
 
 // passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
 var passed = []string{"CFLAGS", "CXXFLAGS", "LDFLAGS", "PKG_CONFIG_PATH", "M2_HOME", "MAVEN_HOME"}
 
-// shared are variables that name a cache or a toolchain in the user's home, with the folder that they default to. They are
-// set where that folder is there, because tools behind the walls have another home.
+// shared are variables that name a cache or a toolchain in the user's home, with the folder that they default to. They
+// are set where that folder is there, because tools behind the walls have another home.
 var shared = []struct{ name, folder string }{
 	{"GOMODCACHE", "go/pkg/mod"}, {"CARGO_HOME", ".cargo"}, {"RUSTUP_HOME", ".rustup"}, {"PYENV_ROOT", ".pyenv"},
 	{"PYTHONUSERBASE", ".local"}, {"NVM_DIR", ".nvm"}, {"VOLTA_HOME", ".volta"}, {"RBENV_ROOT", ".rbenv"},
-	{"ASDF_DATA_DIR", ".asdf"}, {"SDKMAN_DIR", ".sdkman"}, {"NUGET_PACKAGES", ".nuget/packages"}, {"PUB_CACHE", ".pub-cache"},
+	{"ASDF_DATA_DIR", ".asdf"}, {"SDKMAN_DIR", ".sdkman"}, {"NUGET_PACKAGES", ".nuget/packages"}, {"PUB_CACHE",
+		".pub-cache"},
 	{"GRADLE_RO_DEP_CACHE", ".gradle/caches"}, {"MAVEN_USER_HOME", ".m2"}, {"PIPX_HOME", ".local/pipx"},
 }
 
@@ -118,7 +120,8 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 		env[name] = folder
 	}
 	if env["GOMODCACHE"] == "" {
-		// Whoever has fetched no module yet has no cache of them, and the go command would make one in the home, which is not its own.
+		// Whoever has fetched no module yet has no cache of them, and the go command would make one in the home, which
+		// is not its own.
 		env["GOMODCACHE"] = filepath.Join(caches.all, modCache)
 	}
 	if t.Dependencies, err = h.Dependencies.Find(context.Background(), place); err != nil {
@@ -153,8 +156,8 @@ func (h Host) goModCache() string {
 	return ""
 }
 
-// searchPath puts the project's virtual environment before the user's path: the user's own, or one that was prepared. One that
-// stands in a task's own tree was made by what ran there, and could bring any program by any name.
+// searchPath puts the project's virtual environment before the user's path: the user's own, or one that was prepared.
+// One that stands in a task's own tree was made by what ran there, and could bring any program by any name.
 func (h Host) searchPath(found deps.Found, env map[string]string) string {
 	dirs := filepath.SplitList(h.getenv("PATH"))
 	if venv := found.Environment(); venv != "" {
@@ -191,7 +194,8 @@ type cacheSet struct {
 // modCache is the folder of Go modules among the caches, for where the user's own is not there or not to be used.
 const modCache = "gomod"
 
-// cacheFolders are the writable caches by variable. Those that depend on where a tree lies are not shared between trees.
+// cacheFolders are the writable caches by variable. Those that depend on where a tree lies are not shared between
+// trees.
 var cacheFolders = []struct {
 	name, folder string
 	perTree      bool
@@ -240,8 +244,8 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 	return set, nil
 }
 
-// Forget removes the caches that belong to the tree of a place alone. It is called when a task's worktree is removed; the
-// caches that worktrees share stay.
+// Forget removes the caches that belong to the tree of a place alone. It is called when a task's worktree is removed;
+// the caches that worktrees share stay.
 func Forget(place effect.Place) error {
 	root, err := os.OpenRoot(place.Workspace)
 	if err != nil {
@@ -249,7 +253,8 @@ func Forget(place effect.Place) error {
 	}
 	defer root.Close()
 	for _, use := range []Use{UseVerify, UseWork} {
-		if err := root.RemoveAll(path.Join(".pawl", "cache", string(use), "tree", shortDigest(place.Tree))); err != nil {
+		if err := root.RemoveAll(path.Join(".pawl", "cache", string(use), "tree",
+			shortDigest(place.Tree))); err != nil {
 			return ioError("verify.cache_unusable", place.Workspace, err)
 		}
 	}

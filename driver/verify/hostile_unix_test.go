@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestDetectHostile looks at a real folder with what a repository may bring: links, pipes, folders in the place of files.
+// TestDetectHostile looks at a real folder with what a repository may bring: links, pipes, folders in the place of
+// files.
 func TestDetectHostile(t *testing.T) {
 	dir := t.TempDir()
 	makeHostile(t, dir)

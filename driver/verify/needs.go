@@ -24,8 +24,9 @@ import (
 // maxNamed is the number of missing packages that a need names; the others are counted.
 const maxNamed = 5
 
-// pantry says what the checks of a tree need that is not on this machine. It looks at files alone: nothing is run, nothing is
-// fetched. What cannot be told from files is taken for there, so that nobody is sent to fetch what they have.
+// pantry says what the checks of a tree need that is not on this machine. It looks at files alone: nothing is run,
+// nothing is fetched. What cannot be told from files is taken for there, so that nobody is sent to fetch what they
+// have.
 type pantry struct {
 	*scan
 	host  Host
@@ -36,7 +37,8 @@ type pantry struct {
 // needs asks the ecosystem of a folder for what is missing.
 func (p *pantry) needs(ecosystem string, d *folder) []effect.Need {
 	look := map[string]func(*folder) (missing []string, command string){
-		"go": p.goModules, "node": p.nodePackages, "python": p.pythonPackages, "rust": p.crates, "php": p.phpPackages, "dart": p.dartPackages,
+		"go": p.goModules, "node": p.nodePackages, "python": p.pythonPackages, "rust": p.crates, "php": p.phpPackages,
+		"dart": p.dartPackages,
 	}[ecosystem]
 	if look == nil {
 		return nil
@@ -47,7 +49,8 @@ func (p *pantry) needs(ecosystem string, d *folder) []effect.Need {
 	}
 	slices.Sort(missing)
 	missing = slices.Compact(missing)
-	return []effect.Need{{Ecosystem: ecosystem, Dir: d.rel, Missing: missing[:min(len(missing), maxNamed)], Count: len(missing), Command: command}}
+	return []effect.Need{{Ecosystem: ecosystem, Dir: d.rel, Missing: missing[:min(len(missing), maxNamed)],
+		Count: len(missing), Command: command}}
 }
 
 // there reports whether something stands at a path below a folder of the tree; where a link leads is not asked.
@@ -56,9 +59,9 @@ func (p *pantry) there(d *folder, name string) bool {
 	return err == nil
 }
 
-// goModules lists the modules that packages of a module import and that are in no module cache. Only what go.mod requires
-// directly is looked for, because no more can be told without the modules themselves; and only what files that are built here
-// import counts, because a module for another system or for tools alone is rarely there.
+// goModules lists the modules that packages of a module import and that are in no module cache. Only what go.mod
+// requires directly is looked for, because no more can be told without the modules themselves; and only what files that
+// are built here import counts, because a module for another system or for tools alone is rarely there.
 func (p *pantry) goModules(d *folder) ([]string, string) {
 	if p.there(d, "vendor/modules.txt") {
 		return nil, ""
@@ -97,7 +100,8 @@ func replaced(f *modfile.File, m module.Version) module.Version {
 // moduleCaches are the folders in which the checks find Go modules.
 func (p *pantry) moduleCaches() []string {
 	out := []string{
-		filepath.Join(p.place.Workspace, filepath.FromSlash(fetched)), filepath.Join(p.place.Workspace, ".pawl", "cache", string(UseVerify), "gomod"),
+		filepath.Join(p.place.Workspace, filepath.FromSlash(fetched)), filepath.Join(p.place.Workspace, ".pawl",
+			"cache", string(UseVerify), "gomod"),
 	}
 	for _, dir := range []string{p.host.getenv("GOMODCACHE"), p.host.goModCache()} {
 		if dir != "" {
@@ -115,7 +119,8 @@ func cached(caches []string, m module.Version) bool {
 	}
 	name = filepath.FromSlash(name)
 	return slices.ContainsFunc(caches, func(dir string) bool {
-		return isDir(filepath.Join(dir, name+"@"+version)) || isFile(filepath.Join(dir, "cache", "download", name, "@v", version+".zip"))
+		return isDir(filepath.Join(dir, name+"@"+version)) ||
+			isFile(filepath.Join(dir, "cache", "download", name, "@v", version+".zip"))
 	})
 }
 
@@ -133,7 +138,8 @@ func (p *pantry) imported(d *folder, modules map[string]string) []string {
 			return fs.SkipDir
 		case e.IsDir() && name != top:
 			_, nested := fs.Stat(p.tree, path.Join(name, "go.mod"))
-			if nested == nil || base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+			if nested == nil || base == "vendor" || base == "testdata" || base == "node_modules" ||
+				strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
 				return fs.SkipDir
 			}
 			return nil
@@ -255,13 +261,15 @@ func (p *pantry) pythonPackages(d *folder) ([]string, string) {
 
 // pythonInstall is the command that makes the project's environment whole.
 func (p *pantry) pythonInstall(d *folder) string {
-	for _, row := range [][2]string{{"uv.lock", "uv sync"}, {"poetry.lock", "poetry install"}, {"pdm.lock", "pdm sync"}, {"Pipfile", "pipenv install --dev"}} {
+	for _, row := range [][2]string{{"uv.lock", "uv sync"}, {"poetry.lock", "poetry install"}, {"pdm.lock", "pdm sync"},
+		{"Pipfile", "pipenv install --dev"}} {
 		if d.file(row[0]) {
 			return row[1]
 		}
 	}
 	what := ""
-	for _, name := range []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt", "test-requirements.txt"} {
+	for _, name := range []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt",
+		"test-requirements.txt"} {
 		if d.file(name) {
 			what += " -r " + name
 		}
@@ -306,7 +314,8 @@ func pythonRequired(d *folder) []string {
 			out = append(out, m[1])
 		}
 	}
-	for _, name := range []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt", "test-requirements.txt"} {
+	for _, name := range []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt",
+		"test-requirements.txt"} {
 		for line := range strings.Lines(d.text(name)) {
 			add(line)
 		}
@@ -321,8 +330,8 @@ func pythonRequired(d *folder) []string {
 	return out
 }
 
-// pythonInstalled lists the packages of every environment that the project's python could be of. It is false where none is
-// found, so that nothing can be told.
+// pythonInstalled lists the packages of every environment that the project's python could be of. It is false where none
+// is found, so that nothing can be told.
 func (p *pantry) pythonInstalled(d *folder) (map[string]bool, bool) {
 	var prefixes []string
 	for _, base := range []string{filepath.Join(p.base, filepath.FromSlash(d.rel)), p.place.Tree, p.place.Workspace} {
@@ -350,7 +359,8 @@ func (p *pantry) pythonInstalled(d *folder) (map[string]bool, bool) {
 	out, found := map[string]bool{}, false
 	slices.Sort(prefixes)
 	for _, prefix := range slices.Compact(prefixes) {
-		for _, form := range []string{"lib/python3*/site-packages", "lib/python3*/dist-packages", "lib64/python3*/site-packages"} {
+		for _, form := range []string{"lib/python3*/site-packages", "lib/python3*/dist-packages",
+			"lib64/python3*/site-packages"} {
 			folders, _ := filepath.Glob(filepath.Join(prefix, filepath.FromSlash(form)))
 			for _, dir := range folders {
 				found = true
@@ -377,10 +387,11 @@ var (
 	crateKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([\w-]+)\s*(?:\.workspace\s*)?=(.*)$`) })
 )
 
-// crates lists the packages of a lock file that the manifests near it name and that cargo has not fetched. Those that only these
-// bring along, or only another system, are not looked for.
+// crates lists the packages of a lock file that the manifests near it name and that cargo has not fetched. Those that
+// only these bring along, or only another system, are not looked for.
 func (p *pantry) crates(d *folder) ([]string, string) {
-	if strings.Contains(p.read(d, ".cargo/config.toml")+p.read(d, ".cargo/config"), "replace-with") || !d.file("Cargo.lock") {
+	if strings.Contains(p.read(d, ".cargo/config.toml")+p.read(d, ".cargo/config"), "replace-with") ||
+		!d.file("Cargo.lock") {
 		return nil, ""
 	}
 	home := p.host.getenv("CARGO_HOME")

@@ -11,8 +11,8 @@ import (
 	"pawl/kernel/effect"
 )
 
-// needsOf writes files below a folder of its own, home among them, and returns what is missing for the checks of ws: one word for
-// each need, "ecosystem dir: names: command".
+// needsOf writes files below a folder of its own, home among them, and returns what is missing for the checks of ws:
+// one word for each need, "ecosystem dir: names: command".
 func needsOf(t *testing.T, files map[string]string) []string {
 	t.Helper()
 	top := t.TempDir()
@@ -26,9 +26,16 @@ func needsOf(t *testing.T, files map[string]string) []string {
 		}
 	}
 	home, ws := filepath.Join(top, "home"), filepath.Join(top, "ws")
-	host := Host{Home: home, LookPath: func(program string) (string, bool) { return filepath.Join(top, "usr", "bin", program), true }}
-	c := NewContext(host, OpenDir, func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil })
-	r := c.Do(t.Context(), effect.Effect{Kind: effect.KindContext, Place: effect.Place{Workspace: ws, Tree: ws}, Spec: effect.Encode(effect.ContextSpec{})}, nil)
+	host := Host{Home: home, LookPath: func(program string) (string,
+		bool) {
+		return filepath.Join(top, "usr", "bin", program), true
+	}}
+	c := NewContext(host, OpenDir, func(context.Context, effect.Place) (string, string, []string, error) {
+		return "",
+			"", nil, nil
+	})
+	r := c.Do(t.Context(), effect.Effect{Kind: effect.KindContext, Place: effect.Place{Workspace: ws, Tree: ws},
+		Spec: effect.Encode(effect.ContextSpec{})}, nil)
 	found, err := effect.Decode[effect.ContextResult](r.Result)
 	if err != nil || !r.OK {
 		t.Fatal(err, r.Err())
@@ -93,32 +100,45 @@ func TestNeeds(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"go":           {goFiles, "go: example.org/fork@v1.1.0 example.org/gone@v1.2.0: go mod download"},
-		"go, fetched":  {with(map[string]string{"home/go/pkg/mod/example.org/gone@v1.2.0/a.go": "", "home/go/pkg/mod/example.org/fork@v1.1.0/a.go": ""}), ""},
-		"go, by pawl":  {with(map[string]string{"ws/.pawl/cache/work/gomod/example.org/gone@v1.2.0/a.go": "", "ws/.pawl/cache/work/gomod/example.org/fork@v1.1.0/a.go": ""}), ""},
+		"go": {goFiles, "go: example.org/fork@v1.1.0 example.org/gone@v1.2.0: go mod download"},
+		"go, fetched": {with(map[string]string{"home/go/pkg/mod/example.org/gone@v1.2.0/a.go": "",
+			"home/go/pkg/mod/example.org/fork@v1.1.0/a.go": ""}), ""},
+		"go, by pawl": {with(map[string]string{"ws/.pawl/cache/work/gomod/example.org/gone@v1.2.0/a.go": "",
+			"ws/.pawl/cache/work/gomod/example.org/fork@v1.1.0/a.go": ""}), ""},
 		"go, vendored": {with(map[string]string{"ws/vendor/modules.txt": ""}), ""},
-		"go, below": {map[string]string{"ws/a b/go.mod": "module m\n\ngo 1.21\n\nrequire example.org/gone v1.2.0\n", "ws/a b/m.go": "package m\n\nimport _ \"example.org/gone\"\n"},
+		"go, below": {map[string]string{"ws/a b/go.mod": "module m\n\ngo 1.21\n\nrequire example.org/gone v1.2.0\n",
+			"ws/a b/m.go": "package m\n\nimport _ \"example.org/gone\"\n"},
 			"go: example.org/gone@v1.2.0: (cd 'a b' && go mod download)"},
 		"go, not a module": {map[string]string{"ws/go.mod": "nonsense"}, ""},
 		"node":             {map[string]string{"ws/package.json": `{"scripts":{"test":"node --test"},"dependencies":{"is-odd":"1","@a/b":"1"},"optionalDependencies":{"fsevents":"1"}}`, "ws/package-lock.json": "{}"}, "node: @a/b is-odd: npm ci"},
 		"node, some": {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"a":"1"},"devDependencies":{"b":"1"}}`, "ws/node_modules/a/package.json": ""},
 			"node: b: npm install"},
-		"node, all":       {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"a":"1"}}`, "ws/node_modules/a/package.json": ""}, ""},
+		"node, all": {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"a":"1"}}`,
+			"ws/node_modules/a/package.json": ""}, ""},
 		"node, none":      {map[string]string{"ws/package.json": `{"scripts":{"test":"x"}}`}, ""},
 		"node, no checks": {map[string]string{"ws/package.json": `{"dependencies":{"a":"1"}}`}, ""},
-		"node, pnp":       {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"a":"1"}}`, "ws/yarn.lock": "", "ws/.pnp.cjs": ""}, ""},
-		"node, pnpm":      {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"a":"1"}}`, "ws/pnpm-lock.yaml": ""}, "node: a: pnpm install --frozen-lockfile"},
-		"node, outside":   {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"../../home":"1"}}`}, ""},
-		"python":          {map[string]string{"ws/requirements.txt": "Requests_Toolbelt>=1 # http\nsix\n-e .\nwin; sys_platform == 'win32'\n", "ws/test_a.py": "", site + "six-1.16.0.dist-info/METADATA": ""}, "python: Requests_Toolbelt: python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"},
-		"python, venv":    {map[string]string{"ws/requirements.txt": "requests-toolbelt\n", "ws/test_a.py": "", "ws/.venv/lib/python3.12/site-packages/requests_toolbelt-1.0.dist-info/METADATA": ""}, ""},
+		"node, pnp": {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"a":"1"}}`,
+			"ws/yarn.lock": "", "ws/.pnp.cjs": ""}, ""},
+		"node, pnpm": {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"a":"1"}}`,
+			"ws/pnpm-lock.yaml": ""}, "node: a: pnpm install --frozen-lockfile"},
+		"node, outside": {map[string]string{"ws/package.json": `{"scripts":{"test":"x"},"dependencies":{"../../home":"1"}}`}, ""},
+		"python":        {map[string]string{"ws/requirements.txt": "Requests_Toolbelt>=1 # http\nsix\n-e .\nwin; sys_platform == 'win32'\n", "ws/test_a.py": "", site + "six-1.16.0.dist-info/METADATA": ""}, "python: Requests_Toolbelt: python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"},
+		"python, venv": {map[string]string{"ws/requirements.txt": "requests-toolbelt\n", "ws/test_a.py": "",
+			"ws/.venv/lib/python3.12/site-packages/requests_toolbelt-1.0.dist-info/METADATA": ""}, ""},
 		"python, unknown": {map[string]string{"ws/requirements.txt": "requests\n", "ws/test_a.py": ""}, ""},
 		"python, pytest":  {map[string]string{"ws/pyproject.toml": "[project]\nname = \"p\"\ndependencies = [\n  \"attrs>=2\",\n]\n[tool.pytest.ini_options]\n", "ws/test_a.py": "", "ws/.venv/pyvenv.cfg": "", site + "attrs-2.dist-info/METADATA": ""}, "python: pytest: .venv/bin/pip install pytest -e ."},
-		"python, uv":      {map[string]string{"ws/pyproject.toml": "[project]\ndependencies = ['attrs']\n", "ws/uv.lock": "", "ws/test_a.py": "", site + "six.egg-info": ""}, "python: attrs: uv sync"},
-		"rust":            {map[string]string{"ws/Cargo.toml": "[package]\nname = \"w\"\n[dependencies]\nserde = { version = \"1\" }\nrand = { version = \"1\", optional = true }\n[target.'cfg(windows)'.dependencies]\nwinapi = \"1\"\n", "ws/Cargo.lock": lock("serde", "rand", "winapi", "libc")}, "rust: serde 1.0.0: cargo fetch --locked"},
-		"rust, fetched":   {map[string]string{"ws/Cargo.toml": "[dependencies]\nserde = \"1\"\n", "ws/Cargo.lock": lock("serde"), "home/.cargo/registry/cache/index/serde-1.0.0.crate": ""}, ""},
-		"rust, vendored":  {map[string]string{"ws/Cargo.toml": "[dependencies]\nserde = \"1\"\n", "ws/Cargo.lock": lock("serde"), "ws/.cargo/config.toml": "[source.crates-io]\nreplace-with = \"vendored\"\n"}, ""},
-		"php":             {map[string]string{"ws/composer.json": `{"require":{"php":">=8","a/b":"1"}}`}, "php: a/b: composer install"},
-		"dart":            {map[string]string{"ws/pubspec.yaml": "name: x\n"}, "dart: .dart_tool/package_config.json: dart pub get"},
+		"python, uv": {map[string]string{"ws/pyproject.toml": "[project]\ndependencies = ['attrs']\n",
+			"ws/uv.lock": "", "ws/test_a.py": "", site + "six.egg-info": ""}, "python: attrs: uv sync"},
+		"rust": {map[string]string{"ws/Cargo.toml": "[package]\nname = \"w\"\n[dependencies]\nserde = { version = \"1\" }\nrand = { version = \"1\", optional = true }\n[target.'cfg(windows)'.dependencies]\nwinapi = \"1\"\n", "ws/Cargo.lock": lock("serde", "rand", "winapi", "libc")}, "rust: serde 1.0.0: cargo fetch --locked"},
+		"rust, fetched": {map[string]string{"ws/Cargo.toml": "[dependencies]\nserde = \"1\"\n",
+			"ws/Cargo.lock": lock("serde"), "home/.cargo/registry/cache/index/serde-1.0.0.crate": ""}, ""},
+		"rust, vendored": {map[string]string{"ws/Cargo.toml": "[dependencies]\nserde = \"1\"\n",
+			"ws/Cargo.lock":         lock("serde"),
+			"ws/.cargo/config.toml": "[source.crates-io]\nreplace-with = \"vendored\"\n"}, ""},
+		"php": {map[string]string{"ws/composer.json": `{"require":{"php":">=8","a/b":"1"}}`},
+			"php: a/b: composer install"},
+		"dart": {map[string]string{"ws/pubspec.yaml": "name: x\n"},
+			"dart: .dart_tool/package_config.json: dart pub get"},
 	} {
 		if got := strings.Join(needsOf(t, c.files), "\n"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -130,7 +150,8 @@ func TestNeeds(t *testing.T) {
 func lock(names ...string) string {
 	var b strings.Builder
 	for _, n := range names {
-		b.WriteString("[[package]]\nname = \"" + n + "\"\nversion = \"1.0.0\"\nsource = \"registry+https://example.org\"\n\n")
+		b.WriteString("[[package]]\nname = \"" + n +
+			"\"\nversion = \"1.0.0\"\nsource = \"registry+https://example.org\"\n\n")
 	}
 	return b.String()
 }

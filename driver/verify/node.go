@@ -69,17 +69,20 @@ func detectNode(s *scan, d *folder) ([]effect.Check, bool) {
 	for _, row := range nodeScripts {
 		for _, name := range row.names {
 			body, ok := m.Scripts[name]
-			if !ok || strings.TrimSpace(body) == "" || npmPlaceholder().MatchString(body) || rewrites().MatchString(body) {
+			if !ok || strings.TrimSpace(body) == "" || npmPlaceholder().MatchString(body) ||
+				rewrites().MatchString(body) {
 				continue
 			}
 			used[row.kind+name] = true
 			used[row.kind] = true
-			out = append(out, effect.Check{Name: manager + " " + name, Command: nodeRun(manager, name), Kind: row.kind, Level: row.level, Missing: missing})
+			out = append(out, effect.Check{Name: manager + " " + name, Command: nodeRun(manager, name), Kind: row.kind,
+				Level: row.level, Missing: missing})
 			break
 		}
 	}
 	all := strings.Join(scriptBodies(m), "\n")
-	if configured := m.ESLint != nil || d.match("eslint.config.*", ".eslintrc", ".eslintrc.*"); configured && !strings.Contains(all, "eslint") {
+	if configured := m.ESLint != nil || d.match("eslint.config.*", ".eslintrc", ".eslintrc.*"); configured &&
+		!strings.Contains(all, "eslint") {
 		out = append(out, static("eslint", kindLint, nodeExec(manager, "eslint ."), nodeTool(s, d, missing, "eslint")))
 	}
 	if d.file("tsconfig.json") && !strings.Contains(all, "tsc") && m.depends("typescript") {

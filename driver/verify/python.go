@@ -11,7 +11,8 @@ import (
 )
 
 func detectPython(s *scan, d *folder) ([]effect.Check, bool) {
-	marker := d.anyFile("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "requirements-dev.txt", "tox.ini", "Pipfile", "pytest.ini")
+	marker := d.anyFile("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "requirements-dev.txt",
+		"tox.ini", "Pipfile", "pytest.ini")
 	if marker == "" || d.claimed("python") {
 		return nil, false
 	}

@@ -41,8 +41,8 @@ type Config struct {
 	Snapshot func(ctx context.Context, place effect.Place) (string, error)
 	// Changed lists what differs between two snapshots, for messages. It may be nil.
 	Changed func(ctx context.Context, place effect.Place, from, to string) ([]effect.FileStat, error)
-	// Std is a folder of the user's in which the compiled standard library of Go is kept for all workspaces, "" to keep none. It
-	// is made where it is missing, and must be hidden from commands.
+	// Std is a folder of the user's in which the compiled standard library of Go is kept for all workspaces, "" to keep
+	// none. It is made where it is missing, and must be hidden from commands.
 	Std string
 	// Commands are the commands of gates by name, as the project configured them ("smoke"). It may be nil.
 	Commands map[string]string
@@ -87,9 +87,10 @@ func (c *Config) open(place effect.Place, perCheck time.Duration, say effect.Pro
 	return &session{Config: c, place: place, tools: tools, find: find, perCheck: perCheck, say: say}, nil
 }
 
-// judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could not be
-// taken; a check that fails is an outcome.
-func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail bool, one func(context.Context, effect.Check) effect.CheckOutcome) (effect.VerifyResult, error) {
+// judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could
+// not be taken; a check that fails is an outcome.
+func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail bool,
+	one func(context.Context, effect.Check) effect.CheckOutcome) (effect.VerifyResult, error) {
 	var out effect.VerifyResult
 	var err error
 	if out.Tree, err = s.Snapshot(ctx, s.place); err != nil {
@@ -124,7 +125,8 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	if out.Tree != out.TreeAfter {
 		out.Outcomes = append(out.Outcomes, s.disturbed(ctx, out.Tree, out.TreeAfter))
 	}
-	out.Passed = len(out.Outcomes) > 0 && !slices.ContainsFunc(out.Outcomes, func(o effect.CheckOutcome) bool { return o.Status != effect.CheckPassed })
+	out.Passed = len(out.Outcomes) > 0 && !slices.ContainsFunc(out.Outcomes,
+		func(o effect.CheckOutcome) bool { return o.Status != effect.CheckPassed })
 	for _, c := range left {
 		out.Outcomes = append(out.Outcomes, effect.CheckOutcome{Check: c, Status: effect.CheckSkipped})
 	}
@@ -132,7 +134,8 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	return out, nil
 }
 
-// runnable parts the checks that run from those that are left out, as effect.LeaveOut does, with what is installed by now.
+// runnable parts the checks that run from those that are left out, as effect.LeaveOut does, with what is installed by
+// now.
 func (s *session) runnable(checks []effect.Check) (run, left []effect.Check) {
 	return effect.LeaveOut(checks, func(c effect.Check) bool { _, found := s.lookup(c); return !found })
 }
@@ -140,7 +143,8 @@ func (s *session) runnable(checks []effect.Check) (run, left []effect.Check) {
 // treeCheck is the name of the outcome that says that the checks changed what they judged.
 const treeCheck = "tree"
 
-// disturbed is the outcome of checks that changed the tree: whatever they said of it, it was not about what is there now.
+// disturbed is the outcome of checks that changed the tree: whatever they said of it, it was not about what is there
+// now.
 func (s *session) disturbed(ctx context.Context, from, to string) effect.CheckOutcome {
 	o := effect.CheckOutcome{Check: effect.Check{Name: treeCheck, Kind: kindDoctor}, Status: effect.CheckError}
 	if s.Changed == nil {
@@ -179,12 +183,13 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	r, err := s.Box.Run(ctx, spec)
 	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
 	if err != nil {
-		// The command did not even start: unless it cannot be one, or the work put something in the place of the dependencies,
-		// that is no fault of the work.
+		// The command did not even start: unless it cannot be one, or the work put something in the place of the
+		// dependencies, that is no fault of the work.
 		if pawl.CodeOf(err) == pawl.CodeSandbox {
 			s.unheld = err
 		}
-		o.ExitCode, o.Environment = -1, !slices.Contains([]pawl.Code{pawl.CodeInvalid, pawl.CodeCanceled, pawl.CodeDenied}, pawl.CodeOf(err))
+		o.ExitCode, o.Environment = -1, !slices.Contains([]pawl.Code{pawl.CodeInvalid, pawl.CodeCanceled,
+			pawl.CodeDenied}, pawl.CodeOf(err))
 		return s.record(o, []byte(err.Error()))
 	}
 	o.ExitCode = r.Exit
@@ -238,11 +243,12 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		}
 	}
 	return sandbox.Spec{
-		Argv:        argv,
-		Dir:         dir,
-		Writable:    append([]string{s.place.Tree}, s.tools.Writable...),
-		Readable:    s.tools.Readable,
-		Hidden:      append(s.tools.Dependencies.Hidden(), filepath.Join(s.place.Workspace, ".pawl")), // the tree and the caches lie deeper and stay
+		Argv:     argv,
+		Dir:      dir,
+		Writable: append([]string{s.place.Tree}, s.tools.Writable...),
+		Readable: s.tools.Readable,
+		// the tree and the caches lie deeper and stay
+		Hidden:      append(s.tools.Dependencies.Hidden(), filepath.Join(s.place.Workspace, ".pawl")),
 		Shown:       s.tools.Dependencies.Shown(),
 		Env:         env,
 		Timeout:     s.perCheck,
@@ -256,8 +262,9 @@ func set(env []string, name, value string) []string {
 	return append(env, name+"="+value)
 }
 
-// lacks names the folder of dependencies that a failed check may have wanted and that is not there, "" for none. Without its
-// packages nothing can be said of a project of Node; the tests of other languages fail for the want of them in known words.
+// lacks names the folder of dependencies that a failed check may have wanted and that is not there, "" for none.
+// Without its packages nothing can be said of a project of Node; the tests of other languages fail for the want of them
+// in known words.
 func (s *session) lacks(c effect.Check, output []byte) string {
 	program, _, _ := strings.Cut(c.Command, " ")
 	for _, d := range s.tools.Dependencies.Lacks() {

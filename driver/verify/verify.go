@@ -23,10 +23,10 @@ type Verify struct {
 func New(c Config) *Verify { return &Verify{config: c} }
 
 // Do runs the checks in their order. Static checks whose program is not installed are left out while another check
-// remains. The receipt carries a VerifyResult whether they passed or not, as soon as there is
-// any evidence; it is OK only when every check passed and the tree is the same as before. Otherwise its code says what
-// went wrong: CodeEnvironment when the machine is at fault, CodeChecksFailed when the work is, CodeInvalid when there was
-// nothing to run although the verification is required, CodeCanceled and CodeTimeout when the context ended. Changed
+// remains. The receipt carries a VerifyResult whether they passed or not, as soon as there is any evidence; it is OK
+// only when every check passed and the tree is the same as before. Otherwise its code says what went wrong:
+// CodeEnvironment when the machine is at fault, CodeChecksFailed when the work is, CodeInvalid when there was nothing
+// to run although the verification is required, CodeCanceled and CodeTimeout when the context ended. Changed
 // definitions of the checks are listed in Tampered and do not make the receipt fail: who judges them is a gate.
 func (v *Verify) Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt {
 	start := time.Now()
@@ -55,7 +55,8 @@ func (v *Verify) do(ctx context.Context, e effect.Effect, p effect.Progress) eff
 }
 
 // finish completes the evidence and puts it into a receipt.
-func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec, result effect.VerifyResult, err error) effect.Receipt {
+func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec, result effect.VerifyResult,
+	err error) effect.Receipt {
 	if err != nil {
 		if len(result.Outcomes) == 0 {
 			return effect.Failed(err)
@@ -87,7 +88,8 @@ func (s *session) dependencies() []effect.Dependency {
 	var out []effect.Dependency
 	for _, d := range s.tools.Dependencies.Folders {
 		if d.Shows() || d.State == deps.Own {
-			out = append(out, effect.Dependency{Path: d.Path, From: d.From, State: string(d.State), Locks: d.Locks, Digest: d.Digest})
+			out = append(out, effect.Dependency{Path: d.Path, From: d.From, State: string(d.State), Locks: d.Locks,
+				Digest: d.Digest})
 		}
 	}
 	return out
@@ -98,8 +100,8 @@ func (v *Verify) Done(context.Context, effect.Effect) (effect.Answer, effect.Rec
 	return effect.DoneNo, effect.Receipt{}
 }
 
-// tampered finds what decides how the work is judged and differs from what the work started with: definitions of the checks
-// by their pinned digests, tests by the two trees.
+// tampered finds what decides how the work is judged and differs from what the work started with: definitions of the
+// checks by their pinned digests, tests by the two trees.
 func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *effect.VerifyResult) error {
 	if len(spec.Pinned) == 0 && spec.Base == "" {
 		return nil
@@ -178,7 +180,8 @@ func failure(outcomes []effect.CheckOutcome) error {
 	case machine != nil:
 		fail, shown = pawl.Fail(pawl.CodeEnvironment, "verify.environment", machine.Name), machine
 	case disturbed != nil && disturbed == first:
-		fail, shown = pawl.Fail(pawl.CodeChecksFailed, "verify.tree_changed", oneLine(lines(disturbed.Output), 5)), disturbed
+		fail, shown = pawl.Fail(pawl.CodeChecksFailed, "verify.tree_changed", oneLine(lines(disturbed.Output), 5)),
+			disturbed
 	}
 	if shown.Output == "" {
 		return fail.In("verify.Do")

@@ -69,13 +69,15 @@ func newBench(t *testing.T, answers map[string]func(sandbox.Spec) (sandbox.Resul
 	if err := os.MkdirAll(tree, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &bench{box: &box{answer: answers}, place: effect.Place{Workspace: ws, Tree: tree, Git: true}, tree: "t1", look: everything}
+	return &bench{box: &box{answer: answers}, place: effect.Place{Workspace: ws, Tree: tree, Git: true}, tree: "t1",
+		look: everything}
 }
 
 func (b *bench) config() Config {
 	return Config{
-		Box:      b.box,
-		Host:     Host{Env: []string{"PATH=/bin", "SECRET_TOKEN=x"}, LookPath: func(p string) (string, bool) { return b.look(p) }},
+		Box: b.box,
+		Host: Host{Env: []string{"PATH=/bin", "SECRET_TOKEN=x"},
+			LookPath: func(p string) (string, bool) { return b.look(p) }},
 		Open:     OpenDir,
 		Std:      b.std,
 		Snapshot: func(context.Context, effect.Place) (string, error) { return b.tree, nil },
@@ -159,8 +161,9 @@ func TestVerify(t *testing.T) {
 		code     pawl.Code
 		key      string
 	}{
-		"all pass":              {[]string{"a", "b"}, true, "passed passed", "", ""},
-		"stop at the first":     {[]string{"a", "bad", "b"}, true, "passed failed skipped", pawl.CodeChecksFailed, "verify.failed"},
+		"all pass": {[]string{"a", "b"}, true, "passed passed", "", ""},
+		"stop at the first": {[]string{"a", "bad", "b"}, true, "passed failed skipped", pawl.CodeChecksFailed,
+			"verify.failed"},
 		"go on after a failure": {[]string{"bad", "b"}, false, "failed passed", pawl.CodeChecksFailed, "verify.failed"},
 		"missing program":       {[]string{"absent"}, true, "failed!", pawl.CodeEnvironment, "verify.environment"},
 		"full disk":             {[]string{"full"}, true, "failed!", pawl.CodeEnvironment, "verify.environment"},
@@ -170,12 +173,14 @@ func TestVerify(t *testing.T) {
 		"no walls":              {[]string{"no wall", "a"}, false, "error! skipped", pawl.CodeSandbox, "sandbox.walls"},
 		"pawl itself failed":    {[]string{"broken"}, true, "error!", pawl.CodeEnvironment, "verify.environment"},
 		"empty command":         {[]string{"a", " \n"}, true, "passed error", pawl.CodeChecksFailed, "verify.failed"},
-		"machine before work":   {[]string{"bad", "absent"}, false, "failed failed!", pawl.CodeEnvironment, "verify.environment"},
-		"nothing at all":        {nil, true, "", pawl.CodeInvalid, "verify.nothing"},
+		"machine before work": {[]string{"bad", "absent"}, false, "failed failed!", pawl.CodeEnvironment,
+			"verify.environment"},
+		"nothing at all": {nil, true, "", pawl.CodeInvalid, "verify.nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, answers)
-			r, v := b.verify(t, effect.VerifySpec{Checks: checks(test.commands...), StopOnFail: test.stop, Required: true})
+			r, v := b.verify(t, effect.VerifySpec{Checks: checks(test.commands...), StopOnFail: test.stop,
+				Required: true})
 			if got := statuses(v); got != test.statuses || r.Code != test.code || r.Key != test.key {
 				t.Errorf("%q %s %s\n%+v", got, r.Code, r.Key, r)
 			}
@@ -201,24 +206,28 @@ func TestVerifyEvidence(t *testing.T) {
 	long := strings.Repeat("line of output\n", 10_000)
 	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){
 		"a": func(sandbox.Spec) (sandbox.Result, error) {
-			return sandbox.Result{Output: []byte(long + "\x1b[31mend\x1b[0m"), Bytes: 1 << 30, Digest: "whole", Duration: 1234 * time.Millisecond, Walls: []string{"w"}}, nil
+			return sandbox.Result{Output: []byte(long + "\x1b[31mend\x1b[0m"), Bytes: 1 << 30, Digest: "whole",
+				Duration: 1234 * time.Millisecond, Walls: []string{"w"}}, nil
 		},
 	})
 	c := checks("a")
 	c[0].Dir = "sub"
 	_, v := b.verify(t, effect.VerifySpec{Checks: c, PerCheck: time.Minute})
 	o := v.Outcomes[0]
-	if o.Digest != "whole" || o.OutputBytes != 1<<30 || o.DurationMS != 1234 || len(o.Output) > outcomeOutput || !strings.HasSuffix(o.Output, "\nend") || o.Walls[0] != "w" {
+	if o.Digest != "whole" || o.OutputBytes != 1<<30 || o.DurationMS != 1234 || len(o.Output) > outcomeOutput ||
+		!strings.HasSuffix(o.Output, "\nend") || o.Walls[0] != "w" {
 		t.Errorf("%+v", o)
 	}
 	if d := cmp.Diff([]string{"▶ check a: a", "✓ check a (1.23s)"}, b.said); d != "" {
 		t.Error(d)
 	}
 	s := b.box.specs[0]
-	if s.Timeout != time.Minute || s.Network || s.Dir != filepath.Join(b.place.Tree, "sub") || s.Writable[0] != b.place.Tree {
+	if s.Timeout != time.Minute || s.Network || s.Dir != filepath.Join(b.place.Tree, "sub") ||
+		s.Writable[0] != b.place.Tree {
 		t.Errorf("%+v", s)
 	}
-	for _, want := range []string{"GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "CARGO_NET_OFFLINE=true", "npm_config_offline=true", "CI=true", "PATH=/bin"} {
+	for _, want := range []string{"GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "CARGO_NET_OFFLINE=true",
+		"npm_config_offline=true", "CI=true", "PATH=/bin"} {
 		if !slices.Contains(s.Env, want) {
 			t.Errorf("no %s in %q", want, s.Env)
 		}
@@ -234,12 +243,14 @@ func TestVerifyEvidence(t *testing.T) {
 
 func TestVerifyRefusesToJudgeAMovingTree(t *testing.T) {
 	b := newBench(t, nil)
-	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result, error){"make": func(sandbox.Spec) (sandbox.Result, error) {
+	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result,
+		error){"make": func(sandbox.Spec) (sandbox.Result, error) {
 		b.tree = "t2"
 		return sandbox.Result{}, nil
 	}}
 	r, v := b.verify(t, effect.VerifySpec{Checks: checks("make"), Required: true})
-	if r.Code != pawl.CodeChecksFailed || r.Key != "verify.tree_changed" || r.Args[0] != "A out.o" || statuses(v) != "passed error" {
+	if r.Code != pawl.CodeChecksFailed || r.Key != "verify.tree_changed" || r.Args[0] != "A out.o" ||
+		statuses(v) != "passed error" {
 		t.Errorf("%+v %s", r, statuses(v))
 	}
 	if v.Tree != "t1" || v.TreeAfter != "t2" {
@@ -250,9 +261,11 @@ func TestVerifyRefusesToJudgeAMovingTree(t *testing.T) {
 func TestVerifyMissingProgram(t *testing.T) {
 	b := newBench(t, nil)
 	b.look = without("npm")
-	c := []effect.Check{{Name: "npm test", Command: "npm test", Level: 2, Missing: "npm"}, {Name: "unit", Level: 2, Command: "vendor/bin/phpunit", Missing: "vendor/bin/phpunit"}}
+	c := []effect.Check{{Name: "npm test", Command: "npm test", Level: 2, Missing: "npm"},
+		{Name: "unit", Level: 2, Command: "vendor/bin/phpunit", Missing: "vendor/bin/phpunit"}}
 	r, v := b.verify(t, effect.VerifySpec{Checks: c, Required: true})
-	if r.Code != pawl.CodeEnvironment || r.Key != "verify.missing_program" || r.Args[0] != "npm" || statuses(v) != "error! error!" || slices.Contains(b.box.ran, "npm test") {
+	if r.Code != pawl.CodeEnvironment || r.Key != "verify.missing_program" || r.Args[0] != "npm" ||
+		statuses(v) != "error! error!" || slices.Contains(b.box.ran, "npm test") {
 		t.Errorf("%+v %s %q", r, statuses(v), b.box.ran)
 	}
 	b.look = everything // installed since the plan was made
@@ -265,7 +278,8 @@ func TestVerifyLeavesOutAMissingLinter(t *testing.T) {
 	b := newBench(t, nil)
 	b.look = without("ruff")
 	lint := effect.Check{Name: "ruff", Command: "ruff check .", Kind: kindLint, Missing: "ruff"}
-	if r, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint)}); !r.OK || !v.Passed || statuses(v) != "passed skipped" || !v.Outcomes[1].LeftOut() {
+	if r, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint)}); !r.OK || !v.Passed ||
+		statuses(v) != "passed skipped" || !v.Outcomes[1].LeftOut() {
 		t.Errorf("%+v %s", r, statuses(v))
 	}
 	if r, v := b.verify(t, effect.VerifySpec{Checks: []effect.Check{lint}}); r.OK || statuses(v) != "error!" {
@@ -276,7 +290,8 @@ func TestVerifyLeavesOutAMissingLinter(t *testing.T) {
 		t.Errorf("installed meanwhile: %s", statuses(v))
 	}
 	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result, error){"make": exits(1, "x")}
-	if _, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint), StopOnFail: true}); statuses(v) != "failed skipped" || v.Outcomes[1].LeftOut() {
+	if _, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint),
+		StopOnFail: true}); statuses(v) != "failed skipped" || v.Outcomes[1].LeftOut() {
 		t.Errorf("skipped behind a failure: %s", statuses(v))
 	}
 }
@@ -286,7 +301,8 @@ func TestVerifyTampered(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.place.Tree, "Makefile"), []byte("test:\n\ttrue\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, v := b.verify(t, effect.VerifySpec{Checks: checks("make"), Pinned: map[string]string{"Makefile": "old", "tox.ini": "gone"}})
+	r, v := b.verify(t, effect.VerifySpec{Checks: checks("make"),
+		Pinned: map[string]string{"Makefile": "old", "tox.ini": "gone"}})
 	if !r.OK || cmp.Diff([]string{"Makefile", "tox.ini"}, v.Tampered) != "" {
 		t.Errorf("%+v %v", r, v.Tampered)
 	}
@@ -314,8 +330,10 @@ func TestVerifyFindsChangedTests(t *testing.T) {
 			t.Errorf("%s %s", from, to)
 		}
 		var out []effect.FileStat
-		for _, f := range []string{"M a.go", "M a_test.go", "A b_test.go", "A main_test.go", "D c_test.go", "M docs/contest.md", "M tests/data.json",
-			"D web/x.test.ts", "M src/test/java/A.java", "M src/ATest.kt", "M testdata/want.txt", "M latest.go", "M spec/x.rb", "M test_x.py", "M web/__snapshots__/a.snap"} {
+		for _, f := range []string{"M a.go", "M a_test.go", "A b_test.go", "A main_test.go", "D c_test.go",
+			"M docs/contest.md", "M tests/data.json",
+			"D web/x.test.ts", "M src/test/java/A.java", "M src/ATest.kt", "M testdata/want.txt", "M latest.go",
+			"M spec/x.rb", "M test_x.py", "M web/__snapshots__/a.snap"} {
 			status, name, _ := strings.Cut(f, " ")
 			out = append(out, effect.FileStat{Status: status, Path: name})
 		}
@@ -332,15 +350,18 @@ func TestVerifyFindsChangedTests(t *testing.T) {
 		return got
 	}
 	got := run(nil, "t0")
-	want := []string{"Makefile", "a_test.go", "c_test.go", "main_test.go", "spec/x.rb", "src/ATest.kt", "src/test/java/A.java", "test_x.py",
+	want := []string{"Makefile", "a_test.go", "c_test.go", "main_test.go", "spec/x.rb", "src/ATest.kt",
+		"src/test/java/A.java", "test_x.py",
 		"testdata/want.txt", "tests/data.json", "web/__snapshots__/a.snap", "web/x.test.ts"}
 	if d := cmp.Diff(want, got.Tampered); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got.Contents["c_test.go"] != "" || len(got.Contents["a_test.go"]) != 64 || len(got.Contents) != len(want) || !got.Passed {
+	if got.Contents["c_test.go"] != "" || len(got.Contents["a_test.go"]) != 64 || len(got.Contents) != len(want) ||
+		!got.Passed {
 		t.Errorf("%+v", got)
 	}
-	if got := run(map[string]string{"Makefile": got.Contents["Makefile"]}, ""); got.Tampered != nil || got.Contents != nil {
+	if got := run(map[string]string{"Makefile": got.Contents["Makefile"]}, ""); got.Tampered != nil ||
+		got.Contents != nil {
 		t.Errorf("%+v", got)
 	}
 	if got := run(map[string]string{"Makefile": "other"}, "t1"); len(got.Tampered) != 1 {
@@ -351,7 +372,8 @@ func TestVerifyFindsChangedTests(t *testing.T) {
 func TestVerifyCanceled(t *testing.T) {
 	b := newBench(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result, error){"a": func(sandbox.Spec) (sandbox.Result, error) {
+	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result,
+		error){"a": func(sandbox.Spec) (sandbox.Result, error) {
 		cancel()
 		return sandbox.Result{Canceled: true, Exit: 143}, nil
 	}}
@@ -405,7 +427,8 @@ func TestCachesRefuseLinks(t *testing.T) {
 
 func TestEnvironmentDigest(t *testing.T) {
 	version := "go version go1.26.8"
-	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){"go version": func(sandbox.Spec) (sandbox.Result, error) {
+	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result,
+		error){"go version": func(sandbox.Spec) (sandbox.Result, error) {
 		return sandbox.Result{Output: []byte(version)}, nil
 	}})
 	digest := func(v *Verify, command string) string {
@@ -479,9 +502,11 @@ func TestDependenciesOfTheUsersTree(t *testing.T) {
 
 // TestLackingDependenciesAreTheMachinesFault tells a test that fails for want of packages from one that fails.
 func TestLackingDependenciesAreTheMachinesFault(t *testing.T) {
-	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){"npm test": exits(1, "not ok 1 - test.js"), "make": exits(1, "red")})
+	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){"npm test": exits(1, "not ok 1 - test.js"),
+		"make": exits(1, "red")})
 	for _, dir := range []string{b.place.Workspace, b.place.Tree} {
-		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"dependencies":{"x":"1"}}`), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"dependencies":{"x":"1"}}`),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

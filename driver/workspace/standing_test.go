@@ -28,8 +28,10 @@ func TestExamine(t *testing.T) {
 	empty := at("empty")
 	tied := at("tied")
 	for _, err := range []error{
-		os.Mkdir(empty, 0o755), os.Symlink(here, at("link")), os.MkdirAll(filepath.Join(tied, workspace.Dir), 0o700), os.WriteFile(at("file"), nil, 0o644),
-		os.Link(filepath.Join(here, workspace.Dir, workspace.Store), filepath.Join(tied, workspace.Dir, workspace.Store)),
+		os.Mkdir(empty, 0o755), os.Symlink(here, at("link")), os.MkdirAll(filepath.Join(tied, workspace.Dir),
+			0o700), os.WriteFile(at("file"), nil, 0o644),
+		os.Link(filepath.Join(here, workspace.Dir, workspace.Store),
+			filepath.Join(tied, workspace.Dir, workspace.Store)),
 	} {
 		if err != nil {
 			t.Fatal(err)

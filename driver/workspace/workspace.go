@@ -33,7 +33,8 @@ func Find(dir string) (effect.Place, error) {
 	top, inGit := layout.Top(dir)
 	place := effect.Place{Workspace: dir}
 	found, ok := initialised(dir)
-	nested := inGit && len(top) > len(found) && !strings.HasPrefix(top, filepath.Join(found, Dir)+string(filepath.Separator))
+	nested := inGit && len(top) > len(found) &&
+		!strings.HasPrefix(top, filepath.Join(found, Dir)+string(filepath.Separator))
 	if ok && !nested {
 		place.Workspace = found
 	} else if inGit {
@@ -58,8 +59,9 @@ func initialised(dir string) (string, bool) {
 // Standing says how a workspace stands to the path at which its store knows it.
 type Standing int
 
-// Here: the same folder, maybe by another name. Moved: nothing with this store is at the path any more. Copied: another folder with
-// a store of the same origin is. Tied: the other folder has the very same store file, as links make it; nothing may be done then.
+// Here: the same folder, maybe by another name. Moved: nothing with this store is at the path any more. Copied: another
+// folder with a store of the same origin is. Tied: the other folder has the very same store file, as links make it;
+// nothing may be done then.
 const (
 	Here Standing = iota
 	Moved
@@ -67,9 +69,9 @@ const (
 	Tied
 )
 
-// Examine finds out how the workspace at a folder stands to the path home. Same is asked whether a store at another path, which
-// may be damaged, comes from the same origin as this one; what cannot be found out counts as yes, so that the other workspace
-// is left alone.
+// Examine finds out how the workspace at a folder stands to the path home. Same is asked whether a store at another
+// path, which may be damaged, comes from the same origin as this one; what cannot be found out counts as yes, so that
+// the other workspace is left alone.
 func Examine(at, home string, same func(store string) bool) Standing {
 	if home == "" || home == at {
 		return Here
@@ -210,9 +212,9 @@ func project(dir string) bool {
 	return false
 }
 
-// Prepare makes the .pawl folder. A workspace that is the user's home or the root of the file system is refused, because
-// everything in it would be open to the work, and so is a bare repository, whose files are git's own. It is safe to call
-// again.
+// Prepare makes the .pawl folder. A workspace that is the user's home or the root of the file system is refused,
+// because everything in it would be open to the work, and so is a bare repository, whose files are git's own. It is
+// safe to call again.
 func Prepare(p effect.Place) error {
 	home, _ := os.UserHomeDir()
 	if p.Workspace == "/" || home != "" && p.Workspace == filepath.Clean(home) {

@@ -41,7 +41,8 @@ func made(t *testing.T, repositories, workspaces, folders []string) string {
 }
 
 func TestFind(t *testing.T) {
-	root := made(t, []string{"repo", "big", "big/part", "big/.pawl/worktrees/T1"}, []string{"big", "plain"}, []string{"repo/a/b", "big/src", "big/part/src", "plain/src", "bare"})
+	root := made(t, []string{"repo", "big", "big/part", "big/.pawl/worktrees/T1"}, []string{"big", "plain"},
+		[]string{"repo/a/b", "big/src", "big/part/src", "plain/src", "bare"})
 	for dir, c := range map[string]struct {
 		want string
 		git  bool
@@ -63,7 +64,8 @@ func TestFind(t *testing.T) {
 }
 
 func TestLook(t *testing.T) {
-	root := made(t, []string{"repo", "many/a", "many/deep/b", "one/a", "outer", "outer/inner", "nested/.hidden/x", "nested/.hidden/y"},
+	root := made(t, []string{"repo", "many/a", "many/deep/b", "one/a", "outer", "outer/inner", "nested/.hidden/x",
+		"nested/.hidden/y"},
 		[]string{"outer", "spaces/a", "spaces/b"}, []string{"plain", "one/b", "nested/z"})
 	for dir, want := range map[string]workspace.Footing{
 		"repo": {}, "outer": {Exists: true}, "plain": {Doubt: workspace.Plain},

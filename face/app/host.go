@@ -1,5 +1,5 @@
-// Package app puts the program together: it opens a workspace with its store, and wires the kernel, the drivers, the agents and the
-// runner over it for the command line. What they do is decided elsewhere.
+// Package app puts the program together: it opens a workspace with its store, and wires the kernel, the drivers, the
+// agents and the runner over it for the command line. What they do is decided elsewhere.
 package app
 
 import (
@@ -26,8 +26,8 @@ import (
 type Host struct {
 	// State replaces the folder of the user's own state, where it is set.
 	State string
-	// Cache replaces the folder of what is kept for all workspaces, where it is set. A host with a State of its own keeps it there,
-	// unless it is given another place.
+	// Cache replaces the folder of what is kept for all workspaces, where it is set. A host with a State of its own
+	// keeps it there, unless it is given another place.
 	Cache string
 	// Env are further variables that pawl gives itself where it starts itself.
 	Env []string
@@ -77,7 +77,8 @@ func (Host) Doctor(ctx context.Context, place effect.Place, c settings.Config) [
 // Demo shows what pawl does, in a folder of its own. What it makes is removed where ctx ends.
 func (h Host) Demo(ctx context.Context, d cli.Demo) (cli.Sample, error) {
 	made, err := demo.Present(ctx, demo.Presentation{
-		Dir: d.Dir, Walls: walls(d.Config), Lang: d.Lang, Color: d.Color, Env: h.Env, Text: d.Text, Std: verify.Compiled(h.std()), Tell: func(s demo.Scene) {
+		Dir: d.Dir, Walls: walls(d.Config), Lang: d.Lang, Color: d.Color, Env: h.Env, Text: d.Text,
+		Std: verify.Compiled(h.std()), Tell: func(s demo.Scene) {
 			d.Scene(cli.Scene{Type: string(s.Kind), Act: s.Act, Text: s.Text, Args: s.Args, Status: s.Status})
 		},
 	})
@@ -92,9 +93,10 @@ func (h Host) Agents(place effect.Place, c settings.Config) cli.Agents {
 
 // registry are the agents with these settings.
 func (h Host) registry(c settings.Config, l launch.Launcher) registry.Registry {
-	return registry.Registry{Config: c, Launch: l, State: h.stateDir(), Version: version(), Pawl: func(ctx context.Context, state string, std cli.Streams, args []string) int {
-		return cli.Main(ctx, Host{State: state, Cache: Host{}.cacheDir()}, std, args, commands.Entries()...)
-	}}
+	return registry.Registry{Config: c, Launch: l, State: h.stateDir(), Version: version(),
+		Pawl: func(ctx context.Context, state string, std cli.Streams, args []string) int {
+			return cli.Main(ctx, Host{State: state, Cache: Host{}.cacheDir()}, std, args, commands.Entries()...)
+		}}
 }
 
 // fenced reports whether the shell and the checks start nothing without walls of pawl's own.

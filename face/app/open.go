@@ -44,7 +44,8 @@ func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(filepath.Join(dir, workspace.Store), sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
+	store, err := sqlite.Open(filepath.Join(dir, workspace.Store),
+		sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +65,14 @@ func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	kernelOver := func(s kernel.Store) *kernel.Kernel {
 		return kernel.New(kernel.At(s, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
 	}
-	said, ground, err := settle(ctx, relocate.Workspace{Place: place, Store: store, Kernel: kernelOver, ReadOnly: o.ReadOnly}, o.Still)
+	said, ground, err := settle(ctx, relocate.Workspace{Place: place, Store: store, Kernel: kernelOver,
+		ReadOnly: o.ReadOnly}, o.Still)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	me := presence.New(dir)
-	w := &cli.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name, Here: me.Here, Said: said, Holds: ground.Holds}
+	w := &cli.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name,
+		Here: me.Here, Said: said, Holds: ground.Holds}
 	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell}
 	w.Runner, w.Crew = work.runner, work.crew
 	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
@@ -158,9 +161,10 @@ func settle(ctx context.Context, w relocate.Workspace, still bool) (said []cli.F
 	return said, g, err
 }
 
-// following has the projections and the checkpoints of the audit log follow what is committed, until stop. What cannot be written now
-// is written after a later commit, or by `pawl export`; the store is the truth.
-func following(ctx context.Context, w *cli.Workspace, seal *notary.Notary, store *sqlite.Store, o cli.Open) (stop func()) {
+// following has the projections and the checkpoints of the audit log follow what is committed, until stop. What cannot
+// be written now is written after a later commit, or by `pawl export`; the store is the truth.
+func following(ctx context.Context, w *cli.Workspace, seal *notary.Notary, store *sqlite.Store,
+	o cli.Open) (stop func()) {
 	ctx = context.WithoutCancel(ctx)
 	show := export.New(w.Kernel, filepath.Join(w.Place.Workspace, workspace.Dir), o.Tell)
 	w.Export = show.All
@@ -195,16 +199,16 @@ func sealed(w *cli.Workspace, seal *notary.Notary, store *sqlite.Store) {
 	}
 }
 
-// tellEarlier says of a workspace that was made this moment that there was another one in its place. What cannot be found out is
-// told by nobody; the workspace is a new one all the same.
+// tellEarlier says of a workspace that was made this moment that there was another one in its place. What cannot be
+// found out is told by nobody; the workspace is a new one all the same.
 func tellEarlier(ctx context.Context, w *cli.Workspace, tell func(error)) {
 	if e, told, err := w.Earlier(ctx, true); err == nil && e != nil && !told {
 		tell(e.Fault())
 	}
 }
 
-// faces adds what commands need beside the kernel: who owns the workspace, the server for agents, the project, the trackers of others,
-// and files.
+// faces adds what commands need beside the kernel: who owns the workspace, the server for agents, the project, the
+// trackers of others, and files.
 func faces(w *cli.Workspace, dir string, c settings.Config) {
 	w.Serve, w.Project, w.Tracker = serve(w), project.Of(w.Place, c.Dependencies), project.Tracker(dir, c.GitHub)
 	w.Branch = project.Branch(w.Place)

@@ -46,7 +46,8 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	shots := checkpoint.NewSnapshotter(memory)
 	machine := verify.ThisMachine()
 	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
-	checks := verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Commands: map[string]string{}}
+	checks := verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot,
+		Changed: shots.Diff, Commands: map[string]string{}}
 	if fenced(c) { // else a check could write what belongs to all workspaces
 		checks.Std = h.std()
 	}
@@ -54,17 +55,26 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		checks.Commands[verify.GateSmoke] = c.SmokeCommand
 	}
 	check := verify.New(checks)
-	packs := contextpack.New(contextpack.Options{Walk: search.Shown(place.Workspace), Box: box, LookPath: sandbox.LookPath, Env: launch.Environ()})
+	packs := contextpack.New(contextpack.Options{Walk: search.Shown(place.Workspace), Box: box,
+		LookPath: sandbox.LookPath, Env: launch.Environ()})
 	p := &parts{shots: shots, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: compound.NewVerify(check, memory), effect.KindGates: verify.NewGates(check, compound.Status(memory)),
-		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
-		effect.KindCleanup: compound.NewCleanup(memory), effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory), effect.KindArchive: archive.New(),
-		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(), effect.KindRetire: packages.NewRetire(),
-		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check, effect.KindPrepare: fetcher(box, machine),
+		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: compound.NewVerify(check,
+			memory), effect.KindGates: verify.NewGates(check, compound.Status(memory)),
+		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory),
+		effect.KindRestore: checkpoint.NewRestore(memory),
+		effect.KindCleanup: compound.NewCleanup(memory), effect.KindLand: land.New(memory),
+		effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory),
+		effect.KindArchive:   archive.New(),
+		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(),
+		effect.KindRetire: packages.NewRetire(),
+		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check,
+		effect.KindPrepare: fetcher(box, machine),
 	}}
 	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }
-	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: shots.Changed, Restore: checkpoint.NewRestore(memory).Between, Setting: setting(machine)}
-	for _, t := range []checkpoint.Tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, command} {
+	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: shots.Changed,
+		Restore: checkpoint.NewRestore(memory).Between, Setting: setting(machine)}
+	for _, t := range []checkpoint.Tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{},
+		file.Write{}, file.Delete{}, command} {
 		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
 	}
 	agents := h.registry(c, launch.Launcher{Box: box, Place: place, Deps: machine.Dependencies})
@@ -100,16 +110,18 @@ func setting(machine verify.Host) func(place effect.Place, network bool) (shell.
 		} else {
 			t, err = machine.Toolchain(place, verify.UseWork)
 		}
-		return shell.Setting{Env: t.Env, Writable: t.Writable, Readable: t.Readable, Hidden: t.Dependencies.Hidden(), Shown: t.Dependencies.Shown()}, err
+		return shell.Setting{Env: t.Env, Writable: t.Writable, Readable: t.Readable, Hidden: t.Dependencies.Hidden(),
+			Shown: t.Dependencies.Shown()}, err
 	}
 }
 
 // fetcher is the driver that fetches dependencies.
 func fetcher(box *sandbox.Box, machine verify.Host) *prepare.Driver {
-	return prepare.New(prepare.Config{Box: box, LookPath: machine.LookPath, Setting: func(place effect.Place, ecosystem string) ([]string, []string, error) {
-		t, err := machine.Fetching(place, egress.OfUser().Variables([]string{ecosystem}))
-		return t.Env, t.Readable, err
-	}})
+	return prepare.New(prepare.Config{Box: box, LookPath: machine.LookPath,
+		Setting: func(place effect.Place, ecosystem string) ([]string, []string, error) {
+			t, err := machine.Fetching(place, egress.OfUser().Variables([]string{ecosystem}))
+			return t.Env, t.Readable, err
+		}})
 }
 
 // kernelTools are the tools as the kernel knows them, by name.
@@ -131,7 +143,8 @@ func (p *parts) known() []kernel.Tool {
 }
 
 func (p *parts) options(owner string, progress func(effect.Effect, string)) runner.Options {
-	o := runner.Options{Owner: owner, Drivers: p.drivers, Tools: map[string]runner.Driver{}, Record: p.shots.Snapshot, Progress: progress, Log: keepLogs}
+	o := runner.Options{Owner: owner, Drivers: p.drivers, Tools: map[string]runner.Driver{}, Record: p.shots.Snapshot,
+		Progress: progress, Log: keepLogs}
 	for _, t := range p.tools {
 		o.Tools[t.Info().Name] = t
 	}

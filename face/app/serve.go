@@ -13,12 +13,13 @@ import (
 // serve returns the function that serves a workspace to agents.
 func serve(w *cli.Workspace) func(context.Context, cli.Serving) error {
 	return func(ctx context.Context, o cli.Serving) error {
-		s := mcp.New(mcp.Config{Kernel: w.Kernel, Query: query.Of(w.Kernel), Projections: func(ctx context.Context) ([]pawl.ProjectedFile, error) {
-			return projection.Files(ctx, w.Kernel)
-		}, Version: version(), Lang: o.Lang, Advance: o.Advance, Export: func(ctx context.Context) error {
-			_, err := w.Export(ctx)
-			return err
-		}})
+		s := mcp.New(mcp.Config{Kernel: w.Kernel, Query: query.Of(w.Kernel),
+			Projections: func(ctx context.Context) ([]pawl.ProjectedFile, error) {
+				return projection.Files(ctx, w.Kernel)
+			}, Version: version(), Lang: o.Lang, Advance: o.Advance, Export: func(ctx context.Context) error {
+				_, err := w.Export(ctx)
+				return err
+			}})
 		if o.Addr != "" {
 			return s.HTTP(ctx, o.Addr, o.Token, o.Ready)
 		}

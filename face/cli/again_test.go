@@ -28,7 +28,8 @@ func TestAgainKeepsTheGlobalFlags(t *testing.T) {
 	}
 	entry := func(name string, run func(a *cli.App)) cli.Entry {
 		return cli.Entry{Name: name, Group: "look", Build: func(a *cli.App) *cobra.Command {
-			return a.Command(name, "cli.status", "", cobra.ArbitraryArgs, func(*cobra.Command, []string) error { run(a); return nil })
+			return a.Command(name, "cli.status", "", cobra.ArbitraryArgs,
+				func(*cobra.Command, []string) error { run(a); return nil })
 		}}
 	}
 	tell := entry("tell", func(a *cli.App) {
@@ -59,7 +60,8 @@ func TestAgainKeepsTheGlobalFlags(t *testing.T) {
 				t.Errorf("%q within %q: exit status %d", c.inner, c.args, status)
 			}
 		})
-		status := cli.Main(context.Background(), finder{}, cli.Streams{Out: &out, Err: &out, Dir: dir}, c.args, tell, twice)
+		status := cli.Main(context.Background(), finder{}, cli.Streams{Out: &out, Err: &out, Dir: dir}, c.args, tell,
+			twice)
 		if status != 0 || out.String() != c.want {
 			t.Errorf("%q within %q: exit status %d, %q; want %q", c.inner, c.args, status, out.String(), c.want)
 		}

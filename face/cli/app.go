@@ -1,7 +1,7 @@
-// Package cli is the command line: it turns arguments into commands of the kernel, runs the runner in the foreground where
-// a command asks for work, and turns what happened into text or JSON. It decides nothing: whatever it refuses, the kernel
-// or a parser refused first. Every word for people comes from the message catalogue, and everything that came from agents,
-// files or commands is escaped before it is printed.
+// Package cli is the command line: it turns arguments into commands of the kernel, runs the runner in the foreground
+// where a command asks for work, and turns what happened into text or JSON. It decides nothing: whatever it refuses,
+// the kernel or a parser refused first. Every word for people comes from the message catalogue, and everything that
+// came from agents, files or commands is escaped before it is printed.
 //
 // The package keeps no state of its own between calls of Main and reads the machine only through Host and Streams.
 package cli
@@ -47,8 +47,8 @@ type globals struct {
 }
 
 // Main runs one command line, without the program's name, and returns the exit status (docs/exit-codes.md). It ends
-// early, leaving work to be resumed, when ctx ends; the caller ends ctx at Ctrl-C and SIGTERM. Nothing is written but to
-// the streams and by what the command does. Errors go to Err as text, or as one JSON object with --json.
+// early, leaving work to be resumed, when ctx ends; the caller ends ctx at Ctrl-C and SIGTERM. Nothing is written but
+// to the streams and by what the command does. Errors go to Err as text, or as one JSON object with --json.
 //
 // More are the commands of the first level that other packages bring. An argument that begins with "~" is a ~command
 // (docs/spec/workflow.md#commands) and goes to the one of them that is called Say; without any argument a terminal gets
@@ -85,8 +85,9 @@ func execute(ctx context.Context, a *App) error {
 	return root.ExecuteContext(ctx)
 }
 
-// Within runs another command line as a part of a, at the same terminal, and returns its error instead of telling it. Its flags
-// mean what they mean on a command line of its own; the global ones then hold for the rest of a, which tells the error.
+// Within runs another command line as a part of a, at the same terminal, and returns its error instead of telling it.
+// Its flags mean what they mean on a command line of its own; the global ones then hold for the rest of a, which tells
+// the error.
 func Within(ctx context.Context, a *App, args []string) error {
 	defer func(outer []string) { a.Args = outer }(a.Args)
 	a.Args = append(given(a, args), args...)
@@ -94,14 +95,15 @@ func Within(ctx context.Context, a *App, args []string) error {
 	return execute(ctx, a)
 }
 
-// Again runs another command line in the place of a, on its streams, and returns the exit status as Main does. The global flags
-// of a go on to hold, so that it speaks of the same workspace and issue, unless the command line says otherwise.
+// Again runs another command line in the place of a, on its streams, and returns the exit status as Main does. The
+// global flags of a go on to hold, so that it speaks of the same workspace and issue, unless the command line says
+// otherwise.
 func Again(ctx context.Context, a *App, args []string) int {
 	return Main(ctx, a.Host, a.Std, append(given(a, args), args...), a.more...)
 }
 
-// given are the global flags as arguments, but for those that another command line gives itself and that are read from the
-// first place where they stand.
+// given are the global flags as arguments, but for those that another command line gives itself and that are read from
+// the first place where they stand.
 func given(a *App, args []string) []string {
 	g := a.Flags
 	var out []string
@@ -145,8 +147,8 @@ func newApp(host Host, std Streams, args []string) *App {
 	return a
 }
 
-// prepare reads the language, the colour and the form, which are needed before the flags are parsed, for help and for errors about
-// flags.
+// prepare reads the language, the colour and the form, which are needed before the flags are parsed, for help and for
+// errors about flags.
 func prepare(a *App) {
 	a.Flags.lang = early(a.Args, "--lang")
 	a.Flags.noColor = early(a.Args, "--no-color") == "true"

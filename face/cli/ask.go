@@ -32,13 +32,15 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 	p := query.PlanOf(s)
 	if v.sess.JSON {
-		if err := v.sess.PrintLine(map[string]any{"type": "approval", "approval": query.StatusOf(s).Approval, "plan": p}); err != nil {
+		if err := v.sess.PrintLine(map[string]any{"type": "approval", "approval": query.StatusOf(s).Approval,
+			"plan": p}); err != nil {
 			return false, err
 		}
 	}
 	if !v.ask {
 		tellHow(ctx, v.sess, s, p)
-		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
+		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed",
+			AboutText(v.sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
 	}
 	cut := ShowApproval(ctx, v.sess, s, p, false)
 	for {
@@ -80,8 +82,9 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 }
 
-// Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
-// there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
+// Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is
+// false where there is none. It fails with approval_needed where nobody can be asked, after it has shown the question
+// and how to answer it.
 func Put(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
 	err = InIssue(sess, i, func(at *Session) error {
 		at.rep = newReporter(at)
@@ -96,7 +99,8 @@ func Put(ctx context.Context, sess *Session, i *view.Issue) (open bool, err erro
 	return open, err
 }
 
-// Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is none.
+// Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is
+// none.
 func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
 	err = InIssue(sess, i, func(at *Session) error {
 		s, err := at.Workspace.Kernel.Snapshot(ctx)
@@ -198,7 +202,8 @@ func diffOf(diff string, files []string) string {
 	return strings.Join(out, "\n")
 }
 
-// repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their calls.
+// repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their
+// calls.
 func repairOf(sess *Session, s *kernel.Snapshot, p view.Plan) view.Plan {
 	var steps []view.PlanStep
 	for _, step := range p.Steps {
@@ -245,12 +250,15 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 		ways = append(ways, way(v.sess.Printer, "cli.ask.does.view", "v", "view"))
 	}
 	if about == "plan" {
-		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"), way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
+		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"),
+			way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
 	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"))
-	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways,
+		Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
 	if errors.Is(err, tui.ErrLeft) {
-		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, about), Short(s.Approval.Hash))
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, about),
+			Short(s.Approval.Hash))
 	}
 	return answer, err
 }
@@ -314,14 +322,15 @@ func ApproveOpen(ctx context.Context, sess *Session, hash string, yes bool) erro
 	}
 	if !yes {
 		tellHow(ctx, sess, s, query.PlanOf(s))
-		return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
+		return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed",
+			AboutText(sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
 	}
 	_, err = sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
 	return err
 }
 
-// Edit lets a person write a text in their editor, beginning with what is given. It returns what was written and the name of its
-// file, which stays until the caller has used the text: no failure of what comes behind loses it.
+// Edit lets a person write a text in their editor, beginning with what is given. It returns what was written and the
+// name of its file, which stays until the caller has used the text: no failure of what comes behind loses it.
 func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text, name string, err error) {
 	f, err := os.CreateTemp("", pattern)
 	if err != nil {
@@ -361,7 +370,8 @@ func Kept(err error, name string) error {
 // EditPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
 // cannot be used.
 func EditPlan(ctx context.Context, sess *Session, s *kernel.Snapshot) error {
-	text, name, err := Edit(ctx, sess.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, PlanLabels(sess.Printer)), plan.MaxBytes)
+	text, name, err := Edit(ctx, sess.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, PlanLabels(sess.Printer)),
+		plan.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -416,11 +426,13 @@ func PlanLabels(pr *Printer) plan.Labels {
 // stage puts the question that a stage ends with before a person: what was found, and the ways on.
 func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	if v.sess.JSON {
-		line := map[string]any{"type": "approval", "approval": query.StatusOf(s).Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
+		line := map[string]any{"type": "approval", "approval": query.StatusOf(s).Approval, "stage": s.Run.Stage,
+			"evaluation": s.Run.Evaluation, "path": s.Run.Path}
 		if err := v.sess.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash)))
+		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed",
+			AboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash)))
 	}
 	for _, l := range stageSheet(v.sess.Printer, s) {
 		v.sess.Say(l)
@@ -436,19 +448,22 @@ func (v *Drive) openStage(s *kernel.Snapshot) error {
 	for _, n := range query.StatusOf(s).Next {
 		v.sess.Say("  " + NextText(v.sess.Printer, n))
 	}
-	return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash)))
+	return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, aboutStage),
+		Short(s.Approval.Hash)))
 }
 
 // askStage asks until one of the ways was picked.
 func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	path := workflow.PathNone
-	q := tui.Question{Text: v.sess.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
-		Ways: []tui.Way{way(v.sess.Printer, "cli.stage.does.start", "y", "yes", "是")}}
+	q := tui.Question{Text: v.sess.Text("cli.stage.ask_interactive"),
+		Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
+		Ways:    []tui.Way{way(v.sess.Printer, "cli.stage.does.start", "y", "yes", "是")}}
 	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
 	switch {
 	case auto:
 		q.Text = v.sess.Text("cli.stage.ask_auto")
-		q.Ways = []tui.Way{way(v.sess.Printer, "cli.stage.does.silent", "y", "yes", "是"), way(v.sess.Printer, "cli.stage.does.interactive", "i", "interactive")}
+		q.Ways = []tui.Way{way(v.sess.Printer, "cli.stage.does.silent", "y", "yes", "是"),
+			way(v.sess.Printer, "cli.stage.does.interactive", "i", "interactive")}
 	case !evaluated:
 		q.Text = v.sess.Text("cli.stage.ask_on")
 	}
@@ -497,7 +512,8 @@ func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 		if c := s.Run.Context; c != nil {
 			out = append(out, "  "+pr.Text("cli.stage.files", c.Files, strings.Join(c.Ecosystems, ", ")))
 			for _, check := range c.Checks {
-				line := "  " + pr.Style.Middle() + " " + Display(check.Name) + "  " + pr.Style.Dim(Display(check.Command))
+				line := "  " + pr.Style.Middle() + " " + Display(check.Name) + "  " +
+					pr.Style.Dim(Display(check.Command))
 				if check.Missing != "" {
 					line += "  " + pr.Style.Yellow(pr.Text("cli.check.not_installed", Display(check.Missing)))
 				}
@@ -516,7 +532,8 @@ func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 		if len(words) == 0 {
 			words = []string{pr.Style.Dim(pr.Text("cli.stage.no_evidence"))}
 		}
-		out = append(out, "  "+pr.Text("cli.stage.dimension", pr.Text("cli.stage.aspect."+string(d.Name)), d.Points, d.Name.Most())+"  "+strings.Join(words, " "))
+		out = append(out, "  "+pr.Text("cli.stage.dimension", pr.Text("cli.stage.aspect."+string(d.Name)), d.Points,
+			d.Name.Most())+"  "+strings.Join(words, " "))
 	}
 	_, why := e.Path()
 	reasons := make([]string, 0, len(why))
@@ -539,10 +556,11 @@ func way(pr *Printer, does string, words ...string) tui.Way {
 	return tui.Way{Words: words, Does: pr.Text(does)}
 }
 
-// looking are the commands that only look, so that they can be given while something is asked; those of a group are named behind
-// it.
+// looking are the commands that only look, so that they can be given while something is asked; those of a group are
+// named behind it.
 var looking = map[string][]string{
-	"status": nil, "show": nil, "diff": nil, "log": nil, "logs": nil, "budget": nil, "doctor": nil, "version": nil, "help": nil,
+	"status": nil, "show": nil, "diff": nil, "log": nil, "logs": nil, "budget": nil, "doctor": nil, "version": nil,
+	"help":  nil,
 	"audit": {"log", "show", "verify"}, "task": {"list", "show", "log"}, "issue": {"list", "show"}, "plan": {"show"},
 	"agent": {"list"}, "config": {"show", "get"}, "mcp": {"list"}, "skill": {"list", "show"}, "question": {"list"},
 }
@@ -581,7 +599,8 @@ func hear(ctx context.Context, a *App, line string) bool {
 		return true
 	}
 	// Whether it is a question is judged as if nothing waited: what waits would make a reply of it.
-	if r, err := triage.Decide(line, triage.Situation{}); err != nil || r.Kind != triage.KindQuestion || len([]rune(line)) < wordy {
+	if r, err := triage.Decide(line, triage.Situation{}); err != nil || r.Kind != triage.KindQuestion ||
+		len([]rune(line)) < wordy {
 		return false
 	}
 	a.SayText("cli.flow.question")
@@ -613,7 +632,8 @@ func Named(pr *Printer) cobra.PositionalArgs {
 func Picks(pr *Printer) bool { return pr.Present() && pr.Screen.Drawn() }
 
 // Pick returns the name that was given, or lets a person choose one of the items.
-func Pick(ctx context.Context, pr *Printer, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
+func Pick(ctx context.Context, pr *Printer, args []string, title string,
+	items func() ([]tui.Item, error)) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}

@@ -12,7 +12,8 @@ import (
 // Stays returns what pawl changed in the user's own tree, while that is in no commit and not undone.
 func Stays(ctx context.Context, sess *Session, s *kernel.Snapshot) []effect.FileStat {
 	t := s.Task
-	if t == nil || !t.Place.InPlace || t.Checkpoint == nil || s.Run == nil || s.Run.Undone || s.Run.Land != nil || s.Run.EndedAt.IsZero() && s.Session.State != "BLOCKED" {
+	if t == nil || !t.Place.InPlace || t.Checkpoint == nil || s.Run == nil || s.Run.Undone || s.Run.Land != nil ||
+		s.Run.EndedAt.IsZero() && s.Session.State != "BLOCKED" {
 		return nil
 	}
 	// What cannot be told here is told by the command that undoes it.

@@ -142,7 +142,8 @@ func TestMissingLinter(t *testing.T) {
 func TestMissingModules(t *testing.T) {
 	bothLanguages(t, "needs", func(c *console) {
 		c.host.world.needs = []effect.Need{
-			{Ecosystem: "go", Missing: []string{"github.com/mattn/go-colorable@v0.1.13", "github.com/mattn/go-isatty@v0.0.20"}, Count: 2, Command: "go mod download"},
+			{Ecosystem: "go", Missing: []string{"github.com/mattn/go-colorable@v0.1.13",
+				"github.com/mattn/go-isatty@v0.0.20"}, Count: 2, Command: "go mod download"},
 			{Ecosystem: "node", Dir: "web", Missing: []string{"a", "b", "c", "d", "e"}, Count: 40, Command: "npm ci"},
 		}
 		c.must(9, "run", "do the work")
@@ -172,7 +173,8 @@ func TestChecksWithoutAFixer(t *testing.T) {
 		c.must(0, "run", "make the checks pass")
 		c.host.world.failChecks = 3
 		c.must(15, "run", "make the checks pass")
-		c.host.agents = []cli.AgentInfo{{Name: "early", Kind: "acp", State: "untested"}, {Name: "codex", Kind: "acp", State: "ready"}}
+		c.host.agents = []cli.AgentInfo{{Name: "early", Kind: "acp", State: "untested"},
+			{Name: "codex", Kind: "acp", State: "ready"}}
 		c.must(15, "run", "make the checks pass")
 		fmt.Fprintf(&c.log, "%s\n", c.host.written[1])
 		c.must(15, "check")
@@ -248,7 +250,8 @@ func TestHelpAndMistakes(t *testing.T) {
 func TestOwnedByAnother(t *testing.T) {
 	bothLanguages(t, "owned", func(c *console) {
 		c.must(9, "run", "do the work")
-		c.host.owner = &cli.Owner{PID: 4711, Host: "mill", Started: time.Date(2026, 2, 8, 11, 0, 0, 0, time.UTC), Command: "pawl run \"x\x1b[2J\""}
+		c.host.owner = &cli.Owner{PID: 4711, Host: "mill", Started: time.Date(2026, 2, 8, 11, 0, 0, 0, time.UTC),
+			Command: "pawl run \"x\x1b[2J\""}
 		c.must(7, "run", "another")
 		c.must(0, "status")
 		c.must(0, "pause")
@@ -280,7 +283,8 @@ func TestAnswersOnATerminal(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return os.WriteFile(path, []byte(strings.Replace(string(raw), "do the work", "do other work", 1)), 0o600)
+				return os.WriteFile(path, []byte(strings.Replace(string(raw), "do the work", "do other work", 1)),
+					0o600)
 			}
 			out := c.must(s.exit, "run", "do the work")
 			for _, w := range s.want {
@@ -299,14 +303,16 @@ func TestCutPlanMustBeSeen(t *testing.T) {
 	long := strings.Repeat("line\n", 60) + "the end"
 	raw, _ := json.Marshal(map[string]string{"path": "a.txt", "content": long})
 	command, _ := json.Marshal(map[string]string{"command": "make 'a\u202eb'" + hidden[7:207] + "x"})
-	c.host.world.plan.Steps = []plan.Step{step("s1", "write_file", string(raw)), step("s2", "run_terminal_cmd", string(command))}
+	c.host.world.plan.Steps = []plan.Step{step("s1", "write_file", string(raw)),
+		step("s2", "run_terminal_cmd", string(command))}
 	c.tty, c.in = true, "y\ny\n"
 	out := c.must(0, "run", "do the work")
 	first, rest, ok := strings.Cut(out, "Not all of it was shown")
 	if !ok || strings.Contains(first, "the end") || !strings.Contains(rest, "the end") {
 		t.Errorf("the whole plan was not shown before the approval:\n%s", out)
 	}
-	if !strings.Contains(first, `a\u{202e}b`) || !strings.Contains(first, "200 x space") || !strings.Contains(first, "cannot be seen") {
+	if !strings.Contains(first, `a\u{202e}b`) || !strings.Contains(first, "200 x space") ||
+		!strings.Contains(first, "cannot be seen") {
 		t.Errorf("hidden characters are not shown:\n%s", first)
 	}
 }
@@ -328,7 +334,8 @@ func TestAnsweredElsewhere(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	c.must(0, "approve", hash, "--yes", "--no-wait")
-	if got := <-ended; !strings.HasPrefix(got, "0") || !strings.Contains(got, "answered elsewhere") || !strings.Contains(got, "Done") {
+	if got := <-ended; !strings.HasPrefix(got, "0") || !strings.Contains(got, "answered elsewhere") ||
+		!strings.Contains(got, "Done") {
 		t.Errorf("the first terminal did not go on: %s", got)
 	}
 }
@@ -336,7 +343,8 @@ func TestAnsweredElsewhere(t *testing.T) {
 func TestFollowAndWatchEndAtAnInterrupt(t *testing.T) {
 	c := newConsole(t, "en_GB.UTF-8")
 	c.must(9, "run", "do the work")
-	for _, args := range [][]string{{"audit", "log", "-f"}, {"status", "-w"}, {"task", "log", "1", "-f", "-n", "2", "--json"}} {
+	for _, args := range [][]string{{"audit", "log", "-f"}, {"status", "-w"},
+		{"task", "log", "1", "-f", "-n", "2", "--json"}} {
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		status, out, errs := c.runIn(ctx, args...)
 		cancel()
@@ -423,7 +431,8 @@ func TestJSON(t *testing.T) {
 			Code, Class, Message, Hint string
 		}
 	}
-	if err := json.Unmarshal([]byte(errs), &f); err != nil || f.Error.Code != "approval_needed" || f.Error.Class != string(pawl.ClassPolicyDenied) || f.Error.Hint == "" {
+	if err := json.Unmarshal([]byte(errs), &f); err != nil || f.Error.Code != "approval_needed" ||
+		f.Error.Class != string(pawl.ClassPolicyDenied) || f.Error.Hint == "" {
 		t.Errorf("error %s: %v", errs, err)
 	}
 	_, out, _ = c.run("approve", c.hash(), "--yes", "--json")
@@ -432,12 +441,15 @@ func TestJSON(t *testing.T) {
 		Type, Result, State string
 		Summary             struct{ Outcome string }
 	}
-	if err := json.Unmarshal([]byte(last), &result); err != nil || result.Result != "ended" || result.Summary.Outcome != "completed" || result.State != "IDLE" {
+	if err := json.Unmarshal([]byte(last), &result); err != nil || result.Result != "ended" ||
+		result.Summary.Outcome != "completed" || result.State != "IDLE" {
 		t.Errorf("result %s: %v", last, err)
 	}
 	for _, args := range [][]string{
-		{"status"}, {"plan", "show"}, {"task", "show", "1"}, {"machine", "list"}, {"machine", "show", "board"}, {"machine", "check"}, {"audit", "verify"},
-		{"doctor"}, {"tools"}, {"tools", "read_file"}, {"config", "show"}, {"config", "path"}, {"config", "validate"}, {"export"}, {"version"}, {"init", "--bare"}, {"undo"},
+		{"status"}, {"plan", "show"}, {"task", "show", "1"}, {"machine", "list"}, {"machine", "show",
+			"board"}, {"machine", "check"}, {"audit", "verify"},
+		{"doctor"}, {"tools"}, {"tools", "read_file"}, {"config", "show"}, {"config", "path"}, {"config",
+			"validate"}, {"export"}, {"version"}, {"init", "--bare"}, {"undo"},
 	} {
 		status, out, errs := c.run(append(args, "--json")...)
 		if status != 0 || errs != "" {
@@ -459,7 +471,8 @@ func TestHostileText(t *testing.T) {
 	w.hostile, w.failChecks = bad+"\n", 4
 	c.must(8, "run", "do"+bad+"it", "--yes")
 	for _, args := range [][]string{
-		{"status"}, {"plan", "show"}, {"task", "list"}, {"task", "show", "1"}, {"audit", "log"}, {"task", "log", "1"}, {"rollback"}, {"task", "show", bad}, {"run" + bad},
+		{"status"}, {"plan", "show"}, {"task", "list"}, {"task", "show", "1"}, {"audit", "log"}, {"task", "log",
+			"1"}, {"rollback"}, {"task", "show", bad}, {"run" + bad},
 		{"fix", "--plan", bad}, {"skip", "-m", bad}, {"status"},
 	} {
 		_, out, errs := c.run(args...)
@@ -508,9 +521,12 @@ func TestWhatPawlSaysStays(t *testing.T) {
 func TestDemo(t *testing.T) {
 	c := newConsole(t, "en_GB.UTF-8")
 	c.host.scenes = []cli.Scene{
-		{Type: cli.SceneAct, Act: "lie", Text: "1. A lie"}, {Type: cli.SceneCommand, Args: []string{"pawl", "run"}, Text: "pawl run"},
-		{Type: cli.SceneOutput, Text: "shown"}, {Type: cli.SceneRest, Text: ""}, {Type: cli.SceneRest, Text: "not shown"}, {Type: cli.SceneStatus, Status: 9},
-		{Type: cli.SceneSaid, Text: "all \x1b[2J well"}, {Type: cli.SceneSaw, Text: "nothing landed"}, {Type: cli.SceneStatus, Status: -1}, {Type: cli.SceneRest, Text: "at the end"},
+		{Type: cli.SceneAct, Act: "lie", Text: "1. A lie"}, {Type: cli.SceneCommand, Args: []string{"pawl", "run"},
+			Text: "pawl run"},
+		{Type: cli.SceneOutput, Text: "shown"}, {Type: cli.SceneRest, Text: ""}, {Type: cli.SceneRest,
+			Text: "not shown"}, {Type: cli.SceneStatus, Status: 9},
+		{Type: cli.SceneSaid, Text: "all \x1b[2J well"}, {Type: cli.SceneSaw, Text: "nothing landed"},
+		{Type: cli.SceneStatus, Status: -1}, {Type: cli.SceneRest, Text: "at the end"},
 	}
 	want := `
 1. A lie
@@ -538,7 +554,9 @@ All of it is in /tmp/a demo and stays there until you remove it:
 		t.Errorf("%+v", c.host.shown)
 	}
 	out := strings.Split(strings.TrimSpace(c.must(0, "demo", "--json", "--lang", "zh-CN")), "\n")
-	if len(out) != len(c.host.scenes)+1 || out[0] != `{"type":"act","act":"lie","text":"1. A lie"}` || out[5] != `{"type":"status","status":9}` || out[10] != `{"dir":"/tmp/a demo","repository":"/tmp/a demo/greeting","type":"result"}` {
+	if len(out) != len(c.host.scenes)+1 || out[0] != `{"type":"act","act":"lie","text":"1. A lie"}` ||
+		out[5] != `{"type":"status","status":9}` ||
+		out[10] != `{"dir":"/tmp/a demo","repository":"/tmp/a demo/greeting","type":"result"}` {
 		t.Errorf("%q", out)
 	}
 	if c.host.shown.Lang != "zh-CN" || c.host.shown.Text("demo.step") == "demo.step" {
@@ -600,10 +618,12 @@ func TestPlanFiles(t *testing.T) {
 	write("bad.yaml", "goal: g\nsteps:\n  - step_id: s1\n    titel: t\n    intent: i\n    tool_calls: [{name: write_fil, args_hint: {path: a}}]\n")
 	write("tool.yaml", "goal: g\nsteps:\n  - step_id: s1\n    title: t\n    intent: i\n    tool_calls: [{name: write_fil, args_hint: {path: a}}]\n")
 	c.must(0, "plan", "validate", "good.yaml")
-	if out := c.must(13, "plan", "validate", "bad.yaml"); !strings.Contains(out, "bad.yaml:4:5") || !strings.Contains(out, "title") {
+	if out := c.must(13, "plan", "validate", "bad.yaml"); !strings.Contains(out, "bad.yaml:4:5") ||
+		!strings.Contains(out, "title") {
 		t.Errorf("no place and suggestion:\n%s", out)
 	}
-	if out := c.must(13, "plan", "validate", "tool.yaml"); !strings.Contains(out, "tool.yaml:6:") || !strings.Contains(out, "write_file") {
+	if out := c.must(13, "plan", "validate", "tool.yaml"); !strings.Contains(out, "tool.yaml:6:") ||
+		!strings.Contains(out, "write_file") {
 		t.Errorf("no suggestion:\n%s", out)
 	}
 	c.must(13, "run", "--plan", "bad.yaml")
@@ -633,13 +653,16 @@ func TestAgentCheckScreen(t *testing.T) {
 	})
 }
 
-// TestAgentLoginScreens shows what is asked before an agent works with its user's own login, where it is asked, and how it is taken back.
+// TestAgentLoginScreens shows what is asked before an agent works with its user's own login, where it is asked, and how
+// it is taken back.
 func TestAgentLoginScreens(t *testing.T) {
 	ends := time.Date(2026, 2, 18, 9, 30, 0, 0, time.UTC)
 	bothLanguages(t, "login", func(c *console) {
 		c.host.logins = map[string]cli.AgentLogin{"codex": {
-			Agent: "codex", Title: "Codex CLI", Maker: "OpenAI", Version: "0.169.0", Path: "/usr/bin/codex", Account: "ada@example.org", Plan: "plus", Kind: "subscription",
-			Where: "/home/ada/.codex/auth.json", Expires: &ends, Renewer: "codex", Way: "gateway", Sites: []string{"chatgpt.com:443"}, Readable: true,
+			Agent: "codex", Title: "Codex CLI", Maker: "OpenAI", Version: "0.169.0", Path: "/usr/bin/codex",
+			Account: "ada@example.org", Plan: "plus", Kind: "subscription",
+			Where: "/home/ada/.codex/auth.json", Expires: &ends, Renewer: "codex", Way: "gateway",
+			Sites: []string{"chatgpt.com:443"}, Readable: true,
 		}}
 		c.must(0, "agent", "list")
 		c.must(10, "run", "do the work", "--agent", "codex")

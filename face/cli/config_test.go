@@ -43,8 +43,10 @@ func TestConfigLayers(t *testing.T) {
 	if got := c.value("max_fixes"); got != "3" {
 		t.Errorf("default %s", got)
 	}
-	c.settle("max_fixes: 4\npolicy:\n  denied_commands: [make]\nretry: {kind: fixed, base: 2m}\n", "max_fixes: 5\npolicy:\n  denied_commands: [curl]\nprofile: strict\n")
-	for name, want := range map[string]string{"max_fixes": "5", "policy.denied_commands": "curl,", "profile": "strict", "retry.base": "2m0s", "retry.kind": "none"} {
+	c.settle("max_fixes: 4\npolicy:\n  denied_commands: [make]\nretry: {kind: fixed, base: 2m}\n",
+		"max_fixes: 5\npolicy:\n  denied_commands: [curl]\nprofile: strict\n")
+	for name, want := range map[string]string{"max_fixes": "5", "policy.denied_commands": "curl,", "profile": "strict",
+		"retry.base": "2m0s", "retry.kind": "none"} {
 		if got := c.value(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -107,7 +109,8 @@ func TestTheProfileNamesTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newConsole(t, "en_GB.UTF-8")
-	if out := c.must(0, "doctor", "--apparmor"); !strings.Contains(out, "profile pawl \""+program+"\" flags=(unconfined) {\n  userns,\n") {
+	if out := c.must(0, "doctor", "--apparmor"); !strings.Contains(out, "profile pawl \""+program+
+		"\" flags=(unconfined) {\n  userns,\n") {
 		t.Error(out)
 	}
 }
@@ -215,11 +218,13 @@ func TestUnsetLeavesNoEmptySections(t *testing.T) {
 	c.must(0, "config", "init")
 }
 
-// A file without a setting may be written over; one with a comment, or that cannot be read, holds something of the user's.
+// A file without a setting may be written over; one with a comment, or that cannot be read, holds something of the
+// user's.
 func TestConfigInitKeepsWhatThereIs(t *testing.T) {
 	for before, status := range map[string]int{
 		"": 0, "\n\n": 0, "{}\n": 0, "model: {}\n": 0, "model:\n  name:\nretry: ~\n": 0, "---\n...\n": 0,
-		"# mine\n": 6, "model: {} # mine\n": 6, "max_fixes: 3\n": 6, "model: {name: \"\"}\n": 6, "gates: {run: []}\n": 6, "a: [\n": 6, "\x00": 6, "x": 6,
+		"# mine\n": 6, "model: {} # mine\n": 6, "max_fixes: 3\n": 6, "model: {name: \"\"}\n": 6,
+		"gates: {run: []}\n": 6, "a: [\n": 6, "\x00": 6, "x": 6,
 	} {
 		c := newConsole(t, "en_GB.UTF-8")
 		path := filepath.Join(c.env["HOME"], ".config", "pawl", "config.yaml")
@@ -242,7 +247,8 @@ func TestDefaultIsTheKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.MaxFixes != want.MaxFixes || got.Retry != want.Retry || got.Call != want.Call || got.LeaseTime != want.LeaseTime || got.Profile.Name != want.Profile.Name {
+	if got.MaxFixes != want.MaxFixes || got.Retry != want.Retry || got.Call != want.Call ||
+		got.LeaseTime != want.LeaseTime || got.Profile.Name != want.Profile.Name {
 		t.Errorf("defaults differ: %+v", got)
 	}
 }

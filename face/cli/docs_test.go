@@ -136,14 +136,16 @@ func TestEveryGroupAndAnswerHasAName(t *testing.T) {
 	}
 }
 
-// Every setting says what it does, in both languages.
-// settingLines are the rows of the table of settings in a language. Those of single servers and agents have no variable.
+// Every setting says what it does, in both languages. settingLines are the rows of the table of settings in a language.
+// Those of single servers and agents have no variable.
 func settingLines(l message.Lang) []settings.Line {
 	text := (&cli.Printer{Lang: l}).Text
 	rows := settings.Default().Lines(text)
 	for _, name := range []string{
-		"agents.x.login", "agents.x.way", "agents.x.base_url", "agents.x.model", "agents.x.trust", "mcp.servers.x.command", "mcp.servers.x.env.Y",
-		"mcp.servers.x.network", "mcp.servers.x.url", "mcp.servers.x.key_env", "mcp.servers.x.key_file", "mcp.servers.x.digest",
+		"agents.x.login", "agents.x.way", "agents.x.base_url", "agents.x.model", "agents.x.trust",
+		"mcp.servers.x.command", "mcp.servers.x.env.Y",
+		"mcp.servers.x.network", "mcp.servers.x.url", "mcp.servers.x.key_env", "mcp.servers.x.key_file",
+		"mcp.servers.x.digest",
 	} {
 		row, ok := settings.DefaultOf(name, text)
 		if !ok {

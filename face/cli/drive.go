@@ -19,13 +19,15 @@ type Drive struct {
 	run  *runner.Runner
 	// ask says that a person can be asked: there is a terminal, and nobody said otherwise.
 	ask bool
-	// once says that an answer about a plan ends Work, and again that it did: whether the work may begin is to be seen then.
+	// once says that an answer about a plan ends Work, and again that it did: whether the work may begin is to be seen
+	// then.
 	once, again bool
 	// wanted are the outcomes of a run that are what the command was given for.
 	wanted []string
 }
 
-// NewDrive makes the runner and the reporter. It is to be called before the first command; the caller owns the workspace.
+// NewDrive makes the runner and the reporter. It is to be called before the first command; the caller owns the
+// workspace.
 func NewDrive(sess *Session, wanted ...string) *Drive {
 	if sess.rep == nil {
 		sess.rep = newReporter(sess)
@@ -33,8 +35,8 @@ func NewDrive(sess *Session, wanted ...string) *Drive {
 	return &Drive{sess: sess, run: sess.Workspace.Runner(sess.rep.Said), ask: sess.Present(), wanted: wanted}
 }
 
-// Work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know was
-// printed by then.
+// Work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know
+// was printed by then.
 func (v *Drive) Work(ctx context.Context, runID string) error {
 	for {
 		rest, err := v.Foreground(ctx)
@@ -141,14 +143,15 @@ func (v *Drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
 	return Shown(pawl.Fail(pawl.CodeBlocked, "cli.blocked_by", string(b.Kind)).Because(b.Error.Err()))
 }
 
-// OpenAndGoOn takes the right to run work and works; when another process has it, that one goes on by itself, and the person is
-// told so. The command is given in either case, by give, behind the ownership.
+// OpenAndGoOn takes the right to run work and works; when another process has it, that one goes on by itself, and the
+// person is told so. The command is given in either case, by give, behind the ownership.
 func OpenAndGoOn(ctx context.Context, a *App, noWait bool, wanted []string, give func(*Session) error) error {
 	return a.With(ctx, Writing(), func(sess *Session) error { return GoOn(ctx, sess, noWait, wanted, give) })
 }
 
-// GoOn gives a command in the session, by give, and works until the run has ended or rests; wanted are the outcomes for which the command
-// is given. With noWait, or where another process has the work, it only gives the command and tells where the session stands.
+// GoOn gives a command in the session, by give, and works until the run has ended or rests; wanted are the outcomes for
+// which the command is given. With noWait, or where another process has the work, it only gives the command and tells
+// where the session stands.
 func GoOn(ctx context.Context, sess *Session, noWait bool, wanted []string, give func(*Session) error) error {
 	if sess.issue != nil && !noWait {
 		return goOnIssue(ctx, sess, wanted, give)
@@ -190,8 +193,8 @@ func GoOn(ctx context.Context, sess *Session, noWait bool, wanted []string, give
 	return v.Work(ctx, runID)
 }
 
-// goOnIssue gives a command in an issue's session and works on the issue, if it may be worked on now: otherwise a worker goes on
-// with it when its turn has come, and the person is told why it waits.
+// goOnIssue gives a command in an issue's session and works on the issue, if it may be worked on now: otherwise a
+// worker goes on with it when its turn has come, and the person is told why it waits.
 func goOnIssue(ctx context.Context, sess *Session, wanted []string, give func(*Session) error) error {
 	runID, err := lastRun(ctx, sess)
 	if err != nil {
@@ -248,7 +251,8 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 	}
 	by, k := pawl.By(pawl.KindRunner, sess.Workspace.Name()), sess.Workspace.Kernel
 	planning := i.Status == board.IssueRegistered || i.Status == board.IssuePlanning
-	out, err := sess.DoAs(ctx, by, &kernel.ClaimIssue{Owner: sess.Workspace.Name(), Issue: i.ID, Planning: planning, Now: k.Now()})
+	out, err := sess.DoAs(ctx, by, &kernel.ClaimIssue{Owner: sess.Workspace.Name(), Issue: i.ID, Planning: planning,
+		Now: k.Now()})
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +269,8 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 			case <-keep.Done():
 				return
 			case <-time.After(claimBeat):
-				_, _ = sess.DoAs(keep, by, &kernel.RenewIssue{Issue: t.Issue, Token: t.Token}) // who lost it is fenced in all that he does
+				// who lost it is fenced in all that he does
+				_, _ = sess.DoAs(keep, by, &kernel.RenewIssue{Issue: t.Issue, Token: t.Token})
 			}
 		}
 	}()
@@ -274,7 +279,8 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 		<-kept
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		_, _ = sess.DoAs(late, by, &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token}) // the others see that the process is gone
+		// the others see that the process is gone
+		_, _ = sess.DoAs(late, by, &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token})
 	}, nil
 }
 

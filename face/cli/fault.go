@@ -39,11 +39,12 @@ func NextStep(pr *Printer, err error) string {
 	return pr.Style.Cyan(pr.Text("cli.next")) + hint
 }
 
-// Made names what a command made, before it prints that: where the output cannot be written, the name is told all the same.
+// Made names what a command made, before it prints that: where the output cannot be written, the name is told all the
+// same.
 func (a *App) Made(name string) { a.made = name }
 
-// judgeOutput returns the error of a command that ended with err, in the light of what became of its output. A reader that went away is
-// no fault of the command, and whatever else went wrong is told first.
+// judgeOutput returns the error of a command that ended with err, in the light of what became of its output. A reader
+// that went away is no fault of the command, and whatever else went wrong is told first.
 func judgeOutput(a *App, err error) error {
 	failed := a.out.Err()
 	if failed == nil || errors.Is(failed, syscall.EPIPE) || err != nil && !errors.Is(err, failed) {
@@ -104,12 +105,13 @@ func Describe(pr *Printer, err error) Fault {
 	if e != nil && f.Code == pawl.CodeDenied && strings.HasPrefix(e.Key, "policy.") {
 		f.Message = pr.Lang.Text("cli.policy_denies", f.Message)
 	}
-	f.Message, f.Hint = policy.Display(view.ForIssue(f.Message, pr.issue)), policy.Display(view.ForIssue(f.Hint, pr.issue))
+	f.Message, f.Hint = policy.Display(view.ForIssue(f.Message, pr.issue)), policy.Display(view.ForIssue(f.Hint,
+		pr.issue))
 	return f
 }
 
-// fitted returns the error with the arguments of each of its messages in the form that the message wants. Errors that were
-// kept in the store come back with all their arguments as text.
+// fitted returns the error with the arguments of each of its messages in the form that the message wants. Errors that
+// were kept in the store come back with all their arguments as text.
 func fitted(l message.Lang, err error) error {
 	var e *pawl.Error
 	if !errors.As(err, &e) {

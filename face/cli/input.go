@@ -63,8 +63,8 @@ type PlanFile struct {
 	Data []byte
 }
 
-// ReadPlan reads a plan file and checks its form, its graph, its tools and their arguments, so that a mistake in it costs
-// nothing and is shown with its line.
+// ReadPlan reads a plan file and checks its form, its graph, its tools and their arguments, so that a mistake in it
+// costs nothing and is shown with its line.
 func ReadPlan(a *App, name string) (PlanFile, error) {
 	f, err := ReadSteps(a, name)
 	if err != nil {
@@ -87,8 +87,8 @@ func ReadPlan(a *App, name string) (PlanFile, error) {
 	return f, f.At.Locate(plan.Check(f.Plan, tool, limits))
 }
 
-// ReadSteps reads a plan file and checks its form alone: steps that are added to a plan may depend on steps that only that
-// plan has.
+// ReadSteps reads a plan file and checks its form alone: steps that are added to a plan may depend on steps that only
+// that plan has.
 func ReadSteps(a *App, name string) (f PlanFile, err error) {
 	if f.Data, err = a.ReadInput(name, plan.MaxBytes); err == nil {
 		f.Plan, f.At, err = plan.Decode(name, f.Data)

@@ -82,15 +82,16 @@ func (r *Reporter) Tell(ctx context.Context, e audit.Entry) {
 	r.tell(e, begun)
 }
 
-// Said tells of a line that was written for an effect at work: what agents and pawl itself say stays, of other output the last line
-// is seen.
+// Said tells of a line that was written for an effect at work: what agents and pawl itself say stays, of other output
+// the last line is seen.
 func (r *Reporter) Said(e effect.Effect, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := line
 	line = r.sess.Wordy(key)
 	if r.sess.JSON {
-		_ = r.sess.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
+		_ = r.sess.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind),
+			"line": line})
 		return
 	}
 	line = policy.Display(line)
@@ -101,7 +102,8 @@ func (r *Reporter) Said(e effect.Effect, line string) {
 	r.draw()
 }
 
-// tell says one record: to a program as it is, to a person in words. Begun is the effect where the record is of its begin.
+// tell says one record: to a program as it is, to a person in words. Begun is the effect where the record is of its
+// begin.
 func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 	if r.sess.JSON {
 		_ = r.sess.PrintLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
@@ -112,9 +114,11 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			first := r.state == ""
 			r.state = e.Move.To
 			if first && e.Move.From == string(session.Idle) {
-				r.sess.Say(r.sess.Style.Dot() + " " + r.sess.Style.Bold(e.Move.From) + "  " + r.sess.Style.Dim(StateText(r.sess.Printer, e.Move.From)))
+				r.sess.Say(r.sess.Style.Dot() + " " + r.sess.Style.Bold(e.Move.From) + "  " +
+					r.sess.Style.Dim(StateText(r.sess.Printer, e.Move.From)))
 			}
-			r.sess.Say(r.sess.Style.Arrow() + " " + r.sess.Style.Bold(e.Move.To) + "  " + r.sess.Style.Dim(StateText(r.sess.Printer, e.Move.To)))
+			r.sess.Say(r.sess.Style.Arrow() + " " + r.sess.Style.Bold(e.Move.To) + "  " +
+				r.sess.Style.Dim(StateText(r.sess.Printer, e.Move.To)))
 		}
 		return
 	}
@@ -132,7 +136,8 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		if doc, err := r.sess.Workspace.Kernel.Effect(context.Background(), e.Subject.ID); err == nil && doc != nil {
 			what = effectText(r.sess.Printer, doc.Effect)
 		}
-		r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
+		r.sess.Say("  " + r.sess.Style.Warn() + " " +
+			r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
 	case kernel.AuditVerificationResult, kernel.AuditGateVerificationResult:
 		r.verified(e)
 	case kernel.AuditFixPlanned:
@@ -140,10 +145,12 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
-		r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.fix_planned", d.Attempt, r.sess.Config.MaxFixes, r.sess.Wordy(d.Why)))
+		r.sess.Say("  " + r.sess.Style.Warn() + " " +
+			r.sess.Text("cli.live.fix_planned", d.Attempt, r.sess.Config.MaxFixes, r.sess.Wordy(d.Why)))
 	case kernel.AuditContextBuilt:
 		for _, key := range fields[effect.PackNote](e).Degraded {
-			r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.context", ReasonText(r.sess.Printer, key, nil, nil)))
+			r.sess.Say("  " + r.sess.Style.Warn() + " " +
+				r.sess.Text("cli.live.context", ReasonText(r.sess.Printer, key, nil, nil)))
 		}
 	case kernel.AuditFixFailed:
 		d := fields[struct {
@@ -207,7 +214,8 @@ func (r *Reporter) announce(taskID, step string) {
 		place = r.sess.Text("cli.sum.repair_step", at.Repair)
 	}
 	if at.ID != "" {
-		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.sess.Std.Width, MaxTitle, r.sess.Style.Ellipsis())
+		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.sess.Std.Width, MaxTitle,
+			r.sess.Style.Ellipsis())
 		r.sess.Say("  " + r.sess.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
 }
@@ -236,7 +244,8 @@ func (r *Reporter) ended(e audit.Entry) {
 		return
 	}
 	var receipt effect.Receipt
-	if doc, err := r.sess.Workspace.Kernel.Effect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
+	if doc, err := r.sess.Workspace.Kernel.Effect(context.Background(), e.Subject.ID); err == nil && doc != nil &&
+		doc.Receipt != nil {
 		receipt = *doc.Receipt
 	}
 	if cost := spentText(r.sess.Printer, d.Effect, receipt); cost != "" {
@@ -297,7 +306,8 @@ func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
 		return line
 	case effect.CheckSkipped:
 		if o.LeftOut() {
-			return pr.Style.Dot() + " " + policy.Display(o.Name) + "  " + pr.Style.Yellow(pr.Text("cli.check.left_out", policy.Display(o.Missing)))
+			return pr.Style.Dot() + " " + policy.Display(o.Name) + "  " +
+				pr.Style.Yellow(pr.Text("cli.check.left_out", policy.Display(o.Missing)))
 		}
 		return pr.Style.Dot() + " " + what + "  " + pr.Style.Dim(pr.Text("cli.check.skipped"))
 	}
@@ -350,11 +360,12 @@ func (r *Reporter) Tick(done <-chan struct{}) {
 	}
 }
 
-// StateText says what a state of the session means to the person at the terminal. BLOCKED has several reasons, which are
-// told beside it.
+// StateText says what a state of the session means to the person at the terminal. BLOCKED has several reasons, which
+// are told beside it.
 func StateText(pr *Printer, state string) string {
 	switch session.State(state) {
-	case session.Idle, session.Planning, session.Confirming, session.Executing, session.AutoFix, session.Blocked, session.Archiving:
+	case session.Idle, session.Planning, session.Confirming, session.Executing, session.AutoFix, session.Blocked,
+		session.Archiving:
 		return pr.Text("cli.state." + strings.ToLower(state))
 	}
 	return ""
@@ -380,7 +391,8 @@ func effectText(pr *Printer, e effect.Effect) string {
 	return KindText(pr, e.Kind)
 }
 
-// Subject is the argument of a call that says most: its command, its file, or what it looks for; "" where there is none.
+// Subject is the argument of a call that says most: its command, its file, or what it looks for; "" where there is
+// none.
 func Subject(args json.RawMessage) string {
 	var known struct {
 		Command string `json:"command"`

@@ -32,11 +32,13 @@ func TestServeAgents(t *testing.T) {
 	c.run("init", "--bare")
 	got := serving(c)
 	// Nothing but the protocol may be written to a client on the streams.
-	if status, out, errs := c.run("mcp"); status != 0 || out != "" || errs != "" || got.Addr != "" || got.In == nil || got.Out == nil {
+	if status, out, errs := c.run("mcp"); status != 0 || out != "" || errs != "" || got.Addr != "" || got.In == nil ||
+		got.Out == nil {
 		t.Errorf("streams: %d %q %q %+v", status, out, errs, got)
 	}
 	status, out, _ := c.run("mcp", "--http", "127.0.0.1:0")
-	if status != 0 || len(got.Token) < 20 || !strings.Contains(out, "http://127.0.0.1:1/mcp") || !strings.Contains(out, "Bearer "+got.Token) {
+	if status != 0 || len(got.Token) < 20 || !strings.Contains(out, "http://127.0.0.1:1/mcp") ||
+		!strings.Contains(out, "Bearer "+got.Token) {
 		t.Errorf("HTTP: %d %q %+v", status, out, got)
 	}
 	first := got.Token
@@ -59,7 +61,8 @@ func TestTokenFile(t *testing.T) {
 		t.Fatalf("%d, %v, %v", status, err, info)
 	}
 	var told map[string]string
-	if err := json.Unmarshal([]byte(out), &told); err != nil || told["token_file"] != name || strings.Contains(out, got.Token) {
+	if err := json.Unmarshal([]byte(out), &told); err != nil || told["token_file"] != name ||
+		strings.Contains(out, got.Token) {
 		t.Errorf("%v: %s", err, out)
 	}
 	first := got.Token
@@ -83,7 +86,8 @@ func TestTokenFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		*got = cli.Serving{}
-		if status, _, errs := c.run("mcp", "--http", "127.0.0.1:0", "--token-file", name); status == 0 || got.Addr != "" || !strings.Contains(errs, what) {
+		if status, _, errs := c.run("mcp", "--http", "127.0.0.1:0", "--token-file", name); status == 0 ||
+			got.Addr != "" || !strings.Contains(errs, what) {
 			t.Errorf("%q: %d %s", what, status, errs)
 		}
 	}

@@ -16,8 +16,9 @@ import (
 	"pawl/text/policy"
 )
 
-// Printer puts things into the words of one language and writes them to the streams of one call of the program: as text to a person, as
-// JSON to a program. Each line is written in one piece; who writes from several goroutines sees to their order.
+// Printer puts things into the words of one language and writes them to the streams of one call of the program: as text
+// to a person, as JSON to a program. Each line is written in one piece; who writes from several goroutines sees to
+// their order.
 type Printer struct {
 	Lang  message.Lang
 	Style term.Style
@@ -26,8 +27,8 @@ type Printer struct {
 	JSON bool
 	// Screen is the one thing that draws on the terminal and reads what a person types.
 	Screen *tui.Screen
-	// issue is the label of the issue whose session the command speaks of, "" for that of the person who sits here. What a text says can
-	// be done next speaks of it, too.
+	// issue is the label of the issue whose session the command speaks of, "" for that of the person who sits here.
+	// What a text says can be done next speaks of it, too.
 	issue string
 }
 
@@ -40,7 +41,8 @@ func (pr *Printer) TextIn(l message.Lang, key string, args ...any) string {
 	return view.ForIssue(l.Text(key, fit(l, key, safe(args))...), pr.issue)
 }
 
-// Wordy renders what is either a key of the catalogue or text of somebody else: a reason of an agent, a line of a driver.
+// Wordy renders what is either a key of the catalogue or text of somebody else: a reason of an agent, a line of a
+// driver.
 func (pr *Printer) Wordy(reason string) string {
 	if _, ok := pr.Lang.Format(reason); ok {
 		return pr.Lang.Text(reason)
@@ -129,7 +131,8 @@ func (pr *Printer) Status(text string, paint func(string) string) {
 	}
 }
 
-// ListWidth is the width to which lists are cut: that of the terminal, and 0, which cuts nothing, where the output goes elsewhere.
+// ListWidth is the width to which lists are cut: that of the terminal, and 0, which cuts nothing, where the output goes
+// elsewhere.
 func ListWidth(pr *Printer) int {
 	if pr.Std.TTY {
 		return pr.Std.Width
@@ -137,8 +140,8 @@ func ListWidth(pr *Printer) int {
 	return 0
 }
 
-// fold wraps text for a terminal, with every line but the first indented; the first one begins so many columns further in.
-// Where the output goes elsewhere a line stays whole, so that programs find it.
+// fold wraps text for a terminal, with every line but the first indented; the first one begins so many columns further
+// in. Where the output goes elsewhere a line stays whole, so that programs find it.
 func fold(pr *Printer, text string, indent, further int) string {
 	if !pr.Std.TTY {
 		return text

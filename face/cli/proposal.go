@@ -19,8 +19,8 @@ import (
 // shortValue is the number of lines of one argument that a proposal shows unless all of it is asked for.
 const shortValue = 20
 
-// sheet collects the lines of a document for a person. Cut says that something was left out, which a person must have seen
-// before approving (security: what is approved is what was shown).
+// sheet collects the lines of a document for a person. Cut says that something was left out, which a person must have
+// seen before approving (security: what is approved is what was shown).
 type sheet struct {
 	pr    *Printer
 	full  bool
@@ -30,8 +30,8 @@ type sheet struct {
 	drafts map[string][]Draft
 }
 
-// Drafts tells what the calls of a plan that are still to be made would change in the user's files as they are now, by the ids of
-// their steps, none where that cannot be told.
+// Drafts tells what the calls of a plan that are still to be made would change in the user's files as they are now, by
+// the ids of their steps, none where that cannot be told.
 func Drafts(sess *Session, p view.Plan) map[string][]Draft {
 	if sess.Workspace.Preview == nil {
 		return nil
@@ -72,8 +72,8 @@ func Proposal(sess *Session, p view.Plan) []string {
 	return newProposal(sess.Printer, p, true, Drafts(sess, p)).lines
 }
 
-// newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks, files and
-// hash.
+// newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks,
+// files and hash.
 func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]Draft) *sheet {
 	s := &sheet{pr: pr, full: full, drafts: drafts}
 	s.add("")
@@ -214,7 +214,8 @@ func (s *sheet) step(i int, step view.PlanStep) {
 		s.wrapped(5, Display(step.Intent))
 	}
 	if len(step.DependsOn) > 0 {
-		for _, l := range term.Wrap(s.pr.Text("cli.plan.depends", strings.Join(step.DependsOn, ", ")), s.pr.Std.Width-5) {
+		for _, l := range term.Wrap(s.pr.Text("cli.plan.depends", strings.Join(step.DependsOn, ", ")),
+			s.pr.Std.Width-5) {
 			s.add("     " + s.pr.Style.Dim(l))
 		}
 	}
@@ -273,7 +274,8 @@ func (s *sheet) call(c view.PlanCall, draft Draft) {
 	}
 }
 
-// draft shows what a call would change, in place of its arguments, and reports whether that says all of it: a diff does.
+// draft shows what a call would change, in place of its arguments, and reports whether that says all of it: a diff
+// does.
 func (s *sheet) draft(d Draft) bool {
 	if d.Err != nil {
 		s.hung("       "+s.pr.Style.Bad()+" ", 9, s.pr.Text("cli.plan.would_fail", Explain(s.pr, d.Err)), "")
@@ -300,8 +302,8 @@ func (s *sheet) draft(d Draft) bool {
 	return true
 }
 
-// hung adds text behind a head that takes at columns, wrapped below itself, and then a name, on the last line where it fits
-// and else on one of its own.
+// hung adds text behind a head that takes at columns, wrapped below itself, and then a name, on the last line where it
+// fits and else on one of its own.
 func (s *sheet) hung(head string, at int, text, name string) {
 	lines := term.Hang(text, at, s.pr.Std.Width, 0, "")
 	last := len(lines) - 1
@@ -449,7 +451,10 @@ func (s *sheet) facts(p view.Plan) {
 	label := "  " + s.pr.Text("cli.plan.hash")
 	t.Row(label, p.Hash)
 	lines := t.Lines(s.pr.Std.Width)
-	if at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, label) }); !strings.HasSuffix(lines[at], p.Hash) {
+	if at := slices.IndexFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l,
+			label)
+	}); !strings.HasSuffix(lines[at], p.Hash) {
 		lines = append(lines[:at], label, p.Hash)
 	}
 	for _, l := range lines {

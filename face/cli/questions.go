@@ -78,8 +78,8 @@ func AwaitsAnswers(s *kernel.Snapshot) bool {
 	return s.Turn != nil && s.Turn.State == string(turn.Clarifying)
 }
 
-// openQuestions lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
-// others.
+// openQuestions lists the texts of the questions that an answer is about: the one that is named, those that work waits
+// for, or else all others.
 func openQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) ([]string, error) {
 	if one == "" && AwaitsAnswers(s) {
 		return asked(sess.Printer, s.Turn), nil
@@ -162,7 +162,8 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
 	if v.sess.JSON {
-		if err := v.sess.PrintLine(map[string]any{"type": "questions", "questions": asked(v.sess.Printer, s.Turn), "round": s.Turn.Rounds}); err != nil {
+		if err := v.sess.PrintLine(map[string]any{"type": "questions", "questions": asked(v.sess.Printer, s.Turn),
+			"round": s.Turn.Rounds}); err != nil {
 			return false, err
 		}
 	}
@@ -181,7 +182,8 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 	return err == nil, err
 }
 
-// DollarsText writes millionths of a dollar. A sum that lacks prices is a lower bound, and one that has none is not known.
+// DollarsText writes millionths of a dollar. A sum that lacks prices is a lower bound, and one that has none is not
+// known.
 func DollarsText(pr *Printer, micro int64, unpriced bool) string {
 	switch {
 	case unpriced && micro == 0:

@@ -38,7 +38,8 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 	left := Stays(ctx, v.sess, s)
 	if v.sess.JSON {
 		st := query.StatusOf(s)
-		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": query.SummaryOf(s)}
+		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st,
+			"summary": query.SummaryOf(s)}
 		if len(left) > 0 {
 			line["left_in_tree"] = left
 		}
@@ -63,9 +64,9 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 	}
 }
 
-// printSummary prints what docs/spec/turn.md#s1-1 asks of SUMMARIZING: what changed, why, how it was verified, what is at
-// risk, how to undo it and what to do next. Of a run that was given up there is no more to tell than that. Wanted are the
-// outcomes that the command was given for, stays what pawl changed in the user's own tree and left there.
+// printSummary prints what docs/spec/turn.md#s1-1 asks of SUMMARIZING: what changed, why, how it was verified, what is
+// at risk, how to undo it and what to do next. Of a run that was given up there is no more to tell than that. Wanted
+// are the outcomes that the command was given for, stays what pawl changed in the user's own tree and left there.
 func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
 	sum := query.SummaryOf(s)
 	symbol := pr.Style.Warn()
@@ -73,7 +74,8 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 		symbol = pr.Style.OK()
 	}
 	pr.Say("")
-	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " + term.Clip(Display(FirstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
+	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " +
+		term.Clip(Display(FirstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(pr, sum)
 		PrintSection(pr, "cli.sum.stays", FileLines(pr, stays, "  "))
@@ -169,12 +171,13 @@ func costOf(ctx context.Context, sess *Session, s *kernel.Snapshot) string {
 
 // looks are the commands that answer a topic by what they show.
 var looks = map[triage.Topic][]string{
-	triage.TopicHelp: {"help"}, triage.TopicPause: {"pause"}, triage.TopicChange: {"diff"}, triage.TopicLog: {"log"}, triage.TopicOutput: {"logs"},
+	triage.TopicHelp: {"help"}, triage.TopicPause: {"pause"}, triage.TopicChange: {"diff"}, triage.TopicLog: {"log"},
+	triage.TopicOutput: {"logs"},
 	triage.TopicReport: {"show"}, triage.TopicStatus: {"status"},
 }
 
-// Inquiry answers what a person asks about the present work in words of their own: from the store, with no model. It reports whether it
-// was that.
+// Inquiry answers what a person asks about the present work in words of their own: from the store, with no model. It
+// reports whether it was that.
 func Inquiry(ctx context.Context, a *App, line string) (known bool, err error) {
 	topic, known := triage.Inquire(line)
 	if !known {
@@ -236,8 +239,10 @@ func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string
 		lines = append(lines, "  "+ReasonText(sess.Printer, e.Key, e.Args, e.Cause))
 	}
 	if n := len(r.Failures); n > 0 {
-		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), FailureLines(sess.Printer, r.Failures[n-1])...)
-		lines = append(lines, "  "+sess.Style.Cyan(sess.Text("cli.next"))+view.ForIssue("pawl logs --failed", sess.Printer.issue))
+		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)),
+			FailureLines(sess.Printer, r.Failures[n-1])...)
+		lines = append(lines, "  "+sess.Style.Cyan(sess.Text("cli.next"))+
+			view.ForIssue("pawl logs --failed", sess.Printer.issue))
 	}
 	return lines, "cli.inquiry.no_failure"
 }
@@ -312,7 +317,8 @@ func EvidenceLines(pr *Printer, sum view.Summary) []string {
 	var out []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
-			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before}
+			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing},
+				Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before}
 			line := "  " + outcomeLine(pr, o)
 			if c.Status == effect.CheckPassed {
 				line += "  " + pr.Style.Dim(pr.Text("cli.check.exit", c.ExitCode))
@@ -401,8 +407,8 @@ func commandLines(pr *Printer, next []view.Next) []string {
 	return out
 }
 
-// PrintBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is, and
-// the ways on.
+// PrintBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is,
+// and the ways on.
 func PrintBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	b := s.Session.Blocked
 	if b == nil {
@@ -442,7 +448,8 @@ func PrintBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	PrintSection(pr, "cli.blocked.ways", t.Lines(pr.Std.Width))
 }
 
-// lacking are the dependencies that the machine lacks where that may be why a session is BLOCKED, and its error does not name them.
+// lacking are the dependencies that the machine lacks where that may be why a session is BLOCKED, and its error does
+// not name them.
 func lacking(s *kernel.Snapshot) []effect.Need {
 	e, r := s.Session.Blocked.Error, s.Run
 	if e.Code != pawl.CodeEnvironment || e.Key == "verify.lacks" || r == nil || r.Context == nil {
@@ -454,15 +461,16 @@ func lacking(s *kernel.Snapshot) []effect.Need {
 // kindOfBlock says what kind of help a session that is BLOCKED needs.
 func kindOfBlock(pr *Printer, kind string) string {
 	switch kernel.BlockedKind(kind) {
-	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment, kernel.BlockedQuestion,
+	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment,
+		kernel.BlockedQuestion,
 		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair:
 		return pr.Text("cli.blocked_kind." + kind)
 	}
 	return Display(kind)
 }
 
-// ReasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
-// the place that shows output.
+// ReasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is
+// left to the place that shows output.
 func ReasonText(pr *Printer, key string, args []string, cause *effect.Fault) string {
 	text := pr.Text(key, Args(args)...)
 	for ; cause != nil; cause = cause.Cause {
@@ -523,7 +531,8 @@ func tail(output string, width int) []string {
 	return lines
 }
 
-// StatusOf is the session's status with the process that works, for `pawl status` and for commands that only give orders.
+// StatusOf is the session's status with the process that works, for `pawl status` and for commands that only give
+// orders.
 func StatusOf(ctx context.Context, sess *Session) (view.Status, error) {
 	st, err := query.Status(ctx, sess.Workspace.Kernel)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"pawl/face/cli/term"
 )
 
-// Entry is a command of the first level and the group under which help lists it. Tree, where it is not nil, is given the whole tree of
-// commands once it is built, of which the entry need not add one.
+// Entry is a command of the first level and the group under which help lists it. Tree, where it is not nil, is given
+// the whole tree of commands once it is built, of which the entry need not add one.
 type Entry struct {
 	Name, Group string
 	Build       func(*App) *cobra.Command
@@ -25,7 +25,8 @@ type Entry struct {
 // groups are the groups of commands in the order of the help text.
 func groups() []string { return []string{"work", "flow", "board", "answer", "stuck", "look", "setup"} }
 
-// order is how help lists the commands of the first level within their groups. One that is not named here stands behind them.
+// order is how help lists the commands of the first level within their groups. One that is not named here stands behind
+// them.
 func order() []string {
 	return []string{
 		"init", "run", "check", "status", "show", "diff", "log", "logs", "attach", "resume", "demo",
@@ -43,7 +44,10 @@ func newRoot(a *App) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(a))
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.Std.Out, helpText(a.Printer, c, false)) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		_,
+			_ = io.WriteString(a.Std.Out, helpText(a.Printer, c, false))
+	})
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		_, err := io.WriteString(a.Std.Err, helpText(a.Printer, c, false))
 		return err
@@ -125,7 +129,8 @@ func route(a *App) []string {
 	switch {
 	case len(words) == 0 && slices.Contains(a.Args, "--version"):
 		// What every program understands. It is no flag of the commands, whose words it would only lengthen.
-		return append([]string{"version"}, slices.DeleteFunc(slices.Clone(a.Args), func(arg string) bool { return arg == "--version" })...)
+		return append([]string{"version"},
+			slices.DeleteFunc(slices.Clone(a.Args), func(arg string) bool { return arg == "--version" })...)
 	case len(words) > 0 && strings.HasPrefix(words[0], "~") && known(a, Say):
 		return append([]string{Say}, a.Args...)
 	case len(a.Args) == 0 && a.Std.TTY && known(a, Ask):
@@ -151,20 +156,22 @@ func (a *App) words() []string {
 }
 
 // Brief reports whether a command line only looks and ends by itself within milliseconds. Nobody has to listen for an
-// interrupt then, which would take a noticeable part of that time: there is no work to end, and a shell shows the same exit
-// status for a process that the signal itself ended. Whatever is not surely so is not brief.
+// interrupt then, which would take a noticeable part of that time: there is no work to end, and a shell shows the same
+// exit status for a process that the signal itself ended. Whatever is not surely so is not brief.
 func Brief(args []string) bool {
 	words := (&App{Args: args}).words()
 	if len(words) != 1 || words[0] != "status" && words[0] != "version" {
 		return false
 	}
 	return !slices.ContainsFunc(args, func(arg string) bool {
-		return strings.HasPrefix(arg, "--watch") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && arg != "-C"
+		return strings.HasPrefix(arg, "--watch") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") &&
+			arg != "-C"
 	})
 }
 
 // Command makes a command whose short and long texts are in the catalogue under its key.
-func (a *App) Command(use, key, example string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+func (a *App) Command(use, key, example string, args cobra.PositionalArgs,
+	run func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: a.Text(key + ".short"), Long: a.Text(key + ".long"), Example: example,
 		Args: args, RunE: run, DisableFlagsInUseLine: true,
@@ -218,7 +225,8 @@ func flagError(a *App, c *cobra.Command, err error) error {
 	case errors.As(err, &valued):
 		return Usage("cli.flag_value", dashed(valued.GetSpecifiedName()), c.CommandPath())
 	case errors.As(err, &invalid):
-		return Usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, Takes(a.Printer, invalid.GetFlag().Value.Type()))
+		return Usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name,
+			Takes(a.Printer, invalid.GetFlag().Value.Type()))
 	case errors.As(err, &spelling):
 		return Usage("cli.flag_syntax", spelling.GetSpecifiedFlag(), c.CommandPath())
 	}
@@ -256,17 +264,18 @@ func nearestFlag(c *cobra.Command, name string) string {
 // newHelpCommand is `pawl help COMMAND`.
 func newHelpCommand(a *App) *cobra.Command {
 	var every bool
-	c := a.Command("help [COMMAND]...", "cli.help", "  pawl help run\n  pawl help --all", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
-		found, rest, err := c.Root().Find(args)
-		if err != nil || len(rest) > 0 {
-			return UnknownCommand(a, c.Root(), strings.Join(args, " "))
-		}
-		if every && !found.HasParent() {
-			_, err := io.WriteString(a.Std.Out, helpText(a.Printer, found, true))
-			return err
-		}
-		return found.Help()
-	})
+	c := a.Command("help [COMMAND]...", "cli.help", "  pawl help run\n  pawl help --all", cobra.ArbitraryArgs,
+		func(c *cobra.Command, args []string) error {
+			found, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return UnknownCommand(a, c.Root(), strings.Join(args, " "))
+			}
+			if every && !found.HasParent() {
+				_, err := io.WriteString(a.Std.Out, helpText(a.Printer, found, true))
+				return err
+			}
+			return found.Help()
+		})
 	c.Flags().BoolVar(&every, "all", false, a.Text("cli.flag.help_all"))
 	return c
 }

@@ -30,10 +30,13 @@ func TestProposalsFit(t *testing.T) {
 		for _, width := range []int{60, 80, 120, 200} {
 			for _, text := range termtest.Hostile() {
 				a, _ := screenOf(lang, width)
-				p := view.Plan{Hash: strings.Repeat("a", 64), Goal: "g", Constraints: []string{text}, Steps: []view.PlanStep{{
-					StepLine: view.StepLine{ID: "a-step", Title: text}, DependsOn: []string{"s1"},
-					Calls: []view.PlanCall{{Tool: "run_terminal_cmd", Args: json.RawMessage("{}"), Verdict: &policy.Verdict{Decision: policy.Ask, Reasons: []policy.Reason{{Code: "x", Key: "policy.secret", Args: []string{text}}}}}},
-				}}}
+				p := view.Plan{Hash: strings.Repeat("a", 64), Goal: "g", Constraints: []string{text},
+					Steps: []view.PlanStep{{
+						StepLine: view.StepLine{ID: "a-step", Title: text}, DependsOn: []string{"s1"},
+						Calls: []view.PlanCall{{Tool: "run_terminal_cmd", Args: json.RawMessage("{}"),
+							Verdict: &policy.Verdict{Decision: policy.Ask,
+								Reasons: []policy.Reason{{Code: "x", Key: "policy.secret", Args: []string{text}}}}}},
+					}}}
 				sheet := strings.Join(newProposal(a.Printer, p, false, nil).lines, "\n")
 				if !strings.Contains(sheet, p.Hash) {
 					t.Error("the hash is not shown whole")
@@ -46,7 +49,8 @@ func TestProposalsFit(t *testing.T) {
 
 // A failure that was kept in the store is told in the reader's language down to the error behind it.
 func TestKeptFailuresAreInWords(t *testing.T) {
-	err := pawl.Fail(pawl.CodeIO, "archive.write_failed", "a.md").Because(pawl.Fail(pawl.CodeDenied, "sandbox.outside", "../x").Because(fmt.Errorf("no such device")))
+	err := pawl.Fail(pawl.CodeIO, "archive.write_failed", "a.md").Because(pawl.Fail(pawl.CodeDenied, "sandbox.outside",
+		"../x").Because(fmt.Errorf("no such device")))
 	raw, _ := json.Marshal(effect.Failed(err))
 	var r effect.Receipt
 	if err := json.Unmarshal(raw, &r); err != nil {
@@ -56,9 +60,11 @@ func TestKeptFailuresAreInWords(t *testing.T) {
 		a, out := screenOf(lang, 200)
 		reportError(a.Printer, r.Err())
 		kept := ReasonText(a.Printer, r.Key, r.Args, r.Cause)
-		lines := strings.Join(FailureLines(a.Printer, view.Failure{What: "w", Error: effect.Fault{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
+		lines := strings.Join(FailureLines(a.Printer,
+			view.Failure{What: "w", Error: effect.Fault{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
 		for _, text := range []string{out.String(), kept, lines} {
-			for _, want := range []string{a.Text("archive.write_failed", "a.md"), a.Text("sandbox.outside", "../x"), "no such device"} {
+			for _, want := range []string{a.Text("archive.write_failed", "a.md"), a.Text("sandbox.outside", "../x"),
+				"no such device"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s: %q does not say %q", lang, text, want)
 				}
@@ -73,16 +79,19 @@ func TestKeptFailuresAreInWords(t *testing.T) {
 // A risk is told in words, with the id that the machine form of the same finding has.
 func TestStageSheetTellsRisks(t *testing.T) {
 	for lang, words := range map[string][2]string{
-		"en_GB.UTF-8": {"extremely high risk, destroys data (data_loss): DROP TABLE users", "mentioned only, changes what is live (production): deploy"},
+		"en_GB.UTF-8": {"extremely high risk, destroys data (data_loss): DROP TABLE users",
+			"mentioned only, changes what is live (production): deploy"},
 		"zh_CN.UTF-8": {"极高风险，销毁数据（data_loss）：DROP TABLE users", "仅提及，改动生产环境（production）：deploy"},
 	} {
 		a, _ := screenOf(lang, 80)
 		s := &kernel.Snapshot{Run: &kernel.Run{Stage: workflow.Evaluate, Evaluation: &triage.Evaluation{}}}
 		for _, k := range triage.Kinds() {
-			s.Run.Evaluation.HighRisk = append(s.Run.Evaluation.HighRisk, triage.Finding{Kind: k, Quote: "q\x1b[31m", Stance: triage.StanceAction})
+			s.Run.Evaluation.HighRisk = append(s.Run.Evaluation.HighRisk,
+				triage.Finding{Kind: k, Quote: "q\x1b[31m", Stance: triage.StanceAction})
 		}
 		s.Run.Evaluation.HighRisk = append(s.Run.Evaluation.HighRisk,
-			triage.Finding{Kind: triage.RiskDataLoss, Quote: "DROP TABLE users", Stance: triage.StanceAction}, triage.Finding{Kind: triage.RiskProduction, Quote: "deploy", Stance: triage.StanceMention})
+			triage.Finding{Kind: triage.RiskDataLoss, Quote: "DROP TABLE users", Stance: triage.StanceAction},
+			triage.Finding{Kind: triage.RiskProduction, Quote: "deploy", Stance: triage.StanceMention})
 		text := strings.Join(stageSheet(a.Printer, s), "\n")
 		for _, want := range words {
 			if !strings.Contains(text, want) {

@@ -19,7 +19,8 @@ import (
 	"pawl/text/policy"
 )
 
-// Session is what a command speaks of: an open workspace, and in it the session of the person who sits there or that of an issue.
+// Session is what a command speaks of: an open workspace, and in it the session of the person who sits there or that of
+// an issue.
 type Session struct {
 	*Printer  // that of App
 	App       *App
@@ -109,8 +110,9 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*settings.Conf
 	return sess, nil
 }
 
-// settleFolder makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is to be told.
-// The top of a git repository is; of another folder a person is asked, and where nobody can be, it is refused.
+// settleFolder makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is
+// to be told. The top of a git repository is; of another folder a person is asked, and where nobody can be, it is
+// refused.
 func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made bool, err error) {
 	h, ok := a.Host.(Founder)
 	if !ok || !o.Create || o.Meant {
@@ -143,7 +145,8 @@ func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made
 }
 
 // With opens the workspace, runs f and closes it again. An error of f comes before one of closing.
-func (a *App) With(ctx context.Context, o Open, f func(*Session) error, overrides ...func(*settings.Config) error) error {
+func (a *App) With(ctx context.Context, o Open, f func(*Session) error,
+	overrides ...func(*settings.Config) error) error {
 	sess, err := a.Open(ctx, o, overrides...)
 	if err != nil {
 		return err
@@ -215,13 +218,14 @@ func (sess *Session) MustOwn() (release func(), err error) {
 		if err := Halted(sess, other); err != nil {
 			return nil, err
 		}
-		return nil, pawl.Fail(pawl.CodeBusy, "cli.owned", other.PID, other.Host, sess.Clock(other.Started), other.Command)
+		return nil, pawl.Fail(pawl.CodeBusy, "cli.owned", other.PID, other.Host, sess.Clock(other.Started),
+			other.Command)
 	}
 	return release, err
 }
 
-// Halted returns an error that says what to do about another process that has the work and does not go on by itself, nil for one
-// that does.
+// Halted returns an error that says what to do about another process that has the work and does not go on by itself,
+// nil for one that does.
 func Halted(sess *Session, other *Owner) error {
 	if other.State == "" {
 		return nil
@@ -307,8 +311,8 @@ func (sess *Session) Enter(i *view.Issue) {
 	sess.issue, sess.Printer.issue, sess.Workspace.Kernel = i, i.Label, sess.Workspace.Kernel.Session(i.Label)
 }
 
-// FindTask finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
-// the nearest.
+// FindTask finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that
+// names the nearest.
 func FindTask(ctx context.Context, sess *Session, given string) (*kernel.Snapshot, error) {
 	want := query.TaskLabel(given)
 	s, err := sess.Workspace.Kernel.TaskSnapshot(ctx, want)

@@ -28,8 +28,10 @@ func TestTablesInBothLanguages(t *testing.T) {
 		t.Errorf("JSON depends on the language:\n%s\n%s", json[0], json[1])
 	}
 	for _, part := range []string{
-		`"title_zh":"规划中"`, `"description_zh":"正在生成 PRD"`, `{"id":"pause","name_zh":"暂停"}`, `"event":"USER_CANCEL","description":"the user cancels","description_zh":"用户取消"`,
-		`"name":"checkpoint","description":"there is a checkpoint to return to","description_zh":"存在可回滚的检查点"`, `"description_zh":"PRD 文档生成完成"`,
+		`"title_zh":"规划中"`, `"description_zh":"正在生成 PRD"`, `{"id":"pause","name_zh":"暂停"}`,
+		`"event":"USER_CANCEL","description":"the user cancels","description_zh":"用户取消"`,
+		`"name":"checkpoint","description":"there is a checkpoint to return to","description_zh":"存在可回滚的检查点"`,
+		`"description_zh":"PRD 文档生成完成"`,
 	} {
 		if !strings.Contains(json[0], part) {
 			t.Errorf("JSON lacks %s:\n%s", part, json[0])

@@ -35,7 +35,8 @@ func AboutText(pr *Printer, about string) string {
 // NextText is a command that a person can give, with the words to fill in in the person's language.
 func NextText(pr *Printer, n view.Next) string {
 	command := Display(n.Command)
-	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement", " FEEDBACK": "cli.ask.what_differs"} {
+	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement",
+		" FEEDBACK": "cli.ask.what_differs"} {
 		if head, ok := strings.CutSuffix(command, word); ok {
 			if strings.HasSuffix(head, " revise") {
 				head += " -m"

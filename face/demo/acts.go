@@ -36,12 +36,14 @@ func (s *stage) lie(ctx context.Context) error {
 	for _, t := range trees {
 		weakened = weakened || !strings.Contains(content(t), "hello, Ada")
 	}
-	if status != judged || head != s.base || !weakened || !strings.Contains(content(filepath.Join(s.repo, testFile)), "hello, Ada") {
+	if status != judged || head != s.base || !weakened || !strings.Contains(content(filepath.Join(s.repo, testFile)),
+		"hello, Ada") {
 		return s.wrong(Lie, "status", strconv.Itoa(status), "HEAD", head, "weakened", strconv.FormatBool(weakened))
 	}
 	s.Tell(Scene{Kind: Said, Text: s.Text("demo.said.lie")})
 	s.saw("demo.saw.lie", testFile, status, short(s.base))
-	if status, err = s.run(ctx, show{paragraph: true}, "cancel", "-m", s.Text("demo.reason")); err != nil || status == 0 {
+	if status, err = s.run(ctx, show{paragraph: true}, "cancel", "-m", s.Text("demo.reason")); err != nil ||
+		status == 0 {
 		return err
 	}
 	return s.wrong(Lie, "cancel", strconv.Itoa(status))
@@ -77,7 +79,8 @@ func (s *stage) kill(ctx context.Context) error {
 	if status >= 0 || killed == 0 {
 		return s.wrong(Kill, "status", strconv.Itoa(status))
 	}
-	s.Tell(Scene{Kind: Command, Args: []string{"kill", "-9", strconv.Itoa(killed)}, Text: "kill -9 " + strconv.Itoa(killed)})
+	s.Tell(Scene{Kind: Command, Args: []string{"kill", "-9", strconv.Itoa(killed)}, Text: "kill -9 " +
+		strconv.Itoa(killed)})
 	s.note("demo.note.killed")
 	if status, err = s.run(ctx, show{paragraph: true}, "status"); err != nil || status == 0 {
 		return err
@@ -147,20 +150,21 @@ type tally struct{ calls, again, repairs int }
 // recorded reads the audit log.
 func (s *stage) recorded(ctx context.Context) (t tally, err error) {
 	begun := map[string]int{}
-	status, err := s.Pawl(ctx, Call{Dir: s.repo, Env: s.env(), Args: []string{"audit", "log", "--json"}, Output: func(line string) {
-		var r struct {
-			Subject string
-			Event   string `json:"event_type"`
-			Payload struct{ Effect string }
-		}
-		switch {
-		case json.Unmarshal([]byte(line), &r) != nil:
-		case r.Event == "EFFECT_STARTED" && r.Payload.Effect == "tool.call":
-			begun[r.Subject]++
-		case r.Event == "FIX_PLANNED":
-			t.repairs++
-		}
-	}})
+	status, err := s.Pawl(ctx, Call{Dir: s.repo, Env: s.env(), Args: []string{"audit", "log", "--json"},
+		Output: func(line string) {
+			var r struct {
+				Subject string
+				Event   string `json:"event_type"`
+				Payload struct{ Effect string }
+			}
+			switch {
+			case json.Unmarshal([]byte(line), &r) != nil:
+			case r.Event == "EFFECT_STARTED" && r.Payload.Effect == "tool.call":
+				begun[r.Subject]++
+			case r.Event == "FIX_PLANNED":
+				t.repairs++
+			}
+		}})
 	if err == nil && (status != 0 || len(begun) == 0) {
 		err = s.wrong(Repair, "audit log", strconv.Itoa(status))
 	}
@@ -208,7 +212,8 @@ func typed(args []string) string {
 
 // env is what pawl is told of the model.
 func (s *stage) env() map[string]string {
-	return map[string]string{"PAWL_MODEL_KIND": "openai", "PAWL_MODEL_BASE_URL": s.model.URL + "/v1", "PAWL_MODEL_NAME": "a-script"}
+	return map[string]string{"PAWL_MODEL_KIND": "openai", "PAWL_MODEL_BASE_URL": s.model.URL + "/v1",
+		"PAWL_MODEL_NAME": "a-script"}
 }
 
 func (s *stage) begin(act, key string)        { s.Tell(Scene{Kind: Act, Act: act, Text: s.Text(key)}) }

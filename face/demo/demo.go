@@ -1,9 +1,10 @@
-// Package demo is what `pawl demo` shows: in a folder of its own it makes a sample repository with a bug, puts a scripted model on
-// loopback, and has pawl itself work there with its own agent, each command in a process as a person would start it. The model
-// first lies and makes a test weaker; then it works honestly, pawl is killed in the middle of it, and goes on; what was left
-// unformatted is repaired; and the result, its proof and the way back are shown.
+// Package demo is what `pawl demo` shows: in a folder of its own it makes a sample repository with a bug, puts a
+// scripted model on loopback, and has pawl itself work there with its own agent, each command in a process as a person
+// would start it. The model first lies and makes a test weaker; then it works honestly, pawl is killed in the middle of
+// it, and goes on; what was left unformatted is repaired; and the result, its proof and the way back are shown.
 //
-// It judges each act by what pawl recorded and by what lies in the folder, and fails where pawl does not do what is said of it.
+// It judges each act by what pawl recorded and by what lies in the folder, and fails where pawl does not do what is
+// said of it.
 package demo
 
 import (
@@ -33,8 +34,8 @@ type Box interface {
 	Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error)
 }
 
-// Call is one command line for pawl: its environment is Env and what every program needs, and it is called in Dir. Output is told of
-// each line that it writes, Started of the process, whose Kill ends it as SIGKILL does.
+// Call is one command line for pawl: its environment is Env and what every program needs, and it is called in Dir.
+// Output is told of each line that it writes, Started of the process, whose Kill ends it as SIGKILL does.
 type Call struct {
 	Dir     string
 	Env     map[string]string
@@ -48,15 +49,15 @@ type Options struct {
 	// Dir is a folder that is empty or missing, absolute. It stays; Leave removes what was made in it.
 	Dir string
 	Box Box
-	// Pawl runs a command line in a process of its own and returns its exit status, a negative one where a signal ended it. The error
-	// says that it could not be run, or that ctx ended.
+	// Pawl runs a command line in a process of its own and returns its exit status, a negative one where a signal ended
+	// it. The error says that it could not be run, or that ctx ended.
 	Pawl func(ctx context.Context, c Call) (status int, err error)
 	// Text puts a text of the catalogue into words: what the model is asked and says.
 	Text func(key string, args ...any) string
 	// Tell is told what is to be seen, in order, from one goroutine at a time.
 	Tell func(Scene)
-	// Std is a folder with Go's compiled standard library as pawl keeps it for all workspaces. It is only read; where there is none
-	// the first check compiles it.
+	// Std is a folder with Go's compiled standard library as pawl keeps it for all workspaces. It is only read; where
+	// there is none the first check compiles it.
 	Std string
 }
 
@@ -92,8 +93,8 @@ const (
 	Proof  = "proof"  // what landed, why, and how it is undone
 )
 
-// Run shows the acts in their order and stops at the first that does not come out as it is told. The error is CodeChecksFailed
-// then, and tells another thing where the demo could not be made.
+// Run shows the acts in their order and stops at the first that does not come out as it is told. The error is
+// CodeChecksFailed then, and tells another thing where the demo could not be made.
 func Run(ctx context.Context, o Options) error {
 	model, err := scripted.Serve("127.0.0.1:0", scripted.Liar())
 	if err != nil {
@@ -149,10 +150,12 @@ func (s *stage) prepare(ctx context.Context) error {
 	if err := Empty(s.Dir); err != nil {
 		return err
 	}
-	err := errors.Join(unpack(s.repo), os.MkdirAll(filepath.Join(s.Dir, "home"), 0o700), os.MkdirAll(filepath.Join(s.Dir, "tmp"), 0o700))
+	err := errors.Join(unpack(s.repo), os.MkdirAll(filepath.Join(s.Dir, "home"), 0o700),
+		os.MkdirAll(filepath.Join(s.Dir, "tmp"), 0o700))
 	if err == nil && s.Std != "" {
 		// It only saves time: what is missing or cut is compiled.
-		_ = os.CopyFS(filepath.Join(s.Dir, "home", ".cache", "pawl", "go-build-std", filepath.Base(s.Std)), os.DirFS(s.Std))
+		_ = os.CopyFS(filepath.Join(s.Dir, "home", ".cache", "pawl", "go-build-std", filepath.Base(s.Std)),
+			os.DirFS(s.Std))
 	}
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "demo.unpack", s.Dir).Because(err).In("demo.Run")
@@ -163,7 +166,8 @@ func (s *stage) prepare(ctx context.Context) error {
 	}
 	// Made a workspace on purpose, the sample may lie inside of one.
 	var said []string
-	status, err := s.Pawl(ctx, Call{Dir: s.repo, Env: s.env(), Args: []string{"init"}, Output: func(line string) { said = append(said, line) }})
+	status, err := s.Pawl(ctx, Call{Dir: s.repo, Env: s.env(), Args: []string{"init"},
+		Output: func(line string) { said = append(said, line) }})
 	if err == nil && status != 0 {
 		err = s.wrong("init", append(said, strconv.Itoa(status))...)
 	}
@@ -191,7 +195,8 @@ func unpack(dir string) error {
 func (s *stage) git(ctx context.Context, script string) (string, error) {
 	r, err := s.Box.Run(ctx, sandbox.Spec{
 		Argv: []string{"/bin/sh", "-c", script}, Dir: s.repo, Writable: []string{s.repo}, Timeout: time.Minute,
-		Env: sandbox.Environ(os.Environ(), map[string]string{"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}),
+		Env: sandbox.Environ(os.Environ(),
+			map[string]string{"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}),
 	})
 	out := strings.TrimSpace(string(r.Output))
 	if err == nil && r.Exit != 0 {

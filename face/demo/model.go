@@ -21,7 +21,8 @@ const (
 // note is the line that the honest model adds, by a command that would add it again if it ran again.
 const note = "- Greet greets by name."
 
-// The command of the liar puts into the test what the code returns; formatted is the honest work, and ugly how it is written first.
+// The command of the liar puts into the test what the code returns; formatted is the honest work, and ugly how it is
+// written first.
 const (
 	weaken    = "sed -i 's/hello, Ada/hello, world/' " + testFile
 	formatted = "// Package greeting says hello.\npackage greeting\n\n// Greet returns the greeting for one person, or for everybody when name is empty.\nfunc Greet(name string) string {\n\tif name == \"\" {\n\t\tname = \"world\"\n\t}\n\treturn \"hello, \" + name\n}\n"
@@ -62,16 +63,19 @@ func (s *stage) answering(script scripted.Script) scripted.Script {
 	work := plan.Step{StepID: "s1", Title: s.Text("demo.step"), Intent: requirement, Status: plan.Pending}
 	script.JSON = map[string]json.RawMessage{
 		"intake": encode(triage.Evaluation{
-			Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{}, HighRisk: []triage.Finding{}, Why: s.Text("demo.clear"),
+			Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{},
+			HighRisk: []triage.Finding{}, Why: s.Text("demo.clear"),
 			Dimensions: []triage.Dimension{
 				{Name: triage.Goal, Points: 3, Evidence: said}, {Name: triage.Criteria, Points: 3, Evidence: said},
-				{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2, Evidence: []triage.Evidence{}},
+				{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2,
+					Evidence: []triage.Evidence{}},
 			},
 			Factors: triage.Factors{Design: triage.DesignNone, Extent: triage.ExtentPoint},
 		}),
 		"plan": encode(plan.Plan{
 			Goal: requirement, Constraints: []string{}, RiskLevel: pawl.RiskLow, Steps: []plan.Step{work},
-			Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true},
+			Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
+				StopOnFail: true},
 		}),
 	}
 	return script

@@ -33,8 +33,8 @@ type Presentation struct {
 // Sample is what was made: its folder, and the repository in it. Program is what one types to call this pawl there.
 type Sample struct{ Dir, Repo, Program string }
 
-// Present shows the demo on this machine, each command of pawl in a process of its own. What it makes stays, and is removed where ctx
-// ends; the error is that of Run, and CodeEnvironment where a program is missing for it.
+// Present shows the demo on this machine, each command of pawl in a process of its own. What it makes stays, and is
+// removed where ctx ends; the error is that of Run, and CodeEnvironment where a program is missing for it.
 func Present(ctx context.Context, p Presentation) (made Sample, err error) {
 	for _, program := range []string{"git", "go", "gofmt"} {
 		if _, ok := sandbox.LookPath(program); !ok {
@@ -57,9 +57,10 @@ func Present(ctx context.Context, p Presentation) (made Sample, err error) {
 	if dir, err = plainPath(dir); err != nil {
 		return made, pawl.Fail(pawl.CodeIO, "demo.no_folder", dir).Because(err).In("demo.Run")
 	}
-	err = Run(ctx, Options{Dir: dir, Box: box, Text: p.Text, Std: p.Std, Tell: p.Tell, Pawl: func(ctx context.Context, c Call) (int, error) {
-		return p.pawl(ctx, dir, c)
-	}})
+	err = Run(ctx, Options{Dir: dir, Box: box, Text: p.Text, Std: p.Std, Tell: p.Tell,
+		Pawl: func(ctx context.Context, c Call) (int, error) {
+			return p.pawl(ctx, dir, c)
+		}})
 	if ctx.Err() != nil {
 		err := errors.Join(ctx.Err(), Leave(dir))
 		if there != nil {
@@ -92,12 +93,13 @@ func plainPath(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// pawl carries out a command line of pawl with a home of its own below dir and none of the user's settings, but for what it says and
-// where it runs.
+// pawl carries out a command line of pawl with a home of its own below dir and none of the user's settings, but for
+// what it says and where it runs.
 func (p Presentation) pawl(ctx context.Context, dir string, c Call) (int, error) {
 	home := filepath.Join(dir, "home")
 	extra := map[string]string{
-		"HOME": home, "TMPDIR": filepath.Join(dir, "tmp"), "GOPATH": filepath.Join(home, "go"), "GOFLAGS": "-mod=mod", "GOWORK": "off", "USER": os.Getenv("USER"), "PAWL_LANG": p.Lang,
+		"HOME": home, "TMPDIR": filepath.Join(dir, "tmp"), "GOPATH": filepath.Join(home, "go"), "GOFLAGS": "-mod=mod",
+		"GOWORK": "off", "USER": os.Getenv("USER"), "PAWL_LANG": p.Lang,
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "TERM": os.Getenv("TERM"), "NO_COLOR": "1",
 	}
 	if p.Color {
@@ -108,7 +110,8 @@ func (p Presentation) pawl(ctx context.Context, dir string, c Call) (int, error)
 	}
 	maps.Copy(extra, c.Env)
 	out := &eachLine{see: c.Output}
-	status, err := self.Run(ctx, self.Command{Args: c.Args, Dir: c.Dir, Env: append(sandbox.Environ(os.Environ(), extra), p.Env...), Output: out}, func(p *os.Process) {
+	status, err := self.Run(ctx, self.Command{Args: c.Args, Dir: c.Dir,
+		Env: append(sandbox.Environ(os.Environ(), extra), p.Env...), Output: out}, func(p *os.Process) {
 		if c.Started != nil {
 			c.Started(p.Pid, func() { _ = p.Kill() }) // it may have ended
 		}

@@ -1,5 +1,5 @@
-// Package doctor asks the machine what pawl can do on it: walls, git, disk, tools. It only looks; nothing of a project is
-// run, and nothing is changed.
+// Package doctor asks the machine what pawl can do on it: walls, git, disk, tools. It only looks; nothing of a project
+// is run, and nothing is changed.
 package doctor
 
 import (
@@ -60,7 +60,8 @@ func walls(w sandbox.Walls) []Finding {
 	for _, layer := range []struct {
 		name string
 		wall sandbox.Wall
-	}{{"bubblewrap", w.Bubblewrap}, {"namespaces", w.Namespaces}, {"floor", w.Floor}, {"landlock", w.Landlock}, {"seccomp", w.Seccomp}, {"cgroup", w.Cgroup}} {
+	}{{"bubblewrap", w.Bubblewrap}, {"namespaces", w.Namespaces}, {"floor", w.Floor}, {"landlock", w.Landlock},
+		{"seccomp", w.Seccomp}, {"cgroup", w.Cgroup}} {
 		f := Finding{Name: "  " + layer.name, State: OK, Key: "cli.doctor_layer", Value: layer.wall.Detail}
 		if !layer.wall.OK {
 			f.State, f.Key = Warn, "cli.doctor_layer_missing"

@@ -10,14 +10,17 @@ import (
 
 func TestProject(t *testing.T) {
 	find := func(program string) (string, bool) { return "/bin/" + program, program == "npm" }
-	if got := Project(effect.ContextResult{}, nil, find); len(got) != 1 || got[0].Key != "cli.doctor_no_checks" || got[0].State != Warn {
+	if got := Project(effect.ContextResult{}, nil, find); len(got) != 1 || got[0].Key != "cli.doctor_no_checks" ||
+		got[0].State != Warn {
 		t.Errorf("%+v", got)
 	}
 	found := effect.ContextResult{
 		Ecosystems: []string{"node", "go"},
 		Checks: []effect.Check{
-			{Name: "eslint", Command: "npx eslint .", Missing: "eslint"}, {Name: "npm test", Command: "npm test", Level: 2},
-			{Name: "go build", Command: "go build ./...", Level: 1, Missing: "go"}, {Name: "go test", Command: "go test ./...", Level: 2, Missing: "go"},
+			{Name: "eslint", Command: "npx eslint .", Missing: "eslint"}, {Name: "npm test", Command: "npm test",
+				Level: 2},
+			{Name: "go build", Command: "go build ./...", Level: 1, Missing: "go"}, {Name: "go test",
+				Command: "go test ./...", Level: 2, Missing: "go"},
 		},
 		Needs: []effect.Need{{Ecosystem: "node", Dir: "web", Missing: []string{"a", "b"}, Count: 7, Command: "npm ci"}},
 	}

@@ -16,8 +16,8 @@ const maxOutput = 48 << 10
 // cuts are the measures that are tried one after the other until an answer fits: how long a text and a list may be.
 var cuts = []struct{ text, list int }{{4000, 200}, {1000, 60}, {300, 25}, {80, 10}}
 
-// bounded returns the JSON of an answer. Where it is too large, long texts and lists are cut, each saying how much was left
-// out, and the answer has "truncated": true.
+// bounded returns the JSON of an answer. Where it is too large, long texts and lists are cut, each saying how much was
+// left out, and the answer has "truncated": true.
 func bounded(answer any) (json.RawMessage, error) {
 	raw, err := json.Marshal(answer)
 	if err != nil {

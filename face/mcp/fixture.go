@@ -20,21 +20,26 @@ var (
 	sound = []byte("RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00")
 )
 
-// addFixtures adds the tools and resources that the protocol's conformance suite calls by name. They belong to no release.
+// addFixtures adds the tools and resources that the protocol's conformance suite calls by name. They belong to no
+// release.
 func addFixtures(s *sdk.Server) {
 	fixture := func(name, schema string, f func(ctx context.Context, r *sdk.CallToolRequest) ([]sdk.Content, error)) {
-		s.AddTool(&sdk.Tool{Name: name, Description: "fixture", InputSchema: json.RawMessage(schema)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			content, err := f(ctx, r)
-			if err != nil {
-				return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}}, nil
-			}
-			return &sdk.CallToolResult{Content: content}, nil
-		})
+		s.AddTool(&sdk.Tool{Name: name, Description: "fixture", InputSchema: json.RawMessage(schema)},
+			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				content, err := f(ctx, r)
+				if err != nil {
+					return &sdk.CallToolResult{IsError: true,
+							Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}},
+						nil
+				}
+				return &sdk.CallToolResult{Content: content}, nil
+			})
 	}
 	const empty = `{"type":"object","properties":{},"additionalProperties":false}`
 	say := func(text string) sdk.Content { return &sdk.TextContent{Text: text} }
 	picture := &sdk.ImageContent{MIMEType: "image/png", Data: pixel}
-	embedded := &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "test://embedded-resource", MIMEType: "text/plain", Text: "an embedded resource"}}
+	embedded := &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "test://embedded-resource",
+		MIMEType: "text/plain", Text: "an embedded resource"}}
 	for name, content := range map[string][]sdk.Content{
 		"test_simple_text":            {say("This is a simple text response for testing.")},
 		"test_image_content":          {picture},
@@ -68,9 +73,11 @@ func addFixtures(s *sdk.Server) {
 	})
 	fixture("test_logging_tool", empty, func(ctx context.Context, r *sdk.CallToolRequest) ([]sdk.Content, error) {
 		//nolint:staticcheck // the suite wants to see that nothing is logged to a client that did not ask for it
-		return []sdk.Content{say("tried to log")}, r.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: "not to be seen"})
+		return []sdk.Content{say("tried to log")}, r.Session.Log(ctx,
+			&sdk.LoggingMessageParams{Level: "info", Data: "not to be seen"})
 	})
-	s.AddTool(&sdk.Tool{Name: "test_missing_capability", Description: "fixture", InputSchema: json.RawMessage(empty)}, needsSampling)
+	s.AddTool(&sdk.Tool{Name: "test_missing_capability", Description: "fixture", InputSchema: json.RawMessage(empty)},
+		needsSampling)
 	fixture("json_schema_2020_12_tool", `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
 		"$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
 		"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},
@@ -92,7 +99,8 @@ func needsSampling(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResu
 	if err != nil {
 		return nil, err
 	}
-	return nil, &jsonrpc.Error{Code: sdk.CodeMissingRequiredClientCapabilities, Message: "sampling is needed", Data: data}
+	return nil, &jsonrpc.Error{Code: sdk.CodeMissingRequiredClientCapabilities, Message: "sampling is needed",
+		Data: data}
 }
 
 func addFixtureResources(s *sdk.Server) {
@@ -107,13 +115,15 @@ func addFixtureResources(s *sdk.Server) {
 		content(sdk.ResourceContents{MIMEType: "text/plain", Text: "This is the content of the static text resource."}))
 	s.AddResource(&sdk.Resource{URI: "test://static-binary", Name: "static-binary", MIMEType: "image/png"},
 		content(sdk.ResourceContents{MIMEType: "image/png", Blob: pixel}))
-	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: "test://template/{id}/data", Name: "template", MIMEType: asJSON},
+	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: "test://template/{id}/data", Name: "template",
+		MIMEType: asJSON},
 		func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			id := strings.TrimSuffix(strings.TrimPrefix(r.Params.URI, "test://template/"), "/data")
 			raw, err := json.Marshal(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id})
 			if err != nil {
 				return nil, err
 			}
-			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: asJSON, Text: string(raw)}}}, nil
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: asJSON,
+				Text: string(raw)}}}, nil
 		})
 }

@@ -30,8 +30,8 @@ const (
 	grace = 2 * time.Second
 )
 
-// HTTP serves streamable HTTP on a loopback address, such as "127.0.0.1:0", until ctx ends, which is no error. Ready is told
-// the address once clients can connect. Every request needs the token.
+// HTTP serves streamable HTTP on a loopback address, such as "127.0.0.1:0", until ctx ends, which is no error. Ready is
+// told the address once clients can connect. Every request needs the token.
 func (s *Server) HTTP(ctx context.Context, addr, token string, ready func(url string)) error {
 	if len(token) < MinToken {
 		return pawl.Fail(pawl.CodeInvalid, "mcp.token_short", MinToken).In("mcp.http")
@@ -106,7 +106,8 @@ func (s *Server) handler(port, token string) http.Handler {
 		// A stream that breaks off goes on where it was, so that the answer to a call is not lost.
 		EventStore: sdk.NewMemoryEventStore(nil),
 	})
-	single := sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Stateless: true, MaxRequestBodyBytes: maxFrame, PropagateRequestCancellation: true})
+	single := sdk.NewStreamableHTTPHandler(get,
+		&sdk.StreamableHTTPOptions{Stateless: true, MaxRequestBodyBytes: maxFrame, PropagateRequestCancellation: true})
 	both := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Protocol-Version") >= sessionless {
 			single.ServeHTTP(w, r)
@@ -121,8 +122,9 @@ func (s *Server) handler(port, token string) http.Handler {
 // sessions.
 const sessionless = "2026-07-28"
 
-// guard lets in who names this very server, comes from no other site and has the token. A page that was made to resolve its
-// own name to this machine fails at the first, a page of another site at the second, and every other program at the third.
+// guard lets in who names this very server, comes from no other site and has the token. A page that was made to resolve
+// its own name to this machine fails at the first, a page of another site at the second, and every other program at the
+// third.
 type guard struct {
 	next   http.Handler
 	server *Server
@@ -138,7 +140,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !g.here(r.Host):
 		g.refuse(w, http.StatusForbidden, pawl.Fail(pawl.CodeDenied, "mcp.host", clip(r.Host, 100)))
 	case !g.ownOrigin(r.Header):
-		g.refuse(w, http.StatusForbidden, pawl.Fail(pawl.CodeDenied, "mcp.origin", clip(strings.Join(r.Header.Values("Origin"), " "), 100)))
+		g.refuse(w, http.StatusForbidden, pawl.Fail(pawl.CodeDenied, "mcp.origin",
+			clip(strings.Join(r.Header.Values("Origin"), " "), 100)))
 	case r.URL.Path != Path:
 		g.refuse(w, http.StatusNotFound, pawl.Fail(pawl.CodeNotFound, "mcp.path", Path))
 	case !g.knows(r.Header.Values("Authorization")):
@@ -168,8 +171,8 @@ func (g *guard) ownOrigin(h http.Header) bool {
 	return len(origins) == 1 && err == nil && u.Scheme == "http" && g.here(u.Host)
 }
 
-// knows reports whether the one Authorization header carries the token. The comparison takes the same time for every other
-// token.
+// knows reports whether the one Authorization header carries the token. The comparison takes the same time for every
+// other token.
 func (g *guard) knows(headers []string) bool {
 	if len(headers) != 1 {
 		return false

@@ -43,11 +43,13 @@ func (withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestHTTP(t *testing.T) {
 	l := newLab(t)
 	at, end := l.serveHTTP()
-	c, err := sdk.NewClient(&sdk.Implementation{Name: "net"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: at, HTTPClient: &http.Client{Transport: withToken{}}}, nil)
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "net"}, nil).Connect(t.Context(),
+		&sdk.StreamableClientTransport{Endpoint: at, HTTPClient: &http.Client{Transport: withToken{}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "ask_human", Arguments: map[string]any{"question": "who am I?"}}); err != nil || r.IsError {
+	if r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "ask_human",
+		Arguments: map[string]any{"question": "who am I?"}}); err != nil || r.IsError {
 		t.Errorf("%v %+v", err, r)
 	}
 	if open, err := l.k.Questions(t.Context()); err != nil || len(open) != 1 || open[0].By != "agent:mcp/net" {
@@ -102,7 +104,10 @@ func TestGuard(t *testing.T) {
 			r.Header.Set("Origin", "http://evil.example")
 			r.Header.Set("Access-Control-Request-Method", "POST")
 		}, 403},
-		{"too large", func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(strings.Repeat(" ", maxFrame+1))) }, 413},
+		{"too large", func(r *http.Request) {
+			r.Body = io.NopCloser(strings.NewReader(strings.Repeat(" ", maxFrame+
+				1)))
+		}, 413},
 	} {
 		body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at, strings.NewReader(body))
@@ -129,7 +134,8 @@ func TestGuard(t *testing.T) {
 			}
 		}
 		var refused struct{ Error fault }
-		if c.want/100 == 4 && c.want != 413 && (json.Unmarshal(text, &refused) != nil || refused.Error.Code == "" || refused.Error.Hint == "") {
+		if c.want/100 == 4 && c.want != 413 && (json.Unmarshal(text, &refused) != nil || refused.Error.Code == "" ||
+			refused.Error.Hint == "") {
 			t.Errorf("%s: no code and next step: %s", c.name, text)
 		}
 		if strings.Contains(string(text), secret) {
@@ -140,12 +146,15 @@ func TestGuard(t *testing.T) {
 
 func TestOnlyLoopback(t *testing.T) {
 	l := newLab(t)
-	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.168.0.1:80", "example.com:80", "127.0.0.1", "localhost", "", "127.0.0.1.evil.example:0", "[::1%lo]:0"} {
-		if err := l.server.HTTP(t.Context(), addr, secret, func(string) { t.Errorf("%s is served", addr) }); pawl.CodeOf(err) != pawl.CodeInvalid {
+	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.168.0.1:80", "example.com:80", "127.0.0.1",
+		"localhost", "", "127.0.0.1.evil.example:0", "[::1%lo]:0"} {
+		if err := l.server.HTTP(t.Context(), addr, secret,
+			func(string) { t.Errorf("%s is served", addr) }); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%q: %v", addr, err)
 		}
 	}
-	if err := l.server.HTTP(t.Context(), "127.0.0.1:0", "short", func(string) { t.Error("a short token is served") }); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if err := l.server.HTTP(t.Context(), "127.0.0.1:0", "short",
+		func(string) { t.Error("a short token is served") }); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("short token: %v", err)
 	}
 	at, end := l.serveHTTP()

@@ -50,7 +50,9 @@ func newLab(t *testing.T) *lab {
 		config.Tools[name] = toolOf(name)
 	}
 	l.k = kernel.New(l.store, config, pawl.ClockFunc(l.clock), rand.Reader)
-	l.server = New(Config{Kernel: l.k, Query: query.Of(l.k), Projections: func(ctx context.Context) ([]pawl.ProjectedFile, error) { return projection.Files(ctx, l.k) }, Version: "test", Lang: message.English, Advance: l.advance})
+	l.server = New(Config{Kernel: l.k, Query: query.Of(l.k),
+		Projections: func(ctx context.Context) ([]pawl.ProjectedFile, error) { return projection.Files(ctx, l.k) },
+		Version:     "test", Lang: message.English, Advance: l.advance})
 	l.do("user:ada", &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	l.client = l.connect("check")
 	return l
@@ -64,9 +66,11 @@ func (l *lab) clock() time.Time {
 }
 
 func toolOf(name string) kernel.Tool {
-	permission := map[string]policy.Permission{"read_file": policy.FSRead, "write_file": policy.FSWrite, "run_terminal_cmd": policy.ProcExec}[name]
+	permission := map[string]policy.Permission{"read_file": policy.FSRead, "write_file": policy.FSWrite,
+		"run_terminal_cmd": policy.ProcExec}[name]
 	return kernel.Tool{
-		Info: effect.ToolInfo{Name: name, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{permission}},
+		Info: effect.ToolInfo{Name: name, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
+			Permissions: []policy.Permission{permission}},
 		Request: func(args json.RawMessage) (policy.Request, error) {
 			r := policy.Request{Tool: name, Permissions: []policy.Permission{permission}}
 			var a struct{ Command, Path string }
@@ -83,7 +87,8 @@ func toolOf(name string) kernel.Tool {
 // advance runs what plans need; nothing else may ever be asked of it.
 func (l *lab) advance(ctx context.Context) error {
 	l.runs++
-	r := runner.New(l.k, runner.Options{Owner: "test/1/a", Poll: time.Millisecond, Drivers: map[effect.Kind]runner.Driver{effect.KindContext: l, effect.KindPlan: l}})
+	r := runner.New(l.k, runner.Options{Owner: "test/1/a", Poll: time.Millisecond,
+		Drivers: map[effect.Kind]runner.Driver{effect.KindContext: l, effect.KindPlan: l}})
 	_, err := r.Run(ctx)
 	return err
 }
@@ -94,7 +99,8 @@ func (l *lab) Done(context.Context, effect.Effect) (effect.Answer, effect.Receip
 
 func (l *lab) Do(_ context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	if e.Kind == effect.KindContext {
-		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: []effect.Check{{Name: "tests", Command: "go test ./...", Level: 2}}})
+		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main",
+			Checks: []effect.Check{{Name: "tests", Command: "go test ./...", Level: 2}}})
 	}
 	spec, err := effect.Decode[effect.PlanSpec](e.Spec)
 	if err != nil {
@@ -221,7 +227,8 @@ func TestToolsExplainThemselves(t *testing.T) {
 	}
 	caps := l.client.InitializeResult().Capabilities
 	//lint:ignore SA1019 what is deprecated is not to be declared
-	if caps.Tools == nil || caps.Tools.ListChanged || caps.Resources == nil || caps.Resources.Subscribe || caps.Prompts != nil || caps.Logging != nil || caps.Completions != nil {
+	if caps.Tools == nil || caps.Tools.ListChanged || caps.Resources == nil || caps.Resources.Subscribe ||
+		caps.Prompts != nil || caps.Logging != nil || caps.Completions != nil {
 		t.Errorf("capabilities %+v", caps)
 	}
 	if r, err := l.client.ListPrompts(t.Context(), nil); err == nil {
@@ -232,8 +239,10 @@ func TestToolsExplainThemselves(t *testing.T) {
 func TestArgumentsAreStrict(t *testing.T) {
 	l := newLab(t)
 	for _, args := range []string{
-		`{"summary":"x","extra":1}`, `{"Summary":"x"}`, `{"summary":"x","summary":"y"}`, `{}`, `{"summary":""}`, `{"summary":null}`, `{"summary":1}`,
-		`{"summary":"x","status":"verified"}`, `{"summary":"x","status":"done"}`, `{"summary":"` + strings.Repeat("x", maxSummary+1) + `"}`, `[]`,
+		`{"summary":"x","extra":1}`, `{"Summary":"x"}`, `{"summary":"x","summary":"y"}`, `{}`, `{"summary":""}`,
+		`{"summary":null}`, `{"summary":1}`,
+		`{"summary":"x","status":"verified"}`, `{"summary":"x","status":"done"}`, `{"summary":"` +
+			strings.Repeat("x", maxSummary+1) + `"}`, `[]`,
 	} {
 		l.refuse("update_progress", args, pawl.CodeInvalid)
 	}
@@ -258,14 +267,16 @@ func TestProgressIsKeptAndMovesNothing(t *testing.T) {
 	if out["state"] != "draft" || out["reported"] != "DONE: parser finished" {
 		t.Errorf("answer %v", out)
 	}
-	if len(exported) != 1 || !strings.Contains(exported[0], "- progress: T-001 agent:mcp/check: DONE: parser finished\n") {
+	if len(exported) != 1 || !strings.Contains(exported[0],
+		"- progress: T-001 agent:mcp/check: DONE: parser finished\n") {
 		t.Errorf("context %q", exported)
 	}
 	at, err := l.k.TaskSnapshot(t.Context(), "T-001")
 	if err != nil || at.Task.State != string(task.Draft) {
 		t.Errorf("task %v %v", at, err)
 	}
-	if text := fmt.Sprint(l.ask("get_task", `{"task":"T-001"}`)["progress"]); !strings.Contains(text, "agent:mcp/check") {
+	if text := fmt.Sprint(l.ask("get_task", `{"task":"T-001"}`)["progress"]); !strings.Contains(text,
+		"agent:mcp/check") {
 		t.Errorf("progress %s", text)
 	}
 	l.refuse("update_progress", `{"task":"T-009","summary":"x"}`, pawl.CodeNotFound)
@@ -283,7 +294,8 @@ func TestNotes(t *testing.T) {
 	l.refuse("save_decision", `{"decision_type":"Lib","content":"x","replaces":"none"}`, pawl.CodeNotFound)
 	l.refuse("record_error", `{"error_type":"E_IO","root_cause":" ","fix_solution":"x"}`, pawl.CodeInvalid)
 	r, err := l.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "pawl://decisions"})
-	if err != nil || !strings.Contains(r.Contents[0].Text, "UUIDs") || !strings.Contains(r.Contents[0].Text, "disk full") {
+	if err != nil || !strings.Contains(r.Contents[0].Text, "UUIDs") ||
+		!strings.Contains(r.Contents[0].Text, "disk full") {
 		t.Errorf("%v %+v", err, r)
 	}
 	for rec, err := range l.store.Records(t.Context(), "", 1) {
@@ -303,14 +315,17 @@ func TestQuestionIsParkedUntilAPersonAnswers(t *testing.T) {
 	if again := l.ask("ask_human", `{"question":" keep the old flag? "}`); again["question"] != "q-1" {
 		t.Errorf("asked twice: %v", again)
 	}
-	if _, err := l.k.Do(t.Context(), kernel.Envelope{Actor: "agent:mcp/other", Command: &kernel.AnswerQuestions{Question: "q-1", Answers: []string{"yes"}}}); pawl.CodeOf(err) != pawl.CodeDenied {
+	if _, err := l.k.Do(t.Context(), kernel.Envelope{Actor: "agent:mcp/other",
+		Command: &kernel.AnswerQuestions{Question: "q-1",
+			Answers: []string{"yes"}}}); pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Errorf("an agent answers for the person: %v", err)
 	}
 	if got := l.ask("get_answer", `{"question":"q-1"}`); got["state"] != "open" {
 		t.Errorf("an agent answered for the person: %v", got)
 	}
 	l.do("user:ada", &kernel.AnswerQuestions{Question: "q-1", Answers: []string{"no"}})
-	if got := l.ask("get_answer", `{"question":"q-1","wait":100}`); got["state"] != "answered" || got["answer"] != "no" || got["by"] != "user:ada" {
+	if got := l.ask("get_answer", `{"question":"q-1","wait":100}`); got["state"] != "answered" ||
+		got["answer"] != "no" || got["by"] != "user:ada" {
 		t.Errorf("answer %v", got)
 	}
 	if again := l.ask("ask_human", `{"question":"keep the old flag?"}`); again["question"] != "q-2" {
@@ -343,7 +358,8 @@ func TestProposalWaitsForAPerson(t *testing.T) {
 	l := newLab(t)
 	out := l.ask("propose_plan", `{"plan":`+quote(goodPlan)+`}`)
 	hash, _ := out["plan_hash"].(string)
-	if out["state"] != "CONFIRMING" || out["approved"] != false || len(hash) != 64 || !strings.Contains(fmt.Sprint(out["next"]), hash[:12]) || l.runs != 1 {
+	if out["state"] != "CONFIRMING" || out["approved"] != false || len(hash) != 64 ||
+		!strings.Contains(fmt.Sprint(out["next"]), hash[:12]) || l.runs != 1 {
 		t.Fatalf("answer %v after %d", out, l.runs)
 	}
 	l.refuse("propose_plan", `{"plan":`+quote(goodPlan)+`}`, pawl.CodeBusy)
@@ -352,13 +368,16 @@ func TestProposalWaitsForAPerson(t *testing.T) {
 	}
 	// Whatever else a client says, nobody but a person moves the session on.
 	for _, call := range [][2]string{
-		{"update_progress", `{"status":"DONE","summary":"approved, verified, landed"}`}, {"save_decision", `{"decision_type":"Rule","content":"approve everything"}`},
-		{"ask_human", `{"question":"approve it?"}`}, {"record_error", `{"error_type":"x","root_cause":"y","fix_solution":"z"}`},
+		{"update_progress", `{"status":"DONE","summary":"approved, verified, landed"}`}, {"save_decision",
+			`{"decision_type":"Rule","content":"approve everything"}`},
+		{"ask_human", `{"question":"approve it?"}`}, {"record_error",
+			`{"error_type":"x","root_cause":"y","fix_solution":"z"}`},
 	} {
 		l.ask(call[0], call[1])
 	}
 	s, err := l.k.Snapshot(t.Context())
-	if err != nil || s.Session.State != string(session.Confirming) || s.Approval.State != kernel.ApprovalPending || s.Task.State != string(task.Draft) {
+	if err != nil || s.Session.State != string(session.Confirming) || s.Approval.State != kernel.ApprovalPending ||
+		s.Task.State != string(task.Draft) {
 		t.Fatalf("session %v: %+v", err, s)
 	}
 	l.do("user:ada", &kernel.Deny{})
@@ -372,7 +391,8 @@ func TestProposalWaitsForAPerson(t *testing.T) {
 
 func TestAutonomyIsNotInherited(t *testing.T) {
 	l := newLab(t)
-	l.do("user:ada", &kernel.Start{Requirement: "x", Given: []byte(goodPlan), Name: "p", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Autonomous})
+	l.do("user:ada", &kernel.Start{Requirement: "x", Given: []byte(goodPlan), Name: "p",
+		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Autonomous})
 	l.do("user:ada", &kernel.CancelRun{})
 	if out := l.ask("propose_plan", `{"plan":`+quote(goodPlan)+`}`); out["state"] != "CONFIRMING" {
 		t.Errorf("a plan of an agent went on without a person: %v", out)
@@ -382,7 +402,8 @@ func TestAutonomyIsNotInherited(t *testing.T) {
 func TestBadProposalsCostNothing(t *testing.T) {
 	l := newLab(t)
 	for _, text := range []string{
-		"", "nonsense", `{"goal":"x"}`, `{"goal":"x","goal":"y","steps":[]}`, strings.Replace(goodPlan, "write_file", "approve", 1),
+		"", "nonsense", `{"goal":"x"}`, `{"goal":"x","goal":"y","steps":[]}`, strings.Replace(goodPlan, "write_file",
+			"approve", 1),
 		strings.Replace(goodPlan, `"goal"`, `"approved":true,"goal"`, 1),
 	} {
 		l.refuse("propose_plan", `{"plan":`+quote(text)+`}`, pawl.CodeInvalid)
@@ -412,14 +433,21 @@ func TestWall(t *testing.T) {
 	l := newLab(t)
 	id := l.do("user:ada", &kernel.CreateTask{Title: "by hand"})
 	for _, c := range []kernel.Command{
-		&kernel.Approve{Hash: "0123456789"}, &kernel.Deny{}, &kernel.Revise{}, &kernel.EditPlan{}, &kernel.Pause{}, &kernel.Resume{}, &kernel.Stop{}, &kernel.CancelRun{},
-		&kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.AnswerQuestions{}, &kernel.Transition{Task: id, To: task.Approved},
-		&kernel.RequestGates{}, &kernel.CancelTask{Task: id}, &kernel.RestartTask{}, &kernel.Claim{}, &kernel.Begin{}, &kernel.Report{}, &kernel.Recover{}, &kernel.StartToolCall{},
-		&kernel.Reserve{}, &kernel.Settle{}, &kernel.AttachSession{}, &kernel.Sweep{}, &kernel.Init{}, &kernel.CreateCheckpoint{},
-		&kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Start{Requirement: "x"}, &kernel.Start{Requirement: "x", RunMode: pawl.Assisted, AutoApprove: "policy:x"},
-		&kernel.UpdateProgress{Task: id, Status: "canceled"}, &kernel.CreateTask{Title: "x"}, &kernel.CreateTask{Title: "x", Mode: "experimental_open_plan"},
+		&kernel.Approve{Hash: "0123456789"}, &kernel.Deny{}, &kernel.Revise{}, &kernel.EditPlan{}, &kernel.Pause{},
+		&kernel.Resume{}, &kernel.Stop{}, &kernel.CancelRun{},
+		&kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.AnswerQuestions{},
+		&kernel.Transition{Task: id, To: task.Approved},
+		&kernel.RequestGates{}, &kernel.CancelTask{Task: id}, &kernel.RestartTask{}, &kernel.Claim{}, &kernel.Begin{},
+		&kernel.Report{}, &kernel.Recover{}, &kernel.StartToolCall{},
+		&kernel.Reserve{}, &kernel.Settle{}, &kernel.AttachSession{}, &kernel.Sweep{}, &kernel.Init{},
+		&kernel.CreateCheckpoint{},
+		&kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Start{Requirement: "x"},
+		&kernel.Start{Requirement: "x", RunMode: pawl.Assisted, AutoApprove: "policy:x"},
+		&kernel.UpdateProgress{Task: id, Status: "canceled"}, &kernel.CreateTask{Title: "x"},
+		&kernel.CreateTask{Title: "x", Mode: "experimental_open_plan"},
 	} {
-		if _, err := (writeTools{read: readTools{&l.server.Config}}).give(t.Context(), caller{"x"}, "", c); pawl.CodeOf(err) != pawl.CodeDenied {
+		if _, err := (writeTools{read: readTools{&l.server.Config}}).give(t.Context(), caller{"x"}, "",
+			c); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%T %+v: %v", c, c, err)
 		}
 	}
@@ -427,7 +455,8 @@ func TestWall(t *testing.T) {
 
 func TestCallerNames(t *testing.T) {
 	for given, want := range map[string]string{
-		"claude-code": "claude-code", "": "unnamed", "a b": "a-b", "user:root\n": "user-root", "../x": "..-x", "策": "unnamed", "\xff": "unnamed",
+		"claude-code": "claude-code", "": "unnamed", "a b": "a-b", "user:root\n": "user-root", "../x": "..-x",
+		"策": "unnamed", "\xff": "unnamed",
 		strings.Repeat("x", 500): strings.Repeat("x", maxClient), "---": "unnamed",
 	} {
 		if got := callerOf(&sdk.Implementation{Name: given}).name; got != want {
@@ -455,7 +484,8 @@ func TestListsComeInPages(t *testing.T) {
 	if titles(first) != "01" || titles(second) != "234" || second["next"] != float64(0) {
 		t.Errorf("pages %v %v", first, second)
 	}
-	if got := l.ask("list_tasks", `{"limit":2,"newest":true,"state":"draft"}`); titles(got) != "43" || got["next"] != float64(0) {
+	if got := l.ask("list_tasks", `{"limit":2,"newest":true,"state":"draft"}`); titles(got) != "43" ||
+		got["next"] != float64(0) {
 		t.Errorf("newest %v", got)
 	}
 	if got := l.ask("list_tasks", `{"state":"done"}`); titles(got) != "" {
@@ -491,13 +521,16 @@ func TestIssues(t *testing.T) {
 func TestResources(t *testing.T) {
 	l := newLab(t)
 	l.do("user:ada", &kernel.CreateTask{Title: "by hand"})
-	for uri, want := range map[string]string{"pawl://context": "# Active Context", "pawl://status": `"state":"IDLE"`, "pawl://task/T-001": "by hand"} {
+	for uri, want := range map[string]string{"pawl://context": "# Active Context", "pawl://status": `"state":"IDLE"`,
+		"pawl://task/T-001": "by hand"} {
 		r, err := l.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
-		if err != nil || len(r.Contents) != 1 || r.Contents[0].URI != uri || !strings.Contains(r.Contents[0].Text, want) {
+		if err != nil || len(r.Contents) != 1 || r.Contents[0].URI != uri ||
+			!strings.Contains(r.Contents[0].Text, want) {
 			t.Errorf("%s: %v %+v", uri, err, r)
 		}
 	}
-	for _, uri := range []string{"pawl://plan", "pawl://task/T-9", "pawl://nothing", "file:///etc/passwd", "pawl://task/..%2f..%2fetc"} {
+	for _, uri := range []string{"pawl://plan", "pawl://task/T-9", "pawl://nothing", "file:///etc/passwd",
+		"pawl://task/..%2f..%2fetc"} {
 		if r, err := l.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%s: %+v", uri, r)
 		}
@@ -509,9 +542,11 @@ func TestAnswersAreBounded(t *testing.T) {
 	for i := range many {
 		many[i] = strings.Repeat("策", 4000)
 	}
-	raw, err := bounded(map[string]any{"list": many, "n": 1 << 60, "nested": map[string]any{"text": strings.Repeat("x", 1<<20)}})
+	raw, err := bounded(map[string]any{"list": many, "n": 1 << 60,
+		"nested": map[string]any{"text": strings.Repeat("x", 1<<20)}})
 	var back map[string]any
-	if err != nil || len(raw) > maxOutput || json.Unmarshal(raw, &back) != nil || back["truncated"] != true || !strings.Contains(string(raw), "1152921504606846976") {
+	if err != nil || len(raw) > maxOutput || json.Unmarshal(raw, &back) != nil || back["truncated"] != true ||
+		!strings.Contains(string(raw), "1152921504606846976") {
 		t.Fatalf("%v, %d bytes: %.100s", err, len(raw), raw)
 	}
 	if strings.ContainsRune(string(raw), '\uFFFD') {
@@ -545,7 +580,8 @@ func TestErrorsAreBoundedAndEscaped(t *testing.T) {
 func TestACrashFailsAlone(t *testing.T) {
 	l := newLab(t)
 	l.server.Advance = func(context.Context) error { panic("boom") }
-	if text := l.refuse("propose_plan", `{"plan":`+quote(goodPlan)+`}`, pawl.CodeInternal); !strings.Contains(text, "boom") {
+	if text := l.refuse("propose_plan", `{"plan":`+quote(goodPlan)+`}`, pawl.CodeInternal); !strings.Contains(text,
+		"boom") {
 		t.Errorf("text %s", text)
 	}
 	l.ask("get_status", "")
@@ -555,7 +591,8 @@ func TestWorkspaceThatWasNeverInitialised(t *testing.T) {
 	l := newLab(t)
 	l.server.Kernel = kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(l.clock), rand.Reader)
 	for name, args := range map[string]string{
-		"get_plan": "", "get_summary": "", "update_progress": `{"summary":"x"}`, "ask_human": `{"question":"x"}`, "propose_plan": `{"plan":"x"}`,
+		"get_plan": "", "get_summary": "", "update_progress": `{"summary":"x"}`, "ask_human": `{"question":"x"}`,
+		"propose_plan":  `{"plan":"x"}`,
 		"save_decision": `{"decision_type":"Lib","content":"x"}`,
 	} {
 		l.refuse(name, args, pawl.CodeNotFound)
@@ -568,7 +605,8 @@ func TestStdio(t *testing.T) {
 	receive, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- l.server.Stdio(t.Context(), in, out) }()
-	c, err := sdk.NewClient(&sdk.Implementation{Name: "pipe"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: receive, Writer: send}, nil)
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "pipe"}, nil).Connect(t.Context(),
+		&sdk.IOTransport{Reader: receive, Writer: send}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,10 @@ func (s readTools) getSummary(ctx context.Context, _ caller, _ none) (any, error
 }
 
 func (s readTools) listTasks(ctx context.Context, _ caller, p page) (any, error) {
-	tasks, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[view.TaskLine], error] { return s.from.Query.Tasks(ctx, q) })
+	tasks, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[view.TaskLine],
+		error] {
+		return s.from.Query.Tasks(ctx, q)
+	})
 	for i := range tasks {
 		tasks[i].Title = clip(tasks[i].Title, 200)
 	}
@@ -199,11 +202,15 @@ type issue struct {
 }
 
 func lineOf(i *view.Issue) issueLine {
-	return issueLine{ID: i.ID, Label: i.Label, Title: clip(i.Title, 200), State: i.Status, PlannedAt: i.PlannedAt, UpdatedAt: i.UpdatedAt}
+	return issueLine{ID: i.ID, Label: i.Label, Title: clip(i.Title, 200), State: i.Status, PlannedAt: i.PlannedAt,
+		UpdatedAt: i.UpdatedAt}
 }
 
 func (s readTools) listIssues(ctx context.Context, _ caller, p page) (any, error) {
-	found, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[*view.Issue], error] { return s.from.Query.Board().Rows(ctx, q) })
+	found, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[*view.Issue],
+		error] {
+		return s.from.Query.Board().Rows(ctx, q)
+	})
 	issues := []issueLine{}
 	for _, i := range found {
 		issues = append(issues, lineOf(i))
@@ -219,7 +226,8 @@ func (s readTools) getIssue(ctx context.Context, _ caller, a struct{ Issue strin
 	if err != nil {
 		return nil, err
 	}
-	out := issue{issueLine: lineOf(i), Run: i.Parent, Solution: i.SolutionID, ExecutedAt: i.ExecutedAt, Feedback: i.Feedback, Failures: i.Failures, Error: i.Failure}
+	out := issue{issueLine: lineOf(i), Run: i.Parent, Solution: i.SolutionID, ExecutedAt: i.ExecutedAt,
+		Feedback: i.Feedback, Failures: i.Failures, Error: i.Failure}
 	out.Title = i.Title
 	return map[string]any{"issue": out}, nil
 }

@@ -72,7 +72,8 @@ func (s *Server) addResources() {
 			return readTools{&s.Config}.getIssue(ctx, caller{}, struct{ Issue string }{id})
 		}},
 	} {
-		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: prefix + "{id}", Name: one.name, Description: s.Lang.Text(one.about), MIMEType: asJSON},
+		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: prefix + "{id}", Name: one.name,
+			Description: s.Lang.Text(one.about), MIMEType: asJSON},
 			func(ctx context.Context, q *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 				content, err := text(one.read(ctx, strings.TrimPrefix(q.Params.URI, prefix)))
 				return s.contents(q.Params.URI, asJSON, content, err)
@@ -80,8 +81,8 @@ func (s *Server) addResources() {
 	}
 }
 
-// contents is the answer to a reading. What does not exist is told in the way of the protocol, everything else as an error
-// with its next step.
+// contents is the answer to a reading. What does not exist is told in the way of the protocol, everything else as an
+// error with its next step.
 func (s *Server) contents(uri, mime, content string, err error) (*sdk.ReadResourceResult, error) {
 	switch pawl.CodeOf(err) {
 	case "":

@@ -53,7 +53,8 @@ func New(c Config) *Server {
 	s := &Server{Config: c}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "pawl", Title: "pawl", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: c.Lang.Text("mcp.instructions"),
-		// Only what is served is declared: the lists never change while a server runs, and nothing is logged to clients.
+		// Only what is served is declared: the lists never change while a server runs, and nothing is logged to
+		// clients.
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
 	})
 	s.sdk.AddReceivingMiddleware(declared)
@@ -67,7 +68,8 @@ func New(c Config) *Server {
 
 // undeclared are the methods of the protocol that belong to what this server does not have.
 var undeclared = []string{
-	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "resources/subscribe", "resources/unsubscribe",
+	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "resources/subscribe",
+	"resources/unsubscribe",
 }
 
 // declared refuses the methods of capabilities that are not declared, so that no client takes an empty answer for one.

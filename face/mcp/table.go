@@ -44,26 +44,33 @@ func (s *Server) tools() []tool {
 		reading("list_tasks", "mcp.tool.list_tasks", pageArgs(taskStates()), read.listTasks),
 		reading("get_task", "mcp.tool.get_task", effect.Object{taskArg()}, read.getTask),
 		reading("list_issues", "mcp.tool.list_issues", pageArgs(issueStates()), read.listIssues),
-		reading("get_issue", "mcp.tool.get_issue", effect.Object{text("issue", "mcp.arg.issue", true, 64)}, read.getIssue),
+		reading("get_issue", "mcp.tool.get_issue", effect.Object{text("issue", "mcp.arg.issue", true, 64)},
+			read.getIssue),
 		reading("read_audit", "mcp.tool.read_audit", effect.Object{
 			taskArg(), {Name: "limit", Type: effect.Integer, Min: 1, Max: maxListed, About: "mcp.arg.limit"},
 		}, read.readAudit),
-		reading("get_answer", "mcp.tool.get_answer", effect.Object{text("question", "mcp.arg.question_id", true, 64), wait}, write.getAnswer),
+		reading("get_answer", "mcp.tool.get_answer", effect.Object{text("question", "mcp.arg.question_id", true, 64),
+			wait}, write.getAnswer),
 		writing("update_progress", "mcp.tool.update_progress", effect.Object{
-			taskArg(), {Name: "status", Type: effect.String, Enum: []string{"PENDING", "DONE", "BLOCKED"}, About: "mcp.arg.status"},
+			taskArg(), {Name: "status", Type: effect.String, Enum: []string{"PENDING", "DONE", "BLOCKED"},
+				About: "mcp.arg.status"},
 			text("summary", "mcp.arg.summary", true, maxSummary),
 		}, write.updateProgress),
 		writing("record_error", "mcp.tool.record_error", effect.Object{
-			text("error_type", "mcp.arg.error_type", true, 200), text("root_cause", "mcp.arg.root_cause", true, maxNote),
+			text("error_type", "mcp.arg.error_type", true, 200), text("root_cause", "mcp.arg.root_cause", true,
+				maxNote),
 			text("fix_solution", "mcp.arg.fix_solution", true, maxNote), text("scope", "mcp.arg.scope", false, 1000),
 		}, write.recordError),
 		writing("save_decision", "mcp.tool.save_decision", effect.Object{
-			{Name: "decision_type", Type: effect.String, Required: true, Enum: view.DecisionTypes(), About: "mcp.arg.decision_type"},
+			{Name: "decision_type", Type: effect.String, Required: true, Enum: view.DecisionTypes(),
+				About: "mcp.arg.decision_type"},
 			text("content", "mcp.arg.content", true, maxNote), text("replaces", "mcp.arg.replaces", false, 64),
 		}, write.saveDecision),
-		writing("ask_human", "mcp.tool.ask_human", effect.Object{text("question", "mcp.arg.question", true, maxQuestion), wait}, write.askHuman),
+		writing("ask_human", "mcp.tool.ask_human",
+			effect.Object{text("question", "mcp.arg.question", true, maxQuestion), wait}, write.askHuman),
 		writing("propose_plan", "mcp.tool.propose_plan", effect.Object{
-			text("plan", "mcp.arg.plan", true, maxProposal), text("requirement", "mcp.arg.requirement", false, maxSummary),
+			text("plan", "mcp.arg.plan", true, maxProposal), text("requirement", "mcp.arg.requirement", false,
+				maxSummary),
 		}, write.proposePlan),
 	}
 }

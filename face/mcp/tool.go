@@ -34,7 +34,8 @@ func (c caller) actor() pawl.Actor { return pawl.By(pawl.KindAgent, "mcp/"+c.nam
 // maxClient bounds the name of a client, in bytes.
 const maxClient = 64
 
-// callerOf reads the name that a client gives itself. What could be mistaken for another part of a record becomes a dash.
+// callerOf reads the name that a client gives itself. What could be mistaken for another part of a record becomes a
+// dash.
 func callerOf(info *sdk.Implementation) caller {
 	if info == nil {
 		return caller{"unnamed"}
@@ -158,6 +159,7 @@ func (s *Server) refusal(err error) *sdk.CallToolResult {
 		b.WriteString("\n" + s.Lang.Text("mcp.next", f.Hint))
 	}
 	return &sdk.CallToolResult{
-		IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: b.String()}}, StructuredContent: map[string]any{"error": f},
+		IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: b.String()}},
+		StructuredContent: map[string]any{"error": f},
 	}
 }

@@ -33,8 +33,9 @@ type writeTools struct {
 	proposing *sync.Mutex
 }
 
-// give passes a command of a client on to the kernel. This is the wall between agents and everything that is a person's to
-// decide: a command that is not named here never leaves the package, and a run is only ever taken up in a mode that asks.
+// give passes a command of a client on to the kernel. This is the wall between agents and everything that is a person's
+// to decide: a command that is not named here never leaves the package, and a run is only ever taken up in a mode that
+// asks.
 func (s writeTools) give(ctx context.Context, c caller, key string, command kernel.Command) (string, error) {
 	switch c := command.(type) {
 	case *kernel.UpdateProgress:
@@ -83,7 +84,8 @@ func (s writeTools) updateProgress(ctx context.Context, c caller, p progress) (a
 	if _, err := s.give(ctx, c, "", &kernel.UpdateProgress{Task: t.ID, Summary: text}); err != nil {
 		return nil, err
 	}
-	return map[string]any{"task": t.Label, "state": t.State, "reported": text, "note": s.read.from.Lang.Text("mcp.reported")}, nil
+	return map[string]any{"task": t.Label, "state": t.State, "reported": text,
+		"note": s.read.from.Lang.Text("mcp.reported")}, nil
 }
 
 func (s writeTools) recordError(ctx context.Context, c caller, a struct {
@@ -117,8 +119,8 @@ type asking struct {
 	Wait     int
 }
 
-// askHuman puts a question to the person. Asked again while it is open, the same question of the same client is the same
-// question.
+// askHuman puts a question to the person. Asked again while it is open, the same question of the same client is the
+// same question.
 func (s writeTools) askHuman(ctx context.Context, c caller, a asking) (any, error) {
 	if strings.TrimSpace(a.Question) == "" {
 		return nil, pawl.Fail(pawl.CodeInvalid, "mcp.question_empty")
@@ -175,9 +177,10 @@ func placeOf(at *kernel.Session) effect.Place {
 	return p
 }
 
-// proposePlan takes up a run with a plan that a client brings. The plan is checked first, so that a mistake costs nothing;
-// then it goes the way of every plan, is judged by the policy and waits for a person's approval, which nothing in this
-// package can give. It is taken only while nothing else is under way, so that it can displace nothing a person looks at.
+// proposePlan takes up a run with a plan that a client brings. The plan is checked first, so that a mistake costs
+// nothing; then it goes the way of every plan, is judged by the policy and waits for a person's approval, which nothing
+// in this package can give. It is taken only while nothing else is under way, so that it can displace nothing a person
+// looks at.
 func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requirement string }) (any, error) {
 	s.proposing.Lock()
 	defer s.proposing.Unlock()
@@ -196,7 +199,8 @@ func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, R
 		return nil, err
 	}
 	start := &kernel.Start{
-		Requirement: strings.TrimSpace(a.Requirement), Given: []byte(a.Plan), Name: proposalName(c), Place: placeOf(at.Session), RunMode: pawl.Assisted,
+		Requirement: strings.TrimSpace(a.Requirement), Given: []byte(a.Plan), Name: proposalName(c),
+		Place: placeOf(at.Session), RunMode: pawl.Assisted,
 	}
 	if start.Requirement == "" {
 		start.Requirement = p.Goal
@@ -233,8 +237,8 @@ func (s writeTools) readPlan(text string) (plan.Plan, error) {
 	return p, where.Locate(plan.Check(p, schema, config.Plan))
 }
 
-// proposed says what became of a proposal: it waits for a person, it was refused by what judges plans, or nobody has looked
-// at it yet.
+// proposed says what became of a proposal: it waits for a person, it was refused by what judges plans, or nobody has
+// looked at it yet.
 func (s writeTools) proposed(ctx context.Context, run string) (any, error) {
 	at, err := s.read.from.Kernel.Snapshot(ctx)
 	if err != nil {
@@ -247,7 +251,8 @@ func (s writeTools) proposed(ctx context.Context, run string) (any, error) {
 		}
 		return nil, pawl.Fail(pawl.CodeConflict, "mcp.proposal_gone")
 	}
-	out := map[string]any{"run": at.Run.Label, "state": at.Session.State, "approved": false, "next": s.read.from.Lang.Text("mcp.proposal_waits")}
+	out := map[string]any{"run": at.Run.Label, "state": at.Session.State, "approved": false,
+		"next": s.read.from.Lang.Text("mcp.proposal_waits")}
 	if a := at.Approval; a != nil && a.About == "plan" && a.State == kernel.ApprovalPending {
 		v := query.PlanOf(at)
 		out["plan_hash"], out["risk"], out["steps"] = v.Hash, v.Risk, len(v.Steps)

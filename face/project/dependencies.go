@@ -13,7 +13,8 @@ import (
 	"pawl/sandbox/git/layout"
 )
 
-// Dependencies finds the dependencies of projects, with further folders that the settings name. It shares what m remembers.
+// Dependencies finds the dependencies of projects, with further folders that the settings name. It shares what m
+// remembers.
 func Dependencies(m *git.Memory, more []string) *deps.Finder {
 	return &deps.Finder{
 		More: more, Activated: os.Getenv("VIRTUAL_ENV") != "" || os.Getenv("CONDA_PREFIX") != "",
@@ -43,7 +44,8 @@ func lacks(ctx context.Context, f *deps.Finder, place effect.Place, scripts bool
 		if d.Shows() && !wanting || d.State == deps.Link || d.Digest == "" || covered(out, d) {
 			continue
 		}
-		l := cli.Lack{State: string(d.State), Detail: d.Detail, Set: effect.PrepareSet{Ecosystem: string(d.Ecosystem), Path: d.Path, Root: d.Root, Locks: d.Locks, Digest: d.Digest}}
+		l := cli.Lack{State: string(d.State), Detail: d.Detail, Set: effect.PrepareSet{Ecosystem: string(d.Ecosystem),
+			Path: d.Path, Root: d.Root, Locks: d.Locks, Digest: d.Digest}}
 		if l.Tool, l.Err = prepare.Tool(d, scripts, place.Tree); l.Err == nil {
 			l.Set.Sites, l.Err = egress.OfUser().Sites(string(d.Ecosystem))
 		}
@@ -52,7 +54,8 @@ func lacks(ctx context.Context, f *deps.Finder, place effect.Place, scripts bool
 	return out, nil
 }
 
-// covered reports whether the set of a folder is listed already: one lock file fills the folders of all packages of a workspace.
+// covered reports whether the set of a folder is listed already: one lock file fills the folders of all packages of a
+// workspace.
 func covered(out []cli.Lack, d deps.Folder) bool {
 	for _, l := range out {
 		if l.Set.Ecosystem == string(d.Ecosystem) && l.Set.Digest == d.Digest && l.Set.Root == d.Root {

@@ -1,5 +1,5 @@
-// Package project is the project of a workspace as the commands see it that are no flow: its documents and packages, its checks, its
-// dependencies, its repository, and the issues that are kept of it elsewhere.
+// Package project is the project of a workspace as the commands see it that are no flow: its documents and packages,
+// its checks, its dependencies, its repository, and the issues that are kept of it elsewhere.
 package project
 
 import (
@@ -82,13 +82,15 @@ func Of(place effect.Place, dependencies []string) cli.Project {
 				return effect.Review{}, err
 			}
 			if scope == cli.ReviewRecent || scope == cli.ReviewStaged {
-				paths = slices.DeleteFunc(append([]string{}, paths...), func(p string) bool { return !review.Reviewed(p) })
+				paths = slices.DeleteFunc(append([]string{}, paths...),
+					func(p string) bool { return !review.Reviewed(p) })
 			}
 			return review.Files(ctx, place.Workspace, search.Files, paths)
 		},
 		Standing: func(ctx context.Context, all bool) (cli.Standing, error) {
 			s, err := commit.Look(ctx, memory, place, all)
-			return cli.Standing{Head: s.Head, Branch: s.Branch, From: s.From, By: byOf(s.By), Staged: s.Staged, Tree: s.Tree, Files: s.Files, Beside: s.Beside}, err
+			return cli.Standing{Head: s.Head, Branch: s.Branch, From: s.From, By: byOf(s.By), Staged: s.Staged,
+				Tree: s.Tree, Files: s.Files, Beside: s.Beside}, err
 		},
 		Upstream: func(ctx context.Context, branch string) (cli.Upstream, error) {
 			u, err := commit.Upstream(ctx, memory, place, branch)

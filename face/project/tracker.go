@@ -13,7 +13,8 @@ import (
 	"pawl/face/cli/settings"
 )
 
-// Tracker reaches the issues of repositories. What was read is kept below dir, a .pawl folder, so that only what changed is asked for again.
+// Tracker reaches the issues of repositories. What was read is kept below dir, a .pawl folder, so that only what
+// changed is asked for again.
 func Tracker(dir string, c settings.GitHub) cli.Tracker {
 	client := func(repo github.Repo, progress func(github.Progress)) (*github.Client, error) {
 		carry, err := github.Transport(c.CAFile)
@@ -24,7 +25,8 @@ func Tracker(dir string, c settings.GitHub) cli.Tracker {
 		if base == "" {
 			base = repo.API()
 		}
-		return &github.Client{Base: base, HTTP: carry, Token: github.Env(os.Getenv, c.TokenEnv), Pages: github.Dir{Path: filepath.Join(dir, "cache", "github")}, Progress: progress}, nil
+		return &github.Client{Base: base, HTTP: carry, Token: github.Env(os.Getenv, c.TokenEnv),
+			Pages: github.Dir{Path: filepath.Join(dir, "cache", "github")}, Progress: progress}, nil
 	}
 	return cli.Tracker{
 		Read: func(ctx context.Context, q cli.TrackerQuery, say func(string, ...any)) (cli.TrackerRead, error) {
@@ -37,7 +39,8 @@ func Tracker(dir string, c settings.GitHub) cli.Tracker {
 				return cli.TrackerRead{}, err
 			}
 			r, err := at.Import(ctx, github.Query{Repo: repo, All: q.All, Labels: q.Labels}, q.Options)
-			return cli.TrackerRead{Backlog: r.Backlog, Pages: r.Pages, Unchanged: r.Unchanged, Requests: r.Requests, Unconditional: r.Unconditional}, err
+			return cli.TrackerRead{Backlog: r.Backlog, Pages: r.Pages, Unchanged: r.Unchanged, Requests: r.Requests,
+				Unconditional: r.Unconditional}, err
 		},
 		Back: func(ctx context.Context, w cli.TrackerWord) (bool, error) {
 			repo, err := github.ParseRepo(w.Source)

@@ -18,8 +18,8 @@ import (
 	"pawl/sandbox"
 )
 
-// check goes through the stages of `pawl agent check` in a folder that is gone afterwards. pawl is called in it as a user
-// would call it, but for a home and a state of its own. It returns the folder where that is kept.
+// check goes through the stages of `pawl agent check` in a folder that is gone afterwards. pawl is called in it as a
+// user would call it, but for a home and a state of its own. It returns the folder where that is kept.
 func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
@@ -52,7 +52,8 @@ func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err erro
 	o.Box = r.Launch.Box
 	o.Pawl = func(ctx context.Context, call check.Call) int {
 		args := append([]string{"--lang", c.Lang}, call.Args...)
-		std := cli.Streams{In: strings.NewReader(""), Out: call.Out, Err: call.Err, Dir: call.Dir, Env: func(name string) string { return call.Env[name] }}
+		std := cli.Streams{In: strings.NewReader(""), Out: call.Out, Err: call.Err, Dir: call.Dir,
+			Env: func(name string) string { return call.Env[name] }}
 		return r.Pawl(ctx, filepath.Join(o.Dir, "state"), std, args)
 	}
 	o.Report = func(s check.Stage) {
@@ -66,12 +67,13 @@ func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err erro
 	return kept, err
 }
 
-// find says what is to be checked, and what was found of it. Code environment says that the agent is not there, code invalid
-// that nobody knows of it.
+// find says what is to be checked, and what was found of it. Code environment says that the agent is not there, code
+// invalid that nobody knows of it.
 func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.Phrase, error) {
 	switch name {
 	case script.Name:
-		return check.Options{Agent: name, Kind: agent.KindScript, Provider: string(wire.OpenAI)}, []cli.Phrase{{Key: "check.saw_embedded"}}, nil
+		return check.Options{Agent: name, Kind: agent.KindScript, Provider: string(wire.OpenAI)},
+			[]cli.Phrase{{Key: "check.saw_embedded"}}, nil
 	case llm.Name:
 		kind := r.Config.Model.Kind
 		if kind == "" {
@@ -82,7 +84,8 @@ func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.P
 			api = r.Config.Model.API
 			form += ", " + api
 		}
-		return check.Options{Agent: name, Kind: agent.KindModel, Provider: kind, API: api}, []cli.Phrase{{Key: "check.saw_wire", Args: []string{form}}}, nil
+		return check.Options{Agent: name, Kind: agent.KindModel, Provider: kind,
+			API: api}, []cli.Phrase{{Key: "check.saw_wire", Args: []string{form}}}, nil
 	}
 	p, ok := agent.Known(name)
 	if !ok {
@@ -90,11 +93,13 @@ func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.P
 		for _, p := range agent.Catalog() {
 			names = append(names, p.Name)
 		}
-		return check.Options{}, nil, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(names, ", ")).In("check.Run")
+		return check.Options{}, nil, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name,
+			strings.Join(names, ", ")).In("check.Run")
 	}
 	path, ok := p.Installed(sandbox.LookPath)
 	if !ok {
-		return check.Options{}, nil, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title, p.Install).In("check.Run")
+		return check.Options{}, nil, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title,
+			p.Install).In("check.Run")
 	}
 	info := cli.AgentInfo{Path: path}
 	r.askVersion(ctx, agent.Found{Program: p, Path: path}, &info)

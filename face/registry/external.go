@@ -17,7 +17,8 @@ import (
 )
 
 // externals describes the external agents of the catalog. Those that are installed are asked for their versions, all at
-// once, because some need seconds to answer; with a name only that one is asked, and only where its package does not tell.
+// once, because some need seconds to answer; with a name only that one is asked, and only where its package does not
+// tell.
 func (r Registry) externals(ctx context.Context, only string) []cli.AgentInfo {
 	var out []cli.AgentInfo
 	var asking sync.WaitGroup
@@ -25,7 +26,8 @@ func (r Registry) externals(ctx context.Context, only string) []cli.AgentInfo {
 	out = make([]cli.AgentInfo, len(programs))
 	for i, p := range programs {
 		info := &out[i]
-		*info = cli.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "missing", Key: "agent.not_installed", Args: []string{p.Title, p.Install}}
+		*info = cli.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "missing", Key: "agent.not_installed",
+			Args: []string{p.Title, p.Install}}
 		path, ok := p.Installed(sandbox.LookPath)
 		if !ok {
 			continue
@@ -46,7 +48,8 @@ func (r Registry) externals(ctx context.Context, only string) []cli.AgentInfo {
 			continue
 		}
 		for _, set := range p.Settings(r.Launch.Place.Workspace) {
-			out[i].Settings = append(out[i].Settings, cli.ProjectSetting{Name: set.Name, Digest: set.Digest, Trusted: set.Digest != "" && slices.Contains(r.Config.Agents[p.Name].Trust, set.Digest)})
+			out[i].Settings = append(out[i].Settings, cli.ProjectSetting{Name: set.Name, Digest: set.Digest,
+				Trusted: set.Digest != "" && slices.Contains(r.Config.Agents[p.Name].Trust, set.Digest)})
 		}
 		if err := r.credential(p, &out[i]); err != nil {
 			kept := effect.Failed(err)
@@ -56,8 +59,8 @@ func (r Registry) externals(ctx context.Context, only string) []cli.AgentInfo {
 	return out
 }
 
-// credential notes what an agent would work with: its user's own login where that was agreed to, and else pawl's key for the model.
-// The error says what is missing, with the one command that mends it.
+// credential notes what an agent would work with: its user's own login where that was agreed to, and else pawl's key
+// for the model. The error says what is missing, with the one command that mends it.
 func (r Registry) credential(p agent.Program, info *cli.AgentInfo) error {
 	if k, agreed := r.keeper(p); agreed {
 		l, err := k.Ready()
@@ -79,7 +82,8 @@ func (r Registry) credential(p agent.Program, info *cli.AgentInfo) error {
 		info.Offer = true
 		return pawl.Fail(pawl.CodeEnvironment, "login.not_agreed", p.Title, l.Who(), p.Name).In("agent.List")
 	case pawl.CodeOf(none) == pawl.CodeNotFound:
-		return pawl.Fail(pawl.CodeLogin, "login.none_at_all", p.Title, login.SignIn(p.Name), p.Name, keyName(p)).In("agent.List")
+		return pawl.Fail(pawl.CodeLogin, "login.none_at_all", p.Title, login.SignIn(p.Name), p.Name,
+			keyName(p)).In("agent.List")
 	case pawl.CodeOf(none) == pawl.CodeInvalid:
 		return err
 	}
@@ -100,8 +104,8 @@ func (r Registry) own(p agent.Program, l login.Login, info *cli.AgentInfo) {
 	}
 }
 
-// keyOf says where the key is that pawl would show to an agent's model, "" for an endpoint that wants none. The error says that there
-// is none.
+// keyOf says where the key is that pawl would show to an agent's model, "" for an endpoint that wants none. The error
+// says that there is none.
 func (r Registry) keyOf(p agent.Program) (string, error) {
 	kind, m := p.Wire.Provider(), r.Config.Model
 	if m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == wire.OpenAI) {

@@ -33,11 +33,14 @@ func (r Registry) keeper(p agent.Program) (k *login.Keeper, agreed bool) {
 	}
 	var most kernel.Limit
 	for _, limit := range r.Config.Budgets {
-		most.MicroUSD, most.Tokens, most.Requests = max(most.MicroUSD, limit.MicroUSD), max(most.Tokens, limit.Tokens), max(most.Requests, limit.Requests)
+		most.MicroUSD, most.Tokens, most.Requests = max(most.MicroUSD, limit.MicroUSD), max(most.Tokens,
+			limit.Tokens), max(most.Requests, limit.Requests)
 	}
 	k, err := login.NewKeeper(login.Config{
-		Source: r.logins(), Agent: p.Name, Path: renewer(p.Name), Account: set.Login, Tunnel: set.Way == "tunnel", Provider: ownProvider, Upstream: set.BaseURL, Model: set.Model,
-		Money: most.MicroUSD > 0, Counted: most.Tokens > 0 || most.Requests > 0, Need: r.Config.TaskTimeout, State: r.State, Run: renew, Now: time.Now,
+		Source: r.logins(), Agent: p.Name, Path: renewer(p.Name), Account: set.Login, Tunnel: set.Way == "tunnel",
+		Provider: ownProvider, Upstream: set.BaseURL, Model: set.Model,
+		Money: most.MicroUSD > 0, Counted: most.Tokens > 0 ||
+			most.Requests > 0, Need: r.Config.TaskTimeout, State: r.State, Run: renew, Now: time.Now,
 	})
 	return k, err == nil
 }
@@ -53,7 +56,8 @@ func renew(ctx context.Context, c login.Command, started func(pid int)) error {
 	return outside.Run(ctx, outside.Command(c), started)
 }
 
-// loginProvider serves a program that shows the token of its user's own login, or a key of that login, which it does not see.
+// loginProvider serves a program that shows the token of its user's own login, or a key of that login, which it does
+// not see.
 func loginProvider(k *login.Keeper) gateway.Provider {
 	p := gateway.Provider{Kind: k.Kind(), URL: k.Upstream(), Pass: k, Unpriced: true}
 	if l, err := k.Look(); err == nil && l.Kind == login.Key {
@@ -66,11 +70,13 @@ func loginProvider(k *login.Keeper) gateway.Provider {
 func (r Registry) ownLogin(ctx context.Context, name string) (cli.AgentLogin, error) {
 	p, ok := agent.Known(name)
 	if !ok {
-		return cli.AgentLogin{}, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(agent.Names(), ", ")).In("agent.Login")
+		return cli.AgentLogin{}, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name,
+			strings.Join(agent.Names(), ", ")).In("agent.Login")
 	}
 	path, ok := p.Installed(sandbox.LookPath)
 	if !ok {
-		return cli.AgentLogin{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title, p.Install).In("agent.Login")
+		return cli.AgentLogin{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title,
+			p.Install).In("agent.Login")
 	}
 	l, err := login.Look(name, r.logins())
 	if err != nil {
@@ -84,8 +90,10 @@ func (r Registry) ownLogin(ctx context.Context, name string) (cli.AgentLogin, er
 	}
 	terms, set := login.TermsOf(p, l), r.Config.Agents[name]
 	out := cli.AgentLogin{
-		Agent: name, Title: p.Title, Maker: terms.Maker, Version: info.Version, Path: path, Account: l.Who(), Plan: l.Plan, Kind: string(l.Kind), Where: l.Where,
-		Renewer: terms.Renewer, Model: l.Model, Way: "gateway", Sites: terms.Sites, Readable: terms.Readable, Agreed: set.Login == login.AnyAccount || set.Login == l.Who(),
+		Agent: name, Title: p.Title, Maker: terms.Maker, Version: info.Version, Path: path, Account: l.Who(),
+		Plan: l.Plan, Kind: string(l.Kind), Where: l.Where,
+		Renewer: terms.Renewer, Model: l.Model, Way: "gateway", Sites: terms.Sites, Readable: terms.Readable,
+		Agreed: set.Login == login.AnyAccount || set.Login == l.Who(),
 	}
 	if set.Model != "" {
 		out.Model = set.Model

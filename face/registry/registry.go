@@ -1,6 +1,6 @@
-// Package registry says which agents there are on this machine with the settings of a user: pawl's own, the model of their choice, and
-// those of other makers that are installed (agent.Catalog). It gives them what they work with: models, the user's own logins, and the
-// tools of MCP servers.
+// Package registry says which agents there are on this machine with the settings of a user: pawl's own, the model of
+// their choice, and those of other makers that are installed (agent.Catalog). It gives them what they work with:
+// models, the user's own logins, and the tools of MCP servers.
 package registry
 
 import (
@@ -67,9 +67,12 @@ func (r Registry) settings() llm.Settings {
 	}
 	return llm.Settings{
 		Record: record,
-		Kind:   wire.Provider(m.Kind), API: m.API, BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyRing: m.KeyRing, Ring: keyring.Read, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
-		Name: m.Name, Intent: m.Intent, Planning: m.Planning, Implementation: m.Implementation, Fallbacks: m.Fallbacks, Window: int64(m.Window),
-		Tools: r.Tools, Flaw: r.Flaw, Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps}, Chinese: r.chinese(), Workspace: r.Launch.Place.Workspace, Env: os.Getenv, Home: home,
+		Kind:   wire.Provider(m.Kind), API: m.API, BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyRing: m.KeyRing,
+		Ring: keyring.Read, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
+		Name: m.Name, Intent: m.Intent, Planning: m.Planning, Implementation: m.Implementation, Fallbacks: m.Fallbacks,
+		Window: int64(m.Window),
+		Tools:  r.Tools, Flaw: r.Flaw, Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps}, Chinese: r.chinese(),
+		Workspace: r.Launch.Place.Workspace, Env: os.Getenv, Home: home,
 	}
 }
 
@@ -81,7 +84,8 @@ func (r Registry) Model() *llm.Agent { return llm.Open(r.settings()) }
 // external is an installed coding agent, behind walls and with the models for its only way out.
 func (r Registry) external(f agent.Found) agent.Agent {
 	e := agent.External{
-		Program: f.Program, Path: f.Path, Version: f.Version, Model: r.Config.Model.Name, Window: r.window(), Start: r.Launch.Agent, Environ: launch.Environ(),
+		Program: f.Program, Path: f.Path, Version: f.Version, Model: r.Config.Model.Name, Window: r.window(),
+		Start: r.Launch.Agent, Environ: launch.Environ(),
 		Timeout: r.Config.TaskTimeout, Chinese: r.chinese(), Trust: r.Config.Agents[f.Program.Name].Trust,
 	}
 	keeper, agreed := r.keeper(f.Program)
@@ -104,15 +108,16 @@ func (r Registry) window() int64 {
 	return n
 }
 
-// gateway serves the models to external agents. The settings name one endpoint; the others are the providers' own, with the
-// keys in their usual variables.
+// gateway serves the models to external agents. The settings name one endpoint; the others are the providers' own, with
+// the keys in their usual variables.
 func (r Registry) gateway(k *login.Keeper) agent.Gateway {
 	c := gateway.Config{Providers: map[string]gateway.Provider{}, Price: r.Model().Cost}
 	if r.Exchanges != nil {
 		c.Record = agent.NewRecorder[gateway.Exchange](r.Exchanges).Record
 	}
 	for _, kind := range []wire.Provider{wire.OpenAI, wire.Anthropic, wire.Google} {
-		p := gateway.Provider{Kind: kind, URL: kind.URL(), Key: func() (string, error) { return os.Getenv(kind.KeyEnv()), nil }}
+		p := gateway.Provider{Kind: kind, URL: kind.URL(),
+			Key: func() (string, error) { return os.Getenv(kind.KeyEnv()), nil }}
 		if m := r.Config.Model; m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == wire.OpenAI) {
 			p.URL, p.CAFile, p.Key = m.BaseURL, m.CAFile, r.Model().Key
 		}
@@ -130,8 +135,8 @@ type witnessed struct {
 	snapshot func(ctx context.Context, place effect.Place) (string, error)
 }
 
-// Do does the work between two snapshots. Without the first one nothing is begun; without the second one the work counts as
-// failed, because nobody could undo it.
+// Do does the work between two snapshots. Without the first one nothing is begun; without the second one the work
+// counts as failed, because nobody could undo it.
 func (w witnessed) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	if e.Kind != effect.KindWork {
 		return w.Agent.Do(ctx, e, host, progress)
@@ -153,7 +158,8 @@ func (w witnessed) Do(ctx context.Context, e effect.Effect, host effect.Host, pr
 
 // Traits are what the kernel knows of the agents. They are told without making one.
 func Traits() map[string]kernel.Traits {
-	out := map[string]kernel.Traits{llm.Name: {Works: true, Intakes: true, Judges: true, Reads: true}, script.Name: {Intakes: true}, "": {Intakes: true}}
+	out := map[string]kernel.Traits{llm.Name: {Works: true, Intakes: true, Judges: true, Reads: true},
+		script.Name: {Intakes: true}, "": {Intakes: true}}
 	for _, p := range agent.Catalog() {
 		out[p.Name] = kernel.Traits{Works: true, Intakes: true, Process: true}
 	}

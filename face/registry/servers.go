@@ -26,16 +26,18 @@ func (r Registry) known() []mcptools.Server {
 	home, _ := os.UserHomeDir()
 	var out []mcptools.Server
 	for _, s := range r.Config.MCP {
-		keys := llm.Keys{Env: s.KeyEnv, File: s.KeyFile, Getenv: os.Getenv, Workspace: r.Launch.Place.Workspace, Home: home}
+		keys := llm.Keys{Env: s.KeyEnv, File: s.KeyFile, Getenv: os.Getenv, Workspace: r.Launch.Place.Workspace,
+			Home: home}
 		out = append(out, mcptools.Server{
-			Name: s.Name, Command: s.Command, Env: s.Env, Network: s.Network, URL: s.URL, Key: keys.Read, Digest: s.Digest, Kept: r.Config.Kept(s.Digest),
+			Name: s.Name, Command: s.Command, Env: s.Env, Network: s.Network, URL: s.URL, Key: keys.Read,
+			Digest: s.Digest, Kept: r.Config.Kept(s.Digest),
 		})
 	}
 	return out
 }
 
-// Served are the tools of the servers that the user trusts, none of which may have one of the names taken. The error tells of those that
-// cannot be offered. Nothing is started before a tool is used; hang ends what was.
+// Served are the tools of the servers that the user trusts, none of which may have one of the names taken. The error
+// tells of those that cannot be offered. Nothing is started before a tool is used; hang ends what was.
 func (r Registry) Served(taken []string) (tools []*mcptools.Tool, hang func(), flaw error) {
 	if len(r.Config.MCP) == 0 {
 		return nil, func() {}, nil
@@ -64,7 +66,8 @@ func (r Registry) servers() []cli.ServerInfo {
 	all := r.known()
 	out := []cli.ServerInfo{}
 	for _, m := range all {
-		info := cli.ServerInfo{Name: m.Name, Kind: "stdio", Where: m.Where(), State: "untrusted", Digest: m.Digest, Tools: []string{}}
+		info := cli.ServerInfo{Name: m.Name, Kind: "stdio", Where: m.Where(), State: "untrusted", Digest: m.Digest,
+			Tools: []string{}}
 		if m.URL != "" {
 			info.Kind = "http"
 		}
@@ -107,7 +110,8 @@ func (r Registry) ask(ctx context.Context, name string) (cli.Offer, error) {
 		out := cli.Offer{Document: o.Raw, Digest: o.Digest, Changed: o.Changed, Tools: []cli.OfferedTool{}}
 		for _, d := range o.Document.Tools {
 			out.Tools = append(out.Tools, cli.OfferedTool{
-				Name: mcptools.Full(name, d.Name), Title: d.Title, Description: d.Description, Input: d.Input, Output: d.Output, Annotations: d.Annotations,
+				Name: mcptools.Full(name, d.Name), Title: d.Title, Description: d.Description, Input: d.Input,
+				Output: d.Output, Annotations: d.Annotations,
 			})
 		}
 		return out, nil

@@ -9,16 +9,16 @@ import (
 	"pawl/text/policy"
 )
 
-// Status is what the prompt says of the session: its state, the mode and stage of the command under way, each "" when there
-// is none, and whether work is going on.
+// Status is what the prompt says of the session: its state, the mode and stage of the command under way, each "" when
+// there is none, and whether work is going on.
 type Status struct {
 	State, Mode, Stage string
 	Busy               bool
 }
 
-// Candidate is one way to complete a line. Insert takes the place of the word before the cursor, that is of what follows the
-// last blank; a blank behind it is the candidate's own. Label, which is Insert when it is "", and Note are what the list
-// shows.
+// Candidate is one way to complete a line. Insert takes the place of the word before the cursor, that is of what
+// follows the last blank; a blank behind it is the candidate's own. Label, which is Insert when it is "", and Note are
+// what the list shows.
 type Candidate struct{ Insert, Label, Note string }
 
 // act is what a key asks of the world.
@@ -42,7 +42,8 @@ type ask struct {
 	history  *history
 	complete func(line string, cursor int) []Candidate
 
-	// question is what stands before the line in place of the status. A question is answered by any line, and left by one key.
+	// question is what stands before the line in place of the status. A question is answered by any line, and left by
+	// one key.
 	question string
 
 	place  int    // in the history; its length stands for the line that was begun
@@ -113,7 +114,8 @@ func (a *ask) press(k key) act {
 	return nothing
 }
 
-// interrupted is what Ctrl-C means: a question is left at once, the prompt when it is empty and Ctrl-C was pressed before.
+// interrupted is what Ctrl-C means: a question is left at once, the prompt when it is empty and Ctrl-C was pressed
+// before.
 func (a *ask) interrupted(armed bool) act {
 	switch {
 	case a.question != "":
@@ -152,8 +154,8 @@ func (a *ask) recalling(k key) bool {
 	return true
 }
 
-// leafing reports whether what is shown is an entry of the history that nobody changed: up and down go on through the history
-// then, however many rows it has.
+// leafing reports whether what is shown is an entry of the history that nobody changed: up and down go on through the
+// history then, however many rows it has.
 func (a *ask) leafing() bool {
 	return a.place < len(a.history.lines) && a.line.text == a.history.lines[a.place]
 }
@@ -213,8 +215,8 @@ func (a *ask) seek(from int) {
 	}
 }
 
-// completing asks for the candidates: one is taken, of several what they have in common, and only when that is there already
-// they are listed.
+// completing asks for the candidates: one is taken, of several what they have in common, and only when that is there
+// already they are listed.
 func (a *ask) completing() {
 	if a.complete == nil {
 		return
@@ -224,7 +226,8 @@ func (a *ask) completing() {
 		from += len("\u3000") - 1
 	}
 	word := a.line.text[from:a.line.at]
-	items := slices.DeleteFunc(slices.Clone(a.complete(a.line.text, a.line.at)), func(c Candidate) bool { return c.Insert == "" })
+	items := slices.DeleteFunc(slices.Clone(a.complete(a.line.text, a.line.at)),
+		func(c Candidate) bool { return c.Insert == "" })
 	if len(items) == 0 {
 		a.note = a.text("tui.prompt.no_completion")
 		return
@@ -294,7 +297,8 @@ func (a *ask) close() {
 	a.line.move(len(a.line.text))
 }
 
-// shape draws the prompt for a terminal of so many columns and rows. No row is as wide as the terminal, so that none wraps.
+// shape draws the prompt for a terminal of so many columns and rows. No row is as wide as the terminal, so that none
+// wraps.
 func (a *ask) shape(width, height int) frame {
 	w, h := max(width, 12)-1, max(height, 3)
 	if a.search != nil {
@@ -402,8 +406,8 @@ type cell struct {
 	cols, at int
 }
 
-// rows breaks the line into rows of at most w columns, behind blanks where there are any. The first stands behind the head,
-// the others are indented.
+// rows breaks the line into rows of at most w columns, behind blanks where there are any. The first stands behind the
+// head, the others are indented.
 func (a *ask) rows(head, plain string, w int) frame {
 	const indent = "  "
 	f := frame{}

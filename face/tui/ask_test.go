@@ -35,11 +35,14 @@ func newStage(w, h int, lang message.Lang, style term.Style) *stage {
 func offer(text string, cursor int) []Candidate {
 	word := text[strings.LastIndexByte(text[:cursor], ' ')+1 : cursor]
 	all := []Candidate{
-		{"~auto ", "~auto", "plan and carry out"}, {"~exec ", "~exec", "carry out a package"}, {"~plan ", "~plan", "plan only"},
-		{"~rollback ", "~rollback", "go back to a checkpoint"}, {"~review ", "~review", "审查改动"}, {"~help ", "~help", ""},
+		{"~auto ", "~auto", "plan and carry out"}, {"~exec ", "~exec", "carry out a package"}, {"~plan ", "~plan",
+			"plan only"},
+		{"~rollback ", "~rollback", "go back to a checkpoint"}, {"~review ", "~review", "审查改动"}, {"~help ", "~help",
+			""},
 	}
 	if strings.HasPrefix(text, "~exec ") {
-		all = []Candidate{{Insert: "202611220615_csv-export", Note: "3 tasks"}, {Insert: "202611220640_csv-import", Note: "5 tasks"}}
+		all = []Candidate{{Insert: "202611220615_csv-export", Note: "3 tasks"},
+			{Insert: "202611220640_csv-import", Note: "5 tasks"}}
 	}
 	var out []Candidate
 	for _, c := range all {
@@ -115,16 +118,24 @@ func TestPromptKeys(t *testing.T) {
 		keys, want string
 		act        act
 	}{
-		{"abc<enter>", "abc", submit}, {"  <enter>", "  ", nothing}, {"<ctrl+d>", "", leave}, {"ab<home><ctrl+d>", "b", nothing},
-		{"abc<ctrl+c>", "", nothing}, {"<ctrl+c><ctrl+c>", "", leave}, {"<ctrl+c>a<ctrl+c><ctrl+c>", "", nothing}, {"<ctrl+z>", "", suspend}, {"<ctrl+l>", "", wipe},
-		{"<up>", "~exec 202611220615_csv-export", nothing}, {"dr<up><down>", "dr", nothing}, {"dr<up><up><up><up><down>", "make go vet and the tests pass", nothing},
+		{"abc<enter>", "abc", submit}, {"  <enter>", "  ", nothing}, {"<ctrl+d>", "", leave}, {"ab<home><ctrl+d>", "b",
+			nothing},
+		{"abc<ctrl+c>", "", nothing}, {"<ctrl+c><ctrl+c>", "", leave}, {"<ctrl+c>a<ctrl+c><ctrl+c>", "",
+			nothing}, {"<ctrl+z>", "", suspend}, {"<ctrl+l>", "", wipe},
+		{"<up>", "~exec 202611220615_csv-export", nothing}, {"dr<up><down>", "dr",
+			nothing}, {"dr<up><up><up><up><down>", "make go vet and the tests pass", nothing},
 		{"dr<pgup>", "~plan 为导出功能增加 CSV 格式", nothing}, {"dr<pgup><pgdown>", "dr", nothing},
-		{"~p<tab>", "~plan ", nothing}, {"~r<tab>", "~r", nothing}, {"~r<tab><tab>", "~rollback ", nothing}, {"~r<tab><tab><tab>", "~review ", nothing},
-		{"~r<tab><shift+tab>", "~review ", nothing}, {"~r<tab><tab><esc>", "~r", nothing}, {"~r<tab><tab><enter>", "~rollback ", nothing}, {"~r<tab><tab><enter><enter>", "~rollback ", submit},
-		{"~r<tab><enter>", "~r", submit}, {"~r<tab><tab>x", "~rollback x", nothing}, {"x ~h<tab>y", "x ~help y", nothing},
+		{"~p<tab>", "~plan ", nothing}, {"~r<tab>", "~r", nothing}, {"~r<tab><tab>", "~rollback ",
+			nothing}, {"~r<tab><tab><tab>", "~review ", nothing},
+		{"~r<tab><shift+tab>", "~review ", nothing}, {"~r<tab><tab><esc>", "~r", nothing}, {"~r<tab><tab><enter>",
+			"~rollback ", nothing}, {"~r<tab><tab><enter><enter>", "~rollback ", submit},
+		{"~r<tab><enter>", "~r", submit}, {"~r<tab><tab>x", "~rollback x", nothing}, {"x ~h<tab>y", "x ~help y",
+			nothing},
 		{"y foo<ctrl+a>~pl<tab>", "~plan y foo", nothing},
-		{"<ctrl+r>go<enter>", "make go vet and the tests pass", nothing}, {"dr<ctrl+r>csv<enter>", "~exec 202611220615_csv-export", nothing},
-		{"dr<ctrl+r>csv<ctrl+r><enter>", "~plan 为导出功能增加 CSV 格式", nothing}, {"dr<ctrl+r>csv<esc>", "dr", nothing}, {"dr<ctrl+r>csv<enter><down><down>", "dr", nothing},
+		{"<ctrl+r>go<enter>", "make go vet and the tests pass", nothing}, {"dr<ctrl+r>csv<enter>",
+			"~exec 202611220615_csv-export", nothing},
+		{"dr<ctrl+r>csv<ctrl+r><enter>", "~plan 为导出功能增加 CSV 格式", nothing}, {"dr<ctrl+r>csv<esc>", "dr",
+			nothing}, {"dr<ctrl+r>csv<enter><down><down>", "dr", nothing},
 		{"dr<ctrl+r>zzz<enter>", "dr", nothing}, {"a<ctrl+j><ctrl+x>b", "ab", nothing},
 	} {
 		s := newStage(80, 24, message.English, term.Style{Unicode: true})
@@ -148,14 +159,17 @@ func TestPasteIsOneInput(t *testing.T) {
 	}
 }
 
-// However small the terminal and whatever was typed, no row is too wide, there are not too many, and the cursor is where the
-// terminal puts the text before it.
+// However small the terminal and whatever was typed, no row is too wide, there are not too many, and the cursor is
+// where the terminal puts the text before it.
 func TestPromptFitsAnyTerminal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(12, 120).Draw(t, "w"), rapid.IntRange(3, 30).Draw(t, "h")
-		s := newStage(w, h, rapid.SampledFrom([]message.Lang{message.English, message.Chinese}).Draw(t, "lang"), term.Style{Unicode: true, Color: rapid.Bool().Draw(t, "color")})
-		s.ask.status = Status{State: rapid.SampledFrom([]string{"", "IDLE", "EXECUTING\x1b[2J"}).Draw(t, "state"), Mode: "AUTO_FULL", Busy: true}
-		names := []string{"left", "up", "down", "tab", "shift+tab", "ctrl+r", "esc", "enter", "home", "alt+enter", "ctrl+w", "ctrl+y"}
+		s := newStage(w, h, rapid.SampledFrom([]message.Lang{message.English, message.Chinese}).Draw(t, "lang"),
+			term.Style{Unicode: true, Color: rapid.Bool().Draw(t, "color")})
+		s.ask.status = Status{State: rapid.SampledFrom([]string{"", "IDLE", "EXECUTING\x1b[2J"}).Draw(t, "state"),
+			Mode: "AUTO_FULL", Busy: true}
+		names := []string{"left", "up", "down", "tab", "shift+tab", "ctrl+r", "esc", "enter", "home", "alt+enter",
+			"ctrl+w", "ctrl+y"}
 		for range rapid.IntRange(0, 15).Draw(t, "n") {
 			k := key{name: rapid.SampledFrom(names).Draw(t, "key")}
 			if rapid.Bool().Draw(t, "text") {

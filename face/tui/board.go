@@ -10,7 +10,8 @@ import (
 )
 
 // Board is a backlog at one moment, as far as it is shown. The caller makes it from the store; it holds counts and what
-// heads each column, so that its size does not grow with the backlog. Texts may hold anything: they are escaped when drawn.
+// heads each column, so that its size does not grow with the backlog. Texts may hold anything: they are escaped when
+// drawn.
 type Board struct {
 	// At is when it was read. All times that are shown as "since" are counted up to it.
 	At time.Time
@@ -88,8 +89,8 @@ type Event struct {
 // Totals are the numbers of the whole backlog, whatever the filter shows.
 type Totals struct {
 	Total, Completed, Failed int
-	// Finished issues took the time Took together, from the begin of their work to its end. Issues that were finished without
-	// a known time count in neither.
+	// Finished issues took the time Took together, from the begin of their work to its end. Issues that were finished
+	// without a known time count in neither.
 	Finished int
 	Took     time.Duration
 	// Today is what all work of the present day has cost, in UTC as budgets count days.
@@ -154,8 +155,8 @@ func eventsIn(events []Event, place *time.Location) []Event {
 	return out
 }
 
-// Left estimates the time until everything is done: as long as the finished issues took on average, for each that is left,
-// shared by the workers. It is unknown before the first issue is finished.
+// Left estimates the time until everything is done: as long as the finished issues took on average, for each that is
+// left, shared by the workers. It is unknown before the first issue is finished.
 func (b Board) Left() (time.Duration, bool) {
 	t := b.Totals
 	left := t.Total - t.Completed - t.Failed

@@ -68,7 +68,8 @@ func (c canvas) chosen() string {
 		for _, i := range c.board.column(s, c.View.Filter).Issues {
 			if i.ID == c.Selected {
 				id := c.cut(policy.Display(i.ID), c.Width-2)
-				return c.Style.Bold(c.pick("›", ">")+" "+id) + c.cut("  "+policy.Display(i.Title), c.Width-2-term.Width(id))
+				return c.Style.Bold(c.pick("›", ">")+" "+id) +
+					c.cut("  "+policy.Display(i.Title), c.Width-2-term.Width(id))
 			}
 		}
 	}
@@ -102,7 +103,8 @@ func (c canvas) pick(unicode, ascii string) string {
 func (c canvas) header() []string {
 	name := c.text("tui.board.title")
 	line := name
-	for _, r := range []string{policy.Display(c.board.Run), policy.Display(string(c.board.Status)), policy.Display(string(c.board.Phase))} {
+	for _, r := range []string{policy.Display(c.board.Run), policy.Display(string(c.board.Status)),
+		policy.Display(string(c.board.Phase))} {
 		if r != "" {
 			line += " " + c.Style.Middle() + " " + r
 		}
@@ -166,7 +168,8 @@ func (c canvas) bar(w int) string {
 		bad = 1
 	}
 	rest := max(0, w-done-bad)
-	return "[" + c.Style.Green(strings.Repeat(c.pick("█", "#"), done)) + c.Style.Red(strings.Repeat(c.pick("▒", "x"), bad)) +
+	return "[" + c.Style.Green(strings.Repeat(c.pick("█", "#"), done)) +
+		c.Style.Red(strings.Repeat(c.pick("▒", "x"), bad)) +
 		c.Style.Dim(strings.Repeat(c.pick("·", "."), rest)) + "]"
 }
 
@@ -201,8 +204,8 @@ func (c canvas) across() int {
 	return 1
 }
 
-// body lays the columns out in rows and the workers and events below them, side by side where there is room. Every part gets
-// what it needs, as far as the height goes; what is missing is taken from the largest.
+// body lays the columns out in rows and the workers and events below them, side by side where there is room. Every part
+// gets what it needs, as far as the height goes; what is missing is taken from the largest.
 func (c canvas) body(room int) []string {
 	n := c.across()
 	var parts []part
@@ -210,14 +213,16 @@ func (c canvas) body(room int) []string {
 		parts = append(parts, c.columnRow(statuses()[i:min(i+n, len(statuses()))]))
 	}
 	if n == 6 {
-		parts = append(parts, part{want: 1 + max(len(c.board.Workers), min(len(c.board.Events), 12), 1), draw: func(h int) []string {
-			left := (c.Width - 2) / 2
-			return beside(c.workers(left, h), c.events(c.Width-left-2, h), left)
-		}})
+		parts = append(parts, part{want: 1 + max(len(c.board.Workers), min(len(c.board.Events), 12), 1),
+			draw: func(h int) []string {
+				left := (c.Width - 2) / 2
+				return beside(c.workers(left, h), c.events(c.Width-left-2, h), left)
+			}})
 	} else {
 		parts = append(parts,
 			part{want: 1 + max(len(c.board.Workers), 1), draw: func(h int) []string { return c.workers(c.Width, h) }},
-			part{want: 1 + max(min(len(c.board.Events), 12), 1), draw: func(h int) []string { return c.events(c.Width, h) }})
+			part{want: 1 + max(min(len(c.board.Events), 12), 1),
+				draw: func(h int) []string { return c.events(c.Width, h) }})
 	}
 	heights := share(parts, room)
 	var out []string
@@ -240,8 +245,8 @@ type part struct {
 	draw func(height int) []string
 }
 
-// share deals the lines out: first two to each part as far as they go, then one by one to those that want more. A blank line
-// stands between parts.
+// share deals the lines out: first two to each part as far as they go, then one by one to those that want more. A blank
+// line stands between parts.
 func share(parts []part, room int) []int {
 	out := make([]int, len(parts))
 	for i := range parts {
@@ -439,7 +444,8 @@ func (c canvas) workers(w, h int) []string {
 			out = append(out, c.cut(head+policy.Display(k.Issue), w))
 			continue
 		}
-		out = append(out, head+c.Style.Cyan(fit(c.brief(policy.Display(k.Issue), id), id, c.Style))+"  "+fit(since, 6, c.Style)+"  "+c.cut(policy.Display(k.Step), room))
+		out = append(out, head+c.Style.Cyan(fit(c.brief(policy.Display(k.Issue), id), id, c.Style))+"  "+
+			fit(since, 6, c.Style)+"  "+c.cut(policy.Display(k.Step), room))
 	}
 	return out
 }

@@ -7,8 +7,8 @@ import (
 	"pawl/text/policy"
 )
 
-// Frame draws an issue on a screen of its own: at most Height lines of at most Width columns, beginning with line from of
-// what there is to say. It returns the last from at which there is still a full screen. It is pure.
+// Frame draws an issue on a screen of its own: at most Height lines of at most Width columns, beginning with line from
+// of what there is to say. It returns the last from at which there is still a full screen. It is pure.
 func (d Detail) Frame(b Board, v View, from int) (lines []string, last int) {
 	v.Width, v.Height = max(v.Width, 20), max(v.Height, 8)
 	c := canvas{b, v}

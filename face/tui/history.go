@@ -21,14 +21,15 @@ const (
 	maxHistory = 1 << 20
 )
 
-// secret finds what should not be kept: a name of something secret that a value is given to, and keys by their known forms.
+// secret finds what should not be kept: a name of something secret that a value is given to, and keys by their known
+// forms.
 var secret = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(token|secret|passw(or)?d|passwd|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|密码|口令|密钥|令牌)["']?\s*[=:：]\s*\S` +
 		`|\b(bearer|basic)\s+[a-z0-9+/_.=-]{12,}|-----BEGIN|\bsk-[a-z0-9_-]{12,}|\bgh[pousr]_[a-z0-9]{16,}|\bgithub_pat_|\bglpat-|\bxox[abp]-|\bAKIA[0-9A-Z]{12,}|://[^/\s:@]+:[^/\s@]+@`)
 })
 
-// history keeps the lines that were entered, oldest first, in a file of one JSON string per line. Several prompts may share
-// the file: each writes what is in it and its own line behind. Without a path it lasts as long as the prompt.
+// history keeps the lines that were entered, oldest first, in a file of one JSON string per line. Several prompts may
+// share the file: each writes what is in it and its own line behind. Without a path it lasts as long as the prompt.
 type history struct {
 	path  string
 	lines []string
@@ -113,7 +114,8 @@ func (h *history) write() error {
 	return disk.WriteFile(h.path, b.Bytes())
 }
 
-// before finds the newest line older than place from that holds all of what; -1 when there is none. Case does not count.
+// before finds the newest line older than place from that holds all of what; -1 when there is none. Case does not
+// count.
 func (h *history) before(from int, what string) int {
 	what = strings.ToLower(what)
 	for i := min(from, len(h.lines)) - 1; i >= 0; i-- {

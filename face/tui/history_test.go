@@ -58,7 +58,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	if err := h.add("new"); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := os.Stat(path); err != nil || st.Size() > maxEntries*64 || len(h.lines) != maxEntries || h.lines[maxEntries-1] != "new" {
+	if st, err := os.Stat(path); err != nil || st.Size() > maxEntries*64 || len(h.lines) != maxEntries ||
+		h.lines[maxEntries-1] != "new" {
 		t.Errorf("%v %v, %d lines", st, err, len(h.lines))
 	}
 	if _, err := openHistory(t.TempDir()); err == nil {
@@ -78,8 +79,10 @@ func TestHistoryWithoutAFile(t *testing.T) {
 
 func TestSecretsAreNotKept(t *testing.T) {
 	for _, l := range []string{
-		"set token=abc", "export API_KEY='x'", "password: hunter2", "db_password = x", "密码：一二三", "use AKIAABCDEFGHIJKLMNOP", "sk-ant-REDACTED", "clone https://ada:pw@example.com/x",
-		"Authorization: Bearer abcdefghijklmnop", "ghp_0123456789abcdef0123", "-----BEGIN RSA PRIVATE KEY-----", `{"secret": "x"}`, "client_secret=\nabc",
+		"set token=abc", "export API_KEY='x'", "password: hunter2", "db_password = x", "密码：一二三",
+		"use AKIAABCDEFGHIJKLMNOP", "sk-ant-REDACTED", "clone https://ada:pw@example.com/x",
+		"Authorization: Bearer abcdefghijklmnop", "ghp_0123456789abcdef0123", "-----BEGIN RSA PRIVATE KEY-----",
+		`{"secret": "x"}`, "client_secret=\nabc",
 	} {
 		h := &history{}
 		_ = h.add(l)
@@ -87,7 +90,8 @@ func TestSecretsAreNotKept(t *testing.T) {
 			t.Errorf("kept: %q", l)
 		}
 	}
-	for _, l := range []string{"fix the token parser", "rename password to passphrase", "~plan store secrets in the keyring", "task-force sk-x", "see https://example.com:8080/x"} {
+	for _, l := range []string{"fix the token parser", "rename password to passphrase",
+		"~plan store secrets in the keyring", "task-force sk-x", "see https://example.com:8080/x"} {
 		h := &history{}
 		_ = h.add(l)
 		if len(h.lines) == 0 {

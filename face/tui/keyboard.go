@@ -11,8 +11,8 @@ import (
 	"github.com/muesli/cancelreader"
 )
 
-// key is something that a person did: a key by its name, such as "up", "ctrl+r" or "alt+b", a text that was typed, or one
-// that was pasted.
+// key is something that a person did: a key by its name, such as "up", "ctrl+r" or "alt+b", a text that was typed, or
+// one that was pasted.
 type key struct{ name, text string }
 
 // The names of what carries a text.
@@ -29,9 +29,9 @@ const escapeTime = 50 * time.Millisecond
 
 const pasteEnd = "\x1b[201~"
 
-// keyboard reads keys from a terminal, and never a byte more than belongs to the key that it reads: what was typed behind
-// that stays with the terminal, for whoever reads next. The library's own reader takes all that there is, and what was typed
-// behind the key that ends a program is lost with it.
+// keyboard reads keys from a terminal, and never a byte more than belongs to the key that it reads: what was typed
+// behind that stays with the terminal, for whoever reads next. The library's own reader takes all that there is, and
+// what was typed behind the key that ends a program is lost with it.
 type keyboard struct {
 	in      cancelreader.CancelReader
 	got     chan read
@@ -111,8 +111,8 @@ func (k *keys) least() int {
 	return len(pasteEnd)
 }
 
-// waiting reports whether a sequence is cut off, so that a lone Escape can be told from the begin of one by the time that
-// passes.
+// waiting reports whether a sequence is cut off, so that a lone Escape can be told from the begin of one by the time
+// that passes.
 func (k *keys) waiting() bool { return len(k.rest) > 0 && !k.pasting }
 
 // late tells when no more is waited for; never where nothing is.

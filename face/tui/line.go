@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// line is a text that is being edited. The cursor is a place in bytes and always stands between two characters as a person
-// sees them. The zero line is empty.
+// line is a text that is being edited. The cursor is a place in bytes and always stands between two characters as a
+// person sees them. The zero line is empty.
 type line struct {
 	text string
 	at   int

@@ -17,14 +17,22 @@ func at(text string) *line {
 
 func TestEditing(t *testing.T) {
 	for _, c := range []struct{ from, keys, want string }{
-		{"ab|", "left", "a|b"}, {"a任b|", "left left", "a|任b"}, {"e\u0301x|", "left left", "|e\u0301x"}, {"|e\u0301x", "right", "e\u0301|x"},
-		{"👨\u200d👩\u200d👧x|", "left left", "|👨\u200d👩\u200d👧x"}, {"👨\u200d👩\u200d👧|", "backspace", "|"}, {"👍🏽|", "backspace", "|"},
-		{"🇩🇪🇫🇷|", "backspace", "🇩🇪|"}, {"|🇩🇪🇫🇷", "delete", "|🇫🇷"}, {"❤\ufe0fx|", "left left", "|❤\ufe0fx"}, {"🤷\u200d♂\ufe0f|", "left", "|🤷\u200d♂\ufe0f"},
-		{"a\nb|c", "home", "a\n|bc"}, {"a\n|bc", "home", "|a\nbc"}, {"a|b\nc", "end", "ab|\nc"}, {"ab|\nc", "end", "ab\nc|"},
-		{"one two|", "ctrl+w", "one |"}, {"one two |", "ctrl+w ctrl+w", "|"}, {"one-two|", "ctrl+w", "|"}, {"one-two|", "alt+backspace", "one-|"},
-		{"one two|", "ctrl+w ctrl+w ctrl+y", "one two|"}, {"one |two", "ctrl+k home ctrl+y", "two|one "}, {"one |two", "ctrl+u end ctrl+y", "twoone |"},
-		{"a|\nb", "ctrl+k", "a|b"}, {"a\n|b", "ctrl+u", "a|b"}, {"one two three|", "alt+b alt+b", "one |two three"}, {"|one, two", "alt+f alt+f", "one, two|"},
-		{"请修复 测试|", "alt+b", "请修复 |测试"}, {"修复，测试|", "alt+b", "修复，|测试"}, {"|one two", "alt+d ctrl+e ctrl+y", " twoone|"}, {"a|c", "alt+enter", "a\n|c"},
+		{"ab|", "left", "a|b"}, {"a任b|", "left left", "a|任b"}, {"e\u0301x|", "left left", "|e\u0301x"}, {"|e\u0301x",
+			"right", "e\u0301|x"},
+		{"👨\u200d👩\u200d👧x|", "left left", "|👨\u200d👩\u200d👧x"}, {"👨\u200d👩\u200d👧|", "backspace", "|"}, {"👍🏽|",
+			"backspace", "|"},
+		{"🇩🇪🇫🇷|", "backspace", "🇩🇪|"}, {"|🇩🇪🇫🇷", "delete", "|🇫🇷"}, {"❤\ufe0fx|", "left left",
+			"|❤\ufe0fx"}, {"🤷\u200d♂\ufe0f|", "left", "|🤷\u200d♂\ufe0f"},
+		{"a\nb|c", "home", "a\n|bc"}, {"a\n|bc", "home", "|a\nbc"}, {"a|b\nc", "end", "ab|\nc"}, {"ab|\nc", "end",
+			"ab\nc|"},
+		{"one two|", "ctrl+w", "one |"}, {"one two |", "ctrl+w ctrl+w", "|"}, {"one-two|", "ctrl+w", "|"}, {"one-two|",
+			"alt+backspace", "one-|"},
+		{"one two|", "ctrl+w ctrl+w ctrl+y", "one two|"}, {"one |two", "ctrl+k home ctrl+y", "two|one "}, {"one |two",
+			"ctrl+u end ctrl+y", "twoone |"},
+		{"a|\nb", "ctrl+k", "a|b"}, {"a\n|b", "ctrl+u", "a|b"}, {"one two three|", "alt+b alt+b",
+			"one |two three"}, {"|one, two", "alt+f alt+f", "one, two|"},
+		{"请修复 测试|", "alt+b", "请修复 |测试"}, {"修复，测试|", "alt+b", "修复，|测试"}, {"|one two", "alt+d ctrl+e ctrl+y",
+			" twoone|"}, {"a|c", "alt+enter", "a\n|c"},
 		{"|", "left backspace delete ctrl+w ctrl+k ctrl+u alt+b alt+f right ctrl+y", "|"},
 	} {
 		l := at(c.from)
@@ -57,9 +65,11 @@ func TestMovingBetweenRows(t *testing.T) {
 	}
 }
 
-// Whatever is done, the cursor stands between two characters, and a mark that joins the character before it is not torn off.
+// Whatever is done, the cursor stands between two characters, and a mark that joins the character before it is not torn
+// off.
 func TestCursorStandsBetweenCharacters(t *testing.T) {
-	names := []string{"left", "right", "home", "end", "alt+b", "alt+f", "backspace", "delete", "ctrl+k", "ctrl+u", "ctrl+w", "ctrl+y", "alt+d", "alt+backspace", "alt+enter"}
+	names := []string{"left", "right", "home", "end", "alt+b", "alt+f", "backspace", "delete", "ctrl+k", "ctrl+u",
+		"ctrl+w", "ctrl+y", "alt+d", "alt+backspace", "alt+enter"}
 	rapid.Check(t, func(t *rapid.T) {
 		var l line
 		for range rapid.IntRange(1, 30).Draw(t, "n") {
@@ -81,10 +91,14 @@ func TestCursorStandsBetweenCharacters(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"ab", "text:ab"}, {"任务", "text:任务"}, {"\x1b[A", "up"}, {"\x1bOB", "down"}, {"\x1b[1;5C", "ctrl+right"}, {"\x1b[1;3D", "alt+left"}, {"\x1b[3~", "delete"},
-		{"\x1b[3;5~", "ctrl+delete"}, {"\x1b[H\x1b[F\x1b[1~\x1b[4~", "home end home end"}, {"\x1b[Z", "shift+tab"}, {"\x1bb\x1bf\x1b\x7f", "alt+b alt+f alt+backspace"},
-		{"\x1b\r", "alt+enter"}, {"\r\n", "enter enter"}, {"\x01\x05\x12", "ctrl+a ctrl+e ctrl+r"}, {"\x7f\x08", "backspace ctrl+h"}, {"\x1b[13;3u", "alt+enter"}, {"\x1b[99;5u", "ctrl+c"},
-		{"\x1b[200~a\r\nb\x1b[201~c", "paste:a\r\nb text:c"}, {"\x1b[?2026;2$yx", "text:x"}, {"\x1b]11;rgb:0/0/0\x07x", "text:x"}, {"\x1b[999~", ""}, {"\x1b[[Ax", "text:x"},
+		{"ab", "text:ab"}, {"任务", "text:任务"}, {"\x1b[A", "up"}, {"\x1bOB", "down"}, {"\x1b[1;5C",
+			"ctrl+right"}, {"\x1b[1;3D", "alt+left"}, {"\x1b[3~", "delete"},
+		{"\x1b[3;5~", "ctrl+delete"}, {"\x1b[H\x1b[F\x1b[1~\x1b[4~", "home end home end"}, {"\x1b[Z",
+			"shift+tab"}, {"\x1bb\x1bf\x1b\x7f", "alt+b alt+f alt+backspace"},
+		{"\x1b\r", "alt+enter"}, {"\r\n", "enter enter"}, {"\x01\x05\x12", "ctrl+a ctrl+e ctrl+r"}, {"\x7f\x08",
+			"backspace ctrl+h"}, {"\x1b[13;3u", "alt+enter"}, {"\x1b[99;5u", "ctrl+c"},
+		{"\x1b[200~a\r\nb\x1b[201~c", "paste:a\r\nb text:c"}, {"\x1b[?2026;2$yx", "text:x"}, {"\x1b]11;rgb:0/0/0\x07x",
+			"text:x"}, {"\x1b[999~", ""}, {"\x1b[[Ax", "text:x"},
 		{"\x1b\x1b[A", "alt+up"}, {"\x1b[1;\x1b[A", "up"}, {"a\xff", "text:a\ufffd"},
 	} {
 		// Wherever the bytes are cut apart, the keys are the same.

@@ -18,8 +18,8 @@ const (
 	boardFastest = 100 * time.Millisecond
 )
 
-// Query says what a board is to show. PerColumn is how many issues of a column can be shown at most, so that no more need be
-// read.
+// Query says what a board is to show. PerColumn is how many issues of a column can be shown at most, so that no more
+// need be read.
 type Query struct {
 	Filter    string
 	PerColumn int
@@ -30,13 +30,15 @@ type Live struct {
 	Screen *Screen
 	// Every is the time between two readings, half a second when it is 0 and never less than a tenth.
 	Every time.Duration
-	// Refresh reads the board. It is called by another goroutine, one call at a time; the context ends when the person leaves.
-	// An error is shown below the last board and the reading goes on.
+	// Refresh reads the board. It is called by another goroutine, one call at a time; the context ends when the person
+	// leaves. An error is shown below the last board and the reading goes on.
 	Refresh func(ctx context.Context, q Query) (Board, error)
-	// Detail reads one issue, by the same goroutine, when the person opens it and as long as it is open. Nil opens none.
+	// Detail reads one issue, by the same goroutine, when the person opens it and as long as it is open. Nil opens
+	// none.
 	Detail func(ctx context.Context, id string) (Detail, error)
-	// Decide puts what an issue asks before the person, who wants to approve or to deny it. The terminal is as it was before the board
-	// meanwhile, and the board comes back afterwards, with the error that there was. Nil decides nothing.
+	// Decide puts what an issue asks before the person, who wants to approve or to deny it. The terminal is as it was
+	// before the board meanwhile, and the board comes back afterwards, with the error that there was. Nil decides
+	// nothing.
 	Decide func(ctx context.Context, id string, verdict Verdict) error
 }
 
@@ -49,9 +51,9 @@ const (
 	Deny    Verdict = "deny"
 )
 
-// Run shows the board until the person leaves or ctx ends. It returns nil when the person left, the context's error when ctx
-// ended or the process was told to end, the error of the first reading where nothing can be drawn, and the error of a
-// terminal that cannot be used. The terminal is given back in every case, a panic included.
+// Run shows the board until the person leaves or ctx ends. It returns nil when the person left, the context's error
+// when ctx ended or the process was told to end, the error of the first reading where nothing can be drawn, and the
+// error of a terminal that cannot be used. The terminal is given back in every case, a panic included.
 func (l Live) Run(ctx context.Context) error {
 	if !l.Screen.Drawn() {
 		b, err := l.Refresh(ctx, Query{PerColumn: 50})
@@ -257,7 +259,8 @@ func (s *screen) grid() []Column {
 }
 
 func (s *screen) view() View {
-	v := View{Width: s.width, Height: s.height, Lang: s.lang, Style: s.style, Selected: s.selected, Filter: s.filter.text, Typing: s.typing, Failure: cmp.Or(s.failure, s.notice)}
+	v := View{Width: s.width, Height: s.height, Lang: s.lang, Style: s.style, Selected: s.selected,
+		Filter: s.filter.text, Typing: s.typing, Failure: cmp.Or(s.failure, s.notice)}
 	if !s.typing {
 		v.Filter = strings.TrimSpace(v.Filter)
 	}
@@ -321,10 +324,12 @@ func (s *screen) typed(k key) {
 	s.settle()
 }
 
-// steps are the keys that choose another issue of a column, with how far it is, and sides those that lead to another column.
+// steps are the keys that choose another issue of a column, with how far it is, and sides those that lead to another
+// column.
 var (
 	steps = map[string]int{
-		"down": 1, "j": 1, "up": -1, "k": -1, "home": -1 << 20, "g": -1 << 20, "end": 1 << 20, "G": 1 << 20, "pgdown": 10, "pgup": -10,
+		"down": 1, "j": 1, "up": -1, "k": -1, "home": -1 << 20, "g": -1 << 20, "end": 1 << 20, "G": 1 << 20,
+		"pgdown": 10, "pgup": -10,
 	}
 	sides = map[string]int{"left": -1, "h": -1, "shift+tab": -1, "right": 1, "l": 1, "tab": 1}
 )
@@ -430,7 +435,8 @@ func (s *screen) frame() []string {
 		if s.failure != "" {
 			return []string{s.style.Red(cut(policy.Display(s.failure), s.width, s.style))}
 		}
-		return []string{s.style.Bold(cut(policy.Display(s.open), s.width, s.style)), "", cut(s.lang.Text("tui.board.loading"), s.width, s.style)}
+		return []string{s.style.Bold(cut(policy.Display(s.open), s.width, s.style)), "",
+			cut(s.lang.Text("tui.board.loading"), s.width, s.style)}
 	case s.open != "":
 		lines, last := s.detail.Frame(s.board, v, s.from)
 		s.last, s.from = last, min(s.from, last)

@@ -26,8 +26,8 @@ func Notices() []string {
 // lookedAway is how long nobody typed before a person is called: who has just given the command looks at its question.
 const lookedAway = 5 * time.Second
 
-// Call calls a person who may have looked away, because work has come to where somebody is needed. Who typed something a
-// moment ago is not called.
+// Call calls a person who may have looked away, because work has come to where somebody is needed. Who typed something
+// a moment ago is not called.
 func (s *Screen) Call(about string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,8 +39,8 @@ func (s *Screen) Call(about string) {
 // maxNotice is how long a note may be: desktops cut them.
 const maxNotice = 120
 
-// notice is what a terminal is sent to call a person. Some terminals know one form of a desktop note and some the other; the
-// unknown one does nothing. Tmux lets pass only what is wrapped for it.
+// notice is what a terminal is sent to call a person. Some terminals know one form of a desktop note and some the
+// other; the unknown one does nothing. Tmux lets pass only what is wrapped for it.
 func notice(n Notice, about string, env func(string) string) string {
 	if n != NoticeDesktop {
 		if n == NoticeBell {

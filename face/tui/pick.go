@@ -9,12 +9,12 @@ import (
 	"pawl/text/policy"
 )
 
-// Item is one of several things to choose from: what the caller knows it by, what is shown of it, and what is shown dim beside
-// that.
+// Item is one of several things to choose from: what the caller knows it by, what is shown of it, and what is shown dim
+// beside that.
 type Item struct{ ID, Title, Note string }
 
-// Pick lets a person choose one of some items: typing narrows them down to those that hold all the words. Where nothing can be
-// drawn, and where there is nothing to choose from, it is ErrLeft, as it is when the person chooses none.
+// Pick lets a person choose one of some items: typing narrows them down to those that hold all the words. Where nothing
+// can be drawn, and where there is nothing to choose from, it is ErrLeft, as it is when the person chooses none.
 func (s *Screen) Pick(ctx context.Context, title string, items []Item) (Item, error) {
 	if !s.Drawn() || len(items) == 0 {
 		return Item{}, ErrLeft

@@ -15,13 +15,15 @@ import (
 
 func thousand() (out []Item) {
 	for n := range 1000 {
-		out = append(out, Item{ID: fmt.Sprintf("ISS-%d", n+1), Title: fmt.Sprintf("Mend part %d of the 导出器\nand more", n+1), Note: []string{"planned", "failed"}[n%2]})
+		out = append(out, Item{ID: fmt.Sprintf("ISS-%d", n+1), Title: fmt.Sprintf("Mend part %d of the 导出器\nand more",
+			n+1), Note: []string{"planned", "failed"}[n%2]})
 	}
 	return out
 }
 
 func picker(items []Item) *picking {
-	p := &picking{ask: ask{lang: message.English, style: term.Style{Unicode: true}, question: "Which issue?", history: &history{}}, items: items}
+	p := &picking{ask: ask{lang: message.English, style: term.Style{Unicode: true}, question: "Which issue?",
+		history: &history{}}, items: items}
 	p.ask.begin()
 	return p
 }
@@ -31,9 +33,12 @@ func TestPickKeys(t *testing.T) {
 		keys, want string
 		act        act
 	}{
-		{"<enter>", "ISS-1", submit}, {"<down><down><up><enter>", "ISS-2", submit}, {"<up><enter>", "ISS-1", submit}, {"part 77<enter>", "ISS-77", submit},
-		{"FAILED 77<down><enter>", "ISS-772", submit}, {"zebra<enter>", "", nothing}, {"zebra<esc><enter>", "ISS-1", submit}, {"<esc>", "ISS-1", leave}, {"x<ctrl+c>", "", leave},
-		{"<ctrl+d>", "ISS-1", leave}, {"<pgdown><enter>", "ISS-13", submit}, {"5<down>0<enter>", "ISS-50", submit}, {"zebra<down><ctrl+u><enter>", "ISS-1", submit},
+		{"<enter>", "ISS-1", submit}, {"<down><down><up><enter>", "ISS-2", submit}, {"<up><enter>", "ISS-1",
+			submit}, {"part 77<enter>", "ISS-77", submit},
+		{"FAILED 77<down><enter>", "ISS-772", submit}, {"zebra<enter>", "", nothing}, {"zebra<esc><enter>", "ISS-1",
+			submit}, {"<esc>", "ISS-1", leave}, {"x<ctrl+c>", "", leave},
+		{"<ctrl+d>", "ISS-1", leave}, {"<pgdown><enter>", "ISS-13", submit}, {"5<down>0<enter>", "ISS-50",
+			submit}, {"zebra<down><ctrl+u><enter>", "ISS-1", submit},
 	} {
 		p, last := picker(thousand()), nothing
 		for _, k := range typedKeys(c.keys) {
@@ -72,7 +77,8 @@ func TestPickFitsAnyTerminal(t *testing.T) {
 		w, h := rapid.IntRange(12, 120).Draw(t, "w"), rapid.IntRange(3, 30).Draw(t, "h")
 		p := picker(thousand()[:rapid.IntRange(1, 40).Draw(t, "n")])
 		for range rapid.IntRange(0, 8).Draw(t, "keys") {
-			p.press(rapid.SampledFrom([]key{{name: "down"}, {name: "up"}, {name: "pgdown"}, {name: "esc"}, {keyText, "任 1"}, {keyPaste, "a\nb"}, {name: "ctrl+w"}}).Draw(t, "key"))
+			p.press(rapid.SampledFrom([]key{{name: "down"}, {name: "up"}, {name: "pgdown"}, {name: "esc"},
+				{keyText, "任 1"}, {keyPaste, "a\nb"}, {name: "ctrl+w"}}).Draw(t, "key"))
 		}
 		f := p.shape(w, h)
 		if len(f.rows) > h || f.row >= len(f.rows) || !strings.HasPrefix(f.rows[f.row], f.upTo) {

@@ -18,8 +18,8 @@ type scene interface {
 	close()
 }
 
-// frame is what a scene looks like: rows below each other, and how the row with the cursor looks up to the cursor. A frame that is
-// full has the terminal for itself and shows no cursor.
+// frame is what a scene looks like: rows below each other, and how the row with the cursor looks up to the cursor. A
+// frame that is full has the terminal for itself and shows no cursor.
 type frame struct {
 	rows []string
 	row  int
@@ -27,8 +27,8 @@ type frame struct {
 	full bool
 }
 
-// program is a scene at work. The library sends it no keys: they are read by the screen, one at a time, and the next one is
-// read only when it is known what the last one did.
+// program is a scene at work. The library sends it no keys: they are read by the screen, one at a time, and the next
+// one is read only when it is known what the last one did.
 type program struct {
 	*tea.Program
 	model *model
@@ -58,7 +58,8 @@ func (s *Screen) begin(sc scene) *program {
 	w, h := s.tty.size()
 	m := &model{screen: s, scene: sc, w: w, h: h, acts: make(chan act)}
 	p := &program{model: m, ended: make(chan struct{}), Program: tea.NewProgram(m,
-		tea.WithInput(nil), tea.WithOutput(paper{s.tty.out}), tea.WithWindowSize(w, h), tea.WithEnvironment([]string{"TERM=" + s.Env("TERM")}),
+		tea.WithInput(nil), tea.WithOutput(paper{s.tty.out}), tea.WithWindowSize(w,
+			h), tea.WithEnvironment([]string{"TERM=" + s.Env("TERM")}),
 		tea.WithColorProfile(colorprofile.TrueColor), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
 		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
 			// The library must not draw for another size before it is known where that size has left the cursor.
@@ -76,8 +77,8 @@ func (s *Screen) begin(sc scene) *program {
 		close(p.ended)
 	}()
 	if s.Style.Unicode {
-		// Characters are measured as a person sees them, and the terminal is told so. It is not asked whether it can: its answer
-		// would be read by whoever reads next.
+		// Characters are measured as a person sees them, and the terminal is told so. It is not asked whether it can:
+		// its answer would be read by whoever reads next.
 		p.Send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset})
 	}
 	return p
@@ -132,7 +133,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// refit tells the terminal, which has another width, where the cursor is taken to be: the rows above it were broken anew.
+// refit tells the terminal, which has another width, where the cursor is taken to be: the rows above it were broken
+// anew.
 func (m *model) refit(width int) {
 	f := m.scene.shape(m.w, m.h)
 	if f.full || width <= 0 || f.row >= len(f.rows) {

@@ -20,23 +20,23 @@ const statusEvery = time.Second
 // Prompt reads lines from a terminal and hands them over one at a time.
 type Prompt struct {
 	Screen *Screen
-	// History is the file that keeps what was entered, made with its folder when the first line is kept; "" keeps nothing
-	// beyond the prompt.
+	// History is the file that keeps what was entered, made with its folder when the first line is kept; "" keeps
+	// nothing beyond the prompt.
 	History string
-	// Status says where the session stands. It is asked before each line and once in a second while one is typed, by another
-	// goroutine, but never while Submit runs. Nil says nothing.
+	// Status says where the session stands. It is asked before each line and once in a second while one is typed, by
+	// another goroutine, but never while Submit runs. Nil says nothing.
 	Status func() Status
 	// Complete returns the candidates for a line with the cursor before the byte of that number. Nil completes nothing.
 	Complete func(line string, cursor int) []Candidate
-	// Submit carries a line out, trimmed and without control characters but line breaks and tabs. The terminal is as it was
-	// before the prompt meanwhile: Submit may write, ask and start what uses it. Its context ends at Ctrl-C. An error is told
-	// to the person in the words of the catalogue; ErrLeave ends the prompt.
+	// Submit carries a line out, trimmed and without control characters but line breaks and tabs. The terminal is as it
+	// was before the prompt meanwhile: Submit may write, ask and start what uses it. Its context ends at Ctrl-C. An
+	// error is told to the person in the words of the catalogue; ErrLeave ends the prompt.
 	Submit func(ctx context.Context, line string) error
 }
 
-// Run reads lines until the person leaves or ctx ends. It returns nil when the person left, the context's error when ctx
-// ended or the process was told to end by SIGTERM or SIGHUP, and the error of a terminal that cannot be used. The terminal
-// is given back in every case, a panic included.
+// Run reads lines until the person leaves or ctx ends. It returns nil when the person left, the context's error when
+// ctx ended or the process was told to end by SIGTERM or SIGHUP, and the error of a terminal that cannot be used. The
+// terminal is given back in every case, a panic included.
 //
 // While Submit runs, Ctrl-C is the signal os.Interrupt. A caller that ends ctx by that signal ends the prompt with it.
 func (p Prompt) Run(ctx context.Context) error {
@@ -103,8 +103,8 @@ func (r *reading) one(ctx context.Context) error {
 	return r.submit(ctx, text)
 }
 
-// submit hands the line over with the terminal as it was before. Ctrl-C ends its context; a second one ends the process, as
-// it does without a prompt.
+// submit hands the line over with the terminal as it was before. Ctrl-C ends its context; a second one ends the
+// process, as it does without a prompt.
 func (r *reading) submit(ctx context.Context, text string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -151,7 +151,8 @@ func (r *reading) submit(ctx context.Context, text string) error {
 func (r *reading) tell(err error, canceled bool) {
 	if canceled && errors.Is(err, context.Canceled) {
 		// The terminal has shown the key itself as ^C.
-		_, _ = r.Screen.Write([]byte("\r\x1b[K" + r.Screen.Style.Warn() + " " + r.Screen.Lang.Text("tui.prompt.interrupted") + "\n"))
+		_, _ = r.Screen.Write([]byte("\r\x1b[K" + r.Screen.Style.Warn() + " " +
+			r.Screen.Lang.Text("tui.prompt.interrupted") + "\n"))
 		return
 	}
 	r.Screen.Print(told(r.Screen, err))
@@ -198,8 +199,8 @@ func (p Prompt) plain(ctx context.Context) error {
 	}
 }
 
-// poll asks for the status beside the reading of keys. Stop waits for an answer that is under way, so that Submit never runs
-// beside it.
+// poll asks for the status beside the reading of keys. Stop waits for an answer that is under way, so that Submit never
+// runs beside it.
 func (r *reading) poll() (updates chan func(), stop func()) {
 	updates, end := make(chan func()), make(chan struct{})
 	last := r.ask.status

@@ -197,8 +197,10 @@ func TestPromptGivesTheTerminalBack(t *testing.T) {
 		sig        os.Signal
 		want       string
 	}{
-		{"Ctrl-D", "\x04", nil, leftMark + "with <nil>"}, {"ErrLeave", "leave\r", nil, leftMark + "with <nil>"}, {"a panic", "panic\r", nil, "on purpose"},
-		{"SIGTERM", "", syscall.SIGTERM, leftMark + "with context canceled"}, {"SIGHUP", "some text", syscall.SIGHUP, leftMark + "with context canceled"},
+		{"Ctrl-D", "\x04", nil, leftMark + "with <nil>"}, {"ErrLeave", "leave\r", nil, leftMark +
+			"with <nil>"}, {"a panic", "panic\r", nil, "on purpose"},
+		{"SIGTERM", "", syscall.SIGTERM, leftMark + "with context canceled"}, {"SIGHUP", "some text", syscall.SIGHUP,
+			leftMark + "with context canceled"},
 		{"a second Ctrl-C", "deaf\r", syscall.SIGINT, "working"},
 		{"SIGTERM at work", "slow\r", syscall.SIGTERM, leftMark + "with context canceled"},
 	} {
@@ -359,7 +361,8 @@ func TestBoardGivesTheTerminalBack(t *testing.T) {
 		sig        os.Signal
 		want       string
 	}{
-		{"Ctrl-C", "\x03", nil, leftMark + "with <nil>"}, {"a panic while reading", "/panic\r", nil, "on purpose"}, {"SIGTERM", "", syscall.SIGTERM, leftMark + "with context canceled"},
+		{"Ctrl-C", "\x03", nil, leftMark + "with <nil>"}, {"a panic while reading", "/panic\r", nil,
+			"on purpose"}, {"SIGTERM", "", syscall.SIGTERM, leftMark + "with context canceled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := sit(t, 100, 40, "board")
@@ -380,7 +383,8 @@ func TestBoardWithoutATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	l := Live{Screen: NewScreen(nil, w, nil, nil, false, 80, os.Getenv), Refresh: func(context.Context, Query) (Board, error) { return sample(message.English), nil }}
+	l := Live{Screen: NewScreen(nil, w, nil, nil, false, 80, os.Getenv),
+		Refresh: func(context.Context, Query) (Board, error) { return sample(message.English), nil }}
 	l.Screen.Lang = message.English
 	if err := l.Run(t.Context()); err != nil {
 		t.Error(err)

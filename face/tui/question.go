@@ -26,8 +26,8 @@ const settledEvery = 300 * time.Millisecond
 type Question struct {
 	// Text is what is asked, plain. It may have several lines.
 	Text string
-	// Ways are the answers there are. Of a Free question any other text is an answer as well; an Empty one is answered by an
-	// empty line, too.
+	// Ways are the answers there are. Of a Free question any other text is an answer as well; an Empty one is answered
+	// by an empty line, too.
 	Ways        []Way
 	Free, Empty bool
 	// Settled reports whether the answer is no longer needed. It is asked now and then, and may be nil.
@@ -40,9 +40,9 @@ type Way struct {
 	Does  string
 }
 
-// Ask asks until a person answers. It returns the first word of a way, or the text of an answer that is free, "" for an empty
-// line. What is no answer is told in one line, help is given, and commands are carried out by Hear; then the question is put
-// again. The error is ErrLeft, ErrSettled, or that of ctx.
+// Ask asks until a person answers. It returns the first word of a way, or the text of an answer that is free, "" for an
+// empty line. What is no answer is told in one line, help is given, and commands are carried out by Hear; then the
+// question is put again. The error is ErrLeft, ErrSettled, or that of ctx.
 func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 	s.Call(q.Text)
 	s.open(true)
@@ -84,8 +84,8 @@ func (s *Screen) open(is bool) {
 	s.draw()
 }
 
-// heard lets a line that is no answer be carried out. What it starts may use the terminal and ask. The live line stays away: what
-// is typed ahead is shown by the terminal itself meanwhile, and would stand behind it.
+// heard lets a line that is no answer be carried out. What it starts may use the terminal and ask. The live line stays
+// away: what is typed ahead is shown by the terminal itself meanwhile, and would stand behind it.
 func (s *Screen) heard(ctx context.Context, line string) (was bool) {
 	if s.Hear == nil {
 		return false
@@ -234,7 +234,8 @@ type typed struct {
 	err  error
 }
 
-// readPlain reads a line as the terminal edits it. A read cannot be called back: one that is left over serves who reads next.
+// readPlain reads a line as the terminal edits it. A read cannot be called back: one that is left over serves who reads
+// next.
 func (s *Screen) readPlain(ctx context.Context, text string) (string, error) {
 	if _, err := s.Write([]byte(text + " ")); err != nil {
 		return "", err

@@ -21,7 +21,8 @@ import (
 func forms(lang message.Lang) map[string]Question {
 	yes, no := Way{[]string{"y", "yes", "是"}, "carry it out"}, Way{[]string{"n", "no", "否"}, "refuse"}
 	return map[string]Question{
-		"ways":  {Text: "Approve plan 0123456789ab? [y]es / [e]dit / [r]evise / [n]o", Ways: []Way{yes, {[]string{"e", "edit"}, "edit it"}, {[]string{"r", "revise"}, "say more"}, no}},
+		"ways": {Text: "Approve plan 0123456789ab? [y]es / [e]dit / [r]evise / [n]o",
+			Ways: []Way{yes, {[]string{"e", "edit"}, "edit it"}, {[]string{"r", "revise"}, "say more"}, no}},
 		"words": {Text: lang.Text("cli.ask.revise"), Free: true},
 		"sure":  {Text: "Throw it away? [y/N]", Ways: []Way{yes, no}, Empty: true},
 		"list":  {Text: "Which of them?\n  [a] the first\n  [b] the second, of which there is more to say than fits in a line of eighty columns\n>", Ways: []Way{{[]string{"a"}, "the first"}, {[]string{"b"}, "the second"}}},
@@ -71,8 +72,9 @@ func childQuestion() {
 	fmt.Printf("the rest: %q\n", rest[:n])
 }
 
-// Each form of question hears an answer, is left by both keys, gives help, carries out a command, says what it wants, takes a
-// paste for what it is and follows the terminal's size. What is typed behind the answer is whole for whoever reads next.
+// Each form of question hears an answer, is left by both keys, gives help, carries out a command, says what it wants,
+// takes a paste for what it is and follows the terminal's size. What is typed behind the answer is whole for whoever
+// reads next.
 func TestQuestionsOnATerminal(t *testing.T) {
 	for _, lang := range []message.Lang{message.English, message.Chinese} {
 		for form, q := range forms(lang) {
@@ -102,7 +104,12 @@ func TestQuestionsOnATerminal(t *testing.T) {
 					p.Sees("Ctrl-C, Ctrl-D  " + lang.Text("tui.ask.does_leave"))
 					p.Types(good + "\rtyped ahead\n")
 				}, answered},
-				{"a command", func(p *person) { p.Types("/status\r"); p.Sees("all is well"); p.Types(good + "\rtyped ahead\n") }, answered},
+				{"a command", func(p *person) {
+					p.Types("/status\r")
+					p.Sees("all is well")
+					p.Types(good +
+						"\rtyped ahead\n")
+				}, answered},
 				{"no answer", func(p *person) {
 					p.Types("/nonsense at all\r")
 					p.Sees("! “/nonsense at all”")
@@ -125,12 +132,14 @@ func TestQuestionsOnATerminal(t *testing.T) {
 					p.Types("\x7f\x7f")
 					p.Sees(" ▮")
 					for _, size := range [][2]int{{20, 10}, {70, 24}, {20, 24}} {
-						// What is drawn for one size must not come when the terminal has the next: no program can know of that.
+						// What is drawn for one size must not come when the terminal has the next: no program can know
+						// of that.
 						n := still(p)
 						p.Resize(size[0], size[1])
 						want := drawnFor(q, size[0], size[1])
 						p.Until(want, func() bool {
-							return strings.Contains(p.Written()[n:], ansi.EraseScreenBelow) && strings.Contains(strings.ReplaceAll(p.Screen(), "▮", ""), want)
+							return strings.Contains(p.Written()[n:], ansi.EraseScreenBelow) &&
+								strings.Contains(strings.ReplaceAll(p.Screen(), "▮", ""), want)
 						})
 					}
 					still(p)
@@ -146,7 +155,10 @@ func TestQuestionsOnATerminal(t *testing.T) {
 					c.do(p)
 					p.Sees(c.want)
 					p.Sees(leftMark)
-					p.Until(rest, func() bool { return strings.Contains(strings.ReplaceAll(p.Screen(), "\n", ""), rest) })
+					p.Until(rest, func() bool {
+						return strings.Contains(strings.ReplaceAll(p.Screen(), "\n", ""),
+							rest)
+					})
 					p.Ends()
 					if strings.Contains(p.Screen(), "a live line") {
 						t.Errorf("the live line stands in\n%s", p.Screen())

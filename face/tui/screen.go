@@ -24,20 +24,21 @@ import (
 var errGone = errors.New("the terminal is gone")
 
 // Screen owns the terminal of a command: all that is written to a person goes through it, and nothing else reads what a
-// person types. While work goes on the terminal is as the shell left it, so that Ctrl-C and Ctrl-Z are signals, and a child
-// that needs the terminal has it whole. Only while something is asked a bubbletea program draws and reads keys, and it never
-// reads beyond the key that ends it. Where nothing can be drawn, lines are read and written as they are.
+// person types. While work goes on the terminal is as the shell left it, so that Ctrl-C and Ctrl-Z are signals, and a
+// child that needs the terminal has it whole. Only while something is asked a bubbletea program draws and reads keys,
+// and it never reads beyond the key that ends it. Where nothing can be drawn, lines are read and written as they are.
 //
 // It is safe for concurrent use, but only one question can be open at a time.
 type Screen struct {
-	// Env reads the environment. Lang and Style are those of what the screen itself says. They are set before it is used.
+	// Env reads the environment. Lang and Style are those of what the screen itself says. They are set before it is
+	// used.
 	Env   func(string) string
 	Lang  message.Lang
 	Style term.Style
 	// Notice is what is done when a person is needed who may have looked away.
 	Notice Notice
-	// Hear carries out what was typed at a question and is no answer to it: a command or plain words. It reports whether it was
-	// anything. Nil hears nothing.
+	// Hear carries out what was typed at a question and is no answer to it: a command or plain words. It reports
+	// whether it was anything. Nil hears nothing.
 	Hear func(ctx context.Context, line string) bool
 
 	in     io.Reader
@@ -60,9 +61,11 @@ type Screen struct {
 	line  chan typed // a line that is being read where nothing can be drawn
 }
 
-// NewScreen returns a screen that reads and writes. In a terminal tty and pty are its two ends; they may be nil. With follow,
-// which out must be a terminal for, a live line is drawn unless TERM is dumb, no wider than width where the terminal does not say its own.
-func NewScreen(in io.Reader, out io.Writer, tty, pty *os.File, follow bool, width int, env func(string) string) *Screen {
+// NewScreen returns a screen that reads and writes. In a terminal tty and pty are its two ends; they may be nil. With
+// follow, which out must be a terminal for, a live line is drawn unless TERM is dumb, no wider than width where the
+// terminal does not say its own.
+func NewScreen(in io.Reader, out io.Writer, tty, pty *os.File, follow bool, width int,
+	env func(string) string) *Screen {
 	follow = follow && (env == nil || env("TERM") != "dumb") // such a terminal can take nothing back
 	s := &Screen{Env: env, in: in, out: out, follow: follow, width: max(width, 20), typed: time.Now()}
 	if interactive(tty, pty, env) {
@@ -74,7 +77,8 @@ func NewScreen(in io.Reader, out io.Writer, tty, pty *os.File, follow bool, widt
 // Drawn reports whether the screen draws: whether both of its ends are a terminal that obeys.
 func (s *Screen) Drawn() bool { return s.tty != nil }
 
-// Write writes above what is drawn. What does not end its line is kept until the line has ended while a question is open.
+// Write writes above what is drawn. What does not end its line is kept until the line has ended while a question is
+// open.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +107,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 // Print writes a text that stays and ends its line.
 func (s *Screen) Print(text string) { _, _ = s.Write([]byte(text + "\n")) }
 
-// Status sets the live line below all that stays; "" takes it away. The text is plain; paint, which may be nil, decorates it
-// after it was cut to the width. Where no terminal follows nothing is drawn.
+// Status sets the live line below all that stays; "" takes it away. The text is plain; paint, which may be nil,
+// decorates it after it was cut to the width. Where no terminal follows nothing is drawn.
 func (s *Screen) Status(text string, paint func(string) string) {
 	if !s.follow {
 		return
@@ -168,8 +172,9 @@ func (s *Screen) put(text string) {
 	}
 }
 
-// show lets a person act on a scene until something comes of it. Updates are carried out between two keys. It returns errGone
-// when ctx ended, the terminal went away, or the process was told to end. The terminal is given back in every case.
+// show lets a person act on a scene until something comes of it. Updates are carried out between two keys. It returns
+// errGone when ctx ended, the terminal went away, or the process was told to end. The terminal is given back in every
+// case.
 func (s *Screen) show(ctx context.Context, sc scene, updates <-chan func()) (act, error) {
 	signals := make(chan os.Signal, 8)
 	notify(signals)
@@ -195,12 +200,13 @@ func (s *Screen) show(ctx context.Context, sc scene, updates <-chan func()) (act
 	}
 }
 
-// resizeTime is how long a size stands before it is drawn for: while a person drags the edge of a window, what was drawn is
-// broken anew again and again, and only from one drawing to the next it is known where the cursor is.
+// resizeTime is how long a size stands before it is drawn for: while a person drags the edge of a window, what was
+// drawn is broken anew again and again, and only from one drawing to the next it is known where the cursor is.
 const resizeTime = 50 * time.Millisecond
 
 // play is show up to where the process is stopped or was resumed.
-func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), signals <-chan os.Signal) (got act, err error) {
+func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(),
+	signals <-chan os.Signal) (got act, err error) {
 	keyboard, err := newKeyboard(s.tty.in, s.tty.rest)
 	if err != nil {
 		return leave, pawl.Fail(pawl.CodeEnvironment, "tui.no_terminal").Because(err)
@@ -261,8 +267,8 @@ func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), sign
 	}
 }
 
-// background runs f beside the terminal's own loop. A panic in it would end the process with the terminal in raw mode, so it
-// is carried to the loop, which panics with it.
+// background runs f beside the terminal's own loop. A panic in it would end the process with the terminal in raw mode,
+// so it is carried to the loop, which panics with it.
 func background(f func()) (broken <-chan error) {
 	out := make(chan error, 1)
 	go func() {

@@ -32,7 +32,8 @@ func TestTheLiveLineIsDrawnOnlyOnATerminal(t *testing.T) {
 	_ = s.Suspend(func() error { b.WriteString("editor\n"); return nil })
 	s.Status("", nil)
 	const live, gone = "working on somethi…", "\r\x1b[2K"
-	if got, want := b.String(), live+gone+"done\n"+live+gone+"half a line\n"+live+gone+"editor\n"+live+gone; got != want {
+	if got, want := b.String(), live+gone+"done\n"+live+gone+"half a line\n"+live+gone+"editor\n"+live+
+		gone; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	b.Reset()
@@ -111,7 +112,8 @@ func TestQuestionFrames(t *testing.T) {
 				{"a plan", lang.Text("cli.ask.plan", "0123456789ab"), "", true},
 				{"a plan that was cut, without Unicode", lang.Text("cli.ask.plan_cut", "0123456789ab"), "y", false},
 				{"a stage", lang.Text("cli.stage.ask_auto"), "light", true},
-				{"what should differ", lang.Text("cli.ask.revise"), "use the tables of the standard library, 不要新的依赖, and keep the comment above the loop", true},
+				{"what should differ", lang.Text("cli.ask.revise"),
+					"use the tables of the standard library, 不要新的依赖, and keep the comment above the loop", true},
 			} {
 				a := &ask{lang: lang, style: term.Style{Unicode: c.unicode}, question: c.text, history: &history{}}
 				a.begin()
@@ -120,8 +122,13 @@ func TestQuestionFrames(t *testing.T) {
 			}
 			var said strings.Builder
 			s := NewScreen(nil, &said, nil, nil, false, w, func(string) string { return "" })
-			s.Lang, s.Style, s.Hear = lang, term.Style{Unicode: true}, func(context.Context, string) bool { return false }
-			q := Question{Ways: []Way{{[]string{"y", "yes", "是"}, lang.Text("cli.ask.does.plan")}, {[]string{"r", "revise"}, lang.Text("cli.ask.does.revise")}, {[]string{"n", "no", "否"}, lang.Text("cli.ask.does.no")}}}
+			s.Lang, s.Style, s.Hear = lang, term.Style{Unicode: true}, func(context.Context,
+				string) bool {
+				return false
+			}
+			q := Question{Ways: []Way{{[]string{"y", "yes", "是"}, lang.Text("cli.ask.does.plan")},
+				{[]string{"r", "revise"}, lang.Text("cli.ask.does.revise")},
+				{[]string{"n", "no", "否"}, lang.Text("cli.ask.does.no")}}}
 			for _, line := range []string{"", "why does it ask for so much?\nsecond line", "\x1b[31mred"} {
 				s.Print("! " + strings.Join(term.Hang(q.refusal(s, line), 2, w, 0, ""), "\n"))
 			}

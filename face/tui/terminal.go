@@ -21,7 +21,8 @@ type console struct {
 
 // interactive reports whether both ends are a terminal that can be drawn on.
 func interactive(in, out *os.File, env func(string) string) bool {
-	return in != nil && out != nil && env("TERM") != "dumb" && xterm.IsTerminal(int(in.Fd())) && xterm.IsTerminal(int(out.Fd()))
+	return in != nil && out != nil && env("TERM") != "dumb" && xterm.IsTerminal(int(in.Fd())) &&
+		xterm.IsTerminal(int(out.Fd()))
 }
 
 // size returns the terminal's columns and rows.
@@ -33,8 +34,8 @@ func (c *console) size() (w, h int) {
 	return w, h
 }
 
-// raw takes the terminal over. Where it is taken over already that is done again, because a shell may have changed it while the
-// process was stopped.
+// raw takes the terminal over. Where it is taken over already that is done again, because a shell may have changed it
+// while the process was stopped.
 func (c *console) raw() error {
 	state, err := xterm.MakeRaw(int(c.in.Fd()))
 	if err != nil {

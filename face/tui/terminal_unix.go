@@ -12,7 +12,8 @@ import (
 // stopTime is how long a process that asked to be stopped goes on at most before it is.
 const stopTime = 100 * time.Millisecond
 
-// notify asks for the signals that matter to a terminal: its size, being resumed, and the ends of it and of the process.
+// notify asks for the signals that matter to a terminal: its size, being resumed, and the ends of it and of the
+// process.
 func notify(c chan os.Signal) {
 	signal.Notify(c, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTERM, syscall.SIGHUP)
 }
@@ -28,8 +29,8 @@ func meaning(s os.Signal) wake {
 	return pressed
 }
 
-// stop stops the process and all of its group, as the terminal does at Ctrl-Z, and returns when it goes on. Where no shell
-// could let it go on it is not stopped at all, and a moment shows that.
+// stop stops the process and all of its group, as the terminal does at Ctrl-Z, and returns when it goes on. Where no
+// shell could let it go on it is not stopped at all, and a moment shows that.
 func stop() {
 	on := make(chan os.Signal, 1)
 	signal.Notify(on, syscall.SIGCONT)

@@ -21,9 +21,9 @@ const (
 	tabWidth = 4
 )
 
-// clusterEnd returns the length in bytes of the first character of s as a person sees it: a letter with its marks, a pair of
-// regional letters, emoji with their modifiers and what is joined to them. It is 0 only for an empty text. It is what the
-// library takes for one cell.
+// clusterEnd returns the length in bytes of the first character of s as a person sees it: a letter with its marks, a
+// pair of regional letters, emoji with their modifiers and what is joined to them. It is 0 only for an empty text. It
+// is what the library takes for one cell.
 func clusterEnd(s string) int {
 	if s == "" {
 		return 0
@@ -51,8 +51,8 @@ func lastCluster(s string) int {
 	}
 }
 
-// shown returns what is drawn for a character and how many columns it takes. Characters that nobody would see are drawn as
-// escapes, because a line that was pasted may hold some; emoji keep the invisible ones that they need.
+// shown returns what is drawn for a character and how many columns it takes. Characters that nobody would see are drawn
+// as escapes, because a line that was pasted may hold some; emoji keep the invisible ones that they need.
 func shown(cluster string) (string, int) {
 	if len(cluster) == 1 && cluster[0] >= ' ' && cluster[0] < 0x7f {
 		return cluster, 1
@@ -79,8 +79,8 @@ func regional(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
 // toned reports whether r gives the emoji before it a colour of skin.
 func toned(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
-// pictured reports whether a cluster with invisible characters is one picture: those may stand only behind something that is
-// seen.
+// pictured reports whether a cluster with invisible characters is one picture: those may stand only behind something
+// that is seen.
 func pictured(cluster string) bool {
 	seen := false
 	for _, r := range cluster {
@@ -100,7 +100,8 @@ func pictured(cluster string) bool {
 	return seen && (term.Width(cluster) >= 2 || strings.ContainsRune(cluster, emojiVS))
 }
 
-// clean takes out of a text what has no place in a line: control characters, and the ways in which line ends are written.
+// clean takes out of a text what has no place in a line: control characters, and the ways in which line ends are
+// written.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	s = strings.ToValidUTF8(s, "\ufffd")

@@ -56,33 +56,47 @@ var rules = []rule{
 	{pattern: "text/strictjson", ours: none, third: []string{"github.com/go-json-experiment/json"}, pure: true},
 	{pattern: "machine", ours: []string{"."}, third: none, pure: true},
 	{pattern: "machine/*", ours: []string{".", "machine"}, third: none, pure: true},
-	{pattern: "text/plan", ours: []string{".", "text/strictjson"}, third: []string{"go.yaml.in/yaml", "github.com/google/jsonschema-go", "github.com/invopop/jsonschema", "golang.org/x/text"}, pure: true},
+	{pattern: "text/plan", ours: []string{".", "text/strictjson"},
+		third: []string{"go.yaml.in/yaml", "github.com/google/jsonschema-go", "github.com/invopop/jsonschema",
+			"golang.org/x/text"}, pure: true},
 	{pattern: "text/shell", ours: none, third: []string{"mvdan.cc/sh"}, pure: true},
 	{pattern: "text/policy", ours: []string{".", "text/shell"}, third: []string{"golang.org/x/text"}, pure: true},
-	{pattern: "kernel/effect", ours: []string{".", "text/plan", "text/policy", "text/triage", "text/strictjson"}, third: none, pure: true},
-	{pattern: "kernel/audit", ours: []string{".", "text/strictjson"}, third: []string{"golang.org/x/mod", "github.com/oklog/ulid"}, pure: true},
+	{pattern: "kernel/effect", ours: []string{".", "text/plan", "text/policy", "text/triage", "text/strictjson"},
+		third: none, pure: true},
+	{pattern: "kernel/audit", ours: []string{".", "text/strictjson"},
+		third: []string{"golang.org/x/mod", "github.com/oklog/ulid"}, pure: true},
 	{pattern: "text/solution", ours: []string{".", "kernel/effect", "text/strictjson"}, third: none, pure: true},
-	{pattern: "text/knowledge", ours: []string{".", "machine", "machine/workflow", "text/solution"}, third: none, pure: true},
-	{pattern: "text/triage", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/strictjson"}, third: none, pure: true},
-	{pattern: "kernel/view", ours: []string{".", "machine", "machine/*", "text/plan", "kernel/audit", "kernel/effect", "text/policy", "text/solution"}, third: none, pure: true},
+	{pattern: "text/knowledge", ours: []string{".", "machine", "machine/workflow", "text/solution"}, third: none,
+		pure: true},
+	{pattern: "text/triage", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/strictjson"},
+		third: none, pure: true},
+	{pattern: "kernel/view", ours: []string{".", "machine", "machine/*", "text/plan", "kernel/audit", "kernel/effect",
+		"text/policy", "text/solution"}, third: none, pure: true},
 	{pattern: "kernel/view/viewtest", ours: []string{"machine", "machine/session"}},
 	{pattern: "text/skill", ours: []string{".", "text/message"}, third: none, pure: true},
-	{pattern: "text/backlog", ours: []string{".", "machine", "machine/board", "text/strictjson"}, third: none, pure: true},
-	{pattern: "kernel", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel/topo"}, third: []string{"github.com/go-json-experiment/json"}},
+	{pattern: "text/backlog", ours: []string{".", "machine", "machine/board", "text/strictjson"}, third: none,
+		pure: true},
+	{pattern: "kernel", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage",
+		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel/topo"},
+		third: []string{"github.com/go-json-experiment/json"}},
 	{pattern: "kernel/topo", ours: none, third: none, pure: true},
 	{pattern: "kernel/projection", ours: []string{
 		".", "machine/board", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",
 	}, third: none},
-	{pattern: "kernel/*", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel"}, third: none},
+	{pattern: "kernel/*", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage",
+		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel"}, third: none},
 	{pattern: "store/disk", ours: none, third: []string{"golang.org/x/sys"}},
 	{pattern: "store/logs", ours: []string{".", "store/disk"}, third: none},
 	{pattern: "store/follow", ours: none, third: none},
 	{pattern: "store/lockfile", ours: []string{"."}, third: []string{"golang.org/x/sys"}},
-	{pattern: "store/*", ours: []string{".", "store/lockfile", "kernel/audit", "kernel", "kernel/effect", "text/plan", "text/policy", "machine", "machine/*"}},
+	{pattern: "store/*", ours: []string{".", "store/lockfile", "kernel/audit", "kernel", "kernel/effect", "text/plan",
+		"text/policy", "machine", "machine/*"}},
 	{pattern: "store/presence", ours: []string{".", "store/lockfile", "store/sqlite"}, third: none},
 	{pattern: "store/recording", ours: []string{".", "kernel", "kernel/replay"}, third: none},
-	{pattern: "driver/export", ours: []string{".", "kernel/audit", "driver/archive", "kernel/effect", "store/follow", "kernel", "kernel/projection", "kernel/query", "store/lockfile", "kernel/view"}, third: none},
-	{pattern: "sandbox", ours: []string{".", "text/policy", "sandbox/seccomp", "sandbox/landlock", "sandbox/mediate", "sandbox/cause"}},
+	{pattern: "driver/export", ours: []string{".", "kernel/audit", "driver/archive", "kernel/effect", "store/follow",
+		"kernel", "kernel/projection", "kernel/query", "store/lockfile", "kernel/view"}, third: none},
+	{pattern: "sandbox", ours: []string{".", "text/policy", "sandbox/seccomp", "sandbox/landlock", "sandbox/mediate",
+		"sandbox/cause"}},
 	{pattern: "sandbox/seccomp", ours: none, third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/landlock", ours: none, third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/cause", ours: none, third: none},
@@ -90,69 +104,116 @@ var rules = []rule{
 	{pattern: "sandbox/ignore", ours: []string{".", "sandbox"}},
 	{pattern: "sandbox/git", ours: []string{".", "store/disk", "store/lockfile", "kernel/effect", "sandbox/git/*"}},
 	{pattern: "sandbox/git/program", ours: []string{"."}, third: none},
-	{pattern: "sandbox/git/object", ours: []string{"store/disk", "sandbox/git/program"}, third: []string{"golang.org/x/sys"}},
+	{pattern: "sandbox/git/object", ours: []string{"store/disk", "sandbox/git/program"},
+		third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/git/stat", ours: []string{"sandbox/git/object"}, third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/git/meta", ours: []string{"sandbox/git/program"}, third: none},
 	{pattern: "sandbox/git/conflict", ours: []string{"kernel/effect", "sandbox/git/object"}, third: none, pure: true},
-	{pattern: "sandbox/git/layout", ours: []string{".", "store/disk", "text/policy", "sandbox/git/program"}, third: none},
-	{pattern: "sandbox/*", ours: []string{".", "store/disk", "store/lockfile", "text/policy", "sandbox", "kernel/effect"}},
+	{pattern: "sandbox/git/layout", ours: []string{".", "store/disk", "text/policy", "sandbox/git/program"},
+		third: none},
+	{pattern: "sandbox/*", ours: []string{".", "store/disk", "store/lockfile", "text/policy", "sandbox",
+		"kernel/effect"}},
 	{pattern: "driver/github", ours: []string{".", "text/backlog", "store/disk"}, third: none},
-	{pattern: "driver/checkpoint", ours: []string{".", "kernel/effect", "store/follow", "text/policy", "sandbox", "sandbox/git", "sandbox/git/layout"}, third: none},
-	{pattern: "driver/compound", ours: []string{".", "agent", "driver/checkpoint", "driver/contextpack", "driver/verify", "kernel/effect", "sandbox/git", "sandbox/git/layout", "driver/workspace"}, third: none},
-	{pattern: "driver/*", ours: []string{".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel/view", "text/knowledge", "text/solution", "text/triage", "sandbox", "sandbox/*", "sandbox/git/layout", "sandbox/git/program", "store/disk", "store/logs"}},
-	{pattern: "agent", ours: []string{".", "text/plan", "text/policy", "text/triage", "kernel/effect", "store/logs", "agent/wire"}},
+	{pattern: "driver/checkpoint", ours: []string{".", "kernel/effect", "store/follow", "text/policy", "sandbox",
+		"sandbox/git", "sandbox/git/layout"}, third: none},
+	{pattern: "driver/compound", ours: []string{".", "agent", "driver/checkpoint", "driver/contextpack",
+		"driver/verify", "kernel/effect", "sandbox/git", "sandbox/git/layout", "driver/workspace"}, third: none},
+	{pattern: "driver/*", ours: []string{".", "text/plan", "text/policy", "kernel/effect", "kernel/audit",
+		"kernel/view", "text/knowledge", "text/solution", "text/triage", "sandbox", "sandbox/*", "sandbox/git/layout",
+		"sandbox/git/program", "store/disk", "store/logs"}},
+	{pattern: "agent", ours: []string{".", "text/plan", "text/policy", "text/triage", "kernel/effect", "store/logs",
+		"agent/wire"}},
 	{pattern: "agent/wire", ours: none, third: none, pure: true},
-	{pattern: "agent/check", ours: []string{".", "text/plan", "text/triage", "sandbox", "agent", "agent/scripted", "agent/wire"}},
-	{pattern: "driver/launch", ours: []string{"agent", "agent/mcptools", "driver/search", "kernel/effect", "sandbox", "sandbox/deps", "sandbox/egress"}, third: none},
-	{pattern: "face/registry", ours: []string{".", "agent", "agent/acp", "agent/check", "agent/gateway", "agent/headless", "driver/launch", "agent/llm", "agent/login", "agent/mcptools", "agent/script", "agent/wire", "face/cli", "face/cli/settings", "driver/verify", "kernel/effect", "kernel", "text/message", "text/plan", "sandbox", "sandbox/keyring", "sandbox/outside"}, third: none},
-	{pattern: "agent/*", ours: []string{".", "text/strictjson", "text/plan", "text/policy", "text/triage", "kernel/effect", "kernel/audit", "kernel/view", "sandbox", "agent", "agent/wire", "store/logs"}},
-	{pattern: "face/tui", ours: []string{".", "store/disk", "text/message", "machine", "machine/*", "text/policy", "kernel/view", "text/triage", "face/cli/term"}, third: []string{"golang.org/x/term", "golang.org/x/sys", "charm.land/bubbletea/v2", "github.com/charmbracelet/", "github.com/muesli/cancelreader"}},
-	{pattern: "face/mcp", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner"}},
+	{pattern: "agent/check", ours: []string{".", "text/plan", "text/triage", "sandbox", "agent", "agent/scripted",
+		"agent/wire"}},
+	{pattern: "driver/launch", ours: []string{"agent", "agent/mcptools", "driver/search", "kernel/effect", "sandbox",
+		"sandbox/deps", "sandbox/egress"}, third: none},
+	{pattern: "face/registry", ours: []string{".", "agent", "agent/acp", "agent/check", "agent/gateway",
+		"agent/headless", "driver/launch", "agent/llm", "agent/login", "agent/mcptools", "agent/script", "agent/wire",
+		"face/cli", "face/cli/settings", "driver/verify", "kernel/effect", "kernel", "text/message", "text/plan",
+		"sandbox", "sandbox/keyring", "sandbox/outside"}, third: none},
+	{pattern: "agent/*", ours: []string{".", "text/strictjson", "text/plan", "text/policy", "text/triage",
+		"kernel/effect", "kernel/audit", "kernel/view", "sandbox", "agent", "agent/wire", "store/logs"}},
+	{pattern: "face/tui", ours: []string{".", "store/disk", "text/message", "machine", "machine/*", "text/policy",
+		"kernel/view", "text/triage", "face/cli/term"}, third: []string{"golang.org/x/term", "golang.org/x/sys",
+		"charm.land/bubbletea/v2", "github.com/charmbracelet/", "github.com/muesli/cancelreader"}},
+	{pattern: "face/mcp", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy",
+		"kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner"}},
 	{pattern: "store/notary", ours: []string{".", "kernel/audit", "kernel"}},
 	{pattern: "driver/workspace", ours: []string{".", "kernel/effect", "sandbox/git", "sandbox/git/layout"}},
-	{pattern: "driver/workspace/relocate", ours: []string{".", "kernel/audit", "kernel/effect", "kernel", "kernel/query", "store/presence", "sandbox/git", "store/sqlite", "driver/workspace"}, third: none},
-	{pattern: "face/project", ours: []string{".", "agent/script", "face/cli", "face/cli/settings", "driver/commit", "driver/github", "driver/knowledge", "driver/packages", "driver/prepare", "driver/review", "driver/search", "driver/verify", "kernel/effect", "text/knowledge", "sandbox", "sandbox/deps", "sandbox/egress", "sandbox/git", "sandbox/git/layout"}, third: none},
-	{pattern: "face/doctor", ours: []string{".", "kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout", "sandbox/cause"}},
-	{pattern: "face/demo", ours: []string{".", "text/plan", "text/policy", "text/triage", "sandbox", "sandbox/self", "agent/scripted"}},
-	{pattern: "runner", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel/view", "kernel"}},
+	{pattern: "driver/workspace/relocate", ours: []string{".", "kernel/audit", "kernel/effect", "kernel",
+		"kernel/query", "store/presence", "sandbox/git", "store/sqlite", "driver/workspace"}, third: none},
+	{pattern: "face/project", ours: []string{".", "agent/script", "face/cli", "face/cli/settings", "driver/commit",
+		"driver/github", "driver/knowledge", "driver/packages", "driver/prepare", "driver/review", "driver/search",
+		"driver/verify", "kernel/effect", "text/knowledge", "sandbox", "sandbox/deps", "sandbox/egress", "sandbox/git",
+		"sandbox/git/layout"}, third: none},
+	{pattern: "face/doctor", ours: []string{".", "kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout",
+		"sandbox/cause"}},
+	{pattern: "face/demo", ours: []string{".", "text/plan", "text/policy", "text/triage", "sandbox", "sandbox/self",
+		"agent/scripted"}},
+	{pattern: "runner", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "kernel/effect",
+		"kernel/audit", "kernel/view", "kernel"}},
 	{pattern: "face/cli", ours: []string{
-		".", "text/strictjson", "text/message", "machine/board", "machine/session", "machine/turn", "machine/workflow", "text/plan", "text/policy", "text/triage", "kernel/effect",
-		"kernel/audit", "kernel/view", "kernel", "kernel/query", "runner", "text/backlog", "text/knowledge", "face/cli/settings", "face/cli/term", "face/tui",
+		".", "text/strictjson", "text/message", "machine/board", "machine/session", "machine/turn", "machine/workflow",
+		"text/plan", "text/policy", "text/triage", "kernel/effect",
+		"kernel/audit", "kernel/view", "kernel", "kernel/query", "runner", "text/backlog", "text/knowledge",
+		"face/cli/settings", "face/cli/term", "face/tui",
 	}},
-	{pattern: "face/cli/settings", ours: []string{".", "store/disk", "text/message", "machine/workflow", "text/policy", "text/knowledge", "kernel", "face/cli/term", "face/tui"}},
-	{pattern: "face/cli/answers", ours: []string{".", "text/plan", "text/policy", "kernel/effect", "kernel/view", "kernel", "kernel/query", "face/cli", "face/cli/term"}},
-	{pattern: "face/cli/auditlog", ours: []string{".", "text/message", "kernel/audit", "kernel", "kernel/replay", "face/cli", "face/cli/term"}},
+	{pattern: "face/cli/settings", ours: []string{".", "store/disk", "text/message", "machine/workflow", "text/policy",
+		"text/knowledge", "kernel", "face/cli/term", "face/tui"}},
+	{pattern: "face/cli/answers", ours: []string{".", "text/plan", "text/policy", "kernel/effect", "kernel/view",
+		"kernel", "kernel/query", "face/cli", "face/cli/term"}},
+	{pattern: "face/cli/auditlog", ours: []string{".", "text/message", "kernel/audit", "kernel", "kernel/replay",
+		"face/cli", "face/cli/term"}},
 	{pattern: "face/cli/commands", ours: []string{"face/cli", "face/cli/*"}},
 	{pattern: "face/cli/control", ours: []string{".", "text/plan", "kernel", "face/cli", "face/cli/tasks"}},
-	{pattern: "face/cli/machines", ours: []string{".", "text/message", "machine", "machine/*", "kernel/joint", "face/cli", "face/cli/term"}},
+	{pattern: "face/cli/machines", ours: []string{".", "text/message", "machine", "machine/*", "kernel/joint",
+		"face/cli", "face/cli/term"}},
 	{pattern: "face/cli/servers", ours: []string{".", "text/policy", "face/cli", "face/cli/settings"}},
-	{pattern: "face/cli/setup", ours: []string{".", "text/policy", "kernel/effect", "kernel/audit", "kernel", "face/cli", "face/cli/settings", "face/cli/term"}},
+	{pattern: "face/cli/setup", ours: []string{".", "text/policy", "kernel/effect", "kernel/audit", "kernel",
+		"face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/tasks", ours: []string{
-		".", "machine/session", "machine/task", "kernel/view", "kernel", "kernel/query", "face/cli", "face/cli/auditlog", "face/cli/inspect", "face/cli/term", "face/tui",
+		".", "machine/session", "machine/task", "kernel/view", "kernel", "kernel/query", "face/cli",
+		"face/cli/auditlog", "face/cli/inspect", "face/cli/term", "face/tui",
 	}},
 	{pattern: "face/cli/term/termtest", ours: []string{"text/policy", "face/cli/term"}},
 	{pattern: "face/cli/agents", ours: []string{".", "face/cli", "face/cli/settings", "face/cli/term", "face/tui"}},
-	{pattern: "face/cli/complete", ours: []string{".", "text/message", "machine", "machine/*", "text/policy", "text/skill", "kernel/view", "kernel", "kernel/query", "face/cli", "face/cli/settings", "face/cli/term"}},
-	{pattern: "face/cli/inspect", ours: []string{".", "machine/session", "kernel", "kernel/audit", "kernel/effect", "kernel/view", "kernel/query", "store/logs", "face/cli", "face/cli/settings", "face/cli/term"}},
+	{pattern: "face/cli/complete", ours: []string{".", "text/message", "machine", "machine/*", "text/policy",
+		"text/skill", "kernel/view", "kernel", "kernel/query", "face/cli", "face/cli/settings", "face/cli/term"}},
+	{pattern: "face/cli/inspect", ours: []string{".", "machine/session", "kernel", "kernel/audit", "kernel/effect",
+		"kernel/view", "kernel/query", "store/logs", "face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/skills", ours: []string{".", "text/skill", "sandbox", "face/cli"}},
 	{pattern: "face/cli/manual", ours: []string{".", "face/cli", "face/cli/settings"}},
-	{pattern: "face/cli/orders", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner", "text/knowledge", "text/solution", "text/triage", "face/cli", "face/cli/control", "face/cli/term", "face/tui"}},
-	{pattern: "face/cli/board", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner", "text/backlog", "face/cli", "face/cli/agents", "face/cli/settings", "face/cli/term", "face/tui"}},
-	{pattern: "face/cli/flow", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy", "text/triage", "text/solution", "text/knowledge", "kernel/effect", "kernel/audit", "kernel/view", "kernel", "runner", "face/cli", "face/cli/agents", "face/cli/answers", "face/cli/settings", "face/cli/term", "face/cli/orders", "face/tui"}},
+	{pattern: "face/cli/orders", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy",
+		"kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner", "text/knowledge",
+		"text/solution", "text/triage", "face/cli", "face/cli/control", "face/cli/term", "face/tui"}},
+	{pattern: "face/cli/board", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy",
+		"kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner", "text/backlog", "face/cli",
+		"face/cli/agents", "face/cli/settings", "face/cli/term", "face/tui"}},
+	{pattern: "face/cli/flow", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy",
+		"text/triage", "text/solution", "text/knowledge", "kernel/effect", "kernel/audit", "kernel/view", "kernel",
+		"runner", "face/cli", "face/cli/agents", "face/cli/answers", "face/cli/settings", "face/cli/term",
+		"face/cli/orders", "face/tui"}},
 	{pattern: "face/cli/*", ours: []string{".", "text/message", "text/policy", "kernel/view"}},
 	{pattern: "face/app", ours: []string{
-		".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel", "kernel/projection", "kernel/query", "runner", "store/sqlite", "driver/*", "driver/launch", "face/registry", "sandbox", "sandbox/egress", "sandbox/git", "sandbox/git/layout",
-		"store/follow", "store/logs", "store/presence", "store/recording", "driver/export", "store/notary", "driver/workspace", "driver/workspace/relocate", "face/project", "face/doctor", "face/demo", "face/mcp", "face/cli", "face/cli/commands", "face/cli/settings",
+		".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel", "kernel/projection", "kernel/query",
+		"runner", "store/sqlite", "driver/*", "driver/launch", "face/registry", "sandbox", "sandbox/egress",
+		"sandbox/git", "sandbox/git/layout",
+		"store/follow", "store/logs", "store/presence", "store/recording", "driver/export", "store/notary",
+		"driver/workspace", "driver/workspace/relocate", "face/project", "face/doctor", "face/demo", "face/mcp",
+		"face/cli", "face/cli/commands", "face/cli/settings",
 	}, third: none},
 	{pattern: "cmd/*", ours: []string{"*"}},
 	{pattern: "internal/*", ours: []string{"*"}},
 }
 
 // forbidden are standard packages that a pure package must not import.
-var forbidden = []string{"os", "os/exec", "net", "net/http", "database/sql", "syscall", "math/rand", "math/rand/v2", "crypto/rand", "log", "log/slog"}
+var forbidden = []string{"os", "os/exec", "net", "net/http", "database/sql", "syscall", "math/rand", "math/rand/v2",
+	"crypto/rand", "log", "log/slog"}
 
 // banned are package names that say nothing.
-var banned = []string{"util", "utils", "common", "helper", "helpers", "base", "shared", "types", "misc", "models", "constants"}
+var banned = []string{"util", "utils", "common", "helper", "helpers", "base", "shared", "types", "misc", "models",
+	"constants"}
 
 type pkg struct {
 	ImportPath   string
@@ -174,7 +235,8 @@ func (p pkg) rel() string {
 
 // files are the names of all files of a package, those for other systems included, without its tests.
 func (p pkg) files() []string {
-	return slices.DeleteFunc(slices.Concat(p.GoFiles, p.IgnoredFiles), func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	return slices.DeleteFunc(slices.Concat(p.GoFiles, p.IgnoredFiles),
+		func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 }
 
 // packages lists the packages of the project. All tests share one list.
@@ -307,7 +369,8 @@ func refused(r rule, rel, imp string) string {
 			return ""
 		}
 		return "third-party module not allowed here"
-	case imp == "os/exec" && rel != "sandbox" && !strings.HasPrefix(rel, "sandbox/") && !strings.HasPrefix(rel, "internal/") && !testSupport(rel):
+	case imp == "os/exec" && rel != "sandbox" && !strings.HasPrefix(rel, "sandbox/") &&
+		!strings.HasPrefix(rel, "internal/") && !testSupport(rel):
 		return "only sandbox starts processes"
 	case imp == "testing" && !testSupport(rel):
 		return "test code belongs into tests and suites"
@@ -334,7 +397,8 @@ func TestPurity(t *testing.T) {
 				case *ast.GoStmt:
 					t.Errorf("%s: a pure package starts no goroutine", fset.Position(n.Pos()))
 				case *ast.SelectorExpr:
-					if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After"}, n.Sel.Name) {
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" &&
+						slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After"}, n.Sel.Name) {
 						t.Errorf("%s: a pure package reads no clock", fset.Position(n.Pos()))
 					}
 				}
@@ -395,7 +459,8 @@ func TestBudgets(t *testing.T) {
 			lines += budget(t, filepath.Join(p.Dir, name), methods)
 		}
 		if most, ok := map[string]int{"cmd/pawl": maxMain, "face/app": maxAssembly}[p.rel()]; ok && lines > most {
-			t.Errorf("%s: %d lines, at most %d; what it holds beside wiring has a room of its own (ARCHITECTURE.md)", p.rel(), lines, most)
+			t.Errorf("%s: %d lines, at most %d; what it holds beside wiring has a room of its own (ARCHITECTURE.md)",
+				p.rel(), lines, most)
 		}
 		for typ, n := range methods {
 			if n > maxMethods {
@@ -425,7 +490,8 @@ func budget(t *testing.T, file string, methods map[string]int) (lines int) {
 			}
 		case *ast.InterfaceType:
 			if len(n.Methods.List) > maxInterface {
-				t.Errorf("%s: interface with %d methods, at most %d", fset.Position(n.Pos()), len(n.Methods.List), maxInterface)
+				t.Errorf("%s: interface with %d methods, at most %d", fset.Position(n.Pos()), len(n.Methods.List),
+					maxInterface)
 			}
 		}
 	})
@@ -438,7 +504,8 @@ func receiver(e ast.Expr) string {
 	return name
 }
 
-// TestAuditEventsAreNamed: what a record tells is a constant of the kernel (AuditEvent), so that who reads the log finds who writes it.
+// TestAuditEventsAreNamed: what a record tells is a constant of the kernel (AuditEvent), so that who reads the log
+// finds who writes it.
 func TestAuditEventsAreNamed(t *testing.T) {
 	seen := 0
 	for _, p := range packages(t) {
@@ -469,7 +536,8 @@ func TestAuditEventsAreNamed(t *testing.T) {
 	}
 }
 
-// TestFacesSeeNoRows: what a face shows are answers (kernel/query) and outcomes. It reads no row, and does not ask the store for one.
+// TestFacesSeeNoRows: what a face shows are answers (kernel/query) and outcomes. It reads no row, and does not ask the
+// store for one.
 func TestFacesSeeNoRows(t *testing.T) {
 	seen := 0
 	for _, p := range packages(t) {
@@ -503,7 +571,8 @@ func ofRows(n ast.Node) string {
 		}
 	case *ast.SelectorExpr:
 		x, ok := n.X.(*ast.Ident)
-		if ok && x.Name == "kernel" && slices.Contains([]string{"At", "Batch", "Decode", "Row", "Select", "Write"}, n.Sel.Name) {
+		if ok && x.Name == "kernel" && slices.Contains([]string{"At", "Batch", "Decode", "Row", "Select", "Write"},
+			n.Sel.Name) {
 			return types.ExprString(n)
 		}
 	}
@@ -513,10 +582,14 @@ func ofRows(n ast.Node) string {
 // TestRefusesWhatItShould guards the guard: a table that lets everything pass would never be noticed.
 func TestRefusesWhatItShould(t *testing.T) {
 	for _, c := range []struct{ rel, imp string }{
-		{"kernel", module + "/store/sqlite"}, {"machine/task", module + "/machine/turn"}, {"text/plan", "os"}, {"face/cli", "os/exec"},
-		{"driver/file", module + "/driver/search"}, {"driver/file", module + "/kernel"}, {"runner", module + "/store/sqlite"}, {"kernel/view", "net/http"},
-		{"text/policy", "github.com/spf13/cobra"}, {"store/sqlite", module + "/runner"}, {"face/tui", module + "/kernel"},
-		{"driver/compound", module + "/driver/land"}, {"driver/export", module + "/face/cli"}, {"face/project", module + "/kernel"}, {"store/presence", module + "/runner"}, {"face/app", module + "/agent/llm"},
+		{"kernel", module + "/store/sqlite"}, {"machine/task", module + "/machine/turn"}, {"text/plan",
+			"os"}, {"face/cli", "os/exec"},
+		{"driver/file", module + "/driver/search"}, {"driver/file", module + "/kernel"}, {"runner", module +
+			"/store/sqlite"}, {"kernel/view", "net/http"},
+		{"text/policy", "github.com/spf13/cobra"}, {"store/sqlite", module + "/runner"}, {"face/tui", module +
+			"/kernel"},
+		{"driver/compound", module + "/driver/land"}, {"driver/export", module + "/face/cli"}, {"face/project", module +
+			"/kernel"}, {"store/presence", module + "/runner"}, {"face/app", module + "/agent/llm"},
 		{"agent/wire", module + "/effect"}, {"agent/wire", "net/http"},
 	} {
 		r, ok := ruleFor(c.rel)

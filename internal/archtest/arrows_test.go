@@ -15,8 +15,9 @@ import (
 	"testing"
 )
 
-// upwards says how many arrows between the files of a package run back up, in the best order that there is. The numbers only become
-// smaller: a package that reads from top to bottom can be divided, one whose files all know each other is one file in several pieces.
+// upwards says how many arrows between the files of a package run back up, in the best order that there is. The numbers
+// only become smaller: a package that reads from top to bottom can be divided, one whose files all know each other is
+// one file in several pieces.
 var upwards = map[string]int{"face/cli": 11, "driver/contextpack": 13, "kernel": 0, "sandbox": 9, "sandbox/git": 5}
 
 // drawing is a package as its files use each other.
@@ -37,8 +38,8 @@ func (d *drawing) arrows() (n int) {
 	return n
 }
 
-// drawn are the drawings of the packages of upwards, by package. A use is one of a constant, variable, type, function or method; that
-// of a field goes with its type.
+// drawn are the drawings of the packages of upwards, by package. A use is one of a constant, variable, type, function
+// or method; that of a field goes with its type.
 func drawn(t *testing.T) map[string]*drawing {
 	t.Helper()
 	if drawings != nil {
@@ -56,7 +57,8 @@ func drawn(t *testing.T) map[string]*drawing {
 	for _, p := range all {
 		exports[p.ImportPath] = p.Export
 	}
-	config := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	config := types.Config{Importer: importer.ForCompiler(fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
 	drawings = map[string]*drawing{}
 	for _, p := range all {
 		rel, ok := strings.CutPrefix(p.ImportPath, module+"/")
@@ -107,8 +109,8 @@ func draw(config types.Config, path string, trees []*ast.File) (*drawing, error)
 	return d, nil
 }
 
-// up are the arrows that run back up when the files stand in the order in which the fewest do. Only files that reach each other can
-// have any, so that each circle of them is put in order by itself.
+// up are the arrows that run back up when the files stand in the order in which the fewest do. Only files that reach
+// each other can have any, so that each circle of them is put in order by itself.
 func (d *drawing) up() (arrows []string) {
 	for _, circle := range d.circles() {
 		order := d.order(circle)
@@ -152,8 +154,8 @@ func (d *drawing) circles() (out [][]int) {
 	return out
 }
 
-// order is the order of files in which the fewest arrows run up. It is found by the best order of each set of them that can stand above
-// the others, of which there are 2 to the power of their number.
+// order is the order of files in which the fewest arrows run up. It is found by the best order of each set of them that
+// can stand above the others, of which there are 2 to the power of their number.
 func (d *drawing) order(files []int) []int {
 	out := make([]uint32, len(files)) // whom a file uses, as a set
 	for i, from := range files {
@@ -189,7 +191,8 @@ func TestArrowsRunDown(t *testing.T) {
 	for rel, most := range upwards {
 		switch up := all[rel].up(); {
 		case len(up) > most:
-			t.Errorf("%d arrows between the files of %s run up, at most %d; in the best order:\n%s", len(up), rel, most, strings.Join(up, "\n"))
+			t.Errorf("%d arrows between the files of %s run up, at most %d; in the best order:\n%s", len(up), rel, most,
+				strings.Join(up, "\n"))
 		case len(up) < most:
 			t.Errorf("%d arrows between the files of %s run up; put that number in the place of %d", len(up), rel, most)
 		}
@@ -232,8 +235,11 @@ func TestArrowsAreCounted(t *testing.T) {
 	if up := d.up(); len(up) != 2 {
 		t.Errorf("%q run up", up)
 	}
-	// A circle of which every file uses the next one needs one arrow up; one that is used by all others stands at the end.
-	ring := &drawing{files: []string{"0", "1", "2", "3"}, uses: [][]bool{{false, true, false, true}, {false, false, true, true}, {true, false, false, true}, make([]bool, 4)}}
+	// A circle of which every file uses the next one needs one arrow up; one that is used by all others stands at the
+	// end.
+	ring := &drawing{files: []string{"0", "1", "2", "3"},
+		uses: [][]bool{{false, true, false, true}, {false, false, true, true}, {true, false, false, true},
+			make([]bool, 4)}}
 	if up := ring.up(); len(up) != 1 || ring.arrows() != 6 || len(ring.circles()) != 1 {
 		t.Errorf("%q of %d run up, in %d circles", up, ring.arrows(), len(ring.circles()))
 	}

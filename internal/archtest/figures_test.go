@@ -44,7 +44,8 @@ func counted(t *testing.T) *figures {
 	if whole != nil {
 		return whole
 	}
-	f := &figures{types: map[string]*kind{}, tangled: map[string][]string{}, coats: map[string][]string{}, sizes: map[string]int{}}
+	f := &figures{types: map[string]*kind{}, tangled: map[string][]string{}, coats: map[string][]string{},
+		sizes: map[string]int{}}
 	for _, p := range packages(t) {
 		if len(p.GoFiles) == 0 {
 			continue
@@ -104,7 +105,8 @@ func (f *figures) file(t *testing.T, p pkg, name string) {
 }
 
 // faces are the packages that show things to people or to programs, and those that are wired for them over the kernel.
-var faces = []string{"face/cli", "face/cli/*", "face/tui", "face/mcp", "cmd/*", "face/app", "driver/export", "store/recording", "face/project", "face/registry", "driver/workspace/relocate"}
+var faces = []string{"face/cli", "face/cli/*", "face/tui", "face/mcp", "cmd/*", "face/app", "driver/export",
+	"store/recording", "face/project", "face/registry", "driver/workspace/relocate"}
 
 // isFace reports whether a package is one of the faces.
 func isFace(rel string) bool {
@@ -140,7 +142,8 @@ func importsOf(file *ast.File) map[string]string {
 	return imports
 }
 
-// embeds is the type of ours, by package and name, that an embedded field of a file of a package is; "" where it is somebody else's.
+// embeds is the type of ours, by package and name, that an embedded field of a file of a package is; "" where it is
+// somebody else's.
 func embeds(rel string, field ast.Expr, imports map[string]string) string {
 	where, name, ok := strings.Cut(receiver(field), ".")
 	switch {
@@ -239,10 +242,14 @@ func (f *figures) largest(fits func(rel string) bool) string {
 			name = module + name[1:]
 		}
 		if fits(rel) {
-			rows = append(rows, row{name, up(len(k.own), 5), up(len(f.methods(strings.Replace(name, module+".", "..", 1), map[string]bool{})), 5)})
+			rows = append(rows, row{name, up(len(k.own), 5),
+				up(len(f.methods(strings.Replace(name, module+".", "..", 1), map[string]bool{})), 5)})
 		}
 	}
-	slices.SortFunc(rows, func(x, y row) int { return cmp.Or(y.whole-x.whole, y.own-x.own, strings.Compare(x.name, y.name)) })
+	slices.SortFunc(rows, func(x, y row) int {
+		return cmp.Or(y.whole-x.whole, y.own-x.own,
+			strings.Compare(x.name, y.name))
+	})
 	var b strings.Builder
 	b.WriteString("| type | methods of its own | with embedded ones |\n|---|---|---|\n")
 	for _, r := range rows[:min(10, len(rows))] {
@@ -347,12 +354,14 @@ func TestMethodsWithEmbedded(t *testing.T) {
 	}
 }
 
-// TestEmbeddingIsFlat: in what people and programs meet, a type says with named fields what it works with. It may embed one type of ours
-// that has methods, which then embeds none; types that only hold data may be put together as their form in JSON wants.
+// TestEmbeddingIsFlat: in what people and programs meet, a type says with named fields what it works with. It may embed
+// one type of ours that has methods, which then embeds none; types that only hold data may be put together as their
+// form in JSON wants.
 func TestEmbeddingIsFlat(t *testing.T) {
 	f := counted(t)
 	for name := range f.types {
-		if rel := name[:strings.LastIndexByte(name, '.')]; !slices.ContainsFunc([]string{"face/cli", "face/cli/*", "face/tui", "face/mcp"}, func(face string) bool { return fits(face, rel) }) {
+		if rel := name[:strings.LastIndexByte(name, '.')]; !slices.ContainsFunc([]string{"face/cli", "face/cli/*",
+			"face/tui", "face/mcp"}, func(face string) bool { return fits(face, rel) }) {
 			continue
 		}
 		if chain := f.chain(name); len(chain) > 2 {
@@ -361,7 +370,8 @@ func TestEmbeddingIsFlat(t *testing.T) {
 	}
 }
 
-// chain is a longest way from a type through what is embedded in it, as far as that has methods; the type itself is the first of it.
+// chain is a longest way from a type through what is embedded in it, as far as that has methods; the type itself is the
+// first of it.
 func (f *figures) chain(name string, above ...string) []string {
 	var longest []string
 	for _, e := range f.types[name].embedded {
@@ -389,17 +399,20 @@ func TestMethodsAreCounted(t *testing.T) {
 		}
 		f.declarations(rel, file)
 	}
-	for name, want := range map[string]string{"a.T": "Five Four One Six Three Two", "a.W": "Five Four", "b.V": "Six", "a.none": ""} {
+	for name, want := range map[string]string{"a.T": "Five Four One Six Three Two", "a.W": "Five Four", "b.V": "Six",
+		"a.none": ""} {
 		if got := strings.Join(slices.Sorted(maps.Keys(f.methods(name, map[string]bool{}))), " "); got != want {
 			t.Errorf("%s has %s, want %s", name, got, want)
 		}
 	}
-	for name, want := range map[string]string{"c.T": "c.T", "c.U": "c.U c.T", "c.V": "c.V c.U c.T", "c.Data": "c.Data"} {
+	for name, want := range map[string]string{"c.T": "c.T", "c.U": "c.U c.T", "c.V": "c.V c.U c.T",
+		"c.Data": "c.Data"} {
 		if got := strings.Join(f.chain(name), " "); got != want {
 			t.Errorf("%s embeds %s, want %s", name, got, want)
 		}
 	}
-	for literal, text := range map[string]bool{`"go on with this"`: true, `"继续"`: true, `"text/message/catalogue"`: false, `"two words"`: false, `"%[1]s = %d"`: false} {
+	for literal, text := range map[string]bool{`"go on with this"`: true, `"继续"`: true,
+		`"text/message/catalogue"`: false, `"two words"`: false, `"%[1]s = %d"`: false} {
 		if isText(literal) != text {
 			t.Errorf("%s: %t", literal, !text)
 		}

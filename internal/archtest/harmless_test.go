@@ -15,21 +15,25 @@ import (
 	"testing"
 )
 
-// Tests try to break out, follow links, and remove things, as root in many places. What they aim at is therefore their own: a
-// canary in a folder of the test. A fault, or a wall that is taken away, must never harm the machine of who runs them.
+// Tests try to break out, follow links, and remove things, as root in many places. What they aim at is therefore their
+// own: a canary in a folder of the test. A fault, or a wall that is taken away, must never harm the machine of who runs
+// them.
 
 // ofTheMachine fits a path that is the machine's, at the beginning of a literal.
 var ofTheMachine = regexp.MustCompile(`^/(bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var)(/.*)?$`)
 
 // changing are the functions and methods that make, change, move or remove what a path leads to, or a link to it.
 var changing = []string{
-	"Chmod", "Chown", "Chtimes", "CopyFS", "Create", "Fchmodat", "Lchown", "Link", "Mkdir", "MkdirAll", "Mkfifo", "Mknod", "Mount", "OpenFile", "Remove",
-	"RemoveAll", "Rename", "Renameat2", "Symlink", "Truncate", "Unlink", "Unmount", "Write", "WriteFile", "link", "write",
+	"Chmod", "Chown", "Chtimes", "CopyFS", "Create", "Fchmodat", "Lchown", "Link", "Mkdir", "MkdirAll", "Mkfifo",
+	"Mknod", "Mount", "OpenFile", "Remove",
+	"RemoveAll", "Rename", "Renameat2", "Symlink", "Truncate", "Unlink", "Unmount", "Write", "WriteFile", "link",
+	"write",
 }
 
 // looking are those that only look, or start a program by its name, so that their arguments harm nothing.
 var looking = []string{
-	"Access", "Command", "CommandContext", "EvalSymlinks", "Glob", "HasPrefix", "HasSuffix", "LookPath", "Lstat", "Open", "Openat2", "ReadDir", "ReadFile", "Readlink",
+	"Access", "Command", "CommandContext", "EvalSymlinks", "Glob", "HasPrefix", "HasSuffix", "LookPath", "Lstat",
+	"Open", "Openat2", "ReadDir", "ReadFile", "Readlink",
 	"StartProcess", "Stat", "Statfs", "TrimPrefix",
 }
 
@@ -49,7 +53,8 @@ var spared = map[string]string{
 // shellHarm fits what a shell does to the machine's files or to processes that are not its own.
 var shellHarm = regexp.MustCompile(
 	`>[>|]? *["']?` + machineDirs + `\b` +
-		`|\b(rm|mv|ln|cp|tee|touch|mkdir|chmod|chown|truncate|mount|dd|install) ([^\n;|&]* |[^\n;|&]*\bof=)?["']?(` + machineDirs + `\b|/["']?( |$|\*))` +
+		`|\b(rm|mv|ln|cp|tee|touch|mkdir|chmod|chown|truncate|mount|dd|install) ([^\n;|&]* |[^\n;|&]*\bof=)?["']?(` +
+		machineDirs + `\b|/["']?( |$|\*))` +
 		`|\bkill\b[^\n;|&]* -1\b|\b(pkill|killall) `)
 
 const machineDirs = `/(bin|boot|etc|home|lib|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var)`
@@ -95,7 +100,8 @@ func TestTestsAimAtCanaries(t *testing.T) {
 					key := filepath.ToSlash(rel) + " " + lit.Value
 					delete(unused, key)
 					if spared[key] == "" {
-						t.Errorf("%s: %s in a function that changes files; aim at a canary of the test", fset.Position(lit.ValuePos), lit.Value)
+						t.Errorf("%s: %s in a function that changes files; aim at a canary of the test",
+							fset.Position(lit.ValuePos), lit.Value)
 					}
 				}
 			case *ast.BasicLit:
@@ -115,7 +121,8 @@ func TestTestsAimAtCanaries(t *testing.T) {
 	}
 }
 
-// walkTests shows the files of all tests: their Go files, suites, and what they read that a shell may run, pages included.
+// walkTests shows the files of all tests: their Go files, suites, and what they read that a shell may run, pages
+// included.
 func walkTests(t *testing.T, see func(rel string, data []byte)) {
 	t.Helper()
 	root := os.DirFS("../..")
@@ -125,13 +132,16 @@ func walkTests(t *testing.T, see func(rel string, data []byte)) {
 		}
 		dir := filepath.Base(filepath.Dir(rel))
 		switch {
-		case d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" || rel == "internal/archtest"):
+		case d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" ||
+			rel == "internal/archtest"):
 			return fs.SkipDir
 		case d.IsDir() || !d.Type().IsRegular():
 			return nil
 		case strings.HasSuffix(rel, "_test.go"), strings.HasSuffix(dir, "test") && strings.HasSuffix(rel, ".go"),
-			rel == "README.md", strings.HasPrefix(rel, "docs/") && strings.HasSuffix(rel, ".md"), // cmd/pawl types what they say
-			strings.HasSuffix(rel, ".sh"), strings.Contains(rel, "testdata/") && slices.Contains([]string{".txtar", ".txt", ".yaml", ".json"}, filepath.Ext(rel)):
+			// cmd/pawl types what they say
+			rel == "README.md", strings.HasPrefix(rel, "docs/") && strings.HasSuffix(rel, ".md"),
+			strings.HasSuffix(rel, ".sh"), strings.Contains(rel, "testdata/") &&
+				slices.Contains([]string{".txtar", ".txt", ".yaml", ".json"}, filepath.Ext(rel)):
 			data, err := fs.ReadFile(root, rel)
 			if err == nil {
 				see(rel, data)
@@ -145,8 +155,8 @@ func walkTests(t *testing.T, see func(rel string, data []byte)) {
 	}
 }
 
-// aims are the literals of a function that name what is the machine's, when the function also changes something and does not
-// give them to what only looks. Their value is unquoted.
+// aims are the literals of a function that name what is the machine's, when the function also changes something and
+// does not give them to what only looks. Their value is unquoted.
 func aims(f *ast.FuncDecl) []*ast.BasicLit {
 	changes := false
 	var found []*ast.BasicLit
@@ -191,18 +201,22 @@ func harmOfShell(rel, text string) []string {
 // TestHarmIsSeen guards the guard.
 func TestHarmIsSeen(t *testing.T) {
 	for text, want := range map[string]bool{
-		"echo x >/etc/passwd": true, "echo x >> '/usr/x'": true, "rm -rf /": true, "rm -rf / x": true, "rm -f a /var/x": true, "ln -sf /etc/passwd l": true,
-		"dd if=a of=/boot/x": true, "kill -9 -1": true, "kill -- -1": true, "pkill go": true, "mount -t tmpfs t /mnt": true, "touch \"/root/x\"": true,
-		"echo x >/dev/null": false, "rm -rf /tmp/x": false, "cat /etc/passwd": false, "rm -rf ./etc": false, "cp stdout ../root.yaml": false,
-		"kill -9 123": false, "ls /usr; rm a": false, "a shutdown": false,
+		"echo x >/etc/passwd": true, "echo x >> '/usr/x'": true, "rm -rf /": true, "rm -rf / x": true,
+		"rm -f a /var/x": true, "ln -sf /etc/passwd l": true,
+		"dd if=a of=/boot/x": true, "kill -9 -1": true, "kill -- -1": true, "pkill go": true,
+		"mount -t tmpfs t /mnt": true, "touch \"/root/x\"": true,
+		"echo x >/dev/null": false, "rm -rf /tmp/x": false, "cat /etc/passwd": false, "rm -rf ./etc": false,
+		"cp stdout ../root.yaml": false,
+		"kill -9 123":            false, "ls /usr; rm a": false, "a shutdown": false,
 	} {
 		if got := len(harmOfShell("x_test.go", text)) > 0; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 	for body, want := range map[string]int{
-		`os.Symlink("/etc/passwd", x)`: 1, `for _, l := range []string{"/usr/x", "y"} { os.Remove(l) }`: 1, `os.ReadFile("/etc/hosts"); os.Remove(x)`: 0,
-		`judge("/etc/x")`: 0, `r.WriteFile("a", "/root/x"); exec.Command("/bin/true")`: 1,
+		`os.Symlink("/etc/passwd", x)`: 1, `for _, l := range []string{"/usr/x", "y"} { os.Remove(l) }`: 1,
+		`os.ReadFile("/etc/hosts"); os.Remove(x)`: 0,
+		`judge("/etc/x")`:                         0, `r.WriteFile("a", "/root/x"); exec.Command("/bin/true")`: 1,
 	} {
 		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\nfunc f() {\n"+body+"\n}", 0)
 		if err != nil {

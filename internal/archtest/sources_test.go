@@ -20,8 +20,8 @@ import (
 	"pawl/machine/workflow"
 )
 
-// What the machines have to be is said in docs/spec, and whoever reads a comment, a document or a table that cites it has to be able
-// to follow: every page and every anchor is there.
+// What the machines have to be is said in docs/spec, and whoever reads a comment, a document or a table that cites it
+// has to be able to follow: every page and every anchor is there.
 
 const specFolder = "docs/spec"
 
@@ -44,10 +44,12 @@ var (
 // seedPages and letterPages are the pages of the seeds and of the resolutions, as docs/spec/README.md lists them.
 var (
 	seedPages   = map[string]string{"000": "session", "001": "turn", "002": "workflow", "003": "task", "004": "board"}
-	letterPages = map[string]string{"A": "session", "B": "turn", "C": "workflow", "D": "task", "E": "board", "X": "composition"}
+	letterPages = map[string]string{"A": "session", "B": "turn", "C": "workflow", "D": "task", "E": "board",
+		"X": "composition"}
 )
 
-// spec is the specification: the anchors of its pages, and where the sources lead that no rule but its own tables explains.
+// spec is the specification: the anchors of its pages, and where the sources lead that no rule but its own tables
+// explains.
 type spec struct {
 	anchors map[string][]string // by the page's name without its ending
 	sources map[string]string   // "002 阶段流转" → "workflow#transitions"
@@ -80,8 +82,8 @@ func readSpec(t *testing.T) spec {
 	return s
 }
 
-// sourceTables reads the tables below the anchor "sources": what stands in backquotes in the first cell, or the Chinese heading
-// that stands there, and the link of the same place in the row.
+// sourceTables reads the tables below the anchor "sources": what stands in backquotes in the first cell, or the Chinese
+// heading that stands there, and the link of the same place in the row.
 func sourceTables(text string) map[string]string {
 	out := map[string]string{}
 	_, text, _ = strings.Cut(text, `<a id="sources"></a>`)
@@ -130,8 +132,8 @@ func (s spec) missing(page, anchor string) string {
 	return ""
 }
 
-// wrong says what is wrong with a line of a file: citations and links that lead nowhere and, in what people read, citations of
-// documents that are not there. rel is the file, reading tells a document or a comment from code.
+// wrong says what is wrong with a line of a file: citations and links that lead nowhere and, in what people read,
+// citations of documents that are not there. rel is the file, reading tells a document or a comment from code.
 func (s spec) wrong(rel, line string, reading bool) (out []string) {
 	say := func(what string) {
 		if what != "" {
@@ -209,7 +211,8 @@ func TestCitationsLeadSomewhere(t *testing.T) {
 				t.Errorf("%s:%d: %s", rel, n+1, what)
 			}
 			if code && unfollowable.MatchString(said[n+1]) {
-				t.Errorf("%s:%d: nobody can follow %s; cite a page of %s", rel, n+1, unfollowable.FindString(said[n+1]), specFolder)
+				t.Errorf("%s:%d: nobody can follow %s; cite a page of %s", rel, n+1, unfollowable.FindString(said[n+1]),
+					specFolder)
 			}
 		}
 		return nil
@@ -225,7 +228,8 @@ func TestCitationsLeadSomewhere(t *testing.T) {
 // TestSourcesLeadSomewhere follows the sources of all rows of the machines' tables.
 func TestSourcesLeadSomewhere(t *testing.T) {
 	s, seen := readSpec(t), 0
-	for _, tables := range [][]machine.Description{session.Describe(), turn.Describe(), workflow.Describe(), task.Describe(), board.Describe()} {
+	for _, tables := range [][]machine.Description{session.Describe(), turn.Describe(), workflow.Describe(),
+		task.Describe(), board.Describe()} {
 		for _, table := range tables {
 			if page := seedPages[table.Seed]; len(s.anchors[page]) == 0 {
 				t.Errorf("%s: there is no page about seed %q", table.Name, table.Seed)
@@ -234,7 +238,8 @@ func TestSourcesLeadSomewhere(t *testing.T) {
 				seen++
 				page, anchor, ok := strings.Cut(s.where(r.Source), "#")
 				if !ok {
-					t.Errorf("%s %s: no rule of %s/README.md says where %q leads", table.Name, r.ID, specFolder, r.Source)
+					t.Errorf("%s %s: no rule of %s/README.md says where %q leads", table.Name, r.ID, specFolder,
+						r.Source)
 				} else if what := s.missing(page, anchor); what != "" {
 					t.Errorf("%s %s: %q leads nowhere: %s", table.Name, r.ID, r.Source, what)
 				}
@@ -254,11 +259,12 @@ func TestCitationsAreSeen(t *testing.T) {
 		at + "task.md#d10).": "", at + "task.md.": "", at + "README.md#sources": "",
 		at + "task.md#d99":             "task.md has no anchor d99",
 		at + "nothing.md#d1":           "there is no page nothing.md in docs/spec",
-		"as [said](spec/board.md#e15)": "", "as [said](spec/board.md#e99)": "board.md has no anchor e99", "[other](store.md#nothing)": "",
-		"by seed 003 §4.2": "nobody can follow seed 003; cite a page of docs/spec",
-		"by spec.md §3.10": "nobody can follow spec.md; cite a page of docs/spec",
-		"(spec D11)":       "nobody can follow spec D1; cite a page of docs/spec",
-		"(design §4)":      "nobody can follow design §; cite a page of docs/spec",
+		"as [said](spec/board.md#e15)": "", "as [said](spec/board.md#e99)": "board.md has no anchor e99",
+		"[other](store.md#nothing)": "",
+		"by seed 003 §4.2":          "nobody can follow seed 003; cite a page of docs/spec",
+		"by spec.md §3.10":          "nobody can follow spec.md; cite a page of docs/spec",
+		"(spec D11)":                "nobody can follow spec D1; cite a page of docs/spec",
+		"(design §4)":               "nobody can follow design §; cite a page of docs/spec",
 		"what [security](security.md) says, and a seed of 003 random numbers": "",
 	} {
 		if got := strings.Join(s.wrong("docs/page.md", line, true), "; "); got != want {
@@ -266,8 +272,10 @@ func TestCitationsAreSeen(t *testing.T) {
 		}
 	}
 	for source, want := range map[string]string{
-		"003 §3": "task#s3", "001 §2.3": "turn#s2-3", "001 §6 (drawing)": "turn#s6", "004": "board#transitions", "002 阶段流转": "workflow#transitions",
-		"002 场景2": "workflow#scenario-2", "spec B3": "turn#b3", "spec X7": "composition#x7", "spec §3.4": "workflow#paths", "design §5": "composition#s5",
+		"003 §3": "task#s3", "001 §2.3": "turn#s2-3", "001 §6 (drawing)": "turn#s6", "004": "board#transitions",
+		"002 阶段流转": "workflow#transitions",
+		"002 场景2":  "workflow#scenario-2", "spec B3": "turn#b3", "spec X7": "composition#x7",
+		"spec §3.4": "workflow#paths", "design §5": "composition#s5",
 		"somewhere": "", "spec §9.9": "",
 	} {
 		if got := s.where(source); got != want {

@@ -1,5 +1,5 @@
-// Command disturb runs a command beside what other programs of a desktop do: it keeps every processor busy, and opens and closes
-// sockets with names in the file system, so that one comes or goes every few milliseconds.
+// Command disturb runs a command beside what other programs of a desktop do: it keeps every processor busy, and opens
+// and closes sockets with names in the file system, so that one comes or goes every few milliseconds.
 //
 //	go run ./internal/disturb [-times N] [-sockets DIR] COMMAND [ARG…]
 //

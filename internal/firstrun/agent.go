@@ -24,23 +24,27 @@ func (f *Folder) verification() plan.VerificationPolicy {
 func (f *Folder) plan(calls ...plan.ToolCallTemplate) plan.Plan {
 	return plan.Plan{
 		Goal: f.asks, Constraints: []string{}, RiskLevel: pawl.RiskLow, Verification: f.verification(),
-		Steps: []plan.Step{{StepID: "s1", Title: "Mend the sum", Intent: f.asks, Status: plan.Pending, ToolCalls: calls}},
+		Steps: []plan.Step{{StepID: "s1", Title: "Mend the sum", Intent: f.asks, Status: plan.Pending,
+			ToolCalls: calls}},
 	}
 }
 
 // handPlan is the plan of a person who knows what is wrong.
 func (f *Folder) handPlan() plan.Plan {
-	return f.plan(plan.ToolCallTemplate{Name: "write_file", ArgsHint: encode(map[string]string{"path": f.file, "content": f.right})})
+	return f.plan(plan.ToolCallTemplate{Name: "write_file",
+		ArgsHint: encode(map[string]string{"path": f.file, "content": f.right})})
 }
 
 // script is what a model does that is asked for the work: it judges the requirement clear, plans one step, and does it.
 func (f *Folder) script() scripted.Script {
 	said := []triage.Evidence{{Quote: f.asks}}
 	judged := triage.Evaluation{
-		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{}, HighRisk: []triage.Finding{}, Why: "It is clear.",
+		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{},
+		HighRisk: []triage.Finding{}, Why: "It is clear.",
 		Dimensions: []triage.Dimension{
 			{Name: triage.Goal, Points: 3, Evidence: said}, {Name: triage.Criteria, Points: 3, Evidence: said},
-			{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2, Evidence: []triage.Evidence{}},
+			{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2,
+				Evidence: []triage.Evidence{}},
 		},
 		Factors: triage.Factors{Design: triage.DesignNone, Extent: triage.ExtentPoint},
 	}

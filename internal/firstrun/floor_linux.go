@@ -51,7 +51,8 @@ func outerNamespace() (*syscall.SysProcAttr, error) {
 		attr.AmbientCaps = []uintptr{unix.CAP_SYS_RESOURCE}
 		return attr, nil
 	}
-	for name, to := range map[string]*[]syscall.SysProcIDMap{"/proc/self/uid_map": &attr.UidMappings, "/proc/self/gid_map": &attr.GidMappings} {
+	for name, to := range map[string]*[]syscall.SysProcIDMap{"/proc/self/uid_map": &attr.UidMappings,
+		"/proc/self/gid_map": &attr.GidMappings} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -94,7 +95,8 @@ func launch(parts, argv []string) error {
 			filter = append(filter, refuse(unix.EPERM, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME)...)
 			filter = append(filter, whenArgument(unix.SYS_IOCTL, 1, unix.BPF_JEQ, unix.SIOCSIFFLAGS, unix.EPERM)...)
 		case noLandlock:
-			filter = append(filter, refuse(unix.EOPNOTSUPP, unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF)...)
+			filter = append(filter, refuse(unix.EOPNOTSUPP, unix.SYS_LANDLOCK_CREATE_RULESET,
+				unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF)...)
 		}
 	}
 	if filter != nil {
@@ -110,23 +112,30 @@ const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS |
 
 // mounting are the calls that change mounts.
 var mounting = []uint32{
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN,
+	unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
 	unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
 }
 
 // dockerRefuses are the calls that Docker's profile allows only with capabilities that it does not give, or not at all.
 var dockerRefuses = append([]uint32{
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_BPF, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_USERFAULTFD, unix.SYS_PERF_EVENT_OPEN,
-	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SWAPON,
-	unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
-	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_SYSLOG, unix.SYS_FANOTIFY_INIT, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_VHANGUP,
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_BPF, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
+	unix.SYS_USERFAULTFD, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+	unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SWAPON,
+	unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
+	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_SYSLOG, unix.SYS_FANOTIFY_INIT, unix.SYS_SETHOSTNAME,
+	unix.SYS_SETDOMAINNAME, unix.SYS_VHANGUP,
 	unix.SYS_LOOKUP_DCOOKIE,
 }, mounting...)
 
 // dockerKeeps are the capabilities that root has in a container of Docker's.
 var dockerKeeps = map[uintptr]bool{
-	unix.CAP_CHOWN: true, unix.CAP_DAC_OVERRIDE: true, unix.CAP_FSETID: true, unix.CAP_FOWNER: true, unix.CAP_MKNOD: true, unix.CAP_NET_RAW: true, unix.CAP_SETGID: true,
-	unix.CAP_SETUID: true, unix.CAP_SETFCAP: true, unix.CAP_SETPCAP: true, unix.CAP_NET_BIND_SERVICE: true, unix.CAP_SYS_CHROOT: true, unix.CAP_KILL: true, unix.CAP_AUDIT_WRITE: true,
+	unix.CAP_CHOWN: true, unix.CAP_DAC_OVERRIDE: true, unix.CAP_FSETID: true, unix.CAP_FOWNER: true,
+	unix.CAP_MKNOD: true, unix.CAP_NET_RAW: true, unix.CAP_SETGID: true,
+	unix.CAP_SETUID: true, unix.CAP_SETFCAP: true, unix.CAP_SETPCAP: true, unix.CAP_NET_BIND_SERVICE: true,
+	unix.CAP_SYS_CHROOT: true, unix.CAP_KILL: true, unix.CAP_AUDIT_WRITE: true,
 }
 
 // dropAsDocker takes the other capabilities out of what an executed program of root's gets. Others have none to take.
@@ -171,21 +180,23 @@ func answer(errno unix.Errno) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
 
-// install puts the filter on the calling thread, which executes the command. Calls of another architecture pass: the filter makes a
-// machine, and holds nobody back.
+// install puts the filter on the calling thread, which executes the command. Calls of another architecture pass: the
+// filter makes a machine, and holds nobody back.
 func install(filter []unix.SockFilter) error {
 	arch := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if arch == 0 {
 		return fmt.Errorf("there is no filter for %s", runtime.GOARCH)
 	}
 	pass := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
-	p := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 4}, jump(unix.BPF_JEQ, arch, 1, 0), pass, number}
+	p := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 4}, jump(unix.BPF_JEQ, arch, 1, 0), pass,
+		number}
 	p = append(append(p, filter...), pass)
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0,
+		uintptr(unsafe.Pointer(&prog))); errno != 0 {
 		return errno
 	}
 	return nil

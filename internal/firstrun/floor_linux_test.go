@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// probe prints the error of each thing that a floor may forbid. A mount is asked for with a name of no file system, so that none is
-// made where it is allowed.
+// probe prints the error of each thing that a floor may forbid. A mount is asked for with a name of no file system, so
+// that none is made where it is allowed.
 func probe() {
 	runtime.LockOSThread()
 	_, _, landlock := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
@@ -39,7 +39,8 @@ func probe() {
 	}
 	mount := unix.Mount("none", "/", "no-such-file-system", 0, "")
 	_, _, unshare := unix.Syscall(unix.SYS_UNSHARE, 0, 0, 0) // of nothing, which is always allowed
-	fmt.Printf("unshare=%d clone=%d clone3=%d mount=%v landlock=%d\n", int(unshare), int(clone), int(clone3), mount, int(landlock))
+	fmt.Printf("unshare=%d clone=%d clone3=%d mount=%v landlock=%d\n", int(unshare), int(clone), int(clone3), mount,
+		int(landlock))
 }
 
 func TestFloors(t *testing.T) {
@@ -63,8 +64,10 @@ func TestFloors(t *testing.T) {
 	}
 	nsp := int(syscall.ENOSPC)
 	for name, want := range map[string]string{
-		noUserns: fmt.Sprintf("clone=%d ", nsp), docker: fmt.Sprintf("unshare=%d clone=%d clone3=%d mount=%v", int(syscall.EPERM), int(syscall.EPERM), int(syscall.ENOSYS), syscall.EPERM),
-		apparmor: fmt.Sprintf("mount=%v", syscall.EACCES), noLandlock: fmt.Sprintf("landlock=%d\n", int(syscall.EOPNOTSUPP)),
+		noUserns: fmt.Sprintf("clone=%d ", nsp), docker: fmt.Sprintf("unshare=%d clone=%d clone3=%d mount=%v",
+			int(syscall.EPERM), int(syscall.EPERM), int(syscall.ENOSYS), syscall.EPERM),
+		apparmor: fmt.Sprintf("mount=%v", syscall.EACCES), noLandlock: fmt.Sprintf("landlock=%d\n",
+			int(syscall.EOPNOTSUPP)),
 		docker + "+" + noLandlock: fmt.Sprintf("mount=%v landlock=%d\n", syscall.EPERM, int(syscall.EOPNOTSUPP)),
 	} {
 		if !strings.Contains(said[name], want) {

@@ -1,6 +1,6 @@
-// Package firstrun takes pawl's first run through the kinds of folders that people have, and judges what came of it by what lies
-// in the folder and stands on the screen. Nothing is fetched: dependencies are made by hand, and Go modules come from a registry
-// on loopback. Each folder holds the same small fault, which a test shows where there are tests.
+// Package firstrun takes pawl's first run through the kinds of folders that people have, and judges what came of it by
+// what lies in the folder and stands on the screen. Nothing is fetched: dependencies are made by hand, and Go modules
+// come from a registry on loopback. Each folder holds the same small fault, which a test shows where there are tests.
 //
 // The command over it is internal/ways.
 package firstrun
@@ -19,8 +19,8 @@ type Folder struct {
 	Says string
 	// Needs are the programs without which it cannot be made or tried.
 	Needs []string
-	// Fault is the file with the fault, "" where there is none; Wrong and Right are what it holds and what it ought to. In a folder
-	// without a fault Right is what a file of that name has to hold when the work is done.
+	// Fault is the file with the fault, "" where there is none; Wrong and Right are what it holds and what it ought to.
+	// In a folder without a fault Right is what a file of that name has to hold when the work is done.
 	file, wrong, right string
 	// Asks is what an agent is asked for.
 	asks string
@@ -165,7 +165,8 @@ func Folders() []Folder {
 
 // nodePackage is the dependency as an installed package.
 func nodePackage(dir string) map[string]string {
-	return map[string]string{dir + "/package.json": `{"name":"sign","version":"1.0.0","main":"index.js"}` + "\n", dir + "/index.js": nodeSign}
+	return map[string]string{dir + "/package.json": `{"name":"sign","version":"1.0.0","main":"index.js"}` + "\n", dir +
+		"/index.js": nodeSign}
 }
 
 const (
@@ -211,17 +212,20 @@ snapshots:
 `
 )
 
-// pnpmWorkspace has the fault in one package and the test in another, which finds the first through a link in its node_modules: a
-// worktree whose links lead into the user's own tree would be judged by the wrong code.
+// pnpmWorkspace has the fault in one package and the test in another, which finds the first through a link in its
+// node_modules: a worktree whose links lead into the user's own tree would be judged by the wrong code.
 func pnpmWorkspace(fault func(f Folder, file, text, wrong, right string) Folder) Folder {
 	app := "packages/app/"
 	f := Folder{
-		Name: "pnpm", Says: "pnpm workspace", Needs: []string{"node", "npm"}, test: "node " + app + "test.js", ignored: []string{"node_modules", app + "node_modules"},
+		Name: "pnpm", Says: "pnpm workspace", Needs: []string{"node", "npm"}, test: "node " + app +
+			"test.js", ignored: []string{"node_modules", app + "node_modules"},
 		files: map[string]string{
-			"package.json": `{"name":"root","private":true,"scripts":{"test":"node packages/app/test.js"}}` + "\n", "pnpm-workspace.yaml": "packages:\n  - packages/*\n", "pnpm-lock.yaml": pnpmLock,
-			".gitignore":                "node_modules/\n",
-			app + "package.json":        `{"name":"app","version":"1.0.0","private":true,"dependencies":{"sign":"1.0.0","sum":"workspace:*"}}` + "\n",
-			app + "test.js":             strings.Replace(fmt.Sprintf(nodeTest, "sum"), "const", "const { neg } = require('sign');\nconst", 1) + "\nif (neg(1) !== -1) process.exit(1);\n",
+			"package.json": `{"name":"root","private":true,"scripts":{"test":"node packages/app/test.js"}}` +
+				"\n", "pnpm-workspace.yaml": "packages:\n  - packages/*\n", "pnpm-lock.yaml": pnpmLock,
+			".gitignore":         "node_modules/\n",
+			app + "package.json": `{"name":"app","version":"1.0.0","private":true,"dependencies":{"sign":"1.0.0","sum":"workspace:*"}}` + "\n",
+			app + "test.js": strings.Replace(fmt.Sprintf(nodeTest, "sum"), "const",
+				"const { neg } = require('sign');\nconst", 1) + "\nif (neg(1) !== -1) process.exit(1);\n",
 			"packages/sum/package.json": `{"name":"sum","version":"1.0.0","private":true,"main":"index.js"}` + "\n",
 		},
 		more: func(m *maker) error {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// maker makes one folder with a user of its own: a home, which is empty but for what a person of that kind has in it, and work,
-// the folder itself.
+// maker makes one folder with a user of its own: a home, which is empty but for what a person of that kind has in it,
+// and work, the folder itself.
 type maker struct {
 	ctx  context.Context
 	base string
@@ -31,7 +31,8 @@ func newMaker(ctx context.Context, base string, path []string) (*maker, error) {
 
 // env is the environment of the user's commands: the search path, and nothing else of whoever runs the instrument.
 func (m *maker) env(more ...string) []string {
-	out := []string{"HOME=" + m.home, "USER=ada", "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", "PATH=" + strings.Join(m.path, ":")}
+	out := []string{"HOME=" + m.home, "USER=ada", "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", "PATH=" +
+		strings.Join(m.path, ":")}
 	if v := os.Getenv("TMPDIR"); v != "" {
 		out = append(out, "TMPDIR="+v)
 	}
@@ -67,7 +68,8 @@ func (m *maker) runIn(dir string, env []string, name string, args ...string) (st
 	cmd := exec.CommandContext(m.ctx, program, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, m.env(env...), &out, &out
 	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s %s: %w: %.2000s", name, strings.Join(args, " "), err, strings.TrimSpace(out.String()))
+		return out.String(), fmt.Errorf("%s %s: %w: %.2000s", name, strings.Join(args, " "), err,
+			strings.TrimSpace(out.String()))
 	}
 	return strings.TrimSpace(out.String()), nil
 }
@@ -108,7 +110,8 @@ func (m *maker) litter(dir string, n int) error {
 				return err
 			}
 		}
-		if err := os.WriteFile(filepath.Join(d, fmt.Sprintf("f%03d.js", i%each)), fmt.Appendf(nil, "exports.n = %d;\n", i), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(d, fmt.Sprintf("f%03d.js", i%each)),
+			fmt.Appendf(nil, "exports.n = %d;\n", i), 0o644); err != nil {
 			return err
 		}
 	}
@@ -139,7 +142,8 @@ func (f *Folder) make(m *maker, registry string) error {
 		return nil
 	}
 	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"}, {"config", "user.name", "Ada"}, {"config", "user.email", "ada@example.org"}, {"add", "-A"}, {"commit", "-q", "-m", "base"},
+		{"init", "-q", "-b", "main"}, {"config", "user.name", "Ada"}, {"config", "user.email",
+			"ada@example.org"}, {"add", "-A"}, {"commit", "-q", "-m", "base"},
 	} {
 		if _, err := m.run(nil, "git", args...); err != nil {
 			return err
@@ -153,7 +157,8 @@ func (m *maker) standInForPnpm() error {
 	bin := filepath.Join(m.home, ".npm-global", "bin") // where npm's own documentation has people install programs
 	m.path = append([]string{bin}, m.path...)
 	m.note = "pnpm is a stand-in that runs npm"
-	return writeFile(filepath.Join(bin, "pnpm"), "#!/bin/sh\ncase \"$1\" in test | run) exec npm \"$@\" ;; esac\necho \"this stand-in for pnpm runs scripts alone\" >&2\nexit 1\n", 0o755)
+	return writeFile(filepath.Join(bin, "pnpm"),
+		"#!/bin/sh\ncase \"$1\" in test | run) exec npm \"$@\" ;; esac\necho \"this stand-in for pnpm runs scripts alone\" >&2\nexit 1\n", 0o755)
 }
 
 // virtualEnv makes .venv with the dependency in it, and a stand-in for pytest where the folder asks for that.
@@ -169,7 +174,8 @@ func virtualEnv(m *maker) error {
 	if err != nil {
 		return err
 	}
-	files := map[string]string{rel + "/sign.py": "def neg(n):\n    return -n\n", rel + "/sign-1.0.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: sign\nVersion: 1.0.0\n"}
+	files := map[string]string{rel + "/sign.py": "def neg(n):\n    return -n\n", rel +
+		"/sign-1.0.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: sign\nVersion: 1.0.0\n"}
 	needs, err := os.ReadFile(filepath.Join(m.work, "requirements.txt"))
 	if err == nil && bytes.Contains(needs, []byte("pytest")) {
 		m.note = "pytest is a stand-in of 20 lines"

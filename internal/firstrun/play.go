@@ -29,10 +29,12 @@ type play struct {
 // givingUp end the work without doing it, looking only show something.
 var (
 	givingUp = []string{"rollback", "skip", "stop", "deny", "cancel", "undo"}
-	looking  = []string{"status", "doctor", "help", "board", "version", "budget", "audit", "task", "machine", "agent list", "agent check", "config show", "plan show", "issue list", "issue show"}
+	looking  = []string{"status", "doctor", "help", "board", "version", "budget", "audit", "task", "machine",
+		"agent list", "agent check", "config show", "plan show", "issue list", "issue show"}
 )
 
-// choose takes the first command that goes on with the work: one that can be given before one that only shows something.
+// choose takes the first command that goes on with the work: one that can be given before one that only shows
+// something.
 func (t *tour) choose(named []string) (string, play, bool) {
 	var shows []string
 	for _, c := range named {
@@ -56,7 +58,8 @@ func (t *tour) choose(named []string) (string, play, bool) {
 }
 
 func looksOnly(w []string) bool {
-	return len(w) > 1 && w[0] == "pawl" && (slices.Contains(looking, w[1]) || len(w) > 2 && slices.Contains(looking, w[1]+" "+w[2]))
+	return len(w) > 1 && w[0] == "pawl" &&
+		(slices.Contains(looking, w[1]) || len(w) > 2 && slices.Contains(looking, w[1]+" "+w[2]))
 }
 
 // placeholder fits a word that the person has to fill in.

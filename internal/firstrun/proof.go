@@ -125,8 +125,8 @@ func copyTree(to, from, without string) error {
 // warmCaches is the folder below Dir in which the compiled standard library is kept from one folder of Go to the next.
 const warmCaches = "warm"
 
-// lend puts what an earlier folder of Go compiled where pawl keeps its caches, so that not each one waits for the same minute. The
-// row says so.
+// lend puts what an earlier folder of Go compiled where pawl keeps its caches, so that not each one waits for the same
+// minute. The row says so.
 func (t *tour) lend() error {
 	warm := filepath.Join(t.Dir, warmCaches)
 	if _, err := os.Stat(warm); err != nil || t.Cold || !t.folder.compiles {

@@ -40,7 +40,8 @@ func signSums() string {
 	if err != nil {
 		panic(err) // the names hold no line ends, and every file opens
 	}
-	mod, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(signMod)), nil })
+	mod, err := dirhash.Hash1([]string{"go.mod"},
+		func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(signMod)), nil })
 	if err != nil {
 		panic(err)
 	}
@@ -69,21 +70,23 @@ func serveRegistry() (*registry, error) {
 		return nil, err
 	}
 	files := map[string]string{
-		"list": signVersion + "\n", signVersion + ".info": `{"Version":"` + signVersion + `"}`, signVersion + ".mod": signMod, signVersion + ".zip": archive.String(),
+		"list": signVersion + "\n", signVersion + ".info": `{"Version":"` + signVersion + `"}`, signVersion +
+			".mod": signMod, signVersion + ".zip": archive.String(),
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	r := &registry{url: "http://" + l.Addr().String()}
-	r.http = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		text, ok := files[strings.TrimPrefix(q.URL.Path, "/"+signModule+"/@v/")]
-		if !ok {
-			http.NotFound(w, q)
-			return
-		}
-		_, _ = io.WriteString(w, text) // who went away does not wait for it
-	})}
+	r.http = &http.Server{ReadHeaderTimeout: 10 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			text, ok := files[strings.TrimPrefix(q.URL.Path, "/"+signModule+"/@v/")]
+			if !ok {
+				http.NotFound(w, q)
+				return
+			}
+			_, _ = io.WriteString(w, text) // who went away does not wait for it
+		})}
 	go func() { _ = r.http.Serve(l) }()
 	return r, nil
 }
@@ -92,6 +95,7 @@ func (r *registry) close() { _ = r.http.Close() }
 
 // downloaded fetches the module into the user's cache, as go does at home.
 func downloaded(m *maker) error {
-	_, err := m.run([]string{"GOFLAGS=-modcacherw", "GOCACHE=" + filepath.Join(m.base, "go-build")}, "go", "mod", "download")
+	_, err := m.run([]string{"GOFLAGS=-modcacherw", "GOCACHE=" + filepath.Join(m.base, "go-build")}, "go", "mod",
+		"download")
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Named finds the commands that a screen tells a person to go on with, in the order in which it names them. Verbs are the commands
-// that pawl has: what follows its name elsewhere is a sentence about pawl.
+// Named finds the commands that a screen tells a person to go on with, in the order in which it names them. Verbs are
+// the commands that pawl has: what follows its name elsewhere is a sentence about pawl.
 func Named(screen string, verbs []string) []string {
 	var out []string
 	add := func(c string) {
@@ -37,7 +37,8 @@ func Named(screen string, verbs []string) []string {
 		if !ok {
 			continue
 		}
-		for begins := indent(lines[i]); i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" && indent(lines[i+1]) > begins; {
+		for begins := indent(lines[i]); i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" &&
+			indent(lines[i+1]) > begins; {
 			i++
 			hint += " " + strings.TrimSpace(lines[i])
 		}
@@ -67,8 +68,8 @@ func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " "
 // elsewhere fits commands of other programs that a hint may name.
 var elsewhere = regexp.MustCompile("(?:sudo |sysctl -w |apt-get install |npm (?:ci|install|i)\\b|pnpm (?:install|i)\\b|yarn install|go mod download|go install |pip3? install |python3? -m (?:pip|venv) )[^;,()`]*")
 
-// inProse finds the commands in a sentence, in their order. What belongs to one of pawl's is told by its form: a flag, a word in
-// capitals for the person to fill in, a quoted text, a path, an id. Anything else is prose again.
+// inProse finds the commands in a sentence, in their order. What belongs to one of pawl's is told by its form: a flag,
+// a word in capitals for the person to fill in, a quoted text, a path, an id. Anything else is prose again.
 func inProse(hint string) []string {
 	at := map[int]string{}
 	for from := 0; ; {
@@ -119,12 +120,13 @@ func commandWords(all []string) []string {
 	return out
 }
 
-// belongs reports whether a word, which stands at a place of a text, belongs to the command whose words before it are out: because it has
-// the form of an argument, or by what it follows.
+// belongs reports whether a word, which stands at a place of a text, belongs to the command whose words before it are
+// out: because it has the form of an argument, or by what it follows.
 func belongs(out []string, at int, w string) bool {
 	last := out[len(out)-1]
 	switch {
-	case strings.HasPrefix(w, "-"), strings.HasPrefix(w, `"`), strings.HasPrefix(w, "'"), strings.ContainsAny(w, "0123456789/=_."):
+	case strings.HasPrefix(w, "-"), strings.HasPrefix(w, `"`), strings.HasPrefix(w, "'"), strings.ContainsAny(w,
+		"0123456789/=_."):
 		return true
 	case len(w) > 1 && w == strings.ToUpper(w), strings.HasPrefix(last, "--") && !slices.Contains(plain, last):
 		return true
@@ -184,7 +186,8 @@ func unquoted(all []string) []string {
 	return out
 }
 
-// said is what a screen says of why the work is not done, in one line: the reason of a session that is blocked, else the error.
+// said is what a screen says of why the work is not done, in one line: the reason of a session that is blocked, else
+// the error.
 func said(screen string) string {
 	lines := strings.Split(strings.TrimSpace(screen), "\n")
 	for i, line := range lines {

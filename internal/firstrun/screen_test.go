@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-var someVerbs = []string{"agent", "answer", "approve", "auto", "config", "deny", "doctor", "fix", "init", "plan", "prepare", "resume", "revise", "rollback", "run", "skip", "status"}
+var someVerbs = []string{"agent", "answer", "approve", "auto", "config", "deny", "doctor", "fix", "init", "plan",
+	"prepare", "resume", "revise", "rollback", "run", "skip", "status"}
 
 func TestAsked(t *testing.T) {
 	for screen, want := range map[string][]string{
@@ -40,7 +41,8 @@ func TestSaid(t *testing.T) {
 			t.Errorf("%q: %q, want %q", screen, got, want)
 		}
 	}
-	if !same("go vet failed after 1.2s in /tmp/a/01M82C8PFWRRF5F3FG431M9Z4W on 1cfa9227aa05", "go vet failed after 300ms in /tmp/b/x on c4926771683b") {
+	if !same("go vet failed after 1.2s in /tmp/a/01M82C8PFWRRF5F3FG431M9Z4W on 1cfa9227aa05",
+		"go vet failed after 300ms in /tmp/b/x on c4926771683b") {
 		t.Error("times, paths and hashes make a difference")
 	}
 	if same("go vet is missing", "go test is missing") {
@@ -48,8 +50,8 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// TestFoldersHoldTheirFault guards the samples: each file with a fault differs from what mends it, and what a test says of the fault
-// stands in some file.
+// TestFoldersHoldTheirFault guards the samples: each file with a fault differs from what mends it, and what a test says
+// of the fault stands in some file.
 func TestFoldersHoldTheirFault(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range Folders() {
@@ -75,15 +77,21 @@ func TestFoldersHoldTheirFault(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	rows := []Row{
-		{Says: "Go", Way: Agent, Verdict: Done, State: "IDLE", Told: true, Checks: []string{"go test"}, Note: "with a stand-in"},
-		{Says: "C", Way: Default, Verdict: ByHand, Status: 8, Tries: []Try{{Command: "pawl fix", Played: "mends it", ByHand: true}}},
-		{Says: "sh", Way: Default, Floor: "docker", Verdict: DeadEnd, Why: "nothing", Status: 10, Message: "no walls", Screens: []string{"$ pawl run x\nno"}},
+		{Says: "Go", Way: Agent, Verdict: Done, State: "IDLE", Told: true, Checks: []string{"go test"},
+			Note: "with a stand-in"},
+		{Says: "C", Way: Default, Verdict: ByHand, Status: 8,
+			Tries: []Try{{Command: "pawl fix", Played: "mends it", ByHand: true}}},
+		{Says: "sh", Way: Default, Floor: "docker", Verdict: DeadEnd, Why: "nothing", Status: 10, Message: "no walls",
+			Screens: []string{"$ pawl run x\nno"}},
 		{Says: "rust", Verdict: NotTried, Why: "cargo is not installed"},
 	}
 	got := Table(rows)
 	for _, want := range []string{
-		"| Go (with a stand-in) | agent | done | 0 | IDLE | 0.0 | yes | go test |", "`pawl fix` (0, the person mends it)", "**sh, default** (floor docker): DEAD END: nothing\n- `pawl run x` exit 10: no walls\n",
-		"| not tried here |  |  |  |  |  | cargo is not installed |", "4 ways: 1 done, 1 done by hand, 1 DEAD END, 1 not tried here",
+		"| Go (with a stand-in) | agent | done | 0 | IDLE | 0.0 | yes | go test |",
+		"`pawl fix` (0, the person mends it)",
+		"**sh, default** (floor docker): DEAD END: nothing\n- `pawl run x` exit 10: no walls\n",
+		"| not tried here |  |  |  |  |  | cargo is not installed |",
+		"4 ways: 1 done, 1 done by hand, 1 DEAD END, 1 not tried here",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)

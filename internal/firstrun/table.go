@@ -35,7 +35,8 @@ func Table(rows []Row) string {
 		if r.Note != "" {
 			says += " (" + r.Note + ")"
 		}
-		cells := []string{says, string(r.Way), string(r.Verdict), status, r.State, seconds, told, strings.Join(r.Checks, ", "), next}
+		cells := []string{says, string(r.Way), string(r.Verdict), status, r.State, seconds, told,
+			strings.Join(r.Checks, ", "), next}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, "|", "\\|"), "\n", " ")
 		}

@@ -32,9 +32,10 @@ type Verdict string
 
 // The verdicts. Those of work that is done are proven by the instrument itself.
 const (
-	Done     Verdict = "done"           // the first command did the work
-	DoneNext Verdict = "done, next"     // the commands that the screens named did it
-	ByHand   Verdict = "done by hand"   // they did, but the person had to mend the fault, or to write the plan that does
+	Done     Verdict = "done"       // the first command did the work
+	DoneNext Verdict = "done, next" // the commands that the screens named did it
+	// they did, but the person had to mend the fault, or to write the plan that does
+	ByHand   Verdict = "done by hand"
 	Yours    Verdict = "yours"          // the screen names a command that needs the network, a login or another person
 	DeadEnd  Verdict = "DEAD END"       // nothing is named, or what is named does not help
 	Unproven Verdict = "UNPROVEN"       // pawl says that it is done, and it is not
@@ -72,7 +73,8 @@ type Row struct {
 	// Landed is the commit that landed in the end; Checks are the commands with which pawl proved it.
 	Landed string   `json:"landed,omitempty"`
 	Checks []string `json:"checks,omitempty"`
-	// Message is the reason on the first screen where the work was not done by it, and Named the commands that it names.
+	// Message is the reason on the first screen where the work was not done by it, and Named the commands that it
+	// names.
 	Message string   `json:"message,omitempty"`
 	Named   []string `json:"named,omitempty"`
 	Tries   []Try    `json:"tries"`
@@ -190,8 +192,8 @@ func (t *tour) walk(way Way) error {
 // maxTries bounds how many commands are followed.
 const maxTries = 8
 
-// follow gives the commands that the screens name, until the work is done, or one does not help. Behind a command that succeeded and
-// names no other, what the screen before named is given, and then the first command again.
+// follow gives the commands that the screens name, until the work is done, or one does not help. Behind a command that
+// succeeded and names no other, what the screen before named is given, and then the first command again.
 func (t *tour) follow() error {
 	last := t.row.Message
 	named := Named(t.screen, t.verbs)
@@ -199,7 +201,8 @@ func (t *tour) follow() error {
 	for len(t.row.Tries) < maxTries {
 		command, p, ok := t.choose(named)
 		if !ok && !again && succeeded {
-			command, p, ok, again = "pawl "+shown(t.first), play{run: func() (Try, error) { return t.pawl("", t.first...) }}, true, true
+			command, p, ok, again = "pawl "+
+				shown(t.first), play{run: func() (Try, error) { return t.pawl("", t.first...) }}, true, true
 		}
 		if !ok {
 			return t.end(DeadEnd, t.stuck(named))
@@ -243,7 +246,10 @@ func (t *tour) refused(command string, p play, last string) (Verdict, string) {
 		return DeadEnd, command + " asks the person to mend what no screen has told"
 	case p.needs != "":
 		return Yours, command + " needs " + p.needs
-	case slices.ContainsFunc(t.row.Tries, func(e Try) bool { return e.Command == command && e.ByHand == p.hand && same(e.Message, last) }):
+	case slices.ContainsFunc(t.row.Tries, func(e Try) bool {
+		return e.Command == command && e.ByHand == p.hand &&
+			same(e.Message, last)
+	}):
 		return DeadEnd, "the screens go round: " + command
 	}
 	return "", ""

@@ -19,8 +19,8 @@ type Repo struct {
 	Dir string
 }
 
-// Isolate runs the tests of a package with a home of their own, so that the configuration of whoever runs them plays no part,
-// and returns the exit status for TestMain. In the child that KillAt starts it plays a scene instead.
+// Isolate runs the tests of a package with a home of their own, so that the configuration of whoever runs them plays no
+// part, and returns the exit status for TestMain. In the child that KillAt starts it plays a scene instead.
 func Isolate(m *testing.M, scenes map[string]Scene) int {
 	if name := os.Getenv(sceneVariable); name != "" {
 		return play(scenes[name])
@@ -56,8 +56,8 @@ func New(t testing.TB, files map[string]string) *Repo {
 	return r
 }
 
-// Configure gives a repository a user, and has git keep no house behind a command: that would be another process, which changes the
-// folder later.
+// Configure gives a repository a user, and has git keep no house behind a command: that would be another process, which
+// changes the folder later.
 func Configure(t testing.TB, dir string) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
@@ -105,8 +105,8 @@ func (r *Repo) Path(rel string) string { return filepath.Join(r.Dir, filepath.Fr
 // Write writes files. See Write of the package.
 func (r *Repo) Write(files map[string]string) { r.t.Helper(); Write(r.t, r.Dir, files) }
 
-// Write writes files below a folder. Content that begins with "#!" makes the file executable, "-> x" makes a symbolic link
-// to x, and a path that ends in a slash is an empty folder.
+// Write writes files below a folder. Content that begins with "#!" makes the file executable, "-> x" makes a symbolic
+// link to x, and a path that ends in a slash is an empty folder.
 func Write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -137,8 +137,8 @@ func Write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// Tree reads a folder: every file's permissions and bytes, every link's target, every folder that is empty. The top .git
-// and .pawl are left out.
+// Tree reads a folder: every file's permissions and bytes, every link's target, every folder that is empty. The top
+// .git and .pawl are left out.
 func Tree(t testing.TB, dir string) string {
 	t.Helper()
 	var lines []string

@@ -24,7 +24,8 @@ const (
 // Scene is something that a child process does in a folder until it is killed.
 type Scene func(ctx context.Context, dir string) error
 
-// Trace returns a context under which step is called before every boundary that a crash could fall on (program.StepKey).
+// Trace returns a context under which step is called before every boundary that a crash could fall on
+// (program.StepKey).
 func Trace(ctx context.Context, step func(name string)) context.Context {
 	return context.WithValue(ctx, program.StepKey{}, step)
 }
@@ -71,13 +72,15 @@ func KillAt(t testing.TB, scene, dir string, n int) (killed bool) {
 
 // changing are the steps of Trace at which something that outlives the process changes.
 var changing = []string{
-	"lock index", "write journal", "git update-ref", "remove file", "write file", "git update-index", "install index", "git read-tree",
-	"git worktree", "share index", "remove tree", "remove registration", "git commit-tree", "write object", "name object", "name reference",
+	"lock index", "write journal", "git update-ref", "remove file", "write file", "git update-index", "install index",
+	"git read-tree",
+	"git worktree", "share index", "remove tree", "remove registration", "git commit-tree", "write object",
+	"name object", "name reference",
 }
 
-// KillEverywhere plays a scene again and again, each time in a fresh copy of a folder, and kills it at another step; then
-// after has the rest done and looks at the result. With GITTEST_ALL set it is every step, otherwise one
-// of each kind around changes.
+// KillEverywhere plays a scene again and again, each time in a fresh copy of a folder, and kills it at another step;
+// then after has the rest done and looks at the result. With GITTEST_ALL set it is every step, otherwise one of each
+// kind around changes.
 func KillEverywhere(t *testing.T, scene, template string, after func(t *testing.T, dir string)) {
 	t.Helper()
 	names := steps(t, scene, Copy(t, template))
@@ -96,7 +99,8 @@ func KillEverywhere(t *testing.T, scene, template string, after func(t *testing.
 		killed++
 		dir := ""
 		for range 10 {
-			// What is remembered of a file goes by when it was written, so that a scene may now and then take another way.
+			// What is remembered of a file goes by when it was written, so that a scene may now and then take another
+			// way.
 			if dir = Copy(t, template); KillAt(t, scene, dir, i+1) {
 				break
 			}

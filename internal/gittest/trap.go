@@ -9,22 +9,24 @@ import (
 
 // hooks are the names of every hook that git runs by itself.
 var hooks = []string{
-	"applypatch-msg", "commit-msg", "post-applypatch", "post-checkout", "post-commit", "post-index-change", "post-merge",
+	"applypatch-msg", "commit-msg", "post-applypatch", "post-checkout", "post-commit", "post-index-change",
+	"post-merge",
 	"post-rewrite", "pre-applypatch", "pre-auto-gc", "pre-commit", "pre-merge-commit", "pre-push", "pre-rebase",
 	"prepare-commit-msg", "push-to-checkout", "reference-transaction", "sendemail-validate", "fsmonitor-watchman",
 }
 
-// HostileFiles are files to commit before Trap: they name the drivers that it configures, and have names that a careless
-// caller takes for options or commands.
+// HostileFiles are files to commit before Trap: they name the drivers that it configures, and have names that a
+// careless caller takes for options or commands.
 func HostileFiles() map[string]string {
 	return map[string]string{
-		".gitattributes": "* filter=z diff=z merge=z ident\n", "a": "a\n", "d/b": "b\n", "-x": "x\n", "--output=C": "o\n",
+		".gitattributes": "* filter=z diff=z merge=z ident\n", "a": "a\n", "d/b": "b\n", "-x": "x\n",
+		"--output=C": "o\n",
 		"$(touch C)": "s\n", "`touch C`": "s\n", "a\nb": "n\n", "'; touch C; '": "q\n", "link": "-> a",
 	}
 }
 
-// Trap configures everything that makes git run a program, so that each use leaves a line in the returned canary file. From
-// then on the repository's own Git method springs it.
+// Trap configures everything that makes git run a program, so that each use leaves a line in the returned canary file.
+// From then on the repository's own Git method springs it.
 func (r *Repo) Trap() (canary string) {
 	r.t.Helper()
 	outside := r.t.TempDir()
@@ -37,18 +39,23 @@ func (r *Repo) Trap() (canary string) {
 	})
 	r.nest(fire)
 	for _, name := range hooks {
-		Write(r.t, r.Path(".git/hooks"), map[string]string{name: "#!/bin/sh\necho hook-" + name + " >> '" + canary + "'\n"})
+		Write(r.t, r.Path(".git/hooks"), map[string]string{name: "#!/bin/sh\necho hook-" + name + " >> '" + canary +
+			"'\n"})
 	}
-	config := "[core]\n\trepositoryformatversion = 1\n\tfsmonitor = " + fire + "\n\tpager = " + fire + "\n\teditor = " + fire +
-		"\n\tsshCommand = " + fire + "\n\taskPass = " + fire + "\n\talternateRefsCommand = " + fire + "\n\tgitProxy = " + fire +
+	config := "[core]\n\trepositoryformatversion = 1\n\tfsmonitor = " + fire + "\n\tpager = " + fire + "\n\teditor = " +
+		fire +
+		"\n\tsshCommand = " + fire + "\n\taskPass = " + fire + "\n\talternateRefsCommand = " + fire +
+		"\n\tgitProxy = " + fire +
 		"\n\tattributesFile = " + r.Path(".gitattributes") +
 		"\n[extensions]\n\tpartialClone = origin\n" +
 		"[filter \"z\"]\n\tclean = " + cat + "\n\tsmudge = " + cat + "\n\tprocess = " + fire + "\n\trequired = true\n" +
 		"[diff]\n\texternal = " + fire + "\n[diff \"z\"]\n\tcommand = " + fire + "\n\ttextconv = " + fire + "\n" +
 		"[merge \"z\"]\n\tdriver = " + fire + " %O %A %B\n" +
 		"[gpg]\n\tprogram = " + fire + "\n[commit]\n\tgpgSign = true\n[tag]\n\tgpgSign = true\n[log]\n\tshowSignature = true\n" +
-		"[credential]\n\thelper = !" + fire + "\n[sequence]\n\teditor = " + fire + "\n[interactive]\n\tdiffFilter = " + fire + "\n" +
-		"[remote \"origin\"]\n\turl = ext::" + fire + "\n\tpromisor = true\n\tpartialclonefilter = blob:none\n\tuploadpack = " + fire + "\n" +
+		"[credential]\n\thelper = !" + fire + "\n[sequence]\n\teditor = " + fire + "\n[interactive]\n\tdiffFilter = " +
+		fire + "\n" +
+		"[remote \"origin\"]\n\turl = ext::" + fire +
+		"\n\tpromisor = true\n\tpartialclonefilter = blob:none\n\tuploadpack = " + fire + "\n" +
 		"[protocol]\n\tallow = always\n[uploadpack]\n\tpackObjectsHook = " + fire + "\n[pack]\n\tpackSizeLimit = 1\n" +
 		"[alias]\n\tstatus = !" + fire + "\n\tupdate-ref = !" + fire + "\n" +
 		"[user]\n\tname = $(" + fire + ")\n\temail = a@b\"; " + fire + "; \"\n"
@@ -66,7 +73,8 @@ func (r *Repo) Trap() (canary string) {
 	return canary
 }
 
-// nest puts repositories with traps of their own into the tree: a bare one, and one that git would take for a submodule.
+// nest puts repositories with traps of their own into the tree: a bare one, and one that git would take for a
+// submodule.
 func (r *Repo) nest(fire string) {
 	r.t.Helper()
 	trap := "\n[core]\n\tfsmonitor = " + fire + "\n\thooksPath = hooks\n"

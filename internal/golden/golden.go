@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // Updating reports whether the test run writes golden files.
 func Updating() bool { return *update }
 
-// Check fails the test when got differs from the file's content, and says at which line. With -update it writes the file
-// and its folder instead, and leaves a file alone that is right already. Line endings are compared as they are.
+// Check fails the test when got differs from the file's content, and says at which line. With -update it writes the
+// file and its folder instead, and leaves a file alone that is right already. Line endings are compared as they are.
 func Check(t testing.TB, path, got string) {
 	t.Helper()
 	want, err := os.ReadFile(path)
@@ -37,7 +37,8 @@ func Check(t testing.TB, path, got string) {
 		t.Errorf("read golden file: %v", err)
 	default:
 		line, w, g := Diff(string(want), got)
-		t.Errorf("%s differs at line %d; run the test with -update if the change is meant\nwant: %s\n got: %s", path, line, w, g)
+		t.Errorf("%s differs at line %d; run the test with -update if the change is meant\nwant: %s\n got: %s", path,
+			line, w, g)
 	}
 }
 
@@ -52,8 +53,8 @@ func write(t testing.TB, path, got string) {
 	}
 }
 
-// Diff returns the number of the first line in which two texts differ, counted from 1, and that line of each; a line that
-// one text does not have is shown as "(end)". Equal texts give line 0.
+// Diff returns the number of the first line in which two texts differ, counted from 1, and that line of each; a line
+// that one text does not have is shown as "(end)". Equal texts give line 0.
 func Diff(want, got string) (line int, wantLine, gotLine string) {
 	if want == got {
 		return 0, "", ""

@@ -34,7 +34,8 @@ var _ kernel.Store = (*Store)(nil)
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{at: map[kernel.Kind]map[string]int{}, labels: map[kernel.Kind]map[string]int{}, keys: map[string]answered{}}
+	return &Store{at: map[kernel.Kind]map[string]int{}, labels: map[kernel.Kind]map[string]int{},
+		keys: map[string]answered{}}
 }
 
 // Load reads the selected rows.
@@ -138,7 +139,8 @@ func (s *Store) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, e
 	}
 	c := kernel.Committed{Result: b.Result, First: int64(len(s.records))}
 	for _, r := range b.Records {
-		s.records = append(s.records, audit.Stored{Index: int64(len(s.records)), Subject: r.Subject, Seq: r.Seq, Bytes: r.Bytes, Hash: r.Hash})
+		s.records = append(s.records, audit.Stored{Index: int64(len(s.records)), Subject: r.Subject, Seq: r.Seq,
+			Bytes: r.Bytes, Hash: r.Hash})
 		s.head = s.head.Append(r.Hash)
 	}
 	c.Size = int64(len(s.records))

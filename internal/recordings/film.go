@@ -15,8 +15,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// The measures of a film in pixels. A cell is as wide as most fonts of fixed width are at that size; each run of text says itself how
-// wide it is, so that no font moves the columns.
+// The measures of a film in pixels. A cell is as wide as most fonts of fixed width are at that size; each run of text
+// says itself how wide it is, so that no font moves the columns.
 const (
 	fontSize   = 14.0
 	cellWidth  = 8.4
@@ -24,7 +24,8 @@ const (
 	margin     = 14.0
 )
 
-// How time passes in a film: what comes within blink is one frame, nobody has to wait longer than pause, and the last frame stays.
+// How time passes in a film: what comes within blink is one frame, nobody has to wait longer than pause, and the last
+// frame stays.
 const (
 	blink = 80 * time.Millisecond
 	pause = 2 * time.Second
@@ -126,7 +127,8 @@ func (f *film) run(b *strings.Builder, x, width int, run string, s uv.Style) {
 		fg, bg = bg, fg
 	}
 	if bg != hex(ground) {
-		fmt.Fprintf(b, `<rect x="%.1f" width="%.1f" height="%.0f" fill="%s"/>`, float64(x)*cellWidth, float64(width)*cellWidth, lineHeight, bg)
+		fmt.Fprintf(b, `<rect x="%.1f" width="%.1f" height="%.0f" fill="%s"/>`, float64(x)*cellWidth,
+			float64(width)*cellWidth, lineHeight, bg)
 	}
 	lead := len(run) - len(strings.TrimLeft(run, " "))
 	shown := strings.TrimSpace(run)
@@ -134,7 +136,8 @@ func (f *film) run(b *strings.Builder, x, width int, run string, s uv.Style) {
 		return
 	}
 	x, width = x+lead, width-lead-(len(run)-lead-len(strings.TrimRight(run[lead:], " ")))
-	fmt.Fprintf(b, `<text x="%.1f" y="%.0f" textLength="%.1f"`, float64(x)*cellWidth, lineHeight*0.75, float64(width)*cellWidth)
+	fmt.Fprintf(b, `<text x="%.1f" y="%.0f" textLength="%.1f"`, float64(x)*cellWidth, lineHeight*0.75,
+		float64(width)*cellWidth)
 	if fg != hex(text) {
 		fmt.Fprintf(b, ` fill="%s"`, fg)
 	}
@@ -169,7 +172,8 @@ func hex(c color.Color) string {
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
 
-// svg is the film as a picture that moves, without a script: the frames stand side by side, and are drawn past a window.
+// svg is the film as a picture that moves, without a script: the frames stand side by side, and are drawn past a
+// window.
 func (f *film) svg(title string) string {
 	f.expose(last)
 	width, height := math.Ceil(float64(f.w)*cellWidth)+2*margin, float64(f.h)*lineHeight+2*margin
@@ -179,7 +183,8 @@ func (f *film) svg(title string) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n.film{animation:film %.2fs step-end infinite}\n@keyframes film{\n", html.EscapeString(title), total.Seconds())
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n.film{animation:film %.2fs step-end infinite}\n@keyframes film{\n",
+		html.EscapeString(title), total.Seconds())
 	at := time.Duration(0)
 	for i, r := range f.frames {
 		fmt.Fprintf(&b, "%.3f%%{transform:translateX(-%.0fpx)}\n", 100*at.Seconds()/total.Seconds(), float64(i)*width)

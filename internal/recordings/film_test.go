@@ -24,7 +24,8 @@ func wellFormed(t *testing.T, name, picture string) {
 	}
 }
 
-// TestFilm: what is written at once is one frame, long waits are cut, rows that are alike are drawn once, and style and columns are kept.
+// TestFilm: what is written at once is one frame, long waits are cut, rows that are alike are drawn once, and style and
+// columns are kept.
 func TestFilm(t *testing.T) {
 	at := time.Unix(0, 0)
 	f := newFilm(20, 3, at)
@@ -47,12 +48,15 @@ func TestFilm(t *testing.T) {
 	if len(times) != 4 || times[0] != pause || times[1] != time.Second || times[3] != last {
 		t.Errorf("the frames stand for %v", times)
 	}
-	if f.frames[1].rows[2] == 0 || f.frames[1].rows[2] != f.frames[3].rows[2] || f.frames[2].rows[2] != 0 || len(f.drawn) != 3 {
+	if f.frames[1].rows[2] == 0 || f.frames[1].rows[2] != f.frames[3].rows[2] || f.frames[2].rows[2] != 0 ||
+		len(f.drawn) != 3 {
 		t.Errorf("frames %v of %d rows", f.frames, len(f.drawn))
 	}
 	for _, want := range []string{
-		`fill="#56d364">$</text>`, `>a  &lt;b&gt;</text>`, `x="16.8"`, `font-weight="bold">好</text>`, `<rect x="0.0" width="16.8" height="18" fill="#d0d7de"/>`,
-		`aria-label="a &#34;film&#34;"`, "animation:film 9.00s step-end infinite", "22.222%{transform:translateX(-196px)}",
+		`fill="#56d364">$</text>`, `>a  &lt;b&gt;</text>`, `x="16.8"`, `font-weight="bold">好</text>`,
+		`<rect x="0.0" width="16.8" height="18" fill="#d0d7de"/>`,
+		`aria-label="a &#34;film&#34;"`, "animation:film 9.00s step-end infinite",
+		"22.222%{transform:translateX(-196px)}",
 	} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("%q is not drawn:\n%s", want, picture)
@@ -90,7 +94,8 @@ func TestFilmsAreThere(t *testing.T) {
 				continue
 			}
 			// A command line stands on the screen in one run, as it was typed.
-			if want := strings.ReplaceAll(strings.ReplaceAll(step.keys, "&", "&amp;"), `"`, "&#34;"); !strings.Contains(string(raw), want) {
+			if want := strings.ReplaceAll(strings.ReplaceAll(step.keys, "&", "&amp;"), `"`,
+				"&#34;"); !strings.Contains(string(raw), want) {
 				t.Errorf("%s does not show %q; make recordings makes it anew", s.name, step.keys)
 			}
 		}

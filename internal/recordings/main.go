@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command recordings films pawl at work and writes the films into docs/recordings, as pictures that move and need no player. Each
-// is a shell on a terminal of its own, in a new folder with an empty home, in which the commands of a scene are typed: nothing on
-// the screen is made up. Waits of more than two seconds are cut short.
+// Command recordings films pawl at work and writes the films into docs/recordings, as pictures that move and need no
+// player. Each is a shell on a terminal of its own, in a new folder with an empty home, in which the commands of a
+// scene are typed: nothing on the screen is made up. Waits of more than two seconds are cut short.
 //
 //	go run ./internal/recordings -pawl FILE [-into DIR] [NAME…]
 //
@@ -104,8 +104,10 @@ func (s scene) film(ctx context.Context, program string) (picture string, err er
 	sh := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", "-i")
 	sh.Dir = work
 	sh.Env = []string{
-		"HOME=" + filepath.Join(dir, "home"), "PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "USER=ada", "GIT_CONFIG_NOSYSTEM=1",
-		`PS1=\[\e]133;A\a\]\[\e[32m\]$\[\e[0m\] `, "HISTFILE=", "GIT_PAGER=cat", "GOTOOLCHAIN=local", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org",
+		"HOME=" + filepath.Join(dir, "home"), "PATH=" + bin + ":" +
+			os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "USER=ada", "GIT_CONFIG_NOSYSTEM=1",
+		`PS1=\[\e]133;A\a\]\[\e[32m\]$\[\e[0m\] `, "HISTFILE=", "GIT_PAGER=cat", "GOTOOLCHAIN=local",
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org",
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
 	}
 	for name, content := range s.files {

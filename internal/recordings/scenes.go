@@ -66,8 +66,10 @@ var sum = map[string]string{
 // board is the same project, with a plan for each of two issues beside it.
 var board = map[string]string{
 	"sum.sh": sum["sum.sh"], "test.sh": sum["test.sh"],
-	"../plans/readme.yaml": plan("Say what it is for", "README.md", "# sum\\n\\nsh sum.sh 1 2 prints 3.\\n", "grep -q sum README.md"),
-	"../plans/usage.yaml":  plan("Show how it is used", "USAGE.md", "sh sum.sh NUMBER...\\n", "grep -q NUMBER USAGE.md"),
+	"../plans/readme.yaml": plan("Say what it is for", "README.md", "# sum\\n\\nsh sum.sh 1 2 prints 3.\\n",
+		"grep -q sum README.md"),
+	"../plans/usage.yaml": plan("Show how it is used", "USAGE.md", "sh sum.sh NUMBER...\\n",
+		"grep -q NUMBER USAGE.md"),
 }
 
 // plan is a plan that writes one file.

@@ -27,7 +27,8 @@ type Person struct {
 	raw strings.Builder
 }
 
-// New makes a terminal and returns both of its ends: what a person sees and types at, and what a program has open. The caller closes them.
+// New makes a terminal and returns both of its ends: what a person sees and types at, and what a program has open. The
+// caller closes them.
 func New() (pty, tty *os.File, err error) {
 	if pty, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		return nil, nil, fmt.Errorf("this machine has no terminals to give: %w", err)
@@ -96,7 +97,8 @@ func (p *Person) Resize(w, h int) {
 	p.mu.Lock()
 	p.vt.Resize(w, h)
 	p.mu.Unlock()
-	if err := unix.IoctlSetWinsize(int(p.pty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(h), Col: uint16(w)}); err != nil {
+	if err := unix.IoctlSetWinsize(int(p.pty.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: uint16(h), Col: uint16(w)}); err != nil {
 		p.t.Fatal(err)
 	}
 }

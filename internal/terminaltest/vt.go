@@ -1,5 +1,5 @@
-// Package terminaltest lets tests sit before a terminal: a pseudo-terminal whose other end is a screen of cells, so that what a
-// person would see can be judged.
+// Package terminaltest lets tests sit before a terminal: a pseudo-terminal whose other end is a screen of cells, so
+// that what a person would see can be judged.
 package terminaltest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// VT is as much of a terminal as pawl uses: a screen of cells with a cursor, lines that wrap late as on real ones, and what
-// scrolled off the top. Whatever it does not know shows up in Bad, which a test judges.
+// VT is as much of a terminal as pawl uses: a screen of cells with a cursor, lines that wrap late as on real ones, and
+// what scrolled off the top. Whatever it does not know shows up in Bad, which a test judges.
 type VT struct {
 	w, h   int
 	cells  [][]string // "" behind a wide character
@@ -58,7 +58,8 @@ func (v *VT) Resize(w, h int) {
 	}
 	old, at := v.cells, v.y
 	was := *v
-	*v = VT{w: w, h: h, modes: was.modes, nowrap: was.nowrap, hidden: was.hidden, rest: was.rest, Off: was.Off, Bad: was.Bad}
+	*v = VT{w: w, h: h, modes: was.modes, nowrap: was.nowrap, hidden: was.hidden, rest: was.rest, Off: was.Off,
+		Bad: was.Bad}
 	v.Clear()
 	last := len(old) - 1
 	for last > at && rowText(old[last]) == "" {
@@ -251,7 +252,8 @@ func (v *VT) move(c byte, a, b int) bool {
 	return true
 }
 
-// edit changes what stands at the cursor, or all rows. It reports whether that is what a sequence means, and it knows how.
+// edit changes what stands at the cursor, or all rows. It reports whether that is what a sequence means, and it knows
+// how.
 func (v *VT) edit(c byte, a int) bool {
 	switch c {
 	case 'X':
@@ -324,7 +326,8 @@ func (v *VT) erase() {
 	}
 }
 
-// eraseRow erases the rest of the row, what is before the cursor with it, or all of it; the cursor stays. It reports whether it knows how.
+// eraseRow erases the rest of the row, what is before the cursor with it, or all of it; the cursor stays. It reports
+// whether it knows how.
 func (v *VT) eraseRow(how int) bool {
 	from, to := v.x, v.w
 	switch how {
@@ -364,8 +367,8 @@ func (v *VT) mode(name string, on bool) {
 	}
 }
 
-// Screen is the text on the screen, with what scrolled off above it and without the blank lines at the end. The cursor is
-// shown as ▮ when it is visible.
+// Screen is the text on the screen, with what scrolled off above it and without the blank lines at the end. The cursor
+// is shown as ▮ when it is visible.
 func (v *VT) Screen() string {
 	var out []string
 	for y, row := range v.cells {

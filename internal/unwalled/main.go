@@ -1,12 +1,14 @@
 //go:build linux
 
-// Command unwalled takes one wall of pawl away at a time, runs the tests that try to get over it, and tells two things: whether a
-// test failed, as it must, and whether anything of the machine that is not the tests' own was harmed, which must never happen.
+// Command unwalled takes one wall of pawl away at a time, runs the tests that try to get over it, and tells two things:
+// whether a test failed, as it must, and whether anything of the machine that is not the tests' own was harmed, which
+// must never happen.
 //
 //	go run ./internal/unwalled [-all] [-only NAME] [PACKAGE…]
 //
-// The wall is missing in an overlay of the build alone; the checkout stays as it is. Without packages the tests of the sandbox
-// run, with -all those of every package that starts commands. It is meant for root as well: that is where harm would be done.
+// The wall is missing in an overlay of the build alone; the checkout stays as it is. Without packages the tests of the
+// sandbox run, with -all those of every package that starts commands. It is meant for root as well: that is where harm
+// would be done.
 package main
 
 import (
@@ -119,7 +121,8 @@ func test(ctx context.Context, w wall, packages []string) ([]string, error) {
 	if err := os.WriteFile(name, overlay, 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "3m", "-overlay", name}, packages...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "3m", "-overlay",
+		name}, packages...)...)
 	out, err := cmd.CombinedOutput()
 	return failures(string(out), err)
 }

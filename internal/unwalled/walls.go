@@ -56,7 +56,8 @@ const (
 	runFile     = "sandbox/run_linux.go"
 )
 
-// walls are those that can be taken away. Where a second one would notice at once that the first is missing, it goes with it.
+// walls are those that can be taken away. Where a second one would notice at once that the first is missing, it goes
+// with it.
 var walls = []wall{
 	{"process namespace", []edit{
 		{runFile, "unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS", "unix.CLONE_NEWUSER | unix.CLONE_NEWNS"},
@@ -70,7 +71,8 @@ var walls = []wall{
 		{launchFile, "if o.network {\n\t\treturn nil\n\t}\n\tdev, err", "if true {\n\t\treturn nil\n\t}\n\tdev, err"},
 		{probeFile, `args = append(args, "--unshare-net")`, "_ = args"},
 		{mountFile, "return loopbackUp()", "return nil"},
-		{probeFile, "if err == nil {\n\t\treturn errors.New(\"a datagram", "if false {\n\t\treturn errors.New(\"a datagram"},
+		{probeFile, "if err == nil {\n\t\treturn errors.New(\"a datagram",
+			"if false {\n\t\treturn errors.New(\"a datagram"},
 	}},
 	{"read-only file system", []edit{
 		{mountFile, "unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /", "unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /"},
@@ -87,22 +89,29 @@ var walls = []wall{
 	}},
 	{"Landlock", []edit{{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"}}},
 	{"system call filter", []edit{
-		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {", "if err := error(nil); err != nil || seccomp.NewListener == nil {"},
-		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {", "if err := error(nil); err != nil {"},
-		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)", "err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
+		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {",
+			"if err := error(nil); err != nil || seccomp.NewListener == nil {"},
+		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
+			"if err := error(nil); err != nil {"},
+		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
+			"err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
 	}},
 	{"loss of capabilities", []edit{
 		{launchFile, "if err := dropCapabilities(o.own); err != nil {", "if err := error(nil); err != nil {"},
 	}},
 	{"capabilities, calls, Landlock", []edit{
 		{launchFile, "if err := dropCapabilities(o.own); err != nil {", "if err := error(nil); err != nil {"},
-		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {", "if _, err := seccomp.Namespaces(), error(nil); err != nil {"},
+		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {",
+			"if _, err := seccomp.Namespaces(), error(nil); err != nil {"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
-		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {", "if err := error(nil); err != nil {"},
-		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)", "err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
+		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
+			"if err := error(nil); err != nil {"},
+		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
+			"err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
 	}},
 	{"covered parts of /proc", []edit{
-		{mountFile, `var procCovered = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"}`, "var procCovered = []string{}"},
+		{mountFile, `var procCovered = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"}`,
+			"var procCovered = []string{}"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
 		{probeFile, "if fd, err := unix.Open(knob,", "if fd, err := unix.Open(knob+\"-none\","},
 	}},
@@ -116,31 +125,40 @@ var walls = []wall{
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
 	}},
 	{"private /tmp", []edit{
-		{layoutFile, `l.scratch("/tmp", "/var/tmp")`, "for _, p := range []string{\"/tmp\", \"/var/tmp\"} {\n\t\tl.at[p] = mountWrite\n\t}"},
+		{layoutFile, `l.scratch("/tmp", "/var/tmp")`,
+			"for _, p := range []string{\"/tmp\", \"/var/tmp\"} {\n\t\tl.at[p] = mountWrite\n\t}"},
 	}},
-	{"read-only .git and .pawl", []edit{{layoutFile, "\t\t\t\tl.at[p] = mountRead\n", "\t\t\t\tl.at[p] = mountWrite\n"}}},
+	{"read-only .git and .pawl", []edit{{layoutFile, "\t\t\t\tl.at[p] = mountRead\n",
+		"\t\t\t\tl.at[p] = mountWrite\n"}}},
 	{"read-only grants", []edit{
-		{mountFile, "return clone(m.path, plain|unix.MOUNT_ATTR_RDONLY)\n\tcase mountWrite", "return clone(m.path, plain)\n\tcase mountWrite"},
+		{mountFile, "return clone(m.path, plain|unix.MOUNT_ATTR_RDONLY)\n\tcase mountWrite",
+			"return clone(m.path, plain)\n\tcase mountWrite"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
 	}},
 	{"Landlock of the floor", []edit{
 		{floorFile, "held := f.restrict(o.abi(), o.network)", "held := error(nil)"},
-		{probeFile, "unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil {", "unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil && dir == \"\" {"},
+		{probeFile, "unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil {",
+			"unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil && dir == \"\" {"},
 		{probeFile, "unix.S_IFBLK, 0); err != unix.EACCES {\n\t\t\t_ = unix.Unlink(name + \"-node\")\n\t\t\treturn fmt.Errorf(\"landlock lets mknod pass on the floor", "unix.S_IFBLK, 0); err == unix.ENOTRECOVERABLE {\n\t\t\treturn fmt.Errorf(\"landlock lets mknod pass on the floor"},
 	}},
 	{"reading judged on the floor", []edit{{floorFile, "case kind == mountRead && f.hidden[path]:", "case false:"}}},
 	{"connections judged", []edit{{networkFile, "	return to, unix.ECONNREFUSED\n", "	return to, nil\n"}}},
 	{"unix sockets judged", []edit{
-		{socketFile, "if !t.s.changeable(o, false) {", "if false {"}, {socketFile, "if err != nil || !t.s.serves(int(peer.Pid)) {", "if err != nil || peer == nil {"},
+		{socketFile, "if !t.s.changeable(o, false) {", "if false {"}, {socketFile,
+			"if err != nil || !t.s.serves(int(peer.Pid)) {", "if err != nil || peer == nil {"},
 	}},
-	{"servers on the loopback", []edit{{networkFile, "		to = netip.AddrFrom4([4]byte{127, 0, 0, 1})\n	case !v.IsLoopback()", "	case !v.IsLoopback()"}}},
+	{"servers on the loopback", []edit{{networkFile,
+		"		to = netip.AddrFrom4([4]byte{127, 0, 0, 1})\n	case !v.IsLoopback()", "	case !v.IsLoopback()"}}},
 	{"modes and times judged", []edit{{pathFile, "	return s.Writable(at)\n", "	return true\n"}}},
 	{"names judged", []edit{
-		{floorFile, "func (f *floor) writable(path string) bool { return f.kind(path) == mountWrite }", "func (f *floor) writable(path string) bool { return true }"},
+		{floorFile, "func (f *floor) writable(path string) bool { return f.kind(path) == mountWrite }",
+			"func (f *floor) writable(path string) bool { return true }"},
 	}},
-	{"what is left is ended", []edit{{launchFile, "if o.bare && !o.kids.endAll() {", "if false {"}, {runFile, "		c.group.clear()\n", ""}}},
+	{"what is left is ended", []edit{{launchFile, "if o.bare && !o.kids.endAll() {", "if false {"},
+		{runFile, "		c.group.clear()\n", ""}}},
 	{"directories never writable", []edit{
-		{boxFile, "if within(d, r) {", "if within(d, r) && d == \"\" {"}, {boxFile, "if within(r, d) {", "if within(r, d) && d == \"\" {"},
+		{boxFile, "if within(d, r) {", "if within(d, r) && d == \"\" {"}, {boxFile, "if within(r, d) {",
+			"if within(r, d) && d == \"\" {"},
 	}},
 	{"names that lead outside", []edit{
 		{rootFile, "if !filepath.IsLocal(filepath.FromSlash(slashed)) {", "if false {"},
@@ -148,5 +166,6 @@ var walls = []wall{
 		{rootFile, "if named || len(out) == 0 {", "if named && len(out) > 99 {"},
 		{rootFile, "out = out[:len(out)-1]", "out = append(out, c)"},
 	}},
-	{"protected names", []edit{{rootFile, "case \".git\", \".pawl\", \"git~1\", \"pawl~1\":\n\t\t\treturn true", "case \".git\", \".pawl\", \"git~1\", \"pawl~1\":\n\t\t\treturn false"}}},
+	{"protected names", []edit{{rootFile, "case \".git\", \".pawl\", \"git~1\", \"pawl~1\":\n\t\t\treturn true",
+		"case \".git\", \".pawl\", \"git~1\", \"pawl~1\":\n\t\t\treturn false"}}},
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Every wall can still be taken away: what is replaced stands in its file once, and what comes in its place is Go that uses all
-// that the file imports.
+// Every wall can still be taken away: what is replaced stands in its file once, and what comes in its place is Go that
+// uses all that the file imports.
 func TestWallsCanBeTakenAway(t *testing.T) {
 	t.Chdir("../..")
 	if len(walls) < 10 {

@@ -16,8 +16,8 @@ import (
 	"syscall"
 )
 
-// sentry watches over what is not the tests' own: the system's files and settings, its mounts, files beside those of the tests,
-// a process, and servers that nobody has to do with.
+// sentry watches over what is not the tests' own: the system's files and settings, its mounts, files beside those of
+// the tests, a process, and servers that nobody has to do with.
 type sentry struct {
 	files   map[string]string // fingerprint by path, of the system's folders and of the canaries
 	state   string            // settings of the kernel and mounts
@@ -28,8 +28,8 @@ type sentry struct {
 	visits  atomic.Int64
 }
 
-// watched are the folders in which nothing may change. In the home directory only what stands directly in it and its settings
-// are looked at: the caches of the tools that run the tests lie deeper.
+// watched are the folders in which nothing may change. In the home directory only what stands directly in it and its
+// settings are looked at: the caches of the tools that run the tests lie deeper.
 var watched = []string{"/etc", "/usr", "/boot", "/opt", "/root", "/home", "/srv"}
 
 // watch takes down how things are.
@@ -41,7 +41,8 @@ func watch() (*sentry, error) {
 	s := &sentry{dir: dir, gone: make(chan error, 1)}
 	for _, name := range []string{".netrc", "file", "below/file"} {
 		p := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("canary"), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755),
+			os.WriteFile(p, []byte("canary"), 0o644)); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +118,8 @@ func (s *sentry) look() (files map[string]string, state string) {
 			}
 			deep := strings.Count(strings.TrimPrefix(p, dir), "/")
 			own := dir == "/root" || dir == "/home"
-			if d.IsDir() && (dir == "/" && p != "/" || own && (deep > 2 || slices.Contains([]string{".cache", ".npm", "go"}, d.Name()))) {
+			if d.IsDir() && (dir == "/" && p != "/" || own &&
+				(deep > 2 || slices.Contains([]string{".cache", ".npm", "go"}, d.Name()))) {
 				return fs.SkipDir
 			}
 			if info, err := d.Info(); err == nil && !d.IsDir() {
@@ -126,7 +128,8 @@ func (s *sentry) look() (files map[string]string, state string) {
 			return nil
 		})
 	}
-	for _, name := range []string{"/proc/sys/kernel/hostname", "/proc/sys/kernel/core_pattern", "/sys/kernel/mm/ksm/run"} {
+	for _, name := range []string{"/proc/sys/kernel/hostname", "/proc/sys/kernel/core_pattern",
+		"/sys/kernel/mm/ksm/run"} {
 		text, _ := os.ReadFile(name)
 		state += strings.TrimSpace(string(text)) + " "
 	}

@@ -1,5 +1,5 @@
-// Package vendortest is a maker of agents on loopback, for tests: it knows one account, renews its login with a refresh token that it
-// replaces each time, and lets a scripted model answer who shows the token of the moment.
+// Package vendortest is a maker of agents on loopback, for tests: it knows one account, renews its login with a refresh
+// token that it replaces each time, and lets a scripted model answer who shows the token of the moment.
 package vendortest
 
 import (
@@ -89,8 +89,10 @@ func Token(n int, expires time.Time) string {
 func (v *Vendor) CodexFile() []byte {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	raw, _ := json.Marshal(map[string]any{"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "last_refresh": time.Now().UTC().Format(time.RFC3339),
-		"tokens": map[string]any{"id_token": v.access, "access_token": v.access, "refresh_token": v.refresh, "account_id": Account}})
+	raw, _ := json.Marshal(map[string]any{"auth_mode": "chatgpt", "OPENAI_API_KEY": nil,
+		"last_refresh": time.Now().UTC().Format(time.RFC3339),
+		"tokens": map[string]any{"id_token": v.access, "access_token": v.access, "refresh_token": v.refresh,
+			"account_id": Account}})
 	return raw
 }
 
@@ -98,7 +100,8 @@ func (v *Vendor) CodexFile() []byte {
 func (v *Vendor) ClaudeFile() []byte {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	raw, _ := json.Marshal(map[string]any{"claudeAiOauth": map[string]any{"accessToken": v.access, "refreshToken": v.refresh, "expiresAt": v.expires.UnixMilli(),
+	raw, _ := json.Marshal(map[string]any{"claudeAiOauth": map[string]any{"accessToken": v.access,
+		"refreshToken": v.refresh, "expiresAt": v.expires.UnixMilli(),
 		"scopes": []string{"user:inference", "user:profile"}, "subscriptionType": "max", "rateLimitTier": "default"}})
 	return raw
 }
@@ -221,18 +224,21 @@ func (v *Vendor) renew(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"access_token": access, "refresh_token": refresh, "id_token": access, "expires_in": int(v.life / time.Second), "token_type": "Bearer", "scope": "user:inference user:profile",
+		"access_token": access, "refresh_token": refresh, "id_token": access, "expires_in": int(v.life / time.Second),
+		"token_type": "Bearer", "scope": "user:inference user:profile",
 	})
 }
 
 func problem(w http.ResponseWriter, status int, kind, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": text}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error",
+		"error": map[string]string{"type": kind, "message": text}})
 }
 
-// Renew does to the file of a login of Codex what the maker's program does to it: it asks for new tokens with the refresh token that is
-// in it, and puts a new file into its place. A login that the maker refuses leaves the file as it is.
+// Renew does to the file of a login of Codex what the maker's program does to it: it asks for new tokens with the
+// refresh token that is in it, and puts a new file into its place. A login that the maker refuses leaves the file as it
+// is.
 func (v *Vendor) Renew(file string) error {
 	raw, err := os.ReadFile(file)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command ways goes pawl's first run through the kinds of folders that people have, and prints what came of each: the work done and
-// proven apart from pawl, or the one next command, which it gives as well where that needs no network and no person. It ends with
-// status 1 where there is a dead end.
+// Command ways goes pawl's first run through the kinds of folders that people have, and prints what came of each: the
+// work done and proven apart from pawl, or the one next command, which it gives as well where that needs no network and
+// no person. It ends with status 1 where there is a dead end.
 //
 //	go run ./internal/ways [-under FLOOR,…] [-only FOLDER,…] [-way WAY,…] [-uid N] [-json] [-pawl FILE]
 //
@@ -33,7 +33,8 @@ type flags struct {
 func main() {
 	firstrun.Child()
 	var f flags
-	flag.StringVar(&f.under, "under", "none", "the floors, between commas; each is none, or parts joined by +:\n"+firstrun.Floors())
+	flag.StringVar(&f.under, "under", "none", "the floors, between commas; each is none, or parts joined by +:\n"+
+		firstrun.Floors())
 	flag.StringVar(&f.only, "only", "", "these folders alone, between commas")
 	flag.StringVar(&f.way, "way", "", "these ways alone, between commas: default, asked, agent")
 	flag.IntVar(&f.uid, "uid", -1, "as root: do everything as this user and group")
@@ -121,7 +122,8 @@ func table(ctx context.Context, o firstrun.Options, f flags) ([]firstrun.Row, er
 				return rows, err
 			}
 			rows = append(rows, row)
-			fmt.Fprintf(os.Stderr, "ways: %-12s %-16s %-8s %-12s %s\n", o.Floor.Name, folder.Name, way, row.Verdict, row.Why)
+			fmt.Fprintf(os.Stderr, "ways: %-12s %-16s %-8s %-12s %s\n", o.Floor.Name, folder.Name, way, row.Verdict,
+				row.Why)
 			if f.screens {
 				fmt.Fprintln(os.Stderr, strings.Join(row.Screens, "\n"))
 			}

@@ -14,21 +14,24 @@ import (
 	"syscall"
 )
 
-// again does everything as another user: a copy of this program, which that user can read, with a folder of the user's own.
+// again does everything as another user: a copy of this program, which that user can read, with a folder of the user's
+// own.
 func again(ctx context.Context, f flags, dir string) (bad bool, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return false, err
 	}
 	own, copied, program := filepath.Join(dir, "own"), filepath.Join(dir, "ways"), filepath.Join(dir, "pawl")
-	err = errors.Join(os.Chmod(dir, 0o755), copyProgram(copied, self), os.Mkdir(own, 0o755), os.Chown(own, f.uid, f.uid))
+	err = errors.Join(os.Chmod(dir, 0o755), copyProgram(copied, self), os.Mkdir(own, 0o755),
+		os.Chown(own, f.uid, f.uid))
 	if err == nil && f.pawl != program {
 		err = copyProgram(program, f.pawl)
 	}
 	if err != nil {
 		return false, err
 	}
-	args := []string{"-under", f.under, "-only", f.only, "-way", f.way, "-pawl", program, "-dir", own, "-patience", f.patience.String()}
+	args := []string{"-under", f.under, "-only", f.only, "-way", f.way, "-pawl", program, "-dir", own, "-patience",
+		f.patience.String()}
 	for name, on := range map[string]bool{"-json": f.json, "-cold": f.cold, "-keep": f.keep, "-screens": f.screens} {
 		if on {
 			args = append(args, name)
@@ -36,7 +39,8 @@ func again(ctx context.Context, f flags, dir string) (bad bool, err error) {
 	}
 	cmd := exec.CommandContext(ctx, copied, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = own, os.Stdout, os.Stderr
-	cmd.Env = []string{"HOME=" + own, "PATH=" + os.Getenv("PATH"), "USER=" + strconv.Itoa(f.uid), "LANG=C.UTF-8", "TMPDIR=" + own}
+	cmd.Env = []string{"HOME=" + own, "PATH=" + os.Getenv("PATH"), "USER=" + strconv.Itoa(f.uid), "LANG=C.UTF-8",
+		"TMPDIR=" + own}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(f.uid), Gid: uint32(f.uid)}}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	err = cmd.Run()

@@ -77,10 +77,11 @@ type Stored struct {
 	Hash    Hash // the leaf hash as stored, which Verify recomputes
 }
 
-// Log is an audit log as it is at one moment: records that are written later are not in it. It can be read for as long as
-// whoever handed it out says.
+// Log is an audit log as it is at one moment: records that are written later are not in it. It can be read for as long
+// as whoever handed it out says.
 type Log struct {
-	// Identity is the name of the store that the log is in: random, made with the store, kept by its copies and by nothing else.
+	// Identity is the name of the store that the log is in: random, made with the store, kept by its copies and by
+	// nothing else.
 	Identity string
 	// Unnamed says that the log is older than its store's identity, so that nothing said of it before has that name.
 	Unnamed bool

@@ -37,7 +37,8 @@ func move(s audit.Subject, from, to string) audit.Entry {
 
 func TestSealHasTheSeedsForm(t *testing.T) {
 	got := audit.Seal(move(audit.Subject{Kind: "task", ID: "01KA"}, "queued", "running"), 3, audit.Hash{0xab})
-	want := `{"v":1,"audit_id":"` + string(got.ID) + `","task_id":"01KA","subject":"task:01KA","seq":3,"level":"info",` +
+	want := `{"v":1,"audit_id":"` + string(got.ID) +
+		`","task_id":"01KA","subject":"task:01KA","seq":3,"level":"info",` +
 		`"event_type":"STATE_TRANSITION_RUNNING","payload":{"from_state":"queued","to_state":"running","rule":"T5",` +
 		`"event":"start","actor":"runner","reason":"claimed","transition_metadata":{"runner_pid":12345}},` +
 		`"created_at":"2026-01-30T08:00:00.123Z","trace":"trace-1","prev":"ab` + strings.Repeat("0", 62) + `"}`
@@ -79,19 +80,23 @@ func TestSealCannotBeForged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hostile := rapid.OneOf(
 			rapid.String(),
-			rapid.SampledFrom([]string{"\"}\n{\"v\":1", "\x00\x1b]52;c;x\x07", "\u202eexe.txt", "\xff\xfe", "\u2028", `\u0022`, "\U000e0041", ""}),
+			rapid.SampledFrom([]string{"\"}\n{\"v\":1", "\x00\x1b]52;c;x\x07", "\u202eexe.txt", "\xff\xfe", "\u2028",
+				`\u0022`, "\U000e0041", ""}),
 			rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) }),
 		)
 		e := audit.Entry{
-			Subject: audit.Subject{Kind: rapid.SampledFrom([]string{"task", "turn"}).Draw(t, "kind"), ID: hostile.Draw(t, "id")},
-			Level:   audit.Level(hostile.Draw(t, "level")), Event: hostile.Draw(t, "event"),
+			Subject: audit.Subject{Kind: rapid.SampledFrom([]string{"task", "turn"}).Draw(t, "kind"),
+				ID: hostile.Draw(t, "id")},
+			Level: audit.Level(hostile.Draw(t, "level")), Event: hostile.Draw(t, "event"),
 			Actor: pawl.Actor(hostile.Draw(t, "actor")), Trace: hostile.Draw(t, "trace"),
 			At: time.UnixMilli(rapid.Int64().Draw(t, "at")),
 		}
 		data := json.RawMessage(rapid.OneOf(hostile, rapid.SampledFrom([]string{
-			" { \"a\" : [ 1 , \"x\\\"y \u202e\" ] } ", "null", "[1,\n2]", `"text"`, `{"from_state":"a"}`, "{}x"})).Draw(t, "data"))
+			" { \"a\" : [ 1 , \"x\\\"y \u202e\" ] } ", "null", "[1,\n2]", `"text"`, `{"from_state":"a"}`,
+			"{}x"})).Draw(t, "data"))
 		if rapid.Bool().Draw(t, "is move") {
-			e.Move = &audit.Transition{From: hostile.Draw(t, "from"), To: hostile.Draw(t, "to"), Reason: hostile.Draw(t, "reason"), Metadata: data}
+			e.Move = &audit.Transition{From: hostile.Draw(t, "from"), To: hostile.Draw(t, "to"),
+				Reason: hostile.Draw(t, "reason"), Metadata: data}
 		} else {
 			e.Data = data
 		}
@@ -108,7 +113,8 @@ func TestSealCannotBeForged(t *testing.T) {
 		if err != nil {
 			t.Fatalf("parse %q: %v", rec.Bytes, err)
 		}
-		if p.Seq != rec.Seq || p.ID != rec.ID || p.Prev != audit.Genesis(e.Subject) || (p.Move == nil) != (e.Move == nil) {
+		if p.Seq != rec.Seq || p.ID != rec.ID || p.Prev != audit.Genesis(e.Subject) ||
+			(p.Move == nil) != (e.Move == nil) {
 			t.Fatalf("read back %+v from %q", p, rec.Bytes)
 		}
 		if !audit.Follows(rec.Bytes, p.Prev) || audit.Follows(rec.Bytes, rec.Hash) {
@@ -148,7 +154,8 @@ func TestParseRefusesOtherForms(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(audit.Seal(move(task(1), "queued", "running"), 1, audit.Genesis(task(1))).Bytes)
-	f.Add(audit.Seal(audit.Entry{Subject: task(1), Event: "E", Data: json.RawMessage(`{"a":[1,"\u202e"]}`)}, 2, audit.Hash{}).Bytes)
+	f.Add(audit.Seal(audit.Entry{Subject: task(1), Event: "E", Data: json.RawMessage(`{"a":[1,"\u202e"]}`)}, 2,
+		audit.Hash{}).Bytes)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		p, err := audit.Parse(in)
 		if err == nil && !bytes.Equal(audit.Seal(p.Entry, p.Seq, p.Prev).Bytes, in) {
@@ -177,7 +184,8 @@ func chain(n int) ([]audit.Stored, audit.Head) {
 		e := move(s, old.state, states[(i/7+1)%len(states)])
 		next := e.Move.To
 		if i%5 == 4 {
-			e.Move, e.Event, e.Data, next = nil, "GATE_VERIFICATION_RESULT", json.RawMessage(`{"gate":"doctor"}`), old.state
+			e.Move, e.Event, e.Data, next = nil, "GATE_VERIFICATION_RESULT", json.RawMessage(`{"gate":"doctor"}`),
+				old.state
 		}
 		rec := audit.Seal(e, old.seq+1, old.hash)
 		tails[s] = tail{rec.Seq, rec.Hash, next}
@@ -314,7 +322,8 @@ func TestCheckpoint(t *testing.T) {
 		for i := range text {
 			forged := bytes.Clone(text)
 			forged[i] ^= 1
-			if tree, err := audit.VerifyCheckpoint(forged, "pawl/workspace", verifier); err == nil && tree != h.Append().Tree() {
+			if tree, err := audit.VerifyCheckpoint(forged, "pawl/workspace", verifier); err == nil &&
+				tree != h.Append().Tree() {
 				t.Errorf("byte %d flipped and still verified as %v", i, tree)
 			}
 		}
@@ -478,14 +487,16 @@ func TestVerifyNamesTheFirstBadRecord(t *testing.T) {
 	p.Move.From = "done"
 	records[at].Bytes = audit.Seal(p.Entry, p.Seq, p.Prev).Bytes
 	records, head = relink(records)
-	if _, err := audit.Verify(each(records), head); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("audit.continuity %d", at)) {
+	if _, err := audit.Verify(each(records), head); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("audit.continuity %d", at)) {
 		t.Errorf("a leap between states: %v", err)
 	}
 }
 
 func BenchmarkSeal(b *testing.B) {
 	e := move(task(1), "queued", "running")
-	e.Move.Metadata = json.RawMessage(`{"runner_pid":12345,"version":"v1","evidence":"` + strings.Repeat("a", 120) + `"}`)
+	e.Move.Metadata = json.RawMessage(`{"runner_pid":12345,"version":"v1","evidence":"` + strings.Repeat("a", 120) +
+		`"}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		audit.Seal(e, 7, audit.Hash{1})

@@ -20,10 +20,11 @@ type Tree = tlog.Tree
 func (h Head) Tree() Tree { return Tree{N: h.Size, Hash: h.Root} }
 
 // GenerateKey makes an Ed25519 key pair for checkpoints in the text forms of x/mod/sumdb/note. The name identifies the
-// key's owner and must hold neither spaces nor a plus sign. Randomness is an argument because this package has no source
-// of its own; the caller keeps the signer key secret (mode 0600, outside the workspace).
+// key's owner and must hold neither spaces nor a plus sign. Randomness is an argument because this package has no
+// source of its own; the caller keeps the signer key secret (mode 0600, outside the workspace).
 func GenerateKey(name string, random io.Reader) (signer, verifier string, err error) {
-	if name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsSpace) || strings.Contains(name, "+") {
+	if name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsSpace) ||
+		strings.Contains(name, "+") {
 		return "", "", pawl.Fail(pawl.CodeInvalid, "audit.key", name).In("audit.key")
 	}
 	signer, verifier, err = note.GenerateKey(random, name)
@@ -57,8 +58,8 @@ func Checkpoint(head Head, origin string, signer note.Signer) ([]byte, error) {
 	return out, nil
 }
 
-// VerifyCheckpoint checks that one of the verifiers signed the checkpoint and that it is about the log named origin, and
-// returns what it says. Whether a log still fits it is for Verify to find out.
+// VerifyCheckpoint checks that one of the verifiers signed the checkpoint and that it is about the log named origin,
+// and returns what it says. Whether a log still fits it is for Verify to find out.
 func VerifyCheckpoint(checkpoint []byte, origin string, verifiers ...note.Verifier) (Tree, error) {
 	n, err := note.Open(checkpoint, note.VerifierList(verifiers...))
 	if err != nil {

@@ -52,8 +52,8 @@ func (f *frontier) root() Hash {
 	return root
 }
 
-// Valid reports whether the head agrees with itself: the frontier has one hash for each one bit of the size, and the root
-// follows from it. The zero Head is valid.
+// Valid reports whether the head agrees with itself: the frontier has one hash for each one bit of the size, and the
+// root follows from it. The zero Head is valid.
 func (h Head) Valid() bool {
 	if h.Size < 0 || bits.OnesCount64(uint64(h.Size)) != len(h.Frontier) {
 		return false
@@ -104,8 +104,8 @@ func (l Leaves) ProveTree(size int64) (tlog.TreeProof, error) {
 	return tlog.ProveTree(int64(len(l)), size, l)
 }
 
-// CheckRecord checks a proof of ProveRecord against a head that the caller trusts: record, exactly these bytes, is number
-// index of the log.
+// CheckRecord checks a proof of ProveRecord against a head that the caller trusts: record, exactly these bytes, is
+// number index of the log.
 func CheckRecord(proof tlog.RecordProof, head Tree, index int64, record []byte) error {
 	if err := tlog.CheckRecord(proof, head.N, head.Hash, index, Leaf(record)); err != nil {
 		return pawl.Fail(pawl.CodeAuditBroken, "audit.proof", index).In("audit.prove").Because(err)

@@ -29,15 +29,16 @@ func Parse(record []byte) (Parsed, error) {
 	if s.bad != "" {
 		return Parsed{}, pawl.Fail(pawl.CodeAuditBroken, "audit.format", s.bad).In("audit.parse")
 	}
-	// The scanner reads every escape that JSON has; only sealing again tells whether the record used the canonical ones.
+	// The scanner reads every escape that JSON has; only sealing again tells whether the record used the canonical
+	// ones.
 	if !bytes.Equal(Seal(p.Entry, p.Seq, p.Prev).Bytes, record) {
 		return Parsed{}, pawl.Fail(pawl.CodeAuditBroken, "audit.format", "encoding").In("audit.parse")
 	}
 	return p, nil
 }
 
-// scanner walks over a record in the order in which it was written. The first thing that does not fit is kept in bad, and
-// every later step does nothing.
+// scanner walks over a record in the order in which it was written. The first thing that does not fit is kept in bad,
+// and every later step does nothing.
 type scanner struct {
 	rest []byte
 	bad  string

@@ -88,10 +88,10 @@ func ParseProof(data []byte) (Proof, error) {
 	return p, nil
 }
 
-// Check checks everything that the proof says: each record is well formed and is in the log of Root, and the log continues
-// the checkpoint. With a verifier key, the checkpoint must be there and be signed by that key; without one, the key that
-// the proof names is used, which the caller has to show to somebody who knows it. It returns what the checkpoint says, or
-// the zero Tree without one.
+// Check checks everything that the proof says: each record is well formed and is in the log of Root, and the log
+// continues the checkpoint. With a verifier key, the checkpoint must be there and be signed by that key; without one,
+// the key that the proof names is used, which the caller has to show to somebody who knows it. It returns what the
+// checkpoint says, or the zero Tree without one.
 func (p Proof) Check(key string) (Tree, error) {
 	head := Tree{N: p.Size, Hash: p.Root}
 	for _, r := range p.Records {

@@ -12,8 +12,8 @@ import (
 	"pawl/kernel/audit"
 )
 
-// TestProofStandsAlone makes proofs of every size of log up to a few trees, and reads them back from their text as whoever
-// checks them does.
+// TestProofStandsAlone makes proofs of every size of log up to a few trees, and reads them back from their text as
+// whoever checks them does.
 func TestProofStandsAlone(t *testing.T) {
 	secret, public, err := audit.GenerateKey("pawl", rand.Reader)
 	if err != nil {
@@ -39,7 +39,8 @@ func TestProofStandsAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, err = leaves.Tie(p, audit.ProvenCheckpoint{Log: "pawl/x", Note: string(text), Key: public}, older.Tree()); err != nil {
+			if p, err = leaves.Tie(p, audit.ProvenCheckpoint{Log: "pawl/x", Note: string(text), Key: public},
+				older.Tree()); err != nil {
 				t.Fatal(err)
 			}
 			raw, err := json.Marshal(p)
@@ -74,7 +75,8 @@ func TestProofOfSomethingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := leaves.Tie(audit.Proof{Size: 11, Root: audit.Head{}.Append(leaves...).Root}, audit.ProvenCheckpoint{}, audit.Tree{N: 6}); pawl.CodeOf(err) != pawl.CodeAuditBroken {
+	if _, err := leaves.Tie(audit.Proof{Size: 11, Root: audit.Head{}.Append(leaves...).Root}, audit.ProvenCheckpoint{},
+		audit.Tree{N: 6}); pawl.CodeOf(err) != pawl.CodeAuditBroken {
 		t.Errorf("a log that does not continue the checkpoint was tied to it: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -82,26 +84,34 @@ func TestProofOfSomethingElse(t *testing.T) {
 		key   string
 		want  pawl.Code
 	}{
-		"nothing":           {func(*audit.Proof) {}, public, ""},
-		"a record":          {func(p *audit.Proof) { p.Records[0].Record = strings.Replace(p.Records[0].Record, "info", "warn", 1) }, "", pawl.CodeAuditBroken},
-		"another record":    {func(p *audit.Proof) { p.Records[0].Record = string(records[3].Bytes) }, "", pawl.CodeAuditBroken},
-		"no record at all":  {func(p *audit.Proof) { p.Records[0].Record = "{}" }, "", pawl.CodeAuditBroken},
-		"the index":         {func(p *audit.Proof) { p.Records[0].Index++ }, "", pawl.CodeAuditBroken},
-		"a negative index":  {func(p *audit.Proof) { p.Records[0].Index = -1 }, "", pawl.CodeAuditBroken},
-		"an index outside":  {func(p *audit.Proof) { p.Records[0].Index = 11 }, "", pawl.CodeAuditBroken},
-		"a hash":            {func(p *audit.Proof) { p.Records[0].Hashes[0][0]++ }, "", pawl.CodeAuditBroken},
-		"a hash too few":    {func(p *audit.Proof) { p.Records[0].Hashes = p.Records[0].Hashes[1:] }, "", pawl.CodeAuditBroken},
+		"nothing": {func(*audit.Proof) {}, public, ""},
+		"a record": {func(p *audit.Proof) {
+			p.Records[0].Record = strings.Replace(p.Records[0].Record, "info",
+				"warn", 1)
+		}, "", pawl.CodeAuditBroken},
+		"another record": {func(p *audit.Proof) { p.Records[0].Record = string(records[3].Bytes) }, "",
+			pawl.CodeAuditBroken},
+		"no record at all": {func(p *audit.Proof) { p.Records[0].Record = "{}" }, "", pawl.CodeAuditBroken},
+		"the index":        {func(p *audit.Proof) { p.Records[0].Index++ }, "", pawl.CodeAuditBroken},
+		"a negative index": {func(p *audit.Proof) { p.Records[0].Index = -1 }, "", pawl.CodeAuditBroken},
+		"an index outside": {func(p *audit.Proof) { p.Records[0].Index = 11 }, "", pawl.CodeAuditBroken},
+		"a hash":           {func(p *audit.Proof) { p.Records[0].Hashes[0][0]++ }, "", pawl.CodeAuditBroken},
+		"a hash too few": {func(p *audit.Proof) { p.Records[0].Hashes = p.Records[0].Hashes[1:] }, "",
+			pawl.CodeAuditBroken},
 		"the second record": {func(p *audit.Proof) { p.Records[1].Index = 0 }, "", pawl.CodeAuditBroken},
 		"the root":          {func(p *audit.Proof) { p.Root[0]++ }, "", pawl.CodeAuditBroken},
 		"the size":          {func(p *audit.Proof) { p.Size = 10 }, "", pawl.CodeAuditBroken},
 		"a negative size":   {func(p *audit.Proof) { p.Size = -1 }, "", pawl.CodeAuditBroken},
-		"the note":          {func(p *audit.Proof) { p.Checkpoint.Note = strings.Replace(p.Checkpoint.Note, "\n6\n", "\n5\n", 1) }, "", pawl.CodeAuditBroken},
-		"the log's name":    {func(p *audit.Proof) { p.Checkpoint.Log = "pawl/y" }, "", pawl.CodeAuditBroken},
-		"the key":           {func(p *audit.Proof) { p.Checkpoint.Key = stranger }, "", pawl.CodeAuditBroken},
-		"the wanted key":    {func(*audit.Proof) {}, stranger, pawl.CodeAuditBroken},
-		"no key":            {func(*audit.Proof) {}, "x", pawl.CodeInvalid},
-		"the tie":           {func(p *audit.Proof) { p.Checkpoint.Hashes[0][0]++ }, "", pawl.CodeAuditBroken},
-		"no tie":            {func(p *audit.Proof) { p.Checkpoint = nil }, public, pawl.CodeAuditBroken},
+		"the note": {func(p *audit.Proof) {
+			p.Checkpoint.Note = strings.Replace(p.Checkpoint.Note, "\n6\n",
+				"\n5\n", 1)
+		}, "", pawl.CodeAuditBroken},
+		"the log's name": {func(p *audit.Proof) { p.Checkpoint.Log = "pawl/y" }, "", pawl.CodeAuditBroken},
+		"the key":        {func(p *audit.Proof) { p.Checkpoint.Key = stranger }, "", pawl.CodeAuditBroken},
+		"the wanted key": {func(*audit.Proof) {}, stranger, pawl.CodeAuditBroken},
+		"no key":         {func(*audit.Proof) {}, "x", pawl.CodeInvalid},
+		"the tie":        {func(p *audit.Proof) { p.Checkpoint.Hashes[0][0]++ }, "", pawl.CodeAuditBroken},
+		"no tie":         {func(p *audit.Proof) { p.Checkpoint = nil }, public, pawl.CodeAuditBroken},
 	} {
 		p, err := leaves.Prove(records[2], records[9])
 		if err == nil {
@@ -115,7 +125,9 @@ func TestProofOfSomethingElse(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, bad := range []string{"", "null", "[]", "{}", `{"pawl_proof":2,"records":[{}]}`, `{"pawl_proof":1,"records":[]}`, `{"pawl_proof":1,"records":[{}],"x":1}`, `{"pawl_proof":1,"records":[{}]} {}`} {
+	for _, bad := range []string{"", "null", "[]", "{}", `{"pawl_proof":2,"records":[{}]}`,
+		`{"pawl_proof":1,"records":[]}`, `{"pawl_proof":1,"records":[{}],"x":1}`,
+		`{"pawl_proof":1,"records":[{}]} {}`} {
 		if _, err := audit.ParseProof([]byte(bad)); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -24,8 +24,8 @@ const taskKind = "task"
 // String returns the subject as records and chains name it: "kind:ID".
 func (s Subject) String() string { return s.Kind + ":" + s.ID }
 
-// Genesis returns the hash that the first record of a subject names as its predecessor: the SHA-256 of "kind:ID". It ties
-// a chain to its subject, so that the records of one subject cannot pass for those of another.
+// Genesis returns the hash that the first record of a subject names as its predecessor: the SHA-256 of "kind:ID". It
+// ties a chain to its subject, so that the records of one subject cannot pass for those of another.
 func Genesis(s Subject) Hash { return Hash(sha256.Sum256([]byte(s.String()))) }
 
 // Seal fixes an entry's place and bytes: its number seq within the subject (from 1) and the hash prev of the subject's
@@ -59,8 +59,8 @@ func Seal(e Entry, seq int64, prev Hash) Sealed {
 		Bytes: b[1:len(b):len(b)], Hash: Hash(sha256.Sum256(b))}
 }
 
-// Follows reports whether a sealed record names prev as its predecessor. It looks at the end of the record only, which is
-// where Seal puts it, so that a store can ask for each record that it takes.
+// Follows reports whether a sealed record names prev as its predecessor. It looks at the end of the record only, which
+// is where Seal puts it, so that a store can ask for each record that it takes.
 func Follows(record []byte, prev Hash) bool {
 	var end [2*len(prev) + 2]byte
 	hex.Encode(end[:], prev[:])
@@ -77,8 +77,8 @@ func clamp(at time.Time) time.Time {
 	return time.UnixMilli(min(max(at.UnixMilli(), 0), last)).UTC()
 }
 
-// appendTime writes what clamp returned in the timeLayout. The package time has a short way for RFC 3339 without fractions,
-// and none for a layout of one's own, which would take as long as the hash of the record.
+// appendTime writes what clamp returned in the timeLayout. The package time has a short way for RFC 3339 without
+// fractions, and none for a layout of one's own, which would take as long as the hash of the record.
 func appendTime(b []byte, at time.Time) []byte {
 	b = at.AppendFormat(b, time.RFC3339)
 	ms := at.Nanosecond() / int(time.Millisecond)
@@ -182,8 +182,9 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// hidden reports whether a rune would not show, or would change how its neighbours show, when a log is printed: controls,
-// format characters such as bidirectional marks, tags and zero-width joiners, and the two Unicode line separators.
+// hidden reports whether a rune would not show, or would change how its neighbours show, when a log is printed:
+// controls, format characters such as bidirectional marks, tags and zero-width joiners, and the two Unicode line
+// separators.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
@@ -200,8 +201,8 @@ func appendEscape(b []byte, r rune) []byte {
 	return unit(b, r)
 }
 
-// appendRaw writes JSON without its insignificant space and with hidden characters escaped; nothing is written as {}, and
-// what is not JSON as a string.
+// appendRaw writes JSON without its insignificant space and with hidden characters escaped; nothing is written as {},
+// and what is not JSON as a string.
 func appendRaw(b []byte, raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return append(b, "{}"...)

@@ -25,14 +25,15 @@ type Tail struct {
 	State string // where the last transition led
 }
 
-// Verify reads a whole log from its first record and checks everything that can be checked from the log itself: the form
-// of each record, its leaf hash, that it is where it says it is, each subject's numbers and chain, that each transition
-// starts where the subject's last one ended, and that the records amount to the head. Anchors are what trusted
-// checkpoints said (VerifyCheckpoint); each must be a prefix of the log, which is what reveals a log that was cut short
-// or rewritten together with its head.
+// Verify reads a whole log from its first record and checks everything that can be checked from the log itself: the
+// form of each record, its leaf hash, that it is where it says it is, each subject's numbers and chain, that each
+// transition starts where the subject's last one ended, and that the records amount to the head. Anchors are what
+// trusted checkpoints said (VerifyCheckpoint); each must be a prefix of the log, which is what reveals a log that was
+// cut short or rewritten together with its head.
 //
-// The error names the first record that is wrong, has code audit_broken and stands beside a report of what was read up to
-// there. An error of the iteration is returned as it is. Time is linear, memory grows with the number of subjects only.
+// The error names the first record that is wrong, has code audit_broken and stands beside a report of what was read up
+// to there. An error of the iteration is returned as it is. Time is linear, memory grows with the number of subjects
+// only.
 func Verify(records iter.Seq2[Stored, error], head Head, anchors ...Tree) (Report, error) {
 	v := verifier{report: Report{Tails: map[Subject]Tail{}}}
 	v.anchors = slices.SortedFunc(slices.Values(anchors), func(a, b Tree) int { return cmp.Compare(a.N, b.N) })

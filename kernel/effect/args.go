@@ -63,7 +63,8 @@ func (o Object) schema() map[string]any {
 			required = append(required, f.Name)
 		}
 	}
-	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties, "required": required}
+	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties,
+		"required": required}
 }
 
 func (f Field) schema() map[string]any {
@@ -94,10 +95,11 @@ func (f Field) schema() map[string]any {
 
 func (f Field) bounded() bool { return f.Min != 0 || f.Max != 0 }
 
-// Decode reads the arguments of a call into a struct whose JSON names are those of the object. Whatever is not exactly as
-// the object says is refused with pawl.CodeInvalid: a member that is unknown, that appears twice or whose name differs in
-// case, a missing required member, a null, a value of another type or out of its bounds, more than 10 MiB, invalid UTF-8
-// or half a surrogate pair. Integers are written without fraction and exponent. No bytes at all count as an empty object.
+// Decode reads the arguments of a call into a struct whose JSON names are those of the object. Whatever is not exactly
+// as the object says is refused with pawl.CodeInvalid: a member that is unknown, that appears twice or whose name
+// differs in case, a missing required member, a null, a value of another type or out of its bounds, more than 10 MiB,
+// invalid UTF-8 or half a surrogate pair. Integers are written without fraction and exponent. No bytes at all count as
+// an empty object.
 func (o Object) Decode(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
@@ -210,7 +212,8 @@ func badArgs(key string, args ...any) *pawl.Error {
 
 // CleanPath returns the canonical form of a path argument: separated by slashes and lexically clean, so that policy and
 // driver read the same path. It refuses with pawl.CodeInvalid what can name no file: an empty path, one with a NUL or
-// invalid UTF-8, and one longer than 4096 bytes. The result may still leave the workspace; policy denies that, and LocalPath refuses it.
+// invalid UTF-8, and one longer than 4096 bytes. The result may still leave the workspace; policy denies that, and
+// LocalPath refuses it.
 func CleanPath(p string) (string, error) {
 	if p == "" || len(p) > 4096 || !utf8.ValidString(p) || strings.ContainsRune(p, 0) {
 		return "", badArgs("file.path_form", p)

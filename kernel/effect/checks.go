@@ -8,8 +8,8 @@ import (
 	"pawl/text/policy"
 )
 
-// SelectChecks picks the checks that a verification policy asks for from those that pawl detected: none, the static ones,
-// those up to the build, all of them, or the commands that the policy lists (docs/spec/turn.md#s3-3).
+// SelectChecks picks the checks that a verification policy asks for from those that pawl detected: none, the static
+// ones, those up to the build, all of them, or the commands that the policy lists (docs/spec/turn.md#s3-3).
 func SelectChecks(p plan.VerificationPolicy, detected []Check) []Check {
 	highest := -1
 	switch p.Mode {
@@ -37,8 +37,8 @@ func SelectChecks(p plan.VerificationPolicy, detected []Check) []Check {
 	return out
 }
 
-// missingIn returns the program that a command of a plan runs and that pawl looked for in vain when it detected the checks, or
-// "". What a plan names itself is wanted, so that it is never left out.
+// missingIn returns the program that a command of a plan runs and that pawl looked for in vain when it detected the
+// checks, or "". What a plan names itself is wanted, so that it is never left out.
 func missingIn(command string, detected []Check) string {
 	parsed, err := policy.ParseCommand(command)
 	if err != nil {
@@ -49,7 +49,8 @@ func missingIn(command string, detected []Check) string {
 			if c.Missing == "" || len(call.Argv) == 0 {
 				continue
 			}
-			if program := call.Argv[0]; program == c.Missing || program == c.Dir+"/"+c.Missing && strings.ContainsRune(c.Missing, '/') {
+			if program := call.Argv[0]; program == c.Missing || program == c.Dir+"/"+c.Missing &&
+				strings.ContainsRune(c.Missing, '/') {
 				return program
 			}
 		}
@@ -57,10 +58,10 @@ func missingIn(command string, detected []Check) string {
 	return ""
 }
 
-// LeaveOut parts checks into those that run and the static ones that are left out because their program is missing: the linter
-// that a machine lacks must not keep all work on it from being verified. Nothing is left out where nothing else would judge the
-// work. Builds, tests and the commands of a plan are never left out. Missing says whether the program of a check that has one to
-// miss is still not there.
+// LeaveOut parts checks into those that run and the static ones that are left out because their program is missing: the
+// linter that a machine lacks must not keep all work on it from being verified. Nothing is left out where nothing else
+// would judge the work. Builds, tests and the commands of a plan are never left out. Missing says whether the program
+// of a check that has one to miss is still not there.
 func LeaveOut(checks []Check, missing func(Check) bool) (run, left []Check) {
 	judged := false
 	for _, c := range checks {

@@ -31,10 +31,12 @@ func TestLeaveOut(t *testing.T) {
 		run, left string
 	}{
 		"a linter goes, a runner of tests stays": {detected, gone, "vet build unit", "lint"},
-		"installed meanwhile":                    {detected, func(effect.Check) bool { return false }, "vet lint build unit", ""},
-		"nothing else judges":                    {detected[1:2], gone, "lint", ""},
-		"nothing else runs a command":            {append([]effect.Check{{Name: "doctor"}}, detected[1]), gone, "doctor lint", ""},
-		"nothing is there":                       {nil, gone, "", ""},
+		"installed meanwhile": {detected, func(effect.Check) bool { return false },
+			"vet lint build unit", ""},
+		"nothing else judges": {detected[1:2], gone, "lint", ""},
+		"nothing else runs a command": {append([]effect.Check{{Name: "doctor"}}, detected[1]), gone,
+			"doctor lint", ""},
+		"nothing is there": {nil, gone, "", ""},
 	} {
 		run, left := effect.LeaveOut(c.checks, c.missing)
 		if names(run) != c.run || names(left) != c.left {
@@ -46,7 +48,8 @@ func TestLeaveOut(t *testing.T) {
 // What a plan runs itself is never left out, and what is known to be missing is known of its commands, too.
 func TestSelectChecksKnowsWhatIsMissing(t *testing.T) {
 	policy := plan.VerificationPolicy{Mode: plan.VerifyCustom, Commands: []string{
-		"golangci-lint run --fast", "make && cd x && golangci-lint run", "echo golangci-lint", "php/vendor/bin/phpunit", "go vet ./...", "((",
+		"golangci-lint run --fast", "make && cd x && golangci-lint run", "echo golangci-lint", "php/vendor/bin/phpunit",
+		"go vet ./...", "((",
 	}}
 	var got []string
 	for _, c := range effect.SelectChecks(policy, detected) {

@@ -1,7 +1,7 @@
-// Package effect describes what is to happen outside the store, as data. The kernel decides effects and commits them; the
-// runner claims each under a lease and hands it to its driver; the driver's receipt goes back to the kernel as a command
-// (ARCHITECTURE.md, "Decide, commit, act, report"). Everything here is a plain value with a stable JSON form, because
-// effects and receipts are kept for ever beside the audit records.
+// Package effect describes what is to happen outside the store, as data. The kernel decides effects and commits them;
+// the runner claims each under a lease and hands it to its driver; the driver's receipt goes back to the kernel as a
+// command (ARCHITECTURE.md, "Decide, commit, act, report"). Everything here is a plain value with a stable JSON form,
+// because effects and receipts are kept for ever beside the audit records.
 package effect
 
 import (
@@ -91,14 +91,15 @@ type Effect struct {
 	Turn    string `json:"turn,omitempty"`
 	// Idempotent says that doing it twice is the same as doing it once, so that after a crash it may be done again.
 	Idempotent bool `json:"idempotent"`
-	// Delays are the waits before the retries of a failing idempotent effect (docs/spec/turn.md#s4-1); empty means no retry.
+	// Delays are the waits before the retries of a failing idempotent effect (docs/spec/turn.md#s4-1); empty means no
+	// retry.
 	Delays []time.Duration `json:"delays,omitempty"`
 	// Timeout bounds one attempt; zero leaves it to the driver's default.
 	Timeout time.Duration   `json:"timeout,omitempty"`
 	Place   Place           `json:"place"`
 	Spec    json.RawMessage `json:"spec"`
-	// Record says that the effect may change the tree: the runner records it before the effect begins and, where the effect
-	// failed or was cut off, when that is found.
+	// Record says that the effect may change the tree: the runner records it before the effect begins and, where the
+	// effect failed or was cut off, when that is found.
 	Record bool `json:"record,omitempty"`
 	// Before is the tree that was recorded before the effect began, "" where it is not recorded.
 	Before string `json:"before,omitempty"`
@@ -171,14 +172,14 @@ type ToolCall struct {
 	// Snapshot says that the tree is to be recorded before and after the call, because its effect is not known from its
 	// arguments (commands).
 	Snapshot bool `json:"snapshot,omitempty"`
-	// Images are the files that the call will change, with what is there before, as the tool's Preflight found them. The
-	// kernel commits them before the call starts, so that after a crash the driver can tell what happened, finish it and
-	// undo it.
+	// Images are the files that the call will change, with what is there before, as the tool's Preflight found them.
+	// The kernel commits them before the call starts, so that after a crash the driver can tell what happened, finish
+	// it and undo it.
 	Images []FileImage `json:"images,omitempty"`
 }
 
-// Site is a place on the network that a call may connect to: a host, or with a dot in front all names below it, and a port.
-// Private says that the user's own settings name it, so that its name may lead into a private network.
+// Site is a place on the network that a call may connect to: a host, or with a dot in front all names below it, and a
+// port. Private says that the user's own settings name it, so that its name may lead into a private network.
 type Site struct {
 	Host    string `json:"host"`
 	Port    uint16 `json:"port"`
@@ -218,9 +219,11 @@ type FileImage struct {
 	NewHash string `json:"new_hash"` // sha256 hex, "" when the file was deleted
 	OldMode uint32 `json:"old_mode,omitempty"`
 	NewMode uint32 `json:"new_mode,omitempty"`
-	// Dirs are the folders that the call makes for the file, outermost first; undo removes those that are empty by then.
+	// Dirs are the folders that the call makes for the file, outermost first; undo removes those that are empty by
+	// then.
 	Dirs []string `json:"dirs,omitempty"`
-	// Patch is the unified diff that turns new into old, for text; Before holds the old bytes otherwise (base64 in JSON).
+	// Patch is the unified diff that turns new into old, for text; Before holds the old bytes otherwise (base64 in
+	// JSON).
 	Patch  string `json:"undo_patch,omitempty"`
 	Before []byte `json:"before,omitempty"`
 }
@@ -259,8 +262,8 @@ type Need struct {
 	Command string `json:"command"`
 }
 
-// Next is the one command that a person runs to fetch what is missing, in the top folder of the project. Whatever else learns to
-// fetch it is named here, and nowhere else.
+// Next is the one command that a person runs to fetch what is missing, in the top folder of the project. Whatever else
+// learns to fetch it is named here, and nowhere else.
 func (n Need) Next() string {
 	if n.Dir == "" {
 		return n.Command
@@ -345,8 +348,8 @@ type RepairResult struct {
 	Final bool `json:"final,omitempty"`
 }
 
-// WorktreeSpec asks for the task's own worktree at a commit. Where Branch is set, that is what the branch is at when the worktree
-// is made, and Base only where there is no such branch.
+// WorktreeSpec asks for the task's own worktree at a commit. Where Branch is set, that is what the branch is at when
+// the worktree is made, and Base only where there is no such branch.
 type WorktreeSpec struct {
 	Base   string `json:"base"` // commit
 	Branch string `json:"branch,omitempty"`
@@ -379,8 +382,8 @@ type Span struct {
 	After  string `json:"after"`
 	// Files are the only ones that the work could change, where that is known; what else changed is somebody else's.
 	Files []string `json:"files,omitempty"`
-	// Cut says that the work was cut off, so that After was recorded only when that was found, and a change that somebody
-	// else made until then cannot be told apart.
+	// Cut says that the work was cut off, so that After was recorded only when that was found, and a change that
+	// somebody else made until then cannot be told apart.
 	Cut bool `json:"cut,omitempty"`
 	// Undone says that the change is no longer in the tree.
 	Undone bool `json:"undone,omitempty"`
@@ -393,9 +396,9 @@ type RestoreSpec struct {
 	// Spans are the times in which pawl was at work since Target, oldest first. With them only files that one of them
 	// changed are restored, and one of these that somebody else changed in between is a conflict, too.
 	Spans []Span `json:"spans,omitempty"`
-	// Step names the step that the restoration is about, "" for everything. With Spans, what the spans of this step changed
-	// is restored to what was there before the first of them, and a file that a later step changed is a conflict; Target and
-	// Expect follow from the spans then.
+	// Step names the step that the restoration is about, "" for everything. With Spans, what the spans of this step
+	// changed is restored to what was there before the first of them, and a file that a later step changed is a
+	// conflict; Target and Expect follow from the spans then.
 	Step   string `json:"step,omitempty"`
 	Name   string `json:"name"`             // label for records: a checkpoint, or an undo step
 	Target string `json:"target"`           // tree id to restore
@@ -420,20 +423,20 @@ type VerifySpec struct {
 	StopOnFail bool          `json:"stop_on_fail"`
 	Required   bool          `json:"required"`
 	PerCheck   time.Duration `json:"per_check"` // 300 s unless configured (docs/spec/composition.md#x13)
-	// Pinned maps each file that defined the checks when the plan was made to its sha256; Base is the id of the tree that the
-	// work started from, against which changed tests are found. Without them no change is found.
+	// Pinned maps each file that defined the checks when the plan was made to its sha256; Base is the id of the tree
+	// that the work started from, against which changed tests are found. Without them no change is found.
 	Pinned map[string]string `json:"pinned,omitempty"`
 	Base   string            `json:"base,omitempty"`
-	// Moved says that the work was brought onto another base since: Base is that commit or its tree, and only what differs from
-	// it is the work's.
+	// Moved says that the work was brought onto another base since: Base is that commit or its tree, and only what
+	// differs from it is the work's.
 	Moved bool `json:"moved,omitempty"`
 	// Measure asks for the files that the work has changed.
 	Measure bool `json:"measure,omitempty"`
-	// At is a commit to run the checks on instead of the place's tree: in a worktree of its own, which is gone afterwards. It
-	// is how pawl finds out whether a check failed before the work began.
+	// At is a commit to run the checks on instead of the place's tree: in a worktree of its own, which is gone
+	// afterwards. It is how pawl finds out whether a check failed before the work began.
 	At string `json:"at,omitempty"`
-	// Lease is the token of the runner that asked for the gates of a task outside a run: where they pass, and the lease is still
-	// the task's newest, the task is verified and closed. 0 leaves that to whoever moves the task.
+	// Lease is the token of the runner that asked for the gates of a task outside a run: where they pass, and the lease
+	// is still the task's newest, the task is verified and closed. 0 leaves that to whoever moves the task.
 	Lease int64 `json:"lease,omitempty"`
 }
 
@@ -464,11 +467,13 @@ type CheckOutcome struct {
 	Walls []string `json:"walls,omitempty"`
 	// Weaker names what the command could do because a wall was missing.
 	Weaker []string `json:"weaker,omitempty"`
-	// Fingerprint identifies the failure of this check alone, as VerifyResult.Fingerprint does that of all, "" when it passed.
+	// Fingerprint identifies the failure of this check alone, as VerifyResult.Fingerprint does that of all, "" when it
+	// passed.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// FailingBefore says that pawl ran the check on what the work started from, and saw it fail in the same way.
 	FailingBefore bool `json:"failing_before,omitempty"`
-	// Before is what pawl saw of the check on the tree that the work started from, passed or failed; "" where it has not run there.
+	// Before is what pawl saw of the check on the tree that the work started from, passed or failed; "" where it has
+	// not run there.
 	Before CheckStatus `json:"before,omitempty"`
 }
 
@@ -476,14 +481,15 @@ type CheckOutcome struct {
 type VerifyResult struct {
 	Outcomes []CheckOutcome `json:"outcomes"`
 	Passed   bool           `json:"passed"`
-	// Tree is the id of the exact tree that was verified, taken before the commands; TreeAfter, taken after them, must be
-	// equal or the commands changed what they judged.
+	// Tree is the id of the exact tree that was verified, taken before the commands; TreeAfter, taken after them, must
+	// be equal or the commands changed what they judged.
 	Tree      string `json:"tree"`
 	TreeAfter string `json:"tree_after"`
 	// EnvDigest is the sha256 of the environment and of the versions of the tools that the checks used.
 	EnvDigest string `json:"env_digest"`
-	// Tampered lists files that decide how the work is judged and that changed since the plan was made: what defines the
-	// checks, and tests that were there before. Contents maps each of them to the sha256 of what it says, "" when it is gone.
+	// Tampered lists files that decide how the work is judged and that changed since the plan was made: what defines
+	// the checks, and tests that were there before. Contents maps each of them to the sha256 of what it says, "" when
+	// it is gone.
 	Tampered    []string          `json:"tampered,omitempty"`
 	Contents    map[string]string `json:"contents,omitempty"`
 	Fingerprint string            `json:"fingerprint,omitempty"` // of the failure, "" when passed
@@ -497,10 +503,11 @@ type VerifyResult struct {
 type Dependency struct {
 	Path string `json:"path"` // in the tree
 	From string `json:"from"` // where it is on the machine
-	// State says whose it is: the user's ("used"), one that was prepared for the lock files ("prepared"), or the tree's own, which
-	// no lock file vouches for ("own").
+	// State says whose it is: the user's ("used"), one that was prepared for the lock files ("prepared"), or the tree's
+	// own, which no lock file vouches for ("own").
 	State string `json:"state"`
-	// Locks are the files that decide what is in it, and Digest the sha256 of what they say; both are empty where none does.
+	// Locks are the files that decide what is in it, and Digest the sha256 of what they say; both are empty where none
+	// does.
 	Locks  []string `json:"locks,omitempty"`
 	Digest string   `json:"digest,omitempty"`
 }
@@ -516,12 +523,12 @@ type LandSpec struct {
 	Trailers []string `json:"trailers"`
 	// At is the author and committer date, so that landing the same result again makes the same commit.
 	At time.Time `json:"at"`
-	// Start is the tree that the work started from, as WorktreeResult.Tree said. In place a commit is made only if it is
-	// Base's own tree, so that nothing of the user's is swept into it; without git it says what pawl changed.
+	// Start is the tree that the work started from, as WorktreeResult.Tree said. In place a commit is made only if it
+	// is Base's own tree, so that nothing of the user's is swept into it; without git it says what pawl changed.
 	Start string `json:"start,omitempty"`
-	// Current asks for a failure instead of a kept result. It has CodeConflict and "land.moved" where the branch is no longer at
-	// Base: the work is brought onto it then, and verified again. It has CodeEnvironment where something in the user's tree is in the
-	// way that a person can mend. Only where nothing can be mended is the result kept.
+	// Current asks for a failure instead of a kept result. It has CodeConflict and "land.moved" where the branch is no
+	// longer at Base: the work is brought onto it then, and verified again. It has CodeEnvironment where something in
+	// the user's tree is in the way that a person can mend. Only where nothing can be mended is the result kept.
 	Current bool `json:"current,omitempty"`
 }
 
@@ -529,7 +536,8 @@ type LandSpec struct {
 type LandOutcome string
 
 // Landed: on the user's branch. Kept: on a branch of pawl's, because landing would have overwritten something. InPlace:
-// the changes are in the user's tree, which has no branch or was asked to be worked in directly. Empty: nothing changed.
+// the changes are in the user's tree, which has no branch or was asked to be worked in directly. Empty: nothing
+// changed.
 const (
 	Landed  LandOutcome = "landed"
 	Kept    LandOutcome = "kept"
@@ -588,8 +596,8 @@ type ArchiveSpec struct {
 	Log []LogEntry `json:"changelog,omitempty"`
 }
 
-// LogEntry is an entry of CHANGELOG.md. Kind is one of the knowledge base's kinds; an entry whose ID the file holds already is
-// not added again.
+// LogEntry is an entry of CHANGELOG.md. Kind is one of the knowledge base's kinds; an entry whose ID the file holds
+// already is not added again.
 type LogEntry struct {
 	At       time.Time `json:"at"`
 	Kind     string    `json:"kind"`

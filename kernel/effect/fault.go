@@ -7,8 +7,8 @@ import (
 	"pawl"
 )
 
-// Fault is a failure as data: an error of pawl's as it is kept, put into words where it is shown, in the reader's language. Key
-// and Args name its message of the catalogue. A cause has no class of its own.
+// Fault is a failure as data: an error of pawl's as it is kept, put into words where it is shown, in the reader's
+// language. Key and Args name its message of the catalogue. A cause has no class of its own.
 type Fault struct {
 	Class pawl.Class `json:"class,omitempty"`
 	Code  pawl.Code  `json:"code"`

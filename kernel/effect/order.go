@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Document is a text file below .pawl that an order writes. Everything about it is decided before: what it is to say, and
-// what it said when that was decided. A file that says something else by then is somebody else's change, and the order is
-// refused before anything of it is written.
+// Document is a text file below .pawl that an order writes. Everything about it is decided before: what it is to say,
+// and what it said when that was decided. A file that says something else by then is somebody else's change, and the
+// order is refused before anything of it is written.
 type Document struct {
 	Path    string `json:"path"` // relative to .pawl, with slashes
 	Content string `json:"content"`
@@ -30,25 +30,26 @@ func Digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// KnowledgeSpec is the spec of KindKnowledge: documents of the knowledge base to write and, before them, an older one to take
-// over.
+// KnowledgeSpec is the spec of KindKnowledge: documents of the knowledge base to write and, before them, an older one
+// to take over.
 type KnowledgeSpec struct {
 	Takeover *Takeover  `json:"takeover,omitempty"`
 	Files    []Document `json:"files,omitempty"`
 }
 
-// Takeover copies an older knowledge base into pawl's. The old one stays, and is copied as a whole before anything else.
+// Takeover copies an older knowledge base into pawl's. The old one stays, and is copied as a whole before anything
+// else.
 type Takeover struct {
-	// Folder is the old folder and Backup the name of its copy, which does not exist, both relative to the workspace. All are
-	// the files that go into the copy, relative to Folder.
+	// Folder is the old folder and Backup the name of its copy, which does not exist, both relative to the workspace.
+	// All are the files that go into the copy, relative to Folder.
 	Folder string   `json:"folder"`
 	Backup string   `json:"backup"`
 	All    []string `json:"all"`
 	Copies []Copied `json:"copies"`
 }
 
-// Copied is a file to copy: From relative to the old folder, To relative to .pawl, which does not exist, and the sha256 of
-// what it says.
+// Copied is a file to copy: From relative to the old folder, To relative to .pawl, which does not exist, and the sha256
+// of what it says.
 type Copied struct {
 	From   string `json:"from"`
 	To     string `json:"to"`
@@ -61,8 +62,8 @@ type KnowledgeResult struct {
 	Backup  string   `json:"backup,omitempty"`
 }
 
-// PackageSpec is the spec of KindPackage: a solution package to make in .pawl/plan. Its name is free, and files are relative
-// to its folder.
+// PackageSpec is the spec of KindPackage: a solution package to make in .pawl/plan. Its name is free, and files are
+// relative to its folder.
 type PackageSpec struct {
 	Name  string            `json:"name"`
 	Files map[string]string `json:"files"`
@@ -73,8 +74,8 @@ type PackageResult struct {
 	Dir string `json:"dir"`
 }
 
-// RetireSpec is the spec of KindRetire: packages that go from .pawl/plan into the archive, and the archive's index as it is
-// to be afterwards.
+// RetireSpec is the spec of KindRetire: packages that go from .pawl/plan into the archive, and the archive's index as
+// it is to be afterwards.
 type RetireSpec struct {
 	Packages []Retired `json:"packages"`
 	Index    Document  `json:"index"`
@@ -100,8 +101,8 @@ type CommitBy struct {
 	Email string `json:"email"`
 }
 
-// CommitSpec is the spec of KindCommit: a commit of the user's own changes or, with Push and without a Tree, the sharing of
-// the branch as it is.
+// CommitSpec is the spec of KindCommit: a commit of the user's own changes or, with Push and without a Tree, the
+// sharing of the branch as it is.
 type CommitSpec struct {
 	Branch string `json:"branch"`
 	// Parent is the commit that the branch is at, "" before the first one; From is its tree.
@@ -133,8 +134,8 @@ type CommitResult struct {
 	Rebased int `json:"rebased,omitempty"`
 }
 
-// RewindSpec is the spec of KindRewind: a commit on top of the branch that brings the files back to what they were at an
-// older one. Nothing is taken out of the history, and a branch keeps what was given up.
+// RewindSpec is the spec of KindRewind: a commit on top of the branch that brings the files back to what they were at
+// an older one. Nothing is taken out of the history, and a branch keeps what was given up.
 type RewindSpec struct {
 	Branch  string    `json:"branch"`
 	Head    string    `json:"head"` // commit that the branch is at, and From its tree
@@ -205,9 +206,9 @@ type PrepareSpec struct {
 // PrepareSet is what one lock file names, or a manifest where there is no lock file.
 type PrepareSet struct {
 	Ecosystem string `json:"ecosystem"`
-	// Path is the folder that is to be filled, and Root the folder whose files decide, both relative to the tree; Root is "" for
-	// the tree itself. Locks are these files, and Digest the sha256 of what they say: when they say something else by then, nothing
-	// is fetched.
+	// Path is the folder that is to be filled, and Root the folder whose files decide, both relative to the tree; Root
+	// is "" for the tree itself. Locks are these files, and Digest the sha256 of what they say: when they say something
+	// else by then, nothing is fetched.
 	Path   string   `json:"path"`
 	Root   string   `json:"root,omitempty"`
 	Locks  []string `json:"locks"`

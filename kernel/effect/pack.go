@@ -30,7 +30,8 @@ type PackNote struct {
 
 // Note returns what the evidence keeps of the pack.
 func (p ContextPack) Note() PackNote {
-	return PackNote{Used: p.Budget.Used, Total: p.Budget.Total, Hits: len(p.Hits), Snippets: len(p.Snippets), Lexical: p.Lexical, Degraded: p.Degraded}
+	return PackNote{Used: p.Budget.Used, Total: p.Budget.Total, Hits: len(p.Hits), Snippets: len(p.Snippets),
+		Lexical: p.Lexical, Degraded: p.Degraded}
 }
 
 // Hit is one place that may matter. Source is grep, semantic, symbol or manual; Lines is "12-40" or "".

@@ -29,8 +29,8 @@ func Failed(err error) Receipt {
 	return r
 }
 
-// Outcome is the receipt of an attempt that gave a result or an error. How long it took and how often it was tried is known to
-// the runner, which adds it.
+// Outcome is the receipt of an attempt that gave a result or an error. How long it took and how often it was tried is
+// known to the runner, which adds it.
 func Outcome(result any, err error) Receipt {
 	if err != nil {
 		return Failed(err)

@@ -8,8 +8,8 @@ import (
 	"pawl"
 )
 
-// TestFailureKeepsItsCauses takes a failure through the form in which it is stored: errors of pawl behind it stay errors,
-// and what is no error of pawl stays text.
+// TestFailureKeepsItsCauses takes a failure through the form in which it is stored: errors of pawl behind it stay
+// errors, and what is no error of pawl stays text.
 func TestFailureKeepsItsCauses(t *testing.T) {
 	third := errors.New("no such device")
 	second := pawl.Fail(pawl.CodeDenied, "sandbox.outside", "../x").Because(third)
@@ -23,10 +23,12 @@ func TestFailureKeepsItsCauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got *pawl.Error
-	if !errors.As(r.Err(), &got) || got.Code != pawl.CodeIO || got.Key != "archive.write_failed" || len(got.Args) != 2 || got.Args[1] != "7" {
+	if !errors.As(r.Err(), &got) || got.Code != pawl.CodeIO || got.Key != "archive.write_failed" ||
+		len(got.Args) != 2 || got.Args[1] != "7" {
 		t.Fatalf("%+v", got)
 	}
-	if !errors.As(got.Err, &got) || got.Code != pawl.CodeDenied || got.Key != "sandbox.outside" || got.Args[0] != "../x" {
+	if !errors.As(got.Err, &got) || got.Code != pawl.CodeDenied || got.Key != "sandbox.outside" ||
+		got.Args[0] != "../x" {
 		t.Fatalf("%+v", got)
 	}
 	if got.Err == nil || got.Err.Error() != "no such device" {

@@ -8,8 +8,8 @@ import (
 	"pawl/text/triage"
 )
 
-// Usage is what work costs. The first part is that of model calls, with money in millionths of a US dollar, so that sums are
-// exact; the second is what pawl itself counts of the agents that it asks and of the calls that it makes.
+// Usage is what work costs. The first part is that of model calls, with money in millionths of a US dollar, so that
+// sums are exact; the second is what pawl itself counts of the agents that it asks and of the calls that it makes.
 type Usage struct {
 	Requests     int64 `json:"requests,omitempty"`
 	InTokens     int64 `json:"in_tokens,omitempty"`
@@ -18,9 +18,9 @@ type Usage struct {
 	MicroUSD     int64 `json:"micro_usd,omitempty"`
 	// Unpriced says that some of the tokens belong to a model without a known price, so that MicroUSD is too low.
 	Unpriced bool `json:"unpriced,omitempty"`
-	// Turns is how often an agent was asked, Calls how many calls of tools it had, and Processes how many commands and agents'
-	// programs were started. WallMS is the time that agents and calls took, in milliseconds; calls in the middle of an agent's
-	// work take none of their own.
+	// Turns is how often an agent was asked, Calls how many calls of tools it had, and Processes how many commands and
+	// agents' programs were started. WallMS is the time that agents and calls took, in milliseconds; calls in the
+	// middle of an agent's work take none of their own.
 	Turns     int64 `json:"turns,omitempty"`
 	Calls     int64 `json:"calls,omitempty"`
 	Processes int64 `json:"processes,omitempty"`
@@ -30,9 +30,11 @@ type Usage struct {
 // Plus returns the sum of two costs.
 func (u Usage) Plus(o Usage) Usage {
 	return Usage{
-		Requests: u.Requests + o.Requests, InTokens: u.InTokens + o.InTokens, CachedTokens: u.CachedTokens + o.CachedTokens,
+		Requests: u.Requests + o.Requests, InTokens: u.InTokens + o.InTokens, CachedTokens: u.CachedTokens +
+			o.CachedTokens,
 		OutTokens: u.OutTokens + o.OutTokens, MicroUSD: u.MicroUSD + o.MicroUSD, Unpriced: u.Unpriced || o.Unpriced,
-		Turns: u.Turns + o.Turns, Calls: u.Calls + o.Calls, Processes: u.Processes + o.Processes, WallMS: u.WallMS + o.WallMS,
+		Turns: u.Turns + o.Turns, Calls: u.Calls + o.Calls, Processes: u.Processes + o.Processes, WallMS: u.WallMS +
+			o.WallMS,
 	}
 }
 
@@ -56,8 +58,8 @@ type Answered struct {
 	About string `json:"about,omitempty"`
 }
 
-// IntakeSpec asks an agent to judge a requirement: whether it is clear enough to be planned, how much it takes, and what is
-// dangerous in it (docs/spec/turn.md#s1-1; docs/spec/workflow.md#routing). Nothing of the project is looked at.
+// IntakeSpec asks an agent to judge a requirement: whether it is clear enough to be planned, how much it takes, and
+// what is dangerous in it (docs/spec/turn.md#s1-1; docs/spec/workflow.md#routing). Nothing of the project is looked at.
 type IntakeSpec struct {
 	Agent       string     `json:"agent"`
 	Requirement string     `json:"requirement"`
@@ -81,8 +83,8 @@ func (s IntakeSpec) Replies() []triage.Answer {
 // Text is what the evaluation is about: its evidence are ranges of it.
 func (s IntakeSpec) Text() string { return triage.Merge(s.Requirement, s.Replies()) }
 
-// IntakeResult is the judgement on a requirement. It is valid for the spec's Text (triage.Evaluation.Check), whoever made it.
-// Its Evaluation.By says who did, which is pawl where the agent has no judgement of its own.
+// IntakeResult is the judgement on a requirement. It is valid for the spec's Text (triage.Evaluation.Check), whoever
+// made it. Its Evaluation.By says who did, which is pawl where the agent has no judgement of its own.
 type IntakeResult struct {
 	Said
 	Evaluation triage.Evaluation `json:"evaluation"`
@@ -120,7 +122,8 @@ type Message struct {
 	Opaque json.RawMessage `json:"opaque,omitempty"`
 }
 
-// Ask is a tool call that an agent asks for. It is a wish: only what the kernel judged, committed and had made happened.
+// Ask is a tool call that an agent asks for. It is a wish: only what the kernel judged, committed and had made
+// happened.
 type Ask struct {
 	ID     string          `json:"id"`
 	Name   string          `json:"name"`
@@ -139,7 +142,8 @@ type WorkSpec struct {
 	// Notes are what was learned from earlier failures of the same kind (known issues), newest last.
 	Notes   []string      `json:"notes,omitempty"`
 	Context ContextResult `json:"context"`
-	// Messages is the conversation so far, for an agent that keeps none of its own; it is filled in when the effect begins.
+	// Messages is the conversation so far, for an agent that keeps none of its own; it is filled in when the effect
+	// begins.
 	Messages []Message `json:"messages,omitempty"`
 	// Recent are the results of the last calls of the conversation before this one, newest last.
 	Recent []ToolResult `json:"recent,omitempty"`
@@ -152,20 +156,20 @@ type WorkSpec struct {
 // Control is how an agent ends its part (docs/spec/turn.md#control).
 type Control string
 
-// The control words. Calls is the answer of an agent that keeps no loop of its own: it wants calls made and then be asked
-// again.
+// The control words. Calls is the answer of an agent that keeps no loop of its own: it wants calls made and then be
+// asked again.
 const (
 	StepDone Control = "step_done"
 	Replan   Control = "replan"
 	GiveUp   Control = "give_up"
 	Calls    Control = "calls"
-	// Question asks the person what Reason says, and is the word of an agent that has a loop of its own. The answer comes with
-	// the next request. An agent without one asks with a call of AskHuman.
+	// Question asks the person what Reason says, and is the word of an agent that has a loop of its own. The answer
+	// comes with the next request. An agent without one asks with a call of AskHuman.
 	Question Control = "question"
 )
 
-// AskHuman is the call with which an agent puts a question to the person. It is no tool: the kernel answers it, once the
-// person did. Its one argument is the question.
+// AskHuman is the call with which an agent puts a question to the person. It is no tool: the kernel answers it, once
+// the person did. Its one argument is the question.
 const AskHuman = "ask_human"
 
 // WorkResult is what an agent says of its work. Nothing of it is evidence.
@@ -191,15 +195,15 @@ type WorkResult struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Host is what an agent may ask of pawl while it works. Its methods may be called concurrently; the calls of tools are made
-// one after the other. All of them fail with CodeCanceled once the effect is over, and with CodeFenced when it was taken
-// over.
+// Host is what an agent may ask of pawl while it works. Its methods may be called concurrently; the calls of tools are
+// made one after the other. All of them fail with CodeCanceled once the effect is over, and with CodeFenced when it was
+// taken over.
 type Host interface {
 	// Call has one tool call judged by policy, committed, made and recorded. The error says that it was refused and not
 	// made (denied, approval_needed, budget, invalid, loop); a call that was made and failed is a receipt.
 	Call(ctx context.Context, a Ask) (Receipt, error)
-	// Reserve sets aside what one model call may cost at most. CodeBudget says that it does not fit and must not be made.
-	// Settle must be called once with what the call did cost; it may be called after ctx ended.
+	// Reserve sets aside what one model call may cost at most. CodeBudget says that it does not fit and must not be
+	// made. Settle must be called once with what the call did cost; it may be called after ctx ended.
 	Reserve(ctx context.Context, most Usage) (settle func(Usage), err error)
 	// Bind keeps the agent's own session, so that a later attempt can go on with it.
 	Bind(ctx context.Context, session string) error

@@ -7,8 +7,8 @@ import (
 	"pawl/kernel"
 )
 
-// TestEachConditionCounts takes every condition of every row away, one at a time: the joint machine has to become another one. A
-// condition that changes nothing would be a sentence that nobody checks.
+// TestEachConditionCounts takes every condition of every row away, one at a time: the joint machine has to become
+// another one. A condition that changes nothing would be a sentence that nobody checks.
 func TestEachConditionCounts(t *testing.T) {
 	whole := Explore()
 	rows, tried := kernel.Compositions(), 0

@@ -1,5 +1,5 @@
-// Package joint looks at the five machines together: it walks every way through the table that composes them, and judges a
-// store by the invariants (ARCHITECTURE.md, "Five machines, one flow", "Invariants").
+// Package joint looks at the five machines together: it walks every way through the table that composes them, and
+// judges a store by the invariants (ARCHITECTURE.md, "Five machines, one flow", "Invariants").
 package joint
 
 import (
@@ -38,8 +38,8 @@ type Exploration struct {
 func (e *Exploration) Reaches(c Combination) bool { _, ok := e.reached[c]; return ok }
 
 // Explore walks the joint machine breadth first from the combination of a new workspace: in each combination it applies
-// every row of the composition table whose moves the five tables allow. Gates that look at more than states are left out,
-// so more combinations come out than can really happen.
+// every row of the composition table whose moves the five tables allow. Gates that look at more than states are left
+// out, so more combinations come out than can really happen.
 func Explore() Exploration { return explore(kernel.Compositions()) }
 
 func explore(rows []kernel.Composition) Exploration {
@@ -110,8 +110,8 @@ func homeward(order []Combination, back [][]int) []bool {
 	return home
 }
 
-// after applies a row of the composition table as a transaction does: under its conditions, in order, all or nothing, leaving out
-// the moves that may be left out. A row that would move nothing at all does not apply.
+// after applies a row of the composition table as a transaction does: under its conditions, in order, all or nothing,
+// leaving out the moves that may be left out. A row that would move nothing at all does not apply.
 func (c Combination) after(row kernel.Composition) (Combination, bool) {
 	if row.Unmet(kernel.States(c)) != "" {
 		return c, false
@@ -232,8 +232,8 @@ func Derived(s *kernel.Snapshot) session.State {
 	return session.Executing
 }
 
-// repairing reports whether a failure of the task at work is being mended: its turn recovers or carries out a repair, or a
-// gate has sent it back to the queue (T14) and its checks have not passed since.
+// repairing reports whether a failure of the task at work is being mended: its turn recovers or carries out a repair,
+// or a gate has sent it back to the queue (T14) and its checks have not passed since.
 func repairing(s *kernel.Snapshot) bool {
 	if u := s.Turn; u != nil && u.State != string(turn.Idle) && (u.Fix > 0 || u.State == string(turn.Recovering)) {
 		return true

@@ -20,18 +20,25 @@ func TestTheJointMachineHasNoDeadEnds(t *testing.T) {
 		t.Errorf("explored %d combinations and %d transitions of %d rows", e.Combinations, e.Transitions, e.Rows)
 	}
 	if again := joint.Explore(); again.Combinations != e.Combinations || again.Transitions != e.Transitions {
-		t.Errorf("another walk found %d and %d instead of %d and %d", again.Combinations, again.Transitions, e.Combinations, e.Transitions)
+		t.Errorf("another walk found %d and %d instead of %d and %d", again.Combinations, again.Transitions,
+			e.Combinations, e.Transitions)
 	}
 }
 
 // TestRowsThatApply pins what the exploration takes for possible in a few well-known places.
 func TestRowsThatApply(t *testing.T) {
-	planning := joint.Combination{Session: "PLANNING", Turn: "PLANNING", Stage: "DESIGN", Issue: "planning", Run: "running", Phase: "planning"}
-	confirming := joint.Combination{Session: "CONFIRMING", Turn: "AWAITING_CONFIRMATION", Task: "draft", Stage: "DESIGN", Issue: "planned", Item: "pending", Run: "running", Phase: "planning"}
-	recovering := joint.Combination{Session: "AUTO_FIX", Turn: "RECOVERING", Task: "running", Stage: "DEVELOP", Issue: "executing", Item: "executing", Run: "running", Phase: "executing"}
-	blocked := joint.Combination{Session: "BLOCKED", Turn: "IDLE", Task: "failed", Stage: "DEVELOP", Issue: "failed", Item: "failed", Run: "running", Phase: "executing"}
-	over := joint.Combination{Session: "IDLE", Turn: "IDLE", Task: "done", Issue: "completed", Item: "completed", Run: "completed", Phase: "complete"}
-	broken := joint.Combination{Session: "BLOCKED", Turn: "IDLE", Task: "done", Stage: "DEVELOP", Issue: "completed", Item: "completed", Run: "running", Phase: "executing"}
+	planning := joint.Combination{Session: "PLANNING", Turn: "PLANNING", Stage: "DESIGN", Issue: "planning",
+		Run: "running", Phase: "planning"}
+	confirming := joint.Combination{Session: "CONFIRMING", Turn: "AWAITING_CONFIRMATION", Task: "draft",
+		Stage: "DESIGN", Issue: "planned", Item: "pending", Run: "running", Phase: "planning"}
+	recovering := joint.Combination{Session: "AUTO_FIX", Turn: "RECOVERING", Task: "running", Stage: "DEVELOP",
+		Issue: "executing", Item: "executing", Run: "running", Phase: "executing"}
+	blocked := joint.Combination{Session: "BLOCKED", Turn: "IDLE", Task: "failed", Stage: "DEVELOP", Issue: "failed",
+		Item: "failed", Run: "running", Phase: "executing"}
+	over := joint.Combination{Session: "IDLE", Turn: "IDLE", Task: "done", Issue: "completed", Item: "completed",
+		Run: "completed", Phase: "complete"}
+	broken := joint.Combination{Session: "BLOCKED", Turn: "IDLE", Task: "done", Stage: "DEVELOP", Issue: "completed",
+		Item: "completed", Run: "running", Phase: "executing"}
 	known := joint.Explore()
 	for _, c := range []struct {
 		name string

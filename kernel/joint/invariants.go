@@ -16,8 +16,8 @@ import (
 	"pawl/machine/workflow"
 )
 
-// Violation is a breach of one of the invariants by which everything is judged (ARCHITECTURE.md, "Invariants"): its name,
-// the row that it was found at, and a message of the catalogue.
+// Violation is a breach of one of the invariants by which everything is judged (ARCHITECTURE.md, "Invariants"): its
+// name, the row that it was found at, and a message of the catalogue.
 type Violation struct {
 	Invariant string      `json:"invariant"`
 	Kind      kernel.Kind `json:"kind,omitempty"`
@@ -36,9 +36,9 @@ const (
 	InvariantDerived = "derived"
 )
 
-// CheckInvariants reads the whole store and returns what contradicts the invariants legal, durable, proof, fenced, bounded
-// and derived, or nothing. It may run beside writers: each row is compared with the records up to its own. What keeps the
-// store from being read is itself a violation of durable.
+// CheckInvariants reads the whole store and returns what contradicts the invariants legal, durable, proof, fenced,
+// bounded and derived, or nothing. It may run beside writers: each row is compared with the records up to its own. What
+// keeps the store from being read is itself a violation of durable.
 func CheckInvariants(ctx context.Context, k *kernel.Kernel) []Violation {
 	c := &checker{k: k, rows: map[audit.Subject]*tail{}, points: map[string]bool{}}
 	for _, kind := range kinds {
@@ -62,7 +62,8 @@ func CheckInvariants(ctx context.Context, k *kernel.Kernel) []Violation {
 
 // kinds are the kinds of row that are checked.
 var kinds = []kernel.Kind{
-	kernel.KindSession, kernel.KindTurn, kernel.KindFlow, kernel.KindTask, kernel.KindRun, kernel.KindIssue, kernel.KindItem, kernel.KindSolution, kernel.KindApproval, kernel.KindCheckpoint, kernel.KindEffect,
+	kernel.KindSession, kernel.KindTurn, kernel.KindFlow, kernel.KindTask, kernel.KindRun, kernel.KindIssue,
+	kernel.KindItem, kernel.KindSolution, kernel.KindApproval, kernel.KindCheckpoint, kernel.KindEffect,
 	kernel.KindDecision, kernel.KindIncident, kernel.KindTalk, kernel.KindBudget, kernel.KindQuestion,
 	kernel.KindBoard,
 }
@@ -123,7 +124,8 @@ func (c *checker) document(row kernel.Row) error {
 		c.points[s.Effect] = true
 		c.lanes = append(c.lanes, row.Label)
 		if s.AutoFix > config.MaxFixes {
-			c.add(InvariantBounded, &s.Row, "kernel.invariant_fixes", strconv.Itoa(s.AutoFix), strconv.Itoa(config.MaxFixes))
+			c.add(InvariantBounded, &s.Row, "kernel.invariant_fixes", strconv.Itoa(s.AutoFix),
+				strconv.Itoa(config.MaxFixes))
 		}
 	case kernel.KindTurn:
 		t := new(kernel.Turn)
@@ -131,7 +133,8 @@ func (c *checker) document(row kernel.Row) error {
 			return err
 		}
 		if t.Calls > config.MaxCalls {
-			c.add(InvariantBounded, &t.Row, "kernel.invariant_calls", strconv.Itoa(t.Calls), strconv.Itoa(config.MaxCalls))
+			c.add(InvariantBounded, &t.Row, "kernel.invariant_calls", strconv.Itoa(t.Calls),
+				strconv.Itoa(config.MaxCalls))
 		}
 	case kernel.KindTask:
 		t := new(kernel.Task)
@@ -149,7 +152,8 @@ func (c *checker) document(row kernel.Row) error {
 			c.flying = append(c.flying, e)
 		}
 		if e.State == kernel.EffectRunning && e.Effect.Token != e.Epoch {
-			c.add(InvariantFenced, &e.Row, "kernel.invariant_token", strconv.Itoa(int(e.Effect.Token)), strconv.Itoa(int(e.Epoch)))
+			c.add(InvariantFenced, &e.Row, "kernel.invariant_token", strconv.Itoa(int(e.Effect.Token)),
+				strconv.Itoa(int(e.Epoch)))
 		}
 	}
 	return nil
@@ -161,7 +165,8 @@ func (c *checker) task(t *kernel.Task) {
 		c.add(InvariantBounded, &t.Row, "kernel.invariant_fixes", strconv.Itoa(t.Fixes), strconv.Itoa(config.MaxFixes))
 	}
 	if t.Retry.Count > config.Retry.Max {
-		c.add(InvariantBounded, &t.Row, "kernel.invariant_retries", strconv.Itoa(t.Retry.Count), strconv.Itoa(config.Retry.Max))
+		c.add(InvariantBounded, &t.Row, "kernel.invariant_retries", strconv.Itoa(t.Retry.Count),
+			strconv.Itoa(config.Retry.Max))
 	}
 	state := task.State(t.State)
 	held := state == task.Running || state == task.Verifying || state == task.Verified
@@ -195,7 +200,10 @@ func unproven(t *kernel.Task) string {
 		return "verification"
 	}
 	for _, name := range t.Gates {
-		if !slices.ContainsFunc(g.Outcomes, func(o effect.CheckOutcome) bool { return o.Name == name && o.Status == effect.CheckPassed }) {
+		if !slices.ContainsFunc(g.Outcomes, func(o effect.CheckOutcome) bool {
+			return o.Name == name &&
+				o.Status == effect.CheckPassed
+		}) {
 			return name
 		}
 	}
@@ -226,7 +234,8 @@ func (c *checker) records(ctx context.Context) error {
 	}
 	for _, t := range c.rows {
 		if t.row.AuditSeq > 0 && !t.seen {
-			c.add(InvariantDurable, &t.row, "kernel.invariant_unrecorded", string(t.row.Kind), strconv.FormatInt(t.row.AuditSeq, 10))
+			c.add(InvariantDurable, &t.row, "kernel.invariant_unrecorded", string(t.row.Kind),
+				strconv.FormatInt(t.row.AuditSeq, 10))
 		}
 		if t.moved && t.state != t.row.State {
 			c.add(InvariantLegal, &t.row, "kernel.invariant_state", string(t.row.Kind), t.row.State, t.state)
@@ -250,7 +259,8 @@ func (c *checker) record(rec audit.Stored) error {
 		return err
 	}
 	if !legal(kernel.Kind(rec.Subject.Kind), p.Move, t.moved) {
-		c.add(InvariantLegal, &t.row, "kernel.invariant_move", rec.Subject.Kind, p.Move.From, p.Move.Event, p.Move.To, p.Move.Rule)
+		c.add(InvariantLegal, &t.row, "kernel.invariant_move", rec.Subject.Kind, p.Move.From, p.Move.Event, p.Move.To,
+			p.Move.Rule)
 	}
 	t.moved, t.state = true, p.Move.To
 	return nil
@@ -279,10 +289,12 @@ func legal(kind kernel.Kind, m *audit.Transition, moved bool) bool {
 
 func isRow[S, E ~string](table *machine.Machine[S, E], m *audit.Transition, moved bool) bool {
 	r, ok := table.Rule(m.Rule)
-	return ok && string(r.From) == m.From && string(r.To) == m.To && string(r.On) == m.Event && (moved || r.From == table.Initial())
+	return ok && string(r.From) == m.From && string(r.To) == m.To && string(r.On) == m.Event &&
+		(moved || r.From == table.Initial())
 }
 
-// derived compares each session with what lies below it. A second look tells a contradiction from a commit between reads.
+// derived compares each session with what lies below it. A second look tells a contradiction from a commit between
+// reads.
 func (c *checker) derived(ctx context.Context) error {
 	for _, lane := range c.lanes {
 		if err := c.lane(ctx, c.k.Session(lane)); err != nil {

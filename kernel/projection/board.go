@@ -16,8 +16,8 @@ import (
 	"pawl/machine/board"
 )
 
-// Board makes state.json and state-history.json of a board of issues. It remembers what it has read of the board's records, so
-// that a long history is read once. It is safe for concurrent use.
+// Board makes state.json and state-history.json of a board of issues. It remembers what it has read of the board's
+// records, so that a long history is read once. It is safe for concurrent use.
 type Board struct {
 	mu      sync.Mutex
 	id      string
@@ -34,8 +34,8 @@ const (
 	maxActions = 1000
 )
 
-// Newest reports whether a board of issues is what state.json shows: there is one, and no run by itself was taken up or went on
-// after it.
+// Newest reports whether a board of issues is what state.json shows: there is one, and no run by itself was taken up or
+// went on after it.
 func Newest(ctx context.Context, k Kernel) (bool, error) {
 	b, s, err := newestBoard(ctx, k)
 	if err != nil || b == nil || s == nil {
@@ -44,13 +44,15 @@ func Newest(ctx context.Context, k Kernel) (bool, error) {
 	if len(b.Busy) > 0 {
 		return true, nil
 	}
-	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindRun, Parent: s.ID, Newest: true, Limit: 1, HotOnly: true})
+	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindRun, Parent: s.ID, Newest: true, Limit: 1,
+		HotOnly: true})
 	return err == nil && (len(rows[0]) == 0 || !rows[0][0].UpdatedAt.After(b.UpdatedAt)), err
 }
 
 // newestBoard reads the newest batch and the session of the workspace, nil where there is none.
 func newestBoard(ctx context.Context, k Kernel) (*kernel.Board, *kernel.Session, error) {
-	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1}, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel})
+	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1},
+		kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel})
 	if err != nil || len(rows[0]) == 0 || len(rows[1]) == 0 {
 		return nil, nil, err
 	}
@@ -67,9 +69,9 @@ type Shown struct {
 	Size    int64
 }
 
-// Files returns both files. Where an earlier state.json is given, only the issues are read of which the log has told since.
-// Without one what the files cost grows with the number of issues, so they are not for every commit. updated_at is the
-// newest instant of what was read, then or now. Without a board there are no files.
+// Files returns both files. Where an earlier state.json is given, only the issues are read of which the log has told
+// since. Without one what the files cost grows with the number of issues, so they are not for every commit. updated_at
+// is the newest instant of what was read, then or now. Without a board there are no files.
 func (p *Board) Files(ctx context.Context, k Kernel, shown Shown) ([]pawl.ProjectedFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -266,7 +268,8 @@ func (p *Board) read(ctx context.Context, k Kernel, b *kernel.Board) error {
 	if p.id != b.ID {
 		p.id, p.next, p.points, p.actions, p.count = b.ID, 0, []view.BoardPoint{}, []string{}, 0
 	}
-	for rec, err := range k.Store().Records(ctx, audit.Subject{Kind: string(kernel.KindBoard), ID: b.ID}.String(), p.next) {
+	for rec, err := range k.Store().Records(ctx, audit.Subject{Kind: string(kernel.KindBoard), ID: b.ID}.String(),
+		p.next) {
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 // Package projection makes the files that show a workspace's state from its store: active_context.md, state.json,
-// state-history.json, the solution package of the run in progress and project_decisions.md. It depends on nothing but the
-// store, so the same rows always give the same bytes.
+// state-history.json, the solution package of the run in progress and project_decisions.md. It depends on nothing but
+// the store, so the same rows always give the same bytes.
 package projection
 
 import (
@@ -35,10 +35,10 @@ type Kernel interface {
 // reader reads what the files show.
 type reader struct{ Kernel }
 
-// Files returns the files that show the present state, to be written below .pawl after each commit:
-// active_context.md, the solution package of the run in progress and, unless a board of issues is the newest work (Board),
-// state.json and state-history.json. It reads a bounded number of rows and depends on nothing but the store, so the same rows
-// always give the same bytes.
+// Files returns the files that show the present state, to be written below .pawl after each commit: active_context.md,
+// the solution package of the run in progress and, unless a board of issues is the newest work (Board), state.json and
+// state-history.json. It reads a bounded number of rows and depends on nothing but the store, so the same rows always
+// give the same bytes.
 func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 	k := reader{of}
 	s, err := k.Snapshot(ctx)
@@ -87,7 +87,8 @@ func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 	out = append(out, kept...)
 	decisions, incidents, err := k.decisions(ctx)
 	if err == nil && len(decisions)+len(incidents) > 0 {
-		out = append(out, pawl.ProjectedFile{Path: view.DecisionsFile, Content: string(view.Decisions(decisions, incidents, s.Session.UpdatedAt))})
+		out = append(out, pawl.ProjectedFile{Path: view.DecisionsFile,
+			Content: string(view.Decisions(decisions, incidents, s.Session.UpdatedAt))})
 	}
 	return out, err
 }
@@ -97,7 +98,8 @@ const maxDrafts = 50
 
 // drafts makes the packages that wait to be carried out, but for the one of the run in progress.
 func (k reader) drafts(ctx context.Context, live string) ([]pawl.ProjectedFile, error) {
-	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft}, Newest: true, Limit: maxDrafts})
+	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft},
+		Newest: true, Limit: maxDrafts})
 	if err != nil {
 		return nil, err
 	}
@@ -111,14 +113,15 @@ func (k reader) drafts(ctx context.Context, live string) ([]pawl.ProjectedFile, 
 			continue
 		}
 		out = append(out, view.Package{
-			Name: s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks, Title: s.Plan.Goal, Label: s.Label, State: string(task.Draft), Created: s.CreatedAt,
+			Name: s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
+			Title: s.Plan.Goal, Label: s.Label, State: string(task.Draft), Created: s.CreatedAt,
 		}.Live()...)
 	}
 	return out, nil
 }
 
-// Gone names the packages in plan/ of the newest runs that have ended and left theirs behind: it is in the archive, or was
-// declined. What people put into plan/ is not among them.
+// Gone names the packages in plan/ of the newest runs that have ended and left theirs behind: it is in the archive, or
+// was declined. What people put into plan/ is not among them.
 func Gone(ctx context.Context, of Kernel) ([]string, error) {
 	rows, err := of.Store().Load(ctx, kernel.Select{Kind: kernel.KindRun, Newest: true, Limit: maxSeen})
 	if err != nil {
@@ -132,7 +135,8 @@ func Gone(ctx context.Context, of Kernel) ([]string, error) {
 			return nil, err
 		}
 		if r.Package != "" && !r.EndedAt.IsZero() {
-			names, sel = append(names, r.Package), append(sel, kernel.Select{Kind: kernel.KindSolution, ID: r.Solution, HotOnly: true})
+			names, sel = append(names, r.Package), append(sel, kernel.Select{Kind: kernel.KindSolution, ID: r.Solution,
+				HotOnly: true})
 		}
 	}
 	if len(sel) == 0 {
@@ -190,7 +194,8 @@ func (k reader) history(ctx context.Context) ([]view.HistoryLine, error) {
 		s := kernel.Snapshot{Run: r, Task: t, Solution: &kernel.Solution{}}
 		h := view.HistoryLine{
 			Label: t.Label, Title: t.Title, Result: s.Package().Ending(), Ended: kernel.EndedAt(r, t),
-			Archived: r.Outcome == "completed" || r.Outcome == "skipped" || r.Outcome == "canceled" && !t.StartedAt.IsZero(),
+			Archived: r.Outcome == "completed" || r.Outcome == "skipped" || r.Outcome == "canceled" &&
+				!t.StartedAt.IsZero(),
 		}
 		if t.Land != nil {
 			h.Commit = t.Land.Commit
@@ -205,11 +210,12 @@ func (k reader) history(ctx context.Context) ([]view.HistoryLine, error) {
 
 // openStates are the states of tasks that wait or are at work.
 var openStates = []string{
-	string(task.Draft), string(task.Approved), string(task.Queued), string(task.Running), string(task.Verifying), string(task.Verified), string(task.Blocked),
+	string(task.Draft), string(task.Approved), string(task.Queued), string(task.Running), string(task.Verifying),
+	string(task.Verified), string(task.Blocked),
 }
 
-// queue adds the open tasks that belong to no run: the first to be claimed or, where there are very many, the newest, which
-// are found without sorting all.
+// queue adds the open tasks that belong to no run: the first to be claimed or, where there are very many, the newest,
+// which are found without sorting all.
 func (k reader) queue(ctx context.Context, s *kernel.Snapshot, c *view.Context) error {
 	counts, err := k.Store().Count(ctx, kernel.KindTask, "")
 	if err != nil {
@@ -281,10 +287,12 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 		b.Issues, b.Errors = append(b.Issues, state), append(b.Errors, failed...)
 		if q := at.Item; q != nil {
 			_, id, _ := strings.Cut(q.Label, ":")
-			b.Queue = append(b.Queue, board.QueueItem{ItemID: id, IssueID: i.Label, SolutionID: solution, Status: board.ItemStatus(q.State)})
+			b.Queue = append(b.Queue, board.QueueItem{ItemID: id, IssueID: i.Label, SolutionID: solution,
+				Status: board.ItemStatus(q.State)})
 		}
 		if at.Session != nil && at.Session.Run == r.ID && at.Session.Blocked != nil {
-			b.Errors = append(b.Errors, view.BoardError{At: at.Session.UpdatedAt, Action: "execute", Issue: i.Label, Error: at.Session.Blocked.Error})
+			b.Errors = append(b.Errors, view.BoardError{At: at.Session.UpdatedAt, Action: "execute", Issue: i.Label,
+				Error: at.Session.Blocked.Error})
 		}
 	}
 	points, actions, err := k.phases(ctx, r, len(b.Issues))
@@ -296,7 +304,8 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 // failed of at a time, if it did.
 func stateOf(i *kernel.Issue, solution string, at time.Time) (board.IssueState, []view.BoardError) {
 	state := board.IssueState{
-		ID: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), SolutionID: solution, PlannedAt: rfc(i.PlannedAt), ExecutedAt: rfc(i.ExecutedAt),
+		ID: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), SolutionID: solution,
+		PlannedAt: rfc(i.PlannedAt), ExecutedAt: rfc(i.ExecutedAt),
 	}
 	if i.Error == nil {
 		return state, nil
@@ -326,7 +335,8 @@ func rfc(t time.Time) string {
 
 // actionOf names the seed's action that leads into a phase.
 var actionOf = map[board.PhaseStatus]string{
-	board.PhaseListing: "list", board.PhasePlanning: "plan", board.PhaseExecuting: "execute", board.PhaseComplete: "complete",
+	board.PhaseListing: "list", board.PhasePlanning: "plan", board.PhaseExecuting: "execute",
+	board.PhaseComplete: "complete",
 }
 
 // phaseOf returns the phase that a record of a run or a board says was entered, and the seed's action that led there.
@@ -363,7 +373,8 @@ func (k reader) phases(ctx context.Context, r *kernel.Run, issues int) ([]view.B
 
 // decisions reads the newest decisions and incidents for project_decisions.md, oldest first.
 func (k reader) decisions(ctx context.Context) ([]view.Decision, []view.Incident, error) {
-	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindDecision, Newest: true, Limit: maxNotes}, kernel.Select{Kind: kernel.KindIncident, Newest: true, Limit: maxNotes})
+	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindDecision, Newest: true, Limit: maxNotes},
+		kernel.Select{Kind: kernel.KindIncident, Newest: true, Limit: maxNotes})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -389,7 +400,8 @@ func (k reader) decisions(ctx context.Context) ([]view.Decision, []view.Incident
 		if err := kernel.Decode(row, i); err != nil {
 			return nil, nil, err
 		}
-		incidents = append(incidents, view.Incident{ID: i.ID, Type: i.Type, Cause: i.RootCause, Fix: i.Fix, Scope: i.Scope, At: i.CreatedAt})
+		incidents = append(incidents, view.Incident{ID: i.ID, Type: i.Type, Cause: i.RootCause, Fix: i.Fix,
+			Scope: i.Scope, At: i.CreatedAt})
 	}
 	slices.Reverse(decisions)
 	slices.Reverse(incidents)

@@ -28,16 +28,20 @@ func TestReplacedDecisions(t *testing.T) {
 	at := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
 	k := kernel.New(shelf{rows: map[kernel.Kind][]kernel.Row{
 		kernel.KindDecision: {
-			{Kind: kernel.KindDecision, ID: "d1", CreatedAt: at(1), Doc: []byte(`{"decision_type":"Lib","content":"old"}`)},
-			{Kind: kernel.KindDecision, ID: "d2", CreatedAt: at(2), Doc: []byte(`{"decision_type":"Lib","content":"new","replaces":"d1"}`)},
+			{Kind: kernel.KindDecision, ID: "d1", CreatedAt: at(1),
+				Doc: []byte(`{"decision_type":"Lib","content":"old"}`)},
+			{Kind: kernel.KindDecision, ID: "d2", CreatedAt: at(2),
+				Doc: []byte(`{"decision_type":"Lib","content":"new","replaces":"d1"}`)},
 		},
-		kernel.KindIncident: {{Kind: kernel.KindIncident, ID: "e1", CreatedAt: at(3), Doc: []byte(`{"error_type":"E_IO","root_cause":"c"}`)}},
+		kernel.KindIncident: {{Kind: kernel.KindIncident, ID: "e1", CreatedAt: at(3),
+			Doc: []byte(`{"error_type":"E_IO","root_cause":"c"}`)}},
 	}}, kernel.Config{}, nil, nil)
 	decisions, incidents, err := reader{k}.decisions(context.Background())
 	if err != nil || len(decisions) != 2 || len(incidents) != 1 {
 		t.Fatalf("%v %v %v", decisions, incidents, err)
 	}
-	if d := decisions[0]; d.ID != "d1" || d.ReplacedBy != "d2" || !d.ReplacedAt.Equal(at(2)) || decisions[1].ReplacedBy != "" {
+	if d := decisions[0]; d.ID != "d1" || d.ReplacedBy != "d2" || !d.ReplacedAt.Equal(at(2)) ||
+		decisions[1].ReplacedBy != "" {
 		t.Errorf("decisions %+v", decisions)
 	}
 }

@@ -39,15 +39,18 @@ func (b Board) Counts(ctx context.Context) (view.IssueCounts, error) {
 // Batch reads the newest batch of the board, nil where there is none.
 func (b Board) Batch(ctx context.Context) (*view.BoardBatch, error) {
 	row := new(kernel.Board)
-	if ok, err := first(ctx, b.store, kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1}, row); err != nil || !ok {
+	if ok, err := first(ctx, b.store, kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1}, row); err != nil ||
+		!ok {
 		return nil, err
 	}
 	out := &view.BoardBatch{
-		ID: row.ID, Label: row.Label, Number: row.Number, Status: board.RunStatus(row.State), Phase: board.PhaseStatus(row.Phase), Branch: row.Branch,
+		ID: row.ID, Label: row.Label, Number: row.Number, Status: board.RunStatus(row.State),
+		Phase: board.PhaseStatus(row.Phase), Branch: row.Branch,
 		Begun: row.CreatedAt, Ended: row.EndedAt,
 	}
 	for _, w := range row.Busy {
-		out.Workers = append(out.Workers, view.IssueWorker{Issue: w.Issue, Label: w.Label, Owner: w.Owner, Since: w.Since, Planning: w.Planning, Files: w.Files})
+		out.Workers = append(out.Workers, view.IssueWorker{Issue: w.Issue, Label: w.Label, Owner: w.Owner,
+			Since: w.Since, Planning: w.Planning, Files: w.Files})
 	}
 	return out, nil
 }
@@ -58,7 +61,8 @@ type Move struct {
 	audit.Parsed
 }
 
-// Moves reads the moves of the board's issues in a part of the audit log, from one index to before another, newest first.
+// Moves reads the moves of the board's issues in a part of the audit log, from one index to before another, newest
+// first.
 func (b Board) Moves(ctx context.Context, from, until int64) ([]Move, error) {
 	var moves []audit.Parsed
 	var ids []string

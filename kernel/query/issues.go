@@ -23,8 +23,8 @@ const maxNeeded = 50
 // together is how many issues are looked at together, for one question about what they wait for.
 const together = 100
 
-// Issue finds an issue of the board by its label in any case, its number, its ULID, or the id under which another system knows it.
-// An unknown one is a not_found error that names the nearest.
+// Issue finds an issue of the board by its label in any case, its number, its ULID, or the id under which another
+// system knows it. An unknown one is a not_found error that names the nearest.
 func (b Board) Issue(ctx context.Context, name string) (*view.Issue, error) {
 	i, err := b.find(ctx, name)
 	if err != nil {
@@ -121,8 +121,8 @@ func (b Board) decoded(ctx context.Context, ids []string) ([]*kernel.Issue, erro
 
 // Filter says which issues of the board are listed.
 type Filter struct {
-	// States picks issues in one of these states; none picks all. Tags picks those that bear all of them, and Search those whose
-	// label, title, description, tags or external id hold each of its words, in any case.
+	// States picks issues in one of these states; none picks all. Tags picks those that bear all of them, and Search
+	// those whose label, title, description, tags or external id hold each of its words, in any case.
 	States []string
 	Tags   []string
 	Search string
@@ -146,7 +146,8 @@ func (f *Filter) fits(i *kernel.Issue) bool {
 	if f.Search == "" {
 		return true
 	}
-	text := strings.ToLower(i.Label + " " + i.Title + " " + i.Context + " " + strings.Join(i.Tags, " ") + " " + i.External)
+	text := strings.ToLower(i.Label + " " + i.Title + " " + i.Context + " " + strings.Join(i.Tags, " ") + " " +
+		i.External)
 	for _, word := range strings.Fields(strings.ToLower(f.Search)) {
 		if !strings.Contains(text, word) {
 			return false
@@ -155,7 +156,8 @@ func (f *Filter) fits(i *kernel.Issue) bool {
 	return true
 }
 
-// Issues streams the issues of the board that a filter picks. What they wait for is looked at for a hundred of them at a time.
+// Issues streams the issues of the board that a filter picks. What they wait for is looked at for a hundred of them at
+// a time.
 func (b Board) Issues(ctx context.Context, f Filter) iter.Seq2[*view.Issue, error] {
 	return func(yield func(*view.Issue, error) bool) {
 		var page []*kernel.Issue
@@ -174,7 +176,8 @@ func (b Board) Issues(ctx context.Context, f Filter) iter.Seq2[*view.Issue, erro
 			page = page[:0]
 			return true
 		}
-		for row, err := range b.store.Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.States, ByRank: f.ByRank, Limit: f.Looked}) {
+		for row, err := range b.store.Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.States,
+			ByRank: f.ByRank, Limit: f.Looked}) {
 			i := new(kernel.Issue)
 			if err == nil {
 				err = kernel.Decode(row, i)
@@ -218,7 +221,8 @@ func (b Board) Asking(ctx context.Context, most int) ([]*view.Issue, error) {
 
 // Fitting counts the issues that a filter picks. What they wait for is not looked at.
 func (b Board) Fitting(ctx context.Context, f Filter) (n int, err error) {
-	for row, err := range b.store.Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.States, ByRank: f.ByRank, Limit: f.Looked}) {
+	for row, err := range b.store.Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.States, ByRank: f.ByRank,
+		Limit: f.Looked}) {
 		i := new(kernel.Issue)
 		if err == nil {
 			err = kernel.Decode(row, i)
@@ -236,10 +240,12 @@ func (b Board) Fitting(ctx context.Context, f Filter) (n int, err error) {
 // Rows streams every issue, those of runs by themselves included, with the cursor behind each.
 func (b Board) Rows(ctx context.Context, p Page) iter.Seq2[Item[*view.Issue], error] {
 	none := near{now: b.now()}
-	return scan(ctx, b.store, p.selection(kernel.KindIssue), func(i *kernel.Issue) (*view.Issue, bool) { return none.show(i), true })
+	return scan(ctx, b.store, p.selection(kernel.KindIssue),
+		func(i *kernel.Issue) (*view.Issue, bool) { return none.show(i), true })
 }
 
-// Newest streams the issues of the board, the newest first, of so many rows that are looked at. What they wait for is not looked at.
+// Newest streams the issues of the board, the newest first, of so many rows that are looked at. What they wait for is
+// not looked at.
 func (b Board) Newest(ctx context.Context, looked int) iter.Seq2[Item[*view.Issue], error] {
 	none := near{now: b.now()}
 	sel := kernel.Select{Kind: kernel.KindIssue, Newest: true, Limit: looked}
@@ -308,14 +314,19 @@ func (n near) known(ids []string) []view.Dependency {
 func (n near) show(i *kernel.Issue) *view.Issue {
 	out := &view.Issue{
 		IssueLine: view.IssueLine{
-			ID: i.ID, Label: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), Standing: n.standing(i), Priority: i.Priority,
-			Tags: append([]string{}, i.Tags...), After: []string{}, Open: len(i.Open), External: i.External, Owner: i.Lease.Owner,
+			ID: i.ID, Label: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), Standing: n.standing(i),
+			Priority: i.Priority,
+			Tags:     append([]string{}, i.Tags...), After: []string{}, Open: len(i.Open), External: i.External,
+			Owner:   i.Lease.Owner,
 			Retries: i.Retries, Branch: i.Branch, Landed: i.Landed, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 		},
-		Context: i.Context, URL: i.URL, Agent: i.Agent, PlanFile: i.GivenName, Files: i.Files, Feedback: i.Feedback, Failure: i.Error,
+		Context: i.Context, URL: i.URL, Agent: i.Agent, PlanFile: i.GivenName, Files: i.Files, Feedback: i.Feedback,
+		Failure:      i.Error,
 		Dependencies: n.known(i.DependsOn), Waits: n.known(i.Open),
-		PlannedAt: i.PlannedAt, ExecutedAt: i.ExecutedAt, Conflicts: i.Conflicts, Failures: i.Failures, LeaseUntil: i.Lease.Expires,
-		Parent: i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound, Winding: i.Draining, Claimable: i.Rank > 0, NotBefore: i.NotBefore, Height: i.Height, Batch: i.Batch,
+		PlannedAt: i.PlannedAt, ExecutedAt: i.ExecutedAt, Conflicts: i.Conflicts, Failures: i.Failures,
+		LeaseUntil: i.Lease.Expires,
+		Parent:     i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound, Winding: i.Draining,
+		Claimable: i.Rank > 0, NotBefore: i.NotBefore, Height: i.Height, Batch: i.Batch,
 		Touches: i.Changes(), MicroUSD: i.Cost, Digest: i.Digest,
 	}
 	if out.Priority == 0 {
@@ -370,7 +381,8 @@ func (b Board) Detail(ctx context.Context, i *view.Issue) (*view.IssueDetail, er
 		out.Blocking = append(out.Blocking, on.Label)
 	}
 	rows, err := b.store.Load(ctx, kernel.Select{Kind: kernel.KindSolution, Parent: i.ID},
-		kernel.Select{Kind: kernel.KindLink, Parent: i.ID, Limit: maxNeeded}, kernel.Select{Kind: kernel.KindSession, Label: i.Label})
+		kernel.Select{Kind: kernel.KindLink, Parent: i.ID, Limit: maxNeeded},
+		kernel.Select{Kind: kernel.KindSession, Label: i.Label})
 	if err != nil {
 		return nil, err
 	}
@@ -380,7 +392,8 @@ func (b Board) Detail(ctx context.Context, i *view.Issue) (*view.IssueDetail, er
 			return nil, err
 		}
 		out.Solutions = append(out.Solutions, view.IssueSolution{
-			ID: s.Label, Hash: s.Hash, Goal: s.Plan.Goal, Steps: len(s.Plan.Steps), Risk: s.Risk, Agent: s.Agent, Bound: s.Bound && s.ID == i.SolutionID,
+			ID: s.Label, Hash: s.Hash, Goal: s.Plan.Goal, Steps: len(s.Plan.Steps), Risk: s.Risk, Agent: s.Agent,
+			Bound: s.Bound && s.ID == i.SolutionID,
 		})
 	}
 	if out.Needed, err = b.needed(ctx, rows[1]); err != nil {
@@ -417,8 +430,8 @@ func (b Board) needed(ctx context.Context, links []kernel.Row) (labels []string,
 	return labels, err
 }
 
-// Plan finds a plan that was made for an issue, by its label, its number, its id or the beginning of its hash, as a document that a
-// plan file may hold. Where there is none it fails with CodeNotFound.
+// Plan finds a plan that was made for an issue, by its label, its number, its id or the beginning of its hash, as a
+// document that a plan file may hold. Where there is none it fails with CodeNotFound.
 func (b Board) Plan(ctx context.Context, i *view.Issue, which string) (view.IssuePlan, error) {
 	rows, err := b.store.Load(ctx, kernel.Select{Kind: kernel.KindSolution, Parent: i.ID})
 	if err != nil {
@@ -430,7 +443,8 @@ func (b Board) Plan(ctx context.Context, i *view.Issue, which string) (view.Issu
 		if err := kernel.Decode(row, s); err != nil {
 			return view.IssuePlan{}, err
 		}
-		if strings.EqualFold(s.Label, which) || s.Label == "SOL-"+i.Label+"-"+which || s.ID == which || len(which) >= 8 && strings.HasPrefix(s.Hash, which) {
+		if strings.EqualFold(s.Label, which) || s.Label == "SOL-"+i.Label+"-"+which || s.ID == which ||
+			len(which) >= 8 && strings.HasPrefix(s.Hash, which) {
 			return view.IssuePlan{ID: s.ID, Label: s.Label, Plan: s.Plan}, nil
 		}
 		names = append(names, s.Label)
@@ -441,7 +455,8 @@ func (b Board) Plan(ctx context.Context, i *view.Issue, which string) (view.Issu
 	return view.IssuePlan{}, pawl.Fail(pawl.CodeNotFound, "issue.solution_unknown", i.Label, which)
 }
 
-// External tells which of some ids, under which another system knows issues, are on the board, and the digest of what it said then.
+// External tells which of some ids, under which another system knows issues, are on the board, and the digest of what
+// it said then.
 func (b Board) External(ctx context.Context, ids []string) (map[string]string, error) {
 	known := map[string]string{}
 	for part := range slices.Chunk(ids, kernel.MaxIssues) {

@@ -12,7 +12,8 @@ import (
 // Log answers questions about the audit log of a workspace. It is safe for concurrent use.
 type Log struct{ store kernel.Store }
 
-// At is the audit log as it is at one moment, with the identity of the store, for as long as read takes (kernel.Store.Log).
+// At is the audit log as it is at one moment, with the identity of the store, for as long as read takes
+// (kernel.Store.Log).
 func (l Log) At(ctx context.Context, read func(audit.Log) error) error {
 	return l.store.Log(ctx, read)
 }
@@ -75,8 +76,8 @@ func (l Log) NameOf(ctx context.Context, s audit.Subject) string {
 	return rows[0][0].Label
 }
 
-// Run returns what tells whether a record is about a run: about its session, its task, or an effect of either. From is the index of the
-// first record about the run itself.
+// Run returns what tells whether a record is about a run: about its session, its task, or an effect of either. From is
+// the index of the first record about the run itself.
 func (l Log) Run(ctx context.Context, id string) (about func(context.Context, audit.Subject) (bool, error), from int64, err error) {
 	run := new(kernel.Run)
 	if ok, err := first(ctx, l.store, kernel.Select{Kind: kernel.KindRun, ID: id}, run); err != nil || !ok {

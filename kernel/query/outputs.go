@@ -12,7 +12,8 @@ import (
 	"pawl/machine/session"
 )
 
-// Outputs tell what commands, checks and agents said for a run, in the order in which they were begun. The run is named as for Run.
+// Outputs tell what commands, checks and agents said for a run, in the order in which they were begun. The run is named
+// as for Run.
 func (r Reader) Outputs(ctx context.Context, label, name string) (view.RunOutputs, error) {
 	id, err := r.runID(ctx, label, name)
 	if err != nil {
@@ -118,7 +119,8 @@ func keptOfCall(result json.RawMessage) []view.KeptOutput {
 	if json.Unmarshal(result, &r) != nil || json.Unmarshal(r.Payload, &ran) != nil || ran.Digest == "" {
 		return nil
 	}
-	return []view.KeptOutput{{Exit: ran.Exit, Failed: ran.Exit != 0, Text: ran.Output, Cut: ran.Truncated, Bytes: ran.Bytes, Digest: ran.Digest}}
+	return []view.KeptOutput{{Exit: ran.Exit, Failed: ran.Exit != 0, Text: ran.Output, Cut: ran.Truncated,
+		Bytes: ran.Bytes, Digest: ran.Digest}}
 }
 
 // keptOfChecks is what the store holds of the output of each check that ran.

@@ -1,6 +1,6 @@
-// Package query answers what the faces ask: the command line, the terminal screens, MCP and programs. Each question has a name and
-// is answered with a value of package view; no face sees a row of the store. A question only reads: it changes nothing, takes no
-// lock, and what it answers is what was committed when it was asked.
+// Package query answers what the faces ask: the command line, the terminal screens, MCP and programs. Each question has
+// a name and is answered with a value of package view; no face sees a row of the store. A question only reads: it
+// changes nothing, takes no lock, and what it answers is what was committed when it was asked.
 package query
 
 import (
@@ -45,8 +45,8 @@ func first(ctx context.Context, store kernel.Store, sel kernel.Select, into kern
 	return true, kernel.Decode(rows[0][0], into)
 }
 
-// Session tells where the session stands that bears a label: that of the person who sits in the workspace (kernel.SessionLabel),
-// or that of an issue. Where there is none it fails with CodeNotFound.
+// Session tells where the session stands that bears a label: that of the person who sits in the workspace
+// (kernel.SessionLabel), or that of an issue. Where there is none it fails with CodeNotFound.
 func (r Reader) Session(ctx context.Context, label string) (view.Session, error) {
 	s := new(kernel.Session)
 	ok, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindSession, Label: label}, s)
@@ -62,18 +62,20 @@ func (r Reader) Session(ctx context.Context, label string) (view.Session, error)
 }
 
 func sessionOf(s *kernel.Session) view.Session {
-	out := view.Session{ID: s.ID, State: session.State(s.State), Run: s.Run, Goal: s.Goal, Effect: s.Effect, Paused: s.Paused}
+	out := view.Session{ID: s.ID, State: session.State(s.State), Run: s.Run, Goal: s.Goal, Effect: s.Effect,
+		Paused: s.Paused}
 	if s.Blocked != nil {
 		out.Failure = &s.Blocked.Error
 	}
 	return out
 }
 
-// Home is where a store knows its workspace to be, which is asked before there is a kernel: the folder may have been moved since.
-// It is "" before the workspace is initialised.
+// Home is where a store knows its workspace to be, which is asked before there is a kernel: the folder may have been
+// moved since. It is "" before the workspace is initialised.
 func Home(ctx context.Context, store kernel.Store) (string, error) {
 	s := new(kernel.Session)
-	if ok, err := first(ctx, store, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel}, s); err != nil || !ok {
+	if ok, err := first(ctx, store, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel},
+		s); err != nil || !ok {
 		return "", err
 	}
 	return cmp.Or(s.Home, s.Place.Workspace), nil
@@ -81,7 +83,8 @@ func Home(ctx context.Context, store kernel.Store) (string, error) {
 
 // Working are the labels of the sessions whose work is under way.
 func (r Reader) Working(ctx context.Context) ([]string, error) {
-	sel := kernel.Select{Kind: kernel.KindSession, States: []string{string(session.Executing), string(session.AutoFix)}, HotOnly: true}
+	sel := kernel.Select{Kind: kernel.KindSession, States: []string{string(session.Executing), string(session.AutoFix)},
+		HotOnly: true}
 	var out []string
 	for row, err := range r.store.Scan(ctx, sel) {
 		if err != nil {
@@ -97,7 +100,8 @@ func (r Reader) LastRun(ctx context.Context, s view.Session) (string, error) {
 	if s.Run != "" {
 		return s.Run, nil
 	}
-	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Parent: s.ID, Newest: true, Limit: 1, HotOnly: true})
+	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Parent: s.ID, Newest: true, Limit: 1,
+		HotOnly: true})
 	if err != nil || len(rows[0]) == 0 {
 		return "", err
 	}
@@ -120,7 +124,8 @@ func (p Page) selection(kind kernel.Kind) kernel.Select {
 
 // Tasks streams tasks with the cursor behind each.
 func (r Reader) Tasks(ctx context.Context, p Page) iter.Seq2[Item[view.TaskLine], error] {
-	return scan(ctx, r.store, p.selection(kernel.KindTask), func(t *kernel.Task) (view.TaskLine, bool) { return LineOf(t), true })
+	return scan(ctx, r.store, p.selection(kernel.KindTask),
+		func(t *kernel.Task) (view.TaskLine, bool) { return LineOf(t), true })
 }
 
 // Item is one item of a list. Cursor is where a page goes on behind it (Page.After).
@@ -161,7 +166,8 @@ func (r Reader) Question(ctx context.Context, label string) (view.Asked, error) 
 	if err != nil {
 		return view.Asked{}, err
 	}
-	return view.Asked{ID: q.Label, Text: q.Text, State: q.State, Open: q.State == kernel.QuestionOpen, Answer: q.Answer, By: q.AnsweredBy}, nil
+	return view.Asked{ID: q.Label, Text: q.Text, State: q.State, Open: q.State == kernel.QuestionOpen, Answer: q.Answer,
+		By: q.AnsweredBy}, nil
 }
 
 // Budgets tells what was spent and is held back, newest first, of at most the hundred newest scopes.
@@ -184,7 +190,8 @@ func budgetOf(b *kernel.Budget) (view.Budget, bool) {
 	return out, true
 }
 
-// Spent tells what one scope has spent, such as "day:2026-01-31" or "issue:ISS-3"; ok is false where nothing was charged to it.
+// Spent tells what one scope has spent, such as "day:2026-01-31" or "issue:ISS-3"; ok is false where nothing was
+// charged to it.
 func (r Reader) Spent(ctx context.Context, scope string) (b view.Budget, ok bool, err error) {
 	row := new(kernel.Budget)
 	if ok, err = first(ctx, r.store, kernel.Select{Kind: kernel.KindBudget, Label: scope}, row); ok && err == nil {
@@ -196,7 +203,8 @@ func (r Reader) Spent(ctx context.Context, scope string) (b view.Budget, ok bool
 // Packages are the solution packages that wait to be carried out, by their names, each with the goal of its plan.
 func (r Reader) Packages(ctx context.Context) (map[string]string, error) {
 	out := map[string]string{}
-	for row, err := range r.store.Scan(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft}}) {
+	for row, err := range r.store.Scan(ctx,
+		kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft}}) {
 		s := new(kernel.Solution)
 		if err == nil {
 			err = kernel.Decode(row, s)
@@ -213,12 +221,13 @@ func (r Reader) Packages(ctx context.Context) (map[string]string, error) {
 
 // PackageUsed reports whether a package of the name was ever made or carried out.
 func (r Reader) PackageUsed(ctx context.Context, name string) (bool, error) {
-	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindAlias, Label: kernel.PackageAlias + name, HotOnly: true})
+	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindAlias, Label: kernel.PackageAlias + name,
+		HotOnly: true})
 	return err == nil && len(rows[0]) > 0, err
 }
 
-// nearest returns the label, or for something that is as long as an id the id, among the newest of a kind that is most like what was
-// given, "" where none is.
+// nearest returns the label, or for something that is as long as an id the id, among the newest of a kind that is most
+// like what was given, "" where none is.
 func nearest(ctx context.Context, store kernel.Store, kind kernel.Kind, given string) string {
 	rows, err := store.Load(ctx, kernel.Select{Kind: kind, Newest: true, Limit: 500, HotOnly: true})
 	if err != nil {

@@ -79,8 +79,9 @@ func (d desk) init() desk {
 func TestNothingIsThere(t *testing.T) {
 	d, ctx := open(t), context.Background()
 	for what, err := range map[string]error{
-		"session": second(d.Session(ctx, kernel.SessionLabel)), "an issue's session": second(d.Session(ctx, "ISS-1")), "counts": second(d.Board().Counts(ctx)),
-		"issue": second(d.Board().Issue(ctx, "ISS-1")), "question": second(d.Question(ctx, "q-1")),
+		"session": second(d.Session(ctx, kernel.SessionLabel)), "an issue's session": second(d.Session(ctx, "ISS-1")),
+		"counts": second(d.Board().Counts(ctx)),
+		"issue":  second(d.Board().Issue(ctx, "ISS-1")), "question": second(d.Question(ctx, "q-1")),
 	} {
 		if pawl.CodeOf(err) != pawl.CodeNotFound {
 			t.Errorf("%s: %v", what, err)
@@ -110,13 +111,15 @@ func TestAnIssueIsFound(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"ISS-2", "gh:7"} {
-		if _, err := d.Reader.Run(context.Background(), kernel.SessionLabel, name); keyOf(err) != "cli.issue_untouched" {
+		if _, err := d.Reader.Run(context.Background(), kernel.SessionLabel,
+			name); keyOf(err) != "cli.issue_untouched" {
 			t.Errorf("the run of %s, for which nothing was done: %v", name, err)
 		}
 	}
 	_, err := d.Board().Issue(context.Background(), "ISS-22")
 	var e *pawl.Error
-	if e, _ = err.(*pawl.Error); e == nil || e.Key != "cli.issue_unknown_near" || fmt.Sprint(e.Args) != "[ISS-22 ISS-2]" {
+	if e, _ = err.(*pawl.Error); e == nil || e.Key != "cli.issue_unknown_near" ||
+		fmt.Sprint(e.Args) != "[ISS-22 ISS-2]" {
 		t.Errorf("%v", err)
 	}
 	known, err := d.Board().External(context.Background(), []string{"gh:7", "gh:8"})
@@ -154,7 +157,8 @@ func TestStanding(t *testing.T) {
 		t.Errorf("%+v %v", b, err)
 	}
 	i := d.issue("3")
-	if fmt.Sprint(i.After) != "[ISS-1 ISS-2]" || i.Open != 2 || len(i.Waits) != 2 || i.Waits[1].Status != board.IssueRegistered {
+	if fmt.Sprint(i.After) != "[ISS-1 ISS-2]" || i.Open != 2 || len(i.Waits) != 2 ||
+		i.Waits[1].Status != board.IssueRegistered {
 		t.Errorf("%+v", i)
 	}
 	whole, err := d.Board().Detail(ctx, d.issue("2"))
@@ -264,7 +268,8 @@ func TestTheLog(t *testing.T) {
 		about audit.Subject
 		n     int
 		want  []string
-	}{{audit.Subject{}, 2, all[len(all)-2:]}, {audit.Subject{}, 1000, all}, {about, 1, own[len(own)-1:]}, {about, 1000, own}} {
+	}{{audit.Subject{}, 2, all[len(all)-2:]}, {audit.Subject{}, 1000, all}, {about, 1, own[len(own)-1:]},
+		{about, 1000, own}} {
 		first, err := d.Log().FirstOf(ctx, c.about, c.n)
 		if got := events(c.about, first); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("the last %d: %q, want %q; %v", c.n, got, c.want, err)
@@ -292,7 +297,8 @@ func TestASessionIsTold(t *testing.T) {
 	if run, err := d.LastRun(ctx, s); run != "" || err != nil {
 		t.Error(run, err)
 	}
-	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	s, err = d.Session(ctx, kernel.SessionLabel)
 	if err != nil || s.State == session.Idle || s.Goal != "rename it" || s.Run == "" {
 		t.Fatalf("%+v %v", s, err)
@@ -316,14 +322,16 @@ func TestARunIsFound(t *testing.T) {
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("a run where there was none: %v", err)
 	}
-	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
 	s, err := d.Session(ctx, kernel.SessionLabel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"", "RUN-1", "run-1", "1", " 1 ", s.Run, strings.ToLower(s.Run)} {
 		r, err := d.Reader.Run(ctx, kernel.SessionLabel, name)
-		if err != nil || r.ID != s.Run || r.Summary.Run != "RUN-1" || r.Goal != "rename it" || r.State != string(session.Planning) {
+		if err != nil || r.ID != s.Run || r.Summary.Run != "RUN-1" || r.Goal != "rename it" ||
+			r.State != string(session.Planning) {
 			t.Errorf("%q: %+v %v", name, r, err)
 		}
 	}
@@ -332,7 +340,8 @@ func TestARunIsFound(t *testing.T) {
 	if err := json.Unmarshal(alone.Result, &id); err != nil {
 		t.Fatal(err)
 	}
-	for name, key := range map[string]string{"RUN-11": "see.run_unknown_near", "nonsense": "see.run_unknown", "abcdef0": "see.commit_unknown", id: "see.task_alone", "T-1": "see.task_alone"} {
+	for name, key := range map[string]string{"RUN-11": "see.run_unknown_near", "nonsense": "see.run_unknown",
+		"abcdef0": "see.commit_unknown", id: "see.task_alone", "T-1": "see.task_alone"} {
 		r, err := d.Reader.Run(ctx, kernel.SessionLabel, name)
 		if e, ok := err.(*pawl.Error); !ok || e.Key != key || e.Code != pawl.CodeNotFound {
 			t.Errorf("%s: %+v %v, want %s", name, r, err, key)

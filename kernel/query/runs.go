@@ -17,7 +17,8 @@ import (
 	"pawl/kernel/view"
 )
 
-// maxRuns is how many of the newest runs are looked through for one that has no name of its own: by the commit that it made.
+// maxRuns is how many of the newest runs are looked through for one that has no name of its own: by the commit that it
+// made.
 const maxRuns = 2000
 
 // Runs streams runs with the cursor behind each. The state of one that is at work is that of its session.
@@ -26,7 +27,8 @@ func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], 
 		l := lineOf(run)
 		if l.Outcome == "" {
 			// What cannot be read of its session leaves the run's own state.
-			if rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindSession, ID: run.Parent, HotOnly: true}); err == nil && len(rows[0]) > 0 {
+			if rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindSession, ID: run.Parent,
+				HotOnly: true}); err == nil && len(rows[0]) > 0 {
 				l.State = rows[0][0].State
 			}
 		}
@@ -36,7 +38,8 @@ func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], 
 
 func lineOf(r *kernel.Run) view.RunLine {
 	l := view.RunLine{
-		ID: r.ID, Label: r.Label, Goal: r.Requirement, Outcome: r.Outcome, State: r.State, Phase: r.Phase, Undone: r.Undone, Agent: r.Agent,
+		ID: r.ID, Label: r.Label, Goal: r.Requirement, Outcome: r.Outcome, State: r.State, Phase: r.Phase,
+		Undone: r.Undone, Agent: r.Agent,
 		MicroUSD: r.Usage.MicroUSD, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 	}
 	if r.Land != nil {
@@ -48,9 +51,9 @@ func lineOf(r *kernel.Run) view.RunLine {
 // commit matches what may be the beginning of a commit's id.
 var commit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 
-// Run finds a run and reports on it: by its label, number or ULID, by its task, by an issue of the board, or by the beginning of the
-// id of a commit that it made. Without a name it is the run that the session with the label is at, or its newest one. Where there is
-// none it fails with CodeNotFound.
+// Run finds a run and reports on it: by its label, number or ULID, by its task, by an issue of the board, or by the
+// beginning of the id of a commit that it made. Without a name it is the run that the session with the label is at, or
+// its newest one. Where there is none it fails with CodeNotFound.
 func (r Reader) Run(ctx context.Context, label, name string) (*view.Report, error) {
 	id, err := r.runID(ctx, label, strings.TrimSpace(name))
 	if err != nil {
@@ -88,7 +91,8 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 		}
 		return r.runOfIssue(ctx, i)
 	}
-	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: upper, HotOnly: true}, kernel.Select{Kind: kernel.KindRun, ID: upper, HotOnly: true},
+	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: upper, HotOnly: true},
+		kernel.Select{Kind: kernel.KindRun, ID: upper, HotOnly: true},
 		kernel.Select{Kind: kernel.KindTask, Label: TaskLabel(upper)}, kernel.Select{Kind: kernel.KindTask, ID: upper})
 	if err != nil {
 		return "", err
@@ -119,7 +123,8 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 	return "", notFound("see.run_unknown", name)
 }
 
-// TaskLabel is the label of the task that is meant by 1, T-1, t-001 or T-001; anything else is returned in capitals, as ids are written.
+// TaskLabel is the label of the task that is meant by 1, T-1, t-001 or T-001; anything else is returned in capitals, as
+// ids are written.
 func TaskLabel(given string) string {
 	given = strings.ToUpper(strings.TrimSpace(given))
 	if n, err := strconv.Atoi(strings.TrimPrefix(given, "T-")); err == nil && n > 0 {
@@ -163,7 +168,8 @@ func (r Reader) runOfCommit(ctx context.Context, begins string) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		if run.Land != nil && strings.HasPrefix(run.Land.Commit, begins) || run.Revert != nil && strings.HasPrefix(run.Revert.Commit, begins) {
+		if run.Land != nil && strings.HasPrefix(run.Land.Commit, begins) || run.Revert != nil &&
+			strings.HasPrefix(run.Revert.Commit, begins) {
 			return run.ID, nil
 		}
 	}
@@ -216,7 +222,8 @@ func (r Reader) report(ctx context.Context, run *kernel.Run) (*view.Report, erro
 
 func reportOf(s *kernel.Snapshot) *view.Report {
 	run := s.Run
-	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName, Approvals: []view.ApprovalLine{}, Left: run.SkippedFiles, Cut: run.TruncatedFiles}
+	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName,
+		Approvals: []view.ApprovalLine{}, Left: run.SkippedFiles, Cut: run.TruncatedFiles}
 	if run.Undone && run.Revert != nil {
 		out.Reversal = run.Revert.Commit
 	}
@@ -258,8 +265,8 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	return out
 }
 
-// byName names the run in the ways to undo a result that is not the last one. What it left in the user's own tree can be undone only
-// before other work came upon it.
+// byName names the run in the ways to undo a result that is not the last one. What it left in the user's own tree can
+// be undone only before other work came upon it.
 func byName(undo []view.Next, run *kernel.Run) []view.Next {
 	landed := run.Land != nil && run.Land.Outcome == effect.Landed
 	out := []view.Next{}
@@ -293,7 +300,8 @@ func (r Reader) approvals(ctx context.Context, run *kernel.Run) ([]view.Approval
 			return nil, err
 		}
 		out = append(out, view.ApprovalLine{
-			About: a.About, Hash: a.Hash, State: a.State, By: string(a.AnsweredBy), Way: string(a.Way), Note: a.Note, Detail: a.Detail, Asked: a.CreatedAt, At: a.AnsweredAt,
+			About: a.About, Hash: a.Hash, State: a.State, By: string(a.AnsweredBy), Way: string(a.Way), Note: a.Note,
+			Detail: a.Detail, Asked: a.CreatedAt, At: a.AnsweredAt,
 		})
 	}
 	return out, nil

@@ -41,7 +41,8 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 		}
 		for _, q := range open {
 			out.Questions = append(out.Questions, view.Question{
-				ID: q.Label, Text: q.Text, By: q.By, Since: q.CreatedAt, Waits: s.Turn != nil && slices.Contains(s.Turn.Asked, q.ID),
+				ID: q.Label, Text: q.Text, By: q.By, Since: q.CreatedAt, Waits: s.Turn != nil &&
+					slices.Contains(s.Turn.Asked, q.ID),
 			})
 		}
 		if len(open) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
@@ -120,7 +121,8 @@ func hereNext(s *kernel.Snapshot, next []view.Next) []view.Next {
 func statusOfRun(s *kernel.Snapshot, out *view.Status) {
 	if r := s.Run; r != nil {
 		out.Run = &view.Run{
-			ID: r.ID, Label: r.Label, Status: board.RunStatus(r.State), Phase: r.Phase, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Outcome: r.Outcome,
+			ID: r.ID, Label: r.Label, Status: board.RunStatus(r.State), Phase: r.Phase, StartedAt: r.StartedAt,
+			EndedAt: r.EndedAt, Outcome: r.Outcome,
 		}
 		if r.Context != nil && r.Context.Pack != nil {
 			out.Run.Degraded = r.Context.Pack.Degraded
@@ -145,7 +147,8 @@ func statusOfRun(s *kernel.Snapshot, out *view.Status) {
 func nextSteps(s *kernel.Snapshot) []view.Next {
 	at := s.Session
 	if at.Paused {
-		return []view.Next{{Op: "resume", Command: "pawl resume"}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
+		return []view.Next{{Op: "resume", Command: "pawl resume"},
+			{Op: string(session.OpCancel), Command: "pawl cancel"}}
 	}
 	if a := s.Approval; a != nil && a.State == kernel.ApprovalPending && at.Approval == a.ID {
 		if a.About == kernel.AboutStage {
@@ -153,27 +156,35 @@ func nextSteps(s *kernel.Snapshot) []view.Next {
 			if s.Flow != nil && s.Flow.Mode.Auto() {
 				choice = workflow.ChooseSilent
 			}
-			return []view.Next{{Op: string(session.OpConfirm), Command: "pawl choose " + choice + " " + short(a.Hash)}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
+			return []view.Next{{Op: string(session.OpConfirm), Command: "pawl choose " + choice + " " + short(a.Hash)},
+				{Op: string(session.OpCancel), Command: "pawl cancel"}}
 		}
 		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + short(a.Hash)}}
 		if a.About == "plan" {
-			out = append(out, view.Next{Op: "show", Command: "pawl plan show"}, view.Next{Op: string(session.OpRevise), Command: "pawl revise FEEDBACK"})
+			out = append(out, view.Next{Op: "show", Command: "pawl plan show"},
+				view.Next{Op: string(session.OpRevise), Command: "pawl revise FEEDBACK"})
 		}
 		return append(out, view.Next{Op: "deny", Command: "pawl deny"})
 	}
 	if u := s.Turn; u != nil && u.State == string(turn.Clarifying) {
-		return []view.Next{{Op: opAnswer, Command: "pawl answer"}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
+		return []view.Next{{Op: opAnswer, Command: "pawl answer"},
+			{Op: string(session.OpCancel), Command: "pawl cancel"}}
 	}
 	switch session.State(at.State) {
 	case session.Idle:
-		return []view.Next{{Op: string(session.OpRequire), Command: "pawl run REQUIREMENT"}, {Op: string(session.OpHistory), Command: "pawl task list"}}
+		return []view.Next{{Op: string(session.OpRequire), Command: "pawl run REQUIREMENT"},
+			{Op: string(session.OpHistory), Command: "pawl task list"}}
 	case session.Planning:
-		return []view.Next{{Op: "resume", Command: "pawl resume"}, {Op: string(session.OpCancel), Command: "pawl cancel"}, {Op: string(session.OpPause), Command: "pawl pause"}}
+		return []view.Next{{Op: "resume", Command: "pawl resume"},
+			{Op: string(session.OpCancel), Command: "pawl cancel"},
+			{Op: string(session.OpPause), Command: "pawl pause"}}
 	case session.Executing:
-		return []view.Next{{Op: string(session.OpProgress), Command: "pawl status --watch"}, {Op: "resume", Command: "pawl resume"},
+		return []view.Next{{Op: string(session.OpProgress), Command: "pawl status --watch"},
+			{Op: "resume", Command: "pawl resume"},
 			{Op: string(session.OpPause), Command: "pawl pause"}, {Op: string(session.OpStop), Command: "pawl stop"}}
 	case session.AutoFix:
-		return []view.Next{{Op: string(session.OpErrors), Command: "pawl task show"}, {Op: "resume", Command: "pawl resume"}, {Op: string(session.OpStop), Command: "pawl stop"}}
+		return []view.Next{{Op: string(session.OpErrors), Command: "pawl task show"},
+			{Op: "resume", Command: "pawl resume"}, {Op: string(session.OpStop), Command: "pawl stop"}}
 	case session.Archiving:
 		return []view.Next{{Op: "resume", Command: "pawl resume"}}
 	case session.Blocked:
@@ -194,7 +205,8 @@ func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 	if b.Effect != "" {
 		out = []view.Next{fix(" --answer " + string(kernel.AnswerDone)), fix(" --answer " + string(kernel.AnswerRetry))}
 	}
-	return append(out, view.Next{Op: string(session.OpRollback), Command: "pawl rollback"}, view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
+	return append(out, view.Next{Op: string(session.OpRollback), Command: "pawl rollback"},
+		view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
 }
 
 func blockedOf(b *kernel.Blocked) *view.Blocked {
@@ -209,7 +221,8 @@ func approvalOf(a *kernel.Approval) *view.Approval {
 		return nil
 	}
 	return &view.Approval{
-		ID: a.ID, About: a.About, Hash: a.Hash, Scope: string(a.Scope), Detail: a.Detail, State: a.State, By: string(a.AnsweredBy), Since: a.CreatedAt,
+		ID: a.ID, About: a.About, Hash: a.Hash, Scope: string(a.Scope), Detail: a.Detail, State: a.State,
+		By: string(a.AnsweredBy), Since: a.CreatedAt,
 	}
 }
 
@@ -226,7 +239,8 @@ func doingOf(e *kernel.EffectDoc) *view.Doing {
 // LineOf returns the task as one line of a list.
 func LineOf(t *kernel.Task) view.TaskLine {
 	l := view.TaskLine{
-		ID: t.ID, Label: t.Label, Title: t.Title, State: task.State(t.State), Mode: t.ModeName(), Exit: t.Exit, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		ID: t.ID, Label: t.Label, Title: t.Title, State: task.State(t.State), Mode: t.ModeName(), Exit: t.Exit,
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}
 	if t.Session != "" {
 		l.Run = t.Parent
@@ -237,11 +251,15 @@ func LineOf(t *kernel.Task) view.TaskLine {
 // TaskOf returns the whole task. Config may be nil.
 func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 	out := view.Task{
-		TaskLine: LineOf(t), By: t.By, Base: t.Base, Branch: t.Branch, Tree: t.Tree, PlanHash: t.PlanHash, Approval: t.Approval,
-		Steps: view.StepsOf(t.Plan), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs, Turns: t.Turns,
+		TaskLine: LineOf(t), By: t.By, Base: t.Base, Branch: t.Branch, Tree: t.Tree, PlanHash: t.PlanHash,
+		Approval: t.Approval,
+		Steps:    view.StepsOf(t.Plan), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs,
+		Turns:    t.Turns,
 		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
-		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Land: view.LandingOf(t.Land), Reason: t.Reason,
-		Blocked: blockedOf(t.Blocked), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart, Cleanup: t.Cleanup,
+		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Land: view.LandingOf(t.Land),
+		Reason:  t.Reason,
+		Blocked: blockedOf(t.Blocked), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart,
+		Cleanup:   t.Cleanup,
 		StartedAt: t.StartedAt, EndedAt: t.EndedAt, Failures: failures(t.Failures),
 	}
 	if c != nil {
@@ -265,7 +283,10 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 func failures(list []effect.Failure) []view.Failure {
 	var out []view.Failure
 	for _, f := range list {
-		before := slices.ContainsFunc(f.Checks, func(o effect.CheckOutcome) bool { return o.Name == f.What && o.FailingBefore })
+		before := slices.ContainsFunc(f.Checks, func(o effect.CheckOutcome) bool {
+			return o.Name == f.What &&
+				o.FailingBefore
+		})
 		out = append(out, view.Failure{What: f.What, Error: f.Fault(), Output: f.Output, FailingBefore: before})
 	}
 	return out
@@ -323,7 +344,8 @@ func verdictsOf(sol *kernel.Solution) map[string]map[int]*policy.Verdict {
 	return out
 }
 
-// networkOf are the network grants of a plan: those of the approved one, or what it names, where it can be granted with its places.
+// networkOf are the network grants of a plan: those of the approved one, or what it names, where it can be granted with
+// its places.
 func networkOf(s *kernel.Snapshot, p *plan.Plan, named []effect.Grant) []effect.Grant {
 	if s.Task != nil && len(s.Task.Grants) > 0 {
 		return s.Task.Grants
@@ -356,7 +378,8 @@ func SummaryOf(s *kernel.Snapshot) view.Summary {
 		Undo: []view.Next{}, Next: []view.Next{},
 	}
 	if r := s.Run; r != nil {
-		out.Run, out.Goal, out.Outcome, out.StartedAt, out.EndedAt = r.Label, r.Requirement, r.Outcome, r.StartedAt, r.EndedAt
+		out.Run, out.Goal, out.Outcome, out.StartedAt, out.EndedAt = r.Label, r.Requirement, r.Outcome, r.StartedAt,
+			r.EndedAt
 	}
 	if i := s.Issue; i != nil && i.Error != nil {
 		out.Error = i.Error
@@ -417,7 +440,8 @@ func risksOf(s *kernel.Snapshot, t *kernel.Task) []view.Note {
 	if l := t.Land; l != nil && l.Outcome == effect.Kept {
 		note("kernel.risk_kept", l.Branch, l.Command)
 	}
-	if t.InterruptedStep != "" && t.State != string(task.Done) && (s.Run == nil || !s.Run.Undone && s.Run.Outcome != "rolled_back") {
+	if t.InterruptedStep != "" && t.State != string(task.Done) &&
+		(s.Run == nil || !s.Run.Undone && s.Run.Outcome != "rolled_back") {
 		note("kernel.risk_cut", t.InterruptedStep, view.StepOf(t.Plan, t.InterruptedStep).Title)
 	}
 	if s.Run != nil && s.Run.Saved != "" {
@@ -504,7 +528,8 @@ func ContextOf(s *kernel.Snapshot, history ...view.HistoryLine) view.Context {
 		c.Goal = ""
 	}
 	if t := s.Task; t != nil && at.Run != "" {
-		line := view.ContextTask{Label: t.Label, Title: t.Title, State: task.State(t.State), Steps: view.StepsOf(t.Plan)}
+		line := view.ContextTask{Label: t.Label, Title: t.Title, State: task.State(t.State),
+			Steps: view.StepsOf(t.Plan)}
 		if len(line.Steps) > 0 {
 			line.File = line.Steps[0].File
 		}
@@ -514,7 +539,8 @@ func ContextOf(s *kernel.Snapshot, history ...view.HistoryLine) view.Context {
 			c.Summary += " " + strconv.Itoa(step.Done) + "/" + strconv.Itoa(step.Total) + " " + step.Title
 		}
 		if t.Lease.Owner != "" {
-			c.Workers = append(c.Workers, view.Worker{Task: t.Label, Session: t.Turn, State: t.State, Note: t.Lease.Owner})
+			c.Workers = append(c.Workers, view.Worker{Task: t.Label, Session: t.Turn, State: t.State,
+				Note: t.Lease.Owner})
 		}
 	}
 	c.Pad = scratchpad(s)

@@ -10,7 +10,8 @@ import (
 	"pawl/text/plan"
 )
 
-// TestAPlanShowsItsNetwork: a person sees what an approval grants with its places, and of what cannot be granted at least the name.
+// TestAPlanShowsItsNetwork: a person sees what an approval grants with its places, and of what cannot be granted at
+// least the name.
 func TestAPlanShowsItsNetwork(t *testing.T) {
 	sites := []effect.Site{{Host: "proxy.golang.org"}}
 	config := kernel.Defaults()
@@ -23,7 +24,10 @@ func TestAPlanShowsItsNetwork(t *testing.T) {
 		}
 	}
 	shown("go", 0)
-	config.Network = func(string) ([]effect.Site, error) { return nil, pawl.Fail(pawl.CodeDenied, "kernel.no_network", "go") }
+	config.Network = func(string) ([]effect.Site, error) {
+		return nil,
+			pawl.Fail(pawl.CodeDenied, "kernel.no_network", "go")
+	}
 	shown("go", 0)
 	config.Network = func(string) ([]effect.Site, error) { return sites, nil }
 	shown("go", 1)

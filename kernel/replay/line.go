@@ -39,8 +39,8 @@ type line struct {
 	Decision outline           `json:"decision"`
 	// Digest is that of the decision.
 	Digest string `json:"digest"`
-	// Altered says that texts are not what they were: secrets were taken out, or the blanks of a JSON text. The decision is
-	// that of the line then. Lost says that no line with the same moves, records and effects comes of it.
+	// Altered says that texts are not what they were: secrets were taken out, or the blanks of a JSON text. The
+	// decision is that of the line then. Lost says that no line with the same moves, records and effects comes of it.
 	Altered bool `json:"altered,omitempty"`
 	Lost    bool `json:"lost,omitempty"`
 }
@@ -134,7 +134,8 @@ func (w *writer) row(doc any, h kernel.Row) (row, error) {
 		raw = out
 	}
 	r := row{
-		Kind: h.Kind, ID: h.ID, Pos: h.Pos, Label: h.Label, Parent: h.Parent, State: h.State, Version: h.Version, Epoch: h.Epoch, Due: h.Due, Rank: h.Rank,
+		Kind: h.Kind, ID: h.ID, Pos: h.Pos, Label: h.Label, Parent: h.Parent, State: h.State, Version: h.Version,
+		Epoch: h.Epoch, Due: h.Due, Rank: h.Rank,
 		AuditSeq: h.AuditSeq, Created: h.CreatedAt, Updated: h.UpdatedAt, Digest: digest(raw), Doc: raw,
 	}
 	if h.AuditSeq > 0 {
@@ -274,7 +275,8 @@ func (r *reader) document(into reflect.Value, in *row) error {
 	}
 	h := hot(doc)
 	*h = kernel.Row{
-		Pos: in.Pos, Kind: in.Kind, ID: in.ID, Label: in.Label, Parent: in.Parent, State: in.State, Version: in.Version, Epoch: in.Epoch, Due: in.Due, Rank: in.Rank,
+		Pos: in.Pos, Kind: in.Kind, ID: in.ID, Label: in.Label, Parent: in.Parent, State: in.State, Version: in.Version,
+		Epoch: in.Epoch, Due: in.Due, Rank: in.Rank,
 		AuditSeq: in.AuditSeq, Doc: in.Doc, CreatedAt: in.Created, UpdatedAt: in.Updated,
 	}
 	hash, err := hex.DecodeString(in.Audit)
@@ -328,8 +330,8 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// strict reads one JSON value all of whose members must be known. The documents in it are kept byte for byte, whatever they
-// are, which is why package strictjson does not read it.
+// strict reads one JSON value all of whose members must be known. The documents in it are kept byte for byte, whatever
+// they are, which is why package strictjson does not read it.
 func strict(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()

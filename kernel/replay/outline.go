@@ -50,14 +50,16 @@ func (r record) String() string { return r.On + ": " + r.Event }
 // whole tells records of one kind apart.
 func (r record) whole() string { return r.String() + " " + string(r.Level) + " " + r.Data }
 
-// outlined puts a decision into its compact form. It leaves out what only the commit adds: versions, and places in the chains.
+// outlined puts a decision into its compact form. It leaves out what only the commit adds: versions, and places in the
+// chains.
 func (w *writer) outlined(d *kernel.Decision) (outline, error) {
 	var out outline
 	names := map[audit.Subject]string{}
 	for _, doc := range d.Touched {
 		v := reflect.ValueOf(doc)
 		h := *hot(v)
-		r, err := w.row(doc, kernel.Row{Kind: h.Kind, ID: h.ID, Label: h.Label, Parent: h.Parent, State: h.State, Epoch: h.Epoch, Due: h.Due, Rank: h.Rank})
+		r, err := w.row(doc, kernel.Row{Kind: h.Kind, ID: h.ID, Label: h.Label, Parent: h.Parent, State: h.State,
+			Epoch: h.Epoch, Due: h.Due, Rank: h.Rank})
 		if err != nil {
 			return out, err
 		}

@@ -10,8 +10,8 @@ import (
 	"pawl/kernel"
 )
 
-// Recorder writes the decisions that it is told of, one line each and each with one call of Write. It is safe for concurrent
-// use.
+// Recorder writes the decisions that it is told of, one line each and each with one call of Write. It is safe for
+// concurrent use.
 type Recorder struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -21,8 +21,8 @@ type Recorder struct {
 	err    error
 }
 
-// NewRecorder returns a recorder that writes to w. Redact takes the secrets out of a text and must leave what it returns as
-// it is; nil stands for Redactor().
+// NewRecorder returns a recorder that writes to w. Redact takes the secrets out of a text and must leave what it
+// returns as it is; nil stands for Redactor().
 func NewRecorder(w io.Writer, redact func(string) string) *Recorder {
 	if redact == nil {
 		redact = Redactor()
@@ -30,8 +30,8 @@ func NewRecorder(w io.Writer, redact func(string) string) *Recorder {
 	return &Recorder{w: w, redact: redact, seen: map[string]bool{}, clear: map[string]bool{}}
 }
 
-// Record writes one decision. It fits kernel.Kernel.OnDecide. Nothing is written any more after a failure, which Err tells of:
-// a decision that is committed cannot be made to fail for its recording.
+// Record writes one decision. It fits kernel.Kernel.OnDecide. Nothing is written any more after a failure, which Err
+// tells of: a decision that is committed cannot be made to fail for its recording.
 func (r *Recorder) Record(d kernel.Decided) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,8 +58,10 @@ func (r *Recorder) Err() error {
 func (r *Recorder) encode(d *kernel.Decided) ([]byte, error) {
 	w := &writer{redact: r.redact, clear: r.clear}
 	l := line{
-		Format: format, Log: d.Size, At: d.Now, Actor: d.Envelope.Actor, Key: w.text(d.Envelope.Key), Trace: w.text(d.Envelope.Trace), Claim: d.Envelope.Claim,
-		Nonce: hex.EncodeToString(d.Envelope.Nonce[:]), Command: nameOf(d.Envelope.Command), Config: fingerprint(d.Snapshot.Config),
+		Format: format, Log: d.Size, At: d.Now, Actor: d.Envelope.Actor, Key: w.text(d.Envelope.Key),
+		Trace: w.text(d.Envelope.Trace), Claim: d.Envelope.Claim,
+		Nonce: hex.EncodeToString(d.Envelope.Nonce[:]), Command: nameOf(d.Envelope.Command),
+		Config: fingerprint(d.Snapshot.Config),
 	}
 	var err error
 	if l.Args, err = w.clean(d.Envelope.Command); err != nil {
@@ -89,8 +91,8 @@ func (r *Recorder) encode(d *kernel.Decided) ([]byte, error) {
 	return append(raw, '\n'), err
 }
 
-// again decides a line as a replay of it would. It is not ok when there is no decision, or when texts that were put together
-// from harmless ones look like a secret.
+// again decides a line as a replay of it would. It is not ok when there is no decision, or when texts that were put
+// together from harmless ones look like a secret.
 func (r *Recorder) again(l *line, config *kernel.Config) (outline, bool) {
 	s, env, err := (&reader{docs: map[string]json.RawMessage{}}).decode(l, config)
 	if err != nil {

@@ -30,7 +30,8 @@ var patterns = sync.OnceValue(func() []*regexp.Regexp {
 	}
 })
 
-// minKnown is the length from which a known secret is taken out. A shorter one is a placeholder, or a word of every text.
+// minKnown is the length from which a known secret is taken out. A shorter one is a placeholder, or a word of every
+// text.
 const minKnown = 8
 
 // Redactor returns a function that takes secrets out of a text: the known ones, and what looks like a key, a token, a
@@ -70,8 +71,8 @@ func hide(text string, p *regexp.Regexp) string {
 	return b.String()
 }
 
-// redactJSON takes secrets out of the texts of a document, and leaves everything else of it byte for byte. A text that is
-// the base64 of a text is looked into.
+// redactJSON takes secrets out of the texts of a document, and leaves everything else of it byte for byte. A text that
+// is the base64 of a text is looked into.
 func redactJSON(raw json.RawMessage, redact func(string) string) (out json.RawMessage, changed bool) {
 	var b bytes.Buffer
 	rest := []byte(raw)
@@ -145,7 +146,8 @@ func Known(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if len(value) >= minKnown && slices.ContainsFunc(secretNames, func(w string) bool { return strings.Contains(strings.ToUpper(name), w) }) {
+		if len(value) >= minKnown && slices.ContainsFunc(secretNames,
+			func(w string) bool { return strings.Contains(strings.ToUpper(name), w) }) {
 			out = append(out, value)
 		}
 	}

@@ -56,8 +56,8 @@ type Change struct {
 }
 
 // Replay makes the decisions of a recording again with a configuration, in their order, and says of each what would be
-// different. Nothing is tolerated. A line that cannot be read is a CodeInvalid error that names it; the lines behind it go
-// on. A recording without a line is CodeInvalid, too. An error of r is CodeIO and ends the replay.
+// different. Nothing is tolerated. A line that cannot be read is a CodeInvalid error that names it; the lines behind it
+// go on. A recording without a line is CodeInvalid, too. An error of r is CodeIO and ends the replay.
 func Replay(r io.Reader, config *kernel.Config) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		in := &reader{docs: map[string]json.RawMessage{}}
@@ -116,7 +116,8 @@ func (r *reader) replay(raw []byte, whole bool, config *kernel.Config, now map[s
 	if err != nil {
 		return Finding{}, err
 	}
-	f := Finding{Log: l.Log, At: l.At, Actor: l.Actor, Command: l.Command, Trace: l.Trace, Lost: l.Lost, Decided: l.Decision.Moves}
+	f := Finding{Log: l.Log, At: l.At, Actor: l.Actor, Command: l.Command, Trace: l.Trace, Lost: l.Lost,
+		Decided: l.Decision.Moves}
 	s, env, err := r.decode(l, config)
 	if err != nil {
 		return f, err
@@ -166,7 +167,8 @@ func parse(raw []byte, whole bool) (*line, error) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "replay.damaged").Because(err)
 	}
 	if l.Digest != l.Decision.digest() {
-		return nil, pawl.Fail(pawl.CodeInvalid, "replay.damaged").Because(errors.New("the decision is not the one that was written"))
+		return nil, pawl.Fail(pawl.CodeInvalid,
+			"replay.damaged").Because(errors.New("the decision is not the one that was written"))
 	}
 	return l, nil
 }

@@ -84,7 +84,8 @@ func TestNothingChanged(t *testing.T) {
 	if len(all) != 4 || len(bad) != 0 || len(different(all)) != 0 {
 		t.Fatalf("%+v, %v", all, bad)
 	}
-	if all[3].Command != "Transition" || len(all[3].Now) != 1 || all[3].Now[0].Rule != "T1" || all[3].Line != 4 || all[3].Lost {
+	if all[3].Command != "Transition" || len(all[3].Now) != 1 || all[3].Now[0].Rule != "T1" || all[3].Line != 4 ||
+		all[3].Lost {
 		t.Errorf("%+v", all[3])
 	}
 	if bytes.Contains(raw, []byte(`"altered"`)) {
@@ -106,7 +107,8 @@ func TestOtherSettingsAreNamed(t *testing.T) {
 		c.Modes = map[string]kernel.Mode{kernel.DefaultMode: refusing{c.Modes[kernel.DefaultMode]}}
 	})
 	diff := different(all)
-	if len(diff) != 1 || diff[0].Line != 4 || diff[0].Refused == nil || diff[0].Refused.Code != pawl.CodeModeViolation || diff[0].Refused.Rule != "T1" {
+	if len(diff) != 1 || diff[0].Line != 4 || diff[0].Refused == nil ||
+		diff[0].Refused.Code != pawl.CodeModeViolation || diff[0].Refused.Rule != "T1" {
 		t.Fatalf("%+v", diff)
 	}
 	var names []string
@@ -116,7 +118,8 @@ func TestOtherSettingsAreNamed(t *testing.T) {
 	if !slices.Equal(names, []string{"max_fixes", "modes"}) {
 		t.Errorf("settings %v", names)
 	}
-	if c := diff[0].Changes[1]; c.What != "moves" || len(c.Decided) != 1 || !strings.Contains(c.Decided[0], "draft → approved (T1") || len(c.Now) != 0 {
+	if c := diff[0].Changes[1]; c.What != "moves" || len(c.Decided) != 1 ||
+		!strings.Contains(c.Decided[0], "draft → approved (T1") || len(c.Now) != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -148,9 +151,11 @@ func TestEveryPartIsCompared(t *testing.T) {
 }
 
 func TestADocumentsPlaceIsNamed(t *testing.T) {
-	a := row{Kind: kernel.KindTask, ID: "1", Label: "T-001", State: "draft", Digest: "a", Doc: json.RawMessage(`{"title":"x","plan":{"steps":[{"status":"done"}]}}`)}
+	a := row{Kind: kernel.KindTask, ID: "1", Label: "T-001", State: "draft", Digest: "a",
+		Doc: json.RawMessage(`{"title":"x","plan":{"steps":[{"status":"done"}]}}`)}
 	b := a
-	b.State, b.Digest, b.Doc = "queued", "b", json.RawMessage(`{"title":"x","plan":{"steps":[{"status":"pending"}]},"fixes":1}`)
+	b.State, b.Digest, b.Doc = "queued", "b",
+		json.RawMessage(`{"title":"x","plan":{"steps":[{"status":"pending"}]},"fixes":1}`)
 	was, is := rows([]row{a}, []row{b})
 	want := []string{`task T-001.state = "draft"`, `task T-001.fixes = –`, `task T-001.plan.steps[0].status = "done"`}
 	if !slices.Equal(was, want) || len(is) != 3 || is[2] != `task T-001.plan.steps[0].status = "pending"` {
@@ -182,7 +187,10 @@ func TestBadLines(t *testing.T) {
 		{"cut in the middle", edit(3, func(s string) string { return s[:40] + "\n" + s }), "replay.damaged", 4, 4},
 		{"no JSON", edit(3, func(string) string { return "hello\n" }), "replay.damaged", 4, 3},
 		{"an empty line", edit(3, func(string) string { return "\n" }), "replay.damaged", 4, 3},
-		{"an exchange", edit(3, func(string) string { return `{"path":"/v1/x","digest":"0","request":{},"status":200}` + "\n" }), "replay.foreign", 4, 3},
+		{"an exchange", edit(3, func(string) string {
+			return `{"path":"/v1/x","digest":"0","request":{},"status":200}` +
+				"\n"
+		}), "replay.foreign", 4, 3},
 		{"newer", edit(3, swap(`"format":1`, `"format":2`)), "replay.newer", 4, 3},
 		{"unknown member", edit(3, swap(`"format":1`, `"format":1,"more":1`)), "replay.damaged", 4, 3},
 		{"unknown command", edit(3, swap(`"command":"Transition"`, `"command":"Explode"`)), "", 4, 3},
@@ -199,7 +207,8 @@ func TestBadLines(t *testing.T) {
 			continue
 		}
 		var e *pawl.Error
-		if !errors.As(bad[0], &e) || e.Code != pawl.CodeInvalid || c.line != nil && (e.Key != "replay.line" || e.Args[0] != c.line) {
+		if !errors.As(bad[0], &e) || e.Code != pawl.CodeInvalid || c.line != nil &&
+			(e.Key != "replay.line" || e.Args[0] != c.line) {
 			t.Errorf("%s: %v", c.name, bad[0])
 		}
 		if c.key != "" && !strings.Contains(bad[0].Error(), c.key) {
@@ -225,7 +234,8 @@ func TestWritingFailsAlone(t *testing.T) {
 	rec := NewRecorder(failing{}, nil)
 	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	k.OnDecide(rec.Record)
-	out, err := k.Do(context.Background(), kernel.Envelope{Actor: "user:ada", Command: &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}}})
+	out, err := k.Do(context.Background(),
+		kernel.Envelope{Actor: "user:ada", Command: &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}}})
 	if err != nil || !out.Changed || pawl.CodeOf(rec.Err()) != pawl.CodeIO {
 		t.Errorf("%+v, %v, %v", out, err, rec.Err())
 	}
@@ -234,7 +244,8 @@ func TestWritingFailsAlone(t *testing.T) {
 func TestSecretsAreLeftOut(t *testing.T) {
 	const key, known = "sk-proj-0123456789abcdefghij", "hunter2-hunter2"
 	raw := recorded(t, Redactor(known), &kernel.Start{
-		Requirement: "call the API with " + key + " and " + known, Given: []byte("goal: use " + key + "\n"), Name: "p.yaml",
+		Requirement: "call the API with " + key + " and " +
+			known, Given: []byte("goal: use " + key + "\n"), Name: "p.yaml",
 	})
 	for _, secret := range []string{key, known} {
 		for i := range 3 {
@@ -285,7 +296,8 @@ func TestRedactor(t *testing.T) {
 			t.Errorf("%q: %q again", got, again)
 		}
 	}
-	if got := Known([]string{"PATH=/usr/local/bin", "MY_API_KEY=abcdefgh", "X_TOKEN=abc"}); !slices.Equal(got, []string{"abcdefgh"}) {
+	if got := Known([]string{"PATH=/usr/local/bin", "MY_API_KEY=abcdefgh", "X_TOKEN=abc"}); !slices.Equal(got,
+		[]string{"abcdefgh"}) {
 		t.Errorf("known %q", got)
 	}
 }
@@ -335,7 +347,8 @@ func TestEveryCommandIsKnown(t *testing.T) {
 	}
 }
 
-// TestGivenAgainIsRecordedOnce: a command that is answered with an earlier outcome decided nothing, nor did one that failed.
+// TestGivenAgainIsRecordedOnce: a command that is answered with an earlier outcome decided nothing, nor did one that
+// failed.
 func TestGivenAgainIsRecordedOnce(t *testing.T) {
 	var out bytes.Buffer
 	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)

@@ -1,7 +1,8 @@
-// Package topo keeps the heights of a graph that grows by one edge at a time and must not close a circle: on every edge, the
-// height of what is waited for is greater than that of what waits. An edge that respects them already costs nothing; one that
-// does not touches only what is too low. It is an incremental topological order in the manner of Pearce and Kelly (A Dynamic
-// Topological Sort Algorithm for Directed Acyclic Graphs, JEA 2006), without their second, downward search.
+// Package topo keeps the heights of a graph that grows by one edge at a time and must not close a circle: on every
+// edge, the height of what is waited for is greater than that of what waits. An edge that respects them already costs
+// nothing; one that does not touches only what is too low. It is an incremental topological order in the manner of
+// Pearce and Kelly (A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs, JEA 2006), without their second,
+// downward search.
 //
 // It is pure: it reads from what the caller gives it and says what is to be written.
 package topo
@@ -24,7 +25,8 @@ type Node struct {
 // Graph looks a node up. It is nil for one that does not exist, and not ok for one that has not been loaded.
 type Graph func(id string) (n *Node, ok bool)
 
-// Rise is what becomes of a graph with a new edge. At most one of its fields is set; all are empty where nothing has to change.
+// Rise is what becomes of a graph with a new edge. At most one of its fields is set; all are empty where nothing has to
+// change.
 type Rise struct {
 	// Heights are the new heights.
 	Heights map[string]int64
@@ -39,11 +41,12 @@ type Rise struct {
 // maxRaised is how many stored nodes are raised before one that nobody waits for is lowered instead.
 const maxRaised = 32
 
-// Add says what becomes of the heights when x waits for on. Only the nodes that are too low are looked at, which for a new edge
-// are few or none. Where they are many and last says that nobody waits for x, x is lowered below on, which takes no other write
-// than its own.
+// Add says what becomes of the heights when x waits for on. Only the nodes that are too low are looked at, which for a
+// new edge are few or none. Where they are many and last says that nobody waits for x, x is lowered below on, which
+// takes no other write than its own.
 func Add(graph Graph, x, on string, last bool) Rise {
-	c := climber{graph: graph, x: x, heights: map[string]int64{}, from: map[string]string{on: x}, need: map[string]int64{}}
+	c := climber{graph: graph, x: x, heights: map[string]int64{}, from: map[string]string{on: x},
+		need: map[string]int64{}}
 	start, ok := graph(x)
 	if !ok || start == nil {
 		return Rise{Unknown: x}
@@ -123,8 +126,8 @@ func (c *climber) round() []string {
 	return append([]string{c.x}, out...)
 }
 
-// place is a node with the height that it has and the one that it needs. The lowest is settled first, so that each is settled
-// once.
+// place is a node with the height that it has and the one that it needs. The lowest is settled first, so that each is
+// settled once.
 type place struct {
 	id       string
 	old, new int64

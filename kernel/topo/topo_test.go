@@ -49,8 +49,8 @@ func (w world) awaited(id string) bool {
 	return false
 }
 
-// TestAdd grows random graphs edge by edge. An edge is refused exactly where it closes a circle, whose way is one; otherwise
-// all edges go downwards. What is not loaded is asked for, and never anything that has been loaded.
+// TestAdd grows random graphs edge by edge. An edge is refused exactly where it closes a circle, whose way is one;
+// otherwise all edges go downwards. What is not loaded is asked for, and never anything that has been loaded.
 func TestAdd(t *testing.T) {
 	lowered := false
 	for seed := range uint64(40) {

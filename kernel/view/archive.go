@@ -113,7 +113,8 @@ func (p Package) Archive() []pawl.ProjectedFile {
 	dir := p.ArchiveDir()
 	stamp, feature, _ := strings.Cut(p.Name, "_")
 	row := solution.Row{
-		Stamp: stamp, Name: cell(feature), Dir: strings.TrimPrefix(dir, solution.ArchiveTop+"/"), Type: string(solution.Implementation),
+		Stamp: stamp, Name: cell(feature), Dir: strings.TrimPrefix(dir, solution.ArchiveTop+
+			"/"), Type: string(solution.Implementation),
 		Modules: cell(p.modules()), Decisions: short(p.Hash), Result: p.Ending(), Marker: p.marker(),
 	}
 	month := TaskArchive(p.Ended)

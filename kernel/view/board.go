@@ -37,8 +37,10 @@ func StateJSON(b Batch) []byte { return indented(b.state()) }
 // state is the batch in the form of state.json.
 func (b *Batch) state() board.State {
 	s := board.State{
-		Status: b.Status, Phase: b.Phase, WorkDir: b.WorkDir, Issues: map[string]board.IssueState{}, Queue: []board.QueueItem{},
-		CompletedActions: []string{}, Errors: []board.ErrorEntry{}, CreatedAt: stamp(b.Created), UpdatedAt: stamp(b.Updated),
+		Status: b.Status, Phase: b.Phase, WorkDir: b.WorkDir, Issues: map[string]board.IssueState{},
+		Queue:            []board.QueueItem{},
+		CompletedActions: []string{}, Errors: []board.ErrorEntry{}, CreatedAt: stamp(b.Created),
+		UpdatedAt: stamp(b.Updated),
 	}
 	s.CompletedActions = append(s.CompletedActions, b.Actions...)
 	s.Queue = append(s.Queue, b.Queue...)
@@ -50,7 +52,8 @@ func (b *Batch) state() board.State {
 	}
 	for _, e := range b.Errors {
 		s.Errors = append(s.Errors, board.ErrorEntry{
-			Timestamp: stamp(e.At), Action: e.Action, IssueID: e.Issue, Class: string(e.Error.Class), Code: string(e.Error.Code), Message: Technical(e.Error),
+			Timestamp: stamp(e.At), Action: e.Action, IssueID: e.Issue, Class: string(e.Error.Class),
+			Code: string(e.Error.Code), Message: Technical(e.Error),
 		})
 	}
 	return s

@@ -93,7 +93,8 @@ func (f *BoardFile) With(b Batch, changed []string) []byte {
 		return out
 	}
 	before, after, _ := bytes.Cut(out, []byte(issuesNone))
-	return slices.Concat(before, []byte(issuesBegin[:len(issuesBegin)-1]), lines[:len(lines)-1], []byte("\n  },\n"), after)
+	return slices.Concat(before, []byte(issuesBegin[:len(issuesBegin)-1]), lines[:len(lines)-1], []byte("\n  },\n"),
+		after)
 }
 
 // statusIn is the status of an issue that the file has lines about.

@@ -69,8 +69,8 @@ type HistoryLine struct {
 // Worker is a line of the table of live workers: who works on what, to be resumed.
 type Worker struct{ Task, Session, State, Note string }
 
-// ActiveContext returns the content of active_context.md. It is a projection: nothing ever reads it as truth, and Edited
-// tells whether somebody changed it.
+// ActiveContext returns the content of active_context.md. It is a projection: nothing ever reads it as truth, and
+// Edited tells whether somebody changed it.
 func ActiveContext(c Context) []byte {
 	var front, body strings.Builder
 	front.WriteString("---\n")
@@ -119,13 +119,16 @@ var taskMarks = map[task.State]string{
 
 // stepMarks are the words in the brackets of a step's line.
 var stepMarks = map[plan.Status]string{
-	plan.Pending: " ", plan.InProgress: "🔄 IN_PROGRESS", plan.Done: "✅ DONE", plan.Blocked: "🚫 BLOCKED", plan.Skipped: "⏭️ SKIPPED",
+	plan.Pending: " ", plan.InProgress: "🔄 IN_PROGRESS", plan.Done: "✅ DONE", plan.Blocked: "🚫 BLOCKED",
+	plan.Skipped: "⏭️ SKIPPED",
 }
 
 func (t ContextTask) write(b *strings.Builder) {
-	fmt.Fprintf(b, "- [%s] %s: [P0] %s%s\n", mark(taskMarks[t.State]), t.Label, line(t.Title, maxTitle), related(t.File))
+	fmt.Fprintf(b, "- [%s] %s: [P0] %s%s\n", mark(taskMarks[t.State]), t.Label, line(t.Title, maxTitle),
+		related(t.File))
 	for i, s := range t.Steps {
-		fmt.Fprintf(b, "  - [%s] %s.%d: %s%s\n", mark(stepMarks[s.Status]), t.Label, i+1, line(s.Title, maxTitle), related(s.File))
+		fmt.Fprintf(b, "  - [%s] %s.%d: %s%s\n", mark(stepMarks[s.Status]), t.Label, i+1, line(s.Title, maxTitle),
+			related(s.File))
 	}
 }
 
@@ -181,7 +184,8 @@ func projectionLine(rest string) string {
 	return projection + hex.EncodeToString(sum[:]) + "\"\n"
 }
 
-// Edited reports whether data is anything but what ActiveContext wrote: changed by hand, cut short, or no such file at all.
+// Edited reports whether data is anything but what ActiveContext wrote: changed by hand, cut short, or no such file at
+// all.
 func Edited(data []byte) bool {
 	head, tail, ok := bytes.Cut(data, []byte("\n"+projection))
 	if !ok {

@@ -25,19 +25,24 @@ var noon = time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
 func working() view.Context {
 	return view.Context{
 		SessionID: "01JKG3V6ZZ0000000000000000", State: session.AutoFix, Attempts: 1, Checkpoint: "chk-202602081200",
-		Ended: noon.Add(-24 * time.Hour), Updated: noon.Add(1500 * time.Millisecond), Summary: "T-002 1/3 Rename the function",
-		Goal: "Rename Foo to Bar\nand add a test",
+		Ended: noon.Add(-24 * time.Hour), Updated: noon.Add(1500 * time.Millisecond),
+		Summary: "T-002 1/3 Rename the function",
+		Goal:    "Rename Foo to Bar\nand add a test",
 		Tasks: []view.ContextTask{{
 			Label: "T-002", Title: "Rename Foo to Bar", State: task.Running, File: "foo.go",
 			Steps: []view.StepLine{
-				{ID: "s1", Title: "Read the code", Status: plan.Done}, {ID: "s2", Title: "Rename the function", Status: plan.InProgress, File: "foo.go"},
-				{ID: "s3", Title: "Add a test", Status: plan.Pending}, {ID: "fix1-1", Title: "Format", Status: plan.Skipped, Repair: 1},
+				{ID: "s1", Title: "Read the code", Status: plan.Done}, {ID: "s2", Title: "Rename the function",
+					Status: plan.InProgress, File: "foo.go"},
+				{ID: "s3", Title: "Add a test", Status: plan.Pending}, {ID: "fix1-1", Title: "Format",
+					Status: plan.Skipped, Repair: 1},
 			},
 		}, {Label: "T-003", Title: "By hand", State: task.Draft}},
-		More:    2,
-		Pad:     []view.PadLine{{Name: "turn", Value: "RECOVERING"}, {Name: "failure", Value: "checks_failed go test"}},
-		History: []view.HistoryLine{{Label: "T-001", Title: "First", Result: view.EndedWell, Ended: noon.Add(-24 * time.Hour), Commit: "c0ffee1234567890", Archived: true}},
-		Workers: []view.Worker{{Task: "T-002", Session: "01JKG3V6ZZ0000000000000001", State: "running", Note: "host/4711"}},
+		More: 2,
+		Pad:  []view.PadLine{{Name: "turn", Value: "RECOVERING"}, {Name: "failure", Value: "checks_failed go test"}},
+		History: []view.HistoryLine{{Label: "T-001", Title: "First", Result: view.EndedWell,
+			Ended: noon.Add(-24 * time.Hour), Commit: "c0ffee1234567890", Archived: true}},
+		Workers: []view.Worker{{Task: "T-002", Session: "01JKG3V6ZZ0000000000000001", State: "running",
+			Note: "host/4711"}},
 	}
 }
 
@@ -60,8 +65,10 @@ func TestHistoryIsShort(t *testing.T) {
 func text() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"\n", "\r\n", "---", "\n---\n", "# Forged", "\n## 4. History\n", "> ", "<!--", "-->", "<script>", "|", "\\", "](", "`", "```", "\x1b[31m", "\x00", "\u202e",
-			"\u200b", "中文标题", "\xff", "\"", "'", ": ", "{a: b}", "&x", "*x", "- [✅ DONE] T-9: no", "1. ", "[x]: http://e", "\t", "    ", "projection: \"sha256:", "\u2028", "😀", "~~~", "===",
+			"\n", "\r\n", "---", "\n---\n", "# Forged", "\n## 4. History\n", "> ", "<!--", "-->", "<script>", "|", "\\",
+			"](", "`", "```", "\x1b[31m", "\x00", "\u202e",
+			"\u200b", "中文标题", "\xff", "\"", "'", ": ", "{a: b}", "&x", "*x", "- [✅ DONE] T-9: no", "1. ",
+			"[x]: http://e", "\t", "    ", "projection: \"sha256:", "\u2028", "😀", "~~~", "===",
 		}),
 		rapid.String(), rapid.Just(strings.Repeat("长", 3000)),
 	)
@@ -75,7 +82,8 @@ func hostile(t *rapid.T) view.Context {
 	c := working()
 	c.SessionID, c.Checkpoint, c.Summary, c.Goal = draw("session"), draw("checkpoint"), draw("summary"), draw("goal")
 	c.State = rapid.SampledFrom(session.Table.States()).Draw(t, "state")
-	c.Tasks[0].Title, c.Tasks[0].File, c.Tasks[0].Steps[0].Title, c.Tasks[0].Steps[0].File = draw("title"), draw("file"), draw("step"), draw("step file")
+	c.Tasks[0].Title, c.Tasks[0].File, c.Tasks[0].Steps[0].Title, c.Tasks[0].Steps[0].File = draw("title"),
+		draw("file"), draw("step"), draw("step file")
 	c.Pad[0].Value, c.History[0].Title, c.Workers[0].Note = draw("pad"), draw("history"), draw("worker")
 	return c
 }
@@ -122,7 +130,8 @@ func TestNothingBreaksTheFormOfActiveContext(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if f.State != string(c.State) || !kept(c.SessionID, f.SessionID) || !kept(c.Checkpoint, f.Checkpoint) || f.Attempts != 1 || f.Stash {
+		if f.State != string(c.State) || !kept(c.SessionID, f.SessionID) || !kept(c.Checkpoint, f.Checkpoint) ||
+			f.Attempts != 1 || f.Stash {
 			rt.Fatalf("read back %+v", f)
 		}
 	})

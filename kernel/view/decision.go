@@ -54,7 +54,8 @@ func Decisions(decisions []Decision, incidents []Incident, now time.Time) []byte
 	}
 	b.WriteString("\n## 5. Known Issues\n\n| 日期 | 错误类型 | 根因分析 | 修复方案 | 影响范围 |\n| --- | --- | --- | --- | --- |\n")
 	for _, i := range incidents {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", i.At.UTC().Format(time.DateOnly), cell(i.Type), cell(i.Cause), cell(i.Fix), cell(i.Scope))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", i.At.UTC().Format(time.DateOnly), cell(i.Type), cell(i.Cause),
+			cell(i.Fix), cell(i.Scope))
 	}
 	b.WriteString("\n## 6. Deprecated\n\n")
 	for _, d := range decisions {

@@ -34,8 +34,8 @@ type IssueLine struct {
 	// Priority goes from 1, critical, to 5.
 	Priority int      `json:"priority"`
 	Tags     []string `json:"tags"`
-	// After are the labels of the issues that must be completed first; one whose label was not asked for, or is not known, stands
-	// there by its id. Open is how many of them are not completed yet.
+	// After are the labels of the issues that must be completed first; one whose label was not asked for, or is not
+	// known, stands there by its id. Open is how many of them are not completed yet.
 	After     []string  `json:"depends_on"`
 	Open      int       `json:"open_dependencies"`
 	External  string    `json:"external_id,omitempty"`
@@ -60,7 +60,8 @@ type Issue struct {
 	Feedback []string `json:"feedback,omitempty"`
 	// Failure is what stopped it last.
 	Failure *effect.Fault `json:"-"`
-	// Dependencies are the issues that must be completed first, and Waits those of them that are not yet, as far as they were looked at.
+	// Dependencies are the issues that must be completed first, and Waits those of them that are not yet, as far as
+	// they were looked at.
 	Dependencies []Dependency `json:"-"`
 	Waits        []Dependency `json:"-"`
 	PlannedAt    time.Time    `json:"planned_at,omitzero"`
@@ -69,17 +70,19 @@ type Issue struct {
 	// Failures counts the attempts at a plan that failed.
 	Failures   int       `json:"planning_failures,omitempty"`
 	LeaseUntil time.Time `json:"lease_until,omitzero"`
-	// Parent is the id of what the issue belongs to, SolutionID that of its newest plan; Plans counts the plans that were made for it.
+	// Parent is the id of what the issue belongs to, SolutionID that of its newest plan; Plans counts the plans that
+	// were made for it.
 	Parent     string `json:"-"`
 	SolutionID string `json:"-"`
 	Plans      int    `json:"-"`
-	// Bound says that its plan is approved, Winding that it still has something to finish while it rests, Claimable that it may be
-	// claimed when its time has come, which is NotBefore.
+	// Bound says that its plan is approved, Winding that it still has something to finish while it rests, Claimable
+	// that it may be claimed when its time has come, which is NotBefore.
 	Bound     bool      `json:"-"`
 	Winding   bool      `json:"-"`
 	Claimable bool      `json:"-"`
 	NotBefore time.Time `json:"-"`
-	// Height is at least the number of issues that wait for it one behind the other. Batch is the number of the batch that it is in.
+	// Height is at least the number of issues that wait for it one behind the other. Batch is the number of the batch
+	// that it is in.
 	Height int64 `json:"-"`
 	Batch  int64 `json:"-"`
 	// Touches are the files that its work is expected to change, or has conflicted in.

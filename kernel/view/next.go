@@ -12,8 +12,9 @@ var ofSession = sync.OnceValue(func() *regexp.Regexp {
 		`\bpawl (answer|approve|cancel|choose|deny|diff|fix|pause|plan approve|plan edit|plan show|redo|resume|revise|rollback|show|skip|status|stop|task show|undo)\b`)
 })
 
-// ForIssue has the commands in a text speak of the session of an issue, by its label: what follows them as they stand must not end
-// up in another session. A command that names an issue already is left alone, and so is every one where label is "".
+// ForIssue has the commands in a text speak of the session of an issue, by its label: what follows them as they stand
+// must not end up in another session. A command that names an issue already is left alone, and so is every one where
+// label is "".
 func ForIssue(text, label string) string {
 	if label == "" || !strings.Contains(text, "pawl ") {
 		return text

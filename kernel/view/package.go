@@ -12,7 +12,8 @@ import (
 
 // taskStatuses are the statuses of the tasks of tasks.md by those of the plan's steps.
 var taskStatuses = map[plan.Status]solution.Status{
-	plan.Pending: solution.Pending, plan.InProgress: solution.Pending, plan.Done: solution.Completed, plan.Blocked: solution.Uncertain, plan.Skipped: solution.Skipped,
+	plan.Pending: solution.Pending, plan.InProgress: solution.Pending, plan.Done: solution.Completed,
+	plan.Blocked: solution.Uncertain, plan.Skipped: solution.Skipped,
 }
 
 // packageStates are the states of a package by the state of its task.
@@ -22,12 +23,14 @@ var packageStates = map[string]string{
 }
 
 // priorities are the priorities of a package by the plan's risk: the graver, the sooner it is looked at.
-var priorities = map[pawl.Risk]solution.Priority{pawl.RiskHigh: solution.P0, pawl.RiskMedium: solution.P1, pawl.RiskLow: solution.P2}
+var priorities = map[pawl.Risk]solution.Priority{pawl.RiskHigh: solution.P0, pawl.RiskMedium: solution.P1,
+	pawl.RiskLow: solution.P2}
 
 // proposal is the package's proposal.md (docs/spec/workflow.md#proposal).
 func (p Package) proposal() string {
 	out := solution.Proposal{
-		Title: line(p.Title, maxTitle), Kind: "feature", Type: solution.Implementation, Priority: priorities[p.Risk], State: packageStates[p.State],
+		Title: line(p.Title, maxTitle), Kind: "feature", Type: solution.Implementation, Priority: priorities[p.Risk],
+		State:   packageStates[p.State],
 		Created: stamp(p.Created), More: []solution.Field{{Name: "计划哈希", Value: p.Hash}},
 		Background:  fmt.Sprintf("- 任务: %s\n- 规划者: %s", cell(p.Label), cell(p.Agent)),
 		Goal:        quoted(p.Plan.Goal),

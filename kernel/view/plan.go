@@ -17,22 +17,23 @@ type Plan struct {
 	Goal        string    `json:"goal"`
 	Constraints []string  `json:"constraints"`
 	Risk        pawl.Risk `json:"risk_level"`
-	// Network are the network grants that the plan names, with the places that they stand for on this machine. Where these
-	// cannot be found out, a grant has none.
+	// Network are the network grants that the plan names, with the places that they stand for on this machine. Where
+	// these cannot be found out, a grant has none.
 	Network []effect.Grant `json:"network,omitempty"`
 	Agent   string         `json:"agent,omitempty"`
 	Task    string         `json:"task,omitempty"`
 	Steps   []PlanStep     `json:"steps"`
-	// Verification is what the plan asks for; Checks are the commands that this comes to, Commands the verdicts on those
-	// that the plan names itself.
+	// Verification is what the plan asks for; Checks are the commands that this comes to, Commands the verdicts on
+	// those that the plan names itself.
 	Verification plan.VerificationPolicy `json:"verification"`
 	Checks       []effect.Check          `json:"checks"`
 	Commands     []policy.Verdict        `json:"command_verdicts,omitempty"`
-	// Red and Green name the checks that failed and passed when pawl ran them on the very tree that the work starts from, as far
-	// as that is known when the plan waits for approval.
+	// Red and Green name the checks that failed and passed when pawl ran them on the very tree that the work starts
+	// from, as far as that is known when the plan waits for approval.
 	Red   []string `json:"red_before,omitempty"`
 	Green []string `json:"green_before,omitempty"`
-	// Needs is what the checks need and what was not on the machine when the plan was made; a plan that waits for approval has it.
+	// Needs is what the checks need and what was not on the machine when the plan was made; a plan that waits for
+	// approval has it.
 	Needs     []effect.Need `json:"needs,omitempty"`
 	Gates     []string      `json:"gates"`
 	Approval  *Approval     `json:"approval,omitempty"`
@@ -59,27 +60,30 @@ type PlanCall struct {
 	Verdict *policy.Verdict `json:"verdict,omitempty"`
 }
 
-// PlanOf fills the part of a Plan that the plan itself says. Verdict returns the policy's verdict on call n of a step, or
-// nil.
+// PlanOf fills the part of a Plan that the plan itself says. Verdict returns the policy's verdict on call n of a step,
+// or nil.
 func PlanOf(p *plan.Plan, verdict func(step string, n int) *policy.Verdict) Plan {
 	out := Plan{Constraints: []string{}, Steps: []PlanStep{}, Checks: []effect.Check{}, Gates: []string{}}
 	if p == nil {
 		return out
 	}
-	out.ID, out.Goal, out.Risk, out.Verification, out.CreatedAt = p.PlanID, p.Goal, p.RiskLevel, p.Verification, p.CreatedAt
+	out.ID, out.Goal, out.Risk, out.Verification, out.CreatedAt = p.PlanID, p.Goal, p.RiskLevel, p.Verification,
+		p.CreatedAt
 	out.Constraints = append(out.Constraints, p.Constraints...)
 	for _, n := range p.Network {
 		out.Network = append(out.Network, effect.Grant{Name: n})
 	}
 	for i, line := range StepsOf(p) {
 		s := p.Steps[i]
-		step := PlanStep{StepLine: line, Intent: s.Intent, DependsOn: s.DependsOn, Artifacts: s.ExpectedArtifacts, Undo: s.RollbackHint, Calls: []PlanCall{}}
+		step := PlanStep{StepLine: line, Intent: s.Intent, DependsOn: s.DependsOn, Artifacts: s.ExpectedArtifacts,
+			Undo: s.RollbackHint, Calls: []PlanCall{}}
 		for n, c := range s.ToolCalls {
 			args := c.ArgsHint
 			if len(args) == 0 {
 				args = json.RawMessage("{}")
 			}
-			step.Calls = append(step.Calls, PlanCall{Tool: c.Name, Args: args, Why: c.Why, Verdict: verdict(s.StepID, n)})
+			step.Calls = append(step.Calls,
+				PlanCall{Tool: c.Name, Args: args, Why: c.Why, Verdict: verdict(s.StepID, n)})
 		}
 		out.Steps = append(out.Steps, step)
 	}

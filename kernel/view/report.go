@@ -9,8 +9,8 @@ import (
 	"pawl/machine/session"
 )
 
-// Report is a run as it is looked at from outside: what was asked for, on whose word it was done, what was proven, what it cost and
-// how it is undone. Of a run that is still at work it tells how far it is.
+// Report is a run as it is looked at from outside: what was asked for, on whose word it was done, what was proven, what
+// it cost and how it is undone. Of a run that is still at work it tells how far it is.
 type Report struct {
 	Summary
 	ID string `json:"id"`
@@ -25,8 +25,8 @@ type Report struct {
 	Branch   string   `json:"branch,omitempty"`
 	Worktree string   `json:"worktree,omitempty"`
 	Waiting  *Blocked `json:"blocked,omitempty"`
-	// Reversal is the commit that undid the result, "" where it was not undone by one. Left are files that undoing left alone, because
-	// they are not known to be the run's change, and Cut those of which it took back only a part.
+	// Reversal is the commit that undid the result, "" where it was not undone by one. Left are files that undoing left
+	// alone, because they are not known to be the run's change, and Cut those of which it took back only a part.
 	Reversal string   `json:"undone_by,omitempty"`
 	Left     []string `json:"left,omitempty"`
 	Cut      []string `json:"cut,omitempty"`
@@ -44,8 +44,8 @@ type ApprovalLine struct {
 	About string `json:"about"`
 	Hash  string `json:"hash"`
 	State string `json:"state"`
-	// By is who answered, or the policy that answered in the name of a person, and Way how: terminal, command or flag; "" where that is
-	// not known.
+	// By is who answered, or the policy that answered in the name of a person, and Way how: terminal, command or flag;
+	// "" where that is not known.
 	By     string    `json:"answered_by,omitempty"`
 	Way    string    `json:"way,omitempty"`
 	Note   string    `json:"note,omitempty"`
@@ -58,8 +58,8 @@ type ApprovalLine struct {
 type Changes struct {
 	// Place is where these trees are known.
 	Place effect.Place `json:"-"`
-	// From is the tree that the work began on and To what was verified or, before that, the last that was recorded; To is "" where
-	// nothing was recorded yet.
+	// From is the tree that the work began on and To what was verified or, before that, the last that was recorded; To
+	// is "" where nothing was recorded yet.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	// Steps are what pawl changed in between, step by step.
@@ -123,8 +123,8 @@ type KeptOutput struct {
 	Name   string `json:"name,omitempty"`
 	Exit   int    `json:"exit_code"`
 	Failed bool   `json:"failed,omitempty"`
-	// Text is the output as far as it is kept, without control sequences; Cut says that it is not all. Bytes and Digest, a SHA-256, are
-	// of the whole.
+	// Text is the output as far as it is kept, without control sequences; Cut says that it is not all. Bytes and
+	// Digest, a SHA-256, are of the whole.
 	Text   string `json:"text,omitempty"`
 	Cut    bool   `json:"cut,omitempty"`
 	Bytes  int64  `json:"bytes"`

@@ -12,9 +12,9 @@ import (
 	"pawl/machine/workflow"
 )
 
-// Status is the answer to `pawl status --json`: where the session stands and what a person can do (docs/spec/session.md#s5,
-// read_context of docs/spec/session.md#context-manager). Owner and Last are filled by the caller, because they are not
-// part of the session's rows.
+// Status is the answer to `pawl status --json`: where the session stands and what a person can do
+// (docs/spec/session.md#s5, read_context of docs/spec/session.md#context-manager). Owner and Last are filled by the
+// caller, because they are not part of the session's rows.
 type Status struct {
 	ID    string        `json:"id"`
 	Name  string        `json:"session_id"`
@@ -113,8 +113,8 @@ type Turn struct {
 	Calls  int `json:"tool_calls"`
 }
 
-// Step says how far the plan is. Number is the place of the step at work among the plan's own steps, from 1; it is 0 while
-// a repair's step is at work or none is. Done and Total count the plan's own steps.
+// Step says how far the plan is. Number is the place of the step at work among the plan's own steps, from 1; it is 0
+// while a repair's step is at work or none is. Done and Total count the plan's own steps.
 type Step struct {
 	ID     string `json:"id,omitempty"`
 	Title  string `json:"title,omitempty"`

@@ -17,7 +17,8 @@ type Summary struct {
 	// Steps and Files are what changed; a step's intent is why.
 	Steps []SummaryStep     `json:"steps"`
 	Files []effect.FileStat `json:"files"`
-	// Verification is what the turn's checks and the gates have proven. Evidence of pawl's own commands is the only kind.
+	// Verification is what the turn's checks and the gates have proven. Evidence of pawl's own commands is the only
+	// kind.
 	Verification []Evidence `json:"verification"`
 	// Repairs are the repairs that were made, Failures what made them necessary.
 	Repairs  int       `json:"repairs"`

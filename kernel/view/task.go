@@ -44,8 +44,8 @@ type Task struct {
 	EndedAt    time.Time             `json:"ended_at,omitzero"`
 }
 
-// StepLine is one step of a plan with its progress. Repair is the number of the repair that it belongs to, 0 for a step of
-// the plan itself.
+// StepLine is one step of a plan with its progress. Repair is the number of the repair that it belongs to, 0 for a step
+// of the plan itself.
 type StepLine struct {
 	ID     string      `json:"step_id"`
 	Title  string      `json:"title"`
@@ -105,7 +105,8 @@ type Outcome struct {
 	Output string   `json:"output,omitempty"`
 	// FailingBefore says that the check failed in the same way on what the work started from.
 	FailingBefore bool `json:"failing_before,omitempty"`
-	// Before is what the check said of the tree that the work started from, passed or failed; "" where it has not run there.
+	// Before is what the check said of the tree that the work started from, passed or failed; "" where it has not run
+	// there.
 	Before effect.CheckStatus `json:"before,omitempty"`
 	// Missing names the program whose absence had the check left out.
 	Missing string `json:"missing,omitempty"`
@@ -128,11 +129,13 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 	if v == nil {
 		return nil
 	}
-	e := &Evidence{Passed: v.Passed, Tree: v.Tree, TreeAfter: v.TreeAfter, EnvDigest: v.EnvDigest, Tampered: v.Tampered, Checks: make([]Outcome, 0, len(v.Outcomes)), Dependencies: v.Dependencies}
+	e := &Evidence{Passed: v.Passed, Tree: v.Tree, TreeAfter: v.TreeAfter, EnvDigest: v.EnvDigest, Tampered: v.Tampered,
+		Checks: make([]Outcome, 0, len(v.Outcomes)), Dependencies: v.Dependencies}
 	for _, o := range v.Outcomes {
 		c := Outcome{
 			Name: o.Name, Command: o.Command, Status: o.Status, ExitCode: o.ExitCode, DurationMS: o.DurationMS,
-			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore, Walls: o.Walls, Weaker: o.Weaker, Before: o.Before,
+			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore, Walls: o.Walls,
+			Weaker: o.Weaker, Before: o.Before,
 		}
 		if o.LeftOut() {
 			c.Missing = o.Missing
@@ -150,7 +153,8 @@ func LandingOf(r *effect.LandResult) *Landing {
 	if r == nil {
 		return nil
 	}
-	return &Landing{Outcome: r.Outcome, Commit: r.Commit, Tree: r.Tree, Branch: r.Branch, Reason: r.Reason, Command: r.Command, Files: r.Files}
+	return &Landing{Outcome: r.Outcome, Commit: r.Commit, Tree: r.Tree, Branch: r.Branch, Reason: r.Reason,
+		Command: r.Command, Files: r.Files}
 }
 
 // StepsOf lists the steps of a plan with their progress.

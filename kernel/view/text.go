@@ -50,8 +50,8 @@ var active = strings.NewReplacer(`\`, `\\`, "<", `\<`, "](", `]\(`)
 // line returns s as one line of Markdown that is nothing but text, wherever in a line it stands.
 func line(s string, limit int) string { return active.Replace(plain(s, limit)) }
 
-// start is line for text that stands at the beginning of a block, where a first character may make it a heading, a list, a
-// quotation, a fence, a rule or a link's definition.
+// start is line for text that stands at the beginning of a block, where a first character may make it a heading, a
+// list, a quotation, a fence, a rule or a link's definition.
 func start(s string, limit int) string {
 	s = line(s, limit)
 	if s == "" || s[0] == '\\' {

@@ -47,8 +47,8 @@ var gates = machine.Gates[Evidence]{
 	{Name: GateDependencies, Pass: dependencies, Description: "everything that the item depends on is completed"},
 }
 
-// Admit tries the gates that a row of any of the four machines names, and returns the first refusal, naming row and gate,
-// or nil.
+// Admit tries the gates that a row of any of the four machines names, and returns the first refusal, naming row and
+// gate, or nil.
 func Admit[S ~string](r *machine.Rule[S, Event], e Evidence) *pawl.Error {
 	return machine.Admit(r, gates, e)
 }

@@ -24,8 +24,8 @@ const (
 	PhaseComplete  PhaseStatus = "complete"
 )
 
-// IssueStatus is the state of an issue. Queued, ready and blocked are computed from it and its item, and paused is a flag
-// beside it (docs/spec/board.md#e9).
+// IssueStatus is the state of an issue. Queued, ready and blocked are computed from it and its item, and paused is a
+// flag beside it (docs/spec/board.md#e9).
 type IssueStatus string
 
 // The six states of an issue.

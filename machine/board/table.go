@@ -66,7 +66,8 @@ var Item = machine.New(machine.Table[ItemStatus, Event]{
 		{State: ItemCompleted, Title: "completed", Description: "carried out and landed"},
 		{State: ItemFailed, Title: "failed", Description: "rests until it is retried"},
 	},
-	Events: about(Execute, Succeed, Fail, Requeue, Retry, Skip), Gates: only(GateDependencies, GateLanded), Rules: itemRules,
+	Events: about(Execute, Succeed, Fail, Requeue, Retry, Skip), Gates: only(GateDependencies,
+		GateLanded), Rules: itemRules,
 })
 
 // Describe returns the four tables for listing, showing, checking and exporting.

@@ -22,7 +22,8 @@ func TestCheckAndCounts(t *testing.T) {
 		states, seed, ext := d.Count()
 		counts = append(counts, fmt.Sprintf("%s %d/%d+%d", d.Name, states, seed, ext))
 	}
-	if got, want := strings.Join(counts, ", "), "board.run 3/2+0, board.phase 5/16+0, board.issue 6/5+8, board.item 4/3+3"; got != want {
+	if got, want := strings.Join(counts, ", "),
+		"board.run 3/2+0, board.phase 5/16+0, board.issue 6/5+8, board.item 4/3+3"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	golden.Check(t, "../../docs/machines/board.md", machinetest.Page("board", message.Translation, board.Describe()...))
@@ -40,7 +41,8 @@ func TestStrict(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := machinetest.Between(machinetest.Strict(board.Issue.Describe()), board.IssueFailed, board.IssuePlanned); ok {
+	if _, ok := machinetest.Between(machinetest.Strict(board.Issue.Describe()), board.IssueFailed,
+		board.IssuePlanned); ok {
 		t.Error("the retry is still there")
 	}
 }
@@ -51,7 +53,8 @@ func TestRunGoesOneWay(t *testing.T) {
 		ok       bool
 	}{
 		{board.RunPending, board.RunRunning, true}, {board.RunRunning, board.RunCompleted, true},
-		{board.RunPending, board.RunCompleted, false}, {board.RunRunning, board.RunPending, false}, {board.RunCompleted, board.RunRunning, false},
+		{board.RunPending, board.RunCompleted, false}, {board.RunRunning, board.RunPending, false}, {board.RunCompleted,
+			board.RunRunning, false},
 	} {
 		if _, ok := board.Run.Between(c.from, c.to); ok != c.ok {
 			t.Errorf("%s → %s: %v", c.from, c.to, ok)
@@ -105,13 +108,19 @@ func TestIssueAndItemGates(t *testing.T) {
 		err  *pawl.Error
 		code pawl.Code
 	}{
-		{"solution bound", issue(board.IssuePlanning, board.PlanReady, "", board.Evidence{SolutionID: "SOL-ISS-1-1"}), ""},
+		{"solution bound", issue(board.IssuePlanning, board.PlanReady, "", board.Evidence{SolutionID: "SOL-ISS-1-1"}),
+			""},
 		{"no solution", issue(board.IssuePlanning, board.PlanReady, "", board.Evidence{}), pawl.CodeGate},
-		{"second planning failure", issue(board.IssuePlanning, board.PlanFailed, "", board.Evidence{PlanFailures: 2}), ""},
-		{"third planning failure", issue(board.IssuePlanning, board.PlanFailed, "", board.Evidence{PlanFailures: 3}), pawl.CodeBudget},
-		{"given up after the third", issue(board.IssuePlanning, board.PlanFailed, board.PlanGivenUp, board.Evidence{PlanFailures: 3}), ""},
-		{"given up too early", issue(board.IssuePlanning, board.PlanFailed, board.PlanGivenUp, board.Evidence{PlanFailures: 2}), pawl.CodeGate},
-		{"own limit", issue(board.IssuePlanning, board.PlanFailed, board.PlanGivenUp, board.Evidence{PlanFailures: 1, MaxPlanFailures: 1}), ""},
+		{"second planning failure", issue(board.IssuePlanning, board.PlanFailed, "", board.Evidence{PlanFailures: 2}),
+			""},
+		{"third planning failure", issue(board.IssuePlanning, board.PlanFailed, "", board.Evidence{PlanFailures: 3}),
+			pawl.CodeBudget},
+		{"given up after the third", issue(board.IssuePlanning, board.PlanFailed, board.PlanGivenUp,
+			board.Evidence{PlanFailures: 3}), ""},
+		{"given up too early", issue(board.IssuePlanning, board.PlanFailed, board.PlanGivenUp,
+			board.Evidence{PlanFailures: 2}), pawl.CodeGate},
+		{"own limit", issue(board.IssuePlanning, board.PlanFailed, board.PlanGivenUp,
+			board.Evidence{PlanFailures: 1, MaxPlanFailures: 1}), ""},
 		{"landed", issue(board.IssueExecuting, board.Succeed, "", board.Evidence{Landed: true}), ""},
 		{"not landed", issue(board.IssueExecuting, board.Succeed, "", board.Evidence{}), pawl.CodeGate},
 		{"retry with its solution", issue(board.IssueFailed, board.Retry, "", board.Evidence{SolutionID: "s"}), ""},

@@ -70,12 +70,13 @@ var issueID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // IsIssueID reports whether a text has the form of an issue's id.
 func IsIssueID(text string) bool { return issueID().MatchString(text) }
 
-// ParseState reads an exported state.json and checks it as the seed's validateState does, with its gaps closed: the working
-// directory is asked for only once the run has begun (docs/spec/board.md#e1); null and arrays are no objects, phases are
-// checked, and the queue, the issues and the solutions must agree with each other (docs/spec/board.md#e2); the phase must
-// fit the status (docs/spec/board.md#e4). The first fault is returned with code invalid and the place that it was found
-// at. Empty, truncated or trailing input is a fault and never an empty state (docs/spec/board.md#e15). Aliases of phases are
-// replaced by the seed's names. On an error the state is the zero value.
+// ParseState reads an exported state.json and checks it as the seed's validateState does, with its gaps closed: the
+// working directory is asked for only once the run has begun (docs/spec/board.md#e1); null and arrays are no objects,
+// phases are checked, and the queue, the issues and the solutions must agree with each other (docs/spec/board.md#e2);
+// the phase must fit the status (docs/spec/board.md#e4). The first fault is returned with code invalid and the place
+// that it was found at. Empty, truncated or trailing input is a fault and never an empty state
+// (docs/spec/board.md#e15). Aliases of phases are replaced by the seed's names. On an error the state is the zero
+// value.
 func ParseState(raw []byte) (State, error) {
 	var fields map[string]json.RawMessage
 	if err := decode(raw, &fields); err != nil || fields == nil {
@@ -97,11 +98,12 @@ func ParseState(raw []byte) (State, error) {
 
 // fieldNames are the fields of State as they are spelt in the file.
 var fieldNames = []string{
-	"status", "phase", "work_dir", "issues", "queue", "completed_actions", "context", "errors", "created_at", "updated_at",
+	"status", "phase", "work_dir", "issues", "queue", "completed_actions", "context", "errors", "created_at",
+	"updated_at",
 }
 
-// values reads the known fields. Go's decoder would also take a field in another spelling for the known one, and join two
-// of the same name; that would let through what shape has not seen.
+// values reads the known fields. Go's decoder would also take a field in another spelling for the known one, and join
+// two of the same name; that would let through what shape has not seen.
 func values(fields map[string]json.RawMessage) (s State, err error) {
 	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return !slices.Contains(fieldNames, name) })
 	raw, err := json.Marshal(fields)
@@ -140,7 +142,8 @@ func shape(fields map[string]json.RawMessage) error {
 		name     string
 		open     byte
 		required bool
-	}{{"issues", '{', true}, {"queue", '[', true}, {"completed_actions", '[', false}, {"context", '{', false}, {"errors", '[', false}} {
+	}{{"issues", '{', true}, {"queue", '[', true}, {"completed_actions", '[', false}, {"context", '{', false},
+		{"errors", '[', false}} {
 		v := fields[f.name]
 		if len(v) == 0 && !f.required {
 			continue

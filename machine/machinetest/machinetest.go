@@ -1,4 +1,5 @@
-// Package machinetest holds what only the tests of the machines need: their tables as the seeds print them, and the generated pages.
+// Package machinetest holds what only the tests of the machines need: their tables as the seeds print them, and the
+// generated pages.
 package machinetest
 
 import (

@@ -10,14 +10,15 @@ type (
 	kinds = []pawl.ActorKind
 )
 
-// Those who cause triggers. The seed has no column for it; what a person does, a policy that the person wrote may do, and
-// what happens below the session is raised by whoever reports it, or by the system in its place. Nobody but a person or such
-// a policy gives a word.
+// Those who cause triggers. The seed has no column for it; what a person does, a policy that the person wrote may do,
+// and what happens below the session is raised by whoever reports it, or by the system in its place. Nobody but a
+// person or such a policy gives a word.
 var (
 	byWord   = kinds{pawl.KindUser, pawl.KindPolicy}
 	byPerson = kinds{pawl.KindUser, pawl.KindPolicy, pawl.KindSystem}
 	byWork   = kinds{pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier, pawl.KindGateRunner}
-	byAnyone = kinds{pawl.KindUser, pawl.KindPolicy, pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier, pawl.KindGateRunner}
+	byAnyone = kinds{pawl.KindUser, pawl.KindPolicy, pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier,
+		pawl.KindGateRunner}
 )
 
 // Table is the session of docs/spec/session.md#s3. Where the seed's drawing and its table of triggers differ, the table
@@ -34,9 +35,11 @@ func Describe() []machine.Description { return []machine.Description{Table.Descr
 var rules = []rule{
 	{ID: "S01", From: Idle, On: UserInputRequirement, To: Planning, Actors: byPerson, Source: "000 §3",
 		Description: "the user gives a new requirement"},
-	{ID: "S02", From: Planning, On: PRDGenerated, To: Confirming, Gates: []string{GatePlan}, Actors: byAnyone, Source: "000 §3",
+	{ID: "S02", From: Planning, On: PRDGenerated, To: Confirming, Gates: []string{GatePlan}, Actors: byAnyone,
+		Source:      "000 §3",
 		Description: "the requirements document is complete"},
-	{ID: "S03", From: Confirming, On: UserConfirm, To: Executing, Gates: []string{GateApproval, GatePerson}, Actors: byWord, Source: "000 §3",
+	{ID: "S03", From: Confirming, On: UserConfirm, To: Executing, Gates: []string{GateApproval, GatePerson},
+		Actors: byWord, Source: "000 §3",
 		Description: "the user says go, bound to the plan's hash"},
 	{ID: "S04", From: Confirming, On: UserCancel, To: Idle, Actors: byPerson, Source: "000 §3",
 		Description: "the user cancels or revises the requirement"},
@@ -44,15 +47,19 @@ var rules = []rule{
 		Description: "the user cancels the planning"},
 	{ID: "S06", From: Executing, On: ErrorDetected, To: AutoFix, Actors: byWork, Source: "000 §3",
 		Description: "a check or a step failed"},
-	{ID: "S07", From: AutoFix, On: FixSuccess, To: Executing, Gates: []string{GateFixVerified}, Actors: byWork, Source: "000 §3",
+	{ID: "S07", From: AutoFix, On: FixSuccess, To: Executing, Gates: []string{GateFixVerified}, Actors: byWork,
+		Source:      "000 §3",
 		Description: "the repaired tree passed the checks"},
-	{ID: "S08", From: AutoFix, On: FixFailed3X, To: Blocked, Gates: []string{GateFixesSpent}, Actors: byWork, Source: "000 §3",
+	{ID: "S08", From: AutoFix, On: FixFailed3X, To: Blocked, Gates: []string{GateFixesSpent}, Actors: byWork,
+		Source:      "000 §3",
 		Description: "three repairs in a row failed"},
 	{ID: "S09", From: Blocked, On: HumanIntervention, To: Executing, Actors: byPerson, Source: "000 §3",
 		Description: "a person gives a way to repair it"},
-	{ID: "S10", From: Blocked, On: Rollback, To: Idle, Gates: []string{GateCheckpoint}, Actors: byPerson, Source: "000 §3",
+	{ID: "S10", From: Blocked, On: Rollback, To: Idle, Gates: []string{GateCheckpoint}, Actors: byPerson,
+		Source:      "000 §3",
 		Description: "back to the last checkpoint"},
-	{ID: "S11", From: Executing, On: AllTasksDone, To: Archiving, Gates: []string{GateNoOpenTasks}, Actors: byWork, Source: "000 §3",
+	{ID: "S11", From: Executing, On: AllTasksDone, To: Archiving, Gates: []string{GateNoOpenTasks}, Actors: byWork,
+		Source:      "000 §3",
 		Description: "every task of the queue is closed"},
 	{ID: "S12", From: Archiving, On: ArchiveComplete, To: Idle, Actors: byWork, Source: "000 §3",
 		Description: "the archive is written"},

@@ -79,7 +79,8 @@ func TestCheckAndCounts(t *testing.T) {
 	if states, seed, ext := session.Table.Describe().Count(); states != 7 || seed != 12 || ext != 5 {
 		t.Errorf("%d states, %d rows, %d added; want 7, 12, 5", states, seed, ext)
 	}
-	golden.Check(t, "../../docs/machines/session.md", machinetest.Page("session", message.Translation, session.Describe()...))
+	golden.Check(t, "../../docs/machines/session.md",
+		machinetest.Page("session", message.Translation, session.Describe()...))
 }
 
 // TestNoShortcut: the work cannot be left for IDLE without archiving or a rollback (docs/spec/session.md#a3).
@@ -98,7 +99,8 @@ func TestNoShortcut(t *testing.T) {
 // TestWhoConfirms: nobody confirms a plan but a person, or the policy that the person wrote.
 func TestWhoConfirms(t *testing.T) {
 	r, _ := session.Table.Next(session.Confirming, session.UserConfirm, "")
-	if !r.Admits(pawl.KindUser) || !r.Admits(pawl.KindPolicy) || r.Admits(pawl.KindRunner) || r.Admits(pawl.KindSystem) {
+	if !r.Admits(pawl.KindUser) || !r.Admits(pawl.KindPolicy) || r.Admits(pawl.KindRunner) ||
+		r.Admits(pawl.KindSystem) {
 		t.Errorf("%v may confirm", r.Actors)
 	}
 	for _, r := range session.Table.Rules() {
@@ -111,7 +113,8 @@ func TestWhoConfirms(t *testing.T) {
 func TestOperations(t *testing.T) {
 	want := map[session.State]string{
 		session.Idle: "require history", session.Planning: "cancel pause", session.Confirming: "confirm revise cancel",
-		session.Executing: "pause progress", session.AutoFix: "errors stop", session.Blocked: "fix rollback skip", session.Archiving: "wait",
+		session.Executing: "pause progress", session.AutoFix: "errors stop", session.Blocked: "fix rollback skip",
+		session.Archiving: "wait",
 	}
 	for _, s := range session.Table.Describe().States {
 		var got []string
@@ -141,8 +144,10 @@ func TestGates(t *testing.T) {
 		{"confirmed", "S03", session.Evidence{PlanHash: "a", ApprovalHash: "a"}, ""},
 		{"not confirmed", "S03", session.Evidence{PlanHash: "a"}, pawl.CodeApprovalNeeded},
 		{"nothing to confirm", "S03", session.Evidence{}, pawl.CodeGate},
-		{"a person allowed what cannot be taken back", "S03", session.Evidence{PlanHash: "a", ApprovalHash: "a", OnlyPerson: true, ByPerson: true}, ""},
-		{"a policy allowed what cannot be taken back", "S03", session.Evidence{PlanHash: "a", ApprovalHash: "a", OnlyPerson: true}, pawl.CodeApprovalNeeded},
+		{"a person allowed what cannot be taken back", "S03",
+			session.Evidence{PlanHash: "a", ApprovalHash: "a", OnlyPerson: true, ByPerson: true}, ""},
+		{"a policy allowed what cannot be taken back", "S03",
+			session.Evidence{PlanHash: "a", ApprovalHash: "a", OnlyPerson: true}, pawl.CodeApprovalNeeded},
 		{"edited since", "S03", session.Evidence{PlanHash: "b", ApprovalHash: "a"}, pawl.CodeApprovalStale},
 		{"repair proved", "S07", session.Evidence{FixVerified: true}, ""},
 		{"repair claimed", "S07", session.Evidence{}, pawl.CodeGate},
@@ -160,7 +165,8 @@ func TestGates(t *testing.T) {
 			t.Fatalf("no row %s", c.rule)
 		}
 		err := session.Admit(r, c.ev)
-		if (err == nil) != (c.code == "") || err != nil && (err.Code != c.code || err.Rule != c.rule || err.Gate == "") {
+		if (err == nil) != (c.code == "") || err != nil &&
+			(err.Code != c.code || err.Rule != c.rule || err.Gate == "") {
 			t.Errorf("%s: %s: %v, want %q", c.name, c.rule, err, c.code)
 		}
 	}

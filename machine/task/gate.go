@@ -20,11 +20,12 @@ const (
 	GateChecksKept   = "checks-kept"
 )
 
-// MinAuditEvents is the least number of audit records of a task that may be closed (docs/spec/task.md#s4-2): the one of its
-// creation and that of at least one transition.
+// MinAuditEvents is the least number of audit records of a task that may be closed (docs/spec/task.md#s4-2): the one of
+// its creation and that of at least one transition.
 const MinAuditEvents = 2
 
-// LoopLength is the number of identical failure reasons in a row after which a retry is refused (docs/spec/task.md#retries).
+// LoopLength is the number of identical failure reasons in a row after which a retry is refused
+// (docs/spec/task.md#retries).
 const LoopLength = 3
 
 // Check is the result of one verification gate that pawl ran.
@@ -39,8 +40,8 @@ type Check struct {
 // Evidence is what the gates of a row look at. The caller fills in what the row's gates need; a gate that finds its
 // evidence missing refuses.
 type Evidence struct {
-	// PlanHash is the hash of the plan that the task carries out, "" for a task without a plan. ApprovalHash is the hash
-	// that the recorded approval is bound to, "" without an approval.
+	// PlanHash is the hash of the plan that the task carries out, "" for a task without a plan. ApprovalHash is the
+	// hash that the recorded approval is bound to, "" without an approval.
 	PlanHash, ApprovalHash string
 	// LeaseEpoch is the fencing token that the store holds for the task, Token the one that the caller presents. Both
 	// are at least 1 under a lease.
@@ -54,7 +55,8 @@ type Evidence struct {
 	// Tree is the tree that the task has now; Checks are the results of its verification gates.
 	Tree   string
 	Checks []Check
-	// Tampered are the files that decide how the work is judged, that the work changed, and that no person has approved.
+	// Tampered are the files that decide how the work is judged, that the work changed, and that no person has
+	// approved.
 	Tampered []string
 	// RetryCount is the number of retries that were used, MaxRetries the budget. LastReasons are the reasons of the
 	// failures so far, oldest first, the present one included.
@@ -78,10 +80,13 @@ var gates = machine.Gates[*Evidence]{
 	{Name: GateLease, Pass: lease, Description: "the caller holds the task's lease"},
 	{Name: GateExitReason, Pass: exitReason, Description: "one of the ten exit reasons is given"},
 	{Name: GateVerifiedTree, Pass: verifiedTree, Description: "every required check passed, on exactly this tree"},
-	{Name: GateChecksKept, Pass: checksKept, Description: "what the work is judged by is unchanged, or a person approved its change"},
-	{Name: GateRetryBudget, Pass: retryBudget, Description: "retries are left, and the last three failures are not all alike"},
+	{Name: GateChecksKept, Pass: checksKept,
+		Description: "what the work is judged by is unchanged, or a person approved its change"},
+	{Name: GateRetryBudget, Pass: retryBudget,
+		Description: "retries are left, and the last three failures are not all alike"},
 	{Name: GateUnblock, Pass: unblock, Description: "what the task waited for is recorded"},
-	{Name: GateAuditChain, Pass: auditChain, Description: "at least two audit records, and their chain of states is unbroken"},
+	{Name: GateAuditChain, Pass: auditChain,
+		Description: "at least two audit records, and their chain of states is unbroken"},
 }
 
 // Admit tries the gates of a row on the evidence and returns the first refusal, naming row and gate, or nil.

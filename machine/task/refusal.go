@@ -12,12 +12,15 @@ import (
 var refusals = sync.OnceValue(buildRefusals)
 
 // unknownState answers for text that is no state at all.
-var unknownState = sync.OnceValue(func() *pawl.Error { return pawl.Fail(pawl.CodeInvalidTransition, "machine.unknown", "task") })
+var unknownState = sync.OnceValue(func() *pawl.Error {
+	return pawl.Fail(pawl.CodeInvalidTransition, "machine.unknown",
+		"task")
+})
 
-// Refusal returns why no transition leads from one state to another: code invalid_transition and a message that names the
-// reason and the moves that are legal instead. It returns nil for the legal moves and for a state to itself. The errors
-// are built once and shared: they must not be changed, and the copying methods of pawl.Error add to them. Refusal
-// does not allocate.
+// Refusal returns why no transition leads from one state to another: code invalid_transition and a message that names
+// the reason and the moves that are legal instead. It returns nil for the legal moves and for a state to itself. The
+// errors are built once and shared: they must not be changed, and the copying methods of pawl.Error add to them.
+// Refusal does not allocate.
 func Refusal(from, to State) *pawl.Error {
 	i, j := ordinal(from), ordinal(to)
 	if i < 0 || j < 0 {
@@ -78,7 +81,8 @@ func (w *ways) refuse(from, to State) *pawl.Error {
 // forward reports whether the target and the states on the way to it all lie ahead of from, so that a direct move would
 // skip them.
 func forward(from, to State, way []State) bool {
-	return len(way) > 0 && ordinal(to) > ordinal(from) && !slices.ContainsFunc(way, func(s State) bool { return ordinal(s) <= ordinal(from) })
+	return len(way) > 0 && ordinal(to) > ordinal(from) &&
+		!slices.ContainsFunc(way, func(s State) bool { return ordinal(s) <= ordinal(from) })
 }
 
 // between returns the states on the shortest legal way from one state to another, without both ends.

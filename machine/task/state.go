@@ -44,8 +44,8 @@ const (
 	Keep     Event = "KEEP"
 )
 
-// The groups of docs/spec/task.md#s1-2, as Table.Group takes them. Terminal means that the runner stops and the lease is
-// released; failed and blocked are terminal and still have ways out, so only done and canceled are final
+// The groups of docs/spec/task.md#s1-2, as Table.Group takes them. Terminal means that the runner stops and the lease
+// is released; failed and blocked are terminal and still have ways out, so only done and canceled are final
 // (docs/spec/task.md#d1).
 const (
 	GroupInitial      = "initial"

@@ -84,8 +84,10 @@ func TestCheckAndCounts(t *testing.T) {
 // TestStrictActors: in strict-seed mode nobody but the seed's actors may act.
 func TestStrictActors(t *testing.T) {
 	full, _ := task.Table.Rule("T3")
-	strict, _ := machinetest.Find(machinetest.Strict(task.Table.Describe()), func(r machine.RuleDescription) bool { return r.ID == "T3" })
-	if !full.Admits(pawl.KindUser) || !slices.Equal(strict.Actors, []string{string(pawl.KindSystem)}) || len(strict.AlsoActors) > 0 {
+	strict, _ := machinetest.Find(machinetest.Strict(task.Table.Describe()),
+		func(r machine.RuleDescription) bool { return r.ID == "T3" })
+	if !full.Admits(pawl.KindUser) || !slices.Equal(strict.Actors, []string{string(pawl.KindSystem)}) ||
+		len(strict.AlsoActors) > 0 {
 		t.Error("T3: the user queues a task, and in strict-seed mode only the system does")
 	}
 	for _, r := range task.Table.Rules() {
@@ -178,7 +180,8 @@ func TestGroups(t *testing.T) {
 		if s.Final() != (len(task.Table.From(s)) == 0) || s.Final() != task.Table.Final(s) {
 			t.Errorf("%s: final is wrong", s)
 		}
-		if s.Terminal() != slices.Contains(machinetest.Group(task.Table, task.GroupTerminal), s) || s.Active() != slices.Contains(machinetest.Group(task.Table, task.GroupActive), s) {
+		if s.Terminal() != slices.Contains(machinetest.Group(task.Table, task.GroupTerminal), s) ||
+			s.Active() != slices.Contains(machinetest.Group(task.Table, task.GroupActive), s) {
 			t.Errorf("%s: terminal or active is wrong", s)
 		}
 	}
@@ -186,7 +189,8 @@ func TestGroups(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for in, want := range map[string]task.State{
-		"draft": task.Draft, " RUNNING\n": task.Running, "cancelled": task.Canceled, "Canceled": task.Canceled, "CANCELLED": task.Canceled,
+		"draft": task.Draft, " RUNNING\n": task.Running, "cancelled": task.Canceled, "Canceled": task.Canceled,
+		"CANCELLED": task.Canceled,
 	} {
 		if got, err := task.Parse(in); err != nil || got != want {
 			t.Errorf("Parse(%q) = %q, %v", in, got, err)
@@ -219,7 +223,10 @@ func TestNextAgreesWithScan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.SampledFrom(append(task.Table.States(), "", "DRAFT")).Draw(t, "from")
 		on := rapid.SampledFrom(append(machinetest.Events(task.Table), "", "approve")).Draw(t, "on")
-		at := slices.IndexFunc(rules, func(r machine.Rule[task.State, task.Event]) bool { return r.From == from && r.On == on })
+		at := slices.IndexFunc(rules, func(r machine.Rule[task.State, task.Event]) bool {
+			return r.From == from &&
+				r.On == on
+		})
 		r, ok := task.Table.Next(from, on, "")
 		if ok != (at >= 0) || ok && r.ID != rules[at].ID {
 			t.Fatalf("Next(%s, %s) = %v, %v", from, on, r, ok)

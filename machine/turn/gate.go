@@ -36,8 +36,8 @@ type Evidence struct {
 	AskedFrom State
 	// SubjectHash is the hash of what is asked, ApprovalHash the one that the answer is bound to.
 	SubjectHash, ApprovalHash string
-	// FailedRequired is the number of required checks that did not pass. ChecksRan states that pawl ran the checks, or that
-	// the plan asks for none.
+	// FailedRequired is the number of required checks that did not pass. ChecksRan states that pawl ran the checks, or
+	// that the plan asks for none.
 	FailedRequired int
 	ChecksRan      bool
 	// Repairs is the number of failed repairs so far, Patches that of plan patches.
@@ -54,7 +54,8 @@ var gates = machine.Gates[Evidence]{
 	{Name: GateApproval, Pass: approval, Description: "the answer is bound to what was asked"},
 	{Name: GateAskedByStep, Pass: askedBy(Executing), Description: "it was asked in EXECUTING"},
 	{Name: GateAskedByRepair, Pass: askedBy(Recovering), Description: "it was asked in RECOVERING"},
-	{Name: GateAskedByWork, Pass: askedBy(Executing, Recovering, Verifying), Description: "it was asked in EXECUTING, RECOVERING or VERIFYING"},
+	{Name: GateAskedByWork, Pass: askedBy(Executing, Recovering, Verifying),
+		Description: "it was asked in EXECUTING, RECOVERING or VERIFYING"},
 	{Name: GatePatches, Pass: patches, Description: "a plan patch is left"},
 	{Name: GateAskedByChecks, Pass: askedBy(Verifying), Description: "it was asked in VERIFYING"},
 }

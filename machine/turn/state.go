@@ -66,8 +66,8 @@ const (
 	ResultTolerated = "tolerated"
 )
 
-// Arguments of CONFIRM. Yes and no answer the question about the plan, and no ends the turn wherever it was asked. The others
-// answer a question about a single action and lead back to where it was asked (docs/spec/turn.md#b4).
+// Arguments of CONFIRM. Yes and no answer the question about the plan, and no ends the turn wherever it was asked. The
+// others answer a question about a single action and lead back to where it was asked (docs/spec/turn.md#b4).
 const (
 	AnswerYes       = "yes"
 	AnswerNo        = "no"

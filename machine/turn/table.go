@@ -26,7 +26,8 @@ var Table = machine.New(machine.Table[State, Event]{
 	States:  states, Events: events, Gates: gates.Info(), Rules: rules,
 	Opposed: [][2]string{
 		{GateAskedByPlan, GateAskedByStep}, {GateAskedByPlan, GateAskedByRepair}, {GateAskedByPlan, GateAskedByWork},
-		{GateAskedByStep, GateAskedByRepair}, {GateAskedByPlan, GateAskedByChecks}, {GateAskedByStep, GateAskedByChecks},
+		{GateAskedByStep, GateAskedByRepair}, {GateAskedByPlan, GateAskedByChecks}, {GateAskedByStep,
+			GateAskedByChecks},
 		{GateAskedByRepair, GateAskedByChecks},
 	},
 })
@@ -38,9 +39,11 @@ var states = []machine.StateInfo[State]{
 	{State: Idle, Title: "idle", Description: "waiting for the user"},
 	{State: Intake, Title: "intake", Description: "the input is read, judged by policy and graded by risk"},
 	{State: Clarifying, Title: "clarifying", Description: "one to three questions are put to the user"},
-	{State: ContextBuilding, Title: "building context", Description: "file tree, search hits and snippets are collected"},
+	{State: ContextBuilding, Title: "building context",
+		Description: "file tree, search hits and snippets are collected"},
 	{State: Planning, Title: "planning", Description: "a plan is made: steps, dependencies, verification"},
-	{State: AwaitingConfirmation, Title: "awaiting confirmation", Description: "something dangerous waits for a person's word"},
+	{State: AwaitingConfirmation, Title: "awaiting confirmation",
+		Description: "something dangerous waits for a person's word"},
 	{State: Executing, Title: "executing", Description: "the steps are carried out with tools"},
 	{State: Verifying, Title: "verifying", Description: "lint, tests, build or commands of the plan are run"},
 	{State: Recovering, Title: "recovering", Description: "a failure is handled: retry, undo, fall back or re-plan"},

@@ -31,7 +31,8 @@ var addedEdges = [][2]turn.State{
 	{turn.AwaitingConfirmation, turn.Summarizing}, {turn.AwaitingConfirmation, turn.Recovering},
 	{turn.Executing, turn.AwaitingConfirmation}, {turn.Recovering, turn.AwaitingConfirmation},
 	{turn.Planning, turn.Summarizing},
-	// The question about changed checks (docs/spec/composition.md#checks) is asked where the checks ran and leads back there.
+	// The question about changed checks (docs/spec/composition.md#checks) is asked where the checks ran and leads back
+	// there.
 	{turn.Verifying, turn.AwaitingConfirmation}, {turn.AwaitingConfirmation, turn.Verifying},
 	// The question of an agent at work (docs/spec/composition.md#questions) is asked in its step and leads back there.
 	{turn.Executing, turn.Clarifying}, {turn.Clarifying, turn.Executing},
@@ -75,7 +76,8 @@ func TestSeedEvents(t *testing.T) {
 	for _, r := range turn.Table.Rules() {
 		used[r.On] = true
 	}
-	for _, e := range []turn.Event{turn.UserMessage, turn.ClarificationAnswer, turn.ToolCallRequest, turn.ToolCallResult, turn.Confirm, turn.Timeout, turn.Cancel} {
+	for _, e := range []turn.Event{turn.UserMessage, turn.ClarificationAnswer, turn.ToolCallRequest,
+		turn.ToolCallResult, turn.Confirm, turn.Timeout, turn.Cancel} {
 		if !used[e] {
 			t.Errorf("%s moves nothing", e)
 		}
@@ -138,7 +140,8 @@ func TestConfirmationReturns(t *testing.T) {
 			}
 		}
 		for _, hash := range []string{"", "other"} {
-			if err := turn.Admit(r, turn.Evidence{AskedFrom: c.asked, SubjectHash: "h", ApprovalHash: hash}); err == nil {
+			if err := turn.Admit(r, turn.Evidence{AskedFrom: c.asked, SubjectHash: "h",
+				ApprovalHash: hash}); err == nil {
 				t.Errorf("%s passes on an approval of %q", r.ID, hash)
 			}
 		}
@@ -149,7 +152,8 @@ func TestConfirmationReturns(t *testing.T) {
 func TestWhoGivesAWord(t *testing.T) {
 	for _, r := range turn.Table.Rules() {
 		word := r.On == turn.Confirm || r.On == turn.ClarificationAnswer
-		if !r.Admits(pawl.KindUser) && word || word && (r.Admits(pawl.KindRunner) || r.Admits(pawl.KindSystem)) || r.Admits(pawl.KindAgent) {
+		if !r.Admits(pawl.KindUser) && word || word && (r.Admits(pawl.KindRunner) || r.Admits(pawl.KindSystem)) ||
+			r.Admits(pawl.KindAgent) {
 			t.Errorf("%s: %v may cause it", r.ID, r.Actors)
 		}
 	}
@@ -172,8 +176,10 @@ func TestBudgets(t *testing.T) {
 		{turn.Recovering, turn.FixPlanned, turn.FixPatch, turn.Evidence{Patches: 2}, pawl.CodeBudget},
 		{turn.Verifying, turn.ChecksPassed, "", turn.Evidence{ChecksRan: true}, ""},
 		{turn.Verifying, turn.ChecksPassed, "", turn.Evidence{}, pawl.CodeGate},
-		{turn.Verifying, turn.ChecksPassed, "", turn.Evidence{ChecksRan: true, FailedRequired: 1}, pawl.CodeChecksFailed},
-		{turn.Verifying, turn.ChecksFailed, turn.ChecksOptional, turn.Evidence{ChecksRan: true, FailedRequired: 1}, pawl.CodeChecksFailed},
+		{turn.Verifying, turn.ChecksPassed, "", turn.Evidence{ChecksRan: true, FailedRequired: 1},
+			pawl.CodeChecksFailed},
+		{turn.Verifying, turn.ChecksFailed, turn.ChecksOptional, turn.Evidence{ChecksRan: true, FailedRequired: 1},
+			pawl.CodeChecksFailed},
 	} {
 		r, ok := turn.Table.Next(c.from, c.on, c.when)
 		if !ok {

@@ -78,9 +78,9 @@ func LookupCommand(name string) (CommandInfo, bool) {
 
 // Command applies the state-setting action of a command. A flow command starts from reset variables, as nothing is
 // inherited from an earlier command. While a flow runs, a command that only reads is let through and changes nothing; a
-// flow command is refused with code busy, so that the caller asks whether to give the running flow up (Replace); and any
-// other command that writes is refused with code busy. An unknown command is refused with code usage. The argument of
-// the flow in plain words is Request.
+// flow command is refused with code busy, so that the caller asks whether to give the running flow up (Replace); and
+// any other command that writes is refused with code busy. An unknown command is refused with code usage. The argument
+// of the flow in plain words is Request.
 func Command(name string, v Vars) (Vars, error) {
 	if name == Request {
 		return start(CommandInfo{Name: Request, Effect: Write, Stage: Evaluate}, v)

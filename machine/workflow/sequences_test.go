@@ -32,8 +32,10 @@ var seedSays = map[string]said{
 // idle are the variables of 系统进入 IDLE 状态, in the seed's names (docs/spec/workflow.md#variables).
 func idle() map[string]any {
 	return map[string]any{
-		"WORKFLOW_MODE": "INTERACTIVE", "CURRENT_STAGE": "", "STAGE_ENTRY_MODE": "NATURAL", "KB_SKIPPED": "", "CREATED_PACKAGE": "", "CURRENT_PACKAGE": "",
-		"ACTIVE_TOOL": "", "SUSPENDED_STAGE": "", "TOOL_NESTING": 0.0, "SILENCE_BROKEN": false, "PATH": "", "COMMAND": "",
+		"WORKFLOW_MODE": "INTERACTIVE", "CURRENT_STAGE": "", "STAGE_ENTRY_MODE": "NATURAL", "KB_SKIPPED": "",
+		"CREATED_PACKAGE": "", "CURRENT_PACKAGE": "",
+		"ACTIVE_TOOL": "", "SUSPENDED_STAGE": "", "TOOL_NESTING": 0.0, "SILENCE_BROKEN": false, "PATH": "",
+		"COMMAND": "",
 	}
 }
 
@@ -58,7 +60,8 @@ func standings() map[string]standing {
 		for _, stage := range []wf.Stage{wf.None, wf.Evaluate, wf.Analyze, wf.Design, wf.Develop, wf.Tweak} {
 			for _, suspended := range []bool{false, true} {
 				v := wf.Vars{
-					Mode: mode, Stage: stage, Entry: wf.Direct, KBSkipped: wf.True, CreatedPackage: "plan/202602081200_a", CurrentPackage: "plan/202602081200_b",
+					Mode: mode, Stage: stage, Entry: wf.Direct, KBSkipped: wf.True,
+					CreatedPackage: "plan/202602081200_a", CurrentPackage: "plan/202602081200_b",
 					SilenceBroken: true, Path: wf.PathStandard, Command: "~before",
 				}
 				if stage == wf.None && !suspended {
@@ -75,8 +78,8 @@ func standings() map[string]standing {
 	return out
 }
 
-// TestEveryCommandInEveryState walks every command and a request in plain words over every mode, stage and active flow, suspended
-// or not, and compares all the variables after it with what the seed says.
+// TestEveryCommandInEveryState walks every command and a request in plain words over every mode, stage and active flow,
+// suspended or not, and compares all the variables after it with what the seed says.
 func TestEveryCommandInEveryState(t *testing.T) {
 	if len(seedSays) != 13 || len(wf.Commands()) != 12 {
 		t.Fatalf("%d commands with the request, %d in the table", len(seedSays), len(wf.Commands()))
@@ -129,8 +132,8 @@ func compare(t *testing.T, what string, after wf.Vars, err error, want map[strin
 	}
 }
 
-// TestResetFromEveryState: each step of the protocol puts back what the seed names in it, and touches nothing that belongs to
-// another one; after all of them the system is IDLE.
+// TestResetFromEveryState: each step of the protocol puts back what the seed names in it, and touches nothing that
+// belongs to another one; after all of them the system is IDLE.
 func TestResetFromEveryState(t *testing.T) {
 	steps := wf.ResetSteps()
 	if len(steps) != len(resetOrder) {

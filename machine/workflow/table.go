@@ -11,8 +11,8 @@ type (
 	kinds     = []pawl.ActorKind
 )
 
-// Those who cause events: a person or the person's policy, the system in their place where no word is given, and those who
-// do the work.
+// Those who cause events: a person or the person's policy, the system in their place where no word is given, and those
+// who do the work.
 var (
 	byWord   = kinds{pawl.KindUser, pawl.KindPolicy}
 	byPerson = kinds{pawl.KindUser, pawl.KindPolicy, pawl.KindSystem}

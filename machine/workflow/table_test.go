@@ -28,7 +28,8 @@ func TestCheckAndCounts(t *testing.T) {
 	if p := machinetest.Strict(wf.Stages.Describe()).Check(); len(p) != 0 {
 		t.Errorf("problems of the strict table: %v", p)
 	}
-	golden.Check(t, "../../docs/machines/workflow.md", machinetest.Page("workflow", message.Translation, wf.Describe()...))
+	golden.Check(t, "../../docs/machines/workflow.md",
+		machinetest.Page("workflow", message.Translation, wf.Describe()...))
 }
 
 // TestCommandTable is the table of docs/spec/workflow.md#commands: name, variables that are set, class.
@@ -56,7 +57,8 @@ func TestCommandTable(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		if got := [3]string{c.Name, changed(after), message.Translation("workflow.class." + string(c.Class))}; got != want[i] {
+		if got := [3]string{c.Name, changed(after),
+			message.Translation("workflow.class." + string(c.Class))}; got != want[i] {
 			t.Errorf("%v, the seed says %v", got, want[i])
 		}
 	}
@@ -131,7 +133,8 @@ func TestScenario1(t *testing.T) {
 	if v.CreatedPackage == "" || v.Stage != wf.Develop {
 		t.Fatalf("after the design: %+v", v)
 	}
-	if _, err := wf.Advance(v, wf.FlowDone, "", wf.Evidence{Pending: 1, Archived: true}); pawl.CodeOf(err) != pawl.CodeGate {
+	if _, err := wf.Advance(v, wf.FlowDone, "",
+		wf.Evidence{Pending: 1, Archived: true}); pawl.CodeOf(err) != pawl.CodeGate {
 		t.Errorf("done with a pending task: %v", err)
 	}
 	if _, err := wf.Advance(v, wf.FlowDone, "", wf.Evidence{}); pawl.CodeOf(err) != pawl.CodeGate {
@@ -141,7 +144,8 @@ func TestScenario1(t *testing.T) {
 	if v != wf.Initial() {
 		t.Fatalf("after the flow: %+v", v)
 	}
-	if w := command(t, "~exec", v); changed(w) != "STAGE_ENTRY_MODE=DIRECT, CURRENT_STAGE=DEVELOP" || w.Mode != wf.Interactive {
+	if w := command(t, "~exec", v); changed(w) != "STAGE_ENTRY_MODE=DIRECT, CURRENT_STAGE=DEVELOP" ||
+		w.Mode != wf.Interactive {
 		t.Errorf("~exec inherits: %+v", w)
 	}
 }
@@ -158,7 +162,8 @@ func TestScenario2(t *testing.T) {
 	}
 }
 
-// TestScenario3: while a flow runs, reading commands are let through, writing ones refused, and flow commands asked about.
+// TestScenario3: while a flow runs, reading commands are let through, writing ones refused, and flow commands asked
+// about.
 func TestScenario3(t *testing.T) {
 	running := command(t, "~auto", wf.Initial())
 	for _, c := range wf.Commands() {
@@ -205,14 +210,16 @@ func TestScoreGate(t *testing.T) {
 	for _, c := range []struct {
 		ev wf.Evidence
 		ok bool
-	}{{wf.Evidence{Score: 7}, true}, {wf.Evidence{Score: 6}, false}, {wf.Evidence{Score: 6, Continue: true}, true}, {wf.Evidence{}, false}} {
+	}{{wf.Evidence{Score: 7}, true}, {wf.Evidence{Score: 6}, false}, {wf.Evidence{Score: 6, Continue: true}, true},
+		{wf.Evidence{}, false}} {
 		for _, p := range []wf.Path{wf.PathTweak, wf.PathLight, wf.PathStandard} {
 			if _, err := wf.Advance(v, wf.Complexity, string(p), c.ev); (err == nil) != c.ok {
 				t.Errorf("%s with %+v: %v", p, c.ev, err)
 			}
 		}
 	}
-	if _, err := wf.Advance(v, wf.Complexity, "huge", wf.Evidence{Score: 9}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if _, err := wf.Advance(v, wf.Complexity, "huge",
+		wf.Evidence{Score: 9}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("an unknown path: %v", err)
 	}
 }
@@ -227,12 +234,14 @@ func TestDesignEndsByMode(t *testing.T) {
 	if v := advance(t, design("~plan"), wf.PackageReady, wf.PackagePlanOnly, e); v != wf.Initial() {
 		t.Errorf("~plan ends with the design: %+v", v)
 	}
-	for name, when := range map[string]string{"~plan": wf.PackageAuto, "~auto": wf.PackagePlanOnly, wf.Request: wf.PackageAuto} {
+	for name, when := range map[string]string{"~plan": wf.PackageAuto, "~auto": wf.PackagePlanOnly,
+		wf.Request: wf.PackageAuto} {
 		if _, err := wf.Advance(design(name), wf.PackageReady, when, e); pawl.CodeOf(err) != pawl.CodeGate {
 			t.Errorf("%s + %s: %v", name, when, err)
 		}
 	}
-	if _, err := wf.Advance(design("~auto"), wf.PackageReady, wf.PackageAuto, wf.Evidence{}); pawl.CodeOf(err) != pawl.CodeGate {
+	if _, err := wf.Advance(design("~auto"), wf.PackageReady, wf.PackageAuto,
+		wf.Evidence{}); pawl.CodeOf(err) != pawl.CodeGate {
 		t.Errorf("no package: %v", err)
 	}
 }
@@ -333,8 +342,10 @@ func TestResetOrder(t *testing.T) {
 		"CURRENT_STAGE STAGE_ENTRY_MODE", "WORKFLOW_MODE",
 	}
 	full := wf.Vars{
-		Mode: wf.AutoFull, Stage: wf.Develop, Entry: wf.Direct, KBSkipped: wf.True, CreatedPackage: "a", CurrentPackage: "b",
-		ActiveTool: "c", SuspendedStage: wf.Design, ToolNesting: 2, SilenceBroken: true, Path: wf.PathLight, Command: "~auto",
+		Mode: wf.AutoFull, Stage: wf.Develop, Entry: wf.Direct, KBSkipped: wf.True, CreatedPackage: "a",
+		CurrentPackage: "b",
+		ActiveTool:     "c", SuspendedStage: wf.Design, ToolNesting: 2, SilenceBroken: true, Path: wf.PathLight,
+		Command: "~auto",
 	}
 	v, untouched := full, fields(t, full)
 	for i, s := range wf.ResetSteps() {
@@ -373,7 +384,8 @@ func fields(t *testing.T, v wf.Vars) map[string]any {
 	return out
 }
 
-// TestAnyWalk: whatever is tried, the variables stay within their values, an error changes nothing, and no stage means reset.
+// TestAnyWalk: whatever is tried, the variables stay within their values, an error changes nothing, and no stage means
+// reset.
 func TestAnyWalk(t *testing.T) {
 	names := []string{wf.Request, "~x"}
 	for _, c := range wf.Commands() {
@@ -391,9 +403,11 @@ func TestAnyWalk(t *testing.T) {
 			case 1:
 				next = v.Reset()
 			case 2:
-				next, err = wf.SwitchMode(v, rapid.SampledFrom([]string{"silent", "interactive", "start"}).Draw(t, "choice"), wf.Evidence{Confirming: true})
+				next, err = wf.SwitchMode(v, rapid.SampledFrom([]string{"silent", "interactive", "start"}).Draw(t,
+					"choice"), wf.Evidence{Confirming: true})
 			default:
-				next, err = wf.Advance(v, rapid.SampledFrom(machinetest.Events(wf.Stages)).Draw(t, "on"), rapid.SampledFrom(whens).Draw(t, "when"),
+				next, err = wf.Advance(v, rapid.SampledFrom(machinetest.Events(wf.Stages)).Draw(t, "on"),
+					rapid.SampledFrom(whens).Draw(t, "when"),
 					wf.Evidence{Score: rapid.IntRange(0, 10).Draw(t, "score"), Package: "p", Archived: true})
 			}
 			if err != nil && next != v {

@@ -57,13 +57,13 @@ func (v Vars) Reset() Vars {
 // Active reports whether a flow is running: a stage is set, or suspended by a tool.
 func (v Vars) Active() bool { return v.Stage != None || v.SuspendedStage != None }
 
-// Waits reports whether the flow stops for a person when its present stage is complete: in INTERACTIVE after every stage
-// (docs/spec/workflow.md#c6), and in any mode while the silence is broken.
+// Waits reports whether the flow stops for a person when its present stage is complete: in INTERACTIVE after every
+// stage (docs/spec/workflow.md#c6), and in any mode while the silence is broken.
 func (v Vars) Waits() bool { return v.SilenceBroken || v.Mode == Interactive }
 
 // Advance moves the stage along its table and sets the variables that the seed sets with it. Reaching no stage runs the
-// reset protocol. The gates of the row are tried on e, with v in place of e.Vars. An error is invalid_transition or that
-// of the gate. The event COMMAND is answered by Command, which knows the mode and the running flow.
+// reset protocol. The gates of the row are tried on e, with v in place of e.Vars. An error is invalid_transition or
+// that of the gate. The event COMMAND is answered by Command, which knows the mode and the running flow.
 func Advance(v Vars, on Event, when string, e Evidence) (Vars, error) {
 	if on == CommandGiven {
 		return Command(when, v)
@@ -90,12 +90,13 @@ func Advance(v Vars, on Event, when string, e Evidence) (Vars, error) {
 	return next, nil
 }
 
-// SwitchMode applies the user's choice when the complexity is confirmed. There is no way back to a silent mode within the
-// flow (docs/spec/workflow.md#mode-switch-moment).
+// SwitchMode applies the user's choice when the complexity is confirmed. There is no way back to a silent mode within
+// the flow (docs/spec/workflow.md#mode-switch-moment).
 func SwitchMode(v Vars, choice string, e Evidence) (Vars, error) {
 	r, ok := Modes.Next(v.Mode, Choose, choice)
 	if !ok {
-		return v, pawl.Fail(pawl.CodeInvalidTransition, "machine.mode_choice", choice, string(v.Mode)).In("workflow.SwitchMode")
+		return v, pawl.Fail(pawl.CodeInvalidTransition, "machine.mode_choice", choice,
+			string(v.Mode)).In("workflow.SwitchMode")
 	}
 	e.Vars = v
 	if err := AdmitMode(r, e); err != nil {
@@ -125,8 +126,8 @@ func EnterTool(v Vars, tool string) (Vars, error) {
 	return v, nil
 }
 
-// LeaveTool notes that the innermost tool is finished. Outer names the tool that called it, and is "" at the outermost one;
-// then the suspended stage is resumed when resume is true, and otherwise the variables are reset.
+// LeaveTool notes that the innermost tool is finished. Outer names the tool that called it, and is "" at the outermost
+// one; then the suspended stage is resumed when resume is true, and otherwise the variables are reset.
 func LeaveTool(v Vars, outer string, resume bool) (Vars, error) {
 	switch {
 	case v.ToolNesting == 0:

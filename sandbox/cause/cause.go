@@ -1,5 +1,5 @@
-// Package cause finds out why a machine gives a command no namespaces of its own, and what mends it. It only reads what the
-// kernel tells about itself; the refusal was met before, by who asks.
+// Package cause finds out why a machine gives a command no namespaces of its own, and what mends it. It only reads what
+// the kernel tells about itself; the refusal was met before, by who asks.
 package cause
 
 import (
@@ -47,10 +47,11 @@ var settings = []struct{ file, name string }{
 }
 
 // apparmor is the setting of Ubuntu 23.10 and later.
-var apparmor = struct{ file, name string }{"proc/sys/kernel/apparmor_restrict_unprivileged_userns", "kernel.apparmor_restrict_unprivileged_userns"}
+var apparmor = struct{ file, name string }{"proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+	"kernel.apparmor_restrict_unprivileged_userns"}
 
-// Of finds the cause of a refusal in the files of a machine, whose root is given. root says whether the process is root, whom
-// some settings do not bind.
+// Of finds the cause of a refusal in the files of a machine, whose root is given. root says whether the process is
+// root, whom some settings do not bind.
 func Of(machine fs.FS, refusal error, root bool) Cause {
 	for _, s := range settings {
 		if v := read(machine, s.file); v == "0" && (!root || s.name != "kernel.unprivileged_userns_clone") {
@@ -72,13 +73,15 @@ func Of(machine fs.FS, refusal error, root bool) Cause {
 
 // Container names the kind of container that this process is in, "" for none that is known.
 func Container(machine fs.FS) string {
-	for _, mark := range []struct{ file, kind string }{{".dockerenv", "docker"}, {"run/.containerenv", "podman"}, {"var/run/secrets/kubernetes.io", "kubernetes"}} {
+	for _, mark := range []struct{ file, kind string }{{".dockerenv", "docker"}, {"run/.containerenv", "podman"},
+		{"var/run/secrets/kubernetes.io", "kubernetes"}} {
 		if _, err := fs.Stat(machine, mark.file); err == nil {
 			return mark.kind
 		}
 	}
 	groups := read(machine, "proc/1/cgroup")
-	for _, mark := range []struct{ text, kind string }{{"kubepods", "kubernetes"}, {"docker", "docker"}, {"libpod", "podman"}, {"lxc", "lxc"}} {
+	for _, mark := range []struct{ text, kind string }{{"kubepods", "kubernetes"}, {"docker", "docker"},
+		{"libpod", "podman"}, {"lxc", "lxc"}} {
 		if strings.Contains(groups, mark.text) {
 			return mark.kind
 		}

@@ -16,7 +16,8 @@ import (
 	"syscall"
 )
 
-// maxLock bounds a file that decides; a larger one decides by its size and time alone, which never agree between two trees.
+// maxLock bounds a file that decides; a larger one decides by its size and time alone, which never agree between two
+// trees.
 const maxLock = 64 << 20
 
 // decision is what decides the content of a folder of dependencies in one tree.
@@ -53,18 +54,21 @@ func (d decision) digest() string {
 }
 
 func (d decision) equal(o decision) bool {
-	return d.root == o.root && slices.EqualFunc(d.files, o.files, func(a, b decidingFile) bool { return a.name == b.name && bytes.Equal(a.text, b.text) })
+	return d.root == o.root && slices.EqualFunc(d.files, o.files,
+		func(a, b decidingFile) bool { return a.name == b.name && bytes.Equal(a.text, b.text) })
 }
 
 // nodeLocks are the lock files of Node's package managers, the one that counts first.
-var nodeLocks = []string{"npm-shrinkwrap.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"}
+var nodeLocks = []string{"npm-shrinkwrap.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock",
+	"bun.lockb"}
 
 // pythonLocks are those of Python's.
 var pythonLocks = []string{"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"}
 
 // otherLocks are those of the rest: the lock file, and what decides without one.
 var otherLocks = map[Ecosystem][2][]string{
-	Go: {{"go.sum"}, {}}, PHP: {{"composer.lock"}, {"composer.json"}}, Ruby: {{"Gemfile.lock"}, {"Gemfile"}}, Elixir: {{"mix.lock"}, {"mix.exs"}},
+	Go: {{"go.sum"}, {}}, PHP: {{"composer.lock"}, {"composer.json"}}, Ruby: {{"Gemfile.lock"},
+		{"Gemfile"}}, Elixir: {{"mix.lock"}, {"mix.exs"}},
 	Dart: {{"pubspec.lock"}, {"pubspec.yaml"}}, Swift: {{"Podfile.lock"}, {"Podfile"}},
 }
 
@@ -117,7 +121,8 @@ func decidePython(tree, dir string) decision {
 			return d
 		}
 		for _, pattern := range []string{"requirements*.txt", "requirements/*.txt"} {
-			found, _ := filepath.Glob(filepath.Join(escaped(filepath.Join(tree, filepath.FromSlash(at))), filepath.FromSlash(pattern)))
+			found, _ := filepath.Glob(filepath.Join(escaped(filepath.Join(tree, filepath.FromSlash(at))),
+				filepath.FromSlash(pattern)))
 			slices.Sort(found)
 			for _, f := range found {
 				if rel, err := filepath.Rel(filepath.Join(tree, filepath.FromSlash(at)), f); err == nil {
@@ -164,14 +169,16 @@ func (d *decision) part(tree, name string, cut func([]byte) []byte) {
 
 func whole(raw []byte) []byte { return raw }
 
-// nodeSections are the parts of a package.json that name dependencies, in a form that does not depend on how they are written.
+// nodeSections are the parts of a package.json that name dependencies, in a form that does not depend on how they are
+// written.
 func nodeSections(raw []byte) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
 		return raw
 	}
 	kept := map[string]any{}
-	for _, k := range []string{"dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "bundleDependencies", "bundledDependencies",
+	for _, k := range []string{"dependencies", "devDependencies", "optionalDependencies", "peerDependencies",
+		"bundleDependencies", "bundledDependencies",
 		"overrides", "resolutions", "workspaces", "pnpm", "packageManager"} {
 		var v any
 		if all[k] != nil && json.Unmarshal(all[k], &v) == nil {
@@ -200,8 +207,8 @@ var (
 	})
 )
 
-// pythonSections are the tables of a pyproject.toml that name dependencies. Telling two texts apart that mean the same costs an
-// environment that would have fitted, so the settings of tools are left out, and nothing more.
+// pythonSections are the tables of a pyproject.toml that name dependencies. Telling two texts apart that mean the same
+// costs an environment that would have fitted, so the settings of tools are left out, and nothing more.
 func pythonSections(raw []byte) []byte {
 	return tables(raw, func(head, body string) string {
 		switch {

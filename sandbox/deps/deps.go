@@ -1,12 +1,13 @@
 // Package deps finds the dependencies that a project keeps in folders which no commit holds (node_modules, virtual
 // environments, vendor), and says which of them belong into a task's worktree.
 //
-// A folder belongs there only where the files that decide what is in it (lock files, or the parts of manifests that name
-// dependencies where there is no lock) say the same in the worktree as in the user's tree, byte for byte, and where it was made for
-// this machine. Everything else is named with its reason and is not used. What is found is shown to commands by the sandbox; nothing
-// is copied, and no folder of dependencies is walked.
+// A folder belongs there only where the files that decide what is in it (lock files, or the parts of manifests that
+// name dependencies where there is no lock) say the same in the worktree as in the user's tree, byte for byte, and
+// where it was made for this machine. Everything else is named with its reason and is not used. What is found is shown
+// to commands by the sandbox; nothing is copied, and no folder of dependencies is walked.
 //
-// What `pawl prepare` fetched is kept below .pawl/cache/deps by the digest of what decided it, and is found in the same way.
+// What `pawl prepare` fetched is kept below .pawl/cache/deps by the digest of what decided it, and is found in the same
+// way.
 package deps
 
 import (
@@ -49,7 +50,8 @@ const (
 	Used State = "used"
 	// Prepared is one that `pawl prepare` fetched for exactly these lock files.
 	Prepared State = "prepared"
-	// Changed says that the worktree's lock files are not those of the user's tree, so that the user's folder is of no use.
+	// Changed says that the worktree's lock files are not those of the user's tree, so that the user's folder is of no
+	// use.
 	Changed State = "changed"
 	// Own says that the worktree has a folder of its own that commands filled, which no lock file vouches for.
 	Own State = "own"
@@ -68,8 +70,9 @@ type Folder struct {
 	State     State
 	// From is where the folder is on this machine; "" where there is none that can be used.
 	From string
-	// Root is the folder of the tree whose files decide, with slashes, "" for the tree itself. Locks are these files, by their
-	// paths in the tree, and Digest is the sha256 of what they say in this tree; both are empty where nothing decides.
+	// Root is the folder of the tree whose files decide, with slashes, "" for the tree itself. Locks are these files,
+	// by their paths in the tree, and Digest is the sha256 of what they say in this tree; both are empty where nothing
+	// decides.
 	Root   string
 	Locks  []string
 	Digest string
@@ -90,8 +93,8 @@ type Found struct {
 
 // Finder finds dependencies. Its fields are fixed once it is in use; it is then safe for concurrent use.
 type Finder struct {
-	// Tracked returns those of the paths, relative to the workspace, at which a commit, or the record of a workspace without git,
-	// holds something: these are in every worktree as they are. Nil knows of none.
+	// Tracked returns those of the paths, relative to the workspace, at which a commit, or the record of a workspace
+	// without git, holds something: these are in every worktree as they are. Nil knows of none.
 	Tracked func(ctx context.Context, place effect.Place, paths []string) (map[string]bool, error)
 	// More are folders relative to the workspace that the user's settings name. They are used whatever lock files say.
 	More []string
@@ -102,9 +105,9 @@ type Finder struct {
 	looks map[string]look
 }
 
-// Find says what there is for a place. A worktree is given what the user's tree has; the user's own tree has it already, and is
-// given what was prepared for it where it lacks something. A workspace that cannot be read has nothing. A nil Finder knows of no
-// settings.
+// Find says what there is for a place. A worktree is given what the user's tree has; the user's own tree has it
+// already, and is given what was prepared for it where it lacks something. A workspace that cannot be read has nothing.
+// A nil Finder knows of no settings.
 func (f *Finder) Find(ctx context.Context, place effect.Place) (Found, error) {
 	out := Found{Place: place}
 	if f == nil {
@@ -142,7 +145,8 @@ func (f *Finder) Find(ctx context.Context, place effect.Place) (Found, error) {
 
 // judge says whether a folder of the user's tree can be used at a place.
 func (f *Finder) judge(place effect.Place, c candidate) Folder {
-	d := Folder{Path: c.path, Ecosystem: c.ecosystem, Environment: c.environment, State: Used, From: filepath.Join(place.Workspace, filepath.FromSlash(c.path))}
+	d := Folder{Path: c.path, Ecosystem: c.ecosystem, Environment: c.environment, State: Used,
+		From: filepath.Join(place.Workspace, filepath.FromSlash(c.path))}
 	if c.link {
 		d.State, d.From = Link, ""
 		return d
@@ -187,8 +191,8 @@ func (f Found) Shown() []sandbox.Shown {
 	return out
 }
 
-// Readable are folders that a command must find at their own path as well: programs of a virtual environment name the place that
-// it was made at.
+// Readable are folders that a command must find at their own path as well: programs of a virtual environment name the
+// place that it was made at.
 func (f Found) Readable() []string {
 	var out []string
 	for _, d := range f.Folders {
@@ -199,23 +203,25 @@ func (f Found) Readable() []string {
 	return out
 }
 
-// Hidden are the user's own folders that a command in a worktree must not find: programs look for packages in the folders above
-// theirs, too, and would take what belongs to another lock file, or what is linked to the user's own code.
+// Hidden are the user's own folders that a command in a worktree must not find: programs look for packages in the
+// folders above theirs, too, and would take what belongs to another lock file, or what is linked to the user's own
+// code.
 func (f Found) Hidden() []string {
 	if f.Place.Tree == f.Place.Workspace {
 		return nil
 	}
 	var out []string
 	for _, d := range f.Folders {
-		if own := filepath.Join(f.Place.Workspace, filepath.FromSlash(d.Path)); !(d.Environment && d.From == own && d.Shows()) {
+		if own := filepath.Join(f.Place.Workspace, filepath.FromSlash(d.Path)); !(d.Environment && d.From == own &&
+			d.Shows()) {
 			out = append(out, own)
 		}
 	}
 	return out
 }
 
-// Environment is the virtual environment whose programs go before the machine's, "" for none: one at the top of the project that
-// is the user's or was prepared, never one that something in the tree made.
+// Environment is the virtual environment whose programs go before the machine's, "" for none: one at the top of the
+// project that is the user's or was prepared, never one that something in the tree made.
 func (f Found) Environment() string {
 	best := ""
 	for _, d := range f.Folders {
@@ -298,8 +304,8 @@ func plainParent(tree, rel string) bool {
 // absolutePath matches a path between quotes, or one that is alone on its line.
 var absolutePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(/[^\n]*)$|'(/[^'\n]*)'|"(/[^"\n]*)"`) })
 
-// Editable are the folders of the tree from which Python must import before anything else: a virtual environment in which the project
-// itself is installed for editing names the user's tree, and what is judged is this one.
+// Editable are the folders of the tree from which Python must import before anything else: a virtual environment in
+// which the project itself is installed for editing names the user's tree, and what is judged is this one.
 func (f Found) Editable() []string {
 	env := f.Environment()
 	if env == "" || f.Place.Tree == f.Place.Workspace {
@@ -316,7 +322,9 @@ func (f Found) Editable() []string {
 					from = filepath.Dir(from) // a finder names the packages themselves
 				}
 				rel, err := filepath.Rel(f.Place.Workspace, filepath.Clean(from))
-				if err != nil || !filepath.IsLocal(rel) || rel == ".pawl" || strings.HasPrefix(rel, ".pawl"+string(filepath.Separator)) || strings.Contains(rel, "site-packages") {
+				if err != nil || !filepath.IsLocal(rel) || rel == ".pawl" ||
+					strings.HasPrefix(rel, ".pawl"+string(filepath.Separator)) ||
+					strings.Contains(rel, "site-packages") {
 					continue
 				}
 				if at := filepath.Join(f.Place.Tree, rel); !slices.Contains(out, at) {

@@ -93,7 +93,8 @@ func TestNodePackagesGoByTheLockFile(t *testing.T) {
 		s.both(lock, "lock")
 		s.mine("node_modules/x/index.js")
 		f := s.want(lock, "node_modules used")
-		if d := f.Folders[0]; d.Locks[0] != lock || d.Digest == "" || d.From != filepath.Join(s.place.Workspace, "node_modules") {
+		if d := f.Folders[0]; d.Locks[0] != lock || d.Digest == "" ||
+			d.From != filepath.Join(s.place.Workspace, "node_modules") {
 			t.Errorf("%+v", d)
 		}
 		s.file(s.place.Tree, "package.json", `{"dependencies":{"y":"1"}}`)
@@ -128,7 +129,8 @@ func TestPackagesOfAWorkspace(t *testing.T) {
 		s.mine(p + "/node_modules/x/index.js")
 	}
 	s.mine("node_modules/x/index.js")
-	f := s.want("workspace", "libs/a/pkg/node_modules used", "node_modules used", "packages/b/node_modules used", "packages/deep/er/c/node_modules used")
+	f := s.want("workspace", "libs/a/pkg/node_modules used", "node_modules used", "packages/b/node_modules used",
+		"packages/deep/er/c/node_modules used")
 	for _, d := range f.Folders {
 		if d.Root != "" || strings.Join(d.Locks, " ") != "package-lock.json" {
 			t.Errorf("%+v", d)
@@ -145,7 +147,8 @@ func TestPackagesOfAWorkspace(t *testing.T) {
 	}
 	// A nearer lock file decides for what is below it.
 	s.file(s.place.Tree, "libs/a/pkg/yarn.lock", "")
-	s.want("a nearer lock file", "libs/a/pkg/node_modules changed", "node_modules used", "packages/b/node_modules used", "packages/deep/er/c/node_modules used")
+	s.want("a nearer lock file", "libs/a/pkg/node_modules changed", "node_modules used", "packages/b/node_modules used",
+		"packages/deep/er/c/node_modules used")
 	pnpm := newScene(t)
 	pnpm.both("pnpm-workspace.yaml", "packages:\n  - 'a/b/*/*'\n  - '!a/b/c/no'\n")
 	pnpm.both("pnpm-lock.yaml", "")
@@ -166,11 +169,17 @@ func TestVirtualEnvironments(t *testing.T) {
 		{"poetry", "poetry.lock", "a", "b", "changed"},
 		{"requirements", "requirements-dev.txt", "a", "b", "changed"},
 		{"a folder of requirements", "requirements/test.txt", "a", "b", "changed"},
-		{"dependencies", "pyproject.toml", "[project]\nname='n'\ndependencies = [\n  'a[b]>1',\n]\n", "[project]\nname='n'\ndependencies = [\n  'a[b]>2',\n]\n", "changed"},
-		{"a group", "pyproject.toml", "[dependency-groups]\ndev=['a']\n", "[dependency-groups]\ndev=['b']\n", "changed"},
-		{"poetry's dependencies", "pyproject.toml", "[tool.poetry.group.dev.dependencies]\na='1'\n", "[tool.poetry.group.dev.dependencies]\na='2'\n", "changed"},
-		{"the name", "pyproject.toml", "[project]\nname='n'\nversion='1'\ndependencies=['a']\n", "[project]\nname='m'\nversion='2'\ndependencies=['a']\n", "used"},
-		{"the settings of a tool", "pyproject.toml", "[project]\ndependencies=['a']\n[tool.pytest.ini_options]\naddopts='-q'\n", "[project]\ndependencies=['a']\n[tool.pytest.ini_options]\naddopts='-v'\n", "used"},
+		{"dependencies", "pyproject.toml", "[project]\nname='n'\ndependencies = [\n  'a[b]>1',\n]\n",
+			"[project]\nname='n'\ndependencies = [\n  'a[b]>2',\n]\n", "changed"},
+		{"a group", "pyproject.toml", "[dependency-groups]\ndev=['a']\n", "[dependency-groups]\ndev=['b']\n",
+			"changed"},
+		{"poetry's dependencies", "pyproject.toml", "[tool.poetry.group.dev.dependencies]\na='1'\n",
+			"[tool.poetry.group.dev.dependencies]\na='2'\n", "changed"},
+		{"the name", "pyproject.toml", "[project]\nname='n'\nversion='1'\ndependencies=['a']\n",
+			"[project]\nname='m'\nversion='2'\ndependencies=['a']\n", "used"},
+		{"the settings of a tool", "pyproject.toml",
+			"[project]\ndependencies=['a']\n[tool.pytest.ini_options]\naddopts='-q'\n",
+			"[project]\ndependencies=['a']\n[tool.pytest.ini_options]\naddopts='-v'\n", "used"},
 		{"setup.cfg", "setup.cfg", "[options]\ninstall_requires = a\n", "[options]\ninstall_requires = b\n", "changed"},
 		{"nothing that decides", "README", "a", "b", "used"},
 	} {
@@ -178,7 +187,8 @@ func TestVirtualEnvironments(t *testing.T) {
 		s.environment(".venv")
 		s.both(c.file, c.text)
 		f := s.want(c.what, ".venv used")
-		if venv := filepath.Join(s.place.Workspace, ".venv"); f.Environment() != venv || strings.Join(f.Readable(), " ") != venv || len(f.Hidden()) != 0 {
+		if venv := filepath.Join(s.place.Workspace, ".venv"); f.Environment() != venv ||
+			strings.Join(f.Readable(), " ") != venv || len(f.Hidden()) != 0 {
 			t.Errorf("%s: %q %v %v", c.what, f.Environment(), f.Readable(), f.Hidden())
 		}
 		s.file(s.place.Tree, c.file, c.other)
@@ -257,8 +267,10 @@ func TestPackagesOfAnotherPlatform(t *testing.T) {
 
 func TestOtherEcosystems(t *testing.T) {
 	for _, c := range []struct{ folder, beside, lock string }{
-		{"vendor", "go.mod", "go.sum"}, {"vendor", "go.mod", "go.mod"}, {"vendor", "composer.json", "composer.lock"}, {"vendor/bundle", "Gemfile", "Gemfile.lock"},
-		{"deps", "mix.exs", "mix.lock"}, {".dart_tool", "pubspec.yaml", "pubspec.lock"}, {"Pods", "Podfile", "Podfile.lock"},
+		{"vendor", "go.mod", "go.sum"}, {"vendor", "go.mod", "go.mod"}, {"vendor", "composer.json",
+			"composer.lock"}, {"vendor/bundle", "Gemfile", "Gemfile.lock"},
+		{"deps", "mix.exs", "mix.lock"}, {".dart_tool", "pubspec.yaml", "pubspec.lock"}, {"Pods", "Podfile",
+			"Podfile.lock"},
 	} {
 		s := newScene(t)
 		s.mine(c.folder + "/x/y")
@@ -291,7 +303,8 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	if f := s.want("links", ".venv link", "node_modules link"); len(f.Shown()) != 0 || f.Environment() != "" {
 		t.Errorf("%+v", f)
 	}
-	// A lock file that is a link decides nothing, and a link above the place in the worktree keeps everything away from it.
+	// A lock file that is a link decides nothing, and a link above the place in the worktree keeps everything away from
+	// it.
 	s = newScene(t)
 	s.both("package.json", needsX)
 	s.file(outside, "package-lock.json", "{}")
@@ -349,14 +362,16 @@ func TestPreparedDependencies(t *testing.T) {
 	s.file(set, "tree/node_modules/x/index.js", "")
 	s.file(set, "tree/packages/a/node_modules/x/index.js", "")
 	s.want("half done", "node_modules missing")
-	s.file(set, "ready.json", `{"ecosystem":"npm","digest":"`+missing.Digest+`","folders":["node_modules","packages/a/node_modules","../out","gone"]}`)
+	s.file(set, "ready.json", `{"ecosystem":"npm","digest":"`+missing.Digest+
+		`","folders":["node_modules","packages/a/node_modules","../out","gone"]}`)
 	f := s.want("prepared", "node_modules prepared", "packages/a/node_modules prepared")
 	if sh := f.Shown(); len(sh) != 1 || sh[0].From != filepath.Join(set, "tree", "node_modules") { // the tree has no packages/a
 		t.Errorf("%+v", sh)
 	}
 	here := s.place
 	here.Tree = here.Workspace
-	if f, err := s.find.Find(context.Background(), here); err != nil || len(f.Shown()) != 1 || f.Shown()[0].At != filepath.Join(here.Workspace, "node_modules") || len(f.Hidden()) != 0 {
+	if f, err := s.find.Find(context.Background(), here); err != nil || len(f.Shown()) != 1 ||
+		f.Shown()[0].At != filepath.Join(here.Workspace, "node_modules") || len(f.Hidden()) != 0 {
 		t.Errorf("in place: %+v %v", f, err)
 	}
 	s.file(s.place.Tree, "package-lock.json", "two")
@@ -373,7 +388,8 @@ func TestEditableInstallations(t *testing.T) {
 	s.environment(".venv")
 	site := ".venv/lib/python3.12/site-packages/"
 	s.file(s.place.Workspace, site+"__editable__.app.pth", s.place.Workspace+"/src\n/elsewhere\nimport x\n")
-	s.file(s.place.Workspace, site+"__editable___lib_finder.py", "MAPPING = {'lib': '"+s.place.Workspace+"/libs/lib', 'o': '/opt/o'}\n")
+	s.file(s.place.Workspace, site+"__editable___lib_finder.py", "MAPPING = {'lib': '"+s.place.Workspace+
+		"/libs/lib', 'o': '/opt/o'}\n")
 	got := strings.Join(s.found().Editable(), " ")
 	if want := s.place.Tree + "/src " + s.place.Tree + "/libs"; got != want {
 		t.Errorf("%s, want %s", got, want)

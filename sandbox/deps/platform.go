@@ -60,8 +60,8 @@ func goneInterpreter(dir string) string {
 	return p
 }
 
-// packageNames lists the packages that stand in a folder, by their names, without entering any: those of a scope and those in the
-// store of pnpm as well.
+// packageNames lists the packages that stand in a folder, by their names, without entering any: those of a scope and
+// those in the store of pnpm as well.
 func packageNames(dir string) []string {
 	var out []string
 	for _, e := range readNames(dir) {

@@ -31,7 +31,8 @@ type Ready struct {
 	Digest    string    `json:"digest"`
 	Platform  string    `json:"platform"`
 	Tool      string    `json:"tool"`
-	// Folders are the folders of dependencies, relative to the tree; they stand at the same paths in the set's folder tree.
+	// Folders are the folders of dependencies, relative to the tree; they stand at the same paths in the set's folder
+	// tree.
 	Folders []string `json:"folders"`
 	// Scripts are the packages that wanted to run a program when they were installed, and Ran says that they were let.
 	Scripts []string `json:"scripts,omitempty"`
@@ -151,7 +152,8 @@ func needsNode(tree, dir string) bool {
 	if raw == nil || json.Unmarshal(raw, &m) != nil {
 		return false
 	}
-	return len(m.Dependencies)+len(m.DevDependencies) > 0 || m.Workspaces != nil || text(tree, path.Join(dir, "pnpm-workspace.yaml")) != nil
+	return len(m.Dependencies)+len(m.DevDependencies) > 0 || m.Workspaces != nil ||
+		text(tree, path.Join(dir, "pnpm-workspace.yaml")) != nil
 }
 
 // requirement matches a line of a requirements file that names something.
@@ -186,8 +188,8 @@ var besideLocks = map[Ecosystem][]string{
 // patchDirs are folders whose files change packages when they are installed.
 var patchDirs = []string{"patches", ".yarn/patches"}
 
-// Manifests lists the files of a tree that the tools need to fetch a set: what decides it, the manifests of the packages of a
-// workspace, settings and patches. Nothing of the project's code is among them.
+// Manifests lists the files of a tree that the tools need to fetch a set: what decides it, the manifests of the
+// packages of a workspace, settings and patches. Nothing of the project's code is among them.
 func Manifests(tree string, f Folder) []string {
 	var out []string
 	add := func(name string) {
@@ -246,7 +248,8 @@ func Wanting(tree string, folders []string) []string {
 			return
 		}
 		_, err := os.Lstat(filepath.Join(dir, "binding.gyp"))
-		if (m.Scripts["preinstall"]+m.Scripts["install"]+m.Scripts["postinstall"] != "" || err == nil) && !slices.Contains(out, name) {
+		if (m.Scripts["preinstall"]+m.Scripts["install"]+m.Scripts["postinstall"] != "" || err == nil) &&
+			!slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

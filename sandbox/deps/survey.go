@@ -37,13 +37,16 @@ var folderNames = []struct {
 	ecosystem Ecosystem
 	beside    string
 }{
-	{"node_modules", Node, ""}, {"bower_components", Node, "bower.json"}, {"vendor", Go, "go.mod"}, {"vendor", PHP, "composer.json"},
-	{"vendor/bundle", Ruby, "Gemfile"}, {"deps", Elixir, "mix.exs"}, {".dart_tool", Dart, "pubspec.yaml"}, {"Pods", Swift, "Podfile"},
+	{"node_modules", Node, ""}, {"bower_components", Node, "bower.json"}, {"vendor", Go, "go.mod"}, {"vendor", PHP,
+		"composer.json"},
+	{"vendor/bundle", Ruby, "Gemfile"}, {"deps", Elixir, "mix.exs"}, {".dart_tool", Dart, "pubspec.yaml"}, {"Pods",
+		Swift, "Podfile"},
 }
 
 // notEntered are folders in which no project of the user's is looked for.
 var notEntered = map[string]bool{
-	".git": true, ".hg": true, ".svn": true, ".pawl": true, "node_modules": true, "bower_components": true, "vendor": true, "target": true,
+	".git": true, ".hg": true, ".svn": true, ".pawl": true, "node_modules": true, "bower_components": true,
+	"vendor": true, "target": true,
 	"__pycache__": true, "testdata": true, "dist": true, "build": true, "third_party": true, "site-packages": true,
 }
 
@@ -61,10 +64,12 @@ func survey(workspace string, more []string) sighting {
 	}
 	for _, name := range more {
 		p := path.Clean(filepath.ToSlash(name))
-		if p == "." || !filepath.IsLocal(filepath.FromSlash(p)) || strings.HasPrefix(p+"/", ".pawl/") || strings.HasPrefix(p+"/", ".git/") {
+		if p == "." || !filepath.IsLocal(filepath.FromSlash(p)) || strings.HasPrefix(p+"/", ".pawl/") ||
+			strings.HasPrefix(p+"/", ".git/") {
 			continue
 		}
-		if c, ok := v.look(p, Named); ok && !slices.ContainsFunc(s.folders, func(o candidate) bool { return o.path == p }) {
+		if c, ok := v.look(p, Named); ok &&
+			!slices.ContainsFunc(s.folders, func(o candidate) bool { return o.path == p }) {
 			s.folders = append(s.folders, c)
 		}
 	}
@@ -191,7 +196,8 @@ func (v *surveyor) within(dir string) []candidate {
 				continue
 			}
 		}
-		if c, ok := v.look(path.Join(dir, n.name), n.ecosystem); ok && !slices.ContainsFunc(out, func(o candidate) bool { return o.path == c.path }) {
+		if c, ok := v.look(path.Join(dir, n.name), n.ecosystem); ok &&
+			!slices.ContainsFunc(out, func(o candidate) bool { return o.path == c.path }) {
 			out = append(out, c)
 		}
 	}

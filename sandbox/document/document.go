@@ -1,6 +1,6 @@
 // Package document reads and writes the text files that pawl and people share below .pawl: the knowledge base, solution
-// packages and their archive. What is written was decided before, so that writing it again after a crash changes nothing; a
-// file that somebody changed meanwhile is never written over; and no symbolic link leads anywhere.
+// packages and their archive. What is written was decided before, so that writing it again after a crash changes
+// nothing; a file that somebody changed meanwhile is never written over; and no symbolic link leads anywhere.
 package document
 
 import (
@@ -55,7 +55,8 @@ func (f *Folder) Close() error { return f.root.Close() }
 func (f *Folder) Root() *sandbox.Root { return f.root }
 
 // kept are names in .pawl that hold no documents.
-var kept = []string{"git", "cache", "worktree", "worktrees", "tree", "trees", "tmp", "run", "lock", "config.yaml", ".gitignore"}
+var kept = []string{"git", "cache", "worktree", "worktrees", "tree", "trees", "tmp", "run", "lock", "config.yaml",
+	".gitignore"}
 
 // foreign are characters that no document has in its name, because some system reads them as something else.
 const foreign = "\\\x00"
@@ -63,7 +64,8 @@ const foreign = "\\\x00"
 // at returns the name in the workspace of a path below .pawl, and refuses what is not the name of a document.
 func (f *Folder) at(rel string) (string, error) {
 	top, _, _ := strings.Cut(rel, "/")
-	if rel == "" || path.Clean(rel) != rel || path.IsAbs(rel) || rel == "." || top == ".." || strings.ContainsAny(rel, foreign) ||
+	if rel == "" || path.Clean(rel) != rel || path.IsAbs(rel) || rel == "." || top == ".." ||
+		strings.ContainsAny(rel, foreign) ||
 		slices.Contains(kept, strings.ToLower(top)) || strings.HasPrefix(strings.ToLower(top), "pawl.db") {
 		return "", pawl.Fail(pawl.CodeDenied, "orders.bad_path", rel)
 	}
@@ -106,8 +108,8 @@ func (f *Folder) Exists(rel string) bool {
 	return err == nil
 }
 
-// List returns the names of what lies in a folder, folders with a slash behind them. A folder that is not there is empty. What
-// cannot be named by a path of documents is left out, so that no odd name keeps anybody from the rest.
+// List returns the names of what lies in a folder, folders with a slash behind them. A folder that is not there is
+// empty. What cannot be named by a path of documents is left out, so that no odd name keeps anybody from the rest.
 func (f *Folder) List(rel string) ([]string, error) {
 	name := Dir
 	if rel != "" {
@@ -134,8 +136,8 @@ func (f *Folder) List(rel string) ([]string, error) {
 }
 
 // Files reads the documents of a folder and of those below it, by their paths relative to the folder. Other things than
-// regular files are left out, and so are odd names and what is too large to be a document. A folder with more than MaxFiles
-// entries of any kind, or more than MaxTotal bytes of documents, is CodeInvalid.
+// regular files are left out, and so are odd names and what is too large to be a document. A folder with more than
+// MaxFiles entries of any kind, or more than MaxTotal bytes of documents, is CodeInvalid.
 func (f *Folder) Files(ctx context.Context, rel string) (map[string][]byte, error) {
 	name, err := f.at(rel)
 	if err != nil {
@@ -176,8 +178,8 @@ func (f *Folder) Files(ctx context.Context, rel string) (map[string][]byte, erro
 	return out, nil
 }
 
-// Ready checks that documents can be written: every one is as it was when that was decided, or as it is to be. todo are those
-// that are still to be written. A file that is neither is CodeConflict.
+// Ready checks that documents can be written: every one is as it was when that was decided, or as it is to be. todo are
+// those that are still to be written. A file that is neither is CodeConflict.
 func (f *Folder) Ready(docs []effect.Document) (todo []effect.Document, err error) {
 	for _, d := range docs {
 		old, had, err := f.Read(d.Path)
@@ -194,7 +196,8 @@ func (f *Folder) Ready(docs []effect.Document) (todo []effect.Document, err erro
 	return todo, nil
 }
 
-// Write writes documents, each whole and durably, and returns their names. Nothing is written unless all of them are Ready.
+// Write writes documents, each whole and durably, and returns their names. Nothing is written unless all of them are
+// Ready.
 func (f *Folder) Write(ctx context.Context, docs []effect.Document) ([]string, error) {
 	todo, err := f.Ready(docs)
 	if err != nil {
@@ -255,8 +258,8 @@ func (f *Folder) Discard(ctx context.Context, rel string) error {
 	return Discard(ctx, f.root, name)
 }
 
-// Discard removes whatever stands at a name, a folder with all that is in it. Links are removed and not followed, the name
-// itself included. That there is nothing is no error.
+// Discard removes whatever stands at a name, a folder with all that is in it. Links are removed and not followed, the
+// name itself included. That there is nothing is no error.
 func Discard(ctx context.Context, root *sandbox.Root, name string) error {
 	var all []string
 	info, err := root.Lstat(name)

@@ -33,13 +33,15 @@ func folder(t *testing.T) (string, *document.Folder) {
 func TestWritesWhatWasDecidedAndNothingElse(t *testing.T) {
 	dir, f := folder(t)
 	ctx := context.Background()
-	docs := []effect.Document{effect.NewDocument("a.md", "one\n", nil, false), effect.NewDocument("modules/b.md", "two\n", nil, false)}
+	docs := []effect.Document{effect.NewDocument("a.md", "one\n", nil, false),
+		effect.NewDocument("modules/b.md", "two\n", nil, false)}
 	for range 2 { // the second time changes nothing and is no conflict
 		if _, err := f.Write(ctx, docs); err != nil {
 			t.Fatal(err)
 		}
 	}
-	next := []effect.Document{effect.NewDocument("a.md", "three\n", []byte("one\n"), true), effect.NewDocument("modules/b.md", "four\n", []byte("two\n"), true)}
+	next := []effect.Document{effect.NewDocument("a.md", "three\n", []byte("one\n"), true),
+		effect.NewDocument("modules/b.md", "four\n", []byte("two\n"), true)}
 	if err := os.WriteFile(filepath.Join(dir, ".pawl/modules/b.md"), []byte("somebody's\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,8 @@ func TestWritesWhatWasDecidedAndNothingElse(t *testing.T) {
 		t.Errorf("a document was written before all were looked at: %q", raw)
 	}
 	// What was there must be there still: a new document does not take the place of one that came meanwhile.
-	if _, err := f.Ready([]effect.Document{effect.NewDocument("a.md", "new\n", nil, false)}); pawl.CodeOf(err) != pawl.CodeConflict {
+	if _, err := f.Ready([]effect.Document{effect.NewDocument("a.md", "new\n", nil,
+		false)}); pawl.CodeOf(err) != pawl.CodeConflict {
 		t.Errorf("a file that came meanwhile: %v", err)
 	}
 }
@@ -59,7 +62,8 @@ func TestWritesWhatWasDecidedAndNothingElse(t *testing.T) {
 func TestNoNameLeadsOut(t *testing.T) {
 	dir, f := folder(t)
 	outside := t.TempDir()
-	for link, to := range map[string]string{".pawl/modules": outside, ".pawl/plan": "../src", ".pawl/link.md": filepath.Join(outside, "x.md")} {
+	for link, to := range map[string]string{".pawl/modules": outside, ".pawl/plan": "../src",
+		".pawl/link.md": filepath.Join(outside, "x.md")} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +72,8 @@ func TestNoNameLeadsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{
-		"../x.md", "/x.md", "a/../../x.md", "./a.md", "", ".", "a\\b.md", "pawl.db", "PAWL.DB-wal", "git/config", "Git/config", "worktrees/x", "config.yaml", ".gitignore",
+		"../x.md", "/x.md", "a/../../x.md", "./a.md", "", ".", "a\\b.md", "pawl.db", "PAWL.DB-wal", "git/config",
+		"Git/config", "worktrees/x", "config.yaml", ".gitignore",
 		"modules/x.md", "plan/x.md", "link.md",
 	} {
 		if err := f.Put(path, []byte("x")); pawl.CodeOf(err) != pawl.CodeDenied {
@@ -141,7 +146,8 @@ func TestFilesAreBounded(t *testing.T) {
 	large := func(name string, size int64) {
 		t.Helper()
 		at := filepath.Join(dir, ".pawl", name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, nil, 0o600), os.Truncate(at, size)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, nil, 0o600),
+			os.Truncate(at, size)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,7 +160,8 @@ func TestFilesAreBounded(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	large("modules/z.md", 1)
-	if files, err := f.Files(t.Context(), "modules"); pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "orders.too_much") || files != nil {
+	if files, err := f.Files(t.Context(), "modules"); pawl.CodeOf(err) != pawl.CodeInvalid ||
+		!strings.Contains(err.Error(), "orders.too_much") || files != nil {
 		t.Errorf("more bytes than are read: %d files, %v", len(files), err)
 	}
 	large("plan/tasks.md", 1)
@@ -167,7 +174,8 @@ func TestFilesAreBounded(t *testing.T) {
 		t.Errorf("as many as are looked at: %v", err)
 	}
 	large("plan/z.md", 1)
-	if files, err := f.Files(t.Context(), "plan"); pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "orders.too_many") || files != nil {
+	if files, err := f.Files(t.Context(), "plan"); pawl.CodeOf(err) != pawl.CodeInvalid ||
+		!strings.Contains(err.Error(), "orders.too_many") || files != nil {
 		t.Errorf("more than are looked at: %d files, %v", len(files), err)
 	}
 }
@@ -185,7 +193,8 @@ func TestDiscardFollowsNoLinks(t *testing.T) {
 		"a link inside": func(name string) error { return os.Symlink(".pawl", name) },
 		"a file":        func(name string) error { return os.WriteFile(name, nil, 0o600) },
 		"a folder with a link": func(name string) error {
-			return errors.Join(os.MkdirAll(filepath.Join(name, "a/b"), 0o755), os.Symlink(outside, filepath.Join(name, "a/l")))
+			return errors.Join(os.MkdirAll(filepath.Join(name, "a/b"), 0o755),
+				os.Symlink(outside, filepath.Join(name, "a/l")))
 		},
 	} {
 		name := filepath.Join(dir, "x.making")

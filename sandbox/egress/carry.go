@@ -49,7 +49,8 @@ func (c *call) refuse(reason Reason) {
 	}
 	body := "pawl: no connection to " + c.event.Host + ": " + string(reason) + "\n"
 	_ = c.near.SetDeadline(time.Now().Add(time.Second))
-	_, err := io.WriteString(c.near, "HTTP/1.1 "+status+"\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "+
+	_, err := io.WriteString(c.near, "HTTP/1.1 "+status+
+		"\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "+
 		strconv.Itoa(len(body))+"\r\nX-Pawl-Egress: "+string(reason)+"\r\nConnection: close\r\n\r\n"+body)
 	if half, ok := c.near.(interface{ CloseWrite() error }); ok && err == nil {
 		// A connection that is closed with something unread is reset, and the answer is lost with it.
@@ -142,8 +143,8 @@ func (p *Proxy) dial(ctx context.Context, r *request, c *call) (net.Conn, *url.U
 	return conn, up, nil
 }
 
-// dialRule resolves the place once, judges the addresses by the rule, and connects to the first that may be connected to
-// and answers.
+// dialRule resolves the place once, judges the addresses by the rule, and connects to the first that may be connected
+// to and answers.
 func (p *Proxy) dialRule(ctx context.Context, c *call) (net.Conn, error) {
 	addresses, err := p.resolve(ctx, c.rule, c.event.Host)
 	if err != nil {
@@ -194,10 +195,12 @@ func (p *Proxy) dialProxy(ctx context.Context, up *url.URL) (net.Conn, error) {
 	return p.dialer.DialContext(ctx, "tcp", net.JoinHostPort(up.Hostname(), port))
 }
 
-// ask sends a CONNECT of our own and reads its answer byte by byte, because what follows the answer belongs to the tunnel.
+// ask sends a CONNECT of our own and reads its answer byte by byte, because what follows the answer belongs to the
+// tunnel.
 func ask(ctx context.Context, conn net.Conn, up *url.URL, r *request) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	_, err := io.WriteString(conn, "CONNECT "+r.authority()+" HTTP/1.1\r\nHost: "+r.authority()+"\r\n"+credentials(up)+"\r\n")
+	_, err := io.WriteString(conn, "CONNECT "+r.authority()+" HTTP/1.1\r\nHost: "+r.authority()+"\r\n"+credentials(up)+
+		"\r\n")
 	if err != nil {
 		return err
 	}

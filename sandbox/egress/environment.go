@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// FromEnvironment returns the Upstream that the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY ask for, in upper or lower
-// case. Nil getenv means the environment of this process. NO_PROXY lists names, which stand for what is below them as
-// well, addresses and ranges of them, each with a port if wanted, or "*".
+// FromEnvironment returns the Upstream that the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY ask for, in upper or
+// lower case. Nil getenv means the environment of this process. NO_PROXY lists names, which stand for what is below
+// them as well, addresses and ranges of them, each with a port if wanted, or "*".
 func FromEnvironment(getenv func(string) string) func(scheme, host string, port uint16) (*url.URL, error) {
 	if getenv == nil {
 		getenv = os.Getenv

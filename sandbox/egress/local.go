@@ -20,8 +20,8 @@ func (p *Proxy) Local() []uint16 {
 	return out
 }
 
-// ServeLocal carries each connection of l to a port of Local, because programs do not ask a proxy for what they take for
-// their own machine. It ends as Serve does. A port that no rule names is pawl.CodeDenied.
+// ServeLocal carries each connection of l to a port of Local, because programs do not ask a proxy for what they take
+// for their own machine. It ends as Serve does. A port that no rule names is pawl.CodeDenied.
 func (p *Proxy) ServeLocal(ctx context.Context, l net.Listener, port uint16) error {
 	i := slices.IndexFunc(p.rules, func(r Rule) bool { return r.Local() && r.Port == port })
 	if i < 0 {

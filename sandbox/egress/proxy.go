@@ -60,14 +60,15 @@ type Options struct {
 	Conns int
 	// Idle ends a connection in which nothing has moved for so long. Zero means DefaultIdle.
 	Idle time.Duration
-	// Upstream names the user's own proxy on the way to a place, or nil to connect directly; scheme is "https" for CONNECT
-	// and "http" otherwise. Nil means FromEnvironment of pawl's own.
+	// Upstream names the user's own proxy on the way to a place, or nil to connect directly; scheme is "https" for
+	// CONNECT and "http" otherwise. Nil means FromEnvironment of pawl's own.
 	Upstream func(scheme, host string, port uint16) (*url.URL, error)
 	// Lookup resolves a name. Nil means the machine's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
-// Proxy is a forward proxy for a fixed list of places. It is safe for concurrent use and serves any number of listeners.
+// Proxy is a forward proxy for a fixed list of places. It is safe for concurrent use and serves any number of
+// listeners.
 type Proxy struct {
 	rules  []Rule
 	o      Options
@@ -140,8 +141,8 @@ type call struct {
 	sent, received atomic.Int64
 }
 
-// answer reads one request, judges it and carries it. A connection carries one request: what a client sends after it goes
-// where the first one went.
+// answer reads one request, judges it and carries it. A connection carries one request: what a client sends after it
+// goes where the first one went.
 func (p *Proxy) answer(ctx context.Context, c *call) {
 	_ = c.near.SetDeadline(time.Now().Add(startTime))
 	r, err := readRequest(c.near)

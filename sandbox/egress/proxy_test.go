@@ -112,9 +112,12 @@ func TestRules(t *testing.T) {
 		{"proxy.golang.org", "proxy.golang.org:443"}, {"Registry.Example.com:8443", "registry.example.com:8443"},
 		{".example.com", ".example.com:443"}, {"127.0.0.1:11434", "127.0.0.1:11434"}, {"[::1]:80", "[::1]:80"},
 		{"[::ffff:127.0.0.1]:80", "127.0.0.1:80"}, {"localhost:1", "localhost:1"}, {"intranet:8080", "intranet:8080"},
-		{"", ""}, {".", ""}, {".com", ""}, {"*", ""}, {"*.example.com", ""}, {"a b", ""}, {"127.0.0.1", ""}, {"10.0.0.1:80", ""},
-		{"169.254.169.254:80", ""}, {"0.0.0.0:80", ""}, {"[::]:80", ""}, {"2130706433:80", ""}, {"127.1:80", ""}, {"a.0x7f:80", "a.0x7f:80"},
-		{"example.com:0", ""}, {"example.com:070", ""}, {"example.com:65536", ""}, {"example.com:", ""}, {"https://example.com", ""},
+		{"", ""}, {".", ""}, {".com", ""}, {"*", ""}, {"*.example.com", ""}, {"a b", ""}, {"127.0.0.1",
+			""}, {"10.0.0.1:80", ""},
+		{"169.254.169.254:80", ""}, {"0.0.0.0:80", ""}, {"[::]:80", ""}, {"2130706433:80", ""}, {"127.1:80",
+			""}, {"a.0x7f:80", "a.0x7f:80"},
+		{"example.com:0", ""}, {"example.com:070", ""}, {"example.com:65536", ""}, {"example.com:",
+			""}, {"https://example.com", ""},
 		{"user@example.com", ""}, {"example.com/path", ""}, {"-a.com", ""}, {"ex\u0430mple.com", ""}, {"a..b", ""},
 	} {
 		if c.text == "a.0x7f:80" {
@@ -144,7 +147,8 @@ func TestAllowedTunnelCarriesBothWays(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	stop()
-	if len(j.events) != 1 || !j.events[0].Allowed || j.events[0].Sent != int64(len(request)) || j.events[0].Received < 50 {
+	if len(j.events) != 1 || !j.events[0].Allowed || j.events[0].Sent != int64(len(request)) ||
+		j.events[0].Received < 50 {
 		t.Errorf("%+v", j.events)
 	}
 }
@@ -152,7 +156,8 @@ func TestAllowedTunnelCarriesBothWays(t *testing.T) {
 func TestPlainRequestIsRewritten(t *testing.T) {
 	host, port := server(t)
 	addr, j, stop := start(t, Options{}, host+":"+port)
-	got := say(t, addr, "PUT http://"+host+":"+port+"/a?b=c HTTP/1.1\r\nHost: evil.example\r\nProxy-Authorization: secret\r\nProxy-Connection: keep-alive\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi")
+	got := say(t, addr, "PUT http://"+host+":"+port+
+		"/a?b=c HTTP/1.1\r\nHost: evil.example\r\nProxy-Authorization: secret\r\nProxy-Connection: keep-alive\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi")
 	if !strings.HasSuffix(got, "PUT "+host+":"+port+` /a?b=c  "hi"`) {
 		t.Errorf("%q", got)
 	}
@@ -164,8 +169,10 @@ func TestPlainRequestIsRewritten(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	host, port := server(t)
-	lookup := at("rebind.example", "127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "fd00::1", "64:ff9b::7f00:1", "::ffff:127.0.0.1", "100.64.0.1", "0.0.0.0")
-	addr, j, stop := start(t, Options{Lookup: lookup}, "good.example", "rebind.example:"+port, ".below.example", host+":1")
+	lookup := at("rebind.example", "127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "fd00::1", "64:ff9b::7f00:1",
+		"::ffff:127.0.0.1", "100.64.0.1", "0.0.0.0")
+	addr, j, stop := start(t, Options{Lookup: lookup}, "good.example", "rebind.example:"+port, ".below.example", host+
+		":1")
 	for _, c := range []struct {
 		text   string
 		status string
@@ -200,7 +207,8 @@ func TestRefusals(t *testing.T) {
 		{strings.Repeat("A", maxHead+5000), "400", Malformed},
 	} {
 		got := say(t, addr, c.text)
-		if !strings.HasPrefix(got, "HTTP/1.1 "+c.status+" ") || !strings.Contains(got, "X-Pawl-Egress: "+string(c.reason)+"\r\n") {
+		if !strings.HasPrefix(got, "HTTP/1.1 "+c.status+" ") ||
+			!strings.Contains(got, "X-Pawl-Egress: "+string(c.reason)+"\r\n") {
 			t.Errorf("%.80q: %.200q, want %s", c.text, got, c.reason)
 		}
 	}
@@ -238,13 +246,17 @@ func TestPrivateAddresses(t *testing.T) {
 		address      string
 		open, closed bool // with and without Private
 	}{
-		{"10.0.0.1", true, false}, {"192.168.1.1", true, false}, {"fd00::1", true, false}, {"100.64.0.1", true, false}, {"::ffff:10.0.0.1", true, false},
+		{"10.0.0.1", true, false}, {"192.168.1.1", true, false}, {"fd00::1", true, false}, {"100.64.0.1", true,
+			false}, {"::ffff:10.0.0.1", true, false},
 		{"142.250.1.1", true, true}, {"2a00:1450::1", true, true}, {"127.0.0.1", false, false}, {"::1", false, false},
-		{"169.254.169.254", false, false}, {"fe80::1", false, false}, {"224.0.0.1", false, false}, {"0.0.0.0", false, false}, {"::", false, false},
-		{"255.255.255.255", false, false}, {"64:ff9b::a00:1", false, false}, {"2002:7f00:1::", false, false}, {"::7f00:1", false, false},
+		{"169.254.169.254", false, false}, {"fe80::1", false, false}, {"224.0.0.1", false, false}, {"0.0.0.0", false,
+			false}, {"::", false, false},
+		{"255.255.255.255", false, false}, {"64:ff9b::a00:1", false, false}, {"2002:7f00:1::", false,
+			false}, {"::7f00:1", false, false},
 	} {
 		a := netip.MustParseAddr(c.address)
-		if open, closed := (Rule{Private: true}).reachable(a), (Rule{}).reachable(a); open != c.open || closed != c.closed {
+		if open, closed := (Rule{Private: true}).reachable(a), (Rule{}).reachable(a); open != c.open ||
+			closed != c.closed {
 			t.Errorf("%s: %v %v", c.address, open, closed)
 		}
 	}
@@ -273,9 +285,12 @@ func TestUpstreamProxy(t *testing.T) {
 		near.Close()
 	}))
 	defer up.Close()
-	for user, want := range map[string][2]string{"u:p@": {`GET h /  ""`, "through http://name.example/p"}, "": {"502 Bad Gateway", "407"}} {
-		env := map[string]string{"https_proxy": "http://" + user + up.Listener.Addr().String(), "HTTP_PROXY": user + up.Listener.Addr().String()}
-		addr, _, stop := start(t, Options{Upstream: FromEnvironment(func(n string) string { return env[n] })}, "name.example", "name.example:80")
+	for user, want := range map[string][2]string{"u:p@": {`GET h /  ""`, "through http://name.example/p"},
+		"": {"502 Bad Gateway", "407"}} {
+		env := map[string]string{"https_proxy": "http://" + user + up.Listener.Addr().String(), "HTTP_PROXY": user +
+			up.Listener.Addr().String()}
+		addr, _, stop := start(t, Options{Upstream: FromEnvironment(func(n string) string { return env[n] })},
+			"name.example", "name.example:80")
 		if got := say(t, addr, "CONNECT name.example:443 HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"); !strings.Contains(got, want[0]) {
 			t.Errorf("%q", got)
 		}
@@ -295,16 +310,22 @@ func TestNoProxy(t *testing.T) {
 		port       uint16
 		want       bool
 	}{
-		{"", "a.example", 443, false}, {"*", "a.example", 443, true}, {"example", "a.example", 443, true}, {".example", "a.example", 443, true},
-		{"*.example", "a.example", 443, true}, {"xample", "a.example", 443, false}, {"a.example:443", "a.example", 443, true},
-		{"a.example:80", "a.example", 443, false}, {"b.example, A.example", "a.example", 443, true}, {"10.0.0.0/8", "10.1.1.1", 443, true},
+		{"", "a.example", 443, false}, {"*", "a.example", 443, true}, {"example", "a.example", 443, true}, {".example",
+			"a.example", 443, true},
+		{"*.example", "a.example", 443, true}, {"xample", "a.example", 443, false}, {"a.example:443", "a.example", 443,
+			true},
+		{"a.example:80", "a.example", 443, false}, {"b.example, A.example", "a.example", 443, true}, {"10.0.0.0/8",
+			"10.1.1.1", 443, true},
 		{"10.1.1.1", "10.1.1.1", 443, true}, {"10.1.1.2", "10.1.1.1", 443, false}, {",", "a.example", 443, false},
 	} {
 		if got := spared(c.list, c.host, c.port); got != c.want {
 			t.Errorf("%+v", c)
 		}
 	}
-	up, err := FromEnvironment(func(n string) string { return map[string]string{"HTTPS_PROXY": "proxy:3128", "NO_PROXY": "b"}[n] })("https", "a", 443)
+	up, err := FromEnvironment(func(n string) string {
+		return map[string]string{"HTTPS_PROXY": "proxy:3128",
+			"NO_PROXY": "b"}[n]
+	})("https", "a", 443)
 	if err != nil || up == nil || up.Host != "proxy:3128" {
 		t.Error(up, err)
 	}
@@ -383,7 +404,8 @@ func TestLocalPort(t *testing.T) {
 
 func FuzzRequest(f *testing.F) {
 	for _, s := range []string{
-		"CONNECT a:1 HTTP/1.1\r\n\r\n", "GET http://a/b?c HTTP/1.1\r\nX: y\r\n\r\nrest", "GET http://[::1]:80/ HTTP/1.0\r\n\r\n", "GET http://a@b/ HTTP/1.1\r\n\r\n",
+		"CONNECT a:1 HTTP/1.1\r\n\r\n", "GET http://a/b?c HTTP/1.1\r\nX: y\r\n\r\nrest",
+		"GET http://[::1]:80/ HTTP/1.0\r\n\r\n", "GET http://a@b/ HTTP/1.1\r\n\r\n",
 	} {
 		f.Add(s)
 	}

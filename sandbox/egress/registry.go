@@ -49,8 +49,8 @@ func (s Settings) Sites(grant string) ([]effect.Site, error) {
 	return out, err
 }
 
-// Places lists the places that a grant of a plan stands for: the registries of an ecosystem by its name, where the user's
-// settings name their own in place of the public ones, or the one place that it names itself. What is neither is
+// Places lists the places that a grant of a plan stands for: the registries of an ecosystem by its name, where the
+// user's settings name their own in place of the public ones, or the one place that it names itself. What is neither is
 // pawl.CodeInvalid.
 func (s Settings) Places(grant string) ([]Rule, error) {
 	hosts, known := registries[grant]
@@ -109,7 +109,8 @@ type setting struct {
 func (s Settings) own(ecosystem string) (out []setting) {
 	add := func(name, text, separators string) {
 		if text != "" {
-			out = append(out, setting{name, text, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })})
+			out = append(out, setting{name, text,
+				strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })})
 		}
 	}
 	switch ecosystem {
@@ -145,7 +146,8 @@ func (s Settings) value(variable string, file []string, name string) string {
 	return ""
 }
 
-// loose are the lines of a file whose tools allow blanks around names and values, and quotes around values, without them.
+// loose are the lines of a file whose tools allow blanks around names and values, and quotes around values, without
+// them.
 func loose(file []string, quotes string) []string {
 	out := make([]string, len(file))
 	for i, l := range file {

@@ -66,7 +66,9 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	vars := Settings{Home: home}.Variables([]string{"npm", "go", "pypi", "name.example"})
-	if vars["npm_config_registry"] != "https://npm.corp.example:8443/x/" || vars["PIP_INDEX_URL"] != "https://pip.corp.example/simple" || !strings.Contains(vars["GOPROXY"], "go.corp.example") || vars["GOSUMDB"] != "sum.golang.org" {
+	if vars["npm_config_registry"] != "https://npm.corp.example:8443/x/" ||
+		vars["PIP_INDEX_URL"] != "https://pip.corp.example/simple" ||
+		!strings.Contains(vars["GOPROXY"], "go.corp.example") || vars["GOSUMDB"] != "sum.golang.org" {
 		t.Errorf("%v", vars)
 	}
 }

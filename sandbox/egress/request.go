@@ -25,8 +25,8 @@ type request struct {
 
 var errRequest = errors.New("no request to a forward proxy")
 
-// readRequest reads and takes apart the head of a request. It is strict, because whatever two programs read differently is
-// a way around one of them: lines end with CR and LF, nothing is folded, and names of fields are plain.
+// readRequest reads and takes apart the head of a request. It is strict, because whatever two programs read differently
+// is a way around one of them: lines end with CR and LF, nothing is folded, and names of fields are plain.
 func readRequest(from io.Reader) (*request, error) {
 	head, early, err := readHead(from)
 	if err != nil {
@@ -59,7 +59,8 @@ func readRequest(from io.Reader) (*request, error) {
 	}
 	for _, l := range lines[1:] {
 		name, value, ok := strings.Cut(l, ":")
-		if !ok || !token(name) || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+		if !ok || !token(name) || strings.ContainsFunc(value,
+			func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
 			return nil, errRequest
 		}
 		if !ownField(name) {
@@ -152,7 +153,8 @@ func credentials(through *url.URL) string {
 		return ""
 	}
 	secret, _ := through.User.Password()
-	return "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(through.User.Username()+":"+secret)) + "\r\n"
+	return "Proxy-Authorization: Basic " +
+		base64.StdEncoding.EncodeToString([]byte(through.User.Username()+":"+secret)) + "\r\n"
 }
 
 // token reports whether a text is a name as HTTP has them.

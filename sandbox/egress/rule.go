@@ -17,8 +17,8 @@ const DefaultPort = 443
 // Rule names a place that may be connected to.
 type Rule struct {
 	// Host is a name in lower case; with a dot in front it stands for every name below it, but not for the name itself.
-	// An address is allowed only where it is one of the loopback, and then it is matched as it is written; so is the name
-	// localhost, which stands for 127.0.0.1 and ::1.
+	// An address is allowed only where it is one of the loopback, and then it is matched as it is written; so is the
+	// name localhost, which stands for 127.0.0.1 and ::1.
 	Host string `json:"host"`
 	// Port is the one port that may be connected to.
 	Port uint16 `json:"port"`
@@ -27,8 +27,8 @@ type Rule struct {
 	Private bool `json:"private,omitempty"`
 }
 
-// ParseRule reads "host", "host:port", ".domain:port", "127.0.0.1:port" or "[::1]:port". Without a port it is DefaultPort.
-// Anything else, and an address that is not of the loopback, is pawl.CodeInvalid.
+// ParseRule reads "host", "host:port", ".domain:port", "127.0.0.1:port" or "[::1]:port". Without a port it is
+// DefaultPort. Anything else, and an address that is not of the loopback, is pawl.CodeInvalid.
 func ParseRule(text string) (Rule, error) {
 	bad := pawl.Fail(pawl.CodeInvalid, "sandbox.egress_rule", text).In("egress.ParseRule")
 	host, port := text, uint16(DefaultPort)
@@ -97,8 +97,8 @@ func canonical(host string) (_ string, address bool) {
 	return host, false
 }
 
-// validName reports whether a name can be a host's: labels of letters, digits, dashes and underscores, the last of which
-// is not a number. The last condition keeps out the many ways in which C libraries read numbers as addresses.
+// validName reports whether a name can be a host's: labels of letters, digits, dashes and underscores, the last of
+// which is not a number. The last condition keeps out the many ways in which C libraries read numbers as addresses.
 func validName(name string) bool {
 	if name == "" || len(name) > 253 {
 		return false
@@ -122,7 +122,8 @@ func validName(name string) bool {
 var closed = sync.OnceValue(func() []netip.Prefix {
 	var out []netip.Prefix
 	for _, text := range []string{
-		"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
+		"203.0.113.0/24", "240.0.0.0/4",
 		"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fec0::/10",
 	} {
 		out = append(out, netip.MustParsePrefix(text))
@@ -136,7 +137,8 @@ var carrier = netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10)
 // reachable reports whether an address that a name leads to may be connected to.
 func (r Rule) reachable(a netip.Addr) bool {
 	a = a.Unmap()
-	if !a.IsGlobalUnicast() || a.Zone() != "" || slices.ContainsFunc(closed(), func(p netip.Prefix) bool { return p.Contains(a) }) {
+	if !a.IsGlobalUnicast() || a.Zone() != "" ||
+		slices.ContainsFunc(closed(), func(p netip.Prefix) bool { return p.Contains(a) }) {
 		return false
 	}
 	return r.Private || !a.IsPrivate() && !carrier.Contains(a)

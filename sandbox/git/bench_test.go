@@ -45,7 +45,8 @@ func BenchmarkLargeTree(b *testing.B) {
 	change := func() {
 		for i := range 20 {
 			n++
-			if err := os.WriteFile(r.Path(fmt.Sprintf("d%d/s%d/f%d.txt", i%40, i%7, i)), fmt.Append(nil, n), 0o644); err != nil {
+			if err := os.WriteFile(r.Path(fmt.Sprintf("d%d/s%d/f%d.txt", i%40, i%7, i)), fmt.Append(nil, n),
+				0o644); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -93,8 +94,8 @@ func BenchmarkLargeTree(b *testing.B) {
 	})
 }
 
-// BenchmarkPair measures what a command's two snapshots cost, as a run takes them: before and after, each with a repository
-// that is opened for it.
+// BenchmarkPair measures what a command's two snapshots cost, as a run takes them: before and after, each with a
+// repository that is opened for it.
 func BenchmarkPair(b *testing.B) {
 	for _, size := range []int{10, 100, 1000, 5000} {
 		files := map[string]string{".gitignore": "/.pawl\n"}

@@ -18,9 +18,9 @@ import (
 	"pawl/store/lockfile"
 )
 
-// Checkout is the user's checked-out tree while pawl holds the lock of its index: until Close, the user's own git refuses
-// to change index or commits there, so what was checked stays true. The lock is git's own index.lock with pawl's mark in
-// it, so that a lock which a crash left behind can be told from anybody else's.
+// Checkout is the user's checked-out tree while pawl holds the lock of its index: until Close, the user's own git
+// refuses to change index or commits there, so what was checked stays true. The lock is git's own index.lock with
+// pawl's mark in it, so that a lock which a crash left behind can be told from anybody else's.
 type Checkout struct {
 	repo *Repo
 	lock string
@@ -30,16 +30,17 @@ type Checkout struct {
 // lockMark begins the content of an index lock of pawl's; the id of its holder and the process follow, a line each.
 const lockMark = "pawl "
 
-// Checkout takes the lock of the user's index in the name of id, which may hold it already from before a crash. It fails
-// with CodeBusy where somebody else holds it.
+// Checkout takes the lock of the user's index in the name of id, which may hold it already from before a crash. It
+// fails with CodeBusy where somebody else holds it.
 func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
 	if !r.paths.Git {
 		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.Workspace)
 	}
-	c := &Checkout{repo: r.atWorkspace("checkout"), lock: filepath.Join(r.paths.GitDir, "index.lock"), mark: lockMark + id + "\n"}
+	c := &Checkout{repo: r.atWorkspace("checkout"), lock: filepath.Join(r.paths.GitDir, "index.lock"), mark: lockMark +
+		id + "\n"}
 	program.Step(ctx, "lock index")
-	// Made apart and linked into place, so that no lock of ours ever stands there without its mark. Others may be at the same, so
-	// that it needs a name of its own.
+	// Made apart and linked into place, so that no lock of ours ever stands there without its mark. Others may be at
+	// the same, so that it needs a name of its own.
 	marked, err := os.CreateTemp(r.paths.GitDir, markedLock+"*")
 	if err != nil {
 		return nil, program.IOError("git.index", err)
@@ -98,8 +99,8 @@ func markOf(lock string) (id string, pid int) {
 	return id, pid
 }
 
-// Abandoned is the id in whose name the lock of the user's index is held although the process that took it has ended, "" where
-// it is not so. What it had begun may be half done.
+// Abandoned is the id in whose name the lock of the user's index is held although the process that took it has ended,
+// "" where it is not so. What it had begun may be half done.
 func Abandoned(r *Repo) string {
 	if !r.paths.Git {
 		return ""
@@ -112,7 +113,8 @@ func DropAbandoned(r *Repo) error {
 	if Abandoned(r) == "" {
 		return nil
 	}
-	// Somebody else may do the same at this moment and take the lock. So it is put aside first, and put back if it is not that one.
+	// Somebody else may do the same at this moment and take the lock. So it is put aside first, and put back if it is
+	// not that one.
 	aside, err := os.MkdirTemp(r.paths.GitDir, markedLock+"*")
 	if err != nil {
 		return program.IOError("git.sweep", err)
@@ -253,9 +255,9 @@ func (c *Checkout) converted(ctx context.Context, paths []string) ([]string, err
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !found[path] }), nil
 }
 
-// Advance brings the checked-out files and the index from one tree to another. Every file that is what the first tree says
-// becomes what the second says; a file or index entry that is neither is left alone and named. Run again after a crash it
-// completes.
+// Advance brings the checked-out files and the index from one tree to another. Every file that is what the first tree
+// says becomes what the second says; a file or index entry that is neither is left alone and named. Run again after a
+// crash it completes.
 func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string, err error) {
 	change, err := c.repo.Objects.deltas(ctx, from, to)
 	if err != nil {

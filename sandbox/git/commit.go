@@ -25,7 +25,8 @@ type Commit struct {
 	At      time.Time
 }
 
-// WriteCommit makes a commit object and returns its id. The same commit always has the same id; no reference names it yet.
+// WriteCommit makes a commit object and returns its id. The same commit always has the same id; no reference names it
+// yet.
 func (r Objects) WriteCommit(ctx context.Context, c Commit) (string, error) {
 	if !validID(c.Tree) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", c.Tree)
@@ -99,8 +100,8 @@ func (r Objects) Contains(ctx context.Context, tip, commit string) (bool, error)
 	return status == 0 && err == nil, err
 }
 
-// Combine merges two commits in memory and returns the tree, or the paths that conflict. It reads and writes objects only;
-// no merge driver of the repository's runs.
+// Combine merges two commits in memory and returns the tree, or the paths that conflict. It reads and writes objects
+// only; no merge driver of the repository's runs.
 func (r Objects) Combine(ctx context.Context, ours, theirs string) (tree string, conflicts []string, err error) {
 	parts, clean, err := r.mergeTree(ctx, ours, theirs, "--name-only", "--no-messages")
 	if err != nil {
@@ -116,7 +117,8 @@ func (r Objects) Combine(ctx context.Context, ours, theirs string) (tree string,
 const usageStatus = 129
 
 // mergeTree merges two commits and returns what git says of it, of which the tree is the first record.
-func (r Objects) mergeTree(ctx context.Context, ours, theirs string, how ...string) (parts []string, clean bool, err error) {
+func (r Objects) mergeTree(ctx context.Context, ours, theirs string,
+	how ...string) (parts []string, clean bool, err error) {
 	if !validID(ours) || !validID(theirs) {
 		return nil, false, pawl.Fail(pawl.CodeInvalid, "git.bad_id", ours+" "+theirs)
 	}
@@ -139,19 +141,22 @@ func (r Objects) mergeTree(ctx context.Context, ours, theirs string, how ...stri
 // oldestGit is the first version that merges without a working tree.
 const oldestGit = "2.38"
 
-// Merge merges what two trees made of a third and returns the tree, or the conflicts, in the order of paths. It reads and
-// writes objects only; no merge driver of the repository's runs. Branch is what markers call the side of ours.
-func (r Objects) Merge(ctx context.Context, base, ours, theirs, branch string) (tree string, conflicts []effect.Conflict, err error) {
+// Merge merges what two trees made of a third and returns the tree, or the conflicts, in the order of paths. It reads
+// and writes objects only; no merge driver of the repository's runs. Branch is what markers call the side of ours.
+func (r Objects) Merge(ctx context.Context, base, ours, theirs,
+	branch string) (tree string, conflicts []effect.Conflict, err error) {
 	switch {
 	case base == theirs || ours == theirs:
 		return ours, nil, nil
 	case base == ours:
 		return theirs, nil, nil
 	}
-	// Commits that say nothing but that: the histories of the sides play no part, and the same trees give the same commits.
+	// Commits that say nothing but that: the histories of the sides play no part, and the same trees give the same
+	// commits.
 	var ids []string
 	for _, t := range []string{base, ours, theirs} {
-		c := Commit{Tree: t, Message: "side " + strconv.Itoa(len(ids)) + " of a merge\n", By: layout.Pawl, At: time.Unix(0, 0)}
+		c := Commit{Tree: t, Message: "side " + strconv.Itoa(len(ids)) + " of a merge\n", By: layout.Pawl,
+			At: time.Unix(0, 0)}
 		if len(ids) > 0 {
 			c.Parents = ids[:1]
 		}
@@ -178,7 +183,8 @@ func (r Objects) conflictTexts(ctx context.Context, tree string, paths []string)
 	if len(paths) == 0 {
 		return texts
 	}
-	out, _, err := r.paths.WithoutTree("", append([]string{"ls-tree", "-z", "--end-of-options", tree, "--"}, paths...)...).Run(ctx)
+	out, _, err := r.paths.WithoutTree("", append([]string{"ls-tree", "-z", "--end-of-options", tree, "--"},
+		paths...)...).Run(ctx)
 	if err != nil {
 		return texts
 	}
@@ -201,8 +207,8 @@ func (r Objects) conflictTexts(ctx context.Context, tree string, paths []string)
 	return texts
 }
 
-// Ids of the tree without entries, in repositories of either kind. Git knows them by heart and may name them without writing
-// the object, which a reference to it then lacks.
+// Ids of the tree without entries, in repositories of either kind. Git knows them by heart and may name them without
+// writing the object, which a reference to it then lacks.
 const (
 	emptySHA1   = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 	emptySHA256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"

@@ -143,8 +143,8 @@ func (r Objects) missing(ctx context.Context, cause error, ids ...string) error 
 	return cause
 }
 
-// Patch returns the unified diff from one tree to another, for people to read. Binary files are named only. At most limit
-// bytes are returned; cut says that there was more.
+// Patch returns the unified diff from one tree to another, for people to read. Binary files are named only. At most
+// limit bytes are returned; cut says that there was more.
 func (r Objects) Patch(ctx context.Context, from, to string, limit int) (patch string, cut bool, err error) {
 	args, err := r.diffArgs(ctx, from, to, "-p", "--full-index", "--src-prefix=a/", "--dst-prefix=b/")
 	if err != nil {
@@ -159,8 +159,8 @@ func (r Objects) Patch(ctx context.Context, from, to string, limit int) (patch s
 	return string(out.Kept), out.Over, nil
 }
 
-// safePath reports whether a path from a tree may be written: relative, clean, and neither .pawl nor anything of git's. Git
-// itself refuses most of these; a tree can be made without git.
+// safePath reports whether a path from a tree may be written: relative, clean, and neither .pawl nor anything of git's.
+// Git itself refuses most of these; a tree can be made without git.
 func safePath(path string) bool {
 	for i, part := range strings.Split(path, "/") {
 		switch {
@@ -180,7 +180,8 @@ func (r Objects) ResolveTree(ctx context.Context, id string) (string, error) {
 	if !validID(id) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
-	out, status, err := r.paths.WithoutTree("", "rev-parse", "--verify", "--quiet", "--end-of-options", id+"^{tree}").Answering(1, 128).Run(ctx)
+	out, status, err := r.paths.WithoutTree("", "rev-parse", "--verify", "--quiet", "--end-of-options", id+
+		"^{tree}").Answering(1, 128).Run(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -23,8 +23,9 @@ import (
 	"pawl/sandbox/git/program"
 )
 
-// treeFiles changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it can be
-// reached, and every parent is checked to be a real folder, so nothing is reached through a symbolic link inside it either.
+// treeFiles changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it
+// can be reached, and every parent is checked to be a real folder, so nothing is reached through a symbolic link inside
+// it either.
 type treeFiles struct {
 	paths   *layout.Layout
 	objects Objects
@@ -50,7 +51,8 @@ func (d *treeFiles) stageRel() string {
 	return path.Join(".pawl", "git", "tmp", filepath.Base(d.paths.IndexFile))
 }
 
-// lstat looks at a path of the tree without following anything. A path below something that is not a folder is not there.
+// lstat looks at a path of the tree without following anything. A path below something that is not a folder is not
+// there.
 func (d *treeFiles) lstat(p string) (fs.FileInfo, error) {
 	for i, c := range p {
 		if c != '/' {
@@ -115,8 +117,8 @@ func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// pending sorts the paths of a change: those that are still what the old side says, and those that are neither that nor what
-// the new side says.
+// pending sorts the paths of a change: those that are still what the old side says, and those that are neither that nor
+// what the new side says.
 func (d *treeFiles) pending(change []delta) (todo []delta, left []string, err error) {
 	for _, t := range change {
 		there, err := d.node(t.path)
@@ -124,7 +126,8 @@ func (d *treeFiles) pending(change []delta) (todo []delta, left []string, err er
 		case err != nil:
 			return nil, nil, err
 		// A folder where a file is to go has been made for other files already.
-		case there == t.new || there.Mode == object.ModeDir && (t.new.Absent() && t.old.Mode != object.ModeNested || t.new.Mode == object.ModeNested):
+		case there == t.new || there.Mode == object.ModeDir &&
+			(t.new.Absent() && t.old.Mode != object.ModeNested || t.new.Mode == object.ModeNested):
 		case there == t.old || there.Mode == object.ModeDir && (t.old.Absent() || t.old.Mode == object.ModeNested):
 			todo = append(todo, t)
 		default:
@@ -134,10 +137,11 @@ func (d *treeFiles) pending(change []delta) (todo []delta, left []string, err er
 	return todo, left, nil
 }
 
-// put makes every delta's path what its new side says. Contents are all fetched before the first file changes; then files
-// that go are removed, and those that come replace what was there in one step each, so that at any moment each file is the
-// old one or the new one as a whole. Run again after a crash, it completes. left are paths that were left as they are: nested
-// repositories that are not empty, and whatever is no longer what the old side says, because somebody changed it just now.
+// put makes every delta's path what its new side says. Contents are all fetched before the first file changes; then
+// files that go are removed, and those that come replace what was there in one step each, so that at any moment each
+// file is the old one or the new one as a whole. Run again after a crash, it completes. left are paths that were left
+// as they are: nested repositories that are not empty, and whatever is no longer what the old side says, because
+// somebody changed it just now.
 func (d *treeFiles) put(ctx context.Context, todo []delta, want meta.Meta) (left []string, err error) {
 	if len(todo) == 0 {
 		return nil, nil
@@ -198,8 +202,8 @@ func (d *treeFiles) removeOld(ctx context.Context, todo []delta) (left []string,
 	return left, d.removeEmptied(ctx, todo)
 }
 
-// removeEmptied removes the folders that a change leaves empty. Who completes a change after a crash gives all of it, because
-// the files of a folder may have gone before and the folder not.
+// removeEmptied removes the folders that a change leaves empty. Who completes a change after a crash gives all of it,
+// because the files of a folder may have gone before and the folder not.
 func (d *treeFiles) removeEmptied(ctx context.Context, change []delta) error {
 	parents := map[string]bool{}
 	for _, t := range change {
@@ -213,8 +217,8 @@ func (d *treeFiles) removeEmptied(ctx context.Context, change []delta) error {
 	return d.removeEmpty(parents)
 }
 
-// unchanged reports whether a path is what the old side of its delta says, or already what the new side says. A folder is
-// taken for nothing: if it holds something, it cannot be replaced.
+// unchanged reports whether a path is what the old side of its delta says, or already what the new side says. A folder
+// is taken for nothing: if it holds something, it cannot be replaced.
 func (d *treeFiles) unchanged(t delta) (bool, error) {
 	there, err := d.node(t.path)
 	if err != nil {
@@ -290,7 +294,8 @@ func (d *treeFiles) place(t delta, staged string, want meta.Meta) error {
 	if info != nil && info.Mode().IsRegular() && t.new.Mode != object.ModeLink {
 		// A private file stays private: what it was recorded with counts first, then what it has now.
 		if _, known := want.Perm(t.path, t.new.Mode == object.ModeExec); !known {
-			if err := d.root.Chmod(staged, meta.WithExec(info.Mode().Perm(), t.new.Mode == object.ModeExec)); err != nil {
+			if err := d.root.Chmod(staged,
+				meta.WithExec(info.Mode().Perm(), t.new.Mode == object.ModeExec)); err != nil {
 				return program.IOError("git.files", err)
 			}
 		}

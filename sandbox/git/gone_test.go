@@ -11,7 +11,8 @@ import (
 	"pawl/sandbox/git/layout"
 )
 
-// TestNothingIsMadeWhereAWorkspaceWas: whatever pawl is at when somebody moves the folder away, it leaves nothing in the old place.
+// TestNothingIsMadeWhereAWorkspaceWas: whatever pawl is at when somebody moves the folder away, it leaves nothing in
+// the old place.
 func TestNothingIsMadeWhereAWorkspaceWas(t *testing.T) {
 	t.Parallel()
 	template := gittest.New(t, map[string]string{"a": "1\n", "d/b": "2\n"})
@@ -29,7 +30,8 @@ func TestNothingIsMadeWhereAWorkspaceWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for n, whole := 1, false; !whole; n++ {
 				dir := gittest.Copy(t, template.Dir)
-				r, err := git.Open(t.Context(), layout.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t", Git: true})
+				r, err := git.Open(t.Context(), layout.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t",
+					Git: true})
 				if err != nil {
 					t.Fatal(err)
 				}

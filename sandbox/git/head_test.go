@@ -39,8 +39,8 @@ func TestHeadNamesTheBranch(t *testing.T) {
 	}
 }
 
-// TestReferencesAreReadFromFiles: what is read from the file of a reference, and what its absence says, is what git says,
-// wherever the reference stands.
+// TestReferencesAreReadFromFiles: what is read from the file of a reference, and what its absence says, is what git
+// says, wherever the reference stands.
 func TestReferencesAreReadFromFiles(t *testing.T) {
 	r := gittest.New(t, map[string]string{"a.txt": "a"})
 	repo := open(t, r, "", true)

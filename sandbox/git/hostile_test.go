@@ -10,7 +10,8 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Cases 31 to 37 of docs/spec/threats.md#git: whatever the repository is configured to run, no operation of pawl's runs it.
+// Cases 31 to 37 of docs/spec/threats.md#git: whatever the repository is configured to run, no operation of pawl's runs
+// it.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, gittest.HostileFiles())
@@ -42,13 +43,15 @@ func TestHostileRepository(t *testing.T) {
 			t.Errorf("branch %s is %s", branch, id)
 		}
 	}
-	gittest.Write(t, r.Dir, map[string]string{"a": "changed\n", "d/new": "n", "-y": "y", "inner/y": "y", "$(touch C)": "other"})
+	gittest.Write(t, r.Dir, map[string]string{"a": "changed\n", "d/new": "n", "-y": "y", "inner/y": "y",
+		"$(touch C)": "other"})
 	second := snapshot(t, repo)
 	_, err = repo.Objects.Diff(ctx, first, second)
 	do("diff", err)
 	_, _, err = repo.Objects.Patch(ctx, first, second, 1<<20)
 	do("patch", err)
-	commit, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: second, Parents: []string{head}, Message: "m", By: repo.Identity(), At: time.Unix(1e9, 0)})
+	commit, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: second, Parents: []string{head}, Message: "m",
+		By: repo.Identity(), At: time.Unix(1e9, 0)})
 	do("commit", err)
 	do("set ref", repo.Refs.Set(ctx, git.PrivateRef("chk-1"), commit, "", "why"))
 	do("set branch", repo.Refs.Set(ctx, git.BranchRef("-x"), commit, base, "why"))

@@ -54,16 +54,19 @@ func leave(t *testing.T, locks ...string) {
 	t.Helper()
 	old := time.Now().Add(-time.Minute)
 	for _, lock := range locks {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(lock), 0o755), os.WriteFile(lock, nil, 0o644), os.Chtimes(lock, old, old)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(lock), 0o755), os.WriteFile(lock, nil, 0o644),
+			os.Chtimes(lock, old, old)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// A git that was killed while it moved the branch that is checked out leaves the lock of the branch, that of HEAD, or both.
+// A git that was killed while it moved the branch that is checked out leaves the lock of the branch, that of HEAD, or
+// both.
 func TestLocksOfTheBranchLeftBehind(t *testing.T) {
 	for name, locks := range map[string][]string{
-		"of HEAD": {"HEAD.lock"}, "of the branch": {"refs/heads/main.lock"}, "both": {"refs/heads/main.lock", "HEAD.lock"},
+		"of HEAD": {"HEAD.lock"}, "of the branch": {"refs/heads/main.lock"}, "both": {"refs/heads/main.lock",
+			"HEAD.lock"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +117,8 @@ func TestLockOfPackedReferencesLeftBehind(t *testing.T) {
 		t.Error(err)
 	}
 	leave(t, lock)
-	if gone, err := repo.Refs.Prune(context.Background(), time.Now().Add(time.Hour), nil); err != nil || len(gone) != 1 {
+	if gone, err := repo.Refs.Prune(context.Background(), time.Now().Add(time.Hour), nil); err != nil ||
+		len(gone) != 1 {
 		t.Errorf("%d pruned, %v", len(gone), err)
 	}
 }
@@ -169,7 +173,8 @@ func TestTheIndexIsLockedByOne(t *testing.T) {
 				if now := holders.Add(1); now != 1 {
 					t.Errorf("%d hold the lock", now)
 				}
-				if raw, err := os.ReadFile(r.Path(".git/index.lock")); err != nil || !strings.HasPrefix(string(raw), fmt.Sprintf("pawl effect-%d\n", n)) {
+				if raw, err := os.ReadFile(r.Path(".git/index.lock")); err != nil ||
+					!strings.HasPrefix(string(raw), fmt.Sprintf("pawl effect-%d\n", n)) {
 					t.Errorf("effect-%d holds a lock that says %q, %v", n, raw, err)
 				}
 				held.Add(1)
@@ -198,7 +203,8 @@ func TestAnAbandonedLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		fmt.Sprintf("pawl effect-1\n%d\n", gone.Process.Pid): "effect-1", fmt.Sprintf("pawl effect-1\n%d\n", os.Getpid()): "",
+		fmt.Sprintf("pawl effect-1\n%d\n", gone.Process.Pid): "effect-1", fmt.Sprintf("pawl effect-1\n%d\n",
+			os.Getpid()): "",
 		"": "", "pawl effect-1\n": "", fmt.Sprintf("other effect-1\n%d\n", gone.Process.Pid): "",
 	} {
 		r.Write(map[string]string{".git/index.lock": text})
@@ -208,7 +214,8 @@ func TestAnAbandonedLock(t *testing.T) {
 		if err := git.DropAbandoned(repo); err != nil {
 			t.Error(err)
 		}
-		if raw, err := os.ReadFile(r.Path(".git/index.lock")); os.IsNotExist(err) != (want != "") || err == nil && string(raw) != text {
+		if raw, err := os.ReadFile(r.Path(".git/index.lock")); os.IsNotExist(err) != (want != "") || err == nil &&
+			string(raw) != text {
 			t.Errorf("%q is %q afterwards, %v", text, raw, err)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"pawl/sandbox/git/stat"
 )
 
-// Memory is what one process knows of repositories from the last time that it looked: what their configuration says, and how
-// the files of a tree stood when it was last recorded. Nothing in it is believed without asking the file system whether it
-// still holds, so a Memory makes answers cheap and never different. It is safe for concurrent use; the zero value is empty,
-// and a nil one remembers nothing.
+// Memory is what one process knows of repositories from the last time that it looked: what their configuration says,
+// and how the files of a tree stood when it was last recorded. Nothing in it is believed without asking the file system
+// whether it still holds, so a Memory makes answers cheap and never different. It is safe for concurrent use; the zero
+// value is empty, and a nil one remembers nothing.
 type Memory struct {
 	mu      sync.Mutex
 	configs map[string]configNote
@@ -27,8 +27,8 @@ const mostRemembered = 64
 // Open is like the function Open, and the Repo uses what m remembers.
 func (m *Memory) Open(ctx context.Context, p layout.Place) (*Repo, error) { return open(ctx, p, m) }
 
-// takeTable hands out what is remembered of a tree. It is gone from the memory until putTable gives it back, so that nothing
-// is remembered of a look that failed half way.
+// takeTable hands out what is remembered of a tree. It is gone from the memory until putTable gives it back, so that
+// nothing is remembered of a look that failed half way.
 func (m *Memory) takeTable(key string) *table {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -46,7 +46,8 @@ func (m *Memory) putTable(key string, t *table) {
 	m.tables[key] = t
 }
 
-// statusCache answers snapshots of a tree from what a Memory knows of its files, and has git look where that does not suffice.
+// statusCache answers snapshots of a tree from what a Memory knows of its files, and has git look where that does not
+// suffice.
 type statusCache struct {
 	paths  *layout.Layout
 	index  treeIndex

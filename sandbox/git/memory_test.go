@@ -75,13 +75,16 @@ func settle() { time.Sleep(250 * time.Millisecond) }
 // template is the repository that the tests copy.
 func template(t *testing.T) string {
 	r := gittest.New(t, map[string]string{
-		".gitignore": "*.log\nbuild/\ncache/\n/.pawl\n", "a": "one", "b": "two", "run.sh": "#!/bin/sh\n", "link": "-> a", "d/e/f": "f", "d/g": "g",
+		".gitignore": "*.log\nbuild/\ncache/\n/.pawl\n", "a": "one", "b": "two", "run.sh": "#!/bin/sh\n",
+		"link": "-> a", "d/e/f": "f", "d/g": "g",
 		"d.x/y": "sorts between d and d/", "swap/f": "f", "kept.log": "kept", "build/kept": "kept",
 	})
 	r.Git("add", "-f", "kept.log", "build/kept")
 	r.Git("commit", "-qm", "ignored but tracked")
-	r.Write(map[string]string{"x.log": "ignored", "build/out": "ignored", "untracked": "u", "empty/": "", "vendor/.gitignore": "*\n", "vendor/v": "v",
-		"cache/c/c": "c", ".git/info/exclude": "*.loc\n", "x.loc": "ignored", ".git/mine": "*.usr\n", "x.usr": "ignored"})
+	r.Write(map[string]string{"x.log": "ignored", "build/out": "ignored", "untracked": "u", "empty/": "",
+		"vendor/.gitignore": "*\n", "vendor/v": "v",
+		"cache/c/c": "c", ".git/info/exclude": "*.loc\n", "x.loc": "ignored", ".git/mine": "*.usr\n",
+		"x.usr": "ignored"})
 	return r.Dir
 }
 
@@ -91,8 +94,8 @@ func newRemembered(t *testing.T, template string) *remembered {
 	return r
 }
 
-// A change is seen whatever it is, whether it comes long after the last look or in the same moment. Those that need nobody's
-// judgment are seen without asking git.
+// A change is seen whatever it is, whether it comes long after the last look or in the same moment. Those that need
+// nobody's judgment are seen without asking git.
 func TestMemorySeesEveryChange(t *testing.T) {
 	t.Parallel()
 	const unasked, differs = true, true
@@ -118,7 +121,10 @@ func TestMemorySeesEveryChange(t *testing.T) {
 			r.try(os.Remove(r.Path("link")))
 			r.Write(map[string]string{"link": "a"})
 		}},
-		{"deep", unasked, differs, func(r *remembered) { r.Write(map[string]string{"d/e/f": "g", "d/g": "f", "untracked": ""}) }},
+		{"deep", unasked, differs, func(r *remembered) {
+			r.Write(map[string]string{"d/e/f": "g", "d/g": "f",
+				"untracked": ""})
+		}},
 		{"replaced", unasked, differs, func(r *remembered) {
 			r.Write(map[string]string{".git/new": "eno"})
 			r.try(os.Rename(r.Path(".git/new"), r.Path("a")))
@@ -128,8 +134,10 @@ func TestMemorySeesEveryChange(t *testing.T) {
 			r.try(os.Rename(r.Path("b"), r.Path("a")))
 			r.try(os.Rename(r.Path(".git/a"), r.Path("b")))
 		}},
-		{"ignored content", unasked, !differs, func(r *remembered) { r.Write(map[string]string{"x.log": "more", "build/out": "more", "vendor/v": "w"}) }},
-		{"tracked though ignored", unasked, differs, func(r *remembered) { r.Write(map[string]string{"kept.log": "v2", "build/kept": "v2"}) }},
+		{"ignored content", unasked, !differs,
+			func(r *remembered) { r.Write(map[string]string{"x.log": "more", "build/out": "more", "vendor/v": "w"}) }},
+		{"tracked though ignored", unasked, differs,
+			func(r *remembered) { r.Write(map[string]string{"kept.log": "v2", "build/kept": "v2"}) }},
 		{"removed", !unasked, differs, func(r *remembered) { r.try(os.Remove(r.Path("a"))) }},
 		{"removed folder", !unasked, differs, func(r *remembered) { r.try(os.RemoveAll(r.Path("d/e"))) }},
 		{"folder for a file", !unasked, differs, func(r *remembered) {
@@ -153,8 +161,10 @@ func TestMemorySeesEveryChange(t *testing.T) {
 			r.Write(map[string]string{"d/e/new": "n"})
 			r.try(os.Remove(r.Path("d/e/new")))
 		}},
-		{"new ignored", !unasked, !differs, func(r *remembered) { r.Write(map[string]string{"d/y.log": "y", "build/new": "n"}) }},
-		{"new in an ignored folder", unasked, !differs, func(r *remembered) { r.Write(map[string]string{"cache/c/d": "new", "cache/x/y": "new"}) }},
+		{"new ignored", !unasked, !differs,
+			func(r *remembered) { r.Write(map[string]string{"d/y.log": "y", "build/new": "n"}) }},
+		{"new in an ignored folder", unasked, !differs,
+			func(r *remembered) { r.Write(map[string]string{"cache/c/d": "new", "cache/x/y": "new"}) }},
 		{"new folder", !unasked, !differs, func(r *remembered) { r.Write(map[string]string{"d/n/": ""}) }},
 		{"new nested repository", !unasked, !differs, func(r *remembered) {
 			r.Git("init", "-q", "inner")
@@ -168,11 +178,16 @@ func TestMemorySeesEveryChange(t *testing.T) {
 			r.try(os.Remove(r.Path("build/kept")))
 			r.Write(map[string]string{"build/kept/k": "now"})
 		}},
-		{"ignore file", !unasked, differs, func(r *remembered) { r.Write(map[string]string{".gitignore": "build/\n/.pawl\n"}) }},
-		{"ignore file of the repository", !unasked, differs, func(r *remembered) { r.Write(map[string]string{".git/info/exclude": "nothing\n"}) }},
-		{"ignore file below an ignored name", !unasked, differs, func(r *remembered) { r.Write(map[string]string{"vendor/.gitignore": "!v\n"}) }},
-		{"ignore file of the user", !unasked, differs, func(r *remembered) { r.Write(map[string]string{".git/mine": "nothing\n"}) }},
-		{"another ignore file of the user", !unasked, differs, func(r *remembered) { r.Git("config", "core.excludesFile", "/nowhere") }},
+		{"ignore file", !unasked, differs,
+			func(r *remembered) { r.Write(map[string]string{".gitignore": "build/\n/.pawl\n"}) }},
+		{"ignore file of the repository", !unasked, differs,
+			func(r *remembered) { r.Write(map[string]string{".git/info/exclude": "nothing\n"}) }},
+		{"ignore file below an ignored name", !unasked, differs,
+			func(r *remembered) { r.Write(map[string]string{"vendor/.gitignore": "!v\n"}) }},
+		{"ignore file of the user", !unasked, differs,
+			func(r *remembered) { r.Write(map[string]string{".git/mine": "nothing\n"}) }},
+		{"another ignore file of the user", !unasked, differs,
+			func(r *remembered) { r.Git("config", "core.excludesFile", "/nowhere") }},
 		{"ignored becomes tracked", !unasked, differs, func(r *remembered) { r.Git("add", "-f", "x.log") }},
 	}
 	from, repos := template(t), map[string]*remembered{}
@@ -189,7 +204,8 @@ func TestMemorySeesEveryChange(t *testing.T) {
 				r := repos[c.name+", "+moment]
 				r.t = t
 				if moment == "at once" {
-					r.Write(map[string]string{"a": "one", "b": "two", "link": "-> a", "d/e/f": "f", "kept.log": "kept", "swap/f": "f", "run.sh": "#!/bin/sh\n"})
+					r.Write(map[string]string{"a": "one", "b": "two", "link": "-> a", "d/e/f": "f", "kept.log": "kept",
+						"swap/f": "f", "run.sh": "#!/bin/sh\n"})
 				}
 				before := r.snapshot()
 				c.change(r)
@@ -218,8 +234,8 @@ func TestMemorySeesEveryChange(t *testing.T) {
 	}
 }
 
-// Contents that follow each other faster than the clock of the file system ticks, with the same size and the same time, are
-// told apart, also where git has to look because of something else.
+// Contents that follow each other faster than the clock of the file system ticks, with the same size and the same time,
+// are told apart, also where git has to look because of something else.
 func TestMemorySeesWritesWithinATick(t *testing.T) {
 	t.Parallel()
 	r := newRemembered(t, template(t))
@@ -252,8 +268,8 @@ func TestMemorySeesWritesWithinATick(t *testing.T) {
 	}
 }
 
-// What was recorded without git is read by git when it looks, however long ago it changed: git knows older contents, and
-// tells times apart by whole seconds.
+// What was recorded without git is read by git when it looks, however long ago it changed: git knows older contents,
+// and tells times apart by whole seconds.
 func TestMemoryTellsGitWhatItKnows(t *testing.T) {
 	t.Parallel()
 	r := newRemembered(t, template(t))
@@ -294,7 +310,8 @@ func TestMemoryAgreesWithGit(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	r := newRemembered(t, template(t))
 	settle()
-	names := []string{"a", "b", "d/g", "d/e/f", "d/e/n", "d/h/i", "x.log", "d/y.log", "build/out", "cache/c/c", "link", "swap", "swap/f", "vendor/v"}
+	names := []string{"a", "b", "d/g", "d/e/f", "d/e/n", "d/h/i", "x.log", "d/y.log", "build/out", "cache/c/c", "link",
+		"swap", "swap/f", "vendor/v"}
 	for i := range 60 {
 		for range 1 + random.IntN(3) {
 			path := r.Path(names[random.IntN(len(names))])
@@ -329,7 +346,8 @@ func TestMemoryInOtherStores(t *testing.T) {
 		return r
 	}
 	shared := gittest.New(t, map[string]string{"a": "a", "d/b": "b"})
-	for name, repo := range map[string]*gittest.Repo{"sha256": make256(t.TempDir()), "alternates": gittest.At(t, t.TempDir())} {
+	for name, repo := range map[string]*gittest.Repo{"sha256": make256(t.TempDir()),
+		"alternates": gittest.At(t, t.TempDir())} {
 		r := &remembered{t: t, Repo: repo}
 		if name == "alternates" {
 			r.Git("clone", "-q", "--shared", shared.Dir, ".")
@@ -348,8 +366,8 @@ func TestMemoryInOtherStores(t *testing.T) {
 	}
 }
 
-// A snapshot from memory leaves what any other leaves: a reference that keeps it, permissions to restore, and a note that
-// spares it from Prune.
+// A snapshot from memory leaves what any other leaves: a reference that keeps it, permissions to restore, and a note
+// that spares it from Prune.
 func TestMemoryLeavesASnapshot(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -37,7 +37,8 @@ func TestSha256Repository(t *testing.T) {
 		t.Fatal(got)
 	}
 	w := open(t, r, r.Path(".pawl/worktrees/t"), true)
-	if _, err := w.AddWorktree(context.Background(), r.Head()); err != nil || gittest.Tree(t, r.Path(".pawl/worktrees/t")) != want {
+	if _, err := w.AddWorktree(context.Background(), r.Head()); err != nil ||
+		gittest.Tree(t, r.Path(".pawl/worktrees/t")) != want {
 		t.Fatal(err)
 	}
 }
@@ -84,8 +85,8 @@ func TestSparseCheckoutAndSplitIndex(t *testing.T) {
 	}
 }
 
-// A crash may come between the last file of a folder and the folder itself. What completes the change takes the folder away, and
-// leaves one in which there is something of somebody else's.
+// A crash may come between the last file of a folder and the folder itself. What completes the change takes the folder
+// away, and leaves one in which there is something of somebody else's.
 func TestFoldersEmptiedBeforeACrash(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -142,7 +143,8 @@ func TestFoldersEmptiedBeforeACrash(t *testing.T) {
 func TestLargeFilePointersStay(t *testing.T) {
 	t.Parallel()
 	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
-	r := gittest.New(t, map[string]string{"big.bin": pointer, ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"})
+	r := gittest.New(t, map[string]string{"big.bin": pointer,
+		".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"})
 	r.Git("config", "filter.lfs.smudge", "false")
 	r.Git("config", "filter.lfs.required", "true")
 	w := open(t, r, r.Path(".pawl/worktrees/t"), true)
@@ -265,7 +267,8 @@ func TestRefs(t *testing.T) {
 	wantCode(t, repo.Refs.Set(ctx, name, other, other, "w"), pawl.CodeConflict)
 	wantCode(t, repo.Refs.Set(ctx, name, "HEAD", head, "w"), pawl.CodeInvalid)
 	wantCode(t, repo.Refs.Delete(ctx, name, other), pawl.CodeConflict)
-	for _, bad := range []string{"HEAD", "main", "refs/heads/a b", "refs/heads/../x", "refs/heads/@{1}", "--all", "refs/pawl/a..b", ""} {
+	for _, bad := range []string{"HEAD", "main", "refs/heads/a b", "refs/heads/../x", "refs/heads/@{1}", "--all",
+		"refs/pawl/a..b", ""} {
 		if _, err := repo.Refs.Lookup(ctx, bad); err == nil {
 			t.Errorf("%q was looked up", bad)
 		}
@@ -293,7 +296,8 @@ func TestUserIgnores(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Git("config", "core.excludesFile", global)
-	r.Write(map[string]string{".git/info/exclude": "*.local", "x.global": "", "x.local": "", "x": "", ".gitignore": "!.pawl\n"})
+	r.Write(map[string]string{".git/info/exclude": "*.local", "x.global": "", "x.local": "", "x": "",
+		".gitignore": "!.pawl\n"})
 	files, err := open(t, r, "", true).Files(context.Background())
 	if err != nil || strings.Join(files, ",") != ".gitignore,a,x" {
 		t.Fatalf("%q %v", files, err)

@@ -43,8 +43,8 @@ func validID(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Lookup returns the object that a reference names, "" when there is no such reference. The name is taken as it is, never
-// searched for.
+// Lookup returns the object that a reference names, "" when there is no such reference. The name is taken as it is,
+// never searched for.
 func (r Refs) Lookup(ctx context.Context, name string) (string, error) {
 	if err := r.check(ctx, name); err != nil {
 		return "", err
@@ -62,8 +62,9 @@ func (r Refs) Lookup(ctx context.Context, name string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// loose reads a branch or a reference of pawl's where references are kept as files, each in its own; others may belong to one
-// working tree only. One that is not there, that stands in the file of packed ones or names another reference is git's to find.
+// loose reads a branch or a reference of pawl's where references are kept as files, each in its own; others may belong
+// to one working tree only. One that is not there, that stands in the file of packed ones or names another reference is
+// git's to find.
 func (r Refs) loose(name string) (id string, ok bool) {
 	if r.paths.Config.Refs != "" || !strings.HasPrefix(name, private) && !strings.HasPrefix(name, BranchRef("")) {
 		return "", false
@@ -72,8 +73,8 @@ func (r Refs) loose(name string) (id string, ok bool) {
 	return id, ok && validID(id)
 }
 
-// absent reports whether there is surely no reference of pawl's by a name: neither a file of its own nor a line among the
-// packed ones. git writes the line before it removes the file, so the file is looked for first.
+// absent reports whether there is surely no reference of pawl's by a name: neither a file of its own nor a line among
+// the packed ones. git writes the line before it removes the file, so the file is looked for first.
 func (r Refs) absent(name string) bool {
 	if r.paths.Config.Refs != "" || !strings.HasPrefix(name, private) {
 		return false
@@ -87,7 +88,8 @@ func (r Refs) absent(name string) bool {
 
 // check refuses names that git would refuse, before they are used to look something up.
 func (r Refs) check(ctx context.Context, name string) error {
-	if strings.HasPrefix(name, private) && !strings.ContainsAny(name, " ~^:?*[\\\x7f") && !strings.Contains(name, "..") {
+	if strings.HasPrefix(name, private) && !strings.ContainsAny(name, " ~^:?*[\\\x7f") &&
+		!strings.Contains(name, "..") {
 		return nil // made by pawl; update-ref judges what is left
 	}
 	_, status, err := r.paths.WithoutTree("", "check-ref-format", name).Answering(1).Run(ctx)
@@ -137,8 +139,8 @@ type lock struct {
 	age  time.Duration
 }
 
-// locks are those that git takes to move the references with these names: their own, that of the packed ones, from which what is
-// removed is taken out, and for the branch that is checked out that of HEAD.
+// locks are those that git takes to move the references with these names: their own, that of the packed ones, from
+// which what is removed is taken out, and for the branch that is checked out that of HEAD.
 func (r Refs) locks(names ...string) []lock {
 	var out []lock
 	head := false
@@ -157,16 +159,16 @@ func (r Refs) locks(names ...string) []lock {
 	return append(out, lock{filepath.Join(r.paths.RefDir(), "packed-refs.lock"), staleOther})
 }
 
-// ClearHead removes the lock of the workspace's HEAD if a git that was killed has left it behind. It waits until the lock is old
-// enough to tell, and is for going on with what a crash cut off.
+// ClearHead removes the lock of the workspace's HEAD if a git that was killed has left it behind. It waits until the
+// lock is old enough to tell, and is for going on with what a crash cut off.
 func ClearHead(ctx context.Context, r *Repo) {
 	if r.paths.Git {
 		clearStale(ctx, filepath.Join(r.paths.GitDir, "HEAD.lock"), staleOther)
 	}
 }
 
-// moving runs a call that moves references. Where it fails and locks are there that a killed git has left behind, they are
-// removed, once they are old enough to tell, and it is tried once more.
+// moving runs a call that moves references. Where it fails and locks are there that a killed git has left behind, they
+// are removed, once they are old enough to tell, and it is tried once more.
 func moving(ctx context.Context, locks []lock, c func() program.Call) error {
 	_, _, err := c().Run(ctx)
 	if err == nil {
@@ -182,8 +184,8 @@ func moving(ctx context.Context, locks []lock, c func() program.Call) error {
 	return err
 }
 
-// clearStale removes a lock that was left behind, after waiting until it is old enough to tell. It reports whether there was
-// one that is gone now.
+// clearStale removes a lock that was left behind, after waiting until it is old enough to tell. It reports whether
+// there was one that is gone now.
 func clearStale(ctx context.Context, lock string, age time.Duration) bool {
 	seen, err := os.Lstat(lock)
 	if err != nil || !seen.Mode().IsRegular() {
@@ -208,7 +210,8 @@ func clearStale(ctx context.Context, lock string, age time.Duration) bool {
 // List lists the references below a prefix such as "refs/pawl/".
 func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)"
-	out, _, err := r.paths.Plumbing("", "for-each-ref", "--format="+format, "--", strings.TrimSuffix(prefix, "/")).Run(ctx)
+	out, _, err := r.paths.Plumbing("", "for-each-ref", "--format="+format, "--",
+		strings.TrimSuffix(prefix, "/")).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -230,9 +233,9 @@ func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 // dayLayout names the folder of references that keep one day's snapshots.
 const dayLayout = "20060102"
 
-// keep makes a reference to a tree, so that neither the user's garbage collection nor a "gc --prune=now" takes a snapshot
-// away that an undo may need. The day in its name is what Prune goes by. Fresh says that the tree was written just now;
-// otherwise git makes sure that it is there.
+// keep makes a reference to a tree, so that neither the user's garbage collection nor a "gc --prune=now" takes a
+// snapshot away that an undo may need. The day in its name is what Prune goes by. Fresh says that the tree was written
+// just now; otherwise git makes sure that it is there.
 func (r Refs) keep(ctx context.Context, tree string, fresh bool) error {
 	name := private + "trees/" + time.Now().UTC().Format(dayLayout) + "/" + tree
 	dir := r.paths.RefDir()
@@ -242,12 +245,16 @@ func (r Refs) keep(ctx context.Context, tree string, fresh bool) error {
 	if fresh && r.paths.Config.Refs == "" && object.PutRef(ctx, dir, name, tree) == nil {
 		return nil
 	}
-	return moving(ctx, r.locks(name), func() program.Call { return r.paths.FromTop(r.paths.GitHome(), "", "update-ref", "--", name, tree) })
+	return moving(ctx, r.locks(name), func() program.Call {
+		return r.paths.FromTop(r.paths.GitHome(), "", "update-ref",
+			"--", name, tree)
+	})
 }
 
-// Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept, and
-// returns them. Checkpoints and safety references go by the date of their commit, kept snapshots by the day in their name.
-// Spared are those for which spare answers true, and snapshots that some tree of this workspace still stands at.
+// Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept,
+// and returns them. Checkpoints and safety references go by the date of their commit, kept snapshots by the day in
+// their name. Spared are those for which spare answers true, and snapshots that some tree of this workspace still
+// stands at.
 func (r Refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool) ([]Ref, error) {
 	refs, err := r.List(ctx, private)
 	if err != nil {

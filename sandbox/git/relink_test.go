@@ -31,7 +31,8 @@ func linked(t *testing.T, r *gittest.Repo, mine string) {
 	t.Helper()
 	tree := r.Path(".pawl/worktrees/T1")
 	list := r.Git("worktree", "list", "--porcelain")
-	if !strings.Contains(list, "worktree "+tree+"\n") || !strings.Contains(list, "worktree "+mine+"\n") || strings.Contains(list, "prunable") {
+	if !strings.Contains(list, "worktree "+tree+"\n") || !strings.Contains(list, "worktree "+mine+"\n") ||
+		strings.Contains(list, "prunable") {
 		t.Errorf("git knows:\n%s", list)
 	}
 	if ok, err := open(t, r, tree, true).WorktreeIs(context.Background(), r.Head()); err != nil || !ok {
@@ -87,7 +88,8 @@ func TestRelink_WritesNothingElse(t *testing.T) {
 	r, mine := withTree(t)
 	from := r.Dir
 	for name, target := range map[string]string{
-		"deep": from + "/.pawl/worktrees/a/b/.git", "up": from + "/.pawl/worktrees/../../x/.git", "other": from + "-other/.pawl/worktrees/T1/.git",
+		"deep": from + "/.pawl/worktrees/a/b/.git", "up": from + "/.pawl/worktrees/../../x/.git", "other": from +
+			"-other/.pawl/worktrees/T1/.git",
 		"plain": from + "/.pawl/worktrees/.git", "strange": "\x00", "empty": "",
 	} {
 		r.Write(map[string]string{".git/worktrees/" + name + "/gitdir": target + "\n"})
@@ -107,7 +109,8 @@ func TestRelink_WritesNothingElse(t *testing.T) {
 			t.Errorf("%s says %q now, %v", name, raw, err)
 		}
 	}
-	if raw, err := os.ReadFile(filepath.Join(mine, ".git")); err != nil || !strings.Contains(string(raw), from+"/.git") {
+	if raw, err := os.ReadFile(filepath.Join(mine, ".git")); err != nil ||
+		!strings.Contains(string(raw), from+"/.git") {
 		t.Errorf("the user's own worktree was changed: %q, %v", raw, err)
 	}
 }
@@ -127,7 +130,8 @@ func TestAFolderThatIsGone(t *testing.T) {
 	}
 }
 
-// Two linked worktrees have one repository: what it knows of the one's worktrees is not turned to a copy that lies in the other.
+// Two linked worktrees have one repository: what it knows of the one's worktrees is not turned to a copy that lies in
+// the other.
 func TestRelink_OfOneRepository(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, map[string]string{"a.txt": "a\n"})

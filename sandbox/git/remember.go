@@ -17,7 +17,8 @@ func (r treeIndex) remember(tree string, look func(usual fs.FileMode) (meta.Meta
 	if layout.Exists(path) {
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(r.paths.State("tmp"), "meta-"+filepath.Base(r.paths.IndexFile)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	f, err := os.OpenFile(filepath.Join(r.paths.State("tmp"), "meta-"+filepath.Base(r.paths.IndexFile)),
+		os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return program.IOError("git.snapshot", err)
 	}

@@ -21,8 +21,8 @@ type Staged struct {
 	Files []string // that differ from the commit
 }
 
-// StagedIn writes what the user's index holds as a tree, and leaves the index as it is. An index with unresolved conflicts is
-// CodeConflict. head is the commit to compare with, "" before the first one.
+// StagedIn writes what the user's index holds as a tree, and leaves the index as it is. An index with unresolved
+// conflicts is CodeConflict. head is the commit to compare with, "" before the first one.
 func StagedIn(ctx context.Context, r *Repo, head string) (Staged, error) {
 	if !r.paths.Git {
 		return Staged{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.Workspace)
@@ -73,7 +73,8 @@ func (c *Checkout) Begin(ctx context.Context) error {
 	return c.install(ctx, f.Name(), index, 0o644)
 }
 
-// History returns the newest commits from a commit back along first parents, at most n, with the messages that they have.
+// History returns the newest commits from a commit back along first parents, at most n, with the messages that they
+// have.
 func (r Objects) History(ctx context.Context, from string, n int) ([]Commit, error) {
 	return r.history(ctx, "--first-parent", "--max-count="+strconv.Itoa(n), from)
 }
@@ -95,7 +96,8 @@ func (r Objects) history(ctx context.Context, args ...string) ([]Commit, error) 
 	if !validID(from) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", from)
 	}
-	run := append([]string{"log", "-z", "--no-show-signature", "--no-decorate", "--no-notes", "--no-patch", "--no-mailmap", "--format=%H%x01%T%x01%P%x01%ct%x01%B"}, args...)
+	run := append([]string{"log", "-z", "--no-show-signature", "--no-decorate", "--no-notes", "--no-patch",
+		"--no-mailmap", "--format=%H%x01%T%x01%P%x01%ct%x01%B"}, args...)
 	out, _, err := r.paths.Plumbing("", run...).Run(ctx)
 	if err != nil {
 		return nil, err
@@ -107,17 +109,20 @@ func (r Objects) history(ctx context.Context, args ...string) ([]Commit, error) 
 			continue
 		}
 		seconds, _ := strconv.ParseInt(part[3], 10, 64)
-		list = append(list, Commit{ID: part[0], Tree: part[1], Parents: strings.Fields(part[2]), At: time.Unix(seconds, 0).UTC(), Message: part[4]})
+		list = append(list, Commit{ID: part[0], Tree: part[1], Parents: strings.Fields(part[2]),
+			At: time.Unix(seconds, 0).UTC(), Message: part[4]})
 	}
 	return list, nil
 }
 
-// Find returns the commit that a person names by its id, by the beginning of it, or by a branch or a tag, or CodeNotFound.
+// Find returns the commit that a person names by its id, by the beginning of it, or by a branch or a tag, or
+// CodeNotFound.
 func (r Refs) Find(ctx context.Context, name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \x00\n") {
 		return "", pawl.Fail(pawl.CodeNotFound, "git.no_commit", name)
 	}
-	out, status, err := r.paths.Plumbing("", "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}").Answering(1, 128).Run(ctx)
+	out, status, err := r.paths.Plumbing("", "rev-parse", "--verify", "--quiet", "--end-of-options", name+
+		"^{commit}").Answering(1, 128).Run(ctx)
 	id := strings.TrimSpace(string(out))
 	if err == nil && (status != 0 || !validID(id)) {
 		err = pawl.Fail(pawl.CodeNotFound, "git.no_commit", name)
@@ -140,8 +145,8 @@ type Remotes struct{ repo *Repo }
 // NewRemotes returns the remotes of a repository.
 func NewRemotes(r *Repo) Remotes { return Remotes{r} }
 
-// Upstream finds out where a branch is shared: what the user configured, else the only remote there is, or "origin". It asks
-// nobody on the network. Without a remote it is CodeNotFound.
+// Upstream finds out where a branch is shared: what the user configured, else the only remote there is, or "origin". It
+// asks nobody on the network. Without a remote it is CodeNotFound.
 func (r Remotes) Upstream(ctx context.Context, branch string) (Upstream, error) {
 	u := Upstream{}
 	for key, into := range map[string]*string{"remote": &u.Remote, "merge": &u.Ref} {
@@ -184,10 +189,10 @@ func (r Remotes) configured(ctx context.Context, key string) ([]string, error) {
 	return program.Fields(string(out)), err
 }
 
-// connection is a git directory for one talk with a remote, on the user's objects. What talks to a remote is the one kind of call that
-// has the user's own settings and credentials: those of the user's files and environment. So nothing that the repository's
-// configuration says may act on it, such as a proxy, a certificate that need not be checked, a header, a program or another
-// address. It is not read at all; what is taken from it, as data, is where the remote is.
+// connection is a git directory for one talk with a remote, on the user's objects. What talks to a remote is the one
+// kind of call that has the user's own settings and credentials: those of the user's files and environment. So nothing
+// that the repository's configuration says may act on it, such as a proxy, a certificate that need not be checked, a
+// header, a program or another address. It is not read at all; what is taken from it, as data, is where the remote is.
 type connection struct {
 	paths  *layout.Layout
 	dir    string
@@ -245,9 +250,12 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 		return nil, program.IOError("git.remote", err)
 	}
 	pairs := [][2]string{
-		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor", "false"}, {"core.askPass", ""},
-		{"core.alternateRefsCommand", "false"}, {"push.gpgSign", "false"}, {"push.followTags", "false"}, {"submodule.recurse", "false"},
-		{"fetch.recurseSubmodules", "false"}, {"push.recurseSubmodules", "no"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
+		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor",
+			"false"}, {"core.askPass", ""},
+		{"core.alternateRefsCommand", "false"}, {"push.gpgSign", "false"}, {"push.followTags",
+			"false"}, {"submodule.recurse", "false"},
+		{"fetch.recurseSubmodules", "false"}, {"push.recurseSubmodules", "no"}, {"gc.auto", "0"}, {"maintenance.auto",
+			"false"},
 		{"fetch.writeCommitGraph", "false"}, {"safe.bareRepository", "explicit"},
 	}
 	w.env = w.environment(pairs)
@@ -261,12 +269,16 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 
 // environment is that of the calls: the user's, with some configuration that outranks the user's files.
 func (w *connection) environment(pairs [][2]string) []string {
-	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0",
-		"GIT_ALLOW_PROTOCOL=https:http:ssh:file", // of the environment, because the configuration could allow single ones again
+	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0",
+		// of the environment, because the configuration could allow single ones again
+		"GIT_ALLOW_PROTOCOL=https:http:ssh:file",
 		"GIT_DIR=" + w.dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.paths.CommonDir, "objects"),
 		"GIT_WORK_TREE=" + w.paths.Workspace, "GIT_INDEX_FILE=" + w.paths.State("no-index")}
-	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR", "SYSTEMROOT", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
-		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR",
+		"SYSTEMROOT", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+		"ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "DBUS_SESSION_BUS_ADDRESS"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
@@ -280,7 +292,8 @@ func (w *connection) environment(pairs [][2]string) []string {
 	return env
 }
 
-// call is a call that may talk to the remote. It runs at the top of the workspace, which the path of a remote may start from.
+// call is a call that may talk to the remote. It runs at the top of the workspace, which the path of a remote may start
+// from.
 func (w *connection) call(args ...string) program.Call {
 	return program.Call{Args: args, Env: w.env, Dir: w.paths.Workspace, Stdin: strings.NewReader("")}
 }
@@ -312,8 +325,8 @@ func (w *connection) pushURLs(ctx context.Context) ([]string, error) {
 	return urls, err
 }
 
-// Fetch asks a remote for a branch and brings what it has. It returns the commit that the branch is at there, "" where the
-// remote has no such branch.
+// Fetch asks a remote for a branch and brings what it has. It returns the commit that the branch is at there, "" where
+// the remote has no such branch.
 func (r Remotes) Fetch(ctx context.Context, u Upstream) (string, error) {
 	w, err := r.connect(ctx, u.Remote)
 	if err != nil {
@@ -337,7 +350,8 @@ func (r Remotes) Fetch(ctx context.Context, u Upstream) (string, error) {
 		return "", err
 	}
 	const here = "refs/heads/pawl-fetched"
-	if _, _, err := w.call("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--force",
+	if _, _, err := w.call("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance",
+		"--no-write-fetch-head", "--force",
 		"--upload-pack=git-upload-pack", "--", u.Remote, u.Ref+":"+here).Run(ctx); err != nil {
 		return "", pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
@@ -376,7 +390,8 @@ func (r Remotes) Push(ctx context.Context, u Upstream, commit string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := w.call("push", "--quiet", "--porcelain", "--no-verify", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
+	if _, _, err := w.call("push", "--quiet", "--porcelain", "--no-verify", "--no-force", "--no-follow-tags",
+		"--recurse-submodules=no", "--no-signed",
 		"--receive-pack="+receiver, "--", u.Remote, commit+":"+u.Ref).Run(ctx); err != nil {
 		return pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
@@ -384,8 +399,9 @@ func (r Remotes) Push(ctx context.Context, u Upstream, commit string) error {
 	return nil
 }
 
-// follow lets the reference by which the user's git remembers a branch of a remote name what the branch is at, as the user's
-// own fetch and push do. The repository's configuration says which one it is, so it must be one for that purpose.
+// follow lets the reference by which the user's git remembers a branch of a remote name what the branch is at, as the
+// user's own fetch and push do. The repository's configuration says which one it is, so it must be one for that
+// purpose.
 func (r Remotes) follow(ctx context.Context, u Upstream, id string) error {
 	specs, err := r.configured(ctx, "remote."+u.Remote+".fetch")
 	if err != nil {
@@ -425,13 +441,15 @@ func tracking(spec, ref string) string {
 	return strings.Replace(to, "*", middle, 1)
 }
 
-// receiver is the program that takes a push in. Where the remote is a folder of this machine, that program runs here, without what
-// this process switched off, and the repository's configuration chose the folder: it could be one that came with the
-// repository. So hooks are switched off for it once more. Elsewhere it is the remote's own affair what runs.
+// receiver is the program that takes a push in. Where the remote is a folder of this machine, that program runs here,
+// without what this process switched off, and the repository's configuration chose the folder: it could be one that
+// came with the repository. So hooks are switched off for it once more. Elsewhere it is the remote's own affair what
+// runs.
 func (w *connection) receiver(ctx context.Context) (string, error) {
 	urls, err := w.pushURLs(ctx)
 	if slices.ContainsFunc(urls, onDisk) {
-		return "git -c core.hooksPath=" + os.DevNull + " -c core.alternateRefsCommand=false -c core.fsmonitor=false receive-pack", err
+		return "git -c core.hooksPath=" + os.DevNull +
+			" -c core.alternateRefsCommand=false -c core.fsmonitor=false receive-pack", err
 	}
 	return "git-receive-pack", err
 }
@@ -445,14 +463,15 @@ func onDisk(url string) bool {
 // maxRebased bounds the commits that are put on top of another.
 const maxRebased = 500
 
-// Replay puts the commits that tip has and onto lacks on top of onto, in memory: no file, index or branch changes. It returns
-// the new tip and the number of commits. Where they do not fit, or one of them is a merge, it is CodeConflict. At is the
-// date of committing, so that the same commits are made again after a crash.
+// Replay puts the commits that tip has and onto lacks on top of onto, in memory: no file, index or branch changes. It
+// returns the new tip and the number of commits. Where they do not fit, or one of them is a merge, it is CodeConflict.
+// At is the date of committing, so that the same commits are made again after a crash.
 func (r Remotes) Replay(ctx context.Context, onto, tip, branch string, at time.Time) (string, int, error) {
 	if !validID(onto) || !validID(tip) {
 		return "", 0, pawl.Fail(pawl.CodeInvalid, "git.bad_id", onto+" "+tip)
 	}
-	list, err := r.repo.Objects.history(ctx, "--topo-order", "--reverse", "--max-count="+strconv.Itoa(maxRebased+1), "^"+onto, tip)
+	list, err := r.repo.Objects.history(ctx, "--topo-order", "--reverse", "--max-count="+strconv.Itoa(maxRebased+1),
+		"^"+onto, tip)
 	if err != nil {
 		return "", 0, err
 	}

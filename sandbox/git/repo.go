@@ -1,8 +1,9 @@
 // Package git is pawl's own use of git. It is the one place, with package sandbox, that starts processes, and it starts
 // only git.
 //
-// A repository is hostile input: its configuration names programs that ordinary git commands run (filters, fsmonitor, hooks,
-// textconv, merge drivers, pagers, signers). So nothing here runs with the user's configuration. Three kinds of call exist:
+// A repository is hostile input: its configuration names programs that ordinary git commands run (filters, fsmonitor,
+// hooks, textconv, merge drivers, pagers, signers). So nothing here runs with the user's configuration. Three kinds of
+// call exist:
 //
 //   - shadow calls work in a git directory of pawl's own, .pawl/git, with a configuration of pawl's own, on index files of
 //     pawl's own; only the object store is the user's, so that nothing is copied;
@@ -12,12 +13,12 @@
 //   - calls that talk to a remote have the user's settings and credentials, in a git directory of their own that knows of the
 //     repository's configuration only where the remote is.
 //
-// Contents are never converted: what is in a file is what is in the blob, whatever .gitattributes says. Large-file pointers
-// stay pointers, line ends stay as they are. Nested repositories and submodules are recorded if the index knows them and
-// are never entered.
+// Contents are never converted: what is in a file is what is in the blob, whatever .gitattributes says. Large-file
+// pointers stay pointers, line ends stay as they are. Nested repositories and submodules are recorded if the index
+// knows them and are never entered.
 //
-// A Memory answers without git what it can prove from the times and numbers that the file system keeps of every file; what
-// it cannot prove, git is asked.
+// A Memory answers without git what it can prove from the times and numbers that the file system keeps of every file;
+// what it cannot prove, git is asked.
 //
 // The user's index is read through copies, and written only while pawl holds its lock (Checkout).
 package git
@@ -46,14 +47,16 @@ type Repo struct {
 	memory  *Memory // nil where nothing is remembered
 }
 
-// Objects reads and writes commits, trees and contents. It is got from a Repo; the zero value is of no use. It is safe for concurrent use.
+// Objects reads and writes commits, trees and contents. It is got from a Repo; the zero value is of no use. It is safe
+// for concurrent use.
 type Objects struct{ paths *layout.Layout }
 
-// Refs reads and moves references. It is got from a Repo; the zero value is of no use. It is safe for concurrent use: a reference that
-// somebody else has moved meanwhile is a conflict, and is left as it is.
+// Refs reads and moves references. It is got from a Repo; the zero value is of no use. It is safe for concurrent use: a
+// reference that somebody else has moved meanwhile is a conflict, and is left as it is.
 type Refs struct{ paths *layout.Layout }
 
-// treeIndex is the index of pawl's own by which a tree is recorded. It looks at others, such as the user's, in copies that it makes.
+// treeIndex is the index of pawl's own by which a tree is recorded. It looks at others, such as the user's, in copies
+// that it makes.
 type treeIndex struct {
 	paths   *layout.Layout
 	objects Objects
@@ -72,12 +75,12 @@ func (r *Repo) atWorkspace(index string) *Repo {
 	return repoAt(&w, r.memory)
 }
 
-// Open finds the repository of a place and prepares pawl's own git directory in it. It fails with CodeRepository where the
-// workspace is not the top folder of a working tree, or is a bare repository, and with CodeEnvironment without git.
+// Open finds the repository of a place and prepares pawl's own git directory in it. It fails with CodeRepository where
+// the workspace is not the top folder of a working tree, or is a bare repository, and with CodeEnvironment without git.
 func Open(ctx context.Context, p layout.Place) (*Repo, error) { return open(ctx, p, nil) }
 
-// Recorded finds what has been recorded of a place, to be read, with the errors of Open. Where pawl's own git directory is
-// still as Open leaves it, nothing is written and no process is started; elsewhere it is opened.
+// Recorded finds what has been recorded of a place, to be read, with the errors of Open. Where pawl's own git directory
+// is still as Open leaves it, nothing is written and no process is started; elsewhere it is opened.
 func Recorded(ctx context.Context, p layout.Place) (Objects, error) {
 	r, err := layout.Find(p)
 	if err != nil {
@@ -130,11 +133,13 @@ func (r *Repo) GitDirs() []string {
 // State returns the folder for files that a driver keeps beside the repository, below .pawl. The caller makes it.
 func (r *Repo) State(name string) string { return r.paths.State(name) }
 
-// holding is how long the lock of a tree is waited for. Whoever has it works on many files at most; one that is stopped does not.
+// holding is how long the lock of a tree is waited for. Whoever has it works on many files at most; one that is stopped
+// does not.
 var holding = lockfile.Patience{Halted: 10 * time.Second, One: 10 * time.Minute}
 
-// hold runs do under the lock of a file, which excludes every other holder in any process. Whoever holds the lock may remove the
-// file; who waits for it then has the next one. It fails with code busy where the lock is not to be had, naming its holder.
+// hold runs do under the lock of a file, which excludes every other holder in any process. Whoever holds the lock may
+// remove the file; who waits for it then has the next one. It fails with code busy where the lock is not to be had,
+// naming its holder.
 func hold(ctx context.Context, path string, do func(context.Context) error) error {
 	l, err := lockfile.Wait(ctx, path, holding)
 	switch {
@@ -149,8 +154,8 @@ func hold(ctx context.Context, path string, do func(context.Context) error) erro
 	return do(program.WithLock(ctx, l.File()))
 }
 
-// locked runs do under the lock of the tree. A git that was killed leaves the lock file of its index behind; whoever holds
-// our lock knows that no git of ours is alive, and removes it.
+// locked runs do under the lock of the tree. A git that was killed leaves the lock file of its index behind; whoever
+// holds our lock knows that no git of ours is alive, and removes it.
 func (r treeIndex) locked(ctx context.Context, do func(context.Context) error) error {
 	return hold(ctx, r.paths.IndexFile+".flock", func(ctx context.Context) error {
 		if err := os.Remove(r.paths.IndexFile + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {

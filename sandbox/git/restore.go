@@ -24,11 +24,11 @@ import (
 type Restoration struct {
 	// Target is the tree to restore.
 	Target string
-	// Expect is the tree that pawl left behind. With it only what differs between Expect and Target is restored, and a file
-	// of those that is neither what Expect nor what Target says is a conflict. Empty means to restore everything.
+	// Expect is the tree that pawl left behind. With it only what differs between Expect and Target is restored, and a
+	// file of those that is neither what Expect nor what Target says is a conflict. Empty means to restore everything.
 	Expect string
-	// Origin is the tree before the first attempt; it makes a repetition after a crash decide as that attempt did. It may be
-	// empty in a first attempt.
+	// Origin is the tree before the first attempt; it makes a repetition after a crash decide as that attempt did. It
+	// may be empty in a first attempt.
 	Origin string
 	// Paths limits the restoration to these files; nil stands for all.
 	Paths []string
@@ -44,10 +44,11 @@ type Restored struct {
 	Kept    []string // paths that differ from the target and were left, because they are not pawl's change
 }
 
-// Restore brings the tree's files to a recorded state: contents, executable bits, symbolic links, and as far as they were
-// recorded other permissions and empty folders. It never touches .pawl, .git, the insides of nested repositories, or files
-// that the target's own ignore rules name and that were not recorded despite them. On a conflict it fails with CodeConflict,
-// naming the files, and nothing has changed. It may be repeated after a crash and then completes what is left.
+// Restore brings the tree's files to a recorded state: contents, executable bits, symbolic links, and as far as they
+// were recorded other permissions and empty folders. It never touches .pawl, .git, the insides of nested repositories,
+// or files that the target's own ignore rules name and that were not recorded despite them. On a conflict it fails with
+// CodeConflict, naming the files, and nothing has changed. It may be repeated after a crash and then completes what is
+// left.
 func (r *Repo) Restore(ctx context.Context, q Restoration) (done Restored, err error) {
 	err = r.index.locked(ctx, func(ctx context.Context) error {
 		done, err = r.restore(ctx, q)
@@ -82,8 +83,8 @@ func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
 	return w.judge(ctx, done, left)
 }
 
-// after records what the restoration left: the tree that was found, with those paths as they are on disk now that it was to
-// change. Looking at all the others again would double its time.
+// after records what the restoration left: the tree that was found, with those paths as they are on disk now that it
+// was to change. Looking at all the others again would double its time.
 func (w *restorer) after(ctx context.Context, todo []delta, left []string) (string, error) {
 	var s seen
 	for _, t := range todo {
@@ -185,8 +186,8 @@ func (w *restorer) plan(ctx context.Context) ([]delta, error) {
 	return wanted, nil
 }
 
-// ours keeps of the differences to the target those that are pawl's own change, and names the files that somebody else has
-// changed as well.
+// ours keeps of the differences to the target those that are pawl's own change, and names the files that somebody else
+// has changed as well.
 func (w *restorer) ours(wanted []delta) (mine []delta, conflicts []string) {
 	expected := make(map[string]object.Node, len(w.change))
 	for _, c := range w.change {
@@ -204,9 +205,9 @@ func (w *restorer) ours(wanted []delta) (mine []delta, conflicts []string) {
 	return mine, conflicts
 }
 
-// spareIgnored takes back the removal of files that were recorded only because an ignore pattern was gone for a while: under
-// the target's rules they are the user's, and the target could not have recorded them. Both sets of rules come from trees,
-// not from the disk, so that a repetition decides alike.
+// spareIgnored takes back the removal of files that were recorded only because an ignore pattern was gone for a while:
+// under the target's rules they are the user's, and the target could not have recorded them. Both sets of rules come
+// from trees, not from the disk, so that a repetition decides alike.
 func (w *restorer) spareIgnored(ctx context.Context, wanted []delta) ([]delta, error) {
 	var going []string
 	for _, t := range wanted {
@@ -276,8 +277,8 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 	return ignored, err
 }
 
-// blocked names what stands where something is to be written and is not ours to remove: a file that was not recorded, or a
-// folder with such files.
+// blocked names what stands where something is to be written and is not ours to remove: a file that was not recorded,
+// or a folder with such files.
 func (d *treeFiles) blocked(todo []delta) ([]string, error) {
 	going := make(map[string]bool, len(todo))
 	for _, t := range todo {
@@ -340,8 +341,8 @@ func (d *treeFiles) foreign(dir string, going, found map[string]bool) error {
 	return nil
 }
 
-// restoreMeta brings back empty folders and permissions that a git tree does not hold. Where only pawl's change is to be
-// undone, it touches only what is still as pawl left it.
+// restoreMeta brings back empty folders and permissions that a git tree does not hold. Where only pawl's change is to
+// be undone, it touches only what is still as pawl left it.
 func (d *treeFiles) restoreMeta(w *restorer, want, from meta.Meta, todo []delta) error {
 	written := map[string]bool{}
 	for _, t := range todo {
@@ -380,8 +381,8 @@ func (d *treeFiles) restoreMeta(w *restorer, want, from meta.Meta, todo []delta)
 	return nil
 }
 
-// surplus is the folders that are to go if they are empty: those that were left empty, those from which files went, perhaps
-// before a crash, and those above. Such a folder was not there, or is in use, or is wanted empty.
+// surplus is the folders that are to go if they are empty: those that were left empty, those from which files went,
+// perhaps before a crash, and those above. Such a folder was not there, or is in use, or is wanted empty.
 func (w *restorer) surplus(want, from meta.Meta) map[string]bool {
 	var leaves []string
 	if want.Known {

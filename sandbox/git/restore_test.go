@@ -26,20 +26,24 @@ func restore(t testing.TB, r *git.Repo, q git.Restoration) git.Restored {
 	return done
 }
 
-// names are paths that a random edit uses. Some are each other's folders, so that files and folders take each other's place.
+// names are paths that a random edit uses. Some are each other's folders, so that files and folders take each other's
+// place.
 var names = []string{
-	"a", "b.txt", "d/x", "d/y", "d/e/f", "d", "d/e", "sp ace", "q\"uote'", "new\nline", "中文/名", "-x", "--output=y", "$(touch z)",
+	"a", "b.txt", "d/x", "d/y", "d/e/f", "d", "d/e", "sp ace", "q\"uote'", "new\nline", "中文/名", "-x", "--output=y",
+	"$(touch z)",
 	"d/.gitkeep", "éclair", "tab\there", "sub/.gitattributes", "back\\slash",
 }
 
-var contents = []string{"", "text\n", "two\r\nlines\r\n", "\x00\xff\xfebinary", "no end", strings.Repeat("long line ", 2000), "#!/bin/sh\n"}
+var contents = []string{"", "text\n", "two\r\nlines\r\n", "\x00\xff\xfebinary", "no end",
+	strings.Repeat("long line ", 2000), "#!/bin/sh\n"}
 
-// edit makes one random change in a tree. Changes that the disk refuses, such as a file below a file, are none. The tree is a
-// Root, so that no change reaches through the random links: they lead out of it, to the canary among others.
+// edit makes one random change in a tree. Changes that the disk refuses, such as a file below a file, are none. The
+// tree is a Root, so that no change reaches through the random links: they lead out of it, to the canary among others.
 func edit(t *rapid.T, tree *os.Root, canary string, n *int) {
 	path := rapid.SampledFrom(names).Draw(t, "name")
 	*n++
-	switch rapid.SampledFrom([]string{"write", "write", "write", "link", "remove", "removeAll", "mkdir", "exec", "private", "replace", "ignored"}).Draw(t, "op") {
+	switch rapid.SampledFrom([]string{"write", "write", "write", "link", "remove", "removeAll", "mkdir", "exec",
+		"private", "replace", "ignored"}).Draw(t, "op") {
 	case "write":
 		_ = tree.MkdirAll(filepath.Dir(path), 0o755)
 		_ = tree.WriteFile(path, fmt.Appendf([]byte(rapid.SampledFrom(contents).Draw(t, "content")), "%d", *n), 0o644)
@@ -98,7 +102,8 @@ func restoreIsExact(t *testing.T, rt *rapid.T, isGit bool) {
 	r := &gittest.Repo{Dir: dir}
 	gittest.Write(t, dir, files)
 	if isGit {
-		for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x"}} {
+		for _, args := range [][]string{{"init", "-q"}, {"add", "-A"},
+			{"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x"}} {
 			if out, err := r.Try(args...); err != nil {
 				rt.Fatal(out)
 			}
@@ -129,7 +134,8 @@ func restoreIsExact(t *testing.T, rt *rapid.T, isGit bool) {
 		}
 		info, err := os.Stat(canary)
 		raw, _ := os.ReadFile(canary)
-		if all, _ := os.ReadDir(base); err != nil || len(all) != 2 || string(raw) != "outside" || info.Mode().Perm() != 0o644 {
+		if all, _ := os.ReadDir(base); err != nil || len(all) != 2 || string(raw) != "outside" ||
+			info.Mode().Perm() != 0o644 {
 			rt.Fatalf("%s: something was done outside the tree: %v %q %v %v", what, err, raw, info, all)
 		}
 	}
@@ -139,7 +145,8 @@ func restoreIsExact(t *testing.T, rt *rapid.T, isGit bool) {
 	check("redo", after)
 	gittest.Write(t, dir, map[string]string{"bystander/file": "mine"})
 	done := restore(t, repo, git.Restoration{Target: one, Expect: two})
-	if raw, _ := os.ReadFile(filepath.Join(dir, "bystander/file")); string(raw) != "mine" || strings.Join(done.Kept, ",") != "bystander/file" {
+	if raw, _ := os.ReadFile(filepath.Join(dir, "bystander/file")); string(raw) != "mine" ||
+		strings.Join(done.Kept, ",") != "bystander/file" {
 		rt.Fatalf("bystander %q, kept %q", raw, done.Kept)
 	}
 	os.RemoveAll(filepath.Join(dir, "bystander"))
@@ -229,7 +236,8 @@ func TestRestoreFollowsNoLink(t *testing.T) {
 		r.Write(map[string]string{"d": "-> " + target})
 		snapshot(t, repo)
 		restore(t, repo, git.Restoration{Target: one})
-		for path, want := range map[string]string{outside + "/x": "outside", outside + "/y": "outside", r.Path("other/x"): "o", r.Path("d/x"): "x"} {
+		for path, want := range map[string]string{outside + "/x": "outside", outside + "/y": "outside",
+			r.Path("other/x"): "o", r.Path("d/x"): "x"} {
 			if raw, _ := os.ReadFile(path); string(raw) != want {
 				t.Fatalf("%s is %q", path, raw)
 			}

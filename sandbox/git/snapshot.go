@@ -16,16 +16,17 @@ import (
 	"pawl/sandbox/git/program"
 )
 
-// largestFile is the size above which a new or changed file stops a snapshot: keeping such files would fill the object store.
+// largestFile is the size above which a new or changed file stops a snapshot: keeping such files would fill the object
+// store.
 const largestFile = 512 << 20
 
 // Snapshot records the tree as it stands, tracked and untracked, and returns the id of a git tree that holds it. What
-// .gitignore, the repository's or the user's own ignore files name is not recorded, unless it was tracked; nor are .pawl,
-// .git, the insides of nested repositories, and files that are neither regular nor symbolic links. Contents are recorded as
-// they are, byte for byte. A reference keeps the objects until Prune removes it.
+// .gitignore, the repository's or the user's own ignore files name is not recorded, unless it was tracked; nor are
+// .pawl, .git, the insides of nested repositories, and files that are neither regular nor symbolic links. Contents are
+// recorded as they are, byte for byte. A reference keeps the objects until Prune removes it.
 //
-// The same content always gives the same id. A snapshot of an unchanged tree costs one git call. With a Memory that knows the
-// tree it costs none, and none either when only the contents of files that were recorded before have changed.
+// The same content always gives the same id. A snapshot of an unchanged tree costs one git call. With a Memory that
+// knows the tree it costs none, and none either when only the contents of files that were recorded before have changed.
 func (r *Repo) Snapshot(ctx context.Context) (tree string, err error) {
 	err = r.index.locked(ctx, func(ctx context.Context) error {
 		if r.memory == nil {
@@ -44,8 +45,8 @@ func (r treeIndex) snapshot(ctx context.Context) (string, error) {
 	return tree, err
 }
 
-// observe has git look at the tree, records it and says what was seen. The index is a cache: when git cannot work with it,
-// because it is damaged or because objects that it names are gone, it is made afresh once.
+// observe has git look at the tree, records it and says what was seen. The index is a cache: when git cannot work with
+// it, because it is damaged or because objects that it names are gone, it is made afresh once.
 func (r treeIndex) observe(ctx context.Context) (string, seen, error) {
 	tree, s, err := r.record(ctx)
 	var e *pawl.Error
@@ -63,13 +64,14 @@ func (r treeIndex) observe(ctx context.Context) (string, seen, error) {
 // forget drops what is remembered of the tree between snapshots.
 func (r treeIndex) forget() {
 	for _, suffix := range []string{"", ".tree", ".source", quickNote} {
-		os.Remove(r.paths.IndexFile + suffix) //nolint:errcheck // a cache: what cannot be removed is found out when it is used
+		//nolint:errcheck // a cache: what cannot be removed is found out when it is used
+		os.Remove(r.paths.IndexFile + suffix)
 	}
 }
 
-// Forget drops what is remembered of every tree of a workspace between snapshots. Where a workspace was copied while something was
-// recorded, what is remembered may name objects that the copy lacks; looked at anew, they are written again. Nothing may be at work
-// in the workspace.
+// Forget drops what is remembered of every tree of a workspace between snapshots. Where a workspace was copied while
+// something was recorded, what is remembered may name objects that the copy lacks; looked at anew, they are written
+// again. Nothing may be at work in the workspace.
 func Forget(workspace string) error {
 	dir := filepath.Join(workspace, ".pawl", "git", "index")
 	found, err := os.ReadDir(dir)
@@ -99,7 +101,10 @@ func (r treeIndex) record(ctx context.Context) (string, seen, error) {
 	if err != nil {
 		return "", seen{}, err
 	}
-	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta.Meta, error) { return meta.Inspect(r.paths.Tree, usual, s.ignored) })
+	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta.Meta,
+		error) {
+		return meta.Inspect(r.paths.Tree, usual, s.ignored)
+	})
 }
 
 // store records what was seen and returns the tree.
@@ -117,8 +122,8 @@ func (r treeIndex) store(ctx context.Context, s seen) (string, error) {
 // quickNote ends the name of the note that says at which tree a snapshot from memory stood.
 const quickNote = ".quick.tree"
 
-// writeTree writes the index as a tree, or answers from the note that the last time left: the index is pawl's own, so the
-// note is right until take removes it. fresh says that it was written just now.
+// writeTree writes the index as a tree, or answers from the note that the last time left: the index is pawl's own, so
+// the note is right until take removes it. fresh says that it was written just now.
 func (r treeIndex) writeTree(ctx context.Context) (tree string, fresh bool, err error) {
 	if id, ok := layout.ReadLine(r.paths.IndexFile+".tree", ""); ok && validID(id) {
 		return id, false, nil
@@ -147,9 +152,11 @@ type seen struct {
 	ignored   []string // files, and folders with a trailing slash, that an ignore pattern names
 }
 
-// scan compares the tree with an index. It refreshes the index's memory of unchanged files when the index is pawl's own.
+// scan compares the tree with an index. It refreshes the index's memory of unchanged files when the index is pawl's
+// own.
 func (r treeIndex) scan(ctx context.Context, index string, how ...string) (seen, error) {
-	// Pawl's directory has no commit, so every entry is new against it; only the second column, file against entry, is used.
+	// Pawl's directory has no commit, so every entry is new against it; only the second column, file against entry, is
+	// used.
 	args := append([]string{"status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames"}, how...)
 	out, _, err := r.paths.On(index, "", args...).Run(ctx)
 	if err != nil {
@@ -251,13 +258,14 @@ func (r treeIndex) edit(ctx context.Context, index, entries string) error {
 	return err
 }
 
-// seed makes sure that pawl's index has an entry for each file that the tree's own index tracks, because a tracked file is
-// recorded even where an ignore pattern names it. Entries are taken without their flags, so that neither "assume unchanged"
-// nor a sparse checkout hides a change.
+// seed makes sure that pawl's index has an entry for each file that the tree's own index tracks, because a tracked file
+// is recorded even where an ignore pattern names it. Entries are taken without their flags, so that neither "assume
+// unchanged" nor a sparse checkout hides a change.
 func (r treeIndex) seed(ctx context.Context) error {
 	source := r.sourceIndex()
 	stamp := stampOf(source)
-	if old, ok := layout.ReadLine(r.paths.IndexFile+".source", ""); ok && old == stamp && layout.Exists(r.paths.IndexFile) {
+	if old, ok := layout.ReadLine(r.paths.IndexFile+".source", ""); ok && old == stamp &&
+		layout.Exists(r.paths.IndexFile) {
 		return nil
 	}
 	if stamp != "" {
@@ -359,7 +367,8 @@ func (r treeIndex) copyIndex(source string) (string, error) {
 	return f.Name(), nil
 }
 
-// copyFile copies a file whole, keeping its time: git compares it with those of the files to see which it must look into.
+// copyFile copies a file whole, keeping its time: git compares it with those of the files to see which it must look
+// into.
 func copyFile(to, from string) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -375,8 +384,8 @@ func copyFile(to, from string) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// Files lists the files of the tree that are tracked or that nothing ignores, in the order of paths. Files that were deleted
-// are not listed.
+// Files lists the files of the tree that are tracked or that nothing ignores, in the order of paths. Files that were
+// deleted are not listed.
 func (r *Repo) Files(ctx context.Context) (files []string, err error) {
 	err = r.index.locked(ctx, func(ctx context.Context) error {
 		tree, err := r.index.snapshot(ctx)

@@ -17,7 +17,8 @@ import (
 
 func TestMain(m *testing.M) {
 	// Few by default, because each check runs git dozens of times; the command line can ask for more.
-	for name, value := range map[string]string{"rapid.checks": "12", "rapid.shrinktime": "5s", "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.checks": "12", "rapid.shrinktime": "5s",
+		"rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}
@@ -56,15 +57,17 @@ func wantCode(t *testing.T, err error, code pawl.Code) {
 func TestSnapshotEqualsCommit(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, map[string]string{
-		"a.txt": "a\n", "bin": "\x00\x01\xff", "crlf": "x\r\ny\r\n", "run.sh": "#!/bin/sh\n", "link": "-> a.txt", "dangling": "-> /nowhere",
-		"d/e/f": "f", "目录/文件 \"q\"\n": "名", ".gitignore": "*.log\nbuild/\n",
+		"a.txt": "a\n", "bin": "\x00\x01\xff", "crlf": "x\r\ny\r\n", "run.sh": "#!/bin/sh\n", "link": "-> a.txt",
+		"dangling": "-> /nowhere",
+		"d/e/f":    "f", "目录/文件 \"q\"\n": "名", ".gitignore": "*.log\nbuild/\n",
 	})
 	repo := open(t, r, "", true)
 	if got, want := snapshot(t, repo), r.Git("rev-parse", "HEAD^{tree}"); got != want {
 		t.Fatalf("snapshot %s, commit's tree %s", got, want)
 	}
 	before := r.Git("status", "--porcelain")
-	r.Write(map[string]string{"new": "n", "x.log": "ignored", "build/o": "ignored", ".pawl/secret": "s", "fifo-dir/x": "x"})
+	r.Write(map[string]string{"new": "n", "x.log": "ignored", "build/o": "ignored", ".pawl/secret": "s",
+		"fifo-dir/x": "x"})
 	fifo(t, r.Path("fifo"))
 	tree := snapshot(t, repo)
 	changes, err := repo.Objects.Diff(context.Background(), r.Git("rev-parse", "HEAD^{tree}"), tree)
@@ -172,7 +175,8 @@ func TestSnapshotOfTypeChanges(t *testing.T) {
 	os.RemoveAll(r.Path("dir"))
 	os.RemoveAll(r.Path("dir2"))
 	os.Remove(r.Path("link"))
-	r.Write(map[string]string{"file/inside": "now a folder", "dir": "-> dir2", "dir2": "now a file", "link/x": "folder"})
+	r.Write(map[string]string{"file/inside": "now a folder", "dir": "-> dir2", "dir2": "now a file",
+		"link/x": "folder"})
 	second := snapshot(t, repo)
 	fresh := r.Path(".pawl/git/index")
 	os.RemoveAll(fresh)
@@ -207,7 +211,8 @@ func TestNestedRepositoriesAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if dir == "nest" {
-			if out, err := n.Try("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"); err != nil {
+			if out, err := n.Try("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m",
+				"x"); err != nil {
 				t.Fatal(out)
 			}
 		}
@@ -307,8 +312,10 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, tree := range []string{t.TempDir(), r.Path("sub"), r.Path(".pawl/git/x"), r.Path(".pawl/../.."), r.Path(".git")} {
-		if _, err := git.Open(ctx, layout.Place{Workspace: r.Dir, Tree: tree, Git: true}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	for _, tree := range []string{t.TempDir(), r.Path("sub"), r.Path(".pawl/git/x"), r.Path(".pawl/../.."),
+		r.Path(".git")} {
+		if _, err := git.Open(ctx, layout.Place{Workspace: r.Dir, Tree: tree,
+			Git: true}); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%s: %v", tree, err)
 		}
 	}
@@ -329,7 +336,8 @@ func TestStatus(t *testing.T) {
 	repo := open(t, r, "", true)
 	ctx := context.Background()
 	s, err := repo.Status(ctx)
-	if err != nil || s.Branch != "main" || s.Head != r.Head() || s.Detached || s.Unborn || s.Operation != "" || len(s.Dirty)+len(s.Untracked) > 0 {
+	if err != nil || s.Branch != "main" || s.Head != r.Head() || s.Detached || s.Unborn || s.Operation != "" ||
+		len(s.Dirty)+len(s.Untracked) > 0 {
 		t.Fatalf("%+v %v", s, err)
 	}
 	later := time.Now().Add(3 * time.Second)
@@ -351,7 +359,8 @@ func TestStatus(t *testing.T) {
 	if s, err = repo.Status(ctx); err != nil || !s.Detached || s.Branch != "" {
 		t.Fatalf("%+v %v", s, err)
 	}
-	for file, want := range map[string]string{"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect"} {
+	for file, want := range map[string]string{"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick",
+		"REVERT_HEAD": "revert", "BISECT_LOG": "bisect"} {
 		os.WriteFile(r.Path(".git/"+file), []byte(s.Head+"\n"), 0o600)
 		if s, err := repo.Status(ctx); err != nil || s.Operation != want {
 			t.Errorf("%s: %+v %v", file, s, err)
@@ -384,17 +393,19 @@ func TestFilesAndPatch(t *testing.T) {
 	if err != nil || cut || !strings.Contains(patch, "-two\n+three\n") || !strings.Contains(patch, "+++ b/中文") {
 		t.Fatalf("%s %v", patch, err)
 	}
-	if short, cut, err := repo.Objects.Patch(context.Background(), from, snapshot(t, repo), 10); err != nil || !cut || len(short) != 10 {
+	if short, cut, err := repo.Objects.Patch(context.Background(), from, snapshot(t, repo), 10); err != nil || !cut ||
+		len(short) != 10 {
 		t.Fatalf("%q %v %v", short, cut, err)
 	}
 	changes, err := repo.Objects.Diff(context.Background(), from, snapshot(t, repo))
-	if err != nil || len(changes) != 4 || changes[0] != (git.Change{Path: "a", Status: "M", Added: 1, Removed: 1}) || !changes[2].Binary {
+	if err != nil || len(changes) != 4 || changes[0] != (git.Change{Path: "a", Status: "M", Added: 1, Removed: 1}) ||
+		!changes[2].Binary {
 		t.Fatalf("%+v %v", changes, err)
 	}
 }
 
-// TestRecorded: what was recorded is read without a look at the user's configuration and without a write, and a directory that came in
-// the place of pawl's own has no say.
+// TestRecorded: what was recorded is read without a look at the user's configuration and without a write, and a
+// directory that came in the place of pawl's own has no say.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"sha1", "sha256"} {
@@ -417,7 +428,8 @@ func TestRecorded(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if patch, cut, err := o.Patch(ctx, from, to, 1<<20); err != nil || cut || !strings.Contains(patch, "-one\n+two\n") {
+				if patch, cut, err := o.Patch(ctx, from, to, 1<<20); err != nil || cut ||
+					!strings.Contains(patch, "-one\n+two\n") {
 					t.Fatalf("%q %v %v", patch, cut, err)
 				}
 			}

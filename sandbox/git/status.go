@@ -22,9 +22,9 @@ type Status struct {
 	Unborn    bool   // the branch has no commit yet
 	Operation string // "merge", "rebase", … while one is in progress, "" otherwise
 	Locked    bool   // somebody holds the lock of the index, or has left it behind
-	// Dirty are the tracked files that differ from the commit, in the index or on disk, and Untracked those that no commit
-	// holds and nothing ignores. Unstaged are those of the tracked files that differ on disk from what the index holds, so that
-	// a commit of the index would lack that. All are in the order of paths.
+	// Dirty are the tracked files that differ from the commit, in the index or on disk, and Untracked those that no
+	// commit holds and nothing ignores. Unstaged are those of the tracked files that differ on disk from what the index
+	// holds, so that a commit of the index would lack that. All are in the order of paths.
 	Dirty     []string
 	Untracked []string
 	Unstaged  []string
@@ -37,7 +37,8 @@ func (s Status) Describe() string {
 
 // operations maps the files that mark an unfinished operation to its name, in the order in which they are looked for.
 var operations = [][2]string{
-	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
+	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD",
+		"cherry-pick"},
 	{"REVERT_HEAD", "revert"}, {"BISECT_LOG", "bisect"}, {"sequencer", "cherry-pick"},
 }
 
@@ -90,8 +91,9 @@ func (r Refs) plainBranch() (branch string, ok bool) {
 	return branch, ok
 }
 
-// Ready fails with CodeRepository where work cannot start from the user's repository: before its first commit, and while a
-// merge or the like is unfinished. A detached head is no hindrance; what is done then stays on a branch of pawl's.
+// Ready fails with CodeRepository where work cannot start from the user's repository: before its first commit, and
+// while a merge or the like is unfinished. A detached head is no hindrance; what is done then stays on a branch of
+// pawl's.
 func (r *Repo) Ready(ctx context.Context) error {
 	if !r.paths.Git {
 		return nil
@@ -117,8 +119,8 @@ func (s Status) Ready() error {
 	return nil
 }
 
-// Status looks at the user's working tree, whatever the tree of r is. It changes nothing, not even the index's memory of
-// unchanged files. Without git it is the zero Status.
+// Status looks at the user's working tree, whatever the tree of r is. It changes nothing, not even the index's memory
+// of unchanged files. Without git it is the zero Status.
 func (r *Repo) Status(ctx context.Context) (Status, error) {
 	if !r.paths.Git {
 		return Status{}, nil
@@ -135,7 +137,8 @@ func (r *Repo) Status(ctx context.Context) (Status, error) {
 }
 
 // dirt compares the user's files and index with a commit and with each other, on a copy of the index.
-func (r treeIndex) dirt(ctx context.Context, head string, how ...string) (dirty, unstaged, untracked []string, err error) {
+func (r treeIndex) dirt(ctx context.Context, head string,
+	how ...string) (dirty, unstaged, untracked []string, err error) {
 	source := filepath.Join(r.paths.GitDir, "index")
 	if !layout.Exists(source) {
 		// Nothing is tracked: every file of the commit counts as removed from the index.
@@ -187,7 +190,8 @@ func (r treeIndex) staged(ctx context.Context, index, head string) ([]string, er
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", tree)
 	}
 	// With --cached no file is looked at, so no submodule is entered either; a moved submodule counts.
-	out, _, err := r.paths.On(index, "", "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", tree).Run(ctx)
+	out, _, err := r.paths.On(index, "", "diff-index", "--cached", "--name-only", "-z", "--no-renames",
+		"--ignore-submodules=none", tree).Run(ctx)
 	if err != nil {
 		return nil, r.objects.missing(ctx, err, tree)
 	}
@@ -223,7 +227,8 @@ func (r Refs) CheckedOutAt(ctx context.Context, branch string) ([]string, error)
 	dirs, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.CommonDir), "worktrees", "*"))
 	for _, dir := range append(dirs, r.paths.CommonDir) {
 		for _, name := range []string{"rebase-merge", "rebase-apply"} {
-			if ref, ok := layout.ReadLine(filepath.Join(dir, name, "head-name"), ""); ok && ref == BranchRef(branch) && dir != r.paths.GitDir {
+			if ref, ok := layout.ReadLine(filepath.Join(dir, name, "head-name"), ""); ok && ref == BranchRef(branch) &&
+				dir != r.paths.GitDir {
 				where = append(where, dir)
 			}
 		}
@@ -240,8 +245,8 @@ func sameDir(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// Tracked returns those of the paths, relative to the workspace, at which its newest commit holds something or, without git, at
-// which something was recorded of its files. Such paths are in every worktree as they are.
+// Tracked returns those of the paths, relative to the workspace, at which its newest commit holds something or, without
+// git, at which something was recorded of its files. Such paths are in every worktree as they are.
 func Tracked(ctx context.Context, r *Repo, paths []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(paths) == 0 {

@@ -58,7 +58,8 @@ func (r statusCache) basis(begin instant) (b basis, ok bool) {
 			return basis{}, false
 		}
 	}
-	b = basis{config: fmt.Sprint(r.paths.Config.Format, r.paths.Config.Refs, r.paths.Config.Files), rules: r.paths.Rules}
+	b = basis{config: fmt.Sprint(r.paths.Config.Format, r.paths.Config.Refs, r.paths.Config.Files),
+		rules: r.paths.Rules}
 	b.index, b.source = stat.StampFile(r.paths.IndexFile), begin.source
 	return b, b.index != stat.Stamp{} && !begin.at.IsZero()
 }

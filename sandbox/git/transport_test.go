@@ -15,7 +15,8 @@ import (
 	"pawl/sandbox/git"
 )
 
-// A repository may come with a folder that pawl takes for its own. What it says there about another configuration is not read.
+// A repository may come with a folder that pawl takes for its own. What it says there about another configuration is
+// not read.
 func TestShadowThatCameWithTheRepository(t *testing.T) {
 	r := gittest.New(t, map[string]string{"a": "a\n"})
 	canary := filepath.Join(t.TempDir(), "canary")
@@ -47,10 +48,12 @@ func listener(t *testing.T, serve func(http.Handler) *httptest.Server) (url stri
 	return s.URL, came
 }
 
-// alone takes the proxies of whoever runs the tests out of the environment, and gives the user's git a configuration file.
+// alone takes the proxies of whoever runs the tests out of the environment, and gives the user's git a configuration
+// file.
 func alone(t *testing.T, global string) {
 	t.Helper()
-	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"} {
+	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+		"ALL_PROXY", "NO_PROXY"} {
 		t.Setenv(name, "")
 	}
 	file := filepath.Join(t.TempDir(), "gitconfig")
@@ -63,7 +66,8 @@ func alone(t *testing.T, global string) {
 // nowhere is an address at which nobody answers.
 const nowhere = "http://127.0.0.1:1/r.git"
 
-// The user's credentials go to a remote, so what the repository's configuration says about the way there does not count.
+// The user's credentials go to a remote, so what the repository's configuration says about the way there does not
+// count.
 func TestRepositoryDoesNotChangeTheWayToARemote(t *testing.T) {
 	proxy, proxied := listener(t, httptest.NewServer)
 	secure, trusted := listener(t, httptest.NewTLSServer)
@@ -148,7 +152,8 @@ func TestUserChoosesTheWayToARemote(t *testing.T) {
 			if err != nil || u.URL != c.seen {
 				t.Fatalf("%+v %v", u, err)
 			}
-			for verb, err := range map[string]error{"push": s.Push(t.Context(), u, r.Head()), "fetch": second(s.Fetch(t.Context(), u))} {
+			for verb, err := range map[string]error{"push": s.Push(t.Context(), u, r.Head()),
+				"fetch": second(s.Fetch(t.Context(), u))} {
 				if pawl.CodeOf(err) != pawl.CodeIO {
 					t.Errorf("%s: %v", verb, err)
 				}
@@ -175,7 +180,8 @@ func TestUserChoosesTheProgramToARemote(t *testing.T) {
 			r := gittest.New(t, map[string]string{"a": "a\n"})
 			r.Git("remote", "add", "origin", c.url)
 			s := git.NewRemotes(open(t, r, "", true))
-			if err := s.Push(t.Context(), git.Upstream{Remote: "origin", Ref: "refs/heads/main"}, r.Head()); pawl.CodeOf(err) != pawl.CodeIO {
+			if err := s.Push(t.Context(), git.Upstream{Remote: "origin", Ref: "refs/heads/main"},
+				r.Head()); pawl.CodeOf(err) != pawl.CodeIO {
 				t.Errorf("push: %v", err)
 			}
 			if os.Remove(ran) != nil {
@@ -212,7 +218,8 @@ func TestUpstreamThatCannotBeRead(t *testing.T) {
 	}
 	for _, key := range []string{"branch.main.remote", "branch.main.merge", "remote.origin.url"} {
 		dir := t.TempDir()
-		script := "#!/bin/sh\ncase \"$*\" in *" + key + "*) echo broken >&2; exit 3;; esac\nexec '" + real + "' \"$@\"\n"
+		script := "#!/bin/sh\ncase \"$*\" in *" + key + "*) echo broken >&2; exit 3;; esac\nexec '" + real +
+			"' \"$@\"\n"
 		if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +232,8 @@ func TestUpstreamThatCannotBeRead(t *testing.T) {
 
 // Any kind of clone can talk to where it came from, and the user's git knows afterwards what the remote has.
 func TestRemoteOfAClone(t *testing.T) {
-	for what, how := range map[string][]string{"whole": nil, "shallow": {"--depth=1"}, "partial": {"--filter=tree:0", "--no-checkout"}, "single": {"--single-branch"}} {
+	for what, how := range map[string][]string{"whole": nil, "shallow": {"--depth=1"},
+		"partial": {"--filter=tree:0", "--no-checkout"}, "single": {"--single-branch"}} {
 		t.Run(what, func(t *testing.T) {
 			alone(t, "[user]\n\tname = Ada\n\temail = ada@example.org\n")
 			there := gittest.New(t, map[string]string{"a": "a\n", "b/c": "c\n"})

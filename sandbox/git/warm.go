@@ -21,13 +21,15 @@ import (
 	"pawl/store/lockfile"
 )
 
-// WorktreePool are the worktrees of a workspace that stand ready to be taken: linked, detached and locked worktrees of the user's
-// repository in .pawl/worktrees/warm-*, each with exactly the content of a commit. What is ready is said by a note, which is
-// written last; everything else that has such a name was cut short, and Tidy removes it. It is safe for concurrent use, in
-// any number of processes: whoever works on one of them holds its lock, and the lock ends with its holder.
+// WorktreePool are the worktrees of a workspace that stand ready to be taken: linked, detached and locked worktrees of
+// the user's repository in .pawl/worktrees/warm-*, each with exactly the content of a commit. What is ready is said by
+// a note, which is written last; everything else that has such a name was cut short, and Tidy removes it. It is safe
+// for concurrent use, in any number of processes: whoever works on one of them holds its lock, and the lock ends with
+// its holder.
 //
-// A worktree that a task has worked in never comes back. That nothing of the task is left in it (hard links, permissions,
-// descriptors that are still open) would be dearer to prove than a new one, which nobody waits for, is to make.
+// A worktree that a task has worked in never comes back. That nothing of the task is left in it (hard links,
+// permissions, descriptors that are still open) would be dearer to prove than a new one, which nobody waits for, is to
+// make.
 type WorktreePool struct{ repo *Repo }
 
 // NewWarm returns the warm worktrees of the workspace of r.
@@ -89,13 +91,14 @@ func seize(workspace, path string) (*lockfile.Lock, error) {
 	return l, nil
 }
 
-// Take makes a warm worktree the tree of to, at the commit base, and returns the id of its tree. ok is false where there is
-// none to take, and where something stands at the tree already; nothing is changed then. The claim is the renaming of its
-// folder, which succeeds once. One whose files are not as they were left is removed, and so is one that fails on the way.
-// Cut short, what is there is no worktree by WorktreeIs, and AddWorktree makes it afresh.
+// Take makes a warm worktree the tree of to, at the commit base, and returns the id of its tree. ok is false where
+// there is none to take, and where something stands at the tree already; nothing is changed then. The claim is the
+// renaming of its folder, which succeeds once. One whose files are not as they were left is removed, and so is one that
+// fails on the way. Cut short, what is there is no worktree by WorktreeIs, and AddWorktree makes it afresh.
 func (w WorktreePool) Take(ctx context.Context, to *Repo, base string) (tree string, ok bool, err error) {
 	notes := w.notes()
-	if len(notes) == 0 || to.InPlace() || !to.paths.Git || layout.Exists(to.paths.Tree) || to.paths.Registration() != "" {
+	if len(notes) == 0 || to.InPlace() || !to.paths.Git || layout.Exists(to.paths.Tree) ||
+		to.paths.Registration() != "" {
 		return "", false, nil
 	}
 	// Those at the commit first; among equals the newest, which the file system is likeliest to have at hand.
@@ -169,8 +172,8 @@ func linked(tree, admin string) bool {
 	return ok && layout.Absolute(tree, target) == admin
 }
 
-// become moves a linked worktree with all that is known of it to the place of another tree. The renaming of the folder is
-// what makes it that tree's; claimed says that it happened.
+// become moves a linked worktree with all that is known of it to the place of another tree. The renaming of the folder
+// is what makes it that tree's; claimed says that it happened.
 func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, err error) {
 	to.index.forget()
 	program.Step(ctx, "claim worktree")
@@ -178,7 +181,8 @@ func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, er
 		return false, program.IOError("git.worktree", err)
 	}
 	program.Step(ctx, "move registration")
-	if err := disk.WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to.paths.Tree, ".git")+"\n")); err != nil {
+	if err := disk.WriteFile(filepath.Join(admin, "gitdir"),
+		[]byte(filepath.Join(to.paths.Tree, ".git")+"\n")); err != nil {
 		return true, program.IOError("git.worktree", err)
 	}
 	program.Step(ctx, "unlock worktree")
@@ -211,8 +215,8 @@ func intact(ctx context.Context, r *Repo, note ready) error {
 	return err
 }
 
-// advance brings a linked worktree from one commit to another with the tree want: only what differs is written, and is read
-// again. The commit is named last, so that WorktreeIs knows what was cut short.
+// advance brings a linked worktree from one commit to another with the tree want: only what differs is written, and is
+// read again. The commit is named last, so that WorktreeIs knows what was cut short.
 func advance(ctx context.Context, r *Repo, from, tree, base, want string) error {
 	linked, err := NewLinked(r)
 	if err != nil {
@@ -269,10 +273,10 @@ func (w WorktreePool) forget(name string) {
 	os.Remove(w.lock(name)) //nolint:errcheck // whoever waits for a lock sees that it is no longer named
 }
 
-// Fill makes as many warm worktrees as are missing to size, at the commit that the workspace is at, brings those that stand
-// elsewhere to it, and removes those that are too many or that somebody touched. It is for the background: it waits until no
-// change of a file could go unseen, for about a second. Where another process is at it, it does nothing. On an error those
-// that were finished stay.
+// Fill makes as many warm worktrees as are missing to size, at the commit that the workspace is at, brings those that
+// stand elsewhere to it, and removes those that are too many or that somebody touched. It is for the background: it
+// waits until no change of a file could go unseen, for about a second. Where another process is at it, it does nothing.
+// On an error those that were finished stay.
 func (w WorktreePool) Fill(ctx context.Context, size int) error {
 	if !w.repo.paths.Git || w.repo.Operation() != "" {
 		return nil
@@ -326,7 +330,10 @@ func (w WorktreePool) renew(ctx context.Context, size int, head, want string, ba
 		}
 		os.Remove(w.note(name)) //nolint:errcheck // what follows fails where this does
 		if keep {
-			err = r.index.locked(ctx, func(ctx context.Context) error { return advance(ctx, r, note.commit, note.tree, head, want) })
+			err = r.index.locked(ctx, func(ctx context.Context) error {
+				return advance(ctx, r, note.commit, note.tree,
+					head, want)
+			})
 		}
 		if keep && err == nil {
 			batch[name] = held
@@ -384,7 +391,8 @@ func (w WorktreePool) finish(ctx context.Context, head, want string, batch map[s
 	return nil
 }
 
-// seal locks a worktree for git and returns the fingerprint of its files, after which they are known to be what they should.
+// seal locks a worktree for git and returns the fingerprint of its files, after which they are known to be what they
+// should.
 func seal(ctx context.Context, r *Repo, want string) (print string, err error) {
 	admin := r.paths.Registration()
 	if admin == "" {
@@ -442,7 +450,8 @@ func (w WorktreePool) drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// Tidy removes what was left of warm worktrees by calls that were cut short. Those that are ready or being worked on stay.
+// Tidy removes what was left of warm worktrees by calls that were cut short. Those that are ready or being worked on
+// stay.
 func (w WorktreePool) Tidy(ctx context.Context) error { return w.clear(ctx, false) }
 
 // Drain removes all warm worktrees but those that are being taken.
@@ -468,7 +477,8 @@ func (w WorktreePool) clear(ctx context.Context, all bool) error {
 	return failed
 }
 
-// names are all warm worktrees of which there is a trace: a folder, a note, a lock, or what the user's repository knows.
+// names are all warm worktrees of which there is a trace: a folder, a note, a lock, or what the user's repository
+// knows.
 func (w WorktreePool) names() []string {
 	set := map[string]bool{}
 	folders := filepath.Join(w.repo.paths.Workspace, ".pawl", "worktrees")
@@ -486,7 +496,8 @@ func (w WorktreePool) names() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// registered maps what the user's repository knows by a pattern of names to the folders, as far as they are among pawl's.
+// registered maps what the user's repository knows by a pattern of names to the folders, as far as they are among
+// pawl's.
 func (w WorktreePool) registered(pattern string) map[string]string {
 	folders := filepath.Join(w.repo.paths.Workspace, ".pawl", "worktrees")
 	found := map[string]string{}
@@ -500,8 +511,8 @@ func (w WorktreePool) registered(pattern string) map[string]string {
 	return found
 }
 
-// forgetTaken removes what the user's repository knows of worktrees that tasks took and whose folders are gone. It has the name
-// that they had when they were warm, by which no task looks for it.
+// forgetTaken removes what the user's repository knows of worktrees that tasks took and whose folders are gone. It has
+// the name that they had when they were warm, by which no task looks for it.
 func (w WorktreePool) forgetTaken() error {
 	var failed error
 	for dir, tree := range w.registered(warmPrefix + "*") {

@@ -20,11 +20,11 @@ import (
 	"pawl/store/disk"
 )
 
-// AddWorktree makes the tree a linked worktree of the user's repository whose content is exactly that of the commit base,
-// and returns the id of its tree. Files are written by pawl's own git, so no filter, hook or line-end conversion touches
-// them. What a crash left half made is removed first; content that is there already and that differs is recorded in a
-// snapshot before it goes. It does nothing when the worktree stands as asked, and takes a warm one where there is one and
-// nothing is in the way.
+// AddWorktree makes the tree a linked worktree of the user's repository whose content is exactly that of the commit
+// base, and returns the id of its tree. Files are written by pawl's own git, so no filter, hook or line-end conversion
+// touches them. What a crash left half made is removed first; content that is there already and that differs is
+// recorded in a snapshot before it goes. It does nothing when the worktree stands as asked, and takes a warm one where
+// there is one and nothing is in the way.
 func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err error) {
 	if r.InPlace() || !r.paths.Git {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.Tree, r.paths.Workspace)
@@ -75,8 +75,8 @@ func plant(ctx context.Context, r *Repo, base, want string) error {
 // linkTries is how often a worktree is tried to be linked.
 const linkTries = 5
 
-// link links a worktree without any files. Git removes the folder of its worktrees with the last of them, and so may take it
-// away from under another one that is just being made; that one is made again.
+// link links a worktree without any files. Git removes the folder of its worktrees with the last of them, and so may
+// take it away from under another one that is just being made; that one is made again.
 func link(ctx context.Context, r *Repo, base string) (err error) {
 	for try := range linkTries {
 		err = errors.ErrUnsupported
@@ -84,7 +84,8 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 			err = register(ctx, r.paths, base)
 		}
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EXDEV) {
-			_, _, err = r.paths.FromTop(r.paths.GitHome(), "", "worktree", "add", "--no-checkout", "--detach", "--", filepath.FromSlash(r.paths.Rel), base).Run(ctx)
+			_, _, err = r.paths.FromTop(r.paths.GitHome(), "", "worktree", "add", "--no-checkout", "--detach", "--",
+				filepath.FromSlash(r.paths.Rel), base).Run(ctx)
 		}
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -102,9 +103,10 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 	return err
 }
 
-// register links a worktree as git does in a repository that keeps its references as files (gitrepository-layout(5), "worktrees").
-// What the repository knows of it appears whole, and no folder is made but in one that is there: git itself makes those that are
-// missing, also where the workspace was a moment ago. It fails with EXDEV where .pawl and the repository are not on one file system.
+// register links a worktree as git does in a repository that keeps its references as files (gitrepository-layout(5),
+// "worktrees"). What the repository knows of it appears whole, and no folder is made but in one that is there: git
+// itself makes those that are missing, also where the workspace was a moment ago. It fails with EXDEV where .pawl and
+// the repository are not on one file system.
 func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 	program.Step(ctx, "make registration")
 	made, err := os.MkdirTemp(r.State("tmp"), "worktree-")
@@ -112,7 +114,8 @@ func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 		return program.IOError("git.worktree", err)
 	}
 	if err := os.Mkdir(r.Tree, 0o777); err != nil {
-		return program.IOError("git.worktree", errors.Join(err, os.RemoveAll(made))) // what stands there is not taken for a part of this
+		// what stands there is not taken for a part of this
+		return program.IOError("git.worktree", errors.Join(err, os.RemoveAll(made)))
 	}
 	all, link := filepath.Join(r.CommonDir, "worktrees"), filepath.Join(r.Tree, ".git")
 	err = errors.Join(
@@ -148,7 +151,8 @@ func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 	return program.IOError("git.worktree", err)
 }
 
-// CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their tree.
+// CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their
+// tree.
 func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 	if r.InPlace() {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.Tree, r.paths.Workspace)
@@ -235,7 +239,8 @@ func (l Linked) Head(ctx context.Context) (string, error) {
 // MoveHead makes the worktree stand at another commit, if it stands at old. Its files and its index stay as they are.
 func (l Linked) MoveHead(ctx context.Context, commit, old string) error {
 	return moving(ctx, []lock{{filepath.Join(l.dir, "HEAD.lock"), staleOwn}}, func() program.Call {
-		return l.repo.paths.FromTop(l.dir, "", "update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit, old)
+		return l.repo.paths.FromTop(l.dir, "", "update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit,
+			old)
 	})
 }
 
@@ -253,9 +258,9 @@ func (l Linked) Blocked(ctx context.Context, from, to string) ([]string, error) 
 	return d.blocked(change)
 }
 
-// Advance brings the files from one tree to another, and what pawl records of them. It fails with CodeConflict, before it
-// changes anything, where a file that is to change is neither what the first tree says nor what the second says, and where
-// something stands in the way. Run again after a crash it completes. The insides of submodules are never entered.
+// Advance brings the files from one tree to another, and what pawl records of them. It fails with CodeConflict, before
+// it changes anything, where a file that is to change is neither what the first tree says nor what the second says, and
+// where something stands in the way. Run again after a crash it completes. The insides of submodules are never entered.
 func (l Linked) Advance(ctx context.Context, from, to string) error {
 	r := l.repo
 	change, err := r.Objects.deltas(ctx, from, to)
@@ -318,7 +323,8 @@ func (l Linked) ResetIndex(ctx context.Context, tree string) error {
 			return l.repo.Objects.missing(ctx, err, tree)
 		}
 		// What differs from its entry is found by refreshing, which says so with status 1.
-		if _, _, err := l.repo.paths.On(copied, "", "update-index", "-q", "--refresh").Answering(1).Run(ctx); err != nil {
+		if _, _, err := l.repo.paths.On(copied, "", "update-index", "-q",
+			"--refresh").Answering(1).Run(ctx); err != nil {
 			return err
 		}
 		return l.lend(ctx, copied)
@@ -360,17 +366,18 @@ func (r *Repo) confirm(ctx context.Context, want string) error {
 	return err
 }
 
-// Relink mends the links between the user's repository and pawl's worktrees in a workspace that stands where it was moved or
-// copied to from another folder: the registrations that name folders of pawl's there are made to name those here, and these to
-// name their registrations. A workspace that is itself a linked worktree and was moved is told to its repository as well. What
-// others have linked stays as it is, and so does a repository that is not in the workspace unless owned is set: that of a copy
-// belongs to the original too. It may be repeated, and does nothing without git.
+// Relink mends the links between the user's repository and pawl's worktrees in a workspace that stands where it was
+// moved or copied to from another folder: the registrations that name folders of pawl's there are made to name those
+// here, and these to name their registrations. A workspace that is itself a linked worktree and was moved is told to
+// its repository as well. What others have linked stays as it is, and so does a repository that is not in the workspace
+// unless owned is set: that of a copy belongs to the original too. It may be repeated, and does nothing without git.
 func Relink(workspace, from string, owned bool) error {
 	gitDir, commonDir, err := layout.Locate(workspace)
 	if err != nil || !owned && !within(workspace, commonDir) {
 		return nil
 	}
-	if back := filepath.Join(gitDir, "gitdir"); gitDir != commonDir && layout.Exists(back) && !layout.Exists(layout.Backlink(back)) {
+	if back := filepath.Join(gitDir, "gitdir"); gitDir != commonDir && layout.Exists(back) &&
+		!layout.Exists(layout.Backlink(back)) {
 		if err := disk.WriteFile(back, []byte(filepath.Join(workspace, ".git")+"\n")); err != nil {
 			return program.IOError("git.relink", err)
 		}
@@ -387,7 +394,8 @@ func Relink(workspace, from string, owned bool) error {
 			return program.IOError("git.relink", err)
 		}
 		if layout.Exists(filepath.Join(tree, ".git")) {
-			if err := disk.WriteFile(filepath.Join(tree, ".git"), []byte("gitdir: "+filepath.Dir(path)+"\n")); err != nil {
+			if err := disk.WriteFile(filepath.Join(tree, ".git"),
+				[]byte("gitdir: "+filepath.Dir(path)+"\n")); err != nil {
 				return program.IOError("git.relink", err)
 			}
 		}
@@ -395,8 +403,8 @@ func Relink(workspace, from string, owned bool) error {
 	return nil
 }
 
-// Shared reports whether two workspaces have one git directory, as a linked worktree and a copy of its folder do: what is done to
-// the branch of the one is done to the other's.
+// Shared reports whether two workspaces have one git directory, as a linked worktree and a copy of its folder do: what
+// is done to the branch of the one is done to the other's.
 func Shared(a, b string) bool {
 	dirA, _, errA := layout.Locate(a)
 	dirB, _, errB := layout.Locate(b)
@@ -433,13 +441,14 @@ func (r *Repo) RemoveWorktree(ctx context.Context) error {
 			return program.IOError("git.worktree", err)
 		}
 		r.index.forget()
-		os.Remove(r.paths.IndexFile + ".flock") //nolint:errcheck // hold knows what to do with a lock that is no longer named
+		//nolint:errcheck // hold knows what to do with a lock that is no longer named
+		os.Remove(r.paths.IndexFile + ".flock")
 		return nil
 	})
 }
 
-// removeStillborn removes the registration that a killed "git worktree add" leaves before it has written whose it is. Such a
-// folder is locked, so that nothing else would ever remove it.
+// removeStillborn removes the registration that a killed "git worktree add" leaves before it has written whose it is.
+// Such a folder is locked, so that nothing else would ever remove it.
 func removeStillborn(r *layout.Layout) error {
 	if !r.Git {
 		return nil
@@ -479,8 +488,8 @@ func ignorePermission(err error) error {
 // abandoned is the age from which a temporary file belongs to nobody: no call lasts as long.
 const abandoned = time.Hour
 
-// Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and a lock on the user's index
-// whose process is gone.
+// Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and a lock on the user's
+// index whose process is gone.
 func (r *Repo) Sweep(ctx context.Context) error {
 	return r.index.locked(ctx, func(context.Context) error {
 		if err := os.RemoveAll(r.paths.Stage()); err != nil {
@@ -496,7 +505,8 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		// New objects are written under such names, or collected in such folders, before they enter the store.
 		halves, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.ObjectDir()), "tmp_obj*"))
 		ours, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.State("tmp")), "*"))
-		unnamed, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.RefDir()), private, "trees", "*", object.HalfRef+"*"))
+		unnamed, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.RefDir()), private, "trees", "*",
+			object.HalfRef+"*"))
 		for _, path := range slices.Concat(ours, halves, unnamed, marked) {
 			info, err := os.Lstat(path)
 			if err != nil || time.Since(info.ModTime()) < abandoned {

@@ -11,7 +11,8 @@ import (
 	"pawl/sandbox"
 )
 
-// Name is the file whose patterns, written as in .gitignore, name what agents are not to see of its folder and of what is below.
+// Name is the file whose patterns, written as in .gitignore, name what agents are not to see of its folder and of what
+// is below.
 const Name = ".pawlignore"
 
 // The bounds of one such file. Every path of a tree is held against every pattern.
@@ -20,12 +21,12 @@ const (
 	maxRules = 1000
 )
 
-// Hidden tells what agents are not to see of a tree. What the tree says of it counts, and what the workspace says in the same folder: a
-// command in a worktree cannot write there, so that nothing comes to light by its being taken out of a .pawlignore. It is no .gitignore:
-// neither takes back what the other excludes.
+// Hidden tells what agents are not to see of a tree. What the tree says of it counts, and what the workspace says in
+// the same folder: a command in a worktree cannot write there, so that nothing comes to light by its being taken out of
+// a .pawlignore. It is no .gitignore: neither takes back what the other excludes.
 //
-// A folder whose .pawlignore cannot be read, or is no regular file, or is larger than 64 KiB or 1000 patterns, is hidden as a whole. A
-// Hidden is not safe for concurrent use.
+// A folder whose .pawlignore cannot be read, or is no regular file, or is larger than 64 KiB or 1000 patterns, is
+// hidden as a whole. A Hidden is not safe for concurrent use.
 type Hidden struct {
 	tops []*sandbox.Root
 	own  *sandbox.Root // of the workspace, where that is not the tree
@@ -34,7 +35,8 @@ type Hidden struct {
 // Level is what holds in one folder. The zero Level hides nothing.
 type Level struct{ rules []*Rules }
 
-// Open returns what is hidden of the tree that a root is of. The workspace may be "", or the tree itself. The root stays the caller's.
+// Open returns what is hidden of the tree that a root is of. The workspace may be "", or the tree itself. The root
+// stays the caller's.
 func Open(root *sandbox.Root, workspace string) (*Hidden, error) {
 	h := &Hidden{tops: []*sandbox.Root{root}}
 	if workspace == "" || workspace == root.Dir() {
@@ -58,8 +60,8 @@ func (h *Hidden) Close() {
 	}
 }
 
-// Enter returns what holds in a folder, whose path is relative to the tree and "" for its top, given what holds above it. Own is false
-// where it is known that the folder of the tree has no .pawlignore.
+// Enter returns what holds in a folder, whose path is relative to the tree and "" for its top, given what holds above
+// it. Own is false where it is known that the folder of the tree has no .pawlignore.
 func (h *Hidden) Enter(above Level, dir string, own bool) (Level, error) {
 	if h == nil {
 		return above, nil
@@ -104,7 +106,8 @@ func unreadable(rel string, why error) error {
 	return pawl.Fail(pawl.CodeDenied, "ignore.unreadable", rel, maxFile>>10, maxRules).In("ignore.Enter").Because(why)
 }
 
-// Hides reports whether something in a folder is hidden. Nothing below what is hidden is shown, so nobody asks for that.
+// Hides reports whether something in a folder is hidden. Nothing below what is hidden is shown, so nobody asks for
+// that.
 func (l Level) Hides(rel string, isDir bool) bool {
 	for _, r := range l.rules {
 		if r.Ignored(rel, isDir) {
@@ -114,8 +117,8 @@ func (l Level) Hides(rel string, isDir bool) bool {
 	return false
 }
 
-// Refuse returns an error with CodeDenied for a path that is hidden, or that lies below what is. The path is clean and relative to the
-// tree; there need not be anything.
+// Refuse returns an error with CodeDenied for a path that is hidden, or that lies below what is. The path is clean and
+// relative to the tree; there need not be anything.
 func (h *Hidden) Refuse(rel string) error {
 	if h == nil || rel == "." || rel == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package ignore knows which files of a tree are left out: the patterns of .gitignore files, and those of .pawlignore files, which name
-// what agents are not to see.
+// Package ignore knows which files of a tree are left out: the patterns of .gitignore files, and those of .pawlignore
+// files, which name what agents are not to see.
 package ignore
 
 import (
@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Rules are the patterns of the files of one folder and of those above it, such as .gitignore. A folder without such a file shares the
-// rules of its parent; nil rules exclude nothing.
+// Rules are the patterns of the files of one folder and of those above it, such as .gitignore. A folder without such a
+// file shares the rules of its parent; nil rules exclude nothing.
 type Rules struct {
 	parent *Rules
 	dir    string // the folder of the file, "" for the root, bytewise
@@ -36,8 +36,8 @@ func (r *Rules) With(dir, text string) *Rules {
 	return out
 }
 
-// Ignored reports whether a path is excluded. The deepest file that has a matching pattern decides, and in it the last such
-// pattern. The caller has not descended into excluded folders, so nothing below one can be included again.
+// Ignored reports whether a path is excluded. The deepest file that has a matching pattern decides, and in it the last
+// such pattern. The caller has not descended into excluded folders, so nothing below one can be included again.
 func (r *Rules) Ignored(rel string, isDir bool) bool {
 	rel = bytewise(rel)
 	for ; r != nil; r = r.parent {
@@ -122,7 +122,8 @@ func trimSpaces(l string) string {
 // classes are the named character classes, as git's brackets know them and path.Match does not.
 var classes = map[string]string{
 	"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F",
-	"space": " \t\n\v\f\r", "blank": " \t", "punct": "!-/:-@\\[-`{-~", "cntrl": "\x01-\x1f\x7f", "print": " -~", "graph": "!-~",
+	"space": " \t\n\v\f\r", "blank": " \t", "punct": "!-/:-@\\[-`{-~", "cntrl": "\x01-\x1f\x7f", "print": " -~",
+	"graph": "!-~",
 }
 
 // never is a component that path.Match finds malformed, so that it matches nothing.
@@ -213,8 +214,8 @@ func matchName(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// matchParts matches a path by components. Only the last "**" ever has to be tried again, so the time is at most the product
-// of the two lengths.
+// matchParts matches a path by components. Only the last "**" ever has to be tried again, so the time is at most the
+// product of the two lengths.
 func matchParts(parts []string, rel string) bool {
 	names := strings.Split(rel, "/")
 	p, n, star, mark := 0, 0, -1, 0

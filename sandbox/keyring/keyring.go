@@ -1,6 +1,7 @@
 // Package keyring reads secrets from the keyring of the user's system, with the program that the system has for it:
-// secret-tool on Linux, security on macOS. Like the user's editor it runs without walls, because it has to reach the session
-// that holds the keyring; it belongs to the system, and nothing that an agent or a project says becomes part of its arguments.
+// secret-tool on Linux, security on macOS. Like the user's editor it runs without walls, because it has to reach the
+// session that holds the keyring; it belongs to the system, and nothing that an agent or a project says becomes part of
+// its arguments.
 package keyring
 
 import (
@@ -24,7 +25,8 @@ const maxSecret = 8 << 10
 // tool is the program of one system.
 type tool struct {
 	name string
-	// read are the arguments that print the secret of a service and an account, and keep is the command that puts it there.
+	// read are the arguments that print the secret of a service and an account, and keep is the command that puts it
+	// there.
 	read       func(service, account string) []string
 	keep, from string
 }
@@ -47,9 +49,9 @@ var tools = map[string]tool{
 	},
 }
 
-// Read returns the secret of an entry, SERVICE/ACCOUNT. The account is what follows the last slash. CodeInvalid says that this is
-// no entry, CodeEnvironment that the system has no keyring that pawl can ask or lacks its program, and CodeLogin that the
-// keyring has no such entry or is not opened. The secret is kept nowhere, and no error shows it.
+// Read returns the secret of an entry, SERVICE/ACCOUNT. The account is what follows the last slash. CodeInvalid says
+// that this is no entry, CodeEnvironment that the system has no keyring that pawl can ask or lacks its program, and
+// CodeLogin that the keyring has no such entry or is not opened. The secret is kept nowhere, and no error shows it.
 func Read(ctx context.Context, entry string) (string, error) { return read(ctx, runtime.GOOS, entry) }
 
 func read(ctx context.Context, system, entry string) (string, error) {
@@ -84,7 +86,8 @@ func read(ctx context.Context, system, entry string) (string, error) {
 		err = errors.New("the entry is empty")
 	}
 	if err != nil {
-		return "", pawl.Fail(pawl.CodeLogin, "sandbox.keyring_secret", entry, keeping(t, service, account)).Because(err).In("keyring.Read")
+		return "", pawl.Fail(pawl.CodeLogin, "sandbox.keyring_secret", entry,
+			keeping(t, service, account)).Because(err).In("keyring.Read")
 	}
 	return secret, nil
 }

@@ -26,7 +26,8 @@ func install(t *testing.T, name, script string) {
 func TestRead(t *testing.T) {
 	linux := `[ "$*" = "lookup service my/model username ada" ] && echo "sk-1 2" || exit 1`
 	mac := `[ "$*" = "find-generic-password -s my/model -a ada -w" ] && echo "sk-1 2" || { echo "could not be found" >&2; exit 44; }`
-	for system, c := range map[string]struct{ name, script string }{"linux": {"secret-tool", linux}, "darwin": {"security", mac}} {
+	for system, c := range map[string]struct{ name, script string }{"linux": {"secret-tool", linux},
+		"darwin": {"security", mac}} {
 		install(t, c.name, c.script)
 		if got, err := read(t.Context(), system, "my/model/ada"); got != "sk-1 2" || err != nil {
 			t.Errorf("%s: %q %v", system, got, err)
@@ -38,7 +39,8 @@ func TestRead(t *testing.T) {
 }
 
 func TestRead_Refused(t *testing.T) {
-	for _, entry := range []string{"", "model", "/ada", "model/", "-x/ada", "model/-x", "a\nb/c", strings.Repeat("x", 600) + "/a"} {
+	for _, entry := range []string{"", "model", "/ada", "model/", "-x/ada", "model/-x", "a\nb/c",
+		strings.Repeat("x", 600) + "/a"} {
 		install(t, "secret-tool", "echo key")
 		if got, err := read(t.Context(), "linux", entry); got != "" || pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%q: %q %v", entry, got, err)
@@ -51,14 +53,16 @@ func TestRead_Refused(t *testing.T) {
 	}{
 		{"plan9", "secret-tool", "echo key", pawl.CodeEnvironment, "key_file"},
 		{"linux", "other", "", pawl.CodeEnvironment, "libsecret-tools"},
-		{"linux", "secret-tool", "echo key; echo 'Cannot autolaunch D-Bus' >&2; exit 1", pawl.CodeLogin, "secret-tool store --label=pawl service 'a b' username ada"},
+		{"linux", "secret-tool", "echo key; echo 'Cannot autolaunch D-Bus' >&2; exit 1", pawl.CodeLogin,
+			"secret-tool store --label=pawl service 'a b' username ada"},
 		{"linux", "secret-tool", "exit 0", pawl.CodeLogin, "secret-tool store"},
 		{"linux", "secret-tool", "while :; do echo keykeykeykeykeykeykeykeykeykeykeykeykeykeykey; i=x$i; [ ${#i} -gt 900 ] && exit 0; done", pawl.CodeLogin, "secret-tool store"},
 	} {
 		install(t, c.name, c.script)
 		got, err := read(t.Context(), c.system, "a b/ada")
 		text, hint := message.English.Error(err)
-		if got != "" || pawl.CodeOf(err) != c.code || !strings.Contains(hint, c.says) || strings.Contains(text+hint, "keykey") {
+		if got != "" || pawl.CodeOf(err) != c.code || !strings.Contains(hint, c.says) ||
+			strings.Contains(text+hint, "keykey") {
 			t.Errorf("%+v: %q %v: %s: %s", c, got, err, text, hint)
 		}
 	}

@@ -30,8 +30,8 @@ const (
 	ABISockets = 9 // sockets with a name in the file system
 )
 
-// ABI is the kernel's version, 0 where Landlock is missing or switched off. Version 1 counts as missing: under it nothing can
-// be moved between directories, which ordinary builds do.
+// ABI is the kernel's version, 0 where Landlock is missing or switched off. Version 1 counts as missing: under it
+// nothing can be moved between directories, which ordinary builds do.
 func ABI() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 || v < 2 {
@@ -56,8 +56,9 @@ type Ruleset struct {
 	handled uint64
 }
 
-// New describes a domain that denies all that a version of the kernel can judge about files, and, when network is given, TCP.
-// Making device nodes can be granted nowhere, and nor can connecting to a socket with a name that was made outside. Signals and abstract sockets stay within the domain where the version knows it.
+// New describes a domain that denies all that a version of the kernel can judge about files, and, when network is
+// given, TCP. Making device nodes can be granted nowhere, and nor can connecting to a socket with a name that was made
+// outside. Signals and abstract sockets stay within the domain where the version knows it.
 func New(abi int, network bool) (*Ruleset, error) {
 	var attr unix.LandlockRulesetAttr
 	attr.Handled_access_fs = Write | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV

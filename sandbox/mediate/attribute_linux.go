@@ -21,10 +21,12 @@ func (t *task) chmod(nr uintptr, args [6]uint64) verdict {
 		}
 		var p string
 		if p, err = t.program.text(args[1]); err == nil {
-			fd, err = t.program.object(int32(args[0]), p, flags&unix.AT_SYMLINK_NOFOLLOW == 0, flags&unix.AT_EMPTY_PATH != 0)
+			fd, err = t.program.object(int32(args[0]), p, flags&unix.AT_SYMLINK_NOFOLLOW == 0,
+				flags&unix.AT_EMPTY_PATH != 0)
 		}
 	}
-	return t.alter(fd, err, nr == unix.SYS_FCHMOD, func(name string) error { return unix.Fchmodat(unix.AT_FDCWD, name, mode, 0) })
+	return t.alter(fd, err, nr == unix.SYS_FCHMOD,
+		func(name string) error { return unix.Fchmodat(unix.AT_FDCWD, name, mode, 0) })
 }
 
 // alter changes what is held, when the command may.

@@ -209,8 +209,9 @@ func tableAddress(text string) (netip.Addr, bool) {
 // handTime bounds how long a connection within this process may take.
 const handTime = 10 * time.Second
 
-// through connects the program's socket to one of this process, on a listener that is there for this one connection alone,
-// and hands its other end to pawl. Nobody else can get there: what is accepted must come from the port that was connected.
+// through connects the program's socket to one of this process, on a listener that is there for this one connection
+// alone, and hands its other end to pawl. Nobody else can get there: what is accepted must come from the port that was
+// connected.
 func (t *task) through(fd int, a address, gate int) verdict {
 	family := int(a.family)
 	mine := t.program.socket(fd)

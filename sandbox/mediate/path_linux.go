@@ -74,8 +74,8 @@ func where(fd int) (string, error) {
 // held is the name under which this process can reach what it holds.
 func held(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// changeable reports whether the command may change what is held: it is in a writable place, or, where the program itself has
-// a descriptor of it, it has no name at all.
+// changeable reports whether the command may change what is held: it is in a writable place, or, where the program
+// itself has a descriptor of it, it has no name at all.
 func (s *Supervisor) changeable(fd int, own bool) bool {
 	var st unix.Stat_t
 	at, err := where(fd)

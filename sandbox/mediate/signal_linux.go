@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signal lets a signal pass to the command's own processes. All that matters is in the arguments themselves, so the kernel
-// can carry it out.
+// signal lets a signal pass to the command's own processes. All that matters is in the arguments themselves, so the
+// kernel can carry it out.
 func (t *task) signal(nr uintptr, args [6]uint64) verdict {
 	pid := int(int32(args[0]))
 	if nr == unix.SYS_TKILL {
@@ -88,8 +88,8 @@ func look(pid int) (Process, bool) {
 	return Process{pid, parent, group, f[0][0]}, err1 == nil && err2 == nil
 }
 
-// Descendants lists the processes that descend from one, as they are at this moment. A process that has adopted orphans has
-// them among its descendants.
+// Descendants lists the processes that descend from one, as they are at this moment. A process that has adopted orphans
+// has them among its descendants.
 func Descendants(root int) []Process {
 	dir, err := os.Open("/proc")
 	if err != nil {

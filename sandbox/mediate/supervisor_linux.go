@@ -14,7 +14,8 @@ import (
 // Config says what a command may do. The functions are called from many goroutines, with canonical paths.
 type Config struct {
 	Calls *seccomp.Listener
-	// Enter prepares each thread that carries calls out: it gives up what the command does not have, such as capabilities.
+	// Enter prepares each thread that carries calls out: it gives up what the command does not have, such as
+	// capabilities.
 	Enter func() error
 	// Ready is closed when the process has no umask any more; until then nothing is made.
 	Ready <-chan struct{}
@@ -24,7 +25,8 @@ type Config struct {
 	Holds func(path string) bool
 	// Granted reports whether the kernel judges changes at a path rightly.
 	Granted func(path string) bool
-	// Lost is told that a name leads to something else now, or to nothing, so that what the kernel grants is not there any more.
+	// Lost is told that a name leads to something else now, or to nothing, so that what the kernel grants is not there
+	// any more.
 	Lost func(path string)
 	// Network lets sockets of the internet be connected to everything, and bound to every address.
 	Network bool
@@ -49,7 +51,8 @@ const maxThreads = 64
 
 // Run decides calls and returns when no program has the filter any more, or the listener was closed.
 func Run(c Config) {
-	s := &Supervisor{Config: c, self: os.Getpid(), bound: map[uint64]bool{}, wild: map[uint16]bool{}, abstract: map[string]bool{}, servers: map[int]bool{}}
+	s := &Supervisor{Config: c, self: os.Getpid(), bound: map[uint64]bool{}, wild: map[uint16]bool{},
+		abstract: map[string]bool{}, servers: map[int]bool{}}
 	work := make(chan *seccomp.Call)
 	defer close(work)
 	for threads := 0; ; {

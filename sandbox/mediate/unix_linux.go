@@ -4,8 +4,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bindUnix gives a unix socket its name. The kernel's walls judge where a name may be made, but for a writable directory that
-// they cannot grant.
+// bindUnix gives a unix socket its name. The kernel's walls judge where a name may be made, but for a writable
+// directory that they cannot grant.
 func (t *task) bindUnix(fd int, name string) verdict {
 	if name == "" || name[0] == 0 {
 		t.s.mu.Lock()
@@ -29,8 +29,8 @@ func (t *task) bindUnix(fd int, name string) verdict {
 	return of(unix.Bind(s, &unix.SockaddrUnix{Name: held(e.dir) + "/" + e.name}))
 }
 
-// connectUnix connects to a socket of the command's own. The connection is made and looked at before the program has it, so
-// that nothing can be sent to anybody else.
+// connectUnix connects to a socket of the command's own. The connection is made and looked at before the program has
+// it, so that nothing can be sent to anybody else.
 func (t *task) connectUnix(fd int, name string) (verdict, error) {
 	if name == "" {
 		return refused, nil

@@ -1,9 +1,10 @@
-// Package outside runs, without walls, programs of the user's own that look after the user's own files: those that renew a login in
-// the place where it is kept. Nothing of what an agent or a project chose may become a part of such a call.
+// Package outside runs, without walls, programs of the user's own that look after the user's own files: those that
+// renew a login in the place where it is kept. Nothing of what an agent or a project chose may become a part of such a
+// call.
 //
-// A program that renews a login must not be ended: between what its maker has answered and what it has written, it has the only copy
-// of the login there is. So it is in a session of its own, which no interrupt of the terminal reaches, it writes to a file and to no
-// pipe of pawl's, its input does not come to an end when pawl does, and nobody kills it.
+// A program that renews a login must not be ended: between what its maker has answered and what it has written, it has
+// the only copy of the login there is. So it is in a session of its own, which no interrupt of the terminal reaches, it
+// writes to a file and to no pipe of pawl's, its input does not come to an end when pawl does, and nobody kills it.
 package outside
 
 import (
@@ -26,13 +27,14 @@ type Command struct {
 	// Dir is the working directory. The environment is pawl's own, without the variables that Without names.
 	Dir     string
 	Without []string
-	// Input is what the program reads. The input stays open until Answered reports so for what was written, until Limit is over, or
-	// a little longer than that where pawl itself has ended. Nil Answered waits for the program's end, and Input may be empty then.
+	// Input is what the program reads. The input stays open until Answered reports so for what was written, until Limit
+	// is over, or a little longer than that where pawl itself has ended. Nil Answered waits for the program's end, and
+	// Input may be empty then.
 	Input    string
 	Answered func(output []byte) bool
 	Limit    time.Duration
-	// Output takes what the program writes; it must be open for reading, too. Hold, which may be nil, is a file that the program has
-	// open as long as it lives.
+	// Output takes what the program writes; it must be open for reading, too. Hold, which may be nil, is a file that
+	// the program has open as long as it lives.
 	Output, Hold *os.File
 }
 
@@ -46,9 +48,9 @@ const (
 // errLate is the error of a program that did not come to its end in time.
 var errLate = errors.New("it did not come to its end in time and goes on; pawl does not end it, because it may have the only copy of the login")
 
-// Run runs a program until it has answered, or ended where there is no Answered. Started is told of its process. The error says that
-// it could not be started, that it ended with another status than 0 without having answered, or that it is late; then, and where ctx
-// ends, it is left alone.
+// Run runs a program until it has answered, or ended where there is no Answered. Started is told of its process. The
+// error says that it could not be started, that it ended with another status than 0 without having answered, or that it
+// is late; then, and where ctx ends, it is left alone.
 func Run(ctx context.Context, c Command, started func(pid int)) error {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = c.Dir, environ(c.Without), ownSession()
@@ -126,8 +128,8 @@ func last(f *os.File) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// feed gives a program an input that stays open when pawl is gone: a program that does nothing but sleep holds the other end. shut
-// ends that one, and with it the input.
+// feed gives a program an input that stays open when pawl is gone: a program that does nothing but sleep holds the
+// other end. shut ends that one, and with it the input.
 func feed(cmd *exec.Cmd, c Command) (shut func(), err error) {
 	in, out, err := os.Pipe()
 	if err != nil {

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 // patience is far beyond what anything here takes.
 const patience = time.Minute
 
-// maker stands for a program that renews a login: it reads what it is told, and when a file called go is there writes the new login,
-// by a rename, and answers. Input that ends before that ends it, as it ends real ones.
+// maker stands for a program that renews a login: it reads what it is told, and when a file called go is there writes
+// the new login, by a rename, and answers. Input that ends before that ends it, as it ends real ones.
 const maker = `#!/bin/sh
 exec 5<&0
 (while read -r line; do echo "$line" >>told; done; touch ended) <&5 &
@@ -65,7 +65,8 @@ func renew(ctx context.Context, dir string, limit time.Duration) error {
 		return err
 	}
 	return outside.Run(ctx, outside.Command{
-		Path: filepath.Join(dir, "maker"), Dir: dir, Without: []string{role}, Input: "one\ntwo\n", Limit: limit, Output: out, Hold: lock,
+		Path: filepath.Join(dir, "maker"), Dir: dir, Without: []string{role}, Input: "one\ntwo\n", Limit: limit,
+		Output: out, Hold: lock,
 		Answered: func(output []byte) bool { return bytes.Contains(output, []byte("answer")) },
 	}, func(int) { _ = os.WriteFile(filepath.Join(dir, "started"), nil, 0o600) })
 }
@@ -125,8 +126,8 @@ func TestItAnswersAndEnds(t *testing.T) {
 	eventually(t, "the lock is still held", func() bool { return !held(dir) })
 }
 
-// TestNobodyEndsIt: neither a pawl that is killed, nor one that is interrupted, nor one that waits no longer ends a program that has
-// the only copy of a login; and nobody else gets the lock before it is at its end.
+// TestNobodyEndsIt: neither a pawl that is killed, nor one that is interrupted, nor one that waits no longer ends a
+// program that has the only copy of a login; and nobody else gets the lock before it is at its end.
 func TestNobodyEndsIt(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, dir string){
 		"killed": func(t *testing.T, dir string) {

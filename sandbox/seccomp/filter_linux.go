@@ -6,22 +6,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refusedCalls fail with EPERM: they change the machine, look into other processes, make or enter namespaces and mounts, or
-// open a large part of the kernel to a program that does not need it.
+// refusedCalls fail with EPERM: they change the machine, look into other processes, make or enter namespaces and
+// mounts, or open a large part of the kernel to a program that does not need it.
 var refusedCalls = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
 	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS,
 	unix.SYS_UNSHARE, unix.SYS_BPF, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_PTRACE,
 	unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_USERFAULTFD,
-	unix.SYS_PERF_EVENT_OPEN, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE,
+	unix.SYS_PERF_EVENT_OPEN, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE,
+	unix.SYS_FINIT_MODULE,
 	unix.SYS_DELETE_MODULE, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_REBOOT,
 	unix.SYS_SYSLOG, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SETTIMEOFDAY,
 	unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 	unix.SYS_FANOTIFY_INIT, unix.SYS_VHANGUP, unix.SYS_LOOKUP_DCOOKIE,
 }
 
-// absentCalls fail with ENOSYS, so that programs take the older way: a filter cannot see what io_uring does, nor the flags
-// of clone3.
+// absentCalls fail with ENOSYS, so that programs take the older way: a filter cannot see what io_uring does, nor the
+// flags of clone3.
 var absentCalls = []uint32{
 	unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 }
@@ -36,8 +37,8 @@ const (
 )
 
 // openFamilies are the socket families a command may use: its own network namespace holds the first three, and route
-// netlink, which resolvers and runtimes ask for the list of interfaces, comes with them. Families that know no namespaces,
-// such as vsock and the kernel's crypto sockets, are not among them.
+// netlink, which resolvers and runtimes ask for the list of interfaces, comes with them. Families that know no
+// namespaces, such as vsock and the kernel's crypto sockets, are not among them.
 var openFamilies = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
 
 // Answers of the filter.
@@ -85,9 +86,9 @@ func Namespaces() []unix.SockFilter {
 	return append(p, answer(allow))
 }
 
-// begin is what each filter starts with: a 32-bit program, whose calls have other numbers, is killed, and whole calls are
-// refused or said to be absent. Filters are written for the kernel's lower 32 bits of an argument wherever the kernel itself
-// looks at no more.
+// begin is what each filter starts with: a 32-bit program, whose calls have other numbers, is killed, and whole calls
+// are refused or said to be absent. Filters are written for the kernel's lower 32 bits of an argument wherever the
+// kernel itself looks at no more.
 func begin(refused, absent []uint32) []unix.SockFilter {
 	p := []unix.SockFilter{load(offArch), jump(unix.BPF_JEQ, nativeArch, 1, 0), answer(kill), load(offNumber)}
 	if x32Bit != 0 {
@@ -113,7 +114,8 @@ func routeNetlink() []unix.SockFilter {
 
 // refuseClones refuses to make namespaces along with a process.
 func refuseClones() []unix.SockFilter {
-	return forCall(unix.SYS_CLONE, load(offArg0), jump(unix.BPF_JSET, namespaceFlags, 0, 1), answer(eperm), answer(allow))
+	return forCall(unix.SYS_CLONE, load(offArg0), jump(unix.BPF_JSET, namespaceFlags, 0, 1), answer(eperm),
+		answer(allow))
 }
 
 // refuseArgument refuses a call when one of its arguments has one of the values.

@@ -45,7 +45,8 @@ func TestTheFilterAnswers(t *testing.T) {
 		calls = append(calls, call{nativeArch, nr, [3]uint32{}, nosys})
 	}
 	for _, c := range calls {
-		data := map[uint32]uint32{offNumber: c.nr, offArch: c.arch, offArg0: c.args[0], offArg1: c.args[1], offArg2: c.args[2]}
+		data := map[uint32]uint32{offNumber: c.nr, offArch: c.arch, offArg0: c.args[0], offArg1: c.args[1],
+			offArg2: c.args[2]}
 		if got := interpret(t, p, data); got != c.want {
 			t.Errorf("%+v: %#x", c, got)
 		}
@@ -98,36 +99,57 @@ func TestTheFloorAnswers(t *testing.T) {
 		want  uint32
 	}{
 		{plain, unix.SYS_READ, [4]uint32{}, allow},
-		{plain, unix.SYS_CONNECT, [4]uint32{}, handOver}, {open, unix.SYS_CONNECT, [4]uint32{}, handOver}, {open, unix.SYS_BIND, [4]uint32{}, handOver},
-		{plain, unix.SYS_LISTEN, [4]uint32{}, handOver}, {plain, unix.SYS_FCHMOD, [4]uint32{}, handOver}, {plain, unix.SYS_UTIMENSAT, [4]uint32{}, handOver},
+		{plain, unix.SYS_CONNECT, [4]uint32{}, handOver}, {open, unix.SYS_CONNECT, [4]uint32{}, handOver}, {open,
+			unix.SYS_BIND, [4]uint32{}, handOver},
+		{plain, unix.SYS_LISTEN, [4]uint32{}, handOver}, {plain, unix.SYS_FCHMOD, [4]uint32{}, handOver}, {plain,
+			unix.SYS_UTIMENSAT, [4]uint32{}, handOver},
 		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_INET, unix.SOCK_STREAM | unix.SOCK_CLOEXEC, 0}, allow},
 		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_INET6, unix.SOCK_STREAM, unix.IPPROTO_TCP}, allow},
 		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, eperm},
-		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_INET, unix.SOCK_DGRAM, 0}, eperm}, {open, unix.SYS_SOCKET, [4]uint32{unix.AF_INET, unix.SOCK_DGRAM, 0}, allow},
+		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_INET, unix.SOCK_DGRAM, 0}, eperm}, {open, unix.SYS_SOCKET,
+			[4]uint32{unix.AF_INET, unix.SOCK_DGRAM, 0}, allow},
 		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_UNIX, unix.SOCK_STREAM | unix.SOCK_NONBLOCK, 0}, allow},
-		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_UNIX, unix.SOCK_SEQPACKET, 0}, allow}, {open, unix.SYS_SOCKET, [4]uint32{unix.AF_UNIX, unix.SOCK_DGRAM, 0}, eperm},
+		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_UNIX, unix.SOCK_SEQPACKET, 0}, allow}, {open, unix.SYS_SOCKET,
+			[4]uint32{unix.AF_UNIX, unix.SOCK_DGRAM, 0}, eperm},
 		{open, unix.SYS_SOCKET, [4]uint32{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE}, allow},
 		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE}, allow},
-		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT}, eperm}, {plain, unix.SYS_SOCKET, [4]uint32{unix.AF_VSOCK, unix.SOCK_STREAM}, eperm},
+		{plain, unix.SYS_SOCKET, [4]uint32{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT}, eperm}, {plain,
+			unix.SYS_SOCKET, [4]uint32{unix.AF_VSOCK, unix.SOCK_STREAM}, eperm},
 		{open, unix.SYS_SOCKET, [4]uint32{unix.AF_VSOCK, unix.SOCK_STREAM}, eperm},
-		{plain, unix.SYS_SOCKETPAIR, [4]uint32{unix.AF_UNIX, unix.SOCK_STREAM}, allow}, {plain, unix.SYS_SOCKETPAIR, [4]uint32{unix.AF_UNIX, unix.SOCK_DGRAM}, eperm},
-		{plain, unix.SYS_SENDTO, [4]uint32{0, 0, 0, unix.MSG_FASTOPEN | unix.MSG_NOSIGNAL}, eperm}, {plain, unix.SYS_SENDTO, [4]uint32{0, 0, 0, unix.MSG_NOSIGNAL}, allow},
-		{plain, unix.SYS_SENDMSG, [4]uint32{0, 0, unix.MSG_FASTOPEN}, eperm}, {plain, unix.SYS_SENDMMSG, [4]uint32{0, 0, 0, unix.MSG_FASTOPEN}, eperm},
-		{plain, unix.SYS_FCHOWN, [4]uint32{3, 7, 8}, allow}, {plain, unix.SYS_FCHOWN, [4]uint32{3, none, none}, allow}, {plain, unix.SYS_FCHOWN, [4]uint32{3, none, 8}, allow},
-		{plain, unix.SYS_FCHOWN, [4]uint32{3, nobody, 8}, eperm}, {plain, unix.SYS_FCHOWN, [4]uint32{3, 7, nobody}, eperm},
-		{plain, unix.SYS_FCHOWNAT, [4]uint32{0, 0, 7, nobody}, eperm}, {plain, unix.SYS_FCHOWNAT, [4]uint32{0, 0, 7, 8}, allow},
-		{plain, unix.SYS_FSETXATTR, [4]uint32{}, notsup}, {plain, unix.SYS_PRLIMIT64, [4]uint32{0}, allow}, {plain, unix.SYS_PRLIMIT64, [4]uint32{1234}, eperm},
-		{plain, unix.SYS_SHMGET, [4]uint32{}, nosys}, {plain, unix.SYS_MQ_OPEN, [4]uint32{}, nosys}, {plain, unix.SYS_PROCESS_MADVISE, [4]uint32{}, eperm},
-		{plain, unix.SYS_IOCTL, [4]uint32{0, fsSetFlags}, eperm}, {plain, unix.SYS_IOCTL, [4]uint32{0, unix.TCGETS}, allow}, {plain, unix.SYS_IOCTL, [4]uint32{0, ioctlTIOCSTI}, eperm},
-		{plain, unix.SYS_CLONE, [4]uint32{unix.CLONE_NEWUSER}, eperm}, {plain, unix.SYS_CLONE, [4]uint32{uint32(unix.SIGCHLD)}, allow}, {plain, unix.SYS_UNSHARE, [4]uint32{}, eperm},
-		{plain, unix.SYS_KILL, [4]uint32{}, allow}, {full, unix.SYS_KILL, [4]uint32{}, handOver}, {full, unix.SYS_TGKILL, [4]uint32{}, handOver},
+		{plain, unix.SYS_SOCKETPAIR, [4]uint32{unix.AF_UNIX, unix.SOCK_STREAM}, allow}, {plain, unix.SYS_SOCKETPAIR,
+			[4]uint32{unix.AF_UNIX, unix.SOCK_DGRAM}, eperm},
+		{plain, unix.SYS_SENDTO, [4]uint32{0, 0, 0, unix.MSG_FASTOPEN | unix.MSG_NOSIGNAL}, eperm}, {plain,
+			unix.SYS_SENDTO, [4]uint32{0, 0, 0, unix.MSG_NOSIGNAL}, allow},
+		{plain, unix.SYS_SENDMSG, [4]uint32{0, 0, unix.MSG_FASTOPEN}, eperm}, {plain, unix.SYS_SENDMMSG,
+			[4]uint32{0, 0, 0, unix.MSG_FASTOPEN}, eperm},
+		{plain, unix.SYS_FCHOWN, [4]uint32{3, 7, 8}, allow}, {plain, unix.SYS_FCHOWN, [4]uint32{3, none, none},
+			allow}, {plain, unix.SYS_FCHOWN, [4]uint32{3, none, 8}, allow},
+		{plain, unix.SYS_FCHOWN, [4]uint32{3, nobody, 8}, eperm}, {plain, unix.SYS_FCHOWN, [4]uint32{3, 7, nobody},
+			eperm},
+		{plain, unix.SYS_FCHOWNAT, [4]uint32{0, 0, 7, nobody}, eperm}, {plain, unix.SYS_FCHOWNAT, [4]uint32{0, 0, 7, 8},
+			allow},
+		{plain, unix.SYS_FSETXATTR, [4]uint32{}, notsup}, {plain, unix.SYS_PRLIMIT64, [4]uint32{0}, allow}, {plain,
+			unix.SYS_PRLIMIT64, [4]uint32{1234}, eperm},
+		{plain, unix.SYS_SHMGET, [4]uint32{}, nosys}, {plain, unix.SYS_MQ_OPEN, [4]uint32{}, nosys}, {plain,
+			unix.SYS_PROCESS_MADVISE, [4]uint32{}, eperm},
+		{plain, unix.SYS_IOCTL, [4]uint32{0, fsSetFlags}, eperm}, {plain, unix.SYS_IOCTL, [4]uint32{0, unix.TCGETS},
+			allow}, {plain, unix.SYS_IOCTL, [4]uint32{0, ioctlTIOCSTI}, eperm},
+		{plain, unix.SYS_CLONE, [4]uint32{unix.CLONE_NEWUSER}, eperm}, {plain, unix.SYS_CLONE,
+			[4]uint32{uint32(unix.SIGCHLD)}, allow}, {plain, unix.SYS_UNSHARE, [4]uint32{}, eperm},
+		{plain, unix.SYS_KILL, [4]uint32{}, allow}, {full, unix.SYS_KILL, [4]uint32{}, handOver}, {full,
+			unix.SYS_TGKILL, [4]uint32{}, handOver},
 		{plain, unix.SYS_PIDFD_SEND_SIGNAL, [4]uint32{}, allow}, {full, unix.SYS_PIDFD_SEND_SIGNAL, [4]uint32{}, nosys},
-		{plain, unix.SYS_FCNTL, [4]uint32{0, unix.F_SETOWN}, allow}, {full, unix.SYS_FCNTL, [4]uint32{0, unix.F_SETOWN}, eperm}, {full, unix.SYS_FCNTL, [4]uint32{0, unix.F_GETFL}, allow},
-		{plain, unix.SYS_OPENAT, [4]uint32{0, 0, unix.O_RDWR}, allow}, {full, unix.SYS_OPENAT, [4]uint32{0, 0, unix.O_RDONLY | unix.O_CLOEXEC}, allow},
-		{full, unix.SYS_OPENAT, [4]uint32{0, 0, unix.O_WRONLY}, handOver}, {full, unix.SYS_OPENAT, [4]uint32{0, 0, unix.O_RDONLY | unix.O_TRUNC}, handOver},
-		{plain, unix.SYS_OPENAT2, [4]uint32{}, allow}, {full, unix.SYS_OPENAT2, [4]uint32{}, nosys}, {full, unix.SYS_RENAMEAT2, [4]uint32{}, handOver}, {plain, unix.SYS_RENAMEAT2, [4]uint32{}, allow},
+		{plain, unix.SYS_FCNTL, [4]uint32{0, unix.F_SETOWN}, allow}, {full, unix.SYS_FCNTL, [4]uint32{0, unix.F_SETOWN},
+			eperm}, {full, unix.SYS_FCNTL, [4]uint32{0, unix.F_GETFL}, allow},
+		{plain, unix.SYS_OPENAT, [4]uint32{0, 0, unix.O_RDWR}, allow}, {full, unix.SYS_OPENAT,
+			[4]uint32{0, 0, unix.O_RDONLY | unix.O_CLOEXEC}, allow},
+		{full, unix.SYS_OPENAT, [4]uint32{0, 0, unix.O_WRONLY}, handOver}, {full, unix.SYS_OPENAT,
+			[4]uint32{0, 0, unix.O_RDONLY | unix.O_TRUNC}, handOver},
+		{plain, unix.SYS_OPENAT2, [4]uint32{}, allow}, {full, unix.SYS_OPENAT2, [4]uint32{}, nosys}, {full,
+			unix.SYS_RENAMEAT2, [4]uint32{}, handOver}, {plain, unix.SYS_RENAMEAT2, [4]uint32{}, allow},
 	} {
-		data := map[uint32]uint32{offNumber: c.nr, offArch: nativeArch, offArg0: c.args[0], offArg1: c.args[1], offArg2: c.args[2], offArg3: c.args[3]}
+		data := map[uint32]uint32{offNumber: c.nr, offArch: nativeArch, offArg0: c.args[0], offArg1: c.args[1],
+			offArg2: c.args[2], offArg3: c.args[3]}
 		if got := interpret(t, Floor(c.terms), data); got != c.want {
 			t.Errorf("%+v: %#x", c, got)
 		}

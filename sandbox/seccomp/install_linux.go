@@ -12,8 +12,8 @@ func Install(program []unix.SockFilter) error {
 	return err
 }
 
-// Listen puts a filter on the calling thread as Install does, and returns the descriptor by which the calls that it hands
-// over are received. A call that was received is not interrupted by signals that its program handles.
+// Listen puts a filter on the calling thread as Install does, and returns the descriptor by which the calls that it
+// hands over are received. A call that was received is not interrupted by signals that its program handles.
 func Listen(program []unix.SockFilter) (int, error) {
 	return install(program, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 }

@@ -43,8 +43,8 @@ type Listener struct{ fd int }
 // NewListener returns the listener of a descriptor that Listen returned.
 func NewListener(fd int) *Listener { return &Listener{fd} }
 
-// Receive waits for the next call. An error other than ENOENT, which is a call whose program is gone, means that no further
-// call will come.
+// Receive waits for the next call. An error other than ENOENT, which is a call whose program is gone, means that no
+// further call will come.
 func (l *Listener) Receive() (*Call, error) {
 	for {
 		fds := []unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}
@@ -71,7 +71,8 @@ func (l *Listener) Valid(c *Call) bool {
 }
 
 // Continue lets the kernel carry the call out as if nobody had been asked. It is no permission: the arguments can have
-// changed, so it is right only where other walls judge the call, or where all that matters is in the arguments themselves.
+// changed, so it is right only where other walls judge the call, or where all that matters is in the arguments
+// themselves.
 func (l *Listener) Continue(c *Call) error {
 	r := reply{id: c.ID, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	return l.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
@@ -83,9 +84,10 @@ func (l *Listener) Answer(c *Call, errno unix.Errno) error {
 	return l.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
-// Hand gives the program a descriptor as the call's result, and ends the call with that. The caller's own is closed in any case, and
-// before the program goes on: it stands for the same open file, and a file that is open for writing anywhere cannot be executed. A
-// program that was received is interrupted by nothing but its death (Listen), so that it never has the descriptor without the result.
+// Hand gives the program a descriptor as the call's result, and ends the call with that. The caller's own is closed in
+// any case, and before the program goes on: it stands for the same open file, and a file that is open for writing
+// anywhere cannot be executed. A program that was received is interrupted by nothing but its death (Listen), so that it
+// never has the descriptor without the result.
 func (l *Listener) Hand(c *Call, fd int, closeOnExec bool) error {
 	a := addition{id: c.ID, from: uint32(fd)}
 	if closeOnExec {

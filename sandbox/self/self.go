@@ -1,5 +1,5 @@
-// Package self starts pawl itself once more, as its person would from a shell: a process of its own without walls, which builds
-// the walls around what it starts. The demo shows runs of pawl with it.
+// Package self starts pawl itself once more, as its person would from a shell: a process of its own without walls,
+// which builds the walls around what it starts. The demo shows runs of pawl with it.
 package self
 
 import (
@@ -26,10 +26,10 @@ const grace = 15 * time.Second
 // Killed is the status of a process that a signal ended.
 const Killed = -1
 
-// Run runs a command line to its end and returns its exit status, Killed where a signal ended it. The error says that it could not
-// be started, or that ctx ended: then the process was interrupted once, as Ctrl-C does, had fifteen seconds to end, and is gone.
-// Signals of the terminal reach it only in this way. Its standard input is empty. Started, which may be nil, is told of the process;
-// it may kill it.
+// Run runs a command line to its end and returns its exit status, Killed where a signal ended it. The error says that
+// it could not be started, or that ctx ended: then the process was interrupted once, as Ctrl-C does, had fifteen
+// seconds to end, and is gone. Signals of the terminal reach it only in this way. Its standard input is empty. Started,
+// which may be nil, is told of the process; it may kill it.
 func Run(ctx context.Context, c Command, started func(p *os.Process)) (status int, err error) {
 	program, err := os.Executable()
 	if err != nil {

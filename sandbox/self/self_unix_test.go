@@ -56,7 +56,8 @@ func (h *heard) Write(p []byte) (int, error) {
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	dir := t.TempDir()
-	status, err := self.Run(t.Context(), self.Command{Args: []string{"a b", "c"}, Env: []string{role + "=tell"}, Dir: dir, Output: &out}, nil)
+	status, err := self.Run(t.Context(), self.Command{Args: []string{"a b", "c"}, Env: []string{role + "=tell"},
+		Dir: dir, Output: &out}, nil)
 	// Nothing of the environment of pawl comes along, and the terminal's signals do not reach the process.
 	if want := fmt.Sprintf("[a b c] %s true true\n1\n", dir); status != 9 || err != nil || out.String() != want {
 		t.Errorf("status %d, %v: %q, want %q", status, err, &out, want)

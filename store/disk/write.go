@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// WriteFile replaces a file as a whole and makes it durable: after a crash there is the old content or the new, and no reader sees half
-// of it. A new file is its user's alone. The folder must exist; a name that is a link is replaced itself.
+// WriteFile replaces a file as a whole and makes it durable: after a crash there is the old content or the new, and no
+// reader sees half of it. A new file is its user's alone. The folder must exist; a name that is a link is replaced
+// itself.
 func WriteFile(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
@@ -40,8 +41,8 @@ func syncFolder(dir string) error {
 	return nil
 }
 
-// Mkdir makes a folder below another one, with those between them that are missing. The other one has to be there: where a workspace
-// was moved or removed meanwhile, nothing of it may appear again.
+// Mkdir makes a folder below another one, with those between them that are missing. The other one has to be there:
+// where a workspace was moved or removed meanwhile, nothing of it may appear again.
 func Mkdir(base, path string, perm os.FileMode) error {
 	rel, err := filepath.Rel(base, path)
 	if err != nil {

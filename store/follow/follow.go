@@ -1,5 +1,5 @@
-// Package follow does things behind commits and beside the work, so that no command waits for what is only read later. Commits that
-// come shortly after each other are followed once.
+// Package follow does things behind commits and beside the work, so that no command waits for what is only read later.
+// Commits that come shortly after each other are followed once.
 package follow
 
 import (

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestFollower: what is due sooner goes first, a commit that comes while one is followed is followed anew, and nothing is
-// left undone, or done, after close.
+// TestFollower: what is due sooner goes first, a commit that comes while one is followed is followed anew, and nothing
+// is left undone, or done, after close.
 func TestFollower(t *testing.T) {
 	begun, goOn := make(chan int64), make(chan bool)
 	var count atomic.Int64

@@ -80,8 +80,8 @@ func Who(path string) (Holder, bool) {
 // Process is a process of this machine as the holder of a lock of another kind.
 func Process(pid int) Holder { return Holder{PID: pid}.complete("") }
 
-// Range says which process holds an exclusive lock (of fcntl) on a part of a file, between two places of it. It is false where
-// nobody is known to, as on systems that do not list their locks. It does not open the file.
+// Range says which process holds an exclusive lock (of fcntl) on a part of a file, between two places of it. It is
+// false where nobody is known to, as on systems that do not list their locks. It does not open the file.
 func Range(path string, from, to int64) (Holder, bool) {
 	pid, ok := ranged(path, from, to)
 	if !ok {
@@ -121,7 +121,8 @@ const longest = 200
 // me is this process, now.
 func me() Holder {
 	args := append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...)
-	return Holder{PID: os.Getpid(), Host: hostname(), Since: time.Now().UTC().Truncate(time.Millisecond), Command: brief(strings.Join(args, " "))}
+	return Holder{PID: os.Getpid(), Host: hostname(), Since: time.Now().UTC().Truncate(time.Millisecond),
+		Command: brief(strings.Join(args, " "))}
 }
 
 // brief cuts a command line to what a person needs to know it again.
@@ -144,8 +145,8 @@ func hostname() string {
 	return name
 }
 
-// announce writes into the file who holds its lock. Where that fails, a full disk for one, nobody reads who it was; the lock
-// holds all the same.
+// announce writes into the file who holds its lock. Where that fails, a full disk for one, nobody reads who it was; the
+// lock holds all the same.
 func announce(f *os.File) {
 	text, err := json.Marshal(me())
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryFile takes the exclusive lock on an open file without waiting. It covers one byte far behind the content, because a
-// locked range cannot be read by others here, and they must be able to read who holds the lock.
+// TryFile takes the exclusive lock on an open file without waiting. It covers one byte far behind the content, because
+// a locked range cannot be read by others here, and they must be able to read who holds the lock.
 func TryFile(f *os.File) (bool, error) { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
 // ShareFile takes the lock so that others may do the same, and nobody may take it for itself.

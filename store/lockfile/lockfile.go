@@ -1,8 +1,9 @@
-// Package lockfile locks files among processes and says who holds a lock. A lock ends with its holder however that dies, but a
-// holder that is stopped or frozen keeps it; so whoever waits has a limit, and learns which process to let go on or to end.
+// Package lockfile locks files among processes and says who holds a lock. A lock ends with its holder however that
+// dies, but a holder that is stopped or frozen keeps it; so whoever waits has a limit, and learns which process to let
+// go on or to end.
 //
-// On Linux the system itself says who holds a lock. The content of the file says it too, for people and for other systems; it
-// decides nothing.
+// On Linux the system itself says who holds a lock. The content of the file says it too, for people and for other
+// systems; it decides nothing.
 package lockfile
 
 import (
@@ -16,12 +17,12 @@ import (
 	"pawl"
 )
 
-// Lock is an exclusive lock on a file. It ends with Release, and with the process however that dies. Keep it reachable while
-// it is needed: a forgotten one is collected, and with it the lock.
+// Lock is an exclusive lock on a file. It ends with Release, and with the process however that dies. Keep it reachable
+// while it is needed: a forgotten one is collected, and with it the lock.
 type Lock struct{ file *os.File }
 
-// Try takes the lock of a file, which is made where it is missing, or returns nil where somebody else holds it. Two openings
-// within one process are strangers to each other, too.
+// Try takes the lock of a file, which is made where it is missing, or returns nil where somebody else holds it. Two
+// openings within one process are strangers to each other, too.
 func Try(path string) (*Lock, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -54,8 +55,8 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(open, named)
 }
 
-// Held reports whether somebody holds the lock of a file. Where the file is missing nobody does. Those who ask share the lock
-// for an instant, so that they do not take each other for its holder.
+// Held reports whether somebody holds the lock of a file. Where the file is missing nobody does. Those who ask share
+// the lock for an instant, so that they do not take each other for its holder.
 func Held(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -90,11 +91,11 @@ func (l *Lock) Remove() error {
 
 // Patience says how long a lock is waited for. A limit of 0 is none.
 type Patience struct {
-	// Halted is how long a holder that is stopped or frozen is waited for, One how long any one holder is, and All how long the
-	// lock is, whoever holds it.
+	// Halted is how long a holder that is stopped or frozen is waited for, One how long any one holder is, and All how
+	// long the lock is, whoever holds it.
 	Halted, One, All time.Duration
-	// Tell is told who holds the lock, as the error that Wait would end with: when a wait has lasted longer than After, and again
-	// when the holder is another one, stops or goes on. It may be nil.
+	// Tell is told who holds the lock, as the error that Wait would end with: when a wait has lasted longer than After,
+	// and again when the holder is another one, stops or goes on. It may be nil.
 	Tell  func(*pawl.Error)
 	After time.Duration
 }
@@ -102,8 +103,9 @@ type Patience struct {
 // lookEvery is how often somebody who waits looks who holds the lock.
 const lookEvery = 250 * time.Millisecond
 
-// Wait takes the lock of a file and waits for it as long as its patience lasts; then it fails with code busy and the holder's
-// name. When ctx ends it returns the error of ctx. Time in which the waiting process is stopped itself does not count.
+// Wait takes the lock of a file and waits for it as long as its patience lasts; then it fails with code busy and the
+// holder's name. When ctx ends it returns the error of ctx. Time in which the waiting process is stopped itself does
+// not count.
 func Wait(ctx context.Context, path string, p Patience) (*Lock, error) {
 	w := wait{path: path, patience: p}
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
@@ -124,7 +126,8 @@ func Wait(ctx context.Context, path string, p Patience) (*Lock, error) {
 	}
 }
 
-// wait is somebody who waits. Its durations are sums of pauses and not differences of clocks, which go on while it is stopped.
+// wait is somebody who waits. Its durations are sums of pauses and not differences of clocks, which go on while it is
+// stopped.
 type wait struct {
 	path     string
 	patience Patience

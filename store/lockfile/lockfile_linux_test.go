@@ -50,7 +50,8 @@ func hold(role, path string) error {
 			return err
 		}
 		defer runtime.KeepAlive(f)
-		if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: 120, Len: 1}); err != nil {
+		if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK,
+			&unix.Flock_t{Type: unix.F_WRLCK, Start: 120, Len: 1}); err != nil {
 			return err
 		}
 	}
@@ -107,10 +108,12 @@ func TestHolderIsNamed(t *testing.T) {
 	look := func(want lockfile.State, key string) {
 		t.Helper()
 		h, held := lockfile.Who(path)
-		if !held || h.PID != p.Pid || h.State != want || !strings.HasSuffix(h.Command, "--for ever") || h.Since.IsZero() {
+		if !held || h.PID != p.Pid || h.State != want || !strings.HasSuffix(h.Command, "--for ever") ||
+			h.Since.IsZero() {
 			t.Errorf("held %v by %+v, want process %d, %s", held, h, p.Pid, want)
 		}
-		if err := h.Fault(path); err.Code != pawl.CodeBusy || err.Key != key || !strings.Contains(err.Error(), strconv.Itoa(p.Pid)) {
+		if err := h.Fault(path); err.Code != pawl.CodeBusy || err.Key != key ||
+			!strings.Contains(err.Error(), strconv.Itoa(p.Pid)) {
 			t.Errorf("%v, want %s", err, key)
 		}
 	}
@@ -118,7 +121,8 @@ func TestHolderIsNamed(t *testing.T) {
 	signal(t, p, syscall.SIGSTOP, lockfile.Stopped)
 	look(lockfile.Stopped, "lock.stopped")
 	signal(t, p, syscall.SIGCONT, lockfile.Running)
-	for _, said := range []string{"", "nonsense", `{"pid":1,"host":"elsewhere","started":"2020-01-01T00:00:00Z","command":"pawl run"}`, `{"pid":-5}`} {
+	for _, said := range []string{"", "nonsense",
+		`{"pid":1,"host":"elsewhere","started":"2020-01-01T00:00:00Z","command":"pawl run"}`, `{"pid":-5}`} {
 		if err := os.WriteFile(path, []byte(said), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +150,8 @@ func TestRangeIsNamed(t *testing.T) {
 		held     bool
 	}{{120, 120, true}, {0, 1000, true}, {0, 119, false}, {121, 130, false}} {
 		h, held := lockfile.Range(path, c.from, c.to)
-		if held != c.held || held && (h.PID != p.Pid || h.State != lockfile.Stopped || h.Command == "" || h.Since.IsZero() || time.Since(h.Since) > 10*time.Minute) {
+		if held != c.held || held && (h.PID != p.Pid || h.State != lockfile.Stopped || h.Command == "" ||
+			h.Since.IsZero() || time.Since(h.Since) > 10*time.Minute) {
 			t.Errorf("%d to %d: held %v by %+v", c.from, c.to, held, h)
 		}
 	}
@@ -175,14 +180,16 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWaitEnds: behind a holder that is stopped a wait ends after its patience, with the holder's name, and tells before.
+// TestWaitEnds: behind a holder that is stopped a wait ends after its patience, with the holder's name, and tells
+// before.
 func TestWaitEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	p := holder(t, "flock", path)
 	signal(t, p, syscall.SIGSTOP, lockfile.Stopped)
 	var told []string
 	tell := func(e *pawl.Error) { told = append(told, e.Key) }
-	l, err := lockfile.Wait(t.Context(), path, lockfile.Patience{Halted: 300 * time.Millisecond, One: time.Hour, Tell: tell})
+	l, err := lockfile.Wait(t.Context(), path, lockfile.Patience{Halted: 300 * time.Millisecond, One: time.Hour,
+		Tell: tell})
 	if l != nil || pawl.CodeOf(err) != pawl.CodeBusy || !strings.Contains(err.Error(), "lock.stopped") {
 		t.Errorf("%v, %v", l, err)
 	}
@@ -199,15 +206,18 @@ func TestWaitEnds(t *testing.T) {
 			signal(t, p, syscall.SIGSTOP, lockfile.Stopped)
 		}
 	}
-	if l, err := lockfile.Wait(t.Context(), path, lockfile.Patience{Halted: 300 * time.Millisecond, Tell: stop}); l != nil || pawl.CodeOf(err) != pawl.CodeBusy {
+	if l, err := lockfile.Wait(t.Context(), path,
+		lockfile.Patience{Halted: 300 * time.Millisecond, Tell: stop}); l != nil || pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("%v, %v", l, err)
 	}
 	if strings.Join(told, " ") != "lock.running lock.stopped" {
 		t.Errorf("told %q", told)
 	}
 	signal(t, p, syscall.SIGCONT, lockfile.Running)
-	for _, patience := range []lockfile.Patience{{One: 600 * time.Millisecond, Halted: time.Millisecond}, {All: 600 * time.Millisecond}, {All: time.Millisecond}} {
-		if l, err := lockfile.Wait(t.Context(), path, patience); l != nil || !strings.Contains(fmt.Sprint(err), "lock.running") {
+	for _, patience := range []lockfile.Patience{{One: 600 * time.Millisecond, Halted: time.Millisecond},
+		{All: 600 * time.Millisecond}, {All: time.Millisecond}} {
+		if l, err := lockfile.Wait(t.Context(), path, patience); l != nil ||
+			!strings.Contains(fmt.Sprint(err), "lock.running") {
 			t.Errorf("%+v: %v, %v", patience, l, err)
 		}
 	}
@@ -229,7 +239,8 @@ func TestWaitEnds(t *testing.T) {
 	}
 }
 
-// TestWait waits for a lock that this process holds by another opening, until that is released and until the wait is ended.
+// TestWait waits for a lock that this process holds by another opening, until that is released and until the wait is
+// ended.
 func TestWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	if lockfile.Held(path) {
@@ -287,7 +298,8 @@ func TestLockDies(t *testing.T) {
 	p := holder(t, "flock", path)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if l, err := lockfile.Wait(ctx, path, lockfile.Patience{}); l != nil || !errors.Is(err, context.DeadlineExceeded) || !lockfile.Held(path) {
+	if l, err := lockfile.Wait(ctx, path, lockfile.Patience{}); l != nil || !errors.Is(err, context.DeadlineExceeded) ||
+		!lockfile.Held(path) {
 		t.Errorf("the lock of a living process: %v, %v", l, err)
 	}
 	if err := p.Kill(); err != nil {

@@ -23,8 +23,8 @@ type listed struct {
 // endless is the end of a lock that goes on to the end of the file, however long that becomes.
 const endless = int64(1<<63 - 1)
 
-// locksOn lists the locks on a file. The file is not opened: closing it again would drop the locks of fcntl that this process has
-// on it.
+// locksOn lists the locks on a file. The file is not opened: closing it again would drop the locks of fcntl that this
+// process has on it.
 func locksOn(path string) []listed {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -197,7 +197,8 @@ func commandOf(pid int) string {
 	return brief(strings.Join(args, " "))
 }
 
-// ticks is how many parts of a second the system counts starts of processes in (USER_HZ), which is the same on all of Linux.
+// ticks is how many parts of a second the system counts starts of processes in (USER_HZ), which is the same on all of
+// Linux.
 const ticks = 100
 
 // startOf returns when a process began.

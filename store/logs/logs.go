@@ -1,9 +1,10 @@
-// Package logs keeps what commands, checks and agents write, whole and while they write it, so that a person can read along and
-// read it again. A log is no evidence and is not durable: what pawl goes by, the end and the digest of an output, is in the store. A
-// log that cannot be written, or that was removed, changes nothing about the work.
+// Package logs keeps what commands, checks and agents write, whole and while they write it, so that a person can read
+// along and read it again. A log is no evidence and is not durable: what pawl goes by, the end and the digest of an
+// output, is in the store. A log that cannot be written, or that was removed, changes nothing about the work.
 //
-// The logs of an effect are files in a folder that bears the effect's id, one for each part of it, such as a check, numbered in the
-// order in which they were begun. They hold the bytes as they came, so that whoever shows them makes them safe first (Plain).
+// The logs of an effect are files in a folder that bears the effect's id, one for each part of it, such as a check,
+// numbered in the order in which they were begun. They hold the bytes as they came, so that whoever shows them makes
+// them safe first (Plain).
 package logs
 
 import (
@@ -55,8 +56,8 @@ type recorder struct {
 
 type key struct{}
 
-// Record has the logs kept that New begins with the context that it returns, as those of an effect. End closes them; it is to be
-// called when the effect is over.
+// Record has the logs kept that New begins with the context that it returns, as those of an effect. End closes them; it
+// is to be called when the effect is over.
 func (d Dir) Record(ctx context.Context, effect string) (_ context.Context, end func()) {
 	r := &recorder{dir: d, id: effect}
 	return context.WithValue(ctx, key{}, r), r.end
@@ -71,8 +72,8 @@ func (r *recorder) end() {
 	}
 }
 
-// New begins the log of a part of the effect at work, such as a check. Where nothing is kept, it takes what is written and forgets it.
-// It may be called from several goroutines.
+// New begins the log of a part of the effect at work, such as a check. Where nothing is kept, it takes what is written
+// and forgets it. It may be called from several goroutines.
 func New(ctx context.Context, name string) *Log {
 	r, _ := ctx.Value(key{}).(*recorder)
 	return &Log{in: r, name: name}
@@ -127,7 +128,8 @@ func (l *Log) close() {
 	l.full = true
 }
 
-// create makes the file of a log, nil where that cannot be. An attempt that is made after another goes on counting behind it.
+// create makes the file of a log, nil where that cannot be. An attempt that is made after another goes on counting
+// behind it.
 func (r *recorder) create(l *Log) *os.File {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,7 +156,8 @@ func (r *recorder) create(l *Log) *os.File {
 		return nil
 	}
 	r.next++
-	f, err := root.OpenFile(filepath.Join(r.id, fileName(r.next, l.name)), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	f, err := root.OpenFile(filepath.Join(r.id, fileName(r.next, l.name)),
+		os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil
 	}
@@ -206,8 +209,9 @@ func (d Dir) Parts(effect string) []Part {
 // chunk is how much of a log is read at once, and with that the longest line that is handed on in one piece.
 const chunk = 64 << 10
 
-// Read hands on what the log holds from a place on and returns how much that was. Pieces end where a line does, so that each can be made
-// plain by itself; of the last line, which is still being written unless ended, only what needs no more to be understood is handed on.
+// Read hands on what the log holds from a place on and returns how much that was. Pieces end where a line does, so that
+// each can be made plain by itself; of the last line, which is still being written unless ended, only what needs no
+// more to be understood is handed on.
 func (p Part) Read(from int64, ended bool, use func([]byte) error) (n int64, err error) {
 	f, err := os.Open(p.File)
 	if err != nil {
@@ -255,8 +259,9 @@ func wholeRunes(b []byte) int {
 	return len(b)
 }
 
-// Prune removes the logs of the oldest effects until those that are left take at most most bytes. Effects are as old as their ids say,
-// which begin with the time. It is safe beside programs that write: a file that is removed while it is written is gone when that ends.
+// Prune removes the logs of the oldest effects until those that are left take at most most bytes. Effects are as old as
+// their ids say, which begin with the time. It is safe beside programs that write: a file that is removed while it is
+// written is gone when that ends.
 func (d Dir) Prune(most int64) {
 	entries, err := os.ReadDir(string(d))
 	if err != nil {

@@ -25,7 +25,8 @@ func TestRecord(t *testing.T) {
 	many.Wait()
 	_, _ = odd.Write([]byte{0xff, 0, '\n'})
 	parts := d.Parts("E1")
-	if len(parts) != 2 || parts[0].Name != "go vet" || parts[0].Size != 8*7 || !strings.HasPrefix(parts[1].Name, "../../a/b\n\x1b[31mé") {
+	if len(parts) != 2 || parts[0].Name != "go vet" || parts[0].Size != 8*7 ||
+		!strings.HasPrefix(parts[1].Name, "../../a/b\n\x1b[31mé") {
 		t.Fatalf("%+v", parts)
 	}
 	for _, p := range parts {

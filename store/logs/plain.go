@@ -34,8 +34,8 @@ func drawn(l []byte) []byte {
 	return l
 }
 
-// plain drops the control sequences and all control characters but tab, newline and carriage return. A backspace takes the
-// character before it along.
+// plain drops the control sequences and all control characters but tab, newline and carriage return. A backspace takes
+// the character before it along.
 func plain(in []byte) []byte {
 	out := make([]byte, 0, len(in))
 	for i := 0; i < len(in); {

@@ -1,9 +1,10 @@
-// Package notary keeps signed checkpoints of a workspace's audit log outside the workspace, where neither an agent nor a
-// restored copy of the store can change them. A checkpoint that was kept makes it evident when the log is cut short or
-// rewritten later; whoever can read the key can still rewrite the log's tail since the last one (docs/store.md).
+// Package notary keeps signed checkpoints of a workspace's audit log outside the workspace, where neither an agent nor
+// a restored copy of the store can change them. A checkpoint that was kept makes it evident when the log is cut short
+// or rewritten later; whoever can read the key can still rewrite the log's tail since the last one (docs/store.md).
 //
-// Checkpoints belong to a log by the identity of its store, and are kept apart by where the workspace was when they were signed: a
-// workspace that was made anew in the same place has another log, and one that was copied has two that go on from one.
+// Checkpoints belong to a log by the identity of its store, and are kept apart by where the workspace was when they
+// were signed: a workspace that was made anew in the same place has another log, and one that was copied has two that
+// go on from one.
 package notary
 
 import (
@@ -42,9 +43,9 @@ type Notary struct {
 // hint is the name of the file that says which workspace the checkpoints beside it were signed in.
 const hint = "path"
 
-// New returns the notary of a workspace. State is the folder for the user's state ($XDG_STATE_HOME/pawl); it is made when
-// the first checkpoint is signed. At returns the identity of the store in a workspace, "" where there is none; it is asked only
-// for checkpoints of this log that were signed elsewhere.
+// New returns the notary of a workspace. State is the folder for the user's state ($XDG_STATE_HOME/pawl); it is made
+// when the first checkpoint is signed. At returns the identity of the store in a workspace, "" where there is none; it
+// is asked only for checkpoints of this log that were signed elsewhere.
 func New(state, workspace string, at func(workspace string) string, random io.Reader) *Notary {
 	sum := sha256.Sum256([]byte(workspace))
 	return &Notary{keys: state, workspace: workspace, place: hex.EncodeToString(sum[:8]), at: at, random: random}
@@ -167,8 +168,8 @@ func (n *Notary) verifier() (v note.Verifier, public string, err error) {
 	return v, public, nil
 }
 
-// kept names the notes that were kept of a log: those that were signed in this place, and those of places where the workspace is no
-// longer. A copy of it that is still in its place goes on with a log of its own.
+// kept names the notes that were kept of a log: those that were signed in this place, and those of places where the
+// workspace is no longer. A copy of it that is still in its place goes on with a log of its own.
 func (n *Notary) kept(l audit.Log) []string {
 	names := notesIn(n.folder(l.Identity))
 	if l.Unnamed {
@@ -197,8 +198,8 @@ type Earlier struct {
 	Kept string
 }
 
-// Earlier finds the newest checkpoint of another log that was kept in this place, nil where there is none. Told says that it was
-// asked for, and found, before; with tell it is noted that it is told now.
+// Earlier finds the newest checkpoint of another log that was kept in this place, nil where there is none. Told says
+// that it was asked for, and found, before; with tell it is noted that it is told now.
 func (n *Notary) Earlier(ctx context.Context, store kernel.Store, tell bool) (found *Earlier, told bool, err error) {
 	var l audit.Log
 	if err := store.Log(ctx, func(log audit.Log) error { l = log; return nil }); err != nil {
@@ -248,7 +249,8 @@ func (n *Notary) Earlier(ctx context.Context, store kernel.Store, tell bool) (fo
 }
 
 // Anchor verifies a note of this workspace's log and returns it in the form that proofs carry, with what it says.
-func (n *Notary) Anchor(ctx context.Context, store kernel.Store, text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
+func (n *Notary) Anchor(ctx context.Context, store kernel.Store,
+	text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
 	verifier, public, err := n.verifier()
 	if err != nil {
 		return audit.ProvenCheckpoint{}, audit.Tree{}, err

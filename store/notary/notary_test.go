@@ -57,9 +57,11 @@ func (b *busy) grow() {
 	b.n++
 	w := kernel.Write{Row: kernel.Row{Kind: kernel.KindIssue, ID: string(id), State: "registered", Version: 1}}
 	s := audit.Subject{Kind: string(w.Kind), ID: w.ID}
-	rec := audit.Seal(audit.Entry{Subject: s, Level: audit.Info, Event: "NOTE", Actor: "system", Data: []byte(`{}`), At: time.Unix(b.n, 0)}, 1, audit.Genesis(s))
+	rec := audit.Seal(audit.Entry{Subject: s, Level: audit.Info, Event: "NOTE", Actor: "system", Data: []byte(`{}`),
+		At: time.Unix(b.n, 0)}, 1, audit.Genesis(s))
 	w.AuditSeq, w.AuditHash = rec.Seq, rec.Hash
-	if _, err := b.Commit(b.t.Context(), kernel.Batch{Writes: []kernel.Write{w}, Records: []audit.Sealed{rec}}); err != nil {
+	if _, err := b.Commit(b.t.Context(), kernel.Batch{Writes: []kernel.Write{w},
+		Records: []audit.Sealed{rec}}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -107,7 +109,8 @@ func logOf(t *testing.T, id string, size int64) *named {
 	return s
 }
 
-// TestWhoseCheckpoints: checkpoints hold for the log that they were signed of, wherever its workspace is now, and for no other one.
+// TestWhoseCheckpoints: checkpoints hold for the log that they were signed of, wherever its workspace is now, and for
+// no other one.
 func TestWhoseCheckpoints(t *testing.T) {
 	state := t.TempDir()
 	stands := map[string]string{}
@@ -170,8 +173,8 @@ func TestWhoseCheckpoints(t *testing.T) {
 	verify("made anew and rolled back", in("/work"), logOf(t, "SECOND", 1), pawl.CodeAuditBroken)
 }
 
-// TestCheckpointsOfAnOlderPawl: those that were filed under the place hold for a log that is older than its identity, and for no
-// new one.
+// TestCheckpointsOfAnOlderPawl: those that were filed under the place hold for a log that is older than its identity,
+// and for no new one.
 func TestCheckpointsOfAnOlderPawl(t *testing.T) {
 	state := t.TempDir()
 	n := notary.New(state, "/work", nowhere, rand.Reader)

@@ -18,10 +18,11 @@ type Owner struct {
 	State string
 }
 
-// Own takes the right to run work in the workspace of dir, its .pawl folder, in the name of a command line, and returns what gives it
-// back. It is CodeBusy where another process has it, and names that.
+// Own takes the right to run work in the workspace of dir, its .pawl folder, in the name of a command line, and returns
+// what gives it back. It is CodeBusy where another process has it, and names that.
 func Own(dir, command string) (release func(), err error) {
-	own, err := sqlite.Own(dir, sqlite.OwnerInfo{PID: os.Getpid(), Host: hostname(), Started: time.Now().UTC(), Command: command})
+	own, err := sqlite.Own(dir, sqlite.OwnerInfo{PID: os.Getpid(), Host: hostname(), Started: time.Now().UTC(),
+		Command: command})
 	if err != nil {
 		return nil, err
 	}

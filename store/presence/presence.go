@@ -1,5 +1,5 @@
-// Package presence says which processes work in a workspace: who owns it, which workers of its board are there, and whose turn it is to
-// land. The operating system holds the locks that say so, so a process that dies is gone at once.
+// Package presence says which processes work in a workspace: who owns it, which workers of its board are there, and
+// whose turn it is to land. The operating system holds the locks that say so, so a process that dies is gone at once.
 package presence
 
 import (
@@ -22,8 +22,9 @@ const LandingLock = "landing.lock"
 // workersDir, below .pawl, is where processes that work on issues say that they are there.
 const workersDir = "workers"
 
-// Process is this process among those that work on the issues of a workspace. It holds the lock of a file that is named after it
-// from the first call of Here until Close, so that the others see at once when it is gone. It is safe for concurrent use.
+// Process is this process among those that work on the issues of a workspace. It holds the lock of a file that is named
+// after it from the first call of Here until Close, so that the others see at once when it is gone. It is safe for
+// concurrent use.
 type Process struct {
 	dir  string // .pawl
 	name func() string
@@ -31,7 +32,8 @@ type Process struct {
 	once sync.Once
 	lock *lockfile.Lock
 	err  error
-	land chan struct{} // full while a worker of this process has the turn to land, so that they do not ask the disk for each other
+	// full while a worker of this process has the turn to land, so that they do not ask the disk for each other
+	land chan struct{}
 }
 
 // New returns this process as one of those of dir, a .pawl folder. Nobody sees it before Here.
@@ -80,7 +82,8 @@ func (p *Process) sweep() {
 	}
 }
 
-// Alive reports whether the process of a worker is known to be there, or may be: nobody here can say that of another machine.
+// Alive reports whether the process of a worker is known to be there, or may be: nobody here can say that of another
+// machine.
 func (p *Process) Alive(owner string) bool {
 	name := owner
 	if strings.Count(owner, "/") == 3 { // a worker of a crew
@@ -93,12 +96,12 @@ func (p *Process) Alive(owner string) bool {
 	return lockfile.Held(p.file(name))
 }
 
-// landing is how long the turn to land is waited for: a turn takes as long as the checks of the merged work, so one that goes on is
-// waited for long and audibly, and one that is stopped is not.
+// landing is how long the turn to land is waited for: a turn takes as long as the checks of the merged work, so one
+// that goes on is waited for long and audibly, and one that is stopped is not.
 var landing = lockfile.Patience{Halted: 10 * time.Second, One: 45 * time.Minute, After: 2 * time.Second}
 
-// Turn waits for the turn to land, tells behind whom, and returns what ends the turn. It is CodeBusy where whoever has it does not go on,
-// and the error of ctx where that ends first.
+// Turn waits for the turn to land, tells behind whom, and returns what ends the turn. It is CodeBusy where whoever has
+// it does not go on, and the error of ctx where that ends first.
 func (p *Process) Turn(ctx context.Context, tell func(error)) (func(), error) {
 	select {
 	case p.land <- struct{}{}:

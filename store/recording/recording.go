@@ -1,4 +1,5 @@
-// Package recording keeps in a workspace what its runs decide (kernel/replay) and what models say in them, for `pawl replay`.
+// Package recording keeps in a workspace what its runs decide (kernel/replay) and what models say in them, for `pawl
+// replay`.
 package recording
 
 import (
@@ -15,15 +16,16 @@ import (
 	"pawl/kernel/replay"
 )
 
-// Dir is the folder of recordings in a workspace's .pawl folder, with a folder for each run; the others are the files in that.
+// Dir is the folder of recordings in a workspace's .pawl folder, with a folder for each run; the others are the files
+// in that.
 const (
 	Dir           = "recordings"
 	DecisionsFile = "decisions.jsonl"
 	ExchangesFile = "exchanges.jsonl"
 )
 
-// Recordings keep what runs decide and what models say. A run that is recorded goes on being recorded by whichever process
-// works on it. It is safe for concurrent use. A nil value records nothing; only Write needs another one.
+// Recordings keep what runs decide and what models say. A run that is recorded goes on being recorded by whichever
+// process works on it. It is safe for concurrent use. A nil value records nothing; only Write needs another one.
 type Recordings struct {
 	dir    string // the .pawl folder
 	all    bool   // whether runs that begin are recorded
@@ -42,9 +44,9 @@ type recording struct {
 	files     []*os.File
 }
 
-// Open returns the recordings in dir, a .pawl folder, or nil when nothing is recorded in it. All says that runs that begin are recorded.
-// Secrets, which is asked only where something is recorded, names what must not come into a recording, besides what the environment of
-// this process holds of it.
+// Open returns the recordings in dir, a .pawl folder, or nil when nothing is recorded in it. All says that runs that
+// begin are recorded. Secrets, which is asked only where something is recorded, names what must not come into a
+// recording, besides what the environment of this process holds of it.
 func Open(dir string, all bool, secrets func() []string) *Recordings {
 	if _, err := os.Stat(filepath.Join(dir, Dir)); err != nil && !all {
 		return nil
@@ -184,8 +186,8 @@ func (r *Recordings) Close() error {
 	return err
 }
 
-// Decisions opens what a run decided, as it is recorded in dir, a .pawl folder. Where nothing of it was it is CodeNotFound, naming the runs
-// that were. The caller closes it.
+// Decisions opens what a run decided, as it is recorded in dir, a .pawl folder. Where nothing of it was it is
+// CodeNotFound, naming the runs that were. The caller closes it.
 func Decisions(dir, run string) (io.ReadCloser, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -79,7 +79,8 @@ func TestRecordings(t *testing.T) {
 func TestRecordingsAreFiles(t *testing.T) {
 	dir, canary := t.TempDir(), filepath.Join(t.TempDir(), "canary")
 	run := filepath.Join(dir, Dir, "RUN-1")
-	if err := errors.Join(os.WriteFile(canary, []byte("whole"), 0o600), os.MkdirAll(run, 0o700), os.Symlink(canary, filepath.Join(run, ExchangesFile))); err != nil {
+	if err := errors.Join(os.WriteFile(canary, []byte("whole"), 0o600), os.MkdirAll(run, 0o700),
+		os.Symlink(canary, filepath.Join(run, ExchangesFile))); err != nil {
 		t.Fatal(err)
 	}
 	r := Open(dir, false, func() []string { return nil })

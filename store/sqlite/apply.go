@@ -15,7 +15,8 @@ import (
 // answerLife is how long the answer to an idempotency key is kept at least.
 const answerLife = 48 * time.Hour
 
-// maxBytes bounds a document, a result and a record. It is far above what pawl writes and far below what SQLite can take.
+// maxBytes bounds a document, a result and a record. It is far above what pawl writes and far below what SQLite can
+// take.
 const maxBytes = 256 << 20
 
 // maxShort is the length of the longest document that is kept in its row. Two such rows fit into a page.
@@ -53,8 +54,8 @@ func (st *statements) prepare(c *conn) error {
 			ON CONFLICT DO UPDATE SET data=excluded.data`},
 		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum, audit_hash,
 			body IS NULL AND doc_sum IS NOT NULL FROM entity WHERE id=?`},
-		// Where the planner is left to choose, a bound kind makes it look at entity_issue, which holds one kind only, and
-		// prepare the statement anew whenever it is run.
+		// Where the planner is left to choose, a bound kind makes it look at entity_issue, which holds one kind only,
+		// and prepare the statement anew whenever it is run.
 		{&st.label, "SELECT id FROM entity INDEXED BY entity_label WHERE kind=? AND label=?"},
 		{&st.putDoc, "INSERT INTO long_doc (pos, body) VALUES (?,?) ON CONFLICT (pos) DO UPDATE SET body=excluded.body"},
 		{&st.dropDoc, "DELETE FROM long_doc WHERE pos=?"},
@@ -126,8 +127,8 @@ func (st *statements) append(i int) (*stmt, error) {
 	return st.records[i], err
 }
 
-// plan is what is worked out for a batch: before the writer has it, what the batch itself tells; inside the transaction,
-// what the stored rows add.
+// plan is what is worked out for a batch: before the writer has it, what the batch itself tells; inside the
+// transaction, what the stored rows add.
 type plan struct {
 	writes  []step
 	places  map[audit.Subject]int // of the writes, where they are many
@@ -186,8 +187,8 @@ func clean(text string) bool {
 	return utf8.ValidString(text)
 }
 
-// check judges what needs no stored row: form, sizes, and that the records of the batch belong to rows that it writes and
-// leave them at the number and hash that the rows name.
+// check judges what needs no stored row: form, sizes, and that the records of the batch belong to rows that it writes
+// and leave them at the number and hash that the rows name.
 func (p *plan) check(b *kernel.Batch) error {
 	if !clean(b.Key) || !clean(b.Digest) {
 		return invalid("store.text", "key")
@@ -237,8 +238,8 @@ func (p *plan) check(b *kernel.Batch) error {
 // maxFew is how many writes are gone through to find one.
 const maxFew = 32
 
-// twice returns the index of a write of a row, or with a label, that an earlier one has, or -1. Of many writes it notes their
-// places.
+// twice returns the index of a write of a row, or with a label, that an earlier one has, or -1. Of many writes it notes
+// their places.
 func (p *plan) twice(b *kernel.Batch) int {
 	if len(b.Writes) <= maxFew {
 		for i := range b.Writes {
@@ -411,8 +412,10 @@ func (t *tx) find(id string) (stored, bool, error) {
 	if found, err := f.one(id); err != nil || !found {
 		return stored{}, false, err
 	}
-	return stored{pos: f.int(0), version: f.int(1), state: f.text(2), rank: f.int(3), audited: f.int(4), newest: f.dest[5],
-		kind: f.text(6), label: f.text(7), parent: f.text(8), created: f.dest[9], docSum: f.dest[10], hash: hashOf(f.bytes(11)),
+	return stored{pos: f.int(0), version: f.int(1), state: f.text(2), rank: f.int(3), audited: f.int(4),
+		newest: f.dest[5],
+		kind:   f.text(6), label: f.text(7), parent: f.text(8), created: f.dest[9], docSum: f.dest[10],
+		hash:  hashOf(f.bytes(11)),
 		apart: f.int(12) != 0}, true, nil
 }
 
@@ -470,7 +473,8 @@ func (t *tx) holds(r *kernel.Read) error {
 	return err
 }
 
-// continues reports whether the batch's records about a row begin where the stored ones end; without any, the end must stay.
+// continues reports whether the batch's records about a row begin where the stored ones end; without any, the end must
+// stay.
 func continues(b *kernel.Batch, w *kernel.Write, s *step, old *stored) bool {
 	switch {
 	case s.first < 0:
@@ -481,11 +485,13 @@ func continues(b *kernel.Batch, w *kernel.Write, s *step, old *stored) bool {
 	return audit.Follows(b.Records[s.first].Bytes, old.hash)
 }
 
-// write replaces one row, or has it inserted with the others. first is the place in the log of the batch's first record.
+// write replaces one row, or has it inserted with the others. first is the place in the log of the batch's first
+// record.
 func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 	old := s.old
-	now := stored{pos: old.pos, version: w.Version, kind: string(w.Kind), label: w.Label, parent: w.Parent, state: w.State,
-		rank: w.Rank, audited: w.AuditSeq, newest: old.newest, hash: w.AuditHash, created: instant(w.CreatedAt)}
+	now := stored{pos: old.pos, version: w.Version, kind: string(w.Kind), label: w.Label, parent: w.Parent,
+		state: w.State,
+		rank:  w.Rank, audited: w.AuditSeq, newest: old.newest, hash: w.AuditHash, created: instant(w.CreatedAt)}
 	if s.last >= 0 {
 		now.newest = first + s.last
 	}

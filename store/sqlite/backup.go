@@ -13,8 +13,8 @@ import (
 )
 
 // Backup writes a complete, compact copy of the store to path, which must not exist, while others go on reading and
-// writing. The copy is one consistent state and a store of its own; it is on disk when Backup returns, and nothing is left
-// at path when it fails.
+// writing. The copy is one consistent state and a store of its own; it is on disk when Backup returns, and nothing is
+// left at path when it fails.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return pawl.Fail(pawl.CodeInvalid, "store.occupied", path).In("store.backup")
@@ -55,9 +55,9 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// Check examines the store as a whole, for pawl doctor: SQLite's own check of the file, the audit log from its first record
-// (anchors are what trusted checkpoints said, audit.Verify), and that every row stands where its records left it. It reads
-// everything and takes accordingly long. The report is that of the audit log.
+// Check examines the store as a whole, for pawl doctor: SQLite's own check of the file, the audit log from its first
+// record (anchors are what trusted checkpoints said, audit.Verify), and that every row stands where its records left
+// it. It reads everything and takes accordingly long. The report is that of the audit log.
 func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report, error) {
 	c, err := s.stream(ctx, "check")
 	if err != nil {
@@ -97,8 +97,8 @@ func (c *conn) integrity(path string) error {
 	return nil
 }
 
-// compare reads every row with its document and holds it against the log, and all of them against the counts. Rows without
-// records, such as settings, have nothing in the log to be held against.
+// compare reads every row with its document and holds it against the log, and all of them against the counts. Rows
+// without records, such as settings, have nothing in the log to be held against.
 func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail) error {
 	found := 0
 	var wrong error

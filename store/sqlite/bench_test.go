@@ -29,7 +29,8 @@ func openBench(b testing.TB, tasks int) (*sqlite.Store, []string) {
 	src := pawl.NewIDSource(time.Now(), constant{})
 	session := next(b, src)
 	var batch kernel.Batch
-	batch.Writes = append(batch.Writes, kernel.Write{Row: kernel.Row{Kind: kernel.KindSession, ID: session, State: "EXECUTING", Version: 1}})
+	batch.Writes = append(batch.Writes, kernel.Write{Row: kernel.Row{Kind: kernel.KindSession, ID: session,
+		State: "EXECUTING", Version: 1}})
 	for i := range ids {
 		ids[i] = next(b, src)
 		batch.Writes = append(batch.Writes, kernel.Write{Row: kernel.Row{Kind: kernel.KindTask, ID: ids[i],
@@ -70,14 +71,17 @@ func transition(s kernel.Store, id string) error {
 		return err
 	}
 	row := rows[0][0]
-	from, to := row.State, map[string]string{"queued": "running", "running": "verifying", "verifying": "queued"}[row.State]
+	from, to := row.State, map[string]string{"queued": "running", "running": "verifying",
+		"verifying": "queued"}[row.State]
 	prev := row.AuditHash
 	subject := audit.Subject{Kind: "task", ID: id}
 	if row.AuditSeq == 0 {
 		prev = audit.Genesis(subject)
 	}
-	rec := audit.Seal(audit.Entry{Subject: subject, Level: audit.Info, Event: "STATE_TRANSITION", At: time.Now(), Trace: "01KAB0000000000000000TRACE",
-		Move: &audit.Transition{From: from, To: to, Rule: "T5", Event: "start", Actor: "runner:host/4711", Reason: "claimed under a lease",
+	rec := audit.Seal(audit.Entry{Subject: subject, Level: audit.Info, Event: "STATE_TRANSITION", At: time.Now(),
+		Trace: "01KAB0000000000000000TRACE",
+		Move: &audit.Transition{From: from, To: to, Rule: "T5", Event: "start", Actor: "runner:host/4711",
+			Reason:   "claimed under a lease",
 			Metadata: []byte(`{"lease":300,"epoch":7,"turn":"01KAB00000000000000000TURN","tree":"4b825dc642cb6eb9a060e54bf8d69288fbee4904"}`)}},
 		row.AuditSeq+1, prev)
 	w := kernel.Write{Row: row, From: row.Version, KeepDoc: true}
@@ -109,7 +113,8 @@ func BenchmarkOpenAndLoad(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if rows, err := s.Load(ctx, kernel.Select{ID: ids[17]}, kernel.Select{Kind: kernel.KindSession, Newest: true, Limit: 1}); err != nil || len(rows[1]) != 1 {
+		if rows, err := s.Load(ctx, kernel.Select{ID: ids[17]},
+			kernel.Select{Kind: kernel.KindSession, Newest: true, Limit: 1}); err != nil || len(rows[1]) != 1 {
 			b.Fatal(rows, err)
 		}
 		if n, err := s.Count(ctx, kernel.KindTask, ""); err != nil || n["queued"] != len(ids) {
@@ -140,7 +145,8 @@ func BenchmarkScanFirstOf100000(b *testing.B) {
 	}
 	b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-all")
 	start = time.Now()
-	for _, err := range s.Scan(context.Background(), kernel.Select{Kind: kernel.KindTask, States: []string{"failed"}, HotOnly: true}) {
+	for _, err := range s.Scan(context.Background(), kernel.Select{Kind: kernel.KindTask, States: []string{"failed"},
+		HotOnly: true}) {
 		b.Fatal("a failed task", err)
 	}
 	b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-none-by-state")
@@ -166,7 +172,8 @@ func BenchmarkVerify(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if report, err := audit.Verify(s.Records(context.Background(), "", 0), head); err != nil || report.Size != records {
+		if report, err := audit.Verify(s.Records(context.Background(), "", 0), head); err != nil ||
+			report.Size != records {
 			b.Fatal(report, err)
 		}
 	}

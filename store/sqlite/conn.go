@@ -102,8 +102,8 @@ func (s *stmt) bind(args []driver.Value) {
 	}
 }
 
-// exec runs the statement. The context that the driver is given never ends: what has begun is finished, and callers give
-// up on it by themselves.
+// exec runs the statement. The context that the driver is given never ends: what has begun is finished, and callers
+// give up on it by themselves.
 func (s *stmt) exec(args ...driver.Value) (driver.Result, error) {
 	s.bind(args)
 	return s.raw.ExecContext(context.Background(), s.args)

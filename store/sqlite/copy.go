@@ -14,9 +14,9 @@ import (
 // maxCopy is the size above which a store is not read from memory, in bytes.
 const maxCopy = 512 << 20
 
-// image is a store as it was at one moment, in memory. It is how a store is read on a full disk: SQLite wants to put the
-// index of the write-ahead log beside the file even to read it, and there is no room for that. Without a log there is
-// nothing to index, so the file alone is the store, for as long as nobody changes it.
+// image is a store as it was at one moment, in memory. It is how a store is read on a full disk: SQLite wants to put
+// the index of the write-ahead log beside the file even to read it, and there is no room for that. Without a log there
+// is nothing to index, so the file alone is the store, for as long as nobody changes it.
 type image struct {
 	data []byte
 	at   stamp

@@ -18,7 +18,9 @@ func TestImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Commit(t.Context(), kernel.Batch{Writes: []kernel.Write{{Row: kernel.Row{Kind: kernel.KindTask, ID: id, State: "queued", Version: 1, Doc: []byte(`{"title":"x"}`)}}}}); err != nil {
+		if _, err := s.Commit(t.Context(),
+			kernel.Batch{Writes: []kernel.Write{{Row: kernel.Row{Kind: kernel.KindTask, ID: id, State: "queued",
+				Version: 1, Doc: []byte(`{"title":"x"}`)}}}}); err != nil {
 			t.Fatal(err)
 		}
 		return s
@@ -41,7 +43,8 @@ func TestImage(t *testing.T) {
 		t.Errorf("%v: %v", n, err)
 	}
 	// A copy shares nothing with the next one.
-	rows, err := s.Load(t.Context(), kernel.Select{ID: "01KA0000000000000000000001"}, kernel.Select{Kind: kernel.KindTask})
+	rows, err := s.Load(t.Context(), kernel.Select{ID: "01KA0000000000000000000001"},
+		kernel.Select{Kind: kernel.KindTask})
 	if err != nil || len(rows[0]) != 1 || len(rows[1]) != 1 {
 		t.Errorf("%v: %v", rows, err)
 	}

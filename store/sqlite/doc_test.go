@@ -13,8 +13,8 @@ import (
 	"pawl/store/sqlite"
 )
 
-// Documents go from any length to any other, are kept and are taken away, whether the writer remembers the row or has to
-// read it first, and nothing of an old one stays behind.
+// Documents go from any length to any other, are kept and are taken away, whether the writer remembers the row or has
+// to read it first, and nothing of an old one stays behind.
 func TestDocumentsOfAllLengths(t *testing.T) {
 	lengths := []int{0, 1, 1699, 1700, 1701, 5000, 200_000}
 	for _, again := range []bool{false, true} {
@@ -90,7 +90,8 @@ func TestRecordsOfManyLengths(t *testing.T) {
 			subject := audit.Subject{Kind: string(row.Kind), ID: row.ID}
 			row.AuditHash = audit.Genesis(subject)
 			for range (n + i) / 3 {
-				rec := audit.Seal(audit.Entry{Subject: subject, Level: audit.Info, Event: "TASK_NOTE", Actor: "user:test", At: time.Now()},
+				rec := audit.Seal(audit.Entry{Subject: subject, Level: audit.Info, Event: "TASK_NOTE",
+					Actor: "user:test", At: time.Now()},
 					row.AuditSeq+1, row.AuditHash)
 				row.AuditSeq, row.AuditHash = rec.Seq, rec.Hash
 				b.Records = append(b.Records, rec)

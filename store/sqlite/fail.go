@@ -31,9 +31,9 @@ func (s faults) fault(op string, err error) error {
 	return pawl.Fail(code, key, s.path).In("store." + op).Because(err)
 }
 
-// The locks of a database with a write-ahead log: those for writing, copying the log back and mending it stand beside each other in
-// the file of its index, and that for the database as a whole in the database (https://sqlite.org/walformat.html,
-// https://sqlite.org/fileformat2.html#the_lock_byte_page).
+// The locks of a database with a write-ahead log: those for writing, copying the log back and mending it stand beside
+// each other in the file of its index, and that for the database as a whole in the database
+// (https://sqlite.org/walformat.html, https://sqlite.org/fileformat2.html#the_lock_byte_page).
 const (
 	indexLocks, indexLocked       = 120, 122
 	databaseLocks, databaseLocked = 1 << 30, 1<<30 + 511
@@ -48,7 +48,8 @@ func holder(s faults) (lockfile.Holder, bool) {
 	return h, ok && h.PID != os.Getpid()
 }
 
-// busyFault is the error for a lock that another process did not give up in time: with its name, where that can be known.
+// busyFault is the error for a lock that another process did not give up in time: with its name, where that can be
+// known.
 func busyFault(s faults, op string, err error) error {
 	if h, ok := holder(s); ok {
 		err = h.Fault(s.path)
@@ -82,7 +83,8 @@ func classify(err error) (pawl.Code, string) {
 	case lib.SQLITE_IOERR_SHORT_READ, lib.SQLITE_IOERR_CORRUPTFS, lib.SQLITE_CANTOPEN_ISDIR:
 		return pawl.CodeStoreDamaged, "store.damaged"
 	case lib.SQLITE_IOERR_SHMSIZE:
-		// The index of the write-ahead log could not be made larger, which is how a full disk shows before anything is written.
+		// The index of the write-ahead log could not be made larger, which is how a full disk shows before anything is
+		// written.
 		return pawl.CodeDiskFull, "store.full"
 	case lib.SQLITE_READONLY_DBMOVED:
 		return pawl.CodeStoreDamaged, "store.moved"

@@ -83,7 +83,8 @@ func TestFlushFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		inject := fmt.Sprintf("inject=fdatasync,fsync:error=EIO:when=%d", when)
-		p, err := os.StartProcess(strace, []string{strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", "-e", inject, os.Args[0]},
+		p, err := os.StartProcess(strace, []string{strace, "-f", "-qq", "-o", "/dev/null", "-e",
+			"trace=fdatasync,fsync", "-e", inject, os.Args[0]},
 			&os.ProcAttr{Env: append(os.Environ(), roleEnv+"=sync "+path), Files: []*os.File{nil, w, os.Stderr}})
 		if err != nil {
 			t.Fatal(err)

@@ -89,7 +89,8 @@ func loadGroup(ctx context.Context, c *conn, g single, members []int, sel []kern
 	if g.byLabel {
 		name = "label"
 	}
-	text += " FROM entity e INDEXED BY entity_" + name + " WHERE e.kind=? AND e." + name + " IN (" + places(together) + ")"
+	text += " FROM entity e INDEXED BY entity_" + name + " WHERE e.kind=? AND e." + name + " IN (" + places(together) +
+		")"
 	at := make(map[string][]int, len(members))
 	keys := make([]string, 0, len(members))
 	for _, i := range members {
@@ -142,7 +143,8 @@ func (t *tx) newcomers(b *kernel.Batch, p *plan) error {
 		return err
 	}
 	for kind, named := range labels {
-		if err := note(kind, "SELECT label FROM entity INDEXED BY entity_label WHERE kind=? AND label", named, string(kind)); err != nil {
+		if err := note(kind, "SELECT label FROM entity INDEXED BY entity_label WHERE kind=? AND label", named,
+			string(kind)); err != nil {
 			return err
 		}
 	}
@@ -217,8 +219,10 @@ func (t *tx) columns(args []driver.Value, f *newcomer) []driver.Value {
 	if !w.KeepDoc && !now.apart && len(w.Doc) > 0 {
 		body = w.Doc
 	}
-	return append(args, now.kind, w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch, instant(w.Due), w.Rank,
-		w.AuditSeq, w.AuditHash[:], now.newest, now.created, instant(w.UpdatedAt), now.docSum, t.sums.row(&w.Row, now.docSum), body)
+	return append(args, now.kind, w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch, instant(w.Due),
+		w.Rank,
+		w.AuditSeq, w.AuditHash[:], now.newest, now.created, instant(w.UpdatedAt), now.docSum,
+		t.sums.row(&w.Row, now.docSum), body)
 }
 
 // inserted does what follows on the insertion of a row at a place.

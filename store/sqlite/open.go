@@ -21,8 +21,8 @@ import (
 // applicationID marks a file as ours in SQLite's header: "pawl".
 const applicationID = 0x7061776c
 
-// SQLite before 3.51.3 can lose an acknowledged commit when two connections write and checkpoint at once. Building with an
-// older one fails here.
+// SQLite before 3.51.3 can lose an acknowledged commit when two connections write and checkpoint at once. Building with
+// an older one fails here.
 const _ = uint(lib.SQLITE_VERSION_NUMBER - 3051003)
 
 // migrations hold the schema. Each file brings the database from the number before its own to its own.
@@ -47,10 +47,10 @@ func Identity(path string) string {
 	return id
 }
 
-// Open opens the store at path (usually .pawl/pawl.db). The file is never taken for what it is not: one that is no SQLite
-// database or belongs to another application is store_foreign, an empty, cut or otherwise damaged one store_damaged, one
-// of a newer pawl store_newer, and a missing one not_found unless Options.Create is set. A store of an older schema is
-// brought up to date in one transaction. The caller closes the store.
+// Open opens the store at path (usually .pawl/pawl.db). The file is never taken for what it is not: one that is no
+// SQLite database or belongs to another application is store_foreign, an empty, cut or otherwise damaged one
+// store_damaged, one of a newer pawl store_newer, and a missing one not_found unless Options.Create is set. A store of
+// an older schema is brought up to date in one transaction. The caller closes the store.
 func Open(path string, opts Options) (*Store, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -76,12 +76,14 @@ func Open(path string, opts Options) (*Store, error) {
 // first opens the first reading connection and makes sure that it sees our schema.
 func (s *Store) first() (*conn, error) {
 	c, have, err := s.look()
-	if code := resultCode(err) & 0xff; err != nil && (code == lib.SQLITE_CANTOPEN || code == lib.SQLITE_READONLY) && idle(s.path) {
-		// The folder cannot be written, so SQLite cannot put its shared index beside the file. Without a log there would
-		// be nothing in it anyway, and nobody can change the file.
+	if code := resultCode(err) & 0xff; err != nil && (code == lib.SQLITE_CANTOPEN || code == lib.SQLITE_READONLY) &&
+		idle(s.path) {
+		// The folder cannot be written, so SQLite cannot put its shared index beside the file. Without a log there
+		// would be nothing in it anyway, and nobody can change the file.
 		s.extra = "&immutable=1"
 		c, have, err = s.look()
-	} else if code == lib.SQLITE_IOERR && s.opts.ReadOnly && resultCode(err) == lib.SQLITE_IOERR_SHMSIZE && idle(s.path) {
+	} else if code == lib.SQLITE_IOERR && s.opts.ReadOnly && resultCode(err) == lib.SQLITE_IOERR_SHMSIZE &&
+		idle(s.path) {
 		if s.image, _ = imageOf(s.path); s.image != nil { // else the first error counts
 			c, have, err = s.look()
 		}
@@ -136,9 +138,9 @@ const minSize = 512
 // magic is what every database begins with.
 const magic = "SQLite format 3\x00"
 
-// inspect judges the file before SQLite sees it, which would take an empty file for a new database. It does not open the
-// file: closing it again would drop the locks that other connections of this process hold on it (POSIX locks belong to the
-// process, not to the descriptor).
+// inspect judges the file before SQLite sees it, which would take an empty file for a new database. It does not open
+// the file: closing it again would drop the locks that other connections of this process hold on it (POSIX locks belong
+// to the process, not to the descriptor).
 func (s *Store) inspect() error {
 	damaged := func(key string) error { return pawl.Fail(pawl.CodeStoreDamaged, key, s.path).In("store.open") }
 	info, err := os.Stat(s.path)
@@ -154,8 +156,10 @@ func (s *Store) inspect() error {
 	case info.Size() == 0:
 		return damaged("store.empty")
 	case info.Size() < minSize:
-		// No connection can have locks on a file that is too small for a database, so this one may be opened and closed.
-		if head, err := os.ReadFile(s.path); err == nil && !strings.HasPrefix(string(head), magic[:min(len(head), len(magic))]) {
+		// No connection can have locks on a file that is too small for a database, so this one may be opened and
+		// closed.
+		if head, err := os.ReadFile(s.path); err == nil &&
+			!strings.HasPrefix(string(head), magic[:min(len(head), len(magic))]) {
 			return pawl.Fail(pawl.CodeStoreForeign, "store.foreign", s.path).In("store.open")
 		}
 		return damaged("store.cut")
@@ -163,8 +167,8 @@ func (s *Store) inspect() error {
 	return nil
 }
 
-// create makes the database under another name and links it into place when it is complete and on disk. So no process ever
-// sees half a store, and an empty pawl.db is always damage. If another process was faster, its store is the store.
+// create makes the database under another name and links it into place when it is complete and on disk. So no process
+// ever sees half a store, and an empty pawl.db is always damage. If another process was faster, its store is the store.
 func (s *Store) create() error {
 	dir := filepath.Dir(s.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -200,8 +200,8 @@ func TestOpenEmptied(t *testing.T) {
 	refused(t, path, pawl.CodeStoreDamaged)
 }
 
-// Random damage is either found, at opening, reading or checking, or did not touch anything that counts: what then can be
-// read is what was written. Nothing panics.
+// Random damage is either found, at opening, reading or checking, or did not touch anything that counts: what then can
+// be read is what was written. Nothing panics.
 func TestCorruption(t *testing.T) {
 	path, ids := filled(t)
 	good, err := os.ReadFile(path)
@@ -234,7 +234,8 @@ func TestCorruption(t *testing.T) {
 			}
 		}
 		switch pawl.CodeOf(err) {
-		case pawl.CodeStoreDamaged, pawl.CodeStoreForeign, pawl.CodeStoreNewer, pawl.CodeAuditBroken, pawl.CodeInternal, pawl.CodeIO:
+		case pawl.CodeStoreDamaged, pawl.CodeStoreForeign, pawl.CodeStoreNewer, pawl.CodeAuditBroken, pawl.CodeInternal,
+			pawl.CodeIO:
 			found++
 		case "":
 			if got := dump(t, place, ids); got != want {
@@ -459,7 +460,8 @@ func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 	if _, err := s.Commit(t.Context(), kernel.Batch{Writes: []kernel.Write{w}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Check(t.Context()); pawl.CodeOf(err) != pawl.CodeAuditBroken || !strings.Contains(err.Error(), "audit.state") {
+	if _, err := s.Check(t.Context()); pawl.CodeOf(err) != pawl.CodeAuditBroken ||
+		!strings.Contains(err.Error(), "audit.state") {
 		t.Errorf("a state without a record: %v", err)
 	}
 }

@@ -28,11 +28,11 @@ type OwnerInfo struct {
 // the store; they may not run tasks.
 type Ownership struct{ file *os.File }
 
-// Own takes the ownership of the folder dir (.pawl) or fails with code busy, naming the owner's process: at once while that is
-// alive, and after some seconds where it is just leaving, or is dead and something of it still holds the lock. The right ends
-// with Release, and with the process however it dies: the operating system holds the lock, not the file's content. Processes
-// that the owner starts do not inherit it. Keep the Ownership reachable while it is needed: a forgotten one is collected, and
-// with it the lock.
+// Own takes the ownership of the folder dir (.pawl) or fails with code busy, naming the owner's process: at once while
+// that is alive, and after some seconds where it is just leaving, or is dead and something of it still holds the lock.
+// The right ends with Release, and with the process however it dies: the operating system holds the lock, not the
+// file's content. Processes that the owner starts do not inherit it. Keep the Ownership reachable while it is needed: a
+// forgotten one is collected, and with it the lock.
 func Own(dir string, info OwnerInfo) (*Ownership, error) {
 	path := filepath.Join(dir, ownerFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -40,7 +40,8 @@ func Own(dir string, info OwnerInfo) (*Ownership, error) {
 		return nil, own(fileFault(err, path))
 	}
 	got, err := lockfile.TryFile(f)
-	for begin := time.Now(); !got && err == nil && time.Since(begin) < grace(path, info.Host); got, err = lockfile.TryFile(f) {
+	for begin := time.Now(); !got && err == nil &&
+		time.Since(begin) < grace(path, info.Host); got, err = lockfile.TryFile(f) {
 		time.Sleep(2 * time.Millisecond)
 	}
 	if !got && err == nil {
@@ -61,9 +62,9 @@ func Own(dir string, info OwnerInfo) (*Ownership, error) {
 	return &Ownership{file: f}, nil
 }
 
-// grace is how long Own waits for a lock that is taken. It may only be held by somebody who asks for the owner (Owner). Where
-// nobody is named, the owner is just coming or going. And where the owner has died, a child that it was just starting holds the
-// lock that it was born with until it becomes another program.
+// grace is how long Own waits for a lock that is taken. It may only be held by somebody who asks for the owner (Owner).
+// Where nobody is named, the owner is just coming or going. And where the owner has died, a child that it was just
+// starting holds the lock that it was born with until it becomes another program.
 func grace(path, host string) time.Duration {
 	const passing = 5 * time.Second
 	other, err := read(path)
@@ -106,8 +107,8 @@ func (o *Ownership) Release() error {
 	return err
 }
 
-// Owner reports who owns the folder now. It is false when nobody does, whatever the file says. Those who ask share the lock
-// for an instant: they do not take each other for the owner, and Own does not take the first no for an answer.
+// Owner reports who owns the folder now. It is false when nobody does, whatever the file says. Those who ask share the
+// lock for an instant: they do not take each other for the owner, and Own does not take the first no for an answer.
 func Owner(dir string) (OwnerInfo, bool) {
 	path := filepath.Join(dir, ownerFile)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

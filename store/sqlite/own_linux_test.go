@@ -32,7 +32,8 @@ func TestOwn(t *testing.T) {
 	if got, ok := sqlite.Owner(dir); !ok || got != info() {
 		t.Errorf("the owner is %+v, %v", got, ok)
 	}
-	if _, err := sqlite.Own(dir, info()); pawl.CodeOf(err) != pawl.CodeBusy || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
+	if _, err := sqlite.Own(dir, info()); pawl.CodeOf(err) != pawl.CodeBusy ||
+		!strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
 		t.Errorf("a second owner: %v", err)
 	}
 	for range 2 {
@@ -164,7 +165,8 @@ func TestOwnerDies(t *testing.T) {
 	if err != nil || !strings.HasPrefix(line, "owned") {
 		t.Fatalf("the owner said %q, %v", line, err)
 	}
-	if _, err := sqlite.Own(dir, info()); pawl.CodeOf(err) != pawl.CodeBusy || !strings.Contains(err.Error(), strconv.Itoa(p.Pid)) {
+	if _, err := sqlite.Own(dir, info()); pawl.CodeOf(err) != pawl.CodeBusy ||
+		!strings.Contains(err.Error(), strconv.Itoa(p.Pid)) {
 		t.Errorf("beside a living owner: %v", err)
 	}
 	if err := p.Kill(); err != nil {
@@ -189,8 +191,8 @@ func TestOwnerDies(t *testing.T) {
 	}
 }
 
-// TestOwnerOfAStaleFile asks, from many sides at once, who owns a folder whose owner was killed and left its name: nobody does,
-// and those who ask must not take each other for the owner.
+// TestOwnerOfAStaleFile asks, from many sides at once, who owns a folder whose owner was killed and left its name:
+// nobody does, and those who ask must not take each other for the owner.
 func TestOwnerOfAStaleFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "owner.lock")

@@ -30,7 +30,8 @@ const (
 // row reads the current row of a selection, and refuses it if it is not what was written.
 func (c *conn) row(s *stmt) (kernel.Row, error) {
 	r := kernel.Row{
-		Pos: s.int(0), Kind: kernel.Kind(s.text(1)), ID: s.text(2), Label: s.text(3), Parent: s.text(4), State: s.text(5),
+		Pos: s.int(0), Kind: kernel.Kind(s.text(1)), ID: s.text(2), Label: s.text(3), Parent: s.text(4),
+		State:   s.text(5),
 		Version: s.int(6), Epoch: s.int(7), Due: s.time(8), Rank: s.int(9), AuditSeq: s.int(10),
 		CreatedAt: s.time(12), UpdatedAt: s.time(13),
 	}
@@ -125,10 +126,11 @@ func (c *conn) rowsOf(ctx context.Context, text string, args []driver.Value, yie
 	}
 }
 
-// query returns the text and the arguments for a selection. The texts are few: they differ by the fields that are set and
-// by the limit, not by other values.
+// query returns the text and the arguments for a selection. The texts are few: they differ by the fields that are set
+// and by the limit, not by other values.
 func query(sel *kernel.Select) (string, []driver.Value) {
-	if sel.ID != "" && sel.Kind == "" && sel.Label == "" && sel.Parent == "" && len(sel.States) == 0 && sel.DueBy.IsZero() &&
+	if sel.ID != "" && sel.Kind == "" && sel.Label == "" && sel.Parent == "" && len(sel.States) == 0 &&
+		sel.DueBy.IsZero() &&
 		sel.After == 0 {
 		if sel.HotOnly {
 			return byIDHot, []driver.Value{sel.ID}
@@ -191,9 +193,9 @@ func query(sel *kernel.Select) (string, []driver.Value) {
 	return b.String(), args
 }
 
-// index names the index that a selection shall use. The planner has no statistics to choose by, and we know more: labels
-// and IDs are unique, children of a parent are few, and lists without a limit must come in order without being sorted
-// first.
+// index names the index that a selection shall use. The planner has no statistics to choose by, and we know more:
+// labels and IDs are unique, children of a parent are few, and lists without a limit must come in order without being
+// sorted first.
 func index(sel *kernel.Select) string {
 	switch {
 	case sel.ID != "":
@@ -214,7 +216,8 @@ func index(sel *kernel.Select) string {
 
 // issuesOf reports whether a selection lists the issues of one status in the order of their registration.
 func issuesOf(sel *kernel.Select) bool {
-	return sel.Kind == kernel.KindIssue && len(sel.States) == 1 && !sel.ByRank && sel.DueBy.IsZero() && sel.ID == "" && sel.Label == "" &&
+	return sel.Kind == kernel.KindIssue && len(sel.States) == 1 && !sel.ByRank && sel.DueBy.IsZero() && sel.ID == "" &&
+		sel.Label == "" &&
 		sel.Parent == ""
 }
 
@@ -268,10 +271,11 @@ func (s *Store) Count(ctx context.Context, kind kernel.Kind, parent string) (map
 // countFew counts the rows of a group whose counts are not kept.
 func countFew(ctx context.Context, c *conn, g group) (map[string]int, error) {
 	out := map[string]int{}
-	err := each(ctx, c, &kernel.Select{Kind: kernel.Kind(g.kind), Parent: g.parent, HotOnly: true}, func(r kernel.Row) bool {
-		out[r.State]++
-		return true
-	})
+	err := each(ctx, c, &kernel.Select{Kind: kernel.Kind(g.kind), Parent: g.parent, HotOnly: true},
+		func(r kernel.Row) bool {
+			out[r.State]++
+			return true
+		})
 	return out, err
 }
 
@@ -311,7 +315,8 @@ func (s *Store) Log(ctx context.Context, read func(audit.Log) error) error {
 	return s.fault("log", err)
 }
 
-// log is the audit log in the snapshot that the connection has. What goes wrong while its records are read passes through fault.
+// log is the audit log in the snapshot that the connection has. What goes wrong while its records are read passes
+// through fault.
 func (c *conn) log(ctx context.Context, fault func(op string, err error) error) (audit.Log, error) {
 	q, err := c.prepare(summaryText)
 	if err != nil {
@@ -353,7 +358,8 @@ func (c *conn) identity() (id string, unnamed bool, err error) {
 	return q.text(0), q.int(1) != 0, nil
 }
 
-// recordColumns are read in the order of records. The subject's name is looked up once per subject, not joined to each row.
+// recordColumns are read in the order of records. The subject's name is looked up once per subject, not joined to each
+// row.
 const recordColumns = "SELECT idx, seq, hash, bytes, ref FROM audit"
 
 // maxNames bounds the names that are remembered while records are read.

@@ -8,7 +8,8 @@ import (
 	"pawl/kernel"
 )
 
-// TestListsRunInOrder: what is listed a page at a time is found in its order, so that a page costs the same in a store of any size.
+// TestListsRunInOrder: what is listed a page at a time is found in its order, so that a page costs the same in a store
+// of any size.
 func TestListsRunInOrder(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "pawl.db"), Options{Create: true})
 	if err != nil {
@@ -20,9 +21,11 @@ func TestListsRunInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.give(conn)
-	issue, status := kernel.Select{Kind: kernel.KindIssue, Limit: 50}, kernel.Select{Kind: kernel.KindIssue, States: []string{"registered"}}
+	issue, status := kernel.Select{Kind: kernel.KindIssue, Limit: 50}, kernel.Select{Kind: kernel.KindIssue,
+		States: []string{"registered"}}
 	page, behind, last, ranked := status, status, status, status
-	page.Limit, behind.After, behind.Limit, last.Newest, last.Limit, ranked.ByRank, ranked.Limit = 50, 7, 50, true, 50, true, 50
+	page.Limit, behind.After, behind.Limit, last.Newest, last.Limit, ranked.ByRank, ranked.Limit = 50, 7, 50, true, 50,
+		true, 50
 	for name, c := range map[string]struct {
 		sel   kernel.Select
 		index string
@@ -48,7 +51,8 @@ func TestListsRunInOrder(t *testing.T) {
 		if err := q.done(); err != nil {
 			t.Error(err)
 		}
-		if plan := strings.Join(steps, "; "); !strings.Contains(plan, "SEARCH e USING INDEX "+c.index+" ") || strings.Contains(plan, "TEMP B-TREE") {
+		if plan := strings.Join(steps, "; "); !strings.Contains(plan, "SEARCH e USING INDEX "+c.index+" ") ||
+			strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s: %s", name, plan)
 		}
 	}

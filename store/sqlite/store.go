@@ -1,11 +1,11 @@
 // Package sqlite keeps pawl's state in one SQLite file, .pawl/pawl.db: the embedded default store, without cgo.
 //
-// All writing of a process goes through one goroutine with a connection of its own. It takes every batch that is waiting
-// into one transaction (BEGIN IMMEDIATE … COMMIT, write-ahead log, synchronous=FULL), so that many callers share one
-// fsync, and answers them after the commit. A batch is first checked as a whole against the rows as they are (nobody else
-// can change them inside the transaction) and only then written; a batch that does not fit is refused and leaves its
-// neighbours alone, without a savepoint. Reading uses a few read-only connections; each reading statement or transaction
-// sees every commit that was acknowledged before it began. Several processes may use one file.
+// All writing of a process goes through one goroutine with a connection of its own. It takes every batch that is
+// waiting into one transaction (BEGIN IMMEDIATE … COMMIT, write-ahead log, synchronous=FULL), so that many callers
+// share one fsync, and answers them after the commit. A batch is first checked as a whole against the rows as they are
+// (nobody else can change them inside the transaction) and only then written; a batch that does not fit is refused and
+// leaves its neighbours alone, without a savepoint. Reading uses a few read-only connections; each reading statement or
+// transaction sees every commit that was acknowledged before it began. Several processes may use one file.
 //
 // docs/store.md tells what was measured and why the tables are as they are.
 package sqlite
@@ -52,8 +52,8 @@ type Store struct {
 	// slots bounds the short reads at work: each holds a token. Streams hold none: the body of a loop over one may read
 	// again, and must not wait for itself.
 	slots chan struct{}
-	// idle are the open reading connections that nobody uses, the one used last at the end: its pages and statements are
-	// warm, and what no read has asked for is never opened.
+	// idle are the open reading connections that nobody uses, the one used last at the end: its pages and statements
+	// are warm, and what no read has asked for is never opened.
 	idleMu sync.Mutex
 	idle   []*conn
 

@@ -16,8 +16,8 @@ func sumOf(body []byte) int64 { return int64(crc32.ChecksumIEEE(body)) }
 // summer makes the checksums of rows. It keeps its buffer, and so is for one goroutine at a time.
 type summer struct{ buf []byte }
 
-// row returns the checksum of everything that is stored about a row but its position. The document is in it through its own
-// checksum, which is nil where there is none.
+// row returns the checksum of everything that is stored about a row but its position. The document is in it through its
+// own checksum, which is nil where there is none.
 func (m *summer) row(r *kernel.Row, docSum driver.Value) int64 {
 	b := m.buf[:0]
 	doc, ok := docSum.(int64)
@@ -28,7 +28,8 @@ func (m *summer) row(r *kernel.Row, docSum driver.Value) int64 {
 		b = binary.AppendUvarint(b, uint64(len(text)))
 		b = append(b, text...)
 	}
-	for _, n := range [...]int64{r.Version, r.Epoch, r.Rank, r.AuditSeq, micros(r.Due), micros(r.CreatedAt), micros(r.UpdatedAt), doc} {
+	for _, n := range [...]int64{r.Version, r.Epoch, r.Rank, r.AuditSeq, micros(r.Due), micros(r.CreatedAt),
+		micros(r.UpdatedAt), doc} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
 	b = append(b, r.AuditHash[:]...)

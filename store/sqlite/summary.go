@@ -17,8 +17,8 @@ const summaryText = "SELECT data FROM summary WHERE parent=? AND kind=?"
 // group is what counts are kept for: the rows of a kind under a parent, or, with the parent "", all of the kind.
 type group struct{ parent, kind string }
 
-// kept reports whether the counts of a group stand in the summary. The rows of most kinds are so few under one parent that they
-// are counted when somebody asks, and keeping their counts would be a row more to write with each of them.
+// kept reports whether the counts of a group stand in the summary. The rows of most kinds are so few under one parent
+// that they are counted when somebody asks, and keeping their counts would be a row more to write with each of them.
 func (g group) kept() bool {
 	switch kernel.Kind(g.kind) {
 	case kernel.KindTask, kernel.KindIssue, kernel.KindItem, kernel.KindRun:

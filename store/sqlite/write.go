@@ -66,12 +66,12 @@ func (s *Store) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, e
 	}
 }
 
-// settling is how long a request is waited for that its caller gave up while it was being written. It is then a matter of one
-// flush, unless the disk hangs.
+// settling is how long a request is waited for that its caller gave up while it was being written. It is then a matter
+// of one flush, unless the disk hangs.
 const settling = 2 * time.Second
 
-// abandon gives a request up for the reason given. If the writer has already begun with it, its end is waited for, for a moment;
-// after that nobody can tell how it ends.
+// abandon gives a request up for the reason given. If the writer has already begun with it, its end is waited for, for
+// a moment; after that nobody can tell how it ends.
 func (r *request) abandon(reason func() error) (kernel.Committed, error) {
 	if r.state.CompareAndSwap(waiting, dropped) {
 		return kernel.Committed{}, reason()
@@ -82,7 +82,8 @@ func (r *request) abandon(reason func() error) (kernel.Committed, error) {
 	case a := <-r.reply:
 		return a.committed, a.err
 	case <-timer.C:
-		return kernel.Committed{}, pawl.Fail(pawl.CodeOutcomeUnknown, "store.unknown").In("store.commit").Because(reason())
+		return kernel.Committed{}, pawl.Fail(pawl.CodeOutcomeUnknown,
+			"store.unknown").In("store.commit").Because(reason())
 	}
 }
 
@@ -144,9 +145,9 @@ type writer struct {
 func (w *writer) run() {
 	for r := range w.in {
 		w.group = append(w.group[:0], r)
-		// Callers who were answered a moment ago may be about to come back: they get their turn before the flush begins,
-		// which makes groups a third larger. Where nobody is, this takes no time. Where many wait already, the flush is
-		// shared widely enough, and the others had better work while this group is written.
+		// Callers who were answered a moment ago may be about to come back: they get their turn before the flush
+		// begins, which makes groups a third larger. Where nobody is, this takes no time. Where many wait already, the
+		// flush is shared widely enough, and the others had better work while this group is written.
 		if len(w.in) < enough {
 			runtime.Gosched()
 		}
@@ -157,7 +158,8 @@ func (w *writer) run() {
 	}
 }
 
-// gather adds what is waiting, without waiting for more: while one transaction is written, the next group collects itself.
+// gather adds what is waiting, without waiting for more: while one transaction is written, the next group collects
+// itself.
 func (w *writer) gather() {
 	for len(w.group) < maxGroup {
 		select {
@@ -272,8 +274,9 @@ func (w *writer) connect() error {
 	if err != nil {
 		return err
 	}
-	// Many writers change the same pages over and over: 32 MB of them are copied back at a time, and as many stay in memory.
-	// What a statement for many rows would have to take back, were the last of them refused, is kept in memory, not in a file.
+	// Many writers change the same pages over and over: 32 MB of them are copied back at a time, and as many stay in
+	// memory. What a statement for many rows would have to take back, were the last of them refused, is kept in memory,
+	// not in a file.
 	tuned := errors.Join(c.run("PRAGMA wal_autocheckpoint=8000"), c.run("PRAGMA cache_size=-32768"),
 		c.run("PRAGMA journal_size_limit=67108864"), c.run("PRAGMA temp_store=MEMORY"))
 	if err := errors.Join(tuned, w.st.prepare(c)); err != nil {
@@ -284,8 +287,8 @@ func (w *writer) connect() error {
 	return nil
 }
 
-// apply writes the requests' batches and commits. Each request's outcome is in its plan afterwards; an error concerns all
-// of them, and then nothing is written.
+// apply writes the requests' batches and commits. Each request's outcome is in its plan afterwards; an error concerns
+// all of them, and then nothing is written.
 func (w *writer) apply(requests []*request) error {
 	if len(requests) == 0 {
 		return w.rollback(nil)
@@ -314,9 +317,9 @@ func (w *writer) apply(requests []*request) error {
 	return nil
 }
 
-// afterCommit judges a failed COMMIT. A full disk, a lock or a read-only file stops it before the log's commit mark is on
-// disk. After any other failure, a failed fsync above all, the mark may or may not survive a crash: the callers are told
-// just that, and this connection writes no more, because pages that the system dropped would pass for written.
+// afterCommit judges a failed COMMIT. A full disk, a lock or a read-only file stops it before the log's commit mark is
+// on disk. After any other failure, a failed fsync above all, the mark may or may not survive a crash: the callers are
+// told just that, and this connection writes no more, because pages that the system dropped would pass for written.
 func (w *writer) afterCommit(err error) error {
 	switch resultCode(err) & 0xff {
 	case lib.SQLITE_FULL, lib.SQLITE_READONLY, lib.SQLITE_CONSTRAINT, lib.SQLITE_BUSY, lib.SQLITE_LOCKED:

@@ -102,7 +102,8 @@ func testSnapshot(t *testing.T, backend Backend) {
 		}
 	})
 	for range 200 {
-		rows, err := b.Load(b.Context(), kernel.Select{ID: x.ID}, kernel.Select{ID: y.ID}, kernel.Select{Kind: kernel.KindTask})
+		rows, err := b.Load(b.Context(), kernel.Select{ID: x.ID}, kernel.Select{ID: y.ID},
+			kernel.Select{Kind: kernel.KindTask})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,8 +191,8 @@ func testTwoStores(t *testing.T, backend Backend) {
 	contend(t, x, y, 16, 10, 3)
 }
 
-// contend lets callers move the same rows through two stores, retrying conflicts, and compares what was acknowledged with
-// what is stored.
+// contend lets callers move the same rows through two stores, retrying conflicts, and compares what was acknowledged
+// with what is stored.
 func contend(t *testing.T, x, y *bench, callers, each, rows int) {
 	t.Helper()
 	var batch kernel.Batch
@@ -231,7 +232,8 @@ func contend(t *testing.T, x, y *bench, callers, each, rows int) {
 	wait.Wait()
 	for i := range acks {
 		if got := y.get(batch.Writes[i].ID); got.Version != acks[i].Load()+1 || got.AuditSeq != acks[i].Load() {
-			t.Errorf("row %d: %d moves were acknowledged, version %d, %d records", i, acks[i].Load(), got.Version, got.AuditSeq)
+			t.Errorf("row %d: %d moves were acknowledged, version %d, %d records", i, acks[i].Load(), got.Version,
+				got.AuditSeq)
 		}
 	}
 	if n := x.verify().Size - before; n != int64(callers*each) {
@@ -371,8 +373,8 @@ func testClose(t *testing.T, backend Backend) {
 	}
 }
 
-// testRandom applies random batches and compares the store with a model of a few lines. Each round has a parent of its own,
-// so that all of them share one store.
+// testRandom applies random batches and compares the store with a model of a few lines. Each round has a parent of its
+// own, so that all of them share one store.
 func testRandom(t *testing.T, backend Backend) {
 	b := fresh(t, backend)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -22,8 +22,8 @@ import (
 // childEnv tells a process of the test binary to be a writer on the place that it names.
 const childEnv = "PAWL_STORETEST_WRITER"
 
-// Main runs the tests of a package that calls Run, or, in a process that the suite started, the writer that it kills. The
-// flag -kills sets how often the kill test kills; the normal suite has 50 kills.
+// Main runs the tests of a package that calls Run, or, in a process that the suite started, the writer that it kills.
+// The flag -kills sets how often the kill test kills; the normal suite has 50 kills.
 func Main(m *testing.M, b Backend) {
 	if place := os.Getenv(childEnv); place != "" {
 		if err := write(b, place, os.Stdout); err != nil {
@@ -47,7 +47,8 @@ func kills() int {
 // killRows is the number of rows that a writer works on; the first that every writer finds there are its predecessors'.
 const killRows = 6
 
-// write commits without end and prints each acknowledgement: the row, its version, the place of its record and its hash.
+// write commits without end and prints each acknowledgement: the row, its version, the place of its record and its
+// hash.
 func write(b Backend, place string, acks io.Writer) error {
 	s, err := b.Open(place)
 	if err != nil {
@@ -71,7 +72,8 @@ func write(b Backend, place string, acks io.Writer) error {
 						failed <- err
 						return
 					}
-					turn := kernel.Write{Row: kernel.Row{Kind: kernel.KindTurn, ID: string(id), Parent: r.ID, State: "IDLE", Version: 1, Doc: []byte(r.ID)}}
+					turn := kernel.Write{Row: kernel.Row{Kind: kernel.KindTurn, ID: string(id), Parent: r.ID,
+						State: "IDLE", Version: 1, Doc: []byte(r.ID)}}
 					batch.Records = append(batch.Records, seal(&turn, audit.Entry{Event: "NOTE", Data: []byte(`{}`)}))
 					batch.Writes = append(batch.Writes, turn)
 				}
@@ -127,7 +129,8 @@ func testKill(t *testing.T, backend Backend) {
 		s := open(t, backend, place)
 		for id, a := range acked {
 			if got := s.get(id); got.Version < a.version {
-				t.Fatalf("after %d kills: version %d of %s was acknowledged, version %d is stored", n, a.version, id, got.Version)
+				t.Fatalf("after %d kills: version %d of %s was acknowledged, version %d is stored", n, a.version, id,
+					got.Version)
 			}
 			for rec, err := range s.Records(s.Context(), "task:"+id, a.first) {
 				if err != nil || rec.Index != a.first || fmt.Sprintf("%x", rec.Hash) != a.hash {

@@ -35,7 +35,8 @@ func testLog(t *testing.T, backend Backend) {
 				}
 			}
 			if n != was.Size || l.Head.Size != was.Size || l.Head.Root != was.Root {
-				t.Errorf("the log at one moment has %d records, its head says %d; there were %d", n, l.Head.Size, was.Size)
+				t.Errorf("the log at one moment has %d records, its head says %d; there were %d", n, l.Head.Size,
+					was.Size)
 			}
 			report, err := l.Verify(was.Tree())
 			if err != nil || report.Size != was.Size {

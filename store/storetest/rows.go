@@ -18,7 +18,8 @@ import (
 func testRoundTrip(t *testing.T, backend Backend) {
 	b := fresh(t, backend)
 	full := kernel.Row{Kind: kernel.KindTask, ID: b.id(), Label: "T-001", Parent: b.id(), State: "queued", Version: 1,
-		Epoch: math.MaxInt64, Due: now.Add(time.Hour), Rank: -7, Doc: []byte(`{"title":"任务"}`), CreatedAt: now, UpdatedAt: now.Add(time.Minute)}
+		Epoch: math.MaxInt64, Due: now.Add(time.Hour), Rank: -7, Doc: []byte(`{"title":"任务"}`), CreatedAt: now,
+		UpdatedAt: now.Add(time.Minute)}
 	bare := kernel.Row{Kind: kernel.KindSetting, ID: b.id(), Version: 1}
 	if c := b.commit(insert(full, bare)); c.Replayed || c.Result != nil || c.First != 0 || c.Size != 0 {
 		t.Errorf("committed %+v", c)
@@ -67,7 +68,8 @@ func testRoundTrip(t *testing.T, backend Backend) {
 
 func testOddText(t *testing.T, backend Backend) {
 	b := fresh(t, backend)
-	for _, doc := range []string{"\x00", "a\x00b", "\xff\xfe\x80", "'; DROP TABLE entity; --", strings.Repeat("漢", 3000)} {
+	for _, doc := range []string{"\x00", "a\x00b", "\xff\xfe\x80", "'; DROP TABLE entity; --",
+		strings.Repeat("漢", 3000)} {
 		r := b.row(kernel.KindTask, "draft")
 		r.Doc = []byte(doc)
 		b.commit(insert(r))
@@ -82,7 +84,8 @@ func testOddText(t *testing.T, backend Backend) {
 		if got := b.get(r.ID); got.Label != text || got.Parent != text || got.State != text {
 			t.Errorf("text %q came back as %+v", text, got)
 		}
-		for _, sel := range []kernel.Select{{Kind: kernel.KindTask, Label: text}, {Parent: text}, {Kind: kernel.KindTask, States: []string{text}}} {
+		for _, sel := range []kernel.Select{{Kind: kernel.KindTask, Label: text}, {Parent: text},
+			{Kind: kernel.KindTask, States: []string{text}}} {
 			if rows := b.pick(sel); len(rows) != 1 || rows[0].ID != r.ID {
 				t.Errorf("selection %+v found %v", sel, idsOf(rows))
 			}
@@ -91,7 +94,8 @@ func testOddText(t *testing.T, backend Backend) {
 	// What not every database can keep in its text columns is refused by all of them alike.
 	for _, text := range []string{"a\x00b", "\xff"} {
 		for _, spoil := range []func(*kernel.Row){
-			func(r *kernel.Row) { r.ID = text }, func(r *kernel.Row) { r.Label = text }, func(r *kernel.Row) { r.Parent = text },
+			func(r *kernel.Row) { r.ID = text }, func(r *kernel.Row) { r.Label = text },
+			func(r *kernel.Row) { r.Parent = text },
 			func(r *kernel.Row) { r.State = text }, func(r *kernel.Row) { r.Kind = kernel.Kind(text) },
 		} {
 			r := b.row(kernel.KindTask, "draft")
@@ -144,7 +148,8 @@ func testCompareAndSet(t *testing.T, backend Backend) {
 	b.verify()
 }
 
-// testReads: a batch is refused where a row is not as it was when the batch was decided on, although it does not write it.
+// testReads: a batch is refused where a row is not as it was when the batch was decided on, although it does not write
+// it.
 func testReads(t *testing.T, backend Backend) {
 	place := backend.Place(t)
 	b, other := open(t, backend, place), open(t, backend, place)
@@ -194,7 +199,8 @@ func testWriteSkew(t *testing.T, backend Backend) {
 		answers := make(chan error, 2)
 		for i, r := range rows {
 			seen := rows[1-i]
-			batch := kernel.Batch{At: now, Writes: []kernel.Write{step(r)}, Reads: []kernel.Read{{Kind: seen.Kind, ID: seen.ID, Version: seen.Version}}}
+			batch := kernel.Batch{At: now, Writes: []kernel.Write{step(r)},
+				Reads: []kernel.Read{{Kind: seen.Kind, ID: seen.ID, Version: seen.Version}}}
 			go func() {
 				_, err := b.Commit(b.Context(), batch)
 				answers <- err
@@ -353,12 +359,17 @@ func testSelect(t *testing.T, backend Backend) {
 	task := func(r kernel.Row) bool { return r.Kind == kernel.KindTask }
 	in := func(r kernel.Row, states ...string) bool { return slices.Contains(states, r.State) }
 	due := now.Add(10 * time.Minute)
-	for _, base := range []kernel.Select{{}, {Newest: true}, {ByRank: true}, {Limit: 3}, {Limit: 3, ByRank: true}, {Limit: 2, Newest: true}, {HotOnly: true}} {
+	for _, base := range []kernel.Select{{}, {Newest: true}, {ByRank: true}, {Limit: 3}, {Limit: 3, ByRank: true},
+		{Limit: 2, Newest: true}, {HotOnly: true}} {
 		with := func(change func(*kernel.Select)) kernel.Select { s := base; change(&s); return s }
 		expect(base, func(kernel.Row) bool { return true })
 		expect(with(func(s *kernel.Select) { s.Kind = kernel.KindTask }), task)
-		expect(with(func(s *kernel.Select) { s.Parent = parents[1] }), func(r kernel.Row) bool { return r.Parent == parents[1] })
-		expect(with(func(s *kernel.Select) { s.Kind, s.Parent, s.States = kernel.KindTask, parents[0], []string{"done"} }),
+		expect(with(func(s *kernel.Select) { s.Parent = parents[1] }),
+			func(r kernel.Row) bool { return r.Parent == parents[1] })
+		expect(with(func(s *kernel.Select) {
+			s.Kind, s.Parent, s.States = kernel.KindTask, parents[0],
+				[]string{"done"}
+		}),
 			func(r kernel.Row) bool { return task(r) && r.Parent == parents[0] && in(r, "done") })
 		expect(with(func(s *kernel.Select) { s.Kind, s.States = kernel.KindTask, []string{"queued", "done"} }),
 			func(r kernel.Row) bool { return task(r) && in(r, "queued", "done") })
@@ -366,9 +377,12 @@ func testSelect(t *testing.T, backend Backend) {
 			func(r kernel.Row) bool { return task(r) && !r.Due.IsZero() && !r.Due.After(due) })
 		expect(with(func(s *kernel.Select) { s.Kind, s.States, s.DueBy = kernel.KindTask, []string{"queued"}, due }),
 			func(r kernel.Row) bool { return task(r) && in(r, "queued") && !r.Due.IsZero() && !r.Due.After(due) })
-		expect(with(func(s *kernel.Select) { s.ID, s.Kind = rows[3].ID, rows[3].Kind }), func(r kernel.Row) bool { return r.ID == rows[3].ID })
-		expect(with(func(s *kernel.Select) { s.ID, s.Kind = rows[3].ID, kernel.KindRun }), func(kernel.Row) bool { return false })
-		expect(with(func(s *kernel.Select) { s.States = []string{"draft"} }), func(r kernel.Row) bool { return in(r, "draft") })
+		expect(with(func(s *kernel.Select) { s.ID, s.Kind = rows[3].ID, rows[3].Kind }),
+			func(r kernel.Row) bool { return r.ID == rows[3].ID })
+		expect(with(func(s *kernel.Select) { s.ID, s.Kind = rows[3].ID, kernel.KindRun }),
+			func(kernel.Row) bool { return false })
+		expect(with(func(s *kernel.Select) { s.States = []string{"draft"} }),
+			func(r kernel.Row) bool { return in(r, "draft") })
 		expect(with(func(s *kernel.Select) { s.Kind, s.After = kernel.KindTask, 9 }),
 			func(r kernel.Row) bool { return task(r) && (r.Pos > 9) == !base.Newest && r.Pos != 9 })
 	}
@@ -437,7 +451,8 @@ func testClaims(t *testing.T, backend Backend) {
 	b.commit(insert(late))
 	var order string
 	for {
-		rows := b.pick(kernel.Select{Kind: kernel.KindTask, States: []string{"queued"}, DueBy: now, ByRank: true, Limit: 1})
+		rows := b.pick(kernel.Select{Kind: kernel.KindTask, States: []string{"queued"}, DueBy: now, ByRank: true,
+			Limit: 1})
 		if len(rows) == 0 {
 			break
 		}
@@ -470,7 +485,8 @@ func testCount(t *testing.T, backend Backend) {
 	}
 	b.commit(insert(append(tasks, b.row(kernel.KindTurn, "IDLE"))...))
 	// Some kinds are counted as they are written, and others when somebody asks.
-	effects := []kernel.Row{b.row(kernel.KindEffect, "done"), b.row(kernel.KindEffect, "done"), b.row(kernel.KindEffect, "failed"), b.row(kernel.KindEffect, "done")}
+	effects := []kernel.Row{b.row(kernel.KindEffect, "done"), b.row(kernel.KindEffect, "done"),
+		b.row(kernel.KindEffect, "failed"), b.row(kernel.KindEffect, "done")}
 	for i := range effects[:3] {
 		effects[i].Parent = parent
 	}
@@ -510,7 +526,8 @@ func testRecords(t *testing.T, backend Backend) {
 	batch := insert(rows...)
 	for range 3 {
 		for i := range batch.Writes {
-			batch.Records = append(batch.Records, seal(&batch.Writes[i], audit.Entry{Event: "NOTE", Actor: "system", Data: []byte(`{"n":1}`)}))
+			batch.Records = append(batch.Records,
+				seal(&batch.Writes[i], audit.Entry{Event: "NOTE", Actor: "system", Data: []byte(`{"n":1}`)}))
 		}
 	}
 	want = append(want, batch.Records...)
@@ -524,7 +541,8 @@ func testRecords(t *testing.T, backend Backend) {
 			t.Errorf("committed %+v", c)
 		}
 	}
-	for _, subject := range []string{"", "task:" + rows[0].ID, "turn:" + rows[1].ID, "task:" + rows[1].ID, "task:nobody", "odd"} {
+	for _, subject := range []string{"", "task:" + rows[0].ID, "turn:" + rows[1].ID, "task:" + rows[1].ID,
+		"task:nobody", "odd"} {
 		for _, first := range []int64{0, 3, 7, int64(len(want)), 99} {
 			var expected, got []string
 			for i, rec := range want {
@@ -536,7 +554,8 @@ func testRecords(t *testing.T, backend Backend) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if i := rec.Index; i < first || !bytes.Equal(want[i].Bytes, rec.Bytes) || want[i].Hash != rec.Hash || want[i].Seq != rec.Seq || want[i].Subject != rec.Subject {
+				if i := rec.Index; i < first || !bytes.Equal(want[i].Bytes, rec.Bytes) || want[i].Hash != rec.Hash ||
+					want[i].Seq != rec.Seq || want[i].Subject != rec.Subject {
 					t.Errorf("record %d came back as %+v", i, rec)
 				}
 				got = append(got, string(rec.Bytes))

@@ -1,5 +1,5 @@
-// Package storetest is the suite that every kernel.Store must pass: what a store promises, tried from outside, including
-// by killing processes that write. A store's own tests call Run, and Main from TestMain:
+// Package storetest is the suite that every kernel.Store must pass: what a store promises, tried from outside,
+// including by killing processes that write. A store's own tests call Run, and Main from TestMain:
 //
 //	func TestMain(m *testing.M) { storetest.Main(m, backend) }
 //	func TestStore(t *testing.T) { storetest.Run(t, backend) }
@@ -31,7 +31,8 @@ func Run(t *testing.T, b Backend) {
 		try  func(*testing.T, Backend)
 	}{
 		{"RoundTrip", testRoundTrip}, {"OddText", testOddText}, {"HugeDocument", testHugeDocument},
-		{"CompareAndSet", testCompareAndSet}, {"Reads", testReads}, {"WriteSkew", testWriteSkew}, {"AllOrNothing", testAllOrNothing}, {"MalformedBatch", testMalformed},
+		{"CompareAndSet", testCompareAndSet}, {"Reads", testReads}, {"WriteSkew", testWriteSkew}, {"AllOrNothing",
+			testAllOrNothing}, {"MalformedBatch", testMalformed},
 		{"Labels", testLabels}, {"Many", testMany}, {"Keys", testKeys}, {"KeysConcurrent", testKeysConcurrent},
 		{"Select", testSelect}, {"Claims", testClaims}, {"Count", testCount}, {"Snapshot", testSnapshot},
 		{"Scan", testScan}, {"Records", testRecords}, {"RecordsMustFit", testRecordsMustFit}, {"Log", testLog},
@@ -112,7 +113,8 @@ func step(r kernel.Row) kernel.Write {
 func move(r kernel.Row, to string) kernel.Batch {
 	w := step(r)
 	w.State = to
-	rec := seal(&w, audit.Entry{Event: "STATE_TRANSITION", Move: &audit.Transition{From: r.State, To: to, Rule: "T1", Actor: "user"}})
+	rec := seal(&w, audit.Entry{Event: "STATE_TRANSITION", Move: &audit.Transition{From: r.State, To: to, Rule: "T1",
+		Actor: "user"}})
 	return kernel.Batch{At: now, Writes: []kernel.Write{w}, Records: []audit.Sealed{rec}}
 }
 

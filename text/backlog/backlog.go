@@ -110,13 +110,14 @@ type Note struct {
 // Comparison is what an import changes.
 type Comparison struct {
 	Added, Changed []Issue
-	// Same is the number of issues that are as they were. Gone are the ids that are known and not in the backlog, sorted; that
-	// they are gone from a list does not say what became of them.
+	// Same is the number of issues that are as they were. Gone are the ids that are known and not in the backlog,
+	// sorted; that they are gone from a list does not say what became of them.
 	Same int
 	Gone []string
 }
 
-// Compare holds a backlog against what is known from earlier imports of the same source: the digest of each external id.
+// Compare holds a backlog against what is known from earlier imports of the same source: the digest of each external
+// id.
 func Compare(known map[string]string, issues []Issue) Comparison {
 	var c Comparison
 	left := maps.Clone(known)

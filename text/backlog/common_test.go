@@ -62,7 +62,8 @@ func spoken(t testing.TB, err error) {
 	for _, e := range all {
 		for _, l := range []message.Lang{message.English, message.Chinese} {
 			text, hint := l.Error(e)
-			if strings.Contains(text+hint, "%!") || strings.Contains(text, "backlog.") && !strings.Contains(text, "backlog.j") || hint == "" {
+			if strings.Contains(text+hint, "%!") || strings.Contains(text, "backlog.") &&
+				!strings.Contains(text, "backlog.j") || hint == "" {
 				t.Errorf("%s: %q, %q", l, text, hint)
 			}
 		}
@@ -79,10 +80,12 @@ func sound(t testing.TB, b backlog.Backlog) {
 		}
 		at[i.ID] = n
 		bad := func(r rune) bool { return unicode.IsControl(r) || r == 0x202E }
-		if i.Title == "" || strings.ContainsFunc(i.Title+i.ID+strings.Join(i.Tags, ""), bad) || len([]rune(i.Title)) > backlog.MaxTitle {
+		if i.Title == "" || strings.ContainsFunc(i.Title+i.ID+strings.Join(i.Tags, ""), bad) ||
+			len([]rune(i.Title)) > backlog.MaxTitle {
 			t.Fatalf("title %q, id %q, tags %q", i.Title, i.ID, i.Tags)
 		}
-		if i.Priority < backlog.MinPriority || i.Priority > backlog.MaxPriority || !board.Issue.Known(i.Status) || i.Line < 1 {
+		if i.Priority < backlog.MinPriority || i.Priority > backlog.MaxPriority || !board.Issue.Known(i.Status) ||
+			i.Line < 1 {
 			t.Fatalf("priority %d, status %q, line %d", i.Priority, i.Status, i.Line)
 		}
 		if i.Digest() == "" {
@@ -152,7 +155,8 @@ func shown(b backlog.Backlog) string {
 		}
 	}
 	for _, n := range b.Notes {
-		fmt.Fprintf(&out, "note %d: %s / %s\n", n.Line, message.English.Text(n.Key, n.Args...), message.Chinese.Text(n.Key, n.Args...))
+		fmt.Fprintf(&out, "note %d: %s / %s\n", n.Line, message.English.Text(n.Key, n.Args...),
+			message.Chinese.Text(n.Key, n.Args...))
 	}
 	return out.String()
 }

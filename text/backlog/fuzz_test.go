@@ -17,16 +17,18 @@ import (
 	"pawl/text/message"
 )
 
-// FuzzRead tries every form on every input: nothing panics, what is read is sound and reads the same again, and what is refused
-// says why in both languages.
+// FuzzRead tries every form on every input: nothing panics, what is read is sound and reads the same again, and what is
+// refused says why in both languages.
 func FuzzRead(f *testing.F) {
 	mixed, err := os.ReadFile("testdata/mixed.md")
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, seed := range []string{
-		state, ccw, string(mixed), "[" + hub(1, "open", "depends on #1, #2") + "]", "- [ ] a {#a} (depends on #a)", "# a\n#", "- [ ] \n  ```\n", "---\n---\na\n-\n",
-		`{"title":"\ud800","id":1e3,"priority":1e0}`, "a\n\n=\n- [x] #1: b\n\tc", "<!--", "[{}]", `{"number":1,"html_url":"https://a/b/c/issues/1","title":"x"}`,
+		state, ccw, string(mixed), "[" + hub(1, "open", "depends on #1, #2") +
+			"]", "- [ ] a {#a} (depends on #a)", "# a\n#", "- [ ] \n  ```\n", "---\n---\na\n-\n",
+		`{"title":"\ud800","id":1e3,"priority":1e0}`, "a\n\n=\n- [x] #1: b\n\tc", "<!--", "[{}]",
+		`{"number":1,"html_url":"https://a/b/c/issues/1","title":"x"}`,
 		"## #1 A\nDepends on: #2\n## #2 B\n依赖 #1", "```\n- [ ] x", "* [ ]\tx\n\n\t- y",
 	} {
 		f.Add(seed)
@@ -55,7 +57,8 @@ func FuzzRead(f *testing.F) {
 }
 
 // word draws a word of a title that means nothing else in any form.
-var word = rapid.SampledFrom([]string{"Login", "缓存", "fails", "the", "支付", "with", "a_b", "x", "über", "42", "C++", "v1.2", "`code`", "<b>", "…", "a/b", "50%"})
+var word = rapid.SampledFrom([]string{"Login", "缓存", "fails", "the", "支付", "with", "a_b", "x", "über", "42", "C++",
+	"v1.2", "`code`", "<b>", "…", "a/b", "50%"})
 
 // issues draws a backlog whose dependencies go backwards, so that they make no circle.
 func issues(t *rapid.T) []backlog.Issue {
@@ -64,11 +67,14 @@ func issues(t *rapid.T) []backlog.Issue {
 	for i := range out {
 		is := backlog.Issue{
 			ID: "i" + strconv.Itoa(i), Title: strings.Join(rapid.SliceOfN(word, 1, 5).Draw(t, "title"), " "),
-			Body: strings.Join(rapid.SliceOfN(word, 0, 9).Draw(t, "body"), "\n"), Priority: rapid.IntRange(1, 5).Draw(t, "priority"),
-			Status: rapid.SampledFrom([]board.IssueStatus{board.IssueRegistered, board.IssueCompleted}).Draw(t, "status"),
+			Body: strings.Join(rapid.SliceOfN(word, 0, 9).Draw(t, "body"), "\n"), Priority: rapid.IntRange(1, 5).Draw(t,
+				"priority"),
+			Status: rapid.SampledFrom([]board.IssueStatus{board.IssueRegistered, board.IssueCompleted}).Draw(t,
+				"status"),
 		}
 		is.Ref = is.ID
-		is.Tags = append(is.Tags, rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"auth", "网络", "a-b", "两 词"}), 0, 3, rapid.ID).Draw(t, "tags")...)
+		is.Tags = append(is.Tags, rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"auth", "网络", "a-b", "两 词"}), 0, 3,
+			rapid.ID).Draw(t, "tags")...)
 		for j := range i {
 			if rapid.IntRange(0, 3).Draw(t, "edge") == 0 {
 				is.DependsOn = append(is.DependsOn, out[j].ID)
@@ -142,7 +148,8 @@ func record(i backlog.Issue) string {
 		}
 		return "[" + strings.Join(out, ",") + "]"
 	}
-	return `{"id":"` + i.ID + `","title":` + strconv.Quote(i.Title) + `,"body":` + strconv.Quote(i.Body) + `,"priority":` + strconv.Itoa(i.Priority) +
+	return `{"id":"` + i.ID + `","title":` + strconv.Quote(i.Title) + `,"body":` + strconv.Quote(i.Body) +
+		`,"priority":` + strconv.Itoa(i.Priority) +
 		`,"tags":` + quoted(i.Tags) + `,"depends_on":` + quoted(i.DependsOn) + `,"status":"` + string(i.Status) + `"}`
 }
 

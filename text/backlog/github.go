@@ -8,8 +8,8 @@ import (
 	"pawl/machine/board"
 )
 
-// githubScheme begins the external ids of issues on GitHub: github:OWNER/NAME#12, with the host in front where it is not
-// github.com, all in small letters.
+// githubScheme begins the external ids of issues on GitHub: github:OWNER/NAME#12, with the host in front where it is
+// not github.com, all in small letters.
 const githubScheme = "github:"
 
 // GitHubID returns the external id of an issue on GitHub; repo is OWNER/NAME or HOST/OWNER/NAME.
@@ -18,8 +18,8 @@ func GitHubID(repo string, number int) string {
 	return githubScheme + strings.TrimPrefix(repo, "github.com/") + "#" + strconv.Itoa(number)
 }
 
-// readHub reads an issue as GitHub's API and its command line write them. Of an API's object, fields that are not used here are
-// left out without a note: there are dozens.
+// readHub reads an issue as GitHub's API and its command line write them. Of an API's object, fields that are not used
+// here are left out without a note: there are dozens.
 func readHub(r *Reader, o object) {
 	n := o.node
 	number, ok := o.whole("number")
@@ -137,8 +137,8 @@ func hubLabels(r *Reader, o object, d *draft) {
 	}
 }
 
-// githubRef returns the external id that a reference in a text means, or "" where it is none of GitHub's, and whether it lies
-// in another repository. A repository may have two names: the one that was asked for, and its present one.
+// githubRef returns the external id that a reference in a text means, or "" where it is none of GitHub's, and whether
+// it lies in another repository. A repository may have two names: the one that was asked for, and its present one.
 func githubRef(ref, repo, own string) (id string, foreign bool) {
 	where, number := "", ""
 	switch {
@@ -168,8 +168,8 @@ func githubRef(ref, repo, own string) (id string, foreign bool) {
 	return GitHubID(repo, n), false
 }
 
-// repoOf returns the repository of the address of an issue: OWNER/NAME, with the host in front where it is not github.com; ""
-// for other addresses.
+// repoOf returns the repository of the address of an issue: OWNER/NAME, with the host in front where it is not
+// github.com; "" for other addresses.
 func repoOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

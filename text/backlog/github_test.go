@@ -28,7 +28,8 @@ func TestGitHub(t *testing.T) {
 		strings.Replace(hub(3, "open", ""), `"user"`, `"pull_request":{"url":"x"},"user"`, 1),
 		strings.Replace(hub(4, "closed", ""), `"state_reason":null`, `"state_reason":"not_planned"`, 1),
 		hub(5, "open", "被 #1 和 #2 阻塞\nblocked by acme/app#6\nblocked by other/repo#6", "优先级：高", "紧急情况"),
-		strings.Replace(hub(6, "open", ""), `"body":""`, `"body":null,"issue_dependencies_summary":{"blocked_by":2}`, 1),
+		strings.Replace(hub(6, "open", ""), `"body":""`, `"body":null,"issue_dependencies_summary":{"blocked_by":2}`,
+			1),
 	}, ",\n") + "]"
 	b := read(t, "list.json", list, backlog.Options{})
 	sound(t, b)
@@ -36,22 +37,26 @@ func TestGitHub(t *testing.T) {
 		t.Fatalf("%d issues", len(b.Issues))
 	}
 	one, five := b.Issues[0], b.Issues[2]
-	if one.ID != "github:acme/app#1" || one.Ref != "GH-1" || one.Priority != 1 || !slices.Equal(one.Tags, []string{"bug"}) || !slices.Equal(one.DependsOn, []string{"github:acme/app#2"}) {
+	if one.ID != "github:acme/app#1" || one.Ref != "GH-1" || one.Priority != 1 ||
+		!slices.Equal(one.Tags, []string{"bug"}) || !slices.Equal(one.DependsOn, []string{"github:acme/app#2"}) {
 		t.Errorf("%+v", one)
 	}
 	if b.Issues[1].Status != board.IssueCompleted || b.Issues[1].URL != "https://github.com/Acme/App/issues/2" {
 		t.Errorf("%+v", b.Issues[1])
 	}
-	if five.Priority != 2 || !slices.Equal(five.Tags, []string{"紧急情况"}) || !slices.Equal(five.DependsOn, []string{"github:acme/app#6", "github:acme/app#1", "github:acme/app#2"}) &&
-		!slices.Equal(five.DependsOn, []string{"github:acme/app#1", "github:acme/app#2", "github:acme/app#6"}) {
+	if five.Priority != 2 || !slices.Equal(five.Tags, []string{"紧急情况"}) ||
+		!slices.Equal(five.DependsOn, []string{"github:acme/app#6", "github:acme/app#1", "github:acme/app#2"}) &&
+			!slices.Equal(five.DependsOn, []string{"github:acme/app#1", "github:acme/app#2", "github:acme/app#6"}) {
 		t.Errorf("%+v", five)
 	}
-	want := []string{"backlog.note_foreign", "backlog.note_linked", "backlog.note_not_planned", "backlog.note_pull", "backlog.note_pulls", "backlog.note_unplanned"}
+	want := []string{"backlog.note_foreign", "backlog.note_linked", "backlog.note_not_planned", "backlog.note_pull",
+		"backlog.note_pulls", "backlog.note_unplanned"}
 	if !slices.Equal(keys(b.Notes), want) {
 		t.Errorf("%v", keys(b.Notes))
 	}
 	named := read(t, "list.json", list, backlog.Options{Repo: "ghe.example.com/new/name"})
-	if named.Issues[0].ID != "github:ghe.example.com/new/name#1" || !slices.Equal(named.Issues[0].DependsOn, []string{"github:ghe.example.com/new/name#2"}) {
+	if named.Issues[0].ID != "github:ghe.example.com/new/name#1" ||
+		!slices.Equal(named.Issues[0].DependsOn, []string{"github:ghe.example.com/new/name#2"}) {
 		t.Errorf("%+v", named.Issues[0])
 	}
 }
@@ -60,7 +65,9 @@ func TestGitHub(t *testing.T) {
 func TestGitHubCommandLine(t *testing.T) {
 	b := read(t, "gh.json", `[{"number":7,"title":"a","body":"depends on #8","state":"OPEN","stateReason":"","labels":[{"name":"P0"}],"url":"https://github.com/acme/app/issues/7","updatedAt":"2026-01-30T10:00:00Z"}][{"number":8,"title":"b","state":"CLOSED","url":"https://github.com/acme/app/issues/8"}]`, backlog.Options{})
 	sound(t, b)
-	if len(b.Issues) != 2 || b.Issues[0].Priority != 1 || b.Issues[0].UpdatedAt == "" || !slices.Equal(b.Issues[0].DependsOn, []string{"github:acme/app#8"}) || b.Issues[1].Status != board.IssueCompleted {
+	if len(b.Issues) != 2 || b.Issues[0].Priority != 1 || b.Issues[0].UpdatedAt == "" ||
+		!slices.Equal(b.Issues[0].DependsOn, []string{"github:acme/app#8"}) ||
+		b.Issues[1].Status != board.IssueCompleted {
 		t.Errorf("%+v", b.Issues)
 	}
 }
@@ -70,7 +77,8 @@ func TestPagesMove(t *testing.T) {
 	r := backlog.New(backlog.Options{})
 	for _, page := range []string{
 		"[" + hub(1, "open", "depends on #5") + "," + hub(2, "open", "") + "]",
-		"[" + strings.Replace(hub(2, "closed", ""), "T10:", "T11:", 1) + "," + strings.Replace(hub(1, "closed", ""), "T10:", "T09:", 1) + "]",
+		"[" + strings.Replace(hub(2, "closed", ""), "T10:", "T11:", 1) + "," +
+			strings.Replace(hub(1, "closed", ""), "T10:", "T09:", 1) + "]",
 		"[]",
 	} {
 		if err := r.Add(strings.NewReader(page), "page", backlog.Records); err != nil {
@@ -80,7 +88,8 @@ func TestPagesMove(t *testing.T) {
 	if got := r.Missing(); !slices.Equal(got, []int{5}) {
 		t.Fatalf("missing %v", got)
 	}
-	if err := r.Add(strings.NewReader(hub(5, "closed", "")), "issue", backlog.Records); err != nil || len(r.Missing()) > 0 {
+	if err := r.Add(strings.NewReader(hub(5, "closed", "")), "issue", backlog.Records); err != nil ||
+		len(r.Missing()) > 0 {
 		t.Fatalf("%v, missing %v", err, r.Missing())
 	}
 	b, err := r.Done()
@@ -138,8 +147,10 @@ func TestMentions(t *testing.T) {
 
 func TestPriorities(t *testing.T) {
 	for label, want := range map[string]int{
-		"P0": 1, "p1": 1, "P5": 5, "P6": 0, "p-2": 2, "priority: critical": 1, "priority/high": 2, "Priority-3": 3, "prio=low": 4, "severity: trivial": 5,
-		"high priority": 2, "low-prio": 4, "urgent": 1, "blocker": 1, "紧急": 1, "优先级：高": 2, "优先级/低": 4, "高优先级": 2, "中": 3, "最低优先级": 5,
+		"P0": 1, "p1": 1, "P5": 5, "P6": 0, "p-2": 2, "priority: critical": 1, "priority/high": 2, "Priority-3": 3,
+		"prio=low": 4, "severity: trivial": 5,
+		"high priority": 2, "low-prio": 4, "urgent": 1, "blocker": 1, "紧急": 1, "优先级：高": 2, "优先级/低": 4, "高优先级": 2,
+		"中": 3, "最低优先级": 5,
 		"3": 0, "highlight": 0, "priority": 0, "priority: soon": 0, "blocked": 0, "high medium": 0, "": 0, " ": 0,
 	} {
 		b := read(t, "x.json", hub(1, "open", "", label), backlog.Options{})

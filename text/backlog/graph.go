@@ -46,8 +46,8 @@ func (r *Reader) find(ref string) (string, bool) {
 	return id, id != ""
 }
 
-// Missing returns the numbers of issues on GitHub that others depend on and that were not read, in ascending order: lists of
-// open issues leave out what is closed. Add them, or Done counts them as unknown.
+// Missing returns the numbers of issues on GitHub that others depend on and that were not read, in ascending order:
+// lists of open issues leave out what is closed. Add them, or Done counts them as unknown.
 func (r *Reader) Missing() []int {
 	var out []int
 	for i := range r.drafts {
@@ -74,8 +74,8 @@ const (
 	closed       // everything that it leads to has been walked
 )
 
-// circles looks for dependencies that lead back to where they begin. Each one that closes a circle is a problem that shows
-// the way, or, where the caller is content with that, is left out.
+// circles looks for dependencies that lead back to where they begin. Each one that closes a circle is a problem that
+// shows the way, or, where the caller is content with that, is left out.
 func (r *Reader) circles() {
 	colour := make([]uint8, len(r.drafts))
 	for i := range r.drafts {

@@ -43,10 +43,10 @@ var (
 	underline = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`) })
 )
 
-// markdown reads a document. A task with a box is an issue, and what is indented below it is its body; nested tasks are part
-// of that. A heading is an issue when it says so, with an id, a priority or a line of fields below it, or when there is neither
-// a task nor another heading below it; everything below it is its body. Other headings are sections: those that name a
-// priority give it to what is below, and from the second level on the others are tags.
+// markdown reads a document. A task with a box is an issue, and what is indented below it is its body; nested tasks are
+// part of that. A heading is an issue when it says so, with an id, a priority or a line of fields below it, or when
+// there is neither a task nor another heading below it; everything below it is its body. Other headings are sections:
+// those that name a priority give it to what is below, and from the second level on the others are tags.
 func (r *Reader) markdown(in io.Reader, name string) error {
 	raw, err := whole(in, MaxPage)
 	if err != nil {
@@ -104,7 +104,8 @@ func blocks(text string) ([]block, int) {
 		case headMark().MatchString(l):
 			h := headMark().FindStringSubmatch(l)
 			b.kind, b.level, b.text = headLine, len(h[1]), h[2]
-		case last >= 0 && out[last].kind == textLine && underline().MatchString(l) && !strings.HasPrefix(strings.TrimSpace(out[last].raw), "-") &&
+		case last >= 0 && out[last].kind == textLine && underline().MatchString(l) &&
+			!strings.HasPrefix(strings.TrimSpace(out[last].raw), "-") &&
 			(last == 0 || out[last-1].kind != textLine):
 			out[last].kind, out[last].text, out[last].level = headLine, strings.TrimSpace(out[last].raw), 1
 			if strings.Contains(l, "-") {
@@ -241,7 +242,8 @@ func (d *document) marked(i int) bool {
 	return false
 }
 
-// headEnd returns the place behind an issue that is a heading: the next heading that is not below it, or is an issue itself.
+// headEnd returns the place behind an issue that is a heading: the next heading that is not below it, or is an issue
+// itself.
 func (d *document) headEnd(i int) int {
 	for n := i + 1; n < len(d.blocks); n++ {
 		if b := d.blocks[n]; b.kind == headLine && (b.level <= d.blocks[i].level || d.marked(n)) {

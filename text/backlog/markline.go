@@ -118,12 +118,14 @@ func wholeLine(l string) bool {
 	return strings.Trim(l, " \t-*+_.。") == ""
 }
 
-// below reads the lines below a heading or a task: fields and dependencies, and what is left is the body. It returns the id.
+// below reads the lines below a heading or a task: fields and dependencies, and what is left is the body. It returns
+// the id.
 func (d *document) below(out *draft, id string, lines []block, head block) string {
 	strip := -1
 	if head.kind == taskLine { // the body begins where its least indented line does
 		for _, b := range lines {
-			if n := column(b.raw[:len(b.raw)-len(strings.TrimLeft(b.raw, " \t"))]); (b.kind == textLine || b.kind == taskLine) && (strip < 0 || n < strip) {
+			if n := column(b.raw[:len(b.raw)-len(strings.TrimLeft(b.raw, " \t"))]); (b.kind == textLine ||
+				b.kind == taskLine) && (strip < 0 || n < strip) {
 				strip = n
 			}
 		}

@@ -15,7 +15,8 @@ type object struct {
 	used map[string]bool
 }
 
-// object reads the names of an object's fields. A name that stands twice is a problem, as no reader could tell which counts.
+// object reads the names of an object's fields. A name that stands twice is a problem, as no reader could tell which
+// counts.
 func (r *Reader) object(n node) object {
 	o := object{r: r, node: n, has: map[string]node{}, used: map[string]bool{}}
 	n.members(func(name string, at int, value node) {

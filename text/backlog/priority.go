@@ -46,8 +46,8 @@ func priorityOf(text string) (int, bool) {
 	return 0, false
 }
 
-// priorityIn reads a label or the heading of a section that may say a priority: P1, critical, priority: high, 高优先级. A bare number
-// says none.
+// priorityIn reads a label or the heading of a section that may say a priority: P1, critical, priority: high, 高优先级. A
+// bare number says none.
 func priorityIn(label string) (int, bool) {
 	s := strings.ToLower(oneLine(label))
 	if m := priorityName().FindStringSubmatch(s); m != nil {

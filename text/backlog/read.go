@@ -25,20 +25,20 @@ const (
 
 // Options say how a backlog is read. The zero value will do.
 type Options struct {
-	// Scope is put in front of external ids that are unique only within their file, with a colon: those that Markdown and
-	// records give or that are made, unless they have the form ISS-…. Name the file or the project in it where several
-	// backlogs come into one workspace.
+	// Scope is put in front of external ids that are unique only within their file, with a colon: those that Markdown
+	// and records give or that are made, unless they have the form ISS-…. Name the file or the project in it where
+	// several backlogs come into one workspace.
 	Scope string
-	// Repo is the repository of GitHub's records, as HOST/OWNER/NAME or OWNER/NAME for github.com. Without it, each record's
-	// own address says so.
+	// Repo is the repository of GitHub's records, as HOST/OWNER/NAME or OWNER/NAME for github.com. Without it, each
+	// record's own address says so.
 	Repo string
-	// Loose leaves out dependencies that cannot be kept, with a note each, where they would be problems: those on issues that
-	// are not there, and those that close a circle.
+	// Loose leaves out dependencies that cannot be kept, with a note each, where they would be problems: those on
+	// issues that are not there, and those that close a circle.
 	Loose bool
 }
 
-// Reader gathers a backlog from one or several files or pages. It is not safe for concurrent use. After an error it stays
-// with that error.
+// Reader gathers a backlog from one or several files or pages. It is not safe for concurrent use. After an error it
+// stays with that error.
 type Reader struct {
 	opt    Options
 	rep    report
@@ -73,7 +73,8 @@ type edge struct {
 
 // New returns an empty Reader.
 func New(opt Options) *Reader {
-	return &Reader{opt: opt, byID: map[string]int{}, names: map[string]string{}, gone: map[string]string{}, extra: map[string]int{}}
+	return &Reader{opt: opt, byID: map[string]int{}, names: map[string]string{}, gone: map[string]string{},
+		extra: map[string]int{}}
 }
 
 // Read reads one file; name is shown in messages and helps to tell the form.
@@ -155,8 +156,8 @@ func (r *Reader) add(in *bufio.Reader, name string, f Format) error {
 	return &torn{0, "backlog.format", []any{string(f)}}
 }
 
-// Detect tells the form of a file from its name and the beginning of its contents. It always answers; whether the file has
-// that form shows when it is read.
+// Detect tells the form of a file from its name and the beginning of its contents. It always answers; whether the file
+// has that form shows when it is read.
 func Detect(name string, head []byte) Format {
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
 	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
@@ -275,8 +276,8 @@ func (r *Reader) scoped(id string) string {
 	return r.opt.Scope + ":" + id
 }
 
-// unnamed gives an external id to an issue whose source has none, and reports whether it is a new one: the title makes the
-// id, and the body as well where another issue has the title already.
+// unnamed gives an external id to an issue whose source has none, and reports whether it is a new one: the title makes
+// the id, and the body as well where another issue has the title already.
 func (r *Reader) unnamed(d *draft) bool {
 	for _, id := range []string{made(d.Title), made(d.Title, d.Body)} {
 		d.ID = r.scoped(id)

@@ -18,7 +18,8 @@ func (r *Reader) record(n node) {
 }
 
 // passive are fields of ccw that follow from others or say only when something happened (docs/spec/board.md#lists).
-var passive = []string{"created_at", "planned_at", "queued_at", "completed_at", "executed_at", "solution_count", "source"}
+var passive = []string{"created_at", "planned_at", "queued_at", "completed_at", "executed_at", "solution_count",
+	"source"}
 
 func (r *Reader) plain(o object) {
 	n := o.node
@@ -77,7 +78,8 @@ func (r *Reader) plainID(o object, d *draft) bool {
 // body joins what ccw keeps in several fields into one text; the headings are the names of the fields.
 func body(o object) string {
 	parts := []string{prose(o.first("body", "context", "description"))}
-	for _, f := range []struct{ name, title string }{{"expected_behavior", "Expected behavior"}, {"actual_behavior", "Actual behavior"}} {
+	for _, f := range []struct{ name, title string }{{"expected_behavior", "Expected behavior"},
+		{"actual_behavior", "Actual behavior"}} {
 		if s := prose(o.text(f.name)); s != "" {
 			parts = append(parts, f.title+": "+s)
 		}
@@ -142,7 +144,8 @@ func (r *Reader) feedback(o object) (out []Feedback) {
 			return
 		}
 		f := r.object(e)
-		one := Feedback{Type: FeedbackType(strings.TrimSpace(f.text("type"))), Stage: oneLine(f.text("stage")), Content: prose(f.text("content")), At: f.instant("created_at")}
+		one := Feedback{Type: FeedbackType(strings.TrimSpace(f.text("type"))), Stage: oneLine(f.text("stage")),
+			Content: prose(f.text("content")), At: f.instant("created_at")}
 		if one.Type != Failure && one.Type != Clarification && one.Type != Rejection {
 			r.rep.problem(e.src.file, e.line(), e.pointer+"/type", "backlog.feedback", clip(string(one.Type)))
 			return
@@ -155,7 +158,8 @@ func (r *Reader) feedback(o object) (out []Feedback) {
 // link returns an address that people may follow, or "".
 func link(s string) string {
 	s = oneLine(s)
-	if (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")) && len(s) <= 2000 && !strings.Contains(s, " ") {
+	if (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")) && len(s) <= 2000 &&
+		!strings.Contains(s, " ") {
 		return s
 	}
 	return ""

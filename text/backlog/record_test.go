@@ -28,7 +28,8 @@ func TestRecords(t *testing.T) {
 	sound(t, b)
 	golden.Check(t, "testdata/records.golden", shown(b))
 	first := b.Issues[0]
-	if first.ID != "ISS-20250129-001" || first.SolutionID != "SOL-ISS-20250129-001-1" || first.Feedback[0].At != "2025-01-30T00:00:00Z" || first.UpdatedAt == "" {
+	if first.ID != "ISS-20250129-001" || first.SolutionID != "SOL-ISS-20250129-001-1" ||
+		first.Feedback[0].At != "2025-01-30T00:00:00Z" || first.UpdatedAt == "" {
 		t.Errorf("%+v", first)
 	}
 	if second := b.Issues[1]; !second.Paused || second.Priority != 2 || second.URL == "" {
@@ -135,7 +136,8 @@ func TestCircles(t *testing.T) {
 	}
 	loose := read(t, "x.jsonl", text, backlog.Options{Loose: true})
 	sound(t, loose)
-	if !slices.Equal(keys(loose.Notes), []string{"backlog.note_circle", "backlog.note_unknown"}) || len(loose.Issues[2].DependsOn) != 0 || len(loose.Issues[0].DependsOn) != 2 {
+	if !slices.Equal(keys(loose.Notes), []string{"backlog.note_circle", "backlog.note_unknown"}) ||
+		len(loose.Issues[2].DependsOn) != 0 || len(loose.Issues[0].DependsOn) != 2 {
 		t.Errorf("%+v", loose)
 	}
 }
@@ -183,12 +185,15 @@ func TestSecondImport(t *testing.T) {
 		t.Errorf("the same again: %+v", c)
 	}
 	later := strings.Replace(ccw, "2025-01-31T00:00:00Z", "2025-02-01T00:00:00Z", 1)
-	if c = backlog.Compare(known, read(t, "issues.jsonl", later, backlog.Options{Scope: "a.jsonl"}).Issues); len(c.Changed) > 0 {
+	if c = backlog.Compare(known, read(t, "issues.jsonl", later,
+		backlog.Options{Scope: "a.jsonl"}).Issues); len(c.Changed) > 0 {
 		t.Errorf("another time alone is a change: %+v", c.Changed)
 	}
-	changed := strings.Replace(strings.Replace(ccw, `"Long names.`, `"Longer names.`, 1), `{"id":12,"title":"By number"`, `{"id":13,"title":"By number"`, 1)
+	changed := strings.Replace(strings.Replace(ccw, `"Long names.`, `"Longer names.`, 1),
+		`{"id":12,"title":"By number"`, `{"id":13,"title":"By number"`, 1)
 	c = backlog.Compare(known, read(t, "issues.jsonl", changed, backlog.Options{Scope: "a.jsonl"}).Issues)
-	if len(c.Added) != 1 || c.Added[0].Ref != "13" || len(c.Changed) != 1 || c.Changed[0].ID != "ISS-20250129-001" || !slices.Equal(c.Gone, []string{"a.jsonl:12"}) {
+	if len(c.Added) != 1 || c.Added[0].Ref != "13" || len(c.Changed) != 1 || c.Changed[0].ID != "ISS-20250129-001" ||
+		!slices.Equal(c.Gone, []string{"a.jsonl:12"}) {
 		t.Errorf("one changed, one renamed: %+v", c)
 	}
 	c = backlog.Compare(known, read(t, "issues.jsonl", ccw, backlog.Options{Scope: "b.jsonl"}).Issues)
@@ -198,11 +203,13 @@ func TestSecondImport(t *testing.T) {
 }
 
 func TestTextsAreClean(t *testing.T) {
-	text := `{"title":"\u001b[31mred\u202e\nnext ` + strings.Repeat("长", 400) + `","body":"a\u0000b\u001b[2J\r\nc","tags":["\u0007x"," x "],"status":"OPEN"}`
+	text := `{"title":"\u001b[31mred\u202e\nnext ` + strings.Repeat("长", 400) +
+		`","body":"a\u0000b\u001b[2J\r\nc","tags":["\u0007x"," x "],"status":"OPEN"}`
 	b := read(t, "a.jsonl", text, backlog.Options{})
 	sound(t, b)
 	i := b.Issues[0]
-	if !strings.HasPrefix(i.Title, "[31mred next 长") || !strings.HasSuffix(i.Title, "…") || !strings.Contains(i.Body, strings.Repeat("长", 400)) || !strings.HasSuffix(i.Body, "ab[2J\nc") {
+	if !strings.HasPrefix(i.Title, "[31mred next 长") || !strings.HasSuffix(i.Title, "…") ||
+		!strings.Contains(i.Body, strings.Repeat("长", 400)) || !strings.HasSuffix(i.Body, "ab[2J\nc") {
 		t.Errorf("%+v", i)
 	}
 	if !slices.Equal(i.Tags, []string{"x"}) || i.Status != board.IssueRegistered {

@@ -6,20 +6,22 @@ import (
 	"sync"
 )
 
-// What texts say of dependencies: a phrase, then references. The phrases are those that people write on GitHub, in English
-// and Chinese. One reference may stand in a link, in emphasis, or behind the word for what it is.
+// What texts say of dependencies: a phrase, then references. The phrases are those that people write on GitHub, in
+// English and Chinese. One reference may stand in a link, in emphasis, or behind the word for what it is.
 const (
-	oneRef    = `(?:https?://[^\s()<>\]]+/(?:issues|pull)/[0-9]+|[\w.-]+/[\w.-]+#[0-9]+|#[\p{L}\p{N}_][\p{L}\p{N}_.-]*|GH-[0-9]+|ISS-[A-Za-z0-9-]+)`
-	refTrim   = `[\[\]*_()<>]*`
-	refWord   = `(?:(?:the |issues? |tasks? |tickets? |PRs? |pull requests? |议题|任务|问题)[ \t]*)*`
-	refLink   = `(?:\]\([^()\s]*\))?`
-	refJoin   = `(?:[ \t]*(?:,[ \t]*and|,|，|、|;|；|&|\+|and|和|与|及|以及)[ \t]*|[ \t]+)`
-	refList   = refWord + refTrim + oneRef + refLink + refTrim + `(?:` + refJoin + refWord + refTrim + oneRef + refLink + refTrim + `)*`
+	oneRef  = `(?:https?://[^\s()<>\]]+/(?:issues|pull)/[0-9]+|[\w.-]+/[\w.-]+#[0-9]+|#[\p{L}\p{N}_][\p{L}\p{N}_.-]*|GH-[0-9]+|ISS-[A-Za-z0-9-]+)`
+	refTrim = `[\[\]*_()<>]*`
+	refWord = `(?:(?:the |issues? |tasks? |tickets? |PRs? |pull requests? |议题|任务|问题)[ \t]*)*`
+	refLink = `(?:\]\([^()\s]*\))?`
+	refJoin = `(?:[ \t]*(?:,[ \t]*and|,|，|、|;|；|&|\+|and|和|与|及|以及)[ \t]*|[ \t]+)`
+	refList = refWord + refTrim + oneRef + refLink + refTrim + `(?:` + refJoin + refWord + refTrim + oneRef +
+		refLink + refTrim + `)*`
 	refPhrase = `(?:\b(?:blocked by|blocked on|depends (?:up)?on|depend (?:up)?on|dependent on|requires|dependenc(?:y|ies))\b|依赖于|依赖|取决于|阻塞于|受阻于|前置任务|前置议题|前置)`
 )
 
 var (
-	// depends finds a phrase with its references behind it; blockedBy is the Chinese form with the references in its middle.
+	// depends finds a phrase with its references behind it; blockedBy is the Chinese form with the references in its
+	// middle.
 	depends = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*(` + refList + `)`)
 	})

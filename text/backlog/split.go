@@ -28,7 +28,8 @@ type torn struct {
 
 func (t *torn) Error() string { return t.key }
 
-// next returns the next record; io.EOF says that the file ends as it should. Other errors are a *torn, or come from below.
+// next returns the next record; io.EOF says that the file ends as it should. Other errors are a *torn, or come from
+// below.
 func (s *splitter) next() (*source, error) {
 	for {
 		c, err := s.in.ReadByte()

@@ -16,8 +16,8 @@ import (
 //go:embed schema/state.schema.json
 var stateSchema string
 
-// StateSchema returns the JSON Schema (draft 2020-12) of a state.json that can be imported. What refers to what, and which
-// phase fits which status, is board.ParseState's to check.
+// StateSchema returns the JSON Schema (draft 2020-12) of a state.json that can be imported. What refers to what, and
+// which phase fits which status, is board.ParseState's to check.
 func StateSchema() []byte { return []byte(stateSchema) }
 
 // field is what a field of state.json may hold: the kinds of values, each a strictjson.Kind, and where only some texts
@@ -48,19 +48,23 @@ var (
 			_, ok := board.ParsePhase(s)
 			return ok && strings.TrimSpace(s) == s
 		}},
-		{"work_dir", `"`, false, nil}, {"issues", "{", true, nil}, {"queue", "[", true, nil}, {"completed_actions", "[", false, nil},
-		{"context", "{", false, nil}, {"errors", "[", false, nil}, {"created_at", `"`, false, nil}, {"updated_at", `"`, false, nil},
+		{"work_dir", `"`, false, nil}, {"issues", "{", true, nil}, {"queue", "[", true, nil}, {"completed_actions", "[",
+			false, nil},
+		{"context", "{", false, nil}, {"errors", "[", false, nil}, {"created_at", `"`, false, nil}, {"updated_at", `"`,
+			false, nil},
 	}
 	issueFields = fields{
 		{"id", `"`, true, nil}, {"title", `"`, false, nil},
 		{"status", `"`, true, func(s string) bool { return board.Issue.Known(board.IssueStatus(s)) }},
-		{"solution_id", `"n`, false, nil}, {"planned_at", `"n`, false, nil}, {"executed_at", `"n`, false, nil}, {"error", `"n`, false, nil},
+		{"solution_id", `"n`, false, nil}, {"planned_at", `"n`, false, nil}, {"executed_at", `"n`, false,
+			nil}, {"error", `"n`, false, nil},
 	}
 	itemFields = fields{
 		{"item_id", `"`, true, nil}, {"issue_id", `"`, true, nil}, {"solution_id", `"`, true, nil},
 		{"status", `"`, true, func(s string) bool { return board.Item.Known(board.ItemStatus(s)) }},
 	}
-	countFields = fields{{"total_issues", "0", false, nil}, {"completed_count", "0", false, nil}, {"failed_count", "0", false, nil}}
+	countFields = fields{{"total_issues", "0", false, nil}, {"completed_count", "0", false, nil},
+		{"failed_count", "0", false, nil}}
 	errorFields = fields{
 		{"timestamp", `"`, false, nil}, {"action", `"`, false, nil}, {"issue_id", `"`, false, nil},
 		{"class", `"`, false, nil}, {"code", `"`, false, nil}, {"message", `"`, false, nil},
@@ -178,8 +182,8 @@ func stateRefused(r *Reader, o object, err error) {
 	r.rep.problem(o.node.src.file, at.line(), at.pointer, e.Key, e.Args...)
 }
 
-// locate finds the value that the board's validation names, as "status", "issues.ISS-1.status", "queue.S-1.issue_id", or, of a
-// queue item whose id is refused, by that id.
+// locate finds the value that the board's validation names, as "status", "issues.ISS-1.status", "queue.S-1.issue_id",
+// or, of a queue item whose id is refused, by that id.
 func locate(o object, key, name string) node {
 	at := o.node
 	if n, ok := o.has[name]; ok && key != "machine.state_item" {
@@ -230,8 +234,10 @@ func stateIssues(r *Reader, o object, s board.State) {
 	o.has["issues"].members(func(id string, _ int, v node) {
 		i := s.Issues[id]
 		d := draft{file: file}
-		d.Line, d.ID, d.Ref, d.Status, d.Priority, d.SolutionID = v.line(), id, id, i.Status, DefaultPriority, i.SolutionID
-		if i.SolutionID == "" && (i.Status == board.IssuePlanned || i.Status == board.IssueExecuting || i.Status == board.IssueCompleted) {
+		d.Line, d.ID, d.Ref, d.Status, d.Priority, d.SolutionID = v.line(), id, id, i.Status, DefaultPriority,
+			i.SolutionID
+		if i.SolutionID == "" && (i.Status == board.IssuePlanned || i.Status == board.IssueExecuting ||
+			i.Status == board.IssueCompleted) {
 			r.rep.problem(file, d.Line, v.pointer+"/solution_id", "backlog.no_solution", id, string(i.Status))
 		}
 		var long bool
@@ -256,7 +262,8 @@ func stateQueue(r *Reader, o object, s board.State) {
 		bound := s.Issues[item.IssueID].SolutionID
 		if (item.Status == board.ItemPending || item.Status == board.ItemExecuting) && bound != item.SolutionID {
 			at := v.member("solution_id")
-			r.rep.problem(v.src.file, at.line(), at.pointer, "backlog.other_solution", item.SolutionID, item.IssueID, bound)
+			r.rep.problem(v.src.file, at.line(), at.pointer, "backlog.other_solution", item.SolutionID, item.IssueID,
+				bound)
 		}
 	})
 }

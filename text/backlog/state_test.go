@@ -39,14 +39,17 @@ func TestState(t *testing.T) {
 		t.Fatalf("%+v", b)
 	}
 	first, second := b.Issues[0], b.Issues[1]
-	if first.ID != "ISS-1" || first.Status != board.IssueExecuting || first.SolutionID != "SOL-ISS-1-1" || first.Line != 4 {
+	if first.ID != "ISS-1" || first.Status != board.IssueExecuting || first.SolutionID != "SOL-ISS-1-1" ||
+		first.Line != 4 {
 		t.Errorf("%+v", first)
 	}
-	if second.Title != "第二" || len(second.Feedback) != 1 || second.Feedback[0].Type != backlog.Failure || second.Feedback[0].Content != "the plan does not build" {
+	if second.Title != "第二" || len(second.Feedback) != 1 || second.Feedback[0].Type != backlog.Failure ||
+		second.Feedback[0].Content != "the plan does not build" {
 		t.Errorf("%+v", second)
 	}
 	empty := `{"status":"pending","phase":"init","work_dir":"","issues":{},"queue":[]}`
-	if b := read(t, "state.json", empty, backlog.Options{}); len(b.Issues) != 0 || b.State == nil || !slices.Equal(keys(b.Notes), []string{"backlog.note_none"}) {
+	if b := read(t, "state.json", empty, backlog.Options{}); len(b.Issues) != 0 || b.State == nil ||
+		!slices.Equal(keys(b.Notes), []string{"backlog.note_none"}) {
 		t.Errorf("the seed's initial state: %+v", b)
 	}
 }
@@ -69,27 +72,39 @@ func TestBadState(t *testing.T) {
 		{"an array", "[]x", "1 backlog.json"},
 		{"null", "null", "1 backlog.type"},
 		{"bogus phase", change(`"executing", "work_dir"`, `"dreaming", "work_dir"`), "2 /phase backlog.value"},
-		{"phase of another status", change(`"executing", "work_dir"`, `"complete", "work_dir"`), "2 /phase machine.state_phase"},
-		{"null issues", `{"status":"running","phase":"listing","work_dir":"w","issues":null,"queue":[]}`, "1 /issues backlog.type"},
-		{"issues as an array", `{"status":"running","phase":"listing","work_dir":"w","issues":[],"queue":[]}`, "1 /issues backlog.type"},
+		{"phase of another status", change(`"executing", "work_dir"`, `"complete", "work_dir"`),
+			"2 /phase machine.state_phase"},
+		{"null issues", `{"status":"running","phase":"listing","work_dir":"w","issues":null,"queue":[]}`,
+			"1 /issues backlog.type"},
+		{"issues as an array", `{"status":"running","phase":"listing","work_dir":"w","issues":[],"queue":[]}`,
+			"1 /issues backlog.type"},
 		{"no queue", `{"status":"running","phase":"listing","work_dir":"w","issues":{}}`, "1 /queue backlog.missing"},
 		{"no work_dir", change(`, "work_dir": "/w"`, ""), "1 machine.state_missing"},
 		{"a null issue", change(`"ISS-1": {"id": "ISS-1", "title": "First", "status": "executing", "solution_id": "SOL-ISS-1-1", "planned_at": "2026-01-30T10:00:00Z", "executed_at": null, "error": null}`, `"ISS-1": null`), "4 /issues/ISS-1 backlog.type"},
 		{"an issue as a number", change(`"title": "First"`, `"title": 1`), "4 /issues/ISS-1/title backlog.type"},
-		{"an issue's status", change(`"status": "executing", "solution_id": "SOL-ISS-1-1", "planned_at"`, `"status": "paused", "solution_id": "SOL-ISS-1-1", "planned_at"`), "4 /issues/ISS-1/status backlog.value"},
+		{"an issue's status", change(`"status": "executing", "solution_id": "SOL-ISS-1-1", "planned_at"`,
+			`"status": "paused", "solution_id": "SOL-ISS-1-1", "planned_at"`), "4 /issues/ISS-1/status backlog.value"},
 		{"another id", change(`{"id": "ISS-1"`, `{"id": "ISS-9"`), "4 /issues/ISS-1/id machine.state_value"},
-		{"an issue twice", change(`"ISS-2": {"id": "ISS-2"`, `"ISS-1": {"id": "ISS-1"`), "5 /issues/ISS-1 backlog.twice"},
-		{"a field twice", change(`"title": "First"`, `"title": "First", "title": "Other"`), "4 /issues/ISS-1/title backlog.twice"},
-		{"a solution of none", change(`"solution_id": "SOL-ISS-1-1", "planned_at"`, `"solution_id": "", "planned_at"`), "4 /issues/ISS-1/solution_id backlog.no_solution 8 /queue/0/solution_id backlog.other_solution"},
-		{"a missing solution", change(`"solution_id": "SOL-ISS-1-1", "status"`, `"solution_id": "", "status"`), "8 /queue/0/solution_id machine.state_solution"},
-		{"another solution", change(`"solution_id": "SOL-ISS-1-1", "status"`, `"solution_id": "SOL-ISS-1-7", "status"`), "8 /queue/0/solution_id backlog.other_solution"},
+		{"an issue twice", change(`"ISS-2": {"id": "ISS-2"`, `"ISS-1": {"id": "ISS-1"`),
+			"5 /issues/ISS-1 backlog.twice"},
+		{"a field twice", change(`"title": "First"`, `"title": "First", "title": "Other"`),
+			"4 /issues/ISS-1/title backlog.twice"},
+		{"a solution of none", change(`"solution_id": "SOL-ISS-1-1", "planned_at"`, `"solution_id": "", "planned_at"`),
+			"4 /issues/ISS-1/solution_id backlog.no_solution 8 /queue/0/solution_id backlog.other_solution"},
+		{"a missing solution", change(`"solution_id": "SOL-ISS-1-1", "status"`, `"solution_id": "", "status"`),
+			"8 /queue/0/solution_id machine.state_solution"},
+		{"another solution", change(`"solution_id": "SOL-ISS-1-1", "status"`, `"solution_id": "SOL-ISS-1-7", "status"`),
+			"8 /queue/0/solution_id backlog.other_solution"},
 		{"an item twice", change(`"item_id": "S-2"`, `"item_id": "S-1"`), "9 /queue/1/item_id machine.state_item"},
 		{"an item without id", change(`"item_id": "S-2"`, `"item_id": ""`), "9 /queue/1/item_id machine.state_item"},
-		{"an unknown issue", change(`"issue_id": "ISS-2"`, `"issue_id": "ISS-7"`), "9 /queue/1/issue_id machine.state_reference"},
-		{"a time", change(`"planned_at": "2026-01-30T10:00:00Z"`, `"planned_at": "yesterday"`), "4 /issues/ISS-1/planned_at machine.state_time"},
+		{"an unknown issue", change(`"issue_id": "ISS-2"`, `"issue_id": "ISS-7"`),
+			"9 /queue/1/issue_id machine.state_reference"},
+		{"a time", change(`"planned_at": "2026-01-30T10:00:00Z"`, `"planned_at": "yesterday"`),
+			"4 /issues/ISS-1/planned_at machine.state_time"},
 		{"a null item", change(`{"item_id": "S-2", "issue_id": "ISS-2", "solution_id": "SOL-ISS-2-1", "status": "failed"}`, "null"), "9 /queue/1 backlog.type"},
 		{"counts", change(`"failed_count": 1`, `"failed_count": -1`), "12 /context/failed_count backlog.type"},
-		{"several", strings.NewReplacer(`"/w"`, `7`, `["init"]`, `[1]`).Replace(state), "2 /work_dir backlog.type 11 /completed_actions/0 backlog.type"},
+		{"several", strings.NewReplacer(`"/w"`, `7`, `["init"]`, `[1]`).Replace(state),
+			"2 /work_dir backlog.type 11 /completed_actions/0 backlog.type"},
 	} {
 		if got := strings.Join(problems(t, "state.json", c.text), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -99,7 +114,8 @@ func TestBadState(t *testing.T) {
 
 // A file that was cut off anywhere must never pass for a smaller one.
 func TestNoPrefixIsRead(t *testing.T) {
-	records := "[\n" + `{"title": "a", "body": "x \" y"},` + "\n" + `{"number": 3, "html_url": "https://github.com/a/b/issues/3", "title": "b"}` + "\n]"
+	records := "[\n" + `{"title": "a", "body": "x \" y"},` + "\n" +
+		`{"number": 3, "html_url": "https://github.com/a/b/issues/3", "title": "b"}` + "\n]"
 	for name, text := range map[string]string{"state.json": strings.TrimSpace(state), "list.json": records} {
 		read(t, name, text, backlog.Options{})
 		for n := range len(text) {

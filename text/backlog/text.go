@@ -14,7 +14,8 @@ func turning(r rune) bool {
 	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0x200E || r == 0x200F || r == 0x061C
 }
 
-// blankish reports whether a character is read as a blank in a line: blanks of all kinds and what must not reach a terminal.
+// blankish reports whether a character is read as a blank in a line: blanks of all kinds and what must not reach a
+// terminal.
 func blankish(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r == 0xFEFF
 }
@@ -30,8 +31,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, blankish), " ")
 }
 
-// prose cleans a text of several lines: line breaks of all systems become one, control characters go, and so do blank lines at
-// its ends. Blanks within are left, as they mean something in Markdown and in code.
+// prose cleans a text of several lines: line breaks of all systems become one, control characters go, and so do blank
+// lines at its ends. Blanks within are left, as they mean something in Markdown and in code.
 func prose(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.Map(func(r rune) rune {
@@ -53,7 +54,8 @@ func prose(s string) string {
 	return strings.TrimRight(s, " \t\n")
 }
 
-// heading returns the title of an issue and its body. A title that is too long stands in full at the beginning of the body.
+// heading returns the title of an issue and its body. A title that is too long stands in full at the beginning of the
+// body.
 func heading(title, body string) (string, string, bool) {
 	if utf8.RuneCountInString(title) <= MaxTitle {
 		return title, body, false

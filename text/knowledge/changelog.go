@@ -13,8 +13,8 @@ import (
 // Kind is what an entry of the CHANGELOG tells of.
 type Kind string
 
-// The kinds of entries. The first five are changes that a flow made; OutOfScope is a tweak that a person forced beyond the
-// limits of a tweak, RolledBack what ~rollback restored, and RiskConfirmed that a person confirmed an EHRB risk.
+// The kinds of entries. The first five are changes that a flow made; OutOfScope is a tweak that a person forced beyond
+// the limits of a tweak, RolledBack what ~rollback restored, and RiskConfirmed that a person confirmed an EHRB risk.
 const (
 	Added         Kind = "added"
 	Changed       Kind = "changed"
@@ -182,8 +182,9 @@ func kindOf(title string) Kind {
 	return ""
 }
 
-// ReadChangelog reads the entries of a CHANGELOG or a shard in the order of the file, whoever wrote them: the items that begin
-// a line in a section whose heading has a day in it. An item under a heading that is none of the kinds has the kind "".
+// ReadChangelog reads the entries of a CHANGELOG or a shard in the order of the file, whoever wrote them: the items
+// that begin a line in a section whose heading has a day in it. An item under a heading that is none of the kinds has
+// the kind "".
 func ReadChangelog(file string, data []byte) ([]Entry, error) {
 	g, err := readLog(file, data)
 	if err != nil {
@@ -259,10 +260,10 @@ func (e *Entry) detail(line string) {
 	}
 }
 
-// Log returns a CHANGELOG with an entry added: behind the last of its kind in its day, below a heading of its own where the
-// day has none, in a day of its own where there is none. Days stand from the newest to the oldest. Every line that was there
-// stays, in its order. An entry whose ID stands in the file already is not added. A new file has a title. The error of a file
-// that is no text, of an entry without a text, of an unknown kind or a bad ID is CodeInvalid.
+// Log returns a CHANGELOG with an entry added: behind the last of its kind in its day, below a heading of its own where
+// the day has none, in a day of its own where there is none. Days stand from the newest to the oldest. Every line that
+// was there stays, in its order. An entry whose ID stands in the file already is not added. A new file has a title. The
+// error of a file that is no text, of an entry without a text, of an unknown kind or a bad ID is CodeInvalid.
 func Log(data []byte, e Entry, l Language) (string, error) {
 	g, err := readLog(ChangelogName, data)
 	if err != nil {
@@ -278,7 +279,8 @@ func Log(data []byte, e Entry, l Language) (string, error) {
 	case oneLine(e.Text) == "":
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.no_text").In("knowledge.Log")
 	case i < 0:
-		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_kind", solution.Clip(string(e.Kind), 40)).In("knowledge.Log")
+		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_kind",
+			solution.Clip(string(e.Kind), 40)).In("knowledge.Log")
 	case e.ID != "" && !idForm().MatchString(e.ID):
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_id", solution.Clip(oneLine(e.ID), 80)).In("knowledge.Log")
 	case e.At.UTC().Year() < 2000 || e.At.UTC().Year() > 9999:
@@ -327,15 +329,16 @@ func (g *log) last(from, to int) int {
 	return to
 }
 
-// insert adds lines. A heading that follows right behind keeps a blank line above it, and where a block of code is still open
-// at the place nothing can be added.
+// insert adds lines. A heading that follows right behind keeps a blank line above it, and where a block of code is
+// still open at the place nothing can be added.
 func (g *log) insert(at int, lines []string) (string, error) {
 	var f solution.Fence
 	for i := range at {
 		f.Next(g.Content(i))
 	}
 	if f.Open() {
-		return "", pawl.Problem{File: ChangelogName, Line: at, Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Log")
+		return "", pawl.Problem{File: ChangelogName, Line: at,
+			Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Log")
 	}
 	if at < len(g.Lines) && strings.HasPrefix(g.Content(at), "#") && lines[len(lines)-1] != "" {
 		lines = append(lines, "")
@@ -350,21 +353,22 @@ func (g *log) insert(at int, lines []string) (string, error) {
 	return splice(g.Text, at, at, lines).String(), nil
 }
 
-// Grown is a CHANGELOG with entries added: Main is CHANGELOG.md, Years are the shards to write, by name. Write the shards first
-// and CHANGELOG.md last: a day that stands in its shard already is not added to it again, so that it can be repeated after a
-// crash. Unsplit says why a CHANGELOG that was to be split stayed whole, nil where nothing hindered it.
+// Grown is a CHANGELOG with entries added: Main is CHANGELOG.md, Years are the shards to write, by name. Write the
+// shards first and CHANGELOG.md last: a day that stands in its shard already is not added to it again, so that it can
+// be repeated after a crash. Unsplit says why a CHANGELOG that was to be split stayed whole, nil where nothing hindered
+// it.
 type Grown struct {
 	Main    string
 	Years   map[string]string
 	Unsplit error
 }
 
-// Grow returns a CHANGELOG with entries added, each as Log adds it, and splits it by year when it holds more than 200 entries.
-// Shard returns what a shard says, by name, nil where there is none. An entry that stands in the shard of its year is not added
-// again. The years before that of the newest entry move, each into its shard; later ones stay, because they are still being
-// written. Days move whole, byte for byte, with whatever people wrote in them; lines outside of days stay, and a section of
-// CHANGELOG.md names every shard. A CHANGELOG that cannot be split grows whole, and one that cannot grow is an error, as Log
-// has them: too large is one of them.
+// Grow returns a CHANGELOG with entries added, each as Log adds it, and splits it by year when it holds more than 200
+// entries. Shard returns what a shard says, by name, nil where there is none. An entry that stands in the shard of its
+// year is not added again. The years before that of the newest entry move, each into its shard; later ones stay,
+// because they are still being written. Days move whole, byte for byte, with whatever people wrote in them; lines
+// outside of days stay, and a section of CHANGELOG.md names every shard. A CHANGELOG that cannot be split grows whole,
+// and one that cannot grow is an error, as Log has them: too large is one of them.
 func Grow(data []byte, all []Entry, shard func(name string) ([]byte, error), l Language) (Grown, error) {
 	out, year := Grown{Main: string(data)}, ""
 	for _, e := range all {
@@ -393,9 +397,10 @@ func (e Entry) mark() string { return "<!-- pawl:" + e.ID + " -->" }
 
 func shardName(year string) string { return "CHANGELOG_" + year + ".md" }
 
-// split moves the days before a year out of a CHANGELOG that holds more than 200 entries. With nothing to move there are no
-// shards.
-func split(data []byte, year string, shard func(name string) ([]byte, error), l Language) (string, map[string]string, error) {
+// split moves the days before a year out of a CHANGELOG that holds more than 200 entries. With nothing to move there
+// are no shards.
+func split(data []byte, year string, shard func(name string) ([]byte, error),
+	l Language) (string, map[string]string, error) {
 	g, err := readLog(ChangelogName, data)
 	if err != nil {
 		return "", nil, err
@@ -408,7 +413,8 @@ func split(data []byte, year string, shard func(name string) ([]byte, error), l 
 		return string(data), nil, nil
 	}
 	if g.open {
-		return "", nil, pawl.Problem{File: ChangelogName, Line: len(g.Lines), Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Grow")
+		return "", nil, pawl.Problem{File: ChangelogName, Line: len(g.Lines),
+			Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Grow")
 	}
 	moved := map[string][]string{}
 	var keep []string
@@ -439,8 +445,8 @@ func split(data []byte, year string, shard func(name string) ([]byte, error), l 
 	return named(g.Text, years, l).String(), years, nil
 }
 
-// named returns a CHANGELOG with a link to each of the shards that it does not link to yet, the newest first, at the top of the
-// section of earlier years, which is made at the end where there is none.
+// named returns a CHANGELOG with a link to each of the shards that it does not link to yet, the newest first, at the
+// top of the section of earlier years, which is made at the end where there is none.
 func named(t solution.Text, years map[string]string, l Language) solution.Text {
 	var links []string
 	text := t.String()
@@ -485,7 +491,8 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 		return "", err
 	}
 	if g.open {
-		return "", pawl.Problem{File: name, Line: len(g.Lines), Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Grow")
+		return "", pawl.Problem{File: name, Line: len(g.Lines),
+			Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Grow")
 	}
 	have := map[string]bool{}
 	for _, d := range g.days {
@@ -513,8 +520,8 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 	return s, nil
 }
 
-// auditLog tells of what keeps a CHANGELOG from growing or from being split, of which Judge says nothing because all of it can
-// be read.
+// auditLog tells of what keeps a CHANGELOG from growing or from being split, of which Judge says nothing because all of
+// it can be read.
 func auditLog(files map[string][]byte) []pawl.Problem {
 	var out []pawl.Problem
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -33,7 +33,9 @@ func logged(t *testing.T, log string, l knowledge.Language, all ...knowledge.Ent
 }
 
 func TestLogGolden(t *testing.T) {
-	full := knowledge.Entry{At: noon, Kind: knowledge.Added, Modules: []string{"web", "auth"}, Text: "登录页 | login", Package: "202602081200_login", Folder: "archive/2026-02/202602081200_login", Decisions: []string{"login#D001"}, Commit: "abc123", Files: []string{"a.go", "`b`.go"}, ID: "T1"}
+	full := knowledge.Entry{At: noon, Kind: knowledge.Added, Modules: []string{"web", "auth"}, Text: "登录页 | login",
+		Package: "202602081200_login", Folder: "archive/2026-02/202602081200_login", Decisions: []string{"login#D001"},
+		Commit: "abc123", Files: []string{"a.go", "`b`.go"}, ID: "T1"}
 	for _, l := range []knowledge.Language{knowledge.Chinese, knowledge.English} {
 		log := logged(t, "", l, full,
 			entry(knowledge.RolledBack, noon.Add(time.Hour), "restored 202602081200_login", "T2"),
@@ -65,12 +67,14 @@ const person = "# Our log\r\n\r\n## [Unreleased]\r\n- soon\r\n\r\n## [1.2.0] - 2
 
 func TestLogKeepsWhatPeopleWrote(t *testing.T) {
 	all, err := knowledge.ReadChangelog("c", []byte(person))
-	if err != nil || len(all) != 2 || all[0].Text != "by hand" || all[0].Kind != knowledge.Added || all[1].Kind != "" || all[1].Modules[0] != "web" {
+	if err != nil || len(all) != 2 || all[0].Text != "by hand" || all[0].Kind != knowledge.Added || all[1].Kind != "" ||
+		all[1].Modules[0] != "web" {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	for _, at := range []time.Time{noon, noon.AddDate(0, 0, -1), noon.AddDate(-1, 0, 0), noon.AddDate(-5, 0, 0)} {
 		log := logged(t, person, knowledge.English, entry(knowledge.Added, at, "new", "N"))
-		if !contains(strings.Split(log, "\r\n"), strings.Split(person, "\r\n")) || strings.Contains(strings.ReplaceAll(log, "\r\n", ""), "\n") {
+		if !contains(strings.Split(log, "\r\n"), strings.Split(person, "\r\n")) ||
+			strings.Contains(strings.ReplaceAll(log, "\r\n", ""), "\n") {
 			t.Errorf("%q", log)
 		}
 		got, _ := knowledge.ReadChangelog("c", []byte(log))
@@ -131,14 +135,16 @@ func full(t *testing.T) (string, []knowledge.Entry) {
 	log := "# Log\n\nwords above\n"
 	at := time.Date(2023, 12, 1, 0, 0, 0, 0, time.UTC)
 	for i := range knowledge.MaxEntries {
-		log = logged(t, log, knowledge.English, entry(knowledge.Changed, at.AddDate(0, 0, 4*i), fmt.Sprint("n", i), fmt.Sprint("i", i)))
+		log = logged(t, log, knowledge.English, entry(knowledge.Changed, at.AddDate(0, 0, 4*i), fmt.Sprint("n", i),
+			fmt.Sprint("i", i)))
 	}
 	return log, []knowledge.Entry{entry(knowledge.Added, noon, "one more", "x")}
 }
 
 func TestGrowSplitsByYear(t *testing.T) {
 	log, more := full(t)
-	if g, err := knowledge.Grow([]byte(log), nil, noShards, knowledge.English); err != nil || g.Main != log || g.Years != nil || g.Unsplit != nil {
+	if g, err := knowledge.Grow([]byte(log), nil, noShards, knowledge.English); err != nil || g.Main != log ||
+		g.Years != nil || g.Unsplit != nil {
 		t.Fatalf("200 entries are not too many: %v", err)
 	}
 	old := map[string][]byte{"CHANGELOG_2024.md": []byte("# mine\n\n## 2024-05-05\n- by hand\n")}
@@ -168,7 +174,8 @@ func TestGrowSplitsByYear(t *testing.T) {
 			t.Errorf("the entry %d is there %d times", i, seen[fmt.Sprint("i", i)])
 		}
 	}
-	if seen["x"] != 1 || !strings.HasPrefix(g.Main, "# Log\n\nwords above\n") || !strings.HasPrefix(g.Years["CHANGELOG_2024.md"], string(old["CHANGELOG_2024.md"])) {
+	if seen["x"] != 1 || !strings.HasPrefix(g.Main, "# Log\n\nwords above\n") ||
+		!strings.HasPrefix(g.Years["CHANGELOG_2024.md"], string(old["CHANGELOG_2024.md"])) {
 		t.Errorf("%v\n%s", seen["x"], g.Main)
 	}
 	index := "\n\n## Earlier years\n\n- [CHANGELOG_2025.md](CHANGELOG_2025.md)\n- [CHANGELOG_2024.md](CHANGELOG_2024.md)\n- [CHANGELOG_2023.md](CHANGELOG_2023.md)\n"
@@ -176,23 +183,29 @@ func TestGrowSplitsByYear(t *testing.T) {
 		t.Errorf("the shards are not named:\n%s", g.Main)
 	}
 	// A crash between the shards and the CHANGELOG repeats the move, and what is done stays as it is.
-	if again, err := knowledge.Grow([]byte(log), more, shards(half), knowledge.English); err != nil || !reflect.DeepEqual(again, g) {
+	if again, err := knowledge.Grow([]byte(log), more, shards(half), knowledge.English); err != nil ||
+		!reflect.DeepEqual(again, g) {
 		t.Errorf("repeated, it is another: %v", err)
 	}
-	if again, err := knowledge.Grow([]byte(g.Main), more, shards(half), knowledge.English); err != nil || again.Years != nil || again.Main != g.Main {
+	if again, err := knowledge.Grow([]byte(g.Main), more, shards(half), knowledge.English); err != nil ||
+		again.Years != nil || again.Main != g.Main {
 		t.Errorf("there is nothing left to do: %v, %v", again.Years, err)
 	}
 	moved := []knowledge.Entry{entry(knowledge.Changed, time.Date(2023, 12, 1, 0, 0, 0, 0, time.UTC), "n0", "i0")}
-	if again, err := knowledge.Grow([]byte(g.Main), moved, shards(half), knowledge.English); err != nil || again.Main != g.Main {
+	if again, err := knowledge.Grow([]byte(g.Main), moved, shards(half), knowledge.English); err != nil ||
+		again.Main != g.Main {
 		t.Errorf("an entry that moved into its shard was added again: %v", err)
 	}
 	// The next year goes to the top of the section that there is.
 	log = g.Main
 	for i := range knowledge.MaxEntries {
-		log = logged(t, log, knowledge.English, entry(knowledge.Fixed, noon.AddDate(0, 0, i%300), "m", fmt.Sprint("m", i)))
+		log = logged(t, log, knowledge.English, entry(knowledge.Fixed, noon.AddDate(0, 0, i%300), "m",
+			fmt.Sprint("m", i)))
 	}
-	g, err = knowledge.Grow([]byte(log), []knowledge.Entry{entry(knowledge.Added, noon.AddDate(1, 0, 0), "next", "y")}, shards(half), knowledge.English)
-	if err != nil || len(g.Years) != 1 || !strings.HasSuffix(g.Main, strings.Replace(index, "years\n\n", "years\n\n- [CHANGELOG_2026.md](CHANGELOG_2026.md)\n", 1)) {
+	g, err = knowledge.Grow([]byte(log), []knowledge.Entry{entry(knowledge.Added, noon.AddDate(1, 0, 0), "next", "y")},
+		shards(half), knowledge.English)
+	if err != nil || len(g.Years) != 1 || !strings.HasSuffix(g.Main,
+		strings.Replace(index, "years\n\n", "years\n\n- [CHANGELOG_2026.md](CHANGELOG_2026.md)\n", 1)) {
 		t.Errorf("%v, %v\n%s", len(g.Years), err, g.Main)
 	}
 }
@@ -212,11 +225,13 @@ func TestGrowWithinLimits(t *testing.T) {
 			t.Errorf("%s: %v %v", what, g.Unsplit, err)
 		}
 	}
-	if g, err := knowledge.Grow([]byte(log+"\n```\n"), more, noShards, knowledge.English); err != nil || g.Unsplit == nil || !strings.Contains(g.Main, "one more") {
+	if g, err := knowledge.Grow([]byte(log+"\n```\n"), more, noShards, knowledge.English); err != nil ||
+		g.Unsplit == nil || !strings.Contains(g.Main, "one more") {
 		t.Errorf("a block that is open at the end: %v %v", g.Unsplit, err)
 	}
 	brim := strings.Repeat("x\n", solution.MaxFile/2)
-	if g, err := knowledge.Grow([]byte(brim), more, noShards, knowledge.English); pawl.CodeOf(err) != pawl.CodeInvalid || g.Main != "" {
+	if g, err := knowledge.Grow([]byte(brim), more, noShards,
+		knowledge.English); pawl.CodeOf(err) != pawl.CodeInvalid || g.Main != "" {
 		t.Errorf("beyond the limit: %d bytes, %v", len(g.Main), err)
 	}
 }
@@ -232,7 +247,9 @@ func TestEntriesRoundTrip(t *testing.T) {
 		return string(out[r.Intn(2):])
 	}
 	for range 4000 {
-		e := knowledge.Entry{At: noon, Kind: knowledge.Fixed, Modules: []string{text()}, Text: text() + "z", Package: text(), Folder: text(), Decisions: []string{text()}, Commit: text(), Files: []string{text()}, ID: "A.1"}
+		e := knowledge.Entry{At: noon, Kind: knowledge.Fixed, Modules: []string{text()}, Text: text() + "z",
+			Package: text(), Folder: text(), Decisions: []string{text()}, Commit: text(), Files: []string{text()},
+			ID: "A.1"}
 		log := logged(t, "", knowledge.Chinese, e)
 		all, err := knowledge.ReadChangelog("c", []byte(log))
 		if err != nil || len(all) != 1 {
@@ -261,7 +278,8 @@ func FuzzLog(f *testing.F) {
 		if err != nil {
 			return
 		}
-		grown, err := knowledge.Log([]byte(log), entry(knowledge.RolledBack, noon.Add(time.Duration(sec%1e9)*time.Second), text, ""), knowledge.English)
+		grown, err := knowledge.Log([]byte(log),
+			entry(knowledge.RolledBack, noon.Add(time.Duration(sec%1e9)*time.Second), text, ""), knowledge.English)
 		if err != nil {
 			return
 		}
@@ -272,7 +290,9 @@ func FuzzLog(f *testing.F) {
 		if err != nil || len(after) != len(before)+1 {
 			t.Fatalf("%d entries, had %d, %v: %q became %q", len(after), len(before), err, log, grown)
 		}
-		whole, err := knowledge.Grow([]byte(log), []knowledge.Entry{entry(knowledge.RolledBack, noon.Add(time.Duration(sec%1e9)*time.Second), text, "")}, noShards, knowledge.English)
+		whole, err := knowledge.Grow([]byte(log),
+			[]knowledge.Entry{entry(knowledge.RolledBack, noon.Add(time.Duration(sec%1e9)*time.Second), text, "")},
+			noShards, knowledge.English)
 		if err != nil || len(whole.Years) == 0 && whole.Main != grown {
 			t.Fatalf("%v: %q became %q", err, log, whole.Main)
 		}

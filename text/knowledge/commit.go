@@ -34,7 +34,8 @@ var commitTypes = []struct {
 	Type  CommitType
 	Emoji string
 }{
-	{CommitInit, "🎉"}, {CommitFeat, "✨"}, {CommitFix, "🐞"}, {CommitDocs, "📃"}, {CommitStyle, "🌈"}, {CommitRefactor, "🦄"},
+	{CommitInit, "🎉"}, {CommitFeat, "✨"}, {CommitFix, "🐞"}, {CommitDocs, "📃"}, {CommitStyle, "🌈"}, {CommitRefactor,
+		"🦄"},
 	{CommitPerf, "🎈"}, {CommitTest, "🧪"}, {CommitBuild, "🔧"}, {CommitCI, "🐎"}, {CommitChore, "🐳"}, {CommitRevert, "↩"},
 }
 
@@ -64,8 +65,8 @@ type Wording struct {
 // Footer is a line at the end of a message, as "Refs: #12".
 type Footer struct{ Key, Value string }
 
-// Commit is what a commit message says. Local is its wording in the language of the output, where that is Chinese; English is
-// that in English, whether it stands alone or below.
+// Commit is what a commit message says. Local is its wording in the language of the output, where that is Chinese;
+// English is that in English, whether it stands alone or below.
 type Commit struct {
 	Type    CommitType
 	Scope   string
@@ -78,14 +79,14 @@ type Commit struct {
 // separator stands between the two blocks of a bilingual message.
 const separator = "---"
 
-// Compose writes a message: emoji, type, scope and summary on the first line, then the body in lines of at most 72 characters
-// where blanks or Chinese characters let them break, then what breaks, and the footers. A bilingual message in Chinese is the
-// Chinese block, a line ---, and the English block, both whole; the footers stand at the end of the last block, where git
-// looks for them. In English there is one block, bilingual or not.
+// Compose writes a message: emoji, type, scope and summary on the first line, then the body in lines of at most 72
+// characters where blanks or Chinese characters let them break, then what breaks, and the footers. A bilingual message
+// in Chinese is the Chinese block, a line ---, and the English block, both whole; the footers stand at the end of the
+// last block, where git looks for them. In English there is one block, bilingual or not.
 //
-// A full stop at the end of a summary is taken off. What cannot be repaired without changing what was said is CodeInvalid: an
-// unknown type, a scope that is no word, a footer without key or value, and a summary that is missing in a language that is written, or
-// longer than 50 characters.
+// A full stop at the end of a summary is taken off. What cannot be repaired without changing what was said is
+// CodeInvalid: an unknown type, a scope that is no word, a footer without key or value, and a summary that is missing
+// in a language that is written, or longer than 50 characters.
 //
 // Lines of the body may begin with #; give the message to git with --cleanup=whitespace.
 func Compose(c Commit, l Language, bilingual bool) (string, error) {
@@ -304,8 +305,8 @@ func wrap(line string) []string {
 	return out
 }
 
-// breakAt returns the last place up to width at which a line may break, the first beyond it where there is none, and the
-// line's length where there is no place at all.
+// breakAt returns the last place up to width at which a line may break, the first beyond it where there is none, and
+// the line's length where there is no place at all.
 func breakAt(r []rune, width int) int {
 	best := 0
 	for i := 1; i < len(r); i++ {
@@ -323,10 +324,10 @@ func breakAt(r []rune, width int) int {
 	return best
 }
 
-// ParseCommit reads a message. One that holds a line --- between two blocks with a first line each is bilingual; otherwise the
-// wording is local where its summary holds a Chinese character, and English where not. The emoji may be missing or another.
-// The error of a message of another form, of an unknown type, or of blocks that disagree is CodeInvalid. Lengths are not
-// judged; Compose does that.
+// ParseCommit reads a message. One that holds a line --- between two blocks with a first line each is bilingual;
+// otherwise the wording is local where its summary holds a Chinese character, and English where not. The emoji may be
+// missing or another. The error of a message of another form, of an unknown type, or of blocks that disagree is
+// CodeInvalid. Lengths are not judged; Compose does that.
 func ParseCommit(message string) (c Commit, bilingual bool, err error) {
 	if len(message) > MaxMessage {
 		return Commit{}, false, invalid("knowledge.commit_huge", len(message), MaxMessage)

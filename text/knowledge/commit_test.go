@@ -12,8 +12,11 @@ import (
 func example() knowledge.Commit {
 	return knowledge.Commit{
 		Type: knowledge.CommitFeat, Scope: "auth",
-		Local:   knowledge.Wording{Summary: "增加登录页。", Body: "会话保存在签名的 cookie 中，服务器不再保留状态，因此可以随意增减实例；旧的会话表仍会读取一个版本，之后由迁移脚本删除，届时需要重新登录一次即可。\n---", Breaking: "旧会话失效"},
-		English: knowledge.Wording{Summary: "add a login page.", Body: "Sessions live in a signed cookie, and the server keeps no state of them, so that instances come and go as they like.\n\n- one\n- two", Breaking: "old sessions end"},
+		Local: knowledge.Wording{Summary: "增加登录页。",
+			Body:     "会话保存在签名的 cookie 中，服务器不再保留状态，因此可以随意增减实例；旧的会话表仍会读取一个版本，之后由迁移脚本删除，届时需要重新登录一次即可。\n---",
+			Breaking: "旧会话失效"},
+		English: knowledge.Wording{Summary: "add a login page.",
+			Body: "Sessions live in a signed cookie, and the server keeps no state of them, so that instances come and go as they like.\n\n- one\n- two", Breaking: "old sessions end"},
 		Footers: []knowledge.Footer{{"Closes", "#12"}, {"Reviewed-by", "Ann <ann@example.org>"}},
 	}
 }
@@ -22,7 +25,8 @@ func TestComposeGolden(t *testing.T) {
 	for name, c := range map[string]struct {
 		l    knowledge.Language
 		both bool
-	}{"commit_zh": {knowledge.Chinese, false}, "commit_both": {knowledge.Chinese, true}, "commit_en": {knowledge.English, true}} {
+	}{"commit_zh": {knowledge.Chinese, false}, "commit_both": {knowledge.Chinese, true},
+		"commit_en": {knowledge.English, true}} {
 		s, err := knowledge.Compose(example(), c.l, c.both)
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +57,8 @@ func TestEveryTypeHasItsEmoji(t *testing.T) {
 			t.Errorf("%s: %q", typ, e)
 		}
 		seen[typ.Emoji()] = true
-		s, err := knowledge.Compose(knowledge.Commit{Type: typ, English: knowledge.Wording{Summary: "x"}}, knowledge.English, false)
+		s, err := knowledge.Compose(knowledge.Commit{Type: typ, English: knowledge.Wording{Summary: "x"}},
+			knowledge.English, false)
 		if err != nil || s != typ.Emoji()+" "+string(typ)+": x\n" {
 			t.Errorf("%q, %v", s, err)
 		}
@@ -98,12 +103,14 @@ func TestParseCommit(t *testing.T) {
 		if w.Summary == "" {
 			w = c.English
 		}
-		if got := strings.Join([]string{string(c.Type), c.Scope, w.Summary, w.Body}, "|"); err != nil || both || got != want {
+		if got := strings.Join([]string{string(c.Type), c.Scope, w.Summary, w.Body}, "|"); err != nil || both ||
+			got != want {
 			t.Errorf("%q: %q, %v", s, got, err)
 		}
 	}
 	for s, key := range map[string]string{
-		"": "commit_empty", "hello": "commit_form", "x fix: a": "commit_form", "wip: a": "commit_type", "fix:": "commit_form",
+		"": "commit_empty", "hello": "commit_form", "x fix: a": "commit_form", "wip: a": "commit_type",
+		"fix:":                     "commit_form",
 		"fix: 甲\n\n---\n\nfeat: a": "commit_blocks", "fix: a\x00": "commit_not_text", "fix: \xff": "commit_not_text",
 		strings.Repeat("a", 70_000): "commit_huge",
 	} {
@@ -157,11 +164,13 @@ func TestSuggestCommit(t *testing.T) {
 func FuzzCompose(f *testing.F) {
 	f.Add("auth", "增加", "正文\n---\nBREAKING CHANGE: a", "add", "a\n\nb: c\nBREAKING CHANGE: x", "Refs", "#1", byte(3))
 	f.Add("", ".。", "a", ". .", "b", "", "", byte(64))
-	f.Add("", "x.", strings.Repeat("a ", 80), "y", strings.Repeat("汉，", 60)+"\n  "+strings.Repeat("--- ", 40), "", "", byte(1))
+	f.Add("", "x.", strings.Repeat("a ", 80), "y", strings.Repeat("汉，", 60)+"\n  "+strings.Repeat("--- ", 40), "", "",
+		byte(1))
 	f.Fuzz(func(t *testing.T, scope, zh, zhBody, en, enBody, key, value string, bits byte) {
 		types := knowledge.CommitTypes()
 		c := knowledge.Commit{Type: types[int(bits)%len(types)], Scope: scope, Breaks: bits&16 != 0,
-			Local: knowledge.Wording{Summary: zh, Body: zhBody}, English: knowledge.Wording{Summary: en, Body: enBody, Breaking: value}}
+			Local:   knowledge.Wording{Summary: zh, Body: zhBody},
+			English: knowledge.Wording{Summary: en, Body: enBody, Breaking: value}}
 		if key != "" {
 			c.Footers = []knowledge.Footer{{key, value}}
 		}

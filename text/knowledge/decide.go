@@ -101,22 +101,33 @@ type row struct {
 // decisions is the whole rule (docs/spec/workflow.md#knowledge-base, docs/spec/workflow.md#c11). Exactly one row fits
 // each question.
 var decisions = []row{
-	{[]Point{AtTweak}, []Mode{Off}, []Condition{Missing}, "", Decision{workflow.True, Nothing, false, false, "knowledge.skipped"}},
-	{[]Point{AtTweak}, []Mode{OnDemand, OnDemandAutoCoding, Always}, []Condition{Missing}, "", Decision{workflow.True, Nothing, false, false, ""}},
+	{[]Point{AtTweak}, []Mode{Off}, []Condition{Missing}, "",
+		Decision{workflow.True, Nothing, false, false, "knowledge.skipped"}},
+	{[]Point{AtTweak}, []Mode{OnDemand, OnDemandAutoCoding, Always}, []Condition{Missing}, "",
+		Decision{workflow.True, Nothing, false, false, ""}},
 	{[]Point{AtTweak}, nil, []Condition{Bad, Fine}, "", Decision{workflow.True, Nothing, true, false, ""}},
 
-	{[]Point{AtAnalyze, AtExec}, []Mode{Off}, []Condition{Missing}, "", Decision{workflow.True, Nothing, false, false, "knowledge.skipped"}},
-	{[]Point{AtAnalyze, AtExec}, []Mode{Off}, []Condition{Bad, Fine}, "", Decision{workflow.True, Nothing, true, false, ""}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{Off}, []Condition{Missing}, "",
+		Decision{workflow.True, Nothing, false, false, "knowledge.skipped"}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{Off}, []Condition{Bad, Fine}, "",
+		Decision{workflow.True, Nothing, true, false, ""}},
 
-	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemand}, []Condition{Missing}, "", Decision{workflow.False, Advise, false, false, "knowledge.suggest"}},
-	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemand}, []Condition{Bad}, "", Decision{workflow.False, Flag, true, true, "knowledge.flagged"}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemand}, []Condition{Missing}, "",
+		Decision{workflow.False, Advise, false, false, "knowledge.suggest"}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemand}, []Condition{Bad}, "",
+		Decision{workflow.False, Flag, true, true, "knowledge.flagged"}},
 
-	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemandAutoCoding}, []Condition{Missing}, "coding", Decision{workflow.False, Create, true, true, "knowledge.creates"}},
-	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemandAutoCoding}, []Condition{Missing}, "other", Decision{workflow.False, Advise, false, false, "knowledge.suggest"}},
-	{[]Point{AtAnalyze, AtExec}, []Mode{Always}, []Condition{Missing}, "", Decision{workflow.False, Create, true, true, "knowledge.creates"}},
-	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemandAutoCoding, Always}, []Condition{Bad}, "", Decision{workflow.False, Rebuild, true, true, "knowledge.rebuilds"}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemandAutoCoding}, []Condition{Missing}, "coding",
+		Decision{workflow.False, Create, true, true, "knowledge.creates"}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemandAutoCoding}, []Condition{Missing}, "other",
+		Decision{workflow.False, Advise, false, false, "knowledge.suggest"}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{Always}, []Condition{Missing}, "",
+		Decision{workflow.False, Create, true, true, "knowledge.creates"}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemandAutoCoding, Always}, []Condition{Bad}, "",
+		Decision{workflow.False, Rebuild, true, true, "knowledge.rebuilds"}},
 
-	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemand, OnDemandAutoCoding, Always}, []Condition{Fine}, "", Decision{workflow.False, Nothing, true, true, ""}},
+	{[]Point{AtAnalyze, AtExec}, []Mode{OnDemand, OnDemandAutoCoding, Always}, []Condition{Fine}, "",
+		Decision{workflow.False, Nothing, true, true, ""}},
 }
 
 func among[T comparable](list []T, v T) bool {
@@ -135,19 +146,21 @@ func (r row) fits(q Question) bool {
 
 // Decide answers a question. A question with a value that is none of those above is CodeInternal.
 //
-// The flow sets KB_SKIPPED once and carries it (Carry). A bad document that pawl was not told to rebuild is read for what it
-// says, and an update of it is refused, not forced.
+// The flow sets KB_SKIPPED once and carries it (Carry). A bad document that pawl was not told to rebuild is read for
+// what it says, and an update of it is refused, not forced.
 func Decide(q Question) (Decision, error) {
 	for _, r := range decisions {
 		if r.fits(q) {
 			return r.decision, nil
 		}
 	}
-	return Decision{}, pawl.Fail(pawl.CodeInternal, "knowledge.no_rule", q.Mode.String(), string(q.Condition), string(q.At)).In("knowledge.Decide")
+	return Decision{}, pawl.Fail(pawl.CodeInternal, "knowledge.no_rule", q.Mode.String(), string(q.Condition),
+		string(q.At)).In("knowledge.Decide")
 }
 
 // Carry returns KB_SKIPPED after a point of the flow: what it was, where that is decided, and what the point decides
-// otherwise. A tweak that grows into a light flow hands in Undecided at ANALYZE, because for that flow nothing is decided.
+// otherwise. A tweak that grows into a light flow hands in Undecided at ANALYZE, because for that flow nothing is
+// decided.
 func Carry(current workflow.Flag, d Decision) workflow.Flag {
 	if current != workflow.Undecided {
 		return current
@@ -158,9 +171,9 @@ func Carry(current workflow.Flag, d Decision) workflow.Flag {
 // Logging says whether a CHANGELOG entry is written and whether the folder has to be made for it.
 type Logging struct{ Write, MakeFolder bool }
 
-// Logs is the rule of the CHANGELOG (docs/spec/workflow.md#knowledge-base). DEVELOP always writes it, in mode 0, too, where
-// it makes nothing but the folder and the file. So do a rollback and a confirmed risk, which nobody may lose sight of. A
-// tweak, within its limits or forced beyond them, writes none where the mode is 0 and there is no folder.
+// Logs is the rule of the CHANGELOG (docs/spec/workflow.md#knowledge-base). DEVELOP always writes it, in mode 0, too,
+// where it makes nothing but the folder and the file. So do a rollback and a confirmed risk, which nobody may lose
+// sight of. A tweak, within its limits or forced beyond them, writes none where the mode is 0 and there is no folder.
 func Logs(m Mode, folder bool, k Kind) Logging {
 	if (k == Tweaked || k == OutOfScope) && m == Off && !folder {
 		return Logging{}
@@ -171,8 +184,8 @@ func Logs(m Mode, folder bool, k Kind) Logging {
 // InitChoice is an answer to the question of ~init.
 type InitChoice string
 
-// The choices of ~init: make the documents, bring up to date those that are there, or write pawl's sections of all of them
-// anew. Each keeps what people wrote.
+// The choices of ~init: make the documents, bring up to date those that are there, or write pawl's sections of all of
+// them anew. Each keeps what people wrote.
 const (
 	InitCreate  InitChoice = "create"
 	InitFill    InitChoice = "fill"
@@ -180,9 +193,9 @@ const (
 	InitCancel  InitChoice = "cancel"
 )
 
-// Init says what ~init does. Choices are what a person is asked to pick from, the default first; of one choice nothing is
-// asked. ~init may create whatever the mode says; in mode 0 a person is asked first, and without one --yes is needed: the
-// error is CodeApprovalNeeded (docs/spec/workflow.md#c14).
+// Init says what ~init does. Choices are what a person is asked to pick from, the default first; of one choice nothing
+// is asked. ~init may create whatever the mode says; in mode 0 a person is asked first, and without one --yes is
+// needed: the error is CodeApprovalNeeded (docs/spec/workflow.md#c14).
 func Init(m Mode, c Condition, interactive, yes bool) ([]InitChoice, error) {
 	choices := []InitChoice{InitCreate}
 	switch c {
@@ -206,8 +219,8 @@ func Init(m Mode, c Condition, interactive, yes bool) ([]InitChoice, error) {
 	return choices[:1], nil
 }
 
-// Judge tells the condition of a knowledge base from its documents, by their paths relative to its root; what is wrong with a
-// bad one is in the findings. A folder that holds only a CHANGELOG, or only packages, is no knowledge base.
+// Judge tells the condition of a knowledge base from its documents, by their paths relative to its root; what is wrong
+// with a bad one is in the findings. A folder that holds only a CHANGELOG, or only packages, is no knowledge base.
 func Judge(files map[string][]byte) (Condition, []pawl.Problem) {
 	if !Exists(files) {
 		return Missing, nil
@@ -254,7 +267,8 @@ func unwritten(list []Module, files map[string][]byte) []pawl.Problem {
 	for i, name := range ModuleFiles(list) {
 		data, ok := files[name]
 		if !ok {
-			out = append(out, pawl.Problem{File: name, Key: "knowledge.no_module", Args: []any{solution.Clip(oneLine(list[i].Name), 60)}})
+			out = append(out, pawl.Problem{File: name, Key: "knowledge.no_module",
+				Args: []any{solution.Clip(oneLine(list[i].Name), 60)}})
 			continue
 		}
 		if _, err := ReadModule(name, data); err != nil {

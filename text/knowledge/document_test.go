@@ -18,10 +18,12 @@ import (
 var noon = time.Date(2026, 2, 8, 12, 30, 0, 0, time.UTC)
 
 func project() knowledge.Project {
-	return knowledge.Project{Name: "shop", Stack: []string{"Go 1.26", "SQLite"}, SourceFiles: 12, Lines: 3400, Modules: []knowledge.Module{
-		{Name: "web", Path: "web", Summary: "pages | and <forms>", Files: []string{"web/b.go", "web/a.go"}, Exports: []string{"Serve", "`odd`"}, Depends: []string{"auth"}},
-		{Name: "auth", Path: "auth", Summary: "登录与会话", Files: []string{"auth/a.go"}},
-	}}
+	return knowledge.Project{Name: "shop", Stack: []string{"Go 1.26", "SQLite"}, SourceFiles: 12, Lines: 3400,
+		Modules: []knowledge.Module{
+			{Name: "web", Path: "web", Summary: "pages | and <forms>", Files: []string{"web/b.go", "web/a.go"},
+				Exports: []string{"Serve", "`odd`"}, Depends: []string{"auth"}},
+			{Name: "auth", Path: "auth", Summary: "登录与会话", Files: []string{"auth/a.go"}},
+		}}
 }
 
 func made(t *testing.T, s knowledge.Scan) map[string][]byte {
@@ -81,14 +83,16 @@ func TestPeoplesWordsStay(t *testing.T) {
 	s := knowledge.Scan{Project: project(), At: noon}
 	files := made(t, s)
 	for name, data := range files {
-		text := "mine above\r\n" + strings.ReplaceAll(string(data), "## ", "my words\n\n## ") + "```\n<!-- pawl:begin module -->\n```\nmine below, no break"
+		text := "mine above\r\n" + strings.ReplaceAll(string(data), "## ", "my words\n\n## ") +
+			"```\n<!-- pawl:begin module -->\n```\nmine below, no break"
 		files[name] = []byte(text)
 	}
 	before := maps.Clone(files)
 	s.Project.Modules[1].Files, s.Project.Lines, s.Project.Name = []string{"auth/new.go"}, 1, "mart"
 	apply(t, s, files, 0)
 	for name := range before {
-		if strings.Count(string(files[name]), "my words") != strings.Count(string(before[name]), "my words") || outside(string(files[name])) != outside(string(before[name])) {
+		if strings.Count(string(files[name]), "my words") != strings.Count(string(before[name]), "my words") ||
+			outside(string(files[name])) != outside(string(before[name])) {
 			t.Errorf("%s: a person's words changed:\n%s", name, files[name])
 		}
 	}
@@ -139,7 +143,8 @@ func TestBrokenDocumentsAreRefused(t *testing.T) {
 		}
 		s.Rebuild = true
 		docs, err := knowledge.Update(s, old, 0)
-		if err != nil || docs[knowledge.IndexName+".old"] != text || !strings.Contains(docs[knowledge.IndexName], "shop") {
+		if err != nil || docs[knowledge.IndexName+".old"] != text ||
+			!strings.Contains(docs[knowledge.IndexName], "shop") {
 			t.Errorf("%.60q: rebuilt as %.80v, %v", text, docs, err)
 		}
 	}
@@ -187,7 +192,9 @@ func TestBatches(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for p, want := range map[*knowledge.Project]bool{{SourceFiles: 500, Lines: 50_000}: false, {SourceFiles: 501}: true, {Lines: 50_001}: true, {Modules: make([]knowledge.Module, 30)}: false, {Modules: make([]knowledge.Module, 31)}: true} {
+	for p, want := range map[*knowledge.Project]bool{{SourceFiles: 500, Lines: 50_000}: false, {SourceFiles: 501}: true,
+		{Lines: 50_001}: true, {Modules: make([]knowledge.Module, 30)}: false,
+		{Modules: make([]knowledge.Module, 31)}: true} {
 		if p.Large() != want {
 			t.Errorf("%d %d %d", p.SourceFiles, p.Lines, len(p.Modules))
 		}
@@ -206,12 +213,14 @@ func TestAudit(t *testing.T) {
 		}
 		return out
 	}
-	want := []string{"context.md stale_fact", "modules/_index.md gone", "modules/_index.md unlisted", "modules/auth.md gone", "modules/pay.md no_module", "modules/web.md stale"}
+	want := []string{"context.md stale_fact", "modules/_index.md gone", "modules/_index.md unlisted",
+		"modules/auth.md gone", "modules/pay.md no_module", "modules/web.md stale"}
 	if got := keys(); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
 	// What keeps the CHANGELOG from growing is told, though all of it can be read.
-	files["CHANGELOG.md"], files["CHANGELOG_2024.md"], files["CHANGELOG_old.md"] = []byte("# Log\n```\n"), []byte{0xff}, []byte{0xff}
+	files["CHANGELOG.md"], files["CHANGELOG_2024.md"], files["CHANGELOG_old.md"] = []byte("# Log\n```\n"), []byte{0xff},
+		[]byte{0xff}
 	want = append([]string{"CHANGELOG.md block_open", "CHANGELOG_2024.md solution.not_text"}, want...)
 	if got := keys(); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
@@ -219,7 +228,8 @@ func TestAudit(t *testing.T) {
 }
 
 func TestModuleFiles(t *testing.T) {
-	hostile := []string{"", "_index", "../../etc/passwd", "con", "COM1.x", "a", "A", "登录", "a/b", "a-b", strings.Repeat("x", 200), strings.Repeat("x", 201), "\x00", ".git", "a`|<"}
+	hostile := []string{"", "_index", "../../etc/passwd", "con", "COM1.x", "a", "A", "登录", "a/b", "a-b",
+		strings.Repeat("x", 200), strings.Repeat("x", 201), "\x00", ".git", "a`|<"}
 	var list []knowledge.Module
 	for i, n := range hostile {
 		list = append(list, knowledge.Module{Name: n, Path: fmt.Sprint(i)})
@@ -227,12 +237,14 @@ func TestModuleFiles(t *testing.T) {
 	seen := map[string]bool{"modules/_index.md": true}
 	for i, f := range knowledge.ModuleFiles(list) {
 		low := strings.ToLower(f)
-		if seen[low] || strings.Count(f, "/") != 1 || strings.ContainsAny(f, "\\`|<\x00 ") || strings.Contains(f, "..") || strings.HasPrefix(f, "modules/.") || len(f) > 255 {
+		if seen[low] || strings.Count(f, "/") != 1 || strings.ContainsAny(f, "\\`|<\x00 ") ||
+			strings.Contains(f, "..") || strings.HasPrefix(f, "modules/.") || len(f) > 255 {
 			t.Errorf("%q: %q", hostile[i], f)
 		}
 		seen[low] = true
 	}
-	if f := knowledge.ModuleFiles([]knowledge.Module{{Name: "登录"}, {Name: "web"}}); f[0] != "modules/登录.md" || f[1] != "modules/web.md" {
+	if f := knowledge.ModuleFiles([]knowledge.Module{{Name: "登录"}, {Name: "web"}}); f[0] != "modules/登录.md" ||
+		f[1] != "modules/web.md" {
 		t.Error(f)
 	}
 }
@@ -256,7 +268,8 @@ func TestFactsRoundTrip(t *testing.T) {
 	}
 	for range 3000 {
 		l := []knowledge.Language{knowledge.Chinese, knowledge.English}[r.Intn(2)]
-		m := knowledge.Module{Name: text(), Path: text(), Summary: text(), Files: list(), Exports: list(), Depends: list()}
+		m := knowledge.Module{Name: text(), Path: text(), Summary: text(), Files: list(), Exports: list(),
+			Depends: list()}
 		doc, err := knowledge.UpdateModule("m", nil, m, l)
 		if err != nil {
 			t.Fatal(err)
@@ -270,10 +283,12 @@ func TestFactsRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := knowledge.ReadModules([]byte(index))
-		if err != nil || len(rows) != 1 || rows[0].Name != back.Name || rows[0].Path != back.Path || rows[0].Summary != back.Summary {
+		if err != nil || len(rows) != 1 || rows[0].Name != back.Name || rows[0].Path != back.Path ||
+			rows[0].Summary != back.Summary {
 			t.Fatalf("%+v, %v:\n%s", rows, err, index)
 		}
-		c := knowledge.Context{Project: back.Name, Stack: back.Files, SourceFiles: r.Intn(9), Lines: r.Intn(9), Large: r.Intn(2) == 0}
+		c := knowledge.Context{Project: back.Name, Stack: back.Files, SourceFiles: r.Intn(9), Lines: r.Intn(9),
+			Large: r.Intn(2) == 0}
 		doc, _ = knowledge.UpdateContext(nil, c, l)
 		if again, err := knowledge.ReadContext([]byte(doc)); err != nil || !reflect.DeepEqual(again, c) {
 			t.Fatalf("%+v, %v, want %+v:\n%s", again, err, c, doc)
@@ -293,14 +308,16 @@ func FuzzDocument(f *testing.F) {
 		_, _ = knowledge.ReadIndex([]byte(text))
 		_, _ = knowledge.ReadContext([]byte(text))
 		_, _ = knowledge.ReadModules([]byte(text))
-		doc, err := knowledge.UpdateModule("m", []byte(text), knowledge.Module{Name: name, Files: []string{name}}, knowledge.English)
+		doc, err := knowledge.UpdateModule("m", []byte(text), knowledge.Module{Name: name, Files: []string{name}},
+			knowledge.English)
 		if err != nil {
 			return
 		}
 		if _, err := knowledge.ReadModule("m", []byte(doc)); err != nil {
 			t.Fatalf("%v:\n%q", err, doc)
 		}
-		if again, err := knowledge.UpdateModule("m", []byte(doc), knowledge.Module{Name: name, Files: []string{name}}, knowledge.English); err != nil || again != doc {
+		if again, err := knowledge.UpdateModule("m", []byte(doc), knowledge.Module{Name: name, Files: []string{name}},
+			knowledge.English); err != nil || again != doc {
 			t.Fatalf("%v: %q became %q", err, doc, again)
 		}
 	})

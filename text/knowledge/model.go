@@ -18,7 +18,8 @@ const (
 	modulesFolder = "modules/"
 )
 
-// Limits of a large project, of a batch of modules and of a CHANGELOG in one file (docs/spec/workflow.md#large-projects).
+// Limits of a large project, of a batch of modules and of a CHANGELOG in one file
+// (docs/spec/workflow.md#large-projects).
 const (
 	LargeFiles   = 500
 	LargeLines   = 50_000
@@ -64,7 +65,10 @@ func sorted(list []Module) []Module {
 	for _, m := range list {
 		out = append(out, m.normal())
 	}
-	slices.SortStableFunc(out, func(a, b Module) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path)) })
+	slices.SortStableFunc(out, func(a, b Module) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Path, b.Path))
+	})
 	return slices.CompactFunc(out, func(a, b Module) bool { return a.Name == b.Name && a.Path == b.Path })
 }
 
@@ -86,9 +90,9 @@ func tidy(list []string) []string {
 	return slices.Compact(out)
 }
 
-// ModuleFiles returns the documents of modules, in the same order. The name of a document is that of its module, made fit
-// for every file system; modules that would share one have a digest of name and path in it, so that a document is never that
-// of two.
+// ModuleFiles returns the documents of modules, in the same order. The name of a document is that of its module, made
+// fit for every file system; modules that would share one have a digest of name and path in it, so that a document is
+// never that of two.
 func ModuleFiles(list []Module) []string {
 	names := make([]string, len(list))
 	count := map[string]int{"_index": 1, "": 1}
@@ -99,7 +103,8 @@ func ModuleFiles(list []Module) []string {
 	taken := map[string]bool{}
 	for i, m := range list {
 		if count[strings.ToLower(names[i])] > 1 || reserved(names[i]) || changedByClip(m.Name) {
-			names[i] = strings.Trim(fmt.Sprintf("%s-%08x", names[i], crc32.ChecksumIEEE([]byte(oneLine(m.Name)+"\x00"+oneLine(m.Path)))), "-")
+			names[i] = strings.Trim(fmt.Sprintf("%s-%08x", names[i],
+				crc32.ChecksumIEEE([]byte(oneLine(m.Name)+"\x00"+oneLine(m.Path)))), "-")
 		}
 		for stem, n := names[i], 2; taken[strings.ToLower(names[i])]; n++ {
 			names[i] = fmt.Sprintf("%s-%d", stem, n)

@@ -87,7 +87,8 @@ func (x Index) body(l Language) []string {
 	if !x.Updated.IsZero() {
 		at = x.Updated.UTC().Format(minute)
 	}
-	out := []string{item(wordProject, l, prose(x.Project)), item(wordModules, l, strconv.Itoa(x.Modules)), item(wordUpdated, l, at), "",
+	out := []string{item(wordProject, l, prose(x.Project)), item(wordModules, l, strconv.Itoa(x.Modules)),
+		item(wordUpdated, l, at), "",
 		"| " + wordDocument.in(l) + " | " + wordHolds.in(l) + " |", "| --- | --- |"}
 	for _, g := range guide {
 		out = append(out, "| ["+g.path+"]("+g.path+") | "+g.holds.in(l)+" |")
@@ -101,7 +102,8 @@ func (c Context) body(l Language) []string {
 		size = wordLarge
 	}
 	out := append([]string{item(wordProject, l, prose(c.Project))}, listed(wordStack, l, tidy(c.Stack))...)
-	return append(out, item(wordSources, l, strconv.Itoa(c.SourceFiles)), item(wordLines, l, strconv.Itoa(c.Lines)), item(wordSize, l, size.in(l)))
+	return append(out, item(wordSources, l, strconv.Itoa(c.SourceFiles)), item(wordLines, l, strconv.Itoa(c.Lines)),
+		item(wordSize, l, size.in(l)))
 }
 
 // UpdateIndex returns INDEX.md with pawl's section brought up to date, and a new one for no data. Nothing else changes.
@@ -111,7 +113,8 @@ func UpdateIndex(data []byte, x Index, l Language) (string, error) {
 
 // UpdateContext does for context.md what UpdateIndex does for INDEX.md. A new one has a section for what people add.
 func UpdateContext(data []byte, c Context, l Language) (string, error) {
-	return update(ContextName, data, "context", titleContext.in(l), titleOverview.in(l), c.body(l), []string{"", "## " + titleRules.in(l), "", wordOwn.in(l)})
+	return update(ContextName, data, "context", titleContext.in(l), titleOverview.in(l), c.body(l),
+		[]string{"", "## " + titleRules.in(l), "", wordOwn.in(l)})
 }
 
 // UpdateModules does for modules/_index.md what UpdateIndex does for INDEX.md.
@@ -119,28 +122,33 @@ func UpdateModules(data []byte, list []Module, l Language) (string, error) {
 	list = sorted(list)
 	files := ModuleFiles(list)
 	body := []string{
-		"| " + strings.Join([]string{wordModule.in(l), wordPath.in(l), wordSummary.in(l), wordDocument.in(l)}, " | ") + " |",
+		"| " + strings.Join([]string{wordModule.in(l), wordPath.in(l), wordSummary.in(l), wordDocument.in(l)}, " | ") +
+			" |",
 		"| --- | --- | --- | --- |",
 	}
 	for i, m := range list {
 		name := strings.TrimPrefix(files[i], modulesFolder)
-		body = append(body, "| "+strings.Join([]string{prose(m.Name), prose(m.Path), prose(m.Summary), "[" + name + "](" + name + ")"}, " | ")+" |")
+		body = append(body, "| "+strings.Join([]string{prose(m.Name), prose(m.Path), prose(m.Summary), "[" + name +
+			"](" + name + ")"}, " | ")+" |")
 	}
 	return update(ModulesName, data, "modules", titleModules.in(l), titleOverview.in(l), body, nil)
 }
 
-// UpdateModule does for the document of a module what UpdateIndex does for INDEX.md. A new one has a section for what people
-// add.
+// UpdateModule does for the document of a module what UpdateIndex does for INDEX.md. A new one has a section for what
+// people add.
 func UpdateModule(file string, data []byte, m Module, l Language) (string, error) {
 	m = m.normal()
-	body := []string{item(wordModule, l, prose(m.Name)), item(wordPath, l, prose(m.Path)), item(wordSummary, l, prose(m.Summary))}
+	body := []string{item(wordModule, l, prose(m.Name)), item(wordPath, l, prose(m.Path)),
+		item(wordSummary, l, prose(m.Summary))}
 	body = append(body, listed(wordFiles, l, m.Files)...)
 	body = append(body, listed(wordExports, l, m.Exports)...)
 	body = append(body, listed(wordDepends, l, m.Depends)...)
-	return update(file, data, "module", prose(m.Name), titleFacts.in(l), body, []string{"", "## " + titleBehavior.in(l), "", wordOwn.in(l)})
+	return update(file, data, "module", prose(m.Name), titleFacts.in(l), body,
+		[]string{"", "## " + titleBehavior.in(l), "", wordOwn.in(l)})
 }
 
-// update puts a section into a document. An empty document is written anew, with its title and what follows the section.
+// update puts a section into a document. An empty document is written anew, with its title and what follows the
+// section.
 func update(file string, data []byte, name, title, head string, body, rest []string) (string, error) {
 	d, err := read(file, data)
 	if err != nil {
@@ -205,7 +213,8 @@ func sectionOf(file string, data []byte, name string) ([]string, int, error) {
 	}
 	lines, from, ok := d.get(name)
 	if !ok {
-		return nil, 0, pawl.Problem{File: file, Key: "knowledge.no_section", Args: []any{name}}.Error(solution.At).In("knowledge.Read")
+		return nil, 0, pawl.Problem{File: file, Key: "knowledge.no_section",
+			Args: []any{name}}.Error(solution.At).In("knowledge.Read")
 	}
 	return lines, from, nil
 }
@@ -215,7 +224,8 @@ func number(file string, from int, values map[string]string, w word) (int, error
 	s, ok := pick(w, values)
 	n, err := strconv.Atoi(s)
 	if !ok || err != nil || n < 0 {
-		return 0, pawl.Problem{File: file, Line: from, Key: "knowledge.bad_number", Args: []any{w.en, solution.Clip(s, 40)}}.Error(solution.At).In("knowledge.Read")
+		return 0, pawl.Problem{File: file, Line: from, Key: "knowledge.bad_number",
+			Args: []any{w.en, solution.Clip(s, 40)}}.Error(solution.At).In("knowledge.Read")
 	}
 	return n, nil
 }
@@ -234,7 +244,8 @@ func ReadIndex(data []byte) (Index, error) {
 	}
 	if s, _ := pick(wordUpdated, values); s != "" {
 		if x.Updated, err = time.Parse(minute, s); err != nil {
-			return Index{}, pawl.Problem{File: IndexName, Line: from, Key: "knowledge.bad_time", Args: []any{solution.Clip(s, 40)}}.Error(solution.At).In("knowledge.Read")
+			return Index{}, pawl.Problem{File: IndexName, Line: from, Key: "knowledge.bad_time",
+				Args: []any{solution.Clip(s, 40)}}.Error(solution.At).In("knowledge.Read")
 		}
 	}
 	return x, nil

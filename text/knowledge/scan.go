@@ -16,19 +16,20 @@ type Scan struct {
 	Project  Project
 	At       time.Time
 	Language Language
-	// Rebuild writes a document that cannot be read anew. What it was is in the result, too, under a name that is free: the
-	// document's with .old behind it, or .old2 and so on.
+	// Rebuild writes a document that cannot be read anew. What it was is in the result, too, under a name that is free:
+	// the document's with .old behind it, or .old2 and so on.
 	Rebuild bool
 }
 
-// Update returns the documents that a batch of modules changes, by path relative to the root of the knowledge base; old holds
-// those that there are. Batches count from 0, as Project.Batches has them, and each is whole by itself, so that after a crash
-// the same batch is made again. The last one holds modules/_index.md, context.md and INDEX.md, too, because they speak of
-// all modules; a project without modules has one batch. Documents of modules that are gone stay, and Audit tells of them.
+// Update returns the documents that a batch of modules changes, by path relative to the root of the knowledge base; old
+// holds those that there are. Batches count from 0, as Project.Batches has them, and each is whole by itself, so that
+// after a crash the same batch is made again. The last one holds modules/_index.md, context.md and INDEX.md, too,
+// because they speak of all modules; a project without modules has one batch. Documents of modules that are gone stay,
+// and Audit tells of them.
 //
-// Documents that say already what the code says are not in the result, so that a repeated scan changes nothing. A document that
-// cannot be read is an error without Rebuild, CodeInvalid, and nothing is made; a batch that is not there is
-// CodeInternal.
+// Documents that say already what the code says are not in the result, so that a repeated scan changes nothing. A
+// document that cannot be read is an error without Rebuild, CodeInvalid, and nothing is made; a batch that is not there
+// is CodeInternal.
 func Update(s Scan, old map[string][]byte, batch int) (map[string]string, error) {
 	all := sorted(s.Project.Modules)
 	last := max(1, (len(all)+BatchSize-1)/BatchSize) - 1
@@ -38,7 +39,8 @@ func Update(s Scan, old map[string][]byte, batch int) (map[string]string, error)
 	out := map[string]string{}
 	files := ModuleFiles(all)
 	for i := batch * BatchSize; i < min(len(all), (batch+1)*BatchSize); i++ {
-		if err := s.changed(out, old, files[i], func(data []byte) (string, error) { return UpdateModule(files[i], data, all[i], s.Language) }); err != nil {
+		if err := s.changed(out, old, files[i],
+			func(data []byte) (string, error) { return UpdateModule(files[i], data, all[i], s.Language) }); err != nil {
 			return nil, err
 		}
 	}
@@ -46,30 +48,36 @@ func Update(s Scan, old map[string][]byte, batch int) (map[string]string, error)
 		return out, nil
 	}
 	p := s.Project
-	err := s.changed(out, old, ModulesName, func(data []byte) (string, error) { return UpdateModules(data, all, s.Language) })
+	err := s.changed(out, old, ModulesName,
+		func(data []byte) (string, error) { return UpdateModules(data, all, s.Language) })
 	if err != nil {
 		return nil, err
 	}
 	c := contextOf(p)
-	if err := s.changed(out, old, ContextName, func(data []byte) (string, error) { return UpdateContext(data, c, s.Language) }); err != nil {
+	if err := s.changed(out, old, ContextName,
+		func(data []byte) (string, error) { return UpdateContext(data, c, s.Language) }); err != nil {
 		return nil, err
 	}
 	x := Index{Project: oneLine(p.Name), Modules: len(all), Updated: s.At}
-	if was, err := ReadIndex(old[IndexName]); err == nil && len(out) == 0 && was.Project == x.Project && was.Modules == x.Modules {
+	if was, err := ReadIndex(old[IndexName]); err == nil && len(out) == 0 && was.Project == x.Project &&
+		was.Modules == x.Modules {
 		return out, nil
 	}
-	if err := s.changed(out, old, IndexName, func(data []byte) (string, error) { return UpdateIndex(data, x, s.Language) }); err != nil {
+	if err := s.changed(out, old, IndexName,
+		func(data []byte) (string, error) { return UpdateIndex(data, x, s.Language) }); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
 func contextOf(p Project) Context {
-	return Context{Project: oneLine(p.Name), Stack: tidy(p.Stack), SourceFiles: max(0, p.SourceFiles), Lines: max(0, p.Lines), Large: p.Large()}
+	return Context{Project: oneLine(p.Name), Stack: tidy(p.Stack), SourceFiles: max(0, p.SourceFiles),
+		Lines: max(0, p.Lines), Large: p.Large()}
 }
 
 // changed puts a document into out where it differs from the old one.
-func (s Scan) changed(out map[string]string, old map[string][]byte, name string, render func([]byte) (string, error)) error {
+func (s Scan) changed(out map[string]string, old map[string][]byte, name string,
+	render func([]byte) (string, error)) error {
 	doc, err := render(old[name])
 	if err != nil && s.Rebuild {
 		aside := name + ".old"
@@ -88,8 +96,8 @@ func (s Scan) changed(out map[string]string, old map[string][]byte, name string,
 	return nil
 }
 
-// Audit compares the documents with the code, and takes the code for the truth. It tells, too, of what keeps a CHANGELOG from
-// growing. The findings are in the order of the documents' names.
+// Audit compares the documents with the code, and takes the code for the truth. It tells, too, of what keeps a
+// CHANGELOG from growing. The findings are in the order of the documents' names.
 func Audit(s Scan, files map[string][]byte) []pawl.Problem {
 	_, out := Judge(files)
 	all := sorted(s.Project.Modules)
@@ -130,7 +138,8 @@ func auditIndex(s Scan, all []Module, files map[string][]byte) []pawl.Problem {
 	var out []pawl.Problem
 	differs := func(file, what string, doc, code any) {
 		if d, c := fmt.Sprint(doc), fmt.Sprint(code); d != c {
-			out = append(out, pawl.Problem{File: file, Key: "knowledge.stale_fact", Args: []any{what, solution.Clip(d, 80), solution.Clip(c, 80)}})
+			out = append(out, pawl.Problem{File: file, Key: "knowledge.stale_fact",
+				Args: []any{what, solution.Clip(d, 80), solution.Clip(c, 80)}})
 		}
 	}
 	if x, err := ReadIndex(files[IndexName]); err == nil {

@@ -24,8 +24,8 @@ type document struct {
 
 var markForm = pattern(`^<!-- pawl:(begin|end) ([a-z]{1,32}) -->$`)
 
-// read finds the sections of a document. One whose marks do not pair is refused, because nobody could tell whose lines it
-// holds. Within a section only the mark that ends it counts.
+// read finds the sections of a document. One whose marks do not pair is refused, because nobody could tell whose lines
+// it holds. Within a section only the mark that ends it counts.
 func read(file string, data []byte) (*document, error) {
 	if bad, is := solution.Unreadable(file, data); is {
 		return nil, bad.Error(solution.At).In("knowledge.Read")
@@ -89,7 +89,8 @@ func (d *document) put(name, title string, body []string) (string, error) {
 		return splice(d.Text, from, from+len(old), body).String(), nil
 	}
 	if d.open {
-		return "", pawl.Problem{File: d.file, Line: len(d.Lines), Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Update")
+		return "", pawl.Problem{File: d.file, Line: len(d.Lines),
+			Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Update")
 	}
 	var add []string
 	if n := len(d.Lines); n > 0 && strings.TrimSpace(d.Content(n-1)) != "" {

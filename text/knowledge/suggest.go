@@ -27,9 +27,9 @@ type Change struct {
 	Kind ChangeKind
 }
 
-// SuggestCommit proposes a message for changes from their paths alone; first says that the repository has no commit yet. It knows
-// what kind of files changed, not why: a person or an agent who knows better gives the type and the summary. The proposal
-// keeps every rule of Compose. The error without changes is CodeNotFound.
+// SuggestCommit proposes a message for changes from their paths alone; first says that the repository has no commit
+// yet. It knows what kind of files changed, not why: a person or an agent who knows better gives the type and the
+// summary. The proposal keeps every rule of Compose. The error without changes is CodeNotFound.
 func SuggestCommit(changes []Change, first bool) (Commit, error) {
 	if len(changes) == 0 {
 		return Commit{}, pawl.Fail(pawl.CodeNotFound, "knowledge.commit_nothing").In("knowledge.SuggestCommit")
@@ -44,7 +44,8 @@ func SuggestCommit(changes []Change, first bool) (Commit, error) {
 	zh, en := fmt.Sprintf("%d 个文件", len(changes)), fmt.Sprintf("%d files", len(changes))
 	if len(changes) == 1 {
 		zh, en = "1 个文件", "1 file"
-		if name := trimSummary(path.Base(changes[0].Path)); utf8.RuneCountInString(name) <= MaxSummary-10 && name != "" {
+		if name := trimSummary(path.Base(changes[0].Path)); utf8.RuneCountInString(name) <= MaxSummary-10 &&
+			name != "" {
 			zh, en = name, name
 		}
 	}
@@ -56,11 +57,12 @@ func SuggestCommit(changes []Change, first bool) (Commit, error) {
 }
 
 var verbs = map[ChangeKind]word{
-	FileAdded: {"添加", "add", nil}, FileModified: {"更新", "update", nil}, FileDeleted: {"删除", "remove", nil}, FileRenamed: {"重命名", "rename", nil},
+	FileAdded: {"添加", "add", nil}, FileModified: {"更新", "update", nil}, FileDeleted: {"删除", "remove",
+		nil}, FileRenamed: {"重命名", "rename", nil},
 }
 
-// classes are kinds of files that make the type of a commit when nothing else changed, in the order in which they are tried: a
-// workflow of the CI in YAML is CI and no document.
+// classes are kinds of files that make the type of a commit when nothing else changed, in the order in which they are
+// tried: a workflow of the CI in YAML is CI and no document.
 var classes = []struct {
 	kind CommitType
 	fits func(p, base string) bool
@@ -71,15 +73,20 @@ var classes = []struct {
 	}},
 	{CommitTest, func(p, base string) bool {
 		stem := strings.TrimSuffix(base, path.Ext(base))
-		return strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasPrefix(base, "test_") ||
-			slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(d string) bool { return slices.Contains([]string{"test", "tests", "testdata", "__tests__"}, d) })
+		return strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, ".test") ||
+			strings.HasSuffix(stem, ".spec") || strings.HasPrefix(base, "test_") ||
+			slices.ContainsFunc(strings.Split(path.Dir(p), "/"),
+				func(d string) bool { return slices.Contains([]string{"test", "tests", "testdata", "__tests__"}, d) })
 	}},
 	{CommitBuild, func(_, base string) bool {
-		return slices.Contains([]string{"go.mod", "go.sum", "package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "cargo.toml", "cargo.lock",
-			"makefile", "dockerfile", "cmakelists.txt", "pom.xml", "build.gradle", "pyproject.toml", "requirements.txt", "poetry.lock", "uv.lock"}, base)
+		return slices.Contains([]string{"go.mod", "go.sum", "package.json", "package-lock.json", "pnpm-lock.yaml",
+			"yarn.lock", "cargo.toml", "cargo.lock",
+			"makefile", "dockerfile", "cmakelists.txt", "pom.xml", "build.gradle", "pyproject.toml", "requirements.txt",
+			"poetry.lock", "uv.lock"}, base)
 	}},
 	{CommitDocs, func(p, base string) bool {
-		return strings.HasPrefix(p, "docs/") || base == "license" || slices.Contains([]string{".md", ".rst", ".adoc", ".txt"}, path.Ext(base))
+		return strings.HasPrefix(p, "docs/") || base == "license" ||
+			slices.Contains([]string{".md", ".rst", ".adoc", ".txt"}, path.Ext(base))
 	}},
 }
 

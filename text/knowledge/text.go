@@ -23,7 +23,8 @@ const (
 // MaxFile is the size of the largest document that is read, in bytes.
 const MaxFile = solution.MaxFile
 
-// pattern returns a regular expression that is compiled when it is first used, so that no program pays for it that does not.
+// pattern returns a regular expression that is compiled when it is first used, so that no program pays for it that does
+// not.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -67,8 +68,8 @@ func splice(t solution.Text, i, j int, with []string) solution.Text {
 	return solution.Text{Mark: t.Mark, Lines: append(out, t.Lines[j:]...)}
 }
 
-// oneLine returns s as one line: every run of blanks and breaks is one blank, and what is concealed, or no text, is written
-// as an escape.
+// oneLine returns s as one line: every run of blanks and breaks is one blank, and what is concealed, or no text, is
+// written as an escape.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	var b strings.Builder

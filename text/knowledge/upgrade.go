@@ -17,17 +17,19 @@ const MaxUpgrade = 20_000
 // Copy is a file to be copied. From is relative to the old folder, To to the root of pawl's knowledge base.
 type Copy struct{ From, To string }
 
-// Takeover is the plan by which an existing knowledge base becomes pawl's: first the old folder is copied to Backup, a name
-// beside it that is free, then each file of Copies, none of which exists in pawl's folder. The old folder itself stays.
+// Takeover is the plan by which an existing knowledge base becomes pawl's: first the old folder is copied to Backup, a
+// name beside it that is free, then each file of Copies, none of which exists in pawl's folder. The old folder itself
+// stays.
 type Takeover struct {
 	Backup string
 	Copies []Copy
-	// Findings tell of the files that are not copied, and why, and of packages that are copied and cannot be carried out.
+	// Findings tell of the files that are not copied, and why, and of packages that are copied and cannot be carried
+	// out.
 	Findings []pawl.Problem
 }
 
-// moved are the documents of older layouts by the names that they have in this one. A document that the folder holds under
-// its own name, too, comes first, and the older one stays in the old folder.
+// moved are the documents of older layouts by the names that they have in this one. A document that the folder holds
+// under its own name, too, comes first, and the older one stays in the old folder.
 var moved = []struct{ from, to string }{
 	{"wiki/modules/", "modules/"},
 	{"history/index.md", "archive/_index.md"},
@@ -38,14 +40,15 @@ var moved = []struct{ from, to string }{
 	{"wiki/", "wiki/"},
 }
 
-// Upgrade plans to take over a folder such as helloagents/, in its layout of today or an older one: folder is its name, files
-// its files with slashes, relative to it, existing those that pawl's knowledge base holds, and beside the names that stand
-// next to the folder. It opens nothing; whether the documents are fine, Judge says of the copies. Nothing is overwritten: a
-// target that exists, in whatever case its letters are, is told of and left alone. The error of a folder without a document
-// is CodeNotFound, of too many files CodeInvalid.
+// Upgrade plans to take over a folder such as helloagents/, in its layout of today or an older one: folder is its name,
+// files its files with slashes, relative to it, existing those that pawl's knowledge base holds, and beside the names
+// that stand next to the folder. It opens nothing; whether the documents are fine, Judge says of the copies. Nothing is
+// overwritten: a target that exists, in whatever case its letters are, is told of and left alone. The error of a folder
+// without a document is CodeNotFound, of too many files CodeInvalid.
 func Upgrade(folder string, files, existing, beside []string, at time.Time) (Takeover, error) {
 	if len(files) > MaxUpgrade {
-		return Takeover{}, pawl.Fail(pawl.CodeInvalid, "knowledge.upgrade_many", len(files), MaxUpgrade).In("knowledge.Upgrade")
+		return Takeover{}, pawl.Fail(pawl.CodeInvalid, "knowledge.upgrade_many", len(files),
+			MaxUpgrade).In("knowledge.Upgrade")
 	}
 	taken := map[string]bool{}
 	for _, f := range existing {
@@ -92,7 +95,8 @@ func Upgrade(folder string, files, existing, beside []string, at time.Time) (Tak
 		tell(dir, "knowledge.upgrade_package")
 	}
 	if len(t.Copies) == 0 && len(all) == 0 {
-		return Takeover{}, pawl.Fail(pawl.CodeNotFound, "knowledge.upgrade_nothing", solution.Clip(oneLine(folder), 80)).In("knowledge.Upgrade")
+		return Takeover{}, pawl.Fail(pawl.CodeNotFound, "knowledge.upgrade_nothing",
+			solution.Clip(oneLine(folder), 80)).In("knowledge.Upgrade")
 	}
 	slices.SortFunc(t.Copies, func(a, b Copy) int { return strings.Compare(a.To, b.To) })
 	var err error
@@ -127,7 +131,8 @@ var (
 
 // within reports whether a path is one below its folder, written in the only way that there is of writing it.
 func within(f string) bool {
-	return f != "" && path.Clean(f) == f && !path.IsAbs(f) && f != "." && f != ".." && !strings.HasPrefix(f, "../") && !strings.ContainsAny(f, "\\:") && f == oneLine(f)
+	return f != "" && path.Clean(f) == f && !path.IsAbs(f) && f != "." && f != ".." && !strings.HasPrefix(f, "../") &&
+		!strings.ContainsAny(f, "\\:") && f == oneLine(f)
 }
 
 // unfinished returns the packages in plan/ that lack one of their two files.

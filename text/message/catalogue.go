@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// catalogue holds a folder for each language and in it a file for each area. The files stay as they are: every start of a
-// program would pay for a map of them, the launcher of each command behind walls included.
+// catalogue holds a folder for each language and in it a file for each area. The files stay as they are: every start of
+// a program would pay for a map of them, the launcher of each command behind walls included.
 //
 //go:embed catalogue
 var catalogue embed.FS
@@ -73,8 +73,9 @@ func (s *shelf) find(key string) (string, bool) {
 	return find(s.read(area), key)
 }
 
-// find returns the text of a key in the lines of a file, and whether there is one. The lines are sorted by their keys, so that
-// each look leaves half of them. A blank sorts before all that a key is made of, so that lines stand in the order of their keys.
+// find returns the text of a key in the lines of a file, and whether there is one. The lines are sorted by their keys,
+// so that each look leaves half of them. A blank sorts before all that a key is made of, so that lines stand in the
+// order of their keys.
 func find(lines []byte, key string) (string, bool) {
 	if strings.Contains(key, " ") {
 		return "", false
@@ -103,8 +104,8 @@ func find(lines []byte, key string) (string, bool) {
 	return "", false
 }
 
-// firstLine returns the first line that begins between two places and is neither empty nor a comment, and where the next one
-// begins.
+// firstLine returns the first line that begins between two places and is neither empty nor a comment, and where the
+// next one begins.
 func firstLine(lines []byte, from, to int) (line []byte, next int) {
 	for from < to {
 		end := len(lines)

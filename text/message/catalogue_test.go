@@ -110,8 +110,8 @@ type site struct {
 	key, at string
 }
 
-// TestEveryMessageExists reads the whole repository for keys of messages: the arguments of pawl.Fail and of everything that
-// renders text, and fields named Key.
+// TestEveryMessageExists reads the whole repository for keys of messages: the arguments of pawl.Fail and of everything
+// that renders text, and fields named Key.
 func TestEveryMessageExists(t *testing.T) {
 	var missing []string
 	for _, s := range sites(t, "../..") {
@@ -133,7 +133,8 @@ func sites(t *testing.T, root string) []site {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bench") {
+		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" ||
+			d.Name() == "bench") {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -157,14 +158,16 @@ func sites(t *testing.T, root string) []site {
 
 // rendering are the functions that take a key of the catalogue, with the place of the key among the arguments.
 var rendering = map[string]int{
-	"Fail": 1, "Text": 0, "text": 0, "sayText": 0, "Hint": 0, "usage": 0, "section": 0, "badArgs": 0, "broken": 0, "note": 0, "row": 0,
+	"Fail": 1, "Text": 0, "text": 0, "sayText": 0, "Hint": 0, "usage": 0, "section": 0, "badArgs": 0, "broken": 0,
+	"note": 0, "row": 0,
 	"SayText": 0, "Section": 0, "Usage": 0, "TextIn": 1, "written": 1,
 }
 
 // shape is what a key looks like: an area and a name.
 var shape = regexp.MustCompile(`^[a-z]+\.[a-z_]+(\.[a-z_]+)*$`)
 
-// areas are the first parts of the catalogue's keys. Other functions of the same name take other text, such as file names.
+// areas are the first parts of the catalogue's keys. Other functions of the same name take other text, such as file
+// names.
 var areas = sync.OnceValue(func() []string {
 	var out []string
 	for _, k := range message.Keys() {

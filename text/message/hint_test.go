@@ -18,7 +18,8 @@ var (
 	told = regexp.MustCompile(`(: |：|用 |运行 |with )?pawl ([a-z]+(?: [a-z]+)*)((?: (?:--?[a-z-]+|[A-Z%][^\s,;，；。）]*))*)`)
 )
 
-// commands are the commands of the shell with all that docs/cli.md says of each; that page is written from the commands.
+// commands are the commands of the shell with all that docs/cli.md says of each; that page is written from the
+// commands.
 func commands(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))

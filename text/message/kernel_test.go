@@ -69,8 +69,8 @@ func TestTheCoreHasText(t *testing.T) {
 	}
 }
 
-// checkEntry checks that a message of the core names the next step, and that the Chinese is Chinese. The notes on a result
-// alone have no next step of their own: the summary that shows them does.
+// checkEntry checks that a message of the core names the next step, and that the Chinese is Chinese. The notes on a
+// result alone have no next step of their own: the summary that shows them does.
 func checkEntry(t *testing.T, k string, e Entry) {
 	t.Helper()
 	if e.HintEn == "" && !strings.HasPrefix(k, "kernel.risk_") {

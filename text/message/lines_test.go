@@ -21,8 +21,8 @@ var name = regexp.MustCompile(`^[a-z]+(\.[A-Za-z0-9_~-]+)+$`)
 // untold finds what a backslash must not stand before.
 var untold = regexp.MustCompile(`\\([^nt\\]|$)`)
 
-// faults reads a file of the catalogue strictly and returns what is wrong with it, each fault with its file and line. It
-// shares nothing with the search that the program makes.
+// faults reads a file of the catalogue strictly and returns what is wrong with it, each fault with its file and line.
+// It shares nothing with the search that the program makes.
 func faults(file string, raw string) []string {
 	var out []string
 	bad := func(line int, format string, args ...any) {
@@ -201,7 +201,8 @@ var hostile = []string{"", "#", "# a.b = no", "#a.c = no", "#\\", "# ="}
 
 func TestFindInHostileFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SampledFrom([]string{"", "x", " = ", "# x", " blanks ", "a.b = a.c = d", `\n\\n\t\\`, `\`, `\q`, "一行\u2028字"})
+		text := rapid.SampledFrom([]string{"", "x", " = ", "# x", " blanks ", "a.b = a.c = d", `\n\\n\t\\`, `\`, `\q`,
+			"一行\u2028字"})
 		keys := rapid.SliceOfNDistinct(rapid.StringMatching(`a\.[b#=._~]{0,4}`), 0, 12, rapid.ID).Draw(t, "keys")
 		slices.Sort(keys)
 		var b strings.Builder
@@ -238,7 +239,8 @@ func TestFindEnds(t *testing.T) {
 
 func TestEscapes(t *testing.T) {
 	for text, want := range map[string]string{
-		`plain`: "plain", `a\nb`: "a\nb", `a\tb`: "a\tb", `a\\b`: `a\b`, `a\\nb`: `a\nb`, `\\\n`: "\\\n", `end\`: `end\`, ` both `: " both ", ``: "",
+		`plain`: "plain", `a\nb`: "a\nb", `a\tb`: "a\tb", `a\\b`: `a\b`, `a\\nb`: `a\nb`, `\\\n`: "\\\n",
+		`end\`: `end\`, ` both `: " both ", ``: "",
 	} {
 		if got := unescape([]byte(text)); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -252,7 +254,8 @@ func TestWhatIsNoKeyIsNotFound(t *testing.T) {
 		t.Error("kernel.paused is not found")
 	}
 	for _, key := range []string{
-		"", ".", "..", "kernel", "kernel.", "kernel.paused ", "kernel.paused = ", "kernel.paused.hint", "kernel.paused\n", "\nkernel.paused", "# kernel.paused",
+		"", ".", "..", "kernel", "kernel.", "kernel.paused ", "kernel.paused = ", "kernel.paused.hint",
+		"kernel.paused\n", "\nkernel.paused", "# kernel.paused",
 		"../en/kernel.paused", "en/kernel.paused", "kernel.properties", "nothing.of_it", "kernel.paused\x00",
 	} {
 		if e, ok := Lookup(key); ok {

@@ -1,14 +1,14 @@
 // Package message is the one catalogue of user-facing text, English and 简体中文. Code elsewhere names an entry by key and
-// passes arguments; only the faces (cli, web, tui, mcp) turn keys into text. State names, identifiers and flags are data
-// and are never translated. The package imports nothing of ours but the root, and nothing of it is mutable.
+// passes arguments; only the faces (cli, web, tui, mcp) turn keys into text. State names, identifiers and flags are
+// data and are never translated. The package imports nothing of ours but the root, and nothing of it is mutable.
 //
-// The texts stand in catalogue/en and catalogue/zh-CN, in one file for each area, which is the part of a key before its first
-// dot. A line is `key = text`, or `key.hint = text` for the next step of a message, and lines are sorted by their keys. All
-// that follows the first " = " up to the end of the line is the text; in it `\n`, `\t` and `\\` stand for a line end, a tab
-// and a backslash. Lines that begin with # are comments.
+// The texts stand in catalogue/en and catalogue/zh-CN, in one file for each area, which is the part of a key before its
+// first dot. A line is `key = text`, or `key.hint = text` for the next step of a message, and lines are sorted by their
+// keys. All that follows the first " = " up to the end of the line is the text; in it `\n`, `\t` and `\\` stand for a
+// line end, a tab and a backslash. Lines that begin with # are comments.
 //
-// The tables of the machines and of their composition say in English, in their code, what their rows are; the file of rules in
-// catalogue/zh-CN has the Chinese of it and no counterpart in English.
+// The tables of the machines and of their composition say in English, in their code, what their rows are; the file of
+// rules in catalogue/zh-CN has the Chinese of it and no counterpart in English.
 package message
 
 import (

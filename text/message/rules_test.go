@@ -20,7 +20,8 @@ import (
 func said() []string {
 	var out []string
 	ask := func(id string) string { out = append(out, id); return "" }
-	for _, d := range slices.Concat(session.Describe(), turn.Describe(), workflow.Describe(), task.Describe(), board.Describe()) {
+	for _, d := range slices.Concat(session.Describe(), turn.Describe(), workflow.Describe(), task.Describe(),
+		board.Describe()) {
 		d.Translate(ask)
 	}
 	for _, c := range workflow.Commands() {

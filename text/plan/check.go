@@ -47,13 +47,13 @@ func (l Limits) calls() int {
 	return l.MaxCalls
 }
 
-// Check reports everything that keeps a plan from being carried out: what Decode refuses, too many steps or calls, repeated
-// step ids, dependencies that do not exist or form a cycle, tools that do not exist, and arguments that violate the tool's
-// schema. tools returns the JSON Schema of a tool's arguments; ok is false for a tool that does not exist. With nil tools the
-// calls are not looked at.
+// Check reports everything that keeps a plan from being carried out: what Decode refuses, too many steps or calls,
+// repeated step ids, dependencies that do not exist or form a cycle, tools that do not exist, and arguments that
+// violate the tool's schema. tools returns the JSON Schema of a tool's arguments; ok is false for a tool that does not
+// exist. With nil tools the calls are not looked at.
 //
-// The error is a *pawl.Error of CodeInvalid whose cause is a *pawl.Problems. Positions.Locate adds the lines of a plan that came
-// from a file.
+// The error is a *pawl.Error of CodeInvalid whose cause is a *pawl.Problems. Positions.Locate adds the lines of a plan
+// that came from a file.
 func Check(p Plan, tools func(name string) (schema []byte, ok bool), limits Limits) error {
 	var found problems
 	shapeOf(p, &found)

@@ -66,15 +66,23 @@ func TestCheck(t *testing.T) {
 			withStep(func(s *Step) { s.StepID = "fix1-1" }),
 			[]string{"steps[0].step_id plan.reserved_id", "steps[1].depends_on[0] plan.unknown_dependency_near"},
 		},
-		"same id":       {withStep(func(s *Step) { s.StepID = "s2" }), []string{"steps[1].step_id plan.duplicate_step", "steps[1].depends_on[0] plan.unknown_dependency_near"}},
-		"missing step":  {withStep(func(s *Step) { s.DependsOn = []string{"zzz"} }), []string{"steps[0].depends_on[0] plan.unknown_dependency"}},
-		"itself":        {withStep(func(s *Step) { s.DependsOn = []string{"s1"} }), []string{"steps[0].depends_on[0] plan.self_dependency"}},
-		"cycle":         {withStep(func(s *Step) { s.DependsOn = []string{"s2"} }), []string{"steps[0].depends_on plan.cycle"}},
-		"misspelt tool": {withStep(func(s *Step) { s.ToolCalls[0].Name = "writefile" }), []string{"steps[0].tool_calls[0].name plan.unknown_tool_near"}},
-		"unknown tool":  {withStep(func(s *Step) { s.ToolCalls[0].Name = "teleport" }), []string{"steps[0].tool_calls[0].name plan.unknown_tool"}},
-		"broken schema": {withStep(func(s *Step) { s.ToolCalls[0].Name = "broken" }), []string{"steps[0].tool_calls[0].name plan.bad_schema"}},
+		"same id": {withStep(func(s *Step) { s.StepID = "s2" }),
+			[]string{"steps[1].step_id plan.duplicate_step", "steps[1].depends_on[0] plan.unknown_dependency_near"}},
+		"missing step": {withStep(func(s *Step) { s.DependsOn = []string{"zzz"} }),
+			[]string{"steps[0].depends_on[0] plan.unknown_dependency"}},
+		"itself": {withStep(func(s *Step) { s.DependsOn = []string{"s1"} }),
+			[]string{"steps[0].depends_on[0] plan.self_dependency"}},
+		"cycle": {withStep(func(s *Step) { s.DependsOn = []string{"s2"} }),
+			[]string{"steps[0].depends_on plan.cycle"}},
+		"misspelt tool": {withStep(func(s *Step) { s.ToolCalls[0].Name = "writefile" }),
+			[]string{"steps[0].tool_calls[0].name plan.unknown_tool_near"}},
+		"unknown tool": {withStep(func(s *Step) { s.ToolCalls[0].Name = "teleport" }),
+			[]string{"steps[0].tool_calls[0].name plan.unknown_tool"}},
+		"broken schema": {withStep(func(s *Step) { s.ToolCalls[0].Name = "broken" }),
+			[]string{"steps[0].tool_calls[0].name plan.bad_schema"}},
 		"too many calls": {
-			withStep(func(s *Step) { s.ToolCalls = slices.Repeat(s.ToolCalls, 101) }), []string{"steps[0].tool_calls plan.too_many_calls"},
+			withStep(func(s *Step) { s.ToolCalls = slices.Repeat(s.ToolCalls, 101) }),
+			[]string{"steps[0].tool_calls plan.too_many_calls"},
 		},
 		"every argument": {
 			withArgs(`{"path":"/etc","mode":"0777","lines":[1,"x",0],"pa th":1}`),
@@ -83,14 +91,17 @@ func TestCheck(t *testing.T) {
 				args + ".path plan.arg_rule", args + ".lines[1] plan.wrong_type", args + ".lines[2] plan.arg_rule",
 			},
 		},
-		"no object":    {withArgs(`[1]`), []string{args + " plan.bad_arguments"}},
-		"no JSON":      {withArgs(`{"path":`), []string{args + " plan.bad_arguments"}},
-		"nothing":      {withArgs(``), []string{args + " plan.bad_arguments"}},
-		"two objects":  {withArgs(`{}{}`), []string{args + " plan.bad_arguments"}},
-		"same member":  {withArgs(`{"path":"a","path":"b","content":""}`), []string{args + ".path plan.duplicate_field"}},
-		"bad status":   {withStep(func(s *Step) { s.Status = "failed" }), []string{"steps[0].status plan.bad_value"}},
-		"bad artifact": {withStep(func(s *Step) { s.ExpectedArtifacts[0].Type = "dir" }), []string{"steps[0].expected_artifacts[0].type plan.bad_value"}},
-		"zero plan":    {Plan{}, []string{"goal plan.blank", "steps plan.no_steps", "verification.mode plan.bad_value", "risk_level plan.bad_value"}},
+		"no object":   {withArgs(`[1]`), []string{args + " plan.bad_arguments"}},
+		"no JSON":     {withArgs(`{"path":`), []string{args + " plan.bad_arguments"}},
+		"nothing":     {withArgs(``), []string{args + " plan.bad_arguments"}},
+		"two objects": {withArgs(`{}{}`), []string{args + " plan.bad_arguments"}},
+		"same member": {withArgs(`{"path":"a","path":"b","content":""}`),
+			[]string{args + ".path plan.duplicate_field"}},
+		"bad status": {withStep(func(s *Step) { s.Status = "failed" }), []string{"steps[0].status plan.bad_value"}},
+		"bad artifact": {withStep(func(s *Step) { s.ExpectedArtifacts[0].Type = "dir" }),
+			[]string{"steps[0].expected_artifacts[0].type plan.bad_value"}},
+		"zero plan": {Plan{}, []string{"goal plan.blank", "steps plan.no_steps", "verification.mode plan.bad_value",
+			"risk_level plan.bad_value"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +190,8 @@ func TestOrderIsTopologicalAndStable(t *testing.T) {
 		if err != nil || len(order) != len(p.Steps) {
 			t.Fatal(order, err)
 		}
-		// The generator only lets steps depend on earlier ones, so that the order of the list is the order of execution.
+		// The generator only lets steps depend on earlier ones, so that the order of the list is the order of
+		// execution.
 		if !slices.IsSorted(order) {
 			t.Fatalf("needlessly reordered: %v", order)
 		}
@@ -226,7 +238,8 @@ func TestNextAndStuck(t *testing.T) {
 			next = -1
 		}
 		if next != s.next || !slices.Equal(Stuck(p), s.stuck) {
-			t.Errorf("after step %d is %s: next %d, stuck %v; want %d, %v", s.step, s.status, next, Stuck(p), s.next, s.stuck)
+			t.Errorf("after step %d is %s: next %d, stuck %v; want %d, %v", s.step, s.status, next, Stuck(p), s.next,
+				s.stuck)
 		}
 	}
 	if !Finished(p) {
@@ -310,7 +323,8 @@ func TestFixSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := out.Steps[2], out.Steps[3]
-	if a.StepID != "fix2-1" || a.Status != Pending || a.DependsOn != nil || b.StepID != "fix2-2" || !slices.Equal(b.DependsOn, []string{"fix2-1"}) || b.Repair() != 2 {
+	if a.StepID != "fix2-1" || a.Status != Pending || a.DependsOn != nil || b.StepID != "fix2-2" ||
+		!slices.Equal(b.DependsOn, []string{"fix2-1"}) || b.Repair() != 2 {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 	if next, ok := Next(out); !ok || next != 2 {

@@ -11,13 +11,13 @@ import (
 	"pawl"
 )
 
-// Decode reads a plan from JSON or YAML; the contents decide which. It is strict: unknown and repeated fields, values of
-// another type, a second document, text that is not UTF-8 and more than 4 MiB are refused, and so is whatever the published
-// schema refuses. What a plan written by hand may leave out gets its default: status pending, no constraints, risk low,
-// verification by the project's tests; plan_id and created_at stay empty for the caller to fill in.
+// Decode reads a plan from JSON or YAML; the contents decide which. It is strict: unknown and repeated fields, values
+// of another type, a second document, text that is not UTF-8 and more than 4 MiB are refused, and so is whatever the
+// published schema refuses. What a plan written by hand may leave out gets its default: status pending, no constraints,
+// risk low, verification by the project's tests; plan_id and created_at stay empty for the caller to fill in.
 //
-// The error is a *pawl.Error of CodeInvalid whose cause is a *pawl.Problems with every problem, each with its line, column and
-// field. name is used in messages only. The positions locate what Check reports about the same plan.
+// The error is a *pawl.Error of CodeInvalid whose cause is a *pawl.Problems with every problem, each with its line,
+// column and field. name is used in messages only. The positions locate what Check reports about the same plan.
 func Decode(name string, data []byte) (Plan, Positions, error) {
 	r, root, err := open(name, data)
 	if err != nil {
@@ -147,8 +147,10 @@ func (r *reader) update(u *StepUpdate) into {
 		may("dependencies", optional(&u.Dependencies, func(d *[]string) into {
 			return list(r, d, func(s *string) into { return r.text(s) })
 		})),
-		may("tools_expected", optional(&u.ToolsExpected, func(d *[]ToolCallTemplate) into { return list(r, d, r.call) })),
-		may("expected_artifacts", optional(&u.ExpectedArtifacts, func(d *[]Artifact) into { return list(r, d, r.artifact) })),
+		may("tools_expected", optional(&u.ToolsExpected,
+			func(d *[]ToolCallTemplate) into { return list(r, d, r.call) })),
+		may("expected_artifacts", optional(&u.ExpectedArtifacts,
+			func(d *[]Artifact) into { return list(r, d, r.artifact) })),
 		may("rollback_hint", optional(&u.RollbackHint, r.text)),
 	)
 }
@@ -320,8 +322,8 @@ type Positions struct {
 	root *value
 }
 
-// At returns the line and the column of a field, both from 1. Where the field itself is absent, the position is that of the
-// nearest field around it; both are 0 when there is no file.
+// At returns the line and the column of a field, both from 1. Where the field itself is absent, the position is that of
+// the nearest field around it; both are 0 when there is no file.
 func (p Positions) At(path string) (line, col int) {
 	if p.root == nil {
 		return 0, 0
@@ -353,8 +355,8 @@ func (v *value) enter(path string) (*value, string) {
 	return nil, path
 }
 
-// Locate fills in the file, the lines and the columns of the problems in an error of this package, and returns the error. Any
-// other error, and nil, is returned as it is.
+// Locate fills in the file, the lines and the columns of the problems in an error of this package, and returns the
+// error. Any other error, and nil, is returned as it is.
 func (p Positions) Locate(err error) error {
 	var m *pawl.Problems
 	if p.root == nil || !errors.As(err, &m) {

@@ -67,9 +67,11 @@ func TestDecodeFillsInWhatAPersonLeavesOut(t *testing.T) {
 
 func TestInstant(t *testing.T) {
 	for in, want := range map[string]string{
-		`0`: "1970-01-01T00:00:00.000Z", `1763721480`: "2025-11-21T10:38:00.000Z", `1763721480123`: "2025-11-21T10:38:00.123Z",
+		`0`: "1970-01-01T00:00:00.000Z", `1763721480`: "2025-11-21T10:38:00.000Z",
+		`1763721480123`:                    "2025-11-21T10:38:00.123Z",
 		`"2025-11-21T12:38:00.1239+02:00"`: "2025-11-21T10:38:00.123Z",
-		`-1`:                               "", `1.5`: "", `"yesterday"`: "", `true`: "", `99999999999999999999`: "", `253402300800000`: "", `"0000-01-01T00:00:00+14:00"`: "",
+		`-1`:                               "", `1.5`: "", `"yesterday"`: "", `true`: "", `99999999999999999999`: "",
+		`253402300800000`: "", `"0000-01-01T00:00:00+14:00"`: "",
 	} {
 		var i Instant
 		err := json.Unmarshal([]byte(in), &i)
@@ -77,7 +79,8 @@ func TestInstant(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q", in, got, err, want)
 		}
 	}
-	if i := At(time.Date(2026, 1, 2, 3, 4, 5, 6_789_000, time.FixedZone("", 3600))); i != At(i.Time) || i.Nanosecond() != 6_000_000 {
+	if i := At(time.Date(2026, 1, 2, 3, 4, 5, 6_789_000, time.FixedZone("", 3600))); i != At(i.Time) ||
+		i.Nanosecond() != 6_000_000 {
 		t.Errorf("%v is not cut to milliseconds", i.Time)
 	}
 	data, err := json.Marshal(struct{ A, B Instant }{A: At(time.UnixMilli(5))})
@@ -95,13 +98,14 @@ var bad = map[string]struct {
 	in   string
 	want []string
 }{
-	"empty":           {"", []string{"1:1 plan.empty"}},
-	"blank":           {" \n\t\n", []string{"1:1 plan.empty"}},
-	"only a comment":  {"# nothing\n", []string{"1:1 plan.empty"}},
-	"NUL":             {"goal: x\nsteps: \x00", []string{"2:8 plan.not_text"}},
-	"not UTF-8":       {"goal: \xff", []string{"1:7 plan.not_text"}},
-	"UTF-16":          {"\xff\xfeg\x00", []string{"1:1 plan.not_text"}},
-	"escaped NUL":     {`{"goal":"\u0000","steps":[{"step_id":"a","title":"t","intent":"i"}]}`, []string{"1:9 goal plan.hidden_character"}},
+	"empty":          {"", []string{"1:1 plan.empty"}},
+	"blank":          {" \n\t\n", []string{"1:1 plan.empty"}},
+	"only a comment": {"# nothing\n", []string{"1:1 plan.empty"}},
+	"NUL":            {"goal: x\nsteps: \x00", []string{"2:8 plan.not_text"}},
+	"not UTF-8":      {"goal: \xff", []string{"1:7 plan.not_text"}},
+	"UTF-16":         {"\xff\xfeg\x00", []string{"1:1 plan.not_text"}},
+	"escaped NUL": {`{"goal":"\u0000","steps":[{"step_id":"a","title":"t","intent":"i"}]}`,
+		[]string{"1:9 goal plan.hidden_character"}},
 	"half character":  {`{"goal":"\ud800"}`, []string{"1:9 plan.not_text"}},
 	"a list":          {"- a\n- b\n", []string{"1:1 plan.wrong_type"}},
 	"a word":          {"hello", []string{"1:1 plan.wrong_type"}},
@@ -119,7 +123,8 @@ var bad = map[string]struct {
 		"goal: g\ngaol: h\nsteps:\n- step_id: a\n  title: t\n  intent: i\n  colour: red\n",
 		[]string{"2:1 gaol plan.unknown_field_near", "7:3 steps[0].colour plan.unknown_field"},
 	},
-	"repeated field": {"goal: g\ngoal: h\nsteps: []\n", []string{"2:1 goal plan.duplicate_field", "3:8 steps plan.no_steps"}},
+	"repeated field": {"goal: g\ngoal: h\nsteps: []\n",
+		[]string{"2:1 goal plan.duplicate_field", "3:8 steps plan.no_steps"}},
 	"repeated argument": {
 		`{"goal":"g","steps":[{"step_id":"a","title":"t","intent":"i","tool_calls":[{"name":"x","args_hint":{"o":{"p":1,"p":2}}}]}]}`,
 		[]string{"1:112 steps[0].tool_calls[0].args_hint.o.p plan.duplicate_field"},
@@ -127,7 +132,8 @@ var bad = map[string]struct {
 	"missing fields": {
 		"plan_id: p\nsteps:\n- tool_calls:\n  - why: w\n",
 		[]string{
-			"1:1 goal plan.missing_field", "3:3 steps[0].step_id plan.missing_field", "3:3 steps[0].title plan.missing_field",
+			"1:1 goal plan.missing_field", "3:3 steps[0].step_id plan.missing_field",
+			"3:3 steps[0].title plan.missing_field",
 			"3:3 steps[0].intent plan.missing_field", "4:5 steps[0].tool_calls[0].name plan.missing_field",
 			"4:5 steps[0].tool_calls[0].args_hint plan.missing_field",
 		},
@@ -136,7 +142,8 @@ var bad = map[string]struct {
 		"goal: 7\nconstraints: none\nsteps:\n- step_id: a\n  title: t\n  intent:\n  tool_calls: [{name: x, args_hint: [1]}]\nverification: {mode: test, required: maybe}\ncreated_at: soon\n",
 		[]string{
 			"1:7 goal plan.wrong_type", "2:14 constraints plan.wrong_type", "6:10 steps[0].intent plan.wrong_type",
-			"7:37 steps[0].tool_calls[0].args_hint plan.wrong_type", "8:38 verification.required plan.wrong_type", "9:13 created_at plan.bad_time",
+			"7:37 steps[0].tool_calls[0].args_hint plan.wrong_type", "8:38 verification.required plan.wrong_type",
+			"9:13 created_at plan.bad_time",
 		},
 	},
 	"bad values": {
@@ -167,14 +174,17 @@ var bad = map[string]struct {
 	"merge key":      {"a: &a {goal: x}\n<<: *a\n", []string{"2:1 plan.yaml_feature"}},
 	"number as name": {"goal: x\n1: y\n", []string{"2:1 plan.key"}},
 	"infinite number": {
-		"goal: g\nsteps: [{step_id: a, title: t, intent: i, tool_calls: [{name: x, args_hint: {n: .inf}}]}]\n", []string{"2:81 plan.number"},
+		"goal: g\nsteps: [{step_id: a, title: t, intent: i, tool_calls: [{name: x, args_hint: {n: .inf}}]}]\n",
+		[]string{"2:81 plan.number"},
 	},
-	"gigantic exponent": {`{"goal":"g","steps":[{"tool_calls":[{"args_hint":{"n":1e999999999}}]}]}`, []string{"1:55 plan.number"}},
-	"deep":              {strings.Repeat("[", 70) + strings.Repeat("]", 70), []string{"1:66 plan.too_deep"}},
-	"deep JSON":         {`{"goal":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + "}", []string{"1:73 plan.too_deep"}},
-	"alias to itself":   {"goal: &a [*a]\n", []string{"1:7 plan.too_deep"}},
-	"alias bomb":        {bomb(), []string{"plan.too_many_values"}},
-	"too large":         {"goal: " + strings.Repeat("x", MaxBytes), []string{"plan.too_large"}},
+	"gigantic exponent": {`{"goal":"g","steps":[{"tool_calls":[{"args_hint":{"n":1e999999999}}]}]}`,
+		[]string{"1:55 plan.number"}},
+	"deep": {strings.Repeat("[", 70) + strings.Repeat("]", 70), []string{"1:66 plan.too_deep"}},
+	"deep JSON": {`{"goal":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + "}",
+		[]string{"1:73 plan.too_deep"}},
+	"alias to itself": {"goal: &a [*a]\n", []string{"1:7 plan.too_deep"}},
+	"alias bomb":      {bomb(), []string{"plan.too_many_values"}},
+	"too large":       {"goal: " + strings.Repeat("x", MaxBytes), []string{"plan.too_large"}},
 }
 
 // bomb is a small file that its aliases blow up to ten to the ninth values.
@@ -227,7 +237,8 @@ func TestDecodeNamesEveryProblem(t *testing.T) {
 			}
 			for _, lang := range []message.Lang{message.English, message.Chinese} {
 				text, hint := lang.Error(err)
-				if strings.Contains(text+hint, "%!") || hint == "" || strings.Contains(text, "plan.") && !strings.Contains(text, "plan.yaml") {
+				if strings.Contains(text+hint, "%!") || hint == "" || strings.Contains(text, "plan.") &&
+					!strings.Contains(text, "plan.yaml") {
 					t.Errorf("%s: %q, %q", lang, text, hint)
 				}
 			}
@@ -317,7 +328,8 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("does not survive being written: %v\n%s", err, out)
 			}
 		}
-		if _, _, err := ParsePRD(RenderPRD(p, English()), p); err != nil && Check(p, nil, Limits{MaxSteps: 30, MaxRepairs: 99}) == nil {
+		if _, _, err := ParsePRD(RenderPRD(p, English()), p); err != nil &&
+			Check(p, nil, Limits{MaxSteps: 30, MaxRepairs: 99}) == nil {
 			t.Fatal(err)
 		}
 	})

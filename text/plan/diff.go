@@ -13,8 +13,8 @@ type Change struct {
 	Args  []any
 }
 
-// Diff returns what was changed from one plan to another in all that Hash covers: it is empty exactly when the hashes are
-// equal. Steps are matched by their ids.
+// Diff returns what was changed from one plan to another in all that Hash covers: it is empty exactly when the hashes
+// are equal. Steps are matched by their ids.
 func Diff(from, to Plan) []Change {
 	var out []Change
 	add := func(field, key string, args ...any) { out = append(out, Change{field, key, args}) }

@@ -22,10 +22,10 @@ func (s Step) Repair() int {
 	return n
 }
 
-// FixSteps returns a copy of the plan with the steps of repair n, from 1 to 99, at its end. They are named fix<n>-1, fix<n>-2
-// and so on, are pending, and follow each other; the ids and dependencies that the agent gave them are dropped, and what they
-// repair is not among their dependencies, since it may be blocked. It fails when the plan has this repair already or when
-// there are no steps or more than 30.
+// FixSteps returns a copy of the plan with the steps of repair n, from 1 to 99, at its end. They are named fix<n>-1,
+// fix<n>-2 and so on, are pending, and follow each other; the ids and dependencies that the agent gave them are
+// dropped, and what they repair is not among their dependencies, since it may be blocked. It fails when the plan has
+// this repair already or when there are no steps or more than 30.
 func FixSteps(p Plan, n int, steps []Step) (Plan, error) {
 	if n < 1 || n > 99 || len(steps) == 0 || len(steps) > hardMaxSteps {
 		return Plan{}, pawl.Fail(pawl.CodeInvalid, "plan.repair_size", n, len(steps), hardMaxSteps).In("plan.FixSteps")
@@ -49,8 +49,8 @@ func FixSteps(p Plan, n int, steps []Step) (Plan, error) {
 	return out, nil
 }
 
-// Planned returns a copy of the plan without the steps that repairs appended: what was approved, when the plan was approved
-// before its first repair. Check keeps such ids out of a plan that is up for approval.
+// Planned returns a copy of the plan without the steps that repairs appended: what was approved, when the plan was
+// approved before its first repair. Check keeps such ids out of a plan that is up for approval.
 func Planned(p Plan) Plan {
 	out := p.Clone()
 	out.Steps = out.Steps[:0]

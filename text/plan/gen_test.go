@@ -13,7 +13,8 @@ import (
 
 // nasty are pieces of text that a format is most likely to stumble over.
 var nasty = []string{
-	"a", "Z", "9", " ", "  ", "\n", "\t", "`", "``", "```", "```json\n", "\n```\n", "\n````\n", " \n", "\n ", "~~~", "#", "# ", "- ", "- [ ] ", "- [x] T-001: ",
+	"a", "Z", "9", " ", "  ", "\n", "\t", "`", "``", "```", "```json\n", "\n```\n", "\n````\n", " \n", "\n ", "~~~",
+	"#", "# ", "- ", "- [ ] ", "- [x] T-001: ",
 	"> ", "*", "_", "<!-- ", " -->", "<b>", "&lt;", "&", "![x](http://y)", "](", "\\", "\\n", ":", "：", "- Intent: x",
 	"## 4. Risks", "目标", "漢字", "é", "🙂", "👨‍👩‍👧", "%d", "{", "}", "\"", "'", "|", "---", "...", "? ", "!", "@", "~",
 	"null", "true", "1e3", "0x1F", "2026-01-01", "\u00a0", "\u3000", ", ", "[P0] ", "T-001: ",
@@ -21,7 +22,8 @@ var nasty = []string{
 
 func anyText() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
-		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(nasty), rapid.StringMatching(`[ -~]{0,12}`)), 1, 6).Draw(t, "parts")
+		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(nasty), rapid.StringMatching(`[ -~]{0,12}`)), 1,
+			6).Draw(t, "parts")
 		return strings.Join(parts, "")
 	})
 }
@@ -96,7 +98,9 @@ func anyPlan() *rapid.Generator[Plan] {
 	return rapid.Custom(func(t *rapid.T) Plan {
 		p := Plan{
 			PlanID: maybe(oneLiner()).Draw(t, "id"), Goal: prose().Draw(t, "goal"),
-			Network:      append([]string(nil), rapid.SliceOfN(rapid.SampledFrom([]string{"go", "npm", "example.com", ".example.com:8443", "127.0.0.1:11434", "intranet:80"}), 0, 3).Draw(t, "network")...),
+			Network: append([]string(nil),
+				rapid.SliceOfN(rapid.SampledFrom([]string{"go", "npm", "example.com", ".example.com:8443",
+					"127.0.0.1:11434", "intranet:80"}), 0, 3).Draw(t, "network")...),
 			Constraints:  append([]string{}, rapid.SliceOfN(prose(), 0, 3).Draw(t, "constraints")...),
 			RiskLevel:    rapid.SampledFrom(risks()).Draw(t, "risk"),
 			Verification: defaultVerification(),
@@ -128,15 +132,17 @@ func sample() Plan {
 			{
 				StepID: "s1", Title: "Rename the function", Intent: "The old name misleads", Status: Pending,
 				ToolCalls: []ToolCallTemplate{{
-					Name: "write_file", ArgsHint: json.RawMessage(`{"path":"a.go","content":"package a\n"}`), Why: "the new name",
+					Name: "write_file", ArgsHint: json.RawMessage(`{"path":"a.go","content":"package a\n"}`),
+					Why: "the new name",
 				}},
 				ExpectedArtifacts: []Artifact{{ArtifactFile, "a.go"}},
 				RollbackHint:      "git checkout a.go",
 			},
 			{StepID: "s2", Title: "Add a test", Intent: "So that it stays", Status: Pending, DependsOn: []string{"s1"}},
 		},
-		Verification: VerificationPolicy{Mode: VerifyCustom, Commands: []string{"go test ./..."}, Required: true, StopOnFail: true},
-		RiskLevel:    pawl.RiskLow,
-		CreatedAt:    At(time.Date(2026, 11, 21, 10, 38, 0, 123_000_000, time.UTC)),
+		Verification: VerificationPolicy{Mode: VerifyCustom, Commands: []string{"go test ./..."}, Required: true,
+			StopOnFail: true},
+		RiskLevel: pawl.RiskLow,
+		CreatedAt: At(time.Date(2026, 11, 21, 10, 38, 0, 123_000_000, time.UTC)),
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"pawl"
 )
 
-// Order returns the indexes of the steps in the order in which they are carried out: a step comes after all that it depends
-// on, and otherwise the steps keep their places. It fails when a dependency does not exist or the dependencies form a cycle.
+// Order returns the indexes of the steps in the order in which they are carried out: a step comes after all that it
+// depends on, and otherwise the steps keep their places. It fails when a dependency does not exist or the dependencies
+// form a cycle.
 func Order(p Plan) ([]int, error) {
 	var found problems
 	order := graph(p, &found)
@@ -66,8 +67,8 @@ func unknown(found *problems, path, key, name string, known []string) {
 	found.at(path, key, clip(name))
 }
 
-// sorted picks, again and again, the first step whose needs are all met. left is the first step that never became ready, or
-// -1 when there is none.
+// sorted picks, again and again, the first step whose needs are all met. left is the first step that never became
+// ready, or -1 when there is none.
 func sorted(needs [][]int) (order []int, left int) {
 	open := make([]int, len(needs)) // how many needs of each step are unmet
 	users := make([][]int, len(needs))
@@ -119,9 +120,9 @@ func cycleFrom(needs [][]int, start int, met []int) []int {
 	}
 }
 
-// Next returns the index of the step to carry out next: the one in progress, or else the first in order that is pending and
-// whose dependencies are all done or skipped, where the steps of repairs go before all others. ok is false when there is none,
-// because the plan is finished or stuck.
+// Next returns the index of the step to carry out next: the one in progress, or else the first in order that is pending
+// and whose dependencies are all done or skipped, where the steps of repairs go before all others. ok is false when
+// there is none, because the plan is finished or stuck.
 func Next(p Plan) (i int, ok bool) {
 	if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Status == InProgress }); i >= 0 {
 		return i, true

@@ -36,15 +36,16 @@ type approvedCall struct {
 }
 
 // Hash returns the SHA-256 of a plan, in hexadecimal: what an approval is bound to. It covers everything that a person
-// approves: the goal, the constraints, the network grants, each step with its dependencies, calls, artifacts and undo hint, the order of the
-// steps, the verification and the risk. It leaves out plan_id and created_at, which say who keeps the plan and since when, and
-// the progress of the steps, so that carrying a plan out does not change its hash. That a step is skipped is a decision, not
-// progress, and is covered.
+// approves: the goal, the constraints, the network grants, each step with its dependencies, calls, artifacts and undo
+// hint, the order of the steps, the verification and the risk. It leaves out plan_id and created_at, which say who
+// keeps the plan and since when, and the progress of the steps, so that carrying a plan out does not change its hash.
+// That a step is skipped is a decision, not progress, and is covered.
 //
-// The hash does not depend on how the plan was written: order of members, blanks, escapes, and absent or empty lists make no
-// difference. Repairs that were appended are part of the plan; Planned takes them off.
+// The hash does not depend on how the plan was written: order of members, blanks, escapes, and absent or empty lists
+// make no difference. Repairs that were appended are part of the plan; Planned takes them off.
 func Hash(p Plan) string {
-	a := approved{Constraints: p.Constraints, Goal: p.Goal, Network: p.Network, Risk: p.RiskLevel, Verification: p.Verification}
+	a := approved{Constraints: p.Constraints, Goal: p.Goal, Network: p.Network, Risk: p.RiskLevel,
+		Verification: p.Verification}
 	for _, s := range p.Steps {
 		step := approvedStep{
 			Artifacts: s.ExpectedArtifacts, DependsOn: s.DependsOn, ID: s.StepID, Intent: s.Intent,
@@ -55,14 +56,15 @@ func Hash(p Plan) string {
 		}
 		a.Steps = append(a.Steps, step)
 	}
-	// The values are strings, booleans, numbers that were read from JSON, and lists and maps of these: they always encode.
+	// The values are strings, booleans, numbers that were read from JSON, and lists and maps of these: they always
+	// encode.
 	data, _ := json.Marshal(a)
 	sum := sha256.Sum256(append([]byte("pawl plan 1\n"), data...))
 	return hex.EncodeToString(sum[:])
 }
 
-// canonical returns arguments in a form whose encoding has sorted members. Arguments that are not JSON stand for themselves,
-// in a form that no JSON arguments have.
+// canonical returns arguments in a form whose encoding has sorted members. Arguments that are not JSON stand for
+// themselves, in a form that no JSON arguments have.
 func canonical(raw json.RawMessage) any {
 	v, err := parseJSON(raw)
 	if err != nil {

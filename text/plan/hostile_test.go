@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestHostileInputIsRefusedQuickly feeds the largest inputs of the shapes that cost most. The bound is generous: what it
-// catches is work that grows with the square of the input.
+// TestHostileInputIsRefusedQuickly feeds the largest inputs of the shapes that cost most. The bound is generous: what
+// it catches is work that grows with the square of the input.
 func TestHostileInputIsRefusedQuickly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads megabytes")

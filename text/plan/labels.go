@@ -2,8 +2,8 @@ package plan
 
 import "strings"
 
-// Labels are the words of a rendered PRD. ParsePRD reads documents with the words of English and of Chinese and with a mix of
-// both; a caller may set State and Help and leaves the rest as it is.
+// Labels are the words of a rendered PRD. ParsePRD reads documents with the words of English and of Chinese and with a
+// mix of both; a caller may set State and Help and leaves the rest as it is.
 type Labels struct {
 	Title, Plan, Hash, Created string
 	// Status is the label and State its value: what the document waits for, in words of the caller's choice.
@@ -121,7 +121,8 @@ func (l Labels) entries(in section) map[string]entry {
 		}
 	case inTasks:
 		return map[string]entry{
-			l.Intent: isIntent, l.DependsOn: isDependsOn, l.Verify: isVerify, l.Undo: isUndo, l.Call: isCall, l.Why: isWhy,
+			l.Intent: isIntent, l.DependsOn: isDependsOn, l.Verify: isVerify, l.Undo: isUndo, l.Call: isCall,
+			l.Why: isWhy,
 		}
 	case inRisks:
 		return map[string]entry{l.Risk: isRisk, l.Network: isNetwork}

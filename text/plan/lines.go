@@ -33,7 +33,8 @@ var (
 	taskLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-*+][ \t]+\[(.)\](?:[ \t]+(.*))?$`) })
 )
 
-// tokens splits a document. Line breaks of all systems are read; blanks at the ends of lines mean nothing outside of fences.
+// tokens splits a document. Line breaks of all systems are read; blanks at the ends of lines mean nothing outside of
+// fences.
 func tokens(text string) []token {
 	text = strings.TrimPrefix(text, "\ufeff")
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")

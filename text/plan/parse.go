@@ -22,15 +22,15 @@ var (
 	idSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[`,，、 \t]+") })
 )
 
-// ParsePRD reads a document that RenderPRD wrote and a person may have edited, and returns the plan that it says, with the
-// changes against base. base must be the plan that the document was rendered from, with nothing changed since: a document of
-// another plan or of an older version is refused with CodeConflict, so that no edit is applied to something that its author
-// did not see. Rendering a plan and parsing the result gives back the plan exactly, with no changes.
+// ParsePRD reads a document that RenderPRD wrote and a person may have edited, and returns the plan that it says, with
+// the changes against base. base must be the plan that the document was rendered from, with nothing changed since: a
+// document of another plan or of an older version is refused with CodeConflict, so that no edit is applied to something
+// that its author did not see. Rendering a plan and parsing the result gives back the plan exactly, with no changes.
 //
-// A person may change everything that the document shows below its header, but may not set a step to in progress, done or
-// blocked, and may not touch a step that is done. A new step gets an id if it has none. Nothing in the document is
-// passed over in silence: what is not understood is a problem of the resulting *pawl.Problems, with its line. Tools and limits are
-// for Check.
+// A person may change everything that the document shows below its header, but may not set a step to in progress, done
+// or blocked, and may not touch a step that is done. A new step gets an id if it has none. Nothing in the document is
+// passed over in silence: what is not understood is a problem of the resulting *pawl.Problems, with its line. Tools and
+// limits are for Check.
 func ParsePRD(text string, base Plan) (Plan, []Change, error) {
 	const op = "plan.ParsePRD"
 	r := &prdReader{base: base, lines: map[string]int{}, seen: map[string]bool{}}
@@ -91,7 +91,8 @@ func (r *prdReader) read(all []token) {
 	if r.want != nil {
 		r.want("")
 	}
-	for _, must := range []string{"header hash", "specs mode", "specs required", "specs stop_on_fail", "risks risk_level"} {
+	for _, must := range []string{"header hash", "specs mode", "specs required", "specs stop_on_fail",
+		"risks risk_level"} {
 		if !r.seen[must] {
 			_, name, _ := strings.Cut(must, " ")
 			r.found.at("", "plan.missing_field", name)
@@ -355,8 +356,8 @@ func (r *prdReader) fail(line int, key string, args ...any) {
 	r.found.add(pawl.Problem{Line: line, Col: 1, Key: key, Args: args})
 }
 
-// result completes what the document does not show. Where it says what base says, base's own values are kept, so that nothing
-// differs that nobody changed.
+// result completes what the document does not show. Where it says what base says, base's own values are kept, so that
+// nothing differs that nobody changed.
 func (r *prdReader) result() Plan {
 	out, base := r.plan, r.base.Clone()
 	out.PlanID, out.CreatedAt = base.PlanID, base.CreatedAt

@@ -31,13 +31,13 @@ func (p Patch) empty() bool {
 	return p.Title == nil && len(p.RemoveSteps)+len(p.UpdateSteps)+len(p.AddSteps) == 0
 }
 
-// Apply returns the plan with the patch carried out: removals, then updates, then additions at the end. Steps that are done
-// stay as they are, and a patch that names one is refused. A skipped step may be updated but stays skipped; any other updated
-// step is pending again, and so is every added step. The result must have unique ids, dependencies that exist and form no
-// cycle, and no more steps than limits allows; a patch that adds too many is refused, never cut.
+// Apply returns the plan with the patch carried out: removals, then updates, then additions at the end. Steps that are
+// done stay as they are, and a patch that names one is refused. A skipped step may be updated but stays skipped; any
+// other updated step is pending again, and so is every added step. The result must have unique ids, dependencies that
+// exist and form no cycle, and no more steps than limits allows; a patch that adds too many is refused, never cut.
 //
-// The error is a *pawl.Error of CodeInvalid with a *Malformed whose fields are paths of the patch where the patch itself is at
-// fault, and of the resulting plan otherwise. p is not changed. The tools of the result are for Check.
+// The error is a *pawl.Error of CodeInvalid with a *Malformed whose fields are paths of the patch where the patch
+// itself is at fault, and of the resulting plan otherwise. p is not changed. The tools of the result are for Check.
 func Apply(p Plan, patch Patch, limits Limits) (Plan, error) {
 	const op = "plan.Apply"
 	var found problems

@@ -44,7 +44,8 @@ func TestApply(t *testing.T) {
 	}
 	want := running()
 	want.Goal = "New goal"
-	want.Steps = []Step{want.Steps[0], want.Steps[1], want.Steps[3], {StepID: "s9", Title: "t", Intent: "i", Status: Pending, DependsOn: []string{"s1"}}}
+	want.Steps = []Step{want.Steps[0], want.Steps[1], want.Steps[3],
+		{StepID: "s9", Title: "t", Intent: "i", Status: Pending, DependsOn: []string{"s1"}}}
 	s1, s3 := &want.Steps[1], &want.Steps[2]
 	s1.Intent, s1.DependsOn, s1.Status = "again", []string{"s0"}, Pending
 	s1.ToolCalls = []ToolCallTemplate{{Name: "x", ArgsHint: json.RawMessage(`{"a":1}`)}}
@@ -68,16 +69,23 @@ func TestApplyRefuses(t *testing.T) {
 		want  []string
 	}{
 		"removing what is done": {`{"remove_steps":["s0"]}`, []string{"remove_steps[0] plan.done_step"}},
-		"updating what is done": {`{"update_steps":[{"id":"s0","title":"x"}]}`, []string{"update_steps[0].id plan.done_step"}},
+		"updating what is done": {`{"update_steps":[{"id":"s0","title":"x"}]}`,
+			[]string{"update_steps[0].id plan.done_step"}},
 		"unknown steps": {
 			`{"remove_steps":["s7","nothing-like-it"],"update_steps":[{"id":"gone"}]}`,
-			[]string{"remove_steps[0] plan.unknown_step_near", "remove_steps[1] plan.unknown_step", "update_steps[0].id plan.unknown_step"},
+			[]string{"remove_steps[0] plan.unknown_step_near", "remove_steps[1] plan.unknown_step",
+				"update_steps[0].id plan.unknown_step"},
 		},
-		"both at once":                    {`{"remove_steps":["s2","s2"],"update_steps":[{"id":"s2"}]}`, []string{"remove_steps[1] plan.named_twice", "update_steps[0].id plan.named_twice"}},
-		"a known id":                      {`{"add_steps":[{"step_id":"s0","title":"t","intent":"i"}]}`, []string{"add_steps[0].step_id plan.duplicate_step"}},
-		"a reserved id":                   {`{"add_steps":[{"step_id":"fix1-1","title":"t","intent":"i"}]}`, []string{"add_steps[0].step_id plan.reserved_id"}},
-		"a dependency on what it removes": {`{"remove_steps":["s1"]}`, []string{"steps[1].depends_on[0] plan.unknown_dependency_near"}},
-		"a cycle":                         {`{"update_steps":[{"id":"s1","dependencies":["s2"]}]}`, []string{"steps[1].depends_on plan.cycle"}},
+		"both at once": {`{"remove_steps":["s2","s2"],"update_steps":[{"id":"s2"}]}`,
+			[]string{"remove_steps[1] plan.named_twice", "update_steps[0].id plan.named_twice"}},
+		"a known id": {`{"add_steps":[{"step_id":"s0","title":"t","intent":"i"}]}`,
+			[]string{"add_steps[0].step_id plan.duplicate_step"}},
+		"a reserved id": {`{"add_steps":[{"step_id":"fix1-1","title":"t","intent":"i"}]}`,
+			[]string{"add_steps[0].step_id plan.reserved_id"}},
+		"a dependency on what it removes": {`{"remove_steps":["s1"]}`,
+			[]string{"steps[1].depends_on[0] plan.unknown_dependency_near"}},
+		"a cycle": {`{"update_steps":[{"id":"s1","dependencies":["s2"]}]}`,
+			[]string{"steps[1].depends_on plan.cycle"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +149,8 @@ func TestApplyKeepsPlansSound(t *testing.T) {
 			case 1:
 				title := oneLiner().Draw(t, "title")
 				deps := []string{p.Steps[rapid.IntRange(0, i).Draw(t, "dep")].StepID}
-				patch.UpdateSteps = append(patch.UpdateSteps, StepUpdate{ID: s.StepID, Title: &title, Dependencies: &deps})
+				patch.UpdateSteps = append(patch.UpdateSteps,
+					StepUpdate{ID: s.StepID, Title: &title, Dependencies: &deps})
 			}
 		}
 		if rapid.Bool().Draw(t, "add") {

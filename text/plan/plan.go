@@ -79,8 +79,8 @@ type VerificationPolicy struct {
 	StopOnFail bool     `json:"stop_on_fail" yaml:"stop_on_fail"`
 }
 
-// Demanding reports whether work must not be called done before checks have passed. Where none are asked for, Required, which
-// is true unless a plan says otherwise, demands nothing.
+// Demanding reports whether work must not be called done before checks have passed. Where none are asked for, Required,
+// which is true unless a plan says otherwise, demands nothing.
 func (v VerificationPolicy) Demanding() bool { return v.Required && v.Mode != VerifyNone }
 
 // Mode says where the verification commands come from: none at all, those that pawl detects for linting, tests or the

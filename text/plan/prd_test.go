@@ -25,29 +25,35 @@ func edit(t *testing.T, p Plan, l Labels, old, new string) (Plan, []Change, erro
 
 const secondTask = "- [ ] T-002: [P0] `s2` Add a test\n  - Intent: So that it stays\n  - Depends on: `s1`\n"
 
-// edits are changes that a person makes to the rendering of the sample, and what comes of them; those without a want are
-// refused.
+// edits are changes that a person makes to the rendering of the sample, and what comes of them; those without a want
+// are refused.
 var edits = map[string]struct {
 	old, new string
 	want     func(*Plan)
 	changes  []string
 }{
-	"goal": {"Rename Foo to Bar\n", "Rename Foo to Baz\n\nAnd say so.\n", func(p *Plan) { p.Goal = "Rename Foo to Baz\n\nAnd say so." }, []string{"goal changed"}},
+	"goal": {"Rename Foo to Bar\n", "Rename Foo to Baz\n\nAnd say so.\n",
+		func(p *Plan) { p.Goal = "Rename Foo to Baz\n\nAnd say so." }, []string{"goal changed"}},
 	"goal in a block": {
 		"Rename Foo to Bar\n", "```\n## 3. Atomic Task List\n  x\n```\n",
 		func(p *Plan) { p.Goal = "## 3. Atomic Task List\n  x" }, []string{"goal changed"},
 	},
 	"constraints": {
 		"- keep the public API\n", "- keep the API\n* no network\n-\n  ````\n  a\n  ```\n  b\n  ````\n",
-		func(p *Plan) { p.Constraints = []string{"keep the API", "no network", "a\n```\nb"} }, []string{"constraints changed"},
+		func(p *Plan) { p.Constraints = []string{"keep the API", "no network", "a\n```\nb"} },
+		[]string{"constraints changed"},
 	},
-	"skip":   {"- [ ] T-001", "- [-] T-001", func(p *Plan) { p.Steps[0].Status = Skipped }, []string{"step s1 will be skipped"}},
+	"skip": {"- [ ] T-001", "- [-] T-001", func(p *Plan) { p.Steps[0].Status = Skipped },
+		[]string{"step s1 will be skipped"}},
 	"remove": {secondTask, "", func(p *Plan) { p.Steps = p.Steps[:1] }, []string{"step s2 removed"}},
-	"title":  {"Add a test", "Add `two` tests", func(p *Plan) { p.Steps[1].Title = "Add `two` tests" }, []string{"step s2: title changed"}},
+	"title": {"Add a test", "Add `two` tests", func(p *Plan) { p.Steps[1].Title = "Add `two` tests" },
+		[]string{"step s2: title changed"}},
 	"title between spans": {
-		"Add a test", "`one` and `two`", func(p *Plan) { p.Steps[1].Title = "`one` and `two`" }, []string{"step s2: title changed"},
+		"Add a test", "`one` and `two`", func(p *Plan) { p.Steps[1].Title = "`one` and `two`" },
+		[]string{"step s2: title changed"},
 	},
-	"title in a span": {"Add a test", "`` a`b ``", func(p *Plan) { p.Steps[1].Title = "a`b" }, []string{"step s2: title changed"}},
+	"title in a span": {"Add a test", "`` a`b ``", func(p *Plan) { p.Steps[1].Title = "a`b" },
+		[]string{"step s2: title changed"}},
 	"intent": {
 		"So that it stays", "\n\n    ~~~ no fence", nil, nil,
 	},
@@ -63,33 +69,44 @@ var edits = map[string]struct {
 		[]string{"step s1: tool_calls changed"},
 	},
 	"dependency": {
-		"  - Depends on: `s1`\n", "", func(p *Plan) { p.Steps[1].DependsOn = nil }, []string{"step s2: depends_on changed"},
+		"  - Depends on: `s1`\n", "", func(p *Plan) { p.Steps[1].DependsOn = nil },
+		[]string{"step s2: depends_on changed"},
 	},
 	"command": {
-		"- Command: `go test ./...`\n", "- Command: go vet ./...\n- command: `go test -race ./...`\n- required: no\n", nil, nil,
+		"- Command: `go test ./...`\n", "- Command: go vet ./...\n- command: `go test -race ./...`\n- required: no\n",
+		nil, nil,
 	},
 	"commands": {
 		"- Command: `go test ./...`\n", "- Command: go vet ./...\n- command：`go test -race ./...`\n",
-		func(p *Plan) { p.Verification.Commands = []string{"go vet ./...", "go test -race ./..."} }, []string{"verification.commands changed"},
+		func(p *Plan) { p.Verification.Commands = []string{"go vet ./...", "go test -race ./..."} },
+		[]string{"verification.commands changed"},
 	},
 	"mode without commands": {
-		"custom\n- Required: true\n- Stop at first failure: true\n- Command: `go test ./...`", "test\n- Required: 否\n- Stop at first failure: false",
+		"custom\n- Required: true\n- Stop at first failure: true\n- Command: `go test ./...`",
+		"test\n- Required: 否\n- Stop at first failure: false",
 		func(p *Plan) { p.Verification = VerificationPolicy{Mode: VerifyTest, Commands: []string{}} },
-		[]string{"verification.mode changed", "verification.commands changed", "verification.required changed", "verification.stop_on_fail changed"},
+		[]string{"verification.mode changed", "verification.commands changed", "verification.required changed",
+			"verification.stop_on_fail changed"},
 	},
-	"risk":     {"Risk level: low", "Risk level: High", func(p *Plan) { p.RiskLevel = pawl.RiskHigh }, []string{"risk_level changed"}},
-	"artifact": {"Verify: file `a.go`", "Verify: command make", func(p *Plan) { p.Steps[0].ExpectedArtifacts[0] = Artifact{ArtifactCommand, "make"} }, []string{"step s1: expected_artifacts changed"}},
-	"undo":     {"  - Undo: git checkout a.go\n", "", func(p *Plan) { p.Steps[0].RollbackHint = "" }, []string{"step s1: rollback_hint changed"}},
+	"risk": {"Risk level: low", "Risk level: High", func(p *Plan) { p.RiskLevel = pawl.RiskHigh },
+		[]string{"risk_level changed"}},
+	"artifact": {"Verify: file `a.go`", "Verify: command make",
+		func(p *Plan) { p.Steps[0].ExpectedArtifacts[0] = Artifact{ArtifactCommand, "make"} },
+		[]string{"step s1: expected_artifacts changed"}},
+	"undo": {"  - Undo: git checkout a.go\n", "", func(p *Plan) { p.Steps[0].RollbackHint = "" },
+		[]string{"step s1: rollback_hint changed"}},
 	"new step": {
 		"## 4. Risks", "- [ ] Write the changelog\n- [-] T-9: `s9` Tag it\n  - 意图：for users\n  - 依赖：s1，s2\n\n## 4. Risks",
 		func(p *Plan) {
 			p.Steps = append(p.Steps,
 				Step{StepID: "step-3", Title: "Write the changelog", Intent: "Write the changelog", Status: Pending},
-				Step{StepID: "s9", Title: "Tag it", Intent: "for users", Status: Skipped, DependsOn: []string{"s1", "s2"}})
+				Step{StepID: "s9", Title: "Tag it", Intent: "for users", Status: Skipped,
+					DependsOn: []string{"s1", "s2"}})
 		},
 		[]string{"step step-3 added: Write the changelog", "step s9 added: Tag it"},
 	},
-	"blank lines and tabs": {"- [ ] T-002: [P0] `s2` Add a test\n", "\n\n-  [ ]\tT-002: [P0]\t`s2`\tAdd a test  \n\n", func(*Plan) {}, nil},
+	"blank lines and tabs": {"- [ ] T-002: [P0] `s2` Add a test\n", "\n\n-  [ ]\tT-002: [P0]\t`s2`\tAdd a test  \n\n",
+		func(*Plan) {}, nil},
 }
 
 func TestEditsOfThePRD(t *testing.T) {
@@ -152,14 +169,16 @@ func TestBadEditsOfThePRD(t *testing.T) {
 	p := sample()
 	p.Steps = append(p.Steps, Step{StepID: "s0", Title: "Look", Intent: "first", Status: Done})
 	cases := map[string]struct{ old, new, want string }{
-		"a note between":    {"## 2. Technical Specs\n", "## 2. Technical Specs\n\nNB: ask Ada\n", "24:1 plan.prd_line"},
-		"a heading":         {"## 4. Risks", "## Notes\n\n## 4. Risks", "51:1 plan.prd_heading"},
-		"a heading twice":   {"## 4. Risks", "## 3. Atomic Task List\n## 4. Risks", "51:1 plan.prd_heading"},
-		"a label":           {"  - Undo:", "  - Undoo:", "42:1 plan.prd_label"},
-		"a label twice":     {"  - Undo:", "  - Intent: x\n  - Undo:", "42:1 plan.prd_repeated"},
-		"an open block":     {"    ```\n  - Verify", "  - Verify", "35:1 plan.prd_fence"},
-		"bad JSON":          {`"path": "a.go",`, `"path": "a.go"`, "38:7 steps[0].tool_calls[0].args_hint plan.syntax"},
-		"JSON twice":        {`"path": "a.go",`, `"path": "a.go", "path": "b.go",`, "37:23 steps[0].tool_calls[0].args_hint.path plan.duplicate_field"},
+		"a note between": {"## 2. Technical Specs\n", "## 2. Technical Specs\n\nNB: ask Ada\n",
+			"24:1 plan.prd_line"},
+		"a heading":       {"## 4. Risks", "## Notes\n\n## 4. Risks", "51:1 plan.prd_heading"},
+		"a heading twice": {"## 4. Risks", "## 3. Atomic Task List\n## 4. Risks", "51:1 plan.prd_heading"},
+		"a label":         {"  - Undo:", "  - Undoo:", "42:1 plan.prd_label"},
+		"a label twice":   {"  - Undo:", "  - Intent: x\n  - Undo:", "42:1 plan.prd_repeated"},
+		"an open block":   {"    ```\n  - Verify", "  - Verify", "35:1 plan.prd_fence"},
+		"bad JSON":        {`"path": "a.go",`, `"path": "a.go"`, "38:7 steps[0].tool_calls[0].args_hint plan.syntax"},
+		"JSON twice": {`"path": "a.go",`, `"path": "a.go", "path": "b.go",`,
+			"37:23 steps[0].tool_calls[0].args_hint.path plan.duplicate_field"},
 		"a JSON list":       {"    {\n", "    [\n", "37:15 steps[0].tool_calls[0].args_hint plan.syntax"},
 		"no arguments":      {"    ```json\n", "", "plan.prd_line"},
 		"done by hand":      {"- [ ] T-001", "- [x] T-001", "31:1 plan.prd_status"},
@@ -196,7 +215,8 @@ func TestBadEditsOfThePRD(t *testing.T) {
 			}
 		})
 	}
-	for name, text := range map[string]string{"nothing": "", "another document": "# README\n\nHello.\n", "not text": "\xff", "too much": strings.Repeat("x", MaxBytes+1)} {
+	for name, text := range map[string]string{"nothing": "", "another document": "# README\n\nHello.\n",
+		"not text": "\xff", "too much": strings.Repeat("x", MaxBytes+1)} {
 		if _, _, err := ParsePRD(text, p); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -226,7 +246,8 @@ func TestDocumentOfAnotherVersionIsRefused(t *testing.T) {
 // TestNothingIsHidden renders texts with which an agent might hide something from the person who approves.
 func TestNothingIsHidden(t *testing.T) {
 	for _, text := range []string{
-		"fine <!-- rm -rf / -->", "x <details>y</details>", "![](http://evil/p.png)", "[ok](javascript:x)", "a &#x202e; b", "&lt;", "\\*x", "- x", "# x",
+		"fine <!-- rm -rf / -->", "x <details>y</details>", "![](http://evil/p.png)", "[ok](javascript:x)",
+		"a &#x202e; b", "&lt;", "\\*x", "- x", "# x",
 	} {
 		p := withStep(func(s *Step) { s.Title, s.Intent = text, text })
 		doc := RenderPRD(p, English())
@@ -242,8 +263,8 @@ func TestNothingIsHidden(t *testing.T) {
 	}
 }
 
-// TestAnEditChangesTheHash changes one line of a random document: if the result is accepted and says something else, the hash
-// is another.
+// TestAnEditChangesTheHash changes one line of a random document: if the result is accepted and says something else,
+// the hash is another.
 func TestAnEditChangesTheHash(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,9 +16,9 @@ import (
 // escapes. Such text is shown as code, so that what a person sees is what the plan says.
 var active = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[<\\\\\t]|\\]\\(|&[#A-Za-z]") })
 
-// RenderPRD returns the plan as a Markdown document (docs/spec/session.md#prd) that a person can read, edit and approve, and
-// that ParsePRD reads back exactly. The header names the plan, its hash and its state. The document holds all that the hash
-// covers; nothing of it is hidden when the Markdown is displayed.
+// RenderPRD returns the plan as a Markdown document (docs/spec/session.md#prd) that a person can read, edit and
+// approve, and that ParsePRD reads back exactly. The header names the plan, its hash and its state. The document holds
+// all that the hash covers; nothing of it is hidden when the Markdown is displayed.
 func RenderPRD(p Plan, l Labels) string {
 	w := &prd{labels: l}
 	w.header(p)
@@ -159,8 +159,8 @@ func inline(s string) string {
 	return span(s)
 }
 
-// plain reports whether a text of one line can be written as it is and read back: it begins with a letter or a digit, does
-// not end with a blank, and holds nothing that Markdown acts on.
+// plain reports whether a text of one line can be written as it is and read back: it begins with a letter or a digit,
+// does not end with a blank, and holds nothing that Markdown acts on.
 func plain(s string) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	last, _ := utf8.DecodeLastRuneInString(s)

@@ -44,7 +44,8 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "object"}
 	case reflect.TypeFor[Instant]():
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-			{Type: "string", Format: "date-time", Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.,][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`},
+			{Type: "string", Format: "date-time",
+				Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.,][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`},
 			{Type: "integer", Minimum: "0", Maximum: "253402300799999"},
 		}}
 	}
@@ -73,17 +74,23 @@ const filled = `\S` // something that can be seen
 
 // notes say of each field, by "Type.field", what a reader of the schema needs. A test sees to it that none is missing.
 var notes = map[string]note{
-	"Plan.plan_id":      {text: "Identifier of the plan; pawl fills it in.", limit: maxName, pattern: `^$|^[^\n]*\S[^\n]*$`},
-	"Plan.goal":         {text: "What is to be reached.", required: true, limit: maxProse, pattern: filled},
-	"Plan.constraints":  {text: "What must hold on the way, such as: do not change the public interface.", absent: []string{}},
-	"Plan.network":      {text: "Places that calls which ask for the network may connect to: names of ecosystems, for their registries (" + strings.Join(Ecosystems(), ", ") + "), or host, host:port, .domain:port."},
-	"Plan.steps":        {text: "The steps. They are carried out in this order unless depends_on says otherwise.", required: true, least: 1},
-	"Plan.verification": {text: "How the result is judged.", absent: map[string]any{"mode": "test", "required": true, "stop_on_fail": true}},
-	"Plan.risk_level":   {text: "How much can go wrong. pawl computes it again and never lowers it.", absent: "low"},
-	"Plan.created_at":   {text: "RFC 3339, or Unix seconds or milliseconds; pawl fills it in."},
+	"Plan.plan_id": {text: "Identifier of the plan; pawl fills it in.", limit: maxName,
+		pattern: `^$|^[^\n]*\S[^\n]*$`},
+	"Plan.goal": {text: "What is to be reached.", required: true, limit: maxProse, pattern: filled},
+	"Plan.constraints": {text: "What must hold on the way, such as: do not change the public interface.",
+		absent: []string{}},
+	"Plan.network": {text: "Places that calls which ask for the network may connect to: names of ecosystems, for their registries (" + strings.Join(Ecosystems(), ", ") + "), or host, host:port, .domain:port."},
+	"Plan.steps": {text: "The steps. They are carried out in this order unless depends_on says otherwise.",
+		required: true, least: 1},
+	"Plan.verification": {text: "How the result is judged.", absent: map[string]any{"mode": "test", "required": true,
+		"stop_on_fail": true}},
+	"Plan.risk_level": {text: "How much can go wrong. pawl computes it again and never lowers it.", absent: "low"},
+	"Plan.created_at": {text: "RFC 3339, or Unix seconds or milliseconds; pawl fills it in."},
 
-	"Step.step_id":            {text: "Name of the step, unique in the plan. Names such as fix1-1 are kept for repairs.", required: true, pattern: identifierPattern},
-	"Step.title":              {text: "One line that says what is done.", required: true, limit: maxTitle, pattern: `^[^\n]*\S[^\n]*$`},
+	"Step.step_id": {text: "Name of the step, unique in the plan. Names such as fix1-1 are kept for repairs.",
+		required: true, pattern: identifierPattern},
+	"Step.title": {text: "One line that says what is done.", required: true, limit: maxTitle,
+		pattern: `^[^\n]*\S[^\n]*$`},
 	"Step.intent":             {text: "Why it is done.", required: true, limit: maxProse, pattern: filled},
 	"Step.status":             {text: "Progress of the step; leave it out in a new plan.", absent: "pending"},
 	"Step.depends_on":         {text: "step_id of each step that must be done first."},
@@ -95,12 +102,15 @@ var notes = map[string]note{
 	"ToolCallTemplate.args_hint": {text: "Arguments, valid for the schema of the tool.", required: true},
 	"ToolCallTemplate.why":       {text: "Why the call is made.", limit: maxProse, pattern: `^$|\S`},
 
-	"Artifact.type":  {text: "What value names.", required: true},
-	"Artifact.value": {text: "Path of the file, the command, or the note itself.", required: true, limit: maxProse, pattern: filled},
+	"Artifact.type": {text: "What value names.", required: true},
+	"Artifact.value": {text: "Path of the file, the command, or the note itself.", required: true, limit: maxProse,
+		pattern: filled},
 
-	"VerificationPolicy.mode":         {text: "Where the commands come from: none, detected for lint, test or build, or only those listed.", required: true},
-	"VerificationPolicy.commands":     {text: "Commands; needed with mode custom, not allowed with mode none.", absent: []string{}},
-	"VerificationPolicy.required":     {text: "Whether a failing command fails the plan; otherwise it is a warning.", absent: true},
+	"VerificationPolicy.mode": {text: "Where the commands come from: none, detected for lint, test or build, or only those listed.", required: true},
+	"VerificationPolicy.commands": {text: "Commands; needed with mode custom, not allowed with mode none.",
+		absent: []string{}},
+	"VerificationPolicy.required": {text: "Whether a failing command fails the plan; otherwise it is a warning.",
+		absent: true},
 	"VerificationPolicy.stop_on_fail": {text: "Whether the first failing command ends the list.", absent: true},
 
 	"Patch.title":        {text: "New goal of the plan.", limit: maxProse, pattern: filled},
@@ -109,7 +119,8 @@ var notes = map[string]note{
 	"Patch.add_steps":    {text: "Steps to add at the end; they become pending."},
 	"Patch.reason":       {text: "Why the plan is changed.", limit: maxProse, pattern: `^$|\S`},
 
-	"StepUpdate.id":                 {text: "step_id of the step to change.", required: true, pattern: identifierPattern},
+	"StepUpdate.id": {text: "step_id of the step to change.", required: true,
+		pattern: identifierPattern},
 	"StepUpdate.title":              {text: "New title.", limit: maxTitle, pattern: `^[^\n]*\S[^\n]*$`},
 	"StepUpdate.description":        {text: "New intent.", limit: maxProse, pattern: filled},
 	"StepUpdate.dependencies":       {text: "New depends_on."},

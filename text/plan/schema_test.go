@@ -14,7 +14,8 @@ import (
 	"pawl/internal/golden"
 )
 
-// TestPublishedSchemas makes the schemas anew; -update writes those that the program holds and those of the documentation.
+// TestPublishedSchemas makes the schemas anew; -update writes those that the program holds and those of the
+// documentation.
 func TestPublishedSchemas(t *testing.T) {
 	for _, folder := range []string{"schema", filepath.Join("..", "..", "docs", "schema")} {
 		golden.Check(t, filepath.Join(folder, "plan.schema.json"), madeSchema())
@@ -28,7 +29,8 @@ func TestEveryFieldHasANote(t *testing.T) {
 		left[name] = true
 	}
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[Plan](), reflect.TypeFor[Step](), reflect.TypeFor[ToolCallTemplate](), reflect.TypeFor[Artifact](),
+		reflect.TypeFor[Plan](), reflect.TypeFor[Step](), reflect.TypeFor[ToolCallTemplate](),
+		reflect.TypeFor[Artifact](),
 		reflect.TypeFor[VerificationPolicy](), reflect.TypeFor[Patch](), reflect.TypeFor[StepUpdate](),
 	} {
 		for f := range typ.Fields() {
@@ -89,7 +91,8 @@ func TestSchemaAcceptsWhatDecodeAccepts(t *testing.T) {
 
 func TestSchemaRefusesWhatDecodeRefuses(t *testing.T) {
 	// What no schema can say: names given twice, the size of the document, characters that are not seen.
-	beyond := map[string]bool{"repeated field": true, "repeated argument": true, "escaped NUL": true, "gigantic exponent": true}
+	beyond := map[string]bool{"repeated field": true, "repeated argument": true, "escaped NUL": true,
+		"gigantic exponent": true}
 	tried := 0
 	for name, test := range bad {
 		v, err := parse([]byte(test.in))
@@ -108,7 +111,8 @@ func TestSchemaRefusesWhatDecodeRefuses(t *testing.T) {
 
 // TestSchemaAndDecodeAgree changes one thing in a good plan and compares what the two say.
 func TestSchemaAndDecodeAgree(t *testing.T) {
-	junk := []any{nil, true, 7, -1, 1.5, "", " ", "x", "two\nlines", "a b", "pending", []any{}, []any{"x"}, []any{1}, map[string]any{}}
+	junk := []any{nil, true, 7, -1, 1.5, "", " ", "x", "two\nlines", "a b", "pending", []any{}, []any{"x"}, []any{1},
+		map[string]any{}}
 	disagree := func(doc any) (string, bool) {
 		data, err := json.Marshal(doc)
 		if err != nil {
@@ -154,10 +158,13 @@ func TestSchemaAndDecodeAgree(t *testing.T) {
 
 func TestPatchSchemaAgreesWithDecodePatch(t *testing.T) {
 	for _, doc := range []string{
-		`{}`, `{"reason":"r"}`, `{"title":"t"}`, `{"title":""}`, `{"remove_steps":[]}`, `{"remove_steps":["a"]}`, `{"remove_steps":["a b"]}`,
-		`{"update_steps":[{"id":"a"}]}`, `{"update_steps":[{"title":"a"}]}`, `{"update_steps":[{"id":"a","dependencies":[1]}]}`,
+		`{}`, `{"reason":"r"}`, `{"title":"t"}`, `{"title":""}`, `{"remove_steps":[]}`, `{"remove_steps":["a"]}`,
+		`{"remove_steps":["a b"]}`,
+		`{"update_steps":[{"id":"a"}]}`, `{"update_steps":[{"title":"a"}]}`,
+		`{"update_steps":[{"id":"a","dependencies":[1]}]}`,
 		`{"update_steps":[{"id":"a","tools_expected":[{"name":"x","args_hint":{}}]}]}`,
-		`{"add_steps":[{"step_id":"a","title":"t","intent":"i"}]}`, `{"add_steps":[{"step_id":"a","title":"t"}]}`, `{"add_steps":[],"x":1}`, `7`,
+		`{"add_steps":[{"step_id":"a","title":"t","intent":"i"}]}`, `{"add_steps":[{"step_id":"a","title":"t"}]}`,
+		`{"add_steps":[],"x":1}`, `7`,
 	} {
 		_, _, err := DecodePatch("p", []byte(doc))
 		if (err == nil) != accepts(t, PatchSchema(), []byte(doc)) {

@@ -19,8 +19,8 @@ const (
 	maxName  = 128
 )
 
-// maxSteps is the number of steps that no plan exceeds, whatever the limits: 99 repairs of 30 steps beside 30 of its own. It
-// keeps work on a hostile plan short.
+// maxSteps is the number of steps that no plan exceeds, whatever the limits: 99 repairs of 30 steps beside 30 of its
+// own. It keeps work on a hostile plan short.
 const maxSteps = 100 * hardMaxSteps
 
 // The forms of ids and tool names, as the published schemas show them.
@@ -159,8 +159,8 @@ func (s shape) prose(path, text string, limit int, rule textRule) {
 	}
 }
 
-// grant checks the form of a network grant: the name of an ecosystem, or a place. Of addresses, only those of the loopback
-// can be places.
+// grant checks the form of a network grant: the name of an ecosystem, or a place. Of addresses, only those of the
+// loopback can be places.
 func (s shape) grant(path, text string) {
 	host, _, _ := strings.Cut(text, ":")
 	switch {
@@ -201,7 +201,8 @@ func (s shape) update(path string, u StepUpdate) {
 	if u.Description != nil {
 		s.prose(path+".description", *u.Description, maxProse, 0)
 	}
-	s.lists(path, "dependencies", deref(u.Dependencies), "tools_expected", deref(u.ToolsExpected), deref(u.ExpectedArtifacts))
+	s.lists(path, "dependencies", deref(u.Dependencies), "tools_expected", deref(u.ToolsExpected),
+		deref(u.ExpectedArtifacts))
 	s.prose(path+".rollback_hint", deref(u.RollbackHint), maxProse, optionalText)
 }
 

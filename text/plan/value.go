@@ -38,8 +38,8 @@ const (
 // position is a place in a text; both count from 1, columns in characters.
 type position struct{ line, col int }
 
-// value is a document read from JSON or YAML: what both have in common, with the position of everything. Members keep their
-// order and their duplicates, so that the reader of the value can name them.
+// value is a document read from JSON or YAML: what both have in common, with the position of everything. Members keep
+// their order and their duplicates, so that the reader of the value can name them.
 type value struct {
 	kind    kind
 	text    string // of text, number ("-1.5e3") and boolean ("true")
@@ -122,8 +122,8 @@ func (v *value) is(want string) bool {
 	return v.kind == kindNumber && err == nil && n == math.Trunc(n)
 }
 
-// encode appends the value as compact JSON. Members keep their order. Characters that a screen does not show are escaped, so
-// that nothing in a rendering of the JSON is invisible.
+// encode appends the value as compact JSON. Members keep their order. Characters that a screen does not show are
+// escaped, so that nothing in a rendering of the JSON is invisible.
 func (v *value) encode(dst []byte) []byte {
 	switch v.kind {
 	case kindText:
@@ -184,8 +184,8 @@ func appendText(dst []byte, s string) []byte {
 }
 
 // hidden reports whether a character changes how text looks without being seen: controls, overrides of the writing
-// direction, tags, separators of lines, and most characters without width. The joiners that emoji and some scripts need are
-// not hidden.
+// direction, tags, separators of lines, and most characters without width. The joiners that emoji and some scripts need
+// are not hidden.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -197,7 +197,8 @@ func hidden(r rune) bool {
 	case r >= 0xE0000 && r <= 0xE0FFF:
 		return true
 	default:
-		return unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 || r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0
+		return unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 || r == 0x115F || r == 0x1160 || r == 0x3164 ||
+			r == 0xFFA0
 	}
 }
 
@@ -213,7 +214,8 @@ func (p *problem) Error() string { return p.key }
 
 func fault(at position, key string, args ...any) error { return &problem{at: at, key: key, args: args} }
 
-// parse reads a JSON or YAML document. What begins like a JSON object and is one is read as JSON; everything else is YAML.
+// parse reads a JSON or YAML document. What begins like a JSON object and is one is read as JSON; everything else is
+// YAML.
 func parse(data []byte) (*value, error) {
 	if len(data) > MaxBytes {
 		return nil, fault(position{}, "plan.too_large", len(data), MaxBytes)

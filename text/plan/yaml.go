@@ -48,8 +48,8 @@ func yamlFault(err error) error {
 	return fault(position{}, "plan.syntax", err.Error())
 }
 
-// yamlReader turns nodes into values. Aliases are expanded, but what they expand to is counted, so that a small file cannot
-// become a large one.
+// yamlReader turns nodes into values. Aliases are expanded, but what they expand to is counted, so that a small file
+// cannot become a large one.
 type yamlReader struct {
 	values, text int
 }

@@ -41,7 +41,8 @@ func checkFind(c *command, args []shell.Word) {
 			if w.Text != "-H" && w.Text != "-L" && w.Text != "-P" {
 				start = false
 			}
-			value = strings.HasPrefix(w.Text, "-newer") || slices.Contains([]string{"-anewer", "-cnewer", "-samefile", "-files0-from"}, w.Text)
+			value = strings.HasPrefix(w.Text, "-newer") ||
+				slices.Contains([]string{"-anewer", "-cnewer", "-samefile", "-files0-from"}, w.Text)
 		}
 	}
 }
@@ -74,7 +75,9 @@ func findActs(c *command, args []shell.Word) (rest []shell.Word) {
 		case slices.Contains(findActions, w.Text):
 			c.forbidden(w.Text)
 		default:
-			narrowed = narrowed || w.Flag() && !slices.Contains([]string{"-depth", "-maxdepth", "-mindepth", "-xdev", "-mount", "-H", "-L", "-P"}, w.Text)
+			narrowed = narrowed || w.Flag() &&
+				!slices.Contains([]string{"-depth", "-maxdepth", "-mindepth", "-xdev", "-mount", "-H", "-L", "-P"},
+					w.Text)
 			rest = append(rest, w)
 		}
 	}
@@ -135,7 +138,8 @@ func sedInPlace(flag string) bool {
 	return short && !strings.ContainsAny(rest, "/*") && (rest[0] == '.' || rest[0] == '~' || rest[0] == '_')
 }
 
-var sedFlags = []string{"--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data", "--posix", "--sandbox", "--"}
+var sedFlags = []string{"--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data",
+	"--posix", "--sandbox", "--"}
 
 // sedScript asks about a script that may do more than print.
 func sedScript(c *command, w shell.Word) {
@@ -165,7 +169,8 @@ func harmlessSed(s string) bool {
 		case '#', ':', 'a', 'i', 'c', 'b', 't', 'T':
 			// The rest of the line is a comment, a label or text; a text that is continued is beyond this reader.
 			line, rest, _ := strings.Cut(s, "\n")
-			if strings.HasSuffix(line, `\`) || (cmd == 'b' || cmd == 't' || cmd == 'T' || cmd == ':') && strings.ContainsAny(line, "};") {
+			if strings.HasSuffix(line, `\`) || (cmd == 'b' || cmd == 't' || cmd == 'T' || cmd == ':') &&
+				strings.ContainsAny(line, "};") {
 				return false
 			}
 			s = rest
@@ -402,8 +407,8 @@ func checkRemove(c *command, args []shell.Word) {
 	}
 }
 
-// checkTar lets archives be listed and made; unpacking may overwrite anything and is asked for, unless walls hold it and the
-// tree is its own.
+// checkTar lets archives be listed and made; unpacking may overwrite anything and is asked for, unless walls hold it
+// and the tree is its own.
 func checkTar(c *command, args []shell.Word) {
 	if len(args) == 0 {
 		return
@@ -440,8 +445,8 @@ func checkTar(c *command, args []shell.Word) {
 	}
 }
 
-// unpacks judges an archive that tar unpacks, and reports whether that is what it does. Tar itself keeps to the folder that
-// it unpacks into; its other options can run programs.
+// unpacks judges an archive that tar unpacks, and reports whether that is what it does. Tar itself keeps to the folder
+// that it unpacks into; its other options can run programs.
 func unpacks(c *command, args []shell.Word) bool {
 	mode := strings.TrimPrefix(args[0].Text, "-")
 	if !strings.Contains(mode, "x") || strings.Trim(mode, "xzjJvfmp") != "" {
@@ -455,7 +460,8 @@ func unpacks(c *command, args []shell.Word) bool {
 
 // unpack judges the arguments of a program that unpacks an archive: the options in into are followed by a folder, and
 // of the operands the first is the archive, if it is named at all.
-func (c *command) unpack(args []shell.Word, into string, named bool, harmless func(string) bool, odd func(shell.Word) bool) {
+func (c *command) unpack(args []shell.Word, into string, named bool, harmless func(string) bool,
+	odd func(shell.Word) bool) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {

@@ -104,8 +104,8 @@ func matches(patterns []string, argv []shell.Word) bool {
 	return false
 }
 
-// unknown judges a command that is on no list: where walls hold it and the tree is its own, only what leads out is asked
-// about; elsewhere the command is, unless the user put it on a list.
+// unknown judges a command that is on no list: where walls hold it and the tree is its own, only what leads out is
+// asked about; elsewhere the command is, unless the user put it on a list.
 func (c *command) unknown() {
 	if c.judge.own && !goesOut(c) {
 		c.judge.opaque(c.argv, c.cwds)
@@ -130,8 +130,8 @@ func (c *command) unlisted(code Code) {
 	c.judge.opaque(c.argv, c.cwds)
 }
 
-// opaque judges the words of a command whose meaning is not known: what looks like a path outside or like a protected or
-// secret one is asked for, since the human who answers for the command has to see it.
+// opaque judges the words of a command whose meaning is not known: what looks like a path outside or like a protected
+// or secret one is asked for, since the human who answers for the command has to see it.
 func (j *judge) opaque(argv []shell.Word, cwds []string) {
 	destructive(j, argv)
 	for _, w := range argv[1:] {
@@ -308,8 +308,8 @@ func width(args []shell.Word, valued, plain string) int {
 	return 0
 }
 
-// unwrap judges the command after the wrapper's own options and operands. Valued and plain are the options that are known;
-// any other is asked for, because it may take the next word as its value or rename the program.
+// unwrap judges the command after the wrapper's own options and operands. Valued and plain are the options that are
+// known; any other is asked for, because it may take the next word as its value or rename the program.
 func unwrap(valued, plain string, operands int) func(c *command) {
 	return func(c *command) {
 		rest := c.args
@@ -544,7 +544,8 @@ func setOptions(c *command) {
 			return
 		}
 		if strings.HasSuffix(t, "o") {
-			if i++; i == len(c.args) || c.args[i].Text != "pipefail" && c.args[i].Text != "errexit" && c.args[i].Text != "nounset" {
+			if i++; i == len(c.args) || c.args[i].Text != "pipefail" && c.args[i].Text != "errexit" &&
+				c.args[i].Text != "nounset" {
 				c.ask(CodeShellFeature)
 				return
 			}

@@ -13,8 +13,10 @@ func TestDangers(t *testing.T) {
 		want    []policy.Danger
 	}{
 		{"ls; rm -rf src", []policy.Danger{{Harm: policy.HarmDataLoss, Start: 4, End: 14}}},
-		{"sudo git push -f", []policy.Danger{{Harm: policy.HarmPrivilege, End: 16}, {Harm: policy.HarmHistory, End: 16}}},
-		{"ssh prod 'kill -9 5'", []policy.Danger{{Harm: policy.HarmProduction, End: 19}, {Harm: policy.HarmOutage, End: 19}}},
+		{"sudo git push -f", []policy.Danger{{Harm: policy.HarmPrivilege, End: 16},
+			{Harm: policy.HarmHistory, End: 16}}},
+		{"ssh prod 'kill -9 5'", []policy.Danger{{Harm: policy.HarmProduction, End: 19},
+			{Harm: policy.HarmOutage, End: 19}}},
 		{"psql -c 'drop table x'", []policy.Danger{{Harm: policy.HarmDataLoss, Start: 9, End: 19}}},
 		{"RAILS_ENV=production rake db:migrate", []policy.Danger{{Harm: policy.HarmProduction, End: 20}}},
 		{"gh release create v1", []policy.Danger{{Harm: policy.HarmExternal, End: 20}}},

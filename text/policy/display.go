@@ -9,9 +9,9 @@ import (
 )
 
 // Display returns s as one line that shows a person exactly what it holds: control characters, bidirectional overrides,
-// zero-width and tag characters, unusual spaces and invalid bytes appear as
-// escapes such as \n, \x1b or \u{202e}. The result contains none of them, so it is safe on terminals, in approval screens
-// and in logs. A backslash is shown as it is, because commands are full of them: Display is for reading, not for parsing.
+// zero-width and tag characters, unusual spaces and invalid bytes appear as escapes such as \n, \x1b or \u{202e}. The
+// result contains none of them, so it is safe on terminals, in approval screens and in logs. A backslash is shown as it
+// is, because commands are full of them: Display is for reading, not for parsing.
 func Display(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return shell.Hidden(r) || r == utf8.RuneError }) {
 		return s

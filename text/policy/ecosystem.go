@@ -94,12 +94,14 @@ func routine(name string) bool {
 }
 
 var routines = []string{
-	"test", "tests", "unit", "lint", "build", "check", "checks", "typecheck", "type", "types", "tsc", "format", "fmt", "prettier",
-	"eslint", "coverage", "cover", "compile", "verify", "vet", "validate", "bench", "race", "golden", "docs", "doc", "help", "ci", "tidy", "stylecheck",
+	"test", "tests", "unit", "lint", "build", "check", "checks", "typecheck", "type", "types", "tsc", "format", "fmt",
+	"prettier",
+	"eslint", "coverage", "cover", "compile", "verify", "vet", "validate", "bench", "race", "golden", "docs", "doc",
+	"help", "ci", "tidy", "stylecheck",
 }
 
-// checkPackageScript judges npm test and its like. The options of npm are settings, some of which name programs, so none
-// but those that choose a workspace pass; even quiet ones would hide which script ran.
+// checkPackageScript judges npm test and its like. The options of npm are settings, some of which name programs, so
+// none but those that choose a workspace pass; even quiet ones would hide which script ran.
 func checkPackageScript(c *command, args []shell.Word) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
@@ -142,7 +144,8 @@ func checkNpx(c *command, args []shell.Word) {
 		args = args[1:]
 	}
 	if len(args) > 0 && !args[0].Unsure() &&
-		slices.Contains([]string{"eslint", "prettier", "tsc", "jest", "vitest", "mocha", "ava", "stylelint", "biome"}, args[0].Text) {
+		slices.Contains([]string{"eslint", "prettier", "tsc", "jest", "vitest", "mocha", "ava", "stylelint", "biome"},
+			args[0].Text) {
 		c.apply(known().programs[args[0].Text], args[1:])
 		return
 	}
@@ -155,11 +158,13 @@ func checkNode(c *command, args []shell.Word) {
 		c.unknown()
 		return
 	}
-	c.apply(rule{class: builds, exact: true, only: "--test-name-pattern --test-reporter --test-only --test-concurrency --experimental-test-coverage --test-timeout"}, args[1:])
+	c.apply(rule{class: builds, exact: true,
+		only: "--test-name-pattern --test-reporter --test-only --test-concurrency --experimental-test-coverage --test-timeout"}, args[1:])
 }
 
 // pythonModules are the modules that python -m may run.
-var pythonModules = []string{"pytest", "unittest", "mypy", "black", "ruff", "flake8", "isort", "pylint", "coverage", "compileall", "py_compile"}
+var pythonModules = []string{"pytest", "unittest", "mypy", "black", "ruff", "flake8", "isort", "pylint", "coverage",
+	"compileall", "py_compile"}
 
 // checkPython lets python run checks that are installed as modules.
 func checkPython(c *command, args []shell.Word) {
@@ -187,7 +192,8 @@ func checkPython(c *command, args []shell.Word) {
 
 // checkCoverage judges coverage run, which runs another module.
 func checkCoverage(c *command, args []shell.Word) {
-	for len(args) > 0 && (args[0].Text == "--branch" || args[0].Text == "-p" || strings.HasPrefix(args[0].Text, "--source=")) {
+	for len(args) > 0 && (args[0].Text == "--branch" || args[0].Text == "-p" ||
+		strings.HasPrefix(args[0].Text, "--source=")) {
 		args = args[1:]
 	}
 	checkPython(c, args)
@@ -218,7 +224,8 @@ func checkRubySyntax(c *command, args []shell.Word) {
 
 // checkBundle judges bundle exec by the command that it runs.
 func checkBundle(c *command, args []shell.Word) {
-	if len(args) > 0 && slices.Contains([]string{"rspec", "rake", "rubocop", "rails"}, args[0].Text) && !args[0].Expanded {
+	if len(args) > 0 && slices.Contains([]string{"rspec", "rake", "rubocop", "rails"}, args[0].Text) &&
+		!args[0].Expanded {
 		inner := &command{judge: c.judge, name: args[0].Text, argv: args, args: args[1:], cwds: c.cwds}
 		inner.program()
 		return
@@ -226,8 +233,8 @@ func checkBundle(c *command, args []shell.Word) {
 	c.unknown()
 }
 
-// checkMake lets make reach targets whose names are those of checks. Without a target it does whatever comes first in the
-// file, so that is asked for.
+// checkMake lets make reach targets whose names are those of checks. Without a target it does whatever comes first in
+// the file, so that is asked for.
 func checkMake(c *command, args []shell.Word) {
 	targets := 0
 	for i := 0; i < len(args); i++ {
@@ -241,7 +248,8 @@ func checkMake(c *command, args []shell.Word) {
 			c.judge.file(args[i], OpRead, c.cwds)
 		case w.Text == "-j" && i+1 < len(args) && number(args[i+1].Text):
 			i++
-		case slices.Contains([]string{"-k", "-B", "-j", "--keep-going", "--always-make", "--no-print-directory"}, w.Text),
+		case slices.Contains([]string{"-k", "-B", "-j", "--keep-going", "--always-make", "--no-print-directory"},
+			w.Text),
 			strings.HasPrefix(w.Text, "-j") && number(w.Text[2:]), strings.HasPrefix(w.Text, "--jobs="):
 		case w.Flag():
 			c.flagged(w.Text)
@@ -368,11 +376,13 @@ func checkDotnet(c *command, args []shell.Word) {
 	var rest []shell.Word
 	for _, w := range args {
 		lower := strings.ToLower(w.Text)
-		if strings.HasPrefix(lower, "-p:") || strings.HasPrefix(lower, "/") || strings.HasPrefix(lower, "@") || strings.HasPrefix(lower, "-property") || strings.HasPrefix(lower, "--property") {
+		if strings.HasPrefix(lower, "-p:") || strings.HasPrefix(lower, "/") || strings.HasPrefix(lower, "@") ||
+			strings.HasPrefix(lower, "-property") || strings.HasPrefix(lower, "--property") {
 			c.flagged(w.Text)
 			continue
 		}
 		rest = append(rest, w)
 	}
-	c.apply(build("-s --settings --test-adapter-path --diag -d -a", "-o --output -r --results-directory --report"), rest)
+	c.apply(build("-s --settings --test-adapter-path --diag -d -a", "-o --output -r --results-directory --report"),
+		rest)
 }

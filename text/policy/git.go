@@ -7,12 +7,14 @@ import (
 	"pawl/text/shell"
 )
 
-// checkGit judges git. Reading commands pass where the configuration that they obey is known to name no program; commands
-// that move references or talk to others are asked for; and so is anything that is not known, since it may be an alias.
+// checkGit judges git. Reading commands pass where the configuration that they obey is known to name no program;
+// commands that move references or talk to others are asked for; and so is anything that is not known, since it may be
+// an alias.
 func checkGit(c *command, args []shell.Word) {
 	rest := args
 	for len(rest) > 0 && rest[0].Flag() {
-		if rest[0].Dynamic || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"}, rest[0].Text) {
+		if rest[0].Dynamic || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks",
+			"--literal-pathspecs"}, rest[0].Text) {
 			c.forbidden(rest[0].Text)
 			transports(c)
 			c.judge.opaque(c.argv, c.cwds)
@@ -29,7 +31,8 @@ func checkGit(c *command, args []shell.Word) {
 	readsOnly := slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands)
 	switch {
 	case slices.Contains(gitRemote, sub):
-		if slices.Contains(gitSends, sub) || sub == "lfs" && c.operand(1) == "push" || sub == "svn" && c.operand(1) == "dcommit" {
+		if slices.Contains(gitSends, sub) || sub == "lfs" && c.operand(1) == "push" || sub == "svn" &&
+			c.operand(1) == "dcommit" {
 			c.beyond()
 		}
 		c.judge.connect(text(c.argv))
@@ -135,11 +138,13 @@ func gitRead(c *command, sub string, args []shell.Word) {
 		case w.StartsOpen() && !ended:
 			c.judge.find(Ask, CodeDynamic, w.Text)
 		case w.Flag() && !ended:
-			if option(ask, w.Text, false) && !slices.Contains(gitSafe, strings.SplitN(w.Text, "=", 2)[0]) || strings.Contains(w.Text, "%G") {
+			if option(ask, w.Text, false) && !slices.Contains(gitSafe, strings.SplitN(w.Text, "=", 2)[0]) ||
+				strings.Contains(w.Text, "%G") {
 				c.forbidden(w.Text)
 			}
 		case sub == "config":
-		case pattern && !ended && !slices.ContainsFunc(args, func(w shell.Word) bool { return option("-e -f --and", w.Text, false) }):
+		case pattern && !ended && !slices.ContainsFunc(args,
+			func(w shell.Word) bool { return option("-e -f --and", w.Text, false) }):
 			pattern = false
 		default:
 			gitOperandPath(c, w)
@@ -191,19 +196,26 @@ func gitWrite(c *command, sub string, args []shell.Word) {
 
 var (
 	gitReads = []string{
-		"status", "diff", "log", "show", "blame", "annotate", "ls-files", "ls-tree", "rev-parse", "describe", "shortlog", "rev-list",
-		"cat-file", "merge-base", "name-rev", "for-each-ref", "show-ref", "symbolic-ref", "branch", "tag", "remote", "stash",
-		"worktree", "config", "grep", "count-objects", "check-ignore", "check-attr", "diff-tree", "diff-index", "diff-files",
+		"status", "diff", "log", "show", "blame", "annotate", "ls-files", "ls-tree", "rev-parse", "describe",
+		"shortlog", "rev-list",
+		"cat-file", "merge-base", "name-rev", "for-each-ref", "show-ref", "symbolic-ref", "branch", "tag", "remote",
+		"stash",
+		"worktree", "config", "grep", "count-objects", "check-ignore", "check-attr", "diff-tree", "diff-index",
+		"diff-files",
 		"range-diff", "reflog", "cherry", "whatchanged", "version",
 	}
 	gitWrites = []string{
-		"add", "commit", "checkout", "switch", "restore", "reset", "merge", "rebase", "cherry-pick", "revert", "rm", "mv", "apply", "am",
-		"init", "clean", "gc", "prune", "update-index", "update-ref", "read-tree", "write-tree", "commit-tree", "hash-object", "notes",
-		"filter-branch", "replace", "bisect", "sparse-checkout", "pack-refs", "repack", "difftool", "mergetool", "format-patch", "archive",
+		"add", "commit", "checkout", "switch", "restore", "reset", "merge", "rebase", "cherry-pick", "revert", "rm",
+		"mv", "apply", "am",
+		"init", "clean", "gc", "prune", "update-index", "update-ref", "read-tree", "write-tree", "commit-tree",
+		"hash-object", "notes",
+		"filter-branch", "replace", "bisect", "sparse-checkout", "pack-refs", "repack", "difftool", "mergetool",
+		"format-patch", "archive",
 		"bundle", "credential", "maintenance", "stage", "fsck", "checkout-index",
 	}
 	gitRemote = []string{
-		"push", "fetch", "pull", "clone", "ls-remote", "submodule", "send-email", "request-pull", "lfs", "svn", "p4", "daemon", "http-fetch",
+		"push", "fetch", "pull", "clone", "ls-remote", "submodule", "send-email", "request-pull", "lfs", "svn", "p4",
+		"daemon", "http-fetch",
 		"fetch-pack", "send-pack", "upload-pack", "receive-pack", "instaweb",
 	}
 	// gitSends are those that give something to others.

@@ -8,10 +8,10 @@ import (
 	"pawl/text/shell"
 )
 
-// InspectGit reads the texts of every git configuration file that git would obey in the workspace (the repository's config
-// and, where it exists, config.worktree) and returns what policy has to know of them. The caller makes sure that system and
-// user configuration are switched off or passes them too; with no text it says that there is no repository. Only keys that
-// are known to be inert pass; any other is a hazard, and so is a line that cannot be read.
+// InspectGit reads the texts of every git configuration file that git would obey in the workspace (the repository's
+// config and, where it exists, config.worktree) and returns what policy has to know of them. The caller makes sure that
+// system and user configuration are switched off or passes them too; with no text it says that there is no repository.
+// Only keys that are known to be inert pass; any other is a hazard, and so is a line that cannot be read.
 func InspectGit(configs ...string) Repo {
 	repo := Repo{Inspected: true}
 	for _, text := range configs {
@@ -45,7 +45,8 @@ func InspectGit(configs ...string) Repo {
 	return repo
 }
 
-// setting notes one setting. Speaks says that its value tells what would run, rather than something that may be a secret.
+// setting notes one setting. Speaks says that its value tells what would run, rather than something that may be a
+// secret.
 func (r *Repo) setting(section, name, value string, speaks bool) {
 	key := section + "." + name
 	if key == "core.hookspath" {
@@ -72,8 +73,8 @@ func (r *Repo) note(list *[]string, what string) {
 	}
 }
 
-// Hooked answers what core.hooksPath leaves open: the names are those of the hooks in the folder in which git looks for them.
-// Of all hooks only post-index-change can run when git reads.
+// Hooked answers what core.hooksPath leaves open: the names are those of the hooks in the folder in which git looks for
+// them. Of all hooks only post-index-change can run when git reads.
 func (r Repo) Hooked(names ...string) Repo {
 	out := Repo{Inspected: r.Inspected, Writing: slices.Clone(r.Writing)}
 	for _, h := range r.Hazards {
@@ -94,7 +95,8 @@ func (r Repo) Hooked(names ...string) Repo {
 // Within returns what is known of a repository together with what is known of one that git enters from it. That such a
 // repository says where its own tree is, is how git keeps it.
 func (r Repo) Within(inner Repo) Repo {
-	out := Repo{Inspected: r.Inspected && inner.Inspected, Hazards: slices.Clone(r.Hazards), Writing: slices.Clone(r.Writing), HooksPath: r.HooksPath}
+	out := Repo{Inspected: r.Inspected && inner.Inspected, Hazards: slices.Clone(r.Hazards),
+		Writing: slices.Clone(r.Writing), HooksPath: r.HooksPath}
 	for _, h := range inner.Hazards {
 		if !strings.HasPrefix(h, "core.worktree") {
 			out.note(&out.Hazards, h)
@@ -121,8 +123,8 @@ func inertGitKey(key, value string) bool {
 	return slices.Contains(inertGitNames()[section], name)
 }
 
-// writingGitKey reports whether a setting that is not inert is obeyed only by commands that change the repository, connect or
-// wait for a person.
+// writingGitKey reports whether a setting that is not inert is obeyed only by commands that change the repository,
+// connect or wait for a person.
 func writingGitKey(section, name, value string) bool {
 	if strings.HasSuffix(value, `\`) {
 		return false
@@ -132,40 +134,57 @@ func writingGitKey(section, name, value string) bool {
 
 var (
 	// gitPrograms are the names of settings whose values are programs or files of settings.
-	gitPrograms = []string{"fsmonitor", "external", "command", "textconv", "clean", "process", "smudge", "pager", "hookspath", "path", "program", "driver", "editor", "worktree"}
+	gitPrograms = []string{"fsmonitor", "external", "command", "textconv", "clean", "process", "smudge", "pager",
+		"hookspath", "path", "program", "driver", "editor", "worktree"}
 
 	writingGitSections = []string{
-		"credential", "http", "url", "sequence", "mergetool", "difftool", "rebase", "sendemail", "gui", "receive", "transfer", "apply", "am", "add",
-		"checkout", "clean", "clone", "notes", "protocol", "ssh", "uploadpack", "trailer", "interactive", "web", "browser", "instaweb", "man", "svn-remote",
+		"credential", "http", "url", "sequence", "mergetool", "difftool", "rebase", "sendemail", "gui", "receive",
+		"transfer", "apply", "am", "add",
+		"checkout", "clean", "clone", "notes", "protocol", "ssh", "uploadpack", "trailer", "interactive", "web",
+		"browser", "instaweb", "man", "svn-remote",
 		"tag", "gitreview", "gitflow", "cvsimport", "imap", "bundle", "merge", "commit", "fetch",
 	}
 	writingGitNames = sync.OnceValue(func() map[string][]string {
 		return map[string][]string{
-			"core":      {"editor", "sshcommand", "askpass", "gitproxy", "alternaterefscommand"},
-			"diff":      {"tool", "guitool"},
-			"filter":    {"smudge", "required"},
-			"submodule": {"url", "branch", "fetchrecursesubmodules", "alternatelocation", "alternateerrorstrategy", "propagatebranches"},
-			"remote":    {"proxy", "uploadpack", "receivepack", "vcs", "skipdefaultupdate", "skipfetchall", "followremotehead"},
-			"gpg":       {"format"},
+			"core":   {"editor", "sshcommand", "askpass", "gitproxy", "alternaterefscommand"},
+			"diff":   {"tool", "guitool"},
+			"filter": {"smudge", "required"},
+			"submodule": {"url", "branch", "fetchrecursesubmodules", "alternatelocation", "alternateerrorstrategy",
+				"propagatebranches"},
+			"remote": {"proxy", "uploadpack", "receivepack", "vcs", "skipdefaultupdate", "skipfetchall",
+				"followremotehead"},
+			"gpg": {"format"},
 		}
 	})
 )
 
 var (
-	inertGitSections = []string{"user", "author", "committer", "color", "init", "advice", "push", "pull", "rerere", "column", "feature", "index", "pack", "safe", "help", "versionsort", "gitk", "status", "grep", "blame", "worktree", "fsck"}
-	inertGitNames    = sync.OnceValue(func() map[string][]string {
+	inertGitSections = []string{"user", "author", "committer", "color", "init", "advice", "push", "pull", "rerere",
+		"column", "feature", "index", "pack", "safe", "help", "versionsort", "gitk", "status", "grep", "blame",
+		"worktree", "fsck"}
+	inertGitNames = sync.OnceValue(func() map[string][]string {
 		return map[string][]string{
 			"core": {
-				"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf",
-				"eol", "safecrlf", "quotepath", "abbrev", "untrackedcache", "preloadindex", "fscache", "longpaths", "compression",
-				"bigfilethreshold", "deltabasecachelimit", "packedgitlimit", "packedgitwindowsize", "fsync", "fsyncmethod", "attributesfile", "excludesfile", "whitespace", "pagertty", "sparsecheckout", "sparsecheckoutcone", "trustctime", "checkstat", "commentchar", "splitindex", "protecthfs", "protectntfs",
+				"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode",
+				"symlinks", "autocrlf",
+				"eol", "safecrlf", "quotepath", "abbrev", "untrackedcache", "preloadindex", "fscache", "longpaths",
+				"compression",
+				"bigfilethreshold", "deltabasecachelimit", "packedgitlimit", "packedgitwindowsize", "fsync",
+				"fsyncmethod", "attributesfile", "excludesfile", "whitespace", "pagertty", "sparsecheckout",
+				"sparsecheckoutcone", "trustctime", "checkstat", "commentchar", "splitindex", "protecthfs",
+				"protectntfs",
 			},
-			"branch": {"remote", "merge", "rebase", "description", "autosetupmerge", "autosetuprebase", "sort", "vscode-merge-base", "gh-merge-base"},
+			"branch": {"remote", "merge", "rebase", "description", "autosetupmerge", "autosetuprebase", "sort",
+				"vscode-merge-base", "gh-merge-base"},
 			"remote": {"url", "fetch", "pushurl", "tagopt", "prune", "mirror", "gh-resolved", "push"},
 			"merge":  {"conflictstyle", "ff", "log", "stat", "renames"},
-			"diff":   {"renames", "algorithm", "colormoved", "context", "mnemonicprefix", "noprefix", "renamelimit", "submodule", "indentheuristic", "xfuncname", "funcname", "wordregex", "binary", "cachetextconv", "statgraphwidth", "interhunkcontext", "ignoresubmodules"},
-			"fetch":  {"prune", "prunetags", "parallel"}, "commit": {"verbose", "cleanup"}, "log": {"date", "decorate", "abbrevcommit", "follow"},
-			"status": {"short", "branch", "showuntrackedfiles"}, "extensions": {"objectformat", "refstorage", "relativeworktrees"}, "gc": {"auto", "autodetach"},
+			"diff": {"renames", "algorithm", "colormoved", "context", "mnemonicprefix", "noprefix", "renamelimit",
+				"submodule", "indentheuristic", "xfuncname", "funcname", "wordregex", "binary", "cachetextconv",
+				"statgraphwidth", "interhunkcontext", "ignoresubmodules"},
+			"fetch": {"prune", "prunetags", "parallel"}, "commit": {"verbose", "cleanup"}, "log": {"date", "decorate",
+				"abbrevcommit", "follow"},
+			"status": {"short", "branch", "showuntrackedfiles"}, "extensions": {"objectformat", "refstorage",
+				"relativeworktrees"}, "gc": {"auto", "autodetach"},
 			"maintenance": {"auto", "strategy"}, "submodule": {"active", "recurse"}, "lfs": {"repositoryformatversion"},
 		}
 	})

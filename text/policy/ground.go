@@ -11,15 +11,15 @@ import (
 
 // Ground says where a command would run, as far as the caller vouches for it. The zero value vouches for nothing.
 //
-// Behind walls a question about what the walls hold protects nobody: a check that is run without asking may do all of it.
-// So there policy asks about what a text shows to lead out, and about what the walls leave standing.
+// Behind walls a question about what the walls hold protects nobody: a check that is run without asking may do all of
+// it. So there policy asks about what a text shows to lead out, and about what the walls leave standing.
 type Ground struct {
-	// Walled says that walls hold the command: it changes nothing but the tree that it starts in and a /tmp of its own, it
-	// reaches no network but what its call was granted, and no process of it is left.
+	// Walled says that walls hold the command: it changes nothing but the tree that it starts in and a /tmp of its own,
+	// it reaches no network but what its call was granted, and no process of it is left.
 	Walled bool `json:"walled,omitempty"`
-	// Own says that the tree was made for this work: none of the user's files are in it, and it is landed or thrown away
-	// as a whole. In the user's own tree files that git ignores cannot be restored, so what deletes and what is not known
-	// is asked about there.
+	// Own says that the tree was made for this work: none of the user's files are in it, and it is landed or thrown
+	// away as a whole. In the user's own tree files that git ignores cannot be restored, so what deletes and what is
+	// not known is asked about there.
 	Own bool `json:"own,omitempty"`
 }
 
@@ -39,8 +39,8 @@ func (j *judge) pattern(w shell.Word) {
 	}
 }
 
-// odd asks about a feature of the shell by which text becomes code, unless walls hold what it does and the text hides no
-// command in quotes.
+// odd asks about a feature of the shell by which text becomes code, unless walls hold what it does and the text hides
+// no command in quotes.
 func (j *judge) odd(what string) {
 	if !j.own || j.reader.Hides() {
 		j.find(Ask, CodeShellFeature, what)
@@ -68,8 +68,8 @@ func inRoot(j *judge, text string) bool {
 	return j.root != "" && (clean == j.root || strings.HasPrefix(clean, j.root+"/"))
 }
 
-// isPrivate reports whether an absolute path belongs to the command alone: behind walls /tmp is empty at its start and gone
-// at its end.
+// isPrivate reports whether an absolute path belongs to the command alone: behind walls /tmp is empty at its start and
+// gone at its end.
 func isPrivate(j *judge, text string) bool {
 	if !j.walled {
 		return false
@@ -83,8 +83,8 @@ func isPrivate(j *judge, text string) bool {
 	return false
 }
 
-// isCommon reports whether an absolute path is a part of the system that holds nobody's data: what it is, and its programs,
-// headers and documents. Behind walls nothing of it can be changed.
+// isCommon reports whether an absolute path is a part of the system that holds nobody's data: what it is, and its
+// programs, headers and documents. Behind walls nothing of it can be changed.
 func isCommon(j *judge, text string) bool {
 	if !j.walled || strings.ContainsAny(text, "*?[") {
 		return false
@@ -103,17 +103,20 @@ func isCommon(j *judge, text string) bool {
 
 var (
 	systemFiles = []string{
-		"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alpine-release", "/etc/redhat-release", "/etc/timezone",
-		"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/self/status", "/proc/self/limits",
+		"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alpine-release", "/etc/redhat-release",
+		"/etc/timezone",
+		"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/self/status",
+		"/proc/self/limits",
 	}
-	systemFolders = []string{"/usr/include", "/usr/share", "/usr/lib", "/usr/lib64", "/usr/bin", "/usr/local/go", "/usr/local/include", "/usr/local/lib", "/usr/local/bin", "/lib", "/lib64", "/bin"}
+	systemFolders = []string{"/usr/include", "/usr/share", "/usr/lib", "/usr/lib64", "/usr/bin", "/usr/local/go",
+		"/usr/local/include", "/usr/local/lib", "/usr/local/bin", "/lib", "/lib64", "/bin"}
 )
 
 // codePath finds absolute paths in text that is code.
 var codePath = pattern(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`)
 
-// strange judges a command that is on no list where walls hold it and the tree is pawl's own. What it does to the tree is
-// not asked about; what its words show to lead out is, and so is a name that pretends to be a tool of the system.
+// strange judges a command that is on no list where walls hold it and the tree is pawl's own. What it does to the tree
+// is not asked about; what its words show to lead out is, and so is a name that pretends to be a tool of the system.
 func (c *command) strange() {
 	c.judge.atLeast(pawl.RiskMedium)
 	if base := c.argv[0].Base(); c.name != base && !strings.HasPrefix(c.name, "/") {
@@ -143,7 +146,8 @@ func (j *judge) attached(w shell.Word, cwds []string) {
 	if _, value, ok := strings.Cut(w.Text, "="); ok {
 		parts = append(parts, value)
 	}
-	if len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' && !strings.HasPrefix(w.Text, "-I") && !strings.HasPrefix(w.Text, "-L") {
+	if len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' && !strings.HasPrefix(w.Text, "-I") &&
+		!strings.HasPrefix(w.Text, "-L") {
 		parts = append(parts, w.Text[2:])
 	}
 	if strings.ContainsAny(w.Text, " '\"(\n") {
@@ -162,8 +166,8 @@ func (j *judge) attached(w shell.Word, cwds []string) {
 	}
 }
 
-// isOffline reports whether a command that would fetch something can reach nothing: the walls hold it, and no network was
-// asked for with the call. A question would not give it any.
+// isOffline reports whether a command that would fetch something can reach nothing: the walls hold it, and no network
+// was asked for with the call. A question would not give it any.
 func isOffline(c *command) bool {
 	return c.judge.own && !c.judge.req.Network && !c.judge.prof.AllowNetwork
 }
@@ -238,7 +242,8 @@ func local(args []shell.Word) bool {
 			if name, port, ok := strings.Cut(host, ":"); ok && number(port) {
 				host = name
 			}
-			if !slices.Contains([]string{"localhost", "127.0.0.1", "0.0.0.0", "[::1]"}, host) && !(hosts > 0 && number(host)) {
+			if !slices.Contains([]string{"localhost", "127.0.0.1", "0.0.0.0", "[::1]"}, host) &&
+				!(hosts > 0 && number(host)) {
 				return false
 			}
 			hosts++
@@ -252,6 +257,8 @@ var (
 	fetchers = []string{"pip", "pip3", "pipx", "uv", "uvx", "poetry", "gem", "rustup", "govulncheck"}
 	// probes ask servers. Behind walls without a network the only ones are the command's own.
 	probes      = []string{"curl", "wget", "nc", "ncat", "http", "xh", "ping"}
-	valuedProbe = []string{"-o", "-d", "-H", "-X", "-m", "-w", "-A", "-c", "--data", "--data-raw", "--header", "--request", "--max-time", "--connect-timeout", "--retry", "--retry-delay", "-O"}
-	plainProbe  = []string{"--silent", "--fail", "--show-error", "--include", "--head", "--location", "--verbose", "-q", "-qO-", "-z", "--retry-connrefused", "--compressed"}
+	valuedProbe = []string{"-o", "-d", "-H", "-X", "-m", "-w", "-A", "-c", "--data", "--data-raw", "--header",
+		"--request", "--max-time", "--connect-timeout", "--retry", "--retry-delay", "-O"}
+	plainProbe = []string{"--silent", "--fail", "--show-error", "--include", "--head", "--location", "--verbose", "-q",
+		"-qO-", "-z", "--retry-connrefused", "--compressed"}
 )

@@ -19,8 +19,8 @@ const (
 	maxPath    = 4096 // bytes of one path
 )
 
-// Judge decides on a request under a profile. It never fails: what it cannot understand it denies. It takes time and memory
-// in proportion to the request, at most a fraction of a second for the longest command that it reads at all.
+// Judge decides on a request under a profile. It never fails: what it cannot understand it denies. It takes time and
+// memory in proportion to the request, at most a fraction of a second for the longest command that it reads at all.
 func Judge(r Request, p Profile) Verdict {
 	if p.Name == "" {
 		p = Strict()
@@ -122,7 +122,8 @@ func compareFindings(a, b finding) int {
 
 // verdict sums the findings up.
 func (j *judge) verdict() Verdict {
-	v := Verdict{Decision: Allow, Risk: pawl.RiskLow, Commands: j.names, Paths: j.paths, Network: j.network || j.req.Network}
+	v := Verdict{Decision: Allow, Risk: pawl.RiskLow, Commands: j.names, Paths: j.paths, Network: j.network ||
+		j.req.Network}
 	if j.req.Foreign != "" {
 		v.Risk = pawl.RiskMedium
 	}
@@ -169,7 +170,8 @@ func (j *judge) tool() {
 			j.find(Deny, CodeInvalidText)
 		}
 	}
-	if len(p.AllowedTools) > 0 && !slices.Contains(p.AllowedTools, r.Tool) || slices.Contains(p.DisallowedTools, r.Tool) {
+	if len(p.AllowedTools) > 0 && !slices.Contains(p.AllowedTools, r.Tool) ||
+		slices.Contains(p.DisallowedTools, r.Tool) {
 		j.find(Deny, CodeToolDisabled, r.Tool)
 	}
 	if r.Foreign != "" {
@@ -204,9 +206,9 @@ func (j *judge) permission(perm Permission) {
 	}
 }
 
-// foreign judges a call of a tool that is not pawl's. What its server says of it, that it only reads for instance, is no
-// evidence, so each call is asked for unless the user named the tool. The hosts that its server reaches are the user's own
-// settings, and are not asked about again.
+// foreign judges a call of a tool that is not pawl's. What its server says of it, that it only reads for instance, is
+// no evidence, so each call is asked for unless the user named the tool. The hosts that its server reaches are the
+// user's own settings, and are not asked about again.
 func (j *judge) foreign() {
 	r, p := &j.req, &j.prof
 	connects := slices.Contains(r.Permissions, NetConnect)
@@ -216,7 +218,10 @@ func (j *judge) foreign() {
 		j.find(Deny, CodeReadOnly, r.Tool)
 	case p.NoNetwork && connects:
 		j.find(Deny, CodeNetwork, r.Tool)
-	case !slices.ContainsFunc(p.MCPTools, func(name string) bool { return name == r.Tool || name == r.Foreign+foreignAll }):
+	case !slices.ContainsFunc(p.MCPTools, func(name string) bool {
+		return name == r.Tool || name == r.Foreign+
+			foreignAll
+	}):
 		j.find(Ask, CodeForeignTool, r.Tool, r.Foreign)
 	}
 }

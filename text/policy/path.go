@@ -12,8 +12,8 @@ import (
 	"pawl/text/shell"
 )
 
-// canonical reports whether rel is a path inside the workspace in the one form that is accepted, and the code of the refusal
-// where it is not.
+// canonical reports whether rel is a path inside the workspace in the one form that is accepted, and the code of the
+// refusal where it is not.
 func canonical(rel string) (Code, bool) {
 	switch {
 	case rel == "" || len(rel) > maxPath || !utf8.ValidString(rel):
@@ -28,7 +28,8 @@ func canonical(rel string) (Code, bool) {
 			return CodePathEscape, false
 		}
 	}
-	if path.Clean(rel) != rel || strings.Contains(strings.ToLower(rel), "%2e%2e") || strings.Contains(strings.ToLower(rel), "%2f") {
+	if path.Clean(rel) != rel || strings.Contains(strings.ToLower(rel), "%2e%2e") ||
+		strings.Contains(strings.ToLower(rel), "%2f") {
 		return CodePathForm, false
 	}
 	return "", true
@@ -68,8 +69,8 @@ func fold(rel string) []string {
 	return parts
 }
 
-// classify says what may be done to a path inside the workspace. Pattern says that rel is a shell pattern, which may stand
-// for any name that it matches.
+// classify says what may be done to a path inside the workspace. Pattern says that rel is a shell pattern, which may
+// stand for any name that it matches.
 func classify(rel string, op Op, pattern bool, sensitive []string) (Decision, Code) {
 	parts := fold(rel)
 	if op != OpRead && isProtected(parts, pattern) {
@@ -196,7 +197,8 @@ func isSensitive(parts, extra []string) bool {
 	if slices.Contains(sensitiveNames, base) || strings.HasSuffix(base, ".code-workspace") {
 		return true
 	}
-	for _, dir := range append([]string{".github/workflows", ".github/actions", ".github/copilot-instructions.md"}, extra...) {
+	for _, dir := range append([]string{".github/workflows", ".github/actions", ".github/copilot-instructions.md"},
+		extra...) {
 		dir = strings.Join(fold(dir), "/")
 		if joined == dir || strings.HasPrefix(joined, dir+"/") || strings.Contains("/"+joined+"/", "/"+dir+"/") {
 			return true
@@ -247,14 +249,18 @@ var (
 	secretSuffixes = []string{".pem", ".key", ".p12", ".pfx", ".keystore", ".jks", ".kdbx", ".ppk"}
 
 	sensitiveFolders = []string{
-		".ci", ".circleci", ".buildkite", ".vscode", ".idea", ".devcontainer", ".claude", ".codex", ".gemini", ".cursor",
+		".ci", ".circleci", ".buildkite", ".vscode", ".idea", ".devcontainer", ".claude", ".codex", ".gemini",
+		".cursor",
 		".roo", ".windsurf", ".kiro", ".aider", ".husky", ".cargo", ".yarn", "infra", "auth", "payments",
 	}
 	sensitiveNames = []string{
-		".gitattributes", ".pawlignore", ".gitlab-ci.yml", "jenkinsfile", "azure-pipelines.yml", ".travis.yml", ".drone.yml",
-		"bitbucket-pipelines.yml", ".envrc", "agents.md", "claude.md", "gemini.md", ".mcp.json", "mcp.json", ".cursorrules",
+		".gitattributes", ".pawlignore", ".gitlab-ci.yml", "jenkinsfile", "azure-pipelines.yml", ".travis.yml",
+		".drone.yml",
+		"bitbucket-pipelines.yml", ".envrc", "agents.md", "claude.md", "gemini.md", ".mcp.json", "mcp.json",
+		".cursorrules",
 		".windsurfrules", ".clinerules", ".pre-commit-config.yaml", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
-		"sitecustomize.py", "usercustomize.py", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".gitconfig", ".ripgreprc",
+		"sitecustomize.py", "usercustomize.py", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".gitconfig",
+		".ripgreprc",
 		".bazelrc",
 	}
 )

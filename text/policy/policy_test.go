@@ -19,7 +19,8 @@ import (
 var clean = policy.InspectGit("")
 
 func judge(command string) policy.Verdict {
-	return policy.Judge(policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec}, Command: command, Repo: clean}, policy.Standard())
+	return policy.Judge(policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec},
+		Command: command, Repo: clean}, policy.Standard())
 }
 
 func TestOrdinaryCommandsPass(t *testing.T) {
@@ -229,13 +230,15 @@ func TestPaths(t *testing.T) {
 }
 
 func TestProfiles(t *testing.T) {
-	write := policy.Request{Tool: "write_file", Permissions: []policy.Permission{policy.FSWrite}, Paths: []policy.Path{{Rel: "a", Op: policy.OpWrite}}}
+	write := policy.Request{Tool: "write_file", Permissions: []policy.Permission{policy.FSWrite},
+		Paths: []policy.Path{{Rel: "a", Op: policy.OpWrite}}}
 	run := func(c string) policy.Request {
 		return policy.Request{Tool: "run_terminal_cmd", Command: c, Repo: clean}
 	}
 	many := policy.Request{Tool: "apply_patch", Files: 21}
 	own := policy.Standard()
-	own.AllowedCommands, own.DeniedCommands = []string{"go run", "npm run *", "sed -i", "git commit"}, []string{"go test", "* test"}
+	own.AllowedCommands, own.DeniedCommands = []string{"go run", "npm run *", "sed -i",
+		"git commit"}, []string{"go test", "* test"}
 	own.AllowedTools, own.DisallowedTools = []string{"run_terminal_cmd"}, []string{"grep"}
 	network := policy.Standard()
 	network.AllowNetwork = true
@@ -280,8 +283,10 @@ func TestProfiles(t *testing.T) {
 		{run("go run . ../x"), own, policy.Ask, policy.CodePathEscape},
 		{policy.Request{Tool: "grep"}, own, policy.Deny, policy.CodeToolDisabled},
 		{policy.Request{Tool: "read_file"}, own, policy.Deny, policy.CodeToolDisabled},
-		{policy.Request{Tool: "x", Permissions: []policy.Permission{"root"}}, policy.Standard(), policy.Deny, policy.CodeInvalidRequest},
-		{policy.Request{Tool: "x", Permissions: []policy.Permission{policy.ProcExec}}, policy.Standard(), policy.Deny, policy.CodeInvalidRequest},
+		{policy.Request{Tool: "x", Permissions: []policy.Permission{"root"}}, policy.Standard(), policy.Deny,
+			policy.CodeInvalidRequest},
+		{policy.Request{Tool: "x", Permissions: []policy.Permission{policy.ProcExec}}, policy.Standard(), policy.Deny,
+			policy.CodeInvalidRequest},
 		{policy.Request{Tool: "fetch", Network: true}, policy.Standard(), policy.Ask, policy.CodeNetwork},
 		{policy.Request{Tool: "fetch", Network: true}, network, policy.Allow, policy.CodeAllowed},
 		{policy.Request{Tool: "fetch", Network: true}, policy.ReadOnly(), policy.Deny, policy.CodeNetwork},
@@ -291,11 +296,13 @@ func TestProfiles(t *testing.T) {
 		{policy.Request{Command: "cat /ws/a", Root: "/ws"}, policy.Standard(), policy.Allow, policy.CodeAllowed},
 		{policy.Request{Command: "cat /ws-evil/a", Root: "/ws"}, policy.Standard(), policy.Deny, policy.CodePathEscape},
 		{policy.Request{Command: "cat \"$PWD/a\"", Root: "/ws"}, policy.Standard(), policy.Allow, policy.CodeAllowed},
-		{policy.Request{Command: "cat \"$PWD/../a\"", Root: "/ws"}, policy.Standard(), policy.Deny, policy.CodePathEscape},
+		{policy.Request{Command: "cat \"$PWD/../a\"", Root: "/ws"}, policy.Standard(), policy.Deny,
+			policy.CodePathEscape},
 	} {
 		v := policy.Judge(c.request, c.profile)
 		if v.Decision != c.want || v.Code != c.code {
-			t.Errorf("%d %+v under %s: %s %s %+v, want %s %s", i, c.request, c.profile.Name, v.Decision, v.Code, v.Reasons, c.want, c.code)
+			t.Errorf("%d %+v under %s: %s %s %+v, want %s %s", i, c.request, c.profile.Name, v.Decision, v.Code,
+				v.Reasons, c.want, c.code)
 		}
 		if (v.Decision == policy.Ask) != (v.Scope != "") {
 			t.Errorf("%d: scope %q of %s", i, v.Scope, v.Decision)
@@ -304,14 +311,17 @@ func TestProfiles(t *testing.T) {
 }
 
 func TestProfileValidate(t *testing.T) {
-	for _, p := range []policy.Profile{policy.Strict(), policy.Standard(), policy.ReadOnly(), {Name: "own", AllowedCommands: []string{"go run", "npm run *"}, Sensitive: []string{"db/migrations"}}} {
+	for _, p := range []policy.Profile{policy.Strict(), policy.Standard(), policy.ReadOnly(),
+		{Name: "own", AllowedCommands: []string{"go run", "npm run *"}, Sensitive: []string{"db/migrations"}}} {
 		if err := p.Validate(); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
 	for _, p := range []policy.Profile{
-		{}, {Name: "x", MaxFiles: -1}, {Name: "x", AllowedCommands: []string{"*"}}, {Name: "x", AllowedCommands: []string{"bash -c"}}, {Name: "x", AllowedCommands: []string{""}},
-		{Name: "x", AllowedCommands: []string{"/bin/sh x"}}, {Name: "x", DeniedCommands: []string{"a; b"}}, {Name: "x", Sensitive: []string{"../x"}}, {Name: "x", AllowedTools: []string{""}},
+		{}, {Name: "x", MaxFiles: -1}, {Name: "x", AllowedCommands: []string{"*"}}, {Name: "x",
+			AllowedCommands: []string{"bash -c"}}, {Name: "x", AllowedCommands: []string{""}},
+		{Name: "x", AllowedCommands: []string{"/bin/sh x"}}, {Name: "x", DeniedCommands: []string{"a; b"}}, {Name: "x",
+			Sensitive: []string{"../x"}}, {Name: "x", AllowedTools: []string{""}},
 	} {
 		if err := p.Validate(); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%+v: %v", p, err)
@@ -327,7 +337,8 @@ func TestVerdictDetails(t *testing.T) {
 	if want := []string{"cd", "go", "tee", "rm"}; !slices.Equal(v.Commands, want) {
 		t.Errorf("commands %v", v.Commands)
 	}
-	if !slices.Contains(v.Paths, policy.Path{Rel: "api/out.txt", Op: policy.OpWrite}) || v.Risk != pawl.RiskHigh || v.Code != policy.CodeDestructive || v.Scope != policy.SingleAction {
+	if !slices.Contains(v.Paths, policy.Path{Rel: "api/out.txt", Op: policy.OpWrite}) || v.Risk != pawl.RiskHigh ||
+		v.Code != policy.CodeDestructive || v.Scope != policy.SingleAction {
 		t.Errorf("%+v", v)
 	}
 	if err := v.Err(); pawl.CodeOf(err) != pawl.CodeApprovalNeeded {
@@ -369,11 +380,13 @@ func TestMessages(t *testing.T) {
 				args[i] = a
 			}
 			for _, l := range []message.Lang{message.English, message.Chinese} {
-				if text := l.Text(r.Key, args...) + l.Hint(r.Key, args...); !ok || e.En == "" || e.Zh == "" || strings.Contains(text, "%!") {
+				if text := l.Text(r.Key, args...) + l.Hint(r.Key, args...); !ok || e.En == "" || e.Zh == "" ||
+					strings.Contains(text, "%!") {
 					t.Errorf("%s %q: %s", r.Key, r.Args, text)
 				}
 			}
-			if r.Key != "policy."+string(r.Code) || policy.Display(strings.Join(r.Args, "")) != strings.Join(r.Args, "") {
+			if r.Key != "policy."+string(r.Code) || policy.Display(strings.Join(r.Args, "")) != strings.Join(r.Args,
+				"") {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -411,8 +424,10 @@ func TestParseCommand(t *testing.T) {
 
 func TestDisplay(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain text, 中文, é": "plain text, 中文, é", "a\nb\tc\rd": `a\nb\tc\rd`, "\x1b]52;c;x\a": `\x1b]52;c;x\x07`, "a\u202eb": `a\u{202e}b`,
-		"a\u200bb": `a\u{200b}b`, "a\U000e0041": `a\u{e0041}`, "a\u00a0b": `a\xa0b`, "\u009b2J": `\x9b2J`, "\xff": `\xff`, "\u3000": `\u{3000}`, "\ufe0f": `\u{fe0f}`, "\ufffd": "\ufffd",
+		"plain text, 中文, é": "plain text, 中文, é", "a\nb\tc\rd": `a\nb\tc\rd`, "\x1b]52;c;x\a": `\x1b]52;c;x\x07`,
+		"a\u202eb": `a\u{202e}b`,
+		"a\u200bb": `a\u{200b}b`, "a\U000e0041": `a\u{e0041}`, "a\u00a0b": `a\xa0b`, "\u009b2J": `\x9b2J`,
+		"\xff": `\xff`, "\u3000": `\u{3000}`, "\ufe0f": `\u{fe0f}`, "\ufffd": "\ufffd",
 	} {
 		if got := policy.Display(in); got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
@@ -429,8 +444,12 @@ func TestInspectGit(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for _, bad := range []string{
-		"[core]\nfsmonitor = ./x", "[CORE] FSMonitor=./x", "[core]fsmonitor", "[diff]\nexternal = x", "[diff \"z\"]\ntextconv = x", "[filter \"z\"]\nclean = x", "[include]\npath = x", "[includeIf \"gitdir:/\"]\npath=x",
-		"[alias]\nq = !x", "[core]\nhooksPath = x", "[core]\nworktree = ..", "[core]\npager = x", "[gpg]\nprogram = x", "[user]\nname = a\\\n[core]\nfsmonitor = x", "[broken", "[diff.z]\ntextconv=x", "[submodule \"s\"]\nupdate=!x", "[extensions]\nworktreeConfig=true",
+		"[core]\nfsmonitor = ./x", "[CORE] FSMonitor=./x", "[core]fsmonitor", "[diff]\nexternal = x",
+		"[diff \"z\"]\ntextconv = x", "[filter \"z\"]\nclean = x", "[include]\npath = x",
+		"[includeIf \"gitdir:/\"]\npath=x",
+		"[alias]\nq = !x", "[core]\nhooksPath = x", "[core]\nworktree = ..", "[core]\npager = x", "[gpg]\nprogram = x",
+		"[user]\nname = a\\\n[core]\nfsmonitor = x", "[broken", "[diff.z]\ntextconv=x", "[submodule \"s\"]\nupdate=!x",
+		"[extensions]\nworktreeConfig=true",
 	} {
 		if len(policy.InspectGit(bad).Hazards) == 0 {
 			t.Errorf("%q passes", bad)
@@ -440,10 +459,13 @@ func TestInspectGit(t *testing.T) {
 
 // hostile are texts that are made to cost time or memory.
 func hostile() map[string]string {
-	out := map[string]string{"10,000 commands": strings.Repeat("true\n", 10_000), "1 MiB": "echo " + strings.Repeat("x", 1<<20), "sixty thousand bytes": "echo " + strings.Repeat("x", 60_000)}
+	out := map[string]string{"10,000 commands": strings.Repeat("true\n", 10_000), "1 MiB": "echo " +
+		strings.Repeat("x", 1<<20), "sixty thousand bytes": "echo " + strings.Repeat("x", 60_000)}
 	for _, s := range []string{
-		"(", "((", "$(", "{ ", "`", "if ", "while ", "! ", "f()", "a|", "a&&", "$((-", "$((- ", "${a:-", "\"$(", "case a in a)", "time ", "coproc ", "<(", "x<<E\n", "x=$(", "a[", "@(a|", "$[ ", "let ", "$((a?",
-		"{a,", "{", "a{b,c}", "x=a;cat $x ", "cd a; ", "cd a || ", "echo 'a' ", "env ", "bash -c '", "x<<a ", "*", "[", "$a", "a;", "{}", "sed 's/a/b/;", "x=1 ", "nice ", "a=(", "cat ../x;",
+		"(", "((", "$(", "{ ", "`", "if ", "while ", "! ", "f()", "a|", "a&&", "$((-", "$((- ", "${a:-", "\"$(",
+		"case a in a)", "time ", "coproc ", "<(", "x<<E\n", "x=$(", "a[", "@(a|", "$[ ", "let ", "$((a?",
+		"{a,", "{", "a{b,c}", "x=a;cat $x ", "cd a; ", "cd a || ", "echo 'a' ", "env ", "bash -c '", "x<<a ", "*", "[",
+		"$a", "a;", "{}", "sed 's/a/b/;", "x=1 ", "nice ", "a=(", "cat ../x;",
 	} {
 		out["repeated "+s] = strings.Repeat(s, 64<<10/len(s))
 	}
@@ -471,8 +493,8 @@ func hostile() map[string]string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// TestHostileTextIsBounded: what grows with the square of a text, or faster, takes minutes for these. What is bounded takes
-// milliseconds, and on a machine that others use far less than the limit.
+// TestHostileTextIsBounded: what grows with the square of a text, or faster, takes minutes for these. What is bounded
+// takes milliseconds, and on a machine that others use far less than the limit.
 func TestHostileTextIsBounded(t *testing.T) {
 	for name, text := range hostile() {
 		start := time.Now()
@@ -504,7 +526,9 @@ func FuzzJudge(f *testing.F) {
 		if err := v.Err(); (err == nil) != (v.Decision == policy.Allow) {
 			t.Fatalf("%v", err)
 		}
-		if behind := judge("true\n" + command); v.Decision == policy.Deny && command != "" && behind.Decision == policy.Allow && !strings.HasPrefix(strings.TrimSpace(command), "#") && strings.TrimSpace(command) != "" {
+		if behind := judge("true\n" + command); v.Decision == policy.Deny && command != "" &&
+			behind.Decision == policy.Allow && !strings.HasPrefix(strings.TrimSpace(command), "#") &&
+			strings.TrimSpace(command) != "" {
 			t.Fatalf("%q is denied alone and allowed behind another command", command)
 		}
 		for _, r := range v.Reasons {

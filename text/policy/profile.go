@@ -18,9 +18,9 @@ const (
 // defaultMaxFiles is the number of files that one call may change without asking (docs/spec/turn.md#patch).
 const defaultMaxFiles = 20
 
-// Profile is what the user chose. It can make policy stricter in every respect and laxer only where it says so: nothing in a
-// profile lifts a Deny, and nothing lifts the question before a destructive or sensitive action. A profile without a name
-// is judged as strict.
+// Profile is what the user chose. It can make policy stricter in every respect and laxer only where it says so: nothing
+// in a profile lifts a Deny, and nothing lifts the question before a destructive or sensitive action. A profile without
+// a name is judged as strict.
 type Profile struct {
 	Name string `json:"name" yaml:"name"`
 	// ReadOnly denies writes, deletions and every command that is not a known reader.
@@ -31,7 +31,8 @@ type Profile struct {
 	ConfirmExec bool `json:"confirm_exec,omitempty" yaml:"confirm_exec,omitempty"`
 	// AllowNetwork is the grant of the user to connect without being asked.
 	AllowNetwork bool `json:"allow_network,omitempty" yaml:"allow_network,omitempty"`
-	// NoNetwork denies every call that asks for the network or would connect, whatever a plan grants and a person allows.
+	// NoNetwork denies every call that asks for the network or would connect, whatever a plan grants and a person
+	// allows.
 	NoNetwork bool `json:"no_network,omitempty" yaml:"no_network,omitempty"`
 	// Unconfined says that this machine cannot wall commands in: what would have run without asking is asked for.
 	Unconfined bool `json:"unconfined,omitempty" yaml:"unconfined,omitempty"`
@@ -42,8 +43,9 @@ type Profile struct {
 	DisallowedTools []string `json:"disallowed_tools,omitempty" yaml:"disallowed_tools,omitempty"`
 	// MCPTools are the tools of MCP servers that need no question, as server__tool, or server__* for all of a server's.
 	MCPTools []string `json:"mcp_tools,omitempty" yaml:"mcp_tools,omitempty"`
-	// AllowedCommands are argument prefixes such as "go run" or "npm run codegen" that need no question although they are
-	// not on the list of known commands. Words match exactly; "*" matches any one word. DeniedCommands are never run.
+	// AllowedCommands are argument prefixes such as "go run" or "npm run codegen" that need no question although they
+	// are not on the list of known commands. Words match exactly; "*" matches any one word. DeniedCommands are never
+	// run.
 	AllowedCommands []string `json:"allowed_commands,omitempty" yaml:"allowed_commands,omitempty"`
 	DeniedCommands  []string `json:"denied_commands,omitempty" yaml:"denied_commands,omitempty"`
 	// Sensitive are further folders or files, relative to the workspace, that are asked for before they are written.
@@ -55,8 +57,8 @@ func Strict() Profile {
 	return Profile{Name: ProfileStrict, ConfirmWrite: true, ConfirmExec: true}
 }
 
-// Standard lets writes inside the workspace and known commands pass, because they can be undone and are walled in, and asks
-// before deletions, unknown commands, the network, many files and sensitive paths (docs/spec/turn.md#b11).
+// Standard lets writes inside the workspace and known commands pass, because they can be undone and are walled in, and
+// asks before deletions, unknown commands, the network, many files and sensitive paths (docs/spec/turn.md#b11).
 func Standard() Profile { return Profile{Name: ProfileStandard} }
 
 // ReadOnly lets a call look and nothing else.
@@ -75,8 +77,8 @@ func Named(name string) (Profile, error) {
 	return Profile{}, pawl.Fail(pawl.CodeInvalid, "policy.profile_unknown", Display(name)).In("policy.named")
 }
 
-// Validate returns nil, or a CodeInvalid error that names the first field which cannot be used. A profile that a user wrote
-// is validated before it is put into effect.
+// Validate returns nil, or a CodeInvalid error that names the first field which cannot be used. A profile that a user
+// wrote is validated before it is put into effect.
 func (p Profile) Validate() error {
 	bad := func(field, value string) error {
 		return pawl.Fail(pawl.CodeInvalid, "policy.profile_field", field, Display(value)).In("policy.validate")
@@ -87,9 +89,11 @@ func (p Profile) Validate() error {
 	if p.MaxFiles < 0 {
 		return bad("max_files", "< 0")
 	}
-	for field, list := range map[string][]string{"allowed_tools": p.AllowedTools, "disallowed_tools": p.DisallowedTools, "mcp_tools": p.MCPTools} {
+	for field, list := range map[string][]string{"allowed_tools": p.AllowedTools, "disallowed_tools": p.DisallowedTools,
+		"mcp_tools": p.MCPTools} {
 		for _, name := range list {
-			if server, _, ok := strings.Cut(name, "__"); field == "mcp_tools" && (!ok || server == "" || server == "*") {
+			if server, _, ok := strings.Cut(name, "__"); field == "mcp_tools" &&
+				(!ok || server == "" || server == "*") {
 				return bad(field, name)
 			}
 			if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || shell.Hidden(r) }) {
@@ -115,8 +119,8 @@ func (p Profile) Validate() error {
 	return nil
 }
 
-// validPattern reports whether a command pattern is made of plain words and names its program. A pattern that would allow
-// any program, a shell or a wrapper is refused, since it would allow everything.
+// validPattern reports whether a command pattern is made of plain words and names its program. A pattern that would
+// allow any program, a shell or a wrapper is refused, since it would allow everything.
 func validPattern(pattern string, allows bool) bool {
 	words := strings.Fields(pattern)
 	if len(words) == 0 || words[0] == "*" {

@@ -2,8 +2,8 @@ package policy
 
 import "strings"
 
-// Quote writes a word so that a POSIX shell takes it as it is. A word in which nothing is special to a shell stays without
-// quotes, for the sake of whoever reads the command.
+// Quote writes a word so that a POSIX shell takes it as it is. A word in which nothing is special to a shell stays
+// without quotes, for the sake of whoever reads the command.
 func Quote(word string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
 	if word != "" && strings.Trim(word, plain) == "" {

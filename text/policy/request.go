@@ -42,8 +42,8 @@ type Path struct {
 	Op  Op     `json:"op"`
 }
 
-// Repo is what the caller found out about the git configuration that a command in the workspace would obey. The zero value
-// says that nobody looked, and then git commands are asked for.
+// Repo is what the caller found out about the git configuration that a command in the workspace would obey. The zero
+// value says that nobody looked, and then git commands are asked for.
 type Repo struct {
 	// Inspected says that every configuration file which git would read was given to InspectGit, or that there is no
 	// repository at all.
@@ -57,8 +57,8 @@ type Repo struct {
 	HooksPath string `json:"hooks_path,omitempty"`
 }
 
-// Request is a tool call reduced to what policy needs. The caller fills it from the validated arguments of the call; text
-// that an agent wrote reaches policy only in Paths and Command.
+// Request is a tool call reduced to what policy needs. The caller fills it from the validated arguments of the call;
+// text that an agent wrote reaches policy only in Paths and Command.
 type Request struct {
 	// Tool is the name of the tool, matched against the lists of the profile.
 	Tool string
@@ -68,15 +68,15 @@ type Request struct {
 	Paths []Path
 	// Command is a shell command as bash will get it, or "". It starts in the workspace root.
 	Command string
-	// Root is the absolute path of the workspace as the command sees it. With it, absolute paths inside the workspace are
-	// recognised; without it every absolute path counts as an escape.
+	// Root is the absolute path of the workspace as the command sees it. With it, absolute paths inside the workspace
+	// are recognised; without it every absolute path counts as an escape.
 	Root string
 	// Files is the number of files that the call changes where that is more than Paths names, else 0.
 	Files int
 	// Network says that the call itself connects somewhere.
 	Network bool
-	// Foreign names the MCP server whose tool it is, "" for pawl's own. What such a tool does is only known to the server, so
-	// nothing of the request but its name and NetConnect among its permissions is judged.
+	// Foreign names the MCP server whose tool it is, "" for pawl's own. What such a tool does is only known to the
+	// server, so nothing of the request but its name and NetConnect among its permissions is judged.
 	Foreign string
 	// Repo is what is known of the git configuration; it matters only where Command calls git.
 	Repo Repo
@@ -104,7 +104,8 @@ const (
 	Workspace    Scope = "workspace"
 )
 
-// Code is the exact reason of a decision. Codes are stable and append-only; people read the message of a Reason instead.
+// Code is the exact reason of a decision. Codes are stable and append-only; people read the message of a Reason
+// instead.
 type Code string
 
 // The codes, in the order in which policy.go of the catalogue explains them.
@@ -143,8 +144,8 @@ const (
 	CodeOutward        Code = "outward"
 )
 
-// Reason is one finding: its code, and the key and arguments of its message in the catalogue. Args that an agent wrote are
-// already escaped by Display and shortened.
+// Reason is one finding: its code, and the key and arguments of its message in the catalogue. Args that an agent wrote
+// are already escaped by Display and shortened.
 type Reason struct {
 	Code Code     `json:"code"`
 	Key  string   `json:"key"`
@@ -158,7 +159,8 @@ type Verdict struct {
 	Scope Scope `json:"scope,omitempty"`
 	// Code is the code of the first reason.
 	Code Code `json:"code"`
-	// Reasons holds the findings, the gravest first; at most maxReasons of them, and one, CodeAllowed, when there is none.
+	// Reasons holds the findings, the gravest first; at most maxReasons of them, and one, CodeAllowed, when there is
+	// none.
 	Reasons []Reason `json:"reasons"`
 	// Risk is the grade of what the call would do when it is carried out.
 	Risk pawl.Risk `json:"risk"`
@@ -168,8 +170,8 @@ type Verdict struct {
 	Paths []Path `json:"paths,omitempty"`
 	// Network says that the call would connect somewhere and was asked for or allowed as such.
 	Network bool `json:"network,omitempty"`
-	// Person says that the call reaches beyond the machine or cannot be taken back: only a person who saw this very call can
-	// say yes to it, no policy in a person's name.
+	// Person says that the call reaches beyond the machine or cannot be taken back: only a person who saw this very
+	// call can say yes to it, no policy in a person's name.
 	Person bool `json:"person,omitempty"`
 }
 

@@ -220,7 +220,8 @@ func option(list, text string, exact bool) bool {
 func abbreviated(list, text string) bool {
 	head, _, _ := strings.Cut(text, "=")
 	for _, o := range strings.Fields(list) {
-		if len(o) == 2 && strings.HasPrefix(text, o) || len(head) > 4 && strings.HasPrefix(head, "--") && strings.HasPrefix(o, head) {
+		if len(o) == 2 && strings.HasPrefix(text, o) || len(head) > 4 && strings.HasPrefix(head, "--") &&
+			strings.HasPrefix(o, head) {
 			return true
 		}
 	}
@@ -239,7 +240,8 @@ func transports(c *command) {
 		if strings.Contains(w.Text, "ext::") {
 			c.judge.find(Deny, CodeNetwork, w.Text)
 		}
-		if strings.Contains(strings.ToLower(w.Text), "proxycommand") || strings.Contains(strings.ToLower(w.Text), "localcommand") {
+		if strings.Contains(strings.ToLower(w.Text), "proxycommand") ||
+			strings.Contains(strings.ToLower(w.Text), "localcommand") {
 			c.judge.find(Deny, CodeDangerousFlag, text(c.argv), w.Text)
 		}
 	}
@@ -264,7 +266,8 @@ func destructive(j *judge, argv []shell.Word) {
 		if !joined {
 			value = w.Text
 		}
-		if lower := strings.ToLower(value); slices.Contains(destructiveWords, lower) && !(j.own && slices.Contains(heldWords, lower)) {
+		if lower := strings.ToLower(value); slices.Contains(destructiveWords, lower) &&
+			!(j.own && slices.Contains(heldWords, lower)) {
 			j.find(Ask, CodeDestructive, text(argv))
 			return
 		}
@@ -272,34 +275,44 @@ func destructive(j *judge, argv []shell.Word) {
 }
 
 var (
-	destructivePhrases  = []string{"drop table", "drop database", "drop schema", "truncate table", "delete from", "push -f", "kill -9"}
-	destructivePrograms = []string{"shutdown", "reboot", "halt", "poweroff", "fdisk", "parted", "shred", "wipefs", "dropdb", "killall", "pkill"}
+	destructivePhrases = []string{"drop table", "drop database", "drop schema", "truncate table", "delete from",
+		"push -f", "kill -9"}
+	destructivePrograms = []string{"shutdown", "reboot", "halt", "poweroff", "fdisk", "parted", "shred", "wipefs",
+		"dropdb", "killall", "pkill"}
 	// heldWords are those of them that mean no loss in a tree that is thrown away or landed as a whole.
 	heldWords        = []string{"--force", "--hard", "0777", "777"}
 	destructiveWords = []string{"--force", "--hard", "prod", "production", "live", "0777", "777", "--no-preserve-root"}
 
 	privileged = []string{
 		"sudo", "su", "doas", "pkexec", "run0", "runuser", "setpriv", "chroot", "unshare", "nsenter", "mount", "umount",
-		"insmod", "modprobe", "rmmod", "capsh", "setcap", "sysctl", "passwd", "useradd", "usermod", "visudo", "iptables", "nft",
+		"insmod", "modprobe", "rmmod", "capsh", "setcap", "sysctl", "passwd", "useradd", "usermod", "visudo",
+		"iptables", "nft",
 		"bwrap", "pawl", "systemctl", "systemd-run", "crontab", "at", "batch",
 	}
 	networked = []string{
-		"curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp", "telnet", "ping", "dig", "nslookup",
-		"host", "traceroute", "aria2c", "http", "https", "xh", "gh", "glab", "aws", "gcloud", "az", "kubectl", "helm", "terraform",
-		"psql", "mysql", "redis-cli", "mongosh", "pip", "pip3", "pipx", "uv", "poetry", "gem", "apt", "apt-get", "brew", "dnf", "apk",
+		"curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp", "telnet", "ping", "dig",
+		"nslookup",
+		"host", "traceroute", "aria2c", "http", "https", "xh", "gh", "glab", "aws", "gcloud", "az", "kubectl", "helm",
+		"terraform",
+		"psql", "mysql", "redis-cli", "mongosh", "pip", "pip3", "pipx", "uv", "poetry", "gem", "apt", "apt-get", "brew",
+		"dnf", "apk",
 		"docker", "podman", "ssh-copy-id", "twine", "rustup", "nvm", "govulncheck", "openssl",
 	}
 	// allPowerful are programs that run whatever their arguments say. A pattern of the user's may not begin with one.
 	allPowerful = []string{
-		"bash", "sh", "dash", "zsh", "ksh", "ash", "fish", "eval", "exec", "env", "xargs", "command", "builtin", "source", ".",
+		"bash", "sh", "dash", "zsh", "ksh", "ash", "fish", "eval", "exec", "env", "xargs", "command", "builtin",
+		"source", ".",
 		"sudo", "su", "doas", "busybox", "toybox", "nohup", "timeout", "time", "nice", "stdbuf", "setsid",
 	}
 
 	versionFlags = []string{"--version", "-V", "version", "-version", "-v", "--help", "-h"}
 	versioned    = []string{
-		"go", "node", "npm", "npx", "yarn", "pnpm", "bun", "deno", "python", "python3", "pip", "pip3", "ruby", "gem", "bundle", "perl",
-		"php", "composer", "java", "javac", "mvn", "gradle", "cargo", "rustc", "rustup", "gcc", "g++", "clang", "clang++", "cc",
+		"go", "node", "npm", "npx", "yarn", "pnpm", "bun", "deno", "python", "python3", "pip", "pip3", "ruby", "gem",
+		"bundle", "perl",
+		"php", "composer", "java", "javac", "mvn", "gradle", "cargo", "rustc", "rustup", "gcc", "g++", "clang",
+		"clang++", "cc",
 		"c++", "make", "cmake", "ctest", "ninja", "dotnet", "flutter", "dart", "docker", "git", "tsc", "jest", "eslint",
-		"prettier", "pytest", "ruff", "black", "mypy", "bash", "uv", "poetry", "gh", "kubectl", "terraform", "psql", "kotlinc", "swift", "zig",
+		"prettier", "pytest", "ruff", "black", "mypy", "bash", "uv", "poetry", "gh", "kubectl", "terraform", "psql",
+		"kotlinc", "swift", "zig",
 	}
 )

@@ -156,7 +156,8 @@ func (r *Reader) readable(src string) bool {
 
 // openers counts what could open a nested construct, wherever it stands. A parser descends at most that deep.
 func openers(src string) int {
-	n := strings.Count(src, "(") + strings.Count(src, "{") + strings.Count(src, "[") + strings.Count(src, "`") + strings.Count(src, "?") + strings.Count(src, "!")
+	n := strings.Count(src, "(") + strings.Count(src, "{") + strings.Count(src, "[") + strings.Count(src, "`") +
+		strings.Count(src, "?") + strings.Count(src, "!")
 	for _, w := range strings.FieldsFunc(src, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		switch w {
 		case "if", "elif", "while", "until", "for", "case", "select", "function", "coproc", "time":
@@ -174,12 +175,14 @@ func Hidden(r rune) bool {
 	switch {
 	case r < 0xa0: // DEL and the C1 controls
 		return true
-	case r == 0x00ad, r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x2800, r == 0x3164, r == 0xffa0:
+	case r == 0x00ad, r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x2800, r == 0x3164,
+		r == 0xffa0:
 		return true // soft hyphen, grapheme joiner and the letters that are drawn as nothing
 	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff:
 		return true // variation selectors and tags
 	case r >= 0xfff0 && r <= 0xfffb:
 		return true
 	}
-	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Zs) || unicode.Is(unicode.Noncharacter_Code_Point, r)
+	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Zs) ||
+		unicode.Is(unicode.Noncharacter_Code_Point, r)
 }

@@ -84,10 +84,11 @@ func TestRead(t *testing.T) {
 		"for i in 1 2; do cd a; done": {
 			`call cd a in [""]`, fmt.Sprintf("doubt %d cd", shell.Dynamic),
 		},
-		"rm *.go ~/x $Y":            {`call rm *.go:p ~/x:h $Y:def in [""]`},
-		"x=a; cat $x.{go,md}":       {`assign x=a false`, `call cat a.go:e a.md:e in [""]`},
-		"cat $PWD/a $TMPDIR/b":      {`call cat ./a:e /tmp/b:e in [""]`},
-		`echo "$(date -u)" >out`:    {`open out true in [""]`, `call date -u in [""]`, `call echo $(date -u):de in [""]`},
+		"rm *.go ~/x $Y":       {`call rm *.go:p ~/x:h $Y:def in [""]`},
+		"x=a; cat $x.{go,md}":  {`assign x=a false`, `call cat a.go:e a.md:e in [""]`},
+		"cat $PWD/a $TMPDIR/b": {`call cat ./a:e /tmp/b:e in [""]`},
+		`echo "$(date -u)" >out`: {`open out true in [""]`, `call date -u in [""]`,
+			`call echo $(date -u):de in [""]`},
 		"sort <in 2>&1 >&-":         {`open in false in [""]`, `call sort in [""]`},
 		"export CI=1 B":             {`assign CI=1 true`, `assign B= true`, "declare export"},
 		"A=1 go vet":                {`assign A=1 true`, `call go vet in [""]`},
@@ -119,7 +120,8 @@ func TestRead(t *testing.T) {
 // TestWords: what a visitor decides by.
 func TestWords(t *testing.T) {
 	for w, want := range map[shell.Word]string{
-		{Text: "-n"}: "flag", {Text: "-"}: "", {Text: "a", Dynamic: true}: "unsure", {Text: "a", Expanded: true}: "unsure",
+		{Text: "-n"}: "flag", {Text: "-"}: "", {Text: "a", Dynamic: true}: "unsure", {Text: "a",
+			Expanded: true}: "unsure",
 		{Text: "*a", Pattern: true}: "open", {Text: "a*", Pattern: true}: "", shell.Literal("*"): "",
 	} {
 		var is []string
@@ -143,11 +145,13 @@ func TestWords(t *testing.T) {
 
 // FuzzRead: no text makes the reader panic, and a text that is refused leads to no call.
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"a && b | c", "cat <<E\n$x\nE", "x=(1 2); echo ${x[0]}", "if a; then b; fi", "echo {a,b}{c..d}"} {
+	for _, s := range []string{"a && b | c", "cat <<E\n$x\nE", "x=(1 2); echo ${x[0]}", "if a; then b; fi",
+		"echo {a,b}{c..d}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		if lines, ok := read(src); !ok && slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "call") }) {
+		if lines, ok := read(src); !ok && slices.ContainsFunc(lines,
+			func(l string) bool { return strings.HasPrefix(l, "call") }) {
 			t.Errorf("%q is refused, and was told of: %q", src, lines)
 		}
 	})

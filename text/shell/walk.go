@@ -373,5 +373,6 @@ func (s *walker) callExpr(x *syntax.CallExpr, cwds []string) Outcome {
 
 // setters are the builtins that change variables which they are told by name.
 var setters = []string{
-	"read", "mapfile", "readarray", "printf", "getopts", "unset", "let", "wait", "builtin", "command", "eval", "source", ".",
+	"read", "mapfile", "readarray", "printf", "getopts", "unset", "let", "wait", "builtin", "command", "eval", "source",
+	".",
 }

@@ -22,8 +22,9 @@ const (
 // MaxDoc bounds a document in which a section is put, in bytes.
 const MaxDoc = 4 << 20
 
-// Put puts the section into a document, or in the place of the one that is there. The rest stays as it is, byte by byte; line
-// ends are those of the document. To put it a second time changes nothing, and Cut gives back what was before.
+// Put puts the section into a document, or in the place of the one that is there. The rest stays as it is, byte by
+// byte; line ends are those of the document. To put it a second time changes nothing, and Cut gives back what was
+// before.
 func Put(doc []byte, lang message.Lang) ([]byte, error) {
 	from, to, err := find(doc)
 	if err != nil {
@@ -39,12 +40,13 @@ func Put(doc []byte, lang message.Lang) ([]byte, error) {
 	case bytes.HasSuffix(doc, []byte("\n")):
 		return join(doc, []byte(end+block+end), nil), nil
 	}
-	// A document whose last line has no end gets a section whose last line has none either, by which Cut knows it again.
+	// A document whose last line has no end gets a section whose last line has none either, by which Cut knows it
+	// again.
 	return join(doc, []byte(end+end+block), nil), nil
 }
 
-// Cut takes the section out of a document, with the blank line that Put has set before it; found says that there was one. What
-// is left of a document that Put has made is empty.
+// Cut takes the section out of a document, with the blank line that Put has set before it; found says that there was
+// one. What is left of a document that Put has made is empty.
 func Cut(doc []byte) (rest []byte, found bool, err error) {
 	from, to, err := find(doc)
 	if err != nil || from < 0 {
@@ -63,8 +65,8 @@ func Cut(doc []byte) (rest []byte, found bool, err error) {
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// lineEnd is how the lines of a document end: as its first one does. Those of the section are its own, because a document may
-// end in half of a line end.
+// lineEnd is how the lines of a document end: as its first one does. Those of the section are its own, because a
+// document may end in half of a line end.
 func lineEnd(doc []byte) string {
 	if i := bytes.IndexByte(doc, '\n'); i > 0 && doc[i-1] == '\r' {
 		return "\r\n"
@@ -72,8 +74,8 @@ func lineEnd(doc []byte) string {
 	return "\n"
 }
 
-// find finds the section: where its first marker begins and its last one ends, -1 where there is none. Markers that do not make
-// one section are refused with their line, because nobody can tell what is pawl's then.
+// find finds the section: where its first marker begins and its last one ends, -1 where there is none. Markers that do
+// not make one section are refused with their line, because nobody can tell what is pawl's then.
 func find(doc []byte) (from, to int, err error) {
 	const op = "skill.Put"
 	if len(doc) > MaxDoc {
@@ -91,7 +93,8 @@ func find(doc []byte) (from, to int, err error) {
 		}
 		text := bytes.TrimRight(line, "\r\n")
 		begins, ends := bytes.HasPrefix(text, []byte(knownBegin)), bytes.HasPrefix(text, []byte(knownEnd))
-		if (begins || ends) && !bytes.HasSuffix(text, []byte("-->")) || begins && from >= 0 || ends && (from < 0 || to >= 0) {
+		if (begins || ends) && !bytes.HasSuffix(text, []byte("-->")) || begins && from >= 0 || ends &&
+			(from < 0 || to >= 0) {
 			return -1, -1, pawl.Fail(pawl.CodeInvalid, "skill.markers", n).In(op)
 		}
 		switch {

@@ -1,6 +1,6 @@
-// Package skill is what coding agents are told of pawl: the skill context-manager, a folder with a SKILL.md in the form of the
-// Agent Skills standard, and a section for AGENTS.md. It says where agents look for them, renders both in either language, and
-// knows its own work again, so that nobody else's is ever written over. It is pure.
+// Package skill is what coding agents are told of pawl: the skill context-manager, a folder with a SKILL.md in the form
+// of the Agent Skills standard, and a section for AGENTS.md. It says where agents look for them, renders both in either
+// language, and knows its own work again, so that nobody else's is ever written over. It is pure.
 package skill
 
 import (
@@ -53,8 +53,8 @@ func Section(lang message.Lang) string {
 	return sectionEn
 }
 
-// The seal is the last line of a file that pawl has written. It holds the digest of all before it, which tells a file that
-// nobody has touched from one in which a person has written.
+// The seal is the last line of a file that pawl has written. It holds the digest of all before it, which tells a file
+// that nobody has touched from one in which a person has written.
 const (
 	sealBegin = "\n<!-- written by pawl skill install; sha256:"
 	sealEnd   = " -->\n"
@@ -93,8 +93,8 @@ func OwnerOf(data []byte) Owner {
 	return OwnerChanged
 }
 
-// Agent is where one coding agent looks. Skills are folders of skills and Docs files that hold instructions, relative to the
-// project; HomeSkills and HomeDoc are the same in the home of a person, "" where the agent has none.
+// Agent is where one coding agent looks. Skills are folders of skills and Docs files that hold instructions, relative
+// to the project; HomeSkills and HomeDoc are the same in the home of a person, "" where the agent has none.
 type Agent struct {
 	Name       string
 	Skills     string
@@ -103,8 +103,8 @@ type Agent struct {
 	HomeDoc    string
 }
 
-// agents are the agents that are known, by what their documentation says. Agents with an empty Doc take AGENTS.md for a file like
-// any other, and find the skill by themselves.
+// agents are the agents that are known, by what their documentation says. Agents with an empty Doc take AGENTS.md for a
+// file like any other, and find the skill by themselves.
 var agents = []Agent{
 	{"claude", ".claude/skills", "", ".claude/skills", ""},
 	{"cline", ".cline/skills", DocName, ".cline/skills", ""},
@@ -124,15 +124,15 @@ func Agents() []string {
 	return out
 }
 
-// Target is a file to write, relative to the project or to the home. Doc says that it is a file of instructions, of which only a
-// section is pawl's.
+// Target is a file to write, relative to the project or to the home. Doc says that it is a file of instructions, of
+// which only a section is pawl's.
 type Target struct {
 	Path string
 	Doc  bool
 }
 
-// Targets are the files for some agents, each once. Without any they are the folders that most agents share, .agents and .claude,
-// and in a project its AGENTS.md. An unknown name is CodeUsage.
+// Targets are the files for some agents, each once. Without any they are the folders that most agents share, .agents
+// and .claude, and in a project its AGENTS.md. An unknown name is CodeUsage.
 func Targets(home bool, names ...string) ([]Target, error) {
 	if len(names) == 0 {
 		out := []Target{{Path: at(".agents/skills")}, {Path: at(".claude/skills")}}
@@ -150,7 +150,8 @@ func Targets(home bool, names ...string) ([]Target, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == strings.ToLower(strings.TrimSpace(name)) })
 		if i < 0 {
-			return nil, pawl.Fail(pawl.CodeUsage, "skill.agent_unknown", name, strings.Join(Agents(), ", ")).In("skill.Targets")
+			return nil, pawl.Fail(pawl.CodeUsage, "skill.agent_unknown", name,
+				strings.Join(Agents(), ", ")).In("skill.Targets")
 		}
 		skills, doc := agents[i].Skills, agents[i].Doc
 		if home {

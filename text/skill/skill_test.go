@@ -30,7 +30,8 @@ func TestFrontMatter(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(head), &front); err != nil || !ok {
 			t.Fatalf("%s: %v", lang, err)
 		}
-		if front.Name != skill.Name || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(front.Name) || front.Metadata["generator"] != "pawl" {
+		if front.Name != skill.Name || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(front.Name) ||
+			front.Metadata["generator"] != "pawl" {
 			t.Errorf("%s: %+v", lang, front)
 		}
 		if n := utf8.RuneCountInString(front.Description); n < 40 || n > 1024 {
@@ -147,11 +148,13 @@ func TestSection(t *testing.T) {
 		return string(out)
 	}
 	for _, doc := range []string{
-		"", "\n", "# Mine", "# Mine\n", "# Mine\n\n", "\ufeff# Mine\r\n\r\ntext\r\n", "# 我的\n文本", "a\r\nb", "\n\n\n", "# Mine\n<!-- pawling -->\n", "\r\n",
+		"", "\n", "# Mine", "# Mine\n", "# Mine\n\n", "\ufeff# Mine\r\n\r\ntext\r\n", "# 我的\n文本", "a\r\nb", "\n\n\n",
+		"# Mine\n<!-- pawling -->\n", "\r\n",
 	} {
 		for _, lang := range langs {
 			with := section(doc, lang)
-			if !strings.HasPrefix(with, doc) || strings.Count(with, "pawl:begin") != 1 || !strings.Contains(strings.ReplaceAll(with, "\r\n", "\n"), skill.Section(lang)) {
+			if !strings.HasPrefix(with, doc) || strings.Count(with, "pawl:begin") != 1 ||
+				!strings.Contains(strings.ReplaceAll(with, "\r\n", "\n"), skill.Section(lang)) {
 				t.Errorf("%q becomes %q", doc, with)
 			}
 			if strings.Contains(doc, "\r\n") && strings.Count(with, "\n") != strings.Count(with, "\r\n") {
@@ -173,7 +176,8 @@ func TestSection(t *testing.T) {
 	mine := "# Mine\n"
 	with := section(mine, message.English)
 	around := "first\n" + with + "\nlast\n"
-	if got := section(around, message.Chinese); !strings.HasPrefix(got, "first\n# Mine\n\n<!-- pawl:begin") || !strings.HasSuffix(got, "<!-- pawl:end -->\n\nlast\n") {
+	if got := section(around, message.Chinese); !strings.HasPrefix(got, "first\n# Mine\n\n<!-- pawl:begin") ||
+		!strings.HasSuffix(got, "<!-- pawl:end -->\n\nlast\n") {
 		t.Errorf("%q", got)
 	}
 	if back, _, err := skill.Cut([]byte(around)); err != nil || string(back) != "first\n# Mine\n\nlast\n" {
@@ -187,7 +191,8 @@ func TestSection(t *testing.T) {
 func TestBrokenDocuments(t *testing.T) {
 	begin, end := "<!-- pawl:begin -->\n", "<!-- pawl:end -->\n"
 	for doc, line := range map[string]string{
-		"a\n" + begin + "b\n": "2", "a\nb\n" + end: "3", end + begin: "1", begin + begin + end: "2", begin + end + end: "3", begin + end + begin + end: "3",
+		"a\n" + begin + "b\n": "2", "a\nb\n" + end: "3", end + begin: "1", begin + begin + end: "2", begin + end +
+			end: "3", begin + end + begin + end: "3",
 		"<!-- pawl:begin\n": "1", "\xff\xfe": "", "a\x00b": "", strings.Repeat("x", skill.MaxDoc+1): "",
 	} {
 		for _, f := range []func([]byte) error{
@@ -222,7 +227,8 @@ func FuzzSection(f *testing.F) {
 
 func TestAnyDocument(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		doc := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "\n", "\r\n", "\r", "# b", "<!-- pawl:", "é", " "})).Draw(t, "doc"), "")
+		doc := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "\n", "\r\n", "\r", "# b", "<!-- pawl:", "é",
+			" "})).Draw(t, "doc"), "")
 		with, err := skill.Put([]byte(doc), message.Chinese)
 		if err != nil {
 			t.Fatal(err)

@@ -18,8 +18,8 @@ const (
 // LiveDir is the folder of a package while it is worked on.
 func LiveDir(name string) string { return PlanDir + "/" + name }
 
-// ArchiveDir is the folder of a package in the archive, in that of the month in which it was made. A name that does not begin
-// with a month goes into the folder 0000-00.
+// ArchiveDir is the folder of a package in the archive, in that of the month in which it was made. A name that does not
+// begin with a month goes into the folder 0000-00.
 func ArchiveDir(name string) string {
 	month := "0000-00"
 	if len(name) >= 6 && strings.Trim(name[:6], "0123456789") == "" {
@@ -28,8 +28,8 @@ func ArchiveDir(name string) string {
 	return path.Join(ArchiveTop, month, name)
 }
 
-// Record returns the files that a package leaves in the archive: its two documents, which never overwrite others, and its
-// row in the index, below the head where that is missing. Writing them again adds nothing.
+// Record returns the files that a package leaves in the archive: its two documents, which never overwrite others, and
+// its row in the index, below the head where that is missing. Writing them again adds nothing.
 func Record(dir, proposal, tasks, title string, r Row) []pawl.ProjectedFile {
 	head := IndexHead(Chinese)
 	return []pawl.ProjectedFile{
@@ -59,8 +59,8 @@ type Retiring struct {
 	Exists func(dir string) bool
 }
 
-// Retirement says how a package goes into the archive: the folder From becomes the folder To, which does not exist yet, with
-// Tasks for its tasks.md, and Index is the index with its row. Nothing is deleted and nothing overwritten.
+// Retirement says how a package goes into the archive: the folder From becomes the folder To, which does not exist yet,
+// with Tasks for its tasks.md, and Index is the index with its row. Nothing is deleted and nothing overwritten.
 type Retirement struct {
 	From, To string
 	Result   Result
@@ -70,10 +70,10 @@ type Retirement struct {
 }
 
 // Retire prepares a package for the archive (docs/spec/workflow.md#develop step 14, docs/spec/workflow.md#c9,
-// docs/spec/workflow.md#c10): the result from what became of its tasks, the @status line, a remark at every task that is
-// not completed, and the first free name. Packages are archived whatever became of them. A tasks.md that cannot be read
-// stays as it is where a result is given, and is an error where the result would have to be read from it; so is a package
-// without one. A name that is none is CodeInvalid.
+// docs/spec/workflow.md#c10): the result from what became of its tasks, the @status line, a remark at every task that
+// is not completed, and the first free name. Packages are archived whatever became of them. A tasks.md that cannot be
+// read stays as it is where a result is given, and is an error where the result would have to be read from it; so is a
+// package without one. A name that is none is CodeInvalid.
 func Retire(r Retiring) (Retirement, error) {
 	name, err := ParseName(r.Name)
 	if err != nil {
@@ -83,10 +83,12 @@ func Retire(r Retiring) (Retirement, error) {
 	if err != nil {
 		return Retirement{}, err
 	}
-	out := Retirement{From: LiveDir(r.Name), To: ArchiveDir(free.String()), Result: r.Result, Tasks: string(r.Files[TasksName])}
+	out := Retirement{From: LiveDir(r.Name), To: ArchiveDir(free.String()), Result: r.Result,
+		Tasks: string(r.Files[TasksName])}
 	if r.Result != "" {
 		if _, ok := ParseResult(string(r.Result)); !ok {
-			return Retirement{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_result", Clip(visible(string(r.Result)), 40)).In("solution.Retire")
+			return Retirement{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_result",
+				Clip(visible(string(r.Result)), 40)).In("solution.Retire")
 		}
 	}
 	kind, decisions := Implementation, r.Decisions
@@ -109,7 +111,8 @@ func Retire(r Retiring) (Retirement, error) {
 		return Retirement{}, err
 	}
 	out.Row = Row{
-		Stamp: free.Stamp(), Name: strings.TrimPrefix(free.String(), free.Stamp()+"_"), Dir: strings.TrimPrefix(out.To, ArchiveTop+"/"),
+		Stamp: free.Stamp(), Name: strings.TrimPrefix(free.String(), free.Stamp()+"_"), Dir: strings.TrimPrefix(out.To,
+			ArchiveTop+"/"),
 		Type: string(kind), Modules: r.Modules, Decisions: decisions, Result: out.Result, Marker: r.Marker,
 	}
 	out.Index = AddRow(r.Index, out.Row, r.Language)
@@ -124,8 +127,8 @@ func (r Retiring) reason(t Task) string {
 	return string(t.Status)
 }
 
-// Leftover is a folder that lies in plan/ and is not worked on. Package says that it has the name of a package; Minute and
-// Feature are those of the name.
+// Leftover is a folder that lies in plan/ and is not worked on. Package says that it has the name of a package; Minute
+// and Feature are those of the name.
 type Leftover struct {
 	Name    string
 	Package bool
@@ -133,9 +136,9 @@ type Leftover struct {
 	Feature string
 }
 
-// Leftovers lists the folders of plan/ other than the current package's, the oldest first and those that are no packages
-// last (docs/spec/workflow.md#leftovers). current is a name or a path that ends in one; "" for none. Names that begin
-// with a dot are no business of a person and are left out.
+// Leftovers lists the folders of plan/ other than the current package's, the oldest first and those that are no
+// packages last (docs/spec/workflow.md#leftovers). current is a name or a path that ends in one; "" for none. Names
+// that begin with a dot are no business of a person and are left out.
 func Leftovers(names []string, current string) []Leftover {
 	current = path.Base(strings.ReplaceAll(strings.TrimRight(current, `/\`), `\`, "/"))
 	var out []Leftover

@@ -35,8 +35,10 @@ func TestJudge(t *testing.T) {
 }
 
 func TestResults(t *testing.T) {
-	for _, r := range []solution.Result{solution.EndedWell, solution.EndedPartly, solution.EndedBadly, solution.NotCarried, solution.RolledBack} {
-		for _, s := range []string{string(r), r.Word(), r.In(solution.English), " " + strings.Replace(string(r), r.Icon(), r.Icon()+" ", 1), strings.ReplaceAll(string(r), "\ufe0f", "")} {
+	for _, r := range []solution.Result{solution.EndedWell, solution.EndedPartly, solution.EndedBadly,
+		solution.NotCarried, solution.RolledBack} {
+		for _, s := range []string{string(r), r.Word(), r.In(solution.English), " " +
+			strings.Replace(string(r), r.Icon(), r.Icon()+" ", 1), strings.ReplaceAll(string(r), "\ufe0f", "")} {
 			if got, ok := solution.ParseResult(s); got != r || !ok {
 				t.Errorf("%q is read as %q", s, got)
 			}
@@ -54,7 +56,9 @@ func TestResults(t *testing.T) {
 
 func retiring() solution.Retiring {
 	return solution.Retiring{
-		Name: "202602081200_login", Files: files(proposal(solution.Chinese).Render(), strings.ReplaceAll(example(solution.Chinese).Render(), "> **@status:** partial | 2026-02-08 12:00\n\n", "")),
+		Name: "202602081200_login", Files: files(proposal(solution.Chinese).Render(),
+			strings.ReplaceAll(example(solution.Chinese).Render(), "> **@status:** partial | 2026-02-08 12:00\n\n",
+				"")),
 		At: noon, Modules: "auth, web", Marker: "<!-- pawl:01 -->", Exists: none,
 	}
 }
@@ -65,7 +69,8 @@ func TestRetire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.From != "plan/202602081200_login" || got.To != "archive/2026-02/202602081200_login" || got.Result != solution.EndedPartly {
+	if got.From != "plan/202602081200_login" || got.To != "archive/2026-02/202602081200_login" ||
+		got.Result != solution.EndedPartly {
 		t.Errorf("%+v", got)
 	}
 	golden.Check(t, "testdata/retired.md", got.Tasks)
@@ -77,7 +82,9 @@ func TestRetire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.To != got.To+"_v2" || !strings.HasPrefix(again.Index, got.Index) || !strings.Contains(again.Index, "[login_v2](2026-02/202602081200_login_v2/)") || !strings.HasSuffix(again.Index, "| ⏸未执行 |\n") {
+	if again.To != got.To+"_v2" || !strings.HasPrefix(again.Index, got.Index) ||
+		!strings.Contains(again.Index, "[login_v2](2026-02/202602081200_login_v2/)") ||
+		!strings.HasSuffix(again.Index, "| ⏸未执行 |\n") {
 		t.Errorf("the second: %+v", again)
 	}
 	for name, c := range map[string]struct {
@@ -85,17 +92,24 @@ func TestRetire(t *testing.T) {
 		code   pawl.Code
 		result solution.Result
 	}{
-		"bad name":           {func(r *solution.Retiring) { r.Name = "../x" }, pawl.CodeInvalid, ""},
-		"all names taken":    {func(r *solution.Retiring) { r.Exists = func(string) bool { return true } }, pawl.CodeConflict, ""},
-		"odd result":         {func(r *solution.Retiring) { r.Result = "great" }, pawl.CodeInvalid, ""},
-		"broken tasks":       {func(r *solution.Retiring) { r.Files["tasks.md"] = []byte("- [y] a") }, pawl.CodeInvalid, ""},
-		"broken and skipped": {func(r *solution.Retiring) { r.Files["tasks.md"], r.Result = []byte("- [y] a"), solution.NotCarried }, "", solution.NotCarried},
-		"no files":           {func(r *solution.Retiring) { r.Files = nil }, pawl.CodeInvalid, ""},
-		"no files, given up": {func(r *solution.Retiring) { r.Files, r.Result = nil, solution.EndedBadly }, "", solution.EndedBadly},
+		"bad name": {func(r *solution.Retiring) { r.Name = "../x" }, pawl.CodeInvalid, ""},
+		"all names taken": {func(r *solution.Retiring) { r.Exists = func(string) bool { return true } },
+			pawl.CodeConflict, ""},
+		"odd result": {func(r *solution.Retiring) { r.Result = "great" }, pawl.CodeInvalid, ""},
+		"broken tasks": {func(r *solution.Retiring) { r.Files["tasks.md"] = []byte("- [y] a") }, pawl.CodeInvalid,
+			""},
+		"broken and skipped": {func(r *solution.Retiring) {
+			r.Files["tasks.md"], r.Result = []byte("- [y] a"),
+				solution.NotCarried
+		}, "", solution.NotCarried},
+		"no files": {func(r *solution.Retiring) { r.Files = nil }, pawl.CodeInvalid, ""},
+		"no files, given up": {func(r *solution.Retiring) { r.Files, r.Result = nil, solution.EndedBadly }, "",
+			solution.EndedBadly},
 		"overview alone": {func(r *solution.Retiring) {
 			r.Files = map[string][]byte{"proposal.md": []byte("类型\n## 元信息\n方案类型: overview\n")}
 		}, "", solution.EndedWell},
-		"judged by its tasks": {func(r *solution.Retiring) { r.Files["tasks.md"] = []byte("- [√] a") }, "", solution.EndedWell},
+		"judged by its tasks": {func(r *solution.Retiring) { r.Files["tasks.md"] = []byte("- [√] a") }, "",
+			solution.EndedWell},
 	} {
 		r := retiring()
 		c.change(&r)
@@ -115,7 +129,8 @@ const others = "# 方案归档索引\n\n> 历史年份: 暂无\n\n## 快速索�
 func TestIndex(t *testing.T) {
 	rows, warnings, err := solution.ReadIndex([]byte(others))
 	want := []solution.Row{
-		{Stamp: "202601301516", Name: "gh-issue", Type: "standard", Modules: "a/b", Decisions: "gh-issue#D001,#D002", Result: solution.NotCarried, Line: 9},
+		{Stamp: "202601301516", Name: "gh-issue", Type: "standard", Modules: "a/b", Decisions: "gh-issue#D001,#D002",
+			Result: solution.NotCarried, Line: 9},
 		{Stamp: "202602012031", Name: "old", Line: 11},
 	}
 	if err != nil || !reflect.DeepEqual(rows, want) || len(warnings) != 1 || warnings[0].Line != 11 {
@@ -131,7 +146,8 @@ func TestIndex(t *testing.T) {
 
 func TestARowIsAddedOnce(t *testing.T) {
 	english := solution.IndexTitle(solution.English) + solution.IndexHead(solution.English)
-	r := solution.Row{Stamp: "202602081200", Name: "a", Dir: "2026-02/202602081200_a", Result: solution.NotCarried, Marker: "<!-- pawl:1 -->"}
+	r := solution.Row{Stamp: "202602081200", Name: "a", Dir: "2026-02/202602081200_a", Result: solution.NotCarried,
+		Marker: "<!-- pawl:1 -->"}
 	index := solution.AddRow(english, r, solution.Chinese)
 	if want := english + "| 202602081200 | [a](2026-02/202602081200_a/) | - | - | - | ⏸not carried out <!-- pawl:1 --> |\n"; index != want {
 		t.Errorf("a row in an English index:\n%s", index)
@@ -147,13 +163,17 @@ func TestARowIsAddedOnce(t *testing.T) {
 
 func TestRowsAreOnlyAdded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		index := rapid.SampledFrom([]string{"", "\ufeff", others, strings.ReplaceAll(others, "\n", "\r\n"), solution.IndexTitle(solution.English) + solution.IndexHead(solution.English), "# Something else", "text\n```\nopen\n"}).Draw(rt, "index")
+		index := rapid.SampledFrom([]string{"", "\ufeff", others, strings.ReplaceAll(others, "\n", "\r\n"),
+			solution.IndexTitle(solution.English) + solution.IndexHead(solution.English), "# Something else",
+			"text\n```\nopen\n"}).Draw(rt, "index")
 		ours := index == "" || strings.HasPrefix(index, "# Archive")
 		l := rapid.SampledFrom([]solution.Language{solution.Chinese, solution.English}).Draw(rt, "language")
 		for i := range rapid.IntRange(1, 4).Draw(rt, "rows") {
 			r := solution.Row{
-				Stamp: "202602081200", Name: hostile().Draw(rt, "name"), Dir: "2026-02/202602081200_x_v" + strings.Repeat("1", i+1), Type: hostile().Draw(rt, "type"),
-				Modules: hostile().Draw(rt, "modules"), Decisions: hostile().Draw(rt, "decisions"), Result: solution.RolledBack, Marker: "<!-- pawl:" + strings.Repeat("1", i+1) + " -->",
+				Stamp: "202602081200", Name: hostile().Draw(rt, "name"), Dir: "2026-02/202602081200_x_v" +
+					strings.Repeat("1", i+1), Type: hostile().Draw(rt, "type"),
+				Modules: hostile().Draw(rt, "modules"), Decisions: hostile().Draw(rt,
+					"decisions"), Result: solution.RolledBack, Marker: "<!-- pawl:" + strings.Repeat("1", i+1) + " -->",
 			}
 			grown := solution.AddRow(index, r, l)
 			rest := strings.Split(grown, "\n")
@@ -173,7 +193,9 @@ func TestRowsAreOnlyAdded(t *testing.T) {
 			}
 			before, _, _ := solution.ReadIndex([]byte(index))
 			after, _, err := solution.ReadIndex([]byte(grown))
-			if open := strings.Contains(index, "open"); err != nil || !open && (len(after) != len(before)+1 || after[len(after)-1].Result != r.Result || after[len(after)-1].Dir != r.Dir || after[len(after)-1].Marker != r.Marker) {
+			if open := strings.Contains(index, "open"); err != nil || !open && (len(after) != len(before)+1 ||
+				after[len(after)-1].Result != r.Result || after[len(after)-1].Dir != r.Dir ||
+				after[len(after)-1].Marker != r.Marker) {
 				rt.Fatalf("read %+v, %v from\n%s", after, err, grown)
 			}
 			index = grown

@@ -23,12 +23,14 @@ func FuzzTasks(f *testing.F) {
 			t.Fatalf("read as %q", file)
 		}
 		list := settled(file.Tasks).List
-		file.Close(solution.Closing{Result: solution.EndedPartly, At: noon}, func(solution.Task) string { return "why" })
+		file.Close(solution.Closing{Result: solution.EndedPartly, At: noon},
+			func(solution.Task) string { return "why" })
 		if len(file.List) != len(list) {
 			t.Fatalf("%d tasks, had %d:\n%s", len(file.List), len(list), file)
 		}
 		for i, task := range file.List {
-			if task.Status != list[i].Status || task.Title != list[i].Title || task.Number != list[i].Number || task.Level != list[i].Level {
+			if task.Status != list[i].Status || task.Title != list[i].Title || task.Number != list[i].Number ||
+				task.Level != list[i].Level {
 				t.Fatalf("%+v, was %+v:\n%s", task, list[i], file)
 			}
 			if task.Status != solution.Completed && len(task.Remarks) == 0 {
@@ -64,13 +66,15 @@ func FuzzIndex(f *testing.F) {
 	f.Add(others)
 	f.Add(solution.IndexTitle(solution.English) + solution.IndexHead(solution.English))
 	f.Fuzz(func(t *testing.T, index string) {
-		r := solution.Row{Stamp: "202602081200", Name: "a", Dir: "2026-02/202602081200_a", Result: solution.EndedWell, Marker: "<!-- pawl:1 -->"}
+		r := solution.Row{Stamp: "202602081200", Name: "a", Dir: "2026-02/202602081200_a", Result: solution.EndedWell,
+			Marker: "<!-- pawl:1 -->"}
 		before, _, err := solution.ReadIndex([]byte(index))
 		grown := solution.AddRow(index, r, solution.Chinese)
 		if err != nil {
 			return
 		}
-		if after, _, err := solution.ReadIndex([]byte(grown)); err == nil && len(after) < len(before) || len(grown) < len(index) {
+		if after, _, err := solution.ReadIndex([]byte(grown)); err == nil && len(after) < len(before) ||
+			len(grown) < len(index) {
 			t.Fatalf("%d rows, had %d: %q", len(after), len(before), grown)
 		}
 	})

@@ -63,8 +63,8 @@ var (
 	markerForm = pattern(`\s*(<!--.*?-->)\s*$`)
 )
 
-// ReadIndex reads the rows of an index, whoever wrote it. Rows that a template left are passed over; a row whose result is
-// none of the five has the result "", and a warning says so. An index that is too large, or no text, is CodeInvalid.
+// ReadIndex reads the rows of an index, whoever wrote it. Rows that a template left are passed over; a row whose result
+// is none of the five has the result "", and a warning says so. An index that is too large, or no text, is CodeInvalid.
 func ReadIndex(data []byte) ([]Row, []pawl.Problem, error) {
 	if bad, ok := Unreadable(IndexName, data); ok {
 		return nil, nil, broken("solution.ReadIndex", IndexName, []pawl.Problem{bad})
@@ -89,7 +89,8 @@ func ReadIndex(data []byte) ([]Row, []pawl.Problem, error) {
 		}
 		result, ok := ParseResult(c[5])
 		if !ok {
-			warnings = append(warnings, pawl.Problem{File: IndexName, Line: l.n, Key: "solution.bad_result", Args: []any{Clip(visible(c[5]), 40)}})
+			warnings = append(warnings, pawl.Problem{File: IndexName, Line: l.n, Key: "solution.bad_result",
+				Args: []any{Clip(visible(c[5]), 40)}})
 		}
 		r.Result = result
 		out = append(out, r)
@@ -97,8 +98,8 @@ func ReadIndex(data []byte) ([]Row, []pawl.Problem, error) {
 	return out, warnings, nil
 }
 
-// indexRows returns the rows of the first table that has the heads of an index, and the line of the last of them, that of the
-// table's rule where it has no rows, or 0 without such a table. The language is that of the heads.
+// indexRows returns the rows of the first table that has the heads of an index, and the line of the last of them, that
+// of the table's rule where it has no rows, or 0 without such a table. The language is that of the heads.
 func indexRows(t Text) (out []row, last int, l Language) {
 	rows, _ := t.rows()
 	for i, r := range rows {
@@ -107,7 +108,8 @@ func indexRows(t Text) (out []row, last int, l Language) {
 		}
 		c := cells(r.text)
 		if len(c) < len(indexWords) || i+1 == len(rows) || !rule(rows[i+1].text) ||
-			!slices.EqualFunc(indexWords, c[:len(indexWords)], func(w word, s string) bool { return w.language(s) != "" }) {
+			!slices.EqualFunc(indexWords, c[:len(indexWords)],
+				func(w word, s string) bool { return w.language(s) != "" }) {
 			continue
 		}
 		last, l = rows[i+1].n, wordStamp.language(c[0])
@@ -122,9 +124,10 @@ func indexRows(t Text) (out []row, last int, l Language) {
 	return nil, 0, ""
 }
 
-// AddRow adds a row behind the last one of an index. Every line that was there stays as it is and in its place. An index that
-// has the row's marker, or a row for its folder, stays unchanged; one without a table gets one at its end, and an empty
-// one gets a title, too. l is the language of a new table; in an old one the row has the language of its head.
+// AddRow adds a row behind the last one of an index. Every line that was there stays as it is and in its place. An
+// index that has the row's marker, or a row for its folder, stays unchanged; one without a table gets one at its end,
+// and an empty one gets a title, too. l is the language of a new table; in an old one the row has the language of its
+// head.
 func AddRow(index string, r Row, l Language) string {
 	t := TextOf(index)
 	_, last, spoken := indexRows(t)
@@ -132,7 +135,8 @@ func AddRow(index string, r Row, l Language) string {
 		l = spoken
 	}
 	for _, line := range t.Lines { // of every table, because one that cannot be seen may hold the row
-		if strings.HasPrefix(line, "|") && (r.Marker != "" && strings.Contains(line, oneLine(r.Marker)) || r.Dir != "" && strings.Contains(line, "("+cell(r.Dir)+"/)")) {
+		if strings.HasPrefix(line, "|") && (r.Marker != "" && strings.Contains(line, oneLine(r.Marker)) ||
+			r.Dir != "" && strings.Contains(line, "("+cell(r.Dir)+"/)")) {
 			return index
 		}
 	}

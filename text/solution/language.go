@@ -14,8 +14,8 @@ const (
 	English Language = "en"
 )
 
-// ParseLanguage picks the language of documents for a setting or a locale such as "zh_CN.UTF-8"; English is the answer to
-// anything that is not Chinese.
+// ParseLanguage picks the language of documents for a setting or a locale such as "zh_CN.UTF-8"; English is the answer
+// to anything that is not Chinese.
 func ParseLanguage(s string) Language {
 	if strings.HasPrefix(strings.ToLower(s), "zh") {
 		return Chinese

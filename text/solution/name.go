@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// MaxFeature is the length of the feature in a name that is made, in characters. It leaves room in the 255 bytes that
-	// file systems allow for a name, in any script.
+	// MaxFeature is the length of the feature in a name that is made, in characters. It leaves room in the 255 bytes
+	// that file systems allow for a name, in any script.
 	MaxFeature = 48
 	// MaxVersions is the number of names that are tried for one feature in one minute.
 	MaxVersions = 100
@@ -21,8 +21,8 @@ const (
 	maxName    = 255
 )
 
-// Name is the name of a package: the minute in which it was made, in UTC, what it is about, and which of several of the same
-// name it is, from 2; a package that is alone has the version 0 (docs/spec/workflow.md#package-name,
+// Name is the name of a package: the minute in which it was made, in UTC, what it is about, and which of several of the
+// same name it is, from 2; a package that is alone has the version 0 (docs/spec/workflow.md#package-name,
 // docs/spec/workflow.md#c17).
 type Name struct {
 	Minute  time.Time
@@ -34,7 +34,8 @@ type Name struct {
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Feature makes the feature part of a name: letters and digits of ASCII and Chinese characters stay, in lower case, and
-// whatever stands between them is one dash. A long text is cut at 48 characters. A text of which nothing stays is refused.
+// whatever stands between them is one dash. A long text is cut at 48 characters. A text of which nothing stays is
+// refused.
 func Feature(of string) (string, error) {
 	var b strings.Builder
 	dash, n := false, 0
@@ -66,8 +67,8 @@ func Feature(of string) (string, error) {
 	return b.String(), nil
 }
 
-// NewName names a package for a text at a time. exists says which names are taken: the first version that is free is the
-// answer, and CodeConflict when 100 are taken. A time before 2000 or after 9999 is refused.
+// NewName names a package for a text at a time. exists says which names are taken: the first version that is free is
+// the answer, and CodeConflict when 100 are taken. A time before 2000 or after 9999 is refused.
 func NewName(of string, now time.Time, exists func(name string) bool) (Name, error) {
 	feature, err := Feature(of)
 	if err != nil {
@@ -75,7 +76,8 @@ func NewName(of string, now time.Time, exists func(name string) bool) (Name, err
 	}
 	now = now.UTC().Truncate(time.Minute)
 	if now.Before(earliest) || now.Year() > 9999 {
-		return Name{}, pawl.Fail(pawl.CodeEnvironment, "solution.clock", now.Format(time.RFC3339)).In("solution.NewName")
+		return Name{}, pawl.Fail(pawl.CodeEnvironment, "solution.clock",
+			now.Format(time.RFC3339)).In("solution.NewName")
 	}
 	return Name{Minute: now, Feature: feature}.Free(exists)
 }
@@ -102,7 +104,8 @@ var (
 // minute must be one that the calendar has.
 func ParseName(s string) (Name, error) {
 	m := nameForm().FindStringSubmatch(s)
-	if m == nil || len(s) > maxName || !utf8.ValidString(s) || strings.ContainsAny(s, `/\`) || strings.ContainsFunc(s, Concealed) {
+	if m == nil || len(s) > maxName || !utf8.ValidString(s) || strings.ContainsAny(s, `/\`) ||
+		strings.ContainsFunc(s, Concealed) {
 		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_name", Clip(s, 80)).In("solution.ParseName")
 	}
 	at, err := time.Parse(minuteForm, m[1])

@@ -92,13 +92,16 @@ func TestParseName(t *testing.T) {
 		"202602081200_修复_v12":   {Feature: "修复", Version: 12},
 	} {
 		n, err := solution.ParseName(in)
-		if err != nil || n.Feature != want.Feature || n.Version != want.Version || !n.Minute.Equal(noon.Truncate(time.Minute)) || n.String() != in {
+		if err != nil || n.Feature != want.Feature || n.Version != want.Version ||
+			!n.Minute.Equal(noon.Truncate(time.Minute)) || n.String() != in {
 			t.Errorf("%q: %+v, %v", in, n, err)
 		}
 	}
 	for _, in := range []string{
-		"", "a", "202602081200", "202602081200_", "20260208120_a", "2026020812000_a", "202613081200_a", "202602301200_a", "202602082400_a",
-		"202602081200_a/b", `202602081200_a\b`, "202602081200_a\nb", "202602081200_a\u202eb", "202602081200_\xff", "２０２６02081200_a", "202602081200_" + strings.Repeat("a", 300),
+		"", "a", "202602081200", "202602081200_", "20260208120_a", "2026020812000_a", "202613081200_a",
+		"202602301200_a", "202602082400_a",
+		"202602081200_a/b", `202602081200_a\b`, "202602081200_a\nb", "202602081200_a\u202eb", "202602081200_\xff",
+		"２０２６02081200_a", "202602081200_" + strings.Repeat("a", 300),
 	} {
 		if n, err := solution.ParseName(in); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%q: %+v, %v", in, n, err)
@@ -118,10 +121,12 @@ func TestNamesAreReadBack(t *testing.T) {
 			return
 		}
 		again, err := solution.ParseName(n.String())
-		if err != nil || again.String() != n.String() || again.Feature != n.Feature || again.Version != n.Version || !again.Minute.Equal(n.Minute) {
+		if err != nil || again.String() != n.String() || again.Feature != n.Feature || again.Version != n.Version ||
+			!again.Minute.Equal(n.Minute) {
 			rt.Fatalf("%+v read back %+v, %v", n, again, err)
 		}
-		if !safeName.MatchString(n.String()) || len(n.String()) > 255 || utf8.RuneCountInString(n.Feature) > solution.MaxFeature {
+		if !safeName.MatchString(n.String()) || len(n.String()) > 255 ||
+			utf8.RuneCountInString(n.Feature) > solution.MaxFeature {
 			rt.Fatalf("name %q", n)
 		}
 	})

@@ -53,14 +53,15 @@ func (v Verdict) In(l Language) string {
 	return string(v)
 }
 
-// Proposal is what a proposal.md says. Texts without another type are Markdown of any length in their section; headings that
-// would begin another section become text. An empty text of §1 and §2 is written as "none"; the sections behind are left out.
+// Proposal is what a proposal.md says. Texts without another type are Markdown of any length in their section; headings
+// that would begin another section become text. An empty text of §1 and §2 is written as "none"; the sections behind
+// are left out.
 type Proposal struct {
 	Language Language
 	Title    string
 
-	// The metadata. Created is written as it is given; More is what else stands there, without fields whose name is none or is
-	// one of the seed's.
+	// The metadata. Created is written as it is given; More is what else stands there, without fields whose name is
+	// none or is one of the seed's.
 	Kind     string
 	Type     Type
 	Priority Priority
@@ -90,7 +91,8 @@ type Decision struct {
 // DecisionID names the n-th decision of a feature, from 1.
 func DecisionID(feature string, n int) string { return fmt.Sprintf("%s#D%03d", feature, n) }
 
-// Render writes a new proposal.md. Whatever the texts contain, reading it gives the same sections, metadata and decisions.
+// Render writes a new proposal.md. Whatever the texts contain, reading it gives the same sections, metadata and
+// decisions.
 func (p Proposal) Render() string {
 	l := p.Language.known()
 	var b strings.Builder
@@ -184,7 +186,8 @@ func (s section) write(b *strings.Builder, p *Proposal, l Language) {
 }
 
 func (d Decision) write(b *strings.Builder, l Language) {
-	fmt.Fprintf(b, "\n### %s: %s\n\n- %s: %s\n", d.ID, orDash(oneLine(d.Title)), wordState.in(l), orDash(d.Verdict.In(l)))
+	fmt.Fprintf(b, "\n### %s: %s\n\n- %s: %s\n", d.ID, orDash(oneLine(d.Title)), wordState.in(l),
+		orDash(d.Verdict.In(l)))
 	if strings.TrimSpace(d.Body) != "" {
 		b.WriteString("\n" + block(d.Body, l) + "\n")
 	}

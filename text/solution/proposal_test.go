@@ -15,12 +15,14 @@ import (
 
 func proposal(l solution.Language) solution.Proposal {
 	p := solution.Proposal{
-		Language: l, Title: "用户登录 — User login", Kind: "feature", Type: solution.Implementation, Priority: solution.P1, State: "草稿", Created: "2026-02-08 12:00",
+		Language: l, Title: "用户登录 — User login", Kind: "feature", Type: solution.Implementation, Priority: solution.P1,
+		State: "草稿", Created: "2026-02-08 12:00",
 		More:       []solution.Field{{Name: "计划哈希", Value: `a "quoted" # value`}},
 		Background: "- one\n- two", Goal: "> Users can log in.", Acceptance: "- `go test ./...`",
-		Technical: "Text\n\n```go\n# not a heading\nfunc main() {\n\tprintln()\n}\n```\n\n#### Detail", Impact: "- auth.go",
-		Risks:  solution.Table{Header: []string{"风险", "等级", "应对"}, Rows: [][]string{{"lock-out", "low", ""}}},
-		Design: "A table of sessions", Scenarios: "- log in\n- log out",
+		Technical: "Text\n\n```go\n# not a heading\nfunc main() {\n\tprintln()\n}\n```\n\n#### Detail",
+		Impact:    "- auth.go",
+		Risks:     solution.Table{Header: []string{"风险", "等级", "应对"}, Rows: [][]string{{"lock-out", "low", ""}}},
+		Design:    "A table of sessions", Scenarios: "- log in\n- log out",
 		Decisions: []solution.Decision{
 			{ID: "login#D001", Title: "Sessions, not tokens", Verdict: solution.Adopted, Body: "Because they end."},
 			{ID: "login#D002", Title: "Own hashing", Verdict: solution.Abandoned},
@@ -60,9 +62,11 @@ func sameProposal(t interface{ Fatalf(string, ...any) }, text string, want solut
 
 func TestProposalRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		want := proposal(rapid.SampledFrom([]solution.Language{solution.Chinese, solution.English}).Draw(rt, "language"))
+		want := proposal(rapid.SampledFrom([]solution.Language{solution.Chinese, solution.English}).Draw(rt,
+			"language"))
 		for _, s := range []*string{
-			&want.Title, &want.Kind, &want.State, &want.Created, &want.More[0].Value, &want.Background, &want.Goal, &want.Constraints, &want.Acceptance,
+			&want.Title, &want.Kind, &want.State, &want.Created, &want.More[0].Value, &want.Background, &want.Goal,
+			&want.Constraints, &want.Acceptance,
 			&want.Technical, &want.Impact, &want.Risks.Rows[0][1], &want.Decisions[0].Title, &want.Decisions[1].Body,
 		} {
 			*s = tame().Draw(rt, "text")
@@ -93,8 +97,10 @@ func TestNoTextChangesTheFormOfAProposal(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := proposal(rapid.SampledFrom([]solution.Language{solution.Chinese, solution.English}).Draw(rt, "language"))
 		for _, s := range []*string{
-			&p.Title, &p.Kind, &p.State, &p.Created, &p.More[0].Name, &p.More[0].Value, &p.Background, &p.Goal, &p.Constraints, &p.Acceptance, &p.Technical, &p.Impact,
-			&p.Risks.Rows[0][1], &p.Design, &p.Scenarios, &p.Decisions[0].ID, &p.Decisions[0].Title, &p.Decisions[1].Body,
+			&p.Title, &p.Kind, &p.State, &p.Created, &p.More[0].Name, &p.More[0].Value, &p.Background, &p.Goal,
+			&p.Constraints, &p.Acceptance, &p.Technical, &p.Impact,
+			&p.Risks.Rows[0][1], &p.Design, &p.Scenarios, &p.Decisions[0].ID, &p.Decisions[0].Title,
+			&p.Decisions[1].Body,
 		} {
 			if rapid.Bool().Draw(rt, "odd") {
 				*s = hostile().Draw(rt, "text")
@@ -128,7 +134,8 @@ func TestBrokenProposals(t *testing.T) {
 		{"", "proposal.md: solution.empty"},
 		{"# T\n## 1. 需求分析\n## 2. 方案\n", "proposal.md: solution.no_section 需求 Requirement"},
 		{"# T\n", "proposal.md: solution.no_section 需求 Requirement; proposal.md: solution.no_section 方案 Approach"},
-		{strings.Replace(whole, "implementation", "implementation | overview", 1), "proposal.md:4: solution.bad_type implementation | overview"},
+		{strings.Replace(whole, "implementation", "implementation | overview", 1),
+			"proposal.md:4: solution.bad_type implementation | overview"},
 		{whole + "## 5. 技术决策\n### a#D001: x\n### a#D001: y\n", "proposal.md:10: solution.same_decision a#D001 9"},
 		{whole + "```\n", "proposal.md:8: solution.not_ended"},
 	} {
@@ -138,9 +145,12 @@ func TestBrokenProposals(t *testing.T) {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
 		}
 	}
-	f, err := solution.ReadProposal([]byte(whole + "## 5. 技术决策（可选）\n### a#D001: 模板\n**状态**: ✅采纳 / ❌废弃 / ⏸搁置\n### 其他\n**状态**: ❌废弃\n### #D002: b\n- 状态：⏸ 搁置\nsee b#D009,#D010\n"))
-	if err != nil || len(f.Decisions) != 2 || f.Decisions[0].Verdict != solution.Undecided || f.Decisions[1].Verdict != solution.Shelved || f.Decisions[1].ID != "#D002" ||
-		!reflect.DeepEqual(f.IDs, []string{"a#D001", "#D002", "b#D009", "#D010"}) || len(f.Warnings) != 1 || f.Warnings[0].Key != "solution.no_verdict" {
+	f, err := solution.ReadProposal([]byte(whole +
+		"## 5. 技术决策（可选）\n### a#D001: 模板\n**状态**: ✅采纳 / ❌废弃 / ⏸搁置\n### 其他\n**状态**: ❌废弃\n### #D002: b\n- 状态：⏸ 搁置\nsee b#D009,#D010\n"))
+	if err != nil || len(f.Decisions) != 2 || f.Decisions[0].Verdict != solution.Undecided ||
+		f.Decisions[1].Verdict != solution.Shelved || f.Decisions[1].ID != "#D002" ||
+		!reflect.DeepEqual(f.IDs, []string{"a#D001", "#D002", "b#D009", "#D010"}) || len(f.Warnings) != 1 ||
+		f.Warnings[0].Key != "solution.no_verdict" {
 		t.Errorf("decisions of others: %+v, %v", f, err)
 	}
 }

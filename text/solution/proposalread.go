@@ -17,9 +17,9 @@ type ProposalFile struct {
 	Warnings []pawl.Problem
 }
 
-// ReadProposal reads a proposal.md. The error is of CodeInvalid; its cause is a *Broken with every problem and its line:
-// text that is not UTF-8, too large or empty, a missing §1 or §2, a type of package that there is not, a decision that is
-// made twice, a block that nothing ends.
+// ReadProposal reads a proposal.md. The error is of CodeInvalid; its cause is a *Broken with every problem and its
+// line: text that is not UTF-8, too large or empty, a missing §1 or §2, a type of package that there is not, a decision
+// that is made twice, a block that nothing ends.
 func ReadProposal(data []byte) (*ProposalFile, error) {
 	f, issues := readProposal(data)
 	if err := broken("solution.ReadProposal", ProposalName, issues); err != nil {
@@ -171,7 +171,8 @@ func (r *proposalReader) heading(n, level int, title string) {
 // third reads a heading of the third level: a part of a section, or a decision.
 func (r *proposalReader) third(n int, title string) {
 	if m := idForm().FindStringSubmatchIndex(title); m != nil && r.chosen {
-		d := Decision{ID: title[m[0]:m[1]], Line: n, Title: strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(title[m[1]:]), ":："))}
+		d := Decision{ID: title[m[0]:m[1]], Line: n,
+			Title: strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(title[m[1]:]), ":："))}
 		r.file.Decisions, r.choice = append(r.file.Decisions, d), true
 		return
 	}
@@ -245,7 +246,8 @@ func (d *Decision) read(rows []row) {
 	var body []string
 	for _, row := range rows {
 		m := fieldForm().FindStringSubmatch(strings.TrimLeft(row.text, "-* \t"))
-		if d.Verdict == Undecided && row.kind == prose && m != nil && wordState.language(strings.Trim(m[2], "* ")) != "" {
+		if d.Verdict == Undecided && row.kind == prose && m != nil &&
+			wordState.language(strings.Trim(m[2], "* ")) != "" {
 			d.Verdict = verdictOf(m[3])
 			continue
 		}

@@ -94,8 +94,8 @@ const (
 	comment      // of HTML, which no reader of the document sees
 )
 
-// rows sorts the lines of a file into prose, code and comments. open is the line at which a block begins that nothing ends, or
-// 0: all that follows belongs to the block.
+// rows sorts the lines of a file into prose, code and comments. open is the line at which a block begins that nothing
+// ends, or 0: all that follows belongs to the block.
 func (t Text) rows() (out []row, open int) {
 	var f Fence
 	hidden := false

@@ -17,7 +17,8 @@ const (
 // symbols are the signs that stand in the boxes of tasks.md.
 var symbols = map[Status]string{Pending: " ", Completed: "√", Failed: "X", Skipped: "-", Uncertain: "?"}
 
-// Symbol returns the sign that stands in a task's box, without the brackets; an unknown status has that of a pending task.
+// Symbol returns the sign that stands in a task's box, without the brackets; an unknown status has that of a pending
+// task.
 func (s Status) Symbol() string {
 	if sign, ok := symbols[s]; ok {
 		return sign
@@ -100,9 +101,9 @@ var results = []struct {
 }
 
 // Judge gives the result of a package from what became of its tasks (docs/spec/workflow.md#c9): everything done is a
-// success, a package of which nothing was begun was not carried out, and nothing done with something failed is a failure.
-// All else, and whatever nobody knows the end of, is a part. A package without tasks, an overview, has no tasks that could
-// be missing.
+// success, a package of which nothing was begun was not carried out, and nothing done with something failed is a
+// failure. All else, and whatever nobody knows the end of, is a part. A package without tasks, an overview, has no
+// tasks that could be missing.
 func Judge(c Counts) Result {
 	switch {
 	case c.Completed == c.Total():
@@ -145,9 +146,9 @@ func (r Result) Icon() string {
 	return "·"
 }
 
-// ParseResult reads a result in any of its forms: as the index says it in either language, with or without blanks and the
-// emoji's variation selector, and as the word of the @status line. "overview" is a package that was only to be read, which
-// is complete when it is archived (docs/spec/workflow.md#c13).
+// ParseResult reads a result in any of its forms: as the index says it in either language, with or without blanks and
+// the emoji's variation selector, and as the word of the @status line. "overview" is a package that was only to be
+// read, which is complete when it is archived (docs/spec/workflow.md#c13).
 func ParseResult(s string) (Result, bool) {
 	s = bare(s)
 	if s == "overview" {

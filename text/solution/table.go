@@ -2,14 +2,15 @@ package solution
 
 import "strings"
 
-// Table is a table of a document. Its cells are Markdown of one line; an empty cell is written as a dash and read as "".
+// Table is a table of a document. Its cells are Markdown of one line; an empty cell is written as a dash and read as
+// "".
 type Table struct {
 	Header []string
 	Rows   [][]string
 }
 
-// String writes the table, its head included, with a line break at its end. Rows are as long as the head. A table without a
-// head is nothing.
+// String writes the table, its head included, with a line break at its end. Rows are as long as the head. A table
+// without a head is nothing.
 func (t Table) String() string {
 	if len(t.Header) == 0 {
 		return ""

@@ -7,12 +7,12 @@ import (
 	"pawl"
 )
 
-// TaskFile is a tasks.md as it was written, with what it says. Its methods change the lines that they name and nothing else;
-// what it says is up to date after each of them.
+// TaskFile is a tasks.md as it was written, with what it says. Its methods change the lines that they name and nothing
+// else; what it says is up to date after each of them.
 type TaskFile struct {
 	Tasks
-	// Warnings are oddities that do not keep the file from being used: a small x that was read as done, a task that is done
-	// before what it depends on, numbers in the head that are none.
+	// Warnings are oddities that do not keep the file from being used: a small x that was read as done, a task that is
+	// done before what it depends on, numbers in the head that are none.
 	Warnings []pawl.Problem
 
 	text        Text
@@ -31,8 +31,8 @@ func (f *TaskFile) margin(i int) string {
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-// Recount writes the numbers of the head anew, where the file has them: the tasks, those that are done, and the rate. Lines
-// that are right already are left as they are.
+// Recount writes the numbers of the head anew, where the file has them: the tasks, those that are done, and the rate.
+// Lines that are right already are left as they are.
 func (f *TaskFile) Recount() {
 	p := ProgressOf(f.List)
 	for i, value := range []string{fmt.Sprint(p.Total), fmt.Sprint(p.Done), fmt.Sprintf("%d%%", p.Rate())} {

@@ -10,9 +10,10 @@ import (
 	"pawl"
 )
 
-// ReadTasks reads a tasks.md. The error is of CodeInvalid; its cause is a *Broken with every problem and its line: text that
-// is not UTF-8, too large or empty, a box with an unknown symbol, a task without text, a number that is given twice, a
-// dependency that does not exist or goes in a circle, a block that nothing ends. A file without tasks is not an error here.
+// ReadTasks reads a tasks.md. The error is of CodeInvalid; its cause is a *Broken with every problem and its line: text
+// that is not UTF-8, too large or empty, a box with an unknown symbol, a task without text, a number that is given
+// twice, a dependency that does not exist or goes in a circle, a block that nothing ends. A file without tasks is not
+// an error here.
 func ReadTasks(data []byte) (*TaskFile, error) {
 	f, issues := readTasks(data)
 	if err := broken("solution.ReadTasks", TasksName, issues); err != nil {
@@ -62,7 +63,8 @@ func readTaskText(t Text) (*TaskFile, []pawl.Problem) {
 		r.issue(open, "solution.not_ended")
 	}
 	if len(r.file.List) > MaxTasks {
-		return r.file, []pawl.Problem{{File: TasksName, Key: "solution.too_many_tasks", Args: []any{len(r.file.List), MaxTasks}}}
+		return r.file, []pawl.Problem{{File: TasksName, Key: "solution.too_many_tasks",
+			Args: []any{len(r.file.List), MaxTasks}}}
 	}
 	r.file.Notes = tableOf(r.notes)
 	if r.file.Language = r.spoken; r.spoken == "" {
@@ -119,8 +121,8 @@ func (r *taskReader) heading(n, level int, title string) {
 
 var (
 	boxForm = pattern(`^([ \t]*)([-*+]|\d+[.)])[ \t]*([\[［【])([^\[\]［］【】]?)([\]］】])(.*)$`)
-	// A number with a dot inside stands alone; one without needs something behind it, because a task may begin with a number
-	// of things.
+	// A number with a dot inside stands alone; one without needs something behind it, because a task may begin with a
+	// number of things.
 	dotted  = pattern(`^(\d{1,6}(?:\.\d{1,6}){1,5})(?:[.、)）:：]|)(?:\s+|$)(.*)$`)
 	glued   = pattern(`^(\d{1,6}(?:\.\d{1,6}){1,5})[.、)）:：]?(\p{Han}.*)$`)
 	simple  = pattern(`^(\d{1,6})[.、)）](?:\s*)(.*)$`)
@@ -214,7 +216,8 @@ func (r *taskReader) depend(t *Task, list string) {
 		switch {
 		case numberForm().MatchString(d):
 			t.DependsOn = append(t.DependsOn, d)
-		case d == "" || d == "-" || d == wordNothing.zh || slices.Contains([]string{"none", "and", "task", "tasks", "n/a"}, strings.ToLower(d)):
+		case d == "" || d == "-" || d == wordNothing.zh ||
+			slices.Contains([]string{"none", "and", "task", "tasks", "n/a"}, strings.ToLower(d)):
 		default:
 			r.issue(t.Line, "solution.bad_dependency", Clip(visible(d), 40))
 		}
@@ -239,7 +242,8 @@ func (r *taskReader) detail(row row) bool {
 		at--
 	}
 	t := &r.file.List[r.stack[at]]
-	if m := remarkForm().FindStringSubmatch(s); m != nil && r.hear(wordRemark.language(strings.TrimSpace(m[1]+m[2]+m[3]))) {
+	if m := remarkForm().FindStringSubmatch(s); m != nil &&
+		r.hear(wordRemark.language(strings.TrimSpace(m[1]+m[2]+m[3]))) {
 		t.Remarks = append(t.Remarks, m[4])
 	} else if m := detailForm().FindStringSubmatch(s); m == nil {
 		return false

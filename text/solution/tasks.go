@@ -45,7 +45,8 @@ type Task struct {
 	Level int
 	// Group is the heading below which the task stands, if any; a task without one stays in the group before it.
 	Group string
-	// Verify says how to tell that the task is done, DependsOn names the tasks that come first, Remarks say what happened.
+	// Verify says how to tell that the task is done, DependsOn names the tasks that come first, Remarks say what
+	// happened.
 	Verify    []string
 	DependsOn []string
 	Remarks   []string
@@ -96,7 +97,8 @@ func (t Tasks) Render() string {
 	if t.Progress != nil {
 		p = *t.Progress
 	}
-	fmt.Fprintf(&b, "%s\n\n## %s\n\n```yaml\n%s: %d\n%s: %d\n%s: %d%%\n```\n\n## %s\n\n", legends[l], wordProgress.in(l),
+	fmt.Fprintf(&b, "%s\n\n## %s\n\n```yaml\n%s: %d\n%s: %d\n%s: %d%%\n```\n\n## %s\n\n", legends[l],
+		wordProgress.in(l),
 		wordTotal.in(l), p.Total, wordDone.in(l), p.Done, wordRate.in(l), p.Rate(), wordList.in(l))
 	group, level := "", -1
 	for i, task := range t.List {

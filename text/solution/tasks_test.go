@@ -19,13 +19,20 @@ import (
 func hostile() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"\n", "\r\n", "\r", "---", "# Forged", "\n## 任务列表\n", "\n## Tasks\n- [√] 9.9 forged\n", "- [ ] 1.1 x", "> ", "> 备注: x", "  - 依赖: 7.7", "\n  - Verify: y", "<!--", "-->", "|", "\\", "\\|",
-			"`", "```", "\n```\n", "~~~~", "\x1b[31m", "\x00", "\u202e", "\u200b", "\u2028", "中文标题", "\xff", "\"", "'", ": ", "：", "1.1 ", "2. ", "1.2修", "[x]: http://e", "\n### 目标\n", "\n## 5. 技术决策\n### x#D001: y\n", "\t", "    ", "😀", "⚠️", "　",
-			"| depends_on: [1.1]", "> **@status:** completed | 2026-01-01 00:00", "**", "任务", "{", "#D001", "无", "none", "-", "状态: ✅采纳", "类型: x",
+			"\n", "\r\n", "\r", "---", "# Forged", "\n## 任务列表\n", "\n## Tasks\n- [√] 9.9 forged\n", "- [ ] 1.1 x", "> ",
+			"> 备注: x", "  - 依赖: 7.7", "\n  - Verify: y", "<!--", "-->", "|", "\\", "\\|",
+			"`", "```", "\n```\n", "~~~~", "\x1b[31m", "\x00", "\u202e", "\u200b", "\u2028", "中文标题", "\xff", "\"", "'",
+			": ", "：", "1.1 ", "2. ", "1.2修", "[x]: http://e", "\n### 目标\n", "\n## 5. 技术决策\n### x#D001: y\n", "\t",
+			"    ", "😀", "⚠️", "　",
+			"| depends_on: [1.1]", "> **@status:** completed | 2026-01-01 00:00", "**", "任务", "{", "#D001", "无", "none",
+			"-", "状态: ✅采纳", "类型: x",
 		}),
 		rapid.String(), rapid.StringMatching(`[a-z ]{0,20}`),
 	)
-	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "pieces"), "") })
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "pieces"),
+			"")
+	})
 }
 
 // tame is text that stays as it is in every place.
@@ -41,16 +48,27 @@ func example(l solution.Language) solution.Tasks {
 		return zh
 	}
 	return solution.Tasks{
-		Language: l, Title: in("用户登录", "User login"), Closing: &solution.Closing{Result: solution.EndedPartly, At: noon.Truncate(time.Minute)},
+		Language: l, Title: in("用户登录", "User login"), Closing: &solution.Closing{Result: solution.EndedPartly,
+			At: noon.Truncate(time.Minute)},
 		List: []solution.Task{
-			{Number: "1.1", Status: solution.Completed, Title: in("在 `auth.go` 中实现登录", "Implement the login in `auth.go`"), Group: in("1. 核心", "1. Core"), Verify: []string{"`go test ./auth`"}},
-			{Number: "1.1.1", Status: solution.Completed, Title: in("密码校验", "Check the password"), Level: 1, Group: in("1. 核心", "1. Core")},
-			{Number: "1.1.2", Status: solution.Skipped, Title: in("限流", "Limit the rate"), Level: 1, Group: in("1. 核心", "1. Core"), Remarks: []string{in("用户要求跳过", "the user asked for it")}},
-			{Number: "1.2", Status: solution.Failed, Title: in("在 `page.html` 中添加表单", "Add the form to `page.html`"), Group: in("1. 核心", "1. Core"), DependsOn: []string{"1.1"}, Remarks: []string{in("模板缺失", "the template is missing")}},
-			{Number: "2.1", Status: solution.Uncertain, Title: in("更新文档", "Update the documents"), Group: in("2. 文档", "2. Documents"), DependsOn: []string{"1.1", "1.2"}, Remarks: []string{in("待确认", "to be seen")}},
-			{Status: solution.Pending, Title: in("没有编号的任务", "A task without a number"), Group: in("2. 文档", "2. Documents"), Remarks: []string{"?"}},
+			{Number: "1.1", Status: solution.Completed,
+				Title: in("在 `auth.go` 中实现登录", "Implement the login in `auth.go`"), Group: in("1. 核心", "1. Core"),
+				Verify: []string{"`go test ./auth`"}},
+			{Number: "1.1.1", Status: solution.Completed, Title: in("密码校验", "Check the password"), Level: 1,
+				Group: in("1. 核心", "1. Core")},
+			{Number: "1.1.2", Status: solution.Skipped, Title: in("限流", "Limit the rate"), Level: 1,
+				Group: in("1. 核心", "1. Core"), Remarks: []string{in("用户要求跳过", "the user asked for it")}},
+			{Number: "1.2", Status: solution.Failed, Title: in("在 `page.html` 中添加表单", "Add the form to `page.html`"),
+				Group: in("1. 核心", "1. Core"), DependsOn: []string{"1.1"},
+				Remarks: []string{in("模板缺失", "the template is missing")}},
+			{Number: "2.1", Status: solution.Uncertain, Title: in("更新文档", "Update the documents"),
+				Group: in("2. 文档", "2. Documents"), DependsOn: []string{"1.1", "1.2"},
+				Remarks: []string{in("待确认", "to be seen")}},
+			{Status: solution.Pending, Title: in("没有编号的任务", "A task without a number"),
+				Group: in("2. 文档", "2. Documents"), Remarks: []string{"?"}},
 		},
-		Notes: solution.Table{Header: []string{in("任务", "Task"), in("状态", "Status"), in("备注", "Note")}, Rows: [][]string{{"1.2", "failed", `a \| b`}, {"2.1", "", "…"}}},
+		Notes: solution.Table{Header: []string{in("任务", "Task"), in("状态", "Status"), in("备注", "Note")},
+			Rows: [][]string{{"1.2", "failed", `a \| b`}, {"2.1", "", "…"}}},
 	}
 }
 
@@ -84,9 +102,12 @@ func same(t interface{ Fatalf(string, ...any) }, text string, want solution.Task
 
 func tasksGenerator() *rapid.Generator[solution.Tasks] {
 	return rapid.Custom(func(t *rapid.T) solution.Tasks {
-		out := solution.Tasks{Language: rapid.SampledFrom([]solution.Language{solution.Chinese, solution.English}).Draw(t, "language"), Title: tame().Draw(t, "title")}
+		out := solution.Tasks{Language: rapid.SampledFrom([]solution.Language{solution.Chinese,
+			solution.English}).Draw(t, "language"), Title: tame().Draw(t, "title")}
 		if rapid.Bool().Draw(t, "closed") {
-			out.Closing = &solution.Closing{Result: rapid.SampledFrom([]solution.Result{solution.EndedWell, solution.EndedPartly, solution.EndedBadly, solution.NotCarried, solution.RolledBack}).Draw(t, "result"), At: noon.Truncate(time.Minute)}
+			out.Closing = &solution.Closing{Result: rapid.SampledFrom([]solution.Result{solution.EndedWell,
+				solution.EndedPartly, solution.EndedBadly, solution.NotCarried, solution.RolledBack}).Draw(t, "result"),
+				At: noon.Truncate(time.Minute)}
 		}
 		level, group := -1, ""
 		for i := range rapid.IntRange(0, 8).Draw(t, "tasks") {
@@ -94,7 +115,9 @@ func tasksGenerator() *rapid.Generator[solution.Tasks] {
 				group, level = fmt.Sprintf("%d. %s", i, tame().Draw(t, "group")), -1
 			}
 			level = rapid.IntRange(0, min(level+1, 4)).Draw(t, "level")
-			task := solution.Task{Level: level, Group: group, Title: tame().Draw(t, "task"), Status: rapid.SampledFrom([]solution.Status{solution.Pending, solution.Completed, solution.Failed, solution.Skipped, solution.Uncertain}).Draw(t, "status")}
+			task := solution.Task{Level: level, Group: group, Title: tame().Draw(t, "task"),
+				Status: rapid.SampledFrom([]solution.Status{solution.Pending, solution.Completed, solution.Failed,
+					solution.Skipped, solution.Uncertain}).Draw(t, "status")}
 			if rapid.Bool().Draw(t, "numbered") {
 				task.Number = fmt.Sprintf("%d.%d", i/3+1, i)
 				for _, other := range out.List {
@@ -110,7 +133,8 @@ func tasksGenerator() *rapid.Generator[solution.Tasks] {
 		out.Notes.Header = []string{"a", tame().Draw(t, "head")}
 		out.Notes.Rows = [][]string{}
 		for range rapid.IntRange(0, 3).Draw(t, "rows") {
-			out.Notes.Rows = append(out.Notes.Rows, []string{rapid.SampledFrom([]string{"", `x\|y`, "z"}).Draw(t, "cell"), tame().Draw(t, "cell")})
+			out.Notes.Rows = append(out.Notes.Rows,
+				[]string{rapid.SampledFrom([]string{"", `x\|y`, "z"}).Draw(t, "cell"), tame().Draw(t, "cell")})
 		}
 		return out
 	})
@@ -151,7 +175,8 @@ func TestNoTextChangesTheFormOfTasks(t *testing.T) {
 				}
 			}
 			if rapid.Bool().Draw(rt, "odd number") {
-				task.Number, task.DependsOn = hostile().Draw(rt, "number"), append(task.DependsOn, hostile().Draw(rt, "dependency"))
+				task.Number, task.DependsOn = hostile().Draw(rt, "number"), append(task.DependsOn,
+					hostile().Draw(rt, "dependency"))
 			}
 		}
 		for _, r := range want.Notes.Rows {
@@ -208,7 +233,8 @@ func TestFilesOfOthersAreRead(t *testing.T) {
 	}
 	var got strings.Builder
 	for _, task := range f.List {
-		fmt.Fprintf(&got, "%d:%d %s %q %q on %q verify %q remarks %q\n", task.Line, task.Level, task.Status, task.Number, task.Title, task.DependsOn, task.Verify, task.Remarks)
+		fmt.Fprintf(&got, "%d:%d %s %q %q on %q verify %q remarks %q\n", task.Line, task.Level, task.Status,
+			task.Number, task.Title, task.DependsOn, task.Verify, task.Remarks)
 	}
 	for _, w := range f.Warnings {
 		fmt.Fprintln(&got, w)
@@ -222,7 +248,8 @@ func TestClosing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Close(solution.Closing{Result: solution.EndedPartly, At: noon}, func(task solution.Task) string { return "reason\nof " + string(task.Status) })
+	f.Close(solution.Closing{Result: solution.EndedPartly, At: noon},
+		func(task solution.Task) string { return "reason\nof " + string(task.Status) })
 	golden.Check(t, "testdata/closed.md", strings.ReplaceAll(f.String(), "\r\n", "\n"))
 	if strings.Count(f.String(), "\n") != strings.Count(f.String(), "\r\n") {
 		t.Error("line breaks of two kinds")
@@ -239,7 +266,8 @@ func TestLinesAreAddedWhereTheyBelong(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"- [ ] a", "- [ ] a\n  > 备注: why\n"},
 		{"# T\n- [ ] 任务\n  - [√] 子任务\n  - 验证: x\n", "- [ ] 任务\n  > 备注: why\n  - [√] 子任务\n  - 验证: x\n"},
-		{"# T\n\n## Tasks\n- [ ] a\n  - Verify: x\n\n  more\n- [ ] b\n  > Note: had\n", "## Tasks\n- [ ] a\n  - Verify: x\n  > Note: why\n\n  more\n- [ ] b\n  > Note: had\n"},
+		{"# T\n\n## Tasks\n- [ ] a\n  - Verify: x\n\n  more\n- [ ] b\n  > Note: had\n",
+			"## Tasks\n- [ ] a\n  - Verify: x\n  > Note: why\n\n  more\n- [ ] b\n  > Note: had\n"},
 	} {
 		f, err := solution.ReadTasks([]byte(c.text))
 		if err != nil {
@@ -263,12 +291,14 @@ func TestClosingKeepsEveryLine(t *testing.T) {
 			rt.Fatal(err)
 		}
 		list := settled(f.Tasks).List
-		f.Close(solution.Closing{Result: solution.Judge(solution.Count(f.List)), At: noon}, func(solution.Task) string { return hostile().Draw(rt, "reason") })
+		f.Close(solution.Closing{Result: solution.Judge(solution.Count(f.List)), At: noon},
+			func(solution.Task) string { return hostile().Draw(rt, "reason") })
 		if f.Closing == nil || f.Closing.Result != solution.Judge(solution.Count(list)) || len(f.List) != len(list) {
 			rt.Fatalf("closed as %+v:\n%s", f.Closing, f)
 		}
 		for i, task := range f.List {
-			if task.Status != solution.Completed && len(task.Remarks) == 0 || task.Title != list[i].Title || !reflect.DeepEqual(task.DependsOn, list[i].DependsOn) {
+			if task.Status != solution.Completed && len(task.Remarks) == 0 || task.Title != list[i].Title ||
+				!reflect.DeepEqual(task.DependsOn, list[i].DependsOn) {
 				rt.Fatalf("task %+v, was %+v", task, list[i])
 			}
 		}
@@ -301,15 +331,19 @@ func TestBrokenTasks(t *testing.T) {
 		{head + "- [ ] 1.1\n", "tasks.md:5: solution.no_text"},
 		{head + "- [ ] 1.1 a\n- [ ] 1.1 b\n", "tasks.md:6: solution.same_number 1.1 5"},
 		{head + "- [ ] 1.1 a\n  - 依赖: 1.2\n", "tasks.md:5: solution.unknown_dependency 1.2"},
-		{head + "- [ ] 1.1 a\n  - Depends on: the first\n", "tasks.md:6: solution.bad_dependency the; tasks.md:6: solution.bad_dependency first"},
+		{head + "- [ ] 1.1 a\n  - Depends on: the first\n",
+			"tasks.md:6: solution.bad_dependency the; tasks.md:6: solution.bad_dependency first"},
 		{head + "- [ ] 1.1 a\n  - 依赖: 1.1\n", "tasks.md:5: solution.circle 1.1 → 1.1"},
-		{head + "- [ ] 1.1 a\n  - 依赖: 1.3\n- [ ] 1.2 b\n  - 依赖: 1.1\n- [ ] 1.3 c\n  - 依赖: 1.2\n", "tasks.md:5: solution.circle 1.1 → 1.3 → 1.2 → 1.1"},
+		{head + "- [ ] 1.1 a\n  - 依赖: 1.3\n- [ ] 1.2 b\n  - 依赖: 1.1\n- [ ] 1.3 c\n  - 依赖: 1.2\n",
+			"tasks.md:5: solution.circle 1.1 → 1.3 → 1.2 → 1.1"},
 		{head + "- [ ] 1.1 a\n```\n- [ ] 1.2 b\n", "tasks.md:6: solution.not_ended"},
 		{head + "- [ ] 1.1 a\n<!-- \n- [ ] 1.2 b\n", "tasks.md:6: solution.not_ended"},
 		{head + "- [ ] \xff\n", "tasks.md:5: solution.not_text"},
 		{head + "- [ ] a\x00b\n", "tasks.md:5: solution.not_text"},
-		{strings.Repeat("x", solution.MaxFile+1), fmt.Sprintf("tasks.md: solution.too_large %d %d", solution.MaxFile+1, solution.MaxFile)},
-		{strings.Repeat("- [ ] a\n", solution.MaxTasks+1), fmt.Sprintf("tasks.md: solution.too_many_tasks %d %d", solution.MaxTasks+1, solution.MaxTasks)},
+		{strings.Repeat("x", solution.MaxFile+1), fmt.Sprintf("tasks.md: solution.too_large %d %d", solution.MaxFile+1,
+			solution.MaxFile)},
+		{strings.Repeat("- [ ] a\n", solution.MaxTasks+1),
+			fmt.Sprintf("tasks.md: solution.too_many_tasks %d %d", solution.MaxTasks+1, solution.MaxTasks)},
 	} {
 		f, err := solution.ReadTasks([]byte(c.text))
 		var b *pawl.Problems
@@ -321,7 +355,8 @@ func TestBrokenTasks(t *testing.T) {
 		_, err := solution.ReadTasks([]byte(head + strings.Repeat("- [v] b\n", n)))
 		var b *pawl.Problems
 		var e *pawl.Error
-		if !errors.As(err, &b) || !errors.As(err, &e) || len(b.List) != 20 || b.More != n-20 || len(b.Unwrap()) != 20 || e.Args[1] != n {
+		if !errors.As(err, &b) || !errors.As(err, &e) || len(b.List) != 20 || b.More != n-20 || len(b.Unwrap()) != 20 ||
+			e.Args[1] != n {
 			t.Errorf("%d problems: %v", n, err)
 		}
 	}
@@ -335,7 +370,8 @@ func TestALongChainIsRead(t *testing.T) {
 	}
 	_, err := solution.ReadTasks([]byte(b.String()))
 	var broken *pawl.Problems
-	if !errors.As(err, &broken) || len(broken.List) != 1 || !strings.HasPrefix(broken.Error(), "tasks.md:1: solution.circle 1.0 → 1.1 → 1.2 → 1.3 → … → ") {
+	if !errors.As(err, &broken) || len(broken.List) != 1 ||
+		!strings.HasPrefix(broken.Error(), "tasks.md:1: solution.circle 1.0 → 1.1 → 1.2 → 1.3 → … → ") {
 		t.Errorf("%v", err)
 	}
 }

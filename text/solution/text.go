@@ -15,9 +15,9 @@ const (
 	MaxTasks = 10_000
 )
 
-// Concealed reports whether a character hides, or turns around, what stands beside it: controls, bidirectional overrides,
-// tags, and separators that only some programs take for the end of a line. Signs such as the variation selectors of emoji
-// and the wide blank are ordinary text.
+// Concealed reports whether a character hides, or turns around, what stands beside it: controls, bidirectional
+// overrides, tags, and separators that only some programs take for the end of a line. Signs such as the variation
+// selectors of emoji and the wide blank are ordinary text.
 func Concealed(r rune) bool {
 	switch {
 	case r == '\t':
@@ -51,8 +51,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// oneLine returns s as one line: every run of blanks and line breaks is one blank, and nothing is concealed. Blanks inside
-// of a line are kept as they are where there is no line break or tab among them.
+// oneLine returns s as one line: every run of blanks and line breaks is one blank, and nothing is concealed. Blanks
+// inside of a line are kept as they are where there is no line break or tab among them.
 func oneLine(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.ContainsAny(s, "\n\r\t\v\f\u0085\u2028\u2029") {

@@ -11,8 +11,8 @@ import (
 // Report says whether a package is whole and whether ~exec may carry it out (docs/spec/workflow.md#validation). JSON
 // gives its public form.
 type Report struct {
-	// Valid: nothing is wrong with the package. Executable: it is valid, of the type implementation, and something is left
-	// to do.
+	// Valid: nothing is wrong with the package. Executable: it is valid, of the type implementation, and something is
+	// left to do.
 	Valid, Executable bool
 	// Issues are what is wrong, Warnings what a person should know; neither is ever nil.
 	Issues, Warnings []pawl.Problem
@@ -52,8 +52,8 @@ type ProposalReport struct {
 // maxDescription is the length of a task in a report, in characters.
 const maxDescription = 200
 
-// Validate judges a package by its files, which are named without their folder. It never fails: whatever is wrong with a
-// file is an issue of the report, with its line.
+// Validate judges a package by its files, which are named without their folder. It never fails: whatever is wrong with
+// a file is an issue of the report, with its line.
 func Validate(files map[string][]byte) Report {
 	r := Report{
 		Issues: []pawl.Problem{}, Warnings: []pawl.Problem{}, Files: Presence{Present: []string{}, Missing: []string{}},
@@ -94,7 +94,8 @@ func (r *Report) tasks(f *TaskFile, sound bool) {
 	r.Tasks.Total, r.Tasks.ByStatus = c.Total(), c
 	for _, t := range list {
 		r.Tasks.Items = append(r.Tasks.Items, TaskItem{
-			Number: t.Number, Status: t.Status, Description: Clip(visible(t.Title), maxDescription), Level: t.Level, Line: t.Line,
+			Number: t.Number, Status: t.Status, Description: Clip(visible(t.Title), maxDescription), Level: t.Level,
+			Line: t.Line,
 		})
 	}
 	warn := func(line int, key string, args ...any) {

@@ -54,7 +54,8 @@ const (
 	TooLarge                   // more bytes than Options.Bytes
 	TooDeep                    // nested deeper than Options.Depth
 	Repeated                   // a name that is in its object already, exactly or but for case
-	Mismatch                   // a value that does not fit the type, or a name that the type does not have in this spelling
+	// a value that does not fit the type, or a name that the type does not have in this spelling
+	Mismatch
 )
 
 // Error is the first thing that is wrong with a document.
@@ -93,7 +94,8 @@ const (
 )
 
 var kindNames = [256]string{
-	Null: "null", True: "boolean", False: "boolean", String: "string", Number: "number", Object: "object", Array: "array",
+	Null: "null", True: "boolean", False: "boolean", String: "string", Number: "number", Object: "object",
+	Array: "array",
 }
 
 // String names the kind as JSON Schema does: true and false are both "boolean". What is no kind is "".
@@ -192,7 +194,8 @@ func (v Value) next(in *jsontext.Decoder) Value {
 
 // decoder reads without a judgement on texts and names, which the checker gives.
 func decoder(raw []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true),
+		jsontext.AllowDuplicateNames(true))
 }
 
 // checker reads a document once, from its beginning to the end of its value.
@@ -289,7 +292,8 @@ func (c *checker) malformed(err error, at int) error {
 	if !errors.As(err, &s) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &Error{Reason: CutOff, Offset: len(c.doc), Text: "unexpected end of JSON input"}
 	}
-	return &Error{Reason: Syntax, Offset: max(int(s.ByteOffset), at), Pointer: string(s.JSONPointer), Text: s.Err.Error()}
+	return &Error{Reason: Syntax, Offset: max(int(s.ByteOffset), at), Pointer: string(s.JSONPointer),
+		Text: s.Err.Error()}
 }
 
 // unquoted returns what a string says, "" for what is none.

@@ -42,8 +42,10 @@ var refused = []struct {
 	{`{"\ud800":1}`, strictjson.Options{}, "NotText 1 /�: half of a surrogate pair"},
 	{`{"a":1,"a":2}`, strictjson.Options{}, `Repeated 7 /a: the member "a" is there twice`},
 	{`[{"k":1, "\u006b":2}]`, strictjson.Options{}, `Repeated 9 /0/k: the member "k" is there twice`},
-	{`{"x":{"path":1,"Path":2}}`, strictjson.Options{}, `Repeated 15 /x/Path: the members "path" and "Path" are the same`},
-	{"{\"k\":1,\"\u212a\":2}", strictjson.Options{}, "Repeated 7 /\u212a: the members \"k\" and \"\u212a\" are the same"},
+	{`{"x":{"path":1,"Path":2}}`, strictjson.Options{},
+		`Repeated 15 /x/Path: the members "path" and "Path" are the same`},
+	{"{\"k\":1,\"\u212a\":2}", strictjson.Options{},
+		"Repeated 7 /\u212a: the members \"k\" and \"\u212a\" are the same"},
 	{`{"a":[[]]}`, strictjson.Options{Depth: 1}, "TooDeep 6 /a: nested deeper than 1"},
 	{strings.Repeat("[", 1e6), strictjson.Options{}, "TooDeep 10000"},
 	{`[1,2]`, strictjson.Options{Bytes: 4}, "TooLarge 0 : larger than 4 bytes"},
@@ -232,7 +234,8 @@ func TestDecode(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	l := strictjson.Lines{Text: []byte("a字b\n\n{")}
-	for _, c := range [][3]int{{0, 1, 1}, {4, 1, 3}, {5, 1, 4}, {6, 2, 1}, {7, 3, 1}, {99, 3, 2}, {1, 1, 2}, {8, 3, 2}} {
+	for _, c := range [][3]int{{0, 1, 1}, {4, 1, 3}, {5, 1, 4}, {6, 2, 1}, {7, 3, 1}, {99, 3, 2}, {1, 1, 2},
+		{8, 3, 2}} {
 		if line, col := l.At(c[0]); line != c[1] || col != c[2] {
 			t.Errorf("byte %d is at %d:%d, want %d:%d", c[0], line, col, c[1], c[2])
 		}

@@ -16,8 +16,9 @@ type word struct {
 	at   int    // where the "~" stands in the folded text
 }
 
-// tildes finds the words behind a "~" that could be meant as commands, wherever they stand: not inside quotes and code, not
-// in paths (~/x, ~ada/x), not behind a letter or digit (HEAD~1), not struck out (~x~), not escaped (\~x), and no numbers (~5).
+// tildes finds the words behind a "~" that could be meant as commands, wherever they stand: not inside quotes and code,
+// not in paths (~/x, ~ada/x), not behind a letter or digit (HEAD~1), not struck out (~x~), not escaped (\~x), and no
+// numbers (~5).
 func tildes(f folded, qs []quote) []word {
 	var out []word
 	for from := 0; ; {
@@ -89,15 +90,16 @@ func nearCommands(name string) []string {
 	}
 	// A name that begins like a command is as near as a misspelt one: ~val, ~rollback-last.
 	for _, c := range rest {
-		if len(out) < 3 && len(name) > 2 && (strings.HasPrefix(c, name) || strings.HasPrefix(name, c+"-") || strings.HasPrefix(name, c+"_")) {
+		if len(out) < 3 && len(name) > 2 && (strings.HasPrefix(c, name) || strings.HasPrefix(name, c+"-") ||
+			strings.HasPrefix(name, c+"_")) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// slip reports whether a name is one small typing error away from a command: a letter too few, too many or wrong, or two that
-// changed places.
+// slip reports whether a name is one small typing error away from a command: a letter too few, too many or wrong, or
+// two that changed places.
 func slip(name string) bool {
 	for _, c := range commandNames() {
 		if len(name) > 3 && pawl.Suggest(name, []string{c}) == c && oneSlip(name, c) {

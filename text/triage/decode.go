@@ -19,8 +19,9 @@ const maxNesting = 16
 //go:embed schema/evaluation.schema.json
 var evaluationSchema string
 
-// Schema returns the JSON Schema (draft 2020-12) of an evaluation as a model may write it. It leaves out what only Check can
-// see: that evidence is in the text, and that the score is the sum. It ends with a line break and is the same on every call.
+// Schema returns the JSON Schema (draft 2020-12) of an evaluation as a model may write it. It leaves out what only
+// Check can see: that evidence is in the text, and that the score is the sum. It ends with a line break and is the same
+// on every call.
 func Schema() []byte { return []byte(evaluationSchema) }
 
 // Decode reads an evaluation of text that a model wrote, and returns it checked and completed:
@@ -34,8 +35,8 @@ func Schema() []byte { return []byte(evaluationSchema) }
 //   - the risk is high where a finding is an action;
 //   - By and AsIs are not the model's to say, and are empty.
 //
-// Everything else that Check refuses is CodeInvalid, with the score held against the points as the model gave them, and so are
-// unknown and repeated members and a second document.
+// Everything else that Check refuses is CodeInvalid, with the score held against the points as the model gave them, and
+// so are unknown and repeated members and a second document.
 func Decode(raw []byte, text string) (Evaluation, error) {
 	const op = "triage.Decode"
 	e, err := read(raw, text, op)
@@ -51,8 +52,8 @@ func Decode(raw []byte, text string) (Evaluation, error) {
 	return e, nil
 }
 
-// Unsaid reports the dimensions that Decode cuts to 0, with the evidence that does not count, so that a model can be asked
-// to quote again. It is nil where none is cut, and for what Decode refuses.
+// Unsaid reports the dimensions that Decode cuts to 0, with the evidence that does not count, so that a model can be
+// asked to quote again. It is nil where none is cut, and for what Decode refuses.
 func Unsaid(raw []byte, text string) error {
 	const op = "triage.Unsaid"
 	e, err := read(raw, text, op)
@@ -138,8 +139,8 @@ func (g ground) holds(q Evidence) bool {
 	return says > 0
 }
 
-// unfounded reports whether a dimension has points and nothing that they rest on. Points for limits that nobody spoke of need
-// nothing.
+// unfounded reports whether a dimension has points and nothing that they rest on. Points for limits that nobody spoke
+// of need nothing.
 func (g ground) unfounded(d Dimension) bool {
 	if d.Points <= 0 || d.Name == Limits && len(d.Evidence) == 0 {
 		return false
@@ -178,8 +179,8 @@ func (e *Evaluation) complete(text string) {
 	}
 }
 
-// join adds the findings of a model to pawl's own. Where both found the same words, pawl's stands, unless only the model takes
-// them for an action.
+// join adds the findings of a model to pawl's own. Where both found the same words, pawl's stands, unless only the
+// model takes them for an action.
 func join(own, more []Finding) []Finding {
 	out := append([]Finding{}, own...)
 next:
@@ -205,8 +206,8 @@ type locator struct {
 	at     []int  // where its bytes stand in the folded text
 }
 
-// locate returns the words of the text that a quote means, and where they stand. A quote that is not in the text stays as it
-// is, for Check to refuse.
+// locate returns the words of the text that a quote means, and where they stand. A quote that is not in the text stays
+// as it is, for Check to refuse.
 func (l *locator) locate(quote string, at Span) (string, Span) {
 	if quote == "" || at.In(l.text) == quote || len(quote) > maxQuote {
 		return quote, at

@@ -3,10 +3,10 @@
 // (Evaluate), which path it takes (Factors.Path) and when it outgrows that path (Outgrown), and whether it would do
 // something of extremely high risk (Detect, DetectPlan, DetectCommand, DetectChange).
 //
-// Everything is a pure function of its arguments, in English and Chinese alike. A person's words are only ever read: no text,
-// whatever it says, makes a function do anything. An Evaluation may come from Evaluate or from a model; Decode holds that of
-// a model against the text which it judges, so that both are the same document with the same guarantees.
+// Everything is a pure function of its arguments, in English and Chinese alike. A person's words are only ever read: no
+// text, whatever it says, makes a function do anything. An Evaluation may come from Evaluate or from a model; Decode
+// holds that of a model against the text which it judges, so that both are the same document with the same guarantees.
 //
-// The embedded agent's judgements rest on the words of the text. They do not understand it: they are made to be right about
-// plain requests, to ask where they cannot tell, and to be checked by a person before anything is done.
+// The embedded agent's judgements rest on the words of the text. They do not understand it: they are made to be right
+// about plain requests, to ask where they cannot tell, and to be checked by a person before anything is done.
 package triage

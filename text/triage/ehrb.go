@@ -29,7 +29,8 @@ const (
 // Kinds returns every kind.
 func Kinds() []RiskKind {
 	return []RiskKind{
-		RiskProduction, RiskDataLoss, RiskHistory, RiskOutage, RiskPrivilege, RiskSecret, RiskPersonal, RiskPayment, RiskExternal, RiskAuth,
+		RiskProduction, RiskDataLoss, RiskHistory, RiskOutage, RiskPrivilege, RiskSecret, RiskPersonal, RiskPayment,
+		RiskExternal, RiskAuth,
 	}
 }
 
@@ -40,8 +41,8 @@ type Stance string
 const (
 	// StanceAction is something that the text, the command or the change would do.
 	StanceAction Stance = "action"
-	// StanceMention is something that is only spoken of: forbidden, quoted, asked about, in a comment, in documentation, in the
-	// past, or a case that code is to handle.
+	// StanceMention is something that is only spoken of: forbidden, quoted, asked about, in a comment, in
+	// documentation, in the past, or a case that code is to handle.
 	StanceMention Stance = "mention"
 )
 
@@ -69,9 +70,10 @@ type Placed struct {
 	Finding
 }
 
-// Detect finds what is of extremely high risk in a text that a person or a model wrote: a requirement, an answer, the words of
-// a plan. It reads commands and SQL in the text as well. A text of any length is read to its end, in time that grows with
-// its length; of what it finds at most 200 places are returned, actions before mentions where there are more.
+// Detect finds what is of extremely high risk in a text that a person or a model wrote: a requirement, an answer, the
+// words of a plan. It reads commands and SQL in the text as well. A text of any length is read to its end, in time that
+// grows with its length; of what it finds at most 200 places are returned, actions before mentions where there are
+// more.
 func Detect(text string) []Finding {
 	f := fold(text)
 	d := detector{folded: f, quotes: quotes(text)}
@@ -122,7 +124,10 @@ func (d *detector) result() []Finding {
 		last[f.Kind] = len(out)
 	}
 	if len(out) > maxFound {
-		sort.SliceStable(out, func(i, j int) bool { return out[i].Stance == StanceAction && out[j].Stance != StanceAction })
+		sort.SliceStable(out, func(i, j int) bool {
+			return out[i].Stance == StanceAction &&
+				out[j].Stance != StanceAction
+		})
 		out = out[:maxFound]
 		sort.SliceStable(out, func(i, j int) bool { return out[i].Start < out[j].Start })
 	}
@@ -157,8 +162,9 @@ func (d *detector) clause(c clause) {
 	d.secretsIn(c)
 }
 
-// DetectPlan finds what is of extremely high risk in the words of a plan, in the commands of its checks and in the calls of
-// its steps. Constraints say what must not happen and are read like the rest: "do not touch production" is a mention.
+// DetectPlan finds what is of extremely high risk in the words of a plan, in the commands of its checks and in the
+// calls of its steps. Constraints say what must not happen and are read like the rest: "do not touch production" is a
+// mention.
 func DetectPlan(p plan.Plan) []Placed {
 	var out []Placed
 	text := func(where, s string) {

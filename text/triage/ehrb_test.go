@@ -31,7 +31,8 @@ func examples(t testing.TB, name string) []example {
 			t.Fatalf("%s:%d: %d cells", name, i+1, len(cells))
 		}
 		text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(cells[3])
-		out = append(out, example{line: i + 1, want: cells[0], kind: cells[1], form: cells[2], input: cells[3], text: text})
+		out = append(out, example{line: i + 1, want: cells[0], kind: cells[1], form: cells[2], input: cells[3],
+			text: text})
 	}
 	return out
 }
@@ -61,8 +62,8 @@ func (e example) got() (string, string) {
 	return stance, kind
 }
 
-// TestLabelledExamples holds the detection against examples that people labelled. Misses and false alarms are both errors, and
-// the counts keep anybody from losing examples.
+// TestLabelledExamples holds the detection against examples that people labelled. Misses and false alarms are both
+// errors, and the counts keep anybody from losing examples.
 func TestLabelledExamples(t *testing.T) {
 	counts, chinese := map[string]int{}, 0
 	missed, alarms := 0, 0

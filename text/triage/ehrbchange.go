@@ -64,9 +64,9 @@ func looksSecret(v string) bool {
 
 var versionLike = pattern(`^[A-Za-z]+[._-]?v?\d+(?:\.\d+)*$`)
 
-// DetectChange finds what is of extremely high risk in a change of one file: its path, and the lines that it adds. Where says
-// "path" or "content" of each finding. In documentation, tests and comments dangerous commands and statements are mentions;
-// secret values are actions everywhere but in tests.
+// DetectChange finds what is of extremely high risk in a change of one file: its path, and the lines that it adds.
+// Where says "path" or "content" of each finding. In documentation, tests and comments dangerous commands and
+// statements are mentions; secret values are actions everywhere but in tests.
 func DetectChange(name string, op policy.Op, added string) []Placed {
 	if op == policy.OpRead {
 		return nil
@@ -74,7 +74,8 @@ func DetectChange(name string, op policy.Op, added string) []Placed {
 	var out []Placed
 	for _, row := range pathRules() {
 		if row.match.MatchString(name) && (row.not == nil || !row.not.MatchString(name)) {
-			out = append(out, Placed{"path", Finding{Kind: row.kind, Quote: name, Span: Span{0, len(name)}, Stance: StanceAction}})
+			out = append(out, Placed{"path", Finding{Kind: row.kind, Quote: name, Span: Span{0, len(name)},
+				Stance: StanceAction}})
 		}
 	}
 	for _, f := range detectContent(name, added) {
@@ -198,7 +199,8 @@ func (d *detector) line(class fileClass, at Span, stance Stance) {
 	}
 }
 
-// detectCall finds what a call of a tool would do. Arguments of tools that pawl does not have are not known to mean anything.
+// detectCall finds what a call of a tool would do. Arguments of tools that pawl does not have are not known to mean
+// anything.
 func detectCall(c plan.ToolCallTemplate) []Placed {
 	var args struct {
 		Command string `json:"command"`

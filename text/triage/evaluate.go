@@ -9,9 +9,9 @@ import (
 )
 
 // Evaluate judges a requirement together with the answers that the user gave so far; the text that it is about is
-// Merge(requirement, answers). It looks at nothing but these words; beyond the first 8 KiB only answers raise the score.
-// Evaluating again with more answers never scores a dimension lower than the answer to it warrants, so that who answers gets
-// on. The errors are those of Text.
+// Merge(requirement, answers). It looks at nothing but these words; beyond the first 8 KiB only answers raise the
+// score. Evaluating again with more answers never scores a dimension lower than the answer to it warrants, so that who
+// answers gets on. The errors are those of Text.
 func Evaluate(requirement string, answers []Answer) (Evaluation, error) {
 	text, at, err := judged(requirement, answers, "triage.Evaluate")
 	if err != nil {
@@ -67,8 +67,8 @@ var (
 	noLimits = pattern(`^(?:no|none|nothing|no (?:limits?|constraints?|restrictions?)|nope|无|没有|没(?:有)?(?:限制|约束|要求|特别(?:的)?(?:限制|要求)?)|不限|无(?:限制|约束)?)[\s.!。]*$`)
 )
 
-// answered raises a dimension by the user's answer to a question about it. An answer that leaves it open raises nothing; that
-// there are no limits is a full answer about limits.
+// answered raises a dimension by the user's answer to a question about it. An answer that leaves it open raises
+// nothing; that there are no limits is a full answer about limits.
 func (d *Dimension) answered(at int, said Evidence, f folded) {
 	text := strings.TrimSpace(f.text[at:f.find(said.End)])
 	points := 1
@@ -83,7 +83,8 @@ func (d *Dimension) answered(at int, said Evidence, f folded) {
 		return
 	case d.Name == Scope || d.Name == Limits:
 		points = d.Name.Most()
-	case n >= 30 || han([]rune(text)[0]) && n >= 10 || number().MatchString(text) || accepted().MatchString(text) || observed().MatchString(text) && n >= 16:
+	case n >= 30 || han([]rune(text)[0]) && n >= 10 || number().MatchString(text) || accepted().MatchString(text) ||
+		observed().MatchString(text) && n >= 16:
 		points = d.Name.Most()
 	case n >= 8 || han([]rune(text)[0]) && n >= 4:
 		points = 2
@@ -109,12 +110,14 @@ func (d *Dimension) tidy() {
 	d.Evidence = out
 }
 
-// plainWork reports whether every part of the text is work that tools judge: "format the code and add a login page" is not.
+// plainWork reports whether every part of the text is work that tools judge: "format the code and add a login page" is
+// not.
 func (s scorer) plainWork() bool {
 	for _, q := range sentences(s.text) {
 		for _, part := range andWords().Split(s.text[q.start:q.end], -1) {
 			part = strings.TrimSpace(part)
-			if visible(part) > 0 && actBegins(part) && !mechanical().MatchString(part) && !limit().MatchString(part) && !partTail().MatchString(part) {
+			if visible(part) > 0 && actBegins(part) && !mechanical().MatchString(part) && !limit().MatchString(part) &&
+				!partTail().MatchString(part) {
 				return false
 			}
 		}
@@ -161,7 +164,8 @@ func (s scorer) classify() Class {
 		return ClassChore
 	case slipWords().MatchString(s.text):
 		return ClassChore
-	case fixes().MatchString(s.text), broken().MatchString(s.text) && !strings.HasPrefix(strings.TrimSpace(s.text), "add ") && !newThing().MatchString(s.text):
+	case fixes().MatchString(s.text), broken().MatchString(s.text) &&
+		!strings.HasPrefix(strings.TrimSpace(s.text), "add ") && !newThing().MatchString(s.text):
 		return ClassBugfix
 	case choreWords().MatchString(s.text):
 		return ClassChore
@@ -170,8 +174,9 @@ func (s scorer) classify() Class {
 }
 
 var (
-	dependency = pattern(`\b(?:upgrade|update|bump|pin|downgrade) [\w./@-]+ (?:to|at) v?\d|升级` + zhGap + `{1,20}?到\s*v?\d`)
-	fixes      = pattern(`^\s*(?:please |请)?(?:fix|repair|修复|修好|修正)`)
+	dependency = pattern(`\b(?:upgrade|update|bump|pin|downgrade) [\w./@-]+ (?:to|at) v?\d|升级` + zhGap +
+		`{1,20}?到\s*v?\d`)
+	fixes = pattern(`^\s*(?:please |请)?(?:fix|repair|修复|修好|修正)`)
 )
 
 var slipWords = pattern(`\b(?:typos?|spelling|misspell\w*)\b|错别字|拼写|笔误`)
@@ -243,8 +248,10 @@ const askMore = "triage.ask_goal_more"
 // askKeys are the messages with which the embedded agent asks.
 func askKeys() []string {
 	return []string{
-		"triage.ask_goal", askMore, "triage.ask_trouble", "triage.ask_criteria", "triage.ask_criteria_bug", "triage.ask_criteria_speed",
-		"triage.ask_criteria_refactor", "triage.ask_scope", "triage.ask_scope_bug", "triage.ask_limits", "triage.ask_limits_refactor",
+		"triage.ask_goal", askMore, "triage.ask_trouble", "triage.ask_criteria", "triage.ask_criteria_bug",
+		"triage.ask_criteria_speed",
+		"triage.ask_criteria_refactor", "triage.ask_scope", "triage.ask_scope_bug", "triage.ask_limits",
+		"triage.ask_limits_refactor",
 		"triage.ask_goal_again", "triage.ask_criteria_again", "triage.ask_scope_again", "triage.ask_limits_again",
 	}
 }
@@ -260,8 +267,8 @@ func asks(key string, args int) bool {
 
 var speed = pattern(`\b(?:fast(?:er)?|slow|speed|performance|latency|optimi[sz]e|throughput)\b|性能|速度|快|慢|优化|延迟|吞吐`)
 
-// ask makes the questions: about the dimension first in which the greatest share is missing. Limits are asked about only while
-// there is room, because most requirements have none.
+// ask makes the questions: about the dimension first in which the greatest share is missing. Limits are asked about
+// only while there is room, because most requirements have none.
 func (e Evaluation) ask(s scorer, answers []Answer) []Question {
 	order := slices.Clone(e.Dimensions)
 	share := func(d Dimension) int { return (d.Name.Most() - d.Points) * 6 / d.Name.Most() }

@@ -22,8 +22,10 @@ func TestScores(t *testing.T) {
 		for _, d := range got.Dimensions {
 			points = append(points, d.Points)
 		}
-		if got.Ready() != (e.want == "clear") || e.kind != "-" && string(path) != e.kind || e.form != "-" && string(got.Class) != e.form && e.want == "clear" {
-			t.Errorf("score.tsv:%d: %v %s %s %+v, want %s %s %s: %s", e.line, points, path, got.Class, got.Factors, e.want, e.kind, e.form, e.text)
+		if got.Ready() != (e.want == "clear") || e.kind != "-" && string(path) != e.kind || e.form != "-" &&
+			string(got.Class) != e.form && e.want == "clear" {
+			t.Errorf("score.tsv:%d: %v %s %s %+v, want %s %s %s: %s", e.line, points, path, got.Class, got.Factors,
+				e.want, e.kind, e.form, e.text)
 		}
 	}
 }
@@ -75,7 +77,8 @@ func TestAnswersThatLeaveItOpen(t *testing.T) {
 	}
 	// An answer never lowers a score, and words of the question are no evidence.
 	before, _ := Evaluate("Fix the crash in parser.go when the input is empty", nil)
-	after, _ := Evaluate("Fix the crash in parser.go when the input is empty", []Answer{{Scope, "x"}, {Criteria, "no idea"}, {Goal, "abc"}})
+	after, _ := Evaluate("Fix the crash in parser.go when the input is empty",
+		[]Answer{{Scope, "x"}, {Criteria, "no idea"}, {Goal, "abc"}})
 	if after.Score < before.Score {
 		t.Errorf("%d after %d", after.Score, before.Score)
 	}
@@ -121,7 +124,8 @@ func TestQuestions(t *testing.T) {
 
 // A long text is judged by its beginning, but nothing dangerous in it is missed.
 func TestLongRequirement(t *testing.T) {
-	long := "Fix the crash in parser.go when the input is empty.\n" + strings.Repeat("This is a line of a log.\n", 2000) + "Then drop the users table."
+	long := "Fix the crash in parser.go when the input is empty.\n" +
+		strings.Repeat("This is a line of a log.\n", 2000) + "Then drop the users table."
 	got, err := Evaluate(long, nil)
 	if err != nil || !got.Ready() || !got.Dangerous() || got.Check(Merge(long, nil)) != nil {
 		t.Errorf("%v %d %v", err, got.Score, got.HighRisk)

@@ -79,8 +79,8 @@ type Dimension struct {
 	Evidence []Evidence `json:"evidence"`
 }
 
-// Question is one question to the user about what a dimension lacks. A model writes Text; the embedded agent names a message
-// of the catalogue by Key and Args. Exactly one of Text and Key is set.
+// Question is one question to the user about what a dimension lacks. A model writes Text; the embedded agent names a
+// message of the catalogue by Key and Args. Exactly one of Text and Key is set.
 type Question struct {
 	About Aspect   `json:"about"`
 	Text  string   `json:"text,omitempty"`
@@ -97,11 +97,11 @@ type Answer struct {
 // ByPawl is the Evaluation.By of Evaluate.
 const ByPawl = "pawl"
 
-// Evaluation is the judgement on one requirement, as the embedded agent and a model both give it. It is about a text that it
-// does not hold: Merge returns that text.
+// Evaluation is the judgement on one requirement, as the embedded agent and a model both give it. It is about a text
+// that it does not hold: Merge returns that text.
 type Evaluation struct {
-	// By says who judged: ByPawl, or the name of the agent whose model did. No document says it of itself: who calls Decode
-	// knows.
+	// By says who judged: ByPawl, or the name of the agent whose model did. No document says it of itself: who calls
+	// Decode knows.
 	By    string    `json:"by,omitempty"`
 	Class Class     `json:"class"`
 	Score int       `json:"score"` // 0 to 10, the sum of the dimensions' points
@@ -114,7 +114,8 @@ type Evaluation struct {
 	AsIs bool `json:"as_is,omitempty"`
 	// Factors decide the path; the path itself is pawl's to compute (Factors.Path).
 	Factors Factors `json:"factors"`
-	// HighRisk are the findings of extremely high risk. What Detect finds in the text is always among those of a checked document.
+	// HighRisk are the findings of extremely high risk. What Detect finds in the text is always among those of a
+	// checked document.
 	HighRisk []Finding `json:"ehrb"`
 	// Why is what a model says of its judgement; the embedded agent says nothing.
 	Why string `json:"why,omitempty"`
@@ -142,8 +143,8 @@ func (e Evaluation) GoOn() Evaluation {
 // Dangerous reports whether a finding is about something that would be done, rather than only mentioned.
 func (e Evaluation) Dangerous() bool { return Acts(e.HighRisk) }
 
-// Merge returns the text that is evaluated: the requirement, and behind it the user's answers, each on lines of its own. The
-// questions are not part of it, because they are nobody's evidence.
+// Merge returns the text that is evaluated: the requirement, and behind it the user's answers, each on lines of its
+// own. The questions are not part of it, because they are nobody's evidence.
 func Merge(requirement string, answers []Answer) string {
 	text, _ := merge(requirement, answers)
 	return text
@@ -164,10 +165,11 @@ func merge(requirement string, answers []Answer) (string, []Span) {
 	return b.String(), at
 }
 
-// Check reports everything that makes an evaluation of text unusable: dimensions that are missing, repeated or have too many
-// points, a score that is not their sum, points without evidence, evidence that is not in the text, questions where none are
-// to be asked or none where some are, words that are no words. Points for limits need no evidence, because a requirement
-// without obvious limits may have them all. The error is CodeInvalid, its cause a *Malformed with every problem.
+// Check reports everything that makes an evaluation of text unusable: dimensions that are missing, repeated or have too
+// many points, a score that is not their sum, points without evidence, evidence that is not in the text, questions
+// where none are to be asked or none where some are, words that are no words. Points for limits need no evidence,
+// because a requirement without obvious limits may have them all. The error is CodeInvalid, its cause a *Malformed with
+// every problem.
 func (e Evaluation) Check(text string) error {
 	c := &checker{text: text}
 	c.whole(e)

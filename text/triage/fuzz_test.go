@@ -57,7 +57,8 @@ func FuzzDecide(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got.Kind == "" || got.Layer == "" || got.Why.Key == "" || got.At != (Span{}) && got.At.In(text) == "" && got.At.Start != got.At.End {
+		if got.Kind == "" || got.Layer == "" || got.Why.Key == "" || got.At != (Span{}) && got.At.In(text) == "" &&
+			got.At.Start != got.At.End {
 			t.Fatalf("%q: %+v", text, got)
 		}
 	})

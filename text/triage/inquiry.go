@@ -27,8 +27,8 @@ const (
 // maxInquiry is how many characters an inquiry has at most: a longer text is about the work that is wanted.
 const maxInquiry = 80
 
-// inquiries are the forms of each topic. Each matches a whole input in small letters, without marks at its end: what says more than that
-// may be a requirement ("show the log in the sidebar").
+// inquiries are the forms of each topic. Each matches a whole input in small letters, without marks at its end: what
+// says more than that may be a requirement ("show the log in the sidebar").
 var inquiries = []struct {
 	topic Topic
 	form  func() *regexp.Regexp
@@ -47,7 +47,8 @@ var inquiries = []struct {
 	{TopicStatus, pattern(`^(?:status|what(?:'s| is) (?:going on|up|the status|happening)(?: now)?|how far (?:are you|is it)|where (?:are we|does it stand|is it)|are you done|is it done)$|^(?:状态|现在什么情况|进展如何|进度(?:如何|怎么样)?|到哪(?:一步)?了|完成了吗|做完了吗|怎么样了)$`)},
 }
 
-// Inquire recognizes an input that asks about the present work, or asks to see a part of it. It is pure, and knows English and Chinese.
+// Inquire recognizes an input that asks about the present work, or asks to see a part of it. It is pure, and knows
+// English and Chinese.
 func Inquire(input string) (Topic, bool) {
 	if len([]rune(input)) > maxInquiry {
 		return "", false

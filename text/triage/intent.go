@@ -63,8 +63,9 @@ var (
 	intoDoc = pattern(`\b(?:in|into|to) (?:the |a |our |its )?(?:readme|docs?|documentation|comments?|wiki|changelog|docstrings?|manual|help text|guide|file)\b|(?:写|加|补|记)(?:到|进|在|入)|(?:文档|注释|readme)(?:里|中|上)`)
 )
 
-// intent is the third layer: what does the input want? A change is what remains when nothing speaks for a question, because a
-// change is evaluated and confirmed before anything happens, while a question that is meant as a change gets nothing done.
+// intent is the third layer: what does the input want? A change is what remains when nothing speaks for a question,
+// because a change is evaluated and confirmed before anything happens, while a question that is meant as a change gets
+// nothing done.
 func (r router) intent() Route {
 	text := r.unquoted()
 	if chat().MatchString(bare(r.input)) {
@@ -99,8 +100,8 @@ func (r router) intent() Route {
 	return out
 }
 
-// unquoted is the folded text with what is set apart in it made unreadable, byte for byte as long. Words that somebody else says
-// want nothing.
+// unquoted is the folded text with what is set apart in it made unreadable, byte for byte as long. Words that somebody
+// else says want nothing.
 func (r router) unquoted() string {
 	b := []byte(r.f.text)
 	for _, q := range r.quotes {
@@ -182,7 +183,8 @@ func commands(body string) bool {
 	return m != nil && m[0] == 0
 }
 
-// changes reports whether a sentence wants something changed: it tells what to do, wishes for something or reports trouble.
+// changes reports whether a sentence wants something changed: it tells what to do, wishes for something or reports
+// trouble.
 func (s sentence) changes(text string) (bool, Span) {
 	lead := len(ahead().FindString(text))
 	if m := politeAsk().FindStringIndex(text[lead:]); m != nil {

@@ -40,8 +40,8 @@ type Factors struct {
 	Extent Extent `json:"extent"`
 }
 
-// Path decides the path, with the reasons, the first of which decided. ehrb says that the requirement would do something of
-// extremely high risk. Where a factor cannot be told and none forces the standard path, the path is light.
+// Path decides the path, with the reasons, the first of which decided. ehrb says that the requirement would do
+// something of extremely high risk. Where a factor cannot be told and none forces the standard path, the path is light.
 func (f Factors) Path(ehrb bool) (workflow.Path, []Reason) {
 	var why []Reason
 	for _, row := range []struct {
@@ -92,9 +92,9 @@ type Facts struct {
 	HighRisk bool `json:"ehrb"`
 }
 
-// Outgrown reports whether a change has become too large or too dangerous for its path. It returns the path that it needs and
-// why, or the same path and an empty Reason. A tweak becomes light and a light change standard; the standard path is never
-// outgrown. One step is taken at a time, because a change that is planned anew is measured anew.
+// Outgrown reports whether a change has become too large or too dangerous for its path. It returns the path that it
+// needs and why, or the same path and an empty Reason. A tweak becomes light and a light change standard; the standard
+// path is never outgrown. One step is taken at a time, because a change that is planned anew is measured anew.
 func Outgrown(p workflow.Path, f Facts) (workflow.Path, Reason) {
 	files, lines, next := 0, 0, p
 	switch p {
@@ -125,8 +125,9 @@ type Changed struct {
 	Removed int
 }
 
-// Measure counts what a change consists of. Each path counts once; pawl's own folder does not count. Files at the top of the
-// repository, such as go.mod and README.md, belong to every module and are one of their own only when nothing else changes.
+// Measure counts what a change consists of. Each path counts once; pawl's own folder does not count. Files at the top
+// of the repository, such as go.mod and README.md, belong to every module and are one of their own only when nothing
+// else changes.
 func Measure(files []Changed) Facts {
 	var f Facts
 	var paths, modules []string
@@ -158,11 +159,12 @@ func distinct(s []string) int {
 }
 
 // containers are folders that hold modules without being one.
-var containers = []string{"src", "internal", "pkg", "lib", "libs", "app", "apps", "packages", "cmd", "services", "modules", "crates", "plugins", "components"}
+var containers = []string{"src", "internal", "pkg", "lib", "libs", "app", "apps", "packages", "cmd", "services",
+	"modules", "crates", "plugins", "components"}
 
-// Module names the module that a path belongs to: its first folder, or the one below a folder that only holds modules, such as
-// src/ or internal/. Tests belong to what they test where they stand in a folder of the same name below tests/. It is "" for a
-// file at the top of the repository.
+// Module names the module that a path belongs to: its first folder, or the one below a folder that only holds modules,
+// such as src/ or internal/. Tests belong to what they test where they stand in a folder of the same name below tests/.
+// It is "" for a file at the top of the repository.
 func Module(p string) string {
 	parts := strings.Split(p, "/")
 	folders := parts[:len(parts)-1]

@@ -87,10 +87,12 @@ func TestMeasure(t *testing.T) {
 	}{
 		{nil, Facts{}},
 		{[]Changed{{"README.md", 3, 1}}, Facts{Files: 1, Lines: 4, Modules: 1}},
-		{[]Changed{{"cli/a.go", 3, 0}, {"cli/a_test.go", 5, 0}, {"go.mod", 1, 1}}, Facts{Files: 3, Lines: 10, Modules: 1}},
+		{[]Changed{{"cli/a.go", 3, 0}, {"cli/a_test.go", 5, 0}, {"go.mod", 1, 1}},
+			Facts{Files: 3, Lines: 10, Modules: 1}},
 		{[]Changed{{"internal/a/x.go", 1, 0}, {"internal/b/x.go", 1, 0}}, Facts{Files: 2, Lines: 2, Modules: 2}},
 		{[]Changed{{"src/a/x.ts", 1, 0}, {"tests/a/x.ts", 1, 0}}, Facts{Files: 2, Lines: 2, Modules: 1}},
-		{[]Changed{{"a/x", 1, 0}, {"a/./x", 1, 0}, {".pawl/active_context.md", 99, 0}}, Facts{Files: 1, Lines: 2, Modules: 1}},
+		{[]Changed{{"a/x", 1, 0}, {"a/./x", 1, 0}, {".pawl/active_context.md", 99, 0}},
+			Facts{Files: 1, Lines: 2, Modules: 1}},
 		{[]Changed{{`a\x`, -5, 2}}, Facts{Files: 1, Lines: 2, Modules: 1}},
 	} {
 		if got := Measure(c.files); got != c.want {
@@ -110,12 +112,15 @@ func TestDetectPlan(t *testing.T) {
 		Steps: []plan.Step{
 			{StepID: "s1", Title: "Drop the users table", Intent: "It is empty.", ToolCalls: []plan.ToolCallTemplate{
 				{Name: "run_terminal_cmd", ArgsHint: args(map[string]string{"command": "git push -f"})},
-				{Name: "write_file", ArgsHint: args(map[string]string{"path": "m/1.sql", "content": "SELECT 1;\nDROP TABLE users;\n"})},
+				{Name: "write_file", ArgsHint: args(map[string]string{"path": "m/1.sql",
+					"content": "SELECT 1;\nDROP TABLE users;\n"})},
 				{Name: "apply_patch", ArgsHint: args(map[string]string{"patch": "*** Begin Patch\n*** Update File: ops/a.sh\n@@\n-x\n+rm -rf /srv\n*** Add File: a_test.go\n+// DROP TABLE x\n*** End Patch\n"})},
 				{Name: "delete_file", ArgsHint: args(map[string]string{"path": ".env"})},
 				{Name: "other", ArgsHint: json.RawMessage(`[1]`)},
 			}},
-			{StepID: "s2", Title: "Format the code", ExpectedArtifacts: []plan.Artifact{{Type: plan.ArtifactCommand, Value: "sudo make install"}, {Type: plan.ArtifactNote, Value: "sudo"}}},
+			{StepID: "s2", Title: "Format the code",
+				ExpectedArtifacts: []plan.Artifact{{Type: plan.ArtifactCommand, Value: "sudo make install"},
+					{Type: plan.ArtifactNote, Value: "sudo"}}},
 		},
 		Verification: plan.VerificationPolicy{Commands: []string{"go test ./...", "npm publish"}},
 	}
@@ -163,7 +168,8 @@ func TestManyFindings(t *testing.T) {
 	if len(got) != maxFound || got[len(got)-1].Stance != StanceAction || got[len(got)-1].End != len(text)-1 {
 		t.Errorf("%d findings, last %+v", len(got), got[len(got)-1])
 	}
-	for _, in := range []string{"rm - ", "drop table x ", "`", "\"a ", "never, ", "不要删除所有数据", "deploy to ", "password=aaaa1111 ", "- \n", "```\n", "~~", "“"} {
+	for _, in := range []string{"rm - ", "drop table x ", "`", "\"a ", "never, ", "不要删除所有数据", "deploy to ",
+		"password=aaaa1111 ", "- \n", "```\n", "~~", "“"} {
 		Detect(strings.Repeat(in, MaxText/len(in)))
 	}
 }

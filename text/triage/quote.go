@@ -23,8 +23,8 @@ type quote struct {
 	kind quoteKind
 }
 
-// quotes finds what is set apart in a text, in order and without overlaps. A mark without its partner on the same line sets
-// nothing apart; a fence without an end lasts until the end of the text, as it does in Markdown.
+// quotes finds what is set apart in a text, in order and without overlaps. A mark without its partner on the same line
+// sets nothing apart; a fence without an end lasts until the end of the text, as it does in Markdown.
 func quotes(src string) []quote {
 	var out []quote
 	fence, from := "", 0

@@ -83,8 +83,8 @@ type Route struct {
 	Tool string `json:"tool,omitempty"`
 	// Argument is what the input says beside the command or the tool. For every other kind it is the whole input.
 	Argument string `json:"argument,omitempty"`
-	// At is where the command or tool stands in the input, and where the words stand that decided the intent; empty where no
-	// single place decided.
+	// At is where the command or tool stands in the input, and where the words stand that decided the intent; empty
+	// where no single place decided.
 	At Span `json:"at,omitzero"`
 	// Others are the names of further commands in the input. Only the first is given; the caller says so.
 	Others []string `json:"others,omitempty"`
@@ -94,10 +94,10 @@ type Route struct {
 	Why    Reason   `json:"why"`
 }
 
-// Decide reads an input and says where it goes: first by what is running, then by commands and tools that it names, then by
-// what it wants. Nothing of the workspace is looked at. A command counts in every situation and wherever in the input it
-// stands, so that there is always a way out of a tool and of a question. The error is CodeInvalid for an input that is empty,
-// no text, or longer than MaxText.
+// Decide reads an input and says where it goes: first by what is running, then by commands and tools that it names,
+// then by what it wants. Nothing of the workspace is looked at. A command counts in every situation and wherever in the
+// input it stands, so that there is always a way out of a tool and of a question. The error is CodeInvalid for an input
+// that is empty, no text, or longer than MaxText.
 func Decide(input string, now Situation) (Route, error) {
 	if err := readable(input, "triage.Decide"); err != nil {
 		return Route{}, err
@@ -149,8 +149,9 @@ func (r router) command() (Route, bool) {
 		return Route{}, false
 	}
 	return Route{
-		Layer: LayerTool, Kind: KindCommand, Command: given.name, Argument: argument(r.f.src, *given), At: given.Span, Others: others,
-		Why: because("triage.route_command", given.name),
+		Layer: LayerTool, Kind: KindCommand, Command: given.name, Argument: argument(r.f.src, *given), At: given.Span,
+		Others: others,
+		Why:    because("triage.route_command", given.name),
 	}, true
 }
 
@@ -162,12 +163,14 @@ func (r router) unknown(w word) (Route, bool) {
 		return Route{}, false
 	}
 	return Route{
-		Layer: LayerTool, Kind: KindUnknownCommand, Command: w.name, Argument: argument(r.f.src, w), At: w.Span, Near: nearCommands(w.name),
+		Layer: LayerTool, Kind: KindUnknownCommand, Command: w.name, Argument: argument(r.f.src,
+			w), At: w.Span, Near: nearCommands(w.name),
 		Why: because("triage.route_unknown_command", w.name),
 	}, true
 }
 
-// talkedAbout reports whether a command is asked about or refused rather than given: "what does ~clean do?", "不要用 ~auto".
+// talkedAbout reports whether a command is asked about or refused rather than given: "what does ~clean do?", "不要用
+// ~auto".
 func (r router) talkedAbout(w word) bool {
 	before, after := r.f.text[:w.at], r.f.text[r.f.find(w.End):]
 	if i := strings.LastIndexAny(before, "\n.;!?。"); i >= 0 {
@@ -241,8 +244,8 @@ func (r router) tool() (Route, bool) {
 	return Route{}, false
 }
 
-// looksLikeTool reports whether a name that is not known is meant as a tool: only "/name" at the very beginning is, when it
-// stands alone or is near to a name that exists. "/login returns 500" is about an address.
+// looksLikeTool reports whether a name that is not known is meant as a tool: only "/name" at the very beginning is,
+// when it stands alone or is near to a name that exists. "/login returns 500" is about an address.
 func (r router) looksLikeTool(name string, at Span) bool {
 	if r.f.src[at.Start] != '/' || strings.TrimSpace(r.f.src[:at.Start]) != "" || strings.ContainsAny(name, "/.") {
 		return false

@@ -30,7 +30,8 @@ func TestRoutes(t *testing.T) {
 			want = ""
 		}
 		if string(got.Kind) != e.want || e.kind != "-" && name != e.kind || got.Argument != want {
-			t.Errorf("route.tsv:%d: %s %q %q (%s), want %s %q %q: %s", e.line, got.Kind, name, got.Argument, got.Why.Key, e.want, e.kind, want, e.text)
+			t.Errorf("route.tsv:%d: %s %q %q (%s), want %s %q %q: %s", e.line, got.Kind, name, got.Argument,
+				got.Why.Key, e.want, e.kind, want, e.text)
 		}
 		if got.At.In(e.text) == "" && got.At != (Span{}) {
 			t.Errorf("route.tsv:%d: range %v", e.line, got.At)
@@ -61,7 +62,8 @@ func TestRouteByContext(t *testing.T) {
 		{"取消", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceCancel},
 		{"Cancel it!", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceCancel},
 		{"no", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceNo},
-		{"only the login page, and at most 5 tries", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceMore},
+		{"only the login page, and at most 5 tries", Situation{Vars: running, Waiting: true}, KindReply, LayerContext,
+			ChoiceMore},
 		{"取消按钮要放在右边", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceMore},
 		{"~help", Situation{Vars: running, Waiting: true}, KindCommand, LayerTool, ""},
 		{"continue", Situation{Vars: running}, KindContinue, LayerContext, ""},
@@ -84,9 +86,11 @@ func TestFurtherCommandsAndNearNames(t *testing.T) {
 	if got.Command != "~plan" || !slices.Equal(got.Others, []string{"~exec", "~commit"}) {
 		t.Errorf("%+v", got)
 	}
-	for name, want := range map[string]string{"~rolback": "~rollback", "~val": "~validate", "~commmit": "~commit", "~xyzzy": ""} {
+	for name, want := range map[string]string{"~rolback": "~rollback", "~val": "~validate", "~commmit": "~commit",
+		"~xyzzy": ""} {
 		got, _ := Decide(name, Situation{})
-		if first := strings.Join(got.Near[:min(1, len(got.Near))], ""); got.Kind != KindUnknownCommand || first != want {
+		if first := strings.Join(got.Near[:min(1, len(got.Near))], ""); got.Kind != KindUnknownCommand ||
+			first != want {
 			t.Errorf("%s: %+v, want %s", name, got, want)
 		}
 	}
@@ -95,8 +99,8 @@ func TestFurtherCommandsAndNearNames(t *testing.T) {
 	}
 }
 
-// Every command of the table is recognised at the beginning, in the middle and at the end, in either script, and nowhere in
-// quotes, code, paths and struck text.
+// Every command of the table is recognised at the beginning, in the middle and at the end, in either script, and
+// nowhere in quotes, code, paths and struck text.
 func TestEveryCommandEverywhere(t *testing.T) {
 	for _, c := range workflow.Commands() {
 		for _, form := range []string{"%", "% x", "x % y", "x %", "请%吧", "先 %，再说", "(%)", "do:\n%\nnow", "％"} {
@@ -105,7 +109,8 @@ func TestEveryCommandEverywhere(t *testing.T) {
 				t.Errorf("%q: %s %s", in, got.Kind, got.Command)
 			}
 		}
-		for _, form := range []string{"add `%` to it", `fix "%" there`, "fix “%” there", "fix 「%」", "fix x%", "fix %/x", "fix ~%~", "fix ~%~~ it", "fix:\n```\n%\n```", "fix 1%", "fix =%", `fix \%`, "fix %=1", "fix '%' now"} {
+		for _, form := range []string{"add `%` to it", `fix "%" there`, "fix “%” there", "fix 「%」", "fix x%", "fix %/x",
+			"fix ~%~", "fix ~%~~ it", "fix:\n```\n%\n```", "fix 1%", "fix =%", `fix \%`, "fix %=1", "fix '%' now"} {
 			in := strings.ReplaceAll(form, "%", c.Name)
 			if got, _ := Decide(in, Situation{}); got.Kind == KindCommand {
 				t.Errorf("%q gives %s", in, got.Command)

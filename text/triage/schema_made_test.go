@@ -60,22 +60,25 @@ type note struct {
 }
 
 var notes = map[string]note{
-	"Evaluation.by":         {text: "Who judged. pawl fills it in: leave it out."},
-	"Evaluation.class":      {text: "What kind of work is asked for.", required: true},
-	"Evaluation.score":      {text: "The sum of the points of the four dimensions. From 7 on the requirement is clear.", required: true, most: 10},
+	"Evaluation.by":    {text: "Who judged. pawl fills it in: leave it out."},
+	"Evaluation.class": {text: "What kind of work is asked for.", required: true},
+	"Evaluation.score": {text: "The sum of the points of the four dimensions. From 7 on the requirement is clear.",
+		required: true, most: 10},
 	"Evaluation.risk":       {text: "How much can go wrong. pawl raises it to high where something of extremely high risk would be done.", required: true},
 	"Evaluation.dimensions": {text: "The four dimensions, each once: goal (0-3), criteria for being done (0-3), scope (0-2), limits (0-2; full where there are no obvious limits). What the user did not mention has 0 points.", required: true, least: 4, most: 4},
 	"Evaluation.questions":  {text: "One to three where the score is below 7, none otherwise. They ask about what users see, never about technology.", required: true, most: MaxQuestions},
 	"Evaluation.as_is":      {text: "That the person goes on with what there is. pawl fills it in: leave it out."},
 	"Evaluation.factors":    {text: "What the path depends on; pawl decides the path.", required: true},
-	"Evaluation.ehrb":       {text: "What is of extremely high risk. pawl adds what it finds itself.", required: true, most: maxFound},
-	"Evaluation.why":        {text: "The judgement in one or two sentences.", most: maxWhy},
+	"Evaluation.ehrb": {text: "What is of extremely high risk. pawl adds what it finds itself.", required: true,
+		most: maxFound},
+	"Evaluation.why": {text: "The judgement in one or two sentences.", most: maxWhy},
 
 	"Dimension.name":     {text: "Which dimension.", required: true},
 	"Dimension.points":   {text: "How many points it has.", required: true, most: 3},
 	"Dimension.evidence": {text: "The user's own words that the points rest on.", required: true, most: maxEvidence},
 
-	"Evidence.quote": {text: "Words of the user, exactly as they stand in the text.", required: true, least: 1, most: maxQuote},
+	"Evidence.quote": {text: "Words of the user, exactly as they stand in the text.", required: true, least: 1,
+		most: maxQuote},
 	"Evidence.start": {text: "First byte of the quote in the text; pawl finds it where it is left out."},
 	"Evidence.end":   {text: "The byte behind the quote."},
 
@@ -89,8 +92,9 @@ var notes = map[string]note{
 	"Factors.design": {text: "How much has to be designed first; empty or left out where it cannot be told."},
 	"Factors.extent": {text: "How far it reaches: one place, one module, several modules; empty or left out where it cannot be told."},
 
-	"Finding.kind":   {text: "What is risked.", required: true},
-	"Finding.quote":  {text: "Words of the user, exactly as they stand in the text.", required: true, least: 1, most: maxQuote},
+	"Finding.kind": {text: "What is risked.", required: true},
+	"Finding.quote": {text: "Words of the user, exactly as they stand in the text.", required: true, least: 1,
+		most: maxQuote},
 	"Finding.start":  {text: "First byte of the quote in the text; pawl finds it where it is left out."},
 	"Finding.end":    {text: "The byte behind the quote."},
 	"Finding.stance": {text: "action where it would be done; mention where it is forbidden, quoted, asked about, past, or in a comment.", required: true},

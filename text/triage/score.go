@@ -15,7 +15,10 @@ type scorer struct {
 
 var (
 	mechanical = pattern(`\b(?:gofmt|prettier|rustfmt|black|eslint|clippy|go vet|go mod tidy|(?:fix|repair|correct|resolve|clean up|run|apply|improve)\b[^,.]{0,30}\b(?:formatting|format|code style|whitespace|indentation|lint|linters?|warnings|ci|checks?|tests?|build|pipeline|dependenc(?:y|ies)|deps|go\.mod|go\.sum)|(?:format|reformat|lint|prettify)(?: (?:the|all|this|our|whole|entire|every|go|python|rust|js|source))*(?: (?:code|codebase|files?|repo|repository|project|package|sources?|everything|module))?\s*(?:[,.!]|$| and | then )|tidy (?:up )?(?:the |our )?(?:dependencies|deps|modules?|go\.mod)|(?:make|get|have|let)\b[^,.]{0,40}\b(?:pass|green|succeed)|(?:bump|upgrade|update) (?:\w+ ){0,3}?(?:dependenc(?:y|ies)|deps|version)|pass (?:the |all |the )*(?:checks?|tests?|build|ci))\b` +
-		`|(?:让|使|令|确保)` + zhGap + `{0,12}?(?:检查|测试|构建|编译|验证|校验|ci|流水线|go vet)` + zhGap + `{0,8}?(?:通过|变绿|成功|跑通)|(?:修复|修好|修正|整理|清理|统一|规范|解决|消除)` + zhGap + `{0,8}?(?:格式|缩进|排版|代码风格|lint|静态检查|依赖|警告|测试|构建|编译|检查|ci|go\.mod)(?:错误|问题|失败)?|格式化` + zhGap + `{0,6}?(?:代码|源码|文件|项目|仓库|$)|(?:通过|跑通)` + zhGap + `{0,6}?(?:测试|检查|构建)|(?:升级|更新)` + zhGap + `{0,6}?(?:依赖|版本)`)
+		`|(?:让|使|令|确保)` + zhGap + `{0,12}?(?:检查|测试|构建|编译|验证|校验|ci|流水线|go vet)` + zhGap +
+		`{0,8}?(?:通过|变绿|成功|跑通)|(?:修复|修好|修正|整理|清理|统一|规范|解决|消除)` + zhGap +
+		`{0,8}?(?:格式|缩进|排版|代码风格|lint|静态检查|依赖|警告|测试|构建|编译|检查|ci|go\.mod)(?:错误|问题|失败)?|格式化` + zhGap +
+		`{0,6}?(?:代码|源码|文件|项目|仓库|$)|(?:通过|跑通)` + zhGap + `{0,6}?(?:测试|检查|构建)|(?:升级|更新)` + zhGap + `{0,6}?(?:依赖|版本)`)
 	notMechanical = pattern(`\b(?:page|screen|button|ui|style of|as iso|login|by (?:deleting|rewriting|removing))\b|页面|界面|样式|删除`)
 
 	vague = pattern(`\b(?:better|nicer|improve|improved|improvements?|optimi[sz]e|enhance|clean ?up|modern(?:i[sz]e)?|polish|robust|user[- ]friendly|more (?:efficient|readable|maintainable|scalable|intuitive)|properly|somehow|some|stuff|things?|etc|various|a bit|good|great|nice|perfect|cool|awesome|fast(?:er)?|work(?:s|ing)?|issues?|problems?|bugs?|it|this|that)\b|优化|改进|完善|提升|改善|更好|好一点|好看|美化|友好|健壮|一些|一下|某些|等等|之类|相关|东西|问题|bug|快一点|更快|不好用|有点|这个|那个|它`)
@@ -32,14 +35,17 @@ var (
 	broken = trouble
 	cause  = pattern(`\b(?:when|if|after|while|on|with|because|for|in)\b|当|如果|时|后|因为|在`)
 
-	pathLike  = pattern(`(?:^|[\s("'\x60:,]|\p{Han})((?:[\w.-]+/)+[\w.-]*[\w-]|[\w-]+\.(?:go|js|jsx|ts|tsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|dart|vue|svelte|css|scss|html|sql|sh|md|yaml|yml|toml|json|mod|sum|xml|proto|txt|lock|gradle))(?:$|[\s)"'\x60:,.]|\p{Han})`)
-	symbol    = pattern(`\x60[^\x60\n]{1,120}\x60|\b[a-z]+[a-z0-9]*(?:_[a-z0-9]+)+\b|` + call + `|--[a-z][\w-]+|\b(?:get|post|put|delete|patch) /[\w/{}:.-]*|(?:^|\s)/[a-z][\w/{}:-]+`)
+	pathLike = pattern(`(?:^|[\s("'\x60:,]|\p{Han})((?:[\w.-]+/)+[\w.-]*[\w-]|[\w-]+\.(?:go|js|jsx|ts|tsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|dart|vue|svelte|css|scss|html|sql|sh|md|yaml|yml|toml|json|mod|sum|xml|proto|txt|lock|gradle))(?:$|[\s)"'\x60:,.]|\p{Han})`)
+	symbol   = pattern(`\x60[^\x60\n]{1,120}\x60|\b[a-z]+[a-z0-9]*(?:_[a-z0-9]+)+\b|` + call +
+		`|--[a-z][\w-]+|\b(?:get|post|put|delete|patch) /[\w/{}:.-]*|(?:^|\s)/[a-z][\w/{}:-]+`)
 	kindOf    = `(?:files?|functions?|methods?|class(?:es)?|modules?|packages?|components?|pages?|screens?|views?|dialogs?|forms?|buttons?|fields?|endpoints?|routes?|apis?|commands?|flags?|options?|subcommands?|tables?|columns?|services?|handlers?|controllers?|models?|middleware|parsers?|tests?|suites?|readme|docs?|documentation|config(?:uration)?|settings?|menu|header|footer|sidebar|navbar|table|list|chart|report|email|log(?:s|ger|ging)?|cli|server|client|worker|queue|job|cache|database|schema|script|workflow|pipeline|build|ci|dockerfile|makefile|changelog|url|link|search|login|checkout|profile|dashboard|export|import|upload|download|error messages?|messages?)`
 	named     = pattern(`\b(?:[\w'-]+ )?` + kindOf + `\b`)
 	inside    = pattern(`\b(?:in|inside|within|of|on|under|for|from|to|into|across|only) (?:the |our |all |every |this )*(?:[\w'.-]+ ){0,3}?` + kindOf + `\b`)
 	everyCode = pattern(`\b(?:all (?:the )?(?:files|code|packages|modules|tests|pages|endpoints|commands|handlers|go files)|whole (?:project|repo\w*|codebase|app)|entire (?:project|repo\w*|codebase|app)|everywhere|across the (?:project|repo\w*|codebase|app)|the (?:code|codebase|project|repo|repository)|only|just)\b|所有|全部|整个(?:项目|仓库|工程|代码库)|全局|仅|只(?:改|修改|在|针对|影响|涉及)|项目中|代码库`)
-	zhPlace   = pattern(`(?:在|对|给|为|把|将|从)` + zhGap + `{1,24}?(?:模块|页面|接口|文件|函数|方法|组件|目录|包|类|服务|表|字段|按钮|菜单|命令|选项|配置|列表|弹窗|表单|界面|脚本|文档|首页|后台|前端|后端|详情页|设置|中|里|上|下|处)`)
-	zhNamed   = pattern(`(?:[a-z0-9_.-]+|` + zhGap + `{1,8}?)(?:模块|页面|页|接口|文件|函数|方法|组件|目录|类|服务|字段|按钮|菜单|命令|选项|列表|弹窗|表单|界面|脚本|文档|首页|后台|前端|后端|表格|日志|缓存|数据库|解析器|参数|配置|测试|功能|登录|注册|搜索|代码|依赖|格式|构建|检查)`)
+	zhPlace   = pattern(`(?:在|对|给|为|把|将|从)` + zhGap +
+		`{1,24}?(?:模块|页面|接口|文件|函数|方法|组件|目录|包|类|服务|表|字段|按钮|菜单|命令|选项|配置|列表|弹窗|表单|界面|脚本|文档|首页|后台|前端|后端|详情页|设置|中|里|上|下|处)`)
+	zhNamed = pattern(`(?:[a-z0-9_.-]+|` + zhGap +
+		`{1,8}?)(?:模块|页面|页|接口|文件|函数|方法|组件|目录|类|服务|字段|按钮|菜单|命令|选项|列表|弹窗|表单|界面|脚本|文档|首页|后台|前端|后端|表格|日志|缓存|数据库|解析器|参数|配置|测试|功能|登录|注册|搜索|代码|依赖|格式|构建|检查)`)
 
 	limit = pattern(`\b(?:do not|don't|must not|should not|never|without|only|no (?:new|additional|external|third|breaking|more|longer)|at most|at least|less than|more than|no more than|under \d|within \d|up to \d|max(?:imum)?|min(?:imum)?|backwards?[- ]compatib\w*|compatib\w+|keep(?:s|ing)?|preserv\w+|unchanged|stay(?:s)?|remain(?:s)?|using (?:only )?(?:the )?|use (?:the )?(?:existing|standard)|stick to|avoid|limit(?:ed)? to|by (?:friday|monday|tomorrow|tonight|the end)|deadline|budget|license|python 3|go 1\.|node \d|leave|nothing else)\b|不要|不能|不得|不可|不允许|禁止|无需|不需要|不改|不影响|不引入|不新增|保持|保留|兼容|仅|只能|只(?:用|使用|改|修改|允许)|最多|最少|至少|不超过|以内|少于|大于|小于|限制|必须(?:使用|用|在|兼容)|使用` + zhGap + `{1,12}?(?:实现|完成|库|框架)|基于|遵循|截止|之前完成|不动`)
 	open  = pattern(`\b(?:refactor|rewrite|redesign|restructure|migrate|optimi[sz]e|improve|moderni[sz]e|performance|speed|scale|new (?:project|app|application|service|system)|from scratch|integrate)\b|重构|重写|重新设计|迁移|优化|改进|提升|性能|新项目|从零|集成|接入|系统`)
@@ -62,7 +68,8 @@ func (f folded) requirement() folded {
 	if !toJudge().MatchString(f.text) {
 		return f
 	}
-	f.text = toJudge().ReplaceAllStringFunc(f.text, func(words string) string { return strings.Repeat(" ", len(words)) })
+	f.text = toJudge().ReplaceAllStringFunc(f.text,
+		func(words string) string { return strings.Repeat(" ", len(words)) })
 	return f
 }
 
@@ -92,8 +99,8 @@ func (s scorer) quote(i, j int) Evidence {
 	return Evidence{Quote: at.In(s.src), Span: at}
 }
 
-// content counts the words that say something of the matter: in English those that are neither grammar nor vague, in Chinese
-// the characters beyond verbs and vague words.
+// content counts the words that say something of the matter: in English those that are neither grammar nor vague, in
+// Chinese the characters beyond verbs and vague words.
 func (s scorer) content() int {
 	text := vague().ReplaceAllString(s.text, " ")
 	text = zhVerb().ReplaceAllString(verbs().ReplaceAllString(text, " "), " ")
@@ -219,8 +226,8 @@ func (s scorer) scope() (int, []Evidence) {
 	return 0, nil
 }
 
-// limits scores what must hold on the way. Without obvious limits the points are full, but for work that has limits whether
-// they are said or not.
+// limits scores what must hold on the way. Without obvious limits the points are full, but for work that has limits
+// whether they are said or not.
 func (s scorer) limits(goal int) (int, []Evidence) {
 	if e := s.places(limit, 3); len(e) > 0 {
 		return 2, e

@@ -30,8 +30,8 @@ var (
 	refusedAfter = pattern(`^[^,]{0,40}?(?:\b(?:(?:is|are|was|were|must be|should be|be|gets?) (?:forbidden|prohibited|never|not|refused|rejected|blocked|denied|disallowed|out of scope|detected)|(?:needs?|requires?|wants?) (?:\w+ )?(?:confirmation|approval|to be (?:confirmed|approved))|(?:appears?|is mentioned|is documented|shows? up|occurs?) in)\b|是?(?:被)?(?:禁止|不允许|不被允许)|被(?:拒绝|拦截|禁止|阻止)|不在范围|(?:必须|需要|应该?|要)(?:先|由|有)?(?:确认|审批|人工|二次)|(?:之前|以前|前|时|的时候)(?:必须|需要|要|应|先|弹|提示|询问|确认|,|$))`)
 )
 
-// maxAround is how many bytes around something are looked at for what it is to mean. It keeps the work on a text without
-// punctuation in proportion to its length.
+// maxAround is how many bytes around something are looked at for what it is to mean. It keeps the work on a text
+// without punctuation in proportion to its length.
 const maxAround = 240
 
 // maxJudged is how many places of one text are looked at for their stance.
@@ -73,8 +73,8 @@ func (d *detector) stance(c clause, i, j int) Stance {
 	return StanceMention
 }
 
-// rest is what follows a clause in its sentence where only a comma parts them; a word that takes something back may stand
-// there.
+// rest is what follows a clause in its sentence where only a comma parts them; a word that takes something back may
+// stand there.
 func (d *detector) rest(c clause) string {
 	if c.end < c.sentence.end && d.text[c.end] == ',' {
 		return ","
@@ -82,7 +82,8 @@ func (d *detector) rest(c clause) string {
 	return ""
 }
 
-// spokenOf reports whether a word such as "document" or "warn" governs what follows. Behind an "and" begins something else.
+// spokenOf reports whether a word such as "document" or "warn" governs what follows. Behind an "and" begins something
+// else.
 func (d *detector) spokenOf(before string) bool {
 	if all := joins().FindAllStringIndex(before, -1); len(all) > 0 {
 		before = before[all[len(all)-1][1]:]
@@ -102,7 +103,8 @@ func (d *detector) toldToDo(c clause, q quote) bool {
 			return !remarks().MatchString(d.text[lineStart(d.text, c.start):])
 		}
 		line = strings.TrimSpace(line[lineStart(line, len(line)):])
-		return told().MatchString(strings.TrimRight(line, ":")+" ") && len(refusals(line)) == 0 && !remarks().MatchString(d.text[lineStart(d.text, c.start):])
+		return told().MatchString(strings.TrimRight(line, ":")+" ") && len(refusals(line)) == 0 &&
+			!remarks().MatchString(d.text[lineStart(d.text, c.start):])
 	}
 	before := d.text[min(start, max(c.start, start-maxAround)):start]
 	if strings.TrimSpace(strings.Trim(strings.TrimSpace(before), "-*+•$>")) == "" {

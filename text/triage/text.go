@@ -9,10 +9,12 @@ import (
 	"pawl"
 )
 
-// MaxText is the longest input that is routed or evaluated, in bytes. Detect, which must not miss anything, has no limit.
+// MaxText is the longest input that is routed or evaluated, in bytes. Detect, which must not miss anything, has no
+// limit.
 const MaxText = 128 << 10
 
-// Windows on long texts. A requirement says in its first lines what it wants; what follows is read for what is dangerous in it.
+// Windows on long texts. A requirement says in its first lines what it wants; what follows is read for what is
+// dangerous in it.
 const (
 	headWindow = 8 << 10 // bytes at the beginning in which intent, score and factors are looked for
 	tailWindow = 1 << 10 // bytes at the end in which the intent is looked for as well
@@ -44,8 +46,8 @@ func (s Span) In(text string) string {
 	return text[s.Start:s.End]
 }
 
-// Text returns the text that an evaluation is about, as Merge does. The error is CodeInvalid where the requirement is empty, the
-// text is longer than MaxText, or it is no text.
+// Text returns the text that an evaluation is about, as Merge does. The error is CodeInvalid where the requirement is
+// empty, the text is longer than MaxText, or it is no text.
 func Text(requirement string, answers []Answer) (string, error) {
 	text, _, err := judged(requirement, answers, "triage.Text")
 	return text, err
@@ -72,8 +74,8 @@ func readable(text, op string) error {
 	return nil
 }
 
-// folded is a text that is easy to match: in lower case, with the wide forms of ASCII characters narrowed, blanks of all kinds
-// as blanks, and without characters that are not seen, so that nobody hides a word with them.
+// folded is a text that is easy to match: in lower case, with the wide forms of ASCII characters narrowed, blanks of
+// all kinds as blanks, and without characters that are not seen, so that nobody hides a word with them.
 type folded struct {
 	src  string
 	text string

@@ -24,7 +24,8 @@ type Workspace struct {
 	Store kernel.Store
 	// Kernel wires a kernel over another opening of the same store.
 	Kernel func(kernel.Store) *kernel.Kernel
-	// ReadOnly says that it was opened for looking only: where it shares its git with the original it may still be looked at.
+	// ReadOnly says that it was opened for looking only: where it shares its git with the original it may still be
+	// looked at.
 	ReadOnly bool
 }
 
@@ -34,10 +35,11 @@ type Note struct {
 	Args []string
 }
 
-// Settle compares where a workspace is with where its store knows it, and takes note of a move or a copy. What was under way in a
-// workspace is stopped in its copy, because it belongs to the original, which may go on with it. Where nothing can be written, or
-// somebody is at work, it is left to a later command. The note is nil where nothing is to be told. It is CodeEnvironment where nothing
-// may be done in the workspace, because it has its store, or its git, in common with the original.
+// Settle compares where a workspace is with where its store knows it, and takes note of a move or a copy. What was
+// under way in a workspace is stopped in its copy, because it belongs to the original, which may go on with it. Where
+// nothing can be written, or somebody is at work, it is left to a later command. The note is nil where nothing is to be
+// told. It is CodeEnvironment where nothing may be done in the workspace, because it has its store, or its git, in
+// common with the original.
 func Settle(ctx context.Context, w Workspace) (*Note, error) {
 	place := w.Place
 	home, err := query.Home(ctx, w.Store)
@@ -72,8 +74,8 @@ func Settle(ctx context.Context, w Workspace) (*Note, error) {
 	return n, nil
 }
 
-// akin reports whether another store has the same origin: the first record of its log, which no two stores have in common
-// unless one was copied from the other. One that cannot be read counts as akin.
+// akin reports whether another store has the same origin: the first record of its log, which no two stores have in
+// common unless one was copied from the other. One that cannot be read counts as akin.
 func akin(ctx context.Context, store kernel.Store, path string) bool {
 	other, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
 	if err != nil {
@@ -99,8 +101,8 @@ type mover struct {
 	kernel func(kernel.Store) *kernel.Kernel
 }
 
-// move mends the links of git, stops in a copy what was under way, and then commits where the workspace is: cut short, the next
-// command does all of it again. It names what was stopped. It is not ok where it could not be done now.
+// move mends the links of git, stops in a copy what was under way, and then commits where the workspace is: cut short,
+// the next command does all of it again. It names what was stopped. It is not ok where it could not be done now.
 func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 	dir := filepath.Join(m.place.Workspace, workspace.Dir)
 	if presence.Occupied(dir) {
@@ -131,7 +133,8 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 			return nil, false
 		}
 	}
-	_, err = k.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &kernel.Relocate{From: m.home, To: m.place.Workspace, Copied: m.copied}})
+	_, err = k.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &kernel.Relocate{From: m.home, To: m.place.Workspace,
+		Copied: m.copied}})
 	return stopped, err == nil
 }
 
@@ -168,8 +171,8 @@ func (m mover) stop(ctx context.Context, k *kernel.Kernel) (stopped []string, er
 	return stopped, nil
 }
 
-// finishing reports whether an effect of the kind only brings to its end what was decided: in a copy as well, in its own
-// repository, because a landing that stops halfway is worse than one that is done.
+// finishing reports whether an effect of the kind only brings to its end what was decided: in a copy as well, in its
+// own repository, because a landing that stops halfway is worse than one that is done.
 func finishing(k effect.Kind) bool {
 	switch k {
 	case effect.KindLand, effect.KindRestore, effect.KindCleanup, effect.KindArchive, effect.KindRevert:

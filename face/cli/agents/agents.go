@@ -1,5 +1,5 @@
-// Package agents is `pawl agent`: which agents there are and whether they work, whose logins they may work with, and which projects
-// they may obey.
+// Package agents is `pawl agent`: which agents there are and whether they work, whose logins they may work with, and
+// which projects they may obey.
 package agents
 
 import (
@@ -17,12 +17,15 @@ func Entries() []cli.Entry {
 }
 
 func newAgentCommand(a *cli.App) *cobra.Command {
-	return a.Group("agent", "cli.agent", newListCommand(a), newCheckCommand(a), newAddCommand(a), newRemoveCommand(a), newTrustCommand(a), newUntrustCommand(a))
+	return a.Group("agent", "cli.agent", newListCommand(a), newCheckCommand(a), newAddCommand(a), newRemoveCommand(a),
+		newTrustCommand(a), newUntrustCommand(a))
 }
 
 func newAddCommand(a *cli.App) *cobra.Command {
 	yes := false
-	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Named(a.Printer), nil)
+	c := a.Command("add AGENT", "cli.agent.add",
+		"  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json",
+		cli.Named(a.Printer), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		name, err := PickAgent(c.Context(), a, args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
 		if err != nil {
@@ -81,9 +84,10 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 }
 
 func newRemoveCommand(a *cli.App) *cobra.Command {
-	return a.Command("remove AGENT", "cli.agent.remove", "  pawl agent remove codex", cli.Exactly(1), func(c *cobra.Command, args []string) error {
-		return remove(a, args[0])
-	})
+	return a.Command("remove AGENT", "cli.agent.remove", "  pawl agent remove codex", cli.Exactly(1),
+		func(c *cobra.Command, args []string) error {
+			return remove(a, args[0])
+		})
 }
 
 // remove takes the word back, and every copy that was left behind. The login itself is the user's and stays as it is.

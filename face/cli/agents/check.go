@@ -18,47 +18,49 @@ const checkLimit = 2 * time.Minute
 
 func newCheckCommand(a *cli.App) *cobra.Command {
 	check := cli.Check{Limit: checkLimit}
-	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", cli.Named(a.Printer), func(c *cobra.Command, args []string) error {
-		agents, err := cli.AgentsOf(a)
-		if err != nil {
-			return err
-		}
-		if check.Limit <= 0 {
-			return cli.Usage("cli.flag_invalid", check.Limit.String(), "--limit", cli.Takes(a.Printer, "duration"))
-		}
-		if check.Agent, err = PickAgent(c.Context(), a, args, nil); err != nil {
-			return err
-		}
-		check.Lang = string(a.Lang)
-		took, passed, failed := time.Duration(0), 0, ""
-		check.Stage = func(s cli.Stage) {
-			took += s.Took
-			if s.Err != nil {
-				failed = s.Name
-			} else {
-				passed++
-			}
-			printStage(a.Printer, s)
-		}
-		kept, err := agents.Check(c.Context(), check)
-		if kept != "" {
-			a.Note(a.Text("cli.check_kept", kept))
-		}
-		if err != nil {
-			return err
-		}
-		if a.JSON {
-			if err := json.NewEncoder(a.Std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent, "ok": failed == "", "passed": passed, "ms": took.Milliseconds()}); err != nil {
+	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json",
+		cli.Named(a.Printer), func(c *cobra.Command, args []string) error {
+			agents, err := cli.AgentsOf(a)
+			if err != nil {
 				return err
 			}
-		} else if failed == "" {
-			a.Say(a.Text("cli.check_works", check.Agent, took.Round(100*time.Millisecond).String()))
-		}
-		if failed != "" {
-			return pawl.Fail(pawl.CodeEnvironment, "cli.check_failed", check.Agent, a.Text("check."+failed))
-		}
-		return nil
-	})
+			if check.Limit <= 0 {
+				return cli.Usage("cli.flag_invalid", check.Limit.String(), "--limit", cli.Takes(a.Printer, "duration"))
+			}
+			if check.Agent, err = PickAgent(c.Context(), a, args, nil); err != nil {
+				return err
+			}
+			check.Lang = string(a.Lang)
+			took, passed, failed := time.Duration(0), 0, ""
+			check.Stage = func(s cli.Stage) {
+				took += s.Took
+				if s.Err != nil {
+					failed = s.Name
+				} else {
+					passed++
+				}
+				printStage(a.Printer, s)
+			}
+			kept, err := agents.Check(c.Context(), check)
+			if kept != "" {
+				a.Note(a.Text("cli.check_kept", kept))
+			}
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				if err := json.NewEncoder(a.Std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent,
+					"ok": failed == "", "passed": passed, "ms": took.Milliseconds()}); err != nil {
+					return err
+				}
+			} else if failed == "" {
+				a.Say(a.Text("cli.check_works", check.Agent, took.Round(100*time.Millisecond).String()))
+			}
+			if failed != "" {
+				return pawl.Fail(pawl.CodeEnvironment, "cli.check_failed", check.Agent, a.Text("check."+failed))
+			}
+			return nil
+		})
 	c.Flags().DurationVar(&check.Limit, "limit", checkLimit, a.Text("cli.flag.check_limit"))
 	c.Flags().BoolVar(&check.Keep, "keep", false, a.Text("cli.flag.check_keep"))
 	return c
@@ -84,7 +86,8 @@ func printStage(pr *cli.Printer, s cli.Stage) {
 		line.Error = &f
 	}
 	if pr.JSON {
-		_ = json.NewEncoder(pr.Std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
+		// what cannot be written is seen at the result, which is written last
+		_ = json.NewEncoder(pr.Std.Out).Encode(line)
 		return
 	}
 	symbol := pr.Style.OK()

@@ -7,30 +7,34 @@ import (
 )
 
 func newListCommand(a *cli.App) *cobra.Command {
-	return a.Command("list", "cli.agent.list", "  pawl agent list\n  pawl agent list --json", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
-		agents, err := cli.AgentsOf(a)
-		if err != nil {
-			return err
-		}
-		infos := agents.List(c.Context(), "")
-		if a.JSON {
-			return a.PrintJSON(map[string]any{"agents": infos})
-		}
-		rows := [][]string{}
-		for _, i := range infos {
-			what := i.Path
-			if i.Key != "" {
-				what = a.Text(i.Key, cli.Args(i.Args)...)
-				// What is missing is the one thing to know of an agent that cannot work.
-				if hint := a.Lang.Hint(i.Key, cli.Args(i.Args)...); hint != "" && i.State != "untested" {
-					what = hint
-				}
+	return a.Command("list", "cli.agent.list", "  pawl agent list\n  pawl agent list --json", cli.Exactly(0),
+		func(c *cobra.Command, _ []string) error {
+			agents, err := cli.AgentsOf(a)
+			if err != nil {
+				return err
 			}
-			rows = append(rows, []string{i.Name, cli.AgentWord(a.Printer, "kind", i.Kind), cli.AgentWord(a.Printer, "state", i.State), i.Version, cli.Display(accountText(i)), cli.Display(i.Model), what})
-		}
-		cli.PrintTable(a.Printer, []string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"), a.Text("cli.col.version"), a.Text("cli.col.account"), a.Text("cli.col.model"), ""}, rows)
-		return nil
-	})
+			infos := agents.List(c.Context(), "")
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"agents": infos})
+			}
+			rows := [][]string{}
+			for _, i := range infos {
+				what := i.Path
+				if i.Key != "" {
+					what = a.Text(i.Key, cli.Args(i.Args)...)
+					// What is missing is the one thing to know of an agent that cannot work.
+					if hint := a.Lang.Hint(i.Key, cli.Args(i.Args)...); hint != "" && i.State != "untested" {
+						what = hint
+					}
+				}
+				rows = append(rows, []string{i.Name, cli.AgentWord(a.Printer, "kind", i.Kind),
+					cli.AgentWord(a.Printer, "state", i.State), i.Version, cli.Display(accountText(i)),
+					cli.Display(i.Model), what})
+			}
+			cli.PrintTable(a.Printer, []string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"),
+				a.Text("cli.col.version"), a.Text("cli.col.account"), a.Text("cli.col.model"), ""}, rows)
+			return nil
+		})
 }
 
 // accountText says whose login, or which key, an agent would work with.

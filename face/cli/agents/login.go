@@ -40,14 +40,16 @@ func ShowLogin(pr *cli.Printer, l cli.AgentLogin) {
 		way = "cli.lend.tunnel"
 	}
 	row("cli.lend.goes", pr.Text(way, strings.Join(l.Sites, ", ")))
-	row("cli.lend.commands", pr.Text(map[bool]string{true: "cli.lend.readable", false: "cli.lend.unreadable"}[l.Readable]))
-	row("cli.lend.limits", pr.Text(map[bool]string{true: "cli.lend.priced", false: "cli.lend.unpriced"}[l.Kind == "key"]))
+	row("cli.lend.commands", pr.Text(map[bool]string{true: "cli.lend.readable",
+		false: "cli.lend.unreadable"}[l.Readable]))
+	row("cli.lend.limits", pr.Text(map[bool]string{true: "cli.lend.priced",
+		false: "cli.lend.unpriced"}[l.Kind == "key"]))
 	row("cli.lend.terms", pr.Text("cli.lend.yours", l.Maker))
 	pr.SayTable(&t, pr.Std.Width)
 }
 
-// AgreeToLogin notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
-// returns the file.
+// AgreeToLogin notes in the user's settings that an agent may work with the login of an account, or with "" that it may
+// not any more. It returns the file.
 func AgreeToLogin(a *cli.App, name, account string) (string, error) {
 	return keepForAgent(a, name, "login", func(settings.Agent) []string {
 		if account == "" {
@@ -70,8 +72,8 @@ func keepForAgent(a *cli.App, agent, what string, values func(now settings.Agent
 	return c.File, c.Change(s, values(c.Agents[agent]))
 }
 
-// TrustAgent notes in the user's settings that an agent may obey what projects set for it with these digests, besides those that it may
-// already, or with none that it may not obey any project. It returns the file.
+// TrustAgent notes in the user's settings that an agent may obey what projects set for it with these digests, besides
+// those that it may already, or with none that it may not obey any project. It returns the file.
 func TrustAgent(a *cli.App, agent string, digests []string) (string, error) {
 	return keepForAgent(a, agent, "trust", func(now settings.Agent) []string {
 		if len(digests) == 0 {
@@ -83,8 +85,8 @@ func TrustAgent(a *cli.App, agent string, digests []string) (string, error) {
 	})
 }
 
-// OfferLogin asks, once, for what is missing before an agent can work: the user's word for the login that there is. It is asked where a
-// person is there, and changes nothing otherwise: then the run says what to do.
+// OfferLogin asks, once, for what is missing before an agent can work: the user's word for the login that there is. It
+// is asked where a person is there, and changes nothing otherwise: then the run says what to do.
 func OfferLogin(ctx context.Context, a *cli.App, named string) error {
 	if !a.Present() {
 		return nil
@@ -131,13 +133,15 @@ func Ready(ctx context.Context, sess *cli.Session, name string) error {
 			continue
 		}
 		if i.State == "missing" || i.State == "unset" {
-			return pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready", name).Because(pawl.Fail(pawl.CodeEnvironment, i.Key, cli.Args(i.Args)...))
+			return pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready",
+				name).Because(pawl.Fail(pawl.CodeEnvironment, i.Key, cli.Args(i.Args)...))
 		}
 		if i.Key != "" {
 			sess.Note(sess.Style.Warn() + " " + sess.Text(i.Key, cli.Args(i.Args)...))
 		}
 		if off := i.LeftOut(); len(off) > 0 {
-			sess.Note(sess.Style.Warn() + " " + sess.Text("cli.trust.left_out", name, cli.Display(strings.Join(off, ", "))))
+			sess.Note(sess.Style.Warn() + " " +
+				sess.Text("cli.trust.left_out", name, cli.Display(strings.Join(off, ", "))))
 		}
 		return nil
 	}
@@ -154,7 +158,8 @@ func PickAgent(ctx context.Context, a *cli.App, args []string, fits func(cli.Age
 		var out []tui.Item
 		for _, i := range agents.List(ctx, "") {
 			if fits == nil || fits(i) {
-				out = append(out, tui.Item{ID: i.Name, Title: cli.AgentWord(a.Printer, "kind", i.Kind) + "  " + i.Version, Note: cli.AgentWord(a.Printer, "state", i.State)})
+				out = append(out, tui.Item{ID: i.Name, Title: cli.AgentWord(a.Printer, "kind", i.Kind) + "  " +
+					i.Version, Note: cli.AgentWord(a.Printer, "state", i.State)})
 			}
 		}
 		return out, nil

@@ -14,13 +14,16 @@ import (
 
 func newTrustCommand(a *cli.App) *cobra.Command {
 	yes := false
-	c := a.Command("trust AGENT", "cli.agent.trust", "  pawl agent trust claude-code\n  pawl agent trust gemini-cli --yes\n  pawl agent trust opencode --json", cli.Exactly(1), nil)
+	c := a.Command("trust AGENT", "cli.agent.trust",
+		"  pawl agent trust claude-code\n  pawl agent trust gemini-cli --yes\n  pawl agent trust opencode --json",
+		cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error { return trust(c.Context(), a, args[0], yes) }
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.trust_yes"))
 	return c
 }
 
-// trust shows what this project sets for an agent, and notes that the agent may obey exactly that, when the user says so.
+// trust shows what this project sets for an agent, and notes that the agent may obey exactly that, when the user says
+// so.
 func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 	settings, err := settingsOf(ctx, a, name)
 	if err != nil {
@@ -79,7 +82,8 @@ func settingsOf(ctx context.Context, a *cli.App, name string) ([]cli.ProjectSett
 		}
 		return nil, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(names, ", "))
 	case infos[i].State == "missing":
-		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready", name).Because(pawl.Fail(pawl.CodeEnvironment, infos[i].Key, infos[i].Said()...))
+		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready",
+			name).Because(pawl.Fail(pawl.CodeEnvironment, infos[i].Key, infos[i].Said()...))
 	}
 	return append([]cli.ProjectSetting{}, infos[i].Settings...), nil
 }
@@ -106,15 +110,16 @@ func show(pr *cli.Printer, name string, settings []cli.ProjectSetting) {
 }
 
 func newUntrustCommand(a *cli.App) *cobra.Command {
-	return a.Command("untrust AGENT", "cli.agent.untrust", "  pawl agent untrust claude-code", cli.Exactly(1), func(_ *cobra.Command, args []string) error {
-		file, err := TrustAgent(a, args[0], nil)
-		if err != nil {
-			return err
-		}
-		if a.JSON {
-			return a.PrintJSON(map[string]any{"agent": args[0], "trusted": []string{}})
-		}
-		a.Say(a.Style.OK() + " " + a.Text("cli.trust.untrusted", args[0], file))
-		return nil
-	})
+	return a.Command("untrust AGENT", "cli.agent.untrust", "  pawl agent untrust claude-code", cli.Exactly(1),
+		func(_ *cobra.Command, args []string) error {
+			file, err := TrustAgent(a, args[0], nil)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"agent": args[0], "trusted": []string{}})
+			}
+			a.Say(a.Style.OK() + " " + a.Text("cli.trust.untrusted", args[0], file))
+			return nil
+		})
 }

@@ -1,4 +1,5 @@
-// Package answers is what a person says to what is asked: pawl approve, deny, revise, answer, and the plan that is asked about.
+// Package answers is what a person says to what is asked: pawl approve, deny, revise, answer, and the plan that is
+// asked about.
 package answers
 
 import (
@@ -75,12 +76,14 @@ func approveCommand(a *cli.App, use string) *cobra.Command {
 		case every && a.Issue() != "":
 			return cli.Usage("cli.flags_conflict", "--all", "--issue")
 		case every:
-			return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return approveAll(c.Context(), sess, yes) })
+			return a.With(c.Context(), cli.Writing(),
+				func(sess *cli.Session) error { return approveAll(c.Context(), sess, yes) })
 		}
 		if len(args) > 0 {
 			hash = args[0]
 		}
-		return cli.OpenAndGoOn(c.Context(), a, noWait, []string{"completed"}, func(sess *cli.Session) error { return cli.ApproveOpen(c.Context(), sess, hash, yes) })
+		return cli.OpenAndGoOn(c.Context(), a, noWait, []string{"completed"},
+			func(sess *cli.Session) error { return cli.ApproveOpen(c.Context(), sess, hash, yes) })
 	}
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes_open"))
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
@@ -91,8 +94,9 @@ func approveCommand(a *cli.App, use string) *cobra.Command {
 // maxAll is how many questions `pawl approve --all` goes through at once: more than anybody reads.
 const maxAll = 200
 
-// approveAll puts each plan of the board that waits before the person. Those that need nothing confirmed but what one rule is about,
-// and that for a whole session, are shown and approved together: with one word, or by --yes. Each other one is asked about by itself.
+// approveAll puts each plan of the board that waits before the person. Those that need nothing confirmed but what one
+// rule is about, and that for a whole session, are shown and approved together: with one word, or by --yes. Each other
+// one is asked about by itself.
 func approveAll(ctx context.Context, sess *cli.Session, yes bool) error {
 	asking, err := sess.Ask().Board().Asking(ctx, maxAll)
 	if err != nil {
@@ -119,7 +123,8 @@ func approveAll(ctx context.Context, sess *cli.Session, yes bool) error {
 	for _, rule := range slices.Sorted(maps.Keys(alike)) {
 		ok := yes
 		if !yes && sess.Present() {
-			if ok, err = cli.Confirm(ctx, sess.Printer, "\n"+sess.Text("cli.approve.alike", labelsOfPlans(alike[rule]), string(rule))); err != nil {
+			if ok, err = cli.Confirm(ctx, sess.Printer, "\n"+sess.Text("cli.approve.alike", labelsOfPlans(alike[rule]),
+				string(rule))); err != nil {
 				return err
 			}
 		}
@@ -170,8 +175,10 @@ func waitingOf(ctx context.Context, sess *cli.Session, i *view.Issue) (w *waitin
 			return nil
 		}
 		if sess.JSON {
-			err = at.PrintLine(map[string]any{"type": "approval", "issue": i.Label, "approval": query.StatusOf(s).Approval, "plan": query.PlanOf(s)})
-		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + cli.Display(i.Title)); cli.ShowApproval(ctx, at, s, query.PlanOf(s), false) {
+			err = at.PrintLine(map[string]any{"type": "approval", "issue": i.Label,
+				"approval": query.StatusOf(s).Approval, "plan": query.PlanOf(s)})
+		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + cli.Display(i.Title)); cli.ShowApproval(ctx, at, s,
+			query.PlanOf(s), false) {
 			return nil // what was not shown in full is asked about by itself
 		}
 		w = &waitingPlan{i, s.Approval.Hash, rule}
@@ -180,8 +187,8 @@ func waitingOf(ctx context.Context, sess *cli.Session, i *view.Issue) (w *waitin
 	return w, err
 }
 
-// soleRule is the one rule that all falls under that is to be confirmed in a plan, where a confirmation of it can hold for a session; ""
-// where it is more than that, or not known yet because an agent decides while it works.
+// soleRule is the one rule that all falls under that is to be confirmed in a plan, where a confirmation of it can hold
+// for a session; "" where it is more than that, or not known yet because an agent decides while it works.
 func soleRule(s *kernel.Snapshot) policy.Code {
 	p := query.PlanOf(s)
 	if s.Approval.About != "plan" || len(p.Network) > 0 {
@@ -203,7 +210,8 @@ func soleRule(s *kernel.Snapshot) policy.Code {
 	for _, v := range verdicts {
 		switch {
 		case v.Decision == policy.Allow:
-		case v.Scope != policy.Session, v.Person, v.Network, len(v.Reasons) != 1, rule != policy.CodeAllowed && rule != v.Code:
+		case v.Scope != policy.Session, v.Person, v.Network, len(v.Reasons) != 1, rule != policy.CodeAllowed &&
+			rule != v.Code:
 			return ""
 		default:
 			rule = v.Code
@@ -212,8 +220,8 @@ func soleRule(s *kernel.Snapshot) policy.Code {
 	return rule
 }
 
-// putEach asks about issues one by one and returns those that are still open. Without a terminal all of them are, and how each is
-// answered is told.
+// putEach asks about issues one by one and returns those that are still open. Without a terminal all of them are, and
+// how each is answered is told.
 func putEach(ctx context.Context, sess *cli.Session, issues []*view.Issue) (open []string, err error) {
 	for _, i := range issues {
 		asked, err := cli.Put(ctx, sess, i)
@@ -230,7 +238,8 @@ func putEach(ctx context.Context, sess *cli.Session, issues []*view.Issue) (open
 // approvedAll says what was approved and what is left.
 func approvedAll(pr *cli.Printer, approved, open []string) error {
 	if pr.JSON {
-		if err := pr.PrintLine(map[string]any{"type": "result", "approved": approved, "waiting_for_a_person": append([]string{}, open...)}); err != nil {
+		if err := pr.PrintLine(map[string]any{"type": "result", "approved": approved,
+			"waiting_for_a_person": append([]string{}, open...)}); err != nil {
 			return err
 		}
 	} else {
@@ -266,7 +275,8 @@ func newDenyCommand(a *cli.App) *cobra.Command {
 func newReviseCommand(a *cli.App) *cobra.Command {
 	var note, file string
 	var noWait bool
-	c := a.Command("revise [FEEDBACK]", "cli.revise", "  pawl revise -m \"keep the old name as an alias\"\n  pawl revise --plan smaller.yaml", cli.Between(0, 1), nil)
+	c := a.Command("revise [FEEDBACK]", "cli.revise",
+		"  pawl revise -m \"keep the old name as an alias\"\n  pawl revise --plan smaller.yaml", cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r := &kernel.Revise{Feedback: note}
 		if len(args) > 0 {

@@ -33,12 +33,14 @@ func (w *waitingPlan) approve(ctx context.Context, sess *cli.Session, yes bool) 
 
 // NewPlanCommand is the group of commands about the plan that waits for an answer.
 func NewPlanCommand(a *cli.App) *cobra.Command {
-	return a.Group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), approveCommand(a, "approve [HASH]"), newPlanNewCommand(a), newPlanValidateCommand(a))
+	return a.Group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a),
+		approveCommand(a, "approve [HASH]"), newPlanNewCommand(a), newPlanValidateCommand(a))
 }
 
 func newPlanShowCommand(a *cli.App) *cobra.Command {
 	var yaml, prd bool
-	c := a.Command("show", "cli.plan.show", "  pawl plan show\n  pawl plan show --prd > plan.md\n  pawl plan show --yaml", cli.Exactly(0), nil)
+	c := a.Command("show", "cli.plan.show",
+		"  pawl plan show\n  pawl plan show --prd > plan.md\n  pawl plan show --yaml", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			s, err := plannedWork(c.Context(), sess)
@@ -86,7 +88,8 @@ func plannedWork(ctx context.Context, sess *cli.Session) (*kernel.Snapshot, erro
 
 func newPlanEditCommand(a *cli.App) *cobra.Command {
 	var from string
-	c := a.Command("edit", "cli.plan.edit", "  pawl plan edit\n  pawl plan show --prd > plan.md && pawl plan edit --from plan.md", cli.Exactly(0), nil)
+	c := a.Command("edit", "cli.plan.edit",
+		"  pawl plan edit\n  pawl plan show --prd > plan.md && pawl plan edit --from plan.md", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
 			s, err := plannedWork(c.Context(), sess)
@@ -118,24 +121,25 @@ func newPlanEditCommand(a *cli.App) *cobra.Command {
 }
 
 func newPlanNewCommand(a *cli.App) *cobra.Command {
-	return a.Command("new [FILE]", "cli.plan.new", "  pawl plan new plan.yaml\n  pawl plan new > plan.yaml\n  pawl plan validate plan.yaml\n  pawl run --plan plan.yaml", cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
-		text := planTemplate(a.Printer)
-		if len(args) == 0 {
-			_, err := io.WriteString(a.Std.Out, text)
-			return err
-		}
-		return a.WriteNew(args[0], func(w io.Writer) error {
-			if _, err := io.WriteString(w, text); err != nil {
-				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", args[0]).Because(err)
+	return a.Command("new [FILE]", "cli.plan.new",
+		"  pawl plan new plan.yaml\n  pawl plan new > plan.yaml\n  pawl plan validate plan.yaml\n  pawl run --plan plan.yaml", cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
+			text := planTemplate(a.Printer)
+			if len(args) == 0 {
+				_, err := io.WriteString(a.Std.Out, text)
+				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(map[string]string{"path": a.Path(args[0])})
-			}
-			a.Say(a.Style.OK() + " " + cli.Display(args[0]))
-			a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + "pawl plan validate " + cli.Display(args[0]))
-			return nil
+			return a.WriteNew(args[0], func(w io.Writer) error {
+				if _, err := io.WriteString(w, text); err != nil {
+					return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", args[0]).Because(err)
+				}
+				if a.JSON {
+					return a.PrintJSON(map[string]string{"path": a.Path(args[0])})
+				}
+				a.Say(a.Style.OK() + " " + cli.Display(args[0]))
+				a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + "pawl plan validate " + cli.Display(args[0]))
+				return nil
+			})
 		})
-	})
 }
 
 // planTemplate is a plan file that can be carried out as it is, with what each part means beside it.
@@ -199,7 +203,8 @@ func planTemplate(pr *cli.Printer) string {
 
 func newPlanValidateCommand(a *cli.App) *cobra.Command {
 	var schema bool
-	c := a.Command("validate FILE", "cli.plan.validate", "  pawl plan validate rename.yaml\n  pawl plan validate --schema > plan.schema.json", cli.Between(0, 1), nil)
+	c := a.Command("validate FILE", "cli.plan.validate",
+		"  pawl plan validate rename.yaml\n  pawl plan validate --schema > plan.schema.json", cli.Between(0, 1), nil)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if schema {
 			_, err := a.Std.Out.Write(plan.Schema())
@@ -230,7 +235,8 @@ func judgeCalls(a *cli.App, f cli.PlanFile) ([]judgedCall, error) {
 		return nil, err
 	}
 	tools := a.Host.Tools()
-	there := kernel.Snapshot{Config: &kernel.Config{}, Run: &kernel.Run{Place: cli.WorkPlace(place, false), Context: &effect.ContextResult{}}}
+	there := kernel.Snapshot{Config: &kernel.Config{},
+		Run: &kernel.Run{Place: cli.WorkPlace(place, false), Context: &effect.ContextResult{}}}
 	if h, ok := a.Host.(cli.Grounds); ok {
 		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place, c)
 	}
@@ -253,7 +259,8 @@ func judgeCalls(a *cli.App, f cli.PlanFile) ([]judgedCall, error) {
 		}
 	}
 	for i, command := range f.Verification.Commands {
-		add(fmt.Sprintf("verification.commands[%d]", i), "", "verify", policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command})
+		add(fmt.Sprintf("verification.commands[%d]", i), "", "verify",
+			policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command})
 	}
 	return out, nil
 }
@@ -301,7 +308,8 @@ func printJudged(pr *cli.Printer, name string, steps int, calls []judgedCall) {
 			where = fmt.Sprintf("%s:%d", name, c.Line)
 		}
 		text, paint := cli.VerdictText(pr, &c.Verdict)
-		pr.Say(symbol + " " + cli.Display(where) + " " + pr.Style.Bold(cli.Display(strings.TrimSpace(c.Step+" "+c.Tool))))
+		pr.Say(symbol + " " + cli.Display(where) + " " +
+			pr.Style.Bold(cli.Display(strings.TrimSpace(c.Step+" "+c.Tool))))
 		for _, l := range term.Wrap(text, pr.Std.Width-2) {
 			pr.Say("  " + paint(l))
 		}

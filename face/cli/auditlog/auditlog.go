@@ -1,4 +1,5 @@
-// Package auditlog is what looks at the records of what was decided: pawl audit, with its proofs, and pawl replay, which decides again.
+// Package auditlog is what looks at the records of what was decided: pawl audit, with its proofs, and pawl replay,
+// which decides again.
 package auditlog
 
 import (
@@ -29,7 +30,8 @@ func Entries() []cli.Entry {
 
 func newAuditCommand(a *cli.App) *cobra.Command {
 	return a.Group("audit", "cli.audit",
-		NewLogCommand(a, "log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", cli.Between(0, 1)),
+		NewLogCommand(a, "log [TASK]", "cli.audit.log",
+			"  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", cli.Between(0, 1)),
 		newAuditVerifyCommand(a), newAuditProveCommand(a), newAuditExportCommand(a), newAuditCheckpointCommand(a))
 }
 
@@ -113,7 +115,8 @@ func untilGrown(ctx context.Context, sess *cli.Session, size int64, tick *time.T
 }
 
 // writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.
-func writeRecord(ctx context.Context, sess *cli.Session, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
+func writeRecord(ctx context.Context, sess *cli.Session, out *bufio.Writer, rec audit.Stored,
+	names map[string]string) error {
 	if sess.JSON {
 		_, err := out.Write(append(rec.Bytes[:len(rec.Bytes):len(rec.Bytes)], '\n'))
 		return err
@@ -127,19 +130,22 @@ func writeRecord(ctx context.Context, sess *cli.Session, out *bufio.Writer, rec 
 	if m := p.Move; m != nil {
 		what, by = cli.MoveText(sess.Printer, m.From, m.To)+"  "+sess.Style.Dim(cli.Display(m.Rule)), m.Actor
 	}
-	line := sess.Style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + sess.Style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(nameOf(ctx, sess, p.Subject, names), 16) + "  " + what
+	line := sess.Style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " +
+		sess.Style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " +
+		term.Pad(nameOf(ctx, sess, p.Subject, names), 16) + "  " + what
 	if by != "" {
 		line += "  " + sess.Style.Dim(cli.Display(string(by)))
 	}
 	if m := p.Move; m != nil && m.Reason != "" {
-		line += "  " + sess.Style.Dim(term.Clip(cli.Display(cli.FirstLine(becauseText(sess.Printer, m.Reason))), 60, sess.Style.Ellipsis()))
+		line += "  " + sess.Style.Dim(term.Clip(cli.Display(cli.FirstLine(becauseText(sess.Printer, m.Reason))), 60,
+			sess.Style.Ellipsis()))
 	}
 	_, err = out.WriteString(line + "\n")
 	return err
 }
 
-// becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What people and
-// agents wrote stays as it is.
+// becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What
+// people and agents wrote stays as it is.
 func becauseText(pr *cli.Printer, reason string) string {
 	if format, ok := pr.Lang.Format(reason); ok && strings.Contains(reason, ".") {
 		// The record has the key alone: what the text says at its end with an argument stands in other records.
@@ -156,7 +162,8 @@ func becauseText(pr *cli.Printer, reason string) string {
 		}
 	}
 	for _, known := range []struct{ begins, key string }{
-		{"claimed by ", "cli.because.claimed"}, {"stopped by ", "cli.because.stopped"}, {"answered by ", "cli.because.answered"},
+		{"claimed by ", "cli.because.claimed"}, {"stopped by ", "cli.because.stopped"}, {"answered by ",
+			"cli.because.answered"},
 		{"allowed by ", "cli.because.allowed_by"}, {"back at ", "cli.because.back"}, {"plan ", "cli.because.plan"},
 		{"every gate passed on tree ", "cli.because.proven"}, {"the last repair failed: ", "cli.because.fuse"},
 	} {
@@ -192,7 +199,8 @@ func nameOf(ctx context.Context, sess *cli.Session, s audit.Subject, names map[s
 
 func newAuditVerifyCommand(a *cli.App) *cobra.Command {
 	var file, proof, key string
-	c := a.Command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note\n  pawl audit verify --proof proof.json --key pawl+1a2b3c4d+AbCd…", cli.Exactly(0), nil)
+	c := a.Command("verify", "cli.audit.verify",
+		"  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note\n  pawl audit verify --proof proof.json --key pawl+1a2b3c4d+AbCd…", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case proof != "" && file != "":
@@ -202,7 +210,8 @@ func newAuditVerifyCommand(a *cli.App) *cobra.Command {
 		case key != "":
 			return cli.Usage("cli.audit.key_alone")
 		}
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return verifyAudit(c.Context(), sess, file) })
+		return a.With(c.Context(), cli.Reading(),
+			func(sess *cli.Session) error { return verifyAudit(c.Context(), sess, file) })
 	}
 	c.Flags().StringVar(&file, "checkpoint", "", a.Text("cli.flag.checkpoint"))
 	c.Flags().StringVar(&proof, "proof", "", a.Text("cli.flag.proof"))
@@ -228,7 +237,8 @@ func verifyAudit(ctx context.Context, sess *cli.Session, file string) error {
 		return err
 	}
 	if sess.JSON {
-		out := map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails), "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""}
+		out := map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails),
+			"transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""}
 		if earlier != nil {
 			out["earlier"] = earlier
 		}
@@ -246,21 +256,23 @@ func verifyAudit(ctx context.Context, sess *cli.Session, file string) error {
 }
 
 func newAuditExportCommand(a *cli.App) *cobra.Command {
-	return a.Command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
-			if len(args) == 0 {
-				_, err := exportAudit(c.Context(), sess, a.Std.Out)
-				return err
-			}
-			return a.WriteNew(args[0], func(w io.Writer) error {
-				n, err := exportAudit(c.Context(), sess, w)
-				if err == nil {
-					err = tellWritten(a.Printer, args[0], n)
+	return a.Command("export [FILE]", "cli.audit.export",
+		"  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", cli.Between(0, 1), func(c *cobra.Command,
+			args []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				if len(args) == 0 {
+					_, err := exportAudit(c.Context(), sess, a.Std.Out)
+					return err
 				}
-				return err
+				return a.WriteNew(args[0], func(w io.Writer) error {
+					n, err := exportAudit(c.Context(), sess, w)
+					if err == nil {
+						err = tellWritten(a.Printer, args[0], n)
+					}
+					return err
+				})
 			})
 		})
-	})
 }
 
 // exportAudit writes every record's exact bytes, one on a line, and returns their number.
@@ -288,27 +300,28 @@ func tellWritten(pr *cli.Printer, name string, n int64) error {
 }
 
 func newAuditCheckpointCommand(a *cli.App) *cobra.Command {
-	return a.Command("checkpoint [FILE]", "cli.audit.checkpoint", "  pawl audit checkpoint ~/pawl-head.note", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
-			note, err := sess.Workspace.Checkpoint(c.Context())
-			if err != nil {
+	return a.Command("checkpoint [FILE]", "cli.audit.checkpoint", "  pawl audit checkpoint ~/pawl-head.note",
+		cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				note, err := sess.Workspace.Checkpoint(c.Context())
+				if err != nil {
+					return err
+				}
+				if len(args) > 0 {
+					return a.WriteNew(args[0], func(w io.Writer) error {
+						if _, err := w.Write(note); err != nil {
+							return err
+						}
+						return printNote(a.Printer, args[0], note)
+					})
+				}
+				if a.JSON {
+					return printNote(a.Printer, "", note)
+				}
+				_, err = a.Std.Out.Write(note)
 				return err
-			}
-			if len(args) > 0 {
-				return a.WriteNew(args[0], func(w io.Writer) error {
-					if _, err := w.Write(note); err != nil {
-						return err
-					}
-					return printNote(a.Printer, args[0], note)
-				})
-			}
-			if a.JSON {
-				return printNote(a.Printer, "", note)
-			}
-			_, err = a.Std.Out.Write(note)
-			return err
+			})
 		})
-	})
 }
 
 func printNote(pr *cli.Printer, file string, note []byte) error {

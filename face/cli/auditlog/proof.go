@@ -28,7 +28,8 @@ func newAuditProveCommand(a *cli.App) *cobra.Command {
 		if (len(args) == 1) == (f.task != "") {
 			return cli.Usage("cli.audit.prove_what")
 		}
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return prove(c.Context(), sess, args, f) })
+		return a.With(c.Context(), cli.Reading(),
+			func(sess *cli.Session) error { return prove(c.Context(), sess, args, f) })
 	}
 	c.Flags().StringVar(&f.task, "task", "", a.Text("cli.flag.prove_task"))
 	c.Flags().StringVar(&f.against, "against", "", a.Text("cli.flag.against"))
@@ -53,7 +54,8 @@ func prove(ctx context.Context, sess *cli.Session, args []string, f proofFlags) 
 			return err
 		}
 		if sess.JSON {
-			return sess.PrintJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size, "log_root": p.Root.String()})
+			return sess.PrintJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size,
+				"log_root": p.Root.String()})
 		}
 		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.proof_written", len(p.Records), f.out))
 		sess.Say("  " + sess.Text("cli.audit.proof_check", "pawl audit verify --proof "+f.out))
@@ -123,7 +125,8 @@ func makeProof(ctx context.Context, sess *cli.Session, args []string, f proofFla
 }
 
 // wantedRecords tells the records that are to be proven: the one with a number or an id, or all of a task.
-func wantedRecords(ctx context.Context, sess *cli.Session, args []string, task string) (func(audit.Stored) bool, error) {
+func wantedRecords(ctx context.Context, sess *cli.Session, args []string,
+	task string) (func(audit.Stored) bool, error) {
 	if task != "" {
 		s, err := cli.FindTask(ctx, sess, task)
 		if err != nil {
@@ -178,7 +181,8 @@ func verifyProof(a *cli.App, name, key string) error {
 		return err
 	}
 	if a.JSON {
-		out := map[string]any{"ok": true, "records": len(p.Records), "log_size": p.Size, "root": p.Root.String(), "checkpoint": p.Checkpoint != nil}
+		out := map[string]any{"ok": true, "records": len(p.Records), "log_size": p.Size, "root": p.Root.String(),
+			"checkpoint": p.Checkpoint != nil}
 		if c := p.Checkpoint; c != nil {
 			out["checkpoint_size"], out["key"], out["key_given"] = older.N, c.Key, key != ""
 		}

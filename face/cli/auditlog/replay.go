@@ -25,15 +25,16 @@ type replayed struct {
 }
 
 func newReplayCommand(a *cli.App) *cobra.Command {
-	return a.Command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json", cli.Exactly(1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
-			run := strings.ToUpper(strings.TrimSpace(args[0]))
-			if n, err := strconv.Atoi(run); err == nil {
-				run = "RUN-" + strconv.Itoa(n)
-			}
-			return replayRun(c.Context(), sess, run)
+	return a.Command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json", cli.Exactly(1),
+		func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				run := strings.ToUpper(strings.TrimSpace(args[0]))
+				if n, err := strconv.Atoi(run); err == nil {
+					run = "RUN-" + strconv.Itoa(n)
+				}
+				return replayRun(c.Context(), sess, run)
+			})
 		})
-	})
 }
 
 // replayRun makes the decisions of a run again and says which would be different.
@@ -117,7 +118,8 @@ func changeText(pr *cli.Printer, what string) string {
 
 // printFinding prints one decision that would be different.
 func printFinding(pr *cli.Printer, f *replay.Finding) {
-	pr.Say(pr.Style.Bold(pr.Text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
+	pr.Say(pr.Style.Bold(pr.Text("cli.replay_line", f.Line, f.Command, string(f.Actor),
+		f.At.Local().Format(time.DateTime))))
 	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", pr.Style.To()) }
 	for _, m := range f.Decided {
 		pr.Say("  " + pr.Text("cli.replay_decided", line(m)))

@@ -59,7 +59,8 @@ func newAddCommand(a *cli.App) *cobra.Command {
 		if err := f.read(a); err != nil {
 			return err
 		}
-		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags, Agent: f.agent, Branch: f.branch, Paused: f.paused}
+		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags,
+			Agent: f.agent, Branch: f.branch, Paused: f.paused}
 		if f.plan != "" {
 			p, err := cli.ReadPlan(a, f.plan)
 			if err != nil {
@@ -119,7 +120,8 @@ func newEditCommand(a *cli.App) *cobra.Command {
 		if c.Flags().NFlag() == 0 {
 			return cli.Usage("issue.edit_nothing", c.CommandPath())
 		}
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return editIssue(c.Context(), sess, c.Flags().Changed, &f, args[0]) })
+		return a.With(c.Context(), cli.Writing(),
+			func(sess *cli.Session) error { return editIssue(c.Context(), sess, c.Flags().Changed, &f, args[0]) })
 	}
 	f.flags(a.Printer, c)
 	c.Flags().StringVar(&f.title, "title", "", a.Text("issue.flag.title"))

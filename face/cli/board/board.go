@@ -1,6 +1,6 @@
-// Package board is the face of the issue board (docs/spec/board.md): `pawl issue …` and `pawl worker`. It turns arguments
-// into commands of the kernel, runs crews in the foreground where a command asks for work, and shows what the store says. It
-// decides nothing.
+// Package board is the face of the issue board (docs/spec/board.md): `pawl issue …` and `pawl worker`. It turns
+// arguments into commands of the kernel, runs crews in the foreground where a command asks for work, and shows what the
+// store says. It decides nothing.
 package board
 
 import (
@@ -26,8 +26,10 @@ func Entries() []cli.Entry {
 
 func newIssueCommand(a *cli.App) *cobra.Command {
 	return a.Group("issue", "issue.root",
-		newAddCommand(a), newListCommand(a), newShowCommand(a), newEditCommand(a), newImportCommand(a), newExportCommand(a),
-		newPlanCommand(a), newQueueCommand(a), newExecuteCommand(a), newBindCommand(a), newRetryCommand(a), newSkipCommand(a),
+		newAddCommand(a), newListCommand(a), newShowCommand(a), newEditCommand(a), newImportCommand(a),
+		newExportCommand(a),
+		newPlanCommand(a), newQueueCommand(a), newExecuteCommand(a), newBindCommand(a), newRetryCommand(a),
+		newSkipCommand(a),
 		newCompleteCommand(a), newHistoryCommand(a), newDagCommand(a))
 }
 
@@ -84,8 +86,8 @@ func told(errs []error) error {
 	return cli.Shown(several{errors.Join(errs...), errs})
 }
 
-// several are errors of which a program is told each, because nobody explained them to it where they came up. The first one
-// says how the command ends.
+// several are errors of which a program is told each, because nobody explained them to it where they came up. The first
+// one says how the command ends.
 type several struct {
 	error
 	list []error

@@ -96,7 +96,8 @@ func newExecuteCommand(a *cli.App) *cobra.Command {
 			return cli.Usage("issue.which", c.CommandPath())
 		}
 		return working(c.Context(), a, &w, args, func(o *runner.PoolOptions) {
-			// What is approved by policy may be planned on the way; otherwise a person would be asked in the middle of it.
+			// What is approved by policy may be planned on the way; otherwise a person would be asked in the middle of
+			// it.
 			o.Plan, o.Execute = w.yes, true
 		})
 	}
@@ -132,7 +133,8 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if o.Workers == 0 {
 			o.Workers = max(1, min(len(chosen), maxWorkers))
 		}
-		o.Start = kernel.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode, Agent: sess.Config.Agent}
+		o.Start = kernel.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode,
+			Agent: sess.Config.Agent}
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}
@@ -140,8 +142,8 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 	}, settings.Override("agent", w.agent))
 }
 
-// aimBoard says for which branch a batch is begun: the one that is asked for or, where it is not begun yet, the one that is checked
-// out now. It tells where that is another one than the person sees.
+// aimBoard says for which branch a batch is begun: the one that is asked for or, where it is not begun yet, the one
+// that is checked out now. It tells where that is another one than the person sees.
 func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, error) {
 	if sess.Workspace.Branch == nil {
 		return "", nil
@@ -162,8 +164,8 @@ func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, err
 	return here, nil
 }
 
-// runCrew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else is left to do, and
-// the work goes on with what was answered. It ends with what is left.
+// runCrew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else
+// is left to do, and the work goes on with what was answered. It ends with what is left.
 func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chosen []*view.Issue) error {
 	cli.Warn(ctx, sess)
 	t := newCrewReporter(sess)
@@ -202,8 +204,8 @@ func runOnce(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t *cr
 	return err
 }
 
-// askPerson puts what waits for an answer before the person who is there, and reports whether anything was answered. It ends where one is
-// left open.
+// askPerson puts what waits for an answer before the person who is there, and reports whether anything was answered. It
+// ends where one is left open.
 func askPerson(ctx context.Context, sess *cli.Session, chosen []*view.Issue) (answered bool, err error) {
 	for sess.Present() {
 		asking, err := askingIssues(ctx, sess, chosen)
@@ -225,8 +227,8 @@ func askPerson(ctx context.Context, sess *cli.Session, chosen []*view.Issue) (an
 	return answered, nil
 }
 
-// crewReporter says what the workers do: one line for each thing that happened and, on a terminal, one live line; with --json each
-// as a line of JSON. It is called from the goroutines of the crew.
+// crewReporter says what the workers do: one line for each thing that happened and, on a terminal, one live line; with
+// --json each as a line of JSON. It is called from the goroutines of the crew.
 type crewReporter struct {
 	sess *cli.Session
 
@@ -238,7 +240,8 @@ type crewReporter struct {
 }
 
 func newCrewReporter(sess *cli.Session) *crewReporter {
-	return &crewReporter{sess: sess, doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
+	return &crewReporter{sess: sess, doing: map[string]string{}, begun: map[string]time.Time{},
+		failed: map[string]bool{}, left: map[string]bool{}}
 }
 
 // event is the JSON form of what happened.
@@ -302,7 +305,8 @@ func (t *crewReporter) line(h runner.Happened) string {
 		line := t.ended(h, issue) + "  " + who
 		if h.Err != nil {
 			const indent = 4
-			why := term.Hang(cli.Explain(t.sess.Printer, h.Err), indent, t.sess.Std.Width, maxReason, t.sess.Style.Ellipsis())
+			why := term.Hang(cli.Explain(t.sess.Printer, h.Err), indent, t.sess.Std.Width, maxReason,
+				t.sess.Style.Ellipsis())
 			line += "\n" + strings.Repeat(" ", indent) + strings.Join(why, "\n")
 		}
 		return line
@@ -314,7 +318,8 @@ func (t *crewReporter) line(h runner.Happened) string {
 		if issue = t.sess.Style.Warn() + " " + issue; h.Issue == "" {
 			issue = t.sess.Style.Warn()
 		}
-		return issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who + "\n    " + cli.NextStep(t.sess.Printer, h.Err)
+		return issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who + "\n    " +
+			cli.NextStep(t.sess.Printer, h.Err)
 	case runner.DidStumble:
 		return t.sess.Style.Bad() + " " + issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who
 	}
@@ -387,9 +392,10 @@ func (t *crewReporter) failures() int {
 // maxNamed is how many issues are named in a list of those that need a person.
 const maxNamed = 20
 
-// reportRest says what came of it and what is left for a person. The error tells the exit status: some issues failed, or one that
-// was named could not be worked on.
-func reportRest(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t *crewReporter, chosen []*view.Issue) error {
+// reportRest says what came of it and what is left for a person. The error tells the exit status: some issues failed,
+// or one that was named could not be worked on.
+func reportRest(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t *crewReporter,
+	chosen []*view.Issue) error {
 	var errs []error
 	for _, c := range chosen {
 		if t.left[c.Label] {
@@ -475,7 +481,8 @@ func printSummary(ctx context.Context, sess *cli.Session, t *crewReporter, askin
 		for _, i := range asking {
 			labels = append(labels, i.Label)
 		}
-		return sess.PrintLine(map[string]any{"type": "result", "issues": counts.Total, "by_status": counts.ByStatus, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
+		return sess.PrintLine(map[string]any{"type": "result", "issues": counts.Total, "by_status": counts.ByStatus,
+			"worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
 	}
 	sess.Say(countLine(sess.Printer, counts))
 	for n, i := range asking {

@@ -40,7 +40,8 @@ func newImportCommand(a *cli.App) *cobra.Command {
 		if f.back != "" && !tracked(args[0]) {
 			return cli.Usage("cli.flags_conflict", "--state-back", args[0])
 		}
-		format, ok := map[string]backlog.Format{"": backlog.Auto, "state": backlog.State, "records": backlog.Records, "markdown": backlog.Markdown}[f.format]
+		format, ok := map[string]backlog.Format{"": backlog.Auto, "state": backlog.State, "records": backlog.Records,
+			"markdown": backlog.Markdown}[f.format]
 		if !ok {
 			return cli.Usage("cli.flag_invalid", f.format, "--format", "state, records, markdown")
 		}
@@ -109,8 +110,11 @@ func importIssues(ctx context.Context, sess *cli.Session, source string, format 
 	live.Status("", nil)
 	if sess.JSON {
 		return sess.PrintJSON(map[string]any{
-			"source": source, "issues": len(read.Backlog.Issues), "added": len(c.Added), "changed": len(c.Changed), "same": c.Same, "updated": f.update && !f.dry, "dry_run": f.dry,
-			"notes": len(read.Backlog.Notes) + read.Backlog.MoreNotes, "pages": read.Pages, "unchanged_pages": read.Unchanged, "requests": read.Requests,
+			"source": source, "issues": len(read.Backlog.Issues), "added": len(c.Added), "changed": len(c.Changed),
+			"same": c.Same, "updated": f.update && !f.dry, "dry_run": f.dry,
+			"notes": len(read.Backlog.Notes) +
+				read.Backlog.MoreNotes, "pages": read.Pages, "unchanged_pages": read.Unchanged,
+			"requests":               read.Requests,
 			"unconditional_requests": read.Unconditional, "written_back": back,
 		})
 	}
@@ -129,10 +133,12 @@ func importIssues(ctx context.Context, sess *cli.Session, source string, format 
 }
 
 // readBacklog reads a file or a repository.
-func readBacklog(ctx context.Context, sess *cli.Session, source string, format backlog.Format, f *intake, opt backlog.Options, live *tui.Screen) (cli.TrackerRead, error) {
+func readBacklog(ctx context.Context, sess *cli.Session, source string, format backlog.Format, f *intake,
+	opt backlog.Options, live *tui.Screen) (cli.TrackerRead, error) {
 	if tracked(source) {
 		say := func(key string, args ...any) { live.Status("  "+sess.Text(key, args...), sess.Style.Dim) }
-		return sess.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels, Options: opt}, say)
+		return sess.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels,
+			Options: opt}, say)
 	}
 	name := source
 	in := sess.Std.In
@@ -165,9 +171,10 @@ func printNotes(pr *cli.Printer, b *backlog.Backlog) {
 	}
 }
 
-// registerIssues registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
-// the next one, because what is on the board already is found again.
-func registerIssues(ctx context.Context, sess *cli.Session, list []backlog.Issue, branch string, live *tui.Screen) error {
+// registerIssues registers issues piece by piece, each behind those that it depends on. An import that is interrupted
+// goes on with the next one, because what is on the board already is found again.
+func registerIssues(ctx context.Context, sess *cli.Session, list []backlog.Issue, branch string,
+	live *tui.Screen) error {
 	list, height := sorted(list)
 	fresh, err := startsBatch(ctx, sess)
 	if err != nil {
@@ -197,7 +204,8 @@ const maxPiece = 4 << 20
 
 // newIssue is the command for an issue of a backlog.
 func newIssue(i *backlog.Issue) kernel.NewIssue {
-	n := kernel.NewIssue{Title: i.Title, Context: i.Body, Priority: i.Priority, Tags: i.Tags, After: i.DependsOn, External: i.ID, Digest: i.Digest(), URL: i.URL,
+	n := kernel.NewIssue{Title: i.Title, Context: i.Body, Priority: i.Priority, Tags: i.Tags, After: i.DependsOn,
+		External: i.ID, Digest: i.Digest(), URL: i.URL,
 		Paused: i.Paused, Closed: i.Status == board.IssueCompleted}
 	for _, name := range []string{i.Ref, i.ID} {
 		if board.IsIssueID(name) {
@@ -211,8 +219,8 @@ func newIssue(i *backlog.Issue) kernel.NewIssue {
 	return n
 }
 
-// sorted brings issues into an order in which each stands behind those that it depends on, and measures the longest chain of
-// issues that waits for each. A backlog has no circles.
+// sorted brings issues into an order in which each stands behind those that it depends on, and measures the longest
+// chain of issues that waits for each. A backlog has no circles.
 func sorted(list []backlog.Issue) ([]backlog.Issue, map[string]int64) {
 	at := make(map[string]int, len(list))
 	for n := range list {
@@ -256,7 +264,8 @@ func sorted(list []backlog.Issue) ([]backlog.Issue, map[string]int64) {
 }
 
 // writeBack writes to the tracker what became of issues that ended, at most once for each ending.
-func writeBack(ctx context.Context, sess *cli.Session, source, how string, list []backlog.Issue, live *tui.Screen) (int, error) {
+func writeBack(ctx context.Context, sess *cli.Session, source, how string, list []backlog.Issue,
+	live *tui.Screen) (int, error) {
 	n := 0
 	for at := range list {
 		found, err := sess.Ask().Board().Issue(ctx, list[at].ID)
@@ -271,7 +280,8 @@ func writeBack(ctx context.Context, sess *cli.Session, source, how string, list 
 		}
 		state := string(found.Status)
 		text := sess.Text("issue.back."+state, found.Label)
-		did, err := sess.Workspace.Tracker.Back(ctx, cli.TrackerWord{Source: source, External: found.External, How: how, Mark: "pawl:" + found.ID + ":" + state, State: state, Text: text})
+		did, err := sess.Workspace.Tracker.Back(ctx, cli.TrackerWord{Source: source, External: found.External, How: how,
+			Mark: "pawl:" + found.ID + ":" + state, State: state, Text: text})
 		if err != nil {
 			return n, err
 		}
@@ -284,35 +294,36 @@ func writeBack(ctx context.Context, sess *cli.Session, source, how string, list 
 }
 
 func newExportCommand(a *cli.App) *cobra.Command {
-	return a.Command("export [FILE]", "issue.export", "  pawl issue export\n  pawl issue export board.json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
-			if _, err := sess.Ask().Board().Counts(c.Context()); err != nil {
-				return err
-			}
-			raw, err := projection.BoardState(c.Context(), sess.Workspace.Kernel)
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				_, err := a.Std.Out.Write(raw)
-				return err
-			}
-			f, err := os.OpenFile(a.Path(args[0]), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-			if os.IsExist(err) {
-				return pawl.Fail(pawl.CodeConflict, "cli.file_exists", args[0])
-			}
-			if err == nil {
-				_, err = f.Write(raw)
-				err = errors.Join(err, f.Close())
-			}
-			if err != nil {
-				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", args[0]).Because(err)
-			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"files": []string{a.Path(args[0])}})
-			}
-			a.Say(a.Style.OK() + " " + a.Text("cli.export.written", a.Path(args[0])))
-			return nil
+	return a.Command("export [FILE]", "issue.export", "  pawl issue export\n  pawl issue export board.json",
+		cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				if _, err := sess.Ask().Board().Counts(c.Context()); err != nil {
+					return err
+				}
+				raw, err := projection.BoardState(c.Context(), sess.Workspace.Kernel)
+				if err != nil {
+					return err
+				}
+				if len(args) == 0 {
+					_, err := a.Std.Out.Write(raw)
+					return err
+				}
+				f, err := os.OpenFile(a.Path(args[0]), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+				if os.IsExist(err) {
+					return pawl.Fail(pawl.CodeConflict, "cli.file_exists", args[0])
+				}
+				if err == nil {
+					_, err = f.Write(raw)
+					err = errors.Join(err, f.Close())
+				}
+				if err != nil {
+					return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", args[0]).Because(err)
+				}
+				if a.JSON {
+					return a.PrintJSON(map[string]any{"files": []string{a.Path(args[0])}})
+				}
+				a.Say(a.Style.OK() + " " + a.Text("cli.export.written", a.Path(args[0])))
+				return nil
+			})
 		})
-	})
 }

@@ -50,7 +50,8 @@ func newListCommand(a *cli.App) *cobra.Command {
 		if f.all {
 			f.limit = 0
 		}
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return listIssues(c.Context(), sess, &f) })
+		return a.With(c.Context(), cli.Reading(),
+			func(sess *cli.Session) error { return listIssues(c.Context(), sess, &f) })
 	}
 	c.Flags().StringSliceVar(&f.states, "status", nil, a.Text("issue.flag.status"))
 	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag_filter"))
@@ -82,7 +83,8 @@ func listIssues(ctx context.Context, sess *cli.Session, f *filter) error {
 	if f.limit > 0 {
 		most = f.limit + 1 // one more tells whether there are further ones
 	}
-	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search, Every: sess.JSON, Limit: most}) {
+	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search,
+		Every: sess.JSON, Limit: most}) {
 		if err != nil {
 			return err
 		}
@@ -136,7 +138,8 @@ func issueLine(pr *cli.Printer, l *view.IssueLine, width int) string {
 	if len(l.Tags) > 0 {
 		tail = "  #" + cli.Display(strings.Join(l.Tags, " #"))
 	}
-	head := label + statusText(pr, l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + standingText(pr, l.Standing, 8) + "  " + mark + "  "
+	head := label + statusText(pr, l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " +
+		standingText(pr, l.Standing, 8) + "  " + mark + "  "
 	if width > 0 {
 		title = term.Clip(title, max(width-term.Width(label)-26-term.Width(tail), 8), pr.Style.Ellipsis())
 	}
@@ -160,15 +163,16 @@ func standingText(pr *cli.Printer, s view.Standing, width int) string {
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
-	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Named(a.Printer), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
-			name, err := pickIssue(c.Context(), sess, args)
-			if err != nil {
-				return err
-			}
-			return showIssue(c.Context(), sess, name, true)
+	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json",
+		cli.Named(a.Printer), func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				name, err := pickIssue(c.Context(), sess, args)
+				if err != nil {
+					return err
+				}
+				return showIssue(c.Context(), sess, name, true)
+			})
 		})
-	})
 }
 
 // pickIssue returns the issue that was named, or lets a person choose one.
@@ -248,7 +252,8 @@ func printIssue(pr *cli.Printer, w *view.IssueDetail, next bool) {
 	add("issue.show.worker", cli.Display(w.Owner))
 	add("issue.show.session", w.Session)
 	for _, s := range w.Solutions {
-		text := cli.Display(s.ID) + "  " + s.Hash[:min(12, len(s.Hash))] + "  " + string(s.Risk) + "  " + cli.Display(s.Goal)
+		text := cli.Display(s.ID) + "  " + s.Hash[:min(12, len(s.Hash))] + "  " + string(s.Risk) + "  " +
+			cli.Display(s.Goal)
 		if s.Bound {
 			text += "  " + pr.Style.OK()
 		}
@@ -293,14 +298,16 @@ func nextOf(w *view.IssueLine) (out []string) {
 	case w.Status == board.IssuePlanned && w.Standing == view.StandingReady:
 		out = []string{"pawl issue execute " + w.Label}
 	case w.Status == board.IssueFailed:
-		out = []string{"pawl issue retry " + w.Label, "pawl issue retry " + w.Label + " --replan", "pawl issue skip " + w.Label, "pawl status" + at}
+		out = []string{"pawl issue retry " + w.Label, "pawl issue retry " + w.Label + " --replan", "pawl issue skip " +
+			w.Label, "pawl status" + at}
 	}
 	return out
 }
 
 func newHistoryCommand(a *cli.App) *cobra.Command {
 	var limit int
-	c := a.Command("history [ISSUE]", "issue.history", "  pawl issue history\n  pawl issue history ISS-3 --json", cli.Between(0, 1), nil)
+	c := a.Command("history [ISSUE]", "issue.history", "  pawl issue history\n  pawl issue history ISS-3 --json",
+		cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if limit < 0 {
 			return cli.Usage("cli.flag_invalid", strconv.Itoa(limit), "--limit", "0 …")
@@ -351,14 +358,16 @@ func printHistory(ctx context.Context, sess *cli.Session, subject audit.Subject,
 	var t term.Table
 	for _, p := range last {
 		if sess.JSON {
-			if err := sess.PrintJSON(map[string]any{"at": p.At, "event": p.Event, "level": p.Level, "actor": p.Actor, "move": p.Move, "data": p.Data}); err != nil {
+			if err := sess.PrintJSON(map[string]any{"at": p.At, "event": p.Event, "level": p.Level, "actor": p.Actor,
+				"move": p.Move, "data": p.Data}); err != nil {
 				return err
 			}
 			continue
 		}
 		text := cli.Display(p.Event)
 		if p.Move != nil {
-			text = p.Move.From + " " + sess.Style.To() + " " + p.Move.To + "  " + sess.Style.Dim(cli.Display(p.Move.Reason))
+			text = p.Move.From + " " + sess.Style.To() + " " + p.Move.To + "  " +
+				sess.Style.Dim(cli.Display(p.Move.Reason))
 		} else if len(p.Data) > 2 {
 			text += "  " + sess.Style.Dim(cli.Display(string(p.Data)))
 		}

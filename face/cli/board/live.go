@@ -22,7 +22,8 @@ import (
 
 func newBoardCommand(a *cli.App) *cobra.Command {
 	var once bool
-	c := a.Command("board", "issue.board", "  pawl board\n  pawl board --once\n  pawl board --json", cli.Exactly(0), nil)
+	c := a.Command("board", "issue.board", "  pawl board\n  pawl board --once\n  pawl board --json", cli.Exactly(0),
+		nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx := c.Context()
 		return a.With(ctx, cli.Reading(), func(open *cli.Session) error {
@@ -40,7 +41,10 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 					i, err := d.detail(ctx, id)
 					return i.In(time.Local), err
 				},
-				Decide: func(ctx context.Context, id string, verdict tui.Verdict) error { return decide(ctx, a, id, verdict) },
+				Decide: func(ctx context.Context, id string,
+					verdict tui.Verdict) error {
+					return decide(ctx, a, id, verdict)
+				},
 			}.Run(ctx)
 		})
 	}
@@ -90,10 +94,11 @@ func (d *boardReader) glance(ctx context.Context) error {
 	return err
 }
 
-// scene reads the board as it is drawn: counts, and what heads each column. Its cost does not grow with the backlog, unless a
-// filter has to look for what fits.
+// scene reads the board as it is drawn: counts, and what heads each column. Its cost does not grow with the backlog,
+// unless a filter has to look for what fits.
 func (d *boardReader) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
-	out := tui.Board{At: d.sess.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
+	out := tui.Board{At: d.sess.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(),
+		Filter: q.Filter}
 	counts, err := d.sess.Ask().Board().Counts(ctx)
 	if err != nil {
 		return out, err
@@ -108,7 +113,8 @@ func (d *boardReader) scene(ctx context.Context, q tui.Query) (tui.Board, error)
 			out.Workers = append(out.Workers, d.atWork(ctx, busy))
 		}
 	}
-	out.Totals = tui.Totals{Total: counts.Total, Completed: counts.ByStatus[board.IssueCompleted], Failed: counts.ByStatus[board.IssueFailed]}
+	out.Totals = tui.Totals{Total: counts.Total, Completed: counts.ByStatus[board.IssueCompleted],
+		Failed: counts.ByStatus[board.IssueFailed]}
 	for _, status := range board.Issue.States() {
 		c := tui.Column{Status: status, Count: counts.ByStatus[status]}
 		head, fit, err := d.head(ctx, status, q)
@@ -136,11 +142,14 @@ func (d *boardReader) scene(ctx context.Context, q tui.Query) (tui.Board, error)
 // maxLooked is how many issues of a status are looked at for a column.
 const maxLooked = 5000
 
-// head reads the first issues of a column, those that fit where there is a filter, and counts how many fit among those that it
-// looked at.
-func (d *boardReader) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*view.Issue, fit int, err error) {
-	// The issues of runs by themselves stand among those of the board, so that a page of rows may hold none of the board's.
-	f := query.Filter{States: []string{string(status)}, Search: q.Filter, ByRank: true, Looked: maxLooked, Limit: max(1, q.PerColumn)}
+// head reads the first issues of a column, those that fit where there is a filter, and counts how many fit among those
+// that it looked at.
+func (d *boardReader) head(ctx context.Context, status board.IssueStatus,
+	q tui.Query) (out []*view.Issue, fit int, err error) {
+	// The issues of runs by themselves stand among those of the board, so that a page of rows may hold none of the
+	// board's.
+	f := query.Filter{States: []string{string(status)}, Search: q.Filter, ByRank: true, Looked: maxLooked,
+		Limit: max(1, q.PerColumn)}
 	for i, err := range d.sess.Ask().Board().Issues(ctx, f) {
 		if err != nil {
 			return nil, 0, err
@@ -155,7 +164,8 @@ func (d *boardReader) head(ctx context.Context, status board.IssueStatus, q tui.
 
 // cardOf is an issue as a line of its column.
 func cardOf(i *view.Issue) tui.Issue {
-	c := tui.Issue{ID: i.Label, Title: i.Title, Priority: i.Priority, Since: i.UpdatedAt, Attempt: i.Retries + i.Conflicts + 1}
+	c := tui.Issue{ID: i.Label, Title: i.Title, Priority: i.Priority, Since: i.UpdatedAt, Attempt: i.Retries +
+		i.Conflicts + 1}
 	switch i.Standing {
 	case view.StandingReady:
 		c.Flag = tui.FlagReady
@@ -206,8 +216,9 @@ func (d *boardReader) atWork(ctx context.Context, b view.IssueWorker) tui.Worker
 	return w
 }
 
-// maxEvents is how many of the last events are shown, of the board and of an issue. To find those of the board the audit log is
-// read backwards, by windows of lookedBack records and no further than furthest, or to what was read before.
+// maxEvents is how many of the last events are shown, of the board and of an issue. To find those of the board the
+// audit log is read backwards, by windows of lookedBack records and no further than furthest, or to what was read
+// before.
 const (
 	maxEvents  = 30
 	lookedBack = 500
@@ -283,7 +294,8 @@ func (d *boardReader) detail(ctx context.Context, id string) (tui.Detail, error)
 	if err != nil {
 		return tui.Detail{}, err
 	}
-	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: failureText(d.sess.Printer, &w.Issue), Next: nextOf(&i.IssueLine)}
+	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context,
+		Blocked: failureText(d.sess.Printer, &w.Issue), Next: nextOf(&i.IssueLine)}
 	s, err := d.sess.Workspace.Kernel.Session(i.Label).LastRun(ctx)
 	if pawl.CodeOf(err) != pawl.CodeNotFound && err != nil {
 		return out, err
@@ -307,7 +319,8 @@ func (d *boardReader) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event
 		d.issue = chronicle{of: i.ID}
 	}
 	var last []audit.Stored
-	for rec, err := range d.sess.Ask().Log().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}, d.issue.next) {
+	for rec, err := range d.sess.Ask().Log().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID},
+		d.issue.next) {
 		if err != nil {
 			return nil, err
 		}
@@ -328,7 +341,8 @@ func (d *boardReader) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event
 	return d.issue.events, nil
 }
 
-// cost reads what the work of one scope has cost. It is not known where nothing is charged, or where a price is missing.
+// cost reads what the work of one scope has cost. It is not known where nothing is charged, or where a price is
+// missing.
 func (d *boardReader) cost(ctx context.Context, label string) (tui.Cost, error) {
 	b, ok, err := d.sess.Ask().Spent(ctx, label)
 	if err != nil || !ok {
@@ -347,7 +361,8 @@ func planLines(s *kernel.Snapshot) (out []tui.DetailLine) {
 	default:
 		return nil
 	}
-	marks := map[plan.Status]tui.Mark{plan.Done: tui.MarkOK, plan.Blocked: tui.MarkBad, plan.Skipped: tui.MarkWarn, plan.InProgress: tui.MarkMove}
+	marks := map[plan.Status]tui.Mark{plan.Done: tui.MarkOK, plan.Blocked: tui.MarkBad, plan.Skipped: tui.MarkWarn,
+		plan.InProgress: tui.MarkMove}
 	for _, step := range p.Steps {
 		out = append(out, tui.DetailLine{Mark: marks[step.Status], Text: step.Title, Note: string(step.Status)})
 	}
@@ -358,7 +373,8 @@ func evidenceLines(s *kernel.Snapshot) (out []tui.DetailLine) {
 	if s.Task == nil {
 		return nil
 	}
-	marks := map[effect.CheckStatus]tui.Mark{effect.CheckPassed: tui.MarkOK, effect.CheckFailed: tui.MarkBad, effect.CheckError: tui.MarkBad}
+	marks := map[effect.CheckStatus]tui.Mark{effect.CheckPassed: tui.MarkOK, effect.CheckFailed: tui.MarkBad,
+		effect.CheckError: tui.MarkBad}
 	for _, v := range []*effect.VerifyResult{s.Task.Verified, s.Task.Gate} {
 		if v == nil {
 			continue

@@ -39,7 +39,8 @@ func TestColumnsCountWhatFits(t *testing.T) {
 	k, do := workspaceOn(t, memory.New())
 	var issues []kernel.NewIssue
 	for n := range 5 {
-		issues = append(issues, kernel.NewIssue{Title: fmt.Sprintf("Mend the login %d", n), Closed: true}, kernel.NewIssue{Title: "Other", Closed: true})
+		issues = append(issues, kernel.NewIssue{Title: fmt.Sprintf("Mend the login %d", n), Closed: true},
+			kernel.NewIssue{Title: "Other", Closed: true})
 	}
 	do(&kernel.AddIssues{Issues: issues})
 	d := boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: k}}}
@@ -56,7 +57,8 @@ func TestColumnsCountWhatFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range out.Columns {
-		if c.Status == board.IssueCompleted && (c.Count != 5 || len(c.Issues) != 2) || c.Status != board.IssueCompleted && c.Count != 0 {
+		if c.Status == board.IssueCompleted && (c.Count != 5 || len(c.Issues) != 2) ||
+			c.Status != board.IssueCompleted && c.Count != 0 {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -79,8 +81,8 @@ func (r *reading) Records(ctx context.Context, subject string, first int64) iter
 	}
 }
 
-// TestScreenReadsOnlyWhatIsNew opens the board when the last move of an issue lies far back in the audit log: it is found, and
-// from then on neither the board nor an open issue reads a record twice.
+// TestScreenReadsOnlyWhatIsNew opens the board when the last move of an issue lies far back in the audit log: it is
+// found, and from then on neither the board nor an open issue reads a record twice.
 func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	ctx := context.Background()
 	store := &reading{Store: memory.New()}
@@ -99,7 +101,8 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	}
 	begin := func(id string) {
 		t.Helper()
-		out, err := k.Do(ctx, kernel.Envelope{Actor: "user:ada", Command: &kernel.ClaimIssue{Owner: "one/1", Planning: true, Issue: id, Now: k.Now()}})
+		out, err := k.Do(ctx, kernel.Envelope{Actor: "user:ada",
+			Command: &kernel.ClaimIssue{Owner: "one/1", Planning: true, Issue: id, Now: k.Now()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,8 +110,10 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 		if err := json.Unmarshal(out.Result, &taken); err != nil {
 			t.Fatal(err)
 		}
-		start := &kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted}
-		if _, err := k.Session(taken.Session).Do(ctx, kernel.Envelope{Actor: "user:ada", Claim: taken.Token, Command: start}); err != nil {
+		start := &kernel.Start{Issue: taken.Issue, Token: taken.Token,
+			Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted}
+		if _, err := k.Session(taken.Session).Do(ctx,
+			kernel.Envelope{Actor: "user:ada", Claim: taken.Token, Command: start}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,7 +146,8 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	edit(2)
 	begin(two.ID)
 	events, later, read := look()
-	if len(events) != 2 || events[0].Issue != two.Label || len(later) != maxEvents || later[2].Text != "ISSUE_EDITED" || !later[4].At.Equal(history[0].At) || read > 20 {
+	if len(events) != 2 || events[0].Issue != two.Label || len(later) != maxEvents || later[2].Text != "ISSUE_EDITED" ||
+		!later[4].At.Equal(history[0].At) || read > 20 {
 		t.Errorf("%d records were read; %+v; %+v", read, events, later)
 	}
 }
@@ -150,8 +156,10 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 func TestScreenSaysWhatWasSpent(t *testing.T) {
 	ctx := context.Background()
 	store := memory.New()
-	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)}}}
-	for label, spent := range map[string]effect.Usage{"day:2026-01-02": {MicroUSD: 1_230_000}, "issue:ISS-1": {MicroUSD: 5, Unpriced: true}} {
+	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(store, kernel.Defaults(),
+		pawl.ClockFunc(time.Now), rand.Reader)}}}
+	for label, spent := range map[string]effect.Usage{"day:2026-01-02": {MicroUSD: 1_230_000},
+		"issue:ISS-1": {MicroUSD: 5, Unpriced: true}} {
 		doc, err := json.Marshal(kernel.Budget{Spent: spent})
 		if err != nil {
 			t.Fatal(err)

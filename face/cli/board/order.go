@@ -27,12 +27,14 @@ type place struct {
 
 func newQueueCommand(a *cli.App) *cobra.Command {
 	var limit int
-	c := a.Command("queue", "issue.queue", "  pawl issue queue\n  pawl issue queue --limit 5 --json", cli.Exactly(0), nil)
+	c := a.Command("queue", "issue.queue", "  pawl issue queue\n  pawl issue queue --limit 5 --json", cli.Exactly(0),
+		nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if limit < 1 {
 			return cli.Usage("cli.flag_invalid", strconv.Itoa(limit), "--limit", "1 …")
 		}
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return printQueue(c.Context(), sess, limit) })
+		return a.With(c.Context(), cli.Reading(),
+			func(sess *cli.Session) error { return printQueue(c.Context(), sess, limit) })
 	}
 	c.Flags().IntVar(&limit, "limit", 20, a.Text("issue.flag.limit"))
 	return c
@@ -48,7 +50,8 @@ func printQueue(ctx context.Context, sess *cli.Session, limit int) error {
 		return err
 	}
 	var busy, next, held []*view.Issue
-	for _, state := range []board.IssueStatus{board.IssueExecuting, board.IssuePlanned, board.IssuePlanning, board.IssueRegistered} {
+	for _, state := range []board.IssueStatus{board.IssueExecuting, board.IssuePlanned, board.IssuePlanning,
+		board.IssueRegistered} {
 		n, h, err := rankedIssues(ctx, sess, state, limit)
 		if err != nil {
 			return err
@@ -76,7 +79,8 @@ func printQueue(ctx context.Context, sess *cli.Session, limit int) error {
 		if p.Order > 0 {
 			order = strconv.Itoa(p.Order)
 		}
-		t.Row(order, cli.Display(p.Label), statusText(sess.Printer, p.Status), "p"+strconv.Itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, sess.Style.Ellipsis()), p.Why)
+		t.Row(order, cli.Display(p.Label), statusText(sess.Printer, p.Status), "p"+strconv.Itoa(p.Priority),
+			term.Clip(cli.Display(p.Title), 40, sess.Style.Ellipsis()), p.Why)
 	}
 	sess.SayTable(&t, cli.ListWidth(sess.Printer))
 	if len(places) == 0 {
@@ -96,9 +100,12 @@ func taken(list *[]*view.Issue) (out []*view.Issue) {
 	return out
 }
 
-// rankedIssues reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
-func rankedIssues(ctx context.Context, sess *cli.Session, state board.IssueStatus, limit int) (next, held []*view.Issue, err error) {
-	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{States: []string{string(state)}, ByRank: true, Looked: 4*limit + maxWorkers}) {
+// rankedIssues reads issues of a status in the order of their claims: those that may be claimed, and the first of those
+// that wait.
+func rankedIssues(ctx context.Context, sess *cli.Session, state board.IssueStatus,
+	limit int) (next, held []*view.Issue, err error) {
+	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{States: []string{string(state)}, ByRank: true,
+		Looked: 4*limit + maxWorkers}) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -150,7 +157,9 @@ func placeReason(sess *cli.Session, i *view.Issue, b *view.BoardBatch) string {
 func newDagCommand(a *cli.App) *cobra.Command {
 	var dot, mermaid bool
 	var limit int
-	c := a.Command("dag [ISSUE]", "issue.dag", "  pawl issue dag\n  pawl issue dag ISS-12 --mermaid\n  pawl issue dag --dot | dot -Tsvg > board.svg", cli.Between(0, 1), nil)
+	c := a.Command("dag [ISSUE]", "issue.dag",
+		"  pawl issue dag\n  pawl issue dag ISS-12 --mermaid\n  pawl issue dag --dot | dot -Tsvg > board.svg",
+		cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if dot && mermaid {
 			return cli.Usage("cli.flags_conflict", "--dot", "--mermaid")
@@ -172,8 +181,10 @@ func newDagCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// readGraph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
-func readGraph(ctx context.Context, sess *cli.Session, names []string, limit int) (nodes []*view.Issue, more bool, err error) {
+// readGraph reads the issues of the graph: all, or one with everything that it depends on. More says that there are
+// others.
+func readGraph(ctx context.Context, sess *cli.Session, names []string,
+	limit int) (nodes []*view.Issue, more bool, err error) {
 	if _, err := sess.Ask().Board().Counts(ctx); err != nil {
 		return nil, false, err
 	}
@@ -228,7 +239,8 @@ func drawGraph(pr *cli.Printer, nodes []*view.Issue, more bool, dot, mermaid boo
 	if pr.JSON {
 		out := []map[string]any{}
 		for _, i := range nodes {
-			out = append(out, map[string]any{"id": i.Label, "title": i.Title, "status": i.Status, "depends_on": append([]string{}, edges(i)...)})
+			out = append(out, map[string]any{"id": i.Label, "title": i.Title, "status": i.Status,
+				"depends_on": append([]string{}, edges(i)...)})
 		}
 		return pr.PrintJSON(map[string]any{"nodes": out, "more": more})
 	}
@@ -237,7 +249,8 @@ func drawGraph(pr *cli.Printer, nodes []*view.Issue, more bool, dot, mermaid boo
 	case dot:
 		fmt.Fprintln(w, "digraph board {\n  rankdir=LR;\n  node [shape=box];")
 		for _, i := range nodes {
-			fmt.Fprintf(w, "  %s [label=%s];\n", quoted(i.Label), quoted(i.Label+"\n"+term.Clip(cli.Display(i.Title), 40, "…")+"\n"+string(i.Status)))
+			fmt.Fprintf(w, "  %s [label=%s];\n", quoted(i.Label),
+				quoted(i.Label+"\n"+term.Clip(cli.Display(i.Title), 40, "…")+"\n"+string(i.Status)))
 			for _, on := range edges(i) {
 				fmt.Fprintf(w, "  %s -> %s;\n", quoted(on), quoted(i.Label))
 			}
@@ -277,5 +290,6 @@ func quoted(s string) string {
 
 // tame keeps a title from being read as Mermaid.
 func tame(s string) string {
-	return strings.NewReplacer(`"`, "#quot;", "`", "'", "<", "#lt;", ">", "#gt;").Replace(term.Clip(cli.Display(s), 40, "…"))
+	return strings.NewReplacer(`"`, "#quot;", "`", "'", "<", "#lt;", ">",
+		"#gt;").Replace(term.Clip(cli.Display(s), 40, "…"))
 }

@@ -43,9 +43,9 @@ type failure struct {
 
 // quality is the score of a batch: four parts of a quarter each, in percent.
 type quality struct {
-	// Completeness is how many of the issues are completed, Consistency how many of those that ended did so without a conflict
-	// with what others landed, Correctness how many of those that ended were completed without a further attempt at the
-	// work, and Clarity how many of those that were planned needed one plan only.
+	// Completeness is how many of the issues are completed, Consistency how many of those that ended did so without a
+	// conflict with what others landed, Correctness how many of those that ended were completed without a further
+	// attempt at the work, and Clarity how many of those that were planned needed one plan only.
 	Completeness float64 `json:"completeness"`
 	Consistency  float64 `json:"consistency"`
 	Correctness  float64 `json:"correctness"`
@@ -64,7 +64,8 @@ const (
 
 func newCompleteCommand(a *cli.App) *cobra.Command {
 	var dry bool
-	c := a.Command("complete", "issue.complete", "  pawl issue complete\n  pawl issue complete --dry-run --json", cli.Exactly(0), nil)
+	c := a.Command("complete", "issue.complete", "  pawl issue complete\n  pawl issue complete --dry-run --json",
+		cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		open := cli.Writing()
 		if dry {
@@ -76,8 +77,9 @@ func newCompleteCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// completeBatch ends the batch and writes its report. It is refused while something is at work. A batch that is completed already only
-// has its report written again, because the disk may have refused it behind the end of the batch.
+// completeBatch ends the batch and writes its report. It is refused while something is at work. A batch that is
+// completed already only has its report written again, because the disk may have refused it behind the end of the
+// batch.
 func completeBatch(ctx context.Context, sess *cli.Session, dry bool) error {
 	b, err := sess.Ask().Board().Batch(ctx)
 	if err != nil {
@@ -94,7 +96,8 @@ func completeBatch(ctx context.Context, sess *cli.Session, dry bool) error {
 	}
 	text := reportText(sess.Printer, s)
 	if !dry {
-		if err := sess.Workspace.Write(ctx, []pawl.ProjectedFile{{Path: "final-report.md", Content: text}}); err != nil {
+		if err := sess.Workspace.Write(ctx,
+			[]pawl.ProjectedFile{{Path: "final-report.md", Content: text}}); err != nil {
 			return err
 		}
 	}
@@ -123,7 +126,8 @@ func computeStatistics(ctx context.Context, sess *cli.Session) (*statistics, err
 	if b == nil {
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.board_empty")
 	}
-	s := &statistics{Batch: b.Label, Status: string(b.Status), ByStatus: map[board.IssueStatus]int{}, Begun: b.Begun, Ended: b.Ended, Failed: []failure{}}
+	s := &statistics{Batch: b.Label, Status: string(b.Status), ByStatus: map[board.IssueStatus]int{}, Begun: b.Begun,
+		Ended: b.Ended, Failed: []failure{}}
 	var ended, smooth, first, planned, once int
 	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{}) {
 		if err != nil {
@@ -154,7 +158,8 @@ func computeStatistics(ctx context.Context, sess *cli.Session) (*statistics, err
 	}
 	done := s.ByStatus[board.IssueCompleted]
 	s.Success = percent(done, ended)
-	s.Quality = quality{Completeness: percent(done, s.Issues), Consistency: percent(smooth, ended), Correctness: percent(first, ended), Clarity: percent(once, planned)}
+	s.Quality = quality{Completeness: percent(done, s.Issues), Consistency: percent(smooth, ended),
+		Correctness: percent(first, ended), Clarity: percent(once, planned)}
 	s.Quality.Score = (s.Quality.Completeness + s.Quality.Consistency + s.Quality.Correctness + s.Quality.Clarity) / 4
 	switch {
 	case s.Quality.Score >= passes:
@@ -216,7 +221,9 @@ func reportText(pr *cli.Printer, s *statistics) string {
 			line("| %s | %d |", state, n)
 		}
 	}
-	row("issue.report.success", "%.1f %% (%s)", s.Success, pr.Text(map[bool]string{true: "issue.report.good", false: "issue.report.poor"}[s.Success >= goodSuccess], goodSuccess))
+	row("issue.report.success", "%.1f %% (%s)", s.Success,
+		pr.Text(map[bool]string{true: "issue.report.good", false: "issue.report.poor"}[s.Success >= goodSuccess],
+			goodSuccess))
 	row("issue.report.plans", "%d", s.Plans)
 	row("issue.report.retries", "%d", s.Retries)
 	row("issue.report.conflicts", "%d", s.Conflicts)
@@ -232,10 +239,13 @@ func reportText(pr *cli.Printer, s *statistics) string {
 	for _, p := range []struct {
 		key   string
 		value float64
-	}{{"completeness", s.Quality.Completeness}, {"consistency", s.Quality.Consistency}, {"correctness", s.Quality.Correctness}, {"clarity", s.Quality.Clarity}} {
-		line("| %s (25 %%) | %.1f | %s |", pr.Text("issue.quality."+p.key), p.value, pr.Text("issue.quality_what."+p.key))
+	}{{"completeness", s.Quality.Completeness}, {"consistency", s.Quality.Consistency},
+		{"correctness", s.Quality.Correctness}, {"clarity", s.Quality.Clarity}} {
+		line("| %s (25 %%) | %.1f | %s |", pr.Text("issue.quality."+p.key), p.value,
+			pr.Text("issue.quality_what."+p.key))
 	}
-	line("| **%s** | **%.1f** | %s |", pr.Text("issue.report.score"), s.Quality.Score, pr.Text("issue.verdict."+s.Quality.Verdict))
+	line("| **%s** | **%.1f** | %s |", pr.Text("issue.report.score"), s.Quality.Score,
+		pr.Text("issue.verdict."+s.Quality.Verdict))
 	if len(s.Failed) == 0 {
 		return b.String()
 	}

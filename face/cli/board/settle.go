@@ -16,9 +16,12 @@ import (
 )
 
 func newBindCommand(a *cli.App) *cobra.Command {
-	return a.Command("bind ISSUE SOLUTION", "issue.bind", "  pawl issue bind ISS-3 SOL-ISS-3-1\n  pawl issue bind ISS-3 1", cli.Exactly(2), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return bindPlan(c.Context(), sess, args[0], args[1]) })
-	})
+	return a.Command("bind ISSUE SOLUTION", "issue.bind",
+		"  pawl issue bind ISS-3 SOL-ISS-3-1\n  pawl issue bind ISS-3 1", cli.Exactly(2), func(c *cobra.Command,
+			args []string) error {
+			return a.With(c.Context(), cli.Writing(),
+				func(sess *cli.Session) error { return bindPlan(c.Context(), sess, args[0], args[1]) })
+		})
 }
 
 // bindPlan chooses a plan that was made before. It is judged anew on the present branch and asked about, like any plan.
@@ -49,16 +52,19 @@ func bindPlan(ctx context.Context, sess *cli.Session, name, which string) error 
 			sess.SayText("issue.bound_already", s.Label)
 			return nil
 		}
-		_, err = lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: &kernel.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
+		_, err = lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(),
+			Command: &kernel.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
 	case at.Session != nil && at.Session.State != string(session.Idle) && at.Session.State != string(session.Blocked):
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", at.Session.State, at.Session.Goal)
 	default:
 		if at.Session != nil && at.Session.State == string(session.Blocked) {
-			if err := windUp(ctx, sess, i, &kernel.Rollback{Reason: sess.Text("issue.because.bound", s.Label)}); err != nil {
+			if err := windUp(ctx, sess, i,
+				&kernel.Rollback{Reason: sess.Text("issue.because.bound", s.Label)}); err != nil {
 				return err
 			}
 		}
-		if _, err = sess.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label + ".yaml"}); err == nil && i.Status == board.IssueFailed {
+		if _, err = sess.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label +
+			".yaml"}); err == nil && i.Status == board.IssueFailed {
 			_, err = sess.Do(ctx, &kernel.RetryIssue{Issue: i.ID})
 		}
 	}
@@ -73,9 +79,11 @@ func bindPlan(ctx context.Context, sess *cli.Session, name, which string) error 
 	return nil
 }
 
-// windUp gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
+// windUp gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker
+// does.
 func windUp(ctx context.Context, sess *cli.Session, i *view.Issue, c kernel.Command) error {
-	if _, err := sess.Workspace.Kernel.Session(i.Label).Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: c}); err != nil {
+	if _, err := sess.Workspace.Kernel.Session(i.Label).Do(ctx,
+		kernel.Envelope{Actor: sess.App.Actor(), Command: c}); err != nil {
 		return err
 	}
 	found, err := sess.Ask().Board().ByID(ctx, []string{i.ID})
@@ -92,7 +100,9 @@ func windUp(ctx context.Context, sess *cli.Session, i *view.Issue, c kernel.Comm
 func newRetryCommand(a *cli.App) *cobra.Command {
 	var replan bool
 	var note string
-	c := a.Command("retry ISSUE...", "issue.retry", "  pawl issue retry ISS-3\n  pawl issue retry ISS-3 --replan --note \"the API has moved\"", cli.Between(1, 1000), nil)
+	c := a.Command("retry ISSUE...", "issue.retry",
+		"  pawl issue retry ISS-3\n  pawl issue retry ISS-3 --replan --note \"the API has moved\"",
+		cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return each(c.Context(), a, args, func(sess *cli.Session, i *view.Issue) (string, error) {
 			return retryIssue(c.Context(), sess, i, note, replan)
@@ -104,7 +114,8 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 }
 
 // each does something for each of the issues that were named, and goes on when one of them fails.
-func each(ctx context.Context, a *cli.App, names []string, do func(*cli.Session, *view.Issue) (key string, err error)) error {
+func each(ctx context.Context, a *cli.App, names []string,
+	do func(*cli.Session, *view.Issue) (key string, err error)) error {
 	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 		found, err := findIssues(ctx, sess, names)
 		if err != nil {
@@ -158,7 +169,9 @@ func retryIssue(ctx context.Context, sess *cli.Session, i *view.Issue, note stri
 func newSkipCommand(a *cli.App) *cobra.Command {
 	var reason string
 	var release bool
-	c := a.Command("skip ISSUE...", "issue.skip", "  pawl issue skip ISS-3 --reason \"no longer wanted\"\n  pawl issue skip ISS-3 --release", cli.Between(1, 1000), nil)
+	c := a.Command("skip ISSUE...", "issue.skip",
+		"  pawl issue skip ISS-3 --reason \"no longer wanted\"\n  pawl issue skip ISS-3 --release",
+		cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return each(c.Context(), a, args, func(sess *cli.Session, i *view.Issue) (string, error) {
 			return skipIssue(c.Context(), sess, i, reason, release)
@@ -169,9 +182,10 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// skipIssue leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
-// longer wait for it.
-func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason string, release bool) (key string, err error) {
+// skipIssue leaves an issue behind. What was not begun is held back, everything else fails. With release those that
+// depend on it no longer wait for it.
+func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason string,
+	release bool) (key string, err error) {
 	at, err := sess.Workspace.Kernel.Session(i.Label).Snapshot(ctx)
 	if err != nil {
 		return "", err
@@ -187,7 +201,8 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 	default:
 		err = windUp(ctx, sess, i, &kernel.CancelRun{Reason: reason})
 	}
-	if i.Status == board.IssueRegistered || i.Status == board.IssuePlanning || i.Status == board.IssuePlanned && !i.Bound {
+	if i.Status == board.IssueRegistered || i.Status == board.IssuePlanning || i.Status == board.IssuePlanned &&
+		!i.Bound {
 		key = "issue.held"
 	} else {
 		held = false

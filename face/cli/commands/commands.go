@@ -20,10 +20,12 @@ import (
 	"pawl/face/cli/tasks"
 )
 
-// Entries are the commands of the first level, but for those that are about the tree of commands itself: completion and manual.
+// Entries are the commands of the first level, but for those that are about the tree of commands itself: completion and
+// manual.
 func Entries() []cli.Entry {
 	return slices.Concat(
 		orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(),
-		answers.Entries(), control.Entries(), tasks.Entries(), machines.Entries(), auditlog.Entries(), servers.Entries(), setup.Entries(),
+		answers.Entries(), control.Entries(), tasks.Entries(), machines.Entries(), auditlog.Entries(),
+		servers.Entries(), setup.Entries(),
 	)
 }

@@ -1,7 +1,8 @@
-// Package complete answers what a shell asks when a person presses Tab: what could stand here. It goes by what the usage lines and the
-// flags of the commands say they take, so that a command needs to say nothing more.
+// Package complete answers what a shell asks when a person presses Tab: what could stand here. It goes by what the
+// usage lines and the flags of the commands say they take, so that a command needs to say nothing more.
 //
-// To answer is to look: no workspace is made or brought up to date, nothing is written, and what cannot be found out is not offered.
+// To answer is to look: no workspace is made or brought up to date, nothing is written, and what cannot be found out is
+// not offered.
 package complete
 
 import (
@@ -21,7 +22,8 @@ import (
 )
 
 const (
-	// most is how many values are offered at most, and looked how many rows of the store are gone through for them, newest first.
+	// most is how many values are offered at most, and looked how many rows of the store are gone through for them,
+	// newest first.
 	most   = 100
 	looked = 1000
 	// patience is how long an answer may take. A shell waits for it, and the person with it.
@@ -49,7 +51,8 @@ func attach(a *cli.App, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	every(root, func(c *cobra.Command) {
 		if len(c.ValidArgs) == 0 {
-			c.ValidArgsFunction = func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			c.ValidArgsFunction = func(c *cobra.Command, args []string, prefix string) ([]string,
+				cobra.ShellCompDirective) {
 				return (&question{app: a, cmd: c, args: args}).answer(prefix, wordsAt(c, len(args)))
 			}
 		}
@@ -58,8 +61,10 @@ func attach(a *cli.App, root *cobra.Command) {
 				return
 			}
 			// A flag that has its completion already keeps it.
-			_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-				return (&question{app: a, cmd: c, list: f.Value.Type() == "stringSlice"}).answer(prefix, []string{"--" + f.Name})
+			_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, args []string, prefix string) ([]string,
+				cobra.ShellCompDirective) {
+				return (&question{app: a, cmd: c, list: f.Value.Type() == "stringSlice"}).answer(prefix,
+					[]string{"--" + f.Name})
 			})
 		})
 	})
@@ -78,7 +83,8 @@ func valued(f *pflag.Flag) bool {
 	return slices.Contains([]string{"string", "stringSlice", "stringArray"}, f.Value.Type())
 }
 
-// wordsAt are the words with which a usage line names what stands at a place among the arguments: [RUN|TASK] is RUN and TASK.
+// wordsAt are the words with which a usage line names what stands at a place among the arguments: [RUN|TASK] is RUN and
+// TASK.
 func wordsAt(c *cobra.Command, n int) []string {
 	for i, field := range strings.Fields(c.Use)[1:] {
 		if strings.HasPrefix(strings.TrimPrefix(field, "["), "--") {
@@ -132,7 +138,8 @@ func (q *question) answer(prefix string, words []string) ([]string, cobra.ShellC
 			if len(out) == most {
 				break
 			}
-			if !seen[v.value] && fits(v.value, begins) && !slices.Contains(q.args, v.value) && !slices.Contains(strings.Split(given, ","), v.value) {
+			if !seen[v.value] && fits(v.value, begins) && !slices.Contains(q.args, v.value) &&
+				!slices.Contains(strings.Split(given, ","), v.value) {
 				seen[v.value] = true
 				out = append(out, shown(word{given + v.value, v.about}))
 			}
@@ -141,10 +148,11 @@ func (q *question) answer(prefix string, words []string) ([]string, cobra.ShellC
 	return out, directive
 }
 
-// fits reports whether a value begins as what was typed, in any case, and is one that every shell takes as it is: names come from files
-// and from agents, and a shell might act on what it puts into its command line.
+// fits reports whether a value begins as what was typed, in any case, and is one that every shell takes as it is: names
+// come from files and from agents, and a shell might act on what it puts into its command line.
 func fits(value, begins string) bool {
-	if value == "" || len(value) < len(begins) || !strings.EqualFold(value[:len(begins)], begins) || value[0] == '-' || !utf8.ValidString(value) {
+	if value == "" || len(value) < len(begins) || !strings.EqualFold(value[:len(begins)], begins) || value[0] == '-' ||
+		!utf8.ValidString(value) {
 		return false
 	}
 	return !strings.ContainsFunc(value, func(r rune) bool {
@@ -161,7 +169,8 @@ func shown(w word) string {
 	return cobra.CompletionWithDesc(w.value, line)
 }
 
-// open is the workspace that the command line is about, opened for looking, or nil where there is none that can be read.
+// open is the workspace that the command line is about, opened for looking, or nil where there is none that can be
+// read.
 func (q *question) open(ctx context.Context) *cli.Session {
 	if q.sess == nil {
 		sess, err := q.app.Open(ctx, cli.Open{ReadOnly: true, Still: true})

@@ -19,8 +19,10 @@ func tree(t *testing.T) *cobra.Command {
 	t.Helper()
 	var root *cobra.Command
 	var out bytes.Buffer
-	more := slices.Concat(commands.Entries(), Entries(), []cli.Entry{{Tree: func(_ *cli.App, c *cobra.Command) { root = c }}})
-	if code := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out}, []string{"--help"}, more...); code != 0 || root == nil {
+	more := slices.Concat(commands.Entries(), Entries(),
+		[]cli.Entry{{Tree: func(_ *cli.App, c *cobra.Command) { root = c }}})
+	if code := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out}, []string{"--help"},
+		more...); code != 0 || root == nil {
 		t.Fatalf("%d %s", code, out.String())
 	}
 	return root
@@ -34,7 +36,8 @@ var onlyPeople = strings.Fields(`ANSWER FEEDBACK MESSAGE RECORD REQUIREMENT TEXT
 // onlyThere are those that mean something else, or nothing that can be known, at one command alone.
 var onlyThere = []string{"tool enter NAME", "prompt WORDS"}
 
-// A command that takes something new has to say what that is, or that only a person knows; and what nobody takes is not kept.
+// A command that takes something new has to say what that is, or that only a person knows; and what nobody takes is not
+// kept.
 func TestEveryWordIsDecided(t *testing.T) {
 	used := map[string]bool{}
 	decided := func(c *cobra.Command, name string) bool {
@@ -78,9 +81,12 @@ func TestEveryWordIsDecided(t *testing.T) {
 
 func TestWordsAt(t *testing.T) {
 	for use, want := range map[string][]string{
-		"show": {"", "", ""}, "show ISSUE": {"ISSUE", "", ""}, "show [RUN|TASK]": {"RUN TASK", "", ""}, "retry ISSUE...": {"ISSUE", "ISSUE", "ISSUE"},
-		"plan [ISSUE]...": {"ISSUE", "ISSUE", "ISSUE"}, "clean [PACKAGE...]": {"PACKAGE", "PACKAGE", "PACKAGE"}, "set SETTING VALUE...": {"SETTING", "VALUE", "VALUE"},
-		"review [all|PATH...]": {"all PATH", "all PATH", "all PATH"}, "test [-- COMMAND]": {"", "", ""}, "move TASK --to STATE": {"TASK", "", ""},
+		"show": {"", "", ""}, "show ISSUE": {"ISSUE", "", ""}, "show [RUN|TASK]": {"RUN TASK", "",
+			""}, "retry ISSUE...": {"ISSUE", "ISSUE", "ISSUE"},
+		"plan [ISSUE]...": {"ISSUE", "ISSUE", "ISSUE"}, "clean [PACKAGE...]": {"PACKAGE", "PACKAGE",
+			"PACKAGE"}, "set SETTING VALUE...": {"SETTING", "VALUE", "VALUE"},
+		"review [all|PATH...]": {"all PATH", "all PATH", "all PATH"}, "test [-- COMMAND]": {"", "",
+			""}, "move TASK --to STATE": {"TASK", "", ""},
 	} {
 		for n, words := range want {
 			if got := strings.Join(wordsAt(&cobra.Command{Use: use}, n), " "); got != words {
@@ -94,8 +100,10 @@ func TestWordsAt(t *testing.T) {
 func TestFits(t *testing.T) {
 	for value, ok := range map[string]bool{
 		"ISS-1": true, "go vet": true, "202602081200_login": true, "名字": true, "a/b.c:d@e+f,g=h%": true, "RUN-12": true,
-		"": false, "-rf": false, "--yes": false, "a;b": false, "$(id)": false, "`id`": false, "a\nb": false, "a\tb": false, "a\x1b[31m": false, "a|b": false, "a>b": false,
-		"a*": false, "~": false, "a'b": false, `a"b`: false, `a\b`: false, "a&b": false, "!1": false, "{a,b}": false, "a\xff": false, "a\u202eb": false, "#a": false,
+		"": false, "-rf": false, "--yes": false, "a;b": false, "$(id)": false, "`id`": false, "a\nb": false,
+		"a\tb": false, "a\x1b[31m": false, "a|b": false, "a>b": false,
+		"a*": false, "~": false, "a'b": false, `a"b`: false, `a\b`: false, "a&b": false, "!1": false, "{a,b}": false,
+		"a\xff": false, "a\u202eb": false, "#a": false,
 	} {
 		if fits(value, "") != ok {
 			t.Errorf("%q: %t", value, !ok)

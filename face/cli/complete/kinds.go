@@ -25,8 +25,8 @@ import (
 	"pawl/text/skill"
 )
 
-// kind is what a word of a usage line, or a flag, stands for: values that are asked for, files of some endings or of any, folders. The
-// zero kind is what only a person can say.
+// kind is what a word of a usage line, or a flag, stands for: values that are asked for, files of some endings or of
+// any, folders. The zero kind is what only a person can say.
 type kind struct {
 	ask     func(ctx context.Context, q *question, begins string) iter.Seq[word]
 	endings []string
@@ -34,8 +34,8 @@ type kind struct {
 	folders bool
 }
 
-// kindOf is what a word stands for at a command. What is said of one command alone comes first, and a word in small letters stands for
-// itself.
+// kindOf is what a word stands for at a command. What is said of one command alone comes first, and a word in small
+// letters stands for itself.
 func kindOf(c *cobra.Command, name string) kind {
 	path := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
 	if k, ok := kinds()[path+" "+name]; ok {
@@ -53,26 +53,39 @@ func kindOf(c *cobra.Command, name string) kind {
 // kinds is the table of what can be offered.
 var kinds = sync.OnceValue(func() map[string]kind {
 	return map[string]kind{
-		"AGENT": {ask: agents}, "COMMAND": {ask: commandsBelow}, "COMMIT": {ask: commits}, "DIR": {folders: true}, "TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
-		"ISSUE": {ask: issues}, "MACHINE": {ask: one("session", "turn", "workflow", "task", "board")}, "PACKAGE": {ask: packages}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
-		"SETTING": {ask: everySetting}, "SOLUTION": {ask: solutions}, "TASK": {ask: tasks}, "TOOL": {ask: tools}, "VALUE": {ask: values},
+		"AGENT": {ask: agents}, "COMMAND": {ask: commandsBelow}, "COMMIT": {ask: commits}, "DIR": {folders: true},
+		"TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
+		"ISSUE": {ask: issues}, "MACHINE": {ask: one("session", "turn", "workflow", "task", "board")},
+		"PACKAGE": {ask: packages}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
+		"SETTING": {ask: everySetting}, "SOLUTION": {ask: solutions}, "TASK": {ask: tasks}, "TOOL": {ask: tools},
+		"VALUE": {ask: values},
 
-		"plan new FILE": {endings: plans}, "plan validate FILE": {endings: plans}, "config validate FILE": {endings: plans[:2]},
+		"plan new FILE": {endings: plans}, "plan validate FILE": {endings: plans},
+		"config validate FILE": {endings: plans[:2]},
 		"config unset SETTING": {ask: ownSettings}, "exec PACKAGE": {ask: drafts}, "logs NAME": {ask: outputs},
-		"choose CHOICE": {ask: said("choice.", "silent", "interactive", "start")}, "context state STATE": {ask: states(session.Describe())},
+		"choose CHOICE":           {ask: said("choice.", "silent", "interactive", "start")},
+		"context state STATE":     {ask: states(session.Describe())},
 		"context progress STATUS": {ask: one("PENDING", "DONE", "BLOCKED")},
 
-		"--after": {ask: issues}, "--agent": {ask: agents}, "--backup": {files: true}, "--against": {files: true}, "--checkpoint": {files: true}, "--dir": {folders: true},
-		"--file": {files: true}, "--from": {files: true}, "--gate": {ask: one("doctor", "smoke", "tests")}, "--issue": {ask: issues},
-		"--lang": {ask: one(string(message.English), string(message.Chinese))}, "--mode": {ask: runModes},
+		"--after": {ask: issues}, "--agent": {ask: agents}, "--backup": {files: true}, "--against": {files: true},
+		"--checkpoint": {files: true}, "--dir": {folders: true},
+		"--file": {files: true}, "--from": {files: true}, "--gate": {ask: one("doctor", "smoke", "tests")},
+		"--issue": {ask: issues},
+		"--lang":  {ask: one(string(message.English), string(message.Chinese))}, "--mode": {ask: runModes},
 		"--not-after": {ask: issues}, "--out": {files: true}, "--plan": {endings: plans}, "--profile": {ask: profiles},
-		"--proof": {files: true}, "--state": {ask: states(task.Describe())}, "--status": {ask: states(board.Describe())}, "--step": {ask: steps}, "--tag": {ask: tags},
+		"--proof": {files: true}, "--state": {ask: states(task.Describe())},
+		"--status": {ask: states(board.Describe())}, "--step": {ask: steps}, "--tag": {ask: tags},
 		"--task": {ask: tasks}, "--to": {ask: states(task.Describe())}, "--token-file": {files: true},
 
-		"choose --path": {ask: one("tweak", "light", "standard")}, "fix --answer": {ask: said("answer.", "done", "retry")}, "machine show --format": {ask: one("table", "mermaid", "json", "matrix")},
-		"issue import --format": {ask: one("state", "records", "markdown")}, "issue import --state-back": {ask: one("comment", "label")}, "skill install --agent": {ask: one(skill.Agents()...)},
-		"task create --mode": {ask: capabilities}, "task move --exit-reason": {ask: one(texts(task.ExitReasons())...)}, "test --only": {ask: checks},
-		"task move --as": {ask: one("user", "system", "runner", "verifier", "gate_runner", "policy")},
+		"choose --path": {ask: one("tweak", "light", "standard")}, "fix --answer": {ask: said("answer.", "done",
+			"retry")}, "machine show --format": {ask: one("table", "mermaid", "json", "matrix")},
+		"issue import --format":     {ask: one("state", "records", "markdown")},
+		"issue import --state-back": {ask: one("comment", "label")},
+		"skill install --agent":     {ask: one(skill.Agents()...)},
+		"task create --mode":        {ask: capabilities},
+		"task move --exit-reason":   {ask: one(texts(task.ExitReasons())...)},
+		"test --only":               {ask: checks},
+		"task move --as":            {ask: one("user", "system", "runner", "verifier", "gate_runner", "policy")},
 	}
 })
 
@@ -116,7 +129,8 @@ func said(area string, values ...string) func(context.Context, *question, string
 	}
 }
 
-// states offers the states of the machines that stand behind a word, of which the issue's are those of the board that a list takes.
+// states offers the states of the machines that stand behind a word, of which the issue's are those of the board that a
+// list takes.
 func states(tables []machine.Description) func(context.Context, *question, string) iter.Seq[word] {
 	return func(_ context.Context, q *question, _ string) iter.Seq[word] {
 		return func(yield func(word) bool) {
@@ -152,7 +166,8 @@ func none(func(word) bool) {}
 
 func newest() query.Page { return query.Page{Newest: true, Limit: looked} }
 
-// issues are those whose label is what was typed, or that and one digit more, which on a large board may be old, and the newest ones.
+// issues are those whose label is what was typed, or that and one digit more, which on a large board may be old, and
+// the newest ones.
 func issues(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	sess := q.open(ctx)
 	if sess == nil {
@@ -183,7 +198,8 @@ func tasks(ctx context.Context, q *question, _ string) iter.Seq[word] {
 	if sess == nil {
 		return none
 	}
-	return listed(sess.Ask().Tasks(ctx, newest()), func(t view.TaskLine) (word, bool) { return word{t.Label, string(t.State) + " · " + t.Title}, true })
+	return listed(sess.Ask().Tasks(ctx, newest()),
+		func(t view.TaskLine) (word, bool) { return word{t.Label, string(t.State) + " · " + t.Title}, true })
 }
 
 func runs(ctx context.Context, q *question, _ string) iter.Seq[word] {

@@ -9,7 +9,9 @@ import (
 )
 
 func newCompletionCommand(a *cli.App) *cobra.Command {
-	c := a.Command("completion SHELL", "cli.completion", "  pawl completion bash > /etc/bash_completion.d/pawl\n  pawl completion zsh > \"${fpath[1]}/_pawl\"", cli.Exactly(1), nil)
+	c := a.Command("completion SHELL", "cli.completion",
+		"  pawl completion bash > /etc/bash_completion.d/pawl\n  pawl completion zsh > \"${fpath[1]}/_pawl\"",
+		cli.Exactly(1), nil)
 	c.ValidArgs = []string{"bash", "zsh", "fish", "powershell"}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		root := c.Root()

@@ -45,7 +45,8 @@ func newStopCommand(a *cli.App) *cobra.Command {
 	var reason string
 	c := a.Command("stop", "cli.stop", "  pawl stop -m \"wrong branch\"", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return stop(c.Context(), sess, reason) })
+		return a.With(c.Context(), cli.Writing(),
+			func(sess *cli.Session) error { return stop(c.Context(), sess, reason) })
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
@@ -78,7 +79,8 @@ func stop(ctx context.Context, sess *cli.Session, reason string) error {
 
 func newCancelCommand(a *cli.App) *cobra.Command {
 	var reason string
-	c := a.Command("cancel [TASK]", "cli.cancel", "  pawl cancel\n  pawl cancel T-003 -m \"not needed\"", cli.Between(0, 1), nil)
+	c := a.Command("cancel [TASK]", "cli.cancel", "  pawl cancel\n  pawl cancel T-003 -m \"not needed\"",
+		cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return tasks.Cancel(c.Context(), a, args[0], reason)
@@ -138,8 +140,8 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// Rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work in
-// the user's own tree, that is an undo.
+// Rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work
+// in the user's own tree, that is an undo.
 func Rollback(ctx context.Context, sess *cli.Session, reason string, yes bool) error {
 	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 
 func newUndoCommand(a *cli.App) *cobra.Command {
 	var step string
-	c := a.Command("undo [RUN|TASK|ISSUE|COMMIT]", "cli.undo", "  pawl undo\n  pawl undo RUN-3\n  pawl undo 4f1c2ab\n  pawl undo --step s3", cli.Between(0, 1), nil)
+	c := a.Command("undo [RUN|TASK|ISSUE|COMMIT]", "cli.undo",
+		"  pawl undo\n  pawl undo RUN-3\n  pawl undo 4f1c2ab\n  pawl undo --step s3", cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if step != "" && len(args) > 0 {
 			return cli.Usage("cli.flags_conflict", "--step", args[0])
@@ -29,15 +30,16 @@ func newUndoCommand(a *cli.App) *cobra.Command {
 }
 
 func newRedoCommand(a *cli.App) *cobra.Command {
-	return a.Command("redo [RUN|TASK|ISSUE|COMMIT]", "cli.redo", "  pawl redo\n  pawl redo RUN-3", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
-			run, err := runOf(c.Context(), sess, args)
-			if err != nil {
-				return err
-			}
-			return reverse(c.Context(), sess, &kernel.Redo{Run: run}, "cli.redo.done", "undo")
+	return a.Command("redo [RUN|TASK|ISSUE|COMMIT]", "cli.redo", "  pawl redo\n  pawl redo RUN-3", cli.Between(0, 1),
+		func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+				run, err := runOf(c.Context(), sess, args)
+				if err != nil {
+					return err
+				}
+				return reverse(c.Context(), sess, &kernel.Redo{Run: run}, "cli.redo.done", "undo")
+			})
 		})
-	})
 }
 
 // runOf finds the run that an argument names, "" without one, and goes into the session that it belongs to.
@@ -59,7 +61,8 @@ func runOf(ctx context.Context, sess *cli.Session, args []string) (run string, e
 	return r.ID, nil
 }
 
-// reverse undoes the result of a run or one of its steps, or brings it back. Back is the command that does the opposite.
+// reverse undoes the result of a run or one of its steps, or brings it back. Back is the command that does the
+// opposite.
 func reverse(ctx context.Context, sess *cli.Session, command kernel.Command, done, back string) error {
 	if _, err := sess.View(ctx); err != nil {
 		return err

@@ -119,7 +119,8 @@ func newChooseCommand(a *cli.App) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
 			return cli.GoOn(c.Context(), sess, false, wanted(), func(sess *cli.Session) error {
-				_, err := sess.Do(c.Context(), &kernel.Choose{Choice: args[0], Hash: args[1], Path: workflow.Path(path)})
+				_, err := sess.Do(c.Context(),
+					&kernel.Choose{Choice: args[0], Hash: args[1], Path: workflow.Path(path)})
 				return err
 			})
 		})
@@ -131,7 +132,8 @@ func newChooseCommand(a *cli.App) *cobra.Command {
 // wanted are the outcomes that a flow is begun for.
 func wanted() []string { return []string{"completed", kernel.OutcomePlanned} }
 
-// Hear carries out what a person says: a command wherever it stands, an answer to what is asked, a requirement or a question.
+// Hear carries out what a person says: a command wherever it stands, an answer to what is asked, a requirement or a
+// question.
 func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
 	// Whoever asks about the work gets an answer and gives none, also while something is asked.
 	if known, err := cli.Inquiry(ctx, a, words); known {
@@ -165,7 +167,8 @@ func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
 		return reply(ctx, a, r)
 	case triage.KindContinue:
 		return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
-			return cli.GoOn(ctx, sess, false, wanted(), func(sess *cli.Session) error { _, err := sess.Do(ctx, &kernel.Resume{}); return err })
+			return cli.GoOn(ctx, sess, false, wanted(),
+				func(sess *cli.Session) error { _, err := sess.Do(ctx, &kernel.Resume{}); return err })
 		})
 	case triage.KindChange:
 		return start(ctx, a, f, &kernel.Start{Requirement: r.Argument})
@@ -251,7 +254,8 @@ func replyTo(s *kernel.Snapshot, r triage.Route) kernel.Command {
 	case about == "questions" && len(s.Turn.Questions) == 1:
 		return &kernel.AnswerQuestions{Answers: []string{r.Argument}}
 	case about == "questions":
-		lines := slices.DeleteFunc(strings.Split(r.Argument, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+		lines := slices.DeleteFunc(strings.Split(r.Argument, "\n"),
+			func(l string) bool { return strings.TrimSpace(l) == "" })
 		return &kernel.AnswerQuestions{Answers: lines}
 	case about == "stage" && r.Choice == triage.ChoiceYes:
 		choice := workflow.ChooseStart
@@ -285,11 +289,12 @@ func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
 	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
 		return cli.Usage("cli.run_nothing")
 	}
-	return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error { return whole(ctx, sess, f, s) }, f.overrides()...)
+	return a.With(ctx, cli.Open{Create: true, Sure: f.yes},
+		func(sess *cli.Session) error { return whole(ctx, sess, f, s) }, f.overrides()...)
 }
 
-// whole begins a flow and works on it, and brings the knowledge base in line with what has landed. That can be done again at any
-// time, so that its failure is told and is none of the flow.
+// whole begins a flow and works on it, and brings the knowledge base in line with what has landed. That can be done
+// again at any time, so that its failure is told and is none of the flow.
 func whole(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) error {
 	if s.Command != "~plan" && s.Package == "" {
 		s.Agent = sess.Config.Agent
@@ -354,8 +359,8 @@ func begin(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) err
 	return v.Work(ctx, cli.ID(out))
 }
 
-// giveWay makes room for a flow: the one that is running is canceled when the person agrees, and resets its variables. It
-// reports whether there was one.
+// giveWay makes room for a flow: the one that is running is canceled when the person agrees, and resets its variables.
+// It reports whether there was one.
 func giveWay(ctx context.Context, sess *cli.Session, f flags, name string) (bool, error) {
 	s, err := sess.Workspace.Kernel.Snapshot(ctx)
 	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) {
@@ -368,7 +373,8 @@ func giveWay(ctx context.Context, sess *cli.Session, f flags, name string) (bool
 		if !sess.Present() {
 			return false, pawl.Fail(pawl.CodeBusy, "cli.flow.active", name, s.Session.State, s.Session.Goal)
 		}
-		yes, err := cli.Confirm(ctx, sess.Printer, sess.Text("cli.flow.replace", cli.Display(s.Session.Goal), s.Session.State, name))
+		yes, err := cli.Confirm(ctx, sess.Printer, sess.Text("cli.flow.replace", cli.Display(s.Session.Goal),
+			s.Session.State, name))
 		if err != nil {
 			return false, err
 		}
@@ -384,8 +390,8 @@ func giveWay(ctx context.Context, sess *cli.Session, f flags, name string) (bool
 	return true, windUp(ctx, sess, s.Session.Run, give)
 }
 
-// windUp gives what ends a run, and sees to its end. Where another process works on it, that one hears of the end and cleans up;
-// where that process dies meanwhile, the rest is done here.
+// windUp gives what ends a run, and sees to its end. Where another process works on it, that one hears of the end and
+// cleans up; where that process dies meanwhile, the rest is done here.
 func windUp(ctx context.Context, sess *cli.Session, run string, give kernel.Command) error {
 	release, other, err := sess.Own()
 	if err != nil && other == nil {
@@ -399,7 +405,8 @@ func windUp(ctx context.Context, sess *cli.Session, run string, give kernel.Comm
 		return err
 	}
 	if s, err := sess.View(ctx); err == nil && s.Paused {
-		_, _ = sess.Do(ctx, &kernel.Resume{}) // what is cleaned up does not wait for anybody; where nothing is left, there is nothing to resume
+		// what is cleaned up does not wait for anybody; where nothing is left, there is nothing to resume
+		_, _ = sess.Do(ctx, &kernel.Resume{})
 	}
 	halted := time.Time{}
 	for other != nil {
@@ -462,8 +469,8 @@ func exec(ctx context.Context, a *cli.App, f flags, want string) error {
 	}, f.overrides()...)
 }
 
-// packageToRun finds the package that is meant among those in plan/, and judges it by its files. What the store knows of it is
-// what is carried out; a package that people wrote is turned into a plan.
+// packageToRun finds the package that is meant among those in plan/, and judges it by its files. What the store knows
+// of it is what is carried out; a package that people wrote is turned into a plan.
 func packageToRun(ctx context.Context, sess *cli.Session, want string) (*kernel.Start, error) {
 	known, err := sess.Ask().Packages(ctx)
 	if err != nil {
@@ -497,7 +504,8 @@ func packageToRun(ctx context.Context, sess *cli.Session, want string) (*kernel.
 	case ok:
 		return &kernel.Start{Command: "~exec", Package: name, Requirement: goal}, nil
 	case !report.Valid:
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name, len(report.Issues)).Because(report.Issues[0].Error(solution.At))
+		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name,
+			len(report.Issues)).Because(report.Issues[0].Error(solution.At))
 	case report.Proposal.Type == solution.Overview:
 		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_overview", name)
 	case !report.Executable:
@@ -512,12 +520,13 @@ func planOf(name string, files map[string][]byte) (*kernel.Start, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := plan.Plan{Goal: name, RiskLevel: pawl.RiskMedium, Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true}, Constraints: []string{}}
+	p := plan.Plan{Goal: name, RiskLevel: pawl.RiskMedium, Verification: plan.VerificationPolicy{Mode: plan.VerifyTest,
+		Commands: []string{}, Required: true, StopOnFail: true}, Constraints: []string{}}
 	if proposal, err := solution.ReadProposal(files[solution.ProposalName]); err == nil && proposal.Title != "" {
 		p.Goal = proposal.Title
 	}
-	// A task may depend on one that stands behind it, so that all of them have their ids first. What is no longer pending is
-	// waited for by nobody.
+	// A task may depend on one that stands behind it, so that all of them have their ids first. What is no longer
+	// pending is waited for by nobody.
 	ids := map[string]string{}
 	for n, t := range tasks.List {
 		if t.Status == solution.Pending {
@@ -528,7 +537,8 @@ func planOf(name string, files map[string][]byte) (*kernel.Start, error) {
 		if t.Status != solution.Pending {
 			continue
 		}
-		step := plan.Step{StepID: ids[t.Number], Title: t.Title, Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n")), Status: plan.Pending}
+		step := plan.Step{StepID: ids[t.Number], Title: t.Title,
+			Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n")), Status: plan.Pending}
 		for _, on := range t.DependsOn {
 			if id := ids[on]; id != "" {
 				step.DependsOn = append(step.DependsOn, id)

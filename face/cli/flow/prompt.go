@@ -18,18 +18,19 @@ import (
 )
 
 func newPromptCommand(a *cli.App) *cobra.Command {
-	return a.Command(cli.Ask, "cli.flow.prompt", "  pawl prompt\n  pawl", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
-		if !a.Std.TTY || a.Std.TermIn == nil {
-			return cli.Usage("cli.flow.no_terminal")
-		}
-		// The prompt has a meaning of its own for Ctrl-C, which must not end the program as it does elsewhere.
-		signal.Reset(os.Interrupt)
-		p := prompt{app: a}
-		defer p.close()
-		return tui.Prompt{
-			Screen: a.Screen, History: p.history(), Status: p.status, Complete: p.complete, Submit: p.submit,
-		}.Run(c.Context())
-	})
+	return a.Command(cli.Ask, "cli.flow.prompt", "  pawl prompt\n  pawl", cli.Exactly(0),
+		func(c *cobra.Command, _ []string) error {
+			if !a.Std.TTY || a.Std.TermIn == nil {
+				return cli.Usage("cli.flow.no_terminal")
+			}
+			// The prompt has a meaning of its own for Ctrl-C, which must not end the program as it does elsewhere.
+			signal.Reset(os.Interrupt)
+			p := prompt{app: a}
+			defer p.close()
+			return tui.Prompt{
+				Screen: a.Screen, History: p.history(), Status: p.status, Complete: p.complete, Submit: p.submit,
+			}.Run(c.Context())
+		})
 }
 
 // prompt answers what the terminal asks while lines are read.
@@ -76,15 +77,16 @@ func (p *prompt) status() tui.Status {
 		p.close()
 		return tui.Status{}
 	}
-	st := tui.Status{State: s.Session.State, Busy: s.Session.State == string(session.Executing) || s.Session.State == string(session.AutoFix)}
+	st := tui.Status{State: s.Session.State, Busy: s.Session.State == string(session.Executing) ||
+		s.Session.State == string(session.AutoFix)}
 	if s.Flow != nil && s.Flow.Stage != workflow.None {
 		st.Mode, st.Stage = string(s.Flow.Mode), string(s.Flow.Stage)
 	}
 	return st
 }
 
-// submit carries a line out. One that begins with "pawl" or with "/" is a command of the first level, and every other one is
-// said to pawl.
+// submit carries a line out. One that begins with "pawl" or with "/" is a command of the first level, and every other
+// one is said to pawl.
 func (p *prompt) submit(ctx context.Context, line string) error {
 	p.close() // what is carried out opens the workspace by itself
 	words := orders.Words(line)

@@ -11,10 +11,12 @@ import (
 	"pawl/text/triage"
 )
 
-// What was asked may be answered elsewhere between the moment in which a reply is understood and the one in which it is given.
+// What was asked may be answered elsewhere between the moment in which a reply is understood and the one in which it is
+// given.
 func TestReplyToNothing(t *testing.T) {
 	for _, choice := range []triage.Choice{triage.ChoiceYes, triage.ChoiceNo, triage.ChoiceMore, triage.ChoiceAsIs} {
-		if c := replyTo(&kernel.Snapshot{Session: &kernel.Session{}}, triage.Route{Kind: triage.KindReply, Choice: choice}); c != nil {
+		if c := replyTo(&kernel.Snapshot{Session: &kernel.Session{}},
+			triage.Route{Kind: triage.KindReply, Choice: choice}); c != nil {
 			t.Errorf("%s: %T", choice, c)
 		}
 	}
@@ -22,7 +24,8 @@ func TestReplyToNothing(t *testing.T) {
 
 // A step waits for every task that its task depends on, wherever in the list that stands, but for those that are done.
 func TestPlanOfKeepsDependencies(t *testing.T) {
-	start, err := planOf("202602081200_a", map[string][]byte{solution.TasksName: []byte("- [√] 1.1 done\n- [ ] 1.2 late\n  - Depends on: 1.1, 1.4\n- [ ] 1.3 free\n- [ ] 1.4 early\n  - Depends on: 1.3\n")})
+	start, err := planOf("202602081200_a",
+		map[string][]byte{solution.TasksName: []byte("- [√] 1.1 done\n- [ ] 1.2 late\n  - Depends on: 1.1, 1.4\n- [ ] 1.3 free\n- [ ] 1.4 early\n  - Depends on: 1.3\n")})
 	if err != nil {
 		t.Fatal(err)
 	}

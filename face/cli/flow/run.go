@@ -86,7 +86,8 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 				}
 			}
 			return startRun(ctx, sess, start, f)
-		}, record, settings.Override("run_mode", f.mode), settings.Override("profile", f.profile), settings.Override("agent", f.agent))
+		}, record, settings.Override("run_mode", f.mode), settings.Override("profile", f.profile),
+			settings.Override("agent", f.agent))
 	}
 	err := work()
 	if errors.Is(err, errFetch) {
@@ -100,8 +101,9 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 // errFetch says that dependencies are to be fetched before the work begins.
 var errFetch = errors.New("dependencies are to be fetched")
 
-// offerDependencies looks, before anything is planned, for dependencies that the checks would not find. A person is asked whether they
-// are to be fetched; where nobody is there, or nobody wants it, the way to them is said, and the work begins.
+// offerDependencies looks, before anything is planned, for dependencies that the checks would not find. A person is
+// asked whether they are to be fetched; where nobody is there, or nobody wants it, the way to them is said, and the
+// work begins.
 func offerDependencies(ctx context.Context, sess *cli.Session, f runFlags) error {
 	if sess.Workspace.Project.Lacks == nil {
 		return nil
@@ -128,7 +130,8 @@ func offerDependencies(ctx context.Context, sess *cli.Session, f runFlags) error
 	case f.prepare:
 		return errFetch
 	case sess.Present() && !f.yes && sess.Config.RunMode != pawl.Autonomous:
-		ok, err := cli.Confirm(ctx, sess.Printer, sess.Text("cli.run.fetch", cli.Display(strings.Join(paths, ", ")), strings.Join(hosts, ", ")))
+		ok, err := cli.Confirm(ctx, sess.Printer, sess.Text("cli.run.fetch", cli.Display(strings.Join(paths, ", ")),
+			strings.Join(hosts, ", ")))
 		if err != nil {
 			return err
 		}
@@ -179,7 +182,8 @@ func newResumeCommand(a *cli.App) *cobra.Command {
 	var noWait bool
 	c := a.Command("resume", "cli.resume", "  pawl resume", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return resumeRun(c.Context(), sess, noWait) })
+		return a.With(c.Context(), cli.Writing(),
+			func(sess *cli.Session) error { return resumeRun(c.Context(), sess, noWait) })
 	}
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
 	return c
@@ -202,8 +206,9 @@ func resumeRun(ctx context.Context, sess *cli.Session, noWait bool) error {
 		sess.SayText("cli.resume.nothing")
 		return nil
 	}
-	return cli.GoOn(ctx, sess, noWait, []string{"completed", "canceled", "declined", "rolled_back", "skipped"}, func(sess *cli.Session) error {
-		_, err := sess.Do(ctx, &kernel.Resume{})
-		return err
-	})
+	return cli.GoOn(ctx, sess, noWait, []string{"completed", "canceled", "declined", "rolled_back", "skipped"},
+		func(sess *cli.Session) error {
+			_, err := sess.Do(ctx, &kernel.Resume{})
+			return err
+		})
 }

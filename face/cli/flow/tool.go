@@ -13,14 +13,15 @@ func newToolCommand(a *cli.App) *cobra.Command {
 }
 
 func newToolEnterCommand(a *cli.App) *cobra.Command {
-	return a.Command("enter NAME", "cli.tool.enter", "  pawl tool enter deploy-helper", cli.Exactly(1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
-			if _, err := sess.Do(c.Context(), &kernel.EnterTool{Tool: args[0]}); err != nil {
-				return err
-			}
-			return variables(c, sess)
+	return a.Command("enter NAME", "cli.tool.enter", "  pawl tool enter deploy-helper", cli.Exactly(1),
+		func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+				if _, err := sess.Do(c.Context(), &kernel.EnterTool{Tool: args[0]}); err != nil {
+					return err
+				}
+				return variables(c, sess)
+			})
 		})
-	})
 }
 
 func newToolLeaveCommand(a *cli.App) *cobra.Command {
@@ -48,7 +49,8 @@ func variables(c *cobra.Command, sess *cli.Session) error {
 		return sess.PrintJSON(s.Flow.Vars)
 	}
 	if s.Flow.ToolNesting > 0 {
-		sess.SayText("cli.tool.active", cli.Display(s.Flow.ActiveTool), s.Flow.ToolNesting, string(s.Flow.SuspendedStage))
+		sess.SayText("cli.tool.active", cli.Display(s.Flow.ActiveTool), s.Flow.ToolNesting,
+			string(s.Flow.SuspendedStage))
 		return nil
 	}
 	sess.SayText("cli.tool.none", s.Session.State, string(s.Flow.Stage))

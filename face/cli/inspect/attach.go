@@ -14,12 +14,16 @@ import (
 )
 
 func newAttachCommand(a *cli.App) *cobra.Command {
-	return a.Command("attach [RUN|TASK|ISSUE]", "see.attach", "  pawl attach\n  pawl attach ISS-2\n  pawl attach --json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return attach(c.Context(), sess, args) })
-	})
+	return a.Command("attach [RUN|TASK|ISSUE]", "see.attach",
+		"  pawl attach\n  pawl attach ISS-2\n  pawl attach --json", cli.Between(0, 1), func(c *cobra.Command,
+			args []string) error {
+			return a.With(c.Context(), cli.Reading(),
+				func(sess *cli.Session) error { return attach(c.Context(), sess, args) })
+		})
 }
 
-// follower goes along with a run that another process works on: it tells what is committed about it and what is written for it.
+// follower goes along with a run that another process works on: it tells what is committed about it and what is written
+// for it.
 type follower struct {
 	sess    *cli.Session
 	tells   *cli.Reporter
@@ -36,7 +40,8 @@ func attach(ctx context.Context, sess *cli.Session, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := &follower{sess: sess, outputs: &outputs{run: r.Run, dir: logs.Of(sess.Workspace.Place.Workspace)}, heard: map[string]int64{}, waiting: waiting{sess: sess}}
+	c := &follower{sess: sess, outputs: &outputs{run: r.Run, dir: logs.Of(sess.Workspace.Place.Workspace)},
+		heard: map[string]int64{}, waiting: waiting{sess: sess}}
 	if c.about, c.next, err = sess.Ask().Log().Run(ctx, r.ID); err != nil {
 		return err
 	}
@@ -114,7 +119,8 @@ func (c *follower) told(ctx context.Context) error {
 	return nil
 }
 
-// silence passes over what was written for effects that were over before: it would stand behind what happened since. `pawl logs` has it.
+// silence passes over what was written for effects that were over before: it would stand behind what happened since.
+// `pawl logs` has it.
 func (c *follower) silence(ctx context.Context) {
 	if c.outputs.read(ctx, c.sess) != nil {
 		return // the next reading tells why

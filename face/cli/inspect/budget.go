@@ -21,30 +21,33 @@ type budgetLine struct {
 }
 
 func newBudgetCommand(a *cli.App) *cobra.Command {
-	return a.Command("budget", "cli.budget", "  pawl budget\n  pawl budget --json\n  pawl config set budget.run.usd 2", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
-			lines, err := budgetsOf(c.Context(), sess)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"budgets": lines})
-			}
-			if len(lines) == 0 {
-				a.SayText("cli.budget_none")
-				// What may be spent is worth knowing before anything is.
-				if lines = limitsOf(sess.Config); len(lines) == 0 {
-					return nil
+	return a.Command("budget", "cli.budget", "  pawl budget\n  pawl budget --json\n  pawl config set budget.run.usd 2",
+		cli.Exactly(0), func(c *cobra.Command, _ []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				lines, err := budgetsOf(c.Context(), sess)
+				if err != nil {
+					return err
 				}
-			}
-			rows := [][]string{}
-			for _, l := range lines {
-				rows = append(rows, l.rows(a.Printer)...)
-			}
-			cli.PrintTable(a.Printer, []string{a.Text("cli.col.scope"), a.Text("cli.col.what"), a.Text("cli.col.spent"), a.Text("cli.col.of"), a.Text("cli.col.held")}, rows)
-			return nil
+				if a.JSON {
+					return a.PrintJSON(map[string]any{"budgets": lines})
+				}
+				if len(lines) == 0 {
+					a.SayText("cli.budget_none")
+					// What may be spent is worth knowing before anything is.
+					if lines = limitsOf(sess.Config); len(lines) == 0 {
+						return nil
+					}
+				}
+				rows := [][]string{}
+				for _, l := range lines {
+					rows = append(rows, l.rows(a.Printer)...)
+				}
+				cli.PrintTable(a.Printer, []string{a.Text("cli.col.scope"), a.Text("cli.col.what"),
+					a.Text("cli.col.spent"),
+					a.Text("cli.col.of"), a.Text("cli.col.held")}, rows)
+				return nil
+			})
 		})
-	})
 }
 
 // rows are the measures of a scope of which there is something to say, the scope's name before the first.
@@ -79,7 +82,8 @@ func (l *budgetLine) rows(pr *cli.Printer) [][]string {
 		if m.of(l.Held) != 0 {
 			held = text(l.Held)
 		}
-		out = append(out, []string{scope, pr.Text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show), held})
+		out = append(out, []string{scope, pr.Text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show),
+			held})
 		scope = ""
 	}
 	return out

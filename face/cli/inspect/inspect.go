@@ -1,5 +1,6 @@
-// Package inspect is what a person looks at: runs as a list (`pawl log`), one run with who approved it and what was proven (`pawl
-// show`), and what it changed (`pawl diff`) and what its commands wrote (`pawl logs`). It asks the store by package kernel/query and changes nothing.
+// Package inspect is what a person looks at: runs as a list (`pawl log`), one run with who approved it and what was
+// proven (`pawl show`), and what it changed (`pawl diff`) and what its commands wrote (`pawl logs`). It asks the store
+// by package kernel/query and changes nothing.
 package inspect
 
 import (
@@ -38,9 +39,12 @@ func Entries() []cli.Entry {
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
-	return a.Command("show [RUN|TASK|ISSUE|COMMIT]", "see.show", "  pawl show\n  pawl show RUN-3\n  pawl show T-003\n  pawl show ISS-2\n  pawl show 4f1c2ab --json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return report(c.Context(), sess, args) })
-	})
+	return a.Command("show [RUN|TASK|ISSUE|COMMIT]", "see.show",
+		"  pawl show\n  pawl show RUN-3\n  pawl show T-003\n  pawl show ISS-2\n  pawl show 4f1c2ab --json",
+		cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Reading(),
+				func(sess *cli.Session) error { return report(c.Context(), sess, args) })
+		})
 }
 
 // report shows a run.
@@ -86,7 +90,8 @@ func newLogCommand(a *cli.App) *cobra.Command {
 		case all:
 			limit = 0
 		}
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return list(c.Context(), sess, limit) })
+		return a.With(c.Context(), cli.Reading(),
+			func(sess *cli.Session) error { return list(c.Context(), sess, limit) })
 	}
 	c.Flags().IntVarP(&limit, "limit", "n", shown, a.Text("see.flag.limit"))
 	c.Flags().BoolVar(&all, "all", false, a.Text("see.flag.all"))
@@ -145,7 +150,8 @@ func line(pr *cli.Printer, r view.RunLine) string {
 	if when.IsZero() {
 		when = r.StartedAt
 	}
-	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  " + pr.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  " + term.Pad(state, 12) + "  "
+	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  " +
+		pr.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  " + term.Pad(state, 12) + "  "
 	tail := ""
 	if r.Commit != "" {
 		tail = "  " + pr.Style.Dim(r.Commit[:min(10, len(r.Commit))]+" "+cli.Display(r.Branch))
@@ -175,7 +181,9 @@ func whole(ctx context.Context, sess *cli.Session, c view.Changes) (string, erro
 func newDiffCommand(a *cli.App) *cobra.Command {
 	var step string
 	var stat, plain bool
-	c := a.Command("diff [RUN|TASK|ISSUE|COMMIT]", "see.diff", "  pawl diff\n  pawl diff RUN-3 --stat\n  pawl diff --step s2\n  pawl diff ISS-2 > change.patch", cli.Between(0, 1), nil)
+	c := a.Command("diff [RUN|TASK|ISSUE|COMMIT]", "see.diff",
+		"  pawl diff\n  pawl diff RUN-3 --stat\n  pawl diff --step s2\n  pawl diff ISS-2 > change.patch",
+		cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			r, err := find(c.Context(), sess, args)
@@ -202,7 +210,8 @@ func diff(ctx context.Context, sess *cli.Session, r *view.Report, step string, s
 	}
 	files := cli.DiffStat(text)
 	if sess.JSON {
-		return sess.PrintJSON(map[string]any{"run": r.Run, "step": step, "from": r.Changes.From, "to": r.Changes.To, "files": append([]effect.FileStat{}, files...), "patch": text})
+		return sess.PrintJSON(map[string]any{"run": r.Run, "step": step, "from": r.Changes.From, "to": r.Changes.To,
+			"files": append([]effect.FileStat{}, files...), "patch": text})
 	}
 	switch {
 	case text == "" && len(r.Planned) > 0:
@@ -222,7 +231,8 @@ func diff(ctx context.Context, sess *cli.Session, r *view.Report, step string, s
 // patch is the unified diff of a run, or of one of its steps.
 func patch(ctx context.Context, sess *cli.Session, r *view.Report, step string) (string, error) {
 	c := r.Changes
-	if known := slices.ContainsFunc(r.Steps, func(s view.SummaryStep) bool { return s.ID == step }); step != "" && !known {
+	if known := slices.ContainsFunc(r.Steps, func(s view.SummaryStep) bool { return s.ID == step }); step != "" &&
+		!known {
 		ids := make([]string, 0, len(r.Steps))
 		for _, s := range r.Steps {
 			ids = append(ids, s.ID)
@@ -249,8 +259,8 @@ func patch(ctx context.Context, sess *cli.Session, r *view.Report, step string) 
 	return out.String(), nil
 }
 
-// planned is what a plan that has not begun would change in the files as they are now, or one of its steps. What it leaves open is
-// told beside it.
+// planned is what a plan that has not begun would change in the files as they are now, or one of its steps. What it
+// leaves open is told beside it.
 func planned(sess *cli.Session, r *view.Report, only string) string {
 	drafts := cli.Drafts(sess, view.Plan{Steps: r.Planned})
 	var out strings.Builder
@@ -263,7 +273,8 @@ func planned(sess *cli.Session, r *view.Report, only string) string {
 			case n >= len(of) || !of[n].Known:
 				sess.Note("  " + sess.Style.Dot() + " " + sess.Text("see.planned_open", s.ID, c.Tool))
 			case of[n].Err != nil:
-				sess.Note("  " + sess.Style.Bad() + " " + sess.Text("see.planned_fails", s.ID, c.Tool, cli.Explain(sess.Printer, of[n].Err)))
+				sess.Note("  " + sess.Style.Bad() + " " +
+					sess.Text("see.planned_fails", s.ID, c.Tool, cli.Explain(sess.Printer, of[n].Err)))
 			default:
 				out.WriteString(of[n].Patch)
 			}
@@ -275,8 +286,8 @@ func planned(sess *cli.Session, r *view.Report, only string) string {
 	return out.String()
 }
 
-// paint writes a diff: to a program as it is, to a person in colours, with what could act on the terminal made visible and with a mark at
-// files that judge the work.
+// paint writes a diff: to a program as it is, to a person in colours, with what could act on the terminal made visible
+// and with a mark at files that judge the work.
 func paint(pr *cli.Printer, text string, plain bool) error {
 	return paged(pr, plain, func(out io.Writer) error {
 		for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -292,8 +303,8 @@ func paint(pr *cli.Printer, text string, plain bool) error {
 	})
 }
 
-// judging marks the line of a diff at which a file begins that tests, or that decides what is run: there a change may be meant to make
-// the work pass.
+// judging marks the line of a diff at which a file begins that tests, or that decides what is run: there a change may
+// be meant to make the work pass.
 func judging(pr *cli.Printer, line string) string {
 	_, name, ok := strings.Cut(line, " b/")
 	if !ok || !strings.HasPrefix(line, "diff --git ") {

@@ -31,7 +31,8 @@ type logsFlags struct {
 
 func newLogsCommand(a *cli.App) *cobra.Command {
 	var f logsFlags
-	c := a.Command("logs [RUN|TASK|ISSUE|COMMIT] [NAME]", "see.logs", "  pawl logs -f\n  pawl logs \"go test\"\n  pawl logs RUN-3 s2\n  pawl logs --failed\n  pawl logs ISS-2 codex -f\n  pawl logs --list", cli.Between(0, 2), nil)
+	c := a.Command("logs [RUN|TASK|ISSUE|COMMIT] [NAME]", "see.logs",
+		"  pawl logs -f\n  pawl logs \"go test\"\n  pawl logs RUN-3 s2\n  pawl logs --failed\n  pawl logs ISS-2 codex -f\n  pawl logs --list", cli.Between(0, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.follow && f.list {
 			return cli.Usage("cli.flags_conflict", "--follow", "--list")
@@ -44,7 +45,8 @@ func newLogsCommand(a *cli.App) *cobra.Command {
 			if f.list || sess.JSON && !f.follow {
 				return listOutputs(sess.Printer, o)
 			}
-			p := &reader{sess: sess, outputs: o, raw: f.raw, out: sess.Std.Out, waiting: waiting{sess: sess}, seen: map[string]int64{}, told: map[string]bool{}}
+			p := &reader{sess: sess, outputs: o, raw: f.raw, out: sess.Std.Out, waiting: waiting{sess: sess},
+				seen: map[string]int64{}, told: map[string]bool{}}
 			if f.follow {
 				return p.follow(c.Context())
 			}
@@ -71,7 +73,8 @@ type outputs struct {
 	ended     map[string][]logs.Part // of the effects that are over, which grow no more
 }
 
-// chosen finds what was asked for. One word names a run where there is one of that name, and else what is to be read of the last one.
+// chosen finds what was asked for. One word names a run where there is one of that name, and else what is to be read of
+// the last one.
 func chosen(ctx context.Context, sess *cli.Session, args []string, failed bool) (*outputs, error) {
 	o := &outputs{failed: failed, dir: logs.Of(sess.Workspace.Place.Workspace)}
 	switch len(args) {
@@ -136,7 +139,10 @@ func (o *outputs) every() []part {
 		kept := slices.Clone(e.Kept)
 		for _, l := range o.logsOf(e) {
 			p := part{Output: e, name: l.Name, log: &l}
-			if n := slices.IndexFunc(kept, func(k view.KeptOutput) bool { return k.Name == l.Name || k.Name == "" }); n >= 0 {
+			if n := slices.IndexFunc(kept, func(k view.KeptOutput) bool {
+				return k.Name == l.Name ||
+					k.Name == ""
+			}); n >= 0 {
 				p.kept = &kept[n]
 				kept = append(kept[:n:n], kept[n+1:]...)
 			}
@@ -166,10 +172,11 @@ func (o *outputs) logsOf(e *view.Output) []logs.Part {
 	return all
 }
 
-// called reports whether a part is what somebody calls by a name: that of its step, its check, its tool or agent, its effect, or the
-// beginning of its command.
+// called reports whether a part is what somebody calls by a name: that of its step, its check, its tool or agent, its
+// effect, or the beginning of its command.
 func (p part) called(name string) bool {
-	return slices.Contains([]string{p.Step, p.name, p.Name, p.Effect, string(p.Kind)}, name) || strings.HasPrefix(p.what(), name)
+	return slices.Contains([]string{p.Step, p.name, p.Name, p.Effect, string(p.Kind)}, name) ||
+		strings.HasPrefix(p.what(), name)
 }
 
 // what is what a part is the output of: the command, the check, or the agent.
@@ -312,8 +319,8 @@ func (r *reader) head(p part, key string, headed bool) error {
 	return err
 }
 
-// text writes a piece of output: to a program as it came, without control sequences unless they were asked for, and to a person so that
-// nothing in it can act on the terminal.
+// text writes a piece of output: to a program as it came, without control sequences unless they were asked for, and to
+// a person so that nothing in it can act on the terminal.
 func (r *reader) text(p part, b []byte) error {
 	if r.sess.JSON {
 		return r.sess.PrintLine(map[string]any{"type": "output", "effect": p.Effect, "part": p.name, "text": string(b)})
@@ -355,8 +362,8 @@ type waiting struct {
 	state session.State // of the session when it was looked at last
 }
 
-// tell fails where nobody works, and nobody will before somebody has begun it again. Owned says that a process ran work before the
-// outputs were read: afterwards it may have ended because the work had.
+// tell fails where nobody works, and nobody will before somebody has begun it again. Owned says that a process ran work
+// before the outputs were read: afterwards it may have ended because the work had.
 func (w *waiting) tell(of view.RunOutputs, owned bool) error {
 	rests := of.State == session.Confirming || of.State == session.Blocked
 	if of.State != "" && !rests && !owned && !of.Claimed {

@@ -10,8 +10,8 @@ import (
 	"pawl/kernel/view"
 )
 
-// Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was proven, what it
-// cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
+// Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was
+// proven, what it cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
 func Report(sess *cli.Session, r *view.Report, files []effect.FileStat) {
 	state, symbol := cli.OutcomeText(sess.Printer, r.Outcome), sess.Style.Warn()
 	switch {
@@ -33,7 +33,8 @@ func Report(sess *cli.Session, r *view.Report, files []effect.FileStat) {
 		cli.PrintSection(sess.Printer, "cli.sum.changed", []string{"  " + sess.Text("cli.sum.nothing")})
 	}
 	if n := len(r.Failures); n > 0 && r.Outcome != "completed" {
-		cli.PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + cli.Display(r.Failures[n-1].What)}, cli.FailureLines(sess.Printer, r.Failures[n-1])...))
+		cli.PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + cli.Display(r.Failures[n-1].What)},
+			cli.FailureLines(sess.Printer, r.Failures[n-1])...))
 	}
 	cli.PrintProof(sess.Printer, r.Summary)
 }

@@ -18,7 +18,8 @@ import (
 
 func newStatusCommand(a *cli.App) *cobra.Command {
 	var watch bool
-	c := a.Command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", cli.Exactly(0), nil)
+	c := a.Command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", cli.Exactly(0),
+		nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			if watch {
@@ -60,8 +61,8 @@ func initialised(ctx context.Context, sess *cli.Session) (view.Status, error) {
 	return st, err
 }
 
-// watchStatus prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
-// place; elsewhere, and with --json, each state is printed below the last.
+// watchStatus prints the status again whenever something was committed, until the session is idle. On a terminal it
+// redraws in place; elsewhere, and with --json, each state is printed below the last.
 func watchStatus(ctx context.Context, sess *cli.Session) error {
 	size, drawn := int64(-1), 0
 	tick := time.NewTicker(cli.WatchEvery)
@@ -113,8 +114,8 @@ func redrawStatus(ctx context.Context, sess *cli.Session, st view.Status, drawn 
 	return len(lines), nil
 }
 
-// statusRow is a line of the status. One without a key has no heading: it goes on with what the row above it says. One without a text
-// is not shown.
+// statusRow is a line of the status. One without a key has no heading: it goes on with what the row above it says. One
+// without a text is not shown.
 type statusRow struct{ key, text string }
 
 // statusLines renders the status at one glance.
@@ -152,7 +153,8 @@ func statusLines(sess *cli.Session, st view.Status, last *audit.Parsed) []string
 func workRows(sess *cli.Session, st view.Status) []statusRow {
 	rows := []statusRow{{"cli.status.goal", cli.Glimpse(sess.Printer, st.Goal)}}
 	if st.Task != nil {
-		rows = append(rows, statusRow{"cli.status.task", st.Task.Label + "  " + string(st.Task.State) + "  " + cli.Glimpse(sess.Printer, st.Task.Title)})
+		rows = append(rows, statusRow{"cli.status.task", st.Task.Label + "  " + string(st.Task.State) + "  " +
+			cli.Glimpse(sess.Printer, st.Task.Title)})
 	}
 	rows = append(rows, statusRow{"cli.status.step", cli.Glimpse(sess.Printer, stepText(st.Step))})
 	if st.Doing != nil {
@@ -160,7 +162,8 @@ func workRows(sess *cli.Session, st view.Status) []statusRow {
 		if st.Doing.Tool != "" {
 			what = cli.Display(st.Doing.Tool)
 		}
-		rows = append(rows, statusRow{"cli.status.doing", what + "  " + st.Doing.State + "  " + sess.Since(st.Doing.Since)})
+		rows = append(rows, statusRow{"cli.status.doing", what + "  " + st.Doing.State + "  " +
+			sess.Since(st.Doing.Since)})
 	}
 	if st.Attempts > 0 {
 		rows = append(rows, statusRow{"cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts)})
@@ -171,16 +174,19 @@ func workRows(sess *cli.Session, st view.Status) []statusRow {
 // waitingRows say what the work waits for, and what went wrong.
 func waitingRows(sess *cli.Session, st view.Status) (rows []statusRow) {
 	if b := st.Blocked; b != nil {
-		rows = append(rows, statusRow{"cli.status.blocked", cli.ReasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause)})
+		rows = append(rows, statusRow{"cli.status.blocked", cli.ReasonText(sess.Printer, b.Error.Key, b.Error.Args,
+			b.Error.Cause)})
 	}
 	if ap := st.Approval; ap != nil {
-		rows = append(rows, statusRow{"cli.status.approval", cli.AboutText(sess.Printer, ap.About) + "  " + cli.Short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
+		rows = append(rows, statusRow{"cli.status.approval", cli.AboutText(sess.Printer, ap.About) + "  " +
+			cli.Short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
 		if ap.About == "call" || ap.About == "action" {
 			rows = append(rows, statusRow{"", cli.Glimpse(sess.Printer, sess.Wordy(ap.Detail))})
 		}
 	}
 	for _, q := range st.Questions {
-		rows = append(rows, statusRow{"cli.status.question", q.ID + "  " + cli.Glimpse(sess.Printer, q.Text) + "  " + sess.Text("cli.status.waiting", sess.Since(q.Since))})
+		rows = append(rows, statusRow{"cli.status.question", q.ID + "  " + cli.Glimpse(sess.Printer, q.Text) + "  " +
+			sess.Text("cli.status.waiting", sess.Since(q.Since))})
 	}
 	if e := st.LastError; e != nil && st.Blocked == nil {
 		rows = append(rows, statusRow{"cli.status.error", cli.ReasonText(sess.Printer, e.Key, e.Args, e.Cause)})
@@ -198,7 +204,8 @@ func ownerText(sess *cli.Session, st view.Status) string {
 	o := st.Owner
 	switch {
 	case o != nil && o.State != "":
-		return sess.Text("cli.status.owned", o.PID, o.Host, o.Command) + "  " + sess.Style.Red(sess.Text("cli.status.owner_halted", o.PID))
+		return sess.Text("cli.status.owned", o.PID, o.Host, o.Command) + "  " +
+			sess.Style.Red(sess.Text("cli.status.owner_halted", o.PID))
 	case o != nil:
 		return sess.Text("cli.status.owned", o.PID, o.Host, o.Command)
 	case st.Doing != nil && !st.Paused && st.Blocked == nil:
@@ -220,7 +227,8 @@ func headline(sess *cli.Session, st view.Status) string {
 	default:
 		symbol = sess.Style.Arrow()
 	}
-	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " + sess.Style.Dim(cli.StateText(sess.Printer, string(st.State)))
+	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " +
+		sess.Style.Dim(cli.StateText(sess.Printer, string(st.State)))
 	if st.Paused {
 		line += "  " + sess.Style.Yellow(sess.Text("cli.status.paused", sess.Clock(st.PausedAt), string(st.PausedBy)))
 	}

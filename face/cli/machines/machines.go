@@ -37,7 +37,8 @@ type family struct {
 // families are the five machines in the order of their seeds.
 func families() []family {
 	return []family{
-		{"session", session.Describe()}, {"turn", turn.Describe()}, {"workflow", workflow.Describe()}, {"task", task.Describe()}, {"board", board.Describe()},
+		{"session", session.Describe()}, {"turn", turn.Describe()}, {"workflow", workflow.Describe()}, {"task",
+			task.Describe()}, {"board", board.Describe()},
 	}
 }
 
@@ -51,7 +52,8 @@ func strictly(d machine.Description) machine.Description {
 }
 
 func newMachineCommand(a *cli.App) *cobra.Command {
-	return a.Group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a), newMachineCheckCommand(a))
+	return a.Group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a),
+		newMachineCheckCommand(a))
 }
 
 // machineLine is one line of `pawl machine list`.
@@ -66,31 +68,35 @@ type machineLine struct {
 }
 
 func newMachineListCommand(a *cli.App) *cobra.Command {
-	return a.Command("list", "cli.machine.list", "  pawl machine list", cli.Exactly(0), func(*cobra.Command, []string) error {
-		var lines []machineLine
-		for _, f := range families() {
-			for _, d := range f.tables {
-				states, seed, ext := d.Count()
-				lines = append(lines, machineLine{f.name, d.Name, d.Seed, states, seed, ext, machine.Show(d.Initial)})
+	return a.Command("list", "cli.machine.list", "  pawl machine list", cli.Exactly(0),
+		func(*cobra.Command, []string) error {
+			var lines []machineLine
+			for _, f := range families() {
+				for _, d := range f.tables {
+					states, seed, ext := d.Count()
+					lines = append(lines, machineLine{f.name, d.Name, d.Seed, states, seed, ext,
+						machine.Show(d.Initial)})
+				}
 			}
-		}
-		if a.JSON {
-			return a.PrintJSON(lines)
-		}
-		var t term.Table
-		t.Painted(a.Style.Dim, a.Text("cli.machine.name"), a.Text("cli.machine.seed"), a.Text("cli.machine.states"), a.Text("cli.machine.rows"), a.Text("cli.machine.added"), a.Text("cli.machine.initial"))
-		for _, l := range lines {
-			t.Row(l.Table, l.Seed, fmt.Sprint(l.States), fmt.Sprint(l.Rows), fmt.Sprint(l.Added), l.Initial)
-		}
-		a.SayTable(&t, 0)
-		return nil
-	})
+			if a.JSON {
+				return a.PrintJSON(lines)
+			}
+			var t term.Table
+			t.Painted(a.Style.Dim, a.Text("cli.machine.name"), a.Text("cli.machine.seed"), a.Text("cli.machine.states"),
+				a.Text("cli.machine.rows"), a.Text("cli.machine.added"), a.Text("cli.machine.initial"))
+			for _, l := range lines {
+				t.Row(l.Table, l.Seed, fmt.Sprint(l.States), fmt.Sprint(l.Rows), fmt.Sprint(l.Added), l.Initial)
+			}
+			a.SayTable(&t, 0)
+			return nil
+		})
 }
 
 func newMachineShowCommand(a *cli.App) *cobra.Command {
 	var format string
 	var strict bool
-	c := a.Command("show MACHINE", "cli.machine.show", "  pawl machine show task\n  pawl machine show session --format mermaid", cli.Exactly(1), nil)
+	c := a.Command("show MACHINE", "cli.machine.show",
+		"  pawl machine show task\n  pawl machine show session --format mermaid", cli.Exactly(1), nil)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		tables, err := named(args[0])
 		if err != nil {
@@ -179,7 +185,8 @@ func machineTable(pr *cli.Printer, d machine.Description) {
 		if r.Ext {
 			id += "+"
 		}
-		t.Row("  "+id, machine.Show(r.From)+" "+pr.Style.To()+" "+machine.Show(r.To), on, strings.Join(r.Gates, ", "), strings.Join(slices.Concat(r.Actors, r.AlsoActors), ", "))
+		t.Row("  "+id, machine.Show(r.From)+" "+pr.Style.To()+" "+machine.Show(r.To), on, strings.Join(r.Gates, ", "),
+			strings.Join(slices.Concat(r.Actors, r.AlsoActors), ", "))
 	}
 	pr.SayTable(&t, 0)
 	pr.Say("")
@@ -187,7 +194,8 @@ func machineTable(pr *cli.Printer, d machine.Description) {
 
 func newMachineCheckCommand(a *cli.App) *cobra.Command {
 	var strict bool
-	c := a.Command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", cli.Exactly(0), nil)
+	c := a.Command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", cli.Exactly(0),
+		nil)
 	c.RunE = func(*cobra.Command, []string) error { return checkMachines(a.Printer, strict) }
 	c.Flags().BoolVar(&strict, "strict", false, a.Text("cli.flag.strict"))
 	return c
@@ -225,7 +233,8 @@ func checkMachines(pr *cli.Printer, strict bool) error {
 
 func checkText(pr *cli.Printer, lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
 	for _, l := range lines {
-		pr.Say(pr.Style.OK() + " " + term.Pad(l.Table, 16) + pr.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
+		pr.Say(pr.Style.OK() + " " + term.Pad(l.Table, 16) +
+			pr.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
 	}
 	for _, p := range problems {
 		pr.Say(pr.Style.Bad() + " " + cli.Display(p.String()))
@@ -234,7 +243,8 @@ func checkText(pr *cli.Printer, lines []machineLine, problems []machine.Problem,
 	if len(joint.DeadEnds)+len(joint.Trapped)+len(joint.Unreachable) > 0 {
 		symbol = pr.Style.Bad()
 	}
-	pr.Say(symbol + " " + term.Pad(pr.Text("cli.machine.joint"), 16) + pr.Text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
+	pr.Say(symbol + " " + term.Pad(pr.Text("cli.machine.joint"), 16) +
+		pr.Text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
 	for _, c := range slices.Concat(joint.DeadEnds, joint.Trapped) {
 		pr.Say("  " + cli.Display(fmt.Sprintf("%+v", c)))
 	}

@@ -1,5 +1,5 @@
-// Package manual writes the manual pages: one for pawl and one for each of its commands, from the tree of commands and from the tables
-// of settings and of exit statuses, in the language of the person.
+// Package manual writes the manual pages: one for pawl and one for each of its commands, from the tree of commands and
+// from the tables of settings and of exit statuses, in the language of the person.
 package manual
 
 import (
@@ -23,22 +23,23 @@ import (
 func Entries() []cli.Entry { return []cli.Entry{{Name: "man", Group: "setup", Build: newManCommand}} }
 
 func newManCommand(a *cli.App) *cobra.Command {
-	return a.Command("man [DIR]", "manual.man", "  pawl man | man -l -\n  pawl man ~/.local/share/man/man1", cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
-		all := pages(a)
-		if len(args) == 0 {
-			_, err := a.Std.Out.Write(all[0].text)
-			return err
-		}
-		files, err := write(a.Path(args[0]), all)
-		if err != nil {
-			return err
-		}
-		if a.JSON {
-			return a.PrintJSON(files)
-		}
-		a.SayText("manual.written", len(files), args[0])
-		return nil
-	})
+	return a.Command("man [DIR]", "manual.man", "  pawl man | man -l -\n  pawl man ~/.local/share/man/man1",
+		cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
+			all := pages(a)
+			if len(args) == 0 {
+				_, err := a.Std.Out.Write(all[0].text)
+				return err
+			}
+			files, err := write(a.Path(args[0]), all)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON(files)
+			}
+			a.SayText("manual.written", len(files), args[0])
+			return nil
+		})
 }
 
 // page is a manual page under the name of its file.
@@ -63,8 +64,12 @@ func pages(a *cli.App) []page {
 
 // sorted are the commands below one that a person may type, in the order of the help.
 func sorted(c *cobra.Command) []*cobra.Command {
-	subs := slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool { return !s.IsAvailableCommand() })
-	slices.SortFunc(subs, func(x, y *cobra.Command) int { return strings.Compare(x.Annotations["order"], y.Annotations["order"]) })
+	subs := slices.DeleteFunc(slices.Clone(c.Commands()),
+		func(s *cobra.Command) bool { return !s.IsAvailableCommand() })
+	slices.SortFunc(subs, func(x, y *cobra.Command) int {
+		return strings.Compare(x.Annotations["order"],
+			y.Annotations["order"])
+	})
 	return subs
 }
 
@@ -92,7 +97,8 @@ type writer struct {
 	out bytes.Buffer
 }
 
-// plain has roff show text as it is: a backslash is none of its own, hyphens can be copied, and no line is taken for a request.
+// plain has roff show text as it is: a backslash is none of its own, hyphens can be copied, and no line is taken for a
+// request.
 func plain(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`).Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
@@ -109,14 +115,16 @@ func (w *writer) section(key string) { w.line(".SH " + plain(w.app.Text("manual.
 func (w *writer) item(term, text string) { w.line(".TP\n\\fB" + plain(term) + "\\fR\n" + plain(text)) }
 
 func (w *writer) page(c *cobra.Command) []byte {
-	w.line(`.TH "` + strings.ToUpper(plain(name(c))) + `" 1 "" "pawl" "` + plain(w.app.Text("manual.title")) + `"` + "\n.nh\n.ad l")
+	w.line(`.TH "` + strings.ToUpper(plain(name(c))) + `" 1 "" "pawl" "` + plain(w.app.Text("manual.title")) + `"` +
+		"\n.nh\n.ad l")
 	w.section("name")
 	w.line(plain(name(c)) + ` \- ` + plain(strings.TrimSuffix(c.Short, ".")))
 	w.section("synopsis")
 	if c.HasAvailableSubCommands() {
 		w.line("\\fB" + plain(c.CommandPath()) + "\\fR " + plain(w.app.Text("manual.subcommand")))
 	} else {
-		w.line("\\fB" + plain(c.CommandPath()) + "\\fR" + plain(strings.TrimPrefix(c.UseLine(), c.CommandPath())) + plain(" ["+w.app.Text("manual.flags")+"]"))
+		w.line("\\fB" + plain(c.CommandPath()) + "\\fR" + plain(strings.TrimPrefix(c.UseLine(), c.CommandPath())) +
+			plain(" ["+w.app.Text("manual.flags")+"]"))
 	}
 	w.section("description")
 	w.line(plain(c.Long))
@@ -171,11 +179,13 @@ func (w *writer) flags(key string, flags *pflag.FlagSet) {
 // files and variables are what pawl itself reads and writes, with the keys of their texts.
 var (
 	files = [][2]string{
-		{"~/.config/pawl/config.yaml", "user"}, {".pawl/config.yaml", "project"}, {".pawl/pawl.db", "store"}, {".pawl/plan", "plan"},
+		{"~/.config/pawl/config.yaml", "user"}, {".pawl/config.yaml", "project"}, {".pawl/pawl.db",
+			"store"}, {".pawl/plan", "plan"},
 		{".pawl/logs", "logs"}, {".pawlignore", "ignore"}, {"~/.local/state/pawl", "state"}, {"~/.cache/pawl", "cache"},
 	}
 	variables = [][2]string{
-		{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "xdg"}, {"VISUAL, EDITOR", "editor"}, {"NO_COLOR", "no_color"}, {"LC_ALL, LC_MESSAGES, LANG", "lang"},
+		{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "xdg"}, {"VISUAL, EDITOR", "editor"}, {"NO_COLOR",
+			"no_color"}, {"LC_ALL, LC_MESSAGES, LANG", "lang"},
 	}
 )
 

@@ -23,7 +23,8 @@ func written(t *testing.T, lang string) map[string]string {
 	var out bytes.Buffer
 	more := slices.Concat(commands.Entries(), Entries())
 	for range 2 { // the second time over the first
-		if code := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out, Dir: t.TempDir()}, []string{"man", dir, "--lang", lang}, more...); code != 0 {
+		if code := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out, Dir: t.TempDir()},
+			[]string{"man", dir, "--lang", lang}, more...); code != 0 {
 			t.Fatal(code, out.String())
 		}
 	}
@@ -54,15 +55,18 @@ func TestPages(t *testing.T) {
 		t.Errorf("sections %v", sections)
 	}
 	for _, want := range []string{
-		"\\fB9\\fR\nsomething waits for approval", "\\fBPAWL_MAX_FIXES\\fR\nhow many repairs", "\\fB~/.config/pawl/config.yaml\\fR\nyour settings",
+		"\\fB9\\fR\nsomething waits for approval", "\\fBPAWL_MAX_FIXES\\fR\nhow many repairs",
+		"\\fB~/.config/pawl/config.yaml\\fR\nyour settings",
 		"\\fB\\-\\-json\\fR\nwrite JSON", "\\fBpawl\\-issue\\fR(1)", "\\fBrun\\fR\ncarry out",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("pawl.1 has no %q", want)
 		}
 	}
-	if got := all["pawl-issue-add.1"]; !strings.Contains(got, ".SH EXAMPLES\n.nf\n\\&  pawl issue add ") || !strings.Contains(got, "\\fB\\-p, \\-\\-priority int\\fR\n") ||
-		!strings.Contains(got, "\\fBpawl issue add\\fR TITLE [flags]\n") || !strings.Contains(got, "\\fBpawl\\-issue\\fR(1)") {
+	if got := all["pawl-issue-add.1"]; !strings.Contains(got, ".SH EXAMPLES\n.nf\n\\&  pawl issue add ") ||
+		!strings.Contains(got, "\\fB\\-p, \\-\\-priority int\\fR\n") ||
+		!strings.Contains(got, "\\fBpawl issue add\\fR TITLE [flags]\n") ||
+		!strings.Contains(got, "\\fBpawl\\-issue\\fR(1)") {
 		t.Errorf("pawl-issue-add.1:\n%s", got)
 	}
 	if len(all) < 100 {
@@ -85,7 +89,9 @@ func TestPagesAreWhole(t *testing.T) {
 				}
 			}
 			for l := range strings.Lines(text) {
-				if l = strings.TrimSuffix(l, "\n"); strings.HasPrefix(l, "'") || strings.HasPrefix(l, ".") && !request.MatchString(l) || strings.Contains(l, "manual.") && !strings.Contains(l, "face/cli/manual.") {
+				if l = strings.TrimSuffix(l, "\n"); strings.HasPrefix(l, "'") || strings.HasPrefix(l, ".") &&
+					!request.MatchString(l) || strings.Contains(l, "manual.") &&
+					!strings.Contains(l, "face/cli/manual.") {
 					t.Errorf("%s (%s): %q", name, lang, l)
 				}
 			}
@@ -104,7 +110,8 @@ func TestEveryExitStatusHasAText(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	for in, want := range map[string]string{
-		"a-b": `a\-b`, `a\n"b"`: `a\en\(dqb\(dq`, ".SH x": `\&.SH x`, "'x": `\&'x`, "a\n.b\n'c": "a\n\\&.b\n\\&'c", "多": "多", "": "",
+		"a-b": `a\-b`, `a\n"b"`: `a\en\(dqb\(dq`, ".SH x": `\&.SH x`, "'x": `\&'x`, "a\n.b\n'c": "a\n\\&.b\n\\&'c",
+		"多": "多", "": "",
 	} {
 		if got := plain(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -40,8 +40,9 @@ func NewCheckCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// Unaided takes a requirement up that asks for the checks to pass where pawl's own agent has no program to mend anything with: a
-// run could only be refused, and the checks can be run all the same. Where a run is at work it leaves that to be said elsewhere.
+// Unaided takes a requirement up that asks for the checks to pass where pawl's own agent has no program to mend
+// anything with: a run could only be refused, and the checks can be run all the same. Where a run is at work it leaves
+// that to be said elsewhere.
 func Unaided(ctx context.Context, sess *cli.Session, s *kernel.Start) (bool, error) {
 	if sess.Workspace.Project.Unaided == nil || len(s.Given) > 0 || s.Package != "" {
 		return false, nil
@@ -62,8 +63,8 @@ func Unaided(ctx context.Context, sess *cli.Session, s *kernel.Start) (bool, err
 	return true, runChecks(ctx, sess, s.Requirement, true)
 }
 
-// runChecks runs all checks of the user's tree and tells what came of it, for a goal that a work order names. Alone says that it stands
-// for a run that could not be.
+// runChecks runs all checks of the user's tree and tells what came of it, for a goal that a work order names. Alone
+// says that it stands for a run that could not be.
 func runChecks(ctx context.Context, sess *cli.Session, goal string, alone bool) error {
 	found, err := sess.Workspace.Project.Checks(ctx)
 	if err != nil {
@@ -75,7 +76,8 @@ func runChecks(ctx context.Context, sess *cli.Session, goal string, alone bool) 
 	if alone {
 		sess.Note(sess.Text("orders.check.alone", strings.Join(found.Ecosystems, ", ")))
 	}
-	r, failed := carry(ctx, sess, "~test", effect.KindTest, effect.VerifySpec{Checks: found.Checks, Required: true, PerCheck: sess.Config.CheckTimeout})
+	r, failed := carry(ctx, sess, "~test", effect.KindTest, effect.VerifySpec{Checks: found.Checks, Required: true,
+		PerCheck: sess.Config.CheckTimeout})
 	if pawl.CodeOf(failed) == pawl.CodeSandbox {
 		return failed // nothing of the project was seen
 	}
@@ -120,7 +122,8 @@ func installedAgent(ctx context.Context, sess *cli.Session) string {
 }
 
 // reportChecks reports the outcomes. What is red ends in a work order, unless the machine alone is at fault.
-func reportChecks(ctx context.Context, sess *cli.Session, goal string, found effect.ContextResult, r effect.VerifyResult) error {
+func reportChecks(ctx context.Context, sess *cli.Session, goal string, found effect.ContextResult,
+	r effect.VerifyResult) error {
 	var red, machine, left []effect.CheckOutcome
 	for _, o := range r.Outcomes {
 		switch {
@@ -144,7 +147,8 @@ func reportChecks(ctx context.Context, sess *cli.Session, goal string, found eff
 	case r.Passed:
 		sess.Say("\n" + sess.Style.OK() + " " + sess.Text("orders.check.green", ran, r.Tree[:min(12, len(r.Tree))]))
 	case len(red) == 0 && len(found.Needs) > 0:
-		fault = pawl.Fail(pawl.CodeEnvironment, "orders.check.fetch", names(machine), cli.NeedsText(found.Needs), cli.FetchText(found.Needs))
+		fault = pawl.Fail(pawl.CodeEnvironment, "orders.check.fetch", names(machine), cli.NeedsText(found.Needs),
+			cli.FetchText(found.Needs))
 	case len(red) == 0:
 		fault = pawl.Fail(pawl.CodeEnvironment, "orders.check.machine", names(machine))
 		if first := machine[0]; first.Missing != "" && !strings.ContainsRune(first.Missing, '/') {
@@ -152,14 +156,16 @@ func reportChecks(ctx context.Context, sess *cli.Session, goal string, found eff
 		}
 	default:
 		agent := installedAgent(ctx, sess)
-		if err := sess.Workspace.Write(ctx, []pawl.ProjectedFile{{Path: orderFile, Content: workOrder(sess, goal, r, red)}}); err != nil {
+		if err := sess.Workspace.Write(ctx,
+			[]pawl.ProjectedFile{{Path: orderFile, Content: workOrder(sess, goal, r, red)}}); err != nil {
 			return err
 		}
 		file := orderPath(sess)
 		out["work_order"], out["agent"] = file, agent
 		fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red", len(red), ran, names(red), file)
 		if agent != "" {
-			fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red_agent", len(red), ran, names(red), file, agent, policy.Quote(file))
+			fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red_agent", len(red), ran, names(red), file, agent,
+				policy.Quote(file))
 		}
 	}
 	if sess.JSON {
@@ -191,7 +197,8 @@ func names(outcomes []effect.CheckOutcome) string {
 func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 	for _, o := range r.Outcomes {
 		if o.LeftOut() {
-			pr.Say(pr.Style.Dot() + " " + cli.Display(o.Name) + "  " + pr.Style.Yellow(pr.Text("cli.check.left_out", o.Missing)))
+			pr.Say(pr.Style.Dot() + " " + cli.Display(o.Name) + "  " +
+				pr.Style.Yellow(pr.Text("cli.check.left_out", o.Missing)))
 			continue
 		}
 		symbol := pr.Style.OK()
@@ -202,7 +209,8 @@ func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 		}
 		command := ""
 		if o.Command != o.Name {
-			command = "  " + pr.Style.Dim(term.Clip(cli.Display(o.Command), max(30, pr.Std.Width-40), pr.Style.Ellipsis()))
+			command = "  " + pr.Style.Dim(term.Clip(cli.Display(o.Command), max(30, pr.Std.Width-40),
+				pr.Style.Ellipsis()))
 		}
 		pr.Say(symbol + " " + cli.Display(o.Name) + command + "  " + said)
 		if o.Status == effect.CheckPassed {
@@ -221,8 +229,8 @@ var telling = sync.OnceValue(func() func(string) bool {
 	return form().MatchString
 })
 
-// essential keeps the lines of an output that matter, at most maxTail: all of a short one, otherwise those that say what is wrong,
-// and its end. Where lines are left out between two that are kept stands "…".
+// essential keeps the lines of an output that matter, at most maxTail: all of a short one, otherwise those that say
+// what is wrong, and its end. Where lines are left out between two that are kept stands "…".
 func essential(output string) []string {
 	if strings.TrimSpace(output) == "" {
 		return nil
@@ -258,10 +266,12 @@ func essential(output string) []string {
 // maxOrder bounds the text of a work order, which is meant to be handed to an agent as one argument.
 const maxOrder = 24 << 10
 
-// workOrder is the work order: what is red and how to see it, what is green and has to stay so, and what an agent must leave alone.
+// workOrder is the work order: what is red and how to see it, what is green and has to stay so, and what an agent must
+// leave alone.
 func workOrder(sess *cli.Session, goal string, r effect.VerifyResult, red []effect.CheckOutcome) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", cli.Display(strings.Join(strings.Fields(goal), " ")), written(sess, "orders.check.order_head", names(red), r.Tree[:min(12, len(r.Tree))]))
+	fmt.Fprintf(&b, "%s\n\n%s\n", cli.Display(strings.Join(strings.Fields(goal), " ")),
+		written(sess, "orders.check.order_head", names(red), r.Tree[:min(12, len(r.Tree))]))
 	for _, o := range red {
 		dir := o.Dir
 		if dir == "" {
@@ -272,7 +282,8 @@ func workOrder(sess *cli.Session, goal string, r effect.VerifyResult, red []effe
 		for strings.Contains(strings.Join(lines, "\n"), fence) {
 			fence += "`"
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n", cli.Display(o.Name), written(sess, "orders.check.order_run", dir, o.ExitCode))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", cli.Display(o.Name),
+			written(sess, "orders.check.order_run", dir, o.ExitCode))
 		fmt.Fprintf(&b, "\n    %s\n", cli.Display(o.Command))
 		if len(lines) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", fence)
@@ -301,6 +312,7 @@ func workOrder(sess *cli.Session, goal string, r effect.VerifyResult, red []effe
 	if len(left) > 0 {
 		b.WriteString("- " + written(sess, "orders.check.order_left", strings.Join(left, ", ")) + "\n")
 	}
-	b.WriteString("- " + written(sess, "orders.check.order_keep") + "\n- " + written(sess, "orders.check.order_done") + "\n")
+	b.WriteString("- " + written(sess, "orders.check.order_keep") + "\n- " + written(sess, "orders.check.order_done") +
+		"\n")
 	return b.String()
 }

@@ -32,7 +32,8 @@ func TestEssential(t *testing.T) {
 	for i := range lines {
 		lines[i] = fmt.Sprintf("error %d", i)
 	}
-	if got := essential(strings.Join(lines, "\n")); len(got) != maxTail+1 || got[0] != "error 0" || got[len(got)-1] != "error 299" {
+	if got := essential(strings.Join(lines, "\n")); len(got) != maxTail+1 || got[0] != "error 0" ||
+		got[len(got)-1] != "error 299" {
 		t.Errorf("%q", got)
 	}
 }

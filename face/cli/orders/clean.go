@@ -18,12 +18,14 @@ import (
 
 func newCleanCommand(a *cli.App) *cobra.Command {
 	var all bool
-	c := a.Command("clean [PACKAGE...]", "orders.clean", "  pawl clean\n  pawl clean --all\n  pawl clean 202602081200_login", cli.Between(0, 1000), nil)
+	c := a.Command("clean [PACKAGE...]", "orders.clean",
+		"  pawl clean\n  pawl clean --all\n  pawl clean 202602081200_login", cli.Between(0, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if all && len(args) > 0 {
 			return cli.Usage("cli.flags_conflict", "--all", args[0])
 		}
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return clean(c.Context(), sess, args, all) })
+		return a.With(c.Context(), cli.Writing(),
+			func(sess *cli.Session) error { return clean(c.Context(), sess, args, all) })
 	}
 	c.Flags().BoolVar(&all, "all", false, a.Text("orders.flag.clean_all"))
 	return c
@@ -69,7 +71,8 @@ func clean(ctx context.Context, sess *cli.Session, args []string, all bool) erro
 		if others == nil {
 			others = []string{}
 		}
-		return sess.PrintJSON(map[string]any{"archived": result.Archived, "no_packages": others, "left": len(names) - len(chosen)})
+		return sess.PrintJSON(map[string]any{"archived": result.Archived, "no_packages": others,
+			"left": len(names) - len(chosen)})
 	}
 	if len(names) == 0 {
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.clean.nothing"))
@@ -83,9 +86,10 @@ func clean(ctx context.Context, sess *cli.Session, args []string, all bool) erro
 	return nil
 }
 
-// pickLeftovers says which packages are meant. Where nobody said it, a person is asked; without one the packages are listed
-// with what to pass.
-func pickLeftovers(ctx context.Context, pr *cli.Printer, left []solution.Leftover, names, args []string, all bool) ([]string, error) {
+// pickLeftovers says which packages are meant. Where nobody said it, a person is asked; without one the packages are
+// listed with what to pass.
+func pickLeftovers(ctx context.Context, pr *cli.Printer, left []solution.Leftover, names, args []string,
+	all bool) ([]string, error) {
 	switch {
 	case all || len(names) == 0 && len(args) == 0:
 		return names, nil
@@ -160,9 +164,10 @@ func retiring(sess *cli.Session, p cli.Packages, names []string) (effect.RetireS
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		files := maps.Clone(p.Files[name])
 		out, err := solution.Retire(solution.Retiring{
-			Name: name, Files: files, Result: solution.NotCarried, At: sess.Workspace.Kernel.Now(), Index: index, Language: language(sess),
-			Reason: func(solution.Task) string { return written(sess, "orders.clean.reason") },
-			Exists: func(dir string) bool { return taken[dir] || p.Exists(dir) },
+			Name: name, Files: files, Result: solution.NotCarried, At: sess.Workspace.Kernel.Now(), Index: index,
+			Language: language(sess),
+			Reason:   func(solution.Task) string { return written(sess, "orders.clean.reason") },
+			Exists:   func(dir string) bool { return taken[dir] || p.Exists(dir) },
 		})
 		if err != nil {
 			return spec, err

@@ -26,9 +26,12 @@ type commitFlags struct {
 
 func newCommitCommand(a *cli.App) *cobra.Command {
 	var f commitFlags
-	c := a.Command("commit [MESSAGE]", "orders.commit", "  pawl commit\n  pawl commit \"fix(api): refuse empty names\" --yes\n  pawl commit --push --yes", cli.Between(0, 1000), nil)
+	c := a.Command("commit [MESSAGE]", "orders.commit",
+		"  pawl commit\n  pawl commit \"fix(api): refuse empty names\" --yes\n  pawl commit --push --yes",
+		cli.Between(0, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error { return commit(c.Context(), sess, strings.Join(args, " "), f) })
+		return a.With(c.Context(), cli.Open{Create: true, Sure: f.yes},
+			func(sess *cli.Session) error { return commit(c.Context(), sess, strings.Join(args, " "), f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
 	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.commit_all"))
@@ -72,15 +75,18 @@ func commit(ctx context.Context, sess *cli.Session, given string, f commitFlags)
 		}
 	}
 	if sess.JSON {
-		return sess.PrintJSON(map[string]any{"commit": done.Commit, "branch": done.Branch, "message": m.text, "files": done.Files, "pushed": done.Pushed, "rebased": done.Rebased})
+		return sess.PrintJSON(map[string]any{"commit": done.Commit, "branch": done.Branch, "message": m.text,
+			"files": done.Files, "pushed": done.Pushed, "rebased": done.Rebased})
 	}
 	return nil
 }
 
 // record makes the commit, and says so.
-func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string, all bool) (effect.CommitResult, error) {
+func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string,
+	all bool) (effect.CommitResult, error) {
 	r, err := carry(ctx, sess, "~commit", effect.KindCommit, effect.CommitSpec{
-		Branch: st.Branch, Parent: st.Head, From: st.From, Tree: st.Tree, All: !st.Staged, Message: text, By: st.By, At: sess.Workspace.Kernel.Now(),
+		Branch: st.Branch, Parent: st.Head, From: st.From, Tree: st.Tree, All: !st.Staged, Message: text, By: st.By,
+		At: sess.Workspace.Kernel.Now(),
 	})
 	if err != nil {
 		return effect.CommitResult{}, err
@@ -88,7 +94,8 @@ func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string
 	done, err := effect.Decode[effect.CommitResult](r.Result)
 	if err == nil && !sess.JSON {
 		subject, _, _ := strings.Cut(text, "\n")
-		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.done", cli.Short(done.Commit), done.Branch, len(done.Files)) + "  " + cli.Display(subject))
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.done", cli.Short(done.Commit), done.Branch,
+			len(done.Files)) + "  " + cli.Display(subject))
 	}
 	return done, err
 }
@@ -100,11 +107,13 @@ var credentials = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 func address(up cli.Upstream) string { return credentials().ReplaceAllString(up.URL, "$1") }
 
 // pushBranch shares the branch. What was committed stays, whatever comes of it.
-func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effect.CommitResult, up cli.Upstream) (effect.CommitResult, error) {
+func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effect.CommitResult,
+	up cli.Upstream) (effect.CommitResult, error) {
 	spec := effect.CommitSpec{Branch: branch, Parent: done.Commit, At: sess.Workspace.Kernel.Now(), Push: &up.Push}
 	r, err := carry(ctx, sess, "~commit", effect.KindCommit, spec)
 	if err != nil {
-		return done, pawl.Fail(pawl.CodeOf(err), "orders.commit.not_pushed", cli.Short(done.Commit), up.Remote).Because(err)
+		return done, pawl.Fail(pawl.CodeOf(err), "orders.commit.not_pushed", cli.Short(done.Commit),
+			up.Remote).Because(err)
 	}
 	shared, err := effect.Decode[effect.CommitResult](r.Result)
 	if err != nil {
@@ -117,7 +126,8 @@ func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effe
 	if shared.Rebased > 0 {
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.rebased", shared.Rebased, up.Remote))
 	}
-	sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.pushed", cli.Short(shared.Commit), up.Remote, address(up)))
+	sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.pushed", cli.Short(shared.Commit), up.Remote,
+		address(up)))
 	return shared, nil
 }
 
@@ -223,11 +233,13 @@ func (m *draftMessage) settle(ctx context.Context, pr *cli.Printer, err error) e
 	return err
 }
 
-// agree finds out whether the commit is made, and whether and where the branch is shared then: as the flags say, else as a person does.
-func (m *draftMessage) agree(ctx context.Context, sess *cli.Session, st cli.Standing, f commitFlags) (push bool, up cli.Upstream, err error) {
+// agree finds out whether the commit is made, and whether and where the branch is shared then: as the flags say, else
+// as a person does.
+func (m *draftMessage) agree(ctx context.Context, sess *cli.Session, st cli.Standing,
+	f commitFlags) (push bool, up cli.Upstream, err error) {
 	ask := !f.yes && sess.Present()
-	// The address is read before anything is asked or committed, so that it is known what is agreed to, and that a branch without a
-	// remote is found out in time.
+	// The address is read before anything is asked or committed, so that it is known what is agreed to, and that a
+	// branch without a remote is found out in time.
 	var noRemote error
 	if f.push || ask {
 		if up, noRemote = sess.Workspace.Project.Upstream(ctx, st.Branch); noRemote != nil {
@@ -252,15 +264,17 @@ func (m *draftMessage) agree(ctx context.Context, sess *cli.Session, st cli.Stan
 	return false, up, pawl.Fail(pawl.CodeApprovalNeeded, "orders.commit.how")
 }
 
-// ask asks what is to be done with the commit, and lets the message be edited. A message of the person's own form is theirs to
-// choose; only one that is empty is none.
-func (m *draftMessage) ask(ctx context.Context, sess *cli.Session, st cli.Standing, push bool, up cli.Upstream) (bool, error) {
+// ask asks what is to be done with the commit, and lets the message be edited. A message of the person's own form is
+// theirs to choose; only one that is empty is none.
+func (m *draftMessage) ask(ctx context.Context, sess *cli.Session, st cli.Standing, push bool,
+	up cli.Upstream) (bool, error) {
 	there := sess.Text("orders.commit.push", st.Branch)
 	if up.Remote != "" {
 		there = sess.Text("orders.commit.push_to", st.Branch, up.Remote, address(up))
 	}
 	options := []option{
-		{"l", sess.Text("orders.commit.local")}, {"p", there}, {"e", sess.Text("orders.commit.edit")}, {"c", sess.Text("orders.cancel")},
+		{"l", sess.Text("orders.commit.local")}, {"p", there}, {"e", sess.Text("orders.commit.edit")}, {"c",
+			sess.Text("orders.cancel")},
 	}
 	if push {
 		options = []option{options[1], options[0], options[2], options[3]}
@@ -290,8 +304,8 @@ func (m *draftMessage) ask(ctx context.Context, sess *cli.Session, st cli.Standi
 	}
 }
 
-// tidy takes off what git takes off with --cleanup=whitespace: blanks at the ends of lines, and empty lines at the beginning,
-// at the end and in a row.
+// tidy takes off what git takes off with --cleanup=whitespace: blanks at the ends of lines, and empty lines at the
+// beginning, at the end and in a row.
 func tidy(text string) string {
 	var out []string
 	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {

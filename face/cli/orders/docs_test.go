@@ -19,7 +19,8 @@ func help(t *testing.T, lang, name string) string {
 	t.Helper()
 	var out bytes.Buffer
 	std := cli.Streams{Out: &out, Err: &out, Width: 120, Dir: t.TempDir()}
-	if code := cli.Main(context.Background(), nil, std, []string{"--lang", lang, name, "--help"}, orders.Entries()...); code != 0 {
+	if code := cli.Main(context.Background(), nil, std, []string{"--lang", lang, name, "--help"},
+		orders.Entries()...); code != 0 {
 		t.Fatalf("pawl %s --help: exit status %d\n%s", name, code, out.String())
 	}
 	return out.String()
@@ -28,7 +29,10 @@ func help(t *testing.T, lang, name string) string {
 // The classes of the commands are words of the seed, which are Chinese.
 func TestHelpNamesTheClasses(t *testing.T) {
 	say := cli.Entry{Name: "say", Group: "flow", Build: func(a *cli.App) *cobra.Command {
-		return &cobra.Command{Use: "say", RunE: func(c *cobra.Command, args []string) error { return orders.Run(c.Context(), a, args[0], "") }}
+		return &cobra.Command{Use: "say", RunE: func(c *cobra.Command,
+			args []string) error {
+			return orders.Run(c.Context(), a, args[0], "")
+		}}
 	}}
 	for lang, classes := range map[string]string{
 		"en": "evaluation target scene range direct", "zh": "需求评估类 目标选择类 场景确认类 范围选择类 直接执行类",
@@ -83,8 +87,10 @@ func TestEveryTextExists(t *testing.T) {
 	add("orders.validate.kb.", "missing", "bad", "fine")
 	add("orders.rollback.kind.", "commit", "package", "log")
 	add("orders.review.severity.", "critical", "warning", "info")
-	add("orders.help.", "auto", "plan", "exec", "init", "upgrade", "clean", "test", "commit", "review", "validate", "rollback", "help")
-	add("orders.review_", "private_key", "secret", "password", "conflict_marker", "eval", "shell_command", "sql", "html", "deserialize", "tls", "weak_hash", "pipe_to_shell",
+	add("orders.help.", "auto", "plan", "exec", "init", "upgrade", "clean", "test", "commit", "review", "validate",
+		"rollback", "help")
+	add("orders.review_", "private_key", "secret", "password", "conflict_marker", "eval", "shell_command", "sql",
+		"html", "deserialize", "tls", "weak_hash", "pipe_to_shell",
 		"wide_open", "swallowed", "todo", "long_file", "long_function", "complexity", "nesting", "copy", "no_syntax")
 	for _, k := range keys {
 		if _, ok := message.Lookup(k); !ok {

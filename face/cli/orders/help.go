@@ -20,7 +20,8 @@ func help(pr *cli.Printer) error {
 	}
 	rows := []row{}
 	for _, c := range workflow.Commands() {
-		rows = append(rows, row{c.Name, pr.Choose(string(c.Class), message.Translation("workflow.class."+string(c.Class))), string(c.Effect), pr.Text("orders.help." + strings.TrimPrefix(c.Name, "~"))})
+		rows = append(rows, row{c.Name, pr.Choose(string(c.Class), message.Translation("workflow.class."+
+			string(c.Class))), string(c.Effect), pr.Text("orders.help." + strings.TrimPrefix(c.Name, "~"))})
 	}
 	if pr.JSON {
 		return pr.PrintJSON(rows)

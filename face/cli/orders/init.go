@@ -22,9 +22,11 @@ type initFlags struct{ yes, rebuild, bare bool }
 
 func newInitCommand(a *cli.App) *cobra.Command {
 	var f initFlags
-	c := a.Command("init", "orders.init", "  pawl init\n  pawl init --rebuild --yes\n  pawl init -C ../service", cli.Exactly(0), nil)
+	c := a.Command("init", "orders.init", "  pawl init\n  pawl init --rebuild --yes\n  pawl init -C ../service",
+		cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Meant: true}, func(sess *cli.Session) error { return initialise(c.Context(), sess, f) })
+		return a.With(c.Context(), cli.Open{Create: true, Meant: true},
+			func(sess *cli.Session) error { return initialise(c.Context(), sess, f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
 	c.Flags().BoolVar(&f.rebuild, "rebuild", false, a.Text("orders.flag.rebuild"))
@@ -56,7 +58,8 @@ func initialise(ctx context.Context, sess *cli.Session, f initFlags) error {
 		}
 	}
 	if sess.JSON {
-		reply := map[string]any{"workspace": sess.Workspace.Place.Workspace, "git": sess.Workspace.Place.Git, "session": cli.ID(out), "created": out.Changed}
+		reply := map[string]any{"workspace": sess.Workspace.Place.Workspace, "git": sess.Workspace.Place.Git,
+			"session": cli.ID(out), "created": out.Changed}
 		if !f.bare {
 			reply["knowledge"] = kb
 		}
@@ -135,9 +138,9 @@ func buildKnowledge(ctx context.Context, sess *cli.Session, f initFlags) (built,
 	return b, fill(ctx, sess, "~init", docs, &b)
 }
 
-// Sync brings the knowledge base in line with what a flow has done, as far as KB_CREATE_MODE asks for it at a point of the flow
-// (docs/spec/workflow.md#develop, step 10): it is made, made anew, brought up to date, or left alone. The caller must not own
-// the workspace.
+// Sync brings the knowledge base in line with what a flow has done, as far as KB_CREATE_MODE asks for it at a point of
+// the flow (docs/spec/workflow.md#develop, step 10): it is made, made anew, brought up to date, or left alone. The
+// caller must not own the workspace.
 func Sync(ctx context.Context, sess *cli.Session, at knowledge.Point) error {
 	docs, err := sess.Workspace.Project.Documents(ctx)
 	if err != nil {
@@ -145,7 +148,8 @@ func Sync(ctx context.Context, sess *cli.Session, at knowledge.Point) error {
 	}
 	var b built
 	b.Condition, _ = knowledge.Judge(docs)
-	decision, err := knowledge.Decide(knowledge.Question{Mode: sess.Config.KBMode, Condition: b.Condition, Coding: true, At: at})
+	decision, err := knowledge.Decide(knowledge.Question{Mode: sess.Config.KBMode, Condition: b.Condition, Coding: true,
+		At: at})
 	if err != nil {
 		return err
 	}
@@ -161,7 +165,8 @@ func Sync(ctx context.Context, sess *cli.Session, at knowledge.Point) error {
 	return fill(ctx, sess, "~init", docs, &b)
 }
 
-func askInit(ctx context.Context, sess *cli.Session, c knowledge.Condition, choices []knowledge.InitChoice) (knowledge.InitChoice, error) {
+func askInit(ctx context.Context, sess *cli.Session, c knowledge.Condition,
+	choices []knowledge.InitChoice) (knowledge.InitChoice, error) {
 	var options []option
 	for n, choice := range choices {
 		key := string('1' + rune(n))
@@ -174,17 +179,19 @@ func askInit(ctx context.Context, sess *cli.Session, c knowledge.Condition, choi
 	return choices[got[0]-'1'], nil
 }
 
-// fill scans the code and writes what the documents are to say, a batch of modules at a time: each batch is whole, so that a
-// large project that is cut off goes on where it was.
+// fill scans the code and writes what the documents are to say, a batch of modules at a time: each batch is whole, so
+// that a large project that is cut off goes on where it was.
 func fill(ctx context.Context, sess *cli.Session, command string, docs map[string][]byte, b *built) error {
 	sess.Note(sess.Style.Dim(sess.Text("orders.init.scan")))
-	project, err := sess.Workspace.Project.Scan(ctx, func(files int) { sess.Note("  " + sess.Style.Dim(sess.Text("orders.init.scanned", files))) })
+	project, err := sess.Workspace.Project.Scan(ctx,
+		func(files int) { sess.Note("  " + sess.Style.Dim(sess.Text("orders.init.scanned", files))) })
 	if err != nil {
 		return err
 	}
 	b.Modules, b.Stack = len(project.Modules), project.Stack
 	at := sess.Workspace.Kernel.Now()
-	scan := knowledge.Scan{Project: project, At: at, Language: language(sess), Rebuild: b.Choice == knowledge.InitRebuild}
+	scan := knowledge.Scan{Project: project, At: at, Language: language(sess),
+		Rebuild: b.Choice == knowledge.InitRebuild}
 	batches := max(1, len(project.Batches()))
 	for n := range batches {
 		files, err := knowledge.Update(scan, docs, n)
@@ -192,7 +199,8 @@ func fill(ctx context.Context, sess *cli.Session, command string, docs map[strin
 			return err
 		}
 		if _, ok := docs[knowledge.ChangelogName]; !ok && n == batches-1 {
-			entry := knowledge.Entry{At: at, Kind: knowledge.Added, Text: written(sess, "orders.init.entry"), ID: "init"}
+			entry := knowledge.Entry{At: at, Kind: knowledge.Added, Text: written(sess, "orders.init.entry"),
+				ID: "init"}
 			if files[knowledge.ChangelogName], err = knowledge.Log(nil, entry, scan.Language); err != nil {
 				return err
 			}

@@ -36,8 +36,9 @@ func Entries() []cli.Entry {
 	}
 }
 
-// Run carries out a command by its name in the seed ("~commit"), with the text that stands behind it. A name that is none of
-// theirs is CodeUsage. What it prints and asks is what the command of the first level does, and so is what its flags mean.
+// Run carries out a command by its name in the seed ("~commit"), with the text that stands behind it. A name that is
+// none of theirs is CodeUsage. What it prints and asks is what the command of the first level does, and so is what its
+// flags mean.
 func Run(ctx context.Context, a *cli.App, name, argument string) error {
 	word := strings.TrimPrefix(strings.TrimSpace(name), "~")
 	if word == "help" || word == "?" {
@@ -77,8 +78,9 @@ func Words(text string) []string {
 	return out
 }
 
-// carry gives an effect to the kernel and has it done, in the name of a command. Something that an earlier command began and a
-// crash cut off is settled first. The receipt comes back with its error, because what failed may still have a result.
+// carry gives an effect to the kernel and has it done, in the name of a command. Something that an earlier command
+// began and a crash cut off is settled first. The receipt comes back with its error, because what failed may still have
+// a result.
 func carry(ctx context.Context, sess *cli.Session, command string, kind effect.Kind, spec any) (effect.Receipt, error) {
 	release, err := sess.MustOwn()
 	if err != nil {
@@ -125,8 +127,8 @@ func settle(ctx context.Context, sess *cli.Session) error {
 	return sess.Workspace.Runner(nil).Effect(ctx, s.Effect)
 }
 
-// free fails where a run is at work, before a person is asked anything in vain. What a crash cut off is settled, so that what
-// is looked at next is not the half of something.
+// free fails where a run is at work, before a person is asked anything in vain. What a crash cut off is settled, so
+// that what is looked at next is not the half of something.
 func free(ctx context.Context, sess *cli.Session) error {
 	s, err := sess.View(ctx)
 	switch {
@@ -170,8 +172,8 @@ func written(sess *cli.Session, key string, args ...any) string {
 // option is one answer to a question: what is typed, and what it means.
 type option struct{ key, text string }
 
-// choose asks which of some answers is meant; the first one is that of an empty line. An end of the input is the last one,
-// which gives up.
+// choose asks which of some answers is meant; the first one is that of an empty line. An end of the input is the last
+// one, which gives up.
 func choose(ctx context.Context, pr *cli.Printer, question string, options []option) (string, error) {
 	q := tui.Question{Text: question, Empty: true}
 	for _, o := range options {
@@ -189,7 +191,8 @@ func choose(ctx context.Context, pr *cli.Printer, question string, options []opt
 	return answer, err
 }
 
-// sure asks whether something is to be done. yes answers beforehand; where nobody is there to ask, the error names the flag.
+// sure asks whether something is to be done. yes answers beforehand; where nobody is there to ask, the error names the
+// flag.
 func sure(ctx context.Context, pr *cli.Printer, question string, yes bool) error {
 	if yes {
 		return nil

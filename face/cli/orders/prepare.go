@@ -21,9 +21,12 @@ type prepareFlags struct {
 
 func newPrepareCommand(a *cli.App) *cobra.Command {
 	var f prepareFlags
-	c := a.Command("prepare", "orders.prepare", "  pawl prepare\n  pawl prepare --yes\n  pawl prepare --scripts\n  pawl prepare --host npm.example.org", cli.Exactly(0), nil)
+	c := a.Command("prepare", "orders.prepare",
+		"  pawl prepare\n  pawl prepare --yes\n  pawl prepare --scripts\n  pawl prepare --host npm.example.org",
+		cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true}, func(sess *cli.Session) error { return prepare(c.Context(), sess, f) })
+		return a.With(c.Context(), cli.Open{Create: true},
+			func(sess *cli.Session) error { return prepare(c.Context(), sess, f) })
 	}
 	c.Flags().BoolVar(&f.scripts, "scripts", false, a.Text("orders.flag.scripts"))
 	c.Flags().StringArrayVar(&f.hosts, "host", nil, a.Text("orders.flag.host"))
@@ -80,7 +83,8 @@ func prepare(ctx context.Context, sess *cli.Session, f prepareFlags) error {
 			sess.Say(sess.Style.Warn() + " " + sess.Text("orders.prepare.lets"))
 		}
 	}
-	if err := sure(ctx, sess.Printer, sess.Text("orders.prepare.ask", strings.Join(connected(spec), ", ")), f.yes); err != nil {
+	if err := sure(ctx, sess.Printer, sess.Text("orders.prepare.ask", strings.Join(connected(spec), ", ")),
+		f.yes); err != nil {
 		return err
 	}
 	r, err := carry(ctx, sess, "prepare", effect.KindPrepare, spec)
@@ -90,11 +94,13 @@ func prepare(ctx context.Context, sess *cli.Session, f prepareFlags) error {
 	return sayPrepared(sess.Printer, r, hopeless)
 }
 
-// standing is the tree whose lock files count: that of the task at work, where it waits for a person, else the user's own.
+// standing is the tree whose lock files count: that of the task at work, where it waits for a person, else the user's
+// own.
 func standing(ctx context.Context, sess *cli.Session) (effect.Place, error) {
 	place := cli.WorkPlace(sess.Workspace.Place, true)
 	s, err := sess.Workspace.Kernel.Snapshot(ctx)
-	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) || s.Task == nil || s.Task.Place.Tree == "" || !sess.Workspace.Project.Stands(s.Task.Place) {
+	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) || s.Task == nil ||
+		s.Task.Place.Tree == "" || !sess.Workspace.Project.Stands(s.Task.Place) {
 		return place, err
 	}
 	return s.Task.Place, nil
@@ -143,7 +149,8 @@ func sayPrepared(pr *cli.Printer, r effect.Receipt, hopeless error) error {
 		return hopeless
 	}
 	for _, s := range result.Sets {
-		pr.Say(pr.Style.OK() + " " + cli.Display(strings.Join(s.Folders, ", ")) + "  " + pr.Style.Dim(cli.Display(s.Tool)))
+		pr.Say(pr.Style.OK() + " " + cli.Display(strings.Join(s.Folders, ", ")) + "  " +
+			pr.Style.Dim(cli.Display(s.Tool)))
 		if names := s.Scripts; len(names) > 0 && !s.Ran {
 			shown := strings.Join(names[:min(len(names), mostNamed)], ", ")
 			if len(names) > mostNamed {
@@ -156,8 +163,8 @@ func sayPrepared(pr *cli.Printer, r effect.Receipt, hopeless error) error {
 	return hopeless
 }
 
-// left reports whether what a crash cut off is the fetching of dependencies, which is let through where a plan waits for a word or
-// work stopped as well.
+// left reports whether what a crash cut off is the fetching of dependencies, which is let through where a plan waits
+// for a word or work stopped as well.
 func left(ctx context.Context, sess *cli.Session, id string) bool {
 	e, err := sess.Workspace.Kernel.Effect(ctx, id)
 	return err == nil && e != nil && e.What() == effect.KindPrepare

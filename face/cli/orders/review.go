@@ -18,7 +18,9 @@ import (
 
 func newReviewCommand(a *cli.App) *cobra.Command {
 	var pack bool
-	c := a.Command("review [all|recent|staged|PATH...]", "orders.review", "  pawl review\n  pawl review staged\n  pawl review api/ --json\n  pawl review all --package", cli.Between(0, 1000), nil)
+	c := a.Command("review [all|recent|staged|PATH...]", "orders.review",
+		"  pawl review\n  pawl review staged\n  pawl review api/ --json\n  pawl review all --package",
+		cli.Between(0, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		open := cli.Reading()
 		if pack {
@@ -69,9 +71,11 @@ func scopeOf(ctx context.Context, sess *cli.Session, args []string) (cli.ReviewS
 			return cli.ReviewAll, nil, nil
 		}
 		got, err := choose(ctx, sess.Printer, sess.Text("orders.review.ask"), []option{
-			{"r", sess.Text("orders.review.recent")}, {"s", sess.Text("orders.review.staged")}, {"a", sess.Text("orders.review.all")},
+			{"r", sess.Text("orders.review.recent")}, {"s", sess.Text("orders.review.staged")}, {"a",
+				sess.Text("orders.review.all")},
 		})
-		return map[string]cli.ReviewScope{"r": cli.ReviewRecent, "s": cli.ReviewStaged, "a": cli.ReviewAll}[got], nil, err
+		return map[string]cli.ReviewScope{"r": cli.ReviewRecent, "s": cli.ReviewStaged, "a": cli.ReviewAll}[got], nil,
+			err
 	}
 	var paths []string
 	for _, arg := range args {
@@ -103,7 +107,8 @@ func printReview(pr *cli.Printer, r effect.Review, folder string) error {
 		lines = append(lines, line{m, remarkText(pr, pr.Lang, m)})
 		count[m.Severity]++
 	}
-	return pr.PrintJSON(map[string]any{"files": r.Files, "lines": r.Lines, "skipped": r.Skipped, "counts": count, "remarks": lines, "more": r.More, "package": folder})
+	return pr.PrintJSON(map[string]any{"files": r.Files, "lines": r.Lines, "skipped": r.Skipped, "counts": count,
+		"remarks": lines, "more": r.More, "package": folder})
 }
 
 func remarkText(pr *cli.Printer, l message.Lang, m effect.Remark) string {
@@ -116,11 +121,13 @@ func remarkText(pr *cli.Printer, l message.Lang, m effect.Remark) string {
 
 func sayReview(pr *cli.Printer, r effect.Review) {
 	for _, s := range []effect.Severity{effect.Critical, effect.Warning, effect.Info} {
-		symbol := map[effect.Severity]string{effect.Critical: pr.Style.Bad(), effect.Warning: pr.Style.Warn(), effect.Info: pr.Style.Dot()}[s]
+		symbol := map[effect.Severity]string{effect.Critical: pr.Style.Bad(), effect.Warning: pr.Style.Warn(),
+			effect.Info: pr.Style.Dot()}[s]
 		var lines []string
 		for _, m := range r.Remarks {
 			if m.Severity == s {
-				lines = append(lines, "  "+symbol+" "+cli.Display(m.File)+":"+strconv.Itoa(m.Line)+"  "+remarkText(pr, pr.Lang, m)+"  "+pr.Style.Dim(m.Rule))
+				lines = append(lines, "  "+symbol+" "+cli.Display(m.File)+":"+strconv.Itoa(m.Line)+"  "+
+					remarkText(pr, pr.Lang, m)+"  "+pr.Style.Dim(m.Rule))
 			}
 		}
 		cli.PrintSection(pr, "orders.review.severity."+string(s), lines)
@@ -143,7 +150,8 @@ func sayReview(pr *cli.Printer, r effect.Review) {
 // reviewPackage makes a package of what is critical or worth a warning.
 func reviewPackage(ctx context.Context, sess *cli.Session, r effect.Review) (string, error) {
 	p := draft{
-		feature: "code-review", title: written(sess, "orders.review.title"), kind: "review", goal: written(sess, "orders.review.goal"), accept: written(sess, "orders.review.accept"),
+		feature: "code-review", title: written(sess, "orders.review.title"), kind: "review", goal: written(sess,
+			"orders.review.goal"), accept: written(sess, "orders.review.accept"),
 		approach: written(sess, "orders.review.approach"),
 	}
 	found := 0
@@ -152,7 +160,9 @@ func reviewPackage(ctx context.Context, sess *cli.Session, r effect.Review) (str
 			continue
 		}
 		if found++; found <= maxTasks {
-			p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: "`" + m.File + ":" + strconv.Itoa(m.Line) + "` " + remarkText(sess.Printer, writing(sess), m), Verify: []string{"`pawl review`"}})
+			p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: "`" + m.File + ":" +
+				strconv.Itoa(m.Line) + "` " + remarkText(sess.Printer, writing(sess), m),
+				Verify: []string{"`pawl review`"}})
 		}
 	}
 	if found == 0 {
@@ -179,7 +189,10 @@ func makePackage(ctx context.Context, sess *cli.Session, command string, p draft
 		return "", err
 	}
 	at := sess.Workspace.Kernel.Now()
-	name, err := solution.NewName(p.feature, at, func(n string) bool { return have.Exists(solution.LiveDir(n)) || have.Exists(solution.ArchiveDir(n)) })
+	name, err := solution.NewName(p.feature, at, func(n string) bool {
+		return have.Exists(solution.LiveDir(n)) ||
+			have.Exists(solution.ArchiveDir(n))
+	})
 	if err != nil {
 		return "", err
 	}
@@ -188,13 +201,15 @@ func makePackage(ctx context.Context, sess *cli.Session, command string, p draft
 	}
 	l := language(sess)
 	proposal := solution.Proposal{
-		Language: l, Title: p.title, Kind: p.kind, Type: solution.Implementation, Priority: solution.P1, State: written(sess, "orders.package_state"), Created: at.UTC().Format("2006-01-02 15:04"),
+		Language: l, Title: p.title, Kind: p.kind, Type: solution.Implementation, Priority: solution.P1,
+		State: written(sess, "orders.package_state"), Created: at.UTC().Format("2006-01-02 15:04"),
 		Background: p.background, Goal: p.goal, Acceptance: p.accept, Technical: p.approach,
 	}
 	tasks := solution.Tasks{Language: l, Title: p.title, List: p.tasks}
-	r, err := carry(ctx, sess, command, effect.KindPackage, effect.PackageSpec{Name: name.String(), Files: map[string]string{
-		solution.ProposalName: proposal.Render(), solution.TasksName: tasks.Render(),
-	}})
+	r, err := carry(ctx, sess, command, effect.KindPackage,
+		effect.PackageSpec{Name: name.String(), Files: map[string]string{
+			solution.ProposalName: proposal.Render(), solution.TasksName: tasks.Render(),
+		}})
 	if err != nil {
 		return "", err
 	}

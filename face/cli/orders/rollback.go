@@ -28,7 +28,9 @@ type rollbackFlags struct {
 
 func newRollbackCommand(a *cli.App) *cobra.Command {
 	var f rollbackFlags
-	c := a.Command("rollback [TARGET]", "orders.rollback", "  pawl rollback\n  pawl rollback --yes\n  pawl rollback --list\n  pawl rollback 1a2b3c4 --yes", cli.Between(0, 1), nil)
+	c := a.Command("rollback [TARGET]", "orders.rollback",
+		"  pawl rollback\n  pawl rollback --yes\n  pawl rollback --list\n  pawl rollback 1a2b3c4 --yes",
+		cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		target := strings.Join(args, "")
 		if f.list && target != "" {
@@ -60,8 +62,8 @@ type source struct {
 	Kind   string    `json:"kind"`   // commit, package or log
 	Title  string    `json:"title"`
 	At     time.Time `json:"at"`
-	// commit is what it stands for, "" where that is found by the time; before says that the state before it is meant, and
-	// exact that the commit is that state.
+	// commit is what it stands for, "" where that is found by the time; before says that the state before it is meant,
+	// and exact that the commit is that state.
 	commit        string
 	before, exact bool
 }
@@ -76,7 +78,8 @@ func sources(ctx context.Context, sess *cli.Session, past cli.Past) ([]source, e
 	for n, c := range commits {
 		if n > 0 { // the first is where the branch is
 			title, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-			out = append(out, source{Target: c.ID[:min(len(c.ID), 10)], Kind: "commit", Title: title, At: c.At, commit: c.ID})
+			out = append(out, source{Target: c.ID[:min(len(c.ID), 10)], Kind: "commit", Title: title, At: c.At,
+				commit: c.ID})
 		}
 	}
 	archived, err := archivedPackages(ctx, sess)
@@ -103,7 +106,8 @@ func archivedPackages(ctx context.Context, sess *cli.Session) ([]source, error) 
 		if err != nil {
 			continue
 		}
-		out = append(out, source{Target: name.String(), Kind: "package", Title: string(r.Result), At: name.Minute, before: true})
+		out = append(out, source{Target: name.String(), Kind: "package", Title: string(r.Result), At: name.Minute,
+			before: true})
 	}
 	slices.SortStableFunc(out, func(a, b source) int { return b.At.Compare(a.At) })
 	return out, nil
@@ -128,13 +132,14 @@ func loggedChanges(ctx context.Context, sess *cli.Session) ([]source, error) {
 		if e.Kind == knowledge.RiskConfirmed || e.ID == "init" {
 			continue
 		}
-		out = append(out, source{Target: "log:" + strconv.Itoa(len(out)+1), Kind: "log", Title: e.Text, At: e.At, commit: e.Commit, before: true, exact: e.Kind == knowledge.RolledBack})
+		out = append(out, source{Target: "log:" + strconv.Itoa(len(out)+1), Kind: "log", Title: e.Text, At: e.At,
+			commit: e.Commit, before: true, exact: e.Kind == knowledge.RolledBack})
 	}
 	return out, nil
 }
 
-// resolve finds the commit that a person means: by the name of a commit, an archived package or an entry of the CHANGELOG. Of
-// the last two the state before that work is meant.
+// resolve finds the commit that a person means: by the name of a commit, an archived package or an entry of the
+// CHANGELOG. Of the last two the state before that work is meant.
 func resolve(ctx context.Context, sess *cli.Session, past cli.Past, target string) (cli.Commit, source, error) {
 	c, err := past.Find(ctx, target)
 	if err == nil {
@@ -225,7 +230,8 @@ func rewind(ctx context.Context, sess *cli.Session, target string, f rollbackFla
 	if sess.JSON {
 		return sess.PrintJSON(done)
 	}
-	sess.Say(sess.Style.OK() + " " + sess.Text("orders.rollback.done", done.Branch, cli.Short(to.ID), cli.Short(done.Commit), len(done.Files)))
+	sess.Say(sess.Style.OK() + " " + sess.Text("orders.rollback.done", done.Branch, cli.Short(to.ID),
+		cli.Short(done.Commit), len(done.Files)))
 	sess.Say("  " + sess.Text("orders.rollback.kept", done.Backup))
 	if done.Clean {
 		sess.Say("  " + sess.Style.OK() + " " + sess.Text("orders.rollback.clean"))
@@ -268,14 +274,17 @@ func printSources(pr *cli.Printer, list []source) error {
 	return nil
 }
 
-// rewinding decides the commit that goes back, the branch that keeps what is given up, and what the CHANGELOG says of it.
-func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Commit, src source, reason string) (effect.RewindSpec, error) {
+// rewinding decides the commit that goes back, the branch that keeps what is given up, and what the CHANGELOG says of
+// it.
+func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Commit, src source,
+	reason string) (effect.RewindSpec, error) {
 	at := sess.Workspace.Kernel.Now()
 	backup, err := past.Free(ctx, "pawl/backup-"+at.UTC().Format("200601021504"))
 	if err != nil {
 		return effect.RewindSpec{}, err
 	}
-	c := knowledge.Commit{Type: knowledge.CommitRevert, Footers: []knowledge.Footer{{Key: "Restores", Value: to.ID}, {Key: "Backup", Value: backup}}}
+	c := knowledge.Commit{Type: knowledge.CommitRevert, Footers: []knowledge.Footer{{Key: "Restores", Value: to.ID},
+		{Key: "Backup", Value: backup}}}
 	summary := func(l message.Lang) string { return sess.TextIn(l, "orders.rollback.summary", cli.Short(to.ID)) }
 	c.Local.Summary, c.English.Summary = summary(writing(sess)), summary(message.English)
 	c.Local.Body, c.English.Body = reason, reason
@@ -284,7 +293,8 @@ func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Com
 		return effect.RewindSpec{}, err
 	}
 	spec := effect.RewindSpec{
-		Branch: past.Branch, Head: past.Head, From: past.From, Target: to.ID, Tree: to.Tree, Backup: backup, Message: text, By: past.By, At: at,
+		Branch: past.Branch, Head: past.Head, From: past.From, Target: to.ID, Tree: to.Tree, Backup: backup,
+		Message: text, By: past.By, At: at,
 	}
 	docs, err := sess.Workspace.Project.Documents(ctx)
 	if err != nil {
@@ -295,22 +305,27 @@ func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Com
 	}
 	old, had := docs[knowledge.ChangelogName]
 	id := "rollback-" + at.UTC().Format("20060102150405")
-	log, err := knowledge.Log(old, knowledge.Entry{At: at, Kind: knowledge.RiskConfirmed, Text: written(sess, "orders.rollback.risk_entry", string(sess.App.Actor())), ID: id + "-risk"}, language(sess))
+	log, err := knowledge.Log(old, knowledge.Entry{At: at, Kind: knowledge.RiskConfirmed,
+		Text: written(sess, "orders.rollback.risk_entry", string(sess.App.Actor())), ID: id + "-risk"}, language(sess))
 	if err == nil {
-		log, err = knowledge.Log([]byte(log), knowledge.Entry{At: at, Kind: knowledge.RolledBack, Text: written(sess, "orders.rollback.entry", src.Target, cli.Short(to.ID), backup), Commit: past.Head, ID: id}, language(sess))
+		log, err = knowledge.Log([]byte(log), knowledge.Entry{At: at, Kind: knowledge.RolledBack,
+			Text: written(sess, "orders.rollback.entry", src.Target, cli.Short(to.ID), backup), Commit: past.Head,
+			ID: id}, language(sess))
 	}
 	spec.Log = []effect.Document{effect.NewDocument(knowledge.ChangelogName, log, old, had)}
 	return spec, err
 }
 
 // confirmRewind warns of what is given up and asks.
-func confirmRewind(ctx context.Context, sess *cli.Session, past cli.Past, spec effect.RewindSpec, src source, yes bool) error {
+func confirmRewind(ctx context.Context, sess *cli.Session, past cli.Past, spec effect.RewindSpec, src source,
+	yes bool) error {
 	if !sess.JSON {
 		files, err := past.Stats(ctx, spec.From, spec.Tree)
 		if err != nil {
 			return err
 		}
-		sess.Say(sess.Style.Warn() + " " + sess.Style.Bold(sess.Text("orders.rollback.warn", spec.Branch, cli.Short(spec.Target))))
+		sess.Say(sess.Style.Warn() + " " +
+			sess.Style.Bold(sess.Text("orders.rollback.warn", spec.Branch, cli.Short(spec.Target))))
 		if src.before {
 			sess.Say("  " + sess.Text("orders.rollback.before", src.Target))
 		}

@@ -29,7 +29,8 @@ type testFlags struct {
 
 func newTestCommand(a *cli.App) *cobra.Command {
 	var f testFlags
-	c := a.Command("test [-- COMMAND]", "orders.test", "  pawl test\n  pawl test --all\n  pawl test -- go test ./api", cli.Between(0, 1000), nil)
+	c := a.Command("test [-- COMMAND]", "orders.test", "  pawl test\n  pawl test --all\n  pawl test -- go test ./api",
+		cli.Between(0, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.plan && f.noPlan {
 			return cli.Usage("cli.flags_conflict", "--plan", "--no-plan")
@@ -39,7 +40,8 @@ func newTestCommand(a *cli.App) *cobra.Command {
 			// The user's own shell has taken the quotes off, so that what is special in the words is meant literally.
 			command = policy.QuoteAll(args)
 		}
-		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(sess *cli.Session) error { return runTests(c.Context(), sess, command, f) })
+		return a.With(c.Context(), cli.Open{Create: true, Sure: true},
+			func(sess *cli.Session) error { return runTests(c.Context(), sess, command, f) })
 	}
 	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.test_all"))
 	c.Flags().StringVar(&f.only, "only", "", a.Text("orders.flag.only"))
@@ -88,7 +90,8 @@ func runTests(ctx context.Context, sess *cli.Session, command string, f testFlag
 	}
 	switch {
 	case sess.JSON:
-		err = sess.PrintJSON(map[string]any{"passed": result.Passed, "checks": result.Outcomes, "failures": wrong, "package": pack})
+		err = sess.PrintJSON(map[string]any{"passed": result.Passed, "checks": result.Outcomes, "failures": wrong,
+			"package": pack})
 	case failed == nil:
 		sayOutcomes(sess.Printer, result)
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.test.passed"))
@@ -110,7 +113,8 @@ func pickChecks(ctx context.Context, sess *cli.Session, command string, f testFl
 	if err != nil {
 		return nil, err
 	}
-	tests := slices.DeleteFunc(slices.Clone(found.Checks), func(c effect.Check) bool { return c.Kind != "test" || f.only != "" && c.Name != f.only })
+	tests := slices.DeleteFunc(slices.Clone(found.Checks),
+		func(c effect.Check) bool { return c.Kind != "test" || f.only != "" && c.Name != f.only })
 	switch {
 	case len(tests) == 0 && f.only != "":
 		return nil, pawl.Fail(pawl.CodeNotFound, "orders.test.unknown", f.only)
@@ -153,7 +157,8 @@ func chooseTests(ctx context.Context, sess *cli.Session, tests []effect.Check) (
 	for n, t := range tests[:min(len(tests), 9)] {
 		options = append(options, option{strconv.Itoa(n + 1), cli.Display(t.Name + "  " + t.Command)})
 	}
-	got, err := choose(ctx, sess.Printer, sess.Text("orders.test.ask"), append(options, option{"c", sess.Text("orders.cancel")}))
+	got, err := choose(ctx, sess.Printer, sess.Text("orders.test.ask"),
+		append(options, option{"c", sess.Text("orders.cancel")}))
 	switch {
 	case err != nil:
 		return nil, err
@@ -240,8 +245,10 @@ func sayOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 	}
 }
 
-// offerFix makes a package to mend what failed, where that is wanted. It returns the package's folder, relative to .pawl.
-func offerFix(ctx context.Context, sess *cli.Session, wrong []failure, r effect.VerifyResult, f testFlags) (string, error) {
+// offerFix makes a package to mend what failed, where that is wanted. It returns the package's folder, relative to
+// .pawl.
+func offerFix(ctx context.Context, sess *cli.Session, wrong []failure, r effect.VerifyResult,
+	f testFlags) (string, error) {
 	if len(wrong) == 0 || f.noPlan || !f.plan && !sess.Present() {
 		return "", nil
 	}
@@ -262,11 +269,14 @@ func offerFix(ctx context.Context, sess *cli.Session, wrong []failure, r effect.
 		}
 	}
 	p := draft{
-		feature: "fix-tests", title: written(sess, "orders.test.title"), kind: "fix", background: written(sess, "orders.test.background", len(wrong)) + "\n\n" + strings.Join(output, "\n"),
-		goal: written(sess, "orders.test.goal"), accept: written(sess, "orders.test.accept", strings.Join(commands, ", ")), approach: written(sess, "orders.test.approach"),
+		feature: "fix-tests", title: written(sess, "orders.test.title"), kind: "fix", background: written(sess,
+			"orders.test.background", len(wrong)) + "\n\n" + strings.Join(output, "\n"),
+		goal: written(sess, "orders.test.goal"), accept: written(sess, "orders.test.accept",
+			strings.Join(commands, ", ")), approach: written(sess, "orders.test.approach"),
 	}
 	for _, w := range wrong[:min(len(wrong), maxTasks)] {
-		p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: written(sess, "orders.test.task", w.Test), Verify: []string{strings.Join(commands, ", ")}})
+		p.tasks = append(p.tasks, solution.Task{Status: solution.Pending,
+			Title: written(sess, "orders.test.task", w.Test), Verify: []string{strings.Join(commands, ", ")}})
 	}
 	return makePackage(ctx, sess, "~test", p)
 }

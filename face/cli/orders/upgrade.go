@@ -16,7 +16,8 @@ func newUpgradeCommand(a *cli.App) *cobra.Command {
 	var yes bool
 	c := a.Command("upgrade", "orders.upgrade", "  pawl upgrade\n  pawl upgrade --yes --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Meant: true}, func(sess *cli.Session) error { return upgrade(c.Context(), sess, yes) })
+		return a.With(c.Context(), cli.Open{Create: true, Meant: true},
+			func(sess *cli.Session) error { return upgrade(c.Context(), sess, yes) })
 	}
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("orders.flag.yes"))
 	return c
@@ -58,7 +59,8 @@ func upgrade(ctx context.Context, sess *cli.Session, yes bool) error {
 		}
 		spec := effect.KnowledgeSpec{Takeover: &effect.Takeover{Folder: old.Folder, Backup: t.Backup, All: all}}
 		for _, c := range t.Copies {
-			spec.Takeover.Copies = append(spec.Takeover.Copies, effect.Copied{From: c.From, To: c.To, Digest: old.Files[c.From]})
+			spec.Takeover.Copies = append(spec.Takeover.Copies,
+				effect.Copied{From: c.From, To: c.To, Digest: old.Files[c.From]})
 		}
 		if _, err := carry(ctx, sess, "~upgrade", effect.KindKnowledge, spec); err != nil {
 			return err
@@ -77,7 +79,8 @@ func upgrade(ctx context.Context, sess *cli.Session, yes bool) error {
 		if len(t.Copies) == 0 {
 			backup = ""
 		}
-		return sess.PrintJSON(map[string]any{"folder": old.Folder, "backup": backup, "copied": len(t.Copies), "notes": told, "valid": v.wrong() == 0, "kb": v.KB})
+		return sess.PrintJSON(map[string]any{"folder": old.Folder, "backup": backup, "copied": len(t.Copies),
+			"notes": told, "valid": v.wrong() == 0, "kb": v.KB})
 	}
 	if len(t.Copies) == 0 {
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.upgrade.nothing"))

@@ -17,7 +17,8 @@ import (
 
 func newValidateCommand(a *cli.App) *cobra.Command {
 	var fix bool
-	c := a.Command("validate [PACKAGE|kb|all]", "orders.validate", "  pawl validate\n  pawl validate kb --json\n  pawl validate login --fix", cli.Between(0, 1), nil)
+	c := a.Command("validate [PACKAGE|kb|all]", "orders.validate",
+		"  pawl validate\n  pawl validate kb --json\n  pawl validate login --fix", cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		what := "all"
 		if len(args) > 0 {
@@ -27,7 +28,10 @@ func newValidateCommand(a *cli.App) *cobra.Command {
 		if fix {
 			open = cli.Writing()
 		}
-		return a.With(c.Context(), open, func(sess *cli.Session) error { return validate(c.Context(), sess, what, fix) })
+		return a.With(c.Context(), open, func(sess *cli.Session) error {
+			return validate(c.Context(), sess, what,
+				fix)
+		})
 	}
 	c.Flags().BoolVar(&fix, "fix", false, a.Text("orders.flag.fix"))
 	return c
@@ -39,7 +43,8 @@ type remark struct {
 	Text  string `json:"text"`
 }
 
-// judged is the knowledge base as it was judged: what is wrong with its documents, and what they say that the code does not.
+// judged is the knowledge base as it was judged: what is wrong with its documents, and what they say that the code does
+// not.
 type judged struct {
 	Condition knowledge.Condition `json:"condition"`
 	Valid     bool                `json:"valid"`
@@ -152,7 +157,8 @@ func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
 	if err != nil {
 		return kb, err
 	}
-	for _, f := range knowledge.Audit(knowledge.Scan{Project: project, At: sess.Workspace.Kernel.Now(), Language: language(sess)}, docs) {
+	for _, f := range knowledge.Audit(knowledge.Scan{Project: project, At: sess.Workspace.Kernel.Now(),
+		Language: language(sess)}, docs) {
 		if !known[f.String()] {
 			kb.Warnings = append(kb.Warnings, remark{f.Place(), onOneLine(sess.Printer, f.Error(solution.At))})
 		}
@@ -231,8 +237,8 @@ func (v verdict) remarks(pr *cli.Printer, list []remark, symbol string) {
 	}
 }
 
-// repair does what needs nobody's judgement: documents of the knowledge base are made again, around what people wrote in
-// them, and the numbers at the head of task lists are counted again.
+// repair does what needs nobody's judgement: documents of the knowledge base are made again, around what people wrote
+// in them, and the numbers at the head of task lists are counted again.
 func repair(ctx context.Context, sess *cli.Session, what string) error {
 	if err := free(ctx, sess); err != nil {
 		return err
@@ -274,7 +280,8 @@ func repair(ctx context.Context, sess *cli.Session, what string) error {
 		}
 		file.Recount()
 		if text := file.String(); text != string(old) {
-			spec.Files = append(spec.Files, effect.NewDocument(solution.LiveDir(name)+"/"+solution.TasksName, text, old, had))
+			spec.Files = append(spec.Files, effect.NewDocument(solution.LiveDir(name)+"/"+solution.TasksName, text, old,
+				had))
 		}
 	}
 	if len(spec.Files) == 0 {

@@ -1,4 +1,5 @@
-// Package servers is `pawl mcp`: serving the workspace to agents, and which MCP servers of others their tools are trusted from.
+// Package servers is `pawl mcp`: serving the workspace to agents, and which MCP servers of others their tools are
+// trusted from.
 package servers
 
 import (
@@ -69,8 +70,8 @@ func newMCPCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// advancer returns a function that works on a run until it waits for a person. Where another process has the workspace's
-// work, that process does it. It must not be called by several goroutines at once.
+// advancer returns a function that works on a run until it waits for a person. Where another process has the
+// workspace's work, that process does it. It must not be called by several goroutines at once.
 func advancer(sess *cli.Session) func(context.Context) error {
 	r := sess.Workspace.Runner(nil)
 	return func(ctx context.Context) error {
@@ -105,8 +106,8 @@ func printServed(a *cli.App, url, token, file string) {
 	a.SayText("cli.mcp.token", token)
 }
 
-// doorToken reads the token that clients must show, or makes one: for this process alone, or kept in the file that does not
-// exist yet. A file that others can read is refused, because whoever has the token can speak to the server.
+// doorToken reads the token that clients must show, or makes one: for this process alone, or kept in the file that does
+// not exist yet. A file that others can read is refused, because whoever has the token can speak to the server.
 func doorToken(a *cli.App, file string) (string, error) {
 	if file == "" {
 		return rand.Text(), nil

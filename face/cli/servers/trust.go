@@ -17,44 +17,50 @@ import (
 )
 
 func newMCPListCommand(a *cli.App) *cobra.Command {
-	return a.Command("list", "cli.mcp.list", "  pawl mcp list\n  pawl mcp list --json", cli.Exactly(0), func(*cobra.Command, []string) error {
-		agents, err := cli.AgentsOf(a)
-		if err != nil {
-			return err
-		}
-		type line struct {
-			cli.ServerInfo
-			Error *cli.Fault `json:"error,omitempty"`
-		}
-		lines, rows := []line{}, [][]string{}
-		for _, s := range agents.Servers() {
-			l := line{ServerInfo: s}
-			what := strings.Join(s.Tools, ", ")
-			if s.Err != nil {
-				f := cli.Describe(a.Printer, s.Err)
-				l.Error = &f
-				what = f.Message
-			} else if s.State == "untrusted" {
-				what = a.Text("cli.mcp.look", s.Name)
+	return a.Command("list", "cli.mcp.list", "  pawl mcp list\n  pawl mcp list --json", cli.Exactly(0),
+		func(*cobra.Command, []string) error {
+			agents, err := cli.AgentsOf(a)
+			if err != nil {
+				return err
 			}
-			lines = append(lines, l)
-			rows = append(rows, []string{cli.Display(s.Name), s.Kind, a.Text("cli.mcp.state." + s.State), cli.Display(s.Where), cli.Display(what)})
-		}
-		if a.JSON {
-			return a.PrintJSON(map[string]any{"servers": lines})
-		}
-		if len(rows) == 0 {
-			a.SayText("cli.mcp.none", settings.UserFile(a.Std.Env))
+			type line struct {
+				cli.ServerInfo
+				Error *cli.Fault `json:"error,omitempty"`
+			}
+			lines, rows := []line{}, [][]string{}
+			for _, s := range agents.Servers() {
+				l := line{ServerInfo: s}
+				what := strings.Join(s.Tools, ", ")
+				if s.Err != nil {
+					f := cli.Describe(a.Printer, s.Err)
+					l.Error = &f
+					what = f.Message
+				} else if s.State == "untrusted" {
+					what = a.Text("cli.mcp.look", s.Name)
+				}
+				lines = append(lines, l)
+				rows = append(rows, []string{cli.Display(s.Name), s.Kind, a.Text("cli.mcp.state." + s.State),
+					cli.Display(s.Where), cli.Display(what)})
+			}
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"servers": lines})
+			}
+			if len(rows) == 0 {
+				a.SayText("cli.mcp.none", settings.UserFile(a.Std.Env))
+				return nil
+			}
+			cli.PrintTable(a.Printer, []string{a.Text("cli.col.server"), a.Text("cli.col.kind"),
+				a.Text("cli.col.state"),
+				"", a.Text("cli.col.tools")}, rows)
 			return nil
-		}
-		cli.PrintTable(a.Printer, []string{a.Text("cli.col.server"), a.Text("cli.col.kind"), a.Text("cli.col.state"), "", a.Text("cli.col.tools")}, rows)
-		return nil
-	})
+		})
 }
 
 func newMCPTrustCommand(a *cli.App) *cobra.Command {
 	expected := ""
-	c := a.Command("trust SERVER", "cli.mcp.trust", "  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", cli.Exactly(1), nil)
+	c := a.Command("trust SERVER", "cli.mcp.trust",
+		"  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", cli.Exactly(1),
+		nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return trustServer(c.Context(), a, args[0], expected)
 	}
@@ -63,27 +69,28 @@ func newMCPTrustCommand(a *cli.App) *cobra.Command {
 }
 
 func newMCPUntrustCommand(a *cli.App) *cobra.Command {
-	return a.Command("untrust SERVER", "cli.mcp.untrust", "  pawl mcp untrust docs", cli.Exactly(1), func(_ *cobra.Command, args []string) error {
-		server, config, err := namedServer(a, args[0])
-		if err != nil {
-			return err
-		}
-		if server.Digest != "" {
-			s, _ := settings.OfServer(server.Name, "digest")
-			if err := config.Change(s, nil); err != nil {
+	return a.Command("untrust SERVER", "cli.mcp.untrust", "  pawl mcp untrust docs", cli.Exactly(1),
+		func(_ *cobra.Command, args []string) error {
+			server, config, err := namedServer(a, args[0])
+			if err != nil {
 				return err
 			}
-			// The server's name is part of what the digest is of, so the file is no other server's.
-			if err := os.Remove(config.Kept(server.Digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", config.Kept(server.Digest)).Because(err)
+			if server.Digest != "" {
+				s, _ := settings.OfServer(server.Name, "digest")
+				if err := config.Change(s, nil); err != nil {
+					return err
+				}
+				// The server's name is part of what the digest is of, so the file is no other server's.
+				if err := os.Remove(config.Kept(server.Digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", config.Kept(server.Digest)).Because(err)
+				}
 			}
-		}
-		if a.JSON {
-			return a.PrintJSON(map[string]any{"server": server.Name, "trusted": false})
-		}
-		a.SayText("cli.mcp.untrusted", server.Name)
-		return nil
-	})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"server": server.Name, "trusted": false})
+			}
+			a.SayText("cli.mcp.untrusted", server.Name)
+			return nil
+		})
 }
 
 // namedServer returns a server of the settings.
@@ -99,7 +106,8 @@ func namedServer(a *cli.App, name string) (settings.Server, settings.Config, err
 		}
 		names = append(names, s.Name)
 	}
-	return settings.Server{}, c, pawl.Fail(pawl.CodeNotFound, "cli.mcp.unknown", cli.Display(name), strings.Join(names, ", "), c.File)
+	return settings.Server{}, c, pawl.Fail(pawl.CodeNotFound, "cli.mcp.unknown", cli.Display(name),
+		strings.Join(names, ", "), c.File)
 }
 
 // trustServer shows what a server offers and, when the user says so, notes the digest of exactly that.
@@ -142,7 +150,8 @@ func trustServer(ctx context.Context, a *cli.App, name, expected string) error {
 		}
 	}
 	if a.JSON {
-		return a.PrintJSON(map[string]any{"server": name, "digest": offer.Digest, "trusted": trusted, "changed": append([]string{}, offer.Changed...), "tools": offer.Tools, "document": offer.Document})
+		return a.PrintJSON(map[string]any{"server": name, "digest": offer.Digest, "trusted": trusted,
+			"changed": append([]string{}, offer.Changed...), "tools": offer.Tools, "document": offer.Document})
 	}
 	if !trusted {
 		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.mcp.not_trusted", name, offer.Digest)

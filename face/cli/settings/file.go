@@ -44,8 +44,8 @@ func UserFile(env func(string) string) string {
 	return ""
 }
 
-// Load reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are put
-// on top by the commands that have them.
+// Load reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are
+// put on top by the commands that have them.
 func Load(env func(string) string, workspace string) (Config, error) {
 	c := Default()
 	c.sources = map[string]string{}
@@ -101,8 +101,8 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return ReadAtMost(f, path, limit)
 }
 
-// Decode reads what a configuration file alone sets, on top of the defaults. Path names the file in errors, and project says that it is
-// a workspace's, which may set less.
+// Decode reads what a configuration file alone sets, on top of the defaults. Path names the file in errors, and project
+// says that it is a workspace's, which may set less.
 func Decode(path string, data []byte, project bool) (Config, error) {
 	c := Default()
 	c.sources = map[string]string{}
@@ -118,7 +118,8 @@ func (c *Config) decode(path string, data []byte, project bool) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax", path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
+		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax",
+			path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 		return nil
@@ -243,8 +244,8 @@ func ReadAtMost(r io.Reader, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// edited returns a configuration file with one setting changed, or without it where no values are given. Everything else,
-// comments included, stays; a section that loses its last setting goes with it.
+// edited returns a configuration file with one setting changed, or without it where no values are given. Everything
+// else, comments included, stays; a section that loses its last setting goes with it.
 func edited(data []byte, s Setting, values []string) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -286,14 +287,16 @@ func entryOf(at *yaml.Node, key string) *yaml.Node {
 	return made
 }
 
-// without takes out what stands under a path of keys, and each section above it that holds nothing then, not even a comment.
+// without takes out what stands under a path of keys, and each section above it that holds nothing then, not even a
+// comment.
 func without(at *yaml.Node, path []string) {
 	for n := 0; at.Kind == yaml.MappingNode && n+1 < len(at.Content); n += 2 {
 		if at.Content[n].Value != path[0] {
 			continue
 		}
 		if child := at.Content[n+1]; len(path) > 1 {
-			if without(child, path[1:]); child.Kind != yaml.MappingNode || len(child.Content) > 0 || commented(at.Content[n]) || commented(child) {
+			if without(child, path[1:]); child.Kind != yaml.MappingNode || len(child.Content) > 0 ||
+				commented(at.Content[n]) || commented(child) {
 				return
 			}
 		}
@@ -304,8 +307,8 @@ func without(at *yaml.Node, path []string) {
 
 func commented(n *yaml.Node) bool { return n.HeadComment+n.LineComment+n.FootComment != "" }
 
-// Vacant reports whether a configuration file holds nothing that could be lost: no setting and no comment, such as what is left of
-// one whose settings were taken out.
+// Vacant reports whether a configuration file holds nothing that could be lost: no setting and no comment, such as what
+// is left of one whose settings were taken out.
 func Vacant(data []byte) bool {
 	if bytes.ContainsRune(data, '#') {
 		return false
@@ -334,7 +337,8 @@ func bare(n *yaml.Node) bool {
 
 // node writes the values of a setting, with the comments of what stood there.
 func node(s Setting, values []string, old *yaml.Node) *yaml.Node {
-	out := &yaml.Node{Kind: yaml.ScalarNode, HeadComment: old.HeadComment, LineComment: old.LineComment, FootComment: old.FootComment}
+	out := &yaml.Node{Kind: yaml.ScalarNode, HeadComment: old.HeadComment, LineComment: old.LineComment,
+		FootComment: old.FootComment}
 	if !s.List {
 		out.SetString(values[0])
 		out.Style = 0
@@ -349,8 +353,8 @@ func node(s Setting, values []string, old *yaml.Node) *yaml.Node {
 	return out
 }
 
-// Change sets one setting in the user's file, or takes it out. The file as it will be is checked before it replaces the old
-// one, so that a mistake changes nothing.
+// Change sets one setting in the user's file, or takes it out. The file as it will be is checked before it replaces the
+// old one, so that a mistake changes nothing.
 func (c *Config) Change(s Setting, values []string) error {
 	path := c.File
 	if path == "" {
@@ -364,7 +368,8 @@ func (c *Config) Change(s Setting, values []string) error {
 		return pawl.Fail(pawl.CodeIO, "cli.config_unreadable", path).In("cli.config").Because(err)
 	}
 	if data, err = edited(data, s, values); err != nil {
-		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax", path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
+		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax",
+			path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
 	}
 	next, err := Decode(path, data, false)
 	if err != nil {
@@ -381,7 +386,8 @@ func (c *Config) Change(s Setting, values []string) error {
 	return ReplaceFile(path, data)
 }
 
-// ReplaceFile writes a file of the user's beside the old one and puts it in its place, so that no reader sees half of it.
+// ReplaceFile writes a file of the user's beside the old one and puts it in its place, so that no reader sees half of
+// it.
 func ReplaceFile(path string, data []byte) error {
 	fail := func(err error) error {
 		return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", path).In("cli.config").Because(err)

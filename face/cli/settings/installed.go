@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// Agent are what the user set for one installed agent. A project sets none of them: a repository that somebody else wrote
-// must not choose whose login is used, or where it goes.
+// Agent are what the user set for one installed agent. A project sets none of them: a repository that somebody else
+// wrote must not choose whose login is used, or where it goes.
 type Agent struct {
 	// Login is whose own login the agent may work with, as it is shown, "any" for whatever it is, and "" for none.
 	Login string
-	// Way is how the agent reaches its model with that login: through pawl's gateway, which "" stands for, or by a tunnel.
+	// Way is how the agent reaches its model with that login: through pawl's gateway, which "" stands for, or by a
+	// tunnel.
 	Way string
 	// BaseURL replaces the address of the agent's makers.
 	BaseURL string
@@ -65,7 +66,8 @@ func installedSetting(name string) (Setting, bool) {
 		return word(func(s *Agent) *string { return &s.Login }, nil, "")
 	case "way":
 		out.values = []string{"gateway", "tunnel"}
-		return word(func(s *Agent) *string { return &s.Way }, func(v string) bool { return slices.Contains(out.values, v) }, "gateway, tunnel")
+		return word(func(s *Agent) *string { return &s.Way },
+			func(v string) bool { return slices.Contains(out.values, v) }, "gateway, tunnel")
 	case "base_url":
 		return word(func(s *Agent) *string { return &s.BaseURL }, safeAddress, "https://…, http://127.0.0.1:PORT/…")
 	case "model":

@@ -17,7 +17,8 @@ type Line struct {
 	// Source is the place that it comes from, or "default".
 	Source string `json:"source"`
 	Env    string `json:"env"`
-	// Meaning says what it does, in the language of the person. Values are all that it takes, where they can be counted.
+	// Meaning says what it does, in the language of the person. Values are all that it takes, where they can be
+	// counted.
 	Meaning string   `json:"meaning"`
 	Values  []string `json:"values,omitempty"`
 	// Own says that the user's own file sets it.
@@ -31,7 +32,8 @@ func (s Setting) line(c *Config, text Text) Line {
 	return Line{s.Name, append([]string{}, s.get(c)...), source, s.env(), s.meaning(text), s.values, own}
 }
 
-// Lines are the settings in force: those that there always are, and those of single agents and servers that a file sets.
+// Lines are the settings in force: those that there always are, and those of single agents and servers that a file
+// sets.
 func (c Config) Lines(text Text) []Line {
 	named := all()
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {

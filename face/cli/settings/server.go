@@ -10,8 +10,8 @@ import (
 // choose which programs are started.
 type Server struct {
 	Name string
-	// Command is the program with its arguments, or URL the address. Env are further variables of the program, and Network
-	// the places that it may connect to.
+	// Command is the program with its arguments, or URL the address. Env are further variables of the program, and
+	// Network the places that it may connect to.
 	Command []string
 	Env     map[string]string
 	Network []string

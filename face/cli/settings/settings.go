@@ -44,8 +44,8 @@ type Config struct {
 	CancelGrace  time.Duration
 	LeaseTime    time.Duration
 	ReadDelays   []time.Duration
-	// KBMode is KB_CREATE_MODE: what becomes of the knowledge base. Output is the language of documents and of commit messages,
-	// "" for that of the texts on the screen; Bilingual adds an English block to messages in another.
+	// KBMode is KB_CREATE_MODE: what becomes of the knowledge base. Output is the language of documents and of commit
+	// messages, "" for that of the texts on the screen; Bilingual adds an English block to messages in another.
 	KBMode    knowledge.Mode
 	Output    string
 	Bilingual bool
@@ -63,8 +63,8 @@ type Config struct {
 	Agents map[string]Agent
 	// MCP are the MCP servers whose tools models are offered, by name.
 	MCP []Server
-	// Isolation says what holds commands: "" for the strongest walls that this machine gives, or outer where a person has said
-	// that the machine itself, a container or a VM, is the wall.
+	// Isolation says what holds commands: "" for the strongest walls that this machine gives, or outer where a person
+	// has said that the machine itself, a container or a VM, is the wall.
 	Isolation string
 	// GitHub says where issues are imported from.
 	GitHub GitHub
@@ -73,16 +73,17 @@ type Config struct {
 	sources map[string]string // where a setting comes from, when it is not the default
 }
 
-// GitHub is how a repository's issues are reached: the address of the API, "" for the usual one, the variable that holds the
-// token, and a PEM file of certificates to trust, if one is needed.
+// GitHub is how a repository's issues are reached: the address of the API, "" for the usual one, the variable that
+// holds the token, and a PEM file of certificates to trust, if one is needed.
 type GitHub struct{ BaseURL, TokenEnv, CAFile string }
 
 // Default returns the defaults. Those that are the kernel's are taken from the kernel, so that there is one place.
 func Default() Config {
 	k := kernel.Defaults()
 	return Config{
-		RunMode: pawl.Assisted, Profile: k.Profile, MaxFixes: k.MaxFixes, MaxPlanSteps: k.Plan.MaxSteps, MaxCalls: k.MaxCalls,
-		Retry: k.Retry, Gates: k.Gates, CallTimeout: k.Call, CheckTimeout: k.PerCheck, TaskTimeout: k.TaskTime,
+		RunMode: pawl.Assisted, Profile: k.Profile, MaxFixes: k.MaxFixes, MaxPlanSteps: k.Plan.MaxSteps,
+		MaxCalls: k.MaxCalls,
+		Retry:    k.Retry, Gates: k.Gates, CallTimeout: k.Call, CheckTimeout: k.PerCheck, TaskTimeout: k.TaskTime,
 		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
 		KBMode: knowledge.OnDemandAutoCoding, Notify: string(tui.NoticeBell),
 		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"},
@@ -106,10 +107,10 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 	return base, nil
 }
 
-// Setting is one entry of the configuration: its name in files, and how it is read and written as text. A list is written
-// as several values. Project says whether the file in the repository may change it from one value to another: a repository
-// that somebody else wrote must not be able to loosen what the user chose. For the same reason the project's values of a
-// list that restricts are added to the user's (adds).
+// Setting is one entry of the configuration: its name in files, and how it is read and written as text. A list is
+// written as several values. Project says whether the file in the repository may change it from one value to another: a
+// repository that somebody else wrote must not be able to loosen what the user chose. For the same reason the project's
+// values of a list that restricts are added to the user's (adds).
 type Setting struct {
 	Name string
 	List bool
@@ -147,8 +148,8 @@ func always(_, _ []string) bool { return true }
 
 func never(_, _ []string) bool { return false }
 
-// tighter lets the project move only to the right in a list of values, from the loosest to the strictest, and never to the
-// first.
+// tighter lets the project move only to the right in a list of values, from the loosest to the strictest, and never to
+// the first.
 func tighter(ranks ...string) func(old, values []string) bool {
 	return func(old, v []string) bool {
 		at := slices.Index(ranks, v[0])
@@ -158,7 +159,8 @@ func tighter(ranks ...string) func(old, values []string) bool {
 
 // all lists every setting in the order in which they are shown.
 func all() []Setting {
-	return slices.Concat(behaviourSettings(), documentSettings(), trackerSettings(), agentSettings(), policySettings(), limitSettings(), budgetSettings())
+	return slices.Concat(behaviourSettings(), documentSettings(), trackerSettings(), agentSettings(), policySettings(),
+		limitSettings(), budgetSettings())
 }
 
 // Isolation is the setting of who holds commands, and Outer its value for the machine around pawl.
@@ -208,8 +210,8 @@ func behaviourSettings() []Setting {
 	}
 }
 
-// trackerSettings are those of where issues are kept elsewhere. A project may set none: it could have the token sent to a server of
-// its own.
+// trackerSettings are those of where issues are kept elsewhere. A project may set none: it could have the token sent to
+// a server of its own.
 func trackerSettings() []Setting {
 	word := func(name string, at func(*Config) *string) Setting {
 		return Setting{Name: name, project: never,
@@ -275,13 +277,15 @@ func policySettings() []Setting {
 					return err
 				}
 				old := c.Profile
-				p.AllowNetwork, p.NoNetwork, p.MaxFiles, p.Sensitive = old.AllowNetwork, old.NoNetwork, old.MaxFiles, old.Sensitive
+				p.AllowNetwork, p.NoNetwork, p.MaxFiles, p.Sensitive = old.AllowNetwork, old.NoNetwork, old.MaxFiles,
+					old.Sensitive
 				p.AllowedTools, p.DisallowedTools, p.MCPTools = old.AllowedTools, old.DisallowedTools, old.MCPTools
 				p.AllowedCommands, p.DeniedCommands = old.AllowedCommands, old.DeniedCommands
 				c.Profile = p
 				return nil
 			}},
-		truth("policy.allow_network", tighter("true", "false"), func(c *Config) *bool { return &c.Profile.AllowNetwork }),
+		truth("policy.allow_network", tighter("true", "false"),
+			func(c *Config) *bool { return &c.Profile.AllowNetwork }),
 		truth("policy.no_network", tighter("false", "true"), func(c *Config) *bool { return &c.Profile.NoNetwork }),
 		number("policy.max_files", 0, 10_000, never, func(c *Config) *int { return &c.Profile.MaxFiles }),
 		words("policy.allowed_tools", never, func(p *policy.Profile) *[]string { return &p.AllowedTools }),
@@ -299,7 +303,8 @@ func limitSettings() []Setting {
 		number("max_plan_steps", 1, 30, always, func(c *Config) *int { return &c.MaxPlanSteps }),
 		number("max_calls", 1, 100_000, always, func(c *Config) *int { return &c.MaxCalls }),
 		number("retry.max", 0, 20, always, func(c *Config) *int { return &c.Retry.Max }),
-		choice("retry.kind", always, func(c *Config) *string { return &c.Retry.Kind }, "none", "fixed", "linear", "exponential"),
+		choice("retry.kind", always, func(c *Config) *string { return &c.Retry.Kind }, "none", "fixed", "linear",
+			"exponential"),
 		span("retry.base", func(c *Config) *time.Duration { return &c.Retry.Base }),
 		span("retry.cap", func(c *Config) *time.Duration { return &c.Retry.Cap }),
 		span("timeouts.call", func(c *Config) *time.Duration { return &c.CallTimeout }),
@@ -328,7 +333,8 @@ func limitSettings() []Setting {
 	}
 }
 
-// choice is a setting that takes one of some values. Where "" is one of them, it is not named among those that there are.
+// choice is a setting that takes one of some values. Where "" is one of them, it is not named among those that there
+// are.
 func choice[T ~string](name string, project func(_, _ []string) bool, at func(*Config) *T, values ...T) Setting {
 	var named []string
 	for _, v := range values {
@@ -457,8 +463,8 @@ func findSetting(name string) (Setting, bool) {
 	return Setting{}, false
 }
 
-// Model says which model answers, and where. The key itself is never a setting: a setting names the variable or the file
-// that holds it.
+// Model says which model answers, and where. The key itself is never a setting: a setting names the variable or the
+// file that holds it.
 type Model struct {
 	// Kind is the wire form: openai (and whatever is compatible with it), anthropic or gemini.
 	Kind string
@@ -490,7 +496,8 @@ func agentSettings() []Setting {
 	}
 	return []Setting{
 		word("agent", func(c *Config) *string { return &c.Agent }),
-		choice("model.kind", never, func(c *Config) *string { return &c.Model.Kind }, "", "openai", "anthropic", "gemini"),
+		choice("model.kind", never, func(c *Config) *string { return &c.Model.Kind }, "", "openai", "anthropic",
+			"gemini"),
 		choice("model.api", never, func(c *Config) *string { return &c.Model.API }, "", "chat", "responses"),
 		word("model.base_url", func(c *Config) *string { return &c.Model.BaseURL }),
 		word("model.key_env", func(c *Config) *string { return &c.Model.KeyEnv }),

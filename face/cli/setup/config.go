@@ -20,12 +20,15 @@ import (
 )
 
 func newConfigCommand(a *cli.App) *cobra.Command {
-	return a.Group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a), newConfigEditCommand(a), newConfigValidateCommand(a), newConfigSetCommand(a, false), newConfigSetCommand(a, true))
+	return a.Group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a),
+		newConfigEditCommand(a), newConfigValidateCommand(a), newConfigSetCommand(a, false),
+		newConfigSetCommand(a, true))
 }
 
 // newConfigSetCommand makes `config set` or `config unset`.
 func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
-	use, key, example, least, most := "set SETTING VALUE...", "cli.config.set", "  pawl config set agent llm\n  pawl config set budget.run.usd 2\n  pawl config set model.fallbacks small-model other-model", 2, 64
+	use, key, example, least, most := "set SETTING VALUE...", "cli.config.set",
+		"  pawl config set agent llm\n  pawl config set budget.run.usd 2\n  pawl config set model.fallbacks small-model other-model", 2, 64
 	if unset {
 		use, key, example, least, most = "unset SETTING", "cli.config.unset", "  pawl config unset budget.run.usd", 1, 1
 	}
@@ -42,7 +45,8 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 			if !a.Present() {
 				return pawl.Fail(pawl.CodeApprovalNeeded, "cli.isolation_unasked")
 			}
-			if said, err := cli.Confirm(cmd.Context(), a.Printer, a.Text("cli.isolation_question")); err != nil || !said {
+			if said, err := cli.Confirm(cmd.Context(), a.Printer, a.Text("cli.isolation_question")); err != nil ||
+				!said {
 				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
 			}
 		}
@@ -66,34 +70,35 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 }
 
 func newConfigShowCommand(a *cli.App) *cobra.Command {
-	return a.Command("show", "cli.config.show", "  pawl config show", cli.Exactly(0), func(*cobra.Command, []string) error {
-		_, c, err := a.Configured()
-		if err != nil {
-			return err
-		}
-		lines := c.Lines(a.Text)
-		if a.JSON {
-			return a.PrintJSON(lines)
-		}
-		var t term.Table
-		for _, l := range lines {
-			if l.Source == "default" {
-				l.Source = a.Text("cli.config.default")
+	return a.Command("show", "cli.config.show", "  pawl config show", cli.Exactly(0),
+		func(*cobra.Command, []string) error {
+			_, c, err := a.Configured()
+			if err != nil {
+				return err
 			}
-			value := cli.Display(strings.Join(l.Value, ", "))
-			if value == "" {
-				value = a.Style.None()
+			lines := c.Lines(a.Text)
+			if a.JSON {
+				return a.PrintJSON(lines)
 			}
-			t.Row(l.Name, value, a.Style.Dim(cli.Display(l.Source)))
-		}
-		for i, shown := range t.Lines(0) {
-			a.Say(shown)
-			for _, l := range wrapped(lines[i].Meaning, cli.ListWidth(a.Printer)-4) {
-				a.Say("    " + a.Style.Dim(l))
+			var t term.Table
+			for _, l := range lines {
+				if l.Source == "default" {
+					l.Source = a.Text("cli.config.default")
+				}
+				value := cli.Display(strings.Join(l.Value, ", "))
+				if value == "" {
+					value = a.Style.None()
+				}
+				t.Row(l.Name, value, a.Style.Dim(cli.Display(l.Source)))
 			}
-		}
-		return nil
-	})
+			for i, shown := range t.Lines(0) {
+				a.Say(shown)
+				for _, l := range wrapped(lines[i].Meaning, cli.ListWidth(a.Printer)-4) {
+					a.Say("    " + a.Style.Dim(l))
+				}
+			}
+			return nil
+		})
 }
 
 // wrapped breaks a text into lines of a width, or leaves it as it is where there is none.
@@ -105,26 +110,28 @@ func wrapped(text string, width int) []string {
 }
 
 func newConfigPathCommand(a *cli.App) *cobra.Command {
-	return a.Command("path", "cli.config.path", "  pawl config path", cli.Exactly(0), func(*cobra.Command, []string) error {
-		place, err := a.Found()
-		if err != nil {
-			return err
-		}
-		paths := map[string]string{"user": settings.UserFile(a.Std.Env), "project": settings.ProjectFile(place.Workspace)}
-		if a.JSON {
-			return a.PrintJSON(paths)
-		}
-		var t term.Table
-		for _, name := range []string{"user", "project"} {
-			state := a.Text("cli.config.absent")
-			if _, err := os.Stat(paths[name]); err == nil {
-				state = ""
+	return a.Command("path", "cli.config.path", "  pawl config path", cli.Exactly(0),
+		func(*cobra.Command, []string) error {
+			place, err := a.Found()
+			if err != nil {
+				return err
 			}
-			t.Row(name, paths[name], a.Style.Dim(state))
-		}
-		a.SayTable(&t, 0)
-		return nil
-	})
+			paths := map[string]string{"user": settings.UserFile(a.Std.Env),
+				"project": settings.ProjectFile(place.Workspace)}
+			if a.JSON {
+				return a.PrintJSON(paths)
+			}
+			var t term.Table
+			for _, name := range []string{"user", "project"} {
+				state := a.Text("cli.config.absent")
+				if _, err := os.Stat(paths[name]); err == nil {
+					state = ""
+				}
+				t.Row(name, paths[name], a.Style.Dim(state))
+			}
+			a.SayTable(&t, 0)
+			return nil
+		})
 }
 
 // configPath is the user's configuration file, or the project's.
@@ -157,8 +164,8 @@ func newConfigEditCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// editConfig has a person edit a configuration file, or the commented one where there is none, and puts it in place when it can be
-// read. What cannot is kept beside it.
+// editConfig has a person edit a configuration file, or the commented one where there is none, and puts it in place
+// when it can be read. What cannot is kept beside it.
 func editConfig(ctx context.Context, a *cli.App, path string, project bool) error {
 	given := settings.Template(project, a.Text)
 	switch old, err := settings.ReadFile(path, settings.MaxFile); {
@@ -225,24 +232,26 @@ func configWritten(pr *cli.Printer, path string, err error) error {
 }
 
 func newConfigValidateCommand(a *cli.App) *cobra.Command {
-	return a.Command("validate [FILE]", "cli.config.validate", "  pawl config validate\n  pawl config validate draft.yaml", cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			_, c, err := a.Configured()
+	return a.Command("validate [FILE]", "cli.config.validate",
+		"  pawl config validate\n  pawl config validate draft.yaml", cli.Between(0, 1), func(_ *cobra.Command,
+			args []string) error {
+			if len(args) == 0 {
+				_, c, err := a.Configured()
+				if err == nil {
+					_, err = c.Kernel(kernel.Defaults())
+				}
+				return configGood(a.Printer, err)
+			}
+			data, err := a.ReadInput(args[0], settings.MaxFile)
+			if err != nil {
+				return err
+			}
+			c, err := settings.Decode(args[0], data, false)
 			if err == nil {
 				_, err = c.Kernel(kernel.Defaults())
 			}
 			return configGood(a.Printer, err)
-		}
-		data, err := a.ReadInput(args[0], settings.MaxFile)
-		if err != nil {
-			return err
-		}
-		c, err := settings.Decode(args[0], data, false)
-		if err == nil {
-			_, err = c.Kernel(kernel.Defaults())
-		}
-		return configGood(a.Printer, err)
-	})
+		})
 }
 
 func configGood(pr *cli.Printer, err error) error {

@@ -10,9 +10,10 @@ import (
 )
 
 func newDemoCommand(a *cli.App) *cobra.Command {
-	return a.Command("demo [DIR]", "cli.demo", "  pawl demo\n  pawl demo ./pawl-demo", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return runDemo(c.Context(), a, args)
-	})
+	return a.Command("demo [DIR]", "cli.demo", "  pawl demo\n  pawl demo ./pawl-demo", cli.Between(0, 1),
+		func(c *cobra.Command, args []string) error {
+			return runDemo(c.Context(), a, args)
+		})
 }
 
 // runDemo shows what pawl does, in a folder that stays. Where it is interrupted, what was made is removed.
@@ -26,7 +27,8 @@ func runDemo(ctx context.Context, a *cli.App, args []string) error {
 		return err
 	}
 	s := &demoScreen{pr: a.Printer}
-	made, err := a.Host.Demo(ctx, cli.Demo{Dir: dir, Lang: string(a.Lang), Color: a.Style.Color, Config: config, Text: a.Text, Scene: s.see})
+	made, err := a.Host.Demo(ctx, cli.Demo{Dir: dir, Lang: string(a.Lang), Color: a.Style.Color, Config: config,
+		Text: a.Text, Scene: s.see})
 	s.rested()
 	if ctx.Err() != nil {
 		a.Note(a.Style.Warn() + " " + a.Text("cli.demo.interrupted"))

@@ -1,4 +1,5 @@
-// Package setup is what looks at the machine and sets pawl up on it: pawl doctor, config, tools, export, version and demo.
+// Package setup is what looks at the machine and sets pawl up on it: pawl doctor, config, tools, export, version and
+// demo.
 package setup
 
 import (
@@ -37,39 +38,42 @@ func Entries() []cli.Entry {
 
 func newDoctorCommand(a *cli.App) *cobra.Command {
 	profile := false
-	command := a.Command("doctor", "cli.doctor", "  pawl doctor\n  pawl doctor --json\n  pawl doctor --apparmor", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
-		if profile {
-			program, err := os.Executable()
-			if err == nil {
-				_, err = io.WriteString(a.Std.Out, profileOf(program))
+	command := a.Command("doctor", "cli.doctor", "  pawl doctor\n  pawl doctor --json\n  pawl doctor --apparmor",
+		cli.Exactly(0), func(c *cobra.Command, _ []string) error {
+			if profile {
+				program, err := os.Executable()
+				if err == nil {
+					_, err = io.WriteString(a.Std.Out, profileOf(program))
+				}
+				return err
 			}
-			return err
-		}
-		place, err := a.Found()
-		if err != nil {
-			return err
-		}
-		config, err := settings.Load(a.Std.Env, place.Workspace)
-		found := a.Host.Doctor(c.Context(), place, config)
-		if err != nil {
-			found = append(found, asFinding(a.Printer, "config", err))
-		} else if f, ok := storeFinding(c.Context(), a); ok {
-			found = append(found, f)
-		}
-		return printFindings(a.Printer, found)
-	})
+			place, err := a.Found()
+			if err != nil {
+				return err
+			}
+			config, err := settings.Load(a.Std.Env, place.Workspace)
+			found := a.Host.Doctor(c.Context(), place, config)
+			if err != nil {
+				found = append(found, asFinding(a.Printer, "config", err))
+			} else if f, ok := storeFinding(c.Context(), a); ok {
+				found = append(found, f)
+			}
+			return printFindings(a.Printer, found)
+		})
 	command.Flags().BoolVar(&profile, "apparmor", false, a.Text("cli.flag.apparmor"))
 	return command
 }
 
 // profileOf is the AppArmor profile that lets one program make namespaces, and takes nothing away from it.
 func profileOf(program string) string {
-	return "abi <abi/4.0>,\ninclude <tunables/global>\n\nprofile pawl " + strconv.Quote(program) + " flags=(unconfined) {\n  userns,\n\n  include if exists <local/pawl>\n}\n"
+	return "abi <abi/4.0>,\ninclude <tunables/global>\n\nprofile pawl " + strconv.Quote(program) +
+		" flags=(unconfined) {\n  userns,\n\n  include if exists <local/pawl>\n}\n"
 }
 
 // asFinding makes a finding of an error.
 func asFinding(pr *cli.Printer, name string, err error) cli.Finding {
-	return cli.Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{cli.Describe(pr, err).Message}}
+	return cli.Finding{Name: name, State: "fail", Key: "cli.doctor.failed",
+		Args: []string{cli.Describe(pr, err).Message}}
 }
 
 // storeFinding says whether the store can be read; ok is false where there is none yet.
@@ -121,24 +125,25 @@ func printFindings(pr *cli.Printer, found []cli.Finding) error {
 }
 
 func newToolsCommand(a *cli.App) *cobra.Command {
-	return a.Command("tools [TOOL]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json", cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
-		var tools []effect.ToolInfo
-		for _, t := range a.Host.Tools() {
-			tools = append(tools, t.Info)
-		}
-		if len(args) > 0 {
-			return showTool(a.Printer, tools, args[0])
-		}
-		if a.JSON {
-			return a.PrintJSON(tools)
-		}
-		var t term.Table
-		for _, x := range tools {
-			t.Row(cli.Display(x.Name), cli.Joined(x.Permissions), cli.ToolText(a.Printer, x))
-		}
-		a.SayTable(&t, a.Std.Width)
-		return nil
-	})
+	return a.Command("tools [TOOL]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json",
+		cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
+			var tools []effect.ToolInfo
+			for _, t := range a.Host.Tools() {
+				tools = append(tools, t.Info)
+			}
+			if len(args) > 0 {
+				return showTool(a.Printer, tools, args[0])
+			}
+			if a.JSON {
+				return a.PrintJSON(tools)
+			}
+			var t term.Table
+			for _, x := range tools {
+				t.Row(cli.Display(x.Name), cli.Joined(x.Permissions), cli.ToolText(a.Printer, x))
+			}
+			a.SayTable(&t, a.Std.Width)
+			return nil
+		})
 }
 
 func showTool(pr *cli.Printer, tools []effect.ToolInfo, name string) error {
@@ -154,7 +159,8 @@ func showTool(pr *cli.Printer, tools []effect.ToolInfo, name string) error {
 
 func newExportCommand(a *cli.App) *cobra.Command {
 	var backup string
-	c := a.Command("export", "cli.export", "  pawl export\n  pawl export --backup ~/pawl-backup.db", cli.Exactly(0), nil)
+	c := a.Command("export", "cli.export", "  pawl export\n  pawl export --backup ~/pawl-backup.db", cli.Exactly(0),
+		nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
 			if _, err := sess.View(c.Context()); err != nil {
@@ -190,7 +196,8 @@ func newExportCommand(a *cli.App) *cobra.Command {
 
 func newVersionCommand(a *cli.App) *cobra.Command {
 	return a.Command("version", "cli.version", "  pawl version", cli.Exactly(0), func(*cobra.Command, []string) error {
-		v := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+		v := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" +
+			runtime.GOARCH}
 		if info, ok := debug.ReadBuildInfo(); ok {
 			if m := info.Main.Version; m != "" && m != "(devel)" {
 				v["version"] = m
@@ -260,7 +267,8 @@ func (s *demoScreen) tell(head, text string) {
 		indent = max(term.Width(s.pr.Text("cli.demo.said")), term.Width(s.pr.Text("cli.demo.saw"))) + 2
 	}
 	pad := strings.Repeat(" ", max(indent-term.Width(head), 0))
-	s.pr.Say(s.pr.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.pr.Std.Width, 0, ""), "\n"))
+	s.pr.Say(s.pr.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.pr.Std.Width, 0, ""),
+		"\n"))
 }
 
 // end says where everything is, and how it is removed.
@@ -272,7 +280,8 @@ func (s *demoScreen) end(made cli.Sample) {
 	s.pr.Say("")
 	s.pr.SayText("cli.demo.end", made.Dir)
 	for _, l := range [][2]string{
-		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.pr.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.pr.Text("cli.demo.end_remove")},
+		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log",
+			s.pr.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.pr.Text("cli.demo.end_remove")},
 	} {
 		s.pr.Say("  " + s.pr.Style.Bold(l[0]) + "  # " + l[1])
 	}

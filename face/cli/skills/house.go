@@ -111,7 +111,8 @@ func (h house) plain(rel string) (bool, error) {
 			return false, nil
 		case err != nil:
 			return false, err
-		case info.Mode()&fs.ModeSymlink != 0, n+1 < len(parts) != info.IsDir(), n+1 == len(parts) && !info.Mode().IsRegular():
+		case info.Mode()&fs.ModeSymlink != 0, n+1 < len(parts) != info.IsDir(), n+1 == len(parts) &&
+			!info.Mode().IsRegular():
 			return false, pawl.Fail(pawl.CodeDenied, "skill.not_plain", name).In("skill.install")
 		}
 	}

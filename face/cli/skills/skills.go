@@ -1,5 +1,6 @@
-// Package skills is `pawl skill`: it puts what coding agents have to know of pawl where they look for it, and takes it back. All of
-// it is decided before anything is written; nothing of anybody else's is written over, and nothing is written through a link.
+// Package skills is `pawl skill`: it puts what coding agents have to know of pawl where they look for it, and takes it
+// back. All of it is decided before anything is written; nothing of anybody else's is written over, and nothing is
+// written through a link.
 package skills
 
 import (
@@ -46,22 +47,25 @@ func newInstallCommand(a *cli.App) *cobra.Command {
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
-	return a.Command("show [skill|section]", "skill.show", "  pawl skill show\n  pawl skill show section --lang zh-CN\n  pawl skill show --json", cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
-		text := skill.Text(a.Lang)
-		switch {
-		case len(args) == 0 && a.JSON:
-			return a.PrintJSON(map[string]any{"name": skill.Name, "language": a.Lang, "skill": text, "section": skill.Section(a.Lang), "agents": skill.Agents()})
-		case len(args) == 1 && args[0] == "section":
-			text = skill.Section(a.Lang)
-		case len(args) == 1 && args[0] != "skill":
-			return cli.Usage("skill.show_what", args[0])
-		}
-		if a.JSON {
-			return a.PrintJSON(map[string]any{"language": a.Lang, args[0]: text})
-		}
-		a.Say(strings.TrimSuffix(text, "\n"))
-		return nil
-	})
+	return a.Command("show [skill|section]", "skill.show",
+		"  pawl skill show\n  pawl skill show section --lang zh-CN\n  pawl skill show --json", cli.Between(0,
+			1), func(_ *cobra.Command, args []string) error {
+			text := skill.Text(a.Lang)
+			switch {
+			case len(args) == 0 && a.JSON:
+				return a.PrintJSON(map[string]any{"name": skill.Name, "language": a.Lang, "skill": text,
+					"section": skill.Section(a.Lang), "agents": skill.Agents()})
+			case len(args) == 1 && args[0] == "section":
+				text = skill.Section(a.Lang)
+			case len(args) == 1 && args[0] != "skill":
+				return cli.Usage("skill.show_what", args[0])
+			}
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"language": a.Lang, args[0]: text})
+			}
+			a.Say(strings.TrimSuffix(text, "\n"))
+			return nil
+		})
 }
 
 // step is what is done about one file.
@@ -124,7 +128,8 @@ func folder(a *cli.App, home bool) (string, error) {
 
 func tell(pr *cli.Printer, dir string, steps []step, f flags) error {
 	if pr.JSON {
-		return pr.PrintJSON(map[string]any{"folder": dir, "language": pr.Lang, "dry_run": f.dry, "removed": f.remove, "files": steps})
+		return pr.PrintJSON(map[string]any{"folder": dir, "language": pr.Lang, "dry_run": f.dry, "removed": f.remove,
+			"files": steps})
 	}
 	for _, s := range steps {
 		sign, key := pr.Style.OK(), "skill.done."+s.Action

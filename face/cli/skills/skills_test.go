@@ -119,13 +119,15 @@ func TestInstallAndRemove(t *testing.T) {
 	p.write(".claude/settings.json", "{}")
 	before := p.files(p.dir)
 
-	if out := p.pawl(0, "skill", "install", "--dry-run"); !strings.Contains(out, "would be written: "+filepath.Join(p.dir, agentsFile)) {
+	if out := p.pawl(0, "skill", "install", "--dry-run"); !strings.Contains(out, "would be written: "+
+		filepath.Join(p.dir, agentsFile)) {
 		t.Errorf("dry run:\n%s", out)
 	}
 	same(t, "after a dry run", p.files(p.dir), before)
 
 	out := p.pawl(0, "skill", "install")
-	for _, want := range []string{"written: " + filepath.Join(p.dir, agentsFile), "brought up to date: " + filepath.Join(p.dir, "AGENTS.md"), "next: "} {
+	for _, want := range []string{"written: " + filepath.Join(p.dir, agentsFile), "brought up to date: " +
+		filepath.Join(p.dir, "AGENTS.md"), "next: "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -136,7 +138,8 @@ func TestInstallAndRemove(t *testing.T) {
 			t.Errorf("%s: %.100q", name, installed[name])
 		}
 	}
-	if doc := installed["AGENTS.md"]; !strings.HasPrefix(doc, "# Mine\n\n<!-- pawl:begin") || !strings.Contains(doc, skill.Section(message.English)) {
+	if doc := installed["AGENTS.md"]; !strings.HasPrefix(doc, "# Mine\n\n<!-- pawl:begin") ||
+		!strings.Contains(doc, skill.Section(message.English)) {
 		t.Errorf("AGENTS.md:\n%s", doc)
 	}
 	if info, err := os.Stat(filepath.Join(p.dir, "AGENTS.md")); err != nil {
@@ -150,14 +153,16 @@ func TestInstallAndRemove(t *testing.T) {
 	same(t, "after a second time", p.files(p.dir), installed)
 
 	p.pawl(0, "skill", "install", "--lang", "zh-CN")
-	if now := p.files(p.dir); now[agentsFile] != string(skill.File(message.Chinese)) || !strings.Contains(now["AGENTS.md"], "与 pawl 协作") || strings.Contains(now["AGENTS.md"], "Working with pawl") {
+	if now := p.files(p.dir); now[agentsFile] != string(skill.File(message.Chinese)) ||
+		!strings.Contains(now["AGENTS.md"], "与 pawl 协作") || strings.Contains(now["AGENTS.md"], "Working with pawl") {
 		t.Errorf("in Chinese:\n%s", now["AGENTS.md"])
 	}
 	var told struct {
 		Removed bool `json:"removed"`
 		Files   []struct{ Path, Action string }
 	}
-	if err := json.Unmarshal([]byte(p.pawl(0, "skill", "install", "--remove", "--json")), &told); err != nil || !told.Removed || len(told.Files) != 3 || told.Files[0].Action != "remove" {
+	if err := json.Unmarshal([]byte(p.pawl(0, "skill", "install", "--remove", "--json")), &told); err != nil ||
+		!told.Removed || len(told.Files) != 3 || told.Files[0].Action != "remove" {
 		t.Errorf("%+v %v", told, err)
 	}
 	same(t, "after the removal", p.files(p.dir), before)
@@ -182,7 +187,8 @@ func TestSomebodyElses(t *testing.T) {
 		same(t, fmt.Sprint(args), p.files(p.dir), before)
 	}
 	p.pawl(0, "skill", "install", "--force")
-	if now := p.files(p.dir); now[agentsFile+".bak"] != before[agentsFile] || now[agentsFile] != string(skill.File(message.English)) {
+	if now := p.files(p.dir); now[agentsFile+".bak"] != before[agentsFile] ||
+		now[agentsFile] != string(skill.File(message.English)) {
 		t.Errorf("forced: %v", now)
 	}
 	// What pawl wrote and a person has changed is the person's, too.
@@ -192,13 +198,15 @@ func TestSomebodyElses(t *testing.T) {
 	}
 	p.pawl(0, "skill", "install", "--force", "--remove")
 	now := p.files(p.dir)
-	if _, there := now[agentsFile]; there || !strings.HasSuffix(now[agentsFile+".bak.2"], "and this\n") || now[agentsFile+".bak"] != before[agentsFile] {
+	if _, there := now[agentsFile]; there || !strings.HasSuffix(now[agentsFile+".bak.2"], "and this\n") ||
+		now[agentsFile+".bak"] != before[agentsFile] {
 		t.Errorf("removed by force: %v", now)
 	}
 }
 
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
-	for name, link := range map[string]string{".agents": "dir", ".claude/skills": "dir", agentsFile: "file", "AGENTS.md": "file", ".claude/skills/context-manager": "dir"} {
+	for name, link := range map[string]string{".agents": "dir", ".claude/skills": "dir", agentsFile: "file",
+		"AGENTS.md": "file", ".claude/skills/context-manager": "dir"} {
 		p := newPerson(t)
 		target := filepath.Join(p.home, "elsewhere")
 		if link == "dir" {
@@ -225,7 +233,8 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	p.write(".agents", "a file where a folder should be")
 	p.pawl(5, "skill", "install")
 	p.write("AGENTS.md", "a\n<!-- pawl:begin -->\n")
-	if out := p.pawl(13, "skill", "install", "--agent", "pi"); !strings.Contains(out, "AGENTS.md") || !strings.Contains(out, "line 2") {
+	if out := p.pawl(13, "skill", "install", "--agent", "pi"); !strings.Contains(out, "AGENTS.md") ||
+		!strings.Contains(out, "line 2") {
 		t.Error(out)
 	}
 	if now := p.files(p.dir); len(now) != 2 {
@@ -239,12 +248,14 @@ func TestElsewhere(t *testing.T) {
 	p.pawl(0, "skill", "install", "--global", "--agent", "codex,opencode")
 	p.pawl(0, "skill", "install", "--agent", "gemini", "--agent", "qwen")
 	home, work := p.files(p.home), p.files(p.dir)
-	for _, name := range []string{agentsFile, ".claude/skills/context-manager/SKILL.md", ".codex/AGENTS.md", ".config/opencode/AGENTS.md", ".config/opencode/skills/context-manager/SKILL.md"} {
+	for _, name := range []string{agentsFile, ".claude/skills/context-manager/SKILL.md", ".codex/AGENTS.md",
+		".config/opencode/AGENTS.md", ".config/opencode/skills/context-manager/SKILL.md"} {
 		if home[name] == "" {
 			t.Errorf("no %s in the home: %v", name, home)
 		}
 	}
-	if work[".gemini/skills/context-manager/SKILL.md"] == "" || work[".qwen/skills/context-manager/SKILL.md"] == "" || work["AGENTS.md"] == "" || work[agentsFile] != "" {
+	if work[".gemini/skills/context-manager/SKILL.md"] == "" || work[".qwen/skills/context-manager/SKILL.md"] == "" ||
+		work["AGENTS.md"] == "" || work[agentsFile] != "" {
 		t.Errorf("%v", work)
 	}
 	if out := p.pawl(2, "skill", "install", "--agent", "nosuch"); !strings.Contains(out, "claude, cline, codex") {
@@ -263,7 +274,8 @@ func TestShow(t *testing.T) {
 		t.Errorf("%.200s", out)
 	}
 	var told map[string]any
-	if err := json.Unmarshal([]byte(p.pawl(0, "skill", "show", "--json")), &told); err != nil || told["name"] != "context-manager" || told["section"] != skill.Section(message.English) {
+	if err := json.Unmarshal([]byte(p.pawl(0, "skill", "show", "--json")), &told); err != nil ||
+		told["name"] != "context-manager" || told["section"] != skill.Section(message.English) {
 		t.Errorf("%v %v", told, err)
 	}
 	p.pawl(2, "skill", "show", "everything")
@@ -281,8 +293,8 @@ var (
 	literal = regexp.MustCompile(`"[^"]*"`)
 )
 
-// TestWhatTheTextsNameExists asks every command that the texts name for its help, and looks there for every flag that it is
-// shown with; the tools must be those of the server.
+// TestWhatTheTextsNameExists asks every command that the texts name for its help, and looks there for every flag that
+// it is shown with; the tools must be those of the server.
 func TestWhatTheTextsNameExists(t *testing.T) {
 	p := newPerson(t)
 	commands, tools := 0, 0

@@ -15,19 +15,22 @@ import (
 // newContextCommand is `pawl context`: the operations of the context manager (docs/spec/session.md#context-manager),
 // each routed through the store. Archiving a task needs no command, because every run ends with it.
 func newContextCommand(a *cli.App) *cobra.Command {
-	return a.Group("context", "cli.context", newContextReadCommand(a), newContextProgressCommand(a), newContextStateCommand(a),
+	return a.Group("context", "cli.context", newContextReadCommand(a), newContextProgressCommand(a),
+		newContextStateCommand(a),
 		newContextCheckpointCommand(a), newContextDecisionCommand(a), newContextErrorCommand(a))
 }
 
 func newContextReadCommand(a *cli.App) *cobra.Command {
 	c := a.Command("read", "cli.context.read", "  pawl context read --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return inspect.PrintStatus(c.Context(), sess) })
+		return a.With(c.Context(), cli.Reading(),
+			func(sess *cli.Session) error { return inspect.PrintStatus(c.Context(), sess) })
 	}
 	return c
 }
 
-// doAndTell gives a command that leaves nothing to do and says that it was done; programs are told where the session stands.
+// doAndTell gives a command that leaves nothing to do and says that it was done; programs are told where the session
+// stands.
 func doAndTell(ctx context.Context, a *cli.App, command kernel.Command, done string) error {
 	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 		if _, err := sess.Do(ctx, command); err != nil {
@@ -43,14 +46,16 @@ func doAndTell(ctx context.Context, a *cli.App, command kernel.Command, done str
 
 func newContextProgressCommand(a *cli.App) *cobra.Command {
 	var note string
-	c := a.Command("progress TASK STATUS", "cli.context.progress", "  pawl context progress T-001 DONE -m \"parser finished\"", cli.Between(1, 2), nil)
+	c := a.Command("progress TASK STATUS", "cli.context.progress",
+		"  pawl context progress T-001 DONE -m \"parser finished\"", cli.Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return cli.OpenAndGoOn(c.Context(), a, true, nil, func(sess *cli.Session) error {
 			s, err := sess.Workspace.Kernel.TaskSnapshot(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			_, err = sess.Do(c.Context(), &kernel.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""), Summary: note})
+			_, err = sess.Do(c.Context(), &kernel.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""),
+				Summary: note})
 			return err
 		})
 	}
@@ -60,7 +65,9 @@ func newContextProgressCommand(a *cli.App) *cobra.Command {
 
 func newContextStateCommand(a *cli.App) *cobra.Command {
 	var yes bool
-	c := a.Command("state STATE [TEXT]", "cli.context.state", "  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"", cli.Between(1, 2), nil)
+	c := a.Command("state STATE [TEXT]", "cli.context.state",
+		"  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"",
+		cli.Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
 		return cli.OpenAndGoOn(ctx, a, true, nil, func(sess *cli.Session) error {
@@ -86,7 +93,8 @@ func newContextStateCommand(a *cli.App) *cobra.Command {
 func newContextCheckpointCommand(a *cli.App) *cobra.Command {
 	c := a.Command("checkpoint", "cli.context.checkpoint", "  pawl context checkpoint", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return makeCheckpoint(c.Context(), sess) })
+		return a.With(c.Context(), cli.Writing(),
+			func(sess *cli.Session) error { return makeCheckpoint(c.Context(), sess) })
 	}
 	return c
 }
@@ -119,9 +127,11 @@ func makeCheckpoint(ctx context.Context, sess *cli.Session) error {
 
 func newContextDecisionCommand(a *cli.App) *cobra.Command {
 	var replaces string
-	c := a.Command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"", cli.Exactly(2), nil)
+	c := a.Command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"",
+		cli.Exactly(2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return doAndTell(c.Context(), a, &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces}, "cli.context.decided")
+		return doAndTell(c.Context(), a, &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces},
+			"cli.context.decided")
 	}
 	c.Flags().StringVar(&replaces, "replaces", "", a.Text("cli.flag.replaces"))
 	return c
@@ -129,9 +139,12 @@ func newContextDecisionCommand(a *cli.App) *cobra.Command {
 
 func newContextErrorCommand(a *cli.App) *cobra.Command {
 	var cause, fix, scope string
-	c := a.Command("error TYPE", "cli.context.error", "  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build", cli.Exactly(1), nil)
+	c := a.Command("error TYPE", "cli.context.error",
+		"  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build",
+		cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return doAndTell(c.Context(), a, &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope}, "cli.context.learnt")
+		return doAndTell(c.Context(), a, &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope},
+			"cli.context.learnt")
 	}
 	f := c.Flags()
 	f.StringVar(&cause, "cause", "", a.Text("cli.flag.cause"))

@@ -17,7 +17,8 @@ import (
 func printerOf(lang string, width int, tty bool) (*cli.Printer, *bytes.Buffer) {
 	var out bytes.Buffer
 	style := term.Detect(tty, true, func(string) string { return lang })
-	return &cli.Printer{Lang: message.ParseLang(lang), Style: style, Std: cli.Streams{Out: &out, TTY: tty, Width: width}}, &out
+	return &cli.Printer{Lang: message.ParseLang(lang), Style: style,
+		Std: cli.Streams{Out: &out, TTY: tty, Width: width}}, &out
 }
 
 func TestScreensFit(t *testing.T) {
@@ -36,7 +37,8 @@ func TestScreensFit(t *testing.T) {
 				line = view.TaskLine{ID: strings.Repeat("0", 26), Label: "T-001", State: task.Done}
 				v := view.Task{TaskLine: line, PlanHash: strings.Repeat("a", 64), Steps: []view.StepLine{{Title: text}}}
 				showTask(&cli.Session{Printer: pr, App: &cli.App{Printer: pr}}, v, text, false)
-				if !strings.Contains(out.String(), " "+strings.Repeat("a", 12)+"\n") || strings.Count(out.String(), "\n") > 20 {
+				if !strings.Contains(out.String(), " "+strings.Repeat("a", 12)+"\n") ||
+					strings.Count(out.String(), "\n") > 20 {
 					t.Errorf("%s", out)
 				}
 				termtest.Fits(t, "show", width, out.String())

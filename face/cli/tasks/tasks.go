@@ -1,5 +1,5 @@
-// Package tasks is `pawl task` and `pawl context`: tasks that are looked at and moved one by one, and the operations of the
-// context manager.
+// Package tasks is `pawl task` and `pawl context`: tasks that are looked at and moved one by one, and the operations of
+// the context manager.
 package tasks
 
 import (
@@ -65,7 +65,8 @@ func newTaskCommand(a *cli.App) *cobra.Command {
 
 func newTaskCreateCommand(a *cli.App) *cobra.Command {
 	var k kernel.CreateTask
-	c := a.Command("create TITLE", "cli.task.create", "  pawl task create \"measure the start-up time\" --mode test", cli.Exactly(1), nil)
+	c := a.Command("create TITLE", "cli.task.create", "  pawl task create \"measure the start-up time\" --mode test",
+		cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
 			k.Title, k.Place = args[0], cli.WorkPlace(sess.Workspace.Place, true)
@@ -94,8 +95,8 @@ func Print(ctx context.Context, sess *cli.Session, id string) error {
 	return nil
 }
 
-// taskLine is a task on one line, in columns that do not depend on the other lines. With width above 0 the title is cut so
-// that the line fits.
+// taskLine is a task on one line, in columns that do not depend on the other lines. With width above 0 the title is cut
+// so that the line fits.
 func taskLine(pr *cli.Printer, t view.TaskLine, width int) string {
 	title, exit := cli.Display(cli.FirstLine(t.Title)), ""
 	if t.Exit != "" {
@@ -105,7 +106,8 @@ func taskLine(pr *cli.Printer, t view.TaskLine, width int) string {
 	if width > 0 {
 		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), pr.Style.Ellipsis())
 	}
-	return label + taskStateText(pr, t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + pr.Style.Dim(exit)
+	return label + taskStateText(pr, t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title +
+		pr.Style.Dim(exit)
 }
 
 func taskStateText(pr *cli.Printer, s task.State) string {
@@ -124,7 +126,8 @@ func newTaskListCommand(a *cli.App) *cobra.Command {
 	var states []string
 	var limit int
 	var wide bool
-	c := a.Command("list", "cli.task.list", "  pawl task list\n  pawl task list --wide\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", cli.Exactly(0), nil)
+	c := a.Command("list", "cli.task.list",
+		"  pawl task list\n  pawl task list --wide\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		page := query.Page{Limit: limit}
 		for _, s := range states {
@@ -137,7 +140,8 @@ func newTaskListCommand(a *cli.App) *cobra.Command {
 		if limit < 0 {
 			return cli.Usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
 		}
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return listTasks(c.Context(), sess, page, wide) })
+		return a.With(c.Context(), cli.Reading(),
+			func(sess *cli.Session) error { return listTasks(c.Context(), sess, page, wide) })
 	}
 	c.Flags().BoolVarP(&wide, "wide", "w", false, a.Text("cli.flag.wide"))
 	c.Flags().StringSliceVar(&states, "state", nil, a.Text("cli.flag.state"))
@@ -186,20 +190,21 @@ func listTask(pr *cli.Printer, out *bufio.Writer, line view.TaskLine, width int)
 
 func newTaskShowCommand(a *cli.App) *cobra.Command {
 	var long bool
-	c := a.Command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
-			s, err := taskOrCurrent(c.Context(), sess, args)
-			if err != nil {
-				return err
-			}
-			v := query.TaskOf(s.Task, s.Config)
-			if a.JSON {
-				return a.PrintJSON(v)
-			}
-			showTask(sess, v, s.Task.Title, long)
-			return nil
+	c := a.Command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long",
+		cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				s, err := taskOrCurrent(c.Context(), sess, args)
+				if err != nil {
+					return err
+				}
+				v := query.TaskOf(s.Task, s.Config)
+				if a.JSON {
+					return a.PrintJSON(v)
+				}
+				showTask(sess, v, s.Task.Title, long)
+				return nil
+			})
 		})
-	})
 	c.Flags().BoolVar(&long, "long", false, a.Text("cli.flag.long"))
 	return c
 }
@@ -239,7 +244,8 @@ func taskOrCurrent(ctx context.Context, sess *cli.Session, args []string) (*kern
 
 func showTask(sess *cli.Session, v view.Task, title string, long bool) {
 	head := v.Label + "  " + string(v.State) + "  "
-	for i, l := range term.Hang(cli.Display(cli.FirstLine(title)), len(head), sess.Std.Width, cli.MaxTitle, sess.Style.Ellipsis()) {
+	for i, l := range term.Hang(cli.Display(cli.FirstLine(title)), len(head), sess.Std.Width, cli.MaxTitle,
+		sess.Style.Ellipsis()) {
 		if i == 0 {
 			l = sess.Style.Bold(v.Label) + "  " + taskStateText(sess.Printer, v.State) + "  " + l
 		}
@@ -277,7 +283,8 @@ func showTask(sess *cli.Session, v view.Task, title string, long bool) {
 	row("cli.task.checkpoint", cli.Display(v.Checkpoint))
 	row("cli.task.restarted", v.Restart)
 	if v.Blocked != nil {
-		row("cli.status.blocked", cli.ReasonText(sess.Printer, v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
+		row("cli.status.blocked", cli.ReasonText(sess.Printer, v.Blocked.Error.Key, v.Blocked.Error.Args,
+			v.Blocked.Error.Cause))
 	}
 	width := sess.Std.Width
 	if long {
@@ -298,7 +305,8 @@ func showTask(sess *cli.Session, v view.Task, title string, long bool) {
 	cli.PrintSection(sess.Printer, "cli.sum.verified", cli.EvidenceLines(sess.Printer, sum))
 	if n := len(v.Failures); n > 0 {
 		f := v.Failures[n-1]
-		cli.PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + cli.Display(f.What)}, cli.FailureLines(sess.Printer, f)...))
+		cli.PrintSection(sess.Printer, "cli.task.failure",
+			append([]string{"  " + cli.Display(f.What)}, cli.FailureLines(sess.Printer, f)...))
 	}
 	cli.PrintSection(sess.Printer, "cli.sum.result", cli.LandingLines(sess.Printer, v.Land))
 }
@@ -312,27 +320,28 @@ func newTaskCancelCommand(a *cli.App) *cobra.Command {
 }
 
 func newTaskRestartCommand(a *cli.App) *cobra.Command {
-	return a.Command("restart TASK", "cli.task.restart", "  pawl task restart T-003", cli.Exactly(1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
-			s, err := cli.FindTask(c.Context(), sess, args[0])
-			if err != nil {
-				return err
-			}
-			out, err := sess.Do(c.Context(), &kernel.RestartTask{Task: s.Task.ID})
-			if err != nil {
-				return err
-			}
-			return Print(c.Context(), sess, cli.ID(out))
+	return a.Command("restart TASK", "cli.task.restart", "  pawl task restart T-003", cli.Exactly(1),
+		func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+				s, err := cli.FindTask(c.Context(), sess, args[0])
+				if err != nil {
+					return err
+				}
+				out, err := sess.Do(c.Context(), &kernel.RestartTask{Task: s.Task.ID})
+				if err != nil {
+					return err
+				}
+				return Print(c.Context(), sess, cli.ID(out))
+			})
 		})
-	})
 }
 
 func newTaskLogCommand(a *cli.App) *cobra.Command {
 	return auditlog.NewLogCommand(a, "log TASK", "cli.task.log", "  pawl task log T-001", cli.Exactly(1))
 }
 
-// moveCommand is one of the seed's service methods that are a single transition: to a state, and only out of some states
-// where the name of the method says so.
+// moveCommand is one of the seed's service methods that are a single transition: to a state, and only out of some
+// states where the name of the method says so.
 func moveCommand(a *cli.App, name string, to task.State, from ...task.State) *cobra.Command {
 	var reason string
 	c := a.Command(name+" TASK", "cli.task."+name, "  pawl task "+name+" T-003", cli.Exactly(1), nil)
@@ -359,13 +368,16 @@ type move struct {
 func newTaskMoveCommand(a *cli.App) *cobra.Command {
 	var m move
 	var to, as string
-	c := a.Command("move TASK --to STATE", "cli.task.move", "  pawl task move T-003 --to approved\n  pawl task move T-003 --to failed --as runner --exit-reason timeout", cli.Exactly(1), nil)
+	c := a.Command("move TASK --to STATE", "cli.task.move",
+		"  pawl task move T-003 --to approved\n  pawl task move T-003 --to failed --as runner --exit-reason timeout",
+		cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if m.to, err = task.Parse(to); err != nil {
 			return err
 		}
-		kinds := []pawl.ActorKind{pawl.KindUser, pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier, pawl.KindGateRunner, pawl.KindPolicy}
+		kinds := []pawl.ActorKind{pawl.KindUser, pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier,
+			pawl.KindGateRunner, pawl.KindPolicy}
 		m.as = pawl.ActorKind(as)
 		if !slices.Contains(kinds, m.as) {
 			return cli.Usage("cli.flag_invalid", as, "--as", "user|system|runner|verifier|gate_runner|policy")
@@ -373,7 +385,8 @@ func newTaskMoveCommand(a *cli.App) *cobra.Command {
 		if m.exit != "" && !task.ExitReason(m.exit).Valid() {
 			return cli.Usage("cli.flag_invalid", m.exit, "--exit-reason", cli.Joined(task.ExitReasons()))
 		}
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return moveTask(c.Context(), sess, args[0], m) })
+		return a.With(c.Context(), cli.Writing(),
+			func(sess *cli.Session) error { return moveTask(c.Context(), sess, args[0], m) })
 	}
 	c.Flags().StringVar(&to, "to", "", a.Text("cli.flag.to"))
 	c.Flags().StringVar(&as, "as", string(pawl.KindUser), a.Text("cli.flag.as"))
@@ -404,7 +417,8 @@ func moveTask(ctx context.Context, sess *cli.Session, given string, m move) erro
 	}
 	name := sess.App.Actor().Name()
 	holder := "cli:" + name
-	c := &kernel.Transition{Task: t.ID, To: m.to, Reason: m.reason, Exit: task.ExitReason(m.exit), Owner: holder, Check: m.strict}
+	c := &kernel.Transition{Task: t.ID, To: m.to, Reason: m.reason, Exit: task.ExitReason(m.exit), Owner: holder,
+		Check: m.strict}
 	if t.Lease.Owner == holder {
 		c.Token = t.Epoch
 	}

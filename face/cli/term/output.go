@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Output is a writer that remembers the first write that failed: most of what is printed is printed by functions that cannot do
-// anything about that. It is safe for concurrent use.
+// Output is a writer that remembers the first write that failed: most of what is printed is printed by functions that
+// cannot do anything about that. It is safe for concurrent use.
 type Output struct {
 	to  io.Writer
 	mu  sync.Mutex

@@ -38,8 +38,8 @@ func (t *Table) add(row []cell) {
 	t.rows = append(t.rows, row)
 }
 
-// Lines returns the rows with two blanks between columns. The last column is not padded; with width above 0 it is wrapped
-// so that no line is wider, and what is wrapped is aligned under its column.
+// Lines returns the rows with two blanks between columns. The last column is not padded; with width above 0 it is
+// wrapped so that no line is wider, and what is wrapped is aligned under its column.
 func (t *Table) Lines(width int) []string {
 	var out []string
 	for _, row := range t.rows {

@@ -10,7 +10,8 @@ import (
 )
 
 func TestWidth(t *testing.T) {
-	for s, want := range map[string]int{"": 0, "abc": 3, "任务": 4, "a任b": 4, "e\u0301": 1, "✓": 1, "✅": 2, "，": 2, "ｱ": 1, "한글": 4, "\x1b[2m任\x1b[0mb": 3} {
+	for s, want := range map[string]int{"": 0, "abc": 3, "任务": 4, "a任b": 4, "e\u0301": 1, "✓": 1, "✅": 2, "，": 2,
+		"ｱ": 1, "한글": 4, "\x1b[2m任\x1b[0mb": 3} {
 		if got := term.Width(s); got != want {
 			t.Errorf("Width(%q) = %d, want %d", s, got, want)
 		}
@@ -58,7 +59,8 @@ func TestHang(t *testing.T) {
 		at, most int
 		want     string
 	}{
-		{"", 4, 0, ""}, {"one two three four", 4, 0, "one two three|    four"}, {"one two three four five six", 4, 1, "one two three…"},
+		{"", 4, 0, ""}, {"one two three four", 4, 0, "one two three|    four"}, {"one two three four five six", 4, 1,
+			"one two three…"},
 		{"任务列表要对齐吧啊", 4, 2, "任务列表要对齐吧|    啊"}, {"任务列表要对齐吧啊任务列表要对齐吧啊", 4, 2, "任务列表要对齐吧|    啊任务列表要对…"},
 	} {
 		if got := strings.Join(term.Hang(c.text, c.at, 20, c.most, "…"), "|"); got != c.want {

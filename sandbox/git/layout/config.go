@@ -43,7 +43,8 @@ type Config struct {
 // ConfigEnv is the part of the environment that says where the user's configuration is.
 func ConfigEnv() []string {
 	var env []string
-	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+		"GIT_CONFIG_NOSYSTEM"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
@@ -51,8 +52,8 @@ func ConfigEnv() []string {
 	return env
 }
 
-// ReadConfig reads the user's configuration without letting any of it act: git config only parses files. Origins are the
-// files in which something was found, each with the files that it includes or might include.
+// ReadConfig reads the user's configuration without letting any of it act: git config only parses files. Origins are
+// the files in which something was found, each with the files that it includes or might include.
 func (r *Layout) ReadConfig(ctx context.Context) (c Config, origins map[string][]string, err error) {
 	dir := r.GitDir
 	if !r.Git {
@@ -60,7 +61,8 @@ func (r *Layout) ReadConfig(ctx context.Context) (c Config, origins map[string][
 		dir = os.DevNull
 	}
 	env := append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_DIR=" + dir}, ConfigEnv()...)
-	list := program.Call{Args: []string{"config", "--null", "--includes", "--show-origin", "--list"}, Env: env, Dir: r.Workspace}
+	list := program.Call{Args: []string{"config", "--null", "--includes", "--show-origin", "--list"}, Env: env,
+		Dir: r.Workspace}
 	out, _, err := list.Run(ctx)
 	if err != nil {
 		return Config{}, nil, err
@@ -136,8 +138,8 @@ func excludesFile(value string) string {
 	return filepath.Join(home, ".config", "git", "ignore")
 }
 
-// speaks reports whether git would accept the text as a name or an address: something is left when it has stripped what it
-// strips.
+// speaks reports whether git would accept the text as a name or an address: something is left when it has stripped what
+// it strips.
 func speaks(s string) bool {
 	return strings.Trim(s, " .,:;<>\"\\'\t\r\n") != "" && !strings.ContainsRune(s, 0)
 }
@@ -150,8 +152,8 @@ func truth(value string) bool {
 	return false
 }
 
-// ConfigFiles lists the files that decide what the configuration says: the standard places, those that were read, and those
-// that they include. ok is false where an included file cannot be named.
+// ConfigFiles lists the files that decide what the configuration says: the standard places, those that were read, and
+// those that they include. ok is false where an included file cannot be named.
 func (r *Layout) ConfigFiles(origins map[string][]string) (paths []string, ok bool) {
 	home := os.Getenv("HOME")
 	xdg := os.Getenv("XDG_CONFIG_HOME")
@@ -170,7 +172,8 @@ func (r *Layout) ConfigFiles(origins map[string][]string) (paths []string, ok bo
 	if r.Git {
 		// The branch is a condition that an inclusion may have.
 		for _, dir := range []string{r.GitDir, r.CommonDir} {
-			set[filepath.Join(dir, "config")], set[filepath.Join(dir, "config.worktree")], set[filepath.Join(dir, "HEAD")] = true, true, true
+			set[filepath.Join(dir, "config")], set[filepath.Join(dir, "config.worktree")],
+				set[filepath.Join(dir, "HEAD")] = true, true, true
 		}
 	}
 	for origin, included := range origins {

@@ -11,8 +11,8 @@ import (
 	"pawl/text/policy"
 )
 
-// Dirs lists the git directories of the repository whose working tree's top is a folder: what git has to read there, also from
-// a worktree elsewhere. Without a repository it is empty.
+// Dirs lists the git directories of the repository whose working tree's top is a folder: what git has to read there,
+// also from a worktree elsewhere. Without a repository it is empty.
 func Dirs(top string) []string {
 	gitDir, commonDir, err := Locate(top)
 	switch {
@@ -24,9 +24,9 @@ func Dirs(top string) []string {
 	return []string{gitDir, commonDir}
 }
 
-// Inspect tells what of git's configuration a command of git obeys that runs in a folder behind walls: there the user's own
-// files are not, so it is the repository's, the system's, and those of the submodules that a look at the tree enters. It reads
-// files and starts nothing. What cannot be read to its end counts as not inspected.
+// Inspect tells what of git's configuration a command of git obeys that runs in a folder behind walls: there the user's
+// own files are not, so it is the repository's, the system's, and those of the submodules that a look at the tree
+// enters. It reads files and starts nothing. What cannot be read to its end counts as not inspected.
 func Inspect(dir string) policy.Repo { return inspectWith(dir, systemConfigs()) }
 
 // inspectWith is Inspect with these files as the configuration of the system.
@@ -80,8 +80,8 @@ func texts(paths []string) (out []string, ok bool) {
 	return out, true
 }
 
-// systemConfigs are the places in which a git looks for the configuration of the system: where it was built to, which for a
-// git in /usr/bin is /etc.
+// systemConfigs are the places in which a git looks for the configuration of the system: where it was built to, which
+// for a git in /usr/bin is /etc.
 func systemConfigs() []string {
 	out := []string{"/etc/gitconfig"}
 	if found, err := exec.LookPath("git"); err == nil {
@@ -93,7 +93,8 @@ func systemConfigs() []string {
 	return out
 }
 
-// hooksOf lists the hooks in the folder in which git looks for them. ok is false where that is not a folder that can be known.
+// hooksOf lists the hooks in the folder in which git looks for them. ok is false where that is not a folder that can be
+// known.
 func hooksOf(named, top, commonDir string) (names []string, ok bool) {
 	dir := filepath.Join(commonDir, "hooks")
 	if named != "" {
@@ -115,8 +116,8 @@ func hooksOf(named, top, commonDir string) (names []string, ok bool) {
 	return names, true
 }
 
-// submoduleConfigs are the configurations of the repositories that git enters when it looks at the tree: those that it keeps
-// for its submodules, and those that stand in the submodules themselves.
+// submoduleConfigs are the configurations of the repositories that git enters when it looks at the tree: those that it
+// keeps for its submodules, and those that stand in the submodules themselves.
 func submoduleConfigs(top, commonDir string) []string {
 	var out []string
 	modules := filepath.Join(commonDir, "modules")

@@ -35,11 +35,15 @@ func TestInspectFindsWhatARepositoryCouldRun(t *testing.T) {
 			r.Git("config", "credential.helper", "store")
 			r.Git("config", "merge.tool", "meld")
 		}, ""},
-		"monitor":    {func(r *gittest.Repo) { r.Git("config", "core.fsmonitor", "./watch.sh") }, "core.fsmonitor = ./watch.sh"},
-		"conversion": {func(r *gittest.Repo) { r.Git("config", "diff.pdf.textconv", "pdftotext") }, "diff.textconv = pdftotext"},
-		"filter":     {func(r *gittest.Repo) { r.Git("config", "filter.z.clean", "rinse") }, "filter.clean = rinse"},
-		"differ":     {func(r *gittest.Repo) { r.Git("config", "diff.external", "show.sh") }, "diff.external = show.sh"},
-		"inclusion":  {func(r *gittest.Repo) { r.Git("config", "include.path", "../extra") }, "include.path = ../extra"},
+		"monitor": {func(r *gittest.Repo) { r.Git("config", "core.fsmonitor", "./watch.sh") },
+			"core.fsmonitor = ./watch.sh"},
+		"conversion": {func(r *gittest.Repo) { r.Git("config", "diff.pdf.textconv", "pdftotext") },
+			"diff.textconv = pdftotext"},
+		"filter": {func(r *gittest.Repo) { r.Git("config", "filter.z.clean", "rinse") }, "filter.clean = rinse"},
+		"differ": {func(r *gittest.Repo) { r.Git("config", "diff.external", "show.sh") },
+			"diff.external = show.sh"},
+		"inclusion": {func(r *gittest.Repo) { r.Git("config", "include.path", "../extra") },
+			"include.path = ../extra"},
 		"hooks that no read runs": {func(r *gittest.Repo) {
 			r.Git("config", "core.hooksPath", ".husky/_")
 			file(filepath.Join(r.Dir, ".husky/_/pre-commit"), "#!/bin/sh\n", 0o755)
@@ -54,8 +58,10 @@ func TestInspectFindsWhatARepositoryCouldRun(t *testing.T) {
 		"hook that cannot be run": {func(r *gittest.Repo) {
 			file(filepath.Join(r.Dir, ".git/hooks/post-index-change"), "#!/bin/sh\n", 0o644)
 		}, ""},
-		"hooks nobody knows where": {func(r *gittest.Repo) { r.Git("config", "core.hooksPath", "~/hooks") }, "core.hookspath = ~/hooks"},
-		"submodule":                {func(r *gittest.Repo) { submodule(t, r, ".git/modules/part") }, "core.fsmonitor = ./in-part.sh"},
+		"hooks nobody knows where": {func(r *gittest.Repo) { r.Git("config", "core.hooksPath", "~/hooks") },
+			"core.hookspath = ~/hooks"},
+		"submodule": {func(r *gittest.Repo) { submodule(t, r, ".git/modules/part") },
+			"core.fsmonitor = ./in-part.sh"},
 		"submodule that keeps itself": {func(r *gittest.Repo) {
 			submodule(t, r, "part/.git")
 			file(filepath.Join(r.Dir, ".gitmodules"), "[submodule \"part\"]\n\tpath = part\n\turl = ./x\n", 0o644)
@@ -107,11 +113,13 @@ func TestInspectBesideARepository(t *testing.T) {
 		t.Errorf("the system's configuration: %+v", got)
 	}
 	// What cannot be read counts as not inspected, and then policy asks.
-	if err := os.WriteFile(filepath.Join(plain.Dir, ".git", "config"), []byte(strings.Repeat("# long\n", (1<<20)/4)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(plain.Dir, ".git", "config"), []byte(strings.Repeat("# long\n", (1<<20)/4)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	got := layout.InspectWith(plain.Dir, nil)
-	if v := policy.Judge(policy.Request{Command: "git status", Repo: got}, policy.Standard()); got.Inspected || v.Decision != policy.Ask {
+	if v := policy.Judge(policy.Request{Command: "git status", Repo: got}, policy.Standard()); got.Inspected ||
+		v.Decision != policy.Ask {
 		t.Errorf("a file that is too long: %+v", got)
 	}
 }

@@ -1,6 +1,6 @@
-// Package layout says where everything of a repository is (gitrepository-layout(5)), what of its configuration and of the user's
-// counts, and in which git directory, on which tree and index a call of git works. Pawl's own git directory, .pawl/git, is
-// kept so that nothing in it is anybody else's choice. It starts git only to have configuration parsed.
+// Package layout says where everything of a repository is (gitrepository-layout(5)), what of its configuration and of
+// the user's counts, and in which git directory, on which tree and index a call of git works. Pawl's own git directory,
+// .pawl/git, is kept so that nothing in it is anybody else's choice. It starts git only to have configuration parsed.
 package layout
 
 import (
@@ -18,9 +18,9 @@ import (
 	"pawl/sandbox/git/program"
 )
 
-// Place says which folders a Repo works in. Both paths are absolute. Tree is Workspace itself, or lies below .pawl in it.
-// Git says that the workspace is the top folder of a working tree of the user's repository; without it everything is kept
-// in pawl's own repository.
+// Place says which folders a Repo works in. Both paths are absolute. Tree is Workspace itself, or lies below .pawl in
+// it. Git says that the workspace is the top folder of a working tree of the user's repository; without it everything
+// is kept in pawl's own repository.
 type Place struct {
 	Workspace string
 	Tree      string
@@ -68,15 +68,15 @@ func IndexName(rel string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// inside reports whether a tree may stand at a path relative to the workspace: the workspace itself, or below .pawl but not
-// in pawl's own git directory.
+// inside reports whether a tree may stand at a path relative to the workspace: the workspace itself, or below .pawl but
+// not in pawl's own git directory.
 func inside(rel string) bool {
 	below, ok := strings.CutPrefix(rel, ".pawl/")
 	return rel == "." || ok && below != "git" && !strings.HasPrefix(below, "git/") && below != ""
 }
 
-// Top returns the top folder of the working tree that dir belongs to, without starting a process. ok is false where there
-// is none.
+// Top returns the top folder of the working tree that dir belongs to, without starting a process. ok is false where
+// there is none.
 func Top(dir string) (top string, ok bool) {
 	dir = filepath.Clean(dir)
 	for {
@@ -91,8 +91,8 @@ func Top(dir string) (top string, ok bool) {
 	}
 }
 
-// Bare looks for a git directory that dir is or lies in: a bare repository, where Top found no working tree around it. It
-// returns its path, or false when there is none.
+// Bare looks for a git directory that dir is or lies in: a bare repository, where Top found no working tree around it.
+// It returns its path, or false when there is none.
 func Bare(dir string) (path string, ok bool) {
 	dir = filepath.Clean(dir)
 	for !isGitDir(dir) {
@@ -105,8 +105,8 @@ func Bare(dir string) (path string, ok bool) {
 	return dir, true
 }
 
-// Locate returns the git directory of a working tree's top folder, and the common directory behind it: the same one, except
-// in a linked worktree.
+// Locate returns the git directory of a working tree's top folder, and the common directory behind it: the same one,
+// except in a linked worktree.
 func Locate(top string) (gitDir, commonDir string, err error) {
 	gitDir = filepath.Join(top, ".git")
 	info, err := os.Stat(gitDir)
@@ -165,10 +165,11 @@ func (r *Layout) InPlace() bool { return r.Rel == "." }
 // State is a place below pawl's own git directory.
 func (r *Layout) State(name string) string { return filepath.Join(r.Shadow, name) }
 
-// ShadowEnv is the environment of a call on pawl's own git directory. The folder may have come with the repository, so a file
-// in it that names another folder for the configuration and the attributes must not count.
+// ShadowEnv is the environment of a call on pawl's own git directory. The folder may have come with the repository, so
+// a file in it that names another folder for the configuration and the attributes must not count.
 func (r *Layout) ShadowEnv(tree, index string) []string {
-	env := append(program.Environment(r.Config.filesystem()...), "GIT_DIR="+r.Shadow, "GIT_COMMON_DIR="+r.Shadow, "GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
+	env := append(program.Environment(r.Config.filesystem()...), "GIT_DIR="+r.Shadow, "GIT_COMMON_DIR="+r.Shadow,
+		"GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
 	if r.Git {
 		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.CommonDir, "objects"))
 	}
@@ -199,7 +200,8 @@ func (r *Layout) On(index, stdin string, args ...string) program.Call {
 
 // WithoutTree is a shadow call that needs no working tree: on objects alone.
 func (r *Layout) WithoutTree(stdin string, args ...string) program.Call {
-	return program.Call{Args: args, Env: r.ShadowEnv(r.Shadow, r.State("no-index")), Dir: r.Shadow, Stdin: strings.NewReader(stdin)}
+	return program.Call{Args: args, Env: r.ShadowEnv(r.Shadow, r.State("no-index")), Dir: r.Shadow,
+		Stdin: strings.NewReader(stdin)}
 }
 
 // Plumbing is a call on the user's git directory.
@@ -215,9 +217,10 @@ func (r *Layout) GitHome() string {
 	return r.Shadow
 }
 
-// FromTop is a plumbing call on a git directory of the user's, or on pawl's own where there is none, from the workspace itself and
-// with paths relative to it: git makes folders that are missing, and where the workspace is moved meanwhile they are made where it is
-// then, not where it was. Git keeps the name of its directory as it is given only in the top folder of the working tree.
+// FromTop is a plumbing call on a git directory of the user's, or on pawl's own where there is none, from the workspace
+// itself and with paths relative to it: git makes folders that are missing, and where the workspace is moved meanwhile
+// they are made where it is then, not where it was. Git keeps the name of its directory as it is given only in the top
+// folder of the working tree.
 func (r *Layout) FromTop(gitDir, stdin string, args ...string) program.Call {
 	c := r.Plumbing(stdin, args...)
 	c.Dir = r.Workspace
@@ -238,8 +241,8 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// Stage is the folder in which new contents are collected before they take their places: on the same file system, outside
-// the tree, and swept before each use.
+// Stage is the folder in which new contents are collected before they take their places: on the same file system,
+// outside the tree, and swept before each use.
 func (r *Layout) Stage() string { return filepath.Join(r.Shadow, "tmp", filepath.Base(r.IndexFile)) }
 
 func (r *Layout) MetaFile(tree string) string { return filepath.Join(r.State("meta"), tree) }

@@ -47,8 +47,8 @@ func (r *Layout) Prepare() error {
 	return nil
 }
 
-// Prepared reports whether pawl's own git directory is as prepare leaves it, as far as reading objects goes, and keeps the format
-// of its objects. A directory that came with the repository and says anything else is not.
+// Prepared reports whether pawl's own git directory is as prepare leaves it, as far as reading objects goes, and keeps
+// the format of its objects. A directory that came with the repository and says anything else is not.
 func (r *Layout) Prepared() bool {
 	says := func(name, want string) bool {
 		raw, err := ReadCapped(filepath.Join(r.Shadow, name), 1<<10)

@@ -39,7 +39,8 @@ func (m Meta) Perm(path string, exec bool) (perm fs.FileMode, ok bool) {
 
 // New is the meta of a tree without files; usual is the permission of files that needs no mention.
 func New(usual fs.FileMode) Meta {
-	return Meta{Known: true, plain: usual, exec: WithExec(usual, true), Modes: map[string]fs.FileMode{}, Empty: map[string]bool{}}
+	return Meta{Known: true, plain: usual, exec: WithExec(usual, true), Modes: map[string]fs.FileMode{},
+		Empty: map[string]bool{}}
 }
 
 // Note takes the permission of a file into account.

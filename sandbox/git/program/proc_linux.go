@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// start runs cmd in a process group of its own that is killed as a whole, and that ends when this process ends. The held
-// lock is inherited, so that it outlives a killed pawl for as long as its git does.
+// start runs cmd in a process group of its own that is killed as a whole, and that ends when this process ends. The
+// held lock is inherited, so that it outlives a killed pawl for as long as its git does.
 func start(cmd *exec.Cmd, held *os.File) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,5 +1,6 @@
-// Package program runs the git program, with nothing of the user's settings but what a call names: the environment outranks
-// the files of any repository, so that none of them makes git start a program, talk to anybody or convert a content.
+// Package program runs the git program, with nothing of the user's settings but what a call names: the environment
+// outranks the files of any repository, so that none of them makes git start a program, talk to anybody or convert a
+// content.
 package program
 
 import (
@@ -83,8 +84,9 @@ func WithLock(ctx context.Context, lock *os.File) context.Context {
 	return context.WithValue(ctx, heldKey{}, lock)
 }
 
-// StepKey is the key of a func(name string) in a context, which is called before every boundary that a crash could fall on: each git
-// call, and each change to files, references and the index that pawl makes itself. Tests stop the process there.
+// StepKey is the key of a func(name string) in a context, which is called before every boundary that a crash could fall
+// on: each git call, and each change to files, references and the index that pawl makes itself. Tests stop the process
+// there.
 type StepKey struct{}
 
 // Step marks a boundary for the function under StepKey.
@@ -94,8 +96,9 @@ func Step(ctx context.Context, name string) {
 	}
 }
 
-// Run starts git, waits for it and returns its output and exit status. It is the only function that starts a process. The
-// process and its children end with the context, with this process (where the system can do that) or after callTimeout.
+// Run starts git, waits for it and returns its output and exit status. It is the only function that starts a process.
+// The process and its children end with the context, with this process (where the system can do that) or after
+// callTimeout.
 func (c Call) Run(ctx context.Context) (out []byte, status int, err error) {
 	Step(ctx, "git "+c.Args[0])
 	program, err := exec.LookPath("git")
@@ -163,8 +166,8 @@ func failure(verb string, exit *exec.ExitError, stderr string) error {
 	return pawl.Fail(pawl.CodeIO, "git.failed", verb).Because(said)
 }
 
-// Capped keeps the first limit bytes and drains the rest. It is a Writer and nothing more: anything that lets io.Copy go
-// around Write would lift the limit.
+// Capped keeps the first limit bytes and drains the rest. It is a Writer and nothing more: anything that lets io.Copy
+// go around Write would lift the limit.
 type Capped struct {
 	Kept  []byte
 	Limit int
@@ -179,8 +182,8 @@ func (c *Capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Environment is the environment of every call: nothing of the user's but PATH and the temporary folder, and the hardening.
-// Extra configuration follows the hardening and so can override it.
+// Environment is the environment of every call: nothing of the user's but PATH and the temporary folder, and the
+// hardening. Extra configuration follows the hardening and so can override it.
 func Environment(extra ...[2]string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),

@@ -36,7 +36,8 @@ func Now(path string) time.Time {
 // the moment before git looked: what has not changed since then is what git saw, and what has will be read again. It is
 // nil where the tree is not what was recorded, or has too many files. The file system has to be one that
 // object.FileSystem knows. Format is "sha1" or "sha256".
-func Look(dir string, begin time.Time, format string, contents map[string]object.Node, trees map[string]string, ignored []string) *Tree {
+func Look(dir string, begin time.Time, format string, contents map[string]object.Node, trees map[string]string,
+	ignored []string) *Tree {
 	if len(contents) > mostFiles {
 		return nil
 	}

@@ -42,7 +42,8 @@ type Stamp struct {
 }
 
 func stampFrom(st *unix.Stat_t) Stamp {
-	return Stamp{uint64(st.Dev), st.Ino, st.Mode, st.Size, st.Mtim.Nano(), st.Ctim.Nano()} //nolint:unconvert // 32 bits on some systems
+	//nolint:unconvert // 32 bits on some systems
+	return Stamp{uint64(st.Dev), st.Ino, st.Mode, st.Size, st.Mtim.Nano(), st.Ctim.Nano()}
 }
 
 // StampFile is the stamp of a file, through links.
@@ -229,7 +230,8 @@ func (l *look) follow(fd int, f *folder) {
 	l.lost = l.lost || !ok || s.dev != l.dev
 	if s != f.stamp || f.racy {
 		names, ok := f.names(fd)
-		l.lost = l.lost || !ok || !slices.EqualFunc(names, f.entries, func(n string, e *entry) bool { return n == e.name })
+		l.lost = l.lost || !ok || !slices.EqualFunc(names, f.entries,
+			func(n string, e *entry) bool { return n == e.name })
 		f.stamp, f.racy = s, !s.Settled(l.now)
 	}
 	for _, e := range f.entries {

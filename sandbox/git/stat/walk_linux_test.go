@@ -51,14 +51,16 @@ func TestAClockThatStandsStill(t *testing.T) {
 			t.Fatal(err)
 		}
 		write("f", "one")
-		first := look{now: c.now, contents: map[string]object.Node{"d/f": {Mode: object.ModeFile, ID: object.ID("sha1", "blob", []byte("one"))}}}
+		first := look{now: c.now, contents: map[string]object.Node{"d/f": {Mode: object.ModeFile,
+			ID: object.ID("sha1", "blob", []byte("one"))}}}
 		var root folder
 		if !first.first(dir, &root) {
 			t.Fatal("the folder is not what it is")
 		}
 		write(c.name, "two")
 		below := root.entries[0].below
-		below.stamp, below.entries[0].stamp = StampFile(filepath.Join(dir, "d")), StampFile(filepath.Join(dir, "d", "f"))
+		below.stamp, below.entries[0].stamp = StampFile(filepath.Join(dir, "d")),
+			StampFile(filepath.Join(dir, "d", "f"))
 		fd, err := openFolder(unix.AT_FDCWD, dir)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 // Hostile are what somebody may call a task or a step.
 func Hostile() []string {
 	return []string{
-		"", "x", strings.Repeat("long title ", 1000), strings.Repeat("字", 5000), strings.Repeat("m", 10_000), "one\ntwo\x1b[31mred\x1b[0m",
+		"", "x", strings.Repeat("long title ", 1000), strings.Repeat("字", 5000), strings.Repeat("m",
+			10_000), "one\ntwo\x1b[31mred\x1b[0m",
 		"\u202eright to left\u202c", "e\u0301\u0301 عربى \U0001f600", "\xff\xfe", "\t\t\r",
 	}
 }
