@@ -21,7 +21,7 @@ type counted struct {
 	looks *atomic.Int64
 }
 
-func (c counted) Look(ctx context.Context) (*kernel.Snapshot, error) {
+func (c counted) Snapshot(ctx context.Context) (*kernel.Snapshot, error) {
 	c.looks.Add(1)
 	return c.Kernel.Snapshot(ctx)
 }
