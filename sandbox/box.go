@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"pawl"
+	"pawl/sandbox/safeopen"
 )
 
 // Box runs commands behind walls. It is safe for concurrent use; every Run has walls of its own.
@@ -118,7 +119,7 @@ func (b *Box) point(sh Shown, writable []string, linking bool) (ours bool, err e
 	at := sh.At
 	root, rel, err := around(at, writable)
 	if err != nil {
-		return false, fileError("sandbox.Run", at, err)
+		return false, safeopen.Fail("sandbox.Run", at, err)
 	}
 	defer root.Close()
 	info, err := root.Lstat(rel)
@@ -146,7 +147,7 @@ func (b *Box) point(sh Shown, writable []string, linking bool) (ours bool, err e
 		}
 		if err != nil {
 			_ = root.RemoveAll(rel)
-			return false, fileError("sandbox.Run", at, err)
+			return false, safeopen.Fail("sandbox.Run", at, err)
 		}
 	}
 	if b.points == nil {
@@ -396,11 +397,11 @@ func resolveShown(shown []Shown, writable []string) ([]Shown, error) {
 			err = syscall.ENOTDIR
 		}
 		if err != nil {
-			return nil, fileError("sandbox.Run", sh.From, err)
+			return nil, safeopen.Fail("sandbox.Run", sh.From, err)
 		}
 		parent, err := filepath.EvalSymlinks(filepath.Dir(sh.At))
 		if err != nil {
-			return nil, fileError("sandbox.Run", sh.At, err)
+			return nil, safeopen.Fail("sandbox.Run", sh.At, err)
 		}
 		at := filepath.Join(parent, filepath.Base(sh.At))
 		root, _, err := around(at, writable)
@@ -432,7 +433,7 @@ func resolveWritable(paths, homes []string) ([]string, error) {
 	for _, p := range paths {
 		r, err := filepath.EvalSymlinks(p)
 		if err != nil {
-			return nil, fileError("sandbox.Run", p, err)
+			return nil, safeopen.Fail("sandbox.Run", p, err)
 		}
 		for _, d := range slices.Concat(systemDirs, homes) {
 			if within(d, r) {

@@ -1,12 +1,5 @@
-// Package sandbox starts processes and opens workspace files on behalf of tools; with sandbox/git it is the only
-// package of pawl that does so.
-//
-// # Files
-//
-// A Root holds a directory by descriptor. No name given to it leads outside: not "..", not an absolute name, not a
-// symbolic link, and not a link that is swapped between check and use. What the descriptor alone does not stop is
-// refused by extra checks: writes through hard links, FIFOs, devices, sockets, and changes to .git and .pawl
-// (docs/spec/threats.md#finding-4, docs/spec/threats.md#files).
+// Package sandbox runs commands on behalf of tools; with the packages below it, it is the only one of pawl that starts
+// processes. Files of a workspace are opened by sandbox/safeopen.
 //
 // # Processes
 //

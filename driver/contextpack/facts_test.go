@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"pawl/driver/search"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 func analysed(path, text string) (*facts, *table) {
@@ -216,7 +216,7 @@ func TestReadsOnlyWhatChanged(t *testing.T) {
 	put("a.go", "package a\n", old)
 	put("b.go", "package b\n", old)
 	put(".env", "SECRET=1\n", old)
-	root, err := sandbox.OpenRoot(dir)
+	root, err := safeopen.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

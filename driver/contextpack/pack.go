@@ -10,14 +10,14 @@ import (
 	"strings"
 
 	"pawl/kernel/effect"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 // packer puts one pack together: it reads what the ranking asks for, and nothing else.
 type packer struct {
 	corpus   *corpus
 	ctx      context.Context
-	root     *sandbox.Root
+	root     *safeopen.Root
 	ask      Ask
 	texts    map[int32][]byte  // by file
 	starts   map[int32][]int32 // by file: where its lines begin, found when they are asked for

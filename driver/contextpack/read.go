@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 	"pawl/text/policy"
 )
 
@@ -69,7 +69,7 @@ type job struct {
 // reader brings an index up to date.
 type reader struct {
 	ctx  context.Context
-	root *sandbox.Root
+	root *safeopen.Root
 	old  *index
 	now  time.Time
 	tags *tagger // nil for none
@@ -147,7 +147,7 @@ func (r *reader) analysts() []*worker {
 
 // visit is called for each file of the tree. Names that are no text, or that a model could be made to misread, are left
 // out.
-func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
+func (r *reader) visit(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 	was := r.old.files[rel]
 	if was == nil && (foreign(rel) || len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t")) {
 		return nil
@@ -216,7 +216,7 @@ func (r *reader) hand(j job) error {
 func foreign(rel string) bool { return inFolder(rel, "node_modules", "vendor", ".git", ".hg", ".svn") }
 
 // content reads a file, or samples of a large one; nil is for what has no text that may be read.
-func (r *reader) content(in *sandbox.Dir, e *entry) []byte {
+func (r *reader) content(in *safeopen.Dir, e *entry) []byte {
 	if e.stamp.size > maxContent {
 		r.read += samples * window
 	} else {

@@ -8,19 +8,19 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/sandbox"
 	"pawl/sandbox/ignore"
+	"pawl/sandbox/safeopen"
 )
 
 // tree is the workspace on disk. It follows no symbolic link in any part of a path.
 type tree struct {
-	root   *sandbox.Root
+	root   *safeopen.Root
 	hidden *ignore.Hidden
 }
 
 // openTree opens the tree that an effect works in. The caller closes it.
 func openTree(e effect.Effect) (tree, error) {
-	root, err := sandbox.OpenRoot(e.Place.Tree)
+	root, err := safeopen.OpenRoot(e.Place.Tree)
 	if err != nil {
 		return tree{}, err
 	}

@@ -22,6 +22,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
+	"pawl/sandbox/safeopen"
 	"pawl/store/logs"
 	"pawl/text/policy"
 )
@@ -170,7 +171,7 @@ func (f *fetch) do(ctx context.Context) (r deps.Ready, err error) {
 
 // stage makes the folder of the set anew, with a copy of the files that the tool needs.
 func (f *fetch) stage() error {
-	if err := sandbox.PlainDirs(f.root, path.Dir(f.rel)); err != nil {
+	if err := safeopen.PlainDirs(f.root, path.Dir(f.rel)); err != nil {
 		return err
 	}
 	if err := removeAll(f.root, f.rel); err != nil {
@@ -310,8 +311,8 @@ func removeAll(root *os.Root, dir string) error {
 
 // ioError gives a failure of the file system its code.
 func ioError(what string, err error) error {
-	code := sandbox.FileCode(err)
-	if errors.Is(err, sandbox.ErrInWay) {
+	code := safeopen.Code(err)
+	if errors.Is(err, safeopen.ErrInWay) {
 		code = pawl.CodeDenied
 	}
 	return pawl.Fail(code, "prepare.store", what).Because(err).In("prepare.Do")

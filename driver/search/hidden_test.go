@@ -12,7 +12,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/search"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 // veiled hides what says needle in the folder customers, in *.key and by a file in a folder of its own.
@@ -68,15 +68,15 @@ func TestHiddenFromTheTools(t *testing.T) {
 }
 
 // names are the files that a walk shows.
-func names(t *testing.T, dir string, walk func(context.Context, *sandbox.Root, func(*sandbox.Dir, string, fs.DirEntry) error) error) string {
+func names(t *testing.T, dir string, walk func(context.Context, *safeopen.Root, func(*safeopen.Dir, string, fs.DirEntry) error) error) string {
 	t.Helper()
-	root, err := sandbox.OpenRoot(dir)
+	root, err := safeopen.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
 	var out []string
-	if err := walk(t.Context(), root, func(_ *sandbox.Dir, rel string,
+	if err := walk(t.Context(), root, func(_ *safeopen.Dir, rel string,
 		_ fs.DirEntry) error {
 		out = append(out, rel)
 		return nil

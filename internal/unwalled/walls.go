@@ -52,7 +52,7 @@ const (
 	pathFile    = "sandbox/mediate/path_linux.go"
 	mountFile   = "sandbox/mount_linux.go"
 	probeFile   = "sandbox/probe_linux.go"
-	rootFile    = "sandbox/root.go"
+	rootFile    = "sandbox/safeopen/root.go"
 	runFile     = "sandbox/run_linux.go"
 )
 

@@ -1,4 +1,4 @@
-package sandbox
+package safeopen
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const tempPrefix = ".pawl-unfinished-"
 // keeps those of the old file, or 0644 for a new one. The directory must exist. A link is followed inside the Root and
 // stays a link; files with several hard links and everything that is no regular file are refused.
 func (r *Root) WriteFile(rel string, data []byte, perm fs.FileMode) error {
-	const op = "sandbox.WriteFile"
+	const op = "safeopen.WriteFile"
 	p, err := r.change(op, rel, true)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (r *Root) WriteFile(rel string, data []byte, perm fs.FileMode) error {
 		}
 	}
 	if err := p.replace(data, perm.Perm()); err != nil {
-		return fileError(op, rel, err)
+		return Fail(op, rel, err)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (p *place) replace(data []byte, perm fs.FileMode) error {
 
 // Remove deletes a file, a link (not its target) or an empty directory, durably.
 func (r *Root) Remove(rel string) error {
-	const op = "sandbox.Remove"
+	const op = "safeopen.Remove"
 	p, err := r.change(op, rel, false)
 	if err != nil {
 		return err
@@ -95,14 +95,14 @@ func (r *Root) Remove(rel string) error {
 		err = syncDir(p.dir)
 	}
 	if err != nil {
-		return fileError(op, rel, err)
+		return Fail(op, rel, err)
 	}
 	return nil
 }
 
 // Mkdir makes one directory, durably. One that is there already is CodeConflict.
 func (r *Root) Mkdir(rel string, perm fs.FileMode) error {
-	const op = "sandbox.Mkdir"
+	const op = "safeopen.Mkdir"
 	p, err := r.change(op, rel, false)
 	if err != nil {
 		return err
@@ -113,14 +113,14 @@ func (r *Root) Mkdir(rel string, perm fs.FileMode) error {
 		err = syncDir(p.dir)
 	}
 	if err != nil {
-		return fileError(op, rel, err)
+		return Fail(op, rel, err)
 	}
 	return nil
 }
 
 // MkdirAll makes a directory and those above it that are missing. Directories that are there are left as they are.
 func (r *Root) MkdirAll(rel string, perm fs.FileMode) error {
-	const op = "sandbox.MkdirAll"
+	const op = "safeopen.MkdirAll"
 	parts, err := components(op, rel)
 	if err != nil {
 		return err
@@ -145,14 +145,14 @@ func (r *Root) MkdirAll(rel string, perm fs.FileMode) error {
 
 // Chmod sets the permissions of a regular file or a directory; other bits of perm are ignored.
 func (r *Root) Chmod(rel string, perm fs.FileMode) error {
-	const op = "sandbox.Chmod"
+	const op = "safeopen.Chmod"
 	p, err := r.change(op, rel, true)
 	if err != nil {
 		return err
 	}
 	defer p.close()
 	if p.info == nil {
-		return fileError(op, rel, fs.ErrNotExist)
+		return Fail(op, rel, fs.ErrNotExist)
 	}
 	if !p.info.IsDir() {
 		if err := p.regular(op, rel); err != nil {
@@ -161,7 +161,7 @@ func (r *Root) Chmod(rel string, perm fs.FileMode) error {
 	}
 	f, err := p.dir.OpenFile(p.base, os.O_RDONLY|openFlags, 0)
 	if err != nil {
-		return fileError(op, rel, err)
+		return Fail(op, rel, err)
 	}
 	defer f.Close()
 	now, err := f.Stat()
@@ -172,7 +172,7 @@ func (r *Root) Chmod(rel string, perm fs.FileMode) error {
 		err = f.Chmod(perm.Perm())
 	}
 	if err != nil {
-		return fileError(op, rel, err)
+		return Fail(op, rel, err)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (r *Root) Chmod(rel string, perm fs.FileMode) error {
 // Symlink makes a symbolic link, durably. A target that is absolute, leads outside, or leads to .git or .pawl is
 // refused; it need not exist.
 func (r *Root) Symlink(target, rel string) error {
-	const op = "sandbox.Symlink"
+	const op = "safeopen.Symlink"
 	p, err := r.change(op, rel, false)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (r *Root) Symlink(target, rel string) error {
 		err = syncDir(p.dir)
 	}
 	if err != nil {
-		return fileError(op, rel, err)
+		return Fail(op, rel, err)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (r *Root) Symlink(target, rel string) error {
 // entries themselves are moved; links at the end are not followed. A relative link that would lead elsewhere from its
 // new place is refused when it would lead outside.
 func (r *Root) Rename(from, to string) error {
-	const op = "sandbox.Rename"
+	const op = "safeopen.Rename"
 	src, err := r.change(op, from, false)
 	if err != nil {
 		return err
@@ -226,11 +226,11 @@ func (r *Root) Rename(from, to string) error {
 	defer dst.close()
 	switch {
 	case src.info == nil:
-		return fileError(op, from, fs.ErrNotExist)
+		return Fail(op, from, fs.ErrNotExist)
 	case src.info.Mode()&fs.ModeSymlink != 0:
 		target, err := src.dir.Readlink(src.base)
 		if err != nil {
-			return fileError(op, from, err)
+			return Fail(op, from, err)
 		}
 		leads, err := r.linkTarget(op, to, dst.real, target)
 		if err != nil {
@@ -245,7 +245,7 @@ func (r *Root) Rename(from, to string) error {
 		}
 	}
 	if err := renameBetween(r.root, src, dst); err != nil {
-		return fileError(op, to, err)
+		return Fail(op, to, err)
 	}
 	return nil
 }

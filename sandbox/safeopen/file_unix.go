@@ -1,6 +1,6 @@
 //go:build unix
 
-package sandbox
+package safeopen
 
 import (
 	"errors"
@@ -69,7 +69,7 @@ func (d *Dir) read(name string, limit int64, buf []byte) ([]byte, error) {
 	}
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return nil, denied("sandbox.ReadFile", "sandbox.not_regular", name)
+		return nil, denied("safeopen.ReadFile", "sandbox.not_regular", name)
 	case st.Size > limit:
 		return nil, tooBig(name, st.Size, limit)
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package safeopen
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package sandbox
+package safeopen
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func (d *Dir) read(name string, limit int64, buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, denied("sandbox.ReadFile", "sandbox.not_regular", name)
+		return nil, denied("safeopen.ReadFile", "sandbox.not_regular", name)
 	}
 	f, err := d.root.Open(name)
 	if err != nil {

@@ -1,4 +1,4 @@
-package sandbox
+package safeopen
 
 import (
 	"errors"
@@ -43,11 +43,11 @@ func OpenRoot(dir string, opts ...RootOption) (*Root, error) {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		return nil, fileError("sandbox.OpenRoot", dir, err)
+		return nil, Fail("safeopen.OpenRoot", dir, err)
 	}
 	o, err := os.OpenRoot(real)
 	if err != nil {
-		return nil, fileError("sandbox.OpenRoot", dir, err)
+		return nil, Fail("safeopen.OpenRoot", dir, err)
 	}
 	r := &Root{root: o, dir: real}
 	for _, opt := range opts {
@@ -65,7 +65,7 @@ func (r *Root) Close() error { return r.root.Close() }
 // Resolve returns the name of what rel denotes once every symbolic link is followed: what a policy has to judge. The
 // last component need not exist.
 func (r *Root) Resolve(rel string) (string, error) {
-	p, err := r.find("sandbox.Resolve", rel, true)
+	p, err := r.find("safeopen.Resolve", rel, true)
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +151,7 @@ func (p *place) or(op, rel string, err error) (*place, error) {
 		return p, nil
 	}
 	p.close()
-	return nil, fileError(op, rel, err)
+	return nil, Fail(op, rel, err)
 }
 
 // errSwapped reports a directory that was replaced while a name was being walked.
@@ -288,9 +288,9 @@ func PlainDirs(root *os.Root, dir string) error {
 	return nil
 }
 
-// FileCode is the code for a failure of the file system outside of a Root: CodeDiskFull, CodeReadOnly for what may not
+// Code is the code for a failure of the file system outside of a Root: CodeDiskFull, CodeReadOnly for what may not
 // be written to, and else CodeIO.
-func FileCode(err error) pawl.Code {
+func Code(err error) pawl.Code {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return pawl.CodeDiskFull
@@ -302,9 +302,10 @@ func FileCode(err error) pawl.Code {
 
 func denied(op, key, rel string) *pawl.Error { return pawl.Fail(pawl.CodeDenied, key, rel).In(op) }
 
-// fileError gives an error of the file system its code. What is neither a plain errno nor one of the package's own
-// errors is os.Root's refusal of a name that leads outside.
-func fileError(op, name string, err error) error {
+// Fail gives an error of the file system its code, as the methods of a Root do; one that is a *pawl.Error stays as it
+// is. Op is the operation that failed, as "package.verb", and name what it was given. What is neither a plain errno nor
+// one of the package's own errors is os.Root's refusal of a name that leads outside.
+func Fail(op, name string, err error) error {
 	var own *pawl.Error
 	if errors.As(err, &own) {
 		return err

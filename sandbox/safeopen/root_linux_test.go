@@ -1,4 +1,4 @@
-package sandbox
+package safeopen
 
 import (
 	"bytes"
@@ -7,19 +7,18 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"pawl"
+	"pawl/internal/need"
 )
 
 // tree opens a Root with a neighbour beside it that nothing may reach.
@@ -38,6 +37,16 @@ func tree(t testing.TB, opts ...RootOption) (r *Root, dir, neighbour string) {
 	}
 	t.Cleanup(func() { r.Close() })
 	return r, dir, neighbour
+}
+
+func write(t testing.TB, name, data string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func link(t testing.TB, target, name string) {
@@ -309,28 +318,8 @@ func TestWriting(t *testing.T) {
 	}
 }
 
-// mayMount runs a test once more in namespaces in which it may mount what it likes without harm, and is true there.
-func mayMount(t *testing.T) bool {
-	t.Helper()
-	const inside = "PAWL_TEST_MAY_MOUNT"
-	if os.Getenv(inside) != "" {
-		return true
-	}
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), inside+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return false
-}
-
 func TestAFullDiskLeavesTheOldFile(t *testing.T) {
-	if !mayMount(t) {
+	if !need.Mounts(t) {
 		return
 	}
 	dir := t.TempDir()
@@ -467,7 +456,7 @@ func FuzzNames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		// A name that leads out of the test's own folder is only looked at: should a fault let it, nothing is changed
 		// there.
-		away := filepath.IsAbs(name) || !within(filepath.Join(dir, name), filepath.Dir(dir))
+		away := filepath.IsAbs(name) || !strings.HasPrefix(filepath.Join(dir, name), filepath.Dir(dir)+"/")
 		for what, do := range actions(r) {
 			if !away || slices.Contains(looks, what) {
 				_ = do(name)

@@ -1,4 +1,4 @@
-package sandbox
+package safeopen
 
 import (
 	"context"
@@ -14,10 +14,13 @@ import (
 	"pawl"
 )
 
+// maxRead bounds what one call reads into memory, whatever the caller asks for.
+const maxRead = int64(64 << 20)
+
 // Open opens a regular file for reading. Anything else, above all a FIFO or a device, is refused without waiting for
 // it. The caller closes the file and must not hand its descriptor to a command.
 func (r *Root) Open(rel string) (*os.File, error) {
-	f, _, err := r.open("sandbox.Open", rel)
+	f, _, err := r.open("safeopen.Open", rel)
 	return f, err
 }
 
@@ -31,7 +34,7 @@ func (r *Root) open(op, rel string) (*os.File, fs.FileInfo, error) {
 	defer p.close()
 	switch {
 	case p.info == nil:
-		return nil, nil, fileError(op, rel, fs.ErrNotExist)
+		return nil, nil, Fail(op, rel, fs.ErrNotExist)
 	case p.info.IsDir():
 		return nil, nil, pawl.Fail(pawl.CodeInvalid, "sandbox.is_dir", rel).In(op)
 	case !p.info.Mode().IsRegular():
@@ -39,7 +42,7 @@ func (r *Root) open(op, rel string) (*os.File, fs.FileInfo, error) {
 	}
 	f, err := p.dir.OpenFile(p.base, os.O_RDONLY|openFlags, 0)
 	if err != nil {
-		return nil, nil, fileError(op, rel, err)
+		return nil, nil, Fail(op, rel, err)
 	}
 	now, err := f.Stat()
 	if err == nil && !os.SameFile(p.info, now) {
@@ -47,7 +50,7 @@ func (r *Root) open(op, rel string) (*os.File, fs.FileInfo, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, nil, fileError(op, rel, err)
+		return nil, nil, Fail(op, rel, err)
 	}
 	return f, now, nil
 }
@@ -55,9 +58,9 @@ func (r *Root) open(op, rel string) (*os.File, fs.FileInfo, error) {
 // ReadFile returns the content of a regular file of at most limit bytes; a longer one is CodeInvalid. A limit of zero
 // or less means 64 MiB.
 func (r *Root) ReadFile(rel string, limit int64) ([]byte, error) {
-	const op = "sandbox.ReadFile"
+	const op = "safeopen.ReadFile"
 	if limit <= 0 {
-		limit = maxOutputLimit
+		limit = maxRead
 	}
 	f, info, err := r.open(op, rel)
 	if err != nil {
@@ -77,7 +80,7 @@ func (r *Root) ReadFile(rel string, limit int64) ([]byte, error) {
 		case errors.Is(err, io.EOF):
 			return buf, nil
 		case err != nil:
-			return nil, fileError(op, rel, err)
+			return nil, Fail(op, rel, err)
 		}
 		if len(buf) == cap(buf) {
 			buf = slices.Grow(buf, 4096)
@@ -88,8 +91,8 @@ func (r *Root) ReadFile(rel string, limit int64) ([]byte, error) {
 // ReadRange returns up to n bytes of a regular file from offset off. Less than n bytes means that the file ended there;
 // an offset behind the end gives none.
 func (r *Root) ReadRange(rel string, off, n int64) ([]byte, error) {
-	const op = "sandbox.ReadRange"
-	if off < 0 || n < 0 || n > maxOutputLimit {
+	const op = "safeopen.ReadRange"
+	if off < 0 || n < 0 || n > maxRead {
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.range", rel, off, n).In(op)
 	}
 	f, info, err := r.open(op, rel)
@@ -100,16 +103,16 @@ func (r *Root) ReadRange(rel string, off, n int64) ([]byte, error) {
 	buf := make([]byte, max(0, min(n, info.Size()-off)))
 	got, err := f.ReadAt(buf, off)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fileError(op, rel, err)
+		return nil, Fail(op, rel, err)
 	}
 	return buf[:got], nil
 }
 
 // Stat describes what rel denotes, following links.
-func (r *Root) Stat(rel string) (fs.FileInfo, error) { return r.stat("sandbox.Stat", rel, true) }
+func (r *Root) Stat(rel string) (fs.FileInfo, error) { return r.stat("safeopen.Stat", rel, true) }
 
 // Lstat describes the entry rel itself.
-func (r *Root) Lstat(rel string) (fs.FileInfo, error) { return r.stat("sandbox.Lstat", rel, false) }
+func (r *Root) Lstat(rel string) (fs.FileInfo, error) { return r.stat("safeopen.Lstat", rel, false) }
 
 func (r *Root) stat(op, rel string, follow bool) (fs.FileInfo, error) {
 	p, err := r.find(op, rel, follow)
@@ -118,14 +121,14 @@ func (r *Root) stat(op, rel string, follow bool) (fs.FileInfo, error) {
 	}
 	defer p.close()
 	if p.info == nil {
-		return nil, fileError(op, rel, fs.ErrNotExist)
+		return nil, Fail(op, rel, fs.ErrNotExist)
 	}
 	return p.info, nil
 }
 
 // Readlink returns the target of a symbolic link as it is stored.
 func (r *Root) Readlink(rel string) (string, error) {
-	const op = "sandbox.Readlink"
+	const op = "safeopen.Readlink"
 	p, err := r.find(op, rel, false)
 	if err != nil {
 		return "", err
@@ -133,14 +136,14 @@ func (r *Root) Readlink(rel string) (string, error) {
 	defer p.close()
 	target, err := p.dir.Readlink(p.base)
 	if err != nil {
-		return "", fileError(op, rel, err)
+		return "", Fail(op, rel, err)
 	}
 	return target, nil
 }
 
 // ReadDir lists a directory in the order of its names.
 func (r *Root) ReadDir(rel string) ([]fs.DirEntry, error) {
-	const op = "sandbox.ReadDir"
+	const op = "safeopen.ReadDir"
 	p, err := r.find(op, rel, true)
 	if err != nil {
 		return nil, err
@@ -148,13 +151,13 @@ func (r *Root) ReadDir(rel string) ([]fs.DirEntry, error) {
 	defer p.close()
 	switch {
 	case p.info == nil:
-		return nil, fileError(op, rel, fs.ErrNotExist)
+		return nil, Fail(op, rel, fs.ErrNotExist)
 	case !p.info.IsDir():
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.not_dir", rel).In(op)
 	}
 	list, err := p.list()
 	if err != nil {
-		return nil, fileError(op, rel, err)
+		return nil, Fail(op, rel, err)
 	}
 	return list, nil
 }
@@ -188,7 +191,7 @@ type Dir struct {
 
 // OpenDir opens the directory rel of a Root, which must not be reached through a link that leads outside.
 func OpenDir(r *Root, rel string) (*Dir, error) {
-	const op = "sandbox.OpenDir"
+	const op = "safeopen.OpenDir"
 	p, err := r.find(op, rel, true)
 	if err != nil {
 		return nil, err
@@ -200,15 +203,15 @@ func OpenDir(r *Root, rel string) (*Dir, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fileError(op, rel, err)
+		return nil, Fail(op, rel, err)
 	case p.info == nil:
-		return nil, fileError(op, rel, fs.ErrNotExist)
+		return nil, Fail(op, rel, fs.ErrNotExist)
 	case !p.info.IsDir():
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.not_dir", rel).In(op)
 	}
 	sub, err := p.dir.OpenRoot(".")
 	if err != nil {
-		return nil, fileError(op, rel, err)
+		return nil, Fail(op, rel, err)
 	}
 	return newDir(op, rel, sub)
 }
@@ -217,7 +220,7 @@ func newDir(op, rel string, sub *os.Root) (*Dir, error) {
 	f, err := sub.Open(".")
 	if err != nil {
 		_ = sub.Close() // the first error counts
-		return nil, fileError(op, rel, err)
+		return nil, Fail(op, rel, err)
 	}
 	return &Dir{root: sub, file: f}, nil
 }
@@ -227,20 +230,20 @@ func (d *Dir) Close() error { return errors.Join(d.file.Close(), d.root.Close())
 
 // Enter opens the directory name in d.
 func (d *Dir) Enter(name string) (*Dir, error) {
-	const op = "sandbox.OpenDir"
+	const op = "safeopen.OpenDir"
 	if err := single(op, name); err != nil {
 		return nil, err
 	}
 	info, err := d.root.Lstat(name)
 	if err != nil {
-		return nil, fileError(op, name, err)
+		return nil, Fail(op, name, err)
 	}
 	if !info.IsDir() {
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.not_dir", name).In(op)
 	}
 	p := place{dir: d.root, base: "."}
 	if err := p.enter(name, info); err != nil {
-		return nil, fileError(op, name, err)
+		return nil, Fail(op, name, err)
 	}
 	return newDir(op, name, p.dir)
 }
@@ -248,11 +251,11 @@ func (d *Dir) Enter(name string) (*Dir, error) {
 // List returns the entries in the order of their names.
 func (d *Dir) List() ([]fs.DirEntry, error) {
 	if _, err := d.file.Seek(0, io.SeekStart); err != nil {
-		return nil, fileError("sandbox.ReadDir", d.file.Name(), err)
+		return nil, Fail("safeopen.ReadDir", d.file.Name(), err)
 	}
 	list, err := d.file.ReadDir(-1)
 	if err != nil {
-		return nil, fileError("sandbox.ReadDir", d.file.Name(), err)
+		return nil, Fail("safeopen.ReadDir", d.file.Name(), err)
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil
@@ -263,13 +266,13 @@ func (d *Dir) List() ([]fs.DirEntry, error) {
 // it is no regular file, and is opened without waiting for it. A longer file is CodeInvalid with the key
 // sandbox.too_big.
 func (d *Dir) ReadFile(name string, limit int64, buf []byte) ([]byte, error) {
-	const op = "sandbox.ReadFile"
+	const op = "safeopen.ReadFile"
 	if err := single(op, name); err != nil {
 		return nil, err
 	}
 	data, err := d.read(name, limit, buf[:0])
 	if err != nil {
-		return nil, fileError(op, name, err)
+		return nil, Fail(op, name, err)
 	}
 	return data, nil
 }
@@ -284,7 +287,7 @@ func single(op, name string) error {
 
 // tooBig is the refusal of a file that is longer than its reader wants.
 func tooBig(name string, size, limit int64) error {
-	return pawl.Fail(pawl.CodeInvalid, "sandbox.too_big", name, size, limit).In("sandbox.ReadFile")
+	return pawl.Fail(pawl.CodeInvalid, "sandbox.too_big", name, size, limit).In("safeopen.ReadFile")
 }
 
 // fill reads an open file of a known size into buf. A file that grows meanwhile is read as far as it was long, which is
@@ -321,7 +324,7 @@ const maxDepth = 2048
 
 func (r *Root) walk(ctx context.Context, rel string, visit func(string, fs.DirEntry) error, depth int) error {
 	if depth > maxDepth {
-		return denied("sandbox.Walk", "sandbox.refused", rel)
+		return denied("safeopen.Walk", "sandbox.refused", rel)
 	}
 	list, err := r.ReadDir(rel)
 	if depth > 0 && pawl.CodeOf(err) == pawl.CodeNotFound {
@@ -332,7 +335,7 @@ func (r *Root) walk(ctx context.Context, rel string, visit func(string, fs.DirEn
 	}
 	for _, d := range list {
 		if ctx.Err() != nil {
-			return pawl.Fail(pawl.CodeCanceled, "sandbox.canceled").Because(context.Cause(ctx)).In("sandbox.Walk")
+			return pawl.Fail(pawl.CodeCanceled, "sandbox.canceled").Because(context.Cause(ctx)).In("safeopen.Walk")
 		}
 		if !r.internal && guarded(d.Name()) {
 			continue
