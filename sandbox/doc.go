@@ -7,8 +7,8 @@
 //
 //   - namespaces of its own (user, pid, mount, ipc, uts, cgroup, and network unless it was granted), made by bubblewrap
 //     where that is installed and by pawl itself otherwise;
-//   - a file system in which everything is read-only but the writable paths of the Spec, /tmp is private, and secrets and
-//     other programs' sockets are covered;
+//   - a file system in which everything is read-only but the writable paths of the Spec, /tmp is private, and secrets
+//     and other programs' sockets are covered;
 //   - no capabilities, no_new_privs, resource limits, and a cgroup where one can be made;
 //   - a Landlock domain and a seccomp filter, which repeat the boundary should one of the layers above have a hole.
 //
