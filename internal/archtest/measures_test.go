@@ -205,7 +205,7 @@ var tooWide = map[string]int{
 	"driver/contextpack/facts.go": 4, "driver/land/land.go": 1, "driver/launch/launch.go": 2,
 	"driver/review/review.go": 9, "driver/search/files.go": 1, "driver/verify/detect.go": 1,
 	"face/mcp/fixture.go": 1, "internal/firstrun/floor_linux.go": 2, "internal/firstrun/folder.go": 1,
-	"kernel/query/log.go": 1,
+	"kernel/query/log.go":                1,
 	"sandbox/landlock/landlock_linux.go": 1, "sandbox/mediate/doc.go": 2,
 	"sandbox/seccomp/filter_linux.go": 1, "text/triage/decode.go": 4,
 }
