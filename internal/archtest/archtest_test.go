@@ -62,7 +62,7 @@ var rules = []rule{
 	{pattern: "text/shell", ours: none, third: []string{"mvdan.cc/sh"}, pure: true},
 	{pattern: "text/policy", ours: []string{".", "text/shell"}, third: []string{"golang.org/x/text"}, pure: true},
 	{pattern: "kernel/effect", ours: []string{".", "text/plan", "text/policy", "text/triage", "text/strictjson"},
-		third: none, pure: true},
+		third: []string{"github.com/go-json-experiment/json"}, pure: true},
 	{pattern: "kernel/audit", ours: []string{".", "text/strictjson"},
 		third: []string{"golang.org/x/mod", "github.com/oklog/ulid"}, pure: true},
 	{pattern: "text/solution", ours: []string{".", "kernel/effect", "text/strictjson"}, third: none, pure: true},
