@@ -247,8 +247,7 @@ func (r *reads) gather(ctx context.Context, st Store, focus func() error) error 
 
 // fetch reads what is asked for: all rows in one consistent snapshot.
 func (r *reads) fetch(ctx context.Context, st Store) error {
-	var open []*answer
-	var sel []Select
+	open, sel := make([]*answer, 0, len(r.open)), make([]Select, 0, len(r.open))
 	for _, f := range r.open {
 		if !f.trail {
 			open, sel = append(open, f), append(sel, f.selection())

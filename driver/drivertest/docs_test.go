@@ -13,19 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/driver/drivertest"
-	"pawl/driver/file"
-	"pawl/driver/search"
-	"pawl/driver/shell"
+	"pawl/face/app"
 	"pawl/text/message"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
-
-var tools = []drivertest.Tool{
-	file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{},
-	shell.Command{},
-}
 
 type schema struct {
 	Type        string
@@ -140,8 +132,8 @@ lines get the line ending that most lines of the file have.
 func TestDocs(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(preface)
-	for _, tool := range tools {
-		info := tool.Info()
+	for _, tool := range (app.Host{}).Tools() {
+		info := tool.Info
 		permissions := make([]string, len(info.Permissions))
 		for i, p := range info.Permissions {
 			permissions[i] = "`" + string(p) + "`"
