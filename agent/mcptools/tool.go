@@ -105,26 +105,15 @@ func (h *Hub) Fits(s Server, doc Document, servers []Server, own []string) error
 // Known returns the document that a user trusts of a server.
 func (s Server) Known() (Document, error) { return s.kept() }
 
-var returned = effect.Object{
-	{Name: "server", Type: effect.String, Required: true, About: "The MCP server that answered."},
-	{Name: "about", Type: effect.String, Required: true, About: "How to take the answer."},
-	{Name: "text", Type: effect.String, Required: true,
-		About: "What it answered, as text; of more than 48 KiB the beginning and the end."},
-	{Name: "failed", Type: effect.Boolean, Required: true, About: "The server says that the call failed."},
-	{Name: "truncated", Type: effect.Boolean, Required: true, About: "A part of the answer is missing from text."},
-	{Name: "bytes", Type: effect.Integer, Required: true, About: "Length of the whole answer."},
-	{Name: "digest", Type: effect.String, Required: true, About: "SHA-256 of the whole answer."},
-}
-
 // answer is the payload of every call.
 type answer struct {
-	Server    string `json:"server"`
-	About     string `json:"about"`
-	Text      string `json:"text"`
-	Failed    bool   `json:"failed"`
-	Truncated bool   `json:"truncated"`
-	Bytes     int    `json:"bytes"`
-	Digest    string `json:"digest"`
+	Server    string `json:"server" about:"The MCP server that answered."`
+	About     string `json:"about" about:"How to take the answer."`
+	Text      string `json:"text" about:"What it answered, as text; of more than 48 KiB the beginning and the end."`
+	Failed    bool   `json:"failed" about:"The server says that the call failed."`
+	Truncated bool   `json:"truncated" about:"A part of the answer is missing from text."`
+	Bytes     int    `json:"bytes" about:"Length of the whole answer."`
+	Digest    string `json:"digest" about:"SHA-256 of the whole answer."`
 }
 
 // foreign stands beside every answer. Models are told to keep data and instructions apart where they meet.
@@ -149,7 +138,7 @@ func (t *Tool) Offered() effect.ToolInfo {
 		Name: t.full, Version: t.server.Digest,
 		Description: "A tool of the MCP server " + t.server.Name + ", which describes it in these words: " +
 			head(strings.TrimSpace(about), maxAbout),
-		ArgsSchema: json.RawMessage(visible(string(t.def.Input))), ReturnSchema: returned.Schema(),
+		ArgsSchema: json.RawMessage(visible(string(t.def.Input))), ReturnSchema: effect.ObjectOf[answer]().Schema(),
 		Permissions:   t.permissions(),
 		SideEffects:   []string{"whatever the server does; pawl cannot undo it"},
 		DefaultTimeMS: t.hub.config.Limit.Milliseconds(),

@@ -70,7 +70,7 @@ var keywords = map[string]kind{
 // declared returns the name that a line declares, "" for none.
 func declared(l language, line []byte) (string, kind) {
 	text := strings.TrimLeft(string(line), " \t")
-	indent := len(line) - len(text)
+	indented := len(text) < len(line)
 	for {
 		word, rest, ok := strings.Cut(text, " ")
 		if !ok || !leading[word] {
@@ -82,28 +82,54 @@ func declared(l language, line []byte) (string, kind) {
 	if k, is := keywords[word]; ok && is {
 		return leadingName(strings.TrimPrefix(strings.TrimLeft(rest, " *&"), "self.")), k
 	}
-	switch l {
-	case javascript, typescript:
-		if (word == "const" || word == "let" || word == "var") &&
-			(strings.Contains(rest, "=>") || strings.Contains(rest, "function")) {
-			return leadingName(rest), kindFunc
-		}
-		if indent > 0 && strings.HasSuffix(strings.TrimRight(text, " \r"), "{") {
-			return called(text), kindFunc
-		}
-	case clang, cpp, java, csharp, dart, php:
-		if indent == 0 || l == java || l == csharp || l == dart {
-			if strings.HasSuffix(strings.TrimRight(text, " \r"), ";") || !strings.Contains(text, " ") {
-				return "", 0
-			}
-			return called(text), kindFunc
-		}
-	case shell:
-		if name := called(text); name != "" && strings.HasPrefix(text[len(name):], "()") {
-			return name, kindFunc
-		}
+	if find := bare[l]; find != nil {
+		return find(text, indented), kindFunc
 	}
 	return "", 0
+}
+
+// bare are the languages that declare functions without a keyword, too: each finds the name in what a line says behind
+// the leading words, "" where it declares none.
+var bare = [xml + 1]func(text string, indented bool) string{
+	javascript: assigned, typescript: assigned, clang: outermost, cpp: outermost, php: outermost, java: typed,
+	csharp: typed, dart: typed, shell: parenthesized,
+}
+
+// assigned finds a variable that is given a function, and a method.
+func assigned(text string, indented bool) string {
+	word, rest, _ := strings.Cut(text, " ")
+	if (word == "const" || word == "let" || word == "var") &&
+		(strings.Contains(rest, "=>") || strings.Contains(rest, "function")) {
+		return leadingName(rest)
+	}
+	if indented && strings.HasSuffix(strings.TrimRight(text, " \r"), "{") {
+		return called(text)
+	}
+	return ""
+}
+
+// typed finds a function behind the type of its result.
+func typed(text string, _ bool) string {
+	if strings.HasSuffix(strings.TrimRight(text, " \r"), ";") || !strings.Contains(text, " ") {
+		return ""
+	}
+	return called(text)
+}
+
+// outermost is typed for languages whose functions do not stand in others or in classes.
+func outermost(text string, indented bool) string {
+	if indented {
+		return ""
+	}
+	return typed(text, indented)
+}
+
+// parenthesized finds a function by the empty parentheses behind its name.
+func parenthesized(text string, _ bool) string {
+	if name := called(text); name != "" && strings.HasPrefix(text[len(name):], "()") {
+		return name
+	}
+	return ""
 }
 
 // notCalled are words before a parenthesis that are no names.

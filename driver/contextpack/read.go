@@ -145,11 +145,10 @@ func (r *reader) analysts() []*worker {
 	return pool
 }
 
-// visit is called for each file of the tree. Names that are no text, or that a model could be made to misread, are left
-// out.
+// visit is called for each file of the tree. What it says is looked at where it may be another than before.
 func (r *reader) visit(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 	was := r.old.files[rel]
-	if was == nil && (foreign(rel) || len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t")) {
+	if was == nil && (foreign(rel) || misread(rel)) {
 		return nil
 	}
 	if len(r.kept) == maxFiles {
@@ -170,6 +169,17 @@ func (r *reader) visit(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 	if was == nil || was.stamp != at || !e.young {
 		r.news = append(r.news, e)
 	}
+	return r.learn(in, e, was)
+}
+
+// misread reports whether a name is no text, or one that a model could be made to misread.
+func misread(rel string) bool {
+	return len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t")
+}
+
+// learn reads a file and takes over what was known of the same bytes, or has them analysed: with what ctags finds,
+// where that is asked for the language.
+func (r *reader) learn(in *safeopen.Dir, e, was *entry) error {
 	data := r.content(in, e)
 	if data == nil {
 		e.facts = &facts{marks: unread}
@@ -182,20 +192,20 @@ func (r *reader) visit(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 		return nil
 	}
 	e.facts = &facts{}
-	lang := languageOf(rel, data)
+	j := job{entry: e, data: data}
 	switch {
-	case at.size > maxContent:
+	case e.stamp.size > maxContent:
 		// Line numbers mean nothing in samples, so nothing is declared in them.
-		return r.hand(job{entry: e, data: data, found: []outlined{}})
-	case !styles[lang].tags:
+		j.found = []outlined{}
+	case !styles[languageOf(e.path, data)].tags:
 	case r.tags == nil || r.held+int64(len(data)) > maxHeld:
 		r.untold = true
 	default:
 		r.held += int64(len(data))
-		r.waiting = append(r.waiting, job{entry: e, data: data})
+		r.waiting = append(r.waiting, j)
 		return nil
 	}
-	return r.hand(job{entry: e, data: data})
+	return r.hand(j)
 }
 
 func (r *reader) keep(e *entry) {

@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/search"
+	"pawl/driver/tool"
 	"pawl/sandbox/safeopen"
 )
 
@@ -34,12 +35,12 @@ func madeOf(t *testing.T, files map[string]string) string {
 func TestHiddenFromTheTools(t *testing.T) {
 	dir := madeOf(t, veiled)
 	for _, c := range []struct {
-		tool      drivertest.Tool
+		tool      tool.Tool
 		args, got string
 	}{
-		{search.List{}, `{"depth":3}`, ".gitignore .pawlignore a.txt broken sub sub/.pawlignore sub/f.txt"},
-		{search.Glob{}, `{"pattern":"**"}`, ".gitignore .pawlignore a.txt sub/.pawlignore sub/f.txt"},
-		{search.Grep{}, `{"pattern":"needle"}`, "a.txt sub/f.txt"},
+		{search.List(), `{"depth":3}`, ".gitignore .pawlignore a.txt broken sub sub/.pawlignore sub/f.txt"},
+		{search.Glob(), `{"pattern":"**"}`, ".gitignore .pawlignore a.txt sub/.pawlignore sub/f.txt"},
+		{search.Grep(), `{"pattern":"needle"}`, "a.txt sub/f.txt"},
 	} {
 		r := c.tool.Do(t.Context(), drivertest.Effect(dir, c.tool.Info().Name, c.args), nil)
 		var out []string
@@ -54,7 +55,7 @@ func TestHiddenFromTheTools(t *testing.T) {
 		}
 	}
 	for _, at := range []string{"customers", "customers/d.txt", "b.key", "sub/e.txt", "broken", "broken/h.txt"} {
-		for _, tool := range []drivertest.Tool{search.List{}, search.Glob{}, search.Grep{}} {
+		for _, tool := range []tool.Tool{search.List(), search.Glob(), search.Grep()} {
 			args := fmt.Sprintf(`{"path":%q}`, at)
 			if tool.Info().Name != "list_dir" {
 				args = fmt.Sprintf(`{"path":%q,"pattern":"needle"}`, at)

@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"pawl"
-	"pawl/kernel/effect"
 	"pawl/sandbox/ignore"
 	"pawl/sandbox/safeopen"
 )
@@ -64,41 +63,6 @@ func (f *folder) release() {
 	if f != nil && f.users.Add(-1) == 0 {
 		_ = f.Close() // nothing was written
 	}
-}
-
-// opened is the tree of an effect with what is not to be seen of it.
-type opened struct {
-	root   *safeopen.Root
-	hidden *ignore.Hidden
-}
-
-func (o opened) close() {
-	o.hidden.Close()
-	_ = o.root.Close() // nothing was written
-}
-
-// open opens the tree of an effect and checks that a path in it can be searched. The caller closes it.
-func open(e effect.Effect, p string) (opened, string, fs.FileInfo, error) {
-	rel, err := effect.LocalPath(p)
-	if err != nil {
-		return opened{}, "", nil, err
-	}
-	var o opened
-	if o.root, err = safeopen.OpenRoot(e.Place.Tree); err != nil {
-		return opened{}, "", nil, err
-	}
-	var info fs.FileInfo
-	if o.hidden, err = ignore.Open(o.root, e.Place.Workspace); err == nil {
-		info, err = stat(o.root, rel)
-	}
-	if err == nil {
-		err = o.hidden.Refuse(rel)
-	}
-	if err != nil {
-		o.close()
-		return opened{}, "", nil, err
-	}
-	return o, rel, info, nil
 }
 
 // stat returns what stands at a path. One that leads through a symbolic link is refused, because policy judged the path

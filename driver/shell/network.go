@@ -29,10 +29,10 @@ type visit struct {
 	Host     string `json:"host"`
 	Port     uint16 `json:"port"`
 	Allowed  bool   `json:"allowed"`
-	Reason   string `json:"reason,omitempty"`
-	Count    int    `json:"count"`
-	Sent     int64  `json:"sent"`
-	Received int64  `json:"received"`
+	Reason   string `json:"reason,omitempty" about:"Why there was no connection."`
+	Count    int    `json:"count" about:"Number of connections."`
+	Sent     int64  `json:"sent" about:"Bytes."`
+	Received int64  `json:"received" about:"Bytes."`
 }
 
 // visits gathers them. It is safe for concurrent use.
