@@ -2,14 +2,13 @@ package backlog
 
 import (
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"pawl"
 	"pawl/machine/board"
+	"pawl/text/pattern"
 )
 
 // block is a line of a document with what it is.
@@ -34,13 +33,9 @@ const (
 )
 
 var (
-	headMark = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	})
-	taskMark = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^([ \t]*)((?:[-*+]|[0-9]{1,9}[.)])[ \t]+)\[([^\]\n]?)\][ \t]+(.+)$`)
-	})
-	underline = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`) })
+	headMark  = pattern.New(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
+	taskMark  = pattern.New(`^([ \t]*)((?:[-*+]|[0-9]{1,9}[.)])[ \t]+)\[([^\]\n]?)\][ \t]+(.+)$`)
+	underline = pattern.New(`^ {0,3}(=+|-+)[ \t]*$`)
 )
 
 // markdown reads a document. A task with a box is an issue, and what is indented below it is its body; nested tasks are
@@ -90,7 +85,7 @@ func blocks(text string) ([]block, int) {
 		b := block{line: n + 1, raw: strings.TrimRight(raw, " \t")}
 		l, plain := walk.line(raw)
 		last := len(out) - 1
-		switch m := taskMark().FindStringSubmatch(l); {
+		switch m := taskMark.Get().FindStringSubmatch(l); {
 		case n < front:
 			b.kind, b.raw = blankLine, ""
 		case !plain:
@@ -101,10 +96,10 @@ func blocks(text string) ([]block, int) {
 			b.kind, b.mark, b.text = taskLine, m[3], m[4]
 			b.level = column(m[1])
 			b.inner = b.level + 2
-		case headMark().MatchString(l):
-			h := headMark().FindStringSubmatch(l)
+		case headMark.Get().MatchString(l):
+			h := headMark.Get().FindStringSubmatch(l)
 			b.kind, b.level, b.text = headLine, len(h[1]), h[2]
-		case last >= 0 && out[last].kind == textLine && underline().MatchString(l) &&
+		case last >= 0 && out[last].kind == textLine && underline.Get().MatchString(l) &&
 			!strings.HasPrefix(strings.TrimSpace(out[last].raw), "-") &&
 			(last == 0 || out[last-1].kind != textLine):
 			out[last].kind, out[last].text, out[last].level = headLine, strings.TrimSpace(out[last].raw), 1

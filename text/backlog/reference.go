@@ -3,7 +3,8 @@ package backlog
 import (
 	"regexp"
 	"strings"
-	"sync"
+
+	"pawl/text/pattern"
 )
 
 // What texts say of dependencies: a phrase, then references. The phrases are those that people write on GitHub, in
@@ -22,29 +23,19 @@ const (
 var (
 	// depends finds a phrase with its references behind it; blockedBy is the Chinese form with the references in its
 	// middle.
-	depends = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*(` + refList + `)`)
-	})
-	blockedBy = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:被|受)[ \t]*(` + refList + `)[ \t]*(?:所)?[ \t]*阻塞`)
-	})
+	depends   = pattern.New(`(?i)` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*(` + refList + `)`)
+	blockedBy = pattern.New(`(?i)(?:被|受)[ \t]*(` + refList + `)[ \t]*(?:所)?[ \t]*阻塞`)
 	// announced is a line that says that a list of references follows.
-	announced = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^[ \t]*(?:#{1,6}[ \t]*)?[*_]*` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*$`)
-	})
+	announced = pattern.New(`(?i)^[ \t]*(?:#{1,6}[ \t]*)?[*_]*` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*$`)
 	// listed is an entry of such a list.
-	listed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[^\]]\][ \t]+)?(` + refList + `)`)
-	})
+	listed = pattern.New(`(?i)^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[^\]]\][ \t]+)?(` + refList + `)`)
 	// singleRef finds the references in a list of them.
-	singleRef = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + oneRef) })
+	singleRef = pattern.New(`(?i)` + oneRef)
 	// negated is what turns a phrase into its opposite, right in front of it.
-	negated = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:\bnot|n't|\bno longer|\bnever|\bno|不|不再|无需|没有|未)[ \t]*(?:be[ \t]+|been[ \t]+|currently[ \t]+|actually[ \t]+)?$`)
-	})
+	negated = pattern.New(`(?i)(?:\bnot|n't|\bno longer|\bnever|\bno|不|不再|无需|没有|未)[ \t]*(?:be[ \t]+|been[ \t]+|currently[ \t]+|actually[ \t]+)?$`)
 	// struck is text that its author crossed out, and codeSpan text that is meant letter by letter.
-	struck   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`~~[^~]*~~`) })
-	codeSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") })
+	struck   = pattern.New(`~~[^~]*~~`)
+	codeSpan = pattern.New("`[^`]*`")
 )
 
 // mention is a reference to another issue, in the text of one; line counts from 0 in that text.
@@ -64,13 +55,13 @@ func mentions(text string) (out []mention) {
 			continue
 		}
 		if listing {
-			if m := listed().FindStringSubmatch(l); m != nil {
+			if m := listed.Get().FindStringSubmatch(l); m != nil {
 				out = refs(out, m[1], n)
 				continue
 			}
 			listing = strings.TrimSpace(l) == ""
 		}
-		if announced().MatchString(l) {
+		if announced.Get().MatchString(l) {
 			listing = true
 			continue
 		}
@@ -84,10 +75,10 @@ func stated(out []mention, l string, n int) []mention {
 	if !strings.ContainsAny(l, "#-/") {
 		return out // no reference is without one of these, and most lines end here
 	}
-	l = blank(struck(), blank(codeSpan(), l))
-	for _, find := range []*regexp.Regexp{depends(), blockedBy()} {
+	l = blank(struck.Get(), blank(codeSpan.Get(), l))
+	for _, find := range []*regexp.Regexp{depends.Get(), blockedBy.Get()} {
 		for _, at := range find.FindAllStringSubmatchIndex(l, -1) {
-			if !negated().MatchString(l[:at[0]]) {
+			if !negated.Get().MatchString(l[:at[0]]) {
 				out = refs(out, l[at[2]:at[3]], n)
 			}
 		}
@@ -101,7 +92,7 @@ func blank(what *regexp.Regexp, l string) string {
 }
 
 func refs(out []mention, list string, n int) []mention {
-	for _, ref := range singleRef().FindAllString(list, -1) {
+	for _, ref := range singleRef.Get().FindAllString(list, -1) {
 		out = append(out, mention{strings.TrimRight(ref, ".-_"), n})
 	}
 	return out

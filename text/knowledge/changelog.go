@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/text/pattern"
 	"pawl/text/solution"
 )
 
@@ -66,11 +67,11 @@ var (
 	wordCommit    = word{"提交", "Commit", nil}
 	titleLog      = word{"变更日志", "Changelog", nil}
 	titleYears    = word{"往年记录", "Earlier years", nil}
-	idForm        = pattern(`^[A-Za-z0-9._-]{1,64}$`)
-	dayForm       = pattern(`^(?:.*[^0-9])?(\d{4}-\d{2}-\d{2})(?:[^0-9].*)?$`)
-	entryForm     = pattern(`^[-*] (?:(\d\d:\d\d) )?(?:\*\*(.+?)\*\*[:：] )?(.*)$`)
-	idAt          = pattern(`\s*<!-- pawl:([A-Za-z0-9._-]{1,64}) -->$`)
-	linkForm      = pattern(`^\[(.*)\]\(<?(.*?)/?>?\)$`)
+	idForm        = pattern.New(`^[A-Za-z0-9._-]{1,64}$`)
+	dayForm       = pattern.New(`^(?:.*[^0-9])?(\d{4}-\d{2}-\d{2})(?:[^0-9].*)?$`)
+	entryForm     = pattern.New(`^[-*] (?:(\d\d:\d\d) )?(?:\*\*(.+?)\*\*[:：] )?(.*)$`)
+	idAt          = pattern.New(`\s*<!-- pawl:([A-Za-z0-9._-]{1,64}) -->$`)
+	linkForm      = pattern.New(`^\[(.*)\]\(<?(.*?)/?>?\)$`)
 )
 
 // In writes the entry in a language, without its day and its kind.
@@ -159,7 +160,7 @@ func readLog(file string, data []byte) (*log, error) {
 			continue
 		}
 		end(i)
-		m := dayForm().FindStringSubmatch(title)
+		m := dayForm.Get().FindStringSubmatch(title)
 		if in = level == 2 && m != nil; in {
 			if _, err := time.Parse(time.DateOnly, m[1]); err != nil {
 				in = false
@@ -209,7 +210,7 @@ func (g *log) entries(d day) []Entry {
 			continue
 		}
 		f.Next(line)
-		m := entryForm().FindStringSubmatch(line)
+		m := entryForm.Get().FindStringSubmatch(line)
 		switch {
 		case f.Open():
 		case m != nil:
@@ -217,7 +218,7 @@ func (g *log) entries(d day) []Entry {
 			if at, err := time.Parse(minute, d.date+" "+m[1]); err == nil {
 				e.At = at
 			}
-			if id := idAt().FindStringSubmatch(m[3]); id != nil {
+			if id := idAt.Get().FindStringSubmatch(m[3]); id != nil {
 				e.ID = id[1]
 				m[3] = strings.TrimSuffix(m[3], id[0])
 			}
@@ -248,7 +249,7 @@ func (e *Entry) detail(line string) {
 	switch key = strings.TrimSpace(key); {
 	case wordPackage.is(key):
 		e.Package = unprose(value)
-		if m := linkForm().FindStringSubmatch(value); m != nil {
+		if m := linkForm.Get().FindStringSubmatch(value); m != nil {
 			e.Package, e.Folder = unprose(m[1]), m[2]
 		}
 	case wordDecisions.is(key):
@@ -281,7 +282,7 @@ func Log(data []byte, e Entry, l Language) (string, error) {
 	case i < 0:
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_kind",
 			solution.Clip(string(e.Kind), 40)).In("knowledge.Log")
-	case e.ID != "" && !idForm().MatchString(e.ID):
+	case e.ID != "" && !idForm.Get().MatchString(e.ID):
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_id", solution.Clip(oneLine(e.ID), 80)).In("knowledge.Log")
 	case e.At.UTC().Year() < 2000 || e.At.UTC().Year() > 9999:
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_time", e.At.UTC().Format(minute)).In("knowledge.Log")
@@ -525,7 +526,7 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 func auditLog(files map[string][]byte) []pawl.Problem {
 	var out []pawl.Problem
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if name != ChangelogName && !shardForm().MatchString(name) {
+		if name != ChangelogName && !shardForm.Get().MatchString(name) {
 			continue
 		}
 		g, err := readLog(name, files[name])

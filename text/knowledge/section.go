@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/text/pattern"
 	"pawl/text/solution"
 )
 
@@ -22,7 +23,7 @@ type document struct {
 	open     bool // a fence is open at the end
 }
 
-var markForm = pattern(`^<!-- pawl:(begin|end) ([a-z]{1,32}) -->$`)
+var markForm = pattern.New(`^<!-- pawl:(begin|end) ([a-z]{1,32}) -->$`)
 
 // read finds the sections of a document. One whose marks do not pair is refused, because nobody could tell whose lines
 // it holds. Within a section only the mark that ends it counts.
@@ -38,7 +39,7 @@ func read(file string, data []byte) (*document, error) {
 	}
 	for i := range d.Lines {
 		line := strings.TrimSpace(d.Content(i))
-		m := markForm().FindStringSubmatch(line)
+		m := markForm.Get().FindStringSubmatch(line)
 		switch {
 		case name != "":
 			if m != nil && m[1] == "begin" {

@@ -2,9 +2,7 @@ package knowledge
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,12 +20,6 @@ const (
 
 // MaxFile is the size of the largest document that is read, in bytes.
 const MaxFile = solution.MaxFile
-
-// pattern returns a regular expression that is compiled when it is first used, so that no program pays for it that does
-// not.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // word is a fixed word of the documents, with other spellings under which it is read.
 type word struct {

@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"pawl/text/pattern"
 )
 
 // token is one unit of a PRD document. text is the rest of a line after its marker, and the content of a fenced block.
@@ -29,8 +29,8 @@ const (
 )
 
 var (
-	fenceLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([ \t]*)(`{3,})[^`]*$") })
-	taskLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-*+][ \t]+\[(.)\](?:[ \t]+(.*))?$`) })
+	fenceLine = pattern.New("^([ \t]*)(`{3,})[^`]*$")
+	taskLine  = pattern.New(`^[-*+][ \t]+\[(.)\](?:[ \t]+(.*))?$`)
 )
 
 // tokens splits a document. Line breaks of all systems are read; blanks at the ends of lines mean nothing outside of
@@ -40,7 +40,7 @@ func tokens(text string) []token {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	var out []token
 	for n := 0; n < len(lines); n++ {
-		if m := fenceLine().FindStringSubmatch(lines[n]); m != nil {
+		if m := fenceLine.Get().FindStringSubmatch(lines[n]); m != nil {
 			body, end := fenced(lines[n+1:], m[1], m[2])
 			kind := tokenFence
 			if end < 0 {
@@ -79,7 +79,7 @@ func unindent(l, indent string) string {
 func lineToken(raw string, n int) token {
 	t := token{raw: strings.TrimRight(raw, " \t"), line: n}
 	s := strings.Trim(raw, " \t")
-	m := taskLine().FindStringSubmatch(s)
+	m := taskLine.Get().FindStringSubmatch(s)
 	switch {
 	case s == "":
 		t.kind = tokenBlank

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/pattern"
+
 	"pawl"
 )
 
@@ -59,8 +61,8 @@ func IndexHead(l Language) string {
 var indexWords = []word{wordStamp, wordName, wordKind, wordModules, wordDecision, wordResult}
 
 var (
-	linkForm   = pattern(`^\[(.*)\]\((.*?)/?\)$`)
-	markerForm = pattern(`\s*(<!--.*?-->)\s*$`)
+	linkForm   = pattern.New(`^\[(.*)\]\((.*?)/?\)$`)
+	markerForm = pattern.New(`\s*(<!--.*?-->)\s*$`)
 )
 
 // ReadIndex reads the rows of an index, whoever wrote it. Rows that a template left are passed over; a row whose result
@@ -81,10 +83,10 @@ func ReadIndex(data []byte) ([]Row, []pawl.Problem, error) {
 			continue
 		}
 		r := Row{Stamp: c[0], Name: c[1], Type: c[2], Modules: c[3], Decisions: c[4], Line: l.n}
-		if m := linkForm().FindStringSubmatch(c[1]); m != nil {
+		if m := linkForm.Get().FindStringSubmatch(c[1]); m != nil {
 			r.Name, r.Dir = m[1], strings.TrimPrefix(m[2], "./")
 		}
-		if m := markerForm().FindStringSubmatchIndex(c[5]); m != nil {
+		if m := markerForm.Get().FindStringSubmatchIndex(c[5]); m != nil {
 			r.Marker, c[5] = c[5][m[2]:m[3]], c[5][:m[0]]
 		}
 		result, ok := ParseResult(c[5])

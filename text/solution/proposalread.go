@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/pattern"
+
 	"pawl"
 )
 
@@ -98,11 +100,11 @@ func (r *proposalReader) hear(l Language) bool {
 	return l != ""
 }
 
-var idForm = pattern(`([a-zA-Z0-9\x{4e00}-\x{9fff}_.-]*)#D(\d{3,6})`)
+var idForm = pattern.New(`([a-zA-Z0-9\x{4e00}-\x{9fff}_.-]*)#D(\d{3,6})`)
 
 func (r *proposalReader) row(row row) {
 	if row.kind == prose {
-		for _, id := range idForm().FindAllString(row.text, -1) {
+		for _, id := range idForm.Get().FindAllString(row.text, -1) {
 			if !r.ids[id] && len(r.ids) < MaxTasks {
 				r.ids[id] = true
 				r.file.IDs = append(r.file.IDs, id)
@@ -170,7 +172,7 @@ func (r *proposalReader) heading(n, level int, title string) {
 
 // third reads a heading of the third level: a part of a section, or a decision.
 func (r *proposalReader) third(n int, title string) {
-	if m := idForm().FindStringSubmatchIndex(title); m != nil && r.chosen {
+	if m := idForm.Get().FindStringSubmatchIndex(title); m != nil && r.chosen {
 		d := Decision{ID: title[m[0]:m[1]], Line: n,
 			Title: strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(title[m[1]:]), ":："))}
 		r.file.Decisions, r.choice = append(r.file.Decisions, d), true
@@ -193,7 +195,7 @@ func (r *proposalReader) third(n int, title string) {
 
 // field reads a line of the metadata.
 func (r *proposalReader) field(row row) {
-	m := fieldForm().FindStringSubmatch(strings.TrimLeft(row.text, "-* \t"))
+	m := fieldForm.Get().FindStringSubmatch(strings.TrimLeft(row.text, "-* \t"))
 	if m == nil {
 		return
 	}
@@ -245,7 +247,7 @@ func unquoted(s string) string {
 func (d *Decision) read(rows []row) {
 	var body []string
 	for _, row := range rows {
-		m := fieldForm().FindStringSubmatch(strings.TrimLeft(row.text, "-* \t"))
+		m := fieldForm.Get().FindStringSubmatch(strings.TrimLeft(row.text, "-* \t"))
 		if d.Verdict == Undecided && row.kind == prose && m != nil &&
 			wordState.language(strings.Trim(m[2], "* ")) != "" {
 			d.Verdict = verdictOf(m[3])

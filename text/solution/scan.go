@@ -2,18 +2,11 @@ package solution
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"pawl"
 )
-
-// pattern is an expression that is compiled when it is first used, because most starts of a program use none.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // Text is a file as its lines, each with the line break that it ends in: joined, they are the file again.
 type Text struct {

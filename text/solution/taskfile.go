@@ -41,7 +41,7 @@ func (f *TaskFile) Recount() {
 			continue
 		}
 		line := f.text.Content(n - 1)
-		if m := fieldForm().FindStringSubmatchIndex(line); line[m[6]:m[7]] != value {
+		if m := fieldForm.Get().FindStringSubmatchIndex(line); line[m[6]:m[7]] != value {
 			f.text.replace(n, line[:m[6]]+value+line[m[7]:])
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 
+	"pawl/text/pattern"
+
 	"pawl"
 )
 
@@ -120,18 +122,18 @@ func (r *taskReader) heading(n, level int, title string) {
 }
 
 var (
-	boxForm = pattern(`^([ \t]*)([-*+]|\d+[.)])[ \t]*([\[［【])([^\[\]［］【】]?)([\]］】])(.*)$`)
+	boxForm = pattern.New(`^([ \t]*)([-*+]|\d+[.)])[ \t]*([\[［【])([^\[\]［］【】]?)([\]］】])(.*)$`)
 	// A number with a dot inside stands alone; one without needs something behind it, because a task may begin with a
 	// number of things.
-	dotted  = pattern(`^(\d{1,6}(?:\.\d{1,6}){1,5})(?:[.、)）:：]|)(?:\s+|$)(.*)$`)
-	glued   = pattern(`^(\d{1,6}(?:\.\d{1,6}){1,5})[.、)）:：]?(\p{Han}.*)$`)
-	simple  = pattern(`^(\d{1,6})[.、)）](?:\s*)(.*)$`)
-	depends = pattern(`\s*\|\s*depends_on:\s*\[([^\]|]*)\]\s*$`)
+	dotted  = pattern.New(`^(\d{1,6}(?:\.\d{1,6}){1,5})(?:[.、)）:：]|)(?:\s+|$)(.*)$`)
+	glued   = pattern.New(`^(\d{1,6}(?:\.\d{1,6}){1,5})[.、)）:：]?(\p{Han}.*)$`)
+	simple  = pattern.New(`^(\d{1,6})[.、)）](?:\s*)(.*)$`)
+	depends = pattern.New(`\s*\|\s*depends_on:\s*\[([^\]|]*)\]\s*$`)
 )
 
 // box reads a line that is a task, or looks so much like one that it must not be passed over.
 func (r *taskReader) box(row row) bool {
-	m := boxForm().FindStringSubmatch(row.text)
+	m := boxForm.Get().FindStringSubmatch(row.text)
 	if m == nil {
 		return false
 	}
@@ -149,7 +151,7 @@ func (r *taskReader) box(row row) bool {
 	}
 	t := Task{Status: status, Group: r.group, Line: row.n}
 	t.Number, t.Title = numbered(rest)
-	if d := depends().FindStringSubmatchIndex(t.Title); d != nil {
+	if d := depends.Get().FindStringSubmatchIndex(t.Title); d != nil {
 		r.depend(&t, t.Title[d[2]:d[3]])
 		t.Title = t.Title[:d[0]]
 	}
@@ -193,7 +195,7 @@ func (r *taskReader) place(t Task, column int) {
 
 // numbered splits the number off a task.
 func numbered(s string) (number, title string) {
-	for _, form := range []*regexp.Regexp{dotted(), glued(), simple()} {
+	for _, form := range []*regexp.Regexp{dotted.Get(), glued.Get(), simple.Get()} {
 		if m := form.FindStringSubmatch(s); m != nil {
 			return m[1], m[2]
 		}
@@ -204,7 +206,7 @@ func numbered(s string) (number, title string) {
 // said is what a title says when it is read, without what would be read as a number or a dependency.
 func said(title string) string {
 	_, title = numbered(title)
-	return strings.TrimSpace(depends().ReplaceAllString(title, ""))
+	return strings.TrimSpace(depends.Get().ReplaceAllString(title, ""))
 }
 
 // depend reads the numbers of other tasks.
@@ -214,7 +216,7 @@ func (r *taskReader) depend(t *Task, list string) {
 	}) {
 		d = strings.TrimPrefix(strings.TrimPrefix(d, "任务"), "#")
 		switch {
-		case numberForm().MatchString(d):
+		case numberForm.Get().MatchString(d):
 			t.DependsOn = append(t.DependsOn, d)
 		case d == "" || d == "-" || d == wordNothing.zh ||
 			slices.Contains([]string{"none", "and", "task", "tasks", "n/a"}, strings.ToLower(d)):
@@ -225,8 +227,8 @@ func (r *taskReader) depend(t *Task, list string) {
 }
 
 var (
-	detailForm = pattern(`^[-*+][ \t]+(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
-	remarkForm = pattern(`^>[ \t]*(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
+	detailForm = pattern.New(`^[-*+][ \t]+(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
+	remarkForm = pattern.New(`^>[ \t]*(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
 )
 
 // detail reads a line that belongs to the task above it.
@@ -242,10 +244,10 @@ func (r *taskReader) detail(row row) bool {
 		at--
 	}
 	t := &r.file.List[r.stack[at]]
-	if m := remarkForm().FindStringSubmatch(s); m != nil &&
+	if m := remarkForm.Get().FindStringSubmatch(s); m != nil &&
 		r.hear(wordRemark.language(strings.TrimSpace(m[1]+m[2]+m[3]))) {
 		t.Remarks = append(t.Remarks, m[4])
-	} else if m := detailForm().FindStringSubmatch(s); m == nil {
+	} else if m := detailForm.Get().FindStringSubmatch(s); m == nil {
 		return false
 	} else if key := strings.TrimSpace(m[1] + m[2] + m[3]); r.hear(wordVerify.language(key)) {
 		if m[4] != "" {
@@ -268,11 +270,11 @@ func (r *taskReader) detail(row row) bool {
 	return true
 }
 
-var closingForm = pattern(`^>[ \t]*\*\*@status:\*\*[ \t]*([^|]*?)[ \t]*(?:\|[ \t]*(.*?)[ \t]*)?$`)
+var closingForm = pattern.New(`^>[ \t]*\*\*@status:\*\*[ \t]*([^|]*?)[ \t]*(?:\|[ \t]*(.*?)[ \t]*)?$`)
 
 // closing reads the line that says how the package ended.
 func (r *taskReader) closing(row row) bool {
-	m := closingForm().FindStringSubmatch(strings.TrimSpace(row.text))
+	m := closingForm.Get().FindStringSubmatch(strings.TrimSpace(row.text))
 	if m == nil || r.file.Closing != nil {
 		return m != nil
 	}
@@ -293,11 +295,11 @@ func (r *taskReader) closing(row row) bool {
 	return true
 }
 
-var fieldForm = pattern(`^([ \t]*([^:：#]{1,40}?)[ \t]*[:：][ \t]*)(.*?)[ \t]*$`)
+var fieldForm = pattern.New(`^([ \t]*([^:：#]{1,40}?)[ \t]*[:：][ \t]*)(.*?)[ \t]*$`)
 
 // head reads the numbers of the head.
 func (r *taskReader) head(row row) {
-	m := fieldForm().FindStringSubmatch(row.text)
+	m := fieldForm.Get().FindStringSubmatch(row.text)
 	if m == nil || r.section != wordProgress.zh {
 		return
 	}
