@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pawl/machine/board"
+	"pawl/text/markdown"
 	"pawl/text/pattern"
 )
 
@@ -116,7 +117,7 @@ func (d *document) below(out *draft, id string, lines []block, head block) strin
 	strip := -1
 	if head.kind == taskLine { // the body begins where its least indented line does
 		for _, b := range lines {
-			if n := column(b.raw[:len(b.raw)-len(strings.TrimLeft(b.raw, " \t"))]); (b.kind == textLine ||
+			if n := markdown.Indent(b.raw); (b.kind == textLine ||
 				b.kind == taskLine) && (strip < 0 || n < strip) {
 				strip = n
 			}
@@ -128,7 +129,7 @@ func (d *document) below(out *draft, id string, lines []block, head block) strin
 		if b.kind == textLine && d.attribute(out, &id, b) {
 			continue
 		}
-		rest, from = append(rest, outdent(b.raw, strip)), append(from, b.line)
+		rest, from = append(rest, markdown.Outdent(b.raw, strip)), append(from, b.line)
 	}
 	for _, m := range mentions(strings.Join(rest, "\n")) {
 		out.edges = append(out.edges, edge{ref: m.ref, line: from[m.line]})
@@ -175,17 +176,4 @@ func (d *document) attribute(out *draft, id *string, b block) bool {
 		return false
 	}
 	return true
-}
-
-// outdent takes blanks off the beginning of a line, up to a column.
-func outdent(l string, most int) string {
-	for n := 0; n < most && l != "" && (l[0] == ' ' || l[0] == '\t'); {
-		if l[0] == '\t' {
-			n = (n + 4) / 4 * 4
-		} else {
-			n++
-		}
-		l = l[1:]
-	}
-	return l
 }

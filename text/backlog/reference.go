@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"pawl/text/markdown"
 	"pawl/text/pattern"
 )
 
@@ -48,9 +49,9 @@ type mention struct {
 // crossed out states none.
 func mentions(text string) (out []mention) {
 	listing := false
-	walk := mdWalk{}
+	scan := &markdown.Scanner{Rules: listRules}
 	for n, l := range strings.Split(text, "\n") {
-		l, plain := walk.line(l)
+		l, plain := scanLine(scan, l)
 		if !plain || strings.HasPrefix(strings.TrimSpace(l), ">") {
 			continue
 		}
@@ -98,56 +99,15 @@ func refs(out []mention, list string, n int) []mention {
 	return out
 }
 
-// mdWalk follows the lines of a text in Markdown and knows which of them are code or comments.
-type mdWalk struct {
-	fence   string // the row of characters that closes the block of code, "" outside
-	comment bool
-	n       int // lines so far
-	opened  int // the line in which the code or the comment began, from 1
-}
+// listRules: comments may begin anywhere, and what stands behind the row of a fence holds no backtick.
+var listRules = markdown.Rules{Comments: markdown.WithinLines,
+	Fence: func(_, info string) bool { return !strings.Contains(info, "`") }}
 
-// open returns the line in which something began that does not end, or 0.
-func (w *mdWalk) open() int {
-	if w.fence == "" && !w.comment {
-		return 0
+// scanLine returns the next line without comments, and whether it is text and no code.
+func scanLine(s *markdown.Scanner, l string) (string, bool) {
+	if s.InCode() {
+		l = strings.TrimSpace(l) // what ends a block may have blanks of every kind around it
 	}
-	return w.opened
-}
-
-// line returns the line without comments, and whether it is text and not code.
-func (w *mdWalk) line(l string) (string, bool) {
-	w.n++
-	if w.fence != "" {
-		if bare := strings.TrimSpace(l); len(bare) >= len(w.fence) && strings.Trim(bare, w.fence[:1]) == "" {
-			w.fence = ""
-		}
-		return l, false
-	}
-	if w.comment {
-		_, rest, ends := strings.Cut(l, "-->")
-		if !ends {
-			return "", false
-		}
-		w.comment, l = false, rest
-	}
-	for {
-		before, rest, begins := strings.Cut(l, "<!--")
-		if !begins {
-			break
-		}
-		_, after, ends := strings.Cut(rest, "-->")
-		if l = before + after; !ends {
-			w.comment, w.opened = true, w.n
-			break
-		}
-	}
-	bare := strings.TrimLeft(l, " \t")
-	for _, c := range []string{"`", "~"} {
-		row := bare[:len(bare)-len(strings.TrimLeft(bare, c))]
-		if len(row) >= 3 && !strings.Contains(bare[len(row):], "`") {
-			w.fence, w.opened = row, w.n
-			return l, false
-		}
-	}
-	return l, true
+	l, kind := s.Next(l)
+	return l, kind == markdown.Prose
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/text/markdown"
 	"pawl/text/pattern"
 	"pawl/text/solution"
 )
@@ -120,7 +121,8 @@ type group struct {
 
 // log is a CHANGELOG with its days found. end is where the last of the lines that are not in an open block ends.
 type log struct {
-	solution.Text
+	markdown.Text
+	rows []markdown.Row
 	days []day
 	open bool
 }
@@ -129,8 +131,10 @@ func readLog(file string, data []byte) (*log, error) {
 	if bad, is := solution.Unreadable(file, data); is {
 		return nil, bad.Error(solution.At).In("knowledge.ReadChangelog")
 	}
-	g := &log{Text: solution.TextOf(string(data))}
-	var f solution.Fence
+	g := &log{Text: markdown.TextOf(string(data))}
+	var open int
+	g.rows, open = g.Rows(markdown.Rules{})
+	g.open = open > 0
 	in := false
 	end := func(i int) {
 		if !in {
@@ -142,11 +146,9 @@ func readLog(file string, data []byte) (*log, error) {
 			d.groups[n-1].to = i
 		}
 	}
-	for i := range g.Lines {
-		line := g.Content(i)
-		level, title, _ := solution.Heading(line)
-		if f.Open() || level == 0 || level > 3 {
-			f.Next(line)
+	for i, row := range g.rows {
+		level, title := row.Heading()
+		if level == 0 || level > 3 {
 			continue
 		}
 		if level == 3 {
@@ -170,7 +172,6 @@ func readLog(file string, data []byte) (*log, error) {
 		}
 	}
 	end(len(g.Lines))
-	g.open = f.Open()
 	return g, nil
 }
 
@@ -202,19 +203,16 @@ func (g *log) entries(d day) []Entry {
 	var out []Entry
 	date, _ := time.Parse(time.DateOnly, d.date)
 	kind := Kind("")
-	var f solution.Fence
-	for i := d.from + 1; i < d.to; i++ {
-		line := g.Content(i)
-		if level, title, _ := solution.Heading(line); level == 3 && !f.Open() {
+	for _, row := range g.rows[d.from+1 : d.to] {
+		if level, title := row.Heading(); level == 3 {
 			kind = kindOf(title)
 			continue
 		}
-		f.Next(line)
-		m := entryForm.Get().FindStringSubmatch(line)
+		m := entryForm.Get().FindStringSubmatch(row.Text)
 		switch {
-		case f.Open():
+		case row.Kind != markdown.Prose:
 		case m != nil:
-			e := Entry{At: date, Kind: kind, Line: i + 1}
+			e := Entry{At: date, Kind: kind, Line: row.N}
 			if at, err := time.Parse(minute, d.date+" "+m[1]); err == nil {
 				e.At = at
 			}
@@ -225,7 +223,7 @@ func (g *log) entries(d day) []Entry {
 			e.Modules, e.Text = names(m[2]), unprose(m[3])
 			out = append(out, e)
 		case len(out) > 0:
-			out[len(out)-1].detail(line)
+			out[len(out)-1].detail(row.Text)
 		}
 	}
 	return out
@@ -324,7 +322,7 @@ func (g *log) add(e Entry, title string, l Language) (string, error) {
 
 // last returns the place behind the last line of a range that holds something.
 func (g *log) last(from, to int) int {
-	for to > from+1 && strings.TrimSpace(g.Content(to-1)) == "" {
+	for to > from+1 && g.Blank(to-1) {
 		to--
 	}
 	return to
@@ -333,25 +331,21 @@ func (g *log) last(from, to int) int {
 // insert adds lines. A heading that follows right behind keeps a blank line above it, and where a block of code is
 // still open at the place nothing can be added.
 func (g *log) insert(at int, lines []string) (string, error) {
-	var f solution.Fence
-	for i := range at {
-		f.Next(g.Content(i))
-	}
-	if f.Open() {
+	if _, open := (markdown.Text{Lines: g.Lines[:at]}).Rows(markdown.Rules{}); open > 0 {
 		return "", pawl.Problem{File: ChangelogName, Line: at,
 			Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Log")
 	}
 	if at < len(g.Lines) && strings.HasPrefix(g.Content(at), "#") && lines[len(lines)-1] != "" {
 		lines = append(lines, "")
 	}
-	if lines[0] == "" && at > 0 && strings.TrimSpace(g.Content(at-1)) == "" {
+	if lines[0] == "" && at > 0 && g.Blank(at-1) {
 		lines = lines[1:]
 	}
 	// Behind a heading Markdown needs no blank line, but people put one, and behind a paragraph a list needs one.
 	if strings.HasPrefix(lines[0], "- ") && at > 0 && strings.HasPrefix(g.Content(at-1), "#") {
 		lines = append([]string{""}, lines...)
 	}
-	return splice(g.Text, at, at, lines).String(), nil
+	return g.Splice(at, at, lines).String(), nil
 }
 
 // Grown is a CHANGELOG with entries added: Main is CHANGELOG.md, Years are the shards to write, by name. Write the
@@ -448,7 +442,7 @@ func split(data []byte, year string, shard func(name string) ([]byte, error),
 
 // named returns a CHANGELOG with a link to each of the shards that it does not link to yet, the newest first, at the
 // top of the section of earlier years, which is made at the end where there is none.
-func named(t solution.Text, years map[string]string, l Language) solution.Text {
+func named(t markdown.Text, years map[string]string, l Language) markdown.Text {
 	var links []string
 	text := t.String()
 	for name := range years {
@@ -461,28 +455,26 @@ func named(t solution.Text, years map[string]string, l Language) solution.Text {
 	if len(links) == 0 {
 		return t
 	}
-	var f solution.Fence
-	for i := range t.Lines {
-		line := t.Content(i)
-		level, title, _ := solution.Heading(line)
-		if f.Open() || level != 2 || !titleYears.is(title) {
-			f.Next(line)
+	rows, _ := t.Rows(markdown.Rules{})
+	for _, row := range rows {
+		if level, title := row.Heading(); level != 2 || !titleYears.is(title) {
 			continue
 		}
-		at := i + 1
-		for at < len(t.Lines) && strings.TrimSpace(t.Content(at)) == "" {
+		at := row.N
+		for at < len(t.Lines) && t.Blank(at) {
 			at++
 		}
-		if at == i+1 {
+		if at == row.N {
 			links = append([]string{""}, links...)
 		}
-		return splice(t, at, at, links)
+		return t.Splice(at, at, links)
 	}
 	head := []string{"## " + titleYears.in(l), ""}
-	if n := len(t.Lines); n > 0 && strings.TrimSpace(t.Content(n-1)) != "" {
+	n := len(t.Lines)
+	if n > 0 && !t.Blank(n-1) {
 		head = append([]string{""}, head...)
 	}
-	return splice(t, len(t.Lines), len(t.Lines), append(head, links...))
+	return t.Splice(n, n, append(head, links...))
 }
 
 // appended adds days to a shard.
@@ -500,7 +492,7 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 		have[strings.TrimSpace(strings.Join(g.Lines[d.from:d.to], ""))] = true
 	}
 	s := string(data)
-	if strings.TrimSpace(strings.TrimPrefix(s, solution.ByteOrderMark)) == "" {
+	if strings.TrimSpace(strings.TrimPrefix(s, markdown.ByteOrderMark)) == "" {
 		s = "# " + titleLog.in(l) + " " + strings.TrimSuffix(strings.TrimPrefix(name, "CHANGELOG_"), ".md") + "\n\n"
 	}
 	for _, d := range days {

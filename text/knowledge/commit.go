@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"pawl"
+	"pawl/text/markdown"
 	"pawl/text/pattern"
 	"pawl/text/solution"
 )
@@ -336,7 +337,7 @@ func ParseCommit(message string) (c Commit, bilingual bool, err error) {
 	if !utf8.ValidString(message) || strings.ContainsRune(message, 0) {
 		return Commit{}, false, invalid("knowledge.commit_not_text")
 	}
-	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(message, solution.ByteOrderMark), "\r\n", "\n"), "\n")
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(message, markdown.ByteOrderMark), "\r\n", "\n"), "\n")
 	for i, line := range lines {
 		if strings.TrimRight(line, " ") != separator || !headed(lines[i+1:]) || !headed(lines[:i]) {
 			continue

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/text/markdown"
 	"pawl/text/pattern"
 	"pawl/text/solution"
 )
@@ -281,7 +282,7 @@ func ReadModules(data []byte) ([]Module, error) {
 	}
 	var out []Module
 	for i, line := range lines {
-		c := cells(line)
+		c, _, _ := markdown.Cells(line)
 		if i < 2 || len(c) < 3 {
 			continue
 		}

@@ -47,19 +47,6 @@ func (w word) is(s string) bool {
 	return false
 }
 
-// splice returns t with the lines from i up to j, counted from 0, replaced by others that have no breaks yet.
-func splice(t solution.Text, i, j int, with []string) solution.Text {
-	br := t.LineBreak()
-	out := append([]string(nil), t.Lines[:i]...)
-	if n := len(out); n > 0 && len(with) > 0 && !strings.HasSuffix(out[n-1], "\n") {
-		out[n-1] += br
-	}
-	for _, l := range with {
-		out = append(out, l+br)
-	}
-	return solution.Text{Mark: t.Mark, Lines: append(out, t.Lines[j:]...)}
-}
-
 // oneLine returns s as one line: every run of blanks and breaks is one blank, and what is concealed, or no text, is
 // written as an escape.
 func oneLine(s string) string {
@@ -142,24 +129,6 @@ func uncode(s string) string {
 		s = s[n : len(s)-n]
 	}
 	return oneLine(s)
-}
-
-// cells reads a row of a table, or nil for a line that is none. The cells are still Markdown.
-func cells(line string) []string {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "|")
-	if !ok {
-		return nil
-	}
-	var out []string
-	from, odd := 0, false
-	for i := range len(rest) {
-		if rest[i] == '|' && !odd {
-			out = append(out, strings.TrimSpace(rest[from:i]))
-			from = i + 1
-		}
-		odd = rest[i] == '\\' && !odd
-	}
-	return out
 }
 
 // han reports whether a character is written without blanks around it.

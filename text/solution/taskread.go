@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"pawl/text/markdown"
 	"pawl/text/pattern"
 
 	"pawl"
@@ -34,7 +35,7 @@ type taskReader struct {
 	group   string
 	stack   []int // the tasks around the current one, from the outermost, as places in the list
 	columns []int // where their boxes are
-	notes   []row
+	notes   []markdown.Row
 	spoken  Language
 }
 
@@ -42,22 +43,22 @@ func readTasks(data []byte) (*TaskFile, []pawl.Problem) {
 	if bad, ok := unusable(TasksName, data); ok {
 		return &TaskFile{}, []pawl.Problem{bad}
 	}
-	return readTaskText(TextOf(string(data)))
+	return readTaskText(markdown.TextOf(string(data)))
 }
 
-func readTaskText(t Text) (*TaskFile, []pawl.Problem) {
+func readTaskText(t markdown.Text) (*TaskFile, []pawl.Problem) {
 	r := &taskReader{file: &TaskFile{text: t}, issues: findings{file: TasksName}, odd: findings{file: TasksName}}
-	rows, open := t.rows()
+	rows, open := rows(t)
 	for _, row := range rows {
-		if level, title, ok := Heading(row.text); ok && row.kind == prose && level == 2 && wordList.heads(title) != "" {
+		if level, title := row.Heading(); level == 2 && wordList.heads(title) != "" {
 			r.listed = true
 		}
 	}
 	for _, row := range rows {
-		switch row.kind {
-		case prose:
+		switch row.Kind {
+		case markdown.Prose:
 			r.prose(row)
-		case code:
+		case markdown.Code:
 			r.head(row)
 		}
 	}
@@ -89,9 +90,9 @@ func (r *taskReader) hear(l Language) bool {
 	return l != ""
 }
 
-func (r *taskReader) prose(row row) {
-	if level, title, ok := Heading(row.text); ok {
-		r.heading(row.n, level, title)
+func (r *taskReader) prose(row markdown.Row) {
+	if level, title := row.Heading(); level > 0 {
+		r.heading(row.N, level, title)
 		return
 	}
 	if r.box(row) || r.detail(row) || r.closing(row) {
@@ -132,35 +133,35 @@ var (
 )
 
 // box reads a line that is a task, or looks so much like one that it must not be passed over.
-func (r *taskReader) box(row row) bool {
-	m := boxForm.Get().FindStringSubmatch(row.text)
+func (r *taskReader) box(row markdown.Row) bool {
+	m := boxForm.Get().FindStringSubmatch(row.Text)
 	if m == nil {
 		return false
 	}
-	column, sign, rest := indent(row.text), m[4], strings.TrimSpace(m[6])
+	column, sign, rest := markdown.Indent(row.Text), m[4], strings.TrimSpace(m[6])
 	status, foreign, known := statusOf(sign)
 	link := rest != "" && strings.ContainsRune("([:", rune(rest[0])) || strings.HasPrefix(rest, "：")
 	elsewhere := r.listed && r.section != wordList.zh
 	switch {
 	case (!known || foreign) && link, !known && elsewhere:
 		return false
-	case !r.wellFormed(row.n, m[2], m[3], sign, m[5], known):
+	case !r.wellFormed(row.N, m[2], m[3], sign, m[5], known):
 		return true
 	case foreign:
-		r.warn(row.n, "solution.read_as_done")
+		r.warn(row.N, "solution.read_as_done")
 	}
-	t := Task{Status: status, Group: r.group, Line: row.n}
+	t := Task{Status: status, Group: r.group, Line: row.N}
 	t.Number, t.Title = numbered(rest)
 	if d := depends.Get().FindStringSubmatchIndex(t.Title); d != nil {
 		r.depend(&t, t.Title[d[2]:d[3]])
 		t.Title = t.Title[:d[0]]
 	}
 	if t.Title == "" {
-		r.issue(row.n, "solution.no_text")
+		r.issue(row.N, "solution.no_text")
 		return true
 	}
 	if strings.ContainsFunc(t.Title, Concealed) {
-		r.warn(row.n, "solution.concealed")
+		r.warn(row.N, "solution.concealed")
 	}
 	r.place(t, column)
 	return true
@@ -232,11 +233,11 @@ var (
 )
 
 // detail reads a line that belongs to the task above it.
-func (r *taskReader) detail(row row) bool {
+func (r *taskReader) detail(row markdown.Row) bool {
 	if len(r.stack) == 0 {
 		return false
 	}
-	at, s, column := len(r.stack)-1, strings.TrimSpace(row.text), indent(row.text)
+	at, s, column := len(r.stack)-1, strings.TrimSpace(row.Text), markdown.Indent(row.Text)
 	if strings.HasPrefix(s, ">") {
 		column++ // a quotation may begin where its task does, a bullet there is another one
 	}
@@ -255,17 +256,17 @@ func (r *taskReader) detail(row row) bool {
 		}
 	} else if r.hear(wordDepends.language(key)) {
 		line := t.Line
-		t.Line = row.n // a bad number is reported where it stands
+		t.Line = row.N // a bad number is reported where it stands
 		r.depend(t, m[4])
 		t.Line = line
 	} else {
 		return false
 	}
 	if strings.ContainsFunc(s, Concealed) {
-		r.warn(row.n, "solution.concealed")
+		r.warn(row.N, "solution.concealed")
 	}
 	if r.stack[at] == len(r.file.List)-1 { // what is added to a task stands before its parts
-		r.file.ends[r.stack[at]] = row.n
+		r.file.ends[r.stack[at]] = row.N
 	}
 	return true
 }
@@ -273,42 +274,42 @@ func (r *taskReader) detail(row row) bool {
 var closingForm = pattern.New(`^>[ \t]*\*\*@status:\*\*[ \t]*([^|]*?)[ \t]*(?:\|[ \t]*(.*?)[ \t]*)?$`)
 
 // closing reads the line that says how the package ended.
-func (r *taskReader) closing(row row) bool {
-	m := closingForm.Get().FindStringSubmatch(strings.TrimSpace(row.text))
+func (r *taskReader) closing(row markdown.Row) bool {
+	m := closingForm.Get().FindStringSubmatch(strings.TrimSpace(row.Text))
 	if m == nil || r.file.Closing != nil {
 		return m != nil
 	}
 	result, ok := ParseResult(m[1])
 	if !ok {
-		r.warn(row.n, "solution.bad_result", Clip(visible(m[1]), 40))
+		r.warn(row.N, "solution.bad_result", Clip(visible(m[1]), 40))
 		return true
 	}
 	c := Closing{Result: result}
 	if m[2] != "" {
 		at, err := time.Parse(closingTime, m[2])
 		if err != nil {
-			r.warn(row.n, "solution.bad_time", Clip(visible(m[2]), 40))
+			r.warn(row.N, "solution.bad_time", Clip(visible(m[2]), 40))
 		}
 		c.At = at
 	}
-	r.file.Closing, r.file.closingLine = &c, row.n
+	r.file.Closing, r.file.closingLine = &c, row.N
 	return true
 }
 
 var fieldForm = pattern.New(`^([ \t]*([^:：#]{1,40}?)[ \t]*[:：][ \t]*)(.*?)[ \t]*$`)
 
 // head reads the numbers of the head.
-func (r *taskReader) head(row row) {
-	m := fieldForm.Get().FindStringSubmatch(row.text)
+func (r *taskReader) head(row markdown.Row) {
+	m := fieldForm.Get().FindStringSubmatch(row.Text)
 	if m == nil || r.section != wordProgress.zh {
 		return
 	}
 	for i, w := range []word{wordTotal, wordDone, wordRate} {
 		if r.file.headLines[i] == 0 && r.hear(w.language(m[2])) {
-			r.file.headLines[i] = row.n
+			r.file.headLines[i] = row.N
 			n, ok := number(m[3])
 			if !ok {
-				r.warn(row.n, "solution.bad_number", Clip(visible(m[3]), 40))
+				r.warn(row.N, "solution.bad_number", Clip(visible(m[3]), 40))
 				return
 			}
 			if r.file.Progress == nil && i < 2 {
