@@ -2,7 +2,6 @@ package contextpack
 
 import (
 	"context"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -10,11 +9,6 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/safeopen"
 )
-
-// Walk visits the regular files of a tree with the open folder that each is in, without what .gitignore excludes.
-// search.Files is one. It returns the error with which visit ended it.
-type Walk func(ctx context.Context, root *safeopen.Root,
-	visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error
 
 // Semantic finds places by meaning. The Source, Score and order of its hits are not trusted, and hits of files that are
 // not in the workspace are dropped.
@@ -34,20 +28,6 @@ type Options struct {
 	// recorded.
 	Semantic       Semantic
 	SemanticWanted bool
-}
-
-// Ask is what a pack is for.
-type Ask struct {
-	Place effect.Place
-	// Requirement is the text that everything is ranked for.
-	Requirement string
-	// Said is what else was said of it: answers of the person, feedback, what a failing check wrote, the most telling
-	// first. Names of tests and functions, files and lines in it count like those in the requirement.
-	Said []string
-	// Tokens is what the pack may cost; see Cost.
-	Tokens int
-	// Recent are the results of the last tool calls, newest last.
-	Recent []effect.ToolResult
 }
 
 // Builder builds packs. It keeps what it knows of the trees that it saw last, and builds one pack at a time; it is safe

@@ -1,7 +1,7 @@
 // Package contextpack builds an effect.ContextPack: what an agent has to know of a workspace for one requirement,
 // within a budget of tokens (docs/spec/turn.md#context-pack).
 //
-// Reading and ranking are apart. Reading walks the tree through package safeopen and reduces each file to facts: its
+// Reading and ranking are apart. Reading walks the tree through package sandbox and reduces each file to facts: its
 // declarations with the lines that they take, the names that each of them uses, and the words of the text. Go is read
 // by go/parser, other languages by universal-ctags behind the walls where it is installed and by their outline
 // otherwise. Facts are kept in memory and in .pawl/cache/context; a file whose size, times and inode are unchanged is

@@ -82,54 +82,42 @@ func declared(l language, line []byte) (string, kind) {
 	if k, is := keywords[word]; ok && is {
 		return leadingName(strings.TrimPrefix(strings.TrimLeft(rest, " *&"), "self.")), k
 	}
-	if find := bare[l]; find != nil {
-		return find(text, indented), kindFunc
-	}
-	return "", 0
+	return functionOf(l, text, indented), kindFunc
 }
 
-// bare are the languages that declare functions without a keyword, too: each finds the name in what a line says behind
-// the leading words, "" where it declares none.
-var bare = [xml + 1]func(text string, indented bool) string{
-	javascript: assigned, typescript: assigned, clang: outermost, cpp: outermost, php: outermost, java: typed,
-	csharp: typed, dart: typed, shell: parenthesized,
-}
-
-// assigned finds a variable that is given a function, and a method.
-func assigned(text string, indented bool) string {
-	word, rest, _ := strings.Cut(text, " ")
-	if (word == "const" || word == "let" || word == "var") &&
-		(strings.Contains(rest, "=>") || strings.Contains(rest, "function")) {
-		return leadingName(rest)
-	}
-	if indented && strings.HasSuffix(strings.TrimRight(text, " \r"), "{") {
-		return called(text)
+// functionOf returns the name of the function that a line declares in a language that needs no keyword for it, "" for
+// none.
+func functionOf(l language, text string, indented bool) string {
+	switch l {
+	case javascript, typescript:
+		word, rest, _ := strings.Cut(text, " ")
+		if (word == "const" || word == "let" || word == "var") &&
+			(strings.Contains(rest, "=>") || strings.Contains(rest, "function")) {
+			return leadingName(rest)
+		}
+		if indented && strings.HasSuffix(strings.TrimRight(text, " \r"), "{") {
+			return called(text)
+		}
+	case clang, cpp, php:
+		if !indented {
+			return defined(text)
+		}
+	case java, csharp, dart: // functions stand in classes
+		return defined(text)
+	case shell:
+		if name := called(text); name != "" && strings.HasPrefix(text[len(name):], "()") {
+			return name
+		}
 	}
 	return ""
 }
 
-// typed finds a function behind the type of its result.
-func typed(text string, _ bool) string {
+// defined is called for a line that begins a function with the type of its result, and is no statement.
+func defined(text string) string {
 	if strings.HasSuffix(strings.TrimRight(text, " \r"), ";") || !strings.Contains(text, " ") {
 		return ""
 	}
 	return called(text)
-}
-
-// outermost is typed for languages whose functions do not stand in others or in classes.
-func outermost(text string, indented bool) string {
-	if indented {
-		return ""
-	}
-	return typed(text, indented)
-}
-
-// parenthesized finds a function by the empty parentheses behind its name.
-func parenthesized(text string, _ bool) string {
-	if name := called(text); name != "" && strings.HasPrefix(text[len(name):], "()") {
-		return name
-	}
-	return ""
 }
 
 // notCalled are words before a parenthesis that are no names.

@@ -16,22 +16,6 @@ import (
 	"pawl/text/policy"
 )
 
-// stamp tells whether a file is as it was, without opening it.
-type stamp struct {
-	size, mtime int64
-	ino         uint64
-}
-
-// entry is a file of the index. Entries are never changed once they are in it.
-type entry struct {
-	path  string
-	stamp stamp
-	sum   [16]byte // of the content, for a file that only looks different
-	// young says that the file was so new when it was read that a change after that may have left its time alone.
-	young bool
-	*facts
-}
-
 // youth is how long a file counts as young: the coarsest clock of the file systems in use ticks every two seconds.
 const youth = 2 * time.Second
 
@@ -55,6 +39,9 @@ const (
 	sniff      = 8_000 // bytes in which a NUL makes a file binary
 	maxWorkers = 4
 )
+
+// There may not be more files than a node can hold: this does not compile otherwise.
+const _ = uint(1<<(31-nodeBits) - maxFiles)
 
 // errEnough ends a walk that found all that it may.
 var errEnough = errors.New("enough")
@@ -115,7 +102,7 @@ func (r *reader) refresh(walk Walk) (*index, error) {
 		return nil, pawl.Fail(pawl.CodeCanceled, "context.canceled").In("contextpack.Build").Because(err)
 	}
 	ix := &index{t: r.old.t, files: r.kept, list: r.list}
-	ix.corpus = newCorpus(ix, r.old.corpus)
+	ix.corpus = newCorpus(ix.t, ix.list, r.old.corpus)
 	return ix, nil
 }
 
@@ -145,10 +132,11 @@ func (r *reader) analysts() []*worker {
 	return pool
 }
 
-// visit is called for each file of the tree. What it says is looked at where it may be another than before.
+// visit is called for each file of the tree. Names that are no text, or that a model could be made to misread, are left
+// out.
 func (r *reader) visit(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 	was := r.old.files[rel]
-	if was == nil && (foreign(rel) || misread(rel)) {
+	if was == nil && (foreign(rel) || len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t")) {
 		return nil
 	}
 	if len(r.kept) == maxFiles {
@@ -172,13 +160,8 @@ func (r *reader) visit(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 	return r.learn(in, e, was)
 }
 
-// misread reports whether a name is no text, or one that a model could be made to misread.
-func misread(rel string) bool {
-	return len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t")
-}
-
-// learn reads a file and takes over what was known of the same bytes, or has them analysed: with what ctags finds,
-// where that is asked for the language.
+// learn gives a file its facts: those that it had, where only its look is new, and otherwise those that are found in
+// its content, now or when ctags was asked.
 func (r *reader) learn(in *safeopen.Dir, e, was *entry) error {
 	data := r.content(in, e)
 	if data == nil {
@@ -192,20 +175,20 @@ func (r *reader) learn(in *safeopen.Dir, e, was *entry) error {
 		return nil
 	}
 	e.facts = &facts{}
-	j := job{entry: e, data: data}
+	lang := languageOf(e.path, data)
 	switch {
 	case e.stamp.size > maxContent:
 		// Line numbers mean nothing in samples, so nothing is declared in them.
-		j.found = []outlined{}
-	case !styles[languageOf(e.path, data)].tags:
+		return r.hand(job{entry: e, data: data, found: []outlined{}})
+	case !styles[lang].tags:
 	case r.tags == nil || r.held+int64(len(data)) > maxHeld:
 		r.untold = true
 	default:
 		r.held += int64(len(data))
-		r.waiting = append(r.waiting, j)
+		r.waiting = append(r.waiting, job{entry: e, data: data})
 		return nil
 	}
-	return r.hand(j)
+	return r.hand(job{entry: e, data: data})
 }
 
 func (r *reader) keep(e *entry) {
@@ -300,3 +283,8 @@ func (r *reader) askTags() error {
 	}
 	return nil
 }
+
+// Walk visits the regular files of a tree with the open folder that each is in, without what .gitignore excludes.
+// search.Files is one. It returns the error with which visit ended it.
+type Walk func(ctx context.Context, root *safeopen.Root,
+	visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error

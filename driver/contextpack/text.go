@@ -108,3 +108,7 @@ func stem(w []byte) []byte {
 // endings are tried in this order.
 var endings = []string{"ations", "ation", "ings", "ing", "ments", "ment", "ers", "er", "ies", "ied", "ions", "ion",
 	"ed", "es", "s"}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= '0' && c <= '9' || c >= utf8.RuneSelf
+}

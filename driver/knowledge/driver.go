@@ -14,6 +14,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/document"
 	"pawl/sandbox/safeopen"
+	"pawl/text/pattern"
 )
 
 // Driver is the driver of effect.KindKnowledge. It is safe for concurrent use on different workspaces.
@@ -163,7 +164,7 @@ func copyAside(ctx context.Context, root *safeopen.Root, t effect.Takeover, prog
 }
 
 // stamp is what stands behind the _backup_ in the name of a backup.
-var stamp = lazily(`^\d{12}(?:_v\d+)?$`)
+var stamp = pattern.New(`^\d{12}(?:_v\d+)?$`)
 
 // discardHalves removes what a run that was killed left of a backup that it was making: of this one, and of others of
 // the same folder, which had other names because they began at another time.
@@ -183,7 +184,7 @@ func discardHalves(ctx context.Context, root *safeopen.Root, backup string) erro
 	for _, e := range entries {
 		rest, ours := strings.CutPrefix(e.Name(), base[:i]+"_backup_")
 		rest, half := strings.CutSuffix(rest, making)
-		if !ours || !half || !e.IsDir() || !stamp().MatchString(rest) {
+		if !ours || !half || !e.IsDir() || !stamp.Get().MatchString(rest) {
 			continue
 		}
 		if err := document.Discard(ctx, root, path.Join(dir, e.Name())); err != nil {

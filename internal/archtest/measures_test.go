@@ -24,7 +24,7 @@ const (
 // of its structs are only an embedded type, and how many lines of code it has where these are too many.
 var (
 	tooTangled = map[string]int{
-		"text/backlog": 1, "kernel": 4, "kernel/query": 1, "store/sqlite": 1, "store/storetest": 2,
+		"kernel": 4, "kernel/query": 1, "store/sqlite": 1, "store/storetest": 2,
 	}
 	inCoats  = map[string]int{"kernel/projection": 1}
 	tooLarge = map[string]int{"kernel": 9193}
@@ -201,7 +201,7 @@ const maxColumns = 120
 // tooWide says how many lines of a file are wider. The numbers only become smaller.
 var tooWide = map[string]int{
 	"agent/agenttest/agenttest.go": 1, "agent/programs.go": 4, "driver/archive/write.go": 2,
-	"driver/contextpack/facts.go": 4, "driver/land/land.go": 1, "driver/launch/launch.go": 2,
+	"driver/land/land.go": 1, "driver/launch/launch.go": 2,
 	"driver/review/review.go": 9, "driver/search/files.go": 1, "driver/verify/detect.go": 1,
 	"face/mcp/fixture.go": 1, "internal/firstrun/floor_linux.go": 2, "internal/firstrun/folder.go": 1,
 	"kernel/query/log.go":                1,

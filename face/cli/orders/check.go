@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/machine/session"
+	"pawl/text/pattern"
 	"pawl/text/policy"
 )
 
@@ -223,11 +223,8 @@ func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 }
 
 // telling matches the lines of an output that say what is wrong: a failure by its name, an error, a place in a file.
-var telling = sync.OnceValue(func() func(string) bool {
-	form := lazily(`(?i)\b(fail(ed|ure)?|error|panic|fatal|exception|assert\w*|expected|actual|want|got|cannot|undefined|unexpected|not found|missing)\b|` +
-		`^\s*(✗|✕|×|not ok|E  )|[\w./-]+\.\w+:\d+`)
-	return form().MatchString
-})
+var telling = pattern.New(`(?i)\b(fail(ed|ure)?|error|panic|fatal|exception|assert\w*|expected|actual|want|got|cannot|undefined|unexpected|not found|missing)\b|` +
+	`^\s*(✗|✕|×|not ok|E  )|[\w./-]+\.\w+:\d+`)
 
 // essential keeps the lines of an output that matter, at most maxTail: all of a short one, otherwise those that say
 // what is wrong, and its end. Where lines are left out between two that are kept stands "…".
@@ -242,7 +239,7 @@ func essential(output string) []string {
 	const end = 4
 	var keep []int
 	for i, l := range lines[:len(lines)-end] {
-		if len(keep) < maxTail-end && telling()(l) {
+		if len(keep) < maxTail-end && telling.Get().MatchString(l) {
 			keep = append(keep, i)
 		}
 	}

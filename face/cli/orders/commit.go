@@ -3,10 +3,8 @@ package orders
 import (
 	"context"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -16,6 +14,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/text/knowledge"
+	"pawl/text/pattern"
 )
 
 // commitFlags are the flags of `pawl commit`.
@@ -101,10 +100,10 @@ func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string
 }
 
 // credentials finds what stands in front of the host of an address of the web, which may be a key.
-var credentials = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(https?://)[^/@\s]+@`) })
+var credentials = pattern.New(`(https?://)[^/@\s]+@`)
 
 // address is where a branch goes, without the credentials that people write into addresses.
-func address(up cli.Upstream) string { return credentials().ReplaceAllString(up.URL, "$1") }
+func address(up cli.Upstream) string { return credentials.Get().ReplaceAllString(up.URL, "$1") }
 
 // pushBranch shares the branch. What was committed stays, whatever comes of it.
 func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effect.CommitResult,

@@ -2,11 +2,9 @@ package orders
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +14,7 @@ import (
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/text/pattern"
 	"pawl/text/policy"
 	"pawl/text/solution"
 )
@@ -178,19 +177,15 @@ type failure struct {
 	Test  string `json:"test"`
 }
 
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 // failing are the forms in which test programs name what failed.
-var failing = []func() *regexp.Regexp{
-	lazily(`(?m)^\s*--- FAIL: (\S+)`),                                  // Go
-	lazily(`(?m)^FAILED (\S+::\S+)`),                                   // pytest
-	lazily(`(?m)^(?:FAIL|ERROR): (\w+ \([\w.]+\))`),                    // unittest
-	lazily(`(?m)^test (\S+) \.\.\. FAILED`),                            // Cargo
-	lazily(`(?m)^\s+● (.+ › .+)$`),                                     // Jest
-	lazily(`(?m)^\s*(?:✗|✕|×|not ok \d+ -)\s+(.+?)(?: \(\d+ ?ms\))?$`), // Vitest, Mocha, TAP
-	lazily(`(?m)^\[ERROR\]\s+(\w[\w.]*\.\w+):\d+`),                     // Maven
+var failing = []*pattern.Pattern{
+	pattern.New(`(?m)^\s*--- FAIL: (\S+)`),                                  // Go
+	pattern.New(`(?m)^FAILED (\S+::\S+)`),                                   // pytest
+	pattern.New(`(?m)^(?:FAIL|ERROR): (\w+ \([\w.]+\))`),                    // unittest
+	pattern.New(`(?m)^test (\S+) \.\.\. FAILED`),                            // Cargo
+	pattern.New(`(?m)^\s+● (.+ › .+)$`),                                     // Jest
+	pattern.New(`(?m)^\s*(?:✗|✕|×|not ok \d+ -)\s+(.+?)(?: \(\d+ ?ms\))?$`), // Vitest, Mocha, TAP
+	pattern.New(`(?m)^\[ERROR\]\s+(\w[\w.]*\.\w+):\d+`),                     // Maven
 }
 
 // failures reads what failed out of the outputs. A check whose output names nothing counts as one failure.
@@ -202,7 +197,7 @@ func failures(r effect.VerifyResult) []failure {
 		}
 		var names []string
 		for _, form := range failing {
-			for _, m := range form().FindAllStringSubmatch(o.Output, 100) {
+			for _, m := range form.Get().FindAllStringSubmatch(o.Output, 100) {
 				names = append(names, strings.TrimSpace(m[1]))
 			}
 		}
