@@ -21,6 +21,7 @@ import (
 	"pawl/driver/contextpack"
 	"pawl/driver/search"
 	"pawl/kernel/effect"
+	"pawl/sandbox"
 	"pawl/sandbox/safeopen"
 )
 
