@@ -22,7 +22,6 @@ import (
 	"pawl/driver/search"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
-	"pawl/sandbox/safeopen"
 )
 
 func TestMain(m *testing.M) {
