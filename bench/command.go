@@ -109,7 +109,7 @@ func (p *program) workspace(ctx context.Context, dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	_, err = seed(ctx, k, effect.Place{Workspace: dir, Tree: dir, Git: true}, n, task.Draft, task.Queued, task.Running,
 		task.Done)
 	return errors.Join(err, store.Close())

@@ -87,7 +87,7 @@ func openCrew(name, dir string) (*crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	return &crew{name: name, store: store, queue: newCandidates(k), kernel: k}, nil
 }
 

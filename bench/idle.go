@@ -105,7 +105,7 @@ func openOffice(ctx context.Context, dir string) (*office, error) {
 	}
 	o := &office{store: store, begun: time.Now(), more: make(chan struct{}, 1), rested: make(chan runner.StopReason, 1)}
 	clock := pawl.ClockFunc(func() time.Time { return time.Now().Add(time.Duration(o.ahead.Load())) })
-	o.kernel = kernel.New(store, config, clock, rand.Reader)
+	o.kernel = kernel.New(kernel.Joined(), store, config, clock, rand.Reader)
 	o.runner = runner.New(o.kernel, runner.Options{Owner: "bench/4711", Drivers: instantDrivers(),
 		Tools: map[string]runner.Driver{
 			idleTool: instant{func(effect.Effect) effect.Receipt { return effect.Succeeded(effect.ToolResult{After: "t1"}) }},

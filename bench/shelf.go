@@ -73,7 +73,7 @@ func openBoard(dir string, how sqlite.Options) (*shelf, error) {
 		return nil, err
 	}
 	b := &shelf{dir: dir, store: &timedStore{Store: store}, random: random.New(random.NewPCG(1, 2))}
-	b.kernel = kernel.New(b.store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	b.kernel = kernel.New(kernel.Joined(), b.store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	return b, nil
 }
 

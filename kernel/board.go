@@ -209,7 +209,7 @@ func (c *ClaimIssue) Decide(tx *Tx) error {
 		if i == nil || i.Number == 0 || i.Due.After(tx.now) || !i.ready() || planning(i) != c.Planning {
 			continue
 		}
-		if !c.Planning && tx.Board.collides(i) {
+		if !c.Planning && collides(tx.Board, i) {
 			continue
 		}
 		return claimIssue(tx, c, id)
@@ -222,13 +222,10 @@ func (c *ClaimIssue) Decide(tx *Tx) error {
 
 // collides reports whether an issue is expected to change a file that another claimed one changes. One that only has
 // something to finish changes none.
-func (b *Board) collides(i *Issue) bool {
+func collides(b *Board, i *Issue) bool {
 	return !i.Draining && slices.ContainsFunc(b.Busy,
 		func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
 }
-
-// Changes are the files that work on the issue is expected to change.
-func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.ConflictFiles...) }
 
 // Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below
 // it.
@@ -414,11 +411,11 @@ func (c *ClaimIssue) read(r *reads, s *Snapshot) error {
 				}
 				if i := at[Issue](r, f, n); i != nil && !row.Due.After(c.Now) {
 					s.Taken = append(s.Taken, row.ID)
-					fits = fits || s.Board != nil && i.ready() && !s.Board.collides(i)
+					fits = fits || s.Board != nil && i.ready() && !collides(s.Board, i)
 				}
 			}
 		}
-		if len(r.open) > 0 || !full || c.Planning && len(s.Taken) > 0 || fits {
+		if r.pending() || !full || c.Planning && len(s.Taken) > 0 || fits {
 			return nil
 		}
 	}

@@ -169,7 +169,7 @@ func TestALostClaimBinds(t *testing.T) {
 	first := b.take(false)
 	store := &interrupted{Store: b.store}
 	home := b.k
-	lane := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader).Session(first.Session)
+	lane := kernel.New(kernel.Joined(), store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader).Session(first.Session)
 	under := func(token int64, c kernel.Command) (kernel.Outcome, error) {
 		return lane.Do(context.Background(), kernel.Envelope{Actor: actorOf(c), Claim: token, Command: c})
 	}

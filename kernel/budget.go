@@ -35,20 +35,6 @@ func scopes(r *Run, issue *Issue, day time.Time) []string {
 	return append(out, ScopeDay+":"+day.UTC().Format(time.DateOnly))
 }
 
-// charges reports whether effects of a run are charged to budgets: where an agent works, and where what pawl counts is
-// limited. A run without either is not slowed down by books that nobody reads.
-func (c *Config) charges(r *Run) bool {
-	if r == nil {
-		return false
-	}
-	for _, l := range c.Budgets {
-		if l.ofWork() {
-			return true
-		}
-	}
-	return c.Agents[r.Agent].Works
-}
-
 // recentBudgets is how many of the newest budgets are looked at for what a dead runner left set aside.
 const recentBudgets = 50
 
@@ -57,18 +43,23 @@ type chargingCommand interface {
 	chargedDays(s *Snapshot) []time.Time
 }
 
+// forfeitingCommand is a command after which nobody knows any more what the effect's calls did cost.
+type forfeitingCommand interface{ forfeits() }
+
+func (*Recover) forfeits() {}
+
 func (c *Reserve) chargedDays(*Snapshot) []time.Time { return []time.Time{c.Day} }
 func (c *Settle) chargedDays(*Snapshot) []time.Time  { return []time.Time{c.Day} }
 
 func (c *Begin) chargedDays(s *Snapshot) []time.Time {
-	if !s.Config.charges(s.Run) || s.Effect == nil || !timed(s.Effect) {
+	if !charges(s.Config, s.Run) || s.Effect == nil || !timed(s.Effect) {
 		return nil
 	}
 	return []time.Time{c.Day}
 }
 
 func (c *StartToolCall) chargedDays(s *Snapshot) []time.Time {
-	if !s.Config.charges(s.Run) {
+	if !charges(s.Config, s.Run) {
 		return nil
 	}
 	return []time.Time{c.Day}
@@ -78,8 +69,8 @@ func (*Resume) chargedDays(*Snapshot) []time.Time        { return nil }
 func (*Heartbeat) chargedDays(*Snapshot) []time.Time     { return nil }
 func (*AttachSession) chargedDays(*Snapshot) []time.Time { return nil }
 
-// budgets gathers the budgets that a command may charge.
-func budgets(r *reads, s *Snapshot, c Command) {
+// readBudgets gathers the budgets that a command may charge.
+func readBudgets(r *reads, s *Snapshot, c Command) {
 	var days []time.Time
 	if c, ok := c.(chargingCommand); ok {
 		days = c.chargedDays(s)
@@ -93,7 +84,7 @@ func budgets(r *reads, s *Snapshot, c Command) {
 			}
 		}
 	}
-	if _, ok := c.(*Recover); !ok || s.Effect == nil || !s.Effect.What().Agent() {
+	if _, ok := c.(forfeitingCommand); !ok || s.Effect == nil || !s.Effect.What().Agent() {
 		return
 	}
 	// What the effect still holds is found by that, because one that went on past midnight holds something on two days.
@@ -108,16 +99,13 @@ func budgets(r *reads, s *Snapshot, c Command) {
 	}
 }
 
-// timed reports whether an effect is charged to budgets: what agents and tools do, and not what pawl does by itself.
-func timed(e *EffectDoc) bool { return e.What().Agent() || e.What() == effect.KindTool }
-
 // leastTime is the shortest time that anything is begun for.
 const leastTime = time.Second
 
-// effectBegins charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set
+// beginEffect charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set
 // aside. The effect may take no longer than what its budgets leave.
-func effectBegins(tx *Tx, e *EffectDoc, day time.Time) error {
-	if !tx.Config.charges(tx.Run) || !timed(e) {
+func beginEffect(tx *Tx, e *EffectDoc, day time.Time) error {
+	if !charges(tx.Config, tx.Run) || !timed(e) {
 		return nil
 	}
 	cost := costOf(tx, e)
@@ -142,8 +130,8 @@ func effectBegins(tx *Tx, e *EffectDoc, day time.Time) error {
 	return nil
 }
 
-// effectEnds charges the time that an effect took. What it took before a crash cannot be more than was held for it.
-func effectEnds(tx *Tx, e *EffectDoc) {
+// endEffect charges the time that an effect took. What it took before a crash cannot be more than was held for it.
+func endEffect(tx *Tx, e *EffectDoc) {
 	if e == nil || e.Clock == nil {
 		return
 	}
@@ -158,9 +146,9 @@ func effectEnds(tx *Tx, e *EffectDoc) {
 	tx.touch(e)
 }
 
-// callFits charges a call in the middle of an agent's work, which takes no time of its own.
-func callFits(tx *Tx, name string, day time.Time) error {
-	if !tx.Config.charges(tx.Run) {
+// chargeCall charges a call in the middle of an agent's work, which takes no time of its own.
+func chargeCall(tx *Tx, name string, day time.Time) error {
+	if !charges(tx.Config, tx.Run) {
 		return nil
 	}
 	cost := costOfCall(tx, name)
@@ -322,8 +310,8 @@ func (c *Settle) Decide(tx *Tx) error {
 	return nil
 }
 
-// forfeitReservations counts what an effect still holds as spent, because nobody knows what its calls did cost.
-func forfeitReservations(tx *Tx, effectID string) {
+// forfeit counts what an effect still holds as spent, because nobody knows what its calls did cost.
+func forfeit(tx *Tx, effectID string) {
 	for _, b := range tx.Budgets {
 		for _, id := range slices.Sorted(maps.Keys(b.Held)) {
 			if held := b.Held[id]; strings.HasPrefix(id, effectID+"/") {

@@ -363,7 +363,7 @@ func TestRememberedGatesThatAnotherProcessChanged(t *testing.T) {
 		b := newBench(t)
 		other := b.k
 		store := &between{Store: b.store}
-		b.k = kernel.New(store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
+		b.k = kernel.New(kernel.Joined(), store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
 		id := b.taskIn(task.Running)
 		progress := func() {
 			if err := as(other, "user:bob", nil, &kernel.UpdateProgress{Task: id, Summary: "half way"}); err != nil {
@@ -449,7 +449,7 @@ func TestQueued(t *testing.T) {
 		t.Fatalf("the run's task is %s", at.State)
 	}
 	reads := &counting{Store: b.store}
-	k := kernel.New(reads, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), reads, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 	tasks, err := k.Queued(t.Context(), 10)
 	if err != nil || len(tasks) != 2 || tasks[0].ID != first || tasks[1].ID != taken {
 		t.Fatalf("%+v, %v", tasks, err)
@@ -517,13 +517,13 @@ func TestRememberingChangesNothing(t *testing.T) {
 		stores, noises := [2]*memory.Store{memory.New(), memory.New()}, [2]*bytes.Reader{noise(), noise()}
 		kernels := [2]*kernel.Kernel{}
 		for i := range kernels {
-			kernels[i] = kernel.New(stores[0], kernel.Defaults(), clock, noises[0])
+			kernels[i] = kernel.New(kernel.Joined(), stores[0], kernel.Defaults(), clock, noises[0])
 		}
 		both := func(by int, actor pawl.Actor, c kernel.Command) json.RawMessage {
 			rt.Helper()
 			env := kernel.Envelope{Actor: actor, Command: c}
 			got, gotErr := kernels[by].Do(context.Background(), env)
-			want, wantErr := kernel.New(stores[1], kernel.Defaults(), clock, noises[1]).Do(context.Background(), env)
+			want, wantErr := kernel.New(kernel.Joined(), stores[1], kernel.Defaults(), clock, noises[1]).Do(context.Background(), env)
 			if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || string(got.Result) != string(want.Result) ||
 				got.Changed != want.Changed {
 				rt.Fatalf("%T %+v\nremembering: %s, %v\nlooking: %s, %v", c, c, got.Result, gotErr, want.Result,

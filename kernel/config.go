@@ -339,3 +339,17 @@ func (c *Config) modeOf(id string) (Mode, *pawl.Error) {
 	}
 	return nil, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_unknown", id)
 }
+
+// charges reports whether effects of a run are charged to budgets: where an agent works, and where what pawl counts is
+// limited. A run without either is not slowed down by books that nobody reads.
+func charges(c *Config, r *Run) bool {
+	if r == nil {
+		return false
+	}
+	for _, l := range c.Budgets {
+		if l.ofWork() {
+			return true
+		}
+	}
+	return c.Agents[r.Agent].Works
+}

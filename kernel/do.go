@@ -32,21 +32,22 @@ type Kernel struct {
 
 // core is what the kernels of all sessions of a workspace share.
 type core struct {
-	store  Store
-	config Config
-	clock  pawl.Clock
-	random io.Reader
-	hears  []func(Decided)
-	cache  cache
+	protocols *Protocols
+	store     Store
+	config    Config
+	clock     pawl.Clock
+	random    io.Reader
+	hears     []func(Decided)
+	cache     cache
 
 	mu    sync.Mutex
 	after []*func(Outcome) // replaced and never changed, so that it may be walked without the lock
 }
 
-// New returns a kernel over a store, for the session of the person who sits in the workspace. Random must be safe for
-// concurrent use; crypto/rand.Reader is meant.
-func New(store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel {
-	return &Kernel{core: &core{store: store, config: config, clock: clock, random: random}, lane: SessionLabel}
+// New returns a kernel over a store that decides by a table of protocols, for the session of the person who sits in the
+// workspace. Random must be safe for concurrent use; crypto/rand.Reader is meant.
+func New(p *Protocols, store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel {
+	return &Kernel{core: &core{protocols: p, store: store, config: config, clock: clock, random: random}, lane: SessionLabel}
 }
 
 // Session returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label.
@@ -183,8 +184,8 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 	var d Decision
 	r, err := k.settle(ctx, env.Command, fresh, func(r *reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
-			if s, err = focus(r, &k.config, k.lane, env.Command); err == nil && len(r.open) == 0 && r.err == nil {
-				d, err = decide(s, r, env, now)
+			if s, err = focus(k.protocols, r, &k.config, k.lane, env.Command); err == nil && len(r.open) == 0 && r.err == nil {
+				d, err = decide(k.protocols, s, r, env, now)
 			}
 			return err
 		})
@@ -352,41 +353,51 @@ type Decision struct {
 // Changed reports whether there is anything to commit. A command that asks for what is already so changes nothing.
 func (d *Decision) Changed() bool { return len(d.Touched) > 0 }
 
-// Decide decides one command on a snapshot at an instant. It is a pure function: the same arguments give the same
-// decision, and the snapshot is not changed. An error means that nothing is to be written.
-func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
-	return decide(s, nil, env, now)
+// Decide decides one command by a table of protocols, on a snapshot at an instant. It is a pure function: the same
+// arguments give the same decision, and the snapshot is not changed. An error means that nothing is to be written.
+func Decide(p *Protocols, s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
+	return decide(p, s, nil, env, now)
 }
 
 // decide is Decide with the reads that the snapshot was made of, of which more may be asked. Without them the snapshot
 // is all that there is.
-func decide(s *Snapshot, r *reads, env *Envelope, now time.Time) (Decision, error) {
+func decide(p *Protocols, s *Snapshot, r *reads, env *Envelope, now time.Time) (Decision, error) {
 	if c, ok := env.Command.(*Transition); ok {
 		if done, err := refuseEarly(s, c); done || err != nil {
 			return Decision{}, err
 		}
-		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this
-		// call.
-		tx := begin(s, r, env, now)
+		if s.Task == nil || s.Task.Session == "" {
+			// The commonest command is not handled with the others, so that the compiler sees that its work ends with
+			// this call.
+			tx := begin(p, s, r, env, now)
+			return decision(tx, c.alone(tx))
+		}
+		tx := begin(p, s, r, env, now)
 		return decision(tx, followUp(tx, c.Decide(tx)))
 	}
 	if err := forAgents(env); err != nil {
 		return Decision{}, err
 	}
-	tx := begin(s, r, env, now)
-	err := claimHolds(tx)
-	if err == nil {
-		err = flowFree(tx)
+	tx := begin(p, s, r, env, now)
+	for _, check := range p.Before {
+		if err := check(tx); err != nil {
+			return Decision{}, err
+		}
 	}
-	if err == nil && tx.Session == nil && ofBoard(env.Command) {
-		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	if err := flowFree(tx); err != nil {
+		return Decision{}, err
 	}
-	if err == nil {
-		err = followUp(tx, env.Command.Decide(tx))
+	if tx.Session == nil && ofBoard(env.Command) {
+		return Decision{}, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
+	err := followUp(tx, env.Command.Decide(tx))
 	if err == nil {
 		keepSilence(tx)
-		err = followBoard(tx)
+	}
+	for _, follow := range p.After {
+		if err == nil {
+			err = follow(tx)
+		}
 	}
 	return decision(tx, err)
 }
@@ -396,22 +407,7 @@ func followUp(tx *Tx, err error) error {
 	for err == nil && tx.next != ThenNothing {
 		step := tx.next
 		tx.next = ThenNothing
-		switch step {
-		case ThenIntake:
-			askIntake(tx)
-		case ThenContext:
-			buildContext(tx)
-		case ThenPlan:
-			err = makePlan(tx)
-		case ThenAdvance:
-			err = advance(tx)
-		case ThenCleanup:
-			keepWork(tx)
-		case ThenArchive:
-			writeArchive(tx)
-		default:
-			err = pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(step))
-		}
+		err = take(tx, step)
 	}
 	return err
 }
@@ -446,13 +442,19 @@ func forAgents(env *Envelope) error {
 	return pawl.Fail(pawl.CodeDenied, "kernel.not_for_agents", string(env.Actor))
 }
 
+// look is a command that needs what everybody does, and decides nothing.
+type look struct{}
+
+func (look) Decide(*Tx) error { return nil }
+
+func (look) chargedDays(*Snapshot) []time.Time { return nil }
+
 // Snapshot reads the session with the run, the task, the turn and the effect that it is at, for runners and faces.
 // Before the workspace is initialised the snapshot has no session.
 func (k *Kernel) Snapshot(ctx context.Context) (s *Snapshot, err error) {
-	look := (*Resume)(nil) // a command that needs what everybody does
-	_, err = k.settle(ctx, look, false, func(r *reads) (bool, error) {
+	_, err = k.settle(ctx, look{}, false, func(r *reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
-			s, err = focus(r, &k.config, k.lane, look)
+			s, err = focus(k.protocols, r, &k.config, k.lane, look{})
 			return err
 		})
 		return false, err

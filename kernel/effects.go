@@ -2,11 +2,11 @@ package kernel
 
 import (
 	"slices"
+	"strconv"
 
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
-	"pawl/machine/task"
 )
 
 // Decide takes an effect to do it: the commit that must come before any act.
@@ -21,14 +21,9 @@ func (c *Begin) Decide(tx *Tx) error {
 	if tx.Session != nil && tx.Session.Paused {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
-	if refusal := effectBegins(tx, e, c.Day); refusal != nil {
+	if refusal := tx.protocols.Books.Begin(tx, e, c.Day); refusal != nil {
 		return settleEffect(tx, effect.Failed(refusal))
 	}
-	e.State = EffectRunning
-	e.Epoch++
-	e.Attempts++
-	e.Effect.Token, e.Effect.Before = e.Epoch, c.Tree
-	e.Due = tx.now.Add(tx.Config.LeaseTime)
 	if len(c.Images) > 0 {
 		call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
 		if err != nil {
@@ -37,11 +32,9 @@ func (c *Begin) Decide(tx *Tx) error {
 		call.Images = c.Images
 		e.Effect.Spec = effect.Encode(call)
 	}
-	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts,
-		"owner": c.Owner, "token": e.Epoch})
-	tx.result = e.Effect
-	if e.What() == effect.KindWork {
-		full, err := fillWork(tx, e.Effect)
+	startEffect(tx, e, c.Owner, c.Tree)
+	if fill := tx.protocols.Effects[e.What()].Fill; fill != nil {
+		full, err := fill(tx, e.Effect)
 		if err != nil {
 			return err
 		}
@@ -81,7 +74,7 @@ func lateReceipt(tx *Tx, r effect.Receipt, tree string, cut bool) error {
 	tx.record(tx.Effect, AuditEffectStopped, audit.Warn, map[string]any{"effect": tx.Effect.What(), "code": r.Code,
 		"key": r.Key})
 	if tx.Session != nil && tx.Session.Rolling && tx.Task.Effect == "" {
-		bringBack(tx)
+		return take(tx, ThenRestore)
 	}
 	return nil
 }
@@ -171,7 +164,7 @@ func traceOfCall(s effect.Span, e *EffectDoc, r effect.Receipt, files bool) effe
 // settleEffect closes the effect and lets its kind decide what follows.
 func settleEffect(tx *Tx, r effect.Receipt) error {
 	e := tx.Effect
-	effectEnds(tx, e)
+	tx.protocols.Books.End(tx, e)
 	e.State = EffectDone
 	if !r.OK {
 		e.State = EffectFailed
@@ -192,67 +185,18 @@ func settleEffect(tx *Tx, r effect.Receipt) error {
 	return followEffect(tx, r)
 }
 
-// followEffect hands a receipt to the part of the flow that asked for it.
+// followEffect hands a receipt to the part of the flow that asked for it. It is left aside when the task is to be
+// canceled and the effect was for nothing else.
 func followEffect(tx *Tx, r effect.Receipt) error {
-	switch tx.Effect.What() {
-	case effect.KindIntake:
-		return takenIn(tx, r)
-	case effect.KindWork:
-		return canceledOr(tx, r, agentDone)
-	case effect.KindContext:
-		return contextBuilt(tx, r)
-	case effect.KindPlan:
-		return planMade(tx, r)
-	case effect.KindRepair:
-		return canceledOr(tx, r, repairMade)
-	case effect.KindTool:
-		return canceledOr(tx, r, toolDone)
-	case effect.KindVerify:
-		return canceledOr(tx, r, checksDone)
-	case effect.KindGates:
-		return canceledOr(tx, r, gatesDone)
-	case effect.KindWorktree:
-		return canceledOr(tx, r, worktreeMade)
-	case effect.KindCheckpoint:
-		if tx.Effect.Effect.Task == "" {
-			return checkpointMade(tx, r)
-		}
-		if runEnding(tx) {
-			return workSaved(tx, r)
-		}
-		return taskCheckpointed(tx, r)
-	case effect.KindRebase:
-		return canceledOr(tx, r, rebaseDone)
-	case effect.KindLand:
-		return landingDone(tx, r)
-	case effect.KindRevert:
-		return runUndone(tx, r)
-	case effect.KindRestore:
-		return workRestored(tx, r)
-	case effect.KindCleanup:
-		return workCleaned(tx, r)
-	case effect.KindArchive:
-		return runArchived(tx, r)
-	}
-	if tx.Effect.What().Ordered() {
-		return carriedOut(tx, r)
-	}
-	return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(tx.Effect.What()))
-}
-
-// canceledOr leaves a receipt aside when the task is to be canceled, and cleans up instead.
-func canceledOr(tx *Tx, r effect.Receipt, next func(*Tx, effect.Receipt) error) error {
-	if tx.Task != nil && !tx.Task.CancelAt.IsZero() && tx.Run != nil {
+	follow, ok := tx.protocols.Effects[tx.Effect.What()]
+	switch {
+	case !ok:
+		return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(tx.Effect.What()))
+	case follow.Unwanted && tx.Task != nil && !tx.Task.CancelAt.IsZero() && tx.Run != nil:
 		tx.then(ThenCleanup)
 		return nil
 	}
-	return next(tx, r)
-}
-
-// runEnding reports whether a checkpoint is the last one of a run that ends without landing.
-func runEnding(tx *Tx) bool {
-	t := tx.Task
-	return tx.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
+	return follow.Done(tx, r)
 }
 
 // maxAttempts bounds how often one effect is begun, across restarts, so that one that takes the runner down each time
@@ -280,8 +224,8 @@ func (c *Recover) Decide(tx *Tx) error {
 		return err
 	}
 	traceEffect(tx, c.Receipt, c.Tree, lost, true)
-	effectEnds(tx, e)
-	forfeitReservations(tx, e.ID)
+	tx.protocols.Books.End(tx, e)
+	tx.protocols.Books.Forfeit(tx, e.ID)
 	switch {
 	case !lost:
 		return settleEffect(tx, c.Receipt)
@@ -292,7 +236,7 @@ func (c *Recover) Decide(tx *Tx) error {
 		return nil
 	case e.Attempts >= maxAttempts:
 		return settleEffect(tx, effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()),
-			itoa(e.Attempts))))
+			strconv.Itoa(e.Attempts))))
 	case len(tx.Within) > 0:
 		return recoverWithin(tx, c)
 	case c.Answer == effect.DoneNo || e.Effect.Idempotent:
@@ -324,31 +268,49 @@ func effectUnwanted(tx *Tx) bool {
 	return false
 }
 
-// Decide does what time asks for: a cancel whose grace is over is forced, and a task past its time fails.
-func (*Sweep) Decide(tx *Tx) error {
-	t := tx.Task
-	if t == nil || tx.Session == nil || !sessionWorks(tx) {
+// recoverWithin settles the calls that were at work inside an agent's effect when the runner died, and then the effect.
+// A call that nobody knows of and that may not be repeated becomes the question; the agent's work goes on after the
+// answer.
+func recoverWithin(tx *Tx, c *Recover) error {
+	parent := tx.Effect
+	unknown := ""
+	for _, e := range tx.Within {
+		if e.State != EffectRunning {
+			continue
+		}
+		found := c.Within[e.ID]
+		tx.record(e, AuditEffectRecovered, audit.Warn, map[string]any{"effect": e.What(), "answer": found.Answer,
+			"idempotent": e.Effect.Idempotent})
+		switch {
+		case found.Answer == effect.DoneYes:
+			e.State, e.Receipt = EffectDone, &found.Receipt
+			if !found.Receipt.OK {
+				e.State = EffectFailed
+			}
+			if _, err := effect.Decode[effect.ToolCall](e.Effect.Spec); err == nil {
+				callTook(tx, found.Receipt)
+			}
+		case found.Answer == effect.DoneNo || e.Effect.Idempotent:
+			// The agent asks again for what it still needs.
+			e.State = EffectCanceled
+		default:
+			e.State = EffectUnknown
+			unknown = e.ID
+		}
+	}
+	if unknown == "" {
+		parent.State = EffectPending
 		return nil
 	}
-	if !t.CancelAt.IsZero() && tx.now.Sub(t.CancelAt) > tx.Config.CancelGrace && tx.Effect != nil &&
-		tx.Effect.State == EffectRunning && tx.Effect.What() != effect.KindCleanup {
-		dropEffect(tx)
-		tx.then(ThenCleanup)
-		return nil
-	}
-	overdue := !t.StartedAt.IsZero() && tx.now.Sub(t.StartedAt)-t.Waited > tx.Config.TaskTime
-	if overdue && t.State == string(task.Running) && t.CancelAt.IsZero() {
-		unknown := dropEffect(tx)
-		t.Exit, t.Reason = string(task.ExitTimeout), "task time exceeded"
-		tx.Session.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: effect.Fault{
-			Class: pawl.ClassToolTimeout, Code: pawl.CodeTimeout, Key: "kernel.task_timeout",
-			Args: []string{tx.Config.TaskTime.String()},
-		}}
-		dropRepair(tx)
-		disposeTask(tx, t)
-		t.StartedAt, t.Waited = tx.now, 0
-		if err := tx.apply(Stopped, "the task's time is over"); err != nil {
-			return err
+	parent.State = EffectCanceled
+	tx.record(parent, AuditEffectCanceled, audit.Warn, map[string]any{"effect": parent.What(), "unknown": unknown})
+	tx.Task.Effect = ""
+	tx.touch(tx.Task)
+	for _, e := range tx.Within {
+		if e.ID == unknown {
+			call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
+			return block(tx, BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown",
+				call.StepID, call.Name, string(call.Args)))
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func newBench(t *testing.T) *bench {
 		"read_file":        tool("read_file", true, policy.FSRead),
 	}
 	config.Network = func(grant string) ([]effect.Site, error) { return []effect.Site{{Host: grant, Port: 443}}, nil }
-	b.k = kernel.New(b.store, config, pawl.ClockFunc(func() time.Time { return b.now }), rand.Reader)
+	b.k = kernel.New(kernel.Joined(), b.store, config, pawl.ClockFunc(func() time.Time { return b.now }), rand.Reader)
 	b.k.OnCommit(func(o kernel.Outcome) {
 		for _, e := range o.Entries {
 			if e.Subject.Kind == string(kernel.KindSession) && e.Move != nil {

@@ -15,6 +15,8 @@ type (
 	taskCommand interface{ aboutTask() string }
 	// effectCommand is about an effect, and with it about the task that it belongs to.
 	effectCommand interface{ aboutEffect() string }
+	// gatesCommand is about the effect of its task, too.
+	gatesCommand interface{ aboutGates() }
 	// singleCommand needs nothing but the task and the effect that it is about where these belong to no run.
 	singleCommand interface{ single() }
 	// pastCommand is about a run that is over where none is in progress.
@@ -54,6 +56,8 @@ func (c *AttachSession) aboutEffect() string { return c.Effect }
 func (c *Reserve) aboutEffect() string       { return c.Effect }
 func (c *Settle) aboutEffect() string        { return c.Effect }
 
+func (*RequestGates) aboutGates() {}
+
 func (*Transition) single() {}
 func (*Heartbeat) single()  {}
 func (*Report) single()     {}
@@ -66,7 +70,7 @@ func notFound(id string) error { return pawl.Fail(pawl.CodeNotFound, "kernel.tas
 
 // focus gathers what a command is decided on, as far as it has been read. It changes nothing but the reads, and is
 // called until all that it asks for is there; until then its answer means nothing.
-func focus(r *reads, config *Config, lane string, c Command) (*Snapshot, error) {
+func focus(p *Protocols, r *reads, config *Config, lane string, c Command) (*Snapshot, error) {
 	s := &Snapshot{Config: config}
 	more, reading := c.(readingCommand)
 	if ofBoard(c) {
@@ -98,7 +102,7 @@ func focus(r *reads, config *Config, lane string, c Command) (*Snapshot, error) 
 		}
 	}
 	if !single {
-		if err := aroundRun(r, s, c); err != nil {
+		if err := aroundRun(p, r, s, c); err != nil {
 			return s, err
 		}
 	}
@@ -117,7 +121,7 @@ func about(r *reads, s *Snapshot, c Command) error {
 			return notFound(c.aboutTask())
 		}
 	}
-	if _, ok := c.(*RequestGates); ok && s.Task != nil {
+	if _, ok := c.(gatesCommand); ok && s.Task != nil {
 		effectID = s.Task.Effect
 	}
 	if effectID == "" {
@@ -147,7 +151,7 @@ func sessionOf(s *Snapshot, lane string) query {
 }
 
 // aroundRun gathers the run that the session is at, or the last one for an undo, and all that belongs to it.
-func aroundRun(r *reads, s *Snapshot, c Command) error {
+func aroundRun(p *Protocols, r *reads, s *Snapshot, c Command) error {
 	id := s.Session.Run
 	if c, ok := c.(pastCommand); ok && id == "" {
 		id = c.pastRun(s.Session)
@@ -160,7 +164,7 @@ func aroundRun(r *reads, s *Snapshot, c Command) error {
 		if s.Effect == nil {
 			s.Effect = one[EffectDoc](r, byID(KindEffect, s.Session.Effect))
 		}
-		budgets(r, s, c)
+		p.Books.Read(r, s, c)
 		return nil
 	}
 	s.Run = one[Run](r, byID(KindRun, id))
@@ -178,7 +182,7 @@ func aroundRun(r *reads, s *Snapshot, c Command) error {
 		}
 	}
 	aroundWork(r, s)
-	budgets(r, s, c)
+	p.Books.Read(r, s, c)
 	return nil
 }
 
@@ -246,3 +250,6 @@ func spread(r *reads, s *Snapshot) {
 
 // idLength is the length of an id, by which a name can be told from one.
 const idLength = 26
+
+// openQuestions asks for the open questions, oldest first.
+var openQuestions = query{kind: KindQuestion, states: QuestionOpen}

@@ -231,7 +231,7 @@ func (c *EditIssue) Decide(tx *Tx) error {
 		return err
 	}
 	if len(changed) == 0 {
-		tx.touched = nil
+		discard(tx)
 		return nil
 	}
 	tx.record(i, AuditIssueEdited, audit.Info, changed)
@@ -278,7 +278,7 @@ func (c *AddDependency) Decide(tx *Tx) error {
 	}
 	if !c.Remove {
 		if slices.Contains(i.DependsOn, c.On) {
-			tx.touched = nil
+			discard(tx)
 			return nil
 		}
 		if tx.Board != nil {
@@ -323,9 +323,7 @@ func waitFor(tx *Tx, i *Issue, on string) error {
 		for id := range rise.Need {
 			tx.want(byID(KindIssue, id))
 		}
-		if tx.reads != nil {
-			tx.reads.ahead = climb(tx.reads, rise.Need, i)
-		}
+		lookAhead(tx, func(r *reads, load func([]string) error) error { return climb(r, load, rise.Need, i) })
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", on)
 	case rise.Circle != nil:
 		way := make([]string, 0, len(rise.Circle)+1)
@@ -370,7 +368,7 @@ func unawaited(tx *Tx, i *Issue) bool {
 		c, ok := tx.env.Command.(*AddDependency)
 		return ok && c.Issue == i.ID && len(tx.Links) == 0
 	}
-	return !slices.ContainsFunc(tx.touched, func(e Document) bool {
+	return !changes(tx, func(e Document) bool {
 		l, ok := e.(*Link)
 		return ok && l.Parent == i.ID
 	})
@@ -379,42 +377,40 @@ func unawaited(tx *Tx, i *Issue) bool {
 // climb reads, up to a number that grows from one time to the next, the issues that are too low for a dependency, and
 // what they depend on. Need says how high each must be at least where an issue is to wait for them. Those come first
 // over which a way may lead back to that one, which are no higher than it; where one does, the rest is not needed.
-func climb(r *reads, need map[string]int64, waits *Issue) func(load func(ids []string) error) error {
-	return func(load func(ids []string) error) error {
-		low, high := slices.Collect(maps.Keys(need)), []string(nil)
-		for most := len(r.answers) + 32<<r.climbs; len(low)+len(high) > 0 && len(r.answers) < most; {
-			at, all := low, len(low) == 0
-			if all {
-				at, high = high, nil
+func climb(r *reads, load func(ids []string) error, need map[string]int64, waits *Issue) error {
+	low, high := slices.Collect(maps.Keys(need)), []string(nil)
+	for most := r.reach(); len(low)+len(high) > 0 && r.size() < most; {
+		at, all := low, len(low) == 0
+		if all {
+			at, high = high, nil
+		}
+		low = nil
+		slices.Sort(at)
+		at = slices.Compact(at)
+		if err := load(at); err != nil {
+			return err
+		}
+		for _, id := range at {
+			i := one[Issue](r, byID(KindIssue, id))
+			if i == nil || i.Height >= need[id] {
+				continue
 			}
-			low = nil
-			slices.Sort(at)
-			at = slices.Compact(at)
-			if err := load(at); err != nil {
-				return err
+			if i.Height > waits.Height && !all {
+				high = append(high, id)
+				continue
 			}
-			for _, id := range at {
-				i := one[Issue](r, byID(KindIssue, id))
-				if i == nil || i.Height >= need[id] {
-					continue
+			for _, on := range i.DependsOn {
+				if on == waits.ID {
+					return nil
 				}
-				if i.Height > waits.Height && !all {
-					high = append(high, id)
-					continue
-				}
-				for _, on := range i.DependsOn {
-					if on == waits.ID {
-						return nil
-					}
-					if n, ok := need[on]; !ok || n <= need[id] {
-						need[on] = need[id] + 1
-						low = append(low, on)
-					}
+				if n, ok := need[on]; !ok || n <= need[id] {
+					need[on] = need[id] + 1
+					low = append(low, on)
 				}
 			}
 		}
-		return nil
 	}
+	return nil
 }
 
 // waiting gathers the dependencies on an issue.
@@ -438,7 +434,7 @@ func (c *Release) Decide(tx *Tx) error {
 		return err
 	}
 	if i.State != string(board.IssueCompleted) || i.Released {
-		tx.touched = nil
+		discard(tx)
 		return nil
 	}
 	for _, l := range tx.Links {

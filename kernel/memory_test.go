@@ -18,7 +18,7 @@ import (
 
 // another returns a second kernel on the bench's store, as another process would have it.
 func (b *bench) another() *kernel.Kernel {
-	return kernel.New(b.store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	return kernel.New(kernel.Joined(), b.store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 }
 
 // sameAsStored compares what the bench's kernel sees, remembered or not, with what one sees that remembers nothing.
@@ -145,7 +145,7 @@ func TestSomebodyElseIsQuick(t *testing.T) {
 	b.atWork(&world{plan: twoSteps()})
 	other := b.k
 	store := &between{Store: b.store}
-	b.k = kernel.New(store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
+	b.k = kernel.New(kernel.Joined(), store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
 	say := func(c kernel.Command) func() {
 		return func() {
 			if _, err := other.Do(context.Background(), kernel.Envelope{Actor: "user:bob", Command: c}); err != nil {
@@ -174,7 +174,7 @@ func TestWhatWasOnlyReadIsCompared(t *testing.T) {
 	b := newBench(t)
 	b.atWork(&world{plan: twoSteps()})
 	store := &between{Store: b.store}
-	k := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 	s, err := k.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestFewReads(t *testing.T) {
 	b := newBench(t)
 	b.atWork(&world{plan: twoSteps()})
 	store := &counting{Store: b.store}
-	k := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 	look := func() *kernel.Snapshot {
 		t.Helper()
 		s, err := k.Snapshot(context.Background())

@@ -753,3 +753,27 @@ type Progress struct {
 func (p *Progress) Pad(label string) view.PadLine {
 	return view.PadLine{Name: "progress", Value: label + " " + string(p.By) + ": " + p.Text}
 }
+
+// lease is the token of the runner that asked for the gates of a task outside a run, 0 for none.
+func (e *EffectDoc) lease() int64 {
+	if e.What() != effect.KindGates {
+		return 0
+	}
+	spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec)
+	if err != nil {
+		return 0
+	}
+	return spec.Lease
+}
+
+// maxQuestions is how many questions one round may ask (docs/spec/turn.md#b1).
+const maxQuestions = 3
+
+// maxNote bounds the text of a decision or an incident, in bytes.
+const maxNote = 16 << 10
+
+// Changes are the files that work on the issue is expected to change.
+func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.ConflictFiles...) }
+
+// timed reports whether an effect is charged to budgets: what agents and tools do, and not what pawl does by itself.
+func timed(e *EffectDoc) bool { return e.What().Agent() || e.What() == effect.KindTool }

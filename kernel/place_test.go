@@ -14,7 +14,7 @@ import (
 
 // elsewhere makes the bench's kernel one of a workspace that is at another path now.
 func (b *bench) elsewhere(path string) {
-	b.k = kernel.New(kernel.At(b.store, path), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	b.k = kernel.New(kernel.Joined(), kernel.At(b.store, path), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 }
 
 // TestPlace_IsWhereTheWorkspaceIs: every place that a decision is made from, or that an effect is handed out with, is

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -87,7 +88,7 @@ func openFor(tx *Tx, c *Start) error {
 }
 
 // label makes a display id: RUN-1 in the session of the person, RUN-7.1 in that of the seventh issue.
-func (s *Session) label(plain string, letter string, n int64) string {
+func labelIn(s *Session, plain string, letter string, n int64) string {
 	if s.Number > 0 {
 		return fmt.Sprintf("%s-%d.%d", letter, s.Number, n)
 	}
@@ -145,7 +146,7 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 		StartedAt: tx.now,
 		Command:   c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
 	}
-	tx.create(tx.Run, KindRun, s.label("RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
+	tx.create(tx.Run, KindRun, labelIn(s, "RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
 	switch {
 	case c.Package != "" && tx.Taking != nil:
 		tx.Solution = tx.Taking
@@ -224,11 +225,12 @@ func beginRun(tx *Tx, c *Start) error {
 }
 
 // askIntake has the agent judge whether the requirement is clear.
-func askIntake(tx *Tx) {
+func askIntake(tx *Tx) error {
 	tx.emit(effect.KindIntake, effect.IntakeSpec{
 		Agent: tx.Run.Agent, Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Round: tx.Turn.Rounds +
 			1, Lang: tx.Run.Lang, Continue: tx.Run.AsIs,
 	}, true)
+	return nil
 }
 
 // takenIn goes on with a clear requirement and parks an unclear one until the person has answered.
@@ -254,7 +256,7 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 	}
 	if tx.Turn.Rounds >= turn.MaxRounds {
 		return planningFailed(tx, StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear",
-			itoa(tx.Turn.Rounds), strings.Join(asked, " / ")))
+			strconv.Itoa(tx.Turn.Rounds), strings.Join(asked, " / ")))
 	}
 	if err := tx.apply(Unclear, e.Why); err != nil {
 		return err
@@ -265,49 +267,6 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 	tx.touch(tx.Turn)
 	tx.record(tx.Turn, AuditQuestionsAsked, audit.Info,
 		map[string]any{"questions": tx.Turn.Questions, "round": tx.Turn.Rounds})
-	return nil
-}
-
-// Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise
-// those of agents at work.
-func (c *AnswerQuestions) Decide(tx *Tx) error {
-	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) ||
-		tx.Turn.Return == string(turn.Executing) {
-		return giveAnswers(tx, c)
-	}
-	return intakeAnswered(tx, c)
-}
-
-// intakeAnswered takes the person's answers to the questions of an intake. None at all means: go on with what there is.
-func intakeAnswered(tx *Tx, c *AnswerQuestions) error {
-	if len(c.Answers) > 0 && len(c.Answers) != len(tx.Turn.Questions) {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(tx.Turn.Questions)), itoa(len(c.Answers)))
-	}
-	tx.Run.Answers = slices.Clip(tx.Run.Answers)
-	for i, q := range tx.Turn.Questions {
-		a := effect.Answered{Question: q}
-		if i < len(tx.Turn.Put) {
-			a.About = string(tx.Turn.Put[i].About)
-		}
-		if i < len(c.Answers) {
-			a.Answer = strings.TrimSpace(c.Answers[i])
-		}
-		tx.Run.Answers = append(tx.Run.Answers, a)
-	}
-	tx.Turn.Questions, tx.Turn.Put = nil, nil
-	tx.Run.AsIs = tx.Run.AsIs || len(c.Answers) == 0
-	tx.touch(tx.Run)
-	tx.touch(tx.Turn)
-	tx.record(tx.Run, AuditQuestionsAnswered, audit.Info, map[string]any{"answers": len(c.Answers), "by": tx.env.Actor})
-	if err := tx.apply(Answered, "answered by "+string(tx.env.Actor)); err != nil {
-		return err
-	}
-	if tx.Run.AsIs && tx.Run.Evaluation != nil {
-		e := tx.Run.Evaluation.GoOn()
-		tx.Run.Evaluation = &e
-		return evaluated(tx)
-	}
-	tx.then(ThenIntake)
 	return nil
 }
 
@@ -344,7 +303,7 @@ func askStage(tx *Tx, stage workflow.Stage, detail string) {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "pawl stage 1\n%s\n%s\n%s\n%s", tx.Run.ID, stage, tx.Run.Requirement, detail)
 	if tx.Run.Evaluation != nil {
-		sum.Write(encode(tx.Run.Evaluation))
+		sum.Write(effect.Encode(tx.Run.Evaluation))
 	}
 	tx.Run.Stage = stage
 	tx.touch(tx.Run)
@@ -387,7 +346,7 @@ func (c *Choose) Decide(tx *Tx) error {
 }
 
 // buildContext asks for the facts that planning needs.
-func buildContext(tx *Tx) {
+func buildContext(tx *Tx) error {
 	spec := effect.ContextSpec{Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Feedback: tx.Run.Feedback}
 	if traits(tx).Reads && len(tx.Run.Given) == 0 {
 		spec.Tokens = tx.Config.PackTokens
@@ -396,6 +355,7 @@ func buildContext(tx *Tx) {
 		spec.Branch = tx.Issue.Branch
 	}
 	tx.emit(effect.KindContext, spec, true)
+	return nil
 }
 
 // contextBuilt goes on to planning with the facts about the workspace.
@@ -550,7 +510,7 @@ func draft(tx *Tx, what Event) error {
 		Base:  tx.Run.Context.Head, Branch: tx.Run.Context.Branch, Plan: &p, PlanHash: hash, Checks: tx.Solution.Checks,
 		Pinned: tx.Run.Context.Definitions, Gates: tx.Config.Gates, Turn: tx.Turn.ID, Turns: 1,
 	}
-	tx.create(tx.Task, KindTask, tx.Session.label("T-%03d", "T", tx.Session.Tasks), tx.Run.ID,
+	tx.create(tx.Task, KindTask, labelIn(tx.Session, "T-%03d", "T", tx.Session.Tasks), tx.Run.ID,
 		string(task.Table.Initial()))
 	tx.Task.Baseline = tx.Session.known(tx.Run.Context.Tree)
 	if !tx.Task.Place.InPlace {
@@ -568,6 +528,7 @@ func draft(tx *Tx, what Event) error {
 		return keepPackage(tx)
 	}
 	if by := autoApproval(tx); by != "" {
+		answerApproval(tx, tx.Approval, ApprovalGranted, by, "")
 		return grantPlan(tx, by, "approved by "+string(by))
 	}
 	return nil
@@ -673,4 +634,102 @@ func (c *Revise) Decide(tx *Tx) error {
 		return err
 	}
 	return takeUp(tx, next, feedback)
+}
+
+// Decide replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
+// old hash.
+func (c *EditPlan) Decide(tx *Tx) error {
+	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Approval == nil ||
+		tx.Approval.State != ApprovalPending {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", stateName(tx))
+	}
+	if c.Base != tx.Solution.Hash {
+		return pawl.Fail(pawl.CodeConflict, "kernel.edit_stale", short(c.Base), short(tx.Solution.Hash))
+	}
+	p := c.Plan
+	p.PlanID, p.CreatedAt = tx.Solution.Plan.PlanID, tx.Solution.Plan.CreatedAt
+	verdicts, err := judgePlan(tx, &p)
+	if err == nil {
+		err = checkable(tx, p)
+	}
+	if err != nil {
+		return err
+	}
+	hash := plan.Hash(p)
+	if hash == tx.Solution.Hash {
+		tx.result = hash
+		return nil
+	}
+	answerApproval(tx, tx.Approval, ApprovalStale, tx.env.Actor, "the plan was edited")
+	s, t := tx.Solution, tx.Task
+	s.Plan, s.Hash, s.Verdicts, s.Risk = p, hash, verdicts, p.RiskLevel
+	s.Checks = effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
+	t.Plan, t.PlanHash, t.Checks, t.Title = &p, hash, s.Checks, p.Goal
+	tx.touch(s)
+	tx.touch(t)
+	tx.record(s, AuditPlanEdited, audit.Info, map[string]any{"from": c.Base, "to": hash})
+	askFor(tx, "plan", tx.Run.ID, hash, policy.Session, p.Goal)
+	tx.result = hash
+	return nil
+}
+
+// judgePlan checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states
+// and what the policy sees.
+func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
+	if err := plan.Check(*p, tx.Config.schema, tx.Config.Plan); err != nil {
+		return nil, err
+	}
+	if _, err := tx.Config.Grants(p); err != nil {
+		return nil, err
+	}
+	var out []Judged
+	for _, s := range p.Steps {
+		for i, c := range s.ToolCalls {
+			v, err := judgeCall(tx, c)
+			if err == nil && len(p.Network) == 0 && tx.Config.connects(c) {
+				err = pawl.Fail(pawl.CodeInvalid, "kernel.network_unnamed", c.Name)
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Judged{Step: s.StepID, Call: i, Tool: c.Name, Verdict: v})
+		}
+	}
+	for i, command := range p.Verification.Commands {
+		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec},
+			Command: command}), tx.Config.Profile)
+		if v.Decision == policy.Deny {
+			return nil, v.Err()
+		}
+		out = append(out, Judged{Step: "verification", Call: i, Tool: "verify", Verdict: v})
+	}
+	verdicts := make([]policy.Verdict, len(out))
+	for i, j := range out {
+		verdicts[i] = j.Verdict
+	}
+	if r := policy.Risk(verdicts...); r.AtLeast(p.RiskLevel) {
+		p.RiskLevel = r
+	}
+	return out, nil
+}
+
+// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a
+// build, of tests or of a command that the plan names is not installed. It is better said before the approval than
+// after the work. Static checks whose program is missing are left out instead, where others remain.
+func checkable(tx *Tx, p plan.Plan) error {
+	checks := effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
+	if p.Verification.Demanding() && len(checks) == 0 {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
+	}
+	run, _ := effect.LeaveOut(checks, func(effect.Check) bool { return true })
+	for _, c := range run {
+		if c.Missing == "" || !p.Verification.Required {
+			continue
+		}
+		if strings.ContainsRune(c.Missing, '/') {
+			return pawl.Fail(pawl.CodeEnvironment, "kernel.check_package_missing", c.Missing, c.Name)
+		}
+		return pawl.Fail(pawl.CodeEnvironment, "kernel.check_program_missing", c.Missing, c.Name)
+	}
+	return nil
 }

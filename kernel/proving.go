@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -27,7 +26,7 @@ func checksDone(tx *Tx, r effect.Receipt) error {
 	if err != nil {
 		return block(tx, BlockedEnvironment, "", firstError(r.Err(), err))
 	}
-	result.Outcomes = t.compared(result.Outcomes)
+	result.Outcomes = compared(t, result.Outcomes)
 	t.Verified, t.Tree = &result, result.TreeAfter
 	tx.touch(t)
 	tx.record(t, AuditVerificationResult, level(result.Passed), summary(result))
@@ -40,7 +39,7 @@ func checksDone(tx *Tx, r effect.Receipt) error {
 				firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
 		}
 	}
-	if err := changeMeasured(tx, result.Changed); err != nil {
+	if err := take(tx, ThenMeasure); err != nil {
 		return err
 	}
 	switch {
@@ -96,7 +95,7 @@ func remembers(tx *Tx, failing []effect.Check) bool {
 }
 
 // compared says of each outcome what the check said of the tree that the work started from.
-func (t *Task) compared(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
+func compared(t *Task, outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 	out := slices.Clone(outcomes)
 	for i := range out {
 		o := &out[i]
@@ -131,7 +130,7 @@ func lookedBack(tx *Tx, at string, r effect.Receipt) error {
 		}
 	}
 	data := summary(result)
-	data["at"], data["failing_before"] = at, failingBefore(t.marked(t.Verified.Outcomes))
+	data["at"], data["failing_before"] = at, failingBefore(marked(t, t.Verified.Outcomes))
 	tx.record(t, AuditCheckedBefore, audit.Info, data)
 	return checksFailed(tx, *t.Verified)
 }
@@ -148,7 +147,7 @@ func failingBefore(outcomes []effect.CheckOutcome) []string {
 }
 
 // marked marks the outcomes that failed in the same way before the work began.
-func (t *Task) marked(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
+func marked(t *Task, outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 	out := slices.Clone(outcomes)
 	for i := range out {
 		o := &out[i]
@@ -160,7 +159,7 @@ func (t *Task) marked(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 // checksFailed takes a failed verification to its repair.
 func checksFailed(tx *Tx, result effect.VerifyResult) error {
 	t := tx.Task
-	result.Outcomes = t.compared(t.marked(result.Outcomes))
+	result.Outcomes = compared(t, marked(t, result.Outcomes))
 	t.Verified = &result
 	tx.touch(t)
 	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed,
@@ -360,18 +359,6 @@ func gatedAlone(tx *Tx, r effect.Receipt) error {
 	return nil
 }
 
-// lease is the token of the runner that asked for the gates of a task outside a run, 0 for none.
-func (e *EffectDoc) lease() int64 {
-	if e.What() != effect.KindGates {
-		return 0
-	}
-	spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec)
-	if err != nil {
-		return 0
-	}
-	return spec.Lease
-}
-
 // gateResults tells the task's mode of each outcome and returns whether every failed gate may be retried.
 func gateResults(tx *Tx, v effect.VerifyResult) bool {
 	m, err := tx.Config.modeOf(tx.Task.Mode)
@@ -405,21 +392,6 @@ func gatesRetry(tx *Tx, failure error) error {
 	}
 	countRetry(tx, t, tx.Config.Retry.Delay(t.Retry.Count+1))
 	return nil
-}
-
-// countRetry takes one retry from the budget and sets when the task may be claimed again.
-func countRetry(tx *Tx, t *Task, delay time.Duration) {
-	t.Retry.Count++
-	t.Retry.Last, t.Retry.Next = tx.now, tx.now.Add(delay)
-	t.Due = t.Retry.Next
-	t.Gate = nil
-	tx.record(t, AuditTaskRetryAttempt, audit.Info, retryAttempt{Next: t.Retry.Next, Count: t.Retry.Count})
-}
-
-// retryAttempt is the payload of the record of a retry.
-type retryAttempt struct {
-	Next  time.Time `json:"next_retry_after"`
-	Count int       `json:"retry_count"`
 }
 
 // missingMachine reports whether a check did not pass because of the machine that it ran on.
@@ -494,7 +466,7 @@ func checksOf(tx *Tx, t *Task) effect.VerifySpec {
 	spec := effect.VerifySpec{
 		Measure: tx.Flow != nil && tx.Flow.Stage == workflow.Tweak,
 		Checks:  t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Demanding(),
-		PerCheck: tx.Config.PerCheck, Pinned: t.Pinned, Base: t.started(), Moved: t.Moved,
+		PerCheck: tx.Config.PerCheck, Pinned: t.Pinned, Base: started(t), Moved: t.Moved,
 	}
 	if t.Moved {
 		spec.Base = t.Base
@@ -582,9 +554,39 @@ func landingDone(tx *Tx, r effect.Receipt) error {
 }
 
 // started is the tree that the work started from, "" when it is not known.
-func (t *Task) started() string {
+func started(t *Task) string {
 	if t.Checkpoint == nil {
 		return ""
 	}
 	return t.Checkpoint.Tree
+}
+
+// learn keeps what mended a failure, for the agents of later failures of its kind (docs/spec/session.md#known-issues).
+func learn(tx *Tx) {
+	f := tx.Turn.Failure
+	if f == nil || tx.Talk == nil || !traits(tx).Works {
+		return
+	}
+	said := ""
+	for _, m := range tx.Talk.Messages {
+		if m.Role == effect.RoleAssistant && m.Text != "" {
+			said = m.Text
+		}
+	}
+	if said == "" {
+		said = tx.Talk.Said
+	}
+	if strings.TrimSpace(said) == "" {
+		return
+	}
+	i := &Incident{Type: string(f.Class), RootCause: f.What + " " + f.Fingerprint, Fix: firstLine(said),
+		Scope: tx.Task.Plan.Goal, By: pawl.By(pawl.KindAgent, tx.Talk.Agent)}
+	tx.create(i, KindIncident, "", tx.Session.ID, "")
+	tx.record(i, AuditErrorRecorded, audit.Info, i)
+}
+
+// runChecks asks for the checks that the turn ends with.
+func runChecks(tx *Tx) error {
+	tx.emit(effect.KindVerify, checksOf(tx, tx.Task), true).Effect.Record = tx.Task.Place.InPlace
+	return nil
 }

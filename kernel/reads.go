@@ -2,11 +2,12 @@ package kernel
 
 import (
 	"context"
-	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -306,6 +307,15 @@ func (r *reads) fetchAhead(ctx context.Context, st Store) error {
 		return r.fetch(ctx, st)
 	})
 }
+
+// pending reports whether something was asked for that has yet to be read.
+func (r *reads) pending() bool { return len(r.open) > 0 }
+
+// size is how much was asked for so far.
+func (r *reads) size() int { return len(r.answers) }
+
+// reach is the size up to which is read ahead, which grows from one time to the next.
+func (r *reads) reach() int { return len(r.answers) + 32<<r.climbs }
 
 // guesses are the rows that were taken from the cache.
 func (r *reads) guesses() (out []*Row) {

@@ -3,12 +3,10 @@ package kernel
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
-	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -63,17 +61,6 @@ func (c *Stop) Decide(tx *Tx) error {
 	}
 	disposeTask(tx, t)
 	return tx.apply(Stopped, "stopped by "+string(tx.env.Actor))
-}
-
-// blockedTask returns why the session is BLOCKED, or refuses.
-func blockedTask(tx *Tx, op string) (*Blocked, error) {
-	if tx.Session == nil || tx.Session.State != string(session.Blocked) || tx.Session.Blocked == nil {
-		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, stateName(tx))
-	}
-	if tx.Session.Rolling || tx.Task != nil && tx.Task.Effect != "" {
-		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
-	}
-	return tx.Session.Blocked, nil
 }
 
 // byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number
@@ -171,7 +158,9 @@ func settleUnknown(tx *Tx, b *Blocked, a Answer) error {
 	e.Answer = string(a)
 	e.State = EffectCanceled
 	if ownsEffect(tx, e) {
-		callResolved(tx, e, a)
+		if err := take(tx, ThenResolve); err != nil {
+			return err
+		}
 	} else if a == AnswerDone {
 		e.State = EffectDone
 		tx.Task.Cursor.Call++
@@ -285,19 +274,19 @@ func (c *Rollback) Decide(tx *Tx) error {
 	tx.touch(tx.Run)
 	tx.record(s, AuditRollbackRequested, audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
 	if tx.Task.OrphanEffect == "" {
-		bringBack(tx)
+		return bringBack(tx)
 	}
 	return nil
 }
 
 // bringBack asks for what a rollback needs, once it is known what was changed: the restoration of the user's own tree,
 // or the end of the worktree.
-func bringBack(tx *Tx) {
+func bringBack(tx *Tx) error {
 	if t := tx.Task; t.Place.InPlace && t.Ready.Checkpoint {
 		tx.emit(effect.KindRestore, backToCheckpoint(tx, "before-rollback-"), true)
-		return
+		return nil
 	}
-	keepWork(tx)
+	return keepWork(tx)
 }
 
 // backToCheckpoint asks to undo everything that the task changed in the tree.
@@ -313,13 +302,14 @@ func backToCheckpoint(tx *Tx, safety string) effect.RestoreSpec {
 
 // keepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing
 // is lost; without a worktree there is nothing to save.
-func keepWork(tx *Tx) {
+func keepWork(tx *Tx) error {
 	t := tx.Task
 	if t.Ready.Worktree && !t.Ready.Cleaned {
 		tx.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: checkpointName(tx)}, true)
-		return
+		return nil
 	}
 	tx.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
+	return nil
 }
 
 // workRestored takes the result of a restore: of a rollback, of an undo in place, or of one step.
@@ -486,43 +476,10 @@ func archiveFiles(tx *Tx) []pawl.ProjectedFile {
 	return tx.Package().Archive()
 }
 
-// Package returns the run's solution package.
-func (s *Snapshot) Package() view.Package {
-	r, sol, t := s.Run, s.Solution, s.Task
-	p := view.Package{
-		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
-		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt,
-	}
-	if t == nil {
-		return p
-	}
-	p.Task, p.Label, p.Title, p.State, p.Land, p.Ended = t.ID, t.Label, t.Title, t.State, view.LandingOf(t.Land),
-		EndedAt(r, t)
-	if t.Plan != nil {
-		p.Plan = *t.Plan
-	}
-	if t.State != string(task.Done) {
-		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
-	}
-	for _, e := range []*view.Evidence{view.EvidenceOf(t.Verified), view.EvidenceOf(t.Gate)} {
-		if e != nil {
-			p.Evidence = append(p.Evidence, *e)
-		}
-	}
-	return p
-}
-
-// EndedAt is when the run's work ended: the end of its task, or of the run itself.
-func EndedAt(r *Run, t *Task) time.Time {
-	if t != nil && !t.EndedAt.IsZero() {
-		return t.EndedAt
-	}
-	return r.EndedAt
-}
-
 // writeArchive asks for the archive's files; what they say is made from the run as it is now.
-func writeArchive(tx *Tx) {
+func writeArchive(tx *Tx) error {
 	tx.emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(tx), Log: changelog(tx)}, true)
+	return nil
 }
 
 // runArchived ends the run, or blocks until the archive can be written.
@@ -787,3 +744,12 @@ func runUndone(tx *Tx, r effect.Receipt) error {
 	tx.record(tx.Run, AuditResultUndone, audit.Info, map[string]any{"undone": tx.Run.Undone})
 	return nil
 }
+
+// runEnding reports whether a checkpoint is the last one of a run that ends without landing.
+func runEnding(tx *Tx) bool {
+	t := tx.Task
+	return tx.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
+}
+
+// skip leaves the task behind for the reason that it has.
+func skip(tx *Tx) error { return (&Skip{Reason: tx.Task.Reason}).Decide(tx) }

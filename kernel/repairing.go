@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"slices"
-
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
@@ -12,166 +10,8 @@ import (
 	"pawl/text/policy"
 )
 
-// fixHeld clears the count of failed repairs after a success (docs/spec/session.md#a8).
-func fixHeld(tx *Tx) {
-	tx.Task.Fixes, tx.Session.AutoFix, tx.Turn.Fix = 0, 0, 0
-	tx.touch(tx.Task)
-	tx.touch(tx.Session)
-	tx.touch(tx.Turn)
-}
-
-// callFailed takes a failed step to its repair, and a failed repair to the next one or to the fuse.
-func callFailed(tx *Tx, what Event, f effect.Failure) error {
-	t := tx.Task
-	if t.Cursor.Failed == "" && tx.Turn.Fix == 0 || !inRepair(tx) {
-		t.Cursor.Failed, t.Cursor.At = t.Cursor.Step, t.Cursor.Call
-	}
-	dropRepair(tx)
-	t.Cursor.Step, t.Cursor.Call = "", 0
-	if err := tx.apply(what, f.What); err != nil {
-		return err
-	}
-	return workFailed(tx, f)
-}
-
-// inRepair reports whether the call at work belongs to the repair rather than to the plan.
-func inRepair(tx *Tx) bool {
-	i, ok := tx.Task.Plan.Find(tx.Task.Cursor.Step)
-	return ok && tx.Task.Plan.Steps[i].Repair() > 0
-}
-
-// dropRepair skips what is left of the repair at work and puts a step in progress back to pending.
-func dropRepair(tx *Tx) {
-	p := tx.Task.Plan.Clone()
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		if s.Status == plan.InProgress {
-			s.Status = plan.Pending
-		}
-		if s.Repair() > 0 && !s.Status.Closed() {
-			s.Status = plan.Skipped
-		}
-	}
-	tx.Task.Plan = &p
-	tx.touch(tx.Task)
-}
-
-// disposeTask lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its
-// own.
-func disposeTask(tx *Tx, t *Task) {
-	m, err := tx.Config.modeOf(t.Mode)
-	if err != nil {
-		return
-	}
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				t.Disposition = &Disposition{Verdict: "blocked", Reasoning: "the mode crashed"}
-			}
-		}()
-		d := m.Disposition(modeTask(tx, t), t.Exit)
-		t.Disposition = &d
-	}()
-	tx.touch(t)
-}
-
-// environmental reports whether a failure is one of the machine, which no repair of the work can mend
-// (docs/spec/session.md#a13).
-func environmental(c pawl.Code) bool {
-	switch c {
-	case pawl.CodeEnvironment, pawl.CodeDiskFull, pawl.CodeReadOnly, pawl.CodeSandbox, pawl.CodeIO:
-		return true
-	}
-	return false
-}
-
-// block stops for an answer, an approval or the environment.
-func block(tx *Tx, kind BlockedKind, effectID string, err error) error {
-	t := tx.Task
-	kept := info(err)
-	b := &Blocked{Kind: kind, Task: t.ID, Effect: effectID, Error: kept}
-	t.Blocked, tx.Session.Blocked = b, b
-	t.Reason = kept.Key
-	if t.State == string(task.Verifying) {
-		t.Exit = string(task.ExitBlocked)
-		return gatesFailed(tx, kind, err)
-	}
-	dropRepair(tx)
-	tx.Turn.Outcome = string(turn.OutcomeFailed)
-	tx.Turn.Fix = 0
-	return tx.apply(Blocking, kept.Key)
-}
-
-// gatesFailed ends the task for good and blocks the session.
-func gatesFailed(tx *Tx, kind BlockedKind, failure error) error {
-	t := tx.Task
-	if t.Exit == "" {
-		t.Exit = string(task.ExitGateFailed)
-	}
-	kept := info(failure)
-	t.Reason = kept.Key
-	tx.Session.Blocked = &Blocked{Kind: kind, Task: t.ID, Error: kept}
-	disposeTask(tx, t)
-	return tx.apply(GatesFailed, kept.Key)
-}
-
-// workFailed counts a failure: the first one opens the repair, a later one means that the repair at work failed. The
-// turn is in RECOVERING already.
-func workFailed(tx *Tx, f effect.Failure) error {
-	t := tx.Task
-	again := len(t.Failures) > 0 && sameFailure(t.Failures[len(t.Failures)-1], f)
-	t.Failures = append(slices.Clip(t.Failures), f)
-	tx.Turn.Failure = &f
-	tx.touch(t)
-	tx.touch(tx.Turn)
-	if tx.Turn.Fix > 0 {
-		fixFailed(tx, again)
-	}
-	if t.Fixes >= tx.Config.MaxFixes {
-		return blowFuse(tx, f, again)
-	}
-	tx.then(ThenAdvance)
-	return nil
-}
-
-// sameFailure reports whether a failure came back as it was, on the very tree on which it was seen before.
-func sameFailure(before, now effect.Failure) bool {
-	if before.What != now.What || before.Tree != now.Tree || now.Tree == "" {
-		return false
-	}
-	return now.Fingerprint != "" && now.Fingerprint == before.Fingerprint || now.Fingerprint == "" &&
-		now.Output == before.Output
-}
-
-// fixFailed counts a repair that failed. Again says that it changed nothing and that the same failure came back.
-func fixFailed(tx *Tx, again bool) {
-	tx.Task.Fixes++
-	tx.Session.AutoFix = tx.Task.Fixes
-	tx.touch(tx.Session)
-	tx.record(tx.Task, AuditFixFailed, audit.Warn, map[string]any{"attempt": tx.Task.Fixes, "repair": tx.Turn.Fix,
-		"failure": tx.Turn.Failure.What, "again": again})
-	tx.Turn.Fix = 0
-}
-
-// blowFuse stops after the last repair failed: the session needs a person.
-func blowFuse(tx *Tx, f effect.Failure, again bool) error {
-	t, key := tx.Task, "kernel.fuse"
-	if again {
-		key = "kernel.fuse_again"
-	}
-	t.Exit, t.Reason = string(task.ExitRetryExhausted), f.What
-	t.Retry.because(f.What + " " + f.Fingerprint)
-	tx.Turn.Outcome = string(turn.OutcomeFailed)
-	tx.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: effect.Fault{
-		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{itoa(t.Fixes),
-			f.What}, Detail: f.Output,
-	}}
-	disposeTask(tx, t)
-	return tx.apply(FuseBlown, "the last repair failed: "+f.What)
-}
-
 // askRepair asks the agent for a repair of the present failure.
-func askRepair(tx *Tx) {
+func askRepair(tx *Tx) error {
 	t := tx.Task
 	spec := effect.RepairSpec{Agent: tx.Run.Agent, Plan: *t.Plan, Attempt: t.Fixes + 1, Failure: *tx.Turn.Failure,
 		Earlier: t.Failures[:max(0, len(t.Failures)-1)]}
@@ -184,6 +24,7 @@ func askRepair(tx *Tx) {
 		}
 	}
 	tx.emit(effect.KindRepair, spec, true)
+	return nil
 }
 
 // repairMade takes the agent's repair: it is checked and judged like a plan. No repair, or one that is not allowed,
@@ -282,4 +123,26 @@ func startRepair(tx *Tx, next plan.Plan, asks bool, why string) error {
 		return tx.apply(FixAsks, why)
 	}
 	return tx.apply(FixPlanned, why)
+}
+
+// repairAllowed makes the repair that a person allowed.
+func repairAllowed(tx *Tx, a *Approval) error {
+	if err := tx.apply(FixAllowed, "allowed"); err != nil {
+		return err
+	}
+	tx.Task.Approval = a.ID
+	tx.Turn.Return = ""
+	tx.Session.Approval = ""
+	tx.touch(tx.Task)
+	return tx.apply(FixPlanned, "allowed by "+string(tx.env.Actor))
+}
+
+// repairRefused looks for another repair.
+func repairRefused(tx *Tx, _ *Approval, reason string) error {
+	if err := refuseAction(tx, reason); err != nil {
+		return err
+	}
+	dropRepair(tx)
+	return workFailed(tx, effect.Failure{What: "repair refused", Class: pawl.ClassPolicyDenied,
+		Code: pawl.CodeUserDenied, Output: reason})
 }

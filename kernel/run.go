@@ -1,22 +1,19 @@
 package kernel
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
-	"pawl/text/knowledge"
-	"pawl/text/plan"
 	"pawl/text/policy"
-	"pawl/text/solution"
-	"pawl/text/triage"
 )
 
 // newTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
@@ -128,7 +125,7 @@ func dropEffect(tx *Tx) string {
 	if e.State == EffectRunning && e.Effect.Record && tx.Task != nil && e.Effect.Task == tx.Task.ID {
 		tx.Task.OrphanEffect = e.ID
 	}
-	effectEnds(tx, e)
+	tx.protocols.Books.End(tx, e)
 	e.State = EffectCanceled
 	if unknown {
 		e.State = EffectUnknown
@@ -170,22 +167,7 @@ func behind(last, base string) string {
 	if err != nil {
 		n = 1
 	}
-	return base + "-" + itoa(n+1)
-}
-
-// Decide asks for a checkpoint on request. While work is at hand the work makes its own, and its tree is not still.
-func (*CreateCheckpoint) Decide(tx *Tx) error {
-	s := tx.Session
-	switch {
-	case s == nil:
-		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	case s.State != string(session.Idle) || s.Effect != "":
-		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
-	}
-	tx.Task, tx.Run, tx.Turn = nil, nil, nil
-	e := tx.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: checkpointName(tx)}, true)
-	tx.result = e.ID
-	return nil
+	return base + "-" + strconv.Itoa(n+1)
 }
 
 // keepCheckpoint keeps a checkpoint that was made below its owner. Mark is what its record says of it beside where it
@@ -199,22 +181,6 @@ func keepCheckpoint(tx *Tx, c CheckpointDoc, owner, mark string) {
 	tx.record(&c, AuditCheckpointCreated, audit.Info, data)
 }
 
-// checkpointMade takes a checkpoint that was made on request. It becomes the newest one and changes nothing else.
-func checkpointMade(tx *Tx, r effect.Receipt) error {
-	s := tx.Session
-	made, err := effect.Decode[effect.CheckpointResult](r.Result)
-	if !r.OK || err != nil {
-		kept := info(firstError(r.Err(), err))
-		s.LastError = &kept
-		tx.record(s, AuditCheckpointFailed, audit.Warn, kept)
-		return nil
-	}
-	keepCheckpoint(tx, CheckpointDoc{CheckpointResult: made, Place: tx.Effect.Effect.Place}, s.ID, "requested")
-	s.LastCheckpoint, s.LastError = made.Name, nil
-	tx.touch(s)
-	return nil
-}
-
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if r := []rune(s); len(r) > 120 {
@@ -224,11 +190,6 @@ func firstLine(s string) string {
 }
 
 func short(hash string) string { return hash[:min(12, len(hash))] }
-
-func itoa(n int) string {
-	raw, _ := json.Marshal(n)
-	return string(raw)
-}
 
 // clip keeps the tail of an output; the whole is in the effect's receipt.
 func clip(s string) string {
@@ -248,133 +209,6 @@ func note(s string) string {
 
 func nothingToClean() *effect.CleanupResult {
 	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
-}
-
-// sizeFlow takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light
-// (docs/spec/workflow.md#c4).
-func sizeFlow(tx *Tx, path workflow.Path, reason string) error {
-	if path == workflow.PathTweak && tx.Flow.Mode == workflow.AutoPlan {
-		path = workflow.PathLight
-	}
-	if tx.Flow.Stage != workflow.Evaluate {
-		return nil // ~exec has gone straight into development
-	}
-	tx.Run.Path = path
-	tx.touch(tx.Run)
-	what, at := SizedLight, knowledge.AtAnalyze
-	switch path {
-	case workflow.PathTweak:
-		what, at = SizedTweak, knowledge.AtTweak
-	case workflow.PathStandard:
-		what = SizedStandard
-	}
-	if err := tx.apply(what, reason); err != nil {
-		return err
-	}
-	decideKnowledge(tx, at)
-	return nil
-}
-
-// decideKnowledge sets KB_SKIPPED when the flow comes to a point that decides it, and carries it otherwise.
-func decideKnowledge(tx *Tx, at knowledge.Point) {
-	// The variable depends on the mode and the point alone; what becomes of the documents is asked when they are read.
-	d, err := knowledge.Decide(knowledge.Question{Mode: tx.Config.KnowledgeMode, Condition: knowledge.Fine,
-		Coding: true, At: at})
-	if err != nil {
-		return // a mode that does not exist is refused with the settings
-	}
-	tx.Flow.KBSkipped = knowledge.Carry(tx.Flow.KBSkipped, d)
-	tx.touch(tx.Flow)
-}
-
-// setVars changes variables beside the stage. A change of the mode is a move of its machine and is recorded as one.
-func setVars(tx *Tx, next workflow.Vars, on, when string) {
-	before := tx.Flow.Vars
-	tx.Flow.Vars = next
-	tx.touch(tx.Flow)
-	modeMoved(tx, before.Mode, on, when)
-}
-
-// modeMoved records the row of the mode's machine by which it has got where it is.
-func modeMoved(tx *Tx, from workflow.Mode, on, when string) {
-	r, ok := workflow.Modes.Next(from, workflow.Event(on), when)
-	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
-		return
-	}
-	tx.record(tx.Flow, auditModeAs.in(string(r.To)), audit.Info,
-		map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
-}
-
-// outgrows reports whether a change is too large or too dangerous for a tweak, and notes the path that it needs.
-func outgrows(tx *Tx, changed []triage.Changed) bool {
-	facts := triage.Measure(changed)
-	facts.HighRisk = dangerous(tx.Solution)
-	path, why := triage.Outgrown(workflow.PathTweak, facts)
-	if path == workflow.PathTweak {
-		return false
-	}
-	tx.record(tx.Run, AuditPathOutgrown, audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why,
-		"facts": facts})
-	tx.Run.Path, tx.Flow.KBSkipped = path, workflow.Undecided
-	return true
-}
-
-// packSolution gives the solution its package.
-func packSolution(tx *Tx, p *plan.Plan) (err error) {
-	name := tx.Run.Package
-	if name == "" {
-		if name, err = packageName(tx, p); err != nil {
-			return err
-		}
-	}
-	tx.Solution.Package, tx.Run.Package = name, name
-	tx.touch(tx.Run)
-	return nil
-}
-
-// packageName names the package after the plan's goal, or after the requirement where nothing in the goal can be a
-// name.
-func packageName(tx *Tx, p *plan.Plan) (string, error) {
-	taken := func(name string) bool { return isTaken(tx, KindAlias, PackageAlias, name) }
-	text := p.Goal
-	if _, err := solution.Feature(text); err != nil {
-		if text = tx.Run.Requirement; tx.Run.Requirement == "" {
-			text = tx.Run.Label
-		}
-	}
-	name, err := solution.NewName(text, tx.Run.StartedAt, taken)
-	return name.String(), err
-}
-
-// changeMeasured looks at what the work on a tweak has really changed. AUTO_FULL goes on as a light iteration, with a
-// package; where a person has approved the plan as it is, it stays a tweak that went beyond its scope, and is logged as
-// one.
-func changeMeasured(tx *Tx, files []effect.FileStat) error {
-	if tx.Flow == nil || tx.Flow.Stage != workflow.Tweak || len(files) == 0 || tx.Run.Outgrown {
-		return nil
-	}
-	changed := make([]triage.Changed, len(files))
-	for n, f := range files {
-		changed[n] = triage.Changed{Path: f.Path, Added: f.Added, Removed: f.Removed}
-	}
-	skipped := tx.Flow.KBSkipped
-	switch {
-	case !outgrows(tx, changed):
-		return nil
-	case tx.Flow.Mode != workflow.AutoFull:
-		tx.Run.Path, tx.Run.Outgrown, tx.Flow.KBSkipped = workflow.PathTweak, true, skipped
-		return nil
-	}
-	if err := packSolution(tx, &tx.Solution.Plan); err != nil {
-		return err
-	}
-	tx.touch(tx.Solution)
-	tx.create(&Alias{Issue: tx.Issue.ID}, KindAlias, PackageAlias+tx.Solution.Package, tx.Solution.ID, "")
-	if err := tx.apply(GrewAtWork, "the change"); err != nil {
-		return err
-	}
-	decideKnowledge(tx, knowledge.AtAnalyze)
-	return nil
 }
 
 // flowInterrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.
@@ -441,77 +275,115 @@ func flowFree(tx *Tx) error {
 	return nil
 }
 
-// Decide carries out a command that is no flow. A command that writes is refused while a flow runs
-// (docs/spec/workflow.md#c2).
-func (c *Order) Decide(tx *Tx) error {
-	s := tx.Session
-	if s == nil || tx.Flow == nil {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+// declinePlan ends the run whose plan waits for approval; nothing was changed.
+func declinePlan(tx *Tx, reason, outcome string) error {
+	answerApproval(tx, tx.Approval, ApprovalRefused, tx.env.Actor, reason)
+	return endPlan(tx, reason, outcome)
+}
+
+// endPlan ends the run whose plan was turned down.
+func endPlan(tx *Tx, reason, outcome string) error {
+	tx.Turn.Outcome = string(turn.OutcomeDeclined)
+	tx.Task.Cleanup = nothingToClean()
+	if reason != "" {
+		tx.Issue.hear(reason)
 	}
-	if c.Kind == effect.KindPrepare {
-		return prepareDependencies(tx, c)
+	if tx.Issue.Number > 0 && outcome != "revised" {
+		tx.Issue.Paused = true // what a person has turned down is not planned again by itself
 	}
-	if _, err := workflow.Command(c.Command, tx.Flow.Vars); err != nil {
+	if err := tx.apply(PlanDeclined, reason); err != nil {
 		return err
 	}
-	if info, _ := workflow.LookupCommand(c.Command); info.Flow() || !c.Kind.Ordered() {
-		return pawl.Fail(pawl.CodeInternal, "kernel.no_order", c.Command, string(c.Kind))
-	}
-	if s.State != string(session.Idle) || s.Effect != "" {
-		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
-	}
-	e := tx.emit(c.Kind, c.Spec, c.Idempotent)
-	e.Effect.Place.Tree = e.Effect.Place.Workspace
-	tx.record(s, AuditCommandGiven, audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
-	tx.result = e.ID
+	endRun(tx, outcome)
 	return nil
 }
 
-// prepareDependencies has dependencies fetched. It is no ~command, changes nothing but a cache of pawl's own, and is
-// what a person is told to do where a plan waits for a word or work stopped for the want of dependencies, so that it is
-// let through there, too.
-func prepareDependencies(tx *Tx, c *Order) error {
-	s := tx.Session
-	resting := s.State == string(session.Idle) || s.State == string(session.Confirming) ||
-		s.State == string(session.Blocked)
-	if !resting || s.Effect != "" || tx.Task != nil && tx.Task.Effect != "" {
-		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
+// minHash is the least number of characters of a hash that an approval may be given with.
+const minHash = 8
+
+// pendingApproval returns the open approval, checked against the hash that the person saw.
+func pendingApproval(tx *Tx, hash string) (*Approval, error) {
+	a := tx.Approval
+	if a == nil || a.State != ApprovalPending {
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", stateName(tx))
 	}
-	if tx.Config.Profile.NoNetwork {
-		return pawl.Fail(pawl.CodeDenied, "kernel.prepare_no_network")
+	if len(hash) < minHash || !strings.HasPrefix(a.Hash, strings.ToLower(hash)) {
+		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, short(a.Hash))
 	}
-	spec, err := effect.Decode[effect.PrepareSpec](c.Spec)
-	if err != nil {
-		return err
-	}
-	e := tx.emit(c.Kind, c.Spec, c.Idempotent)
-	if e.Effect.Place.Tree = e.Effect.Place.Workspace; spec.Task && tx.Task != nil {
-		e.Effect.Place = tx.Task.Place
-	}
-	tx.record(s, AuditCommandGiven, audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
-	tx.result = e.ID
-	return nil
+	return a, nil
 }
 
-// carriedOut takes what came of it.
-func carriedOut(tx *Tx, r effect.Receipt) error {
-	s := tx.Session
-	if s == nil {
-		return nil
+// blockedTask returns why the session is BLOCKED, or refuses.
+func blockedTask(tx *Tx, op string) (*Blocked, error) {
+	if tx.Session == nil || tx.Session.State != string(session.Blocked) || tx.Session.Blocked == nil {
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, stateName(tx))
 	}
-	if tx.Effect.What() == effect.KindTest {
-		if result, err := effect.Decode[effect.VerifyResult](r.Result); err == nil {
-			s.remember(result, tx.now)
+	if tx.Session.Rolling || tx.Task != nil && tx.Task.Effect != "" {
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
+	}
+	return tx.Session.Blocked, nil
+}
+
+// callTook notes the tree that a call left.
+func callTook(tx *Tx, r effect.Receipt) {
+	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
+		tx.Task.Tree = res.After
+		tx.touch(tx.Task)
+	}
+}
+
+// ownsEffect reports whether a call whose outcome was lost is one that an agent asked for.
+func ownsEffect(tx *Tx, e *EffectDoc) bool {
+	if tx.Talk == nil || e.What() != effect.KindTool {
+		return false
+	}
+	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
+	return err == nil && call.StepID == tx.Talk.Step && (e.Within != "" || tx.Talk.Next < len(tx.Talk.Asks))
+}
+
+// startEffect hands an effect to who does it, under a token of its own. Tree is the tree before it, where the effect
+// asks for that.
+func startEffect(tx *Tx, e *EffectDoc, owner, tree string) {
+	e.State = EffectRunning
+	e.Epoch++
+	e.Attempts++
+	e.Effect.Token, e.Effect.Before = e.Epoch, tree
+	e.Due = tx.now.Add(tx.Config.LeaseTime)
+	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts,
+		"owner": owner, "token": e.Epoch})
+	tx.result = e.Effect
+}
+
+// Package returns the run's solution package.
+func (s *Snapshot) Package() view.Package {
+	r, sol, t := s.Run, s.Solution, s.Task
+	p := view.Package{
+		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
+		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt,
+	}
+	if t == nil {
+		return p
+	}
+	p.Task, p.Label, p.Title, p.State, p.Land, p.Ended = t.ID, t.Label, t.Title, t.State, view.LandingOf(t.Land),
+		EndedAt(r, t)
+	if t.Plan != nil {
+		p.Plan = *t.Plan
+	}
+	if t.State != string(task.Done) {
+		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
+	}
+	for _, e := range []*view.Evidence{view.EvidenceOf(t.Verified), view.EvidenceOf(t.Gate)} {
+		if e != nil {
+			p.Evidence = append(p.Evidence, *e)
 		}
 	}
-	if s.State == string(session.Idle) { // elsewhere it says why work stopped
-		s.LastError = nil
-		if !r.OK {
-			kept := info(r.Err())
-			s.LastError = &kept
-		}
+	return p
+}
+
+// EndedAt is when the run's work ended: the end of its task, or of the run itself.
+func EndedAt(r *Run, t *Task) time.Time {
+	if t != nil && !t.EndedAt.IsZero() {
+		return t.EndedAt
 	}
-	tx.record(s, AuditCommandDone, level(r.OK), map[string]any{"effect": tx.Effect.ID, "kind": tx.Effect.What(),
-		"code": r.Code})
-	return nil
+	return r.EndedAt
 }

@@ -81,8 +81,8 @@ var after = map[string]map[string]any{
 	workflow.Request: {"CURRENT_STAGE": "EVALUATE", "COMMAND": "request"},
 }
 
-// orders are the commands that are no flow, each with an effect that it could ask for.
-var orders = map[string]effect.Kind{
+// ordered are the commands that are no flow, each with an effect that it could ask for.
+var ordered = map[string]effect.Kind{
 	"~init": effect.KindKnowledge, "~upgrade": effect.KindKnowledge, "~clean": effect.KindRetire,
 	"~test": effect.KindPackage, "~commit": effect.KindCommit,
 	"~review": effect.KindPackage, "~validate": effect.KindKnowledge, "~rollback": effect.KindRewind,
@@ -247,7 +247,7 @@ func TestNoCommandDisturbsAFlow(t *testing.T) {
 				for c := range after {
 					refused(c, given(c), pawl.CodeBusy)
 				}
-				for c, kind := range orders {
+				for c, kind := range ordered {
 					refused(c, &kernel.Order{Command: c, Kind: kind}, pawl.CodeBusy)
 				}
 				refused("~nosuch", &kernel.Order{Command: "~nosuch", Kind: effect.KindCommit}, pawl.CodeUsage)
@@ -293,7 +293,7 @@ func TestCommandsFollowEachOther(t *testing.T) {
 					v.says(c, want)
 					v.home()
 				}
-				for c, kind := range orders {
+				for c, kind := range ordered {
 					v.do(&kernel.Order{Command: c, Kind: kind, Idempotent: true})
 					v.says(c, resting())
 					if _, err := v.try(given("~auto")); pawl.CodeOf(err) != pawl.CodeBusy {
@@ -347,7 +347,7 @@ func TestToolsBetweenStages(t *testing.T) {
 						t.Errorf("%s inside the tool at %s: %v", c, point, err)
 					}
 				}
-				for c, kind := range orders {
+				for c, kind := range ordered {
 					_, err := v.try(&kernel.Order{Command: c, Kind: kind})
 					// At rest what only reads may be asked for inside a tool, too (docs/spec/workflow.md#c2).
 					reads := c == "~help" || c == "~validate" || c == "~review"

@@ -69,7 +69,7 @@ func advance(tx *Tx) error {
 	}
 	switch {
 	case t.State == string(task.Verifying):
-		return runGates(tx)
+		return take(tx, ThenGates)
 	case t.State != string(task.Running):
 		return nil
 	case !t.Place.InPlace && !t.Ready.Worktree:
@@ -90,9 +90,9 @@ func advance(tx *Tx) error {
 		}
 		return nextCall(tx)
 	case turn.Verifying:
-		tx.emit(effect.KindVerify, checksOf(tx, t), true).Effect.Record = t.Place.InPlace
+		return take(tx, ThenVerify)
 	case turn.Recovering:
-		askRepair(tx)
+		return take(tx, ThenRepair)
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func toolDone(tx *Tx, r effect.Receipt) error {
 	case r.Code == pawl.CodeOutcomeUnknown && tx.Effect.Within == "" && len(call.Images) == 0:
 		return callLost(tx, call)
 	case tx.Effect.Within != "":
-		callTook(tx, call, r) // the agent is told by the caller
+		callTook(tx, r) // the agent is told by the caller
 		return nil
 	case r.Code == pawl.CodeBudget && !r.OK:
 		if wasAsked(tx, call) {

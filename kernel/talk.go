@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
-	"pawl/kernel/view"
 	"pawl/machine/turn"
 	"pawl/text/plan"
 )
@@ -109,14 +109,6 @@ func wasAsked(tx *Tx, call effect.ToolCall) bool {
 	return k != nil && k.Step == call.StepID && k.Next < len(k.Asks) && tx.Effect.Within == ""
 }
 
-// callTook notes the tree that a call left.
-func callTook(tx *Tx, _ effect.ToolCall, r effect.Receipt) {
-	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
-		tx.Task.Tree = res.After
-		tx.touch(tx.Task)
-	}
-}
-
 // workAgain has the call that is next judged once more, under a person's word where there is one. That must not count
 // as the agent asking twice.
 func workAgain(tx *Tx, granted string) {
@@ -187,7 +179,7 @@ func agentLooping(tx *Tx, a effect.Ask) error {
 	tx.touch(tx.Talk)
 	for length := 1; length <= cycleCalls; length++ {
 		if repeats(tx.Talk.Recent, length) {
-			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", tx.Talk.Agent, a.Name, itoa(length))
+			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", tx.Talk.Agent, a.Name, strconv.Itoa(length))
 		}
 	}
 	return nil
@@ -206,30 +198,6 @@ func repeats(list []string, length int) bool {
 		}
 	}
 	return true
-}
-
-// learn keeps what mended a failure, for the agents of later failures of its kind (docs/spec/session.md#known-issues).
-func learn(tx *Tx) {
-	f := tx.Turn.Failure
-	if f == nil || tx.Talk == nil || !traits(tx).Works {
-		return
-	}
-	said := ""
-	for _, m := range tx.Talk.Messages {
-		if m.Role == effect.RoleAssistant && m.Text != "" {
-			said = m.Text
-		}
-	}
-	if said == "" {
-		said = tx.Talk.Said
-	}
-	if strings.TrimSpace(said) == "" {
-		return
-	}
-	i := &Incident{Type: string(f.Class), RootCause: f.What + " " + f.Fingerprint, Fix: firstLine(said),
-		Scope: tx.Task.Plan.Goal, By: pawl.By(pawl.KindAgent, tx.Talk.Agent)}
-	tx.create(i, KindIncident, "", tx.Session.ID, "")
-	tx.record(i, AuditErrorRecorded, audit.Info, i)
 }
 
 // maxKnown bounds what an agent is told of earlier failures.
@@ -251,9 +219,6 @@ func knownIncidents(tx *Tx, f *effect.Failure) []string {
 	return all[:min(len(all), maxKnown)]
 }
 
-// maxQuestions is how many questions one round may ask (docs/spec/turn.md#b1).
-const maxQuestions = 3
-
 // Bounds of questions: the length of one in bytes, how many may be open at once, and how many an agent may ask in one
 // turn.
 const (
@@ -261,9 +226,6 @@ const (
 	maxOpen     = 20
 	maxAsks     = 10
 )
-
-// openQuestions asks for the open questions, oldest first.
-var openQuestions = query{kind: KindQuestion, states: QuestionOpen}
 
 func readQuestions(r *reads, s *Snapshot) error {
 	s.Questions = list[Question](r, openQuestions)
@@ -303,7 +265,7 @@ func askQuestion(tx *Tx, step, call, text string) error {
 	case !mayAsk(tx):
 		return pawl.Fail(pawl.CodeApprovalNeeded, "kernel.nobody_asked")
 	case tx.Turn.Asks >= maxAsks:
-		return pawl.Fail(pawl.CodeDenied, "kernel.asks_used", itoa(maxAsks))
+		return pawl.Fail(pawl.CodeDenied, "kernel.asks_used", strconv.Itoa(maxAsks))
 	}
 	q, err := putQuestion(tx, text, pawl.By(pawl.KindAgent, tx.Talk.Agent))
 	if err != nil {
@@ -328,12 +290,12 @@ func putQuestion(tx *Tx, text string, by pawl.Actor) (*Question, error) {
 	case n == 0 || n > maxQuestion:
 		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "question", maxQuestion)
 	case len(tx.Questions) >= maxOpen:
-		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", itoa(len(tx.Questions)))
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", strconv.Itoa(len(tx.Questions)))
 	}
 	tx.Session.Questions++
 	tx.touch(tx.Session)
 	q := &Question{Text: text, By: by}
-	tx.create(q, KindQuestion, "q-"+itoa(int(tx.Session.Questions)), tx.Session.ID, QuestionOpen)
+	tx.create(q, KindQuestion, "q-"+strconv.Itoa(int(tx.Session.Questions)), tx.Session.ID, QuestionOpen)
 	tx.Questions = append(tx.Questions, q)
 	return q, nil
 }
@@ -372,7 +334,7 @@ func giveAnswers(tx *Tx, c *AnswerQuestions) error {
 	case len(list) == 0:
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", stateName(tx))
 	case len(c.Answers) > 0 && len(c.Answers) != len(list):
-		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(list)), itoa(len(c.Answers)))
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", strconv.Itoa(len(list)), strconv.Itoa(len(c.Answers)))
 	}
 	for i, q := range list {
 		answer := ""
@@ -420,67 +382,46 @@ func tellAsker(tx *Tx, q *Question) {
 	tx.touch(k)
 }
 
-// maxNote bounds the text of a decision or an incident, in bytes.
-const maxNote = 16 << 10
-
-// notable refuses a text that says nothing or far too much.
-func notable(field, text string) error {
-	if n := len(strings.TrimSpace(text)); n == 0 || n > maxNote {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", field, maxNote)
+// Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise
+// those of agents at work.
+func (c *AnswerQuestions) Decide(tx *Tx) error {
+	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) ||
+		tx.Turn.Return == string(turn.Executing) {
+		return giveAnswers(tx, c)
 	}
-	return nil
+	return intakeAnswered(tx, c)
 }
 
-// read finds whether the decision to be replaced is there. Decisions are never removed, so that it still is when the
-// command is committed.
-func (c *SaveDecision) read(r *reads, _ *Snapshot) error {
-	if c.Replaces == "" {
-		return nil
+// intakeAnswered takes the person's answers to the questions of an intake. None at all means: go on with what there is.
+func intakeAnswered(tx *Tx, c *AnswerQuestions) error {
+	if len(c.Answers) > 0 && len(c.Answers) != len(tx.Turn.Questions) {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", strconv.Itoa(len(tx.Turn.Questions)), strconv.Itoa(len(c.Answers)))
 	}
-	if f := r.get(byID(KindDecision, c.Replaces).hot()); f != nil && len(f.rows) == 0 {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.decision_not_found", c.Replaces)
+	tx.Run.Answers = slices.Clip(tx.Run.Answers)
+	for i, q := range tx.Turn.Questions {
+		a := effect.Answered{Question: q}
+		if i < len(tx.Turn.Put) {
+			a.About = string(tx.Turn.Put[i].About)
+		}
+		if i < len(c.Answers) {
+			a.Answer = strings.TrimSpace(c.Answers[i])
+		}
+		tx.Run.Answers = append(tx.Run.Answers, a)
 	}
-	return nil
-}
-
-func (c *SaveDecision) Decide(tx *Tx) error {
-	i := slices.IndexFunc(view.DecisionTypes(), func(t string) bool { return strings.EqualFold(t, c.Type) })
-	switch {
-	case tx.Session == nil:
-		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	case i < 0:
-		return pawl.Fail(pawl.CodeInvalid, "kernel.decision_type", c.Type, strings.Join(view.DecisionTypes(), ", "))
-	}
-	if err := notable("content", c.Content); err != nil {
+	tx.Turn.Questions, tx.Turn.Put = nil, nil
+	tx.Run.AsIs = tx.Run.AsIs || len(c.Answers) == 0
+	tx.touch(tx.Run)
+	tx.touch(tx.Turn)
+	tx.record(tx.Run, AuditQuestionsAnswered, audit.Info, map[string]any{"answers": len(c.Answers), "by": tx.env.Actor})
+	if err := tx.apply(Answered, "answered by "+string(tx.env.Actor)); err != nil {
 		return err
 	}
-	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces,
-		By: tx.env.Actor}
-	tx.create(d, KindDecision, "", tx.Session.ID, "")
-	tx.record(d, AuditDecisionSaved, audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content,
-		"replaces": d.Replaces})
-	tx.result = d.ID
-	return nil
-}
-
-func (c *RecordError) Decide(tx *Tx) error {
-	if tx.Session == nil {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	if tx.Run.AsIs && tx.Run.Evaluation != nil {
+		e := tx.Run.Evaluation.GoOn()
+		tx.Run.Evaluation = &e
+		tx.then(ThenJudge)
+		return nil
 	}
-	for _, f := range [][2]string{{"error_type", c.Type}, {"root_cause", c.RootCause}, {"fix_solution", c.Fix}} {
-		if err := notable(f[0], f[1]); err != nil {
-			return err
-		}
-	}
-	if len(c.Scope) > maxNote {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "scope", maxNote)
-	}
-	i := &Incident{
-		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix),
-		Scope: strings.TrimSpace(c.Scope), By: tx.env.Actor,
-	}
-	tx.create(i, KindIncident, "", tx.Session.ID, "")
-	tx.record(i, AuditErrorRecorded, audit.Info, i)
-	tx.result = i.ID
+	tx.then(ThenIntake)
 	return nil
 }

@@ -246,12 +246,12 @@ func TestKeysMakeCommandsIdempotent(t *testing.T) {
 }
 
 func TestRefusalsAllocateNothing(t *testing.T) {
-	config := kernel.Defaults()
+	protocols, config := kernel.Joined(), kernel.Defaults()
 	s := &kernel.Snapshot{Config: &config, Task: &kernel.Task{Row: kernel.Row{State: string(task.Draft)}}}
 	env := &kernel.Envelope{Actor: "user:ada", Command: &kernel.Transition{To: task.Done}}
 	now := s.Task.CreatedAt
 	if n := testing.AllocsPerRun(1000, func() {
-		if _, err := kernel.Decide(s, env, now); err == nil {
+		if _, err := kernel.Decide(protocols, s, env, now); err == nil {
 			t.Fatal("draft became done")
 		}
 	}); n != 0 {
@@ -262,7 +262,7 @@ func TestRefusalsAllocateNothing(t *testing.T) {
 // TestAcceptingAllocatesLittle keeps an accepted move to what it hands out: the task, its evidence, its record with the
 // move, the list of what was touched, and the answer. The decision itself stays on the stack.
 func TestAcceptingAllocatesLittle(t *testing.T) {
-	config := kernel.Defaults()
+	protocols, config := kernel.Joined(), kernel.Defaults()
 	now := time.Date(2026, 1, 30, 10, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ from, to task.State }{{task.Draft, task.Approved}, {task.Queued, task.Running},
 		{task.Running, task.Verifying}} {
@@ -271,7 +271,7 @@ func TestAcceptingAllocatesLittle(t *testing.T) {
 		r, _ := task.Table.Between(c.from, c.to)
 		env := &kernel.Envelope{Actor: pawl.By(r.Actors[0], ""), Command: &kernel.Transition{To: c.to, Token: 1 << 20}}
 		if n := testing.AllocsPerRun(1000, func() {
-			if _, err := kernel.Decide(s, env, now); err != nil {
+			if _, err := kernel.Decide(protocols, s, env, now); err != nil {
 				t.Fatal(err)
 			}
 		}); n > 6 {

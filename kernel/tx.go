@@ -8,6 +8,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"maps"
@@ -106,17 +107,27 @@ const (
 	ThenAdvance Step = "advance" // what comes next for the task at work
 	ThenCleanup Step = "cleanup" // what the task leaves unfinished is saved, and its worktree goes
 	ThenArchive Step = "archive" // the archive's files are written
+	ThenJudge   Step = "judge"   // a requirement that is clear gets its way of working
+	ThenMeasure Step = "measure" // what a tweak has really changed is looked at
+	ThenRepair  Step = "repair"  // a repair of the present failure is asked for
+	ThenVerify  Step = "verify"  // the checks of the turn run
+	ThenGates   Step = "gates"   // the gates of the task run
+	ThenResolve Step = "resolve" // an agent's call goes on with what a person says of its outcome
+	ThenRestore Step = "restore" // what a rollback needs is asked for
+	ThenCancel  Step = "cancel"  // the task is canceled, for the reason that it has
+	ThenSkip    Step = "skip"    // the task is left behind, for the reason that it has
 )
 
 // Tx is one decision in the making: the snapshot's rows as copies, what was touched, and the records so far.
 type Tx struct {
 	Snapshot
-	reads   *reads
-	env     *Envelope
-	now     time.Time
-	trace   string
-	ids     *pawl.IDSource
-	touched []Document
+	protocols *Protocols
+	reads     *reads
+	env       *Envelope
+	now       time.Time
+	trace     string
+	ids       *pawl.IDSource
+	touched   []Document
 	// seen are those of a decision that touches many.
 	seen    map[Document]bool
 	entries []audit.Entry
@@ -128,8 +139,8 @@ type Tx struct {
 }
 
 // begin copies the snapshot's documents, so that deciding never changes what was loaded.
-func begin(s *Snapshot, r *reads, env *Envelope, now time.Time) *Tx {
-	tx := &Tx{Snapshot: *s, reads: r, env: env, now: now, trace: env.Trace}
+func begin(p *Protocols, s *Snapshot, r *reads, env *Envelope, now time.Time) *Tx {
+	tx := &Tx{Snapshot: *s, protocols: p, reads: r, env: env, now: now}
 	own(tx)
 	return tx
 }
@@ -144,9 +155,7 @@ func own(tx *Tx) {
 	tx.Near = maps.Clone(tx.Near)
 	tx.Links, tx.Questions, tx.Budgets, tx.Within = clones(tx.Links), clones(tx.Questions), clones(tx.Budgets),
 		clones(tx.Within)
-	if tx.trace == "" {
-		tx.trace = tx.env.Key
-	}
+	tx.trace = cmp.Or(tx.env.Trace, tx.env.Key)
 }
 
 // newID makes an id for a new row. Its "randomness" is that of the command's nonce, so that the same command decides
@@ -194,6 +203,19 @@ func touches(tx *Tx, e Document) bool {
 		tx.seen[marked] = true
 	}
 	return tx.seen[e]
+}
+
+// discard has a decision change nothing, because everything is as it should be.
+func discard(tx *Tx) { tx.touched = nil }
+
+// changes reports whether a decision has changed, so far, a document of which something is so.
+func changes(tx *Tx, so func(Document) bool) bool { return slices.ContainsFunc(tx.touched, so) }
+
+// lookAhead has issues read by their ids, before the decision is made again, that it will ask for next.
+func lookAhead(tx *Tx, ahead func(r *reads, load func(ids []string) error) error) {
+	if r := tx.reads; r != nil {
+		r.ahead = func(load func([]string) error) error { return ahead(r, load) }
+	}
 }
 
 // record adds an audit record that is not a transition.

@@ -556,7 +556,7 @@ func TestInvariantsNoticeForgery(t *testing.T) {
 		{"an unreadable row", joint.InvariantDurable,
 			is(kernel.KindTurn, "EXECUTING", func(r *kernel.Row) { r.Doc = []byte("{") })},
 	} {
-		k := kernel.New(forged{b.store, c.forge}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
+		k := kernel.New(kernel.Joined(), forged{b.store, c.forge}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
 		found := joint.CheckInvariants(context.Background(), k)
 		if !slices.ContainsFunc(found, func(v joint.Violation) bool { return v.Invariant == c.want }) {
 			t.Errorf("%s: found %+v, want %s", c.name, found, c.want)
@@ -579,7 +579,7 @@ func (l lost) Records(ctx context.Context, subject string, first int64) iter.Seq
 
 func TestInvariantsNoticeALostRecord(t *testing.T) {
 	b := approved(t, &world{plan: twoSteps()})
-	k := kernel.New(lost{b.store}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
+	k := kernel.New(kernel.Joined(), lost{b.store}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
 	found := joint.CheckInvariants(context.Background(), k)
 	if len(found) == 0 || found[0].Invariant != joint.InvariantDurable || found[0].Key != "audit.missing" {
 		t.Errorf("found %+v", found)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -35,7 +36,7 @@ func workOn(tx *Tx, s *plan.Step) error {
 		}
 	}
 	if tx.Turn.Calls >= tx.Config.MaxCalls {
-		return failedWork(tx, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(tx.Config.MaxCalls)), "")
+		return failedWork(tx, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", strconv.Itoa(tx.Config.MaxCalls)), "")
 	}
 	tx.Turn.Calls++
 	tx.touch(tx.Turn)
@@ -226,7 +227,7 @@ func toolCall(tx *Tx, step string, a effect.Ask, granted string, v policy.Verdic
 // grave.
 func admitCall(tx *Tx, a effect.Ask) (granted string, v policy.Verdict, err error) {
 	if tx.Turn.Calls >= tx.Config.MaxCalls {
-		return "", v, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(tx.Config.MaxCalls))
+		return "", v, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", strconv.Itoa(tx.Config.MaxCalls))
 	}
 	call := plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args}
 	if err := plan.Check(single(call), tx.Config.schema, tx.Config.Plan); err != nil {
@@ -263,7 +264,7 @@ func single(c plan.ToolCallTemplate) plan.Plan {
 
 // callAnswered takes the receipt of a call that an agent asked for. A failed one is the agent's to deal with.
 func callAnswered(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
-	callTook(tx, call, r)
+	callTook(tx, r)
 	if environmental(r.Code) && !r.OK {
 		return block(tx, BlockedEnvironment, "", r.Err())
 	}
@@ -279,7 +280,7 @@ func callAnswered(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 func askPerson(tx *Tx, s *plan.Step, a effect.Ask, v policy.Verdict) error {
 	tx.Turn.Return = string(turn.Executing)
 	tx.touch(tx.Turn)
-	sum := sha256.Sum256(encode(map[string]any{"task": tx.Task.ID, "step": s.StepID, "call": a,
+	sum := sha256.Sum256(effect.Encode(map[string]any{"task": tx.Task.ID, "step": s.StepID, "call": a,
 		"n": len(tx.Talk.Messages)}))
 	askFor(tx, "call", tx.Task.ID, hex.EncodeToString(sum[:]), policy.SingleAction, a.Name+" "+string(a.Args))
 	tx.record(tx.Talk, AuditCallAsked, audit.Info, map[string]any{"tool": a.Name, "args": a.Args, "reasons": v.Reasons})
@@ -378,7 +379,7 @@ func (c *StartToolCall) Decide(tx *Tx) error {
 		tx.result = Made{Refused: &kept}
 		return nil
 	}
-	if err := callFits(tx, c.Ask.Name, c.Day); err != nil {
+	if err := tx.protocols.Books.Call(tx, c.Ask.Name, c.Day); err != nil {
 		return err
 	}
 	if c.Judge {
@@ -422,19 +423,11 @@ func (c *AttachSession) Decide(tx *Tx) error {
 	return nil
 }
 
-// ownsEffect reports whether a call whose outcome was lost is one that an agent asked for.
-func ownsEffect(tx *Tx, e *EffectDoc) bool {
-	if tx.Talk == nil || e.What() != effect.KindTool {
-		return false
-	}
-	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
-	return err == nil && call.StepID == tx.Talk.Step && (e.Within != "" || tx.Talk.Next < len(tx.Talk.Asks))
-}
-
 // callResolved takes the person's word about a call of an agent whose outcome was lost. A call that pawl makes between
 // two exchanges is made again when it did not happen; an agent with a loop of its own is told, and asks again for what
 // it needs.
-func callResolved(tx *Tx, e *EffectDoc, a Answer) {
+func callResolved(tx *Tx) error {
+	e, a := tx.Effect, Answer(tx.Effect.Answer)
 	call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
 	note := "The connection was lost while this call was made. A person looked: it did not happen, or may be done again."
 	if a == AnswerDone {
@@ -457,52 +450,16 @@ func callResolved(tx *Tx, e *EffectDoc, a Answer) {
 	}
 	tx.Task.Plan, tx.Task.Cursor = &p, Cursor{Step: call.StepID}
 	tx.touch(tx.Task)
+	return nil
 }
 
-// recoverWithin settles the calls that were at work inside an agent's effect when the runner died, and then the effect.
-// A call that nobody knows of and that may not be repeated becomes the question; the agent's work goes on after the
-// answer.
-func recoverWithin(tx *Tx, c *Recover) error {
-	parent := tx.Effect
-	unknown := ""
-	for _, e := range tx.Within {
-		if e.State != EffectRunning {
-			continue
-		}
-		found := c.Within[e.ID]
-		tx.record(e, AuditEffectRecovered, audit.Warn, map[string]any{"effect": e.What(), "answer": found.Answer,
-			"idempotent": e.Effect.Idempotent})
-		switch {
-		case found.Answer == effect.DoneYes:
-			e.State, e.Receipt = EffectDone, &found.Receipt
-			if !found.Receipt.OK {
-				e.State = EffectFailed
-			}
-			if call, err := effect.Decode[effect.ToolCall](e.Effect.Spec); err == nil {
-				callTook(tx, call, found.Receipt)
-			}
-		case found.Answer == effect.DoneNo || e.Effect.Idempotent:
-			// The agent asks again for what it still needs.
-			e.State = EffectCanceled
-		default:
-			e.State = EffectUnknown
-			unknown = e.ID
-		}
+// callRefused has the agent's step repaired, whose call a person did not allow.
+func callRefused(tx *Tx, a *Approval, reason string) error {
+	if err := refuseAction(tx, reason); err != nil {
+		return err
 	}
-	if unknown == "" {
-		parent.State = EffectPending
-		return nil
-	}
-	parent.State = EffectCanceled
-	tx.record(parent, AuditEffectCanceled, audit.Warn, map[string]any{"effect": parent.What(), "unknown": unknown})
-	tx.Task.Effect = ""
-	tx.touch(tx.Task)
-	for _, e := range tx.Within {
-		if e.ID == unknown {
-			call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
-			return block(tx, BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown",
-				call.StepID, call.Name, string(call.Args)))
-		}
-	}
-	return nil
+	wantedCalls(tx)
+	dropRepair(tx)
+	return workFailed(tx, effect.Failure{What: "call refused", Class: pawl.ClassPolicyDenied,
+		Code: pawl.CodeUserDenied, Output: strings.TrimSpace(a.Detail + "\n" + reason)})
 }

@@ -58,7 +58,7 @@ func newGang(t *testing.T, drivers map[effect.Kind]runner.Driver, titles ...stri
 	config.Tools = base.k.Config().Tools
 	config.Retry.Base = time.Hour
 	g := &gang{t: t, store: &shaky{Store: memory.New()}}
-	g.k = kernel.New(g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
+	g.k = kernel.New(kernel.Joined(), g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
 	g.o = runner.PoolOptions{Options: base.o, Session: func(label string) runner.Kernel { return g.k.Session(label) },
 		Tell: func(h runner.Happened) {
 			g.mu.Lock()

@@ -79,7 +79,7 @@ func newScene(t *testing.T, tool driver, idempotent bool) *scene {
 	}
 	checked := effect.VerifyResult{Passed: true, Tree: "t", TreeAfter: "t",
 		Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckPassed}}}
-	s := &scene{t: t, k: kernel.New(memory.New(), config, pawl.ClockFunc(time.Now), rand.Reader)}
+	s := &scene{t: t, k: kernel.New(kernel.Joined(), memory.New(), config, pawl.ClockFunc(time.Now), rand.Reader)}
 	s.o = runner.Options{Owner: "one", Poll: 2 * time.Millisecond, Tools: map[string]runner.Driver{"act": tool},
 		Drivers: map[effect.Kind]runner.Driver{
 			effect.KindContext:  gives(effect.ContextResult{Head: "c", Branch: "main"}),

@@ -31,7 +31,7 @@ func TestCrewsOneAfterTheOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	me := presence.New(dir)
 	defer me.Close()
 	var pools []*pool

@@ -49,7 +49,7 @@ func newLab(t *testing.T) *lab {
 	for _, name := range []string{"read_file", "write_file", "run_terminal_cmd"} {
 		config.Tools[name] = toolOf(name)
 	}
-	l.k = kernel.New(l.store, config, pawl.ClockFunc(l.clock), rand.Reader)
+	l.k = kernel.New(kernel.Joined(), l.store, config, pawl.ClockFunc(l.clock), rand.Reader)
 	l.server = New(Config{Kernel: l.k, Query: query.Of(l.k),
 		Projections: func(ctx context.Context) ([]pawl.ProjectedFile, error) { return projection.Files(ctx, l.k) },
 		Version:     "test", Lang: message.English, Advance: l.advance})
@@ -590,7 +590,7 @@ func TestACrashFailsAlone(t *testing.T) {
 
 func TestWorkspaceThatWasNeverInitialised(t *testing.T) {
 	l := newLab(t)
-	l.server.Kernel = kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(l.clock), rand.Reader)
+	l.server.Kernel = kernel.New(kernel.Joined(), memory.New(), kernel.Defaults(), pawl.ClockFunc(l.clock), rand.Reader)
 	for name, args := range map[string]string{
 		"get_plan": "", "get_summary": "", "update_progress": `{"summary":"x"}`, "ask_human": `{"question":"x"}`,
 		"propose_plan":  `{"plan":"x"}`,

@@ -26,7 +26,7 @@ func (s shelf) Load(_ context.Context, sel ...kernel.Select) ([][]kernel.Row, er
 
 func TestReplacedDecisions(t *testing.T) {
 	at := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
-	k := kernel.New(shelf{rows: map[kernel.Kind][]kernel.Row{
+	k := kernel.New(kernel.Joined(), shelf{rows: map[kernel.Kind][]kernel.Row{
 		kernel.KindDecision: {
 			{Kind: kernel.KindDecision, ID: "d1", CreatedAt: at(1),
 				Doc: []byte(`{"decision_type":"Lib","content":"old"}`)},

@@ -30,7 +30,7 @@ type desk struct {
 
 func open(t *testing.T) desk {
 	t.Helper()
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	return desk{t, k, query.Of(k)}
 }
 

@@ -29,7 +29,7 @@ func recorded(t *testing.T, redact func(string) string, start *kernel.Start) []b
 	var out bytes.Buffer
 	rec := NewRecorder(&out, redact)
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(func() time.Time { return now }), rand.Reader)
+	k := kernel.New(kernel.Joined(), memory.New(), kernel.Defaults(), pawl.ClockFunc(func() time.Time { return now }), rand.Reader)
 	k.OnDecide(rec.Record)
 	do := func(c kernel.Command) kernel.Outcome {
 		t.Helper()
@@ -233,7 +233,7 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWritingFailsAlone(t *testing.T) {
 	rec := NewRecorder(failing{}, nil)
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	k.OnDecide(rec.Record)
 	out, err := k.Do(context.Background(),
 		kernel.Envelope{Actor: "user:ada", Command: &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}}})
@@ -330,8 +330,9 @@ func FuzzReplay(f *testing.F) {
 // TestEveryCommandIsKnown reads the kernel's sources for commands.
 func TestEveryCommandIsKnown(t *testing.T) {
 	files, _ := filepath.Glob("../*.go")
+	below, _ := filepath.Glob("../*/*.go")
 	found := 0
-	for _, name := range files {
+	for _, name := range append(files, below...) {
 		src, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -343,8 +344,8 @@ func TestEveryCommandIsKnown(t *testing.T) {
 			}
 		}
 	}
-	if found != len(commands()) || found < 30 {
-		t.Errorf("%d commands in the sources, %d in the table", found, len(commands()))
+	if all := protocols().Commands; found != len(all) || found < 30 {
+		t.Errorf("%d commands in the sources, %d in the table", found, len(all))
 	}
 }
 
@@ -352,7 +353,7 @@ func TestEveryCommandIsKnown(t *testing.T) {
 // failed.
 func TestGivenAgainIsRecordedOnce(t *testing.T) {
 	var out bytes.Buffer
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	k.OnDecide(NewRecorder(&out, nil).Record)
 	do := func(key string, c kernel.Command) {
 		_, _ = k.Do(context.Background(), kernel.Envelope{Actor: "user:ada", Key: key, Command: c})

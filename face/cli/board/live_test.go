@@ -22,7 +22,7 @@ import (
 // workspaceOn is a workspace on a store, and how a person gives it commands.
 func workspaceOn(t *testing.T, store kernel.Store) (*kernel.Kernel, func(kernel.Command)) {
 	t.Helper()
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(kernel.Joined(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	do := func(c kernel.Command) {
 		t.Helper()
 		if _, err := k.Do(t.Context(), kernel.Envelope{Actor: "user:ada", Command: c}); err != nil {
@@ -156,7 +156,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 func TestScreenSaysWhatWasSpent(t *testing.T) {
 	ctx := context.Background()
 	store := memory.New()
-	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(store, kernel.Defaults(),
+	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(kernel.Joined(), store, kernel.Defaults(),
 		pawl.ClockFunc(time.Now), rand.Reader)}}}
 	for label, spent := range map[string]effect.Usage{"day:2026-01-02": {MicroUSD: 1_230_000},
 		"issue:ISS-1": {MicroUSD: 5, Unpriced: true}} {

@@ -75,7 +75,7 @@ func newContextStateCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			command, err := s.RouteState(session.State(strings.ToUpper(args[0])), strings.Join(args[1:], ""))
+			command, err := kernel.RouteState(s, session.State(strings.ToUpper(args[0])), strings.Join(args[1:], ""))
 			if err != nil {
 				return err
 			}
