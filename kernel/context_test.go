@@ -12,6 +12,11 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/joined"
+	"pawl/kernel/orders"
+	"pawl/kernel/planning"
+	"pawl/kernel/tasks"
 	"pawl/machine/session"
 	"pawl/machine/task"
 )
@@ -27,7 +32,7 @@ type decided struct {
 func decideOn(s kernel.Snapshot, by pawl.Actor, c kernel.Command) (decided, error) {
 	config := kernel.Defaults()
 	s.Config = &config
-	d, err := kernel.Decide(kernel.Joined(), &s, &kernel.Envelope{Actor: by, Command: c, Trace: "t", Nonce: [16]byte{1}},
+	d, err := kernel.Decide(joined.Table(), &s, &kernel.Envelope{Actor: by, Command: c, Trace: "t", Nonce: [16]byte{1}},
 		time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC))
 	out := decided{Decision: d, Session: s.Session, Task: s.Task}
 	for _, doc := range d.Touched {
@@ -42,26 +47,29 @@ func decideOn(s kernel.Snapshot, by pawl.Actor, c kernel.Command) (decided, erro
 }
 
 func atRest() kernel.Snapshot {
-	return kernel.Snapshot{Session: &kernel.Session{Row: kernel.Row{Kind: kernel.KindSession, ID: "S", State: string(session.Idle)},
+	return kernel.Snapshot{Session: &kernel.Session{Row: kernel.Row{Kind: kernel.KindSession, ID: "S",
+		State: string(session.Idle)},
 		Place: effect.Place{Workspace: "/w", Tree: "/w"}}}
 }
 
 func byHand(state task.State) kernel.Snapshot {
 	s := atRest()
-	s.Task = &kernel.Task{Row: kernel.Row{Kind: kernel.KindTask, ID: "T", Label: "T-001", State: string(state)}, Title: "by hand"}
+	s.Task = &kernel.Task{Row: kernel.Row{Kind: kernel.KindTask, ID: "T", Label: "T-001", State: string(state)},
+		Title: "by hand"}
 	return s
 }
 
 func TestNotesAreKept(t *testing.T) {
-	w, err := decideOn(atRest(), "user:ada", &kernel.SaveDecision{Type: "lib", Content: " use ULIDs ", Replaces: "D0"})
+	w, err := decideOn(atRest(), "user:ada", &orders.SaveDecision{Type: "lib", Content: " use ULIDs ", Replaces: "D0"})
 	if err != nil || len(w.Touched) != 1 || len(w.Entries) != 1 {
 		t.Fatalf("decision: %v, touched %d, records %d", err, len(w.Touched), len(w.Entries))
 	}
 	if d := w.Touched[0].(*kernel.Ruling); d.Type != "Lib" || d.Content != "use ULIDs" || d.Replaces != "D0" ||
-		d.By != "user:ada" || d.Kind != kernel.KindDecision || w.Result != d.ID || w.Entries[0].Event != "DECISION_SAVED" {
+		d.By != "user:ada" || d.Kind != kernel.KindDecision || w.Result != d.ID ||
+		w.Entries[0].Event != "DECISION_SAVED" {
 		t.Errorf("decision %+v, record %+v", d, w.Entries[0])
 	}
-	w, err = decideOn(atRest(), "agent:x", &kernel.RecordError{Type: "E_IO", RootCause: "disk full", Fix: "more disk"})
+	w, err = decideOn(atRest(), "agent:x", &orders.RecordError{Type: "E_IO", RootCause: "disk full", Fix: "more disk"})
 	if err != nil || len(w.Touched) != 1 || w.Entries[0].Event != "ERROR_RECORDED" {
 		t.Fatalf("incident: %v", err)
 	}
@@ -77,16 +85,16 @@ func TestNotesThatSayNothingAreRefused(t *testing.T) {
 		say  kernel.Command
 		want string
 	}{
-		{kernel.Snapshot{}, &kernel.SaveDecision{Type: "Lib", Content: "x"}, "kernel.not_initialised"},
-		{kernel.Snapshot{}, &kernel.RecordError{Type: "a", RootCause: "b", Fix: "c"}, "kernel.not_initialised"},
-		{kernel.Snapshot{}, &kernel.CreateCheckpoint{}, "kernel.not_initialised"},
-		{atRest(), &kernel.SaveDecision{Type: "Opinion", Content: "x"}, "kernel.decision_type"},
-		{atRest(), &kernel.SaveDecision{Type: "Rule", Content: " \n"}, "kernel.note_size"},
-		{atRest(), &kernel.SaveDecision{Type: "Rule", Content: long}, "kernel.note_size"},
-		{atRest(), &kernel.RecordError{Type: "a", RootCause: "", Fix: "c"}, "kernel.note_size"},
-		{atRest(), &kernel.RecordError{Type: "a", RootCause: "b", Fix: "c", Scope: long}, "kernel.note_size"},
-		{atRest(), &kernel.UpdateProgress{Task: "T"}, "kernel.task_not_found"},
-		{byHand(task.Running), &kernel.UpdateProgress{Task: "T", Summary: long}, "kernel.note_size"},
+		{kernel.Snapshot{}, &orders.SaveDecision{Type: "Lib", Content: "x"}, "kernel.not_initialised"},
+		{kernel.Snapshot{}, &orders.RecordError{Type: "a", RootCause: "b", Fix: "c"}, "kernel.not_initialised"},
+		{kernel.Snapshot{}, &orders.CreateCheckpoint{}, "kernel.not_initialised"},
+		{atRest(), &orders.SaveDecision{Type: "Opinion", Content: "x"}, "kernel.decision_type"},
+		{atRest(), &orders.SaveDecision{Type: "Rule", Content: " \n"}, "kernel.note_size"},
+		{atRest(), &orders.SaveDecision{Type: "Rule", Content: long}, "kernel.note_size"},
+		{atRest(), &orders.RecordError{Type: "a", RootCause: "", Fix: "c"}, "kernel.note_size"},
+		{atRest(), &orders.RecordError{Type: "a", RootCause: "b", Fix: "c", Scope: long}, "kernel.note_size"},
+		{atRest(), &tasks.UpdateProgress{Task: "T"}, "kernel.task_not_found"},
+		{byHand(task.Running), &tasks.UpdateProgress{Task: "T", Summary: long}, "kernel.note_size"},
 	} {
 		w, err := decideOn(c.at, "user:ada", c.say)
 		var e *pawl.Error
@@ -98,7 +106,7 @@ func TestNotesThatSayNothingAreRefused(t *testing.T) {
 
 func TestProgressGoesThroughTheMachine(t *testing.T) {
 	w, err := decideOn(byHand(task.Blocked), "user:ada",
-		&kernel.UpdateProgress{Task: "T", Status: "pending", Summary: "answered"})
+		&tasks.UpdateProgress{Task: "T", Status: "pending", Summary: "answered"})
 	if err != nil || w.Task.State != string(task.Queued) {
 		t.Errorf("blocked to pending: %v, %s", err, w.Task.State)
 	}
@@ -110,17 +118,19 @@ func TestProgressGoesThroughTheMachine(t *testing.T) {
 		t.Errorf("records %s", events)
 	}
 	if w, err = decideOn(byHand(task.Running), "user:ada",
-		&kernel.UpdateProgress{Task: "T", Status: "DONE", Summary: "really"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		&tasks.UpdateProgress{Task: "T", Status: "DONE",
+			Summary: "really"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("running to done: %v, %s", err, w.Task.State)
 	}
-	if w, err = decideOn(byHand(task.Done), "user:ada", &kernel.UpdateProgress{Task: "T", Status: "DONE"}); err != nil ||
+	if w, err = decideOn(byHand(task.Done), "user:ada", &tasks.UpdateProgress{Task: "T", Status: "DONE"}); err != nil ||
 		len(w.Touched) > 0 {
 		t.Errorf("done to done: %v, touched %d", err, len(w.Touched))
 	}
-	if _, err = decideOn(byHand(task.Running), "user:ada", &kernel.UpdateProgress{Task: "T", Status: "nearly"}); err == nil {
+	if _, err = decideOn(byHand(task.Running), "user:ada",
+		&tasks.UpdateProgress{Task: "T", Status: "nearly"}); err == nil {
 		t.Error("a status that is none was taken")
 	}
-	w, err = decideOn(byHand(task.Running), "agent:x", &kernel.UpdateProgress{Task: "T", Summary: "half way"})
+	w, err = decideOn(byHand(task.Running), "agent:x", &tasks.UpdateProgress{Task: "T", Summary: "half way"})
 	if err != nil || len(w.Entries) != 1 || w.Task.State != string(task.Running) {
 		t.Errorf("a mere note: %v, %+v", err, w.Entries)
 	}
@@ -132,7 +142,7 @@ func TestProgressGoesThroughTheMachine(t *testing.T) {
 func TestCheckpointOnRequest(t *testing.T) {
 	at := atRest()
 	at.Taken = []string{"chk-202602081200"}
-	w, err := decideOn(at, "user:ada", &kernel.CreateCheckpoint{})
+	w, err := decideOn(at, "user:ada", &orders.CreateCheckpoint{})
 	if err != nil || w.Session.Effect == "" {
 		t.Fatalf("request: %v", err)
 	}
@@ -144,19 +154,19 @@ func TestCheckpointOnRequest(t *testing.T) {
 	}
 	e.State, e.Epoch = kernel.EffectRunning, 1
 	running := kernel.Snapshot{Session: w.Session, Effect: e}
-	made, err := decideOn(running, "runner", &kernel.Report{Effect: e.ID, Token: 1,
+	made, err := decideOn(running, "runner", &effects.Report{Effect: e.ID, Token: 1,
 		Receipt: effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t"})})
 	if err != nil || made.Session.LastCheckpoint != spec.Name {
 		t.Errorf("made: %v, %+v", err, made.Session)
 	}
 	running.Session = made.Session
-	failed, err := decideOn(running, "runner", &kernel.Report{Effect: e.ID, Token: 1,
+	failed, err := decideOn(running, "runner", &effects.Report{Effect: e.ID, Token: 1,
 		Receipt: effect.Failed(pawl.Fail(pawl.CodeDiskFull, "point.x"))})
 	if err != nil || failed.Session.LastError == nil || failed.Session.LastCheckpoint != spec.Name {
 		t.Errorf("failed: %v, %+v", err, failed.Session)
 	}
 	at.Session.State = string(session.Executing)
-	if _, err := decideOn(at, "user:ada", &kernel.CreateCheckpoint{}); pawl.CodeOf(err) != pawl.CodeBusy {
+	if _, err := decideOn(at, "user:ada", &orders.CreateCheckpoint{}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("while at work: %v", err)
 	}
 }
@@ -166,7 +176,7 @@ func TestRouteState(t *testing.T) {
 		for _, to := range session.Table.States() {
 			s := atRest()
 			s.Session.State = string(from)
-			c, err := kernel.RouteState(&s, to, "text")
+			c, err := joined.RouteState(&s, to, "text")
 			_, legal := session.Table.Between(from, to)
 			if c != nil && (err != nil || !legal) {
 				t.Errorf("%s to %s: %T, %v", from, to, c, err)
@@ -180,22 +190,23 @@ func TestRouteState(t *testing.T) {
 		}
 	}
 	s := atRest()
-	if c, err := kernel.RouteState(&s, session.Planning, "do it"); err != nil || c.(*kernel.Start).Requirement != "do it" ||
-		c.(*kernel.Start).Place.Workspace != "/w" {
+	if c, err := joined.RouteState(&s, session.Planning, "do it"); err != nil ||
+		c.(*planning.Start).Requirement != "do it" ||
+		c.(*planning.Start).Place.Workspace != "/w" {
 		t.Errorf("IDLE to PLANNING: %+v, %v", c, err)
 	}
 }
 
 func TestReplacing(t *testing.T) {
 	b := newBench(t)
-	saved := b.do(&kernel.SaveDecision{Type: "Lib", Content: "old"})
+	saved := b.do(&orders.SaveDecision{Type: "Lib", Content: "old"})
 	var first string
 	if err := json.Unmarshal(saved.Result, &first); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]pawl.Code{"": "", first: "", "d9": pawl.CodeNotFound} {
 		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "user:ada",
-			Command: &kernel.SaveDecision{Type: "Lib", Content: "new", Replaces: id}})
+			Command: &orders.SaveDecision{Type: "Lib", Content: "new", Replaces: id}})
 		if got := pawl.CodeOf(err); got != want {
 			t.Errorf("replacing %q: %q, want %q", id, got, want)
 		}

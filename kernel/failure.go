@@ -12,48 +12,48 @@ import (
 	"time"
 )
 
-// block stops for an answer, an approval or the environment.
-func block(tx *Tx, kind BlockedKind, effectID string, err error) error {
+// Block stops for an answer, an approval or the environment.
+func Block(tx *Tx, kind BlockedKind, effectID string, err error) error {
 	t := tx.Task
-	kept := info(err)
+	kept := Info(err)
 	b := &Blocked{Kind: kind, Task: t.ID, Effect: effectID, Error: kept}
 	t.Blocked, tx.Session.Blocked = b, b
 	t.Reason = kept.Key
 	if t.State == string(task.Verifying) {
 		t.Exit = string(task.ExitBlocked)
-		return gatesFailed(tx, kind, err)
+		return FailGates(tx, kind, err)
 	}
-	dropRepair(tx)
+	DropRepair(tx)
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	tx.Turn.Fix = 0
-	return tx.apply(Blocking, kept.Key)
+	return tx.Apply(Blocking, kept.Key)
 }
 
-// gatesFailed ends the task for good and blocks the session.
-func gatesFailed(tx *Tx, kind BlockedKind, failure error) error {
+// FailGates ends the task for good and blocks the session.
+func FailGates(tx *Tx, kind BlockedKind, failure error) error {
 	t := tx.Task
 	if t.Exit == "" {
 		t.Exit = string(task.ExitGateFailed)
 	}
-	kept := info(failure)
+	kept := Info(failure)
 	t.Reason = kept.Key
 	tx.Session.Blocked = &Blocked{Kind: kind, Task: t.ID, Error: kept}
-	disposeTask(tx, t)
-	return tx.apply(GatesFailed, kept.Key)
+	DisposeTask(tx, t)
+	return tx.Apply(GatesFailed, kept.Key)
 }
 
-// callFailed takes a failed step to its repair, and a failed repair to the next one or to the fuse.
-func callFailed(tx *Tx, what Event, f effect.Failure) error {
+// FailCall takes a failed step to its repair, and a failed repair to the next one or to the fuse.
+func FailCall(tx *Tx, what Event, f effect.Failure) error {
 	t := tx.Task
 	if t.Cursor.Failed == "" && tx.Turn.Fix == 0 || !inRepair(tx) {
 		t.Cursor.Failed, t.Cursor.At = t.Cursor.Step, t.Cursor.Call
 	}
-	dropRepair(tx)
+	DropRepair(tx)
 	t.Cursor.Step, t.Cursor.Call = "", 0
-	if err := tx.apply(what, f.What); err != nil {
+	if err := tx.Apply(what, f.What); err != nil {
 		return err
 	}
-	return workFailed(tx, f)
+	return FailWork(tx, f)
 }
 
 // inRepair reports whether the call at work belongs to the repair rather than to the plan.
@@ -62,22 +62,22 @@ func inRepair(tx *Tx) bool {
 	return ok && tx.Task.Plan.Steps[i].Repair() > 0
 }
 
-// workFailed counts a failure: the first one opens the repair, a later one means that the repair at work failed. The
+// FailWork counts a failure: the first one opens the repair, a later one means that the repair at work failed. The
 // turn is in RECOVERING already.
-func workFailed(tx *Tx, f effect.Failure) error {
+func FailWork(tx *Tx, f effect.Failure) error {
 	t := tx.Task
 	again := len(t.Failures) > 0 && sameFailure(t.Failures[len(t.Failures)-1], f)
 	t.Failures = append(slices.Clip(t.Failures), f)
 	tx.Turn.Failure = &f
-	tx.touch(t)
-	tx.touch(tx.Turn)
+	tx.Touch(t)
+	tx.Touch(tx.Turn)
 	if tx.Turn.Fix > 0 {
-		fixFailed(tx, again)
+		FixFailed(tx, again)
 	}
 	if t.Fixes >= tx.Config.MaxFixes {
-		return blowFuse(tx, f, again)
+		return BlowFuse(tx, f, again)
 	}
-	tx.then(ThenAdvance)
+	tx.Then(ThenAdvance)
 	return nil
 }
 
@@ -90,52 +90,52 @@ func sameFailure(before, now effect.Failure) bool {
 		now.Output == before.Output
 }
 
-// fixFailed counts a repair that failed. Again says that it changed nothing and that the same failure came back.
-func fixFailed(tx *Tx, again bool) {
+// FixFailed counts a repair that failed. Again says that it changed nothing and that the same failure came back.
+func FixFailed(tx *Tx, again bool) {
 	tx.Task.Fixes++
 	tx.Session.AutoFix = tx.Task.Fixes
-	tx.touch(tx.Session)
-	tx.record(tx.Task, AuditFixFailed, audit.Warn, map[string]any{"attempt": tx.Task.Fixes, "repair": tx.Turn.Fix,
+	tx.Touch(tx.Session)
+	tx.Record(tx.Task, AuditFixFailed, audit.Warn, map[string]any{"attempt": tx.Task.Fixes, "repair": tx.Turn.Fix,
 		"failure": tx.Turn.Failure.What, "again": again})
 	tx.Turn.Fix = 0
 }
 
-// blowFuse stops after the last repair failed: the session needs a person.
-func blowFuse(tx *Tx, f effect.Failure, again bool) error {
+// BlowFuse stops after the last repair failed: the session needs a person.
+func BlowFuse(tx *Tx, f effect.Failure, again bool) error {
 	t, key := tx.Task, "kernel.fuse"
 	if again {
 		key = "kernel.fuse_again"
 	}
 	t.Exit, t.Reason = string(task.ExitRetryExhausted), f.What
-	t.Retry.because(f.What + " " + f.Fingerprint)
+	t.Retry.Because(f.What + " " + f.Fingerprint)
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	tx.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: effect.Fault{
 		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{strconv.Itoa(t.Fixes),
 			f.What}, Detail: f.Output,
 	}}
-	disposeTask(tx, t)
-	return tx.apply(FuseBlown, "the last repair failed: "+f.What)
+	DisposeTask(tx, t)
+	return tx.Apply(FuseBlown, "the last repair failed: "+f.What)
 }
 
-// fixHeld clears the count of failed repairs after a success (docs/spec/session.md#a8).
-func fixHeld(tx *Tx) {
+// FixHeld clears the count of failed repairs after a success (docs/spec/session.md#a8).
+func FixHeld(tx *Tx) {
 	tx.Task.Fixes, tx.Session.AutoFix, tx.Turn.Fix = 0, 0, 0
-	tx.touch(tx.Task)
-	tx.touch(tx.Session)
-	tx.touch(tx.Turn)
+	tx.Touch(tx.Task)
+	tx.Touch(tx.Session)
+	tx.Touch(tx.Turn)
 }
 
-// countRetry takes one retry from the budget and sets when the task may be claimed again.
-func countRetry(tx *Tx, t *Task, delay time.Duration) {
+// CountRetry takes one retry from the budget and sets when the task may be claimed again.
+func CountRetry(tx *Tx, t *Task, delay time.Duration) {
 	t.Retry.Count++
-	t.Retry.Last, t.Retry.Next = tx.now, tx.now.Add(delay)
+	t.Retry.Last, t.Retry.Next = tx.Now, tx.Now.Add(delay)
 	t.Due = t.Retry.Next
 	t.Gate = nil
-	tx.record(t, AuditTaskRetryAttempt, audit.Info, retryAttempt{Next: t.Retry.Next, Count: t.Retry.Count})
+	tx.Record(t, AuditTaskRetryAttempt, audit.Info, retryAttempt{Next: t.Retry.Next, Count: t.Retry.Count})
 }
 
-// dropRepair skips what is left of the repair at work and puts a step in progress back to pending.
-func dropRepair(tx *Tx) {
+// DropRepair skips what is left of the repair at work and puts a step in progress back to pending.
+func DropRepair(tx *Tx) {
 	p := tx.Task.Plan.Clone()
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -147,13 +147,13 @@ func dropRepair(tx *Tx) {
 		}
 	}
 	tx.Task.Plan = &p
-	tx.touch(tx.Task)
+	tx.Touch(tx.Task)
 }
 
-// disposeTask lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its
+// DisposeTask lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its
 // own.
-func disposeTask(tx *Tx, t *Task) {
-	m, err := tx.Config.modeOf(t.Mode)
+func DisposeTask(tx *Tx, t *Task) {
+	m, err := tx.Config.ModeOf(t.Mode)
 	if err != nil {
 		return
 	}
@@ -163,15 +163,15 @@ func disposeTask(tx *Tx, t *Task) {
 				t.Disposition = &Disposition{Verdict: "blocked", Reasoning: "the mode crashed"}
 			}
 		}()
-		d := m.Disposition(modeTask(tx, t), t.Exit)
+		d := m.Disposition(ModeTaskOf(tx, t), t.Exit)
 		t.Disposition = &d
 	}()
-	tx.touch(t)
+	tx.Touch(t)
 }
 
-// environmental reports whether a failure is one of the machine, which no repair of the work can mend
+// Environmental reports whether a failure is one of the machine, which no repair of the work can mend
 // (docs/spec/session.md#a13).
-func environmental(c pawl.Code) bool {
+func Environmental(c pawl.Code) bool {
 	switch c {
 	case pawl.CodeEnvironment, pawl.CodeDiskFull, pawl.CodeReadOnly, pawl.CodeSandbox, pawl.CodeIO:
 		return true
@@ -179,10 +179,10 @@ func environmental(c pawl.Code) bool {
 	return false
 }
 
-// refuseAction takes a person's no to an action to the turn, which looks for another way.
-func refuseAction(tx *Tx, reason string) error {
+// RefuseAction takes a person's no to an action to the turn, which looks for another way.
+func RefuseAction(tx *Tx, reason string) error {
 	tx.Session.Approval, tx.Turn.Return = "", string(turn.Recovering)
-	if err := tx.apply(FixRefused, reason); err != nil {
+	if err := tx.Apply(FixRefused, reason); err != nil {
 		return err
 	}
 	tx.Turn.Return = ""

@@ -16,24 +16,24 @@ import (
 	"pawl/text/policy"
 )
 
-// newTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
-func newTurn(tx *Tx, parent string) {
-	tx.Turn = &Turn{Trace: tx.trace, Number: 1}
+// NewTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
+func NewTurn(tx *Tx, parent string) {
+	tx.Turn = &Turn{Trace: tx.Trace, Number: 1}
 	if tx.Task != nil {
 		tx.Task.Turns++
 		tx.Turn.Number = tx.Task.Turns
 	}
-	tx.create(tx.Turn, KindTurn, "", parent, string(turn.Table.Initial()))
+	tx.Create(tx.Turn, KindTurn, "", parent, string(turn.Table.Initial()))
 }
 
-// endRun closes the run's books; the moves are the caller's.
-func endRun(tx *Tx, outcome string) {
-	tx.Run.Outcome, tx.Run.EndedAt = outcome, tx.now
+// EndRun closes the run's books; the moves are the caller's.
+func EndRun(tx *Tx, outcome string) {
+	tx.Run.Outcome, tx.Run.EndedAt = outcome, tx.Now
 	packageUsed(tx)
 	s := tx.Session
 	s.Run, s.Approval, s.Paused, s.AutoFix, s.Rolling, s.Blocked = "", "", false, 0, false, nil
-	tx.touch(tx.Run)
-	tx.touch(s)
+	tx.Touch(tx.Run)
+	tx.Touch(s)
 }
 
 // OutcomePlanned is the outcome of a run that ends with its plan.
@@ -50,14 +50,14 @@ func packageUsed(tx *Tx) {
 		state = SolutionDraft
 	}
 	tx.Solution.State = state
-	tx.touch(tx.Solution)
+	tx.Touch(tx.Solution)
 }
 
-// sessionWorks reports whether the session is in a state in which tasks are worked on.
-func sessionWorks(tx *Tx) bool { return tx.states().Holds(IfAtWork) }
+// SessionWorks reports whether the session is in a state in which tasks are worked on.
+func SessionWorks(tx *Tx) bool { return tx.states().Holds(IfAtWork) }
 
-// holdsRun reports whether the task is the one that the session's present run is about.
-func holdsRun(tx *Tx, t *Task) bool {
+// HoldsRun reports whether the task is the one that the session's present run is about.
+func HoldsRun(tx *Tx, t *Task) bool {
 	return tx.Run != nil && tx.Session.Run == tx.Run.ID && tx.Run.Task == t.ID
 }
 
@@ -73,7 +73,7 @@ func waits(tx *Tx) bool {
 	return tx.Session.Paused || tx.Turn != nil && turnParked(tx)
 }
 
-func stateName(tx *Tx) string {
+func StateName(tx *Tx) string {
 	if tx.Session == nil {
 		return "-"
 	}
@@ -83,22 +83,22 @@ func stateName(tx *Tx) string {
 // AboutStage is what an approval is about that a stage ends with.
 const AboutStage = "stage"
 
-// aboutChecks is what an approval is about that lets the work change what it is judged by.
-const aboutChecks = "checks"
+// AboutChecks is what an approval is about that lets the work change what it is judged by.
+const AboutChecks = "checks"
 
-// askFor makes the one open approval.
-func askFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail string) {
+// AskFor makes the one open approval.
+func AskFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail string) {
 	tx.Approval = &Approval{About: about, Subject: subject, Hash: hash, Scope: scope, Detail: detail}
-	tx.create(tx.Approval, KindApproval, "", subject, ApprovalPending)
+	tx.Create(tx.Approval, KindApproval, "", subject, ApprovalPending)
 	tx.Session.Approval = tx.Approval.ID
-	tx.touch(tx.Session)
-	tx.record(tx.Approval, AuditApprovalRequested, audit.Info,
+	tx.Touch(tx.Session)
+	tx.Record(tx.Approval, AuditApprovalRequested, audit.Info,
 		map[string]any{"about": about, "hash": hash, "scope": scope})
 }
 
-// answerApproval settles an approval.
-func answerApproval(tx *Tx, a *Approval, state string, by pawl.Actor, note string) {
-	a.State, a.AnsweredBy, a.AnsweredAt, a.Note = state, by, tx.now, note
+// AnswerApproval settles an approval.
+func AnswerApproval(tx *Tx, a *Approval, state string, by pawl.Actor, note string) {
+	a.State, a.AnsweredBy, a.AnsweredAt, a.Note = state, by, tx.Now, note
 	level := audit.Info
 	if state != ApprovalGranted {
 		level = audit.Warn
@@ -107,16 +107,16 @@ func answerApproval(tx *Tx, a *Approval, state string, by pawl.Actor, note strin
 	if a.Way != "" {
 		data["way"] = a.Way
 	}
-	tx.record(a, auditApprovalAs.in(state), level, data)
+	tx.Record(a, auditApprovalAs.In(state), level, data)
 }
 
-// dropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at
+// DropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at
 // work and may not be repeated leaves the question whether it happened, and its id is returned.
-func dropEffect(tx *Tx) string {
+func DropEffect(tx *Tx) string {
 	e := tx.Effect
 	if tx.Task != nil {
 		tx.Task.Effect = ""
-		tx.touch(tx.Task)
+		tx.Touch(tx.Task)
 	}
 	if e == nil || e.State != EffectPending && e.State != EffectRunning {
 		return ""
@@ -125,12 +125,12 @@ func dropEffect(tx *Tx) string {
 	if e.State == EffectRunning && e.Effect.Record && tx.Task != nil && e.Effect.Task == tx.Task.ID {
 		tx.Task.OrphanEffect = e.ID
 	}
-	tx.protocols.Books.End(tx, e)
+	tx.Protocols.Books.End(tx, e)
 	e.State = EffectCanceled
 	if unknown {
 		e.State = EffectUnknown
 	}
-	tx.record(e, auditEffectAs.in(e.State), audit.Warn, map[string]any{"effect": e.What()})
+	tx.Record(e, AuditEffectAs.In(e.State), audit.Warn, map[string]any{"effect": e.What()})
 	if unknown {
 		return e.ID
 	}
@@ -138,12 +138,12 @@ func dropEffect(tx *Tx) string {
 }
 
 // newestPoint asks for the name of the newest checkpoint, behind which a new one is numbered.
-var newestPoint = newest(KindCheckpoint, 1).hot()
+var newestPoint = Newest(KindCheckpoint, 1).Hot()
 
-// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken
+// CheckpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken
 // (docs/spec/session.md#a9). The sessions of issues work at the same time, so each has names of its own.
-func checkpointName(tx *Tx) string {
-	base := "chk-" + tx.now.UTC().Format("200601021504")
+func CheckpointName(tx *Tx) string {
+	base := "chk-" + tx.Now.UTC().Format("200601021504")
 	if tx.Session.Number == 0 {
 		tx.want(newestPoint)
 		last := ""
@@ -153,7 +153,7 @@ func checkpointName(tx *Tx) string {
 		return behind(last, base)
 	}
 	tx.Session.LastPoint = behind(tx.Session.LastPoint, base+"-i"+strconv.FormatInt(tx.Session.Number, 10))
-	tx.touch(tx.Session)
+	tx.Touch(tx.Session)
 	return tx.Session.LastPoint
 }
 
@@ -170,18 +170,18 @@ func behind(last, base string) string {
 	return base + "-" + strconv.Itoa(n+1)
 }
 
-// keepCheckpoint keeps a checkpoint that was made below its owner. Mark is what its record says of it beside where it
+// KeepCheckpoint keeps a checkpoint that was made below its owner. Mark is what its record says of it beside where it
 // is, "" for nothing.
-func keepCheckpoint(tx *Tx, c CheckpointDoc, owner, mark string) {
-	tx.create(&c, KindCheckpoint, c.Name, owner, "")
+func KeepCheckpoint(tx *Tx, c CheckpointDoc, owner, mark string) {
+	tx.Create(&c, KindCheckpoint, c.Name, owner, "")
 	data := map[string]any{"name": c.Name, "tree": c.Tree, "ref": c.Ref}
 	if mark != "" {
 		data[mark] = true
 	}
-	tx.record(&c, AuditCheckpointCreated, audit.Info, data)
+	tx.Record(&c, AuditCheckpointCreated, audit.Info, data)
 }
 
-func firstLine(s string) string {
+func FirstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if r := []rune(s); len(r) > 120 {
 		return string(r[:119]) + "…"
@@ -189,10 +189,10 @@ func firstLine(s string) string {
 	return s
 }
 
-func short(hash string) string { return hash[:min(12, len(hash))] }
+func Short(hash string) string { return hash[:min(12, len(hash))] }
 
-// clip keeps the tail of an output; the whole is in the effect's receipt.
-func clip(s string) string {
+// Clip keeps the tail of an output; the whole is in the effect's receipt.
+func Clip(s string) string {
 	const limit = 16 << 10
 	if len(s) > limit {
 		s = s[len(s)-limit:]
@@ -200,23 +200,23 @@ func clip(s string) string {
 	return s
 }
 
-func note(s string) string {
+func Note(s string) string {
 	if s == "" {
 		return "a person helped"
 	}
 	return s
 }
 
-func nothingToClean() *effect.CleanupResult {
+func NothingToClean() *effect.CleanupResult {
 	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
 }
 
-// flowInterrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.
-func flowInterrupted(tx *Tx, what string) error {
-	if tx.Flow == nil || !tx.has(tx.Flow, string(workflow.Interrupt), "") {
+// FlowInterrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.
+func FlowInterrupted(tx *Tx, what string) error {
+	if tx.Flow == nil || !tx.Has(tx.Flow, string(workflow.Interrupt), "") {
 		return nil
 	}
-	return tx.move(tx.Flow, string(workflow.Interrupt), "", "interrupted in "+what, nil)
+	return tx.Move(tx.Flow, string(workflow.Interrupt), "", "interrupted in "+what, nil)
 }
 
 // keepSilence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and
@@ -224,7 +224,7 @@ func flowInterrupted(tx *Tx, what string) error {
 // mode.
 func keepSilence(tx *Tx) {
 	f := tx.Flow
-	if f == nil || tx.Session == nil || !f.Mode.Auto() || ofBoard(tx.env.Command) || tx.Session.Paused {
+	if f == nil || tx.Session == nil || !f.Mode.Auto() || ofBoard(tx.Env.Command) || tx.Session.Paused {
 		return // a pause is neither a question nor an answer, and an external tool brings one along
 	}
 	asks := waits(tx)
@@ -234,34 +234,16 @@ func keepSilence(tx *Tx) {
 	switch {
 	case asks && !f.SilenceBroken:
 		f.Vars = f.Vars.BreakSilence()
-		tx.record(f, AuditSilenceBroken, audit.Warn,
+		tx.Record(f, AuditSilenceBroken, audit.Warn,
 			map[string]any{"mode": f.Mode, "stage": f.Stage, "state": tx.Session.State})
-	case !asks && f.SilenceBroken && tx.env.Actor.Kind() == pawl.KindUser:
+	case !asks && f.SilenceBroken && tx.Env.Actor.Kind() == pawl.KindUser:
 		f.Vars = f.Vars.Reply()
-		tx.record(f, AuditSilenceRestored, audit.Info, map[string]any{"by": tx.env.Actor})
+		tx.Record(f, AuditSilenceRestored, audit.Info, map[string]any{"by": tx.Env.Actor})
 	}
 }
 
 // flowCommand is a command that may take a flow on, or end it.
-type flowCommand interface{ takesFlowOn(tx *Tx) bool }
-
-func (*Approve) takesFlowOn(*Tx) bool   { return true }
-func (*Deny) takesFlowOn(*Tx) bool      { return true }
-func (*Revise) takesFlowOn(*Tx) bool    { return true }
-func (*EditPlan) takesFlowOn(*Tx) bool  { return true }
-func (*Choose) takesFlowOn(*Tx) bool    { return true }
-func (*Resume) takesFlowOn(*Tx) bool    { return true }
-func (*CancelRun) takesFlowOn(*Tx) bool { return true }
-func (*Fix) takesFlowOn(*Tx) bool       { return true }
-func (*Skip) takesFlowOn(*Tx) bool      { return true }
-func (*Rollback) takesFlowOn(*Tx) bool  { return true }
-
-func (*CancelTask) takesFlowOn(tx *Tx) bool { return tx.Task != nil && holdsRun(tx, tx.Task) }
-
-// What agents ask beside the work goes on.
-func (*AnswerQuestions) takesFlowOn(tx *Tx) bool {
-	return tx.Turn != nil && tx.Turn.State == string(turn.Clarifying)
-}
+type flowCommand interface{ TakesFlowOn(tx *Tx) bool }
 
 // flowFree fails for what would take a flow on, or end it, that an external tool has: its stage is suspended until the
 // tool is left.
@@ -269,54 +251,54 @@ func flowFree(tx *Tx) error {
 	if tx.Flow == nil || tx.Flow.ToolNesting == 0 || tx.Session == nil || tx.Session.Run == "" {
 		return nil
 	}
-	if c, ok := tx.env.Command.(flowCommand); ok && c.takesFlowOn(tx) {
+	if c, ok := tx.Env.Command.(flowCommand); ok && c.TakesFlowOn(tx) {
 		return pawl.Fail(pawl.CodeBusy, "kernel.tool_active", tx.Flow.ActiveTool)
 	}
 	return nil
 }
 
-// declinePlan ends the run whose plan waits for approval; nothing was changed.
-func declinePlan(tx *Tx, reason, outcome string) error {
-	answerApproval(tx, tx.Approval, ApprovalRefused, tx.env.Actor, reason)
-	return endPlan(tx, reason, outcome)
+// DeclinePlan ends the run whose plan waits for approval; nothing was changed.
+func DeclinePlan(tx *Tx, reason, outcome string) error {
+	AnswerApproval(tx, tx.Approval, ApprovalRefused, tx.Env.Actor, reason)
+	return EndPlan(tx, reason, outcome)
 }
 
-// endPlan ends the run whose plan was turned down.
-func endPlan(tx *Tx, reason, outcome string) error {
+// EndPlan ends the run whose plan was turned down.
+func EndPlan(tx *Tx, reason, outcome string) error {
 	tx.Turn.Outcome = string(turn.OutcomeDeclined)
-	tx.Task.Cleanup = nothingToClean()
+	tx.Task.Cleanup = NothingToClean()
 	if reason != "" {
 		tx.Issue.hear(reason)
 	}
 	if tx.Issue.Number > 0 && outcome != "revised" {
 		tx.Issue.Paused = true // what a person has turned down is not planned again by itself
 	}
-	if err := tx.apply(PlanDeclined, reason); err != nil {
+	if err := tx.Apply(PlanDeclined, reason); err != nil {
 		return err
 	}
-	endRun(tx, outcome)
+	EndRun(tx, outcome)
 	return nil
 }
 
 // minHash is the least number of characters of a hash that an approval may be given with.
 const minHash = 8
 
-// pendingApproval returns the open approval, checked against the hash that the person saw.
-func pendingApproval(tx *Tx, hash string) (*Approval, error) {
+// PendingApproval returns the open approval, checked against the hash that the person saw.
+func PendingApproval(tx *Tx, hash string) (*Approval, error) {
 	a := tx.Approval
 	if a == nil || a.State != ApprovalPending {
-		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", stateName(tx))
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", StateName(tx))
 	}
 	if len(hash) < minHash || !strings.HasPrefix(a.Hash, strings.ToLower(hash)) {
-		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, short(a.Hash))
+		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, Short(a.Hash))
 	}
 	return a, nil
 }
 
-// blockedTask returns why the session is BLOCKED, or refuses.
-func blockedTask(tx *Tx, op string) (*Blocked, error) {
+// BlockedTask returns why the session is BLOCKED, or refuses.
+func BlockedTask(tx *Tx, op string) (*Blocked, error) {
 	if tx.Session == nil || tx.Session.State != string(session.Blocked) || tx.Session.Blocked == nil {
-		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, stateName(tx))
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, StateName(tx))
 	}
 	if tx.Session.Rolling || tx.Task != nil && tx.Task.Effect != "" {
 		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
@@ -324,16 +306,16 @@ func blockedTask(tx *Tx, op string) (*Blocked, error) {
 	return tx.Session.Blocked, nil
 }
 
-// callTook notes the tree that a call left.
-func callTook(tx *Tx, r effect.Receipt) {
+// CallTook notes the tree that a call left.
+func CallTook(tx *Tx, r effect.Receipt) {
 	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
 		tx.Task.Tree = res.After
-		tx.touch(tx.Task)
+		tx.Touch(tx.Task)
 	}
 }
 
-// ownsEffect reports whether a call whose outcome was lost is one that an agent asked for.
-func ownsEffect(tx *Tx, e *EffectDoc) bool {
+// OwnsEffect reports whether a call whose outcome was lost is one that an agent asked for.
+func OwnsEffect(tx *Tx, e *EffectDoc) bool {
 	if tx.Talk == nil || e.What() != effect.KindTool {
 		return false
 	}
@@ -341,17 +323,17 @@ func ownsEffect(tx *Tx, e *EffectDoc) bool {
 	return err == nil && call.StepID == tx.Talk.Step && (e.Within != "" || tx.Talk.Next < len(tx.Talk.Asks))
 }
 
-// startEffect hands an effect to who does it, under a token of its own. Tree is the tree before it, where the effect
+// StartEffect hands an effect to who does it, under a token of its own. Tree is the tree before it, where the effect
 // asks for that.
-func startEffect(tx *Tx, e *EffectDoc, owner, tree string) {
+func StartEffect(tx *Tx, e *EffectDoc, owner, tree string) {
 	e.State = EffectRunning
 	e.Epoch++
 	e.Attempts++
 	e.Effect.Token, e.Effect.Before = e.Epoch, tree
-	e.Due = tx.now.Add(tx.Config.LeaseTime)
-	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts,
+	e.Due = tx.Now.Add(tx.Config.LeaseTime)
+	tx.Record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts,
 		"owner": owner, "token": e.Epoch})
-	tx.result = e.Effect
+	tx.Result = e.Effect
 }
 
 // Package returns the run's solution package.

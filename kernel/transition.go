@@ -38,7 +38,7 @@ func (c *Transition) Decide(tx *Tx) error {
 	}
 	if t != nil && t.Session != "" {
 		t.Reason = c.Reason
-		return take(tx, ThenCancel)
+		return Take(tx, ThenCancel)
 	}
 	return c.alone(tx)
 }
@@ -53,8 +53,8 @@ func (c *Transition) alone(tx *Tx) error {
 	if !ok {
 		return task.Refusal(task.State(t.State), c.To)
 	}
-	if !r.Admits(tx.env.Actor.Kind()) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.actor_refused", string(tx.env.Actor), r.ID,
+	if !r.Admits(tx.Env.Actor.Kind()) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.actor_refused", string(tx.Env.Actor), r.ID,
 			kindsOf(r.Actors, r.AlsoActors)).At(r.ID, "actor")
 	}
 	meta, err := metadata(c.Metadata)
@@ -63,13 +63,13 @@ func (c *Transition) alone(tx *Tx) error {
 	}
 	retried := c.To == task.Queued && (t.State == string(task.Failed) || t.State == string(task.Verifying))
 	prepareMove(tx, t, c)
-	if err := tx.move(t, string(r.On), r.When, c.Reason, meta); err != nil {
+	if err := tx.Move(t, string(r.On), r.When, c.Reason, meta); err != nil {
 		return err
 	}
 	if retried {
-		countRetry(tx, t, 0)
+		CountRetry(tx, t, 0)
 	}
-	tx.result = t.Epoch
+	tx.Result = t.Epoch
 	return nil
 }
 
@@ -102,27 +102,27 @@ func prepareMove(tx *Tx, t *Task, c *Transition) {
 	switch c.To {
 	case task.Running:
 		t.Epoch++
-		t.Lease = Lease{Owner: c.Owner, Expires: tx.now.Add(tx.Config.LeaseTime)}
+		t.Lease = Lease{Owner: c.Owner, Expires: tx.Now.Add(tx.Config.LeaseTime)}
 		tx.leased = true
 	case task.Failed:
 		t.Exit, t.Reason = string(c.Exit), c.Reason
-		t.Retry.because(c.Reason)
-		disposeTask(tx, t)
+		t.Retry.Because(c.Reason)
+		DisposeTask(tx, t)
 	case task.Canceled:
 		if t.Cleanup == nil {
-			t.Cleanup = nothingToClean()
+			t.Cleanup = NothingToClean()
 		}
 	case task.Blocked:
 		t.Blocked = &Blocked{Kind: BlockedApproval, Task: t.ID, Error: effect.Fault{Class: pawl.ClassPolicyDenied,
 			Code: pawl.CodeApprovalNeeded, Key: "kernel.blocked_by_hand", Args: []string{c.Reason}}}
 	case task.Queued:
-		t.Due = tx.now
+		t.Due = tx.Now
 		if t.State == string(task.Blocked) {
 			// The person who unblocks is the approval; it is recorded with the move (docs/spec/task.md#d6).
-			tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: tx.env.Actor,
-				AnsweredAt: tx.now, Note: c.Reason}
-			tx.create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
-			tx.record(tx.Approval, AuditApprovalGranted, audit.Info, map[string]any{"about": "unblock", "task": t.ID})
+			tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: tx.Env.Actor,
+				AnsweredAt: tx.Now, Note: c.Reason}
+			tx.Create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
+			tx.Record(tx.Approval, AuditApprovalGranted, audit.Info, map[string]any{"about": "unblock", "task": t.ID})
 		}
 	}
 }

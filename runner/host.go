@@ -7,7 +7,10 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/budget"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/steps"
 )
 
 // Worker is a driver that needs pawl's word while it works: an agent.
@@ -32,7 +35,7 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 		return effect.Receipt{}, pawl.Fail(pawl.CodeCanceled, "runner.canceled").Because(context.Cause(ctx))
 	}
 	d, known := h.r.opt.Tools[a.Name]
-	ask := &kernel.StartToolCall{Effect: h.e.ID, Token: h.e.Token, Ask: a, Day: h.r.kernel.Now()}
+	ask := &steps.StartToolCall{Effect: h.e.ID, Token: h.e.Token, Ask: a, Day: h.r.kernel.Now()}
 	var failed error
 	if p, ok := d.(Preflighter); ok {
 		probe := h.e
@@ -43,7 +46,7 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 	if err != nil {
 		return effect.Receipt{}, err
 	}
-	var made kernel.Made
+	var made steps.Made
 	if err := json.Unmarshal(out.Result, &made); err != nil {
 		return effect.Receipt{}, pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 	}
@@ -66,19 +69,19 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 		receipt.Start = h.r.kernel.Now()
 		receipt.End = receipt.Start
 	}
-	_, err = h.r.do(context.WithoutCancel(ctx), &kernel.Report{Effect: made.Effect.ID, Token: made.Effect.Token,
+	_, err = h.r.do(context.WithoutCancel(ctx), &effects.Report{Effect: made.Effect.ID, Token: made.Effect.Token,
 		Receipt: receipt, Tree: tree})
 	return receipt, err
 }
 
 // Judge has a tool call judged that the agent makes itself behind its walls.
 func (h *host) Judge(ctx context.Context, a effect.Ask) error {
-	out, err := h.r.do(ctx, &kernel.StartToolCall{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true,
+	out, err := h.r.do(ctx, &steps.StartToolCall{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true,
 		Day: h.r.kernel.Now()})
 	if err != nil {
 		return err
 	}
-	var made kernel.Made
+	var made steps.Made
 	if err := json.Unmarshal(out.Result, &made); err != nil {
 		return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 	}
@@ -91,7 +94,7 @@ func (h *host) Judge(ctx context.Context, a effect.Ask) error {
 // Reserve sets aside what a model call may cost.
 func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usage), error) {
 	day := h.r.kernel.Now()
-	out, err := h.r.do(ctx, &kernel.Reserve{Effect: h.e.ID, Token: h.e.Token, Day: day, Most: most})
+	out, err := h.r.do(ctx, &budget.Reserve{Effect: h.e.ID, Token: h.e.Token, Day: day, Most: most})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +106,7 @@ func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usag
 	return func(cost effect.Usage) {
 		once.Do(func() {
 			// What cannot be settled stays set aside in full, which errs on the safe side.
-			_, _ = h.r.do(context.WithoutCancel(ctx), &kernel.Settle{Effect: h.e.ID, Day: day, Reservation: id,
+			_, _ = h.r.do(context.WithoutCancel(ctx), &budget.Settle{Effect: h.e.ID, Day: day, Reservation: id,
 				Cost: cost})
 		})
 	}, nil
@@ -111,12 +114,12 @@ func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usag
 
 // Bind keeps the agent's own session.
 func (h *host) Bind(ctx context.Context, session string) error {
-	_, err := h.r.do(ctx, &kernel.AttachSession{Effect: h.e.ID, Token: h.e.Token, Session: session})
+	_, err := h.r.do(ctx, &steps.AttachSession{Effect: h.e.ID, Token: h.e.Token, Session: session})
 	return err
 }
 
 // within asks the drivers of the calls that were at work in the middle of an agent's effect whether they happened.
-func (r *Runner) within(ctx context.Context, parent *kernel.EffectDoc) (map[string]kernel.Recovered, error) {
+func (r *Runner) within(ctx context.Context, parent *kernel.EffectDoc) (map[string]effects.Recovered, error) {
 	if !parent.What().Agent() {
 		return nil, nil
 	}
@@ -124,9 +127,9 @@ func (r *Runner) within(ctx context.Context, parent *kernel.EffectDoc) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]kernel.Recovered{}
+	out := map[string]effects.Recovered{}
 	for _, e := range calls {
-		found := kernel.Recovered{Answer: effect.DoneUnknown}
+		found := effects.Recovered{Answer: effect.DoneUnknown}
 		if d, err := r.driver(e.Effect); err == nil {
 			found.Answer, found.Receipt = d.Done(ctx, e.Effect)
 		}

@@ -17,7 +17,11 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/steps"
+	"pawl/kernel/tasks"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -302,7 +306,7 @@ func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Tas
 	default:
 		return "", r.opt.Poll, nil
 	}
-	_, err := r.do(ctx, &kernel.Claim{Task: t.ID, Owner: r.opt.Owner})
+	_, err := r.do(ctx, &steps.Claim{Task: t.ID, Owner: r.opt.Owner})
 	return "", 0, err
 }
 
@@ -400,7 +404,7 @@ func (r *Runner) recover(ctx context.Context, e *kernel.EffectDoc) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.do(ctx, &kernel.Recover{Effect: e.ID, Answer: answer, Receipt: receipt, Tree: tree, Within: within})
+	_, err = r.do(ctx, &effects.Recover{Effect: e.ID, Answer: answer, Receipt: receipt, Tree: tree, Within: within})
 	return err
 }
 
@@ -478,7 +482,7 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 		return err
 	}
 	d, err := r.driver(doc.Effect)
-	begin := &kernel.Begin{Effect: doc.ID, Owner: r.opt.Owner, Day: r.kernel.Now()}
+	begin := &effects.Begin{Effect: doc.ID, Owner: r.opt.Owner, Day: r.kernel.Now()}
 	failed := err
 	if p, ok := d.(Preflighter); ok && failed == nil {
 		begin.Images, failed = p.Preflight(ctx, doc.Effect)
@@ -522,7 +526,7 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 	if err := r.opt.Holds(); !receipt.OK && err != nil {
 		return err
 	}
-	_, err = r.do(ctx, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: receipt, Tree: tree})
+	_, err = r.do(ctx, &effects.Report{Effect: e.ID, Token: e.Token, Receipt: receipt, Tree: tree})
 	delete(r.begun, doc.ID)
 	if errors.Is(err, pawl.ErrFenced) {
 		return nil
@@ -626,7 +630,7 @@ func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effe
 		if r.kernel.Now().Sub(lastSweep) >= sweepEvery {
 			lastSweep = r.kernel.Now()
 			// What cannot be swept now is swept the next time.
-			_, _ = give(ctx, r.speaker, &kernel.Sweep{Owner: r.opt.Owner})
+			_, _ = give(ctx, r.speaker, &control.Sweep{Owner: r.opt.Owner})
 		}
 		s, err := r.look(ctx)
 		if err != nil || s.Session == nil {
@@ -664,5 +668,5 @@ func (r *Runner) heartbeat(ctx context.Context) {
 		return
 	}
 	// A lease that cannot be prolonged shows in the next report, which is refused.
-	_, _ = give(ctx, r.speaker, &kernel.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
+	_, _ = give(ctx, r.speaker, &tasks.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
 }

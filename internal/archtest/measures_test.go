@@ -24,11 +24,12 @@ const (
 // of its structs are only an embedded type, and how many lines of code it has where these are too many.
 var (
 	tooTangled = map[string]int{
-		"text/backlog": 1, "driver/contextpack": 2, "kernel/effect": 1, "kernel": 4, "kernel/query": 1,
+		"text/backlog": 1, "driver/contextpack": 2, "kernel/effect": 1, "kernel/effects": 1, "kernel/query": 1,
+		"kernel/recovery": 2, "kernel/steps": 1,
 		"store/sqlite": 1, "store/storetest": 2,
 	}
 	inCoats  = map[string]int{"kernel/projection": 1}
-	tooLarge = map[string]int{"kernel": 9193, "sandbox": 4558}
+	tooLarge = map[string]int{"kernel": 4797, "sandbox": 4558}
 )
 
 // complexity is McCabe's number of a function: one, and one more for each if, for, case of a switch or select, && and

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"pawl/kernel"
+	"pawl/kernel/joined"
 )
 
 // recordedAs are the names under which recordings know the commands whose types have other names.
@@ -21,7 +22,7 @@ func nameOf(c kernel.Command) string {
 }
 
 // protocols is the table by which decisions are made again.
-var protocols = sync.OnceValue(kernel.Joined)
+var protocols = sync.OnceValue(joined.Table)
 
 // command makes an empty command from its name, or returns nil.
 func command(name string) kernel.Command {

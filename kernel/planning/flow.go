@@ -1,7 +1,11 @@
-package kernel
+package planning
 
 import (
+	"slices"
+	"strings"
+
 	"pawl"
+	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
@@ -9,13 +13,11 @@ import (
 	"pawl/text/policy"
 	"pawl/text/solution"
 	"pawl/text/triage"
-	"slices"
-	"strings"
 )
 
 // sizeFlow takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light
 // (docs/spec/workflow.md#c4).
-func sizeFlow(tx *Tx, path workflow.Path, reason string) error {
+func sizeFlow(tx *kernel.Tx, path workflow.Path, reason string) error {
 	if path == workflow.PathTweak && tx.Flow.Mode == workflow.AutoPlan {
 		path = workflow.PathLight
 	}
@@ -23,15 +25,15 @@ func sizeFlow(tx *Tx, path workflow.Path, reason string) error {
 		return nil // ~exec has gone straight into development
 	}
 	tx.Run.Path = path
-	tx.touch(tx.Run)
-	what, at := SizedLight, knowledge.AtAnalyze
+	tx.Touch(tx.Run)
+	what, at := kernel.SizedLight, knowledge.AtAnalyze
 	switch path {
 	case workflow.PathTweak:
-		what, at = SizedTweak, knowledge.AtTweak
+		what, at = kernel.SizedTweak, knowledge.AtTweak
 	case workflow.PathStandard:
-		what = SizedStandard
+		what = kernel.SizedStandard
 	}
-	if err := tx.apply(what, reason); err != nil {
+	if err := tx.Apply(what, reason); err != nil {
 		return err
 	}
 	decideKnowledge(tx, at)
@@ -39,7 +41,7 @@ func sizeFlow(tx *Tx, path workflow.Path, reason string) error {
 }
 
 // decideKnowledge sets KB_SKIPPED when the flow comes to a point that decides it, and carries it otherwise.
-func decideKnowledge(tx *Tx, at knowledge.Point) {
+func decideKnowledge(tx *kernel.Tx, at knowledge.Point) {
 	// The variable depends on the mode and the point alone; what becomes of the documents is asked when they are read.
 	d, err := knowledge.Decide(knowledge.Question{Mode: tx.Config.KnowledgeMode, Condition: knowledge.Fine,
 		Coding: true, At: at})
@@ -47,43 +49,44 @@ func decideKnowledge(tx *Tx, at knowledge.Point) {
 		return // a mode that does not exist is refused with the settings
 	}
 	tx.Flow.KBSkipped = knowledge.Carry(tx.Flow.KBSkipped, d)
-	tx.touch(tx.Flow)
+	tx.Touch(tx.Flow)
 }
 
 // setVars changes variables beside the stage. A change of the mode is a move of its machine and is recorded as one.
-func setVars(tx *Tx, next workflow.Vars, on, when string) {
+func setVars(tx *kernel.Tx, next workflow.Vars, on, when string) {
 	before := tx.Flow.Vars
 	tx.Flow.Vars = next
-	tx.touch(tx.Flow)
+	tx.Touch(tx.Flow)
 	modeMoved(tx, before.Mode, on, when)
 }
 
 // modeMoved records the row of the mode's machine by which it has got where it is.
-func modeMoved(tx *Tx, from workflow.Mode, on, when string) {
+func modeMoved(tx *kernel.Tx, from workflow.Mode, on, when string) {
 	r, ok := workflow.Modes.Next(from, workflow.Event(on), when)
 	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
 		return
 	}
-	tx.record(tx.Flow, auditModeAs.in(string(r.To)), audit.Info,
+	tx.Record(tx.Flow, kernel.AuditModeAs.In(string(r.To)), audit.Info,
 		map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
 }
 
 // outgrows reports whether a change is too large or too dangerous for a tweak, and notes the path that it needs.
-func outgrows(tx *Tx, changed []triage.Changed) bool {
+func outgrows(tx *kernel.Tx, changed []triage.Changed) bool {
 	facts := triage.Measure(changed)
-	facts.HighRisk = dangerous(tx.Solution)
+	facts.HighRisk = kernel.Dangerous(tx.Solution)
 	path, why := triage.Outgrown(workflow.PathTweak, facts)
 	if path == workflow.PathTweak {
 		return false
 	}
-	tx.record(tx.Run, AuditPathOutgrown, audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why,
-		"facts": facts})
+	tx.Record(tx.Run, kernel.AuditPathOutgrown, audit.Warn,
+		map[string]any{"from": workflow.PathTweak, "to": path, "why": why,
+			"facts": facts})
 	tx.Run.Path, tx.Flow.KBSkipped = path, workflow.Undecided
 	return true
 }
 
 // packSolution gives the solution its package.
-func packSolution(tx *Tx, p *plan.Plan) (err error) {
+func packSolution(tx *kernel.Tx, p *plan.Plan) (err error) {
 	name := tx.Run.Package
 	if name == "" {
 		if name, err = packageName(tx, p); err != nil {
@@ -91,14 +94,14 @@ func packSolution(tx *Tx, p *plan.Plan) (err error) {
 		}
 	}
 	tx.Solution.Package, tx.Run.Package = name, name
-	tx.touch(tx.Run)
+	tx.Touch(tx.Run)
 	return nil
 }
 
 // packageName names the package after the plan's goal, or after the requirement where nothing in the goal can be a
 // name.
-func packageName(tx *Tx, p *plan.Plan) (string, error) {
-	taken := func(name string) bool { return isTaken(tx, KindAlias, PackageAlias, name) }
+func packageName(tx *kernel.Tx, p *plan.Plan) (string, error) {
+	taken := func(name string) bool { return kernel.IsTaken(tx, kernel.KindAlias, kernel.PackageAlias, name) }
 	text := p.Goal
 	if _, err := solution.Feature(text); err != nil {
 		if text = tx.Run.Requirement; tx.Run.Requirement == "" {
@@ -109,10 +112,10 @@ func packageName(tx *Tx, p *plan.Plan) (string, error) {
 	return name.String(), err
 }
 
-// changeMeasured looks at what the work on a tweak has really changed. AUTO_FULL goes on as a light iteration, with a
+// ChangeMeasured looks at what the work on a tweak has really changed. AUTO_FULL goes on as a light iteration, with a
 // package; where a person has approved the plan as it is, it stays a tweak that went beyond its scope, and is logged as
 // one.
-func changeMeasured(tx *Tx) error {
+func ChangeMeasured(tx *kernel.Tx) error {
 	files := tx.Task.Verified.Changed
 	if tx.Flow == nil || tx.Flow.Stage != workflow.Tweak || len(files) == 0 || tx.Run.Outgrown {
 		return nil
@@ -132,9 +135,10 @@ func changeMeasured(tx *Tx) error {
 	if err := packSolution(tx, &tx.Solution.Plan); err != nil {
 		return err
 	}
-	tx.touch(tx.Solution)
-	tx.create(&Alias{Issue: tx.Issue.ID}, KindAlias, PackageAlias+tx.Solution.Package, tx.Solution.ID, "")
-	if err := tx.apply(GrewAtWork, "the change"); err != nil {
+	tx.Touch(tx.Solution)
+	tx.Create(&kernel.Alias{Issue: tx.Issue.ID}, kernel.KindAlias, kernel.PackageAlias+tx.Solution.Package,
+		tx.Solution.ID, "")
+	if err := tx.Apply(kernel.GrewAtWork, "the change"); err != nil {
 		return err
 	}
 	decideKnowledge(tx, knowledge.AtAnalyze)
@@ -146,22 +150,22 @@ const autoFull pawl.Actor = "policy:auto_full"
 
 // approvalEvent is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose
 // word it is.
-func approvalEvent(tx *Tx, by pawl.Actor) Event {
+func approvalEvent(tx *kernel.Tx, by pawl.Actor) kernel.Event {
 	switch {
 	case tx.Flow.Stage != workflow.Design:
-		return PlanAllowed
+		return kernel.PlanAllowed
 	case by == autoFull:
-		return PlanFlowsOn
+		return kernel.PlanFlowsOn
 	}
-	return PlanApproved
+	return kernel.PlanApproved
 }
 
 // namedFiles lists the files that a plan says it changes.
-func namedFiles(tx *Tx, p *plan.Plan) []string {
+func namedFiles(tx *kernel.Tx, p *plan.Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
 		for _, c := range s.ToolCalls {
-			v, err := judgeCall(tx, c)
+			v, err := kernel.JudgeCall(tx, c)
 			if err != nil {
 				continue // a call that is denied changes nothing
 			}
@@ -182,26 +186,30 @@ func namedFiles(tx *Tx, p *plan.Plan) []string {
 }
 
 // grantPlan approves the plan that waits, in the name of a person or of a policy, and queues its task.
-func grantPlan(tx *Tx, by pawl.Actor, reason string) error {
+func grantPlan(tx *kernel.Tx, by pawl.Actor, reason string) error {
 	grants, err := tx.Config.Grants(tx.Task.Plan)
 	if err != nil {
 		return err
 	}
 	tx.Task.Approval, tx.Task.Named, tx.Task.Grants = tx.Approval.ID, namedFiles(tx, tx.Task.Plan), grants
 	tx.Solution.Bound = true
-	tx.touch(tx.Solution)
-	tx.touch(tx.Task)
-	tx.Task.Due = tx.now
-	if err := tx.apply(approvalEvent(tx, by), reason); err != nil {
+	tx.Touch(tx.Solution)
+	tx.Touch(tx.Task)
+	tx.Task.Due = tx.Now
+	if err := tx.Apply(approvalEvent(tx, by), reason); err != nil {
 		return err
 	}
 	tx.Session.Approval = ""
-	tx.result = tx.Task.ID
+	tx.Result = tx.Task.ID
 	return nil
 }
 
-// planApproved takes a person's yes to the plan.
-func planApproved(tx *Tx, _ *Approval) error { return grantPlan(tx, tx.env.Actor, "approved") }
+// PlanApproved takes a person's yes to the plan.
+func PlanApproved(tx *kernel.Tx, _ *kernel.Approval) error {
+	return grantPlan(tx, tx.Env.Actor, "approved")
+}
 
-// planDeclined takes a person's no to the plan.
-func planDeclined(tx *Tx, _ *Approval, reason string) error { return endPlan(tx, reason, "declined") }
+// PlanDeclined takes a person's no to the plan.
+func PlanDeclined(tx *kernel.Tx, _ *kernel.Approval, reason string) error {
+	return kernel.EndPlan(tx, reason, "declined")
+}

@@ -1,19 +1,22 @@
-package kernel
+// Package orders carries out what is asked for beside the work: ~commands that are no flow, notes and checkpoints.
+package orders
 
 import (
+	"slices"
+	"strings"
+
 	"pawl"
+	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/machine/workflow"
-	"slices"
-	"strings"
 )
 
 // Decide carries out a command that is no flow. A command that writes is refused while a flow runs
 // (docs/spec/workflow.md#c2).
-func (c *Order) Decide(tx *Tx) error {
+func (c *Order) Decide(tx *kernel.Tx) error {
 	s := tx.Session
 	if s == nil || tx.Flow == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
@@ -30,17 +33,17 @@ func (c *Order) Decide(tx *Tx) error {
 	if s.State != string(session.Idle) || s.Effect != "" {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
 	}
-	e := tx.emit(c.Kind, c.Spec, c.Idempotent)
+	e := tx.Emit(c.Kind, c.Spec, c.Idempotent)
 	e.Effect.Place.Tree = e.Effect.Place.Workspace
-	tx.record(s, AuditCommandGiven, audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
-	tx.result = e.ID
+	tx.Record(s, kernel.AuditCommandGiven, audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
+	tx.Result = e.ID
 	return nil
 }
 
 // prepareDependencies has dependencies fetched. It is no ~command, changes nothing but a cache of pawl's own, and is
 // what a person is told to do where a plan waits for a word or work stopped for the want of dependencies, so that it is
 // let through there, too.
-func prepareDependencies(tx *Tx, c *Order) error {
+func prepareDependencies(tx *kernel.Tx, c *Order) error {
 	s := tx.Session
 	resting := s.State == string(session.Idle) || s.State == string(session.Confirming) ||
 		s.State == string(session.Blocked)
@@ -54,40 +57,41 @@ func prepareDependencies(tx *Tx, c *Order) error {
 	if err != nil {
 		return err
 	}
-	e := tx.emit(c.Kind, c.Spec, c.Idempotent)
+	e := tx.Emit(c.Kind, c.Spec, c.Idempotent)
 	if e.Effect.Place.Tree = e.Effect.Place.Workspace; spec.Task && tx.Task != nil {
 		e.Effect.Place = tx.Task.Place
 	}
-	tx.record(s, AuditCommandGiven, audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
-	tx.result = e.ID
+	tx.Record(s, kernel.AuditCommandGiven, audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
+	tx.Result = e.ID
 	return nil
 }
 
-// carriedOut takes what came of it.
-func carriedOut(tx *Tx, r effect.Receipt) error {
+// CarriedOut takes what came of it.
+func CarriedOut(tx *kernel.Tx, r effect.Receipt) error {
 	s := tx.Session
 	if s == nil {
 		return nil
 	}
 	if tx.Effect.What() == effect.KindTest {
 		if result, err := effect.Decode[effect.VerifyResult](r.Result); err == nil {
-			s.remember(result, tx.now)
+			s.Remember(result, tx.Now)
 		}
 	}
 	if s.State == string(session.Idle) { // elsewhere it says why work stopped
 		s.LastError = nil
 		if !r.OK {
-			kept := info(r.Err())
+			kept := kernel.Info(r.Err())
 			s.LastError = &kept
 		}
 	}
-	tx.record(s, AuditCommandDone, level(r.OK), map[string]any{"effect": tx.Effect.ID, "kind": tx.Effect.What(),
-		"code": r.Code})
+	tx.Record(s, kernel.AuditCommandDone, kernel.Level(r.OK),
+		map[string]any{"effect": tx.Effect.ID, "kind": tx.Effect.What(),
+			"code": r.Code})
 	return nil
 }
 
 // Decide asks for a checkpoint on request. While work is at hand the work makes its own, and its tree is not still.
-func (*CreateCheckpoint) Decide(tx *Tx) error {
+func (*CreateCheckpoint) Decide(tx *kernel.Tx) error {
 	s := tx.Session
 	switch {
 	case s == nil:
@@ -96,48 +100,49 @@ func (*CreateCheckpoint) Decide(tx *Tx) error {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
 	}
 	tx.Task, tx.Run, tx.Turn = nil, nil, nil
-	e := tx.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: checkpointName(tx)}, true)
-	tx.result = e.ID
+	e := tx.Emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: kernel.CheckpointName(tx)}, true)
+	tx.Result = e.ID
 	return nil
 }
 
-// checkpointMade takes a checkpoint that was made on request. It becomes the newest one and changes nothing else.
-func checkpointMade(tx *Tx, r effect.Receipt) error {
+// CheckpointMade takes a checkpoint that was made on request. It becomes the newest one and changes nothing else.
+func CheckpointMade(tx *kernel.Tx, r effect.Receipt) error {
 	s := tx.Session
 	made, err := effect.Decode[effect.CheckpointResult](r.Result)
 	if !r.OK || err != nil {
-		kept := info(firstError(r.Err(), err))
+		kept := kernel.Info(kernel.FirstError(r.Err(), err))
 		s.LastError = &kept
-		tx.record(s, AuditCheckpointFailed, audit.Warn, kept)
+		tx.Record(s, kernel.AuditCheckpointFailed, audit.Warn, kept)
 		return nil
 	}
-	keepCheckpoint(tx, CheckpointDoc{CheckpointResult: made, Place: tx.Effect.Effect.Place}, s.ID, "requested")
+	kernel.KeepCheckpoint(tx, kernel.CheckpointDoc{CheckpointResult: made, Place: tx.Effect.Effect.Place}, s.ID,
+		"requested")
 	s.LastCheckpoint, s.LastError = made.Name, nil
-	tx.touch(s)
+	tx.Touch(s)
 	return nil
 }
 
 // notable refuses a text that says nothing or far too much.
 func notable(field, text string) error {
-	if n := len(strings.TrimSpace(text)); n == 0 || n > maxNote {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", field, maxNote)
+	if n := len(strings.TrimSpace(text)); n == 0 || n > kernel.MaxNote {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", field, kernel.MaxNote)
 	}
 	return nil
 }
 
-// read finds whether the decision to be replaced is there. Decisions are never removed, so that it still is when the
+// Read finds whether the decision to be replaced is there. Decisions are never removed, so that it still is when the
 // command is committed.
-func (c *SaveDecision) read(r *reads, _ *Snapshot) error {
+func (c *SaveDecision) Read(r *kernel.Reads, _ *kernel.Snapshot) error {
 	if c.Replaces == "" {
 		return nil
 	}
-	if f := r.get(byID(KindDecision, c.Replaces).hot()); f != nil && len(f.rows) == 0 {
+	if f := r.Get(kernel.ByID(kernel.KindDecision, c.Replaces).Hot()); f != nil && len(f.Rows) == 0 {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.decision_not_found", c.Replaces)
 	}
 	return nil
 }
 
-func (c *SaveDecision) Decide(tx *Tx) error {
+func (c *SaveDecision) Decide(tx *kernel.Tx) error {
 	i := slices.IndexFunc(view.DecisionTypes(), func(t string) bool { return strings.EqualFold(t, c.Type) })
 	switch {
 	case tx.Session == nil:
@@ -148,16 +153,16 @@ func (c *SaveDecision) Decide(tx *Tx) error {
 	if err := notable("content", c.Content); err != nil {
 		return err
 	}
-	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces,
-		By: tx.env.Actor}
-	tx.create(d, KindDecision, "", tx.Session.ID, "")
-	tx.record(d, AuditDecisionSaved, audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content,
+	d := &kernel.Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces,
+		By: tx.Env.Actor}
+	tx.Create(d, kernel.KindDecision, "", tx.Session.ID, "")
+	tx.Record(d, kernel.AuditDecisionSaved, audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content,
 		"replaces": d.Replaces})
-	tx.result = d.ID
+	tx.Result = d.ID
 	return nil
 }
 
-func (c *RecordError) Decide(tx *Tx) error {
+func (c *RecordError) Decide(tx *kernel.Tx) error {
 	if tx.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
@@ -166,15 +171,15 @@ func (c *RecordError) Decide(tx *Tx) error {
 			return err
 		}
 	}
-	if len(c.Scope) > maxNote {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "scope", maxNote)
+	if len(c.Scope) > kernel.MaxNote {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "scope", kernel.MaxNote)
 	}
-	i := &Incident{
+	i := &kernel.Incident{
 		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix),
-		Scope: strings.TrimSpace(c.Scope), By: tx.env.Actor,
+		Scope: strings.TrimSpace(c.Scope), By: tx.Env.Actor,
 	}
-	tx.create(i, KindIncident, "", tx.Session.ID, "")
-	tx.record(i, AuditErrorRecorded, audit.Info, i)
-	tx.result = i.ID
+	tx.Create(i, kernel.KindIncident, "", tx.Session.ID, "")
+	tx.Record(i, kernel.AuditErrorRecorded, audit.Info, i)
+	tx.Result = i.ID
 	return nil
 }
