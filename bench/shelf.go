@@ -17,6 +17,8 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/machine/board"
 	"pawl/store/sqlite"
 )
@@ -49,7 +51,7 @@ func openShelf(ctx context.Context, dir string) (*shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := b.do(ctx, nil, &kernel.Init{Place: effect.Place{Workspace: dir, Tree: dir,
+	if _, _, err := b.do(ctx, nil, &planning.Init{Place: effect.Place{Workspace: dir, Tree: dir,
 		Git: true}}); err != nil {
 		return nil, errors.Join(err, b.store.Close())
 	}
@@ -73,7 +75,7 @@ func openBoard(dir string, how sqlite.Options) (*shelf, error) {
 		return nil, err
 	}
 	b := &shelf{dir: dir, store: &timedStore{Store: store}, random: random.New(random.NewPCG(1, 2))}
-	b.kernel = kernel.New(b.store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	b.kernel = kernel.New(joined.Table(), b.store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	return b, nil
 }
 

@@ -30,36 +30,36 @@ func (c *AimBoard) Decide(tx *Tx) error {
 	if b == nil || b.State == string(board.RunCompleted) || b.Branch == c.Branch {
 		return nil
 	}
-	tx.record(b, AuditBoardBranch, audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
+	tx.Record(b, AuditBoardBranch, audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
 	b.Branch = c.Branch
-	tx.touch(b)
+	tx.Touch(b)
 	return nil
 }
 
-func (*AddIssues) ofBoard()     {}
-func (*EditIssue) ofBoard()     {}
-func (*AddDependency) ofBoard() {}
-func (*ClaimIssue) ofBoard()    {}
-func (*RenewIssue) ofBoard()    {}
-func (*ReleaseIssue) ofBoard()  {}
-func (*Release) ofBoard()       {}
-func (*RetryIssue) ofBoard()    {}
-func (*MoveBoard) ofBoard()     {}
-func (*AimBoard) ofBoard()      {}
+func (*AddIssues) OfBoard()     {}
+func (*EditIssue) OfBoard()     {}
+func (*AddDependency) OfBoard() {}
+func (*ClaimIssue) OfBoard()    {}
+func (*RenewIssue) OfBoard()    {}
+func (*ReleaseIssue) OfBoard()  {}
+func (*Release) OfBoard()       {}
+func (*RetryIssue) OfBoard()    {}
+func (*MoveBoard) OfBoard()     {}
+func (*AimBoard) OfBoard()      {}
 
 // issueOf returns a copy of an issue to change. One that does not exist is an error.
 func issueOf(tx *Tx, id string) (*Issue, error) {
 	i, ok := tx.Near[id]
 	if !ok {
-		tx.want(byID(KindIssue, id))
+		tx.want(ByID(KindIssue, id))
 	}
 	switch {
 	case i == nil || i.Number == 0:
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
 	case !touches(tx, i):
-		i = clone(i)
+		i = Clone(i)
 		tx.Near[id] = i
-		tx.touch(i)
+		tx.Touch(i)
 	}
 	return i, nil
 }
@@ -67,7 +67,7 @@ func issueOf(tx *Tx, id string) (*Issue, error) {
 // batchFor returns the board, and opens a new one where there is none or the last one is complete.
 func batchFor(tx *Tx) (*Board, error) {
 	if b := tx.Board; b != nil && b.State != string(board.RunCompleted) {
-		tx.touch(b)
+		tx.Touch(b)
 		return b, nil
 	}
 	b := &Board{Phase: string(board.Phase.Initial()), Number: 1}
@@ -75,8 +75,8 @@ func batchFor(tx *Tx) (*Board, error) {
 		b.Number, b.Issues = last.Number+1, last.Issues
 	}
 	tx.Board = b
-	tx.create(b, KindBoard, fmt.Sprintf("BATCH-%d", b.Number), tx.Session.ID, string(board.Run.Initial()))
-	tx.record(b, AuditBoardOpened, audit.Info, map[string]any{"batch": b.Number})
+	tx.Create(b, KindBoard, fmt.Sprintf("BATCH-%d", b.Number), tx.Session.ID, string(board.Run.Initial()))
+	tx.Record(b, AuditBoardOpened, audit.Info, map[string]any{"batch": b.Number})
 	return b, apply(tx, board.Run, b, string(board.Init), "", "the board is opened", nil, admitIssues(tx))
 }
 
@@ -102,18 +102,18 @@ func movePhaseOfBoard(tx *Tx, a board.Event) error {
 	}
 	r, ok := board.Phase.Next(board.PhaseStatus(b.Phase), a, "")
 	if !ok {
-		return board.Phase.Refusal(board.PhaseStatus(b.Phase), a).Traced(tx.trace)
+		return board.Phase.Refusal(board.PhaseStatus(b.Phase), a).Traced(tx.Trace)
 	}
 	if r.From != r.To {
 		b.Phase = string(r.To)
-		tx.record(b, auditPhaseAs.in(string(r.To)), audit.Info,
+		tx.Record(b, auditPhaseAs.In(string(r.To)), audit.Info,
 			map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
 	}
 	if a != board.Complete {
 		return nil
 	}
-	b.EndedAt = tx.now
-	tx.result = b.Label
+	b.EndedAt = tx.Now
+	tx.Result = b.Label
 	return apply(tx, board.Run, b, string(a), "", "the batch is completed", nil, admitIssues(tx))
 }
 
@@ -122,20 +122,20 @@ func placeIssue(tx *Tx, i *Issue) {
 	due := never
 	switch {
 	case i.untold():
-		due = tx.now
+		due = tx.Now
 	case i.Lease.Owner != "":
 		due = i.Lease.Expires
 	case i.ready():
-		if due = i.Due; due.IsZero() || due.After(tx.now) {
-			due = tx.now
+		if due = i.Due; due.IsZero() || due.After(tx.Now) {
+			due = tx.Now
 		}
 		if i.NotBefore.After(due) {
 			due = i.NotBefore
 		}
 	}
-	if rank := i.rank(i.ready() || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
+	if rank := i.ClaimRank(i.ready() || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
 		i.Rank, i.Due = rank, due
-		tx.touch(i)
+		tx.Touch(i)
 	}
 }
 
@@ -143,10 +143,10 @@ func planning(i *Issue) bool {
 	return i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning)
 }
 
-// followBoard brings the issue of a session up to date with it, at the end of each decision.
-func followBoard(tx *Tx) error {
+// FollowBoard brings the issue of a session up to date with it, at the end of each decision.
+func FollowBoard(tx *Tx) error {
 	i := tx.Issue
-	if i == nil || i.Number == 0 || tx.Session == nil || ofBoard(tx.env.Command) {
+	if i == nil || i.Number == 0 || tx.Session == nil || ofBoard(tx.Env.Command) {
 		return nil
 	}
 	bound := tx.Solution != nil && tx.Solution.Bound && i.Solution == tx.Solution.ID
@@ -160,15 +160,15 @@ func followBoard(tx *Tx) error {
 	winding := winds(tx)
 	if waiting := waits(tx); i.Waiting != waiting || i.Bound != bound || i.Draining != winding {
 		i.Waiting, i.Bound, i.Draining = waiting, bound, winding
-		tx.touch(i)
+		tx.Touch(i)
 	}
 	again := time.Time{}
-	if t := tx.Task; t != nil && t.Session != "" && t.Due.After(tx.now) {
+	if t := tx.Task; t != nil && t.Session != "" && t.Due.After(tx.Now) {
 		again = t.Due
 	}
 	if !again.Equal(i.NotBefore) {
 		i.NotBefore = again
-		tx.touch(i)
+		tx.Touch(i)
 	}
 	placeIssue(tx, i)
 	return nil
@@ -206,10 +206,10 @@ func (c *ClaimIssue) Decide(tx *Tx) error {
 	}
 	for _, id := range tx.Taken {
 		i := tx.Near[id]
-		if i == nil || i.Number == 0 || i.Due.After(tx.now) || !i.ready() || planning(i) != c.Planning {
+		if i == nil || i.Number == 0 || i.Due.After(tx.Now) || !i.ready() || planning(i) != c.Planning {
 			continue
 		}
-		if !c.Planning && tx.Board.collides(i) {
+		if !c.Planning && collides(tx.Board, i) {
 			continue
 		}
 		return claimIssue(tx, c, id)
@@ -222,13 +222,10 @@ func (c *ClaimIssue) Decide(tx *Tx) error {
 
 // collides reports whether an issue is expected to change a file that another claimed one changes. One that only has
 // something to finish changes none.
-func (b *Board) collides(i *Issue) bool {
+func collides(b *Board, i *Issue) bool {
 	return !i.Draining && slices.ContainsFunc(b.Busy,
 		func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
 }
-
-// Changes are the files that work on the issue is expected to change.
-func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.ConflictFiles...) }
 
 // Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below
 // it.
@@ -264,17 +261,17 @@ func claimIssue(tx *Tx, c *ClaimIssue, id string) error {
 	}
 	i.Epoch++
 	before := i.Lease.Owner
-	i.Lease = Lease{Owner: c.Owner, Expires: tx.now.Add(tx.Config.LeaseTime)}
+	i.Lease = Lease{Owner: c.Owner, Expires: tx.Now.Add(tx.Config.LeaseTime)}
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == id })
-	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: tx.now, Planning: c.Planning}
+	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: tx.Now, Planning: c.Planning}
 	if !i.Draining && !c.Planning {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
-	tx.record(i, AuditIssueTaken, audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning,
+	tx.Record(i, AuditIssueTaken, audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning,
 		"taken_over_from": before, "branch": i.Branch})
 	placeIssue(tx, i)
-	tx.result = Taken{Issue: id, Session: i.Label, Token: i.Epoch}
+	tx.Result = Taken{Issue: id, Session: i.Label, Token: i.Epoch}
 	return nil
 }
 
@@ -284,7 +281,7 @@ func unclaimable(tx *Tx, c *ClaimIssue) error {
 	switch {
 	case i == nil || i.Number == 0:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", c.Issue)
-	case i.Lease.Owner != "" && i.Due.After(tx.now):
+	case i.Lease.Owner != "" && i.Due.After(tx.Now):
 		return pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", i.Label, i.Lease.Owner)
 	case i.Paused:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_paused", i.Label)
@@ -305,31 +302,27 @@ func held(tx *Tx, id string, token int64) (*Issue, error) {
 	return i, err
 }
 
-// claimHolds fails for a command under a claim that is another's by now: a worker that slept past its lease would
+// ClaimHolds fails for a command under a claim that is another's by now: a worker that slept past its lease would
 // otherwise begin what its successor is about to do, or settle what the successor has at work. A receipt has a token of
 // its own.
-func claimHolds(tx *Tx) error {
+func ClaimHolds(tx *Tx) error {
 	i := tx.Issue
-	if tx.env.Claim == 0 || i == nil || i.Number == 0 {
+	if tx.Env.Claim == 0 || i == nil || i.Number == 0 {
 		return nil
 	}
-	c, takes := tx.env.Command.(takingCommand)
-	if takes && !c.underClaim() {
+	c, takes := tx.Env.Command.(takingCommand)
+	if takes && !c.UnderClaim() {
 		return nil
 	}
 	if takes {
-		tx.touch(i) // so that a claim that changes hands before this is committed is seen by the issue's version
+		tx.Touch(i) // so that a claim that changes hands before this is committed is seen by the issue's version
 	}
-	return i.Held(tx.env.Claim)
+	return i.Held(tx.Env.Claim)
 }
 
 // takingCommand is a command that takes an effect in hand under a claim, or reports on one under the effect's own
 // token.
-type takingCommand interface{ underClaim() bool }
-
-func (*Begin) underClaim() bool   { return true }
-func (*Recover) underClaim() bool { return true }
-func (*Report) underClaim() bool  { return false }
+type takingCommand interface{ UnderClaim() bool }
 
 // Decide prolongs a claim. It is no change of state and leaves no record.
 func (c *RenewIssue) Decide(tx *Tx) error {
@@ -337,7 +330,7 @@ func (c *RenewIssue) Decide(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	i.Lease.Expires = tx.now.Add(tx.Config.LeaseTime)
+	i.Lease.Expires = tx.Now.Add(tx.Config.LeaseTime)
 	placeIssue(tx, i)
 	return nil
 }
@@ -374,23 +367,23 @@ func (c *ReleaseIssue) Decide(tx *Tx) error {
 
 func unclaim(tx *Tx, i *Issue, again time.Time) error {
 	owner := i.Lease.Owner
-	i.Lease, i.Due = Lease{}, tx.now
+	i.Lease, i.Due = Lease{}, tx.Now
 	if again.After(i.NotBefore) {
 		i.NotBefore = again
 	}
 	b := tx.Board
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == i.ID })
-	tx.touch(b)
-	tx.record(i, AuditIssueLeft, audit.Info, map[string]any{"owner": owner, "state": i.State})
+	tx.Touch(b)
+	tx.Record(i, AuditIssueLeft, audit.Info, map[string]any{"owner": owner, "state": i.State})
 	placeIssue(tx, i)
 	return nil
 }
 
-// read reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
-func (c *ClaimIssue) read(r *reads, s *Snapshot) error {
+// Read reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
+func (c *ClaimIssue) Read(r *Reads, s *Snapshot) error {
 	if c.Issue != "" {
 		s.Taken = []string{c.Issue}
-		r.get(byID(KindIssue, c.Issue))
+		r.Get(ByID(KindIssue, c.Issue))
 		return nil
 	}
 	states := []board.IssueStatus{board.IssueExecuting, board.IssueCompleted, board.IssueFailed, board.IssuePlanned}
@@ -403,22 +396,22 @@ func (c *ClaimIssue) read(r *reads, s *Snapshot) error {
 		for _, state := range states {
 			// What must not be claimed for a reason other than its time stands behind all the rest, so that no more
 			// than a page is read.
-			f := r.get(query{kind: KindIssue, states: string(state), byRank: true, limit: limit})
+			f := r.Get(query{kind: KindIssue, states: string(state), byRank: true, limit: limit})
 			if f == nil {
 				continue
 			}
-			full = full || len(f.rows) == limit && f.rows[limit-1].Rank > 0
-			for n, row := range f.rows {
+			full = full || len(f.Rows) == limit && f.Rows[limit-1].Rank > 0
+			for n, row := range f.Rows {
 				if row.Rank <= 0 {
 					break
 				}
-				if i := at[Issue](r, f, n); i != nil && !row.Due.After(c.Now) {
+				if i := DocAt[Issue](r, f, n); i != nil && !row.Due.After(c.Now) {
 					s.Taken = append(s.Taken, row.ID)
-					fits = fits || s.Board != nil && i.ready() && !s.Board.collides(i)
+					fits = fits || s.Board != nil && i.ready() && !collides(s.Board, i)
 				}
 			}
 		}
-		if len(r.open) > 0 || !full || c.Planning && len(s.Taken) > 0 || fits {
+		if r.pending() || !full || c.Planning && len(s.Taken) > 0 || fits {
 			return nil
 		}
 	}
@@ -427,14 +420,14 @@ func (c *ClaimIssue) read(r *reads, s *Snapshot) error {
 // queuePage is how many claimable issues are looked at first.
 const queuePage = 32
 
-// read counts the issues at work, which lie below the session of the workspace, as the board does.
-func (c *MoveBoard) read(r *reads, s *Snapshot) error {
+// Read counts the issues at work, which lie below the session of the workspace, as the board does.
+func (c *MoveBoard) Read(r *Reads, s *Snapshot) error {
 	if s.Board == nil || c.Action != board.Complete {
 		return nil
 	}
 	states := string(board.IssuePlanning) + " " + string(board.IssueExecuting)
-	if f := r.get(query{kind: KindIssue, parent: s.Board.Parent, states: states, hotOnly: true}); f != nil {
-		s.AtWork = len(f.rows)
+	if f := r.Get(query{kind: KindIssue, parent: s.Board.Parent, states: states, hotOnly: true}); f != nil {
+		s.AtWork = len(f.Rows)
 	}
 	return nil
 }

@@ -13,9 +13,14 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/joined"
 	"pawl/kernel/joint"
+	"pawl/kernel/planning"
 	"pawl/kernel/projection"
+	"pawl/kernel/recovery"
 	"pawl/machine/board"
 	"pawl/text/plan"
 )
@@ -49,12 +54,12 @@ func (b *bench) planned(t *kernel.Taken, file string) {
 	b.t.Helper()
 	home := b.k
 	b.k = home.Session(t.Session)
-	b.do(&kernel.Start{Issue: t.Issue, Token: t.Token, Place: effect.Place{Workspace: "/w", Git: true},
+	b.do(&planning.Start{Issue: t.Issue, Token: t.Token, Place: effect.Place{Workspace: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	for range 20 {
 		s := b.look()
 		if s.Session.State == "CONFIRMING" {
-			b.do(&kernel.Approve{Hash: s.Approval.Hash})
+			b.do(&approval.Approve{Hash: s.Approval.Hash})
 			break
 		}
 		b.act(worldOf(file).answer)
@@ -169,7 +174,8 @@ func TestALostClaimBinds(t *testing.T) {
 	first := b.take(false)
 	store := &interrupted{Store: b.store}
 	home := b.k
-	lane := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader).Session(first.Session)
+	lane := kernel.New(joined.Table(), store, *b.k.Config(), pawl.ClockFunc(b.k.Now),
+		rand.Reader).Session(first.Session)
 	under := func(token int64, c kernel.Command) (kernel.Outcome, error) {
 		return lane.Do(context.Background(), kernel.Envelope{Actor: actorOf(c), Claim: token, Command: c})
 	}
@@ -194,7 +200,7 @@ func TestALostClaimBinds(t *testing.T) {
 		}
 	}
 	e := pending()
-	begin := &kernel.Begin{Effect: e.ID, Owner: "w1", Day: b.now, Tree: "t0"}
+	begin := &effects.Begin{Effect: e.ID, Owner: "w1", Day: b.now, Tree: "t0"}
 
 	var second *kernel.Taken
 	store.before = func() { second = change() }
@@ -216,12 +222,12 @@ func TestALostClaimBinds(t *testing.T) {
 	if third.Token <= second.Token {
 		t.Fatalf("the token does not grow: %d behind %d", third.Token, second.Token)
 	}
-	for _, c := range []kernel.Command{&kernel.Recover{Effect: e.ID, Answer: effect.DoneNo}, &kernel.Fix{}} {
+	for _, c := range []kernel.Command{&effects.Recover{Effect: e.ID, Answer: effect.DoneNo}, &recovery.Fix{}} {
 		if _, err := under(second.Token, c); pawl.CodeOf(err) != pawl.CodeFenced {
 			t.Errorf("%T under a lost claim: %v", c, err)
 		}
 	}
-	if out, err := under(second.Token, &kernel.Report{Effect: e.ID, Token: begun.Token,
+	if out, err := under(second.Token, &effects.Report{Effect: e.ID, Token: begun.Token,
 		Receipt: worldOf("a.go").answer(begun)}); err != nil || !out.Changed {
 		t.Errorf("the receipt of what was begun under the claim is not taken: %+v, %v", out, err)
 	}
@@ -485,7 +491,7 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 		home := b.k
 		b.k = home.Session("ISS-1")
 		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "board/retry"),
-			Command: &kernel.Rollback{Reason: "conflict"}})
+			Command: &recovery.Rollback{Reason: "conflict"}})
 		if round == 1 {
 			if pawl.CodeOf(err) != pawl.CodeBudget {
 				t.Errorf("a second time: %v", err)
@@ -564,12 +570,12 @@ func TestLabelsThatAreTaken(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
-	b.do(&kernel.Start{Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
 	if got := b.look().Issue.Label; got != "ISS-20260208-001-3" {
 		t.Errorf("the run's issue is %s", got)
 	}
-	b.do(&kernel.Revise{Feedback: "smaller"})
+	b.do(&planning.Revise{Feedback: "smaller"})
 	b.run(w.answer)
 	own := b.look().Issue.Label
 	if own != "ISS-20260208-002" {
@@ -635,7 +641,7 @@ func TestAPauseOfAPersonStays(t *testing.T) {
 	taken := b.take(true)
 	home := b.k
 	b.k = home.Session(taken.Session)
-	b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Git: true},
+	b.do(&planning.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	for b.look().Session.State != "CONFIRMING" {
 		b.act(worldOf("a.go").answer)
@@ -643,7 +649,7 @@ func TestAPauseOfAPersonStays(t *testing.T) {
 	b.k = home
 	b.do(&kernel.EditIssue{Issue: taken.Issue, Paused: new(true)})
 	b.k = home.Session(taken.Session)
-	b.do(&kernel.Revise{Feedback: "smaller"})
+	b.do(&planning.Revise{Feedback: "smaller"})
 	b.k = home
 	if i := b.issueOf("ISS-1"); !i.Paused || len(i.Feedback) != 1 {
 		t.Errorf("paused %v, feedback %v", i.Paused, i.Feedback)
@@ -812,7 +818,7 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 		t.Errorf("%s is taken although nothing landed", next.Session)
 	}
 	b.k = home.Session(taken.Session)
-	b.do(&kernel.Fix{})
+	b.do(&recovery.Fix{})
 	b.run(w.answer)
 	b.k = home
 	if i := b.issueOf("ISS-1"); i.State != string(board.IssueCompleted) {

@@ -495,8 +495,8 @@ func commandOr(tx *Tx, otherwise string) string {
 	return otherwise
 }
 
-// apply makes the moves of one row of the composition table, in order.
-func (tx *Tx) apply(what Event, reason string) error {
+// Apply makes the moves of one row of the composition table, in order.
+func (tx *Tx) Apply(what Event, reason string) error {
 	row, ok := compositions()[what]
 	if !ok {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
@@ -526,21 +526,21 @@ func (tx *Tx) apply(what Event, reason string) error {
 		if r.Kind == KindIssue && r.Event == string(board.PlanFailed) && tx.Issue.Failures >= board.MaxPlanFailures {
 			when = board.PlanGivenUp // which of the two rows applies is a matter of the count alone
 		}
-		if r.May && !tx.has(e, r.Event, when) {
+		if r.May && !tx.Has(e, r.Event, when) {
 			continue
 		}
-		if err := tx.move(e, r.Event, when, reason, nil); err != nil {
+		if err := tx.Move(e, r.Event, when, reason, nil); err != nil {
 			return err
 		}
 	}
 	if row.Then != ThenNothing {
-		tx.then(row.Then)
+		tx.Then(row.Then)
 	}
 	return nil
 }
 
-// then has the decision go on with a step when its handler is done.
-func (tx *Tx) then(s Step) { tx.next = s }
+// Then has the decision go on with a step when its handler is done.
+func (tx *Tx) Then(s Step) { tx.next = s }
 
 // states are the states of the run together, as the decision has them.
 func (tx *Tx) states() (s States) {
@@ -576,8 +576,8 @@ func (tx *Tx) on(kind Kind) Document {
 	return nil
 }
 
-// has reports whether the entity's machine has a row for the event in its present state.
-func (tx *Tx) has(e Document, on, when string) bool {
+// Has reports whether the entity's machine has a row for the event in its present state.
+func (tx *Tx) Has(e Document, on, when string) bool {
 	s := e.hot().State
 	switch e.hot().Kind {
 	case KindSession:
@@ -603,9 +603,9 @@ func known[S, E ~string](tx *Tx, m *machine.Machine[S, E], state, on, when strin
 	return ok && !(tx.Config.Strict && r.Ext)
 }
 
-// move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand,
+// Move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand,
 // and for tasks the mode must agree. The transition is recorded; nothing else of the entity changes.
-func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
+func (tx *Tx) Move(e Document, on, when, reason string, meta any) error {
 	switch e.hot().Kind {
 	case KindSession:
 		return apply(tx, session.Table, e, on, when, reason, meta,
@@ -620,7 +620,7 @@ func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
 	case KindTask:
 		err := apply(tx, task.Table, e, on, when, reason, meta,
 			func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
-				if err := task.Admit(r, taskEvidence(tx, tx.Task, r)); err != nil {
+				if err := task.Admit(r, TaskEvidence(tx, tx.Task, r)); err != nil {
 					return err
 				}
 				return askMode(tx, tx.Task, string(r.From), string(r.To), r.ID)
@@ -673,13 +673,13 @@ func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Err
 func movePhase(tx *Tx, on board.Event, reason string) error {
 	r, ok := board.Phase.Next(board.PhaseStatus(tx.Run.Phase), on, "")
 	if !ok {
-		return board.Phase.Refusal(board.PhaseStatus(tx.Run.Phase), on).Traced(tx.trace)
+		return board.Phase.Refusal(board.PhaseStatus(tx.Run.Phase), on).Traced(tx.Trace)
 	}
 	if r.From == r.To {
 		return nil
 	}
 	tx.Run.Phase = string(r.To)
-	tx.record(tx.Run, auditPhaseAs.in(string(r.To)), audit.Info, map[string]any{
+	tx.Record(tx.Run, auditPhaseAs.In(string(r.To)), audit.Info, map[string]any{
 		"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "reason": reason,
 	})
 	return nil
@@ -690,24 +690,24 @@ func apply[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when,
 	h := e.hot()
 	r, ok := m.Next(S(h.State), E(on), when)
 	if !ok || tx.Config.Strict && r.Ext {
-		return m.Refusal(S(h.State), E(on)).Traced(tx.trace)
+		return m.Refusal(S(h.State), E(on)).Traced(tx.Trace)
 	}
 	if admit != nil {
 		if err := admit(r); err != nil {
-			return err.Traced(tx.trace)
+			return err.Traced(tx.Trace)
 		}
 	}
 	from := h.State
 	h.State = string(r.To)
-	tx.touch(e)
+	tx.Touch(e)
 	if r.Idempotent {
 		return nil
 	}
 	tx.entries = append(tx.entries, audit.Entry{
 		Subject: subject(e), Level: audit.Info, Event: transitionEvent(h.Kind, h.State),
-		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.env.Actor, r),
-			Reason: reason, Metadata: encode(meta)},
-		At: tx.now, Trace: tx.trace,
+		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.Env.Actor, r),
+			Reason: reason, Metadata: Encode(meta)},
+		At: tx.Now, Trace: tx.Trace,
 	})
 	return nil
 }
@@ -751,11 +751,11 @@ func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 	if to == string(task.Canceled) {
 		return nil
 	}
-	m, err := tx.Config.modeOf(t.Mode)
+	m, err := tx.Config.ModeOf(t.Mode)
 	if err != nil {
 		return err.At(rule, "mode")
 	}
-	v := ask(func() Verdict { return m.ValidateTransition(modeTask(tx, t), from, to) })
+	v := Guarded(func() Verdict { return m.ValidateTransition(ModeTaskOf(tx, t), from, to) })
 	if v.Decision != Approved {
 		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision),
 			v.Reason).At(rule, "mode")
@@ -763,8 +763,8 @@ func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 	return nil
 }
 
-// modeTask reduces a task to what modes are told.
-func modeTask(tx *Tx, t *Task) ModeTask {
+// ModeTaskOf reduces a task to what modes are told.
+func ModeTaskOf(tx *Tx, t *Task) ModeTask {
 	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.ModeName(), HasPlan: t.Plan != nil}
 	if tx.Session != nil && t.Session != "" {
 		m.RunMode = tx.Session.RunMode

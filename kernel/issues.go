@@ -22,31 +22,31 @@ const (
 	maxAfter   = 1000
 )
 
-// read finds the issues that the command names by label, external id or id.
-func (c *AddIssues) read(r *reads, _ *Snapshot) error {
+// Read finds the issues that the command names by label, external id or id.
+func (c *AddIssues) Read(r *Reads, _ *Snapshot) error {
 	for n := range c.Issues {
 		i := &c.Issues[n]
 		for _, name := range append([]string{i.External, i.Label}, i.After...) {
 			if name == "" {
 				continue
 			}
-			asks := []query{byLabel(KindAlias, name).hot()}
+			asks := []query{ByLabel(KindAlias, name).Hot()}
 			if board.IsIssueID(name) { // no other label is an issue's of the board
-				asks = append(asks, byLabel(KindIssue, name).hot())
+				asks = append(asks, ByLabel(KindIssue, name).Hot())
 			}
 			if len(name) == idLength {
-				asks = append(asks, byID(KindIssue, name).hot())
+				asks = append(asks, ByID(KindIssue, name).Hot())
 			}
 			for _, a := range asks {
-				f := r.get(a)
-				if f == nil || len(f.rows) == 0 {
+				f := r.Get(a)
+				if f == nil || len(f.Rows) == 0 {
 					continue
 				}
-				id := f.rows[0].ID
+				id := f.Rows[0].ID
 				if a.kind == KindAlias {
-					id = f.rows[0].Parent
+					id = f.Rows[0].Parent
 				}
-				r.get(byID(KindIssue, id))
+				r.Get(ByID(KindIssue, id))
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (c *AddIssues) Decide(tx *Tx) error {
 		}
 		placeIssue(tx, i)
 	}
-	tx.result = labels
+	tx.Result = labels
 	if b.Phase == string(board.Phase.Initial()) {
 		return movePhaseOfBoard(tx, board.List)
 	}
@@ -153,7 +153,7 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 				n.URL
 			// What was closed where it came from is not begun any more. Whether it is done, only a person can say.
 			i.Paused = i.Paused || n.Closed && i.State != string(board.IssueCompleted)
-			tx.record(i, AuditIssueUpdated, audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest,
+			tx.Record(i, AuditIssueUpdated, audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest,
 				"closed": n.Closed})
 			return i, nil
 		}
@@ -175,12 +175,12 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 	if n.Closed {
 		state, i.Released = board.IssueCompleted, true
 	}
-	tx.create(i, KindIssue, label, tx.Session.ID, string(state))
+	tx.Create(i, KindIssue, label, tx.Session.ID, string(state))
 	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
-	tx.record(i, AuditIssueCreated, audit.Info, issueCreated{b.Number, n.Closed, i.External, i.Title})
+	tx.Record(i, AuditIssueCreated, audit.Info, issueCreated{b.Number, n.Closed, i.External, i.Title})
 	if n.External != "" {
 		known[n.External] = i.ID
-		tx.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
+		tx.Create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
 	}
 	return i, nil
 }
@@ -243,10 +243,10 @@ func (c *EditIssue) Decide(tx *Tx) error {
 		return err
 	}
 	if len(changed) == 0 {
-		tx.touched = nil
+		discard(tx)
 		return nil
 	}
-	tx.record(i, AuditIssueEdited, audit.Info, changed)
+	tx.Record(i, AuditIssueEdited, audit.Info, changed)
 	placeIssue(tx, i)
 	return nil
 }
@@ -268,17 +268,17 @@ func set[T comparable](changed map[string]any, name string, at, to *T) {
 	}
 }
 
-// read reads whether anything waits for the issue that is to wait, or the dependency that is taken back.
-func (c *AddDependency) read(r *reads, s *Snapshot) error {
-	r.get(byID(KindIssue, c.Issue))
+// Read reads whether anything waits for the issue that is to wait, or the dependency that is taken back.
+func (c *AddDependency) Read(r *Reads, s *Snapshot) error {
+	r.Get(ByID(KindIssue, c.Issue))
 	if c.Remove {
 		waiting(r, s, c.On)
 		return nil
 	}
-	r.get(byID(KindIssue, c.On))
+	r.Get(ByID(KindIssue, c.On))
 	any := below(KindLink, c.Issue)
 	any.limit = 1
-	s.Links = list[Link](r, any)
+	s.Links = List[Link](r, any)
 	return nil
 }
 
@@ -290,11 +290,11 @@ func (c *AddDependency) Decide(tx *Tx) error {
 	}
 	if !c.Remove {
 		if slices.Contains(i.DependsOn, c.On) {
-			tx.touched = nil
+			discard(tx)
 			return nil
 		}
 		if tx.Board != nil {
-			tx.touch(tx.Board)
+			tx.Touch(tx.Board)
 		}
 		err = waitFor(tx, i, c.On)
 	} else {
@@ -307,10 +307,10 @@ func (c *AddDependency) Decide(tx *Tx) error {
 		for _, l := range tx.Links {
 			if l.Issue == i.ID && l.Parent == c.On && !l.Gone {
 				l.Gone = true
-				tx.touch(l)
+				tx.Touch(l)
 			}
 		}
-		tx.record(i, AuditDependencyRemoved, audit.Info, map[string]any{"on": c.On})
+		tx.Record(i, AuditDependencyRemoved, audit.Info, map[string]any{"on": c.On})
 	}
 	placeIssue(tx, i)
 	return err
@@ -333,11 +333,9 @@ func waitFor(tx *Tx, i *Issue, on string) error {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", rise.Unknown)
 	case rise.Need != nil:
 		for id := range rise.Need {
-			tx.want(byID(KindIssue, id))
+			tx.want(ByID(KindIssue, id))
 		}
-		if tx.reads != nil {
-			tx.reads.ahead = climb(tx.reads, rise.Need, i)
-		}
+		lookAhead(tx, func(r *Reads, load func([]string) error) error { return climb(r, load, rise.Need, i) })
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", on)
 	case rise.Circle != nil:
 		way := make([]string, 0, len(rise.Circle)+1)
@@ -358,8 +356,8 @@ func waitFor(tx *Tx, i *Issue, on string) error {
 	if tx.Near[on].State != string(board.IssueCompleted) {
 		i.Open = append(slices.Clip(i.Open), on)
 	}
-	tx.create(&Link{Issue: i.ID}, KindLink, "", on, "")
-	tx.record(i, AuditDependencyAdded, audit.Info, dependencyAdded{on})
+	tx.Create(&Link{Issue: i.ID}, KindLink, "", on, "")
+	tx.Record(i, AuditDependencyAdded, audit.Info, dependencyAdded{on})
 	return nil
 }
 
@@ -379,10 +377,10 @@ func graphOf(near map[string]*Issue) topo.Graph {
 // otherwise.
 func unawaited(tx *Tx, i *Issue) bool {
 	if i.Version > 0 {
-		c, ok := tx.env.Command.(*AddDependency)
+		c, ok := tx.Env.Command.(*AddDependency)
 		return ok && c.Issue == i.ID && len(tx.Links) == 0
 	}
-	return !slices.ContainsFunc(tx.touched, func(e Document) bool {
+	return !changes(tx, func(e Document) bool {
 		l, ok := e.(*Link)
 		return ok && l.Parent == i.ID
 	})
@@ -391,54 +389,52 @@ func unawaited(tx *Tx, i *Issue) bool {
 // climb reads, up to a number that grows from one time to the next, the issues that are too low for a dependency, and
 // what they depend on. Need says how high each must be at least where an issue is to wait for them. Those come first
 // over which a way may lead back to that one, which are no higher than it; where one does, the rest is not needed.
-func climb(r *reads, need map[string]int64, waits *Issue) func(load func(ids []string) error) error {
-	return func(load func(ids []string) error) error {
-		low, high := slices.Collect(maps.Keys(need)), []string(nil)
-		for most := len(r.answers) + 32<<r.climbs; len(low)+len(high) > 0 && len(r.answers) < most; {
-			at, all := low, len(low) == 0
-			if all {
-				at, high = high, nil
+func climb(r *Reads, load func(ids []string) error, need map[string]int64, waits *Issue) error {
+	low, high := slices.Collect(maps.Keys(need)), []string(nil)
+	for most := r.reach(); len(low)+len(high) > 0 && r.size() < most; {
+		at, all := low, len(low) == 0
+		if all {
+			at, high = high, nil
+		}
+		low = nil
+		slices.Sort(at)
+		at = slices.Compact(at)
+		if err := load(at); err != nil {
+			return err
+		}
+		for _, id := range at {
+			i := One[Issue](r, ByID(KindIssue, id))
+			if i == nil || i.Height >= need[id] {
+				continue
 			}
-			low = nil
-			slices.Sort(at)
-			at = slices.Compact(at)
-			if err := load(at); err != nil {
-				return err
+			if i.Height > waits.Height && !all {
+				high = append(high, id)
+				continue
 			}
-			for _, id := range at {
-				i := one[Issue](r, byID(KindIssue, id))
-				if i == nil || i.Height >= need[id] {
-					continue
+			for _, on := range i.DependsOn {
+				if on == waits.ID {
+					return nil
 				}
-				if i.Height > waits.Height && !all {
-					high = append(high, id)
-					continue
-				}
-				for _, on := range i.DependsOn {
-					if on == waits.ID {
-						return nil
-					}
-					if n, ok := need[on]; !ok || n <= need[id] {
-						need[on] = need[id] + 1
-						low = append(low, on)
-					}
+				if n, ok := need[on]; !ok || n <= need[id] {
+					need[on] = need[id] + 1
+					low = append(low, on)
 				}
 			}
 		}
-		return nil
 	}
+	return nil
 }
 
 // waiting gathers the dependencies on an issue.
-func waiting(r *reads, s *Snapshot, on string) []*Link {
-	s.Links = slices.DeleteFunc(list[Link](r, below(KindLink, on)), func(l *Link) bool { return l.Gone })
+func waiting(r *Reads, s *Snapshot, on string) []*Link {
+	s.Links = slices.DeleteFunc(List[Link](r, below(KindLink, on)), func(l *Link) bool { return l.Gone })
 	return s.Links
 }
 
-func (c *Release) read(r *reads, s *Snapshot) error {
-	r.get(byID(KindIssue, c.Issue))
+func (c *Release) Read(r *Reads, s *Snapshot) error {
+	r.Get(ByID(KindIssue, c.Issue))
 	for _, l := range waiting(r, s, c.Issue) {
-		r.get(byID(KindIssue, l.Issue))
+		r.Get(ByID(KindIssue, l.Issue))
 	}
 	return nil
 }
@@ -450,7 +446,7 @@ func (c *Release) Decide(tx *Tx) error {
 		return err
 	}
 	if i.State != string(board.IssueCompleted) || i.Released {
-		tx.touched = nil
+		discard(tx)
 		return nil
 	}
 	for _, l := range tx.Links {
@@ -464,7 +460,7 @@ func (c *Release) Decide(tx *Tx) error {
 		}
 	}
 	i.Released = true
-	tx.record(i, AuditDependentsReleased, audit.Info, map[string]any{"dependents": len(tx.Links)})
+	tx.Record(i, AuditDependentsReleased, audit.Info, map[string]any{"dependents": len(tx.Links)})
 	placeIssue(tx, i)
 	return nil
 }
@@ -479,7 +475,7 @@ func (c *RetryIssue) Decide(tx *Tx) error {
 		i.hear(c.Note)
 	}
 	i.Paused, i.Failures, i.NotBefore = false, 0, time.Time{}
-	if tx.env.Actor.Kind() == pawl.KindUser {
+	if tx.Env.Actor.Kind() == pawl.KindUser {
 		i.Retries, i.Conflicts = 0, 0
 	}
 	if i.State == string(board.IssueFailed) {

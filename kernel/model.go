@@ -100,10 +100,10 @@ type Blocked struct {
 	Error  effect.Fault `json:"error"`
 }
 
-// info keeps an error as data.
-func info(err error) effect.Fault { return effect.Failed(err).Fault() }
+// Info keeps an error as data.
+func Info(err error) effect.Fault { return effect.Failed(err).Fault() }
 
-func firstError(errs ...error) error {
+func FirstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -314,9 +314,9 @@ const UsualPriority = 3
 // never is when an issue may be claimed that waits for something.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// rank orders the claims: priority first, then age, then the length of the chain that waits. What must not be claimed
-// now comes behind everything else, so that the next one is always found at once.
-func (i *Issue) rank(ready bool) int64 {
+// ClaimRank orders the claims: priority first, then age, then the length of the chain that waits. What must not be
+// claimed now comes behind everything else, so that the next one is always found at once.
+func (i *Issue) ClaimRank(ready bool) int64 {
 	priority := int64(i.Priority)
 	if priority == 0 {
 		priority = UsualPriority
@@ -415,14 +415,14 @@ type Solution struct {
 	HighRisk []triage.Placed `json:"ehrb,omitempty"`
 }
 
-// outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
-func (s *Solution) outward() bool {
+// Outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
+func (s *Solution) Outward() bool {
 	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person })
 }
 
-// perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a
+// Perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a
 // call that the policy allows deletes or ends is within the tree of the work.
-func (s *Solution) perilous() bool {
+func (s *Solution) Perilous() bool {
 	return slices.ContainsFunc(s.HighRisk, func(p triage.Placed) bool {
 		if p.Stance != triage.StanceAction {
 			return false
@@ -436,8 +436,8 @@ func (s *Solution) perilous() bool {
 	})
 }
 
-// dangerous reports whether a plan would do something of extremely high risk.
-func dangerous(s *Solution) bool {
+// Dangerous reports whether a plan would do something of extremely high risk.
+func Dangerous(s *Solution) bool {
 	return slices.ContainsFunc(s.HighRisk, func(p triage.Placed) bool { return p.Stance == triage.StanceAction })
 }
 
@@ -572,8 +572,8 @@ func (t *Task) ModeName() string {
 	return t.Mode
 }
 
-// changed reports whether the task has left something in its tree that is not undone.
-func (t *Task) changed() bool {
+// Changed reports whether the task has left something in its tree that is not undone.
+func (t *Task) Changed() bool {
 	if !t.Ready.Tracked {
 		return t.Checkpoint != nil && t.Tree != t.Checkpoint.Tree
 	}
@@ -753,3 +753,27 @@ type Progress struct {
 func (p *Progress) Pad(label string) view.PadLine {
 	return view.PadLine{Name: "progress", Value: label + " " + string(p.By) + ": " + p.Text}
 }
+
+// Lease is the token of the runner that asked for the gates of a task outside a run, 0 for none.
+func (e *EffectDoc) Lease() int64 {
+	if e.What() != effect.KindGates {
+		return 0
+	}
+	spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec)
+	if err != nil {
+		return 0
+	}
+	return spec.Lease
+}
+
+// MaxQuestions is how many questions one round may ask (docs/spec/turn.md#b1).
+const MaxQuestions = 3
+
+// MaxNote bounds the text of a decision or an incident, in bytes.
+const MaxNote = 16 << 10
+
+// Changes are the files that work on the issue is expected to change.
+func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.ConflictFiles...) }
+
+// Timed reports whether an effect is charged to budgets: what agents and tools do, and not what pawl does by itself.
+func Timed(e *EffectDoc) bool { return e.What().Agent() || e.What() == effect.KindTool }

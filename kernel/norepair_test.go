@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/kernel/joint"
+	"pawl/kernel/recovery"
 	"pawl/machine/board"
 )
 
@@ -38,7 +40,7 @@ func TestNoRepairIsSaidAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := proposed(t, c.world.world)
-			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 			b.run(c.world.answer)
 			s := b.look()
 			if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedNoRepair ||
@@ -55,7 +57,7 @@ func TestNoRepairIsSaidAtOnce(t *testing.T) {
 
 			// A person helps, and the work goes on.
 			c.world.failChecks, c.world.failCall, c.world.after = 0, 0, 99
-			b.do(&kernel.Fix{Note: "I mended it"})
+			b.do(&recovery.Fix{Note: "I mended it"})
 			b.run(c.world.answer)
 			if got := b.taskState(); got != "done" {
 				t.Errorf("after help: task %s", got)
@@ -80,7 +82,7 @@ func TestTheSameFailureAgainIsSaid(t *testing.T) {
 				return r
 			}
 			b := proposed(t, w)
-			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 			b.run(answer)
 			s := b.look()
 			if s.Task.Exit != "retry_exhausted" || (s.Session.Blocked.Error.Key == "kernel.fuse_again") != same {
@@ -145,7 +147,7 @@ func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 		t.Errorf("%+v is taken without a word", more)
 	}
 	b.k = home.Session(first.Session)
-	b.do(&kernel.Fix{Note: "mended"})
+	b.do(&recovery.Fix{Note: "mended"})
 	b.k = home
 	again := b.take(false)
 	if again == nil || again.Session != first.Session {

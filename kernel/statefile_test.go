@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/kernel/projection"
 	"pawl/machine/board"
 )
@@ -83,7 +84,7 @@ func TestStateFileFollows(t *testing.T) {
 		home := b.k
 		b.k = home.Session(taken.Session)
 		place := effect.Place{Workspace: "/w", Git: true}
-		b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: place, RunMode: pawl.Assisted})
+		b.do(&planning.Start{Issue: taken.Issue, Token: taken.Token, Place: place, RunMode: pawl.Assisted})
 		b.run(func(e effect.Effect) effect.Receipt {
 			if e.Kind == effect.KindPlan {
 				return effect.Failed(pawl.Fail(pawl.CodeModel, "agent.no_plan"))

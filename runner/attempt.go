@@ -9,6 +9,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
 )
 
 // attempt is one attempt at an effect, whether the kernel asks for it or an agent in the middle of its own: what its
@@ -59,7 +60,7 @@ func (a *attempt) finish(ctx context.Context, e effect.Effect, work func() effec
 	if err := doubted(); !receipt.OK && err != nil {
 		return receipt, err
 	}
-	_, err = a.r.do(ctx, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: receipt, Tree: tree})
+	_, err = a.r.do(ctx, &effects.Report{Effect: e.ID, Token: e.Token, Receipt: receipt, Tree: tree})
 	return receipt, err
 }
 
@@ -84,7 +85,7 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 	if err := r.opt.Holds(); a.failed != nil && err != nil {
 		return err
 	}
-	out, err := r.do(ctx, &kernel.Begin{Effect: doc.ID, Owner: r.opt.Owner, Day: r.kernel.Now(), Images: a.images,
+	out, err := r.do(ctx, &effects.Begin{Effect: doc.ID, Owner: r.opt.Owner, Day: r.kernel.Now(), Images: a.images,
 		Tree: tree})
 	if err != nil {
 		return err
@@ -165,7 +166,7 @@ func passing(c pawl.Class) bool { return c == pawl.ClassIO || c == pawl.ClassToo
 // recover settles an effect that a dead runner left at work, with the calls that were at work in the middle of it.
 func (r *Runner) recover(ctx context.Context, e *kernel.EffectDoc) error {
 	r.opt.Progress(e.Effect, "")
-	c := &kernel.Recover{Effect: e.ID}
+	c := &effects.Recover{Effect: e.ID}
 	c.Answer, c.Receipt = r.happened(ctx, e.Effect)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -187,7 +188,7 @@ func (r *Runner) recover(ctx context.Context, e *kernel.EffectDoc) error {
 }
 
 // within asks whether the calls happened that were at work in the middle of an agent's effect.
-func (r *Runner) within(ctx context.Context, parent *kernel.EffectDoc) (map[string]kernel.Recovered, error) {
+func (r *Runner) within(ctx context.Context, parent *kernel.EffectDoc) (map[string]effects.Recovered, error) {
 	if !parent.What().Agent() {
 		return nil, nil
 	}
@@ -195,10 +196,10 @@ func (r *Runner) within(ctx context.Context, parent *kernel.EffectDoc) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]kernel.Recovered{}
+	out := map[string]effects.Recovered{}
 	for _, e := range calls {
 		answer, receipt := r.happened(ctx, e.Effect)
-		out[e.ID] = kernel.Recovered{Answer: answer, Receipt: receipt}
+		out[e.ID] = effects.Recovered{Answer: answer, Receipt: receipt}
 	}
 	return out, ctx.Err()
 }

@@ -6,8 +6,9 @@ import (
 	"sync"
 
 	"pawl"
-	"pawl/kernel"
+	"pawl/kernel/budget"
 	"pawl/kernel/effect"
+	"pawl/kernel/steps"
 )
 
 // Worker is a driver that needs pawl's word while it works: an agent.
@@ -35,7 +36,7 @@ func (h *host) Call(ctx context.Context, ask effect.Ask) (effect.Receipt, error)
 	probe := h.e
 	probe.Kind, probe.Spec = effect.KindTool, effect.Encode(effect.ToolCall{Name: ask.Name, Args: ask.Args})
 	a := h.r.prepare(ctx, probe)
-	e, err := h.start(ctx, &kernel.StartToolCall{Ask: ask, Images: a.images})
+	e, err := h.start(ctx, &steps.StartToolCall{Ask: ask, Images: a.images})
 	if err != nil {
 		return effect.Receipt{}, err
 	}
@@ -46,18 +47,18 @@ func (h *host) Call(ctx context.Context, ask effect.Ask) (effect.Receipt, error)
 
 // Judge has a tool call judged that the agent makes itself behind its walls.
 func (h *host) Judge(ctx context.Context, ask effect.Ask) error {
-	_, err := h.start(ctx, &kernel.StartToolCall{Ask: ask, Judge: true})
+	_, err := h.start(ctx, &steps.StartToolCall{Ask: ask, Judge: true})
 	return err
 }
 
 // start has a call judged, and returns it as it was committed, or why it must not be made.
-func (h *host) start(ctx context.Context, c *kernel.StartToolCall) (*effect.Effect, error) {
+func (h *host) start(ctx context.Context, c *steps.StartToolCall) (*effect.Effect, error) {
 	c.Effect, c.Token, c.Day = h.e.ID, h.e.Token, h.r.kernel.Now()
 	out, err := h.r.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	var made kernel.Made
+	var made steps.Made
 	if err := json.Unmarshal(out.Result, &made); err != nil {
 		return nil, pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 	}
@@ -70,7 +71,7 @@ func (h *host) start(ctx context.Context, c *kernel.StartToolCall) (*effect.Effe
 // Reserve sets aside what a model call may cost.
 func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usage), error) {
 	day := h.r.kernel.Now()
-	out, err := h.r.do(ctx, &kernel.Reserve{Effect: h.e.ID, Token: h.e.Token, Day: day, Most: most})
+	out, err := h.r.do(ctx, &budget.Reserve{Effect: h.e.ID, Token: h.e.Token, Day: day, Most: most})
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usag
 	return func(cost effect.Usage) {
 		once.Do(func() {
 			// What cannot be settled stays set aside in full, which errs on the safe side.
-			_, _ = h.r.do(context.WithoutCancel(ctx), &kernel.Settle{Effect: h.e.ID, Day: day, Reservation: id,
+			_, _ = h.r.do(context.WithoutCancel(ctx), &budget.Settle{Effect: h.e.ID, Day: day, Reservation: id,
 				Cost: cost})
 		})
 	}, nil
@@ -90,6 +91,6 @@ func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usag
 
 // Bind keeps the agent's own session.
 func (h *host) Bind(ctx context.Context, session string) error {
-	_, err := h.r.do(ctx, &kernel.AttachSession{Effect: h.e.ID, Token: h.e.Token, Session: session})
+	_, err := h.r.do(ctx, &steps.AttachSession{Effect: h.e.ID, Token: h.e.Token, Session: session})
 	return err
 }

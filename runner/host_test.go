@@ -9,6 +9,7 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/runner"
 )
@@ -37,7 +38,7 @@ func (l looker) Preflight(context.Context, effect.Effect) ([]effect.FileImage, e
 func within(t *testing.T, tool runner.Driver, work func(ctx context.Context, s *scene, host effect.Host)) *scene {
 	t.Helper()
 	s := newScene(t, driver{}, false)
-	s.do(&kernel.CancelRun{})
+	s.do(&control.CancelRun{})
 	planned, err := effect.Decode[effect.PlanResult](s.o.Drivers[effect.KindPlan].Do(t.Context(), effect.Effect{},
 		nil).Result)
 	if err != nil {
@@ -147,7 +148,7 @@ func TestCallOfAnAgentThatIsStopped(t *testing.T) {
 	var late error
 	s = within(t, driver{do: func(ctx context.Context, e effect.Effect) effect.Receipt {
 		ids = append(ids, e.ID)
-		s.do(&kernel.CancelRun{Reason: "enough"})
+		s.do(&control.CancelRun{Reason: "enough"})
 		<-ctx.Done()
 		return effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled"))
 	}}, func(ctx context.Context, _ *scene, host effect.Host) {

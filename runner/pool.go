@@ -13,6 +13,8 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/machine/board"
 	"pawl/machine/session"
 )
@@ -38,7 +40,7 @@ type PoolOptions struct {
 	// Issues restricts the pool to some issues, by their ids; none means all.
 	Issues []string
 	// Start is what a plan is asked for with: place, run mode, agent, and the policy in whose name plans are approved.
-	Start kernel.Start
+	Start planning.Start
 	// Alive says whether the process of a worker is known to be there; one that is known to be gone loses its claims at
 	// once.
 	Alive func(owner string) bool
@@ -483,9 +485,9 @@ func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
 	}
 	switch b := s.Session.Blocked; b.Kind {
 	case kernel.BlockedDependency:
-		_, err = w.give(ctx, k, byPolicy, t.Token, &kernel.Rollback{Reason: b.Error.Key})
+		_, err = w.give(ctx, k, byPolicy, t.Token, &recovery.Rollback{Reason: b.Error.Key})
 	case kernel.BlockedFuse:
-		_, err = w.give(ctx, k, byPolicy, t.Token, &kernel.Fix{})
+		_, err = w.give(ctx, k, byPolicy, t.Token, &recovery.Fix{})
 	default:
 		return refused
 	}

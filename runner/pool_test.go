@@ -14,6 +14,8 @@ import (
 	"pawl/internal/memory"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/runner"
 )
 
@@ -58,7 +60,7 @@ func newGang(t *testing.T, drivers map[effect.Kind]runner.Driver, titles ...stri
 	config.Tools = base.k.Config().Tools
 	config.Retry.Base = time.Hour
 	g := &gang{t: t, store: &shaky{Store: memory.New()}}
-	g.k = kernel.New(g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
+	g.k = kernel.New(joined.Table(), g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
 	g.o = runner.PoolOptions{Options: base.o, Session: func(label string) runner.Kernel { return g.k.Session(label) },
 		Tell: func(h runner.Happened) {
 			g.mu.Lock()
@@ -69,8 +71,8 @@ func newGang(t *testing.T, drivers map[effect.Kind]runner.Driver, titles ...stri
 		g.o.Drivers[k] = d
 	}
 	place := effect.Place{Workspace: "/w", Tree: "/w", Git: true}
-	g.o.Start = kernel.Start{Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"}
-	g.do(&kernel.Init{Place: place})
+	g.o.Start = planning.Start{Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"}
+	g.do(&planning.Init{Place: place})
 	var issues []kernel.NewIssue
 	for _, title := range titles {
 		issues = append(issues, kernel.NewIssue{Title: title})

@@ -17,7 +17,10 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/steps"
+	"pawl/kernel/tasks"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -302,7 +305,7 @@ func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Tas
 	default:
 		return "", r.opt.Poll, nil
 	}
-	_, err := r.do(ctx, &kernel.Claim{Task: t.ID, Owner: r.opt.Owner})
+	_, err := r.do(ctx, &steps.Claim{Task: t.ID, Owner: r.opt.Owner})
 	return "", 0, err
 }
 
@@ -470,7 +473,7 @@ func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effe
 		if r.kernel.Now().Sub(lastSweep) >= sweepEvery {
 			lastSweep = r.kernel.Now()
 			// What cannot be swept now is swept the next time.
-			_, _ = give(ctx, r.speaker, &kernel.Sweep{Owner: r.opt.Owner})
+			_, _ = give(ctx, r.speaker, &control.Sweep{Owner: r.opt.Owner})
 		}
 		s, err := r.look(ctx)
 		if err != nil || s.Session == nil {
@@ -508,5 +511,5 @@ func (r *Runner) heartbeat(ctx context.Context) {
 		return
 	}
 	// A lease that cannot be prolonged shows in the next report, which is refused.
-	_, _ = give(ctx, r.speaker, &kernel.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
+	_, _ = give(ctx, r.speaker, &tasks.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
 }

@@ -12,6 +12,7 @@ import (
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
@@ -180,7 +181,7 @@ func DoNow(ctx context.Context, sess *Session, c kernel.Command) error {
 	}
 	s, err := sess.View(ctx)
 	if err == nil && s.Paused {
-		_, err = sess.Do(ctx, &kernel.Resume{})
+		_, err = sess.Do(ctx, &control.Resume{})
 	}
 	return err
 }

@@ -49,6 +49,13 @@ var layers = []string{".", "machine", "text", "kernel", "store", "sandbox", "age
 // maxTop bounds how many folders there are at the top.
 const maxTop = 14
 
+// protocols are the packages of the kernel's protocols. They know the kernel and none of each other; kernel/joined is
+// where they meet. All are as pure as the kernel's decisions.
+var protocols = []string{
+	"kernel/approval", "kernel/budget", "kernel/control", "kernel/effects", "kernel/orders", "kernel/planning",
+	"kernel/recovery", "kernel/steps", "kernel/tasks", "kernel/verification",
+}
+
 // rules is the import table. A row for the package itself counts before one for its folder.
 var rules = []rule{
 	{pattern: ".", ours: none, third: []string{"github.com/oklog/ulid"}, pure: true},
@@ -82,6 +89,13 @@ var rules = []rule{
 		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel/topo"},
 		third: []string{"github.com/go-json-experiment/json"}},
 	{pattern: "kernel/topo", ours: none, third: none, pure: true},
+	{pattern: "kernel/joined", ours: append([]string{".", "machine/session", "kernel/effect", "kernel"}, protocols...),
+		third: none, pure: true},
+	{pattern: "kernel/replay", ours: []string{".", "kernel/audit", "kernel/effect", "kernel", "kernel/joined"},
+		third: none},
+	{pattern: "kernel/query", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage",
+		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel", "kernel/budget"},
+		third: none},
 	{pattern: "kernel/projection", ours: []string{
 		".", "machine/board", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",
 	}, third: none},
@@ -94,7 +108,7 @@ var rules = []rule{
 	{pattern: "store/*", ours: []string{".", "store/lockfile", "kernel/audit", "kernel", "kernel/effect", "text/plan",
 		"text/policy", "machine", "machine/*"}},
 	{pattern: "store/presence", ours: []string{".", "store/lockfile", "store/sqlite"}, third: none},
-	{pattern: "store/recording", ours: []string{".", "kernel", "kernel/replay"}, third: none},
+	{pattern: "store/recording", ours: []string{".", "kernel", "kernel/planning", "kernel/replay"}, third: none},
 	{pattern: "driver/export", ours: []string{".", "kernel/audit", "driver/archive", "kernel/effect", "store/follow",
 		"kernel", "kernel/projection", "kernel/query", "store/lockfile", "kernel/view"}, third: none},
 	{pattern: "sandbox", ours: []string{".", "text/policy", "sandbox/seccomp", "sandbox/landlock", "sandbox/mediate",
@@ -147,6 +161,7 @@ var rules = []rule{
 	{pattern: "store/notary", ours: []string{".", "kernel/audit", "kernel"}},
 	{pattern: "driver/workspace", ours: []string{".", "kernel/effect", "sandbox/git", "sandbox/git/layout"}},
 	{pattern: "driver/workspace/relocate", ours: []string{".", "kernel/audit", "kernel/effect", "kernel",
+		"kernel/planning", "kernel/recovery",
 		"kernel/query", "store/presence", "sandbox/git", "store/sqlite", "driver/workspace"}, third: none},
 	{pattern: "face/project", ours: []string{".", "agent/script", "face/cli", "face/cli/settings", "driver/commit",
 		"driver/github", "driver/knowledge", "driver/packages", "driver/prepare", "driver/review", "driver/search",
@@ -157,35 +172,40 @@ var rules = []rule{
 	{pattern: "face/demo", ours: []string{".", "text/plan", "text/policy", "text/triage", "sandbox", "sandbox/self",
 		"agent/scripted"}},
 	{pattern: "runner", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "kernel/effect",
-		"kernel/audit", "kernel/view", "kernel"}},
+		"kernel/audit", "kernel/view", "kernel", "kernel/budget", "kernel/control", "kernel/effects", "kernel/planning",
+		"kernel/recovery", "kernel/steps", "kernel/tasks"}},
 	{pattern: "face/cli", ours: []string{
 		".", "text/strictjson", "text/message", "machine/board", "machine/session", "machine/turn", "machine/workflow",
 		"text/plan", "text/policy", "text/triage", "kernel/effect",
-		"kernel/audit", "kernel/view", "kernel", "kernel/query", "runner", "text/backlog", "text/knowledge",
+		"kernel/audit", "kernel/view", "kernel", "kernel/approval", "kernel/budget", "kernel/control",
+		"kernel/planning", "kernel/steps", "kernel/query", "runner", "text/backlog", "text/knowledge",
 		"face/cli/settings", "face/cli/term", "face/tui",
 	}},
 	{pattern: "face/cli/settings", ours: []string{".", "store/disk", "text/message", "machine/workflow", "text/policy",
-		"text/knowledge", "kernel", "face/cli/term", "face/tui"}},
+		"text/knowledge", "kernel", "kernel/budget", "face/cli/term", "face/tui"}},
 	{pattern: "face/cli/answers", ours: []string{".", "text/plan", "text/policy", "kernel/effect", "kernel/view",
-		"kernel", "kernel/query", "face/cli", "face/cli/term"}},
+		"kernel", "kernel/approval", "kernel/planning", "kernel/steps", "kernel/query", "face/cli", "face/cli/term"}},
 	{pattern: "face/cli/auditlog", ours: []string{".", "text/message", "kernel/audit", "kernel", "kernel/replay",
 		"face/cli", "face/cli/term"}},
 	{pattern: "face/cli/commands", ours: []string{"face/cli", "face/cli/*"}},
-	{pattern: "face/cli/control", ours: []string{".", "text/plan", "kernel", "face/cli", "face/cli/tasks"}},
+	{pattern: "face/cli/control", ours: []string{".", "text/plan", "kernel", "kernel/control", "kernel/recovery",
+		"face/cli", "face/cli/tasks"}},
 	{pattern: "face/cli/machines", ours: []string{".", "text/message", "machine", "machine/*", "kernel/joint",
 		"face/cli", "face/cli/term"}},
 	{pattern: "face/cli/servers", ours: []string{".", "text/policy", "face/cli", "face/cli/settings"}},
 	{pattern: "face/cli/setup", ours: []string{".", "text/policy", "kernel/effect", "kernel/audit", "kernel",
 		"face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/tasks", ours: []string{
-		".", "machine/session", "machine/task", "kernel/view", "kernel", "kernel/query", "face/cli",
+		".", "machine/session", "machine/task", "kernel/view", "kernel", "kernel/approval", "kernel/control",
+		"kernel/joined", "kernel/orders", "kernel/tasks", "kernel/query", "face/cli",
 		"face/cli/auditlog", "face/cli/inspect", "face/cli/term", "face/tui",
 	}},
 	{pattern: "face/cli/term/termtest", ours: []string{"text/policy", "face/cli/term"}},
 	{pattern: "face/cli/agents", ours: []string{".", "face/cli", "face/cli/settings", "face/cli/term", "face/tui"}},
 	{pattern: "face/cli/complete", ours: []string{".", "text/message", "machine", "machine/*", "text/policy",
 		"text/skill", "kernel/view", "kernel", "kernel/query", "face/cli", "face/cli/settings", "face/cli/term"}},
-	{pattern: "face/cli/inspect", ours: []string{".", "machine/session", "kernel", "kernel/audit", "kernel/effect",
+	{pattern: "face/cli/inspect", ours: []string{".", "machine/session", "kernel", "kernel/budget", "kernel/audit",
+		"kernel/effect",
 		"kernel/view", "kernel/query", "store/logs", "face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/skills", ours: []string{".", "text/skill", "sandbox/safeopen", "face/cli"}},
 	{pattern: "face/cli/manual", ours: []string{".", "face/cli", "face/cli/settings"}},
@@ -197,11 +217,13 @@ var rules = []rule{
 		"face/cli/agents", "face/cli/settings", "face/cli/term", "face/tui"}},
 	{pattern: "face/cli/flow", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy",
 		"text/triage", "text/solution", "text/knowledge", "kernel/effect", "kernel/audit", "kernel/view", "kernel",
+		"kernel/approval", "kernel/control", "kernel/planning", "kernel/recovery", "kernel/steps",
 		"runner", "face/cli", "face/cli/agents", "face/cli/answers", "face/cli/settings", "face/cli/term",
 		"face/cli/orders", "face/tui"}},
 	{pattern: "face/cli/*", ours: []string{".", "text/message", "text/policy", "kernel/view"}},
 	{pattern: "face/app", ours: []string{
-		".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel", "kernel/projection", "kernel/query",
+		".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel", "kernel/joined",
+		"kernel/projection", "kernel/query",
 		"runner", "store/*", "driver/*", "driver/launch", "face/registry", "sandbox", "sandbox/egress",
 		"sandbox/git", "sandbox/git/layout",
 		"driver/workspace", "driver/workspace/relocate", "face/project", "face/doctor", "face/demo", "face/mcp",
@@ -389,10 +411,13 @@ func testSupport(rel string) bool {
 	return strings.HasSuffix(rel, "test") || strings.HasPrefix(rel, "internal/")
 }
 
+// decides reports whether a package takes part in decisions.
+func decides(rel string) bool { return rel == "kernel" || slices.Contains(protocols, rel) }
+
 func TestPurity(t *testing.T) {
 	for _, p := range packages(t) {
 		r, ok := ruleFor(p.rel())
-		if !ok || !r.pure && p.rel() != "kernel" {
+		if !ok || !r.pure && !decides(p.rel()) {
 			continue
 		}
 		for _, name := range p.GoFiles {
@@ -513,7 +538,7 @@ func receiver(e ast.Expr) string {
 func TestAuditEventsAreNamed(t *testing.T) {
 	seen := 0
 	for _, p := range packages(t) {
-		if p.rel() != "kernel" {
+		if !decides(p.rel()) {
 			continue
 		}
 		for _, name := range p.GoFiles {
@@ -522,7 +547,7 @@ func TestAuditEventsAreNamed(t *testing.T) {
 				if !ok || len(call.Args) != 4 {
 					return
 				}
-				if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "record" {
+				if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "Record" {
 					return
 				}
 				seen++
@@ -589,7 +614,8 @@ func TestRefusesWhatItShould(t *testing.T) {
 		{"kernel", module + "/store/sqlite"}, {"machine/task", module + "/machine/turn"}, {"text/plan",
 			"os"}, {"face/cli", "os/exec"},
 		{"driver/file", module + "/driver/search"}, {"driver/file", module + "/kernel"}, {"runner", module +
-			"/store/sqlite"}, {"kernel/view", "net/http"},
+			"/store/sqlite"}, {"kernel/view", "net/http"}, {"kernel/steps", module + "/kernel/recovery"},
+		{"kernel", module + "/kernel/steps"}, {"kernel/query", module + "/kernel/tasks"},
 		{"text/policy", "github.com/spf13/cobra"}, {"store/sqlite", module + "/runner"}, {"face/tui", module +
 			"/kernel"},
 		{"driver/compound", module + "/driver/land"}, {"driver/export", module + "/face/cli"}, {"face/project", module +

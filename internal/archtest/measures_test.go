@@ -24,10 +24,11 @@ const (
 // of its structs are only an embedded type, and how many lines of code it has where these are too many.
 var (
 	tooTangled = map[string]int{
-		"kernel": 4, "kernel/query": 1, "store/sqlite": 1, "store/storetest": 2,
+		"kernel/effects": 1, "kernel/query": 1, "kernel/recovery": 2, "kernel/steps": 1, "store/sqlite": 1,
+		"store/storetest": 2,
 	}
 	inCoats  = map[string]int{"kernel/projection": 1}
-	tooLarge = map[string]int{"kernel": 9193}
+	tooLarge = map[string]int{"kernel": 4797}
 )
 
 // complexity is McCabe's number of a function: one, and one more for each if, for, case of a switch or select, && and

@@ -15,7 +15,10 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/tasks"
 	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -30,7 +33,7 @@ type desk struct {
 
 func open(t *testing.T) desk {
 	t.Helper()
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	return desk{t, k, query.Of(k)}
 }
 
@@ -72,7 +75,7 @@ func (d desk) issue(name string) *view.Issue {
 
 func (d desk) init() desk {
 	d.Helper()
-	d.do(&kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	d.do(&planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	return d
 }
 
@@ -297,7 +300,7 @@ func TestASessionIsTold(t *testing.T) {
 	if run, err := d.LastRun(ctx, s); run != "" || err != nil {
 		t.Error(run, err)
 	}
-	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	d.do(&planning.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	s, err = d.Session(ctx, kernel.SessionLabel)
 	if err != nil || s.State == session.Idle || s.Goal != "rename it" || s.Run == "" {
@@ -322,7 +325,7 @@ func TestARunIsFound(t *testing.T) {
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("a run where there was none: %v", err)
 	}
-	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	d.do(&planning.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	s, err := d.Session(ctx, kernel.SessionLabel)
 	if err != nil {
@@ -335,7 +338,7 @@ func TestARunIsFound(t *testing.T) {
 			t.Errorf("%q: %+v %v", name, r, err)
 		}
 	}
-	alone := d.do(&kernel.CreateTask{Title: "by hand", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	alone := d.do(&tasks.CreateTask{Title: "by hand", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	var id string
 	if err := json.Unmarshal(alone.Result, &id); err != nil {
 		t.Fatal(err)

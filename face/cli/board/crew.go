@@ -17,6 +17,7 @@ import (
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
 	"pawl/kernel"
+	"pawl/kernel/planning"
 	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/runner"
@@ -133,7 +134,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if o.Workers == 0 {
 			o.Workers = max(1, min(len(chosen), maxWorkers))
 		}
-		o.Start = kernel.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode,
+		o.Start = planning.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode,
 			Agent: sess.Config.Agent}
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")

@@ -16,20 +16,22 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/machine/board"
 )
 
 // workspaceOn is a workspace on a store, and how a person gives it commands.
 func workspaceOn(t *testing.T, store kernel.Store) (*kernel.Kernel, func(kernel.Command)) {
 	t.Helper()
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	do := func(c kernel.Command) {
 		t.Helper()
 		if _, err := k.Do(t.Context(), kernel.Envelope{Actor: "user:ada", Command: c}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	do(&kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	do(&planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	return k, do
 }
 
@@ -110,7 +112,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 		if err := json.Unmarshal(out.Result, &taken); err != nil {
 			t.Fatal(err)
 		}
-		start := &kernel.Start{Issue: taken.Issue, Token: taken.Token,
+		start := &planning.Start{Issue: taken.Issue, Token: taken.Token,
 			Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted}
 		if _, err := k.Session(taken.Session).Do(ctx,
 			kernel.Envelope{Actor: "user:ada", Claim: taken.Token, Command: start}); err != nil {
@@ -156,7 +158,8 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 func TestScreenSaysWhatWasSpent(t *testing.T) {
 	ctx := context.Background()
 	store := memory.New()
-	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(store, kernel.Defaults(),
+	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(joined.Table(), store,
+		kernel.Defaults(),
 		pawl.ClockFunc(time.Now), rand.Reader)}}}
 	for label, spent := range map[string]effect.Usage{"day:2026-01-02": {MicroUSD: 1_230_000},
 		"issue:ISS-1": {MicroUSD: 5, Unpriced: true}} {

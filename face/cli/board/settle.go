@@ -8,6 +8,9 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/kernel"
+	"pawl/kernel/control"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -53,13 +56,13 @@ func bindPlan(ctx context.Context, sess *cli.Session, name, which string) error 
 			return nil
 		}
 		_, err = lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(),
-			Command: &kernel.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
+			Command: &planning.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
 	case at.Session != nil && at.Session.State != string(session.Idle) && at.Session.State != string(session.Blocked):
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", at.Session.State, at.Session.Goal)
 	default:
 		if at.Session != nil && at.Session.State == string(session.Blocked) {
 			if err := windUp(ctx, sess, i,
-				&kernel.Rollback{Reason: sess.Text("issue.because.bound", s.Label)}); err != nil {
+				&recovery.Rollback{Reason: sess.Text("issue.because.bound", s.Label)}); err != nil {
 				return err
 			}
 		}
@@ -151,14 +154,14 @@ func retryIssue(ctx context.Context, sess *cli.Session, i *view.Issue, note stri
 	}
 	stopped := at.Session != nil && at.Session.State == string(session.Blocked)
 	if stopped && !replan {
-		_, err := lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: &kernel.Fix{Note: note}})
+		_, err := lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: &recovery.Fix{Note: note}})
 		return "issue.retried", err
 	}
 	if stopped {
 		if at.Session.Blocked != nil && note == "" {
 			note = cli.Explain(sess.Printer, at.Session.Blocked.Error.Err())
 		}
-		if err := windUp(ctx, sess, i, &kernel.Rollback{Reason: sess.Text("issue.replanned")}); err != nil {
+		if err := windUp(ctx, sess, i, &recovery.Rollback{Reason: sess.Text("issue.replanned")}); err != nil {
 			return "", err
 		}
 	}
@@ -197,9 +200,9 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 		return "", pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, string(i.Status))
 	case at.Session == nil || at.Session.State == string(session.Idle):
 	case at.Session.State == string(session.Blocked):
-		err = windUp(ctx, sess, i, &kernel.Skip{Reason: reason})
+		err = windUp(ctx, sess, i, &recovery.Skip{Reason: reason})
 	default:
-		err = windUp(ctx, sess, i, &kernel.CancelRun{Reason: reason})
+		err = windUp(ctx, sess, i, &control.CancelRun{Reason: reason})
 	}
 	if i.Status == board.IssueRegistered || i.Status == board.IssuePlanning || i.Status == board.IssuePlanned &&
 		!i.Bound {

@@ -13,8 +13,8 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/machine/session"
 	"pawl/text/pattern"
 	"pawl/text/policy"
@@ -28,7 +28,7 @@ func NewCheckCommand(a *cli.App) *cobra.Command {
 	c := a.Command("check", "orders.check", "  pawl check\n  pawl check --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(sess *cli.Session) error {
-			if _, err := sess.Do(c.Context(), &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+			if _, err := sess.Do(c.Context(), &planning.Init{Place: sess.Workspace.Place}); err != nil {
 				return err
 			}
 			if err := free(c.Context(), sess); err != nil {
@@ -43,7 +43,7 @@ func NewCheckCommand(a *cli.App) *cobra.Command {
 // Unaided takes a requirement up that asks for the checks to pass where pawl's own agent has no program to mend
 // anything with: a run could only be refused, and the checks can be run all the same. Where a run is at work it leaves
 // that to be said elsewhere.
-func Unaided(ctx context.Context, sess *cli.Session, s *kernel.Start) (bool, error) {
+func Unaided(ctx context.Context, sess *cli.Session, s *planning.Start) (bool, error) {
 	if sess.Workspace.Project.Unaided == nil || len(s.Given) > 0 || s.Package != "" {
 		return false, nil
 	}
@@ -51,7 +51,7 @@ func Unaided(ctx context.Context, sess *cli.Session, s *kernel.Start) (bool, err
 	if err != nil || !alone {
 		return false, err
 	}
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return false, err
 	}
 	if at, err := sess.View(ctx); err != nil || at.State != session.Idle {

@@ -11,8 +11,8 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/text/knowledge"
 	"pawl/text/pattern"
 )
@@ -41,7 +41,7 @@ func newCommitCommand(a *cli.App) *cobra.Command {
 
 // commit makes a commit of the user's changes, and shares the branch where that is asked for.
 func commit(ctx context.Context, sess *cli.Session, given string, f commitFlags) (err error) {
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
 	if err := free(ctx, sess); err != nil {

@@ -12,8 +12,8 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/text/pattern"
 	"pawl/text/policy"
 	"pawl/text/solution"
@@ -52,7 +52,7 @@ func newTestCommand(a *cli.App) *cobra.Command {
 
 // runTests runs the project's tests behind the walls, and offers a package to mend what fails.
 func runTests(ctx context.Context, sess *cli.Session, command string, f testFlags) error {
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
 	if err := free(ctx, sess); err != nil {

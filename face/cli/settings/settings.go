@@ -14,6 +14,7 @@ import (
 	"pawl"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/budget"
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
 	"pawl/text/message"
@@ -519,7 +520,7 @@ func agentSettings() []Setting {
 // budgetSettings are the limits of work in each scope; 0 is no limit. A project may lower them.
 func budgetSettings() []Setting {
 	var out []Setting
-	for _, scope := range []string{kernel.ScopeRun, kernel.ScopeIssue, kernel.ScopeDay} {
+	for _, scope := range []string{budget.ScopeRun, budget.ScopeIssue, budget.ScopeDay} {
 		out = append(out,
 			amount("budget."+scope+".usd", 1e6, scope, func(l *kernel.Limit) *int64 { return &l.MicroUSD }),
 			amount("budget."+scope+".tokens", 1, scope, func(l *kernel.Limit) *int64 { return &l.Tokens }),

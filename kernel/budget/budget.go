@@ -1,4 +1,5 @@
-package kernel
+// Package budget keeps what work costs: each effect is charged to every scope that it belongs to, or to none.
+package budget
 
 import (
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/text/policy"
@@ -21,7 +23,7 @@ const (
 )
 
 // scopes returns the labels of the budgets that an effect of the run is charged to on a day.
-func scopes(r *Run, issue *Issue, day time.Time) []string {
+func scopes(r *kernel.Run, issue *kernel.Issue, day time.Time) []string {
 	var out []string
 	if r != nil {
 		out = append(out, ScopeRun+":"+r.Label)
@@ -35,89 +37,57 @@ func scopes(r *Run, issue *Issue, day time.Time) []string {
 	return append(out, ScopeDay+":"+day.UTC().Format(time.DateOnly))
 }
 
-// charges reports whether effects of a run are charged to budgets: where an agent works, and where what pawl counts is
-// limited. A run without either is not slowed down by books that nobody reads.
-func (c *Config) charges(r *Run) bool {
-	if r == nil {
-		return false
-	}
-	for _, l := range c.Budgets {
-		if l.ofWork() {
-			return true
-		}
-	}
-	return c.Agents[r.Agent].Works
-}
-
 // recentBudgets is how many of the newest budgets are looked at for what a dead runner left set aside.
 const recentBudgets = 50
 
 // chargingCommand is a command that charges budgets on other days than the effect that it is about, or on none.
 type chargingCommand interface {
-	chargedDays(s *Snapshot) []time.Time
+	ChargedDays(s *kernel.Snapshot) []time.Time
 }
 
-func (c *Reserve) chargedDays(*Snapshot) []time.Time { return []time.Time{c.Day} }
-func (c *Settle) chargedDays(*Snapshot) []time.Time  { return []time.Time{c.Day} }
+// forfeitingCommand is a command after which nobody knows any more what the effect's calls did cost.
+type forfeitingCommand interface{ Forfeits() }
 
-func (c *Begin) chargedDays(s *Snapshot) []time.Time {
-	if !s.Config.charges(s.Run) || s.Effect == nil || !timed(s.Effect) {
-		return nil
-	}
-	return []time.Time{c.Day}
-}
+func (c *Reserve) ChargedDays(*kernel.Snapshot) []time.Time { return []time.Time{c.Day} }
+func (c *Settle) ChargedDays(*kernel.Snapshot) []time.Time  { return []time.Time{c.Day} }
 
-func (c *StartToolCall) chargedDays(s *Snapshot) []time.Time {
-	if !s.Config.charges(s.Run) {
-		return nil
-	}
-	return []time.Time{c.Day}
-}
-
-func (*Resume) chargedDays(*Snapshot) []time.Time        { return nil }
-func (*Heartbeat) chargedDays(*Snapshot) []time.Time     { return nil }
-func (*AttachSession) chargedDays(*Snapshot) []time.Time { return nil }
-
-// budgets gathers the budgets that a command may charge.
-func budgets(r *reads, s *Snapshot, c Command) {
+// Read gathers the budgets that a command may charge.
+func Read(r *kernel.Reads, s *kernel.Snapshot, c kernel.Command) {
 	var days []time.Time
 	if c, ok := c.(chargingCommand); ok {
-		days = c.chargedDays(s)
+		days = c.ChargedDays(s)
 	} else if s.Effect != nil && s.Effect.Clock != nil {
 		days = []time.Time{s.Effect.Clock.Day}
 	}
 	for _, day := range days {
 		for _, label := range scopes(s.Run, s.Issue, day) {
-			if b := one[Budget](r, byLabel(KindBudget, label)); b != nil {
+			if b := kernel.One[kernel.Budget](r, kernel.ByLabel(kernel.KindBudget, label)); b != nil {
 				s.Budgets = append(s.Budgets, b)
 			}
 		}
 	}
-	if _, ok := c.(*Recover); !ok || s.Effect == nil || !s.Effect.What().Agent() {
+	if _, ok := c.(forfeitingCommand); !ok || s.Effect == nil || !s.Effect.What().Agent() {
 		return
 	}
 	// What the effect still holds is found by that, because one that went on past midnight holds something on two days.
-	for _, b := range list[Budget](r, newest(KindBudget, recentBudgets)) {
+	for _, b := range kernel.List[kernel.Budget](r, kernel.Newest(kernel.KindBudget, recentBudgets)) {
 		held := false
 		for id := range b.Held {
 			held = held || strings.HasPrefix(id, s.Effect.ID+"/")
 		}
-		if held && !slices.ContainsFunc(s.Budgets, func(k *Budget) bool { return k.ID == b.ID }) {
+		if held && !slices.ContainsFunc(s.Budgets, func(k *kernel.Budget) bool { return k.ID == b.ID }) {
 			s.Budgets = append(s.Budgets, b)
 		}
 	}
 }
 
-// timed reports whether an effect is charged to budgets: what agents and tools do, and not what pawl does by itself.
-func timed(e *EffectDoc) bool { return e.What().Agent() || e.What() == effect.KindTool }
-
 // leastTime is the shortest time that anything is begun for.
 const leastTime = time.Second
 
-// effectBegins charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set
+// BeginEffect charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set
 // aside. The effect may take no longer than what its budgets leave.
-func effectBegins(tx *Tx, e *EffectDoc, day time.Time) error {
-	if !tx.Config.charges(tx.Run) || !timed(e) {
+func BeginEffect(tx *kernel.Tx, e *kernel.EffectDoc, day time.Time) error {
+	if !kernel.Charges(tx.Config, tx.Run) || !kernel.Timed(e) {
 		return nil
 	}
 	cost := costOf(tx, e)
@@ -137,30 +107,30 @@ func effectBegins(tx *Tx, e *EffectDoc, day time.Time) error {
 		}
 	}
 	spendBudget(tx, day, cost)
-	e.Clock = &Clock{Since: tx.now, Day: day, Held: most.Milliseconds()}
+	e.Clock = &kernel.Clock{Since: tx.Now, Day: day, Held: most.Milliseconds()}
 	holdBudget(tx, day, e.ID+"/time", effect.Usage{WallMS: e.Clock.Held})
 	return nil
 }
 
-// effectEnds charges the time that an effect took. What it took before a crash cannot be more than was held for it.
-func effectEnds(tx *Tx, e *EffectDoc) {
+// EndEffect charges the time that an effect took. What it took before a crash cannot be more than was held for it.
+func EndEffect(tx *kernel.Tx, e *kernel.EffectDoc) {
 	if e == nil || e.Clock == nil {
 		return
 	}
-	took := effect.Usage{WallMS: min(max(tx.now.Sub(e.Clock.Since).Milliseconds(), 0), e.Clock.Held)}
+	took := effect.Usage{WallMS: min(max(tx.Now.Sub(e.Clock.Since).Milliseconds(), 0), e.Clock.Held)}
 	for _, b := range tx.Budgets {
 		if _, ok := b.Held[e.ID+"/time"]; ok {
 			b.Held, b.Spent = without(b.Held, e.ID+"/time"), b.Spent.Plus(took)
-			tx.touch(b)
+			tx.Touch(b)
 		}
 	}
 	e.Clock = nil
-	tx.touch(e)
+	tx.Touch(e)
 }
 
-// callFits charges a call in the middle of an agent's work, which takes no time of its own.
-func callFits(tx *Tx, name string, day time.Time) error {
-	if !tx.Config.charges(tx.Run) {
+// ChargeCall charges a call in the middle of an agent's work, which takes no time of its own.
+func ChargeCall(tx *kernel.Tx, name string, day time.Time) error {
+	if !kernel.Charges(tx.Config, tx.Run) {
 		return nil
 	}
 	cost := costOfCall(tx, name)
@@ -172,19 +142,19 @@ func callFits(tx *Tx, name string, day time.Time) error {
 }
 
 // costOf is what is counted of an effect.
-func costOf(tx *Tx, e *EffectDoc) effect.Usage {
+func costOf(tx *kernel.Tx, e *kernel.EffectDoc) effect.Usage {
 	if e.What() == effect.KindTool {
 		call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec) // one that cannot be read is refused by its driver
 		return costOfCall(tx, call.Name)
 	}
 	cost := effect.Usage{Turns: 1}
-	if e.What() == effect.KindWork && traits(tx).Process {
+	if e.What() == effect.KindWork && kernel.TraitsOf(tx).Process {
 		cost.Processes = 1
 	}
 	return cost
 }
 
-func costOfCall(tx *Tx, name string) effect.Usage {
+func costOfCall(tx *kernel.Tx, name string) effect.Usage {
 	cost := effect.Usage{Calls: 1}
 	if slices.Contains(tx.Config.Tools[name].Info.Permissions, policy.ProcExec) {
 		cost.Processes = 1
@@ -193,13 +163,13 @@ func costOfCall(tx *Tx, name string) effect.Usage {
 }
 
 // limit returns the limit of a budget by its label.
-func limit(tx *Tx, label string) Limit {
+func limit(tx *kernel.Tx, label string) kernel.Limit {
 	scope, _, _ := strings.Cut(label, ":")
 	return tx.Config.Budgets[scope]
 }
 
 // fitsAll reports whether a cost fits in every scope.
-func fitsAll(tx *Tx, day time.Time, more effect.Usage) error {
+func fitsAll(tx *kernel.Tx, day time.Time, more effect.Usage) error {
 	for _, label := range scopes(tx.Run, tx.Issue, day) {
 		if err := fits(label, limit(tx, label), budgetOf(tx, label).Used(), more); err != nil {
 			return err
@@ -209,59 +179,59 @@ func fitsAll(tx *Tx, day time.Time, more effect.Usage) error {
 }
 
 // spendBudget charges a cost in every scope, and hold sets one aside.
-func spendBudget(tx *Tx, day time.Time, cost effect.Usage) {
+func spendBudget(tx *kernel.Tx, day time.Time, cost effect.Usage) {
 	for _, label := range scopes(tx.Run, tx.Issue, day) {
 		b := budgetOf(tx, label)
 		b.Spent = b.Spent.Plus(cost)
-		tx.touch(b)
+		tx.Touch(b)
 	}
 }
 
-func holdBudget(tx *Tx, day time.Time, id string, most effect.Usage) {
+func holdBudget(tx *kernel.Tx, day time.Time, id string, most effect.Usage) {
 	for _, label := range scopes(tx.Run, tx.Issue, day) {
 		b := budgetOf(tx, label)
 		held := make(map[string]effect.Usage, len(b.Held)+1)
 		maps.Copy(held, b.Held)
 		held[id] = most
 		b.Held = held
-		tx.touch(b)
+		tx.Touch(b)
 	}
 }
 
 // Decide sets aside what a call may cost, in every scope or in none.
-func (c *Reserve) Decide(tx *Tx) error {
-	e, err := effectAtWork(tx, c.Effect, c.Token)
+func (c *Reserve) Decide(tx *kernel.Tx) error {
+	e, err := kernel.EffectAtWork(tx, c.Effect, c.Token)
 	if err != nil {
 		return err
 	}
 	if err := fitsAll(tx, c.Day, c.Most); err != nil {
 		return err
 	}
-	id := e.ID + "/" + tx.newID()
+	id := e.ID + "/" + tx.NewID()
 	holdBudget(tx, c.Day, id, c.Most)
-	tx.result = id
+	tx.Result = id
 	return nil
 }
 
 // budgetOf returns the budget with a label, a new one where there is none yet.
-func budgetOf(tx *Tx, label string) *Budget {
+func budgetOf(tx *kernel.Tx, label string) *kernel.Budget {
 	for _, b := range tx.Budgets {
 		if b.Label == label {
 			return b
 		}
 	}
-	b := &Budget{}
+	b := &kernel.Budget{}
 	parent := ""
 	if tx.Session != nil {
 		parent = tx.Session.ID
 	}
-	tx.create(b, KindBudget, label, parent, "")
+	tx.Create(b, kernel.KindBudget, label, parent, "")
 	tx.Budgets = append(tx.Budgets, b)
 	return b
 }
 
 // fits reports whether a cost still fits below a limit.
-func fits(label string, l Limit, used, more effect.Usage) error {
+func fits(label string, l kernel.Limit, used, more effect.Usage) error {
 	if l.MicroUSD > 0 && more.Unpriced {
 		return pawl.Fail(pawl.CodeBudget, "kernel.price_unknown", label)
 	}
@@ -301,7 +271,7 @@ func Dollars(micro int64) string { return strconv.FormatFloat(float64(micro)/1e6
 func Minutes(ms int64) string { return strconv.FormatFloat(float64(ms)/60e3, 'f', 2, 64) }
 
 // Decide takes what a call did cost instead of what was set aside for it. It is taken whatever became of the effect.
-func (c *Settle) Decide(tx *Tx) error {
+func (c *Settle) Decide(tx *kernel.Tx) error {
 	found := false
 	for _, b := range tx.Budgets {
 		if _, ok := b.Held[c.Reservation]; !ok {
@@ -309,7 +279,7 @@ func (c *Settle) Decide(tx *Tx) error {
 		}
 		b.Held = without(b.Held, c.Reservation)
 		b.Spent = b.Spent.Plus(c.Cost)
-		tx.touch(b)
+		tx.Touch(b)
 		found = true
 	}
 	if !found {
@@ -317,20 +287,20 @@ func (c *Settle) Decide(tx *Tx) error {
 	}
 	if tx.Run != nil {
 		tx.Run.Usage = tx.Run.Usage.Plus(c.Cost)
-		tx.record(tx.Run, AuditBudgetSpent, audit.Info, map[string]any{"usage": c.Cost})
+		tx.Record(tx.Run, kernel.AuditBudgetSpent, audit.Info, map[string]any{"usage": c.Cost})
 	}
 	return nil
 }
 
-// forfeitReservations counts what an effect still holds as spent, because nobody knows what its calls did cost.
-func forfeitReservations(tx *Tx, effectID string) {
+// Forfeit counts what an effect still holds as spent, because nobody knows what its calls did cost.
+func Forfeit(tx *kernel.Tx, effectID string) {
 	for _, b := range tx.Budgets {
 		for _, id := range slices.Sorted(maps.Keys(b.Held)) {
 			if held := b.Held[id]; strings.HasPrefix(id, effectID+"/") {
 				b.Held = without(b.Held, id)
 				b.Spent = b.Spent.Plus(held)
-				tx.touch(b)
-				tx.record(b, AuditBudgetForfeited, audit.Warn, map[string]any{"reservation": id, "usage": held})
+				tx.Touch(b)
+				tx.Record(b, kernel.AuditBudgetForfeited, audit.Warn, map[string]any{"reservation": id, "usage": held})
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package kernel
+package steps
 
 import (
 	"bytes"
@@ -7,18 +7,21 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
+	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
-	"pawl/kernel/view"
 	"pawl/machine/turn"
 	"pawl/text/plan"
 )
 
 // forAgent reports whether a step is an agent's: it names no calls, and the run's agent works.
-func forAgent(tx *Tx, s *plan.Step) bool { return len(s.ToolCalls) == 0 && traits(tx).Works }
+func forAgent(tx *kernel.Tx, s *plan.Step) bool {
+	return len(s.ToolCalls) == 0 && kernel.TraitsOf(tx).Works
+}
 
 // maxEarlier is how many results of calls are told to the next conversation.
 const maxEarlier = 5
@@ -34,14 +37,15 @@ func lastResults(list []effect.Message) []effect.ToolResult {
 		if m.Role == effect.RoleTool {
 			a := asked[m.Call]
 			out = append(out, effect.ToolResult{CallID: m.Call,
-				Payload: encode(map[string]any{"tool": a.Name, "args": a.Args, "result": m.Text, "failed": m.Failed})})
+				Payload: kernel.Encode(map[string]any{"tool": a.Name, "args": a.Args, "result": m.Text,
+					"failed": m.Failed})})
 		}
 	}
 	return out[max(0, len(out)-maxEarlier):]
 }
 
 // hearAgent adds an answer to the conversation.
-func hearAgent(tx *Tx, result effect.WorkResult) {
+func hearAgent(tx *kernel.Tx, result effect.WorkResult) {
 	k := tx.Talk
 	if result.Compacted {
 		k.Messages = nil
@@ -55,10 +59,10 @@ func hearAgent(tx *Tx, result effect.WorkResult) {
 	if result.Session != "" {
 		k.Session = result.Session
 	}
-	k.Said, k.Notes = firstLine(result.Text), nil
-	tx.touch(k)
+	k.Said, k.Notes = kernel.FirstLine(result.Text), nil
+	tx.Touch(k)
 	if result.Pack != nil {
-		tx.record(k, AuditContextBuilt, audit.Info, result.Pack)
+		tx.Record(k, kernel.AuditContextBuilt, audit.Info, result.Pack)
 	}
 	said := map[string]any{
 		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt,
@@ -68,17 +72,17 @@ func hearAgent(tx *Tx, result effect.WorkResult) {
 	if result.Login != "" {
 		said["login"] = result.Login
 	}
-	tx.record(k, AuditAgentSaid, audit.Info, said)
+	tx.Record(k, kernel.AuditAgentSaid, audit.Info, said)
 }
 
 // tellAgent answers a call in the conversation and goes on to the next.
-func tellAgent(tx *Tx, a effect.Ask, answer any, failed bool) {
+func tellAgent(tx *kernel.Tx, a effect.Ask, answer any, failed bool) {
 	k := tx.Talk
 	k.Messages = append(slices.Clip(k.Messages),
-		effect.Message{Role: effect.RoleTool, Call: a.ID, Text: string(encode(answer)), Failed: failed})
+		effect.Message{Role: effect.RoleTool, Call: a.ID, Text: string(kernel.Encode(answer)), Failed: failed})
 	k.Next++
 	k.Granted = ""
-	tx.touch(k)
+	tx.Touch(k)
 }
 
 // toldOf is what an agent is told of a call that was made.
@@ -89,62 +93,55 @@ func toldOf(r effect.Receipt) any {
 	}
 	if !r.OK {
 		out["error"] = map[string]any{"class": r.Class, "code": r.Code, "message": r.Err().Error(),
-			"detail": clip(r.Detail)}
+			"detail": kernel.Clip(r.Detail)}
 	}
 	return out
 }
 
 // refuseCall tells the agent that a call was not made, and why.
-func refuseCall(tx *Tx, a effect.Ask, err error) {
-	kept := info(err)
+func refuseCall(tx *kernel.Tx, a effect.Ask, err error) {
+	kept := kernel.Info(err)
 	tellAgent(tx, a, map[string]any{"ok": false, "made": false,
 		"error": map[string]any{"class": kept.Class, "code": kept.Code, "message": err.Error()}}, true)
-	tx.record(tx.Talk, AuditCallRefused, audit.Warn, map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key,
-		"args": kept.Args})
+	tx.Record(tx.Talk, kernel.AuditCallRefused, audit.Warn,
+		map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key,
+			"args": kept.Args})
 }
 
 // wasAsked reports whether the call at work is one that an agent asked for between two exchanges.
-func wasAsked(tx *Tx, call effect.ToolCall) bool {
+func wasAsked(tx *kernel.Tx, call effect.ToolCall) bool {
 	k := tx.Talk
 	return k != nil && k.Step == call.StepID && k.Next < len(k.Asks) && tx.Effect.Within == ""
 }
 
-// callTook notes the tree that a call left.
-func callTook(tx *Tx, _ effect.ToolCall, r effect.Receipt) {
-	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
-		tx.Task.Tree = res.After
-		tx.touch(tx.Task)
-	}
-}
-
 // workAgain has the call that is next judged once more, under a person's word where there is one. That must not count
 // as the agent asking twice.
-func workAgain(tx *Tx, granted string) {
+func workAgain(tx *kernel.Tx, granted string) {
 	tx.Talk.Granted = granted
 	if n := len(tx.Talk.Recent); n > 0 {
 		tx.Talk.Recent = tx.Talk.Recent[:n-1]
 	}
-	tx.touch(tx.Talk)
+	tx.Touch(tx.Talk)
 }
 
 // wantCall keeps the call that an agent with a loop of its own may not make without a person's word. Its work breaks
 // off there.
-func wantCall(tx *Tx, a effect.Ask) {
+func wantCall(tx *kernel.Tx, a effect.Ask) {
 	if tx.Session.RunMode == pawl.Autonomous || tx.Talk.Wanted != nil {
 		return
 	}
 	tx.Talk.Wanted = &effect.Ask{Name: a.Name, Args: a.Args}
-	tx.touch(tx.Talk)
+	tx.Touch(tx.Talk)
 }
 
 // wantedCalls takes the call for which the agent's work broke off.
-func wantedCalls(tx *Tx) *effect.Ask {
+func wantedCalls(tx *kernel.Tx) *effect.Ask {
 	if tx.Talk == nil || tx.Talk.Wanted == nil {
 		return nil
 	}
 	a := tx.Talk.Wanted
 	tx.Talk.Wanted = nil
-	tx.touch(tx.Talk)
+	tx.Touch(tx.Talk)
 	return a
 }
 
@@ -160,14 +157,14 @@ func digest(a effect.Ask) string {
 }
 
 // spendWord returns the approval of exactly this call, which is used up by that, or "".
-func spendWord(tx *Tx, a effect.Ask) string {
+func spendWord(tx *kernel.Tx, a effect.Ask) string {
 	key := digest(a)
 	id := tx.Talk.Allowed[key]
 	if id != "" {
 		left := maps.Clone(tx.Talk.Allowed)
 		delete(left, key)
 		tx.Talk.Allowed = left
-		tx.touch(tx.Talk)
+		tx.Touch(tx.Talk)
 	}
 	return id
 }
@@ -179,15 +176,15 @@ const (
 )
 
 // agentLooping notes a call and reports whether the newest ones only repeat themselves.
-func agentLooping(tx *Tx, a effect.Ask) error {
+func agentLooping(tx *kernel.Tx, a effect.Ask) error {
 	tx.Talk.Recent = append(slices.Clip(tx.Talk.Recent), digest(a)[:16])
 	if n := len(tx.Talk.Recent) - sameCalls*cycleCalls; n > 0 {
 		tx.Talk.Recent = tx.Talk.Recent[n:]
 	}
-	tx.touch(tx.Talk)
+	tx.Touch(tx.Talk)
 	for length := 1; length <= cycleCalls; length++ {
 		if repeats(tx.Talk.Recent, length) {
-			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", tx.Talk.Agent, a.Name, itoa(length))
+			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", tx.Talk.Agent, a.Name, strconv.Itoa(length))
 		}
 	}
 	return nil
@@ -208,35 +205,11 @@ func repeats(list []string, length int) bool {
 	return true
 }
 
-// learn keeps what mended a failure, for the agents of later failures of its kind (docs/spec/session.md#known-issues).
-func learn(tx *Tx) {
-	f := tx.Turn.Failure
-	if f == nil || tx.Talk == nil || !traits(tx).Works {
-		return
-	}
-	said := ""
-	for _, m := range tx.Talk.Messages {
-		if m.Role == effect.RoleAssistant && m.Text != "" {
-			said = m.Text
-		}
-	}
-	if said == "" {
-		said = tx.Talk.Said
-	}
-	if strings.TrimSpace(said) == "" {
-		return
-	}
-	i := &Incident{Type: string(f.Class), RootCause: f.What + " " + f.Fingerprint, Fix: firstLine(said),
-		Scope: tx.Task.Plan.Goal, By: pawl.By(pawl.KindAgent, tx.Talk.Agent)}
-	tx.create(i, KindIncident, "", tx.Session.ID, "")
-	tx.record(i, AuditErrorRecorded, audit.Info, i)
-}
-
 // maxKnown bounds what an agent is told of earlier failures.
 const maxKnown = 5
 
 // knownIncidents says how earlier failures of the same kind were mended, the likest first.
-func knownIncidents(tx *Tx, f *effect.Failure) []string {
+func knownIncidents(tx *kernel.Tx, f *effect.Failure) []string {
 	var same, like []string
 	for _, i := range tx.Incidents {
 		line := i.RootCause + ": " + i.Fix
@@ -251,9 +224,6 @@ func knownIncidents(tx *Tx, f *effect.Failure) []string {
 	return all[:min(len(all), maxKnown)]
 }
 
-// maxQuestions is how many questions one round may ask (docs/spec/turn.md#b1).
-const maxQuestions = 3
-
 // Bounds of questions: the length of one in bytes, how many may be open at once, and how many an agent may ask in one
 // turn.
 const (
@@ -262,34 +232,32 @@ const (
 	maxAsks     = 10
 )
 
-// openQuestions asks for the open questions, oldest first.
-var openQuestions = query{kind: KindQuestion, states: QuestionOpen}
-
-func readQuestions(r *reads, s *Snapshot) error {
-	s.Questions = list[Question](r, openQuestions)
+func readQuestions(r *kernel.Reads, s *kernel.Snapshot) error {
+	s.Questions = kernel.List[kernel.Question](r, kernel.OpenQuestions)
 	return nil
 }
 
-func (*Ask) read(r *reads, s *Snapshot) error             { return readQuestions(r, s) }
-func (*AnswerQuestions) read(r *reads, s *Snapshot) error { return readQuestions(r, s) }
+func (*Ask) Read(r *kernel.Reads, s *kernel.Snapshot) error             { return readQuestions(r, s) }
+func (*AnswerQuestions) Read(r *kernel.Reads, s *kernel.Snapshot) error { return readQuestions(r, s) }
 
 // Decide keeps the question of an agent that speaks for itself.
-func (c *Ask) Decide(tx *Tx) error {
+func (c *Ask) Decide(tx *kernel.Tx) error {
 	if tx.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	for _, q := range tx.Questions {
-		if q.By == tx.env.Actor && q.Text == strings.TrimSpace(c.Question) {
-			tx.result = q.Label
+		if q.By == tx.Env.Actor && q.Text == strings.TrimSpace(c.Question) {
+			tx.Result = q.Label
 			return nil
 		}
 	}
-	q, err := putQuestion(tx, c.Question, tx.env.Actor)
+	q, err := putQuestion(tx, c.Question, tx.Env.Actor)
 	if err != nil {
 		return err
 	}
-	tx.result = q.Label
-	if u := tx.Turn; u != nil && sessionWorks(tx) && turn.State(u.State).Active() && len(u.Asked) < maxQuestions {
+	tx.Result = q.Label
+	if u := tx.Turn; u != nil && kernel.SessionWorks(tx) && turn.State(u.State).Active() &&
+		len(u.Asked) < kernel.MaxQuestions {
 		hangQuestion(tx, q)
 	}
 	noteQuestion(tx, q)
@@ -298,12 +266,12 @@ func (c *Ask) Decide(tx *Tx) error {
 
 // askQuestion puts a question of the agent at work, whose turn waits for the answer. Call is the model's call that
 // asks.
-func askQuestion(tx *Tx, step, call, text string) error {
+func askQuestion(tx *kernel.Tx, step, call, text string) error {
 	switch {
 	case !mayAsk(tx):
 		return pawl.Fail(pawl.CodeApprovalNeeded, "kernel.nobody_asked")
 	case tx.Turn.Asks >= maxAsks:
-		return pawl.Fail(pawl.CodeDenied, "kernel.asks_used", itoa(maxAsks))
+		return pawl.Fail(pawl.CodeDenied, "kernel.asks_used", strconv.Itoa(maxAsks))
 	}
 	q, err := putQuestion(tx, text, pawl.By(pawl.KindAgent, tx.Talk.Agent))
 	if err != nil {
@@ -317,49 +285,49 @@ func askQuestion(tx *Tx, step, call, text string) error {
 }
 
 // mayAsk reports whether work may wait for a person: an unattended run asks nobody.
-func mayAsk(tx *Tx) bool {
-	return tx.Session.RunMode != pawl.Autonomous && tx.has(tx.Turn, string(turn.NeedInfo), "")
+func mayAsk(tx *kernel.Tx) bool {
+	return tx.Session.RunMode != pawl.Autonomous && tx.Has(tx.Turn, string(turn.NeedInfo), "")
 }
 
 // putQuestion makes an open question.
-func putQuestion(tx *Tx, text string, by pawl.Actor) (*Question, error) {
+func putQuestion(tx *kernel.Tx, text string, by pawl.Actor) (*kernel.Question, error) {
 	text = strings.TrimSpace(text)
 	switch n := len(text); {
 	case n == 0 || n > maxQuestion:
 		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "question", maxQuestion)
 	case len(tx.Questions) >= maxOpen:
-		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", itoa(len(tx.Questions)))
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", strconv.Itoa(len(tx.Questions)))
 	}
 	tx.Session.Questions++
-	tx.touch(tx.Session)
-	q := &Question{Text: text, By: by}
-	tx.create(q, KindQuestion, "q-"+itoa(int(tx.Session.Questions)), tx.Session.ID, QuestionOpen)
+	tx.Touch(tx.Session)
+	q := &kernel.Question{Text: text, By: by}
+	tx.Create(q, kernel.KindQuestion, "q-"+strconv.Itoa(int(tx.Session.Questions)), tx.Session.ID, kernel.QuestionOpen)
 	tx.Questions = append(tx.Questions, q)
 	return q, nil
 }
 
-func noteQuestion(tx *Tx, q *Question) {
-	tx.record(q, AuditQuestionAsked, audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By,
+func noteQuestion(tx *kernel.Tx, q *kernel.Question) {
+	tx.Record(q, kernel.AuditQuestionAsked, audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By,
 		"step": q.Step})
 }
 
 // hangQuestion has the turn wait for a question.
-func hangQuestion(tx *Tx, q *Question) {
+func hangQuestion(tx *kernel.Tx, q *kernel.Question) {
 	u := tx.Turn
 	u.Asked, u.Questions = append(slices.Clip(u.Asked), q.ID), append(slices.Clip(u.Questions), q.Text)
-	tx.touch(u)
+	tx.Touch(u)
 }
 
 // parkTurn stops the work until the open questions are answered.
-func parkTurn(tx *Tx) error {
+func parkTurn(tx *kernel.Tx) error {
 	tx.Turn.Return = string(turn.Executing)
-	return tx.apply(WorkAsks, firstLine(strings.Join(tx.Turn.Questions, " / ")))
+	return tx.Apply(kernel.WorkAsks, kernel.FirstLine(strings.Join(tx.Turn.Questions, " / ")))
 }
 
 // giveAnswers takes the person's answers.
-func giveAnswers(tx *Tx, c *AnswerQuestions) error {
+func giveAnswers(tx *kernel.Tx, c *AnswerQuestions) error {
 	parked := tx.Turn != nil && tx.Turn.State == string(turn.Clarifying) && tx.Turn.Return == string(turn.Executing)
-	var list []*Question
+	var list []*kernel.Question
 	for _, q := range tx.Questions {
 		named := q.ID == c.Question || strings.EqualFold(q.Label, c.Question)
 		if c.Question == "" && (!parked || slices.Contains(tx.Turn.Asked, q.ID)) || named {
@@ -370,25 +338,26 @@ func giveAnswers(tx *Tx, c *AnswerQuestions) error {
 	case len(list) == 0 && c.Question != "":
 		return pawl.Fail(pawl.CodeNotFound, "kernel.question_unknown", c.Question)
 	case len(list) == 0:
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", stateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", kernel.StateName(tx))
 	case len(c.Answers) > 0 && len(c.Answers) != len(list):
-		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(list)), itoa(len(c.Answers)))
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", strconv.Itoa(len(list)),
+			strconv.Itoa(len(c.Answers)))
 	}
 	for i, q := range list {
 		answer := ""
 		if i < len(c.Answers) {
 			answer = strings.TrimSpace(c.Answers[i])
 		}
-		if len(answer) > maxNote {
-			return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "answer", maxNote)
+		if len(answer) > kernel.MaxNote {
+			return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "answer", kernel.MaxNote)
 		}
-		closeQuestion(tx, q, answer)
+		kernel.CloseQuestion(tx, q, answer)
 		tellAsker(tx, q)
 	}
 	if !parked || len(tx.Turn.Asked) > 0 {
 		return nil
 	}
-	if err := tx.apply(WorkAnswered, "answered by "+string(tx.env.Actor)); err != nil {
+	if err := tx.Apply(kernel.WorkAnswered, "answered by "+string(tx.Env.Actor)); err != nil {
 		return err
 	}
 	tx.Turn.Return = ""
@@ -397,7 +366,7 @@ func giveAnswers(tx *Tx, c *AnswerQuestions) error {
 
 // tellAsker has the agent at work learn of the answer to its question: as the result of its call, or with its next
 // prompt.
-func tellAsker(tx *Tx, q *Question) {
+func tellAsker(tx *kernel.Tx, q *kernel.Question) {
 	k := tx.Talk
 	if k == nil || q.Step == "" || k.Step != q.Step {
 		return
@@ -417,70 +386,51 @@ func tellAsker(tx *Tx, q *Question) {
 		said = "The person does not answer. Go on with what there is."
 	}
 	k.Notes = append(slices.Clip(k.Notes), "You asked: "+q.Text+"\n"+said)
-	tx.touch(k)
+	tx.Touch(k)
 }
 
-// maxNote bounds the text of a decision or an incident, in bytes.
-const maxNote = 16 << 10
-
-// notable refuses a text that says nothing or far too much.
-func notable(field, text string) error {
-	if n := len(strings.TrimSpace(text)); n == 0 || n > maxNote {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", field, maxNote)
+// Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise
+// those of agents at work.
+func (c *AnswerQuestions) Decide(tx *kernel.Tx) error {
+	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) ||
+		tx.Turn.Return == string(turn.Executing) {
+		return giveAnswers(tx, c)
 	}
-	return nil
+	return intakeAnswered(tx, c)
 }
 
-// read finds whether the decision to be replaced is there. Decisions are never removed, so that it still is when the
-// command is committed.
-func (c *SaveDecision) read(r *reads, _ *Snapshot) error {
-	if c.Replaces == "" {
-		return nil
+// intakeAnswered takes the person's answers to the questions of an intake. None at all means: go on with what there is.
+func intakeAnswered(tx *kernel.Tx, c *AnswerQuestions) error {
+	if len(c.Answers) > 0 && len(c.Answers) != len(tx.Turn.Questions) {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", strconv.Itoa(len(tx.Turn.Questions)),
+			strconv.Itoa(len(c.Answers)))
 	}
-	if f := r.get(byID(KindDecision, c.Replaces).hot()); f != nil && len(f.rows) == 0 {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.decision_not_found", c.Replaces)
+	tx.Run.Answers = slices.Clip(tx.Run.Answers)
+	for i, q := range tx.Turn.Questions {
+		a := effect.Answered{Question: q}
+		if i < len(tx.Turn.Put) {
+			a.About = string(tx.Turn.Put[i].About)
+		}
+		if i < len(c.Answers) {
+			a.Answer = strings.TrimSpace(c.Answers[i])
+		}
+		tx.Run.Answers = append(tx.Run.Answers, a)
 	}
-	return nil
-}
-
-func (c *SaveDecision) Decide(tx *Tx) error {
-	i := slices.IndexFunc(view.DecisionTypes(), func(t string) bool { return strings.EqualFold(t, c.Type) })
-	switch {
-	case tx.Session == nil:
-		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	case i < 0:
-		return pawl.Fail(pawl.CodeInvalid, "kernel.decision_type", c.Type, strings.Join(view.DecisionTypes(), ", "))
-	}
-	if err := notable("content", c.Content); err != nil {
+	tx.Turn.Questions, tx.Turn.Put = nil, nil
+	tx.Run.AsIs = tx.Run.AsIs || len(c.Answers) == 0
+	tx.Touch(tx.Run)
+	tx.Touch(tx.Turn)
+	tx.Record(tx.Run, kernel.AuditQuestionsAnswered, audit.Info,
+		map[string]any{"answers": len(c.Answers), "by": tx.Env.Actor})
+	if err := tx.Apply(kernel.Answered, "answered by "+string(tx.Env.Actor)); err != nil {
 		return err
 	}
-	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces,
-		By: tx.env.Actor}
-	tx.create(d, KindDecision, "", tx.Session.ID, "")
-	tx.record(d, AuditDecisionSaved, audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content,
-		"replaces": d.Replaces})
-	tx.result = d.ID
-	return nil
-}
-
-func (c *RecordError) Decide(tx *Tx) error {
-	if tx.Session == nil {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	if tx.Run.AsIs && tx.Run.Evaluation != nil {
+		e := tx.Run.Evaluation.GoOn()
+		tx.Run.Evaluation = &e
+		tx.Then(kernel.ThenJudge)
+		return nil
 	}
-	for _, f := range [][2]string{{"error_type", c.Type}, {"root_cause", c.RootCause}, {"fix_solution", c.Fix}} {
-		if err := notable(f[0], f[1]); err != nil {
-			return err
-		}
-	}
-	if len(c.Scope) > maxNote {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "scope", maxNote)
-	}
-	i := &Incident{
-		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix),
-		Scope: strings.TrimSpace(c.Scope), By: tx.env.Actor,
-	}
-	tx.create(i, KindIncident, "", tx.Session.ID, "")
-	tx.record(i, AuditErrorRecorded, audit.Info, i)
-	tx.result = i.ID
+	tx.Then(kernel.ThenIntake)
 	return nil
 }
