@@ -121,19 +121,6 @@ func knownIssue(tx *Tx) map[string]string {
 	return known
 }
 
-// What records say of which an import makes many. Their fields stand in the order of their names, as in all payloads.
-type (
-	issueCreated struct {
-		Batch    int64  `json:"batch"`
-		Closed   bool   `json:"closed"`
-		External string `json:"external_id"`
-		Title    string `json:"title"`
-	}
-	dependencyAdded struct {
-		On string `json:"on"`
-	}
-)
-
 // registerIssue makes one issue, or brings the one with its external id up to date.
 func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Issue, error) {
 	if err := checkIssue(n.Title, n.Context, n.Priority, len(n.After)); err != nil {
@@ -177,7 +164,8 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 	}
 	tx.Create(i, KindIssue, label, tx.Session.ID, string(state))
 	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
-	tx.Record(i, AuditIssueCreated, audit.Info, issueCreated{b.Number, n.Closed, i.External, i.Title})
+	tx.Record(i, AuditIssueCreated, audit.Info, map[string]any{"title": i.Title, "external_id": i.External,
+		"batch": b.Number, "closed": n.Closed})
 	if n.External != "" {
 		known[n.External] = i.ID
 		tx.Create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
@@ -357,7 +345,7 @@ func waitFor(tx *Tx, i *Issue, on string) error {
 		i.Open = append(slices.Clip(i.Open), on)
 	}
 	tx.Create(&Link{Issue: i.ID}, KindLink, "", on, "")
-	tx.Record(i, AuditDependencyAdded, audit.Info, dependencyAdded{on})
+	tx.Record(i, AuditDependencyAdded, audit.Info, map[string]string{"on": on})
 	return nil
 }
 

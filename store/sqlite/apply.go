@@ -37,8 +37,8 @@ type statements struct {
 }
 
 // manyRows are the numbers of rows and of records that one statement inserts, the largest first: running a statement
-// costs as much as several rows. What goes wrong in one ends the whole transaction, so OR FAIL leaves undone what such
-// a statement did before: to be able to undo it, SQLite would copy every page first.
+// costs as much as several rows. What goes wrong in one ends the whole transaction, so they say OR FAIL, which takes
+// nothing back by itself: to be able to, SQLite would copy every page that the statement changes.
 var manyRows = [...]int{16, 4, 1}
 
 func (st *statements) prepare(c *conn) error {
