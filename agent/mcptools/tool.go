@@ -178,12 +178,6 @@ func (t *Tool) args(raw json.RawMessage) (map[string]json.RawMessage, error) {
 // pawl.CodeOutcomeUnknown, and pawl.CodeCanceled where pawl itself broke it off; the server's program is ended then.
 func (t *Tool) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	start := time.Now()
-	r := t.do(ctx, e, start)
-	r.Start, r.End = start, time.Now()
-	return r
-}
-
-func (t *Tool) do(ctx context.Context, e effect.Effect, start time.Time) effect.Receipt {
 	call, err := effect.Decode[effect.ToolCall](e.Spec)
 	if err != nil {
 		return effect.Failed(err)

@@ -182,10 +182,9 @@ func open(e effect.Effect) (*Call, error) {
 		Artifacts: effect.Artifacts{FilesChanged: []string{}, CommandsRun: []string{}}}}, err
 }
 
-// answer has a call worked on, and makes a receipt of what came of it.
-func answer[P any](e effect.Effect, work func(*Call) (*P, error)) (r effect.Receipt) {
+// answer has a call worked on, and makes a receipt of what came of it. When that was is for the runner to say.
+func answer[P any](e effect.Effect, work func(*Call) (*P, error)) effect.Receipt {
 	start := time.Now()
-	defer func() { r.Start, r.End = start, time.Now() }()
 	c, err := open(e)
 	if err != nil {
 		return effect.Failed(err)
