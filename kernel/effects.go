@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strconv"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -292,7 +293,7 @@ func (c *Recover) Decide(tx *Tx) error {
 		return nil
 	case e.Attempts >= maxAttempts:
 		return settleEffect(tx, effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()),
-			itoa(e.Attempts))))
+			strconv.Itoa(e.Attempts))))
 	case len(tx.Within) > 0:
 		return recoverWithin(tx, c)
 	case c.Answer == effect.DoneNo || e.Effect.Idempotent:

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
@@ -25,7 +27,7 @@ func pendingApproval(tx *Tx, hash string) (*Approval, error) {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", stateName(tx))
 	}
 	if len(hash) < minHash || !strings.HasPrefix(a.Hash, strings.ToLower(hash)) {
-		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, short(a.Hash))
+		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, display.Hash(a.Hash))
 	}
 	return a, nil
 }
@@ -171,7 +173,7 @@ func (c *EditPlan) Decide(tx *Tx) error {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", stateName(tx))
 	}
 	if c.Base != tx.Solution.Hash {
-		return pawl.Fail(pawl.CodeConflict, "kernel.edit_stale", short(c.Base), short(tx.Solution.Hash))
+		return pawl.Fail(pawl.CodeConflict, "kernel.edit_stale", display.Hash(c.Base), display.Hash(tx.Solution.Hash))
 	}
 	p := c.Plan
 	p.PlanID, p.CreatedAt = tx.Solution.Plan.PlanID, tx.Solution.Plan.CreatedAt

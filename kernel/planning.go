@@ -5,7 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"pawl/text/display"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -254,7 +257,7 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 	}
 	if tx.Turn.Rounds >= turn.MaxRounds {
 		return planningFailed(tx, StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear",
-			itoa(tx.Turn.Rounds), strings.Join(asked, " / ")))
+			strconv.Itoa(tx.Turn.Rounds), strings.Join(asked, " / ")))
 	}
 	if err := tx.apply(Unclear, e.Why); err != nil {
 		return err
@@ -281,7 +284,7 @@ func (c *AnswerQuestions) Decide(tx *Tx) error {
 // intakeAnswered takes the person's answers to the questions of an intake. None at all means: go on with what there is.
 func intakeAnswered(tx *Tx, c *AnswerQuestions) error {
 	if len(c.Answers) > 0 && len(c.Answers) != len(tx.Turn.Questions) {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(tx.Turn.Questions)), itoa(len(c.Answers)))
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", strconv.Itoa(len(tx.Turn.Questions)), strconv.Itoa(len(c.Answers)))
 	}
 	tx.Run.Answers = slices.Clip(tx.Run.Answers)
 	for i, q := range tx.Turn.Questions {
@@ -561,7 +564,7 @@ func draft(tx *Tx, what Event) error {
 	tx.touch(tx.Run)
 	tx.touch(tx.Issue)
 	askFor(tx, "plan", tx.Run.ID, hash, policy.Session, p.Goal)
-	if err := tx.apply(what, "plan "+short(hash)); err != nil {
+	if err := tx.apply(what, "plan "+display.Hash(hash)); err != nil {
 		return err
 	}
 	if tx.Flow.Mode == workflow.AutoPlan {

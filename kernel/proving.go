@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
@@ -350,7 +352,7 @@ func gatedAlone(tx *Tx, r effect.Receipt) error {
 		return nil
 	}
 	for _, what := range []Event{Proven, Closed} {
-		if err := tx.apply(what, "every gate passed on tree "+short(result.Tree)); err != nil {
+		if err := tx.apply(what, "every gate passed on tree "+display.Hash(result.Tree)); err != nil {
 			// The gates have run, whatever a mode thinks of closing the task: that is somebody else's move then.
 			t.GateNote = err.Error()
 			return nil
@@ -563,7 +565,7 @@ func landingDone(tx *Tx, r effect.Receipt) error {
 	tx.record(t, auditResultAs.in(string(result.Outcome)), audit.Info, map[string]any{
 		"commit": result.Commit, "tree": result.Tree, "branch": result.Branch, "reason": result.Reason,
 	})
-	if err := tx.apply(Proven, "every gate passed on tree "+short(result.Tree)); err != nil {
+	if err := tx.apply(Proven, "every gate passed on tree "+display.Hash(result.Tree)); err != nil {
 		return err
 	}
 	if err := tx.apply(Closed, string(result.Outcome)); err != nil {

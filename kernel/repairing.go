@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strconv"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -163,7 +164,7 @@ func blowFuse(tx *Tx, f effect.Failure, again bool) error {
 	t.Retry.because(f.What + " " + f.Fingerprint)
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	tx.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: effect.Fault{
-		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{itoa(t.Fixes),
+		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{strconv.Itoa(t.Fixes),
 			f.What}, Detail: f.Output,
 	}}
 	disposeTask(tx, t)

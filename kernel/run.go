@@ -1,9 +1,10 @@
 package kernel
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
+
+	"pawl/text/display"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -170,7 +171,7 @@ func behind(last, base string) string {
 	if err != nil {
 		n = 1
 	}
-	return base + "-" + itoa(n+1)
+	return base + "-" + strconv.Itoa(n+1)
 }
 
 // Decide asks for a checkpoint on request. While work is at hand the work makes its own, and its tree is not still.
@@ -217,17 +218,7 @@ func checkpointMade(tx *Tx, r effect.Receipt) error {
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:119]) + "…"
-	}
-	return s
-}
-
-func short(hash string) string { return hash[:min(12, len(hash))] }
-
-func itoa(n int) string {
-	raw, _ := json.Marshal(n)
-	return string(raw)
+	return display.Clip(s, 120)
 }
 
 // clip keeps the tail of an output; the whole is in the effect's receipt.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -187,7 +188,7 @@ func agentLooping(tx *Tx, a effect.Ask) error {
 	tx.touch(tx.Talk)
 	for length := 1; length <= cycleCalls; length++ {
 		if repeats(tx.Talk.Recent, length) {
-			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", tx.Talk.Agent, a.Name, itoa(length))
+			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", tx.Talk.Agent, a.Name, strconv.Itoa(length))
 		}
 	}
 	return nil
@@ -303,7 +304,7 @@ func askQuestion(tx *Tx, step, call, text string) error {
 	case !mayAsk(tx):
 		return pawl.Fail(pawl.CodeApprovalNeeded, "kernel.nobody_asked")
 	case tx.Turn.Asks >= maxAsks:
-		return pawl.Fail(pawl.CodeDenied, "kernel.asks_used", itoa(maxAsks))
+		return pawl.Fail(pawl.CodeDenied, "kernel.asks_used", strconv.Itoa(maxAsks))
 	}
 	q, err := putQuestion(tx, text, pawl.By(pawl.KindAgent, tx.Talk.Agent))
 	if err != nil {
@@ -328,12 +329,12 @@ func putQuestion(tx *Tx, text string, by pawl.Actor) (*Question, error) {
 	case n == 0 || n > maxQuestion:
 		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "question", maxQuestion)
 	case len(tx.Questions) >= maxOpen:
-		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", itoa(len(tx.Questions)))
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", strconv.Itoa(len(tx.Questions)))
 	}
 	tx.Session.Questions++
 	tx.touch(tx.Session)
 	q := &Question{Text: text, By: by}
-	tx.create(q, KindQuestion, "q-"+itoa(int(tx.Session.Questions)), tx.Session.ID, QuestionOpen)
+	tx.create(q, KindQuestion, "q-"+strconv.Itoa(int(tx.Session.Questions)), tx.Session.ID, QuestionOpen)
 	tx.Questions = append(tx.Questions, q)
 	return q, nil
 }
@@ -372,7 +373,7 @@ func giveAnswers(tx *Tx, c *AnswerQuestions) error {
 	case len(list) == 0:
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", stateName(tx))
 	case len(c.Answers) > 0 && len(c.Answers) != len(list):
-		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(list)), itoa(len(c.Answers)))
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", strconv.Itoa(len(list)), strconv.Itoa(len(c.Answers)))
 	}
 	for i, q := range list {
 		answer := ""

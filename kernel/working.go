@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -35,7 +36,7 @@ func workOn(tx *Tx, s *plan.Step) error {
 		}
 	}
 	if tx.Turn.Calls >= tx.Config.MaxCalls {
-		return failedWork(tx, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(tx.Config.MaxCalls)), "")
+		return failedWork(tx, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", strconv.Itoa(tx.Config.MaxCalls)), "")
 	}
 	tx.Turn.Calls++
 	tx.touch(tx.Turn)
@@ -226,7 +227,7 @@ func toolCall(tx *Tx, step string, a effect.Ask, granted string, v policy.Verdic
 // grave.
 func admitCall(tx *Tx, a effect.Ask) (granted string, v policy.Verdict, err error) {
 	if tx.Turn.Calls >= tx.Config.MaxCalls {
-		return "", v, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(tx.Config.MaxCalls))
+		return "", v, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", strconv.Itoa(tx.Config.MaxCalls))
 	}
 	call := plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args}
 	if err := plan.Check(single(call), tx.Config.schema, tx.Config.Plan); err != nil {
