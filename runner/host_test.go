@@ -11,6 +11,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/runner"
 )
 
@@ -53,7 +54,7 @@ func within(t *testing.T, tool runner.Driver, work func(ctx context.Context, s *
 		return effect.Succeeded(effect.WorkResult{Control: effect.StepDone})
 	}}
 	place := effect.Place{Workspace: "/w", Tree: "/w", Git: true}
-	s.do(&kernel.Start{Requirement: "act", Agent: "m", Place: place, RunMode: pawl.Assisted,
+	s.do(&planning.Start{Requirement: "act", Agent: "m", Place: place, RunMode: pawl.Assisted,
 		AutoApprove: "policy:test"})
 	return s
 }

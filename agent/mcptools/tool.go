@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"pawl/text/display"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pawl"
@@ -137,7 +139,7 @@ func (t *Tool) Offered() effect.ToolInfo {
 	return effect.ToolInfo{
 		Name: t.full, Version: t.server.Digest,
 		Description: "A tool of the MCP server " + t.server.Name + ", which describes it in these words: " +
-			head(strings.TrimSpace(about), maxAbout),
+			display.Head(strings.TrimSpace(about), maxAbout),
 		ArgsSchema: json.RawMessage(visible(string(t.def.Input))), ReturnSchema: effect.ObjectOf[answer]().Schema(),
 		Permissions:   t.permissions(),
 		SideEffects:   []string{"whatever the server does; pawl cannot undo it"},
@@ -261,20 +263,11 @@ func (t *Tool) answer(said string, failed bool) answer {
 	a := answer{Server: t.server.Name, About: foreign, Failed: failed, Bytes: len(said),
 		Digest: hex.EncodeToString(sum[:])}
 	if a.Truncated = len(said) > maxText; a.Truncated {
-		begin, end := head(said, maxText/2), tail(said, maxText/2)
+		begin, end := display.Head(said, maxText/2), display.Tail(said, maxText/2)
 		said = begin + fmt.Sprintf("\n[… %d bytes …]\n", len(said)-len(begin)-len(end)) + end
 	}
 	a.Text = visible(said)
 	return a
-}
-
-// tail returns the end of a text, cut at a character.
-func tail(s string, most int) string {
-	s = s[max(len(s)-most, 0):]
-	for len(s) > 0 && s[0]&0xC0 == 0x80 {
-		s = s[1:]
-	}
-	return s
 }
 
 // text writes an answer as text. What no text can show is named with its kind and size.

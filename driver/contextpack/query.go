@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"pawl/kernel/effect"
+	"pawl/text/pattern"
 )
 
 // query is what a requirement asks for, reduced to what can be looked up.
@@ -54,20 +55,12 @@ const (
 )
 
 var (
-	spotPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`([\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
-	})
-	pyPattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`File "([^"\n]{1,400})", line (\d{1,7})`) })
-	pathPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}`) })
-	wordPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\pL_$][\pL\pM\d_$]*(?:(?:\.|::|#)[\pL_][\pL\pM\d_]*)*(\(\))?`)
-	})
-	quoted = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("`[^`\n]{2,200}`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|「[^」\n]{2,200}」|'[^'\n]{2,200}'")
-	})
-	testName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)_?([\p{Lu}\d]\w*)$|^test_?([\w]+)$`)
-	})
+	spotPattern = pattern.New(`([\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
+	pyPattern   = pattern.New(`File "([^"\n]{1,400})", line (\d{1,7})`)
+	pathPattern = pattern.New(`[\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}`)
+	wordPattern = pattern.New(`[\pL_$][\pL\pM\d_$]*(?:(?:\.|::|#)[\pL_][\pL\pM\d_]*)*(\(\))?`)
+	quoted      = pattern.New("`[^`\n]{2,200}`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|「[^」\n]{2,200}」|'[^'\n]{2,200}'")
+	testName    = pattern.New(`^(?:Test|Benchmark|Fuzz|Example)_?([\p{Lu}\d]\w*)$|^test_?([\w]+)$`)
 )
 
 // text is what a pack is for, in one text. A line that was said before tells nothing new and would take the place of
@@ -92,7 +85,7 @@ func ask(text string) *query {
 	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: map[uint64]bool{}}
 	q.readSpots(text)
 	marked := ""
-	for _, m := range quoted().FindAllString(text, 64) {
+	for _, m := range quoted.Get().FindAllString(text, 64) {
 		marked += " " + m
 	}
 	q.readWords(text, 0)
@@ -104,14 +97,14 @@ func ask(text string) *query {
 
 // readSpots finds lines and files that are named, in the order in which they are.
 func (q *query) readSpots(text string) {
-	for _, p := range []*regexp.Regexp{pyPattern(), spotPattern()} {
+	for _, p := range []*regexp.Regexp{pyPattern.Get(), spotPattern.Get()} {
 		for _, m := range p.FindAllStringSubmatch(text, maxSpots) {
 			if line, err := strconv.Atoi(m[2]); err == nil && len(q.places) < maxSpots {
 				q.places = append(q.places, spot{slashed(m[1]), line})
 			}
 		}
 	}
-	for _, p := range pathPattern().FindAllString(text, 4*maxSpots) {
+	for _, p := range pathPattern.Get().FindAllString(text, 4*maxSpots) {
 		if p = slashed(p); !slices.Contains(q.paths, p) && len(q.paths) < maxSpots {
 			q.paths = append(q.paths, p)
 		}
@@ -125,7 +118,7 @@ func slashed(p string) string {
 
 // readWords adds the words of a text, with a least weight for those that count at all.
 func (q *query) readWords(text string, least float64) {
-	for _, w := range wordPattern().FindAllString(text, 4*maxTerms) {
+	for _, w := range wordPattern.Get().FindAllString(text, 4*maxTerms) {
 		called := strings.HasSuffix(w, "()")
 		w = strings.TrimSuffix(w, "()")
 		names := strings.FieldsFunc(w, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
@@ -150,7 +143,7 @@ func (q *query) word(w string, called bool, least float64) {
 	if len(w) < 2 || len(w) > maxWord {
 		return
 	}
-	if m := testName().FindStringSubmatch(w); m != nil {
+	if m := testName.Get().FindStringSubmatch(w); m != nil {
 		q.term(w, weightName)
 		rest := m[1] + m[2]
 		q.term(rest, weightStem)

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
@@ -24,7 +26,6 @@ import (
 	"pawl/sandbox/egress"
 	"pawl/sandbox/safeopen"
 	"pawl/store/logs"
-	"pawl/text/policy"
 )
 
 // Runner runs a command behind walls. *sandbox.Box is one.
@@ -229,7 +230,7 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 			lines := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' || r == '\r' })
 			if len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) != "" && lines[len(lines)-1] != last {
 				last = lines[len(lines)-1]
-				f.say(policy.Display(last))
+				f.say(display.Line(last))
 			}
 		},
 	}

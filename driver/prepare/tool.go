@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/shell"
+
 	"pawl"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/text/pattern"
-	"pawl/text/policy"
 )
 
 // tool is how a set is fetched. In the values of env, {temp} is a folder that is gone afterwards, and {tree} the folder
@@ -140,7 +141,7 @@ func choosePython(f deps.Folder, has func(...string) bool, scripts bool) (tool, 
 	for _, l := range f.Locks {
 		name := strings.TrimPrefix(strings.TrimPrefix(l, f.Root), "/")
 		if strings.HasSuffix(name, ".txt") {
-			args += " -r " + policy.QuoteAll([]string{name})
+			args += " -r " + shell.QuoteAll([]string{name})
 		}
 	}
 	if args != "" {

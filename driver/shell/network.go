@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"sync"
 
+	"pawl/text/display"
+
 	"pawl/kernel/effect"
 	"pawl/sandbox/egress"
-	"pawl/text/policy"
 )
 
 // maxVisits bounds the places that one result names; what is beyond is counted under an empty host.
@@ -60,7 +61,7 @@ func (v *visits) note(e egress.Event) {
 		i = len(v.all)
 		v.all = append(v.all, at)
 		if at.Reason != "" && v.say != nil {
-			v.say(policy.Display("network: " + net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))) + ": " +
+			v.say(display.Line("network: " + net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))) + ": " +
 				at.Reason))
 		}
 	}

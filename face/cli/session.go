@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"pawl/text/shell"
+
 	"pawl"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
@@ -17,7 +19,6 @@ import (
 	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/text/message"
-	"pawl/text/policy"
 )
 
 // Session is what a command speaks of: an open workspace, and in it the session of the person who sits there or that of
@@ -99,7 +100,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*settings.Conf
 		a.Note(a.Style.Warn() + " " + FindingText(a.Printer, f))
 	}
 	if made {
-		a.Note(a.Text("cli.workspace_made", place.Workspace, policy.Quote(filepath.Join(place.Workspace, ".pawl"))))
+		a.Note(a.Text("cli.workspace_made", place.Workspace, shell.Quote(filepath.Join(place.Workspace, ".pawl"))))
 	}
 	if a.Flags.issue != "" {
 		i, err := sess.Ask().Board().Issue(ctx, a.Flags.issue)

@@ -3,6 +3,8 @@ package triage
 import (
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl/text/pattern"
 )
 
@@ -48,7 +50,7 @@ func clauses(text string, qs []quote, f folded) []clause {
 		comment := remarks.Get().MatchString(body)
 		for _, s := range joined(sentences(body), start, qs, f) {
 			s.question = s.question && s.end > s.start
-			asked, _ := s.asks(head(text[s.start:s.end], maxPart))
+			asked, _ := s.asks(display.Head(text[s.start:s.end], maxPart))
 			list := cutClauses(text, s, qs, f)
 			for i := range list {
 				list[i].refused, list[i].comment, list[i].asked = forbidden, comment, asked && (i == 0 || s.question)

@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl/text/pattern"
 
 	"pawl"
@@ -21,7 +23,7 @@ func Evaluate(requirement string, answers []Answer) (Evaluation, error) {
 	}
 	s := scorer{folded: fold(text).requirement(), quotes: quotes(text)}
 	full := s.folded
-	s.text = head(s.text, headWindow)
+	s.text = display.Head(s.text, headWindow)
 	s.mechanics = mechanical.Get().MatchString(s.text) && !notMechanical.Get().MatchString(s.text) && s.plainWork()
 	e := Evaluation{By: ByPawl, Questions: []Question{}, HighRisk: Detect(text)}
 	e.Factors = s.factors()
@@ -74,7 +76,7 @@ var (
 func (d *Dimension) answered(at int, said Evidence, f folded) {
 	text := strings.TrimSpace(f.text[at:f.find(said.End)])
 	points := 1
-	said.Quote = head(said.Quote, maxPart)
+	said.Quote = display.Head(said.Quote, maxPart)
 	said.End = said.Start + len(said.Quote)
 	switch n := visible(text); {
 	case n == 0:

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/text/display"
+
 	"pawl/text/pattern"
 )
 
@@ -73,11 +75,11 @@ func (r router) intent() Route {
 		if s.start > headWindow && s.end < len(text)-tailWindow {
 			continue
 		}
-		if q, at := s.asks(head(text[s.start:s.end], maxPart)); q {
+		if q, at := s.asks(display.Head(text[s.start:s.end], maxPart)); q {
 			if asks.Start < 0 {
 				asks = r.f.span(s.start+at.Start, s.start+at.End)
 			}
-		} else if c, at := s.changes(head(text[s.start:s.end], maxPart)); c && changes.Start < 0 {
+		} else if c, at := s.changes(display.Head(text[s.start:s.end], maxPart)); c && changes.Start < 0 {
 			changes = r.f.span(s.start+at.Start, s.start+at.End)
 		}
 	}

@@ -3,6 +3,8 @@ package triage
 import (
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl/text/pattern"
 )
 
@@ -163,7 +165,7 @@ func (s scorer) whole() Evidence {
 	for line := range strings.Lines(s.text) {
 		if visible(line) > 0 {
 			start += len(line) - len(strings.TrimLeft(line, " \t"))
-			line = head(strings.TrimSpace(line), maxPart)
+			line = display.Head(strings.TrimSpace(line), maxPart)
 			return s.quote(start, start+len(line))
 		}
 		start += len(line)

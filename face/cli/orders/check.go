@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/shell"
+
 	"github.com/spf13/cobra"
 
 	"pawl"
@@ -17,7 +19,6 @@ import (
 	"pawl/kernel/planning"
 	"pawl/machine/session"
 	"pawl/text/pattern"
-	"pawl/text/policy"
 )
 
 // orderFile is where the newest work order lies, relative to .pawl.
@@ -165,7 +166,7 @@ func reportChecks(ctx context.Context, sess *cli.Session, goal string, found eff
 		fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red", len(red), ran, names(red), file)
 		if agent != "" {
 			fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red_agent", len(red), ran, names(red), file, agent,
-				policy.Quote(file))
+				shell.Quote(file))
 		}
 	}
 	if sess.JSON {

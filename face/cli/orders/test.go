@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/shell"
+
 	"github.com/spf13/cobra"
 
 	"pawl"
@@ -15,7 +17,6 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
 	"pawl/text/pattern"
-	"pawl/text/policy"
 	"pawl/text/solution"
 )
 
@@ -37,7 +38,7 @@ func newTestCommand(a *cli.App) *cobra.Command {
 		command := strings.Join(args, " ")
 		if c.ArgsLenAtDash() == 0 && len(args) > 1 {
 			// The user's own shell has taken the quotes off, so that what is special in the words is meant literally.
-			command = policy.QuoteAll(args)
+			command = shell.QuoteAll(args)
 		}
 		return a.With(c.Context(), cli.Open{Create: true, Sure: true},
 			func(sess *cli.Session) error { return runTests(c.Context(), sess, command, f) })

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/face/tui"
 	"pawl/kernel"
@@ -414,7 +416,7 @@ func parseSpan(text string, into *time.Duration) error {
 }
 
 func badValue(value, allowed string) error {
-	return pawl.Fail(pawl.CodeInvalid, "cli.config_value", policy.Display(value), allowed)
+	return pawl.Fail(pawl.CodeInvalid, "cli.config_value", display.Line(value), allowed)
 }
 
 // Override puts a flag on top of the configuration.
@@ -443,9 +445,9 @@ func Find(name string) (Setting, error) {
 		return s, nil
 	}
 	if near := pawl.Suggest(name, settingNames()); near != "" {
-		return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", policy.Display(name), near)
+		return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", display.Line(name), near)
 	}
-	return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", policy.Display(name))
+	return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", display.Line(name))
 }
 
 // findSetting returns the setting with a name.

@@ -1,4 +1,4 @@
-package policy_test
+package shell_test
 
 import (
 	"os/exec"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/text/policy"
+	"pawl/text/shell"
 )
 
 // A shell takes the words apart as they were put together, and what is plain is left readable.
@@ -17,7 +17,7 @@ func TestQuoteAll(t *testing.T) {
 		`echo 'it'\''s' '' '$HOME'`:        {"echo", "it's", "", "$HOME"},
 		"'A=b' C=d":                        {"A=b", "C=d"},
 	} {
-		if got := policy.QuoteAll(words); got != want {
+		if got := shell.QuoteAll(words); got != want {
 			t.Errorf("%q: %s, want %s", words, got, want)
 		}
 	}
@@ -25,7 +25,7 @@ func TestQuoteAll(t *testing.T) {
 	for c := rune(1); c < 0x100; c++ {
 		words = append(words, string(c), "a"+string(c)+"b")
 	}
-	out, err := exec.Command("sh", "-c", `printf '%s\0' `+policy.QuoteAll(words)).Output()
+	out, err := exec.Command("sh", "-c", `printf '%s\0' `+shell.QuoteAll(words)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
