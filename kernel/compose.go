@@ -608,17 +608,17 @@ func known[S, E ~string](tx *Tx, m *machine.Machine[S, E], state, on, when strin
 func (tx *Tx) Move(e Document, on, when, reason string, meta any) error {
 	switch e.hot().Kind {
 	case KindSession:
-		return apply(tx, session.Table, e, on, when, reason, meta,
+		return MoveBy(tx, session.Table, e, on, when, reason, meta,
 			func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
 				return session.Admit(r, sessionEvidence(tx))
 			})
 	case KindTurn:
-		return apply(tx, turn.Table, e, on, when, reason, meta,
+		return MoveBy(tx, turn.Table, e, on, when, reason, meta,
 			func(r *machine.Rule[turn.State, turn.Event]) *pawl.Error {
 				return turn.Admit(r, turnEvidence(tx))
 			})
 	case KindTask:
-		err := apply(tx, task.Table, e, on, when, reason, meta,
+		err := MoveBy(tx, task.Table, e, on, when, reason, meta,
 			func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
 				if err := task.Admit(r, TaskEvidence(tx, tx.Task, r)); err != nil {
 					return err
@@ -633,11 +633,11 @@ func (tx *Tx) Move(e Document, on, when, reason string, meta any) error {
 	case KindFlow:
 		return moveFlow(tx, workflow.Event(on), when, reason, meta)
 	case KindRun:
-		return apply(tx, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](tx))
+		return MoveBy(tx, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](tx))
 	case KindIssue:
-		return apply(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
+		return MoveBy(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
 	case KindItem:
-		return apply(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
+		return MoveBy(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.no_machine", string(e.hot().Kind))
 }
@@ -654,7 +654,7 @@ func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
 	if err != nil {
 		return err
 	}
-	if err := apply(tx, workflow.Stages, tx.Flow, string(on), when, reason, meta, nil); err != nil {
+	if err := MoveBy(tx, workflow.Stages, tx.Flow, string(on), when, reason, meta, nil); err != nil {
 		return err
 	}
 	if next.Stage == workflow.Develop && tx.Run != nil && tx.Run.Package != "" {
@@ -679,13 +679,15 @@ func movePhase(tx *Tx, on board.Event, reason string) error {
 		return nil
 	}
 	tx.Run.Phase = string(r.To)
-	tx.Record(tx.Run, auditPhaseAs.In(string(r.To)), audit.Info, map[string]any{
+	tx.Record(tx.Run, AuditPhaseAs.In(string(r.To)), audit.Info, map[string]any{
 		"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "reason": reason,
 	})
 	return nil
 }
 
-func apply[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when, reason string, meta any,
+// MoveBy takes an entity along a row of a machine, if it has one that Admit lets through; nil lets all through. The
+// transition is recorded with the reason and with what the caller wants kept, Meta.
+func MoveBy[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when, reason string, meta any,
 	admit func(*machine.Rule[S, E]) *pawl.Error) error {
 	h := e.hot()
 	r, ok := m.Next(S(h.State), E(on), when)

@@ -237,7 +237,7 @@ func (k *Kernel) settle(
 		r := &Reads{}
 		// Little of the board is cached, and a worker's question whether there is something to claim is mostly
 		// answered with no: it is read once, not first guessed and then compared.
-		if !ofBoard(c) {
+		if !OfBoard(c) {
 			r.cache, r.guess = &k.cache, !fresh
 		}
 		changes, err := decide(r)
@@ -389,7 +389,7 @@ func decide(p *Protocols, s *Snapshot, r *Reads, env *Envelope, now time.Time) (
 	if err := flowFree(tx); err != nil {
 		return Decision{}, err
 	}
-	if tx.Session == nil && ofBoard(env.Command) {
+	if tx.Session == nil && OfBoard(env.Command) {
 		return Decision{}, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	err := followUp(tx, env.Command.Decide(tx))
@@ -461,7 +461,7 @@ func (k *Kernel) Snapshot(ctx context.Context) (s *Snapshot, err error) {
 func (k *Kernel) TaskSnapshot(ctx context.Context, id string) (*Snapshot, error) {
 	s, r := &Snapshot{Config: &k.config}, &Reads{}
 	named := ByID(KindTask, id)
-	if len(id) != idLength {
+	if len(id) != IDLength {
 		named = ByLabel(KindTask, id)
 	}
 	err := r.gather(ctx, k.store, func() error {
@@ -518,8 +518,8 @@ func (k *Kernel) lastRun(r *Reads, at *Session) *Snapshot {
 	if at == nil {
 		return nil
 	}
-	runs := below(KindRun, at.ID)
-	runs.newest, runs.limit = true, 2
+	runs := Below(KindRun, at.ID)
+	runs.newest, runs.Limit = true, 2
 	for _, run := range List[Run](r, runs) {
 		if run.ID != at.Run {
 			return &Snapshot{Config: &k.config, Session: at, Run: run, Task: One[Task](r, ByID(KindTask, run.Task))}

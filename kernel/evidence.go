@@ -168,7 +168,7 @@ func gateEvidence(t *Task) (tree string, checks []task.Check) {
 // trail counts the task's audit records, those of this decision included, and reports whether the states that they tell
 // of form one unbroken chain from the creation to the present state.
 func trail(tx *Tx, t *Task) (int, bool) {
-	tx.want(trailOf(t.ID))
+	tx.Want(trailOf(t.ID))
 	count, states := tx.TrailCount, tx.Trail
 	for _, e := range tx.entries {
 		if e.Subject != (audit.Subject{Kind: string(KindTask), ID: t.ID}) {

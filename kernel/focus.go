@@ -28,7 +28,7 @@ type (
 )
 
 // listed reads the documents of a selection.
-func listed[T any, P document[T]](ctx context.Context, st Store, a query) (out []P, err error) {
+func listed[T any, P document[T]](ctx context.Context, st Store, a Query) (out []P, err error) {
 	r := &Reads{}
 	err = r.gather(ctx, st, func() error {
 		out = List[T, P](r, a)
@@ -38,7 +38,7 @@ func listed[T any, P document[T]](ctx context.Context, st Store, a query) (out [
 }
 
 // within asks for the calls that are at work in the middle of an agent's effect.
-func within(id string) query { return query{kind: KindEffect, parent: id, states: EffectRunning} }
+func within(id string) Query { return Query{Kind: KindEffect, Parent: id, States: EffectRunning} }
 
 func (c *Transition) AboutTask() string { return c.Task }
 
@@ -51,7 +51,7 @@ func notFound(id string) error { return pawl.Fail(pawl.CodeNotFound, "kernel.tas
 func focus(p *Protocols, r *Reads, config *Config, lane string, c Command) (*Snapshot, error) {
 	s := &Snapshot{Config: config}
 	more, reading := c.(readingCommand)
-	if ofBoard(c) {
+	if OfBoard(c) {
 		if boards := List[Board](r, Newest(KindBoard, 1)); len(boards) > 0 {
 			s.Board = boards[0]
 		}
@@ -118,7 +118,7 @@ func about(r *Reads, s *Snapshot, c Command) error {
 
 // sessionOf asks for the session of what a command is about: that of the effect or of the task, and otherwise the
 // lane's own.
-func sessionOf(s *Snapshot, lane string) query {
+func sessionOf(s *Snapshot, lane string) Query {
 	switch {
 	case s.Effect != nil && s.Effect.Effect.Session != "":
 		return ByID(KindSession, s.Effect.Effect.Session)
@@ -203,7 +203,7 @@ func spread(r *Reads, s *Snapshot) {
 	for _, f := range r.answers {
 		switch {
 		case !f.known:
-		case s.Near != nil && f.kind == KindIssue && !f.hotOnly:
+		case s.Near != nil && f.Kind == KindIssue && !f.HotOnly:
 			if len(f.Rows) == 0 && f.ID != "" {
 				s.Near[f.ID] = nil
 			}
@@ -213,11 +213,11 @@ func spread(r *Reads, s *Snapshot) {
 		case s.Near != nil:
 		case f.trail:
 			s.Trail, s.TrailCount = f.states, f.records
-		case f.query == newestPoint:
+		case f.Query == newestPoint:
 			for _, row := range f.Rows {
 				s.Taken = append(s.Taken, row.Label)
 			}
-		case f.hotOnly && f.label != "":
+		case f.HotOnly && f.label != "":
 			if s.Names == nil {
 				s.Names = map[string]bool{}
 			}
@@ -226,8 +226,8 @@ func spread(r *Reads, s *Snapshot) {
 	}
 }
 
-// idLength is the length of an id, by which a name can be told from one.
-const idLength = 26
+// IDLength is the length of an id, by which a name can be told from one.
+const IDLength = 26
 
 // OpenQuestions asks for the open questions, oldest first.
-var OpenQuestions = query{kind: KindQuestion, states: QuestionOpen}
+var OpenQuestions = Query{Kind: KindQuestion, States: QuestionOpen}

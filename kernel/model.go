@@ -103,6 +103,7 @@ type Blocked struct {
 // Info keeps an error as data.
 func Info(err error) effect.Fault { return effect.Failed(err).Fault() }
 
+// FirstError returns the first error that is one.
 func FirstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -311,8 +312,8 @@ type Issue struct {
 // UsualPriority is that of an issue for which none was given.
 const UsualPriority = 3
 
-// never is when an issue may be claimed that waits for something.
-var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+// Never is when an issue may be claimed that waits for something.
+var Never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ClaimRank orders the claims: priority first, then age, then the length of the chain that waits. What must not be
 // claimed now comes behind everything else, so that the next one is always found at once.
@@ -335,8 +336,8 @@ const (
 	maxHeardBytes = 64 << 10
 )
 
-// hear keeps what the next attempt is to be told, and drops the oldest of it where there is too much.
-func (i *Issue) hear(note string) {
+// Hear keeps what the next attempt is to be told, and drops the oldest of it where there is too much.
+func (i *Issue) Hear(note string) {
 	i.Feedback = append(slices.Clip(i.Feedback), note)
 	total := 0
 	for n := len(i.Feedback) - 1; n >= 0; n-- {
@@ -356,8 +357,8 @@ func (i *Issue) Held(token int64) error {
 	return nil
 }
 
-// ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
-func (i *Issue) ready() bool {
+// Ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
+func (i *Issue) Ready() bool {
 	if i.Draining {
 		return true
 	}
@@ -372,8 +373,8 @@ func (i *Issue) ready() bool {
 	return false
 }
 
-// untold reports whether those that depend on a completed issue are still to be told.
-func (i *Issue) untold() bool { return i.State == string(board.IssueCompleted) && !i.Released }
+// Untold reports whether those that depend on a completed issue are still to be told.
+func (i *Issue) Untold() bool { return i.State == string(board.IssueCompleted) && !i.Released }
 
 // Link says that one issue depends on another, which is its row's parent.
 type Link struct {

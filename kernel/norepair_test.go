@@ -8,6 +8,7 @@ import (
 	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
 	"pawl/kernel/joint"
 	"pawl/kernel/recovery"
 	"pawl/machine/board"
@@ -114,7 +115,7 @@ func (b *bench) said(event, text string) (n int) {
 // itself, and a person's word gives it another chance.
 func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "fails"}, {Title: "goes well"},
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "fails"}, {Title: "goes well"},
 		{Title: "waits", After: []string{"ISS-1"}}}})
 	for range 3 {
 		taken := b.take(true)
@@ -136,13 +137,13 @@ func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 	if i := b.issueOf(first.Session); i.State != string(board.IssueFailed) || i.Waiting != true {
 		t.Errorf("%s is %s, waiting %v", i.Label, i.State, i.Waiting)
 	}
-	b.do(&kernel.ReleaseIssue{Issue: first.Issue, Token: first.Token})
+	b.do(&issues.ReleaseIssue{Issue: first.Issue, Token: first.Token})
 	next := b.take(false)
 	if next == nil || next.Session != "ISS-2" {
 		t.Fatalf("next %+v", next)
 	}
 	b.work(next, worldOf("y"))
-	b.do(&kernel.ReleaseIssue{Issue: next.Issue, Token: next.Token})
+	b.do(&issues.ReleaseIssue{Issue: next.Issue, Token: next.Token})
 	if more := b.take(false); more != nil {
 		t.Errorf("%+v is taken without a word", more)
 	}

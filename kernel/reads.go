@@ -15,43 +15,45 @@ import (
 	"pawl/machine/task"
 )
 
-// query is what a decision asks the store for. It can be compared, so that nothing is read twice for one decision.
-type query struct {
-	kind              Kind
-	ID, label, parent string
-	states            string // names of states with blanks between them
-	limit             int
-	byRank, newest    bool
-	hotOnly           bool
+// Query is what a decision asks the store for. It can be compared, so that nothing is read twice for one decision.
+type Query struct {
+	Kind              Kind
+	ID, label, Parent string
+	States            string // names of states with blanks between them
+	Limit             int
+	ByRank, newest    bool
+	HotOnly           bool
 	// trail asks not for the row with the id but for the states that the records about it tell of.
 	trail bool
 }
 
-func ByID(kind Kind, id string) query       { return query{kind: kind, ID: id} }
-func ByLabel(kind Kind, label string) query { return query{kind: kind, label: label} }
-func below(kind Kind, parent string) query  { return query{kind: kind, parent: parent} }
-func Newest(kind Kind, most int) query      { return query{kind: kind, newest: true, limit: most} }
-func trailOf(id string) query               { return query{kind: KindTask, ID: id, trail: true} }
+// ByID asks for the row with an id, ByLabel for the one with a label, Below for those below a parent, and Newest for so
+// many of the newest.
+func ByID(kind Kind, id string) Query       { return Query{Kind: kind, ID: id} }
+func ByLabel(kind Kind, label string) Query { return Query{Kind: kind, label: label} }
+func Below(kind Kind, parent string) Query  { return Query{Kind: kind, Parent: parent} }
+func Newest(kind Kind, most int) Query      { return Query{Kind: kind, newest: true, Limit: most} }
+func trailOf(id string) Query               { return Query{Kind: KindTask, ID: id, trail: true} }
 
 // Hot asks for the rows without their documents.
-func (a query) Hot() query {
-	a.hotOnly = true
+func (a Query) Hot() Query {
+	a.HotOnly = true
 	return a
 }
 
 // Single reports whether the query is for one row with its document, by a name of its own.
-func (a query) Single() bool { return !a.trail && !a.hotOnly && (a.ID != "" || a.label != "") }
+func (a Query) Single() bool { return !a.trail && !a.HotOnly && (a.ID != "" || a.label != "") }
 
-func (a query) selection() Select {
+func (a Query) selection() Select {
 	return Select{
-		Kind: a.kind, ID: a.ID, Label: a.label, Parent: a.parent, States: strings.Fields(a.states), Limit: a.limit,
-		ByRank: a.byRank, Newest: a.newest, HotOnly: a.hotOnly,
+		Kind: a.Kind, ID: a.ID, Label: a.label, Parent: a.Parent, States: strings.Fields(a.States), Limit: a.Limit,
+		ByRank: a.ByRank, Newest: a.newest, HotOnly: a.HotOnly,
 	}
 }
 
 // Found is a query with what was read for it, once that has been done.
 type Found struct {
-	query
+	Query
 	known   bool
 	guessed bool       // from the cache
 	Rows    []Row      // in the order of the selection
@@ -66,7 +68,7 @@ type Found struct {
 // that it is the same throughout the decision.
 type Reads struct {
 	answers []*Found
-	index   map[query]*Found // of the answers, where they are many
+	index   map[Query]*Found // of the answers, where they are many
 	open    []*Found         // those that have yet to be read
 	err     error            // of a document that cannot be read
 	// cache keeps the documents that are read one by one, nil for none; guess says that they may be taken from there.
@@ -79,29 +81,29 @@ type Reads struct {
 }
 
 // find returns the answer to a query that was made before, or nil.
-func (r *Reads) find(a query) *Found {
+func (r *Reads) find(a Query) *Found {
 	if len(r.answers) <= maxFew {
 		for _, f := range r.answers {
-			if f.query == a {
+			if f.Query == a {
 				return f
 			}
 		}
 		return nil
 	}
 	if r.index == nil {
-		r.index = make(map[query]*Found, 2*len(r.answers))
+		r.index = make(map[Query]*Found, 2*len(r.answers))
 	}
 	for _, f := range r.answers[len(r.index):] {
-		r.index[f.query] = f
+		r.index[f.Query] = f
 	}
 	return r.index[a]
 }
 
 // Get returns the answer to a query. One that has not been read is asked for, and nil.
-func (r *Reads) Get(a query) *Found {
+func (r *Reads) Get(a Query) *Found {
 	f := r.find(a)
 	if f == nil {
-		f = &Found{query: a}
+		f = &Found{Query: a}
 		if r.guess && a.Single() {
 			f.known = r.cache.find(f)
 			f.guessed = f.known
@@ -123,6 +125,7 @@ type document[T any] interface {
 	Document
 }
 
+// Clone copies a document that a decision is to change.
 func Clone[T any](p *T) *T {
 	if p == nil {
 		return nil
@@ -142,7 +145,7 @@ func clones[T any](list []*T) (out []*T) {
 const maxFew = 32
 
 // One returns the document of the row with an id or a label, nil where there is none and where the query names none.
-func One[T any, P document[T]](r *Reads, a query) P {
+func One[T any, P document[T]](r *Reads, a Query) P {
 	if a.ID == "" && a.label == "" {
 		return nil
 	}
@@ -153,7 +156,7 @@ func One[T any, P document[T]](r *Reads, a query) P {
 }
 
 // List returns the documents of the rows of a selection.
-func List[T any, P document[T]](r *Reads, a query) []P {
+func List[T any, P document[T]](r *Reads, a Query) []P {
 	f := r.Get(a)
 	if f == nil {
 		return nil
@@ -273,7 +276,7 @@ func (r *Reads) fetch(ctx context.Context, st Store) error {
 
 // readTrail reads the states that the records about a row tell of, and counts these.
 func (a *Found) readTrail(ctx context.Context, st Store) error {
-	for rec, err := range st.Records(ctx, audit.Subject{Kind: string(a.kind), ID: a.ID}.String(), 0) {
+	for rec, err := range st.Records(ctx, audit.Subject{Kind: string(a.Kind), ID: a.ID}.String(), 0) {
 		if err != nil {
 			return err
 		}
@@ -307,14 +310,14 @@ func (r *Reads) fetchAhead(ctx context.Context, st Store) error {
 	})
 }
 
-// pending reports whether something was asked for that has yet to be read.
-func (r *Reads) pending() bool { return len(r.open) > 0 }
+// Pending reports whether something was asked for that has yet to be read.
+func (r *Reads) Pending() bool { return len(r.open) > 0 }
 
-// size is how much was asked for so far.
-func (r *Reads) size() int { return len(r.answers) }
+// Size is how much was asked for so far.
+func (r *Reads) Size() int { return len(r.answers) }
 
-// reach is the size up to which is read ahead, which grows from one time to the next.
-func (r *Reads) reach() int { return len(r.answers) + 32<<r.climbs }
+// Reach is the size up to which is read ahead, which grows from one time to the next.
+func (r *Reads) Reach() int { return len(r.answers) + 32<<r.climbs }
 
 // guesses are the rows that were taken from the cache.
 func (r *Reads) guesses() (out []*Row) {
@@ -394,10 +397,10 @@ func (c *cache) find(f *Found) bool {
 	defer c.mu.Unlock()
 	id := f.ID
 	if id == "" {
-		id = c.ids[[2]string{string(f.kind), f.label}]
+		id = c.ids[[2]string{string(f.Kind), f.label}]
 	}
 	k := c.rows[id]
-	if k == nil || k.row.Kind != f.kind || f.label != "" && k.row.Label != f.label {
+	if k == nil || k.row.Kind != f.Kind || f.label != "" && k.row.Label != f.label {
 		return false
 	}
 	f.Rows, f.docs = []Row{k.row}, []Document{k.doc}

@@ -61,8 +61,8 @@ func HoldsRun(tx *Tx, t *Task) bool {
 	return tx.Run != nil && tx.Session.Run == tx.Run.ID && tx.Run.Task == t.ID
 }
 
-// waits reports whether nothing goes on in the session before a person has said something.
-func waits(tx *Tx) bool {
+// Waits reports whether nothing goes on in the session before a person has said something.
+func Waits(tx *Tx) bool {
 	switch session.State(tx.Session.State) {
 	case session.Confirming, session.Blocked:
 		return true
@@ -73,6 +73,7 @@ func waits(tx *Tx) bool {
 	return tx.Session.Paused || tx.Turn != nil && turnParked(tx)
 }
 
+// StateName is the state of the session, for messages.
 func StateName(tx *Tx) string {
 	if tx.Session == nil {
 		return "-"
@@ -145,7 +146,7 @@ var newestPoint = Newest(KindCheckpoint, 1).Hot()
 func CheckpointName(tx *Tx) string {
 	base := "chk-" + tx.Now.UTC().Format("200601021504")
 	if tx.Session.Number == 0 {
-		tx.want(newestPoint)
+		tx.Want(newestPoint)
 		last := ""
 		if len(tx.Taken) > 0 {
 			last = tx.Taken[0]
@@ -181,6 +182,7 @@ func KeepCheckpoint(tx *Tx, c CheckpointDoc, owner, mark string) {
 	tx.Record(&c, AuditCheckpointCreated, audit.Info, data)
 }
 
+// FirstLine is the first line of a text, cut where it is long.
 func FirstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if r := []rune(s); len(r) > 120 {
@@ -189,6 +191,7 @@ func FirstLine(s string) string {
 	return s
 }
 
+// Short is as much of a hash as messages show.
 func Short(hash string) string { return hash[:min(12, len(hash))] }
 
 // Clip keeps the tail of an output; the whole is in the effect's receipt.
@@ -200,6 +203,7 @@ func Clip(s string) string {
 	return s
 }
 
+// Note is what a person says, or that somebody helped where nothing was said.
 func Note(s string) string {
 	if s == "" {
 		return "a person helped"
@@ -207,6 +211,7 @@ func Note(s string) string {
 	return s
 }
 
+// NothingToClean is the summary of a cleanup that had nothing to do.
 func NothingToClean() *effect.CleanupResult {
 	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
 }
@@ -224,10 +229,10 @@ func FlowInterrupted(tx *Tx, what string) error {
 // mode.
 func keepSilence(tx *Tx) {
 	f := tx.Flow
-	if f == nil || tx.Session == nil || !f.Mode.Auto() || ofBoard(tx.Env.Command) || tx.Session.Paused {
+	if f == nil || tx.Session == nil || !f.Mode.Auto() || OfBoard(tx.Env.Command) || tx.Session.Paused {
 		return // a pause is neither a question nor an answer, and an external tool brings one along
 	}
-	asks := waits(tx)
+	asks := Waits(tx)
 	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
 		asks = false
 	}
@@ -268,7 +273,7 @@ func EndPlan(tx *Tx, reason, outcome string) error {
 	tx.Turn.Outcome = string(turn.OutcomeDeclined)
 	tx.Task.Cleanup = NothingToClean()
 	if reason != "" {
-		tx.Issue.hear(reason)
+		tx.Issue.Hear(reason)
 	}
 	if tx.Issue.Number > 0 && outcome != "revised" {
 		tx.Issue.Paused = true // what a person has turned down is not planned again by itself

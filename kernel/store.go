@@ -299,7 +299,7 @@ const (
 	auditApprovalAs AuditEvent = "APPROVAL_"
 	AuditEffectAs   AuditEvent = "EFFECT_"
 	AuditModeAs     AuditEvent = "MODE_"
-	auditPhaseAs    AuditEvent = "PHASE_"
+	AuditPhaseAs    AuditEvent = "PHASE_"
 	auditQuestionAs AuditEvent = "QUESTION_"
 	AuditResultAs   AuditEvent = "RESULT_"
 )

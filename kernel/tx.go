@@ -245,13 +245,13 @@ func (tx *Tx) Create(e Document, kind Kind, label, parent, state string) {
 
 // Touch marks a document as changed by this decision.
 func (tx *Tx) Touch(e Document) {
-	if !touches(tx, e) {
+	if !Touches(tx, e) {
 		tx.touched = append(tx.touched, e)
 	}
 }
 
-// touches reports whether a document is marked as changed.
-func touches(tx *Tx, e Document) bool {
+// Touches reports whether a document is marked as changed.
+func Touches(tx *Tx, e Document) bool {
 	if len(tx.touched) <= maxFew {
 		return slices.Contains(tx.touched, e)
 	}
@@ -267,14 +267,14 @@ func touches(tx *Tx, e Document) bool {
 	return tx.seen[e]
 }
 
-// discard has a decision change nothing, because everything is as it should be.
-func discard(tx *Tx) { tx.touched = nil }
+// Discard has a decision change nothing, because everything is as it should be.
+func Discard(tx *Tx) { tx.touched = nil }
 
-// changes reports whether a decision has changed, so far, a document of which something is so.
-func changes(tx *Tx, so func(Document) bool) bool { return slices.ContainsFunc(tx.touched, so) }
+// Changes reports whether a decision has changed, so far, a document of which something is so.
+func Changes(tx *Tx, so func(Document) bool) bool { return slices.ContainsFunc(tx.touched, so) }
 
-// lookAhead has issues read by their ids, before the decision is made again, that it will ask for next.
-func lookAhead(tx *Tx, ahead func(r *Reads, load func(ids []string) error) error) {
+// LookAhead has issues read by their ids, before the decision is made again, that it will ask for next.
+func LookAhead(tx *Tx, ahead func(r *Reads, load func(ids []string) error) error) {
 	if r := tx.reads; r != nil {
 		r.ahead = func(load func([]string) error) error { return ahead(r, load) }
 	}
@@ -289,6 +289,7 @@ func (tx *Tx) Record(e Document, event AuditEvent, level audit.Level, data any) 
 	})
 }
 
+// Level is the level of a record about something that worked, or did not.
 func Level(ok bool) audit.Level {
 	if ok {
 		return audit.Info
@@ -382,8 +383,8 @@ func TraitsOf(tx *Tx) Traits {
 	return tx.Config.Agents[tx.Run.Agent]
 }
 
-// want has the decision made anew once a query is answered, unless it is already.
-func (tx *Tx) want(a query) {
+// Want has the decision made anew once a query is answered, unless it is already.
+func (tx *Tx) Want(a Query) {
 	if tx.reads != nil {
 		tx.reads.Get(a)
 	}
@@ -391,15 +392,15 @@ func (tx *Tx) want(a query) {
 
 // IsTaken reports whether a name is taken that a row would have.
 func IsTaken(tx *Tx, kind Kind, prefix, name string) bool {
-	tx.want(ByLabel(kind, prefix+name).Hot())
+	tx.Want(ByLabel(kind, prefix+name).Hot())
 	return tx.Names[name]
 }
 
 // boardCommand is a command about the board, which is there once the workspace has a session.
 type boardCommand interface{ OfBoard() }
 
-// ofBoard reports whether a command is about the board.
-func ofBoard(c Command) bool {
+// OfBoard reports whether a command is about the board.
+func OfBoard(c Command) bool {
 	_, ok := c.(boardCommand)
 	return ok
 }

@@ -13,6 +13,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
 	"pawl/runner"
 )
 
@@ -127,7 +128,7 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 			return h.What == runner.DidLeave &&
 				h.Rest == runner.StopPaused
 		}},
-		"evicted": {&kernel.ReleaseIssue{Owner: "one/1"},
+		"evicted": {&issues.ReleaseIssue{Owner: "one/1"},
 			func(h runner.Happened) bool { return h.What == runner.DidStumble && errors.Is(h.Err, pawl.ErrFenced) }},
 	} {
 		t.Run(name, func(t *testing.T) {

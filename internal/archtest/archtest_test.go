@@ -52,8 +52,8 @@ const maxTop = 14
 // protocols are the packages of the kernel's protocols. They know the kernel and none of each other; kernel/joined is
 // where they meet. All are as pure as the kernel's decisions.
 var protocols = []string{
-	"kernel/approval", "kernel/budget", "kernel/control", "kernel/effects", "kernel/orders", "kernel/planning",
-	"kernel/recovery", "kernel/steps", "kernel/tasks", "kernel/verification",
+	"kernel/approval", "kernel/budget", "kernel/control", "kernel/effects", "kernel/issues", "kernel/orders",
+	"kernel/planning", "kernel/recovery", "kernel/steps", "kernel/tasks", "kernel/verification",
 }
 
 // rules is the import table. A row for the package itself counts before one for its folder.
@@ -87,15 +87,17 @@ var rules = []rule{
 	{pattern: "text/backlog", ours: []string{".", "machine", "machine/board", "text/markdown", "text/pattern",
 		"text/strictjson"}, third: none, pure: true},
 	{pattern: "kernel", ours: []string{".", "machine", "machine/*", "text/display", "text/plan", "text/policy",
-		"text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge",
-		"kernel/topo"}, third: []string{"github.com/go-json-experiment/json"}},
+		"text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge"}, third: []string{"github.com/go-json-experiment/json"}},
 	{pattern: "kernel/topo", ours: none, third: none, pure: true},
+	{pattern: "kernel/issues", ours: []string{".", "machine", "machine/*", "kernel/audit", "kernel", "kernel/topo"},
+		third: none},
 	{pattern: "kernel/joined", ours: append([]string{".", "machine/session", "kernel/effect", "kernel"}, protocols...),
 		third: none, pure: true},
 	{pattern: "kernel/replay", ours: []string{".", "kernel/audit", "kernel/effect", "kernel", "kernel/joined"},
 		third: none},
 	{pattern: "kernel/query", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage",
-		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel", "kernel/budget"},
+		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel", "kernel/budget",
+		"kernel/issues"},
 		third: none},
 	{pattern: "kernel/projection", ours: []string{
 		".", "machine/board", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",
@@ -173,13 +175,14 @@ var rules = []rule{
 	{pattern: "face/demo", ours: []string{".", "text/plan", "text/policy", "text/triage", "sandbox", "sandbox/self",
 		"agent/scripted"}},
 	{pattern: "runner", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "kernel/effect",
-		"kernel/audit", "kernel/view", "kernel", "kernel/budget", "kernel/control", "kernel/effects", "kernel/planning",
+		"kernel/audit", "kernel/view", "kernel", "kernel/budget", "kernel/control", "kernel/effects", "kernel/issues",
+		"kernel/planning",
 		"kernel/recovery", "kernel/steps", "kernel/tasks"}},
 	{pattern: "face/cli", ours: []string{
 		".", "text/strictjson", "text/message", "machine/board", "machine/session", "machine/turn", "machine/workflow",
 		"text/plan", "text/policy", "text/triage", "kernel/effect",
 		"kernel/audit", "kernel/view", "kernel", "kernel/approval", "kernel/budget", "kernel/control",
-		"kernel/planning", "kernel/steps", "kernel/query", "runner", "text/backlog", "text/knowledge",
+		"kernel/issues", "kernel/planning", "kernel/steps", "kernel/query", "runner", "text/backlog", "text/knowledge",
 		"face/cli/settings", "face/cli/term", "face/tui",
 	}},
 	{pattern: "face/cli/settings", ours: []string{".", "store/disk", "text/message", "machine/workflow", "text/policy",

@@ -8,6 +8,7 @@ import (
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/effects"
+	"pawl/kernel/issues"
 	"pawl/kernel/orders"
 	"pawl/kernel/planning"
 	"pawl/kernel/recovery"
@@ -63,8 +64,8 @@ func Table() *kernel.Protocols {
 		AnyAction: kernel.Reply{Granted: recovery.RepairAllowed, Refused: recovery.RepairRefused},
 		Books: kernel.Books{Read: budget.Read, Begin: budget.BeginEffect, End: budget.EndEffect,
 			Call: budget.ChargeCall, Forfeit: budget.Forfeit},
-		Before: []func(*kernel.Tx) error{kernel.ClaimHolds},
-		After:  []func(*kernel.Tx) error{kernel.FollowBoard},
+		Before: []func(*kernel.Tx) error{issues.ClaimHolds},
+		After:  []func(*kernel.Tx) error{issues.FollowBoard},
 	}
 }
 
@@ -83,9 +84,9 @@ func checkpointed(tx *kernel.Tx, r effect.Receipt) error {
 // commands are the commands that there are, an empty one of each.
 func commands() []kernel.Command {
 	return []kernel.Command{
-		new(kernel.Transition), new(kernel.AddIssues), new(kernel.EditIssue), new(kernel.AddDependency),
-		new(kernel.ClaimIssue), new(kernel.RenewIssue), new(kernel.ReleaseIssue), new(kernel.Release),
-		new(kernel.RetryIssue), new(kernel.MoveBoard), new(kernel.AimBoard),
+		new(kernel.Transition), new(issues.AddIssues), new(issues.EditIssue), new(issues.AddDependency),
+		new(issues.ClaimIssue), new(issues.RenewIssue), new(issues.ReleaseIssue), new(issues.Release),
+		new(issues.RetryIssue), new(issues.MoveBoard), new(issues.AimBoard),
 		new(approval.Approve), new(approval.Deny),
 		new(budget.Reserve), new(budget.Settle),
 		new(control.Pause), new(control.Resume), new(control.CancelRun), new(control.CancelTask), new(control.Sweep),

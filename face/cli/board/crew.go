@@ -16,7 +16,7 @@ import (
 	"pawl/face/cli/agents"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
-	"pawl/kernel"
+	"pawl/kernel/issues"
 	"pawl/kernel/planning"
 	"pawl/kernel/view"
 	"pawl/machine/board"
@@ -154,7 +154,7 @@ func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, err
 		return "", err
 	}
 	if asked != "" {
-		_, err := sess.Do(ctx, &kernel.AimBoard{Branch: asked})
+		_, err := sess.Do(ctx, &issues.AimBoard{Branch: asked})
 		return asked, err
 	}
 	b, err := sess.Ask().Board().Batch(ctx)

@@ -9,6 +9,7 @@ import (
 	"pawl/face/cli"
 	"pawl/kernel"
 	"pawl/kernel/control"
+	"pawl/kernel/issues"
 	"pawl/kernel/planning"
 	"pawl/kernel/recovery"
 	"pawl/kernel/view"
@@ -66,9 +67,9 @@ func bindPlan(ctx context.Context, sess *cli.Session, name, which string) error 
 				return err
 			}
 		}
-		if _, err = sess.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label +
+		if _, err = sess.Do(ctx, &issues.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label +
 			".yaml"}); err == nil && i.Status == board.IssueFailed {
-			_, err = sess.Do(ctx, &kernel.RetryIssue{Issue: i.ID})
+			_, err = sess.Do(ctx, &issues.RetryIssue{Issue: i.ID})
 		}
 	}
 	if err != nil {
@@ -165,7 +166,7 @@ func retryIssue(ctx context.Context, sess *cli.Session, i *view.Issue, note stri
 			return "", err
 		}
 	}
-	_, err = sess.Do(ctx, &kernel.RetryIssue{Issue: i.ID, Note: note})
+	_, err = sess.Do(ctx, &issues.RetryIssue{Issue: i.ID, Note: note})
 	return "issue.replanned", err
 }
 
@@ -211,7 +212,7 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 		held = false
 	}
 	if err == nil && held {
-		_, err = sess.Do(ctx, &kernel.EditIssue{Issue: i.ID, Paused: &held, Feedback: reason})
+		_, err = sess.Do(ctx, &issues.EditIssue{Issue: i.ID, Paused: &held, Feedback: reason})
 	}
 	if err != nil || !release {
 		return key, err
@@ -223,7 +224,7 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 	for _, label := range w.Needed {
 		j, err := sess.Ask().Board().Issue(ctx, label)
 		if err == nil {
-			_, err = sess.Do(ctx, &kernel.AddDependency{Issue: j.ID, On: i.ID, Remove: true})
+			_, err = sess.Do(ctx, &issues.AddDependency{Issue: j.ID, On: i.ID, Remove: true})
 		}
 		if err != nil {
 			return "", err

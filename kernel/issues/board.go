@@ -1,4 +1,4 @@
-package kernel
+package issues
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/machine"
 	"pawl/machine/board"
@@ -15,7 +16,7 @@ import (
 
 // beginBatch notes the branch of an issue whose work begins: the batch's, unless it has one of its own. The first one
 // begins the batch.
-func beginBatch(tx *Tx, b *Board, i *Issue, c *ClaimIssue) {
+func beginBatch(tx *kernel.Tx, b *kernel.Board, i *kernel.Issue, c *ClaimIssue) {
 	if b.Branch == "" {
 		b.Branch = c.Branch
 	}
@@ -25,12 +26,12 @@ func beginBatch(tx *Tx, b *Board, i *Issue, c *ClaimIssue) {
 }
 
 // Decide has the batch go on for another branch. One that is not open yet is begun for what its first worker says.
-func (c *AimBoard) Decide(tx *Tx) error {
+func (c *AimBoard) Decide(tx *kernel.Tx) error {
 	b := tx.Board
 	if b == nil || b.State == string(board.RunCompleted) || b.Branch == c.Branch {
 		return nil
 	}
-	tx.Record(b, AuditBoardBranch, audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
+	tx.Record(b, kernel.AuditBoardBranch, audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
 	b.Branch = c.Branch
 	tx.Touch(b)
 	return nil
@@ -48,16 +49,16 @@ func (*MoveBoard) OfBoard()     {}
 func (*AimBoard) OfBoard()      {}
 
 // issueOf returns a copy of an issue to change. One that does not exist is an error.
-func issueOf(tx *Tx, id string) (*Issue, error) {
+func issueOf(tx *kernel.Tx, id string) (*kernel.Issue, error) {
 	i, ok := tx.Near[id]
 	if !ok {
-		tx.want(ByID(KindIssue, id))
+		tx.Want(kernel.ByID(kernel.KindIssue, id))
 	}
 	switch {
 	case i == nil || i.Number == 0:
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
-	case !touches(tx, i):
-		i = Clone(i)
+	case !kernel.Touches(tx, i):
+		i = kernel.Clone(i)
 		tx.Near[id] = i
 		tx.Touch(i)
 	}
@@ -65,23 +66,23 @@ func issueOf(tx *Tx, id string) (*Issue, error) {
 }
 
 // batchFor returns the board, and opens a new one where there is none or the last one is complete.
-func batchFor(tx *Tx) (*Board, error) {
+func batchFor(tx *kernel.Tx) (*kernel.Board, error) {
 	if b := tx.Board; b != nil && b.State != string(board.RunCompleted) {
 		tx.Touch(b)
 		return b, nil
 	}
-	b := &Board{Phase: string(board.Phase.Initial()), Number: 1}
+	b := &kernel.Board{Phase: string(board.Phase.Initial()), Number: 1}
 	if last := tx.Board; last != nil {
 		b.Number, b.Issues = last.Number+1, last.Issues
 	}
 	tx.Board = b
-	tx.Create(b, KindBoard, fmt.Sprintf("BATCH-%d", b.Number), tx.Session.ID, string(board.Run.Initial()))
-	tx.Record(b, AuditBoardOpened, audit.Info, map[string]any{"batch": b.Number})
-	return b, apply(tx, board.Run, b, string(board.Init), "", "the board is opened", nil, admitIssues(tx))
+	tx.Create(b, kernel.KindBoard, fmt.Sprintf("BATCH-%d", b.Number), tx.Session.ID, string(board.Run.Initial()))
+	tx.Record(b, kernel.AuditBoardOpened, audit.Info, map[string]any{"batch": b.Number})
+	return b, kernel.MoveBy(tx, board.Run, b, string(board.Init), "", "the board is opened", nil, admitIssues(tx))
 }
 
 // admitIssues tries the gates of the board's own rows.
-func admitIssues(tx *Tx) func(*machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
+func admitIssues(tx *kernel.Tx) func(*machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
 	return func(r *machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
 		return board.Admit(r, board.Evidence{WorkDir: tx.Session.Place.Workspace,
 			Executing: max(len(tx.Board.Busy), tx.AtWork)})
@@ -89,10 +90,10 @@ func admitIssues(tx *Tx) func(*machine.Rule[board.RunStatus, board.Event]) *pawl
 }
 
 // Decide takes the batch to another phase.
-func (c *MoveBoard) Decide(tx *Tx) error { return movePhaseOfBoard(tx, c.Action) }
+func (c *MoveBoard) Decide(tx *kernel.Tx) error { return movePhaseOfBoard(tx, c.Action) }
 
 // movePhaseOfBoard takes the batch to another phase.
-func movePhaseOfBoard(tx *Tx, a board.Event) error {
+func movePhaseOfBoard(tx *kernel.Tx, a board.Event) error {
 	if tx.Board == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.board_empty")
 	}
@@ -106,7 +107,7 @@ func movePhaseOfBoard(tx *Tx, a board.Event) error {
 	}
 	if r.From != r.To {
 		b.Phase = string(r.To)
-		tx.Record(b, auditPhaseAs.In(string(r.To)), audit.Info,
+		tx.Record(b, kernel.AuditPhaseAs.In(string(r.To)), audit.Info,
 			map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
 	}
 	if a != board.Complete {
@@ -114,18 +115,18 @@ func movePhaseOfBoard(tx *Tx, a board.Event) error {
 	}
 	b.EndedAt = tx.Now
 	tx.Result = b.Label
-	return apply(tx, board.Run, b, string(a), "", "the batch is completed", nil, admitIssues(tx))
+	return kernel.MoveBy(tx, board.Run, b, string(a), "", "the batch is completed", nil, admitIssues(tx))
 }
 
 // placeIssue sets when and in which order an issue may be claimed. It is called after everything that it depends on.
-func placeIssue(tx *Tx, i *Issue) {
-	due := never
+func placeIssue(tx *kernel.Tx, i *kernel.Issue) {
+	due := kernel.Never
 	switch {
-	case i.untold():
+	case i.Untold():
 		due = tx.Now
 	case i.Lease.Owner != "":
 		due = i.Lease.Expires
-	case i.ready():
+	case i.Ready():
 		if due = i.Due; due.IsZero() || due.After(tx.Now) {
 			due = tx.Now
 		}
@@ -133,32 +134,33 @@ func placeIssue(tx *Tx, i *Issue) {
 			due = i.NotBefore
 		}
 	}
-	if rank := i.ClaimRank(i.ready() || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
+	if rank := i.ClaimRank(i.Ready() || i.Untold()); rank != i.Rank || !due.Equal(i.Due) {
 		i.Rank, i.Due = rank, due
 		tx.Touch(i)
 	}
 }
 
-func planning(i *Issue) bool {
+func planning(i *kernel.Issue) bool {
 	return i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning)
 }
 
 // FollowBoard brings the issue of a session up to date with it, at the end of each decision.
-func FollowBoard(tx *Tx) error {
+func FollowBoard(tx *kernel.Tx) error {
 	i := tx.Issue
-	if i == nil || i.Number == 0 || tx.Session == nil || ofBoard(tx.Env.Command) {
+	if i == nil || i.Number == 0 || tx.Session == nil || kernel.OfBoard(tx.Env.Command) {
 		return nil
 	}
 	bound := tx.Solution != nil && tx.Solution.Bound && i.Solution == tx.Solution.ID
 	if i.RestartReason != "" && tx.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
-		if err := apply(tx, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil); err != nil {
+		if err := kernel.MoveBy(tx, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil,
+			nil); err != nil {
 			return err
 		}
-		i.hear(i.RestartReason)
+		i.Hear(i.RestartReason)
 		i.RestartReason, i.Failures = "", 0
 	}
 	winding := winds(tx)
-	if waiting := waits(tx); i.Waiting != waiting || i.Bound != bound || i.Draining != winding {
+	if waiting := kernel.Waits(tx); i.Waiting != waiting || i.Bound != bound || i.Draining != winding {
 		i.Waiting, i.Bound, i.Draining = waiting, bound, winding
 		tx.Touch(i)
 	}
@@ -176,7 +178,7 @@ func FollowBoard(tx *Tx) error {
 
 // winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do
 // for an issue that rests, and a cancel.
-func winds(tx *Tx) bool {
+func winds(tx *kernel.Tx) bool {
 	if t := tx.Task; t != nil && tx.Session.Run != "" && !t.CancelAt.IsZero() {
 		return true
 	}
@@ -187,17 +189,18 @@ func winds(tx *Tx) bool {
 }
 
 // helpable reports whether the board tries again by itself what the session is BLOCKED with.
-func helpable(tx *Tx) bool {
+func helpable(tx *kernel.Tx) bool {
 	b := tx.Session.Blocked
 	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.Rolling {
 		return false
 	}
-	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency &&
-		tx.Issue.Conflicts == 0
+	return b.Kind == kernel.BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries ||
+		b.Kind == kernel.BlockedDependency &&
+			tx.Issue.Conflicts == 0
 }
 
 // Decide claims an issue.
-func (c *ClaimIssue) Decide(tx *Tx) error {
+func (c *ClaimIssue) Decide(tx *kernel.Tx) error {
 	if c.Owner == "" {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.owner_empty")
 	}
@@ -206,7 +209,7 @@ func (c *ClaimIssue) Decide(tx *Tx) error {
 	}
 	for _, id := range tx.Taken {
 		i := tx.Near[id]
-		if i == nil || i.Number == 0 || i.Due.After(tx.Now) || !i.ready() || planning(i) != c.Planning {
+		if i == nil || i.Number == 0 || i.Due.After(tx.Now) || !i.Ready() || planning(i) != c.Planning {
 			continue
 		}
 		if !c.Planning && collides(tx.Board, i) {
@@ -222,9 +225,9 @@ func (c *ClaimIssue) Decide(tx *Tx) error {
 
 // collides reports whether an issue is expected to change a file that another claimed one changes. One that only has
 // something to finish changes none.
-func collides(b *Board, i *Issue) bool {
+func collides(b *kernel.Board, i *kernel.Issue) bool {
 	return !i.Draining && slices.ContainsFunc(b.Busy,
-		func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
+		func(x kernel.Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
 }
 
 // Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below
@@ -238,7 +241,7 @@ func Overlap(a, b []string) bool {
 	})
 }
 
-func claimIssue(tx *Tx, c *ClaimIssue, id string) error {
+func claimIssue(tx *kernel.Tx, c *ClaimIssue, id string) error {
 	i, err := issueOf(tx, id)
 	if err != nil {
 		return err
@@ -261,22 +264,23 @@ func claimIssue(tx *Tx, c *ClaimIssue, id string) error {
 	}
 	i.Epoch++
 	before := i.Lease.Owner
-	i.Lease = Lease{Owner: c.Owner, Expires: tx.Now.Add(tx.Config.LeaseTime)}
-	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == id })
-	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: tx.Now, Planning: c.Planning}
+	i.Lease = kernel.Lease{Owner: c.Owner, Expires: tx.Now.Add(tx.Config.LeaseTime)}
+	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x kernel.Busy) bool { return x.Issue == id })
+	busy := kernel.Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: tx.Now, Planning: c.Planning}
 	if !i.Draining && !c.Planning {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
-	tx.Record(i, AuditIssueTaken, audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning,
-		"taken_over_from": before, "branch": i.Branch})
+	tx.Record(i, kernel.AuditIssueTaken, audit.Info,
+		map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning,
+			"taken_over_from": before, "branch": i.Branch})
 	placeIssue(tx, i)
 	tx.Result = Taken{Issue: id, Session: i.Label, Token: i.Epoch}
 	return nil
 }
 
 // unclaimable says why a certain issue cannot be claimed.
-func unclaimable(tx *Tx, c *ClaimIssue) error {
+func unclaimable(tx *kernel.Tx, c *ClaimIssue) error {
 	i := tx.Near[c.Issue]
 	switch {
 	case i == nil || i.Number == 0:
@@ -294,7 +298,7 @@ func unclaimable(tx *Tx, c *ClaimIssue) error {
 }
 
 // held returns the issue of a claim, checked against its token.
-func held(tx *Tx, id string, token int64) (*Issue, error) {
+func held(tx *kernel.Tx, id string, token int64) (*kernel.Issue, error) {
 	i, err := issueOf(tx, id)
 	if err == nil {
 		err = i.Held(token)
@@ -305,7 +309,7 @@ func held(tx *Tx, id string, token int64) (*Issue, error) {
 // ClaimHolds fails for a command under a claim that is another's by now: a worker that slept past its lease would
 // otherwise begin what its successor is about to do, or settle what the successor has at work. A receipt has a token of
 // its own.
-func ClaimHolds(tx *Tx) error {
+func ClaimHolds(tx *kernel.Tx) error {
 	i := tx.Issue
 	if tx.Env.Claim == 0 || i == nil || i.Number == 0 {
 		return nil
@@ -325,7 +329,7 @@ func ClaimHolds(tx *Tx) error {
 type takingCommand interface{ UnderClaim() bool }
 
 // Decide prolongs a claim. It is no change of state and leaves no record.
-func (c *RenewIssue) Decide(tx *Tx) error {
+func (c *RenewIssue) Decide(tx *kernel.Tx) error {
 	i, err := held(tx, c.Issue, c.Token)
 	if err != nil {
 		return err
@@ -336,7 +340,7 @@ func (c *RenewIssue) Decide(tx *Tx) error {
 }
 
 // Decide ends a claim, or all claims of one who is gone.
-func (c *ReleaseIssue) Decide(tx *Tx) error {
+func (c *ReleaseIssue) Decide(tx *kernel.Tx) error {
 	if tx.Board == nil {
 		return nil
 	}
@@ -365,25 +369,25 @@ func (c *ReleaseIssue) Decide(tx *Tx) error {
 	return nil
 }
 
-func unclaim(tx *Tx, i *Issue, again time.Time) error {
+func unclaim(tx *kernel.Tx, i *kernel.Issue, again time.Time) error {
 	owner := i.Lease.Owner
-	i.Lease, i.Due = Lease{}, tx.Now
+	i.Lease, i.Due = kernel.Lease{}, tx.Now
 	if again.After(i.NotBefore) {
 		i.NotBefore = again
 	}
 	b := tx.Board
-	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == i.ID })
+	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x kernel.Busy) bool { return x.Issue == i.ID })
 	tx.Touch(b)
-	tx.Record(i, AuditIssueLeft, audit.Info, map[string]any{"owner": owner, "state": i.State})
+	tx.Record(i, kernel.AuditIssueLeft, audit.Info, map[string]any{"owner": owner, "state": i.State})
 	placeIssue(tx, i)
 	return nil
 }
 
 // Read reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
-func (c *ClaimIssue) Read(r *Reads, s *Snapshot) error {
+func (c *ClaimIssue) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 	if c.Issue != "" {
 		s.Taken = []string{c.Issue}
-		r.Get(ByID(KindIssue, c.Issue))
+		r.Get(kernel.ByID(kernel.KindIssue, c.Issue))
 		return nil
 	}
 	states := []board.IssueStatus{board.IssueExecuting, board.IssueCompleted, board.IssueFailed, board.IssuePlanned}
@@ -396,7 +400,7 @@ func (c *ClaimIssue) Read(r *Reads, s *Snapshot) error {
 		for _, state := range states {
 			// What must not be claimed for a reason other than its time stands behind all the rest, so that no more
 			// than a page is read.
-			f := r.Get(query{kind: KindIssue, states: string(state), byRank: true, limit: limit})
+			f := r.Get(kernel.Query{Kind: kernel.KindIssue, States: string(state), ByRank: true, Limit: limit})
 			if f == nil {
 				continue
 			}
@@ -405,13 +409,13 @@ func (c *ClaimIssue) Read(r *Reads, s *Snapshot) error {
 				if row.Rank <= 0 {
 					break
 				}
-				if i := DocAt[Issue](r, f, n); i != nil && !row.Due.After(c.Now) {
+				if i := kernel.DocAt[kernel.Issue](r, f, n); i != nil && !row.Due.After(c.Now) {
 					s.Taken = append(s.Taken, row.ID)
-					fits = fits || s.Board != nil && i.ready() && !collides(s.Board, i)
+					fits = fits || s.Board != nil && i.Ready() && !collides(s.Board, i)
 				}
 			}
 		}
-		if r.pending() || !full || c.Planning && len(s.Taken) > 0 || fits {
+		if r.Pending() || !full || c.Planning && len(s.Taken) > 0 || fits {
 			return nil
 		}
 	}
@@ -421,12 +425,13 @@ func (c *ClaimIssue) Read(r *Reads, s *Snapshot) error {
 const queuePage = 32
 
 // Read counts the issues at work, which lie below the session of the workspace, as the board does.
-func (c *MoveBoard) Read(r *Reads, s *Snapshot) error {
+func (c *MoveBoard) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 	if s.Board == nil || c.Action != board.Complete {
 		return nil
 	}
 	states := string(board.IssuePlanning) + " " + string(board.IssueExecuting)
-	if f := r.Get(query{kind: KindIssue, parent: s.Board.Parent, states: states, hotOnly: true}); f != nil {
+	if f := r.Get(kernel.Query{Kind: kernel.KindIssue, Parent: s.Board.Parent, States: states,
+		HotOnly: true}); f != nil {
 		s.AtWork = len(f.Rows)
 	}
 	return nil

@@ -1,4 +1,5 @@
-package kernel
+// Package issues keeps the board: what is registered on it, what waits for what, and who has claimed which issue.
+package issues
 
 import (
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/topo"
 	"pawl/machine/board"
@@ -23,19 +25,19 @@ const (
 )
 
 // Read finds the issues that the command names by label, external id or id.
-func (c *AddIssues) Read(r *Reads, _ *Snapshot) error {
+func (c *AddIssues) Read(r *kernel.Reads, _ *kernel.Snapshot) error {
 	for n := range c.Issues {
 		i := &c.Issues[n]
 		for _, name := range append([]string{i.External, i.Label}, i.After...) {
 			if name == "" {
 				continue
 			}
-			asks := []query{ByLabel(KindAlias, name).Hot()}
+			asks := []kernel.Query{kernel.ByLabel(kernel.KindAlias, name).Hot()}
 			if board.IsIssueID(name) { // no other label is an issue's of the board
-				asks = append(asks, ByLabel(KindIssue, name).Hot())
+				asks = append(asks, kernel.ByLabel(kernel.KindIssue, name).Hot())
 			}
-			if len(name) == idLength {
-				asks = append(asks, ByID(KindIssue, name).Hot())
+			if len(name) == kernel.IDLength {
+				asks = append(asks, kernel.ByID(kernel.KindIssue, name).Hot())
 			}
 			for _, a := range asks {
 				f := r.Get(a)
@@ -43,10 +45,10 @@ func (c *AddIssues) Read(r *Reads, _ *Snapshot) error {
 					continue
 				}
 				id := f.Rows[0].ID
-				if a.kind == KindAlias {
+				if a.Kind == kernel.KindAlias {
 					id = f.Rows[0].Parent
 				}
-				r.Get(ByID(KindIssue, id))
+				r.Get(kernel.ByID(kernel.KindIssue, id))
 			}
 		}
 	}
@@ -54,7 +56,7 @@ func (c *AddIssues) Read(r *Reads, _ *Snapshot) error {
 }
 
 // Decide registers issues.
-func (c *AddIssues) Decide(tx *Tx) error {
+func (c *AddIssues) Decide(tx *kernel.Tx) error {
 	if len(c.Issues) == 0 || len(c.Issues) > MaxIssues {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.issues_count", len(c.Issues), MaxIssues)
 	}
@@ -68,7 +70,7 @@ func (c *AddIssues) Decide(tx *Tx) error {
 	labels := make([]string, len(c.Issues))
 	names := map[string]string{} // what the command calls its issues
 	known := knownIssue(tx)
-	made := make([]*Issue, len(c.Issues))
+	made := make([]*kernel.Issue, len(c.Issues))
 	for n := range c.Issues {
 		i, err := registerIssue(tx, b, &c.Issues[n], known)
 		if err != nil {
@@ -105,7 +107,7 @@ func (c *AddIssues) Decide(tx *Tx) error {
 }
 
 // knownIssue returns the ids of the issues that were loaded, by all their names.
-func knownIssue(tx *Tx) map[string]string {
+func knownIssue(tx *kernel.Tx) map[string]string {
 	known := make(map[string]string, 3*len(tx.Near))
 	for id, i := range tx.Near {
 		if i != nil {
@@ -122,12 +124,12 @@ func knownIssue(tx *Tx) map[string]string {
 }
 
 // registerIssue makes one issue, or brings the one with its external id up to date.
-func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Issue, error) {
+func registerIssue(tx *kernel.Tx, b *kernel.Board, n *NewIssue, known map[string]string) (*kernel.Issue, error) {
 	if err := checkIssue(n.Title, n.Context, n.Priority, len(n.After)); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(n.External, PackageAlias) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.issue_external", n.External, PackageAlias)
+	if strings.HasPrefix(n.External, kernel.PackageAlias) {
+		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.issue_external", n.External, kernel.PackageAlias)
 	}
 	if n.External != "" {
 		// The issue of a run by itself is none of the board's, whatever it is called.
@@ -140,8 +142,9 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 				n.URL
 			// What was closed where it came from is not begun any more. Whether it is done, only a person can say.
 			i.Paused = i.Paused || n.Closed && i.State != string(board.IssueCompleted)
-			tx.Record(i, AuditIssueUpdated, audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest,
-				"closed": n.Closed})
+			tx.Record(i, kernel.AuditIssueUpdated, audit.Info,
+				map[string]any{"external_id": n.External, "digest": n.Digest,
+					"closed": n.Closed})
 			return i, nil
 		}
 	}
@@ -152,7 +155,7 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 		label = fmt.Sprintf("ISS-%d", b.Issues)
 	}
 	b.Issues = max(b.Issues, ordinal(label))
-	i := &Issue{
+	i := &kernel.Issue{
 		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest,
 		URL:   n.URL,
 		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Branch: n.Branch, Feedback: n.Feedback,
@@ -162,13 +165,13 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 	if n.Closed {
 		state, i.Released = board.IssueCompleted, true
 	}
-	tx.Create(i, KindIssue, label, tx.Session.ID, string(state))
+	tx.Create(i, kernel.KindIssue, label, tx.Session.ID, string(state))
 	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
-	tx.Record(i, AuditIssueCreated, audit.Info, map[string]any{"title": i.Title, "external_id": i.External,
+	tx.Record(i, kernel.AuditIssueCreated, audit.Info, map[string]any{"title": i.Title, "external_id": i.External,
 		"batch": b.Number, "closed": n.Closed})
 	if n.External != "" {
 		known[n.External] = i.ID
-		tx.Create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
+		tx.Create(&kernel.Alias{Issue: i.ID}, kernel.KindAlias, n.External, i.ID, "")
 	}
 	return i, nil
 }
@@ -201,7 +204,7 @@ func checkIssue(title, context string, priority, after int) error {
 }
 
 // Decide changes an issue.
-func (c *EditIssue) Decide(tx *Tx) error {
+func (c *EditIssue) Decide(tx *kernel.Tx) error {
 	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
@@ -224,23 +227,23 @@ func (c *EditIssue) Decide(tx *Tx) error {
 		changed["given"] = c.GivenName
 	}
 	if c.Feedback != "" {
-		i.hear(c.Feedback)
+		i.Hear(c.Feedback)
 		changed["feedback"] = c.Feedback
 	}
 	if err := checkIssue(i.Title, i.Context, i.Priority, 0); err != nil {
 		return err
 	}
 	if len(changed) == 0 {
-		discard(tx)
+		kernel.Discard(tx)
 		return nil
 	}
-	tx.Record(i, AuditIssueEdited, audit.Info, changed)
+	tx.Record(i, kernel.AuditIssueEdited, audit.Info, changed)
 	placeIssue(tx, i)
 	return nil
 }
 
 // redirect gives an issue another branch, while nothing of its work is made for the one that it has.
-func redirect(tx *Tx, i *Issue, branch *string, changed map[string]any) error {
+func redirect(tx *kernel.Tx, i *kernel.Issue, branch *string, changed map[string]any) error {
 	if branch != nil && *branch != i.Branch && i.State != string(board.IssueRegistered) &&
 		i.State != string(board.IssueFailed) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_branch", i.Label, i.State, i.Branch)
@@ -257,28 +260,28 @@ func set[T comparable](changed map[string]any, name string, at, to *T) {
 }
 
 // Read reads whether anything waits for the issue that is to wait, or the dependency that is taken back.
-func (c *AddDependency) Read(r *Reads, s *Snapshot) error {
-	r.Get(ByID(KindIssue, c.Issue))
+func (c *AddDependency) Read(r *kernel.Reads, s *kernel.Snapshot) error {
+	r.Get(kernel.ByID(kernel.KindIssue, c.Issue))
 	if c.Remove {
 		waiting(r, s, c.On)
 		return nil
 	}
-	r.Get(ByID(KindIssue, c.On))
-	any := below(KindLink, c.Issue)
-	any.limit = 1
-	s.Links = List[Link](r, any)
+	r.Get(kernel.ByID(kernel.KindIssue, c.On))
+	any := kernel.Below(kernel.KindLink, c.Issue)
+	any.Limit = 1
+	s.Links = kernel.List[kernel.Link](r, any)
 	return nil
 }
 
 // Decide adds a dependency or takes it back.
-func (c *AddDependency) Decide(tx *Tx) error {
+func (c *AddDependency) Decide(tx *kernel.Tx) error {
 	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
 	}
 	if !c.Remove {
 		if slices.Contains(i.DependsOn, c.On) {
-			discard(tx)
+			kernel.Discard(tx)
 			return nil
 		}
 		if tx.Board != nil {
@@ -298,14 +301,14 @@ func (c *AddDependency) Decide(tx *Tx) error {
 				tx.Touch(l)
 			}
 		}
-		tx.Record(i, AuditDependencyRemoved, audit.Info, map[string]any{"on": c.On})
+		tx.Record(i, kernel.AuditDependencyRemoved, audit.Info, map[string]any{"on": c.On})
 	}
 	placeIssue(tx, i)
 	return err
 }
 
 // waitFor has an issue wait for another one. A circle is refused, with its way round.
-func waitFor(tx *Tx, i *Issue, on string) error {
+func waitFor(tx *kernel.Tx, i *kernel.Issue, on string) error {
 	if slices.Contains(i.DependsOn, on) {
 		return nil
 	}
@@ -321,9 +324,12 @@ func waitFor(tx *Tx, i *Issue, on string) error {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", rise.Unknown)
 	case rise.Need != nil:
 		for id := range rise.Need {
-			tx.want(ByID(KindIssue, id))
+			tx.Want(kernel.ByID(kernel.KindIssue, id))
 		}
-		lookAhead(tx, func(r *Reads, load func([]string) error) error { return climb(r, load, rise.Need, i) })
+		kernel.LookAhead(tx, func(r *kernel.Reads, load func([]string) error) error {
+			return climb(r, load, rise.Need,
+				i)
+		})
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", on)
 	case rise.Circle != nil:
 		way := make([]string, 0, len(rise.Circle)+1)
@@ -344,13 +350,13 @@ func waitFor(tx *Tx, i *Issue, on string) error {
 	if tx.Near[on].State != string(board.IssueCompleted) {
 		i.Open = append(slices.Clip(i.Open), on)
 	}
-	tx.Create(&Link{Issue: i.ID}, KindLink, "", on, "")
-	tx.Record(i, AuditDependencyAdded, audit.Info, map[string]string{"on": on})
+	tx.Create(&kernel.Link{Issue: i.ID}, kernel.KindLink, "", on, "")
+	tx.Record(i, kernel.AuditDependencyAdded, audit.Info, map[string]string{"on": on})
 	return nil
 }
 
 // graphOf is the order of dependencies among the issues that were loaded.
-func graphOf(near map[string]*Issue) topo.Graph {
+func graphOf(near map[string]*kernel.Issue) topo.Graph {
 	return func(id string) (*topo.Node, bool) {
 		i, ok := near[id]
 		if i == nil {
@@ -363,13 +369,13 @@ func graphOf(near map[string]*Issue) topo.Graph {
 // unawaited reports whether no issue waits for one: one that this very command registers, or the one that it is about.
 // Each command that adds a dependency writes the board, so that none that is decided at the same time can say
 // otherwise.
-func unawaited(tx *Tx, i *Issue) bool {
+func unawaited(tx *kernel.Tx, i *kernel.Issue) bool {
 	if i.Version > 0 {
 		c, ok := tx.Env.Command.(*AddDependency)
 		return ok && c.Issue == i.ID && len(tx.Links) == 0
 	}
-	return !changes(tx, func(e Document) bool {
-		l, ok := e.(*Link)
+	return !kernel.Changes(tx, func(e kernel.Document) bool {
+		l, ok := e.(*kernel.Link)
 		return ok && l.Parent == i.ID
 	})
 }
@@ -377,9 +383,9 @@ func unawaited(tx *Tx, i *Issue) bool {
 // climb reads, up to a number that grows from one time to the next, the issues that are too low for a dependency, and
 // what they depend on. Need says how high each must be at least where an issue is to wait for them. Those come first
 // over which a way may lead back to that one, which are no higher than it; where one does, the rest is not needed.
-func climb(r *Reads, load func(ids []string) error, need map[string]int64, waits *Issue) error {
+func climb(r *kernel.Reads, load func(ids []string) error, need map[string]int64, waits *kernel.Issue) error {
 	low, high := slices.Collect(maps.Keys(need)), []string(nil)
-	for most := r.reach(); len(low)+len(high) > 0 && r.size() < most; {
+	for most := r.Reach(); len(low)+len(high) > 0 && r.Size() < most; {
 		at, all := low, len(low) == 0
 		if all {
 			at, high = high, nil
@@ -391,7 +397,7 @@ func climb(r *Reads, load func(ids []string) error, need map[string]int64, waits
 			return err
 		}
 		for _, id := range at {
-			i := One[Issue](r, ByID(KindIssue, id))
+			i := kernel.One[kernel.Issue](r, kernel.ByID(kernel.KindIssue, id))
 			if i == nil || i.Height >= need[id] {
 				continue
 			}
@@ -414,27 +420,28 @@ func climb(r *Reads, load func(ids []string) error, need map[string]int64, waits
 }
 
 // waiting gathers the dependencies on an issue.
-func waiting(r *Reads, s *Snapshot, on string) []*Link {
-	s.Links = slices.DeleteFunc(List[Link](r, below(KindLink, on)), func(l *Link) bool { return l.Gone })
+func waiting(r *kernel.Reads, s *kernel.Snapshot, on string) []*kernel.Link {
+	s.Links = slices.DeleteFunc(kernel.List[kernel.Link](r, kernel.Below(kernel.KindLink, on)),
+		func(l *kernel.Link) bool { return l.Gone })
 	return s.Links
 }
 
-func (c *Release) Read(r *Reads, s *Snapshot) error {
-	r.Get(ByID(KindIssue, c.Issue))
+func (c *Release) Read(r *kernel.Reads, s *kernel.Snapshot) error {
+	r.Get(kernel.ByID(kernel.KindIssue, c.Issue))
 	for _, l := range waiting(r, s, c.Issue) {
-		r.Get(ByID(KindIssue, l.Issue))
+		r.Get(kernel.ByID(kernel.KindIssue, l.Issue))
 	}
 	return nil
 }
 
 // Decide tells those that depend on a completed issue.
-func (c *Release) Decide(tx *Tx) error {
+func (c *Release) Decide(tx *kernel.Tx) error {
 	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
 	}
 	if i.State != string(board.IssueCompleted) || i.Released {
-		discard(tx)
+		kernel.Discard(tx)
 		return nil
 	}
 	for _, l := range tx.Links {
@@ -448,26 +455,26 @@ func (c *Release) Decide(tx *Tx) error {
 		}
 	}
 	i.Released = true
-	tx.Record(i, AuditDependentsReleased, audit.Info, map[string]any{"dependents": len(tx.Links)})
+	tx.Record(i, kernel.AuditDependentsReleased, audit.Info, map[string]any{"dependents": len(tx.Links)})
 	placeIssue(tx, i)
 	return nil
 }
 
 // Decide puts a failed issue back to be planned anew, once its session has nothing at work.
-func (c *RetryIssue) Decide(tx *Tx) error {
+func (c *RetryIssue) Decide(tx *kernel.Tx) error {
 	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
 	}
 	if c.Note != "" {
-		i.hear(c.Note)
+		i.Hear(c.Note)
 	}
 	i.Paused, i.Failures, i.NotBefore = false, 0, time.Time{}
 	if tx.Env.Actor.Kind() == pawl.KindUser {
 		i.Retries, i.Conflicts = 0, 0
 	}
 	if i.State == string(board.IssueFailed) {
-		err = apply(tx, board.Issue, i, string(board.Retry), board.Replan, c.Note, nil, nil)
+		err = kernel.MoveBy(tx, board.Issue, i, string(board.Retry), board.Replan, c.Note, nil, nil)
 	} else if i.State != string(board.IssueRegistered) {
 		err = pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_failed", i.Label, i.State)
 	}
