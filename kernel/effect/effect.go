@@ -475,7 +475,27 @@ type CheckOutcome struct {
 	// Before is what pawl saw of the check on the tree that the work started from, passed or failed; "" where it has
 	// not run there.
 	Before CheckStatus `json:"before,omitempty"`
+	// Tests is what the check said of its tests, nil where its runner is not known: it proves by its exit status alone.
+	Tests *TestRun `json:"tests,omitempty"`
 }
+
+// TestRun is what a run of tests said of them, by name (package testrun), and what it did not say of those that the tree
+// declares. Lists of names are sorted and hold at most MaxTestNames.
+type TestRun struct {
+	Runner  string `json:"runner"`
+	Passed  int    `json:"passed"`
+	Failed  int    `json:"failed"`
+	Skipped int    `json:"skipped"` // those that were to fail and did among them
+	// Whole says that the runner came to the end of its report.
+	Whole bool `json:"whole"`
+	// Left are the tests that were skipped, and Silent those that the source declares in a file that the run spoke of, and
+	// of which it said no end.
+	Left   []string `json:"left,omitempty"`
+	Silent []string `json:"silent,omitempty"`
+}
+
+// MaxTestNames bounds the lists of a TestRun.
+const MaxTestNames = 500
 
 // VerifyResult is the evidence of one verification: what ran, on which tree, in which environment.
 type VerifyResult struct {
