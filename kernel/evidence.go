@@ -229,13 +229,17 @@ func (s *Session) remember(v effect.VerifyResult, now time.Time) {
 	if v.Tree == "" || v.Tree != v.TreeAfter {
 		return
 	}
-	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}}
+	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}, Tests: map[string]effect.TestRun{}}
 	if old := s.known(v.Tree); old != nil {
 		maps.Copy(b.Checks, old.Checks)
+		maps.Copy(b.Tests, old.Tests)
 	}
 	for _, o := range v.Outcomes {
 		if o.Command != "" && !o.Environment && (o.Status == effect.CheckPassed || o.Status == effect.CheckFailed) {
 			b.Checks[checkKey(o.Check)] = o.Fingerprint
+			if delete(b.Tests, checkKey(o.Check)); o.Tests.Doubtful() {
+				b.Tests[checkKey(o.Check)] = *o.Tests
+			}
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(s.Known), func(k Baseline) bool { return k.Tree == v.Tree })

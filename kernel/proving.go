@@ -44,12 +44,11 @@ func checksDone(tx *Tx, r effect.Receipt) error {
 		return err
 	}
 	switch {
-	case result.Passed:
-		return passedUnlessTouched(tx)
-	case !t.Plan.Verification.Required:
-		return passedUnlessTouched(tx)
-	}
-	if looksBack(tx, result) {
+	case result.Passed && asksOfTests(tx, result):
+		return nil
+	case result.Passed || !t.Plan.Verification.Required:
+		return testsCompared(tx, nil)
+	case looksBack(tx, result):
 		return nil
 	}
 	return checksFailed(tx, result)
@@ -114,7 +113,8 @@ func (t *Task) compared(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 // lookedBack notes which checks failed before the work began. What could not be found out stays open.
 func lookedBack(tx *Tx, at string, r effect.Receipt) error {
 	t := tx.Task
-	t.LookedBack = true
+	asked := t.Verified.Passed // what failed was not looked at then
+	t.LookedBack = t.LookedBack || !asked
 	tx.touch(t)
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err == nil {
@@ -133,6 +133,9 @@ func lookedBack(tx *Tx, at string, r effect.Receipt) error {
 	data := summary(result)
 	data["at"], data["failing_before"] = at, failingBefore(t.marked(t.Verified.Outcomes))
 	tx.record(t, AuditCheckedBefore, audit.Info, data)
+	if asked {
+		return testsCompared(tx, result.Outcomes)
+	}
 	return checksFailed(tx, *t.Verified)
 }
 
@@ -167,7 +170,9 @@ func checksFailed(tx *Tx, result effect.VerifyResult) error {
 		Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
 	for _, o := range result.Outcomes {
 		if o.Failed() {
-			f.What, f.Output = o.Name, clip(o.Output)
+			if f.What, f.Output = o.Name, clip(o.Output); len(o.Lost) > 0 {
+				f.Key, f.Args, f.Output = "kernel.tests_lost", []string{strings.Join(o.Lost, ", ")}, ""
+			}
 			break
 		}
 	}
@@ -190,6 +195,13 @@ func summary(v effect.VerifyResult) map[string]any {
 		}
 		if o.Before != "" {
 			line["before"] = o.Before
+		}
+		if o.Tests != nil {
+			line["tests"] = map[string]any{"runner": o.Tests.Runner, "passed": o.Tests.Passed, "failed": o.Tests.Failed,
+				"skipped": o.Tests.Skipped, "silent": len(o.Tests.Silent), "whole": o.Tests.Whole}
+		}
+		if len(o.Lost) > 0 {
+			line["lost"] = o.Lost
 		}
 		outcomes = append(outcomes, line)
 	}

@@ -65,6 +65,7 @@ type session struct {
 	perCheck time.Duration
 	say      effect.Progress
 	known    *versions
+	ask      []string // tests whose ends are wanted one by one
 	// unheld is why the machine lets nothing be run at all, nil where it does.
 	unheld error
 }

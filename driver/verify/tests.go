@@ -21,6 +21,7 @@ type telling struct {
 	declared []testrun.Name
 	folder   string // that of the check
 	report   string // the file that is written into, "" where the events come on the output
+	ask      []string
 	events   *testrun.GoReader
 	plain    []byte // the end of what is printed beside them
 }
@@ -35,8 +36,8 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	if !ok {
 		return nil, nil
 	}
-	t := &telling{Reporter: r, folder: spec.Dir}
-	if t.declared = s.declares(c, r); len(t.declared) == 0 {
+	t := &telling{Reporter: r, folder: spec.Dir, ask: s.ask}
+	if t.declared = s.declares(c, r); len(t.declared) == 0 && len(t.ask) == 0 {
 		return nil, nil
 	}
 	if r.Runner == testrun.Node && !s.nodeReports(ctx, c) {
@@ -120,6 +121,14 @@ func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 	}
 	out := &effect.TestRun{Runner: string(t.Runner), Passed: run.Count(testrun.Passed),
 		Failed: run.Count(testrun.Failed), Whole: run.Whole}
+	for name, end := range run.Ends {
+		if slices.Contains(t.ask, name.String()) {
+			if out.Asked == nil {
+				out.Asked = map[string]string{}
+			}
+			out.Asked[name.String()] = string(end)
+		}
+	}
 	left := slices.Concat(run.With(testrun.Skipped), run.With(testrun.Excused))
 	out.Skipped, out.Left = len(left), shown(left)
 	if !run.Whole && len(run.Files) == 0 {
