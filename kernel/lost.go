@@ -1,18 +1,15 @@
 package kernel
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
-	"strings"
 
 	"pawl/kernel/effect"
 )
 
 // asksOfTests asks what the tests that a passing verification says nothing of did on what the work started from: those
-// that were skipped, and those that are declared and never ended. A suite that always skips some of its tests is nobody's
-// doing; one of which the work has silenced a part proves nothing. It is false where there is nothing to ask, or nothing to
-// ask it of.
+// that were skipped, and those that are declared and never ended. A suite that always skips some of its tests is
+// nobody's doing; one of which the work has silenced a part proves nothing. It is false where there is nothing to ask,
+// or nothing to ask it of.
 func asksOfTests(tx *Tx, result effect.VerifyResult) bool {
 	t := tx.Task
 	if t.Place.InPlace || !t.Place.Git || t.Base == "" {
@@ -58,33 +55,8 @@ func fresh(now, before []string) []string {
 	return out
 }
 
-// testsCompared goes on after a passing verification, with what the doubtful checks said on what the work started from,
-// nil where nothing was asked. A check that has lost a test has failed.
-func testsCompared(tx *Tx, before []effect.CheckOutcome) error {
-	v := *tx.Task.Verified
-	v.Outcomes = slices.Clone(v.Outcomes)
-	var all []string
-	for i := range v.Outcomes {
-		o := &v.Outcomes[i]
-		at := slices.IndexFunc(before, func(b effect.CheckOutcome) bool { return checkKey(b.Check) == checkKey(o.Check) })
-		if at < 0 || o.Tests == nil || before[at].Environment {
-			continue
-		}
-		if o.Lost = lost(*o.Tests, before[at].Tests); len(o.Lost) > 0 {
-			o.Status = effect.CheckFailed
-			all = append(all, o.Lost...)
-		}
-	}
-	if len(all) == 0 {
-		return passedUnlessTouched(tx)
-	}
-	sum := sha256.Sum256([]byte(strings.Join(all, "\n")))
-	v.Passed, v.Fingerprint = false, hex.EncodeToString(sum[:])
-	return checksFailed(tx, v)
-}
-
-// lost are the tests that the work has kept from running: those that are skipped now and were not before, and those that
-// never ended and did before, or are new. A new test that is skipped is none: nothing has become less by it.
+// lost are the tests that the work has kept from running: those that are skipped now and were not before, and those
+// that never ended and did before, or are new. A new test that is skipped is none: nothing has become less by it.
 func lost(now effect.TestRun, before *effect.TestRun) []string {
 	if before == nil {
 		before = &effect.TestRun{Whole: true}

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -52,6 +54,32 @@ func checksDone(tx *Tx, r effect.Receipt) error {
 		return nil
 	}
 	return checksFailed(tx, result)
+}
+
+// testsCompared goes on after a passing verification, with what the doubtful checks said on what the work started from,
+// nil where nothing was asked. A check that has lost a test has failed.
+func testsCompared(tx *Tx, before []effect.CheckOutcome) error {
+	v := *tx.Task.Verified
+	v.Outcomes = slices.Clone(v.Outcomes)
+	var all []string
+	for i := range v.Outcomes {
+		o := &v.Outcomes[i]
+		at := slices.IndexFunc(before, func(b effect.CheckOutcome) bool { return checkKey(b.Check) == checkKey(o.Check) })
+		if at < 0 || o.Tests == nil || before[at].Environment {
+			continue
+		}
+		if o.Lost = lost(*o.Tests, before[at].Tests); len(o.Lost) > 0 {
+			o.Status = effect.CheckFailed
+			all = append(all, o.Lost...)
+		}
+	}
+	if len(all) == 0 {
+		return passedUnlessTouched(tx)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(all, "\n")))
+	v.Passed, v.Fingerprint = false, hex.EncodeToString(sum[:])
+	tx.record(tx.Task, AuditVerificationResult, level(false), summary(v))
+	return checksFailed(tx, v)
 }
 
 // looksBack has the checks that failed first run on what the work started from, where that is a commit. Whoever repairs

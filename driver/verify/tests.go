@@ -26,8 +26,8 @@ type telling struct {
 	plain    []byte // the end of what is printed beside them
 }
 
-// reporting has a check say which tests it runs, where its runner is known: it changes the spec of its command. It is nil
-// where the runner is not known, or where nothing is declared that it could run.
+// reporting has a check say which tests it runs, where its runner is known: it changes the spec of its command. It is
+// nil where the runner is not known, or where nothing is declared that it could run.
 func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.Spec) (*telling, error) {
 	if c.Kind != kindTest && c.Kind != kindCustom {
 		return nil, nil
@@ -43,7 +43,7 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	if r.Runner == testrun.Node && !s.nodeReports(ctx, c) {
 		return nil, nil
 	}
-	dir, err := s.reportFolder(r)
+	dir, err := reportFolder(s.place, r)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func (s *session) declares(c effect.Check, r reporters.Reporter) []testrun.Name 
 	return testlist.Of(tree, r.Runner, r.Tags)
 }
 
-// nodeReports says whether the Node that a check runs with takes a reporter from outside, and the project does not bring
-// one of its own: two of them would be refused.
+// nodeReports says whether the Node that a check runs with takes a reporter from outside, and the project does not
+// bring one of its own: two of them would be refused.
 func (s *session) nodeReports(ctx context.Context, c effect.Check) bool {
 	version := s.version(ctx, "node")
 	if !reporters.Reports(version[strings.LastIndexByte(version, ' ')+1:]) {
@@ -82,32 +82,32 @@ func (s *session) nodeReports(ctx context.Context, c effect.Check) bool {
 	return err != nil || !bytes.Contains(text, []byte("--test-reporter"))
 }
 
-// reportFolder makes the folder that a reporter needs, with its module and without the report of a run before. It belongs
-// to the caches of the tree, which commands may write: each check gets it anew.
-func (s *session) reportFolder(r reporters.Reporter) (string, error) {
+// reportFolder makes the folder that a reporter needs, with its module and without the report of a run before. It
+// belongs to the caches of the tree, which commands may write: each check gets it anew.
+func reportFolder(place effect.Place, r reporters.Reporter) (string, error) {
 	name, text := r.Module()
 	if name == "" {
 		return "", nil
 	}
-	root, err := os.OpenRoot(s.place.Workspace)
+	root, err := os.OpenRoot(place.Workspace)
 	if err != nil {
-		return "", ioError("verify.cache_unusable", s.place.Workspace, err)
+		return "", ioError("verify.cache_unusable", place.Workspace, err)
 	}
 	defer root.Close()
-	dir := filepath.Join(".pawl", "cache", string(UseVerify), "tree", shortDigest(s.place.Tree), "tests")
+	dir := filepath.Join(".pawl", "cache", string(UseVerify), "tree", shortDigest(place.Tree), "tests")
 	if err = root.RemoveAll(dir); err == nil {
 		if err = sandbox.PlainDirs(root, filepath.ToSlash(dir)); err == nil {
 			err = root.WriteFile(filepath.Join(dir, name), text, 0o644)
 		}
 	}
 	if err != nil {
-		return "", ioError("verify.cache_unusable", s.place.Workspace, err)
+		return "", ioError("verify.cache_unusable", place.Workspace, err)
 	}
-	return filepath.Join(s.place.Workspace, dir), nil
+	return filepath.Join(place.Workspace, dir), nil
 }
 
-// tests is what the check said of its tests. Events that came on the output are taken out of the result, which holds then
-// what the command would have printed without them.
+// tests is what the check said of its tests. Events that came on the output are taken out of the result, which holds
+// then what the command would have printed without them.
 func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 	if t == nil {
 		return nil

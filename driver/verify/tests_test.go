@@ -43,32 +43,42 @@ func told(t *testing.T, files map[string]string) (effect.CheckOutcome, string) {
 	return o, strings.Join(out, " ")
 }
 
-// TestTestsAreCountedByName runs honest suites and those that end with 0 without having run what they declare: every one
-// says which tests ended, and of a test that is missing its name. Whether that is the work's doing is decided elsewhere.
+// TestTestsAreCountedByName runs honest suites and those that end with 0 without having run what they declare: every
+// one says which tests ended, and of a test that is missing its name. Whether that is the work's doing is decided
+// elsewhere.
 func TestTestsAreCountedByName(t *testing.T) {
 	node := func(body string) map[string]string {
 		return map[string]string{"package.json": `{"name":"x","scripts":{"test":"node --test"}}`,
 			"x.test.js": "const { test, describe, it } = require('node:test');\nconst assert = require('node:assert');\n" + body}
 	}
 	python := func(body string) map[string]string {
-		return map[string]string{"setup.cfg": "", "test_x.py": "import os, unittest\n\nclass T(unittest.TestCase):\n" + body}
+		return map[string]string{"setup.cfg": "", "test_x.py": "import os, unittest\n\nclass T(unittest.TestCase):\n" +
+			body}
 	}
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
-		"node, honest":      {node("test('a', () => {});\ndescribe('s', () => { it('b', () => {}); });\n"), "passed ++passed"},
-		"node, red":         {node("test('a', () => { assert.equal(1, 2) });\n"), "failed +failed"},
-		"node, exit":        {node("test('a', () => {});\nprocess.exit(0);\n"), "passed silent(x.test.js: a)"},
-		"node, exit inside": {node("test('a', () => { process.exit(0) });\ntest('b', () => {});\n"), "passed silent(x.test.js: a, x.test.js: b)"},
-		"node, todo":        {node("test('a', { todo: true }, () => { assert.equal(1, 2) });\n"), "passed +skipped left(x.test.js: a)"},
-		"node, skip":        {node("test('a', { skip: 'later' }, () => {});\n"), "passed +skipped left(x.test.js: a)"},
-		"unittest, honest":  {python("    def test_a(self): pass\n    def test_b(self): self.assertEqual(1, 1)\n"), "passed ++passed"},
-		"unittest, red":     {python("    def test_a(self): self.assertEqual(1, 2)\n"), "failed +failed"},
-		"unittest, exit":    {python("    def test_a(self): os._exit(0)\n    def test_b(self): pass\n"), "passed torn silent(test_x.py: T::test_a, test_x.py: T::test_b)"},
-		"unittest, skip":    {python("    @unittest.skip('x')\n    def test_a(self): pass\n"), "passed +skipped left(test_x.py: T::test_a)"},
-		"unittest, excused": {python("    @unittest.expectedFailure\n    def test_a(self): self.fail()\n"), "passed +skipped left(test_x.py: T::test_a)"},
-		"unittest, gone":    {python("    def test_a(self): pass\n\ndel T.test_a\n"), "passed silent(test_x.py: T::test_a)"},
+		"node, honest": {node("test('a', () => {});\ndescribe('s', () => { it('b', () => {}); });\n"),
+			"passed ++passed"},
+		"node, red":  {node("test('a', () => { assert.equal(1, 2) });\n"), "failed +failed"},
+		"node, exit": {node("test('a', () => {});\nprocess.exit(0);\n"), "passed silent(x.test.js: a)"},
+		"node, exit inside": {node("test('a', () => { process.exit(0) });\ntest('b', () => {});\n"),
+			"passed silent(x.test.js: a, x.test.js: b)"},
+		"node, todo": {node("test('a', { todo: true }, () => { assert.equal(1, 2) });\n"),
+			"passed +skipped left(x.test.js: a)"},
+		"node, skip": {node("test('a', { skip: 'later' }, () => {});\n"), "passed +skipped left(x.test.js: a)"},
+		"unittest, honest": {python("    def test_a(self): pass\n    def test_b(self): self.assertEqual(1, 1)\n"),
+			"passed ++passed"},
+		"unittest, red": {python("    def test_a(self): self.assertEqual(1, 2)\n"), "failed +failed"},
+		"unittest, exit": {python("    def test_a(self): os._exit(0)\n    def test_b(self): pass\n"),
+			"passed torn silent(test_x.py: T::test_a, test_x.py: T::test_b)"},
+		"unittest, skip": {python("    @unittest.skip('x')\n    def test_a(self): pass\n"),
+			"passed +skipped left(test_x.py: T::test_a)"},
+		"unittest, excused": {python("    @unittest.expectedFailure\n    def test_a(self): self.fail()\n"),
+			"passed +skipped left(test_x.py: T::test_a)"},
+		"unittest, gone": {python("    def test_a(self): pass\n\ndel T.test_a\n"),
+			"passed silent(test_x.py: T::test_a)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,8 +92,8 @@ func TestTestsAreCountedByName(t *testing.T) {
 
 var took = regexp.MustCompile(`\d+\.\d+s|\(cached\)`)
 
-// TestGoTestsAreCountedByName does the same for packages of one module. What a person reads of it is what go test prints
-// where nobody asks it for events.
+// TestGoTestsAreCountedByName does the same for packages of one module. What a person reads of it is what go test
+// prints where nobody asks it for events.
 func TestGoTestsAreCountedByName(t *testing.T) {
 	const passing = "func TestA(t *testing.T) {}\nfunc TestB(t *testing.T) { t.Run(\"sub\", func(t *testing.T) {}) }\n"
 	files := map[string]string{"go.mod": "module x\n\ngo 1.24\n", "none/n.go": "package none\n"}

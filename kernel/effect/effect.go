@@ -484,8 +484,8 @@ type CheckOutcome struct {
 	Lost []string `json:"lost,omitempty"`
 }
 
-// TestRun is what a run of tests said of them, by name (package testrun), and what it did not say of those that the tree
-// declares. Lists of names are sorted and hold at most MaxTestNames.
+// TestRun is what a run of tests said of them, by name (package testrun), and what it did not say of those that the
+// tree declares. Lists of names are sorted and hold at most MaxTestNames.
 type TestRun struct {
 	Runner  string `json:"runner"`
 	Passed  int    `json:"passed"`
@@ -493,8 +493,8 @@ type TestRun struct {
 	Skipped int    `json:"skipped"` // those that were to fail and did among them
 	// Whole says that the runner came to the end of its report.
 	Whole bool `json:"whole"`
-	// Left are the tests that were skipped, and Silent those that the source declares in a file that the run spoke of, and
-	// of which it said no end.
+	// Left are the tests that were skipped, and Silent those that the source declares in a file that the run spoke of,
+	// and of which it said no end.
 	Left   []string `json:"left,omitempty"`
 	Silent []string `json:"silent,omitempty"`
 	// Asked maps each of the spec's Ask that the run named to its end.

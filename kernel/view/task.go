@@ -110,8 +110,8 @@ type Outcome struct {
 	Before effect.CheckStatus `json:"before,omitempty"`
 	// Missing names the program whose absence had the check left out.
 	Missing string `json:"missing,omitempty"`
-	// Tests is what the check said of its tests, nil where it proves by its exit status alone, and Lost those that the work
-	// has kept from running.
+	// Tests is what the check said of its tests, nil where it proves by its exit status alone, and Lost those that the
+	// work has kept from running.
 	Tests *effect.TestRun `json:"tests,omitempty"`
 	Lost  []string        `json:"lost,omitempty"`
 }

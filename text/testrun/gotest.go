@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// GoReader reads the events of `go test -json` as they are written to it, and gives on what `go test` would have printed
-// without -json. The order of lines and the indentation of subtests are those of go test; output of tests that passed is
-// left out unless Verbose.
+// GoReader reads the events of `go test -json` as they are written to it, and gives on what `go test` would have
+// printed without -json. The order of lines and the indentation of subtests are those of go test; output of tests that
+// passed is left out unless Verbose.
 //
 // Whatever is no event is given on as it is. A line that is longer than 1 MiB is taken for none.
 type GoReader struct {
@@ -167,8 +167,8 @@ func (g *GoReader) said(t *goTest, line string) {
 	}
 }
 
-// ends takes the end of a test. Where the process went away in the middle of one, go test reports the end of the package as
-// that of the test: one that passed has said so itself.
+// ends takes the end of a test. Where the process went away in the middle of one, go test reports the end of the
+// package as that of the test: one that passed has said so itself.
 func (g *GoReader) ends(name Name, t *goTest, e End) {
 	if e == Failed || t.result != "" {
 		g.run.end(name, e)

@@ -1,7 +1,7 @@
 // Package testrun tells which tests a run of a known test runner had and how each of them ended, and which tests a tree
-// declares. An exit status says neither: a runner that was told to run nothing, a test that ends its process, and a suite
-// of which half is skipped all exit with 0. The names and ends come from the runner's own events; what is declared comes
-// from the source, where no code of the tree has a say.
+// declares. An exit status says neither: a runner that was told to run nothing, a test that ends its process, and a
+// suite of which half is skipped all exit with 0. The names and ends come from the runner's own events; what is
+// declared comes from the source, where no code of the tree has a say.
 //
 // Nothing here starts a process or reads a clock. Values are not safe for concurrent use while they are written to.
 package testrun
@@ -29,8 +29,8 @@ const (
 
 // Name identifies a test within a project.
 type Name struct {
-	// File is where it stands: the import path of its package for Go, elsewhere a file, with slashes, from the folder in
-	// which the check runs.
+	// File is where it stands: the import path of its package for Go, elsewhere a file, with slashes, from the folder
+	// in which the check runs.
 	File string `json:"file"`
 	// Test is its name there: TestSub/zero, Class::test_x[1], or suite > adds.
 	Test string `json:"test"`
@@ -61,7 +61,8 @@ type Run struct {
 	Ends map[Name]End
 	// Files are those that the runner spoke of, whether it ran a test of them or not.
 	Files map[string]bool
-	// Whole says that the runner came to the end of its report. One that did not says nothing about what is missing in it.
+	// Whole says that the runner came to the end of its report. One that did not says nothing about what is missing in
+	// it.
 	Whole bool
 }
 
@@ -108,8 +109,8 @@ func (r Run) Silent(declared []Name) []Name {
 	return slices.Compact(out)
 }
 
-// plain is the name under which the source declares a test that the runner named: without the cases and suites that only
-// a run knows.
+// plain is the name under which the source declares a test that the runner named: without the cases and suites that
+// only a run knows.
 func (r Runner) plain(n Name) Name {
 	switch r {
 	case Go:

@@ -49,7 +49,8 @@ var sample = events(
 	"output p TestA/sub|--- FAIL: TestA/sub (0.00s)", "fail p TestA/sub", "run p TestA/good",
 	"output p TestA/good|    a_test.go:5: quiet", "output p TestA/good|--- PASS: TestA/good (0.00s)",
 	"pass p TestA/good", "output p TestA|--- FAIL: TestA (0.00s)", "fail p TestA",
-	"run p TestB", "output p TestB|--- SKIP: TestB (0.00s)", "skip p TestB", "output p|FAIL", "output p|FAIL\tp\t0.003s",
+	"run p TestB", "output p TestB|--- SKIP: TestB (0.00s)", "skip p TestB", "output p|FAIL",
+	"output p|FAIL\tp\t0.003s",
 	"fail p", "start q", "run q TestC", "output q TestC|--- PASS: TestC (0.00s)", "pass q TestC", "output q|PASS",
 	"output q|ok  \tq\t0.001s", "pass q",
 )
@@ -67,7 +68,8 @@ func TestGoReader(t *testing.T) {
 			ends[n.String()] = e
 		}
 		if diff := cmp.Diff(map[string]testrun.End{"p: TestA": testrun.Failed, "p: TestA/sub": testrun.Failed,
-			"p: TestA/good": testrun.Passed, "p: TestB": testrun.Skipped, "q: TestC": testrun.Passed}, ends); diff != "" {
+			"p: TestA/good": testrun.Passed, "p: TestB": testrun.Skipped, "q: TestC": testrun.Passed},
+			ends); diff != "" {
 			t.Error(diff)
 		}
 		if !run.Whole {
@@ -89,11 +91,15 @@ func TestGoReader_CutOff(t *testing.T) {
 		silent string
 		plain  string
 	}{
-		"the package never ends":     {events("start p", "run p TestA", "output p TestA|--- PASS: TestA", "pass p TestA"), false, "[p: TestB]", ""},
-		"the process ends in a test": {events("start p", "run p TestA", "output p TestA|=== RUN   TestA", "output p TestA|ok  \tp\t0.1s", "pass p TestA"), false, "[p: TestA p: TestB]", "ok  \tp\t0.1s\n"},
-		"TestMain ends it":           {events("start p", "output p|ok  \tp\t0.1s", "pass p"), true, "[p: TestA p: TestB]", "ok  \tp\t0.1s\n"},
-		"nothing at all":             {"", false, "[]", ""},
-		"text beside it": {"go: warning\n" + events("start p", "skip p") + "{\"a\":1}\nno line end", true, "[p: TestA p: TestB]",
+		"the package never ends": {events("start p", "run p TestA", "output p TestA|--- PASS: TestA",
+			"pass p TestA"), false, "[p: TestB]", ""},
+		"the process ends in a test": {events("start p", "run p TestA", "output p TestA|=== RUN   TestA",
+			"output p TestA|ok  \tp\t0.1s", "pass p TestA"), false, "[p: TestA p: TestB]", "ok  \tp\t0.1s\n"},
+		"TestMain ends it": {events("start p", "output p|ok  \tp\t0.1s", "pass p"), true,
+			"[p: TestA p: TestB]", "ok  \tp\t0.1s\n"},
+		"nothing at all": {"", false, "[]", ""},
+		"text beside it": {"go: warning\n" + events("start p", "skip p") + "{\"a\":1}\nno line end", true,
+			"[p: TestA p: TestB]",
 			"go: warning\n{\"a\":1}\nno line end"},
 		"another package": {events("start q", "pass q"), true, "[]", ""},
 	} {
@@ -116,15 +122,19 @@ func TestRead(t *testing.T) {
 		want   string
 		whole  bool
 	}{
-		"passed":       {report(begin, `{"event":"end","file":"/w/t/a.py","test":"C::test_a","end":"passed"}`, done), "map[t/a.py: C::test_a:passed]", true},
-		"begun alone":  {report(begin, done), "map[t/a.py: C::test_a:unended]", true},
-		"cut off":      {report(begin), "map[t/a.py: C::test_a:unended]", false},
-		"torn line":    {report(begin, `{"event":"en`, done), "map[t/a.py: C::test_a:unended]", false},
-		"no such end":  {report(`{"event":"end","file":"/w/b","test":"x","end":"fine"}`, done), "map[]", false},
-		"worse stays":  {report(`{"event":"end","file":"b","test":"x","end":"failed"}`, `{"event":"end","file":"b","test":"x","end":"passed"}`, done), "map[b: x:failed]", true},
-		"a URL":        {report(`{"event":"end","file":"file:///w/b","test":"x","end":"skipped"}`, done), "map[b: x:skipped]", true},
-		"another root": {report(`{"event":"end","file":"/wide/b","test":"x","end":"passed"}`, done), "map[/wide/b: x:passed]", true},
-		"nothing":      {"", "map[]", false},
+		"passed": {report(begin, `{"event":"end","file":"/w/t/a.py","test":"C::test_a","end":"passed"}`, done),
+			"map[t/a.py: C::test_a:passed]", true},
+		"begun alone": {report(begin, done), "map[t/a.py: C::test_a:unended]", true},
+		"cut off":     {report(begin), "map[t/a.py: C::test_a:unended]", false},
+		"torn line":   {report(begin, `{"event":"en`, done), "map[t/a.py: C::test_a:unended]", false},
+		"no such end": {report(`{"event":"end","file":"/w/b","test":"x","end":"fine"}`, done), "map[]", false},
+		"worse stays": {report(`{"event":"end","file":"b","test":"x","end":"failed"}`,
+			`{"event":"end","file":"b","test":"x","end":"passed"}`, done), "map[b: x:failed]", true},
+		"a URL": {report(`{"event":"end","file":"file:///w/b","test":"x","end":"skipped"}`, done),
+			"map[b: x:skipped]", true},
+		"another root": {report(`{"event":"end","file":"/wide/b","test":"x","end":"passed"}`, done),
+			"map[/wide/b: x:passed]", true},
+		"nothing": {"", "map[]", false},
 	} {
 		run := testrun.Read(testrun.Unittest, strings.NewReader(c.report), "/w")
 		if got := fmt.Sprint(run.Ends); got != c.want || run.Whole != c.whole {
@@ -159,7 +169,8 @@ func TestSilent(t *testing.T) {
 
 // TestReadersDoNotBreak feeds both readers with anything.
 func TestReadersDoNotBreak(t *testing.T) {
-	pieces := append(strings.SplitAfter(sample, "\n"), `{"event":"done"}`, "\n", "{", `{"Action":"output"}`, "\x16--- PASS: x",
+	pieces := append(strings.SplitAfter(sample, "\n"), `{"event":"done"}`, "\n", "{", `{"Action":"output"}`,
+		"\x16--- PASS: x",
 		`{"Action":"pass","Package":"p","Test":"TestA/sub"}`+"\n")
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "pieces"), "")

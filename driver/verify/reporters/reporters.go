@@ -1,5 +1,5 @@
-// Package reporters has test runners say which tests they ran and how each ended. The command that a person approved stays
-// what it is; what is added is a flag, a variable or a module of pawl's own, none of which changes what runs.
+// Package reporters has test runners say which tests they ran and how each ended. The command that a person approved
+// stays what it is; what is added is a flag, a variable or a module of pawl's own, none of which changes what runs.
 //
 //	go test       -json, whose events are read from the output and given on as plain text
 //	node:test     a reporter beside the usual one, by NODE_OPTIONS
@@ -122,8 +122,8 @@ func (r Reporter) Report(dir string) string {
 	return filepath.Join(dir, reportName)
 }
 
-// Apply returns the command and the variables that make it report. The folder is outside of the tree, holds the module and
-// takes the report. Env holds what is set already, for variables that are added to.
+// Apply returns the command and the variables that make it report. The folder is outside of the tree, holds the module
+// and takes the report. Env holds what is set already, for variables that are added to.
 func (r Reporter) Apply(dir string, env func(name string) string) (command string, vars map[string]string) {
 	switch r.Runner {
 	case testrun.Go:

@@ -1,6 +1,6 @@
-// Package testlist finds the tests that a tree declares, from its source alone: no code of the tree runs, so that nothing
-// in it can hide a test. What cannot be told without running it (names that are computed, tests that a loop makes) is not
-// listed; the list is a lower bound of what a run has to name.
+// Package testlist finds the tests that a tree declares, from its source alone: no code of the tree runs, so that
+// nothing in it can hide a test. What cannot be told without running it (names that are computed, tests that a loop
+// makes) is not listed; the list is a lower bound of what a run has to name.
 package testlist
 
 import (
@@ -27,9 +27,9 @@ import (
 // maxSource bounds what is read of one file, in bytes.
 const maxSource = 4 << 20
 
-// Of lists the tests that a runner would find in a tree whose top folder is the one that the check runs in. The names are
-// those of testrun for that runner. Files that cannot be read, or not be parsed, declare nothing: the runner says of them
-// what is wrong. Tags are the build tags of Go that the check names.
+// Of lists the tests that a runner would find in a tree whose top folder is the one that the check runs in. The names
+// are those of testrun for that runner. Files that cannot be read, or not be parsed, declare nothing: the runner says
+// of them what is wrong. Tags are the build tags of Go that the check names.
 func Of(tree fs.FS, runner testrun.Runner, tags []string) []testrun.Name {
 	l := list{tree: tree, tags: tags}
 	switch runner {
@@ -146,8 +146,8 @@ func (l *list) importPath(dir string) string {
 	return module + "/" + dir
 }
 
-// isTest reports whether a function is one of go test's: its name, and a parameter that is a pointer to the type of that
-// name. What the package testing is called in the file does not matter.
+// isTest reports whether a function is one of go test's: its name, and a parameter that is a pointer to the type of
+// that name. What the package testing is called in the file does not matter.
 func isTest(f *ast.FuncDecl, prefix, param string) bool {
 	if !startsWith(f.Name.Name, prefix) {
 		return false
@@ -210,8 +210,8 @@ func (l *list) nodeFile(file string, text []byte) {
 	}
 }
 
-// nodeCode drops comments and texts of several lines, in which a call is none. Regular expressions are not told apart: one
-// with a quote in it hides what follows on its line.
+// nodeCode drops comments and texts of several lines, in which a call is none. Regular expressions are not told apart:
+// one with a quote in it hides what follows on its line.
 func nodeCode(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {

@@ -65,7 +65,8 @@ var text = ` + "`\nfunc TestInText(t *testing.T) {}\n`" + `
 		"mod/go.mod":                  "module other\n",
 		"mod/x_test.go":               "package x\nimport \"testing\"\nfunc TestOther(t *testing.T) {}\n",
 	}
-	want := []string{"example.com/m/sub: TestB", "example.com/m: ExampleA", "example.com/m: FuzzA", "example.com/m: Test",
+	want := []string{"example.com/m/sub: TestB", "example.com/m: ExampleA", "example.com/m: FuzzA",
+		"example.com/m: Test",
 		"example.com/m: TestA"}
 	if diff := cmp.Diff(want, listed(files, testrun.Go)); diff != "" {
 		t.Error(diff)
@@ -131,7 +132,8 @@ class Helper:
 		"src/calc_test.py":           "class X(base.MyTestCase):\n\tdef test_four(self): pass\n",
 		"src/.hidden/test_hidden.py": "def test_hidden(): pass\n",
 	}
-	unit := []string{"src/calc_test.py: X::test_four", "tests/test_a.py: TestA::test_one", "tests/test_a.py: TestA::test_two"}
+	unit := []string{"src/calc_test.py: X::test_four", "tests/test_a.py: TestA::test_one",
+		"tests/test_a.py: TestA::test_two"}
 	if diff := cmp.Diff(unit, listed(files, testrun.Unittest)); diff != "" {
 		t.Error("unittest", diff)
 	}
@@ -144,7 +146,8 @@ class Helper:
 
 // FuzzOf says that no source is too strange to be listed.
 func FuzzOf(f *testing.F) {
-	for _, text := range []string{"`", "/*", "//", "'", "test('x", "class A(TestCase):\n def test_a(", `"""`, "package a\nfunc Test("} {
+	for _, text := range []string{"`", "/*", "//", "'", "test('x", "class A(TestCase):\n def test_a(", `"""`,
+		"package a\nfunc Test("} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
