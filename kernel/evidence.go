@@ -228,13 +228,17 @@ func (s *Session) Remember(v effect.VerifyResult, now time.Time) {
 	if v.Tree == "" || v.Tree != v.TreeAfter {
 		return
 	}
-	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}}
+	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}, Tests: map[string]effect.TestRun{}}
 	if old := s.KnownOf(v.Tree); old != nil {
 		maps.Copy(b.Checks, old.Checks)
+		maps.Copy(b.Tests, old.Tests)
 	}
 	for _, o := range v.Outcomes {
 		if o.Command != "" && !o.Environment && (o.Status == effect.CheckPassed || o.Status == effect.CheckFailed) {
-			b.Checks[checkKey(o.Check)] = o.Fingerprint
+			b.Checks[CheckKey(o.Check)] = o.Fingerprint
+			if delete(b.Tests, CheckKey(o.Check)); o.Tests.Doubtful() {
+				b.Tests[CheckKey(o.Check)] = *o.Tests
+			}
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(s.Known), func(k Baseline) bool { return k.Tree == v.Tree })
@@ -254,16 +258,27 @@ func (s *Session) KnownOf(tree string) *Baseline {
 	return nil
 }
 
-// checkKey tells one check from another wherever it was found.
-func checkKey(c effect.Check) string { return c.Dir + ": " + c.Command }
+// CheckKey tells one check from another wherever it was found.
+func CheckKey(c effect.Check) string { return c.Dir + ": " + c.Command }
 
 // Of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
 func (b *Baseline) Of(c effect.Check) (failure string, known bool) {
 	if b == nil {
 		return "", false
 	}
-	failure, known = b.Checks[checkKey(c)]
+	failure, known = b.Checks[CheckKey(c)]
 	return failure, known
+}
+
+// TestsOf is what is known of the tests of a check, as far as some of them say nothing; of what is not known, nothing.
+func (b *Baseline) TestsOf(c effect.Check) effect.TestRun {
+	if b == nil {
+		return effect.TestRun{Whole: true}
+	}
+	if run, ok := b.Tests[CheckKey(c)]; ok {
+		return run
+	}
+	return effect.TestRun{Whole: true}
 }
 
 // Touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does

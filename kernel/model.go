@@ -73,6 +73,8 @@ type Baseline struct {
 	At   time.Time `json:"at"`
 	// Checks maps a check, by its folder and command, to the fingerprint of its failure, "" where it passed.
 	Checks map[string]string `json:"checks"`
+	// Tests maps a check to what its run said of its tests, where some of them say nothing (effect.TestRun.Doubtful).
+	Tests map[string]effect.TestRun `json:"tests,omitempty"`
 }
 
 // BlockedKind says what kind of help is needed (docs/spec/composition.md#x4).
