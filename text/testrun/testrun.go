@@ -8,7 +8,6 @@ package testrun
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -138,6 +137,3 @@ func (r Run) end(name Name, e End) {
 
 // worse are the ends, the worst one last. Unended stands first, because any end is news of a test that only began.
 var worse = []End{Unended, Passed, Skipped, Excused, Failed}
-
-// names are the sorted names of a set.
-func names(set map[Name]bool) []Name { return slices.SortedFunc(maps.Keys(set), compareNames) }
