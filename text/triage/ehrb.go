@@ -141,22 +141,7 @@ func (d *detector) add(kind RiskKind, i, j int, stance Stance) {
 
 // clause finds what one clause holds.
 func (d *detector) clause(c clause) {
-	text := d.text[c.start:c.end]
-	for _, r := range textRules() {
-		if !hasAny(text, r.needles) {
-			continue
-		}
-		for _, m := range r.match.FindAllStringSubmatchIndex(text, -1) {
-			i, j := m[0], m[1]
-			if len(m) > 2 && m[2] >= 0 {
-				i, j = m[2], m[3]
-			}
-			if r.not != nil && r.not.MatchString(text[max(0, i-40):min(len(text), j+40)]) {
-				continue
-			}
-			d.add(r.kind, c.start+i, c.start+j, d.stance(c, c.start+i, c.start+j))
-		}
-	}
+	d.meanings(c)
 	d.sql(c)
 	d.commandsIn(c)
 	d.secretsIn(c)

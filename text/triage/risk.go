@@ -1,0 +1,532 @@
+package triage
+
+import (
+	"strings"
+	"sync"
+)
+
+// riskRule is one way in which words say something of extremely high risk: a verb of one class with an object of
+// another. The classes are those of the lexicon; the table is published as docs/spec/risk.md.
+type riskRule struct {
+	// ID names the rule for good; ids are never reused.
+	ID   string
+	Kind RiskKind
+	// Verb and Object are classes, any of which does. Where Object is empty, the verb says it all; Verb is empty where
+	// the object does.
+	Verb, Object string
+	// Need are classes of which one of each group has to stand in the clause besides; "a|b c" are two groups.
+	Need string
+	// Unless are classes that take the rule back where one of them stands in the clause.
+	Unless string
+	// Reach is what may stand between an English verb and its object.
+	Reach reach
+}
+
+// reach says what may stand between a verb and its object.
+type reach uint8
+
+const (
+	direct   reach = iota // no preposition
+	across                // prepositions of place and of belonging
+	anywhere              // any word, as "with" and "for"
+)
+
+// At home it is safe: what is destroyed or sent in a test or on one's own machine.
+const (
+	home    = "local fake"
+	pretend = "fake"
+)
+
+// riskRules is the table of the rules. Ids are append-only.
+func riskRules() []riskRule {
+	return []riskRule{
+		{ID: "P1", Kind: RiskProduction, Verb: "change destroy overwrite down format access discard", Object: "live",
+			Unless: "trouble", Reach: across},
+		{ID: "P2", Kind: RiskProduction, Verb: "commit", Object: "mainline", Reach: across},
+		{ID: "P3", Kind: RiskProduction, Object: "golive", Unless: home},
+		{ID: "P5", Kind: RiskProduction, Verb: "command", Object: "live", Unless: "trouble look fake", Reach: across},
+		{ID: "P4", Kind: RiskProduction, Verb: "change", Object: "traffic", Need: "live|all", Unless: home, Reach: across},
+
+		{ID: "D1", Kind: RiskDataLoss, Verb: "destroy", Object: "store fixed", Unless: home + " column"},
+		{ID: "D2", Kind: RiskDataLoss, Verb: "destroy", Object: "record person", Need: "all|own|store|live", Unless: home},
+		{ID: "D8", Kind: RiskDataLoss, Verb: "edit", Object: "record person", Need: "all store|live", Unless: home},
+		{ID: "D9", Kind: RiskDataLoss, Verb: "destroy", Object: "column", Need: "dropping"},
+		{ID: "D10", Kind: RiskDataLoss, Verb: "annihilate", Object: "store fixed path", Unless: home + " column", Reach: across},
+		{ID: "D3", Kind: RiskDataLoss, Verb: "overwrite", Object: "store record", Unless: home, Reach: across},
+		{ID: "D4", Kind: RiskDataLoss, Verb: "format", Object: "fixed", Unless: home},
+		{ID: "D5", Kind: RiskDataLoss, Verb: "reset", Object: "store", Unless: home},
+		{ID: "D6", Kind: RiskDataLoss, Verb: "destroy", Object: "path", Unless: home, Reach: across},
+		{ID: "D7", Kind: RiskDataLoss, Verb: "destroy", Object: "everything", Unless: home + " artifact"},
+
+		{ID: "H1", Kind: RiskHistory, Object: "forcepush"},
+		{ID: "H2", Kind: RiskHistory, Verb: "rewrite", Object: "history", Reach: across},
+		{ID: "H3", Kind: RiskHistory, Verb: "discard", Object: "uncommitted", Reach: anywhere},
+		{ID: "H4", Kind: RiskHistory, Verb: "destroy", Object: "ref", Need: "remote|all|mainline"},
+		{ID: "H5", Kind: RiskHistory, Object: "hardreset"},
+		{ID: "H6", Kind: RiskHistory, Verb: "overwrite", Object: "remote", Reach: across},
+		{ID: "H7", Kind: RiskHistory, Verb: "destroy reset", Object: "mainline"},
+
+		{ID: "O1", Kind: RiskOutage, Verb: "down", Object: "machine", Unless: home + " graceful"},
+		{ID: "O2", Kind: RiskOutage, Verb: "down", Object: "workload", Need: "shared|others|all", Unless: home + " graceful"},
+
+		{ID: "X1", Kind: RiskExternal, Verb: "access install down change", Object: "machine", Need: "others", Unless: home,
+			Reach: across},
+		{ID: "X2", Kind: RiskExternal, Verb: "attack", Object: "others", Unless: home, Reach: anywhere},
+		{ID: "X3", Kind: RiskExternal, Verb: "install", Object: "machine", Need: "all", Unless: home, Reach: across},
+
+		{ID: "X5", Kind: RiskExternal, Verb: "command", Object: "machine personal", Need: "others|owner",
+			Unless: home + " look artifact", Reach: across},
+		{ID: "X4", Kind: RiskExternal, Verb: "access install down change", Object: "personal", Need: "others|owner|shared|all",
+			Unless: home, Reach: across},
+
+		{ID: "G1", Kind: RiskPrivilege, Verb: "grant", Object: "rights", Reach: across},
+		{ID: "G2", Kind: RiskPrivilege, Verb: "launch", Object: "asroot", Unless: "rootthing", Reach: anywhere},
+		{ID: "G3", Kind: RiskPrivilege, Object: "writable"},
+		{ID: "G4", Kind: RiskPrivilege, Verb: "disable", Object: "wall"},
+		{ID: "G5", Kind: RiskPrivilege, Verb: "change", Object: "wall", Reach: across, Unless: home},
+
+		{ID: "S1", Kind: RiskSecret, Verb: "leak", Object: "secret", Unless: pretend + " shield"},
+		{ID: "S2", Kind: RiskSecret, Verb: "put", Object: "secret", Need: "open", Unless: pretend + " shield"},
+		{ID: "S5", Kind: RiskSecret, Verb: "command", Object: "secret", Need: "open", Unless: pretend + " shield look artifact"},
+		{ID: "S3", Kind: RiskSecret, Verb: "rotate", Object: "secret", Need: "live|rights|store"},
+
+		{ID: "A1", Kind: RiskAuth, Verb: "disable", Object: "guard", Unless: "dead"},
+		{ID: "A2", Kind: RiskAuth, Verb: "permit", Object: "anyone", Need: "entry"},
+		{ID: "A3", Kind: RiskAuth, Verb: "permit", Object: "without freeentry", Reach: anywhere},
+		{ID: "A4", Kind: RiskAuth, Verb: "access launch", Object: "freeentry", Reach: anywhere},
+
+		{ID: "N1", Kind: RiskPersonal, Verb: "collect", Object: "person", Unless: home + " shield"},
+
+		{ID: "M1", Kind: RiskPayment, Verb: "charge", Object: "payee", Unless: home},
+		{ID: "M2", Kind: RiskPayment, Verb: "pay", Object: "money", Unless: home},
+		{ID: "M3", Kind: RiskPayment, Verb: "modify", Object: "moneylogic", Unless: pretend},
+		{ID: "M4", Kind: RiskPayment, Verb: "buy", Object: "goods", Unless: home, Reach: anywhere},
+		{ID: "M5", Kind: RiskPayment, Verb: "price", Object: "pricething", Need: "all|live", Unless: home},
+		{ID: "M6", Kind: RiskPayment, Verb: "modify", Object: "provider", Unless: pretend, Reach: anywhere},
+		{ID: "M7", Kind: RiskPayment, Verb: "change pay weakpay", Object: "livemode", Reach: anywhere},
+
+		{ID: "M8", Kind: RiskPayment, Verb: "weakpay", Object: "cash", Unless: home},
+		{ID: "M9", Kind: RiskPayment, Object: "refunding", Unless: home},
+
+		{ID: "E1", Kind: RiskExternal, Verb: "send", Object: "audience", Need: "all|our|many|number", Unless: home + " coded",
+			Reach: anywhere},
+		{ID: "E2", Kind: RiskExternal, Verb: "send", Object: "masslist", Unless: home, Reach: across},
+		{ID: "E7", Kind: RiskExternal, Verb: "filing", Object: "ticketed", Need: "all|many|number remote|others"},
+		{ID: "E8", Kind: RiskExternal, Verb: "command", Object: "commune", Need: "all|our|many|number audience|masslist",
+			Unless: home + " look coded artifact"},
+		{ID: "E3", Kind: RiskExternal, Verb: "broadcast", Unless: home},
+		{ID: "E4", Kind: RiskExternal, Verb: "send publish", Object: "social", Unless: home, Reach: across},
+		{ID: "E5", Kind: RiskExternal, Verb: "publish", Object: "registry", Unless: home, Reach: across},
+		{ID: "E6", Kind: RiskExternal, Verb: "sendout", Object: "outside", Unless: home, Reach: across},
+	}
+}
+
+// readyRule is a rule whose classes are numbers.
+type readyRule struct {
+	riskRule
+	verb, object, unless senses
+	need                 []senses
+}
+
+// readyRules are the rules, and the classes that every other part of the judgement looks for.
+var readyRules = sync.OnceValue(func() []readyRule {
+	l := words()
+	var out []readyRule
+	for _, r := range riskRules() {
+		ready := readyRule{riskRule: r, verb: l.set(r.Verb), object: l.set(r.Object), unless: l.set(r.Unless)}
+		for _, group := range strings.Fields(r.Need) {
+			ready.need = append(ready.need, l.set(strings.ReplaceAll(group, "|", " ")))
+		}
+		out = append(out, ready)
+	}
+	return out
+})
+
+// grammar are the classes by which the parts of a clause are told apart.
+type grammar struct {
+	verbs, artifact, codepart, det, prep, loose, joint, do, live, back, firm, measure, things     senses
+	make, supposing, passes, time, hence, actor, relative, check, filler, handle, notVerb, finite senses
+}
+
+var grammarOf = sync.OnceValue(func() grammar {
+	l := words()
+	return grammar{
+		verbs: l.set(isVerb), artifact: l.set("artifact"), codepart: l.set("codepart artifact"), det: l.set("det"),
+		prep: l.set("prep"), loose: l.set("loose"), joint: l.set("joint"), do: l.set("do"), live: l.set("live livemode"),
+		back: l.set("local"), firm: l.set("provider golive forcepush hardreset others asroot social registry masslist freeentry"),
+		measure: l.set("all det"), things: l.set("store machine workload system record"), make: l.set("make"), supposing: l.set("supposing"), passes: l.set("passes"),
+		time: l.set("time"), hence: l.set("hence"), actor: l.set("actor"), relative: l.set("relative"), check: l.set("check artifact"),
+		filler: l.set("filler"), handle: l.set("handle"), notVerb: l.set("det prep loose supposing live owner others joint refusing"),
+		finite: l.set("finite"),
+	}
+})
+
+// reading is a clause that is read for its meaning.
+type reading struct {
+	d      *detector
+	c      clause
+	text   string
+	tokens []token
+	all    senses // of every token that counts
+	made   int    // the token with which a Chinese clause makes a part of a text or of a program, or -1
+	g      grammar
+}
+
+// meanings finds what the words of a clause would do together.
+func (d *detector) meanings(c clause) {
+	text := d.text[c.start:c.end]
+	r := reading{d: d, c: c, text: text, tokens: lex(text), g: grammarOf()}
+	r.made = r.makes()
+	for i, t := range r.tokens {
+		if !r.neutral(i) {
+			r.all = r.all.join(t.senses)
+		}
+	}
+	command := r.command()
+	for i, t := range r.tokens {
+		if i == command {
+			t.senses.add(words().names["command"])
+		}
+		if t.senses == (senses{}) {
+			continue
+		}
+		for _, rule := range readyRules() {
+			switch {
+			case !r.holds(rule):
+			case rule.Verb == "":
+				if t.senses.meets(rule.object) {
+					r.found(rule, i, i)
+				}
+			case !t.senses.meets(rule.verb) || i != command && !r.acts(i):
+			case rule.Object == "":
+				r.found(rule, i, i)
+			default:
+				r.withObject(rule, i)
+			}
+		}
+	}
+}
+
+// command returns the token with which a clause tells somebody to do something, whatever it is, or -1: its first word, if
+// that may be a verb, or the Chinese word that brings in what something is done to.
+func (r *reading) command() int {
+	for i, t := range r.tokens {
+		switch {
+		case t.senses.meets(r.g.filler) && !t.han:
+		case t.han:
+			for k, t := range r.tokens {
+				if t.han && t.senses.meets(r.g.handle) {
+					return k
+				}
+			}
+			return -1
+		case t.senses.meets(r.g.notVerb), t.form&formGerund != 0, t.form&(formBase|formPast) == formPast:
+			return -1
+		case i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.finite):
+			return -1 // "users are …"
+		default:
+			return i
+		}
+	}
+	return -1
+}
+
+// holds reports whether what a rule needs besides stands in the clause, and nothing that takes it back. What is live
+// is not at home.
+func (r *reading) holds(rule readyRule) bool {
+	unless := rule.unless
+	if r.all.meets(r.g.live) {
+		unless[0], unless[1] = unless[0]&^r.g.back[0], unless[1]&^r.g.back[1]
+	}
+	if r.all.meets(unless) || !r.all.meets(rule.object) && rule.Object != "" {
+		return false
+	}
+	for _, group := range rule.need {
+		if !r.all.meets(group) {
+			return false
+		}
+	}
+	return true
+}
+
+// withObject finds what a verb does to its object.
+func (r *reading) withObject(rule readyRule, i int) {
+	if j := r.object(rule, i); j >= 0 {
+		r.found(rule, i, j)
+	}
+}
+
+func (r *reading) found(rule readyRule, i, j int) {
+	from, to := r.tokens[min(i, j)].start, r.tokens[max(i, j)].end
+	if n := max(i, j) + 1; n < len(r.tokens) && !r.tokens[n].han && r.tokens[n].start == to+1 &&
+		r.tokens[n].senses.meets(r.g.things) && !r.tokens[n].senses.meets(r.g.joint) {
+		to = r.tokens[n].end // "the production database" as a whole
+	}
+	// The mood is that of the verb: what stands before it says whether it is done.
+	told := from
+	if rule.Verb == "command" {
+		told = r.tokens[j].start
+	}
+	stance := r.mood(i, told, to)
+	r.d.add(rule.Kind, r.c.start+from, r.c.start+to, stance)
+}
+
+// word returns what a token says.
+func (r *reading) word(i int) string { return r.text[r.tokens[i].start:r.tokens[i].end] }
+
+// acts reports whether a token that may be a verb is one here: "the release" and "a delete button" are none, and what
+// was done once is not done.
+func (r *reading) acts(i int) bool {
+	t := r.tokens[i]
+	if t.han {
+		if t.senses.meets(r.g.do) || strings.HasSuffix(r.word(i), "掉") || strings.HasSuffix(r.word(i), "了") {
+			return true
+		}
+		return i+1 >= len(r.tokens) || r.tokens[i+1].start > t.end || !r.tokens[i+1].senses.meets(r.g.codepart) ||
+			r.tokens[i+1].senses.meets(r.g.verbs)
+	}
+	if t.form&(formBase|formS) == 0 {
+		return true
+	}
+	if i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.codepart) && !r.tokens[i+1].han &&
+		r.tokens[i+1].start == t.end+1 && !r.tokens[i+1].senses.meets(r.g.verbs) && !r.objectful(i+1) {
+		return false
+	}
+	if i == 0 || r.tokens[i-1].han {
+		return true
+	}
+	for k := i - 1; k >= max(0, i-3); k-- {
+		before := r.tokens[k]
+		if before.senses.meets(r.g.do) && k < i-1 {
+			return true // "kick off a production deploy"
+		}
+		if before.senses.meets(r.g.det) {
+			return false
+		}
+		if before.senses != (senses{}) || k == i-1 && before.end != t.start-1 {
+			return true
+		}
+	}
+	return true
+}
+
+// objectful reports whether a word is more than a part of code, so that a verb may have it as its object.
+func (r *reading) objectful(i int) bool {
+	l := words()
+	return r.tokens[i].senses.meets(l.set("store machine workload live everything secret guard rights payee money"))
+}
+
+// passive reports whether a participle stands behind a form of "be".
+func (r *reading) passive(i int) bool {
+	for k := i - 1; k >= max(0, i-2); k-- {
+		switch r.word(k) {
+		case "be", "get", "gets", "is", "are", "being", "needs", "need", "want":
+			return true
+		}
+	}
+	return false
+}
+
+// Windows in which the object of a verb is looked for.
+const (
+	maxObject    = 16 // tokens behind an English verb
+	maxObjectHan = 40 // tokens on both sides in a clause with Chinese
+	maxBack      = 60 // tokens before a verb that are looked at for what they make of it
+)
+
+// object returns the place of the object of a verb, or -1.
+func (r *reading) object(rule readyRule, i int) int {
+	han, need := r.mixed(i), direct
+	most := maxObject
+	if han {
+		most = maxObjectHan
+	}
+	for j := i + 1; j < len(r.tokens) && j <= i+most; j++ {
+		t := r.tokens[j]
+		if t.senses.meets(rule.object) && !r.neutral(j) && (need <= rule.Reach || han) && r.together(i, j) {
+			return j
+		}
+		switch {
+		case t.han:
+		case t.senses.meets(r.g.loose):
+			need = anywhere
+		case t.senses.meets(r.g.prep):
+			need = max(need, across)
+		}
+		if !han && t.senses.meets(r.g.supposing) {
+			break
+		}
+		if !han && (t.senses.meets(r.g.joint) || t.senses.meets(r.g.relative)) && j+1 < len(r.tokens) && r.tokens[j+1].senses.meets(r.g.verbs) {
+			break
+		}
+	}
+	if !han && !r.passive(i) {
+		return -1
+	}
+	for j := i - 1; j >= max(0, i-most); j-- {
+		if r.tokens[j].senses.meets(r.g.time) && r.tokens[j].han {
+			break // what happens at another time
+		}
+		if r.tokens[j].senses.meets(rule.object) && !r.neutral(j) && r.together(i, j) {
+			return j
+		}
+	}
+	return -1
+}
+
+// mixed reports whether Chinese stands around a token, so that its object may stand before it.
+func (r *reading) mixed(i int) bool {
+	for k := max(0, i-3); k < min(len(r.tokens), i+4); k++ {
+		if r.tokens[k].han {
+			return true
+		}
+	}
+	return false
+}
+
+// together reports whether two tokens stand in the same quote, or in none. What is only named in speech marks is not
+// what is done to.
+func (r *reading) together(i, j int) bool {
+	at := func(k int) (quote, bool) { return within(r.d.quotes, r.d.at[r.c.start+r.tokens[k].start]) }
+	q, quoted := at(j)
+	if !quoted || q.kind != quoteSpeech {
+		return true
+	}
+	p, inside := at(i)
+	return inside && p == q
+}
+
+// maxCompound is how many tokens of a compound are looked at for its head.
+const maxCompound = 4
+
+// neutral reports whether a token only says of what kind another thing is: the head of "password field" and of
+// 支付页面的按钮 is a part of a program or of a text.
+func (r *reading) neutral(i int) bool {
+	t := r.tokens[i]
+	if r.made >= 0 && i > r.made || t.senses.meets(r.g.firm) || t.senses.meets(r.g.measure) {
+		return false
+	}
+	end := t.end
+	for k := i + 1; k < len(r.tokens) && k <= i+maxCompound; k++ {
+		n := r.tokens[k]
+		gap := r.text[end:n.start]
+		switch {
+		case n.han != t.han && !n.han, strings.Trim(gap, " -\"'`“”「」") != "", len(gap) > 4:
+			return false
+		case n.senses.meets(r.g.artifact) && !(n.senses.meets(r.g.verbs) && !n.han):
+			return true
+		case n.senses.meets(r.g.joint), n.senses.meets(r.g.det), n.senses.meets(r.g.prep):
+			return false
+		case n.han && strings.ContainsAny(r.word(k), "把将给在到和里上中及并,从用对"):
+			return false
+		case n.han && n.senses.meets(r.g.verbs):
+			if !r.heads(k) {
+				return false
+			}
+		case !n.han && n.senses.meets(r.g.verbs) && n.senses.meets(r.g.do):
+			return false
+		}
+		end = n.end
+	}
+	return false
+}
+
+// heads reports whether a Chinese verb only says of what kind the part is that follows it: 部署脚本, 重启的事故.
+func (r *reading) heads(k int) bool {
+	for n := k + 1; n < len(r.tokens) && n <= k+4; n++ {
+		switch {
+		case r.tokens[n].senses.meets(r.g.artifact):
+			return true
+		case !strings.Contains("的那这一个几", r.word(n)):
+			return false
+		}
+	}
+	return false
+}
+
+// mood says whether what a verb stands for would be done.
+func (r *reading) mood(i, from, to int) Stance {
+	if s := r.d.stance(r.c, r.c.start+from, r.c.start+to); s == StanceMention {
+		return s
+	}
+	if r.made >= 0 || r.past(i) || r.content(i) || r.supposed(i) {
+		return StanceMention
+	}
+	return StanceAction
+}
+
+// past reports whether a verb stands in the past, as in "a script deleted all backups".
+func (r *reading) past(i int) bool {
+	t := r.tokens[i]
+	return !t.han && t.form&(formBase|formS) == 0 && t.form&formPast != 0 && !r.passive(i)
+}
+
+// supposed reports whether a clause only supposes what a verb says, or says when something else is to happen: "if the
+// database is wiped, …", "when the user deletes all files", 管理员清空租户时. What is to be done as soon as the checks
+// pass is done.
+func (r *reading) supposed(i int) bool {
+	at := -1
+	for k := i - 1; k >= max(0, i-maxBack); k-- {
+		switch t := r.tokens[k]; {
+		case t.senses.meets(r.g.passes), t.han && t.senses.meets(r.g.hence):
+			return false
+		case t.senses.meets(r.g.supposing):
+			at = k
+		}
+		if at >= 0 {
+			break
+		}
+	}
+	switch goesOn := strings.Trim(r.d.text[r.c.end:r.c.sentence.end], " ,") != ""; {
+	case at == 0 || at == 1 && r.tokens[1].han:
+		return goesOn || r.tokens[at].han
+	case at > 0:
+		return i-at > 1
+	}
+	for k := i + 1; k < len(r.tokens) && k <= i+maxObjectHan; k++ {
+		if t := r.tokens[k]; t.han && t.senses.meets(r.g.time) && r.tokens[0].senses.meets(r.g.actor) {
+			return true
+		}
+	}
+	return false
+}
+
+// content reports whether a verb is the content of a part of a text or of a program: "the sentence about deleting
+// backups", "the test that restarts the server", 关于删除备份的那句话. Who runs it does it.
+func (r *reading) content(i int) bool {
+	for k := i - 1; k >= max(0, i-maxBack); k-- {
+		t := r.tokens[k]
+		switch {
+		case t.senses.meets(r.g.joint) && !t.han:
+			return false
+		case t.senses.meets(r.g.artifact) && !t.han && !r.neutral(k):
+			return !r.carriedOut(k) && !source().MatchString(r.text[:t.start])
+		}
+	}
+	return false
+}
+
+// carriedOut reports whether what is told stands before a token: "run the script that …".
+func (r *reading) carriedOut(k int) bool {
+	for n := k - 1; n >= max(0, k-4); n-- {
+		if r.tokens[n].senses.meets(r.g.do) {
+			return true
+		}
+	}
+	return false
+}
+
+// makes returns where a Chinese clause makes a part of a text or of a program, beside which the rest only says what it is
+// about, or -1: 给部署脚本加一个确认提示.
+func (r *reading) makes() int {
+	made := -1
+	for k, t := range r.tokens {
+		switch {
+		case t.han && t.senses.meets(r.g.make):
+			made = k
+		case made >= 0 && t.han && t.senses.meets(r.g.check):
+			return made
+		}
+	}
+	return -1
+}
