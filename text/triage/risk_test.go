@@ -87,3 +87,15 @@ func TestReviewedInputs(t *testing.T) {
 		t.Errorf("%d inputs", n)
 	}
 }
+
+
+// TestHeldRisks holds the judgement to sentences that it was not tuned on.
+func TestHeldRisks(t *testing.T) {
+	for _, name := range []string{"risk-held-1.tsv"} {
+		wrong := map[string]int{}
+		m := measure(t, name, func(e example) { wrong[e.want+" "+e.kind+" "+e.form]++ })
+		recall, alarms := 100*float64(m.found)/float64(m.dangerous), 100*float64(m.alarms)/float64(m.harmless)
+		t.Logf("%s: %d of %d found (%.1f %%), %d of %d alarms (%.1f %%); wrong: %v", name, m.found, m.dangerous, recall,
+			m.alarms, m.harmless, alarms, wrong)
+	}
+}
