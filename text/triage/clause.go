@@ -85,6 +85,9 @@ func cutClauses(text string, s sentence, qs []quote, f folded) []clause {
 		if _, quoted := within(qs, f.at[i]); quoted || i <= start {
 			continue
 		}
+		if text[i:j] == "," && digit(text, i-1) && digit(text, j) {
+			continue // 20,000
+		}
 		if text[i:j] == "instead" && strings.HasPrefix(text[j:], " of") {
 			continue
 		}
@@ -92,6 +95,10 @@ func cutClauses(text string, s sentence, qs []quote, f folded) []clause {
 		start = j
 	}
 	return append(out, clause{start: start, end: s.end, sentence: s})
+}
+
+func digit(text string, at int) bool {
+	return at >= 0 && at < len(text) && text[at] >= '0' && text[at] <= '9'
 }
 
 // carry lets a word that forbids hold for the whole of an enumeration: "never a, b or c".

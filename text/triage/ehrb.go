@@ -100,6 +100,8 @@ type detector struct {
 	quotes []quote
 	found  []Finding
 	judged int
+	kind   RiskKind // of what is judged now
+	bidden bool     // it is the first word of its clause
 }
 
 // result orders the findings by their place, once for each kind and place.

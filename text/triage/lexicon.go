@@ -55,7 +55,7 @@ type lexicon struct {
 
 // isVerb are the classes whose English entries stand in the forms of verbs.
 const isVerb = " destroy overwrite reset format down change access install attack send broadcast publish sendout commit " +
-	"charge pay weakpay buy price modify leak put rotate disable permit grant launch rewrite discard collect do "
+	"charge pay weakpay buy price modify leak put rotate disable permit grant launch rewrite discard collect do annihilate edit filing cancel "
 
 // words is the lexicon. It is read when it is first needed.
 var words = sync.OnceValue(func() *lexicon {
@@ -89,7 +89,13 @@ var words = sync.OnceValue(func() *lexicon {
 		chinese[said] = s
 	})
 	for said, s := range chinese {
+		// 删掉 means what 删 does, and 全体员工 what 全体 and 员工 do.
 		s = s.join(chinese[strings.TrimRight(said, "到给进在上掉了光")])
+		for i := range said {
+			if head := chinese[said[:i]]; head.has(l.number("all")) {
+				s = s.join(head).join(chinese[said[i:]])
+			}
+		}
 		r, _ := utf8.DecodeRuneInString(said)
 		l.chinese[r] = longestFirst(l.chinese[r], entry{words: []string{said}, senses: s, form: formBase})
 	}

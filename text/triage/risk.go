@@ -106,6 +106,7 @@ func riskRules() []riskRule {
 		{ID: "M7", Kind: RiskPayment, Verb: "change pay weakpay", Object: "livemode", Reach: anywhere},
 
 		{ID: "M8", Kind: RiskPayment, Verb: "weakpay", Object: "cash", Unless: home},
+		{ID: "M10", Kind: RiskPayment, Verb: "cancel", Object: "subscribed", Need: "all|our", Unless: home},
 		{ID: "M9", Kind: RiskPayment, Object: "refunding", Unless: home},
 
 		{ID: "E1", Kind: RiskExternal, Verb: "send", Object: "audience", Need: "all|our|many|number", Unless: home + " coded",
@@ -144,8 +145,8 @@ var readyRules = sync.OnceValue(func() []readyRule {
 
 // grammar are the classes by which the parts of a clause are told apart.
 type grammar struct {
-	verbs, artifact, codepart, det, prep, loose, joint, do, live, back, firm, measure, things     senses
-	make, supposing, passes, time, hence, actor, relative, check, filler, handle, notVerb, finite senses
+	verbs, artifact, codepart, det, prep, loose, joint, do, live, back, firm, measure, things                   senses
+	make, supposing, passes, time, hence, actor, relative, check, filler, handle, notVerb, finite, unable, open senses
 }
 
 var grammarOf = sync.OnceValue(func() grammar {
@@ -157,7 +158,7 @@ var grammarOf = sync.OnceValue(func() grammar {
 		measure: l.set("all det"), things: l.set("store machine workload system record"), make: l.set("make"), supposing: l.set("supposing"), passes: l.set("passes"),
 		time: l.set("time"), hence: l.set("hence"), actor: l.set("actor"), relative: l.set("relative"), check: l.set("check artifact"),
 		filler: l.set("filler"), handle: l.set("handle"), notVerb: l.set("det prep loose supposing live owner others joint refusing"),
-		finite: l.set("finite"),
+		finite: l.set("finite"), unable: l.set("unable"), open: l.set("open"),
 	}
 })
 
@@ -168,7 +169,9 @@ type reading struct {
 	text   string
 	tokens []token
 	all    senses // of every token that counts
-	made   int    // the token with which a Chinese clause makes a part of a text or of a program, or -1
+	part   []int  // the part to which each token belongs
+	parts  []senses
+	made   int // the token with which a Chinese clause makes a part of a text or of a program, or -1
 	g      grammar
 }
 
@@ -177,11 +180,7 @@ func (d *detector) meanings(c clause) {
 	text := d.text[c.start:c.end]
 	r := reading{d: d, c: c, text: text, tokens: lex(text), g: grammarOf()}
 	r.made = r.makes()
-	for i, t := range r.tokens {
-		if !r.neutral(i) {
-			r.all = r.all.join(t.senses)
-		}
-	}
+	r.gather()
 	command := r.command()
 	for i, t := range r.tokens {
 		if i == command {
@@ -192,17 +191,34 @@ func (d *detector) meanings(c clause) {
 		}
 		for _, rule := range readyRules() {
 			switch {
-			case !r.holds(rule):
+			case !r.holds(rule, i):
 			case rule.Verb == "":
 				if t.senses.meets(rule.object) {
 					r.found(rule, i, i)
 				}
 			case !t.senses.meets(rule.verb) || i != command && !r.acts(i):
+			case rule.Object == "" && r.neutral(i):
 			case rule.Object == "":
 				r.found(rule, i, i)
 			default:
 				r.withObject(rule, i)
 			}
+		}
+	}
+}
+
+// gather collects the senses of a clause, and of each of its parts: "reset the database and load the demo data" has two.
+func (r *reading) gather() {
+	r.part = make([]int, len(r.tokens))
+	r.parts = []senses{{}}
+	for i, t := range r.tokens {
+		if i > 0 && !t.han && t.senses.meets(r.g.verbs) && r.tokens[i-1].senses.meets(r.g.joint) {
+			r.parts = append(r.parts, senses{})
+		}
+		n := len(r.parts) - 1
+		r.part[i] = n
+		if !r.neutral(i) {
+			r.all, r.parts[n] = r.all.join(t.senses), r.parts[n].join(t.senses)
 		}
 	}
 }
@@ -214,12 +230,7 @@ func (r *reading) command() int {
 		switch {
 		case t.senses.meets(r.g.filler) && !t.han:
 		case t.han:
-			for k, t := range r.tokens {
-				if t.han && t.senses.meets(r.g.handle) {
-					return k
-				}
-			}
-			return -1
+			return r.handle()
 		case t.senses.meets(r.g.notVerb), t.form&formGerund != 0, t.form&(formBase|formPast) == formPast:
 			return -1
 		case i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.finite):
@@ -231,14 +242,27 @@ func (r *reading) command() int {
 	return -1
 }
 
+// handle returns the Chinese word that brings in what something is done to, or -1 where nothing can be done.
+func (r *reading) handle() int {
+	if r.all.meets(r.g.unable) {
+		return -1
+	}
+	for k, t := range r.tokens {
+		if t.han && t.senses.meets(r.g.handle) {
+			return k
+		}
+	}
+	return -1
+}
+
 // holds reports whether what a rule needs besides stands in the clause, and nothing that takes it back. What is live
 // is not at home.
-func (r *reading) holds(rule readyRule) bool {
+func (r *reading) holds(rule readyRule, i int) bool {
 	unless := rule.unless
 	if r.all.meets(r.g.live) {
 		unless[0], unless[1] = unless[0]&^r.g.back[0], unless[1]&^r.g.back[1]
 	}
-	if r.all.meets(unless) || !r.all.meets(rule.object) && rule.Object != "" {
+	if r.parts[r.part[i]].meets(unless) || !r.all.meets(rule.object) && rule.Object != "" {
 		return false
 	}
 	for _, group := range rule.need {
@@ -263,11 +287,12 @@ func (r *reading) found(rule readyRule, i, j int) {
 		to = r.tokens[n].end // "the production database" as a whole
 	}
 	// The mood is that of the verb: what stands before it says whether it is done.
-	told := from
+	told, end := from, to
 	if rule.Verb == "command" {
-		told = r.tokens[j].start
+		told, end = r.tokens[j].start, r.tokens[j].end
 	}
-	stance := r.mood(i, told, to)
+	r.d.kind, r.d.bidden = rule.Kind, i == 0
+	stance := r.mood(i, told, end)
 	r.d.add(rule.Kind, r.c.start+from, r.c.start+to, stance)
 }
 
@@ -279,6 +304,9 @@ func (r *reading) word(i int) string { return r.text[r.tokens[i].start:r.tokens[
 func (r *reading) acts(i int) bool {
 	t := r.tokens[i]
 	if t.han {
+		if i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.unable) {
+			return false
+		}
 		if t.senses.meets(r.g.do) || strings.HasSuffix(r.word(i), "掉") || strings.HasSuffix(r.word(i), "了") {
 			return true
 		}
@@ -351,7 +379,7 @@ func (r *reading) object(rule readyRule, i int) int {
 		case t.senses.meets(r.g.loose):
 			need = anywhere
 		case t.senses.meets(r.g.prep):
-			need = max(need, across)
+			need = across
 		}
 		if !han && t.senses.meets(r.g.supposing) {
 			break
@@ -388,12 +416,9 @@ func (r *reading) mixed(i int) bool {
 // what is done to.
 func (r *reading) together(i, j int) bool {
 	at := func(k int) (quote, bool) { return within(r.d.quotes, r.d.at[r.c.start+r.tokens[k].start]) }
-	q, quoted := at(j)
-	if !quoted || q.kind != quoteSpeech {
-		return true
-	}
-	p, inside := at(i)
-	return inside && p == q
+	p, _ := at(i)
+	q, _ := at(j)
+	return p == q || p.kind != quoteSpeech && q.kind != quoteSpeech
 }
 
 // maxCompound is how many tokens of a compound are looked at for its head.
@@ -414,7 +439,9 @@ func (r *reading) neutral(i int) bool {
 		case n.han != t.han && !n.han, strings.Trim(gap, " -\"'`“”「」") != "", len(gap) > 4:
 			return false
 		case n.senses.meets(r.g.artifact) && !(n.senses.meets(r.g.verbs) && !n.han):
-			return true
+			if n.han || k+1 >= len(r.tokens) || !r.adjacent(k) || !r.tokens[k+1].senses.meets(r.g.things) {
+				return true
+			}
 		case n.senses.meets(r.g.joint), n.senses.meets(r.g.det), n.senses.meets(r.g.prep):
 			return false
 		case n.han && strings.ContainsAny(r.word(k), "把将给在到和里上中及并,从用对"):
@@ -430,6 +457,9 @@ func (r *reading) neutral(i int) bool {
 	}
 	return false
 }
+
+// adjacent reports whether only a blank parts a token from the next.
+func (r *reading) adjacent(k int) bool { return r.tokens[k+1].start == r.tokens[k].end+1 }
 
 // heads reports whether a Chinese verb only says of what kind the part is that follows it: 部署脚本, 重启的事故.
 func (r *reading) heads(k int) bool {
@@ -449,11 +479,14 @@ func (r *reading) mood(i, from, to int) Stance {
 	if s := r.d.stance(r.c, r.c.start+from, r.c.start+to); s == StanceMention {
 		return s
 	}
-	if r.made >= 0 || r.past(i) || r.content(i) || r.supposed(i) {
+	if r.made >= 0 || onlyIf().MatchString(r.text) || r.past(i) || r.content(i) || r.supposed(i) {
 		return StanceMention
 	}
 	return StanceAction
 }
+
+// onlyIf says what has to come first: 两个人审批才能付.
+var onlyIf = pattern(`才(?:能|可以|允许|行)`)
 
 // past reports whether a verb stands in the past, as in "a script deleted all backups".
 func (r *reading) past(i int) bool {
@@ -497,8 +530,9 @@ func (r *reading) content(i int) bool {
 	for k := i - 1; k >= max(0, i-maxBack); k-- {
 		t := r.tokens[k]
 		switch {
-		case t.senses.meets(r.g.joint) && !t.han:
+		case t.senses.meets(r.g.joint) && !t.han && !t.senses.meets(r.g.artifact):
 			return false
+		case r.d.kind == RiskSecret && t.senses.meets(r.g.open): // where it is shown
 		case t.senses.meets(r.g.artifact) && !t.han && !r.neutral(k):
 			return !r.carriedOut(k) && !source().MatchString(r.text[:t.start])
 		}

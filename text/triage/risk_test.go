@@ -88,7 +88,6 @@ func TestReviewedInputs(t *testing.T) {
 	}
 }
 
-
 // TestHeldRisks holds the judgement to sentences that it was not tuned on.
 func TestHeldRisks(t *testing.T) {
 	for _, name := range []string{"risk-held-1.tsv"} {
