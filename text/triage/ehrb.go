@@ -100,6 +100,7 @@ type detector struct {
 	quotes []quote
 	found  []Finding
 	judged int
+	before clause   // the clause before the one that is read
 	kind   RiskKind // of what is judged now
 	bidden bool     // it is the first word of its clause
 }
@@ -144,6 +145,7 @@ func (d *detector) add(kind RiskKind, i, j int, stance Stance) {
 // clause finds what one clause holds.
 func (d *detector) clause(c clause) {
 	d.meanings(c)
+	d.before = c
 	d.sql(c)
 	d.commandsIn(c)
 	d.secretsIn(c)

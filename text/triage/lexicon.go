@@ -17,15 +17,18 @@ var lexiconChinese string
 type sense uint8
 
 // senses is a set of them.
-type senses [2]uint64
+type senses [3]uint64
 
 func (s senses) has(n sense) bool { return s[n>>6]&(1<<(n&63)) != 0 }
 
-func (s senses) meets(t senses) bool { return s[0]&t[0]|s[1]&t[1] != 0 }
+func (s senses) meets(t senses) bool { return s[0]&t[0]|s[1]&t[1]|s[2]&t[2] != 0 }
 
 func (s *senses) add(n sense) { s[n>>6] |= 1 << (n & 63) }
 
-func (s senses) join(t senses) senses { return senses{s[0] | t[0], s[1] | t[1]} }
+func (s senses) join(t senses) senses { return senses{s[0] | t[0], s[1] | t[1], s[2] | t[2]} }
+
+// less is a set without what is in another.
+func (s senses) less(t senses) senses { return senses{s[0] &^ t[0], s[1] &^ t[1], s[2] &^ t[2]} }
 
 // form is the form in which an English verb stands.
 type form uint8
@@ -214,19 +217,25 @@ func lex(text string) []token {
 	out := lexWords(text)
 	l := words()
 	perhaps, live, things := l.set("perhaps"), l.names["live"], l.set("store machine workload system record money others shared")
-	det := l.set("det prep")
+	det, number := l.set("det prep"), l.names["number"]
 	for i := range out {
 		// "live" is what is live in "the live box", and not in "live preview" or "they live here".
 		if out[i].senses.meets(perhaps) && i+1 < len(out) && (out[i+1].senses.meets(things) ||
 			i > 0 && out[i-1].senses.meets(det)) {
 			out[i].senses.add(live)
 		}
-		if w := text[out[i].start:out[i].end]; len(w) > 1 && w[0] >= '1' && w[0] <= '9' && strings.Trim(w, "0123456789") == "" &&
-			!(len(w) == 4 && (w[:2] == "19" || w[:2] == "20")) && len(w) > 2 {
-			out[i].senses.add(l.names["number"])
+		if many(text[out[i].start:out[i].end]) {
+			out[i].senses.add(number)
 		}
 	}
 	return out
+}
+
+// many reports whether a word is a number of a hundred or more that is no year.
+func many(w string) bool {
+	digits := strings.ReplaceAll(w, ",", "")
+	year := len(w) == 4 && (w[:2] == "19" || w[:2] == "20")
+	return w == "百" || w == "千" || w == "万" || len(digits) > 2 && !year && strings.Trim(digits, "0123456789") == ""
 }
 
 func lexWords(text string) []token {
@@ -256,7 +265,8 @@ func split(text string) []token {
 			out = append(out, token{start: i, end: i + size, han: true})
 		case wordByte(text[i]) || text[i] == '/' || text[i] == '.' || strings.HasPrefix(text[i:], "~/"):
 			j := i
-			for j < len(text) && (wordByte(text[j]) || strings.IndexByte("./'@~", text[j]) >= 0) {
+			for j < len(text) && (wordByte(text[j]) || strings.IndexByte("./'@~", text[j]) >= 0 ||
+				text[j] == ',' && digit(text, j-1) && digit(text, j+1)) {
 				j++
 			}
 			if end := i + len(strings.TrimRight(text[i:j], ".'/~@")); end > i {

@@ -59,6 +59,7 @@ func riskRules() []riskRule {
 		{ID: "D7", Kind: RiskDataLoss, Verb: "destroy", Object: "everything", Unless: home + " artifact"},
 
 		{ID: "H1", Kind: RiskHistory, Object: "forcepush"},
+		{ID: "H8", Kind: RiskHistory, Verb: "commit", Object: "forcing", Reach: anywhere},
 		{ID: "H2", Kind: RiskHistory, Verb: "rewrite", Object: "history", Reach: across},
 		{ID: "H3", Kind: RiskHistory, Verb: "discard", Object: "uncommitted", Reach: anywhere},
 		{ID: "H4", Kind: RiskHistory, Verb: "destroy", Object: "ref", Need: "remote|all|mainline"},
@@ -102,6 +103,7 @@ func riskRules() []riskRule {
 		{ID: "M3", Kind: RiskPayment, Verb: "modify", Object: "moneylogic", Unless: pretend},
 		{ID: "M4", Kind: RiskPayment, Verb: "buy", Object: "goods", Unless: home, Reach: anywhere},
 		{ID: "M5", Kind: RiskPayment, Verb: "price", Object: "pricething", Need: "all|live", Unless: home},
+		{ID: "M11", Kind: RiskPayment, Verb: "pricing", Need: "all|our", Unless: home},
 		{ID: "M6", Kind: RiskPayment, Verb: "modify", Object: "provider", Unless: pretend, Reach: anywhere},
 		{ID: "M7", Kind: RiskPayment, Verb: "change pay weakpay", Object: "livemode", Reach: anywhere},
 
@@ -145,8 +147,8 @@ var readyRules = sync.OnceValue(func() []readyRule {
 
 // grammar are the classes by which the parts of a clause are told apart.
 type grammar struct {
-	verbs, artifact, codepart, det, prep, loose, joint, do, live, back, firm, measure, things                   senses
-	make, supposing, passes, time, hence, actor, relative, check, filler, handle, notVerb, finite, unable, open senses
+	verbs, artifact, codepart, det, prep, loose, joint, do, live, back, firm, measure, things                            senses
+	make, supposing, passes, time, hence, actor, relative, check, filler, handle, notVerb, finite, unable, open, pronoun senses
 }
 
 var grammarOf = sync.OnceValue(func() grammar {
@@ -158,7 +160,7 @@ var grammarOf = sync.OnceValue(func() grammar {
 		measure: l.set("all det"), things: l.set("store machine workload system record"), make: l.set("make"), supposing: l.set("supposing"), passes: l.set("passes"),
 		time: l.set("time"), hence: l.set("hence"), actor: l.set("actor"), relative: l.set("relative"), check: l.set("check artifact"),
 		filler: l.set("filler"), handle: l.set("handle"), notVerb: l.set("det prep loose supposing live owner others joint refusing"),
-		finite: l.set("finite"), unable: l.set("unable"), open: l.set("open"),
+		finite: l.set("finite"), unable: l.set("unable"), open: l.set("open"), pronoun: l.set("pronoun"),
 	}
 })
 
@@ -177,6 +179,10 @@ type reading struct {
 
 // meanings finds what the words of a clause would do together.
 func (d *detector) meanings(c clause) {
+	if text := lex(d.text[c.start:c.end]); len(text) > 1 && c.start > c.sentence.start && d.before.end > 0 &&
+		d.before.sentence == c.sentence && pointsBack(text) {
+		c.start = d.before.start // the word for what is meant stands in the clause before
+	}
 	text := d.text[c.start:c.end]
 	r := reading{d: d, c: c, text: text, tokens: lex(text), g: grammarOf()}
 	r.made = r.makes()
@@ -205,6 +211,17 @@ func (d *detector) meanings(c clause) {
 			}
 		}
 	}
+}
+
+// pointsBack reports whether a clause is about what a pronoun stands for.
+func pointsBack(tokens []token) bool {
+	g := grammarOf()
+	for i, t := range tokens[1:] {
+		if t.senses.meets(g.pronoun) && tokens[i].senses.meets(g.verbs) && i < 3 {
+			return true
+		}
+	}
+	return false
 }
 
 // gather collects the senses of a clause, and of each of its parts: "reset the database and load the demo data" has two.
@@ -260,7 +277,7 @@ func (r *reading) handle() int {
 func (r *reading) holds(rule readyRule, i int) bool {
 	unless := rule.unless
 	if r.all.meets(r.g.live) {
-		unless[0], unless[1] = unless[0]&^r.g.back[0], unless[1]&^r.g.back[1]
+		unless = unless.less(r.g.back)
 	}
 	if r.parts[r.part[i]].meets(unless) || !r.all.meets(rule.object) && rule.Object != "" {
 		return false
@@ -293,6 +310,9 @@ func (r *reading) found(rule readyRule, i, j int) {
 	}
 	r.d.kind, r.d.bidden = rule.Kind, i == 0
 	stance := r.mood(i, told, end)
+	if a, b := r.tokens[min(i, j)].end, r.tokens[max(i, j)].start; a < b && len(refusals(r.text[a:b])) > 0 {
+		stance = StanceMention // 推送不能进 main
+	}
 	r.d.add(rule.Kind, r.c.start+from, r.c.start+to, stance)
 }
 
@@ -388,7 +408,7 @@ func (r *reading) object(rule readyRule, i int) int {
 			break
 		}
 	}
-	if !han && !r.passive(i) {
+	if !han && !r.passive(i) && !r.refers(i) {
 		return -1
 	}
 	for j := i - 1; j >= max(0, i-most); j-- {
@@ -400,6 +420,11 @@ func (r *reading) object(rule readyRule, i int) int {
 		}
 	}
 	return -1
+}
+
+// refers reports whether a pronoun is the object of a verb, so that what it stands for was said before.
+func (r *reading) refers(i int) bool {
+	return i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.pronoun)
 }
 
 // mixed reports whether Chinese stands around a token, so that its object may stand before it.
@@ -479,10 +504,18 @@ func (r *reading) mood(i, from, to int) Stance {
 	if s := r.d.stance(r.c, r.c.start+from, r.c.start+to); s == StanceMention {
 		return s
 	}
-	if r.made >= 0 || onlyIf().MatchString(r.text) || r.past(i) || r.content(i) || r.supposed(i) {
+	if r.modifies(i) || r.made >= 0 || onlyIf().MatchString(r.text) || r.past(i) || r.content(i) || r.supposed(i) {
 		return StanceMention
 	}
 	return StanceAction
+}
+
+// modifies reports whether a verb stands in what only says which part of a text or a program is meant, as between the
+// first word and the last of 更新密钥存放位置的文档.
+func (r *reading) modifies(i int) bool {
+	n := len(r.tokens) - 1
+	return i > 0 && i < n && n > 1 && r.tokens[n].han && r.tokens[n].senses.meets(r.g.artifact) && r.word(n-1) == "的" &&
+		r.tokens[0].han && r.tokens[0].senses.meets(r.g.verbs) && !r.tokens[0].senses.meets(r.g.do)
 }
 
 // onlyIf says what has to come first: 两个人审批才能付.

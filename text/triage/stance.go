@@ -15,7 +15,7 @@ var (
 
 	// case of: what is done by others, or at another time.
 	whenOthers = pattern(`\b(?:(?:if|when|whenever|once|while|until|unless|that|who|where|because|since) (?:an? |the |our |some |any |another )?(?:users?|someone|somebody|customers?|admins?|administrators?|people|anyone|clients?|callers?|they|he|she|it|we|agents?|scripts?|jobs?|process|app|application|services?|servers?|command|program|tests?)|before|after|when|while|until|during|since|why|whether|(?:before|after|when|while|until) (?:we|you|i|it|the|a|they))(?: \w+ing| was| were| is| are| has| have| had| can| could| may| might| would| will| tries to| try to| wants? to| accidentally)*\s*$`)
-	past       = pattern(`\b(?:was|were|got|has been|have been|had been|had|has|have|accidentally|mistakenly|yesterday|last (?:week|night|month|time|year)|someone|somebody|already|previously|who)\b[^,]{0,30}$|(?:昨天|上周|上次|曾经?|不小心|有人|已经?|刚才|之前|当用户|如果用户|(?:^|[^给向对为把将每的有部个])用户)[^,的]{0,12}$`)
+	past       = pattern(`\b(?:was|were|got|has been|have been|had been|had|has|have|accidentally|mistakenly|yesterday|last (?:week|night|month|time|year)|someone|somebody|already|previously|who)\b[^,]{0,30}$|(?:昨天|上周|上次|曾经?|不小心|有人|已经?|刚才|^\s*之前|当用户|如果用户|(?:^|[^给向对为把将每的有部个])用户)[^,的]{0,12}$`)
 	pastVerb   = pattern(`^(?:ran|dropped|deleted|deployed|pushed|force-pushed|wiped|truncated|removed|published|sent|released|disabled|rebooted|restarted|refunded|charged|leaked|exposed)\b`)
 	gerund     = pattern(`^\w+ing\b`)
 	verdict    = pattern(`^(?: \w+){0,2} (?:returns?|works?|fails?|takes?|costs?|leads|shows|needs|still|is|are|was|were|would|can|could|may|might|has|will|should|must)\b`)
