@@ -58,7 +58,8 @@ type lexicon struct {
 
 // isVerb are the classes whose English entries stand in the forms of verbs.
 const isVerb = " destroy overwrite reset format down change access install attack send broadcast publish sendout commit " +
-	"charge pay weakpay buy price modify leak put rotate disable permit grant launch rewrite discard collect do annihilate edit filing cancel "
+	"charge pay weakpay buy price modify leak put rotate disable permit grant launch rewrite discard collect do " +
+	"annihilate edit filing cancel writing pricing "
 
 // words is the lexicon. It is read when it is first needed.
 var words = sync.OnceValue(func() *lexicon {
@@ -216,19 +217,28 @@ type token struct {
 func lex(text string) []token {
 	out := lexWords(text)
 	l := words()
-	perhaps, live, things := l.set("perhaps"), l.names["live"], l.set("store machine workload system record money others shared")
-	det, number := l.set("det prep"), l.names["number"]
+	perhaps, live := l.set("perhaps"), l.names["live"]
+	things := l.set("store machine workload system record money others shared")
+	det, number, local := l.set("det prep"), l.names["number"], l.names["local"]
 	for i := range out {
 		// "live" is what is live in "the live box", and not in "live preview" or "they live here".
 		if out[i].senses.meets(perhaps) && i+1 < len(out) && (out[i+1].senses.meets(things) ||
 			i > 0 && out[i-1].senses.meets(det)) {
 			out[i].senses.add(live)
 		}
+		if tests(text[out[i].start:out[i].end]) && i+1 < len(out) && out[i+1].senses.meets(things) {
+			out[i].senses.add(local)
+		}
 		if many(text[out[i].start:out[i].end]) {
 			out[i].senses.add(number)
 		}
 	}
 	return out
+}
+
+// tests reports whether a word before a thing says that it is for tests: "the test bucket", 测试桶.
+func tests(w string) bool {
+	return strings.Contains(" test testing dev demo 测试 开发 演示 ", " "+w+" ")
 }
 
 // many reports whether a word is a number of a hundred or more that is no year.

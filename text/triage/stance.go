@@ -8,14 +8,14 @@ var (
 	goesTo = pattern(`^\s*(?:$|(?:to|on|in|for|please|now|against|from|at|over|到|在|一下|吧)(?:\b|\p{Han}|$))`)
 
 	// spoken are words behind which something is spoken of. They count up to the next "and".
-	spoken = pattern(`\b(?:document(?:s|ed|ing)?|explain\w*|describ\w+|mention\w*|warn\w*|detect\w*|catch(?:es)?|flags?|highlight\w*|recogni[sz]\w+|lint|scan(?:s|ning)? for|check(?:s|ing)? (?:for|that|whether|if)|alerts?|ask(?:s|ing)? (?:before|for)|confirm\w*|prompt\w*|how to|examples? of|typos?|spelling|test (?:that|whether)|tests? for|simulat\w+|mock\w*|dry[- ]run|error message|messages?|label|tooltip|comments?|docs?|documentation|readme|changelog|guide|section|article|the words?|regex|keywords?|polic(?:y|ies)|risks? of|accidental(?:ly)?|recover\w*|parser?|parse|approval|approve)\b|文档|注释|说明|解释|描述|提示|警告|检测|识别|示例|例如|比如|错误信息|关键词|风险|预防|恢复|撤销|如何|怎么|怎样|为什么|确认|审批|测试(?:一下)?|模拟|解析|是否|误|提一?句|提到|提及|写着|写道|(?:手册|文档|指南|规范|书上|教程|计划里)说|断言|写明|注明|写清|介绍|讲讲|讲一下|怎么|复盘|总结`)
+	spoken = pattern(`\b(?:protect\w*|document(?:s|ed|ing)?|explain\w*|describ\w+|mention\w*|warn\w*|detect\w*|catch(?:es)?|flags?|highlight\w*|recogni[sz]\w+|lint|scan(?:s|ning)? for|check(?:s|ing)? (?:for|that|whether|if)|alerts?|ask(?:s|ing)? (?:before|for)|confirm\w*|prompt\w*|how to|examples? of|typos?|spelling|test (?:that|whether)|tests? for|simulat\w+|mock\w*|dry[- ]run|error message|messages?|label|tooltip|comments?|docs?|documentation|readme|changelog|guide|section|article|the words?|regex|keywords?|polic(?:y|ies)|risks? of|accidental(?:ly)?|recover\w*|parser?|parse|approval|approve)\b|文档|注释|说明|解释|描述|提示|警告|检测|识别|示例|例如|比如|错误信息|关键词|风险|预防|恢复|撤销|如何|怎么|怎样|为什么|确认|审批|测试(?:一下)?|模拟|解析|是否|误|提一?句|提到|提及|保护|限制谁|写着|写道|(?:手册|文档|指南|规范|书上|教程|计划里)说|断言|写明|注明|写清|介绍|讲讲|讲一下|怎么|复盘|总结`)
 	source = pattern(`\b(?:per|according to|following|as (?:described|documented|written) in|see)\b|按照?|根据|参照|依照`)
 	beside = pattern(`(?:\band|&|并且?|同时|再)\s*(?:then |also )?$`)
 	joins  = pattern(`\band\b|&|并且?|同时|再`)
 
 	// case of: what is done by others, or at another time.
 	whenOthers = pattern(`\b(?:(?:if|when|whenever|once|while|until|unless|that|who|where|because|since) (?:an? |the |our |some |any |another )?(?:users?|someone|somebody|customers?|admins?|administrators?|people|anyone|clients?|callers?|they|he|she|it|we|agents?|scripts?|jobs?|process|app|application|services?|servers?|command|program|tests?)|before|after|when|while|until|during|since|why|whether|(?:before|after|when|while|until) (?:we|you|i|it|the|a|they))(?: \w+ing| was| were| is| are| has| have| had| can| could| may| might| would| will| tries to| try to| wants? to| accidentally)*\s*$`)
-	past       = pattern(`\b(?:was|were|got|has been|have been|had been|had|has|have|accidentally|mistakenly|yesterday|last (?:week|night|month|time|year)|someone|somebody|already|previously|who)\b[^,]{0,30}$|(?:昨天|上周|上次|曾经?|不小心|有人|已经?|刚才|^\s*之前|当用户|如果用户|(?:^|[^给向对为把将每的有部个])用户)[^,的]{0,12}$`)
+	past       = pattern(`\b(?:was|were|got|has been|have been|had been|had|has|have|accidentally|mistakenly|yesterday|last (?:week|night|month|time|year)|someone|somebody|already|previously|who)\b[^,]{0,30}$|(?:昨天|上周|上次|曾经?|不小心|(?:^|[^所没])有人|已经?|刚才|^\s*之前|当用户|如果用户|(?:^|[^给向对为把将每的有部个])用户)[^,的]{0,12}$`)
 	pastVerb   = pattern(`^(?:ran|dropped|deleted|deployed|pushed|force-pushed|wiped|truncated|removed|published|sent|released|disabled|rebooted|restarted|refunded|charged|leaked|exposed)\b`)
 	gerund     = pattern(`^\w+ing\b`)
 	verdict    = pattern(`^(?: \w+){0,2} (?:returns?|works?|fails?|takes?|costs?|leads|shows|needs|still|is|are|was|were|would|can|could|may|might|has|will|should|must)\b`)
@@ -66,7 +66,7 @@ func (d *detector) stance(c clause, i, j int) Stance {
 	case gerund().MatchString(d.text[i:j]) && verdict().MatchString(after):
 	case c.refused, len(refusals(before)) > 0:
 	case c.sentence.question && mayWe().MatchString(d.text[c.sentence.start:c.sentence.end]):
-	case c.asked && (c.sentence.question || (!d.bidden || asksAtEnd().MatchString(d.text[c.sentence.start:c.sentence.end])) && !joins().MatchString(before)):
+	case d.onlyAsked(c, before):
 	case refusedAfter().MatchString(after + d.rest(c)):
 	case d.spokenOf(before):
 	case beside().MatchString(before):
@@ -79,6 +79,16 @@ func (d *detector) stance(c clause, i, j int) Stance {
 		return StanceAction
 	}
 	return StanceMention
+}
+
+// onlyAsked reports whether a clause is a question about what it names. One that begins with what is to be done is none,
+// unless its last word asks.
+func (d *detector) onlyAsked(c clause, before string) bool {
+	if !c.asked || c.sentence.question {
+		return c.asked
+	}
+	asks := !d.bidden || asksAtEnd().MatchString(d.text[c.sentence.start:c.sentence.end])
+	return asks && !joins().MatchString(before)
 }
 
 // rest is what follows a clause in its sentence where only a comma parts them; a word that takes something back may
