@@ -71,10 +71,10 @@ type Placed struct {
 }
 
 // Detect finds what is of extremely high risk in a text that a person or a model wrote: a requirement, an answer, the
-// words of a plan. It reads commands and SQL in the text as well. Where it cannot tell whether something is done to what
-// is live, or only at home, it is an action, so that a person is asked. A text of any length is read to its end, in time that
-// grows with its length; of what it finds at most 200 places are returned, actions before mentions where there are
-// more.
+// words of a plan. It reads commands and SQL in the text as well. Where it cannot tell whether something is done to
+// what is live, or only at home, it is an action, so that a person is asked. A text of any length is read to its end,
+// in time that grows with its length; of what it finds at most 200 places are returned, actions before mentions where
+// there are more.
 func Detect(text string) []Finding {
 	f := fold(text)
 	d := detector{folded: f, quotes: quotes(text)}

@@ -10,7 +10,7 @@ import (
 type grammar struct {
 	verbs, artifact, codepart, det, prep, loose, joint, do, live, back, firm, measure, things, make    senses
 	supposing, passes, time, hence, actor, turns, check, filler, handle, notVerb, finite, unable, open senses
-	pronoun, ends, passive, done, including, hidden, destroy, command                                  senses
+	pronoun, ends, passive, done, including, hidden, destroy, command, weighty, stops                  senses
 }
 
 var grammarOf = sync.OnceValue(func() grammar {
@@ -51,6 +51,8 @@ var grammarOf = sync.OnceValue(func() grammar {
 		hidden:    l.set("secret person"),
 		destroy:   l.set("destroy"),
 		command:   l.set("command"),
+		weighty:   l.set("store machine workload live everything secret guard rights payee money"),
+		stops:     l.set("joint det prep"),
 	}
 })
 
@@ -97,7 +99,9 @@ func (d *detector) meanings(c clause) {
 			case rule.Object == "":
 				r.found(rule, i, i)
 			default:
-				r.withObject(rule, i)
+				if j := r.object(rule, i); j >= 0 {
+					r.found(rule, i, j)
+				}
 			}
 		}
 	}
@@ -186,13 +190,7 @@ func (r *reading) holds(rule readyRule, i int) bool {
 	return true
 }
 
-// withObject finds what a verb does to its object.
-func (r *reading) withObject(rule readyRule, i int) {
-	if j := r.object(rule, i); j >= 0 {
-		r.found(rule, i, j)
-	}
-}
-
+// found notes what a verb does to its object, with the mood in which it is said.
 func (r *reading) found(rule readyRule, i, j int) {
 	from, to := r.tokens[min(i, j)].start, r.tokens[max(i, j)].end
 	if n := max(i, j) + 1; n < len(r.tokens) && !r.tokens[n].han && r.tokens[n].start == to+1 &&
@@ -215,52 +213,57 @@ func (r *reading) found(rule readyRule, i, j int) {
 // word returns what a token says.
 func (r *reading) word(i int) string { return r.text[r.tokens[i].start:r.tokens[i].end] }
 
-// acts reports whether a token that may be a verb is one here: "the release" and "a delete button" are none, and what
-// was done once is not done.
+// acts reports whether a token that may be a verb is one here: "the release" and "a delete button" are none.
 func (r *reading) acts(i int) bool {
 	t := r.tokens[i]
 	if t.han {
-		if i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.unable) {
-			return false
-		}
-		if i+1 < len(r.tokens) && r.word(i+1) == "的" && t.senses.meets(r.g.destroy) {
-			return false // 删除的条目
-		}
-		if t.senses.meets(r.g.do) || strings.HasSuffix(r.word(i), "掉") || strings.HasSuffix(r.word(i), "了") {
-			return true
-		}
-		return i+1 >= len(r.tokens) || r.tokens[i+1].start > t.end || !r.tokens[i+1].senses.meets(r.g.codepart) ||
-			r.tokens[i+1].senses.meets(r.g.verbs)
+		return r.actsHan(i)
 	}
 	if t.form&(formBase|formS) == 0 {
 		return true
 	}
-	if i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.codepart) && !r.tokens[i+1].han &&
-		r.tokens[i+1].start == t.end+1 && !r.tokens[i+1].senses.meets(r.g.verbs) && !r.objectful(i+1) {
+	if next := r.next(i); next.senses.meets(r.g.codepart) && !next.han && next.start == t.end+1 &&
+		!next.senses.meets(r.g.verbs) && !next.senses.meets(r.g.weighty) {
 		return false
 	}
-	if i == 0 || r.tokens[i-1].han {
-		return true
-	}
-	for k := i - 1; k >= max(0, i-3); k-- {
-		before := r.tokens[k]
-		if before.senses.meets(r.g.do) && k < i-1 {
-			return true // "kick off a production deploy"
-		}
-		if before.senses.meets(r.g.det) {
-			return false
-		}
-		if before.senses != (senses{}) || k == i-1 && before.end != t.start-1 {
-			return true
-		}
-	}
-	return true
+	return i == 0 || r.tokens[i-1].han || !r.named(i)
 }
 
-// objectful reports whether a word is more than a part of code, so that a verb may have it as its object.
-func (r *reading) objectful(i int) bool {
-	l := words()
-	return r.tokens[i].senses.meets(l.set("store machine workload live everything secret guard rights payee money"))
+// actsHan is acts for a Chinese verb: 删除的条目, 部署脚本 and 改不了 do nothing.
+func (r *reading) actsHan(i int) bool {
+	t, next := r.tokens[i], r.next(i)
+	switch {
+	case next.senses.meets(r.g.unable), t.senses.meets(r.g.destroy) && next.end > 0 && r.word(i+1) == "的":
+		return false
+	case t.senses.meets(r.g.do), strings.HasSuffix(r.word(i), "掉"), strings.HasSuffix(r.word(i), "了"):
+		return true
+	}
+	return next.start > t.end || !next.senses.meets(r.g.codepart) || next.senses.meets(r.g.verbs)
+}
+
+// named reports whether an article or the like before a word makes a thing of it, which nobody does: "kick off a
+// production deploy" does.
+func (r *reading) named(i int) bool {
+	for k := i - 1; k >= max(0, i-3); k-- {
+		before := r.tokens[k]
+		switch {
+		case before.senses.meets(r.g.do) && k < i-1:
+			return false
+		case before.senses.meets(r.g.det):
+			return true
+		case before.senses != (senses{}), k == i-1 && before.end != r.tokens[i].start-1:
+			return false
+		}
+	}
+	return false
+}
+
+// next is the token behind another; it is empty behind the last.
+func (r *reading) next(i int) token {
+	if i+1 < len(r.tokens) {
+		return r.tokens[i+1]
+	}
+	return token{}
 }
 
 // passive reports whether a participle stands behind a form of "be".
@@ -283,31 +286,15 @@ const (
 
 // object returns the place of the object of a verb, or -1.
 func (r *reading) object(rule readyRule, i int) int {
-	han, need := r.mixed(i), direct
-	most := maxObject
+	most, han := maxObject, r.mixed(i)
 	if han {
 		most = maxObjectHan
 	}
-	for j := i + 1; j < len(r.tokens) && j <= i+most; j++ {
-		t := r.tokens[j]
-		if t.senses.meets(rule.object) && !r.neutral(j) && (need <= rule.Reach || han) && r.together(i, j) {
-			return j
-		}
-		switch {
-		case t.han:
-		case t.senses.meets(r.g.loose):
-			need = anywhere
-		case t.senses.meets(r.g.prep):
-			need = across
-		}
-		if !han && t.senses.meets(r.g.supposing) {
-			break
-		}
-		if !han && t.senses.meets(r.g.turns) && j+1 < len(r.tokens) && r.tokens[j+1].senses.meets(r.g.verbs) {
-			break
-		}
+	if j := r.objectBehind(rule, i, most, han); j >= 0 {
+		return j
 	}
-	if !han && !r.passive(i) && !r.refers(i) {
+	// It stands before a verb in Chinese, before a participle, and where a pronoun stands for it.
+	if !han && !r.passive(i) && !r.next(i).senses.meets(r.g.pronoun) {
 		return -1
 	}
 	for j := i - 1; j >= max(0, i-most); j-- {
@@ -321,9 +308,24 @@ func (r *reading) object(rule readyRule, i int) int {
 	return -1
 }
 
-// refers reports whether a pronoun is the object of a verb, so that what it stands for was said before.
-func (r *reading) refers(i int) bool {
-	return i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.pronoun)
+// objectBehind is object behind the verb, up to where another verb begins something else.
+func (r *reading) objectBehind(rule readyRule, i, most int, han bool) int {
+	need := direct
+	for j := i + 1; j < len(r.tokens) && j <= i+most; j++ {
+		t := r.tokens[j]
+		switch {
+		case t.senses.meets(rule.object) && !r.neutral(j) && (need <= rule.Reach || han) && r.together(i, j):
+			return j
+		case han:
+		case t.senses.meets(r.g.supposing), t.senses.meets(r.g.turns) && r.next(j).senses.meets(r.g.verbs):
+			return -1
+		case t.senses.meets(r.g.loose):
+			need = anywhere
+		case t.senses.meets(r.g.prep):
+			need = across
+		}
+	}
+	return -1
 }
 
 // mixed reports whether Chinese stands around a token, so that its object may stand before it.
@@ -355,40 +357,46 @@ func (r *reading) neutral(i int) bool {
 	if r.made >= 0 && i > r.made || t.senses.meets(r.g.firm) || t.senses.meets(r.g.measure) {
 		return false
 	}
-	end := t.end
 	for k := i + 1; k < len(r.tokens) && k <= i+maxCompound; k++ {
-		n := r.tokens[k]
-		gap := r.text[end:n.start]
-		switch {
-		case n.han != t.han && !n.han, strings.Trim(gap, " -\"'`“”「」") != "", len(gap) > 4:
-			return false
-		case n.senses.meets(r.g.artifact) && (n.han || !n.senses.meets(r.g.verbs) || r.closes(k)):
-			if n.han || k+1 >= len(r.tokens) || !r.adjacent(k) || !r.tokens[k+1].senses.meets(r.g.things) {
-				return true
-			}
-		case n.senses.meets(r.g.joint), n.senses.meets(r.g.det), n.senses.meets(r.g.prep):
-			return false
-		case n.han && strings.ContainsAny(r.word(k), "把将给在到和里上中及并,从用对"):
-			return false
-		case n.han && n.senses.meets(r.g.verbs):
-			if !r.heads(k) {
-				return false
-			}
-		case !n.han && n.senses.meets(r.g.verbs) && n.senses.meets(r.g.do):
+		switch r.compound(i, k) {
+		case headFound:
+			return true
+		case compoundEnds:
 			return false
 		}
-		end = n.end
 	}
 	return false
 }
 
-// closes reports whether nothing follows a word that it could act on, so that it is no verb: "the payment tests in …".
-func (r *reading) closes(k int) bool {
-	return k+1 == len(r.tokens) || r.tokens[k+1].senses.meets(r.g.ends)
-}
+// What a token behind another says of the compound that both may belong to.
+const (
+	compoundGoesOn = iota
+	headFound
+	compoundEnds
+)
 
-// adjacent reports whether only a blank parts a token from the next.
-func (r *reading) adjacent(k int) bool { return r.tokens[k+1].start == r.tokens[k].end+1 }
+// compound says whether token k is the head of a compound that begins with token i, or ends it. "The production search
+// cluster" goes on behind its part of a program.
+func (r *reading) compound(i, k int) int {
+	n := r.tokens[k]
+	if gap := r.text[r.tokens[k-1].end:n.start]; n.han != r.tokens[i].han && !n.han || len(gap) > 4 ||
+		strings.Trim(gap, " -\"'`“”「」") != "" {
+		return compoundEnds
+	}
+	verb, next := n.senses.meets(r.g.verbs), r.next(k)
+	closes := next.end == 0 || next.senses.meets(r.g.ends) // nothing follows that a verb could act on
+	switch {
+	case n.senses.meets(r.g.artifact) && (n.han || !verb || closes):
+		if !n.han && next.start == n.end+1 && next.senses.meets(r.g.things) {
+			return compoundGoesOn
+		}
+		return headFound
+	case n.senses.meets(r.g.stops), n.han && strings.ContainsAny(r.word(k), "把将给在到和里上中及并从用对"),
+		n.han && verb && !r.heads(k), !n.han && n.senses.meets(r.g.do):
+		return compoundEnds
+	}
+	return compoundGoesOn
+}
 
 // heads reports whether a Chinese verb only says of what kind the part is that follows it: 部署脚本, 重启的事故.
 func (r *reading) heads(k int) bool {

@@ -38,7 +38,10 @@ const (
 )
 
 // riskRules is the table of the rules. Ids are append-only.
-func riskRules() []riskRule {
+func riskRules() []riskRule { return append(rulesOfMachines(), rulesOfOthers()...) }
+
+// rulesOfMachines are the rules about what runs and what is stored.
+func rulesOfMachines() []riskRule {
 	return []riskRule{
 		{ID: "P1", Kind: RiskProduction, Verb: "change destroy overwrite down format access discard", Object: "live",
 			Unless: "trouble", Reach: across},
@@ -80,7 +83,12 @@ func riskRules() []riskRule {
 			Unless: home + " look artifact", Reach: across},
 		{ID: "X4", Kind: RiskExternal, Verb: "access install down change", Object: "personal",
 			Need: "others|owner|shared|all", Unless: home, Reach: across},
+	}
+}
 
+// rulesOfOthers are the rules about rights, secrets, people and their money.
+func rulesOfOthers() []riskRule {
+	return []riskRule{
 		{ID: "G1", Kind: RiskPrivilege, Verb: "grant", Object: "rights", Reach: across},
 		{ID: "G2", Kind: RiskPrivilege, Verb: "launch", Object: "asroot", Unless: "rootthing", Reach: anywhere},
 		{ID: "G3", Kind: RiskPrivilege, Object: "writable"},

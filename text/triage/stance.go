@@ -81,8 +81,8 @@ func (d *detector) stance(c clause, i, j int) Stance {
 	return StanceMention
 }
 
-// onlyAsked reports whether a clause is a question about what it names. One that begins with what is to be done is none,
-// unless its last word asks.
+// onlyAsked reports whether a clause is a question about what it names. One that begins with what is to be done is
+// none, unless its last word asks.
 func (d *detector) onlyAsked(c clause, before string) bool {
 	if !c.asked || c.sentence.question {
 		return c.asked
