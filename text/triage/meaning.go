@@ -8,9 +8,9 @@ import (
 
 // grammar are the classes by which the parts of a clause are told apart.
 type grammar struct {
-	verbs, artifact, codepart, det, prep, loose, joint, do, live, back, firm, measure, things, make    senses
-	supposing, passes, time, hence, actor, turns, check, filler, handle, notVerb, finite, unable, open senses
-	pronoun, ends, passive, done, including, hidden, destroy, command, weighty, stops                  senses
+	verbs, artifact, codepart, det, prep, loose, joint, do, live, back, firm, measure, things, make senses
+	supposing, passes, time, hence, actor, turns, check, filler, handle, notVerb, finite, unable    senses
+	open, pronoun, ends, passive, done, including, hidden, destroy, command, weighty, stops         senses
 }
 
 var grammarOf = sync.OnceValue(func() grammar {
@@ -437,7 +437,7 @@ var onlyIf = pattern(`才(?:能|可以|允许|行)`)
 func (r *reading) past(i int) bool {
 	t := r.tokens[i]
 	if t.han {
-		return i > 0 && r.tokens[i-1].senses.meets(r.g.passive) || i+1 < len(r.tokens) && r.tokens[i+1].senses.meets(r.g.done)
+		return i > 0 && r.tokens[i-1].senses.meets(r.g.passive) || r.next(i).senses.meets(r.g.done)
 	}
 	return t.form&(formBase|formS) == 0 && t.form&formPast != 0 && !r.passive(i)
 }
