@@ -59,7 +59,7 @@ type lexicon struct {
 // isVerb are the classes whose English entries stand in the forms of verbs.
 const isVerb = " destroy overwrite reset format down change access install attack send broadcast publish sendout " +
 	"commit charge pay weakpay buy price modify leak put rotate disable permit grant launch rewrite discard collect do " +
-	"annihilate edit filing cancel writing pricing "
+	"annihilate edit filing cancel writing pricing paying "
 
 // words is the lexicon. It is read when it is first needed.
 var words = sync.OnceValue(func() *lexicon {

@@ -247,9 +247,9 @@ func (r *reading) named(i int) bool {
 	for k := i - 1; k >= max(0, i-3); k-- {
 		before := r.tokens[k]
 		switch {
-		case before.senses.meets(r.g.do) && k < i-1:
+		case before.senses.meets(r.g.do) && k < i-1, k > 0 && r.tokens[k-1].senses.meets(r.g.do) && k == i-1:
 			return false
-		case before.senses.meets(r.g.det):
+		case before.senses.meets(r.g.measure):
 			return true
 		case before.senses != (senses{}), k == i-1 && before.end != r.tokens[i].start-1:
 			return false
@@ -316,6 +316,8 @@ func (r *reading) objectBehind(rule readyRule, i, most int, han bool) int {
 		switch {
 		case t.senses.meets(rule.object) && !r.neutral(j) && (need <= rule.Reach || han) && r.together(i, j):
 			return j
+		case t.han && t.senses.meets(r.g.time) && (r.next(j).end == 0 || r.word(j+1) != "的"):
+			return -1 // what happens at another time
 		case han:
 		case t.senses.meets(r.g.supposing), t.senses.meets(r.g.turns) && r.next(j).senses.meets(r.g.verbs):
 			return -1
@@ -463,6 +465,9 @@ func (r *reading) supposed(i int) bool {
 		return goesOn || r.tokens[at].han
 	case at > 0:
 		return i-at > 1
+	}
+	if next := r.next(i); next.han && next.senses.meets(r.g.time) && !strings.ContainsAny(r.text, "把将") {
+		return true // 所有文件移除以后
 	}
 	for k := i + 1; k < len(r.tokens) && k <= i+maxObjectHan; k++ {
 		if t := r.tokens[k]; t.han && t.senses.meets(r.g.time) && r.tokens[0].senses.meets(r.g.actor) {

@@ -56,6 +56,7 @@ func rulesOfMachines() []riskRule {
 		{ID: "D9", Kind: RiskDataLoss, Verb: "destroy", Object: "column", Need: "dropping"},
 		{ID: "D10", Kind: RiskDataLoss, Verb: "annihilate", Object: "store fixed path", Unless: home + " column",
 			Reach: across},
+		{ID: "D11", Kind: RiskDataLoss, Verb: "annihilate", Object: "record", Unless: home + " column"},
 		{ID: "D3", Kind: RiskDataLoss, Verb: "overwrite", Object: "store record", Unless: home, Reach: across},
 		{ID: "D4", Kind: RiskDataLoss, Verb: "format", Object: "fixed", Unless: home},
 		{ID: "D5", Kind: RiskDataLoss, Verb: "reset", Object: "store", Unless: home},
@@ -108,8 +109,11 @@ func rulesOfOthers() []riskRule {
 
 		{ID: "N1", Kind: RiskPersonal, Verb: "collect", Object: "person", Unless: home + " shield"},
 
+		{ID: "N2", Kind: RiskPersonal, Verb: "put leak", Object: "person", Need: "open", Unless: home + " shield"},
+
 		{ID: "M1", Kind: RiskPayment, Verb: "charge", Object: "payee", Unless: home},
 		{ID: "M2", Kind: RiskPayment, Verb: "pay", Object: "money", Unless: home},
+		{ID: "M12", Kind: RiskPayment, Verb: "paying", Object: "payee audience", Unless: home},
 		{ID: "M3", Kind: RiskPayment, Verb: "modify", Object: "moneylogic", Unless: pretend},
 		{ID: "M4", Kind: RiskPayment, Verb: "buy", Object: "goods", Unless: home, Reach: anywhere},
 		{ID: "M5", Kind: RiskPayment, Verb: "price", Object: "pricething", Need: "all|live", Unless: home},
@@ -129,6 +133,7 @@ func rulesOfOthers() []riskRule {
 			Unless: home + " look coded artifact"},
 		{ID: "E9", Kind: RiskExternal, Verb: "writing", Object: "audience", Need: "all|our|many|number commune|writing",
 			Unless: home + " coded artifact", Reach: across},
+		{ID: "E10", Kind: RiskExternal, Verb: "send", Object: "bulletin", Unless: home + " artifact"},
 		{ID: "E3", Kind: RiskExternal, Verb: "broadcast", Unless: home},
 		{ID: "E4", Kind: RiskExternal, Verb: "send publish", Object: "social", Unless: home, Reach: across},
 		{ID: "E5", Kind: RiskExternal, Verb: "publish", Object: "registry", Unless: home, Reach: across},

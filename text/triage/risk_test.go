@@ -60,6 +60,7 @@ var held = []struct {
 	{"risk-held-1.tsv", 360, "91.7 %", "6.1 %", 95, 3},
 	{"risk-held-2.tsv", 300, "93.3 %", "3.3 %", 95, 3},
 	{"risk-held-3.tsv", 300, "88.0 %", "6.7 %", 95, 3},
+	{"risk-held-4.tsv", 300, "90.0 %", "5.3 %", 95, 3},
 }
 
 // TestHeldRisks holds the judgement to the goal on every set: 95 % of the dangerous sentences are found, and at most 3 %
@@ -82,7 +83,7 @@ func TestHeldRisks(t *testing.T) {
 func TestEveryRiskRule(t *testing.T) {
 	fired := map[string]bool{}
 	for _, name := range []string{"ehrb.tsv", "review.tsv", "risk-tuned.tsv", "risk-held-1.tsv", "risk-held-2.tsv",
-		"risk-held-3.tsv"} {
+		"risk-held-3.tsv", "risk-held-4.tsv"} {
 		for _, e := range examples(t, name) {
 			f := fold(e.text)
 			d := detector{folded: f, quotes: quotes(e.text)}
@@ -141,7 +142,9 @@ customers or on somebody else's machine, the rules of the class ` + "`command`" 
 ## How well
 
 The sets were written before the judge was mended by what the one before had shown, and each was measured once; the goal of 95 % found and
-at most 3 % false alarms was not reached on sentences that nobody had seen. Since then the sets are held to that goal by a test.
+at most 3 % false alarms was not reached on sentences that nobody had seen: of such, nine in ten are found, and one in twenty is a false alarm.
+The judge was mended after each measurement, and the sets are held to the goal by a test; its figure on unseen sentences since the last of
+them is not known.
 
 `
 
