@@ -21,9 +21,9 @@ var (
 	breaks = pattern.New(`,|\b(?:but|however|then|although|instead|so|otherwise)\b|但是?|然后|而是|不过|接着|所以|因此`)
 
 	// no are words behind which nothing is done. Those that follow "no" and take it back are in notSo.
-	no = pattern.New(`\b(?:do(?:es)? not|don't|doesn't|did not|didn't|dont|never|must not|mustn't|should not|shouldn't|shall not|cannot|can't|can not|may not|won't|will not|no|not|without|avoid(?:s|ing)?|prevent(?:s|ing)?|forbid(?:s|ding)?|prohibit(?:s|ing)?|refus(?:e|es|ing)|reject(?:s|ing)?|block(?:s|ing)?|disallow(?:s|ing)?|instead of|rather than|nor|neither|nothing|nobody|no one|none|guards? against|protects? (?:against|from)|stop \w+ from|only [\w ]{1,30}? (?:may|can|should))\b` +
-		`|不要|不得|不能|不可|不准|不许|不应|不会|不用|不必|不需要|不允许|不想|勿|禁止|严禁|避免|防止|杜绝|无需|拒绝|阻止|拦截|而不是|而非|代替|替代|[不没未](?:有|再)?$|免得|以免|以防|不再|不直接|(?:^|[^区识级特分类个性鉴差辨])别`)
-	notSo = pattern.New(`^\s*(?:forget|hesitate|only|just|matter|doubt|problem|worry|less|wait|忘|仅|只|犹豫|急|担心|客气)`)
+	no = pattern.New(`\b(?:do(?:es)? not|don't|doesn't|did not|didn't|dont|never|must not|mustn't|should not|shouldn't|shall not|cannot|can't|can not|may not|won't|will not|no|not|without|avoid(?:s|ing)?|prevent(?:s|ing)?|forbid(?:s|ding)?|prohibit(?:s|ing)?|refus(?:e|es|ing)|reject(?:s|ing)?|block(?:s|ing)?|disallow(?:s|ing)?|instead of|rather than|nor|neither|nothing|nobody|no one|none|guards? against|protects? (?:against|from)|stop \w+ from|only (?:let|allow|permit)s?|only [\w ]{1,30}? (?:may|can|should))\b` +
+		`|不要|不得|不能|不可|不准|不许|不应|不会|不用|不必|不需要|不允许|不想|勿|禁止|严禁|避免|防止|杜绝|无需|拒绝|阻止|拦截|而不是|而非|代替|替代|[不没未](?:有|再)?$|只允许|仅允许|只许|只让|免得|以免|以防|不再|不直接|(?:^|[^区识级特分类个性鉴差辨])别`)
+	notSo = pattern.New(`^\s*(?:forget|hesitate|only|just|matter|doubt|problem|worry|less|wait|忘|仅|只|犹豫|急|担心|客气|了|达)`)
 	never = pattern.New(`(?:never|do not|don't|forbidden|prohibited|not allowed|out of scope|non-goals?|must not|不做|非目标|禁止|严禁|不允许|禁忌|不包括|不在范围内?|范围外|不得)[^\n]{0,12}:\s*$`)
 
 	listed  = pattern.New(`^\s*(?:[-*+•·]|[0-9]+[.)、])\s`)
@@ -91,6 +91,9 @@ func cutClauses(text string, s sentence, qs []quote, f folded) []clause {
 		if _, quoted := within(qs, f.at[i]); quoted || i <= start {
 			continue
 		}
+		if text[i:j] == "," && digit(text, i-1) && digit(text, j) {
+			continue // 20,000
+		}
 		if text[i:j] == "instead" && strings.HasPrefix(text[j:], " of") {
 			continue
 		}
@@ -98,6 +101,10 @@ func cutClauses(text string, s sentence, qs []quote, f folded) []clause {
 		start = j
 	}
 	return append(out, clause{start: start, end: s.end, sentence: s})
+}
+
+func digit(text string, at int) bool {
+	return at >= 0 && at < len(text) && text[at] >= '0' && text[at] <= '9'
 }
 
 // carry lets a word that forbids hold for the whole of an enumeration: "never a, b or c".

@@ -270,7 +270,7 @@ func TestBrokenDocuments(t *testing.T) {
 		"risk":  {"risk", "triage.bad_value", func(d map[string]any) { d["risk"] = "" }},
 		"extent": {"factors.extent", "triage.bad_value",
 			func(d map[string]any) { d["factors"].(map[string]any)["extent"] = "galaxy" }},
-		"kind of risk": {"ehrb[0].kind", "triage.bad_value", func(d map[string]any) {
+		"kind of risk": {"ehrb[1].kind", "triage.bad_value", func(d map[string]any) {
 			d["ehrb"] = []any{map[string]any{"kind": "mood", "quote": "Excel", "stance": "action"}}
 		}},
 		"long reason": {"why", "triage.prose_too_long",

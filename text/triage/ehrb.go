@@ -71,9 +71,10 @@ type Placed struct {
 }
 
 // Detect finds what is of extremely high risk in a text that a person or a model wrote: a requirement, an answer, the
-// words of a plan. It reads commands and SQL in the text as well. A text of any length is read to its end, in time that
-// grows with its length; of what it finds at most 200 places are returned, actions before mentions where there are
-// more.
+// words of a plan. It reads commands and SQL in the text as well. Where it cannot tell whether something is done to
+// what is live, or only at home, it is an action, so that a person is asked. A text of any length is read to its end,
+// in time that grows with its length; of what it finds at most 200 places are returned, actions before mentions where
+// there are more.
 func Detect(text string) []Finding {
 	f := fold(text)
 	d := detector{folded: f, quotes: quotes(text)}
@@ -100,6 +101,10 @@ type detector struct {
 	quotes []quote
 	found  []Finding
 	judged int
+	before clause   // the clause before the one that is read
+	kind   RiskKind // of what is judged now
+	bidden bool     // it is the first word of its clause
+	fired  []string // the rules that found something
 }
 
 // result orders the findings by their place, once for each kind and place.
@@ -141,22 +146,8 @@ func (d *detector) add(kind RiskKind, i, j int, stance Stance) {
 
 // clause finds what one clause holds.
 func (d *detector) clause(c clause) {
-	text := d.text[c.start:c.end]
-	for _, r := range textRules() {
-		if !hasAny(text, r.needles) {
-			continue
-		}
-		for _, m := range r.match.FindAllStringSubmatchIndex(text, -1) {
-			i, j := m[0], m[1]
-			if len(m) > 2 && m[2] >= 0 {
-				i, j = m[2], m[3]
-			}
-			if r.not != nil && r.not.MatchString(text[max(0, i-40):min(len(text), j+40)]) {
-				continue
-			}
-			d.add(r.kind, c.start+i, c.start+j, d.stance(c, c.start+i, c.start+j))
-		}
-	}
+	d.meanings(c)
+	d.before = c
 	d.sql(c)
 	d.commandsIn(c)
 	d.secretsIn(c)

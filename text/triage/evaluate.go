@@ -151,9 +151,11 @@ var (
 	newProject    = pattern.New(`\b(?:from scratch|new (?:project|application|app|repository|repo|system|website|product|codebase|game)|bootstrap a|scaffold a|start a new|(?:build|create|write|make|develop) (?:me )?(?:an? )(?:\w+ ){0,3}(?:app|application|website|game|system|platform|saas|compiler|operating system|blog engine|marketplace|chat ?bot))\b|从零|从头(?:开始)?(?:写|做|搭|开发|实现)|新(?:项目|系统|应用|工程|平台|网站)|(?:开发|搭建|做|写|实现|创建|建)一(?:个|套|款)` + zhGap + `{0,10}?(?:系统|平台|应用|网站|小程序|游戏|app|商城|博客|引擎)`)
 	majorChange   = pattern.New(`\b(?:rewrite|re-?architect\w*|redesign|overhaul|restructure)\b[^,.]{0,40}\b(?:whole|entire|all|everything|project|application|app|system|codebase|backend|frontend|architecture|service|from scratch)\b|\b(?:major|big|large|large-scale|complete) (?:refactor\w*|rewrite|redesign|restructuring|overhaul|migration)\b|\bre-?architect\b|\bmigrate\b[^,.]{0,40}\b(?:to|from)\b[^,.]{0,30}\b(?:framework|microservices?|monorepo|typescript|rust|go|kubernetes|postgres\w*|mysql|react|vue|graphql|grpc)\b|\bport\b[^,.]{0,30}\bto (?:rust|go|typescript|python|java)\b|大(?:规模)?(?:重构|改造|重写)|整体(?:重构|改造|重写)|(?:重构|重写|重新设计|改造)` + zhGap + `{0,8}?(?:整个|全部|所有|系统|架构|项目|后端|前端)|架构(?:调整|升级|改造|重构)|(?:迁移|改造|切换)` + zhGap + `{0,10}?(?:微服务|框架|typescript|rust|kubernetes|k8s|graphql)`)
 	fullDesign    = pattern.New(`\b(?:architecture|design (?:a|the|an)|choose (?:a|between)|which (?:library|framework|database)|several (?:options|proposals|approaches)|compare (?:options|approaches)|trade-?offs?|authentication system|permission (?:system|model)|plugin (?:system|architecture)|event[- ]sourc\w+|multi-?tenan\w+|real-?time|distributed|state machine|database schema|data model|protocol|oauth2?|sso|single sign-on|payment|billing|scheduler|workflow engine|sync engine|offline mode|internationali[sz]ation|i18n)\b|架构|技术选型|选型|方案对比|多个方案|权限(?:系统|体系|模型)|认证(?:系统|体系)|插件(?:系统|机制|体系)|多租户|分布式|实时协作|数据模型|表结构|协议设计|单点登录|oauth|支付|计费|调度|工作流引擎|离线|国际化`)
-	noDesign      = pattern.New(`\b(?:typo|spelling|wording|text|label|rename|colou?r|margin|padding|font|icon|comment|constant|version|bump|default (?:value)?|timeout|log (?:message|level|line)|error message|message|copyright|readme|(?:broken|dead|wrong) links?|import|unused|whitespace|title|placeholder|tooltip|url|nil|null|off[- ]by[- ]one|return value|condition|spacing|alignment|capitali[sz]\w*)\b|错别字|拼写|文案|标签|重命名|改名|颜色|边距|间距|字体|图标|注释|常量|版本号|默认值|超时(?:时间)?|日志(?:级别|内容)?|错误信息|提示(?:语|文字|信息)?|链接|未使用|空格|标题|占位符|对齐|大小写|空指针|返回值|条件判断|行高|笔误`)
+	noDesign      = pattern.New(`\b(?:return|answer|print)s? \S+(?: \S+){0,4}? instead of \S+|改(?:成|为)用\s*\S+\s+v\d|\b(?:typo|spelling|wording|text|label|rename|colou?r|margin|padding|font|icon|comment|constant|version|bump|default (?:value)?|timeout|log (?:message|level|line)|error message|message|copyright|readme|(?:broken|dead|wrong) links?|import|unused|whitespace|title|placeholder|tooltip|url|nil|null|off[- ]by[- ]one|return value|condition|spacing|alignment|capitali[sz]\w*)\b|错别字|拼写|文案|标签|重命名|改名|颜色|边距|间距|字体|图标|注释|常量|版本号|默认值|超时(?:时间)?|日志(?:级别|内容)?|错误信息|提示(?:语|文字|信息)?|链接|未使用|空格|标题|占位符|对齐|大小写|空指针|返回值|条件判断|行高|笔误`)
 	crossModule   = pattern.New(`\b(?:across (?:the |all )?(?:\w+ )?(?:modules?|services?|packages?|codebase|repo\w*|project|app|layers|stack)|everywhere|all (?:the )?(?:modules|services|packages|pages|screens|endpoints|handlers|clients|components)|every (?:module|service|package|page|screen|endpoint|handler|client|component)|(?:whole|entire) (?:app|application|project|system|codebase|stack)|end[- ]to[- ]end|full[- ]stack|front-?end and (?:the )?back-?end|back-?end and (?:the )?front-?end|client and (?:the )?server|server and (?:the )?client|several (?:modules|services|packages)|multiple (?:modules|services|packages)|api and (?:the )?ui|ui and (?:the )?api|database and (?:the )?(?:api|ui))\b|跨(?:模块|服务|包|端|系统)|多个(?:模块|服务|包|系统)|所有(?:模块|服务|页面|接口|组件|包)|全部(?:模块|服务|页面|接口|组件)|各个?(?:模块|服务|页面|接口)|整个(?:系统|应用|项目|工程)|前后端|前端和后端|后端和前端|全栈|全链路|全局`)
-	onePoint      = pattern.New(`\b(?:one (?:line|place|file|function|word)|a single (?:line|place|file|function|word)|single[- ]line|this (?:line|function|file)|line \d+|only (?:in|the) [\w./-]+)\b|一(?:行|处|个(?:文件|函数|地方|单词|字))|单(?:个文件|行|点)|这(?:一)?行|第\s*\d+\s*行`)
+	// zhSwap is one text of a named part that becomes another.
+	zhSwap   = pattern.New(`把\S{0,12}(?:按钮|菜单|标题|页面|链接|输入框|表单|标签|弹窗)\S{0,8}["“「]\S{1,12}["”」](?:改|换)(?:成|为)`)
+	onePoint = pattern.New(`\b(?:one (?:line|place|file|function|word)|a single (?:line|place|file|function|word)|single[- ]line|this (?:line|function|file)|line \d+|only (?:in|the) [\w./-]+)\b|一(?:行|处|个(?:文件|函数|地方|单词|字))|单(?:个文件|行|点)|这(?:一)?行|第\s*\d+\s*行`)
 )
 
 // classify says what kind of work it is.
@@ -187,6 +189,9 @@ var (
 
 var slipWords = pattern.New(`\b(?:typos?|spelling|misspell\w*)\b|错别字|拼写|笔误`)
 
+// withTests says that tests come with what is added: that is more than a word in one place.
+var withTests = pattern.New(`\bwith (?:\w+ )?tests?\b`)
+
 var newThing = pattern.New(`^\s*(?:please |请)?(?:add|implement|create|build|introduce|write|support|show|display|log|return)\b|^\s*请?(?:添加|新增|增加|实现|支持|创建|显示)`)
 
 // factors reads what the path depends on.
@@ -198,13 +203,14 @@ func (s scorer) factors() Factors {
 		return f
 	}
 	f.Extent = s.extent()
-	small := noDesign.Get().MatchString(s.text) && s.content() <= 12
+	small := noDesign.Get().MatchString(s.text) && s.content() <= 12 && !(newThing.Get().MatchString(s.text) &&
+		withTests.Get().MatchString(s.text))
 	switch {
 	case fullDesign.Get().MatchString(s.text):
 		f.Design = DesignFull
 	case small:
 		f.Design = DesignNone
-		if f.Extent == ExtentUnknown && named.Get().MatchString(s.text) {
+		if f.Extent == ExtentUnknown && (named.Get().MatchString(s.text) || zhSwap.Get().MatchString(s.text)) {
 			f.Extent = ExtentPoint
 		}
 	case f.Extent == ExtentPoint || f.Extent == ExtentLocal:

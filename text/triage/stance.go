@@ -12,18 +12,24 @@ var (
 	goesTo = pattern.New(`^\s*(?:$|(?:to|on|in|for|please|now|against|from|at|over|到|在|一下|吧)(?:\b|\p{Han}|$))`)
 
 	// spoken are words behind which something is spoken of. They count up to the next "and".
-	spoken = pattern.New(`\b(?:document(?:s|ed|ing)?|explain\w*|describ\w+|mention\w*|warn\w*|detect\w*|catch(?:es)?|flags?|highlight\w*|recogni[sz]\w+|lint|scan(?:s|ning)? for|check(?:s|ing)? (?:for|that|whether|if)|alerts?|ask(?:s|ing)? (?:before|for)|confirm\w*|prompt\w*|how to|examples? of|typos?|spelling|test (?:that|whether)|tests? for|simulat\w+|mock\w*|dry[- ]run|error message|messages?|label|tooltip|comments?|docs?|documentation|readme|changelog|guide|section|article|the words?|regex|keywords?|polic(?:y|ies)|risks? of|accidental(?:ly)?|recover\w*|parser?|parse|approval|approve)\b|文档|注释|说明|解释|描述|提示|警告|检测|识别|示例|例如|比如|错误信息|关键词|风险|预防|恢复|撤销|如何|怎么|怎样|为什么|确认|审批|测试(?:一下)?|模拟|解析|是否|误`)
+	spoken = pattern.New(`\b(?:protect\w*|document(?:s|ed|ing)?|explain\w*|describ\w+|mention\w*|warn\w*|detect\w*|catch(?:es)?|flags?|highlight\w*|recogni[sz]\w+|lint|scan(?:s|ning)? for|check(?:s|ing)? (?:for|that|whether|if)|alerts?|ask(?:s|ing)? (?:before|for)|confirm\w*|prompt\w*|how to|examples? of|typos?|spelling|test (?:that|whether)|tests? for|simulat\w+|mock\w*|dry[- ]run|error message|messages?|label|tooltip|comments?|docs?|documentation|readme|changelog|guide|section|article|the words?|regex|keywords?|polic(?:y|ies)|risks? of|accidental(?:ly)?|recover\w*|parser?|parse|approval|approve)\b|文档|注释|说明|解释|描述|提示|警告|检测|识别|示例|例如|比如|错误信息|关键词|风险|预防|恢复|撤销|如何|怎么|怎样|为什么|确认|审批|测试(?:一下)?|模拟|解析|是否|误|提一?句|提到|提及|保护|限制谁|最多|至多|只有[^,]{0,10}(?:能|可以)|写着|写道|(?:手册|文档|指南|规范|书上|教程|计划里)说|断言|写明|注明|写清|介绍|讲讲|讲一下|怎么|复盘|总结`)
 	source = pattern.New(`\b(?:per|according to|following|as (?:described|documented|written) in|see)\b|按照?|根据|参照|依照`)
 	beside = pattern.New(`(?:\band|&|并且?|同时|再)\s*(?:then |also )?$`)
 	joins  = pattern.New(`\band\b|&|并且?|同时|再`)
 
 	// case of: what is done by others, or at another time.
 	whenOthers = pattern.New(`\b(?:(?:if|when|whenever|once|while|until|unless|that|who|where|because|since) (?:an? |the |our |some |any |another )?(?:users?|someone|somebody|customers?|admins?|administrators?|people|anyone|clients?|callers?|they|he|she|it|we|agents?|scripts?|jobs?|process|app|application|services?|servers?|command|program|tests?)|before|after|when|while|until|during|since|why|whether|(?:before|after|when|while|until) (?:we|you|i|it|the|a|they))(?: \w+ing| was| were| is| are| has| have| had| can| could| may| might| would| will| tries to| try to| wants? to| accidentally)*\s*$`)
-	past       = pattern.New(`\b(?:was|were|got|has been|have been|had been|had|has|have|accidentally|mistakenly|yesterday|last (?:week|night|month|time|year)|someone|somebody|already|previously|who)\b[^,]{0,30}$|(?:昨天|上周|上次|曾经?|不小心|有人|已经?|刚才|之前|当用户|如果用户|用户)[^,]{0,12}$`)
+	past       = pattern.New(`\b(?:was|were|got|has been|have been|had been|had|has|have|accidentally|mistakenly|yesterday|last (?:week|night|month|time|year)|someone|somebody|already|previously|who)\b[^,]{0,30}$|(?:昨天|上周|上次|曾经?|不小心|(?:^|[^所没])有人|已经?|刚才|^\s*之前|当用户|如果用户|(?:^|[^给向对为把将每的有部个])用户)[^,的]{0,12}$`)
 	pastVerb   = pattern.New(`^(?:ran|dropped|deleted|deployed|pushed|force-pushed|wiped|truncated|removed|published|sent|released|disabled|rebooted|restarted|refunded|charged|leaked|exposed)\b`)
 	gerund     = pattern.New(`^\w+ing\b`)
-	verdict    = pattern.New(`^(?: \w+)? (?:is|are|was|were|would|can|could|may|might|has|will|should|must)\b`)
-	toBe       = pattern.New(`\b(?:be|get|gets|is|are|needs?|want)\s*$`)
+	verdict    = pattern.New(`^(?: \w+){0,2} (?:returns?|works?|fails?|takes?|costs?|leads|shows|needs|still|is|are|was|were|would|can|could|may|might|has|will|should|must)\b`)
+	// adjectives are words that look like those above and only say which thing is meant.
+	adjectives = pattern.New(`待审批|域名解析|确认(?:邮件|函|信|单)|(?:from|of|since) (?:last \w+|yesterday)|yesterday's`)
+	// shownIn are places in which a secret is shown, rather than spoken of.
+	shownIn   = pattern.New(`(?:\b(?:in|into|to) (?:the |our |a )?(?:readme|docs?|documentation|wiki|comments?|guide|changelog)\b|(?:readme|文档|注释|维基)\s*(?:里|中|上)?)`)
+	asksAtEnd = pattern.New(`[吗呢么]\s*$`)
+	mayWe     = pattern.New(`^\W*(?:can|could|may|should|shall) (?:we|i)\b|^\W*[^,]{0,12}(?:可以|能|能不能|可不可以)[^,]*吗\W*$`)
+	toBe      = pattern.New(`\b(?:be|get|gets|is|are|needs?|want)\s*$`)
 
 	// feature are words that make something a thing to build, rather than to do.
 	feature   = pattern.New(`\b(?:add|implement|create|build|write|support|provide|introduce|design|expose|show|display|need|want|fix|improve|rename|style|move|update)\b[^,]{0,50}\b(?:buttons?|commands?|options?|flags?|endpoints?|functions?|methods?|features?|dialogs?|page|menus?|forms?|api|handlers?|hooks?|rules?|checks?|guards?|tests?|screen|subcommands?|warnings?|banners?|ability|support|links?|icons?|tab|permission|scope|role|event|type|class|field)\b`)
@@ -31,7 +37,7 @@ var (
 	featureZh = pattern.New(`^[^,]{0,12}?的?(?:按钮|接口|功能|命令|选项|页面|弹窗|对话框|提示|警告|测试|用例|函数|方法|规则|检查|说明|文档|注释|章节|示例|能力|告警|错误信息|日志|风险|问题|bug|报错|菜单|事件|入口|图标|权限项)`)
 
 	// refusedAfter are words behind something that say that it is not done, or not at once.
-	refusedAfter = pattern.New(`^[^,]{0,40}?(?:\b(?:(?:is|are|was|were|must be|should be|be|gets?) (?:forbidden|prohibited|never|not|refused|rejected|blocked|denied|disallowed|out of scope|detected)|(?:needs?|requires?|wants?) (?:\w+ )?(?:confirmation|approval|to be (?:confirmed|approved))|(?:appears?|is mentioned|is documented|shows? up|occurs?) in)\b|是?(?:被)?(?:禁止|不允许|不被允许)|被(?:拒绝|拦截|禁止|阻止)|不在范围|(?:必须|需要|应该?|要)(?:先|由|有)?(?:确认|审批|人工|二次)|(?:之前|以前|前|时|的时候)(?:必须|需要|要|应|先|弹|提示|询问|确认|,|$))`)
+	refusedAfter = pattern.New(`^[^,]{0,40}?(?:\b(?:(?:is|are|was|were|must be|should be|be|gets?) (?:forbidden|prohibited|never|not|refused|rejected|blocked|denied|disallowed|out of scope|detected)|(?:needs?|requires?|wants?) (?:\w+ )?(?:confirmation|approval|to be (?:confirmed|approved))|(?:appears?|is mentioned|is documented|shows? up|occurs?) in)\b|(?:必须|须|需要?)(?:带|加上|传|指定|经过?|由)|才(?:能|可以?|允许|行)|是?(?:被)?(?:禁止|不允许|不被允许)|被(?:拒绝|拦截|禁止|阻止)|不在范围|(?:必须|需要|应该?|要)(?:先|由|有)?(?:确认|审批|人工|二次)|(?:之前|以前|前|[^小及实]时|的时候)(?:必须|需要|要|应|先|弹|提示|询问|确认|,|$))`)
 )
 
 // maxAround is how many bytes around something are looked at for what it is to mean. It keeps the work on a text
@@ -59,10 +65,12 @@ func (d *detector) stance(c clause, i, j int) Stance {
 	} else if c.comment {
 		return StanceMention
 	}
+	before = adjectives.Get().ReplaceAllString(strings.TrimPrefix(strings.TrimLeft(before, " "), "have "), "")
 	switch {
 	case gerund.Get().MatchString(d.text[i:j]) && verdict.Get().MatchString(after):
 	case c.refused, len(refusals(before)) > 0:
-	case c.asked && (c.sentence.question || !joins.Get().MatchString(before)):
+	case c.sentence.question && mayWe.Get().MatchString(d.text[c.sentence.start:c.sentence.end]):
+	case d.onlyAsked(c, before):
 	case refusedAfter.Get().MatchString(after + d.rest(c)):
 	case d.spokenOf(before):
 	case beside.Get().MatchString(before):
@@ -75,6 +83,16 @@ func (d *detector) stance(c clause, i, j int) Stance {
 		return StanceAction
 	}
 	return StanceMention
+}
+
+// onlyAsked reports whether a clause is a question about what it names. One that begins with what is to be done is
+// none, unless its last word asks.
+func (d *detector) onlyAsked(c clause, before string) bool {
+	if !c.asked || c.sentence.question {
+		return c.asked
+	}
+	asks := !d.bidden || asksAtEnd.Get().MatchString(d.text[c.sentence.start:c.sentence.end])
+	return asks && !joins.Get().MatchString(before)
 }
 
 // rest is what follows a clause in its sentence where only a comma parts them; a word that takes something back may
@@ -91,6 +109,9 @@ func (d *detector) rest(c clause) string {
 func (d *detector) spokenOf(before string) bool {
 	if all := joins.Get().FindAllStringIndex(before, -1); len(all) > 0 {
 		before = before[all[len(all)-1][1]:]
+	}
+	if d.kind == RiskSecret {
+		before = shownIn.Get().ReplaceAllString(before, "")
 	}
 	return spoken.Get().MatchString(before) && !source.Get().MatchString(before)
 }
