@@ -3,13 +3,13 @@ package kernel
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/machine"
 	"pawl/machine/board"
+	"pawl/machine/composed"
 	"pawl/machine/session"
 )
 
@@ -117,15 +117,53 @@ func movePhaseOfBoard(tx *Tx, a board.Event) error {
 	return apply(tx, board.Run, b, string(a), "", "the batch is completed", nil, admitIssues(tx))
 }
 
+// applyTo applies a row of the composition table to an issue of the board, in whose session the command is not given.
+func applyTo(tx *Tx, i *Issue, what Event) error {
+	tx.Issue = i
+	return tx.apply(what, "")
+}
+
+// holdIssue holds an issue back, or lets it go on.
+func holdIssue(tx *Tx, i *Issue, back bool) error {
+	switch {
+	case back == (i.Hold == board.HoldPaused):
+		return nil
+	case back:
+		return applyTo(tx, i, HeldBack)
+	}
+	return applyTo(tx, i, LetGo)
+}
+
+// claims are what happens when a worker takes an issue, by what it takes it for.
+var claims = map[string]Event{
+	board.ForPlan: ClaimedToPlan, board.ForExecute: ClaimedToDo, board.ForGoingOn: ClaimedToGoOn,
+	board.ForDrain: ClaimedToDrain,
+}
+
+// works are what happens when the session of an issue needs another thing next.
+var works = map[board.WorkStatus]Event{
+	board.WorkRunnable: WorkGoesOn, board.WorkWaiting: WorkWaits, board.WorkDraining: WorkDrains,
+}
+
+// ready reports whether an issue may be claimed when its time has come and nobody has it.
+func (i *Issue) ready() bool {
+	what, at := i.ClaimedFor(board.IssueStatus(i.State)), i.Regions
+	at.Claim = board.Claim.Initial()
+	row, ok := compositions()[claims[what]]
+	return ok && composed.States{Issue: board.IssueStatus(i.State), Regions: at}.Unmet(row.If) == "" &&
+		at.Move(board.Claim.Name(), board.Acquire, what,
+			board.Evidence{Approved: i.Bound, OpenDependencies: len(i.Open)}) == nil
+}
+
 // placeIssue sets when and in which order an issue may be claimed. It is called after everything that it depends on.
 func placeIssue(tx *Tx, i *Issue) {
-	due := never
+	due, ready := never, i.ready()
 	switch {
 	case i.untold():
 		due = tx.now
 	case i.Lease.Owner != "":
 		due = i.Lease.Expires
-	case i.ready():
+	case ready:
 		if due = i.Due; due.IsZero() || due.After(tx.now) {
 			due = tx.now
 		}
@@ -133,7 +171,7 @@ func placeIssue(tx *Tx, i *Issue) {
 			due = i.NotBefore
 		}
 	}
-	if rank := i.rank(i.ready() || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
+	if rank := board.Rank(i.Priority, i.CreatedAt, i.Height, ready || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
 		i.Rank, i.Due = rank, due
 		tx.touch(i)
 	}
@@ -151,16 +189,20 @@ func followBoard(tx *Tx) error {
 	}
 	bound := tx.Solution != nil && tx.Solution.Bound && i.Solution == tx.Solution.ID
 	if i.RestartReason != "" && tx.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
-		if err := apply(tx, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil); err != nil {
+		if err := tx.apply(BegunAnew, "conflict"); err != nil {
 			return err
 		}
 		i.hear(i.RestartReason)
 		i.RestartReason, i.Failures = "", 0
 	}
-	winding := winds(tx)
-	if waiting := waits(tx); i.Waiting != waiting || i.Bound != bound || i.Draining != winding {
-		i.Waiting, i.Bound, i.Draining = waiting, bound, winding
+	if i.Bound != bound {
+		i.Bound = bound
 		tx.touch(i)
+	}
+	if work := boardEvidence(tx).Work(); i.Work != work {
+		if err := tx.apply(works[work], ""); err != nil {
+			return err
+		}
 	}
 	again := time.Time{}
 	if t := tx.Task; t != nil && t.Session != "" && t.Due.After(tx.now) {
@@ -172,28 +214,6 @@ func followBoard(tx *Tx) error {
 	}
 	placeIssue(tx, i)
 	return nil
-}
-
-// winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do
-// for an issue that rests, and a cancel.
-func winds(tx *Tx) bool {
-	if t := tx.Task; t != nil && tx.Session.Run != "" && !t.CancelAt.IsZero() {
-		return true
-	}
-	if i := tx.Issue; i.State != string(board.IssueCompleted) && i.State != string(board.IssueFailed) {
-		return false
-	}
-	return tx.Session.Effect != "" || tx.Task != nil && tx.Task.Effect != "" || helpable(tx)
-}
-
-// helpable reports whether the board tries again by itself what the session is BLOCKED with.
-func helpable(tx *Tx) bool {
-	b := tx.Session.Blocked
-	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.Rolling {
-		return false
-	}
-	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency &&
-		tx.Issue.Conflicts == 0
 }
 
 // Decide claims an issue.
@@ -223,23 +243,12 @@ func (c *ClaimIssue) Decide(tx *Tx) error {
 // collides reports whether an issue is expected to change a file that another claimed one changes. One that only has
 // something to finish changes none.
 func (b *Board) collides(i *Issue) bool {
-	return !i.Draining && slices.ContainsFunc(b.Busy,
-		func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
+	return i.Work != board.WorkDraining && slices.ContainsFunc(b.Busy,
+		func(x Busy) bool { return x.Issue != i.ID && board.Overlap(x.Files, i.Changes()) })
 }
 
 // Changes are the files that work on the issue is expected to change.
 func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.ConflictFiles...) }
-
-// Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below
-// it.
-func Overlap(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool {
-		return slices.ContainsFunc(b, func(y string) bool {
-			return x == y || strings.HasSuffix(x, "/") && strings.HasPrefix(y, x) || strings.HasSuffix(y, "/") &&
-				strings.HasPrefix(x, y)
-		})
-	})
-}
 
 func claimIssue(tx *Tx, c *ClaimIssue, id string) error {
 	i, err := issueOf(tx, id)
@@ -258,16 +267,20 @@ func claimIssue(tx *Tx, c *ClaimIssue, id string) error {
 		return err
 	}
 	beginBatch(tx, b, i, c)
-	if !i.Draining && i.Batch != b.Number { // an older one counts where it is worked on
+	draining := i.Work == board.WorkDraining
+	if !draining && i.Batch != b.Number { // an older one counts where it is worked on
 		i.Batch = b.Number
 		b.Members++
+	}
+	if err := applyTo(tx, i, claims[i.ClaimedFor(board.IssueStatus(i.State))]); err != nil {
+		return err
 	}
 	i.Epoch++
 	before := i.Lease.Owner
 	i.Lease = Lease{Owner: c.Owner, Expires: tx.now.Add(tx.Config.LeaseTime)}
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == id })
 	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: tx.now, Planning: c.Planning}
-	if !i.Draining && !c.Planning {
+	if !draining && !c.Planning {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
@@ -286,11 +299,11 @@ func unclaimable(tx *Tx, c *ClaimIssue) error {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", c.Issue)
 	case i.Lease.Owner != "" && i.Due.After(tx.now):
 		return pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", i.Label, i.Lease.Owner)
-	case i.Paused:
+	case i.Hold == board.HoldPaused:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_paused", i.Label)
 	case len(i.Open) > 0 && !c.Planning:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_waits", i.Label, len(i.Open))
-	case i.Waiting:
+	case i.Work == board.WorkWaiting:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_asks", i.Label)
 	}
 	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, i.State)
@@ -373,6 +386,9 @@ func (c *ReleaseIssue) Decide(tx *Tx) error {
 }
 
 func unclaim(tx *Tx, i *Issue, again time.Time) error {
+	if err := applyTo(tx, i, GivenBack); err != nil {
+		return err
+	}
 	owner := i.Lease.Owner
 	i.Lease, i.Due = Lease{}, tx.now
 	if again.After(i.NotBefore) {

@@ -199,13 +199,51 @@ func boardEvidence(tx *Tx) board.Evidence {
 	if tx.Solution != nil {
 		e.SolutionID = tx.Solution.ID
 	}
-	if tx.Issue != nil {
-		e.PlanFailures, e.OpenDependencies = tx.Issue.Failures, len(tx.Issue.Open)
+	if i := tx.Issue; i != nil {
+		e.PlanFailures, e.OpenDependencies, e.Approved = i.Failures, len(i.Open), i.Bound
+		e.Leased, e.Early = i.Lease.Owner != "" && i.Due.After(tx.now), i.Lease.Owner == "" && i.Due.After(tx.now)
+		if tx.Session != nil && i.Number > 0 && tx.Session.Number == i.Number {
+			e.SessionWaits, e.Unfinished = waits(tx), winds(tx)
+		}
 	}
 	if t := tx.Task; t != nil && t.Land != nil {
 		e.Landed = t.State == string(task.Done)
 	}
 	return e
+}
+
+// waits reports whether nothing goes on in the session before a person has said something.
+func waits(tx *Tx) bool {
+	switch session.State(tx.Session.State) {
+	case session.Confirming, session.Blocked:
+		return true
+	}
+	if a := tx.Approval; a != nil && a.State == ApprovalPending && a.ID == tx.Session.Approval {
+		return true
+	}
+	return tx.Session.Paused || tx.Turn != nil && turnParked(tx)
+}
+
+// winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do
+// for an issue that rests, and a cancel.
+func winds(tx *Tx) bool {
+	if t := tx.Task; t != nil && tx.Session.Run != "" && !t.CancelAt.IsZero() {
+		return true
+	}
+	if i := tx.Issue; i.State != string(board.IssueCompleted) && i.State != string(board.IssueFailed) {
+		return false
+	}
+	return tx.Session.Effect != "" || tx.Task != nil && tx.Task.Effect != "" || helpable(tx)
+}
+
+// helpable reports whether the board tries again by itself what the session is BLOCKED with.
+func helpable(tx *Tx) bool {
+	b := tx.Session.Blocked
+	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.Rolling {
+		return false
+	}
+	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency &&
+		tx.Issue.Conflicts == 0
 }
 
 // flowEvidence gathers what the flow's gates look at. Where nothing was evaluated, a person stated the requirement and
@@ -416,4 +454,42 @@ func checkable(tx *Tx, p plan.Plan) error {
 		return pawl.Fail(pawl.CodeEnvironment, "kernel.check_program_missing", c.Missing, c.Name)
 	}
 	return nil
+}
+
+// askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task
+// (docs/spec/task.md#d10).
+func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
+	if to == string(task.Canceled) {
+		return nil
+	}
+	m, err := tx.Config.modeOf(t.Mode)
+	if err != nil {
+		return err.At(rule, "mode")
+	}
+	v := ask(func() Verdict { return m.ValidateTransition(modeTask(tx, t), from, to) })
+	if v.Decision != Approved {
+		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision),
+			v.Reason).At(rule, "mode")
+	}
+	return nil
+}
+
+// modeTask reduces a task to what modes are told.
+func modeTask(tx *Tx, t *Task) ModeTask {
+	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.ModeName(), HasPlan: t.Plan != nil}
+	if tx.Session != nil && t.Session != "" {
+		m.RunMode = tx.Session.RunMode
+	}
+	if t.Plan != nil {
+		m.Risk = t.Plan.RiskLevel
+		for _, s := range t.Plan.Steps {
+			for _, c := range s.ToolCalls {
+				m.Writes = m.Writes || !tx.Config.Tools[c.Name].Info.Idempotent
+			}
+		}
+	}
+	if t.Gate != nil {
+		m.Gates = t.Gate.Outcomes
+	}
+	return m
 }

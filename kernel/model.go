@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -287,16 +286,11 @@ type Issue struct {
 	// ConflictFiles are the files in which its work has conflicted with what landed meanwhile: its plan did not say
 	// that it changes them.
 	ConflictFiles []string `json:"met_files,omitempty"`
-	// Paused says that a person holds it back, Bound that its plan is approved, Waiting that its session waits for a
-	// person, Released that those which depend on it were told that it is completed.
-	Paused   bool `json:"paused,omitempty"`
-	Bound    bool `json:"bound,omitempty"`
-	Waiting  bool `json:"waiting,omitempty"`
-	Released bool `json:"released,omitempty"`
-	// Draining says that the issue rests while its session still has something to finish, such as removing a worktree,
-	// or while the board is to try it again. Anew is what conflicted, once work that is rolled back is to be begun
-	// anew.
-	Draining      bool   `json:"winding,omitempty"`
+	// Regions are the states beside the issue's own, where it is the board's.
+	board.Regions
+	// Bound says that its plan is approved. RestartReason is what conflicted, once work that is rolled back is to be
+	// begun anew.
+	Bound         bool   `json:"bound,omitempty"`
 	RestartReason string `json:"anew,omitempty"`
 	// NotBefore is before when it is not to be claimed, after a failure.
 	NotBefore time.Time `json:"again,omitzero"`
@@ -308,26 +302,8 @@ type Issue struct {
 	Cost      int64 `json:"cost_micros,omitempty"`
 }
 
-// UsualPriority is that of an issue for which none was given.
-const UsualPriority = 3
-
 // never is when an issue may be claimed that waits for something.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// rank orders the claims: priority first, then age, then the length of the chain that waits. What must not be claimed
-// now comes behind everything else, so that the next one is always found at once.
-func (i *Issue) rank(ready bool) int64 {
-	priority := int64(i.Priority)
-	if priority == 0 {
-		priority = UsualPriority
-	}
-	age := int64(1)<<41 - 1 - i.CreatedAt.UnixMilli()&(1<<41-1)
-	r := (5-priority)<<60 | age<<19 | min(max(i.Height, 0), 1<<19-1)
-	if !ready {
-		r -= math.MaxInt64
-	}
-	return r
-}
 
 // Bounds of what is kept of what people and attempts have said of an issue: each further attempt is told of all of it.
 const (
@@ -356,24 +332,10 @@ func (i *Issue) Held(token int64) error {
 	return nil
 }
 
-// ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
-func (i *Issue) ready() bool {
-	if i.Draining {
-		return true
-	}
-	switch board.IssueStatus(i.State) {
-	case board.IssueRegistered:
-		return !i.Paused && !i.Waiting
-	case board.IssuePlanned:
-		return !i.Paused && i.Bound && !i.Waiting && len(i.Open) == 0
-	case board.IssuePlanning, board.IssueExecuting:
-		return !i.Waiting
-	}
-	return false
-}
-
 // untold reports whether those that depend on a completed issue are still to be told.
-func (i *Issue) untold() bool { return i.State == string(board.IssueCompleted) && !i.Released }
+func (i *Issue) untold() bool {
+	return i.State == string(board.IssueCompleted) && i.Dependents != board.DependentsReleased
+}
 
 // Link says that one issue depends on another, which is its row's parent.
 type Link struct {

@@ -154,7 +154,10 @@ func declinePlan(tx *Tx, reason, outcome string) error {
 		tx.Issue.hear(reason)
 	}
 	if tx.Issue.Number > 0 && outcome != "revised" {
-		tx.Issue.Paused = true // what a person has turned down is not planned again by itself
+		// What a person has turned down is not planned again by itself.
+		if err := holdIssue(tx, tx.Issue, true); err != nil {
+			return err
+		}
 	}
 	if err := tx.apply(PlanDeclined, reason); err != nil {
 		return err

@@ -200,6 +200,9 @@ func Decode(r Row, doc Document) error {
 		}
 	}
 	*doc.hot() = r
+	if i, ok := doc.(*Issue); ok {
+		i.Settle(i.Lease.Owner != "")
+	}
 	if r.Root != "" {
 		moveTo(doc, r.Root)
 	}

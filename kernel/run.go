@@ -8,6 +8,7 @@ import (
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/machine/composed"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -57,23 +58,11 @@ func packageUsed(tx *Tx) {
 }
 
 // sessionWorks reports whether the session is in a state in which tasks are worked on.
-func sessionWorks(tx *Tx) bool { return tx.states().Holds(IfAtWork) }
+func sessionWorks(tx *Tx) bool { return tx.states().Holds(composed.IfAtWork) }
 
 // holdsRun reports whether the task is the one that the session's present run is about.
 func holdsRun(tx *Tx, t *Task) bool {
 	return tx.Run != nil && tx.Session.Run == tx.Run.ID && tx.Run.Task == t.ID
-}
-
-// waits reports whether nothing goes on in the session before a person has said something.
-func waits(tx *Tx) bool {
-	switch session.State(tx.Session.State) {
-	case session.Confirming, session.Blocked:
-		return true
-	}
-	if a := tx.Approval; a != nil && a.State == ApprovalPending && a.ID == tx.Session.Approval {
-		return true
-	}
-	return tx.Session.Paused || tx.Turn != nil && turnParked(tx)
 }
 
 func stateName(tx *Tx) string {

@@ -55,6 +55,9 @@ var rules = []rule{
 	{pattern: "text/message", ours: []string{"."}, third: none, pure: true},
 	{pattern: "text/strictjson", ours: none, third: []string{"github.com/go-json-experiment/json"}, pure: true},
 	{pattern: "machine", ours: []string{"."}, third: none, pure: true},
+	{pattern: "machine/composed", ours: []string{
+		"machine/board", "machine/session", "machine/task", "machine/turn", "machine/workflow",
+	}, third: none, pure: true},
 	{pattern: "machine/*", ours: []string{".", "machine"}, third: none, pure: true},
 	{pattern: "text/plan", ours: []string{".", "text/strictjson"},
 		third: []string{"go.yaml.in/yaml", "github.com/google/jsonschema-go", "github.com/invopop/jsonschema",

@@ -233,7 +233,7 @@ func checkMachines(pr *cli.Printer, strict bool) error {
 
 func checkText(pr *cli.Printer, lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
 	for _, l := range lines {
-		pr.Say(pr.Style.OK() + " " + term.Pad(l.Table, 16) +
+		pr.Say(pr.Style.OK() + " " + term.Pad(l.Table, 18) +
 			pr.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
 	}
 	for _, p := range problems {
@@ -243,7 +243,7 @@ func checkText(pr *cli.Printer, lines []machineLine, problems []machine.Problem,
 	if len(joint.DeadEnds)+len(joint.Trapped)+len(joint.Unreachable) > 0 {
 		symbol = pr.Style.Bad()
 	}
-	pr.Say(symbol + " " + term.Pad(pr.Text("cli.machine.joint"), 16) +
+	pr.Say(symbol + " " + term.Pad(pr.Text("cli.machine.joint"), 18) +
 		pr.Text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
 	for _, c := range slices.Concat(joint.DeadEnds, joint.Trapped) {
 		pr.Say("  " + cli.Display(fmt.Sprintf("%+v", c)))
