@@ -158,8 +158,9 @@ func (i *Issue) ready() bool {
 // placeIssue sets when and in which order an issue may be claimed. It is called after everything that it depends on.
 func placeIssue(tx *Tx, i *Issue) {
 	due, ready := never, i.ready()
+	untold := i.State == string(board.IssueCompleted) && i.Dependents != board.DependentsReleased
 	switch {
-	case i.untold():
+	case untold:
 		due = tx.now
 	case i.Lease.Owner != "":
 		due = i.Lease.Expires
@@ -171,7 +172,7 @@ func placeIssue(tx *Tx, i *Issue) {
 			due = i.NotBefore
 		}
 	}
-	if rank := board.Rank(i.Priority, i.CreatedAt, i.Height, ready || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
+	if rank := board.Rank(i.Priority, i.CreatedAt, i.Height, ready || untold); rank != i.Rank || !due.Equal(i.Due) {
 		i.Rank, i.Due = rank, due
 		tx.touch(i)
 	}

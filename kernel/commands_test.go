@@ -369,14 +369,14 @@ func TestExternalToolsSuspendTheFlow(t *testing.T) {
 	}
 	b.do(&kernel.LeaveTool{})
 	b.do(&kernel.LeaveTool{Resume: true})
-	if v := b.vars(); v.ToolNesting != 0 || v.Stage != workflow.Design || b.look().Session.Paused {
+	if v := b.vars(); v.ToolNesting != 0 || v.Stage != workflow.Design || b.look().Session.Paused() {
 		t.Errorf("left: %+v", v)
 	}
 	// Whoever had paused the flow before the tool came is the one who lets it go on.
 	b.do(&kernel.Pause{})
 	b.do(&kernel.EnterTool{Tool: "deploy"})
 	b.do(&kernel.LeaveTool{Resume: true})
-	if v := b.vars(); v.Stage != workflow.Design || !b.look().Session.Paused {
+	if v := b.vars(); v.Stage != workflow.Design || !b.look().Session.Paused() {
 		t.Errorf("the tool took back a pause that was there before: %+v", v)
 	}
 	b.do(&kernel.Resume{})

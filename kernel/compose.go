@@ -19,7 +19,7 @@ import (
 // Move is one move of a composition: an event for the machine of one kind of row.
 type Move struct {
 	Kind Kind
-	// Region is the name of the table where the event is for a region of the issue, "" otherwise.
+	// Region is the name of the table where the event is for what stands beside the state of the row, "" otherwise.
 	Region string
 	Event  string
 	When   string
@@ -59,7 +59,7 @@ type NewRow struct {
 // happened. A row that takes a run up leaves the run before out.
 func (c *Composition) Made(s composed.States) composed.States {
 	if c.Begins {
-		s = composed.States{Session: s.Session, Stage: s.Stage, Regions: s.Regions}
+		s = composed.States{Session: s.Session, Stage: s.Stage, Beside: s.Beside, Regions: s.Regions}
 	}
 	for _, m := range c.Makes {
 		s = s.With(string(m.Kind), m.State)
@@ -147,6 +147,10 @@ const (
 	GivenBack       Event = "given_back"
 	DependentsTold  Event = "dependents_told"
 	BegunAnew       Event = "begun_anew"
+	SessionPaused   Event = "session_paused"
+	SessionResumed  Event = "session_resumed"
+	RollbackAsked   Event = "rollback_asked"
+	RollbackFailed  Event = "rollback_failed"
 )
 
 func onSession(e session.Event) Move { return Move{Kind: KindSession, Event: string(e)} }
@@ -163,6 +167,9 @@ func onPhase(e board.Event) Move { return Move{Kind: KindPhase, Event: string(e)
 func onIssue(e board.Event) Move { return Move{Kind: KindIssue, Event: string(e)} }
 func onItem(e board.Event) Move  { return Move{Kind: KindItem, Event: string(e)} }
 
+func onBeside(region string, e session.Event) Move {
+	return Move{Kind: KindSession, Region: region, Event: string(e)}
+}
 func onRegion(region string, e board.Event, w string) Move {
 	return Move{Kind: KindIssue, Region: region, Event: string(e), When: w}
 }
@@ -205,6 +212,13 @@ func (c Composition) then(s Step) Composition {
 	return c
 }
 
+// ends is the row as one that ends a run, and a pause with it.
+func (c Composition) ends() Composition {
+	c.Moves = append(c.Moves, onPhase(board.Complete), onRun(board.Complete),
+		may(onBeside(session.Dispatch.Name(), session.Resume)))
+	return c
+}
+
 // making is the row with rows that are made with it.
 func (c Composition) making(made ...NewRow) Composition {
 	c.Makes = made
@@ -214,7 +228,7 @@ func (c Composition) making(made ...NewRow) Composition {
 // Compositions is the table. Rows are append-only; their ids appear in the documentation and in the exploration of the
 // joint machine.
 func Compositions() []Composition {
-	return slices.Concat(planningRows(), workingRows(), endingRows(), boardRows())
+	return slices.Concat(planningRows(), workingRows(), endingRows(), boardRows(), besideRows())
 }
 
 // compositions is the table by what happened.
@@ -237,17 +251,16 @@ func planningRows() []Composition {
 			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))).when(composed.IfJudged).then(ThenPlan),
 		row("C03", ContextFailed, "the workspace cannot be worked in",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
 		row("C04", PlanExists, "a plan and its document exist",
 			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onIssue(board.PlanReady)).making(anItem, aTask),
 		row("C05", PlanFailed, "no plan could be made",
 			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onSession(session.PlanningFailed),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
 		row("C06", PlanningCancel, "the planning is canceled",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.UserCancel),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject), onPhase(board.Complete),
-			onRun(board.Complete)).when(composed.IfPlanning),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject)).when(composed.IfPlanning).ends(),
 		row("C07", PlanApproved, "the plan is approved, bound to its hash",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady,
 				workflow.PackageConfirmed), onPhase(board.Execute),
@@ -268,8 +281,7 @@ func planningRows() []Composition {
 		row("C65", PlanKept, "the package is kept for later: AUTO_PLAN ends with the design",
 			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady),
 			onTurn(turn.TurnClosed),
-			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel), onPhase(board.Complete),
-			onRun(board.Complete)),
+			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel)).ends(),
 		row("C66", PackageTaken, "a package is to be carried out",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, execCommand), onRun(board.Init),
 			onPhase(board.Plan),
@@ -288,12 +300,11 @@ func planningRows() []Composition {
 		row("C45", Answered, "the person answers", onTurn(turn.ClarificationAnswer)).when(composed.IfPlanning),
 		row("C46", StillUnclear, "it is still unclear after the last round, or could not be judged",
 			onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
 		row("C08", PlanDeclined, "the plan is declined, or sent back",
 			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady),
 			onTurn(turn.TurnClosed),
-			onFlow(workflow.CancelFlow, ""), onTask(task.Cancel), onItem(board.Skip), onIssue(board.Reject),
-			onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onTask(task.Cancel), onItem(board.Skip), onIssue(board.Reject)).ends(),
 	}
 }
 
@@ -378,10 +389,9 @@ func endingRows() []Composition {
 			onSession(session.AllTasksDone), may(onItem(board.Succeed)),
 			may(onIssue(board.Succeed))).when(composed.IfClosed).then(ThenArchive),
 		row("C31", ArchiveRetried, "archiving is tried again", onSession(session.HumanIntervention),
-			onSession(session.AllTasksDone)).when(composed.IfClosed).then(ThenArchive),
+			onSession(session.AllTasksDone)).when(composed.IfNoRollback, composed.IfClosed).then(ThenArchive),
 		row("C32", Archived, "the archive is written",
-			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, ""), onPhase(board.Complete),
-			onRun(board.Complete)),
+			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, "")).ends(),
 		row("C33", ArchiveBroken, "the archive could not be written", onSession(session.ArchiveFailed)),
 		row("C34", Blocking, "an answer, an approval or the environment is missing",
 			append(closeTurn, onTask(task.Block), onSession(session.ForceStop))...),
@@ -390,20 +400,35 @@ func endingRows() []Composition {
 				may(onIssue(board.Fail)))...),
 		row("C36", HelpedFailed, "a person helps with a task that failed",
 			onSession(session.HumanIntervention), onTask(task.Retry), may(onItem(board.Retry)),
-			may(onIssue(board.Retry))),
+			may(onIssue(board.Retry))).when(composed.IfNoRollback),
 		row("C37", HelpedBlocked, "a person helps with a task that is blocked",
-			onSession(session.HumanIntervention), onTask(task.Unblock)),
+			onSession(session.HumanIntervention), onTask(task.Unblock)).when(composed.IfNoRollback),
 		row("C38", Skipped, "the task is left behind",
 			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)),
-			may(onIssue(board.Fail))).when(composed.IfNotFinal).then(ThenCleanup),
+			may(onIssue(board.Fail))).when(composed.IfNoRollback, composed.IfNotFinal).then(ThenCleanup),
 		row("C39", RolledBack, "the tree is back at the checkpoint",
 			onSession(session.Rollback), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail)),
-			onFlow(workflow.CancelFlow, ""), onPhase(board.Complete), onRun(board.Complete)).when(composed.IfNotFinal),
+			onBeside(session.Restoring.Name(), session.RollbackEnded),
+			onFlow(workflow.CancelFlow, "")).when(composed.IfNotFinal).ends(),
 		row("C40", CanceledAtWork, "the task at work is canceled and cleaned up",
 			append(closeTurn, onTask(task.Cancel), may(onItem(board.Fail)), may(onItem(board.Skip)),
 				may(onIssue(board.Fail)), may(onIssue(board.Skip)))...).when(composed.IfAtWork),
 		row("C41", RepairLeft, "a repair is left behind with its task",
 			onSession(session.ForceStop), onSession(session.SkipTask)),
+	}
+}
+
+// besideRows are the rows of what stands beside the state of a session.
+func besideRows() []Composition {
+	return []Composition{
+		row("C83", SessionPaused, "the work is paused",
+			onBeside(session.Dispatch.Name(), session.Pause)).when(composed.IfBusy),
+		row("C84", SessionResumed, "the work goes on after a pause",
+			onBeside(session.Dispatch.Name(), session.Resume)),
+		row("C85", RollbackAsked, "a rollback is asked for",
+			onBeside(session.Restoring.Name(), session.RollbackAsked)).when(composed.IfBlocked),
+		row("C86", RollbackFailed, "the tree could not be brought back",
+			onBeside(session.Restoring.Name(), session.RollbackFailed)),
 	}
 }
 
@@ -461,9 +486,7 @@ func (tx *Tx) apply(what Event, reason string) error {
 			continue
 		}
 		if r.Region != "" {
-			// A record of what raises it tells of it, so it has none of its own.
-			tx.touch(tx.Issue)
-			if err := tx.Issue.Move(r.Region, board.Event(r.Event), r.When, boardEvidence(tx)); err != nil {
+			if err := tx.moveBeside(r); err != nil && !r.May {
 				return err.Traced(tx.trace)
 			}
 			continue
@@ -507,6 +530,9 @@ func (tx *Tx) states() (s composed.States) {
 	}
 	if tx.Run != nil {
 		s.Phase = board.PhaseStatus(tx.Run.Phase)
+	}
+	if tx.Session != nil {
+		s.Beside = tx.Session.Beside
 	}
 	if i := tx.Issue; i != nil && i.Number > 0 {
 		s.Regions = i.Regions
@@ -599,6 +625,17 @@ func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
 		return apply(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.no_machine", string(e.hot().Kind))
+}
+
+// moveBeside moves what stands beside the state of a row. A record of what raises the move tells of it, so that it has
+// none of its own.
+func (tx *Tx) moveBeside(r Move) *pawl.Error {
+	if r.Kind == KindSession {
+		tx.touch(tx.Session)
+		return tx.Session.Move(r.Region, session.Event(r.Event))
+	}
+	tx.touch(tx.Issue)
+	return tx.Issue.Move(r.Region, board.Event(r.Event), r.When, boardEvidence(tx))
 }
 
 // moveFlow moves the stage, and with it the variables that the seed sets with the stage.

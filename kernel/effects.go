@@ -18,7 +18,7 @@ func (c *Begin) Decide(tx *Tx) error {
 	if e.State != EffectPending {
 		return pawl.Fail(pawl.CodeFenced, "kernel.effect_taken", e.ID, e.State)
 	}
-	if tx.Session != nil && tx.Session.Paused {
+	if tx.Session != nil && tx.Session.Paused() {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
 	if refusal := effectBegins(tx, e, c.Day); refusal != nil {
@@ -80,7 +80,7 @@ func lateReceipt(tx *Tx, r effect.Receipt, tree string, cut bool) error {
 	tx.touch(tx.Task)
 	tx.record(tx.Effect, AuditEffectStopped, audit.Warn, map[string]any{"effect": tx.Effect.What(), "code": r.Code,
 		"key": r.Key})
-	if tx.Session != nil && tx.Session.Rolling && tx.Task.Effect == "" {
+	if tx.Session != nil && tx.Session.RollingBack() && tx.Task.Effect == "" {
 		bringBack(tx)
 	}
 	return nil
@@ -252,7 +252,7 @@ func canceledOr(tx *Tx, r effect.Receipt, next func(*Tx, effect.Receipt) error) 
 // runEnding reports whether a checkpoint is the last one of a run that ends without landing.
 func runEnding(tx *Tx) bool {
 	t := tx.Task
-	return tx.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
+	return tx.Session.RollingBack() || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
 }
 
 // maxAttempts bounds how often one effect is begun, across restarts, so that one that takes the runner down each time

@@ -3,10 +3,8 @@ package kernel
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -221,7 +219,7 @@ func waits(tx *Tx) bool {
 	if a := tx.Approval; a != nil && a.State == ApprovalPending && a.ID == tx.Session.Approval {
 		return true
 	}
-	return tx.Session.Paused || tx.Turn != nil && turnParked(tx)
+	return tx.Session.Paused() || tx.Turn != nil && turnParked(tx)
 }
 
 // winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do
@@ -239,7 +237,7 @@ func winds(tx *Tx) bool {
 // helpable reports whether the board tries again by itself what the session is BLOCKED with.
 func helpable(tx *Tx) bool {
 	b := tx.Session.Blocked
-	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.Rolling {
+	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.RollingBack() {
 		return false
 	}
 	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency &&
@@ -260,49 +258,6 @@ func flowEvidence(tx *Tx) workflow.Evidence {
 		e.Pending = 1
 	}
 	return e
-}
-
-// remember keeps what a run of checks has shown of a tree. What the machine is to blame for says nothing of the tree.
-func (s *Session) remember(v effect.VerifyResult, now time.Time) {
-	if v.Tree == "" || v.Tree != v.TreeAfter {
-		return
-	}
-	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}}
-	if old := s.known(v.Tree); old != nil {
-		maps.Copy(b.Checks, old.Checks)
-	}
-	for _, o := range v.Outcomes {
-		if o.Command != "" && !o.Environment && (o.Status == effect.CheckPassed || o.Status == effect.CheckFailed) {
-			b.Checks[checkKey(o.Check)] = o.Fingerprint
-		}
-	}
-	others := slices.DeleteFunc(slices.Clone(s.Known), func(k Baseline) bool { return k.Tree == v.Tree })
-	s.Known = append([]Baseline{b}, others[:min(len(others), maxTrees-1)]...)
-}
-
-// maxTrees is the number of trees of which a session remembers what their checks said: that of the last result, and
-// those that a person had checked since.
-const maxTrees = 4
-
-// known is what is remembered of a tree, or nil.
-func (s *Session) known(tree string) *Baseline {
-	if i := slices.IndexFunc(s.Known, func(b Baseline) bool { return b.Tree == tree }); i >= 0 && tree != "" {
-		b := s.Known[i]
-		return &b
-	}
-	return nil
-}
-
-// checkKey tells one check from another wherever it was found.
-func checkKey(c effect.Check) string { return c.Dir + ": " + c.Command }
-
-// Of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
-func (b *Baseline) Of(c effect.Check) (failure string, known bool) {
-	if b == nil {
-		return "", false
-	}
-	failure, known = b.Checks[checkKey(c)]
-	return failure, known
 }
 
 // touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does

@@ -65,7 +65,7 @@ func TestTwoProcesses(t *testing.T) {
 			case 0:
 				b.say(rt, person(rt, s))
 			default:
-				if !s.Session.Paused {
+				if !s.Session.Paused() {
 					b.act(answer)
 				}
 			}
@@ -88,7 +88,7 @@ func TestPauseByAnotherProcess(t *testing.T) {
 		}
 	}
 	say(&kernel.Pause{})
-	if !b.look().Session.Paused {
+	if !b.look().Session.Paused() {
 		t.Fatal("the pause is not seen")
 	}
 	say(&kernel.Resume{})
@@ -156,7 +156,7 @@ func TestSomebodyElseIsQuick(t *testing.T) {
 	b.look()
 	store.beforeCommit = say(&kernel.Pause{})
 	b.do(&kernel.UpdateProgress{Task: b.look().Task.ID, Summary: "half way"})
-	if !b.look().Session.Paused {
+	if !b.look().Session.Paused() {
 		t.Fatal("the pause is not seen")
 	}
 	b.do(&kernel.Resume{})

@@ -9,6 +9,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 	"pawl/machine/board"
+	"pawl/machine/session"
 	"pawl/machine/workflow"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -33,8 +34,8 @@ type Session struct {
 	Home string `json:"home,omitempty"`
 	Fork string `json:"fork,omitempty"`
 	Goal string `json:"goal,omitempty"`
-	// Pause is orthogonal to the state (docs/spec/session.md#a1).
-	Paused   bool       `json:"paused,omitempty"`
+	session.Beside
+	// PausedAt and PausedBy tell of the pause that Dispatch is in.
 	PausedAt time.Time  `json:"paused_at,omitzero"`
 	PausedBy pawl.Actor `json:"paused_by,omitempty"`
 	// AutoFix is the seed's auto_fix_attempts: the failed repairs of the task at work.
@@ -48,8 +49,6 @@ type Session struct {
 	Run      string `json:"run,omitempty"`
 	Approval string `json:"approval,omitempty"`
 	Effect   string `json:"effect,omitempty"`
-	// Rolling says that a rollback was asked for and is being carried out.
-	Rolling bool `json:"rolling,omitempty"`
 	// LastRun is the run before, whose result undo refers to; Undone says that it was undone.
 	LastRun string `json:"last_run,omitempty"`
 	// RolledBackRun is the run whose rollback in the user's own tree was the last thing that happened, which redo
@@ -57,21 +56,13 @@ type Session struct {
 	RolledBackRun string        `json:"rolled_run,omitempty"`
 	LastError     *effect.Fault `json:"last_error,omitempty"`
 	// Known is what pawl's own runs of checks have shown of the last few trees, newest first.
-	Known []Baseline `json:"known,omitempty"`
+	Known effect.Baselines `json:"known,omitempty"`
 	// Number is that of the issue whose session this is, 0 for the session of the person who sits in the workspace.
 	Number int64 `json:"number,omitempty"`
 	// Runs, Tasks and Questions count what was made, for display ids.
 	Runs      int64 `json:"runs"`
 	Tasks     int64 `json:"tasks"`
 	Questions int64 `json:"questions,omitempty"`
-}
-
-// Baseline is what pawl's own runs of checks have shown of one tree.
-type Baseline struct {
-	Tree string    `json:"tree"`
-	At   time.Time `json:"at"`
-	// Checks maps a check, by its folder and command, to the fingerprint of its failure, "" where it passed.
-	Checks map[string]string `json:"checks"`
 }
 
 // BlockedKind says what kind of help is needed (docs/spec/composition.md#x4).
@@ -332,11 +323,6 @@ func (i *Issue) Held(token int64) error {
 	return nil
 }
 
-// untold reports whether those that depend on a completed issue are still to be told.
-func (i *Issue) untold() bool {
-	return i.State == string(board.IssueCompleted) && i.Dependents != board.DependentsReleased
-}
-
 // Link says that one issue depends on another, which is its row's parent.
 type Link struct {
 	Row   `json:"-"`
@@ -521,7 +507,7 @@ type Task struct {
 	LookedBack    bool              `json:"looked_back,omitempty"`
 	FailingBefore map[string]string `json:"failing_before,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
-	Baseline *Baseline `json:"baseline,omitempty"`
+	Baseline *effect.Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.
 	Waited time.Duration `json:"waited,omitempty"`
 }

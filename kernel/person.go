@@ -210,12 +210,12 @@ func (*Pause) Decide(tx *Tx) error {
 		s.State == string(session.Archiving) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", stateName(tx))
 	}
-	if s.Paused {
+	if s.Paused() {
 		return nil
 	}
-	s.Paused, s.PausedAt, s.PausedBy = true, tx.now, tx.env.Actor
+	s.PausedAt, s.PausedBy = tx.now, tx.env.Actor
 	tx.record(s, AuditSessionPaused, audit.Info, map[string]any{"state": s.State})
-	return nil
+	return tx.apply(SessionPaused, "")
 }
 
 // resumeWork goes on after a pause. Without one there is nothing to change; the runner is what goes on.
@@ -224,10 +224,13 @@ func (*Resume) Decide(tx *Tx) error {
 	if s == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
-	if !s.Paused {
+	if !s.Paused() {
 		return nil
 	}
-	s.Paused, s.PausedAt, s.PausedBy = false, tx.now, ""
+	if err := tx.apply(SessionResumed, ""); err != nil {
+		return err
+	}
+	s.PausedAt, s.PausedBy = tx.now, ""
 	tx.record(s, AuditSessionResumed, audit.Info, map[string]any{"state": s.State})
 	if tx.Task != nil && sessionWorks(tx) {
 		tx.then(ThenAdvance)
@@ -317,10 +320,9 @@ func (c *EnterTool) Decide(tx *Tx) error {
 	tx.Flow.Vars, tx.Flow.Tools = next, append(slices.Clip(tx.Flow.Tools), c.Tool)
 	tx.record(tx.Flow, AuditToolEntered, audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting,
 		"suspended": next.SuspendedStage})
-	if s.Run != "" && !s.Paused && s.State != string(session.Blocked) {
-		s.Paused, s.PausedAt, s.PausedBy = true, tx.now, tx.env.Actor
-		tx.touch(s)
-		tx.Flow.Held = true
+	if s.Run != "" && !s.Paused() && s.State != string(session.Blocked) {
+		s.PausedAt, s.PausedBy, tx.Flow.Held = tx.now, tx.env.Actor, true
+		return tx.apply(SessionPaused, "")
 	}
 	return nil
 }
@@ -353,8 +355,11 @@ func (c *LeaveTool) Decide(tx *Tx) error {
 	case c.Resume:
 		return (&Resume{}).Decide(tx)
 	}
-	tx.Session.Paused = false
-	tx.touch(tx.Session)
+	if tx.touch(tx.Session); tx.Session.Paused() {
+		if err := tx.apply(SessionResumed, ""); err != nil {
+			return err
+		}
+	}
 	if tx.Session.State == string(session.Blocked) {
 		return nil
 	}

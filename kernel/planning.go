@@ -36,6 +36,7 @@ func (c *Init) Decide(tx *Tx) error {
 // openSession makes a session with its flow.
 func openSession(tx *Tx, label, parent string, place effect.Place) {
 	tx.Session = &Session{Name: label, Place: place, RunMode: pawl.Assisted}
+	tx.Session.Settle()
 	tx.create(tx.Session, KindSession, label, parent, string(session.Table.Initial()))
 	tx.Flow = &Flow{Vars: workflow.Initial()}
 	tx.create(tx.Flow, KindFlow, label, tx.Session.ID, string(workflow.Stages.Initial()))
@@ -137,7 +138,7 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 	}
 	s.Runs++
 	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, place
-	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling, s.RolledBackRun = 0, nil, nil, false, false, ""
+	s.AutoFix, s.Blocked, s.LastError, s.RolledBackRun = 0, nil, nil, ""
 	tx.Task, tx.Solution, tx.Approval = nil, nil, nil
 	tx.Run = &Run{
 		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
@@ -552,7 +553,7 @@ func draft(tx *Tx, what Event) error {
 	}
 	tx.create(tx.Task, KindTask, tx.Session.label("T-%03d", "T", tx.Session.Tasks), tx.Run.ID,
 		string(task.Table.Initial()))
-	tx.Task.Baseline = tx.Session.known(tx.Run.Context.Tree)
+	tx.Task.Baseline = tx.Session.Known.Of(tx.Run.Context.Tree)
 	if !tx.Task.Place.InPlace {
 		tx.Task.Place.Tree = worktree(tx.Task.Place.Workspace, tx.Task.ID)
 	}

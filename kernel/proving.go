@@ -124,9 +124,9 @@ func lookedBack(tx *Tx, at string, r effect.Receipt) error {
 				t.FailingBefore[o.Name] = o.Fingerprint
 			}
 		}
-		tx.Session.remember(result, tx.now)
+		tx.Session.Known = tx.Session.Known.With(result, tx.now)
 		tx.touch(tx.Session)
-		if known := tx.Session.known(result.Tree); known != nil {
+		if known := tx.Session.Known.Of(result.Tree); known != nil {
 			t.Baseline = known
 		}
 	}
@@ -571,7 +571,7 @@ func landingDone(tx *Tx, r effect.Receipt) error {
 	}
 	t.EndedAt = tx.now
 	if t.Verified != nil {
-		tx.Session.remember(*t.Verified, tx.now)
+		tx.Session.Known = tx.Session.Known.With(*t.Verified, tx.now)
 		tx.touch(tx.Session)
 	}
 	tx.Run.Outcome = string(board.IssueCompleted)

@@ -200,8 +200,11 @@ func Decode(r Row, doc Document) error {
 		}
 	}
 	*doc.hot() = r
-	if i, ok := doc.(*Issue); ok {
-		i.Settle(i.Lease.Owner != "")
+	switch d := doc.(type) {
+	case *Issue:
+		d.Settle(d.Lease.Owner != "")
+	case *Session:
+		d.Settle()
 	}
 	if r.Root != "" {
 		moveTo(doc, r.Root)

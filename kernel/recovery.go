@@ -70,7 +70,7 @@ func blockedTask(tx *Tx, op string) (*Blocked, error) {
 	if tx.Session == nil || tx.Session.State != string(session.Blocked) || tx.Session.Blocked == nil {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, stateName(tx))
 	}
-	if tx.Session.Rolling || tx.Task != nil && tx.Task.Effect != "" {
+	if tx.Session.RollingBack() || tx.Task != nil && tx.Task.Effect != "" {
 		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
 	}
 	return tx.Session.Blocked, nil
@@ -260,7 +260,7 @@ func (c *Rollback) Decide(tx *Tx) error {
 		tx.touch(i)
 	}
 	switch {
-	case s != nil && s.State == string(session.Blocked) && s.Rolling:
+	case s != nil && s.State == string(session.Blocked) && s.RollingBack():
 		return nil
 	case s != nil && s.State == string(session.Idle) && tx.Run != nil && tx.Run.Land == nil && tx.Run.InTree(tx.Task):
 		return reverseRun(tx, "", false)
@@ -279,9 +279,10 @@ func (c *Rollback) Decide(tx *Tx) error {
 	if byBoard(tx) {
 		tx.Issue.RestartReason = strings.TrimSpace(b.Error.Err().Error() + "\n" + b.Error.Detail)
 	}
-	s.Rolling = true
+	if err := tx.apply(RollbackAsked, ""); err != nil {
+		return err
+	}
 	tx.Run.Outcome = "rolled_back"
-	tx.touch(s)
 	tx.touch(tx.Run)
 	tx.record(s, AuditRollbackRequested, audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
 	if tx.Task.OrphanEffect == "" {
@@ -335,9 +336,10 @@ func workRestored(tx *Tx, r effect.Receipt) error {
 	case s.State == string(session.Idle):
 		return runUndone(tx, r)
 	case !r.OK:
-		s.Rolling = false
+		if err := tx.apply(RollbackFailed, ""); err != nil {
+			return err
+		}
 		s.Blocked.Error = info(r.Err())
-		tx.touch(s)
 		tx.record(s, AuditRollbackFailed, audit.Error, s.Blocked.Error)
 		return nil
 	}
@@ -397,7 +399,7 @@ func workCleaned(tx *Tx, r effect.Receipt) error {
 	t.Cleanup, t.Ready.Cleaned = &result, true
 	tx.touch(t)
 	switch {
-	case s.Rolling:
+	case s.RollingBack():
 		tx.Turn = nil
 		if err := tx.apply(RolledBack, "back at "+s.LastCheckpoint); err != nil {
 			return err

@@ -35,7 +35,7 @@ func endRun(tx *Tx, outcome string) {
 	tx.Run.Outcome, tx.Run.EndedAt = outcome, tx.now
 	packageUsed(tx)
 	s := tx.Session
-	s.Run, s.Approval, s.Paused, s.AutoFix, s.Rolling, s.Blocked = "", "", false, 0, false, nil
+	s.Run, s.Approval, s.AutoFix, s.Blocked = "", "", 0, nil
 	tx.touch(tx.Run)
 	tx.touch(s)
 }
@@ -379,7 +379,7 @@ func flowInterrupted(tx *Tx, what string) error {
 // mode.
 func keepSilence(tx *Tx) {
 	f := tx.Flow
-	if f == nil || tx.Session == nil || !f.Mode.Auto() || ofBoard(tx.env.Command) || tx.Session.Paused {
+	if f == nil || tx.Session == nil || !f.Mode.Auto() || ofBoard(tx.env.Command) || tx.Session.Paused() {
 		return // a pause is neither a question nor an answer, and an external tool brings one along
 	}
 	asks := waits(tx)
@@ -490,7 +490,7 @@ func carriedOut(tx *Tx, r effect.Receipt) error {
 	}
 	if tx.Effect.What() == effect.KindTest {
 		if result, err := effect.Decode[effect.VerifyResult](r.Result); err == nil {
-			s.remember(result, tx.now)
+			s.Known = s.Known.With(result, tx.now)
 		}
 	}
 	if s.State == string(session.Idle) { // elsewhere it says why work stopped

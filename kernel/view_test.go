@@ -87,7 +87,7 @@ func TestEveryMomentIsDerivedExploredAndShown(t *testing.T) {
 				b.say(rt, &kernel.Start{Requirement: "work", Place: place, RunMode: pawl.Assisted})
 			case s.Session.State == "CONFIRMING":
 				b.say(rt, &kernel.Approve{Hash: s.Approval.Hash})
-			case s.Session.Paused:
+			case s.Session.Paused():
 				b.say(rt, &kernel.Resume{})
 			default:
 				b.act(w.answer)

@@ -114,9 +114,10 @@ var recordedEnds = map[string]func(recordedRun) bool{
 }
 
 // published are the fields of recorded documents that this version writes otherwise: those that are gone, and those in
-// their place (docs/spec/board.md#earlier). Nothing else of a decision may be different.
+// their place (docs/spec/board.md#earlier, docs/spec/session.md#earlier). Nothing else of a decision may be different.
 var published = map[kernel.Kind][2]string{
-	kernel.KindIssue: {"paused released waiting winding", "dependents hold work"},
+	kernel.KindIssue:   {"paused released waiting winding", "dependents hold work"},
+	kernel.KindSession: {"paused rolling", "dispatch rollback"},
 }
 
 // rewritten adds the fields of a run's documents that are read from them and not written again, or written without

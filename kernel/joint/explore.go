@@ -46,9 +46,10 @@ func Explore() Exploration { return explore(kernel.Compositions()) }
 
 func explore(rows []kernel.Composition) Exploration {
 	start := Combination{Session: session.Table.Initial(), Stage: workflow.Stages.Initial()}
+	start.Beside.Settle()
 	issue := start
 	issue.Issue = board.Issue.Initial()
-	issue.Settle(false)
+	issue.Regions.Settle(false)
 	at := map[Combination]int{start: 0, issue: 1}
 	order := []Combination{start, issue}
 	back := [][]int{nil, nil} // the combinations that lead to each one
@@ -138,6 +139,10 @@ func (c Combination) after(row kernel.Composition) (Combination, bool) {
 func (c *Combination) move(r kernel.Move) bool {
 	switch r.Region {
 	case "":
+	case session.Dispatch.Name():
+		return step(session.Dispatch, &c.Dispatch, r)
+	case session.Restoring.Name():
+		return step(session.Restoring, &c.Rollback, r)
 	case board.Hold.Name():
 		return step(board.Hold, &c.Hold, r)
 	case board.Work.Name():
@@ -190,9 +195,10 @@ func (c Combination) Rows() []string {
 // Of returns the states of the snapshot's run together, in the form in which Explore speaks of them.
 func Of(s *kernel.Snapshot) Combination {
 	c := Combination{Session: session.Table.Initial(), Stage: s.Stage()}
-	if s.Session == nil {
+	if c.Beside.Settle(); s.Session == nil {
 		return c
 	}
+	c.Beside = s.Session.Beside
 	c.Session = session.State(s.Session.State)
 	if s.Session.Run == "" || s.Run == nil {
 		return c

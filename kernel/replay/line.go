@@ -16,10 +16,12 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/machine/board"
+	"pawl/machine/session"
 )
 
 // format is the number of the form of a line. A change that older programs would misread takes the next number: since
-// 2, what issues of the board had as flags are states (docs/spec/board.md#earlier).
+// 2, what issues of the board and sessions had as flags are states (docs/spec/board.md#earlier,
+// docs/spec/session.md#earlier).
 const format = 2
 
 // line is one decision as it is written.
@@ -325,10 +327,15 @@ func (r *reader) decode(l *line, config *kernel.Config) (*kernel.Snapshot, *kern
 func (o *outline) present() error {
 	for i := range o.Rows {
 		in := &o.Rows[i]
-		if in.Kind != kernel.KindIssue || !board.Outdated(in.Doc) {
+		var doc kernel.Document
+		switch {
+		case in.Kind == kernel.KindIssue && board.Outdated(in.Doc):
+			doc = new(kernel.Issue)
+		case in.Kind == kernel.KindSession && session.Outdated(in.Doc):
+			doc = new(kernel.Session)
+		default:
 			continue
 		}
-		doc := new(kernel.Issue)
 		err := kernel.Decode(kernel.Row{Kind: in.Kind, ID: in.ID, Doc: in.Doc}, doc)
 		if err != nil {
 			return err

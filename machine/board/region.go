@@ -93,20 +93,12 @@ func Outdated(doc []byte) bool {
 // Settle gives what was read from a document the states that it does not spell out: those that an earlier version kept
 // as flags, and initial ones. Claimed says that there is a lease. It is the one place where that is decided.
 func (r *Regions) Settle(claimed bool) {
-	settle(&r.Hold, Hold.Initial(), r.WasPaused, HoldPaused)
-	settle(&r.Dependents, Dependents.Initial(), r.WasReleased, DependentsReleased)
-	settle(&r.Work, Work.Initial(), r.WasWaiting, WorkWaiting)
-	settle(&r.Work, Work.Initial(), r.WasDraining, WorkDraining)
-	settle(&r.Claim, Claim.Initial(), claimed, ClaimClaimed)
+	Hold.Settle(&r.Hold, r.WasPaused, HoldPaused)
+	Dependents.Settle(&r.Dependents, r.WasReleased, DependentsReleased)
+	Work.Settle(&r.Work, r.WasWaiting, WorkWaiting)
+	Work.Settle(&r.Work, r.WasDraining, WorkDraining)
+	Claim.Settle(&r.Claim, claimed, ClaimClaimed)
 	r.earlier = earlier{}
-}
-
-func settle[S ~string](at *S, initial S, was bool, other S) {
-	if was {
-		*at = other
-	} else if *at == "" {
-		*at = initial
-	}
 }
 
 // ClaimedFor is what a worker takes an issue for, as far as its state and its work say: an argument of ACQUIRE, or ""
@@ -180,13 +172,5 @@ func (r *Regions) Move(region string, on Event, when string, e Evidence) *pawl.E
 }
 
 func move[S ~string](m *machine.Machine[S, Event], at *S, on Event, when string, e Evidence) *pawl.Error {
-	row, ok := m.Next(*at, on, when)
-	if !ok {
-		return m.Refusal(*at, on)
-	}
-	err := Admit(row, e)
-	if err == nil {
-		*at = row.To
-	}
-	return err
+	return m.Move(at, on, when, func(r *machine.Rule[S, Event]) *pawl.Error { return Admit(r, e) })
 }

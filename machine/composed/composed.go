@@ -21,6 +21,8 @@ type States struct {
 	Item    board.ItemStatus  `json:"item,omitempty"`
 	Run     board.RunStatus   `json:"run,omitempty"`
 	Phase   board.PhaseStatus `json:"phase,omitempty"`
+	// What stands beside the state of the session.
+	session.Beside
 	// The regions of an issue of the board; any other issue has none.
 	board.Regions
 }
@@ -66,6 +68,11 @@ const (
 	IfCompleted  Condition = "issue-completed"
 	// IfIdle: the session is at rest.
 	IfIdle Condition = "session-idle"
+	// IfBusy: the session is neither at rest nor blocked. IfBlocked: it is blocked. IfNoRollback: no rollback is under
+	// way.
+	IfBusy       Condition = "session-busy"
+	IfBlocked    Condition = "session-blocked"
+	IfNoRollback Condition = "no-rollback"
 )
 
 // Holds reports whether a condition is met.
@@ -93,10 +100,23 @@ func (s States) Holds(c Condition) bool {
 		return s.Task.Final() || s.Task == task.Failed
 	case IfNotFinal:
 		return !s.Task.Final()
+	}
+	return s.atRest(c) || s.ofIssue(c)
+}
+
+// atRest is Holds for a condition on what the session rests in.
+func (s States) atRest(c Condition) bool {
+	switch c {
 	case IfIdle:
 		return s.Session == session.Idle
+	case IfBusy:
+		return s.Session != session.Idle && s.Session != session.Blocked
+	case IfBlocked:
+		return s.Session == session.Blocked
+	case IfNoRollback:
+		return !s.RollingBack()
 	}
-	return s.ofIssue(c)
+	return false
 }
 
 // ofIssue is Holds for a condition on the issue.

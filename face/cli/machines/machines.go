@@ -121,15 +121,15 @@ func newMachineShowCommand(a *cli.App) *cobra.Command {
 func named(name string) ([]machine.Description, error) {
 	var names []string
 	for _, f := range families() {
-		if f.name == name {
-			return f.tables, nil
-		}
-		names = append(names, f.name)
 		for _, d := range f.tables {
 			if d.Name == name {
 				return []machine.Description{d}, nil
 			}
 		}
+		if f.name == name {
+			return f.tables, nil
+		}
+		names = append(names, f.name)
 	}
 	return nil, pawl.Fail(pawl.CodeNotFound, "cli.machine.unknown", name, strings.Join(names, ", "))
 }
