@@ -386,3 +386,21 @@ func TestExternalToolsSuspendTheFlow(t *testing.T) {
 		t.Errorf("given up: %s %+v", s.Session.State, s.Flow.Vars)
 	}
 }
+
+// TestAPauseEndsWithItsRun: the next run is not paused because the one before was, and a session at rest cannot be.
+func TestAPauseEndsWithItsRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.try(&kernel.Pause{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		t.Errorf("paused at rest: %v", err)
+	}
+	b.do(&kernel.Start{Requirement: "x", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.do(&kernel.Pause{})
+	if s := b.look().Session; !s.Paused() || s.State != "PLANNING" {
+		t.Fatalf("%s is not paused", s.State)
+	}
+	b.do(&kernel.CancelRun{Reason: "not needed"})
+	if s := b.look().Session; s.Paused() || s.State != "IDLE" {
+		t.Errorf("%s, dispatch %s", s.State, s.Dispatch)
+	}
+}

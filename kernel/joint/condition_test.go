@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pawl/kernel"
+	"pawl/machine/session"
 )
 
 // TestEachConditionCounts takes every condition of every row away, one at a time: the row has to apply in a reachable
@@ -33,5 +34,22 @@ func TestEachConditionCounts(t *testing.T) {
 	}
 	if tried < 50 {
 		t.Errorf("%d conditions are tried", tried)
+	}
+}
+
+// TestNothingStandsBesideRest: a pause ends with its run, and a rollback before it does.
+func TestNothingStandsBesideRest(t *testing.T) {
+	rests := 0
+	for at := range Explore().reached {
+		if at.Session != session.Idle {
+			continue
+		}
+		rests++
+		if at.Paused() || at.RollingBack() {
+			t.Fatalf("at rest with %s, %s: %+v", at.Dispatch, at.Rollback, at)
+		}
+	}
+	if rests == 0 {
+		t.Error("no combination is at rest")
 	}
 }
