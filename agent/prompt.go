@@ -6,7 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"pawl/text/display"
 
 	"pawl/kernel/effect"
 	"pawl/text/plan"
@@ -169,21 +170,14 @@ func head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "\n… (cut)\n"
+	return display.Head(s, n) + "\n… (cut)\n"
 }
 
 func tail(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	i := len(s) - n
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return "(cut) …\n" + s[i:]
+	return "(cut) …\n" + display.Tail(s, n)
 }
 
 // clean makes a text fit for an argument of a program: valid UTF-8 without NUL.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl/kernel"
+	"pawl/kernel/issues"
 	"pawl/machine/board"
 )
 
@@ -128,7 +129,7 @@ var boardMeasures = []asked{
 	}},
 	{name: "release of 1,000", times: 1, rounds: 3, ask: func(ctx context.Context, b *shelf) (time.Duration,
 		time.Duration, error) {
-		return releaseIssue(ctx, b, kernel.MaxIssues)
+		return releaseIssue(ctx, b, issues.MaxIssues)
 	}},
 }
 
@@ -194,15 +195,15 @@ func benchChain(ctx context.Context, dir string, emit func(Result)) error {
 		return err
 	}
 	defer b.store.Close()
-	issues := make([]kernel.NewIssue, chainLength)
-	for i := range issues {
-		issues[i] = kernel.NewIssue{Title: fmt.Sprintf("Link %d", i), External: fmt.Sprintf("LINK-%d", i),
+	links := make([]issues.NewIssue, chainLength)
+	for i := range links {
+		links[i] = issues.NewIssue{Title: fmt.Sprintf("Link %d", i), External: fmt.Sprintf("LINK-%d", i),
 			Height: int64(chainLength - 1 - i)}
 		if i > 0 {
-			issues[i].After = []string{fmt.Sprintf("LINK-%d", i-1)}
+			links[i].After = []string{fmt.Sprintf("LINK-%d", i-1)}
 		}
 	}
-	if _, err := b.add(ctx, issues); err != nil {
+	if _, err := b.add(ctx, links); err != nil {
 		return err
 	}
 	first, last, err := b.ends(ctx)
@@ -220,17 +221,17 @@ func benchChain(ctx context.Context, dir string, emit func(Result)) error {
 			if last, err = addAnother(ctx, b); err != nil {
 				return 0, 0, err
 			}
-			return b.do(ctx, nil, &kernel.AddDependency{Issue: last, On: on})
+			return b.do(ctx, nil, &issues.AddDependency{Issue: last, On: on})
 		}},
 		{"one more at its head", 5, func() (time.Duration, time.Duration, error) {
 			i := first
 			if first, err = addAnother(ctx, b); err != nil {
 				return 0, 0, err
 			}
-			return b.do(ctx, nil, &kernel.AddDependency{Issue: i, On: first})
+			return b.do(ctx, nil, &issues.AddDependency{Issue: i, On: first})
 		}},
 		{"its head waits for its foot, refused", 3, func() (time.Duration, time.Duration, error) {
-			read, whole, err := b.do(ctx, nil, &kernel.AddDependency{Issue: first, On: last})
+			read, whole, err := b.do(ctx, nil, &issues.AddDependency{Issue: first, On: last})
 			return read, whole, refused(err)
 		}},
 	} {
@@ -283,7 +284,7 @@ func (b *shelf) ends(ctx context.Context) (first, last string, err error) {
 
 // addAnother registers an issue and returns its id.
 func addAnother(ctx context.Context, b *shelf) (string, error) {
-	if _, err := b.add(ctx, []kernel.NewIssue{{Title: "One more"}}); err != nil {
+	if _, err := b.add(ctx, []issues.NewIssue{{Title: "One more"}}); err != nil {
 		return "", err
 	}
 	_, last, err := b.ends(ctx)

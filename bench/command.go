@@ -17,6 +17,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
 	"pawl/machine/task"
 	"pawl/store/sqlite"
 )
@@ -109,7 +110,7 @@ func (p *program) workspace(ctx context.Context, dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	_, err = seed(ctx, k, effect.Place{Workspace: dir, Tree: dir, Git: true}, n, task.Draft, task.Queued, task.Running,
 		task.Done)
 	return errors.Join(err, store.Close())

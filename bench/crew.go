@@ -14,6 +14,9 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/joined"
+	"pawl/kernel/tasks"
 	"pawl/machine/task"
 	"pawl/store/sqlite"
 )
@@ -87,7 +90,7 @@ func openCrew(name, dir string) (*crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	return &crew{name: name, store: store, queue: newCandidates(k), kernel: k}, nil
 }
 
@@ -156,13 +159,13 @@ const commits = 4
 func (c *crew) carryOut(ctx context.Context, owner, id string, token int64) error {
 	runner := pawl.Actor("runner:" + owner)
 	var gates effect.Effect
-	if err := c.do(ctx, runner, nil, &kernel.Heartbeat{Task: id, Token: token}); err != nil {
+	if err := c.do(ctx, runner, nil, &tasks.Heartbeat{Task: id, Token: token}); err != nil {
 		return err
 	}
-	if err := c.do(ctx, runner, &gates, &kernel.RequestGates{Task: id, Token: token, Owner: owner}); err != nil {
+	if err := c.do(ctx, runner, &gates, &tasks.RequestGates{Task: id, Token: token, Owner: owner}); err != nil {
 		return err
 	}
-	return c.do(ctx, runner, nil, &kernel.Report{Effect: gates.ID, Token: gates.Token,
+	return c.do(ctx, runner, nil, &effects.Report{Effect: gates.ID, Token: gates.Token,
 		Receipt: effect.Succeeded(gatesPassed)})
 }
 

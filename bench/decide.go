@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
 	"pawl/machine/task"
 )
 
@@ -67,7 +68,7 @@ type candidate struct {
 // decider returns a function that lets the kernel decide move i: gates, mode hook, copies of the rows, the move and its
 // audit entry.
 func decider(moves []pair) func(int) error {
-	config := kernel.Defaults()
+	protocols, config := joined.Table(), kernel.Defaults()
 	config.Retry.Max = 1 << 30
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	snaps, envs := make([]*kernel.Snapshot, len(moves)), make([]*kernel.Envelope, len(moves))
@@ -83,7 +84,7 @@ func decider(moves []pair) func(int) error {
 		}}
 	}
 	return func(i int) error {
-		if _, err := kernel.Decide(snaps[i], envs[i], now); (err == nil) != moves[i].legal {
+		if _, err := kernel.Decide(protocols, snaps[i], envs[i], now); (err == nil) != moves[i].legal {
 			return fmt.Errorf("kernel, %s to %s: %w", moves[i].from, moves[i].to, err)
 		}
 		return nil

@@ -15,6 +15,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
 	"pawl/machine/task"
 	"pawl/store/sqlite"
 )
@@ -49,7 +50,7 @@ func openFleet(ctx context.Context, dir string, n int) (_ *fleet, err error) {
 	}()
 	config := kernel.Defaults()
 	config.Retry = kernel.RetryConfig{Max: 1 << 40, Kind: "none"}
-	f := &fleet{store: store, kernel: kernel.New(store, config, pawl.ClockFunc(time.Now), rand.Reader)}
+	f := &fleet{store: store, kernel: kernel.New(joined.Table(), store, config, pawl.ClockFunc(time.Now), rand.Reader)}
 	ids, err := seed(ctx, f.kernel, effect.Place{Workspace: dir, Tree: dir}, n, task.Queued)
 	for _, id := range ids {
 		f.tasks = append(f.tasks, &walker{id: id, at: task.Queued})

@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
 	"pawl/kernel/query"
 	"pawl/machine/task"
 	"pawl/store/sqlite"
@@ -120,7 +121,7 @@ func growthStore(ctx context.Context, dir string, n int) (*sqlite.Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	if _, err := seedRanks(ctx, k, effect.Place{Workspace: dir, Tree: dir}, n, queueRanks, task.Draft, task.Queued,
 		task.Running, task.Done); err != nil {
 		return nil, errors.Join(err, store.Close())

@@ -12,7 +12,10 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/machine/task"
 	"pawl/runner"
 	"pawl/store/sqlite"
@@ -105,13 +108,13 @@ func openOffice(ctx context.Context, dir string) (*office, error) {
 	}
 	o := &office{store: store, begun: time.Now(), more: make(chan struct{}, 1), rested: make(chan runner.StopReason, 1)}
 	clock := pawl.ClockFunc(func() time.Time { return time.Now().Add(time.Duration(o.ahead.Load())) })
-	o.kernel = kernel.New(store, config, clock, rand.Reader)
+	o.kernel = kernel.New(joined.Table(), store, config, clock, rand.Reader)
 	o.runner = runner.New(o.kernel, runner.Options{Owner: "bench/4711", Drivers: instantDrivers(),
 		Tools: map[string]runner.Driver{
 			idleTool: instant{func(effect.Effect) effect.Receipt { return effect.Succeeded(effect.ToolResult{After: "t1"}) }},
 		}})
 	o.kernel.OnCommit(o.committed)
-	_, err = o.do(ctx, &kernel.Init{Place: effect.Place{Workspace: dir, Tree: dir, Git: true}})
+	_, err = o.do(ctx, &planning.Init{Place: effect.Place{Workspace: dir, Tree: dir, Git: true}})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -187,7 +190,7 @@ func (o *office) until(ctx context.Context, want runner.StopReason) error {
 // from the approval on.
 func (o *office) lap(ctx context.Context, n int) (wait, whole time.Duration, err error) {
 	o.ahead.Add(int64(time.Minute))
-	if _, err := o.do(ctx, &kernel.Start{Requirement: fmt.Sprintf("write file %d", n), RunMode: pawl.Assisted,
+	if _, err := o.do(ctx, &planning.Start{Requirement: fmt.Sprintf("write file %d", n), RunMode: pawl.Assisted,
 		Place: effect.Place{Workspace: "/bench", Tree: "/bench", Git: true}}); err != nil {
 		return 0, 0, err
 	}
@@ -199,7 +202,7 @@ func (o *office) lap(ctx context.Context, n int) (wait, whole time.Duration, err
 		return 0, 0, err
 	}
 	start := time.Now()
-	if _, err := o.do(ctx, &kernel.Approve{Hash: s.Approval.Hash}); err != nil {
+	if _, err := o.do(ctx, &approval.Approve{Hash: s.Approval.Hash}); err != nil {
 		return 0, 0, err
 	}
 	if err := o.until(ctx, runner.StopIdle); err != nil {

@@ -12,6 +12,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/machine/task"
 )
 
@@ -41,7 +42,7 @@ func seed(ctx context.Context, k *kernel.Kernel, place effect.Place, n int, cycl
 // seedRanks is seed with tasks of several ranks, evenly mixed.
 func seedRanks(ctx context.Context, k *kernel.Kernel, place effect.Place, n, ranks int,
 	cycle ...task.State) ([]string, error) {
-	if _, err := k.Do(ctx, kernel.Envelope{Actor: "user:bench", Command: &kernel.Init{Place: place}}); err != nil {
+	if _, err := k.Do(ctx, kernel.Envelope{Actor: "user:bench", Command: &planning.Init{Place: place}}); err != nil {
 		return nil, err
 	}
 	s := &seeder{ranks: ranks, store: k.Store(), kernel: k, now: k.Now(), ids: pawl.NewIDSource(k.Now(), rand.Reader)}

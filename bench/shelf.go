@@ -17,6 +17,9 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/machine/board"
 	"pawl/store/sqlite"
 )
@@ -49,7 +52,7 @@ func openShelf(ctx context.Context, dir string) (*shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := b.do(ctx, nil, &kernel.Init{Place: effect.Place{Workspace: dir, Tree: dir,
+	if _, _, err := b.do(ctx, nil, &planning.Init{Place: effect.Place{Workspace: dir, Tree: dir,
 		Git: true}}); err != nil {
 		return nil, errors.Join(err, b.store.Close())
 	}
@@ -73,7 +76,7 @@ func openBoard(dir string, how sqlite.Options) (*shelf, error) {
 		return nil, err
 	}
 	b := &shelf{dir: dir, store: &timedStore{Store: store}, random: random.New(random.NewPCG(1, 2))}
-	b.kernel = kernel.New(b.store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	b.kernel = kernel.New(joined.Table(), b.store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	return b, nil
 }
 
@@ -112,17 +115,17 @@ func (b *shelf) register(ctx context.Context, n int, emit func(Result)) error {
 			heights[on] = max(heights[on], heights[i]+1)
 		}
 	}
-	issues := make([]kernel.NewIssue, n)
-	for i := range issues {
-		issues[i] = kernel.NewIssue{Title: fmt.Sprintf("Rename the handler of route %d and say so in its documentation",
+	graph := make([]issues.NewIssue, n)
+	for i := range graph {
+		graph[i] = issues.NewIssue{Title: fmt.Sprintf("Rename the handler of route %d and say so in its documentation",
 			i), External: fmt.Sprintf("BENCH-%d", i),
 			Context: "The name says what it did once. Callers and the documentation name it, and both are to be changed with it.", Digest: "1",
 			Priority: 1 + i%5, Tags: []string{"routes"}, Height: heights[i]}
 		for _, on := range b.after[i] {
-			issues[i].After = append(issues[i].After, fmt.Sprintf("BENCH-%d", on))
+			graph[i].After = append(graph[i].After, fmt.Sprintf("BENCH-%d", on))
 		}
 	}
-	took, err := b.add(ctx, issues)
+	took, err := b.add(ctx, graph)
 	if err != nil {
 		return err
 	}
@@ -144,9 +147,9 @@ func (b *shelf) register(ctx context.Context, n int, emit func(Result)) error {
 }
 
 // add registers issues with as few commands as may be, and returns how long that took.
-func (b *shelf) add(ctx context.Context, issues []kernel.NewIssue) (took time.Duration, err error) {
-	for piece := range slices.Chunk(issues, kernel.MaxIssues) {
-		_, whole, err := b.do(ctx, nil, &kernel.AddIssues{Issues: piece})
+func (b *shelf) add(ctx context.Context, all []issues.NewIssue) (took time.Duration, err error) {
+	for piece := range slices.Chunk(all, issues.MaxIssues) {
+		_, whole, err := b.do(ctx, nil, &issues.AddIssues{Issues: piece})
 		if err != nil {
 			return 0, err
 		}
@@ -168,12 +171,12 @@ func (b *shelf) size() (size int64, err error) {
 
 // nextIssue claims the next issue, and leaves it again, which is not measured.
 func nextIssue(ctx context.Context, b *shelf, planning bool) (read, whole time.Duration, err error) {
-	var t *kernel.Taken
-	read, whole, err = b.do(ctx, &t, &kernel.ClaimIssue{Owner: "bench", Planning: planning, Now: b.kernel.Now()})
+	var t *issues.Taken
+	read, whole, err = b.do(ctx, &t, &issues.ClaimIssue{Owner: "bench", Planning: planning, Now: b.kernel.Now()})
 	if err != nil || t == nil {
 		return 0, 0, errors.Join(err, missing(t == nil, "an issue to claim"))
 	}
-	_, _, err = b.do(ctx, nil, &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token})
+	_, _, err = b.do(ctx, nil, &issues.ReleaseIssue{Issue: t.Issue, Token: t.Token})
 	return read, whole, err
 }
 
@@ -209,8 +212,8 @@ func planHalf(ctx context.Context, b *shelf) error {
 		}
 	}
 	for w := range boardBusy {
-		var t *kernel.Taken
-		_, _, err := b.do(ctx, &t, &kernel.ClaimIssue{Owner: fmt.Sprintf("worker-%d", w), Now: b.kernel.Now()})
+		var t *issues.Taken
+		_, _, err := b.do(ctx, &t, &issues.ClaimIssue{Owner: fmt.Sprintf("worker-%d", w), Now: b.kernel.Now()})
 		if err != nil || t == nil {
 			return errors.Join(err, missing(t == nil, "an issue to carry out"))
 		}
@@ -298,7 +301,7 @@ func addEdge(ctx context.Context, b *shelf) (read, whole time.Duration, err erro
 			continue
 		}
 		b.after[i] = append(b.after[i], on)
-		return b.do(ctx, nil, &kernel.AddDependency{Issue: b.ids[i], On: b.ids[on]})
+		return b.do(ctx, nil, &issues.AddDependency{Issue: b.ids[i], On: b.ids[on]})
 	}
 }
 
@@ -312,7 +315,7 @@ func closeCircle(ctx context.Context, b *shelf) (read, whole time.Duration, err 
 	for n := 0; n < 1+b.random.IntN(6) && len(b.after[at]) > 0; n++ {
 		at = b.after[at][b.random.IntN(len(b.after[at]))]
 	}
-	read, whole, err = b.do(ctx, nil, &kernel.AddDependency{Issue: b.ids[at], On: b.ids[from]})
+	read, whole, err = b.do(ctx, nil, &issues.AddDependency{Issue: b.ids[at], On: b.ids[from]})
 	return read, whole, refused(err)
 }
 
@@ -328,15 +331,15 @@ func refused(err error) error {
 func releaseIssue(ctx context.Context, b *shelf, dependents int) (read, whole time.Duration, err error) {
 	b.hubs++
 	hub := fmt.Sprintf("HUB-%d", b.hubs)
-	issues := []kernel.NewIssue{{Title: "Rename the package", External: hub}}
+	around := []issues.NewIssue{{Title: "Rename the package", External: hub}}
 	for n := range dependents {
-		issues = append(issues, kernel.NewIssue{Title: fmt.Sprintf("Rename it in file %d", n), After: []string{hub}})
+		around = append(around, issues.NewIssue{Title: fmt.Sprintf("Rename it in file %d", n), After: []string{hub}})
 	}
 	// The hub is registered first, so that the others may be as many as one command takes.
-	if _, err := b.add(ctx, issues[:1]); err != nil {
+	if _, err := b.add(ctx, around[:1]); err != nil {
 		return 0, 0, err
 	}
-	if _, err := b.add(ctx, issues[1:]); err != nil {
+	if _, err := b.add(ctx, around[1:]); err != nil {
 		return 0, 0, err
 	}
 	rows, err := b.store.Load(ctx, kernel.Select{Kind: kernel.KindAlias, Label: hub, HotOnly: true})
@@ -351,7 +354,7 @@ func releaseIssue(ctx context.Context, b *shelf, dependents int) (read, whole ti
 	if err := b.commit(ctx, &batch); err != nil {
 		return 0, 0, err
 	}
-	return b.do(ctx, nil, &kernel.Release{Issue: id})
+	return b.do(ctx, nil, &issues.Release{Issue: id})
 }
 
 // verify verifies the audit log of the whole store.

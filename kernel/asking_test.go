@@ -9,9 +9,13 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/recovery"
+	"pawl/kernel/steps"
 )
 
 // by gives a command in somebody's name.
@@ -47,7 +51,7 @@ func asks(id, question string) effect.Ask {
 func TestAgentAsksThePerson(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{wants(call("a", "read_file", "x"), asks("b", "keep the flag?"),
 		call("c", "write_file", "x")), finished}}
-	b := working(t, m, kernel.Start{})
+	b := working(t, m, planning.Start{})
 	s := b.look()
 	if s.Turn.State != "CLARIFYING" || s.Session.State != "EXECUTING" || len(s.Turn.Questions) != 1 ||
 		s.Turn.Questions[0] != "keep the flag?" {
@@ -62,17 +66,17 @@ func TestAgentAsksThePerson(t *testing.T) {
 		"- question: q-1 agent:m: keep the flag?") {
 		t.Errorf("the active context says %s", text)
 	}
-	for _, c := range []kernel.Command{&kernel.AnswerQuestions{Answers: []string{"yes"}},
-		&kernel.AnswerQuestions{Question: "q-1", Answers: []string{"yes"}}, &kernel.AnswerQuestions{}} {
+	for _, c := range []kernel.Command{&steps.AnswerQuestions{Answers: []string{"yes"}},
+		&steps.AnswerQuestions{Question: "q-1", Answers: []string{"yes"}}, &steps.AnswerQuestions{}} {
 		if err := b.by("agent:m", c); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("an agent answers: %v", err)
 		}
 	}
-	if err := b.by("user:ada", &kernel.AnswerQuestions{Answers: []string{"a",
+	if err := b.by("user:ada", &steps.AnswerQuestions{Answers: []string{"a",
 		"b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("two answers to one question: %v", err)
 	}
-	b.do(&kernel.AnswerQuestions{Answers: []string{"no, drop it"}})
+	b.do(&steps.AnswerQuestions{Answers: []string{"no, drop it"}})
 	b.run(m.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
 	if got := strings.Join(m.made, " "); got != "read_file write_file" {
@@ -94,8 +98,8 @@ func TestLoopingAgentAsksThePerson(t *testing.T) {
 	question := effect.WorkResult{Said: effect.Said{Agent: "m"}, Control: effect.Question, Reason: "keep the flag?",
 		Session: "own-1"}
 	m := &mind{work: []effect.WorkResult{question, finished}}
-	b := working(t, m, kernel.Start{})
-	b.do(&kernel.AnswerQuestions{Question: "Q-1", Answers: []string{"no"}})
+	b := working(t, m, planning.Start{})
+	b.do(&steps.AnswerQuestions{Question: "Q-1", Answers: []string{"no"}})
 	b.run(m.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
 	if s := m.asked[1]; s.Session != "own-1" || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "keep the flag?") ||
@@ -103,7 +107,7 @@ func TestLoopingAgentAsksThePerson(t *testing.T) {
 		t.Errorf("the agent goes on with %q, told %q", s.Session, s.Notes)
 	}
 	unattended := &mind{work: []effect.WorkResult{wants(asks("a", "x?")), finished}}
-	b = working(t, unattended, kernel.Start{RunMode: pawl.Autonomous})
+	b = working(t, unattended, planning.Start{RunMode: pawl.Autonomous})
 	if len(unattended.asked) < 2 || !strings.Contains(unattended.asked[1].Messages[1].Text, "unattended") &&
 		!unattended.asked[1].Messages[1].Failed {
 		t.Errorf("an unattended agent was told %+v", unattended.asked)
@@ -115,9 +119,9 @@ func TestLoopingAgentAsksThePerson(t *testing.T) {
 // outlives the work.
 func TestQuestionsBesideTheWork(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{wants(call("a", "read_file", "x")), finished}}
-	b := working(t, m, kernel.Start{})
+	b := working(t, m, planning.Start{})
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
-	ask := func(by pawl.Actor, text string) error { return b.by(by, &kernel.Ask{Question: text}) }
+	ask := func(by pawl.Actor, text string) error { return b.by(by, &steps.Ask{Question: text}) }
 	for range 2 {
 		if err := ask("agent:mcp/x", "why?"); err != nil {
 			t.Fatal(err)
@@ -136,22 +140,22 @@ func TestQuestionsBesideTheWork(t *testing.T) {
 		}
 		return m.answer(e)
 	}
-	b.do(&kernel.Start{Requirement: "more", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "more", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	b.run(during)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.run(during)
 	if s := b.look(); s.Turn.State != "CLARIFYING" || len(m.made) != 0 {
 		t.Fatalf("turn %s, made %v", s.Turn.State, m.made)
 	}
-	b.do(&kernel.Stop{Reason: "enough"})
+	b.do(&recovery.Stop{Reason: "enough"})
 	if s := b.look(); s.Session.State != "BLOCKED" {
 		t.Errorf("session %s", s.Session.State)
 	}
 	if open, _ := b.k.Questions(t.Context()); len(open) != 2 {
 		t.Errorf("the questions of another agent went with the work: %+v", open)
 	}
-	b.do(&kernel.AnswerQuestions{Answers: []string{"because", ""}})
+	b.do(&steps.AnswerQuestions{Answers: []string{"because", ""}})
 	if open, _ := b.k.Questions(t.Context()); len(open) != 0 {
 		t.Errorf("still open: %+v", open)
 	}

@@ -6,7 +6,10 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/orders"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
 )
 
@@ -70,10 +73,10 @@ func TestWhatFailedBefore(t *testing.T) {
 			b := newBench(t)
 			b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 			m.plan = intent()
-			b.do(&kernel.Start{Requirement: "do", Agent: "m",
+			b.do(&planning.Start{Requirement: "do", Agent: "m",
 				Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 			b.run(answer)
-			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 			b.run(answer)
 			if looked != 1 || ran != 3 {
 				t.Errorf("looked back %d times in %d verifications", looked, ran)
@@ -170,17 +173,17 @@ func TestBaseline(t *testing.T) {
 				}
 				return w.answer(e)
 			}
-			b.do(&kernel.Order{Command: "~test", Kind: effect.KindTest,
+			b.do(&orders.Order{Command: "~test", Kind: effect.KindTest,
 				Spec: effect.Encode(effect.VerifySpec{Checks: checks}), Idempotent: true})
 			b.run(answer)
-			b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+			b.do(&planning.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 				RunMode: pawl.Assisted})
 			b.run(answer)
 			p := query.PlanOf(b.look())
 			if strings.Join(p.Red, " ") != c.red || strings.Join(p.Green, " ") != c.green {
 				t.Errorf("red %q, green %q", p.Red, p.Green)
 			}
-			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 			b.run(answer)
 			if looked != c.looked {
 				t.Errorf("looked back %d times", looked)
@@ -193,7 +196,7 @@ func TestBaseline(t *testing.T) {
 				t.Errorf("%+v", first)
 			}
 			// What has landed is known when the next work begins.
-			b.do(&kernel.Start{Requirement: "do more", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+			b.do(&planning.Start{Requirement: "do more", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 				RunMode: pawl.Assisted})
 			c.tree = "t1"
 			b.run(answer)

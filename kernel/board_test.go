@@ -13,9 +13,15 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/issues"
+	"pawl/kernel/joined"
 	"pawl/kernel/joint"
+	"pawl/kernel/planning"
 	"pawl/kernel/projection"
+	"pawl/kernel/recovery"
 	"pawl/machine/board"
 	"pawl/text/plan"
 )
@@ -34,10 +40,10 @@ func (b *bench) issueOf(label string) *kernel.Issue {
 	return i
 }
 
-func (b *bench) take(planning bool) *kernel.Taken {
+func (b *bench) take(planning bool) *issues.Taken {
 	b.t.Helper()
-	out := b.do(&kernel.ClaimIssue{Owner: "w1", Planning: planning, Now: b.now.Add(time.Second)})
-	var t *kernel.Taken
+	out := b.do(&issues.ClaimIssue{Owner: "w1", Planning: planning, Now: b.now.Add(time.Second)})
+	var t *issues.Taken
 	if err := json.Unmarshal(out.Result, &t); err != nil {
 		b.t.Fatal(err)
 	}
@@ -45,22 +51,22 @@ func (b *bench) take(planning bool) *kernel.Taken {
 }
 
 // planned takes an issue up, has its plan made with a step that writes the file, and approves it.
-func (b *bench) planned(t *kernel.Taken, file string) {
+func (b *bench) planned(t *issues.Taken, file string) {
 	b.t.Helper()
 	home := b.k
 	b.k = home.Session(t.Session)
-	b.do(&kernel.Start{Issue: t.Issue, Token: t.Token, Place: effect.Place{Workspace: "/w", Git: true},
+	b.do(&planning.Start{Issue: t.Issue, Token: t.Token, Place: effect.Place{Workspace: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	for range 20 {
 		s := b.look()
 		if s.Session.State == "CONFIRMING" {
-			b.do(&kernel.Approve{Hash: s.Approval.Hash})
+			b.do(&approval.Approve{Hash: s.Approval.Hash})
 			break
 		}
 		b.act(worldOf(file).answer)
 	}
 	b.k = home
-	b.do(&kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token})
+	b.do(&issues.ReleaseIssue{Issue: t.Issue, Token: t.Token})
 }
 
 // world answers for a plan that changes the file.
@@ -73,7 +79,7 @@ func worldOf(file string) *world {
 
 func TestTheBoardTakesIssuesInOrder(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{
 		{Ref: "a", Title: "first"}, {Ref: "b", Title: "urgent", Priority: 1}, {Ref: "c", Title: "waits", Priority: 1,
 			After: []string{"a"}},
 		{Ref: "d", Title: "held", Priority: 1, Paused: true}, {Ref: "e", Title: "root of a chain"}, {Title: "end",
@@ -102,7 +108,7 @@ func TestTheBoardTakesIssuesInOrder(t *testing.T) {
 
 func TestDependenciesHoldBackAndRelease(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Ref: "a", Title: "a"},
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Ref: "a", Title: "a"},
 		{Ref: "b", Title: "b", After: []string{"a"}}, {Title: "c", After: []string{"a", "b"}}}})
 	for range 3 {
 		taken := b.take(true)
@@ -119,9 +125,9 @@ func TestDependenciesHoldBackAndRelease(t *testing.T) {
 	if i := b.issueOf("ISS-1"); i.State != string(board.IssueCompleted) {
 		t.Fatalf("ISS-1 is %s", i.State)
 	}
-	b.do(&kernel.ReleaseIssue{Issue: first.Issue, Token: first.Token})
-	b.do(&kernel.Release{Issue: first.Issue})
-	if out := b.do(&kernel.Release{Issue: first.Issue}); out.Changed {
+	b.do(&issues.ReleaseIssue{Issue: first.Issue, Token: first.Token})
+	b.do(&issues.Release{Issue: first.Issue})
+	if out := b.do(&issues.Release{Issue: first.Issue}); out.Changed {
 		t.Error("released twice")
 	}
 	next := b.take(false)
@@ -137,7 +143,7 @@ func TestDependenciesHoldBackAndRelease(t *testing.T) {
 }
 
 // work drives a claimed issue until nothing is left to do.
-func (b *bench) work(taken *kernel.Taken, w *world) *kernel.Snapshot {
+func (b *bench) work(taken *issues.Taken, w *world) *kernel.Snapshot {
 	b.t.Helper()
 	home := b.k
 	defer func() { b.k = home }()
@@ -164,17 +170,18 @@ func (s *interrupted) Commit(ctx context.Context, b kernel.Batch) (kernel.Commit
 // before the claim changed hands; only what it did before is taken down.
 func TestALostClaimBinds(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}}})
 	b.planned(b.take(true), "a.go")
 	first := b.take(false)
 	store := &interrupted{Store: b.store}
 	home := b.k
-	lane := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader).Session(first.Session)
+	lane := kernel.New(joined.Table(), store, *b.k.Config(), pawl.ClockFunc(b.k.Now),
+		rand.Reader).Session(first.Session)
 	under := func(token int64, c kernel.Command) (kernel.Outcome, error) {
 		return lane.Do(context.Background(), kernel.Envelope{Actor: actorOf(c), Claim: token, Command: c})
 	}
-	change := func() *kernel.Taken {
-		b.do(&kernel.ReleaseIssue{Owner: "w1"})
+	change := func() *issues.Taken {
+		b.do(&issues.ReleaseIssue{Owner: "w1"})
 		next := b.take(false)
 		if next == nil || next.Issue != first.Issue {
 			t.Fatalf("nobody takes it over: %+v", next)
@@ -194,9 +201,9 @@ func TestALostClaimBinds(t *testing.T) {
 		}
 	}
 	e := pending()
-	begin := &kernel.Begin{Effect: e.ID, Owner: "w1", Day: b.now, Tree: "t0"}
+	begin := &effects.Begin{Effect: e.ID, Owner: "w1", Day: b.now, Tree: "t0"}
 
-	var second *kernel.Taken
+	var second *issues.Taken
 	store.before = func() { second = change() }
 	if _, err := under(first.Token, begin); pawl.CodeOf(err) != pawl.CodeFenced {
 		t.Errorf("begun under a claim that was lost behind the decision: %v", err)
@@ -216,12 +223,12 @@ func TestALostClaimBinds(t *testing.T) {
 	if third.Token <= second.Token {
 		t.Fatalf("the token does not grow: %d behind %d", third.Token, second.Token)
 	}
-	for _, c := range []kernel.Command{&kernel.Recover{Effect: e.ID, Answer: effect.DoneNo}, &kernel.Fix{}} {
+	for _, c := range []kernel.Command{&effects.Recover{Effect: e.ID, Answer: effect.DoneNo}, &recovery.Fix{}} {
 		if _, err := under(second.Token, c); pawl.CodeOf(err) != pawl.CodeFenced {
 			t.Errorf("%T under a lost claim: %v", c, err)
 		}
 	}
-	if out, err := under(second.Token, &kernel.Report{Effect: e.ID, Token: begun.Token,
+	if out, err := under(second.Token, &effects.Report{Effect: e.ID, Token: begun.Token,
 		Receipt: worldOf("a.go").answer(begun)}); err != nil || !out.Changed {
 		t.Errorf("the receipt of what was begun under the claim is not taken: %+v, %v", out, err)
 	}
@@ -247,7 +254,7 @@ func TestLandingOnABranchThatMoved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+			b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}}})
 			b.planned(b.take(true), "a.go")
 			w := worldOf("a.go")
 			w.rebases, w.moved = c.rebases, c.moved
@@ -273,7 +280,7 @@ func TestLandingOnABranchThatMoved(t *testing.T) {
 
 func TestOverlappingFilesWait(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}, {Title: "b"}, {Title: "c"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}, {Title: "b"}, {Title: "c"}}})
 	for _, file := range []string{"x.go", "x.go", "y.go"} {
 		b.planned(b.take(true), file)
 	}
@@ -284,7 +291,7 @@ func TestOverlappingFilesWait(t *testing.T) {
 	if third := b.take(false); third != nil {
 		t.Errorf("%+v collides", third)
 	}
-	b.do(&kernel.ReleaseIssue{Owner: "w1"})
+	b.do(&issues.ReleaseIssue{Owner: "w1"})
 	if again := b.take(false); again == nil || again.Session != "ISS-1" {
 		t.Errorf("after the worker is gone: %+v", again)
 	}
@@ -292,31 +299,31 @@ func TestOverlappingFilesWait(t *testing.T) {
 
 func TestCirclesAreRefused(t *testing.T) {
 	b := newBench(t)
-	var chain []kernel.NewIssue
+	var chain []issues.NewIssue
 	for n := range 60 {
-		i := kernel.NewIssue{Ref: fmt.Sprint(n), Title: fmt.Sprint("issue ", n)}
+		i := issues.NewIssue{Ref: fmt.Sprint(n), Title: fmt.Sprint("issue ", n)}
 		if n > 0 {
 			i.After = []string{fmt.Sprint(n - 1)}
 		}
 		chain = append(chain, i)
 	}
-	b.do(&kernel.AddIssues{Issues: chain})
+	b.do(&issues.AddIssues{Issues: chain})
 	first, last := b.issueOf("ISS-1"), b.issueOf("ISS-60")
 	if first.Height != 59 || last.Height != 0 {
 		t.Errorf("heights %d and %d", first.Height, last.Height)
 	}
-	_, err := b.try(&kernel.AddDependency{Issue: first.ID, On: last.ID})
+	_, err := b.try(&issues.AddDependency{Issue: first.ID, On: last.ID})
 	if pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "ISS-1 → ") {
 		t.Errorf("a circle: %v", err)
 	}
-	if _, err := b.try(&kernel.AddDependency{Issue: first.ID, On: first.ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := b.try(&issues.AddDependency{Issue: first.ID, On: first.ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("itself: %v", err)
 	}
-	if _, err := b.try(&kernel.AddDependency{Issue: first.ID, On: "nobody"}); pawl.CodeOf(err) != pawl.CodeNotFound {
+	if _, err := b.try(&issues.AddDependency{Issue: first.ID, On: "nobody"}); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("unknown: %v", err)
 	}
-	b.do(&kernel.AddDependency{Issue: b.issueOf("ISS-2").ID, On: first.ID, Remove: true})
-	b.do(&kernel.AddDependency{Issue: first.ID, On: last.ID})
+	b.do(&issues.AddDependency{Issue: b.issueOf("ISS-2").ID, On: first.ID, Remove: true})
+	b.do(&issues.AddDependency{Issue: first.ID, On: last.ID})
 	if i := b.issueOf("ISS-60"); i.Height <= b.issueOf("ISS-1").Height-60 || i.Height < 1 {
 		t.Errorf("height %d", i.Height)
 	}
@@ -368,15 +375,15 @@ func leads(after map[string][]string, from, to string) bool {
 func TestDependenciesStayInOrder(t *testing.T) {
 	b := newBench(t)
 	const chain, all = 50, 80
-	var issues []kernel.NewIssue
+	var listed []issues.NewIssue
 	for n := range all {
-		i := kernel.NewIssue{Ref: fmt.Sprint(n), Title: fmt.Sprint("issue ", n)}
+		i := issues.NewIssue{Ref: fmt.Sprint(n), Title: fmt.Sprint("issue ", n)}
 		if n > 0 && n < chain {
 			i.After = []string{fmt.Sprint(n - 1)}
 		}
-		issues = append(issues, i)
+		listed = append(listed, i)
 	}
-	b.do(&kernel.AddIssues{Issues: issues})
+	b.do(&issues.AddIssues{Issues: listed})
 	random, refused, below := rand2.New(rand2.NewPCG(3, 4)), 0, false
 	label := func() string { return fmt.Sprintf("ISS-%d", 1+random.IntN(all)) }
 	for n := range 120 {
@@ -386,10 +393,10 @@ func TestDependenciesStayInOrder(t *testing.T) {
 			from, to = fmt.Sprintf("ISS-%d", chain+1+n), fmt.Sprintf("ISS-%d", chain+n) // on at the foot of the chain
 		}
 		if waits := after[from]; n%7 == 6 && len(waits) > 0 {
-			b.do(&kernel.AddDependency{Issue: b.issueOf(from).ID, On: b.issueOf(waits[0]).ID, Remove: true})
+			b.do(&issues.AddDependency{Issue: b.issueOf(from).ID, On: b.issueOf(waits[0]).ID, Remove: true})
 			continue
 		}
-		_, err := b.try(&kernel.AddDependency{Issue: b.issueOf(from).ID, On: b.issueOf(to).ID})
+		_, err := b.try(&issues.AddDependency{Issue: b.issueOf(from).ID, On: b.issueOf(to).ID})
 		if circle := leads(after, to, from); circle != (err != nil) {
 			t.Fatalf("%s on %s, circle %t: %v", from, to, circle, err)
 		}
@@ -414,17 +421,17 @@ func TestDependenciesStayInOrder(t *testing.T) {
 // TestOneMoreAtTheFoot: a dependency on the last of a long chain leaves the chain as it is.
 func TestOneMoreAtTheFoot(t *testing.T) {
 	b := newBench(t)
-	var chain []kernel.NewIssue
+	var chain []issues.NewIssue
 	for n := range 200 {
-		i := kernel.NewIssue{Ref: fmt.Sprint(n), Title: fmt.Sprint("issue ", n)}
+		i := issues.NewIssue{Ref: fmt.Sprint(n), Title: fmt.Sprint("issue ", n)}
 		if n > 0 {
 			i.After = []string{fmt.Sprint(n - 1)}
 		}
 		chain = append(chain, i)
 	}
-	b.do(&kernel.AddIssues{Issues: append(chain, kernel.NewIssue{Title: "by itself"})})
-	b.do(&kernel.AddDependency{Issue: b.issueOf("ISS-201").ID, On: b.issueOf("ISS-200").ID})
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "new", After: []string{"ISS-201"}}}})
+	b.do(&issues.AddIssues{Issues: append(chain, issues.NewIssue{Title: "by itself"})})
+	b.do(&issues.AddDependency{Issue: b.issueOf("ISS-201").ID, On: b.issueOf("ISS-200").ID})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "new", After: []string{"ISS-201"}}}})
 	for label, height := range map[string]int64{"ISS-1": 199, "ISS-200": 0, "ISS-201": -1, "ISS-202": -2} {
 		if i := b.issueOf(label); i.Height != height {
 			t.Errorf("%s stands at %d", label, i.Height)
@@ -433,12 +440,12 @@ func TestOneMoreAtTheFoot(t *testing.T) {
 	if i := b.issueOf("ISS-1"); i.Version != 1 {
 		t.Errorf("the first was written %d times", i.Version)
 	}
-	if _, err := b.try(&kernel.AddDependency{Issue: b.issueOf("ISS-1").ID,
+	if _, err := b.try(&issues.AddDependency{Issue: b.issueOf("ISS-1").ID,
 		On: b.issueOf("ISS-202").ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("a circle: %v", err)
 	}
 	// A new issue that another one waits for is no last one: the chain is raised.
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "waits", After: []string{"a"}},
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "waits", After: []string{"a"}},
 		{Ref: "a", Title: "between", After: []string{"ISS-200"}}}})
 	if last, on := b.issueOf("ISS-204"), b.issueOf("ISS-200"); last.Height != 1 || on.Height != 2 ||
 		b.issueOf("ISS-1").Height != 201 {
@@ -449,12 +456,12 @@ func TestOneMoreAtTheFoot(t *testing.T) {
 // TestManyAtWork: more claims than are looked at first do not hide the next issue.
 func TestManyAtWork(t *testing.T) {
 	b := newBench(t)
-	var issues []kernel.NewIssue
+	var listed []issues.NewIssue
 	for n := range 70 {
-		issues = append(issues, kernel.NewIssue{Title: fmt.Sprint("issue ", n)})
+		listed = append(listed, issues.NewIssue{Title: fmt.Sprint("issue ", n)})
 	}
-	b.do(&kernel.AddIssues{Issues: issues})
-	for n := range issues {
+	b.do(&issues.AddIssues{Issues: listed})
+	for n := range listed {
 		if taken := b.take(true); taken == nil || taken.Session != fmt.Sprintf("ISS-%d", n+1) {
 			t.Fatalf("claim %d: %+v", n+1, taken)
 		}
@@ -466,7 +473,7 @@ func TestManyAtWork(t *testing.T) {
 
 func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}, {Title: "b"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}, {Title: "b"}}})
 	w := worldOf("a.go")
 	for round := range 2 {
 		b.planned(b.take(true), "a.go")
@@ -481,11 +488,11 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 			t.Fatalf("round %d: winding %v, met %v", round, i.Work, i.ConflictFiles)
 		}
 		// The worker may die here: whoever claims the issue next helps it on.
-		b.do(&kernel.ReleaseIssue{Owner: "w1"})
+		b.do(&issues.ReleaseIssue{Owner: "w1"})
 		home := b.k
 		b.k = home.Session("ISS-1")
 		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "board/retry"),
-			Command: &kernel.Rollback{Reason: "conflict"}})
+			Command: &recovery.Rollback{Reason: "conflict"}})
 		if round == 1 {
 			if pawl.CodeOf(err) != pawl.CodeBudget {
 				t.Errorf("a second time: %v", err)
@@ -501,7 +508,7 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 			t.Fatalf("what is to be wound up is not claimed: %+v", again)
 		}
 		b.work(taken, w)
-		b.do(&kernel.ReleaseIssue{Owner: "w1"})
+		b.do(&issues.ReleaseIssue{Owner: "w1"})
 		if i := b.issueOf("ISS-1"); i.State != string(board.IssueRegistered) || len(i.Feedback) != 1 ||
 			!strings.Contains(i.Feedback[0], "<<<<") || i.Work == board.WorkDraining {
 			t.Fatalf("after the rollback: %s, %v", i.State, i.Feedback)
@@ -514,7 +521,7 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 
 func TestClosedAndNamedIssues(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{
 		{Title: "done elsewhere", External: "x-1", Label: "ISS-20250129-001", Closed: true}, {Title: "b",
 			External: "x-2", Label: "ISS-7", After: []string{"x-1"}},
 		{Title: "c", Label: "ISS-7", External: "x-3"}, {Title: "d"},
@@ -532,7 +539,7 @@ func TestClosedAndNamedIssues(t *testing.T) {
 		t.Errorf("%+v is done", taken)
 	}
 	// What is closed at its source later on is held back, and only that.
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "b", External: "x-2", Digest: "2", Closed: true},
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "b", External: "x-2", Digest: "2", Closed: true},
 		{Title: "done elsewhere", External: "x-1", Digest: "2", Closed: true}}})
 	if closed, before := b.issueOf("ISS-7"), b.issueOf("ISS-20250129-001"); closed.Hold != board.HoldPaused || before.Hold != board.HoldOpen {
 		t.Errorf("closed at its source: paused %v; completed before: paused %v", closed.Hold, before.Hold)
@@ -541,7 +548,7 @@ func TestClosedAndNamedIssues(t *testing.T) {
 		t.Errorf("taken: %+v", taken)
 	}
 	// An external id never stands for a package of a plan.
-	if _, err := b.try(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "e", External: kernel.PackageAlias +
+	if _, err := b.try(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "e", External: kernel.PackageAlias +
 		"202602081200_add"}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("an id that names a package: %v", err)
 	}
@@ -556,7 +563,7 @@ func TestLabelsThatAreTaken(t *testing.T) {
 	b := flowBench(t)
 	// A backlog brings labels of the form that runs by themselves give theirs, and one that would name the person's
 	// session.
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{
 		{Title: "of today", Label: "ISS-20260208-001"}, {Title: "another", Label: "ISS-20260208-001-2"},
 		{Title: "hostile", Label: kernel.SessionLabel},
 	}})
@@ -564,22 +571,22 @@ func TestLabelsThatAreTaken(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
-	b.do(&kernel.Start{Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
 	if got := b.look().Issue.Label; got != "ISS-20260208-001-3" {
 		t.Errorf("the run's issue is %s", got)
 	}
-	b.do(&kernel.Revise{Feedback: "smaller"})
+	b.do(&planning.Revise{Feedback: "smaller"})
 	b.run(w.answer)
 	own := b.look().Issue.Label
 	if own != "ISS-20260208-002" {
 		t.Errorf("the revised run's issue is %s", own)
 	}
-	if _, err := b.try(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "waits",
+	if _, err := b.try(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "waits",
 		After: []string{own}}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("an issue that waits for that of a run: %v", err)
 	}
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "of another system", External: own, Label: own}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "of another system", External: own, Label: own}}})
 	if i := b.issueOf("ISS-4"); i.External != own {
 		t.Errorf("%+v", i)
 	}
@@ -587,17 +594,17 @@ func TestLabelsThatAreTaken(t *testing.T) {
 
 func TestABatchEndsWhenNothingIsAtWork(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}}})
 	taken := b.take(true)
 	b.planned(taken, "a.go")
 	next := b.take(false)
-	if _, err := b.try(&kernel.MoveBoard{Action: board.Complete}); pawl.CodeOf(err) != pawl.CodeGate {
+	if _, err := b.try(&issues.MoveBoard{Action: board.Complete}); pawl.CodeOf(err) != pawl.CodeGate {
 		t.Errorf("while an issue is claimed: %v", err)
 	}
 	b.work(next, worldOf("a.go"))
-	b.do(&kernel.ReleaseIssue{Issue: next.Issue, Token: next.Token})
-	b.do(&kernel.MoveBoard{Action: board.Complete})
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "b"}}})
+	b.do(&issues.ReleaseIssue{Issue: next.Issue, Token: next.Token})
+	b.do(&issues.MoveBoard{Action: board.Complete})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "b"}}})
 	if i := b.issueOf("ISS-2"); i.Batch != 2 {
 		t.Errorf("%+v", i)
 	}
@@ -606,10 +613,10 @@ func TestABatchEndsWhenNothingIsAtWork(t *testing.T) {
 // TestAnOlderIssueCountsWhereItIsWorkedOn: what was left of one batch and is completed in the next one belongs to that.
 func TestAnOlderIssueCountsWhereItIsWorkedOn(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}, {Title: "b"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}, {Title: "b"}}})
 	b.planned(b.take(true), "a.go")
-	b.do(&kernel.MoveBoard{Action: board.Complete})
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "c"}}})
+	b.do(&issues.MoveBoard{Action: board.Complete})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "c"}}})
 	taken := b.take(false)
 	b.work(taken, worldOf("a.go"))
 	if i := b.issueOf(taken.Session); i.State != string(board.IssueCompleted) || i.Batch != 2 {
@@ -631,19 +638,19 @@ func TestAnOlderIssueCountsWhereItIsWorkedOn(t *testing.T) {
 // TestAPauseOfAPersonStays: asking for another plan does not let go what a person holds back.
 func TestAPauseOfAPersonStays(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}}})
 	taken := b.take(true)
 	home := b.k
 	b.k = home.Session(taken.Session)
-	b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Git: true},
+	b.do(&planning.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	for b.look().Session.State != "CONFIRMING" {
 		b.act(worldOf("a.go").answer)
 	}
 	b.k = home
-	b.do(&kernel.EditIssue{Issue: taken.Issue, Paused: new(true)})
+	b.do(&issues.EditIssue{Issue: taken.Issue, Paused: new(true)})
 	b.k = home.Session(taken.Session)
-	b.do(&kernel.Revise{Feedback: "smaller"})
+	b.do(&planning.Revise{Feedback: "smaller"})
 	b.k = home
 	if i := b.issueOf("ISS-1"); i.Hold != board.HoldPaused || len(i.Feedback) != 1 {
 		t.Errorf("%s, feedback %v", i.Hold, i.Feedback)
@@ -654,20 +661,20 @@ func TestAPauseOfAPersonStays(t *testing.T) {
 // last is always kept.
 func TestWhatWasHeardIsBounded(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}}})
 	id := b.issueOf("ISS-1").ID
 	for n := range 40 {
-		b.do(&kernel.EditIssue{Issue: id, Feedback: fmt.Sprint("note ", n)})
+		b.do(&issues.EditIssue{Issue: id, Feedback: fmt.Sprint("note ", n)})
 	}
 	if f := b.issueOf("ISS-1").Feedback; len(f) != 32 || f[0] != "note 8" || f[31] != "note 39" {
 		t.Errorf("%d notes: %v", len(f), f)
 	}
 	long := strings.Repeat("x", 100<<10)
-	b.do(&kernel.EditIssue{Issue: id, Feedback: long})
+	b.do(&issues.EditIssue{Issue: id, Feedback: long})
 	if f := b.issueOf("ISS-1").Feedback; len(f) != 1 || f[0] != long {
 		t.Errorf("%d notes behind a long one", len(f))
 	}
-	b.do(&kernel.EditIssue{Issue: id, Feedback: "short"})
+	b.do(&issues.EditIssue{Issue: id, Feedback: "short"})
 	if f := b.issueOf("ISS-1").Feedback; len(f) != 1 || f[0] != "short" {
 		t.Errorf("%d notes behind a short one", len(f))
 	}
@@ -676,15 +683,15 @@ func TestWhatWasHeardIsBounded(t *testing.T) {
 // TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt: the time of the next attempt is the task's, and no worker that
 // goes or is gone takes it back.
 func TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt(t *testing.T) {
-	for name, leave := range map[string]func(*kernel.Taken) *kernel.ReleaseIssue{
-		"the worker goes": func(t *kernel.Taken) *kernel.ReleaseIssue {
-			return &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token}
+	for name, leave := range map[string]func(*issues.Taken) *issues.ReleaseIssue{
+		"the worker goes": func(t *issues.Taken) *issues.ReleaseIssue {
+			return &issues.ReleaseIssue{Issue: t.Issue, Token: t.Token}
 		},
-		"the worker is gone": func(*kernel.Taken) *kernel.ReleaseIssue { return &kernel.ReleaseIssue{Owner: "w1"} },
+		"the worker is gone": func(*issues.Taken) *issues.ReleaseIssue { return &issues.ReleaseIssue{Owner: "w1"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+			b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}}})
 			b.planned(b.take(true), "a.go")
 			taken := b.take(false)
 			w := worldOf("a.go")
@@ -719,7 +726,7 @@ func TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt(t *testing.T) {
 
 func TestIssuesBeginWhereTheirBranchIs(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}}})
 	b.planned(b.take(true), "a.go")
 	w, from := worldOf("a.go"), ""
 	taken := b.take(false)
@@ -757,10 +764,10 @@ func TestTheHistoryOfABoard(t *testing.T) {
 		}
 		return f[1].Content
 	}
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}, {Title: "b"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}, {Title: "b"}}})
 	files(seen)
 	b.planned(b.take(true), "a.go")
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "c"}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "c"}}})
 	files(seen)
 	b.take(false)
 	got := files(seen)
@@ -783,7 +790,7 @@ func TestTheHistoryOfABoard(t *testing.T) {
 // whatever else waits for it, and lands once a person has made way.
 func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Ref: "a", Title: "a"}, {Title: "b", After: []string{"a"}}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Ref: "a", Title: "a"}, {Title: "b", After: []string{"a"}}}})
 	for range 2 {
 		taken := b.take(true)
 		b.planned(taken, taken.Session+".go")
@@ -804,7 +811,7 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 		t.Fatalf("blocked: %+v", bl)
 	}
 	b.k = home
-	b.do(&kernel.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
+	b.do(&issues.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
 	if i := b.issueOf("ISS-1"); i.State == string(board.IssueCompleted) || i.Work != board.WorkWaiting {
 		t.Errorf("%s is %s, waits for a person: %v", i.Label, i.State, i.Work)
 	}
@@ -812,7 +819,7 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 		t.Errorf("%s is taken although nothing landed", next.Session)
 	}
 	b.k = home.Session(taken.Session)
-	b.do(&kernel.Fix{})
+	b.do(&recovery.Fix{})
 	b.run(w.answer)
 	b.k = home
 	if i := b.issueOf("ISS-1"); i.State != string(board.IssueCompleted) {

@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
+	"pawl/kernel/steps"
 )
 
 // briefed is a mind whose workspace is described by a pack.
@@ -36,10 +39,10 @@ func TestWhatAnAgentIsShown(t *testing.T) {
 			call("d", "read_file", "y"), call("e", "read_file", "z"), call("f", "read_file", "v")), finished, again,
 	}}}
 	m.plan = intent()
-	b.do(&kernel.Start{Requirement: "do the work", Agent: "m",
+	b.do(&planning.Start{Requirement: "do the work", Agent: "m",
 		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: "assisted"})
 	b.run(m.answer)
-	b.do(&kernel.AnswerQuestions{Answers: []string{"the first"}})
+	b.do(&steps.AnswerQuestions{Answers: []string{"the first"}})
 	b.run(m.answer)
 	if a := m.spec.Answers; len(a) != 1 || a[0].Answer != "the first" || m.spec.Tokens == 0 {
 		t.Errorf("the pack is for %+v", m.spec)
@@ -50,7 +53,7 @@ func TestWhatAnAgentIsShown(t *testing.T) {
 	if b.recorded("CONTEXT_BUILT") == "" {
 		t.Error("nothing tells of the pack")
 	}
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.run(m.answer)
 	if len(m.asked) != 3 || len(m.asked[0].Recent) != 0 {
 		t.Fatalf("asked %d times: %+v", len(m.asked), m.asked[0].Recent)

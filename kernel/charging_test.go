@@ -9,7 +9,13 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/budget"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
+	"pawl/kernel/steps"
 )
 
 // budget reads what one scope spent and holds.
@@ -48,7 +54,7 @@ func TestWorkIsLimited(t *testing.T) {
 		"turns":     {kernel.Limit{Turns: 3}, "read_file run_terminal_cmd write_file run_terminal_cmd", "turns 3 3 1"},
 		"minutes":   {kernel.Limit{WallMS: 2000}, "", "minutes 0.03 0.03 0.02"},
 	} {
-		for _, scope := range []string{kernel.ScopeRun, kernel.ScopeIssue, kernel.ScopeDay} {
+		for _, scope := range []string{budget.ScopeRun, budget.ScopeIssue, budget.ScopeDay} {
 			t.Run(what+" of a "+scope, func(t *testing.T) {
 				m := &mind{work: []effect.WorkResult{
 					wants(call("a", "read_file", "x"), command("b", "make"), call("c", "write_file", "x"),
@@ -59,10 +65,10 @@ func TestWorkIsLimited(t *testing.T) {
 				b.unlike = true
 				b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true}
 				b.k.Config().Budgets = map[string]kernel.Limit{scope: c.limit}
-				b.do(&kernel.Start{Requirement: "do the work", Agent: "m",
+				b.do(&planning.Start{Requirement: "do the work", Agent: "m",
 					Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 				b.run(m.answer)
-				b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+				b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 				b.run(m.answer)
 				s := b.look()
 				if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedBudget ||
@@ -77,7 +83,7 @@ func TestWorkIsLimited(t *testing.T) {
 					t.Errorf("made %q", got)
 				}
 				b.k.Config().Budgets = nil
-				b.do(&kernel.Fix{Note: "more is allowed"})
+				b.do(&recovery.Fix{Note: "more is allowed"})
 				b.run(m.answer)
 				if got := strings.Join(m.made, " "); got != "read_file run_terminal_cmd write_file run_terminal_cmd" {
 					t.Errorf("all in all made %q", got)
@@ -99,28 +105,28 @@ func TestWorkIsLimited(t *testing.T) {
 // TestTimeIsSetAside: an effect may take no longer than its budgets leave, and what it did not take is given back.
 func TestTimeIsSetAside(t *testing.T) {
 	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
-	b.do(&kernel.Report{Effect: e.ID, Token: e.Token,
+	b.do(&effects.Report{Effect: e.ID, Token: e.Token,
 		Receipt: effect.Succeeded(wants(command("a", "make"), command("b", "make")))})
 	b.unlike = true
-	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {WallMS: 100_000}}
+	b.k.Config().Budgets = map[string]kernel.Limit{budget.ScopeRun: {WallMS: 100_000}}
 	pending := b.look().Effect
-	b.do(&kernel.Begin{Effect: pending.ID, Owner: "r1", Day: b.now})
-	left := 100*time.Second - time.Duration(b.budget(kernel.ScopeRun).Spent.WallMS)*time.Millisecond
+	b.do(&effects.Begin{Effect: pending.ID, Owner: "r1", Day: b.now})
+	left := 100*time.Second - time.Duration(b.budget(budget.ScopeRun).Spent.WallMS)*time.Millisecond
 	running := b.look().Effect
-	if running.Effect.Timeout != left || b.budget(kernel.ScopeRun).Used().WallMS != 100_000 {
-		t.Errorf("%v is left and %v is granted: %+v", left, running.Effect.Timeout, b.budget(kernel.ScopeRun))
+	if running.Effect.Timeout != left || b.budget(budget.ScopeRun).Used().WallMS != 100_000 {
+		t.Errorf("%v is left and %v is granted: %+v", left, running.Effect.Timeout, b.budget(budget.ScopeRun))
 	}
 	b.now = b.now.Add(9 * time.Second)
-	b.do(&kernel.Report{Effect: pending.ID, Token: 1, Receipt: effect.Succeeded(effect.ToolResult{})})
-	if got := 100*time.Second - left + 10*time.Second; b.budget(kernel.ScopeRun).Used().WallMS != got.Milliseconds() {
-		t.Errorf("after 10 s of it: %+v, want %v", b.budget(kernel.ScopeRun), got)
+	b.do(&effects.Report{Effect: pending.ID, Token: 1, Receipt: effect.Succeeded(effect.ToolResult{})})
+	if got := 100*time.Second - left + 10*time.Second; b.budget(budget.ScopeRun).Used().WallMS != got.Milliseconds() {
+		t.Errorf("after 10 s of it: %+v, want %v", b.budget(budget.ScopeRun), got)
 	}
 	// Stopped work is charged until then, and holds nothing.
 	next := b.look().Effect
-	b.do(&kernel.Begin{Effect: next.ID, Owner: "r1", Day: b.now})
-	before := b.budget(kernel.ScopeRun).Spent.WallMS
-	b.do(&kernel.Stop{Reason: "enough"})
-	if got := b.budget(kernel.ScopeRun); got.Spent.WallMS != before+1000 || len(got.Held) != 0 {
+	b.do(&effects.Begin{Effect: next.ID, Owner: "r1", Day: b.now})
+	before := b.budget(budget.ScopeRun).Spent.WallMS
+	b.do(&recovery.Stop{Reason: "enough"})
+	if got := b.budget(budget.ScopeRun); got.Spent.WallMS != before+1000 || len(got.Held) != 0 {
 		t.Errorf("stopped: %+v after %d", got, before)
 	}
 }
@@ -129,9 +135,9 @@ func TestTimeIsSetAside(t *testing.T) {
 func TestCallsInTheMiddle(t *testing.T) {
 	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
 	b.unlike = true
-	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {Processes: 2}}
+	b.k.Config().Budgets = map[string]kernel.Limit{budget.ScopeRun: {Processes: 2}}
 	ask := func(id string, judge bool) error {
-		_, err := b.try(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: command(id, "make "+id), Judge: judge,
+		_, err := b.try(&steps.StartToolCall{Effect: e.ID, Token: e.Token, Ask: command(id, "make "+id), Judge: judge,
 			Day: b.now})
 		return err
 	}
@@ -147,7 +153,7 @@ func TestCallsInTheMiddle(t *testing.T) {
 			t.Errorf("the third process: %v", err)
 		}
 	}
-	if u := b.budget(kernel.ScopeRun).Spent; u.Processes != 2 || u.Calls != 2 {
+	if u := b.budget(budget.ScopeRun).Spent; u.Processes != 2 || u.Calls != 2 {
 		t.Errorf("%+v", u)
 	}
 }
@@ -158,21 +164,21 @@ func TestMidnight(t *testing.T) {
 	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
 	first := b.now
 	reserve := func() {
-		b.do(&kernel.Reserve{Effect: e.ID, Token: e.Token, Day: b.now, Most: effect.Usage{Requests: 1, MicroUSD: 700}})
+		b.do(&budget.Reserve{Effect: e.ID, Token: e.Token, Day: b.now, Most: effect.Usage{Requests: 1, MicroUSD: 700}})
 	}
 	reserve()
 	b.now = b.now.Add(24 * time.Hour)
 	reserve()
 	second := b.now
 	b.now = b.now.Add(48 * time.Hour)
-	b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneUnknown, Tree: "t0"})
+	b.do(&effects.Recover{Effect: e.ID, Answer: effect.DoneUnknown, Tree: "t0"})
 	for _, day := range []time.Time{first, second} {
 		got := b.budget("day:" + day.UTC().Format(time.DateOnly))
 		if got.Spent.MicroUSD != 700 || len(got.Held) != 0 {
 			t.Errorf("%s: %+v", day.Format(time.DateOnly), got)
 		}
 	}
-	if got := b.budget(kernel.ScopeRun); got.Spent.MicroUSD != 1400 || len(got.Held) != 0 {
+	if got := b.budget(budget.ScopeRun); got.Spent.MicroUSD != 1400 || len(got.Held) != 0 {
 		t.Errorf("the run: %+v", got)
 	}
 	if got := b.budget("day:" + b.now.UTC().Format(time.DateOnly)); got.Spent.MicroUSD != 0 {

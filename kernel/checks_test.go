@@ -8,8 +8,11 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/recovery"
 	"pawl/text/plan"
 )
 
@@ -48,7 +51,7 @@ func always(c map[string]string) func(effect.Kind) map[string]string {
 func ask(t *testing.T, w *touching, mode pawl.RunMode) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: mode, AutoApprove: "policy:test"})
 	b.run(w.answer)
 	s := b.look()
@@ -90,10 +93,10 @@ func TestChangedChecksWaitForAPerson(t *testing.T) {
 			t.Errorf("base %q", w.specs[0].Base)
 		}
 		b.run(w.answer) // nobody has said anything
-		if _, err := b.try(&kernel.Approve{Hash: s.Task.PlanHash}); pawl.CodeOf(err) != pawl.CodeApprovalStale {
+		if _, err := b.try(&approval.Approve{Hash: s.Task.PlanHash}); pawl.CodeOf(err) != pawl.CodeApprovalStale {
 			t.Errorf("the plan's hash is not the change's: %v", err)
 		}
-		b.do(&kernel.Approve{Hash: s.Approval.Hash})
+		b.do(&approval.Approve{Hash: s.Approval.Hash})
 		b.run(w.answer)
 		if got := b.taskState(); got != "done" {
 			t.Errorf("%s: task %s", mode, got)
@@ -123,7 +126,7 @@ func TestNamedChecksMayChange(t *testing.T) {
 func approved2(t *testing.T, w *touching) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 	b.run(w.answer)
 	return b
@@ -139,14 +142,14 @@ func TestRepairsNameNothing(t *testing.T) {
 		return map[string]string{"a_test.go": "1"}
 	}
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 	b.run(w.answer)
 	s := b.look()
 	if s.Approval.About != "checks" || s.Session.State != "AUTO_FIX" {
 		t.Fatalf("%s %+v", s.Session.State, s.Approval)
 	}
-	b.do(&kernel.Approve{Hash: s.Approval.Hash})
+	b.do(&approval.Approve{Hash: s.Approval.Hash})
 	b.run(w.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE")
 	b.verifyAudit()
@@ -161,7 +164,7 @@ func TestRefusedChangeIsRepairedOrBlocks(t *testing.T) {
 		return map[string]string{"Makefile": "1"}
 	}
 	b := ask(t, w, pawl.Assisted)
-	b.do(&kernel.Deny{Reason: "leave it"})
+	b.do(&approval.Deny{Reason: "leave it"})
 	s := b.look()
 	if s.Session.State != "AUTO_FIX" || s.Turn.State != "RECOVERING" || s.Task.Verified != nil {
 		t.Errorf("session %s, turn %s, verified %v", s.Session.State, s.Turn.State, s.Task.Verified)
@@ -175,7 +178,7 @@ func TestRefusedChangeIsRepairedOrBlocks(t *testing.T) {
 
 	w = &touching{world: &world{plan: twoSteps(), noRepair: true}, contents: always(map[string]string{"Makefile": "1"})}
 	b = ask(t, w, pawl.Assisted)
-	b.do(&kernel.Deny{})
+	b.do(&approval.Deny{})
 	b.run(w.answer)
 	if s := b.look(); s.Session.State != "BLOCKED" || s.Task.State != "failed" {
 		t.Errorf("session %s, task %s", s.Session.State, s.Task.State)
@@ -189,7 +192,7 @@ func TestApprovedChangeIsBoundToItsContents(t *testing.T) {
 	say := "1"
 	w.contents = func(effect.Kind) map[string]string { return map[string]string{"Makefile": say} }
 	b := ask(t, w, pawl.Assisted)
-	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	b.do(&approval.Approve{Hash: b.look().Approval.Hash})
 	b.run(w.answer) // a gate fails, and the task is tried again with the same change
 	if got := b.taskState(); got != "done" || w.gateRuns != 2 {
 		t.Errorf("task %s after %d runs of the gates", got, w.gateRuns)
@@ -199,7 +202,7 @@ func TestApprovedChangeIsBoundToItsContents(t *testing.T) {
 	w.contents = func(effect.Kind) map[string]string { return map[string]string{"Makefile": say} }
 	b = ask(t, w, pawl.Assisted)
 	first := b.look().Approval.Hash
-	b.do(&kernel.Approve{Hash: first})
+	b.do(&approval.Approve{Hash: first})
 	for w.gateRuns == 0 && b.act(w.answer) {
 	}
 	say = "2"
@@ -216,7 +219,7 @@ func TestApprovedChangeIsBoundToItsContents(t *testing.T) {
 		return map[string]string{"Makefile": "1"}
 	}
 	b = ask(t, w, pawl.Assisted)
-	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	b.do(&approval.Approve{Hash: b.look().Approval.Hash})
 	b.run(w.answer)
 	s := b.look()
 	if s.Task.State != "failed" || s.Task.Land != nil ||
@@ -230,21 +233,21 @@ func TestStopWithdrawsTheQuestion(t *testing.T) {
 	w := &touching{world: &world{plan: twoSteps()}, contents: always(map[string]string{"Makefile": "1"})}
 	b := ask(t, w, pawl.Assisted)
 	first := b.look().Approval.Hash
-	b.do(&kernel.Stop{Reason: "enough"})
+	b.do(&recovery.Stop{Reason: "enough"})
 	if s := b.look(); s.Session.State != "BLOCKED" || query.StatusOf(s).Approval != nil ||
 		query.StatusOf(s).Next[0].Command != "pawl fix" {
 		t.Errorf("%+v", query.StatusOf(s))
 	}
-	if _, err := b.try(&kernel.Approve{Hash: first}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if _, err := b.try(&approval.Approve{Hash: first}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Error(err)
 	}
 	b.run(w.answer)
-	b.do(&kernel.Fix{})
+	b.do(&recovery.Fix{})
 	b.run(w.answer)
 	if s := b.look(); s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval.Hash != first {
 		t.Fatalf("turn %s, %+v", s.Turn.State, s.Approval)
 	}
-	b.do(&kernel.Approve{Hash: first})
+	b.do(&approval.Approve{Hash: first})
 	b.run(w.answer)
 	if got := b.taskState(); got != "done" {
 		t.Errorf("task %s", got)
@@ -266,7 +269,7 @@ func TestNetworkIsGivenWhereItIsAskedFor(t *testing.T) {
 		}
 		return w.answer(e)
 	}
-	start := &kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	start := &planning.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted, AutoApprove: "policy:test"}
 	b := newBench(t)
 	b.do(start)
@@ -291,7 +294,7 @@ func TestNetworkIsGivenWhereItIsAskedFor(t *testing.T) {
 	b = approved(t, w)
 	more := step("x", "write_file")
 	more.ToolCalls[0].ArgsHint = asking
-	if _, err := b.try(&kernel.Fix{Steps: []plan.Step{more}}); pawl.CodeOf(err) != pawl.CodeDenied {
+	if _, err := b.try(&recovery.Fix{Steps: []plan.Step{more}}); pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Error(err)
 	}
 }
@@ -299,7 +302,7 @@ func TestNetworkIsGivenWhereItIsAskedFor(t *testing.T) {
 // A linter that is not installed keeps no work from being done; what builds, tests or is named by the plan does, before
 // anybody is asked.
 func TestMissingPrograms(t *testing.T) {
-	start := &kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	start := &planning.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted}
 	lint := effect.Check{Name: "lint", Command: "golangci-lint run", Missing: "golangci-lint"}
 	for name, c := range map[string]struct {

@@ -19,8 +19,14 @@ import (
 	"pawl"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
+	"pawl/kernel/tasks"
 	"pawl/machine/task"
 )
 
@@ -37,7 +43,7 @@ func as(k *kernel.Kernel, actor pawl.Actor, into any, c kernel.Command) error {
 func (b *bench) finished(k *kernel.Kernel, id string, token int64) effect.Effect {
 	b.t.Helper()
 	var e effect.Effect
-	if err := as(k, "runner:r1", &e, &kernel.RequestGates{Task: id, Token: token, Owner: "r1"}); err != nil {
+	if err := as(k, "runner:r1", &e, &tasks.RequestGates{Task: id, Token: token, Owner: "r1"}); err != nil {
 		b.t.Fatal(err)
 	}
 	return e
@@ -66,8 +72,8 @@ func (b *bench) told(id string) string {
 const wholeStory = "TASK_CREATED approved queued running verifying GATE_VERIFICATION_RESULT verified done"
 
 // report is the receipt of gates.
-func report(e effect.Effect, failing int) *kernel.Report {
-	return &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: (&world{failGates: failing}).gates()}
+func report(e effect.Effect, failing int) *effects.Report {
+	return &effects.Report{Effect: e.ID, Token: e.Token, Receipt: (&world{failGates: failing}).gates()}
 }
 
 func (b *bench) wantTask(id string, state task.State) *kernel.Task {
@@ -109,7 +115,7 @@ func TestFinishingIsFenced(t *testing.T) {
 	refused := func(actor pawl.Actor, token int64, want error) {
 		t.Helper()
 		before := b.told(id)
-		err := as(b.k, actor, nil, &kernel.RequestGates{Task: id, Token: token, Owner: "x"})
+		err := as(b.k, actor, nil, &tasks.RequestGates{Task: id, Token: token, Owner: "x"})
 		if !errors.Is(err, want) || b.told(id) != before {
 			t.Errorf("%s with token %d: %v", actor, token, err)
 		}
@@ -120,11 +126,11 @@ func TestFinishingIsFenced(t *testing.T) {
 	b.wantTask(id, task.Running)
 	b.finished(b.k, id, 1)
 	refused("runner:r0", 2, pawl.ErrFenced)
-	if err := as(b.k, "runner:r1", nil, &kernel.RequestGates{Task: id, Token: 1}); err != nil {
+	if err := as(b.k, "runner:r1", nil, &tasks.RequestGates{Task: id, Token: 1}); err != nil {
 		t.Errorf("the holder asks again: %v", err)
 	}
 	queued := b.taskIn(task.Queued)
-	if err := as(b.k, "runner:r1", nil, &kernel.RequestGates{Task: queued, Token: 1}); !errors.Is(err,
+	if err := as(b.k, "runner:r1", nil, &tasks.RequestGates{Task: queued, Token: 1}); !errors.Is(err,
 		pawl.ErrInvalidTransition) {
 		t.Errorf("a task that nobody works on: %v", err)
 	}
@@ -137,12 +143,12 @@ func TestPausedByAnotherProcess(t *testing.T) {
 	id := b.taskIn(task.Running)
 	b.atWork(&world{plan: twoSteps()})
 	other := b.another()
-	for _, c := range []kernel.Command{&kernel.Pause{}, &kernel.Resume{}} {
+	for _, c := range []kernel.Command{&control.Pause{}, &control.Resume{}} {
 		if err := as(other, "user:bob", nil, c); err != nil {
 			t.Fatal(err)
 		}
-		err := as(b.k, "runner:r1", nil, &kernel.RequestGates{Task: id, Token: 1, Owner: "r1"})
-		if _, paused := c.(*kernel.Pause); paused != (pawl.CodeOf(err) == pawl.CodeBusy) || !paused && err != nil {
+		err := as(b.k, "runner:r1", nil, &tasks.RequestGates{Task: id, Token: 1, Owner: "r1"})
+		if _, paused := c.(*control.Pause); paused != (pawl.CodeOf(err) == pawl.CodeBusy) || !paused && err != nil {
 			t.Errorf("%T: %v", c, err)
 		}
 	}
@@ -216,7 +222,7 @@ func TestCrashBetweenHandOverAndReport(t *testing.T) {
 		t.Errorf("asked again: %+v, not %+v", again, e)
 	}
 	next := b.another()
-	if err := as(next, "runner:r2", nil, &kernel.Recover{Effect: e.ID, Answer: effect.DoneUnknown}); err != nil {
+	if err := as(next, "runner:r2", nil, &effects.Recover{Effect: e.ID, Answer: effect.DoneUnknown}); err != nil {
 		t.Fatal(err)
 	}
 	if err := as(b.k, "runner:r1", nil, report(e, 0)); !errors.Is(err, pawl.ErrFenced) {
@@ -236,7 +242,7 @@ func TestCrashBetweenHandOverAndReport(t *testing.T) {
 	// What Done says of gates that ended closes the task as their report would have.
 	id = b.taskIn(task.Running)
 	e = b.finished(b.k, id, 1)
-	if err := as(next, "runner:r2", nil, &kernel.Recover{Effect: e.ID, Answer: effect.DoneYes,
+	if err := as(next, "runner:r2", nil, &effects.Recover{Effect: e.ID, Answer: effect.DoneYes,
 		Receipt: (&world{}).gates()}); err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +263,7 @@ func TestAnswersOfAFinishedTaskAreKept(t *testing.T) {
 		}
 		for _, k := range []*kernel.Kernel{b.another(), b.k} {
 			again, err := k.Do(t.Context(), env)
-			if c, ok := c.(*kernel.Report); ok && errors.Is(err, pawl.ErrFenced) && c.Effect != "" {
+			if c, ok := c.(*effects.Report); ok && errors.Is(err, pawl.ErrFenced) && c.Effect != "" {
 				continue // the effect is settled, so there is nothing to commit under the key
 			}
 			if err != nil || string(again.Result) != string(first.Result) {
@@ -267,7 +273,7 @@ func TestAnswersOfAFinishedTaskAreKept(t *testing.T) {
 		return first
 	}
 	var e effect.Effect
-	if err := json.Unmarshal(twice("finish", &kernel.RequestGates{Task: id, Token: 1, Owner: "r1"}).Result,
+	if err := json.Unmarshal(twice("finish", &tasks.RequestGates{Task: id, Token: 1, Owner: "r1"}).Result,
 		&e); err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +306,7 @@ func TestGatesThatFail(t *testing.T) {
 	b.wantTask(id, task.Verifying)
 	// A driver that could not even run them leaves no result: that is the task's trouble, not the session's.
 	e := b.finished(b.k, id, 1)
-	if err := as(b.k, "runner:r1", nil, &kernel.Report{Effect: e.ID, Token: e.Token,
+	if err := as(b.k, "runner:r1", nil, &effects.Report{Effect: e.ID, Token: e.Token,
 		Receipt: effect.Failed(pawl.Fail(pawl.CodeIO, "store.halted", "/x"))}); err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +344,7 @@ func TestModeKeepsATaskOpen(t *testing.T) {
 	b.unlike = true
 	b.k.Config().Modes["closeless"] = closeless{b.k.Config().Modes[kernel.DefaultMode]}
 	var id string
-	if err := as(b.k, "user:ada", &id, &kernel.CreateTask{Title: "t", Mode: "closeless"}); err != nil {
+	if err := as(b.k, "user:ada", &id, &tasks.CreateTask{Title: "t", Mode: "closeless"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, to := range way[task.Running] {
@@ -363,10 +369,10 @@ func TestRememberedGatesThatAnotherProcessChanged(t *testing.T) {
 		b := newBench(t)
 		other := b.k
 		store := &between{Store: b.store}
-		b.k = kernel.New(store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
+		b.k = kernel.New(joined.Table(), store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
 		id := b.taskIn(task.Running)
 		progress := func() {
-			if err := as(other, "user:bob", nil, &kernel.UpdateProgress{Task: id, Summary: "half way"}); err != nil {
+			if err := as(other, "user:bob", nil, &tasks.UpdateProgress{Task: id, Summary: "half way"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -407,7 +413,7 @@ func TestRememberedGatesThatAnotherProcessChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if err := as(b.k, "runner:r1", nil, &kernel.RequestGates{Task: id, Token: 1, Owner: "r1"}); !errors.Is(err,
+		if err := as(b.k, "runner:r1", nil, &tasks.RequestGates{Task: id, Token: 1, Owner: "r1"}); !errors.Is(err,
 			pawl.ErrInvalidTransition) {
 			t.Errorf("late %v: %v", late, err)
 		}
@@ -441,15 +447,15 @@ func TestQueued(t *testing.T) {
 	b := newBench(t)
 	first, taken, later := b.taskIn(task.Queued), b.taskIn(task.Queued), b.taskIn(task.Queued)
 	b.postpone(later, 30*time.Minute)
-	b.do(&kernel.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	b.run((&world{plan: twoSteps()}).answer)
-	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	b.do(&approval.Approve{Hash: b.look().Approval.Hash})
 	if at := b.look().Task; at.State != string(task.Queued) {
 		t.Fatalf("the run's task is %s", at.State)
 	}
 	reads := &counting{Store: b.store}
-	k := kernel.New(reads, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	k := kernel.New(joined.Table(), reads, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 	tasks, err := k.Queued(t.Context(), 10)
 	if err != nil || len(tasks) != 2 || tasks[0].ID != first || tasks[1].ID != taken {
 		t.Fatalf("%+v, %v", tasks, err)
@@ -517,13 +523,14 @@ func TestRememberingChangesNothing(t *testing.T) {
 		stores, noises := [2]*memory.Store{memory.New(), memory.New()}, [2]*bytes.Reader{noise(), noise()}
 		kernels := [2]*kernel.Kernel{}
 		for i := range kernels {
-			kernels[i] = kernel.New(stores[0], kernel.Defaults(), clock, noises[0])
+			kernels[i] = kernel.New(joined.Table(), stores[0], kernel.Defaults(), clock, noises[0])
 		}
 		both := func(by int, actor pawl.Actor, c kernel.Command) json.RawMessage {
 			rt.Helper()
 			env := kernel.Envelope{Actor: actor, Command: c}
 			got, gotErr := kernels[by].Do(context.Background(), env)
-			want, wantErr := kernel.New(stores[1], kernel.Defaults(), clock, noises[1]).Do(context.Background(), env)
+			want, wantErr := kernel.New(joined.Table(), stores[1], kernel.Defaults(), clock,
+				noises[1]).Do(context.Background(), env)
 			if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || string(got.Result) != string(want.Result) ||
 				got.Changed != want.Changed {
 				rt.Fatalf("%T %+v\nremembering: %s, %v\nlooking: %s, %v", c, c, got.Result, gotErr, want.Result,
@@ -531,9 +538,9 @@ func TestRememberingChangesNothing(t *testing.T) {
 			}
 			return got.Result
 		}
-		both(0, "user:ada", &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}})
+		both(0, "user:ada", &planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}})
 		var id string
-		if err := json.Unmarshal(both(0, "user:ada", &kernel.CreateTask{Title: "t"}), &id); err != nil {
+		if err := json.Unmarshal(both(0, "user:ada", &tasks.CreateTask{Title: "t"}), &id); err != nil {
 			rt.Fatal(err)
 		}
 		gates := []effect.Effect{{ID: id}}
@@ -551,11 +558,11 @@ func TestRememberingChangesNothing(t *testing.T) {
 				both(by, actor, &kernel.Transition{Task: id, To: to, Owner: "r1", Token: token,
 					Exit: task.ExitException, Reason: fmt.Sprint(token)})
 			case 2:
-				both(by, "runner:r1", &kernel.Heartbeat{Task: id, Token: token})
+				both(by, "runner:r1", &tasks.Heartbeat{Task: id, Token: token})
 			case 3:
-				both(by, "user:ada", &kernel.UpdateProgress{Task: id, Summary: fmt.Sprint(token)})
+				both(by, "user:ada", &tasks.UpdateProgress{Task: id, Summary: fmt.Sprint(token)})
 			case 4, 5, 6:
-				raw := both(by, "runner:r1", &kernel.RequestGates{Task: id, Token: token, Owner: "r1"})
+				raw := both(by, "runner:r1", &tasks.RequestGates{Task: id, Token: token, Owner: "r1"})
 				var e effect.Effect
 				if json.Unmarshal(raw, &e) == nil && e.ID != "" {
 					gates = append(gates, e)
@@ -563,7 +570,7 @@ func TestRememberingChangesNothing(t *testing.T) {
 			default:
 				e := gates[len(gates)-1-min(rapid.IntRange(0, 2).Draw(rt, "which"), len(gates)-1)]
 				if rapid.IntRange(0, 4).Draw(rt, "recover") == 0 {
-					both(by, "runner:r1", &kernel.Recover{Effect: e.ID, Answer: effect.DoneUnknown})
+					both(by, "runner:r1", &effects.Recover{Effect: e.ID, Answer: effect.DoneUnknown})
 				} else {
 					both(by, "runner:r1", report(e, rapid.IntRange(0, 1).Draw(rt, "failing")))
 				}

@@ -8,9 +8,13 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/joint"
+	"pawl/kernel/planning"
+	"pawl/kernel/steps"
 	"pawl/machine/workflow"
 	"pawl/text/plan"
 	"pawl/text/triage"
@@ -84,25 +88,25 @@ func (b *bench) stages() string {
 
 func TestCommandsThroughTheirStages(t *testing.T) {
 	for name, c := range map[string]struct {
-		start      kernel.Start
+		start      planning.Start
 		evaluation triage.Evaluation
 		world      *world
 		rules      string
 		outcome    string
 	}{
-		"~auto, light": {kernel.Start{Command: "~auto"}, judged(8, medium), changing("a.go"),
+		"~auto, light": {planning.Start{Command: "~auto"}, judged(8, medium), changing("a.go"),
 			"W01 W06 W08 W10 W11", "completed"},
-		"~auto, standard": {kernel.Start{Command: "~auto"}, judged(8, large), changing("a.go"),
+		"~auto, standard": {planning.Start{Command: "~auto"}, judged(8, large), changing("a.go"),
 			"W01 W07 W08 W10 W11", "completed"},
-		"~auto, tweak": {kernel.Start{Command: "~auto"}, judged(9, small), changing("a.go"), "W01 W05 W12",
+		"~auto, tweak": {planning.Start{Command: "~auto"}, judged(9, small), changing("a.go"), "W01 W05 W12",
 			"completed"},
-		"~auto, tweak that grows": {kernel.Start{Command: "~auto"}, judged(9, small),
+		"~auto, tweak that grows": {planning.Start{Command: "~auto"}, judged(9, small),
 			changing("a.go", "b.go", "c.go"), "W01 W05 W24 W08 W10 W11", "completed"},
-		"~plan, light": {kernel.Start{Command: "~plan"}, judged(8, medium), changing("a.go"),
+		"~plan, light": {planning.Start{Command: "~plan"}, judged(8, medium), changing("a.go"),
 			"W02 W06 W08 W13", "planned"},
-		"~plan, tweak": {kernel.Start{Command: "~plan"}, judged(8, small), changing("a.go"),
+		"~plan, tweak": {planning.Start{Command: "~plan"}, judged(8, small), changing("a.go"),
 			"W02 W06 W08 W13", "planned"},
-		"words, approved by a flag": {kernel.Start{AutoApprove: "policy:--yes"}, judged(8, medium), changing("a.go"),
+		"words, approved by a flag": {planning.Start{AutoApprove: "policy:--yes"}, judged(8, medium), changing("a.go"),
 			"W04 W06 W08 W09 W11", "completed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,16 +142,16 @@ func TestCommandsThroughTheirStages(t *testing.T) {
 func TestAChangeThatOutgrowsATweak(t *testing.T) {
 	big := []effect.FileStat{{Path: "a/a.go", Status: "M", Added: 40}}
 	for name, c := range map[string]struct {
-		start    kernel.Start
+		start    planning.Start
 		changed  []effect.FileStat
 		rules    string
 		outgrown bool
 		kind     string
 	}{
-		"small": {kernel.Start{Command: "~auto"},
+		"small": {planning.Start{Command: "~auto"},
 			[]effect.FileStat{{Path: "a/a.go", Status: "M", Added: 3}}, "W01 W05 W12", false, "tweaked"},
-		"AUTO_FULL": {kernel.Start{Command: "~auto"}, big, "W01 W05 W24 W08 W10 W11", false, "added"},
-		"approved by a person": {kernel.Start{Command: "~auto", Confirm: true}, big, "W01 W05 W12", true,
+		"AUTO_FULL": {planning.Start{Command: "~auto"}, big, "W01 W05 W24 W08 W10 W11", false, "added"},
+		"approved by a person": {planning.Start{Command: "~auto", Confirm: true}, big, "W01 W05 W12", true,
 			"out_of_scope"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,9 +162,9 @@ func TestAChangeThatOutgrowsATweak(t *testing.T) {
 			b.do(&c.start)
 			b.run(w.answer)
 			if c.start.Confirm {
-				b.do(&kernel.Choose{Choice: workflow.ChooseInteractive, Hash: b.look().Approval.Hash})
+				b.do(&planning.Choose{Choice: workflow.ChooseInteractive, Hash: b.look().Approval.Hash})
 				b.run(w.answer)
-				b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+				b.do(&approval.Approve{Hash: b.look().Approval.Hash})
 				b.run(w.answer)
 			}
 			s, err := b.k.LastRun(context.Background())
@@ -181,14 +185,14 @@ func TestAChangeThatOutgrowsATweak(t *testing.T) {
 func TestExecFinishesWhatPlanMade(t *testing.T) {
 	b := flowBench(t)
 	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
-	b.do(&kernel.Start{Command: "~plan", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Command: "~plan", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
 	s, _ := b.k.LastRun(context.Background())
 	name := s.Run.Package
 	if name == "" || s.Solution.State != kernel.SolutionDraft || s.Issue.State != "planned" {
 		t.Fatalf("%q %+v %s", name, s.Solution, s.Issue.State)
 	}
-	b.do(&kernel.Start{Command: "~exec", Package: name, Requirement: s.Run.Requirement, Place: place,
+	b.do(&planning.Start{Command: "~exec", Package: name, Requirement: s.Run.Requirement, Place: place,
 		RunMode: pawl.Assisted, AutoApprove: "policy:~exec"})
 	if v := b.vars(); v.Stage != workflow.Develop || v.Entry != workflow.Direct || v.Mode != workflow.Interactive {
 		t.Errorf("at first %+v", v)
@@ -202,7 +206,7 @@ func TestExecFinishesWhatPlanMade(t *testing.T) {
 	if w.asked != 1 {
 		t.Errorf("evaluated %d times", w.asked)
 	}
-	if _, err := b.try(&kernel.Start{Command: "~exec", Package: name, Requirement: "x",
+	if _, err := b.try(&planning.Start{Command: "~exec", Package: name, Requirement: "x",
 		Place: place}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("carried out twice: %v", err)
 	}
@@ -218,7 +222,7 @@ func TestPackagesOfOneMinute(t *testing.T) {
 	for range 3 {
 		b.now = b.now.Truncate(0)
 		at := b.now
-		b.do(&kernel.Start{Command: "~plan", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+		b.do(&planning.Start{Command: "~plan", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
 		b.run(w.answer)
 		s, _ := b.k.LastRun(context.Background())
 		names = append(names, s.Run.Package)
@@ -248,7 +252,7 @@ func TestTheModeIsChosenOnce(t *testing.T) {
 		t.Run(fmt.Sprint(c.command, c.choice, c.path), func(t *testing.T) {
 			b := flowBench(t)
 			w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
-			b.do(&kernel.Start{Command: c.command, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted,
+			b.do(&planning.Start{Command: c.command, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted,
 				Confirm: true})
 			b.run(w.answer)
 			s := b.look()
@@ -256,7 +260,7 @@ func TestTheModeIsChosenOnce(t *testing.T) {
 				s.Session.State != "PLANNING" || s.Flow.SilenceBroken {
 				t.Fatalf("nothing asks: %+v %+v", s.Approval, s.Run)
 			}
-			_, err := b.try(&kernel.Choose{Choice: c.choice, Path: c.path, Hash: s.Approval.Hash})
+			_, err := b.try(&planning.Choose{Choice: c.choice, Path: c.path, Hash: s.Approval.Hash})
 			if pawl.CodeOf(err) != c.code {
 				t.Fatalf("chosen: %v", err)
 			}
@@ -273,7 +277,7 @@ func TestTheModeIsChosenOnce(t *testing.T) {
 				if stop = string(s.Run.Stage); stop != c.stops {
 					t.Errorf("stops at %s", stop)
 				}
-				if _, err := b.try(&kernel.Choose{Choice: workflow.ChooseSilent, Hash: s.Approval.Hash}); err != nil {
+				if _, err := b.try(&planning.Choose{Choice: workflow.ChooseSilent, Hash: s.Approval.Hash}); err != nil {
 					t.Error(err)
 				}
 				b.run(w.answer)
@@ -298,14 +302,14 @@ func TestSilenceIsBroken(t *testing.T) {
 	unclear.Questions = []triage.Question{{About: triage.Scope, Key: "triage.ask_scope"}}
 	b := flowBench(t)
 	w := &evaluating{world: changing("a.go"), evaluation: unclear}
-	b.do(&kernel.Start{Command: "~auto", Requirement: "improve it", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Command: "~auto", Requirement: "improve it", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
 	if v := b.vars(); !v.SilenceBroken || v.Mode != workflow.AutoFull || v.Stage != workflow.Evaluate {
 		t.Errorf("a low score: %+v", v)
 	}
 	w.evaluation = judged(8, medium, action)
 	w.plan.Steps[0].Title = "drop the production database"
-	b.do(&kernel.AnswerQuestions{Answers: []string{"all of it"}})
+	b.do(&steps.AnswerQuestions{Answers: []string{"all of it"}})
 	if v := b.vars(); v.SilenceBroken {
 		t.Errorf("answered: %+v", v)
 	}
@@ -315,7 +319,7 @@ func TestSilenceIsBroken(t *testing.T) {
 		s.Run.Path != workflow.PathStandard {
 		t.Errorf("danger: %s %+v %+v", s.Session.State, s.Flow.Vars, s.Run.Answers)
 	}
-	b.do(&kernel.Approve{Hash: s.Approval.Hash})
+	b.do(&approval.Approve{Hash: s.Approval.Hash})
 	b.run(w.answer)
 	if last, _ := b.k.LastRun(context.Background()); last.Run.Outcome != "completed" {
 		t.Errorf("%+v", last.Run)
@@ -327,9 +331,9 @@ func TestGoingOnWithWhatThereIs(t *testing.T) {
 	unclear.Questions = []triage.Question{{About: triage.Scope, Key: "triage.ask_scope"}}
 	b := flowBench(t)
 	w := &evaluating{world: changing("a.go"), evaluation: unclear}
-	b.do(&kernel.Start{Command: "~auto", Requirement: "improve it", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Command: "~auto", Requirement: "improve it", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
-	b.do(&kernel.AnswerQuestions{})
+	b.do(&steps.AnswerQuestions{})
 	b.run(w.answer)
 	if last, _ := b.k.LastRun(context.Background()); last.Run.Outcome != "completed" || w.asked != 1 {
 		t.Errorf("%+v", last.Run)
@@ -339,7 +343,8 @@ func TestGoingOnWithWhatThereIs(t *testing.T) {
 func TestAMentionedDangerStopsNobody(t *testing.T) {
 	b := flowBench(t)
 	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium, mention)}
-	b.do(&kernel.Start{Command: "~auto", Requirement: "do not touch production", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Command: "~auto", Requirement: "do not touch production", Place: place,
+		RunMode: pawl.Assisted})
 	b.run(w.answer)
 	if last, _ := b.k.LastRun(context.Background()); last.Run.Outcome != "completed" {
 		t.Errorf("%+v", last.Run)
@@ -349,39 +354,39 @@ func TestAMentionedDangerStopsNobody(t *testing.T) {
 func TestExternalToolsSuspendTheFlow(t *testing.T) {
 	b := flowBench(t)
 	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
-	b.do(&kernel.Start{Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
-	if _, err := b.try(&kernel.EnterTool{Tool: "deploy"}); pawl.CodeOf(err) != pawl.CodeBusy {
+	b.do(&planning.Start{Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	if _, err := b.try(&control.EnterTool{Tool: "deploy"}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Fatalf("while something is at work: %v", err)
 	}
 	b.run(w.answer)
-	b.do(&kernel.EnterTool{Tool: "deploy"})
-	b.do(&kernel.EnterTool{Tool: "inner"})
+	b.do(&control.EnterTool{Tool: "deploy"})
+	b.do(&control.EnterTool{Tool: "inner"})
 	if v := b.vars(); v.ToolNesting != 2 || v.ActiveTool != "inner" || v.SuspendedStage != workflow.Design ||
 		v.Stage != workflow.None {
 		t.Errorf("nested: %+v", v)
 	}
-	if _, err := b.try(&kernel.Start{Command: "~auto", Requirement: "other",
+	if _, err := b.try(&planning.Start{Command: "~auto", Requirement: "other",
 		Place: place}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("a flow inside a tool: %v", err)
 	}
-	if _, err := b.try(&kernel.CancelTask{Task: b.look().Task.ID}); pawl.CodeOf(err) != pawl.CodeBusy {
+	if _, err := b.try(&control.CancelTask{Task: b.look().Task.ID}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("a cancel of the task inside a tool: %v", err)
 	}
-	b.do(&kernel.LeaveTool{})
-	b.do(&kernel.LeaveTool{Resume: true})
+	b.do(&control.LeaveTool{})
+	b.do(&control.LeaveTool{Resume: true})
 	if v := b.vars(); v.ToolNesting != 0 || v.Stage != workflow.Design || b.look().Session.Paused() {
 		t.Errorf("left: %+v", v)
 	}
 	// Whoever had paused the flow before the tool came is the one who lets it go on.
-	b.do(&kernel.Pause{})
-	b.do(&kernel.EnterTool{Tool: "deploy"})
-	b.do(&kernel.LeaveTool{Resume: true})
+	b.do(&control.Pause{})
+	b.do(&control.EnterTool{Tool: "deploy"})
+	b.do(&control.LeaveTool{Resume: true})
 	if v := b.vars(); v.Stage != workflow.Design || !b.look().Session.Paused() {
 		t.Errorf("the tool took back a pause that was there before: %+v", v)
 	}
-	b.do(&kernel.Resume{})
-	b.do(&kernel.EnterTool{Tool: "deploy"})
-	b.do(&kernel.LeaveTool{})
+	b.do(&control.Resume{})
+	b.do(&control.EnterTool{Tool: "deploy"})
+	b.do(&control.LeaveTool{})
 	if s := b.look(); s.Session.State != "IDLE" || s.Flow.Vars != workflow.Initial() {
 		t.Errorf("given up: %s %+v", s.Session.State, s.Flow.Vars)
 	}
@@ -391,15 +396,15 @@ func TestExternalToolsSuspendTheFlow(t *testing.T) {
 func TestAPauseEndsWithItsRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	if _, err := b.try(&kernel.Pause{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if _, err := b.try(&control.Pause{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("paused at rest: %v", err)
 	}
-	b.do(&kernel.Start{Requirement: "x", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
-	b.do(&kernel.Pause{})
+	b.do(&planning.Start{Requirement: "x", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.do(&control.Pause{})
 	if s := b.look().Session; !s.Paused() || s.State != "PLANNING" {
 		t.Fatalf("%s is not paused", s.State)
 	}
-	b.do(&kernel.CancelRun{Reason: "not needed"})
+	b.do(&control.CancelRun{Reason: "not needed"})
 	if s := b.look().Session; s.Paused() || s.State != "IDLE" {
 		t.Errorf("%s, dispatch %s", s.State, s.Dispatch)
 	}

@@ -240,6 +240,12 @@ var compositions = sync.OnceValue(func() map[Event]Composition {
 	return out
 })
 
+// CompositionOf returns the row for what happened, and whether there is one.
+func CompositionOf(what Event) (row Composition, ok bool) {
+	row, ok = compositions()[what]
+	return row, ok
+}
+
 // planningRows are the rows from the requirement to the answer about its plan.
 func planningRows() []Composition {
 	return []Composition{
@@ -468,8 +474,8 @@ func commandOr(tx *Tx, otherwise string) string {
 	return otherwise
 }
 
-// apply makes the moves of one row of the composition table, in order.
-func (tx *Tx) apply(what Event, reason string) error {
+// Apply makes the moves of one row of the composition table, in order.
+func (tx *Tx) Apply(what Event, reason string) error {
 	row, ok := compositions()[what]
 	if !ok {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
@@ -487,7 +493,7 @@ func (tx *Tx) apply(what Event, reason string) error {
 		}
 		if r.Region != "" {
 			if err := tx.moveBeside(r); err != nil && !r.May {
-				return err.Traced(tx.trace)
+				return err.Traced(tx.Trace)
 			}
 			continue
 		}
@@ -505,21 +511,21 @@ func (tx *Tx) apply(what Event, reason string) error {
 		if r.Kind == KindIssue && r.Event == string(board.PlanFailed) && tx.Issue.Failures >= board.MaxPlanFailures {
 			when = board.PlanGivenUp // which of the two rows applies is a matter of the count alone
 		}
-		if r.May && !tx.has(e, r.Event, when) {
+		if r.May && !tx.Has(e, r.Event, when) {
 			continue
 		}
-		if err := tx.move(e, r.Event, when, reason, nil); err != nil {
+		if err := tx.Move(e, r.Event, when, reason, nil); err != nil {
 			return err
 		}
 	}
 	if row.Then != ThenNothing {
-		tx.then(row.Then)
+		tx.Then(row.Then)
 	}
 	return nil
 }
 
-// then has the decision go on with a step when its handler is done.
-func (tx *Tx) then(s Step) { tx.next = s }
+// Then has the decision go on with a step when its handler is done.
+func (tx *Tx) Then(s Step) { tx.next = s }
 
 // states are the states of the run together, as the decision has them.
 func (tx *Tx) states() (s composed.States) {
@@ -561,8 +567,8 @@ func (tx *Tx) on(kind Kind) Document {
 	return nil
 }
 
-// has reports whether the entity's machine has a row for the event in its present state.
-func (tx *Tx) has(e Document, on, when string) bool {
+// Has reports whether the entity's machine has a row for the event in its present state.
+func (tx *Tx) Has(e Document, on, when string) bool {
 	s := e.hot().State
 	switch e.hot().Kind {
 	case KindSession:
@@ -588,24 +594,24 @@ func known[S, E ~string](tx *Tx, m *machine.Machine[S, E], state, on, when strin
 	return ok && !(tx.Config.Strict && r.Ext)
 }
 
-// move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand,
+// Move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand,
 // and for tasks the mode must agree. The transition is recorded; nothing else of the entity changes.
-func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
+func (tx *Tx) Move(e Document, on, when, reason string, meta any) error {
 	switch e.hot().Kind {
 	case KindSession:
-		return apply(tx, session.Table, e, on, when, reason, meta,
+		return MoveBy(tx, session.Table, e, on, when, reason, meta,
 			func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
 				return session.Admit(r, sessionEvidence(tx))
 			})
 	case KindTurn:
-		return apply(tx, turn.Table, e, on, when, reason, meta,
+		return MoveBy(tx, turn.Table, e, on, when, reason, meta,
 			func(r *machine.Rule[turn.State, turn.Event]) *pawl.Error {
 				return turn.Admit(r, turnEvidence(tx))
 			})
 	case KindTask:
-		err := apply(tx, task.Table, e, on, when, reason, meta,
+		err := MoveBy(tx, task.Table, e, on, when, reason, meta,
 			func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
-				if err := task.Admit(r, taskEvidence(tx, tx.Task, r)); err != nil {
+				if err := task.Admit(r, TaskEvidence(tx, tx.Task, r)); err != nil {
 					return err
 				}
 				return askMode(tx, tx.Task, string(r.From), string(r.To), r.ID)
@@ -618,11 +624,11 @@ func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
 	case KindFlow:
 		return moveFlow(tx, workflow.Event(on), when, reason, meta)
 	case KindRun:
-		return apply(tx, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](tx))
+		return MoveBy(tx, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](tx))
 	case KindIssue:
-		return apply(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
+		return MoveBy(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
 	case KindItem:
-		return apply(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
+		return MoveBy(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.no_machine", string(e.hot().Kind))
 }
@@ -631,11 +637,11 @@ func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
 // none of its own.
 func (tx *Tx) moveBeside(r Move) *pawl.Error {
 	if r.Kind == KindSession {
-		tx.touch(tx.Session)
+		tx.Touch(tx.Session)
 		return tx.Session.Move(r.Region, session.Event(r.Event))
 	}
-	tx.touch(tx.Issue)
-	return tx.Issue.Move(r.Region, board.Event(r.Event), r.When, boardEvidence(tx))
+	tx.Touch(tx.Issue)
+	return tx.Issue.Move(r.Region, board.Event(r.Event), r.When, BoardEvidence(tx))
 }
 
 // moveFlow moves the stage, and with it the variables that the seed sets with the stage.
@@ -650,7 +656,7 @@ func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
 	if err != nil {
 		return err
 	}
-	if err := apply(tx, workflow.Stages, tx.Flow, string(on), when, reason, meta, nil); err != nil {
+	if err := MoveBy(tx, workflow.Stages, tx.Flow, string(on), when, reason, meta, nil); err != nil {
 		return err
 	}
 	if next.Stage == workflow.Develop && tx.Run != nil && tx.Run.Package != "" {
@@ -661,7 +667,7 @@ func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
 }
 
 func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Error {
-	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, boardEvidence(tx)) }
+	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, BoardEvidence(tx)) }
 }
 
 // movePhase takes the run to another phase. The phase is a second state of the run's row
@@ -669,41 +675,43 @@ func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Err
 func movePhase(tx *Tx, on board.Event, reason string) error {
 	r, ok := board.Phase.Next(board.PhaseStatus(tx.Run.Phase), on, "")
 	if !ok {
-		return board.Phase.Refusal(board.PhaseStatus(tx.Run.Phase), on).Traced(tx.trace)
+		return board.Phase.Refusal(board.PhaseStatus(tx.Run.Phase), on).Traced(tx.Trace)
 	}
 	if r.From == r.To {
 		return nil
 	}
 	tx.Run.Phase = string(r.To)
-	tx.record(tx.Run, auditPhaseAs.in(string(r.To)), audit.Info, map[string]any{
+	tx.Record(tx.Run, AuditPhaseAs.In(string(r.To)), audit.Info, map[string]any{
 		"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "reason": reason,
 	})
 	return nil
 }
 
-func apply[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when, reason string, meta any,
+// MoveBy takes an entity along a row of a machine, if it has one that Admit lets through; nil lets all through. The
+// transition is recorded with the reason and with what the caller wants kept, Meta.
+func MoveBy[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when, reason string, meta any,
 	admit func(*machine.Rule[S, E]) *pawl.Error) error {
 	h := e.hot()
 	r, ok := m.Next(S(h.State), E(on), when)
 	if !ok || tx.Config.Strict && r.Ext {
-		return m.Refusal(S(h.State), E(on)).Traced(tx.trace)
+		return m.Refusal(S(h.State), E(on)).Traced(tx.Trace)
 	}
 	if admit != nil {
 		if err := admit(r); err != nil {
-			return err.Traced(tx.trace)
+			return err.Traced(tx.Trace)
 		}
 	}
 	from := h.State
 	h.State = string(r.To)
-	tx.touch(e)
+	tx.Touch(e)
 	if r.Idempotent {
 		return nil
 	}
 	tx.entries = append(tx.entries, audit.Entry{
 		Subject: subject(e), Level: audit.Info, Event: transitionEvent(h.Kind, h.State),
-		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.env.Actor, r),
-			Reason: reason, Metadata: encode(meta)},
-		At: tx.now, Trace: tx.trace,
+		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.Env.Actor, r),
+			Reason: reason, Metadata: Encode(meta)},
+		At: tx.Now, Trace: tx.Trace,
 	})
 	return nil
 }

@@ -104,8 +104,8 @@ type RetryState struct {
 // keptReasons is how many reasons of failures are kept; the loop detection looks at the last three.
 const keptReasons = 10
 
-// because adds the reason of a failure.
-func (r *RetryState) because(reason string) {
+// Because adds the reason of a failure.
+func (r *RetryState) Because(reason string) {
 	all := append(slices.Clip(r.Reasons), reason)
 	r.Reasons = all[max(0, len(all)-keptReasons):]
 }
@@ -140,8 +140,8 @@ type Tool struct {
 	Request func(args json.RawMessage) (policy.Request, error)
 }
 
-// schema is the JSON Schema of a tool's arguments.
-func (c *Config) schema(tool string) ([]byte, bool) {
+// Schema is the JSON Schema of a tool's arguments.
+func (c *Config) Schema(tool string) ([]byte, bool) {
 	t, ok := c.Tools[tool]
 	return t.Info.ArgsSchema, ok
 }
@@ -162,8 +162,8 @@ func (c *Config) Grants(p *plan.Plan) ([]effect.Grant, error) {
 	return out, nil
 }
 
-// connects reports whether a call asks for the network.
-func (c *Config) connects(call plan.ToolCallTemplate) bool {
+// Connects reports whether a call asks for the network.
+func (c *Config) Connects(call plan.ToolCallTemplate) bool {
 	tool, ok := c.Tools[call.Name]
 	if !ok {
 		return false
@@ -172,9 +172,9 @@ func (c *Config) connects(call plan.ToolCallTemplate) bool {
 	return err == nil && request.Network
 }
 
-// repeatable reports whether a call may be made again: the tool says so, or the plan's own word about its command does.
+// Repeatable reports whether a call may be made again: the tool says so, or the plan's own word about its command does.
 // In the arguments of any other tool that word means something else.
-func (c *Config) repeatable(name string, args json.RawMessage) bool {
+func (c *Config) Repeatable(name string, args json.RawMessage) bool {
 	tool := c.Tools[name].Info
 	var a struct {
 		Idempotent bool `json:"idempotent"`
@@ -319,8 +319,9 @@ func (b builtin) EvaluateRetry(ModeTask, RetryState, RetryConfig) Verdict {
 	return Verdict{Approved, ""}
 }
 
-// ask calls a mode and turns a panic into a refusal, so that a mode that crashes fails closed (docs/spec/task.md#d10).
-func ask(question func() Verdict) (v Verdict) {
+// Guarded calls a mode and turns a panic into a refusal, so that a mode that crashes fails closed
+// (docs/spec/task.md#d10).
+func Guarded(question func() Verdict) (v Verdict) {
 	defer func() {
 		if p := recover(); p != nil {
 			v = Verdict{Deferred, fmt.Sprintf("the mode crashed: %v", p)}
@@ -329,8 +330,8 @@ func ask(question func() Verdict) (v Verdict) {
 	return question()
 }
 
-// modeOf returns the mode of a task, or a refusal for a mode that nobody registered.
-func (c *Config) modeOf(id string) (Mode, *pawl.Error) {
+// ModeOf returns the mode of a task, or a refusal for a mode that nobody registered.
+func (c *Config) ModeOf(id string) (Mode, *pawl.Error) {
 	if id == "" {
 		id = DefaultMode
 	}

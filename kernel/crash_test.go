@@ -10,7 +10,12 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/text/plan"
 )
 
@@ -34,11 +39,11 @@ func TestAnyCommandAtAnyTimeKeepsTheHouseInOrder(t *testing.T) {
 				b.say(rt, person(rt, s))
 			case 1, 2:
 				if e := pendingEffect(s); e != nil && !s.Session.Paused() {
-					b.do(&kernel.Begin{Effect: e.ID, Owner: "r1"})
+					b.do(&effects.Begin{Effect: e.ID, Owner: "r1"})
 					if e.What() == effect.KindTool {
 						started[e.ID]++
 					}
-					b.do(&kernel.Recover{Effect: e.ID,
+					b.do(&effects.Recover{Effect: e.ID,
 						Answer: rapid.SampledFrom([]effect.Answer{effect.DoneNo, effect.DoneUnknown}).Draw(rt,
 							"answer")})
 					if got := b.effect(e.ID); got.State == kernel.EffectPending {
@@ -48,7 +53,7 @@ func TestAnyCommandAtAnyTimeKeepsTheHouseInOrder(t *testing.T) {
 			case 3:
 				if s.Session.State == "BLOCKED" {
 					retried = true
-					b.say(rt, &kernel.Fix{Answer: kernel.AnswerRetry})
+					b.say(rt, &recovery.Fix{Answer: kernel.AnswerRetry})
 				}
 			default:
 				if !s.Session.Paused() {
@@ -90,16 +95,16 @@ func person(rt *rapid.T, s *kernel.Snapshot) kernel.Command {
 		hash = s.Approval.Hash
 	}
 	return rapid.SampledFrom([]kernel.Command{
-		&kernel.Start{Requirement: "work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		&planning.Start{Requirement: "work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 			RunMode: pawl.Assisted},
-		&kernel.Start{Requirement: "work", Place: inPlace, RunMode: pawl.Assisted},
-		&kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash},
-		&kernel.Deny{Reason: "no"}, &kernel.Revise{Feedback: "again"},
-		&kernel.Pause{}, &kernel.Resume{}, &kernel.Stop{Reason: "stop"}, &kernel.CancelRun{},
-		&kernel.Fix{Note: "helped"}, &kernel.Fix{Answer: kernel.AnswerDone},
-		&kernel.Fix{Steps: []plan.Step{step("h", "write_file")}, Answer: kernel.AnswerRetry}, &kernel.Skip{},
-		&kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.Sweep{},
-		&kernel.Undo{Step: "s1"}, &kernel.Undo{Step: "s2"},
+		&planning.Start{Requirement: "work", Place: inPlace, RunMode: pawl.Assisted},
+		&approval.Approve{Hash: hash}, &approval.Approve{Hash: hash}, &approval.Approve{Hash: hash},
+		&approval.Deny{Reason: "no"}, &planning.Revise{Feedback: "again"},
+		&control.Pause{}, &control.Resume{}, &recovery.Stop{Reason: "stop"}, &control.CancelRun{},
+		&recovery.Fix{Note: "helped"}, &recovery.Fix{Answer: kernel.AnswerDone},
+		&recovery.Fix{Steps: []plan.Step{step("h", "write_file")}, Answer: kernel.AnswerRetry}, &recovery.Skip{},
+		&recovery.Rollback{}, &recovery.Undo{}, &recovery.Redo{}, &control.Sweep{},
+		&recovery.Undo{Step: "s1"}, &recovery.Undo{Step: "s2"},
 	}).Draw(rt, "said")
 }
 
@@ -121,7 +126,7 @@ func (b *bench) home(rt *rapid.T, answer func(effect.Effect) effect.Receipt) {
 		s := b.look()
 		switch {
 		case s.Session.Paused():
-			b.say(rt, &kernel.Resume{})
+			b.say(rt, &control.Resume{})
 		case s.Task != nil && s.Task.OrphanEffect != "":
 			b.run(answer)
 		case pendingEffect(s) != nil || s.Task != nil && s.Task.State == "queued" && s.Session.State != "BLOCKED":
@@ -129,12 +134,12 @@ func (b *bench) home(rt *rapid.T, answer func(effect.Effect) effect.Receipt) {
 		case s.Session.State == "IDLE":
 			return
 		case s.Session.State == "CONFIRMING":
-			b.say(rt, &kernel.Deny{Reason: "enough"})
+			b.say(rt, &approval.Deny{Reason: "enough"})
 		case s.Session.State == "BLOCKED":
-			b.say(rt, &kernel.Rollback{})
-			b.say(rt, &kernel.Fix{Answer: kernel.AnswerDone})
+			b.say(rt, &recovery.Rollback{})
+			b.say(rt, &recovery.Fix{Answer: kernel.AnswerDone})
 		case s.Turn != nil && s.Turn.State == "AWAITING_CONFIRMATION":
-			b.say(rt, &kernel.Deny{})
+			b.say(rt, &approval.Deny{})
 		default:
 			b.run(answer)
 		}

@@ -32,21 +32,23 @@ type Kernel struct {
 
 // core is what the kernels of all sessions of a workspace share.
 type core struct {
-	store  Store
-	config Config
-	clock  pawl.Clock
-	random io.Reader
-	hears  []func(Decided)
-	cache  cache
+	protocols *Protocols
+	store     Store
+	config    Config
+	clock     pawl.Clock
+	random    io.Reader
+	hears     []func(Decided)
+	cache     cache
 
 	mu    sync.Mutex
 	after []*func(Outcome) // replaced and never changed, so that it may be walked without the lock
 }
 
-// New returns a kernel over a store, for the session of the person who sits in the workspace. Random must be safe for
-// concurrent use; crypto/rand.Reader is meant.
-func New(store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel {
-	return &Kernel{core: &core{store: store, config: config, clock: clock, random: random}, lane: SessionLabel}
+// New returns a kernel over a store that decides by a table of protocols, for the session of the person who sits in the
+// workspace. Random must be safe for concurrent use; crypto/rand.Reader is meant.
+func New(p *Protocols, store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel {
+	return &Kernel{core: &core{protocols: p, store: store, config: config, clock: clock, random: random},
+		lane: SessionLabel}
 }
 
 // Session returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label.
@@ -181,10 +183,11 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 	now := k.Now()
 	var s *Snapshot
 	var d Decision
-	r, err := k.settle(ctx, env.Command, fresh, func(r *reads) (bool, error) {
+	r, err := k.settle(ctx, env.Command, fresh, func(r *Reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
-			if s, err = focus(r, &k.config, k.lane, env.Command); err == nil && len(r.open) == 0 && r.err == nil {
-				d, err = decide(s, r, env, now)
+			if s, err = focus(k.protocols, r, &k.config, k.lane, env.Command); err == nil && len(r.open) == 0 &&
+				r.err == nil {
+				d, err = decide(k.protocols, s, r, env, now)
 			}
 			return err
 		})
@@ -228,13 +231,13 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 // committed. Any other answer counts if all guesses were right at one moment behind it, and is otherwise found anew
 // on what the store holds.
 func (k *Kernel) settle(
-	ctx context.Context, c Command, fresh bool, decide func(*reads) (changes bool, err error),
-) (*reads, error) {
+	ctx context.Context, c Command, fresh bool, decide func(*Reads) (changes bool, err error),
+) (*Reads, error) {
 	for {
-		r := &reads{}
+		r := &Reads{}
 		// Little of the board is cached, and a worker's question whether there is something to claim is mostly
 		// answered with no: it is read once, not first guessed and then compared.
-		if !ofBoard(c) {
+		if !OfBoard(c) {
 			r.cache, r.guess = &k.cache, !fresh
 		}
 		changes, err := decide(r)
@@ -352,41 +355,51 @@ type Decision struct {
 // Changed reports whether there is anything to commit. A command that asks for what is already so changes nothing.
 func (d *Decision) Changed() bool { return len(d.Touched) > 0 }
 
-// Decide decides one command on a snapshot at an instant. It is a pure function: the same arguments give the same
-// decision, and the snapshot is not changed. An error means that nothing is to be written.
-func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
-	return decide(s, nil, env, now)
+// Decide decides one command by a table of protocols, on a snapshot at an instant. It is a pure function: the same
+// arguments give the same decision, and the snapshot is not changed. An error means that nothing is to be written.
+func Decide(p *Protocols, s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
+	return decide(p, s, nil, env, now)
 }
 
 // decide is Decide with the reads that the snapshot was made of, of which more may be asked. Without them the snapshot
 // is all that there is.
-func decide(s *Snapshot, r *reads, env *Envelope, now time.Time) (Decision, error) {
+func decide(p *Protocols, s *Snapshot, r *Reads, env *Envelope, now time.Time) (Decision, error) {
 	if c, ok := env.Command.(*Transition); ok {
 		if done, err := refuseEarly(s, c); done || err != nil {
 			return Decision{}, err
 		}
-		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this
-		// call.
-		tx := begin(s, r, env, now)
+		if s.Task == nil || s.Task.Session == "" {
+			// The commonest command is not handled with the others, so that the compiler sees that its work ends with
+			// this call.
+			tx := begin(p, s, r, env, now)
+			return decision(tx, c.alone(tx))
+		}
+		tx := begin(p, s, r, env, now)
 		return decision(tx, followUp(tx, c.Decide(tx)))
 	}
 	if err := forAgents(env); err != nil {
 		return Decision{}, err
 	}
-	tx := begin(s, r, env, now)
-	err := claimHolds(tx)
-	if err == nil {
-		err = flowFree(tx)
+	tx := begin(p, s, r, env, now)
+	for _, check := range p.Before {
+		if err := check(tx); err != nil {
+			return Decision{}, err
+		}
 	}
-	if err == nil && tx.Session == nil && ofBoard(env.Command) {
-		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	if err := flowFree(tx); err != nil {
+		return Decision{}, err
 	}
-	if err == nil {
-		err = followUp(tx, env.Command.Decide(tx))
+	if tx.Session == nil && OfBoard(env.Command) {
+		return Decision{}, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
+	err := followUp(tx, env.Command.Decide(tx))
 	if err == nil {
 		keepSilence(tx)
-		err = followBoard(tx)
+	}
+	for _, follow := range p.After {
+		if err == nil {
+			err = follow(tx)
+		}
 	}
 	return decision(tx, err)
 }
@@ -396,22 +409,7 @@ func followUp(tx *Tx, err error) error {
 	for err == nil && tx.next != ThenNothing {
 		step := tx.next
 		tx.next = ThenNothing
-		switch step {
-		case ThenIntake:
-			askIntake(tx)
-		case ThenContext:
-			buildContext(tx)
-		case ThenPlan:
-			err = makePlan(tx)
-		case ThenAdvance:
-			err = advance(tx)
-		case ThenCleanup:
-			keepWork(tx)
-		case ThenArchive:
-			writeArchive(tx)
-		default:
-			err = pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(step))
-		}
+		err = Take(tx, step)
 	}
 	return err
 }
@@ -421,18 +419,11 @@ func decision(tx *Tx, err error) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return Decision{Touched: tx.touched, Entries: tx.entries, Result: tx.result}, nil
+	return Decision{Touched: tx.touched, Entries: tx.entries, Result: tx.Result}, nil
 }
 
 // agentCommand is a command that an agent may give, some in certain forms only.
-type agentCommand interface{ forAgents() bool }
-
-func (*RecordError) forAgents() bool      { return true }
-func (*SaveDecision) forAgents() bool     { return true }
-func (*CreateTask) forAgents() bool       { return true }
-func (*Ask) forAgents() bool              { return true }
-func (c *UpdateProgress) forAgents() bool { return c.Status == "" }
-func (c *Start) forAgents() bool          { return c.AutoApprove == "" && c.RunMode != pawl.Autonomous }
+type agentCommand interface{ ForAgents() bool }
 
 // forAgents refuses what an agent must never do, by whatever way it comes: it reports, asks and proposes. Approving,
 // undoing and moving tasks are for people, and for the policies that they wrote.
@@ -440,19 +431,25 @@ func forAgents(env *Envelope) error {
 	if env.Actor.Kind() != pawl.KindAgent {
 		return nil
 	}
-	if c, ok := env.Command.(agentCommand); ok && c.forAgents() {
+	if c, ok := env.Command.(agentCommand); ok && c.ForAgents() {
 		return nil
 	}
 	return pawl.Fail(pawl.CodeDenied, "kernel.not_for_agents", string(env.Actor))
 }
 
+// look is a command that needs what everybody does, and decides nothing.
+type look struct{}
+
+func (look) Decide(*Tx) error { return nil }
+
+func (look) ChargedDays(*Snapshot) []time.Time { return nil }
+
 // Snapshot reads the session with the run, the task, the turn and the effect that it is at, for runners and faces.
 // Before the workspace is initialised the snapshot has no session.
 func (k *Kernel) Snapshot(ctx context.Context) (s *Snapshot, err error) {
-	look := (*Resume)(nil) // a command that needs what everybody does
-	_, err = k.settle(ctx, look, false, func(r *reads) (bool, error) {
+	_, err = k.settle(ctx, look{}, false, func(r *Reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
-			s, err = focus(r, &k.config, k.lane, look)
+			s, err = focus(k.protocols, r, &k.config, k.lane, look{})
 			return err
 		})
 		return false, err
@@ -462,16 +459,16 @@ func (k *Kernel) Snapshot(ctx context.Context) (s *Snapshot, err error) {
 
 // TaskSnapshot reads one task with its effect, wherever it belongs. The id may be a ULID or a label such as T-001.
 func (k *Kernel) TaskSnapshot(ctx context.Context, id string) (*Snapshot, error) {
-	s, r := &Snapshot{Config: &k.config}, &reads{}
-	named := byID(KindTask, id)
-	if len(id) != idLength {
-		named = byLabel(KindTask, id)
+	s, r := &Snapshot{Config: &k.config}, &Reads{}
+	named := ByID(KindTask, id)
+	if len(id) != IDLength {
+		named = ByLabel(KindTask, id)
 	}
 	err := r.gather(ctx, k.store, func() error {
-		if s.Task = one[Task](r, named); s.Task == nil {
+		if s.Task = One[Task](r, named); s.Task == nil {
 			return notFound(id)
 		}
-		s.Effect, s.Turn = one[EffectDoc](r, byID(KindEffect, s.Task.Effect)), one[Turn](r, byID(KindTurn, s.Task.Turn))
+		s.Effect, s.Turn = One[EffectDoc](r, ByID(KindEffect, s.Task.Effect)), One[Turn](r, ByID(KindTurn, s.Task.Turn))
 		return nil
 	})
 	if err != nil {
@@ -482,9 +479,9 @@ func (k *Kernel) TaskSnapshot(ctx context.Context, id string) (*Snapshot, error)
 
 // Effect reads one effect.
 func (k *Kernel) Effect(ctx context.Context, id string) (e *EffectDoc, err error) {
-	r := &reads{}
+	r := &Reads{}
 	err = r.gather(ctx, k.store, func() error {
-		e = one[EffectDoc](r, byID(KindEffect, id))
+		e = One[EffectDoc](r, ByID(KindEffect, id))
 		return nil
 	})
 	return e, err
@@ -498,9 +495,9 @@ func (k *Kernel) ToolCalls(ctx context.Context, id string) ([]*EffectDoc, error)
 // LastRun reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run
 // when none has ended.
 func (k *Kernel) LastRun(ctx context.Context) (s *Snapshot, err error) {
-	r := &reads{}
+	r := &Reads{}
 	err = r.gather(ctx, k.store, func() error {
-		at := one[Session](r, byLabel(KindSession, k.lane))
+		at := One[Session](r, ByLabel(KindSession, k.lane))
 		if s = k.lastRun(r, at); s == nil {
 			s = &Snapshot{Config: &k.config, Session: at}
 			return nil
@@ -509,23 +506,23 @@ func (k *Kernel) LastRun(ctx context.Context) (s *Snapshot, err error) {
 		if s.Task != nil {
 			turnID = s.Task.Turn
 		}
-		s.Issue, s.Item = one[Issue](r, byID(KindIssue, s.Run.Issue)), one[Item](r, byID(KindItem, s.Run.Item))
-		s.Solution, s.Turn = one[Solution](r, byID(KindSolution, s.Run.Solution)), one[Turn](r, byID(KindTurn, turnID))
+		s.Issue, s.Item = One[Issue](r, ByID(KindIssue, s.Run.Issue)), One[Item](r, ByID(KindItem, s.Run.Item))
+		s.Solution, s.Turn = One[Solution](r, ByID(KindSolution, s.Run.Solution)), One[Turn](r, ByID(KindTurn, turnID))
 		return nil
 	})
 	return s, err
 }
 
 // lastRun gathers the newest run that is over and its task, or returns nil.
-func (k *Kernel) lastRun(r *reads, at *Session) *Snapshot {
+func (k *Kernel) lastRun(r *Reads, at *Session) *Snapshot {
 	if at == nil {
 		return nil
 	}
-	runs := below(KindRun, at.ID)
-	runs.newest, runs.limit = true, 2
-	for _, run := range list[Run](r, runs) {
+	runs := Below(KindRun, at.ID)
+	runs.newest, runs.Limit = true, 2
+	for _, run := range List[Run](r, runs) {
 		if run.ID != at.Run {
-			return &Snapshot{Config: &k.config, Session: at, Run: run, Task: one[Task](r, byID(KindTask, run.Task))}
+			return &Snapshot{Config: &k.config, Session: at, Run: run, Task: One[Task](r, ByID(KindTask, run.Task))}
 		}
 	}
 	return nil
@@ -533,5 +530,5 @@ func (k *Kernel) lastRun(r *reads, at *Session) *Snapshot {
 
 // Questions reads the open questions, oldest first.
 func (k *Kernel) Questions(ctx context.Context) ([]*Question, error) {
-	return listed[Question](ctx, k.store, openQuestions)
+	return listed[Question](ctx, k.store, OpenQuestions)
 }

@@ -24,7 +24,7 @@ import (
 func sessionEvidence(tx *Tx) session.Evidence {
 	e := session.Evidence{MaxFixes: tx.Config.MaxFixes, NothingChanged: true}
 	if tx.Solution != nil {
-		e.PlanHash, e.OnlyPerson = tx.Solution.Hash, tx.Solution.outward()
+		e.PlanHash, e.OnlyPerson = tx.Solution.Hash, tx.Solution.Outward()
 	}
 	if a := tx.Approval; a != nil && a.State == ApprovalGranted {
 		// Who grants whatever waits has not looked at it.
@@ -39,15 +39,15 @@ func sessionEvidence(tx *Tx) session.Evidence {
 				e.Checkpoint = t.Checkpoint.Name
 			}
 		}
-		if open(t) {
+		if Unfinished(t) {
 			e.OpenTasks = 1
 		}
 	}
 	return e
 }
 
-// open reports whether a task still asks for work: it is not final, and not resting with nobody at it.
-func open(t *Task) bool {
+// Unfinished reports whether a task still asks for work: it is not final, and not resting with nobody at it.
+func Unfinished(t *Task) bool {
 	s := task.State(t.State)
 	return !s.Final() && s != task.Failed
 }
@@ -89,9 +89,9 @@ func countFailed(outcomes []effect.CheckOutcome) int {
 	return max(n, 1)
 }
 
-// taskEvidence gathers what the gates of a row look at. What takes effort to gather is there only if the row asks for
+// TaskEvidence gathers what the gates of a row look at. What takes effort to gather is there only if the row asks for
 // it.
-func taskEvidence(tx *Tx, t *Task, r *machine.Rule[task.State, task.Event]) *task.Evidence {
+func TaskEvidence(tx *Tx, t *Task, r *machine.Rule[task.State, task.Event]) *task.Evidence {
 	e := &task.Evidence{
 		PlanHash: t.PlanHash, LeaseEpoch: t.Epoch, Token: token(tx, t), NoLease: t.Lease.Owner == "",
 		ExitReason: task.ExitReason(t.Exit), CleanupSummary: t.Cleanup != nil,
@@ -115,7 +115,7 @@ func taskEvidence(tx *Tx, t *Task, r *machine.Rule[task.State, task.Event]) *tas
 	}
 	if slices.Contains(r.Gates, task.GateChecksKept) {
 		for _, v := range []*effect.VerifyResult{t.Verified, t.Gate} {
-			if files, _ := touched(t, v); len(files) > 0 {
+			if files, _ := Touched(t, v); len(files) > 0 {
 				e.Tampered = files
 			}
 		}
@@ -127,16 +127,15 @@ func taskEvidence(tx *Tx, t *Task, r *machine.Rule[task.State, task.Event]) *tas
 }
 
 // tokenCommand is a command that presents the fencing token of a task's lease.
-type tokenCommand interface{ token() int64 }
+type tokenCommand interface{ LeaseToken() int64 }
 
-func (c *Transition) token() int64   { return c.Token }
-func (c *RequestGates) token() int64 { return c.Token }
+func (c *Transition) LeaseToken() int64 { return c.Token }
 
 // token is the fencing token that the command presents for a task: its own, or that of the task itself when pawl acts
 // inside the same transaction that checked the report's token, or that takes the lease.
 func token(tx *Tx, t *Task) int64 {
-	if c, ok := tx.env.Command.(tokenCommand); ok && !tx.leased {
-		return c.token()
+	if c, ok := tx.Env.Command.(tokenCommand); ok && !tx.leased {
+		return c.LeaseToken()
 	}
 	return t.Epoch
 }
@@ -167,7 +166,7 @@ func gateEvidence(t *Task) (tree string, checks []task.Check) {
 // trail counts the task's audit records, those of this decision included, and reports whether the states that they tell
 // of form one unbroken chain from the creation to the present state.
 func trail(tx *Tx, t *Task) (int, bool) {
-	tx.want(trailOf(t.ID))
+	tx.Want(trailOf(t.ID))
 	count, states := tx.TrailCount, tx.Trail
 	for _, e := range tx.entries {
 		if e.Subject != (audit.Subject{Kind: string(KindTask), ID: t.ID}) {
@@ -188,8 +187,8 @@ func trail(tx *Tx, t *Task) (int, bool) {
 	return count, last == t.State
 }
 
-// boardEvidence gathers what the board's gates look at.
-func boardEvidence(tx *Tx) board.Evidence {
+// BoardEvidence gathers what the board's gates look at.
+func BoardEvidence(tx *Tx) board.Evidence {
 	e := board.Evidence{}
 	if tx.Run != nil {
 		e.WorkDir = tx.Run.Place.Workspace
@@ -199,7 +198,7 @@ func boardEvidence(tx *Tx) board.Evidence {
 	}
 	if i := tx.Issue; i != nil {
 		e.PlanFailures, e.OpenDependencies, e.Approved = i.Failures, len(i.Open), i.Bound
-		e.Leased, e.Early = i.Lease.Owner != "" && i.Due.After(tx.now), i.Lease.Owner == "" && i.Due.After(tx.now)
+		e.Leased, e.Early = i.Lease.Owner != "" && i.Due.After(tx.Now), i.Lease.Owner == "" && i.Due.After(tx.Now)
 		if tx.Session != nil && i.Number > 0 && tx.Session.Number == i.Number {
 			e.SessionWaits, e.Unfinished = waits(tx), winds(tx)
 		}
@@ -254,15 +253,15 @@ func flowEvidence(tx *Tx) workflow.Evidence {
 	if tx.Run != nil && tx.Run.Package != "" {
 		e.Package = solution.LiveDir(tx.Run.Package)
 	}
-	if tx.Task != nil && open(tx.Task) {
+	if tx.Task != nil && Unfinished(tx.Task) {
 		e.Pending = 1
 	}
 	return e
 }
 
-// touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does
+// Touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does
 // not name, with the hash that an approval of the change is bound to. Nothing is left of a change that was approved.
-func touched(t *Task, v *effect.VerifyResult) ([]string, string) {
+func Touched(t *Task, v *effect.VerifyResult) ([]string, string) {
 	if v == nil {
 		return nil, ""
 	}
@@ -296,7 +295,7 @@ func (s *Snapshot) ChangedChecks() []string {
 	if s.Task == nil {
 		return nil
 	}
-	files, _ := touched(s.Task, s.Task.Verified)
+	files, _ := Touched(s.Task, s.Task.Verified)
 	return files
 }
 
@@ -317,8 +316,8 @@ func (s *Snapshot) Situate(r policy.Request) policy.Request {
 	return r
 }
 
-// judgeCall asks the policy about one call; a denied one is an error.
-func judgeCall(tx *Tx, c plan.ToolCallTemplate) (policy.Verdict, error) {
+// JudgeCall asks the policy about one call; a denied one is an error.
+func JudgeCall(tx *Tx, c plan.ToolCallTemplate) (policy.Verdict, error) {
 	tool, ok := tx.Config.Tools[c.Name]
 	if !ok {
 		return policy.Verdict{}, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", c.Name)
@@ -334,10 +333,10 @@ func judgeCall(tx *Tx, c plan.ToolCallTemplate) (policy.Verdict, error) {
 	return v, nil
 }
 
-// callSites lists where a call may connect to: what the approved plan names, and only where the call asks for the
+// CallSites lists where a call may connect to: what the approved plan names, and only where the call asks for the
 // network.
-func callSites(tx *Tx, call plan.ToolCallTemplate) ([]effect.Site, error) {
-	if !tx.Config.connects(call) {
+func CallSites(tx *Tx, call plan.ToolCallTemplate) ([]effect.Site, error) {
+	if !tx.Config.Connects(call) {
 		return nil, nil
 	}
 	var out []effect.Site
@@ -350,65 +349,18 @@ func callSites(tx *Tx, call plan.ToolCallTemplate) ([]effect.Site, error) {
 	return out, nil
 }
 
-// judgePlan checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states
-// and what the policy sees.
-func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
-	if err := plan.Check(*p, tx.Config.schema, tx.Config.Plan); err != nil {
-		return nil, err
+// Charges reports whether effects of a run are charged to budgets: where an agent works, and where what pawl counts is
+// limited. A run without either is not slowed down by books that nobody reads.
+func Charges(c *Config, r *Run) bool {
+	if r == nil {
+		return false
 	}
-	if _, err := tx.Config.Grants(p); err != nil {
-		return nil, err
-	}
-	var out []Judged
-	for _, s := range p.Steps {
-		for i, c := range s.ToolCalls {
-			v, err := judgeCall(tx, c)
-			if err == nil && len(p.Network) == 0 && tx.Config.connects(c) {
-				err = pawl.Fail(pawl.CodeInvalid, "kernel.network_unnamed", c.Name)
-			}
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, Judged{Step: s.StepID, Call: i, Tool: c.Name, Verdict: v})
+	for _, l := range c.Budgets {
+		if l.ofWork() {
+			return true
 		}
 	}
-	for i, command := range p.Verification.Commands {
-		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec},
-			Command: command}), tx.Config.Profile)
-		if v.Decision == policy.Deny {
-			return nil, v.Err()
-		}
-		out = append(out, Judged{Step: "verification", Call: i, Tool: "verify", Verdict: v})
-	}
-	verdicts := make([]policy.Verdict, len(out))
-	for i, j := range out {
-		verdicts[i] = j.Verdict
-	}
-	if r := policy.Risk(verdicts...); r.AtLeast(p.RiskLevel) {
-		p.RiskLevel = r
-	}
-	return out, nil
-}
-
-// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a
-// build, of tests or of a command that the plan names is not installed. It is better said before the approval than
-// after the work. Static checks whose program is missing are left out instead, where others remain.
-func checkable(tx *Tx, p plan.Plan) error {
-	checks := effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
-	if p.Verification.Demanding() && len(checks) == 0 {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
-	}
-	run, _ := effect.LeaveOut(checks, func(effect.Check) bool { return true })
-	for _, c := range run {
-		if c.Missing == "" || !p.Verification.Required {
-			continue
-		}
-		if strings.ContainsRune(c.Missing, '/') {
-			return pawl.Fail(pawl.CodeEnvironment, "kernel.check_package_missing", c.Missing, c.Name)
-		}
-		return pawl.Fail(pawl.CodeEnvironment, "kernel.check_program_missing", c.Missing, c.Name)
-	}
-	return nil
+	return c.Agents[r.Agent].Works
 }
 
 // askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task
@@ -417,11 +369,11 @@ func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 	if to == string(task.Canceled) {
 		return nil
 	}
-	m, err := tx.Config.modeOf(t.Mode)
+	m, err := tx.Config.ModeOf(t.Mode)
 	if err != nil {
 		return err.At(rule, "mode")
 	}
-	v := ask(func() Verdict { return m.ValidateTransition(modeTask(tx, t), from, to) })
+	v := Guarded(func() Verdict { return m.ValidateTransition(ModeTaskOf(tx, t), from, to) })
 	if v.Decision != Approved {
 		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision),
 			v.Reason).At(rule, "mode")
@@ -429,8 +381,8 @@ func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 	return nil
 }
 
-// modeTask reduces a task to what modes are told.
-func modeTask(tx *Tx, t *Task) ModeTask {
+// ModeTaskOf reduces a task to what modes are told.
+func ModeTaskOf(tx *Tx, t *Task) ModeTask {
 	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.ModeName(), HasPlan: t.Plan != nil}
 	if tx.Session != nil && t.Session != "" {
 		m.RunMode = tx.Session.RunMode

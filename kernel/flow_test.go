@@ -13,9 +13,16 @@ import (
 	"pawl"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/kernel/replay"
+	"pawl/kernel/steps"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
@@ -43,7 +50,7 @@ func newBench(t *testing.T) *bench {
 		"read_file":        tool("read_file", true, policy.FSRead),
 	}
 	config.Network = func(grant string) ([]effect.Site, error) { return []effect.Site{{Host: grant, Port: 443}}, nil }
-	b.k = kernel.New(b.store, config, pawl.ClockFunc(func() time.Time { return b.now }), rand.Reader)
+	b.k = kernel.New(joined.Table(), b.store, config, pawl.ClockFunc(func() time.Time { return b.now }), rand.Reader)
 	b.k.OnCommit(func(o kernel.Outcome) {
 		for _, e := range o.Entries {
 			if e.Subject.Kind == string(kernel.KindSession) && e.Move != nil {
@@ -52,7 +59,7 @@ func newBench(t *testing.T) *bench {
 		}
 	})
 	b.record()
-	b.do(&kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.do(&planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	return b
 }
 
@@ -98,7 +105,7 @@ func (b *bench) try(c kernel.Command) (kernel.Outcome, error) {
 
 func actorOf(c kernel.Command) pawl.Actor {
 	switch c.(type) {
-	case *kernel.Claim, *kernel.Begin, *kernel.Report, *kernel.Recover:
+	case *steps.Claim, *effects.Begin, *effects.Report, *effects.Recover:
 		return "runner:r1"
 	}
 	return "user:ada"
@@ -127,12 +134,12 @@ func (b *bench) act(answer func(e effect.Effect) effect.Receipt) bool {
 	b.t.Helper()
 	s := b.look()
 	if s.Task != nil && s.Task.OrphanEffect != "" {
-		b.do(&kernel.Recover{Effect: s.Task.OrphanEffect, Answer: effect.DoneUnknown, Tree: "t2"})
+		b.do(&effects.Recover{Effect: s.Task.OrphanEffect, Answer: effect.DoneUnknown, Tree: "t2"})
 		return true
 	}
 	if e := s.Effect; e != nil && e.State == kernel.EffectPending &&
 		(s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID) {
-		begin := &kernel.Begin{Effect: e.ID, Owner: "r1", Day: b.now}
+		begin := &effects.Begin{Effect: e.ID, Owner: "r1", Day: b.now}
 		if e.Effect.Record {
 			begin.Tree = b.tree()
 		}
@@ -144,12 +151,12 @@ func (b *bench) act(answer func(e effect.Effect) effect.Receipt) bool {
 		if begun.ID == "" { // it does not fit a budget
 			return true
 		}
-		b.do(&kernel.Report{Effect: e.ID, Token: begun.Token, Receipt: answer(begun)})
+		b.do(&effects.Report{Effect: e.ID, Token: begun.Token, Receipt: answer(begun)})
 		return true
 	}
 	if t := s.Task; t != nil && t.State == "queued" && s.Session.State != "IDLE" {
 		b.now = t.Due.Add(time.Second)
-		b.do(&kernel.Claim{Task: t.ID, Owner: "r1"})
+		b.do(&steps.Claim{Task: t.ID, Owner: "r1"})
 		return true
 	}
 	return false
@@ -292,7 +299,7 @@ func twoSteps() plan.Plan {
 func proposed(t *testing.T, w *world) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	b.run(w.answer)
 	if s := b.look(); s.Session.State != "CONFIRMING" {
@@ -305,7 +312,7 @@ func proposed(t *testing.T, w *world) *bench {
 func approved(t *testing.T, w *world) *bench {
 	t.Helper()
 	b := proposed(t, w)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.run(w.answer)
 	return b
 }
@@ -387,7 +394,7 @@ func TestFixSkipRollbackOutOfBlocked(t *testing.T) {
 	t.Run("fix", func(t *testing.T) {
 		w := &world{plan: twoSteps(), failChecks: 4}
 		b := approved(t, w)
-		b.do(&kernel.Fix{Note: "I mended it"})
+		b.do(&recovery.Fix{Note: "I mended it"})
 		b.run(w.answer)
 		b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX BLOCKED EXECUTING ARCHIVING IDLE")
 		b.verifyAudit()
@@ -395,14 +402,14 @@ func TestFixSkipRollbackOutOfBlocked(t *testing.T) {
 	t.Run("skip", func(t *testing.T) {
 		w := &world{plan: twoSteps(), failChecks: 99}
 		b := approved(t, w)
-		b.do(&kernel.Skip{})
+		b.do(&recovery.Skip{})
 		b.run(w.answer)
 		b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX BLOCKED EXECUTING ARCHIVING IDLE")
 	})
 	t.Run("rollback", func(t *testing.T) {
 		w := &world{plan: twoSteps(), failChecks: 99}
 		b := approved(t, w)
-		b.do(&kernel.Rollback{})
+		b.do(&recovery.Rollback{})
 		b.run(w.answer)
 		b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX BLOCKED IDLE")
 	})
@@ -424,10 +431,10 @@ func TestGateFailureUsesTheRetryBudget(t *testing.T) {
 func TestDenyReviseEdit(t *testing.T) {
 	w := &world{plan: twoSteps()}
 	b := proposed(t, w)
-	b.do(&kernel.Deny{Reason: "no"})
+	b.do(&approval.Deny{Reason: "no"})
 	b.wantStates("PLANNING CONFIRMING IDLE")
 	b = proposed(t, w)
-	b.do(&kernel.Revise{Feedback: "smaller"})
+	b.do(&planning.Revise{Feedback: "smaller"})
 	b.run(w.answer)
 	b.wantStates("PLANNING CONFIRMING IDLE PLANNING CONFIRMING")
 	if got := b.look().Run.Feedback; len(got) != 1 || got[0] != "smaller" {
@@ -437,18 +444,18 @@ func TestDenyReviseEdit(t *testing.T) {
 	s := b.look()
 	edited := s.Solution.Plan.Clone()
 	edited.Goal = "do other work"
-	b.do(&kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
-	if _, err := b.try(&kernel.Approve{Hash: s.Solution.Hash}); pawl.CodeOf(err) != pawl.CodeApprovalStale {
+	b.do(&planning.EditPlan{Plan: edited, Base: s.Solution.Hash})
+	if _, err := b.try(&approval.Approve{Hash: s.Solution.Hash}); pawl.CodeOf(err) != pawl.CodeApprovalStale {
 		t.Errorf("approving the old hash: %v", err)
 	}
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.verifyAudit()
 }
 
 func TestUnknownOutcomeBecomesAQuestion(t *testing.T) {
 	w := &world{plan: twoSteps()}
 	b := proposed(t, w)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	for {
 		s := b.look()
 		if s.Effect != nil && s.Effect.What() == effect.KindTool && s.Effect.State == kernel.EffectPending {
@@ -457,16 +464,16 @@ func TestUnknownOutcomeBecomesAQuestion(t *testing.T) {
 		b.act(w.answer)
 	}
 	id := b.look().Effect.ID
-	b.do(&kernel.Begin{Effect: id, Owner: "r1"})
-	b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown})
+	b.do(&effects.Begin{Effect: id, Owner: "r1"})
+	b.do(&effects.Recover{Effect: id, Answer: effect.DoneUnknown})
 	s := b.look()
 	if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedQuestion || s.Task.State != "blocked" {
 		t.Fatalf("session %s, task %s", s.Session.State, s.Task.State)
 	}
-	if _, err := b.try(&kernel.Fix{}); pawl.CodeOf(err) != pawl.CodeBlocked {
+	if _, err := b.try(&recovery.Fix{}); pawl.CodeOf(err) != pawl.CodeBlocked {
 		t.Errorf("fix without an answer: %v", err)
 	}
-	b.do(&kernel.Fix{Answer: kernel.AnswerDone})
+	b.do(&recovery.Fix{Answer: kernel.AnswerDone})
 	b.run(w.answer)
 	if got := strings.Join(w.calls, " "); got != "s2" {
 		t.Errorf("calls after the answer: %s", got)
@@ -485,7 +492,7 @@ func TestEnvironmentBlocksAtOnce(t *testing.T) {
 				t.Errorf("%+v, %d repairs, %d retries for a broken environment", s.Session.Blocked, w.repairs,
 					s.Task.Retry.Count)
 			}
-			b.do(&kernel.Fix{Note: "installed it"})
+			b.do(&recovery.Fix{Note: "installed it"})
 			b.run(w.answer)
 			if s := b.look(); s.Session.State != "IDLE" {
 				t.Errorf("session %s", s.Session.State)
@@ -506,21 +513,21 @@ func TestStopCancelPause(t *testing.T) {
 		t.Fatalf("never came to %s", kind)
 	}
 	b := proposed(t, w)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	until(b, effect.KindTool)
-	b.do(&kernel.Stop{})
+	b.do(&recovery.Stop{})
 	if s := b.look(); s.Session.State != "BLOCKED" || s.Task.Exit != "user_stopped" {
 		t.Errorf("after stop: %s %s", s.Session.State, s.Task.Exit)
 	}
-	b.do(&kernel.Fix{})
+	b.do(&recovery.Fix{})
 	b.run(w.answer)
 	if s := b.look(); s.Session.State != "IDLE" {
 		t.Errorf("after stop and fix: %s", s.Session.State)
 	}
 	b = proposed(t, w)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	until(b, effect.KindTool)
-	b.do(&kernel.CancelRun{Reason: "changed my mind"})
+	b.do(&control.CancelRun{Reason: "changed my mind"})
 	b.run(w.answer)
 	s, _ := b.k.TaskSnapshot(context.Background(), "T-001")
 	if s.Task.State != "canceled" || s.Task.Cleanup == nil || len(s.Task.Cleanup.Performed) == 0 ||
@@ -529,13 +536,13 @@ func TestStopCancelPause(t *testing.T) {
 	}
 	b.verifyAudit()
 	b = proposed(t, w)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	until(b, effect.KindTool)
-	b.do(&kernel.Pause{})
-	if _, err := b.try(&kernel.Begin{Effect: b.look().Effect.ID, Owner: "r1"}); pawl.CodeOf(err) != pawl.CodeBusy {
+	b.do(&control.Pause{})
+	if _, err := b.try(&effects.Begin{Effect: b.look().Effect.ID, Owner: "r1"}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("begin while paused: %v", err)
 	}
-	b.do(&kernel.Resume{})
+	b.do(&control.Resume{})
 	b.run(w.answer)
 	if s := b.look(); s.Session.State != "IDLE" {
 		t.Errorf("after pause and resume: %s", s.Session.State)
@@ -545,14 +552,14 @@ func TestStopCancelPause(t *testing.T) {
 func TestUndoRedo(t *testing.T) {
 	w := &world{plan: twoSteps()}
 	b := approved(t, w)
-	b.do(&kernel.Undo{})
+	b.do(&recovery.Undo{})
 	b.run(w.answer)
-	if _, err := b.try(&kernel.Undo{}); pawl.CodeOf(err) != pawl.CodeNotFound {
+	if _, err := b.try(&recovery.Undo{}); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("undo twice: %v", err)
 	}
-	b.do(&kernel.Redo{})
+	b.do(&recovery.Redo{})
 	b.run(w.answer)
-	if _, err := b.try(&kernel.Redo{}); pawl.CodeOf(err) != pawl.CodeNotFound {
+	if _, err := b.try(&recovery.Redo{}); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("redo twice: %v", err)
 	}
 	b.verifyAudit()

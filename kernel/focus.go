@@ -12,71 +12,53 @@ import (
 // Commands say what they are about, and what their decisions need besides.
 type (
 	// taskCommand is about a task.
-	taskCommand interface{ aboutTask() string }
+	taskCommand interface{ AboutTask() string }
 	// effectCommand is about an effect, and with it about the task that it belongs to.
-	effectCommand interface{ aboutEffect() string }
+	effectCommand interface{ AboutEffect() string }
+	// gatesCommand is about the effect of its task, too.
+	gatesCommand interface{ AboutGates() }
 	// singleCommand needs nothing but the task and the effect that it is about where these belong to no run.
-	singleCommand interface{ single() }
+	singleCommand interface{ Single() }
 	// pastCommand is about a run that is over where none is in progress.
-	pastCommand interface{ pastRun(s *Session) string }
+	pastCommand interface{ PastRun(s *Session) string }
 	// readingCommand reads more than the rows around the session and what the command is about.
 	readingCommand interface {
-		read(r *reads, s *Snapshot) error
+		Read(r *Reads, s *Snapshot) error
 	}
 )
 
 // listed reads the documents of a selection.
-func listed[T any, P document[T]](ctx context.Context, st Store, a query) (out []P, err error) {
-	r := &reads{}
+func listed[T any, P document[T]](ctx context.Context, st Store, a Query) (out []P, err error) {
+	r := &Reads{}
 	err = r.gather(ctx, st, func() error {
-		out = list[T, P](r, a)
+		out = List[T, P](r, a)
 		return nil
 	})
 	return out, err
 }
 
 // within asks for the calls that are at work in the middle of an agent's effect.
-func within(id string) query { return query{kind: KindEffect, parent: id, states: EffectRunning} }
+func within(id string) Query { return Query{Kind: KindEffect, Parent: id, States: EffectRunning} }
 
-func (c *Transition) aboutTask() string     { return c.Task }
-func (c *RequestGates) aboutTask() string   { return c.Task }
-func (c *UpdateProgress) aboutTask() string { return c.Task }
-func (c *CancelTask) aboutTask() string     { return c.Task }
-func (c *RestartTask) aboutTask() string    { return c.Task }
-func (c *Claim) aboutTask() string          { return c.Task }
-func (c *Heartbeat) aboutTask() string      { return c.Task }
+func (c *Transition) AboutTask() string { return c.Task }
 
-func (c *Begin) aboutEffect() string         { return c.Effect }
-func (c *Report) aboutEffect() string        { return c.Effect }
-func (c *Recover) aboutEffect() string       { return c.Effect }
-func (c *StartToolCall) aboutEffect() string { return c.Effect }
-func (c *AttachSession) aboutEffect() string { return c.Effect }
-func (c *Reserve) aboutEffect() string       { return c.Effect }
-func (c *Settle) aboutEffect() string        { return c.Effect }
-
-func (*Transition) single() {}
-func (*Heartbeat) single()  {}
-func (*Report) single()     {}
-
-func (c *Undo) pastRun(s *Session) string   { return cmp.Or(c.Run, s.LastRun) }
-func (*Rollback) pastRun(s *Session) string { return s.LastRun }
-func (c *Redo) pastRun(s *Session) string   { return cmp.Or(c.Run, s.RolledBackRun, s.LastRun) }
+func (*Transition) Single() {}
 
 func notFound(id string) error { return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", id) }
 
 // focus gathers what a command is decided on, as far as it has been read. It changes nothing but the reads, and is
 // called until all that it asks for is there; until then its answer means nothing.
-func focus(r *reads, config *Config, lane string, c Command) (*Snapshot, error) {
+func focus(p *Protocols, r *Reads, config *Config, lane string, c Command) (*Snapshot, error) {
 	s := &Snapshot{Config: config}
 	more, reading := c.(readingCommand)
-	if ofBoard(c) {
-		if boards := list[Board](r, newest(KindBoard, 1)); len(boards) > 0 {
+	if OfBoard(c) {
+		if boards := List[Board](r, Newest(KindBoard, 1)); len(boards) > 0 {
 			s.Board = boards[0]
 		}
-		s.Session = one[Session](r, byLabel(KindSession, SessionLabel))
+		s.Session = One[Session](r, ByLabel(KindSession, SessionLabel))
 		s.Near = map[string]*Issue{}
 		if reading {
-			if err := more.read(r, s); err != nil {
+			if err := more.Read(r, s); err != nil {
 				return s, err
 			}
 		}
@@ -84,7 +66,7 @@ func focus(r *reads, config *Config, lane string, c Command) (*Snapshot, error) 
 		return s, nil
 	}
 	if reading {
-		if err := more.read(r, s); err != nil {
+		if err := more.Read(r, s); err != nil {
 			return s, err
 		}
 	}
@@ -93,12 +75,12 @@ func focus(r *reads, config *Config, lane string, c Command) (*Snapshot, error) 
 	}
 	single := s.Task != nil && s.Task.Session == ""
 	if _, ok := c.(singleCommand); !ok || !single {
-		if s.Session = one[Session](r, sessionOf(s, lane)); s.Session == nil {
+		if s.Session = One[Session](r, sessionOf(s, lane)); s.Session == nil {
 			return s, nil
 		}
 	}
 	if !single {
-		if err := aroundRun(r, s, c); err != nil {
+		if err := aroundRun(p, r, s, c); err != nil {
 			return s, err
 		}
 	}
@@ -107,27 +89,27 @@ func focus(r *reads, config *Config, lane string, c Command) (*Snapshot, error) 
 }
 
 // about gathers the task and the effect that a command is about.
-func about(r *reads, s *Snapshot, c Command) error {
+func about(r *Reads, s *Snapshot, c Command) error {
 	effectID := ""
 	if c, ok := c.(effectCommand); ok {
-		effectID = c.aboutEffect()
+		effectID = c.AboutEffect()
 	}
-	if c, ok := c.(taskCommand); ok && c.aboutTask() != "" {
-		if s.Task = one[Task](r, byID(KindTask, c.aboutTask())); s.Task == nil {
-			return notFound(c.aboutTask())
+	if c, ok := c.(taskCommand); ok && c.AboutTask() != "" {
+		if s.Task = One[Task](r, ByID(KindTask, c.AboutTask())); s.Task == nil {
+			return notFound(c.AboutTask())
 		}
 	}
-	if _, ok := c.(*RequestGates); ok && s.Task != nil {
+	if _, ok := c.(gatesCommand); ok && s.Task != nil {
 		effectID = s.Task.Effect
 	}
 	if effectID == "" {
 		return nil
 	}
-	if s.Effect = one[EffectDoc](r, byID(KindEffect, effectID)); s.Effect == nil {
+	if s.Effect = One[EffectDoc](r, ByID(KindEffect, effectID)); s.Effect == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", effectID)
 	}
 	if id := s.Effect.Effect.Task; id != "" && s.Task == nil {
-		if s.Task = one[Task](r, byID(KindTask, id)); s.Task == nil {
+		if s.Task = One[Task](r, ByID(KindTask, id)); s.Task == nil {
 			return notFound(id)
 		}
 	}
@@ -136,55 +118,55 @@ func about(r *reads, s *Snapshot, c Command) error {
 
 // sessionOf asks for the session of what a command is about: that of the effect or of the task, and otherwise the
 // lane's own.
-func sessionOf(s *Snapshot, lane string) query {
+func sessionOf(s *Snapshot, lane string) Query {
 	switch {
 	case s.Effect != nil && s.Effect.Effect.Session != "":
-		return byID(KindSession, s.Effect.Effect.Session)
+		return ByID(KindSession, s.Effect.Effect.Session)
 	case s.Task != nil && s.Task.Session != "":
-		return byID(KindSession, s.Task.Session)
+		return ByID(KindSession, s.Task.Session)
 	}
-	return byLabel(KindSession, lane)
+	return ByLabel(KindSession, lane)
 }
 
 // aroundRun gathers the run that the session is at, or the last one for an undo, and all that belongs to it.
-func aroundRun(r *reads, s *Snapshot, c Command) error {
+func aroundRun(p *Protocols, r *Reads, s *Snapshot, c Command) error {
 	id := s.Session.Run
 	if c, ok := c.(pastCommand); ok && id == "" {
-		id = c.pastRun(s.Session)
+		id = c.PastRun(s.Session)
 	}
 	if id == "" && (s.Effect != nil || s.Session.Effect != "") {
 		id = s.Session.LastRun
 	}
-	s.Flow = one[Flow](r, byLabel(KindFlow, s.Session.Label))
+	s.Flow = One[Flow](r, ByLabel(KindFlow, s.Session.Label))
 	if id == "" {
 		if s.Effect == nil {
-			s.Effect = one[EffectDoc](r, byID(KindEffect, s.Session.Effect))
+			s.Effect = One[EffectDoc](r, ByID(KindEffect, s.Session.Effect))
 		}
-		budgets(r, s, c)
+		p.Books.Read(r, s, c)
 		return nil
 	}
-	s.Run = one[Run](r, byID(KindRun, id))
+	s.Run = One[Run](r, ByID(KindRun, id))
 	switch {
 	case s.Run == nil:
 		return pawl.Fail(pawl.CodeStoreDamaged, "kernel.run_missing", id)
 	case s.Run.Parent != s.Session.ID:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.run_elsewhere", s.Run.Label)
 	}
-	s.Issue, s.Item = one[Issue](r, byID(KindIssue, s.Run.Issue)), one[Item](r, byID(KindItem, s.Run.Item))
-	s.Solution = one[Solution](r, byID(KindSolution, s.Run.Solution))
+	s.Issue, s.Item = One[Issue](r, ByID(KindIssue, s.Run.Issue)), One[Item](r, ByID(KindItem, s.Run.Item))
+	s.Solution = One[Solution](r, ByID(KindSolution, s.Run.Solution))
 	if id := s.Run.Task; s.Task == nil && id != "" {
-		if s.Task = one[Task](r, byID(KindTask, id)); s.Task == nil {
+		if s.Task = One[Task](r, ByID(KindTask, id)); s.Task == nil {
 			return notFound(id)
 		}
 	}
 	aroundWork(r, s)
-	budgets(r, s, c)
+	p.Books.Read(r, s, c)
 	return nil
 }
 
 // aroundWork gathers what hangs on the task and the session: the turn, the open approval, the effect in flight, the
 // agent's conversation with what belongs to it, and the open questions of a turn that waits for some.
-func aroundWork(r *reads, s *Snapshot) {
+func aroundWork(r *Reads, s *Snapshot) {
 	turnID, approvalID, effectID, talkID := s.Run.Turn, s.Session.Approval, s.Session.Effect, ""
 	if t := s.Task; t != nil {
 		turnID, talkID = t.Turn, t.Talk
@@ -194,21 +176,21 @@ func aroundWork(r *reads, s *Snapshot) {
 	if b := s.Session.Blocked; b != nil {
 		effectID = cmp.Or(effectID, b.Effect)
 	}
-	s.Turn, s.Approval = one[Turn](r, byID(KindTurn, turnID)), one[Approval](r, byID(KindApproval, approvalID))
+	s.Turn, s.Approval = One[Turn](r, ByID(KindTurn, turnID)), One[Approval](r, ByID(KindApproval, approvalID))
 	if s.Effect == nil {
-		s.Effect = one[EffectDoc](r, byID(KindEffect, effectID))
+		s.Effect = One[EffectDoc](r, ByID(KindEffect, effectID))
 	}
-	s.Talk = one[Conversation](r, byID(KindTalk, talkID))
+	s.Talk = One[Conversation](r, ByID(KindTalk, talkID))
 	if talkID != "" && s.Effect != nil && s.Effect.What() == effect.KindWork {
 		switch s.Effect.State {
 		case EffectPending:
-			s.Incidents = list[Incident](r, newest(KindIncident, maxIncidents))
+			s.Incidents = List[Incident](r, Newest(KindIncident, maxIncidents))
 		case EffectRunning:
-			s.Within = list[EffectDoc](r, within(s.Effect.ID))
+			s.Within = List[EffectDoc](r, within(s.Effect.ID))
 		}
 	}
 	if s.Turn != nil && len(s.Turn.Asked) > 0 && s.Questions == nil {
-		s.Questions = list[Question](r, openQuestions)
+		s.Questions = List[Question](r, OpenQuestions)
 	}
 }
 
@@ -217,32 +199,35 @@ const maxIncidents = 50
 
 // spread puts into a snapshot what was read because a decision wanted it: issues of the board, and for any other
 // command the name of the newest checkpoint, which names are taken, and the trail of the task.
-func spread(r *reads, s *Snapshot) {
+func spread(r *Reads, s *Snapshot) {
 	for _, f := range r.answers {
 		switch {
 		case !f.known:
-		case s.Near != nil && f.kind == KindIssue && !f.hotOnly:
-			if len(f.rows) == 0 && f.id != "" {
-				s.Near[f.id] = nil
+		case s.Near != nil && f.Kind == KindIssue && !f.HotOnly:
+			if len(f.Rows) == 0 && f.ID != "" {
+				s.Near[f.ID] = nil
 			}
-			for i := range f.rows {
-				s.Near[f.rows[i].ID] = at[Issue](r, f, i)
+			for i := range f.Rows {
+				s.Near[f.Rows[i].ID] = DocAt[Issue](r, f, i)
 			}
 		case s.Near != nil:
 		case f.trail:
 			s.Trail, s.TrailCount = f.states, f.records
-		case f.query == newestPoint:
-			for _, row := range f.rows {
+		case f.Query == newestPoint:
+			for _, row := range f.Rows {
 				s.Taken = append(s.Taken, row.Label)
 			}
-		case f.hotOnly && f.label != "":
+		case f.HotOnly && f.label != "":
 			if s.Names == nil {
 				s.Names = map[string]bool{}
 			}
-			s.Names[strings.TrimPrefix(f.label, PackageAlias)] = len(f.rows) > 0
+			s.Names[strings.TrimPrefix(f.label, PackageAlias)] = len(f.Rows) > 0
 		}
 	}
 }
 
-// idLength is the length of an id, by which a name can be told from one.
-const idLength = 26
+// IDLength is the length of an id, by which a name can be told from one.
+const IDLength = 26
+
+// OpenQuestions asks for the open questions, oldest first.
+var OpenQuestions = Query{Kind: KindQuestion, States: QuestionOpen}

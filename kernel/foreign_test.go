@@ -9,8 +9,11 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
 	"pawl/kernel/joint"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
@@ -58,16 +61,16 @@ func TestCallThatWasNotAnswered(t *testing.T) {
 					}
 					return effect.Succeeded(effect.ToolResult{Payload: json.RawMessage(`{}`)})
 				}
-				b.do(&kernel.Start{Requirement: "do", Agent: "m",
+				b.do(&planning.Start{Requirement: "do", Agent: "m",
 					Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 				b.run(answer)
-				b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+				b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 				b.run(answer)
 				s := b.look()
 				if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedQuestion || calls != 1 {
 					t.Fatalf("session %s %+v, %d calls", s.Session.State, s.Session.Blocked, calls)
 				}
-				b.do(&kernel.Fix{Answer: c.answer})
+				b.do(&recovery.Fix{Answer: c.answer})
 				b.run(answer)
 				if s := b.look(); s.Session.State != "IDLE" || calls != c.calls {
 					t.Errorf("session %s %+v, %d calls", s.Session.State, s.Session.Blocked, calls)
@@ -91,16 +94,18 @@ func TestCallThatWasNotAnswered(t *testing.T) {
 // Whoever started the run, a foreign tool is asked about, and where nobody is there to be asked it is not called.
 func TestForeignToolIsAskedAbout(t *testing.T) {
 	for name, c := range map[string]struct {
-		start   kernel.Start
+		start   planning.Start
 		allowed bool
 		asked   bool
 		calls   int
 	}{
-		"assisted":                {kernel.Start{RunMode: pawl.Assisted}, false, true, 0},
-		"approved without a look": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:yes"}, false, true, 0},
-		"unattended":              {kernel.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:yes"}, false, false, 0},
-		"unattended, and allowed": {kernel.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:yes"}, true, false, 1},
-		"assisted, and allowed":   {kernel.Start{RunMode: pawl.Assisted}, true, false, 1},
+		"assisted":                {planning.Start{RunMode: pawl.Assisted}, false, true, 0},
+		"approved without a look": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:yes"}, false, true, 0},
+		"unattended": {planning.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:yes"}, false, false,
+			0},
+		"unattended, and allowed": {planning.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:yes"}, true, false,
+			1},
+		"assisted, and allowed": {planning.Start{RunMode: pawl.Assisted}, true, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &mind{work: []effect.WorkResult{wants(effect.Ask{ID: "a", Name: "docs__post",
@@ -118,7 +123,7 @@ func TestForeignToolIsAskedAbout(t *testing.T) {
 			b.do(&start)
 			b.run(m.answer)
 			if s := b.look(); s.Session.State == "CONFIRMING" {
-				b.do(&kernel.Approve{Hash: s.Solution.Hash})
+				b.do(&approval.Approve{Hash: s.Solution.Hash})
 				b.run(m.answer)
 			}
 			s := b.look()

@@ -13,12 +13,18 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
+	"pawl/kernel/steps"
+	"pawl/kernel/tasks"
 )
 
 // another returns a second kernel on the bench's store, as another process would have it.
 func (b *bench) another() *kernel.Kernel {
-	return kernel.New(b.store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	return kernel.New(joined.Table(), b.store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 }
 
 // sameAsStored compares what the bench's kernel sees, remembered or not, with what one sees that remembers nothing.
@@ -37,10 +43,10 @@ func (b *bench) sameAsStored() {
 // atWork brings a run to where its task has a runner.
 func (b *bench) atWork(w *world) {
 	b.t.Helper()
-	b.do(&kernel.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	b.run(w.answer)
-	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	b.do(&approval.Approve{Hash: b.look().Approval.Hash})
 	for b.look().Task.Lease.Owner == "" {
 		b.act(w.answer)
 	}
@@ -87,12 +93,12 @@ func TestPauseByAnotherProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	say(&kernel.Pause{})
+	say(&control.Pause{})
 	if !b.look().Session.Paused() {
 		t.Fatal("the pause is not seen")
 	}
-	say(&kernel.Resume{})
-	if out := b.do(&kernel.Pause{}); !out.Changed {
+	say(&control.Resume{})
+	if out := b.do(&control.Pause{}); !out.Changed {
 		t.Fatal("what was remembered passed for the truth")
 	}
 	b.sameAsStored()
@@ -103,12 +109,12 @@ func TestLeaseProlongedByAnotherProcess(t *testing.T) {
 	b := newBench(t)
 	b.atWork(&world{plan: twoSteps()})
 	at := b.look().Task
-	beat := kernel.Envelope{Actor: "runner:r1", Command: &kernel.Heartbeat{Task: at.ID, Token: at.Epoch}}
+	beat := kernel.Envelope{Actor: "runner:r1", Command: &tasks.Heartbeat{Task: at.ID, Token: at.Epoch}}
 	b.now = b.now.Add(time.Minute)
 	if _, err := b.another().Do(context.Background(), beat); err != nil {
 		t.Fatal(err)
 	}
-	b.do(&kernel.UpdateProgress{Task: at.ID, Summary: "half way"})
+	b.do(&tasks.UpdateProgress{Task: at.ID, Summary: "half way"})
 	if got := b.look().Task; got.Version != at.Version+2 || !got.Lease.Expires.After(at.Lease.Expires) ||
 		got.Progress == nil {
 		t.Fatalf("%+v", got)
@@ -145,7 +151,7 @@ func TestSomebodyElseIsQuick(t *testing.T) {
 	b.atWork(&world{plan: twoSteps()})
 	other := b.k
 	store := &between{Store: b.store}
-	b.k = kernel.New(store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
+	b.k = kernel.New(joined.Table(), store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
 	say := func(c kernel.Command) func() {
 		return func() {
 			if _, err := other.Do(context.Background(), kernel.Envelope{Actor: "user:bob", Command: c}); err != nil {
@@ -154,15 +160,15 @@ func TestSomebodyElseIsQuick(t *testing.T) {
 		}
 	}
 	b.look()
-	store.beforeCommit = say(&kernel.Pause{})
-	b.do(&kernel.UpdateProgress{Task: b.look().Task.ID, Summary: "half way"})
+	store.beforeCommit = say(&control.Pause{})
+	b.do(&tasks.UpdateProgress{Task: b.look().Task.ID, Summary: "half way"})
 	if !b.look().Session.Paused() {
 		t.Fatal("the pause is not seen")
 	}
-	b.do(&kernel.Resume{})
+	b.do(&control.Resume{})
 	b.look()
-	store.beforeLoad = say(&kernel.Pause{})
-	if out := b.do(&kernel.Resume{}); !out.Changed {
+	store.beforeLoad = say(&control.Pause{})
+	if out := b.do(&control.Resume{}); !out.Changed {
 		t.Fatal("what was remembered passed for the truth")
 	}
 	b.sameAsStored()
@@ -174,14 +180,14 @@ func TestWhatWasOnlyReadIsCompared(t *testing.T) {
 	b := newBench(t)
 	b.atWork(&world{plan: twoSteps()})
 	store := &between{Store: b.store}
-	k := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	k := kernel.New(joined.Table(), store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 	s, err := k.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	store.beforeCommit = func() { b.do(&kernel.Pause{}) }
+	store.beforeCommit = func() { b.do(&control.Pause{}) }
 	var e *pawl.Error
-	if err := as(k, "runner:r9", nil, &kernel.Claim{Task: s.Task.ID, Owner: "r9"}); !errors.As(err, &e) ||
+	if err := as(k, "runner:r9", nil, &steps.Claim{Task: s.Task.ID, Owner: "r9"}); !errors.As(err, &e) ||
 		e.Key != "kernel.paused" {
 		t.Errorf("claimed in a session that is paused: %v", err)
 	}
@@ -195,7 +201,7 @@ func TestFewReads(t *testing.T) {
 	b := newBench(t)
 	b.atWork(&world{plan: twoSteps()})
 	store := &counting{Store: b.store}
-	k := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	k := kernel.New(joined.Table(), store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 	look := func() *kernel.Snapshot {
 		t.Helper()
 		s, err := k.Snapshot(context.Background())
@@ -207,7 +213,7 @@ func TestFewReads(t *testing.T) {
 	at := look()
 	for n := range 3 {
 		store.loads = 0
-		note := &kernel.UpdateProgress{Task: at.Task.ID, Summary: strconv.Itoa(n)}
+		note := &tasks.UpdateProgress{Task: at.Task.ID, Summary: strconv.Itoa(n)}
 		if err := as(k.Session(kernel.SessionLabel), "user:ada", nil, note); err != nil || store.loads != 0 {
 			t.Errorf("%d reads for a command, %v", store.loads, err)
 		}

@@ -90,10 +90,11 @@ type Blocked struct {
 	Error  effect.Fault `json:"error"`
 }
 
-// info keeps an error as data.
-func info(err error) effect.Fault { return effect.Failed(err).Fault() }
+// Info keeps an error as data.
+func Info(err error) effect.Fault { return effect.Failed(err).Fault() }
 
-func firstError(errs ...error) error {
+// FirstError returns the first error that is one.
+func FirstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -293,8 +294,8 @@ type Issue struct {
 	Cost      int64 `json:"cost_micros,omitempty"`
 }
 
-// never is when an issue may be claimed that waits for something.
-var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+// Never is when an issue may be claimed that waits for something.
+var Never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Bounds of what is kept of what people and attempts have said of an issue: each further attempt is told of all of it.
 const (
@@ -302,8 +303,8 @@ const (
 	maxHeardBytes = 64 << 10
 )
 
-// hear keeps what the next attempt is to be told, and drops the oldest of it where there is too much.
-func (i *Issue) hear(note string) {
+// Hear keeps what the next attempt is to be told, and drops the oldest of it where there is too much.
+func (i *Issue) Hear(note string) {
 	i.Feedback = append(slices.Clip(i.Feedback), note)
 	total := 0
 	for n := len(i.Feedback) - 1; n >= 0; n-- {
@@ -363,14 +364,14 @@ type Solution struct {
 	HighRisk []triage.Placed `json:"ehrb,omitempty"`
 }
 
-// outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
-func (s *Solution) outward() bool {
+// Outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
+func (s *Solution) Outward() bool {
 	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person })
 }
 
-// perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a
+// Perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a
 // call that the policy allows deletes or ends is within the tree of the work.
-func (s *Solution) perilous() bool {
+func (s *Solution) Perilous() bool {
 	return slices.ContainsFunc(s.HighRisk, func(p triage.Placed) bool {
 		if p.Stance != triage.StanceAction {
 			return false
@@ -384,8 +385,8 @@ func (s *Solution) perilous() bool {
 	})
 }
 
-// dangerous reports whether a plan would do something of extremely high risk.
-func dangerous(s *Solution) bool {
+// Dangerous reports whether a plan would do something of extremely high risk.
+func Dangerous(s *Solution) bool {
 	return slices.ContainsFunc(s.HighRisk, func(p triage.Placed) bool { return p.Stance == triage.StanceAction })
 }
 
@@ -520,8 +521,8 @@ func (t *Task) ModeName() string {
 	return t.Mode
 }
 
-// changed reports whether the task has left something in its tree that is not undone.
-func (t *Task) changed() bool {
+// Changed reports whether the task has left something in its tree that is not undone.
+func (t *Task) Changed() bool {
 	if !t.Ready.Tracked {
 		return t.Checkpoint != nil && t.Tree != t.Checkpoint.Tree
 	}
@@ -701,3 +702,27 @@ type Progress struct {
 func (p *Progress) Pad(label string) view.PadLine {
 	return view.PadLine{Name: "progress", Value: label + " " + string(p.By) + ": " + p.Text}
 }
+
+// Lease is the token of the runner that asked for the gates of a task outside a run, 0 for none.
+func (e *EffectDoc) Lease() int64 {
+	if e.What() != effect.KindGates {
+		return 0
+	}
+	spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec)
+	if err != nil {
+		return 0
+	}
+	return spec.Lease
+}
+
+// MaxQuestions is how many questions one round may ask (docs/spec/turn.md#b1).
+const MaxQuestions = 3
+
+// MaxNote bounds the text of a decision or an incident, in bytes.
+const MaxNote = 16 << 10
+
+// Changes are the files that work on the issue is expected to change.
+func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.ConflictFiles...) }
+
+// Timed reports whether an effect is charged to budgets: what agents and tools do, and not what pawl does by itself.
+func Timed(e *EffectDoc) bool { return e.What().Agent() || e.What() == effect.KindTool }

@@ -5,9 +5,12 @@ import (
 	"testing"
 
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
 	"pawl/kernel/joint"
+	"pawl/kernel/recovery"
 	"pawl/machine/board"
 )
 
@@ -38,7 +41,7 @@ func TestNoRepairIsSaidAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := proposed(t, c.world.world)
-			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 			b.run(c.world.answer)
 			s := b.look()
 			if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedNoRepair ||
@@ -55,7 +58,7 @@ func TestNoRepairIsSaidAtOnce(t *testing.T) {
 
 			// A person helps, and the work goes on.
 			c.world.failChecks, c.world.failCall, c.world.after = 0, 0, 99
-			b.do(&kernel.Fix{Note: "I mended it"})
+			b.do(&recovery.Fix{Note: "I mended it"})
 			b.run(c.world.answer)
 			if got := b.taskState(); got != "done" {
 				t.Errorf("after help: task %s", got)
@@ -80,7 +83,7 @@ func TestTheSameFailureAgainIsSaid(t *testing.T) {
 				return r
 			}
 			b := proposed(t, w)
-			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 			b.run(answer)
 			s := b.look()
 			if s.Task.Exit != "retry_exhausted" || (s.Session.Blocked.Error.Key == "kernel.fuse_again") != same {
@@ -112,7 +115,7 @@ func (b *bench) said(event, text string) (n int) {
 // itself, and a person's word gives it another chance.
 func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 	b := newBench(t)
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "fails"}, {Title: "goes well"},
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "fails"}, {Title: "goes well"},
 		{Title: "waits", After: []string{"ISS-1"}}}})
 	for range 3 {
 		taken := b.take(true)
@@ -134,18 +137,18 @@ func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 	if i := b.issueOf(first.Session); i.State != string(board.IssueFailed) || i.Work != board.WorkWaiting {
 		t.Errorf("%s is %s, waiting %v", i.Label, i.State, i.Work)
 	}
-	b.do(&kernel.ReleaseIssue{Issue: first.Issue, Token: first.Token})
+	b.do(&issues.ReleaseIssue{Issue: first.Issue, Token: first.Token})
 	next := b.take(false)
 	if next == nil || next.Session != "ISS-2" {
 		t.Fatalf("next %+v", next)
 	}
 	b.work(next, worldOf("y"))
-	b.do(&kernel.ReleaseIssue{Issue: next.Issue, Token: next.Token})
+	b.do(&issues.ReleaseIssue{Issue: next.Issue, Token: next.Token})
 	if more := b.take(false); more != nil {
 		t.Errorf("%+v is taken without a word", more)
 	}
 	b.k = home.Session(first.Session)
-	b.do(&kernel.Fix{Note: "mended"})
+	b.do(&recovery.Fix{Note: "mended"})
 	b.k = home
 	again := b.take(false)
 	if again == nil || again.Session != first.Session {

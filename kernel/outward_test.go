@@ -6,7 +6,9 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
@@ -36,27 +38,28 @@ func running(command string) plan.Plan {
 // and undo hold needs none.
 func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
 	for name, c := range map[string]struct {
-		start   kernel.Start
+		start   planning.Start
 		command string
 		waits   bool
 	}{
-		"--yes, a push": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
+		"--yes, a push": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
 			"git push origin main", true},
-		"--yes, a deployment": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "make deploy",
+		"--yes, a deployment": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "make deploy",
 			true},
-		"--yes and unattended": {kernel.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:--yes"},
+		"--yes and unattended": {planning.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:--yes"},
 			"npm publish", true},
-		"unattended": {kernel.Start{RunMode: pawl.Autonomous}, "ssh host ls", true},
-		"~exec": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:~exec"}, "git push",
+		"unattended": {planning.Start{RunMode: pawl.Autonomous}, "ssh host ls", true},
+		"~exec": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:~exec"}, "git push",
 			true},
-		"--yes, a folder": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "rm -rf doc",
+		"--yes, a folder": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "rm -rf doc",
 			false},
-		"--yes, a commit": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
+		"--yes, a commit": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
 			"git commit -m x", false},
-		"--yes in the user's tree": {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes",
+		"--yes in the user's tree": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes",
 			Place: effect.Place{InPlace: true}}, "rm -rf doc", false},
-		"unattended, a database": {kernel.Start{RunMode: pawl.Autonomous}, "psql -c 'DROP TABLE t'", true},
-		"unattended, held by walls": {kernel.Start{RunMode: pawl.Autonomous}, "find doc -name x -delete && rm -rf doc",
+		"unattended, a database": {planning.Start{RunMode: pawl.Autonomous}, "psql -c 'DROP TABLE t'", true},
+		"unattended, held by walls": {planning.Start{RunMode: pawl.Autonomous},
+			"find doc -name x -delete && rm -rf doc",
 			false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,10 +83,10 @@ func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
 			}
 			// Even if a policy were taken for a person, the row would not let it through.
 			if _, err := b.k.Do(t.Context(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "x"),
-				Command: &kernel.Approve{Hash: s.Solution.Hash}}); pawl.CodeOf(err) != pawl.CodeApprovalNeeded {
+				Command: &approval.Approve{Hash: s.Solution.Hash}}); pawl.CodeOf(err) != pawl.CodeApprovalNeeded {
 				t.Errorf("a policy says yes: %v", err)
 			}
-			b.do(&kernel.Approve{Hash: s.Solution.Hash})
+			b.do(&approval.Approve{Hash: s.Solution.Hash})
 			b.run(w.answer)
 			if len(w.calls) != 2 {
 				t.Errorf("calls %v after a person said yes to them", w.calls)

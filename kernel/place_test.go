@@ -10,11 +10,13 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 )
 
 // elsewhere makes the bench's kernel one of a workspace that is at another path now.
 func (b *bench) elsewhere(path string) {
-	b.k = kernel.New(kernel.At(b.store, path), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	b.k = kernel.New(joined.Table(), kernel.At(b.store, path), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 }
 
 // TestPlace_IsWhereTheWorkspaceIs: every place that a decision is made from, or that an effect is handed out with, is
@@ -77,21 +79,21 @@ func TestRelocate(t *testing.T) {
 	if s := b.look().Session; s.Home != "/w" || s.Fork != "" {
 		t.Fatalf("at first: %q %q", s.Home, s.Fork)
 	}
-	b.do(&kernel.Relocate{From: "/w", To: "/v"})
+	b.do(&planning.Relocate{From: "/w", To: "/v"})
 	if s := b.look().Session; s.Home != "/v" || s.Fork != "" {
 		t.Errorf("moved: %q %q", s.Home, s.Fork)
 	}
-	b.do(&kernel.Relocate{From: "/v", To: "/c", Copied: true})
+	b.do(&planning.Relocate{From: "/v", To: "/c", Copied: true})
 	first := b.look().Session
 	if first.Home != "/c" || first.Fork == "" {
 		t.Errorf("copied: %q %q", first.Home, first.Fork)
 	}
 	out, err := b.k.Do(context.Background(),
-		kernel.Envelope{Actor: "system:place", Command: &kernel.Relocate{From: "/v", To: "/c", Copied: true}})
+		kernel.Envelope{Actor: "system:place", Command: &planning.Relocate{From: "/v", To: "/c", Copied: true}})
 	if err != nil || out.Changed {
 		t.Errorf("again: %+v, %v", out, err)
 	}
-	b.do(&kernel.Relocate{From: "/c", To: "/d", Copied: true})
+	b.do(&planning.Relocate{From: "/c", To: "/d", Copied: true})
 	if s := b.look().Session; s.Fork == first.Fork {
 		t.Error("a copy of a copy is the same workspace")
 	}

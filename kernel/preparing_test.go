@@ -5,12 +5,15 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/orders"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 )
 
-func preparing(task bool) *kernel.Order {
-	return &kernel.Order{Command: "prepare", Kind: effect.KindPrepare, Idempotent: true,
+func preparing(task bool) *orders.Order {
+	return &orders.Order{Command: "prepare", Kind: effect.KindPrepare, Idempotent: true,
 		Spec: effect.Encode(effect.PrepareSpec{Task: task})}
 }
 
@@ -45,7 +48,7 @@ func TestDependenciesAreFetchedWhereWorkRests(t *testing.T) {
 			t.Errorf("the work is another: %+v", now.Session)
 		}
 	}
-	b.do(&kernel.Fix{Note: "fetched"})
+	b.do(&recovery.Fix{Note: "fetched"})
 	b.run(w.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX BLOCKED EXECUTING ARCHIVING IDLE")
 	b.do(preparing(true))
@@ -59,7 +62,7 @@ func TestDependenciesAreFetchedWhereWorkRests(t *testing.T) {
 func TestDependenciesWait(t *testing.T) {
 	w := &world{plan: twoSteps()}
 	b := newBench(t)
-	b.do(&kernel.Start{Requirement: "do it", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Requirement: "do it", Place: place, RunMode: pawl.Assisted})
 	if _, err := b.try(preparing(false)); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("while a plan is made: %v", err)
 	}
@@ -72,7 +75,7 @@ func TestDependenciesWait(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	b.run(func(effect.Effect) effect.Receipt { return effect.Succeeded(effect.PrepareResult{}) })
-	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	b.do(&approval.Approve{Hash: b.look().Approval.Hash})
 	b.run(w.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
 	b.verifyAudit()

@@ -2,11 +2,12 @@ package kernel
 
 import (
 	"context"
-	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -14,60 +15,62 @@ import (
 	"pawl/machine/task"
 )
 
-// query is what a decision asks the store for. It can be compared, so that nothing is read twice for one decision.
-type query struct {
-	kind              Kind
-	id, label, parent string
-	states            string // names of states with blanks between them
-	limit             int
-	byRank, newest    bool
-	hotOnly           bool
+// Query is what a decision asks the store for. It can be compared, so that nothing is read twice for one decision.
+type Query struct {
+	Kind              Kind
+	ID, label, Parent string
+	States            string // names of states with blanks between them
+	Limit             int
+	ByRank, newest    bool
+	HotOnly           bool
 	// trail asks not for the row with the id but for the states that the records about it tell of.
 	trail bool
 }
 
-func byID(kind Kind, id string) query       { return query{kind: kind, id: id} }
-func byLabel(kind Kind, label string) query { return query{kind: kind, label: label} }
-func below(kind Kind, parent string) query  { return query{kind: kind, parent: parent} }
-func newest(kind Kind, most int) query      { return query{kind: kind, newest: true, limit: most} }
-func trailOf(id string) query               { return query{kind: KindTask, id: id, trail: true} }
+// ByID asks for the row with an id, ByLabel for the one with a label, Below for those below a parent, and Newest for so
+// many of the newest.
+func ByID(kind Kind, id string) Query       { return Query{Kind: kind, ID: id} }
+func ByLabel(kind Kind, label string) Query { return Query{Kind: kind, label: label} }
+func Below(kind Kind, parent string) Query  { return Query{Kind: kind, Parent: parent} }
+func Newest(kind Kind, most int) Query      { return Query{Kind: kind, newest: true, Limit: most} }
+func trailOf(id string) Query               { return Query{Kind: KindTask, ID: id, trail: true} }
 
-// hot asks for the rows without their documents.
-func (a query) hot() query {
-	a.hotOnly = true
+// Hot asks for the rows without their documents.
+func (a Query) Hot() Query {
+	a.HotOnly = true
 	return a
 }
 
-// single reports whether the query is for one row with its document, by a name of its own.
-func (a query) single() bool { return !a.trail && !a.hotOnly && (a.id != "" || a.label != "") }
+// Single reports whether the query is for one row with its document, by a name of its own.
+func (a Query) Single() bool { return !a.trail && !a.HotOnly && (a.ID != "" || a.label != "") }
 
-func (a query) selection() Select {
+func (a Query) selection() Select {
 	return Select{
-		Kind: a.kind, ID: a.id, Label: a.label, Parent: a.parent, States: strings.Fields(a.states), Limit: a.limit,
-		ByRank: a.byRank, Newest: a.newest, HotOnly: a.hotOnly,
+		Kind: a.Kind, ID: a.ID, Label: a.label, Parent: a.Parent, States: strings.Fields(a.States), Limit: a.Limit,
+		ByRank: a.ByRank, Newest: a.newest, HotOnly: a.HotOnly,
 	}
 }
 
-// answer is a query with what was read for it, once that has been done.
-type answer struct {
-	query
+// Found is a query with what was read for it, once that has been done.
+type Found struct {
+	Query
 	known   bool
 	guessed bool       // from the cache
-	rows    []Row      // in the order of the selection
+	Rows    []Row      // in the order of the selection
 	docs    []Document // of the rows, each nil until it was looked at
 	states  []string   // those of a trail, with the number of records
 	records int
 }
 
-// reads is what one decision has read so far, and what it asks for. What is asked for and has not been read looks as
+// Reads is what one decision has read so far, and what it asks for. What is asked for and has not been read looks as
 // if there were nothing; a decision that was made on that is thrown away, and made again once it has been read. So
 // nobody who decides has to break off, and asks that are known at once are answered at once. A row is read once, so
 // that it is the same throughout the decision.
-type reads struct {
-	answers []*answer
-	index   map[query]*answer // of the answers, where they are many
-	open    []*answer         // those that have yet to be read
-	err     error             // of a document that cannot be read
+type Reads struct {
+	answers []*Found
+	index   map[Query]*Found // of the answers, where they are many
+	open    []*Found         // those that have yet to be read
+	err     error            // of a document that cannot be read
 	// cache keeps the documents that are read one by one, nil for none; guess says that they may be taken from there.
 	cache *cache
 	guess bool
@@ -78,30 +81,30 @@ type reads struct {
 }
 
 // find returns the answer to a query that was made before, or nil.
-func (r *reads) find(a query) *answer {
+func (r *Reads) find(a Query) *Found {
 	if len(r.answers) <= maxFew {
 		for _, f := range r.answers {
-			if f.query == a {
+			if f.Query == a {
 				return f
 			}
 		}
 		return nil
 	}
 	if r.index == nil {
-		r.index = make(map[query]*answer, 2*len(r.answers))
+		r.index = make(map[Query]*Found, 2*len(r.answers))
 	}
 	for _, f := range r.answers[len(r.index):] {
-		r.index[f.query] = f
+		r.index[f.Query] = f
 	}
 	return r.index[a]
 }
 
-// get returns the answer to a query. One that has not been read is asked for, and nil.
-func (r *reads) get(a query) *answer {
+// Get returns the answer to a query. One that has not been read is asked for, and nil.
+func (r *Reads) Get(a Query) *Found {
 	f := r.find(a)
 	if f == nil {
-		f = &answer{query: a}
-		if r.guess && a.single() {
+		f = &Found{Query: a}
+		if r.guess && a.Single() {
 			f.known = r.cache.find(f)
 			f.guessed = f.known
 		}
@@ -122,7 +125,8 @@ type document[T any] interface {
 	Document
 }
 
-func clone[T any](p *T) *T {
+// Clone copies a document that a decision is to change.
+func Clone[T any](p *T) *T {
 	if p == nil {
 		return nil
 	}
@@ -132,7 +136,7 @@ func clone[T any](p *T) *T {
 
 func clones[T any](list []*T) (out []*T) {
 	for _, p := range list {
-		out = append(out, clone(p))
+		out = append(out, Clone(p))
 	}
 	return out
 }
@@ -140,54 +144,54 @@ func clones[T any](list []*T) (out []*T) {
 // maxFew is how many documents are gone through to find one.
 const maxFew = 32
 
-// one returns the document of the row with an id or a label, nil where there is none and where the query names none.
-func one[T any, P document[T]](r *reads, a query) P {
-	if a.id == "" && a.label == "" {
+// One returns the document of the row with an id or a label, nil where there is none and where the query names none.
+func One[T any, P document[T]](r *Reads, a Query) P {
+	if a.ID == "" && a.label == "" {
 		return nil
 	}
-	if f := r.get(a); f != nil && len(f.rows) > 0 {
-		return at[T, P](r, f, 0)
+	if f := r.Get(a); f != nil && len(f.Rows) > 0 {
+		return DocAt[T, P](r, f, 0)
 	}
 	return nil
 }
 
-// list returns the documents of the rows of a selection.
-func list[T any, P document[T]](r *reads, a query) []P {
-	f := r.get(a)
+// List returns the documents of the rows of a selection.
+func List[T any, P document[T]](r *Reads, a Query) []P {
+	f := r.Get(a)
 	if f == nil {
 		return nil
 	}
 	var out []P
-	for i := range f.rows {
-		if doc := at[T, P](r, f, i); doc != nil {
+	for i := range f.Rows {
+		if doc := DocAt[T, P](r, f, i); doc != nil {
 			out = append(out, doc)
 		}
 	}
 	return out
 }
 
-// at returns the document of a row of an answer.
-func at[T any, P document[T]](r *reads, f *answer, i int) P {
+// DocAt returns the document of a row of an answer.
+func DocAt[T any, P document[T]](r *Reads, f *Found, i int) P {
 	if f.docs == nil {
-		f.docs = make([]Document, len(f.rows))
+		f.docs = make([]Document, len(f.Rows))
 	}
 	doc, _ := f.docs[i].(P)
 	switch {
 	case doc == nil:
 		doc = new(T)
-		if err := Decode(f.rows[i], doc); err != nil {
+		if err := Decode(f.Rows[i], doc); err != nil {
 			r.err = err
 			return nil
 		}
-	case doc.hot().Version != f.rows[i].Version: // it was kept in an earlier version, and has not changed since
-		doc = clone[T](doc)
-		*doc.hot() = f.rows[i]
+	case doc.hot().Version != f.Rows[i].Version: // it was kept in an earlier version, and has not changed since
+		doc = Clone[T](doc)
+		*doc.hot() = f.Rows[i]
 	default:
 		return doc
 	}
 	f.docs[i] = doc
-	if r.cache != nil && f.single() {
-		r.cache.put(f.rows[i], doc)
+	if r.cache != nil && f.Single() {
+		r.cache.put(f.Rows[i], doc)
 	}
 	return doc
 }
@@ -233,7 +237,7 @@ func moveTo(doc Document, workspace string) {
 
 // gather calls focus, which gathers documents from the reads and changes nothing else, until all that it asks for is
 // read.
-func (r *reads) gather(ctx context.Context, st Store, focus func() error) error {
+func (r *Reads) gather(ctx context.Context, st Store, focus func() error) error {
 	for {
 		err := focus()
 		switch {
@@ -252,9 +256,8 @@ func (r *reads) gather(ctx context.Context, st Store, focus func() error) error 
 }
 
 // fetch reads what is asked for: all rows in one consistent snapshot.
-func (r *reads) fetch(ctx context.Context, st Store) error {
-	var open []*answer
-	var sel []Select
+func (r *Reads) fetch(ctx context.Context, st Store) error {
+	open, sel := make([]*Found, 0, len(r.open)), make([]Select, 0, len(r.open))
 	for _, f := range r.open {
 		if !f.trail {
 			open, sel = append(open, f), append(sel, f.selection())
@@ -272,14 +275,14 @@ func (r *reads) fetch(ctx context.Context, st Store) error {
 		return err
 	}
 	for i, f := range open {
-		f.rows = rows[i]
+		f.Rows = rows[i]
 	}
 	return nil
 }
 
 // readTrail reads the states that the records about a row tell of, and counts these.
-func (a *answer) readTrail(ctx context.Context, st Store) error {
-	for rec, err := range st.Records(ctx, audit.Subject{Kind: string(a.kind), ID: a.id}.String(), 0) {
+func (a *Found) readTrail(ctx context.Context, st Store) error {
+	for rec, err := range st.Records(ctx, audit.Subject{Kind: string(a.Kind), ID: a.ID}.String(), 0) {
 		if err != nil {
 			return err
 		}
@@ -296,7 +299,7 @@ func (a *answer) readTrail(ctx context.Context, st Store) error {
 }
 
 // fetchAhead reads the issues that are known to be asked for next.
-func (r *reads) fetchAhead(ctx context.Context, st Store) error {
+func (r *Reads) fetchAhead(ctx context.Context, st Store) error {
 	ahead := r.ahead
 	if r.ahead = nil; ahead == nil {
 		return nil
@@ -304,7 +307,7 @@ func (r *reads) fetchAhead(ctx context.Context, st Store) error {
 	r.climbs++
 	return ahead(func(ids []string) error {
 		for _, id := range ids {
-			r.get(byID(KindIssue, id))
+			r.Get(ByID(KindIssue, id))
 		}
 		if len(r.open) == 0 {
 			return nil
@@ -313,18 +316,27 @@ func (r *reads) fetchAhead(ctx context.Context, st Store) error {
 	})
 }
 
+// Pending reports whether something was asked for that has yet to be read.
+func (r *Reads) Pending() bool { return len(r.open) > 0 }
+
+// Size is how much was asked for so far.
+func (r *Reads) Size() int { return len(r.answers) }
+
+// Reach is the size up to which is read ahead, which grows from one time to the next.
+func (r *Reads) Reach() int { return len(r.answers) + 32<<r.climbs }
+
 // guesses are the rows that were taken from the cache.
-func (r *reads) guesses() (out []*Row) {
+func (r *Reads) guesses() (out []*Row) {
 	for _, f := range r.answers {
 		if f.guessed {
-			out = append(out, &f.rows[0])
+			out = append(out, &f.Rows[0])
 		}
 	}
 	return out
 }
 
 // onlyRead are the guesses that a batch does not write, which its commit is to compare.
-func (r *reads) onlyRead(b *Batch) []Read {
+func (r *Reads) onlyRead(b *Batch) []Read {
 	var out []Read
 	for _, g := range r.guesses() {
 		if !slices.ContainsFunc(b.Writes, func(w Write) bool { return w.ID == g.ID }) {
@@ -335,7 +347,7 @@ func (r *reads) onlyRead(b *Batch) []Read {
 }
 
 // hold reports whether all guesses were right, in one consistent snapshot of the store. Otherwise they are forgotten.
-func (r *reads) hold(ctx context.Context, st Store) (bool, error) {
+func (r *Reads) hold(ctx context.Context, st Store) (bool, error) {
 	guesses := r.guesses()
 	if len(guesses) == 0 {
 		return true, nil
@@ -386,18 +398,18 @@ type cached struct {
 }
 
 // find answers a query for a single row, if that is known.
-func (c *cache) find(f *answer) bool {
+func (c *cache) find(f *Found) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id := f.id
+	id := f.ID
 	if id == "" {
-		id = c.ids[[2]string{string(f.kind), f.label}]
+		id = c.ids[[2]string{string(f.Kind), f.label}]
 	}
 	k := c.rows[id]
-	if k == nil || k.row.Kind != f.kind || f.label != "" && k.row.Label != f.label {
+	if k == nil || k.row.Kind != f.Kind || f.label != "" && k.row.Label != f.label {
 		return false
 	}
-	f.rows, f.docs = []Row{k.row}, []Document{k.doc}
+	f.Rows, f.docs = []Row{k.row}, []Document{k.doc}
 	return true
 }
 
@@ -429,7 +441,7 @@ func (c *cache) drop(id string) {
 }
 
 // forget drops what a decision has guessed, and what it would have written.
-func (c *cache) forget(r *reads, b *Batch) {
+func (c *cache) forget(r *Reads, b *Batch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range r.guesses() {

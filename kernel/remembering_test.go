@@ -9,6 +9,8 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/tasks"
 	"pawl/machine/task"
 )
 
@@ -19,7 +21,7 @@ func TestTaskTakenByAnotherProcess(t *testing.T) {
 	id := b.taskIn(task.Running)
 	beat := func(token int64) error {
 		_, err := b.k.Do(context.Background(),
-			kernel.Envelope{Actor: "runner:r1", Command: &kernel.Heartbeat{Task: id, Token: token}})
+			kernel.Envelope{Actor: "runner:r1", Command: &tasks.Heartbeat{Task: id, Token: token}})
 		return err
 	}
 	if err := beat(1); err != nil {
@@ -70,9 +72,9 @@ func TestGatesByAnotherProcess(t *testing.T) {
 	}
 	var gates string
 	var begun effect.Effect
-	do(&kernel.RequestGates{Task: id}, &gates)
-	do(&kernel.Begin{Effect: gates, Owner: "r2"}, &begun)
-	do(&kernel.Report{Effect: gates, Token: begun.Token, Receipt: (&world{}).gates()}, new(any))
+	do(&tasks.RequestGates{Task: id}, &gates)
+	do(&effects.Begin{Effect: gates, Owner: "r2"}, &begun)
+	do(&effects.Report{Effect: gates, Token: begun.Token, Receipt: (&world{}).gates()}, new(any))
 	for _, c := range []struct {
 		actor pawl.Actor
 		to    task.State

@@ -9,7 +9,10 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
 	"pawl/kernel/joint"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 )
 
 // TestCrashInAnAskedCall loses the outcome of a command that an agent asked for between two exchanges. When it happened
@@ -22,7 +25,7 @@ func TestCrashInAnAskedCall(t *testing.T) {
 			b := newBench(t)
 			b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 			m.plan = intent()
-			b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w",
+			b.do(&planning.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w",
 				Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 			for n := 0; ; n++ {
 				s := b.look()
@@ -34,13 +37,13 @@ func TestCrashInAnAskedCall(t *testing.T) {
 				}
 			}
 			id := b.look().Effect.ID
-			b.do(&kernel.Begin{Effect: id, Owner: "r1"})
-			b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown})
+			b.do(&effects.Begin{Effect: id, Owner: "r1"})
+			b.do(&effects.Recover{Effect: id, Answer: effect.DoneUnknown})
 			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedQuestion ||
 				s.Session.Blocked.Effect != id {
 				t.Fatalf("session %s %+v", s.Session.State, s.Session.Blocked)
 			}
-			b.do(&kernel.Fix{Answer: answer})
+			b.do(&recovery.Fix{Answer: answer})
 			b.run(m.answer)
 			if got := strings.Join(m.made, " "); got != want {
 				t.Errorf("made %q, want %q", got, want)

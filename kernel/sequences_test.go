@@ -11,8 +11,13 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/joint"
+	"pawl/kernel/orders"
+	"pawl/kernel/planning"
+	"pawl/kernel/steps"
 	"pawl/machine/workflow"
 	"pawl/text/triage"
 )
@@ -20,7 +25,7 @@ import (
 // journey is one way through the stages: what begins it, how the requirement is judged, and what the person chooses
 // where they are asked.
 type journey struct {
-	start      kernel.Start
+	start      planning.Start
 	evaluation triage.Evaluation
 	choice     string
 	files      []string
@@ -32,22 +37,22 @@ func journeys() map[string]journey {
 	unclear := judged(4, medium)
 	unclear.Questions = []triage.Question{{About: triage.Scope, Key: "triage.ask_scope"}}
 	return map[string]journey{
-		"auto": {kernel.Start{Command: "~auto"}, judged(8, medium), "", []string{"a.go"},
+		"auto": {planning.Start{Command: "~auto"}, judged(8, medium), "", []string{"a.go"},
 			"EVALUATE ANALYZE DESIGN DEVELOP"},
-		"auto tweak": {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go"}, "EVALUATE TWEAK"},
-		"auto outgrown": {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go", "b.go", "c.go"},
+		"auto tweak": {planning.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go"}, "EVALUATE TWEAK"},
+		"auto outgrown": {planning.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go", "b.go", "c.go"},
 			"EVALUATE TWEAK DEVELOP"},
-		"auto unclear": {kernel.Start{Command: "~auto"}, unclear, "", []string{"a.go"},
+		"auto unclear": {planning.Start{Command: "~auto"}, unclear, "", []string{"a.go"},
 			"EVALUATE ANALYZE DESIGN DEVELOP"},
-		"auto interactive": {kernel.Start{Command: "~auto", Confirm: true}, judged(8, large),
+		"auto interactive": {planning.Start{Command: "~auto", Confirm: true}, judged(8, large),
 			workflow.ChooseInteractive, []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
-		"plan": {kernel.Start{Command: "~plan"}, judged(8, medium), "", []string{"a.go"},
+		"plan": {planning.Start{Command: "~plan"}, judged(8, medium), "", []string{"a.go"},
 			"EVALUATE ANALYZE DESIGN"},
-		"plan interactive": {kernel.Start{Command: "~plan", Confirm: true}, judged(8, medium),
+		"plan interactive": {planning.Start{Command: "~plan", Confirm: true}, judged(8, medium),
 			workflow.ChooseInteractive, []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
-		"words": {kernel.Start{Confirm: true}, judged(8, medium), workflow.ChooseStart, []string{"a.go"},
+		"words": {planning.Start{Confirm: true}, judged(8, medium), workflow.ChooseStart, []string{"a.go"},
 			"EVALUATE ANALYZE DESIGN DEVELOP"},
-		"words tweak": {kernel.Start{Confirm: true}, judged(9, small), workflow.ChooseStart, []string{"a.go"},
+		"words tweak": {planning.Start{Confirm: true}, judged(9, small), workflow.ChooseStart, []string{"a.go"},
 			"EVALUATE TWEAK"},
 		"exec": {*given("~exec"), judged(8, medium), "", []string{"a.go"}, "DEVELOP"},
 	}
@@ -55,8 +60,8 @@ func journeys() map[string]journey {
 
 // given is a flow command as it can be given anywhere. A requirement in plain words is confirmed, so that it begins
 // with its evaluation as docs/spec/workflow.md#evaluation says; a package of people's brings its plan along.
-func given(name string) *kernel.Start {
-	s := &kernel.Start{Command: name, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted}
+func given(name string) *planning.Start {
+	s := &planning.Start{Command: name, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted}
 	switch name {
 	case workflow.Request:
 		s.Command, s.Confirm = "", true
@@ -81,8 +86,8 @@ var after = map[string]map[string]any{
 	workflow.Request: {"CURRENT_STAGE": "EVALUATE", "COMMAND": "request"},
 }
 
-// orders are the commands that are no flow, each with an effect that it could ask for.
-var orders = map[string]effect.Kind{
+// ordered are the commands that are no flow, each with an effect that it could ask for.
+var ordered = map[string]effect.Kind{
 	"~init": effect.KindKnowledge, "~upgrade": effect.KindKnowledge, "~clean": effect.KindRetire,
 	"~test": effect.KindPackage, "~commit": effect.KindCommit,
 	"~review": effect.KindPackage, "~validate": effect.KindKnowledge, "~rollback": effect.KindRewind,
@@ -169,12 +174,12 @@ func (v *traveller) on() bool {
 		if s.Run.Stage == workflow.Evaluate {
 			choice = v.j.choice
 		}
-		v.do(&kernel.Choose{Choice: choice, Hash: s.Approval.Hash})
+		v.do(&planning.Choose{Choice: choice, Hash: s.Approval.Hash})
 	case s.Approval != nil && s.Approval.State == kernel.ApprovalPending:
-		v.do(&kernel.Approve{Hash: s.Approval.Hash})
+		v.do(&approval.Approve{Hash: s.Approval.Hash})
 	case len(s.Turn.Questions) > 0:
 		v.w.evaluation = judged(8, medium)
-		v.do(&kernel.AnswerQuestions{Answers: []string{"the command line"}})
+		v.do(&steps.AnswerQuestions{Answers: []string{"the command line"}})
 	default:
 		v.t.Fatalf("nothing goes on at %s", v.point())
 	}
@@ -194,7 +199,7 @@ func (v *traveller) begin() {
 // home gives the flow up and waits until nothing of it is at work any more.
 func (v *traveller) home() {
 	v.t.Helper()
-	if _, err := v.try(&kernel.CancelRun{Reason: "no longer wanted"}); err != nil {
+	if _, err := v.try(&control.CancelRun{Reason: "no longer wanted"}); err != nil {
 		v.t.Fatalf("cancel at %s: %v", v.point(), err)
 	}
 	v.run(v.w.answer)
@@ -247,10 +252,10 @@ func TestNoCommandDisturbsAFlow(t *testing.T) {
 				for c := range after {
 					refused(c, given(c), pawl.CodeBusy)
 				}
-				for c, kind := range orders {
-					refused(c, &kernel.Order{Command: c, Kind: kind}, pawl.CodeBusy)
+				for c, kind := range ordered {
+					refused(c, &orders.Order{Command: c, Kind: kind}, pawl.CodeBusy)
 				}
-				refused("~nosuch", &kernel.Order{Command: "~nosuch", Kind: effect.KindCommit}, pawl.CodeUsage)
+				refused("~nosuch", &orders.Order{Command: "~nosuch", Kind: effect.KindCommit}, pawl.CodeUsage)
 				if now := v.look(); v.vars() != before || now.Session.Row.Version != version || v.point() != point {
 					t.Errorf("%s: asking has changed %+v to %+v, %s", point, before, v.vars(), v.point())
 				}
@@ -293,8 +298,8 @@ func TestCommandsFollowEachOther(t *testing.T) {
 					v.says(c, want)
 					v.home()
 				}
-				for c, kind := range orders {
-					v.do(&kernel.Order{Command: c, Kind: kind, Idempotent: true})
+				for c, kind := range ordered {
+					v.do(&orders.Order{Command: c, Kind: kind, Idempotent: true})
 					v.says(c, resting())
 					if _, err := v.try(given("~auto")); pawl.CodeOf(err) != pawl.CodeBusy {
 						t.Errorf("~auto while %s is at work: %v", c, err)
@@ -330,7 +335,7 @@ func TestToolsBetweenStages(t *testing.T) {
 					return
 				}
 				before := v.vars()
-				if _, err := v.try(&kernel.EnterTool{Tool: "deploy"}); err != nil {
+				if _, err := v.try(&control.EnterTool{Tool: "deploy"}); err != nil {
 					if pawl.CodeOf(err) != pawl.CodeBusy || v.vars() != before {
 						t.Errorf("%s at %s: %v", name, point, err)
 					}
@@ -347,8 +352,8 @@ func TestToolsBetweenStages(t *testing.T) {
 						t.Errorf("%s inside the tool at %s: %v", c, point, err)
 					}
 				}
-				for c, kind := range orders {
-					_, err := v.try(&kernel.Order{Command: c, Kind: kind})
+				for c, kind := range ordered {
+					_, err := v.try(&orders.Order{Command: c, Kind: kind})
 					// At rest what only reads may be asked for inside a tool, too (docs/spec/workflow.md#c2).
 					reads := c == "~help" || c == "~validate" || c == "~review"
 					if idle && reads && err == nil {
@@ -358,18 +363,18 @@ func TestToolsBetweenStages(t *testing.T) {
 					}
 				}
 				for _, c := range []kernel.Command{
-					&kernel.Resume{}, &kernel.AnswerQuestions{Answers: []string{"all"}}, &kernel.AnswerQuestions{},
-					&kernel.Approve{Hash: hashOf(v.look())},
-					&kernel.Choose{Choice: v.j.choice, Hash: hashOf(v.look())}, &kernel.Deny{},
-					&kernel.Revise{Feedback: "smaller"},
+					&control.Resume{}, &steps.AnswerQuestions{Answers: []string{"all"}}, &steps.AnswerQuestions{},
+					&approval.Approve{Hash: hashOf(v.look())},
+					&planning.Choose{Choice: v.j.choice, Hash: hashOf(v.look())}, &approval.Deny{},
+					&planning.Revise{Feedback: "smaller"},
 				} {
-					_, gives := c.(*kernel.AnswerQuestions) // what is not asked is refused as such
+					_, gives := c.(*steps.AnswerQuestions) // what is not asked is refused as such
 					if _, err := v.try(c); err == nil && !idle || !gives && pawl.CodeOf(err) != pawl.CodeBusy && !idle {
 						t.Errorf("%T inside the tool at %s: %v, %+v", c, point, err, v.vars())
 					}
 				}
 				v.says("still inside the tool at "+point, want)
-				v.do(&kernel.LeaveTool{Resume: resume})
+				v.do(&control.LeaveTool{Resume: resume})
 				if idle || resume {
 					v.says("back at "+point, told(t, before))
 					return

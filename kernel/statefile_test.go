@@ -12,6 +12,8 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
+	"pawl/kernel/planning"
 	"pawl/kernel/projection"
 	"pawl/machine/board"
 )
@@ -51,7 +53,7 @@ func TestStateFileFollows(t *testing.T) {
 		}
 		*s = projection.Shown{Content: []byte(got), Size: head.Size}
 	}
-	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: `first "issues": {`}}})
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: `first "issues": {`}}})
 	stop := b.k.OnCommit(func(kernel.Outcome) {
 		if commits++; commits%seldom > 0 {
 			return
@@ -63,27 +65,27 @@ func TestStateFileFollows(t *testing.T) {
 		}
 	})
 	defer stop()
-	var issues []kernel.NewIssue
+	var listed []issues.NewIssue
 	for n := range 11 {
-		issues = append(issues, kernel.NewIssue{Title: fmt.Sprintf(`%d     }, "queue": [`, n)})
+		listed = append(listed, issues.NewIssue{Title: fmt.Sprintf(`%d     }, "queue": [`, n)})
 	}
-	issues[3].Label, issues[4].Closed = "GH-7", true
-	b.do(&kernel.AddIssues{Issues: issues})
+	listed[3].Label, listed[4].Closed = "GH-7", true
+	b.do(&issues.AddIssues{Issues: listed})
 	title := `another "title": {`
-	b.do(&kernel.EditIssue{Issue: b.issueOf("ISS-10").ID, Title: &title})
+	b.do(&issues.EditIssue{Issue: b.issueOf("ISS-10").ID, Title: &title})
 	for range 3 {
 		taken := b.take(true)
 		b.planned(taken, taken.Session+".go")
 	}
 	taken := b.take(false)
 	b.work(taken, worldOf(taken.Session+".go"))
-	b.do(&kernel.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
-	fail := func(taken *kernel.Taken) {
+	b.do(&issues.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
+	fail := func(taken *issues.Taken) {
 		t.Helper()
 		home := b.k
 		b.k = home.Session(taken.Session)
 		place := effect.Place{Workspace: "/w", Git: true}
-		b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: place, RunMode: pawl.Assisted})
+		b.do(&planning.Start{Issue: taken.Issue, Token: taken.Token, Place: place, RunMode: pawl.Assisted})
 		b.run(func(e effect.Effect) effect.Receipt {
 			if e.Kind == effect.KindPlan {
 				return effect.Failed(pawl.Fail(pawl.CodeModel, "agent.no_plan"))
@@ -91,7 +93,7 @@ func TestStateFileFollows(t *testing.T) {
 			return worldOf("a.go").answer(e)
 		})
 		b.k = home
-		b.do(&kernel.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
+		b.do(&issues.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
 		if i := b.issueOf(taken.Session); i.Error == nil {
 			t.Fatalf("%s has not failed: %+v", i.Label, i)
 		}
@@ -100,16 +102,16 @@ func TestStateFileFollows(t *testing.T) {
 	fail(again)
 	again = b.take(true)
 	b.planned(again, "b.go") // of what failed before, perhaps, and has no error then
-	b.do(&kernel.MoveBoard{Action: board.Complete})
-	issues = nil
+	b.do(&issues.MoveBoard{Action: board.Complete})
+	listed = nil
 	for n := range 105 {
-		issues = append(issues, kernel.NewIssue{Title: fmt.Sprint("more ", n)})
+		listed = append(listed, issues.NewIssue{Title: fmt.Sprint("more ", n)})
 	}
-	b.do(&kernel.AddIssues{Issues: issues})
+	b.do(&issues.AddIssues{Issues: listed})
 	seldom = 40
-	take := func(label string) *kernel.Taken {
-		var taken *kernel.Taken
-		out := b.do(&kernel.ClaimIssue{Owner: "w1", Planning: true, Issue: b.issueOf(label).ID,
+	take := func(label string) *issues.Taken {
+		var taken *issues.Taken
+		out := b.do(&issues.ClaimIssue{Owner: "w1", Planning: true, Issue: b.issueOf(label).ID,
 			Now: b.now.Add(time.Second)})
 		if err := json.Unmarshal(out.Result, &taken); err != nil || taken == nil {
 			t.Fatalf("%s: %s, %v", label, out.Result, err)

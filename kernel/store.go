@@ -297,15 +297,15 @@ const (
 // What such names begin with that end with a state, an outcome or a mode.
 const (
 	auditApprovalAs AuditEvent = "APPROVAL_"
-	auditEffectAs   AuditEvent = "EFFECT_"
-	auditModeAs     AuditEvent = "MODE_"
-	auditPhaseAs    AuditEvent = "PHASE_"
+	AuditEffectAs   AuditEvent = "EFFECT_"
+	AuditModeAs     AuditEvent = "MODE_"
+	AuditPhaseAs    AuditEvent = "PHASE_"
 	auditQuestionAs AuditEvent = "QUESTION_"
-	auditResultAs   AuditEvent = "RESULT_"
+	AuditResultAs   AuditEvent = "RESULT_"
 )
 
-// in is the name for a state.
-func (e AuditEvent) in(state string) AuditEvent { return e + AuditEvent(upper(state)) }
+// In is the name for a state.
+func (e AuditEvent) In(state string) AuditEvent { return e + AuditEvent(upper(state)) }
 
 func upper(s string) string {
 	b := []byte(s)

@@ -10,6 +10,9 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/joined"
+	"pawl/kernel/tasks"
 	"pawl/machine/task"
 )
 
@@ -46,23 +49,23 @@ func (b *bench) move(id string, to task.State) (kernel.Outcome, error) {
 
 func (b *bench) gates(id string) {
 	b.t.Helper()
-	out := b.do(&kernel.RequestGates{Task: id})
+	out := b.do(&tasks.RequestGates{Task: id})
 	var effectID string
 	if err := json.Unmarshal(out.Result, &effectID); err != nil {
 		b.t.Fatal(err)
 	}
-	begun := b.do(&kernel.Begin{Effect: effectID, Owner: "r1"})
+	begun := b.do(&effects.Begin{Effect: effectID, Owner: "r1"})
 	var e effect.Effect
 	if err := json.Unmarshal(begun.Result, &e); err != nil {
 		b.t.Fatal(err)
 	}
-	b.do(&kernel.Report{Effect: effectID, Token: e.Token, Receipt: (&world{}).gates()})
+	b.do(&effects.Report{Effect: effectID, Token: e.Token, Receipt: (&world{}).gates()})
 }
 
 func (b *bench) taskIn(state task.State) string {
 	b.t.Helper()
 	var id string
-	if err := json.Unmarshal(b.do(&kernel.CreateTask{Title: "t"}).Result, &id); err != nil {
+	if err := json.Unmarshal(b.do(&tasks.CreateTask{Title: "t"}).Result, &id); err != nil {
 		b.t.Fatal(err)
 	}
 	for _, s := range way[state] {
@@ -203,7 +206,7 @@ func TestModesBind(t *testing.T) {
 	b.k.Config().Modes["refuse"] = refusing{}
 	make := func(mode string) string {
 		var id string
-		_ = json.Unmarshal(b.do(&kernel.CreateTask{Title: "t", Mode: mode}).Result, &id)
+		_ = json.Unmarshal(b.do(&tasks.CreateTask{Title: "t", Mode: mode}).Result, &id)
 		return id
 	}
 	id := make("crash")
@@ -223,14 +226,14 @@ func TestModesBind(t *testing.T) {
 	if _, err := b.move(id, task.Running); !errors.Is(err, pawl.ErrModeViolation) {
 		t.Errorf("a refusing mode: %v", err)
 	}
-	if _, err := b.try(&kernel.CreateTask{Title: "t", Mode: "nobody"}); !errors.Is(err, pawl.ErrModeViolation) {
+	if _, err := b.try(&tasks.CreateTask{Title: "t", Mode: "nobody"}); !errors.Is(err, pawl.ErrModeViolation) {
 		t.Errorf("an unknown mode: %v", err)
 	}
 }
 
 func TestKeysMakeCommandsIdempotent(t *testing.T) {
 	b := newBench(t)
-	env := kernel.Envelope{Actor: "user:ada", Key: "k1", Command: &kernel.CreateTask{Title: "once"}}
+	env := kernel.Envelope{Actor: "user:ada", Key: "k1", Command: &tasks.CreateTask{Title: "once"}}
 	first, err := b.k.Do(context.Background(), env)
 	if err != nil {
 		t.Fatal(err)
@@ -239,19 +242,19 @@ func TestKeysMakeCommandsIdempotent(t *testing.T) {
 	if err != nil || !again.Replayed || string(again.Result) != string(first.Result) {
 		t.Errorf("again: %+v, %v; first %s", again, err, first.Result)
 	}
-	env.Command = &kernel.CreateTask{Title: "something else"}
+	env.Command = &tasks.CreateTask{Title: "something else"}
 	if _, err := b.k.Do(context.Background(), env); !errors.Is(err, pawl.ErrConflict) {
 		t.Errorf("the same key for something else: %v", err)
 	}
 }
 
 func TestRefusalsAllocateNothing(t *testing.T) {
-	config := kernel.Defaults()
+	protocols, config := joined.Table(), kernel.Defaults()
 	s := &kernel.Snapshot{Config: &config, Task: &kernel.Task{Row: kernel.Row{State: string(task.Draft)}}}
 	env := &kernel.Envelope{Actor: "user:ada", Command: &kernel.Transition{To: task.Done}}
 	now := s.Task.CreatedAt
 	if n := testing.AllocsPerRun(1000, func() {
-		if _, err := kernel.Decide(s, env, now); err == nil {
+		if _, err := kernel.Decide(protocols, s, env, now); err == nil {
 			t.Fatal("draft became done")
 		}
 	}); n != 0 {
@@ -262,7 +265,7 @@ func TestRefusalsAllocateNothing(t *testing.T) {
 // TestAcceptingAllocatesLittle keeps an accepted move to what it hands out: the task, its evidence, its record with the
 // move, the list of what was touched, and the answer. The decision itself stays on the stack.
 func TestAcceptingAllocatesLittle(t *testing.T) {
-	config := kernel.Defaults()
+	protocols, config := joined.Table(), kernel.Defaults()
 	now := time.Date(2026, 1, 30, 10, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ from, to task.State }{{task.Draft, task.Approved}, {task.Queued, task.Running},
 		{task.Running, task.Verifying}} {
@@ -271,7 +274,7 @@ func TestAcceptingAllocatesLittle(t *testing.T) {
 		r, _ := task.Table.Between(c.from, c.to)
 		env := &kernel.Envelope{Actor: pawl.By(r.Actors[0], ""), Command: &kernel.Transition{To: c.to, Token: 1 << 20}}
 		if n := testing.AllocsPerRun(1000, func() {
-			if _, err := kernel.Decide(s, env, now); err != nil {
+			if _, err := kernel.Decide(protocols, s, env, now); err != nil {
 				t.Fatal(err)
 			}
 		}); n > 6 {

@@ -8,6 +8,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"maps"
@@ -106,21 +107,93 @@ const (
 	ThenAdvance Step = "advance" // what comes next for the task at work
 	ThenCleanup Step = "cleanup" // what the task leaves unfinished is saved, and its worktree goes
 	ThenArchive Step = "archive" // the archive's files are written
+	ThenJudge   Step = "judge"   // a requirement that is clear gets its way of working
+	ThenMeasure Step = "measure" // what a tweak has really changed is looked at
+	ThenRepair  Step = "repair"  // a repair of the present failure is asked for
+	ThenVerify  Step = "verify"  // the checks of the turn run
+	ThenGates   Step = "gates"   // the gates of the task run
+	ThenResolve Step = "resolve" // an agent's call goes on with what a person says of its outcome
+	ThenRestore Step = "restore" // what a rollback needs is asked for
+	ThenCancel  Step = "cancel"  // the task is canceled, for the reason that it has
+	ThenSkip    Step = "skip"    // the task is left behind, for the reason that it has
 )
+
+// Protocols is the table that joins the packages of the protocols. Each of them knows the kernel and none of the
+// others; where one has another go on, it names a step, and the table says whose it is. A table is a value that is made
+// once and never changed.
+type Protocols struct {
+	// Commands are the commands that there are, an empty one of each.
+	Commands []Command
+	// Steps carry out what decisions go on with.
+	Steps map[Step]func(*Tx) error
+	// Effects are carried on by what asked for them, by their kinds.
+	Effects map[effect.Kind]Follow
+	// Answers take a person's word about an approval, by what that is about; AnyAction takes it about everything else.
+	Answers   map[string]Reply
+	AnyAction Reply
+	// Books keep what work costs.
+	Books Books
+	// Before are tried before anything is decided: an error refuses the command. After bring up to date what follows
+	// the session, once all the rest is decided.
+	Before, After []func(*Tx) error
+}
+
+// Follow is how an effect of a kind goes on.
+type Follow struct {
+	// Fill completes what its runner is given when it begins, from what is kept elsewhere. Nil adds nothing.
+	Fill func(*Tx, effect.Effect) (effect.Effect, error)
+	// Done takes its receipt.
+	Done func(*Tx, effect.Receipt) error
+	// Unwanted says that the receipt is left aside, and what is there cleaned up, when the task is to be canceled.
+	Unwanted bool
+}
+
+// Reply is who takes a person's word about an approval.
+type Reply struct {
+	Granted func(tx *Tx, a *Approval) error
+	Refused func(tx *Tx, a *Approval, reason string) error
+}
+
+// Books are who charges the budgets.
+type Books struct {
+	// Read gathers the budgets that a command may charge.
+	Read func(r *Reads, s *Snapshot, c Command)
+	// Begin charges an effect that is to begin on a day, and refuses one that does not fit.
+	Begin func(tx *Tx, e *EffectDoc, day time.Time) error
+	// End charges the time that an effect took, if it was begun.
+	End func(tx *Tx, e *EffectDoc)
+	// Call charges a call in the middle of an agent's effect, and refuses one that does not fit.
+	Call func(tx *Tx, tool string, day time.Time) error
+	// Forfeit counts what an effect still holds as spent.
+	Forfeit func(tx *Tx, effectID string)
+}
+
+// Take carries out a step at once, in the middle of what is decided; then has the decision go on with one.
+func Take(tx *Tx, s Step) error {
+	f := tx.Protocols.Steps[s]
+	if f == nil {
+		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(s))
+	}
+	return f(tx)
+}
 
 // Tx is one decision in the making: the snapshot's rows as copies, what was touched, and the records so far.
 type Tx struct {
 	Snapshot
-	reads   *reads
-	env     *Envelope
-	now     time.Time
-	trace   string
+	// Protocols is the table by which is decided, Env the command with the word on which it is given, Now the instant,
+	// and Trace what joins the records. None of them is changed.
+	Protocols *Protocols
+	Env       *Envelope
+	Now       time.Time
+	Trace     string
+	// Result is the answer to the caller.
+	Result  any
+	reads   *Reads
 	ids     *pawl.IDSource
 	touched []Document
 	// seen are those of a decision that touches many.
 	seen    map[Document]bool
 	entries []audit.Entry
-	result  any
 	// next is what the decision goes on with when its handler is done.
 	next Step
 	// leased says that this very decision takes the lease, so that there is no older token to compare with.
@@ -128,8 +201,8 @@ type Tx struct {
 }
 
 // begin copies the snapshot's documents, so that deciding never changes what was loaded.
-func begin(s *Snapshot, r *reads, env *Envelope, now time.Time) *Tx {
-	tx := &Tx{Snapshot: *s, reads: r, env: env, now: now, trace: env.Trace}
+func begin(p *Protocols, s *Snapshot, r *Reads, env *Envelope, now time.Time) *Tx {
+	tx := &Tx{Snapshot: *s, Protocols: p, reads: r, Env: env, Now: now}
 	own(tx)
 	return tx
 }
@@ -137,24 +210,22 @@ func begin(s *Snapshot, r *reads, env *Envelope, now time.Time) *Tx {
 // own copies the documents. It is apart from begin so that the compiler can put a begin in its caller's place, and the
 // work on its caller's stack.
 func own(tx *Tx) {
-	tx.Session, tx.Run, tx.Flow, tx.Issue, tx.Item = clone(tx.Session), clone(tx.Run), clone(tx.Flow), clone(tx.Issue),
-		clone(tx.Item)
-	tx.Solution, tx.Approval, tx.Turn, tx.Task = clone(tx.Solution), clone(tx.Approval), clone(tx.Turn), clone(tx.Task)
-	tx.Effect, tx.Talk, tx.Board, tx.Taking = clone(tx.Effect), clone(tx.Talk), clone(tx.Board), clone(tx.Taking)
+	tx.Session, tx.Run, tx.Flow, tx.Issue, tx.Item = Clone(tx.Session), Clone(tx.Run), Clone(tx.Flow), Clone(tx.Issue),
+		Clone(tx.Item)
+	tx.Solution, tx.Approval, tx.Turn, tx.Task = Clone(tx.Solution), Clone(tx.Approval), Clone(tx.Turn), Clone(tx.Task)
+	tx.Effect, tx.Talk, tx.Board, tx.Taking = Clone(tx.Effect), Clone(tx.Talk), Clone(tx.Board), Clone(tx.Taking)
 	tx.Near = maps.Clone(tx.Near)
 	tx.Links, tx.Questions, tx.Budgets, tx.Within = clones(tx.Links), clones(tx.Questions), clones(tx.Budgets),
 		clones(tx.Within)
-	if tx.trace == "" {
-		tx.trace = tx.env.Key
-	}
+	tx.Trace = cmp.Or(tx.Env.Trace, tx.Env.Key)
 }
 
-// newID makes an id for a new row. Its "randomness" is that of the command's nonce, so that the same command decides
+// NewID makes an id for a new row. Its "randomness" is that of the command's nonce, so that the same command decides
 // the same ids.
-func (tx *Tx) newID() string {
+func (tx *Tx) NewID() string {
 	if tx.ids == nil {
-		sum := sha256.Sum256(tx.env.Nonce[:])
-		tx.ids = pawl.NewIDSource(tx.now, bytes.NewReader(sum[:]))
+		sum := sha256.Sum256(tx.Env.Nonce[:])
+		tx.ids = pawl.NewIDSource(tx.Now, bytes.NewReader(sum[:]))
 	}
 	id, err := tx.ids.Next()
 	if err != nil {
@@ -165,22 +236,22 @@ func (tx *Tx) newID() string {
 	return string(id)
 }
 
-// create makes the row of a new document and touches it.
-func (tx *Tx) create(e Document, kind Kind, label, parent, state string) {
-	*e.hot() = Row{Kind: kind, ID: tx.newID(), Label: label, Parent: parent, State: state, CreatedAt: tx.now,
-		UpdatedAt: tx.now}
-	tx.touch(e)
+// Create makes the row of a new document and touches it.
+func (tx *Tx) Create(e Document, kind Kind, label, parent, state string) {
+	*e.hot() = Row{Kind: kind, ID: tx.NewID(), Label: label, Parent: parent, State: state, CreatedAt: tx.Now,
+		UpdatedAt: tx.Now}
+	tx.Touch(e)
 }
 
-// touch marks a document as changed by this decision.
-func (tx *Tx) touch(e Document) {
-	if !touches(tx, e) {
+// Touch marks a document as changed by this decision.
+func (tx *Tx) Touch(e Document) {
+	if !Touches(tx, e) {
 		tx.touched = append(tx.touched, e)
 	}
 }
 
-// touches reports whether a document is marked as changed.
-func touches(tx *Tx, e Document) bool {
+// Touches reports whether a document is marked as changed.
+func Touches(tx *Tx, e Document) bool {
 	if len(tx.touched) <= maxFew {
 		return slices.Contains(tx.touched, e)
 	}
@@ -196,16 +267,30 @@ func touches(tx *Tx, e Document) bool {
 	return tx.seen[e]
 }
 
-// record adds an audit record that is not a transition.
-func (tx *Tx) record(e Document, event AuditEvent, level audit.Level, data any) {
-	tx.touch(e)
+// Discard has a decision change nothing, because everything is as it should be.
+func Discard(tx *Tx) { tx.touched = nil }
+
+// Changes reports whether a decision has changed, so far, a document of which something is so.
+func Changes(tx *Tx, so func(Document) bool) bool { return slices.ContainsFunc(tx.touched, so) }
+
+// LookAhead has issues read by their ids, before the decision is made again, that it will ask for next.
+func LookAhead(tx *Tx, ahead func(r *Reads, load func(ids []string) error) error) {
+	if r := tx.reads; r != nil {
+		r.ahead = func(load func([]string) error) error { return ahead(r, load) }
+	}
+}
+
+// Record adds an audit record that is not a transition.
+func (tx *Tx) Record(e Document, event AuditEvent, level audit.Level, data any) {
+	tx.Touch(e)
 	tx.entries = append(tx.entries, audit.Entry{
-		Subject: subject(e), Level: level, Event: string(event), Actor: tx.env.Actor, Data: encode(data), At: tx.now,
-		Trace: tx.trace,
+		Subject: subject(e), Level: level, Event: string(event), Actor: tx.Env.Actor, Data: Encode(data), At: tx.Now,
+		Trace: tx.Trace,
 	})
 }
 
-func level(ok bool) audit.Level {
+// Level is the level of a record about something that worked, or did not.
+func Level(ok bool) audit.Level {
 	if ok {
 		return audit.Info
 	}
@@ -217,8 +302,8 @@ func subject(e Document) audit.Subject {
 	return audit.Subject{Kind: string(r.Kind), ID: r.ID}
 }
 
-// encode writes data of our own types as JSON; they always encode.
-func encode(v any) json.RawMessage {
+// Encode writes data of our own types as JSON; they always encode.
+func Encode(v any) json.RawMessage {
 	if v == nil {
 		return nil
 	}
@@ -229,8 +314,8 @@ func encode(v any) json.RawMessage {
 	return raw
 }
 
-// emit commits an effect to be done. It belongs to the task when there is one at work, else to the session.
-func (tx *Tx) emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
+// Emit commits an effect to be done. It belongs to the task when there is one at work, else to the session.
+func (tx *Tx) Emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
 	e := &EffectDoc{}
 	parent := tx.Session
 	owner := ""
@@ -247,7 +332,7 @@ func (tx *Tx) emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
 	if forTask {
 		place, owner = tx.Task.Place, tx.Task.ID
 	}
-	tx.create(e, KindEffect, "", owner, EffectPending)
+	tx.Create(e, KindEffect, "", owner, EffectPending)
 	e.Effect = effect.Effect{
 		ID: e.ID, Kind: kind, Idempotent: idempotent, Place: place, Spec: effect.Encode(spec),
 	}
@@ -260,12 +345,12 @@ func (tx *Tx) emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
 	if forTask {
 		e.Effect.Task = tx.Task.ID
 		tx.Task.Effect = e.ID
-		tx.touch(tx.Task)
+		tx.Touch(tx.Task)
 	} else if parent != nil {
 		parent.Effect = e.ID
-		tx.touch(parent)
+		tx.Touch(parent)
 	}
-	tx.record(e, AuditEffectRequested, audit.Info, map[string]any{"effect": kind, "idempotent": idempotent})
+	tx.Record(e, AuditEffectRequested, audit.Info, map[string]any{"effect": kind, "idempotent": idempotent})
 	return e
 }
 
@@ -278,8 +363,8 @@ func sessionEffect(k effect.Kind) bool {
 	return k.Ordered()
 }
 
-// effectAtWork returns the effect that a command speaks of, if it still is the caller's.
-func effectAtWork(tx *Tx, id string, token int64) (*EffectDoc, error) {
+// EffectAtWork returns the effect that a command speaks of, if it still is the caller's.
+func EffectAtWork(tx *Tx, id string, token int64) (*EffectDoc, error) {
 	e := tx.Effect
 	if e == nil {
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", id)
@@ -290,32 +375,32 @@ func effectAtWork(tx *Tx, id string, token int64) (*EffectDoc, error) {
 	return e, nil
 }
 
-// traits returns the traits of the run's agent.
-func traits(tx *Tx) Traits {
+// TraitsOf returns the traits of the run's agent.
+func TraitsOf(tx *Tx) Traits {
 	if tx.Run == nil {
 		return Traits{}
 	}
 	return tx.Config.Agents[tx.Run.Agent]
 }
 
-// want has the decision made anew once a query is answered, unless it is already.
-func (tx *Tx) want(a query) {
+// Want has the decision made anew once a query is answered, unless it is already.
+func (tx *Tx) Want(a Query) {
 	if tx.reads != nil {
-		tx.reads.get(a)
+		tx.reads.Get(a)
 	}
 }
 
-// isTaken reports whether a name is taken that a row would have.
-func isTaken(tx *Tx, kind Kind, prefix, name string) bool {
-	tx.want(byLabel(kind, prefix+name).hot())
+// IsTaken reports whether a name is taken that a row would have.
+func IsTaken(tx *Tx, kind Kind, prefix, name string) bool {
+	tx.Want(ByLabel(kind, prefix+name).Hot())
 	return tx.Names[name]
 }
 
 // boardCommand is a command about the board, which is there once the workspace has a session.
-type boardCommand interface{ ofBoard() }
+type boardCommand interface{ OfBoard() }
 
-// ofBoard reports whether a command is about the board.
-func ofBoard(c Command) bool {
+// OfBoard reports whether a command is about the board.
+func OfBoard(c Command) bool {
 	_, ok := c.(boardCommand)
 	return ok
 }
@@ -331,11 +416,11 @@ func turnMoved(tx *Tx, u *Turn, was bool) {
 	}
 	switch is := turnParked(tx); {
 	case is && !was:
-		u.ParkedAt = tx.now
+		u.ParkedAt = tx.Now
 	case was && !is && !u.ParkedAt.IsZero():
 		if tx.Task != nil && !tx.Task.StartedAt.IsZero() {
-			tx.Task.Waited += tx.now.Sub(u.ParkedAt)
-			tx.touch(tx.Task)
+			tx.Task.Waited += tx.Now.Sub(u.ParkedAt)
+			tx.Touch(tx.Task)
 		}
 		u.ParkedAt = time.Time{}
 	}
@@ -344,25 +429,25 @@ func turnMoved(tx *Tx, u *Turn, was bool) {
 	}
 	for _, q := range slices.Clone(tx.Questions) {
 		if q.Step != "" && q.State == QuestionOpen && slices.Contains(u.Asked, q.ID) {
-			closeQuestion(tx, q, "")
+			CloseQuestion(tx, q, "")
 		}
 	}
 	u.Asked, u.Questions = nil, nil
 }
 
-// closeQuestion settles a question; without an answer it is dismissed.
-func closeQuestion(tx *Tx, q *Question, answer string) {
-	q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, answer, tx.env.Actor, tx.now
+// CloseQuestion settles a question; without an answer it is dismissed.
+func CloseQuestion(tx *Tx, q *Question, answer string) {
+	q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, answer, tx.Env.Actor, tx.Now
 	if answer == "" {
 		q.State = QuestionDismissed
 	}
-	tx.record(q, auditQuestionAs.in(q.State), audit.Info,
-		map[string]any{"question": q.Label, "answer": answer, "by": tx.env.Actor})
+	tx.Record(q, auditQuestionAs.In(q.State), audit.Info,
+		map[string]any{"question": q.Label, "answer": answer, "by": tx.Env.Actor})
 	if u := tx.Turn; u != nil {
 		if i := slices.Index(u.Asked, q.ID); i >= 0 {
 			u.Asked, u.Questions = slices.Delete(slices.Clone(u.Asked), i, i+
 				1), slices.Delete(slices.Clone(u.Questions), i, i+1)
-			tx.touch(u)
+			tx.Touch(u)
 		}
 	}
 }

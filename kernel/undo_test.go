@@ -9,8 +9,12 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/recovery"
 	"pawl/kernel/view"
 	"pawl/text/plan"
 )
@@ -73,14 +77,15 @@ func (w *tree) seen(r effect.Receipt) effect.Receipt {
 func (w *tree) at(t *testing.T, n int) (*bench, string) {
 	t.Helper()
 	b := w.bench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.do(&planning.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted,
+		AutoApprove: "policy:test"})
 	for len(w.calls) < n || b.look().Effect == nil || b.look().Effect.What() != effect.KindTool {
 		if !b.act(w.answer) {
 			t.Fatal("never came to the call")
 		}
 	}
 	id := b.look().Effect.ID
-	b.do(&kernel.Begin{Effect: id, Owner: "r1", Tree: w.id()})
+	b.do(&effects.Begin{Effect: id, Owner: "r1", Tree: w.id()})
 	return b, id
 }
 
@@ -129,13 +134,13 @@ func TestRollbackOfADeadRunnersCommandInPlace(t *testing.T) {
 	for _, answer := range []effect.Answer{effect.DoneUnknown, effect.DoneNo} {
 		w := &tree{world: world{plan: twoSteps()}}
 		b, id := w.at(t, 1)
-		b.do(&kernel.Rollback{})
+		b.do(&recovery.Rollback{})
 		s := b.look()
 		if s.Session.State != "BLOCKED" || !s.Session.RollingBack() || s.Task.OrphanEffect != id || s.Task.Effect != "" {
 			t.Fatalf("the rollback does not wait for what the command did: %+v", s.Task)
 		}
-		b.do(&kernel.Rollback{}) // said twice it is the same
-		b.do(&kernel.Recover{Effect: id, Answer: answer, Tree: "left"})
+		b.do(&recovery.Rollback{}) // said twice it is the same
+		b.do(&effects.Recover{Effect: id, Answer: answer, Tree: "left"})
 		b.run(w.answer)
 		w.want(t, `chk-202602081200 step="" t0<-t0 [s1:t0-t1; s2:t1-left cut]`)
 		last, err := b.k.LastRun(context.Background())
@@ -144,13 +149,13 @@ func TestRollbackOfADeadRunnersCommandInPlace(t *testing.T) {
 			!slices.Equal(last.Run.SkippedFiles, []string{"mine.txt"}) {
 			t.Fatalf("%+v, %v", last.Run, err)
 		}
-		b.do(&kernel.Redo{})
+		b.do(&recovery.Redo{})
 		b.run(w.answer)
 		w.want(t, `undo step="" t1<-t11 []`)
-		if _, err := b.try(&kernel.Redo{}); pawl.CodeOf(err) != pawl.CodeNotFound {
+		if _, err := b.try(&recovery.Redo{}); pawl.CodeOf(err) != pawl.CodeNotFound {
 			t.Errorf("redo twice: %v", err)
 		}
-		b.do(&kernel.Undo{})
+		b.do(&recovery.Undo{})
 		b.run(w.answer)
 		if last, _ := b.k.LastRun(context.Background()); !last.Run.Undone {
 			t.Error("what was brought back cannot be undone again")
@@ -163,10 +168,10 @@ func TestRollbackOfADeadRunnersCommandInPlace(t *testing.T) {
 func TestRollbackWhileACommandRunsInPlace(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps()}}
 	b, id := w.at(t, 1)
-	b.do(&kernel.Rollback{})
+	b.do(&recovery.Rollback{})
 	r := effect.FailedWith(pawl.Fail(pawl.CodeCanceled, "shell.canceled"),
 		effect.ToolResult{Before: "t1", After: "half"})
-	b.do(&kernel.Report{Effect: id, Token: 1, Receipt: r})
+	b.do(&effects.Report{Effect: id, Token: 1, Receipt: r})
 	b.run(w.answer)
 	w.want(t, `chk-202602081200 step="" t0<-t0 [s1:t0-t1; s2:t1-half cut]`)
 	if b.look().Session.State != "IDLE" {
@@ -179,12 +184,13 @@ func TestRollbackWhileACommandRunsInPlace(t *testing.T) {
 func TestAWriteThatWasCutOffIsKnownByItsFiles(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps()}}
 	b := w.bench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.do(&planning.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted,
+		AutoApprove: "policy:test"})
 	w.until(b, effect.KindTool)
 	id := b.look().Effect.ID
-	b.do(&kernel.Begin{Effect: id, Owner: "r1", Tree: "t0", Images: []effect.FileImage{{Path: "a.txt"}}})
-	b.do(&kernel.Recover{Effect: id, Answer: effect.DoneNo, Tree: "left"})
-	b.do(&kernel.Rollback{})
+	b.do(&effects.Begin{Effect: id, Owner: "r1", Tree: "t0", Images: []effect.FileImage{{Path: "a.txt"}}})
+	b.do(&effects.Recover{Effect: id, Answer: effect.DoneNo, Tree: "left"})
+	b.do(&recovery.Rollback{})
 	b.run(w.answer)
 	w.want(t, `chk-202602081200 step="" t0<-t0 [s1:t0-left cut a.txt]`)
 }
@@ -193,10 +199,10 @@ func TestAWriteThatWasCutOffIsKnownByItsFiles(t *testing.T) {
 func TestRollbackOfAFailedCommandInPlace(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps(), noRepair: true}}
 	b, id := w.at(t, 0)
-	b.do(&kernel.Report{Effect: id, Token: 1, Receipt: effect.Failed(pawl.Fail(pawl.CodeBuildFail, "shell.exit", 1)),
+	b.do(&effects.Report{Effect: id, Token: 1, Receipt: effect.Failed(pawl.Fail(pawl.CodeBuildFail, "shell.exit", 1)),
 		Tree: "broken"})
 	b.run(w.answer)
-	b.do(&kernel.Rollback{})
+	b.do(&recovery.Rollback{})
 	b.run(w.answer)
 	w.want(t, `chk-202602081200 step="" t0<-t0 [s1:t0-broken]`)
 }
@@ -204,18 +210,18 @@ func TestRollbackOfAFailedCommandInPlace(t *testing.T) {
 func TestCancelInPlaceCanBeUndone(t *testing.T) {
 	for name, end := range map[string]func(b *bench, id string){
 		"the runner lives": func(b *bench, id string) {
-			b.do(&kernel.Report{Effect: id, Token: 1,
+			b.do(&effects.Report{Effect: id, Token: 1,
 				Receipt: effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled")), Tree: "half"})
 		},
 		"the runner is gone": func(b *bench,
 			id string) {
-			b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown, Tree: "half"})
+			b.do(&effects.Recover{Effect: id, Answer: effect.DoneUnknown, Tree: "half"})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &tree{world: world{plan: twoSteps()}}
 			b, id := w.at(t, 1)
-			b.do(&kernel.CancelRun{Reason: "enough"})
+			b.do(&control.CancelRun{Reason: "enough"})
 			end(b, id)
 			b.run(w.answer)
 			last, err := b.k.LastRun(context.Background())
@@ -231,19 +237,19 @@ func TestCancelInPlaceCanBeUndone(t *testing.T) {
 				t.Errorf("undo %v, risks %v", sum.Undo, sum.Risks)
 			}
 			w.refuse = true
-			b.do(&kernel.Rollback{})
+			b.do(&recovery.Rollback{})
 			b.run(w.answer)
 			if s := b.look(); s.Session.LastError == nil || s.Session.LastError.Key != "git.conflict" {
 				t.Errorf("%+v", s.Session.LastError)
 			}
 			w.refuse = false
-			b.do(&kernel.Rollback{}) // at IDLE it is an undo
+			b.do(&recovery.Rollback{}) // at IDLE it is an undo
 			b.run(w.answer)
 			w.want(t, `undo step="" t0<-t0 [s1:t0-t1; s2:t1-half cut]`)
-			if _, err := b.try(&kernel.Rollback{}); pawl.CodeOf(err) != pawl.CodeNotFound {
+			if _, err := b.try(&recovery.Rollback{}); pawl.CodeOf(err) != pawl.CodeNotFound {
 				t.Errorf("rolled back twice: %v", err)
 			}
-			b.do(&kernel.Redo{})
+			b.do(&recovery.Redo{})
 			b.run(w.answer)
 			w.want(t, `undo step="" t1<-t11 []`)
 			b.verifyAudit()
@@ -255,21 +261,21 @@ func TestCancelInPlaceCanBeUndone(t *testing.T) {
 func TestUndoOfTheRunBeforeARollback(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps()}}
 	b := w.bench(t)
-	start := &kernel.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted,
+	start := &planning.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted,
 		AutoApprove: "policy:test"}
 	b.do(start)
 	b.run(w.answer)
 	b.do(start)
 	w.until(b, effect.KindVerify)
-	b.do(&kernel.Rollback{})
+	b.do(&recovery.Rollback{})
 	b.run(w.answer)
 	first := b.look().Session.LastRun
-	b.do(&kernel.Undo{})
+	b.do(&recovery.Undo{})
 	b.run(w.answer)
 	if got := b.look().Session; got.LastRun != first || got.RolledBackRun != "" {
 		t.Errorf("%+v", got)
 	}
-	b.do(&kernel.Redo{})
+	b.do(&recovery.Redo{})
 	b.run(w.answer)
 	b.verifyAudit()
 }
@@ -277,56 +283,56 @@ func TestUndoOfTheRunBeforeARollback(t *testing.T) {
 func TestUndoStepOfABlockedRun(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps(), failChecks: 99, noRepair: true}}
 	b := w.bench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 	w.until(b, effect.KindVerify)
-	if _, err := b.try(&kernel.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if _, err := b.try(&recovery.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("while the work goes on: %v", err)
 	}
 	b.run(w.answer)
 	w.n = 5
 	for step, code := range map[string]pawl.Code{"s9": pawl.CodeNotFound, "fix1-1": pawl.CodeNotFound} {
-		if _, err := b.try(&kernel.Undo{Step: step}); pawl.CodeOf(err) != code {
+		if _, err := b.try(&recovery.Undo{Step: step}); pawl.CodeOf(err) != code {
 			t.Errorf("step %s: %v", step, err)
 		}
 	}
 	w.refuse = true
-	b.do(&kernel.Undo{Step: "s1"})
+	b.do(&recovery.Undo{Step: "s1"})
 	b.run(w.answer)
 	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.LastError == nil || len(s.Task.Undone) > 0 ||
 		statuses(s.Task.Plan) != "done done" {
 		t.Errorf("%+v %+v", s.Session, s.Task.Undone)
 	}
 	w.refuse = false
-	b.do(&kernel.Undo{Step: "s1"})
+	b.do(&recovery.Undo{Step: "s1"})
 	b.run(w.answer)
 	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.LastError != nil ||
 		statuses(s.Task.Plan) != "skipped done" {
 		t.Errorf("%+v %s", s.Session, statuses(s.Task.Plan))
 	}
-	if _, err := b.try(&kernel.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeNotFound {
+	if _, err := b.try(&recovery.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("undone twice: %v", err)
 	}
-	b.do(&kernel.Redo{})
+	b.do(&recovery.Redo{})
 	b.run(w.answer)
 	w.want(t, `redo s1 step="s1" t5<-t15 []`)
 	if s := b.look(); statuses(s.Task.Plan) != "done done" || len(s.Task.Undone) > 0 {
 		t.Errorf("%s", statuses(s.Task.Plan))
 	}
-	if _, err := b.try(&kernel.Redo{}); pawl.CodeOf(err) != pawl.CodeNotFound {
+	if _, err := b.try(&recovery.Redo{}); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("redone twice: %v", err)
 	}
-	b.do(&kernel.Undo{Step: "s2"})
+	b.do(&recovery.Undo{Step: "s2"})
 	b.run(w.answer)
 	calls := len(w.calls)
 	w.failChecks = 0
-	b.do(&kernel.Fix{Note: "without it"})
+	b.do(&recovery.Fix{Note: "without it"})
 	b.run(w.answer)
 	s, _ := b.k.TaskSnapshot(context.Background(), "T-001")
 	if b.look().Session.State != "IDLE" || s.Task.State != "done" || len(w.calls) != calls ||
 		statuses(s.Task.Plan) != "done skipped" {
 		t.Errorf("session %s, task %s, %v", b.look().Session.State, s.Task.State, w.calls)
 	}
-	if _, err := b.try(&kernel.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if _, err := b.try(&recovery.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("a step of a result that is one commit: %v", err)
 	}
 	b.verifyAudit()
@@ -343,20 +349,21 @@ func statuses(p *plan.Plan) string {
 func TestUndoStepAfterARunInPlace(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps()}}
 	b := w.bench(t)
-	b.do(&kernel.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.do(&planning.Start{Requirement: "do the work", Place: inPlace, RunMode: pawl.Assisted,
+		AutoApprove: "policy:test"})
 	b.run(w.answer)
-	b.do(&kernel.Undo{Step: "s2"})
+	b.do(&recovery.Undo{Step: "s2"})
 	b.run(w.answer)
 	w.want(t, `undo s2 step="s2" <- [s1:t0-t1; s2:t1-t2]`)
-	b.do(&kernel.Undo{})
+	b.do(&recovery.Undo{})
 	b.run(w.answer)
 	w.want(t, `undo step="" t0<-t0 [s1:t0-t1; s2:t1-t2 undone; :t2-t12 undone]`)
-	if _, err := b.try(&kernel.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeNotFound {
+	if _, err := b.try(&recovery.Undo{Step: "s1"}); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("a step of a run that is undone: %v", err)
 	}
-	b.do(&kernel.Redo{})
+	b.do(&recovery.Redo{})
 	b.run(w.answer)
-	b.do(&kernel.Redo{})
+	b.do(&recovery.Redo{})
 	b.run(w.answer)
 	w.want(t, `redo s2 step="s2" t2<-t12 []`)
 	b.verifyAudit()
@@ -366,13 +373,13 @@ func TestUndoStepAfterARunInPlace(t *testing.T) {
 func TestUndoStepThatIsInQuestion(t *testing.T) {
 	w := &tree{world: world{plan: twoSteps()}}
 	b, id := w.at(t, 1)
-	b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown, Tree: "left"})
-	if _, err := b.try(&kernel.Undo{Step: "s2"}); pawl.CodeOf(err) != pawl.CodeBlocked {
+	b.do(&effects.Recover{Effect: id, Answer: effect.DoneUnknown, Tree: "left"})
+	if _, err := b.try(&recovery.Undo{Step: "s2"}); pawl.CodeOf(err) != pawl.CodeBlocked {
 		t.Errorf("%v", err)
 	}
-	b.do(&kernel.Undo{Step: "s1"})
+	b.do(&recovery.Undo{Step: "s1"})
 	b.run(w.answer)
-	b.do(&kernel.Fix{Answer: kernel.AnswerDone})
+	b.do(&recovery.Fix{Answer: kernel.AnswerDone})
 	b.run(w.answer)
 	if got := b.look().Session.State; got != "IDLE" {
 		t.Error(got)

@@ -14,11 +14,18 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/joined"
 	"pawl/kernel/joint"
+	"pawl/kernel/planning"
 	"pawl/kernel/projection"
 	"pawl/kernel/query"
+	"pawl/kernel/recovery"
+	"pawl/kernel/tasks"
 	"pawl/kernel/view"
 	"pawl/kernel/view/viewtest"
 	"pawl/machine/board"
@@ -84,11 +91,11 @@ func TestEveryMomentIsDerivedExploredAndShown(t *testing.T) {
 			case rapid.IntRange(0, 6).Draw(rt, "move") == 0:
 				b.say(rt, person(rt, s))
 			case s.Session.State == "IDLE" && s.Session.Effect == "":
-				b.say(rt, &kernel.Start{Requirement: "work", Place: place, RunMode: pawl.Assisted})
+				b.say(rt, &planning.Start{Requirement: "work", Place: place, RunMode: pawl.Assisted})
 			case s.Session.State == "CONFIRMING":
-				b.say(rt, &kernel.Approve{Hash: s.Approval.Hash})
+				b.say(rt, &approval.Approve{Hash: s.Approval.Hash})
 			case s.Session.Paused():
-				b.say(rt, &kernel.Resume{})
+				b.say(rt, &control.Resume{})
 			default:
 				b.act(w.answer)
 			}
@@ -140,7 +147,7 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 		commands(s.Next) != "pawl run REQUIREMENT; pawl task list" {
 		t.Errorf("at first: %+v", s)
 	}
-	b.do(&kernel.Start{Requirement: "do the work\nwell", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Requirement: "do the work\nwell", Place: place, RunMode: pawl.Assisted})
 	if s := b.status(); s.State != "PLANNING" || s.Goal != "do the work\nwell" || s.Turn.State != "CONTEXT_BUILDING" ||
 		s.Doing == nil || s.Doing.Kind != effect.KindContext || s.Flow.Stage != "ANALYZE" {
 		t.Errorf("planning: %+v", s)
@@ -155,7 +162,7 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 	if !strings.HasPrefix(commands(s.Next), "pawl approve "+hash[:12]+"; ") {
 		t.Errorf("next: %s", commands(s.Next))
 	}
-	b.do(&kernel.Approve{Hash: hash})
+	b.do(&approval.Approve{Hash: hash})
 	b.until(w, effect.KindTool)
 	if s := b.status(); s.State != "EXECUTING" || s.Step == nil || s.Step.Number != 1 || s.Step.Total != 2 ||
 		s.Step.Done != 0 || s.Doing.Tool != "write_file" || s.Doing.Step != "s1" || s.Approval != nil {
@@ -167,12 +174,12 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 		s.Turn.Repair != 1 {
 		t.Errorf("repairing: %+v %+v", s, s.Step)
 	}
-	b.do(&kernel.Pause{})
+	b.do(&control.Pause{})
 	if s := b.status(); !s.Paused || s.PausedBy != "user:ada" || s.PausedAt.IsZero() ||
 		s.Next[0].Command != "pawl resume" {
 		t.Errorf("paused: %+v", s)
 	}
-	b.do(&kernel.Resume{})
+	b.do(&control.Resume{})
 	b.run(w.answer)
 	s = b.status()
 	if s.State != "IDLE" || s.Task != nil || s.Last == nil || s.Last.Outcome != "completed" || s.Last.Commit != "c1" ||
@@ -183,7 +190,7 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 	if err != nil || strings.Contains(string(raw), `:null`) {
 		t.Errorf("JSON %s, %v", raw, err)
 	}
-	b.do(&kernel.Undo{})
+	b.do(&recovery.Undo{})
 	b.run(w.answer)
 	if s := b.status(); !s.Last.Undone || !strings.HasSuffix(commands(s.Next), "; pawl redo") {
 		t.Errorf("undone: %+v", s)
@@ -192,7 +199,7 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 		"- 🔄 2026-02-08 12:00 T-001: do the work (c1) Details: ") {
 		t.Errorf("undone:\n%s", ctx)
 	}
-	b.do(&kernel.Start{Requirement: "more", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Requirement: "more", Place: place, RunMode: pawl.Assisted})
 	if s := b.status(); s.Last == nil || s.Last.Run != "RUN-1" || s.Run.Label != "RUN-2" {
 		t.Errorf("in the next run the last one is %+v", s.Last)
 	}
@@ -213,19 +220,19 @@ func TestStatusWhenARepairAsks(t *testing.T) {
 	b := proposed(t, w)
 	b.watch()
 	b.asking("deploy")
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.run(w.answer)
 	s := b.status()
 	if s.State != "AUTO_FIX" || s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil ||
 		s.Approval.About != "action" || commands(s.Next) != "pawl approve "+s.Approval.Hash[:12]+"; pawl deny" {
 		t.Fatalf("asking: %+v", s)
 	}
-	b.do(&kernel.Deny{Reason: "not that"})
+	b.do(&approval.Deny{Reason: "not that"})
 	b.run(w.answer)
 	if s := b.status(); s.Attempts != 1 || s.Approval == nil {
 		t.Errorf("after a no: %+v", s)
 	}
-	b.do(&kernel.Approve{Hash: b.status().Approval.Hash})
+	b.do(&approval.Approve{Hash: b.status().Approval.Hash})
 	b.run(w.answer)
 	if got := strings.Join(w.calls, " "); got != "s1 s2 fix2-1" {
 		t.Errorf("calls %s", got)
@@ -236,12 +243,12 @@ func TestStopInARepairLeavesIt(t *testing.T) {
 	w := &world{plan: twoSteps(), failChecks: 1}
 	b := proposed(t, w)
 	b.watch()
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	for b.look().Turn.Fix == 0 {
 		b.act(w.answer)
 	}
-	b.do(&kernel.Stop{Reason: "enough"})
-	b.do(&kernel.Fix{Note: "I mended it"})
+	b.do(&recovery.Stop{Reason: "enough"})
+	b.do(&recovery.Fix{Note: "I mended it"})
 	if s := b.status(); s.State != "EXECUTING" || s.Turn.Repair == 0 {
 		t.Errorf("after stop and fix: %+v", s)
 	}
@@ -269,11 +276,11 @@ func TestStatusWhenBlocked(t *testing.T) {
 	}
 	w = &world{plan: twoSteps()}
 	b = proposed(t, w)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.until(w, effect.KindTool)
 	id := b.look().Effect.ID
-	b.do(&kernel.Begin{Effect: id, Owner: "r1"})
-	b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown})
+	b.do(&effects.Begin{Effect: id, Owner: "r1"})
+	b.do(&effects.Recover{Effect: id, Answer: effect.DoneUnknown})
 	if s := b.status(); s.Blocked.Kind != "question" || s.Blocked.Effect != id ||
 		!strings.HasPrefix(commands(s.Next), "pawl fix --answer done; pawl fix --answer retry; ") {
 		t.Errorf("question: %+v %s", s.Blocked, commands(s.Next))
@@ -285,7 +292,7 @@ func TestStatusWhenBlocked(t *testing.T) {
 func TestWhatTheArchiveLeftOutIsTold(t *testing.T) {
 	w := &world{plan: twoSteps()}
 	b := proposed(t, w)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.run(func(e effect.Effect) effect.Receipt {
 		r := w.answer(e)
 		if e.Kind == effect.KindArchive {
@@ -326,7 +333,7 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 		!strings.Contains(files[v.Package+"/proposal.md"], "> do the work") {
 		t.Errorf("package %s: %v", v.Package, files)
 	}
-	b.do(&kernel.Approve{Hash: v.Hash})
+	b.do(&approval.Approve{Hash: v.Hash})
 	b.run(w.answer)
 	last, err := b.k.LastRun(context.Background())
 	if err != nil {
@@ -381,10 +388,10 @@ func TestArchiveOfARun(t *testing.T) {
 			answer := c.w.archives(&got, 1)
 			b := proposed(t, c.w)
 			b.watch()
-			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 			b.run(answer)
 			if c.skip {
-				b.do(&kernel.Skip{})
+				b.do(&recovery.Skip{})
 				b.run(answer)
 			}
 			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedArchive ||
@@ -392,7 +399,7 @@ func TestArchiveOfARun(t *testing.T) {
 				t.Fatalf("after a full disk: %+v", s.Session)
 			}
 			b.now = b.now.Add(48 * time.Hour)
-			b.do(&kernel.Fix{})
+			b.do(&recovery.Fix{})
 			b.run(answer)
 			if len(got) != 2 || !slices.Equal(got[0], got[1]) {
 				t.Fatalf("the second try writes other files:\n%+v\n%+v", got[0], got[1:])
@@ -421,13 +428,13 @@ func TestProjectionsOfTheBoard(t *testing.T) {
 		strings.TrimSpace(files[view.HistoryFile]) != "[]" {
 		t.Errorf("at first %v", files)
 	}
-	b.do(&kernel.CreateTask{Title: "by hand\n# not a heading"})
+	b.do(&tasks.CreateTask{Title: "by hand\n# not a heading"})
 	if ctx := b.projections()[view.ContextFile]; !strings.Contains(ctx, "- [ ] T-001: [P0] by hand # not a heading\n") {
 		t.Errorf("a task that was made by hand is missing in\n%s", ctx)
 	}
-	b.do(&kernel.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.run(w.answer)
 	files := b.projections()
 	s, err := board.ParseState([]byte(files[view.StateFile]))
@@ -444,7 +451,7 @@ func TestProjectionsOfTheBoard(t *testing.T) {
 		t.Errorf("history %v, %v", history, err)
 	}
 	w.plan = plan.Plan{}
-	b.do(&kernel.Start{Requirement: "do more", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Requirement: "do more", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
 	s, err = board.ParseState([]byte(b.projections()[view.StateFile]))
 	if err != nil || len(s.Errors) != 1 || s.Errors[0].Action != "plan" || s.Errors[0].Code != "invalid" {
@@ -460,7 +467,7 @@ func TestTheQueueStaysShort(t *testing.T) {
 		first, more string
 	}{{20, "T-001", ""}, {25, "T-001", "- … +5\n"}, {205, "T-205", "- … +185\n"}} {
 		for ; made < c.tasks; made++ {
-			b.do(&kernel.CreateTask{Title: "by hand"})
+			b.do(&tasks.CreateTask{Title: "by hand"})
 		}
 		ctx := b.projections()[view.ContextFile]
 		if n := strings.Count(ctx, "[P0] by hand"); n != 20 || !strings.Contains(ctx, "## 2. Task Queue\n\n- [ ] "+
@@ -509,11 +516,11 @@ func doc(r *kernel.Row, change func(map[string]any)) {
 func TestInvariantsNoticeForgery(t *testing.T) {
 	w := &world{plan: twoSteps(), failChecks: 1}
 	b := approved(t, w)
-	b.do(&kernel.Start{Requirement: "more work", Place: place, RunMode: pawl.Assisted})
+	b.do(&planning.Start{Requirement: "more work", Place: place, RunMode: pawl.Assisted})
 	b.run(w.answer)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.until(w, effect.KindTool)
-	b.do(&kernel.Begin{Effect: b.look().Effect.ID, Owner: "r1"})
+	b.do(&effects.Begin{Effect: b.look().Effect.ID, Owner: "r1"})
 	if found := joint.CheckInvariants(context.Background(), b.k); len(found) > 0 {
 		t.Fatalf("before any forgery: %+v", found)
 	}
@@ -556,7 +563,8 @@ func TestInvariantsNoticeForgery(t *testing.T) {
 		{"an unreadable row", joint.InvariantDurable,
 			is(kernel.KindTurn, "EXECUTING", func(r *kernel.Row) { r.Doc = []byte("{") })},
 	} {
-		k := kernel.New(forged{b.store, c.forge}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
+		k := kernel.New(joined.Table(), forged{b.store, c.forge}, *b.k.Config(),
+			pawl.ClockFunc(func() time.Time { return b.now }), nil)
 		found := joint.CheckInvariants(context.Background(), k)
 		if !slices.ContainsFunc(found, func(v joint.Violation) bool { return v.Invariant == c.want }) {
 			t.Errorf("%s: found %+v, want %s", c.name, found, c.want)
@@ -579,7 +587,8 @@ func (l lost) Records(ctx context.Context, subject string, first int64) iter.Seq
 
 func TestInvariantsNoticeALostRecord(t *testing.T) {
 	b := approved(t, &world{plan: twoSteps()})
-	k := kernel.New(lost{b.store}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
+	k := kernel.New(joined.Table(), lost{b.store}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }),
+		nil)
 	found := joint.CheckInvariants(context.Background(), k)
 	if len(found) == 0 || found[0].Invariant != joint.InvariantDurable || found[0].Key != "audit.missing" {
 		t.Errorf("found %+v", found)

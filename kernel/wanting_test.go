@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/steps"
 )
 
 // wantsToDelete brings a bench to an agent with a loop of its own whose call needs a word, and whose work broke off
@@ -17,12 +19,12 @@ func wantsToDelete(t *testing.T, judge bool) (*bench, *mind) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b, e := begun(t, m)
 	deleting(b)
-	b.do(&kernel.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-7"})
+	b.do(&steps.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-7"})
 	refused := b.make(e, call("a", "delete_file", "x"), judge).Refused
 	if refused == nil || refused.Code != pawl.CodeApprovalNeeded {
 		t.Fatalf("refused %+v", refused)
 	}
-	b.do(&kernel.Report{Effect: e.ID, Token: e.Token,
+	b.do(&effects.Report{Effect: e.ID, Token: e.Token,
 		Receipt: effect.FailedWith(refused.Err(), effect.WorkResult{Said: effect.Said{Agent: "m"}})})
 	return b, m
 }
@@ -30,16 +32,16 @@ func wantsToDelete(t *testing.T, judge bool) (*bench, *mind) {
 // beginNow begins an effect and returns it as its driver gets it.
 func (b *bench) beginNow(id string) (e effect.Effect) {
 	b.t.Helper()
-	if err := json.Unmarshal(b.do(&kernel.Begin{Effect: id, Owner: "r1", Day: b.now}).Result, &e); err != nil {
+	if err := json.Unmarshal(b.do(&effects.Begin{Effect: id, Owner: "r1", Day: b.now}).Result, &e); err != nil {
 		b.t.Fatal(err)
 	}
 	return e
 }
 
 // make asks for a call in the middle of an agent's work.
-func (b *bench) make(e effect.Effect, a effect.Ask, judge bool) (made kernel.Made) {
+func (b *bench) make(e effect.Effect, a effect.Ask, judge bool) (made steps.Made) {
 	b.t.Helper()
-	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: a, Judge: judge,
+	if err := json.Unmarshal(b.do(&steps.StartToolCall{Effect: e.ID, Token: e.Token, Ask: a, Judge: judge,
 		Day: b.now}).Result, &made); err != nil {
 		b.t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func TestCallInTheMiddleThatNeedsAWord(t *testing.T) {
 				s.Approval.Detail != `delete_file {"path":"x"}` {
 				t.Fatalf("turn %s, approval %+v", s.Turn.State, s.Approval)
 			}
-			b.do(&kernel.Approve{Hash: s.Approval.Hash})
+			b.do(&approval.Approve{Hash: s.Approval.Hash})
 			next := b.look().Effect
 			if next == nil || next.What() != effect.KindWork {
 				t.Fatalf("what follows is %+v", next)
@@ -82,13 +84,13 @@ func TestCallInTheMiddleThatNeedsAWord(t *testing.T) {
 				if spec.Granted != s.Approval.ID {
 					t.Errorf("made under %q, allowed by %q", spec.Granted, s.Approval.ID)
 				}
-				b.do(&kernel.Report{Effect: made.Effect.ID, Token: made.Effect.Token,
+				b.do(&effects.Report{Effect: made.Effect.ID, Token: made.Effect.Token,
 					Receipt: effect.Succeeded(effect.ToolResult{})})
 			}
 			if made := b.make(again, call("d", "delete_file", "x"), judge); made.Refused == nil {
 				t.Errorf("the word is good twice: %+v", made)
 			}
-			b.do(&kernel.Report{Effect: again.ID, Token: again.Token, Receipt: effect.Succeeded(finished)})
+			b.do(&effects.Report{Effect: again.ID, Token: again.Token, Receipt: effect.Succeeded(finished)})
 			b.run(m.answer)
 			if s := b.look(); s.Session.State != "IDLE" {
 				t.Errorf("session %s %+v", s.Session.State, s.Session.Blocked)
@@ -101,7 +103,7 @@ func TestCallInTheMiddleThatNeedsAWord(t *testing.T) {
 // TestCallInTheMiddleThatIsDenied looks for another way, and never makes the call.
 func TestCallInTheMiddleThatIsDenied(t *testing.T) {
 	b, m := wantsToDelete(t, false)
-	b.do(&kernel.Deny{Reason: "keep it"})
+	b.do(&approval.Deny{Reason: "keep it"})
 	m.asked = nil
 	b.run(m.answer)
 	s := b.look()

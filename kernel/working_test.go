@@ -12,8 +12,17 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/budget"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
 	"pawl/kernel/joint"
+	"pawl/kernel/orders"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
+	"pawl/kernel/steps"
+	"pawl/kernel/tasks"
 	"pawl/text/plan"
 	"pawl/text/policy"
 	"pawl/text/triage"
@@ -73,7 +82,7 @@ func intent() plan.Plan {
 }
 
 // working brings a bench with an agent behind the approval of its plan.
-func working(t *testing.T, m *mind, start kernel.Start) *bench {
+func working(t *testing.T, m *mind, start planning.Start) *bench {
 	t.Helper()
 	b := newBench(t)
 	b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true}
@@ -86,7 +95,7 @@ func working(t *testing.T, m *mind, start kernel.Start) *bench {
 	b.do(&start)
 	b.run(m.answer)
 	if s := b.look(); s.Session.State == "CONFIRMING" {
-		b.do(&kernel.Approve{Hash: s.Solution.Hash})
+		b.do(&approval.Approve{Hash: s.Solution.Hash})
 		b.run(m.answer)
 	}
 	return b
@@ -97,7 +106,7 @@ func TestAgentsStep(t *testing.T) {
 		wants(call("a", "read_file", "x"), call("b", "no_such_tool", "x"), call("c", "write_file", "x")), finished,
 		wants(call("d", "write_file", "y")), finished,
 	}}
-	b := working(t, m, kernel.Start{})
+	b := working(t, m, planning.Start{})
 	b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE")
 	if got := strings.Join(m.made, " "); got != "read_file write_file write_file" {
 		t.Errorf("made %s", got)
@@ -112,10 +121,10 @@ func TestAgentsStep(t *testing.T) {
 	}
 	again := &mind{world: world{failChecks: 1}, work: []effect.WorkResult{finished}}
 	again.plan = intent()
-	b.do(&kernel.Start{Requirement: "more work", Agent: "m",
+	b.do(&planning.Start{Requirement: "more work", Agent: "m",
 		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 	b.run(again.answer)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.run(again.answer)
 	if n := again.asked[1].Notes; len(n) != 1 || !strings.Contains(n[0], "all tests pass") {
 		t.Errorf("of the earlier failure the agent was told %q", n)
@@ -128,7 +137,7 @@ func TestAgentsStep(t *testing.T) {
 
 func TestAgentsWordIsNoEvidence(t *testing.T) {
 	m := &mind{world: world{failChecks: 99}, work: []effect.WorkResult{finished}}
-	b := working(t, m, kernel.Start{})
+	b := working(t, m, planning.Start{})
 	b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX BLOCKED")
 	if s := b.look(); s.Session.AutoFix != 3 || m.repairs != 3 {
 		t.Errorf("%d fixes, %d repairs", s.Session.AutoFix, m.repairs)
@@ -137,7 +146,7 @@ func TestAgentsWordIsNoEvidence(t *testing.T) {
 
 func TestAgentGoesRoundInCircles(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{wants(call("a", "read_file", "x"), call("b", "read_file", "y"))}}
-	b := working(t, m, kernel.Start{})
+	b := working(t, m, planning.Start{})
 	s := b.look()
 	if s.Session.State != "BLOCKED" || len(m.made) > 4*8 {
 		t.Fatalf("session %s after %d calls", s.Session.State, len(m.made))
@@ -149,27 +158,27 @@ func TestAgentGoesRoundInCircles(t *testing.T) {
 
 func TestQuestionsAreParked(t *testing.T) {
 	m := &mind{questions: []string{"which one?", "really?"}, work: []effect.WorkResult{finished}}
-	b := working(t, m, kernel.Start{})
+	b := working(t, m, planning.Start{})
 	s := b.look()
 	if s.Session.State != "PLANNING" || s.Turn.State != "CLARIFYING" ||
 		strings.Join(s.Turn.Questions, "") != "which one?" {
 		t.Fatalf("%s %s %v", s.Session.State, s.Turn.State, s.Turn.Questions)
 	}
-	if _, err := b.try(&kernel.AnswerQuestions{Answers: []string{"a", "b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
+	if _, err := b.try(&steps.AnswerQuestions{Answers: []string{"a", "b"}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("two answers to one question: %v", err)
 	}
-	b.do(&kernel.AnswerQuestions{Answers: []string{"the first"}})
+	b.do(&steps.AnswerQuestions{Answers: []string{"the first"}})
 	b.run(m.answer)
 	if s = b.look(); s.Turn.State != "CLARIFYING" || s.Turn.Questions[0] != "really?" {
 		t.Fatalf("%s %v", s.Turn.State, s.Turn.Questions)
 	}
-	b.do(&kernel.AnswerQuestions{})
+	b.do(&steps.AnswerQuestions{})
 	b.run(m.answer)
 	s = b.look()
 	if s.Session.State != "CONFIRMING" || len(s.Run.Answers) != 2 || s.Run.Answers[0].Answer != "the first" {
 		t.Errorf("%s %+v", s.Session.State, s.Run.Answers)
 	}
-	if _, err := b.try(&kernel.AnswerQuestions{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+	if _, err := b.try(&steps.AnswerQuestions{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("an answer to nothing: %v", err)
 	}
 }
@@ -178,7 +187,7 @@ func TestAgentsDecideNothing(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b := newBench(t)
 	m.plan = intent()
-	b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	b.run(m.answer)
 	as := func(c kernel.Command) pawl.Code {
@@ -186,27 +195,27 @@ func TestAgentsDecideNothing(t *testing.T) {
 		return pawl.CodeOf(err)
 	}
 	for _, c := range []kernel.Command{
-		&kernel.Approve{Hash: b.look().Solution.Hash}, &kernel.Deny{}, &kernel.Revise{Feedback: "x"},
-		&kernel.AnswerQuestions{}, &kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{},
-		&kernel.Undo{}, &kernel.CancelRun{}, &kernel.CancelTask{Task: b.look().Task.ID},
-		&kernel.UpdateProgress{Task: b.look().Task.ID, Status: "canceled"},
-		&kernel.Start{Requirement: "x", AutoApprove: "policy:x"}, &kernel.Start{Requirement: "x",
-			RunMode: pawl.Autonomous}, &kernel.Claim{Task: b.look().Task.ID, Owner: "x"},
+		&approval.Approve{Hash: b.look().Solution.Hash}, &approval.Deny{}, &planning.Revise{Feedback: "x"},
+		&steps.AnswerQuestions{}, &recovery.Fix{}, &recovery.Skip{}, &recovery.Rollback{},
+		&recovery.Undo{}, &control.CancelRun{}, &control.CancelTask{Task: b.look().Task.ID},
+		&tasks.UpdateProgress{Task: b.look().Task.ID, Status: "canceled"},
+		&planning.Start{Requirement: "x", AutoApprove: "policy:x"}, &planning.Start{Requirement: "x",
+			RunMode: pawl.Autonomous}, &steps.Claim{Task: b.look().Task.ID, Owner: "x"},
 	} {
 		if got := as(c); got != pawl.CodeDenied {
 			t.Errorf("%T: %q", c, got)
 		}
 	}
-	if got := as(&kernel.RecordError{Type: "x", RootCause: "y", Fix: "z"}); got != "" {
+	if got := as(&orders.RecordError{Type: "x", RootCause: "y", Fix: "z"}); got != "" {
 		t.Errorf("a report: %q", got)
 	}
 }
 
 func TestStillUnclearAfterThreeRounds(t *testing.T) {
 	m := &mind{questions: []string{"1", "2", "3", "4"}}
-	b := working(t, m, kernel.Start{})
+	b := working(t, m, planning.Start{})
 	for range 3 {
-		b.do(&kernel.AnswerQuestions{Answers: []string{"hm"}})
+		b.do(&steps.AnswerQuestions{Answers: []string{"hm"}})
 		b.run(m.answer)
 	}
 	if s := b.look(); s.Session.State != "IDLE" || s.Session.LastError == nil ||
@@ -228,25 +237,25 @@ func deleting(b *bench) {
 }
 
 func TestCallThatNeedsAWord(t *testing.T) {
-	for name, answer := range map[string]kernel.Command{"allowed": &kernel.Approve{},
-		"refused": &kernel.Deny{Reason: "keep it"}} {
+	for name, answer := range map[string]kernel.Command{"allowed": &approval.Approve{},
+		"refused": &approval.Deny{Reason: "keep it"}} {
 		t.Run(name, func(t *testing.T) {
 			m := &mind{work: []effect.WorkResult{wants(call("a", "delete_file", "x")), finished}}
 			b := newBench(t)
 			b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 			deleting(b)
 			m.plan = intent()
-			b.do(&kernel.Start{Requirement: "do", Agent: "m",
+			b.do(&planning.Start{Requirement: "do", Agent: "m",
 				Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 			b.run(m.answer)
-			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 			b.run(m.answer)
 			s := b.look()
 			if s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil || s.Approval.About != "call" ||
 				len(m.made) != 0 {
 				t.Fatalf("turn %s, approval %+v, made %v", s.Turn.State, s.Approval, m.made)
 			}
-			if a, ok := answer.(*kernel.Approve); ok {
+			if a, ok := answer.(*approval.Approve); ok {
 				a.Hash = s.Approval.Hash
 			}
 			b.do(answer)
@@ -274,13 +283,13 @@ func TestAgentThatInsists(t *testing.T) {
 	b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 	deleting(b)
 	m.plan = intent()
-	b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	b.run(m.answer)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	refusals := 0
 	for b.run(m.answer); b.look().Session.State != "BLOCKED" && refusals < 9; b.run(m.answer) {
-		b.do(&kernel.Deny{Reason: "keep it"})
+		b.do(&approval.Deny{Reason: "keep it"})
 		refusals++
 	}
 	s := b.look()
@@ -297,10 +306,10 @@ func begun(t *testing.T, m *mind) (*bench, effect.Effect) {
 	b := newBench(t)
 	b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 	m.plan = intent()
-	b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	b.run(m.answer)
-	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	for n := 0; ; n++ {
 		if s := b.look(); s.Effect != nil && s.Effect.What() == effect.KindWork {
 			break
@@ -310,17 +319,17 @@ func begun(t *testing.T, m *mind) (*bench, effect.Effect) {
 		}
 	}
 	var e effect.Effect
-	out := b.do(&kernel.Begin{Effect: b.look().Effect.ID, Owner: "r1"})
+	out := b.do(&effects.Begin{Effect: b.look().Effect.ID, Owner: "r1"})
 	if err := json.Unmarshal(out.Result, &e); err != nil {
 		t.Fatal(err)
 	}
 	return b, e
 }
 
-func made(t *testing.T, b *bench, e effect.Effect, a effect.Ask) kernel.Made {
+func made(t *testing.T, b *bench, e effect.Effect, a effect.Ask) steps.Made {
 	t.Helper()
-	var m kernel.Made
-	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: a}).Result, &m); err != nil {
+	var m steps.Made
+	if err := json.Unmarshal(b.do(&steps.StartToolCall{Effect: e.ID, Token: e.Token, Ask: a}).Result, &m); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -329,29 +338,29 @@ func made(t *testing.T, b *bench, e effect.Effect, a effect.Ask) kernel.Made {
 func TestCallsInTheMiddleOfWork(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b, e := begun(t, m)
-	b.do(&kernel.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-1"})
+	b.do(&steps.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-1"})
 	one := made(t, b, e, call("a", "write_file", "x"))
 	if one.Effect == nil {
 		t.Fatalf("refused: %+v", one.Refused)
 	}
-	var judged kernel.Made
-	if err := json.Unmarshal(b.do(&kernel.StartToolCall{Effect: e.ID, Token: e.Token, Ask: call("j", "write_file", "z"),
+	var judged steps.Made
+	if err := json.Unmarshal(b.do(&steps.StartToolCall{Effect: e.ID, Token: e.Token, Ask: call("j", "write_file", "z"),
 		Judge: true}).Result, &judged); err != nil || judged.Effect != nil || judged.Refused != nil {
 		t.Errorf("judged: %+v %v", judged, err)
 	}
 	if two := made(t, b, e, call("b", "no_such_tool", "x")); two.Refused == nil || two.Effect != nil {
 		t.Errorf("an unknown tool: %+v", two)
 	}
-	b.do(&kernel.Report{Effect: one.Effect.ID, Token: one.Effect.Token,
+	b.do(&effects.Report{Effect: one.Effect.ID, Token: one.Effect.Token,
 		Receipt: effect.Succeeded(effect.ToolResult{After: "t9"})})
 	if s := b.look(); s.Effect.ID != e.ID || s.Task.Tree != "t9" || s.Talk.Session != "own-1" {
 		t.Errorf("effect %s, tree %s, session %s", s.Effect.ID, s.Task.Tree, s.Talk.Session)
 	}
-	if _, err := b.try(&kernel.StartToolCall{Effect: e.ID, Token: e.Token + 1,
+	if _, err := b.try(&steps.StartToolCall{Effect: e.ID, Token: e.Token + 1,
 		Ask: call("c", "write_file", "x")}); pawl.CodeOf(err) != pawl.CodeFenced {
 		t.Errorf("with another token: %v", err)
 	}
-	b.do(&kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Succeeded(finished)})
+	b.do(&effects.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Succeeded(finished)})
 	b.run(m.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
 	if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
@@ -373,14 +382,14 @@ func TestCrashInTheMiddleOfWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &mind{work: []effect.WorkResult{finished}}
 			b, e := begun(t, m)
-			b.do(&kernel.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-1"})
+			b.do(&steps.AttachSession{Effect: e.ID, Token: e.Token, Session: "own-1"})
 			one := made(t, b, e, call("a", c.tool, "x"))
-			found := kernel.Recovered{Answer: c.answer}
+			found := effects.Recovered{Answer: c.answer}
 			if c.answer == effect.DoneYes {
 				found.Receipt = effect.Succeeded(effect.ToolResult{After: "t9"})
 			}
-			b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneNo,
-				Within: map[string]kernel.Recovered{one.Effect.ID: found}})
+			b.do(&effects.Recover{Effect: e.ID, Answer: effect.DoneNo,
+				Within: map[string]effects.Recovered{one.Effect.ID: found}})
 			s := b.look()
 			if s.Session.State != c.state {
 				t.Fatalf("session %s", s.Session.State)
@@ -389,7 +398,7 @@ func TestCrashInTheMiddleOfWork(t *testing.T) {
 				if s.Session.Blocked.Kind != kernel.BlockedQuestion || s.Session.Blocked.Effect != one.Effect.ID {
 					t.Fatalf("%+v", s.Session.Blocked)
 				}
-				b.do(&kernel.Fix{Answer: kernel.AnswerDone})
+				b.do(&recovery.Fix{Answer: kernel.AnswerDone})
 			}
 			b.run(m.answer)
 			if len(m.asked) != 1 || m.asked[0].Session != "own-1" {
@@ -411,7 +420,7 @@ func TestReplan(t *testing.T) {
 		AddSteps: []plan.Step{{StepID: "s2", Title: "more", Intent: "more", Status: plan.Pending}}}
 	other := effect.WorkResult{Control: effect.Replan, Reason: "another way", Patch: patch}
 	m := &mind{work: []effect.WorkResult{other, finished}}
-	b := working(t, m, kernel.Start{})
+	b := working(t, m, planning.Start{})
 	if s, _ := b.k.TaskSnapshot(context.Background(), "T-001"); s.Task.State != "done" || len(s.Task.Plan.Steps) != 2 {
 		t.Errorf("task %s with %d steps", s.Task.State, len(s.Task.Plan.Steps))
 	}
@@ -421,9 +430,9 @@ func TestReplan(t *testing.T) {
 func TestBudgetRefuses(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b, e := begun(t, m)
-	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {MicroUSD: 10_000}}
+	b.k.Config().Budgets = map[string]kernel.Limit{budget.ScopeRun: {MicroUSD: 10_000}}
 	reserve := func(u effect.Usage) (string, error) {
-		out, err := b.try(&kernel.Reserve{Effect: e.ID, Token: e.Token, Day: b.now, Most: u})
+		out, err := b.try(&budget.Reserve{Effect: e.ID, Token: e.Token, Day: b.now, Most: u})
 		var id string
 		_ = json.Unmarshal(out.Result, &id)
 		return id, err
@@ -438,21 +447,21 @@ func TestBudgetRefuses(t *testing.T) {
 	if _, err := reserve(effect.Usage{Unpriced: true}); pawl.CodeOf(err) != pawl.CodeBudget {
 		t.Errorf("an unknown price fits: %v", err)
 	}
-	b.do(&kernel.Settle{Effect: e.ID, Day: b.now, Reservation: first, Cost: effect.Usage{Requests: 1, MicroUSD: 1_000}})
-	b.do(&kernel.Settle{Effect: e.ID, Day: b.now, Reservation: first, Cost: effect.Usage{Requests: 1, MicroUSD: 1_000}})
+	b.do(&budget.Settle{Effect: e.ID, Day: b.now, Reservation: first, Cost: effect.Usage{Requests: 1, MicroUSD: 1_000}})
+	b.do(&budget.Settle{Effect: e.ID, Day: b.now, Reservation: first, Cost: effect.Usage{Requests: 1, MicroUSD: 1_000}})
 	if s := b.look(); s.Run.Usage.MicroUSD != 1_000 {
 		t.Errorf("settled twice: %+v", s.Run.Usage)
 	}
 	if _, err := reserve(effect.Usage{MicroUSD: 9_000}); err != nil {
 		t.Errorf("what was not used is not given back: %v", err)
 	}
-	b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneNo})
-	b.do(&kernel.Begin{Effect: e.ID, Owner: "r1"})
-	if _, err := b.try(&kernel.Reserve{Effect: e.ID, Token: e.Token + 1, Day: b.now,
+	b.do(&effects.Recover{Effect: e.ID, Answer: effect.DoneNo})
+	b.do(&effects.Begin{Effect: e.ID, Owner: "r1"})
+	if _, err := b.try(&budget.Reserve{Effect: e.ID, Token: e.Token + 1, Day: b.now,
 		Most: effect.Usage{MicroUSD: 1}}); pawl.CodeOf(err) != pawl.CodeBudget {
 		t.Errorf("what a crash left is given back: %v", err)
 	}
-	b.do(&kernel.Report{Effect: e.ID, Token: e.Token + 1,
+	b.do(&effects.Report{Effect: e.ID, Token: e.Token + 1,
 		Receipt: effect.Failed(pawl.Fail(pawl.CodeBudget, "kernel.budget_used"))})
 	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedBudget {
 		t.Errorf("%s %+v", s.Session.State, s.Session.Blocked)
@@ -464,9 +473,9 @@ func TestBudgetRefuses(t *testing.T) {
 func TestForfeitsComeInOneOrder(t *testing.T) {
 	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
 	for range 8 {
-		b.do(&kernel.Reserve{Effect: e.ID, Token: e.Token, Day: b.now, Most: effect.Usage{Requests: 1}})
+		b.do(&budget.Reserve{Effect: e.ID, Token: e.Token, Day: b.now, Most: effect.Usage{Requests: 1}})
 	}
-	b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneUnknown, Tree: "t0"})
+	b.do(&effects.Recover{Effect: e.ID, Answer: effect.DoneUnknown, Tree: "t0"})
 	forfeited := 0
 	for rec, err := range b.store.Records(context.Background(), "", 0) {
 		if err != nil {
@@ -485,7 +494,7 @@ func TestForfeitsComeInOneOrder(t *testing.T) {
 func TestBudgetRace(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b, e := begun(t, m)
-	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {MicroUSD: 10_000}}
+	b.k.Config().Budgets = map[string]kernel.Limit{budget.ScopeRun: {MicroUSD: 10_000}}
 	at := b.now
 	var granted atomic.Int64
 	var workers sync.WaitGroup
@@ -493,7 +502,7 @@ func TestBudgetRace(t *testing.T) {
 		workers.Go(func() {
 			for {
 				_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1",
-					Command: &kernel.Reserve{Effect: e.ID, Token: e.Token, Day: at,
+					Command: &budget.Reserve{Effect: e.ID, Token: e.Token, Day: at,
 						Most: effect.Usage{Requests: 1, MicroUSD: 700}}})
 				switch pawl.CodeOf(err) {
 				case "":

@@ -198,7 +198,7 @@ func (m *Machine[S, E]) Next(from S, on E, when string) (*Rule[S, E], bool) {
 		if r == nil {
 			return nil, false
 		}
-		if r.On == on && r.From == from && r.When == when {
+		if r.On == on && r.From == from && (len(r.When)+len(when) == 0 || r.When == when) {
 			return r, true
 		}
 	}

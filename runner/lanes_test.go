@@ -11,7 +11,9 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
 	"pawl/runner"
 )
 
@@ -89,9 +91,9 @@ func TestCommitWakesTheRunnerThatItConcerns(t *testing.T) {
 	const commits = 20
 	for n := range commits {
 		seen := looks[labels[0]].Load()
-		var c kernel.Command = &kernel.Pause{}
+		var c kernel.Command = &control.Pause{}
 		if n%2 == 1 {
-			c = &kernel.Resume{}
+			c = &control.Resume{}
 		}
 		if out, err := lane.Do(context.Background(), kernel.Envelope{Actor: "user:ada", Command: c}); err != nil ||
 			!out.Changed {
@@ -120,13 +122,13 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 		give kernel.Command
 		ends func(h runner.Happened) bool
 	}{
-		"canceled": {&kernel.CancelRun{Reason: "enough"},
+		"canceled": {&control.CancelRun{Reason: "enough"},
 			func(h runner.Happened) bool { return h.What == runner.DidLeave && h.Rest == runner.StopIdle }},
-		"paused": {&kernel.Pause{}, func(h runner.Happened) bool {
+		"paused": {&control.Pause{}, func(h runner.Happened) bool {
 			return h.What == runner.DidLeave &&
 				h.Rest == runner.StopPaused
 		}},
-		"evicted": {&kernel.ReleaseIssue{Owner: "one/1"},
+		"evicted": {&issues.ReleaseIssue{Owner: "one/1"},
 			func(h runner.Happened) bool { return h.What == runner.DidStumble && errors.Is(h.Err, pawl.ErrFenced) }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,9 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/machine/board"
 	"pawl/machine/session"
 )
@@ -38,7 +41,7 @@ type PoolOptions struct {
 	// Issues restricts the pool to some issues, by their ids; none means all.
 	Issues []string
 	// Start is what a plan is asked for with: place, run mode, agent, and the policy in whose name plans are approved.
-	Start kernel.Start
+	Start planning.Start
 	// Alive says whether the process of a worker is known to be there; one that is known to be gone loses its claims at
 	// once.
 	Alive func(owner string) bool
@@ -226,7 +229,7 @@ func (c *Pool) count(n int) {
 }
 
 // next does what is due on the board and claims an issue: one whose work can go on before one to plan.
-func (w worker) next(ctx context.Context) (*kernel.Taken, bool, error) {
+func (w worker) next(ctx context.Context) (*issues.Taken, bool, error) {
 	if err := w.tidy(ctx); err != nil {
 		return nil, false, err
 	}
@@ -259,11 +262,11 @@ func refuses(err error) bool {
 }
 
 // take claims an issue, the one that is named if one is.
-func (w worker) take(ctx context.Context, issue string, planning bool) (*kernel.Taken, error) {
+func (w worker) take(ctx context.Context, issue string, planning bool) (*issues.Taken, error) {
 	w.count(1)
-	out, err := w.do(ctx, &kernel.ClaimIssue{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now(),
+	out, err := w.do(ctx, &issues.ClaimIssue{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now(),
 		Branch: w.opt.Branch})
-	var taken *kernel.Taken
+	var taken *issues.Taken
 	if err == nil {
 		err = json.Unmarshal(out.Result, &taken)
 	}
@@ -288,7 +291,7 @@ func (w worker) tidy(ctx context.Context) error {
 		if r.Rank <= 0 {
 			break // nobody waits to be told of it
 		}
-		if _, err := w.do(ctx, &kernel.Release{Issue: r.ID}); err != nil {
+		if _, err := w.do(ctx, &issues.Release{Issue: r.ID}); err != nil {
 			return err
 		}
 	}
@@ -303,7 +306,7 @@ func (w worker) tidy(ctx context.Context) error {
 				continue
 			}
 			gone[busy.Owner] = true
-			out, err := w.do(ctx, &kernel.ReleaseIssue{Owner: busy.Owner})
+			out, err := w.do(ctx, &issues.ReleaseIssue{Owner: busy.Owner})
 			if err != nil {
 				return err
 			}
@@ -354,7 +357,7 @@ func (w worker) over(ctx context.Context) (bool, error) {
 }
 
 // work does what a claimed issue needs until it rests, and leaves it.
-func (w worker) work(ctx context.Context, t *kernel.Taken, planning bool) {
+func (w worker) work(ctx context.Context, t *issues.Taken, planning bool) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	kept := make(chan struct{})
@@ -378,10 +381,10 @@ func (w worker) work(ctx context.Context, t *kernel.Taken, planning bool) {
 const pauseAfterError = 30 * time.Second
 
 // leave ends the claim, also when the pool is to end: what it did is settled, and the next one goes on from there.
-func (w worker) leave(ctx context.Context, t *kernel.Taken, rest StopReason, err error) {
+func (w worker) leave(ctx context.Context, t *issues.Taken, rest StopReason, err error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	leave := &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token}
+	leave := &issues.ReleaseIssue{Issue: t.Issue, Token: t.Token}
 	if err != nil && ctx.Err() == nil && !lost(err) && w.opt.Holds() == nil {
 		leave.Again = w.kernel.Now().Add(pauseAfterError)
 	}
@@ -404,7 +407,7 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest StopReason, err
 }
 
 // keep prolongs the claim, and stops the work when it is lost.
-func (w worker) keep(ctx context.Context, stop context.CancelCauseFunc, t *kernel.Taken) {
+func (w worker) keep(ctx context.Context, stop context.CancelCauseFunc, t *issues.Taken) {
 	beat := w.opt.Beat
 	if beat <= 0 {
 		beat = 30 * time.Second
@@ -417,7 +420,7 @@ func (w worker) keep(ctx context.Context, stop context.CancelCauseFunc, t *kerne
 			return
 		case <-ticker.C:
 		}
-		if _, err := w.do(ctx, &kernel.RenewIssue{Issue: t.Issue, Token: t.Token}); errors.Is(err, pawl.ErrFenced) {
+		if _, err := w.do(ctx, &issues.RenewIssue{Issue: t.Issue, Token: t.Token}); errors.Is(err, pawl.ErrFenced) {
 			stop(err)
 			return
 		}
@@ -428,7 +431,7 @@ func (w worker) keep(ctx context.Context, stop context.CancelCauseFunc, t *kerne
 const patience = 2 * time.Second
 
 // drive runs the issue's session until it rests, and helps it on as far as the policy of the board goes.
-func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (StopReason, error) {
+func (w worker) drive(ctx context.Context, t *issues.Taken, planning bool) (StopReason, error) {
 	k := w.opt.Session(t.Session)
 	o := w.opt.Options
 	o.Owner, o.Claim, o.PlanOnly, o.Patience = w.owner, t.Token, planning, patience
@@ -472,7 +475,7 @@ var byPolicy = pawl.By(pawl.KindPolicy, "board/retry")
 
 // help tries again what failed, within the budget of the board. Work that conflicts with what landed meanwhile is taken
 // back to begin anew on the present branch, once, and is told of the conflict.
-func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
+func (w worker) help(ctx context.Context, k Kernel, t *issues.Taken) error {
 	s, err := k.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -483,9 +486,9 @@ func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
 	}
 	switch b := s.Session.Blocked; b.Kind {
 	case kernel.BlockedDependency:
-		_, err = w.give(ctx, k, byPolicy, t.Token, &kernel.Rollback{Reason: b.Error.Key})
+		_, err = w.give(ctx, k, byPolicy, t.Token, &recovery.Rollback{Reason: b.Error.Key})
 	case kernel.BlockedFuse:
-		_, err = w.give(ctx, k, byPolicy, t.Token, &kernel.Fix{})
+		_, err = w.give(ctx, k, byPolicy, t.Token, &recovery.Fix{})
 	default:
 		return refused
 	}

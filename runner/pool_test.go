@@ -14,6 +14,9 @@ import (
 	"pawl/internal/memory"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/runner"
 )
 
@@ -58,7 +61,7 @@ func newGang(t *testing.T, drivers map[effect.Kind]runner.Driver, titles ...stri
 	config.Tools = base.k.Config().Tools
 	config.Retry.Base = time.Hour
 	g := &gang{t: t, store: &shaky{Store: memory.New()}}
-	g.k = kernel.New(g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
+	g.k = kernel.New(joined.Table(), g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
 	g.o = runner.PoolOptions{Options: base.o, Session: func(label string) runner.Kernel { return g.k.Session(label) },
 		Tell: func(h runner.Happened) {
 			g.mu.Lock()
@@ -69,13 +72,13 @@ func newGang(t *testing.T, drivers map[effect.Kind]runner.Driver, titles ...stri
 		g.o.Drivers[k] = d
 	}
 	place := effect.Place{Workspace: "/w", Tree: "/w", Git: true}
-	g.o.Start = kernel.Start{Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"}
-	g.do(&kernel.Init{Place: place})
-	var issues []kernel.NewIssue
+	g.o.Start = planning.Start{Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"}
+	g.do(&planning.Init{Place: place})
+	var listed []issues.NewIssue
 	for _, title := range titles {
-		issues = append(issues, kernel.NewIssue{Title: title})
+		listed = append(listed, issues.NewIssue{Title: title})
 	}
-	g.do(&kernel.AddIssues{Issues: issues})
+	g.do(&issues.AddIssues{Issues: listed})
 	return g
 }
 
@@ -159,7 +162,7 @@ func TestWorkerThatLostItsClaimStops(t *testing.T) {
 	over := make(chan error, 1)
 	go func() { over <- runner.NewPool(g.k, g.o).Run(ctx) }()
 	<-started
-	g.do(&kernel.ReleaseIssue{Owner: "one/1"})
+	g.do(&issues.ReleaseIssue{Owner: "one/1"})
 	select {
 	case <-stopped:
 	case <-ctx.Done():
@@ -189,8 +192,8 @@ func TestWorkerThatSleptThroughItsClaimDoesNothingMore(t *testing.T) {
 			if lost.Load() {
 				after.Store(kind, true)
 			} else if kind == effect.KindPlan {
-				g.do(&kernel.ReleaseIssue{Owner: "one/1"})
-				g.do(&kernel.ClaimIssue{Owner: "another", Planning: true, Now: g.k.Now()})
+				g.do(&issues.ReleaseIssue{Owner: "one/1"})
+				g.do(&issues.ClaimIssue{Owner: "another", Planning: true, Now: g.k.Now()})
 				lost.Store(true)
 			}
 			return d.Do(ctx, e, nil)

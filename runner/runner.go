@@ -17,7 +17,10 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/steps"
+	"pawl/kernel/tasks"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -302,7 +305,7 @@ func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Tas
 	default:
 		return "", r.opt.Poll, nil
 	}
-	_, err := r.do(ctx, &kernel.Claim{Task: t.ID, Owner: r.opt.Owner})
+	_, err := r.do(ctx, &steps.Claim{Task: t.ID, Owner: r.opt.Owner})
 	return "", 0, err
 }
 
@@ -372,46 +375,6 @@ func (r *Runner) lookBack(ctx context.Context, id string) error {
 	return r.recover(ctx, e)
 }
 
-// recover settles an effect that a dead runner left at work.
-func (r *Runner) recover(ctx context.Context, e *kernel.EffectDoc) error {
-	answer, receipt := effect.DoneUnknown, effect.Receipt{}
-	if d, err := r.driver(e.Effect); err == nil {
-		r.opt.Progress(e.Effect, "")
-		answer, receipt = d.Done(ctx, e.Effect)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := r.opt.Holds(); answer != effect.DoneYes && err != nil {
-			return err
-		}
-	}
-	tree := ""
-	if answer != effect.DoneYes {
-		var err error
-		if tree, err = r.record(ctx, e.Effect); err != nil {
-			return err
-		}
-	}
-	if receipt.Start.IsZero() {
-		receipt.Start = r.kernel.Now()
-		receipt.End = receipt.Start
-	}
-	within, err := r.within(ctx, e)
-	if err != nil {
-		return err
-	}
-	_, err = r.do(ctx, &kernel.Recover{Effect: e.ID, Answer: answer, Receipt: receipt, Tree: tree, Within: within})
-	return err
-}
-
-// record records the tree of an effect that asks for it.
-func (r *Runner) record(ctx context.Context, e effect.Effect) (string, error) {
-	if !e.Record || r.opt.Record == nil {
-		return "", nil
-	}
-	return r.opt.Record(ctx, e.Place)
-}
-
 // inTurn waits for the turn to land before the work is brought to its branch, and ends it with anything that is not
 // part of that. A landing has its turn however it came to it: its rebase may have been another runner's, which died. It
 // reports whether the effect is still wanted: the turns of others may take long, and a person may cancel or pause the
@@ -472,122 +435,6 @@ func (r *Runner) endTurn() {
 	}
 }
 
-// perform begins an effect, does it, and reports.
-func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
-	if wanted, err := r.inTurn(ctx, doc); err != nil || !wanted {
-		return err
-	}
-	d, err := r.driver(doc.Effect)
-	begin := &kernel.Begin{Effect: doc.ID, Owner: r.opt.Owner, Day: r.kernel.Now()}
-	failed := err
-	if p, ok := d.(Preflighter); ok && failed == nil {
-		begin.Images, failed = p.Preflight(ctx, doc.Effect)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	if failed == nil {
-		if begin.Tree, failed = r.record(ctx, doc.Effect); ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	if err := r.opt.Holds(); failed != nil && err != nil {
-		return err
-	}
-	out, err := r.do(ctx, begin)
-	if err != nil {
-		return err
-	}
-	var e effect.Effect
-	if err := json.Unmarshal(out.Result, &e); err != nil {
-		return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
-	}
-	if e.ID == "" { // it was refused, and has failed
-		return nil
-	}
-	r.begun[doc.ID] = true
-	receipt, tree := effect.Failed(failed), ""
-	if failed == nil {
-		if receipt = r.attempt(ctx, d, e); !receipt.OK && ctx.Err() == nil {
-			// Without the tree it is only less well known what an effect did that failed anyway.
-			tree, _ = r.record(ctx, e)
-		}
-	} else {
-		receipt.Start = r.kernel.Now()
-		receipt.End = receipt.Start
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err := r.opt.Holds(); !receipt.OK && err != nil {
-		return err
-	}
-	_, err = r.do(ctx, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: receipt, Tree: tree})
-	delete(r.begun, doc.ID)
-	if errors.Is(err, pawl.ErrFenced) {
-		return nil
-	}
-	return err
-}
-
-// attempt hands an effect to its driver, again after each of its delays while it fails in a way that may pass, and
-// stops it when the kernel's state says that it is no longer wanted.
-func (r *Runner) attempt(ctx context.Context, d Driver, e effect.Effect) effect.Receipt {
-	work, stop := context.WithCancel(ctx)
-	defer stop()
-	watched := make(chan struct{})
-	over := make(chan struct{})
-	go func() {
-		defer close(watched)
-		r.watch(ctx, over, stop, e)
-	}()
-	defer func() { close(over); <-watched }()
-	return r.tries(work, d, e)
-}
-
-// tries makes one attempt, and again after each of the effect's delays while it fails in a way that may pass.
-func (r *Runner) tries(ctx context.Context, d Driver, e effect.Effect) effect.Receipt {
-	ctx, end := r.opt.Log(ctx, e)
-	defer end()
-	for n := 0; ; n++ {
-		start := r.kernel.Now()
-		receipt := r.once(ctx, d, e)
-		receipt.Start, receipt.End, receipt.Attempts = start, r.kernel.Now(), n+1
-		if receipt.OK || n >= len(e.Delays) || !passing(receipt.Class) || ctx.Err() != nil {
-			return receipt
-		}
-		timer := time.NewTimer(e.Delays[n])
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
-	}
-}
-
-// once makes one attempt within its time. A driver that panics has failed; it must not take the runner with it.
-func (r *Runner) once(ctx context.Context, d Driver, e effect.Effect) (receipt effect.Receipt) {
-	if e.Timeout > 0 {
-		var cancel context.CancelFunc
-		// The driver's own limit fires first and ends in an orderly way; this one is for a driver that hangs.
-		ctx, cancel = context.WithTimeout(ctx, e.Timeout+15*time.Second)
-		defer cancel()
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			receipt = effect.Failed(pawl.Fail(pawl.CodeInternal, "runner.driver_crashed", string(e.Kind), p))
-		}
-	}()
-	progress := func(line string) { r.opt.Progress(e, line) }
-	if w, ok := d.(Worker); ok {
-		return w.Work(ctx, e, &host{r: r, e: e}, progress)
-	}
-	return d.Do(ctx, e, progress)
-}
-
-// passing reports whether a failure of the class may pass by itself.
-func passing(c pawl.Class) bool { return c == pawl.ClassIO || c == pawl.ClassToolTimeout }
-
 // watch stops an effect that is at work when it was canceled, stopped or taken over. It goes on until the effect is
 // over: a driver that does not end is what a sweep is for.
 func (r *Runner) watch(ctx context.Context, over <-chan struct{}, stop func(), e effect.Effect) {
@@ -626,7 +473,7 @@ func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effe
 		if r.kernel.Now().Sub(lastSweep) >= sweepEvery {
 			lastSweep = r.kernel.Now()
 			// What cannot be swept now is swept the next time.
-			_, _ = give(ctx, r.speaker, &kernel.Sweep{Owner: r.opt.Owner})
+			_, _ = give(ctx, r.speaker, &control.Sweep{Owner: r.opt.Owner})
 		}
 		s, err := r.look(ctx)
 		if err != nil || s.Session == nil {
@@ -664,5 +511,5 @@ func (r *Runner) heartbeat(ctx context.Context) {
 		return
 	}
 	// A lease that cannot be prolonged shows in the next report, which is refused.
-	_, _ = give(ctx, r.speaker, &kernel.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
+	_, _ = give(ctx, r.speaker, &tasks.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
 }

@@ -16,7 +16,11 @@ import (
 	"pawl"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/runner"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -79,7 +83,7 @@ func newScene(t *testing.T, tool driver, idempotent bool) *scene {
 	}
 	checked := effect.VerifyResult{Passed: true, Tree: "t", TreeAfter: "t",
 		Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckPassed}}}
-	s := &scene{t: t, k: kernel.New(memory.New(), config, pawl.ClockFunc(time.Now), rand.Reader)}
+	s := &scene{t: t, k: kernel.New(joined.Table(), memory.New(), config, pawl.ClockFunc(time.Now), rand.Reader)}
 	s.o = runner.Options{Owner: "one", Poll: 2 * time.Millisecond, Tools: map[string]runner.Driver{"act": tool},
 		Drivers: map[effect.Kind]runner.Driver{
 			effect.KindContext:  gives(effect.ContextResult{Head: "c", Branch: "main"}),
@@ -93,8 +97,8 @@ func newScene(t *testing.T, tool driver, idempotent bool) *scene {
 			effect.KindArchive: gives(effect.ArchiveResult{}),
 		}}
 	place := effect.Place{Workspace: "/w", Tree: "/w", Git: true}
-	s.do(&kernel.Init{Place: place})
-	s.do(&kernel.Start{Requirement: "act", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	s.do(&planning.Init{Place: place})
+	s.do(&planning.Start{Requirement: "act", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 	return s
 }
 
@@ -152,7 +156,7 @@ func TestCancelStopsTheDriverAndCleansUp(t *testing.T) {
 	}}
 	go func() {
 		<-started
-		s.do(&kernel.CancelRun{Reason: "enough"})
+		s.do(&control.CancelRun{Reason: "enough"})
 	}()
 	rest, err := runner.New(s.k, s.o).Run(context.Background())
 	if err != nil || rest != runner.StopIdle || !cleaned.Load() {
@@ -209,7 +213,7 @@ func TestARollbackKnowsWhatTheStoppedCallDid(t *testing.T) {
 				if dies {
 					die()
 				} else {
-					s.do(&kernel.Rollback{})
+					s.do(&recovery.Rollback{})
 				}
 				<-ctx.Done()
 				return effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled"))
@@ -223,15 +227,15 @@ func TestARollbackKnowsWhatTheStoppedCallDid(t *testing.T) {
 				spec, _ = effect.Decode[effect.RestoreSpec](e.Spec)
 				return effect.Succeeded(effect.RestoreResult{})
 			}}
-			s.do(&kernel.CancelRun{})
+			s.do(&control.CancelRun{})
 			place := effect.Place{Workspace: "/w", Tree: "/w", Git: true, InPlace: true}
-			s.do(&kernel.Start{Requirement: "act", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+			s.do(&planning.Start{Requirement: "act", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
 			_, err := runner.New(s.k, s.o).Run(ctx)
 			if dies {
 				if !errors.Is(err, context.Canceled) {
 					t.Fatal(err)
 				}
-				s.do(&kernel.Rollback{})
+				s.do(&recovery.Rollback{})
 				s.o.Owner = "two"
 				_, err = runner.New(s.k, s.o).Run(context.Background())
 			}
@@ -257,7 +261,7 @@ func TestAPanickingDriverFailsItsCallOnly(t *testing.T) {
 func TestPauseStopsAtTheNextSafePoint(t *testing.T) {
 	s := newScene(t, driver{}, false)
 	s.o.Tools["act"] = driver{do: func(context.Context, effect.Effect) effect.Receipt {
-		s.do(&kernel.Pause{})
+		s.do(&control.Pause{})
 		return effect.Succeeded(effect.ToolResult{})
 	}}
 	r := runner.New(s.k, s.o)
@@ -267,7 +271,7 @@ func TestPauseStopsAtTheNextSafePoint(t *testing.T) {
 	if got := s.look(); got.Session.State != "EXECUTING" || got.Task.Effect != "" {
 		t.Errorf("paused in %s with effect %q", got.Session.State, got.Task.Effect)
 	}
-	s.do(&kernel.Resume{})
+	s.do(&control.Resume{})
 	if rest, err := r.Run(context.Background()); err != nil || rest != runner.StopIdle {
 		t.Errorf("after resume: %s, %v", rest, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
 )
 
@@ -44,7 +45,7 @@ func TestStoreIsWaitedFor(t *testing.T) {
 				t.Errorf("told %v for %v", why, c.err)
 			}
 		}})
-		_, err := r.do(t.Context(), &kernel.Sweep{})
+		_, err := r.do(t.Context(), &control.Sweep{})
 		if pawl.CodeOf(err) != c.code || k.asked != c.asked || told != c.told {
 			t.Errorf("%v %d times: asked %d, told %d, %v", c.err, c.left, k.asked, told, err)
 		}
@@ -55,7 +56,7 @@ func TestStoreIsWaitedFor(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := New(&closed{err: busy, left: 99}, Options{}).do(ctx, &kernel.Sweep{}); !errors.Is(err,
+	if _, err := New(&closed{err: busy, left: 99}, Options{}).do(ctx, &control.Sweep{}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("at the end of its context: %v", err)
 	}

@@ -85,9 +85,9 @@ func mechanisms(t *testing.T, test func(t *testing.T, m Mechanism)) {
 
 // waiting reports whether a Box has a spare launcher.
 func waiting(b *Box) bool {
-	b.spareMu.Lock()
-	defer b.spareMu.Unlock()
-	return b.spare != nil
+	b.launchers.mu.Lock()
+	defer b.launchers.mu.Unlock()
+	return b.launchers.spare != nil
 }
 
 func box(t testing.TB, o Options) *Box {

@@ -274,3 +274,12 @@ func (g groups) sweep() {
 		}
 	}
 }
+
+// memory is the machine's memory in bytes.
+func memory() int64 {
+	var si unix.Sysinfo_t
+	if err := unix.Sysinfo(&si); err != nil {
+		return 4 << 30
+	}
+	return int64(uint64(si.Totalram) * uint64(si.Unit))
+}

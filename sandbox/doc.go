@@ -1,12 +1,5 @@
-// Package sandbox starts processes and opens workspace files on behalf of tools; with sandbox/git it is the only
-// package of pawl that does so.
-//
-// # Files
-//
-// A Root holds a directory by descriptor. No name given to it leads outside: not "..", not an absolute name, not a
-// symbolic link, and not a link that is swapped between check and use. What the descriptor alone does not stop is
-// refused by extra checks: writes through hard links, FIFOs, devices, sockets, and changes to .git and .pawl
-// (docs/spec/threats.md#finding-4, docs/spec/threats.md#files).
+// Package sandbox runs commands on behalf of tools; with the packages below it, it is the only one of pawl that starts
+// processes. Files of a workspace are opened by sandbox/safeopen.
 //
 // # Processes
 //
@@ -14,8 +7,8 @@
 //
 //   - namespaces of its own (user, pid, mount, ipc, uts, cgroup, and network unless it was granted), made by bubblewrap
 //     where that is installed and by pawl itself otherwise;
-//   - a file system in which everything is read-only but the writable paths of the Spec, /tmp is private, and secrets and
-//     other programs' sockets are covered;
+//   - a file system in which everything is read-only but the writable paths of the Spec, /tmp is private, and secrets
+//     and other programs' sockets are covered;
 //   - no capabilities, no_new_privs, resource limits, and a cgroup where one can be made;
 //   - a Landlock domain and a seccomp filter, which repeat the boundary should one of the layers above have a hole.
 //

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"pawl/internal/need"
 )
 
 // flicker opens and closes sockets in a directory, and makes and removes files in another, until the test ends: each is
@@ -89,7 +91,7 @@ func TestWhatComesAndGoesStopsNothing(t *testing.T) {
 // What is to be hidden is left out where it is gone, tried again where it came back, and an error where it cannot be
 // hidden although it is there.
 func TestAHiddenPathMayBeGone(t *testing.T) {
-	if !mayMount(t) {
+	if !need.Mounts(t) {
 		return
 	}
 	dir := t.TempDir()

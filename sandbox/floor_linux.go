@@ -248,13 +248,6 @@ func (o *order) abi() int {
 	return o.level
 }
 
-// mayBound reports whether this process may give up capabilities that it could gain.
-func mayBound() bool {
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	return unix.Capget(&hdr, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SETPCAP) != 0
-}
-
 // mediate puts the filter of the floor on the calling thread and decides what it hands over, on other threads. Without
 // a domain the kernel judges no names, so there is nothing to decide about them.
 func (o *order) mediate(f *floor, domain bool) error {

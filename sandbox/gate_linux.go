@@ -42,10 +42,11 @@ func (o *order) openGates() error {
 }
 
 // takeGates receives the sockets of an order's gates.
-func (c *child) takeGates(n int, listen func(*os.File) (net.Listener, error)) ([]net.Listener, error) {
+func takeGates(control *net.UnixConn, in io.Reader, n int, listen func(*os.File) (net.Listener, error)) (
+	[]net.Listener, error) {
 	var head [5]byte
 	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(4*maxGates))
-	read, m, _, _, err := c.control.ReadMsgUnix(head[:], oob)
+	read, m, _, _, err := control.ReadMsgUnix(head[:], oob)
 	files, parsed := received(oob[:m])
 	defer func() {
 		for _, f := range files {
@@ -56,7 +57,7 @@ func (c *child) takeGates(n int, listen func(*os.File) (net.Listener, error)) ([
 	case err != nil || read != len(head):
 		return nil, errors.Join(errors.New("the launcher ended early"), err)
 	case head[0] == msgFailed:
-		_, body, _ := receive(io.MultiReader(bytes.NewReader(head[:]), c.in))
+		_, body, _ := receive(io.MultiReader(bytes.NewReader(head[:]), in))
 		return nil, errors.New(string(body))
 	case parsed != nil || head[0] != msgGates || len(files) != n:
 		return nil, errors.Join(errOrder, parsed)
@@ -95,15 +96,16 @@ func received(oob []byte) ([]*os.File, error) {
 	return out, nil
 }
 
-// carry takes the gates of a command and serves them until c.shut is called, which waits for the last connection.
-func (c *child) carry(e Egress, o order) error {
+// carry takes the gates of a command and serves them until shut is called, which waits for the last connection. The
+// gates come over the control socket, from which in reads what is no gate.
+func carry(control *net.UnixConn, in io.Reader, e Egress, o order) (shut func(), err error) {
 	ports, listener := o.gates, net.FileListener
 	if o.bare {
 		listener = newWay
 	}
-	gates, err := c.takeGates(len(ports), listener)
+	gates, err := takeGates(control, in, len(ports), listener)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
@@ -117,12 +119,11 @@ func (c *child) carry(e Egress, o order) error {
 			_ = e.ServeLocal(ctx, l, ports[i])
 		})
 	}
-	c.shut = func() {
+	return func() {
 		cancel()
 		closeAll(gates)
 		serving.Wait()
-	}
-	return nil
+	}, nil
 }
 
 func closeAll(gates []net.Listener) {

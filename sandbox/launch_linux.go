@@ -1,11 +1,9 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -229,34 +227,6 @@ func (o *order) inspect() error {
 	return nil
 }
 
-// makeHome makes the directory that HOME names where it lies in a scratch directory.
-func (o *order) makeHome() {
-	for _, kv := range o.env {
-		if home, ok := strings.CutPrefix(kv, "HOME="); ok && within(filepath.Clean(home), cmp.Or(o.private, "/tmp")) {
-			_ = os.MkdirAll(filepath.Clean(home), 0o700)
-		}
-	}
-}
-
-// limit sets the resource limits that do not need a cgroup. There is none on address space, because Go and Node reserve
-// far more than they use.
-func (o *order) limit() error {
-	set := func(res int, want uint64) error {
-		var l unix.Rlimit
-		if err := unix.Getrlimit(res, &l); err != nil {
-			return err
-		}
-		l.Max = min(l.Max, want)
-		l.Cur = min(l.Cur, l.Max)
-		return unix.Setrlimit(res, &l)
-	}
-	err := errors.Join(set(unix.RLIMIT_CORE, 0), set(unix.RLIMIT_FSIZE, 10<<30))
-	if o.procs > 0 {
-		err = errors.Join(err, set(unix.RLIMIT_NPROC, uint64(o.procs)))
-	}
-	return err
-}
-
 // start finds and forks the command. On an error it says which part failed: "exec" or "dir".
 func (o *order) start() (int, string, error) {
 	var st unix.Stat_t
@@ -339,27 +309,6 @@ func (o *order) find() (string, error) {
 	return "", err
 }
 
-// dropCapabilities leaves the calling thread, and what it executes, without capabilities, also when it is root. With
-// bounding it gives up those that could be gained, too, for which it needs CAP_SETPCAP.
-func dropCapabilities(bounding bool) error {
-	if bounding {
-		for c := uintptr(0); c <= 63; c++ {
-			if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {
-				if err == unix.EINVAL && c > 0 { // past the kernel's last one
-					break
-				}
-				return err
-			}
-		}
-	}
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return err
-	}
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var none [2]unix.CapUserData
-	return unix.Capset(&hdr, &none[0])
-}
-
 // landlock takes the calling thread into a domain in which only the writable paths of the layout, /dev and /proc can be
 // written to. It reports false where the kernel has no Landlock: the mounts hold without it.
 func (o *order) landlock() (bool, error) {
@@ -389,22 +338,4 @@ func (o *order) landlock() (bool, error) {
 		}
 	}
 	return true, rules.Restrict()
-}
-
-// send writes a message. A failure means that pawl is gone, which the next receive notices.
-func send(w io.Writer, kind byte, body []byte) { _, _ = w.Write(frame(kind, body)) }
-
-// receive reads a message.
-func receive(r io.Reader) (byte, []byte, error) {
-	var head [5]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return 0, nil, err
-	}
-	n := binary.BigEndian.Uint32(head[1:])
-	if n > maxMessage {
-		return 0, nil, errOrder
-	}
-	body := make([]byte, n)
-	_, err := io.ReadFull(r, body)
-	return head[0], body, err
 }

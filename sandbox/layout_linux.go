@@ -390,12 +390,3 @@ func (l *layout) steps() []mount {
 
 // scratchSize is what a private directory may hold: a quarter of the machine's memory, at most 8 GiB.
 func scratchSize() int64 { return min(memory()/4, 8<<30) }
-
-// memory is the machine's memory in bytes.
-func memory() int64 {
-	var si unix.Sysinfo_t
-	if err := unix.Sysinfo(&si); err != nil {
-		return 4 << 30
-	}
-	return int64(uint64(si.Totalram) * uint64(si.Unit))
-}

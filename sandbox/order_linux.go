@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
 )
 
@@ -209,4 +210,30 @@ func frame(kind byte, body []byte) []byte {
 	b := append(make([]byte, 0, 5+len(body)), kind)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(body)))
 	return append(b, body...)
+}
+
+// Descriptors that bubblewrap hands through, after the control socket.
+const (
+	argsFD = controlFD + 1
+	exeFD  = controlFD + 2
+	// asideFD is the command's stream for errors, where bubblewrap has another one.
+	asideFD = controlFD + 3
+)
+
+// send writes a message. A failure means that pawl is gone, which the next receive notices.
+func send(w io.Writer, kind byte, body []byte) { _, _ = w.Write(frame(kind, body)) }
+
+// receive reads a message.
+func receive(r io.Reader) (byte, []byte, error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	if n > maxMessage {
+		return 0, nil, errOrder
+	}
+	body := make([]byte, n)
+	_, err := io.ReadFull(r, body)
+	return head[0], body, err
 }

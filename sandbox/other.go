@@ -18,16 +18,21 @@ func Probe(context.Context) Walls {
 	return Walls{Bubblewrap: no, Namespaces: no, Floor: no, Landlock: no, Seccomp: no, Cgroup: no}
 }
 
-// warm does nothing: nothing runs behind walls here.
-func (b *Box) warm() {}
-
 func (b *Box) bare(context.Context) bool { return false }
 
-func (b *Box) run(context.Context, Spec) (Result, error) {
-	return Result{}, pawl.Fail(pawl.CodeSandbox, "sandbox.system", runtime.GOOS).In("sandbox.Run")
+func (b *Box) run(ctx context.Context, _ Spec) (Result, error) {
+	_, err := b.choose(ctx)
+	return Result{}, err
 }
 
-// spare does not exist without Linux.
-type spare struct{}
+// choose finds none: nothing runs behind walls here.
+func (b *Box) choose(context.Context) (Mechanism, error) {
+	return "", pawl.Fail(pawl.CodeSandbox, "sandbox.system", runtime.GOOS).In("sandbox.Run")
+}
 
-func (b *Box) dismiss() {}
+// launchers do not exist without Linux.
+type launchers struct{ ready bool }
+
+func (l *launchers) warm(func(context.Context) (Mechanism, error)) {}
+
+func (l *launchers) dismiss() {}

@@ -357,7 +357,7 @@ func TestProcessesAndMemoryAreBounded(t *testing.T) {
 	if left := marked(m); len(left) != 0 {
 		t.Error(len(left), "processes are left")
 	}
-	if b.groups()["memory"] == "" {
+	if b.launchers.groups()["memory"] == "" {
 		t.Log("no memory cgroup can be made here")
 		return
 	}

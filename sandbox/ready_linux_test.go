@@ -19,7 +19,7 @@ import (
 // groupsLeft lists the groups of this process that a Box could have made.
 func groupsLeft(b *Box) []string {
 	var out []string
-	for _, dir := range b.groups() {
+	for _, dir := range b.launchers.groups() {
 		found, _ := filepath.Glob(filepath.Join(dir, groupPrefix+strconv.Itoa(os.Getpid())+"-*"))
 		out = append(out, found...)
 	}
@@ -60,12 +60,12 @@ func standing(said, controller string) string {
 
 func TestACommandIsInItsGroupAndPawlIsNot(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
-		if len(b.groups()) == 0 {
+		if len(b.launchers.groups()) == 0 {
 			t.Skip("no cgroup can be made here")
 		}
 		// A namespace of cgroups begins where its first process stood, so one that was moved later sees a path.
 		out := output(t, b, spec(t, "cat /proc/self/cgroup"))
-		for _, c := range b.groups().controllers() {
+		for _, c := range b.launchers.groups().controllers() {
 			p := standing(out, c)
 			if b.mechanism.bare() { // it sees the machine's own names
 				p = strings.TrimRight(filepath.Dir(p)+"/", "/") + "/"
@@ -113,7 +113,7 @@ func TestAUnifiedGroupIsForkedInto(t *testing.T) {
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 		b := box(t, Options{Mechanism: m})
 		// No controller is needed to stand in a group.
-		b.findOnce.Do(func() { b.cgroups = groups{"any": root} })
+		b.launchers.findOnce.Do(func() { b.launchers.found = groups{"any": root} })
 		s := spec(t, "grep ^0: /proc/self/cgroup")
 		res := run(t, b, s)
 		at := "0::/\n"
@@ -134,7 +134,7 @@ func TestAUnifiedGroupIsForkedInto(t *testing.T) {
 
 func TestAGroupThatCannotBeForkedIntoStopsNothing(t *testing.T) {
 	b := box(t, Options{Mechanism: MechanismNamespaces})
-	b.findOnce.Do(func() { b.cgroups = groups{"any": t.TempDir()} })
+	b.launchers.findOnce.Do(func() { b.launchers.found = groups{"any": t.TempDir()} })
 	if res := run(t, b, spec(t, "true")); res.Exit != 0 || slices.Contains(res.Walls, "cgroup") {
 		t.Errorf("%+v", res)
 	}
@@ -152,13 +152,13 @@ func TestASpareLauncherServesOneCommand(t *testing.T) {
 	if res := run(t, b, s); res.Walls[0] != string(MechanismNamespaces) || res.Exit != 3 {
 		t.Errorf("%+v", res)
 	}
-	first := b.spare
+	first := b.launchers.spare
 	s = spec(t, `cat "$1" 2>/dev/null; echo "$HUSH"`)
 	s.Argv = append(s.Argv, "sh", left)
 	if out := output(t, b, s); out != "\n" {
 		t.Errorf("something is left of the command before: %q", out)
 	}
-	second := b.spare
+	second := b.launchers.spare
 	if first == nil || second == nil || first == second {
 		t.Errorf("%p and %p", first, second)
 	}
@@ -168,14 +168,14 @@ func TestASpareLauncherServesOneCommand(t *testing.T) {
 	} {
 		s := spec(t, "true")
 		change(&s)
-		if run(t, b, s); b.spare != second {
+		if run(t, b, s); b.launchers.spare != second {
 			t.Errorf("a spare launcher was used for a command with its own %s", name)
 		}
 	}
 	b.Close()
 	run(t, b, s)
-	if waiting(b) || len(groupsLeft(b)) > 0 || len(launchers(t, os.Getpid())) > 0 {
-		t.Error("after Close: ", waiting(b), groupsLeft(b), launchers(t, os.Getpid()))
+	if waiting(b) || len(groupsLeft(b)) > 0 || len(launcherPIDs(t, os.Getpid())) > 0 {
+		t.Error("after Close: ", waiting(b), groupsLeft(b), launcherPIDs(t, os.Getpid()))
 	}
 }
 
@@ -183,7 +183,7 @@ func TestASpareLauncherServesOneCommand(t *testing.T) {
 func spareUp(t *testing.T) int {
 	t.Helper()
 	for end := time.Now().Add(slack); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if up := launchers(t, os.Getpid()); len(up) > 0 {
+		if up := launcherPIDs(t, os.Getpid()); len(up) > 0 {
 			pid, _ := strconv.Atoi(up[0])
 			return pid
 		}
@@ -226,7 +226,7 @@ func TestASpareLauncherSeesNewMounts(t *testing.T) {
 }
 
 // launchers lists the processes that a process has started as launchers.
-func launchers(t *testing.T, pid int) []string {
+func launcherPIDs(t *testing.T, pid int) []string {
 	t.Helper()
 	var out []string
 	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
@@ -274,7 +274,7 @@ func TestAKilledPawlTakesItsSpareLauncherAlong(t *testing.T) {
 	}
 	var spares []string
 	for end := time.Now().Add(slack); len(spares) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		spares = launchers(t, cmd.Process.Pid)
+		spares = launcherPIDs(t, cmd.Process.Pid)
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
@@ -293,9 +293,9 @@ func TestAKilledPawlTakesItsSpareLauncherAlong(t *testing.T) {
 	// The next pawl removes the groups that the killed one could not, once the kernel has let go of them.
 	b := box(t, Options{})
 	for end := time.Now().Add(slack); ; time.Sleep(time.Millisecond) {
-		b.groups().sweep()
+		b.launchers.groups().sweep()
 		var left []string
-		for _, dir := range b.groups() {
+		for _, dir := range b.launchers.groups() {
 			found, _ := filepath.Glob(filepath.Join(dir, groupPrefix+strconv.Itoa(cmd.Process.Pid)+"-*"))
 			left = append(left, found...)
 		}

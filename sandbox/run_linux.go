@@ -1,49 +1,68 @@
 package sandbox
 
 import (
-	"bufio"
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
-	"net"
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"pawl/sandbox/cause"
+	"pawl/sandbox/landlock"
 
 	"golang.org/x/sys/unix"
 
 	"pawl"
 )
 
-// namespaces that a launcher of pawl's own gets. The network one comes on top where the network was not granted.
-const ownNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS |
-	unix.CLONE_NEWCGROUP
+// Probe tries every layer on this machine: it raises the walls with each mechanism and has the launcher try to get over
+// them. It takes some tens of milliseconds.
+func Probe(ctx context.Context) Walls {
+	b := &Box{homes: homes("")}
+	var w Walls
+	for _, m := range []Mechanism{MechanismBubblewrap, MechanismNamespaces, MechanismLandlock} {
+		held, err := b.try(ctx, m)
+		one := Wall{OK: err == nil}
+		if err != nil {
+			one.Detail = detail(err)
+		}
+		switch m {
+		case MechanismBubblewrap:
+			w.Bubblewrap = one
+		case MechanismNamespaces:
+			w.Namespaces = one
+			if err != nil {
+				w.Cause = cause.Of(os.DirFS("/"), err, os.Geteuid() == 0)
+			}
+		default:
+			w.Floor = one
+		}
+		if slices.Contains(held, "seccomp") {
+			w.Seccomp = Wall{OK: true}
+		}
+		if slices.Contains(held, "landlock") {
+			w.Landlock = Wall{OK: true, Detail: "ABI " + strconv.Itoa(landlock.ABI())}
+		}
+		if slices.Contains(held, "cgroup") {
+			w.Cgroup = Wall{OK: true, Detail: strings.Join(findGroups().controllers(), " ")}
+		}
+	}
+	return w
+}
 
-// ambient capabilities let the launcher of an unprivileged user do its work after it was executed: mounts, the loopback
-// interface, and the loss of all capabilities. The kernel makes the work directory of an overlay without any permission
-// and goes into it then, which takes CAP_DAC_OVERRIDE; over files of other users the namespace gives none.
-var ambient = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
-
-// child is a launcher that was started.
-type child struct {
-	cmd     *exec.Cmd
-	control *net.UnixConn
-	in      *bufio.Reader
-	out     *os.File // pawl's end of the output
-	pidfd   int      // of the launcher as seen from here, or -1
-	group   *cgroup
-	walls   []string
-	begun   func() // called when the walls stand; nil for nothing
-	shut    func() // ends what carries connections out, where there is any
-	bare    bool   // no namespace ends with the launcher
+// detail is the innermost reason of an error.
+func detail(err error) string {
+	var own *pawl.Error
+	if errors.As(err, &own) && own.Err != nil {
+		return detail(own.Err)
+	}
+	return err.Error()
 }
 
 // run carries out a checked Spec.
@@ -56,9 +75,70 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	res, err := b.behind(ctx, mechanism, s)
 	res.Duration = time.Since(begin)
 	if mechanism != MechanismBubblewrap {
-		b.prepare(mechanism)
+		b.launchers.prepare(mechanism)
 	}
 	return res, err
+}
+
+// bare reports whether commands run without namespaces here. Where no mechanism works, the run itself says so.
+func (b *Box) bare(ctx context.Context) bool {
+	m, err := b.choose(ctx)
+	return err == nil && m.bare()
+}
+
+// choose returns the mechanism that the Box uses, tried for real the first time.
+func (b *Box) choose(ctx context.Context) (Mechanism, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.chosen != "" {
+		return b.chosen, nil
+	}
+	candidates := []Mechanism{b.mechanism}
+	switch {
+	case b.mechanism != MechanismAuto:
+	case b.launchers.ready:
+		candidates = []Mechanism{MechanismNamespaces, MechanismBubblewrap, MechanismLandlock}
+	default:
+		candidates = []Mechanism{MechanismBubblewrap, MechanismNamespaces, MechanismLandlock}
+	}
+	var errs []error
+	why := cause.Cause{Kind: cause.Unknown}
+	for _, m := range candidates {
+		_, err := b.try(ctx, m)
+		if err == nil {
+			b.chosen = m
+			return m, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %s", m, detail(err)))
+		if m == MechanismNamespaces && b.mechanism == MechanismAuto {
+			why = cause.Of(os.DirFS("/"), err, os.Geteuid() == 0)
+		}
+	}
+	return "", refused(why).Because(errors.Join(errs...)).In("sandbox.Run")
+}
+
+// refused says that no walls can be raised, and what mends it.
+func refused(why cause.Cause) *pawl.Error {
+	switch why.Kind {
+	case cause.Sysctl:
+		return pawl.Fail(pawl.CodeSandbox, "sandbox.walls_sysctl", why.Name, why.Value, why.Enough())
+	case cause.Limit:
+		return pawl.Fail(pawl.CodeSandbox, "sandbox.walls_limit", why.Name, why.Value, why.Enough())
+	case cause.AppArmor:
+		return pawl.Fail(pawl.CodeSandbox, "sandbox.walls_apparmor", why.Name, why.Value)
+	case cause.Seccomp:
+		return pawl.Fail(pawl.CodeSandbox, "sandbox.walls_seccomp", cmp.Or(why.Name, "seccomp"))
+	}
+	return pawl.Fail(pawl.CodeSandbox, "sandbox.walls")
+}
+
+// try raises the walls of a mechanism around the launcher alone and returns their names when they hold.
+func (b *Box) try(ctx context.Context, m Mechanism) ([]string, error) {
+	res, err := b.behind(context.WithoutCancel(ctx), m, Spec{Timeout: handshake, MaxProcs: DefaultMaxProcs})
+	if err == nil && (res.TimedOut || res.Exit != 0) {
+		err = fmt.Errorf("the walls could not be tried to the end: exit %d %s", res.Exit, res.Signal)
+	}
+	return res.Walls, err
 }
 
 // maxLayouts bounds how often a layout is made for one command.
@@ -93,14 +173,14 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 			return Result{}, err
 		}
 		// What a command leaves in its folder can be a lot, and nobody has to wait for its removal but Close.
-		defer b.standing.Go(func() { discard(o.private); _ = o.claim.Close() })
+		defer b.launchers.standing.Go(func() { discard(o.private); _ = o.claim.Close() })
 	}
 	j := &job{ctx: ctx, spec: s, order: o, done: make(chan struct{})}
-	if b.hand(j) {
+	if b.launchers.hand(j) {
 		return j.res, j.err
 	}
 	aside(func() bool {
-		group := b.groups().open(s.MaxMemory)
+		group := b.launchers.groups().open(s.MaxMemory)
 		defer group.remove()
 		c, fault := start(o, s, group)
 		if fault != nil {
@@ -156,618 +236,3 @@ var sweepPrivate = sync.OnceFunc(func() {
 
 // privatePrefix begins the names of private folders; the process id of pawl and random text follow.
 const privatePrefix = "pawl-tmp-"
-
-// aside calls f on one thread, because the kernel sends a parent's death signal when the thread that forked is gone,
-// not the process. It ends the thread where f reports that it must not be used again. It is never the first thread of
-// pawl: for lack of memory in a group the kernel kills a process whose first thread is in it.
-func aside(f func() (keep bool)) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread()
-		if unix.Gettid() == unix.Getpid() {
-			// While this goroutine holds the first thread, the next one gets another.
-			aside(f)
-			runtime.UnlockOSThread()
-		} else if f() {
-			runtime.UnlockOSThread()
-		}
-	}()
-	<-done
-}
-
-// groups finds, once, where cgroups can be made, and removes those that a killed pawl has left.
-func (b *Box) groups() groups {
-	b.findOnce.Do(func() {
-		g := findGroups()
-		g.sweep()
-		b.cgroups = g
-	})
-	return b.cgroups
-}
-
-// failed reports that the walls could not be raised.
-func failed(err error) error {
-	var own *pawl.Error
-	if errors.As(err, &own) {
-		return err
-	}
-	return pawl.Fail(pawl.CodeSandbox, "sandbox.walls").Because(err).In("sandbox.Run")
-}
-
-// start starts the launcher inside the group, or puts it there when it stands.
-func start(o order, s Spec, group *cgroup) (*child, error) {
-	c, err := spawn(o, s, group)
-	if err != nil && group.retry() {
-		c, err = spawn(o, s, group)
-	}
-	return c, err
-}
-
-// spawn starts the launcher, under bubblewrap where the order says so, up to its greeting.
-func spawn(o order, s Spec, group *cgroup) (_ *child, err error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	theirs := os.NewFile(uintptr(pair[1]), "control")
-	defer theirs.Close()
-	control, err := conn(pair[0])
-	if err != nil {
-		return nil, err
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		control.Close()
-		return nil, err
-	}
-	defer w.Close()
-	enlarge(r)
-	c := &child{control: control, in: bufio.NewReader(control), pidfd: -1, out: r, group: group, bare: o.bare}
-	defer func() {
-		if err != nil {
-			c.close()
-		}
-	}()
-	var extra []*os.File
-	if c.cmd, extra, err = command(o); err != nil {
-		return nil, err
-	}
-	for _, f := range extra {
-		defer f.Close()
-	}
-	c.cmd.ExtraFiles = append([]*os.File{theirs}, extra...)
-	c.cmd.Stdout, c.cmd.Stderr = w, w
-	c.cmd.Dir, c.cmd.WaitDelay = "/", grace
-	switch {
-	case o.apart: // what bubblewrap says is not the command's
-		c.cmd.Stdin, c.cmd.Stdout = s.streams.in, s.streams.out
-		c.cmd.ExtraFiles = append(c.cmd.ExtraFiles, s.streams.err)
-	case s.streams != nil:
-		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = s.streams.in, s.streams.out, s.streams.err
-	case len(s.Stdin) > 0:
-		c.cmd.Stdin = bytes.NewReader(s.Stdin)
-	}
-	if err := group.start(c.cmd); err != nil {
-		return nil, explained(o, err)
-	}
-	return c, nil
-}
-
-// cloneError is a process that could not be started in namespaces of its own. The kernel's words for it speak of other
-// things.
-type cloneError struct{ errno syscall.Errno }
-
-// Error names the kernel's answer.
-func (e *cloneError) Error() string { return "namespaces are refused: " + unix.ErrnoName(e.errno) }
-
-// Unwrap returns the kernel's answer.
-func (e *cloneError) Unwrap() error { return e.errno }
-
-// explained says what an error of the start was about.
-func explained(o order, err error) error {
-	var no syscall.Errno
-	if o.own && errors.As(err, &no) && no != syscall.ENOENT {
-		return &cloneError{no}
-	}
-	return err
-}
-
-// enlarge lets a pipe hold a megabyte, which is worth a third of the speed of a command that prints a lot.
-func enlarge(f *os.File) {
-	if raw, err := f.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
-	}
-}
-
-// conn makes a connection of a socket whose messages say from which process they come.
-func conn(fd int) (*net.UnixConn, error) {
-	f := os.NewFile(uintptr(fd), "control")
-	defer f.Close()
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
-		return nil, err
-	}
-	c, err := net.FileConn(f)
-	if err != nil {
-		return nil, err
-	}
-	return c.(*net.UnixConn), nil
-}
-
-// command prepares the launcher's process. The launcher's own environment is empty: the command's comes with the order.
-func command(o order) (*exec.Cmd, []*os.File, error) {
-	if o.bare {
-		return &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, launcherFlag},
-			Env: []string{"GOMAXPROCS=2"}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}, nil, nil
-	}
-	if !o.own {
-		return bubblewrap(o)
-	}
-	flags := uintptr(ownNamespaces)
-	if !o.network {
-		flags |= unix.CLONE_NEWNET
-	}
-	uid, gid := os.Geteuid(), os.Getegid()
-	return &exec.Cmd{
-		Path: "/proc/self/exe",
-		Args: []string{launcherName, launcherFlag},
-		Env:  []string{"GOMAXPROCS=2"},
-		SysProcAttr: &syscall.SysProcAttr{
-			Cloneflags:  flags,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}},
-			AmbientCaps: ambient,
-			Pdeathsig:   syscall.SIGKILL,
-			Setsid:      true,
-		},
-	}, nil, nil
-}
-
-// threads counts those of a user.
-func threads(uid int) int64 {
-	dirs, _ := filepath.Glob("/proc/[0-9]*/task")
-	var n int64
-	for _, d := range dirs {
-		var st unix.Stat_t
-		if unix.Stat(d, &st) == nil && int(st.Uid) == uid {
-			n += int64(st.Nlink) - 2
-		}
-	}
-	return n
-}
-
-// greet waits for the launcher's greeting, learns its process id from it, and puts it into a cgroup before it has
-// started anything.
-func (c *child) greet(s Spec) (limited bool, err error) {
-	_ = c.control.SetReadDeadline(time.Now().Add(handshake))
-	var head [5]byte
-	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
-	n, m, _, _, err := c.control.ReadMsgUnix(head[:], oob)
-	if err != nil || n != len(head) || head[0] != msgHello {
-		return false, errors.Join(errors.New("the launcher did not answer"), err)
-	}
-	msgs, err := unix.ParseSocketControlMessage(oob[:m])
-	if err != nil || len(msgs) == 0 {
-		return false, errors.Join(errors.New("the launcher did not say who it is"), err)
-	}
-	cred, err := unix.ParseUnixCredentials(&msgs[0])
-	if err != nil {
-		return false, err
-	}
-	if c.pidfd, err = unix.PidfdOpen(int(cred.Pid), 0); err != nil {
-		return false, err
-	}
-	c.group.settle(int(cred.Pid), s.MaxProcs)
-	return c.group.limits("pids"), nil
-}
-
-// supervise gives the order and stays with the command until nothing of it is left.
-func (c *child) supervise(ctx context.Context, s Spec, o order) (Result, error) {
-	defer c.close()
-	keep := newKeeper(s.OutputLimit)
-	var drained sync.WaitGroup
-	stands := make(chan bool, 1)
-	drained.Go(func() { c.drain(keep, s.OnOutput, stands) })
-	err := c.begin(s, o)
-	stands <- err == nil
-	var res Result
-	if err == nil {
-		if c.begun != nil {
-			c.begun()
-		}
-		err = c.attend(ctx, s.Timeout, &res)
-	}
-	c.end()
-	drained.Wait()
-	res.Output, res.Bytes, res.Digest, res.Truncated = keep.bytes(), keep.total, keep.digest(), keep.cut() > 0
-	res.Walls = c.walls
-	if err != nil && len(c.walls) == 0 {
-		if said := strings.TrimSpace(string(res.Output)); said != "" {
-			err = errors.Join(err, errors.New(said))
-		}
-		return Result{}, failed(err)
-	}
-	if err != nil {
-		err = c.notExecuted(err, s, &res)
-	}
-	return res, err
-}
-
-// begin sends the order and reads until the walls stand.
-func (c *child) begin(s Spec, o order) error {
-	limited, err := c.greet(s)
-	if err != nil {
-		return err
-	}
-	// The kernel counts processes per user namespace only for others than root, and since Linux 5.14.
-	if !limited && os.Geteuid() != 0 && o.own {
-		o.procs = int64(s.MaxProcs)
-	}
-	if !limited && os.Geteuid() != 0 && o.bare {
-		// Without a user namespace, the kernel counts what else the user runs.
-		o.procs = int64(s.MaxProcs) + threads(os.Geteuid())
-	}
-	_ = c.control.SetWriteDeadline(time.Now().Add(handshake))
-	if _, err := c.control.Write(frame(msgOrder, o.encode())); err != nil {
-		return err
-	}
-	if len(o.gates) > 0 {
-		if err := c.carry(s.Egress, o); err != nil {
-			return err
-		}
-	}
-	kind, body, err := receive(c.in)
-	switch {
-	case err != nil:
-		return errors.Join(errors.New("the launcher ended early"), err)
-	case kind == msgFailed:
-		return errors.New(string(body))
-	case kind != msgWalls:
-		return errOrder
-	}
-	c.walls = strings.Fields(string(body))
-	if c.group.holds() {
-		c.walls = append(c.walls, "cgroup")
-	}
-	return c.control.SetReadDeadline(time.Time{})
-}
-
-// report is the launcher's last message.
-type report struct {
-	kind byte
-	body []byte
-	err  error
-}
-
-// attend waits for the command's end and brings it about when the time is up or ctx is done.
-func (c *child) attend(ctx context.Context, timeout time.Duration, res *Result) error {
-	last := make(chan report, 1)
-	go func() {
-		kind, body, err := receive(c.in)
-		last <- report{kind, body, err}
-	}()
-	timeUp := time.After(timeout)
-	var patience <-chan time.Time
-	killed := false
-	stop := func(why *bool) {
-		*why = true
-		if patience == nil {
-			_, _ = c.control.Write(frame(msgTerminate, nil))
-			patience = time.After(grace)
-		}
-	}
-	for done := ctx.Done(); ; {
-		select {
-		case r := <-last:
-			return res.status(r)
-		case <-timeUp:
-			stop(&res.TimedOut)
-		case <-done:
-			stop(&res.Canceled)
-			done = nil
-		case <-patience:
-			// A launcher that does not end the command when it is told to is ended itself.
-			if killed || !c.bare {
-				c.kill()
-			} else {
-				_, _ = c.control.Write(frame(msgKill, nil))
-				killed, patience = true, time.After(grace+endTime)
-			}
-		}
-	}
-}
-
-// execError is a command that could not be executed.
-type execError struct {
-	errno syscall.Errno
-	which string
-}
-
-func (e *execError) Error() string { return e.which + ": " + e.errno.Error() }
-
-// status reads the launcher's last message. A launcher that is gone without one was killed, by pawl or by the kernel
-// for lack of memory, and its command with it.
-func (res *Result) status(r report) error {
-	switch {
-	case r.err != nil:
-		res.Exit, res.Signal = 128+int(unix.SIGKILL), "SIGKILL"
-	case r.kind == msgFailed:
-		return errors.New(string(r.body))
-	case r.kind == msgNoExec && len(r.body) >= 4:
-		return &execError{syscall.Errno(binary.BigEndian.Uint32(r.body)), string(r.body[4:])}
-	case r.kind == msgExit && len(r.body) == 4:
-		st := syscall.WaitStatus(binary.BigEndian.Uint32(r.body))
-		res.Exit = st.ExitStatus()
-		if st.Signaled() {
-			res.Exit, res.Signal = 128+int(st.Signal()), unix.SignalName(st.Signal())
-		}
-	default:
-		return errOrder
-	}
-	return nil
-}
-
-// notExecuted gives an error after the start its code.
-func (c *child) notExecuted(err error, s Spec, res *Result) error {
-	var e *execError
-	if !errors.As(err, &e) {
-		return pawl.Fail(pawl.CodeIO, "sandbox.launcher").Because(err).In("sandbox.Run")
-	}
-	fail := func(code pawl.Code, key, arg string) error {
-		return pawl.Fail(code, key, arg).Because(e.errno).In("sandbox.Run")
-	}
-	res.Exit = 126
-	switch {
-	case e.which == "dir":
-		return fail(pawl.CodeNotFound, "sandbox.dir", s.Dir)
-	case e.errno == unix.ENOENT || e.errno == unix.ENOTDIR:
-		res.Exit = 127
-		return fail(pawl.CodeEnvironment, "sandbox.no_command", s.Argv[0])
-	case e.errno == unix.E2BIG:
-		return fail(pawl.CodeInvalid, "sandbox.too_long", s.Argv[0])
-	}
-	return fail(pawl.CodeEnvironment, "sandbox.no_exec", s.Argv[0])
-}
-
-// drain takes in the output at full speed until nobody can write any more. Nobody sees what is said where the walls do
-// not come to stand: that is bubblewrap's, and another try may follow.
-func (c *child) drain(keep *keeper, see func([]byte), stands <-chan bool) {
-	buf := make([]byte, 64<<10)
-	for asked := false; ; {
-		n, err := c.out.Read(buf)
-		if n > 0 {
-			_, _ = keep.Write(buf[:n])
-			if see != nil && !asked && !<-stands {
-				see = nil
-			}
-			asked = true
-			if see != nil {
-				see(buf[:n:n])
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// kill ends process 1 of the namespace, and the kernel everything else in it.
-func (c *child) kill() {
-	if c.pidfd >= 0 {
-		_ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0)
-		return
-	}
-	_ = c.cmd.Process.Kill()
-}
-
-// end waits until the launcher is gone, which it is only after every process of its namespace. The launcher ends by
-// itself after its last message; closing the socket and killing it are for one that did not get that far.
-func (c *child) end() {
-	_ = c.control.CloseWrite()
-	exited := make(chan struct{})
-	go func() {
-		defer close(exited)
-		_ = c.cmd.Wait()
-	}()
-	patience := grace
-	if c.bare {
-		patience += endTime
-	}
-	select {
-	case <-exited:
-	case <-time.After(patience):
-		c.kill()
-		_ = c.cmd.Process.Kill()
-		<-exited
-	}
-	c.gone()
-	if c.bare {
-		c.group.clear()
-	}
-	// Everyone who could write is gone, unless a descriptor was handed to a process outside; that one is not waited
-	// for.
-	_ = c.out.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
-}
-
-// gone waits for the launcher itself where bubblewrap stood in between.
-func (c *child) gone() {
-	fds := []unix.PollFd{{Fd: int32(c.pidfd), Events: unix.POLLIN}}
-	for deadline := time.Now().Add(handshake); c.pidfd >= 0 && time.Now().Before(deadline); c.kill() {
-		if n, err := unix.Poll(fds, 100); n > 0 || err != nil && err != unix.EINTR {
-			return
-		}
-	}
-}
-
-func (c *child) close() {
-	if c.shut != nil {
-		c.shut()
-	}
-	_ = c.control.Close()
-	_ = c.out.Close()
-	if c.pidfd >= 0 {
-		_ = unix.Close(c.pidfd)
-	}
-}
-
-// readyFor is how long a launcher waits for a command that does not come.
-const readyFor = 3 * time.Second
-
-// startUp is when the next launcher is started after a command: once that has come up itself, and not at its end, where
-// commits would have to share the processors with it.
-const startUp = 10 * time.Millisecond
-
-// job is one command on its way to a launcher.
-type job struct {
-	ctx   context.Context
-	spec  Spec
-	order order
-
-	res      Result
-	err      error
-	done     chan struct{} // closed when res and err stand and nothing of the command is left
-	declined bool          // by a spare launcher, with nothing done
-}
-
-// spare is a launcher that was started before its command is known, so that the command does not wait for it. It is in
-// a process, mount and network namespace of its own and in a group, has raised nothing yet, and knows of no command: it
-// waits for its order. It serves one command, like every launcher.
-type spare struct {
-	jobs   chan *job // gets at most one; nil dismisses
-	mounts int       // reports a change of pawl's own mounts, which the launcher may have missed
-}
-
-// fits reports whether a spare launcher can carry out a job: everything about the job is in its order.
-func (j *job) fits() bool {
-	return (j.order.own || j.order.bare) && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.streams == nil &&
-		j.spec.MaxMemory == 0
-}
-
-// warm tries the walls and starts a spare launcher, without waiting for either. What keeps the walls from standing is
-// for the first command to report.
-func (b *Box) warm() {
-	b.spareMu.Lock()
-	defer b.spareMu.Unlock()
-	if !b.ready || b.closed {
-		return
-	}
-	b.standing.Go(func() {
-		if m, err := b.choose(context.Background()); err == nil && m != MechanismBubblewrap {
-			b.prepare(m)
-		}
-	})
-}
-
-// prepare starts a spare launcher, when the Box keeps one and has none.
-func (b *Box) prepare(m Mechanism) {
-	b.spareMu.Lock()
-	defer b.spareMu.Unlock()
-	if !b.ready || b.closed || b.spare != nil {
-		return
-	}
-	fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	n := &spare{jobs: make(chan *job, 1), mounts: fd}
-	b.spare = n
-	b.standing.Go(func() {
-		defer unix.Close(fd)
-		aside(func() bool { return b.stand(n, m) })
-	})
-}
-
-// take returns the spare launcher, which belongs to the caller then, or nil.
-func (b *Box) take() *spare {
-	b.spareMu.Lock()
-	defer b.spareMu.Unlock()
-	n := b.spare
-	b.spare = nil
-	return n
-}
-
-// hand gives a job to the spare launcher, if there is one that may have it.
-func (b *Box) hand(j *job) bool {
-	if !j.fits() {
-		return false
-	}
-	n := b.take()
-	if n == nil {
-		return false
-	}
-	// The kernel notes a change of the mounts on every open descriptor of their list.
-	fds := []unix.PollFd{{Fd: int32(n.mounts), Events: unix.POLLPRI}}
-	if changed, err := unix.Poll(fds, 0); err != nil || changed > 0 {
-		n.jobs <- nil
-		return false
-	}
-	n.jobs <- j
-	<-j.done
-	return !j.declined
-}
-
-// stand starts a launcher and has it wait for a job. It reports whether the calling thread can be used again.
-func (b *Box) stand(n *spare, m Mechanism) bool {
-	group := b.groups().open(0)
-	c, fault := start(order{own: m == MechanismNamespaces, bare: m.bare()}, Spec{}, group)
-	var j *job
-	timer := time.NewTimer(readyFor)
-	defer timer.Stop()
-	select {
-	case j = <-n.jobs:
-	case <-timer.C:
-		if !b.withdraw(n) {
-			j = <-n.jobs
-		}
-	}
-	served := j != nil && fault == nil && !c.lost()
-	if served {
-		c.begun = func() { time.AfterFunc(startUp, func() { b.prepare(m) }) }
-		j.res, j.err = c.supervise(j.ctx, j.spec, j.order)
-	} else if fault == nil {
-		c.end()
-		c.close()
-	}
-	group.remove()
-	if j != nil {
-		j.declined = !served
-		close(j.done)
-	}
-	return !group.keepsThread()
-}
-
-// lost reports whether the launcher is gone.
-func (c *child) lost() bool {
-	raw, err := c.control.SyscallConn()
-	if err != nil {
-		return true
-	}
-	gone := true
-	_ = raw.Control(func(fd uintptr) {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}, 0)
-		gone = n != 0 || err != nil
-	})
-	return gone
-}
-
-// withdraw takes a spare launcher out of use, unless somebody has taken it.
-func (b *Box) withdraw(n *spare) bool {
-	b.spareMu.Lock()
-	defer b.spareMu.Unlock()
-	if b.spare != n {
-		return false
-	}
-	b.spare = nil
-	return true
-}
-
-// dismiss ends the spare launcher and waits until it is gone.
-func (b *Box) dismiss() {
-	b.spareMu.Lock()
-	b.closed = true
-	b.spareMu.Unlock()
-	if n := b.take(); n != nil {
-		n.jobs <- nil
-	}
-	b.standing.Wait()
-}

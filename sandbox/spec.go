@@ -1,9 +1,18 @@
 package sandbox
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
 
+	"pawl"
+
 	"pawl/sandbox/cause"
+	"pawl/sandbox/safeopen"
 )
 
 // Mechanism names what commands are held by: who makes the namespaces, on top of which Landlock and seccomp come, or
@@ -45,20 +54,6 @@ const (
 	// handshake bounds the start of the launcher; a healthy one needs a few milliseconds.
 	handshake = 10 * time.Second
 )
-
-// Options configures a Box. The zero value is right for production.
-type Options struct {
-	// Mechanism forces one of the mechanisms; empty means MechanismAuto.
-	Mechanism Mechanism
-	// Home is the user's home directory, whose secrets are hidden. Empty means the home of the user who runs pawl; the
-	// directories named by $HOME and by the user database are hidden in any case.
-	Home string
-	// Ready keeps a launcher waiting for the next command for some seconds after each, so that commands which follow
-	// one another start sooner. It needs Close at the end. Only MechanismNamespaces can do it, because bubblewrap has
-	// to know the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory
-	// wait for a launcher of their own.
-	Ready bool
-}
 
 // Spec describes one command. Paths are absolute. The deepest path that covers a file decides what the command may do
 // with it, so a Writable path inside a Hidden one is writable, and a Readable path inside a Writable one is read-only;
@@ -178,3 +173,146 @@ type Walls struct {
 
 // Any reports whether commands can run at all.
 func (w Walls) Any() bool { return (w.Bubblewrap.OK || w.Namespaces.OK || w.Floor.OK) && w.Seccomp.OK }
+
+// streams are a command's ends of its three standard streams.
+type streams struct{ in, out, err *os.File }
+
+// checked returns a copy of s with its defaults filled in and its paths resolved.
+func (s Spec) checked(homes []string) (Spec, error) {
+	bad := func(key string, args ...any) (Spec, error) {
+		return Spec{}, pawl.Fail(pawl.CodeInvalid, key, args...).In("sandbox.Run")
+	}
+	if len(s.Argv) == 0 || s.Argv[0] == "" {
+		return bad("sandbox.argv_empty")
+	}
+	paths := slices.Concat(s.Writable, s.Readable, s.Hidden, []string{s.Dir})
+	for _, sh := range s.Shown {
+		paths = append(paths, sh.From, sh.At)
+	}
+	for _, v := range slices.Concat(s.Argv, s.Env, paths) {
+		if strings.IndexByte(v, 0) >= 0 {
+			return bad("sandbox.nul")
+		}
+	}
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			return bad("sandbox.path_relative", p)
+		}
+	}
+	if ports := gates(s.Egress); ports != nil {
+		if s.Network || len(ports) > maxGates {
+			return bad("sandbox.egress_spec")
+		}
+		s.Env = throughGate(s.Env, ports[0], !s.Unproxied)
+	}
+	if len(s.Secret) > 0 && (len(s.Secret) > maxSecret || s.SecretFD <= 2 || s.SecretFD > lastSecretFD) {
+		return bad("sandbox.secret_spec", s.SecretFD)
+	}
+	if s.Timeout <= 0 {
+		s.Timeout = DefaultTimeout
+	}
+	if s.MaxProcs <= 0 {
+		s.MaxProcs = DefaultMaxProcs
+	}
+	var err error
+	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
+		s.Shown, err = resolveShown(s.Shown, s.Writable)
+	}
+	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
+	return s, err
+}
+
+// resolveShown resolves the links of what is shown, and refuses a place that is in no writable directory or behind a
+// link of it: the directory is the command's, and so is every link in it.
+func resolveShown(shown []Shown, writable []string) ([]Shown, error) {
+	out := make([]Shown, 0, len(shown))
+	for _, sh := range shown {
+		from, err := filepath.EvalSymlinks(sh.From)
+		if err == nil && !isDir(from) {
+			err = syscall.ENOTDIR
+		}
+		if err != nil {
+			return nil, safeopen.Fail("sandbox.Run", sh.From, err)
+		}
+		parent, err := filepath.EvalSymlinks(filepath.Dir(sh.At))
+		if err != nil {
+			return nil, safeopen.Fail("sandbox.Run", sh.At, err)
+		}
+		at := filepath.Join(parent, filepath.Base(sh.At))
+		root, _, err := around(at, writable)
+		if err != nil {
+			return nil, pawl.Fail(pawl.CodeDenied, "sandbox.shown_outside", sh.At).In("sandbox.Run")
+		}
+		_ = root.Close()
+		out = append(out, Shown{From: from, At: at})
+	}
+	return out, nil
+}
+
+func isDir(p string) bool {
+	info, err := os.Stat(p)
+	return err == nil && info.IsDir()
+}
+
+// systemDirs may never be writable, and nor may a directory that holds one of them.
+var systemDirs = []string{
+	"/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin", "/sys",
+	"/tmp", "/usr",
+	"/var", "/var/tmp", "/var/lib", "/var/run",
+}
+
+// resolveWritable resolves the symbolic links of paths and refuses those that must not be writable. The directories
+// below /proc, /sys and /dev are not files of anybody's workspace, so they are refused as well.
+func resolveWritable(paths, homes []string) ([]string, error) {
+	out := make([]string, 0, len(paths))
+	for _, p := range paths {
+		r, err := filepath.EvalSymlinks(p)
+		if err != nil {
+			return nil, safeopen.Fail("sandbox.Run", p, err)
+		}
+		for _, d := range slices.Concat(systemDirs, homes) {
+			if within(d, r) {
+				return nil, pawl.Fail(pawl.CodeDenied, "sandbox.writable_root", p).In("sandbox.Run")
+			}
+		}
+		for _, d := range []string{"/dev", "/proc", "/sys"} {
+			if within(r, d) {
+				return nil, pawl.Fail(pawl.CodeDenied, "sandbox.writable_root", p).In("sandbox.Run")
+			}
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// resolveExisting resolves the symbolic links of paths and drops those that do not exist.
+func resolveExisting(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// around opens the writable directory in which a path lies, and returns the rest of the path.
+func around(path string, writable []string) (*os.Root, string, error) {
+	best := ""
+	for _, w := range writable {
+		if within(path, w) && path != w && len(w) > len(best) {
+			best = w
+		}
+	}
+	rel, err := filepath.Rel(best, path)
+	if best == "" || err != nil {
+		return nil, "", fs.ErrPermission
+	}
+	root, err := os.OpenRoot(best)
+	return root, rel, err
+}
+
+// within reports whether p is dir or lies below it. Both are clean and absolute.
+func within(p, dir string) bool {
+	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
+}

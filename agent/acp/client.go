@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/text/shell"
+
 	sdk "github.com/coder/acp-go-sdk"
 
 	"pawl"
 	"pawl/agent"
 	"pawl/kernel/effect"
-	"pawl/text/policy"
 )
 
 // The tools that serve the agent's requests.
@@ -370,7 +371,7 @@ func join(words []string) string {
 		(words[1] == "-c" || words[1] == "-lc") {
 		return words[2]
 	}
-	return policy.QuoteAll(words)
+	return shell.QuoteAll(words)
 }
 
 // errNoTerminal is the answer to a request about a terminal that is not there.

@@ -5,13 +5,15 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
-	"unicode/utf8"
+
+	"pawl/text/display"
+
+	"pawl/text/shell"
 
 	sdk "github.com/coder/acp-go-sdk"
 
 	"pawl/agent"
 	"pawl/kernel/effect"
-	"pawl/text/policy"
 )
 
 // terminal is a command that the agent has pawl run. All its output is there when it has ended.
@@ -71,7 +73,7 @@ func (s client) commandLine(p sdk.CreateTerminalRequest) (string, error) {
 		if !variable().MatchString(e.Name) {
 			return "", &sdk.RequestError{Code: -32602, Message: "no name of a variable: " + agent.Line(e.Name)}
 		}
-		line = "export " + e.Name + "=" + policy.Quote(e.Value) + "; " + line
+		line = "export " + e.Name + "=" + shell.Quote(e.Value) + "; " + line
 	}
 	if p.Cwd != nil {
 		rel, err := s.session.rel(*p.Cwd)
@@ -79,7 +81,7 @@ func (s client) commandLine(p sdk.CreateTerminalRequest) (string, error) {
 			return "", err
 		}
 		if rel != "." {
-			line = "cd " + policy.Quote("./"+rel) + " && { " + line + "\n}"
+			line = "cd " + shell.Quote("./"+rel) + " && { " + line + "\n}"
 		}
 	}
 	return line, nil
@@ -104,11 +106,7 @@ func (t *terminal) end(r effect.Receipt, err error) {
 		t.output, t.exit = t.output+failure(r).Error()+"\n", 1
 	}
 	if t.limit > 0 && len(t.output) > t.limit {
-		cut := len(t.output) - t.limit
-		for cut < len(t.output) && !utf8.RuneStart(t.output[cut]) {
-			cut++
-		}
-		t.output, t.truncated = t.output[cut:], true
+		t.output, t.truncated = display.Tail(t.output, t.limit), true
 	}
 }
 

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"pawl/text/display"
 
 	"pawl"
 	"pawl/agent"
@@ -123,8 +124,8 @@ func (f *flow) see(line []byte) {
 		if h.Data.Tree != f.proven {
 			differs = pawl.Fail(pawl.CodeChecksFailed, "check.other_tree", f.proven, h.Data.Tree).In("check.Run")
 		}
-		f.step(Proven, differs, Phrase{"check.saw_proof", []string{strings.Join(f.checks, ", "), short(h.Data.Tree)}})
-		f.step(Landed, f.landed(), Phrase{"check.saw_commit", []string{short(h.Data.Commit), h.Data.Branch}})
+		f.step(Proven, differs, Phrase{"check.saw_proof", []string{strings.Join(f.checks, ", "), display.Hash(h.Data.Tree)}})
+		f.step(Landed, f.landed(), Phrase{"check.saw_commit", []string{display.Hash(h.Data.Commit), h.Data.Branch}})
 	}
 }
 
@@ -290,6 +291,3 @@ func (c *checker) quiet(context.Context) error {
 	c.pass()
 	return nil
 }
-
-// short shortens a hash for a person.
-func short(hash string) string { return fmt.Sprintf("%.12s", hash) }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"pawl/text/display"
+
 	"pawl/kernel/effect"
 )
 
@@ -101,21 +103,7 @@ func shorten(s string) (string, bool) {
 	if len(s) <= keepHead+keepTail+60 {
 		return s, false
 	}
-	head := s[:clean(s, keepHead)]
-	from := len(s) - keepTail
-	for from < len(s) && s[from]&0xC0 == 0x80 {
-		from++
-	}
-	return head + " … (" + strconv.Itoa(from-len(head)) + " bytes left out) … " + s[from:], true
-}
-
-// clean returns the largest cut of at most n bytes that does not split a rune.
-func clean(s string, n int) int {
-	if n >= len(s) {
-		return len(s)
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return n
+	head, tail := display.Head(s, keepHead), display.Tail(s, keepTail)
+	left := len(s) - len(head) - len(tail)
+	return head + " … (" + strconv.Itoa(left) + " bytes left out) … " + tail, true
 }

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/agent/wire"
 )
@@ -82,8 +84,7 @@ func (c *Client) refused(ctx context.Context, resp *http.Response, body io.Reade
 	if ctx.Err() != nil {
 		return ended(ctx)
 	}
-	said := redact(line(wire.ErrorText(raw)), key)
-	said = said[:clean(said, maxProblem/4)]
+	said := display.Head(redact(line(wire.ErrorText(raw)), key), maxProblem/4)
 	cause := fmt.Errorf("HTTP %d: %s", resp.StatusCode, said)
 	fail := func(code pawl.Code, key string, args ...any) error {
 		return pawl.Fail(code, key, args...).Because(cause).In("llm.Stream")

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/agent"
 	"pawl/kernel/effect"
@@ -281,7 +283,7 @@ func read(spec effect.WorkSpec, c effect.Ask) (word, error) {
 // unreadable keeps arguments that are not what they should be as an object that says so.
 func unreadable(args json.RawMessage) json.RawMessage {
 	text := strings.ToValidUTF8(string(args), "�")
-	raw, err := json.Marshal(map[string]string{"unreadable": text[:clean(text, 2000)]})
+	raw, err := json.Marshal(map[string]string{"unreadable": display.Head(text, 2000)})
 	if err != nil {
 		return json.RawMessage(`{}`) // cannot happen: a map of strings encodes
 	}

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
+
+	"pawl/text/display"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -100,7 +101,7 @@ func describe(s Server, r Reach, tools []*sdk.Tool) (Document, error) {
 	}
 	seen := map[string]string{}
 	for _, t := range tools {
-		shown := visible(head(t.Name, 200))
+		shown := visible(display.Head(t.Name, 200))
 		full := Full(s.Name, t.Name)
 		switch other, twice := seen[folded(full)]; {
 		case !toolName().MatchString(t.Name):
@@ -322,15 +323,4 @@ func visible(s string) string {
 		}
 		return -1
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
-// head returns the beginning of a text, cut at a character.
-func head(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"pawl/text/display"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pawl"
@@ -105,26 +107,15 @@ func (h *Hub) Fits(s Server, doc Document, servers []Server, own []string) error
 // Known returns the document that a user trusts of a server.
 func (s Server) Known() (Document, error) { return s.kept() }
 
-var returned = effect.Object{
-	{Name: "server", Type: effect.String, Required: true, About: "The MCP server that answered."},
-	{Name: "about", Type: effect.String, Required: true, About: "How to take the answer."},
-	{Name: "text", Type: effect.String, Required: true,
-		About: "What it answered, as text; of more than 48 KiB the beginning and the end."},
-	{Name: "failed", Type: effect.Boolean, Required: true, About: "The server says that the call failed."},
-	{Name: "truncated", Type: effect.Boolean, Required: true, About: "A part of the answer is missing from text."},
-	{Name: "bytes", Type: effect.Integer, Required: true, About: "Length of the whole answer."},
-	{Name: "digest", Type: effect.String, Required: true, About: "SHA-256 of the whole answer."},
-}
-
 // answer is the payload of every call.
 type answer struct {
-	Server    string `json:"server"`
-	About     string `json:"about"`
-	Text      string `json:"text"`
-	Failed    bool   `json:"failed"`
-	Truncated bool   `json:"truncated"`
-	Bytes     int    `json:"bytes"`
-	Digest    string `json:"digest"`
+	Server    string `json:"server" about:"The MCP server that answered."`
+	About     string `json:"about" about:"How to take the answer."`
+	Text      string `json:"text" about:"What it answered, as text; of more than 48 KiB the beginning and the end."`
+	Failed    bool   `json:"failed" about:"The server says that the call failed."`
+	Truncated bool   `json:"truncated" about:"A part of the answer is missing from text."`
+	Bytes     int    `json:"bytes" about:"Length of the whole answer."`
+	Digest    string `json:"digest" about:"SHA-256 of the whole answer."`
 }
 
 // foreign stands beside every answer. Models are told to keep data and instructions apart where they meet.
@@ -148,8 +139,8 @@ func (t *Tool) Offered() effect.ToolInfo {
 	return effect.ToolInfo{
 		Name: t.full, Version: t.server.Digest,
 		Description: "A tool of the MCP server " + t.server.Name + ", which describes it in these words: " +
-			head(strings.TrimSpace(about), maxAbout),
-		ArgsSchema: json.RawMessage(visible(string(t.def.Input))), ReturnSchema: returned.Schema(),
+			display.Head(strings.TrimSpace(about), maxAbout),
+		ArgsSchema: json.RawMessage(visible(string(t.def.Input))), ReturnSchema: effect.ObjectOf[answer]().Schema(),
 		Permissions:   t.permissions(),
 		SideEffects:   []string{"whatever the server does; pawl cannot undo it"},
 		DefaultTimeMS: t.hub.config.Limit.Milliseconds(),
@@ -189,12 +180,6 @@ func (t *Tool) args(raw json.RawMessage) (map[string]json.RawMessage, error) {
 // pawl.CodeOutcomeUnknown, and pawl.CodeCanceled where pawl itself broke it off; the server's program is ended then.
 func (t *Tool) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	start := time.Now()
-	r := t.do(ctx, e, start)
-	r.Start, r.End = start, time.Now()
-	return r
-}
-
-func (t *Tool) do(ctx context.Context, e effect.Effect, start time.Time) effect.Receipt {
 	call, err := effect.Decode[effect.ToolCall](e.Spec)
 	if err != nil {
 		return effect.Failed(err)
@@ -278,20 +263,11 @@ func (t *Tool) answer(said string, failed bool) answer {
 	a := answer{Server: t.server.Name, About: foreign, Failed: failed, Bytes: len(said),
 		Digest: hex.EncodeToString(sum[:])}
 	if a.Truncated = len(said) > maxText; a.Truncated {
-		begin, end := head(said, maxText/2), tail(said, maxText/2)
+		begin, end := display.Head(said, maxText/2), display.Tail(said, maxText/2)
 		said = begin + fmt.Sprintf("\n[… %d bytes …]\n", len(said)-len(begin)-len(end)) + end
 	}
 	a.Text = visible(said)
 	return a
-}
-
-// tail returns the end of a text, cut at a character.
-func tail(s string, most int) string {
-	s = s[max(len(s)-most, 0):]
-	for len(s) > 0 && s[0]&0xC0 == 0x80 {
-		s = s[1:]
-	}
-	return s
 }
 
 // text writes an answer as text. What no text can show is named with its kind and size.

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/text/shell"
+
 	"pawl/kernel/effect"
-	"pawl/text/policy"
 )
 
 // class orders the fixers as a repair tries them: first what only changes the look of the code, then what changes code,
@@ -39,7 +40,7 @@ func (f fixer) shell() string {
 	if f.dir == "" {
 		return f.command
 	}
-	return "cd " + policy.Quote(f.dir) + " && " + f.command
+	return "cd " + shell.Quote(f.dir) + " && " + f.command
 }
 
 // view is what the agent sees of a place: the task's tree and, for packages that are installed beside it only, the

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/text/shell"
+
 	"pawl/kernel/effect"
 	"pawl/text/plan"
-	"pawl/text/policy"
 )
 
 // Reasons that a RepairResult gives in Why, as keys of the catalogue.
@@ -218,7 +219,7 @@ func listedByGofmt(failing []effect.CheckOutcome) string {
 				len(files) == maxListed {
 				return ""
 			}
-			files = append(files, policy.Quote(name))
+			files = append(files, shell.Quote(name))
 		}
 		if len(files) > 0 {
 			return fixer{dir: o.Dir, command: "gofmt -w " + strings.Join(files, " ")}.shell()

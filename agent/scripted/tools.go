@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"pawl/text/policy"
+	"pawl/text/shell"
 )
 
 // tool is a tool that a request offers.
@@ -67,7 +67,7 @@ func (c Call) in(offered []tool, root string) asked {
 			return t.call(map[string]string{"path": c.Write, "content": c.Content}, root)
 		}
 		if t, ok := find(offered, shells); ok {
-			return t.call(map[string]string{"command": "cat > " + policy.Quote(c.Write) + " <<'EOF_SCRIPTED'\n" +
+			return t.call(map[string]string{"command": "cat > " + shell.Quote(c.Write) + " <<'EOF_SCRIPTED'\n" +
 				c.Content + "EOF_SCRIPTED\n"}, root)
 		}
 		return asked{Name: writers[0], Args: encode(map[string]string{"path": c.Write, "content": c.Content})}
@@ -76,7 +76,7 @@ func (c Call) in(offered []tool, root string) asked {
 			return t.call(map[string]string{"path": c.Read}, root)
 		}
 		if t, ok := find(offered, shells); ok {
-			return t.call(map[string]string{"command": "cat " + policy.Quote(c.Read)}, root)
+			return t.call(map[string]string{"command": "cat " + shell.Quote(c.Read)}, root)
 		}
 		return asked{Name: readers[0], Args: encode(map[string]string{"path": c.Read})}
 	}

@@ -22,7 +22,7 @@ import (
 	"unicode/utf8"
 
 	"pawl"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 const (
@@ -456,7 +456,7 @@ func failedUnlessNil(name string, err error) error {
 
 // failed gives a failure its code.
 func failed(name string, err error) error {
-	code, key := sandbox.FileCode(err), "archive.write_failed"
+	code, key := safeopen.Code(err), "archive.write_failed"
 	switch {
 	case errors.Is(err, errNotPlain):
 		code, key = pawl.CodeDenied, "archive.path_refused"

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"pawl/kernel/effect"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 	"pawl/text/policy"
 )
 
@@ -74,7 +74,7 @@ func (r Recorded) record(ctx context.Context, e effect.Effect, receipt effect.Re
 
 // sweep removes unfinished files; nothing else writes in the tree while a call is being recovered.
 func sweep(ctx context.Context, tree string) error {
-	root, err := sandbox.OpenRoot(tree)
+	root, err := safeopen.OpenRoot(tree)
 	if err != nil {
 		return err
 	}

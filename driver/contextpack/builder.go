@@ -2,19 +2,13 @@ package contextpack
 
 import (
 	"context"
-	"io/fs"
 	"slices"
 	"time"
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
-
-// Walk visits the regular files of a tree with the open folder that each is in, without what .gitignore excludes.
-// search.Files is one. It returns the error with which visit ended it.
-type Walk func(ctx context.Context, root *sandbox.Root,
-	visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error
 
 // Semantic finds places by meaning. The Source, Score and order of its hits are not trusted, and hits of files that are
 // not in the workspace are dropped.
@@ -34,20 +28,6 @@ type Options struct {
 	// recorded.
 	Semantic       Semantic
 	SemanticWanted bool
-}
-
-// Ask is what a pack is for.
-type Ask struct {
-	Place effect.Place
-	// Requirement is the text that everything is ranked for.
-	Requirement string
-	// Said is what else was said of it: answers of the person, feedback, what a failing check wrote, the most telling
-	// first. Names of tests and functions, files and lines in it count like those in the requirement.
-	Said []string
-	// Tokens is what the pack may cost; see Cost.
-	Tokens int
-	// Recent are the results of the last tool calls, newest last.
-	Recent []effect.ToolResult
 }
 
 // Builder builds packs. It keeps what it knows of the trees that it saw last, and builds one pack at a time; it is safe
@@ -97,10 +77,10 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 		return effect.ContextPack{}, pawl.Fail(pawl.CodeCanceled, "context.canceled").In(op).Because(context.Cause(ctx))
 	}
 	dir := a.Place.Tree
-	root, err := sandbox.OpenRoot(dir)
+	root, err := safeopen.OpenRoot(dir)
 	if pawl.CodeOf(err) == pawl.CodeNotFound || dir == "" {
 		dir = a.Place.Workspace
-		root, err = sandbox.OpenRoot(dir)
+		root, err = safeopen.OpenRoot(dir)
 	}
 	if err != nil {
 		return effect.ContextPack{}, err
@@ -118,7 +98,7 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 
 // index brings the index of a tree up to date. Only that of the workspace is kept on disk, because the trees of tasks
 // come and go; they begin with what is known of the workspace.
-func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace string, p *packer) (*index, error) {
+func (b *Builder) index(ctx context.Context, root *safeopen.Root, workspace string, p *packer) (*index, error) {
 	disk := openCache(workspace, b.tags != nil)
 	defer disk.close()
 	old := b.known(root.Dir())

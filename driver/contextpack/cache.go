@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 // The cache is one file that is replaced as a whole: of two processes that write it, the later one wins. A file that is
@@ -25,13 +25,13 @@ const (
 
 // cache keeps the index of a workspace between processes.
 type cache struct {
-	root   *sandbox.Root
+	root   *safeopen.Root
 	tagged bool // ctags is asked for declarations
 }
 
 // openCache opens the cache of a workspace; nil where there is none to keep one in.
 func openCache(workspace string, tagged bool) *cache {
-	root, err := sandbox.OpenRoot(workspace, sandbox.WithInternal())
+	root, err := safeopen.OpenRoot(workspace, safeopen.WithInternal())
 	if err != nil {
 		return nil
 	}

@@ -36,11 +36,8 @@ const (
 	nodeMask = 1<<nodeBits - 1
 )
 
-// Neither may be more than a node can hold: these do not compile otherwise.
-const (
-	_ = uint(nodeMask - maxSymbols)
-	_ = uint(1<<(31-nodeBits) - maxFiles)
-)
+// A file may not declare more than a node can hold: this does not compile otherwise.
+const _ = uint(nodeMask - maxSymbols)
 
 func stemOf(p string) string {
 	base := path.Base(p)
@@ -54,15 +51,15 @@ func fileOf(node int32) int32 { return node >> nodeBits }
 
 // newCorpus lays out an index. Old is the corpus of what the index was before, nil for none: what no change touched is
 // taken from it, and it stays as it is.
-func newCorpus(ix *index, old *corpus) *corpus {
-	c := &corpus{t: ix.t, files: ix.list, seen: map[int32][]int32{}, users: make([]int32, len(ix.t.list))}
-	same := old != nil && old.t == ix.t
-	same = same && slices.EqualFunc(old.files, ix.list, func(a, b *entry) bool { return a.path == b.path })
+func newCorpus(t *table, files []*entry, old *corpus) *corpus {
+	c := &corpus{t: t, files: files, seen: map[int32][]int32{}, users: make([]int32, len(t.list))}
+	same := old != nil && old.t == t
+	same = same && slices.EqualFunc(old.files, files, func(a, b *entry) bool { return a.path == b.path })
 	if same {
 		c.folders = old.folders
 		copy(c.users, old.users)
 	} else {
-		c.folders = foldersOf(ix.list)
+		c.folders = foldersOf(files)
 	}
 	for i, f := range c.files {
 		if !same {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"pawl/driver/search"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 func analysed(path, text string) (*facts, *table) {
@@ -216,7 +216,7 @@ func TestReadsOnlyWhatChanged(t *testing.T) {
 	put("a.go", "package a\n", old)
 	put("b.go", "package b\n", old)
 	put(".env", "SECRET=1\n", old)
-	root, err := sandbox.OpenRoot(dir)
+	root, err := safeopen.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,15 +270,15 @@ func TestUpdatedCorpusIsAsIfNew(t *testing.T) {
 	for i := range 6 {
 		ix.list = append(ix.list, file(i, i))
 	}
-	c := newCorpus(ix, nil)
+	c := newCorpus(ix.t, ix.list, nil)
 	for round := range 40 {
 		next := &index{t: tab, list: slices.Clone(ix.list)}
 		for range round % 3 {
 			i := rand.IntN(len(next.list))
 			next.list[i] = file(i, round*7+i)
 		}
-		was := newCorpus(ix, nil)
-		c2, want := newCorpus(next, c), newCorpus(next, nil)
+		was := newCorpus(ix.t, ix.list, nil)
+		c2, want := newCorpus(next.t, next.list, c), newCorpus(next.t, next.list, nil)
 		if c2.folders != c.folders {
 			t.Fatal("not updated")
 		}
@@ -300,7 +300,7 @@ func TestUpdatedCorpusIsAsIfNew(t *testing.T) {
 		ix, c = next, c2
 	}
 	less := &index{t: tab, list: ix.list[1:]}
-	if got, want := newCorpus(less, c), newCorpus(less, nil); !reflect.DeepEqual(got, want) {
+	if got, want := newCorpus(less.t, less.list, c), newCorpus(less.t, less.list, nil); !reflect.DeepEqual(got, want) {
 		t.Errorf("of other files: %+v, want %+v", got, want)
 	}
 }
@@ -372,7 +372,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		ix := &index{t: tab, files: map[string]*entry{}}
 		ix.list = entries
-		rank(newCorpus(ix, nil), ask("one two")).result()
+		rank(newCorpus(ix.t, ix.list, nil), ask("one two")).result()
 	})
 }
 
@@ -389,7 +389,7 @@ func FuzzAnalyse(f *testing.F) {
 			}
 		}
 		ix := &index{t: tab, list: []*entry{{path: path, facts: facts}}}
-		r := rank(newCorpus(ix, nil), ask(requirement))
+		r := rank(newCorpus(ix.t, ix.list, nil), ask(requirement))
 		r.readBody(0, []byte(text))
 		for _, s := range r.result() {
 			if !(s.score >= 0 && s.score <= 1.0001) {

@@ -51,7 +51,7 @@ func BenchmarkFTS5(b *testing.B) {
 	}
 	b.ReportMetric(float64(analysing+adding[0])/float64(analysing), "x-ranking")
 	b.ReportMetric(float64(analysing+adding[1])/float64(analysing), "x-words")
-	c := newCorpus(ix, nil)
+	c := newCorpus(ix.t, ix.list, nil)
 	own, theirs, asked := 0.0, 0.0, 0
 	for i, p := range paths {
 		code := slices.Index(paths, strings.TrimSuffix(p, "_test.go")+".go")

@@ -95,10 +95,6 @@ func (x *lexer) text(i, end int) int {
 	return i
 }
 
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= '0' && c <= '9' || c >= utf8.RuneSelf
-}
-
 // word handles the word that begins at i.
 func (x *lexer) word(i int, code bool) int {
 	d, start := x.data, i

@@ -70,7 +70,7 @@ var keywords = map[string]kind{
 // declared returns the name that a line declares, "" for none.
 func declared(l language, line []byte) (string, kind) {
 	text := strings.TrimLeft(string(line), " \t")
-	indent := len(line) - len(text)
+	indented := len(text) < len(line)
 	for {
 		word, rest, ok := strings.Cut(text, " ")
 		if !ok || !leading[word] {
@@ -82,28 +82,42 @@ func declared(l language, line []byte) (string, kind) {
 	if k, is := keywords[word]; ok && is {
 		return leadingName(strings.TrimPrefix(strings.TrimLeft(rest, " *&"), "self.")), k
 	}
+	return functionOf(l, text, indented), kindFunc
+}
+
+// functionOf returns the name of the function that a line declares in a language that needs no keyword for it, "" for
+// none.
+func functionOf(l language, text string, indented bool) string {
 	switch l {
 	case javascript, typescript:
+		word, rest, _ := strings.Cut(text, " ")
 		if (word == "const" || word == "let" || word == "var") &&
 			(strings.Contains(rest, "=>") || strings.Contains(rest, "function")) {
-			return leadingName(rest), kindFunc
+			return leadingName(rest)
 		}
-		if indent > 0 && strings.HasSuffix(strings.TrimRight(text, " \r"), "{") {
-			return called(text), kindFunc
+		if indented && strings.HasSuffix(strings.TrimRight(text, " \r"), "{") {
+			return called(text)
 		}
-	case clang, cpp, java, csharp, dart, php:
-		if indent == 0 || l == java || l == csharp || l == dart {
-			if strings.HasSuffix(strings.TrimRight(text, " \r"), ";") || !strings.Contains(text, " ") {
-				return "", 0
-			}
-			return called(text), kindFunc
+	case clang, cpp, php:
+		if !indented {
+			return defined(text)
 		}
+	case java, csharp, dart: // functions stand in classes
+		return defined(text)
 	case shell:
 		if name := called(text); name != "" && strings.HasPrefix(text[len(name):], "()") {
-			return name, kindFunc
+			return name
 		}
 	}
-	return "", 0
+	return ""
+}
+
+// defined is called for a line that begins a function with the type of its result, and is no statement.
+func defined(text string) string {
+	if strings.HasSuffix(strings.TrimRight(text, " \r"), ";") || !strings.Contains(text, " ") {
+		return ""
+	}
+	return called(text)
 }
 
 // notCalled are words before a parenthesis that are no names.

@@ -1,62 +1,14 @@
 package contextpack
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"pawl/kernel/effect"
-	"pawl/sandbox"
 )
-
-// packer puts one pack together: it reads what the ranking asks for, and nothing else.
-type packer struct {
-	corpus   *corpus
-	ctx      context.Context
-	root     *sandbox.Root
-	ask      Ask
-	texts    map[int32][]byte  // by file
-	starts   map[int32][]int32 // by file: where its lines begin, found when they are asked for
-	sense    []effect.Hit
-	degraded []string
-}
-
-func (p *packer) degrade(is bool, key string) {
-	if is && !slices.Contains(p.degraded, key) {
-		p.degraded = append(p.degraded, key)
-	}
-}
-
-// maxText bounds a file of which a part is shown.
-const maxText = 8 << 20
-
-// text returns the content of a file, nil where it cannot be read any more. One that is no longer as long as when it
-// was indexed is not shown, because its lines would be wrong.
-func (p *packer) text(file int32) []byte {
-	if data, ok := p.texts[file]; ok {
-		return data
-	}
-	e := p.corpus.files[file]
-	data, err := p.root.ReadFile(e.path, maxText)
-	if err != nil || int64(len(data)) != e.stamp.size || bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0 {
-		data = nil
-	}
-	p.texts[file] = data
-	return data
-}
-
-// piece is a part of a file that could be shown.
-type piece struct {
-	file       int32
-	node       int32 // -1 for a part that is no declaration
-	start, end int
-	score      float64
-	source     string
-}
 
 // The sources of a hit.
 const (
@@ -99,8 +51,8 @@ func (p *packer) pack() (effect.ContextPack, error) {
 	total := p.ask.Tokens
 	out.Budget = effect.TokenBudget{Total: total, Limits: limits}
 	out.RecentActions = recentActions(p.ask.Recent, shares.recent.of(total))
-	out.WorkspaceSummary = p.summary(shares.summary.of(total))
-	out.Constraints = p.constraints(shares.constraints.of(total))
+	out.WorkspaceSummary = p.corpus.summary(shares.summary.of(total))
+	out.Constraints = constraints(p.root, p.ask.Place.Workspace, shares.constraints.of(total))
 	out.Hits = p.hits(pieces, shares.hits.of(total))
 	out.Snippets = p.snippets(r, pieces, limits, total-Cost(out))
 	out.Budget.Used = Cost(out)
@@ -186,50 +138,6 @@ func (p *packer) source(r *ranking, node int32) string {
 	return sourceGrep
 }
 
-// lineWeights weighs each line of a text, from 1, by what of the query is in it.
-func (r *ranking) lineWeights(file int32, data []byte) []float64 {
-	if out, ok := r.weights[file]; ok {
-		return out
-	}
-	out := make([]float64, bytes.Count(data, []byte{'\n'})+3)
-	r.weights[file] = out
-	scanWords(data, r.corpus.files[file].lang, func(w []byte, line int, _ bool) bool {
-		if h := r.lookup(w, foldedHash(w)); h != nil && line < len(out) {
-			r.weigh(h, r.rareText, func(_ int32, v float64) { out[line] += v })
-		}
-		return true
-	})
-	return out
-}
-
-// bestWindow returns the lines, at most so many, in which most of the query is; 0, 0 where nothing is.
-func (r *ranking) bestWindow(file int32, data []byte, most int) (start, end int) {
-	if len(data) == 0 {
-		return 0, 0
-	}
-	w := r.lineWeights(file, data)
-	lines := len(w) - 2
-	sum, best := 0.0, 0.0
-	for l := 1; l <= lines; l++ {
-		sum += w[l]
-		if l > most {
-			sum -= w[l-most]
-		}
-		if sum > best+1e-9 {
-			best, end = sum, l
-		}
-	}
-	if end == 0 {
-		return 0, 0
-	}
-	start = max(1, end-most+1)
-	for start < end && w[start] == 0 {
-		start++
-	}
-	start = max(1, start-2)
-	return start, min(lines, start+most-1)
-}
-
 // maxHits is the number of places that a pack names.
 const maxHits = 24
 
@@ -273,28 +181,4 @@ func (p *packer) headline(x piece) string {
 		}
 	}
 	return fallback
-}
-
-// lines returns the lines from start to end of a file's text, which count from 1.
-func (p *packer) lines(file int32, start, end int) []string {
-	data := p.text(file)
-	at, ok := p.starts[file]
-	if !ok {
-		at = append(at, 0)
-		for i, c := range data {
-			if c == '\n' && i+1 < len(data) {
-				at = append(at, int32(i+1))
-			}
-		}
-		p.starts[file] = at
-	}
-	var out []string
-	for n := max(1, start); n <= min(end, len(at)) && len(data) > 0; n++ {
-		stop := len(data)
-		if n < len(at) {
-			stop = int(at[n])
-		}
-		out = append(out, strings.TrimRight(string(data[at[n-1]:stop]), "\r\n"))
-	}
-	return out
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"pawl/kernel/effect"
+	"pawl/text/pattern"
 )
 
 // query is what a requirement asks for, reduced to what can be looked up.
@@ -52,20 +55,12 @@ const (
 )
 
 var (
-	spotPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`([\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
-	})
-	pyPattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`File "([^"\n]{1,400})", line (\d{1,7})`) })
-	pathPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}`) })
-	wordPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\pL_$][\pL\pM\d_$]*(?:(?:\.|::|#)[\pL_][\pL\pM\d_]*)*(\(\))?`)
-	})
-	quoted = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("`[^`\n]{2,200}`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|「[^」\n]{2,200}」|'[^'\n]{2,200}'")
-	})
-	testName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)_?([\p{Lu}\d]\w*)$|^test_?([\w]+)$`)
-	})
+	spotPattern = pattern.New(`([\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
+	pyPattern   = pattern.New(`File "([^"\n]{1,400})", line (\d{1,7})`)
+	pathPattern = pattern.New(`[\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}`)
+	wordPattern = pattern.New(`[\pL_$][\pL\pM\d_$]*(?:(?:\.|::|#)[\pL_][\pL\pM\d_]*)*(\(\))?`)
+	quoted      = pattern.New("`[^`\n]{2,200}`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|「[^」\n]{2,200}」|'[^'\n]{2,200}'")
+	testName    = pattern.New(`^(?:Test|Benchmark|Fuzz|Example)_?([\p{Lu}\d]\w*)$|^test_?([\w]+)$`)
 )
 
 // text is what a pack is for, in one text. A line that was said before tells nothing new and would take the place of
@@ -90,7 +85,7 @@ func ask(text string) *query {
 	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: map[uint64]bool{}}
 	q.readSpots(text)
 	marked := ""
-	for _, m := range quoted().FindAllString(text, 64) {
+	for _, m := range quoted.Get().FindAllString(text, 64) {
 		marked += " " + m
 	}
 	q.readWords(text, 0)
@@ -102,14 +97,14 @@ func ask(text string) *query {
 
 // readSpots finds lines and files that are named, in the order in which they are.
 func (q *query) readSpots(text string) {
-	for _, p := range []*regexp.Regexp{pyPattern(), spotPattern()} {
+	for _, p := range []*regexp.Regexp{pyPattern.Get(), spotPattern.Get()} {
 		for _, m := range p.FindAllStringSubmatch(text, maxSpots) {
 			if line, err := strconv.Atoi(m[2]); err == nil && len(q.places) < maxSpots {
 				q.places = append(q.places, spot{slashed(m[1]), line})
 			}
 		}
 	}
-	for _, p := range pathPattern().FindAllString(text, 4*maxSpots) {
+	for _, p := range pathPattern.Get().FindAllString(text, 4*maxSpots) {
 		if p = slashed(p); !slices.Contains(q.paths, p) && len(q.paths) < maxSpots {
 			q.paths = append(q.paths, p)
 		}
@@ -123,7 +118,7 @@ func slashed(p string) string {
 
 // readWords adds the words of a text, with a least weight for those that count at all.
 func (q *query) readWords(text string, least float64) {
-	for _, w := range wordPattern().FindAllString(text, 4*maxTerms) {
+	for _, w := range wordPattern.Get().FindAllString(text, 4*maxTerms) {
 		called := strings.HasSuffix(w, "()")
 		w = strings.TrimSuffix(w, "()")
 		names := strings.FieldsFunc(w, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
@@ -148,7 +143,7 @@ func (q *query) word(w string, called bool, least float64) {
 	if len(w) < 2 || len(w) > maxWord {
 		return
 	}
-	if m := testName().FindStringSubmatch(w); m != nil {
+	if m := testName.Get().FindStringSubmatch(w); m != nil {
 		q.term(w, weightName)
 		rest := m[1] + m[2]
 		q.term(rest, weightStem)
@@ -257,4 +252,51 @@ func (r *runs) next(h uint64) (two, three uint64) {
 	}
 	r.two, r.one = r.one, h
 	return two, three
+}
+
+// Ask is what a pack is for.
+type Ask struct {
+	Place effect.Place
+	// Requirement is the text that everything is ranked for.
+	Requirement string
+	// Said is what else was said of it: answers of the person, feedback, what a failing check wrote, the most telling
+	// first. Names of tests and functions, files and lines in it count like those in the requirement.
+	Said []string
+	// Tokens is what the pack may cost; see Cost.
+	Tokens int
+	// Recent are the results of the last tool calls, newest last.
+	Recent []effect.ToolResult
+}
+
+// stopWords say nothing about what a requirement is about: they are grammar, or in every requirement and every program.
+var stopWords = wordSet(`
+a about above after again all also always an and any anything are as at be because been before being below between both but by
+can cannot could did do does doing done down during each either else etc even every few for from get gets give given go goes
+got had has have having he her here him his how however i if in instead into is isn it its itself just keep last later less
+let like lot make makes making many may me might more most much must my need needs never new no nor not nothing now of off ok
+on once one only onto or other our out over own per please rather really same say says see seem seems shall she should since
+so some something still such sure take than that the their them then there these they thing things this those through to
+together too two under until up upon us use used uses using very via want wanted wants was way we well were what when where
+whether which while who whole whose why will with within without won work works would yes yet you your
+add added adds adding bug bugs change changed changes code correct currently error errors expected expect fail failed failing
+fails failure fix fixed fixes got implement implemented issue issues line lines problem requirement run running support test
+tests todo update updated wrong ensure program
+int string func return nil err true false var const type import package public private static void self null none
+`)
+
+// stopPairs are pairs of Chinese characters that say as little.
+var stopPairs = wordSet(`
+一个 一下 这个 那个 这些 那些 我们 你们 他们 可以 需要 应该 没有 不是 就是 还是 如果 但是 因为 所以 以及 或者 而且 然后 时候 问题 修复 错误
+请在 请将 请把 并且 进行 使用 现在 目前 出现 导致 无法 不能 添加 增加 修改 实现 支持 功能 代码 测试 失败 期望 实际
+`)
+
+// wordSet makes a set of words when it is first needed, because most starts of a program put no pack together.
+func wordSet(text string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for w := range strings.FieldsSeq(text) {
+			out[w] = true
+		}
+		return out
+	})
 }

@@ -402,108 +402,6 @@ func (r *ranking) readBody(file int32, data []byte) {
 	}
 }
 
-// The shares of the parts of a score, each of which is at most 1 before it is weighed.
-const (
-	shareSeen   = 1.0
-	shareRaised = 0.8
-	shareName   = 1.0
-	shareBody   = 0.8
-	shareSpot   = 1.6
-	shareFile   = 0.4
-	maxSeeds    = 24
-	// The shares of the whole: what a declaration says itself, what leads to it, and what tests tell of it.
-	wholeOwn, wholeFlow, wholeSeen = 0.5, 0.5, 0.4
-	// A declaration of fewer lines is the less likely at fault, because less can be wrong in it.
-	fullLength = 8
-)
-
-// result returns the declarations by how likely they are what the requirement is about, best first. The best has the
-// score
-// 1.
-func (r *ranking) result() []scored {
-	own := map[int32]float64{}
-	add := func(from map[int32]float64, share float64) {
-		top := 1e-9
-		for _, v := range from {
-			top = max(top, v)
-		}
-		for n, v := range from {
-			own[n] += share * v / top
-		}
-	}
-	add(r.told, shareSeen)
-	add(r.raised(), shareRaised)
-	add(r.names, shareName)
-	add(r.bodies, shareBody)
-	for n, v := range r.spots {
-		own[n] += shareSpot * v
-	}
-	named := r.namedFiles()
-	for n := range own {
-		if named[fileOf(n)] {
-			own[n] += shareFile
-		}
-	}
-	seeds := ordered(own)
-	seeds = slices.Clone(seeds[:min(len(seeds), maxSeeds)])
-	sum := 0.0
-	for i := range seeds {
-		seeds[i].score *= seeds[i].score // the best lead, the many that match a little do not
-		sum += seeds[i].score
-	}
-	for i := range seeds {
-		seeds[i].score /= sum
-	}
-	flow := r.walk.spread(seeds)
-	final := map[int32]float64{}
-	mix := func(from map[int32]float64, share float64) {
-		top := 1e-9
-		for n, v := range from {
-			top = max(top, v*r.worth(n))
-		}
-		for n, v := range from {
-			final[n] += share * v * r.worth(n) / top
-		}
-	}
-	mix(own, wholeOwn)
-	mix(flow, wholeFlow)
-	mix(r.told, wholeSeen)
-	out := ordered(final)
-	if len(out) > 0 && out[0].score > 0 {
-		top := out[0].score
-		for i := range out {
-			out[i].score /= top
-		}
-	}
-	return out
-}
-
-// namedFiles are the files that the requirement names, and those that they test.
-func (r *ranking) namedFiles() map[int32]bool {
-	out := map[int32]bool{}
-	tested := map[string]bool{}
-	for f := range r.manual {
-		if e := r.corpus.files[f]; e.marks&tests == 0 {
-			out[f] = true
-		} else {
-			tested[r.corpus.dirs[f]+"/"+r.corpus.stems[f]] = true
-		}
-	}
-	for i, e := range r.corpus.files {
-		if e.marks&tests == 0 && tested[r.corpus.dirs[i]+"/"+r.corpus.stems[i]] {
-			out[int32(i)] = true
-		}
-	}
-	return out
-}
-
-// worth is quality for a declaration.
-func (r *ranking) worth(node int32) float64 {
-	s := r.corpus.symbol(node)
-	long := math.Sqrt(min(1, float64(s.end-s.start+1)/fullLength))
-	return r.corpus.quality(fileOf(node)) * (0.3 + 0.7*weighKind(s.kind)) * long
-}
-
 // ordered sorts nodes by their score, and by their number where it is the same.
 func ordered(m map[int32]float64) []scored {
 	out := make([]scored, 0, len(m))
@@ -514,4 +412,48 @@ func ordered(m map[int32]float64) []scored {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.node, b.node))
 	})
 	return out
+}
+
+// lineWeights weighs each line of a text, from 1, by what of the query is in it.
+func (r *ranking) lineWeights(file int32, data []byte) []float64 {
+	if out, ok := r.weights[file]; ok {
+		return out
+	}
+	out := make([]float64, bytes.Count(data, []byte{'\n'})+3)
+	r.weights[file] = out
+	scanWords(data, r.corpus.files[file].lang, func(w []byte, line int, _ bool) bool {
+		if h := r.lookup(w, foldedHash(w)); h != nil && line < len(out) {
+			r.weigh(h, r.rareText, func(_ int32, v float64) { out[line] += v })
+		}
+		return true
+	})
+	return out
+}
+
+// bestWindow returns the lines, at most so many, in which most of the query is; 0, 0 where nothing is.
+func (r *ranking) bestWindow(file int32, data []byte, most int) (start, end int) {
+	if len(data) == 0 {
+		return 0, 0
+	}
+	w := r.lineWeights(file, data)
+	lines := len(w) - 2
+	sum, best := 0.0, 0.0
+	for l := 1; l <= lines; l++ {
+		sum += w[l]
+		if l > most {
+			sum -= w[l-most]
+		}
+		if sum > best+1e-9 {
+			best, end = sum, l
+		}
+	}
+	if end == 0 {
+		return 0, 0
+	}
+	start = max(1, end-most+1)
+	for start < end && w[start] == 0 {
+		start++
+	}
+	start = max(1, start-2)
+	return start, min(lines, start+most-1)
 }

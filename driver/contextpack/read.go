@@ -12,25 +12,9 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 	"pawl/text/policy"
 )
-
-// stamp tells whether a file is as it was, without opening it.
-type stamp struct {
-	size, mtime int64
-	ino         uint64
-}
-
-// entry is a file of the index. Entries are never changed once they are in it.
-type entry struct {
-	path  string
-	stamp stamp
-	sum   [16]byte // of the content, for a file that only looks different
-	// young says that the file was so new when it was read that a change after that may have left its time alone.
-	young bool
-	*facts
-}
 
 // youth is how long a file counts as young: the coarsest clock of the file systems in use ticks every two seconds.
 const youth = 2 * time.Second
@@ -56,6 +40,9 @@ const (
 	maxWorkers = 4
 )
 
+// There may not be more files than a node can hold: this does not compile otherwise.
+const _ = uint(1<<(31-nodeBits) - maxFiles)
+
 // errEnough ends a walk that found all that it may.
 var errEnough = errors.New("enough")
 
@@ -69,7 +56,7 @@ type job struct {
 // reader brings an index up to date.
 type reader struct {
 	ctx  context.Context
-	root *sandbox.Root
+	root *safeopen.Root
 	old  *index
 	now  time.Time
 	tags *tagger // nil for none
@@ -115,7 +102,7 @@ func (r *reader) refresh(walk Walk) (*index, error) {
 		return nil, pawl.Fail(pawl.CodeCanceled, "context.canceled").In("contextpack.Build").Because(err)
 	}
 	ix := &index{t: r.old.t, files: r.kept, list: r.list}
-	ix.corpus = newCorpus(ix, r.old.corpus)
+	ix.corpus = newCorpus(ix.t, ix.list, r.old.corpus)
 	return ix, nil
 }
 
@@ -147,7 +134,7 @@ func (r *reader) analysts() []*worker {
 
 // visit is called for each file of the tree. Names that are no text, or that a model could be made to misread, are left
 // out.
-func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
+func (r *reader) visit(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 	was := r.old.files[rel]
 	if was == nil && (foreign(rel) || len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t")) {
 		return nil
@@ -170,6 +157,12 @@ func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
 	if was == nil || was.stamp != at || !e.young {
 		r.news = append(r.news, e)
 	}
+	return r.learn(in, e, was)
+}
+
+// learn gives a file its facts: those that it had, where only its look is new, and otherwise those that are found in
+// its content, now or when ctags was asked.
+func (r *reader) learn(in *safeopen.Dir, e, was *entry) error {
 	data := r.content(in, e)
 	if data == nil {
 		e.facts = &facts{marks: unread}
@@ -182,9 +175,9 @@ func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
 		return nil
 	}
 	e.facts = &facts{}
-	lang := languageOf(rel, data)
+	lang := languageOf(e.path, data)
 	switch {
-	case at.size > maxContent:
+	case e.stamp.size > maxContent:
 		// Line numbers mean nothing in samples, so nothing is declared in them.
 		return r.hand(job{entry: e, data: data, found: []outlined{}})
 	case !styles[lang].tags:
@@ -216,7 +209,7 @@ func (r *reader) hand(j job) error {
 func foreign(rel string) bool { return inFolder(rel, "node_modules", "vendor", ".git", ".hg", ".svn") }
 
 // content reads a file, or samples of a large one; nil is for what has no text that may be read.
-func (r *reader) content(in *sandbox.Dir, e *entry) []byte {
+func (r *reader) content(in *safeopen.Dir, e *entry) []byte {
 	if e.stamp.size > maxContent {
 		r.read += samples * window
 	} else {
@@ -290,3 +283,8 @@ func (r *reader) askTags() error {
 	}
 	return nil
 }
+
+// Walk visits the regular files of a tree with the open folder that each is in, without what .gitignore excludes.
+// search.Files is one. It returns the error with which visit ended it.
+type Walk func(ctx context.Context, root *safeopen.Root,
+	visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error

@@ -8,6 +8,7 @@ import (
 
 	"pawl/kernel/effect"
 	"pawl/sandbox/ignore"
+	"pawl/sandbox/safeopen"
 )
 
 // ruleFiles are the files in which projects tell agents and contributors how to work, in the order in which they are
@@ -24,10 +25,10 @@ const (
 // constraints quote the first lines of the project's own rules. Each names the file that it is from and stands in
 // quotes: whoever can change that file has written it, so it tells an agent what the project wants and nothing about
 // what pawl lets it do.
-func (p *packer) constraints(budget int) []string {
+func constraints(root *safeopen.Root, workspace string, budget int) []string {
 	out := []string{}
 	seen := map[[32]byte]bool{}
-	hidden, err := ignore.Open(p.root, p.ask.Place.Workspace)
+	hidden, err := ignore.Open(root, workspace)
 	if err != nil {
 		return out
 	}
@@ -36,7 +37,7 @@ func (p *packer) constraints(budget int) []string {
 		if hidden.Refuse(name) != nil {
 			continue
 		}
-		data, err := p.root.ReadFile(name, maxRuleFile)
+		data, err := root.ReadFile(name, maxRuleFile)
 		if err != nil || bytes.IndexByte(data, 0) >= 0 || seen[sha256.Sum256(data)] {
 			continue
 		}

@@ -1,9 +1,13 @@
 package contextpack
 
 import (
+	"bytes"
+	"context"
+	"slices"
 	"strings"
 
 	"pawl/kernel/effect"
+	"pawl/sandbox/safeopen"
 )
 
 const (
@@ -123,4 +127,73 @@ func (p *packer) fit(file int32, start, end, budget int) (effect.CodeSnippet, bo
 	}
 	s.EndLine, s.Content = start+n-1, b.String()
 	return s, true
+}
+
+// packer puts one pack together: it reads what the ranking asks for, and nothing else.
+type packer struct {
+	corpus   *corpus
+	ctx      context.Context
+	root     *safeopen.Root
+	ask      Ask
+	texts    map[int32][]byte  // by file
+	starts   map[int32][]int32 // by file: where its lines begin, found when they are asked for
+	sense    []effect.Hit
+	degraded []string
+}
+
+func (p *packer) degrade(is bool, key string) {
+	if is && !slices.Contains(p.degraded, key) {
+		p.degraded = append(p.degraded, key)
+	}
+}
+
+// maxText bounds a file of which a part is shown.
+const maxText = 8 << 20
+
+// text returns the content of a file, nil where it cannot be read any more. One that is no longer as long as when it
+// was indexed is not shown, because its lines would be wrong.
+func (p *packer) text(file int32) []byte {
+	if data, ok := p.texts[file]; ok {
+		return data
+	}
+	e := p.corpus.files[file]
+	data, err := p.root.ReadFile(e.path, maxText)
+	if err != nil || int64(len(data)) != e.stamp.size || bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0 {
+		data = nil
+	}
+	p.texts[file] = data
+	return data
+}
+
+// piece is a part of a file that could be shown.
+type piece struct {
+	file       int32
+	node       int32 // -1 for a part that is no declaration
+	start, end int
+	score      float64
+	source     string
+}
+
+// lines returns the lines from start to end of a file's text, which count from 1.
+func (p *packer) lines(file int32, start, end int) []string {
+	data := p.text(file)
+	at, ok := p.starts[file]
+	if !ok {
+		at = append(at, 0)
+		for i, c := range data {
+			if c == '\n' && i+1 < len(data) {
+				at = append(at, int32(i+1))
+			}
+		}
+		p.starts[file] = at
+	}
+	var out []string
+	for n := max(1, start); n <= min(end, len(at)) && len(data) > 0; n++ {
+		stop := len(data)
+		if n < len(at) {
+			stop = int(at[n])
+		}
+		out = append(out, strings.TrimRight(string(data[at[n-1]:stop]), "\r\n"))
+	}
+	return out
 }

@@ -88,7 +88,7 @@ func (r *ranking) namesTest(word uint32) bool {
 // isTestName reports whether a function of that name is a test.
 func isTestName(name string) bool {
 	return (strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "test") || strings.HasPrefix(name, "Fuzz")) &&
-		testName().MatchString(name)
+		testName.Get().MatchString(name)
 }
 
 // farOff is 0 for a node in one of the files, and 1 for any other.

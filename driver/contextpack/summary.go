@@ -10,7 +10,7 @@ import (
 
 // summary says in a few lines what the workspace is: its size, its languages, where its programs begin, and what its
 // most used folders are for.
-func (p *packer) summary(budget int) string {
+func (c *corpus) summary(budget int) string {
 	var b strings.Builder
 	room := (budget - perItem) * tokenUnits
 	add := func(line string) bool {
@@ -22,8 +22,8 @@ func (p *packer) summary(budget int) string {
 		b.WriteString(line + "\n")
 		return true
 	}
-	ok := add(p.sizes()) && add(p.list("Programs begin in: ", p.programs(), 6)) && add(p.readme())
-	for _, line := range p.folders(12) {
+	ok := add(c.sizes()) && add(list("Programs begin in: ", c.programs(), 6)) && add(c.readme())
+	for _, line := range c.busiest(12) {
 		if !ok || !add(line) {
 			break
 		}
@@ -32,10 +32,10 @@ func (p *packer) summary(budget int) string {
 }
 
 // sizes is a line on the number and kind of files.
-func (p *packer) sizes() string {
+func (c *corpus) sizes() string {
 	lines, bytes := 0, int64(0)
 	count := map[language]int{}
-	for _, f := range p.corpus.files {
+	for _, f := range c.files {
 		bytes += max(0, f.stamp.size)
 		lines += int(f.lines)
 		if f.marks&unread == 0 {
@@ -53,14 +53,14 @@ func (p *packer) sizes() string {
 	for _, l := range langs[:min(len(langs), 6)] {
 		names = append(names, fmt.Sprintf("%s %d", styles[l].name, count[l]))
 	}
-	out := fmt.Sprintf("%d files, %d lines, %d KiB", len(p.corpus.files), lines, (bytes+1023)/1024)
+	out := fmt.Sprintf("%d files, %d lines, %d KiB", len(c.files), lines, (bytes+1023)/1024)
 	if len(names) > 0 {
 		out += "; files by language: " + strings.Join(names, ", ")
 	}
 	return out + "."
 }
 
-func (p *packer) list(head string, names []string, most int) string {
+func list(head string, names []string, most int) string {
 	if len(names) == 0 {
 		return ""
 	}
@@ -72,9 +72,9 @@ func (p *packer) list(head string, names []string, most int) string {
 }
 
 // programs are the files at which programs begin, those nearest to the top first.
-func (p *packer) programs() []string {
+func (c *corpus) programs() []string {
 	var out []string
-	for _, f := range p.corpus.files {
+	for _, f := range c.files {
 		if f.marks&starts != 0 && f.marks&tests == 0 &&
 			!inFolder(f.path, "testdata", "examples", "example", "third_party") {
 			out = append(out, f.path)
@@ -85,8 +85,8 @@ func (p *packer) programs() []string {
 }
 
 // readme is what the project says of itself.
-func (p *packer) readme() string {
-	for _, f := range p.corpus.files {
+func (c *corpus) readme() string {
+	for _, f := range c.files {
 		if !strings.Contains(f.path, "/") && strings.HasPrefix(strings.ToLower(f.path), "readme") && f.about != "" {
 			return f.path + ": " + oneLine(f.about, 160)
 		}
@@ -94,25 +94,25 @@ func (p *packer) readme() string {
 	return ""
 }
 
-// folders are lines on the folders whose declarations are used most, with what their package says of itself.
-func (p *packer) folders(most int) []string {
+// busiest are lines on the folders whose declarations are used most, with what their package says of itself.
+func (c *corpus) busiest(most int) []string {
 	type folder struct {
 		dir, about string
 		used       int
 	}
 	byDir := map[string]*folder{}
-	for i, f := range p.corpus.files {
+	for i, f := range c.files {
 		if f.marks&(tests|generated|unread) != 0 || !styles[f.lang].code {
 			continue
 		}
-		d := byDir[p.corpus.dirs[i]]
+		d := byDir[c.dirs[i]]
 		if d == nil {
-			d = &folder{dir: p.corpus.dirs[i]}
+			d = &folder{dir: c.dirs[i]}
 			byDir[d.dir] = d
 		}
 		for _, s := range f.symbols {
-			if len(p.corpus.declaring(s.name)) <= maxNamed {
-				d.used += int(p.corpus.users[s.name])
+			if len(c.declaring(s.name)) <= maxNamed {
+				d.used += int(c.users[s.name])
 			}
 		}
 		if f.about != "" && (d.about == "" || path.Base(f.path) == "doc.go") {

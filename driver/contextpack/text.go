@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pawl/text/display"
 )
 
 // clip cuts a text to a number of bytes, at a character.
@@ -11,12 +13,7 @@ func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	const mark = "…"
-	cut := max(0, most-len(mark))
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + mark
+	return display.Head(s, max(0, most-len("…"))) + "…"
 }
 
 // clean makes text of a file fit to be quoted: what is no UTF-8 becomes the replacement character, and control
@@ -108,3 +105,7 @@ func stem(w []byte) []byte {
 // endings are tried in this order.
 var endings = []string{"ations", "ation", "ings", "ing", "ments", "ment", "ers", "er", "ies", "ied", "ions", "ion",
 	"ed", "es", "s"}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= '0' && c <= '9' || c >= utf8.RuneSelf
+}

@@ -13,19 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/driver/drivertest"
-	"pawl/driver/file"
-	"pawl/driver/search"
 	"pawl/driver/shell"
+	"pawl/driver/toolbox"
 	"pawl/text/message"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
-
-var tools = []drivertest.Tool{
-	file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{},
-	shell.Command{},
-}
 
 type schema struct {
 	Type        string
@@ -140,7 +133,7 @@ lines get the line ending that most lines of the file have.
 func TestDocs(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(preface)
-	for _, tool := range tools {
+	for _, tool := range toolbox.All(shell.Config{}) {
 		info := tool.Info()
 		permissions := make([]string, len(info.Permissions))
 		for i, p := range info.Permissions {
@@ -174,21 +167,37 @@ func TestDocs(t *testing.T) {
 
 // TestMessages: every message that the tools can raise is in the catalogue, in both languages and with a next step.
 func TestMessages(t *testing.T) {
-	sources := []string{filepath.Join("..", "..", "kernel", "effect", "args.go")}
-	for _, dir := range []string{"file", "search", "shell"} {
-		more, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
-		if err != nil || len(more) == 0 {
-			t.Fatal(dir, err)
-		}
-		sources = append(sources, more...)
+	all, err := filepath.Glob(filepath.Join("..", "*", "*.go"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	ops := regexp.MustCompile(`\.In\("[^"]*"\)`)
-	keys := regexp.MustCompile(`"((?:file|search|shell)\.[a-z_]+)"`)
-	used := map[string]bool{}
-	for _, name := range sources {
+	files := map[string][]string{} // by the package that they are of
+	declares := map[string]bool{}  // whether the package has a tool
+	for _, name := range all {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := filepath.Base(filepath.Dir(name))
+		files[room] = append(files[room], name)
+		declares[room] = declares[room] || bytes.Contains(data, []byte("tool.Declaration["))
+	}
+	maps.DeleteFunc(declares, func(_ string, has bool) bool { return !has })
+	if !declares["file"] || !declares["search"] || !declares["shell"] {
+		t.Fatalf("tools are declared in %v", declares)
+	}
+	rooms := slices.Sorted(maps.Keys(declares))
+	sources := []string{filepath.Join("..", "..", "kernel", "effect", "args.go")}
+	for _, room := range rooms {
+		sources = append(sources, files[room]...)
+	}
+	ops := regexp.MustCompile(`\.In\("[^"]*"\)`)
+	keys := regexp.MustCompile(`"((?:` + strings.Join(rooms, "|") + `)\.[a-z_]+)"`)
+	used := map[string]bool{}
+	for _, name := range sources {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -20,30 +20,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"pawl"
+	"pawl/driver/tool"
 	"pawl/kernel/effect"
 	"pawl/text/policy"
 )
-
-// Tool is what the runner knows of a tool.
-type Tool interface {
-	Info() effect.ToolInfo
-	Request(args json.RawMessage) (policy.Request, error)
-	Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt
-	Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
-	Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt
-}
-
-// Writer is a tool whose changes are known, and committed, before it makes them.
-type Writer interface {
-	Tool
-	Preflight(ctx context.Context, e effect.Effect) ([]effect.FileImage, error)
-}
 
 // Case is one call of a tool that succeeds.
 type Case struct {
 	Name string
 	// New makes the tool with a failpoint, which may be nil. Tools without failpoints ignore it.
-	New func(fail func(point string) error) Tool
+	New func(fail func(point string) error) tool.Tool
 	// Tree are the files to begin with, by path. A path that ends in a slash is an empty folder, and content that
 	// begins with "#!" makes the file executable.
 	Tree map[string]string
@@ -57,15 +43,16 @@ type Case struct {
 var errCrash = errors.New("crash")
 
 // Run puts a tool through the suite: its description, its arguments, and what it does, once, twice, killed, undone and
-// canceled. Tools with Preflight must be safe to run again; the others must leave the tree alone, and give the same
-// answer twice when they call themselves idempotent.
+// canceled. Tools that ask to write or delete files must be safe to run again; the others must leave the tree alone,
+// and give the same answer twice when they call themselves idempotent.
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	t.Run(c.Name, func(t *testing.T) {
 		t.Run("info", c.info)
 		t.Run("arguments", c.arguments)
 		t.Run("canceled", c.canceled)
-		if _, ok := c.New(nil).(Writer); !ok {
+		if may := c.New(nil).Info().Permissions; !slices.Contains(may, policy.FSWrite) &&
+			!slices.Contains(may, policy.FSDelete) {
 			t.Run("read", c.read)
 			return
 		}
@@ -157,7 +144,7 @@ func (c Case) begin(t *testing.T) (dir string, tree map[string]string, e effect.
 // committed is the effect as the kernel commits it: with the images of its preflight.
 func (c Case) committed(t *testing.T, e effect.Effect) effect.Effect {
 	t.Helper()
-	images, err := c.New(nil).(Writer).Preflight(t.Context(), e)
+	images, err := c.New(nil).Preflight(t.Context(), e)
 	must(t, err)
 	call, err := effect.Decode[effect.ToolCall](e.Spec)
 	must(t, err)
@@ -202,8 +189,8 @@ func Schema(t testing.TB, raw json.RawMessage) *jsonschema.Schema {
 
 // arguments: what is not exactly as the schema says is refused, by Request and by Do alike, and changes nothing.
 func (c Case) arguments(t *testing.T) {
-	tool := c.New(nil)
-	if _, err := tool.Request(json.RawMessage(c.Args)); err != nil {
+	driver := c.New(nil)
+	if _, err := driver.Request(json.RawMessage(c.Args)); err != nil {
 		t.Fatalf("good arguments: %v", err)
 	}
 	var members map[string]json.RawMessage
@@ -228,13 +215,13 @@ func (c Case) arguments(t *testing.T) {
 		bad["type "+name] = fmt.Sprintf("{%s:{}}", quoted)
 	}
 	for name, args := range bad {
-		if _, err := tool.Request(json.RawMessage(args)); pawl.CodeOf(err) != pawl.CodeInvalid {
+		if _, err := driver.Request(json.RawMessage(args)); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%s: Request says %v", name, err)
 		}
 		if name == "huge" || !json.Valid([]byte(args)) {
 			continue // too slow to decode twice, and what is no JSON cannot stand in a spec
 		}
-		if r := tool.Do(t.Context(), Effect(dir, e.ID, args), nil); r.OK || r.Code != pawl.CodeInvalid {
+		if r := driver.Do(t.Context(), Effect(dir, e.ID, args), nil); r.OK || r.Code != pawl.CodeInvalid {
 			t.Errorf("%s: Do says %+v", name, r)
 		}
 	}
@@ -253,33 +240,30 @@ func (c Case) canceled(t *testing.T) {
 
 func (c Case) read(t *testing.T) {
 	dir, before, e := c.begin(t)
-	tool := c.New(nil)
-	first := c.mustDo(t, tool, e)
-	if answer, _ := tool.Done(t.Context(), e); answer == effect.DoneYes {
+	driver := c.New(nil)
+	first := c.mustDo(t, driver, e)
+	if answer, _ := driver.Done(t.Context(), e); answer == effect.DoneYes {
 		t.Error("Done says yes of a call that has to be made for its result")
 	}
-	if !tool.Info().Idempotent {
+	if !driver.Info().Idempotent {
 		return // a command: what it does and how it is undone is for its own tests
 	}
-	second := c.mustDo(t, tool, e)
+	second := c.mustDo(t, driver, e)
 	if diff := cmp.Diff(string(first.Payload), string(second.Payload)); diff != "" {
 		t.Error(diff)
 	}
-	if r := tool.Undo(t.Context(), e, effect.Succeeded(first)); !r.OK {
+	if r := driver.Undo(t.Context(), e, effect.Succeeded(first)); !r.OK {
 		t.Errorf("undo: %+v", r)
 	}
 	same(t, before, Snapshot(t, dir))
 }
 
 // mustDo runs a call that has to succeed and checks its result against the published schema.
-func (c Case) mustDo(t *testing.T, tool Tool, e effect.Effect) effect.ToolResult {
+func (c Case) mustDo(t *testing.T, driver tool.Tool, e effect.Effect) effect.ToolResult {
 	t.Helper()
-	r := tool.Do(t.Context(), e, nil)
+	r := driver.Do(t.Context(), e, nil)
 	if !r.OK {
 		t.Fatalf("%+v", r)
-	}
-	if r.Start.IsZero() || r.End.Before(r.Start) {
-		t.Errorf("times %v %v", r.Start, r.End)
 	}
 	res, err := effect.Decode[effect.ToolResult](r.Result)
 	must(t, err)
@@ -288,7 +272,7 @@ func (c Case) mustDo(t *testing.T, tool Tool, e effect.Effect) effect.ToolResult
 	}
 	payload, err := jsonschema.UnmarshalJSON(bytes.NewReader(res.Payload))
 	must(t, err)
-	if err := Schema(t, tool.Info().ReturnSchema).Validate(payload); err != nil {
+	if err := Schema(t, driver.Info().ReturnSchema).Validate(payload); err != nil {
 		t.Errorf("%s: %v", res.Payload, err)
 	}
 	return res
@@ -296,25 +280,25 @@ func (c Case) mustDo(t *testing.T, tool Tool, e effect.Effect) effect.ToolResult
 
 func (c Case) do(t *testing.T) {
 	dir, before, e := c.begin(t)
-	tool := c.New(nil)
-	if answer, _ := tool.Done(t.Context(), e); answer != effect.DoneUnknown {
+	driver := c.New(nil)
+	if answer, _ := driver.Done(t.Context(), e); answer != effect.DoneUnknown {
 		t.Errorf("without images Done says %s", answer)
 	}
 	e = c.committed(t, e)
 	same(t, before, Snapshot(t, dir))
-	if answer, _ := tool.Done(t.Context(), e); answer != effect.DoneNo {
+	if answer, _ := driver.Done(t.Context(), e); answer != effect.DoneNo {
 		t.Errorf("before the call Done says %s", answer)
 	}
-	first := c.mustDo(t, tool, e)
+	first := c.mustDo(t, driver, e)
 	after := Snapshot(t, dir)
 	if c.Want != nil {
 		same(t, contents(wanted(t, c.Want)), contents(after))
 	}
-	answer, r := tool.Done(t.Context(), e)
+	answer, r := driver.Done(t.Context(), e)
 	if answer != effect.DoneYes || !r.OK {
 		t.Errorf("after the call Done says %s, %+v", answer, r)
 	}
-	again := c.mustDo(t, tool, e)
+	again := c.mustDo(t, driver, e)
 	same(t, after, Snapshot(t, dir))
 	if diff := cmp.Diff(string(first.Payload), string(again.Payload)); diff != "" {
 		t.Error(diff)
@@ -372,8 +356,8 @@ func (c Case) crash(t *testing.T) {
 	points, final := c.points(t)
 	for n, name := range points {
 		dir, _, e := c.killed(t, n)
-		tool := c.New(nil)
-		answer, _ := tool.Done(t.Context(), e)
+		driver := c.New(nil)
+		answer, _ := driver.Done(t.Context(), e)
 		finished := cmp.Equal(final, Snapshot(t, dir))
 		if answer == effect.DoneUnknown || finished != (answer == effect.DoneYes) {
 			t.Errorf("at %q Done says %s, finished %v", name, answer, finished)
@@ -381,7 +365,7 @@ func (c Case) crash(t *testing.T) {
 		if again := c.committed(t, e); string(again.Spec) != string(e.Spec) {
 			t.Errorf("at %q the preflight of the second attempt says %s, want %s", name, again.Spec, e.Spec)
 		}
-		c.mustDo(t, tool, e)
+		c.mustDo(t, driver, e)
 		same(t, final, Snapshot(t, dir))
 	}
 }
@@ -399,25 +383,25 @@ func (c Case) crashUndo(t *testing.T) {
 
 func (c Case) undo(t *testing.T) {
 	dir, before, e := c.begin(t)
-	tool := c.New(nil)
+	driver := c.New(nil)
 	e = c.committed(t, e)
-	done := tool.Do(t.Context(), e, nil)
+	done := driver.Do(t.Context(), e, nil)
 	after := Snapshot(t, dir)
-	undone := tool.Undo(t.Context(), e, done)
+	undone := driver.Undo(t.Context(), e, done)
 	if !undone.OK {
 		t.Fatalf("%+v", undone)
 	}
 	same(t, before, Snapshot(t, dir))
-	if r := tool.Undo(t.Context(), e, done); !r.OK {
+	if r := driver.Undo(t.Context(), e, done); !r.OK {
 		t.Errorf("undo twice: %+v", r)
 	}
 	same(t, before, Snapshot(t, dir))
-	redone := tool.Undo(t.Context(), e, undone)
+	redone := driver.Undo(t.Context(), e, undone)
 	if !redone.OK {
 		t.Fatalf("%+v", redone)
 	}
 	same(t, after, Snapshot(t, dir))
-	if r := tool.Undo(t.Context(), e, redone); !r.OK {
+	if r := driver.Undo(t.Context(), e, redone); !r.OK {
 		t.Errorf("%+v", r)
 	}
 	same(t, before, Snapshot(t, dir))
@@ -431,11 +415,11 @@ func (c Case) conflict(t *testing.T) {
 	for _, im := range call.Images {
 		for _, late := range []bool{false, true} {
 			dir, _, e := c.begin(t)
-			tool := c.New(nil)
+			driver := c.New(nil)
 			e = c.committed(t, e)
 			var done effect.Receipt
 			if late {
-				done = tool.Do(t.Context(), e, nil)
+				done = driver.Do(t.Context(), e, nil)
 			}
 			p := filepath.Join(dir, filepath.FromSlash(im.Path))
 			must(t, os.MkdirAll(filepath.Dir(p), 0o755))
@@ -443,14 +427,14 @@ func (c Case) conflict(t *testing.T) {
 			foreign := Snapshot(t, dir)
 			var r effect.Receipt
 			if late {
-				r = tool.Undo(t.Context(), e, done)
+				r = driver.Undo(t.Context(), e, done)
 			} else {
-				r = tool.Do(t.Context(), e, nil)
+				r = driver.Do(t.Context(), e, nil)
 			}
 			if r.OK || r.Code != pawl.CodeConflict || !slices.Contains(r.Args, im.Path) {
 				t.Errorf("%s, late %v: %+v", im.Path, late, r)
 			}
-			if answer, _ := tool.Done(t.Context(), e); answer != effect.DoneUnknown {
+			if answer, _ := driver.Done(t.Context(), e); answer != effect.DoneUnknown {
 				t.Errorf("%s, late %v: Done says %s", im.Path, late, answer)
 			}
 			same(t, foreign, Snapshot(t, dir))

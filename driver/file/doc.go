@@ -9,6 +9,6 @@
 // itself. Done judges the tree by the same images, and Undo brings the old content back while nobody else has changed
 // the files.
 //
-// The tree is reached through package sandbox only. Symbolic links are never followed: policy judged the path that the
+// The tree is reached through package safeopen only. Symbolic links are never followed: policy judged the path that the
 // call names, and a link would make it another.
 package file

@@ -9,6 +9,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/file"
+	"pawl/driver/tool"
 	"pawl/kernel/effect"
 )
 
@@ -19,18 +20,18 @@ func TestHidden(t *testing.T) {
 		"b.key": "needle\n", "c.txt": "free\n"})
 	before := drivertest.Snapshot(t, dir)
 	for name, c := range map[string]struct {
-		tool drivertest.Tool
+		tool tool.Tool
 		args map[string]any
 	}{
-		"read": {file.Read{}, map[string]any{"path": "secret/a.txt"}}, "read by a detour": {file.Read{},
-			map[string]any{"path": "./x/../secret//a.txt"}}, "read a key": {file.Read{},
+		"read": {file.Read(), map[string]any{"path": "secret/a.txt"}}, "read by a detour": {file.Read(),
+			map[string]any{"path": "./x/../secret//a.txt"}}, "read a key": {file.Read(),
 			map[string]any{"path": "b.key"}},
-		"write": {file.Write{}, map[string]any{"path": "b.key", "content": "x"}}, "write a new one": {file.Write{},
+		"write": {file.Write(nil), map[string]any{"path": "b.key", "content": "x"}}, "write a new one": {file.Write(nil),
 			map[string]any{"path": "secret/new.txt", "content": "x"}},
-		"delete":   {file.Delete{}, map[string]any{"path": "b.key"}},
-		"patch":    {file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Update File: b.key\n@@\n-guess\n+x\n*** End Patch\n"}},
-		"move in":  {file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Update File: c.txt\n*** Move to: secret/c.txt\n@@\n-free\n+x\n*** End Patch\n"}},
-		"move out": {file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Update File: secret/a.txt\n*** Move to: a.txt\n@@\n-needle\n+x\n*** End Patch\n"}},
+		"delete":   {file.Delete(nil), map[string]any{"path": "b.key"}},
+		"patch":    {file.Patch(nil), map[string]any{"patch": "*** Begin Patch\n*** Update File: b.key\n@@\n-guess\n+x\n*** End Patch\n"}},
+		"move in":  {file.Patch(nil), map[string]any{"patch": "*** Begin Patch\n*** Update File: c.txt\n*** Move to: secret/c.txt\n@@\n-free\n+x\n*** End Patch\n"}},
+		"move out": {file.Patch(nil), map[string]any{"patch": "*** Begin Patch\n*** Update File: secret/a.txt\n*** Move to: a.txt\n@@\n-needle\n+x\n*** End Patch\n"}},
 	} {
 		e := drivertest.Effect(dir, c.tool.Info().Name, object(t, c.args))
 		r := c.tool.Do(t.Context(), e, nil)
@@ -48,7 +49,7 @@ func TestHidden(t *testing.T) {
 	if after := drivertest.Snapshot(t, dir); len(after) != len(before) {
 		t.Error(after)
 	}
-	if r := (file.Read{}).Do(t.Context(), drivertest.Effect(dir, "read_file", `{"path":"c.txt"}`), nil); !r.OK {
+	if r := file.Read().Do(t.Context(), drivertest.Effect(dir, "read_file", `{"path":"c.txt"}`), nil); !r.OK {
 		t.Error(r.Err())
 	}
 }
@@ -57,7 +58,7 @@ func TestHidden(t *testing.T) {
 func TestUndoOfWhatIsHiddenSince(t *testing.T) {
 	dir := t.TempDir()
 	drivertest.Populate(t, dir, map[string]string{"b.key": "before\n"})
-	tool := file.Write{}
+	tool := file.Write(nil)
 	e := drivertest.Effect(dir, "write_file", `{"path":"b.key","content":"after\\n"}`)
 	r := tool.Do(t.Context(), e, nil)
 	if !r.OK {

@@ -1,10 +1,69 @@
 package file
 
 import (
+	"slices"
+
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"pawl"
+	"pawl/driver/tool"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
+
+type patchArgs struct {
+	Patch string `json:"patch" about:"Either a unified diff (git or plain, strict: line numbers and context must be right) or a patch between '*** Begin Patch' and '*** End Patch' with '*** Add File: PATH', '*** Delete File: PATH', '*** Update File: PATH' (optionally followed by '*** Move to: PATH'); hunks of an update begin with '@@' or '@@ LINE TO FIND FIRST', then lines that begin with ' ' (context), '-' (removed) or '+' (added). Paths are relative to the workspace."`
+
+	sections []section
+	paths    []policy.Path // that the patch names, with what happens to each
+}
+
+// Patch is the tool apply_patch. It changes files by a patch, either a unified diff or the *** Begin Patch format. Fail
+// may be nil.
+func Patch(fail Fail) Writer {
+	return writer(tool.Declaration[patchArgs, written]{
+		Info: effect.ToolInfo{
+			Name:        "apply_patch",
+			Description: "Change files by a patch. Either every change of the patch is made or none.",
+			Permissions: []policy.Permission{policy.FSRead, policy.FSWrite, policy.FSDelete},
+			SideEffects: []string{"changes, creates, moves and deletes files of the workspace"},
+		},
+		Normalize: (*patchArgs).parse,
+		Request: func(a patchArgs) policy.Request {
+			r := policy.Request{Paths: a.paths, Files: len(a.paths)}
+			for _, p := range a.paths {
+				need := policy.FSWrite
+				if p.Op == policy.OpDelete {
+					need = policy.FSDelete
+				}
+				if !slices.Contains(r.Permissions, need) {
+					r.Permissions = append(r.Permissions, need)
+				}
+			}
+			return r
+		},
+	}, fail, func(a patchArgs, d *draft) error { return applyPatch(d, a.sections) })
+}
+
+func (a *patchArgs) parse() (err error) {
+	a.sections, err = parsePatch(a.Patch)
+	for _, s := range a.sections {
+		op := policy.OpWrite
+		if s.action == actionDelete || s.moveTo != "" {
+			op = policy.OpDelete
+		}
+		for _, p := range []policy.Path{{Rel: s.path, Op: op}, {Rel: s.moveTo, Op: policy.OpWrite}} {
+			if p.Rel == "" {
+				continue
+			}
+			if p.Rel, err = effect.CleanPath(p.Rel); err != nil {
+				return err
+			}
+			a.paths = append(a.paths, p)
+		}
+	}
+	return err
+}
 
 // action says what a patch or a call does to a file.
 type action string

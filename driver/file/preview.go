@@ -23,14 +23,14 @@ type Preview struct {
 // Previews tells what calls would change in a tree, one behind the other, without changing anything: each is told on
 // top of those before it. There is one for each call.
 func Previews(place effect.Place, calls []effect.ToolCall) ([]Preview, error) {
-	t, err := openTree(effect.Effect{Place: place})
+	t, err := openTree(place)
 	if err != nil {
 		return nil, err
 	}
 	defer t.close()
-	writers := map[string]writer{
-		Patch{}.Info().Name: Patch{}.writer(), Write{}.Info().Name: Write{}.writer(),
-		Delete{}.Info().Name: Delete{}.writer(),
+	writers := map[string]Writer{}
+	for _, w := range []Writer{Patch(nil), Write(nil), Delete(nil)} {
+		writers[w.Info().Name] = w
 	}
 	out := make([]Preview, len(calls))
 	var from source = shown{t}

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl"
-	"pawl/driver/drivertest"
 	"pawl/driver/file"
+	"pawl/driver/tool"
 	"pawl/internal/gittest"
 	"pawl/kernel/effect"
 )
@@ -57,9 +57,9 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 		}
 		before := gittest.Tree(t, shown)
 		for i, p := range previews(t, shown, calls) {
-			var tool drivertest.Tool = file.Write{}
+			var tool tool.Tool = file.Write(nil)
 			if calls[i].Name == "delete_file" {
-				tool = file.Delete{}
+				tool = file.Delete(nil)
 			}
 			if receipt := do(t, tool, done, string(calls[i].Args)); receipt.OK != (p.Err == nil) {
 				rt.Fatalf("call %d: %v, but %v was shown", i, receipt.Err(), p.Err)

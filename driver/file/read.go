@@ -6,16 +6,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"hash"
 	"io"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"pawl"
+	"pawl/driver/tool"
 	"pawl/kernel/effect"
 	"pawl/text/policy"
 )
@@ -35,144 +34,79 @@ const (
 	encodingBinary  = "binary"
 )
 
-// Read is the tool read_file. It returns a window of lines of a text file, and of any other regular file its size and
-// hash.
-type Read struct{}
-
 type readArgs struct {
-	Path   string `json:"path"`
-	Offset int    `json:"offset"`
-	Limit  int    `json:"limit"`
-}
-
-var readParams = effect.Object{
-	{Name: "path", Type: effect.String, Required: true, Min: 1, Max: 4096, About: "File, relative to the workspace."},
-	{Name: "offset", Type: effect.Integer, Min: 1, Max: 1 << 40, About: "First line, counted from 1; 1 unless given."},
-	{Name: "limit", Type: effect.Integer, Min: 1, Max: 100_000, About: "Number of lines; 2000 unless given."},
-}
-
-var readReturn = effect.Object{
-	{Name: "path", Type: effect.String, Required: true},
-	{Name: "content", Type: effect.String, Required: true,
-		About: "The lines with their endings; empty for a binary file. Bytes that are not UTF-8 are shown as U+FFFD."},
-	{Name: "encoding", Type: effect.String, Required: true,
-		Enum: []string{encodingUTF8, encodingInvalid, encodingBinary}},
-	{Name: "start_line", Type: effect.Integer, Required: true},
-	{Name: "end_line", Type: effect.Integer, Required: true,
-		About: "Last line of content; start_line - 1 when there is none."},
-	{Name: "total_lines", Type: effect.Integer, Required: true, About: "Lines of the whole file; 0 for a binary file."},
-	{Name: "truncated", Type: effect.Boolean, Required: true, About: "The file goes on behind end_line."},
-	{Name: "cut_lines", Type: effect.Integer, Required: true,
-		About: "Number of lines that were longer than 2000 bytes and end in a marker that says how much is missing."},
-	{Name: "size", Type: effect.Integer, Required: true, About: "Bytes of the whole file."},
-	{Name: "sha256", Type: effect.String, Required: true, About: "Hash of the whole file."},
+	Path   string `json:"path" min:"1" max:"4096" about:"File, relative to the workspace."`
+	Offset int    `json:"offset,omitempty" min:"1" max:"1099511627776" about:"First line, counted from 1; 1 unless given."`
+	Limit  int    `json:"limit,omitempty" min:"1" max:"100000" about:"Number of lines; 2000 unless given."`
 }
 
 // window is the payload of read_file.
 type window struct {
 	Path       string `json:"path"`
-	Content    string `json:"content"`
-	Encoding   string `json:"encoding"`
+	Content    string `json:"content" about:"The lines with their endings; empty for a binary file. Bytes that are not UTF-8 are shown as U+FFFD."`
+	Encoding   string `json:"encoding" enum:"utf-8,invalid-utf8,binary"`
 	StartLine  int    `json:"start_line"`
-	EndLine    int    `json:"end_line"`
-	TotalLines int    `json:"total_lines"`
-	Truncated  bool   `json:"truncated"`
-	CutLines   int    `json:"cut_lines"`
-	Size       int64  `json:"size"`
-	SHA256     string `json:"sha256"`
+	EndLine    int    `json:"end_line" about:"Last line of content; start_line - 1 when there is none."`
+	TotalLines int    `json:"total_lines" about:"Lines of the whole file; 0 for a binary file."`
+	Truncated  bool   `json:"truncated" about:"The file goes on behind end_line."`
+	CutLines   int    `json:"cut_lines" about:"Number of lines that were longer than 2000 bytes and end in a marker that says how much is missing."`
+	Size       int64  `json:"size" about:"Bytes of the whole file."`
+	SHA256     string `json:"sha256" about:"Hash of the whole file."`
 }
 
-// Info describes the tool.
-func (Read) Info() effect.ToolInfo {
-	return effect.ToolInfo{
-		Name: "read_file", Version: "1.0.0",
-		Description:  "Read a file of the workspace, or a window of its lines.",
-		ArgsSchema:   readParams.Schema(),
-		ReturnSchema: readReturn.Schema(),
-		Permissions:  []policy.Permission{policy.FSRead},
-		SideEffects:  []string{}, Idempotent: true, DefaultTimeMS: defaultTimeMS,
-	}
+// Read is the tool read_file. It returns a window of lines of a text file, and of any other regular file its size and
+// hash. A file of any size is answered in bounded memory: its lines are counted and its bytes hashed as they pass by.
+func Read() tool.Tool {
+	return tool.New(tool.Declaration[readArgs, window]{
+		Info: effect.ToolInfo{
+			Name: "read_file", Version: "1.0.0",
+			Description: "Read a file of the workspace, or a window of its lines.",
+			Permissions: []policy.Permission{policy.FSRead},
+			SideEffects: []string{}, Idempotent: true, DefaultTimeMS: defaultTimeMS,
+		},
+		Defaults:  readArgs{Offset: 1, Limit: defaultLines},
+		Normalize: func(a *readArgs) error { return cleanFile(&a.Path) },
+		Request:   func(a readArgs) policy.Request { return request(a.Path, policy.OpRead) },
+		Do: func(ctx context.Context, c *tool.Call, a readArgs) (*window, error) {
+			return readFile(ctx, c.Effect.Place, a)
+		},
+	})
 }
 
-// Request reduces a call to what policy judges. Malformed arguments are refused with pawl.CodeInvalid.
-func (Read) Request(args json.RawMessage) (policy.Request, error) {
-	a, err := decodeRead(args)
-	return request("read_file", policy.Path{Rel: a.Path, Op: policy.OpRead}), err
-}
-
-func decodeRead(raw json.RawMessage) (readArgs, error) {
-	a := readArgs{Offset: 1, Limit: defaultLines}
-	err := readParams.Decode(raw, &a)
-	if err == nil {
-		a.Path, err = cleanFile(a.Path)
-	}
-	return a, err
-}
-
-// Do reads the file. A file of any size is answered in bounded memory: its lines are counted and its bytes hashed as
-// they pass by.
-func (Read) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	start := time.Now()
-	call, err := effect.Decode[effect.ToolCall](e.Spec)
-	if err != nil {
-		return finish(start, effect.Failed(err))
-	}
-	a, err := decodeRead(call.Args)
-	if err != nil {
-		return finish(start, effect.Failed(err))
-	}
-	w, err := readFile(ctx, e, a)
-	if err != nil {
-		return finish(start, effect.Failed(err))
-	}
-	return finish(start, effect.Succeeded(effect.ToolResult{
-		CallID: call.CallID, Payload: effect.Encode(w), DurationMS: time.Since(start).Milliseconds(),
-		Artifacts: effect.Artifacts{FilesChanged: []string{}, CommandsRun: []string{}},
-	}))
-}
-
-// Done says no: reading again is the same as reading once.
-func (Read) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
-	return effect.DoneNo, effect.Receipt{}
-}
-
-// Undo succeeds, because there is nothing to undo.
-func (Read) Undo(context.Context, effect.Effect, effect.Receipt) effect.Receipt {
-	return effect.Succeeded(effect.ToolResult{})
-}
-
-func readFile(ctx context.Context, e effect.Effect, a readArgs) (window, error) {
+func readFile(ctx context.Context, at effect.Place, a readArgs) (*window, error) {
 	rel, err := effect.LocalPath(a.Path)
 	if err != nil {
-		return window{}, err
+		return nil, err
 	}
-	t, err := openTree(e)
+	t, err := openTree(at)
 	if err != nil {
-		return window{}, err
+		return nil, err
 	}
 	defer t.close()
 	if err := t.hidden.Refuse(rel); err != nil {
-		return window{}, err
+		return nil, err
 	}
 	info, err := t.stat(rel)
 	switch {
 	case err != nil:
-		return window{}, err
+		return nil, err
 	case info == nil:
-		return window{}, pawl.Fail(pawl.CodeNotFound, "file.not_found", rel).In("file.read")
+		return nil, pawl.Fail(pawl.CodeNotFound, "file.not_found", rel).In("file.read")
 	case info.IsDir():
-		return window{}, pawl.Fail(pawl.CodeInvalid, "file.is_folder", rel).In("file.read")
+		return nil, pawl.Fail(pawl.CodeInvalid, "file.is_folder", rel).In("file.read")
 	case !info.Mode().IsRegular():
-		return window{}, pawl.Fail(pawl.CodeInvalid, "file.not_regular", rel).In("file.read")
+		return nil, pawl.Fail(pawl.CodeInvalid, "file.not_regular", rel).In("file.read")
 	}
 	f, err := t.root.Open(rel)
 	if err != nil {
-		return window{}, err
+		return nil, err
 	}
 	defer f.Close()
-	w, err := readWindow(ctx, f, a.Offset, a.Limit)
-	w.Path = rel
-	return w, err
+	w := &window{Path: rel, Encoding: encodingUTF8, StartLine: a.Offset, EndLine: a.Offset - 1}
+	if err := w.read(ctx, f, a.Limit); err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 // counted passes a file's bytes on while it hashes and counts them, and stops when the call is canceled.
@@ -193,13 +127,12 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func readWindow(ctx context.Context, from io.Reader, offset, limit int) (window, error) {
+func (w *window) read(ctx context.Context, from io.Reader, limit int) error {
 	src := &counted{ctx: ctx, from: from, sum: sha256.New()}
 	r := bufio.NewReaderSize(src, 64<<10)
-	w := window{Encoding: encodingUTF8, StartLine: offset, EndLine: offset - 1}
 	head, err := r.Peek(sniff)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return w, readError(err)
+		return readError(err)
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
 		w.Encoding, w.StartLine, w.EndLine = encodingBinary, 0, 0
@@ -208,10 +141,10 @@ func readWindow(ctx context.Context, from io.Reader, offset, limit int) (window,
 		err = w.collect(r, limit)
 	}
 	if err != nil {
-		return w, readError(err)
+		return readError(err)
 	}
 	w.Size, w.SHA256 = src.size, hex.EncodeToString(src.sum.Sum(nil))
-	return w, nil
+	return nil
 }
 
 func readError(err error) error {

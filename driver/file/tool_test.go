@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/file"
+	"pawl/driver/tool"
 	"pawl/kernel/effect"
 	"pawl/text/policy"
 )
@@ -25,10 +26,10 @@ func object(t testing.TB, members map[string]any) string {
 	return string(raw)
 }
 
-func newPatch(fail func(string) error) drivertest.Tool  { return file.Patch{Fail: fail} }
-func newWrite(fail func(string) error) drivertest.Tool  { return file.Write{Fail: fail} }
-func newDelete(fail func(string) error) drivertest.Tool { return file.Delete{Fail: fail} }
-func newRead(func(string) error) drivertest.Tool        { return file.Read{} }
+func newPatch(fail func(string) error) tool.Tool  { return file.Patch(fail) }
+func newWrite(fail func(string) error) tool.Tool  { return file.Write(fail) }
+func newDelete(fail func(string) error) tool.Tool { return file.Delete(fail) }
+func newRead(func(string) error) tool.Tool        { return file.Read() }
 
 func TestTools(t *testing.T) {
 	big := strings.Repeat("line of a large file\n", 20_000)
@@ -80,7 +81,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-func do(t *testing.T, tool drivertest.Tool, dir, args string) effect.Receipt {
+func do(t *testing.T, tool tool.Tool, dir, args string) effect.Receipt {
 	t.Helper()
 	return tool.Do(t.Context(), drivertest.Effect(dir, tool.Info().Name, args), nil)
 }
@@ -93,39 +94,39 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		tool drivertest.Tool
+		tool tool.Tool
 		args map[string]any
 		code pawl.Code
 	}{
-		{"read parent", file.Read{}, map[string]any{"path": "../secret"}, pawl.CodeDenied},
-		{"read absolute", file.Read{}, map[string]any{"path": secret}, pawl.CodeDenied},
-		{"read link", file.Read{}, map[string]any{"path": "link"}, pawl.CodeDenied},
-		{"read through link", file.Read{}, map[string]any{"path": "dirlink/secret"}, pawl.CodeDenied},
-		{"read inner link", file.Read{}, map[string]any{"path": "inner"}, pawl.CodeDenied},
-		{"read folder", file.Read{}, map[string]any{"path": "d"}, pawl.CodeInvalid},
-		{"read below file", file.Read{}, map[string]any{"path": "f/x"}, pawl.CodeNotFound},
-		{"read nothing", file.Read{}, map[string]any{"path": "nope"}, pawl.CodeNotFound},
-		{"read NUL", file.Read{}, map[string]any{"path": "f\x00"}, pawl.CodeInvalid},
-		{"read half surrogate", file.Read{}, nil, pawl.CodeInvalid},
-		{"read offset 0", file.Read{}, map[string]any{"path": "f", "offset": 0}, pawl.CodeInvalid},
-		{"write link", file.Write{}, map[string]any{"path": "link", "content": "x"}, pawl.CodeDenied},
-		{"write dangling link", file.Write{}, map[string]any{"path": "dangling", "content": "x"}, pawl.CodeDenied},
-		{"write through link", file.Write{}, map[string]any{"path": "dirlink/new", "content": "x"}, pawl.CodeDenied},
-		{"write folder", file.Write{}, map[string]any{"path": "d", "content": "x"}, pawl.CodeInvalid},
-		{"write folder path", file.Write{}, map[string]any{"path": "new/", "content": "x"}, pawl.CodeInvalid},
-		{"write below file", file.Write{}, map[string]any{"path": "f/x", "content": "x"}, pawl.CodeConflict},
-		{"write without folder", file.Write{}, map[string]any{"path": "n/x", "content": "x", "create_dirs": false},
+		{"read parent", file.Read(), map[string]any{"path": "../secret"}, pawl.CodeDenied},
+		{"read absolute", file.Read(), map[string]any{"path": secret}, pawl.CodeDenied},
+		{"read link", file.Read(), map[string]any{"path": "link"}, pawl.CodeDenied},
+		{"read through link", file.Read(), map[string]any{"path": "dirlink/secret"}, pawl.CodeDenied},
+		{"read inner link", file.Read(), map[string]any{"path": "inner"}, pawl.CodeDenied},
+		{"read folder", file.Read(), map[string]any{"path": "d"}, pawl.CodeInvalid},
+		{"read below file", file.Read(), map[string]any{"path": "f/x"}, pawl.CodeNotFound},
+		{"read nothing", file.Read(), map[string]any{"path": "nope"}, pawl.CodeNotFound},
+		{"read NUL", file.Read(), map[string]any{"path": "f\x00"}, pawl.CodeInvalid},
+		{"read half surrogate", file.Read(), nil, pawl.CodeInvalid},
+		{"read offset 0", file.Read(), map[string]any{"path": "f", "offset": 0}, pawl.CodeInvalid},
+		{"write link", file.Write(nil), map[string]any{"path": "link", "content": "x"}, pawl.CodeDenied},
+		{"write dangling link", file.Write(nil), map[string]any{"path": "dangling", "content": "x"}, pawl.CodeDenied},
+		{"write through link", file.Write(nil), map[string]any{"path": "dirlink/new", "content": "x"}, pawl.CodeDenied},
+		{"write folder", file.Write(nil), map[string]any{"path": "d", "content": "x"}, pawl.CodeInvalid},
+		{"write folder path", file.Write(nil), map[string]any{"path": "new/", "content": "x"}, pawl.CodeInvalid},
+		{"write below file", file.Write(nil), map[string]any{"path": "f/x", "content": "x"}, pawl.CodeConflict},
+		{"write without folder", file.Write(nil), map[string]any{"path": "n/x", "content": "x", "create_dirs": false},
 			pawl.CodeNotFound},
-		{"write root", file.Write{}, map[string]any{"path": ".", "content": "x"}, pawl.CodeInvalid},
-		{"delete folder", file.Delete{}, map[string]any{"path": "d"}, pawl.CodeInvalid},
-		{"delete link", file.Delete{}, map[string]any{"path": "link"}, pawl.CodeDenied},
-		{"delete nothing", file.Delete{}, map[string]any{"path": "nope"}, pawl.CodeNotFound},
-		{"delete root", file.Delete{}, map[string]any{"path": "."}, pawl.CodeInvalid},
-		{"write state", file.Write{}, map[string]any{"path": ".pawl/state.json", "content": "{}"}, pawl.CodeDenied},
-		{"write hook", file.Write{}, map[string]any{"path": ".git/hooks/pre-commit", "content": "x"}, pawl.CodeDenied},
-		{"patch git config behind others", file.Patch{},
+		{"write root", file.Write(nil), map[string]any{"path": ".", "content": "x"}, pawl.CodeInvalid},
+		{"delete folder", file.Delete(nil), map[string]any{"path": "d"}, pawl.CodeInvalid},
+		{"delete link", file.Delete(nil), map[string]any{"path": "link"}, pawl.CodeDenied},
+		{"delete nothing", file.Delete(nil), map[string]any{"path": "nope"}, pawl.CodeNotFound},
+		{"delete root", file.Delete(nil), map[string]any{"path": "."}, pawl.CodeInvalid},
+		{"write state", file.Write(nil), map[string]any{"path": ".pawl/state.json", "content": "{}"}, pawl.CodeDenied},
+		{"write hook", file.Write(nil), map[string]any{"path": ".git/hooks/pre-commit", "content": "x"}, pawl.CodeDenied},
+		{"patch git config behind others", file.Patch(nil),
 			map[string]any{"patch": "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** Add File: n/m/ok\n+x\n*** Add File: .git/config\n+x\n*** Delete File: d/g\n*** End Patch\n"}, pawl.CodeDenied},
-		{"patch through link", file.Patch{},
+		{"patch through link", file.Patch(nil),
 			map[string]any{"patch": "*** Begin Patch\n*** Add File: ok\n+x\n*** Update File: dirlink/secret\n@@\n-secret\n+x\n*** End Patch\n"}, pawl.CodeDenied},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestRequest(t *testing.T) {
-	r, err := file.Patch{}.Request(json.RawMessage(object(t,
+	r, err := file.Patch(nil).Request(json.RawMessage(object(t,
 		map[string]any{"patch": "*** Begin Patch\n*** Update File: a/../b\n*** Move to: ../c\n*** Delete File: d\n*** Add File: e\n*** End Patch\n"})))
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +222,7 @@ func TestReadWindows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			drivertest.Populate(t, dir, map[string]string{"f": c.data})
-			r := do(t, file.Read{}, dir, object(t, map[string]any{"path": "f", "offset": c.offset, "limit": c.limit}))
+			r := do(t, file.Read(), dir, object(t, map[string]any{"path": "f", "offset": c.offset, "limit": c.limit}))
 			if !r.OK {
 				t.Fatalf("%+v", r)
 			}
@@ -264,12 +265,12 @@ func FuzzReadFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, args string) {
 		if !json.Valid([]byte(args)) {
-			if _, err := (file.Read{}).Request(json.RawMessage(args)); err == nil && strings.TrimSpace(args) != "" {
+			if _, err := file.Read().Request(json.RawMessage(args)); err == nil && strings.TrimSpace(args) != "" {
 				t.Fatalf("%q was taken", args)
 			}
 			return
 		}
-		r := do(t, file.Read{}, dir, args)
+		r := do(t, file.Read(), dir, args)
 		if strings.Contains(string(r.Result), "SECRET") {
 			t.Fatalf("%q left the workspace", args)
 		}

@@ -8,23 +8,26 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/sandbox"
 	"pawl/sandbox/ignore"
+	"pawl/sandbox/safeopen"
 )
+
+// defaultTimeMS is the time that a call on files may take, in milliseconds.
+const defaultTimeMS = 30_000
 
 // tree is the workspace on disk. It follows no symbolic link in any part of a path.
 type tree struct {
-	root   *sandbox.Root
+	root   *safeopen.Root
 	hidden *ignore.Hidden
 }
 
-// openTree opens the tree that an effect works in. The caller closes it.
-func openTree(e effect.Effect) (tree, error) {
-	root, err := sandbox.OpenRoot(e.Place.Tree)
+// openTree opens the tree of a place. The caller closes it.
+func openTree(at effect.Place) (tree, error) {
+	root, err := safeopen.OpenRoot(at.Tree)
 	if err != nil {
 		return tree{}, err
 	}
-	hidden, err := ignore.Open(root, e.Place.Workspace)
+	hidden, err := ignore.Open(root, at.Workspace)
 	if err != nil {
 		_ = root.Close() // the first error counts
 		return tree{}, err

@@ -12,8 +12,9 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/sandbox"
 	"pawl/sandbox/document"
+	"pawl/sandbox/safeopen"
+	"pawl/text/pattern"
 )
 
 // Driver is the driver of effect.KindKnowledge. It is safe for concurrent use on different workspaces.
@@ -129,7 +130,7 @@ func take(ctx context.Context, f *document.Folder, t effect.Takeover, progress e
 	return out, nil
 }
 
-func copyAside(ctx context.Context, root *sandbox.Root, t effect.Takeover, progress effect.Progress) error {
+func copyAside(ctx context.Context, root *safeopen.Root, t effect.Takeover, progress effect.Progress) error {
 	if outside(t.Folder) || outside(t.Backup) || t.Folder == t.Backup {
 		return pawl.Fail(pawl.CodeDenied, "orders.bad_path", t.Folder+" "+t.Backup)
 	}
@@ -163,11 +164,11 @@ func copyAside(ctx context.Context, root *sandbox.Root, t effect.Takeover, progr
 }
 
 // stamp is what stands behind the _backup_ in the name of a backup.
-var stamp = lazily(`^\d{12}(?:_v\d+)?$`)
+var stamp = pattern.New(`^\d{12}(?:_v\d+)?$`)
 
 // discardHalves removes what a run that was killed left of a backup that it was making: of this one, and of others of
 // the same folder, which had other names because they began at another time.
-func discardHalves(ctx context.Context, root *sandbox.Root, backup string) error {
+func discardHalves(ctx context.Context, root *safeopen.Root, backup string) error {
 	if err := document.Discard(ctx, root, backup+making); err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func discardHalves(ctx context.Context, root *sandbox.Root, backup string) error
 	for _, e := range entries {
 		rest, ours := strings.CutPrefix(e.Name(), base[:i]+"_backup_")
 		rest, half := strings.CutSuffix(rest, making)
-		if !ours || !half || !e.IsDir() || !stamp().MatchString(rest) {
+		if !ours || !half || !e.IsDir() || !stamp.Get().MatchString(rest) {
 			continue
 		}
 		if err := document.Discard(ctx, root, path.Join(dir, e.Name())); err != nil {
@@ -255,7 +256,7 @@ const maxOld = 256 << 20
 // FindOld looks for a knowledge base to take over: a folder helloagents, or documents of an older layout in .pawl
 // itself. It fails with CodeNotFound where there is none.
 func FindOld(ctx context.Context, workspace string) (Old, error) {
-	root, err := sandbox.OpenRoot(workspace, sandbox.WithInternal())
+	root, err := safeopen.OpenRoot(workspace, safeopen.WithInternal())
 	if err != nil {
 		return Old{}, err
 	}
@@ -303,7 +304,7 @@ func FindOld(ctx context.Context, workspace string) (Old, error) {
 	return old, err
 }
 
-func existing(ctx context.Context, root *sandbox.Root, old Old) ([]string, error) {
+func existing(ctx context.Context, root *safeopen.Root, old Old) ([]string, error) {
 	var out []string
 	for _, top := range []string{"INDEX.md", "context.md", "CHANGELOG.md"} {
 		if _, err := root.Lstat(path.Join(document.Dir, top)); err == nil {

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 	kb "pawl/text/knowledge"
 )
 
 // Walk calls visit for each file of a tree that is not ignored, with the open folder that it is in.
-type Walk func(ctx context.Context, root *sandbox.Root,
-	visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error
+type Walk func(ctx context.Context, root *safeopen.Root,
+	visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error
 
 // Limits of a scan.
 const (
@@ -77,7 +77,7 @@ type folder struct {
 // files lie in, with what they export and which others they use. It reads no more than the files that are not ignored.
 // Progress, which may be nil, hears of each batch.
 func Scan(ctx context.Context, workspace string, walk Walk, progress func(files int)) (kb.Project, error) {
-	root, err := sandbox.OpenRoot(workspace)
+	root, err := safeopen.OpenRoot(workspace)
 	if err != nil {
 		return kb.Project{}, err
 	}
@@ -107,7 +107,7 @@ type survey struct {
 var aside = []string{"node_modules", "vendor", "third_party", "testdata", "dist", "build", "target", "helloagents",
 	".pawl", ".git"}
 
-func (s *survey) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
+func (s *survey) visit(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 	if slices.ContainsFunc(strings.Split(path.Dir(rel), "/"), func(p string) bool {
 		return slices.Contains(aside, p) || strings.HasPrefix(p, "helloagents_backup_")
 	}) {

@@ -12,7 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"pawl/text/pattern"
 )
 
 // readGo reads a file of Go: what the package comment says, what is exported, and what is imported.
@@ -50,18 +51,14 @@ func readGo(s source) facts {
 	return f
 }
 
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 var (
-	scriptExport = lazily(`(?m)^export\s+(?:default\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|interface|type|enum)\s+([A-Za-z_$][\w$]*)`)
-	scriptImport = lazily(`(?m)(?:^import\b[^'"\n]*|\bfrom\s+|\brequire\()\s*['"](\.{1,2}/[^'"\n]+)['"]`)
-	pythonDef    = lazily(`(?m)^(?:async\s+)?(?:def|class)\s+([A-Za-z][\w]*)`)
-	pythonImport = lazily(`(?m)^(?:from\s+([\w.]+)\s+import|import\s+([\w.]+))`)
-	pythonDoc    = lazily(`^(?:#[^\n]*\n|\s)*(?:"""|''')\s*([^\n"']+)`)
-	rustExport   = lazily(`(?m)^pub\s+(?:async\s+)?(?:unsafe\s+)?(?:fn|struct|enum|trait|type|const)\s+([A-Za-z_]\w*)`)
-	rustDoc      = lazily(`(?m)\A(?:\s*)//!\s*(.+)$`)
+	scriptExport = pattern.New(`(?m)^export\s+(?:default\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|interface|type|enum)\s+([A-Za-z_$][\w$]*)`)
+	scriptImport = pattern.New(`(?m)(?:^import\b[^'"\n]*|\bfrom\s+|\brequire\()\s*['"](\.{1,2}/[^'"\n]+)['"]`)
+	pythonDef    = pattern.New(`(?m)^(?:async\s+)?(?:def|class)\s+([A-Za-z][\w]*)`)
+	pythonImport = pattern.New(`(?m)^(?:from\s+([\w.]+)\s+import|import\s+([\w.]+))`)
+	pythonDoc    = pattern.New(`^(?:#[^\n]*\n|\s)*(?:"""|''')\s*([^\n"']+)`)
+	rustExport   = pattern.New(`(?m)^pub\s+(?:async\s+)?(?:unsafe\s+)?(?:fn|struct|enum|trait|type|const)\s+([A-Za-z_]\w*)`)
+	rustDoc      = pattern.New(`(?m)\A(?:\s*)//!\s*(.+)$`)
 )
 
 func firsts(form *regexp.Regexp, data []byte) []string {
@@ -78,8 +75,8 @@ func firsts(form *regexp.Regexp, data []byte) []string {
 }
 
 func readScript(s source) facts {
-	f := facts{exports: firsts(scriptExport(), s.data)}
-	for _, i := range firsts(scriptImport(), s.data) {
+	f := facts{exports: firsts(scriptExport.Get(), s.data)}
+	for _, i := range firsts(scriptImport.Get(), s.data) {
 		// A file is imported by its name or by that of its folder; both lead to the folder or the one above.
 		f.imports = append(f.imports, i, "./"+path.Dir(i))
 	}
@@ -87,15 +84,15 @@ func readScript(s source) facts {
 }
 
 func readPython(s source) facts {
-	f := facts{exports: firsts(pythonDef(), s.data)}
-	for _, i := range firsts(pythonImport(), s.data) {
+	f := facts{exports: firsts(pythonDef.Get(), s.data)}
+	for _, i := range firsts(pythonImport.Get(), s.data) {
 		f.imports = append(f.imports, i)
 		if up := strings.LastIndexByte(i, '.'); up > 0 {
 			f.imports = append(f.imports, i[:up])
 		}
 	}
 	if path.Base(s.rel) == "__init__.py" {
-		if m := pythonDoc().FindSubmatch(s.data); m != nil {
+		if m := pythonDoc.Get().FindSubmatch(s.data); m != nil {
 			f.summary = strings.TrimSpace(string(m[1]))
 		}
 	}
@@ -103,8 +100,8 @@ func readPython(s source) facts {
 }
 
 func readRust(s source) facts {
-	f := facts{exports: firsts(rustExport(), s.data)}
-	if m := rustDoc().FindSubmatch(s.data); m != nil {
+	f := facts{exports: firsts(rustExport.Get(), s.data)}
+	if m := rustDoc.Get().FindSubmatch(s.data); m != nil {
 		f.summary = strings.TrimSpace(string(m[1]))
 	}
 	return f
@@ -146,18 +143,18 @@ func (s *survey) stack(name, goModule *string) []string {
 		data := s.manifests[rel]
 		switch path.Base(rel) {
 		case "go.mod":
-			if m := goMod().FindSubmatch(data); m != nil && rel == "go.mod" {
+			if m := goMod.Get().FindSubmatch(data); m != nil && rel == "go.mod" {
 				*goModule = string(m[1])
 				*name = path.Base(*goModule)
 			}
-			if m := goVersion().FindSubmatch(data); m != nil && len(out) > 0 {
+			if m := goVersion.Get().FindSubmatch(data); m != nil && len(out) > 0 {
 				for i := range out {
 					if out[i] == "Go" {
 						out[i] = "Go " + string(m[1])
 					}
 				}
 			}
-			more = append(more, named(firsts(goRequire(), data))...)
+			more = append(more, named(firsts(goRequire.Get(), data))...)
 		case "package.json":
 			var p struct {
 				Name                          string
@@ -172,7 +169,7 @@ func (s *survey) stack(name, goModule *string) []string {
 					slices.Sorted(maps.Keys(p.DevDependencies))))...)
 			}
 		case "pyproject.toml", "requirements.txt", "Cargo.toml":
-			more = append(more, named(firsts(requirement(), data))...)
+			more = append(more, named(firsts(requirement.Get(), data))...)
 		default:
 			if tool := tools[path.Base(rel)]; tool != "" {
 				more = append(more, tool)
@@ -183,10 +180,10 @@ func (s *survey) stack(name, goModule *string) []string {
 }
 
 var (
-	goMod       = lazily(`(?m)^module\s+(\S+)`)
-	goVersion   = lazily(`(?m)^go\s+(\d[\w.]*)`)
-	goRequire   = lazily(`(?m)^(?:require)?\s+([\w.-]+\.[\w.-]+/\S+)\s+v`)
-	requirement = lazily(`(?m)^\s*["']?([A-Za-z][\w-]*)`)
+	goMod       = pattern.New(`(?m)^module\s+(\S+)`)
+	goVersion   = pattern.New(`(?m)^go\s+(\d[\w.]*)`)
+	goRequire   = pattern.New(`(?m)^(?:require)?\s+([\w.-]+\.[\w.-]+/\S+)\s+v`)
+	requirement = pattern.New(`(?m)^\s*["']?([A-Za-z][\w-]*)`)
 )
 
 func named(packages []string) []string {

@@ -5,10 +5,11 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/text/shell"
+
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
-	"pawl/text/policy"
 )
 
 // mostBranches bounds the names that are tried for a kept result.
@@ -78,14 +79,14 @@ func (j *job) command(ctx context.Context, v venue, kept string) (string, error)
 	if tip == j.base {
 		merge = "merge --ff-only "
 	}
-	merge += policy.Quote(kept)
+	merge += shell.Quote(kept)
 	switch {
 	case v.reason == reasonGone:
-		return "git branch -- " + policy.Quote(j.branch) + " " + policy.Quote(kept), nil
+		return "git branch -- " + shell.Quote(j.branch) + " " + shell.Quote(kept), nil
 	case v.at != "":
-		return "git -C " + policy.Quote(v.at) + " " + merge, nil
+		return "git -C " + shell.Quote(v.at) + " " + merge, nil
 	case j.branch != "" && here != j.branch:
-		return "git checkout " + policy.Quote(j.branch) + " -- && git " + merge, nil
+		return "git checkout " + shell.Quote(j.branch) + " -- && git " + merge, nil
 	}
 	return "git " + merge, nil
 }

@@ -17,13 +17,15 @@ import (
 	"sync"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
+	"pawl/sandbox/safeopen"
 	"pawl/store/logs"
-	"pawl/text/policy"
 )
 
 // Runner runs a command behind walls. *sandbox.Box is one.
@@ -170,7 +172,7 @@ func (f *fetch) do(ctx context.Context) (r deps.Ready, err error) {
 
 // stage makes the folder of the set anew, with a copy of the files that the tool needs.
 func (f *fetch) stage() error {
-	if err := sandbox.PlainDirs(f.root, path.Dir(f.rel)); err != nil {
+	if err := safeopen.PlainDirs(f.root, path.Dir(f.rel)); err != nil {
 		return err
 	}
 	if err := removeAll(f.root, f.rel); err != nil {
@@ -228,7 +230,7 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 			lines := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' || r == '\r' })
 			if len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) != "" && lines[len(lines)-1] != last {
 				last = lines[len(lines)-1]
-				f.say(policy.Display(last))
+				f.say(display.Line(last))
 			}
 		},
 	}
@@ -310,8 +312,8 @@ func removeAll(root *os.Root, dir string) error {
 
 // ioError gives a failure of the file system its code.
 func ioError(what string, err error) error {
-	code := sandbox.FileCode(err)
-	if errors.Is(err, sandbox.ErrInWay) {
+	code := safeopen.Code(err)
+	if errors.Is(err, safeopen.ErrInWay) {
 		code = pawl.CodeDenied
 	}
 	return pawl.Fail(code, "prepare.store", what).Because(err).In("prepare.Do")

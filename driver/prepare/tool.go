@@ -6,15 +6,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"pawl/text/shell"
 
 	"pawl"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
-	"pawl/text/policy"
+	"pawl/text/pattern"
 )
 
 // tool is how a set is fetched. In the values of env, {temp} is a folder that is gone afterwards, and {tree} the folder
@@ -141,7 +141,7 @@ func choosePython(f deps.Folder, has func(...string) bool, scripts bool) (tool, 
 	for _, l := range f.Locks {
 		name := strings.TrimPrefix(strings.TrimPrefix(l, f.Root), "/")
 		if strings.HasSuffix(name, ".txt") {
-			args += " -r " + policy.QuoteAll([]string{name})
+			args += " -r " + shell.QuoteAll([]string{name})
 		}
 	}
 	if args != "" {
@@ -155,18 +155,14 @@ func choosePython(f deps.Folder, has func(...string) bool, scripts bool) (tool, 
 	return tool{}, false
 }
 
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 // What tools say of the faults that a person can do something about.
 var (
-	saysNoAnswer = lazily(`(?i)\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|EHOSTUNREACH)\b|could not resolve|name resolution|connection (refused|reset|timed out)|network is unreachable|` +
+	saysNoAnswer = pattern.New(`(?i)\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|EHOSTUNREACH)\b|could not resolve|name resolution|connection (refused|reset|timed out)|network is unreachable|` +
 		`NewConnectionError|Cannot connect to proxy|ProxyError|ConnectTimeout|Failed to fetch|error sending request|\b50[234] (Bad Gateway|Service|Gateway)|\bE50[0-9]\b`)
-	saysLogin    = lazily(`(?i)\bE40[13]\b|\b40[13] (unauthorized|forbidden)|\bE?NEEDAUTH\b|authentication required|ERR_PNPM_FETCH_40[13]|HTTP status (client )?error.*40[13]`)
-	saysDisk     = lazily(`(?i)\bENOSPC\b|no space left on device|disk quota exceeded`)
-	saysMismatch = lazily(`(?i)in sync|\bEUSAGE\b|\bETARGET\b|ERR_PNPM_OUTDATED_LOCKFILE|lockfile needs to be updated|would have been modified|frozen-lockfile|frozen lockfile|lock file is not compatible|pyproject\.toml changed significantly`)
-	saysBuild    = lazily(`(?i)no matching distribution found|--no-build|only-binary|has no (usable|compatible) wheel|building source distributions is disabled|unable to find installation candidates`)
+	saysLogin    = pattern.New(`(?i)\bE40[13]\b|\b40[13] (unauthorized|forbidden)|\bE?NEEDAUTH\b|authentication required|ERR_PNPM_FETCH_40[13]|HTTP status (client )?error.*40[13]`)
+	saysDisk     = pattern.New(`(?i)\bENOSPC\b|no space left on device|disk quota exceeded`)
+	saysMismatch = pattern.New(`(?i)in sync|\bEUSAGE\b|\bETARGET\b|ERR_PNPM_OUTDATED_LOCKFILE|lockfile needs to be updated|would have been modified|frozen-lockfile|frozen lockfile|lock file is not compatible|pyproject\.toml changed significantly`)
+	saysBuild    = pattern.New(`(?i)no matching distribution found|--no-build|only-binary|has no (usable|compatible) wheel|building source distributions is disabled|unable to find installation candidates`)
 )
 
 // shownOutput is how much of a tool's output goes along with an error.
@@ -194,17 +190,17 @@ func (f *fetch) judge(r sandbox.Result, t tool, away *refusals) error {
 		return pawl.Fail(pawl.CodeCanceled, "prepare.canceled").In("prepare.Do")
 	case r.TimedOut:
 		return fail(pawl.CodeTimeout, "prepare.timeout", t.name, limit.String())
-	case saysDisk().MatchString(text):
+	case saysDisk.Get().MatchString(text):
 		return fail(pawl.CodeDiskFull, "prepare.disk", t.name)
 	case len(away.hosts) > 0:
 		return fail(pawl.CodeDenied, "prepare.elsewhere", t.name, strings.Join(away.hosts, ", "))
-	case saysLogin().MatchString(text):
+	case saysLogin.Get().MatchString(text):
 		return fail(pawl.CodeEnvironment, "prepare.login", registries)
-	case saysMismatch().MatchString(text):
+	case saysMismatch.Get().MatchString(text):
 		return fail(pawl.CodeInvalid, "prepare.mismatch", strings.Join(f.set.Locks, ", "))
-	case away.gone || saysNoAnswer().MatchString(text):
+	case away.gone || saysNoAnswer.Get().MatchString(text):
 		return fail(pawl.CodeEnvironment, "prepare.no_answer", registries)
-	case f.folder.Ecosystem == deps.Python && !f.scripts && saysBuild().MatchString(text):
+	case f.folder.Ecosystem == deps.Python && !f.scripts && saysBuild.Get().MatchString(text):
 		return fail(pawl.CodeDenied, "prepare.builds", t.name)
 	}
 	return fail(pawl.CodeBuildFail, "prepare.failed", t.name, r.Exit)

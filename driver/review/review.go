@@ -16,11 +16,11 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 // Walk calls visit for each file of a tree that is not ignored, with the open folder that it is in.
-type Walk func(ctx context.Context, root *sandbox.Root, visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error
+type Walk func(ctx context.Context, root *safeopen.Root, visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error
 
 // Limits of a review.
 const (
@@ -33,7 +33,7 @@ const (
 // Files reviews files of a workspace by their paths; nil stands for all that are not ignored. Paths that end in a slash stand
 // for everything below a folder. A path that names nothing is CodeNotFound.
 func Files(ctx context.Context, workspace string, walk Walk, only []string) (effect.Review, error) {
-	root, err := sandbox.OpenRoot(workspace)
+	root, err := safeopen.OpenRoot(workspace)
 	if err != nil {
 		return effect.Review{}, err
 	}
@@ -42,7 +42,7 @@ func Files(ctx context.Context, workspace string, walk Walk, only []string) (eff
 	folders := slices.DeleteFunc(slices.Clone(only), func(p string) bool { return !strings.HasSuffix(p, "/") })
 	if only == nil || len(folders) > 0 {
 		seen := 0
-		err = walk(ctx, root, func(in *sandbox.Dir, rel string, d fs.DirEntry) error {
+		err = walk(ctx, root, func(in *safeopen.Dir, rel string, d fs.DirEntry) error {
 			if only != nil && !slices.ContainsFunc(folders, func(f string) bool { return f == "./" || strings.HasPrefix(rel, f) }) {
 				return nil
 			}

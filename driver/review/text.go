@@ -2,13 +2,12 @@ package review
 
 import (
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"pawl/kernel/effect"
+	"pawl/text/pattern"
 )
 
 // code are the endings of files that hold code rather than data.
@@ -19,17 +18,13 @@ var code = map[string]bool{
 	".lua": true, ".vue": true, ".svelte": true,
 }
 
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 // lineRule is a rule that looks at one line. Langs are the endings that it is for, none for all.
 type lineRule struct {
 	rule     string
 	severity effect.Severity
 	langs    []string
-	form     func() *regexp.Regexp
-	unless   func() *regexp.Regexp
+	form     *pattern.Pattern
+	unless   *pattern.Pattern
 }
 
 var (
@@ -40,39 +35,39 @@ var (
 
 // secretRules find keys and passwords that stand in a file.
 var secretRules = []lineRule{
-	{"private-key", effect.Critical, nil, lazily(`-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----`), nil},
-	{"secret", effect.Critical, nil, lazily(`\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{40,}|xox[abpsr]-[A-Za-z0-9-]{20,}|sk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,}|AIza[0-9A-Za-z_-]{35}|glpat-[A-Za-z0-9_-]{20,})`), nil},
-	{"password", effect.Warning, nil, lazily(`(?i)\b[\w.-]*(?:password|passwd|secret|api_?key|access_?token|auth_?token)["']?\s*(?::=|[:=])\s*["'][^"'\s]{8,}["']`),
-		lazily(`(?i)example|placeholder|changeme|your[-_ ]|xxxx|\*\*\*\*|<[^>]+>|\$\{|\{\{|process\.env|os\.(?:environ|getenv)|test|dummy|fake`)},
+	{"private-key", effect.Critical, nil, pattern.New(`-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----`), nil},
+	{"secret", effect.Critical, nil, pattern.New(`\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{40,}|xox[abpsr]-[A-Za-z0-9-]{20,}|sk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,}|AIza[0-9A-Za-z_-]{35}|glpat-[A-Za-z0-9_-]{20,})`), nil},
+	{"password", effect.Warning, nil, pattern.New(`(?i)\b[\w.-]*(?:password|passwd|secret|api_?key|access_?token|auth_?token)["']?\s*(?::=|[:=])\s*["'][^"'\s]{8,}["']`),
+		pattern.New(`(?i)example|placeholder|changeme|your[-_ ]|xxxx|\*\*\*\*|<[^>]+>|\$\{|\{\{|process\.env|os\.(?:environ|getenv)|test|dummy|fake`)},
 }
 
 // lineRules are the other rules that look at lines.
 var lineRules = []lineRule{
-	{"conflict-marker", effect.Critical, nil, lazily(`^(?:<<<<<<< |>>>>>>> )\S`), nil},
-	{"eval", effect.Critical, script, lazily(`(?:^|[^.\w])(?:eval|new Function)\(\s*[^"'\s)]`), nil},
-	{"eval", effect.Critical, python, lazily(`(?:^|[^.\w])(?:eval|exec)\(\s*[^"'\s)]`), nil},
+	{"conflict-marker", effect.Critical, nil, pattern.New(`^(?:<<<<<<< |>>>>>>> )\S`), nil},
+	{"eval", effect.Critical, script, pattern.New(`(?:^|[^.\w])(?:eval|new Function)\(\s*[^"'\s)]`), nil},
+	{"eval", effect.Critical, python, pattern.New(`(?:^|[^.\w])(?:eval|exec)\(\s*[^"'\s)]`), nil},
 	{"shell-command", effect.Critical, python,
-		lazily(`os\.(?:system|popen)\(\s*(?:f["']|[^"'\s)]|["'][^"']*["']\s*[+%])|subprocess\.\w+\([^)]*shell\s*=\s*True`), nil},
+		pattern.New(`os\.(?:system|popen)\(\s*(?:f["']|[^"'\s)]|["'][^"']*["']\s*[+%])|subprocess\.\w+\([^)]*shell\s*=\s*True`), nil},
 	{"shell-command", effect.Critical, script,
-		lazily("\\b(?:exec|execSync)\\(\\s*(?:`[^`]*\\$\\{|[\"'][^\"']*[\"']\\s*\\+)"), nil},
-	{"shell-command", effect.Critical, []string{".php"}, lazily(`\b(?:system|exec|shell_exec|passthru)\([^)]*\$`),
-		lazily(`escapeshell`)},
-	{"shell-command", effect.Critical, []string{".rb"}, lazily("(?:`|system\\(\").*#\\{"), nil},
+		pattern.New("\\b(?:exec|execSync)\\(\\s*(?:`[^`]*\\$\\{|[\"'][^\"']*[\"']\\s*\\+)"), nil},
+	{"shell-command", effect.Critical, []string{".php"}, pattern.New(`\b(?:system|exec|shell_exec|passthru)\([^)]*\$`),
+		pattern.New(`escapeshell`)},
+	{"shell-command", effect.Critical, []string{".rb"}, pattern.New("(?:`|system\\(\").*#\\{"), nil},
 	{"sql", effect.Critical, []string{".py"},
-		lazily(`(?i)\b(?:execute|executemany|raw)\(\s*(?:f["']\s*(?:select|insert|update|delete)\b.*\{|["']\s*(?:select|insert|update|delete)\b[^"']*["']\s*(?:%|\+|\.format))`), nil},
+		pattern.New(`(?i)\b(?:execute|executemany|raw)\(\s*(?:f["']\s*(?:select|insert|update|delete)\b.*\{|["']\s*(?:select|insert|update|delete)\b[^"']*["']\s*(?:%|\+|\.format))`), nil},
 	{"sql", effect.Critical, append([]string{".java", ".kt", ".cs", ".php", ".rb"}, script...),
-		lazily("(?i)(?:[\"'`])\\s*(?:select\\b.+\\bfrom|insert\\s+into|update\\b.+\\bset|delete\\s+from)\\b[^\"'`]*(?:[\"']\\s*[+.]\\s*\\$?\\w|\\$\\{)"), nil},
-	{"html", effect.Warning, script, lazily(`\.(?:innerHTML|outerHTML)\s*\+?=\s*[^"'\s;]|dangerouslySetInnerHTML|document\.write\(\s*[^"'\s)]`), lazily(`DOMPurify|sanitize`)},
-	{"deserialize", effect.Critical, python, lazily(`\b(?:pickle|cPickle|marshal)\.loads?\(|yaml\.load\(`),
-		lazily(`SafeLoader|safe_load`)},
-	{"tls", effect.Critical, nil, lazily(`verify\s*=\s*False|rejectUnauthorized\s*:\s*false|CURLOPT_SSL_VERIFYPEER\s*,\s*(?:false|0)|NODE_TLS_REJECT_UNAUTHORIZED\s*=\s*["']?0`), nil},
-	{"weak-hash", effect.Warning, nil, lazily(`hashlib\.(?:md5|sha1)\(|createHash\(\s*["'](?:md5|sha1)["']|MessageDigest\.getInstance\(\s*"(?:MD5|SHA-?1)"`), nil},
-	{"pipe-to-shell", effect.Warning, shell, lazily(`\b(?:curl|wget)\b[^|;]*\|\s*(?:sudo\s+)?(?:ba|z)?sh\b`), nil},
-	{"wide-open", effect.Warning, nil, lazily(`\bchmod\s+(?:-R\s+)?0?777\b|os\.chmod\([^)]*0o777`), nil},
-	{"swallowed", effect.Warning, python, lazily(`^\s*except\s*(?:Exception)?\s*:\s*(?:pass)?\s*$`), nil},
+		pattern.New("(?i)(?:[\"'`])\\s*(?:select\\b.+\\bfrom|insert\\s+into|update\\b.+\\bset|delete\\s+from)\\b[^\"'`]*(?:[\"']\\s*[+.]\\s*\\$?\\w|\\$\\{)"), nil},
+	{"html", effect.Warning, script, pattern.New(`\.(?:innerHTML|outerHTML)\s*\+?=\s*[^"'\s;]|dangerouslySetInnerHTML|document\.write\(\s*[^"'\s)]`), pattern.New(`DOMPurify|sanitize`)},
+	{"deserialize", effect.Critical, python, pattern.New(`\b(?:pickle|cPickle|marshal)\.loads?\(|yaml\.load\(`),
+		pattern.New(`SafeLoader|safe_load`)},
+	{"tls", effect.Critical, nil, pattern.New(`verify\s*=\s*False|rejectUnauthorized\s*:\s*false|CURLOPT_SSL_VERIFYPEER\s*,\s*(?:false|0)|NODE_TLS_REJECT_UNAUTHORIZED\s*=\s*["']?0`), nil},
+	{"weak-hash", effect.Warning, nil, pattern.New(`hashlib\.(?:md5|sha1)\(|createHash\(\s*["'](?:md5|sha1)["']|MessageDigest\.getInstance\(\s*"(?:MD5|SHA-?1)"`), nil},
+	{"pipe-to-shell", effect.Warning, shell, pattern.New(`\b(?:curl|wget)\b[^|;]*\|\s*(?:sudo\s+)?(?:ba|z)?sh\b`), nil},
+	{"wide-open", effect.Warning, nil, pattern.New(`\bchmod\s+(?:-R\s+)?0?777\b|os\.chmod\([^)]*0o777`), nil},
+	{"swallowed", effect.Warning, python, pattern.New(`^\s*except\s*(?:Exception)?\s*:\s*(?:pass)?\s*$`), nil},
 	{"swallowed", effect.Warning, append([]string{".java", ".cs", ".kt"}, script...),
-		lazily(`catch\s*(?:\([^)]*\))?\s*\{\s*\}`), nil},
-	{"todo", effect.Info, nil, lazily(`(?:^|\s)(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b`), nil},
+		pattern.New(`catch\s*(?:\([^)]*\))?\s*\{\s*\}`), nil},
+	{"todo", effect.Info, nil, pattern.New(`(?:^|\s)(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b`), nil},
 }
 
 // Limits beyond which code is hard to follow.
@@ -91,8 +86,8 @@ func (f *file) match(rules []lineRule) {
 			continue // no person wrote it
 		}
 		for _, r := range rules {
-			if r.langs != nil && !slices.Contains(r.langs, f.lang) || !r.form().MatchString(line) || r.unless != nil &&
-				r.unless().MatchString(line) {
+			if r.langs != nil && !slices.Contains(r.langs, f.lang) || !r.form.Get().MatchString(line) ||
+				r.unless != nil && r.unless.Get().MatchString(line) {
 				continue
 			}
 			f.add(r.severity, r.rule, n+1)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 // TestAhead compares a walk that lists folders before it is their turn with one that does not, also where the visitor
@@ -29,7 +29,7 @@ func TestAhead(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "d1/.gitignore"), []byte("e2/\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	root, err := sandbox.OpenRoot(dir)
+	root, err := safeopen.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func BenchmarkGrep(b *testing.B) {
 	for _, pattern := range []string{"needle", `need[a-z]+\\b`, "(?i)NEEDLE"} {
 		b.Run(pattern, func(b *testing.B) {
 			for b.Loop() {
-				if got := run[grepped](b, search.Grep{}, dir, `{"pattern":"`+pattern+`"}`); len(got.Matches) != 10 {
+				if got := run[grepped](b, search.Grep(), dir, `{"pattern":"`+pattern+`"}`); len(got.Matches) != 10 {
 					b.Fatalf("%d matches", len(got.Matches))
 				}
 			}

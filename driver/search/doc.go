@@ -3,7 +3,7 @@
 // .gitignore excludes is left out, and .git and .pawl always are.
 //
 // The search is a walk of pawl's own rather than a call of rg or git grep. It behaves alike on every machine and in
-// folders without git, it starts no process and so needs no walls, and it opens files only through package sandbox, so
+// folders without git, it starts no process and so needs no walls, and it opens files only through package safeopen, so
 // that no link and no race leads out of the workspace. To be no slower than it must, grep opens each file by its name
 // from the open folder, searches on a few goroutines while one walks, and looks for the longest text that every match
 // contains before it asks the expression; it takes about twice the time of git grep for a plain word (BenchmarkGrep),

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"pawl"
-	"pawl/sandbox"
 	"pawl/sandbox/ignore"
+	"pawl/sandbox/safeopen"
 )
 
 // ahead is how many folders of a folder Files lists while it visits the one before them: so many that the visitor
@@ -18,15 +18,15 @@ const ahead = 6
 // Files calls visit for every regular file of a tree, folder by folder in the order of names, without what .gitignore
 // excludes, with the open folder that the file is in. An error of visit ends the walk and is returned, unless it is one
 // of a single file or folder (not found, denied, input or output), which only ends that folder.
-func Files(ctx context.Context, root *sandbox.Root,
-	visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error {
+func Files(ctx context.Context, root *safeopen.Root,
+	visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error {
 	return regular(ctx, root, nil, visit)
 }
 
 // Shown is Files for what agents are told of a tree of a workspace: without what .pawlignore hides.
-func Shown(workspace string) func(ctx context.Context, root *sandbox.Root, visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error {
-	return func(ctx context.Context, root *sandbox.Root,
-		visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error {
+func Shown(workspace string) func(ctx context.Context, root *safeopen.Root, visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error {
+	return func(ctx context.Context, root *safeopen.Root,
+		visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error {
 		hidden, err := ignore.Open(root, workspace)
 		if err != nil {
 			return err
@@ -36,8 +36,8 @@ func Shown(workspace string) func(ctx context.Context, root *sandbox.Root, visit
 	}
 }
 
-func regular(ctx context.Context, root *sandbox.Root, hidden *ignore.Hidden,
-	visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error {
+func regular(ctx context.Context, root *safeopen.Root, hidden *ignore.Hidden,
+	visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error {
 	w := walker{ctx: ctx, root: root, hidden: hidden, ahead: ahead,
 		visit: func(in *folder, rel string, d fs.DirEntry) error {
 			if !d.Type().IsRegular() {
@@ -55,7 +55,7 @@ const maxHidden = 1000
 // hidden only the folder itself. What .gitignore excludes is looked through as well. A .pawlignore that cannot be read,
 // and more than a thousand paths, are errors with CodeDenied: a wall that leaves something out would be none.
 func Hidden(ctx context.Context, workspace, tree string) (out []string, err error) {
-	root, err := sandbox.OpenRoot(tree)
+	root, err := safeopen.OpenRoot(tree)
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,13 @@ package search
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"path"
 	"strings"
 	"unicode/utf8"
 
 	"pawl"
+	"pawl/driver/tool"
 	"pawl/kernel/effect"
 	"pawl/text/policy"
 )
@@ -23,121 +23,55 @@ const (
 	sniff          = 8_000 // bytes in which a NUL makes a file binary, as git judges
 )
 
-// Grep is the tool grep. It finds lines by a regular expression.
-type Grep struct{}
-
 type grepArgs struct {
-	Pattern    string `json:"pattern"`
-	Path       string `json:"path"`
-	Glob       string `json:"glob"`
-	IgnoreCase bool   `json:"ignore_case"`
-	Context    int    `json:"context"`
-	MaxResults int    `json:"max_results"`
-	re         *query
-}
+	Pattern    string `json:"pattern" min:"1" max:"4096" about:"Regular expression in RE2 syntax. It is matched within single lines."`
+	Path       string `json:"path,omitempty" max:"4096" about:"Folder or file to search, relative to the workspace; the workspace itself unless given."`
+	Glob       string `json:"glob,omitempty" max:"1024" about:"Search only files whose path matches this pattern (as in glob_file_search)."`
+	IgnoreCase bool   `json:"ignore_case,omitempty" about:"Let upper and lower case match each other."`
+	Context    int    `json:"context,omitempty" max:"20" about:"Number of lines to show before and after each match; 0 unless given."`
+	MaxResults int    `json:"max_results,omitempty" min:"1" max:"2000" about:"Number of matching lines to return; 200 unless given."`
 
-var grepParams = effect.Object{
-	{Name: "pattern", Type: effect.String, Required: true, Min: 1, Max: 4096,
-		About: "Regular expression in RE2 syntax. It is matched within single lines."},
-	{Name: "path", Type: effect.String, Max: 4096,
-		About: "Folder or file to search, relative to the workspace; the workspace itself unless given."},
-	{Name: "glob", Type: effect.String, Max: 1024,
-		About: "Search only files whose path matches this pattern (as in glob_file_search)."},
-	{Name: "ignore_case", Type: effect.Boolean, About: "Let upper and lower case match each other."},
-	{Name: "context", Type: effect.Integer, Min: 0, Max: 20,
-		About: "Number of lines to show before and after each match; 0 unless given."},
-	{Name: "max_results", Type: effect.Integer, Min: 1, Max: 2000,
-		About: "Number of matching lines to return; 200 unless given."},
-}
-
-var grepReturn = effect.Object{
-	{Name: "matches", Type: effect.Objects, Required: true, Fields: effect.Object{
-		{Name: "path", Type: effect.String, Required: true},
-		{Name: "line", Type: effect.Integer, Required: true, About: "Counted from 1."},
-		{Name: "text", Type: effect.String, Required: true, About: "The line, cut to 500 bytes."},
-		{Name: "before", Type: effect.Strings, About: "Lines before it, when context is asked for."},
-		{Name: "after", Type: effect.Strings, About: "Lines after it, when context is asked for."},
-	}},
-	{Name: "files", Type: effect.Integer, Required: true,
-		About: "Number of files with matches, as far as the search got."},
-	{Name: "truncated", Type: effect.Boolean, Required: true, About: "The search stopped because the answer was full."},
-	{Name: "skipped_binary", Type: effect.Integer, Required: true},
-	{Name: "skipped_large", Type: effect.Integer, Required: true, About: "Files of more than 16 MiB."},
-	{Name: "skipped_secret", Type: effect.Integer, Required: true, About: "Files that are known to hold credentials."},
+	re *query
 }
 
 type match struct {
 	Path   string   `json:"path"`
-	Line   int      `json:"line"`
-	Text   string   `json:"text"`
-	Before []string `json:"before,omitempty"`
-	After  []string `json:"after,omitempty"`
+	Line   int      `json:"line" about:"Counted from 1."`
+	Text   string   `json:"text" about:"The line, cut to 500 bytes."`
+	Before []string `json:"before,omitempty" about:"Lines before it, when context is asked for."`
+	After  []string `json:"after,omitempty" about:"Lines after it, when context is asked for."`
 }
 
 type matches struct {
 	Matches       []match `json:"matches"`
-	Files         int     `json:"files"`
-	Truncated     bool    `json:"truncated"`
+	Files         int     `json:"files" about:"Number of files with matches, as far as the search got."`
+	Truncated     bool    `json:"truncated" about:"The search stopped because the answer was full."`
 	SkippedBinary int     `json:"skipped_binary"`
-	SkippedLarge  int     `json:"skipped_large"`
-	SkippedSecret int     `json:"skipped_secret"`
+	SkippedLarge  int     `json:"skipped_large" about:"Files of more than 16 MiB."`
+	SkippedSecret int     `json:"skipped_secret" about:"Files that are known to hold credentials."`
 
 	bytes int
 	buf   []byte // of the last file, for the next
 }
 
-// Info describes the tool.
-func (Grep) Info() effect.ToolInfo {
-	return info("grep", "Find lines by a regular expression, in text files that .gitignore does not exclude. Binary files and files that hold credentials are skipped.", grepParams, grepReturn)
+// Grep is the tool grep. It finds lines by a regular expression. A file that vanishes or cannot be read meanwhile is
+// passed over.
+func Grep() tool.Tool {
+	return reader(tool.Declaration[grepArgs, matches]{
+		Info:      effect.ToolInfo{Name: "grep", Description: "Find lines by a regular expression, in text files that .gitignore does not exclude. Binary files and files that hold credentials are skipped."},
+		Defaults:  grepArgs{MaxResults: defaultResults},
+		Normalize: (*grepArgs).compile,
+	}, func(a *grepArgs) *string { return &a.Path }, scan)
 }
 
-// Request reduces a call to what policy judges. Malformed arguments, a bad expression and a bad glob are refused with
-// pawl.CodeInvalid.
-func (Grep) Request(args json.RawMessage) (policy.Request, error) {
-	a, err := decodeGrep(args)
-	return request("grep", a.Path), err
-}
-
-func decodeGrep(raw json.RawMessage) (grepArgs, error) {
-	a := grepArgs{MaxResults: defaultResults}
-	err := decode(grepParams, raw, &a, &a.Path)
-	if err != nil {
-		return a, err
-	}
+func (a *grepArgs) compile() (err error) {
 	if a.Glob != "" {
-		a.Glob = anyDepth(strings.TrimPrefix(a.Glob, "./"))
-		if err := validPattern(a.Glob); err != nil {
-			return a, err
+		if err := anyDepth(&a.Glob); err != nil {
+			return err
 		}
 	}
 	a.re, err = compile(a.Pattern, a.IgnoreCase)
-	return a, err
-}
-
-// Do searches. A file that vanishes or cannot be read meanwhile is passed over.
-func (Grep) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	return answer(e, func(call effect.ToolCall) (any, error) {
-		a, err := decodeGrep(call.Args)
-		if err != nil {
-			return nil, err
-		}
-		tree, rel, at, err := open(e, a.Path)
-		if err != nil {
-			return nil, err
-		}
-		defer tree.root.Close()
-		return scan(ctx, tree, rel, at, a)
-	})
-}
-
-// Done says no: searching again is the same as searching once.
-func (Grep) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
-	return effect.DoneNo, effect.Receipt{}
-}
-
-// Undo succeeds, because there is nothing to undo.
-func (Grep) Undo(context.Context, effect.Effect, effect.Receipt) effect.Receipt {
-	return effect.Succeeded(effect.ToolResult{})
+	return err
 }
 
 // search adds the matches of one file.
@@ -205,7 +139,9 @@ func (m *matches) add(found match, most int) error {
 // secret reports whether policy refuses to read a file. The search names no file that policy could have judged before,
 // so each is judged here.
 func secret(rel string) bool {
-	return policy.Judge(request("grep", rel), policy.Standard()).Decision == policy.Deny
+	r := request(rel)
+	r.Tool, r.Permissions = "grep", []policy.Permission{policy.FSRead}
+	return policy.Judge(r, policy.Standard()).Decision == policy.Deny
 }
 
 // before returns up to n lines before the line that begins at start.

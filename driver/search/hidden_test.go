@@ -12,7 +12,8 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/search"
-	"pawl/sandbox"
+	"pawl/driver/tool"
+	"pawl/sandbox/safeopen"
 )
 
 // veiled hides what says needle in the folder customers, in *.key and by a file in a folder of its own.
@@ -34,12 +35,12 @@ func madeOf(t *testing.T, files map[string]string) string {
 func TestHiddenFromTheTools(t *testing.T) {
 	dir := madeOf(t, veiled)
 	for _, c := range []struct {
-		tool      drivertest.Tool
+		tool      tool.Tool
 		args, got string
 	}{
-		{search.List{}, `{"depth":3}`, ".gitignore .pawlignore a.txt broken sub sub/.pawlignore sub/f.txt"},
-		{search.Glob{}, `{"pattern":"**"}`, ".gitignore .pawlignore a.txt sub/.pawlignore sub/f.txt"},
-		{search.Grep{}, `{"pattern":"needle"}`, "a.txt sub/f.txt"},
+		{search.List(), `{"depth":3}`, ".gitignore .pawlignore a.txt broken sub sub/.pawlignore sub/f.txt"},
+		{search.Glob(), `{"pattern":"**"}`, ".gitignore .pawlignore a.txt sub/.pawlignore sub/f.txt"},
+		{search.Grep(), `{"pattern":"needle"}`, "a.txt sub/f.txt"},
 	} {
 		r := c.tool.Do(t.Context(), drivertest.Effect(dir, c.tool.Info().Name, c.args), nil)
 		var out []string
@@ -54,7 +55,7 @@ func TestHiddenFromTheTools(t *testing.T) {
 		}
 	}
 	for _, at := range []string{"customers", "customers/d.txt", "b.key", "sub/e.txt", "broken", "broken/h.txt"} {
-		for _, tool := range []drivertest.Tool{search.List{}, search.Glob{}, search.Grep{}} {
+		for _, tool := range []tool.Tool{search.List(), search.Glob(), search.Grep()} {
 			args := fmt.Sprintf(`{"path":%q}`, at)
 			if tool.Info().Name != "list_dir" {
 				args = fmt.Sprintf(`{"path":%q,"pattern":"needle"}`, at)
@@ -68,15 +69,15 @@ func TestHiddenFromTheTools(t *testing.T) {
 }
 
 // names are the files that a walk shows.
-func names(t *testing.T, dir string, walk func(context.Context, *sandbox.Root, func(*sandbox.Dir, string, fs.DirEntry) error) error) string {
+func names(t *testing.T, dir string, walk func(context.Context, *safeopen.Root, func(*safeopen.Dir, string, fs.DirEntry) error) error) string {
 	t.Helper()
-	root, err := sandbox.OpenRoot(dir)
+	root, err := safeopen.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
 	var out []string
-	if err := walk(t.Context(), root, func(_ *sandbox.Dir, rel string,
+	if err := walk(t.Context(), root, func(_ *safeopen.Dir, rel string,
 		_ fs.DirEntry) error {
 		out = append(out, rel)
 		return nil

@@ -35,7 +35,7 @@ type scanner struct {
 }
 
 // scan searches a folder, or a single file.
-func scan(ctx context.Context, tree opened, rel string, at fs.FileInfo, a grepArgs) (matches, error) {
+func scan(ctx context.Context, o *opened, a grepArgs) (*matches, error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
@@ -45,7 +45,7 @@ func scan(ctx context.Context, tree opened, rel string, at fs.FileInfo, a grepAr
 		all.Go(s.search)
 	}
 	var walked error
-	all.Go(func() { walked = s.walk(tree, rel, at) })
+	all.Go(func() { walked = s.walk(o) })
 	out, err := s.collect(stop)
 	all.Wait()
 	switch {
@@ -61,12 +61,12 @@ func scan(ctx context.Context, tree opened, rel string, at fs.FileInfo, a grepAr
 }
 
 // walk hands the files out, and then closes the channels.
-func (s *scanner) walk(tree opened, rel string, at fs.FileInfo) error {
+func (s *scanner) walk(o *opened) error {
 	defer close(s.line)
 	defer close(s.work)
-	w := walker{ctx: s.ctx, root: tree.root, hidden: tree.hidden,
+	w := walker{ctx: s.ctx, root: o.root, hidden: o.hidden,
 		visit: func(in *folder, p string, d fs.DirEntry) error {
-			if !d.Type().IsRegular() || s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, below(rel, p)) {
+			if !d.Type().IsRegular() || s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, below(o.rel, p)) {
 				return nil
 			}
 			if s.next != nil && (s.next.in != in || len(s.next.rels) == maxBatch) {
@@ -81,10 +81,10 @@ func (s *scanner) walk(tree opened, rel string, at fs.FileInfo) error {
 			return nil
 		}}
 	var err error
-	if at.IsDir() {
-		err = w.walk(rel)
+	if o.info.IsDir() {
+		err = w.walk(o.rel)
 	} else {
-		err = w.file(rel, at)
+		err = w.file(o.rel, o.info)
 	}
 	if err == nil && s.next != nil {
 		err = s.hand()
@@ -125,8 +125,8 @@ func (s *scanner) search() {
 
 // collect puts the batches together. It stops the search as soon as the answer is full or an error ends it, and takes
 // what is still under way.
-func (s *scanner) collect(stop context.CancelFunc) (matches, error) {
-	out := matches{Matches: []match{}}
+func (s *scanner) collect(stop context.CancelFunc) (*matches, error) {
+	out := &matches{Matches: []match{}}
 	var failed error
 	for b := range s.line {
 		<-b.done

@@ -37,12 +37,12 @@ func TestGrepOrder(t *testing.T) {
 	}
 	lines := strings.SplitAfter(want.String(), "\n")
 	for range 5 {
-		all := run[grepped](t, search.Grep{}, dir, `{"pattern":"needle","max_results":2000}`)
+		all := run[grepped](t, search.Grep(), dir, `{"pattern":"needle","max_results":2000}`)
 		if diff := cmp.Diff(want.String(), all.String()); diff != "" || all.Truncated || all.Files != 600 {
 			t.Fatalf("%d files, %v\n%s", all.Files, all.Truncated, diff)
 		}
 		for _, most := range []int{1, 37, 899, 900} {
-			cut := run[grepped](t, search.Grep{}, dir, fmt.Sprintf(`{"pattern":"needle","max_results":%d}`, most))
+			cut := run[grepped](t, search.Grep(), dir, fmt.Sprintf(`{"pattern":"needle","max_results":%d}`, most))
 			if diff := cmp.Diff(strings.Join(lines[:most], ""), cut.String()); diff != "" ||
 				cut.Truncated != (most < 900) {
 				t.Fatalf("%d: %v\n%s", most, cut.Truncated, diff)
@@ -57,7 +57,7 @@ func TestGrepDeep(t *testing.T) {
 	deep := strings.Repeat("d/", 150)
 	drivertest.Populate(t, dir, map[string]string{deep + "x.txt": "needle\n", strings.Repeat("d/", 80) +
 		"y.txt": "needle\n", "z.txt": "needle\n"})
-	got := run[grepped](t, search.Grep{}, dir, `{"pattern":"needle"}`)
+	got := run[grepped](t, search.Grep(), dir, `{"pattern":"needle"}`)
 	if want := deep + "x.txt:1:needle\n" + strings.Repeat("d/", 80) +
 		"y.txt:1:needle\nz.txt:1:needle\n"; got.String() != want {
 		t.Error(got.String())

@@ -15,12 +15,13 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/search"
+	"pawl/driver/tool"
 	"pawl/kernel/effect"
 )
 
-func newList(func(string) error) drivertest.Tool { return search.List{} }
-func newGlob(func(string) error) drivertest.Tool { return search.Glob{} }
-func newGrep(func(string) error) drivertest.Tool { return search.Grep{} }
+func newList(func(string) error) tool.Tool { return search.List() }
+func newGlob(func(string) error) tool.Tool { return search.Glob() }
+func newGrep(func(string) error) tool.Tool { return search.Grep() }
 
 var project = map[string]string{
 	".gitignore":            "*.log\n/dist/\nnode_modules/\n!keep.log\n",
@@ -55,7 +56,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-func run[T any](t testing.TB, tool drivertest.Tool, dir, args string) T {
+func run[T any](t testing.TB, tool tool.Tool, dir, args string) T {
 	t.Helper()
 	r := tool.Do(t.Context(), drivertest.Effect(dir, tool.Info().Name, args), nil)
 	if !r.OK {
@@ -102,7 +103,7 @@ func TestList(t *testing.T) {
 		`{"path":"dist"}`:           "dist/out.js:file:6",
 		`{"path":"web/","depth":2}`: "web/bin.dat:file:7 web/latin.txt:file:12",
 	} {
-		if diff := cmp.Diff(want, run[listing](t, search.List{}, dir, args).String()); diff != "" {
+		if diff := cmp.Diff(want, run[listing](t, search.List(), dir, args).String()); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
 	}
@@ -125,7 +126,7 @@ func TestGlob(t *testing.T) {
 		`{"pattern":"./README.md"}`:         "README.md",
 		`{"pattern":"nothing*"}`:            "",
 	} {
-		if diff := cmp.Diff(want, strings.Join(run[files](t, search.Glob{}, dir, args).Files, " ")); diff != "" {
+		if diff := cmp.Diff(want, strings.Join(run[files](t, search.Glob(), dir, args).Files, " ")); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
 	}
@@ -156,7 +157,7 @@ func (g grepped) String() string {
 func TestGrep(t *testing.T) {
 	dir := t.TempDir()
 	drivertest.Populate(t, dir, project)
-	all := run[grepped](t, search.Grep{}, dir, `{"pattern":"needle"}`)
+	all := run[grepped](t, search.Grep(), dir, `{"pattern":"needle"}`)
 	want := "README.md:2:needle here\ncmd/main.go:4:\tneedle()\nkeep.log:1:needle kept\nsub/a.log:1:needle\nsub/dist/in.js:1:needle\nweb/latin.txt:1:caf\uFFFD needle\n"
 	if diff := cmp.Diff(want, all.String()); diff != "" {
 		t.Error(diff)
@@ -176,16 +177,16 @@ func TestGrep(t *testing.T) {
 		`{"pattern":"^$","path":"cmd"}`:                              "cmd/main.go:2:\n",
 		`{"pattern":"}|^package","path":"cmd/main.go"}`:              "cmd/main.go:1:package main\ncmd/main.go:5:}\n",
 	} {
-		if diff := cmp.Diff(want, run[grepped](t, search.Grep{}, dir, args).String()); diff != "" {
+		if diff := cmp.Diff(want, run[grepped](t, search.Grep(), dir, args).String()); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
 	}
-	got := run[grepped](t, search.Grep{}, dir, `{"pattern":"func","context":1}`)
+	got := run[grepped](t, search.Grep(), dir, `{"pattern":"func","context":1}`)
 	if m := got.Matches[0]; len(got.Matches) != 1 || cmp.Diff([]string{""}, m.Before)+
 		cmp.Diff([]string{"\tneedle()"}, m.After) != "" {
 		t.Errorf("%+v", got)
 	}
-	if got := run[grepped](t, search.Grep{}, dir, `{"pattern":"needle","max_results":2}`); len(got.Matches) != 2 ||
+	if got := run[grepped](t, search.Grep(), dir, `{"pattern":"needle","max_results":2}`); len(got.Matches) != 2 ||
 		!got.Truncated {
 		t.Errorf("%+v", got)
 	}
@@ -198,11 +199,11 @@ func TestHugeInput(t *testing.T) {
 		"large": strings.Repeat("needle\n", 3<<20),
 		"many":  strings.Repeat("xy\n", 100_000),
 	})
-	got := run[grepped](t, search.Grep{}, dir, `{"pattern":"needle"}`)
+	got := run[grepped](t, search.Grep(), dir, `{"pattern":"needle"}`)
 	if got.SkippedLarge != 1 || len(got.Matches) != 2 || len(got.Matches[0].Text) > 510 || got.Matches[1].Line != 2 {
 		t.Errorf("%d large, %d matches", got.SkippedLarge, len(got.Matches))
 	}
-	if got := run[grepped](t, search.Grep{}, dir, `{"pattern":"x","max_results":2000}`); len(got.Matches) != 2000 ||
+	if got := run[grepped](t, search.Grep(), dir, `{"pattern":"x","max_results":2000}`); len(got.Matches) != 2000 ||
 		!got.Truncated {
 		t.Errorf("%d matches", len(got.Matches))
 	}
@@ -211,10 +212,10 @@ func TestHugeInput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := run[files](t, search.Glob{}, dir, `{"pattern":"*.txt"}`); len(got.Files) != 2000 || !got.Truncated {
+	if got := run[files](t, search.Glob(), dir, `{"pattern":"*.txt"}`); len(got.Files) != 2000 || !got.Truncated {
 		t.Errorf("%d files", len(got.Files))
 	}
-	if got := run[listing](t, search.List{}, dir, `{}`); len(got.Entries) != 2000 || !got.Truncated {
+	if got := run[listing](t, search.List(), dir, `{}`); len(got.Entries) != 2000 || !got.Truncated {
 		t.Errorf("%d entries", len(got.Entries))
 	}
 }
@@ -226,24 +227,24 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		tool drivertest.Tool
+		tool tool.Tool
 		args string
 		code pawl.Code
 	}{
-		{search.List{}, `{"path":"README.md"}`, pawl.CodeInvalid},
-		{search.List{}, `{"path":"nope"}`, pawl.CodeNotFound},
-		{search.List{}, `{"path":"README.md/x"}`, pawl.CodeNotFound},
-		{search.List{}, `{"path":".."}`, pawl.CodeDenied},
-		{search.List{}, `{"path":"/"}`, pawl.CodeDenied},
-		{search.List{}, `{"path":"link"}`, pawl.CodeDenied},
-		{search.Glob{}, `{"pattern":"[a"}`, pawl.CodeInvalid},
-		{search.Glob{}, `{"pattern":"` + strings.Repeat("**/a/", 50) + `"}`, pawl.CodeInvalid},
-		{search.Glob{}, `{"pattern":"*","path":"link"}`, pawl.CodeDenied},
-		{search.Grep{}, `{"pattern":"(a"}`, pawl.CodeInvalid},
-		{search.Grep{}, `{"pattern":"a{1001}"}`, pawl.CodeInvalid},
-		{search.Grep{}, `{"pattern":"a","glob":"[a"}`, pawl.CodeInvalid},
-		{search.Grep{}, `{"pattern":"a","path":"link/main.go"}`, pawl.CodeDenied},
-		{search.Grep{}, `{"pattern":"a","max_results":0}`, pawl.CodeInvalid},
+		{search.List(), `{"path":"README.md"}`, pawl.CodeInvalid},
+		{search.List(), `{"path":"nope"}`, pawl.CodeNotFound},
+		{search.List(), `{"path":"README.md/x"}`, pawl.CodeNotFound},
+		{search.List(), `{"path":".."}`, pawl.CodeDenied},
+		{search.List(), `{"path":"/"}`, pawl.CodeDenied},
+		{search.List(), `{"path":"link"}`, pawl.CodeDenied},
+		{search.Glob(), `{"pattern":"[a"}`, pawl.CodeInvalid},
+		{search.Glob(), `{"pattern":"` + strings.Repeat("**/a/", 50) + `"}`, pawl.CodeInvalid},
+		{search.Glob(), `{"pattern":"*","path":"link"}`, pawl.CodeDenied},
+		{search.Grep(), `{"pattern":"(a"}`, pawl.CodeInvalid},
+		{search.Grep(), `{"pattern":"a{1001}"}`, pawl.CodeInvalid},
+		{search.Grep(), `{"pattern":"a","glob":"[a"}`, pawl.CodeInvalid},
+		{search.Grep(), `{"pattern":"a","path":"link/main.go"}`, pawl.CodeDenied},
+		{search.Grep(), `{"pattern":"a","max_results":0}`, pawl.CodeInvalid},
 	} {
 		r := c.tool.Do(context.Background(), drivertest.Effect(dir, "x", c.args), nil)
 		if r.OK || r.Code != c.code {
@@ -268,7 +269,7 @@ func FuzzGrep(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(data), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		r := search.Grep{}.Do(t.Context(), drivertest.Effect(dir, "grep", string(args)), nil)
+		r := search.Grep().Do(t.Context(), drivertest.Effect(dir, "grep", string(args)), nil)
 		if !r.OK {
 			if r.Code != pawl.CodeInvalid {
 				t.Fatalf("%+v", r)

@@ -12,9 +12,8 @@ import (
 	"syscall"
 
 	"pawl"
-	"pawl/kernel/effect"
-	"pawl/sandbox"
 	"pawl/sandbox/ignore"
+	"pawl/sandbox/safeopen"
 )
 
 // maxIgnore bounds a .gitignore file, in bytes; what is behind it is not read.
@@ -26,7 +25,7 @@ const ignoreFile = ".gitignore"
 // walker goes through a tree in the order of names, without what is ignored. It follows no symbolic links.
 type walker struct {
 	ctx  context.Context
-	root *sandbox.Root
+	root *safeopen.Root
 	// depth is how many levels below the start to descend; 0 means all.
 	depth int
 	// ahead is how many folders of each folder may be opened and listed before it is their turn.
@@ -43,11 +42,11 @@ type walker struct {
 
 // folder is an open folder with several users; the last of them closes it.
 type folder struct {
-	*sandbox.Dir
+	*safeopen.Dir
 	users atomic.Int32
 }
 
-func used(d *sandbox.Dir, err error) (*folder, error) {
+func used(d *safeopen.Dir, err error) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -66,44 +65,9 @@ func (f *folder) release() {
 	}
 }
 
-// opened is the tree of an effect with what is not to be seen of it.
-type opened struct {
-	root   *sandbox.Root
-	hidden *ignore.Hidden
-}
-
-func (o opened) close() {
-	o.hidden.Close()
-	_ = o.root.Close() // nothing was written
-}
-
-// open opens the tree of an effect and checks that a path in it can be searched. The caller closes it.
-func open(e effect.Effect, p string) (opened, string, fs.FileInfo, error) {
-	rel, err := effect.LocalPath(p)
-	if err != nil {
-		return opened{}, "", nil, err
-	}
-	var o opened
-	if o.root, err = sandbox.OpenRoot(e.Place.Tree); err != nil {
-		return opened{}, "", nil, err
-	}
-	var info fs.FileInfo
-	if o.hidden, err = ignore.Open(o.root, e.Place.Workspace); err == nil {
-		info, err = stat(o.root, rel)
-	}
-	if err == nil {
-		err = o.hidden.Refuse(rel)
-	}
-	if err != nil {
-		o.close()
-		return opened{}, "", nil, err
-	}
-	return o, rel, info, nil
-}
-
 // stat returns what stands at a path. One that leads through a symbolic link is refused, because policy judged the path
 // as it is named.
-func stat(root *sandbox.Root, rel string) (fs.FileInfo, error) {
+func stat(root *safeopen.Root, rel string) (fs.FileInfo, error) {
 	real, err := root.Resolve(rel)
 	if err != nil {
 		return nil, missing(err, rel)
@@ -138,7 +102,7 @@ func (w walker) walk(start string) error {
 			above = path.Join(above, part)
 		}
 	}
-	in, err := used(sandbox.OpenDir(w.root, start))
+	in, err := used(safeopen.OpenDir(w.root, start))
 	if err != nil {
 		return err
 	}
@@ -150,7 +114,7 @@ func (w walker) walk(start string) error {
 
 // file visits a single file.
 func (w walker) file(rel string, info fs.FileInfo) error {
-	in, err := used(sandbox.OpenDir(w.root, path.Dir(rel)))
+	in, err := used(safeopen.OpenDir(w.root, path.Dir(rel)))
 	if err != nil {
 		return err
 	}
@@ -267,7 +231,7 @@ func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level
 		e.begin(in, w.ahead)
 		rel := above + d.Name()
 		if in == nil {
-			if in, err = used(sandbox.OpenDir(w.root, cmp.Or(dir, "."))); err != nil {
+			if in, err = used(safeopen.OpenDir(w.root, cmp.Or(dir, "."))); err != nil {
 				return err
 			}
 		}
@@ -294,7 +258,7 @@ func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level
 
 // reach lists a folder from the root on, without those above it.
 func (w walker) reach(rel string) listed {
-	in, err := used(sandbox.OpenDir(w.root, rel))
+	in, err := used(safeopen.OpenDir(w.root, rel))
 	if err != nil {
 		return listed{err: err}
 	}

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/driver/tool"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
@@ -23,8 +23,6 @@ import (
 // Bounds of a command.
 const (
 	defaultTime = 5 * time.Minute
-	maxTime     = time.Hour
-	maxCommand  = 1 << 20 // bytes, as in package policy
 	maxOutput   = 1 << 20 // bytes that are kept, half of the beginning and half of the end
 )
 
@@ -42,8 +40,8 @@ type Setting struct {
 	Shown    []sandbox.Shown
 }
 
-// Command is the tool run_terminal_cmd. Its fields are fixed once it is in use; it is then safe for concurrent use.
-type Command struct {
+// Config is what a command is run with. Its fields are fixed once the tool is made.
+type Config struct {
 	// Box runs the commands.
 	Box Runner
 	// Setting prepares the environment; network says that the call was granted it. With nil, commands get the harmless
@@ -59,184 +57,123 @@ type Command struct {
 }
 
 type commandArgs struct {
-	Command      string `json:"command"`
-	TimeoutMS    int64  `json:"timeout_ms"`
-	Idempotent   bool   `json:"idempotent"`
-	IsBackground bool   `json:"is_background"`
-	Network      bool   `json:"network"`
-}
-
-var commandParams = effect.Object{
-	{Name: "command", Type: effect.String, Required: true, Min: 1, Max: maxCommand,
-		About: "Command for bash. It starts in the root of the workspace, without a network unless network is given, and with standard input closed."},
-	{Name: "timeout_ms", Type: effect.Integer, Min: 1, Max: int64(maxTime / time.Millisecond),
-		About: "Milliseconds after which the command is ended; 300000 unless given."},
-	{Name: "idempotent", Type: effect.Boolean,
-		About: "Running the command twice is the same as running it once, so after a crash it may be run again; false unless given."},
-	{Name: "network", Type: effect.Boolean,
-		About: "The command needs the network: it may then connect to the places that the approved plan names under network, through the HTTP proxy of its environment, and nowhere else; false unless given."},
-	{Name: "is_background", Type: effect.Boolean, About: "Must be false: every process ends with its command."},
-}
-
-var commandReturn = effect.Object{
-	{Name: "exit_code", Type: effect.Integer, Required: true,
-		About: "128 plus the number of the signal when one ended the command."},
-	{Name: "signal", Type: effect.String, Required: true,
-		About: "Name of the signal that ended the command, or empty."},
-	{Name: "output", Type: effect.String, Required: true,
-		About: "Standard output and standard error together, as plain text; of more than 1 MiB the beginning and the end."},
-	{Name: "truncated", Type: effect.Boolean, Required: true, About: "A part of the output is missing from output."},
-	{Name: "output_bytes", Type: effect.Integer, Required: true, About: "Length of the whole output."},
-	{Name: "output_digest", Type: effect.String, Required: true, About: "SHA-256 of the whole output."},
-	{Name: "timed_out", Type: effect.Boolean, Required: true},
-	{Name: "duration_ms", Type: effect.Integer, Required: true},
-	{Name: "network", Type: effect.Objects, About: "Where the command connected to, or tried to.",
-		Fields: effect.Object{
-			{Name: "host", Type: effect.String, Required: true},
-			{Name: "port", Type: effect.Integer, Required: true},
-			{Name: "allowed", Type: effect.Boolean, Required: true},
-			{Name: "reason", Type: effect.String, About: "Why there was no connection."},
-			{Name: "count", Type: effect.Integer, Required: true, About: "Number of connections."},
-			{Name: "sent", Type: effect.Integer, Required: true, About: "Bytes."},
-			{Name: "received", Type: effect.Integer, Required: true, About: "Bytes."},
-		}},
-	{Name: "walls", Type: effect.Strings, Required: true, About: "The layers that held the command."},
+	Command      string `json:"command" min:"1" max:"1048576" about:"Command for bash. It starts in the root of the workspace, without a network unless network is given, and with standard input closed."`
+	TimeoutMS    int64  `json:"timeout_ms,omitempty" min:"1" max:"3600000" about:"Milliseconds after which the command is ended; 300000 unless given."`
+	Idempotent   bool   `json:"idempotent,omitempty" about:"Running the command twice is the same as running it once, so after a crash it may be run again; false unless given."`
+	Network      bool   `json:"network,omitempty" about:"The command needs the network: it may then connect to the places that the approved plan names under network, through the HTTP proxy of its environment, and nowhere else; false unless given."`
+	IsBackground bool   `json:"is_background,omitempty" about:"Must be false: every process ends with its command."`
 }
 
 // outcome is the payload of run_terminal_cmd.
 type outcome struct {
-	ExitCode   int      `json:"exit_code"`
-	Signal     string   `json:"signal"`
-	Output     string   `json:"output"`
-	Truncated  bool     `json:"truncated"`
-	Bytes      int64    `json:"output_bytes"`
-	Digest     string   `json:"output_digest"`
+	ExitCode   int      `json:"exit_code" about:"128 plus the number of the signal when one ended the command."`
+	Signal     string   `json:"signal" about:"Name of the signal that ended the command, or empty."`
+	Output     string   `json:"output" about:"Standard output and standard error together, as plain text; of more than 1 MiB the beginning and the end."`
+	Truncated  bool     `json:"truncated" about:"A part of the output is missing from output."`
+	Bytes      int64    `json:"output_bytes" about:"Length of the whole output."`
+	Digest     string   `json:"output_digest" about:"SHA-256 of the whole output."`
 	TimedOut   bool     `json:"timed_out"`
 	DurationMS int64    `json:"duration_ms"`
-	Walls      []string `json:"walls"`
-	Weaker     []string `json:"weaker,omitempty"`
-	Network    []visit  `json:"network,omitempty"`
+	Walls      []string `json:"walls" about:"The layers that held the command."`
+	Weaker     []string `json:"weaker,omitempty" schema:"-"`
+	Network    []visit  `json:"network,omitempty" about:"Where the command connected to, or tried to."`
 }
 
-// Info describes the tool.
-func (Command) Info() effect.ToolInfo {
-	return effect.ToolInfo{
-		Name: "run_terminal_cmd", Version: "1.0.0",
-		Description:   "Run a command of bash in the workspace, inside the sandbox, and return its exit status and output.",
-		ArgsSchema:    commandParams.Schema(),
-		ReturnSchema:  commandReturn.Schema(),
-		Permissions:   []policy.Permission{policy.ProcExec},
-		SideEffects:   []string{"runs a program, which may change any file of the workspace that is not protected"},
-		DefaultTimeMS: defaultTime.Milliseconds(),
-	}
+// Command is the tool run_terminal_cmd. Exit status 0 is success. Any other is pawl.CodeBuildFail; a missing program,
+// one that cannot be executed, and a full disk are pawl.CodeEnvironment; the time limit is pawl.CodeTimeout, and a
+// canceled context pawl.CodeCanceled. Wherever the command ran, the receipt has its output, and progress sees its lines
+// as they come. What policy is asked lacks the workspace's root and what is known of the git configuration: these are
+// for the caller to add.
+func Command(c Config) tool.Tool {
+	return tool.New(tool.Declaration[commandArgs, outcome]{
+		Info: effect.ToolInfo{
+			Name: "run_terminal_cmd", Version: "1.0.0",
+			Description:   "Run a command of bash in the workspace, inside the sandbox, and return its exit status and output.",
+			Permissions:   []policy.Permission{policy.ProcExec},
+			SideEffects:   []string{"runs a program, which may change any file of the workspace that is not protected"},
+			DefaultTimeMS: defaultTime.Milliseconds(),
+		},
+		Normalize: (*commandArgs).possible,
+		Request: func(a commandArgs) policy.Request {
+			return policy.Request{Command: a.Command, Network: a.Network}
+		},
+		Do: c.run,
+		// Of any other command that was cut off nobody knows how far it got.
+		Repeatable: func(a commandArgs) bool { return a.Idempotent },
+		Undo:       c.undo,
+	})
 }
 
-// Request reduces a call to what policy judges. Malformed arguments, a command with a NUL, and a background command are
-// refused with pawl.CodeInvalid. The workspace root and what is known of the git configuration are for the caller to
-// add.
-func (Command) Request(args json.RawMessage) (policy.Request, error) {
-	a, err := decode(args)
-	return policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec},
-		Command: a.Command, Network: a.Network}, err
-}
-
-func decode(raw json.RawMessage) (commandArgs, error) {
-	var a commandArgs
-	if err := commandParams.Decode(raw, &a); err != nil {
-		return a, err
-	}
+// possible refuses a command with a NUL, and one in the background.
+func (a *commandArgs) possible() error {
 	bad := func(key string) error { return pawl.Fail(pawl.CodeInvalid, key).In("shell.args") }
 	switch {
 	case a.IsBackground:
-		return a, bad("shell.background")
+		return bad("shell.background")
 	case strings.TrimSpace(a.Command) == "":
-		return a, bad("shell.empty")
+		return bad("shell.empty")
 	case strings.ContainsRune(a.Command, 0):
-		return a, bad("shell.nul")
+		return bad("shell.nul")
 	}
-	return a, nil
+	return nil
 }
 
-// Do runs the command. Exit status 0 is success. Any other is pawl.CodeBuildFail; a missing program, one that cannot be
-// executed, and a full disk are pawl.CodeEnvironment; the time limit is pawl.CodeTimeout, and a canceled context
-// pawl.CodeCanceled. Wherever the command ran, the receipt has its output. Progress sees its lines as they come.
-func (t Command) Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt {
-	start := time.Now()
-	r := t.run(ctx, e, p)
-	r.Start, r.End = start, time.Now()
-	return r
-}
-
-func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt {
-	call, err := effect.Decode[effect.ToolCall](e.Spec)
-	if err != nil {
-		return effect.Failed(err)
-	}
-	a, err := decode(call.Args)
-	if err != nil {
-		return effect.Failed(err)
-	}
-	if a.Network && len(call.Sites) == 0 {
-		return effect.Failed(pawl.Fail(pawl.CodeDenied, "shell.no_network").In("shell.run"))
+func (t Config) run(ctx context.Context, c *tool.Call, a commandArgs) (*outcome, error) {
+	if a.Network && len(c.Sites) == 0 {
+		return nil, pawl.Fail(pawl.CodeDenied, "shell.no_network").In("shell.run")
 	}
 	if err := context.Cause(ctx); err != nil {
-		return effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled").In("shell.run").Because(err))
+		return nil, pawl.Fail(pawl.CodeCanceled, "shell.canceled").In("shell.run").Because(err)
 	}
-	seen := &visits{say: p}
-	spec, err := t.spec(e, call, a, seen)
+	seen := &visits{say: c.Progress}
+	spec, err := t.spec(c, a, seen)
 	if err != nil {
-		return effect.Failed(err)
+		return nil, err
 	}
-	out := effect.ToolResult{CallID: call.CallID,
-		Artifacts: effect.Artifacts{FilesChanged: []string{}, CommandsRun: []string{a.Command}}}
-	if out.Before = e.Before; out.Before == "" {
-		if out.Before, err = t.record(ctx, e, call); err != nil {
-			return effect.Failed(err)
+	result := &c.Result
+	result.Artifacts.CommandsRun = []string{a.Command}
+	if result.Before = c.Effect.Before; result.Before == "" {
+		if result.Before, err = t.record(ctx, c); err != nil {
+			return nil, err
 		}
 	}
-	spec.OnOutput = heard(logs.New(ctx, call.Name), p)
+	spec.OnOutput = heard(logs.New(ctx, c.Name), c.Progress)
 	ran, runErr := t.Box.Run(ctx, spec)
 	// What the command did has to be known even when it was canceled, or it could not be undone.
 	after := context.WithoutCancel(ctx)
-	if out.After, err = t.record(after, e, call); err == nil && out.Before != out.After && t.Changed != nil {
-		out.Artifacts.FilesChanged, err = t.Changed(after, e.Place, out.Before, out.After)
+	if result.After, err = t.record(after, c); err == nil && result.Before != result.After && t.Changed != nil {
+		result.Artifacts.FilesChanged, err = t.Changed(after, c.Effect.Place, result.Before, result.After)
 	}
 	if runErr != nil {
-		return effect.Failed(runErr)
+		return nil, runErr
 	}
-	out.DurationMS = ran.Duration.Milliseconds()
-	out.Payload = effect.Encode(outcome{
-		ExitCode: ran.Exit, Signal: ran.Signal, Output: logs.Plain(ran.Output), Truncated: ran.Truncated,
-		Bytes:  ran.Bytes,
-		Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: out.DurationMS, Walls: append([]string{},
-			ran.Walls...), Weaker: sandbox.Weaker(ran.Walls),
-		Network: seen.list(),
-	})
+	result.DurationMS = ran.Duration.Milliseconds()
+	out := &outcome{ExitCode: ran.Exit, Signal: ran.Signal, Output: logs.Plain(ran.Output), Truncated: ran.Truncated,
+		Bytes: ran.Bytes, Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: result.DurationMS,
+		Walls: append([]string{}, ran.Walls...), Weaker: sandbox.Weaker(ran.Walls), Network: seen.list()}
 	if err == nil {
 		err = judge(ran, a, spec.Timeout)
 	}
-	if err != nil {
-		return effect.FailedWith(err, out)
-	}
-	return effect.Succeeded(out)
+	return out, err
 }
 
 // record takes a snapshot where the call asks for it.
-func (t Command) record(ctx context.Context, e effect.Effect, call effect.ToolCall) (string, error) {
-	if !call.Snapshot {
+func (t Config) record(ctx context.Context, c *tool.Call) (string, error) {
+	if !c.Snapshot {
 		return "", nil
 	}
 	if t.Snapshot == nil {
 		return "", pawl.Fail(pawl.CodeInternal, "shell.no_snapshot").In("shell.record")
 	}
-	return t.Snapshot(ctx, e.Place)
+	return t.Snapshot(ctx, c.Effect.Place)
 }
 
-func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, seen *visits) (sandbox.Spec, error) {
+func (t Config) spec(c *tool.Call, a commandArgs, seen *visits) (sandbox.Spec, error) {
+	e := c.Effect
 	setting := Setting{Env: sandbox.Environ(os.Environ(), nil)}
 	if t.Setting != nil {
 		var err error
-		if setting, err = t.Setting(e.Place, len(call.Sites) > 0); err != nil {
+		if setting, err = t.Setting(e.Place, len(c.Sites) > 0); err != nil {
 			return sandbox.Spec{}, err
 		}
 	}
@@ -252,8 +189,8 @@ func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, seen
 		Env: setting.Env, Writable: append([]string{e.Place.Tree}, setting.Writable...), Readable: setting.Readable,
 		Hidden: setting.Hidden, Shown: setting.Shown, Timeout: limit, OutputLimit: maxOutput,
 	}
-	if len(call.Sites) > 0 {
-		s.Egress = egress.New(rules(call.Sites), egress.Options{Log: seen.note})
+	if len(c.Sites) > 0 {
+		s.Egress = egress.New(rules(c.Sites), egress.Options{Log: seen.note})
 	}
 	if e.Place.Git && !e.Place.InPlace {
 		// The worktree is a link to the repository, which may lie where commands see nothing else: below /tmp.
@@ -302,50 +239,18 @@ func program(output, command string) string {
 	return strings.Fields(command)[0]
 }
 
-// Done says no for a command that is declared idempotent, by the call or by the effect, and unknown for any other:
-// nobody knows how far it got.
-func (Command) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
-	call, err := effect.Decode[effect.ToolCall](e.Spec)
-	if err != nil {
-		return effect.DoneUnknown, effect.Receipt{}
-	}
-	a, err := decode(call.Args)
-	if err == nil && (a.Idempotent || e.Idempotent) {
-		return effect.DoneNo, effect.Receipt{}
-	}
-	return effect.DoneUnknown, effect.Receipt{}
-}
-
-// Undo restores the tree as it was recorded before the command, through Restore. It fails with pawl.CodeOutcomeUnknown
-// when the receipt does not say what the command left behind, and with whatever Restore fails. The receipt of an undo
-// can itself be undone.
-func (t Command) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
-	start := time.Now()
-	out := t.undo(ctx, e, r)
-	out.Start, out.End = start, time.Now()
-	return out
-}
-
-func (t Command) undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
-	unknown := pawl.Fail(pawl.CodeOutcomeUnknown, "shell.no_record").In("shell.undo")
-	if len(r.Result) == 0 {
-		return effect.Failed(unknown)
-	}
-	did, err := effect.Decode[effect.ToolResult](r.Result)
-	switch {
-	case err != nil:
-		return effect.Failed(err)
-	case did.Before == "" || did.After == "" || t.Restore == nil:
-		return effect.Failed(unknown)
+// undo restores the tree as it was recorded before the command, through Restore. It fails with pawl.CodeOutcomeUnknown
+// when the receipt does not say what the command left behind, and with whatever Restore fails.
+func (t Config) undo(ctx context.Context, c *tool.Call, did *effect.ToolResult) (*outcome, error) {
+	if did == nil || did.Before == "" || did.After == "" || t.Restore == nil {
+		return nil, pawl.Fail(pawl.CodeOutcomeUnknown, "shell.no_record").In("shell.undo")
 	}
 	if did.Before != did.After {
-		if err := t.Restore(ctx, e.Place, did.Before, did.After); err != nil {
-			return effect.Failed(err)
+		if err := t.Restore(ctx, c.Effect.Place, did.Before, did.After); err != nil {
+			return nil, err
 		}
 	}
-	return effect.Succeeded(effect.ToolResult{
-		CallID: did.CallID, Before: did.After, After: did.Before,
-		Artifacts: effect.Artifacts{FilesChanged: append([]string{}, did.Artifacts.FilesChanged...),
-			CommandsRun: []string{}},
-	})
+	c.Result.Before, c.Result.After = did.After, did.Before
+	c.Result.Artifacts.FilesChanged = append([]string{}, did.Artifacts.FilesChanged...)
+	return nil, nil
 }

@@ -14,6 +14,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/shell"
+	"pawl/driver/tool"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
@@ -83,11 +84,11 @@ func payload(t *testing.T, r effect.Receipt) (effect.ToolResult, outcome) {
 func TestSuite(t *testing.T) {
 	drivertest.Run(t, drivertest.Case{
 		Name: "run_terminal_cmd",
-		New: func(func(string) error) drivertest.Tool {
-			return shell.Command{
+		New: func(func(string) error) tool.Tool {
+			return shell.Command(shell.Config{
 				Box:     &fakeBox{result: sandbox.Result{Output: []byte("ok\n")}},
 				Restore: func(context.Context, effect.Place, string, string) error { return nil },
-			}
+			})
 		},
 		Args: `{"command":"go test ./...","timeout_ms":1000,"idempotent":true,"is_background":false}`,
 	})
@@ -121,7 +122,7 @@ func TestOutcomes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			box := &fakeBox{result: c.result, err: c.err}
-			r := shell.Command{Box: box}.Do(t.Context(), call("/ws/.pawl/trees/t", `{"command":"make all"}`, nil), nil)
+			r := shell.Command(shell.Config{Box: box}).Do(t.Context(), call("/ws/.pawl/trees/t", `{"command":"make all"}`, nil), nil)
 			if r.OK != (c.code == "") || r.Code != c.code || c.arg != "" && !slices.Contains(r.Args, c.arg) {
 				t.Fatalf("%+v", r)
 			}
@@ -139,12 +140,12 @@ func TestOutcomes(t *testing.T) {
 
 func TestSpec(t *testing.T) {
 	box := &fakeBox{result: sandbox.Result{Output: []byte("building\x1b[31m\n\u202eevil\n")}}
-	tool := shell.Command{Box: box, Setting: func(_ effect.Place, network bool) (shell.Setting, error) {
+	tool := shell.Command(shell.Config{Box: box, Setting: func(_ effect.Place, network bool) (shell.Setting, error) {
 		if !network {
 			t.Error("the grant does not reach the setting")
 		}
 		return shell.Setting{Env: []string{"A=b"}, Writable: []string{"/cache"}, Readable: []string{"/go"}}, nil
-	}}
+	}})
 	e := call("/ws/tree", `{"command":"echo 'a b'","timeout_ms":2000}`, func(c *effect.ToolCall) {
 		c.Network, c.Sites = true, []effect.Site{{Host: "localhost", Port: 11434}}
 	})
@@ -178,13 +179,13 @@ func TestRefusals(t *testing.T) {
 		`{"command":"ls","timeout_ms":0}`, `{"command":"ls","timeout_ms":1000000000}`, `{"command":"ls","cwd":"/"}`,
 		`{"command":"ls","network":"true"}`,
 	} {
-		if r := (shell.Command{Box: box}).Do(t.Context(), call(t.TempDir(), args, nil), nil); r.OK ||
+		if r := shell.Command(shell.Config{Box: box}).Do(t.Context(), call(t.TempDir(), args, nil), nil); r.OK ||
 			r.Code != pawl.CodeInvalid {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}
 	// Who asks for the network and was granted none is not run without it either.
-	if r := (shell.Command{Box: box}).Do(t.Context(), call(t.TempDir(), `{"command":"ls","network":true}`, nil),
+	if r := shell.Command(shell.Config{Box: box}).Do(t.Context(), call(t.TempDir(), `{"command":"ls","network":true}`, nil),
 		nil); r.Code != pawl.CodeDenied {
 		t.Errorf("%+v", r)
 	}
@@ -193,7 +194,7 @@ func TestRefusals(t *testing.T) {
 	if box.runs != 0 {
 		t.Errorf("%d commands ran", box.runs)
 	}
-	if r := (shell.Command{Box: box}).Do(t.Context(), e, nil); !r.OK || box.spec.Network || box.spec.Egress != nil {
+	if r := shell.Command(shell.Config{Box: box}).Do(t.Context(), e, nil); !r.OK || box.spec.Network || box.spec.Egress != nil {
 		t.Errorf("%+v %+v", r, box.spec)
 	}
 }
@@ -204,7 +205,7 @@ func TestDone(t *testing.T) {
 		`{"command":"gofmt -w .","idempotent":true}`: effect.DoneNo,
 		`{"command":7,"idempotent":true}`:            effect.DoneUnknown,
 	} {
-		if got, _ := (shell.Command{}).Done(t.Context(), call("/ws", args, nil)); got != want {
+		if got, _ := shell.Command(shell.Config{}).Done(t.Context(), call("/ws", args, nil)); got != want {
 			t.Errorf("%s: %s", args, got)
 		}
 	}
@@ -215,7 +216,7 @@ func TestSnapshotsAndUndo(t *testing.T) {
 	var restored [][2]string
 	var fail error
 	box := &fakeBox{result: sandbox.Result{Exit: 1}}
-	tool := shell.Command{
+	config := shell.Config{
 		Box: box,
 		Snapshot: func(ctx context.Context, _ effect.Place) (string, error) {
 			if ctx.Err() != nil {
@@ -233,6 +234,7 @@ func TestSnapshotsAndUndo(t *testing.T) {
 			return fail
 		},
 	}
+	tool := shell.Command(config)
 	e := call(t.TempDir(), `{"command":"make"}`, func(c *effect.ToolCall) { c.Snapshot = true })
 	r := tool.Do(t.Context(), e, nil)
 	res, _ := payload(t, r)
@@ -256,15 +258,12 @@ func TestSnapshotsAndUndo(t *testing.T) {
 		t.Errorf("the command ran without a record: %+v", got)
 	}
 	trees, fail = []string{"t1", "t2"}, nil
-	canceled := shell.Command{Snapshot: tool.Snapshot,
-		Box: runnerFunc(func(context.Context, sandbox.Spec) (sandbox.Result, error) {
-			return sandbox.Result{Canceled: true}, nil
-		})}
 	ctx, cancel := context.WithCancel(t.Context())
-	canceled.Box = runnerFunc(func(context.Context, sandbox.Spec) (sandbox.Result, error) {
-		cancel()
-		return sandbox.Result{Canceled: true}, nil
-	})
+	canceled := shell.Command(shell.Config{Snapshot: config.Snapshot,
+		Box: runnerFunc(func(context.Context, sandbox.Spec) (sandbox.Result, error) {
+			cancel()
+			return sandbox.Result{Canceled: true}, nil
+		})})
 	if res, _ := payload(t, canceled.Do(ctx, e, nil)); res.After != "t2" {
 		t.Errorf("a canceled command is not recorded: %+v", res)
 	}
@@ -309,7 +308,7 @@ func TestWalls(t *testing.T) {
 				args["timeout_ms"] = 300
 			}
 			begin := time.Now()
-			r := shell.Command{Box: box}.Do(t.Context(), drivertest.Effect(dir, "run_terminal_cmd", object(t, args)),
+			r := shell.Command(shell.Config{Box: box}).Do(t.Context(), drivertest.Effect(dir, "run_terminal_cmd", object(t, args)),
 				nil)
 			if r.OK != (c.code == "") || r.Code != c.code {
 				t.Fatalf("%+v: %s", r, r.Result)

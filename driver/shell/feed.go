@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl/kernel/effect"
 	"pawl/store/logs"
-	"pawl/text/policy"
 )
 
 // maxUnfinished is how many bytes of an unfinished line are kept.
@@ -16,7 +17,7 @@ const maxUnfinished = 4096
 func heard(log *logs.Log, p effect.Progress) func([]byte) {
 	feed := &lineFeed{show: func(l string) {
 		if p != nil {
-			p(policy.Display(l))
+			p(display.Line(l))
 		}
 	}}
 	return func(b []byte) { _, _ = log.Write(b); feed.write(b) }

@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"sync"
 
+	"pawl/text/display"
+
 	"pawl/kernel/effect"
 	"pawl/sandbox/egress"
-	"pawl/text/policy"
 )
 
 // maxVisits bounds the places that one result names; what is beyond is counted under an empty host.
@@ -29,10 +30,10 @@ type visit struct {
 	Host     string `json:"host"`
 	Port     uint16 `json:"port"`
 	Allowed  bool   `json:"allowed"`
-	Reason   string `json:"reason,omitempty"`
-	Count    int    `json:"count"`
-	Sent     int64  `json:"sent"`
-	Received int64  `json:"received"`
+	Reason   string `json:"reason,omitempty" about:"Why there was no connection."`
+	Count    int    `json:"count" about:"Number of connections."`
+	Sent     int64  `json:"sent" about:"Bytes."`
+	Received int64  `json:"received" about:"Bytes."`
 }
 
 // visits gathers them. It is safe for concurrent use.
@@ -60,7 +61,7 @@ func (v *visits) note(e egress.Event) {
 		i = len(v.all)
 		v.all = append(v.all, at)
 		if at.Reason != "" && v.say != nil {
-			v.say(policy.Display("network: " + net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))) + ": " +
+			v.say(display.Line("network: " + net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))) + ": " +
 				at.Reason))
 		}
 	}

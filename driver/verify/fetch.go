@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"pawl/kernel/effect"
-	"pawl/sandbox"
 	"pawl/sandbox/deps"
+	"pawl/sandbox/safeopen"
 )
 
 // offline are the variables that keep tools from trying the network, which a command that was granted it must not have.
@@ -37,7 +37,7 @@ func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, e
 	root, err := os.OpenRoot(place.Workspace)
 	gopath := ".pawl/cache/" + string(UseWork) + "/gopath" // the checksums that the go command has seen are kept there
 	if err == nil {
-		err = errors.Join(sandbox.PlainDirs(root, fetched), sandbox.PlainDirs(root, gopath))
+		err = errors.Join(safeopen.PlainDirs(root, fetched), safeopen.PlainDirs(root, gopath))
 		_ = root.Close()
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 			return err
 		}
 		if !info.IsDir() {
-			return sandbox.ErrInWay
+			return safeopen.ErrInWay
 		}
 	}
 	work := filepath.Join(place.Workspace, filepath.FromSlash(fetched))
@@ -91,7 +91,7 @@ func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 		return nil
 	}
 	own := path.Join(".pawl", "cache", string(use), modCache)
-	if err := sandbox.PlainDirs(root, own); err != nil {
+	if err := safeopen.PlainDirs(root, own); err != nil {
 		return err
 	}
 	t.Readable = append(t.Readable, download)

@@ -20,6 +20,7 @@ import (
 
 	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 // Every workspace has a build cache of its own, because its checks run the project's code, and code that can write a
@@ -102,7 +103,7 @@ func (s *session) verifyCache() (*os.Root, error) {
 	}
 	defer top.Close()
 	dir := path.Join(".pawl", "cache", string(UseVerify))
-	if err := sandbox.PlainDirs(top, path.Join(dir, "go-build")); err != nil {
+	if err := safeopen.PlainDirs(top, path.Join(dir, "go-build")); err != nil {
 		return nil, err
 	}
 	return top.OpenRoot(dir)

@@ -17,6 +17,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
+	"pawl/sandbox/safeopen"
 )
 
 // Host is what the tools of a project may know of the machine. All fields are fixed once it is in use.
@@ -217,7 +218,7 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 	}
 	defer root.Close()
 	base := path.Join(".pawl", "cache", string(use))
-	if err := sandbox.PlainDirs(root, base); err != nil {
+	if err := safeopen.PlainDirs(root, base); err != nil {
 		return fail(err)
 	}
 	below, err := root.OpenRoot(base)
@@ -237,7 +238,7 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 		set.vars[c.name] = filepath.Join(set.all, filepath.FromSlash(dir))
 	}
 	for _, dir := range dirs {
-		if err := sandbox.PlainDirs(below, dir); err != nil {
+		if err := safeopen.PlainDirs(below, dir); err != nil {
 			return fail(err)
 		}
 	}
@@ -263,8 +264,8 @@ func Forget(place effect.Place) error {
 
 // ioError gives a failure of the file system its code.
 func ioError(key, what string, err error) error {
-	code := sandbox.FileCode(err)
-	if errors.Is(err, sandbox.ErrInWay) {
+	code := safeopen.Code(err)
+	if errors.Is(err, safeopen.ErrInWay) {
 		code = pawl.CodeDenied
 	}
 	return pawl.Fail(code, key, what).Because(err).In("verify.Toolchain")

@@ -6,26 +6,27 @@ import (
 	"time"
 	"unicode"
 
+	"pawl/text/display"
+
 	"pawl/kernel/effect"
 	"pawl/store/logs"
-	"pawl/text/policy"
 )
 
 // label shows a check on one line.
 func label(c effect.Check) string {
 	if c.Command == "" || strings.HasPrefix(c.Name, c.Command) {
-		return policy.Display(c.Name)
+		return display.Line(c.Name)
 	}
-	return policy.Display(c.Name + ": " + commandName(c.Command))
+	return display.Line(c.Name + ": " + commandName(c.Command))
 }
 
 // verdict shows how a check ended. Signs and numbers say it in every language.
 func verdict(o effect.CheckOutcome) string {
 	took := (time.Duration(o.DurationMS) * time.Millisecond).Round(10 * time.Millisecond)
 	if o.Status == effect.CheckPassed {
-		return fmt.Sprintf("✓ %s (%s)", policy.Display(o.Name), took)
+		return fmt.Sprintf("✓ %s (%s)", display.Line(o.Name), took)
 	}
-	return fmt.Sprintf("✗ %s [%s %d] (%s)", policy.Display(o.Name), o.Status, o.ExitCode, took)
+	return fmt.Sprintf("✗ %s [%s %d] (%s)", display.Line(o.Name), o.Status, o.ExitCode, took)
 }
 
 // tail returns the end of an output, at most limit bytes, as valid UTF-8 without control sequences. Of a line that was

@@ -26,6 +26,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
 	"pawl/sandbox/egress"
 	"pawl/store/follow"
 	"pawl/store/notary"
@@ -63,7 +64,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		return nil, errors.Join(err, store.Close())
 	}
 	kernelOver := func(s kernel.Store) *kernel.Kernel {
-		return kernel.New(kernel.At(s, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
+		return kernel.New(joined.Table(), kernel.At(s, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
 	}
 	said, ground, err := settle(ctx, relocate.Workspace{Place: place, Store: store, Kernel: kernelOver,
 		ReadOnly: o.ReadOnly}, o.Still)

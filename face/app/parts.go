@@ -6,7 +6,6 @@ import (
 	"pawl/driver/commit"
 	"pawl/driver/compound"
 	"pawl/driver/contextpack"
-	"pawl/driver/file"
 	"pawl/driver/knowledge"
 	"pawl/driver/land"
 	"pawl/driver/launch"
@@ -14,6 +13,7 @@ import (
 	"pawl/driver/prepare"
 	"pawl/driver/search"
 	"pawl/driver/shell"
+	"pawl/driver/toolbox"
 	"pawl/driver/verify"
 	"pawl/face/cli/settings"
 	"pawl/face/project"
@@ -71,10 +71,8 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		effect.KindPrepare: fetcher(box, machine),
 	}}
 	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }
-	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: shots.Changed,
-		Restore: checkpoint.NewRestore(memory).Between, Setting: setting(machine)}
-	for _, t := range []checkpoint.Tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{},
-		file.Write{}, file.Delete{}, command} {
+	for _, t := range toolbox.All(shell.Config{Box: box, Snapshot: shots.Snapshot, Changed: shots.Changed,
+		Restore: checkpoint.NewRestore(memory).Between, Setting: setting(machine)}) {
 		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
 	}
 	agents := h.registry(c, launch.Launcher{Box: box, Place: place, Deps: machine.Dependencies})

@@ -11,6 +11,7 @@ import (
 	"pawl"
 	"pawl/driver/checkpoint"
 	"pawl/kernel"
+	"pawl/kernel/joined"
 	"pawl/runner"
 	"pawl/store/lockfile"
 	"pawl/store/presence"
@@ -31,7 +32,7 @@ func TestCrewsOneAfterTheOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	me := presence.New(dir)
 	defer me.Close()
 	var pools []*pool

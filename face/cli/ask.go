@@ -14,6 +14,9 @@ import (
 	"pawl/face/cli/settings"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/control"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/workflow"
@@ -58,12 +61,12 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 				cut = ShowApproval(ctx, v.sess, s, p, true)
 				continue
 			}
-			_, err = v.sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
+			_, err = v.sess.Do(ctx, &approval.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
 		case "v":
 			cut = ShowApproval(ctx, v.sess, s, p, true)
 		case "n":
-			_, err = v.sess.Do(ctx, &kernel.Deny{})
+			_, err = v.sess.Do(ctx, &approval.Deny{})
 			return err == nil, err
 		case "r":
 			again, err := v.askRevise(ctx)
@@ -113,7 +116,7 @@ func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err e
 		if err != nil || !ok {
 			return err
 		}
-		_, err = at.Do(ctx, &kernel.Deny{})
+		_, err = at.Do(ctx, &approval.Deny{})
 		return err
 	})
 	return open, err
@@ -274,7 +277,7 @@ func (v *Drive) askRevise(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = v.sess.Do(ctx, &kernel.Revise{Feedback: note})
+	_, err = v.sess.Do(ctx, &planning.Revise{Feedback: note})
 	return err == nil, err
 }
 
@@ -306,7 +309,7 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 // terminal, only --yes grants it, whatever hash is named.
 func ApproveOpen(ctx context.Context, sess *Session, hash string, yes bool) error {
 	if hash != "" && (yes || sess.Std.TTY) {
-		_, err := sess.Do(ctx, &kernel.Approve{Hash: hash, Way: kernel.WayCommand})
+		_, err := sess.Do(ctx, &approval.Approve{Hash: hash, Way: kernel.WayCommand})
 		return err
 	}
 	s, err := sess.Workspace.Kernel.Snapshot(ctx)
@@ -314,7 +317,7 @@ func ApproveOpen(ctx context.Context, sess *Session, hash string, yes bool) erro
 		return err
 	}
 	if s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
-		_, err := sess.Do(ctx, &kernel.Approve{}) // the kernel's refusal says in which state the session is
+		_, err := sess.Do(ctx, &approval.Approve{}) // the kernel's refusal says in which state the session is
 		return err
 	}
 	if !yes && sess.rep != nil {
@@ -325,7 +328,7 @@ func ApproveOpen(ctx context.Context, sess *Session, hash string, yes bool) erro
 		return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed",
 			AboutText(sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
 	}
-	_, err = sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
+	_, err = sess.Do(ctx, &approval.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
 	return err
 }
 
@@ -397,7 +400,7 @@ func ReplacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text st
 	if err != nil {
 		return err
 	}
-	out, err := sess.Do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
+	out, err := sess.Do(ctx, &planning.EditPlan{Plan: edited, Base: s.Solution.Hash})
 	if err != nil {
 		return err
 	}
@@ -487,7 +490,7 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		choice := workflow.ChooseStart
 		switch {
 		case answer == "n":
-			_, err := v.sess.Do(ctx, &kernel.CancelRun{Reason: v.sess.Text("cli.stage.canceled")})
+			_, err := v.sess.Do(ctx, &control.CancelRun{Reason: v.sess.Text("cli.stage.canceled")})
 			return err == nil, err
 		case answer == "i":
 			choice = workflow.ChooseInteractive
@@ -498,7 +501,7 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		case auto:
 			choice = workflow.ChooseSilent
 		}
-		if _, err = v.sess.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
+		if _, err = v.sess.Do(ctx, &planning.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
 			return true, nil
 		}
 		reportError(v.sess.Printer, err)

@@ -8,6 +8,7 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/issues"
 	"pawl/machine/board"
 	"pawl/machine/session"
 	"pawl/runner"
@@ -251,12 +252,12 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 	}
 	by, k := pawl.By(pawl.KindRunner, sess.Workspace.Name()), sess.Workspace.Kernel
 	planning := i.Status == board.IssueRegistered || i.Status == board.IssuePlanning
-	out, err := sess.DoAs(ctx, by, &kernel.ClaimIssue{Owner: sess.Workspace.Name(), Issue: i.ID, Planning: planning,
+	out, err := sess.DoAs(ctx, by, &issues.ClaimIssue{Owner: sess.Workspace.Name(), Issue: i.ID, Planning: planning,
 		Now: k.Now()})
 	if err != nil {
 		return nil, err
 	}
-	var t *kernel.Taken
+	var t *issues.Taken
 	if err := json.Unmarshal(out.Result, &t); err != nil || t == nil {
 		return nil, pawl.Fail(pawl.CodeBusy, "kernel.issue_not_ready", i.Label, string(i.Status)).Because(err)
 	}
@@ -270,7 +271,7 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 				return
 			case <-time.After(claimBeat):
 				// who lost it is fenced in all that he does
-				_, _ = sess.DoAs(keep, by, &kernel.RenewIssue{Issue: t.Issue, Token: t.Token})
+				_, _ = sess.DoAs(keep, by, &issues.RenewIssue{Issue: t.Issue, Token: t.Token})
 			}
 		}
 	}()
@@ -280,7 +281,7 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		// the others see that the process is gone
-		_, _ = sess.DoAs(late, by, &kernel.ReleaseIssue{Issue: t.Issue, Token: t.Token})
+		_, _ = sess.DoAs(late, by, &issues.ReleaseIssue{Issue: t.Issue, Token: t.Token})
 	}, nil
 }
 

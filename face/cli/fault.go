@@ -12,11 +12,12 @@ import (
 	"sync"
 	"syscall"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/face/cli/term"
 	"pawl/kernel/view"
 	"pawl/text/message"
-	"pawl/text/policy"
 )
 
 // shown is an error that the command has explained to a person already. With --json it is reported like any other.
@@ -105,7 +106,7 @@ func Describe(pr *Printer, err error) Fault {
 	if e != nil && f.Code == pawl.CodeDenied && strings.HasPrefix(e.Key, "policy.") {
 		f.Message = pr.Lang.Text("cli.policy_denies", f.Message)
 	}
-	f.Message, f.Hint = policy.Display(view.ForIssue(f.Message, pr.issue)), policy.Display(view.ForIssue(f.Hint,
+	f.Message, f.Hint = display.Line(view.ForIssue(f.Message, pr.issue)), display.Line(view.ForIssue(f.Hint,
 		pr.issue))
 	return f
 }
@@ -166,7 +167,7 @@ func problemTexts(pr *Printer, bad flawed) []string {
 		if hint != "" {
 			text = pr.Lang.Text("cli.problem", text, hint)
 		}
-		out = append(out, policy.Display(text))
+		out = append(out, display.Line(text))
 	}
 	if n := bad.Rest(); n > 0 {
 		out = append(out, pr.Text("cli.more_problems", n))

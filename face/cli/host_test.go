@@ -23,6 +23,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
 	"pawl/runner"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -119,7 +120,7 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	h.mu.Lock()
 	h.now = h.now.Add(time.Minute)
 	h.mu.Unlock()
-	k := kernel.New(h.store, config, pawl.ClockFunc(h.clock), h.ids)
+	k := kernel.New(joined.Table(), h.store, config, pawl.ClockFunc(h.clock), h.ids)
 	return &cli.Workspace{
 		Place: place, Kernel: k,
 		Runner: func(progress func(effect.Effect, string)) *runner.Runner {

@@ -9,12 +9,13 @@ import (
 	"sync"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/machine/session"
-	"pawl/text/policy"
 )
 
 // Reporter tells of the work while it goes on: for people one line for each thing that happened and, on a terminal, one
@@ -94,7 +95,7 @@ func (r *Reporter) Said(e effect.Effect, line string) {
 			"line": line})
 		return
 	}
-	line = policy.Display(line)
+	line = display.Line(line)
 	if line != "" && (e.Kind.Agent() || line != key) {
 		r.sess.Say("    " + r.sess.Style.Dim(fold(r.sess.Printer, line, 4, 2)))
 	}
@@ -214,7 +215,7 @@ func (r *Reporter) announce(taskID, step string) {
 		place = r.sess.Text("cli.sum.repair_step", at.Repair)
 	}
 	if at.ID != "" {
-		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.sess.Std.Width, MaxTitle,
+		title := term.Hang(display.Line(at.Title), term.Width(place)+5, r.sess.Std.Width, MaxTitle,
 			r.sess.Style.Ellipsis())
 		r.sess.Say("  " + r.sess.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
@@ -292,9 +293,9 @@ func (r *Reporter) verified(e audit.Entry) {
 
 // outcomeLine renders the outcome of one check.
 func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
-	what := policy.Display(o.Name)
+	what := display.Line(o.Name)
 	if o.Command != "" && o.Command != o.Name {
-		what += "  " + pr.Style.Dim(term.Clip(policy.Display(o.Command), max(30, pr.Std.Width-40), pr.Style.Ellipsis()))
+		what += "  " + pr.Style.Dim(term.Clip(display.Line(o.Command), max(30, pr.Std.Width-40), pr.Style.Ellipsis()))
 	}
 	took := pr.Style.Dim(Duration(time.Duration(o.DurationMS) * time.Millisecond))
 	switch o.Status {
@@ -306,8 +307,8 @@ func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
 		return line
 	case effect.CheckSkipped:
 		if o.LeftOut() {
-			return pr.Style.Dot() + " " + policy.Display(o.Name) + "  " +
-				pr.Style.Yellow(pr.Text("cli.check.left_out", policy.Display(o.Missing)))
+			return pr.Style.Dot() + " " + display.Line(o.Name) + "  " +
+				pr.Style.Yellow(pr.Text("cli.check.left_out", display.Line(o.Missing)))
 		}
 		return pr.Style.Dot() + " " + what + "  " + pr.Style.Dim(pr.Text("cli.check.skipped"))
 	}
@@ -385,7 +386,7 @@ func effectText(pr *Printer, e effect.Effect) string {
 	case effect.KindCheckpoint:
 		var spec effect.CheckpointSpec
 		if json.Unmarshal(e.Spec, &spec) == nil {
-			return KindText(pr, e.Kind) + " " + policy.Display(spec.Name)
+			return KindText(pr, e.Kind) + " " + display.Line(spec.Name)
 		}
 	}
 	return KindText(pr, e.Kind)
@@ -406,9 +407,9 @@ func Subject(args json.RawMessage) string {
 // callText is a call on one line: the tool and what it is about.
 func callText(tool string, args json.RawMessage) string {
 	if s := Subject(args); s != "" {
-		return policy.Display(tool) + "  " + term.Clip(policy.Display(s), 60, "…")
+		return display.Line(tool) + "  " + term.Clip(display.Line(s), 60, "…")
 	}
-	return policy.Display(tool)
+	return display.Line(tool)
 }
 
 // Duration writes a span for people.

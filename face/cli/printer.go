@@ -8,12 +8,13 @@ import (
 	"io"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel/view"
 	"pawl/text/message"
-	"pawl/text/policy"
 )
 
 // Printer puts things into the words of one language and writes them to the streams of one call of the program: as text
@@ -63,9 +64,9 @@ func safe(args []any) []any {
 	for i, v := range args {
 		switch v := v.(type) {
 		case string:
-			out[i] = policy.Display(v)
+			out[i] = display.Line(v)
 		case error, fmt.Stringer:
-			out[i] = policy.Display(fmt.Sprint(v))
+			out[i] = display.Line(fmt.Sprint(v))
 		default:
 			out[i] = v
 		}
@@ -172,4 +173,4 @@ func Confirm(ctx context.Context, pr *Printer, question string) (bool, error) {
 }
 
 // Display escapes text of others for one line.
-func Display(s string) string { return policy.Display(s) }
+func Display(s string) string { return display.Line(s) }

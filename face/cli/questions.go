@@ -11,6 +11,8 @@ import (
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/budget"
+	"pawl/kernel/steps"
 	"pawl/machine/turn"
 )
 
@@ -178,7 +180,7 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 	if err != nil {
 		return false, err
 	}
-	_, err = v.sess.Do(ctx, &kernel.AnswerQuestions{Answers: answers})
+	_, err = v.sess.Do(ctx, &steps.AnswerQuestions{Answers: answers})
 	return err == nil, err
 }
 
@@ -189,9 +191,9 @@ func DollarsText(pr *Printer, micro int64, unpriced bool) string {
 	case unpriced && micro == 0:
 		return pr.Text("cli.price_unknown")
 	case unpriced:
-		return pr.Text("cli.price_at_least", kernel.Dollars(micro))
+		return pr.Text("cli.price_at_least", budget.Dollars(micro))
 	}
-	return kernel.Dollars(micro)
+	return budget.Dollars(micro)
 }
 
 // Count writes a number with thin groups of three digits.

@@ -9,6 +9,7 @@ import (
 	"pawl"
 	"pawl/face/cli/term"
 	"pawl/kernel"
+	"pawl/kernel/budget"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
@@ -165,7 +166,7 @@ func costOf(ctx context.Context, sess *Session, s *kernel.Snapshot) string {
 		return ""
 	}
 	// What cannot be read here is told by `pawl budget`.
-	b, _, _ := sess.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
+	b, _, _ := sess.Ask().Spent(ctx, budget.ScopeRun+":"+s.Run.Label)
 	return CostText(sess.Printer, b.Spent)
 }
 

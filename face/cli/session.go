@@ -7,16 +7,18 @@ import (
 	"os"
 	"path/filepath"
 
+	"pawl/text/shell"
+
 	"pawl"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/text/message"
-	"pawl/text/policy"
 )
 
 // Session is what a command speaks of: an open workspace, and in it the session of the person who sits there or that of
@@ -98,7 +100,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*settings.Conf
 		a.Note(a.Style.Warn() + " " + FindingText(a.Printer, f))
 	}
 	if made {
-		a.Note(a.Text("cli.workspace_made", place.Workspace, policy.Quote(filepath.Join(place.Workspace, ".pawl"))))
+		a.Note(a.Text("cli.workspace_made", place.Workspace, shell.Quote(filepath.Join(place.Workspace, ".pawl"))))
 	}
 	if a.Flags.issue != "" {
 		i, err := sess.Ask().Board().Issue(ctx, a.Flags.issue)
@@ -180,7 +182,7 @@ func DoNow(ctx context.Context, sess *Session, c kernel.Command) error {
 	}
 	s, err := sess.View(ctx)
 	if err == nil && s.Paused {
-		_, err = sess.Do(ctx, &kernel.Resume{})
+		_, err = sess.Do(ctx, &control.Resume{})
 	}
 	return err
 }

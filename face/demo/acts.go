@@ -11,9 +11,12 @@ import (
 	"time"
 	"unicode"
 
+	"pawl/text/display"
+
+	"pawl/text/shell"
+
 	"pawl"
 	"pawl/agent/scripted"
-	"pawl/text/policy"
 )
 
 // judged is the exit status of a run whose result a person has to look at (docs/exit-codes.md).
@@ -41,7 +44,7 @@ func (s *stage) lie(ctx context.Context) error {
 		return s.wrong(Lie, "status", strconv.Itoa(status), "HEAD", head, "weakened", strconv.FormatBool(weakened))
 	}
 	s.Tell(Scene{Kind: Said, Text: s.Text("demo.said.lie")})
-	s.saw("demo.saw.lie", testFile, status, short(s.base))
+	s.saw("demo.saw.lie", testFile, status, display.Hash(s.base))
 	if status, err = s.run(ctx, show{paragraph: true}, "cancel", "-m", s.Text("demo.reason")); err != nil ||
 		status == 0 {
 		return err
@@ -203,7 +206,7 @@ func typed(args []string) string {
 	out := "pawl"
 	for _, a := range args {
 		if strings.ContainsFunc(a, unicode.IsSpace) {
-			a = policy.Quote(a)
+			a = shell.Quote(a)
 		}
 		out += " " + a
 	}
@@ -230,6 +233,3 @@ func content(name string) string {
 	raw, _ := os.ReadFile(name)
 	return string(raw)
 }
-
-// short shortens a commit for a person.
-func short(hash string) string { return hash[:min(len(hash), 12)] }

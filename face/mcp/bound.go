@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"unicode/utf8"
+
+	"pawl/text/display"
 
 	"pawl"
 )
@@ -66,12 +67,9 @@ func cut(v any, text, list int) any {
 
 // clip cuts a text to a number of bytes, at a character, and says how many bytes were left out.
 func clip(s string, most int) string {
-	if len(s) <= most {
+	head := display.Head(s, most)
+	if head == s {
 		return s
 	}
-	at := most
-	for at > 0 && !utf8.RuneStart(s[at]) {
-		at--
-	}
-	return s[:at] + fmt.Sprintf("… (+%d bytes)", len(s)-at)
+	return head + fmt.Sprintf("… (+%d bytes)", len(s)-len(head))
 }

@@ -17,10 +17,20 @@ import (
 	"pawl"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
+	"pawl/kernel/budget"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
+	"pawl/kernel/joined"
+	"pawl/kernel/orders"
+	"pawl/kernel/planning"
 	"pawl/kernel/projection"
 	"pawl/kernel/query"
+	"pawl/kernel/recovery"
+	"pawl/kernel/steps"
+	"pawl/kernel/tasks"
 	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/machine/task"
@@ -49,11 +59,11 @@ func newLab(t *testing.T) *lab {
 	for _, name := range []string{"read_file", "write_file", "run_terminal_cmd"} {
 		config.Tools[name] = toolOf(name)
 	}
-	l.k = kernel.New(l.store, config, pawl.ClockFunc(l.clock), rand.Reader)
+	l.k = kernel.New(joined.Table(), l.store, config, pawl.ClockFunc(l.clock), rand.Reader)
 	l.server = New(Config{Kernel: l.k, Query: query.Of(l.k),
 		Projections: func(ctx context.Context) ([]pawl.ProjectedFile, error) { return projection.Files(ctx, l.k) },
 		Version:     "test", Lang: message.English, Advance: l.advance})
-	l.do("user:ada", &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	l.do("user:ada", &planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	l.client = l.connect("check")
 	return l
 }
@@ -263,7 +273,7 @@ func TestProgressIsKeptAndMovesNothing(t *testing.T) {
 		exported = append(exported, text)
 		return err
 	}
-	l.do("user:ada", &kernel.CreateTask{Title: "by hand"})
+	l.do("user:ada", &tasks.CreateTask{Title: "by hand"})
 	out := l.ask("update_progress", `{"task":"t-1","status":"DONE","summary":"parser finished"}`)
 	if out["state"] != "draft" || out["reported"] != "DONE: parser finished" {
 		t.Errorf("answer %v", out)
@@ -317,14 +327,14 @@ func TestQuestionIsParkedUntilAPersonAnswers(t *testing.T) {
 		t.Errorf("asked twice: %v", again)
 	}
 	if _, err := l.k.Do(t.Context(), kernel.Envelope{Actor: "agent:mcp/other",
-		Command: &kernel.AnswerQuestions{Question: "q-1",
+		Command: &steps.AnswerQuestions{Question: "q-1",
 			Answers: []string{"yes"}}}); pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Errorf("an agent answers for the person: %v", err)
 	}
 	if got := l.ask("get_answer", `{"question":"q-1"}`); got["state"] != "open" {
 		t.Errorf("an agent answered for the person: %v", got)
 	}
-	l.do("user:ada", &kernel.AnswerQuestions{Question: "q-1", Answers: []string{"no"}})
+	l.do("user:ada", &steps.AnswerQuestions{Question: "q-1", Answers: []string{"no"}})
 	if got := l.ask("get_answer", `{"question":"q-1","wait":100}`); got["state"] != "answered" ||
 		got["answer"] != "no" || got["by"] != "user:ada" {
 		t.Errorf("answer %v", got)
@@ -332,7 +342,7 @@ func TestQuestionIsParkedUntilAPersonAnswers(t *testing.T) {
 	if again := l.ask("ask_human", `{"question":"keep the old flag?"}`); again["question"] != "q-2" {
 		t.Errorf("asked once more: %v", again)
 	}
-	l.do("user:ada", &kernel.AnswerQuestions{Question: "q-2"})
+	l.do("user:ada", &steps.AnswerQuestions{Question: "q-2"})
 	if got := l.ask("get_answer", `{"question":"Q-2"}`); got["state"] != "dismissed" || got["answer"] != "" {
 		t.Errorf("dismissed %v", got)
 	}
@@ -349,7 +359,7 @@ func TestAnAnswerIsWaitedFor(t *testing.T) {
 	l.ask("ask_human", `{"question":"which?"}`)
 	done := make(chan map[string]any)
 	go func() { done <- l.ask("get_answer", `{"question":"q-1","wait":60}`) }()
-	l.do("user:ada", &kernel.AnswerQuestions{Answers: []string{"the first"}})
+	l.do("user:ada", &steps.AnswerQuestions{Answers: []string{"the first"}})
 	if got := <-done; got["answer"] != "the first" {
 		t.Errorf("answer %v", got)
 	}
@@ -381,7 +391,7 @@ func TestProposalWaitsForAPerson(t *testing.T) {
 		s.Task.State != string(task.Draft) {
 		t.Fatalf("session %v: %+v", err, s)
 	}
-	l.do("user:ada", &kernel.Deny{})
+	l.do("user:ada", &approval.Deny{})
 	if l.state() != session.Idle {
 		t.Errorf("state %s", l.state())
 	}
@@ -392,9 +402,9 @@ func TestProposalWaitsForAPerson(t *testing.T) {
 
 func TestAutonomyIsNotInherited(t *testing.T) {
 	l := newLab(t)
-	l.do("user:ada", &kernel.Start{Requirement: "x", Given: []byte(goodPlan), Name: "p",
+	l.do("user:ada", &planning.Start{Requirement: "x", Given: []byte(goodPlan), Name: "p",
 		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Autonomous})
-	l.do("user:ada", &kernel.CancelRun{})
+	l.do("user:ada", &control.CancelRun{})
 	if out := l.ask("propose_plan", `{"plan":`+quote(goodPlan)+`}`); out["state"] != "CONFIRMING" {
 		t.Errorf("a plan of an agent went on without a person: %v", out)
 	}
@@ -432,20 +442,22 @@ func TestProposalWithoutARunner(t *testing.T) {
 // The wall lets five commands through, and of these only what decides nothing.
 func TestWall(t *testing.T) {
 	l := newLab(t)
-	id := l.do("user:ada", &kernel.CreateTask{Title: "by hand"})
+	id := l.do("user:ada", &tasks.CreateTask{Title: "by hand"})
 	for _, c := range []kernel.Command{
-		&kernel.Approve{Hash: "0123456789"}, &kernel.Deny{}, &kernel.Revise{}, &kernel.EditPlan{}, &kernel.Pause{},
-		&kernel.Resume{}, &kernel.Stop{}, &kernel.CancelRun{},
-		&kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.AnswerQuestions{},
+		&approval.Approve{Hash: "0123456789"}, &approval.Deny{}, &planning.Revise{}, &planning.EditPlan{},
+		&control.Pause{},
+		&control.Resume{}, &recovery.Stop{}, &control.CancelRun{},
+		&recovery.Fix{}, &recovery.Skip{}, &recovery.Rollback{}, &recovery.Undo{}, &recovery.Redo{},
+		&steps.AnswerQuestions{},
 		&kernel.Transition{Task: id, To: task.Approved},
-		&kernel.RequestGates{}, &kernel.CancelTask{Task: id}, &kernel.RestartTask{}, &kernel.Claim{}, &kernel.Begin{},
-		&kernel.Report{}, &kernel.Recover{}, &kernel.StartToolCall{},
-		&kernel.Reserve{}, &kernel.Settle{}, &kernel.AttachSession{}, &kernel.Sweep{}, &kernel.Init{},
-		&kernel.CreateCheckpoint{},
-		&kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Start{Requirement: "x"},
-		&kernel.Start{Requirement: "x", RunMode: pawl.Assisted, AutoApprove: "policy:x"},
-		&kernel.UpdateProgress{Task: id, Status: "canceled"}, &kernel.CreateTask{Title: "x"},
-		&kernel.CreateTask{Title: "x", Mode: "experimental_open_plan"},
+		&tasks.RequestGates{}, &control.CancelTask{Task: id}, &tasks.RestartTask{}, &steps.Claim{}, &effects.Begin{},
+		&effects.Report{}, &effects.Recover{}, &steps.StartToolCall{},
+		&budget.Reserve{}, &budget.Settle{}, &steps.AttachSession{}, &control.Sweep{}, &planning.Init{},
+		&orders.CreateCheckpoint{},
+		&planning.Start{Requirement: "x", RunMode: pawl.Autonomous}, &planning.Start{Requirement: "x"},
+		&planning.Start{Requirement: "x", RunMode: pawl.Assisted, AutoApprove: "policy:x"},
+		&tasks.UpdateProgress{Task: id, Status: "canceled"}, &tasks.CreateTask{Title: "x"},
+		&tasks.CreateTask{Title: "x", Mode: "experimental_open_plan"},
 	} {
 		if _, err := (writeTools{read: readTools{&l.server.Config}}).give(t.Context(), caller{"x"}, "",
 			c); pawl.CodeOf(err) != pawl.CodeDenied {
@@ -472,7 +484,7 @@ func TestCallerNames(t *testing.T) {
 func TestListsComeInPages(t *testing.T) {
 	l := newLab(t)
 	for i := range 5 {
-		l.do("user:ada", &kernel.CreateTask{Title: fmt.Sprint(i)})
+		l.do("user:ada", &tasks.CreateTask{Title: fmt.Sprint(i)})
 	}
 	titles := func(out map[string]any) (s string) {
 		for _, x := range out["tasks"].([]any) {
@@ -521,7 +533,7 @@ func TestIssues(t *testing.T) {
 
 func TestResources(t *testing.T) {
 	l := newLab(t)
-	l.do("user:ada", &kernel.CreateTask{Title: "by hand"})
+	l.do("user:ada", &tasks.CreateTask{Title: "by hand"})
 	for uri, want := range map[string]string{"pawl://context": "# Active Context", "pawl://status": `"state":"IDLE"`,
 		"pawl://task/T-001": "by hand"} {
 		r, err := l.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
@@ -590,7 +602,7 @@ func TestACrashFailsAlone(t *testing.T) {
 
 func TestWorkspaceThatWasNeverInitialised(t *testing.T) {
 	l := newLab(t)
-	l.server.Kernel = kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(l.clock), rand.Reader)
+	l.server.Kernel = kernel.New(joined.Table(), memory.New(), kernel.Defaults(), pawl.ClockFunc(l.clock), rand.Reader)
 	for name, args := range map[string]string{
 		"get_plan": "", "get_summary": "", "update_progress": `{"summary":"x"}`, "ask_human": `{"question":"x"}`,
 		"propose_plan":  `{"plan":"x"}`,

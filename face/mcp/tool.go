@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/text/display"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/text/policy"
 )
 
 // tool is one tool: the description of its arguments is its input schema and the check of what arrives alike.
@@ -138,11 +139,11 @@ func (s *Server) describe(err error) fault {
 				if hint != "" {
 					text += " (" + hint + ")"
 				}
-				f.Problems = append(f.Problems, clip(policy.Display(text), maxText))
+				f.Problems = append(f.Problems, clip(display.Line(text), maxText))
 			}
 		}
 	}
-	f.Message, f.Hint = clip(policy.Display(f.Message), maxText), clip(policy.Display(f.Hint), maxText)
+	f.Message, f.Hint = clip(display.Line(f.Message), maxText), clip(display.Line(f.Hint), maxText)
 	return f
 }
 

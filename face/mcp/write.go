@@ -11,7 +11,11 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/orders"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/steps"
+	"pawl/kernel/tasks"
 	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/text/plan"
@@ -38,15 +42,15 @@ type writeTools struct {
 // asks.
 func (s writeTools) give(ctx context.Context, c caller, key string, command kernel.Command) (string, error) {
 	switch c := command.(type) {
-	case *kernel.UpdateProgress:
+	case *tasks.UpdateProgress:
 		if c.Status != "" {
 			return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
 		}
-	case *kernel.Start:
+	case *planning.Start:
 		if c.AutoApprove != "" || c.RunMode != pawl.Assisted && c.RunMode != pawl.Interactive {
 			return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
 		}
-	case *kernel.RecordError, *kernel.SaveDecision, *kernel.Ask:
+	case *orders.RecordError, *orders.SaveDecision, *steps.Ask:
 	default:
 		return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
 	}
@@ -81,7 +85,7 @@ func (s writeTools) updateProgress(ctx context.Context, c caller, p progress) (a
 	if p.Status != "" {
 		text = p.Status + ": " + text
 	}
-	if _, err := s.give(ctx, c, "", &kernel.UpdateProgress{Task: t.ID, Summary: text}); err != nil {
+	if _, err := s.give(ctx, c, "", &tasks.UpdateProgress{Task: t.ID, Summary: text}); err != nil {
 		return nil, err
 	}
 	return map[string]any{"task": t.Label, "state": t.State, "reported": text,
@@ -94,7 +98,7 @@ func (s writeTools) recordError(ctx context.Context, c caller, a struct {
 	Fix   string `json:"fix_solution"`
 	Scope string
 }) (any, error) {
-	id, err := s.give(ctx, c, "", &kernel.RecordError{Type: a.Type, RootCause: a.Cause, Fix: a.Fix, Scope: a.Scope})
+	id, err := s.give(ctx, c, "", &orders.RecordError{Type: a.Type, RootCause: a.Cause, Fix: a.Fix, Scope: a.Scope})
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +110,7 @@ func (s writeTools) saveDecision(ctx context.Context, c caller, a struct {
 	Content  string
 	Replaces string
 }) (any, error) {
-	id, err := s.give(ctx, c, "", &kernel.SaveDecision{Type: a.Type, Content: a.Content, Replaces: a.Replaces})
+	id, err := s.give(ctx, c, "", &orders.SaveDecision{Type: a.Type, Content: a.Content, Replaces: a.Replaces})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +129,7 @@ func (s writeTools) askHuman(ctx context.Context, c caller, a asking) (any, erro
 	if strings.TrimSpace(a.Question) == "" {
 		return nil, pawl.Fail(pawl.CodeInvalid, "mcp.question_empty")
 	}
-	id, err := s.give(ctx, c, "", &kernel.Ask{Question: a.Question})
+	id, err := s.give(ctx, c, "", &steps.Ask{Question: a.Question})
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +202,7 @@ func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, R
 	if err != nil {
 		return nil, err
 	}
-	start := &kernel.Start{
+	start := &planning.Start{
 		Requirement: strings.TrimSpace(a.Requirement), Given: []byte(a.Plan), Name: proposalName(c),
 		Place: placeOf(at.Session), RunMode: pawl.Assisted,
 	}

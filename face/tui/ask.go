@@ -4,9 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl/face/cli/term"
 	"pawl/text/message"
-	"pawl/text/policy"
 )
 
 // Status is what the prompt says of the session: its state, the mode and stage of the command under way, each "" when
@@ -383,7 +384,7 @@ func (a *ask) head(w int) (painted, plain string) {
 			add(busy, a.style.Yellow)
 		}
 		for i, p := range parts {
-			p = policy.Display(p)
+			p = display.Line(p)
 			switch {
 			case p == "":
 			case i == 0:
@@ -478,7 +479,7 @@ func (a *ask) listed(w, most int) []string {
 	var out []string
 	for i, c := range l.items[from:to] {
 		name := fit(label(c), min(wide, w-2), a.style)
-		note := cut(policy.Display(c.Note), w-wide-4, a.style)
+		note := cut(display.Line(c.Note), w-wide-4, a.style)
 		row := "  " + name
 		if i+from == l.at {
 			row = a.style.Arrow() + " " + a.style.Bold(name)
@@ -496,9 +497,9 @@ func (a *ask) listed(w, most int) []string {
 
 func label(c Candidate) string {
 	if c.Label == "" {
-		return policy.Display(strings.TrimSpace(c.Insert))
+		return display.Line(strings.TrimSpace(c.Insert))
 	}
-	return policy.Display(c.Label)
+	return display.Line(c.Label)
 }
 
 // shapeSearch draws the search: what is looked for, what was found, and the keys.
@@ -511,7 +512,7 @@ func (a *ask) shapeSearch(w, h int) frame {
 	found := a.style.Dim(cut("  "+a.text("tui.prompt.not_found"), w, a.style))
 	switch {
 	case s.found >= 0:
-		found = "  " + cut(policy.Display(a.history.lines[s.found]), w-2, a.style)
+		found = "  " + cut(display.Line(a.history.lines[s.found]), w-2, a.style)
 	case s.query.text == "":
 		found = ""
 	}

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"github.com/charmbracelet/x/ansi"
 
 	"pawl/face/cli/term"
 	"pawl/machine/board"
 	"pawl/text/message"
-	"pawl/text/policy"
 )
 
 // View says how a board is drawn.
@@ -67,9 +68,9 @@ func (c canvas) chosen() string {
 	for _, s := range statuses() {
 		for _, i := range c.board.column(s, c.View.Filter).Issues {
 			if i.ID == c.Selected {
-				id := c.cut(policy.Display(i.ID), c.Width-2)
+				id := c.cut(display.Line(i.ID), c.Width-2)
 				return c.Style.Bold(c.pick("›", ">")+" "+id) +
-					c.cut("  "+policy.Display(i.Title), c.Width-2-term.Width(id))
+					c.cut("  "+display.Line(i.Title), c.Width-2-term.Width(id))
 			}
 		}
 	}
@@ -103,8 +104,8 @@ func (c canvas) pick(unicode, ascii string) string {
 func (c canvas) header() []string {
 	name := c.text("tui.board.title")
 	line := name
-	for _, r := range []string{policy.Display(c.board.Run), policy.Display(string(c.board.Status)),
-		policy.Display(string(c.board.Phase))} {
+	for _, r := range []string{display.Line(c.board.Run), display.Line(string(c.board.Status)),
+		display.Line(string(c.board.Phase))} {
 		if r != "" {
 			line += " " + c.Style.Middle() + " " + r
 		}
@@ -177,16 +178,16 @@ func (c canvas) bar(w int) string {
 func (c canvas) footer() string {
 	switch {
 	case c.Typing:
-		return c.cut(c.text("tui.board.filter", policy.Display(c.View.Filter))+c.pick("▏", "_"), c.Width)
+		return c.cut(c.text("tui.board.filter", display.Line(c.View.Filter))+c.pick("▏", "_"), c.Width)
 	case c.Failure != "":
-		return c.Style.Red(c.cut(c.pick("✗", "x")+" "+policy.Display(c.Failure), c.Width))
+		return c.Style.Red(c.cut(c.pick("✗", "x")+" "+display.Line(c.Failure), c.Width))
 	}
 	keys := c.text("tui.board.keys")
 	if !c.Style.Unicode {
 		keys = c.text("tui.board.keys_ascii")
 	}
 	if c.View.Filter != "" {
-		keys = c.text("tui.board.filter", policy.Display(c.View.Filter)) + "   " + keys
+		keys = c.text("tui.board.filter", display.Line(c.View.Filter)) + "   " + keys
 	}
 	return c.Style.Dim(c.cut(keys, c.Width))
 }
@@ -385,14 +386,14 @@ func (c canvas) issueLine(i Issue, s board.IssueStatus, w int) string {
 		pointer = c.pick("›", ">")
 	}
 	sign, paint := c.sign(s, i.Flag)
-	id := c.brief(policy.Display(i.ID), max(4, w/3))
+	id := c.brief(display.Line(i.ID), max(4, w/3))
 	room := w - 4 - term.Width(id)
 	if room-term.Width(tail) < 8 {
 		tail = ""
 	}
 	title := ""
 	if room > 3 {
-		title = " " + fit(policy.Display(i.Title), room-term.Width(tail), c.Style) + tail
+		title = " " + fit(display.Line(i.Title), room-term.Width(tail), c.Style) + tail
 	}
 	if i.ID == c.Selected {
 		return c.Style.Bold(pointer) + paint(sign) + " " + c.Style.Bold(id+title)
@@ -422,7 +423,7 @@ func (c canvas) workers(w, h int) []string {
 	}
 	name, id := 4, 4
 	for _, k := range c.board.Workers {
-		name, id = max(name, term.Width(policy.Display(k.Name))), max(id, term.Width(policy.Display(k.Issue)))
+		name, id = max(name, term.Width(display.Line(k.Name))), max(id, term.Width(display.Line(k.Issue)))
 	}
 	name, id = min(name, max(6, w/5)), min(id, max(8, w/4))
 	for n, k := range c.board.Workers {
@@ -434,18 +435,18 @@ func (c canvas) workers(w, h int) []string {
 		if !k.Since.IsZero() {
 			since = span(c.board.At.Sub(k.Since))
 		}
-		head := "  " + fit(policy.Display(k.Name), name, c.Style) + "  "
+		head := "  " + fit(display.Line(k.Name), name, c.Style) + "  "
 		if k.Issue == "" {
 			out = append(out, c.Style.Dim(c.cut(head+c.text("tui.board.waits")+" "+since, w)))
 			continue
 		}
 		room := w - term.Width(head) - id - 10
 		if room < 0 {
-			out = append(out, c.cut(head+policy.Display(k.Issue), w))
+			out = append(out, c.cut(head+display.Line(k.Issue), w))
 			continue
 		}
-		out = append(out, head+c.Style.Cyan(fit(c.brief(policy.Display(k.Issue), id), id, c.Style))+"  "+
-			fit(since, 6, c.Style)+"  "+c.cut(policy.Display(k.Step), room))
+		out = append(out, head+c.Style.Cyan(fit(c.brief(display.Line(k.Issue), id), id, c.Style))+"  "+
+			fit(since, 6, c.Style)+"  "+c.cut(display.Line(k.Step), room))
 	}
 	return out
 }
@@ -471,9 +472,9 @@ func (c canvas) eventLine(e Event, w int) string {
 		at = e.At.Format("01-02 15:04")
 	}
 	head := "  " + at + " "
-	text := policy.Display(e.Text)
+	text := display.Line(e.Text)
 	if e.Issue != "" {
-		text = policy.Display(e.Issue) + "  " + text
+		text = display.Line(e.Issue) + "  " + text
 	}
 	return c.Style.Dim(head) + c.mark(e.Mark) + " " + c.cut(text, w-term.Width(head)-2)
 }

@@ -3,8 +3,9 @@ package tui
 import (
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl/face/cli/term"
-	"pawl/text/policy"
 )
 
 // Frame draws an issue on a screen of its own: at most Height lines of at most Width columns, beginning with line from
@@ -17,14 +18,14 @@ func (d Detail) Frame(b Board, v View, from int) (lines []string, last int) {
 	last = max(0, len(all)-room)
 	from = min(max(0, from), last)
 	sign, paint := c.sign(d.Status, d.Issue.Flag)
-	state := policy.Display(string(d.Status))
+	state := display.Line(string(d.Status))
 	if d.Issue.Flag != FlagNone {
 		state += " " + c.Style.Middle() + " " + c.flag(d.Issue.Flag)
 	}
 	if cost := d.Cost.String(); cost != "" {
 		state += " " + c.Style.Middle() + " " + cost
 	}
-	head := c.cut(policy.Display(d.Issue.ID)+"  "+state, v.Width-2)
+	head := c.cut(display.Line(d.Issue.ID)+"  "+state, v.Width-2)
 	lines = append(lines, paint(sign)+" "+c.Style.Bold(head), "")
 	lines = append(lines, all[from:min(len(all), from+room)]...)
 	for len(lines) < v.Height-1 {
@@ -81,7 +82,7 @@ func (d Detail) lines(c canvas) []string {
 	section(c.text("tui.board.events"), history)
 	var next []string
 	for _, n := range d.Next {
-		for _, l := range term.Wrap(policy.Display(n), c.Width-2) {
+		for _, l := range term.Wrap(display.Line(n), c.Width-2) {
 			next = append(next, "  "+c.Style.Cyan(l))
 		}
 	}
@@ -93,7 +94,7 @@ func (d Detail) lines(c canvas) []string {
 func (c canvas) prose(text, indent string) []string {
 	var out []string
 	for _, l := range strings.Split(strings.TrimSpace(clean(text)), "\n") {
-		for _, w := range term.Wrap(policy.Display(strings.ReplaceAll(l, "\t", "    ")), c.Width-len(indent)) {
+		for _, w := range term.Wrap(display.Line(strings.ReplaceAll(l, "\t", "    ")), c.Width-len(indent)) {
 			out = append(out, strings.TrimRight(indent+w, " "))
 		}
 	}
@@ -107,9 +108,9 @@ func (c canvas) prose(text, indent string) []string {
 func (c canvas) marked(list []DetailLine) []string {
 	var out []string
 	for _, l := range list {
-		text := policy.Display(l.Text)
+		text := display.Line(l.Text)
 		if l.Note != "" {
-			text += "  " + policy.Display(l.Note)
+			text += "  " + display.Line(l.Note)
 		}
 		lines := term.Hang(text, 4, c.Width, 0, "")
 		lines[0] = "  " + c.mark(l.Mark) + " " + lines[0]

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl/face/cli/term"
 	"pawl/text/message"
-	"pawl/text/policy"
 )
 
 // The times between two readings of a board.
@@ -433,9 +434,9 @@ func (s *screen) frame() []string {
 		return []string{cut(s.lang.Text("tui.board.loading"), s.width, s.style)}
 	case s.open != "" && !s.known:
 		if s.failure != "" {
-			return []string{s.style.Red(cut(policy.Display(s.failure), s.width, s.style))}
+			return []string{s.style.Red(cut(display.Line(s.failure), s.width, s.style))}
 		}
-		return []string{s.style.Bold(cut(policy.Display(s.open), s.width, s.style)), "",
+		return []string{s.style.Bold(cut(display.Line(s.open), s.width, s.style)), "",
 			cut(s.lang.Text("tui.board.loading"), s.width, s.style)}
 	case s.open != "":
 		lines, last := s.detail.Frame(s.board, v, s.from)

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl/face/cli/term"
-	"pawl/text/policy"
 )
 
 // Notice is how a person who may have looked away is told that something is asked.
@@ -50,7 +51,7 @@ func notice(n Notice, about string, env func(string) string) string {
 	}
 	about, _, _ = strings.Cut(about, "\n")
 	// Semicolons part the fields of a note.
-	about = term.Clip(strings.ReplaceAll(policy.Display(about), ";", ","), maxNotice, "…")
+	about = term.Clip(strings.ReplaceAll(display.Line(about), ";", ","), maxNotice, "…")
 	out := ""
 	for _, note := range []string{"\x1b]9;pawl: " + about + "\x1b\\", "\x1b]777;notify;pawl;" + about + "\x1b\\"} {
 		if env("TMUX") != "" {

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl/face/cli/term"
-	"pawl/text/policy"
 )
 
 // Item is one of several things to choose from: what the caller knows it by, what is shown of it, and what is shown dim
@@ -107,7 +108,7 @@ func (p *picking) press(k key) act {
 // close leaves what was chosen behind the title.
 func (p *picking) close() {
 	p.over = true
-	p.ask.line.set(policy.Display(p.taken.ID))
+	p.ask.line.set(display.Line(p.taken.ID))
 }
 
 func (p *picking) shape(width, height int) frame {
@@ -123,17 +124,17 @@ func (p *picking) shape(width, height int) frame {
 	}
 	wide := 0
 	for _, i := range items {
-		wide = max(wide, term.Width(policy.Display(i.ID)))
+		wide = max(wide, term.Width(display.Line(i.ID)))
 	}
 	wide = min(wide, max(8, w/3))
 	from := min(max(0, p.at-room/2), max(0, len(items)-room))
 	for n, i := range items[from:min(len(items), from+room)] {
-		id, sign := fit(policy.Display(i.ID), min(wide, w-2), p.ask.style), "  "
+		id, sign := fit(display.Line(i.ID), min(wide, w-2), p.ask.style), "  "
 		if n+from == p.at {
 			id, sign = p.ask.style.Bold(id), p.ask.style.Arrow()+" "
 		}
-		text := cut(policy.Display(oneLine(i.Title)), w-wide-4, p.ask.style)
-		note := cut(policy.Display(i.Note), w-wide-6-term.Width(text), p.ask.style)
+		text := cut(display.Line(oneLine(i.Title)), w-wide-4, p.ask.style)
+		note := cut(display.Line(i.Note), w-wide-6-term.Width(text), p.ask.style)
 		row := sign + id + "  " + text
 		if note != "" {
 			row += "  " + p.ask.style.Dim(note)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pawl/text/policy"
+	"pawl/text/display"
 )
 
 // ErrLeave is returned by Submit to end the prompt, as Ctrl-D does.
@@ -161,16 +161,16 @@ func (r *reading) tell(err error, canceled bool) {
 // told puts an error into lines.
 func told(s *Screen, err error) string {
 	text, hint := s.Lang.Error(err)
-	out := s.Style.Bad() + " " + policy.Display(text)
+	out := s.Style.Bad() + " " + display.Line(text)
 	if hint != "" {
-		out += "\n  " + s.Lang.Text("cli.next") + policy.Display(hint)
+		out += "\n  " + s.Lang.Text("cli.next") + display.Line(hint)
 	}
 	return out
 }
 
 // warn says something in a line of its own that does not stop the prompt.
 func (r *reading) warn(key string, err error) {
-	r.Screen.Print(r.Screen.Style.Warn() + " " + policy.Display(r.Screen.Lang.Text(key, err)))
+	r.Screen.Print(r.Screen.Style.Warn() + " " + display.Line(r.Screen.Lang.Text(key, err)))
 }
 
 // plain reads lines where nothing can be drawn. The terminal's own editing is all there is.

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl/face/cli/term"
-	"pawl/text/policy"
 )
 
 // ErrLeft says that a person left a question open, by Ctrl-C, by Ctrl-D or by leaving the terminal.
@@ -109,13 +110,13 @@ func (q Question) refusal(s *Screen, line string) string {
 	line, _, _ = strings.Cut(line, "\n")
 	switch {
 	case q.Free && line != "":
-		return s.text("tui.ask.no_command", term.Clip(policy.Display(line), 30, s.Style.Ellipsis()))
+		return s.text("tui.ask.no_command", term.Clip(display.Line(line), 30, s.Style.Ellipsis()))
 	case q.Free:
 		return s.text("tui.ask.wants_words")
 	case line == "":
 		return s.text("tui.ask.nothing", known)
 	}
-	return s.text("tui.ask.no_answer", term.Clip(policy.Display(line), 30, s.Style.Ellipsis()), known)
+	return s.text("tui.ask.no_answer", term.Clip(display.Line(line), 30, s.Style.Ellipsis()), known)
 }
 
 // help says what each answer does.

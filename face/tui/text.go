@@ -7,11 +7,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pawl/text/display"
+
 	"github.com/charmbracelet/x/ansi"
 
 	"pawl/face/cli/term"
 	"pawl/text/message"
-	"pawl/text/policy"
 )
 
 const (
@@ -69,7 +70,7 @@ func shown(cluster string) (string, int) {
 	case strings.ContainsAny(cluster, string([]rune{joiner, emojiVS})) && pictured(cluster):
 	case len(cluster) > n && strings.IndexFunc(cluster, toned) > 0:
 	default:
-		text = policy.Display(cluster)
+		text = display.Line(cluster)
 	}
 	return text, ansi.StringWidth(text)
 }
@@ -91,7 +92,7 @@ func pictured(cluster string) bool {
 			}
 		case keycap:
 		default:
-			if policy.Display(string(r)) != string(r) {
+			if display.Line(string(r)) != string(r) {
 				return false
 			}
 			seen = true

@@ -24,11 +24,11 @@ const (
 // of its structs are only an embedded type, and how many lines of code it has where these are too many.
 var (
 	tooTangled = map[string]int{
-		"text/backlog": 1, "driver/contextpack": 2, "kernel/effect": 1, "kernel": 4, "kernel/query": 1,
-		"store/sqlite": 1, "store/storetest": 2,
+		"kernel/effects": 1, "kernel/query": 1, "kernel/recovery": 2, "kernel/steps": 1, "store/sqlite": 1,
+		"store/storetest": 2,
 	}
 	inCoats  = map[string]int{"kernel/projection": 1}
-	tooLarge = map[string]int{"kernel": 9193, "sandbox": 4558}
+	tooLarge = map[string]int{}
 )
 
 // complexity is McCabe's number of a function: one, and one more for each if, for, case of a switch or select, && and
@@ -202,11 +202,11 @@ const maxColumns = 120
 // tooWide says how many lines of a file are wider. The numbers only become smaller.
 var tooWide = map[string]int{
 	"agent/agenttest/agenttest.go": 1, "agent/programs.go": 4, "driver/archive/write.go": 2,
-	"driver/contextpack/facts.go": 4, "driver/land/land.go": 1, "driver/launch/launch.go": 2,
+	"driver/land/land.go": 1, "driver/launch/launch.go": 2,
 	"driver/review/review.go": 9, "driver/search/files.go": 1, "driver/verify/detect.go": 1,
 	"face/mcp/fixture.go": 1, "internal/firstrun/floor_linux.go": 2, "internal/firstrun/folder.go": 1,
-	"kernel/query/log.go": 1, "sandbox/doc.go": 1, "sandbox/git/repo.go": 3,
-	"sandbox/landlock/landlock_linux.go": 1, "sandbox/mediate/doc.go": 2, "sandbox/run_linux.go": 1,
+	"kernel/query/log.go":                1,
+	"sandbox/landlock/landlock_linux.go": 1, "sandbox/mediate/doc.go": 2,
 	"sandbox/seccomp/filter_linux.go": 1, "text/triage/decode.go": 4,
 }
 

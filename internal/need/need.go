@@ -1,4 +1,4 @@
-// Package need finds the programs that tests need beside Go and git.
+// Package need finds what tests need beside Go and git: programs, and namespaces in which they may mount.
 package need
 
 import (

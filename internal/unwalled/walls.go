@@ -43,7 +43,8 @@ func (w wall) without(file string, text []byte) ([]byte, error) {
 }
 
 const (
-	boxFile     = "sandbox/box.go"
+	bwrapFile   = "sandbox/bubblewrap_linux.go"
+	childFile   = "sandbox/child_linux.go"
 	launchFile  = "sandbox/launch_linux.go"
 	layoutFile  = "sandbox/layout_linux.go"
 	floorFile   = "sandbox/floor_linux.go"
@@ -51,49 +52,49 @@ const (
 	socketFile  = "sandbox/mediate/unix_linux.go"
 	pathFile    = "sandbox/mediate/path_linux.go"
 	mountFile   = "sandbox/mount_linux.go"
-	probeFile   = "sandbox/probe_linux.go"
-	rootFile    = "sandbox/root.go"
-	runFile     = "sandbox/run_linux.go"
+	rootFile    = "sandbox/safeopen/root.go"
+	specFile    = "sandbox/spec.go"
+	tryFile     = "sandbox/try_linux.go"
 )
 
 // walls are those that can be taken away. Where a second one would notice at once that the first is missing, it goes
 // with it.
 var walls = []wall{
 	{"process namespace", []edit{
-		{runFile, "unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS", "unix.CLONE_NEWUSER | unix.CLONE_NEWNS"},
+		{childFile, "unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS", "unix.CLONE_NEWUSER | unix.CLONE_NEWNS"},
 		{launchFile, "if os.Getpid() != 1 {", "if false {"},
-		{probeFile, `"--unshare-user", "--unshare-pid", `, `"--unshare-user", `},
-		{probeFile, `"--new-session", "--as-pid-1", `, `"--new-session", `},
+		{bwrapFile, `"--unshare-user", "--unshare-pid", `, `"--unshare-user", `},
+		{bwrapFile, `"--new-session", "--as-pid-1", `, `"--new-session", `},
 		{mountFile, `if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {`, "if err := error(nil); err != nil {"},
 	}},
 	{"network namespace", []edit{
-		{runFile, "flags |= unix.CLONE_NEWNET", "_ = flags"},
+		{childFile, "flags |= unix.CLONE_NEWNET", "_ = flags"},
 		{launchFile, "if o.network {\n\t\treturn nil\n\t}\n\tdev, err", "if true {\n\t\treturn nil\n\t}\n\tdev, err"},
-		{probeFile, `args = append(args, "--unshare-net")`, "_ = args"},
+		{bwrapFile, `args = append(args, "--unshare-net")`, "_ = args"},
 		{mountFile, "return loopbackUp()", "return nil"},
-		{probeFile, "if err == nil {\n\t\treturn errors.New(\"a datagram",
+		{tryFile, "if err == nil {\n\t\treturn errors.New(\"a datagram",
 			"if false {\n\t\treturn errors.New(\"a datagram"},
 	}},
 	{"read-only file system", []edit{
 		{mountFile, "unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /", "unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /"},
 		{launchFile, "if fs.Flags&unix.ST_RDONLY == 0 {", "if false {"},
-		{probeFile, `"--ro-bind", "/", "/", "--proc"`, `"--bind", "/", "/", "--proc"`},
-		{probeFile, "if unix.Access(dir, unix.W_OK) == nil {", "if false {"},
+		{bwrapFile, `"--ro-bind", "/", "/", "--proc"`, `"--bind", "/", "/", "--proc"`},
+		{tryFile, "if unix.Access(dir, unix.W_OK) == nil {", "if false {"},
 	}},
 	{"read-only, and Landlock", []edit{
 		{mountFile, "unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /", "unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /"},
 		{launchFile, "if fs.Flags&unix.ST_RDONLY == 0 {", "if false {"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
-		{probeFile, `"--ro-bind", "/", "/", "--proc"`, `"--bind", "/", "/", "--proc"`},
-		{probeFile, "if unix.Access(dir, unix.W_OK) == nil {", "if false {"},
+		{bwrapFile, `"--ro-bind", "/", "/", "--proc"`, `"--bind", "/", "/", "--proc"`},
+		{tryFile, "if unix.Access(dir, unix.W_OK) == nil {", "if false {"},
 	}},
 	{"Landlock", []edit{{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"}}},
 	{"system call filter", []edit{
 		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {",
 			"if err := error(nil); err != nil || seccomp.NewListener == nil {"},
-		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
+		{tryFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
 			"if err := error(nil); err != nil {"},
-		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
+		{tryFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
 			"err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
 	}},
 	{"loss of capabilities", []edit{
@@ -104,16 +105,16 @@ var walls = []wall{
 		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {",
 			"if _, err := seccomp.Namespaces(), error(nil); err != nil {"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
-		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
+		{tryFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
 			"if err := error(nil); err != nil {"},
-		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
+		{tryFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
 			"err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
 	}},
 	{"covered parts of /proc", []edit{
 		{mountFile, `var procCovered = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"}`,
 			"var procCovered = []string{}"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
-		{probeFile, "if fd, err := unix.Open(knob,", "if fd, err := unix.Open(knob+\"-none\","},
+		{tryFile, "if fd, err := unix.Open(knob,", "if fd, err := unix.Open(knob+\"-none\","},
 	}},
 	{"hidden files of the home", []edit{
 		{layoutFile, "for _, h := range b.homes {\n\t\tl.home(h)\n\t}", ""},
@@ -137,9 +138,9 @@ var walls = []wall{
 	}},
 	{"Landlock of the floor", []edit{
 		{floorFile, "held := f.restrict(o.abi(), o.network)", "held := error(nil)"},
-		{probeFile, "unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil {",
+		{tryFile, "unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil {",
 			"unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil && dir == \"\" {"},
-		{probeFile, "unix.S_IFBLK, 0); err != unix.EACCES {\n\t\t\t_ = unix.Unlink(name + \"-node\")\n\t\t\treturn fmt.Errorf(\"landlock lets mknod pass on the floor", "unix.S_IFBLK, 0); err == unix.ENOTRECOVERABLE {\n\t\t\treturn fmt.Errorf(\"landlock lets mknod pass on the floor"},
+		{tryFile, "unix.S_IFBLK, 0); err != unix.EACCES {\n\t\t\t_ = unix.Unlink(name + \"-node\")\n\t\t\treturn fmt.Errorf(\"landlock lets mknod pass on the floor", "unix.S_IFBLK, 0); err == unix.ENOTRECOVERABLE {\n\t\t\treturn fmt.Errorf(\"landlock lets mknod pass on the floor"},
 	}},
 	{"reading judged on the floor", []edit{{floorFile, "case kind == mountRead && f.hidden[path]:", "case false:"}}},
 	{"connections judged", []edit{{networkFile, "	return to, unix.ECONNREFUSED\n", "	return to, nil\n"}}},
@@ -155,9 +156,9 @@ var walls = []wall{
 			"func (f *floor) writable(path string) bool { return true }"},
 	}},
 	{"what is left is ended", []edit{{launchFile, "if o.bare && !o.kids.endAll() {", "if false {"},
-		{runFile, "		c.group.clear()\n", ""}}},
+		{childFile, "		c.group.clear()\n", ""}}},
 	{"directories never writable", []edit{
-		{boxFile, "if within(d, r) {", "if within(d, r) && d == \"\" {"}, {boxFile, "if within(r, d) {",
+		{specFile, "if within(d, r) {", "if within(d, r) && d == \"\" {"}, {specFile, "if within(r, d) {",
 			"if within(r, d) && d == \"\" {"},
 	}},
 	{"names that lead outside", []edit{

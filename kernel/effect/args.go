@@ -157,43 +157,48 @@ func (f Field) check(v strictjson.Value) error {
 		if v.Kind() != strictjson.String {
 			return wrong
 		}
-		s := v.Text()
-		if f.bounded() && (int64(len(s)) < f.Min || int64(len(s)) > f.Max) {
-			return badArgs("file.args_length", f.Name, f.Min, f.Max)
-		}
-		if f.Enum != nil && !slices.Contains(f.Enum, s) {
-			return badArgs("file.args_enum", f.Name, strings.Join(f.Enum, ", "))
-		}
+		return f.checkText(v.Text())
 	case Integer:
 		n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
 		if err != nil {
 			return wrong
 		}
-		if f.bounded() && (n < f.Min || n > f.Max) {
-			return badArgs("file.args_range", f.Name, f.Min, f.Max)
-		}
+		return f.bind(n, "file.args_range")
 	case Boolean:
 		if v.Kind() != strictjson.True && v.Kind() != strictjson.False {
 			return wrong
 		}
-	case Strings:
+	case Strings, Objects:
 		if v.Kind() != strictjson.Array {
 			return wrong
 		}
 		for _, e := range v.Items() {
-			if e.Kind() != strictjson.String {
+			if f.Type == Objects {
+				if err := f.Fields.check(e); err != nil {
+					return err
+				}
+			} else if e.Kind() != strictjson.String {
 				return wrong
 			}
 		}
-	case Objects:
-		if v.Kind() != strictjson.Array {
-			return wrong
-		}
-		for _, e := range v.Items() {
-			if err := f.Fields.check(e); err != nil {
-				return err
-			}
-		}
+	}
+	return nil
+}
+
+func (f Field) checkText(s string) error {
+	if err := f.bind(int64(len(s)), "file.args_length"); err != nil {
+		return err
+	}
+	if f.Enum != nil && !slices.Contains(f.Enum, s) {
+		return badArgs("file.args_enum", f.Name, strings.Join(f.Enum, ", "))
+	}
+	return nil
+}
+
+// bind refuses, with the message of the key, a number that is not within the bounds.
+func (f Field) bind(n int64, key string) error {
+	if f.bounded() && (n < f.Min || n > f.Max) {
+		return badArgs(key, f.Name, f.Min, f.Max)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/shell"
+
 	"pawl"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -268,7 +270,7 @@ func (n Need) Next() string {
 	if n.Dir == "" {
 		return n.Command
 	}
-	return "(cd " + policy.Quote(n.Dir) + " && " + n.Command + ")"
+	return "(cd " + shell.Quote(n.Dir) + " && " + n.Command + ")"
 }
 
 // ContextResult is what pawl found out about the workspace.

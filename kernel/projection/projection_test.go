@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pawl/kernel"
+	"pawl/kernel/joined"
 )
 
 // shelf is a store that has nothing but rows.
@@ -26,7 +27,7 @@ func (s shelf) Load(_ context.Context, sel ...kernel.Select) ([][]kernel.Row, er
 
 func TestReplacedDecisions(t *testing.T) {
 	at := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
-	k := kernel.New(shelf{rows: map[kernel.Kind][]kernel.Row{
+	k := kernel.New(joined.Table(), shelf{rows: map[kernel.Kind][]kernel.Row{
 		kernel.KindDecision: {
 			{Kind: kernel.KindDecision, ID: "d1", CreatedAt: at(1),
 				Doc: []byte(`{"decision_type":"Lib","content":"old"}`)},

@@ -10,6 +10,7 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/issues"
 	"pawl/kernel/view"
 	"pawl/machine/board"
 )
@@ -459,7 +460,7 @@ func (b Board) Plan(ctx context.Context, i *view.Issue, which string) (view.Issu
 // it said then.
 func (b Board) External(ctx context.Context, ids []string) (map[string]string, error) {
 	known := map[string]string{}
-	for part := range slices.Chunk(ids, kernel.MaxIssues) {
+	for part := range slices.Chunk(ids, issues.MaxIssues) {
 		sel := make([]kernel.Select, len(part))
 		for n, id := range part {
 			sel[n] = kernel.Select{Kind: kernel.KindAlias, Label: id}

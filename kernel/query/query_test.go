@@ -15,7 +15,11 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/tasks"
 	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -30,7 +34,7 @@ type desk struct {
 
 func open(t *testing.T) desk {
 	t.Helper()
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	return desk{t, k, query.Of(k)}
 }
 
@@ -52,10 +56,10 @@ func keyOf(err error) string {
 }
 
 // add registers issues and returns their labels.
-func (d desk) add(issues ...kernel.NewIssue) []string {
+func (d desk) add(listed ...issues.NewIssue) []string {
 	d.Helper()
 	var labels []string
-	if err := json.Unmarshal(d.do(&kernel.AddIssues{Issues: issues}).Result, &labels); err != nil {
+	if err := json.Unmarshal(d.do(&issues.AddIssues{Issues: listed}).Result, &labels); err != nil {
 		d.Fatal(err)
 	}
 	return labels
@@ -72,7 +76,7 @@ func (d desk) issue(name string) *view.Issue {
 
 func (d desk) init() desk {
 	d.Helper()
-	d.do(&kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	d.do(&planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	return d
 }
 
@@ -103,7 +107,7 @@ func second[T any](_ T, err error) error { return err }
 // TestAnIssueIsFound by each of the names that people give it.
 func TestAnIssueIsFound(t *testing.T) {
 	d := open(t).init()
-	d.add(kernel.NewIssue{Title: "one"}, kernel.NewIssue{Title: "two", External: "gh:7", Digest: "d7"})
+	d.add(issues.NewIssue{Title: "one"}, issues.NewIssue{Title: "two", External: "gh:7", Digest: "d7"})
 	id := d.issue("ISS-2").ID
 	for _, name := range []string{"ISS-2", "iss-2", "2", id, strings.ToLower(id), "gh:7", " ISS-2 "} {
 		if got := d.issue(name); got.Title != "two" {
@@ -131,9 +135,9 @@ func TestAnIssueIsFound(t *testing.T) {
 // TestStanding says of each issue what it waits for.
 func TestStanding(t *testing.T) {
 	d, ctx := open(t).init(), context.Background()
-	d.add(kernel.NewIssue{Title: "first"}, kernel.NewIssue{Title: "held", Paused: true})
-	d.add(kernel.NewIssue{Title: "behind", After: []string{d.issue("1").ID, d.issue("2").ID}})
-	d.add(kernel.NewIssue{Title: "closed", Closed: true})
+	d.add(issues.NewIssue{Title: "first"}, issues.NewIssue{Title: "held", Paused: true})
+	d.add(issues.NewIssue{Title: "behind", After: []string{d.issue("1").ID, d.issue("2").ID}})
+	d.add(issues.NewIssue{Title: "closed", Closed: true})
 	want := []view.Standing{view.StandingReady, view.StandingPaused, view.StandingWaits, view.StandingNone}
 	n := 0
 	for i, err := range d.Board().Issues(ctx, query.Filter{}) {
@@ -148,7 +152,7 @@ func TestStanding(t *testing.T) {
 	if n != len(want) {
 		t.Errorf("%d issues", n)
 	}
-	d.do(&kernel.ClaimIssue{Owner: "host/1", Planning: true, Issue: d.issue("1").ID, Now: d.k.Now()})
+	d.do(&issues.ClaimIssue{Owner: "host/1", Planning: true, Issue: d.issue("1").ID, Now: d.k.Now()})
 	if i := d.issue("1"); i.Standing != view.StandingWorking || i.Owner != "host/1" || i.LeaseUntil.IsZero() {
 		t.Errorf("%+v", i)
 	}
@@ -174,18 +178,18 @@ func TestStanding(t *testing.T) {
 func TestAListIsFiltered(t *testing.T) {
 	d, ctx := open(t).init(), context.Background()
 	const many = 230
-	var issues []kernel.NewIssue
+	var listed []issues.NewIssue
 	for n := range many {
-		i := kernel.NewIssue{Title: fmt.Sprint("number ", n)}
+		i := issues.NewIssue{Title: fmt.Sprint("number ", n)}
 		if n%2 == 0 {
 			i.Tags = []string{"even"}
 		}
 		if n == 7 {
 			i.Context = "The Parser fails"
 		}
-		issues = append(issues, i)
+		listed = append(listed, i)
 	}
-	d.add(issues...)
+	d.add(listed...)
 	list := func(f query.Filter) (titles []string) {
 		t.Helper()
 		for i, err := range d.Board().Issues(ctx, f) {
@@ -245,9 +249,9 @@ func TestAListIsFiltered(t *testing.T) {
 
 func TestTheLog(t *testing.T) {
 	d, ctx := open(t).init(), context.Background()
-	d.add(kernel.NewIssue{Title: "one"}, kernel.NewIssue{Title: "two"})
+	d.add(issues.NewIssue{Title: "one"}, issues.NewIssue{Title: "two"})
 	title := "uno"
-	d.do(&kernel.EditIssue{Issue: d.issue("1").ID, Title: &title})
+	d.do(&issues.EditIssue{Issue: d.issue("1").ID, Title: &title})
 	about := audit.Subject{Kind: string(kernel.KindIssue), ID: d.issue("1").ID}
 	events := func(about audit.Subject, from int64) (out []string) {
 		t.Helper()
@@ -297,7 +301,7 @@ func TestASessionIsTold(t *testing.T) {
 	if run, err := d.LastRun(ctx, s); run != "" || err != nil {
 		t.Error(run, err)
 	}
-	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	d.do(&planning.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	s, err = d.Session(ctx, kernel.SessionLabel)
 	if err != nil || s.State == session.Idle || s.Goal != "rename it" || s.Run == "" {
@@ -322,7 +326,7 @@ func TestARunIsFound(t *testing.T) {
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("a run where there was none: %v", err)
 	}
-	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	d.do(&planning.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	s, err := d.Session(ctx, kernel.SessionLabel)
 	if err != nil {
@@ -335,7 +339,7 @@ func TestARunIsFound(t *testing.T) {
 			t.Errorf("%q: %+v %v", name, r, err)
 		}
 	}
-	alone := d.do(&kernel.CreateTask{Title: "by hand", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	alone := d.do(&tasks.CreateTask{Title: "by hand", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	var id string
 	if err := json.Unmarshal(alone.Result, &id); err != nil {
 		t.Fatal(err)
@@ -347,7 +351,7 @@ func TestARunIsFound(t *testing.T) {
 			t.Errorf("%s: %+v %v, want %s", name, r, err, key)
 		}
 	}
-	d.add(kernel.NewIssue{Title: "never begun"})
+	d.add(issues.NewIssue{Title: "never begun"})
 	if _, err := d.Reader.Run(ctx, kernel.SessionLabel, "ISS-1"); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("an issue that nobody has worked on: %v", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
@@ -156,10 +158,10 @@ func nextSteps(s *kernel.Snapshot) []view.Next {
 			if s.Flow != nil && s.Flow.Mode.Auto() {
 				choice = workflow.ChooseSilent
 			}
-			return []view.Next{{Op: string(session.OpConfirm), Command: "pawl choose " + choice + " " + short(a.Hash)},
+			return []view.Next{{Op: string(session.OpConfirm), Command: "pawl choose " + choice + " " + display.Hash(a.Hash)},
 				{Op: string(session.OpCancel), Command: "pawl cancel"}}
 		}
-		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + short(a.Hash)}}
+		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + display.Hash(a.Hash)}}
 		if a.About == "plan" {
 			out = append(out, view.Next{Op: "show", Command: "pawl plan show"},
 				view.Next{Op: string(session.OpRevise), Command: "pawl revise FEEDBACK"})
@@ -591,6 +593,3 @@ func scratchpad(s *kernel.Snapshot) []view.PadLine {
 	}
 	return out
 }
-
-// short is as much of a hash as a person is asked to type.
-func short(hash string) string { return hash[:min(12, len(hash))] }

@@ -185,7 +185,7 @@ func decide(s *kernel.Snapshot, env *kernel.Envelope, now time.Time) (d kernel.D
 			d, err = kernel.Decision{}, pawl.Fail(pawl.CodeInternal, "replay.crashed", fmt.Sprint(p))
 		}
 	}()
-	return kernel.Decide(s, env, now)
+	return kernel.Decide(protocols(), s, env, now)
 }
 
 func refusal(err error) *pawl.Error {

@@ -19,17 +19,22 @@ import (
 	"pawl"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
+	"pawl/kernel/tasks"
 	"pawl/machine/task"
 )
 
 // recorded makes a session, takes up a requirement and moves a task, and returns the recording of it.
-func recorded(t *testing.T, redact func(string) string, start *kernel.Start) []byte {
+func recorded(t *testing.T, redact func(string) string, start *planning.Start) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	rec := NewRecorder(&out, redact)
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(func() time.Time { return now }), rand.Reader)
+	k := kernel.New(joined.Table(), memory.New(), kernel.Defaults(), pawl.ClockFunc(func() time.Time { return now }),
+		rand.Reader)
 	k.OnDecide(rec.Record)
 	do := func(c kernel.Command) kernel.Outcome {
 		t.Helper()
@@ -41,10 +46,10 @@ func recorded(t *testing.T, redact func(string) string, start *kernel.Start) []b
 		return out
 	}
 	start.Place, start.RunMode = effect.Place{Workspace: "/w", Tree: "/w", Git: true}, pawl.Assisted
-	do(&kernel.Init{Place: start.Place})
+	do(&planning.Init{Place: start.Place})
 	do(start)
 	var id string
-	if err := json.Unmarshal(do(&kernel.CreateTask{Title: "t"}).Result, &id); err != nil {
+	if err := json.Unmarshal(do(&tasks.CreateTask{Title: "t"}).Result, &id); err != nil {
 		t.Fatal(err)
 	}
 	do(&kernel.Transition{Task: id, To: task.Approved, Reason: "r"})
@@ -80,7 +85,7 @@ func different(all []Finding) (out []Finding) {
 }
 
 func TestNothingChanged(t *testing.T) {
-	raw := recorded(t, nil, &kernel.Start{Requirement: "mend it"})
+	raw := recorded(t, nil, &planning.Start{Requirement: "mend it"})
 	all, bad := outcome(raw, nil)
 	if len(all) != 4 || len(bad) != 0 || len(different(all)) != 0 {
 		t.Fatalf("%+v, %v", all, bad)
@@ -102,7 +107,7 @@ func (refusing) ValidateTransition(kernel.ModeTask, string, string) kernel.Verdi
 }
 
 func TestOtherSettingsAreNamed(t *testing.T) {
-	raw := recorded(t, nil, &kernel.Start{Requirement: "mend it"})
+	raw := recorded(t, nil, &planning.Start{Requirement: "mend it"})
 	all, _ := outcome(raw, func(c *kernel.Config) {
 		c.MaxFixes = 1 // matters to none of these
 		c.Modes = map[string]kernel.Mode{kernel.DefaultMode: refusing{c.Modes[kernel.DefaultMode]}}
@@ -127,7 +132,7 @@ func TestOtherSettingsAreNamed(t *testing.T) {
 
 // TestEveryPartIsCompared changes one part of the recorded decision at a time.
 func TestEveryPartIsCompared(t *testing.T) {
-	raw := recorded(t, nil, &kernel.Start{Requirement: "mend it"})
+	raw := recorded(t, nil, &planning.Start{Requirement: "mend it"})
 	lines := bytes.SplitAfter(raw, []byte("\n"))
 	for what, change := range map[string]func(*line){
 		"moves":   func(l *line) { l.Decision.Moves[0].Rule = "T99" },
@@ -165,7 +170,7 @@ func TestADocumentsPlaceIsNamed(t *testing.T) {
 }
 
 func TestBadLines(t *testing.T) {
-	raw := recorded(t, nil, &kernel.Start{Requirement: "mend it"})
+	raw := recorded(t, nil, &planning.Start{Requirement: "mend it"})
 	lines := bytes.SplitAfter(raw, []byte("\n"))[:4]
 	edit := func(n int, f func(string) string) []byte {
 		out := slices.Clone(lines)
@@ -233,10 +238,10 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWritingFailsAlone(t *testing.T) {
 	rec := NewRecorder(failing{}, nil)
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	k.OnDecide(rec.Record)
 	out, err := k.Do(context.Background(),
-		kernel.Envelope{Actor: "user:ada", Command: &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}}})
+		kernel.Envelope{Actor: "user:ada", Command: &planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}}})
 	if err != nil || !out.Changed || pawl.CodeOf(rec.Err()) != pawl.CodeIO {
 		t.Errorf("%+v, %v, %v", out, err, rec.Err())
 	}
@@ -244,7 +249,7 @@ func TestWritingFailsAlone(t *testing.T) {
 
 func TestSecretsAreLeftOut(t *testing.T) {
 	const key, known = "sk-proj-0123456789abcdefghij", "hunter2-hunter2"
-	raw := recorded(t, Redactor(known), &kernel.Start{
+	raw := recorded(t, Redactor(known), &planning.Start{
 		Requirement: "call the API with " + key + " and " +
 			known, Given: []byte("goal: use " + key + "\n"), Name: "p.yaml",
 	})
@@ -267,7 +272,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 // TestWhatDependsOnASecretIsLost: what cannot be decided without a secret is told of, and not compared.
 func TestWhatDependsOnASecretIsLost(t *testing.T) {
 	redact := func(s string) string { return strings.ReplaceAll(s, "approved", hidden) }
-	all, bad := outcome(recorded(t, redact, &kernel.Start{Requirement: "mend it"}), nil)
+	all, bad := outcome(recorded(t, redact, &planning.Start{Requirement: "mend it"}), nil)
 	if len(all) != 4 || len(bad) != 0 || !all[3].Lost || all[3].Differs() || all[2].Lost {
 		t.Errorf("%+v, %v", all, bad)
 	}
@@ -321,7 +326,7 @@ func FuzzRedactJSON(f *testing.F) {
 // FuzzReplay: no line makes a replay crash.
 func FuzzReplay(f *testing.F) {
 	t := new(testing.T)
-	for _, l := range bytes.SplitAfter(recorded(t, nil, &kernel.Start{Requirement: "mend it"}), []byte("\n")) {
+	for _, l := range bytes.SplitAfter(recorded(t, nil, &planning.Start{Requirement: "mend it"}), []byte("\n")) {
 		f.Add(l)
 	}
 	f.Fuzz(func(_ *testing.T, raw []byte) { outcome(raw, nil) })
@@ -330,8 +335,9 @@ func FuzzReplay(f *testing.F) {
 // TestEveryCommandIsKnown reads the kernel's sources for commands.
 func TestEveryCommandIsKnown(t *testing.T) {
 	files, _ := filepath.Glob("../*.go")
+	below, _ := filepath.Glob("../*/*.go")
 	found := 0
-	for _, name := range files {
+	for _, name := range append(files, below...) {
 		src, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -343,8 +349,8 @@ func TestEveryCommandIsKnown(t *testing.T) {
 			}
 		}
 	}
-	if found != len(commands()) || found < 30 {
-		t.Errorf("%d commands in the sources, %d in the table", found, len(commands()))
+	if all := protocols().Commands; found != len(all) || found < 30 {
+		t.Errorf("%d commands in the sources, %d in the table", found, len(all))
 	}
 }
 
@@ -352,15 +358,15 @@ func TestEveryCommandIsKnown(t *testing.T) {
 // failed.
 func TestGivenAgainIsRecordedOnce(t *testing.T) {
 	var out bytes.Buffer
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	k.OnDecide(NewRecorder(&out, nil).Record)
 	do := func(key string, c kernel.Command) {
 		_, _ = k.Do(context.Background(), kernel.Envelope{Actor: "user:ada", Key: key, Command: c})
 	}
-	do("a", &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}})
-	do("b", &kernel.CreateTask{Title: "t"})
-	do("b", &kernel.CreateTask{Title: "t"})
-	do("c", &kernel.Approve{Hash: "nothing waits"})
+	do("a", &planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}})
+	do("b", &tasks.CreateTask{Title: "t"})
+	do("b", &tasks.CreateTask{Title: "t"})
+	do("c", &approval.Approve{Hash: "nothing waits"})
 	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 2 {
 		t.Errorf("%d decisions were recorded", n)
 	}

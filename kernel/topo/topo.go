@@ -45,12 +45,15 @@ const maxRaised = 32
 // new edge are few or none. Where they are many and last says that nobody waits for x, x is lowered below on, which
 // takes no other write than its own.
 func Add(graph Graph, x, on string, last bool) Rise {
-	c := climber{graph: graph, x: x, heights: map[string]int64{}, from: map[string]string{on: x},
-		need: map[string]int64{}}
 	start, ok := graph(x)
 	if !ok || start == nil {
 		return Rise{Unknown: x}
 	}
+	if n, _ := graph(on); n != nil && n.Height > start.Height {
+		return Rise{}
+	}
+	c := climber{graph: graph, x: x, heights: map[string]int64{}, from: map[string]string{on: x},
+		need: map[string]int64{}}
 	c.push(on, start.Height+1)
 	for stored := 0; c.queue.Len() > 0 && c.unknown == ""; {
 		at := heap.Pop(&c.queue).(place)

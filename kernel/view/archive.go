@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/text/plan"
@@ -131,7 +133,7 @@ func short(hash string) string {
 	if hash == "" {
 		return "-"
 	}
-	return "`" + hash[:min(12, len(hash))] + "`"
+	return "`" + display.Hash(hash) + "`"
 }
 
 // modules lists the first folders of the changed files, or the files where they lie at the top.

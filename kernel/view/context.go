@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/text/plan"
@@ -75,10 +77,10 @@ func ActiveContext(c Context) []byte {
 	var front, body strings.Builder
 	front.WriteString("---\n")
 	for _, f := range [][2]string{
-		{"session_id", scalar(clip(c.SessionID, maxTitle))},
+		{"session_id", scalar(display.Clip(c.SessionID, maxTitle))},
 		{"task_status", string(c.State)},
 		{"auto_fix_attempts", fmt.Sprint(c.Attempts)},
-		{"last_checkpoint", scalar(clip(c.Checkpoint, maxTitle))},
+		{"last_checkpoint", scalar(display.Clip(c.Checkpoint, maxTitle))},
 		{"stash_applied", fmt.Sprint(c.Stash)},
 		{"last_session_end", scalar(minute(c.Ended))},
 		{"last_updated", scalar(stamp(c.Updated))},

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pawl/text/policy"
+	"pawl/text/display"
 )
 
 // Lengths in characters up to which text of others is shown in a projection. The whole is in the store.
@@ -18,20 +18,6 @@ const (
 	maxCell    = 300
 )
 
-// clip cuts s after limit characters and says so with an ellipsis.
-func clip(s string, limit int) string {
-	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n == limit {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
 // plain joins the words of s into one line that shows what it holds: whatever a terminal would not show is escaped.
 func plain(s string, limit int) string {
 	end := ""
@@ -41,7 +27,7 @@ func plain(s string, limit int) string {
 		}
 		s, end = s[:most], "…"
 	}
-	return clip(policy.Display(strings.Join(strings.Fields(s), " "))+end, limit)
+	return display.Clip(display.Line(strings.Join(strings.Fields(s), " "))+end, limit)
 }
 
 // active are the characters that Markdown or HTML could make something else of in the middle of a line.

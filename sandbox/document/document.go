@@ -13,7 +13,7 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 // Dir is pawl's folder in a workspace.
@@ -28,13 +28,13 @@ const (
 
 // Folder is pawl's folder of a workspace, held open. It is safe for concurrent use.
 type Folder struct {
-	root *sandbox.Root
+	root *safeopen.Root
 }
 
 // Open opens the folder of a workspace. The caller closes it. A folder that is a symbolic link is CodeDenied: what a
 // repository brings must not say where pawl writes.
 func Open(workspace string) (*Folder, error) {
-	root, err := sandbox.OpenRoot(workspace, sandbox.WithInternal())
+	root, err := safeopen.OpenRoot(workspace, safeopen.WithInternal())
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func Open(workspace string) (*Folder, error) {
 func (f *Folder) Close() error { return f.root.Close() }
 
 // Root is the whole workspace, in which names begin with Dir for what is pawl's.
-func (f *Folder) Root() *sandbox.Root { return f.root }
+func (f *Folder) Root() *safeopen.Root { return f.root }
 
 // kept are names in .pawl that hold no documents.
 var kept = []string{"git", "cache", "worktree", "worktrees", "tree", "trees", "tmp", "run", "lock", "config.yaml",
@@ -260,7 +260,7 @@ func (f *Folder) Discard(ctx context.Context, rel string) error {
 
 // Discard removes whatever stands at a name, a folder with all that is in it. Links are removed and not followed, the
 // name itself included. That there is nothing is no error.
-func Discard(ctx context.Context, root *sandbox.Root, name string) error {
+func Discard(ctx context.Context, root *safeopen.Root, name string) error {
 	var all []string
 	info, err := root.Lstat(name)
 	if err == nil && info.IsDir() {

@@ -206,16 +206,3 @@ func (r Objects) conflictTexts(ctx context.Context, tree string, paths []string)
 	}
 	return texts
 }
-
-// Ids of the tree without entries, in repositories of either kind. Git knows them by heart and may name them without
-// writing the object, which a reference to it then lacks.
-const (
-	emptySHA1   = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-	emptySHA256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-)
-
-// EmptyTree returns the id of the tree without entries, and makes sure that it exists.
-func (r Objects) EmptyTree(ctx context.Context) (string, error) {
-	out, _, err := r.paths.WithoutTree("", "mktree").Run(ctx)
-	return strings.TrimSpace(string(out)), err
-}

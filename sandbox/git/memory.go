@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -24,8 +23,26 @@ type Memory struct {
 // mostRemembered bounds the repositories and the trees of a Memory. A process works on a few at a time.
 const mostRemembered = 64
 
-// Open is like the function Open, and the Repo uses what m remembers.
-func (m *Memory) Open(ctx context.Context, p layout.Place) (*Repo, error) { return open(ctx, p, m) }
+// table is what is remembered of a tree that was recorded: every file, link and folder that had a say in what the
+// record holds, as the file system described it. Whatever is done to a file moves the time of its last change (ctime),
+// which programs cannot set; so a file that looks the same is the same, except within the grain of that time, where its
+// content is read again.
+//
+// The table knows contents of files that were recorded and the names in every folder. Everything else that a snapshot
+// depends on (ignore patterns, which files are tracked, nested repositories) is remembered only as unchanged; when it
+// did change, the table does not know the tree, and git has to look.
+type table struct {
+	basis basis
+	tree  string
+	files *stat.Tree
+}
+
+// basis is what a table rests on besides the files of the tree. The two indexes are never written in place, so a new
+// one is a new file.
+type basis struct {
+	config, rules string
+	index, source stat.Stamp // pawl's own index, and the one that tools use in the tree
+}
 
 // takeTable hands out what is remembered of a tree. It is gone from the memory until putTable gives it back, so that
 // nothing is remembered of a look that failed half way.
@@ -44,39 +61,6 @@ func (m *Memory) putTable(key string, t *table) {
 		m.tables = map[string]*table{}
 	}
 	m.tables[key] = t
-}
-
-// statusCache answers snapshots of a tree from what a Memory knows of its files, and has git look where that does not
-// suffice.
-type statusCache struct {
-	paths  *layout.Layout
-	index  treeIndex
-	memory *Memory
-}
-
-// snapshot is Snapshot under the lock of the tree, from memory where that knows the tree.
-func (r statusCache) snapshot(ctx context.Context) (string, error) {
-	key := r.paths.IndexFile + "\x00" + r.paths.Tree
-	if t := r.memory.takeTable(key); t != nil {
-		tree, ok, err := r.again(ctx, t)
-		if err != nil {
-			return "", err
-		}
-		if ok {
-			r.memory.putTable(key, t)
-			return tree, nil
-		}
-	}
-	begin := r.moment()
-	tree, seen, err := r.index.observe(ctx)
-	if err != nil {
-		return "", err
-	}
-	os.Remove(r.paths.IndexFile + quickNote) //nolint:errcheck // it only spares one tree more than need be
-	if t := r.tabulate(ctx, tree, seen, begin); t != nil {
-		r.memory.putTable(key, t)
-	}
-	return tree, nil
 }
 
 // configNote is what a configuration said, and the files that decide what it says.

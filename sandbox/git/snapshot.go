@@ -20,25 +20,6 @@ import (
 // store.
 const largestFile = 512 << 20
 
-// Snapshot records the tree as it stands, tracked and untracked, and returns the id of a git tree that holds it. What
-// .gitignore, the repository's or the user's own ignore files name is not recorded, unless it was tracked; nor are
-// .pawl, .git, the insides of nested repositories, and files that are neither regular nor symbolic links. Contents are
-// recorded as they are, byte for byte. A reference keeps the objects until Prune removes it.
-//
-// The same content always gives the same id. A snapshot of an unchanged tree costs one git call. With a Memory that
-// knows the tree it costs none, and none either when only the contents of files that were recorded before have changed.
-func (r *Repo) Snapshot(ctx context.Context) (tree string, err error) {
-	err = r.index.locked(ctx, func(ctx context.Context) error {
-		if r.memory == nil {
-			tree, err = r.index.snapshot(ctx)
-			return err
-		}
-		tree, err = statusCache{r.paths, r.index, r.memory}.snapshot(ctx)
-		return err
-	})
-	return tree, err
-}
-
 // snapshot is Snapshot under the lock of the tree, by git.
 func (r treeIndex) snapshot(ctx context.Context) (string, error) {
 	tree, _, err := r.observe(ctx)

@@ -9,32 +9,63 @@ import (
 	"strings"
 	"time"
 
+	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
 	"pawl/sandbox/git/stat"
 )
 
-// table is what is remembered of a tree that was recorded: every file, link and folder that had a say in what the
-// record holds, as the file system described it. Whatever is done to a file moves the time of its last change (ctime),
-// which programs cannot set; so a file that looks the same is the same, except within the grain of that time, where its
-// content is read again.
+// Snapshot records the tree as it stands, tracked and untracked, and returns the id of a git tree that holds it. What
+// .gitignore, the repository's or the user's own ignore files name is not recorded, unless it was tracked; nor are
+// .pawl, .git, the insides of nested repositories, and files that are neither regular nor symbolic links. Contents are
+// recorded as they are, byte for byte. A reference keeps the objects until Prune removes it.
 //
-// The table knows contents of files that were recorded and the names in every folder. Everything else that a snapshot
-// depends on (ignore patterns, which files are tracked, nested repositories) is remembered only as unchanged; when it
-// did change, the table does not know the tree, and git has to look.
-type table struct {
-	basis basis
-	tree  string
-	files *stat.Tree
-	sync  bool // the file system of the objects needs every file synced by itself
+// The same content always gives the same id. A snapshot of an unchanged tree costs one git call. With a Memory that
+// knows the tree it costs none, and none either when only the contents of files that were recorded before have changed.
+func (r *Repo) Snapshot(ctx context.Context) (tree string, err error) {
+	err = r.index.locked(ctx, func(ctx context.Context) error {
+		if r.memory == nil {
+			tree, err = r.index.snapshot(ctx)
+			return err
+		}
+		tree, err = statusCache{r.paths, r.index, r.memory}.snapshot(ctx)
+		return err
+	})
+	return tree, err
 }
 
-// basis is what a table rests on besides the files of the tree. The two indexes are never written in place, so a new
-// one is a new file.
-type basis struct {
-	config, rules string
-	index, source stat.Stamp // pawl's own index, and the one that tools use in the tree
+// statusCache answers snapshots of a tree from what a Memory knows of its files, and has git look where that does not
+// suffice.
+type statusCache struct {
+	paths  *layout.Layout
+	index  treeIndex
+	memory *Memory
+}
+
+// snapshot is Snapshot under the lock of the tree, from memory where that knows the tree.
+func (r statusCache) snapshot(ctx context.Context) (string, error) {
+	key := r.paths.IndexFile + "\x00" + r.paths.Tree
+	if t := r.memory.takeTable(key); t != nil {
+		tree, ok, err := r.again(ctx, t)
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			r.memory.putTable(key, t)
+			return tree, nil
+		}
+	}
+	begin := r.moment()
+	tree, seen, err := r.index.observe(ctx)
+	if err != nil {
+		return "", err
+	}
+	os.Remove(r.paths.IndexFile + quickNote) //nolint:errcheck // it only spares one tree more than need be
+	if t := r.tabulate(ctx, tree, seen, begin); t != nil {
+		r.memory.putTable(key, t)
+	}
+	return tree, nil
 }
 
 // instant is how things stood before a look. Its time is that of the tree's file system, which need not be this
@@ -68,7 +99,7 @@ func (r statusCache) basis(begin instant) (b basis, ok bool) {
 // moment before git looked: what has not changed since then is what git saw, and what has will be read again.
 func (r statusCache) tabulate(ctx context.Context, tree string, s seen, begin instant) *table {
 	b, ok := r.basis(begin)
-	if _, known := object.FileSystem(r.paths.Tree); !ok || !known {
+	if !ok || !stat.Reliable(r.paths.Tree) {
 		return nil
 	}
 	out, _, err := r.paths.WithoutTree("", "ls-tree", "-r", "-t", "-z", "--end-of-options", tree).Run(ctx)
@@ -92,8 +123,7 @@ func (r statusCache) tabulate(ctx context.Context, tree string, s seen, begin in
 	if files == nil {
 		return nil
 	}
-	ordered, _ := object.FileSystem(r.paths.ObjectDir())
-	return &table{basis: b, tree: tree, files: files, sync: !ordered}
+	return &table{basis: b, tree: tree, files: files}
 }
 
 // again answers a snapshot from memory: the tree that was recorded, or what it becomes with the files that changed. ok
@@ -137,7 +167,7 @@ func (r statusCache) distrust(ctx context.Context, files []stat.File) error {
 
 // renew records what changed.
 func (r statusCache) renew(ctx context.Context, t *table, changed []stat.Change) error {
-	w := object.Writer{Dir: r.paths.ObjectDir(), Format: r.paths.Config.Format, Alone: t.sync}
+	w := object.Writer{Dir: r.paths.ObjectDir(), Format: r.paths.Config.Format}
 	defer w.Drop()
 	id, err := t.files.Write(ctx, &w, changed)
 	if err != nil {

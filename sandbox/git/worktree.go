@@ -20,34 +20,6 @@ import (
 	"pawl/store/disk"
 )
 
-// AddWorktree makes the tree a linked worktree of the user's repository whose content is exactly that of the commit
-// base, and returns the id of its tree. Files are written by pawl's own git, so no filter, hook or line-end conversion
-// touches them. What a crash left half made is removed first; content that is there already and that differs is
-// recorded in a snapshot before it goes. It does nothing when the worktree stands as asked, and takes a warm one where
-// there is one and nothing is in the way.
-func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err error) {
-	if r.InPlace() || !r.paths.Git {
-		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.Tree, r.paths.Workspace)
-	}
-	if tree, ok, err := NewWarm(r).Take(ctx, r, base); ok || err != nil {
-		return tree, err
-	}
-	want, err := r.Objects.ResolveTree(ctx, base)
-	if err != nil {
-		return "", err
-	}
-	if ok, err := r.WorktreeIs(ctx, base); ok || err != nil {
-		return want, err
-	}
-	if r.paths.Registration() != "" {
-		_, _ = r.Snapshot(ctx) // half-made trees cannot be recorded, and need not be
-	}
-	if err := r.RemoveWorktree(ctx); err != nil {
-		return "", err
-	}
-	return want, plant(ctx, r, base, want)
-}
-
 // plant makes a linked worktree where nothing stands, at a commit and with the content of its tree.
 func plant(ctx context.Context, r *Repo, base, want string) error {
 	if err := disk.Mkdir(r.paths.Workspace, filepath.Dir(r.paths.Tree), 0o755); err != nil {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"pawl"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 )
 
 // Name is the file whose patterns, written as in .gitignore, name what agents are not to see of its folder and of what
@@ -28,8 +28,8 @@ const (
 // A folder whose .pawlignore cannot be read, or is no regular file, or is larger than 64 KiB or 1000 patterns, is
 // hidden as a whole. A Hidden is not safe for concurrent use.
 type Hidden struct {
-	tops []*sandbox.Root
-	own  *sandbox.Root // of the workspace, where that is not the tree
+	tops []*safeopen.Root
+	own  *safeopen.Root // of the workspace, where that is not the tree
 }
 
 // Level is what holds in one folder. The zero Level hides nothing.
@@ -37,12 +37,12 @@ type Level struct{ rules []*Rules }
 
 // Open returns what is hidden of the tree that a root is of. The workspace may be "", or the tree itself. The root
 // stays the caller's.
-func Open(root *sandbox.Root, workspace string) (*Hidden, error) {
-	h := &Hidden{tops: []*sandbox.Root{root}}
+func Open(root *safeopen.Root, workspace string) (*Hidden, error) {
+	h := &Hidden{tops: []*safeopen.Root{root}}
 	if workspace == "" || workspace == root.Dir() {
 		return h, nil
 	}
-	own, err := sandbox.OpenRoot(workspace)
+	own, err := safeopen.OpenRoot(workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (h *Hidden) Enter(above Level, dir string, own bool) (Level, error) {
 }
 
 // read returns the text of a file, "" where there is none.
-func read(top *sandbox.Root, rel string) (string, error) {
+func read(top *safeopen.Root, rel string) (string, error) {
 	info, err := top.Lstat(rel)
 	switch {
 	case pawl.CodeOf(err) == pawl.CodeNotFound || errors.Is(err, syscall.ENOTDIR):

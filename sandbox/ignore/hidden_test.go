@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/sandbox"
 	"pawl/sandbox/ignore"
+	"pawl/sandbox/safeopen"
 )
 
 // tree makes files in a new folder; one whose text begins with -> is a link, one whose name ends with a slash is a
 // folder.
-func tree(t *testing.T, files map[string]string) *sandbox.Root {
+func tree(t *testing.T, files map[string]string) *safeopen.Root {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -32,7 +32,7 @@ func tree(t *testing.T, files map[string]string) *sandbox.Root {
 			t.Fatal(err)
 		}
 	}
-	root, err := sandbox.OpenRoot(dir)
+	root, err := safeopen.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func tree(t *testing.T, files map[string]string) *sandbox.Root {
 }
 
 // refused are those of some paths that are hidden.
-func refused(t *testing.T, root, workspace *sandbox.Root, paths ...string) string {
+func refused(t *testing.T, root, workspace *safeopen.Root, paths ...string) string {
 	t.Helper()
 	dir := ""
 	if workspace != nil {

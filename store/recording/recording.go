@@ -13,6 +13,7 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/planning"
 	"pawl/kernel/replay"
 )
 
@@ -68,7 +69,7 @@ func (r *Recordings) decided(d kernel.Decided) {
 	if run == "" {
 		return
 	}
-	_, begins := d.Envelope.Command.(*kernel.Start)
+	_, begins := d.Envelope.Command.(*planning.Start)
 	r.mu.Lock()
 	rec, ok := r.runs[run]
 	if !ok {

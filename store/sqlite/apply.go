@@ -37,7 +37,8 @@ type statements struct {
 }
 
 // manyRows are the numbers of rows and of records that one statement inserts, the largest first: running a statement
-// costs as much as several rows.
+// costs as much as several rows. What goes wrong in one ends the whole transaction, so they say OR FAIL, which takes
+// nothing back by itself: to be able to, SQLite would copy every page that the statement changes.
 var manyRows = [...]int{16, 4, 1}
 
 func (st *statements) prepare(c *conn) error {
@@ -110,7 +111,7 @@ func (st *statements) rows(i int) (*stmt, error) {
 	}
 	var err error
 	const columns = 17
-	st.inserts[i], err = st.conn.prepare(`INSERT INTO entity (kind, id, label, parent, state, version, epoch, due, rank, audit_seq,
+	st.inserts[i], err = st.conn.prepare(`INSERT OR FAIL INTO entity (kind, id, label, parent, state, version, epoch, due, rank, audit_seq,
 		audit_hash, audit_at, created, updated, doc_sum, sum, body) VALUES (` + places(columns) + ")" +
 		strings.Repeat(",("+places(columns)+")", manyRows[i]-1))
 	return st.inserts[i], err
@@ -122,7 +123,7 @@ func (st *statements) append(i int) (*stmt, error) {
 		return s, nil
 	}
 	var err error
-	st.records[i], err = st.conn.prepare("INSERT INTO audit (idx, ref, seq, back, hash, bytes) VALUES (?,?,?,?,?,?)" +
+	st.records[i], err = st.conn.prepare("INSERT OR FAIL INTO audit (idx, ref, seq, back, hash, bytes) VALUES (?,?,?,?,?,?)" +
 		strings.Repeat(",(?,?,?,?,?,?)", manyRows[i]-1))
 	return st.records[i], err
 }

@@ -329,9 +329,13 @@ func (c *conn) log(ctx context.Context, fault func(op string, err error) error) 
 	if l.Identity, l.Unnamed, err = c.identity(); err != nil {
 		return audit.Log{}, err
 	}
+	subjects, err := c.names()
+	if err != nil {
+		return audit.Log{}, err
+	}
 	l.Records = func(yield func(audit.Stored, error) bool) {
 		stopped := false
-		err := c.records(ctx, recordColumns+" WHERE idx>=? ORDER BY idx", 0, func(rec audit.Stored) bool {
+		err := c.records(ctx, recordColumns+" WHERE idx>=? ORDER BY idx", 0, subjects, func(rec audit.Stored) bool {
 			stopped = !yield(rec, nil)
 			return !stopped
 		})
@@ -371,6 +375,11 @@ type names struct {
 	seen map[int64]audit.Subject
 }
 
+func (c *conn) names() (*names, error) {
+	q, err := c.prepare("SELECT kind, id FROM entity WHERE pos=?")
+	return &names{q, map[int64]audit.Subject{}}, err
+}
+
 func (n *names) of(ref int64) (audit.Subject, error) {
 	if s, ok := n.seen[ref]; ok {
 		return s, nil
@@ -404,10 +413,13 @@ func (s *Store) Records(ctx context.Context, subject string, first int64) iter.S
 			stopped = !yield(rec, nil)
 			return !stopped
 		}
-		if subject == "" {
-			err = c.records(ctx, recordColumns+" WHERE idx>=? ORDER BY idx", first, each)
-		} else {
-			err = c.snapshot(func() error { return c.chain(ctx, subject, first, each) })
+		subjects, err := c.names()
+		switch {
+		case err != nil:
+		case subject == "":
+			err = c.records(ctx, recordColumns+" WHERE idx>=? ORDER BY idx", first, subjects, each)
+		default:
+			err = c.snapshot(func() error { return c.chain(ctx, subject, first, subjects, each) })
 		}
 		if err != nil && !stopped {
 			yield(audit.Stored{}, s.fault("records", err))
@@ -416,16 +428,13 @@ func (s *Store) Records(ctx context.Context, subject string, first int64) iter.S
 }
 
 // records runs a query for audit records.
-func (c *conn) records(ctx context.Context, text string, arg int64, yield func(audit.Stored) bool) error {
+func (c *conn) records(
+	ctx context.Context, text string, arg int64, subjects *names, yield func(audit.Stored) bool,
+) error {
 	q, err := c.prepare(text)
 	if err != nil {
 		return err
 	}
-	name, err := c.prepare("SELECT kind, id FROM entity WHERE pos=?")
-	if err != nil {
-		return err
-	}
-	subjects := names{name, map[int64]audit.Subject{}}
 	if err := q.query(arg); err != nil {
 		return err
 	}
@@ -451,36 +460,44 @@ func (c *conn) records(ctx context.Context, text string, arg int64, yield func(a
 	}
 }
 
-// chain follows a subject's records back from its newest one, then yields them in order.
-func (c *conn) chain(ctx context.Context, subject string, first int64, yield func(audit.Stored) bool) error {
-	kind, id, _ := strings.Cut(subject, ":")
-	newest, err := c.prepare("SELECT audit_at FROM entity INDEXED BY entity_id WHERE id=? AND kind=?")
+// places are those of a subject's records in the log, from the newest back to the first that is asked for.
+func (c *conn) places(id, kind string, first int64) ([]int64, error) {
+	q, err := c.prepare(`WITH RECURSIVE way (idx) AS (
+		SELECT audit_at FROM entity INDEXED BY entity_id WHERE id=? AND kind=?
+		UNION ALL SELECT a.back FROM way JOIN audit a ON a.idx=way.idx) SELECT idx FROM way`)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	back, err := c.prepare("SELECT back FROM audit WHERE idx=?")
-	if err != nil {
-		return err
+	if err := q.query(id, kind); err != nil {
+		return nil, err
 	}
-	var places []int64
-	at := newest
-	for ok, err := newest.one(id, kind); ; ok, err = back.one(places[len(places)-1]) {
-		if err != nil {
-			return err
-		}
-		if !ok || at.null(0) || at.int(0) < first {
-			break
+	defer func() { _ = q.done() }()
+	var out []int64
+	for {
+		ok, err := q.next()
+		if err != nil || !ok || q.null(0) || q.int(0) < first {
+			return out, err
 		}
 		// Each step leads to an earlier record; a damaged one that does not would lead in a circle.
-		if len(places) > 0 && at.int(0) >= places[len(places)-1] {
-			return pawl.Fail(pawl.CodeStoreDamaged, "store.record", places[len(places)-1]).In("store.records")
+		if len(out) > 0 && q.int(0) >= out[len(out)-1] {
+			return nil, pawl.Fail(pawl.CodeStoreDamaged, "store.record", out[len(out)-1]).In("store.records")
 		}
-		places = append(places, at.int(0))
-		at = back
+		out = append(out, q.int(0))
+	}
+}
+
+// chain follows a subject's records back from its newest one, then yields them in order.
+func (c *conn) chain(
+	ctx context.Context, subject string, first int64, subjects *names, yield func(audit.Stored) bool,
+) error {
+	kind, id, _ := strings.Cut(subject, ":")
+	places, err := c.places(id, kind, first)
+	if err != nil {
+		return err
 	}
 	for i := len(places) - 1; i >= 0; i-- {
 		stop := false
-		err := c.records(ctx, recordColumns+" WHERE idx=?", places[i], func(rec audit.Stored) bool {
+		err := c.records(ctx, recordColumns+" WHERE idx=?", places[i], subjects, func(rec audit.Stored) bool {
 			stop = !yield(rec)
 			return !stop
 		})

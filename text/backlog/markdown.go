@@ -2,14 +2,13 @@ package backlog
 
 import (
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"unicode/utf8"
 
 	"pawl"
 	"pawl/machine/board"
+	"pawl/text/markdown"
+	"pawl/text/pattern"
 )
 
 // block is a line of a document with what it is.
@@ -34,13 +33,9 @@ const (
 )
 
 var (
-	headMark = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	})
-	taskMark = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^([ \t]*)((?:[-*+]|[0-9]{1,9}[.)])[ \t]+)\[([^\]\n]?)\][ \t]+(.+)$`)
-	})
-	underline = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`) })
+	headMark  = pattern.New(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
+	taskMark  = pattern.New(`^([ \t]*)((?:[-*+]|[0-9]{1,9}[.)])[ \t]+)\[([^\]\n]?)\][ \t]+(.+)$`)
+	underline = pattern.New(`^ {0,3}(=+|-+)[ \t]*$`)
 )
 
 // markdown reads a document. A task with a box is an issue, and what is indented below it is its body; nested tasks are
@@ -52,11 +47,10 @@ func (r *Reader) markdown(in io.Reader, name string) error {
 	if err != nil {
 		return err
 	}
-	text := string(raw)
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return &torn{lineOfBadText(text), "backlog.not_text", nil}
+	if n := markdown.NotText(raw); n > 0 {
+		return &torn{n, "backlog.not_text", nil}
 	}
-	lines, open := blocks(text)
+	lines, open := blocks(string(raw))
 	if open > 0 {
 		return &torn{open, "backlog.open_block", nil}
 	}
@@ -71,26 +65,17 @@ func (r *Reader) markdown(in io.Reader, name string) error {
 	return nil
 }
 
-func lineOfBadText(text string) int {
-	for n, l := range strings.Split(text, "\n") {
-		if !utf8.ValidString(l) || strings.ContainsRune(l, 0) {
-			return n + 1
-		}
-	}
-	return 1
-}
-
 // blocks tells what each line of a document is, and the line in which code or a comment begins that does not end, or 0.
 func blocks(text string) ([]block, int) {
 	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), "\n")
 	out := make([]block, 0, len(lines))
-	walk := mdWalk{}
+	scan := &markdown.Scanner{Rules: listRules}
 	front := frontMatter(lines)
 	for n, raw := range lines {
 		b := block{line: n + 1, raw: strings.TrimRight(raw, " \t")}
-		l, plain := walk.line(raw)
+		l, plain := scanLine(scan, raw)
 		last := len(out) - 1
-		switch m := taskMark().FindStringSubmatch(l); {
+		switch m := taskMark.Get().FindStringSubmatch(l); {
 		case n < front:
 			b.kind, b.raw = blankLine, ""
 		case !plain:
@@ -99,12 +84,12 @@ func blocks(text string) ([]block, int) {
 			b.kind, b.raw = blankLine, ""
 		case m != nil:
 			b.kind, b.mark, b.text = taskLine, m[3], m[4]
-			b.level = column(m[1])
+			b.level = markdown.Indent(m[1])
 			b.inner = b.level + 2
-		case headMark().MatchString(l):
-			h := headMark().FindStringSubmatch(l)
+		case headMark.Get().MatchString(l):
+			h := headMark.Get().FindStringSubmatch(l)
 			b.kind, b.level, b.text = headLine, len(h[1]), h[2]
-		case last >= 0 && out[last].kind == textLine && underline().MatchString(l) &&
+		case last >= 0 && out[last].kind == textLine && underline.Get().MatchString(l) &&
 			!strings.HasPrefix(strings.TrimSpace(out[last].raw), "-") &&
 			(last == 0 || out[last-1].kind != textLine):
 			out[last].kind, out[last].text, out[last].level = headLine, strings.TrimSpace(out[last].raw), 1
@@ -117,7 +102,7 @@ func blocks(text string) ([]block, int) {
 		}
 		out = append(out, b)
 	}
-	return out, walk.open()
+	return out, scan.Open()
 }
 
 // frontMatter returns the number of lines of the settings that some tools put in front of a document.
@@ -134,15 +119,6 @@ func frontMatter(lines []string) int {
 		}
 	}
 	return 0
-}
-
-func column(indent string) (n int) {
-	for _, c := range indent {
-		if n++; c == '\t' {
-			n = (n + 3) / 4 * 4
-		}
-	}
-	return n
 }
 
 // document is read from top to bottom.
@@ -258,7 +234,7 @@ func (d *document) taskEnd(i int) int {
 	end := i + 1
 	for n := i + 1; n < len(d.blocks); n++ {
 		b := d.blocks[n]
-		indent := column(b.raw[:len(b.raw)-len(strings.TrimLeft(b.raw, " \t"))])
+		indent := markdown.Indent(b.raw)
 		switch {
 		case b.kind == blankLine:
 			continue

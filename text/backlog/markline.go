@@ -3,9 +3,10 @@ package backlog
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"pawl/machine/board"
+	"pawl/text/markdown"
+	"pawl/text/pattern"
 )
 
 // title is what the line of a heading or a task says.
@@ -18,43 +19,35 @@ type title struct {
 
 var (
 	// idBehind is {#id} anywhere; idAhead is #id, [#id] or a key such as ISS-1 or AUTH-7 with a colon in front.
-	idBehind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t]*\{#([^{}\s]+)\}`) })
-	idAhead  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:\[#([\p{L}\p{N}_.-]+)\][:：]?[ \t]*|#([\p{L}\p{N}_.-]*[\p{L}\p{N}_])[:：]?[ \t]+|((?:ISS|[A-Z][A-Z0-9]{1,9})-[A-Za-z0-9-]*[0-9])[:：][ \t]*)`)
-	})
+	idBehind = pattern.New(`[ \t]*\{#([^{}\s]+)\}`)
+	idAhead  = pattern.New(`^(?:\[#([\p{L}\p{N}_.-]+)\][:：]?[ \t]*|#([\p{L}\p{N}_.-]*[\p{L}\p{N}_])[:：]?[ \t]+|((?:ISS|[A-Z][A-Z0-9]{1,9})-[A-Za-z0-9-]*[0-9])[:：][ \t]*)`)
 	// boxed is a priority in brackets, and ahead is one in front with a colon.
-	boxed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[ \t]*[\[(（【]([^\[\]()（）【】]{1,24})[\])）】]`)
-	})
-	ahead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([Pp][0-5])(?:[:：][ \t]*|[ \t]+-[ \t]+)`) })
+	boxed = pattern.New(`[ \t]*[\[(（【]([^\[\]()（）【】]{1,24})[\])）】]`)
+	ahead = pattern.New(`^([Pp][0-5])(?:[:：][ \t]*|[ \t]+-[ \t]+)`)
 	// hashtags are words with a hash at the end; they begin with a letter.
-	hashtags = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[ \t]+)((?:#\p{L}[\p{L}\p{N}_/-]*[ \t]*)+)$`)
-	})
+	hashtags = pattern.New(`(?:^|[ \t]+)((?:#\p{L}[\p{L}\p{N}_/-]*[ \t]*)+)$`)
 	// aside is a remark in brackets.
-	aside = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t]*[(（]([^()（）]*)[)）]`) })
+	aside = pattern.New(`[ \t]*[(（]([^()（）]*)[)）]`)
 	// named is a line that gives a field its value.
-	named = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^[ \t]*(?:[-*+][ \t]+)?[*_]*(priority|tags|labels|id|status|优先级|标签|编号|状态)[*_]*[ \t]*[:：][*_]*[ \t]*(\S.*)$`)
-	})
-	tagJoin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[,，、;；]+`) })
+	named   = pattern.New(`(?i)^[ \t]*(?:[-*+][ \t]+)?[*_]*(priority|tags|labels|id|status|优先级|标签|编号|状态)[*_]*[ \t]*[:：][*_]*[ \t]*(\S.*)$`)
+	tagJoin = pattern.New(`[,，、;；]+`)
 )
 
 // titleOf takes a line apart: id, priority, dependencies and tags leave the title.
 func titleOf(text string) title {
 	var t title
 	s := oneLine(text)
-	if m := idBehind().FindStringSubmatch(s); m != nil {
-		t.id, s = m[1], idBehind().ReplaceAllString(s, "")
+	if m := idBehind.Get().FindStringSubmatch(s); m != nil {
+		t.id, s = m[1], idBehind.Get().ReplaceAllString(s, "")
 	}
-	if m := idAhead().FindStringSubmatch(s); m != nil && t.id == "" && len(m[0]) < len(s) {
+	if m := idAhead.Get().FindStringSubmatch(s); m != nil && t.id == "" && len(m[0]) < len(s) {
 		t.id, s = m[1]+m[2]+m[3], s[len(m[0]):]
 	}
-	if m := ahead().FindStringSubmatch(s); m != nil && len(m[0]) < len(s) {
+	if m := ahead.Get().FindStringSubmatch(s); m != nil && len(m[0]) < len(s) {
 		t.priority, _ = priorityOf(m[1])
 		s = s[len(m[0]):]
 	}
-	s = aside().ReplaceAllStringFunc(s, func(part string) string {
+	s = aside.Get().ReplaceAllStringFunc(s, func(part string) string {
 		found := stated(nil, part, 0)
 		if len(found) == 0 {
 			return part
@@ -62,8 +55,8 @@ func titleOf(text string) title {
 		t.add(found)
 		return ""
 	})
-	s = boxed().ReplaceAllStringFunc(s, func(part string) string {
-		p, ok := priorityIn(boxed().FindStringSubmatch(part)[1])
+	s = boxed.Get().ReplaceAllStringFunc(s, func(part string) string {
+		p, ok := priorityIn(boxed.Get().FindStringSubmatch(part)[1])
 		if !ok || t.priority > 0 {
 			return part
 		}
@@ -72,7 +65,7 @@ func titleOf(text string) title {
 	})
 	if found := stated(nil, s, 0); len(found) > 0 {
 		t.add(found)
-	} else if m := hashtags().FindStringSubmatchIndex(s); m != nil && m[0] > 0 && !depends().MatchString(s) {
+	} else if m := hashtags.Get().FindStringSubmatchIndex(s); m != nil && m[0] > 0 && !depends.Get().MatchString(s) {
 		for _, tag := range strings.Fields(strings.ReplaceAll(s[m[2]:m[3]], "#", " ")) {
 			t.tags = addTag(t.tags, tag)
 		}
@@ -94,7 +87,7 @@ func (t *title) add(found []mention) {
 type given struct{ name, value string }
 
 func attribute(l string) given {
-	m := named().FindStringSubmatch(l)
+	m := named.Get().FindStringSubmatch(l)
 	if m == nil {
 		return given{}
 	}
@@ -112,7 +105,7 @@ func attribute(l string) given {
 
 // wholeLine reports whether a line says nothing beside its dependencies.
 func wholeLine(l string) bool {
-	for _, find := range []*regexp.Regexp{depends(), blockedBy()} {
+	for _, find := range []*regexp.Regexp{depends.Get(), blockedBy.Get()} {
 		l = find.ReplaceAllString(l, "")
 	}
 	return strings.Trim(l, " \t-*+_.。") == ""
@@ -124,7 +117,7 @@ func (d *document) below(out *draft, id string, lines []block, head block) strin
 	strip := -1
 	if head.kind == taskLine { // the body begins where its least indented line does
 		for _, b := range lines {
-			if n := column(b.raw[:len(b.raw)-len(strings.TrimLeft(b.raw, " \t"))]); (b.kind == textLine ||
+			if n := markdown.Indent(b.raw); (b.kind == textLine ||
 				b.kind == taskLine) && (strip < 0 || n < strip) {
 				strip = n
 			}
@@ -136,7 +129,7 @@ func (d *document) below(out *draft, id string, lines []block, head block) strin
 		if b.kind == textLine && d.attribute(out, &id, b) {
 			continue
 		}
-		rest, from = append(rest, outdent(b.raw, strip)), append(from, b.line)
+		rest, from = append(rest, markdown.Outdent(b.raw, strip)), append(from, b.line)
 	}
 	for _, m := range mentions(strings.Join(rest, "\n")) {
 		out.edges = append(out.edges, edge{ref: m.ref, line: from[m.line]})
@@ -163,7 +156,7 @@ func (d *document) attribute(out *draft, id *string, b block) bool {
 		}
 		out.Priority = p
 	case "tags":
-		for _, tag := range tagJoin().Split(g.value, -1) {
+		for _, tag := range tagJoin.Get().Split(g.value, -1) {
 			out.Tags = addTag(out.Tags, strings.Trim(tag, " #`"))
 		}
 	case "id":
@@ -183,17 +176,4 @@ func (d *document) attribute(out *draft, id *string, b block) bool {
 		return false
 	}
 	return true
-}
-
-// outdent takes blanks off the beginning of a line, up to a column.
-func outdent(l string, most int) string {
-	for n := 0; n < most && l != "" && (l[0] == ' ' || l[0] == '\t'); {
-		if l[0] == '\t' {
-			n = (n + 4) / 4 * 4
-		} else {
-			n++
-		}
-		l = l[1:]
-	}
-	return l
 }

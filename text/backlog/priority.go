@@ -1,9 +1,9 @@
 package backlog
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"pawl/text/pattern"
 )
 
 // priorityWords are the words for priorities, in both languages.
@@ -20,19 +20,17 @@ var priorityWords = [...]struct {
 
 var (
 	// priorityNumber is P0 to P5; the first two are both critical.
-	priorityNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^p ?[-_]?([0-5])$`) })
+	priorityNumber = pattern.New(`^p ?[-_]?([0-5])$`)
 	// priorityName is what stands in front of the value in labels and lines.
-	priorityName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:priority|prio|severity|优先级|优先|严重程度)[ \t]*[:：/=_-]?[ \t]*(.+)$`)
-	})
+	priorityName = pattern.New(`^(?:priority|prio|severity|优先级|优先|严重程度)[ \t]*[:：/=_-]?[ \t]*(.+)$`)
 	// priorityTail is the same the other way round: high priority, 高优先级.
-	priorityTail = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?)[ _-]*(?:priority|prio|优先级|优先)$`) })
+	priorityTail = pattern.New(`^(.+?)[ _-]*(?:priority|prio|优先级|优先)$`)
 )
 
 // priorityOf reads a priority on its own: a number from 1 to 5, P0 to P5, or a word.
 func priorityOf(text string) (int, bool) {
 	s := strings.ToLower(oneLine(text))
-	if m := priorityNumber().FindStringSubmatch(s); m != nil {
+	if m := priorityNumber.Get().FindStringSubmatch(s); m != nil {
 		return max(int(m[1][0]-'0'), MinPriority), true
 	}
 	if len(s) == 1 && s[0] >= '1' && s[0] <= '5' {
@@ -50,10 +48,10 @@ func priorityOf(text string) (int, bool) {
 // bare number says none.
 func priorityIn(label string) (int, bool) {
 	s := strings.ToLower(oneLine(label))
-	if m := priorityName().FindStringSubmatch(s); m != nil {
+	if m := priorityName.Get().FindStringSubmatch(s); m != nil {
 		return priorityOf(m[1])
 	}
-	if m := priorityTail().FindStringSubmatch(s); m != nil {
+	if m := priorityTail.Get().FindStringSubmatch(s); m != nil {
 		return priorityOf(m[1])
 	}
 	if len(s) == 1 && s[0] <= '9' {

@@ -3,7 +3,9 @@ package backlog
 import (
 	"regexp"
 	"strings"
-	"sync"
+
+	"pawl/text/markdown"
+	"pawl/text/pattern"
 )
 
 // What texts say of dependencies: a phrase, then references. The phrases are those that people write on GitHub, in
@@ -22,29 +24,19 @@ const (
 var (
 	// depends finds a phrase with its references behind it; blockedBy is the Chinese form with the references in its
 	// middle.
-	depends = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*(` + refList + `)`)
-	})
-	blockedBy = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:被|受)[ \t]*(` + refList + `)[ \t]*(?:所)?[ \t]*阻塞`)
-	})
+	depends   = pattern.New(`(?i)` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*(` + refList + `)`)
+	blockedBy = pattern.New(`(?i)(?:被|受)[ \t]*(` + refList + `)[ \t]*(?:所)?[ \t]*阻塞`)
 	// announced is a line that says that a list of references follows.
-	announced = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^[ \t]*(?:#{1,6}[ \t]*)?[*_]*` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*$`)
-	})
+	announced = pattern.New(`(?i)^[ \t]*(?:#{1,6}[ \t]*)?[*_]*` + refPhrase + `[*_]*[ \t]*[:：]?[*_]*[ \t]*$`)
 	// listed is an entry of such a list.
-	listed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[^\]]\][ \t]+)?(` + refList + `)`)
-	})
+	listed = pattern.New(`(?i)^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[^\]]\][ \t]+)?(` + refList + `)`)
 	// singleRef finds the references in a list of them.
-	singleRef = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + oneRef) })
+	singleRef = pattern.New(`(?i)` + oneRef)
 	// negated is what turns a phrase into its opposite, right in front of it.
-	negated = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:\bnot|n't|\bno longer|\bnever|\bno|不|不再|无需|没有|未)[ \t]*(?:be[ \t]+|been[ \t]+|currently[ \t]+|actually[ \t]+)?$`)
-	})
+	negated = pattern.New(`(?i)(?:\bnot|n't|\bno longer|\bnever|\bno|不|不再|无需|没有|未)[ \t]*(?:be[ \t]+|been[ \t]+|currently[ \t]+|actually[ \t]+)?$`)
 	// struck is text that its author crossed out, and codeSpan text that is meant letter by letter.
-	struck   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`~~[^~]*~~`) })
-	codeSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") })
+	struck   = pattern.New(`~~[^~]*~~`)
+	codeSpan = pattern.New("`[^`]*`")
 )
 
 // mention is a reference to another issue, in the text of one; line counts from 0 in that text.
@@ -57,20 +49,20 @@ type mention struct {
 // crossed out states none.
 func mentions(text string) (out []mention) {
 	listing := false
-	walk := mdWalk{}
+	scan := &markdown.Scanner{Rules: listRules}
 	for n, l := range strings.Split(text, "\n") {
-		l, plain := walk.line(l)
+		l, plain := scanLine(scan, l)
 		if !plain || strings.HasPrefix(strings.TrimSpace(l), ">") {
 			continue
 		}
 		if listing {
-			if m := listed().FindStringSubmatch(l); m != nil {
+			if m := listed.Get().FindStringSubmatch(l); m != nil {
 				out = refs(out, m[1], n)
 				continue
 			}
 			listing = strings.TrimSpace(l) == ""
 		}
-		if announced().MatchString(l) {
+		if announced.Get().MatchString(l) {
 			listing = true
 			continue
 		}
@@ -84,10 +76,10 @@ func stated(out []mention, l string, n int) []mention {
 	if !strings.ContainsAny(l, "#-/") {
 		return out // no reference is without one of these, and most lines end here
 	}
-	l = blank(struck(), blank(codeSpan(), l))
-	for _, find := range []*regexp.Regexp{depends(), blockedBy()} {
+	l = blank(struck.Get(), blank(codeSpan.Get(), l))
+	for _, find := range []*regexp.Regexp{depends.Get(), blockedBy.Get()} {
 		for _, at := range find.FindAllStringSubmatchIndex(l, -1) {
-			if !negated().MatchString(l[:at[0]]) {
+			if !negated.Get().MatchString(l[:at[0]]) {
 				out = refs(out, l[at[2]:at[3]], n)
 			}
 		}
@@ -101,62 +93,21 @@ func blank(what *regexp.Regexp, l string) string {
 }
 
 func refs(out []mention, list string, n int) []mention {
-	for _, ref := range singleRef().FindAllString(list, -1) {
+	for _, ref := range singleRef.Get().FindAllString(list, -1) {
 		out = append(out, mention{strings.TrimRight(ref, ".-_"), n})
 	}
 	return out
 }
 
-// mdWalk follows the lines of a text in Markdown and knows which of them are code or comments.
-type mdWalk struct {
-	fence   string // the row of characters that closes the block of code, "" outside
-	comment bool
-	n       int // lines so far
-	opened  int // the line in which the code or the comment began, from 1
-}
+// listRules: comments may begin anywhere, and what stands behind the row of a fence holds no backtick.
+var listRules = markdown.Rules{Comments: markdown.WithinLines,
+	Fence: func(_, info string) bool { return !strings.Contains(info, "`") }}
 
-// open returns the line in which something began that does not end, or 0.
-func (w *mdWalk) open() int {
-	if w.fence == "" && !w.comment {
-		return 0
+// scanLine returns the next line without comments, and whether it is text and no code.
+func scanLine(s *markdown.Scanner, l string) (string, bool) {
+	if s.InCode() {
+		l = strings.TrimSpace(l) // what ends a block may have blanks of every kind around it
 	}
-	return w.opened
-}
-
-// line returns the line without comments, and whether it is text and not code.
-func (w *mdWalk) line(l string) (string, bool) {
-	w.n++
-	if w.fence != "" {
-		if bare := strings.TrimSpace(l); len(bare) >= len(w.fence) && strings.Trim(bare, w.fence[:1]) == "" {
-			w.fence = ""
-		}
-		return l, false
-	}
-	if w.comment {
-		_, rest, ends := strings.Cut(l, "-->")
-		if !ends {
-			return "", false
-		}
-		w.comment, l = false, rest
-	}
-	for {
-		before, rest, begins := strings.Cut(l, "<!--")
-		if !begins {
-			break
-		}
-		_, after, ends := strings.Cut(rest, "-->")
-		if l = before + after; !ends {
-			w.comment, w.opened = true, w.n
-			break
-		}
-	}
-	bare := strings.TrimLeft(l, " \t")
-	for _, c := range []string{"`", "~"} {
-		row := bare[:len(bare)-len(strings.TrimLeft(bare, c))]
-		if len(row) >= 3 && !strings.Contains(bare[len(row):], "`") {
-			w.fence, w.opened = row, w.n
-			return l, false
-		}
-	}
-	return l, true
+	l, kind := s.Next(l)
+	return l, kind == markdown.Prose
 }

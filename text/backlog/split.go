@@ -40,21 +40,30 @@ func (s *splitter) next() (*source, error) {
 			return nil, err
 		}
 		switch {
-		case c == '\n':
-			s.line++
-		case c == ' ' || c == '\t' || c == '\r':
 		case c == '{' && !(s.array && s.comma):
 			return s.record()
-		case c == '[' && !s.array:
-			s.array, s.comma, s.n = true, false, 0
-		case c == ']' && s.array && (s.comma || s.n == 0):
-			s.array = false
-		case c == ',' && s.array && s.comma:
-			s.comma = false
-		default:
+		case !s.between(c):
 			return nil, &torn{s.line, "backlog.not_object", []any{s.rest(c)}}
 		}
 	}
+}
+
+// between takes a byte that stands between records, and reports whether it may stand there.
+func (s *splitter) between(c byte) bool {
+	switch {
+	case c == '\n':
+		s.line++
+	case c == ' ' || c == '\t' || c == '\r':
+	case c == '[' && !s.array:
+		s.array, s.comma, s.n = true, false, 0
+	case c == ']' && s.array && (s.comma || s.n == 0):
+		s.array = false
+	case c == ',' && s.array && s.comma:
+		s.comma = false
+	default:
+		return false
+	}
+	return true
 }
 
 // rest shows what stands where a record should.

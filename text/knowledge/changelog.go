@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/text/markdown"
+	"pawl/text/pattern"
 	"pawl/text/solution"
 )
 
@@ -66,11 +68,11 @@ var (
 	wordCommit    = word{"提交", "Commit", nil}
 	titleLog      = word{"变更日志", "Changelog", nil}
 	titleYears    = word{"往年记录", "Earlier years", nil}
-	idForm        = pattern(`^[A-Za-z0-9._-]{1,64}$`)
-	dayForm       = pattern(`^(?:.*[^0-9])?(\d{4}-\d{2}-\d{2})(?:[^0-9].*)?$`)
-	entryForm     = pattern(`^[-*] (?:(\d\d:\d\d) )?(?:\*\*(.+?)\*\*[:：] )?(.*)$`)
-	idAt          = pattern(`\s*<!-- pawl:([A-Za-z0-9._-]{1,64}) -->$`)
-	linkForm      = pattern(`^\[(.*)\]\(<?(.*?)/?>?\)$`)
+	idForm        = pattern.New(`^[A-Za-z0-9._-]{1,64}$`)
+	dayForm       = pattern.New(`^(?:.*[^0-9])?(\d{4}-\d{2}-\d{2})(?:[^0-9].*)?$`)
+	entryForm     = pattern.New(`^[-*] (?:(\d\d:\d\d) )?(?:\*\*(.+?)\*\*[:：] )?(.*)$`)
+	idAt          = pattern.New(`\s*<!-- pawl:([A-Za-z0-9._-]{1,64}) -->$`)
+	linkForm      = pattern.New(`^\[(.*)\]\(<?(.*?)/?>?\)$`)
 )
 
 // In writes the entry in a language, without its day and its kind.
@@ -119,7 +121,8 @@ type group struct {
 
 // log is a CHANGELOG with its days found. end is where the last of the lines that are not in an open block ends.
 type log struct {
-	solution.Text
+	markdown.Text
+	rows []markdown.Row
 	days []day
 	open bool
 }
@@ -128,8 +131,10 @@ func readLog(file string, data []byte) (*log, error) {
 	if bad, is := solution.Unreadable(file, data); is {
 		return nil, bad.Error(solution.At).In("knowledge.ReadChangelog")
 	}
-	g := &log{Text: solution.TextOf(string(data))}
-	var f solution.Fence
+	g := &log{Text: markdown.TextOf(string(data))}
+	var open int
+	g.rows, open = g.Rows(markdown.Rules{})
+	g.open = open > 0
 	in := false
 	end := func(i int) {
 		if !in {
@@ -141,11 +146,9 @@ func readLog(file string, data []byte) (*log, error) {
 			d.groups[n-1].to = i
 		}
 	}
-	for i := range g.Lines {
-		line := g.Content(i)
-		level, title, _ := solution.Heading(line)
-		if f.Open() || level == 0 || level > 3 {
-			f.Next(line)
+	for i, row := range g.rows {
+		level, title := row.Heading()
+		if level == 0 || level > 3 {
 			continue
 		}
 		if level == 3 {
@@ -159,7 +162,7 @@ func readLog(file string, data []byte) (*log, error) {
 			continue
 		}
 		end(i)
-		m := dayForm().FindStringSubmatch(title)
+		m := dayForm.Get().FindStringSubmatch(title)
 		if in = level == 2 && m != nil; in {
 			if _, err := time.Parse(time.DateOnly, m[1]); err != nil {
 				in = false
@@ -169,7 +172,6 @@ func readLog(file string, data []byte) (*log, error) {
 		}
 	}
 	end(len(g.Lines))
-	g.open = f.Open()
 	return g, nil
 }
 
@@ -201,30 +203,27 @@ func (g *log) entries(d day) []Entry {
 	var out []Entry
 	date, _ := time.Parse(time.DateOnly, d.date)
 	kind := Kind("")
-	var f solution.Fence
-	for i := d.from + 1; i < d.to; i++ {
-		line := g.Content(i)
-		if level, title, _ := solution.Heading(line); level == 3 && !f.Open() {
+	for _, row := range g.rows[d.from+1 : d.to] {
+		if level, title := row.Heading(); level == 3 {
 			kind = kindOf(title)
 			continue
 		}
-		f.Next(line)
-		m := entryForm().FindStringSubmatch(line)
+		m := entryForm.Get().FindStringSubmatch(row.Text)
 		switch {
-		case f.Open():
+		case row.Kind != markdown.Prose:
 		case m != nil:
-			e := Entry{At: date, Kind: kind, Line: i + 1}
+			e := Entry{At: date, Kind: kind, Line: row.N}
 			if at, err := time.Parse(minute, d.date+" "+m[1]); err == nil {
 				e.At = at
 			}
-			if id := idAt().FindStringSubmatch(m[3]); id != nil {
+			if id := idAt.Get().FindStringSubmatch(m[3]); id != nil {
 				e.ID = id[1]
 				m[3] = strings.TrimSuffix(m[3], id[0])
 			}
 			e.Modules, e.Text = names(m[2]), unprose(m[3])
 			out = append(out, e)
 		case len(out) > 0:
-			out[len(out)-1].detail(line)
+			out[len(out)-1].detail(row.Text)
 		}
 	}
 	return out
@@ -248,7 +247,7 @@ func (e *Entry) detail(line string) {
 	switch key = strings.TrimSpace(key); {
 	case wordPackage.is(key):
 		e.Package = unprose(value)
-		if m := linkForm().FindStringSubmatch(value); m != nil {
+		if m := linkForm.Get().FindStringSubmatch(value); m != nil {
 			e.Package, e.Folder = unprose(m[1]), m[2]
 		}
 	case wordDecisions.is(key):
@@ -281,7 +280,7 @@ func Log(data []byte, e Entry, l Language) (string, error) {
 	case i < 0:
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_kind",
 			solution.Clip(string(e.Kind), 40)).In("knowledge.Log")
-	case e.ID != "" && !idForm().MatchString(e.ID):
+	case e.ID != "" && !idForm.Get().MatchString(e.ID):
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_id", solution.Clip(oneLine(e.ID), 80)).In("knowledge.Log")
 	case e.At.UTC().Year() < 2000 || e.At.UTC().Year() > 9999:
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_time", e.At.UTC().Format(minute)).In("knowledge.Log")
@@ -323,7 +322,7 @@ func (g *log) add(e Entry, title string, l Language) (string, error) {
 
 // last returns the place behind the last line of a range that holds something.
 func (g *log) last(from, to int) int {
-	for to > from+1 && strings.TrimSpace(g.Content(to-1)) == "" {
+	for to > from+1 && g.Blank(to-1) {
 		to--
 	}
 	return to
@@ -332,25 +331,21 @@ func (g *log) last(from, to int) int {
 // insert adds lines. A heading that follows right behind keeps a blank line above it, and where a block of code is
 // still open at the place nothing can be added.
 func (g *log) insert(at int, lines []string) (string, error) {
-	var f solution.Fence
-	for i := range at {
-		f.Next(g.Content(i))
-	}
-	if f.Open() {
+	if _, open := (markdown.Text{Lines: g.Lines[:at]}).Rows(markdown.Rules{}); open > 0 {
 		return "", pawl.Problem{File: ChangelogName, Line: at,
 			Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Log")
 	}
 	if at < len(g.Lines) && strings.HasPrefix(g.Content(at), "#") && lines[len(lines)-1] != "" {
 		lines = append(lines, "")
 	}
-	if lines[0] == "" && at > 0 && strings.TrimSpace(g.Content(at-1)) == "" {
+	if lines[0] == "" && at > 0 && g.Blank(at-1) {
 		lines = lines[1:]
 	}
 	// Behind a heading Markdown needs no blank line, but people put one, and behind a paragraph a list needs one.
 	if strings.HasPrefix(lines[0], "- ") && at > 0 && strings.HasPrefix(g.Content(at-1), "#") {
 		lines = append([]string{""}, lines...)
 	}
-	return splice(g.Text, at, at, lines).String(), nil
+	return g.Splice(at, at, lines).String(), nil
 }
 
 // Grown is a CHANGELOG with entries added: Main is CHANGELOG.md, Years are the shards to write, by name. Write the
@@ -447,7 +442,7 @@ func split(data []byte, year string, shard func(name string) ([]byte, error),
 
 // named returns a CHANGELOG with a link to each of the shards that it does not link to yet, the newest first, at the
 // top of the section of earlier years, which is made at the end where there is none.
-func named(t solution.Text, years map[string]string, l Language) solution.Text {
+func named(t markdown.Text, years map[string]string, l Language) markdown.Text {
 	var links []string
 	text := t.String()
 	for name := range years {
@@ -460,28 +455,26 @@ func named(t solution.Text, years map[string]string, l Language) solution.Text {
 	if len(links) == 0 {
 		return t
 	}
-	var f solution.Fence
-	for i := range t.Lines {
-		line := t.Content(i)
-		level, title, _ := solution.Heading(line)
-		if f.Open() || level != 2 || !titleYears.is(title) {
-			f.Next(line)
+	rows, _ := t.Rows(markdown.Rules{})
+	for _, row := range rows {
+		if level, title := row.Heading(); level != 2 || !titleYears.is(title) {
 			continue
 		}
-		at := i + 1
-		for at < len(t.Lines) && strings.TrimSpace(t.Content(at)) == "" {
+		at := row.N
+		for at < len(t.Lines) && t.Blank(at) {
 			at++
 		}
-		if at == i+1 {
+		if at == row.N {
 			links = append([]string{""}, links...)
 		}
-		return splice(t, at, at, links)
+		return t.Splice(at, at, links)
 	}
 	head := []string{"## " + titleYears.in(l), ""}
-	if n := len(t.Lines); n > 0 && strings.TrimSpace(t.Content(n-1)) != "" {
+	n := len(t.Lines)
+	if n > 0 && !t.Blank(n-1) {
 		head = append([]string{""}, head...)
 	}
-	return splice(t, len(t.Lines), len(t.Lines), append(head, links...))
+	return t.Splice(n, n, append(head, links...))
 }
 
 // appended adds days to a shard.
@@ -499,7 +492,7 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 		have[strings.TrimSpace(strings.Join(g.Lines[d.from:d.to], ""))] = true
 	}
 	s := string(data)
-	if strings.TrimSpace(strings.TrimPrefix(s, solution.ByteOrderMark)) == "" {
+	if strings.TrimSpace(strings.TrimPrefix(s, markdown.ByteOrderMark)) == "" {
 		s = "# " + titleLog.in(l) + " " + strings.TrimSuffix(strings.TrimPrefix(name, "CHANGELOG_"), ".md") + "\n\n"
 	}
 	for _, d := range days {
@@ -525,7 +518,7 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 func auditLog(files map[string][]byte) []pawl.Problem {
 	var out []pawl.Problem
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if name != ChangelogName && !shardForm().MatchString(name) {
+		if name != ChangelogName && !shardForm.Get().MatchString(name) {
 			continue
 		}
 		g, err := readLog(name, files[name])

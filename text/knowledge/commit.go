@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pawl"
+	"pawl/text/markdown"
+	"pawl/text/pattern"
 	"pawl/text/solution"
 )
 
@@ -153,7 +155,7 @@ func (c Commit) head(summary string) (string, error) {
 		return "", invalid("knowledge.commit_empty")
 	case n > MaxSummary:
 		return "", invalid("knowledge.commit_long", n, MaxSummary)
-	case c.Scope != "" && (!scopeForm().MatchString(c.Scope) || utf8.RuneCountInString(c.Scope) > MaxScope):
+	case c.Scope != "" && (!scopeForm.Get().MatchString(c.Scope) || utf8.RuneCountInString(c.Scope) > MaxScope):
 		return "", invalid("knowledge.commit_scope", solution.Clip(oneLine(c.Scope), 40))
 	}
 	s := c.Type.Emoji() + " " + string(c.Type)
@@ -199,9 +201,9 @@ func indentOf(line string) string {
 }
 
 var (
-	scopeForm  = pattern(`^[\p{L}\p{N}_][\p{L}\p{N}_./,-]*$`)
-	footerForm = pattern(`^([A-Za-z][A-Za-z0-9-]*|BREAKING CHANGE)(?:: | (#))(\S.*)$`)
-	headForm   = pattern(`^(?:(\S+)\s+)?([A-Za-z]+)(?:[(（]([^()（）]*)[)）])?([!！])?[:：]\s*(\S.*)$`)
+	scopeForm  = pattern.New(`^[\p{L}\p{N}_][\p{L}\p{N}_./,-]*$`)
+	footerForm = pattern.New(`^([A-Za-z][A-Za-z0-9-]*|BREAKING CHANGE)(?:: | (#))(\S.*)$`)
+	headForm   = pattern.New(`^(?:(\S+)\s+)?([A-Za-z]+)(?:[(（]([^()（）]*)[)）])?([!！])?[:：]\s*(\S.*)$`)
 )
 
 const breakingKey = "BREAKING CHANGE"
@@ -214,7 +216,7 @@ func footersOf(body, breaking string) (rest, breaks string, list []Footer) {
 		return body, breaking, nil
 	}
 	for _, line := range strings.Split(last, "\n") {
-		m := footerForm().FindStringSubmatch(line)
+		m := footerForm.Get().FindStringSubmatch(line)
 		if m == nil {
 			return body, breaking, nil
 		}
@@ -231,7 +233,7 @@ func footersOf(body, breaking string) (rest, breaks string, list []Footer) {
 func breakingOf(body, breaking string) (rest, breaks string) {
 	at := strings.LastIndex(body, "\n\n")
 	last := strings.TrimPrefix(body[max(at, 0):], "\n\n")
-	if m := footerForm().FindStringSubmatch(last); m != nil && !strings.Contains(last, "\n") && m[1] == breakingKey {
+	if m := footerForm.Get().FindStringSubmatch(last); m != nil && !strings.Contains(last, "\n") && m[1] == breakingKey {
 		return body[:max(at, 0)], strings.TrimSpace(breaking + " " + m[2] + m[3])
 	}
 	return body, breaking
@@ -247,7 +249,7 @@ func orderly(list []Footer, breaking *string) ([]string, error) {
 			line = key + " " + value
 		}
 		switch {
-		case !footerForm().MatchString(line):
+		case !footerForm.Get().MatchString(line):
 			return nil, invalid("knowledge.commit_footer", solution.Clip(line, 60))
 		case key == "BREAKING-CHANGE":
 			*breaking = strings.TrimSpace(*breaking + " " + value)
@@ -335,7 +337,7 @@ func ParseCommit(message string) (c Commit, bilingual bool, err error) {
 	if !utf8.ValidString(message) || strings.ContainsRune(message, 0) {
 		return Commit{}, false, invalid("knowledge.commit_not_text")
 	}
-	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(message, solution.ByteOrderMark), "\r\n", "\n"), "\n")
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(message, markdown.ByteOrderMark), "\r\n", "\n"), "\n")
 	for i, line := range lines {
 		if strings.TrimRight(line, " ") != separator || !headed(lines[i+1:]) || !headed(lines[:i]) {
 			continue
@@ -369,7 +371,7 @@ func ParseCommit(message string) (c Commit, bilingual bool, err error) {
 // headed reports whether the first line that holds something has the form of one.
 func headed(lines []string) bool {
 	i := slices.IndexFunc(lines, func(s string) bool { return strings.TrimSpace(s) != "" })
-	return i >= 0 && headForm().MatchString(oneLine(lines[i]))
+	return i >= 0 && headForm.Get().MatchString(oneLine(lines[i]))
 }
 
 // block reads a first line and the body below it.
@@ -380,7 +382,7 @@ func block(lines []string) (Commit, Wording, error) {
 	if len(lines) == 0 {
 		return Commit{}, Wording{}, invalid("knowledge.commit_empty")
 	}
-	m := headForm().FindStringSubmatch(oneLine(lines[0]))
+	m := headForm.Get().FindStringSubmatch(oneLine(lines[0]))
 	if m == nil || strings.IndexFunc(m[1], func(r rune) bool { return r < 0x80 }) >= 0 {
 		return Commit{}, Wording{}, invalid("knowledge.commit_form", solution.Clip(oneLine(lines[0]), 60))
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/text/markdown"
+	"pawl/text/pattern"
 	"pawl/text/solution"
 )
 
@@ -179,14 +181,14 @@ func fields(lines []string) (values map[string]string, lists map[string][]string
 		}
 		if k, v, ok := cutColon(rest); ok {
 			values[strings.TrimSpace(k)] = unprose(v)
-		} else if m := countForm().FindStringSubmatch(rest); m != nil {
+		} else if m := countForm.Get().FindStringSubmatch(rest); m != nil {
 			key = m[1]
 		}
 	}
 	return values, lists
 }
 
-var countForm = pattern(`^(.+?) [(（]\d+[)）]$`)
+var countForm = pattern.New(`^(.+?) [(（]\d+[)）]$`)
 
 func cutColon(s string) (k, v string, ok bool) {
 	i := strings.IndexAny(s, ":：")
@@ -280,7 +282,7 @@ func ReadModules(data []byte) ([]Module, error) {
 	}
 	var out []Module
 	for i, line := range lines {
-		c := cells(line)
+		c, _, _ := markdown.Cells(line)
 		if i < 2 || len(c) < 3 {
 			continue
 		}
@@ -306,7 +308,7 @@ func ReadModule(file string, data []byte) (Module, error) {
 	return m, nil
 }
 
-var placeForm = pattern(`^(.*):(\d+)$`)
+var placeForm = pattern.New(`^(.*):(\d+)$`)
 
 // findingOf returns the finding that an error of this package tells of.
 func findingOf(err error) (pawl.Problem, bool) {
@@ -316,7 +318,7 @@ func findingOf(err error) (pawl.Problem, bool) {
 	}
 	place, _ := outer.Args[0].(string)
 	f := pawl.Problem{File: place, Key: inner.Key, Args: inner.Args}
-	if m := placeForm().FindStringSubmatch(place); m != nil {
+	if m := placeForm.Get().FindStringSubmatch(place); m != nil {
 		f.File = m[1]
 		f.Line, _ = strconv.Atoi(m[2])
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/text/markdown"
+	"pawl/text/pattern"
 	"pawl/text/solution"
 )
 
@@ -16,13 +18,13 @@ type section struct {
 
 // document is a text with pawl's sections found.
 type document struct {
-	solution.Text
+	markdown.Text
 	file     string
 	sections []section
 	open     bool // a fence is open at the end
 }
 
-var markForm = pattern(`^<!-- pawl:(begin|end) ([a-z]{1,32}) -->$`)
+var markForm = pattern.New(`^<!-- pawl:(begin|end) ([a-z]{1,32}) -->$`)
 
 // read finds the sections of a document. One whose marks do not pair is refused, because nobody could tell whose lines
 // it holds. Within a section only the mark that ends it counts.
@@ -30,15 +32,15 @@ func read(file string, data []byte) (*document, error) {
 	if bad, is := solution.Unreadable(file, data); is {
 		return nil, bad.Error(solution.At).In("knowledge.Read")
 	}
-	d := &document{Text: solution.TextOf(string(data)), file: file}
-	var f solution.Fence
+	d := &document{Text: markdown.TextOf(string(data)), file: file}
+	var scan markdown.Scanner
 	name, from := "", 0
 	bad := func(i int, key string, args ...any) (*document, error) {
 		return nil, pawl.Problem{File: file, Line: i + 1, Key: key, Args: args}.Error(solution.At).In("knowledge.Read")
 	}
 	for i := range d.Lines {
 		line := strings.TrimSpace(d.Content(i))
-		m := markForm().FindStringSubmatch(line)
+		m := markForm.Get().FindStringSubmatch(line)
 		switch {
 		case name != "":
 			if m != nil && m[1] == "begin" {
@@ -49,8 +51,8 @@ func read(file string, data []byte) (*document, error) {
 			}
 			d.sections = append(d.sections, section{name, from, i})
 			name = ""
-		case f.Open() || m == nil:
-			f.Next(line)
+		case scan.InCode() || m == nil:
+			scan.Next(line)
 		case m[1] == "end":
 			return bad(i, "knowledge.not_begun", m[2])
 		case slices.ContainsFunc(d.sections, func(s section) bool { return s.name == m[2] }):
@@ -62,7 +64,7 @@ func read(file string, data []byte) (*document, error) {
 	if name != "" {
 		return bad(from-1, "knowledge.not_ended", name)
 	}
-	d.open = f.Open()
+	d.open = scan.InCode()
 	return d, nil
 }
 
@@ -86,17 +88,18 @@ func (d *document) put(name, title string, body []string) (string, error) {
 		if slices.Equal(old, body) {
 			return d.String(), nil
 		}
-		return splice(d.Text, from, from+len(old), body).String(), nil
+		return d.Splice(from, from+len(old), body).String(), nil
 	}
 	if d.open {
 		return "", pawl.Problem{File: d.file, Line: len(d.Lines),
 			Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Update")
 	}
 	var add []string
-	if n := len(d.Lines); n > 0 && strings.TrimSpace(d.Content(n-1)) != "" {
+	n := len(d.Lines)
+	if n > 0 && !d.Blank(n-1) {
 		add = append(add, "")
 	}
-	return splice(d.Text, len(d.Lines), len(d.Lines), append(add, framed(name, title, body)...)).String(), nil
+	return d.Splice(n, n, append(add, framed(name, title, body)...)).String(), nil
 }
 
 // framed returns a section with its heading and its marks.

@@ -129,7 +129,7 @@ func scopeOf(changes []Change) string {
 		}
 		scope = top
 	}
-	if !scopeForm().MatchString(scope) || utf8.RuneCountInString(scope) > MaxScope {
+	if !scopeForm.Get().MatchString(scope) || utf8.RuneCountInString(scope) > MaxScope {
 		return ""
 	}
 	return scope

@@ -2,9 +2,7 @@ package knowledge
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,12 +20,6 @@ const (
 
 // MaxFile is the size of the largest document that is read, in bytes.
 const MaxFile = solution.MaxFile
-
-// pattern returns a regular expression that is compiled when it is first used, so that no program pays for it that does
-// not.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // word is a fixed word of the documents, with other spellings under which it is read.
 type word struct {
@@ -53,19 +45,6 @@ func (w word) is(s string) bool {
 		}
 	}
 	return false
-}
-
-// splice returns t with the lines from i up to j, counted from 0, replaced by others that have no breaks yet.
-func splice(t solution.Text, i, j int, with []string) solution.Text {
-	br := t.LineBreak()
-	out := append([]string(nil), t.Lines[:i]...)
-	if n := len(out); n > 0 && len(with) > 0 && !strings.HasSuffix(out[n-1], "\n") {
-		out[n-1] += br
-	}
-	for _, l := range with {
-		out = append(out, l+br)
-	}
-	return solution.Text{Mark: t.Mark, Lines: append(out, t.Lines[j:]...)}
 }
 
 // oneLine returns s as one line: every run of blanks and breaks is one blank, and what is concealed, or no text, is
@@ -150,24 +129,6 @@ func uncode(s string) string {
 		s = s[n : len(s)-n]
 	}
 	return oneLine(s)
-}
-
-// cells reads a row of a table, or nil for a line that is none. The cells are still Markdown.
-func cells(line string) []string {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "|")
-	if !ok {
-		return nil
-	}
-	var out []string
-	from, odd := 0, false
-	for i := range len(rest) {
-		if rest[i] == '|' && !odd {
-			out = append(out, strings.TrimSpace(rest[from:i]))
-			from = i + 1
-		}
-		odd = rest[i] == '\\' && !odd
-	}
-	return out
 }
 
 // han reports whether a character is written without blanks around it.

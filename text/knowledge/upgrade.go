@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/text/pattern"
 	"pawl/text/solution"
 )
 
@@ -116,7 +117,7 @@ func target(f string) (to string, older bool) {
 		}
 	}
 	switch {
-	case f == IndexName, f == ContextName, f == ChangelogName, shardForm().MatchString(f):
+	case f == IndexName, f == ContextName, f == ChangelogName, shardForm.Get().MatchString(f):
 		return f, false
 	case strings.HasPrefix(f, modulesFolder), strings.HasPrefix(f, "plan/"), strings.HasPrefix(f, "archive/"):
 		return f, false
@@ -125,8 +126,8 @@ func target(f string) (to string, older bool) {
 }
 
 var (
-	shardForm   = pattern(`^CHANGELOG_\d{4}\.md$`)
-	packageForm = pattern(`^plan/(\d{12}_[^/]+)/`)
+	shardForm   = pattern.New(`^CHANGELOG_\d{4}\.md$`)
+	packageForm = pattern.New(`^plan/(\d{12}_[^/]+)/`)
 )
 
 // within reports whether a path is one below its folder, written in the only way that there is of writing it.
@@ -140,7 +141,7 @@ func unfinished(copies []Copy) []string {
 	has := map[string]int{}
 	var order []string
 	for _, c := range copies {
-		m := packageForm().FindStringSubmatch(c.To)
+		m := packageForm.Get().FindStringSubmatch(c.To)
 		if m == nil {
 			continue
 		}

@@ -3,13 +3,14 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"pawl"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"pawl"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )

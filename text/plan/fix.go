@@ -2,19 +2,19 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
-	"sync"
+
+	"pawl/text/pattern"
 
 	"pawl"
 )
 
 // repairID is the id of a step that a repair appended: "fix2-1" is the first step of the second repair.
-var repairID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^fix([1-9][0-9]?)-([1-9][0-9]?)$`) })
+var repairID = pattern.New(`^fix([1-9][0-9]?)-([1-9][0-9]?)$`)
 
 // Repair returns the number of the repair that a step belongs to, and 0 for a step of the plan itself.
 func (s Step) Repair() int {
-	m := repairID().FindStringSubmatch(s.StepID)
+	m := repairID.Get().FindStringSubmatch(s.StepID)
 	if m == nil {
 		return 0
 	}

@@ -1,9 +1,10 @@
 package plan
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"pawl/text/markdown"
+	"pawl/text/pattern"
 )
 
 // token is one unit of a PRD document. text is the rest of a line after its marker, and the content of a fenced block.
@@ -28,49 +29,39 @@ const (
 	tokenOpenFence // a fence that nothing closes
 )
 
-var (
-	fenceLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([ \t]*)(`{3,})[^`]*$") })
-	taskLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-*+][ \t]+\[(.)\](?:[ \t]+(.*))?$`) })
-)
+var taskLine = pattern.New(`^[-*+][ \t]+\[(.)\](?:[ \t]+(.*))?$`)
+
+// prdRules: only backticks make a block.
+var prdRules = markdown.Rules{Fence: func(row, _ string) bool { return row[0] == '`' }}
 
 // tokens splits a document. Line breaks of all systems are read; blanks at the ends of lines mean nothing outside of
 // fences.
 func tokens(text string) []token {
-	text = strings.TrimPrefix(text, "\ufeff")
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	text = strings.TrimPrefix(text, markdown.ByteOrderMark)
+	scan := markdown.Scanner{Rules: prdRules}
 	var out []token
-	for n := 0; n < len(lines); n++ {
-		if m := fenceLine().FindStringSubmatch(lines[n]); m != nil {
-			body, end := fenced(lines[n+1:], m[1], m[2])
-			kind := tokenFence
-			if end < 0 {
-				kind, end = tokenOpenFence, len(lines)
-			}
-			out = append(out, token{kind: kind, text: body, raw: lines[n], line: n + 1})
-			n += end + 1
-			continue
+	var body []string
+	for n, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		_, kind := scan.Next(line)
+		last := len(out) - 1
+		switch {
+		case kind == markdown.Prose:
+			out = append(out, lineToken(line, n+1))
+		case kind == markdown.Code:
+			body = append(body, unindent(line, out[last].raw))
+		case scan.InCode():
+			out, body = append(out, token{kind: tokenOpenFence, raw: line, line: n + 1}), nil
+		default:
+			out[last].kind, out[last].text = tokenFence, strings.Join(body, "\n")
 		}
-		out = append(out, lineToken(lines[n], n+1))
 	}
 	return out
 }
 
-// fenced returns the content of a block up to the row that closes it, and the place of that row, or -1 without one.
-func fenced(lines []string, indent, row string) (string, int) {
-	var body []string
-	for i, l := range lines {
-		if bare := strings.Trim(l, " \t"); len(bare) >= len(row) && strings.Trim(bare, "`") == "" {
-			return strings.Join(body, "\n"), i
-		}
-		body = append(body, unindent(l, indent))
-	}
-	return "", -1
-}
-
 // unindent takes the blanks off that the fence itself is indented by, as far as the line has them.
-func unindent(l, indent string) string {
-	n := 0
-	for n < len(indent) && n < len(l) && (l[n] == ' ' || l[n] == '\t') {
+func unindent(l, fence string) string {
+	n, indent := 0, len(fence)-len(strings.TrimLeft(fence, " \t"))
+	for n < indent && n < len(l) && (l[n] == ' ' || l[n] == '\t') {
 		n++
 	}
 	return l[n:]
@@ -79,7 +70,7 @@ func unindent(l, indent string) string {
 func lineToken(raw string, n int) token {
 	t := token{raw: strings.TrimRight(raw, " \t"), line: n}
 	s := strings.Trim(raw, " \t")
-	m := taskLine().FindStringSubmatch(s)
+	m := taskLine.Get().FindStringSubmatch(s)
 	switch {
 	case s == "":
 		t.kind = tokenBlank

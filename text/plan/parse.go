@@ -4,22 +4,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"pawl/text/pattern"
 
 	"pawl"
 )
 
 var (
 	// taskTitle splits what stands after a task's box: number, priority, id and title; all but the title may be absent.
-	taskTitle = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("^(?:T-[0-9]+[ \t]*[:：][ \t]*)?(?:\\[P[0-9]\\][ \t]*)?(?:`([^`]*)`(?:[ \t]+|$))?(.*)$")
-	})
+	taskTitle = pattern.New("^(?:T-[0-9]+[ \t]*[:：][ \t]*)?(?:\\[P[0-9]\\][ \t]*)?(?:`([^`]*)`(?:[ \t]+|$))?(.*)$")
 
 	// idSeparator stands between the ids of a dependency list.
-	idSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[`,，、 \t]+") })
+	idSeparator = pattern.New("[`,，、 \t]+")
 )
 
 // ParsePRD reads a document that RenderPRD wrote and a person may have edited, and returns the plan that it says, with
@@ -228,7 +226,7 @@ func (r *prdReader) task(t token) {
 		r.fail(t.line, "plan.too_many_steps", maxSteps)
 		return
 	}
-	m := taskTitle().FindStringSubmatch(t.text)
+	m := taskTitle.Get().FindStringSubmatch(t.text)
 	s := Step{StepID: m[1], Title: unspan(m[2])}
 	if s.StepID == "" {
 		s.StepID = r.freeID()
@@ -300,7 +298,7 @@ func (r *prdReader) stepEntry(what entry, text string, line int) {
 	case isUndo:
 		r.value(text, func(text string) { s.RollbackHint = text })
 	case isDependsOn:
-		s.DependsOn = slices.DeleteFunc(idSeparator().Split(text, -1), func(id string) bool { return id == "" })
+		s.DependsOn = slices.DeleteFunc(idSeparator.Get().Split(text, -1), func(id string) bool { return id == "" })
 	case isWhy:
 		if len(s.ToolCalls) == 0 {
 			r.fail(line, "plan.prd_line", clip(text))

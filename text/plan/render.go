@@ -4,17 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"pawl/text/pattern"
 )
 
 // active matches what Markdown would turn into something else than the text itself: markup, links, images, entities and
 // escapes. Such text is shown as code, so that what a person sees is what the plan says.
-var active = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[<\\\\\t]|\\]\\(|&[#A-Za-z]") })
+var active = pattern.New("[<\\\\\t]|\\]\\(|&[#A-Za-z]")
 
 // RenderPRD returns the plan as a Markdown document (docs/spec/session.md#prd) that a person can read, edit and
 // approve, and that ParsePRD reads back exactly. The header names the plan, its hash and its state. The document holds
@@ -165,7 +165,7 @@ func plain(s string) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	last, _ := utf8.DecodeLastRuneInString(s)
 	return (unicode.IsLetter(first) || unicode.IsDigit(first)) && !unicode.IsSpace(last) &&
-		!strings.Contains(s, "\n") && !active().MatchString(s)
+		!strings.Contains(s, "\n") && !active.Get().MatchString(s)
 }
 
 // span writes text of one line as code.

@@ -3,11 +3,11 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"pawl/text/pattern"
 
 	"pawl"
 )
@@ -30,7 +30,7 @@ const (
 )
 
 // identifier is what a step may be called: short, printable and safe in a file name, a shell and Markdown.
-var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(identifierPattern) })
+var identifier = pattern.New(identifierPattern)
 
 // Parts of the form of a network grant.
 const (
@@ -46,7 +46,7 @@ func grantPattern() string {
 		`|\.?(` + hostLabel + `\.)+` + lastLabel + `(` + portForm + `)?)$`
 }
 
-var grantForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(grantPattern()) })
+var grantForm = pattern.New(grantPattern())
 
 // maxGrant is the largest length of a network grant.
 const maxGrant = 260
@@ -55,7 +55,7 @@ const maxGrant = 260
 const maxGrants = 32
 
 // toolName is what a tool may be called; servers of tools put a prefix before their names.
-var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(toolNamePattern) })
+var toolName = pattern.New(toolNamePattern)
 
 func statuses() []Status { return []Status{Pending, InProgress, Done, Blocked, Skipped} }
 
@@ -164,7 +164,7 @@ func (s shape) prose(path, text string, limit int, rule textRule) {
 func (s shape) grant(path, text string) {
 	host, _, _ := strings.Cut(text, ":")
 	switch {
-	case grantForm().MatchString(text) && len(text) <= maxGrant:
+	case grantForm.Get().MatchString(text) && len(text) <= maxGrant:
 	case numeric(host):
 		s.report(path, "plan.grant_address", clip(text))
 	default:
@@ -179,7 +179,7 @@ func numeric(host string) bool {
 }
 
 func (s shape) id(path, id string) {
-	if !identifier().MatchString(id) {
+	if !identifier.Get().MatchString(id) {
 		s.report(path, "plan.bad_id", clip(id))
 	}
 }
@@ -213,7 +213,7 @@ func (s shape) lists(path, deps string, ids []string, tools string, calls []Tool
 	}
 	for i, c := range calls {
 		at := index(path+"."+tools, i)
-		if !toolName().MatchString(c.Name) {
+		if !toolName.Get().MatchString(c.Name) {
 			s.report(at+".name", "plan.bad_tool_name", clip(c.Name))
 		}
 		s.arguments(at+".args_hint", c.ArgsHint)

@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pawl/text/display"
+
 	"pawl/text/strictjson"
 )
 
@@ -325,9 +327,5 @@ func number(text string, at position) (*value, error) {
 
 // clip shortens a text that a message quotes.
 func clip(s string) string {
-	const limit = 60
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit-1]) + "…"
+	return display.Clip(s, 60)
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"pawl/text/pattern"
 
 	"go.yaml.in/yaml/v4"
 
@@ -17,7 +17,7 @@ import (
 )
 
 // jsonNumber matches what JSON calls a number; YAML has more ways to write one.
-var jsonNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`) })
+var jsonNumber = pattern.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // parseYAML reads one YAML document of the subset that JSON can express.
 func parseYAML(data []byte) (*value, error) {
@@ -143,7 +143,7 @@ func (r *yamlReader) scalar(n *yaml.Node, at position) (*value, error) {
 	case "!!bool":
 		return &value{kind: kindBool, text: strings.ToLower(n.Value), at: at}, nil
 	case "!!int", "!!float":
-		if jsonNumber().MatchString(n.Value) {
+		if jsonNumber.Get().MatchString(n.Value) {
 			return number(n.Value, at)
 		}
 		return r.oddNumber(n, at)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl/text/shell"
 )
 
@@ -15,7 +17,7 @@ func (j *judge) record(argv []shell.Word) {
 		c.Literal = c.Literal && !w.Dynamic && !w.Expanded && !w.Pattern
 	}
 	j.calls = append(j.calls, c)
-	name := shell.Shorten(Display(argv[0].Text))
+	name := shell.Shorten(display.Line(argv[0].Text))
 	if !j.seen["n"+name] {
 		j.seen["n"+name] = true
 		j.names = append(j.names, name)

@@ -2,10 +2,10 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"pawl/text/pattern"
 )
 
 // Harm is what a command would do that nobody can take back (docs/spec/workflow.md#ehrb).
@@ -56,7 +56,7 @@ func Dangers(command string) []Danger {
 			out = append(out, Danger{HarmDataLoss, m[0], m[1]})
 		}
 	}
-	if m := liveVariable().FindStringIndex(command); m != nil && tasks {
+	if m := liveVariable.Get().FindStringIndex(command); m != nil && tasks {
 		out = append(out, Danger{HarmProduction, m[0], m[1]})
 	}
 	return out
@@ -81,30 +81,25 @@ func place(text string, argv []string, from int) (start, end, next int) {
 }
 
 // DestructiveSQL returns where statements stand in a text that destroy data in a database.
-func DestructiveSQL(text string) [][]int { return statement().FindAllStringIndex(text, -1) }
-
-// pattern makes a regular expression when it is first needed.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
+func DestructiveSQL(text string) [][]int { return statement.Get().FindAllStringIndex(text, -1) }
 
 var (
-	statement = pattern(`(?i)\b(?:drop\s+(?:table|database|schema|user|role|view|column)` +
+	statement = pattern.New(`(?i)\b(?:drop\s+(?:table|database|schema|user|role|view|column)` +
 		`|truncate\s+(?:table\s+)?["\x60\w.]+` +
 		`|delete\s+from\s+["\x60\w.]+|dropDatabase\(|\.deleteMany\(\{\}\)|\.drop\(\))`)
 	// liveVariable says that a command works on what is live, taskWord that a task changes what it works on.
-	liveVariable = pattern(`(?i)\b(?:rails_env|rack_env|node_env|app_env|env|environment|stage|deploy_env)` +
+	liveVariable = pattern.New(`(?i)\b(?:rails_env|rack_env|node_env|app_env|env|environment|stage|deploy_env)` +
 		`=["']?prod(?:uction)?\b`)
-	liveName     = pattern(`(?i)(?:^|[^a-z0-9])(?:prod|production|prd|live)(?:$|[^a-z])`)
-	taskWord     = pattern(`(?i)(?:^|[:_./-])(?:migrate|deploy|seed|rollback|drop|reset|release)(?:$|[:_./-])`)
-	symbolicMode = pattern(`^[ugoa]*[+=][rwxXst]+(?:,[ugoa]*[+=-][rwxXst]+)*$`)
+	liveName     = pattern.New(`(?i)(?:^|[^a-z0-9])(?:prod|production|prd|live)(?:$|[^a-z])`)
+	taskWord     = pattern.New(`(?i)(?:^|[:_./-])(?:migrate|deploy|seed|rollback|drop|reset|release)(?:$|[:_./-])`)
+	symbolicMode = pattern.New(`^[ugoa]*[+=][rwxXst]+(?:,[ugoa]*[+=-][rwxXst]+)*$`)
 )
 
 func readsSQL(w string) bool { return slices.Contains(sqlClients, path.Base(w)) }
 
-func namesLive(w string) bool { return liveName().MatchString(w) }
+func namesLive(w string) bool { return liveName.Get().MatchString(w) }
 
-func movesTask(w string) bool { return taskWord().MatchString(w) }
+func movesTask(w string) bool { return taskWord.Get().MatchString(w) }
 
 // harms returns what one call would do. Depth counts the programs around it that run it.
 func harms(argv []string, depth int) []Harm {
@@ -377,7 +372,7 @@ func opensToAll(args []string) bool {
 	if strings.Trim(mode, "01234567") == "" && len(mode) >= 3 {
 		return mode[len(mode)-1]&2 != 0 || len(mode) == 4 && mode[0] >= '4'
 	}
-	if !symbolicMode().MatchString(mode) {
+	if !symbolicMode.Get().MatchString(mode) {
 		return false
 	}
 	for part := range strings.SplitSeq(mode, ",") {

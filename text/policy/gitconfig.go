@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/text/display"
+
 	"pawl/text/shell"
 )
 
@@ -67,7 +69,7 @@ func (r *Repo) setting(section, name, value string, speaks bool) {
 }
 
 func (r *Repo) note(list *[]string, what string) {
-	what = shell.Shorten(Display(what))
+	what = shell.Shorten(display.Line(what))
 	if len(*list) < maxReasons && !slices.Contains(*list, what) {
 		*list = append(*list, what)
 	}

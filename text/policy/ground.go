@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/text/pattern"
 	"pawl/text/shell"
 )
 
@@ -113,7 +114,7 @@ var (
 )
 
 // codePath finds absolute paths in text that is code.
-var codePath = pattern(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`)
+var codePath = pattern.New(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`)
 
 // strange judges a command that is on no list where walls hold it and the tree is pawl's own. What it does to the tree
 // is not asked about; what its words show to lead out is, and so is a name that pretends to be a tool of the system.
@@ -128,7 +129,7 @@ func (c *command) strange() {
 		switch {
 		case w.Dynamic:
 			c.judge.guess(w)
-		case handed().MatchString(w.Text):
+		case handed.Get().MatchString(w.Text):
 			c.judge.find(Ask, CodeDynamic, w.Text)
 		default:
 			c.judge.attached(w, c.cwds)
@@ -137,7 +138,7 @@ func (c *command) strange() {
 }
 
 // handed finds a variable of the environment in text that is handed to another interpreter.
-var handed = pattern(`\$\{?[A-Z][A-Z_]`)
+var handed = pattern.New(`\$\{?[A-Z][A-Z_]`)
 
 // attached asks about a path that leads out or that is protected where it stands inside a word: behind an option or an
 // equals sign, or in code.
@@ -151,7 +152,7 @@ func (j *judge) attached(w shell.Word, cwds []string) {
 		parts = append(parts, w.Text[2:])
 	}
 	if strings.ContainsAny(w.Text, " '\"(\n") {
-		for _, m := range codePath().FindAllStringSubmatch(w.Text, 20) {
+		for _, m := range codePath.Get().FindAllStringSubmatch(w.Text, 20) {
 			parts = append(parts, m[1])
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/text/shell"
 )
@@ -88,7 +90,7 @@ type finding struct {
 // find records a finding; the message's key is the code's own.
 func (j *judge) find(d Decision, code Code, args ...string) {
 	for i, a := range args {
-		args[i] = shell.Shorten(Display(a))
+		args[i] = shell.Shorten(display.Line(a))
 	}
 	id := "f" + string(d) + string(code) + strings.Join(args, "\x00")
 	if j.seen[id] {

@@ -1,8 +1,9 @@
 package policy
 
-import "pawl/text/shell"
-
-import "pawl"
+import (
+	"pawl"
+	"pawl/text/shell"
+)
 
 // Call is one simple command that a shell command would run.
 type Call struct {

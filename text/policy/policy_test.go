@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"pawl/text/display"
+
 	"go.yaml.in/yaml/v4"
 
 	"pawl"
@@ -385,7 +387,7 @@ func TestMessages(t *testing.T) {
 					t.Errorf("%s %q: %s", r.Key, r.Args, text)
 				}
 			}
-			if r.Key != "policy."+string(r.Code) || policy.Display(strings.Join(r.Args, "")) != strings.Join(r.Args,
+			if r.Key != "policy."+string(r.Code) || display.Line(strings.Join(r.Args, "")) != strings.Join(r.Args,
 				"") {
 				t.Errorf("%+v", r)
 			}
@@ -419,22 +421,6 @@ func TestParseCommand(t *testing.T) {
 	// The unwrapped command is found although the text around it is refused.
 	if sh, err := policy.ParseCommand("sudo rm x"); err != nil || len(sh.Calls) != 1 {
 		t.Errorf("%+v %v", sh, err)
-	}
-}
-
-func TestDisplay(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain text, 中文, é": "plain text, 中文, é", "a\nb\tc\rd": `a\nb\tc\rd`, "\x1b]52;c;x\a": `\x1b]52;c;x\x07`,
-		"a\u202eb": `a\u{202e}b`,
-		"a\u200bb": `a\u{200b}b`, "a\U000e0041": `a\u{e0041}`, "a\u00a0b": `a\xa0b`, "\u009b2J": `\x9b2J`,
-		"\xff": `\xff`, "\u3000": `\u{3000}`, "\ufe0f": `\u{fe0f}`, "\ufffd": "\ufffd",
-	} {
-		if got := policy.Display(in); got != want {
-			t.Errorf("%q: %s, want %s", in, got, want)
-		}
-		if again := policy.Display(policy.Display(in)); again != want {
-			t.Errorf("%q changes when it is shown twice: %s", in, again)
-		}
 	}
 }
 
@@ -533,7 +519,7 @@ func FuzzJudge(f *testing.F) {
 		}
 		for _, r := range v.Reasons {
 			for _, a := range r.Args {
-				if policy.Display(a) != a {
+				if display.Line(a) != a {
 					t.Fatalf("%q is not safe to show", a)
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/text/shell"
 )
@@ -74,14 +76,14 @@ func Named(name string) (Profile, error) {
 	case ProfileReadOnly:
 		return ReadOnly(), nil
 	}
-	return Profile{}, pawl.Fail(pawl.CodeInvalid, "policy.profile_unknown", Display(name)).In("policy.named")
+	return Profile{}, pawl.Fail(pawl.CodeInvalid, "policy.profile_unknown", display.Line(name)).In("policy.named")
 }
 
 // Validate returns nil, or a CodeInvalid error that names the first field which cannot be used. A profile that a user
 // wrote is validated before it is put into effect.
 func (p Profile) Validate() error {
 	bad := func(field, value string) error {
-		return pawl.Fail(pawl.CodeInvalid, "policy.profile_field", field, Display(value)).In("policy.validate")
+		return pawl.Fail(pawl.CodeInvalid, "policy.profile_field", field, display.Line(value)).In("policy.validate")
 	}
 	if strings.TrimSpace(p.Name) == "" {
 		return bad("name", p.Name)

@@ -3,9 +3,9 @@ package skill
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
 	"pawl"
+	"pawl/text/markdown"
 	"pawl/text/message"
 )
 
@@ -30,7 +30,7 @@ func Put(doc []byte, lang message.Lang) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	end := lineEnd(doc[max(0, from):])
+	end := markdown.LineBreak(string(doc[max(0, from):]))
 	block := strings.ReplaceAll(markBegin+"\n"+Section(lang)+markEnd, "\n", end)
 	switch {
 	case from >= 0:
@@ -53,7 +53,7 @@ func Cut(doc []byte) (rest []byte, found bool, err error) {
 		return doc, false, err
 	}
 	before, behind := doc[:from], doc[to:]
-	end := []byte(lineEnd(doc[from:]))
+	end := []byte(markdown.LineBreak(string(doc[from:])))
 	closed := bytes.HasPrefix(behind, end)
 	behind = bytes.TrimPrefix(behind, end)
 	before = bytes.TrimSuffix(before, end)
@@ -65,15 +65,6 @@ func Cut(doc []byte) (rest []byte, found bool, err error) {
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// lineEnd is how the lines of a document end: as its first one does. Those of the section are its own, because a
-// document may end in half of a line end.
-func lineEnd(doc []byte) string {
-	if i := bytes.IndexByte(doc, '\n'); i > 0 && doc[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
-
 // find finds the section: where its first marker begins and its last one ends, -1 where there is none. Markers that do
 // not make one section are refused with their line, because nobody can tell what is pawl's then.
 func find(doc []byte) (from, to int, err error) {
@@ -81,16 +72,13 @@ func find(doc []byte) (from, to int, err error) {
 	if len(doc) > MaxDoc {
 		return -1, -1, pawl.Fail(pawl.CodeInvalid, "skill.doc_large", len(doc), MaxDoc).In(op)
 	}
-	if !utf8.Valid(doc) || bytes.IndexByte(doc, 0) >= 0 {
+	if markdown.NotText(doc) > 0 {
 		return -1, -1, pawl.Fail(pawl.CodeInvalid, "skill.doc_binary").In(op)
 	}
 	from, to = -1, -1
-	at := 0
-	for n := 1; at < len(doc); n++ {
-		line := doc[at:]
-		if i := bytes.IndexByte(line, '\n'); i >= 0 {
-			line = line[:i+1]
-		}
+	at, n := 0, 0
+	for line := range bytes.Lines(doc) {
+		n++
 		text := bytes.TrimRight(line, "\r\n")
 		begins, ends := bytes.HasPrefix(text, []byte(knownBegin)), bytes.HasPrefix(text, []byte(knownEnd))
 		if (begins || ends) && !bytes.HasSuffix(text, []byte("-->")) || begins && from >= 0 || ends &&

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/markdown"
+	"pawl/text/pattern"
+
 	"pawl"
 )
 
@@ -59,8 +62,8 @@ func IndexHead(l Language) string {
 var indexWords = []word{wordStamp, wordName, wordKind, wordModules, wordDecision, wordResult}
 
 var (
-	linkForm   = pattern(`^\[(.*)\]\((.*?)/?\)$`)
-	markerForm = pattern(`\s*(<!--.*?-->)\s*$`)
+	linkForm   = pattern.New(`^\[(.*)\]\((.*?)/?\)$`)
+	markerForm = pattern.New(`\s*(<!--.*?-->)\s*$`)
 )
 
 // ReadIndex reads the rows of an index, whoever wrote it. Rows that a template left are passed over; a row whose result
@@ -71,25 +74,25 @@ func ReadIndex(data []byte) ([]Row, []pawl.Problem, error) {
 	}
 	var out []Row
 	var warnings []pawl.Problem
-	lines, _, _ := indexRows(TextOf(string(data)))
+	lines, _, _ := indexRows(markdown.TextOf(string(data)))
 	for _, l := range lines {
-		c := cells(l.text)
+		c := cells(l.Text)
 		for len(c) < len(indexWords) {
 			c = append(c, "")
 		}
 		if strings.HasPrefix(c[0], "{") {
 			continue
 		}
-		r := Row{Stamp: c[0], Name: c[1], Type: c[2], Modules: c[3], Decisions: c[4], Line: l.n}
-		if m := linkForm().FindStringSubmatch(c[1]); m != nil {
+		r := Row{Stamp: c[0], Name: c[1], Type: c[2], Modules: c[3], Decisions: c[4], Line: l.N}
+		if m := linkForm.Get().FindStringSubmatch(c[1]); m != nil {
 			r.Name, r.Dir = m[1], strings.TrimPrefix(m[2], "./")
 		}
-		if m := markerForm().FindStringSubmatchIndex(c[5]); m != nil {
+		if m := markerForm.Get().FindStringSubmatchIndex(c[5]); m != nil {
 			r.Marker, c[5] = c[5][m[2]:m[3]], c[5][:m[0]]
 		}
 		result, ok := ParseResult(c[5])
 		if !ok {
-			warnings = append(warnings, pawl.Problem{File: IndexName, Line: l.n, Key: "solution.bad_result",
+			warnings = append(warnings, pawl.Problem{File: IndexName, Line: l.N, Key: "solution.bad_result",
 				Args: []any{Clip(visible(c[5]), 40)}})
 		}
 		r.Result = result
@@ -100,24 +103,24 @@ func ReadIndex(data []byte) ([]Row, []pawl.Problem, error) {
 
 // indexRows returns the rows of the first table that has the heads of an index, and the line of the last of them, that
 // of the table's rule where it has no rows, or 0 without such a table. The language is that of the heads.
-func indexRows(t Text) (out []row, last int, l Language) {
-	rows, _ := t.rows()
+func indexRows(t markdown.Text) (out []markdown.Row, last int, l Language) {
+	rows, _ := rows(t)
 	for i, r := range rows {
-		if r.kind != prose {
+		if r.Kind != markdown.Prose {
 			continue
 		}
-		c := cells(r.text)
-		if len(c) < len(indexWords) || i+1 == len(rows) || !rule(rows[i+1].text) ||
+		c := cells(r.Text)
+		if len(c) < len(indexWords) || i+1 == len(rows) || !markdown.Rule(rows[i+1].Text) ||
 			!slices.EqualFunc(indexWords, c[:len(indexWords)],
 				func(w word, s string) bool { return w.language(s) != "" }) {
 			continue
 		}
-		last, l = rows[i+1].n, wordStamp.language(c[0])
+		last, l = rows[i+1].N, wordStamp.language(c[0])
 		for _, r := range rows[i+2:] {
-			if r.kind != prose || cells(r.text) == nil {
+			if r.Kind != markdown.Prose || cells(r.Text) == nil {
 				break
 			}
-			out, last = append(out, r), r.n
+			out, last = append(out, r), r.N
 		}
 		return out, last, l
 	}
@@ -129,7 +132,7 @@ func indexRows(t Text) (out []row, last int, l Language) {
 // and an empty one gets a title, too. l is the language of a new table; in an old one the row has the language of its
 // head.
 func AddRow(index string, r Row, l Language) string {
-	t := TextOf(index)
+	t := markdown.TextOf(index)
 	_, last, spoken := indexRows(t)
 	if last > 0 {
 		l = spoken
@@ -143,14 +146,14 @@ func AddRow(index string, r Row, l Language) string {
 	line := strings.TrimSuffix(r.In(l), "\n")
 	switch {
 	case last > 0:
-		return t.insert(map[int][]string{last: {line}}).String()
+		return t.Splice(last, last, []string{line}).String()
 	case strings.TrimSpace(strings.Join(t.Lines, "")) == "":
 		return t.Mark + IndexTitle(l) + IndexHead(l) + r.In(l)
 	}
 	head := strings.Split(strings.TrimSuffix(IndexHead(l), "\n"), "\n")
 	add := append(append([]string{}, head...), line)
-	if n := len(t.Lines); strings.TrimSpace(t.Content(n-1)) != "" {
+	if !t.Blank(len(t.Lines) - 1) {
 		add = append([]string{""}, add...)
 	}
-	return t.insert(map[int][]string{len(t.Lines): add}).String()
+	return t.Splice(len(t.Lines), len(t.Lines), add).String()
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pawl/text/pattern"
+
 	"pawl"
 )
 
@@ -96,14 +98,14 @@ func (n Name) Free(exists func(name string) bool) (Name, error) {
 }
 
 var (
-	nameForm    = pattern(`^(\d{12})_(.+)$`)
-	versionForm = pattern(`^(.+)_v([1-9]\d{0,5})$`)
+	nameForm    = pattern.New(`^(\d{12})_(.+)$`)
+	versionForm = pattern.New(`^(.+)_v([1-9]\d{0,5})$`)
 )
 
 // ParseName reads a name. Names that others made may have any feature that is one name of a file and hides nothing; the
 // minute must be one that the calendar has.
 func ParseName(s string) (Name, error) {
-	m := nameForm().FindStringSubmatch(s)
+	m := nameForm.Get().FindStringSubmatch(s)
 	if m == nil || len(s) > maxName || !utf8.ValidString(s) || strings.ContainsAny(s, `/\`) ||
 		strings.ContainsFunc(s, Concealed) {
 		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_name", Clip(s, 80)).In("solution.ParseName")
@@ -113,7 +115,7 @@ func ParseName(s string) (Name, error) {
 		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_minute", Clip(s, 80), m[1]).In("solution.ParseName")
 	}
 	n := Name{Minute: at, Feature: m[2]}
-	if v := versionForm().FindStringSubmatch(m[2]); v != nil {
+	if v := versionForm.Get().FindStringSubmatch(m[2]); v != nil {
 		if i, err := strconv.Atoi(v[2]); err == nil && i > 1 {
 			n.Feature, n.Version = v[1], i
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"pawl/text/pattern"
 )
 
 // Type is the seed's 方案类型.
@@ -119,7 +121,7 @@ func (p Proposal) Render() string {
 	if len(p.Decisions) > 0 {
 		b.WriteString("\n## 5. " + wordDecisions.in(l) + "\n")
 		for i, d := range p.Decisions {
-			if !wholeID().MatchString(d.ID) {
+			if !wholeID.Get().MatchString(d.ID) {
 				d.ID = DecisionID("", i+1)
 			}
 			d.write(&b, l)
@@ -193,13 +195,13 @@ func (d Decision) write(b *strings.Builder, l Language) {
 	}
 }
 
-var wholeID = pattern(`^[a-zA-Z0-9\x{4e00}-\x{9fff}_.-]*#D\d{3,6}$`)
+var wholeID = pattern.New(`^[a-zA-Z0-9\x{4e00}-\x{9fff}_.-]*#D\d{3,6}$`)
 
-var plainForm = pattern(`^[\p{L}\p{N}][\p{L}\p{N} _./-]*$`)
+var plainForm = pattern.New(`^[\p{L}\p{N}][\p{L}\p{N} _./-]*$`)
 
 // plain writes a word of the metadata as it is, and anything else in quotes.
 func plain(s string) string {
-	if s = oneLine(s); plainForm().MatchString(s) && !strings.HasPrefix(s, "-") {
+	if s = oneLine(s); plainForm.Get().MatchString(s) && !strings.HasPrefix(s, "-") {
 		return s
 	}
 	return quoted(s)
@@ -214,7 +216,7 @@ func quoted(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-var nameOfField = pattern(`^[\p{L}_@][\p{L}\p{N} _.-]{0,39}$`)
+var nameOfField = pattern.New(`^[\p{L}_@][\p{L}\p{N} _.-]{0,39}$`)
 
 // fieldName reports whether a name may stand among the metadata without being taken for a field of the seed.
 func fieldName(s string) bool {
@@ -224,7 +226,7 @@ func fieldName(s string) bool {
 			return false
 		}
 	}
-	return nameOfField().MatchString(s)
+	return nameOfField.Get().MatchString(s)
 }
 
 // metaWords are the fields of the metadata that the seed names.

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/text/markdown"
+	"pawl/text/pattern"
+
 	"pawl"
 )
 
@@ -32,7 +35,7 @@ func readProposal(data []byte) (*ProposalFile, []pawl.Problem) {
 	if bad, ok := unusable(ProposalName, data); ok {
 		return &ProposalFile{Proposal: Proposal{Type: Implementation}}, []pawl.Problem{bad}
 	}
-	return readProposalText(TextOf(string(data)))
+	return readProposalText(markdown.TextOf(string(data)))
 }
 
 // proposalReader reads a file from its first line to its last.
@@ -49,20 +52,20 @@ type proposalReader struct {
 	choice bool     // within one of them, the last that was read
 	typed  bool     // the metadata say the type
 	lines  []string // of the part
-	risks  []row
-	words  []row // lines of the decision
+	risks  []markdown.Row
+	words  []markdown.Row // lines of the decision
 	seen   map[int]bool
 	ids    map[string]bool
 	spoken Language
 }
 
-func readProposalText(t Text) (*ProposalFile, []pawl.Problem) {
+func readProposalText(t markdown.Text) (*ProposalFile, []pawl.Problem) {
 	r := &proposalReader{
 		file: &ProposalFile{}, seen: map[int]bool{}, ids: map[string]bool{},
 		issues: findings{file: ProposalName}, odd: findings{file: ProposalName},
 	}
 	r.file.Type = Implementation
-	rows, open := t.rows()
+	rows, open := rows(t)
 	for _, row := range rows {
 		r.row(row)
 	}
@@ -98,25 +101,25 @@ func (r *proposalReader) hear(l Language) bool {
 	return l != ""
 }
 
-var idForm = pattern(`([a-zA-Z0-9\x{4e00}-\x{9fff}_.-]*)#D(\d{3,6})`)
+var idForm = pattern.New(`([a-zA-Z0-9\x{4e00}-\x{9fff}_.-]*)#D(\d{3,6})`)
 
-func (r *proposalReader) row(row row) {
-	if row.kind == prose {
-		for _, id := range idForm().FindAllString(row.text, -1) {
+func (r *proposalReader) row(row markdown.Row) {
+	if row.Kind == markdown.Prose {
+		for _, id := range idForm.Get().FindAllString(row.Text, -1) {
 			if !r.ids[id] && len(r.ids) < MaxTasks {
 				r.ids[id] = true
 				r.file.IDs = append(r.file.IDs, id)
 			}
 		}
-		if strings.ContainsFunc(row.text, Concealed) {
-			r.warn(row.n, "solution.concealed")
+		if strings.ContainsFunc(row.Text, Concealed) {
+			r.warn(row.N, "solution.concealed")
 		}
-		if level, title, ok := Heading(row.text); ok && level <= 3 {
-			r.heading(row.n, level, title)
+		if level, title := row.Heading(); level > 0 && level <= 3 {
+			r.heading(row.N, level, title)
 			return
 		}
 	}
-	if r.meta && row.kind != comment && row.kind != border {
+	if r.meta && row.Kind != markdown.Comment && row.Kind != markdown.Border {
 		r.field(row)
 	}
 	switch {
@@ -125,7 +128,7 @@ func (r *proposalReader) row(row row) {
 	case r.choice:
 		r.words = append(r.words, row)
 	case r.in != nil:
-		r.lines = append(r.lines, row.text)
+		r.lines = append(r.lines, row.Text)
 	}
 }
 
@@ -170,7 +173,7 @@ func (r *proposalReader) heading(n, level int, title string) {
 
 // third reads a heading of the third level: a part of a section, or a decision.
 func (r *proposalReader) third(n int, title string) {
-	if m := idForm().FindStringSubmatchIndex(title); m != nil && r.chosen {
+	if m := idForm.Get().FindStringSubmatchIndex(title); m != nil && r.chosen {
 		d := Decision{ID: title[m[0]:m[1]], Line: n,
 			Title: strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(title[m[1]:]), ":："))}
 		r.file.Decisions, r.choice = append(r.file.Decisions, d), true
@@ -192,15 +195,15 @@ func (r *proposalReader) third(n int, title string) {
 }
 
 // field reads a line of the metadata.
-func (r *proposalReader) field(row row) {
-	m := fieldForm().FindStringSubmatch(strings.TrimLeft(row.text, "-* \t"))
+func (r *proposalReader) field(row markdown.Row) {
+	m := fieldForm.Get().FindStringSubmatch(strings.TrimLeft(row.Text, "-* \t"))
 	if m == nil {
 		return
 	}
 	name, value := strings.Trim(m[2], "*"), unquoted(strings.TrimSpace(strings.Trim(m[3], "*")))
 	at := slices.IndexFunc(metaWords, func(w word) bool { return r.hear(w.language(name)) })
 	if at < 0 {
-		if row.kind == code {
+		if row.Kind == markdown.Code {
 			r.file.More = append(r.file.More, Field{name, value})
 		}
 		return
@@ -215,12 +218,12 @@ func (r *proposalReader) field(row row) {
 		p.Created = value
 	case wordPriority.zh:
 		if p.Priority = Priority(strings.ToUpper(value)); !slices.Contains([]Priority{P0, P1, P2, P3, ""}, p.Priority) {
-			r.warn(row.n, "solution.bad_priority", Clip(visible(value), 40))
+			r.warn(row.N, "solution.bad_priority", Clip(visible(value), 40))
 		}
 	case wordType.zh:
 		r.typed = true
 		if p.Type = Type(strings.ToLower(value)); p.Type != Implementation && p.Type != Overview {
-			r.issue(row.n, "solution.bad_type", Clip(visible(value), 40))
+			r.issue(row.N, "solution.bad_type", Clip(visible(value), 40))
 			p.Type = Implementation
 		}
 	}
@@ -242,16 +245,16 @@ func unquoted(s string) string {
 }
 
 // read takes the verdict and the text of a decision from the lines below its heading.
-func (d *Decision) read(rows []row) {
+func (d *Decision) read(rows []markdown.Row) {
 	var body []string
 	for _, row := range rows {
-		m := fieldForm().FindStringSubmatch(strings.TrimLeft(row.text, "-* \t"))
-		if d.Verdict == Undecided && row.kind == prose && m != nil &&
+		m := fieldForm.Get().FindStringSubmatch(strings.TrimLeft(row.Text, "-* \t"))
+		if d.Verdict == Undecided && row.Kind == markdown.Prose && m != nil &&
 			wordState.language(strings.Trim(m[2], "* ")) != "" {
 			d.Verdict = verdictOf(m[3])
 			continue
 		}
-		body = append(body, row.text)
+		body = append(body, row.Text)
 	}
 	d.Body = unblock(body)
 }

@@ -1,6 +1,10 @@
 package solution
 
-import "strings"
+import (
+	"strings"
+
+	"pawl/text/markdown"
+)
 
 // Table is a table of a document. Its cells are Markdown of one line; an empty cell is written as a dash and read as
 // "".
@@ -55,37 +59,16 @@ func cell(s string) string {
 
 // cells reads a row of a table, or nil for a line that is none.
 func cells(line string) []string {
-	line = strings.TrimSpace(line)
-	rest, ok := strings.CutPrefix(line, "|")
-	if !ok {
-		return nil
+	out, rest, _ := markdown.Cells(line)
+	if rest != "" {
+		out = append(out, rest)
 	}
-	var out []string
-	from, odd := 0, false
-	for i := range len(rest) {
-		if rest[i] == '|' && !odd {
-			out = append(out, cellText(rest[from:i]))
-			from = i + 1
+	for i, s := range out {
+		if s == "-" {
+			out[i] = ""
 		}
-		odd = rest[i] == '\\' && !odd
-	}
-	if last := strings.TrimSpace(rest[from:]); last != "" {
-		out = append(out, cellText(last))
 	}
 	return out
-}
-
-func cellText(s string) string {
-	if s = strings.TrimSpace(s); s == "-" {
-		return ""
-	}
-	return s
-}
-
-// rule reports whether a line is the one between the head and the rows of a table.
-func rule(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, "|") && strings.Contains(line, "-") && strings.Trim(line, "|-: \t") == ""
 }
 
 // maxColumns and maxRows bound the tables that are read; what goes beyond stays in the file.
@@ -95,18 +78,18 @@ const (
 )
 
 // tableOf reads the first table among lines of prose.
-func tableOf(rows []row) Table {
+func tableOf(rows []markdown.Row) Table {
 	var t Table
 	for _, r := range rows {
-		c := cells(r.text)
+		c := cells(r.Text)
 		switch {
-		case r.kind != prose || c == nil:
+		case r.Kind != markdown.Prose || c == nil:
 			if t.Header != nil {
 				return t
 			}
 		case t.Header == nil:
 			t.Header = c[:min(len(c), maxColumns)]
-		case t.Rows == nil && rule(r.text):
+		case t.Rows == nil && markdown.Rule(r.Text):
 			t.Rows = [][]string{}
 		case len(t.Rows) < maxRows:
 			for len(c) < len(t.Header) {

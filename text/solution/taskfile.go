@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/text/markdown"
+
 	"pawl"
 )
 
@@ -15,7 +17,7 @@ type TaskFile struct {
 	// done before what it depends on, numbers in the head that are none.
 	Warnings []pawl.Problem
 
-	text        Text
+	text        markdown.Text
 	titleLine   int
 	closingLine int
 	headLines   [3]int // of the total, of the number done and of the rate, 0 where there is none
@@ -41,8 +43,8 @@ func (f *TaskFile) Recount() {
 			continue
 		}
 		line := f.text.Content(n - 1)
-		if m := fieldForm().FindStringSubmatchIndex(line); line[m[6]:m[7]] != value {
-			f.text.replace(n, line[:m[6]]+value+line[m[7]:])
+		if m := fieldForm.Get().FindStringSubmatchIndex(line); line[m[6]:m[7]] != value {
+			f.text.Replace(n-1, line[:m[6]]+value+line[m[7]:])
 		}
 	}
 	f.reload()
@@ -59,17 +61,17 @@ func (f *TaskFile) Close(c Closing, reason func(Task) string) {
 	}
 	switch {
 	case f.closingLine > 0:
-		f.text.replace(f.closingLine, c.line())
+		f.text.Replace(f.closingLine-1, c.line())
 	case f.titleLine > 0:
 		lines := []string{"", c.line()}
-		if n := f.titleLine; n < len(f.text.Lines) && strings.TrimSpace(f.text.Content(n)) != "" {
+		if n := f.titleLine; n < len(f.text.Lines) && !f.text.Blank(n) {
 			lines = append(lines, "")
 		}
 		behind[f.titleLine] = append(lines, behind[f.titleLine]...)
 	default:
 		behind[0] = []string{c.line(), ""}
 	}
-	f.text = f.text.insert(behind)
+	f.text = f.text.Insert(behind)
 	f.reload()
 	f.Recount()
 }

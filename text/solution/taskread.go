@@ -7,6 +7,9 @@ import (
 	"time"
 	"unicode"
 
+	"pawl/text/markdown"
+	"pawl/text/pattern"
+
 	"pawl"
 )
 
@@ -32,7 +35,7 @@ type taskReader struct {
 	group   string
 	stack   []int // the tasks around the current one, from the outermost, as places in the list
 	columns []int // where their boxes are
-	notes   []row
+	notes   []markdown.Row
 	spoken  Language
 }
 
@@ -40,22 +43,22 @@ func readTasks(data []byte) (*TaskFile, []pawl.Problem) {
 	if bad, ok := unusable(TasksName, data); ok {
 		return &TaskFile{}, []pawl.Problem{bad}
 	}
-	return readTaskText(TextOf(string(data)))
+	return readTaskText(markdown.TextOf(string(data)))
 }
 
-func readTaskText(t Text) (*TaskFile, []pawl.Problem) {
+func readTaskText(t markdown.Text) (*TaskFile, []pawl.Problem) {
 	r := &taskReader{file: &TaskFile{text: t}, issues: findings{file: TasksName}, odd: findings{file: TasksName}}
-	rows, open := t.rows()
+	rows, open := rows(t)
 	for _, row := range rows {
-		if level, title, ok := Heading(row.text); ok && row.kind == prose && level == 2 && wordList.heads(title) != "" {
+		if level, title := row.Heading(); level == 2 && wordList.heads(title) != "" {
 			r.listed = true
 		}
 	}
 	for _, row := range rows {
-		switch row.kind {
-		case prose:
+		switch row.Kind {
+		case markdown.Prose:
 			r.prose(row)
-		case code:
+		case markdown.Code:
 			r.head(row)
 		}
 	}
@@ -87,9 +90,9 @@ func (r *taskReader) hear(l Language) bool {
 	return l != ""
 }
 
-func (r *taskReader) prose(row row) {
-	if level, title, ok := Heading(row.text); ok {
-		r.heading(row.n, level, title)
+func (r *taskReader) prose(row markdown.Row) {
+	if level, title := row.Heading(); level > 0 {
+		r.heading(row.N, level, title)
 		return
 	}
 	if r.box(row) || r.detail(row) || r.closing(row) {
@@ -120,45 +123,45 @@ func (r *taskReader) heading(n, level int, title string) {
 }
 
 var (
-	boxForm = pattern(`^([ \t]*)([-*+]|\d+[.)])[ \t]*([\[［【])([^\[\]［］【】]?)([\]］】])(.*)$`)
+	boxForm = pattern.New(`^([ \t]*)([-*+]|\d+[.)])[ \t]*([\[［【])([^\[\]［］【】]?)([\]］】])(.*)$`)
 	// A number with a dot inside stands alone; one without needs something behind it, because a task may begin with a
 	// number of things.
-	dotted  = pattern(`^(\d{1,6}(?:\.\d{1,6}){1,5})(?:[.、)）:：]|)(?:\s+|$)(.*)$`)
-	glued   = pattern(`^(\d{1,6}(?:\.\d{1,6}){1,5})[.、)）:：]?(\p{Han}.*)$`)
-	simple  = pattern(`^(\d{1,6})[.、)）](?:\s*)(.*)$`)
-	depends = pattern(`\s*\|\s*depends_on:\s*\[([^\]|]*)\]\s*$`)
+	dotted  = pattern.New(`^(\d{1,6}(?:\.\d{1,6}){1,5})(?:[.、)）:：]|)(?:\s+|$)(.*)$`)
+	glued   = pattern.New(`^(\d{1,6}(?:\.\d{1,6}){1,5})[.、)）:：]?(\p{Han}.*)$`)
+	simple  = pattern.New(`^(\d{1,6})[.、)）](?:\s*)(.*)$`)
+	depends = pattern.New(`\s*\|\s*depends_on:\s*\[([^\]|]*)\]\s*$`)
 )
 
 // box reads a line that is a task, or looks so much like one that it must not be passed over.
-func (r *taskReader) box(row row) bool {
-	m := boxForm().FindStringSubmatch(row.text)
+func (r *taskReader) box(row markdown.Row) bool {
+	m := boxForm.Get().FindStringSubmatch(row.Text)
 	if m == nil {
 		return false
 	}
-	column, sign, rest := indent(row.text), m[4], strings.TrimSpace(m[6])
+	column, sign, rest := markdown.Indent(row.Text), m[4], strings.TrimSpace(m[6])
 	status, foreign, known := statusOf(sign)
 	link := rest != "" && strings.ContainsRune("([:", rune(rest[0])) || strings.HasPrefix(rest, "：")
 	elsewhere := r.listed && r.section != wordList.zh
 	switch {
 	case (!known || foreign) && link, !known && elsewhere:
 		return false
-	case !r.wellFormed(row.n, m[2], m[3], sign, m[5], known):
+	case !r.wellFormed(row.N, m[2], m[3], sign, m[5], known):
 		return true
 	case foreign:
-		r.warn(row.n, "solution.read_as_done")
+		r.warn(row.N, "solution.read_as_done")
 	}
-	t := Task{Status: status, Group: r.group, Line: row.n}
+	t := Task{Status: status, Group: r.group, Line: row.N}
 	t.Number, t.Title = numbered(rest)
-	if d := depends().FindStringSubmatchIndex(t.Title); d != nil {
+	if d := depends.Get().FindStringSubmatchIndex(t.Title); d != nil {
 		r.depend(&t, t.Title[d[2]:d[3]])
 		t.Title = t.Title[:d[0]]
 	}
 	if t.Title == "" {
-		r.issue(row.n, "solution.no_text")
+		r.issue(row.N, "solution.no_text")
 		return true
 	}
 	if strings.ContainsFunc(t.Title, Concealed) {
-		r.warn(row.n, "solution.concealed")
+		r.warn(row.N, "solution.concealed")
 	}
 	r.place(t, column)
 	return true
@@ -193,7 +196,7 @@ func (r *taskReader) place(t Task, column int) {
 
 // numbered splits the number off a task.
 func numbered(s string) (number, title string) {
-	for _, form := range []*regexp.Regexp{dotted(), glued(), simple()} {
+	for _, form := range []*regexp.Regexp{dotted.Get(), glued.Get(), simple.Get()} {
 		if m := form.FindStringSubmatch(s); m != nil {
 			return m[1], m[2]
 		}
@@ -204,7 +207,7 @@ func numbered(s string) (number, title string) {
 // said is what a title says when it is read, without what would be read as a number or a dependency.
 func said(title string) string {
 	_, title = numbered(title)
-	return strings.TrimSpace(depends().ReplaceAllString(title, ""))
+	return strings.TrimSpace(depends.Get().ReplaceAllString(title, ""))
 }
 
 // depend reads the numbers of other tasks.
@@ -214,7 +217,7 @@ func (r *taskReader) depend(t *Task, list string) {
 	}) {
 		d = strings.TrimPrefix(strings.TrimPrefix(d, "任务"), "#")
 		switch {
-		case numberForm().MatchString(d):
+		case numberForm.Get().MatchString(d):
 			t.DependsOn = append(t.DependsOn, d)
 		case d == "" || d == "-" || d == wordNothing.zh ||
 			slices.Contains([]string{"none", "and", "task", "tasks", "n/a"}, strings.ToLower(d)):
@@ -225,16 +228,16 @@ func (r *taskReader) depend(t *Task, list string) {
 }
 
 var (
-	detailForm = pattern(`^[-*+][ \t]+(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
-	remarkForm = pattern(`^>[ \t]*(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
+	detailForm = pattern.New(`^[-*+][ \t]+(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
+	remarkForm = pattern.New(`^>[ \t]*(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
 )
 
 // detail reads a line that belongs to the task above it.
-func (r *taskReader) detail(row row) bool {
+func (r *taskReader) detail(row markdown.Row) bool {
 	if len(r.stack) == 0 {
 		return false
 	}
-	at, s, column := len(r.stack)-1, strings.TrimSpace(row.text), indent(row.text)
+	at, s, column := len(r.stack)-1, strings.TrimSpace(row.Text), markdown.Indent(row.Text)
 	if strings.HasPrefix(s, ">") {
 		column++ // a quotation may begin where its task does, a bullet there is another one
 	}
@@ -242,10 +245,10 @@ func (r *taskReader) detail(row row) bool {
 		at--
 	}
 	t := &r.file.List[r.stack[at]]
-	if m := remarkForm().FindStringSubmatch(s); m != nil &&
+	if m := remarkForm.Get().FindStringSubmatch(s); m != nil &&
 		r.hear(wordRemark.language(strings.TrimSpace(m[1]+m[2]+m[3]))) {
 		t.Remarks = append(t.Remarks, m[4])
-	} else if m := detailForm().FindStringSubmatch(s); m == nil {
+	} else if m := detailForm.Get().FindStringSubmatch(s); m == nil {
 		return false
 	} else if key := strings.TrimSpace(m[1] + m[2] + m[3]); r.hear(wordVerify.language(key)) {
 		if m[4] != "" {
@@ -253,60 +256,60 @@ func (r *taskReader) detail(row row) bool {
 		}
 	} else if r.hear(wordDepends.language(key)) {
 		line := t.Line
-		t.Line = row.n // a bad number is reported where it stands
+		t.Line = row.N // a bad number is reported where it stands
 		r.depend(t, m[4])
 		t.Line = line
 	} else {
 		return false
 	}
 	if strings.ContainsFunc(s, Concealed) {
-		r.warn(row.n, "solution.concealed")
+		r.warn(row.N, "solution.concealed")
 	}
 	if r.stack[at] == len(r.file.List)-1 { // what is added to a task stands before its parts
-		r.file.ends[r.stack[at]] = row.n
+		r.file.ends[r.stack[at]] = row.N
 	}
 	return true
 }
 
-var closingForm = pattern(`^>[ \t]*\*\*@status:\*\*[ \t]*([^|]*?)[ \t]*(?:\|[ \t]*(.*?)[ \t]*)?$`)
+var closingForm = pattern.New(`^>[ \t]*\*\*@status:\*\*[ \t]*([^|]*?)[ \t]*(?:\|[ \t]*(.*?)[ \t]*)?$`)
 
 // closing reads the line that says how the package ended.
-func (r *taskReader) closing(row row) bool {
-	m := closingForm().FindStringSubmatch(strings.TrimSpace(row.text))
+func (r *taskReader) closing(row markdown.Row) bool {
+	m := closingForm.Get().FindStringSubmatch(strings.TrimSpace(row.Text))
 	if m == nil || r.file.Closing != nil {
 		return m != nil
 	}
 	result, ok := ParseResult(m[1])
 	if !ok {
-		r.warn(row.n, "solution.bad_result", Clip(visible(m[1]), 40))
+		r.warn(row.N, "solution.bad_result", Clip(visible(m[1]), 40))
 		return true
 	}
 	c := Closing{Result: result}
 	if m[2] != "" {
 		at, err := time.Parse(closingTime, m[2])
 		if err != nil {
-			r.warn(row.n, "solution.bad_time", Clip(visible(m[2]), 40))
+			r.warn(row.N, "solution.bad_time", Clip(visible(m[2]), 40))
 		}
 		c.At = at
 	}
-	r.file.Closing, r.file.closingLine = &c, row.n
+	r.file.Closing, r.file.closingLine = &c, row.N
 	return true
 }
 
-var fieldForm = pattern(`^([ \t]*([^:：#]{1,40}?)[ \t]*[:：][ \t]*)(.*?)[ \t]*$`)
+var fieldForm = pattern.New(`^([ \t]*([^:：#]{1,40}?)[ \t]*[:：][ \t]*)(.*?)[ \t]*$`)
 
 // head reads the numbers of the head.
-func (r *taskReader) head(row row) {
-	m := fieldForm().FindStringSubmatch(row.text)
+func (r *taskReader) head(row markdown.Row) {
+	m := fieldForm.Get().FindStringSubmatch(row.Text)
 	if m == nil || r.section != wordProgress.zh {
 		return
 	}
 	for i, w := range []word{wordTotal, wordDone, wordRate} {
 		if r.file.headLines[i] == 0 && r.hear(w.language(m[2])) {
-			r.file.headLines[i] = row.n
+			r.file.headLines[i] = row.N
 			n, ok := number(m[3])
 			if !ok {
-				r.warn(row.n, "solution.bad_number", Clip(visible(m[3]), 40))
+				r.warn(row.N, "solution.bad_number", Clip(visible(m[3]), 40))
 				return
 			}
 			if r.file.Progress == nil && i < 2 {

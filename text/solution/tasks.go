@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"pawl/text/pattern"
 )
 
 // Names of a package's files.
@@ -130,12 +132,12 @@ func (c Closing) line() string {
 
 const closingTime = "2006-01-02 15:04"
 
-var numberForm = pattern(`^\d{1,6}(?:\.\d{1,6}){0,5}$`)
+var numberForm = pattern.New(`^\d{1,6}(?:\.\d{1,6}){0,5}$`)
 
 func (t Task) write(b *strings.Builder, level int, l Language) {
 	indent := strings.Repeat("  ", level)
 	number := ""
-	if numberForm().MatchString(t.Number) {
+	if numberForm.Get().MatchString(t.Number) {
 		if number = t.Number + " "; !strings.Contains(t.Number, ".") {
 			number = t.Number + ". "
 		}
@@ -150,7 +152,7 @@ func (t Task) write(b *strings.Builder, level int, l Language) {
 	}
 	var on []string
 	for _, d := range t.DependsOn {
-		if numberForm().MatchString(d) {
+		if numberForm.Get().MatchString(d) {
 			on = append(on, d)
 		}
 	}

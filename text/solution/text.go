@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pawl/text/markdown"
 )
 
 // Limits of what is read. They are far above what people write and keep hostile files from costing anything.
@@ -94,20 +96,20 @@ func bare(s string) string {
 // section turned into text, and with every fence closed. Nothing is the word for nothing.
 func block(s string, l Language) string {
 	var out []string
-	var f Fence
+	var scan markdown.Scanner
 	for _, line := range strings.Split(strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n") {
 		line = strings.TrimRight(visible(line), " \t")
-		if level, _, ok := Heading(line); ok && level <= 3 && !f.Open() {
+		if level, _, ok := markdown.Heading(line); ok && level <= 3 && !scan.InCode() {
 			line = `\` + strings.TrimLeft(line, " ")
 		}
-		f.Next(line)
-		if !f.Open() && strings.HasPrefix(strings.TrimSpace(line), "<!--") && !strings.Contains(line, "-->") {
+		scan.Next(strings.TrimSpace(line))
+		if !scan.InCode() && strings.HasPrefix(strings.TrimSpace(line), "<!--") && !strings.Contains(line, "-->") {
 			line = `\` + strings.TrimLeft(line, " \t")
 		}
 		out = append(out, line)
 	}
-	if f.Open() {
-		out = append(out, f.mark)
+	if scan.InCode() {
+		out = append(out, scan.Row())
 	}
 	for len(out) > 0 && strings.TrimSpace(out[0]) == "" {
 		out = out[1:]

@@ -122,10 +122,10 @@ func oneSlip(a, b string) bool {
 // argument is what an input says beside its command: the text behind it, and before it what is more than the way to it
 // ("please run", "用").
 func argument(src string, w word) string {
-	before := strings.TrimSpace(leadIn().ReplaceAllString(src[:w.Start], ""))
+	before := strings.TrimSpace(leadIn.Get().ReplaceAllString(src[:w.Start], ""))
 	after := strings.TrimLeft(src[w.End:], " \t:：,，。.!！")
 	after = strings.TrimSpace(after)
-	if leadOnly().MatchString(after) {
+	if leadOnly.Get().MatchString(after) {
 		after = ""
 	}
 	if before == "" {

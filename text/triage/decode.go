@@ -119,7 +119,7 @@ type ground struct {
 func groundOf(text string) ground {
 	g := ground{text: text}
 	f := fold(text)
-	for _, m := range toJudge().FindAllStringIndex(f.text, -1) {
+	for _, m := range toJudge.Get().FindAllStringIndex(f.text, -1) {
 		g.toJudge = append(g.toJudge, f.span(m[0], m[1]))
 	}
 	return g

@@ -8,18 +8,19 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/text/pattern"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
 
 // secretValue are forms of secrets as their issuers make them.
-var secretValue = pattern(`AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{40,}|sk-[A-Za-z0-9_-]{20,}|sk_live_[A-Za-z0-9]{16,}|xox[baprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----`)
+var secretValue = pattern.New(`AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{40,}|sk-[A-Za-z0-9_-]{20,}|sk_live_[A-Za-z0-9]{16,}|xox[baprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----`)
 
 // secretGiven finds a name of a secret with its value.
-var secretGiven = pattern(`(?i)(?:password|passwd|pwd|secret(?:[_-]?key)?|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|密码|口令|密钥|令牌)["']?\s*(?::=|=|:|：|是|为)\s*["'“]?([^\s"'<>{}$,;，。；”()\x60]{8,})`)
+var secretGiven = pattern.New(`(?i)(?:password|passwd|pwd|secret(?:[_-]?key)?|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|密码|口令|密钥|令牌)["']?\s*(?::=|=|:|：|是|为)\s*["'“]?([^\s"'<>{}$,;，。；”()\x60]{8,})`)
 
 // pretended are parts of values that are none.
-var pretended = pattern(`(?i)example|changeme|change_me|your[-_]|placeholder|redacted|dummy|fake|sample|xxx|\*\*\*|\.\.\.|test|env\.|environ|getenv|config\.|process\.|secrets\.|vault|null|none|string|required|optional|<|>|hunter2`)
+var pretended = pattern.New(`(?i)example|changeme|change_me|your[-_]|placeholder|redacted|dummy|fake|sample|xxx|\*\*\*|\.\.\.|test|env\.|environ|getenv|config\.|process\.|secrets\.|vault|null|none|string|required|optional|<|>|hunter2`)
 
 // secretsIn finds secret values in a clause. Where they stand and why does not matter: they are readable there.
 func (d *detector) secretsIn(c clause) { d.secretValues(d.span(c.start, c.end), StanceAction) }
@@ -31,14 +32,14 @@ func (d *detector) secretValues(at Span, stance Stance) {
 		d.found = append(d.found, Finding{Kind: RiskSecret, Quote: s.In(d.src), Span: s, Stance: stance})
 	}
 	if hasAny(text, []string{"AKIA", "gh", "sk-", "sk_", "xox", "AIza", "eyJ", "-----BEGIN"}) {
-		for _, m := range secretValue().FindAllStringIndex(text, -1) {
-			if !pretended().MatchString(text[m[0]:m[1]]) {
+		for _, m := range secretValue.Get().FindAllStringIndex(text, -1) {
+			if !pretended.Get().MatchString(text[m[0]:m[1]]) {
 				put(m[0], m[1])
 			}
 		}
 	}
-	for _, m := range secretGiven().FindAllStringSubmatchIndex(text, -1) {
-		if v := text[m[2]:m[3]]; looksSecret(v) && !pretended().MatchString(v) {
+	for _, m := range secretGiven.Get().FindAllStringSubmatchIndex(text, -1) {
+		if v := text[m[2]:m[3]]; looksSecret(v) && !pretended.Get().MatchString(v) {
 			put(m[0], m[3])
 		}
 	}
@@ -59,10 +60,10 @@ func looksSecret(v string) bool {
 			return false
 		}
 	}
-	return letters && (digits || signs) && !versionLike().MatchString(v)
+	return letters && (digits || signs) && !versionLike.Get().MatchString(v)
 }
 
-var versionLike = pattern(`^[A-Za-z]+[._-]?v?\d+(?:\.\d+)*$`)
+var versionLike = pattern.New(`^[A-Za-z]+[._-]?v?\d+(?:\.\d+)*$`)
 
 // DetectChange finds what is of extremely high risk in a change of one file: its path, and the lines that it adds.
 // Where says "path" or "content" of each finding. In documentation, tests and comments dangerous commands and
@@ -108,20 +109,20 @@ const (
 )
 
 var (
-	docName   = pattern(`(?i)\.(?:md|mdx|rst|adoc|txt|html?)$|(?:^|/)docs?/|(?:^|/)(?:readme|changelog|license)`)
-	testName  = pattern(`(?i)_test\.\w+$|(?:^|/)test_[^/]+$|\.(?:test|spec)\.\w+$|(?:^|/)(?:tests?|testdata|fixtures?|__tests__|spec|mocks?)/`)
-	shellName = pattern(`(?i)\.(?:sh|bash|zsh|ksh)$|(?:^|/)(?:makefile|dockerfile[^/]*|containerfile|jenkinsfile|procfile|justfile)$|(?:^|/)\.github/workflows/|\.gitlab-ci\.ya?ml$|\.mk$`)
+	docName   = pattern.New(`(?i)\.(?:md|mdx|rst|adoc|txt|html?)$|(?:^|/)docs?/|(?:^|/)(?:readme|changelog|license)`)
+	testName  = pattern.New(`(?i)_test\.\w+$|(?:^|/)test_[^/]+$|\.(?:test|spec)\.\w+$|(?:^|/)(?:tests?|testdata|fixtures?|__tests__|spec|mocks?)/`)
+	shellName = pattern.New(`(?i)\.(?:sh|bash|zsh|ksh)$|(?:^|/)(?:makefile|dockerfile[^/]*|containerfile|jenkinsfile|procfile|justfile)$|(?:^|/)\.github/workflows/|\.gitlab-ci\.ya?ml$|\.mk$`)
 )
 
 func classOf(name string) fileClass {
 	switch {
-	case testName().MatchString(name):
+	case testName.Get().MatchString(name):
 		return testFile
-	case docName().MatchString(name):
+	case docName.Get().MatchString(name):
 		return docFile
 	case strings.EqualFold(path.Ext(name), ".sql"):
 		return sqlFile
-	case shellName().MatchString(name):
+	case shellName.Get().MatchString(name):
 		return shellFile
 	}
 	return codeFile
@@ -129,10 +130,10 @@ func classOf(name string) fileClass {
 
 var (
 	// lineLead is what stands before a command in a line of a recipe, a workflow or a Dockerfile.
-	lineLead = pattern(`^\s*(?:- )?(?:run:\s*[|>]?-?|RUN|CMD|ENTRYPOINT|script:|command:|-|@-?|\+)?\s*`)
-	remark   = pattern(`^\s*(?:#|//|--|/\*|\*|<!--|;|"""|''')|^\s*rem\s`)
+	lineLead = pattern.New(`^\s*(?:- )?(?:run:\s*[|>]?-?|RUN|CMD|ENTRYPOINT|script:|command:|-|@-?|\+)?\s*`)
+	remark   = pattern.New(`^\s*(?:#|//|--|/\*|\*|<!--|;|"""|''')|^\s*rem\s`)
 
-	codeSQL   = pattern(`\b(?:DROP\s+(?:TABLE|DATABASE|SCHEMA)|drop\s+(?:table|database)|TRUNCATE(?:\s+TABLE)?\s+\w|truncate\s+table)\s*\w*|\b(?:DELETE\s+FROM|delete\s+from)\s+\w+["'\x60;)\s]*$`)
+	codeSQL   = pattern.New(`\b(?:DROP\s+(?:TABLE|DATABASE|SCHEMA)|drop\s+(?:table|database)|TRUNCATE(?:\s+TABLE)?\s+\w|truncate\s+table)\s*\w*|\b(?:DELETE\s+FROM|delete\s+from)\s+\w+["'\x60;)\s]*$`)
 	codeRules = sync.OnceValue(func() []textRule {
 		return []textRule{
 			{kind: RiskDataLoss, match: regexp.MustCompile(`["']rm["']\s*,\s*["']-\w*[rR]|\bos\.system\(\s*["']rm\s+-\w*r|\brmtree\(\s*["']/|os\.RemoveAll\(\s*"/"?|\bdropDatabase\(`)},
@@ -169,7 +170,7 @@ func (d *detector) line(class fileClass, at Span, stance Stance) {
 	if len(text) > maxCandidate {
 		text = text[:maxCandidate] // such lines are data, and nobody runs them
 	}
-	if remark().MatchString(text) && class != docFile {
+	if remark.Get().MatchString(text) && class != docFile {
 		stance = StanceMention
 	}
 	put := func(kind RiskKind, i, j int) {
@@ -178,7 +179,7 @@ func (d *detector) line(class fileClass, at Span, stance Stance) {
 	}
 	statements := policy.DestructiveSQL
 	if class != sqlFile {
-		statements = func(text string) [][]int { return codeSQL().FindAllStringIndex(text, -1) }
+		statements = func(text string) [][]int { return codeSQL.Get().FindAllStringIndex(text, -1) }
 	}
 	for _, m := range statements(text) {
 		put(RiskDataLoss, m[0], m[1])
@@ -191,8 +192,8 @@ func (d *detector) line(class fileClass, at Span, stance Stance) {
 	if class != shellFile {
 		return
 	}
-	lead := len(lineLead().FindString(text))
-	if command := strings.TrimSpace(text[lead:]); command != "" && !remark().MatchString(command) {
+	lead := len(lineLead.Get().FindString(text))
+	if command := strings.TrimSpace(text[lead:]); command != "" && !remark.Get().MatchString(command) {
 		for _, f := range DetectCommand(strings.TrimSuffix(command, `\`)) {
 			put(f.Kind, lead+f.Start, lead+f.End)
 		}
@@ -226,7 +227,7 @@ func detectCall(c plan.ToolCallTemplate) []Placed {
 	return out
 }
 
-var patchFile = pattern(`^(?:\+\+\+ (?:b/)?|\*\*\* (?:Add|Update|Delete) File: )([^\t\r\n]+)`)
+var patchFile = pattern.New(`^(?:\+\+\+ (?:b/)?|\*\*\* (?:Add|Update|Delete) File: )([^\t\r\n]+)`)
 
 // detectPatch finds what a patch adds, file by file. The ranges are those of the patch.
 func detectPatch(patch string) []Placed {
@@ -236,7 +237,7 @@ func detectPatch(patch string) []Placed {
 	for line := range strings.Lines(patch) {
 		start := at
 		at += len(line)
-		if m := patchFile().FindStringSubmatch(line); m != nil {
+		if m := patchFile.Get().FindStringSubmatch(line); m != nil {
 			name = m[1]
 			op := policy.OpWrite
 			if strings.HasPrefix(line, "*** Delete") {

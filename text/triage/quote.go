@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pawl/text/markdown"
 )
 
 // quoteKind says by what a part of a text is set apart.
@@ -53,15 +55,11 @@ func quotes(src string) []quote {
 // fenceMark returns the row of marks with which a line opens or closes a block of code, or "".
 func fenceMark(line string) string {
 	body := strings.TrimLeft(line, " ")
-	if len(line)-len(body) > 3 || body == "" || body[0] != '`' && body[0] != '~' {
+	row, info := markdown.Fence(body)
+	if len(line)-len(body) > 3 || strings.HasPrefix(row, "~") && strings.Contains(info, "~~") {
 		return ""
 	}
-	rest := strings.TrimLeft(body, body[:1])
-	n := len(body) - len(rest)
-	if n < 3 || body[0] == '`' && strings.Contains(rest, "`") || body[0] == '~' && strings.Contains(rest, "~~") {
-		return ""
-	}
-	return body[:n]
+	return row
 }
 
 // pairs are the marks that open and close speech.

@@ -179,7 +179,8 @@ func (r router) talkedAbout(w word) bool {
 	if i := strings.IndexAny(after, "\n;!。"); i >= 0 {
 		after = after[:i]
 	}
-	return refusedBefore().MatchString(before) || askedBefore().MatchString(before) || askedAfter().MatchString(after)
+	return refusedBefore.Get().MatchString(before) || askedBefore.Get().MatchString(before) ||
+		askedAfter.Get().MatchString(after)
 }
 
 // running is the first layer: an active tool, a flow that waits, a flow that is to go on.
@@ -193,7 +194,7 @@ func (r router) running() (Route, bool) {
 		out := r.whole(LayerContext, KindReply, because("triage.route_reply"))
 		out.Choice = ReadChoice(r.input)
 		return out, true
-	case r.now.Vars.Active() && goesOn().MatchString(bare(r.input)):
+	case r.now.Vars.Active() && goesOn.Get().MatchString(bare(r.input)):
 		return r.whole(LayerContext, KindContinue, because("triage.route_continue")), true
 	}
 	return Route{}, false
@@ -220,7 +221,7 @@ func bare(s string) string {
 
 // tool finds an external tool that the input names with its sign: "mcp://server/tool" and "/name", "$name", "@name".
 func (r router) tool() (Route, bool) {
-	for _, m := range mcpAddress().FindAllStringSubmatchIndex(r.f.text, -1) {
+	for _, m := range mcpAddress.Get().FindAllStringSubmatchIndex(r.f.text, -1) {
 		at := r.f.span(m[2], m[3])
 		if _, quoted := within(r.quotes, at.Start); quoted {
 			continue
@@ -229,7 +230,7 @@ func (r router) tool() (Route, bool) {
 		at.End = at.Start + len("mcp://") + len(name)
 		return r.called(name, at, slices.Contains(r.now.Tools, name)), true
 	}
-	for _, m := range signed().FindAllStringSubmatchIndex(r.f.text, -1) {
+	for _, m := range signed.Get().FindAllStringSubmatchIndex(r.f.text, -1) {
 		at := r.f.span(m[2], m[3])
 		if _, quoted := within(r.quotes, at.Start); quoted {
 			continue
@@ -254,7 +255,7 @@ func (r router) looksLikeTool(name string, at Span) bool {
 	if rest == "" {
 		return true
 	}
-	return len(r.nearTools(name)) > 0 && !finite().MatchString(fold(rest).text)
+	return len(r.nearTools(name)) > 0 && !finite.Get().MatchString(fold(rest).text)
 }
 
 // nearTools returns tools and commands that a name may mean.

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"pawl/text/pattern"
 )
 
 // textRule is one way in which words say something of extremely high risk. Needles are cheap to look for: the
@@ -140,9 +142,9 @@ var textRules = sync.OnceValue(func() []textRule {
 })
 
 var (
-	sqlWords = pattern(`\b(?:delete\s+from|truncate(?:\s+table)?)\s+["\x60\[]?[a-z_][\w.]*["\x60\]]?|\b(?:drop\s+(?:table|database|schema|user|role|view)(?:\s+if\s+exists)?)\s+["\x60\[]?[a-z_][\w.]*`)
-	upper    = pattern(`^[A-Z]+\b`)
-	sqlTail  = pattern(`^\s*(?:;|where\b|cascade\b|restart identity\b)`)
+	sqlWords = pattern.New(`\b(?:delete\s+from|truncate(?:\s+table)?)\s+["\x60\[]?[a-z_][\w.]*["\x60\]]?|\b(?:drop\s+(?:table|database|schema|user|role|view)(?:\s+if\s+exists)?)\s+["\x60\[]?[a-z_][\w.]*`)
+	upper    = pattern.New(`^[A-Z]+\b`)
+	sqlTail  = pattern.New(`^\s*(?:;|where\b|cascade\b|restart identity\b)`)
 )
 
 // sql finds statements that destroy data. Words that also are English count as SQL where they are written as SQL is: in
@@ -152,12 +154,12 @@ func (d *detector) sql(c clause) {
 	if !hasAny(text, []string{"delete", "truncate", "drop"}) {
 		return
 	}
-	for _, m := range sqlWords().FindAllStringIndex(text, -1) {
+	for _, m := range sqlWords.Get().FindAllStringIndex(text, -1) {
 		i, j := c.start+m[0], c.start+m[1]
 		at := d.span(i, j)
 		q, quoted := within(d.quotes, at.Start)
 		code := quoted && q.kind != quoteSpeech
-		if upper().MatchString(at.In(d.src)) || code || sqlTail().MatchString(d.text[j:]) {
+		if upper.Get().MatchString(at.In(d.src)) || code || sqlTail.Get().MatchString(d.text[j:]) {
 			d.add(RiskDataLoss, i, j, d.stance(c, i, j))
 		}
 	}
@@ -165,8 +167,8 @@ func (d *detector) sql(c clause) {
 
 var (
 	// commandStart finds where a command may begin that is worth being parsed; the parser decides.
-	commandStart = pattern(`(?:^|[\s:($>\x60'"“「]|\p{Han})((?:sudo|doas)\s+[a-z/.]|rm\s+-|git\s+(?:push|reset|clean|filter-branch|filter-repo|stash|reflog|branch|update-ref)\b|(?:kill|killall|pkill)\s+-|chmod\s+[-0-7a-z+=,]|chown\s|dd\s+(?:if|of)=|mkfs|wipefs\s|shred\s|find\s+\S+\s.*-(?:delete|exec)|kubectl\s|terraform\s|helm\s|docker\s|npm\s+(?:publish|unpublish)|yarn\s+(?:npm\s+)?publish|pnpm\s+publish|cargo\s+publish|twine\s+upload|gem\s+push|(?:shutdown|halt|poweroff)\s+(?:-|now|\+)|systemctl\s|psql\s|mysql\s|redis-cli\s|mongo(?:sh)?\s|aws\s|gcloud\s|ssh\s|dropdb\s|gh\s+(?:repo|release)\s)`)
-	proseWord    = pattern(`\s(?:and|then|to|in|on|before|after|or|when|if|because|which|that|is|are|does|from|for|with|the|would|will|was|but|so|at|by|as|should|please|,)\s|\p{Han}|[。、]`)
+	commandStart = pattern.New(`(?:^|[\s:($>\x60'"“「]|\p{Han})((?:sudo|doas)\s+[a-z/.]|rm\s+-|git\s+(?:push|reset|clean|filter-branch|filter-repo|stash|reflog|branch|update-ref)\b|(?:kill|killall|pkill)\s+-|chmod\s+[-0-7a-z+=,]|chown\s|dd\s+(?:if|of)=|mkfs|wipefs\s|shred\s|find\s+\S+\s.*-(?:delete|exec)|kubectl\s|terraform\s|helm\s|docker\s|npm\s+(?:publish|unpublish)|yarn\s+(?:npm\s+)?publish|pnpm\s+publish|cargo\s+publish|twine\s+upload|gem\s+push|(?:shutdown|halt|poweroff)\s+(?:-|now|\+)|systemctl\s|psql\s|mysql\s|redis-cli\s|mongo(?:sh)?\s|aws\s|gcloud\s|ssh\s|dropdb\s|gh\s+(?:repo|release)\s)`)
+	proseWord    = pattern.New(`\s(?:and|then|to|in|on|before|after|or|when|if|because|which|that|is|are|does|from|for|with|the|would|will|was|but|so|at|by|as|should|please|,)\s|\p{Han}|[。、]`)
 )
 
 // maxCandidate bounds what of a text is taken for one command, in bytes.
@@ -176,7 +178,7 @@ const maxCandidate = 4096
 // only what comes before the next plain word is taken.
 func (d *detector) commandsIn(c clause) {
 	text, done := d.text[c.start:c.end], 0
-	for _, m := range commandStart().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range commandStart.Get().FindAllStringSubmatchIndex(text, -1) {
 		i, end := c.start+m[2], min(c.end, c.start+m[2]+maxCandidate)
 		if i < done {
 			continue // it belongs to the command before it
@@ -191,7 +193,7 @@ func (d *detector) commandsIn(c clause) {
 			if q.kind == quoteSpeech {
 				end = max(i, end-1)
 			}
-		} else if cut := proseWord().FindStringIndex(d.text[i:end]); cut != nil && !c.comment {
+		} else if cut := proseWord.Get().FindStringIndex(d.text[i:end]); cut != nil && !c.comment {
 			end = i + cut[0]
 		}
 		done = end

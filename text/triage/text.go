@@ -21,17 +21,6 @@ const (
 	maxPart    = 1 << 10 // bytes of one sentence
 )
 
-// head returns the first bytes of a text, cut between characters.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // Span is a range of bytes of a text: text[Start:End].
 type Span struct {
 	Start int `json:"start"`

@@ -12,7 +12,9 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/recovery"
 	"pawl/sandbox/git"
 	"pawl/store/presence"
 	"pawl/store/sqlite"
@@ -133,7 +135,7 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 			return nil, false
 		}
 	}
-	_, err = k.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &kernel.Relocate{From: m.home, To: m.place.Workspace,
+	_, err = k.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &planning.Relocate{From: m.home, To: m.place.Workspace,
 		Copied: m.copied}})
 	return stopped, err == nil
 }
@@ -159,7 +161,7 @@ func (m mover) stop(ctx context.Context, k *kernel.Kernel) (stopped []string, er
 		if e := s.Effect; s.Run == nil || e != nil && finishing(e.What()) {
 			continue
 		}
-		_, err = at.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &kernel.Stop{Reason: "copied", Copied: m.home}})
+		_, err = at.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &recovery.Stop{Reason: "copied", Copied: m.home}})
 		switch pawl.CodeOf(err) {
 		case "":
 			stopped = append(stopped, s.Run.Label)

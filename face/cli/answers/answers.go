@@ -13,7 +13,10 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/steps"
 	"pawl/kernel/view"
 	"pawl/text/policy"
 )
@@ -50,7 +53,7 @@ func newAnswerCommand(a *cli.App) *cobra.Command {
 						return err
 					}
 				}
-				return cli.DoNow(c.Context(), sess, &kernel.AnswerQuestions{Answers: args, Question: one})
+				return cli.DoNow(c.Context(), sess, &steps.AnswerQuestions{Answers: args, Question: one})
 			}
 			// What no work waits for is answered without working on anything.
 			return cli.GoOn(c.Context(), sess, noWait || !cli.AwaitsAnswers(s), []string{"completed"}, give)
@@ -264,7 +267,7 @@ func newDenyCommand(a *cli.App) *cobra.Command {
 	c := a.Command("deny", "cli.deny", "  pawl deny -m \"not now\"", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return cli.OpenAndGoOn(c.Context(), a, false, []string{"declined"}, func(sess *cli.Session) error {
-			_, err := sess.Do(c.Context(), &kernel.Deny{Reason: reason})
+			_, err := sess.Do(c.Context(), &approval.Deny{Reason: reason})
 			return err
 		})
 	}
@@ -278,7 +281,7 @@ func newReviseCommand(a *cli.App) *cobra.Command {
 	c := a.Command("revise [FEEDBACK]", "cli.revise",
 		"  pawl revise -m \"keep the old name as an alias\"\n  pawl revise --plan smaller.yaml", cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		r := &kernel.Revise{Feedback: note}
+		r := &planning.Revise{Feedback: note}
 		if len(args) > 0 {
 			r.Feedback = args[0]
 		}

@@ -13,6 +13,7 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/term"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/text/plan"
@@ -26,7 +27,7 @@ func (w *waitingPlan) approve(ctx context.Context, sess *cli.Session, yes bool) 
 		way = kernel.WayFlag
 	}
 	return cli.InIssue(sess, w.issue, func(at *cli.Session) error {
-		_, err := at.Do(ctx, &kernel.Approve{Hash: w.hash, Way: way})
+		_, err := at.Do(ctx, &approval.Approve{Hash: w.hash, Way: way})
 		return err
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
-	"pawl/kernel"
+	"pawl/kernel/issues"
 )
 
 // maxContext is how large the description of an issue may be.
@@ -59,7 +59,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 		if err := f.read(a); err != nil {
 			return err
 		}
-		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags,
+		n := issues.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags,
 			Agent: f.agent, Branch: f.branch, Paused: f.paused}
 		if f.plan != "" {
 			p, err := cli.ReadPlan(a, f.plan)
@@ -83,7 +83,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := sess.Do(c.Context(), &kernel.AddIssues{Issues: []kernel.NewIssue{n}, Fresh: fresh})
+			out, err := sess.Do(c.Context(), &issues.AddIssues{Issues: []issues.NewIssue{n}, Fresh: fresh})
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func editIssue(ctx context.Context, sess *cli.Session, given func(flag string) b
 	if err != nil {
 		return err
 	}
-	e := &kernel.EditIssue{Issue: i.ID, Feedback: f.feedback}
+	e := &issues.EditIssue{Issue: i.ID, Feedback: f.feedback}
 	if given("title") {
 		e.Title = &f.title
 	}
@@ -181,12 +181,12 @@ func editIssue(ctx context.Context, sess *cli.Session, given func(flag string) b
 		return err
 	}
 	for _, other := range off {
-		if _, err := sess.Do(ctx, &kernel.AddDependency{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
+		if _, err := sess.Do(ctx, &issues.AddDependency{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
 			return err
 		}
 	}
 	for _, other := range on {
-		if _, err := sess.Do(ctx, &kernel.AddDependency{Issue: i.ID, On: other.ID}); err != nil {
+		if _, err := sess.Do(ctx, &issues.AddDependency{Issue: i.ID, On: other.ID}); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,8 @@ import (
 	"pawl/face/cli/agents"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
-	"pawl/kernel"
+	"pawl/kernel/issues"
+	"pawl/kernel/planning"
 	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/runner"
@@ -133,7 +134,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if o.Workers == 0 {
 			o.Workers = max(1, min(len(chosen), maxWorkers))
 		}
-		o.Start = kernel.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode,
+		o.Start = planning.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode,
 			Agent: sess.Config.Agent}
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
@@ -153,7 +154,7 @@ func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, err
 		return "", err
 	}
 	if asked != "" {
-		_, err := sess.Do(ctx, &kernel.AimBoard{Branch: asked})
+		_, err := sess.Do(ctx, &issues.AimBoard{Branch: asked})
 		return asked, err
 	}
 	b, err := sess.Ask().Board().Batch(ctx)

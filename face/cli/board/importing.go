@@ -12,7 +12,7 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/tui"
-	"pawl/kernel"
+	"pawl/kernel/issues"
 	"pawl/kernel/projection"
 	"pawl/machine/board"
 	"pawl/text/backlog"
@@ -181,9 +181,9 @@ func registerIssues(ctx context.Context, sess *cli.Session, list []backlog.Issue
 		return err
 	}
 	for at := 0; at < len(list); {
-		c := kernel.AddIssues{Fresh: fresh && at == 0}
+		c := issues.AddIssues{Fresh: fresh && at == 0}
 		size := 0
-		for at+len(c.Issues) < len(list) && len(c.Issues) < kernel.MaxIssues && size < maxPiece {
+		for at+len(c.Issues) < len(list) && len(c.Issues) < issues.MaxIssues && size < maxPiece {
 			n := newIssue(&list[at+len(c.Issues)])
 			n.Branch = branch
 			n.Height = height[n.External]
@@ -203,8 +203,8 @@ func registerIssues(ctx context.Context, sess *cli.Session, list []backlog.Issue
 const maxPiece = 4 << 20
 
 // newIssue is the command for an issue of a backlog.
-func newIssue(i *backlog.Issue) kernel.NewIssue {
-	n := kernel.NewIssue{Title: i.Title, Context: i.Body, Priority: i.Priority, Tags: i.Tags, After: i.DependsOn,
+func newIssue(i *backlog.Issue) issues.NewIssue {
+	n := issues.NewIssue{Title: i.Title, Context: i.Body, Priority: i.Priority, Tags: i.Tags, After: i.DependsOn,
 		External: i.ID, Digest: i.Digest(), URL: i.URL,
 		Paused: i.Paused, Closed: i.Status == board.IssueCompleted}
 	for _, name := range []string{i.Ref, i.ID} {

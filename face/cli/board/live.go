@@ -13,6 +13,7 @@ import (
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/budget"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
@@ -132,7 +133,7 @@ func (d *boardReader) scene(ctx context.Context, q tui.Query) (tui.Board, error)
 		}
 		out.Columns = append(out.Columns, c)
 	}
-	if out.Totals.Today, err = d.cost(ctx, kernel.ScopeDay+":"+out.At.Format(time.DateOnly)); err != nil {
+	if out.Totals.Today, err = d.cost(ctx, budget.ScopeDay+":"+out.At.Format(time.DateOnly)); err != nil {
 		return out, err
 	}
 	out.Events, err = d.lately(ctx)
@@ -306,7 +307,7 @@ func (d *boardReader) detail(ctx context.Context, id string) (tui.Detail, error)
 		}
 		out.Plan, out.Evidence = planLines(s), evidenceLines(s)
 	}
-	if out.Cost, err = d.cost(ctx, kernel.ScopeIssue+":"+i.Label); err != nil {
+	if out.Cost, err = d.cost(ctx, budget.ScopeIssue+":"+i.Label); err != nil {
 		return out, err
 	}
 	out.History, err = d.historyOf(ctx, i)

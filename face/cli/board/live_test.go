@@ -16,20 +16,23 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
+	"pawl/kernel/joined"
+	"pawl/kernel/planning"
 	"pawl/machine/board"
 )
 
 // workspaceOn is a workspace on a store, and how a person gives it commands.
 func workspaceOn(t *testing.T, store kernel.Store) (*kernel.Kernel, func(kernel.Command)) {
 	t.Helper()
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k := kernel.New(joined.Table(), store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	do := func(c kernel.Command) {
 		t.Helper()
 		if _, err := k.Do(t.Context(), kernel.Envelope{Actor: "user:ada", Command: c}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	do(&kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	do(&planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	return k, do
 }
 
@@ -37,12 +40,12 @@ func workspaceOn(t *testing.T, store kernel.Store) (*kernel.Kernel, func(kernel.
 func TestColumnsCountWhatFits(t *testing.T) {
 	ctx := context.Background()
 	k, do := workspaceOn(t, memory.New())
-	var issues []kernel.NewIssue
+	var listed []issues.NewIssue
 	for n := range 5 {
-		issues = append(issues, kernel.NewIssue{Title: fmt.Sprintf("Mend the login %d", n), Closed: true},
-			kernel.NewIssue{Title: "Other", Closed: true})
+		listed = append(listed, issues.NewIssue{Title: fmt.Sprintf("Mend the login %d", n), Closed: true},
+			issues.NewIssue{Title: "Other", Closed: true})
 	}
-	do(&kernel.AddIssues{Issues: issues})
+	do(&issues.AddIssues{Issues: listed})
 	d := boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: k}}}
 	// Words of a filter need not stand beside each other, as in the list, and what is counted is what fits.
 	got, fit, err := d.head(ctx, board.IssueCompleted, tui.Query{Filter: "LOGIN mend", PerColumn: 2})
@@ -87,7 +90,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	ctx := context.Background()
 	store := &reading{Store: memory.New()}
 	k, do := workspaceOn(t, store)
-	do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "one"}, {Title: "two"}}})
+	do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "one"}, {Title: "two"}}})
 	rows, err := store.Load(ctx, kernel.Select{Kind: kernel.KindIssue})
 	if err != nil {
 		t.Fatal(err)
@@ -96,21 +99,21 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	edit := func(times int) {
 		for n := range times {
 			title := fmt.Sprint("two ", n)
-			do(&kernel.EditIssue{Issue: two.ID, Title: &title})
+			do(&issues.EditIssue{Issue: two.ID, Title: &title})
 		}
 	}
 	begin := func(id string) {
 		t.Helper()
 		out, err := k.Do(ctx, kernel.Envelope{Actor: "user:ada",
-			Command: &kernel.ClaimIssue{Owner: "one/1", Planning: true, Issue: id, Now: k.Now()}})
+			Command: &issues.ClaimIssue{Owner: "one/1", Planning: true, Issue: id, Now: k.Now()}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var taken kernel.Taken
+		var taken issues.Taken
 		if err := json.Unmarshal(out.Result, &taken); err != nil {
 			t.Fatal(err)
 		}
-		start := &kernel.Start{Issue: taken.Issue, Token: taken.Token,
+		start := &planning.Start{Issue: taken.Issue, Token: taken.Token,
 			Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted}
 		if _, err := k.Session(taken.Session).Do(ctx,
 			kernel.Envelope{Actor: "user:ada", Claim: taken.Token, Command: start}); err != nil {
@@ -156,7 +159,8 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 func TestScreenSaysWhatWasSpent(t *testing.T) {
 	ctx := context.Background()
 	store := memory.New()
-	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(store, kernel.Defaults(),
+	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(joined.Table(), store,
+		kernel.Defaults(),
 		pawl.ClockFunc(time.Now), rand.Reader)}}}
 	for label, spent := range map[string]effect.Usage{"day:2026-01-02": {MicroUSD: 1_230_000},
 		"issue:ISS-1": {MicroUSD: 5, Unpriced: true}} {

@@ -10,7 +10,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
-	"pawl/kernel"
+	"pawl/kernel/issues"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/board"
@@ -86,7 +86,7 @@ func completeBatch(ctx context.Context, sess *cli.Session, dry bool) error {
 		return err
 	}
 	if !dry && (b == nil || b.Status != board.RunCompleted) {
-		if _, err := sess.Do(ctx, &kernel.MoveBoard{Action: board.Complete}); err != nil {
+		if _, err := sess.Do(ctx, &issues.MoveBoard{Action: board.Complete}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,10 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/kernel"
+	"pawl/kernel/control"
+	"pawl/kernel/issues"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -53,19 +57,19 @@ func bindPlan(ctx context.Context, sess *cli.Session, name, which string) error 
 			return nil
 		}
 		_, err = lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(),
-			Command: &kernel.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
+			Command: &planning.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
 	case at.Session != nil && at.Session.State != string(session.Idle) && at.Session.State != string(session.Blocked):
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", at.Session.State, at.Session.Goal)
 	default:
 		if at.Session != nil && at.Session.State == string(session.Blocked) {
 			if err := windUp(ctx, sess, i,
-				&kernel.Rollback{Reason: sess.Text("issue.because.bound", s.Label)}); err != nil {
+				&recovery.Rollback{Reason: sess.Text("issue.because.bound", s.Label)}); err != nil {
 				return err
 			}
 		}
-		if _, err = sess.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label +
+		if _, err = sess.Do(ctx, &issues.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label +
 			".yaml"}); err == nil && i.Status == board.IssueFailed {
-			_, err = sess.Do(ctx, &kernel.RetryIssue{Issue: i.ID})
+			_, err = sess.Do(ctx, &issues.RetryIssue{Issue: i.ID})
 		}
 	}
 	if err != nil {
@@ -151,18 +155,18 @@ func retryIssue(ctx context.Context, sess *cli.Session, i *view.Issue, note stri
 	}
 	stopped := at.Session != nil && at.Session.State == string(session.Blocked)
 	if stopped && !replan {
-		_, err := lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: &kernel.Fix{Note: note}})
+		_, err := lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: &recovery.Fix{Note: note}})
 		return "issue.retried", err
 	}
 	if stopped {
 		if at.Session.Blocked != nil && note == "" {
 			note = cli.Explain(sess.Printer, at.Session.Blocked.Error.Err())
 		}
-		if err := windUp(ctx, sess, i, &kernel.Rollback{Reason: sess.Text("issue.replanned")}); err != nil {
+		if err := windUp(ctx, sess, i, &recovery.Rollback{Reason: sess.Text("issue.replanned")}); err != nil {
 			return "", err
 		}
 	}
-	_, err = sess.Do(ctx, &kernel.RetryIssue{Issue: i.ID, Note: note})
+	_, err = sess.Do(ctx, &issues.RetryIssue{Issue: i.ID, Note: note})
 	return "issue.replanned", err
 }
 
@@ -197,9 +201,9 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 		return "", pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, string(i.Status))
 	case at.Session == nil || at.Session.State == string(session.Idle):
 	case at.Session.State == string(session.Blocked):
-		err = windUp(ctx, sess, i, &kernel.Skip{Reason: reason})
+		err = windUp(ctx, sess, i, &recovery.Skip{Reason: reason})
 	default:
-		err = windUp(ctx, sess, i, &kernel.CancelRun{Reason: reason})
+		err = windUp(ctx, sess, i, &control.CancelRun{Reason: reason})
 	}
 	if i.Status == board.IssueRegistered || i.Status == board.IssuePlanning || i.Status == board.IssuePlanned &&
 		!i.Bound {
@@ -208,7 +212,7 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 		held = false
 	}
 	if err == nil && held {
-		_, err = sess.Do(ctx, &kernel.EditIssue{Issue: i.ID, Paused: &held, Feedback: reason})
+		_, err = sess.Do(ctx, &issues.EditIssue{Issue: i.ID, Paused: &held, Feedback: reason})
 	}
 	if err != nil || !release {
 		return key, err
@@ -220,7 +224,7 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 	for _, label := range w.Needed {
 		j, err := sess.Ask().Board().Issue(ctx, label)
 		if err == nil {
-			_, err = sess.Do(ctx, &kernel.AddDependency{Issue: j.ID, On: i.ID, Remove: true})
+			_, err = sess.Do(ctx, &issues.AddDependency{Issue: j.ID, On: i.ID, Remove: true})
 		}
 		if err != nil {
 			return "", err

@@ -10,6 +10,8 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/tasks"
 	"pawl/kernel"
+	"pawl/kernel/control"
+	"pawl/kernel/recovery"
 	"pawl/text/plan"
 )
 
@@ -29,7 +31,7 @@ func Entries() []cli.Entry {
 func newPauseCommand(a *cli.App) *cobra.Command {
 	return a.Command("pause", "cli.pause", "  pawl pause", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
-			if _, err := sess.Do(c.Context(), &kernel.Pause{}); err != nil {
+			if _, err := sess.Do(c.Context(), &control.Pause{}); err != nil {
 				return err
 			}
 			if a.JSON {
@@ -59,7 +61,7 @@ func stop(ctx context.Context, sess *cli.Session, reason string) error {
 		defer release()
 	}
 	owned := err == nil
-	if _, err := sess.Do(ctx, &kernel.Stop{Reason: reason}); err != nil {
+	if _, err := sess.Do(ctx, &recovery.Stop{Reason: reason}); err != nil {
 		return err
 	}
 	if owned {
@@ -86,7 +88,7 @@ func newCancelCommand(a *cli.App) *cobra.Command {
 			return tasks.Cancel(c.Context(), a, args[0], reason)
 		}
 		return cli.OpenAndGoOn(c.Context(), a, false, []string{"canceled"}, func(sess *cli.Session) error {
-			return cli.DoNow(c.Context(), sess, &kernel.CancelRun{Reason: reason})
+			return cli.DoNow(c.Context(), sess, &control.CancelRun{Reason: reason})
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
@@ -98,7 +100,7 @@ func newFixCommand(a *cli.App) *cobra.Command {
 	var noWait bool
 	c := a.Command("fix", "cli.fix", "  pawl fix -m \"installed the compiler\"\n  pawl fix --plan more-steps.yaml\n  pawl fix --answer done", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		f := &kernel.Fix{Note: note, Answer: kernel.Answer(answer)}
+		f := &recovery.Fix{Note: note, Answer: kernel.Answer(answer)}
 		if f.Answer != kernel.AnswerNone && f.Answer != kernel.AnswerDone && f.Answer != kernel.AnswerRetry {
 			return cli.Usage("cli.flag_invalid", answer, "--answer", "done|retry")
 		}
@@ -133,7 +135,7 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 	c := a.Command("skip", "cli.skip", "  pawl skip -m \"do it by hand later\"", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return cli.OpenAndGoOn(c.Context(), a, false, []string{"skipped"}, func(sess *cli.Session) error {
-			return cli.DoNow(c.Context(), sess, &kernel.Skip{Reason: reason})
+			return cli.DoNow(c.Context(), sess, &recovery.Skip{Reason: reason})
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
@@ -165,10 +167,10 @@ func Rollback(ctx context.Context, sess *cli.Session, reason string, yes bool) e
 		}
 	}
 	if idle {
-		return reverse(ctx, sess, &kernel.Rollback{Reason: reason}, "cli.undo.done", "pawl redo")
+		return reverse(ctx, sess, &recovery.Rollback{Reason: reason}, "cli.undo.done", "pawl redo")
 	}
 	return cli.GoOn(ctx, sess, false, []string{"rolled_back"}, func(sess *cli.Session) error {
-		return cli.DoNow(ctx, sess, &kernel.Rollback{Reason: reason})
+		return cli.DoNow(ctx, sess, &recovery.Rollback{Reason: reason})
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/kernel"
+	"pawl/kernel/recovery"
 )
 
 func newUndoCommand(a *cli.App) *cobra.Command {
@@ -22,7 +23,7 @@ func newUndoCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return reverse(c.Context(), sess, &kernel.Undo{Run: run, Step: step}, "cli.undo.done", "redo")
+			return reverse(c.Context(), sess, &recovery.Undo{Run: run, Step: step}, "cli.undo.done", "redo")
 		})
 	}
 	c.Flags().StringVar(&step, "step", "", a.Text("cli.flag.undo_step"))
@@ -37,7 +38,7 @@ func newRedoCommand(a *cli.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return reverse(c.Context(), sess, &kernel.Redo{Run: run}, "cli.redo.done", "undo")
+				return reverse(c.Context(), sess, &recovery.Redo{Run: run}, "cli.redo.done", "undo")
 			})
 		})
 }

@@ -20,6 +20,11 @@ import (
 	"pawl/face/cli/orders"
 	"pawl/face/cli/settings"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/control"
+	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
+	"pawl/kernel/steps"
 	"pawl/machine/session"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
@@ -73,7 +78,7 @@ func newAutoCommand(a *cli.App) *cobra.Command {
 	var f flags
 	return f.bind(a.Printer, a.Command("auto REQUIREMENT", "cli.flow.auto", `  pawl auto "make go vet and the tests pass"
   pawl '~auto make go vet and the tests pass'`, cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
-		return start(c.Context(), a, f, &kernel.Start{Command: "~auto", Requirement: strings.Join(args, " ")})
+		return start(c.Context(), a, f, &planning.Start{Command: "~auto", Requirement: strings.Join(args, " ")})
 	}))
 }
 
@@ -88,7 +93,7 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 		if len(args) == 0 {
 			return group(c, args)
 		}
-		return start(c.Context(), a, f, &kernel.Start{Command: "~plan", Requirement: strings.Join(args, " ")})
+		return start(c.Context(), a, f, &planning.Start{Command: "~plan", Requirement: strings.Join(args, " ")})
 	}
 	return f.bind(a.Printer, c)
 }
@@ -120,7 +125,7 @@ func newChooseCommand(a *cli.App) *cobra.Command {
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
 			return cli.GoOn(c.Context(), sess, false, wanted(), func(sess *cli.Session) error {
 				_, err := sess.Do(c.Context(),
-					&kernel.Choose{Choice: args[0], Hash: args[1], Path: workflow.Path(path)})
+					&planning.Choose{Choice: args[0], Hash: args[1], Path: workflow.Path(path)})
 				return err
 			})
 		})
@@ -168,10 +173,10 @@ func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
 	case triage.KindContinue:
 		return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 			return cli.GoOn(ctx, sess, false, wanted(),
-				func(sess *cli.Session) error { _, err := sess.Do(ctx, &kernel.Resume{}); return err })
+				func(sess *cli.Session) error { _, err := sess.Do(ctx, &control.Resume{}); return err })
 		})
 	case triage.KindChange:
-		return start(ctx, a, f, &kernel.Start{Requirement: r.Argument})
+		return start(ctx, a, f, &planning.Start{Requirement: r.Argument})
 	}
 	return answer(ctx, a)
 }
@@ -185,7 +190,7 @@ func command(ctx context.Context, a *cli.App, f flags, name, argument string) er
 		if argument == "" {
 			return cli.Usage("cli.flow.no_requirement", name)
 		}
-		return start(ctx, a, f, &kernel.Start{Command: name, Requirement: argument})
+		return start(ctx, a, f, &planning.Start{Command: name, Requirement: argument})
 	}
 	return orders.Run(ctx, a, name, argument)
 }
@@ -246,31 +251,31 @@ func replyTo(s *kernel.Snapshot, r triage.Route) kernel.Command {
 	about := asks(s)
 	switch {
 	case r.Choice == triage.ChoiceCancel:
-		return &kernel.CancelRun{Reason: r.Argument}
+		return &control.CancelRun{Reason: r.Argument}
 	case about == "":
 		return nil // somebody else has answered meanwhile
 	case about == "questions" && (r.Choice == triage.ChoiceAsIs || r.Choice == triage.ChoiceYes):
-		return &kernel.AnswerQuestions{}
+		return &steps.AnswerQuestions{}
 	case about == "questions" && len(s.Turn.Questions) == 1:
-		return &kernel.AnswerQuestions{Answers: []string{r.Argument}}
+		return &steps.AnswerQuestions{Answers: []string{r.Argument}}
 	case about == "questions":
 		lines := slices.DeleteFunc(strings.Split(r.Argument, "\n"),
 			func(l string) bool { return strings.TrimSpace(l) == "" })
-		return &kernel.AnswerQuestions{Answers: lines}
+		return &steps.AnswerQuestions{Answers: lines}
 	case about == "stage" && r.Choice == triage.ChoiceYes:
 		choice := workflow.ChooseStart
 		if s.Flow.Mode.Auto() {
 			choice = workflow.ChooseSilent
 		}
-		return &kernel.Choose{Choice: choice, Hash: s.Approval.Hash}
+		return &planning.Choose{Choice: choice, Hash: s.Approval.Hash}
 	case r.Choice == triage.ChoiceYes:
-		return &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal}
+		return &approval.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal}
 	case r.Choice == triage.ChoiceNo && about == "stage":
-		return &kernel.CancelRun{Reason: r.Argument}
+		return &control.CancelRun{Reason: r.Argument}
 	case r.Choice == triage.ChoiceNo:
-		return &kernel.Deny{}
+		return &approval.Deny{}
 	case about == "plan" && r.Choice == triage.ChoiceMore:
-		return &kernel.Revise{Feedback: r.Argument}
+		return &planning.Revise{Feedback: r.Argument}
 	}
 	return nil
 }
@@ -285,7 +290,7 @@ func answer(ctx context.Context, a *cli.App) error {
 }
 
 // start begins a flow. One that is running is given up first where the person says so (docs/spec/workflow.md#c1).
-func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
+func start(ctx context.Context, a *cli.App, f flags, s *planning.Start) error {
 	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
 		return cli.Usage("cli.run_nothing")
 	}
@@ -295,7 +300,7 @@ func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
 
 // whole begins a flow and works on it, and brings the knowledge base in line with what has landed. That can be done
 // again at any time, so that its failure is told and is none of the flow.
-func whole(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) error {
+func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) error {
 	if s.Command != "~plan" && s.Package == "" {
 		s.Agent = sess.Config.Agent
 		if done, err := orders.Unaided(ctx, sess, s); done || err != nil {
@@ -322,9 +327,9 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) err
 	return nil
 }
 
-func begin(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) error {
+func begin(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) error {
 	cli.Warn(ctx, sess)
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
 	if s.Agent = sess.Config.Agent; s.Agent != "" {
@@ -383,9 +388,9 @@ func giveWay(ctx context.Context, sess *cli.Session, f flags, name string) (bool
 		}
 	}
 	reason := sess.Text("cli.flow.replaced", name)
-	var give kernel.Command = &kernel.CancelRun{Reason: reason}
+	var give kernel.Command = &control.CancelRun{Reason: reason}
 	if s.Session.State == string(session.Blocked) {
-		give = &kernel.Rollback{Reason: reason}
+		give = &recovery.Rollback{Reason: reason}
 	}
 	return true, windUp(ctx, sess, s.Session.Run, give)
 }
@@ -406,7 +411,7 @@ func windUp(ctx context.Context, sess *cli.Session, run string, give kernel.Comm
 	}
 	if s, err := sess.View(ctx); err == nil && s.Paused {
 		// what is cleaned up does not wait for anybody; where nothing is left, there is nothing to resume
-		_, _ = sess.Do(ctx, &kernel.Resume{})
+		_, _ = sess.Do(ctx, &control.Resume{})
 	}
 	halted := time.Time{}
 	for other != nil {
@@ -471,7 +476,7 @@ func exec(ctx context.Context, a *cli.App, f flags, want string) error {
 
 // packageToRun finds the package that is meant among those in plan/, and judges it by its files. What the store knows
 // of it is what is carried out; a package that people wrote is turned into a plan.
-func packageToRun(ctx context.Context, sess *cli.Session, want string) (*kernel.Start, error) {
+func packageToRun(ctx context.Context, sess *cli.Session, want string) (*planning.Start, error) {
 	known, err := sess.Ask().Packages(ctx)
 	if err != nil {
 		return nil, err
@@ -502,7 +507,7 @@ func packageToRun(ctx context.Context, sess *cli.Session, want string) (*kernel.
 	report := solution.Validate(files)
 	switch goal, ok := known[name]; {
 	case ok:
-		return &kernel.Start{Command: "~exec", Package: name, Requirement: goal}, nil
+		return &planning.Start{Command: "~exec", Package: name, Requirement: goal}, nil
 	case !report.Valid:
 		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name,
 			len(report.Issues)).Because(report.Issues[0].Error(solution.At))
@@ -515,7 +520,7 @@ func packageToRun(ctx context.Context, sess *cli.Session, want string) (*kernel.
 }
 
 // planOf turns the tasks of a package into a plan: each task that is left is a step.
-func planOf(name string, files map[string][]byte) (*kernel.Start, error) {
+func planOf(name string, files map[string][]byte) (*planning.Start, error) {
 	tasks, err := solution.ReadTasks(files[solution.TasksName])
 	if err != nil {
 		return nil, err
@@ -550,5 +555,5 @@ func planOf(name string, files map[string][]byte) (*kernel.Start, error) {
 	if err != nil {
 		return nil, pawl.Fail(pawl.CodeInternal, "cli.flow.plan").Because(err)
 	}
-	return &kernel.Start{Command: "~exec", Package: name, Requirement: p.Goal, Given: raw, Name: name + ".json"}, nil
+	return &planning.Start{Command: "~exec", Package: name, Requirement: p.Goal, Given: raw, Name: name + ".json"}, nil
 }

@@ -13,7 +13,8 @@ import (
 	"pawl/face/cli/agents"
 	"pawl/face/cli/orders"
 	"pawl/face/cli/settings"
-	"pawl/kernel"
+	"pawl/kernel/control"
+	"pawl/kernel/planning"
 	"pawl/machine/session"
 )
 
@@ -55,7 +56,7 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 	if a.Issue() != "" {
 		return cli.Usage("cli.flags_conflict", "run", "--issue")
 	}
-	start := &kernel.Start{Requirement: strings.TrimSpace(requirement)}
+	start := &planning.Start{Requirement: strings.TrimSpace(requirement)}
 	if f.plan != "" {
 		p, err := cli.ReadPlan(a, f.plan)
 		if err != nil {
@@ -144,7 +145,7 @@ func offerDependencies(ctx context.Context, sess *cli.Session, f runFlags) error
 }
 
 // startRun takes the requirement up and works on it.
-func startRun(ctx context.Context, sess *cli.Session, start *kernel.Start, f runFlags) error {
+func startRun(ctx context.Context, sess *cli.Session, start *planning.Start, f runFlags) error {
 	start.Agent = sess.Config.Agent
 	if done, err := orders.Unaided(ctx, sess, start); done || err != nil {
 		return err
@@ -159,7 +160,7 @@ func startRun(ctx context.Context, sess *cli.Session, start *kernel.Start, f run
 	if sess.Config.RunMode == pawl.Autonomous {
 		v.AskNobody()
 	}
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
 	if err := agents.Ready(ctx, sess, start.Agent); err != nil {
@@ -208,7 +209,7 @@ func resumeRun(ctx context.Context, sess *cli.Session, noWait bool) error {
 	}
 	return cli.GoOn(ctx, sess, noWait, []string{"completed", "canceled", "declined", "rolled_back", "skipped"},
 		func(sess *cli.Session) error {
-			_, err := sess.Do(ctx, &kernel.Resume{})
+			_, err := sess.Do(ctx, &control.Resume{})
 			return err
 		})
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
-	"pawl/kernel"
+	"pawl/kernel/control"
 )
 
 // newToolCommand lets an external tool take the flow over and give it back: what wraps a tool calls both around it.
@@ -16,7 +16,7 @@ func newToolEnterCommand(a *cli.App) *cobra.Command {
 	return a.Command("enter NAME", "cli.tool.enter", "  pawl tool enter deploy-helper", cli.Exactly(1),
 		func(c *cobra.Command, args []string) error {
 			return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
-				if _, err := sess.Do(c.Context(), &kernel.EnterTool{Tool: args[0]}); err != nil {
+				if _, err := sess.Do(c.Context(), &control.EnterTool{Tool: args[0]}); err != nil {
 					return err
 				}
 				return variables(c, sess)
@@ -29,7 +29,7 @@ func newToolLeaveCommand(a *cli.App) *cobra.Command {
 	c := a.Command("leave", "cli.tool.leave", "  pawl tool leave\n  pawl tool leave --cancel", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
-			if _, err := sess.Do(c.Context(), &kernel.LeaveTool{Resume: !cancel}); err != nil {
+			if _, err := sess.Do(c.Context(), &control.LeaveTool{Resume: !cancel}); err != nil {
 				return err
 			}
 			return variables(c, sess)

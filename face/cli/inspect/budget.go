@@ -9,6 +9,7 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
 	"pawl/kernel"
+	"pawl/kernel/budget"
 	"pawl/kernel/effect"
 )
 
@@ -64,13 +65,13 @@ func (l *budgetLine) rows(pr *cli.Printer) [][]string {
 		limit int64
 		show  func(int64) string
 	}{
-		{"usd", func(u effect.Usage) int64 { return u.MicroUSD }, l.Limit.MicroUSD, kernel.Dollars},
+		{"usd", func(u effect.Usage) int64 { return u.MicroUSD }, l.Limit.MicroUSD, budget.Dollars},
 		{"tokens", func(u effect.Usage) int64 { return u.InTokens + u.OutTokens }, l.Limit.Tokens, cli.Count},
 		{"requests", func(u effect.Usage) int64 { return u.Requests }, l.Limit.Requests, cli.Count},
 		{"turns", func(u effect.Usage) int64 { return u.Turns }, l.Limit.Turns, cli.Count},
 		{"calls", func(u effect.Usage) int64 { return u.Calls }, l.Limit.Calls, cli.Count},
 		{"processes", func(u effect.Usage) int64 { return u.Processes }, l.Limit.Processes, cli.Count},
-		{"minutes", func(u effect.Usage) int64 { return u.WallMS }, l.Limit.WallMS, kernel.Minutes},
+		{"minutes", func(u effect.Usage) int64 { return u.WallMS }, l.Limit.WallMS, budget.Minutes},
 	} {
 		text := counted(m.of, m.show)
 		if m.what == "usd" {

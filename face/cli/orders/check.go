@@ -6,18 +6,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"pawl/text/shell"
 
 	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/machine/session"
-	"pawl/text/policy"
+	"pawl/text/pattern"
 )
 
 // orderFile is where the newest work order lies, relative to .pawl.
@@ -28,7 +29,7 @@ func NewCheckCommand(a *cli.App) *cobra.Command {
 	c := a.Command("check", "orders.check", "  pawl check\n  pawl check --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(sess *cli.Session) error {
-			if _, err := sess.Do(c.Context(), &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+			if _, err := sess.Do(c.Context(), &planning.Init{Place: sess.Workspace.Place}); err != nil {
 				return err
 			}
 			if err := free(c.Context(), sess); err != nil {
@@ -43,7 +44,7 @@ func NewCheckCommand(a *cli.App) *cobra.Command {
 // Unaided takes a requirement up that asks for the checks to pass where pawl's own agent has no program to mend
 // anything with: a run could only be refused, and the checks can be run all the same. Where a run is at work it leaves
 // that to be said elsewhere.
-func Unaided(ctx context.Context, sess *cli.Session, s *kernel.Start) (bool, error) {
+func Unaided(ctx context.Context, sess *cli.Session, s *planning.Start) (bool, error) {
 	if sess.Workspace.Project.Unaided == nil || len(s.Given) > 0 || s.Package != "" {
 		return false, nil
 	}
@@ -51,7 +52,7 @@ func Unaided(ctx context.Context, sess *cli.Session, s *kernel.Start) (bool, err
 	if err != nil || !alone {
 		return false, err
 	}
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return false, err
 	}
 	if at, err := sess.View(ctx); err != nil || at.State != session.Idle {
@@ -165,7 +166,7 @@ func reportChecks(ctx context.Context, sess *cli.Session, goal string, found eff
 		fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red", len(red), ran, names(red), file)
 		if agent != "" {
 			fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red_agent", len(red), ran, names(red), file, agent,
-				policy.Quote(file))
+				shell.Quote(file))
 		}
 	}
 	if sess.JSON {
@@ -223,11 +224,8 @@ func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 }
 
 // telling matches the lines of an output that say what is wrong: a failure by its name, an error, a place in a file.
-var telling = sync.OnceValue(func() func(string) bool {
-	form := lazily(`(?i)\b(fail(ed|ure)?|error|panic|fatal|exception|assert\w*|expected|actual|want|got|cannot|undefined|unexpected|not found|missing)\b|` +
-		`^\s*(✗|✕|×|not ok|E  )|[\w./-]+\.\w+:\d+`)
-	return form().MatchString
-})
+var telling = pattern.New(`(?i)\b(fail(ed|ure)?|error|panic|fatal|exception|assert\w*|expected|actual|want|got|cannot|undefined|unexpected|not found|missing)\b|` +
+	`^\s*(✗|✕|×|not ok|E  )|[\w./-]+\.\w+:\d+`)
 
 // essential keeps the lines of an output that matter, at most maxTail: all of a short one, otherwise those that say
 // what is wrong, and its end. Where lines are left out between two that are kept stands "…".
@@ -242,7 +240,7 @@ func essential(output string) []string {
 	const end = 4
 	var keep []int
 	for i, l := range lines[:len(lines)-end] {
-		if len(keep) < maxTail-end && telling()(l) {
+		if len(keep) < maxTail-end && telling.Get().MatchString(l) {
 			keep = append(keep, i)
 		}
 	}

@@ -3,19 +3,18 @@ package orders
 import (
 	"context"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/face/cli"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/text/knowledge"
+	"pawl/text/pattern"
 )
 
 // commitFlags are the flags of `pawl commit`.
@@ -42,7 +41,7 @@ func newCommitCommand(a *cli.App) *cobra.Command {
 
 // commit makes a commit of the user's changes, and shares the branch where that is asked for.
 func commit(ctx context.Context, sess *cli.Session, given string, f commitFlags) (err error) {
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
 	if err := free(ctx, sess); err != nil {
@@ -101,10 +100,10 @@ func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string
 }
 
 // credentials finds what stands in front of the host of an address of the web, which may be a key.
-var credentials = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(https?://)[^/@\s]+@`) })
+var credentials = pattern.New(`(https?://)[^/@\s]+@`)
 
 // address is where a branch goes, without the credentials that people write into addresses.
-func address(up cli.Upstream) string { return credentials().ReplaceAllString(up.URL, "$1") }
+func address(up cli.Upstream) string { return credentials.Get().ReplaceAllString(up.URL, "$1") }
 
 // pushBranch shares the branch. What was committed stays, whatever comes of it.
 func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effect.CommitResult,

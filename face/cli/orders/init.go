@@ -9,8 +9,8 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/machine/session"
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
@@ -47,7 +47,7 @@ type built struct {
 
 // initialise makes the workspace, and the knowledge base in it.
 func initialise(ctx context.Context, sess *cli.Session, f initFlags) error {
-	out, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place})
+	out, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place})
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/tui"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/orders"
 	"pawl/machine/session"
 	"pawl/text/message"
 	"pawl/text/solution"
@@ -91,7 +91,7 @@ func carry(ctx context.Context, sess *cli.Session, command string, kind effect.K
 		return effect.Receipt{}, err
 	}
 	// Everything here may be done again: the drivers find what was done already.
-	out, err := sess.Do(ctx, &kernel.Order{Command: command, Kind: kind, Spec: effect.Encode(spec), Idempotent: true})
+	out, err := sess.Do(ctx, &orders.Order{Command: command, Kind: kind, Spec: effect.Encode(spec), Idempotent: true})
 	if err != nil {
 		return effect.Receipt{}, err
 	}

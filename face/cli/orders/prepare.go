@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/machine/session"
 )
 
@@ -36,7 +36,7 @@ func newPrepareCommand(a *cli.App) *cobra.Command {
 
 // prepare has the dependencies fetched that the project lacks.
 func prepare(ctx context.Context, sess *cli.Session, f prepareFlags) error {
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
 	place, err := standing(ctx, sess)

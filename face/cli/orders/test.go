@@ -2,21 +2,21 @@ package orders
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"pawl/text/shell"
 
 	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
-	"pawl/kernel"
 	"pawl/kernel/effect"
-	"pawl/text/policy"
+	"pawl/kernel/planning"
+	"pawl/text/pattern"
 	"pawl/text/solution"
 )
 
@@ -38,7 +38,7 @@ func newTestCommand(a *cli.App) *cobra.Command {
 		command := strings.Join(args, " ")
 		if c.ArgsLenAtDash() == 0 && len(args) > 1 {
 			// The user's own shell has taken the quotes off, so that what is special in the words is meant literally.
-			command = policy.QuoteAll(args)
+			command = shell.QuoteAll(args)
 		}
 		return a.With(c.Context(), cli.Open{Create: true, Sure: true},
 			func(sess *cli.Session) error { return runTests(c.Context(), sess, command, f) })
@@ -53,7 +53,7 @@ func newTestCommand(a *cli.App) *cobra.Command {
 
 // runTests runs the project's tests behind the walls, and offers a package to mend what fails.
 func runTests(ctx context.Context, sess *cli.Session, command string, f testFlags) error {
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
 	if err := free(ctx, sess); err != nil {
@@ -178,19 +178,15 @@ type failure struct {
 	Test  string `json:"test"`
 }
 
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 // failing are the forms in which test programs name what failed.
-var failing = []func() *regexp.Regexp{
-	lazily(`(?m)^\s*--- FAIL: (\S+)`),                                  // Go
-	lazily(`(?m)^FAILED (\S+::\S+)`),                                   // pytest
-	lazily(`(?m)^(?:FAIL|ERROR): (\w+ \([\w.]+\))`),                    // unittest
-	lazily(`(?m)^test (\S+) \.\.\. FAILED`),                            // Cargo
-	lazily(`(?m)^\s+● (.+ › .+)$`),                                     // Jest
-	lazily(`(?m)^\s*(?:✗|✕|×|not ok \d+ -)\s+(.+?)(?: \(\d+ ?ms\))?$`), // Vitest, Mocha, TAP
-	lazily(`(?m)^\[ERROR\]\s+(\w[\w.]*\.\w+):\d+`),                     // Maven
+var failing = []*pattern.Pattern{
+	pattern.New(`(?m)^\s*--- FAIL: (\S+)`),                                  // Go
+	pattern.New(`(?m)^FAILED (\S+::\S+)`),                                   // pytest
+	pattern.New(`(?m)^(?:FAIL|ERROR): (\w+ \([\w.]+\))`),                    // unittest
+	pattern.New(`(?m)^test (\S+) \.\.\. FAILED`),                            // Cargo
+	pattern.New(`(?m)^\s+● (.+ › .+)$`),                                     // Jest
+	pattern.New(`(?m)^\s*(?:✗|✕|×|not ok \d+ -)\s+(.+?)(?: \(\d+ ?ms\))?$`), // Vitest, Mocha, TAP
+	pattern.New(`(?m)^\[ERROR\]\s+(\w[\w.]*\.\w+):\d+`),                     // Maven
 }
 
 // failures reads what failed out of the outputs. A check whose output names nothing counts as one failure.
@@ -202,7 +198,7 @@ func failures(r effect.VerifyResult) []failure {
 		}
 		var names []string
 		for _, form := range failing {
-			for _, m := range form().FindAllStringSubmatch(o.Output, 100) {
+			for _, m := range form.Get().FindAllStringSubmatch(o.Output, 100) {
 				names = append(names, strings.TrimSpace(m[1]))
 			}
 		}

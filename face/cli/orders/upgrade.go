@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
-	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/planning"
 	"pawl/text/knowledge"
 	"pawl/text/solution"
 )
@@ -25,7 +25,7 @@ func newUpgradeCommand(a *cli.App) *cobra.Command {
 
 // upgrade takes an older knowledge base over and judges what came of it.
 func upgrade(ctx context.Context, sess *cli.Session, yes bool) error {
-	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
 	if err := free(ctx, sess); err != nil {

@@ -8,12 +8,13 @@ import (
 	"os"
 	"strings"
 
+	"pawl/text/display"
+
 	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
-	"pawl/text/policy"
 )
 
 func newMCPListCommand(a *cli.App) *cobra.Command {
@@ -196,21 +197,21 @@ func showServer(pr *cli.Printer, server settings.Server, offer cli.Offer) {
 		pr.Say("")
 		pr.Say(pr.Style.Bold(cli.Display(t.Name)) + "  " + cli.Display(t.Title))
 		for l := range strings.SplitSeq(t.Description, "\n") {
-			pr.Say("  " + policy.Display(l))
+			pr.Say("  " + display.Line(l))
 		}
-		pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.input")) + " " + policy.Display(string(t.Input)))
+		pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.input")) + " " + display.Line(string(t.Input)))
 		if t.Output != nil {
-			pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.output")) + " " + policy.Display(string(t.Output)))
+			pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.output")) + " " + display.Line(string(t.Output)))
 		}
 		if t.Annotations != nil {
-			pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.hints")) + " " + policy.Display(string(t.Annotations)))
+			pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.hints")) + " " + display.Line(string(t.Annotations)))
 		}
 	}
 	pr.Say("")
 	if len(offer.Changed) > 0 {
 		pr.Say(pr.Style.Warn() + " " + pr.Text("cli.mcp.changed", fmt.Sprint(len(offer.Changed))))
 		for _, c := range offer.Changed {
-			pr.Say("  " + policy.Display(c))
+			pr.Say("  " + display.Line(c))
 		}
 	}
 	pr.Say(pr.Text("cli.mcp.digest", offer.Digest))

@@ -11,11 +11,12 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/text/display"
+
 	"go.yaml.in/yaml/v4"
 
 	"pawl"
 	"pawl/store/disk"
-	"pawl/text/policy"
 )
 
 // MaxFile bounds a configuration file, in bytes.
@@ -119,7 +120,7 @@ func (c *Config) decode(path string, data []byte, project bool) error {
 			return nil
 		}
 		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax",
-			path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
+			path).In("cli.config").Because(errors.New(display.Line(err.Error())))
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 		return nil
@@ -139,7 +140,7 @@ func (d *configReader) fail(n *yaml.Node, name string, cause error) error {
 	if pawl.CodeOf(cause) == pawl.CodeDenied {
 		code = pawl.CodeDenied
 	}
-	return pawl.Fail(code, "cli.config_at", place(d.path, n), policy.Display(name)).In("cli.config").Because(cause)
+	return pawl.Fail(code, "cli.config_at", place(d.path, n), display.Line(name)).In("cli.config").Because(cause)
 }
 
 func place(path string, n *yaml.Node) string {
@@ -369,7 +370,7 @@ func (c *Config) Change(s Setting, values []string) error {
 	}
 	if data, err = edited(data, s, values); err != nil {
 		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax",
-			path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
+			path).In("cli.config").Because(errors.New(display.Line(err.Error())))
 	}
 	next, err := Decode(path, data, false)
 	if err != nil {

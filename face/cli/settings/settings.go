@@ -11,9 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"pawl/text/display"
+
 	"pawl"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/budget"
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
 	"pawl/text/message"
@@ -413,7 +416,7 @@ func parseSpan(text string, into *time.Duration) error {
 }
 
 func badValue(value, allowed string) error {
-	return pawl.Fail(pawl.CodeInvalid, "cli.config_value", policy.Display(value), allowed)
+	return pawl.Fail(pawl.CodeInvalid, "cli.config_value", display.Line(value), allowed)
 }
 
 // Override puts a flag on top of the configuration.
@@ -442,9 +445,9 @@ func Find(name string) (Setting, error) {
 		return s, nil
 	}
 	if near := pawl.Suggest(name, settingNames()); near != "" {
-		return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", policy.Display(name), near)
+		return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", display.Line(name), near)
 	}
-	return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", policy.Display(name))
+	return Setting{}, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", display.Line(name))
 }
 
 // findSetting returns the setting with a name.
@@ -519,7 +522,7 @@ func agentSettings() []Setting {
 // budgetSettings are the limits of work in each scope; 0 is no limit. A project may lower them.
 func budgetSettings() []Setting {
 	var out []Setting
-	for _, scope := range []string{kernel.ScopeRun, kernel.ScopeIssue, kernel.ScopeDay} {
+	for _, scope := range []string{budget.ScopeRun, budget.ScopeIssue, budget.ScopeDay} {
 		out = append(out,
 			amount("budget."+scope+".usd", 1e6, scope, func(l *kernel.Limit) *int64 { return &l.MicroUSD }),
 			amount("budget."+scope+".tokens", 1, scope, func(l *kernel.Limit) *int64 { return &l.Tokens }),

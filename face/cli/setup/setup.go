@@ -13,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/text/display"
+	"pawl/text/shell"
+
 	"github.com/spf13/cobra"
 
 	"pawl"
@@ -21,7 +24,6 @@ import (
 	"pawl/face/cli/term"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
-	"pawl/text/policy"
 )
 
 // Entries are the commands of the first level.
@@ -233,11 +235,11 @@ func (s *demoScreen) see(c cli.Scene) {
 	s.rested()
 	switch c.Type {
 	case cli.SceneAct:
-		s.pr.Say("\n" + s.pr.Style.Bold(policy.Display(c.Text)))
+		s.pr.Say("\n" + s.pr.Style.Bold(display.Line(c.Text)))
 	case cli.SceneNote:
 		s.tell("", c.Text)
 	case cli.SceneCommand:
-		s.pr.Say("\n" + s.pr.Style.Bold("$ "+policy.Display(c.Text)))
+		s.pr.Say("\n" + s.pr.Style.Bold("$ "+display.Line(c.Text)))
 	case cli.SceneOutput:
 		s.pr.Say(c.Text) // pawl's own words, which it has escaped where they were of others
 	case cli.SceneStatus:
@@ -267,7 +269,7 @@ func (s *demoScreen) tell(head, text string) {
 		indent = max(term.Width(s.pr.Text("cli.demo.said")), term.Width(s.pr.Text("cli.demo.saw"))) + 2
 	}
 	pad := strings.Repeat(" ", max(indent-term.Width(head), 0))
-	s.pr.Say(s.pr.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.pr.Std.Width, 0, ""),
+	s.pr.Say(s.pr.Style.Cyan(head) + pad + strings.Join(term.Hang(display.Line(text), indent, s.pr.Std.Width, 0, ""),
 		"\n"))
 }
 
@@ -280,8 +282,8 @@ func (s *demoScreen) end(made cli.Sample) {
 	s.pr.Say("")
 	s.pr.SayText("cli.demo.end", made.Dir)
 	for _, l := range [][2]string{
-		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log",
-			s.pr.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.pr.Text("cli.demo.end_remove")},
+		{"cd " + shell.Quote(made.Repo) + " && " + shell.Quote(made.Program) + " log",
+			s.pr.Text("cli.demo.end_look")}, {"rm -rf " + shell.Quote(made.Dir), s.pr.Text("cli.demo.end_remove")},
 	} {
 		s.pr.Say("  " + s.pr.Style.Bold(l[0]) + "  # " + l[1])
 	}

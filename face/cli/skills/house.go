@@ -9,12 +9,12 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 	"pawl/text/skill"
 )
 
 // house is the folder in which the files are written: a project, or the home of a person.
-type house struct{ root *sandbox.Root }
+type house struct{ root *safeopen.Root }
 
 // maxBackups bounds the search for a name that is free.
 const maxBackups = 100

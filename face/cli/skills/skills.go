@@ -12,7 +12,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
-	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
 	"pawl/text/skill"
 )
 
@@ -88,7 +88,7 @@ func install(a *cli.App, f flags) error {
 	if err != nil {
 		return err
 	}
-	root, err := sandbox.OpenRoot(dir)
+	root, err := safeopen.OpenRoot(dir)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,10 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/inspect"
 	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/joined"
+	"pawl/kernel/orders"
+	"pawl/kernel/tasks"
 	"pawl/machine/session"
 )
 
@@ -54,7 +58,7 @@ func newContextProgressCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = sess.Do(c.Context(), &kernel.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""),
+			_, err = sess.Do(c.Context(), &tasks.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""),
 				Summary: note})
 			return err
 		})
@@ -75,11 +79,11 @@ func newContextStateCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			command, err := s.RouteState(session.State(strings.ToUpper(args[0])), strings.Join(args[1:], ""))
+			command, err := joined.RouteState(s, session.State(strings.ToUpper(args[0])), strings.Join(args[1:], ""))
 			if err != nil {
 				return err
 			}
-			if grant, ok := command.(*kernel.Approve); ok {
+			if grant, ok := command.(*approval.Approve); ok {
 				return cli.ApproveOpen(ctx, sess, grant.Hash, yes)
 			}
 			_, err = sess.Do(ctx, command)
@@ -105,7 +109,7 @@ func makeCheckpoint(ctx context.Context, sess *cli.Session) error {
 	if err != nil && other == nil {
 		return err
 	}
-	if _, err := sess.Do(ctx, &kernel.CreateCheckpoint{}); err != nil {
+	if _, err := sess.Do(ctx, &orders.CreateCheckpoint{}); err != nil {
 		return err
 	}
 	if other == nil {
@@ -130,7 +134,7 @@ func newContextDecisionCommand(a *cli.App) *cobra.Command {
 	c := a.Command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"",
 		cli.Exactly(2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return doAndTell(c.Context(), a, &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces},
+		return doAndTell(c.Context(), a, &orders.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces},
 			"cli.context.decided")
 	}
 	c.Flags().StringVar(&replaces, "replaces", "", a.Text("cli.flag.replaces"))
@@ -143,7 +147,7 @@ func newContextErrorCommand(a *cli.App) *cobra.Command {
 		"  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build",
 		cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return doAndTell(c.Context(), a, &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope},
+		return doAndTell(c.Context(), a, &orders.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope},
 			"cli.context.learnt")
 	}
 	f := c.Flags()

@@ -18,7 +18,9 @@ import (
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/control"
 	"pawl/kernel/query"
+	"pawl/kernel/tasks"
 	"pawl/kernel/view"
 	"pawl/machine/task"
 )
@@ -39,7 +41,7 @@ func Cancel(ctx context.Context, a *cli.App, given, reason string) error {
 			return err
 		}
 		give := func(sess *cli.Session) error {
-			return cli.DoNow(ctx, sess, &kernel.CancelTask{Task: s.Task.ID, Reason: reason})
+			return cli.DoNow(ctx, sess, &control.CancelTask{Task: s.Task.ID, Reason: reason})
 		}
 		at, err := sess.View(ctx)
 		if err != nil {
@@ -64,7 +66,7 @@ func newTaskCommand(a *cli.App) *cobra.Command {
 }
 
 func newTaskCreateCommand(a *cli.App) *cobra.Command {
-	var k kernel.CreateTask
+	var k tasks.CreateTask
 	c := a.Command("create TITLE", "cli.task.create", "  pawl task create \"measure the start-up time\" --mode test",
 		cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -327,7 +329,7 @@ func newTaskRestartCommand(a *cli.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				out, err := sess.Do(c.Context(), &kernel.RestartTask{Task: s.Task.ID})
+				out, err := sess.Do(c.Context(), &tasks.RestartTask{Task: s.Task.ID})
 				if err != nil {
 					return err
 				}
@@ -440,7 +442,7 @@ func runGates(ctx context.Context, sess *cli.Session, t *kernel.Task) error {
 	}
 	defer release()
 	v := cli.NewDrive(sess)
-	out, err := sess.Do(ctx, &kernel.RequestGates{Task: t.ID})
+	out, err := sess.Do(ctx, &tasks.RequestGates{Task: t.ID})
 	if err != nil {
 		return err
 	}

@@ -47,18 +47,22 @@ func (r *Layout) Prepare() error {
 	return nil
 }
 
-// Prepared reports whether pawl's own git directory is as prepare leaves it, as far as reading objects goes, and keeps
+// Prepared reports whether pawl's own git directory is as Prepare leaves it, as far as reading objects goes, and keeps
 // the format of its objects. A directory that came with the repository and says anything else is not.
 func (r *Layout) Prepared() bool {
-	says := func(name, want string) bool {
+	text := func(name string) string {
 		raw, err := ReadCapped(filepath.Join(r.Shadow, name), 1<<10)
-		return err == nil && string(raw) == want
+		if err != nil {
+			return "" // what cannot be read to its end says nothing
+		}
+		return string(raw)
 	}
-	if !says("info/attributes", attributes) || !says("HEAD", shadowHead) {
+	if text("info/attributes") != attributes || text("HEAD") != shadowHead {
 		return false
 	}
+	own := text("config")
 	for _, format := range []string{"sha1", "sha256"} {
-		if c := (Config{Format: format}); says("config", c.Own()) {
+		if c := (Config{Format: format}); own == c.Own() {
 			r.Config = c
 			return true
 		}

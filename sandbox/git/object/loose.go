@@ -70,7 +70,6 @@ func (l Line) key() string {
 type Writer struct {
 	Dir     string // of the object store
 	Format  string // "sha1" or "sha256"
-	Alone   bool   // set where FileSystem says no order: every file has to be made durable by itself
 	pending []half
 	deflate *zlib.Writer // made once, because it is large
 }
@@ -112,7 +111,7 @@ func (w *Writer) Write(ctx context.Context, kind string, content []byte) (string
 // at the latest when a reference that PutRef makes to the last is.
 func (w *Writer) Finish(ctx context.Context) error {
 	for _, h := range w.pending {
-		if err := flush(h.file, w.Alone); err != nil {
+		if err := h.file.Sync(); err != nil {
 			return program.IOError("git.object", err)
 		}
 	}

@@ -1,5 +1,6 @@
 // Package object writes git's loose objects and references without starting git, as git itself would, and says by which
-// id git knows a content.
+// id git knows a content. Git's own plumbing takes 5 to 8 times the processor time for the same, which is a process for
+// each kind of object (BenchmarkLoose of package git); every command that changed a file would wait for it.
 package object
 
 // Node is what a tree says of a path. The zero node says that there is nothing.

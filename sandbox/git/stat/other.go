@@ -19,6 +19,9 @@ func StampFile(string) Stamp { return Stamp{} }
 // Settled is never true.
 func (Stamp) Settled(time.Time) bool { return false }
 
+// Reliable is never true.
+func Reliable(string) bool { return false }
+
 // Now cannot be known.
 func Now(string) time.Time { return time.Time{} }
 

@@ -34,8 +34,8 @@ func Now(path string) time.Time {
 // Look remembers a tree that was just recorded: which contents by their paths, and which trees by those of folders, ""
 // for its top; ignored are the files, and the folders with a slash behind them, that an ignore pattern names. Begin is
 // the moment before git looked: what has not changed since then is what git saw, and what has will be read again. It is
-// nil where the tree is not what was recorded, or has too many files. The file system has to be one that
-// object.FileSystem knows. Format is "sha1" or "sha256".
+// nil where the tree is not what was recorded, or has too many files. The file system has to be
+// Reliable. Format is "sha1" or "sha256".
 func Look(dir string, begin time.Time, format string, contents map[string]object.Node, trees map[string]string,
 	ignored []string) *Tree {
 	if len(contents) > mostFiles {

@@ -33,6 +33,16 @@ const (
 	coarseGrain = 3 * time.Second
 )
 
+// reliable are the file systems whose times of change can be relied on.
+var reliable = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.F2FS_SUPER_MAGIC,
+	unix.BTRFS_SUPER_MAGIC, unix.OVERLAYFS_SUPER_MAGIC}
+
+// Reliable reports whether the file system of a path keeps a time of change that can be relied on.
+func Reliable(path string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(path, &st) == nil && slices.Contains(reliable, int64(st.Type)) //nolint:unconvert // or 32 bits
+}
+
 // Stamp identifies a version of a file. The zero stamp is that of a file that is not there.
 type Stamp struct {
 	dev, ino     uint64
@@ -335,7 +345,7 @@ func (l *look) read(fd int, name string, s Stamp) (n object.Node, content []byte
 // to one of them changes it. Moving the folder does not. It is "" where the file system's times cannot be relied on.
 // Settled says that a change from now on must show in it, and also to git, which knows whole seconds.
 func Fingerprint(tree string) (print string, settled bool) {
-	if _, known := object.FileSystem(tree); !known {
+	if !Reliable(tree) {
 		return "", true
 	}
 	fd, err := openFolder(unix.AT_FDCWD, tree)

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/text/display"
+
 	"pawl/face/cli/term"
-	"pawl/text/policy"
 )
 
 // Hostile are what somebody may call a task or a step.
@@ -27,7 +28,7 @@ func Fits(t *testing.T, what string, width int, text string) {
 		if w := term.Width(l); w > width {
 			t.Errorf("%s at %d: a line of %d columns: %.200q", what, width, w, l)
 		}
-		if policy.Display(l) != l {
+		if display.Line(l) != l {
 			t.Errorf("%s: not escaped: %.200q", what, l)
 		}
 	}

@@ -1,0 +1,21 @@
+package approval
+
+import (
+	"pawl/kernel"
+)
+
+// Commands of a person about the session.
+type (
+	// Approve grants the open approval if its subject still has the hash.
+	Approve struct {
+		Hash string
+		// Way is how the person said so.
+		Way kernel.Way `json:",omitempty"`
+	}
+	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another
+	// way.
+	Deny struct{ Reason string }
+)
+
+func (*Approve) TakesFlowOn(*kernel.Tx) bool { return true }
+func (*Deny) TakesFlowOn(*kernel.Tx) bool    { return true }

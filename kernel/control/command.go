@@ -1,0 +1,35 @@
+package control
+
+import (
+	"time"
+
+	"pawl/kernel"
+)
+
+// Commands of a person about the session.
+type (
+	// Pause stops dispatch at the next safe point, Resume goes on.
+	Pause  struct{}
+	Resume struct{}
+	// CancelRun gives up a plan that is being made or waits for approval, or cancels the task that is at work.
+	CancelRun struct{ Reason string }
+	// CancelTask cancels a task; one that is at work is asked to stop and cleans up first (docs/spec/task.md#d16).
+	CancelTask struct{ Task, Reason string }
+	// EnterTool hands the flow to an external tool: nothing of it may be at work, and nothing goes on until the tool
+	// has been left. LeaveTool says that the innermost tool is done; Resume goes on with the stage, and otherwise the
+	// flow is given up.
+	EnterTool struct{ Tool string }
+	LeaveTool struct{ Resume bool }
+)
+
+// Sweep does what time asks for: leases that ended, cancels whose grace is over, tasks past their time.
+type Sweep struct{ Owner string }
+
+func (*Resume) ChargedDays(*kernel.Snapshot) []time.Time { return nil }
+func (c *CancelTask) AboutTask() string                  { return c.Task }
+func (*Resume) TakesFlowOn(*kernel.Tx) bool              { return true }
+func (*CancelRun) TakesFlowOn(*kernel.Tx) bool           { return true }
+
+func (*CancelTask) TakesFlowOn(tx *kernel.Tx) bool {
+	return tx.Task != nil && kernel.HoldsRun(tx, tx.Task)
+}
