@@ -105,6 +105,10 @@ func FailureText(f effect.Failure) string {
 	for _, c := range f.Checks {
 		if c.Status == effect.CheckFailed || c.Status == effect.CheckError {
 			out += fmt.Sprintf("$ %s\nexit status %d\n%s\n", c.Command, c.ExitCode, tail(c.Output, maxFailure/bad))
+			if len(c.Lost) > 0 {
+				out += "These tests ran before the work and end no more, or are new and never end: " +
+					strings.Join(c.Lost, ", ") + "\n"
+			}
 			if c.FailingBefore {
 				out += "This check failed in the same way before the work began.\n"
 			}

@@ -78,11 +78,11 @@ type versions struct {
 const versionTimeout = 20 * time.Second
 
 // environmentDigest is the sha256 over the environment of the checks and the versions of the programs that they use.
-func (s *session) environmentDigest(ctx context.Context, known *versions, checks []effect.Check) string {
+func (s *session) environmentDigest(ctx context.Context, checks []effect.Check) string {
 	lines := slices.Clone(s.tools.Env)
 	slices.Sort(lines)
 	for _, program := range Programs(checks) {
-		lines = append(lines, program+"="+s.version(ctx, known, program))
+		lines = append(lines, program+"="+s.version(ctx, program))
 	}
 	for _, d := range s.dependencies() {
 		lines = append(lines, "dependencies="+d.Path+" "+d.State+" "+d.Digest)
@@ -93,7 +93,7 @@ func (s *session) environmentDigest(ctx context.Context, known *versions, checks
 }
 
 // version returns the place of a program and the first line that it prints about itself.
-func (s *session) version(ctx context.Context, known *versions, program string) string {
+func (s *session) version(ctx context.Context, program string) string {
 	where, ok := s.find(program)
 	if !ok {
 		return "missing"
@@ -102,9 +102,9 @@ func (s *session) version(ctx context.Context, known *versions, program string) 
 	if !ok || args == "" {
 		return where
 	}
-	known.mu.Lock()
-	line, ok := known.lines[where]
-	known.mu.Unlock()
+	s.known.mu.Lock()
+	line, ok := s.known.lines[where]
+	s.known.mu.Unlock()
 	if ok {
 		return where + " " + line
 	}
@@ -115,12 +115,12 @@ func (s *session) version(ctx context.Context, known *versions, program string) 
 		return where
 	}
 	line, _, _ = strings.Cut(tail(r.Output, 4096), "\n")
-	known.mu.Lock()
-	defer known.mu.Unlock()
-	if known.lines == nil {
-		known.lines = map[string]string{}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	if s.known.lines == nil {
+		s.known.lines = map[string]string{}
 	}
-	known.lines[where] = line
+	s.known.lines[where] = line
 	return where + " " + line
 }
 

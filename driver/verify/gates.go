@@ -58,7 +58,7 @@ func (g *Gates) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	if len(spec.Checks) == 0 {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.no_gates").In("verify.Gates"))
 	}
-	s, err := g.verify.config.open(e.Place, spec.PerCheck, p)
+	s, err := g.verify.open(e.Place, spec.PerCheck, p)
 	if err != nil {
 		return effect.Failed(err)
 	}

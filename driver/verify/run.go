@@ -64,16 +64,18 @@ type session struct {
 	find     LookPath
 	perCheck time.Duration
 	say      effect.Progress
+	known    *versions
+	ask      []string // tests whose ends are wanted one by one
 	// unheld is why the machine lets nothing be run at all, nil where it does.
 	unheld error
 }
 
 // open prepares a verification of a place.
-func (c *Config) open(place effect.Place, perCheck time.Duration, say effect.Progress) (*session, error) {
+func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Progress) (*session, error) {
 	if !filepath.IsAbs(place.Workspace) || !filepath.IsAbs(place.Tree) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "verify.no_place").In("verify.Do")
 	}
-	tools, err := c.Host.Toolchain(place, UseVerify)
+	tools, err := v.config.Host.Toolchain(place, UseVerify)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +85,9 @@ func (c *Config) open(place effect.Place, perCheck time.Duration, say effect.Pro
 	if say == nil {
 		say = func(string) {}
 	}
-	find := c.Host.finder(tools.Dependencies)
-	return &session{Config: c, place: place, tools: tools, find: find, perCheck: perCheck, say: say}, nil
+	find := v.config.Host.finder(tools.Dependencies)
+	return &session{Config: &v.config, place: place, tools: tools, find: find, perCheck: perCheck, say: say,
+		known: &v.known}, nil
 }
 
 // judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could
@@ -180,6 +183,11 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	spec := s.spec(c, []string{"sh", "-c", c.Command})
 	log := logs.New(ctx, c.Name)
 	spec.OnOutput = func(b []byte) { _, _ = log.Write(b) }
+	told, err := s.reporting(ctx, c, &spec)
+	if err != nil {
+		o.Environment = true
+		return s.record(o, []byte(err.Error()))
+	}
 	r, err := s.Box.Run(ctx, spec)
 	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
 	if err != nil {
@@ -193,6 +201,7 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		return s.record(o, []byte(err.Error()))
 	}
 	o.ExitCode = r.Exit
+	o.Tests = told.tests(&r)
 	switch {
 	case r.TimedOut:
 		o.Status, o.ExitCode = effect.CheckFailed, exitTimeout

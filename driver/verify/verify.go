@@ -43,10 +43,11 @@ func (v *Verify) do(ctx context.Context, e effect.Effect, p effect.Progress) eff
 	if len(spec.Checks) == 0 && spec.Required {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.nothing").In("verify.Do"))
 	}
-	s, err := v.config.open(e.Place, spec.PerCheck, p)
+	s, err := v.open(e.Place, spec.PerCheck, p)
 	if err != nil {
 		return effect.Failed(err)
 	}
+	s.ask = spec.Ask
 	result, err := s.judge(ctx, spec.Checks, spec.StopOnFail, s.command)
 	if len(spec.Checks) == 0 && len(result.Outcomes) == 0 {
 		result.Passed = true // nothing was asked for, and nothing is claimed: there is no outcome
@@ -70,7 +71,7 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 		}
 	}
 	result.Dependencies = s.dependencies()
-	result.EnvDigest = s.environmentDigest(ctx, &v.known, ran)
+	result.EnvDigest = s.environmentDigest(ctx, ran)
 	if err := s.tampered(ctx, spec, &result); err != nil {
 		return effect.FailedWith(err, result)
 	}

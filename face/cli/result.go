@@ -324,6 +324,9 @@ func EvidenceLines(pr *Printer, sum view.Summary) []string {
 			if c.Status == effect.CheckPassed {
 				line += "  " + pr.Style.Dim(pr.Text("cli.check.exit", c.ExitCode))
 			}
+			if c.Tests != nil {
+				line += "  " + pr.Style.Dim(testsText(pr, c.Tests))
+			}
 			out = append(out, line)
 		}
 	}
@@ -337,6 +340,21 @@ func EvidenceLines(pr *Printer, sum view.Summary) []string {
 		}
 	}
 	return out
+}
+
+// testsText says in a few words how many tests ended in which way. What did not happen is left out.
+func testsText(pr *Printer, r *effect.TestRun) string {
+	parts := []string{pr.Text("cli.check.tests", r.Passed)}
+	if r.Failed > 0 {
+		parts = append(parts, pr.Text("cli.check.tests_failed", r.Failed))
+	}
+	if r.Skipped > 0 {
+		parts = append(parts, pr.Text("cli.check.tests_skipped", r.Skipped))
+	}
+	if n := len(r.Silent); n > 0 {
+		parts = append(parts, pr.Text("cli.check.tests_silent", n))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // wallsLine says what held the commands where it was less than namespaces of their own, "" where it was not.

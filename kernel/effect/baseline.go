@@ -12,6 +12,8 @@ type Baseline struct {
 	At   time.Time `json:"at"`
 	// Checks maps a check, by its folder and command, to the fingerprint of its failure, "" where it passed.
 	Checks map[string]string `json:"checks"`
+	// Tests maps a check to what its run said of its tests, where some of them say nothing (TestRun.Doubtful).
+	Tests map[string]TestRun `json:"tests,omitempty"`
 }
 
 // Baselines are those of the last few trees, newest first.
@@ -27,13 +29,17 @@ func (b Baselines) With(v VerifyResult, now time.Time) Baselines {
 	if v.Tree == "" || v.Tree != v.TreeAfter {
 		return b
 	}
-	is := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}}
+	is := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}, Tests: map[string]TestRun{}}
 	if old := b.Of(v.Tree); old != nil {
 		maps.Copy(is.Checks, old.Checks)
+		maps.Copy(is.Tests, old.Tests)
 	}
 	for _, o := range v.Outcomes {
 		if o.Command != "" && !o.Environment && (o.Status == CheckPassed || o.Status == CheckFailed) {
-			is.Checks[checkKey(o.Check)] = o.Fingerprint
+			is.Checks[CheckKey(o.Check)] = o.Fingerprint
+			if delete(is.Tests, CheckKey(o.Check)); o.Tests.Doubtful() {
+				is.Tests[CheckKey(o.Check)] = *o.Tests
+			}
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(b), func(k Baseline) bool { return k.Tree == v.Tree })
@@ -49,14 +55,25 @@ func (b Baselines) Of(tree string) *Baseline {
 	return nil
 }
 
-// checkKey tells one check from another wherever it was found.
-func checkKey(c Check) string { return c.Dir + ": " + c.Command }
+// CheckKey tells one check from another wherever it was found.
+func CheckKey(c Check) string { return c.Dir + ": " + c.Command }
 
 // Of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
 func (b *Baseline) Of(c Check) (failure string, known bool) {
 	if b == nil {
 		return "", false
 	}
-	failure, known = b.Checks[checkKey(c)]
+	failure, known = b.Checks[CheckKey(c)]
 	return failure, known
+}
+
+// TestsOf is what is known of the tests of a check, as far as some of them say nothing; of what is not known, nothing.
+func (b *Baseline) TestsOf(c Check) TestRun {
+	if b == nil {
+		return TestRun{Whole: true}
+	}
+	if run, ok := b.Tests[CheckKey(c)]; ok {
+		return run
+	}
+	return TestRun{Whole: true}
 }

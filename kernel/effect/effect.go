@@ -437,6 +437,8 @@ type VerifySpec struct {
 	// At is a commit to run the checks on instead of the place's tree: in a worktree of its own, which is gone
 	// afterwards. It is how pawl finds out whether a check failed before the work began.
 	At string `json:"at,omitempty"`
+	// Ask names tests whose ends are wanted one by one (TestRun.Asked).
+	Ask []string `json:"ask,omitempty"`
 	// Lease is the token of the runner that asked for the gates of a task outside a run: where they pass, and the lease
 	// is still the task's newest, the task is verified and closed. 0 leaves that to whoever moves the task.
 	Lease int64 `json:"lease,omitempty"`
@@ -477,7 +479,37 @@ type CheckOutcome struct {
 	// Before is what pawl saw of the check on the tree that the work started from, passed or failed; "" where it has
 	// not run there.
 	Before CheckStatus `json:"before,omitempty"`
+	// Tests is what the check said of its tests, nil where its runner is not known: it proves by its exit status alone.
+	Tests *TestRun `json:"tests,omitempty"`
+	// Lost are the tests that the work has kept from running: they ran on what it started from, or they are its own and
+	// never ran. A check that lost a test has failed, whatever its exit status.
+	Lost []string `json:"lost,omitempty"`
 }
+
+// TestRun is what a run of tests said of them, by name (package testrun), and what it did not say of those that the
+// tree declares. Lists of names are sorted and hold at most MaxTestNames.
+type TestRun struct {
+	Runner  string `json:"runner"`
+	Passed  int    `json:"passed"`
+	Failed  int    `json:"failed"`
+	Skipped int    `json:"skipped"` // those that were to fail and did among them
+	// Whole says that the runner came to the end of its report.
+	Whole bool `json:"whole"`
+	// Left are the tests that were skipped, and Silent those that the source declares in a file that the run spoke of,
+	// and of which it said no end.
+	Left   []string `json:"left,omitempty"`
+	Silent []string `json:"silent,omitempty"`
+	// Asked maps each of the spec's Ask that the run named to its end.
+	Asked map[string]string `json:"asked,omitempty"`
+}
+
+// Doubtful reports whether there are tests of the run that say nothing of the work.
+func (r *TestRun) Doubtful() bool {
+	return r != nil && (!r.Whole || len(r.Left) > 0 || len(r.Silent) > 0)
+}
+
+// MaxTestNames bounds the lists of a TestRun.
+const MaxTestNames = 500
 
 // VerifyResult is the evidence of one verification: what ran, on which tree, in which environment.
 type VerifyResult struct {

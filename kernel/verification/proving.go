@@ -2,6 +2,8 @@
 package verification
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -45,15 +47,42 @@ func ChecksDone(tx *kernel.Tx, r effect.Receipt) error {
 		return err
 	}
 	switch {
-	case result.Passed:
-		return passedUnlessTouched(tx)
-	case !t.Plan.Verification.Required:
-		return passedUnlessTouched(tx)
-	}
-	if looksBack(tx, result) {
+	case result.Passed && asksOfTests(tx, result):
+		return nil
+	case result.Passed || !t.Plan.Verification.Required:
+		return testsCompared(tx, nil)
+	case looksBack(tx, result):
 		return nil
 	}
 	return checksFailed(tx, result)
+}
+
+// testsCompared goes on after a passing verification, with what the doubtful checks said on what the work started from,
+// nil where nothing was asked. A check that has lost a test has failed.
+func testsCompared(tx *kernel.Tx, before []effect.CheckOutcome) error {
+	v := *tx.Task.Verified
+	v.Outcomes = slices.Clone(v.Outcomes)
+	var all []string
+	for i := range v.Outcomes {
+		o := &v.Outcomes[i]
+		at := slices.IndexFunc(before, func(b effect.CheckOutcome) bool {
+			return effect.CheckKey(b.Check) == effect.CheckKey(o.Check)
+		})
+		if at < 0 || o.Tests == nil || before[at].Environment {
+			continue
+		}
+		if o.Lost = lost(*o.Tests, before[at].Tests); len(o.Lost) > 0 {
+			o.Status = effect.CheckFailed
+			all = append(all, o.Lost...)
+		}
+	}
+	if len(all) == 0 {
+		return passedUnlessTouched(tx)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(all, "\n")))
+	v.Passed, v.Fingerprint = false, hex.EncodeToString(sum[:])
+	tx.Record(tx.Task, kernel.AuditVerificationResult, kernel.Level(false), summary(v))
+	return checksFailed(tx, v)
 }
 
 // looksBack has the checks that failed first run on what the work started from, where that is a commit. Whoever repairs
@@ -115,7 +144,8 @@ func compared(t *kernel.Task, outcomes []effect.CheckOutcome) []effect.CheckOutc
 // lookedBack notes which checks failed before the work began. What could not be found out stays open.
 func lookedBack(tx *kernel.Tx, at string, r effect.Receipt) error {
 	t := tx.Task
-	t.LookedBack = true
+	asked := t.Verified.Passed // what failed was not looked at then
+	t.LookedBack = t.LookedBack || !asked
 	tx.Touch(t)
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err == nil {
@@ -134,6 +164,9 @@ func lookedBack(tx *kernel.Tx, at string, r effect.Receipt) error {
 	data := summary(result)
 	data["at"], data["failing_before"] = at, failingBefore(marked(t, t.Verified.Outcomes))
 	tx.Record(t, kernel.AuditCheckedBefore, audit.Info, data)
+	if asked {
+		return testsCompared(tx, result.Outcomes)
+	}
 	return checksFailed(tx, *t.Verified)
 }
 
@@ -168,7 +201,9 @@ func checksFailed(tx *kernel.Tx, result effect.VerifyResult) error {
 		Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
 	for _, o := range result.Outcomes {
 		if o.Failed() {
-			f.What, f.Output = o.Name, kernel.Clip(o.Output)
+			if f.What, f.Output = o.Name, kernel.Clip(o.Output); len(o.Lost) > 0 {
+				f.Key, f.Args, f.Output = "kernel.tests_lost", []string{strings.Join(o.Lost, ", ")}, ""
+			}
 			break
 		}
 	}
@@ -191,6 +226,13 @@ func summary(v effect.VerifyResult) map[string]any {
 		}
 		if o.Before != "" {
 			line["before"] = o.Before
+		}
+		if o.Tests != nil {
+			line["tests"] = map[string]any{"runner": o.Tests.Runner, "passed": o.Tests.Passed, "failed": o.Tests.Failed,
+				"skipped": o.Tests.Skipped, "silent": len(o.Tests.Silent), "whole": o.Tests.Whole}
+		}
+		if len(o.Lost) > 0 {
+			line["lost"] = o.Lost
 		}
 		outcomes = append(outcomes, line)
 	}

@@ -110,6 +110,10 @@ type Outcome struct {
 	Before effect.CheckStatus `json:"before,omitempty"`
 	// Missing names the program whose absence had the check left out.
 	Missing string `json:"missing,omitempty"`
+	// Tests is what the check said of its tests, nil where it proves by its exit status alone, and Lost those that the
+	// work has kept from running.
+	Tests *effect.TestRun `json:"tests,omitempty"`
+	Lost  []string        `json:"lost,omitempty"`
 }
 
 // Landing is where a verified result is.
@@ -135,7 +139,7 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 		c := Outcome{
 			Name: o.Name, Command: o.Command, Status: o.Status, ExitCode: o.ExitCode, DurationMS: o.DurationMS,
 			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore, Walls: o.Walls,
-			Weaker: o.Weaker, Before: o.Before,
+			Weaker: o.Weaker, Before: o.Before, Tests: o.Tests, Lost: o.Lost,
 		}
 		if o.LeftOut() {
 			c.Missing = o.Missing

@@ -1,0 +1,30 @@
+// Writes one line for each test that Node's test runner names: which file it stands in, its name with those of the suites
+// around it, and how it ended. The last line says that the run came to its end.
+import { fileURLToPath } from 'node:url';
+
+const plainPath = (file) => (file?.startsWith('file:') ? fileURLToPath(file) : (file ?? ''));
+
+export default async function* report(events) {
+  const suites = new Map(); // per file, the names of the tests at work, from the outermost one
+  for await (const { type, data } of events) {
+    const file = plainPath(data?.file);
+    if (type === 'test:start') {
+      const open = suites.get(file) ?? [];
+      open.length = data.nesting;
+      open.push(data.name);
+      suites.set(file, open);
+    }
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
+    const open = (suites.get(file) ?? []).slice(0, data.nesting);
+    const ofFile = data.nesting === 0 && plainPath(data.name) === file;
+    if (ofFile || data.details?.type === 'suite') {
+      yield JSON.stringify({ event: 'file', file }) + '\n';
+      continue;
+    }
+    let end = type === 'test:pass' ? 'passed' : 'failed';
+    if (data.skip !== undefined && data.skip !== false) end = 'skipped';
+    else if (end === 'failed' && data.todo !== undefined && data.todo !== false) end = 'excused';
+    yield JSON.stringify({ event: 'end', file, test: [...open, data.name].join(' > '), end }) + '\n';
+  }
+  yield JSON.stringify({ event: 'done' }) + '\n';
+}

@@ -1,0 +1,176 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pawl/driver/verify/reporters"
+	"pawl/driver/verify/testlist"
+	"pawl/kernel/effect"
+	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
+	"pawl/text/testrun"
+)
+
+// telling is a check that says which tests it runs.
+type telling struct {
+	reporters.Reporter
+	declared []testrun.Name
+	folder   string // that of the check
+	report   string // the file that is written into, "" where the events come on the output
+	ask      []string
+	events   *testrun.GoReader
+	plain    []byte // the end of what is printed beside them
+}
+
+// reporting has a check say which tests it runs, where its runner is known: it changes the spec of its command. It is
+// nil where the runner is not known, or where nothing is declared that it could run.
+func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.Spec) (*telling, error) {
+	if c.Kind != kindTest && c.Kind != kindCustom {
+		return nil, nil
+	}
+	r, ok := reporters.Of(c.Command)
+	if !ok {
+		return nil, nil
+	}
+	t := &telling{Reporter: r, folder: spec.Dir, ask: s.ask}
+	if t.declared = s.declares(c, r); len(t.declared) == 0 && len(t.ask) == 0 {
+		return nil, nil
+	}
+	if r.Runner == testrun.Node && !s.nodeReports(ctx, c) {
+		return nil, nil
+	}
+	dir, err := reportFolder(s.place, r)
+	if err != nil {
+		return nil, err
+	}
+	t.report = r.Report(dir)
+	command, vars := r.Apply(dir, func(name string) string { return valueOf(spec.Env, name) })
+	spec.Argv[len(spec.Argv)-1] = command
+	for name, value := range vars {
+		spec.Env = set(spec.Env, name, value)
+	}
+	if r.Runner == testrun.Go {
+		next := spec.OnOutput
+		t.events = testrun.NewGoReader(r.Verbose, func(b []byte) { t.prints(b); next(b) })
+		spec.OnOutput = func(b []byte) { _, _ = t.events.Write(b) }
+	}
+	return t, nil
+}
+
+// declares lists the tests that the tree of a check declares for a runner.
+func (s *session) declares(c effect.Check, r reporters.Reporter) []testrun.Name {
+	tree, closer, err := s.Open(filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir)))
+	if err != nil {
+		return nil
+	}
+	defer closer.Close()
+	return testlist.Of(tree, r.Runner, r.Tags)
+}
+
+// nodeReports says whether the Node that a check runs with takes a reporter from outside, and the project does not
+// bring one of its own: two of them would be refused.
+func (s *session) nodeReports(ctx context.Context, c effect.Check) bool {
+	version := s.version(ctx, "node")
+	if !reporters.Reports(version[strings.LastIndexByte(version, ' ')+1:]) {
+		return false
+	}
+	text, err := os.ReadFile(filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir), "package.json"))
+	return err != nil || !bytes.Contains(text, []byte("--test-reporter"))
+}
+
+// reportFolder makes the folder that a reporter needs, with its module and without the report of a run before. It
+// belongs to the caches of the tree, which commands may write: each check gets it anew.
+func reportFolder(place effect.Place, r reporters.Reporter) (string, error) {
+	name, text := r.Module()
+	if name == "" {
+		return "", nil
+	}
+	root, err := os.OpenRoot(place.Workspace)
+	if err != nil {
+		return "", ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	defer root.Close()
+	dir := filepath.Join(".pawl", "cache", string(UseVerify), "tree", shortDigest(place.Tree), "tests")
+	if err = root.RemoveAll(dir); err == nil {
+		if err = safeopen.PlainDirs(root, filepath.ToSlash(dir)); err == nil {
+			err = root.WriteFile(filepath.Join(dir, name), text, 0o644)
+		}
+	}
+	if err != nil {
+		return "", ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	return filepath.Join(place.Workspace, dir), nil
+}
+
+// tests is what the check said of its tests. Events that came on the output are taken out of the result, which holds
+// then what the command would have printed without them.
+func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
+	if t == nil {
+		return nil
+	}
+	run := testrun.Run{}
+	if t.events != nil {
+		run = t.events.Run()
+		r.Output = t.plain
+	} else if run = t.read(); !run.Whole && len(run.Ends) == 0 && r.Exit != 0 {
+		return nil // it failed before its tests: the exit status says it
+	}
+	out := &effect.TestRun{Runner: string(t.Runner), Passed: run.Count(testrun.Passed),
+		Failed: run.Count(testrun.Failed), Whole: run.Whole}
+	for name, end := range run.Ends {
+		if slices.Contains(t.ask, name.String()) {
+			if out.Asked == nil {
+				out.Asked = map[string]string{}
+			}
+			out.Asked[name.String()] = string(end)
+		}
+	}
+	left := slices.Concat(run.With(testrun.Skipped), run.With(testrun.Excused))
+	out.Skipped, out.Left = len(left), shown(left)
+	if !run.Whole && len(run.Files) == 0 {
+		out.Silent = shown(t.declared)
+	} else {
+		out.Silent = shown(run.Silent(t.declared))
+	}
+	return out
+}
+
+// prints keeps the end of what is printed.
+func (t *telling) prints(b []byte) {
+	if t.plain = append(t.plain, b...); len(t.plain) > 2*boxOutput {
+		t.plain = append(t.plain[:0], t.plain[len(t.plain)-boxOutput:]...)
+	}
+}
+
+// read reads the report. One that is not there, or no file, is one that says nothing.
+func (t *telling) read() testrun.Run {
+	f, err := openRegular(os.DirFS(filepath.Dir(t.report)), filepath.Base(t.report))
+	if err != nil {
+		return testrun.Run{Runner: t.Runner}
+	}
+	defer f.Close()
+	return testrun.Read(t.Runner, f, filepath.ToSlash(t.folder))
+}
+
+func shown(list []testrun.Name) []string {
+	out := make([]string, 0, min(len(list), effect.MaxTestNames))
+	for _, n := range list[:min(len(list), effect.MaxTestNames)] {
+		out = append(out, n.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+func valueOf(env []string, name string) string {
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
