@@ -484,8 +484,8 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 			t.Fatalf("round %d: blocked %+v", round, s.Session.Blocked)
 		}
 		i := b.issueOf("ISS-1")
-		if i.Draining != (round == 0) || len(i.ConflictFiles) != 1 || i.ConflictFiles[0] != "shared.md" {
-			t.Fatalf("round %d: winding %v, met %v", round, i.Draining, i.ConflictFiles)
+		if (i.Work == board.WorkDraining) != (round == 0) || len(i.ConflictFiles) != 1 || i.ConflictFiles[0] != "shared.md" {
+			t.Fatalf("round %d: winding %v, met %v", round, i.Work, i.ConflictFiles)
 		}
 		// The worker may die here: whoever claims the issue next helps it on.
 		b.do(&issues.ReleaseIssue{Owner: "w1"})
@@ -510,7 +510,7 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 		b.work(taken, w)
 		b.do(&issues.ReleaseIssue{Owner: "w1"})
 		if i := b.issueOf("ISS-1"); i.State != string(board.IssueRegistered) || len(i.Feedback) != 1 ||
-			!strings.Contains(i.Feedback[0], "<<<<") || i.Draining {
+			!strings.Contains(i.Feedback[0], "<<<<") || i.Work == board.WorkDraining {
 			t.Fatalf("after the rollback: %s, %v", i.State, i.Feedback)
 		}
 	}
@@ -526,7 +526,7 @@ func TestClosedAndNamedIssues(t *testing.T) {
 			External: "x-2", Label: "ISS-7", After: []string{"x-1"}},
 		{Title: "c", Label: "ISS-7", External: "x-3"}, {Title: "d"},
 	}})
-	if i := b.issueOf("ISS-20250129-001"); i.State != string(board.IssueCompleted) || !i.Released {
+	if i := b.issueOf("ISS-20250129-001"); i.State != string(board.IssueCompleted) || i.Dependents != board.DependentsReleased {
 		t.Errorf("%+v", i)
 	}
 	if i := b.issueOf("ISS-7"); len(i.Open) != 0 || i.Number != 7 {
@@ -541,8 +541,8 @@ func TestClosedAndNamedIssues(t *testing.T) {
 	// What is closed at its source later on is held back, and only that.
 	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "b", External: "x-2", Digest: "2", Closed: true},
 		{Title: "done elsewhere", External: "x-1", Digest: "2", Closed: true}}})
-	if closed, before := b.issueOf("ISS-7"), b.issueOf("ISS-20250129-001"); !closed.Paused || before.Paused {
-		t.Errorf("closed at its source: paused %v; completed before: paused %v", closed.Paused, before.Paused)
+	if closed, before := b.issueOf("ISS-7"), b.issueOf("ISS-20250129-001"); closed.Hold != board.HoldPaused || before.Hold != board.HoldOpen {
+		t.Errorf("closed at its source: paused %v; completed before: paused %v", closed.Hold, before.Hold)
 	}
 	if taken := b.take(true); taken == nil || taken.Session == "ISS-7" {
 		t.Errorf("taken: %+v", taken)
@@ -652,8 +652,8 @@ func TestAPauseOfAPersonStays(t *testing.T) {
 	b.k = home.Session(taken.Session)
 	b.do(&planning.Revise{Feedback: "smaller"})
 	b.k = home
-	if i := b.issueOf("ISS-1"); !i.Paused || len(i.Feedback) != 1 {
-		t.Errorf("paused %v, feedback %v", i.Paused, i.Feedback)
+	if i := b.issueOf("ISS-1"); i.Hold != board.HoldPaused || len(i.Feedback) != 1 {
+		t.Errorf("%s, feedback %v", i.Hold, i.Feedback)
 	}
 }
 
@@ -812,8 +812,8 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 	}
 	b.k = home
 	b.do(&issues.ReleaseIssue{Issue: taken.Issue, Token: taken.Token})
-	if i := b.issueOf("ISS-1"); i.State == string(board.IssueCompleted) || !i.Waiting {
-		t.Errorf("%s is %s, waits for a person: %v", i.Label, i.State, i.Waiting)
+	if i := b.issueOf("ISS-1"); i.State == string(board.IssueCompleted) || i.Work != board.WorkWaiting {
+		t.Errorf("%s is %s, waits for a person: %v", i.Label, i.State, i.Work)
 	}
 	if next := b.take(false); next != nil {
 		t.Errorf("%s is taken although nothing landed", next.Session)

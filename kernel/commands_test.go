@@ -374,14 +374,14 @@ func TestExternalToolsSuspendTheFlow(t *testing.T) {
 	}
 	b.do(&control.LeaveTool{})
 	b.do(&control.LeaveTool{Resume: true})
-	if v := b.vars(); v.ToolNesting != 0 || v.Stage != workflow.Design || b.look().Session.Paused {
+	if v := b.vars(); v.ToolNesting != 0 || v.Stage != workflow.Design || b.look().Session.Paused() {
 		t.Errorf("left: %+v", v)
 	}
 	// Whoever had paused the flow before the tool came is the one who lets it go on.
 	b.do(&control.Pause{})
 	b.do(&control.EnterTool{Tool: "deploy"})
 	b.do(&control.LeaveTool{Resume: true})
-	if v := b.vars(); v.Stage != workflow.Design || !b.look().Session.Paused {
+	if v := b.vars(); v.Stage != workflow.Design || !b.look().Session.Paused() {
 		t.Errorf("the tool took back a pause that was there before: %+v", v)
 	}
 	b.do(&control.Resume{})
@@ -389,5 +389,23 @@ func TestExternalToolsSuspendTheFlow(t *testing.T) {
 	b.do(&control.LeaveTool{})
 	if s := b.look(); s.Session.State != "IDLE" || s.Flow.Vars != workflow.Initial() {
 		t.Errorf("given up: %s %+v", s.Session.State, s.Flow.Vars)
+	}
+}
+
+// TestAPauseEndsWithItsRun: the next run is not paused because the one before was, and a session at rest cannot be.
+func TestAPauseEndsWithItsRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.try(&control.Pause{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		t.Errorf("paused at rest: %v", err)
+	}
+	b.do(&planning.Start{Requirement: "x", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.do(&control.Pause{})
+	if s := b.look().Session; !s.Paused() || s.State != "PLANNING" {
+		t.Fatalf("%s is not paused", s.State)
+	}
+	b.do(&control.CancelRun{Reason: "not needed"})
+	if s := b.look().Session; s.Paused() || s.State != "IDLE" {
+		t.Errorf("%s, dispatch %s", s.State, s.Dispatch)
 	}
 }

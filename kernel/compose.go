@@ -8,6 +8,7 @@ import (
 	"pawl/kernel/audit"
 	"pawl/machine"
 	"pawl/machine/board"
+	"pawl/machine/composed"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -17,9 +18,11 @@ import (
 
 // Move is one move of a composition: an event for the machine of one kind of row.
 type Move struct {
-	Kind  Kind
-	Event string
-	When  string
+	Kind Kind
+	// Region is the name of the table where the event is for what stands beside the state of the row, "" otherwise.
+	Region string
+	Event  string
+	When   string
 	// May leaves the move out where the machine has no row for it in its present state. A move without May must be
 	// legal, or the whole command is refused.
 	May bool
@@ -36,7 +39,7 @@ type Composition struct {
 	What Event
 	Text string
 	// If are the conditions, all of which have to be met before anything of it is made.
-	If []Condition
+	If []composed.Condition
 	// Begins says that it takes a run up, so that the run before has no part in it. Makes are the rows that are made
 	// with it.
 	Begins bool
@@ -46,123 +49,20 @@ type Composition struct {
 	Then Step
 }
 
-// States are the states of the five machines together, as far as one run is about them. An empty field is a row that is
-// not there, except for Stage, where it means that no flow runs.
-type States struct {
-	Session session.State     `json:"session"`
-	Turn    turn.State        `json:"turn,omitempty"`
-	Task    task.State        `json:"task,omitempty"`
-	Stage   workflow.Stage    `json:"flow"`
-	Issue   board.IssueStatus `json:"issue,omitempty"`
-	Item    board.ItemStatus  `json:"item,omitempty"`
-	Run     board.RunStatus   `json:"run,omitempty"`
-	Phase   board.PhaseStatus `json:"phase,omitempty"`
-}
-
-// Condition names what has to be so of the states together before a row of the composition table applies, as a gate
-// names what has to be so of the evidence. Conditions are append-only.
-type Condition string
-
-// The conditions.
-const (
-	// IfAtWork: the session is at work.
-	IfAtWork Condition = "at-work"
-	// IfExecuting: the turn carries out steps.
-	IfExecuting Condition = "turn-executing"
-	// IfPlanning: the session plans.
-	IfPlanning Condition = "session-planning"
-	// IfTurnPlans: the turn makes a plan.
-	IfTurnPlans Condition = "turn-planning"
-	// IfJudged: the requirement is evaluated, or need not be.
-	IfJudged Condition = "evaluated"
-	// IfSizing: the requirement is clear and its way of working not yet chosen.
-	IfSizing Condition = "sizing"
-	// IfDeveloping: the flow is in development.
-	IfDeveloping Condition = "developing"
-	// IfNoPackage: the flow goes on without a package that has to be confirmed.
-	IfNoPackage Condition = "no-package"
-	// IfVerifying: the task is being verified.
-	IfVerifying Condition = "task-verifying"
-	// IfClosed: the task is closed, or has failed.
-	IfClosed Condition = "task-closed"
-	// IfNotFinal: the task can still go on.
-	IfNotFinal Condition = "task-not-final"
-)
-
-// Holds reports whether a condition is met.
-func (s States) Holds(c Condition) bool {
-	switch c {
-	case IfAtWork:
-		return s.Session == session.Executing || s.Session == session.AutoFix
-	case IfExecuting:
-		return s.Turn == turn.Executing
-	case IfPlanning:
-		return s.Session == session.Planning
-	case IfTurnPlans:
-		return s.Turn == turn.Planning
-	case IfJudged:
-		return s.Stage != workflow.Evaluate
-	case IfSizing:
-		return s.Stage == workflow.Evaluate && (s.Turn == turn.ContextBuilding || s.Turn == turn.Intake)
-	case IfDeveloping:
-		return s.Stage == workflow.Develop
-	case IfNoPackage:
-		return s.Stage == workflow.Tweak || s.Stage == workflow.Develop
-	case IfVerifying:
-		return s.Task == task.Verifying
-	case IfClosed:
-		return s.Task.Final() || s.Task == task.Failed
-	case IfNotFinal:
-		return !s.Task.Final()
-	}
-	return false
-}
-
 // NewRow is a row that is made with what happened, or taken up as it is, and the state in which the moves find it.
 type NewRow struct {
 	Kind  Kind
 	State string
 }
 
-// Unmet is the first of a row's conditions that is not met, "" where it applies.
-func (c *Composition) Unmet(s States) Condition {
-	if i := slices.IndexFunc(c.If, func(i Condition) bool { return !s.Holds(i) }); i >= 0 {
-		return c.If[i]
-	}
-	return ""
-}
-
 // Made are the states in which the moves of a row find the rows of the run: with those that are made with what
 // happened. A row that takes a run up leaves the run before out.
-func (c *Composition) Made(s States) States {
+func (c *Composition) Made(s composed.States) composed.States {
 	if c.Begins {
-		s = States{Session: s.Session, Stage: s.Stage}
+		s = composed.States{Session: s.Session, Stage: s.Stage, Beside: s.Beside, Regions: s.Regions}
 	}
 	for _, m := range c.Makes {
-		s = s.With(m.Kind, m.State)
-	}
-	return s
-}
-
-// With are the states with that of one row changed.
-func (s States) With(kind Kind, state string) States {
-	switch kind {
-	case KindSession:
-		s.Session = session.State(state)
-	case KindTurn:
-		s.Turn = turn.State(state)
-	case KindTask:
-		s.Task = task.State(state)
-	case KindFlow:
-		s.Stage = workflow.Stage(state)
-	case KindIssue:
-		s.Issue = board.IssueStatus(state)
-	case KindItem:
-		s.Item = board.ItemStatus(state)
-	case KindRun:
-		s.Run = board.RunStatus(state)
-	case KindPhase:
-		s.Phase = board.PhaseStatus(state)
+		s = s.With(string(m.Kind), m.State)
 	}
 	return s
 }
@@ -235,6 +135,22 @@ const (
 	PackageReady    Event = "package_ready"
 	PlanAllowed     Event = "plan_allowed"
 	GrewAtWork      Event = "grew_at_work"
+	HeldBack        Event = "held_back"
+	LetGo           Event = "let_go"
+	WorkWaits       Event = "work_waits"
+	WorkGoesOn      Event = "work_goes_on"
+	WorkDrains      Event = "work_drains"
+	ClaimedToPlan   Event = "claimed_to_plan"
+	ClaimedToDo     Event = "claimed_to_execute"
+	ClaimedToGoOn   Event = "claimed_to_go_on"
+	ClaimedToDrain  Event = "claimed_to_drain"
+	GivenBack       Event = "given_back"
+	DependentsTold  Event = "dependents_told"
+	BegunAnew       Event = "begun_anew"
+	SessionPaused   Event = "session_paused"
+	SessionResumed  Event = "session_resumed"
+	RollbackAsked   Event = "rollback_asked"
+	RollbackFailed  Event = "rollback_failed"
 )
 
 func onSession(e session.Event) Move { return Move{Kind: KindSession, Event: string(e)} }
@@ -250,6 +166,13 @@ func onRun(e board.Event) Move   { return Move{Kind: KindRun, Event: string(e)} 
 func onPhase(e board.Event) Move { return Move{Kind: KindPhase, Event: string(e)} }
 func onIssue(e board.Event) Move { return Move{Kind: KindIssue, Event: string(e)} }
 func onItem(e board.Event) Move  { return Move{Kind: KindItem, Event: string(e)} }
+
+func onBeside(region string, e session.Event) Move {
+	return Move{Kind: KindSession, Region: region, Event: string(e)}
+}
+func onRegion(region string, e board.Event, w string) Move {
+	return Move{Kind: KindIssue, Region: region, Event: string(e), When: w}
+}
 
 func may(r Move) Move { r.May = true; return r }
 
@@ -269,7 +192,7 @@ func row(id string, what Event, text string, moves ...Move) Composition {
 }
 
 // when is the row under conditions. What the moves themselves need is none: their machines refuse it.
-func (c Composition) when(ifs ...Condition) Composition {
+func (c Composition) when(ifs ...composed.Condition) Composition {
 	c.If = ifs
 	return c
 }
@@ -289,6 +212,13 @@ func (c Composition) then(s Step) Composition {
 	return c
 }
 
+// ends is the row as one that ends a run, and a pause with it.
+func (c Composition) ends() Composition {
+	c.Moves = append(c.Moves, onPhase(board.Complete), onRun(board.Complete),
+		may(onBeside(session.Dispatch.Name(), session.Resume)))
+	return c
+}
+
 // making is the row with rows that are made with it.
 func (c Composition) making(made ...NewRow) Composition {
 	c.Makes = made
@@ -298,7 +228,7 @@ func (c Composition) making(made ...NewRow) Composition {
 // Compositions is the table. Rows are append-only; their ids appear in the documentation and in the exploration of the
 // joint machine.
 func Compositions() []Composition {
-	return slices.Concat(planningRows(), workingRows(), endingRows())
+	return slices.Concat(planningRows(), workingRows(), endingRows(), boardRows(), besideRows())
 }
 
 // compositions is the table by what happened.
@@ -310,6 +240,12 @@ var compositions = sync.OnceValue(func() map[Event]Composition {
 	return out
 })
 
+// CompositionOf returns the row for what happened, and whether there is one.
+func CompositionOf(what Event) (row Composition, ok bool) {
+	row, ok = compositions()[what]
+	return row, ok
+}
+
 // planningRows are the rows from the requirement to the answer about its plan.
 func planningRows() []Composition {
 	return []Composition{
@@ -318,33 +254,32 @@ func planningRows() []Composition {
 			onPhase(board.Plan),
 			onIssue(board.Plan), onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(anIssue),
 		row("C02", ContextReady, "the facts about the workspace are there",
-			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))).when(IfJudged).then(ThenPlan),
+			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))).when(composed.IfJudged).then(ThenPlan),
 		row("C03", ContextFailed, "the workspace cannot be worked in",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
 		row("C04", PlanExists, "a plan and its document exist",
 			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onIssue(board.PlanReady)).making(anItem, aTask),
 		row("C05", PlanFailed, "no plan could be made",
 			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onSession(session.PlanningFailed),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
 		row("C06", PlanningCancel, "the planning is canceled",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.UserCancel),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject), onPhase(board.Complete),
-			onRun(board.Complete)).when(IfPlanning),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject)).when(composed.IfPlanning).ends(),
 		row("C07", PlanApproved, "the plan is approved, bound to its hash",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady,
 				workflow.PackageConfirmed), onPhase(board.Execute),
 			onTask(task.Approve), onTask(task.Queue)),
 		row("C60", SizedTweak, "the requirement is a tweak",
-			onFlow(workflow.Complexity, string(workflow.PathTweak))).when(IfSizing).then(ThenContext),
+			onFlow(workflow.Complexity, string(workflow.PathTweak))).when(composed.IfSizing).then(ThenContext),
 		row("C61", SizedLight, "the requirement takes a light iteration",
-			onFlow(workflow.Complexity, string(workflow.PathLight))).when(IfSizing).then(ThenContext),
+			onFlow(workflow.Complexity, string(workflow.PathLight))).when(composed.IfSizing).then(ThenContext),
 		row("C62", SizedStandard, "the requirement takes standard development",
-			onFlow(workflow.Complexity, string(workflow.PathStandard))).when(IfSizing).then(ThenContext),
+			onFlow(workflow.Complexity, string(workflow.PathStandard))).when(composed.IfSizing).then(ThenContext),
 		row("C63", Outgrew, "the plan has outgrown a tweak",
 			onFlow(workflow.Complexity, string(workflow.PathLight)),
-			onFlow(workflow.ContextReady, "")).when(IfTurnPlans),
+			onFlow(workflow.ContextReady, "")).when(composed.IfTurnPlans),
 		row("C64", PlanFlowsOn, "the plan flows on in AUTO_FULL",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady,
 				workflow.PackageAuto), onPhase(board.Execute),
@@ -352,32 +287,30 @@ func planningRows() []Composition {
 		row("C65", PlanKept, "the package is kept for later: AUTO_PLAN ends with the design",
 			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady),
 			onTurn(turn.TurnClosed),
-			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel), onPhase(board.Complete),
-			onRun(board.Complete)),
+			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel)).ends(),
 		row("C66", PackageTaken, "a package is to be carried out",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, execCommand), onRun(board.Init),
 			onPhase(board.Plan),
 			onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(aPlannedIssue, anItem).then(ThenContext),
 		row("C67", PackageReady, "the plan of the package is there", onSession(session.PRDGenerated),
-			onTurn(turn.PlanRisky)).when(IfDeveloping).making(aTask),
+			onTurn(turn.PlanRisky)).when(composed.IfDeveloping).making(aTask),
 		row("C68", PlanAllowed, "the plan of a tweak or of a package is approved",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onPhase(board.Execute),
-			onTask(task.Approve), onTask(task.Queue)).when(IfNoPackage),
+			onTask(task.Approve), onTask(task.Queue)).when(composed.IfNoPackage),
 		row("C42", Received, "a requirement is taken up and has to be judged first",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init),
 			onPhase(board.Plan),
 			onIssue(board.Plan), onTurn(turn.UserMessage)).begins(anIssue).then(ThenIntake),
 		row("C43", Clear, "the requirement is clear", onTurn(turn.IntakeReady)),
-		row("C44", Unclear, "questions are put to the person", onTurn(turn.NeedInfo)).when(IfPlanning),
-		row("C45", Answered, "the person answers", onTurn(turn.ClarificationAnswer)).when(IfPlanning),
+		row("C44", Unclear, "questions are put to the person", onTurn(turn.NeedInfo)).when(composed.IfPlanning),
+		row("C45", Answered, "the person answers", onTurn(turn.ClarificationAnswer)).when(composed.IfPlanning),
 		row("C46", StillUnclear, "it is still unclear after the last round, or could not be judged",
 			onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
 		row("C08", PlanDeclined, "the plan is declined, or sent back",
 			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady),
 			onTurn(turn.TurnClosed),
-			onFlow(workflow.CancelFlow, ""), onTask(task.Cancel), onItem(board.Skip), onIssue(board.Reject),
-			onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onTask(task.Cancel), onItem(board.Skip), onIssue(board.Reject)).ends(),
 	}
 }
 
@@ -388,35 +321,39 @@ func workingRows() []Composition {
 			onTask(task.Start), may(onItem(board.Execute)), may(onIssue(board.Execute))),
 		row("C11", NewAttempt, "a new attempt at an approved plan",
 			onTurn(turn.UserMessage), onTurn(turn.IntakeReady), onTurn(turn.ContextReady),
-			onTurn(turn.PlanSafe)).when(IfAtWork).then(ThenAdvance),
-		row("C12", CallMade, "a tool is called", may(onTurn(turn.ToolCallRequest))).when(IfAtWork),
+			onTurn(turn.PlanSafe)).when(composed.IfAtWork).then(ThenAdvance),
+		row("C12", CallMade, "a tool is called", may(onTurn(turn.ToolCallRequest))).when(composed.IfAtWork),
 		row("C13", CallWorked, "the call worked",
-			onTurnWhen(turn.ToolCallResult, turn.ResultOK)).when(IfAtWork).then(ThenAdvance),
+			onTurnWhen(turn.ToolCallResult, turn.ResultOK)).when(composed.IfAtWork).then(ThenAdvance),
 		row("C14", CallFailed, "the call failed",
-			onTurnWhen(turn.ToolCallResult, turn.ResultFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
+			onTurnWhen(turn.ToolCallResult, turn.ResultFailed),
+			may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
 		row("C15", CallTimedOut, "the call timed out", onTurn(turn.Timeout),
-			may(onSession(session.ErrorDetected))).when(IfAtWork),
+			may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
 		row("C47", WorkFailed, "an agent could not do a step, or wants another way",
-			onTurn(turn.StepFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
+			onTurn(turn.StepFailed), may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
 		row("C48", Replanned, "the rest of the plan is changed", onTurnWhen(turn.FixPlanned, turn.FixPatch),
-			may(onSession(session.FixSuccess))).when(IfAtWork).then(ThenAdvance),
+			may(onSession(session.FixSuccess))).when(composed.IfAtWork).then(ThenAdvance),
 		row("C49", CallTolerated, "an agent's call failed and its step goes on",
-			onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)).when(IfAtWork).then(ThenAdvance),
-		row("C50", CallAsks, "a call of an agent needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork,
-			IfExecuting),
+			onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)).when(composed.IfAtWork).then(ThenAdvance),
+		row("C50", CallAsks, "a call of an agent needs a word", onTurn(turn.ConfirmationNeeded)).when(composed.IfAtWork,
+			composed.IfExecuting),
 		row("C51", CallAllowed, "the call is allowed",
-			onTurnWhen(turn.Confirm, turn.AnswerYesStep)).when(IfAtWork).then(ThenAdvance),
-		row("C58", WorkAsks, "an agent at work asks the person", onTurn(turn.NeedInfo)).when(IfAtWork),
+			onTurnWhen(turn.Confirm, turn.AnswerYesStep)).when(composed.IfAtWork).then(ThenAdvance),
+		row("C58", WorkAsks, "an agent at work asks the person", onTurn(turn.NeedInfo)).when(composed.IfAtWork),
 		row("C59", WorkAnswered, "the person answers the agent at work",
-			onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)).when(IfAtWork).then(ThenAdvance),
-		row("C16", StepsFinished, "all steps are done", onTurn(turn.StepsDone)).when(IfAtWork).then(ThenAdvance),
+			onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)).when(composed.IfAtWork).then(ThenAdvance),
+		row("C16", StepsFinished, "all steps are done",
+			onTurn(turn.StepsDone)).when(composed.IfAtWork).then(ThenAdvance),
 		row("C17", CheckFailed, "a check failed", onTurn(turn.ChecksFailed),
-			may(onSession(session.ErrorDetected))).when(IfAtWork),
-		row("C18", FixPlanned, "a repair is planned", onTurn(turn.FixPlanned)).when(IfAtWork).then(ThenAdvance),
-		row("C19", FixAsks, "a repair needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork),
-		row("C20", FixAllowed, "the repair is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesRepair)).when(IfAtWork),
+			may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
+		row("C18", FixPlanned, "a repair is planned",
+			onTurn(turn.FixPlanned)).when(composed.IfAtWork).then(ThenAdvance),
+		row("C19", FixAsks, "a repair needs a word", onTurn(turn.ConfirmationNeeded)).when(composed.IfAtWork),
+		row("C20", FixAllowed, "the repair is allowed",
+			onTurnWhen(turn.Confirm, turn.AnswerYesRepair)).when(composed.IfAtWork),
 		row("C21", FixRefused, "the repair is refused",
-			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(IfAtWork),
+			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
 		row("C22", StepRepaired, "the step that failed works now",
 			may(onSession(session.FixSuccess))).then(ThenAdvance),
 		row("C23", ChecksPassed, "the checks passed",
@@ -426,11 +363,11 @@ func workingRows() []Composition {
 			onTurnWhen(turn.ChecksFailed, turn.ChecksOptional), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			may(onSession(session.FixSuccess)), onTask(task.Finish)).then(ThenAdvance),
 		row("C55", ChecksAsk, "the work changed what it is judged by, which needs a word",
-			onTurnWhen(turn.ConfirmationNeeded, turn.ChecksTouched)).when(IfAtWork),
+			onTurnWhen(turn.ConfirmationNeeded, turn.ChecksTouched)).when(composed.IfAtWork),
 		row("C56", ChecksAllowed, "the change of the checks is allowed",
-			onTurnWhen(turn.Confirm, turn.AnswerYesChecks)).when(IfAtWork),
+			onTurnWhen(turn.Confirm, turn.AnswerYesChecks)).when(composed.IfAtWork),
 		row("C57", ChecksRefused, "the change of the checks is refused",
-			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(IfAtWork),
+			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
 		row("C25", FuseBlown, "the last repair failed",
 			onSession(session.FixFailed3X), onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onTask(task.Fail), may(onItem(board.Fail)), may(onIssue(board.Fail))),
@@ -441,11 +378,11 @@ func workingRows() []Composition {
 			onTask(task.GateFail), may(onSession(session.ErrorDetected))),
 		row("C27", GatesFailed, "verification failed for good",
 			onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)),
-			may(onIssue(board.Fail))).when(IfVerifying),
+			may(onIssue(board.Fail))).when(composed.IfVerifying),
 		row("C28", Proven, "the gates passed and the result is where it belongs", onTask(task.Verify)),
 		row("C69", GrewAtWork, "the change has outgrown a tweak; AUTO_FULL goes on with a package",
 			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, ""),
-			onFlow(workflow.PackageReady, workflow.PackageAuto)).when(IfAtWork),
+			onFlow(workflow.PackageReady, workflow.PackageAuto)).when(composed.IfAtWork),
 		row("C29", Closed, "the task is closed", onTask(task.Close)),
 	}
 }
@@ -456,12 +393,11 @@ func endingRows() []Composition {
 	return []Composition{
 		row("C30", AllDone, "every task is landed or closed",
 			onSession(session.AllTasksDone), may(onItem(board.Succeed)),
-			may(onIssue(board.Succeed))).when(IfClosed).then(ThenArchive),
+			may(onIssue(board.Succeed))).when(composed.IfClosed).then(ThenArchive),
 		row("C31", ArchiveRetried, "archiving is tried again", onSession(session.HumanIntervention),
-			onSession(session.AllTasksDone)).when(IfClosed).then(ThenArchive),
+			onSession(session.AllTasksDone)).when(composed.IfNoRollback, composed.IfClosed).then(ThenArchive),
 		row("C32", Archived, "the archive is written",
-			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, ""), onPhase(board.Complete),
-			onRun(board.Complete)),
+			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, "")).ends(),
 		row("C33", ArchiveBroken, "the archive could not be written", onSession(session.ArchiveFailed)),
 		row("C34", Blocking, "an answer, an approval or the environment is missing",
 			append(closeTurn, onTask(task.Block), onSession(session.ForceStop))...),
@@ -470,20 +406,63 @@ func endingRows() []Composition {
 				may(onIssue(board.Fail)))...),
 		row("C36", HelpedFailed, "a person helps with a task that failed",
 			onSession(session.HumanIntervention), onTask(task.Retry), may(onItem(board.Retry)),
-			may(onIssue(board.Retry))),
+			may(onIssue(board.Retry))).when(composed.IfNoRollback),
 		row("C37", HelpedBlocked, "a person helps with a task that is blocked",
-			onSession(session.HumanIntervention), onTask(task.Unblock)),
+			onSession(session.HumanIntervention), onTask(task.Unblock)).when(composed.IfNoRollback),
 		row("C38", Skipped, "the task is left behind",
 			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)),
-			may(onIssue(board.Fail))).when(IfNotFinal).then(ThenCleanup),
+			may(onIssue(board.Fail))).when(composed.IfNoRollback, composed.IfNotFinal).then(ThenCleanup),
 		row("C39", RolledBack, "the tree is back at the checkpoint",
 			onSession(session.Rollback), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail)),
-			onFlow(workflow.CancelFlow, ""), onPhase(board.Complete), onRun(board.Complete)).when(IfNotFinal),
+			onBeside(session.Restoring.Name(), session.RollbackEnded),
+			onFlow(workflow.CancelFlow, "")).when(composed.IfNotFinal).ends(),
 		row("C40", CanceledAtWork, "the task at work is canceled and cleaned up",
 			append(closeTurn, onTask(task.Cancel), may(onItem(board.Fail)), may(onItem(board.Skip)),
-				may(onIssue(board.Fail)), may(onIssue(board.Skip)))...).when(IfAtWork),
+				may(onIssue(board.Fail)), may(onIssue(board.Skip)))...).when(composed.IfAtWork),
 		row("C41", RepairLeft, "a repair is left behind with its task",
 			onSession(session.ForceStop), onSession(session.SkipTask)),
+	}
+}
+
+// besideRows are the rows of what stands beside the state of a session.
+func besideRows() []Composition {
+	return []Composition{
+		row("C83", SessionPaused, "the work is paused",
+			onBeside(session.Dispatch.Name(), session.Pause)).when(composed.IfBusy),
+		row("C84", SessionResumed, "the work goes on after a pause",
+			onBeside(session.Dispatch.Name(), session.Resume)),
+		row("C85", RollbackAsked, "a rollback is asked for",
+			onBeside(session.Restoring.Name(), session.RollbackAsked)).when(composed.IfBlocked),
+		row("C86", RollbackFailed, "the tree could not be brought back",
+			onBeside(session.Restoring.Name(), session.RollbackFailed)),
+	}
+}
+
+// boardRows are the rows of an issue of the board beside its run.
+func boardRows() []Composition {
+	return []Composition{
+		row("C71", HeldBack, "an issue is held back", onRegion(board.Hold.Name(), board.Pause, "")),
+		row("C72", LetGo, "an issue is let go on", onRegion(board.Hold.Name(), board.Resume, "")),
+		row("C73", WorkWaits, "the issue's session waits for a person", onRegion(board.Work.Name(), board.Wait, "")),
+		row("C74", WorkGoesOn, "the issue's session can go on", onRegion(board.Work.Name(), board.GoOn, "")),
+		row("C75", WorkDrains, "the issue's session has something to finish",
+			onRegion(board.Work.Name(), board.Drain, "")),
+		row("C76", ClaimedToPlan, "a worker takes an issue to plan it",
+			onRegion(board.Claim.Name(), board.Acquire, board.ForPlan)).when(composed.IfRegistered, composed.IfOpen,
+			composed.IfRunnable),
+		row("C77", ClaimedToDo, "a worker takes an issue to carry its plan out",
+			onRegion(board.Claim.Name(), board.Acquire, board.ForExecute)).when(composed.IfPlanned, composed.IfOpen,
+			composed.IfRunnable),
+		row("C78", ClaimedToGoOn, "a worker goes on with an issue that is under way",
+			onRegion(board.Claim.Name(), board.Acquire, board.ForGoingOn)).when(composed.IfUnderWay,
+			composed.IfRunnable),
+		row("C79", ClaimedToDrain, "a worker finishes what is left of an issue",
+			onRegion(board.Claim.Name(), board.Acquire, board.ForDrain)).when(composed.IfDraining),
+		row("C80", GivenBack, "a worker gives an issue back", onRegion(board.Claim.Name(), board.Release, "")),
+		row("C81", DependentsTold, "those that depend on an issue are told",
+			onRegion(board.Dependents.Name(), board.Unblock, "")).when(composed.IfCompleted),
+		row("C82", BegunAnew, "an issue whose conflicting work is rolled back is begun anew",
+			Move{Kind: KindIssue, Event: string(board.Retry), When: board.Replan}).when(composed.IfIdle),
 	}
 }
 
@@ -501,7 +480,7 @@ func (tx *Tx) Apply(what Event, reason string) error {
 	if !ok {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
 	}
-	if unmet := row.Unmet(tx.states()); unmet != "" {
+	if unmet := tx.states().Unmet(row.If); unmet != "" {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unmet", row.ID, string(unmet))
 	}
 	defer turnMoved(tx, tx.Turn, turnParked(tx))
@@ -509,6 +488,12 @@ func (tx *Tx) Apply(what Event, reason string) error {
 		if r.Kind == KindPhase {
 			if err := movePhase(tx, board.Event(r.Event), reason); err != nil {
 				return err
+			}
+			continue
+		}
+		if r.Region != "" {
+			if err := tx.moveBeside(r); err != nil && !r.May {
+				return err.Traced(tx.Trace)
 			}
 			continue
 		}
@@ -543,14 +528,20 @@ func (tx *Tx) Apply(what Event, reason string) error {
 func (tx *Tx) Then(s Step) { tx.next = s }
 
 // states are the states of the run together, as the decision has them.
-func (tx *Tx) states() (s States) {
+func (tx *Tx) states() (s composed.States) {
 	for _, kind := range []Kind{KindSession, KindTurn, KindTask, KindFlow, KindRun, KindIssue, KindItem} {
 		if e := tx.on(kind); e != nil {
-			s = s.With(kind, e.hot().State)
+			s = s.With(string(kind), e.hot().State)
 		}
 	}
 	if tx.Run != nil {
 		s.Phase = board.PhaseStatus(tx.Run.Phase)
+	}
+	if tx.Session != nil {
+		s.Beside = tx.Session.Beside
+	}
+	if i := tx.Issue; i != nil && i.Number > 0 {
+		s.Regions = i.Regions
 	}
 	return s
 }
@@ -642,6 +633,17 @@ func (tx *Tx) Move(e Document, on, when, reason string, meta any) error {
 	return pawl.Fail(pawl.CodeInternal, "kernel.no_machine", string(e.hot().Kind))
 }
 
+// moveBeside moves what stands beside the state of a row. A record of what raises the move tells of it, so that it has
+// none of its own.
+func (tx *Tx) moveBeside(r Move) *pawl.Error {
+	if r.Kind == KindSession {
+		tx.Touch(tx.Session)
+		return tx.Session.Move(r.Region, session.Event(r.Event))
+	}
+	tx.Touch(tx.Issue)
+	return tx.Issue.Move(r.Region, board.Event(r.Event), r.When, BoardEvidence(tx))
+}
+
 // moveFlow moves the stage, and with it the variables that the seed sets with the stage.
 func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
 	var next workflow.Vars
@@ -665,7 +667,7 @@ func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
 }
 
 func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Error {
-	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, boardEvidence(tx)) }
+	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, BoardEvidence(tx)) }
 }
 
 // movePhase takes the run to another phase. The phase is a second state of the run's row
@@ -745,42 +747,4 @@ func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Ac
 		kind = pawl.KindSystem
 	}
 	return pawl.By(kind, "for "+string(commander))
-}
-
-// askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task
-// (docs/spec/task.md#d10).
-func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
-	if to == string(task.Canceled) {
-		return nil
-	}
-	m, err := tx.Config.ModeOf(t.Mode)
-	if err != nil {
-		return err.At(rule, "mode")
-	}
-	v := Guarded(func() Verdict { return m.ValidateTransition(ModeTaskOf(tx, t), from, to) })
-	if v.Decision != Approved {
-		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision),
-			v.Reason).At(rule, "mode")
-	}
-	return nil
-}
-
-// ModeTaskOf reduces a task to what modes are told.
-func ModeTaskOf(tx *Tx, t *Task) ModeTask {
-	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.ModeName(), HasPlan: t.Plan != nil}
-	if tx.Session != nil && t.Session != "" {
-		m.RunMode = tx.Session.RunMode
-	}
-	if t.Plan != nil {
-		m.Risk = t.Plan.RiskLevel
-		for _, s := range t.Plan.Steps {
-			for _, c := range s.ToolCalls {
-				m.Writes = m.Writes || !tx.Config.Tools[c.Name].Info.Idempotent
-			}
-		}
-	}
-	if t.Gate != nil {
-		m.Gates = t.Gate.Outcomes
-	}
-	return m
 }

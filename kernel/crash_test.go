@@ -38,7 +38,7 @@ func TestAnyCommandAtAnyTimeKeepsTheHouseInOrder(t *testing.T) {
 			case 0:
 				b.say(rt, person(rt, s))
 			case 1, 2:
-				if e := pendingEffect(s); e != nil && !s.Session.Paused {
+				if e := pendingEffect(s); e != nil && !s.Session.Paused() {
 					b.do(&effects.Begin{Effect: e.ID, Owner: "r1"})
 					if e.What() == effect.KindTool {
 						started[e.ID]++
@@ -56,7 +56,7 @@ func TestAnyCommandAtAnyTimeKeepsTheHouseInOrder(t *testing.T) {
 					b.say(rt, &recovery.Fix{Answer: kernel.AnswerRetry})
 				}
 			default:
-				if !s.Session.Paused {
+				if !s.Session.Paused() {
 					b.act(answer)
 				}
 			}
@@ -125,7 +125,7 @@ func (b *bench) home(rt *rapid.T, answer func(effect.Effect) effect.Receipt) {
 	for range 40 {
 		s := b.look()
 		switch {
-		case s.Session.Paused:
+		case s.Session.Paused():
 			b.say(rt, &control.Resume{})
 		case s.Task != nil && s.Task.OrphanEffect != "":
 			b.run(answer)

@@ -3,10 +3,8 @@ package kernel
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -189,8 +187,8 @@ func trail(tx *Tx, t *Task) (int, bool) {
 	return count, last == t.State
 }
 
-// boardEvidence gathers what the board's gates look at.
-func boardEvidence(tx *Tx) board.Evidence {
+// BoardEvidence gathers what the board's gates look at.
+func BoardEvidence(tx *Tx) board.Evidence {
 	e := board.Evidence{}
 	if tx.Run != nil {
 		e.WorkDir = tx.Run.Place.Workspace
@@ -198,13 +196,51 @@ func boardEvidence(tx *Tx) board.Evidence {
 	if tx.Solution != nil {
 		e.SolutionID = tx.Solution.ID
 	}
-	if tx.Issue != nil {
-		e.PlanFailures, e.OpenDependencies = tx.Issue.Failures, len(tx.Issue.Open)
+	if i := tx.Issue; i != nil {
+		e.PlanFailures, e.OpenDependencies, e.Approved = i.Failures, len(i.Open), i.Bound
+		e.Leased, e.Early = i.Lease.Owner != "" && i.Due.After(tx.Now), i.Lease.Owner == "" && i.Due.After(tx.Now)
+		if tx.Session != nil && i.Number > 0 && tx.Session.Number == i.Number {
+			e.SessionWaits, e.Unfinished = waits(tx), winds(tx)
+		}
 	}
 	if t := tx.Task; t != nil && t.Land != nil {
 		e.Landed = t.State == string(task.Done)
 	}
 	return e
+}
+
+// waits reports whether nothing goes on in the session before a person has said something.
+func waits(tx *Tx) bool {
+	switch session.State(tx.Session.State) {
+	case session.Confirming, session.Blocked:
+		return true
+	}
+	if a := tx.Approval; a != nil && a.State == ApprovalPending && a.ID == tx.Session.Approval {
+		return true
+	}
+	return tx.Session.Paused() || tx.Turn != nil && turnParked(tx)
+}
+
+// winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do
+// for an issue that rests, and a cancel.
+func winds(tx *Tx) bool {
+	if t := tx.Task; t != nil && tx.Session.Run != "" && !t.CancelAt.IsZero() {
+		return true
+	}
+	if i := tx.Issue; i.State != string(board.IssueCompleted) && i.State != string(board.IssueFailed) {
+		return false
+	}
+	return tx.Session.Effect != "" || tx.Task != nil && tx.Task.Effect != "" || helpable(tx)
+}
+
+// helpable reports whether the board tries again by itself what the session is BLOCKED with.
+func helpable(tx *Tx) bool {
+	b := tx.Session.Blocked
+	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.RollingBack() {
+		return false
+	}
+	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency &&
+		tx.Issue.Conflicts == 0
 }
 
 // flowEvidence gathers what the flow's gates look at. Where nothing was evaluated, a person stated the requirement and
@@ -221,64 +257,6 @@ func flowEvidence(tx *Tx) workflow.Evidence {
 		e.Pending = 1
 	}
 	return e
-}
-
-// Remember keeps what a run of checks has shown of a tree. What the machine is to blame for says nothing of the tree.
-func (s *Session) Remember(v effect.VerifyResult, now time.Time) {
-	if v.Tree == "" || v.Tree != v.TreeAfter {
-		return
-	}
-	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}, Tests: map[string]effect.TestRun{}}
-	if old := s.KnownOf(v.Tree); old != nil {
-		maps.Copy(b.Checks, old.Checks)
-		maps.Copy(b.Tests, old.Tests)
-	}
-	for _, o := range v.Outcomes {
-		if o.Command != "" && !o.Environment && (o.Status == effect.CheckPassed || o.Status == effect.CheckFailed) {
-			b.Checks[CheckKey(o.Check)] = o.Fingerprint
-			if delete(b.Tests, CheckKey(o.Check)); o.Tests.Doubtful() {
-				b.Tests[CheckKey(o.Check)] = *o.Tests
-			}
-		}
-	}
-	others := slices.DeleteFunc(slices.Clone(s.Known), func(k Baseline) bool { return k.Tree == v.Tree })
-	s.Known = append([]Baseline{b}, others[:min(len(others), maxTrees-1)]...)
-}
-
-// maxTrees is the number of trees of which a session remembers what their checks said: that of the last result, and
-// those that a person had checked since.
-const maxTrees = 4
-
-// KnownOf is what is remembered of a tree, or nil.
-func (s *Session) KnownOf(tree string) *Baseline {
-	if i := slices.IndexFunc(s.Known, func(b Baseline) bool { return b.Tree == tree }); i >= 0 && tree != "" {
-		b := s.Known[i]
-		return &b
-	}
-	return nil
-}
-
-// CheckKey tells one check from another wherever it was found.
-func CheckKey(c effect.Check) string { return c.Dir + ": " + c.Command }
-
-// Of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
-func (b *Baseline) Of(c effect.Check) (failure string, known bool) {
-	if b == nil {
-		return "", false
-	}
-	failure, known = b.Checks[CheckKey(c)]
-	return failure, known
-}
-
-// TestsOf is what is known of the tests of a check, as far as some of them say nothing; of what is not known, nothing.
-func (b *Baseline) TestsOf(c effect.Check) effect.TestRun {
-	if b == nil {
-		return effect.TestRun{Whole: true}
-	}
-	if run, ok := b.Tests[CheckKey(c)]; ok {
-		return run
-	}
-	return effect.TestRun{Whole: true}
 }
 
 // Touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does
@@ -383,4 +361,42 @@ func Charges(c *Config, r *Run) bool {
 		}
 	}
 	return c.Agents[r.Agent].Works
+}
+
+// askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task
+// (docs/spec/task.md#d10).
+func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
+	if to == string(task.Canceled) {
+		return nil
+	}
+	m, err := tx.Config.ModeOf(t.Mode)
+	if err != nil {
+		return err.At(rule, "mode")
+	}
+	v := Guarded(func() Verdict { return m.ValidateTransition(ModeTaskOf(tx, t), from, to) })
+	if v.Decision != Approved {
+		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision),
+			v.Reason).At(rule, "mode")
+	}
+	return nil
+}
+
+// ModeTaskOf reduces a task to what modes are told.
+func ModeTaskOf(tx *Tx, t *Task) ModeTask {
+	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.ModeName(), HasPlan: t.Plan != nil}
+	if tx.Session != nil && t.Session != "" {
+		m.RunMode = tx.Session.RunMode
+	}
+	if t.Plan != nil {
+		m.Risk = t.Plan.RiskLevel
+		for _, s := range t.Plan.Steps {
+			for _, c := range s.ToolCalls {
+				m.Writes = m.Writes || !tx.Config.Tools[c.Name].Info.Idempotent
+			}
+		}
+	}
+	if t.Gate != nil {
+		m.Gates = t.Gate.Outcomes
+	}
+	return m
 }

@@ -71,7 +71,7 @@ func TestTwoProcesses(t *testing.T) {
 			case 0:
 				b.say(rt, person(rt, s))
 			default:
-				if !s.Session.Paused {
+				if !s.Session.Paused() {
 					b.act(answer)
 				}
 			}
@@ -94,7 +94,7 @@ func TestPauseByAnotherProcess(t *testing.T) {
 		}
 	}
 	say(&control.Pause{})
-	if !b.look().Session.Paused {
+	if !b.look().Session.Paused() {
 		t.Fatal("the pause is not seen")
 	}
 	say(&control.Resume{})
@@ -162,7 +162,7 @@ func TestSomebodyElseIsQuick(t *testing.T) {
 	b.look()
 	store.beforeCommit = say(&control.Pause{})
 	b.do(&tasks.UpdateProgress{Task: b.look().Task.ID, Summary: "half way"})
-	if !b.look().Session.Paused {
+	if !b.look().Session.Paused() {
 		t.Fatal("the pause is not seen")
 	}
 	b.do(&control.Resume{})

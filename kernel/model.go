@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 	"pawl/machine/board"
+	"pawl/machine/session"
 	"pawl/machine/workflow"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -34,8 +34,8 @@ type Session struct {
 	Home string `json:"home,omitempty"`
 	Fork string `json:"fork,omitempty"`
 	Goal string `json:"goal,omitempty"`
-	// Pause is orthogonal to the state (docs/spec/session.md#a1).
-	Paused   bool       `json:"paused,omitempty"`
+	session.Beside
+	// PausedAt and PausedBy tell of the pause that Dispatch is in.
 	PausedAt time.Time  `json:"paused_at,omitzero"`
 	PausedBy pawl.Actor `json:"paused_by,omitempty"`
 	// AutoFix is the seed's auto_fix_attempts: the failed repairs of the task at work.
@@ -49,8 +49,6 @@ type Session struct {
 	Run      string `json:"run,omitempty"`
 	Approval string `json:"approval,omitempty"`
 	Effect   string `json:"effect,omitempty"`
-	// Rolling says that a rollback was asked for and is being carried out.
-	Rolling bool `json:"rolling,omitempty"`
 	// LastRun is the run before, whose result undo refers to; Undone says that it was undone.
 	LastRun string `json:"last_run,omitempty"`
 	// RolledBackRun is the run whose rollback in the user's own tree was the last thing that happened, which redo
@@ -58,23 +56,13 @@ type Session struct {
 	RolledBackRun string        `json:"rolled_run,omitempty"`
 	LastError     *effect.Fault `json:"last_error,omitempty"`
 	// Known is what pawl's own runs of checks have shown of the last few trees, newest first.
-	Known []Baseline `json:"known,omitempty"`
+	Known effect.Baselines `json:"known,omitempty"`
 	// Number is that of the issue whose session this is, 0 for the session of the person who sits in the workspace.
 	Number int64 `json:"number,omitempty"`
 	// Runs, Tasks and Questions count what was made, for display ids.
 	Runs      int64 `json:"runs"`
 	Tasks     int64 `json:"tasks"`
 	Questions int64 `json:"questions,omitempty"`
-}
-
-// Baseline is what pawl's own runs of checks have shown of one tree.
-type Baseline struct {
-	Tree string    `json:"tree"`
-	At   time.Time `json:"at"`
-	// Checks maps a check, by its folder and command, to the fingerprint of its failure, "" where it passed.
-	Checks map[string]string `json:"checks"`
-	// Tests maps a check to what its run said of its tests, where some of them say nothing (effect.TestRun.Doubtful).
-	Tests map[string]effect.TestRun `json:"tests,omitempty"`
 }
 
 // BlockedKind says what kind of help is needed (docs/spec/composition.md#x4).
@@ -290,16 +278,11 @@ type Issue struct {
 	// ConflictFiles are the files in which its work has conflicted with what landed meanwhile: its plan did not say
 	// that it changes them.
 	ConflictFiles []string `json:"met_files,omitempty"`
-	// Paused says that a person holds it back, Bound that its plan is approved, Waiting that its session waits for a
-	// person, Released that those which depend on it were told that it is completed.
-	Paused   bool `json:"paused,omitempty"`
-	Bound    bool `json:"bound,omitempty"`
-	Waiting  bool `json:"waiting,omitempty"`
-	Released bool `json:"released,omitempty"`
-	// Draining says that the issue rests while its session still has something to finish, such as removing a worktree,
-	// or while the board is to try it again. Anew is what conflicted, once work that is rolled back is to be begun
-	// anew.
-	Draining      bool   `json:"winding,omitempty"`
+	// Regions are the states beside the issue's own, where it is the board's.
+	board.Regions
+	// Bound says that its plan is approved. RestartReason is what conflicted, once work that is rolled back is to be
+	// begun anew.
+	Bound         bool   `json:"bound,omitempty"`
 	RestartReason string `json:"anew,omitempty"`
 	// NotBefore is before when it is not to be claimed, after a failure.
 	NotBefore time.Time `json:"again,omitzero"`
@@ -311,26 +294,8 @@ type Issue struct {
 	Cost      int64 `json:"cost_micros,omitempty"`
 }
 
-// UsualPriority is that of an issue for which none was given.
-const UsualPriority = 3
-
 // Never is when an issue may be claimed that waits for something.
 var Never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// ClaimRank orders the claims: priority first, then age, then the length of the chain that waits. What must not be
-// claimed now comes behind everything else, so that the next one is always found at once.
-func (i *Issue) ClaimRank(ready bool) int64 {
-	priority := int64(i.Priority)
-	if priority == 0 {
-		priority = UsualPriority
-	}
-	age := int64(1)<<41 - 1 - i.CreatedAt.UnixMilli()&(1<<41-1)
-	r := (5-priority)<<60 | age<<19 | min(max(i.Height, 0), 1<<19-1)
-	if !ready {
-		r -= math.MaxInt64
-	}
-	return r
-}
 
 // Bounds of what is kept of what people and attempts have said of an issue: each further attempt is told of all of it.
 const (
@@ -358,25 +323,6 @@ func (i *Issue) Held(token int64) error {
 	}
 	return nil
 }
-
-// Ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
-func (i *Issue) Ready() bool {
-	if i.Draining {
-		return true
-	}
-	switch board.IssueStatus(i.State) {
-	case board.IssueRegistered:
-		return !i.Paused && !i.Waiting
-	case board.IssuePlanned:
-		return !i.Paused && i.Bound && !i.Waiting && len(i.Open) == 0
-	case board.IssuePlanning, board.IssueExecuting:
-		return !i.Waiting
-	}
-	return false
-}
-
-// Untold reports whether those that depend on a completed issue are still to be told.
-func (i *Issue) Untold() bool { return i.State == string(board.IssueCompleted) && !i.Released }
 
 // Link says that one issue depends on another, which is its row's parent.
 type Link struct {
@@ -562,7 +508,7 @@ type Task struct {
 	LookedBack    bool              `json:"looked_back,omitempty"`
 	FailingBefore map[string]string `json:"failing_before,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
-	Baseline *Baseline `json:"baseline,omitempty"`
+	Baseline *effect.Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.
 	Waited time.Duration `json:"waited,omitempty"`
 }

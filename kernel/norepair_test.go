@@ -134,8 +134,8 @@ func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 		t.Errorf("task %s %q, %+v, %d repairs asked for", s.Task.State, s.Task.Exit, s.Session.Blocked,
 			hopeless.repairs)
 	}
-	if i := b.issueOf(first.Session); i.State != string(board.IssueFailed) || i.Waiting != true {
-		t.Errorf("%s is %s, waiting %v", i.Label, i.State, i.Waiting)
+	if i := b.issueOf(first.Session); i.State != string(board.IssueFailed) || i.Work != board.WorkWaiting {
+		t.Errorf("%s is %s, waiting %v", i.Label, i.State, i.Work)
 	}
 	b.do(&issues.ReleaseIssue{Issue: first.Issue, Token: first.Token})
 	next := b.take(false)

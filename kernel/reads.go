@@ -204,6 +204,12 @@ func Decode(r Row, doc Document) error {
 		}
 	}
 	*doc.hot() = r
+	switch d := doc.(type) {
+	case *Issue:
+		d.Settle(d.Lease.Owner != "")
+	case *Session:
+		d.Settle()
+	}
 	if r.Root != "" {
 		moveTo(doc, r.Root)
 	}

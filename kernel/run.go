@@ -9,6 +9,8 @@ import (
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
+	"pawl/machine/board"
+	"pawl/machine/composed"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -31,7 +33,7 @@ func EndRun(tx *Tx, outcome string) {
 	tx.Run.Outcome, tx.Run.EndedAt = outcome, tx.Now
 	packageUsed(tx)
 	s := tx.Session
-	s.Run, s.Approval, s.Paused, s.AutoFix, s.Rolling, s.Blocked = "", "", false, 0, false, nil
+	s.Run, s.Approval, s.AutoFix, s.Blocked = "", "", 0, nil
 	tx.Touch(tx.Run)
 	tx.Touch(s)
 }
@@ -54,23 +56,11 @@ func packageUsed(tx *Tx) {
 }
 
 // SessionWorks reports whether the session is in a state in which tasks are worked on.
-func SessionWorks(tx *Tx) bool { return tx.states().Holds(IfAtWork) }
+func SessionWorks(tx *Tx) bool { return tx.states().Holds(composed.IfAtWork) }
 
 // HoldsRun reports whether the task is the one that the session's present run is about.
 func HoldsRun(tx *Tx, t *Task) bool {
 	return tx.Run != nil && tx.Session.Run == tx.Run.ID && tx.Run.Task == t.ID
-}
-
-// Waits reports whether nothing goes on in the session before a person has said something.
-func Waits(tx *Tx) bool {
-	switch session.State(tx.Session.State) {
-	case session.Confirming, session.Blocked:
-		return true
-	}
-	if a := tx.Approval; a != nil && a.State == ApprovalPending && a.ID == tx.Session.Approval {
-		return true
-	}
-	return tx.Session.Paused || tx.Turn != nil && turnParked(tx)
 }
 
 // StateName is the state of the session, for messages.
@@ -229,10 +219,10 @@ func FlowInterrupted(tx *Tx, what string) error {
 // mode.
 func keepSilence(tx *Tx) {
 	f := tx.Flow
-	if f == nil || tx.Session == nil || !f.Mode.Auto() || OfBoard(tx.Env.Command) || tx.Session.Paused {
+	if f == nil || tx.Session == nil || !f.Mode.Auto() || OfBoard(tx.Env.Command) || tx.Session.Paused() {
 		return // a pause is neither a question nor an answer, and an external tool brings one along
 	}
-	asks := Waits(tx)
+	asks := waits(tx)
 	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
 		asks = false
 	}
@@ -268,6 +258,23 @@ func DeclinePlan(tx *Tx, reason, outcome string) error {
 	return EndPlan(tx, reason, outcome)
 }
 
+// ApplyTo applies a row of the composition table to an issue of the board, in whose session the command is not given.
+func ApplyTo(tx *Tx, i *Issue, what Event) error {
+	tx.Issue = i
+	return tx.Apply(what, "")
+}
+
+// HoldIssue holds an issue back, or lets it go on.
+func HoldIssue(tx *Tx, i *Issue, back bool) error {
+	switch {
+	case back == (i.Hold == board.HoldPaused):
+		return nil
+	case back:
+		return ApplyTo(tx, i, HeldBack)
+	}
+	return ApplyTo(tx, i, LetGo)
+}
+
 // EndPlan ends the run whose plan was turned down.
 func EndPlan(tx *Tx, reason, outcome string) error {
 	tx.Turn.Outcome = string(turn.OutcomeDeclined)
@@ -276,7 +283,10 @@ func EndPlan(tx *Tx, reason, outcome string) error {
 		tx.Issue.Hear(reason)
 	}
 	if tx.Issue.Number > 0 && outcome != "revised" {
-		tx.Issue.Paused = true // what a person has turned down is not planned again by itself
+		// What a person has turned down is not planned again by itself.
+		if err := HoldIssue(tx, tx.Issue, true); err != nil {
+			return err
+		}
 	}
 	if err := tx.Apply(PlanDeclined, reason); err != nil {
 		return err
@@ -305,7 +315,7 @@ func BlockedTask(tx *Tx, op string) (*Blocked, error) {
 	if tx.Session == nil || tx.Session.State != string(session.Blocked) || tx.Session.Blocked == nil {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, StateName(tx))
 	}
-	if tx.Session.Rolling || tx.Task != nil && tx.Task.Effect != "" {
+	if tx.Session.RollingBack() || tx.Task != nil && tx.Task.Effect != "" {
 		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
 	}
 	return tx.Session.Blocked, nil

@@ -136,7 +136,7 @@ func TestRollbackOfADeadRunnersCommandInPlace(t *testing.T) {
 		b, id := w.at(t, 1)
 		b.do(&recovery.Rollback{})
 		s := b.look()
-		if s.Session.State != "BLOCKED" || !s.Session.Rolling || s.Task.OrphanEffect != id || s.Task.Effect != "" {
+		if s.Session.State != "BLOCKED" || !s.Session.RollingBack() || s.Task.OrphanEffect != id || s.Task.Effect != "" {
 			t.Fatalf("the rollback does not wait for what the command did: %+v", s.Task)
 		}
 		b.do(&recovery.Rollback{}) // said twice it is the same

@@ -94,7 +94,7 @@ func TestEveryMomentIsDerivedExploredAndShown(t *testing.T) {
 				b.say(rt, &planning.Start{Requirement: "work", Place: place, RunMode: pawl.Assisted})
 			case s.Session.State == "CONFIRMING":
 				b.say(rt, &approval.Approve{Hash: s.Approval.Hash})
-			case s.Session.Paused:
+			case s.Session.Paused():
 				b.say(rt, &control.Resume{})
 			default:
 				b.act(w.answer)

@@ -267,6 +267,30 @@ func (m *Machine[S, E]) Rules() []Rule[S, E] {
 	return m.table.Rules
 }
 
+// Move takes a state along the row for an event and its argument, if admit lets it; the state stays as it is on an
+// error.
+func (m *Machine[S, E]) Move(at *S, on E, when string, admit func(*Rule[S, E]) *pawl.Error) *pawl.Error {
+	row, ok := m.Next(*at, on, when)
+	if !ok {
+		return m.Refusal(*at, on)
+	}
+	if err := admit(row); err != nil {
+		return err
+	}
+	*at = row.To
+	return nil
+}
+
+// Settle gives a state that was read from a document its value where that is not spelled out: another one than the
+// initial state, if an earlier version says by a flag that it was in that, and otherwise the initial one.
+func (m *Machine[S, E]) Settle(at *S, flag bool, other S) {
+	if flag {
+		*at = other
+	} else if *at == "" {
+		*at = m.table.Initial
+	}
+}
+
 // Show returns a state or an event as it is shown to people: the empty one as "(unset)".
 func Show[T ~string](s T) string {
 	if s == "" {

@@ -237,7 +237,7 @@ func (r *Runner) step(ctx context.Context, s *kernel.Snapshot) (StopReason, time
 		switch {
 		case e.State == kernel.EffectRunning && !r.begun[e.ID]:
 			return "", 0, r.recover(ctx, e)
-		case e.State == kernel.EffectPending && s.Session.Paused:
+		case e.State == kernel.EffectPending && s.Session.Paused():
 			return StopPaused, 0, nil
 		case e.State == kernel.EffectPending:
 			return "", 0, r.perform(ctx, e)
@@ -267,7 +267,7 @@ func resting(s *kernel.Snapshot) StopReason {
 	case session.Blocked:
 		return StopBlocked
 	}
-	if s.Session.Paused {
+	if s.Session.Paused() {
 		return StopPaused
 	}
 	if a := s.Approval; a != nil && a.State == kernel.ApprovalPending && a.ID == s.Session.Approval {
@@ -401,7 +401,7 @@ func (r *Runner) awaitTurn(ctx context.Context, e effect.Effect) (wanted bool, e
 	go func() {
 		defer close(watched)
 		r.follow(ctx, over, e, func(s *kernel.Snapshot, doc *kernel.EffectDoc) bool {
-			if wanted = !s.Session.Paused && doc != nil && doc.State == kernel.EffectPending &&
+			if wanted = !s.Session.Paused() && doc != nil && doc.State == kernel.EffectPending &&
 				r.holds(s) == nil; !wanted {
 				stop()
 			}

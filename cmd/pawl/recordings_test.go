@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -112,6 +113,64 @@ var recordedEnds = map[string]func(recordedRun) bool{
 	"board: a conflict": func(r recordedRun) bool { return r.noted(kernel.AuditLandingConflict) },
 }
 
+// published are the fields of recorded documents that this version writes otherwise: those that are gone, and those in
+// their place (docs/spec/board.md#earlier, docs/spec/session.md#earlier). Nothing else of a decision may be different.
+var published = map[kernel.Kind][2]string{
+	kernel.KindIssue:   {"paused released waiting winding", "dependents hold work"},
+	kernel.KindSession: {"paused rolling", "dispatch rollback"},
+}
+
+// rewritten adds the fields of a run's documents that are read from them and not written again, or written without
+// having been there, by kind.
+func rewritten(t *testing.T, raw []byte, gone, fresh map[kernel.Kind]map[string]bool) {
+	t.Helper()
+	for text := range bytes.Lines(raw) {
+		var l struct {
+			Decision struct {
+				Rows []struct {
+					Kind kernel.Kind
+					Doc  json.RawMessage
+				}
+			}
+		}
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range l.Decision.Rows {
+			doc := map[kernel.Kind]kernel.Document{
+				kernel.KindIssue: &kernel.Issue{}, kernel.KindSession: &kernel.Session{},
+				kernel.KindRun: &kernel.Run{}, kernel.KindTask: &kernel.Task{},
+			}[row.Kind]
+			if doc == nil || row.Doc == nil {
+				continue
+			}
+			was, is := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+			err := kernel.Decode(kernel.Row{Kind: row.Kind, Doc: row.Doc}, doc)
+			again, flaw := json.Marshal(doc)
+			if err := errors.Join(err, flaw, json.Unmarshal(row.Doc, &was), json.Unmarshal(again, &is)); err != nil {
+				t.Fatal(err)
+			}
+			for name := range was {
+				if _, ok := is[name]; !ok {
+					put(gone, row.Kind, name)
+				}
+			}
+			for name := range is {
+				if _, ok := was[name]; !ok {
+					put(fresh, row.Kind, name)
+				}
+			}
+		}
+	}
+}
+
+func put(in map[kernel.Kind]map[string]bool, kind kernel.Kind, name string) {
+	if in[kind] == nil {
+		in[kind] = map[string]bool{}
+	}
+	in[kind][name] = true
+}
+
 // TestRecordedRuns makes the decisions of all recordings again, and fails where one comes out differently. Their ends
 // are read from their lines, so that no end goes unnoticed when a recording does.
 func TestRecordedRuns(t *testing.T) {
@@ -119,6 +178,7 @@ func TestRecordedRuns(t *testing.T) {
 	u := small(t)
 	u.must(0, "init", "--bare")
 	runs, ends := 0, map[string]int{}
+	gone, fresh := map[kernel.Kind]map[string]bool{}, map[kernel.Kind]map[string]bool{}
 	for _, s := range recordedScenes {
 		files, err := filepath.Glob(filepath.Join(recordedAt, s.name+".*.jsonl.gz"))
 		if err != nil || len(files) == 0 && s.name != storeScene {
@@ -128,6 +188,7 @@ func TestRecordedRuns(t *testing.T) {
 		for _, file := range files {
 			runs++
 			raw := unzipped(t, file)
+			rewritten(t, raw, gone, fresh)
 			u.recorded(runs, raw)
 			a := u.pawl("replay", fmt.Sprint(runs), "--json")
 			var r replayed
@@ -151,6 +212,14 @@ func TestRecordedRuns(t *testing.T) {
 	for name := range recordedEnds {
 		if ends[name] == 0 {
 			t.Errorf("no run is recorded that ends like this: %s", name)
+		}
+	}
+	for _, kind := range []kernel.Kind{kernel.KindIssue, kernel.KindSession, kernel.KindRun, kernel.KindTask} {
+		got := [2]string{strings.Join(slices.Sorted(maps.Keys(gone[kind])), " "),
+			strings.Join(slices.Sorted(maps.Keys(fresh[kind])), " ")}
+		if got != published[kind] {
+			t.Errorf("documents of a %s are written with %q in the place of %q, want %q", kind, got[1], got[0],
+				published[kind])
 		}
 	}
 	t.Logf("%d runs: %v", runs, ends)

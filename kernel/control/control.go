@@ -21,12 +21,12 @@ func (*Pause) Decide(tx *kernel.Tx) error {
 		s.State == string(session.Archiving) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", kernel.StateName(tx))
 	}
-	if s.Paused {
+	if s.Paused() {
 		return nil
 	}
-	s.Paused, s.PausedAt, s.PausedBy = true, tx.Now, tx.Env.Actor
+	s.PausedAt, s.PausedBy = tx.Now, tx.Env.Actor
 	tx.Record(s, kernel.AuditSessionPaused, audit.Info, map[string]any{"state": s.State})
-	return nil
+	return tx.Apply(kernel.SessionPaused, "")
 }
 
 // resumeWork goes on after a pause. Without one there is nothing to change; the runner is what goes on.
@@ -35,10 +35,13 @@ func (*Resume) Decide(tx *kernel.Tx) error {
 	if s == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
-	if !s.Paused {
+	if !s.Paused() {
 		return nil
 	}
-	s.Paused, s.PausedAt, s.PausedBy = false, tx.Now, ""
+	if err := tx.Apply(kernel.SessionResumed, ""); err != nil {
+		return err
+	}
+	s.PausedAt, s.PausedBy = tx.Now, ""
 	tx.Record(s, kernel.AuditSessionResumed, audit.Info, map[string]any{"state": s.State})
 	if tx.Task != nil && kernel.SessionWorks(tx) {
 		tx.Then(kernel.ThenAdvance)
@@ -128,10 +131,9 @@ func (c *EnterTool) Decide(tx *kernel.Tx) error {
 	tx.Flow.Vars, tx.Flow.Tools = next, append(slices.Clip(tx.Flow.Tools), c.Tool)
 	tx.Record(tx.Flow, kernel.AuditToolEntered, audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting,
 		"suspended": next.SuspendedStage})
-	if s.Run != "" && !s.Paused && s.State != string(session.Blocked) {
-		s.Paused, s.PausedAt, s.PausedBy = true, tx.Now, tx.Env.Actor
-		tx.Touch(s)
-		tx.Flow.Held = true
+	if s.Run != "" && !s.Paused() && s.State != string(session.Blocked) {
+		s.PausedAt, s.PausedBy, tx.Flow.Held = tx.Now, tx.Env.Actor, true
+		return tx.Apply(kernel.SessionPaused, "")
 	}
 	return nil
 }
@@ -164,8 +166,11 @@ func (c *LeaveTool) Decide(tx *kernel.Tx) error {
 	case c.Resume:
 		return (&Resume{}).Decide(tx)
 	}
-	tx.Session.Paused = false
-	tx.Touch(tx.Session)
+	if tx.Touch(tx.Session); tx.Session.Paused() {
+		if err := tx.Apply(kernel.SessionResumed, ""); err != nil {
+			return err
+		}
+	}
 	if tx.Session.State == string(session.Blocked) {
 		return nil
 	}

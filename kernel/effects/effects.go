@@ -20,7 +20,7 @@ func (c *Begin) Decide(tx *kernel.Tx) error {
 	if e.State != kernel.EffectPending {
 		return pawl.Fail(pawl.CodeFenced, "kernel.effect_taken", e.ID, e.State)
 	}
-	if tx.Session != nil && tx.Session.Paused {
+	if tx.Session != nil && tx.Session.Paused() {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
 	if refusal := tx.Protocols.Books.Begin(tx, e, c.Day); refusal != nil {
@@ -76,7 +76,7 @@ func lateReceipt(tx *kernel.Tx, r effect.Receipt, tree string, cut bool) error {
 	tx.Record(tx.Effect, kernel.AuditEffectStopped, audit.Warn,
 		map[string]any{"effect": tx.Effect.What(), "code": r.Code,
 			"key": r.Key})
-	if tx.Session != nil && tx.Session.Rolling && tx.Task.Effect == "" {
+	if tx.Session != nil && tx.Session.RollingBack() && tx.Task.Effect == "" {
 		return kernel.Take(tx, kernel.ThenRestore)
 	}
 	return nil

@@ -3,7 +3,6 @@ package issues
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"pawl"
@@ -11,6 +10,7 @@ import (
 	"pawl/kernel/audit"
 	"pawl/machine"
 	"pawl/machine/board"
+	"pawl/machine/composed"
 	"pawl/machine/session"
 )
 
@@ -118,15 +118,37 @@ func movePhaseOfBoard(tx *kernel.Tx, a board.Event) error {
 	return kernel.MoveBy(tx, board.Run, b, string(a), "", "the batch is completed", nil, admitIssues(tx))
 }
 
+// claims are what happens when a worker takes an issue, by what it takes it for.
+var claims = map[string]kernel.Event{
+	board.ForPlan: kernel.ClaimedToPlan, board.ForExecute: kernel.ClaimedToDo, board.ForGoingOn: kernel.ClaimedToGoOn,
+	board.ForDrain: kernel.ClaimedToDrain,
+}
+
+// works are what happens when the session of an issue needs another thing next.
+var works = map[board.WorkStatus]kernel.Event{
+	board.WorkRunnable: kernel.WorkGoesOn, board.WorkWaiting: kernel.WorkWaits, board.WorkDraining: kernel.WorkDrains,
+}
+
+// ready reports whether an issue may be claimed when its time has come and nobody has it.
+func ready(i *kernel.Issue) bool {
+	what, at := i.ClaimedFor(board.IssueStatus(i.State)), i.Regions
+	at.Claim = board.Claim.Initial()
+	row, ok := kernel.CompositionOf(claims[what])
+	return ok && composed.States{Issue: board.IssueStatus(i.State), Regions: at}.Unmet(row.If) == "" &&
+		at.Move(board.Claim.Name(), board.Acquire, what,
+			board.Evidence{Approved: i.Bound, OpenDependencies: len(i.Open)}) == nil
+}
+
 // placeIssue sets when and in which order an issue may be claimed. It is called after everything that it depends on.
 func placeIssue(tx *kernel.Tx, i *kernel.Issue) {
-	due := kernel.Never
+	due, may := kernel.Never, ready(i)
+	untold := i.State == string(board.IssueCompleted) && i.Dependents != board.DependentsReleased
 	switch {
-	case i.Untold():
+	case untold:
 		due = tx.Now
 	case i.Lease.Owner != "":
 		due = i.Lease.Expires
-	case i.Ready():
+	case may:
 		if due = i.Due; due.IsZero() || due.After(tx.Now) {
 			due = tx.Now
 		}
@@ -134,7 +156,7 @@ func placeIssue(tx *kernel.Tx, i *kernel.Issue) {
 			due = i.NotBefore
 		}
 	}
-	if rank := i.ClaimRank(i.Ready() || i.Untold()); rank != i.Rank || !due.Equal(i.Due) {
+	if rank := board.Rank(i.Priority, i.CreatedAt, i.Height, may || untold); rank != i.Rank || !due.Equal(i.Due) {
 		i.Rank, i.Due = rank, due
 		tx.Touch(i)
 	}
@@ -152,17 +174,20 @@ func FollowBoard(tx *kernel.Tx) error {
 	}
 	bound := tx.Solution != nil && tx.Solution.Bound && i.Solution == tx.Solution.ID
 	if i.RestartReason != "" && tx.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
-		if err := kernel.MoveBy(tx, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil,
-			nil); err != nil {
+		if err := tx.Apply(kernel.BegunAnew, "conflict"); err != nil {
 			return err
 		}
 		i.Hear(i.RestartReason)
 		i.RestartReason, i.Failures = "", 0
 	}
-	winding := winds(tx)
-	if waiting := kernel.Waits(tx); i.Waiting != waiting || i.Bound != bound || i.Draining != winding {
-		i.Waiting, i.Bound, i.Draining = waiting, bound, winding
+	if i.Bound != bound {
+		i.Bound = bound
 		tx.Touch(i)
+	}
+	if work := kernel.BoardEvidence(tx).Work(); i.Work != work {
+		if err := tx.Apply(works[work], ""); err != nil {
+			return err
+		}
 	}
 	again := time.Time{}
 	if t := tx.Task; t != nil && t.Session != "" && t.Due.After(tx.Now) {
@@ -176,29 +201,6 @@ func FollowBoard(tx *kernel.Tx) error {
 	return nil
 }
 
-// winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do
-// for an issue that rests, and a cancel.
-func winds(tx *kernel.Tx) bool {
-	if t := tx.Task; t != nil && tx.Session.Run != "" && !t.CancelAt.IsZero() {
-		return true
-	}
-	if i := tx.Issue; i.State != string(board.IssueCompleted) && i.State != string(board.IssueFailed) {
-		return false
-	}
-	return tx.Session.Effect != "" || tx.Task != nil && tx.Task.Effect != "" || helpable(tx)
-}
-
-// helpable reports whether the board tries again by itself what the session is BLOCKED with.
-func helpable(tx *kernel.Tx) bool {
-	b := tx.Session.Blocked
-	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.Rolling {
-		return false
-	}
-	return b.Kind == kernel.BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries ||
-		b.Kind == kernel.BlockedDependency &&
-			tx.Issue.Conflicts == 0
-}
-
 // Decide claims an issue.
 func (c *ClaimIssue) Decide(tx *kernel.Tx) error {
 	if c.Owner == "" {
@@ -209,7 +211,7 @@ func (c *ClaimIssue) Decide(tx *kernel.Tx) error {
 	}
 	for _, id := range tx.Taken {
 		i := tx.Near[id]
-		if i == nil || i.Number == 0 || i.Due.After(tx.Now) || !i.Ready() || planning(i) != c.Planning {
+		if i == nil || i.Number == 0 || i.Due.After(tx.Now) || !ready(i) || planning(i) != c.Planning {
 			continue
 		}
 		if !c.Planning && collides(tx.Board, i) {
@@ -226,19 +228,8 @@ func (c *ClaimIssue) Decide(tx *kernel.Tx) error {
 // collides reports whether an issue is expected to change a file that another claimed one changes. One that only has
 // something to finish changes none.
 func collides(b *kernel.Board, i *kernel.Issue) bool {
-	return !i.Draining && slices.ContainsFunc(b.Busy,
-		func(x kernel.Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
-}
-
-// Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below
-// it.
-func Overlap(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool {
-		return slices.ContainsFunc(b, func(y string) bool {
-			return x == y || strings.HasSuffix(x, "/") && strings.HasPrefix(y, x) || strings.HasSuffix(y, "/") &&
-				strings.HasPrefix(x, y)
-		})
-	})
+	return i.Work != board.WorkDraining && slices.ContainsFunc(b.Busy,
+		func(x kernel.Busy) bool { return x.Issue != i.ID && board.Overlap(x.Files, i.Changes()) })
 }
 
 func claimIssue(tx *kernel.Tx, c *ClaimIssue, id string) error {
@@ -258,16 +249,20 @@ func claimIssue(tx *kernel.Tx, c *ClaimIssue, id string) error {
 		return err
 	}
 	beginBatch(tx, b, i, c)
-	if !i.Draining && i.Batch != b.Number { // an older one counts where it is worked on
+	draining := i.Work == board.WorkDraining
+	if !draining && i.Batch != b.Number { // an older one counts where it is worked on
 		i.Batch = b.Number
 		b.Members++
+	}
+	if err := kernel.ApplyTo(tx, i, claims[i.ClaimedFor(board.IssueStatus(i.State))]); err != nil {
+		return err
 	}
 	i.Epoch++
 	before := i.Lease.Owner
 	i.Lease = kernel.Lease{Owner: c.Owner, Expires: tx.Now.Add(tx.Config.LeaseTime)}
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x kernel.Busy) bool { return x.Issue == id })
 	busy := kernel.Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: tx.Now, Planning: c.Planning}
-	if !i.Draining && !c.Planning {
+	if !draining && !c.Planning {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
@@ -287,11 +282,11 @@ func unclaimable(tx *kernel.Tx, c *ClaimIssue) error {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", c.Issue)
 	case i.Lease.Owner != "" && i.Due.After(tx.Now):
 		return pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", i.Label, i.Lease.Owner)
-	case i.Paused:
+	case i.Hold == board.HoldPaused:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_paused", i.Label)
 	case len(i.Open) > 0 && !c.Planning:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_waits", i.Label, len(i.Open))
-	case i.Waiting:
+	case i.Work == board.WorkWaiting:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_asks", i.Label)
 	}
 	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, i.State)
@@ -370,6 +365,9 @@ func (c *ReleaseIssue) Decide(tx *kernel.Tx) error {
 }
 
 func unclaim(tx *kernel.Tx, i *kernel.Issue, again time.Time) error {
+	if err := kernel.ApplyTo(tx, i, kernel.GivenBack); err != nil {
+		return err
+	}
 	owner := i.Lease.Owner
 	i.Lease, i.Due = kernel.Lease{}, tx.Now
 	if again.After(i.NotBefore) {
@@ -411,7 +409,7 @@ func (c *ClaimIssue) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 				}
 				if i := kernel.DocAt[kernel.Issue](r, f, n); i != nil && !row.Due.After(c.Now) {
 					s.Taken = append(s.Taken, row.ID)
-					fits = fits || s.Board != nil && i.Ready() && !collides(s.Board, i)
+					fits = fits || s.Board != nil && ready(i) && !collides(s.Board, i)
 				}
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -141,7 +140,11 @@ func registerIssue(tx *kernel.Tx, b *kernel.Board, n *NewIssue, known map[string
 			i.Title, i.Context, i.Priority, i.Tags, i.Digest, i.URL = n.Title, n.Context, n.Priority, n.Tags, n.Digest,
 				n.URL
 			// What was closed where it came from is not begun any more. Whether it is done, only a person can say.
-			i.Paused = i.Paused || n.Closed && i.State != string(board.IssueCompleted)
+			if n.Closed && i.State != string(board.IssueCompleted) {
+				if err := kernel.HoldIssue(tx, i, true); err != nil {
+					return nil, err
+				}
+			}
 			tx.Record(i, kernel.AuditIssueUpdated, audit.Info,
 				map[string]any{"external_id": n.External, "digest": n.Digest,
 					"closed": n.Closed})
@@ -154,19 +157,23 @@ func registerIssue(tx *kernel.Tx, b *kernel.Board, n *NewIssue, known map[string
 	if _, taken := known[label]; taken || !board.IsIssueID(label) { // the label names the issue's session too
 		label = fmt.Sprintf("ISS-%d", b.Issues)
 	}
-	b.Issues = max(b.Issues, ordinal(label))
+	b.Issues = max(b.Issues, board.Ordinal(label))
 	i := &kernel.Issue{
 		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest,
 		URL:   n.URL,
 		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Branch: n.Branch, Feedback: n.Feedback,
-		Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
+		Height: n.Height, Number: b.Issues, Batch: b.Number,
 	}
+	i.Settle(false)
 	state := board.Issue.Initial()
 	if n.Closed {
-		state, i.Released = board.IssueCompleted, true
+		state, i.Dependents = board.IssueCompleted, board.DependentsReleased
 	}
 	tx.Create(i, kernel.KindIssue, label, tx.Session.ID, string(state))
 	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
+	if err := kernel.HoldIssue(tx, i, n.Paused); err != nil {
+		return nil, err
+	}
 	tx.Record(i, kernel.AuditIssueCreated, audit.Info, map[string]any{"title": i.Title, "external_id": i.External,
 		"batch": b.Number, "closed": n.Closed})
 	if n.External != "" {
@@ -174,19 +181,6 @@ func registerIssue(tx *kernel.Tx, b *kernel.Board, n *NewIssue, known map[string
 		tx.Create(&kernel.Alias{Issue: i.ID}, kernel.KindAlias, n.External, i.ID, "")
 	}
 	return i, nil
-}
-
-// maxOrdinal bounds the numbers in labels that are kept, behind which the numbers of further issues go on.
-const maxOrdinal = 1_000_000_000
-
-// ordinal is the number of a label that could be one of pawl's own, 0 for any other.
-func ordinal(label string) int64 {
-	digits, ok := strings.CutPrefix(label, "ISS-")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n < 0 || n > maxOrdinal || strconv.FormatInt(n, 10) != digits {
-		return 0
-	}
-	return n
 }
 
 func checkIssue(title, context string, priority, after int) error {
@@ -214,7 +208,12 @@ func (c *EditIssue) Decide(tx *kernel.Tx) error {
 	set(changed, "context", &i.Context, c.Context)
 	set(changed, "priority", &i.Priority, c.Priority)
 	set(changed, "agent", &i.Agent, c.Agent)
-	set(changed, "paused", &i.Paused, c.Paused)
+	if c.Paused != nil && *c.Paused != (i.Hold == board.HoldPaused) {
+		if err := kernel.HoldIssue(tx, i, *c.Paused); err != nil {
+			return err
+		}
+		changed["paused"] = *c.Paused
+	}
 	if err := redirect(tx, i, c.Branch, changed); err != nil {
 		return err
 	}
@@ -440,7 +439,7 @@ func (c *Release) Decide(tx *kernel.Tx) error {
 	if err != nil {
 		return err
 	}
-	if i.State != string(board.IssueCompleted) || i.Released {
+	if i.State != string(board.IssueCompleted) || i.Dependents == board.DependentsReleased {
 		kernel.Discard(tx)
 		return nil
 	}
@@ -454,7 +453,9 @@ func (c *Release) Decide(tx *kernel.Tx) error {
 			placeIssue(tx, j)
 		}
 	}
-	i.Released = true
+	if err := kernel.ApplyTo(tx, i, kernel.DependentsTold); err != nil {
+		return err
+	}
 	tx.Record(i, kernel.AuditDependentsReleased, audit.Info, map[string]any{"dependents": len(tx.Links)})
 	placeIssue(tx, i)
 	return nil
@@ -469,7 +470,10 @@ func (c *RetryIssue) Decide(tx *kernel.Tx) error {
 	if c.Note != "" {
 		i.Hear(c.Note)
 	}
-	i.Paused, i.Failures, i.NotBefore = false, 0, time.Time{}
+	if err := kernel.HoldIssue(tx, i, false); err != nil {
+		return err
+	}
+	i.Failures, i.NotBefore = 0, time.Time{}
 	if tx.Env.Actor.Kind() == pawl.KindUser {
 		i.Retries, i.Conflicts = 0, 0
 	}

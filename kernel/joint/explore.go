@@ -8,6 +8,7 @@ import (
 	"pawl/kernel"
 	"pawl/machine"
 	"pawl/machine/board"
+	"pawl/machine/composed"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -15,7 +16,7 @@ import (
 )
 
 // Combination is one state of the five machines together.
-type Combination kernel.States
+type Combination composed.States
 
 // Exploration is what walking every way through the joint machine has found.
 type Exploration struct {
@@ -37,16 +38,21 @@ type Exploration struct {
 // Reaches reports whether a combination is among those that were found.
 func (e *Exploration) Reaches(c Combination) bool { _, ok := e.reached[c]; return ok }
 
-// Explore walks the joint machine breadth first from the combination of a new workspace: in each combination it applies
+// Explore walks the joint machine breadth first from the combination of a new workspace, and from that of an issue of
+// the board which was just registered: in each combination it applies
 // every row of the composition table whose moves the five tables allow. Gates that look at more than states are left
 // out, so more combinations come out than can really happen.
 func Explore() Exploration { return explore(kernel.Compositions()) }
 
 func explore(rows []kernel.Composition) Exploration {
 	start := Combination{Session: session.Table.Initial(), Stage: workflow.Stages.Initial()}
-	at := map[Combination]int{start: 0}
-	order := []Combination{start}
-	back := [][]int{nil} // the combinations that lead to each one
+	start.Beside.Settle()
+	issue := start
+	issue.Issue = board.Issue.Initial()
+	issue.Regions.Settle(false)
+	at := map[Combination]int{start: 0, issue: 1}
+	order := []Combination{start, issue}
+	back := [][]int{nil, nil} // the combinations that lead to each one
 	used := make([]bool, len(rows))
 	out := Exploration{Rows: len(rows), DeadEnds: []Combination{}, Trapped: []Combination{}, Unreachable: []string{}}
 	for i := 0; i < len(order); i++ {
@@ -113,10 +119,10 @@ func homeward(order []Combination, back [][]int) []bool {
 // after applies a row of the composition table as a transaction does: under its conditions, in order, all or nothing,
 // leaving out the moves that may be left out. A row that would move nothing at all does not apply.
 func (c Combination) after(row kernel.Composition) (Combination, bool) {
-	if row.Unmet(kernel.States(c)) != "" {
+	if composed.States(c).Unmet(row.If) != "" {
 		return c, false
 	}
-	c = Combination(row.Made(kernel.States(c)))
+	c = Combination(row.Made(composed.States(c)))
 	moved := false
 	for _, r := range row.Moves {
 		switch {
@@ -131,6 +137,21 @@ func (c Combination) after(row kernel.Composition) (Combination, bool) {
 
 // move makes one move and reports whether its table has a row for it.
 func (c *Combination) move(r kernel.Move) bool {
+	switch r.Region {
+	case "":
+	case session.Dispatch.Name():
+		return step(session.Dispatch, &c.Dispatch, r)
+	case session.Restoring.Name():
+		return step(session.Restoring, &c.Rollback, r)
+	case board.Hold.Name():
+		return step(board.Hold, &c.Hold, r)
+	case board.Work.Name():
+		return step(board.Work, &c.Work, r)
+	case board.Claim.Name():
+		return step(board.Claim, &c.Claim, r)
+	default:
+		return step(board.Dependents, &c.Dependents, r)
+	}
 	switch r.Kind {
 	case kernel.KindSession:
 		return step(session.Table, &c.Session, r)
@@ -174,9 +195,10 @@ func (c Combination) Rows() []string {
 // Of returns the states of the snapshot's run together, in the form in which Explore speaks of them.
 func Of(s *kernel.Snapshot) Combination {
 	c := Combination{Session: session.Table.Initial(), Stage: s.Stage()}
-	if s.Session == nil {
+	if c.Beside.Settle(); s.Session == nil {
 		return c
 	}
+	c.Beside = s.Session.Beside
 	c.Session = session.State(s.Session.State)
 	if s.Session.Run == "" || s.Run == nil {
 		return c
@@ -190,6 +212,9 @@ func Of(s *kernel.Snapshot) Combination {
 	}
 	if s.Issue != nil {
 		c.Issue = board.IssueStatus(s.Issue.State)
+		if s.Issue.Number > 0 {
+			c.Regions = s.Issue.Regions
+		}
 	}
 	if s.Item != nil {
 		c.Item = board.ItemStatus(s.Item.State)

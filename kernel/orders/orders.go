@@ -74,7 +74,7 @@ func CarriedOut(tx *kernel.Tx, r effect.Receipt) error {
 	}
 	if tx.Effect.What() == effect.KindTest {
 		if result, err := effect.Decode[effect.VerifyResult](r.Result); err == nil {
-			s.Remember(result, tx.Now)
+			s.Known = s.Known.With(result, tx.Now)
 		}
 	}
 	if s.State == string(session.Idle) { // elsewhere it says why work stopped

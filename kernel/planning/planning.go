@@ -39,6 +39,7 @@ func (c *Init) Decide(tx *kernel.Tx) error {
 // openSession makes a session with its flow.
 func openSession(tx *kernel.Tx, label, parent string, place effect.Place) {
 	tx.Session = &kernel.Session{Name: label, Place: place, RunMode: pawl.Assisted}
+	tx.Session.Settle()
 	tx.Create(tx.Session, kernel.KindSession, label, parent, string(session.Table.Initial()))
 	tx.Flow = &kernel.Flow{Vars: workflow.Initial()}
 	tx.Create(tx.Flow, kernel.KindFlow, label, tx.Session.ID, string(workflow.Stages.Initial()))
@@ -140,7 +141,7 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 	}
 	s.Runs++
 	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, place
-	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling, s.RolledBackRun = 0, nil, nil, false, false, ""
+	s.AutoFix, s.Blocked, s.LastError, s.RolledBackRun = 0, nil, nil, ""
 	tx.Task, tx.Solution, tx.Approval = nil, nil, nil
 	tx.Run = &kernel.Run{
 		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
@@ -517,7 +518,7 @@ func draft(tx *kernel.Tx, what kernel.Event) error {
 	}
 	tx.Create(tx.Task, kernel.KindTask, labelIn(tx.Session, "T-%03d", "T", tx.Session.Tasks), tx.Run.ID,
 		string(task.Table.Initial()))
-	tx.Task.Baseline = tx.Session.KnownOf(tx.Run.Context.Tree)
+	tx.Task.Baseline = tx.Session.Known.Of(tx.Run.Context.Tree)
 	if !tx.Task.Place.InPlace {
 		tx.Task.Place.Tree = worktree(tx.Task.Place.Workspace, tx.Task.ID)
 	}

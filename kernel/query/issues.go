@@ -326,12 +326,12 @@ func (n near) show(i *kernel.Issue) *view.Issue {
 		Dependencies: n.known(i.DependsOn), Waits: n.known(i.Open),
 		PlannedAt: i.PlannedAt, ExecutedAt: i.ExecutedAt, Conflicts: i.Conflicts, Failures: i.Failures,
 		LeaseUntil: i.Lease.Expires,
-		Parent:     i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound, Winding: i.Draining,
-		Claimable: i.Rank > 0, NotBefore: i.NotBefore, Height: i.Height, Batch: i.Batch,
-		Touches: i.Changes(), MicroUSD: i.Cost, Digest: i.Digest,
+		Parent:     i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound,
+		Winding: i.Work == board.WorkDraining, Claimable: i.Rank > 0, NotBefore: i.NotBefore, Height: i.Height,
+		Batch: i.Batch, Touches: i.Changes(), MicroUSD: i.Cost, Digest: i.Digest,
 	}
 	if out.Priority == 0 {
-		out.Priority = kernel.UsualPriority
+		out.Priority = board.UsualPriority
 	}
 	for _, id := range i.DependsOn {
 		if d, ok := n.at[id]; ok {
@@ -356,9 +356,9 @@ func (n near) standing(i *kernel.Issue) view.Standing {
 	switch {
 	case i.Lease.Owner != "":
 		return view.StandingWorking
-	case i.Paused:
+	case i.Hold == board.HoldPaused:
 		return view.StandingPaused
-	case i.Waiting:
+	case i.Work == board.WorkWaiting:
 		return view.StandingAsks
 	}
 	for _, on := range n.known(i.Open) {

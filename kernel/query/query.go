@@ -63,7 +63,7 @@ func (r Reader) Session(ctx context.Context, label string) (view.Session, error)
 
 func sessionOf(s *kernel.Session) view.Session {
 	out := view.Session{ID: s.ID, State: session.State(s.State), Run: s.Run, Goal: s.Goal, Effect: s.Effect,
-		Paused: s.Paused}
+		Paused: s.Paused()}
 	if s.Blocked != nil {
 		out.Failure = &s.Blocked.Error
 	}

@@ -144,7 +144,7 @@ func TestStanding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i.Standing != want[n] || i.Priority != kernel.UsualPriority {
+		if i.Standing != want[n] || i.Priority != board.UsualPriority {
 			t.Errorf("%s: %q, priority %d", i.Title, i.Standing, i.Priority)
 		}
 		n++

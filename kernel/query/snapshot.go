@@ -89,7 +89,7 @@ func StatusOf(s *kernel.Snapshot) view.Status {
 	}
 	out.ID, out.Name, out.State = at.ID, at.Name, session.State(at.State)
 	out.Goal, out.RunMode, out.Attempts = at.Goal, at.RunMode, at.AutoFix
-	out.Paused, out.PausedAt, out.PausedBy = at.Paused, at.PausedAt, at.PausedBy
+	out.Paused, out.PausedAt, out.PausedBy = at.Paused(), at.PausedAt, at.PausedBy
 	out.Blocked, out.Checkpoint = blockedOf(at.Blocked), at.LastCheckpoint
 	out.LastError, out.UpdatedAt = at.LastError, at.UpdatedAt
 	if a := s.Approval; a != nil && a.State == kernel.ApprovalPending {
@@ -148,7 +148,7 @@ func statusOfRun(s *kernel.Snapshot, out *view.Status) {
 // nextSteps lists what a person can do in the session's state, the most useful first.
 func nextSteps(s *kernel.Snapshot) []view.Next {
 	at := s.Session
-	if at.Paused {
+	if at.Paused() {
 		return []view.Next{{Op: "resume", Command: "pawl resume"},
 			{Op: string(session.OpCancel), Command: "pawl cancel"}}
 	}
@@ -361,7 +361,7 @@ func networkOf(s *kernel.Snapshot, p *plan.Plan, named []effect.Grant) []effect.
 }
 
 // beforeWork parts checks by what they said of the tree that the work starts from, as far as that is known.
-func beforeWork(b *kernel.Baseline, checks []effect.Check) (red, green []string) {
+func beforeWork(b *effect.Baseline, checks []effect.Check) (red, green []string) {
 	for _, c := range checks {
 		switch failure, known := b.Of(c); {
 		case known && failure != "":
@@ -523,7 +523,7 @@ func ContextOf(s *kernel.Snapshot, history ...view.HistoryLine) view.Context {
 	}
 	c.SessionID, c.State, c.Attempts, c.Checkpoint = at.ID, session.State(at.State), at.AutoFix, at.LastCheckpoint
 	c.Updated, c.Goal = at.UpdatedAt, at.Goal
-	if at.Paused {
+	if at.Paused() {
 		c.Ended = at.PausedAt
 	}
 	if at.Run == "" {
@@ -558,7 +558,7 @@ func scratchpad(s *kernel.Snapshot) []view.PadLine {
 		}
 	}
 	at := s.Session
-	if at.Paused {
+	if at.Paused() {
 		add("paused", string(at.PausedBy))
 	}
 	if b := at.Blocked; b != nil {

@@ -252,7 +252,7 @@ func (c *Rollback) Decide(tx *kernel.Tx) error {
 		tx.Touch(i)
 	}
 	switch {
-	case s != nil && s.State == string(session.Blocked) && s.Rolling:
+	case s != nil && s.State == string(session.Blocked) && s.RollingBack():
 		return nil
 	case s != nil && s.State == string(session.Idle) && tx.Run != nil && tx.Run.Land == nil && tx.Run.InTree(tx.Task):
 		return reverseRun(tx, "", false)
@@ -271,9 +271,10 @@ func (c *Rollback) Decide(tx *kernel.Tx) error {
 	if byBoard(tx) {
 		tx.Issue.RestartReason = strings.TrimSpace(b.Error.Err().Error() + "\n" + b.Error.Detail)
 	}
-	s.Rolling = true
+	if err := tx.Apply(kernel.RollbackAsked, ""); err != nil {
+		return err
+	}
 	tx.Run.Outcome = "rolled_back"
-	tx.Touch(s)
 	tx.Touch(tx.Run)
 	tx.Record(s, kernel.AuditRollbackRequested, audit.Info,
 		map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
@@ -329,9 +330,10 @@ func WorkRestored(tx *kernel.Tx, r effect.Receipt) error {
 	case s.State == string(session.Idle):
 		return RunUndone(tx, r)
 	case !r.OK:
-		s.Rolling = false
+		if err := tx.Apply(kernel.RollbackFailed, ""); err != nil {
+			return err
+		}
 		s.Blocked.Error = kernel.Info(r.Err())
-		tx.Touch(s)
 		tx.Record(s, kernel.AuditRollbackFailed, audit.Error, s.Blocked.Error)
 		return nil
 	}
@@ -392,7 +394,7 @@ func WorkCleaned(tx *kernel.Tx, r effect.Receipt) error {
 	t.Cleanup, t.Ready.Cleaned = &result, true
 	tx.Touch(t)
 	switch {
-	case s.Rolling:
+	case s.RollingBack():
 		tx.Turn = nil
 		if err := tx.Apply(kernel.RolledBack, "back at "+s.LastCheckpoint); err != nil {
 			return err
@@ -754,7 +756,7 @@ func RunUndone(tx *kernel.Tx, r effect.Receipt) error {
 // RunEnding reports whether a checkpoint is the last one of a run that ends without landing.
 func RunEnding(tx *kernel.Tx) bool {
 	t := tx.Task
-	return tx.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
+	return tx.Session.RollingBack() || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
 }
 
 // LeaveBehind leaves the task behind for the reason that it has.

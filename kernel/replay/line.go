@@ -15,10 +15,14 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/machine/board"
+	"pawl/machine/session"
 )
 
-// format is the number of the form of a line. A change that older programs would misread takes the next number.
-const format = 1
+// format is the number of the form of a line. A change that older programs would misread takes the next number: since
+// 2, what issues of the board and sessions had as flags are states (docs/spec/board.md#earlier,
+// docs/spec/session.md#earlier).
+const format = 2
 
 // line is one decision as it is written.
 type line struct {
@@ -269,12 +273,7 @@ func (r *reader) fill(into reflect.Value, in field) error {
 
 // document makes a document with its row.
 func (r *reader) document(into reflect.Value, in *row) error {
-	doc := reflect.New(into.Type().Elem())
-	if err := json.Unmarshal(in.Doc, doc.Interface()); err != nil {
-		return err
-	}
-	h := hot(doc)
-	*h = kernel.Row{
+	h := kernel.Row{
 		Pos: in.Pos, Kind: in.Kind, ID: in.ID, Label: in.Label, Parent: in.Parent, State: in.State, Version: in.Version,
 		Epoch: in.Epoch, Due: in.Due, Rank: in.Rank,
 		AuditSeq: in.AuditSeq, Doc: in.Doc, CreatedAt: in.Created, UpdatedAt: in.Updated,
@@ -284,6 +283,10 @@ func (r *reader) document(into reflect.Value, in *row) error {
 		return errors.New("the hash of an audit record is malformed")
 	}
 	copy(h.AuditHash[:], hash)
+	doc := reflect.New(into.Type().Elem())
+	if err := kernel.Decode(h, doc.Interface().(kernel.Document)); err != nil {
+		return err
+	}
 	into.Set(doc)
 	return nil
 }
@@ -317,6 +320,32 @@ func (r *reader) decode(l *line, config *kernel.Config) (*kernel.Snapshot, *kern
 		}
 	}
 	return s, env, nil
+}
+
+// present writes the documents of a decision of an earlier format as they are written now. Only those are read that
+// have something of an earlier version in them, so that nothing else of them goes unnoticed.
+func (o *outline) present() error {
+	for i := range o.Rows {
+		in := &o.Rows[i]
+		var doc kernel.Document
+		switch {
+		case in.Kind == kernel.KindIssue && board.Outdated(in.Doc):
+			doc = new(kernel.Issue)
+		case in.Kind == kernel.KindSession && session.Outdated(in.Doc):
+			doc = new(kernel.Session)
+		default:
+			continue
+		}
+		err := kernel.Decode(kernel.Row{Kind: in.Kind, ID: in.ID, Doc: in.Doc}, doc)
+		if err != nil {
+			return err
+		}
+		if in.Doc, err = encode(doc); err != nil {
+			return err
+		}
+		in.Digest = digest(in.Doc)
+	}
+	return nil
 }
 
 // encode writes JSON as it is compared and redacted: compact, and with its characters as they are.

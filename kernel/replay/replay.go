@@ -130,6 +130,11 @@ func (r *reader) replay(raw []byte, whole bool, config *kernel.Config, now map[s
 		f.Refused = refusal(err)
 		f.Changes = append(f.Changes, Change{What: "refused", Now: []string{f.Refused.Error()}})
 	}
+	if l.Format < format {
+		if err := l.Decision.present(); err != nil {
+			return f, err
+		}
+	}
 	is, err := (&writer{redact: func(s string) string { return s }, clear: map[string]bool{}}).outlined(&d)
 	if err != nil {
 		return f, err

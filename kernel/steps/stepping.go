@@ -21,7 +21,7 @@ func (c *Claim) Decide(tx *kernel.Tx) error {
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
-	if tx.Session != nil && tx.Session.Paused {
+	if tx.Session != nil && tx.Session.Paused() {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
 	t.Epoch++
@@ -62,7 +62,7 @@ func (c *Claim) Decide(tx *kernel.Tx) error {
 // moves the task on; while the session is paused or the task is to be canceled, nothing new is dispatched.
 func Advance(tx *kernel.Tx) error {
 	t := tx.Task
-	if tx.Session.Paused || t.Effect != "" {
+	if tx.Session.Paused() || t.Effect != "" {
 		return nil
 	}
 	if !t.CancelAt.IsZero() {
@@ -225,7 +225,7 @@ func TaskCheckpointed(tx *kernel.Tx, r effect.Receipt) error {
 	t := tx.Task
 	t.Ready.Checkpoint, t.Checkpoint, t.Tree = true, &made, made.Tree
 	t.Ready.Tracked, t.Spans = true, nil
-	t.Baseline = tx.Session.KnownOf(made.Tree)
+	t.Baseline = tx.Session.Known.Of(made.Tree)
 	tx.Touch(t)
 	kernel.KeepCheckpoint(tx, kernel.CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}, t.ID, "")
 	tx.Session.LastCheckpoint = made.Name

@@ -166,7 +166,7 @@ func beginGates(tx *kernel.Tx, owner string) error {
 	if tx.Effect.State != kernel.EffectPending {
 		return pawl.Fail(pawl.CodeFenced, "kernel.effect_taken", tx.Effect.ID, tx.Effect.State)
 	}
-	if tx.Session != nil && tx.Session.Paused {
+	if tx.Session != nil && tx.Session.Paused() {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
 	kernel.StartEffect(tx, tx.Effect, owner, "")

@@ -66,7 +66,7 @@ func testsCompared(tx *kernel.Tx, before []effect.CheckOutcome) error {
 	for i := range v.Outcomes {
 		o := &v.Outcomes[i]
 		at := slices.IndexFunc(before, func(b effect.CheckOutcome) bool {
-			return kernel.CheckKey(b.Check) == kernel.CheckKey(o.Check)
+			return effect.CheckKey(b.Check) == effect.CheckKey(o.Check)
 		})
 		if at < 0 || o.Tests == nil || before[at].Environment {
 			continue
@@ -155,9 +155,9 @@ func lookedBack(tx *kernel.Tx, at string, r effect.Receipt) error {
 				t.FailingBefore[o.Name] = o.Fingerprint
 			}
 		}
-		tx.Session.Remember(result, tx.Now)
+		tx.Session.Known = tx.Session.Known.With(result, tx.Now)
 		tx.Touch(tx.Session)
-		if known := tx.Session.KnownOf(result.Tree); known != nil {
+		if known := tx.Session.Known.Of(result.Tree); known != nil {
 			t.Baseline = known
 		}
 	}
@@ -593,7 +593,7 @@ func LandingDone(tx *kernel.Tx, r effect.Receipt) error {
 	}
 	t.EndedAt = tx.Now
 	if t.Verified != nil {
-		tx.Session.Remember(*t.Verified, tx.Now)
+		tx.Session.Known = tx.Session.Known.With(*t.Verified, tx.Now)
 		tx.Touch(tx.Session)
 	}
 	tx.Run.Outcome = string(board.IssueCompleted)

@@ -14,6 +14,13 @@ const (
 	GatePlanBudget   = "planning-budget"
 	GatePlanSpent    = "planning-spent"
 	GateDependencies = "dependencies-done"
+	GateApproved     = "plan-approved"
+	GateDue          = "due"
+	GateLeaseOver    = "lease-over"
+	GateSessionWaits = "session-waits"
+	GateSessionRuns  = "session-runs"
+	GateUnfinished   = "something-to-finish"
+	GateFinished     = "nothing-to-finish"
 )
 
 // MaxPlanFailures is the default number of failed planning attempts after which an issue fails (docs/spec/board.md#e6).
@@ -34,9 +41,15 @@ type Evidence struct {
 	PlanFailures, MaxPlanFailures int
 	// OpenDependencies is the number of items that this one depends on and that are not completed.
 	OpenDependencies int
+	// Approved states that the issue's plan is approved; Early that it is not to be claimed yet, after a failure;
+	// Leased that a worker has it under a lease that is not over.
+	Approved, Early, Leased bool
+	// SessionWaits states that nothing goes on in the issue's session before a person has said something, Unfinished
+	// that it has something to finish although the issue rests or is canceled.
+	SessionWaits, Unfinished bool
 }
 
-// gates are the implemented gates of all four machines.
+// gates are the implemented gates of the board's machines.
 var gates = machine.Gates[Evidence]{
 	{Name: GateWorkDir, Pass: workDir, Description: "the batch has a working directory"},
 	{Name: GateIdle, Pass: idle, Description: "no item is being planned or executed"},
@@ -45,9 +58,16 @@ var gates = machine.Gates[Evidence]{
 	{Name: GatePlanBudget, Pass: planBudget, Description: "a planning attempt is left"},
 	{Name: GatePlanSpent, Pass: planSpent, Description: "no planning attempt is left"},
 	{Name: GateDependencies, Pass: dependencies, Description: "everything that the item depends on is completed"},
+	{Name: GateApproved, Pass: approved, Description: "the issue's plan is approved"},
+	{Name: GateDue, Pass: due, Description: "its time has come"},
+	{Name: GateLeaseOver, Pass: leaseOver, Description: "the lease of the worker before is over"},
+	{Name: GateSessionWaits, Pass: sessionWaits, Description: "the issue's session waits for a person"},
+	{Name: GateSessionRuns, Pass: sessionRuns, Description: "the issue's session waits for nobody"},
+	{Name: GateUnfinished, Pass: unfinished, Description: "the issue's session has something to finish"},
+	{Name: GateFinished, Pass: finished, Description: "the issue's session has nothing left to finish"},
 }
 
-// Admit tries the gates that a row of any of the four machines names, and returns the first refusal, naming row and
+// Admit tries the gates that a row of any of the board's machines names, and returns the first refusal, naming row and
 // gate, or nil.
 func Admit[S ~string](r *machine.Rule[S, Event], e Evidence) *pawl.Error {
 	return machine.Admit(r, gates, e)
@@ -107,4 +127,20 @@ func dependencies(e Evidence) *pawl.Error {
 		return pawl.Fail(pawl.CodeGate, "machine.gate_dependencies", e.OpenDependencies)
 	}
 	return nil
+}
+
+func approved(e Evidence) *pawl.Error     { return need(e.Approved, "machine.gate_unapproved") }
+func due(e Evidence) *pawl.Error          { return need(!e.Early, "machine.gate_early") }
+func leaseOver(e Evidence) *pawl.Error    { return need(!e.Leased, "machine.gate_leased") }
+func sessionWaits(e Evidence) *pawl.Error { return need(e.SessionWaits, "machine.gate_session_runs") }
+func sessionRuns(e Evidence) *pawl.Error  { return need(!e.SessionWaits, "machine.gate_session_waits") }
+func unfinished(e Evidence) *pawl.Error   { return need(e.Unfinished, "machine.gate_finished") }
+func finished(e Evidence) *pawl.Error     { return need(!e.Unfinished, "machine.gate_unfinished") }
+
+// need refuses with a message where something is not so.
+func need(so bool, key string) *pawl.Error {
+	if so {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeGate, key)
 }

@@ -2,7 +2,7 @@ package board
 
 import "pawl/machine"
 
-// The rows of the four machines. Ids run through all four, and new rows are appended with new ids.
+// The rows of the board's machines. Ids run through all of them, and new rows are appended with new ids.
 
 var runRules = []machine.Rule[RunStatus, Event]{
 	{ID: "B01", From: RunPending, On: Init, To: RunRunning, Gates: []string{GateWorkDir}, Actors: byAll, Source: "004",
@@ -97,4 +97,68 @@ var itemRules = []machine.Rule[ItemStatus, Event]{
 		Description: "the work is to be done again"},
 	{ID: "B37", From: ItemFailed, On: Retry, To: ItemPending, Actors: byPerson, Source: "spec E7", Ext: true,
 		Description: "execute the item again"},
+}
+
+var holdRules = []machine.Rule[HoldStatus, Event]{
+	{ID: "B38", From: HoldOpen, On: Pause, To: HoldPaused, Actors: byPerson, Source: "spec E9", Ext: true,
+		Description: "a person holds it back, turns its plan down, or has closed it where it came from"},
+	{ID: "B39", From: HoldPaused, On: Resume, To: HoldOpen, Actors: byPerson, Source: "spec E9", Ext: true,
+		Description: "a person lets it go on, or tries it again"},
+}
+
+var workRules = []machine.Rule[WorkStatus, Event]{
+	{ID: "B40", From: WorkRunnable, On: Wait, To: WorkWaiting, Gates: []string{GateSessionWaits, GateFinished},
+		Actors: byAll, Source: "spec E19", Ext: true,
+		Description: "its session asks, is blocked or is paused"},
+	{ID: "B41", From: WorkRunnable, On: Drain, To: WorkDraining, Gates: []string{GateUnfinished}, Actors: byAll,
+		Source: "spec E19", Ext: true,
+		Description: "it rests or is canceled, with something left to finish"},
+	{ID: "B42", From: WorkWaiting, On: GoOn, To: WorkRunnable, Gates: []string{GateSessionRuns, GateFinished},
+		Actors: byAll, Source: "spec E19", Ext: true,
+		Description: "the person has said what was asked"},
+	{ID: "B43", From: WorkWaiting, On: Drain, To: WorkDraining, Gates: []string{GateUnfinished}, Actors: byAll,
+		Source: "spec E19", Ext: true,
+		Description: "what waits is given up or tried again, with something left to finish"},
+	{ID: "B44", From: WorkDraining, On: GoOn, To: WorkRunnable, Gates: []string{GateSessionRuns, GateFinished},
+		Actors: byAll, Source: "spec E19", Ext: true,
+		Description: "nothing is left to finish"},
+	{ID: "B45", From: WorkDraining, On: Wait, To: WorkWaiting, Gates: []string{GateSessionWaits, GateFinished},
+		Actors: byAll, Source: "spec E19", Ext: true,
+		Description: "nothing is left to finish, and a person is needed"},
+}
+
+var claimRules = []machine.Rule[ClaimStatus, Event]{
+	{ID: "B46", From: ClaimFree, On: Acquire, When: ForPlan, To: ClaimClaimed, Gates: []string{GateDue}, Actors: byAll,
+		Source: "spec E20", Ext: true,
+		Description: "a worker takes it to make its plan"},
+	{ID: "B47", From: ClaimFree, On: Acquire, When: ForExecute, To: ClaimClaimed,
+		Gates:  []string{GateApproved, GateDependencies, GateDue},
+		Actors: byAll, Source: "spec E20", Ext: true,
+		Description: "a worker takes it to carry its plan out"},
+	{ID: "B48", From: ClaimFree, On: Acquire, When: ForGoingOn, To: ClaimClaimed, Gates: []string{GateDue},
+		Actors: byAll, Source: "spec E20", Ext: true,
+		Description: "a worker goes on with what another one has begun"},
+	{ID: "B49", From: ClaimFree, On: Acquire, When: ForDrain, To: ClaimClaimed, Gates: []string{GateDue}, Actors: byAll,
+		Source: "spec E20", Ext: true,
+		Description: "a worker finishes what is left of it"},
+	{ID: "B50", From: ClaimClaimed, On: Acquire, When: ForPlan, To: ClaimClaimed, Gates: []string{GateLeaseOver},
+		Actors: byAll, Source: "spec E20", Ext: true,
+		Description: "another worker takes it over to make its plan"},
+	{ID: "B51", From: ClaimClaimed, On: Acquire, When: ForExecute, To: ClaimClaimed,
+		Gates:  []string{GateApproved, GateDependencies, GateLeaseOver},
+		Actors: byAll, Source: "spec E20", Ext: true,
+		Description: "another worker takes it over to carry its plan out"},
+	{ID: "B52", From: ClaimClaimed, On: Acquire, When: ForGoingOn, To: ClaimClaimed, Gates: []string{GateLeaseOver},
+		Actors: byAll, Source: "spec E20", Ext: true,
+		Description: "another worker takes over what is under way"},
+	{ID: "B53", From: ClaimClaimed, On: Acquire, When: ForDrain, To: ClaimClaimed, Gates: []string{GateLeaseOver},
+		Actors: byAll, Source: "spec E20", Ext: true,
+		Description: "another worker takes over what is left to finish"},
+	{ID: "B54", From: ClaimClaimed, On: Release, To: ClaimFree, Actors: byAll, Source: "spec E20", Ext: true,
+		Description: "the worker gives it back, or is gone"},
+}
+
+var dependentsRules = []machine.Rule[DependentsStatus, Event]{
+	{ID: "B55", From: DependentsHeld, On: Unblock, To: DependentsReleased, Actors: byAll, Source: "spec E21", Ext: true,
+		Description: "the issue is completed, and those that depend on it are told"},
 }

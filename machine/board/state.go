@@ -24,8 +24,8 @@ const (
 	PhaseComplete  PhaseStatus = "complete"
 )
 
-// IssueStatus is the state of an issue. Queued, ready and blocked are computed from it and its item, and paused is a
-// flag beside it (docs/spec/board.md#e9).
+// IssueStatus is the state of an issue. Beside it stand the states of its four regions, of which ready, blocked and the
+// other standings are computed (docs/spec/board.md#regions).
 type IssueStatus string
 
 // The six states of an issue.
@@ -49,7 +49,7 @@ const (
 	ItemFailed    ItemStatus = "failed"
 )
 
-// Event causes moves on the board. All four machines share the names, as one action moves several of them.
+// Event causes moves on the board. All its machines share the names, as one action moves several of them.
 type Event string
 
 // The actions of the seed: Action-Init, Action-List, Action-Plan, Action-Execute, Action-Complete.
@@ -71,6 +71,18 @@ const (
 	Requeue    Event = "REQUEUE"
 	Retry      Event = "RETRY"
 	Skip       Event = "SKIP"
+)
+
+// The events of the regions beside the state of an issue.
+const (
+	Pause   Event = "PAUSE"
+	Resume  Event = "RESUME"
+	Wait    Event = "WAIT"
+	GoOn    Event = "GO_ON"
+	Drain   Event = "DRAIN"
+	Acquire Event = "ACQUIRE"
+	Release Event = "RELEASE"
+	Unblock Event = "UNBLOCK"
 )
 
 // Replan is the argument of RETRY that asks for a new plan instead of another run of the present one.

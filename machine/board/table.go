@@ -70,9 +70,54 @@ var Item = machine.New(machine.Table[ItemStatus, Event]{
 		GateLanded), Rules: itemRules,
 })
 
-// Describe returns the four tables for listing, showing, checking and exporting.
+// Hold is the region of an issue in which a person holds it back.
+var Hold = machine.New(machine.Table[HoldStatus, Event]{
+	Name: "board.hold", Seed: "004", Initial: HoldOpen, Resting: []HoldStatus{HoldOpen, HoldPaused},
+	States: []machine.StateInfo[HoldStatus]{
+		{State: HoldOpen, Title: "open", Description: "nobody holds the issue back"},
+		{State: HoldPaused, Title: "paused", Description: "not begun before a person lets it go on"},
+	},
+	Events: about(Pause, Resume), Rules: holdRules,
+})
+
+// Work is the region of an issue that follows its session.
+var Work = machine.New(machine.Table[WorkStatus, Event]{
+	Name: "board.work", Seed: "004", Initial: WorkRunnable, Resting: []WorkStatus{WorkRunnable, WorkWaiting},
+	States: []machine.StateInfo[WorkStatus]{
+		{State: WorkRunnable, Title: "runnable", Description: "a worker can go on with it"},
+		{State: WorkWaiting, Title: "waiting", Description: "nothing goes on before a person has said something"},
+		{State: WorkDraining, Title: "draining",
+			Description: "what was begun is brought to its end, whatever else holds the issue back"},
+	},
+	Events: about(Wait, GoOn, Drain), Gates: only(GateSessionWaits, GateSessionRuns, GateUnfinished, GateFinished),
+	Opposed: [][2]string{{GateSessionWaits, GateSessionRuns}, {GateUnfinished, GateFinished}}, Rules: workRules,
+})
+
+// Claim is the region of an issue in which workers have it.
+var Claim = machine.New(machine.Table[ClaimStatus, Event]{
+	Name: "board.claim", Seed: "004", Initial: ClaimFree, Resting: []ClaimStatus{ClaimFree},
+	States: []machine.StateInfo[ClaimStatus]{
+		{State: ClaimFree, Title: "free", Description: "no worker has it"},
+		{State: ClaimClaimed, Title: "claimed", Description: "a worker has it, under a lease and a fencing token"},
+	},
+	Events: about(Acquire, Release), Gates: only(GateDependencies, GateApproved, GateDue, GateLeaseOver),
+	Rules: claimRules,
+})
+
+// Dependents is the region of an issue that tells those which depend on it.
+var Dependents = machine.New(machine.Table[DependentsStatus, Event]{
+	Name: "board.dependents", Seed: "004", Initial: DependentsHeld, Final: []DependentsStatus{DependentsReleased},
+	States: []machine.StateInfo[DependentsStatus]{
+		{State: DependentsHeld, Title: "held", Description: "those that depend on the issue wait for it"},
+		{State: DependentsReleased, Title: "released", Description: "none waits for it any more"},
+	},
+	Events: about(Unblock), Rules: dependentsRules,
+})
+
+// Describe returns the tables for listing, showing, checking and exporting.
 func Describe() []machine.Description {
-	return []machine.Description{Run.Describe(), Phase.Describe(), Issue.Describe(), Item.Describe()}
+	return []machine.Description{Run.Describe(), Phase.Describe(), Issue.Describe(), Item.Describe(), Hold.Describe(),
+		Work.Describe(), Claim.Describe(), Dependents.Describe()}
 }
 
 // eventTexts describes every event of the board once.
@@ -90,6 +135,14 @@ var eventTexts = []machine.EventInfo[Event]{
 	{Event: Requeue, Description: "the work goes back into the queue", Named: true},
 	{Event: Retry, Description: "a failure is tried again", Named: true},
 	{Event: Skip, Description: "left behind", Named: true},
+	{Event: Pause, Description: "a person holds the issue back", Named: true},
+	{Event: Resume, Description: "a person lets it go on", Named: true},
+	{Event: Wait, Description: "the issue's session waits for a person", Named: true},
+	{Event: GoOn, Description: "the issue's session can go on", Named: true},
+	{Event: Drain, Description: "the issue's session has something to finish", Named: true},
+	{Event: Acquire, Description: "a worker takes the issue", Named: true},
+	{Event: Release, Description: "the worker gives it back", Named: true},
+	{Event: Unblock, Description: "those that depend on the issue are told", Named: true},
 }
 
 // about picks the descriptions of some events.

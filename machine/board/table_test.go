@@ -23,7 +23,8 @@ func TestCheckAndCounts(t *testing.T) {
 		counts = append(counts, fmt.Sprintf("%s %d/%d+%d", d.Name, states, seed, ext))
 	}
 	if got, want := strings.Join(counts, ", "),
-		"board.run 3/2+0, board.phase 5/16+0, board.issue 6/5+8, board.item 4/3+3"; got != want {
+		"board.run 3/2+0, board.phase 5/16+0, board.issue 6/5+8, board.item 4/3+3, "+
+			"board.hold 2/0+2, board.work 3/0+6, board.claim 2/0+9, board.dependents 2/0+1"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	golden.Check(t, "../../docs/machines/board.md", machinetest.Page("board", message.Translation, board.Describe()...))

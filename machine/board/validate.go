@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -69,6 +70,19 @@ var issueID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 
 // IsIssueID reports whether a text has the form of an issue's id.
 func IsIssueID(text string) bool { return issueID().MatchString(text) }
+
+// maxOrdinal bounds the numbers in labels that are kept, behind which the numbers of further issues go on.
+const maxOrdinal = 1_000_000_000
+
+// Ordinal is the number of a label that could be one of pawl's own, 0 for any other.
+func Ordinal(label string) int64 {
+	digits, ok := strings.CutPrefix(label, "ISS-")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > maxOrdinal || strconv.FormatInt(n, 10) != digits {
+		return 0
+	}
+	return n
+}
 
 // ParseState reads an exported state.json and checks it as the seed's validateState does, with its gaps closed: the
 // working directory is asked for only once the run has begun (docs/spec/board.md#e1); null and arrays are no objects,

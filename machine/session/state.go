@@ -43,6 +43,15 @@ const (
 	ArchiveFailed  Event = "ARCHIVE_FAILED"
 )
 
+// The events of what stands beside the state.
+const (
+	Pause          Event = "PAUSE"
+	Resume         Event = "RESUME"
+	RollbackAsked  Event = "ROLLBACK_ASKED"
+	RollbackFailed Event = "ROLLBACK_FAILED"
+	RollbackEnded  Event = "ROLLBACK_ENDED"
+)
+
 // Operation is what a state lets a person do, as the last column of docs/spec/session.md#s1 lists it.
 type Operation string
 

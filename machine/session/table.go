@@ -29,8 +29,10 @@ var Table = machine.New(machine.Table[State, Event]{
 	States:  states, Events: events, Gates: gates.Info(), Rules: rules,
 })
 
-// Describe returns the table for listing, showing, checking and exporting.
-func Describe() []machine.Description { return []machine.Description{Table.Describe()} }
+// Describe returns the tables for listing, showing, checking and exporting.
+func Describe() []machine.Description {
+	return []machine.Description{Table.Describe(), Dispatch.Describe(), Restoring.Describe()}
+}
 
 var rules = []rule{
 	{ID: "S01", From: Idle, On: UserInputRequirement, To: Planning, Actors: byPerson, Source: "000 §3",

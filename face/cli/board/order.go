@@ -12,7 +12,6 @@ import (
 
 	"pawl/face/cli"
 	"pawl/face/cli/term"
-	"pawl/kernel/issues"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/board"
@@ -146,7 +145,7 @@ func placeReason(sess *cli.Session, i *view.Issue, b *view.BoardBatch) string {
 	}
 	if b != nil && i.Status != board.IssueRegistered && i.Status != board.IssuePlanning {
 		for _, busy := range b.Workers {
-			if busy.Issue != i.ID && issues.Overlap(busy.Files, i.Touches) {
+			if busy.Issue != i.ID && board.Overlap(busy.Files, i.Touches) {
 				return sess.Text("issue.why.overlaps", busy.Label)
 			}
 		}

@@ -64,7 +64,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"config validate FILE": {endings: plans[:2]},
 		"config unset SETTING": {ask: ownSettings}, "exec PACKAGE": {ask: drafts}, "logs NAME": {ask: outputs},
 		"choose CHOICE":           {ask: said("choice.", "silent", "interactive", "start")},
-		"context state STATE":     {ask: states(session.Describe())},
+		"context state STATE":     {ask: states(session.Describe()[:1])},
 		"context progress STATUS": {ask: one("PENDING", "DONE", "BLOCKED")},
 
 		"--after": {ask: issues}, "--agent": {ask: agents}, "--backup": {files: true}, "--against": {files: true},

@@ -155,7 +155,7 @@ func Rollback(ctx context.Context, sess *cli.Session, reason string, yes bool) e
 			return err
 		}
 	}
-	if (!idle || len(cli.Stays(ctx, sess, s)) > 0) && s.Session != nil && !s.Session.Rolling && !yes {
+	if (!idle || len(cli.Stays(ctx, sess, s)) > 0) && s.Session != nil && !s.Session.RollingBack() && !yes {
 		discarded(ctx, sess, s)
 		ok, err := cli.Confirm(ctx, sess.Printer, sess.Text("cli.rollback.ask"))
 		if err != nil {

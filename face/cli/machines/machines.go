@@ -121,15 +121,15 @@ func newMachineShowCommand(a *cli.App) *cobra.Command {
 func named(name string) ([]machine.Description, error) {
 	var names []string
 	for _, f := range families() {
-		if f.name == name {
-			return f.tables, nil
-		}
-		names = append(names, f.name)
 		for _, d := range f.tables {
 			if d.Name == name {
 				return []machine.Description{d}, nil
 			}
 		}
+		if f.name == name {
+			return f.tables, nil
+		}
+		names = append(names, f.name)
 	}
 	return nil, pawl.Fail(pawl.CodeNotFound, "cli.machine.unknown", name, strings.Join(names, ", "))
 }
@@ -233,7 +233,7 @@ func checkMachines(pr *cli.Printer, strict bool) error {
 
 func checkText(pr *cli.Printer, lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
 	for _, l := range lines {
-		pr.Say(pr.Style.OK() + " " + term.Pad(l.Table, 16) +
+		pr.Say(pr.Style.OK() + " " + term.Pad(l.Table, 18) +
 			pr.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
 	}
 	for _, p := range problems {
@@ -243,7 +243,7 @@ func checkText(pr *cli.Printer, lines []machineLine, problems []machine.Problem,
 	if len(joint.DeadEnds)+len(joint.Trapped)+len(joint.Unreachable) > 0 {
 		symbol = pr.Style.Bad()
 	}
-	pr.Say(symbol + " " + term.Pad(pr.Text("cli.machine.joint"), 16) +
+	pr.Say(symbol + " " + term.Pad(pr.Text("cli.machine.joint"), 18) +
 		pr.Text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
 	for _, c := range slices.Concat(joint.DeadEnds, joint.Trapped) {
 		pr.Say("  " + cli.Display(fmt.Sprintf("%+v", c)))
