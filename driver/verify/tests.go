@@ -122,20 +122,34 @@ func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 	}
 	out := &effect.TestRun{Runner: string(t.Runner), Passed: run.Count(testrun.Passed),
 		Failed: run.Count(testrun.Failed), Whole: run.Whole}
-	for name, end := range run.Ends {
-		if slices.Contains(t.ask, name.String()) {
-			if out.Asked == nil {
-				out.Asked = map[string]string{}
-			}
-			out.Asked[name.String()] = string(end)
-		}
-	}
+	out.Asked = t.asked(run)
 	left := slices.Concat(run.With(testrun.Skipped), run.With(testrun.Excused))
 	out.Skipped, out.Left = len(left), shown(left)
 	if !run.Whole && len(run.Files) == 0 {
 		out.Silent = shown(t.declared)
 	} else {
 		out.Silent = shown(run.Silent(t.declared))
+	}
+	return out
+}
+
+// asked are the ends of the tests that are wanted one by one, nil where the run named none of them.
+func (t *telling) asked(run testrun.Run) map[string]string {
+	if len(t.ask) == 0 {
+		return nil
+	}
+	ends := make(map[string]testrun.End, len(run.Ends))
+	for name, end := range run.Ends {
+		ends[name.String()] = end
+	}
+	var out map[string]string
+	for _, name := range t.ask {
+		if end, ok := ends[name]; ok {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[name] = string(end)
+		}
 	}
 	return out
 }
@@ -147,9 +161,15 @@ func (t *telling) prints(b []byte) {
 	}
 }
 
-// read reads the report. One that is not there, or no file, is one that says nothing.
+// read reads the report. One that is not there, no file, or a link that leads out of the folder, which commands may
+// write, is one that says nothing.
 func (t *telling) read() testrun.Run {
-	f, err := openRegular(os.DirFS(filepath.Dir(t.report)), filepath.Base(t.report))
+	dir, closer, err := OpenDir(filepath.Dir(t.report))
+	if err != nil {
+		return testrun.Run{Runner: t.Runner}
+	}
+	defer closer.Close()
+	f, err := openRegular(dir, filepath.Base(t.report))
 	if err != nil {
 		return testrun.Run{Runner: t.Runner}
 	}
