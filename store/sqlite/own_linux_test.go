@@ -127,13 +127,16 @@ func TestWhatADeadOwnerLeavesIsWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The lock is held by an opening that nobody gives up for a while.
-		left := time.AfterFunc(300*time.Millisecond, func() { _ = o.Release() })
+		released := make(chan struct{})
+		left := time.AfterFunc(300*time.Millisecond, func() { _ = o.Release(); close(released) })
 		next, err := sqlite.Own(dir, info())
 		if pawl.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 		_ = next.Release()
-		left.Stop()
+		if !left.Stop() {
+			<-released
+		}
 		_ = o.Release()
 	}
 }
