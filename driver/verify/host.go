@@ -141,14 +141,7 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	return t, nil
 }
 
-func (h Host) getenv(name string) string {
-	for _, kv := range h.Env {
-		if k, v, _ := strings.Cut(kv, "="); k == name {
-			return v
-		}
-	}
-	return ""
-}
+func (h Host) getenv(name string) string { return valueOf(h.Env, name) }
 
 func (h Host) goModCache() string {
 	if first, _, _ := strings.Cut(h.getenv("GOPATH"), string(filepath.ListSeparator)); first != "" {

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
+
+	"pawl/driver/verify/testlist"
+	"pawl/text/testrun"
 )
 
 // TestDetectHostile looks at a real folder with what a repository may bring: links, pipes, folders in the place of
@@ -31,6 +35,33 @@ func TestDetectHostile(t *testing.T) {
 	}
 	if _, err := readLimited(tree, "Makefile", 10); err == nil {
 		t.Error("a named pipe was read")
+	}
+}
+
+// TestTestsOfAHostileTree lists the tests of a tree whose go.mod is a named pipe, which nobody ever writes to.
+func TestTestsOfAHostileTree(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "go.mod"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	source := "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n"
+	if err := os.WriteFile(filepath.Join(dir, "a_test.go"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tree, closer, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer.Close()
+	listed := make(chan []testrun.Name, 1)
+	go func() { listed <- testlist.Of(tree, testrun.Go, nil) }()
+	select {
+	case got := <-listed:
+		if len(got) != 1 || got[0].Test != "TestA" {
+			t.Errorf("listed %v", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits for the pipe")
 	}
 }
 

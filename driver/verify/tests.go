@@ -79,7 +79,12 @@ func (s *session) nodeReports(ctx context.Context, c effect.Check) bool {
 	if !reporters.Reports(version[strings.LastIndexByte(version, ' ')+1:]) {
 		return false
 	}
-	text, err := os.ReadFile(filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir), "package.json"))
+	tree, closer, err := s.Open(filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir)))
+	if err != nil {
+		return false
+	}
+	defer closer.Close()
+	text, err := readLimited(tree, "package.json", maxMarker)
 	return err != nil || !bytes.Contains(text, []byte("--test-reporter"))
 }
 

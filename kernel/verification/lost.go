@@ -13,7 +13,7 @@ import (
 // or nothing to ask it of.
 func asksOfTests(tx *kernel.Tx, result effect.VerifyResult) bool {
 	t := tx.Task
-	if t.Place.InPlace || !t.Place.Git || t.Base == "" {
+	if !canLookBack(t) {
 		return false
 	}
 	spec := effect.VerifySpec{Required: true, PerCheck: tx.Config.PerCheck, At: t.Base}

@@ -85,11 +85,14 @@ func testsCompared(tx *kernel.Tx, before []effect.CheckOutcome) error {
 	return checksFailed(tx, v)
 }
 
+// canLookBack reports whether checks can be run on what the work started from: a commit, in a worktree of its own.
+func canLookBack(t *kernel.Task) bool { return !t.Place.InPlace && t.Place.Git && t.Base != "" }
+
 // looksBack has the checks that failed first run on what the work started from, where that is a commit. Whoever repairs
 // or judges the failure should know whether the work has anything to do with it.
 func looksBack(tx *kernel.Tx, result effect.VerifyResult) bool {
 	t := tx.Task
-	if t.LookedBack || t.Place.InPlace || !t.Place.Git || t.Base == "" {
+	if t.LookedBack || !canLookBack(t) {
 		return false
 	}
 	var failing []effect.Check

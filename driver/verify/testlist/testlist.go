@@ -34,6 +34,9 @@ func Of(tree fs.FS, runner testrun.Runner, tags []string) []testrun.Name {
 	l := list{tree: tree, tags: tags}
 	switch runner {
 	case testrun.Go:
+		if text, err := read(tree, "go.mod"); err == nil {
+			l.module = modfile.ModulePath(text)
+		}
 		l.walk(goSkips, l.goFile, ".go")
 	case testrun.Node:
 		l.walk(scriptSkips, l.nodeFile, ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
@@ -44,9 +47,10 @@ func Of(tree fs.FS, runner testrun.Runner, tags []string) []testrun.Name {
 }
 
 type list struct {
-	tree  fs.FS
-	tags  []string
-	found []testrun.Name
+	tree   fs.FS
+	tags   []string
+	module string // the name of the Go module
+	found  []testrun.Name
 }
 
 func (l *list) add(file, test string) {
@@ -73,7 +77,15 @@ func (l *list) walk(skip func(tree fs.FS, dir string) bool, each func(file strin
 	})
 }
 
+// read reads a regular file. Its kind is asked for first, because opening a named pipe waits.
 func read(tree fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrInvalid
+	}
 	f, err := tree.Open(name)
 	if err != nil {
 		return nil, err
@@ -136,14 +148,10 @@ func (l *list) built(file string) bool {
 
 // importPath is the name of the package in a folder.
 func (l *list) importPath(dir string) string {
-	module := ""
-	if text, err := read(l.tree, "go.mod"); err == nil {
-		module = modfile.ModulePath(text)
-	}
 	if dir == "." {
-		return module
+		return l.module
 	}
-	return module + "/" + dir
+	return l.module + "/" + dir
 }
 
 // isTest reports whether a function is one of go test's: its name, and a parameter that is a pointer to the type of
