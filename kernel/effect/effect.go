@@ -32,6 +32,7 @@ const (
 	KindTool       Kind = "tool.call"          // ToolSpec call → ToolResult
 	KindVerify     Kind = "verify.run"         // VerifySpec → VerifyResult
 	KindGates      Kind = "gates.run"          // VerifySpec → VerifyResult
+	KindProve      Kind = "proof.run"          // ProveSpec → ProveResult
 	KindLand       Kind = "land.commit"        // LandSpec → LandResult
 	KindRevert     Kind = "land.revert"        // RevertSpec → LandResult
 	KindCleanup    Kind = "worktree.remove"    // CleanupSpec → CleanupResult
