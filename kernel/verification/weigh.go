@@ -139,8 +139,8 @@ func shortcoming(w effect.Witness) effect.Why {
 
 // graver is the reason of the two that says more of what is wrong.
 func graver(a, b effect.Why) effect.Why {
-	order := []effect.Why{effect.WhyNoWitness, effect.WhyBefore, effect.WhyMachine, effect.WhyHollow, effect.WhyFlickers,
-		effect.WhyElsewhere, effect.WhyNotMet}
+	order := []effect.Why{effect.WhyNoWitness, effect.WhyBefore, effect.WhyMachine, effect.WhyHollow,
+		effect.WhyFlickers, effect.WhyElsewhere, effect.WhyNotMet}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
