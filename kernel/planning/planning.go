@@ -19,6 +19,7 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/text/criteria"
 	"pawl/text/knowledge"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -439,6 +440,9 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 	}
 	if p.CreatedAt.IsZero() {
 		p.CreatedAt = plan.Instant{Time: tx.Now.UTC()}
+	}
+	if tx.Config.Proofs && len(p.Criteria) == 0 && len(tx.Run.Given) == 0 {
+		p.Criteria = criteria.Of(tx.Run.Requirement)
 	}
 	verdicts, err := judgePlan(tx, &p)
 	if err == nil {

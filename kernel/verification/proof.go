@@ -11,6 +11,7 @@ import (
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/machine/turn"
+	"pawl/text/criteria"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
@@ -22,13 +23,13 @@ func prove(tx *kernel.Tx) error {
 	if !tx.Config.Proofs || t.Proof.Settled(t.Verified.Tree) {
 		return passedUnlessTouched(tx)
 	}
-	criteria, _ := criteriaOf(t)
+	wanted, _ := criteriaOf(t)
 	spec := effect.ProveSpec{Base: t.Base, Tree: t.Verified.Tree, PerCheck: tx.Config.PerCheck,
 		Budget: tx.Config.ProofTime}
 	if !canLookBack(t) {
 		spec.Base = started(t)
 	}
-	for _, c := range slices.Concat(criteria, artifacts(t.Plan)) {
+	for _, c := range slices.Concat(wanted, artifacts(t.Plan)) {
 		if c.Proof != plan.ProofPerson && c.Proof != plan.ProofReview {
 			spec.Criteria = append(spec.Criteria, c)
 		}
@@ -57,7 +58,7 @@ func criteriaOf(t *kernel.Task) (list []plan.Criterion, derived bool) {
 	if len(t.Plan.Criteria) > 0 {
 		return t.Plan.Criteria, false
 	}
-	return []plan.Criterion{{ID: "c1", Text: t.Plan.Goal, From: t.Plan.Goal, Proof: plan.ProofCheck}}, true
+	return criteria.Of(t.Plan.Goal), true
 }
 
 // artifacts are the files that the steps of a plan were to make, as criteria of their own.

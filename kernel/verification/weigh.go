@@ -22,7 +22,7 @@ type scale struct {
 func weigh(tx *kernel.Tx, seen effect.ProveResult) effect.Proof {
 	t := tx.Task
 	criteria, derived := criteriaOf(t)
-	s := scale{task: t, seen: seen, approved: derived && asApproved(tx)}
+	s := scale{task: t, seen: seen, approved: asApproved(tx)}
 	out := effect.Proof{Tree: seen.Tree, Derived: derived, Seen: seen, At: tx.Now}
 	for _, c := range criteria {
 		out.Criteria = append(out.Criteria, s.criterion(c))
@@ -59,9 +59,9 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 	var m effect.Met
 	switch c.Proof {
 	case plan.ProofPerson:
-		return effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyPerson}
+		m = effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyPerson}
 	case plan.ProofReview:
-		return effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyReview}
+		m = effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyReview}
 	case plan.ProofKept:
 		m = s.kept(c)
 	case plan.ProofGone, plan.ProofDiff:
@@ -213,7 +213,11 @@ func (s *scale) kept(c plan.Criterion) effect.Met {
 
 // asApproved reports whether the work was to be exactly what a person saw or wrote: every step of the plan names its
 // calls, and the plan is a person's, or was approved by one who looked at it, or made by rules from a person's words.
+// Whoever writes criteria beside the calls wants those to be shown.
 func asApproved(tx *kernel.Tx) bool {
+	if len(tx.Run.Given) > 0 && len(tx.Task.Plan.Criteria) > 0 {
+		return false
+	}
 	for _, s := range tx.Task.Plan.Steps {
 		if s.Repair() == 0 && s.Status != plan.Skipped && len(s.ToolCalls) == 0 {
 			return false
