@@ -385,7 +385,7 @@ func (r *Runner) inTurn(ctx context.Context, doc *kernel.EffectDoc) (wanted bool
 		if r.turn == nil && r.opt.Turn != nil {
 			return r.awaitTurn(ctx, doc.Effect)
 		}
-	case effect.KindVerify, effect.KindGates:
+	case effect.KindVerify, effect.KindGates, effect.KindProve:
 	default:
 		r.endTurn()
 	}
@@ -499,7 +499,7 @@ const sweepEvery = 2 * time.Second
 func interruptible(k effect.Kind) bool {
 	switch k {
 	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindIntake,
-		effect.KindPlan, effect.KindContext:
+		effect.KindPlan, effect.KindContext, effect.KindProve:
 		return true
 	}
 	return false
