@@ -55,8 +55,7 @@ func Without(text string, parts ...Part) string {
 // sources are the endings of files in which a hunk is a part of a program.
 var sources = strings.Fields(`.go .py .js .mjs .cjs .jsx .ts .mts .cts .tsx .vue .svelte .rs .java .kt .scala .groovy
 	.c .cc .cpp .cxx .h .hh .hpp .m .mm .cs .fs .rb .php .swift .dart .ex .exs .erl .hs .ml .clj .lua .pl .pm .r .jl
-	.zig
-	.nim .sh .bash .sql .html .css .scss`)
+	.zig .nim .sh .bash .sql .html .css .scss`)
 
 // IsSource reports whether a file is part of a program, by its ending.
 func IsSource(file string) bool { return slices.Contains(sources, strings.ToLower(path.Ext(file))) }
