@@ -28,9 +28,6 @@ const (
 	resultIdle    ending = "idle"
 )
 
-// MaxTitle is the number of lines that the title of a task or a step takes at most.
-const MaxTitle = 4
-
 // maxTail is the number of lines of a failing command's output that are shown.
 const maxTail = 20
 
@@ -279,6 +276,29 @@ func OutcomeText(pr *Printer, outcome string) string {
 		return pr.Text("cli.outcome." + outcome)
 	}
 	return Display(outcome)
+}
+
+// EndText says how a run ended and, where it came to that, whether what was wanted is shown, and on whose word it
+// counts otherwise.
+func EndText(pr *Printer, outcome string, v effect.Verdict, by pawl.Actor) string {
+	text := OutcomeText(pr, outcome)
+	switch {
+	case v == "" || outcome != "completed":
+		return text
+	case v == effect.AlreadySo:
+		return pr.Text("cli.proof.already_so")
+	case v == effect.Accepted:
+		return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof.accepted", Display(by.Name()))
+	}
+	return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof."+string(v))
+}
+
+// SummaryEnd says how the run of a summary ended.
+func SummaryEnd(pr *Printer, sum view.Summary) string {
+	if sum.Proof == nil {
+		return OutcomeText(pr, sum.Outcome)
+	}
+	return EndText(pr, sum.Outcome, sum.Proof.Verdict, sum.Proof.By)
 }
 
 func noteText(pr *Printer, n view.Note) string {

@@ -56,16 +56,7 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 		return out, err
 	}
 	r := last.Run
-	out.Last = &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
-	if last.Task != nil {
-		out.Last.Task = last.Task.Label
-		if p := last.Task.Proof; p != nil {
-			out.Last.Proof, out.Last.AcceptedBy = p.Verdict, p.By
-		}
-	}
-	if l := r.Land; l != nil {
-		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
-	}
+	out.Last = resultOf(r, last.Task)
 	landed := r.InTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed
 	if at := last.Session; out.State == session.Idle && (at.LastRun == r.ID || at.RolledBackRun == r.ID) && landed {
 		op := "undo"
@@ -75,6 +66,21 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 		out.Next = append(out.Next, hereNext(s, []view.Next{{Op: op, Command: "pawl " + op}})...)
 	}
 	return out, nil
+}
+
+// resultOf is what a run came to. Its task may be nil.
+func resultOf(r *kernel.Run, t *kernel.Task) *view.Result {
+	out := &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
+	if t != nil {
+		out.Task = t.Label
+		if p := t.Proof; p != nil {
+			out.Proof, out.AcceptedBy = p.Verdict, p.By
+		}
+	}
+	if l := r.Land; l != nil {
+		out.Landing, out.Commit, out.Branch = l.Outcome, l.Commit, l.Branch
+	}
+	return out
 }
 
 // opExec is the operation of a flow that ended with its design.
@@ -166,7 +172,7 @@ func nextSteps(s *kernel.Snapshot) []view.Next {
 		}
 		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + display.Hash(a.Hash)}}
 		if a.About == kernel.AboutProof {
-			out = []view.Next{{Op: "show", Command: "pawl show"}, acceptNext(s)}
+			out = []view.Next{acceptNext(s), {Op: "show", Command: "pawl show"}}
 		}
 		if a.About == "plan" {
 			out = append(out, view.Next{Op: "show", Command: "pawl plan show"},
