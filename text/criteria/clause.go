@@ -17,7 +17,7 @@ type clause struct {
 	bare  string
 	names []name
 	asked bool // the sentence is a question
-	main  bool // no clause of the same sentence stands before it
+	first bool // nothing came of the clauses before it
 }
 
 // hide returns a text in lower case, as long as it was, with the bytes of names replaced by one that is part of no word.
@@ -45,7 +45,7 @@ var (
 	commas   = pattern.New(`,\s*(?:(?:and|then|but|also|so)\s+)*|\s+(?:(?:and|then|but|also|&|plus)\s+)+|\s*[，、]?\s*(?:并且|而且|然后|同时|以及|但是|不过|此外|另外|最后|还要|[，并])+\s*`)
 	without  = pattern.New(`\s+(?:without (?:any )?(?:chang|break|affect|alter|modif|touch|regress|losing|downtime|behaviou?r|api)\w*|while (?:keeping|preserving|leaving)|but (?:keep|do not|don't|leave))\b`)
 	brackets = pattern.New(`\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]`)
-	politely = pattern.New(`^(?:(?:hi|hey|hello|ok|okay|so|also|then|now|next|finally|first|second|and|but|just|only|todo:?|task:?|please|pls|kindly|(?:can|could|would|will) (?:you|we)(?: (?:please|also|maybe))*|would you mind|i(?:'d| would) like (?:you )?to|i (?:want|need) (?:you )?to|we (?:should|need to|want to|have to|must)|you (?:should|need to|must)|let'?s|~(?:auto|plan|exec))[\s,:]+|请问|请你|请帮我|请|帮我|帮忙|麻烦你?|能不能|能否|可不可以|可否|可以|我(?:想|要|希望|需要)(?:你)?(?:帮我?)?|我们(?:要|需要|应该)?|需要|应该|希望|先|再|也|还|都|同时|然后|另外|最后|并且|并|顺便|使用?~(?:auto|plan|exec)处理[:：]?|[,，:：\s])+`)
+	politely = pattern.New(`^(?:(?:hi|hey|hello|ok|okay|so|also|then|now|next|finally|first|second|and|but|just|only|todo:?|task:?|please|pls|kindly|(?:can|could|would|will) (?:you|we)(?: (?:please|also|maybe))*|would you mind|i(?:'d| would) like (?:you )?to|i (?:want|need) (?:you )?to|we (?:should|need to|want to|have to|must)|you (?:should|need to|must)|let'?s|~(?:auto|plan|exec))[\s,:]+|请问|请你|请帮我|请|帮我|帮忙|麻烦你?|能不能|能否|可不可以|可否|可以|我(?:想|要|希望|需要)(?:你)?(?:帮我?)?|我们(?:要|需要|应该)?|需要|希望|只|仅|先|再|也|还|都|同时|然后|另外|最后|并且|并|顺便|使用?~(?:auto|plan|exec)处理[:：]?|[,，:：\s])+`)
 	leading  = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from|after|before|once|as|since)\b[^,]{1,80},\s*`)
 )
 
@@ -53,6 +53,7 @@ var (
 func clauses(text string) []clause {
 	var out []clause
 	scan := markdown.Scanner{}
+	lead := "" // what the line above a list says is to be done with its items
 	for line := range strings.Lines(text) {
 		line, kind := scan.Next(strings.TrimRight(line, "\r\n"))
 		if kind != markdown.Prose {
@@ -61,10 +62,23 @@ func clauses(text string) []clause {
 		if strings.HasPrefix(strings.TrimSpace(line), "//") {
 			continue
 		}
-		line = line[len(marker.Get().FindString(line)):]
+		mark := marker.Get().FindString(line)
+		line = strings.TrimSpace(line[len(mark):])
+		if mark == "" {
+			lead = ""
+		}
+		if strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") {
+			lead = verbOf(trimmed(hide(line, names(line))))
+			continue
+		}
 		for _, item := range numbered(line) {
 			for _, s := range sentences(item) {
-				out = append(out, parts(s)...)
+				for _, c := range parts(s) {
+					if lead != "" && !acts(c.bare) {
+						c.bare = lead + " " + c.bare
+					}
+					out = append(out, c)
+				}
 			}
 		}
 	}
@@ -133,7 +147,8 @@ func parts(s string) []clause {
 	var list []string
 	from := 0
 	for _, m := range splits(cover) {
-		if m[0] <= from || !acts(cover[m[1]:]) || !complete(cover[from:m[0]]) {
+		if m[0] <= from || !acts(cover[m[1]:]) && !stays.Get().MatchString(untilComma(cover[m[1]:])) ||
+			!complete(cover[from:m[0]]) {
 			continue
 		}
 		list = append(list, strings.TrimSpace(s[from:m[0]]))
@@ -142,8 +157,8 @@ func parts(s string) []clause {
 	list = append(list, strings.TrimSpace(s[from:]))
 	question := asked(s, hide(s, names(s)))
 	var out []clause
-	for i, text := range list {
-		if c := made(text, i == 0); clip(c.text) != "" {
+	for _, text := range list {
+		if c := made(text); clip(c.text) != "" {
 			c.asked = question
 			out = append(out, c)
 		}
@@ -185,19 +200,34 @@ func acts(s string) bool {
 		testsOnly.Get().MatchString(s)
 }
 
+// verbOf returns the word with which a text says what is to be done.
+func verbOf(s string) string {
+	if v := enVerb.Get().FindString(s); v != "" {
+		return v
+	}
+	return zhVerb.Get().FindString(s)
+}
+
+func untilComma(s string) string {
+	if i := strings.IndexAny(s, ",，"); i >= 0 {
+		s = s[:i]
+	}
+	return strings.TrimSpace(s)
+}
+
 // trimmed takes off the words of politeness.
 func trimmed(s string) string {
 	s = strings.TrimSpace(s)
 	return strings.TrimSpace(s[len(politely.Get().FindString(s)):])
 }
 
-func made(text string, main bool) clause {
+func made(text string) clause {
 	list := names(text)
 	bare := trimmed(hide(text, list))
 	if rest := bare[len(leading.Get().FindString(bare)):]; enVerb.Get().MatchString(rest) {
 		bare = rest
 	}
-	return clause{text: strings.Trim(text, " \t,，、:："), bare: bare, names: list, main: main}
+	return clause{text: strings.Trim(text, " \t,，、:："), bare: bare, names: list}
 }
 
 var (

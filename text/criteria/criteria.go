@@ -34,7 +34,10 @@ func Of(requirement string) []plan.Criterion {
 	var d deriver
 	list := clauses(text)
 	for _, c := range list {
-		d.take(c, len(list) == 1)
+		d.take(c, false)
+	}
+	for i := 0; i < len(list) && len(d.out) == 0; i++ {
+		d.take(list[i], true)
 	}
 	if len(d.out) == 0 {
 		d.add(clause{text: text}, plan.Criterion{Proof: plan.ProofPerson})
@@ -58,10 +61,11 @@ func Of(requirement string) []plan.Criterion {
 // deriver collects the criteria of one requirement.
 type deriver struct{ out []plan.Criterion }
 
-// take adds what comes of one clause. A clause that stands alone has to give something.
-func (d *deriver) take(c clause, alone bool) {
+// take adds what comes of one clause. It has to give something where nothing else does.
+func (d *deriver) take(c clause, needed bool) {
+	c.first = len(d.out) == 0
 	for _, r := range rules {
-		if list, ok := r(c, alone || len(d.out) == 0); ok {
+		if list, ok := r(c, needed); ok {
 			for _, p := range list {
 				d.add(c, p)
 			}
