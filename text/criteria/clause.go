@@ -17,6 +17,7 @@ type clause struct {
 	bare  string
 	names []name
 	asked bool // the sentence is a question
+	alias bool // an old name is to stay beside the new one
 	first bool // nothing came of the clauses before it
 }
 
@@ -85,12 +86,15 @@ func clauses(text string) []clause {
 	return out
 }
 
-// numbered splits a line that lists several things by their numbers, of which the first is one.
+// opening is the number of the first thing in a list, or of the second where the first began the line.
+var opening = pattern.New(`^\D?[12]\D?$|^[①②]$`)
+
+// numbered splits a line that lists several things by their numbers.
 func numbered(text string) []string {
 	var out []string
 	from := 0
 	list := inline.Get().FindAllStringSubmatchIndex(text, -1)
-	if len(list) < 2 || strings.Trim(text[list[0][2]:list[0][3]], "()（）、") != "1" && text[list[0][2]:list[0][3]] != "①" {
+	if len(list) == 0 || !opening.Get().MatchString(text[list[0][2]:list[0][3]]) {
 		return []string{text}
 	}
 	for _, m := range list {
@@ -188,7 +192,7 @@ func sortPairs(list [][]int) {
 // complete reports whether what stands before a cut can stand alone: it is no condition that leads to what follows.
 func complete(s string) bool {
 	s = strings.TrimSpace(s)
-	return utf8.RuneCountInString(s) > 1 && !conditional.Get().MatchString(s)
+	return utf8.RuneCountInString(s) > 1 && (!conditional.Get().MatchString(s) || acts(s))
 }
 
 var conditional = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from|after|before|once|as|since|while)\b[^,]*$|^(?:如果|若|当|在|对于?|关于)[^，]*(?:时|后|里|中|上|下|的话|前)?$`)
@@ -196,9 +200,12 @@ var conditional = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from
 // acts reports whether a text begins with what is to be done or is not to be done.
 func acts(s string) bool {
 	s = trimmed(s)
-	return enVerb.Get().MatchString(s) || zhVerb.Get().MatchString(s) || refuses.Get().MatchString(s) ||
-		testsOnly.Get().MatchString(s)
+	return !answers.Get().MatchString(s) && (enVerb.Get().MatchString(s) || zhVerb.Get().MatchString(s) || refuses.Get().MatchString(s) ||
+		testsOnly.Get().MatchString(s))
 }
+
+// answers begins what an answer is to be: it belongs to what is answered.
+var answers = pattern.New(`^(?:return|respond|answer)s?\b|^返回`)
 
 // verbOf returns the word with which a text says what is to be done.
 func verbOf(s string) string {

@@ -42,6 +42,7 @@ var (
 	// beside are words beside which a plain word is a name: "a Sub function", "the function Sub", "sort 参数".
 	beforeNoun = pattern.New(`\b([A-Za-z][\w-]*)\s+(?:functions?|funcs?|methods?|class(?:es)?|structs?|types?|interfaces?|constants?|variables?|enums?|modules?|packages?|commands?|subcommands?|flags?|options?|parameters?|params?|args?|arguments?|fields?|columns?|headers?|endpoints?|keys?|env vars?|hooks?|decorators?|macros?|traits?|components?|targets?|dependenc(?:y|ies)|librar(?:y|ies))\b`)
 	afterNoun  = pattern.New(`\b(?:function|func|method|class|struct|type|interface|constant|variable|module|package|command|subcommand|flag|option|parameter|param|argument|field|column|header|endpoint|key|hook|component|target|dependency|library)\s+(?:called |named )?([A-Za-z][\w-]*)`)
+	insteadFor = pattern.New(`\b(?:use|adopt)\s+([A-Za-z][\w./-]*)\s+instead|改用\s*([A-Za-z][\w./-]*)`)
 	calledForm = pattern.New(`\b(?:called|named)\s+([A-Za-z][\w-]*)`)
 	besideHan  = pattern.New(`([A-Za-z][\w-]*)\s*(?:函数|方法|类|结构体|类型|接口|常量|变量|枚举|模块|包|命令|子命令|参数|选项|字段|列|请求头|响应头|头|键|环境变量|组件|目标|依赖|库|端点|标志)`)
 	afterHan   = pattern.New(`(?:函数|方法|结构体|类型|常量|变量|模块|命令|子命令|参数|选项|字段|组件|目标|依赖|库|叫做?|名为|名叫)\s*([A-Za-z][\w-]*)`)
@@ -54,10 +55,10 @@ var plainWords = words(`a an the this that these those its our your my his their
 	all some no same single second first last one two three optional required public private internal external static
 	global local helper utility main base default empty simple small large long short custom generic abstract async
 	missing existing unused deprecated obsolete legacy duplicate duplicated wrong invalid valid bad query path request
-	response http https rest api web cli sub go python java rust typescript javascript node json yaml xml sql test tests
+	response http https rest api web cli go python java rust typescript javascript node json yaml xml sql test tests
 	unit and or of for to in on with by from as is are be it which following given several many more most boolean string
 	integer number date time array list map data input output return error that which whose where when if not without
-	third-party open-source external new-style needed relevant important hidden extra additional common shared possible
+	hints hint annotations annotation names name values value third-party open-source external new-style needed relevant important hidden extra additional common shared possible
 	command-line environment build make should must will can returns takes accepts has have does was were exists`)
 
 // brands are written like identifiers and name none.
@@ -89,7 +90,7 @@ func names(s string) []name {
 	f.quoted()
 	f.paths()
 	f.code()
-	for _, form := range []*pattern.Pattern{afterNoun, calledForm, beforeNoun, besideHan, afterHan} {
+	for _, form := range []*pattern.Pattern{insteadFor, afterNoun, calledForm, beforeNoun, besideHan, afterHan} {
 		f.beside(form)
 	}
 	for _, m := range statusForm.Get().FindAllStringSubmatchIndex(s, -1) {
@@ -159,6 +160,9 @@ func (f *finder) code() {
 // beside finds plain words that are names because of the noun beside them.
 func (f *finder) beside(form *pattern.Pattern) {
 	for _, m := range form.Get().FindAllStringSubmatchIndex(f.text, -1) {
+		if m[2] < 0 {
+			m = m[2:] // the other of two ways to say it
+		}
 		word := f.text[m[2]:m[3]]
 		low := strings.ToLower(word)
 		if plainWords[low] || brands[low] || enVerb.Get().FindString(low) == low ||
@@ -230,11 +234,16 @@ func pathsOf(list []name) []string {
 	return out
 }
 
+var callForm = pattern.New(`^([\w.]+)\(.*\)[\w\s,()*.\[\]]*$`)
+
 // textsOf returns the other names, without those that stand where old values do.
 func textsOf(list []name, except ...string) []string {
 	var out []string
 	for _, n := range list {
-		text := strings.TrimSuffix(n.text, "()")
+		text := n.text
+		if call := callForm.Get().FindStringSubmatch(text); call != nil {
+			text = call[1] // of a signature a test has the name
+		}
 		if n.kind == namePath || len([]rune(text)) > 60 || slices.Contains(except, n.text) ||
 			slices.Contains(out, text) || len(out) == maxTexts {
 			continue
