@@ -44,7 +44,7 @@ func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
 	if again {
 		text += Section("Before", promptFile("again", chinese))
 	}
-	text += Section("Goal", head(spec.Goal, maxGoal)) + Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
+	text += Section("Goal", head(spec.Goal, maxGoal)) + head(Criteria(spec.Plan), maxStep) + Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
 	if i, ok := spec.Plan.Find(spec.Step); ok {
 		s := spec.Plan.Steps[i]
 		text += Section("Your step", head(s.StepID+": "+s.Title+"\n"+s.Intent, maxGoal))
@@ -91,6 +91,30 @@ func Steps(p plan.Plan, current string) string {
 		fmt.Fprintf(&b, "%s [%s] %s: %s\n", mark, s.Status, s.StepID, s.Title)
 	}
 	return b.String()
+}
+
+// Criteria lists what has to hold once the plan is carried out, and how that will be shown; it is "" where the plan has
+// none.
+func Criteria(p plan.Plan) string {
+	var b strings.Builder
+	add := func(what string, list ...string) {
+		if text := strings.Join(list, ", "); text != "" {
+			b.WriteString("; " + what + ": " + text)
+		}
+	}
+	for _, c := range p.Criteria {
+		fmt.Fprintf(&b, "%s (%s) %s", c.ID, c.Proof, c.Text)
+		add("run", c.Run)
+		add("tests", c.Tests...)
+		add("checks", c.Checks...)
+		add("paths", c.Paths...)
+		add("texts", c.Texts...)
+		b.WriteByte('\n')
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return Section("Criteria", b.String())
 }
 
 // FailureText says what failed as pawl saw it. Of a long output the end is kept, where the reason usually stands.
