@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,12 +75,7 @@ func clauses(text string) []clause {
 		}
 		for _, item := range numbered(line) {
 			for _, s := range sentences(item) {
-				for _, c := range parts(s) {
-					if lead != "" && !acts(c.bare) {
-						c.bare = lead + " " + c.bare
-					}
-					out = append(out, c)
-				}
+				out = append(out, led(lead, parts(s))...)
 			}
 		}
 	}
@@ -88,6 +84,16 @@ func clauses(text string) []clause {
 
 // opening is the number of the first thing in a list, or of the second where the first began the line.
 var opening = pattern.New(`^\D?[12]\D?$|^[①②]$`)
+
+// led has clauses that do not say what is to be done with what they name do what leads to their list.
+func led(lead string, list []clause) []clause {
+	for i := range list {
+		if lead != "" && !acts(list[i].bare) {
+			list[i].bare = lead + " " + list[i].bare
+		}
+	}
+	return list
+}
 
 // numbered splits a line that lists several things by their numbers.
 func numbered(text string) []string {
@@ -109,11 +115,14 @@ func numbered(text string) []string {
 	return out
 }
 
-var shortened = strings.NewReplacer("e.g.", "e_g_", "i.e.", "i_e_", "etc.", "etc_", "vs.", "vs_", "E.g.", "E_g_")
+// shortened are words whose point ends no sentence.
+var shortened = pattern.New(`\b(?:e\.g|i\.e|etc|vs|incl|approx)\.`)
 
 // sentences keeps what ends a question.
 func sentences(s string) []string {
-	cover := shortened.Replace(hideInside(s))
+	cover := shortened.Get().ReplaceAllStringFunc(hideInside(s), func(s string) string {
+		return strings.Repeat(string(rune(hidden)), len(s))
+	})
 	var out []string
 	from := 0
 	for _, m := range ends.Get().FindAllStringIndex(cover, -1) {
@@ -174,19 +183,11 @@ func parts(s string) []clause {
 func splits(cover string) [][]int {
 	list := commas.Get().FindAllStringIndex(cover, -1)
 	for _, m := range without.Get().FindAllStringIndex(cover, -1) {
-		at := m[0] + len(cover[m[0]:m[1]]) - len(strings.TrimLeft(cover[m[0]:m[1]], " \t"))
-		list = append(list, []int{m[0], at})
+		word := strings.TrimLeft(cover[m[0]:m[1]], " \t")
+		list = append(list, []int{m[0], m[1] - len(word)})
 	}
-	sortPairs(list)
+	slices.SortStableFunc(list, func(a, b []int) int { return a[0] - b[0] })
 	return list
-}
-
-func sortPairs(list [][]int) {
-	for i := 1; i < len(list); i++ {
-		for k := i; k > 0 && list[k][0] < list[k-1][0]; k-- {
-			list[k], list[k-1] = list[k-1], list[k]
-		}
-	}
 }
 
 // complete reports whether what stands before a cut can stand alone: it is no condition that leads to what follows.

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl/text/pattern"
 )
@@ -47,7 +48,6 @@ var (
 	besideHan  = pattern.New(`([A-Za-z][\w-]*)\s*(?:函数|方法|类|结构体|类型|接口|常量|变量|枚举|模块|包|命令|子命令|参数|选项|字段|列|请求头|响应头|头|键|环境变量|组件|目标|依赖|库|端点|标志)`)
 	afterHan   = pattern.New(`(?:函数|方法|结构体|类型|常量|变量|模块|命令|子命令|参数|选项|字段|组件|目标|依赖|库|叫做?|名为|名叫)\s*([A-Za-z][\w-]*)`)
 	statusForm = pattern.New(`(?i)(?:\b(?:return|respond|answer|give|send|status|code|http|error|an?)\w*\b[^.;\n]{0,16}?|返回|状态码|响应|报|改成|改为)\s*([1-5][0-9]{2})(?:\D|$)`)
-	numberForm = pattern.New(`(?i)\b([0-9][0-9,.]*[0-9]|[0-9])\s*(ms|毫秒|s|sec|秒|seconds?|milliseconds?|minutes?|min|分钟|hours?|小时|days?|天|k?i?b|mi?b|gi?b|kb|mb|gb|bytes?|字节|%|characters?|chars?|字符?|个?字|items?|条|entries|rows?|行|times|次|个|位|requests?|connections?|qps|rps)?(?:\b|\p{Han}|\s|$|[,.;，。；)）])`)
 )
 
 // plainWords are words that name nothing although they stand beside such a noun.
@@ -67,12 +67,15 @@ var brands = words(`github gitlab javascript typescript oauth oauth2 openid open
 	rabbitmq elasticsearch clickhouse dynamodb cloudflare powershell intellij vscode phpunit pytest grpc paypal
 	bitbucket circleci hashicorp kubernetes devops nosql iphone ipad ebay whatsapp html5 css3 mariadb tidb redis`)
 
-func words(s string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		out[w] = true
-	}
-	return out
+// words is a set that is made when it is first asked for.
+func words(s string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for w := range strings.FieldsSeq(s) {
+			out[w] = true
+		}
+		return out
+	})
 }
 
 // libraries end like a file and are none.
@@ -151,7 +154,7 @@ func (f *finder) code() {
 	for _, m := range codeForm.Get().FindAllStringIndex(f.text, -1) {
 		text := f.text[m[0]:m[1]]
 		low := strings.ToLower(text)
-		if !brands[low] && !libraries[low] && (!strings.HasPrefix(text, "/") || address(f.text, m[0])) {
+		if !brands()[low] && !libraries()[low] && (!strings.HasPrefix(text, "/") || address(f.text, m[0])) {
 			f.add(nameCode, m[0], m[1])
 		}
 	}
@@ -165,7 +168,7 @@ func (f *finder) beside(form *pattern.Pattern) {
 		}
 		word := f.text[m[2]:m[3]]
 		low := strings.ToLower(word)
-		if plainWords[low] || brands[low] || enVerb.Get().FindString(low) == low ||
+		if plainWords()[low] || brands()[low] || enVerb.Get().FindString(low) == low ||
 			form == beforeNoun && !introduced(f.text[:m[2]], word) {
 			continue
 		}
@@ -189,7 +192,7 @@ func address(s string, at int) bool {
 // isPath reports whether a word is a path by its own looks.
 func isPath(text string) bool {
 	low := strings.ToLower(text)
-	if libraries[low] || brands[low] || strings.Contains(text, "..") || strings.HasPrefix(text, "/") ||
+	if libraries()[low] || brands()[low] || strings.Contains(text, "..") || strings.HasPrefix(text, "/") ||
 		strings.ContainsAny(text, " \\:*?<>|") || len(text) > 200 {
 		return false
 	}
@@ -197,7 +200,7 @@ func isPath(text string) bool {
 		return false
 	}
 	if first, rest, ok := strings.Cut(text, "/"); ok {
-		return rest == "" || roots[first] || path.Ext(strings.TrimSuffix(rest, "/")) != "" || strings.Count(text, "/") > 1
+		return rest == "" || roots()[first] || path.Ext(strings.TrimSuffix(rest, "/")) != "" || strings.Count(text, "/") > 1
 	}
 	return pathForm.Get().FindString(text) == text
 }

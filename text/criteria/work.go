@@ -37,7 +37,6 @@ var (
 	nounZh   = pattern.New(`(?:删除|移除|卸载)[^，。]{0,12}(?:时|失败|报错)|(?:删除|移除|卸载)接口(?:[^\s\x01及]|$)|(?:删除|移除|卸载)(?:按钮|功能|操作|逻辑|时|后|之后|前|失败|报错|确认|权限|的)`)
 	datum    = pattern.New(`\b(?:rows?|records?|orders|customers|users? (?:table|data|accounts?)|tables?|database|db|prod(?:uction)?|staging|cluster|namespace|bucket|cache|logs? older|backups?|branch(?:es)?|tags?|drop database)\b|生产|线上|数据库|数据表|[^a-z]表|记录|订单|用户数据|缓存|备份|集群|分支|测试库|库里`)
 	unusedEn = pattern.New(`\b(?:unused|dead|unreachable|duplicate[ds]?|duplication|redundant|commented[- ]out|obsolete comments?|leftover|unnecessary|trailing)\b|没用|未使用|无用|死代码|重复(?:的)?(?:代码|逻辑)|冗余|多余|废弃的?代码|注释掉`)
-	withinEn = pattern.New(`(?i)\s(?:from|in|of|inside|within|out of|across)\s+`)
 )
 
 func removes(c clause) bool {
@@ -85,7 +84,6 @@ func partOf(c clause) bool {
 var (
 	docsForm = pattern.New(`\b(?:readme|changelog|release notes?|docs?|documentation|document(?:ing|s)?|docstrings?|godoc|jsdoc|comments?|contributing|licen[cs]e|copyright|faq|tutorial|guide|wiki|man page|code of conduct)\b|文档|注释|更新日志|变更日志|说明书?|教程|手册|版权|许可证|自述`)
 	docsPath = pattern.New(`(?i)(?:\.(?:md|mdx|rst|adoc|txt)$|^(?:docs?|documentation|wiki)(?:/|$)|^(?:README|CHANGELOG|CONTRIBUTING|LICENSE|NOTICE|AUTHORS)\b)`)
-	docsVerb = pattern.New(`^(?:document|explain|describe|mention|note|comment|translate|reword|spell|write|add|update|extend|fix|correct|improve|bump|change|put|list|create|replace|set)\b`)
 	codeWord = pattern.New(`\b(?:endpoint|parser?|generator?|page|form|button|section (?:of|in) the app|feature|api|cli|command|lint(?:er)?|support|field|system|box)\b|接口|页面|按钮|表单|评论功能|功能|系统|字段`)
 	told     = pattern.New(`(?:注释|说明|内容|条目|一行|文字|comment|line|entry|note|sentence)\s*[:：]\s*(.{1,200})$`)
 )
@@ -185,7 +183,7 @@ func settings(c clause, _ bool) ([]plan.Criterion, bool) {
 	} else if out.Texts = newValue(c); out.Texts == nil {
 		out.Texts = textsOf(c.names)
 		if m := becomesAny.Get().FindStringSubmatch(c.text); m != nil {
-			if v := value(m[1] + m[2]); v != "" && !isPath(v) && !plainWords[strings.ToLower(v)] {
+			if v := value(m[1] + m[2]); v != "" && !isPath(v) && !plainWords()[strings.ToLower(v)] {
 				out.Texts = []string{v}
 			}
 		}
