@@ -44,7 +44,8 @@ func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
 	if again {
 		text += Section("Before", promptFile("again", chinese))
 	}
-	text += Section("Goal", head(spec.Goal, maxGoal)) + head(Criteria(spec.Plan), maxStep) + Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
+	text += Section("Goal", head(spec.Goal, maxGoal)) + head(Criteria(spec.Plan), maxStep) +
+		Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
 	if i, ok := spec.Plan.Find(spec.Step); ok {
 		s := spec.Plan.Steps[i]
 		text += Section("Your step", head(s.StepID+": "+s.Title+"\n"+s.Intent, maxGoal))

@@ -6,13 +6,22 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pawl/text/display"
 	"pawl/text/markdown"
 	"pawl/text/pattern"
 )
 
+// Bounds on what is looked at, in bytes: a clause is about what its first words say.
+const (
+	maxVerb   = 200 // for a word that says what is to be done
+	maxClause = 800 // for what a clause asks for
+	maxSplits = 200 // places at which a sentence may be cut
+)
+
 // clause is a part of a requirement that asks for one thing.
 type clause struct {
-	text string // as it stands in the requirement
+	whole string // as it stands in the requirement
+	text  string // the same as far as it is looked at
 	// bare is text in lower case, with what is quoted and what is a path or an identifier out of sight, and without the
 	// words of politeness before it. It is what verbs are looked for in.
 	bare  string
@@ -22,7 +31,8 @@ type clause struct {
 	first bool // nothing came of the clauses before it
 }
 
-// hide returns a text in lower case, as long as it was, with the bytes of names replaced by one that is part of no word.
+// hide returns a text in lower case, as long as it was, with the bytes of names replaced by one that is part of no
+// word.
 func hide(s string, list []name) string {
 	b := []byte(s)
 	for _, n := range list {
@@ -171,7 +181,7 @@ func parts(s string) []clause {
 	question := asked(s, hide(s, names(s)))
 	var out []clause
 	for _, text := range list {
-		if c := made(text); clip(c.text) != "" {
+		if c := made(text); clip(c.whole) != "" {
 			c.asked = question
 			out = append(out, c)
 		}
@@ -181,8 +191,8 @@ func parts(s string) []clause {
 
 // splits are the places at which a sentence may be cut: where one part ends, and where the next begins.
 func splits(cover string) [][]int {
-	list := commas.Get().FindAllStringIndex(cover, -1)
-	for _, m := range without.Get().FindAllStringIndex(cover, -1) {
+	list := commas.Get().FindAllStringIndex(cover, maxSplits)
+	for _, m := range without.Get().FindAllStringIndex(cover, maxSplits) {
 		word := strings.TrimLeft(cover[m[0]:m[1]], " \t")
 		list = append(list, []int{m[0], m[1] - len(word)})
 	}
@@ -192,7 +202,7 @@ func splits(cover string) [][]int {
 
 // complete reports whether what stands before a cut can stand alone: it is no condition that leads to what follows.
 func complete(s string) bool {
-	s = strings.TrimSpace(s)
+	s = display.Head(strings.TrimSpace(s), maxVerb)
 	return utf8.RuneCountInString(s) > 1 && (!conditional.Get().MatchString(s) || acts(s))
 }
 
@@ -200,9 +210,9 @@ var conditional = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from
 
 // acts reports whether a text begins with what is to be done or is not to be done.
 func acts(s string) bool {
-	s = trimmed(s)
-	return !answers.Get().MatchString(s) && (enVerb.Get().MatchString(s) || zhVerb.Get().MatchString(s) || refuses.Get().MatchString(s) ||
-		testsOnly.Get().MatchString(s))
+	s = trimmed(display.Head(s, maxVerb))
+	return !answers.Get().MatchString(s) && (enVerb.Get().MatchString(s) || zhVerb.Get().MatchString(s) ||
+		refuses.Get().MatchString(s) || testsOnly.Get().MatchString(s))
 }
 
 // answers begins what an answer is to be: it belongs to what is answered.
@@ -229,13 +239,18 @@ func trimmed(s string) string {
 	return strings.TrimSpace(s[len(politely.Get().FindString(s)):])
 }
 
+// edges is what a clause neither begins nor ends with.
+const edges = " \t,，、:："
+
 func made(text string) clause {
+	whole := text
+	text = display.Head(text, maxClause)
 	list := names(text)
 	bare := trimmed(hide(text, list))
 	if rest := bare[len(leading.Get().FindString(bare)):]; enVerb.Get().MatchString(rest) {
 		bare = rest
 	}
-	return clause{text: strings.Trim(text, " \t,，、:："), bare: bare, names: list}
+	return clause{whole: strings.Trim(whole, edges), text: strings.Trim(text, edges), bare: bare, names: list}
 }
 
 var (

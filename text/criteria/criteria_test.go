@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -35,6 +36,23 @@ func TestOfGivesWhatAPlanMayHold(t *testing.T) {
 			t.Fatalf("%q: %v\n%+v", text, err, got)
 		}
 	})
+}
+
+// TestNothingIsLost: what is more than twelve criteria, or behind what is read, is left to a person.
+func TestNothingIsLost(t *testing.T) {
+	list := "Add a `F0` function"
+	for i := range 20 {
+		list += fmt.Sprintf("\n- add a `F%d` function", i+1)
+	}
+	got := Of(list)
+	if last := got[len(got)-1]; len(got) != maxOf || last.Proof != plan.ProofPerson || got[10].Texts[0] != "F10" ||
+		!strings.Contains(last.Text, "`F11`") || !strings.Contains(last.Text, "`F20`") {
+		t.Errorf("%d criteria, the last %+v", len(got), last)
+	}
+	got = Of("Add a `Sub` function. " + strings.Repeat("\n\n", maxRead) + "Remove `Add`.")
+	if len(got) != 2 || got[0].Texts[0] != "Sub" || got[1].Proof != plan.ProofPerson || got[1].Text != "Remove `Add`." {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestLongRequirements: the cost of a text of the largest size that is read stays bounded, whatever it repeats.

@@ -11,7 +11,8 @@ import (
 
 // rules read a clause, the first that knows it. needed says that the clause has to give something.
 var rules = []func(c clause, needed bool) ([]plan.Criterion, bool){
-	question, pointing, operation, tested, refusal, suites, typo, rename, replacing, limit, removal, documents, settings, keeping, vague, behaviour,
+	question, pointing, operation, tested, refusal, suites, typo, rename, replacing, limit, removal, documents,
+	settings, keeping, vague, behaviour,
 }
 
 // Words that begin what is to be done.
@@ -61,8 +62,8 @@ func pointing(c clause, needed bool) ([]plan.Criterion, bool) {
 
 // operation leaves to a person what is done to a machine or a repository, and not in the project's files.
 func operation(c clause, _ bool) ([]plan.Criterion, bool) {
-	if !operates.Get().MatchString(c.bare) || formatEn.Get().MatchString(c.bare) || formatZh.Get().MatchString(c.bare) ||
-		strings.HasPrefix(c.bare, "run go mod tidy") {
+	if !operates.Get().MatchString(c.bare) || formatEn.Get().MatchString(c.bare) ||
+		formatZh.Get().MatchString(c.bare) || strings.HasPrefix(c.bare, "run go mod tidy") {
 		return nil, false
 	}
 	return person(), true
@@ -77,7 +78,8 @@ var (
 
 // tested passes over tests that come with other work, because a check asks for one anyway.
 func tested(c clause, needed bool) ([]plan.Criterion, bool) {
-	if !testsOnly.Get().MatchString(c.bare) && !coverage.Get().MatchString(c.bare) || mustPass.Get().MatchString(c.bare) {
+	if !testsOnly.Get().MatchString(c.bare) && !coverage.Get().MatchString(c.bare) ||
+		mustPass.Get().MatchString(c.bare) {
 		return nil, false
 	}
 	if tests := testNames(c); len(tests) > 0 {
@@ -338,7 +340,8 @@ func replacing(c clause, _ bool) ([]plan.Criterion, bool) {
 	}
 	out := one(plan.Criterion{Proof: plan.ProofKept})
 	if len(code) == 2 && telling(code[0].text) && !strings.Contains(code[1].text, code[0].text) {
-		out = append(out, plan.Criterion{Proof: plan.ProofGone, Texts: []string{code[0].text}, Text: gone(c, code[0].text)})
+		was := code[0].text
+		out = append(out, plan.Criterion{Proof: plan.ProofGone, Texts: []string{was}, Text: gone(c, was)})
 	}
 	return out, true
 }

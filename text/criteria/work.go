@@ -110,7 +110,8 @@ func documents(c clause, _ bool) ([]plan.Criterion, bool) {
 	case ok:
 		out.Texts = []string{is}
 		if len([]rune(was)) > 2 && !strings.ContainsAny(was, "*") {
-			return []plan.Criterion{out, {Proof: plan.ProofGone, Paths: paths, Texts: []string{was}, Text: gone(c, was)}}, true
+			return []plan.Criterion{out,
+				{Proof: plan.ProofGone, Paths: paths, Texts: []string{was}, Text: gone(c, was)}}, true
 		}
 	case m != nil:
 		if text := clip(strings.Trim(m[1], quoteMarks+" ")); text != "" && len([]rune(text)) <= 200 {
@@ -169,7 +170,8 @@ var (
 
 func isSettings(c clause) bool {
 	paths := pathsOf(c.names)
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return !settingsPath.Get().MatchString(p) })
+	other := func(p string) bool { return !settingsPath.Get().MatchString(p) }
+	return len(paths) > 0 && !slices.ContainsFunc(paths, other)
 }
 
 // settings reads a value that is to stand in a file that no test runs.
