@@ -44,8 +44,10 @@ func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
 	if again {
 		text += Section("Before", promptFile("again", chinese))
 	}
-	text += Section("Goal", head(spec.Goal, maxGoal)) + head(Criteria(spec.Plan), maxStep) +
-		Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
+	text += Section("Goal", head(spec.Goal, maxGoal)) + Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
+	if len(spec.Plan.Criteria) > 0 {
+		text += Section("What has to hold in the end", head(Criteria(spec.Plan), maxStep))
+	}
 	if i, ok := spec.Plan.Find(spec.Step); ok {
 		s := spec.Plan.Steps[i]
 		text += Section("Your step", head(s.StepID+": "+s.Title+"\n"+s.Intent, maxGoal))
@@ -81,6 +83,27 @@ func Section(title, body string) string {
 	return "## " + title + "\n" + body + "\n\n"
 }
 
+// Criteria lists what has to hold once a plan is carried out, and how that is shown: by which command, tests and checks,
+// in which paths, and of which texts a test has to speak.
+func Criteria(p plan.Plan) string {
+	var b strings.Builder
+	add := func(what string, list ...string) {
+		if text := strings.Join(list, ", "); text != "" {
+			b.WriteString("; " + what + ": " + text)
+		}
+	}
+	for _, c := range p.Criteria {
+		fmt.Fprintf(&b, "%s (%s): %s", c.ID, c.Proof, c.Text)
+		add("run", c.Run)
+		add("tests", c.Tests...)
+		add("checks", c.Checks...)
+		add("paths", c.Paths...)
+		add("texts", c.Texts...)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
 // Steps lists the steps of a plan with a mark at the one that is at work.
 func Steps(p plan.Plan, current string) string {
 	var b strings.Builder
@@ -92,30 +115,6 @@ func Steps(p plan.Plan, current string) string {
 		fmt.Fprintf(&b, "%s [%s] %s: %s\n", mark, s.Status, s.StepID, s.Title)
 	}
 	return b.String()
-}
-
-// Criteria lists what has to hold once the plan is carried out, and how that will be shown; it is "" where the plan has
-// none.
-func Criteria(p plan.Plan) string {
-	var b strings.Builder
-	add := func(what string, list ...string) {
-		if text := strings.Join(list, ", "); text != "" {
-			b.WriteString("; " + what + ": " + text)
-		}
-	}
-	for _, c := range p.Criteria {
-		fmt.Fprintf(&b, "%s (%s) %s", c.ID, c.Proof, c.Text)
-		add("run", c.Run)
-		add("tests", c.Tests...)
-		add("checks", c.Checks...)
-		add("paths", c.Paths...)
-		add("texts", c.Texts...)
-		b.WriteByte('\n')
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return Section("Criteria", b.String())
 }
 
 // FailureText says what failed as pawl saw it. Of a long output the end is kept, where the reason usually stands.
@@ -141,6 +140,14 @@ func FailureText(f effect.Failure) string {
 	}
 	if bad == 0 {
 		out += tail(f.Output, maxFailure)
+	}
+	if len(f.Unproven) > 0 {
+		out += "Every check passed, and nothing shows yet that this was done:\n"
+		for _, c := range f.Unproven {
+			out += fmt.Sprintf("- %s (%s)\n", c.Text, strings.ReplaceAll(string(c.Why), "_", " "))
+		}
+		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not of a\n" +
+			"missing name, and that passes with it.\n"
 	}
 	return out
 }

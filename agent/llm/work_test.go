@@ -289,7 +289,7 @@ func TestCriteria(t *testing.T) {
 	if err != nil || len(p.Criteria) != 1 || p.Criteria[0].Texts[0] != "Bar" || p.Criteria[0].From != "to Bar" {
 		t.Errorf("%+v %v", p.Criteria, err)
 	}
-	if told := task(effect.WorkSpec{Plan: p, Step: "s1"}); !strings.Contains(told, "c1 (check) Bar is there; checks: test; texts: Bar\n") {
+	if told := task(effect.WorkSpec{Plan: p, Step: "s1"}); !strings.Contains(told, "c1 (check): Bar is there; checks: test; texts: Bar\n") {
 		t.Errorf("the worker is told %s", told)
 	}
 	for _, none := range []string{"", `,"criteria":[]`} {
