@@ -83,11 +83,23 @@ func Section(title, body string) string {
 	return "## " + title + "\n" + body + "\n\n"
 }
 
-// Criteria lists what has to hold once a plan is carried out, and how that is shown.
+// Criteria lists what has to hold once a plan is carried out, and how that is shown: by which command, tests and checks,
+// in which paths, and of which texts a test has to speak.
 func Criteria(p plan.Plan) string {
 	var b strings.Builder
+	add := func(what string, list ...string) {
+		if text := strings.Join(list, ", "); text != "" {
+			b.WriteString("; " + what + ": " + text)
+		}
+	}
 	for _, c := range p.Criteria {
-		fmt.Fprintf(&b, "%s (%s): %s\n", c.ID, c.Proof, c.Text)
+		fmt.Fprintf(&b, "%s (%s): %s", c.ID, c.Proof, c.Text)
+		add("run", c.Run)
+		add("tests", c.Tests...)
+		add("checks", c.Checks...)
+		add("paths", c.Paths...)
+		add("texts", c.Texts...)
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

@@ -50,7 +50,7 @@ func (x exchange) plan(ctx context.Context, e effect.Effect) (effect.PlanResult,
 	}
 	text += facts(spec.Context) + pack(spec.Context.Pack)
 	said, err := x.structured(ctx, "plan", x.a.config.Planning, planSchema, text, func(raw []byte) (err error) {
-		proposed, err = x.a.proposal(raw)
+		proposed, err = x.a.proposal(raw, spec.Requirement)
 		return err
 	})
 	if err != nil {

@@ -54,6 +54,8 @@ func TestHear(t *testing.T) {
 			`{"reason":"r","patch":{"remove_steps":["s7"]}}`)}, "", 0, true},
 		"replan with a done step": {[]effect.Ask{ask("1", "replan",
 			strings.Replace(patch, `"title"`, `"status":"done","title"`, 1))}, "", 0, true},
+		"replan of the criteria": {[]effect.Ask{ask("1", "replan",
+			`{"reason":"r","patch":{"title":"t","criteria":[{"id":"c1","text":"t","proof":"person"}]}}`)}, "", 0, true},
 		"a question beside a call": {[]effect.Ask{ask("1", "ask_human", `{"question":"which?"}`),
 			ask("2", "read_file", `{}`), ask("3", "step_done", `{}`)}, effect.Calls, 2, false},
 		"give up": {[]effect.Ask{ask("1", "give_up", `{"reason":"no way"}`)}, effect.GiveUp, 0,
@@ -268,5 +270,35 @@ func TestIntakeForm(t *testing.T) {
 	}
 	if fits(form, []byte(strings.Replace(tidied, `"quote"`, `"words"`, 1))) == nil {
 		t.Error("the form holds nothing together")
+	}
+}
+
+// TestCriteria: a model's criteria are those of its plan, held to what a plan may say; where it has none they are those
+// of the requirement's words. A step's worker is told them.
+func TestCriteria(t *testing.T) {
+	a := &Agent{}
+	raw := `{"goal":"g","steps":[{"step_id":"s1","title":"t","intent":"i"}],"verification":{"mode":"test"},"risk_level":"low"CRITERIA}`
+	propose := func(criteria string) (plan.Plan, error) {
+		raw := strings.Replace(raw, "CRITERIA", criteria, 1)
+		if err := fits(planSchema, []byte(raw)); err != nil {
+			t.Errorf("%s: %v", criteria, err)
+		}
+		return a.proposal([]byte(raw), "Rename Foo to Bar")
+	}
+	p, err := propose(`,"criteria":[{"id":"c1","text":"Bar is there","from":"to Bar","proof":"check","texts":["Bar"],"checks":["test"]}]`)
+	if err != nil || len(p.Criteria) != 1 || p.Criteria[0].Texts[0] != "Bar" || p.Criteria[0].From != "to Bar" {
+		t.Errorf("%+v %v", p.Criteria, err)
+	}
+	if told := task(effect.WorkSpec{Plan: p, Step: "s1"}); !strings.Contains(told, "c1 (check): Bar is there; checks: test; texts: Bar\n") {
+		t.Errorf("the worker is told %s", told)
+	}
+	for _, none := range []string{"", `,"criteria":[]`} {
+		p, err := propose(none)
+		if err != nil || len(p.Criteria) != 2 || p.Criteria[0].Proof != plan.ProofKept || p.Criteria[1].Texts[0] != "Foo" {
+			t.Errorf("%s: %+v %v", none, p.Criteria, err)
+		}
+	}
+	if _, err := propose(`,"criteria":[{"id":"c1","text":"t","proof":"diff"}]`); pawl.CodeOf(err) != pawl.CodeInvalid {
+		t.Errorf("a diff of nothing: %v", err)
 	}
 }
