@@ -385,7 +385,7 @@ func (r *Runner) inTurn(ctx context.Context, doc *kernel.EffectDoc) (wanted bool
 		if r.turn == nil && r.opt.Turn != nil {
 			return r.awaitTurn(ctx, doc.Effect)
 		}
-	case effect.KindVerify, effect.KindGates, effect.KindProve:
+	case effect.KindVerify, effect.KindGates:
 	default:
 		r.endTurn()
 	}
@@ -498,8 +498,8 @@ const sweepEvery = 2 * time.Second
 // finished.
 func interruptible(k effect.Kind) bool {
 	switch k {
-	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindIntake,
-		effect.KindPlan, effect.KindContext, effect.KindProve:
+	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindProve, effect.KindRepair,
+		effect.KindIntake, effect.KindPlan, effect.KindContext:
 		return true
 	}
 	return false

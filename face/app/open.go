@@ -131,7 +131,7 @@ func founded(place effect.Place, o cli.Open) (fresh bool, err error) {
 // groundwork is what the kernel knows of the program around it, whatever is wired in.
 func groundwork(c settings.Config) kernel.Config {
 	base := kernel.Defaults()
-	base.Agents, base.Walled = registry.Traits(), fenced(c)
+	base.Agents, base.Walled, base.Proofs = registry.Traits(), fenced(c), true
 	base.Network = func(grant string) ([]effect.Site, error) { return egress.OfUser().Sites(grant) }
 	return base
 }

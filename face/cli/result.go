@@ -75,7 +75,7 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 		symbol = pr.Style.OK()
 	}
 	pr.Say("")
-	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " +
+	pr.Say(symbol + " " + pr.Style.Bold(SummaryEnd(pr, sum)) + "  " +
 		term.Clip(Display(FirstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(pr, sum)
@@ -109,6 +109,7 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 // PrintProof prints the sections of a summary behind what changed.
 func PrintProof(pr *Printer, sum view.Summary) {
 	PrintSection(pr, "cli.sum.why", StepLines(pr, sum.Steps))
+	PrintSection(pr, "cli.sum.shown", ProofLines(pr, sum.Proof))
 	PrintSection(pr, "cli.sum.verified", EvidenceLines(pr, sum))
 	var risks []string
 	for _, n := range sum.Risks {
@@ -225,7 +226,8 @@ func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string
 		}
 		return lines, "see.nobody"
 	case triage.TopicProof:
-		return EvidenceLines(sess.Printer, r.Summary), "cli.inquiry.no_proof"
+		return append(ProofLines(sess.Printer, r.Proof), EvidenceLines(sess.Printer, r.Summary)...),
+			"cli.inquiry.no_proof"
 	case triage.TopicCost:
 		if c := r.Cost; c != nil && c.Spent.Requests > 0 {
 			lines = []string{"  " + CostText(sess.Printer, c.Spent)}
@@ -440,6 +442,9 @@ func PrintBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 		pr.Say("  " + l)
 	}
 	sum := query.SummaryOf(s)
+	if b.Kind == kernel.BlockedUnproven {
+		PrintSection(pr, "cli.sum.shown", ProofLines(pr, sum.Proof))
+	}
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
 		PrintSection(pr, "cli.blocked.checks", EvidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))
 	}
@@ -482,7 +487,8 @@ func kindOfBlock(pr *Printer, kind string) string {
 	switch kernel.BlockedKind(kind) {
 	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment,
 		kernel.BlockedQuestion,
-		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair:
+		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair,
+		kernel.BlockedUnproven:
 		return pr.Text("cli.blocked_kind." + kind)
 	}
 	return Display(kind)

@@ -117,7 +117,7 @@ def gen():
 
 func TestPython(t *testing.T) {
 	got := parts("a.py", "    def same(self):\n        return 2\n\n", pythonText)
-	want := []string{"18 three: return None", "3 one: def one(a): return None; return a + 1", "31 gen: return None", "5 two: return None"}
+	want := []string{"18 three: return None", "3 one: def one(a): return None; return a + 1", "30 gen: return None", "5 two: return None"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -178,7 +178,7 @@ func TestScript(t *testing.T) {
 const patch = `diff --git a/a.rs b/a.rs
 --- a/a.rs
 +++ b/a.rs
-@@ -1,4 +1,4 @@
+@@ -1,5 +1,5 @@
  fn a() {
 -    one();
 +    two();

@@ -25,6 +25,7 @@ import (
 func Entries() []cli.Entry {
 	return []cli.Entry{
 		{Name: "approve", Group: "answer", Build: newApproveCommand},
+		{Name: "accept", Group: "answer", Build: newAcceptCommand},
 		{Name: "deny", Group: "answer", Build: newDenyCommand},
 		{Name: "revise", Group: "answer", Build: newReviseCommand},
 		{Name: "answer", Group: "answer", Build: newAnswerCommand},
@@ -260,6 +261,24 @@ func approvedAll(pr *cli.Printer, approved, open []string) error {
 		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.approve.open", strings.Join(open, ", "), open[0])
 	}
 	return nil
+}
+
+func newAcceptCommand(a *cli.App) *cobra.Command {
+	var reason string
+	var noWait bool
+	c := a.Command("accept [TREE]", "cli.accept", "  pawl accept\n  pawl accept 1a2b3c4d5e6f -m \"only the wording of a message\"",
+		cli.Between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		tree := ""
+		if len(args) > 0 {
+			tree = args[0]
+		}
+		return cli.OpenAndGoOn(c.Context(), a, noWait, []string{"completed"},
+			func(sess *cli.Session) error { return cli.Accept(c.Context(), sess, tree, reason) })
+	}
+	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
+	return c
 }
 
 func newDenyCommand(a *cli.App) *cobra.Command {
