@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -165,7 +166,26 @@ func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject
 			return seen, err
 		}
 	}
-	return seen, p.bench.try(ctx, tests, func(s *subject, is sight) { seen.add(p, s, is, cutShort) })
+	near, far := apart(parts, tests)
+	for _, list := range [][]*subject{near, far} {
+		if seen.by == "" || len(parts) > 1 {
+			err = errors.Join(err, p.bench.try(ctx, list, func(s *subject, is sight) { seen.add(p, s, is, cutShort) }))
+		}
+	}
+	return seen, err
+}
+
+// apart puts the tests first that are near to a part: those in its folder, and those that speak of it.
+func apart(parts []cut.Part, tests []*subject) (near, far []*subject) {
+	for _, s := range tests {
+		spoken, folder := cut.Names(s.test.Source), path.Join(s.check.Dir, path.Dir(s.test.Path))
+		if slices.ContainsFunc(parts, func(c cut.Part) bool { return path.Dir(c.Path) == folder || rank(spoken, c) == 0 }) {
+			near = append(near, s)
+		} else {
+			far = append(far, s)
+		}
+	}
+	return near, far
 }
 
 // add takes what was seen of one test.

@@ -87,7 +87,12 @@ func (p *proving) witness(s *subject) effect.Witness {
 	}
 	if w.Without != effect.WithoutGreen || w.Failed {
 		said, _, _ = strings.Cut(said, "\ngoroutine ")
-		w.Said = display.Tail(said, maxSaid)
+		if at := imports().FindStringIndex(said); at != nil { // what follows are the calls that led there
+			said = display.Head(said[1+strings.LastIndexByte(said[:at[0]], '\n'):], maxSaid)
+		}
+		if w.Said = display.Tail(said, maxSaid); len(w.Said) < len(said) {
+			_, w.Said, _ = strings.Cut(w.Said, "\n")
+		}
 	}
 	if s.lost != "" {
 		w.Failed, w.Test = true, s.lost

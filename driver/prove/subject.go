@@ -47,6 +47,9 @@ func (s *subject) greenBefore() bool {
 	return s.known == effect.WithoutGreen || s.known == "" && s.before[0].end == testrun.Passed
 }
 
+// red reports whether it failed without the work.
+func (s *subject) red() bool { return len(s.before) > 0 && s.before[0].end == testrun.Failed }
+
 // subject returns the subject for a test of a check, or for the whole of it, as often as it is asked for.
 func (p *proving) subject(c effect.Check, t testlist.Test, was bool) *subject {
 	for _, s := range p.subjects {
@@ -56,12 +59,18 @@ func (p *proving) subject(c effect.Check, t testlist.Test, was bool) *subject {
 	}
 	s := &subject{check: c, test: t, was: was}
 	if s.whole() {
-		if s.known = p.Red[effect.CheckKey(c)]; slices.Contains(p.Green, effect.CheckKey(c)) {
-			s.known = effect.WithoutGreen
-		}
+		s.known = p.known(c)
 	}
 	p.subjects = append(p.subjects, s)
 	return s
+}
+
+// known is how a check is known to end without the work, "" where it is not.
+func (p *proving) known(c effect.Check) effect.Without {
+	if slices.Contains(p.Green, effect.CheckKey(c)) {
+		return effect.WithoutGreen
+	}
+	return p.Red[effect.CheckKey(c)]
 }
 
 const (

@@ -205,7 +205,7 @@ func TestHunks(t *testing.T) {
 		got = append(got, fmt.Sprint(p.Line, " ", len(now)-len(text), " ", strings.Contains(text, "one();"),
 			strings.Contains(text, "three();"), strings.Contains(text, "old();")))
 	}
-	want := []string{"2 0 true true false", "6 -7 false true true", "21 24 false false false"}
+	want := []string{"2 0 true true false", "6 -7 false true true", "21 25 false false false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
