@@ -37,7 +37,8 @@ func (p *proving) takeAway(ctx context.Context) error {
 			}
 		}
 	}
-	if err := p.confirm(ctx, open, functions); err != nil || p.Budget <= 0 || len(tests) == 0 {
+	all, err := p.confirm(ctx, open, functions)
+	if err != nil || p.Budget <= 0 || len(tests) == 0 {
 		return err
 	}
 	p.bench.say("verify.prove_parts")
@@ -49,9 +50,11 @@ func (p *proving) takeAway(ctx context.Context) error {
 			p.result.Unreached = len(parts) - i
 			break
 		}
-		seen, err := p.notice(ctx, []cut.Part{part}, tests, left)
-		if err != nil {
-			return err
+		seen := all
+		if len(functions) != 1 || i > 0 || all.by == "" { // else it was seen already
+			if seen, err = p.notice(ctx, []cut.Part{part}, tests, left); err != nil {
+				return err
+			}
 		}
 		switch {
 		case seen.out:
@@ -109,25 +112,25 @@ func rank(named map[string]bool, c cut.Part) int {
 // confirm looks which tests that did not build without the work fail where what it brought is there and does nothing.
 // Those that pass then are content with nothing; those that end otherwise, because nothing is left to call, see the
 // functions go one at a time.
-func (p *proving) confirm(ctx context.Context, open []*subject, functions []cut.Part) error {
+func (p *proving) confirm(ctx context.Context, open []*subject,
+	functions []cut.Part) (all noticed, err error) {
 	if len(open) == 0 || len(functions) == 0 {
-		return nil
+		return all, nil
 	}
 	p.bench.say("verify.prove_confirm")
-	all, err := p.notice(ctx, functions, open, 0)
-	if err != nil {
-		return err
+	if all, err = p.notice(ctx, functions, open, 0); err != nil {
+		return all, err
 	}
 	for _, part := range functions[:min(len(functions), maxConfirm)] {
 		open = slices.DeleteFunc(open, func(s *subject) bool { return s.confirmed || slices.Contains(all.content, s) })
 		if len(open) == 0 {
-			return nil
+			break
 		}
 		if _, err := p.notice(ctx, []cut.Part{part}, open, 0); err != nil {
-			return err
+			return all, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // noticed is what came of taking something away.

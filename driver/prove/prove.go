@@ -92,6 +92,8 @@ type proving struct {
 	claims      []claim
 	// builds says that the checks need what a build leaves in ignored files, which a fresh copy has not.
 	builds bool
+	// broken says that the last of them failed, and unbuilt that they did so without the work.
+	broken, unbuilt bool
 }
 
 // run goes through the phases: what was there before, the same with the work's own tests, and all of the work.
@@ -154,6 +156,10 @@ func (p *proving) without(ctx context.Context) error {
 		return err
 	}
 	p.wantsTests(declared, p.bench.declared())
+	if err := p.build(ctx); err != nil {
+		return err
+	}
+	p.unbuilt = p.builds && p.broken
 	if err := p.tryAll(ctx, (*subject).withTests); err != nil {
 		return err
 	}

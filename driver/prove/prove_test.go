@@ -322,19 +322,27 @@ func TestPython(t *testing.T) {
 	}
 	w := newWorld(t)
 	r := w.prove(work{base: base, change: after, budget: time.Minute,
+		criteria: []plan.Criterion{{ID: "c", Proof: plan.ProofCheck, Texts: []string{"MUL", "zork"}},
+			{ID: "d", Proof: plan.ProofCheck, Tests: []string{"T::test_add", "test_old", "nope"}},
+			{ID: "e", Proof: plan.ProofKept, Tests: []string{"T::test_old"}}},
 		checks: []effect.Check{{Name: "unittest", Command: "python3 -m unittest", Kind: "test", Level: 2}}})
 	want := strings.TrimSpace(`
 - calc.py:1 add true test_add.py: T::test_add
 - calc.py:4 mul true test_mul.py: T::test_mul
 - extra.py:2 __init__ true test_extra.py: T::test_size
 - extra.py:3 size true test_extra.py: T::test_size
+c test_mul.py: T::test_mul build confirmed own shows [MUL]
+d nope absent
+d test_add.py: T::test_add assertion own shows
+d test_old.py: T::test_old green
+e test_old.py: T::test_old green
 test_add.py: T::test_add assertion own shows
 test_exit.py: T::test_exit assertion failed own
 test_extra.py: T::test_made build own
 test_extra.py: T::test_size build confirmed own shows
-test_mul.py: T::test_idle build own
-test_mul.py: T::test_mul build confirmed own shows
-test_mul.py: T::test_odd green own
+test_mul.py: T::test_idle build own [MUL]
+test_mul.py: T::test_mul build confirmed own shows [MUL]
+test_mul.py: T::test_odd green own [MUL]
 `)
 	if got := shown(r); got != want {
 		t.Errorf("%s\nwant\n%s\n%+v", got, want, r)

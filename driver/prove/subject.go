@@ -241,16 +241,11 @@ func (p *proving) tryWith(ctx context.Context) error {
 }
 
 // build has the project's builds run, where its checks need what they leave.
-func (p *proving) build(ctx context.Context) error {
-	for _, c := range p.Checks {
-		if !p.builds || !isBuild(c) {
-			continue
-		}
-		if _, err := p.bench.run(ctx, c, nil); err != nil {
-			return err
-		}
+func (p *proving) build(ctx context.Context) (err error) {
+	if p.builds {
+		p.broken, err = p.bench.broken(ctx)
 	}
-	return nil
+	return err
 }
 
 // judge says how each subject ended without the work.
@@ -263,6 +258,9 @@ func (p *proving) judge() {
 		if len(s.before) > 1 && (s.before[0].print != s.before[1].print ||
 			p.reasons.reason(s, s.before[1]) != s.without) {
 			s.without = effect.WithoutFlickers
+		}
+		if s.without == effect.WithoutUnmet && p.unbuilt && !s.was {
+			s.without = effect.WithoutBuild // it had nothing to run
 		}
 	}
 }

@@ -35,6 +35,10 @@ func Parts(file, before, now string) []Part {
 		found = pythonParts(before, now)
 	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
 		found = scriptParts(before, now)
+	default:
+		if lang, ok := typedLanguages[path.Ext(file)]; ok {
+			found = typedParts(lang, before, now)
+		}
 	}
 	for i := range found {
 		found[i].Path = file
