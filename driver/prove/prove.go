@@ -6,7 +6,6 @@ package prove
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -73,7 +72,8 @@ func (d Prove) prove(ctx context.Context, place effect.Place, spec effect.ProveS
 		return p.result, err
 	}
 	b.changed = p.result.Changed
-	err = errors.Join(p.run(ctx), b.clear(context.WithoutCancel(ctx)))
+	err = p.run(ctx)
+	_ = b.clear(context.WithoutCancel(ctx)) // what cannot be removed now goes with the task's own tree
 	if stopped := ctx.Err(); stopped != nil {
 		err = pawl.Fail(pawl.CodeCanceled, "verify.canceled").Because(stopped).In("prove.Do")
 	}

@@ -447,6 +447,22 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s\nwant\n%s\n%+v", got, want, r)
 		}
 	})
+	t.Run("a test of before that the work mends", func(t *testing.T) {
+		w.t = t
+		red := maps.Clone(base)
+		red["test_add.py"] = head + "    def test_add(self): self.assertEqual(calc.add(2, 2), 4)\n    def test_no(self): pass\n"
+		k := work{base: red, checks: []effect.Check{py}, change: map[string]string{"calc.py": "def add(a, b):\n    return a + b\n"},
+			criteria: []plan.Criterion{{ID: "c", Proof: plan.ProofCheck}}}
+		want := "c test_add.py: T::test_add assertion shows\ntest_add.py: T::test_add assertion shows"
+		if got := shown(w.prove(k)); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+		k.change["test_more.py"] = head + "    def test_more(self): pass\n"
+		k.red = map[string]effect.Without{effect.CheckKey(py): effect.WithoutUnmet}
+		if got := shown(w.prove(k)); got != "[unittest] unmet shows\nc test_more.py: T::test_more green own\ntest_more.py: T::test_more green own" {
+			t.Error(got)
+		}
+	})
 	t.Run("a test that never ends without the work", func(t *testing.T) {
 		w.t = t
 		r := w.prove(work{base: base, checks: []effect.Check{py}, perCheck: 4 * time.Second, change: map[string]string{

@@ -39,7 +39,7 @@ func (p *proving) report() {
 		add(all...)
 	}
 	for _, s := range p.subjects {
-		if s.own || !asked[s] && !s.was && s.whole() && isTests(s.check) {
+		if s.own || !asked[s] && !s.was && isTests(s.check) {
 			add(p.witness(s))
 		}
 	}

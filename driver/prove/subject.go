@@ -126,7 +126,7 @@ func (p *proving) ownTests(c effect.Check, before, now []testlist.Test) []testli
 func sources(tests []testlist.Test) map[testrun.Name]string {
 	out := map[testrun.Name]string{}
 	for _, t := range tests {
-		out[t.Name] += t.Source + "\n"
+		out[t.Name] += strings.TrimSpace(t.Source) + "\n"
 	}
 	return out
 }
@@ -172,8 +172,7 @@ func (p *proving) tryAll(ctx context.Context, wanted func(*subject) bool) error 
 			again = append(again, s)
 		}
 	}
-	list = again
-	return p.bench.try(ctx, list, func(s *subject, seen sight) { s.before = append(s.before, seen) })
+	return p.bench.try(ctx, again, func(s *subject, seen sight) { s.before = append(s.before, seen) })
 }
 
 // split has the tests that failed in a run of a whole check stand for it, so that they alone are tried from then on.
