@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/agent/wire"
 	"pawl/internal/modeltest"
@@ -247,7 +248,11 @@ const tidied = `{"class":"chore","score":9,"risk":"low","dimensions":[{"name":"g
 // TestIntakeForm: models are shown the published schema in one piece, without what only pawl fills in and without words
 // that servers refuse; what it lets through, Decode takes.
 func TestIntakeForm(t *testing.T) {
-	form := intakeForm()
+	q, _, err := agent.IntakeQuestion(effect.IntakeSpec{Requirement: "tidy up"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := q.Schema
 	for _, word := range []string{"$ref", "$defs", "$id", "$schema", "maxLength", "maxItems", "minimum", `"key"`,
 		`"args"`, `"start"`, `"by"`, `"as_is"`, `""`} {
 		if strings.Contains(form, word) {
