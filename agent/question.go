@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,7 +42,7 @@ func (q Question) Read(answer string) error {
 	if err := Strict(raw); err != nil {
 		return err
 	}
-	return q.take(raw)
+	return q.take(withoutNulls(raw))
 }
 
 // Failed is the error of a question whose answer, corrected once, is still none: nil where the earlier one can be used.
@@ -62,13 +65,20 @@ func Again(flaw error) string {
 		"\nGive the whole document again, corrected, and nothing else.")
 }
 
-// document finds the JSON document in a text: models like to wrap it into a fence.
+// document finds the JSON document in a text: models like to wrap it into a fence, and to talk before they come to it.
 func document(text string) []byte {
-	text = strings.TrimSpace(text)
-	if i, j := strings.Index(text, "{"), strings.LastIndex(text, "}"); i >= 0 && j > i {
-		return []byte(text[i : j+1])
+	inner := func(text string) []byte {
+		text = strings.TrimSpace(text)
+		if i, j := strings.Index(text, "{"), strings.LastIndex(text, "}"); i >= 0 && j > i {
+			return []byte(text[i : j+1])
+		}
+		return []byte(text)
 	}
-	return []byte(text)
+	all := inner(text)
+	if _, fenced, ok := strings.Cut(text, "```json\n"); ok && !json.Valid(all) {
+		return inner(fenced)
+	}
+	return all
 }
 
 // Strict reports what keeps a text from being one JSON object that every reader understands alike: text that is no
@@ -161,4 +171,82 @@ func schemas(tools []effect.ToolInfo) func(name string) ([]byte, bool) {
 		}
 		return tools[i].ArgsSchema, true
 	}
+}
+
+// schemaFile is where a program finds the form of the answer, below its home.
+const schemaFile = ".pawl-form.json"
+
+// strictForm writes a schema so that strict readers take it: each object has all of its members, and those that may be
+// left out may be null.
+func strictForm(schema string) string {
+	var v map[string]any
+	if err := json.Unmarshal([]byte(schema), &v); err != nil {
+		panic(err) // the schemas are part of the program
+	}
+	raw, err := json.Marshal(tightened(v))
+	if err != nil {
+		panic(err) // maps, lists and texts always encode
+	}
+	return string(raw)
+}
+
+func tightened(v any) any {
+	node, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	delete(node, "minItems")
+	if items, ok := node["items"]; ok {
+		node["items"] = tightened(items)
+	}
+	members, ok := node["properties"].(map[string]any)
+	if !ok {
+		return node
+	}
+	required, _ := node["required"].([]any)
+	for name, part := range members {
+		part = tightened(part)
+		if sub, ok := part.(map[string]any); ok && !slices.Contains(required, any(name)) {
+			sub["type"] = []any{sub["type"], "null"}
+			if words, ok := sub["enum"].([]any); ok {
+				sub["enum"] = append(words, nil)
+			}
+		}
+		members[name] = part
+	}
+	node["required"] = slices.Sorted(maps.Keys(members))
+	return node
+}
+
+// withoutNulls leaves members out that are null: some writers have to write all of them.
+func withoutNulls(raw []byte) []byte {
+	if !bytes.Contains(raw, []byte("null")) {
+		return raw
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return raw
+	}
+	out, err := json.Marshal(given(v))
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+func given(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = given(v[i])
+		}
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, member any) bool { return member == nil })
+		for name := range v {
+			v[name] = given(v[name])
+		}
+	}
+	return v
 }

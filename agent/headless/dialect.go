@@ -158,10 +158,12 @@ func claude(s *stream, line []byte) {
 		Message struct {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
-		IsError bool            `json:"is_error"`
-		Status  int             `json:"error_status"`
-		Result  string          `json:"result"`
-		Error   json.RawMessage `json:"error"`
+		IsError bool   `json:"is_error"`
+		Status  int    `json:"error_status"`
+		Result  string `json:"result"`
+		// Structured is the answer where a form of it was asked for.
+		Structured json.RawMessage `json:"structured_output"`
+		Error      json.RawMessage `json:"error"`
 	}
 	if !event(line, &e) {
 		return
@@ -208,10 +210,10 @@ func claude(s *stream, line []byte) {
 			s.fail(f.Message, e.Result, s.trouble, e.Subtype)
 		case strings.HasPrefix(e.Result, "[API Error"):
 			s.fail(e.Result)
-		default:
-			if e.Result != "" {
-				s.text = e.Result
-			}
+		case len(e.Structured) > 0 && string(e.Structured) != "null":
+			s.text = string(e.Structured)
+		case e.Result != "":
+			s.text = e.Result
 		}
 	}
 }
