@@ -1,6 +1,7 @@
 package headless
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type stream struct {
 	failure string // it said that it failed
 	short   bool   // the failure is a limit of the agent's own
 	trouble string // an error that it may get over
+	open    []byte // what was begun of an object over several lines
 
 	progress func(string)
 	bind     func(session string)
@@ -369,14 +371,24 @@ func (s *stream) piSaid(content json.RawMessage, stop, why string) {
 	}
 }
 
-// continued reads the one object that Continue writes at its end.
+// continued reads the one object that Continue writes at its end. An answer that is one itself is written as it is, on
+// as many lines as the model took.
 func continued(s *stream, line []byte) {
+	if len(s.open) > 0 || bytes.HasPrefix(line, []byte("{")) {
+		s.open = append(s.open, line...)
+	}
+	if len(s.open) > maxText || !json.Valid(s.open) {
+		return
+	}
+	line, s.open = s.open, nil
 	var e struct {
 		Response string `json:"response"`
 		Status   string `json:"status"`
 		Message  string `json:"message"`
 	}
 	if !event(line, &e) || e.Status == "" {
+		s.ended = true
+		s.say(string(line))
 		return
 	}
 	s.ended = true

@@ -87,6 +87,10 @@ func (r Registry) external(f agent.Found) agent.Agent {
 		Program: f.Program, Path: f.Path, Version: f.Version, Model: r.Config.Model.Name, Window: r.window(),
 		Start: r.Launch.Agent, Environ: launch.Environ(),
 		Timeout: r.Config.TaskTimeout, Chinese: r.chinese(), Trust: r.Config.Agents[f.Program.Name].Trust,
+		Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps},
+	}
+	if r.Config.Isolation == settings.Outer { // elsewhere the walls see to it that an agent which is asked changes nothing
+		e.Snapshot = r.Snapshot
 	}
 	keeper, agreed := r.keeper(f.Program)
 	if agreed {
@@ -161,7 +165,7 @@ func Traits() map[string]kernel.Traits {
 	out := map[string]kernel.Traits{llm.Name: {Works: true, Intakes: true, Judges: true, Reads: true},
 		script.Name: {Intakes: true}, "": {Intakes: true}}
 	for _, p := range agent.Catalog() {
-		out[p.Name] = kernel.Traits{Works: true, Intakes: true, Process: true}
+		out[p.Name] = kernel.Traits{Works: true, Intakes: true, Judges: true, Process: true}
 	}
 	return out
 }

@@ -148,7 +148,8 @@ func costOf(tx *kernel.Tx, e *kernel.EffectDoc) effect.Usage {
 		return costOfCall(tx, call.Name)
 	}
 	cost := effect.Usage{Turns: 1}
-	if e.What() == effect.KindWork && kernel.TraitsOf(tx).Process {
+	asks := len(tx.Run.Given) == 0 && (e.What() == effect.KindIntake || e.What() == effect.KindPlan)
+	if (asks || e.What() == effect.KindWork) && kernel.TraitsOf(tx).Process {
 		cost.Processes = 1
 	}
 	return cost
