@@ -45,6 +45,9 @@ type External struct {
 	Path, Version string
 	// Model is the model to use, and Provider the gateway's name for who serves it, the wire form's own unless set.
 	Model, Provider string
+	// Planning is the model to judge and to plan with, and Working the one to work with, where the user chose another
+	// than Model, or than the login's own, for these.
+	Planning, Working string
 	// Window is the size of the model's context in tokens, and MaxOut that of an answer, as far as the agent can be
 	// told.
 	Window, MaxOut int64
@@ -233,7 +236,8 @@ type Job struct {
 	lane    Route
 	heeding sync.WaitGroup
 	places  places
-	loan    *Loan // nil without a login
+	loan    *Loan  // nil without a login
+	chosen  string // the model that the user chose for this kind of job, "" for none
 
 	// said is the earlier answer to the question, and flaw what is wrong with it.
 	said string
@@ -257,6 +261,13 @@ var errLimit = errors.New("the work took too long")
 // work has the agent carry out a step, or answer a question.
 func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Question) (effect.WorkResult, error) {
 	said := effect.WorkResult{Said: effect.Said{Agent: c.Program.Name, Version: c.Version}}
+	chosen := c.Working
+	if q != nil {
+		chosen = c.Planning
+	}
+	if chosen != "" {
+		c.Model = chosen
+	}
 	if err := c.ready(t.host); err != nil {
 		return said, err
 	}
@@ -266,7 +277,7 @@ func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Que
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	j := &Job{External: c, Effect: t.e, Spec: spec, Host: t.host, Question: q, ctx: ctx,
+	j := &Job{External: c, Effect: t.e, Spec: spec, Host: t.host, Question: q, ctx: ctx, chosen: chosen,
 		Progress: heard(logs.New(ctx, c.Program.Name), t.progress)}
 	var err error
 	if j.places, err = c.makePlaces(t.e); err != nil {
@@ -380,7 +391,7 @@ func (j *Job) told(result effect.WorkResult, err error) effect.WorkResult {
 // borrow takes a loan of the login. What the agent says from then on is told without what was lent.
 func (j *Job) borrow(ctx context.Context) error {
 	loan, err := j.External.Login.Lend(ctx, Borrower{Program: j.External.Program, Home: j.places.home,
-		Tree: j.Effect.Place.Tree})
+		Tree: j.Effect.Place.Tree, Model: j.chosen})
 	if err != nil {
 		return err
 	}
