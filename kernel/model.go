@@ -139,9 +139,8 @@ type Run struct {
 	AsIs       bool               `json:"as_is,omitempty"`
 	Confirm    bool               `json:"confirm,omitempty"`
 	Stage      workflow.Stage     `json:"stage_asked,omitempty"`
-	// Agent is the agent that works, "" for the embedded one, and Planner the one that judges and plans, "" for the same;
-	// Answers are what the person said to its
-	// questions.
+	// Agent is the agent that works, "" for the embedded one, and Planner the one that judges and plans, "" for the
+	// same; Answers are what the person said to its questions.
 	Agent   string            `json:"agent,omitempty"`
 	Planner string            `json:"planner,omitempty"`
 	Answers []effect.Answered `json:"answers,omitempty"`

@@ -43,7 +43,7 @@ func (s *session) ask(tool string, args any) effect.Ask {
 // call has pawl make a call. The agent is told of a refusal and goes on; what no later call can mend ends the work.
 func (s *session) call(ctx context.Context, tool string, args any) (effect.Receipt, error) {
 	if s.job.Question != nil {
-		return effect.Receipt{}, s.refused(s.onlyAsked())
+		return effect.Receipt{}, s.refused(onlyAsked(s.job))
 	}
 	done := s.watch.Busy()
 	defer done()
@@ -58,8 +58,8 @@ func (s *session) call(ctx context.Context, tool string, args any) (effect.Recei
 }
 
 // onlyAsked refuses what an agent wants to do that is only asked.
-func (s *session) onlyAsked() error {
-	return pawl.Fail(pawl.CodeDenied, "agent.only_asked", s.job.External.Program.Name).In("acp.Permission")
+func onlyAsked(j *agent.Job) error {
+	return pawl.Fail(pawl.CodeDenied, "agent.only_asked", j.External.Program.Name).In("acp.Permission")
 }
 
 // refused remembers a refusal and ends the work where it is final: a person has to approve, a budget is used up, or the
@@ -270,7 +270,7 @@ func (s client) permit(t sdk.ToolCallUpdate) error {
 		if harmless || err == nil && len(asks) == 1 && asks[0].Name == toolRun {
 			return nil
 		}
-		return s.session.refused(s.session.onlyAsked())
+		return s.session.refused(onlyAsked(s.session.job))
 	}
 	if err != nil {
 		s.session.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"pawl/agent/wire"
 	"pawl/text/display"
 )
 
@@ -22,6 +23,22 @@ func (q *query) asks() string {
 		}
 	}
 	return ""
+}
+
+// place finds what is played to a request. Where something is asked and no branch is about that, it is a document.
+func (q *query) place(script Script) (at [2]int) {
+	purpose := q.asks()
+	q.seen.Branch, q.seen.Step = script.next(q.seen.Body, purpose)
+	switch {
+	case purpose != "" && q.seen.Branch == 0:
+		q.json, q.schema, q.forced, q.seen.Step = true, purpose, q.structured(), 0
+	case purpose != "":
+		q.json = false
+	case q.seen.Form == wire.Gemini && !callIDs().MatchString(q.seen.Body):
+		// Gemini's callers may drop the ids of calls; then the calls are counted.
+		q.seen.Step = min(strings.Count(q.seen.Body, `"functionCall"`), len(script.Branches[q.seen.Branch].Steps)-1)
+	}
+	return [2]int{q.seen.Branch, q.seen.Step}
 }
 
 // structured is the tool by which the answer is to be given, "" for words.

@@ -98,22 +98,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, form wire.Form, 
 	q := parse(form, r, body)
 	s.mu.Lock()
 	script := s.script
-	text := string(body)
-	purpose := q.asks()
-	q.seen.Branch, q.seen.Step = script.next(text, purpose)
-	at := [2]int{q.seen.Branch, q.seen.Step}
-	switch {
-	case purpose != "" && at[0] == 0:
-		q.json, q.schema, q.forced = true, purpose, q.structured()
-		q.seen.Step, at[1] = 0, 0
-	case purpose != "":
-		q.json = false
-	}
-	if purpose == "" && form == wire.Gemini && !callIDs().MatchString(text) {
-		// Gemini's callers may drop the ids of calls; then the calls are counted.
-		q.seen.Step = min(strings.Count(text, `"functionCall"`), len(script.Branches[at[0]].Steps)-1)
-		at[1] = q.seen.Step
-	}
+	at := q.place(script)
 	s.played[at]++
 	times := s.played[at]
 	s.seen = append(s.seen, q.seen)

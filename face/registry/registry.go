@@ -61,7 +61,7 @@ func (r Registry) Agents() agent.Set {
 // settings are the model's.
 func (r Registry) settings() llm.Settings {
 	m := r.Config.Model
-	plans, works := r.roles(llm.Name)
+	plans, works := roles(r.Config, llm.Name)
 	home, _ := os.UserHomeDir()
 	var record func(llm.Exchange)
 	if r.Exchanges != nil {
@@ -80,11 +80,11 @@ func (r Registry) settings() llm.Settings {
 }
 
 // roles are the models that an agent is to plan and to work with, "" where none is named for that.
-func (r Registry) roles(name string) (plans, works string) {
-	if of, model := r.Config.Role(r.Config.Planner); of == name {
+func roles(c settings.Config, name string) (plans, works string) {
+	if of, model := c.Role(c.Planner); of == name {
 		plans = model
 	}
-	if of, model := r.Config.Role(r.Config.Worker); of == name {
+	if of, model := c.Role(c.Worker); of == name {
 		works = model
 	}
 	return plans, works
@@ -103,10 +103,10 @@ func (r Registry) external(f agent.Found) agent.Agent {
 		Timeout: r.Config.TaskTimeout, Chinese: r.chinese(), Trust: r.Config.Agents[f.Program.Name].Trust,
 		Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps},
 	}
-	if r.Config.Isolation == settings.Outer { // elsewhere the walls see to it that an agent which is asked changes nothing
+	if r.Config.Isolation == settings.Outer { // elsewhere the walls see to it that who is asked changes nothing
 		e.Snapshot = r.Snapshot
 	}
-	e.Planning, e.Working = r.roles(f.Program.Name)
+	e.Planning, e.Working = roles(r.Config, f.Program.Name)
 	keeper, agreed := r.keeper(f.Program)
 	if agreed {
 		e.Login = keeper
