@@ -1,8 +1,10 @@
 package effect
 
 import (
+	"strconv"
 	"time"
 
+	"pawl"
 	"pawl/text/plan"
 )
 
@@ -87,6 +89,14 @@ func (w Witness) Shows() bool {
 	return false
 }
 
+// Name is how a person would call it: the test, or the command.
+func (w Witness) Name() string {
+	if w.Test != "" {
+		return w.Test
+	}
+	return w.Check
+}
+
 // Part is a part of the work that was taken away for once: the body of a function, or a hunk of a file.
 type Part struct {
 	Path string `json:"path"`
@@ -97,3 +107,92 @@ type Part struct {
 	Noticed bool   `json:"noticed"`
 	By      string `json:"by,omitempty"`
 }
+
+// String is the place of the part.
+func (p Part) String() string {
+	s := p.Path + ":" + strconv.Itoa(p.Line)
+	if p.Name != "" {
+		s += " " + p.Name
+	}
+	return s
+}
+
+// Verdict says what became of what was wanted.
+type Verdict string
+
+// The verdicts on a run and on each of its criteria. A criterion is never accepted by itself.
+const (
+	// Proven: it did not hold without the work, and holds with it.
+	Proven Verdict = "proven"
+	// AlreadySo: it held before, and nothing had to be changed for it.
+	AlreadySo Verdict = "already_so"
+	// Unproven: nothing shows it.
+	Unproven Verdict = "unproven"
+	// Accepted: nothing shows it, and a person takes it all the same.
+	Accepted Verdict = "accepted"
+)
+
+// Why says in one word what a verdict on a criterion comes from; the catalogue has the sentence (proof.WHY).
+type Why string
+
+// The reasons. They are append-only.
+const (
+	WhyRedGreen   Why = "red_green"       // a check failed without the work and passes with it
+	WhyKept       Why = "kept"            // the tests that passed before pass, and something changed
+	WhyGone       Why = "gone"            // it was there and is not
+	WhyDiff       Why = "diff"            // the files say what they have to say
+	WhyAsApproved Why = "as_approved"     // the calls that a person approved were carried out, as they are
+	WhyBefore     Why = "green_before"    // it held before the work
+	WhyNothing    Why = "nothing_changed" // the work changed nothing
+	WhyNoWitness  Why = "no_witness"      // no check was red without the work
+	WhyElsewhere  Why = "elsewhere"       // what was red and is green speaks of something else
+	WhyHollow     Why = "hollow"          // it is red without the work only because a name is missing
+	WhyFlickers   Why = "flickers"        // two runs did not agree
+	WhyMachine    Why = "machine"         // it could not be run without the work
+	WhyAbsent     Why = "absent"          // the test that the plan names is not there
+	WhyNotMet     Why = "not_met"         // it does not hold with the work
+	WhyNoTests    Why = "no_tests"        // no test ran that could show that nothing was lost
+	WhyPerson     Why = "person"          // only a person can say so
+	WhyReview     Why = "review"          // a reviewer can object to it, and proves nothing
+	WhyUntried    Why = "untried"         // what was to be tried could not be
+)
+
+// Met is the verdict on one criterion.
+type Met struct {
+	plan.Criterion
+	Verdict Verdict `json:"verdict"`
+	Why     Why     `json:"why"`
+	// Shown names what shows it: tests, commands, paths. At most MaxShown.
+	Shown []string `json:"shown,omitempty"`
+}
+
+// MaxShown bounds the names of what shows a criterion.
+const MaxShown = 20
+
+// Proof is what became of all that was wanted of a task, on one tree.
+type Proof struct {
+	Verdict Verdict `json:"verdict"`
+	Tree    string  `json:"tree"`
+	// Derived says that the plan names no criteria, so that they were taken from the words of its goal.
+	Derived  bool        `json:"derived,omitempty"`
+	Criteria []Met       `json:"criteria"`
+	Seen     ProveResult `json:"seen"`
+	// By is the person who took the work without proof, with the reason.
+	By     pawl.Actor `json:"accepted_by,omitempty"`
+	Reason string     `json:"reason,omitempty"`
+	At     time.Time  `json:"at"`
+}
+
+// Open are the criteria that nothing shows.
+func (p *Proof) Open() []Met {
+	var out []Met
+	for _, c := range p.Criteria {
+		if c.Verdict == Unproven {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Settled reports whether the work on a tree needs no further word about its proof.
+func (p *Proof) Settled(tree string) bool { return p != nil && p.Tree == tree && p.Verdict != Unproven }

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 
 	"pawl"
 )
@@ -103,6 +104,16 @@ const (
 	ProofReview Proof = "review" // a reviewer finds nothing against it
 	ProofPerson Proof = "person" // a person says so
 )
+
+// Tried reports whether pawl itself shows a proof of this kind, by trying it with and without the work.
+func (p Proof) Tried() bool {
+	return p == ProofCheck || p == ProofKept || p == ProofGone || p == ProofDiff
+}
+
+// Shown reports whether pawl can show of anything in the plan that it was done.
+func (p Plan) Shown() bool {
+	return slices.ContainsFunc(p.Criteria, func(c Criterion) bool { return c.Proof.Tried() })
+}
 
 // VerificationPolicy is the one of docs/spec/turn.md#s3-3. With Required false a failing command is a warning;
 // StopOnFail ends the list of commands at the first failure (docs/spec/turn.md#b10).
