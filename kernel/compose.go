@@ -709,7 +709,7 @@ func MoveBy[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when
 	}
 	tx.entries = append(tx.entries, audit.Entry{
 		Subject: subject(e), Level: audit.Info, Event: transitionEvent(h.Kind, h.State),
-		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.Env.Actor, r),
+		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx, r),
 			Reason: reason, Metadata: Encode(meta)},
 		At: tx.Now, Trace: tx.Trace,
 	})
@@ -723,6 +723,9 @@ func transitionEvent(kind Kind, state string) string {
 			return e
 		}
 	}
+	if state == "" {
+		state = "UNSET" // the stage of a flow that has ended
+	}
 	return "STATE_TRANSITION_" + upper(state)
 }
 
@@ -735,15 +738,19 @@ var taskEvents = sync.OnceValue(func() map[task.State]string {
 	return out
 })
 
-// actorFor names who stands behind a move. A row that does not list the commander's kind is raised by pawl itself as a
-// consequence: the system acts where the row admits it, else the row's first actor, and the commander is named behind
-// it.
-func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Actor {
-	if len(r.Actors) == 0 || r.Admits(commander.Kind()) {
+// actorFor names who stands behind a move. What a person has to say is said by the policy in whose name it is decided,
+// where there is one. A row that does not list the commander's kind is raised by pawl itself as a consequence of the
+// command: by the system, or by the kind that the row lists; never by a user who did not speak.
+func actorFor[S, E ~string](tx *Tx, r *machine.Rule[S, E]) pawl.Actor {
+	commander := tx.Env.Actor
+	switch {
+	case tx.Voice != "" && (slices.Contains(r.Actors, pawl.KindUser) || slices.Contains(r.Actors, pawl.KindPolicy)):
+		return tx.Voice
+	case len(r.Actors) == 0 || r.Admits(commander.Kind()):
 		return commander
 	}
 	kind := r.Actors[0]
-	if r.Admits(pawl.KindSystem) {
+	if r.Admits(pawl.KindSystem) || kind == pawl.KindUser {
 		kind = pawl.KindSystem
 	}
 	return pawl.By(kind, "for "+string(commander))

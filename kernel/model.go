@@ -130,6 +130,8 @@ type Run struct {
 	Path    workflow.Path `json:"path,omitempty"`
 	Package string        `json:"package,omitempty"`
 	Lang    string        `json:"lang,omitempty"`
+	// RiskBy is the person who confirmed what the requirement says of extremely high risk, "" for nobody.
+	RiskBy pawl.Actor `json:"risk_by,omitempty"`
 	// Outgrown says that a tweak became larger than one and went on as the person had approved it.
 	Outgrown bool `json:"outgrown,omitempty"`
 	// Evaluation is the judgement on the requirement, nil where there was none. AsIs says that the person goes on with

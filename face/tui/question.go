@@ -31,6 +31,9 @@ type Question struct {
 	// by an empty line, too.
 	Ways        []Way
 	Free, Empty bool
+	// Means reads a line that is none of the words of a way: the first word of the way that it means, or that it is no
+	// answer even where the question is Free. It may be nil.
+	Means func(line string) (word string, none bool)
 	// Settled reports whether the answer is no longer needed. It is asked now and then, and may be nil.
 	Settled func() bool
 }
@@ -57,18 +60,30 @@ func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 		if i := slices.IndexFunc(q.Ways, func(w Way) bool { return slices.Contains(w.Words, word) }); i >= 0 {
 			return q.Ways[i].Words[0], nil
 		}
-		switch {
+		none := false
+		if q.Means != nil && line != "" {
+			if word, none = q.Means(line); word != "" && !none {
+				return word, nil
+			}
+		}
+		switch word := strings.ToLower(line); {
 		case line == "" && q.Empty:
 			return "", nil
 		case word == "?", word == "？", word == "help", word == "/help", word == "~help", word == "帮助":
 			q.help(s)
-		case q.Free && line != "" && !strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "pawl "):
+			if word == "~help" {
+				s.heard(ctx, line)
+			}
+		case q.Free && !none && line != "" && !strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "pawl "):
 			return line, nil
 		case line == "" || !s.heard(ctx, line):
 			if ctx.Err() != nil {
 				return "", ctx.Err()
 			}
 			s.Print(s.Style.Warn() + " " + strings.Join(term.Hang(q.refusal(s, line), 2, s.columns(), 0, ""), "\n"))
+		}
+		if s.Next != "" {
+			return "", ErrLeft
 		}
 	}
 }

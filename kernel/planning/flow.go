@@ -148,6 +148,9 @@ func ChangeMeasured(tx *kernel.Tx) error {
 // autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (docs/spec/task.md#d21).
 const autoFull pawl.Actor = "policy:auto_full"
 
+// autoPlan is in whose name AUTO_PLAN ends with the design.
+const autoPlan pawl.Actor = "policy:auto_plan"
+
 // approvalEvent is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose
 // word it is.
 func approvalEvent(tx *kernel.Tx, by pawl.Actor) kernel.Event {
@@ -196,6 +199,10 @@ func grantPlan(tx *kernel.Tx, by pawl.Actor, reason string) error {
 	tx.Touch(tx.Solution)
 	tx.Touch(tx.Task)
 	tx.Task.Due = tx.Now
+	if by != tx.Env.Actor {
+		tx.Voice = by
+		defer func() { tx.Voice = "" }()
+	}
 	if err := tx.Apply(approvalEvent(tx, by), reason); err != nil {
 		return err
 	}

@@ -193,11 +193,13 @@ func (c *Start) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 	return nil
 }
 
-// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command and where somebody confirms
-// the stages, and otherwise by those that judge for themselves. A plan that is given has answered what would be asked.
+// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command, where somebody confirms the
+// stages and where it is of extremely high risk, and otherwise by those that judge for themselves. A plan that is given
+// has answered what would be asked.
 func judgedFirst(tx *kernel.Tx, c *Start) bool {
 	t := kernel.TraitsOf(tx)
-	return t.Intakes && len(c.Given) == 0 && (c.Command != "" || c.Confirm || t.Judges)
+	return t.Intakes && len(c.Given) == 0 &&
+		(c.Command != "" || c.Confirm || t.Judges || triage.Acts(triage.Detect(c.Requirement)))
 }
 
 // beginRun makes the first moves of a run, and asks for its first effect.
@@ -217,7 +219,11 @@ func beginRun(tx *kernel.Tx, c *Start) error {
 		if err := tx.Apply(kernel.TakenUp, why); err != nil {
 			return err
 		}
-		if err := sizeFlow(tx, workflow.PathLight, "a plan is given"); err != nil {
+		reason := "not evaluated"
+		if len(c.Given) > 0 {
+			reason = "a plan is given"
+		}
+		if err := sizeFlow(tx, workflow.PathLight, reason); err != nil {
 			return err
 		}
 		if tx.Flow.Stage == workflow.Develop {
@@ -274,12 +280,23 @@ func TakenIn(tx *kernel.Tx, r effect.Receipt) error {
 	return nil
 }
 
-// Evaluated decides the complexity of a requirement that is clear, and asks the person to confirm it where one is
-// there.
+// Evaluated decides the complexity of a requirement that is clear. It asks a person to confirm it where one is there,
+// and wherever the words themselves are of extremely high risk: an automatic mode breaks its silence for that, an
+// unattended run waits, and only who has said yes to everything beforehand is not asked (docs/spec/workflow.md#ehrb).
 func Evaluated(tx *kernel.Tx) error {
 	path, why := tx.Run.Evaluation.Path()
 	tx.Run.Path = path
-	if tx.Run.Confirm {
+	dangerous := tx.Run.Evaluation.Dangerous() && tx.Run.RiskBy == ""
+	if dangerous {
+		tx.Record(tx.Run, kernel.AuditRiskFound, audit.Warn, map[string]any{"findings": tx.Run.Evaluation.HighRisk,
+			"confirmed_beforehand": tx.Run.AutoApprove})
+		dangerous = tx.Run.AutoApprove == ""
+	}
+	if dangerous && tx.Session.RunMode == pawl.Autonomous {
+		tx.Record(tx.Run, kernel.AuditAutonomousBlocked, audit.Warn,
+			map[string]any{"checkpoint": "evaluation", "risk": pawl.RiskHigh})
+	}
+	if tx.Run.Confirm || dangerous {
 		askStage(tx, workflow.Evaluate, string(path))
 		return nil
 	}
@@ -343,6 +360,11 @@ func (c *Choose) Decide(tx *kernel.Tx) error {
 	kernel.AnswerApproval(tx, a, kernel.ApprovalGranted, tx.Env.Actor, c.Choice)
 	tx.Run.Stage, tx.Session.Approval = workflow.None, ""
 	tx.Touch(tx.Run)
+	if stage == workflow.Evaluate && tx.Run.Evaluation.Dangerous() {
+		tx.Run.RiskBy = tx.Env.Actor
+		tx.Record(tx.Run, kernel.AuditRiskConfirmed, audit.Warn,
+			map[string]any{"findings": tx.Run.Evaluation.HighRisk, "hash": a.Hash})
+	}
 	if stage == workflow.Evaluate {
 		return goOn(tx, c.Path, "confirmed by "+string(tx.Env.Actor))
 	}
@@ -570,6 +592,8 @@ func keepPackage(tx *kernel.Tx) error {
 	tx.Turn.Outcome = string(turn.OutcomeDone)
 	tx.Task.Cleanup = kernel.NothingToClean()
 	tx.Task.Reason = "planned only"
+	tx.Voice = autoPlan
+	defer func() { tx.Voice = "" }()
 	if err := tx.Apply(kernel.PlanKept, "the package is kept"); err != nil {
 		return err
 	}
@@ -640,7 +664,11 @@ func (c *Revise) Decide(tx *kernel.Tx) error {
 	if err := kernel.DeclinePlan(tx, c.Feedback, "revised"); err != nil {
 		return err
 	}
-	return takeUp(tx, next, feedback)
+	if err := takeUp(tx, next, feedback); err != nil {
+		return err
+	}
+	tx.Run.RiskBy = last.RiskBy // what was said of the requirement holds for the plans that are made of it
+	return nil
 }
 
 // Decide replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
