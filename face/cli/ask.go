@@ -563,11 +563,6 @@ func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 	return out
 }
 
-// way is an answer with what it does, by its key.
-func way(pr *Printer, does string, words ...string) tui.Way {
-	return tui.Way{Words: words, Does: pr.Text(does)}
-}
-
 // looking are the commands that only look, so that they can be given while something is asked; those of a group are
 // named behind it.
 var looking = map[string][]string{

@@ -154,6 +154,11 @@ func fold(pr *Printer, text string, indent, further int) string {
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
+// way is an answer with what it does, by its key.
+func way(pr *Printer, does string, words ...string) tui.Way {
+	return tui.Way{Words: words, Does: pr.Text(does)}
+}
+
 // AskText asks for a text. An empty line is one; who cancels has left the question.
 func AskText(ctx context.Context, pr *Printer, question string) (string, error) {
 	text, err := pr.Screen.Ask(ctx, tui.Question{Text: question, Free: true, Empty: true,

@@ -56,15 +56,9 @@ func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		word := strings.ToLower(line)
-		if i := slices.IndexFunc(q.Ways, func(w Way) bool { return slices.Contains(w.Words, word) }); i >= 0 {
-			return q.Ways[i].Words[0], nil
-		}
-		none := false
-		if q.Means != nil && line != "" {
-			if word, none = q.Means(line); word != "" && !none {
-				return word, nil
-			}
+		way, none := q.pick(line)
+		if way != "" {
+			return way, nil
 		}
 		switch word := strings.ToLower(line); {
 		case line == "" && q.Empty:
@@ -86,6 +80,21 @@ func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 			return "", ErrLeft
 		}
 	}
+}
+
+// pick finds the way that a line means, and whether the line is no answer even where the question is free.
+func (q Question) pick(line string) (way string, none bool) {
+	word := strings.ToLower(line)
+	if i := slices.IndexFunc(q.Ways, func(w Way) bool { return slices.Contains(w.Words, word) }); i >= 0 {
+		return q.Ways[i].Words[0], false
+	}
+	if q.Means == nil || line == "" {
+		return "", false
+	}
+	if way, none = q.Means(line); none {
+		way = ""
+	}
+	return way, none
 }
 
 // open says whether a question is open.
