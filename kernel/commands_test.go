@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,7 +130,8 @@ func TestCommandsThroughTheirStages(t *testing.T) {
 			if err != nil || s.Run.Outcome != c.outcome {
 				t.Errorf("ended %+v, %v", s.Run, err)
 			}
-			if tweak := strings.Contains(c.rules, "W12"); (s.Run.Package == "") != tweak {
+			if tweak := strings.Contains(c.rules, "W12"); (s.Run.Package == "") != tweak || tweak && slices.ContainsFunc(s.Package().Archive(),
+				func(f pawl.ProjectedFile) bool { return strings.HasPrefix(f.Path, "archive/") }) {
 				t.Errorf("package %q", s.Run.Package)
 			}
 			for _, v := range joint.CheckInvariants(context.Background(), b.k) {
@@ -462,6 +464,23 @@ func TestADangerousRequirementWaits(t *testing.T) {
 				t.Errorf("confirmed %d times", b.count("RISK_CONFIRMED"))
 			}
 		})
+	}
+}
+
+// A plan that took too long ends its turn by TIMEOUT, and the run as any other plan that could not be made.
+func TestAPlanThatTakesTooLong(t *testing.T) {
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
+	b.do(&planning.Start{Command: "~auto", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	b.run(func(e effect.Effect) effect.Receipt {
+		if e.Kind == effect.KindPlan {
+			return effect.Failed(pawl.Fail(pawl.CodeTimeout, "kernel.task_timeout", "30m"))
+		}
+		return w.answer(e)
+	})
+	if s := b.look(); s.Session.State != "IDLE" || b.count("TIMEOUT") != 1 || s.Session.LastError == nil ||
+		s.Session.LastError.Code != pawl.CodeTimeout {
+		t.Errorf("%s, %d timeouts, %+v", s.Session.State, b.count("TIMEOUT"), s.Session.LastError)
 	}
 }
 

@@ -74,6 +74,7 @@ const (
 	ContextFailed   Event = "context_failed"
 	PlanExists      Event = "plan_exists"
 	PlanFailed      Event = "plan_failed"
+	PlanTimedOut    Event = "plan_timed_out"
 	PlanningCancel  Event = "planning_canceled"
 	PlanApproved    Event = "plan_approved"
 	PlanDeclined    Event = "plan_declined"
@@ -262,6 +263,10 @@ func planningRows() []Composition {
 			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onIssue(board.PlanReady)).making(anItem, aTask),
 		row("C05", PlanFailed, "no plan could be made",
 			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			onSession(session.PlanningFailed),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
+		row("C87", PlanTimedOut, "the planning took too long",
+			onTurn(turn.Timeout), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
 		row("C06", PlanningCancel, "the planning is canceled",
@@ -662,8 +667,21 @@ func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
 	if next.Stage == workflow.Develop && tx.Run != nil && tx.Run.Package != "" {
 		next.CurrentPackage = solution.LiveDir(tx.Run.Package) // development works on one package, whoever has made it
 	}
-	tx.Flow.Vars = next
+	before := tx.Flow.Mode
+	if tx.Flow.Vars = next; before != next.Mode && on == workflow.CommandGiven {
+		ModeMoved(tx, before, string(on), when)
+	}
 	return nil
+}
+
+// ModeMoved records the row of the mode's machine by which it has got where it is.
+func ModeMoved(tx *Tx, from workflow.Mode, on, when string) {
+	r, ok := workflow.Modes.Next(from, workflow.Event(on), when)
+	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
+		return
+	}
+	tx.Record(tx.Flow, AuditModeAs.In(string(r.To)), audit.Info,
+		map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
 }
 
 func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Error {

@@ -224,10 +224,13 @@ func faces(w *cli.Workspace, dir string, c settings.Config) {
 		return err
 	}
 	w.Warnings = func(context.Context) []cli.Finding {
-		if !export.Edited(dir) {
-			return nil
+		switch edited, gone := export.Edited(dir); {
+		case edited:
+			return []cli.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+		case gone:
+			return []cli.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_gone"}}
 		}
-		return []cli.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+		return nil
 	}
 }
 

@@ -57,17 +57,7 @@ func setVars(tx *kernel.Tx, next workflow.Vars, on, when string) {
 	before := tx.Flow.Vars
 	tx.Flow.Vars = next
 	tx.Touch(tx.Flow)
-	modeMoved(tx, before.Mode, on, when)
-}
-
-// modeMoved records the row of the mode's machine by which it has got where it is.
-func modeMoved(tx *kernel.Tx, from workflow.Mode, on, when string) {
-	r, ok := workflow.Modes.Next(from, workflow.Event(on), when)
-	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
-		return
-	}
-	tx.Record(tx.Flow, kernel.AuditModeAs.In(string(r.To)), audit.Info,
-		map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
+	kernel.ModeMoved(tx, before.Mode, on, when)
 }
 
 // outgrows reports whether a change is too large or too dangerous for a tweak, and notes the path that it needs.

@@ -461,6 +461,7 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 	if p.CreatedAt.IsZero() {
 		p.CreatedAt = plan.Instant{Time: tx.Now.UTC()}
 	}
+	said := p.RiskLevel
 	verdicts, err := judgePlan(tx, &p)
 	if err == nil {
 		err = checkable(tx, p)
@@ -468,12 +469,23 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 	if err != nil {
 		return planningFailed(tx, kernel.PlanFailed, err)
 	}
-	return propose(tx, p, verdicts, result.Agent)
+	return propose(tx, p, verdicts, result.Agent, said)
+}
+
+// stated is the risk that a plan says it has, where that is not the one that pawl finds.
+func stated(said, found pawl.Risk) pawl.Risk {
+	if said == found {
+		return ""
+	}
+	return said
 }
 
 // planningFailed ends the run without having changed anything (docs/spec/session.md#a7).
 func planningFailed(tx *kernel.Tx, what kernel.Event, err error) error {
 	kept := kernel.Info(err)
+	if what == kernel.PlanFailed && kept.Code == pawl.CodeTimeout {
+		what = kernel.PlanTimedOut
+	}
 	tx.Session.LastError = &kept
 	tx.Issue.Error = &kept
 	tx.Issue.Failures++
@@ -503,10 +515,10 @@ func packageDesigned(tx *kernel.Tx, p *plan.Plan) error {
 }
 
 // propose keeps the plan as a solution with its draft task and asks for approval, bound to the plan's hash.
-func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string) error {
+func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string, said pawl.Risk) error {
 	hash := plan.Hash(p)
 	tx.Solution = &kernel.Solution{
-		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel,
+		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Stated: stated(said, p.RiskLevel),
 		Checks:   effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
 		HighRisk: triage.DetectPlan(p),
 	}
@@ -697,7 +709,7 @@ func (c *EditPlan) Decide(tx *kernel.Tx) error {
 	}
 	kernel.AnswerApproval(tx, tx.Approval, kernel.ApprovalStale, tx.Env.Actor, "the plan was edited")
 	s, t := tx.Solution, tx.Task
-	s.Plan, s.Hash, s.Verdicts, s.Risk = p, hash, verdicts, p.RiskLevel
+	s.Plan, s.Hash, s.Verdicts, s.Risk, s.Stated = p, hash, verdicts, p.RiskLevel, stated(c.Plan.RiskLevel, p.RiskLevel)
 	s.Checks = effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
 	t.Plan, t.PlanHash, t.Checks, t.Title = &p, hash, s.Checks, p.Goal
 	tx.Touch(s)

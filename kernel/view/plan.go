@@ -17,6 +17,8 @@ type Plan struct {
 	Goal        string    `json:"goal"`
 	Constraints []string  `json:"constraints"`
 	Risk        pawl.Risk `json:"risk_level"`
+	// Stated is the risk that the plan says it has, where pawl judges it graver.
+	Stated pawl.Risk `json:"stated_risk_level,omitempty"`
 	// Network are the network grants that the plan names, with the places that they stand for on this machine. Where
 	// these cannot be found out, a grant has none.
 	Network []effect.Grant `json:"network,omitempty"`

@@ -349,6 +349,7 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	if err := begin(ctx, sess, f, s); err != nil {
 		return err
 	}
+	tellLeftovers(ctx, sess)
 	last, err := sess.Workspace.Kernel.LastRun(ctx)
 	if err != nil || last.Run == nil || last.Run.Land == nil || last.Run.Outcome != "completed" {
 		return err
@@ -365,6 +366,28 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	}
 	return nil
 }
+
+// tellLeftovers lists the packages in plan/ that the flow which has ended left there or found there, but for its own
+// (docs/spec/workflow.md#leftovers). They harm nobody, so that one that cannot be read is no failure of the flow.
+func tellLeftovers(ctx context.Context, sess *cli.Session) {
+	found, err := sess.Workspace.Project.Packages(ctx)
+	last, failed := sess.Workspace.Kernel.LastRun(ctx)
+	if err != nil || failed != nil || sess.JSON || last.Run == nil {
+		return
+	}
+	left := solution.Leftovers(found.Names, last.Run.Package)
+	if len(left) == 0 {
+		return
+	}
+	sess.Say("\n" + sess.Style.Bold(sess.Text("cli.flow.leftovers", len(left))))
+	for _, l := range left[:min(len(left), maxLeft)] {
+		sess.Say("  " + cli.Display(".pawl/plan/"+l.Name))
+	}
+	sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + "pawl exec / pawl clean")
+}
+
+// maxLeft is how many leftovers are named.
+const maxLeft = 10
 
 func begin(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) error {
 	cli.Warn(ctx, sess)
@@ -537,6 +560,9 @@ func packageToRun(ctx context.Context, sess *cli.Session, want string) (*plannin
 		if !used {
 			names = append(names, n)
 		}
+	}
+	if _, err := solution.ParseName(want); err != nil && slices.Contains(found.Names, want) {
+		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_name", want)
 	}
 	name, err := solution.Pick(names, want)
 	if err != nil {
