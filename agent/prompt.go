@@ -117,6 +117,14 @@ func FailureText(f effect.Failure) string {
 	if bad == 0 {
 		out += tail(f.Output, maxFailure)
 	}
+	if len(f.Unproven) > 0 {
+		out += "Every check passed, and nothing shows yet that this was done:\n"
+		for _, c := range f.Unproven {
+			out += fmt.Sprintf("- %s (%s)\n", c.Text, strings.ReplaceAll(string(c.Why), "_", " "))
+		}
+		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not of a\n" +
+			"missing name, and that passes with it.\n"
+	}
 	return out
 }
 

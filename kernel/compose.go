@@ -119,6 +119,10 @@ const (
 	ChecksAsk       Event = "checks_ask"
 	ChecksAllowed   Event = "checks_allowed"
 	ChecksRefused   Event = "checks_refused"
+	ProofAsks       Event = "proof_asks"
+	ProofAccepted   Event = "proof_accepted"
+	ProofRefused    Event = "proof_refused"
+	ProofMissing    Event = "proof_missing"
 	Received        Event = "received"
 	Clear           Event = "clear"
 	Unclear         Event = "unclear"
@@ -265,7 +269,7 @@ func planningRows() []Composition {
 			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
-		row("C87", PlanTimedOut, "the planning took too long",
+		row("C91", PlanTimedOut, "the planning took too long",
 			onTurn(turn.Timeout), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
@@ -373,6 +377,15 @@ func workingRows() []Composition {
 			onTurnWhen(turn.Confirm, turn.AnswerYesChecks)).when(composed.IfAtWork),
 		row("C57", ChecksRefused, "the change of the checks is refused",
 			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
+		row("C87", ProofAsks, "nothing shows that the work did what was wanted, which needs a word",
+			onTurnWhen(turn.ConfirmationNeeded, turn.ProofMissing)).when(composed.IfAtWork),
+		row("C88", ProofAccepted, "a person accepts the work without proof",
+			onTurnWhen(turn.Confirm, turn.AnswerYesProof)).when(composed.IfAtWork),
+		row("C89", ProofRefused, "a person does not accept the work without proof",
+			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
+		row("C90", ProofMissing, "nothing shows that the work did what was wanted, and it is sent back",
+			onTurnWhen(turn.ChecksFailed, turn.ProofMissing),
+			may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
 		row("C25", FuseBlown, "the last repair failed",
 			onSession(session.FixFailed3X), onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onTask(task.Fail), may(onItem(board.Fail)), may(onIssue(board.Fail))),

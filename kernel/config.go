@@ -38,6 +38,10 @@ type Config struct {
 	Gates []string
 	// PerCheck bounds one verification command, Call one tool call (docs/spec/composition.md#x13).
 	PerCheck, Call time.Duration
+	// Proofs says that work has to be shown to have done what was wanted before it lands, or a person accepts it;
+	// ProofTime bounds the time in which parts of the work are taken away for that.
+	Proofs    bool
+	ProofTime time.Duration
 	// ReadDelays are the waits before the retries of failed reads (docs/spec/turn.md#s4-1).
 	ReadDelays []time.Duration
 	// LeaseTime is how long a lease lasts without a heartbeat, CancelGrace how long a runner may take to clean up.
@@ -122,6 +126,7 @@ func Defaults() Config {
 		Gates:        []string{"doctor"},
 		PerCheck:     300 * time.Second,
 		Call:         300 * time.Second,
+		ProofTime:    time.Minute,
 		ReadDelays:   []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second},
 		LeaseTime:    300 * time.Second,
 		CancelGrace:  30 * time.Second,

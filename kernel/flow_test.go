@@ -39,7 +39,7 @@ type bench struct {
 	unlike bool
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T, tune ...func(*kernel.Config)) *bench {
 	t.Helper()
 	b := &bench{t: t, store: memory.New(), tree: func() string { return "t0" },
 		now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)}
@@ -50,6 +50,9 @@ func newBench(t *testing.T) *bench {
 		"read_file":        tool("read_file", true, policy.FSRead),
 	}
 	config.Network = func(grant string) ([]effect.Site, error) { return []effect.Site{{Host: grant, Port: 443}}, nil }
+	for _, f := range tune {
+		f(&config)
+	}
 	b.k = kernel.New(joined.Table(), b.store, config, pawl.ClockFunc(func() time.Time { return b.now }), rand.Reader)
 	b.k.OnCommit(func(o kernel.Outcome) {
 		for _, e := range o.Entries {

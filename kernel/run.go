@@ -77,6 +77,9 @@ const AboutStage = "stage"
 // AboutChecks is what an approval is about that lets the work change what it is judged by.
 const AboutChecks = "checks"
 
+// AboutProof is what an approval is about by which a person takes work that nothing shows to have done what was wanted.
+const AboutProof = "proof"
+
 // AskFor makes the one open approval.
 func AskFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail string) {
 	tx.Approval = &Approval{About: about, Subject: subject, Hash: hash, Scope: scope, Detail: detail}
@@ -319,6 +322,22 @@ func BlockedTask(tx *Tx, op string) (*Blocked, error) {
 		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
 	}
 	return tx.Session.Blocked, nil
+}
+
+// Unblock lets the task that is blocked go on, on a person's word.
+func Unblock(tx *Tx, note string) error {
+	t := tx.Task
+	tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction,
+		AnsweredBy: tx.Env.Actor, AnsweredAt: tx.Now, Note: note}
+	tx.Create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
+	tx.Record(tx.Approval, AuditApprovalGranted, audit.Info,
+		map[string]any{"about": "unblock", "task": t.ID, "note": note})
+	if err := tx.Apply(HelpedBlocked, Note(note)); err != nil {
+		return err
+	}
+	t.Blocked, t.Due = nil, tx.Now
+	tx.Touch(t)
+	return nil
 }
 
 // CallTook notes the tree that a call left.

@@ -260,6 +260,8 @@ const (
 	AuditPathOutgrown           AuditEvent = "PATH_OUTGROWN"
 	AuditPlanEdited             AuditEvent = "PLAN_EDITED"
 	AuditPlanPatched            AuditEvent = "PLAN_PATCHED"
+	AuditProofAccepted          AuditEvent = "PROOF_ACCEPTED"
+	AuditProofResult            AuditEvent = "PROOF_RESULT"
 	AuditQuestionsAnswered      AuditEvent = "QUESTIONS_ANSWERED"
 	AuditQuestionsAsked         AuditEvent = "QUESTIONS_ASKED"
 	AuditQuestionAsked          AuditEvent = "QUESTION_ASKED"

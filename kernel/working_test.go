@@ -186,8 +186,9 @@ func TestQuestionsAreParked(t *testing.T) {
 func TestAgentsDecideNothing(t *testing.T) {
 	m := &mind{work: []effect.WorkResult{finished}}
 	b := newBench(t)
+	b.k.Config().Agents["m"] = kernel.Traits{Works: true}
 	m.plan = intent()
-	b.do(&planning.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+	b.do(&planning.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
 		RunMode: pawl.Assisted})
 	b.run(m.answer)
 	as := func(c kernel.Command) pawl.Code {

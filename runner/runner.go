@@ -498,8 +498,8 @@ const sweepEvery = 2 * time.Second
 // finished.
 func interruptible(k effect.Kind) bool {
 	switch k {
-	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindIntake,
-		effect.KindPlan, effect.KindContext:
+	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindProve, effect.KindRepair,
+		effect.KindIntake, effect.KindPlan, effect.KindContext:
 		return true
 	}
 	return false

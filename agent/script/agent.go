@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/kernel/effect"
+	"pawl/text/criteria"
 	"pawl/text/plan"
 )
 
@@ -128,6 +129,7 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 	return effect.PlanResult{Said: effect.Said{Agent: Name}, Plan: &plan.Plan{
 		Goal:        requirement,
 		Constraints: []string{},
+		Criteria:    criteria.Of(requirement),
 		Steps:       steps,
 		Verification: plan.VerificationPolicy{
 			Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pawl/driver/checkpoint"
+	"pawl/driver/prove"
 	"pawl/driver/verify"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
@@ -34,8 +35,10 @@ func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progre
 			clearBeside(ctx, c.memory, p)
 		}
 	}
-	if leftBeside(e.Place) {
-		clearBeside(ctx, c.memory, beside(e.Place))
+	for _, p := range []effect.Place{beside(e.Place), prove.Beside(e.Place)} {
+		if left(p) {
+			clearBeside(ctx, c.memory, p)
+		}
 	}
 	r := c.Cleanup.Do(ctx, e, progress)
 	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git},

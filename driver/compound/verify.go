@@ -43,12 +43,11 @@ func beside(p effect.Place) effect.Place {
 	return p
 }
 
-// leftBeside reports whether a crash left something of that worktree: its folder, or its registration with git.
-func leftBeside(task effect.Place) bool {
-	tree := beside(task).Tree
-	_, folder := os.Lstat(tree)
-	_, known := os.Lstat(filepath.Join(task.Workspace, ".git", "worktrees", filepath.Base(tree)))
-	return !task.InPlace && (folder == nil || known == nil)
+// left reports whether a crash left something of such a worktree: its folder, or its registration with git.
+func left(p effect.Place) bool {
+	_, folder := os.Lstat(p.Tree)
+	_, known := os.Lstat(filepath.Join(p.Workspace, ".git", "worktrees", filepath.Base(p.Tree)))
+	return !p.InPlace && (folder == nil || known == nil)
 }
 
 // clearBeside removes that worktree and what was kept for it. What cannot be removed now goes with the task's own.

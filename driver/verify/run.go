@@ -20,6 +20,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/store/logs"
+	"pawl/text/testrun"
 )
 
 // Runner starts one command behind the walls; sandbox.Box is one. An error means that the command could not be started
@@ -65,7 +66,9 @@ type session struct {
 	perCheck time.Duration
 	say      effect.Progress
 	known    *versions
-	ask      []string // tests whose ends are wanted one by one
+	ask      []string       // tests whose ends are wanted one by one
+	only     []testrun.Name // the tests that are to run, where only some are
+	told     *telling       // what the last command said of its tests, nil where its runner is not known
 	// unheld is why the machine lets nothing be run at all, nil where it does.
 	unheld error
 }
@@ -184,6 +187,7 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	log := logs.New(ctx, c.Name)
 	spec.OnOutput = func(b []byte) { _, _ = log.Write(b) }
 	told, err := s.reporting(ctx, c, &spec)
+	s.told = told
 	if err != nil {
 		o.Environment = true
 		return s.record(o, []byte(err.Error()))

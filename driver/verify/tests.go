@@ -19,8 +19,10 @@ import (
 // telling is a check that says which tests it runs.
 type telling struct {
 	reporters.Reporter
-	declared []testrun.Name
+	declared []testlist.Test
+	run      testrun.Run
 	folder   string // that of the check
+	dir      string // that of the reporter, outside of the tree
 	report   string // the file that is written into, "" where the events come on the output
 	ask      []string
 	events   *testrun.GoReader
@@ -37,8 +39,11 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	if !ok {
 		return nil, nil
 	}
+	if len(s.only) > 0 {
+		r = s.narrowed(c, r)
+	}
 	t := &telling{Reporter: r, folder: spec.Dir, ask: s.ask}
-	if t.declared = s.declares(c, r); len(t.declared) == 0 && len(t.ask) == 0 {
+	if t.declared = declares(s.Open, s.place, c, r); len(t.declared) == 0 && len(t.ask) == 0 {
 		return nil, nil
 	}
 	if r.Runner == testrun.Node && !s.nodeReports(ctx, c) {
@@ -48,7 +53,7 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	if err != nil {
 		return nil, err
 	}
-	t.report = r.Report(dir)
+	t.dir, t.report = dir, r.Report(dir)
 	command, vars := r.Apply(dir, func(name string) string { return valueOf(spec.Env, name) })
 	spec.Argv[len(spec.Argv)-1] = command
 	for name, value := range vars {
@@ -63,13 +68,13 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 }
 
 // declares lists the tests that the tree of a check declares for a runner.
-func (s *session) declares(c effect.Check, r reporters.Reporter) []testrun.Name {
-	tree, closer, err := s.Open(filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir)))
+func declares(open OpenTree, place effect.Place, c effect.Check, r reporters.Reporter) []testlist.Test {
+	tree, closer, err := open(filepath.Join(place.Tree, filepath.FromSlash(c.Dir)))
 	if err != nil {
 		return nil
 	}
 	defer closer.Close()
-	return testlist.Of(tree, r.Runner, r.Tags)
+	return testlist.All(tree, r.Runner, r.Tags)
 }
 
 // nodeReports says whether the Node that a check runs with takes a reporter from outside, and the project does not
@@ -118,22 +123,22 @@ func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 	if t == nil {
 		return nil
 	}
-	run := testrun.Run{}
 	if t.events != nil {
-		run = t.events.Run()
+		t.run = t.events.Run()
 		r.Output = t.plain
-	} else if run = t.read(); !run.Whole && len(run.Ends) == 0 && r.Exit != 0 {
+	} else if t.run = t.read(); !t.run.Whole && len(t.run.Ends) == 0 && r.Exit != 0 {
 		return nil // it failed before its tests: the exit status says it
 	}
+	run := t.run
 	out := &effect.TestRun{Runner: string(t.Runner), Passed: run.Count(testrun.Passed),
 		Failed: run.Count(testrun.Failed), Whole: run.Whole}
 	out.Asked = t.asked(run)
 	left := slices.Concat(run.With(testrun.Skipped), run.With(testrun.Excused))
 	out.Skipped, out.Left = len(left), shown(left)
 	if !run.Whole && len(run.Files) == 0 {
-		out.Silent = shown(t.declared)
+		out.Silent = shown(testlist.Names(t.declared))
 	} else {
-		out.Silent = shown(run.Silent(t.declared))
+		out.Silent = shown(run.Silent(testlist.Names(t.declared)))
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"pawl/driver/launch"
 	"pawl/driver/packages"
 	"pawl/driver/prepare"
+	"pawl/driver/prove"
 	"pawl/driver/search"
 	"pawl/driver/shell"
 	"pawl/driver/toolbox"
@@ -60,6 +61,7 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	p := &parts{shots: shots, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
 		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: compound.NewVerify(check,
 			memory), effect.KindGates: verify.NewGates(check, compound.Status(memory)),
+		effect.KindProve:    prove.New(check, memory),
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory),
 		effect.KindRestore: checkpoint.NewRestore(memory),
 		effect.KindCleanup: compound.NewCleanup(memory), effect.KindLand: land.New(memory),

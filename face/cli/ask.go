@@ -12,12 +12,14 @@ import (
 
 	"pawl"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/control"
 	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/verification"
 	"pawl/kernel/view"
 	"pawl/machine/workflow"
 	"pawl/text/plan"
@@ -60,6 +62,9 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			if cut {
 				cut = ShowApproval(ctx, v.sess, s, p, true)
 				continue
+			}
+			if s.Approval.About == kernel.AboutProof {
+				return v.accept(ctx, s)
 			}
 			_, err = v.sess.Do(ctx, &approval.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
@@ -128,8 +133,12 @@ func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err e
 // ShowApproval prints what is asked about and reports whether something was left out.
 func ShowApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 	a := sess.App
-	if s.Approval.About == "checks" {
+	switch s.Approval.About {
+	case kernel.AboutChecks:
 		return showChecks(ctx, sess, s, full)
+	case kernel.AboutProof:
+		showProof(sess, s)
+		return false
 	}
 	if s.Approval.About == "call" {
 		// The question is about this call alone; the plan was approved before.
@@ -153,7 +162,7 @@ func showCall(sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
 	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
 	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
 		c.Verdict = verdictOf(sess, s, c)
-		sheet.call(c, Draft{})
+		sheet.call(c, host.Draft{})
 	} else {
 		sheet.value(2, s.Approval.Detail)
 	}
@@ -243,7 +252,7 @@ func verdictOf(sess *Session, s *kernel.Snapshot, c view.PlanCall) *policy.Verdi
 func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
 	about := s.Approval.About
 	key := "cli.ask.plan"
-	if about == "call" || about == "action" || about == "checks" {
+	if about == "call" || about == "action" || about == "checks" || about == kernel.AboutProof {
 		key = "cli.ask." + about
 	}
 	yes := way(v.sess.Printer, "cli.ask.does."+about, "y", "yes", "是")
@@ -268,6 +277,16 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 			Short(s.Approval.Hash))
 	}
 	return answer, err
+}
+
+// accept takes work without proof, on a reason that the person gives.
+func (v *Drive) accept(ctx context.Context, s *kernel.Snapshot) (bool, error) {
+	reason, err := AskReason(ctx, v.sess)
+	if err != nil {
+		return false, err
+	}
+	_, err = v.sess.Do(ctx, &verification.Accept{Tree: s.Task.Proof.Tree, Reason: reason, Way: kernel.WayTerminal})
+	return err == nil, err
 }
 
 // settled reports whether a question is no longer open.
@@ -303,6 +322,9 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 	approve := "  pawl approve " + Short(s.Approval.Hash)
 	if !sess.Std.TTY {
 		approve += " --yes"
+	}
+	if s.Approval.About == kernel.AboutProof {
+		approve = "  pawl accept " + Short(s.Task.Proof.Tree) + " -m \"" + sess.Text("cli.fill.reason") + "\""
 	}
 	ways := []string{approve, "  pawl deny"}
 	if s.Approval.About == "plan" {

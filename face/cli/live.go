@@ -141,6 +141,8 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
 	case kernel.AuditVerificationResult, kernel.AuditGateVerificationResult:
 		r.verified(e)
+	case kernel.AuditProofResult:
+		r.proven(e)
 	case kernel.AuditFixPlanned:
 		d := fields[struct {
 			Attempt int    `json:"attempt"`
@@ -231,7 +233,7 @@ func (r *Reporter) ended(e audit.Entry) {
 	at := r.at
 	r.at, r.line = effect.Effect{}, ""
 	r.draw()
-	if d.Effect == effect.KindVerify || d.Effect == effect.KindGates {
+	if d.Effect == effect.KindVerify || d.Effect == effect.KindGates || d.Effect == effect.KindProve {
 		return
 	}
 	what := KindText(r.sess.Printer, d.Effect)
@@ -288,6 +290,26 @@ func (r *Reporter) verified(e audit.Entry) {
 	for i, o := range d.Gates {
 		o.Name = names.Gates[i].Name
 		r.sess.Say("  " + outcomeLine(r.sess.Printer, o))
+	}
+}
+
+// proven prints what became of what was wanted.
+func (r *Reporter) proven(e audit.Entry) {
+	d := fields[struct {
+		Verdict  effect.Verdict `json:"verdict"`
+		Criteria []effect.Met   `json:"criteria"`
+		MS       int64          `json:"duration_ms"`
+	}](e)
+	symbol := r.sess.Style.OK()
+	if d.Verdict == effect.Unproven {
+		symbol = r.sess.Style.Warn()
+	}
+	r.sess.Say("  " + symbol + " " + r.sess.Text("cli.live.proof", r.sess.Text("cli.proof."+string(d.Verdict))) + "  " +
+		r.sess.Style.Dim(Duration(time.Duration(d.MS)*time.Millisecond)))
+	for _, c := range d.Criteria {
+		if c.Verdict == effect.Unproven {
+			r.sess.Say("    " + fold(r.sess.Printer, Display(c.Text)+": "+r.sess.Text("proof."+string(c.Why)), 4, 0))
+		}
 	}
 }
 

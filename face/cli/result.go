@@ -28,9 +28,6 @@ const (
 	resultIdle    ending = "idle"
 )
 
-// MaxTitle is the number of lines that the title of a task or a step takes at most.
-const MaxTitle = 4
-
 // maxTail is the number of lines of a failing command's output that are shown.
 const maxTail = 20
 
@@ -75,7 +72,7 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 		symbol = pr.Style.OK()
 	}
 	pr.Say("")
-	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " +
+	pr.Say(symbol + " " + pr.Style.Bold(SummaryEnd(pr, sum)) + "  " +
 		term.Clip(Display(FirstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(pr, sum)
@@ -109,6 +106,7 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 // PrintProof prints the sections of a summary behind what changed.
 func PrintProof(pr *Printer, sum view.Summary) {
 	PrintSection(pr, "cli.sum.why", StepLines(pr, sum.Steps))
+	PrintSection(pr, "cli.sum.shown", ProofLines(pr, sum.Proof))
 	PrintSection(pr, "cli.sum.verified", EvidenceLines(pr, sum))
 	var risks []string
 	for _, n := range sum.Risks {
@@ -225,7 +223,8 @@ func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string
 		}
 		return lines, "see.nobody"
 	case triage.TopicProof:
-		return EvidenceLines(sess.Printer, r.Summary), "cli.inquiry.no_proof"
+		return append(ProofLines(sess.Printer, r.Proof), EvidenceLines(sess.Printer, r.Summary)...),
+			"cli.inquiry.no_proof"
 	case triage.TopicCost:
 		if c := r.Cost; c != nil && c.Spent.Requests > 0 {
 			lines = []string{"  " + CostText(sess.Printer, c.Spent)}
@@ -277,6 +276,29 @@ func OutcomeText(pr *Printer, outcome string) string {
 		return pr.Text("cli.outcome." + outcome)
 	}
 	return Display(outcome)
+}
+
+// EndText says how a run ended and, where it came to that, whether what was wanted is shown, and on whose word it
+// counts otherwise.
+func EndText(pr *Printer, outcome string, v effect.Verdict, by pawl.Actor) string {
+	text := OutcomeText(pr, outcome)
+	switch {
+	case v == "" || outcome != "completed":
+		return text
+	case v == effect.AlreadySo:
+		return pr.Text("cli.proof.already_so")
+	case v == effect.Accepted:
+		return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof.accepted", Display(by.Name()))
+	}
+	return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof."+string(v))
+}
+
+// SummaryEnd says how the run of a summary ended.
+func SummaryEnd(pr *Printer, sum view.Summary) string {
+	if sum.Proof == nil {
+		return OutcomeText(pr, sum.Outcome)
+	}
+	return EndText(pr, sum.Outcome, sum.Proof.Verdict, sum.Proof.By)
 }
 
 func noteText(pr *Printer, n view.Note) string {
@@ -440,6 +462,9 @@ func PrintBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 		pr.Say("  " + l)
 	}
 	sum := query.SummaryOf(s)
+	if b.Kind == kernel.BlockedUnproven {
+		PrintSection(pr, "cli.sum.shown", ProofLines(pr, sum.Proof))
+	}
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
 		PrintSection(pr, "cli.blocked.checks", EvidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))
 	}
@@ -482,7 +507,8 @@ func kindOfBlock(pr *Printer, kind string) string {
 	switch kernel.BlockedKind(kind) {
 	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment,
 		kernel.BlockedQuestion,
-		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair:
+		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair,
+		kernel.BlockedUnproven:
 		return pr.Text("cli.blocked_kind." + kind)
 	}
 	return Display(kind)

@@ -30,7 +30,7 @@ func groups() []string { return []string{"work", "flow", "board", "answer", "stu
 func order() []string {
 	return []string{
 		"init", "run", "check", "status", "show", "diff", "log", "logs", "attach", "resume", "demo",
-		"plan", "approve", "deny", "revise", "answer",
+		"plan", "approve", "accept", "deny", "revise", "answer",
 		"pause", "cancel", "stop", "fix", "skip", "rollback", "undo", "redo",
 		"task", "machine", "audit", "replay", "context", "tools", "budget",
 		"agent", "mcp", "doctor", "config", "export", "completion", "version",

@@ -23,10 +23,13 @@ func MoveText(pr *Printer, from, to string) string {
 // WatchEvery is how often `pawl status --watch` asks whether something was committed.
 const WatchEvery = 150 * time.Millisecond
 
+// MaxTitle is the number of lines that the title of a task or a step takes at most.
+const MaxTitle = 4
+
 // AboutText names what an open question is about.
 func AboutText(pr *Printer, about string) string {
 	switch about {
-	case "plan", "call", "action", "checks", aboutStage:
+	case "plan", "call", "action", "checks", "proof", aboutStage:
 		return pr.Text("cli.about." + about)
 	}
 	return Display(about)
@@ -36,9 +39,9 @@ func AboutText(pr *Printer, about string) string {
 func NextText(pr *Printer, n view.Next) string {
 	command := Display(n.Command)
 	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement",
-		" FEEDBACK": "cli.ask.what_differs"} {
+		" FEEDBACK": "cli.ask.what_differs", " REASON": "cli.fill.reason"} {
 		if head, ok := strings.CutSuffix(command, word); ok {
-			if strings.HasSuffix(head, " revise") {
+			if word != " REQUIREMENT" {
 				head += " -m"
 			}
 			return head + ` "` + pr.Text(key) + `"`

@@ -32,6 +32,7 @@ const (
 	KindTool       Kind = "tool.call"          // ToolSpec call → ToolResult
 	KindVerify     Kind = "verify.run"         // VerifySpec → VerifyResult
 	KindGates      Kind = "gates.run"          // VerifySpec → VerifyResult
+	KindProve      Kind = "proof.run"          // ProveSpec → ProveResult
 	KindLand       Kind = "land.commit"        // LandSpec → LandResult
 	KindRevert     Kind = "land.revert"        // RevertSpec → LandResult
 	KindCleanup    Kind = "worktree.remove"    // CleanupSpec → CleanupResult
@@ -334,6 +335,8 @@ type Failure struct {
 	Fingerprint string         `json:"fingerprint"` // digest of the output without times and addresses
 	Tree        string         `json:"tree"`
 	Checks      []CheckOutcome `json:"checks,omitempty"`
+	// Unproven are the criteria that nothing shows to hold, where every check passed.
+	Unproven []Met `json:"unproven,omitempty"`
 }
 
 // Fault is what went wrong as an error that is kept.

@@ -266,7 +266,7 @@ func effectUnwanted(tx *kernel.Tx) bool {
 		return false
 	}
 	switch tx.Effect.What() {
-	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindWork:
+	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindProve, effect.KindRepair, effect.KindWork:
 		return true
 	}
 	return false

@@ -40,6 +40,7 @@ func Table() *kernel.Protocols {
 			effect.KindTool:       {Done: steps.ToolDone, Unwanted: true},
 			effect.KindVerify:     {Done: verification.ChecksDone, Unwanted: true},
 			effect.KindGates:      {Done: verification.GatesDone, Unwanted: true},
+			effect.KindProve:      {Done: verification.ProofSeen, Unwanted: true},
 			effect.KindWorktree:   {Done: steps.WorktreeMade, Unwanted: true},
 			effect.KindCheckpoint: {Done: checkpointed},
 			effect.KindRebase:     {Done: verification.RebaseDone, Unwanted: true},
@@ -59,6 +60,7 @@ func Table() *kernel.Protocols {
 		Answers: map[string]kernel.Reply{
 			"plan":             {Granted: planning.PlanApproved, Refused: planning.PlanDeclined},
 			kernel.AboutChecks: {Granted: verification.ChecksAllowed, Refused: verification.ChecksRefused},
+			kernel.AboutProof:  {Granted: verification.ProofAccepted, Refused: verification.ProofRefused},
 			"call":             {Granted: steps.CallAllowed, Refused: steps.CallRefused},
 		},
 		AnyAction: kernel.Reply{Granted: recovery.RepairAllowed, Refused: recovery.RepairRefused},
@@ -101,5 +103,6 @@ func commands() []kernel.Command {
 		new(steps.Ask),
 		new(tasks.CreateTask), new(tasks.RequestGates), new(tasks.RestartTask), new(tasks.Heartbeat),
 		new(tasks.UpdateProgress),
+		new(verification.Accept),
 	}
 }

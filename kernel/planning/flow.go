@@ -201,8 +201,11 @@ func grantPlan(tx *kernel.Tx, by pawl.Actor, reason string) error {
 	return nil
 }
 
-// PlanApproved takes a person's yes to the plan.
-func PlanApproved(tx *kernel.Tx, _ *kernel.Approval) error {
+// PlanApproved takes a person's yes to the plan. Who grants whatever waits has not looked at it.
+func PlanApproved(tx *kernel.Tx, a *kernel.Approval) error {
+	if a.Way != kernel.WayFlag {
+		tx.Task.ApprovedBy = tx.Env.Actor
+	}
 	return grantPlan(tx, tx.Env.Actor, "approved")
 }
 

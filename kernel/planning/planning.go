@@ -2,6 +2,7 @@
 package planning
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/text/criteria"
 	"pawl/text/knowledge"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -429,7 +431,7 @@ func packaged(tx *kernel.Tx) error {
 	p := tx.Solution.Plan
 	verdicts, err := judgePlan(tx, &p)
 	if err == nil {
-		err = checkable(tx, p)
+		err = cmp.Or(doable(tx, p), checkable(tx, p))
 	}
 	if err != nil {
 		return planningFailed(tx, kernel.PlanFailed, err)
@@ -462,9 +464,12 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 		p.CreatedAt = plan.Instant{Time: tx.Now.UTC()}
 	}
 	said := p.RiskLevel
+	if tx.Config.Proofs && len(p.Criteria) == 0 && len(tx.Run.Given) == 0 {
+		p.Criteria = criteria.Of(tx.Run.Requirement)
+	}
 	verdicts, err := judgePlan(tx, &p)
 	if err == nil {
-		err = checkable(tx, p)
+		err = cmp.Or(doable(tx, p), checkable(tx, p))
 	}
 	if err != nil {
 		return planningFailed(tx, kernel.PlanFailed, err)
@@ -697,7 +702,7 @@ func (c *EditPlan) Decide(tx *kernel.Tx) error {
 	p.PlanID, p.CreatedAt = tx.Solution.Plan.PlanID, tx.Solution.Plan.CreatedAt
 	verdicts, err := judgePlan(tx, &p)
 	if err == nil {
-		err = checkable(tx, p)
+		err = cmp.Or(doable(tx, p), checkable(tx, p))
 	}
 	if err != nil {
 		return err
@@ -758,6 +763,17 @@ func judgePlan(tx *kernel.Tx, p *plan.Plan) ([]kernel.Judged, error) {
 		p.RiskLevel = r
 	}
 	return out, nil
+}
+
+// doable refuses a plan with a step that nobody can carry out: it names no calls, and the agent of the run does not
+// work.
+func doable(tx *kernel.Tx, p plan.Plan) error {
+	for _, s := range p.Steps {
+		if len(s.ToolCalls) == 0 && s.Status != plan.Skipped && !kernel.TraitsOf(tx).Works {
+			return pawl.Fail(pawl.CodeCannotPlan, "kernel.nobody_does", s.StepID, kernel.FirstLine(s.Title))
+		}
+	}
+	return nil
 }
 
 // checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a

@@ -58,13 +58,7 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 		return out, err
 	}
 	r := last.Run
-	out.Last = &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
-	if last.Task != nil {
-		out.Last.Task = last.Task.Label
-	}
-	if l := r.Land; l != nil {
-		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
-	}
+	out.Last = resultOf(r, last.Task)
 	landed := r.InTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed
 	if at := last.Session; out.State == session.Idle && (at.LastRun == r.ID || at.RolledBackRun == r.ID) && landed {
 		op := "undo"
@@ -74,6 +68,21 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 		out.Next = append(out.Next, hereNext(s, []view.Next{{Op: op, Command: "pawl " + op}})...)
 	}
 	return out, nil
+}
+
+// resultOf is what a run came to. Its task may be nil.
+func resultOf(r *kernel.Run, t *kernel.Task) *view.Result {
+	out := &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
+	if t != nil {
+		out.Task = t.Label
+		if p := t.Proof; p != nil {
+			out.Proof, out.AcceptedBy = p.Verdict, p.By
+		}
+	}
+	if l := r.Land; l != nil {
+		out.Landing, out.Commit, out.Branch = l.Outcome, l.Commit, l.Branch
+	}
+	return out
 }
 
 // opExec is the operation of a flow that ended with its design.
@@ -164,6 +173,9 @@ func nextSteps(s *kernel.Snapshot) []view.Next {
 				{Op: string(session.OpCancel), Command: "pawl cancel"}}
 		}
 		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + display.Hash(a.Hash)}}
+		if a.About == kernel.AboutProof {
+			out = []view.Next{acceptNext(s), {Op: "show", Command: "pawl show"}}
+		}
 		if a.About == "plan" {
 			out = append(out, view.Next{Op: "show", Command: "pawl plan show"},
 				view.Next{Op: string(session.OpRevise), Command: "pawl revise FEEDBACK"})
@@ -206,11 +218,19 @@ func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 		return []view.Next{fix("")}
 	}
 	out := []view.Next{fix("")}
+	if b.Kind == kernel.BlockedUnproven {
+		out = []view.Next{acceptNext(s), fix("")}
+	}
 	if b.Effect != "" {
 		out = []view.Next{fix(" --answer " + string(kernel.AnswerDone)), fix(" --answer " + string(kernel.AnswerRetry))}
 	}
 	return append(out, view.Next{Op: string(session.OpRollback), Command: "pawl rollback"},
 		view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
+}
+
+// acceptNext is how a person takes work without proof.
+func acceptNext(s *kernel.Snapshot) view.Next {
+	return view.Next{Op: "accept", Command: "pawl accept " + display.Hash(s.Task.Proof.Tree) + " REASON"}
 }
 
 func blockedOf(b *kernel.Blocked) *view.Blocked {
@@ -260,7 +280,8 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 		Steps:    view.StepsOf(t.Plan), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs,
 		Turns:    t.Turns,
 		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
-		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Land: view.LandingOf(t.Land),
+		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Proof: view.ProofOf(t.Proof),
+		Land:    view.LandingOf(t.Land),
 		Reason:  t.Reason,
 		Blocked: blockedOf(t.Blocked), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart,
 		Cleanup:   t.Cleanup,
@@ -409,6 +430,7 @@ func SummaryOf(s *kernel.Snapshot) view.Summary {
 
 // summarize fills in what the task has to tell.
 func summarize(s *kernel.Snapshot, out *view.Summary, t *kernel.Task) {
+	out.Proof = view.ProofOf(t.Proof)
 	out.Task, out.Repairs, out.Failures, out.Landing = t.Label, t.Repairs, failures(t.Failures), view.LandingOf(t.Land)
 	if out.Goal == "" {
 		out.Goal = t.Title

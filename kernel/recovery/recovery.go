@@ -16,7 +16,6 @@ import (
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
 	"pawl/text/plan"
-	"pawl/text/policy"
 	"pawl/text/solution"
 	"pawl/text/triage"
 )
@@ -119,17 +118,7 @@ func (c *Fix) Decide(tx *kernel.Tx) error {
 		kernel.CountRetry(tx, t, 0)
 		return nil
 	}
-	tx.Approval = &kernel.Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction,
-		AnsweredBy: tx.Env.Actor, AnsweredAt: tx.Now, Note: c.Note}
-	tx.Create(tx.Approval, kernel.KindApproval, "", t.ID, kernel.ApprovalGranted)
-	tx.Record(tx.Approval, kernel.AuditApprovalGranted, audit.Info,
-		map[string]any{"about": "unblock", "task": t.ID, "note": c.Note})
-	if err := tx.Apply(kernel.HelpedBlocked, kernel.Note(c.Note)); err != nil {
-		return err
-	}
-	t.Blocked, t.Due = nil, tx.Now
-	tx.Touch(t)
-	return nil
+	return kernel.Unblock(tx, c.Note)
 }
 
 // modeRetry asks the task's mode whether a retry makes sense (docs/spec/task.md#s5-5).

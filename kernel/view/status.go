@@ -169,7 +169,10 @@ type Result struct {
 	Commit  string             `json:"commit,omitempty"`
 	Branch  string             `json:"branch,omitempty"`
 	Undone  bool               `json:"undone,omitempty"`
-	EndedAt time.Time          `json:"ended_at,omitzero"`
+	// Proof says whether what was wanted is shown, "" where that was not tried; AcceptedBy is who took it without.
+	Proof      effect.Verdict `json:"proof,omitempty"`
+	AcceptedBy pawl.Actor     `json:"accepted_by,omitempty"`
+	EndedAt    time.Time      `json:"ended_at,omitzero"`
 }
 
 // Owner is the process that runs work in the workspace.

@@ -20,6 +20,8 @@ type Summary struct {
 	// Verification is what the turn's checks and the gates have proven. Evidence of pawl's own commands is the only
 	// kind.
 	Verification []Evidence `json:"verification"`
+	// Proof is what shows that the work did what was wanted, nil where that was not tried.
+	Proof *Proof `json:"proof,omitempty"`
 	// Repairs are the repairs that were made, Failures what made them necessary.
 	Repairs  int       `json:"repairs"`
 	Failures []Failure `json:"failures,omitempty"`

@@ -29,6 +29,7 @@ type Task struct {
 	Failures []Failure  `json:"failures,omitempty"`
 	Verified *Evidence  `json:"verification,omitempty"`
 	Gate     *Evidence  `json:"gate_results,omitempty"`
+	Proof    *Proof     `json:"proof,omitempty"`
 	Land     *Landing   `json:"landing,omitempty"`
 	Reason   string     `json:"reason,omitempty"`
 	Blocked  *Blocked   `json:"blocked,omitempty"`

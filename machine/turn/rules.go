@@ -147,4 +147,13 @@ var rules = []rule{
 	{ID: "U60", From: Clarifying, On: ClarificationAnswer, When: AnswerStep, To: Executing,
 		Gates: []string{GateAskedByStep}, Actors: byWord, Source: "design §5", Ext: true,
 		Description: "the user answers the agent at work"},
+	{ID: "U61", From: Verifying, On: ConfirmationNeeded, When: ProofMissing, To: AwaitingConfirmation, Actors: byWork,
+		Source: "spec B16", Ext: true,
+		Description: "the checks passed, and nothing shows that the work did what was wanted"},
+	{ID: "U62", From: AwaitingConfirmation, On: Confirm, When: AnswerYesProof, To: Verifying,
+		Gates: []string{GateAskedByChecks, GateApproval}, Actors: byWord, Source: "spec B16", Ext: true,
+		Description: "a person accepts the work without proof"},
+	{ID: "U63", From: Verifying, On: ChecksFailed, When: ProofMissing, To: Recovering, Actors: byWork,
+		Source: "spec B16", Ext: true,
+		Description: "the checks passed, nothing shows that the work did what was wanted, and it is sent back once"},
 }

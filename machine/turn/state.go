@@ -75,6 +75,7 @@ const (
 	AnswerYesRepair = "yes_repair"
 	AnswerNoStep    = "no_step"
 	AnswerYesChecks = "yes_checks"
+	AnswerYesProof  = "yes_proof"
 )
 
 // AnswerStep is the argument of CLARIFICATION_ANSWER when the question was asked in the middle of a step.
@@ -85,6 +86,10 @@ const ChecksOptional = "optional"
 
 // ChecksTouched is the argument of CONFIRMATION_NEEDED when the work changed what it is judged by.
 const ChecksTouched = "checks_touched"
+
+// ProofMissing is the argument of CONFIRMATION_NEEDED and CHECKS_FAILED when every check passed and nothing shows that
+// the work did what was wanted.
+const ProofMissing = "unproven"
 
 // FixPatch is the argument of FIX_PLANNED when the fix changes the plan (docs/spec/turn.md#b6).
 const FixPatch = "patch"

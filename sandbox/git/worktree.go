@@ -137,16 +137,43 @@ func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 			return tree, nil
 		}
 	}
+	return tree, r.Fill(ctx, tree)
+}
+
+// Fill makes the tree anew, with exactly the files of a recorded one. It is no worktree of the user's repository.
+func (r *Repo) Fill(ctx context.Context, tree string) error {
 	if err := r.RemoveWorktree(ctx); err != nil {
-		return "", err
+		return err
 	}
 	if err := disk.Mkdir(r.paths.Workspace, r.paths.Tree, 0o755); err != nil {
-		return "", program.IOError("git.worktree", err)
+		return program.IOError("git.worktree", err)
 	}
 	if err := r.index.locked(ctx, func(ctx context.Context) error { return r.index.populate(ctx, tree) }); err != nil {
-		return "", err
+		return err
 	}
-	return tree, r.confirm(ctx, tree)
+	return r.confirm(ctx, tree)
+}
+
+// Overlay writes into the tree what differs from one recorded tree to another, of the paths that only lets through. It
+// is for copies of pawl's own, in which nobody else works: what stands in the way and is neither is an error.
+func (r *Repo) Overlay(ctx context.Context, from, to string, only func(path string) bool) error {
+	change, err := r.Objects.deltas(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	change = slices.DeleteFunc(change, func(d delta) bool { return !only(d.path) })
+	return r.index.locked(ctx, func(ctx context.Context) error {
+		d, err := openFiles(r)
+		if err != nil {
+			return err
+		}
+		defer d.close()
+		left, err := d.put(ctx, change, meta.Meta{})
+		if err == nil && len(left) > 0 {
+			err = pawl.Fail(pawl.CodeConflict, "git.conflict", Listing(left))
+		}
+		return err
+	})
 }
 
 // WorktreeIs reports whether the tree is a linked worktree at the commit, with exactly its content.

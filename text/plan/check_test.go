@@ -257,6 +257,7 @@ func TestHashCoversWhatIsApproved(t *testing.T) {
 		"blanks": func(p *Plan) {
 			p.Steps[0].ToolCalls[0].ArgsHint = []byte("{\n \"content\" : \"package a\\n\", \"path\":\"\\u0061.go\"}")
 		},
+		"empty list 3": func(p *Plan) { p.Criteria[0].Paths, p.Criteria[1].Tests = []string{}, []string{} },
 		"empty list":   func(p *Plan) { p.Steps[0].DependsOn = []string{} },
 		"empty list 2": func(p *Plan) { p.Steps[1].ToolCalls = []ToolCallTemplate{} },
 	}
@@ -268,24 +269,36 @@ func TestHashCoversWhatIsApproved(t *testing.T) {
 		}
 	}
 	other := map[string]func(*Plan){
-		"goal":       func(p *Plan) { p.Goal += "." },
-		"constraint": func(p *Plan) { p.Constraints = nil },
-		"risk":       func(p *Plan) { p.RiskLevel = "high" },
-		"mode":       func(p *Plan) { p.Verification.Mode = VerifyTest },
-		"command":    func(p *Plan) { p.Verification.Commands[0] = "true" },
-		"required":   func(p *Plan) { p.Verification.Required = false },
-		"stop":       func(p *Plan) { p.Verification.StopOnFail = false },
-		"order":      func(p *Plan) { slices.Reverse(p.Steps) },
-		"skip":       func(p *Plan) { p.Steps[0].Status = Skipped },
-		"step":       func(p *Plan) { p.Steps = p.Steps[:1] },
-		"id of step": func(p *Plan) { p.Steps[1].StepID = "s3" },
-		"title":      func(p *Plan) { p.Steps[0].Title = "x" },
-		"intent":     func(p *Plan) { p.Steps[0].Intent = "x" },
-		"dependency": func(p *Plan) { p.Steps[1].DependsOn = nil },
-		"undo":       func(p *Plan) { p.Steps[0].RollbackHint = "" },
-		"artifact":   func(p *Plan) { p.Steps[0].ExpectedArtifacts[0].Value = "b.go" },
-		"tool":       func(p *Plan) { p.Steps[0].ToolCalls[0].Name = "delete_file" },
-		"argument":   func(p *Plan) { p.Steps[0].ToolCalls[0].ArgsHint = []byte(`{"path":"b.go","content":"package a\n"}`) },
+		"goal":              func(p *Plan) { p.Goal += "." },
+		"constraint":        func(p *Plan) { p.Constraints = nil },
+		"risk":              func(p *Plan) { p.RiskLevel = "high" },
+		"mode":              func(p *Plan) { p.Verification.Mode = VerifyTest },
+		"command":           func(p *Plan) { p.Verification.Commands[0] = "true" },
+		"criteria":          func(p *Plan) { p.Criteria = nil },
+		"criterion":         func(p *Plan) { p.Criteria = p.Criteria[:1] },
+		"order of criteria": func(p *Plan) { slices.Reverse(p.Criteria) },
+		"criterion's id":    func(p *Plan) { p.Criteria[0].ID = "c3" },
+		"criterion's text":  func(p *Plan) { p.Criteria[0].Text = "x" },
+		"from":              func(p *Plan) { p.Criteria[0].From = "" },
+		"proof":             func(p *Plan) { p.Criteria[0].Proof = ProofKept },
+		"run":               func(p *Plan) { p.Criteria[0].Run = "true" },
+		"test":              func(p *Plan) { p.Criteria[0].Tests[0] = "TestFoo" },
+		"check":             func(p *Plan) { p.Criteria[0].Checks[0] = "any" },
+		"text":              func(p *Plan) { p.Criteria[0].Texts[0] = "Foo" },
+		"path":              func(p *Plan) { p.Criteria[1].Paths[0] = "b.go" },
+		"required":          func(p *Plan) { p.Verification.Required = false },
+		"stop":              func(p *Plan) { p.Verification.StopOnFail = false },
+		"order":             func(p *Plan) { slices.Reverse(p.Steps) },
+		"skip":              func(p *Plan) { p.Steps[0].Status = Skipped },
+		"step":              func(p *Plan) { p.Steps = p.Steps[:1] },
+		"id of step":        func(p *Plan) { p.Steps[1].StepID = "s3" },
+		"title":             func(p *Plan) { p.Steps[0].Title = "x" },
+		"intent":            func(p *Plan) { p.Steps[0].Intent = "x" },
+		"dependency":        func(p *Plan) { p.Steps[1].DependsOn = nil },
+		"undo":              func(p *Plan) { p.Steps[0].RollbackHint = "" },
+		"artifact":          func(p *Plan) { p.Steps[0].ExpectedArtifacts[0].Value = "b.go" },
+		"tool":              func(p *Plan) { p.Steps[0].ToolCalls[0].Name = "delete_file" },
+		"argument":          func(p *Plan) { p.Steps[0].ToolCalls[0].ArgsHint = []byte(`{"path":"b.go","content":"package a\n"}`) },
 		"more": func(p *Plan) {
 			p.Steps[0].ToolCalls[0].ArgsHint = []byte(`{"path":"a.go","content":"package a\n","x":1}`)
 		},
@@ -308,6 +321,11 @@ func TestHashCoversWhatIsApproved(t *testing.T) {
 	}
 	if Hash(sample()) != want {
 		t.Error("a change to a clone reached the original")
+	}
+	without := base.Clone()
+	without.Criteria = []Criterion{}
+	if got := Hash(without); got != "3386ed2219d4b1647d6f99c5b9018fee7167203eb7dc34cfd66b866c992a51ea" {
+		t.Errorf("a plan without criteria has the hash %s, which approvals of other versions are not bound to", got)
 	}
 }
 

@@ -91,10 +91,26 @@ func (r *reader) plan(p *Plan) into {
 		must("goal", r.text(&p.Goal)),
 		may("constraints", list(r, &p.Constraints, func(s *string) into { return r.text(s) })),
 		may("network", list(r, &p.Network, func(s *string) into { return r.text(s) })),
+		may("criteria", list(r, &p.Criteria, r.criterion)),
 		must("steps", list(r, &p.Steps, r.step)),
 		may("verification", r.verification(&p.Verification)),
 		may("risk_level", text(r, &p.RiskLevel)),
 		may("created_at", r.instant(&p.CreatedAt)),
+	)
+}
+
+func (r *reader) criterion(c *Criterion) into {
+	texts := func(dst *[]string) into { return list(r, dst, func(s *string) into { return r.text(s) }) }
+	return r.object(
+		must("id", r.text(&c.ID)),
+		must("text", r.text(&c.Text)),
+		may("from", r.text(&c.From)),
+		must("proof", text(r, &c.Proof)),
+		may("run", r.text(&c.Run)),
+		may("tests", texts(&c.Tests)),
+		may("checks", texts(&c.Checks)),
+		may("paths", texts(&c.Paths)),
+		may("texts", texts(&c.Texts)),
 	)
 }
 
@@ -135,6 +151,7 @@ func (r *reader) patch(p *Patch) into {
 		may("remove_steps", list(r, &p.RemoveSteps, func(s *string) into { return r.text(s) })),
 		may("update_steps", list(r, &p.UpdateSteps, r.update)),
 		may("add_steps", list(r, &p.AddSteps, r.step)),
+		may("criteria", optional(&p.Criteria, func(c *[]Criterion) into { return list(r, c, r.criterion) })),
 		may("reason", r.text(&p.Reason)),
 	)
 }

@@ -169,6 +169,36 @@ var bad = map[string]struct {
 		"goal: g\nsteps:\n- {step_id: a, intent: i, title: " + strings.Repeat("字", 301) + "}\n",
 		[]string{"3:34 steps[0].title plan.too_long"},
 	},
+	"bad criteria": {
+		"goal: g\ncriteria:\n- {id: a b, text: t, proof: kept, texts: [x]}\n- {id: b, text: \"\", proof: tested}\n" +
+			"- {id: b, text: t, proof: diff, run: make}\n- {id: c, text: t, proof: gone, path: x}\n" +
+			"- {id: d, text: t, proof: gone, paths: [/etc, a/../b, 'a\\b', ./a, a//b, .., 'C:/x'], tests: [1]}\n" +
+			"- {text: t}\n- [x]\nsteps:\n- {step_id: a, title: t, intent: i}\n",
+		[]string{
+			"3:8 criteria[0].id plan.bad_criterion_id", "3:42 criteria[0].texts plan.proof_field",
+			"4:17 criteria[1].text plan.blank", "4:28 criteria[1].proof plan.bad_value",
+			"5:3 criteria[2].paths plan.diff_paths", "5:8 criteria[2].id plan.duplicate_criterion",
+			"5:38 criteria[2].run plan.proof_field", "6:3 criteria[3].texts plan.gone_what",
+			"6:33 criteria[3].path plan.unknown_field_near",
+			"7:41 criteria[4].paths[0] plan.bad_path", "7:47 criteria[4].paths[1] plan.bad_path",
+			"7:55 criteria[4].paths[2] plan.bad_path", "7:62 criteria[4].paths[3] plan.bad_path",
+			"7:67 criteria[4].paths[4] plan.bad_path", "7:73 criteria[4].paths[5] plan.bad_path",
+			"7:77 criteria[4].paths[6] plan.bad_path", "7:94 criteria[4].tests[0] plan.wrong_type",
+			"8:3 criteria[5].id plan.missing_field", "8:3 criteria[5].proof plan.missing_field",
+			"9:3 criteria[6] plan.wrong_type",
+		},
+	},
+	"too many criteria": {
+		"goal: g\nsteps:\n- {step_id: a, title: t, intent: i}\ncriteria:\n" +
+			strings.Repeat("- {id: a, text: t, proof: kept}\n", maxCriteria+1),
+		[]string{"5:1 criteria plan.too_many"},
+	},
+	"too much of a criterion": {
+		"goal: g\nsteps:\n- {step_id: a, title: t, intent: i}\ncriteria:\n- id: a\n  proof: diff\n  text: " +
+			strings.Repeat("字", maxClaim+1) + "\n  paths: [" + strings.Repeat("a,", maxNamed+1) + "]\n  texts: [\"a\\nb\"]\n",
+		[]string{"7:9 criteria[0].text plan.too_long", "8:10 criteria[0].paths plan.too_many",
+			"9:11 criteria[0].texts[0] plan.one_line"},
+	},
 	"tag":            {"goal: !!binary aGk=\n", []string{"1:7 plan.yaml_feature"}},
 	"own tag":        {"goal: !secret x\n", []string{"1:7 plan.yaml_feature"}},
 	"merge key":      {"a: &a {goal: x}\n<<: *a\n", []string{"2:1 plan.yaml_feature"}},

@@ -26,6 +26,7 @@ func Diff(from, to Plan) []Change {
 	changed("goal", from.Goal != to.Goal)
 	changed("constraints", !slices.Equal(from.Constraints, to.Constraints))
 	changed("network", !slices.Equal(from.Network, to.Network))
+	diffCriteria(from.Criteria, to.Criteria, add)
 	for _, s := range from.Steps {
 		if _, ok := to.Find(s.StepID); !ok {
 			add("steps", "plan.change_removed", s.StepID)

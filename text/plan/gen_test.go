@@ -93,6 +93,32 @@ func anyStep(id string, earlier []string) *rapid.Generator[Step] {
 	})
 }
 
+// anyCriterion generates a criterion that has what its proof needs.
+func anyCriterion(id string) *rapid.Generator[Criterion] {
+	return rapid.Custom(func(t *rapid.T) Criterion {
+		c := Criterion{ID: id, Text: prose().Draw(t, "text"), From: maybe(prose()).Draw(t, "from"),
+			Proof: rapid.SampledFrom(proofs()).Draw(t, "proof")}
+		names := func(what string, of *rapid.Generator[string], least int) []string {
+			return append([]string(nil), rapid.SliceOfN(of, least, 3).Draw(t, what)...)
+		}
+		path := rapid.SampledFrom([]string{"a.go", "docs/", "..a/...", ".github/x y`.yml", "文档/说明.md"})
+		switch c.Proof {
+		case ProofCheck:
+			c.Texts = names("texts", oneLiner(), 0)
+			fallthrough
+		case ProofKept:
+			c.Run = maybe(prose()).Draw(t, "run")
+			c.Tests, c.Checks = names("tests", oneLiner(), 0), names("checks", oneLiner(), 0)
+		case ProofDiff:
+			c.Paths, c.Texts = names("paths", path, 1), names("texts", oneLiner(), 0)
+		case ProofGone:
+			c.Paths = names("paths", path, 0)
+			c.Texts = names("texts", oneLiner(), 1-min(1, len(c.Paths)))
+		}
+		return c
+	})
+}
+
 // anyPlan generates plans that pass Check without tools.
 func anyPlan() *rapid.Generator[Plan] {
 	return rapid.Custom(func(t *rapid.T) Plan {
@@ -111,6 +137,9 @@ func anyPlan() *rapid.Generator[Plan] {
 		if v.Mode != VerifyNone {
 			v.Commands = append(v.Commands, rapid.SliceOfN(prose(), 1, 3).Draw(t, "commands")...)
 		}
+		for i := range rapid.IntRange(0, 4).Draw(t, "criteria") {
+			p.Criteria = append(p.Criteria, anyCriterion(fmt.Sprintf("c.%d", i)).Draw(t, "criterion"))
+		}
 		var ids []string
 		for i := range rapid.IntRange(1, 5).Draw(t, "steps") {
 			id := fmt.Sprintf("%s%d", rapid.SampledFrom([]string{"s", "Step.", "a-b_", "1"}).Draw(t, "prefix"), i)
@@ -128,6 +157,11 @@ func anyPlan() *rapid.Generator[Plan] {
 func sample() Plan {
 	return Plan{
 		PlanID: "01J00000000000000000000000", Goal: "Rename Foo to Bar", Constraints: []string{"keep the public API"},
+		Criteria: []Criterion{
+			{ID: "c1", Text: "Bar does what Foo did", From: "so that it says what it does", Proof: ProofCheck, Run: "go test ./bar",
+				Tests: []string{"TestBar"}, Checks: []string{"test"}, Texts: []string{"Bar"}},
+			{ID: "c2", Text: "Foo is gone", Proof: ProofGone, Paths: []string{"a.go"}, Texts: []string{"Foo"}},
+		},
 		Steps: []Step{
 			{
 				StepID: "s1", Title: "Rename the function", Intent: "The old name misleads", Status: Pending,

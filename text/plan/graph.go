@@ -183,6 +183,7 @@ func (p Plan) Find(id string) (int, bool) {
 func (p Plan) Clone() Plan {
 	p.Constraints = slices.Clone(p.Constraints)
 	p.Network = slices.Clone(p.Network)
+	p.Criteria = cloneCriteria(p.Criteria)
 	p.Verification.Commands = slices.Clone(p.Verification.Commands)
 	p.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {

@@ -23,6 +23,8 @@ func TestHostileInputIsRefusedQuickly(t *testing.T) {
 	step := func(i int) string {
 		return fmt.Sprintf("{step_id: s%d, title: t, intent: i, depends_on: [x%d, y%d]},\n", i, i, i)
 	}
+	criterion := func(i int) string { return fmt.Sprintf("{id: c%d, text: t, proof: gone, texts: [x]},\n", i) }
+	named := func(i int) string { return fmt.Sprintf("../%d,", i) }
 	start := time.Now()
 	for name, in := range map[string]string{
 		"nested flow":  strings.Repeat("[", MaxBytes),
@@ -30,7 +32,12 @@ func TestHostileInputIsRefusedQuickly(t *testing.T) {
 		"list":         `{"goal":[` + strings.Repeat("1,", MaxBytes/2-20) + "1]}",
 		"same name":    "{" + strings.Repeat(`"a":1,`, 190_000) + `"a":1}`,
 		"steps":        "goal: g\nsteps: [" + many(25_000, step) + "]",
-		"3001 steps":   "goal: g\nsteps: [" + many(maxSteps+1, step) + "]",
+		"criteria":     "goal: g\nsteps: [" + step(0) + "]\ncriteria: [" + many(20_000, criterion) + "]",
+		"paths": "goal: g\nsteps: [" + step(0) + "]\ncriteria: [{id: c, text: t, proof: gone, paths: [" +
+			many(150_000, named) + "]}]",
+		"a path": "goal: g\nsteps: [" + step(0) + "]\ncriteria: [{id: c, text: t, proof: gone, paths: [" +
+			strings.Repeat("..a/", MaxBytes/8) + "..]}]",
+		"3001 steps": "goal: g\nsteps: [" + many(maxSteps+1, step) + "]",
 	} {
 		if _, _, err := Decode("p", []byte(in)); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -46,9 +53,11 @@ func TestHostileInputIsRefusedQuickly(t *testing.T) {
 	base := sample()
 	text := RenderPRD(base, English())
 	for name, in := range map[string]string{
-		"tasks":  strings.Replace(text, "## 4.", strings.Repeat("- [ ] x\n", 200_000)+"## 4.", 1),
-		"fences": text + strings.Repeat("```\n````\n", 200_000),
-		"lines":  text + strings.Repeat("- \n", 500_000),
+		"tasks":    strings.Replace(text, "## 4.", strings.Repeat("- [ ] x\n", 200_000)+"## 4.", 1),
+		"criteria": strings.Replace(text, "- `c2`", strings.Repeat("- [kept] x\n", 200_000)+"- `c2`", 1),
+		"entries":  strings.Replace(text, "- `c2`", strings.Repeat("- Text: x\n", 200_000)+"- `c2`", 1),
+		"fences":   text + strings.Repeat("```\n````\n", 200_000),
+		"lines":    text + strings.Repeat("- \n", 500_000),
 	} {
 		if _, _, err := ParsePRD(in, base); err == nil {
 			t.Errorf("%s: accepted", name)

@@ -11,7 +11,8 @@ type Labels struct {
 	// Help is shown under the header, one quoted line per line.
 	Help string
 
-	Goals, Goal, Constraints                   string
+	Goals, Goal, Constraints, Criteria         string
+	From, Test, Check, Path, Text              string
 	Specs, Mode, Required, StopOnFail, Command string
 	Tasks, Intent, DependsOn, Verify           string
 	Undo, Call, Why                            string
@@ -25,7 +26,8 @@ func English() Labels {
 		Help: "Edit what is below, then approve: the approval is bound to exactly what this document says.\n" +
 			"A step is skipped with [-] and removed by deleting it; the order of the steps is the order of the list.\n" +
 			"Text of several lines stands in a fenced block.",
-		Goals: "Context & Goals", Goal: "Goal", Constraints: "Constraints",
+		Goals: "Context & Goals", Goal: "Goal", Constraints: "Constraints", Criteria: "Acceptance Criteria",
+		From: "From", Test: "Test", Check: "Check", Path: "Path", Text: "Text",
 		Specs: "Technical Specs", Mode: "Verification", Required: "Required", StopOnFail: "Stop at first failure",
 		Command: "Command",
 		Tasks:   "Atomic Task List", Intent: "Intent", DependsOn: "Depends on", Verify: "Verify",
@@ -41,7 +43,8 @@ func Chinese() Labels {
 		Help: "可以直接修改下面的内容再批准：批准只对本文档所述内容生效。\n" +
 			"用 [-] 跳过一个步骤，删除整段即移除该步骤；列表的顺序就是步骤的顺序。\n" +
 			"多行文本请放在围栏代码块中。",
-		Goals: "背景与目标", Goal: "目标", Constraints: "约束",
+		Goals: "背景与目标", Goal: "目标", Constraints: "约束", Criteria: "验收标准",
+		From: "出处", Test: "测试", Check: "检查", Path: "路径", Text: "文本",
 		Specs: "技术方案", Mode: "验证方式", Required: "必须通过", StopOnFail: "首次失败即停止", Command: "命令",
 		Tasks: "原子任务清单", Intent: "意图", DependsOn: "依赖", Verify: "产物", Undo: "撤销", Call: "调用", Why: "原因",
 		Risks: "风险", Risk: "风险等级", Network: "网络访问",
@@ -56,6 +59,7 @@ const (
 	inGoals       section = "goals"
 	inGoal        section = "goal"
 	inConstraints section = "constraints"
+	inCriteria    section = "criteria"
 	inSpecs       section = "specs"
 	inTasks       section = "tasks"
 	inRisks       section = "risks"
@@ -67,7 +71,7 @@ func sectionNamed(heading string) (section, bool) {
 	for _, l := range []Labels{English(), Chinese()} {
 		for name, s := range map[string]section{
 			l.Title: inHeader, l.Goals: inGoals, l.Goal: inGoal, l.Constraints: inConstraints,
-			l.Specs: inSpecs, l.Tasks: inTasks, l.Risks: inRisks,
+			l.Criteria: inCriteria, l.Specs: inSpecs, l.Tasks: inTasks, l.Risks: inRisks,
 		} {
 			if strings.EqualFold(heading, name) {
 				return s, true
@@ -97,6 +101,11 @@ const (
 	isWhy        entry = "why"
 	isRisk       entry = "risk_level"
 	isNetwork    entry = "network"
+	isFrom       entry = "from"
+	isTest       entry = "tests"
+	isCheck      entry = "checks"
+	isPath       entry = "paths"
+	isText       entry = "texts"
 )
 
 // entryNamed returns what a label means in a section, in any language.
@@ -115,6 +124,10 @@ func (l Labels) entries(in section) map[string]entry {
 	switch in {
 	case inHeader:
 		return map[string]entry{l.Plan: isPlan, l.Hash: isHash, l.Status: isStatus, l.Created: isCreated}
+	case inCriteria:
+		return map[string]entry{
+			l.From: isFrom, l.Command: isCommand, l.Test: isTest, l.Check: isCheck, l.Path: isPath, l.Text: isText,
+		}
 	case inSpecs:
 		return map[string]entry{
 			l.Mode: isMode, l.Required: isRequired, l.StopOnFail: isStopOnFail, l.Command: isCommand,

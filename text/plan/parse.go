@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ import (
 var (
 	// taskTitle splits what stands after a task's box: number, priority, id and title; all but the title may be absent.
 	taskTitle = pattern.New("^(?:T-[0-9]+[ \t]*[:：][ \t]*)?(?:\\[P[0-9]\\][ \t]*)?(?:`([^`]*)`(?:[ \t]+|$))?(.*)$")
+
+	// criterionHead splits the first line of a criterion: id, proof and text; all but the proof may be absent.
+	criterionHead = pattern.New("^(?:`([^`]*)`[ \t]+)?\\[([A-Za-z]+)\\](?:[ \t]+(.*))?$")
 
 	// idSeparator stands between the ids of a dependency list.
 	idSeparator = pattern.New("[`,，、 \t]+")
@@ -128,6 +132,8 @@ func (r *prdReader) token(t token) {
 			r.lines[index("constraints", len(r.plan.Constraints))] = t.line
 			r.plan.Constraints = append(r.plan.Constraints, text)
 		})
+	case t.kind == tokenBullet && r.in == inCriteria && criterionHead.Get().MatchString(t.text):
+		r.criterion(t)
 	case t.kind == tokenBullet:
 		r.bullet(t)
 	default:
@@ -176,6 +182,10 @@ func (r *prdReader) bullet(t token) {
 	}
 	if r.in == inTasks {
 		r.stepEntry(what, text, t.line)
+		return
+	}
+	if r.in == inCriteria {
+		r.criterionEntry(what, text, t.line)
 		return
 	}
 	if what != isCommand && what != isNetwork && !r.once(string(r.in)+" "+string(what), t.line, label) {
@@ -245,11 +255,64 @@ func (r *prdReader) task(t token) {
 	}
 	s.Status = status
 	r.plan.Steps = append(r.plan.Steps, s)
-	for key := range r.seen {
-		if strings.HasPrefix(key, "tasks ") {
-			delete(r.seen, key)
+	r.forget("tasks ")
+}
+
+// forget takes it that no entry of a section has come up yet.
+func (r *prdReader) forget(section string) {
+	maps.DeleteFunc(r.seen, func(key string, _ bool) bool { return strings.HasPrefix(key, section) })
+}
+
+// criterion begins a criterion.
+func (r *prdReader) criterion(t token) {
+	if len(r.plan.Criteria) == maxCriteria {
+		r.fail(t.line, "plan.too_many", maxCriteria)
+		return
+	}
+	m := criterionHead.Get().FindStringSubmatch(t.text)
+	at := len(r.plan.Criteria)
+	r.lines[index("criteria", at)] = t.line
+	r.plan.Criteria = append(r.plan.Criteria, Criterion{ID: m[1], Proof: Proof(strings.ToLower(m[2]))})
+	if m[1] == "" {
+		r.plan.Criteria[at].ID = r.freeCriterion()
+	}
+	r.value(strings.Trim(m[3], " \t"), func(text string) { r.plan.Criteria[at].Text = text })
+	r.forget("criteria ")
+}
+
+// freeCriterion returns an id for a new criterion that no criterion of either plan has.
+func (r *prdReader) freeCriterion() string {
+	for n := len(r.plan.Criteria); ; n++ {
+		id := fmt.Sprintf("c%d", n)
+		has := func(c Criterion) bool { return c.ID == id }
+		if !slices.ContainsFunc(r.base.Criteria, has) && !slices.ContainsFunc(r.plan.Criteria, has) {
+			return id
 		}
 	}
+}
+
+// criterionEntry reads an entry of the current criterion.
+func (r *prdReader) criterionEntry(what entry, text string, line int) {
+	n := len(r.plan.Criteria) - 1
+	if n < 0 {
+		r.fail(line, "plan.prd_line", clip(text))
+		return
+	}
+	path, c := index("criteria", n), &r.plan.Criteria[n]
+	field := path + "." + string(what)
+	if single := map[entry]*string{isFrom: &c.From, isCommand: &c.Run}[what]; single != nil {
+		if r.once("criteria "+string(what), line, string(what)) {
+			r.lines[map[entry]string{isFrom: path + ".from", isCommand: path + ".run"}[what]] = line
+			r.value(text, func(text string) { *single = text })
+		}
+		return
+	}
+	list := map[entry]*[]string{isTest: &c.Tests, isCheck: &c.Checks, isPath: &c.Paths, isText: &c.Texts}[what]
+	if len(*list) == 0 {
+		r.lines[field] = line
+	}
+	r.lines[index(field, len(*list))] = line
+	*list = append(*list, unspan(text))
 }
 
 // freeID returns an id for a new step that no step of either plan has.
@@ -364,6 +427,9 @@ func (r *prdReader) result() Plan {
 	}
 	if slices.Equal(out.Network, base.Network) {
 		out.Network = base.Network
+	}
+	if slices.EqualFunc(out.Criteria, base.Criteria, Criterion.equal) {
+		out.Criteria = base.Criteria
 	}
 	if slices.Equal(out.Verification.Commands, base.Verification.Commands) {
 		out.Verification.Commands = base.Verification.Commands

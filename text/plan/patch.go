@@ -5,12 +5,14 @@ import (
 )
 
 // Patch changes what is left of a plan while it is carried out (docs/spec/turn.md#plan-patch, docs/spec/turn.md#b6).
-// Title replaces the goal. Nothing of a patch is optional in effect: Apply does all of it or fails.
+// Title replaces the goal, and Criteria (EXT) all criteria. Nothing of a patch is optional in effect: Apply does all of
+// it or fails.
 type Patch struct {
 	Title       *string      `json:"title,omitempty"`
 	RemoveSteps []string     `json:"remove_steps,omitempty"`
 	UpdateSteps []StepUpdate `json:"update_steps,omitempty"`
 	AddSteps    []Step       `json:"add_steps,omitempty"`
+	Criteria    *[]Criterion `json:"criteria,omitempty"`
 	Reason      string       `json:"reason,omitempty"`
 }
 
@@ -28,7 +30,7 @@ type StepUpdate struct {
 }
 
 func (p Patch) empty() bool {
-	return p.Title == nil && len(p.RemoveSteps)+len(p.UpdateSteps)+len(p.AddSteps) == 0
+	return p.Title == nil && p.Criteria == nil && len(p.RemoveSteps)+len(p.UpdateSteps)+len(p.AddSteps) == 0
 }
 
 // Apply returns the plan with the patch carried out: removals, then updates, then additions at the end. Steps that are
@@ -75,6 +77,9 @@ func Apply(p Plan, patch Patch, limits Limits) (Plan, error) {
 	}
 	if patch.Title != nil {
 		out.Goal = *patch.Title
+	}
+	if patch.Criteria != nil {
+		out.Criteria = cloneCriteria(*patch.Criteria)
 	}
 	shapeOf(out, &found)
 	limits.MaxRepairs = max(limits.MaxRepairs, lastRepair(p))

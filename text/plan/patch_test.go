@@ -31,7 +31,7 @@ func patchOf(t *testing.T, text string) Patch {
 func TestApply(t *testing.T) {
 	before := running()
 	patch := patchOf(t, `{
-	  "title": "New goal", "remove_steps": ["s2"], "reason": "s1 failed",
+	  "title": "New goal", "criteria": [{"id": "k", "text": "t", "proof": "gone", "paths": ["a"]}], "remove_steps": ["s2"], "reason": "s1 failed",
 	  "update_steps": [
 	    {"id": "s1", "description": "again", "dependencies": ["s0"], "tools_expected": [{"name": "x", "args_hint": {"a": 1}}]},
 	    {"id": "s3", "title": "still skipped", "rollback_hint": "", "expected_artifacts": [{"type": "note", "value": "n"}]}
@@ -44,6 +44,7 @@ func TestApply(t *testing.T) {
 	}
 	want := running()
 	want.Goal = "New goal"
+	want.Criteria = []Criterion{{ID: "k", Text: "t", Proof: ProofGone, Paths: []string{"a"}}}
 	want.Steps = []Step{want.Steps[0], want.Steps[1], want.Steps[3],
 		{StepID: "s9", Title: "t", Intent: "i", Status: Pending, DependsOn: []string{"s1"}}}
 	s1, s3 := &want.Steps[1], &want.Steps[2]
@@ -58,7 +59,8 @@ func TestApply(t *testing.T) {
 	}
 	after.Steps[1].ToolCalls[0].ArgsHint[0] = '?'
 	after.Steps[3].DependsOn[0] = "?"
-	if (*patch.UpdateSteps[0].ToolsExpected)[0].ArgsHint[0] == '?' || patch.AddSteps[0].DependsOn[0] == "?" {
+	after.Criteria[0].Paths[0] = "?"
+	if (*patch.Criteria)[0].Paths[0] == "?" || (*patch.UpdateSteps[0].ToolsExpected)[0].ArgsHint[0] == '?' || patch.AddSteps[0].DependsOn[0] == "?" {
 		t.Error("the result shares memory with the patch")
 	}
 }
@@ -101,6 +103,10 @@ func TestApplyRefuses(t *testing.T) {
 	if _, err := Apply(running(), Patch{Reason: "no reason"}, DefaultLimits()); err == nil {
 		t.Error("a patch without effect was accepted")
 	}
+	if _, err := Apply(running(), Patch{Criteria: &[]Criterion{{ID: "k", Text: "t", Proof: "word"}}},
+		DefaultLimits()); err == nil {
+		t.Error("a criterion with an unknown proof was accepted")
+	}
 	if _, err := Apply(running(), Patch{AddSteps: numbered(13).Steps[4:]}, DefaultLimits()); err == nil {
 		t.Error("13 steps were accepted")
 	}
@@ -115,10 +121,12 @@ func TestApplyRefuses(t *testing.T) {
 
 func TestDecodePatchIsStrict(t *testing.T) {
 	for in, want := range map[string]string{
-		`{}`:                       "1:1 plan.patch_empty",
-		`{"reason":"r"}`:           "1:1 plan.patch_empty",
-		`{"add_step":[]}`:          "1:2 add_step plan.unknown_field_near",
-		`{"title":null}`:           "1:10 title plan.wrong_type",
+		`{}`:                "1:1 plan.patch_empty",
+		`{"reason":"r"}`:    "1:1 plan.patch_empty",
+		`{"add_step":[]}`:   "1:2 add_step plan.unknown_field_near",
+		`{"title":null}`:    "1:10 title plan.wrong_type",
+		`{"criteria":null}`: "1:13 criteria plan.wrong_type",
+		`{"criteria":[{"id":"a","text":"t","proof":"diff"}]}`: "1:14 criteria[0].paths plan.diff_paths",
 		`{"title":" "}`:            "1:10 title plan.blank",
 		`{"update_steps":[{}]}`:    "1:18 update_steps[0].id plan.missing_field",
 		`{"remove_steps":["a b"]}`: "1:18 remove_steps[0] plan.bad_id",

@@ -5,18 +5,20 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 
 	"pawl"
 )
 
 // Plan is the one of docs/spec/turn.md#s3-1. Network is EXT (docs/spec/composition.md#network): the places on the
 // network that calls which ask for it may connect to, each the name of an ecosystem, for its registries, or "host",
-// "host:port" or ".domain:port".
+// "host:port" or ".domain:port". Criteria is EXT: what holds once the work is done.
 type Plan struct {
 	PlanID       string             `json:"plan_id" yaml:"plan_id"`
 	Goal         string             `json:"goal" yaml:"goal"`
 	Constraints  []string           `json:"constraints" yaml:"constraints"`
 	Network      []string           `json:"network,omitempty" yaml:"network,omitempty"`
+	Criteria     []Criterion        `json:"criteria,omitempty" yaml:"criteria,omitempty"`
 	Steps        []Step             `json:"steps" yaml:"steps"`
 	Verification VerificationPolicy `json:"verification" yaml:"verification"`
 	RiskLevel    pawl.Risk          `json:"risk_level" yaml:"risk_level"`
@@ -69,6 +71,49 @@ const (
 	ArtifactCommand ArtifactType = "command"
 	ArtifactNote    ArtifactType = "note"
 )
+
+// Criterion is one thing that has to hold once the work is done, and how that is shown.
+type Criterion struct {
+	ID    string `json:"id" yaml:"id"`
+	Text  string `json:"text" yaml:"text"`
+	From  string `json:"from,omitempty" yaml:"from,omitempty"` // the words of the requirement that it comes from
+	Proof Proof  `json:"proof" yaml:"proof"`
+	// Run is a command that has to end with 0, Tests are tests by name, and Checks names or kinds of the project's own
+	// checks, "any" for each: what shows a check, and what has to stay green for a kept one. Where all three are empty,
+	// it is any test.
+	Run    string   `json:"run,omitempty" yaml:"run,omitempty"`
+	Tests  []string `json:"tests,omitempty" yaml:"tests,omitempty"`
+	Checks []string `json:"checks,omitempty" yaml:"checks,omitempty"`
+	// Paths are files and folders below the root of the project that a diff has to change or bring, and that are to be
+	// gone.
+	Paths []string `json:"paths,omitempty" yaml:"paths,omitempty"`
+	// Texts has to stand in the paths of a diff, and nowhere, or not in these paths, where it is to be gone. Of the
+	// tests that show a check one has to speak of one of them.
+	Texts []string `json:"texts,omitempty" yaml:"texts,omitempty"`
+}
+
+// Proof is the way in which a criterion is shown to hold.
+type Proof string
+
+// The kinds of proof. Pawl itself shows the first four; the last two are somebody's word.
+const (
+	ProofCheck  Proof = "check"  // red before the work, green after it
+	ProofKept   Proof = "kept"   // green before and after it, with the same tests
+	ProofGone   Proof = "gone"   // there before the work, and not after it
+	ProofDiff   Proof = "diff"   // a file that the work changes or brings
+	ProofReview Proof = "review" // a reviewer finds nothing against it
+	ProofPerson Proof = "person" // a person says so
+)
+
+// Tried reports whether pawl itself shows a proof of this kind, by trying it with and without the work.
+func (p Proof) Tried() bool {
+	return p == ProofCheck || p == ProofKept || p == ProofGone || p == ProofDiff
+}
+
+// Shown reports whether pawl can show of anything in the plan that it was done.
+func (p Plan) Shown() bool {
+	return slices.ContainsFunc(p.Criteria, func(c Criterion) bool { return c.Proof.Tried() })
+}
 
 // VerificationPolicy is the one of docs/spec/turn.md#s3-3. With Required false a failing command is a warning;
 // StopOnFail ends the list of commands at the first failure (docs/spec/turn.md#b10).

@@ -38,6 +38,12 @@ func RenderPRD(p Plan, l Labels) string {
 		w.bullet("", "", c)
 	}
 	w.line("")
+	w.line("### " + l.Criteria)
+	w.line("")
+	for _, c := range p.Criteria {
+		w.criterion(c)
+	}
+	w.line("")
 	w.line("## 2. " + l.Specs)
 	w.line("")
 	w.bullet("", l.Mode, string(p.Verification.Mode))
@@ -117,6 +123,31 @@ func (w *prd) step(i int, s Step) {
 		w.bullet("  ", l.Undo, s.RollbackHint)
 	}
 	w.line("")
+}
+
+// criterion writes what has to hold, and below it how that is shown.
+func (w *prd) criterion(c Criterion) {
+	l, lead := w.labels, "- `"+c.ID+"` ["+string(c.Proof)+"]"
+	if strings.Contains(c.Text, "\n") {
+		w.line(lead)
+		w.fence("  ", "text", c.Text)
+	} else {
+		w.line(lead + " " + inline(c.Text))
+	}
+	if c.From != "" {
+		w.bullet("  ", l.From, c.From)
+	}
+	if c.Run != "" {
+		w.code("  ", l.Command, c.Run)
+	}
+	for _, named := range []struct {
+		label string
+		list  []string
+	}{{l.Test, c.Tests}, {l.Check, c.Checks}, {l.Path, c.Paths}, {l.Text, c.Texts}} {
+		for _, text := range named.list {
+			w.code("  ", named.label, text)
+		}
+	}
 }
 
 // bullet writes a list item with a label, or without one where label is "".

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -38,6 +39,8 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 		return enum(modes())
 	case reflect.TypeFor[ArtifactType]():
 		return enum(artifactTypes())
+	case reflect.TypeFor[Proof]():
+		return enum(proofs())
 	case reflect.TypeFor[pawl.Risk]():
 		return enum(risks())
 	case reflect.TypeFor[json.RawMessage]():
@@ -79,7 +82,8 @@ var notes = map[string]note{
 	"Plan.goal": {text: "What is to be reached.", required: true, limit: maxProse, pattern: filled},
 	"Plan.constraints": {text: "What must hold on the way, such as: do not change the public interface.",
 		absent: []string{}},
-	"Plan.network": {text: "Places that calls which ask for the network may connect to: names of ecosystems, for their registries (" + strings.Join(Ecosystems(), ", ") + "), or host, host:port, .domain:port."},
+	"Plan.network":  {text: "Places that calls which ask for the network may connect to: names of ecosystems, for their registries (" + strings.Join(Ecosystems(), ", ") + "), or host, host:port, .domain:port."},
+	"Plan.criteria": {text: "What holds once the work is done, each with the way in which that is shown."},
 	"Plan.steps": {text: "The steps. They are carried out in this order unless depends_on says otherwise.",
 		required: true, least: 1},
 	"Plan.verification": {text: "How the result is judged.", absent: map[string]any{"mode": "test", "required": true,
@@ -106,6 +110,17 @@ var notes = map[string]note{
 	"Artifact.value": {text: "Path of the file, the command, or the note itself.", required: true, limit: maxProse,
 		pattern: filled},
 
+	"Criterion.id":   {text: "Name of the criterion, unique in the plan.", required: true, pattern: identifierPattern},
+	"Criterion.text": {text: "What holds once the work is done.", required: true, limit: maxClaim, pattern: filled},
+	"Criterion.from": {text: "The words of the requirement that it comes from.", limit: maxClaim, pattern: `^$|\S`},
+	"Criterion.proof": {text: "How it is shown: check (a test or command that fails without the work and passes with it), kept (what passes before passes after), gone (paths or texts that are no longer there), diff (paths that the work changes or brings, with the texts), review (a reviewer finds nothing against it), person (a person says so).",
+		required: true},
+	"Criterion.run":    {text: "Command that has to end with 0; with check and kept.", limit: maxProse, pattern: `^$|\S`},
+	"Criterion.tests":  {text: "Names of tests; with check and kept."},
+	"Criterion.checks": {text: "Names or kinds of the project's own checks, \"any\" for each; with check and kept. Without run, tests and checks it is any test."},
+	"Criterion.paths":  {text: "Files and folders below the root of the project; needed with diff, possible with gone."},
+	"Criterion.texts":  {text: "Texts that have to stand in the paths (diff), to be there no longer (gone), or of which the test that shows it has to speak of one (check)."},
+
 	"VerificationPolicy.mode": {text: "Where the commands come from: none, detected for lint, test or build, or only those listed.", required: true},
 	"VerificationPolicy.commands": {text: "Commands; needed with mode custom, not allowed with mode none.",
 		absent: []string{}},
@@ -117,6 +132,7 @@ var notes = map[string]note{
 	"Patch.remove_steps": {text: "step_id of each step to take out; steps that are done stay."},
 	"Patch.update_steps": {text: "Steps to change; steps that are done stay as they are."},
 	"Patch.add_steps":    {text: "Steps to add at the end; they become pending."},
+	"Patch.criteria":     {text: "New criteria of the plan, in the place of all that it has."},
 	"Patch.reason":       {text: "Why the plan is changed.", limit: maxProse, pattern: `^$|\S`},
 
 	"StepUpdate.id": {text: "step_id of the step to change.", required: true,
@@ -148,6 +164,14 @@ func describe(s *jsonschema.Schema, name string) {
 			most := uint64(maxGrants)
 			p.MaxItems = &most
 		}
+		if pair.Key == "criteria" {
+			most := uint64(maxCriteria)
+			p.MaxItems = &most
+		}
+		if name == "Criterion" && p.Type == "array" {
+			most := uint64(maxNamed)
+			p.MaxItems = &most
+		}
 		if strings.HasSuffix(pair.Key, "steps") {
 			most := uint64(maxSteps)
 			p.MaxItems = &most
@@ -165,9 +189,11 @@ func describe(s *jsonschema.Schema, name string) {
 			withMode(VerifyCustom, custom),
 			withMode(VerifyNone, commands(&jsonschema.Schema{MaxItems: &none})),
 		}
+	case "Criterion":
+		s.AllOf = criterionRules()
 	case "Patch":
 		one := uint64(1)
-		for _, key := range []string{"title", "remove_steps", "update_steps", "add_steps"} {
+		for _, key := range []string{"title", "remove_steps", "update_steps", "add_steps", "criteria"} {
 			some := &jsonschema.Schema{Required: []string{key}}
 			if strings.HasSuffix(key, "_steps") {
 				some.Properties = jsonschema.NewProperties()
@@ -183,6 +209,12 @@ func narrow(item *jsonschema.Schema, list string) {
 	switch list {
 	case "depends_on", "dependencies", "remove_steps":
 		item.Pattern = identifierPattern
+	case "tests", "checks", "texts":
+		limit := uint64(maxTitle)
+		item.Pattern, item.MaxLength = `^[^\n]*\S[^\n]*$`, &limit
+	case "paths":
+		limit := uint64(maxPath)
+		item.Pattern, item.MaxLength = localPattern, &limit
 	case "network":
 		limit := uint64(maxGrant)
 		item.Pattern, item.MaxLength = grantPattern(), &limit
@@ -190,6 +222,49 @@ func narrow(item *jsonschema.Schema, list string) {
 		limit := uint64(maxProse)
 		item.Pattern, item.MaxLength = filled, &limit
 	}
+}
+
+// criterionRules say what each proof needs, and which fields have a meaning with it.
+func criterionRules() []*jsonschema.Schema {
+	none, one := uint64(0), uint64(1)
+	with := func(p Proof, fields map[string]*jsonschema.Schema) *jsonschema.Schema {
+		when, then := jsonschema.NewProperties(), jsonschema.NewProperties()
+		when.Set("proof", &jsonschema.Schema{Const: string(p)})
+		for _, m := range means {
+			if f := fields[m.field]; f != nil {
+				then.Set(m.field, f)
+			}
+		}
+		return &jsonschema.Schema{If: &jsonschema.Schema{Properties: when}, Then: &jsonschema.Schema{Properties: then}}
+	}
+	some := func(field string) *jsonschema.Schema {
+		p := jsonschema.NewProperties()
+		p.Set(field, &jsonschema.Schema{MinItems: &one})
+		return &jsonschema.Schema{Required: []string{field}, Properties: p}
+	}
+	var out []*jsonschema.Schema
+	for _, p := range proofs() {
+		fields := map[string]*jsonschema.Schema{}
+		for _, m := range means {
+			switch {
+			case slices.Contains(m.proofs, p):
+			case m.field == "run":
+				fields[m.field] = &jsonschema.Schema{MaxLength: &none}
+			default:
+				fields[m.field] = &jsonschema.Schema{MaxItems: &none}
+			}
+		}
+		rule := with(p, fields)
+		switch p {
+		case ProofDiff:
+			rule.Then.Required = []string{"paths"}
+			rule.Then.Properties.Set("paths", some("paths").Properties.GetPair("paths").Value)
+		case ProofGone:
+			rule.Then.AnyOf = []*jsonschema.Schema{some("paths"), some("texts")}
+		}
+		out = append(out, rule)
+	}
+	return out
 }
 
 // withMode is a rule that holds for one mode.

@@ -30,7 +30,7 @@ func TestEveryFieldHasANote(t *testing.T) {
 	}
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[Plan](), reflect.TypeFor[Step](), reflect.TypeFor[ToolCallTemplate](),
-		reflect.TypeFor[Artifact](),
+		reflect.TypeFor[Artifact](), reflect.TypeFor[Criterion](),
 		reflect.TypeFor[VerificationPolicy](), reflect.TypeFor[Patch](), reflect.TypeFor[StepUpdate](),
 	} {
 		for f := range typ.Fields() {
@@ -164,7 +164,8 @@ func TestPatchSchemaAgreesWithDecodePatch(t *testing.T) {
 		`{"update_steps":[{"id":"a","dependencies":[1]}]}`,
 		`{"update_steps":[{"id":"a","tools_expected":[{"name":"x","args_hint":{}}]}]}`,
 		`{"add_steps":[{"step_id":"a","title":"t","intent":"i"}]}`, `{"add_steps":[{"step_id":"a","title":"t"}]}`,
-		`{"add_steps":[],"x":1}`, `7`,
+		`{"add_steps":[],"x":1}`, `7`, `{"criteria":[]}`, `{"criteria":[{"id":"a","text":"t","proof":"kept"}]}`,
+		`{"criteria":[{"id":"a","text":"t","proof":"diff"}]}`, `{"criteria":null}`,
 	} {
 		_, _, err := DecodePatch("p", []byte(doc))
 		if (err == nil) != accepts(t, PatchSchema(), []byte(doc)) {

@@ -82,6 +82,7 @@ func shapeOf(p Plan, found *problems) {
 	for i, n := range p.Network[:min(len(p.Network), maxGrants)] {
 		s.grant(index("network", i), n)
 	}
+	s.criteria(p.Criteria)
 	if len(p.Steps) == 0 {
 		s.report("steps", "plan.no_steps")
 	}
@@ -116,6 +117,7 @@ func shapeOfPatch(p Patch, found *problems) {
 	for i, step := range some(s, "add_steps", p.AddSteps) {
 		s.step(index("add_steps", i), step)
 	}
+	s.criteria(deref(p.Criteria))
 	s.prose("reason", p.Reason, maxProse, optionalText)
 	if p.empty() && len(found.List) == 0 {
 		s.report("", "plan.patch_empty")

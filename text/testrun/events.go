@@ -15,6 +15,7 @@ type event struct {
 	File  string `json:"file"`
 	Test  string `json:"test"`
 	End   End    `json:"end"`
+	Why   string `json:"why"` // what a test failed on
 }
 
 // maxEvents bounds what is read of a report, in bytes: a run of a hundred thousand tests needs 20 MB.
@@ -43,6 +44,7 @@ func Read(runner Runner, r io.Reader, root string) Run {
 			switch e.End {
 			case Passed, Failed, Skipped, Excused:
 				run.end(name, e.End)
+				run.say(name, e.Why)
 			default:
 				torn = true
 			}

@@ -173,6 +173,9 @@ func (g *GoReader) ends(name Name, t *goTest, e End) {
 	if e == Failed || t.result != "" {
 		g.run.end(name, e)
 	}
+	if e == Failed {
+		g.run.say(name, string(t.said()))
+	}
 	if t.depth > 0 {
 		return // it is shown with the test around it
 	}
@@ -180,6 +183,17 @@ func (g *GoReader) ends(name Name, t *goTest, e End) {
 		g.show(t)
 	}
 	g.forget(name.File, name.Test)
+}
+
+// said is what a test printed, with those within it that failed.
+func (t *goTest) said() []byte {
+	out := bytes.Clone(t.output)
+	for _, inner := range t.inner {
+		if inner.failed {
+			out = append(out, inner.said()...)
+		}
+	}
+	return out
 }
 
 // forget lets go of a test and of those within it.

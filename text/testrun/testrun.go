@@ -8,6 +8,7 @@ package testrun
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -58,6 +59,8 @@ type Run struct {
 	Runner Runner
 	// Ends maps each test that the runner named to its end.
 	Ends map[Name]End
+	// Said is what the tests that failed failed on, at most MaxSaid bytes of each.
+	Said map[Name]string
 	// Files are those that the runner spoke of, whether it ran a test of them or not.
 	Files map[string]bool
 	// Whole says that the runner came to the end of its report. One that did not says nothing about what is missing in
@@ -65,7 +68,22 @@ type Run struct {
 	Whole bool
 }
 
-func newRun(r Runner) Run { return Run{Runner: r, Ends: map[Name]End{}, Files: map[string]bool{}} }
+// MaxSaid bounds what is kept of what a test failed on, in bytes, and maxTelling the tests of which it is kept.
+const (
+	MaxSaid    = 4 << 10
+	maxTelling = 1000
+)
+
+func newRun(r Runner) Run {
+	return Run{Runner: r, Ends: map[Name]End{}, Said: map[Name]string{}, Files: map[string]bool{}}
+}
+
+// say notes what a test failed on.
+func (r Run) say(name Name, text string) {
+	if text != "" && len(r.Said) < maxTelling {
+		r.Said[name] = strings.ToValidUTF8(text[:min(len(text), MaxSaid)], "")
+	}
+}
 
 // Count is the number of tests with an end.
 func (r Run) Count(e End) (n int) {
@@ -92,20 +110,30 @@ func (r Run) With(e End) []Name {
 // Silent are those of the declared tests that stand in a file that the runner spoke of, and of which it said no end.
 // They are sorted. A file that the run left out says nothing: which files a check runs is decided by its definition.
 func (r Run) Silent(declared []Name) []Name {
-	heard := map[Name]bool{}
-	for name, end := range r.Ends {
-		if end != Unended {
-			heard[r.Runner.plain(name)] = true
-		}
-	}
+	heard := r.Plain()
 	var out []Name
 	for _, name := range declared {
-		if r.Files[name.File] && !heard[name] {
+		if end := heard.Ends[name]; r.Files[name.File] && (end == "" || end == Unended) {
 			out = append(out, name)
 		}
 	}
 	slices.SortFunc(out, compareNames)
 	return slices.Compact(out)
+}
+
+// Plain is the run by the names under which the source declares its tests. Of cases that share one, the worst end
+// counts.
+func (r Run) Plain() Run {
+	out := newRun(r.Runner)
+	out.Files, out.Whole = r.Files, r.Whole
+	for _, name := range slices.SortedFunc(maps.Keys(r.Ends), compareNames) {
+		plain := r.Runner.plain(name)
+		out.end(plain, r.Ends[name])
+		if out.Said[plain] == "" {
+			out.say(plain, r.Said[name])
+		}
+	}
+	return out
 }
 
 // plain is the name under which the source declares a test that the runner named: without the cases and suites that

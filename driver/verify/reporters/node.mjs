@@ -24,7 +24,9 @@ export default async function* report(events) {
     let end = type === 'test:pass' ? 'passed' : 'failed';
     if (data.skip !== undefined && data.skip !== false) end = 'skipped';
     else if (end === 'failed' && data.todo !== undefined && data.todo !== false) end = 'excused';
-    yield JSON.stringify({ event: 'end', file, test: [...open, data.name].join(' > '), end }) + '\n';
+    const error = data.details?.error?.cause ?? data.details?.error;
+    const why = end === 'failed' ? String(error?.stack ?? error?.message ?? error ?? '').split('\n    at ')[0] : undefined;
+    yield JSON.stringify({ event: 'end', file, test: [...open, data.name].join(' > '), end, why }) + '\n';
   }
   yield JSON.stringify({ event: 'done' }) + '\n';
 }

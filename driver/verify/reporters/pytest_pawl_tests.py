@@ -35,7 +35,8 @@ def pytest_collectreport(report):
 def pytest_runtest_logreport(report):
     file, test = name(report.nodeid)
     if report.failed:
-        say(event="end", file=file, test=test, end="failed")
+        crash = getattr(report.longrepr, "reprcrash", None)
+        say(event="end", file=file, test=test, end="failed", why=crash.message if crash else str(report.longrepr))
     elif report.skipped:
         say(event="end", file=file, test=test, end="excused" if hasattr(report, "wasxfail") else "skipped")
     elif report.when == "call":

@@ -23,7 +23,7 @@ import (
 	"pawl/text/testrun"
 )
 
-//go:embed node.mjs unittest_main.py pytest_pawl_tests.py
+//go:embed node.mjs unittest_main.py pytest_pawl_tests.py ends.sh
 var modules embed.FS
 
 // The modules, by runner.
@@ -41,6 +41,9 @@ type Reporter struct {
 	Tags    []string
 
 	command string
+	argv    []string
+	// narrow says that the command runs some tests alone, as Narrow made it.
+	narrow bool
 }
 
 // Of recognises the runner of a command: one call of a program that is known, or a script of a package manager of Node,
@@ -51,7 +54,10 @@ func Of(command string) (Reporter, bool) {
 		return Reporter{}, false
 	}
 	argv := parsed.Calls[0].Argv
-	r := Reporter{command: command}
+	r := Reporter{command: command, argv: argv}
+	if !parsed.Calls[0].Literal {
+		r.argv = nil
+	}
 	switch program := filepath.Base(argv[0]); {
 	case program == "go" && argv[1] == "test":
 		return r.ofGo(argv[2:])
@@ -105,6 +111,9 @@ func (r Reporter) ofGo(args []string) (Reporter, bool) {
 // Module is the file that has to be in the folder of Apply, and what it says; "" where none is needed.
 func (r Reporter) Module() (name string, text []byte) {
 	name, ok := moduleOf[r.Runner]
+	if r.Ends() {
+		name, ok = endsModule, true
+	}
 	if !ok {
 		return "", nil
 	}
@@ -128,7 +137,11 @@ func (r Reporter) Report(dir string) string {
 func (r Reporter) Apply(dir string, env func(name string) string) (command string, vars map[string]string) {
 	switch r.Runner {
 	case testrun.Go:
-		return strings.Replace(r.command, "go test", "go test -json", 1), nil
+		with := "go test -json"
+		if r.Ends() {
+			with += " -exec " + shell.Quote("sh "+quotedForGo(filepath.Join(dir, endsModule)))
+		}
+		return strings.Replace(r.command, "go test", with, 1), nil
 	case testrun.Node:
 		return r.command, map[string]string{"NODE_OPTIONS": joined(env("NODE_OPTIONS"), " ", nodeOptions(dir))}
 	case testrun.Unittest:
@@ -143,6 +156,14 @@ func (r Reporter) Apply(dir string, env func(name string) string) (command strin
 		}
 	}
 	return r.command, nil
+}
+
+// quotedForGo is a word of the list that go test takes with -exec.
+func quotedForGo(s string) string {
+	if strings.Contains(s, "'") {
+		return `"` + s + `"`
+	}
+	return "'" + s + "'"
 }
 
 // nodeOptions has Node report twice: as it would have, and into the file.

@@ -3,6 +3,7 @@ names: the file that it stands in, its name and how it ended. The last line says
 import json
 import os
 import sys
+import traceback
 import unittest
 
 report = open(sys.argv.pop(1), "w", encoding="utf-8", buffering=1)
@@ -29,20 +30,21 @@ class Result(unittest.TextTestResult):
         say(event="begin", file=file, test=name)
         super().startTest(test)
 
-    def ends(self, test, end):
+    def ends(self, test, end, err=None):
         file, name = place(test)
-        say(event="end", file=file, test=name, end=end)
+        why = "".join(traceback.format_exception_only(*err[:2])) if err else ""
+        say(event="end", file=file, test=name, end=end, why=why)
 
     def addSuccess(self, test):
         self.ends(test, "passed")
         super().addSuccess(test)
 
     def addError(self, test, err):
-        self.ends(test, "failed")
+        self.ends(test, "failed", err)
         super().addError(test, err)
 
     def addFailure(self, test, err):
-        self.ends(test, "failed")
+        self.ends(test, "failed", err)
         super().addFailure(test, err)
 
     def addSkip(self, test, reason):
@@ -59,7 +61,7 @@ class Result(unittest.TextTestResult):
 
     def addSubTest(self, test, subtest, err):
         if err is not None:
-            self.ends(test, "failed")
+            self.ends(test, "failed", err)
         super().addSubTest(test, subtest, err)
 
 

@@ -31,6 +31,28 @@ const maxSource = 4 << 20
 // are those of testrun for that runner. Files that cannot be read, or not be parsed, declare nothing: the runner says
 // of them what is wrong. Tags are the build tags of Go that the check names.
 func Of(tree fs.FS, runner testrun.Runner, tags []string) []testrun.Name {
+	return Names(All(tree, runner, tags))
+}
+
+// Names are those of tests.
+func Names(tests []Test) []testrun.Name {
+	var out []testrun.Name
+	for _, t := range tests {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+// Test is a test that a tree declares.
+type Test struct {
+	testrun.Name
+	// Path is the file that it stands in, from the folder in which the check runs, and Source what it says there: the
+	// whole of it in Go, elsewhere all up to the next test.
+	Path, Source string
+}
+
+// All is like Of, with where each test stands and what it says.
+func All(tree fs.FS, runner testrun.Runner, tags []string) []Test {
 	l := list{tree: tree, tags: tags}
 	switch runner {
 	case testrun.Go:
@@ -50,11 +72,23 @@ type list struct {
 	tree   fs.FS
 	tags   []string
 	module string // the name of the Go module
-	found  []testrun.Name
+	found  []Test
 }
 
-func (l *list) add(file, test string) {
-	l.found = append(l.found, testrun.Name{File: file, Test: test})
+func (l *list) add(path, file, test, source string) {
+	l.found = append(l.found, Test{testrun.Name{File: file, Test: test}, path, source})
+}
+
+// upTo completes the tests of one file behind the first ones, of which is known where each begins: it goes on to the
+// next.
+func (l *list) upTo(first int, text []byte, begins []int) {
+	for i, from := range begins {
+		to := len(text)
+		if i+1 < len(begins) {
+			to = begins[i+1]
+		}
+		l.found[first+i].Source = string(text[from:to])
+	}
 }
 
 // walk reads the files with one of the endings. A folder that skip names is not entered.
@@ -119,7 +153,8 @@ func (l *list) goFile(file string, text []byte) {
 	if !strings.HasSuffix(file, "_test.go") || !l.built(file) {
 		return
 	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments|parser.SkipObjectResolution)
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, file, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return
 	}
@@ -131,7 +166,7 @@ func (l *list) goFile(file string, text []byte) {
 		}
 		if params := f.Type.Params.NumFields(); params == 1 && (isTest(f, "Test", "T") || isTest(f, "Fuzz", "F")) ||
 			params == 0 && startsWith(f.Name.Name, "Example") && hasOutput(parsed, f) {
-			l.add(at, f.Name.Name)
+			l.add(file, at, f.Name.Name, string(text[set.Position(f.Pos()).Offset:set.Position(f.End()).Offset]))
 		}
 	}
 }
@@ -213,9 +248,17 @@ func (l *list) nodeFile(file string, text []byte) {
 	if !nodeTest().Match(text) {
 		return
 	}
-	for _, m := range nodeCall().FindAllSubmatch(nodeCode(text), -1) {
-		l.add(file, string(m[1])+string(m[2])+string(m[3]))
+	var begins []int
+	first, code := len(l.found), nodeCode(text)
+	for _, at := range nodeCall().FindAllSubmatchIndex(code, -1) {
+		for i := 2; i < len(at); i += 2 {
+			if at[i] >= 0 {
+				l.add(file, file, string(code[at[i]:at[i+1]]), "")
+			}
+		}
+		begins = append(begins, at[0])
 	}
+	l.upTo(first, code, begins)
 }
 
 // nodeCode drops comments and texts of several lines, in which a call is none. Regular expressions are not told apart:
@@ -282,7 +325,16 @@ func (l *list) pythonFile(runner testrun.Runner, file string, text []byte) {
 		return
 	}
 	class, quoted := "", ""
+	var begins []int
+	first, at := len(l.found), 0
+	add := func(name string) {
+		l.add(file, file, name, "")
+		begins = append(begins, at)
+	}
+	defer func() { l.upTo(first, text, begins) }()
+	next := 0
 	for line := range strings.Lines(string(text)) {
+		at, next = next, next+len(line)
 		if quoted = stillQuoted(quoted, line); quoted != "" {
 			continue
 		}
@@ -301,11 +353,11 @@ func (l *list) pythonFile(runner testrun.Runner, file string, text []byte) {
 			}
 		case m[1] == "" && runner == testrun.Pytest:
 			class = ""
-			l.add(file, m[2])
+			add(m[2])
 		case m[1] == "":
 			class = ""
 		case class != "" && len(m[1]) <= 4:
-			l.add(file, class+"::"+m[2])
+			add(class + "::" + m[2])
 		}
 	}
 }

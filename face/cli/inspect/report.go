@@ -13,7 +13,7 @@ import (
 // Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was
 // proven, what it cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
 func Report(sess *cli.Session, r *view.Report, files []effect.FileStat) {
-	state, symbol := cli.OutcomeText(sess.Printer, r.Outcome), sess.Style.Warn()
+	state, symbol := cli.SummaryEnd(sess.Printer, r.Summary), sess.Style.Warn()
 	switch {
 	case r.State != "":
 		state, symbol = r.State, sess.Style.Arrow()

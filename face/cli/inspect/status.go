@@ -251,7 +251,7 @@ func lastText(pr *cli.Printer, r *view.Result) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{cli.OutcomeText(pr, r.Outcome)}
+	parts := []string{cli.EndText(pr, r.Outcome, r.Proof, r.AcceptedBy)}
 	if r.Commit != "" {
 		parts = append(parts, cli.Short(r.Commit))
 	}

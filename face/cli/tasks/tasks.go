@@ -304,6 +304,7 @@ func showTask(sess *cli.Session, v view.Task, title string, long bool) {
 			sum.Verification = append(sum.Verification, *e)
 		}
 	}
+	cli.PrintSection(sess.Printer, "cli.sum.shown", cli.ProofLines(sess.Printer, v.Proof))
 	cli.PrintSection(sess.Printer, "cli.sum.verified", cli.EvidenceLines(sess.Printer, sum))
 	if n := len(v.Failures); n > 0 {
 		f := v.Failures[n-1]

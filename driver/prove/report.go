@@ -1,0 +1,119 @@
+package prove
+
+import (
+	"slices"
+	"strings"
+
+	"pawl/driver/prove/cut"
+	"pawl/kernel/effect"
+	"pawl/text/display"
+	"pawl/text/plan"
+)
+
+// report makes witnesses of what was seen: those of the work's own tests, and those that the criteria ask for.
+func (p *proving) report() {
+	add := func(w ...effect.Witness) { p.result.Witnesses = append(p.result.Witnesses, w...) }
+	asked := map[*subject]bool{}
+	for _, c := range p.claims {
+		var all []effect.Witness
+		for _, s := range c.subjects {
+			w := p.witness(s)
+			w.Criterion = c.ID
+			all = append(all, w)
+			asked[s] = asked[s] || !c.any
+		}
+		if c.any && len(all) > 0 {
+			all = []effect.Witness{best(all, c.Texts)}
+		}
+		for _, s := range c.files {
+			all = append(all, fileWitness(c.Criterion, s))
+		}
+		for _, name := range c.absent {
+			all = append(all, effect.Witness{Criterion: c.ID, Kind: kindTest, Test: name,
+				Without: effect.WithoutAbsent})
+		}
+		if len(all) == 0 {
+			all = []effect.Witness{{Criterion: c.ID, Without: effect.WithoutAbsent}}
+		}
+		add(all...)
+	}
+	for _, s := range p.subjects {
+		if s.own || !asked[s] && !s.was && s.whole() && isTests(s.check) {
+			add(p.witness(s))
+		}
+	}
+}
+
+// best is the witness that says the most: one that shows the work and speaks of one of the texts, one that shows it,
+// one that speaks.
+func best(all []effect.Witness, texts []string) effect.Witness {
+	points := func(w effect.Witness) (n int) {
+		if w.Shows() {
+			n += 2
+		}
+		if slices.ContainsFunc(texts, func(t string) bool { return slices.Contains(w.Texts, t) }) {
+			n++
+		}
+		return n
+	}
+	return slices.MaxFunc(all, func(a, b effect.Witness) int { return points(a) - points(b) })
+}
+
+// fileWitness is that of a state of files: what is to be gone was there, and what is to come was not.
+func fileWitness(c plan.Criterion, s *state) effect.Witness {
+	w := effect.Witness{Criterion: c.ID, Check: s.what, Kind: "files", Without: effect.WithoutUnmet}
+	wanted := c.Proof == plan.ProofDiff
+	if s.before == wanted {
+		w.Without = effect.WithoutGreen
+	}
+	w.Failed = s.now != wanted
+	return w
+}
+
+// maxSaid bounds what a witness quotes, in bytes.
+const maxSaid = 1 << 10
+
+func (p *proving) witness(s *subject) effect.Witness {
+	w := effect.Witness{Check: s.check.Name, Kind: s.check.Kind, Without: s.without, Confirmed: s.confirmed,
+		Failed: !s.holds, Own: s.own}
+	if !s.whole() {
+		w.Test = s.test.String()
+	}
+	said := s.after.said + s.after.output
+	if len(s.before) > 0 {
+		if said = s.before[0].said; said == "" {
+			said = s.before[0].output
+		}
+	}
+	if w.Without != effect.WithoutGreen || w.Failed {
+		said, _, _ = strings.Cut(said, "\ngoroutine ")
+		w.Said = display.Tail(said, maxSaid)
+	}
+	if s.lost != "" {
+		w.Failed, w.Test = true, s.lost
+	}
+	speaks := cut.Words(w.Test+" "+s.test.Source+" "+s.check.Command) + "\n" + cut.Words(said)
+	for _, c := range p.Criteria {
+		for _, text := range c.Texts {
+			if !slices.Contains(w.Texts, text) && mentions(speaks, w.Test+s.test.Source+s.check.Command, text) {
+				w.Texts = append(w.Texts, text)
+			}
+		}
+	}
+	return w
+}
+
+// mentions reports whether a text occurs among words, as words of its own; one without any, or of a script that sets no
+// blanks between words, as it is.
+func mentions(words, source, text string) bool {
+	wanted := cut.Words(text)
+	if wanted == "" || strings.ContainsFunc(text, func(r rune) bool { return r > 0x2e80 }) {
+		return strings.Contains(strings.ToLower(source), strings.ToLower(text))
+	}
+	for line := range strings.Lines(words) {
+		if strings.Contains(" "+strings.TrimSpace(line)+" ", " "+wanted+" ") {
+			return true
+		}
+	}
+	return false
+}

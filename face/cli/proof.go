@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"pawl/face/cli/term"
+	"pawl/face/tui"
+	"pawl/kernel"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
+)
+
+// maxParts is how many parts of the work that nothing noticed are listed in one place.
+const maxParts = 8
+
+// ProofLines lists what was wanted, with what shows it or why nothing does, and what nothing noticed.
+func ProofLines(pr *Printer, p *view.Proof) []string {
+	if p == nil {
+		return nil
+	}
+	var out []string
+	for _, c := range p.Criteria {
+		symbol := pr.Style.Warn()
+		if c.Verdict != effect.Unproven {
+			symbol = pr.Style.OK()
+		}
+		lines := term.Hang(Display(c.Text), 4, pr.Std.Width, MaxTitle, pr.Style.Ellipsis())
+		lines[0] = "  " + symbol + " " + lines[0]
+		out = append(out, lines...)
+		why := pr.Text("proof." + string(c.Why))
+		if len(c.Shown) > 0 {
+			why += ": " + Display(strings.Join(c.Shown, ", "))
+		}
+		for _, l := range term.Wrap(why, pr.Std.Width-4) {
+			out = append(out, "    "+pr.Style.Dim(l))
+		}
+	}
+	if n := len(p.Unnoticed); n > 0 {
+		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.unnoticed", n))
+		for _, part := range p.Unnoticed[:min(n, maxParts)] {
+			out = append(out, "    "+Display(part.String()))
+		}
+	}
+	if p.Unreached > 0 {
+		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.proof.unreached", p.Unreached)))
+	}
+	if p.Verdict == effect.Accepted {
+		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.accepted_because", Display(p.By.Name()),
+			Display(p.Reason)))
+	}
+	return out
+}
+
+// showProof prints what is asked of a person who is to take work without proof.
+func showProof(sess *Session, s *kernel.Snapshot) {
+	p := view.ProofOf(s.Task.Proof)
+	sess.Say("")
+	for _, l := range term.Wrap(sess.Text("cli.ask.unproven"), sess.Std.Width) {
+		sess.Say(l)
+	}
+	for _, l := range ProofLines(sess.Printer, p) {
+		sess.Say(l)
+	}
+	sess.Say("")
+	sess.Say("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sess.Say("")
+}
+
+// AskReason asks why work is taken without proof.
+func AskReason(ctx context.Context, sess *Session) (string, error) {
+	return sess.Screen.Ask(ctx, tui.Question{Text: sess.Text("cli.ask.accept_reason"), Free: true})
+}

@@ -1,0 +1,285 @@
+package kernel_test
+
+import (
+	"slices"
+	"testing"
+
+	"pawl"
+	"pawl/kernel"
+	"pawl/kernel/approval"
+	"pawl/kernel/effect"
+	"pawl/kernel/planning"
+	"pawl/kernel/query"
+	"pawl/kernel/recovery"
+	"pawl/kernel/verification"
+	"pawl/kernel/view"
+	"pawl/text/plan"
+)
+
+// tried answers as a world does in which work is tried with and without: what is seen each time, the last one for ever.
+type tried struct {
+	*mind
+	seen  []effect.ProveResult
+	specs []effect.ProveSpec
+	land  []effect.LandSpec
+}
+
+func (w *tried) answer(e effect.Effect) effect.Receipt {
+	switch e.Kind {
+	case effect.KindProve:
+		spec, _ := effect.Decode[effect.ProveSpec](e.Spec)
+		w.specs = append(w.specs, spec)
+		return effect.Succeeded(w.seen[min(len(w.specs), len(w.seen))-1])
+	case effect.KindLand:
+		spec, _ := effect.Decode[effect.LandSpec](e.Spec)
+		w.land = append(w.land, spec)
+	}
+	r := w.mind.answer(e)
+	if v, err := effect.Decode[effect.VerifyResult](r.Result); e.Kind == effect.KindVerify && err == nil {
+		for i := range v.Outcomes {
+			v.Outcomes[i].Kind = "test"
+		}
+		r.Result = effect.Encode(v)
+	}
+	return r
+}
+
+// wroteSub is what a worker changed, and redGreen is its test, which tells.
+var (
+	wroteSub = []effect.FileStat{{Status: "M", Path: "calc.go"}}
+	redGreen = effect.Witness{Check: "tests", Kind: "test", Test: "TestSub", Without: effect.WithoutAssertion, Own: true,
+		Texts: []string{"sub"}}
+	nothing = effect.ProveResult{Changed: wroteSub}
+	shown   = effect.ProveResult{Changed: wroteSub, Witnesses: []effect.Witness{redGreen}}
+)
+
+// proving is a kernel that has work shown, with an agent.
+func proving(c *kernel.Config) {
+	c.Agents["m"], c.Proofs = kernel.Traits{Works: true}, true
+}
+
+// trying brings a bench with an agent and a plan behind its work.
+func trying(t *testing.T, w *tried, criteria []plan.Criterion, mode pawl.RunMode) *bench {
+	t.Helper()
+	b := newBench(t, proving)
+	w.mind = &mind{work: []effect.WorkResult{finished}}
+	w.plan = intent()
+	w.plan.Criteria = criteria
+	b.do(&planning.Start{Requirement: "Add a Sub function", Agent: "m", AutoApprove: "policy:test", RunMode: mode,
+		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.run(w.answer)
+	return b
+}
+
+func sub(proof plan.Proof) []plan.Criterion {
+	c := plan.Criterion{ID: "c1", Text: "Sub subtracts", From: "Add a Sub function", Proof: proof}
+	switch proof {
+	case plan.ProofCheck:
+		c.Texts = []string{"Sub"}
+	case plan.ProofGone, plan.ProofDiff:
+		c.Paths = []string{"calc.go"}
+	}
+	return []plan.Criterion{c}
+}
+
+func TestWorkIsProven(t *testing.T) {
+	w := &tried{seen: []effect.ProveResult{shown}}
+	b := trying(t, w, sub(plan.ProofCheck), pawl.Assisted)
+	task := b.task("T-001")
+	if task.State != "done" || task.Proof == nil || task.Proof.Verdict != effect.Proven || len(w.specs) != 1 {
+		t.Fatalf("%s %+v, tried %d times", task.State, task.Proof, len(w.specs))
+	}
+	if m := task.Proof.Criteria[0]; m.Why != effect.WhyRedGreen || !slices.Equal(m.Shown, []string{"TestSub"}) {
+		t.Errorf("%+v", m)
+	}
+	if s := w.specs[0]; s.Base != "c0" || s.Tree != task.Verified.Tree || len(s.Checks) != 1 || len(s.Criteria) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if !slices.Contains(w.land[0].Trailers, "Pawl-Proof: proven") {
+		t.Error(w.land[0].Trailers)
+	}
+	b.verifyAudit()
+}
+
+// Work that nothing shows goes back to the agent once, and then waits for a person, who says why it is taken.
+func TestUnprovenWorkIsSentBackOnceAndAccepted(t *testing.T) {
+	w := &tried{seen: []effect.ProveResult{nothing}}
+	b := trying(t, w, sub(plan.ProofCheck), pawl.Assisted)
+	s := b.look()
+	if s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval.About != kernel.AboutProof || len(w.specs) != 2 ||
+		w.repairs != 1 {
+		t.Fatalf("%s %+v, tried %d times, repaired %d", s.Turn.State, s.Approval, len(w.specs), w.repairs)
+	}
+	if f := s.Task.Failures[0]; len(f.Unproven) != 1 || f.Unproven[0].Why != effect.WhyNoWitness {
+		t.Errorf("%+v", f)
+	}
+	if next := query.StatusOf(s).Next; !slices.ContainsFunc(next, func(n view.Next) bool {
+		return n.Command == "pawl accept "+s.Task.Proof.Tree+" REASON"
+	}) {
+		t.Errorf("%+v", next)
+	}
+	if _, err := b.try(&approval.Approve{Hash: s.Approval.Hash}); pawl.CodeOf(err) != pawl.CodeInvalid {
+		t.Errorf("without a reason: %v", err)
+	}
+	for _, c := range []*verification.Accept{{Tree: s.Task.Proof.Tree}, {Tree: "", Reason: "fine"},
+		{Tree: "deadbeef", Reason: "fine"}} {
+		if _, err := b.try(c); err == nil {
+			t.Errorf("%+v was taken", c)
+		}
+	}
+	b.do(&verification.Accept{Tree: s.Task.Proof.Tree, Reason: "I tried it by hand"})
+	b.run(w.answer)
+	task := b.task("T-001")
+	if p := task.Proof; task.State != "done" || p.Verdict != effect.Accepted || p.By.Kind() != pawl.KindUser ||
+		p.Reason != "I tried it by hand" || len(w.specs) != 2 {
+		t.Fatalf("%s %+v", task.State, task.Proof)
+	}
+	if got := w.land[0].Trailers; got[len(got)-1] != "Pawl-Proof: accepted by "+string(task.Proof.By)+
+		": I tried it by hand" {
+		t.Error(got)
+	}
+	if _, err := b.try(&verification.Accept{Tree: task.Proof.Tree, Reason: "again"}); err == nil {
+		t.Error("it was accepted twice")
+	}
+	b.verifyAudit()
+}
+
+// What was missing is there after the one repair: nobody is asked.
+func TestUnprovenWorkIsMended(t *testing.T) {
+	w := &tried{seen: []effect.ProveResult{nothing, shown}}
+	b := trying(t, w, sub(plan.ProofCheck), pawl.Autonomous)
+	if task := b.task("T-001"); task.State != "done" || task.Proof.Verdict != effect.Proven || w.repairs != 1 {
+		t.Fatalf("%s %+v, repaired %d", task.State, task.Proof, w.repairs)
+	}
+}
+
+// Where nobody attends, unproven work is BLOCKED; a person takes it then, and it is not tried again.
+func TestUnprovenWorkIsBlockedUnattended(t *testing.T) {
+	w := &tried{seen: []effect.ProveResult{nothing}}
+	b := trying(t, w, sub(plan.ProofCheck), pawl.Autonomous)
+	s := b.look()
+	if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedUnproven || s.Task.State != "blocked" {
+		t.Fatalf("%s %+v %s", s.Session.State, s.Session.Blocked, s.Task.State)
+	}
+	b.do(&recovery.Fix{Note: "try again"})
+	b.run(w.answer)
+	if s = b.look(); s.Session.State != "BLOCKED" || len(w.specs) != 3 {
+		t.Fatalf("%s, tried %d times", s.Session.State, len(w.specs))
+	}
+	b.do(&verification.Accept{Tree: s.Task.Proof.Tree, Reason: "fine"})
+	b.run(w.answer)
+	if task := b.task("T-001"); task.State != "done" || task.Proof.Verdict != effect.Accepted || len(w.specs) != 3 {
+		t.Fatalf("%s %+v, tried %d times", task.State, task.Proof, len(w.specs))
+	}
+	b.verifyAudit()
+}
+
+func TestUnprovenWorkIsRefused(t *testing.T) {
+	w := &tried{seen: []effect.ProveResult{nothing}}
+	b := trying(t, w, sub(plan.ProofCheck), pawl.Assisted)
+	b.do(&approval.Deny{Reason: "there is no test"})
+	w.seen = []effect.ProveResult{shown}
+	b.run(w.answer)
+	if task := b.task("T-001"); task.State != "done" || task.Proof.Verdict != effect.Proven || w.repairs != 2 {
+		t.Fatalf("%s %+v, repaired %d", task.State, task.Proof, w.repairs)
+	}
+}
+
+// weighed is the verdict on what was seen, by what was wanted.
+func TestVerdicts(t *testing.T) {
+	test := func(w effect.Witness) effect.ProveResult {
+		return effect.ProveResult{Changed: wroteSub, Witnesses: []effect.Witness{w}}
+	}
+	named := func(without effect.Without, failed bool) effect.ProveResult {
+		return test(effect.Witness{Criterion: "c1", Check: "x", Without: without, Failed: failed})
+	}
+	hollow, elsewhere := redGreen, redGreen
+	hollow.Without, elsewhere.Texts = effect.WithoutBuild, []string{"mul"}
+	confirmed, failed, green := hollow, redGreen, redGreen
+	confirmed.Confirmed, failed.Failed, green.Without = true, true, effect.WithoutGreen
+	run := sub(plan.ProofCheck)
+	run[0].Run = "./check"
+	for name, c := range map[string]struct {
+		criteria []plan.Criterion
+		seen     effect.ProveResult
+		verdict  effect.Verdict
+		why      effect.Why
+	}{
+		"nothing was changed":               {sub(plan.ProofCheck), effect.ProveResult{}, effect.Unproven, effect.WhyNothing},
+		"no test tells":                     {sub(plan.ProofCheck), nothing, effect.Unproven, effect.WhyNoWitness},
+		"green before":                      {sub(plan.ProofCheck), test(green), effect.Unproven, effect.WhyBefore},
+		"only a name is missing":            {sub(plan.ProofCheck), test(hollow), effect.Unproven, effect.WhyHollow},
+		"red where what was added is empty": {sub(plan.ProofCheck), test(confirmed), effect.Proven, effect.WhyRedGreen},
+		"about something else":              {sub(plan.ProofCheck), test(elsewhere), effect.Unproven, effect.WhyElsewhere},
+		"red with the work":                 {sub(plan.ProofCheck), test(failed), effect.Unproven, effect.WhyNotMet},
+		"a command":                         {run, named(effect.WithoutUnmet, false), effect.Proven, effect.WhyRedGreen},
+		"a command that was green":          {run, named(effect.WithoutGreen, false), effect.Unproven, effect.WhyBefore},
+		"a command that the machine lacks":  {run, named(effect.WithoutMachine, false), effect.Unproven, effect.WhyMachine},
+		"a command that was not tried":      {run, nothing, effect.Unproven, effect.WhyUntried},
+		"it is gone":                        {sub(plan.ProofGone), named(effect.WithoutUnmet, false), effect.Proven, effect.WhyGone},
+		"it is not gone":                    {sub(plan.ProofGone), named(effect.WithoutUnmet, true), effect.Unproven, effect.WhyNotMet},
+		"the file says so":                  {sub(plan.ProofDiff), named(effect.WithoutUnmet, false), effect.Proven, effect.WhyDiff},
+		"nothing is lost":                   {sub(plan.ProofKept), nothing, effect.Proven, effect.WhyKept},
+		"nothing is lost, as nothing is":    {sub(plan.ProofKept), effect.ProveResult{}, effect.Unproven, effect.WhyNothing},
+		"somebody has to look":              {sub(plan.ProofPerson), shown, effect.Unproven, effect.WhyPerson},
+		"a reviewer proves nothing":         {sub(plan.ProofReview), shown, effect.Unproven, effect.WhyReview},
+		"it was so": {run, effect.ProveResult{Witnesses: named(effect.WithoutGreen, false).Witnesses}, effect.AlreadySo,
+			effect.WhyBefore},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &tried{seen: []effect.ProveResult{c.seen}}
+			p := trying(t, w, c.criteria, pawl.Autonomous).task("T-001").Proof
+			if p == nil || p.Verdict != c.verdict || p.Criteria[0].Why != c.why {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}
+
+// A step's artifacts have to be there, whatever else is shown.
+func TestArtifactsAreMade(t *testing.T) {
+	w := &tried{}
+	b := newBench(t, proving)
+	w.mind = &mind{work: []effect.WorkResult{finished}}
+	w.plan = intent()
+	w.plan.Criteria = sub(plan.ProofCheck)
+	w.plan.Steps[0].ExpectedArtifacts = []plan.Artifact{{Type: plan.ArtifactFile, Value: "login.go"}}
+	missing := shown
+	missing.Witnesses = append(slices.Clone(shown.Witnesses), effect.Witness{Criterion: "s1:login.go", Kind: "files",
+		Check: "login.go", Without: effect.WithoutUnmet, Failed: true})
+	w.seen = []effect.ProveResult{missing}
+	b.do(&planning.Start{Requirement: "Add a Sub function", Agent: "m", AutoApprove: "policy:test",
+		RunMode: pawl.Autonomous, Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.run(w.answer)
+	task := b.task("T-001")
+	if task.Proof.Verdict != effect.Unproven || len(task.Proof.Open()) != 1 || task.Proof.Open()[0].ID != "s1:login.go" {
+		t.Fatalf("%+v", task.Proof)
+	}
+	if got := w.specs[0].Criteria; len(got) != 2 || got[1].Paths[0] != "login.go" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A plan of a person's calls is what was wanted: carried out as it was written, it needs no test that tells.
+func TestApprovedCallsAreTheWork(t *testing.T) {
+	w := &tried{mind: &mind{}, seen: []effect.ProveResult{nothing}}
+	w.plan = twoSteps()
+	b := newBench(t, proving)
+	b.do(&planning.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.run(w.answer)
+	if p := b.task("T-001").Proof; p == nil || p.Verdict != effect.Proven || p.Criteria[0].Why != effect.WhyAsApproved {
+		t.Fatalf("%+v", p)
+	}
+}
+
+func TestNobodysStepIsRefusedAtPlanning(t *testing.T) {
+	w := &world{plan: intent()}
+	b := newBench(t)
+	b.do(&planning.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true},
+		RunMode: pawl.Assisted})
+	b.run(w.answer)
+	if e := b.look().Session.LastError; e == nil || e.Key != "kernel.nobody_does" {
+		t.Errorf("%+v", e)
+	}
+}

@@ -1,0 +1,37 @@
+package criteria
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pawl"
+	"pawl/text/plan"
+)
+
+// TestOfGivesWhatAPlanMayHold builds requirements of the pieces that the package looks for and of others.
+func TestOfGivesWhatAPlanMayHold(t *testing.T) {
+	pieces := []string{"rename", " Foo ", "`a b`", "to", " ", "，", ", ", "and ", "删除", "把", "改成", "README.md", "../x", "/etc/passwd",
+		"C:\\x", "from 1 to 2", "->", "'a' -> 'b'", "\n- ", "\n", "1) ", "(1) ", "2) ", "①", "a/b/", "./c.go", "\u202e", "\x00", "\xff",
+		"İ", "ﬁ", "```\n", "“”", "“引号”", "?", "？", "。", "; ", "without changing ", "不要", "最多 50 ms", "at most 50 ms", "docs/",
+		"fix typo", "typo", "the tests pass", "让测试通过", "--flag", "a.b.c", "函数 Sub", "\u3164", "remove ", "drop the ", strings.Repeat("x", 700),
+		strings.Repeat("长", 700), ".github/", "...", "..a", "a//b", "x/.", "x/./y.go", "~/x.go", "http://a/b.go", "📦", "👨‍👩‍👧", "=>"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String()), 1, 14).Draw(t, "pieces"), "")
+		got := Of(text)
+		if (len(got) == 0) != (clip(strings.ToValidUTF8(text, " ")) == "") || len(got) > maxOf {
+			t.Fatalf("%q gives %d criteria", text, len(got))
+		}
+		if !reflect.DeepEqual(got, Of(text)) {
+			t.Fatalf("%q gives something else the second time", text)
+		}
+		p := plan.Plan{Goal: "g", Criteria: got, RiskLevel: pawl.RiskLow,
+			Steps:        []plan.Step{{StepID: "s", Title: "t", Intent: "i", Status: plan.Pending}},
+			Verification: plan.VerificationPolicy{Mode: plan.VerifyTest}}
+		if err := plan.Check(p, nil, plan.DefaultLimits()); err != nil {
+			t.Fatalf("%q: %v\n%+v", text, err, got)
+		}
+	})
+}
