@@ -371,6 +371,9 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 // tellLeftovers lists the packages in plan/ that the flow which has ended left there or found there, but for its own
 // (docs/spec/workflow.md#leftovers). They harm nobody, so that one that cannot be read is no failure of the flow.
 func tellLeftovers(ctx context.Context, sess *cli.Session) {
+	if sess.Workspace.Project.Packages == nil {
+		return
+	}
 	found, err := sess.Workspace.Project.Packages(ctx)
 	last, failed := sess.Workspace.Kernel.LastRun(ctx)
 	if err != nil || failed != nil || sess.JSON || last.Run == nil {
