@@ -350,9 +350,18 @@ func (o *outline) present() error {
 	return nil
 }
 
-// retold takes over how the records of moves are told now, in a decision of an earlier format. What moved, and by which
-// row, is compared with the moves.
+// retold takes over how the records of moves are told now, in a decision of an earlier format, and what a plan says of
+// its own risk, which was not kept then. What moved, and by which row, is compared with the moves.
 func (o *outline) retold(now *outline) {
+	for i := range min(len(o.Rows), len(now.Rows)) {
+		was, is := &o.Rows[i], now.Rows[i]
+		for _, r := range []pawl.Risk{pawl.RiskLow, pawl.RiskMedium} {
+			said := []byte(`"stated_risk":"` + string(r) + `",`)
+			if is.Kind == kernel.KindSolution && bytes.Equal(was.Doc, bytes.Replace(is.Doc, said, nil, 1)) {
+				was.Doc, was.Digest = is.Doc, is.Digest
+			}
+		}
+	}
 	if len(o.Records) != len(now.Records) {
 		return
 	}
