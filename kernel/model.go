@@ -132,6 +132,8 @@ type Run struct {
 	Path    workflow.Path `json:"path,omitempty"`
 	Package string        `json:"package,omitempty"`
 	Lang    string        `json:"lang,omitempty"`
+	// RiskBy is the person who confirmed what the requirement says of extremely high risk, "" for nobody.
+	RiskBy pawl.Actor `json:"risk_by,omitempty"`
 	// Outgrown says that a tweak became larger than one and went on as the person had approved it.
 	Outgrown bool `json:"outgrown,omitempty"`
 	// Evaluation is the judgement on the requirement, nil where there was none. AsIs says that the person goes on with
@@ -357,13 +359,15 @@ type Item struct {
 // Solution is an approved or proposed plan for an issue.
 type Solution struct {
 	Row      `json:"-"`
-	Plan     plan.Plan      `json:"plan"`
-	Hash     string         `json:"hash"`
-	Agent    string         `json:"agent"`
-	Verdicts []Judged       `json:"verdicts"`
-	Risk     pawl.Risk      `json:"risk"`
-	Checks   []effect.Check `json:"checks"`
-	Bound    bool           `json:"is_bound"`
+	Plan     plan.Plan `json:"plan"`
+	Hash     string    `json:"hash"`
+	Agent    string    `json:"agent"`
+	Verdicts []Judged  `json:"verdicts"`
+	Risk     pawl.Risk `json:"risk"`
+	// Stated is the risk that the plan says it has, where pawl judges it graver; "" elsewhere.
+	Stated pawl.Risk      `json:"stated_risk,omitempty"`
+	Checks []effect.Check `json:"checks"`
+	Bound  bool           `json:"is_bound"`
 	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk
 	// in the plan.
 	Package  string          `json:"package,omitempty"`

@@ -218,8 +218,8 @@ func FlowInterrupted(tx *Tx, what string) error {
 }
 
 // keepSilence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and
-// cleared by the answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break: it belongs to the
-// mode.
+// cleared by the answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break, as it belongs to
+// the mode, unless it is about an extremely high risk.
 func keepSilence(tx *Tx) {
 	f := tx.Flow
 	if f == nil || tx.Session == nil || !f.Mode.Auto() || OfBoard(tx.Env.Command) || tx.Session.Paused() {
@@ -227,7 +227,7 @@ func keepSilence(tx *Tx) {
 	}
 	asks := waits(tx)
 	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
-		asks = false
+		asks = tx.Run.Stage == workflow.Evaluate && tx.Run.Evaluation.Dangerous()
 	}
 	switch {
 	case asks && !f.SilenceBroken:

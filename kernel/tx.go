@@ -187,7 +187,9 @@ type Tx struct {
 	Now       time.Time
 	Trace     string
 	// Result is the answer to the caller.
-	Result  any
+	Result any
+	// Voice is in whose name a person's word is given without the person: a policy, "" for nobody.
+	Voice   pawl.Actor
 	reads   *Reads
 	ids     *pawl.IDSource
 	touched []Document

@@ -58,11 +58,15 @@ func New(k *kernel.Kernel, dir string, late func(error)) *Exporter {
 	return &Exporter{k: k, dir: dir, late: late}
 }
 
-// Edited reports whether somebody changed a projection below dir, a .pawl folder, by hand. It is never read as truth
-// and is overwritten.
-func Edited(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(dir, "active_context.md"))
-	return err == nil && view.Edited(data)
+// Edited reports whether somebody changed a projection below dir, a .pawl folder, by hand, and whether it was taken
+// away. It is never read as truth and is overwritten.
+func Edited(dir string) (edited, gone bool) {
+	data, err := os.ReadFile(filepath.Join(dir, view.ContextFile))
+	if os.IsNotExist(err) {
+		_, err := os.Lstat(filepath.Join(dir, LockFile)) // which stays once projections were written
+		return false, err == nil
+	}
+	return err == nil && view.Edited(data), false
 }
 
 // LockFile, below .pawl, is locked while the projections are written.

@@ -225,10 +225,13 @@ func faces(w *host.Workspace, dir string, c settings.Config) {
 		return err
 	}
 	w.Warnings = func(context.Context) []host.Finding {
-		if !export.Edited(dir) {
-			return nil
+		switch edited, gone := export.Edited(dir); {
+		case edited:
+			return []host.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+		case gone:
+			return []host.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_gone"}}
 		}
-		return []host.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+		return nil
 	}
 }
 

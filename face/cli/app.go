@@ -66,11 +66,15 @@ func Main(ctx context.Context, host host.Host, std host.Streams, args []string, 
 		}
 	}()
 	err := judgeOutput(a, execute(ctx, a))
-	if err == nil {
-		return 0
-	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return interrupted
+	}
+	if next := a.Screen.Next; next != "" {
+		a.Screen.Next = ""
+		return Again(ctx, a, []string{Say, "--", next}) // for which a question was left open
+	}
+	if err == nil {
+		return 0
 	}
 	reportError(a.Printer, err)
 	return exitOf(err)

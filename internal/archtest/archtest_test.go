@@ -104,7 +104,7 @@ var rules = []rule{
 		third: none, pure: true},
 	{pattern: "kernel/replay", ours: []string{".", "machine/board", "machine/session", "kernel/audit",
 		"kernel/effect", "kernel", "kernel/joined"}, third: none},
-	{pattern: "kernel/query", ours: []string{".", "text/display", "machine", "machine/*", "text/plan", "text/policy",
+	{pattern: "kernel/query", ours: []string{".", "text/display", "text/message", "machine", "machine/*", "text/plan", "text/policy",
 		"text/triage",
 		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel", "kernel/budget",
 		"kernel/issues"},
@@ -235,7 +235,7 @@ var rules = []rule{
 		"kernel", "face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/tasks", ours: []string{
 		".", "machine/session", "machine/task", "kernel/view", "kernel", "kernel/approval", "kernel/control",
-		"kernel/joined", "kernel/orders", "kernel/tasks", "kernel/query", "face/cli",
+		"kernel/joined", "kernel/orders", "kernel/recovery", "kernel/tasks", "kernel/query", "face/cli",
 		"face/cli/auditlog", "face/cli/inspect", "face/cli/term", "face/tui",
 	}},
 	{pattern: "face/cli/term/termtest", ours: []string{"text/display", "face/cli/term"}},

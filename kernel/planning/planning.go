@@ -196,11 +196,13 @@ func (c *Start) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 	return nil
 }
 
-// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command and where somebody confirms
-// the stages, and otherwise by those that judge for themselves. A plan that is given has answered what would be asked.
+// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command, where somebody confirms the
+// stages and where it is of extremely high risk, and otherwise by those that judge for themselves. A plan that is given
+// has answered what would be asked.
 func judgedFirst(tx *kernel.Tx, c *Start) bool {
 	t := kernel.PlannerTraits(tx)
-	return t.Intakes && len(c.Given) == 0 && (c.Command != "" || c.Confirm || t.Judges)
+	return t.Intakes && len(c.Given) == 0 &&
+		(c.Command != "" || c.Confirm || t.Judges || triage.Acts(triage.Detect(c.Requirement)))
 }
 
 // beginRun makes the first moves of a run, and asks for its first effect.
@@ -220,7 +222,11 @@ func beginRun(tx *kernel.Tx, c *Start) error {
 		if err := tx.Apply(kernel.TakenUp, why); err != nil {
 			return err
 		}
-		if err := sizeFlow(tx, workflow.PathLight, "a plan is given"); err != nil {
+		reason := "not evaluated"
+		if len(c.Given) > 0 {
+			reason = "a plan is given"
+		}
+		if err := sizeFlow(tx, workflow.PathLight, reason); err != nil {
 			return err
 		}
 		if tx.Flow.Stage == workflow.Develop {
@@ -277,12 +283,23 @@ func TakenIn(tx *kernel.Tx, r effect.Receipt) error {
 	return nil
 }
 
-// Evaluated decides the complexity of a requirement that is clear, and asks the person to confirm it where one is
-// there.
+// Evaluated decides the complexity of a requirement that is clear. It asks a person to confirm it where one is there,
+// and wherever the words themselves are of extremely high risk: an automatic mode breaks its silence for that, an
+// unattended run waits, and only who has said yes to everything beforehand is not asked (docs/spec/workflow.md#ehrb).
 func Evaluated(tx *kernel.Tx) error {
 	path, why := tx.Run.Evaluation.Path()
 	tx.Run.Path = path
-	if tx.Run.Confirm {
+	dangerous := tx.Run.Evaluation.Dangerous() && tx.Run.RiskBy == ""
+	if dangerous {
+		tx.Record(tx.Run, kernel.AuditRiskFound, audit.Warn, map[string]any{"findings": tx.Run.Evaluation.HighRisk,
+			"confirmed_beforehand": tx.Run.AutoApprove})
+		dangerous = tx.Run.AutoApprove == ""
+	}
+	if dangerous && tx.Session.RunMode == pawl.Autonomous {
+		tx.Record(tx.Run, kernel.AuditAutonomousBlocked, audit.Warn,
+			map[string]any{"checkpoint": "evaluation", "risk": pawl.RiskHigh})
+	}
+	if tx.Run.Confirm || dangerous {
 		askStage(tx, workflow.Evaluate, string(path))
 		return nil
 	}
@@ -346,6 +363,11 @@ func (c *Choose) Decide(tx *kernel.Tx) error {
 	kernel.AnswerApproval(tx, a, kernel.ApprovalGranted, tx.Env.Actor, c.Choice)
 	tx.Run.Stage, tx.Session.Approval = workflow.None, ""
 	tx.Touch(tx.Run)
+	if stage == workflow.Evaluate && tx.Run.Evaluation.Dangerous() {
+		tx.Run.RiskBy = tx.Env.Actor
+		tx.Record(tx.Run, kernel.AuditRiskConfirmed, audit.Warn,
+			map[string]any{"findings": tx.Run.Evaluation.HighRisk, "hash": a.Hash})
+	}
 	if stage == workflow.Evaluate {
 		return goOn(tx, c.Path, "confirmed by "+string(tx.Env.Actor))
 	}
@@ -442,6 +464,7 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 	if p.CreatedAt.IsZero() {
 		p.CreatedAt = plan.Instant{Time: tx.Now.UTC()}
 	}
+	said := p.RiskLevel
 	if tx.Config.Proofs && len(p.Criteria) == 0 && len(tx.Run.Given) == 0 {
 		p.Criteria = criteria.Of(tx.Run.Requirement)
 	}
@@ -452,12 +475,23 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 	if err != nil {
 		return planningFailed(tx, kernel.PlanFailed, err)
 	}
-	return propose(tx, p, verdicts, result.Agent)
+	return propose(tx, p, verdicts, result.Agent, said)
+}
+
+// stated is the risk that a plan says it has, where that is not the one that pawl finds.
+func stated(said, found pawl.Risk) pawl.Risk {
+	if said == found {
+		return ""
+	}
+	return said
 }
 
 // planningFailed ends the run without having changed anything (docs/spec/session.md#a7).
 func planningFailed(tx *kernel.Tx, what kernel.Event, err error) error {
 	kept := kernel.Info(err)
+	if what == kernel.PlanFailed && kept.Code == pawl.CodeTimeout {
+		what = kernel.PlanTimedOut
+	}
 	tx.Session.LastError = &kept
 	tx.Issue.Error = &kept
 	tx.Issue.Failures++
@@ -487,10 +521,10 @@ func packageDesigned(tx *kernel.Tx, p *plan.Plan) error {
 }
 
 // propose keeps the plan as a solution with its draft task and asks for approval, bound to the plan's hash.
-func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string) error {
+func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string, said pawl.Risk) error {
 	hash := plan.Hash(p)
 	tx.Solution = &kernel.Solution{
-		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel,
+		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Stated: stated(said, p.RiskLevel),
 		Checks:   effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
 		HighRisk: triage.DetectPlan(p),
 	}
@@ -576,6 +610,8 @@ func keepPackage(tx *kernel.Tx) error {
 	tx.Turn.Outcome = string(turn.OutcomeDone)
 	tx.Task.Cleanup = kernel.NothingToClean()
 	tx.Task.Reason = "planned only"
+	tx.Voice = autoPlan
+	defer func() { tx.Voice = "" }()
 	if err := tx.Apply(kernel.PlanKept, "the package is kept"); err != nil {
 		return err
 	}
@@ -646,7 +682,11 @@ func (c *Revise) Decide(tx *kernel.Tx) error {
 	if err := kernel.DeclinePlan(tx, c.Feedback, "revised"); err != nil {
 		return err
 	}
-	return takeUp(tx, next, feedback)
+	if err := takeUp(tx, next, feedback); err != nil {
+		return err
+	}
+	tx.Run.RiskBy = last.RiskBy // what was said of the requirement holds for the plans that are made of it
+	return nil
 }
 
 // Decide replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
@@ -675,7 +715,7 @@ func (c *EditPlan) Decide(tx *kernel.Tx) error {
 	}
 	kernel.AnswerApproval(tx, tx.Approval, kernel.ApprovalStale, tx.Env.Actor, "the plan was edited")
 	s, t := tx.Solution, tx.Task
-	s.Plan, s.Hash, s.Verdicts, s.Risk = p, hash, verdicts, p.RiskLevel
+	s.Plan, s.Hash, s.Verdicts, s.Risk, s.Stated = p, hash, verdicts, p.RiskLevel, stated(c.Plan.RiskLevel, p.RiskLevel)
 	s.Checks = effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
 	t.Plan, t.PlanHash, t.Checks, t.Title = &p, hash, s.Checks, p.Goal
 	tx.Touch(s)

@@ -2,6 +2,7 @@
 package recovery
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -221,7 +222,7 @@ func (c *Skip) Decide(tx *kernel.Tx) error {
 	}
 	tx.Task.Cleanup = kernel.NothingToClean()
 	tx.Session.Blocked = nil
-	if err := tx.Apply(kernel.Skipped, kernel.Note(c.Reason)); err != nil {
+	if err := tx.Apply(kernel.Skipped, cmp.Or(c.Reason, "skipped")); err != nil {
 		return err
 	}
 	tx.Run.Outcome = "skipped"
@@ -449,11 +450,15 @@ func changelog(tx *kernel.Tx) []effect.LogEntry {
 		e.Package, e.Folder = r.Package, solution.ArchiveDir(r.Package)
 	}
 	out := []effect.LogEntry{e}
+	by, at := r.RiskBy, t.StartedAt
 	if a := tx.Approval; kernel.Dangerous(tx.Solution) && a != nil && a.State == kernel.ApprovalGranted &&
 		a.AnsweredBy.Kind() == pawl.KindUser {
+		by, at = a.AnsweredBy, a.AnsweredAt
+	}
+	if by != "" {
 		risk := e
-		risk.Kind, risk.ID, risk.Files, risk.At = string(knowledge.RiskConfirmed), t.ID+"-risk", nil, a.AnsweredAt
-		risk.Text += " (" + string(a.AnsweredBy) + ")"
+		risk.Kind, risk.ID, risk.Files, risk.At = string(knowledge.RiskConfirmed), t.ID+"-risk", nil, at
+		risk.Text += " (" + string(by) + ")"
 		out = append(out, risk)
 	}
 	return out

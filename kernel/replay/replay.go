@@ -140,6 +140,9 @@ func (r *reader) replay(raw []byte, whole bool, config *kernel.Config, now map[s
 		return f, err
 	}
 	f.Now = is.Moves
+	if l.Format < format {
+		l.Decision.retold(&is)
+	}
 	if l.Decision.digest() != is.digest() {
 		f.Changes = append(f.Changes, compare(&l.Decision, &is)...)
 	}

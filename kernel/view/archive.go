@@ -110,8 +110,16 @@ func (p Package) Live() []pawl.ProjectedFile {
 }
 
 // Archive returns everything that the end of a run leaves behind: the package in the archive, which never overwrites an
-// older one, its row in the index, and the entry in the month's task archive. Writing it again adds nothing.
+// older one, its row in the index, and the entry in the month's task archive. A tweak has no package and leaves the
+// entry alone. Writing it again adds nothing.
 func (p Package) Archive() []pawl.ProjectedFile {
+	month := TaskArchive(p.Ended)
+	title := "# Task Archive " + p.Ended.UTC().Format("2006-01") + "\n"
+	history := []pawl.ProjectedFile{{Path: month, Content: title, Append: true, Marker: title},
+		{Path: month, Content: p.entry(), Append: true, Marker: p.marker()}}
+	if p.Name == "" {
+		return history
+	}
 	dir := p.ArchiveDir()
 	stamp, feature, _ := strings.Cut(p.Name, "_")
 	row := solution.Row{
@@ -119,11 +127,7 @@ func (p Package) Archive() []pawl.ProjectedFile {
 			"/"), Type: string(solution.Implementation),
 		Modules: cell(p.modules()), Decisions: short(p.Hash), Result: p.Ending(), Marker: p.marker(),
 	}
-	month := TaskArchive(p.Ended)
-	title := "# Task Archive " + p.Ended.UTC().Format("2006-01") + "\n"
-	return append(solution.Record(dir, p.proposal(), p.tasks(), "# Archive\n\n", row),
-		pawl.ProjectedFile{Path: month, Content: title, Append: true, Marker: title},
-		pawl.ProjectedFile{Path: month, Content: p.entry(), Append: true, Marker: p.marker()})
+	return append(solution.Record(dir, p.proposal(), p.tasks(), row), history...)
 }
 
 // marker tells this task's entries from all others in a file that is only added to.
@@ -187,7 +191,11 @@ func (p Package) entry() string {
 	if p.Reason != "" {
 		fmt.Fprintf(&b, "- 备注: %s\n", line(p.Reason, maxCell))
 	}
-	fmt.Fprintf(&b, "- 相关 PRD: [%s](../%s/proposal.md)\n", cell(p.Name), p.ArchiveDir())
+	if p.Name == "" {
+		b.WriteString("- 相关 PRD: -\n")
+	} else {
+		fmt.Fprintf(&b, "- 相关 PRD: [%s](../%s/proposal.md)\n", cell(p.Name), p.ArchiveDir())
+	}
 	return b.String()
 }
 

@@ -16,6 +16,7 @@ import (
 	"pawl/face/cli/agents"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
+	"pawl/kernel"
 	"pawl/kernel/issues"
 	"pawl/kernel/planning"
 	"pawl/kernel/view"
@@ -171,6 +172,11 @@ func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chose
 	cli.Warn(ctx, sess)
 	t := newCrewReporter(sess)
 	o.Tell = t.tell
+	if o.Execute && o.Start.AutoApprove != "" {
+		if err := approveWaiting(ctx, sess, chosen); err != nil {
+			return err
+		}
+	}
 	for {
 		if err := runOnce(ctx, sess, o, t); err != nil {
 			return err
@@ -184,6 +190,28 @@ func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chose
 		}
 		return err
 	}
+}
+
+// approveWaiting approves the plans that wait, for a command that says yes to them beforehand. What only a person may
+// say yes to goes on waiting.
+func approveWaiting(ctx context.Context, sess *cli.Session, chosen []*view.Issue) error {
+	asking, err := askingIssues(ctx, sess, chosen)
+	if err != nil {
+		return err
+	}
+	for _, i := range asking {
+		err := cli.InIssue(sess, i, func(at *cli.Session) error {
+			s, err := at.Workspace.Kernel.Snapshot(ctx)
+			if err != nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending || s.Approval.About != "plan" {
+				return err
+			}
+			return cli.ApproveOpen(ctx, at, "", true)
+		})
+		if err != nil && ctx.Err() == nil {
+			cli.Remark(sess.Printer, err)
+		}
+	}
+	return ctx.Err()
 }
 
 // runOnce has workers do what can be done.

@@ -55,6 +55,9 @@ func Entries() []cli.Entry {
 type flags struct {
 	yes, inPlace, unattended, replace, asIs bool
 	agent                                   string
+	// said says that the requirement was said rather than given to a command: its stages wait for whoever is not there
+	// to confirm them.
+	said bool
 }
 
 func (f *flags) bind(pr *cli.Printer, c *cobra.Command) *cobra.Command {
@@ -170,13 +173,16 @@ func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
 		}
 		return cli.Usage("cli.flow.tool", r.Tool)
 	case triage.KindReply:
-		return reply(ctx, a, r)
+		return reply(ctx, a, f, r)
+	case triage.KindControl:
+		return hold(ctx, a, r.Control)
 	case triage.KindContinue:
 		return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 			return cli.GoOn(ctx, sess, false, wanted(),
 				func(sess *cli.Session) error { _, err := sess.Do(ctx, &control.Resume{}); return err })
 		})
 	case triage.KindChange:
+		f.said = true
 		return start(ctx, a, f, &planning.Start{Requirement: r.Argument})
 	}
 	return answer(ctx, a)
@@ -207,7 +213,15 @@ func situation(ctx context.Context, a *cli.App) (triage.Situation, error) {
 		if s.Flow != nil {
 			now.Vars = s.Flow.Vars
 		}
-		now.Waiting = asks(s) != ""
+		switch asks(s) {
+		case "":
+		case "questions":
+			now.Waiting = triage.WaitWords
+		case "plan":
+			now.Waiting = triage.WaitChange
+		default:
+			now.Waiting = triage.WaitChoice
+		}
 		return nil
 	})
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
@@ -229,8 +243,26 @@ func asks(s *kernel.Snapshot) string {
 	return ""
 }
 
+// hold carries out the command that a word stands for. Work that is not going on cannot be stopped, only given up.
+func hold(ctx context.Context, a *cli.App, c triage.Control) error {
+	if c == triage.ControlStop {
+		err := a.With(ctx, cli.Reading(), func(sess *cli.Session) error {
+			s, err := sess.Workspace.Kernel.Snapshot(ctx)
+			if err == nil && s.Session != nil && (s.Session.State == string(session.Planning) ||
+				s.Session.State == string(session.Confirming)) {
+				c = triage.ControlCancel
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return cli.Within(ctx, a, []string{string(c)})
+}
+
 // reply answers what the session waits for.
-func reply(ctx context.Context, a *cli.App, r triage.Route) error {
+func reply(ctx context.Context, a *cli.App, f flags, r triage.Route) error {
 	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 		return cli.GoOn(ctx, sess, false, append(wanted(), "canceled", "declined"), func(sess *cli.Session) error {
 			s, err := sess.Workspace.Kernel.Snapshot(ctx)
@@ -238,8 +270,15 @@ func reply(ctx context.Context, a *cli.App, r triage.Route) error {
 				return err
 			}
 			c := replyTo(s, r)
-			if c == nil {
+			switch yes, ok := c.(*approval.Approve); {
+			case c == nil && asks(s) == "plan":
+				return cli.Usage("cli.flow.reply_plan", cli.Display(r.Argument))
+			case c == nil:
 				return cli.Usage("cli.flow.reply", cli.Display(r.Argument))
+			case ok && !sess.Std.TTY:
+				return cli.ApproveOpen(ctx, sess, "", f.yes) // words in a pipe are nobody's word
+			case ok:
+				yes.Way = kernel.WayTerminal
 			}
 			_, err = sess.Do(ctx, c)
 			return err
@@ -270,7 +309,7 @@ func replyTo(s *kernel.Snapshot, r triage.Route) kernel.Command {
 		}
 		return &planning.Choose{Choice: choice, Hash: s.Approval.Hash}
 	case r.Choice == triage.ChoiceYes:
-		return &approval.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal}
+		return &approval.Approve{Hash: s.Approval.Hash}
 	case r.Choice == triage.ChoiceNo && about == "stage":
 		return &control.CancelRun{Reason: r.Argument}
 	case r.Choice == triage.ChoiceNo:
@@ -311,6 +350,7 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	if err := begin(ctx, sess, f, s); err != nil {
 		return err
 	}
+	tellLeftovers(ctx, sess)
 	last, err := sess.Workspace.Kernel.LastRun(ctx)
 	if err != nil || last.Run == nil || last.Run.Land == nil || last.Run.Outcome != "completed" {
 		return err
@@ -327,6 +367,31 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	}
 	return nil
 }
+
+// tellLeftovers lists the packages in plan/ that the flow which has ended left there or found there, but for its own
+// (docs/spec/workflow.md#leftovers). They harm nobody, so that one that cannot be read is no failure of the flow.
+func tellLeftovers(ctx context.Context, sess *cli.Session) {
+	if sess.Workspace.Project.Packages == nil {
+		return
+	}
+	found, err := sess.Workspace.Project.Packages(ctx)
+	last, failed := sess.Workspace.Kernel.LastRun(ctx)
+	if err != nil || failed != nil || sess.JSON || last.Run == nil {
+		return
+	}
+	left := solution.Leftovers(found.Names, last.Run.Package)
+	if len(left) == 0 {
+		return
+	}
+	sess.Say("\n" + sess.Style.Bold(sess.Text("cli.flow.leftovers", len(left))))
+	for _, l := range left[:min(len(left), maxLeft)] {
+		sess.Say("  " + cli.Display(".pawl/plan/"+l.Name))
+	}
+	sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + "pawl exec / pawl clean")
+}
+
+// maxLeft is how many leftovers are named.
+const maxLeft = 10
 
 func begin(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) error {
 	cli.Warn(ctx, sess)
@@ -348,7 +413,7 @@ func begin(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	defer release()
 	person := sess.Present() && sess.Config.RunMode != pawl.Autonomous
 	s.RunMode, s.Place, s.Lang = sess.Config.RunMode, cli.WorkPlace(sess.Workspace.Place, f.inPlace), string(sess.Lang)
-	s.Confirm, s.AsIs = person && !f.yes, f.asIs
+	s.Confirm, s.AsIs = (person || f.said && sess.Config.RunMode != pawl.Autonomous) && !f.yes, f.asIs
 	switch {
 	case f.yes:
 		s.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
@@ -498,6 +563,9 @@ func packageToRun(ctx context.Context, sess *cli.Session, want string) (*plannin
 		if !used {
 			names = append(names, n)
 		}
+	}
+	if _, err := solution.ParseName(want); err != nil && slices.Contains(found.Names, want) {
+		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_name", want)
 	}
 	name, err := solution.Pick(names, want)
 	if err != nil {
