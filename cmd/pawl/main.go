@@ -16,6 +16,7 @@ import (
 	"pawl/face/cli/commands"
 	"pawl/face/cli/complete"
 	"pawl/face/cli/manual"
+	"pawl/face/host"
 	"pawl/sandbox"
 )
 
@@ -41,8 +42,8 @@ func run(host app.Host) {
 	os.Exit(readers.status(code))
 }
 
-func streams() cli.Streams {
-	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: 80, Env: os.Getenv}
+func streams() host.Streams {
+	s := host.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: 80, Env: os.Getenv}
 	s.Dir, _ = os.Getwd()
 	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
 		s.TTY, s.TermIn, s.TermOut, s.Pager = true, os.Stdin, os.Stdout, sandbox.Pager

@@ -11,8 +11,8 @@ import (
 
 	"pawl/driver/workspace"
 	"pawl/face/app"
-	"pawl/face/cli"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/internal/modeltest"
 	"pawl/kernel/effect"
 )
@@ -107,7 +107,7 @@ func (u *user) shows(p planted, srv *modeltest.Server) {
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	w, err := app.Host{}.Open(ctx, place, cli.Open{ReadOnly: true, Config: settings.Default()})
+	w, err := app.Host{}.Open(ctx, place, host.Open{ReadOnly: true, Config: settings.Default()})
 	if err != nil {
 		u.t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"pawl/face/app"
 	"pawl/face/cli"
 	"pawl/face/cli/orders"
+	"pawl/face/host"
 )
 
 // TestKilledOrders kills commands that are no flow at many moments of their lives. Whatever is found then, giving the
@@ -106,7 +107,7 @@ func TestKilledOrders(t *testing.T) {
 func (u *user) at(answers string, args ...string) (code int, shown string) {
 	u.t.Helper()
 	var out bytes.Buffer
-	std := cli.Streams{In: strings.NewReader(answers), Out: &out, Err: &out, TTY: true, Width: 100, Dir: u.dir,
+	std := host.Streams{In: strings.NewReader(answers), Out: &out, Err: &out, TTY: true, Width: 100, Dir: u.dir,
 		Env: func(name string) string {
 			return map[string]string{"USER": "ada", "LANG": "C.UTF-8", "NO_COLOR": "1"}[name]
 		}}
@@ -179,7 +180,7 @@ func TestOrdersByName(t *testing.T) {
 	u.write("a.txt", "two\n")
 	said := func(lang string, command ...string) string {
 		var out bytes.Buffer
-		std := cli.Streams{Out: &out, Err: &out, Dir: u.dir, Env: func(string) string { return "" }}
+		std := host.Streams{Out: &out, Err: &out, Dir: u.dir, Env: func(string) string { return "" }}
 		say := cli.Entry{Name: cli.Say, Group: "work", Build: func(a *cli.App) *cobra.Command {
 			return &cobra.Command{Use: cli.Say, Args: cobra.ArbitraryArgs,
 				RunE: func(c *cobra.Command, args []string) error {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"pawl/face/cli"
+	"pawl/face/host"
 )
 
 // audience tells whether somebody still reads the standard output. A reader that goes away, as head does after its
@@ -18,7 +18,7 @@ import (
 type audience struct{ gone atomic.Bool }
 
 // attend hands a command's output through, and returns a context that ends when a line of it finds no reader.
-func (a *audience) attend(ctx context.Context, s *cli.Streams) (context.Context, context.CancelFunc) {
+func (a *audience) attend(ctx context.Context, s *host.Streams) (context.Context, context.CancelFunc) {
 	ctx, leave := context.WithCancel(ctx)
 	// The signal of a broken pipe is taken, so that the write fails instead; which write it was, the signal does not
 	// tell.

@@ -14,6 +14,7 @@ import (
 	"pawl/face/cli/settings"
 	"pawl/face/demo"
 	"pawl/face/doctor"
+	"pawl/face/host"
 	"pawl/face/registry"
 	"pawl/kernel"
 	"pawl/kernel/effect"
@@ -22,7 +23,7 @@ import (
 	"pawl/text/policy"
 )
 
-// Host implements cli.Host. The zero value is the program as its user starts it.
+// Host implements host.Host. The zero value is the program as its user starts it.
 type Host struct {
 	// State replaces the folder of the user's own state, where it is set.
 	State string
@@ -33,7 +34,7 @@ type Host struct {
 	Env []string
 }
 
-var _ cli.Host = Host{}
+var _ host.Host = Host{}
 
 // Find returns the workspace that dir belongs to.
 func (Host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) }
@@ -47,9 +48,9 @@ func (h Host) Tools() []kernel.Tool {
 }
 
 // Footing says what stands in the way of making a place a workspace.
-func (Host) Footing(place effect.Place) cli.Footing {
+func (Host) Footing(place effect.Place) host.Footing {
 	s := workspace.Look(place)
-	return cli.Footing{Exists: s.Exists, Doubt: string(s.Doubt), Other: s.Other, Projects: s.Projects}
+	return host.Footing{Exists: s.Exists, Doubt: string(s.Doubt), Other: s.Other, Projects: s.Projects}
 }
 
 // Grounds says where plans would be carried out.
@@ -58,35 +59,35 @@ func (Host) Grounds(place effect.Place, c settings.Config) (policy.Repo, bool) {
 }
 
 // Doctor asks the machine.
-func (Host) Doctor(ctx context.Context, place effect.Place, c settings.Config) []cli.Finding {
+func (Host) Doctor(ctx context.Context, place effect.Place, c settings.Config) []host.Finding {
 	box, err := sandbox.New(walls(c))
 	if err != nil {
 		return nil
 	}
-	var out []cli.Finding
+	var out []host.Finding
 	findings := doctor.Examine(ctx, box, place)
 	if found, err := verify.Checks(ctx, verify.ThisMachine(), place); err == nil {
 		findings = append(findings, doctor.Project(found, verify.Programs(found.Checks), sandbox.LookPath)...)
 	}
 	for _, f := range findings {
-		out = append(out, cli.Finding{Name: f.Name, State: string(f.State), Key: f.Key, Args: f.Args, Value: f.Value})
+		out = append(out, host.Finding{Name: f.Name, State: string(f.State), Key: f.Key, Args: f.Args, Value: f.Value})
 	}
 	return out
 }
 
 // Demo shows what pawl does, in a folder of its own. What it makes is removed where ctx ends.
-func (h Host) Demo(ctx context.Context, d cli.Demo) (cli.Sample, error) {
+func (h Host) Demo(ctx context.Context, d host.Demo) (host.Sample, error) {
 	made, err := demo.Present(ctx, demo.Presentation{
 		Dir: d.Dir, Walls: walls(d.Config), Lang: d.Lang, Color: d.Color, Env: h.Env, Text: d.Text,
 		Std: verify.Compiled(h.std()), Tell: func(s demo.Scene) {
-			d.Scene(cli.Scene{Type: string(s.Kind), Act: s.Act, Text: s.Text, Args: s.Args, Status: s.Status})
+			d.Scene(host.Scene{Type: string(s.Kind), Act: s.Act, Text: s.Text, Args: s.Args, Status: s.Status})
 		},
 	})
-	return cli.Sample(made), err
+	return host.Sample(made), err
 }
 
 // Agents are the agents that runs may name.
-func (h Host) Agents(place effect.Place, c settings.Config) cli.Agents {
+func (h Host) Agents(place effect.Place, c settings.Config) host.Agents {
 	box, _ := sandbox.New(walls(c)) // these options are always valid
 	return h.registry(c, launch.Launcher{Box: box, Place: place}).Described()
 }
@@ -94,7 +95,7 @@ func (h Host) Agents(place effect.Place, c settings.Config) cli.Agents {
 // registry are the agents with these settings.
 func (h Host) registry(c settings.Config, l launch.Launcher) registry.Registry {
 	return registry.Registry{Config: c, Launch: l, State: h.stateDir(), Version: version(),
-		Pawl: func(ctx context.Context, state string, std cli.Streams, args []string) int {
+		Pawl: func(ctx context.Context, state string, std host.Streams, args []string) int {
 			return cli.Main(ctx, Host{State: state, Cache: Host{}.cacheDir()}, std, args, commands.Entries()...)
 		}}
 }

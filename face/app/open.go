@@ -19,8 +19,8 @@ import (
 	"pawl/driver/launch"
 	"pawl/driver/workspace"
 	"pawl/driver/workspace/relocate"
-	"pawl/face/cli"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/face/project"
 	"pawl/face/registry"
 	"pawl/kernel"
@@ -36,7 +36,7 @@ import (
 )
 
 // Open opens the store of a workspace and wires a kernel over it.
-func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
+func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.Workspace, error) {
 	dir := filepath.Join(place.Workspace, workspace.Dir)
 	if o.Tell == nil {
 		o.Tell = func(error) {}
@@ -72,7 +72,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		return nil, errors.Join(err, store.Close())
 	}
 	me := presence.New(dir)
-	w := &cli.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name,
+	w := &host.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name,
 		Here: me.Here, Said: said, Holds: ground.Holds}
 	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell}
 	w.Runner, w.Crew = work.runner, work.crew
@@ -117,7 +117,7 @@ func diff(ctx context.Context, place effect.Place, from, to string) (string, err
 }
 
 // founded makes the folder of a workspace where it may be made, and reports whether a store has yet to be made in it.
-func founded(place effect.Place, o cli.Open) (fresh bool, err error) {
+func founded(place effect.Place, o host.Open) (fresh bool, err error) {
 	if !o.Create {
 		return false, nil
 	}
@@ -137,7 +137,7 @@ func groundwork(c settings.Config) kernel.Config {
 }
 
 // recordings are those of a workspace, nil where nothing is recorded.
-func (h Host) recordings(dir string, place effect.Place, o cli.Open) *recording.Recordings {
+func (h Host) recordings(dir string, place effect.Place, o host.Open) *recording.Recordings {
 	if o.ReadOnly {
 		return nil
 	}
@@ -151,21 +151,22 @@ func (h Host) recordings(dir string, place effect.Place, o cli.Open) *recording.
 }
 
 // settle looks where a workspace is and, unless that is left to a later command, takes note of a move.
-func settle(ctx context.Context, w relocate.Workspace, still bool) (said []cli.Finding, g workspace.Ground, err error) {
+func settle(ctx context.Context, w relocate.Workspace, still bool) (said []host.Finding, g workspace.Ground,
+	err error) {
 	if g, err = workspace.NewGround(w.Place.Workspace); err != nil || still {
 		return nil, g, err
 	}
 	n, err := relocate.Settle(ctx, w)
 	if n != nil {
-		said = []cli.Finding{{Name: "workspace", State: "warn", Key: n.Key, Args: n.Args}}
+		said = []host.Finding{{Name: "workspace", State: "warn", Key: n.Key, Args: n.Args}}
 	}
 	return said, g, err
 }
 
 // following has the projections and the checkpoints of the audit log follow what is committed, until stop. What cannot
 // be written now is written after a later commit, or by `pawl export`; the store is the truth.
-func following(ctx context.Context, w *cli.Workspace, seal *notary.Notary, store *sqlite.Store,
-	o cli.Open) (stop func()) {
+func following(ctx context.Context, w *host.Workspace, seal *notary.Notary, store *sqlite.Store,
+	o host.Open) (stop func()) {
 	ctx = context.WithoutCancel(ctx)
 	show := export.New(w.Kernel, filepath.Join(w.Place.Workspace, workspace.Dir), o.Tell)
 	w.Export = show.All
@@ -183,7 +184,7 @@ func following(ctx context.Context, w *cli.Workspace, seal *notary.Notary, store
 }
 
 // sealed lets a workspace sign the head of its audit log and verify it.
-func sealed(w *cli.Workspace, seal *notary.Notary, store *sqlite.Store) {
+func sealed(w *host.Workspace, seal *notary.Notary, store *sqlite.Store) {
 	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
 	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
 		return seal.Verify(ctx, store, notes...)
@@ -191,18 +192,18 @@ func sealed(w *cli.Workspace, seal *notary.Notary, store *sqlite.Store) {
 	w.Anchor = func(text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
 		return seal.Anchor(context.Background(), store, text)
 	}
-	w.Earlier = func(ctx context.Context, tell bool) (*cli.EarlierLog, bool, error) {
+	w.Earlier = func(ctx context.Context, tell bool) (*host.EarlierLog, bool, error) {
 		e, told, err := seal.Earlier(ctx, store, tell)
 		if err != nil || e == nil {
 			return nil, told, err
 		}
-		return &cli.EarlierLog{Size: e.Size, Root: e.Root.String(), At: e.At, Kept: e.Kept}, told, nil
+		return &host.EarlierLog{Size: e.Size, Root: e.Root.String(), At: e.At, Kept: e.Kept}, told, nil
 	}
 }
 
 // tellEarlier says of a workspace that was made this moment that there was another one in its place. What cannot be
 // found out is told by nobody; the workspace is a new one all the same.
-func tellEarlier(ctx context.Context, w *cli.Workspace, tell func(error)) {
+func tellEarlier(ctx context.Context, w *host.Workspace, tell func(error)) {
 	if e, told, err := w.Earlier(ctx, true); err == nil && e != nil && !told {
 		tell(e.Fault())
 	}
@@ -210,33 +211,33 @@ func tellEarlier(ctx context.Context, w *cli.Workspace, tell func(error)) {
 
 // faces adds what commands need beside the kernel: who owns the workspace, the server for agents, the project, the
 // trackers of others, and files.
-func faces(w *cli.Workspace, dir string, c settings.Config) {
+func faces(w *host.Workspace, dir string, c settings.Config) {
 	w.Serve, w.Project, w.Tracker = serve(w), project.Of(w.Place, c.Dependencies), project.Tracker(dir, c.GitHub)
 	w.Branch = project.Branch(w.Place)
 	w.Own = func(command string) (func(), error) { return presence.Own(dir, command) }
-	w.Owner = func() (cli.Owner, bool) {
+	w.Owner = func() (host.Owner, bool) {
 		o, ok := presence.OwnerOf(dir)
-		return cli.Owner(o), ok
+		return host.Owner(o), ok
 	}
 	w.Preview = preview
 	w.Write = func(ctx context.Context, files []pawl.ProjectedFile) error {
 		_, err := archive.Write(ctx, dir, files)
 		return err
 	}
-	w.Warnings = func(context.Context) []cli.Finding {
+	w.Warnings = func(context.Context) []host.Finding {
 		if !export.Edited(dir) {
 			return nil
 		}
-		return []cli.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+		return []host.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
 	}
 }
 
 // preview tells what calls of the file tools would change.
-func preview(place effect.Place, calls []effect.ToolCall) ([]cli.Draft, error) {
+func preview(place effect.Place, calls []effect.ToolCall) ([]host.Draft, error) {
 	found, err := file.Previews(place, calls)
-	out := make([]cli.Draft, len(found))
+	out := make([]host.Draft, len(found))
 	for i, p := range found {
-		out[i] = cli.Draft(p)
+		out[i] = host.Draft(p)
 	}
 	return out, err
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"pawl"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/face/mcp"
 	"pawl/kernel/projection"
 	"pawl/kernel/query"
 )
 
 // serve returns the function that serves a workspace to agents.
-func serve(w *cli.Workspace) func(context.Context, cli.Serving) error {
-	return func(ctx context.Context, o cli.Serving) error {
+func serve(w *host.Workspace) func(context.Context, host.Serving) error {
+	return func(ctx context.Context, o host.Serving) error {
 		s := mcp.New(mcp.Config{Kernel: w.Kernel, Query: query.Of(w.Kernel),
 			Projections: func(ctx context.Context) ([]pawl.ProjectedFile, error) {
 				return projection.Files(ctx, w.Kernel)

@@ -6,7 +6,7 @@ import (
 
 	"pawl"
 	"pawl/driver/checkpoint"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/runner"
@@ -17,8 +17,8 @@ import (
 // work is what carries out the work of a workspace in this process.
 type work struct {
 	me     *presence.Process
-	of     *cli.Workspace // whose Kernel may be turned to an issue until its work begins
-	kernel *kernel.Kernel // that of the workspace itself
+	of     *host.Workspace // whose Kernel may be turned to an issue until its work begins
+	kernel *kernel.Kernel  // that of the workspace itself
 	parts  func() *parts
 	tell   func(error)        // is told what the work waits for
 	fill   *checkpoint.Filler // keeps worktrees ready for the crew, nil while there is none

@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 )
 
 // finder is a host to which every folder is a workspace.
-type finder struct{ cli.Host }
+type finder struct{ host.Host }
 
 func (finder) Find(dir string) (effect.Place, error) { return effect.Place{Workspace: dir}, nil }
 
@@ -60,7 +61,7 @@ func TestAgainKeepsTheGlobalFlags(t *testing.T) {
 				t.Errorf("%q within %q: exit status %d", c.inner, c.args, status)
 			}
 		})
-		status := cli.Main(context.Background(), finder{}, cli.Streams{Out: &out, Err: &out, Dir: dir}, c.args, tell,
+		status := cli.Main(context.Background(), finder{}, host.Streams{Out: &out, Err: &out, Dir: dir}, c.args, tell,
 			twice)
 		if status != 0 || out.String() != c.want {
 			t.Errorf("%q within %q: exit status %d, %q; want %q", c.inner, c.args, status, out.String(), c.want)

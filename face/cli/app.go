@@ -18,6 +18,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/face/tui"
 	"pawl/text/message"
 )
@@ -28,7 +29,7 @@ const interrupted = 130
 // App is one call of the program: its arguments, what of the machine it may see, and how it speaks.
 type App struct {
 	*Printer
-	Host  Host
+	Host  host.Host
 	Args  []string
 	Flags globals
 	more  []Entry      // commands of other packages
@@ -53,7 +54,7 @@ type globals struct {
 // More are the commands of the first level that other packages bring. An argument that begins with "~" is a ~command
 // (docs/spec/workflow.md#commands) and goes to the one of them that is called Say; without any argument a terminal gets
 // the one called Ask.
-func Main(ctx context.Context, host Host, std Streams, args []string, more ...Entry) (status int) {
+func Main(ctx context.Context, host host.Host, std host.Streams, args []string, more ...Entry) (status int) {
 	a := newApp(host, std, args)
 	a.more = more
 	a.Args = route(a)
@@ -125,7 +126,7 @@ func given(a *App, args []string) []string {
 	return out
 }
 
-func newApp(host Host, std Streams, args []string) *App {
+func newApp(host host.Host, std host.Streams, args []string) *App {
 	if std.Env == nil {
 		std.Env = func(string) string { return "" }
 	}
@@ -136,13 +137,13 @@ func newApp(host Host, std Streams, args []string) *App {
 		std.In = strings.NewReader("")
 	}
 	out := term.NewOutput(std.Out)
-	if std.screen == nil {
-		std.screen = tui.NewScreen(std.In, out, std.TermIn, std.TermOut, std.TTY, std.Width, std.Env)
-		std.Out = std.screen
+	if std.Screen == nil {
+		std.Screen = tui.NewScreen(std.In, out, std.TermIn, std.TermOut, std.TTY, std.Width, std.Env)
+		std.Out = std.Screen
 	} else {
 		std.Out = out
 	}
-	a := &App{Printer: &Printer{Std: std, Screen: std.screen}, Host: host, Args: args, out: out}
+	a := &App{Printer: &Printer{Std: std, Screen: std.Screen}, Host: host, Args: args, out: out}
 	prepare(a)
 	return a
 }

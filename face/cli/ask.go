@@ -12,6 +12,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/approval"
@@ -158,7 +159,7 @@ func showCall(sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
 	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
 	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
 		c.Verdict = verdictOf(sess, s, c)
-		sheet.call(c, Draft{})
+		sheet.call(c, host.Draft{})
 	} else {
 		sheet.value(2, s.Approval.Detail)
 	}
@@ -276,7 +277,7 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 
 // accept takes work without proof, on a reason that the person gives.
 func (v *Drive) accept(ctx context.Context, s *kernel.Snapshot) (bool, error) {
-	reason, err := askReason(ctx, v.sess)
+	reason, err := AskReason(ctx, v.sess)
 	if err != nil {
 		return false, err
 	}

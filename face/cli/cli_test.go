@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/internal/golden"
 	"pawl/kernel/effect"
 	"pawl/text/plan"
@@ -86,17 +86,17 @@ func TestYesAndWhatCannotBeTakenBack(t *testing.T) {
 // TestAFolderBecomesAWorkspaceWhenThatIsMeant plays the screens of each kind of folder.
 func TestAFolderBecomesAWorkspaceWhenThatIsMeant(t *testing.T) {
 	bothLanguages(t, "founding", func(c *console) {
-		c.host.footing = cli.Footing{Doubt: "plain"}
+		c.host.footing = host.Footing{Doubt: "plain"}
 		c.must(3, "run", "do the work")
-		c.host.footing = cli.Footing{Doubt: "below", Other: "/w"}
+		c.host.footing = host.Footing{Doubt: "below", Other: "/w"}
 		c.must(3, "run", "do the work", "--yes")
-		c.host.footing = cli.Footing{Doubt: "many", Other: "/w/a", Projects: 12}
+		c.host.footing = host.Footing{Doubt: "many", Other: "/w/a", Projects: 12}
 		c.must(3, "run", "do the work", "--yes")
 		c.must(3, "run", "do the work", "--json")
 		c.must(9, "run", "do the work", "--init")
-		c.host.footing = cli.Footing{Exists: true}
+		c.host.footing = host.Footing{Exists: true}
 		c.must(0, "deny")
-		c.host.footing = cli.Footing{}
+		c.host.footing = host.Footing{}
 		c.must(9, "run", "do the work")
 	})
 }
@@ -173,7 +173,7 @@ func TestChecksWithoutAFixer(t *testing.T) {
 		c.must(0, "run", "make the checks pass")
 		c.host.world.failChecks = 3
 		c.must(15, "run", "make the checks pass")
-		c.host.agents = []cli.AgentInfo{{Name: "early", Kind: "acp", State: "untested"},
+		c.host.agents = []host.AgentInfo{{Name: "early", Kind: "acp", State: "untested"},
 			{Name: "codex", Kind: "acp", State: "ready"}}
 		c.must(15, "run", "make the checks pass")
 		fmt.Fprintf(&c.log, "%s\n", c.host.written[1])
@@ -250,7 +250,7 @@ func TestHelpAndMistakes(t *testing.T) {
 func TestOwnedByAnother(t *testing.T) {
 	bothLanguages(t, "owned", func(c *console) {
 		c.must(9, "run", "do the work")
-		c.host.owner = &cli.Owner{PID: 4711, Host: "mill", Started: time.Date(2026, 2, 8, 11, 0, 0, 0, time.UTC),
+		c.host.owner = &host.Owner{PID: 4711, Host: "mill", Started: time.Date(2026, 2, 8, 11, 0, 0, 0, time.UTC),
 			Command: "pawl run \"x\x1b[2J\""}
 		c.must(7, "run", "another")
 		c.must(0, "status")
@@ -520,13 +520,13 @@ func TestWhatPawlSaysStays(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	c := newConsole(t, "en_GB.UTF-8")
-	c.host.scenes = []cli.Scene{
-		{Type: cli.SceneAct, Act: "lie", Text: "1. A lie"}, {Type: cli.SceneCommand, Args: []string{"pawl", "run"},
+	c.host.scenes = []host.Scene{
+		{Type: host.SceneAct, Act: "lie", Text: "1. A lie"}, {Type: host.SceneCommand, Args: []string{"pawl", "run"},
 			Text: "pawl run"},
-		{Type: cli.SceneOutput, Text: "shown"}, {Type: cli.SceneRest, Text: ""}, {Type: cli.SceneRest,
-			Text: "not shown"}, {Type: cli.SceneStatus, Status: 9},
-		{Type: cli.SceneSaid, Text: "all \x1b[2J well"}, {Type: cli.SceneSaw, Text: "nothing landed"},
-		{Type: cli.SceneStatus, Status: -1}, {Type: cli.SceneRest, Text: "at the end"},
+		{Type: host.SceneOutput, Text: "shown"}, {Type: host.SceneRest, Text: ""}, {Type: host.SceneRest,
+			Text: "not shown"}, {Type: host.SceneStatus, Status: 9},
+		{Type: host.SceneSaid, Text: "all \x1b[2J well"}, {Type: host.SceneSaw, Text: "nothing landed"},
+		{Type: host.SceneStatus, Status: -1}, {Type: host.SceneRest, Text: "at the end"},
 	}
 	want := `
 1. A lie
@@ -658,7 +658,7 @@ func TestAgentCheckScreen(t *testing.T) {
 func TestAgentLoginScreens(t *testing.T) {
 	ends := time.Date(2026, 2, 18, 9, 30, 0, 0, time.UTC)
 	bothLanguages(t, "login", func(c *console) {
-		c.host.logins = map[string]cli.AgentLogin{"codex": {
+		c.host.logins = map[string]host.AgentLogin{"codex": {
 			Agent: "codex", Title: "Codex CLI", Maker: "OpenAI", Version: "0.169.0", Path: "/usr/bin/codex",
 			Account: "ada@example.org", Plan: "plus", Kind: "subscription",
 			Where: "/home/ada/.codex/auth.json", Expires: &ends, Renewer: "codex", Way: "gateway",

@@ -16,6 +16,7 @@ import (
 	"pawl/face/cli/complete"
 	"pawl/face/cli/manual"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/internal/golden"
 	"pawl/kernel/effect"
 	"pawl/text/message"
@@ -23,7 +24,7 @@ import (
 
 // tree builds every command in a language.
 func tree(lang string) *cobra.Command {
-	return cli.TreeOf(cli.Streams{Env: func(name string) string {
+	return cli.TreeOf(host.Streams{Env: func(name string) string {
 		if name == "LANG" {
 			return lang
 		}
@@ -94,7 +95,7 @@ func TestExamplesParse(t *testing.T) {
 			continue
 		}
 		args := quotedFields(strings.TrimPrefix(l, "pawl "))
-		found, rest, err := cli.TreeOf(cli.Streams{}, args, others()...).Find(args)
+		found, rest, err := cli.TreeOf(host.Streams{}, args, others()...).Find(args)
 		if err == nil {
 			err = found.ParseFlags(rest)
 		}

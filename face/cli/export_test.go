@@ -1,9 +1,13 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"pawl/face/host"
+)
 
 // TreeOf builds every command for a command line on streams, those of other packages included.
-func TreeOf(std Streams, args []string, more ...Entry) *cobra.Command {
+func TreeOf(std host.Streams, args []string, more ...Entry) *cobra.Command {
 	a := newApp(nil, std, args)
 	a.more = more
 	return newRoot(a)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/face/cli"
+	"pawl/face/host"
 )
 
 // serving makes the host's workspaces serve by telling what they were asked for.
-func serving(c *console) *cli.Serving {
-	got := new(cli.Serving)
-	c.host.serve = func(_ context.Context, s cli.Serving) error {
+func serving(c *console) *host.Serving {
+	got := new(host.Serving)
+	c.host.serve = func(_ context.Context, s host.Serving) error {
 		*got = s
 		if s.Addr != "" {
 			s.Ready("http://127.0.0.1:1/mcp")
@@ -85,7 +85,7 @@ func TestTokenFile(t *testing.T) {
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}
-		*got = cli.Serving{}
+		*got = host.Serving{}
 		if status, _, errs := c.run("mcp", "--http", "127.0.0.1:0", "--token-file", name); status == 0 ||
 			got.Addr != "" || !strings.Contains(errs, what) {
 			t.Errorf("%q: %d %s", what, status, errs)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"pawl/face/host"
 	"pawl/text/display"
 
 	"pawl"
@@ -23,7 +24,7 @@ import (
 type Printer struct {
 	Lang  message.Lang
 	Style term.Style
-	Std   Streams
+	Std   host.Streams
 	// JSON says that a program reads, to which only documents are written and no words.
 	JSON bool
 	// Screen is the one thing that draws on the terminal and reads what a person types.

@@ -10,6 +10,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 	"pawl/text/policy"
@@ -27,12 +28,12 @@ type sheet struct {
 	cut   bool
 	lines []string
 	// drafts are what the calls of a step would change, by the id of the step; none where that is not known.
-	drafts map[string][]Draft
+	drafts map[string][]host.Draft
 }
 
 // Drafts tells what the calls of a plan that are still to be made would change in the user's files as they are now, by
 // the ids of their steps, none where that cannot be told.
-func Drafts(sess *Session, p view.Plan) map[string][]Draft {
+func Drafts(sess *Session, p view.Plan) map[string][]host.Draft {
 	if sess.Workspace.Preview == nil {
 		return nil
 	}
@@ -51,7 +52,7 @@ func Drafts(sess *Session, p view.Plan) map[string][]Draft {
 	if err != nil {
 		return nil // what is asked about is told by its arguments, too
 	}
-	out := map[string][]Draft{}
+	out := map[string][]host.Draft{}
 	for i, c := range calls {
 		out[c.StepID] = append(out[c.StepID], found[i])
 	}
@@ -74,7 +75,7 @@ func Proposal(sess *Session, p view.Plan) []string {
 
 // newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks,
 // files and hash.
-func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]Draft) *sheet {
+func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]host.Draft) *sheet {
 	s := &sheet{pr: pr, full: full, drafts: drafts}
 	s.add("")
 	head := pr.Text("cli.plan.head", Short(p.Hash))
@@ -224,13 +225,13 @@ func (s *sheet) step(i int, step view.PlanStep) {
 		if n < len(drafts) {
 			s.call(c, drafts[n])
 		} else {
-			s.call(c, Draft{})
+			s.call(c, host.Draft{})
 		}
 	}
 }
 
 // call adds one call with its verdict and its arguments.
-func (s *sheet) call(c view.PlanCall, draft Draft) {
+func (s *sheet) call(c view.PlanCall, draft host.Draft) {
 	head, at := "     "+s.pr.Style.Arrow()+" "+s.pr.Style.Bold(Display(c.Tool))+"  ", 9+term.Width(Display(c.Tool))
 	if at > s.pr.Std.Width/2 {
 		s.add(head)
@@ -276,7 +277,7 @@ func (s *sheet) call(c view.PlanCall, draft Draft) {
 
 // draft shows what a call would change, in place of its arguments, and reports whether that says all of it: a diff
 // does.
-func (s *sheet) draft(d Draft) bool {
+func (s *sheet) draft(d host.Draft) bool {
 	if d.Err != nil {
 		s.hung("       "+s.pr.Style.Bad()+" ", 9, s.pr.Text("cli.plan.would_fail", Explain(s.pr, d.Err)), "")
 	}

@@ -9,26 +9,13 @@ import (
 
 	"pawl"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/budget"
 	"pawl/kernel/steps"
 	"pawl/machine/turn"
 )
-
-// LeftOut are the names of the settings of a project that an agent does not obey.
-func (i AgentInfo) LeftOut() []string {
-	var out []string
-	for _, s := range i.Settings {
-		if !s.Trusted {
-			out = append(out, s.Name)
-		}
-	}
-	return out
-}
-
-// Said are the arguments of the message that says what to do.
-func (i AgentInfo) Said() []any { return Args(i.Args) }
 
 // AgentWord names a kind or a state of an agent; one that has no words is shown as it is.
 func AgentWord(pr *Printer, what, name string) string {
@@ -40,7 +27,7 @@ func AgentWord(pr *Printer, what, name string) string {
 }
 
 // AgentState says in a word whether an agent can work.
-func AgentState(pr *Printer, i AgentInfo) string { return AgentWord(pr, "state", i.State) }
+func AgentState(pr *Printer, i host.AgentInfo) string { return AgentWord(pr, "state", i.State) }
 
 // PrintTable prints rows in columns under a head.
 func PrintTable(pr *Printer, head []string, rows [][]string) {
@@ -64,10 +51,10 @@ func Args(list []string) []any {
 }
 
 // AgentsOf returns the agents of the machine, with the settings of the folder that the command is about.
-func AgentsOf(a *App) (Agents, error) {
+func AgentsOf(a *App) (host.Agents, error) {
 	place, c, err := a.Configured()
 	if err != nil {
-		return Agents{}, err
+		return host.Agents{}, err
 	}
 	return a.Host.Agents(place, c), nil
 }

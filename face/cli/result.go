@@ -28,9 +28,6 @@ const (
 	resultIdle    ending = "idle"
 )
 
-// MaxTitle is the number of lines that the title of a task or a step takes at most.
-const MaxTitle = 4
-
 // maxTail is the number of lines of a failing command's output that are shown.
 const maxTail = 20
 
@@ -281,6 +278,29 @@ func OutcomeText(pr *Printer, outcome string) string {
 	return Display(outcome)
 }
 
+// EndText says how a run ended and, where it came to that, whether what was wanted is shown, and on whose word it
+// counts otherwise.
+func EndText(pr *Printer, outcome string, v effect.Verdict, by pawl.Actor) string {
+	text := OutcomeText(pr, outcome)
+	switch {
+	case v == "" || outcome != "completed":
+		return text
+	case v == effect.AlreadySo:
+		return pr.Text("cli.proof.already_so")
+	case v == effect.Accepted:
+		return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof.accepted", Display(by.Name()))
+	}
+	return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof."+string(v))
+}
+
+// SummaryEnd says how the run of a summary ended.
+func SummaryEnd(pr *Printer, sum view.Summary) string {
+	if sum.Proof == nil {
+		return OutcomeText(pr, sum.Outcome)
+	}
+	return EndText(pr, sum.Outcome, sum.Proof.Verdict, sum.Proof.By)
+}
+
 func noteText(pr *Printer, n view.Note) string {
 	return pr.Text(n.Key, Args(n.Args)...)
 }
@@ -292,12 +312,17 @@ func StepLines(pr *Printer, steps []view.SummaryStep) []string {
 		symbol := pr.Style.Dot()
 		switch st.Status {
 		case "done":
-			symbol = pr.Style.OK()
+			if symbol = pr.Style.OK(); st.Unchanged {
+				symbol = pr.Style.Dot()
+			}
 		case "blocked":
 			symbol = pr.Style.Bad()
 		}
 		lines := term.Hang(Display(st.Title), 4, pr.Std.Width, MaxTitle, pr.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
+		if st.Unchanged {
+			lines[len(lines)-1] += "  " + pr.Style.Dim(pr.Text("cli.sum.unchanged_step"))
+		}
 		why := st.Why
 		if st.Repair > 0 {
 			lines[len(lines)-1] += "  " + pr.Style.Dim(pr.Text("cli.sum.repair_step", st.Repair))

@@ -9,6 +9,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli/term/termtest"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
@@ -20,7 +21,7 @@ import (
 // screenOf makes an app that writes to a terminal of a width.
 func screenOf(lang string, width int) (*App, *bytes.Buffer) {
 	var out bytes.Buffer
-	return newApp(nil, Streams{Out: &out, Err: &out, TTY: true, Width: width, Env: func(name string) string {
+	return newApp(nil, host.Streams{Out: &out, Err: &out, TTY: true, Width: width, Env: func(name string) string {
 		return map[string]string{"LANG": lang, "NO_COLOR": "1"}[name]
 	}}, nil), &out
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"pawl/face/host"
 	"pawl/text/shell"
 
 	"pawl"
@@ -26,7 +27,7 @@ import (
 type Session struct {
 	*Printer  // that of App
 	App       *App
-	Workspace *Workspace
+	Workspace *host.Workspace
 	Config    settings.Config
 	// rep tells of what happens; it is nil until a command works.
 	rep *Reporter
@@ -69,7 +70,7 @@ func (a *App) Configured() (effect.Place, settings.Config, error) {
 }
 
 // Open opens the workspace that the command is about. Overrides put flags on top of the configuration.
-func (a *App) Open(ctx context.Context, o Open, overrides ...func(*settings.Config) error) (*Session, error) {
+func (a *App) Open(ctx context.Context, o host.Open, overrides ...func(*settings.Config) error) (*Session, error) {
 	place, config, err := a.Configured()
 	if err != nil {
 		return nil, err
@@ -115,8 +116,8 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*settings.Conf
 // settleFolder makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is
 // to be told. The top of a git repository is; of another folder a person is asked, and where nobody can be, it is
 // refused.
-func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made bool, err error) {
-	h, ok := a.Host.(Founder)
+func settleFolder(ctx context.Context, a *App, place effect.Place, o host.Open) (made bool, err error) {
+	h, ok := a.Host.(host.Founder)
 	if !ok || !o.Create || o.Meant {
 		return false, nil
 	}
@@ -147,7 +148,7 @@ func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made
 }
 
 // With opens the workspace, runs f and closes it again. An error of f comes before one of closing.
-func (a *App) With(ctx context.Context, o Open, f func(*Session) error,
+func (a *App) With(ctx context.Context, o host.Open, f func(*Session) error,
 	overrides ...func(*settings.Config) error) error {
 	sess, err := a.Open(ctx, o, overrides...)
 	if err != nil {
@@ -167,8 +168,8 @@ func (a *App) With(ctx context.Context, o Open, f func(*Session) error,
 }
 
 // Reading and writing are the two ways in which commands open a workspace that exists.
-func Reading() Open { return Open{ReadOnly: true} }
-func Writing() Open { return Open{} }
+func Reading() host.Open { return host.Open{ReadOnly: true} }
+func Writing() host.Open { return host.Open{} }
 
 // Do gives a command in the user's name.
 func (sess *Session) Do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
@@ -200,7 +201,7 @@ func ID(o kernel.Outcome) string {
 }
 
 // Own takes the right to run work. It returns the owner instead when another process has it.
-func (sess *Session) Own() (release func(), other *Owner, err error) {
+func (sess *Session) Own() (release func(), other *host.Owner, err error) {
 	release, err = sess.Workspace.Own(commandLine(sess.App))
 	if err == nil {
 		return release, nil, nil
@@ -228,7 +229,7 @@ func (sess *Session) MustOwn() (release func(), err error) {
 
 // Halted returns an error that says what to do about another process that has the work and does not go on by itself,
 // nil for one that does.
-func Halted(sess *Session, other *Owner) error {
+func Halted(sess *Session, other *host.Owner) error {
 	if other.State == "" {
 		return nil
 	}
@@ -262,7 +263,7 @@ func Remark(pr *Printer, why error) {
 }
 
 // FindingText renders a finding's message.
-func FindingText(pr *Printer, f Finding) string {
+func FindingText(pr *Printer, f host.Finding) string {
 	return pr.Text(f.Key, Args(f.Args)...)
 }
 

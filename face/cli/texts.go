@@ -23,6 +23,9 @@ func MoveText(pr *Printer, from, to string) string {
 // WatchEvery is how often `pawl status --watch` asks whether something was committed.
 const WatchEvery = 150 * time.Millisecond
 
+// MaxTitle is the number of lines that the title of a task or a step takes at most.
+const MaxTitle = 4
+
 // AboutText names what an open question is about.
 func AboutText(pr *Printer, about string) string {
 	switch about {

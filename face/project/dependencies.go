@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"pawl/driver/prepare"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
@@ -29,12 +29,12 @@ func Dependencies(m *git.Memory, more []string) *deps.Finder {
 }
 
 // lacks lists the dependencies that a place needs and that commands would not find there.
-func lacks(ctx context.Context, f *deps.Finder, place effect.Place, scripts bool) ([]cli.Lack, error) {
+func lacks(ctx context.Context, f *deps.Finder, place effect.Place, scripts bool) ([]host.Lack, error) {
 	found, err := f.Find(ctx, place)
 	if err != nil {
 		return nil, err
 	}
-	var out []cli.Lack
+	var out []host.Lack
 	for _, d := range found.Folders {
 		wanting := false
 		if d.State == deps.Prepared && scripts {
@@ -44,7 +44,7 @@ func lacks(ctx context.Context, f *deps.Finder, place effect.Place, scripts bool
 		if d.Shows() && !wanting || d.State == deps.Link || d.Digest == "" || covered(out, d) {
 			continue
 		}
-		l := cli.Lack{State: string(d.State), Detail: d.Detail, Set: effect.PrepareSet{Ecosystem: string(d.Ecosystem),
+		l := host.Lack{State: string(d.State), Detail: d.Detail, Set: effect.PrepareSet{Ecosystem: string(d.Ecosystem),
 			Path: d.Path, Root: d.Root, Locks: d.Locks, Digest: d.Digest}}
 		if l.Tool, l.Err = prepare.Tool(d, scripts, place.Tree); l.Err == nil {
 			l.Set.Sites, l.Err = egress.OfUser().Sites(string(d.Ecosystem))
@@ -56,7 +56,7 @@ func lacks(ctx context.Context, f *deps.Finder, place effect.Place, scripts bool
 
 // covered reports whether the set of a folder is listed already: one lock file fills the folders of all packages of a
 // workspace.
-func covered(out []cli.Lack, d deps.Folder) bool {
+func covered(out []host.Lack, d deps.Folder) bool {
 	for _, l := range out {
 		if l.Set.Ecosystem == string(d.Ecosystem) && l.Set.Digest == d.Digest && l.Set.Root == d.Root {
 			return true

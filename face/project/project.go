@@ -15,7 +15,7 @@ import (
 	"pawl/driver/review"
 	"pawl/driver/search"
 	"pawl/driver/verify"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
@@ -28,21 +28,21 @@ import (
 const recentCommits = 10
 
 // Of looks at the project of the workspace at a place. Dependencies are further folders of them that the settings name.
-func Of(place effect.Place, dependencies []string) cli.Project {
+func Of(place effect.Place, dependencies []string) host.Project {
 	memory := &git.Memory{}
 	found := Dependencies(memory, dependencies)
 	checks := func(ctx context.Context) (effect.ContextResult, error) {
 		return verify.Checks(ctx, verify.ThisMachine(), place)
 	}
-	return cli.Project{
+	return host.Project{
 		Documents: func(ctx context.Context) (map[string][]byte, error) { return kb.Documents(ctx, place.Workspace) },
-		Packages:  func(ctx context.Context) (cli.Packages, error) { return packagesOf(ctx, place) },
+		Packages:  func(ctx context.Context) (host.Packages, error) { return packagesOf(ctx, place) },
 		Scan: func(ctx context.Context, progress func(int)) (knowledge.Project, error) {
 			return kb.Scan(ctx, place.Workspace, search.Shown(place.Workspace), progress)
 		},
-		Old: func(ctx context.Context) (cli.OldBase, error) {
+		Old: func(ctx context.Context) (host.OldBase, error) {
 			old, err := kb.FindOld(ctx, place.Workspace)
-			return cli.OldBase(old), err
+			return host.OldBase(old), err
 		},
 		Checks: checks,
 		Unaided: func(ctx context.Context, agent, requirement string) (bool, error) {
@@ -53,7 +53,7 @@ func Of(place effect.Place, dependencies []string) cli.Project {
 			own := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 			return err == nil && !own.Fixes(place, found, requirement), err
 		},
-		Lacks: func(ctx context.Context, at effect.Place, scripts bool) ([]cli.Lack, error) {
+		Lacks: func(ctx context.Context, at effect.Place, scripts bool) ([]host.Lack, error) {
 			return lacks(ctx, found, at, scripts)
 		},
 		Sites: func(hosts []string) ([]effect.Site, error) {
@@ -68,35 +68,35 @@ func Of(place effect.Place, dependencies []string) cli.Project {
 			return out, nil
 		},
 		Stands: func(at effect.Place) bool { info, err := os.Lstat(at.Tree); return err == nil && info.IsDir() },
-		Review: func(ctx context.Context, scope cli.ReviewScope, paths []string) (effect.Review, error) {
+		Review: func(ctx context.Context, scope host.ReviewScope, paths []string) (effect.Review, error) {
 			var err error
 			switch scope {
-			case cli.ReviewRecent:
+			case host.ReviewRecent:
 				paths, err = commit.Recent(ctx, memory, place, recentCommits)
-			case cli.ReviewStaged:
+			case host.ReviewStaged:
 				paths, err = commit.StagedFiles(ctx, memory, place)
-			case cli.ReviewAll:
+			case host.ReviewAll:
 				paths = nil
 			}
 			if err != nil {
 				return effect.Review{}, err
 			}
-			if scope == cli.ReviewRecent || scope == cli.ReviewStaged {
+			if scope == host.ReviewRecent || scope == host.ReviewStaged {
 				paths = slices.DeleteFunc(append([]string{}, paths...),
 					func(p string) bool { return !review.Reviewed(p) })
 			}
 			return review.Files(ctx, place.Workspace, search.Files, paths)
 		},
-		Standing: func(ctx context.Context, all bool) (cli.Standing, error) {
+		Standing: func(ctx context.Context, all bool) (host.Standing, error) {
 			s, err := commit.Look(ctx, memory, place, all)
-			return cli.Standing{Head: s.Head, Branch: s.Branch, From: s.From, By: byOf(s.By), Staged: s.Staged,
+			return host.Standing{Head: s.Head, Branch: s.Branch, From: s.From, By: byOf(s.By), Staged: s.Staged,
 				Tree: s.Tree, Files: s.Files, Beside: s.Beside}, err
 		},
-		Upstream: func(ctx context.Context, branch string) (cli.Upstream, error) {
+		Upstream: func(ctx context.Context, branch string) (host.Upstream, error) {
 			u, err := commit.Upstream(ctx, memory, place, branch)
-			return cli.Upstream{Push: effect.Push{Remote: u.Remote, Ref: u.Ref}, URL: u.URL, New: u.New}, err
+			return host.Upstream{Push: effect.Push{Remote: u.Remote, Ref: u.Ref}, URL: u.URL, New: u.New}, err
 		},
-		Past: func(ctx context.Context) (cli.Past, error) { return pastOf(ctx, memory, place) },
+		Past: func(ctx context.Context) (host.Past, error) { return pastOf(ctx, memory, place) },
 	}
 }
 
@@ -108,8 +108,8 @@ func byOf(i layout.Identity) effect.CommitBy {
 	return effect.CommitBy(i)
 }
 
-func packagesOf(ctx context.Context, place effect.Place) (cli.Packages, error) {
-	var p cli.Packages
+func packagesOf(ctx context.Context, place effect.Place) (host.Packages, error) {
+	var p host.Packages
 	var err error
 	if p.Names, p.Files, err = packages.Look(ctx, place.Workspace); err != nil {
 		return p, err
@@ -118,27 +118,27 @@ func packagesOf(ctx context.Context, place effect.Place) (cli.Packages, error) {
 	return p, err
 }
 
-func pastOf(ctx context.Context, memory *git.Memory, place effect.Place) (cli.Past, error) {
+func pastOf(ctx context.Context, memory *git.Memory, place effect.Place) (host.Past, error) {
 	p, err := commit.LookBack(ctx, memory, place)
 	if err != nil {
-		return cli.Past{}, err
+		return host.Past{}, err
 	}
-	one := func(c git.Commit, err error) (cli.Commit, error) {
-		return cli.Commit{ID: c.ID, Tree: c.Tree, Message: c.Message, At: c.At}, err
+	one := func(c git.Commit, err error) (host.Commit, error) {
+		return host.Commit{ID: c.ID, Tree: c.Tree, Message: c.Message, At: c.At}, err
 	}
-	return cli.Past{
+	return host.Past{
 		Head: p.Head, Branch: p.Branch, From: p.From, By: byOf(p.By), Dirty: p.Dirty,
-		Newest: func(ctx context.Context, n int) ([]cli.Commit, error) {
+		Newest: func(ctx context.Context, n int) ([]host.Commit, error) {
 			list, err := p.Newest(ctx, n)
-			var out []cli.Commit
+			var out []host.Commit
 			for _, c := range list {
 				got, _ := one(c, nil)
 				out = append(out, got)
 			}
 			return out, err
 		},
-		Find: func(ctx context.Context, name string) (cli.Commit, error) { return one(p.Find(ctx, name)) },
-		At:   func(ctx context.Context, at time.Time) (cli.Commit, error) { return one(p.At(ctx, at)) },
+		Find: func(ctx context.Context, name string) (host.Commit, error) { return one(p.Find(ctx, name)) },
+		At:   func(ctx context.Context, at time.Time) (host.Commit, error) { return one(p.At(ctx, at)) },
 		Free: p.Free, Stats: p.Stats,
 	}, nil
 }

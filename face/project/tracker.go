@@ -9,13 +9,13 @@ import (
 
 	"pawl"
 	"pawl/driver/github"
-	"pawl/face/cli"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 )
 
 // Tracker reaches the issues of repositories. What was read is kept below dir, a .pawl folder, so that only what
 // changed is asked for again.
-func Tracker(dir string, c settings.GitHub) cli.Tracker {
+func Tracker(dir string, c settings.GitHub) host.Tracker {
 	client := func(repo github.Repo, progress func(github.Progress)) (*github.Client, error) {
 		carry, err := github.Transport(c.CAFile)
 		if err != nil {
@@ -28,21 +28,21 @@ func Tracker(dir string, c settings.GitHub) cli.Tracker {
 		return &github.Client{Base: base, HTTP: carry, Token: github.Env(os.Getenv, c.TokenEnv),
 			Pages: github.Dir{Path: filepath.Join(dir, "cache", "github")}, Progress: progress}, nil
 	}
-	return cli.Tracker{
-		Read: func(ctx context.Context, q cli.TrackerQuery, say func(string, ...any)) (cli.TrackerRead, error) {
+	return host.Tracker{
+		Read: func(ctx context.Context, q host.TrackerQuery, say func(string, ...any)) (host.TrackerRead, error) {
 			repo, err := github.ParseRepo(q.Source)
 			if err != nil {
-				return cli.TrackerRead{}, err
+				return host.TrackerRead{}, err
 			}
 			at, err := client(repo, func(p github.Progress) { say(p.Key, p.Args...) })
 			if err != nil {
-				return cli.TrackerRead{}, err
+				return host.TrackerRead{}, err
 			}
 			r, err := at.Import(ctx, github.Query{Repo: repo, All: q.All, Labels: q.Labels}, q.Options)
-			return cli.TrackerRead{Backlog: r.Backlog, Pages: r.Pages, Unchanged: r.Unchanged, Requests: r.Requests,
+			return host.TrackerRead{Backlog: r.Backlog, Pages: r.Pages, Unchanged: r.Unchanged, Requests: r.Requests,
 				Unconditional: r.Unconditional}, err
 		},
-		Back: func(ctx context.Context, w cli.TrackerWord) (bool, error) {
+		Back: func(ctx context.Context, w host.TrackerWord) (bool, error) {
 			repo, err := github.ParseRepo(w.Source)
 			if err != nil {
 				return false, err

@@ -14,13 +14,13 @@ import (
 	"pawl/agent/llm"
 	"pawl/agent/script"
 	"pawl/agent/wire"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/sandbox"
 )
 
 // check goes through the stages of `pawl agent check` in a folder that is gone afterwards. pawl is called in it as a
 // user would call it, but for a home and a state of its own. It returns the folder where that is kept.
-func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err error) {
+func (r Registry) check(ctx context.Context, c host.Check) (kept string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
 	began := time.Now()
@@ -29,12 +29,12 @@ func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err erro
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case pawl.CodeOf(err) == pawl.CodeEnvironment:
-		c.Stage(cli.Stage{Name: check.Found, Took: time.Since(began), Err: err})
+		c.Stage(host.Stage{Name: check.Found, Took: time.Since(began), Err: err})
 		return "", nil
 	case err != nil:
 		return "", err
 	}
-	c.Stage(cli.Stage{Name: check.Found, Took: time.Since(began), Saw: saw})
+	c.Stage(host.Stage{Name: check.Found, Took: time.Since(began), Saw: saw})
 	dir, err := os.MkdirTemp("", "pawl-check-")
 	if err == nil && !c.Keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
@@ -52,14 +52,14 @@ func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err erro
 	o.Box = r.Launch.Box
 	o.Pawl = func(ctx context.Context, call check.Call) int {
 		args := append([]string{"--lang", c.Lang}, call.Args...)
-		std := cli.Streams{In: strings.NewReader(""), Out: call.Out, Err: call.Err, Dir: call.Dir,
+		std := host.Streams{In: strings.NewReader(""), Out: call.Out, Err: call.Err, Dir: call.Dir,
 			Env: func(name string) string { return call.Env[name] }}
 		return r.Pawl(ctx, filepath.Join(o.Dir, "state"), std, args)
 	}
 	o.Report = func(s check.Stage) {
-		out := cli.Stage{Name: s.Name, Took: s.Took, Err: s.Err, Said: s.Said}
+		out := host.Stage{Name: s.Name, Took: s.Took, Err: s.Err, Said: s.Said}
 		for _, p := range s.Saw {
-			out.Saw = append(out.Saw, cli.Phrase(p))
+			out.Saw = append(out.Saw, host.Phrase(p))
 		}
 		c.Stage(out)
 	}
@@ -69,11 +69,11 @@ func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err erro
 
 // find says what is to be checked, and what was found of it. Code environment says that the agent is not there, code
 // invalid that nobody knows of it.
-func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.Phrase, error) {
+func (r Registry) find(ctx context.Context, name string) (check.Options, []host.Phrase, error) {
 	switch name {
 	case script.Name:
 		return check.Options{Agent: name, Kind: agent.KindScript, Provider: string(wire.OpenAI)},
-			[]cli.Phrase{{Key: "check.saw_embedded"}}, nil
+			[]host.Phrase{{Key: "check.saw_embedded"}}, nil
 	case llm.Name:
 		kind := r.Config.Model.Kind
 		if kind == "" {
@@ -85,7 +85,7 @@ func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.P
 			form += ", " + api
 		}
 		return check.Options{Agent: name, Kind: agent.KindModel, Provider: kind,
-			API: api}, []cli.Phrase{{Key: "check.saw_wire", Args: []string{form}}}, nil
+			API: api}, []host.Phrase{{Key: "check.saw_wire", Args: []string{form}}}, nil
 	}
 	p, ok := agent.Known(name)
 	if !ok {
@@ -101,11 +101,11 @@ func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.P
 		return check.Options{}, nil, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title,
 			p.Install).In("check.Run")
 	}
-	info := cli.AgentInfo{Path: path}
+	info := host.AgentInfo{Path: path}
 	r.askVersion(ctx, agent.Found{Program: p, Path: path}, &info)
-	saw := []cli.Phrase{{Key: "check.saw_version", Args: []string{p.Title, info.Version, p.Tested[0], p.Tested[1]}}}
+	saw := []host.Phrase{{Key: "check.saw_version", Args: []string{p.Title, info.Version, p.Tested[0], p.Tested[1]}}}
 	if info.Key != "" {
-		saw = []cli.Phrase{{Key: info.Key, Args: info.Args}, {Key: "check.saw_tested", Args: p.Tested[:]}}
+		saw = []host.Phrase{{Key: info.Key, Args: info.Args}, {Key: "check.saw_tested", Args: p.Tested[:]}}
 	}
 	return check.Options{Agent: name, Kind: p.Kind, Provider: string(p.Wire.Provider())}, saw, nil
 }

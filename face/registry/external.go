@@ -11,7 +11,7 @@ import (
 	"pawl/agent/login"
 	"pawl/agent/wire"
 	"pawl/driver/launch"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
@@ -19,20 +19,20 @@ import (
 // externals describes the external agents of the catalog. Those that are installed are asked for their versions, all at
 // once, because some need seconds to answer; with a name only that one is asked, and only where its package does not
 // tell.
-func (r Registry) externals(ctx context.Context, only string) []cli.AgentInfo {
-	var out []cli.AgentInfo
+func (r Registry) externals(ctx context.Context, only string) []host.AgentInfo {
+	var out []host.AgentInfo
 	var asking sync.WaitGroup
 	programs := agent.Catalog()
-	out = make([]cli.AgentInfo, len(programs))
+	out = make([]host.AgentInfo, len(programs))
 	for i, p := range programs {
 		info := &out[i]
-		*info = cli.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "missing", Key: "agent.not_installed",
+		*info = host.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "missing", Key: "agent.not_installed",
 			Args: []string{p.Title, p.Install}}
 		path, ok := p.Installed(sandbox.LookPath)
 		if !ok {
 			continue
 		}
-		*info = cli.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "ready", Path: path}
+		*info = host.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "ready", Path: path}
 		if only != "" && only != p.Name {
 			continue
 		}
@@ -48,7 +48,7 @@ func (r Registry) externals(ctx context.Context, only string) []cli.AgentInfo {
 			continue
 		}
 		for _, set := range p.Settings(r.Launch.Place.Workspace) {
-			out[i].Settings = append(out[i].Settings, cli.ProjectSetting{Name: set.Name, Digest: set.Digest,
+			out[i].Settings = append(out[i].Settings, host.ProjectSetting{Name: set.Name, Digest: set.Digest,
 				Trusted: set.Digest != "" && slices.Contains(r.Config.Agents[p.Name].Trust, set.Digest)})
 		}
 		if err := r.credential(p, &out[i]); err != nil {
@@ -61,7 +61,7 @@ func (r Registry) externals(ctx context.Context, only string) []cli.AgentInfo {
 
 // credential notes what an agent would work with: its user's own login where that was agreed to, and else pawl's key
 // for the model. The error says what is missing, with the one command that mends it.
-func (r Registry) credential(p agent.Program, info *cli.AgentInfo) error {
+func (r Registry) credential(p agent.Program, info *host.AgentInfo) error {
 	if k, agreed := r.keeper(p); agreed {
 		l, err := k.Ready()
 		r.own(p, l, info)
@@ -91,7 +91,7 @@ func (r Registry) credential(p agent.Program, info *cli.AgentInfo) error {
 }
 
 // own notes a login.
-func (r Registry) own(p agent.Program, l login.Login, info *cli.AgentInfo) {
+func (r Registry) own(p agent.Program, l login.Login, info *host.AgentInfo) {
 	if l.Where == "" {
 		return
 	}
@@ -132,7 +132,7 @@ func (r Registry) keyOf(p agent.Program) (string, error) {
 func keyName(p agent.Program) string { return p.Wire.Provider().KeyEnv() }
 
 // askVersion asks an agent for its version. It needs no workspace for that.
-func (r Registry) askVersion(ctx context.Context, f agent.Found, info *cli.AgentInfo) {
+func (r Registry) askVersion(ctx context.Context, f agent.Found, info *host.AgentInfo) {
 	dir, err := os.MkdirTemp("", "pawl-agent-")
 	if err == nil {
 		defer os.RemoveAll(dir)
@@ -147,7 +147,7 @@ func (r Registry) askVersion(ctx context.Context, f agent.Found, info *cli.Agent
 }
 
 // told notes an agent's version.
-func told(f agent.Found, info *cli.AgentInfo) {
+func told(f agent.Found, info *host.AgentInfo) {
 	info.Version = f.Version
 	if !f.Tested {
 		info.State, info.Key, info.Args = "untested", "agent.untested", []string{f.Program.Title, f.Version}

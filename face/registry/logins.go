@@ -10,7 +10,7 @@ import (
 	"pawl/agent"
 	"pawl/agent/gateway"
 	"pawl/agent/login"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/sandbox"
 	"pawl/sandbox/outside"
@@ -67,29 +67,29 @@ func loginProvider(k *login.Keeper) gateway.Provider {
 }
 
 // ownLogin looks at the login that the user has for an agent, whether or not it may be used.
-func (r Registry) ownLogin(ctx context.Context, name string) (cli.AgentLogin, error) {
+func (r Registry) ownLogin(ctx context.Context, name string) (host.AgentLogin, error) {
 	p, ok := agent.Known(name)
 	if !ok {
-		return cli.AgentLogin{}, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name,
+		return host.AgentLogin{}, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name,
 			strings.Join(agent.Names(), ", ")).In("agent.Login")
 	}
 	path, ok := p.Installed(sandbox.LookPath)
 	if !ok {
-		return cli.AgentLogin{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title,
+		return host.AgentLogin{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title,
 			p.Install).In("agent.Login")
 	}
 	l, err := login.Look(name, r.logins())
 	if err != nil {
-		return cli.AgentLogin{}, err
+		return host.AgentLogin{}, err
 	}
-	info := cli.AgentInfo{}
+	info := host.AgentInfo{}
 	if f := p.At(path); f.Version != "" {
 		told(f, &info)
 	} else {
 		r.askVersion(ctx, f, &info)
 	}
 	terms, set := login.TermsOf(p, l), r.Config.Agents[name]
-	out := cli.AgentLogin{
+	out := host.AgentLogin{
 		Agent: name, Title: p.Title, Maker: terms.Maker, Version: info.Version, Path: path, Account: l.Who(),
 		Plan: l.Plan, Kind: string(l.Kind), Where: l.Where,
 		Renewer: terms.Renewer, Model: l.Model, Way: "gateway", Sites: terms.Sites, Readable: terms.Readable,

@@ -18,8 +18,8 @@ import (
 	"pawl/agent/wire"
 	"pawl/driver/launch"
 	"pawl/driver/verify"
-	"pawl/face/cli"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
@@ -45,7 +45,7 @@ type Registry struct {
 	// Version is that of pawl, as servers are told it.
 	Version string
 	// Pawl carries out a command line of pawl with a folder of its own for the user's state. Only checks need it.
-	Pawl func(ctx context.Context, state string, std cli.Streams, args []string) int
+	Pawl func(ctx context.Context, state string, std host.Streams, args []string) int
 }
 
 // Agents are those that runs may name, the embedded one first. External ones are there when they are installed.
@@ -167,21 +167,21 @@ func Traits() map[string]kernel.Traits {
 }
 
 // Described are the agents as the commands see them that are about them.
-func (r Registry) Described() cli.Agents {
-	return cli.Agents{
+func (r Registry) Described() host.Agents {
+	return host.Agents{
 		List: r.list, Check: r.check, Servers: r.servers, Ask: r.ask, Login: r.ownLogin,
 		Forget: func(name string) (int, error) { return login.Forget(r.State, name) },
 	}
 }
 
 // list describes the agents, with what was found of each. With a name only that one is looked into.
-func (r Registry) list(ctx context.Context, only string) []cli.AgentInfo {
+func (r Registry) list(ctx context.Context, only string) []host.AgentInfo {
 	r.Flaw = r.untrusted()
-	m := cli.AgentInfo{Name: llm.Name, Kind: string(agent.KindModel), State: "ready", Version: r.Config.Model.Name}
+	m := host.AgentInfo{Name: llm.Name, Kind: string(agent.KindModel), State: "ready", Version: r.Config.Model.Name}
 	if err := r.Model().Ready(); err != nil {
 		kept := effect.Failed(err)
 		m.State, m.Key, m.Args = "unset", kept.Key, kept.Args
 	}
-	out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
+	out := []host.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
 	return append(out, r.externals(ctx, only)...)
 }

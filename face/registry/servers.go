@@ -9,7 +9,7 @@ import (
 	"pawl/agent/llm"
 	"pawl/agent/mcptools"
 	"pawl/driver/launch"
-	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 )
 
@@ -60,13 +60,13 @@ func (r Registry) untrusted() error {
 }
 
 // servers describes the MCP servers of the settings.
-func (r Registry) servers() []cli.ServerInfo {
+func (r Registry) servers() []host.ServerInfo {
 	h := r.hub()
 	defer h.Close()
 	all := r.known()
-	out := []cli.ServerInfo{}
+	out := []host.ServerInfo{}
 	for _, m := range all {
-		info := cli.ServerInfo{Name: m.Name, Kind: "stdio", Where: m.Where(), State: "untrusted", Digest: m.Digest,
+		info := host.ServerInfo{Name: m.Name, Kind: "stdio", Where: m.Where(), State: "untrusted", Digest: m.Digest,
 			Tools: []string{}}
 		if m.URL != "" {
 			info.Kind = "http"
@@ -92,7 +92,7 @@ func (r Registry) servers() []cli.ServerInfo {
 }
 
 // ask returns what an MCP server of the settings offers now.
-func (r Registry) ask(ctx context.Context, name string) (cli.Offer, error) {
+func (r Registry) ask(ctx context.Context, name string) (host.Offer, error) {
 	h := r.hub()
 	defer h.Close()
 	all := r.known()
@@ -105,16 +105,16 @@ func (r Registry) ask(ctx context.Context, name string) (cli.Offer, error) {
 			err = h.Fits(m, o.Document, all, reserved())
 		}
 		if err != nil {
-			return cli.Offer{}, err
+			return host.Offer{}, err
 		}
-		out := cli.Offer{Document: o.Raw, Digest: o.Digest, Changed: o.Changed, Tools: []cli.OfferedTool{}}
+		out := host.Offer{Document: o.Raw, Digest: o.Digest, Changed: o.Changed, Tools: []host.OfferedTool{}}
 		for _, d := range o.Document.Tools {
-			out.Tools = append(out.Tools, cli.OfferedTool{
+			out.Tools = append(out.Tools, host.OfferedTool{
 				Name: mcptools.Full(name, d.Name), Title: d.Title, Description: d.Description, Input: d.Input,
 				Output: d.Output, Annotations: d.Annotations,
 			})
 		}
 		return out, nil
 	}
-	return cli.Offer{}, pawl.Fail(pawl.CodeNotFound, "mcptools.unknown", name)
+	return host.Offer{}, pawl.Fail(pawl.CodeNotFound, "mcptools.unknown", name)
 }

@@ -112,7 +112,7 @@ var rules = []rule{
 	{pattern: "kernel/projection", ours: []string{
 		".", "machine/board", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",
 	}, third: none},
-	{pattern: "kernel/*", ours: []string{".", "machine", "machine/*", "text/display", "text/plan", "text/policy",
+	{pattern: "kernel/*", ours: []string{".", "text/criteria", "machine", "machine/*", "text/display", "text/plan", "text/policy",
 		"text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel"},
 		third: none},
 	{pattern: "store/disk", ours: none, third: []string{"golang.org/x/sys"}},
@@ -174,7 +174,8 @@ var rules = []rule{
 		"agent/scripted", "agent/wire"}},
 	{pattern: "driver/launch", ours: []string{"agent", "agent/mcptools", "driver/search", "kernel/effect", "sandbox",
 		"sandbox/deps", "sandbox/egress"}, third: none},
-	{pattern: "face/registry", ours: []string{".", "agent", "agent/*", "driver/launch", "face/cli",
+	{pattern: "face/registry", ours: []string{
+		"face/host", ".", "agent", "agent/*", "driver/launch", "face/cli",
 		"face/cli/settings", "driver/verify", "kernel/effect", "kernel", "text/message", "text/plan", "sandbox",
 		"sandbox/keyring", "sandbox/outside"}, third: none},
 	{pattern: "agent/*", ours: []string{".", "text/criteria", "text/shell", "text/display", "text/strictjson", "text/plan",
@@ -191,7 +192,8 @@ var rules = []rule{
 	{pattern: "driver/workspace/relocate", ours: []string{".", "kernel/audit", "kernel/effect", "kernel",
 		"kernel/planning", "kernel/recovery",
 		"kernel/query", "store/presence", "sandbox/git", "store/sqlite", "driver/workspace"}, third: none},
-	{pattern: "face/project", ours: []string{".", "agent/script", "face/cli", "face/cli/settings", "driver/commit",
+	{pattern: "face/project", ours: []string{
+		"face/host", ".", "agent/script", "face/cli", "face/cli/settings", "driver/commit",
 		"driver/github", "driver/knowledge", "driver/packages", "driver/prepare", "driver/review", "driver/search",
 		"driver/verify", "kernel/effect", "text/knowledge", "sandbox", "sandbox/deps", "sandbox/egress", "sandbox/git",
 		"sandbox/git/layout"}, third: none},
@@ -204,8 +206,10 @@ var rules = []rule{
 		"kernel/audit", "kernel/view", "kernel", "kernel/budget", "kernel/control", "kernel/effects", "kernel/issues",
 		"kernel/planning",
 		"kernel/recovery", "kernel/steps", "kernel/tasks"}},
+	{pattern: "face/host", ours: []string{".", "face/cli/settings", "face/tui", "kernel", "kernel/audit", "kernel/effect",
+		"runner", "text/backlog", "text/knowledge", "text/message", "text/policy"}, third: none},
 	{pattern: "face/cli", ours: []string{
-		".", "text/shell", "text/display", "text/strictjson", "text/message", "machine/board", "machine/session",
+		"face/host", "kernel/verification", ".", "text/shell", "text/display", "text/strictjson", "text/message", "machine/board", "machine/session",
 		"machine/turn", "machine/workflow",
 		"text/plan", "text/policy", "text/triage", "kernel/effect",
 		"kernel/audit", "kernel/view", "kernel", "kernel/approval", "kernel/budget", "kernel/control",
@@ -215,7 +219,8 @@ var rules = []rule{
 	{pattern: "face/cli/settings", ours: []string{".", "text/display", "store/disk", "text/message", "machine/workflow",
 		"text/policy",
 		"text/knowledge", "kernel", "kernel/budget", "face/cli/term", "face/tui"}},
-	{pattern: "face/cli/answers", ours: []string{".", "text/plan", "text/policy", "kernel/effect", "kernel/view",
+	{pattern: "face/cli/answers", ours: []string{
+		"face/host", "kernel/verification", ".", "text/plan", "text/policy", "kernel/effect", "kernel/view",
 		"kernel", "kernel/approval", "kernel/planning", "kernel/steps", "kernel/query", "face/cli", "face/cli/term"}},
 	{pattern: "face/cli/auditlog", ours: []string{".", "text/message", "kernel/audit", "kernel", "kernel/replay",
 		"face/cli", "face/cli/term"}},
@@ -224,8 +229,10 @@ var rules = []rule{
 		"face/cli", "face/cli/tasks"}},
 	{pattern: "face/cli/machines", ours: []string{".", "text/message", "machine", "machine/*", "kernel/joint",
 		"face/cli", "face/cli/term"}},
-	{pattern: "face/cli/servers", ours: []string{".", "text/display", "face/cli", "face/cli/settings"}},
-	{pattern: "face/cli/setup", ours: []string{".", "text/display", "text/shell", "kernel/effect", "kernel/audit",
+	{pattern: "face/cli/servers", ours: []string{
+		"face/host", ".", "text/display", "face/cli", "face/cli/settings"}},
+	{pattern: "face/cli/setup", ours: []string{
+		"face/host", ".", "text/display", "text/shell", "kernel/effect", "kernel/audit",
 		"kernel", "face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/tasks", ours: []string{
 		".", "machine/session", "machine/task", "kernel/view", "kernel", "kernel/approval", "kernel/control",
@@ -233,29 +240,34 @@ var rules = []rule{
 		"face/cli/auditlog", "face/cli/inspect", "face/cli/term", "face/tui",
 	}},
 	{pattern: "face/cli/term/termtest", ours: []string{"text/display", "face/cli/term"}},
-	{pattern: "face/cli/agents", ours: []string{".", "face/cli", "face/cli/settings", "face/cli/term", "face/tui"}},
-	{pattern: "face/cli/complete", ours: []string{".", "text/message", "machine", "machine/*", "text/policy",
+	{pattern: "face/cli/agents", ours: []string{
+		"face/host", ".", "face/cli", "face/cli/settings", "face/cli/term", "face/tui"}},
+	{pattern: "face/cli/complete", ours: []string{
+		"face/host", ".", "text/message", "machine", "machine/*", "text/policy",
 		"text/skill", "kernel/view", "kernel", "kernel/query", "face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/inspect", ours: []string{".", "machine/session", "kernel", "kernel/budget", "kernel/audit",
 		"kernel/effect",
 		"kernel/view", "kernel/query", "store/logs", "face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/skills", ours: []string{".", "text/skill", "sandbox/safeopen", "face/cli"}},
 	{pattern: "face/cli/manual", ours: []string{".", "face/cli", "face/cli/settings"}},
-	{pattern: "face/cli/orders", ours: []string{".", "text/message", "machine", "machine/*", "text/plan",
+	{pattern: "face/cli/orders", ours: []string{
+		"face/host", ".", "text/message", "machine", "machine/*", "text/plan",
 		"kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner", "text/knowledge",
 		"text/pattern", "text/shell", "text/solution", "text/triage", "face/cli", "face/cli/control", "face/cli/term",
 		"face/tui"}},
-	{pattern: "face/cli/board", ours: []string{".", "text/message", "machine", "machine/*", "text/plan",
+	{pattern: "face/cli/board", ours: []string{
+		"face/host", ".", "text/message", "machine", "machine/*", "text/plan",
 		"kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner", "text/backlog", "face/cli",
 		"face/cli/agents", "face/cli/settings", "face/cli/term", "face/tui"}},
-	{pattern: "face/cli/flow", ours: []string{".", "text/message", "machine", "machine/*", "text/plan", "text/policy",
+	{pattern: "face/cli/flow", ours: []string{
+		"face/host", ".", "text/message", "machine", "machine/*", "text/plan", "text/policy",
 		"text/triage", "text/solution", "text/knowledge", "kernel/effect", "kernel/audit", "kernel/view", "kernel",
 		"kernel/approval", "kernel/control", "kernel/planning", "kernel/recovery", "kernel/steps",
 		"runner", "face/cli", "face/cli/agents", "face/cli/answers", "face/cli/settings", "face/cli/term",
 		"face/cli/orders", "face/tui"}},
 	{pattern: "face/cli/*", ours: []string{".", "text/message", "text/policy", "kernel/view"}},
 	{pattern: "face/app", ours: []string{
-		".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel", "kernel/joined",
+		"face/host", ".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel", "kernel/joined",
 		"kernel/projection", "kernel/query",
 		"runner", "store/*", "driver/*", "driver/launch", "face/registry", "sandbox", "sandbox/egress",
 		"sandbox/git", "sandbox/git/layout",

@@ -56,16 +56,7 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 		return out, err
 	}
 	r := last.Run
-	out.Last = &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
-	if last.Task != nil {
-		out.Last.Task = last.Task.Label
-		if p := last.Task.Proof; p != nil {
-			out.Last.Proof, out.Last.AcceptedBy = p.Verdict, p.By
-		}
-	}
-	if l := r.Land; l != nil {
-		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
-	}
+	out.Last = resultOf(r, last.Task)
 	landed := r.InTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed
 	if at := last.Session; out.State == session.Idle && (at.LastRun == r.ID || at.RolledBackRun == r.ID) && landed {
 		op := "undo"
@@ -75,6 +66,21 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 		out.Next = append(out.Next, hereNext(s, []view.Next{{Op: op, Command: "pawl " + op}})...)
 	}
 	return out, nil
+}
+
+// resultOf is what a run came to. Its task may be nil.
+func resultOf(r *kernel.Run, t *kernel.Task) *view.Result {
+	out := &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
+	if t != nil {
+		out.Task = t.Label
+		if p := t.Proof; p != nil {
+			out.Proof, out.AcceptedBy = p.Verdict, p.By
+		}
+	}
+	if l := r.Land; l != nil {
+		out.Landing, out.Commit, out.Branch = l.Outcome, l.Commit, l.Branch
+	}
+	return out
 }
 
 // opExec is the operation of a flow that ended with its design.
@@ -166,7 +172,7 @@ func nextSteps(s *kernel.Snapshot) []view.Next {
 		}
 		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + display.Hash(a.Hash)}}
 		if a.About == kernel.AboutProof {
-			out = []view.Next{{Op: "show", Command: "pawl show"}, acceptNext(s)}
+			out = []view.Next{acceptNext(s), {Op: "show", Command: "pawl show"}}
 		}
 		if a.About == "plan" {
 			out = append(out, view.Next{Op: "show", Command: "pawl plan show"},
@@ -269,7 +275,7 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 	out := view.Task{
 		TaskLine: LineOf(t), By: t.By, Base: t.Base, Branch: t.Branch, Tree: t.Tree, PlanHash: t.PlanHash,
 		Approval: t.Approval,
-		Steps:    view.StepsOf(t.Plan), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs,
+		Steps:    stepsOf(t), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs,
 		Turns:    t.Turns,
 		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
 		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Proof: view.ProofOf(t.Proof),
@@ -293,6 +299,17 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 	}
 	if t.State == string(task.Queued) {
 		out.DueAt = t.Due
+	}
+	return out
+}
+
+// stepsOf lists the steps of a task's plan, with those that an agent called done without having changed anything.
+func stepsOf(t *kernel.Task) []view.StepLine {
+	out := view.StepsOf(t.Plan)
+	for i := range out {
+		s := &out[i]
+		s.Unchanged = t.Ready.Tracked && s.Status == plan.Done && len(t.Plan.Steps[i].ToolCalls) == 0 &&
+			!slices.ContainsFunc(t.Spans, func(c effect.Span) bool { return c.Step == s.ID && c.Before != c.After })
 	}
 	return out
 }
@@ -435,7 +452,7 @@ func summarize(s *kernel.Snapshot, out *view.Summary, t *kernel.Task) {
 	}
 	if t.Plan != nil {
 		out.Risk = t.Plan.RiskLevel
-		for i, l := range view.StepsOf(t.Plan) {
+		for i, l := range stepsOf(t) {
 			out.Steps = append(out.Steps, view.SummaryStep{StepLine: l, Why: t.Plan.Steps[i].Intent})
 		}
 	}

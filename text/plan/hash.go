@@ -37,10 +37,10 @@ type approvedCall struct {
 }
 
 // Hash returns the SHA-256 of a plan, in hexadecimal: what an approval is bound to. It covers everything that a person
-// approves: the goal, the constraints, the criteria, the network grants, each step with its dependencies, calls, artifacts and undo
-// hint, the order of the steps, the verification and the risk. It leaves out plan_id and created_at, which say who
-// keeps the plan and since when, and the progress of the steps, so that carrying a plan out does not change its hash.
-// That a step is skipped is a decision, not progress, and is covered.
+// approves: the goal, the constraints, the criteria, the network grants, each step with its dependencies, calls,
+// artifacts and undo hint, the order of the steps, the verification and the risk. It leaves out plan_id and created_at,
+// which say who keeps the plan and since when, and the progress of the steps, so that carrying a plan out does not
+// change its hash. That a step is skipped is a decision, not progress, and is covered.
 //
 // The hash does not depend on how the plan was written: order of members, blanks, escapes, and absent or empty lists
 // make no difference. Repairs that were appended are part of the plan; Planned takes them off.

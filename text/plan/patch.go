@@ -5,7 +5,8 @@ import (
 )
 
 // Patch changes what is left of a plan while it is carried out (docs/spec/turn.md#plan-patch, docs/spec/turn.md#b6).
-// Title replaces the goal, and Criteria (EXT) all criteria. Nothing of a patch is optional in effect: Apply does all of it or fails.
+// Title replaces the goal, and Criteria (EXT) all criteria. Nothing of a patch is optional in effect: Apply does all of
+// it or fails.
 type Patch struct {
 	Title       *string      `json:"title,omitempty"`
 	RemoveSteps []string     `json:"remove_steps,omitempty"`

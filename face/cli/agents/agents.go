@@ -9,6 +9,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/host"
 )
 
 // Entries are the commands of the first level.
@@ -27,7 +28,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 		"  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json",
 		cli.Named(a.Printer), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		name, err := PickAgent(c.Context(), a, args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
+		name, err := PickAgent(c.Context(), a, args, func(i host.AgentInfo) bool { return i.Offer || i.Login != "" })
 		if err != nil {
 			return err
 		}

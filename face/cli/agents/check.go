@@ -11,13 +11,14 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 )
 
 // checkLimit bounds a check unless the user says otherwise.
 const checkLimit = 2 * time.Minute
 
 func newCheckCommand(a *cli.App) *cobra.Command {
-	check := cli.Check{Limit: checkLimit}
+	check := host.Check{Limit: checkLimit}
 	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json",
 		cli.Named(a.Printer), func(c *cobra.Command, args []string) error {
 			agents, err := cli.AgentsOf(a)
@@ -32,7 +33,7 @@ func newCheckCommand(a *cli.App) *cobra.Command {
 			}
 			check.Lang = string(a.Lang)
 			took, passed, failed := time.Duration(0), 0, ""
-			check.Stage = func(s cli.Stage) {
+			check.Stage = func(s host.Stage) {
 				took += s.Took
 				if s.Err != nil {
 					failed = s.Name
@@ -67,7 +68,7 @@ func newCheckCommand(a *cli.App) *cobra.Command {
 }
 
 // printStage prints one stage of a check when it is over.
-func printStage(pr *cli.Printer, s cli.Stage) {
+func printStage(pr *cli.Printer, s host.Stage) {
 	var saw []string
 	for _, p := range s.Saw {
 		saw = append(saw, pr.Text(p.Key, cli.Args(p.Args)...))

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
+	"pawl/face/host"
 )
 
 func newListCommand(a *cli.App) *cobra.Command {
@@ -38,7 +39,7 @@ func newListCommand(a *cli.App) *cobra.Command {
 }
 
 // accountText says whose login, or which key, an agent would work with.
-func accountText(i cli.AgentInfo) string {
+func accountText(i host.AgentInfo) string {
 	if i.Plan != "" && i.Account != i.Plan {
 		return i.Account + " (" + i.Plan + ")"
 	}

@@ -10,11 +10,12 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/face/tui"
 )
 
 // ShowLogin says what is lent, to whom it is shown and who can read it.
-func ShowLogin(pr *cli.Printer, l cli.AgentLogin) {
+func ShowLogin(pr *cli.Printer, l host.AgentLogin) {
 	var t term.Table
 	row := func(key, text string) { t.Row("  "+pr.Text(key), text) }
 	who := l.Account
@@ -149,7 +150,7 @@ func Ready(ctx context.Context, sess *cli.Session, name string) error {
 }
 
 // PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.
-func PickAgent(ctx context.Context, a *cli.App, args []string, fits func(cli.AgentInfo) bool) (string, error) {
+func PickAgent(ctx context.Context, a *cli.App, args []string, fits func(host.AgentInfo) bool) (string, error) {
 	return cli.Pick(ctx, a.Printer, args, "cli.pick.agent", func() ([]tui.Item, error) {
 		agents, err := cli.AgentsOf(a)
 		if err != nil {

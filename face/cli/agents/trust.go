@@ -10,6 +10,7 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 )
 
 func newTrustCommand(a *cli.App) *cobra.Command {
@@ -67,13 +68,13 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 }
 
 // settingsOf returns what this project sets for an agent.
-func settingsOf(ctx context.Context, a *cli.App, name string) ([]cli.ProjectSetting, error) {
+func settingsOf(ctx context.Context, a *cli.App, name string) ([]host.ProjectSetting, error) {
 	agents, err := cli.AgentsOf(a)
 	if err != nil {
 		return nil, err
 	}
 	infos := agents.List(ctx, name)
-	i := slices.IndexFunc(infos, func(i cli.AgentInfo) bool { return i.Name == name })
+	i := slices.IndexFunc(infos, func(i host.AgentInfo) bool { return i.Name == name })
 	switch {
 	case i < 0:
 		var names []string
@@ -83,13 +84,13 @@ func settingsOf(ctx context.Context, a *cli.App, name string) ([]cli.ProjectSett
 		return nil, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(names, ", "))
 	case infos[i].State == "missing":
 		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready",
-			name).Because(pawl.Fail(pawl.CodeEnvironment, infos[i].Key, infos[i].Said()...))
+			name).Because(pawl.Fail(pawl.CodeEnvironment, infos[i].Key, cli.Args(infos[i].Args)...))
 	}
-	return append([]cli.ProjectSetting{}, infos[i].Settings...), nil
+	return append([]host.ProjectSetting{}, infos[i].Settings...), nil
 }
 
 // show lists the settings, each with what becomes of it.
-func show(pr *cli.Printer, name string, settings []cli.ProjectSetting) {
+func show(pr *cli.Printer, name string, settings []host.ProjectSetting) {
 	if len(settings) == 0 {
 		pr.SayText("cli.trust.none", name)
 		return

@@ -14,9 +14,11 @@ import (
 	"pawl/face/cli"
 	"pawl/kernel"
 	"pawl/kernel/approval"
+	"pawl/kernel/effect"
 	"pawl/kernel/planning"
 	"pawl/kernel/query"
 	"pawl/kernel/steps"
+	"pawl/kernel/verification"
 	"pawl/kernel/view"
 	"pawl/text/policy"
 )
@@ -274,11 +276,33 @@ func newAcceptCommand(a *cli.App) *cobra.Command {
 			tree = args[0]
 		}
 		return cli.OpenAndGoOn(c.Context(), a, noWait, []string{"completed"},
-			func(sess *cli.Session) error { return cli.Accept(c.Context(), sess, tree, reason) })
+			func(sess *cli.Session) error { return accept(c.Context(), sess, tree, reason) })
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
 	return c
+}
+
+// accept takes work that nothing shows to have done what was wanted. Tree is the one that was shown, "" where the
+// person looks at it now; whoever gives no reason is asked for it.
+func accept(ctx context.Context, sess *cli.Session, tree, reason string) error {
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	c := &verification.Accept{Tree: tree, Reason: reason, Way: kernel.WayCommand}
+	if s.Task != nil && s.Task.Proof != nil && s.Task.Proof.Verdict == effect.Unproven && sess.Present() {
+		if c.Tree == "" {
+			cli.PrintSection(sess.Printer, "cli.sum.shown", cli.ProofLines(sess.Printer, view.ProofOf(s.Task.Proof)))
+			c.Tree, c.Way = s.Task.Proof.Tree, kernel.WayTerminal
+		}
+		if c.Reason == "" {
+			if c.Reason, err = cli.AskReason(ctx, sess); err != nil {
+				return err
+			}
+		}
+	}
+	return cli.DoNow(ctx, sess, c)
 }
 
 func newDenyCommand(a *cli.App) *cobra.Command {

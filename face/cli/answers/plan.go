@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/effect"
@@ -238,7 +239,7 @@ func judgeCalls(a *cli.App, f cli.PlanFile) ([]judgedCall, error) {
 	tools := a.Host.Tools()
 	there := kernel.Snapshot{Config: &kernel.Config{},
 		Run: &kernel.Run{Place: cli.WorkPlace(place, false), Context: &effect.ContextResult{}}}
-	if h, ok := a.Host.(cli.Grounds); ok {
+	if h, ok := a.Host.(host.Grounds); ok {
 		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place, c)
 	}
 	out := []judgedCall{}

@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/planning"
 	"pawl/kernel/view"
 )
@@ -35,7 +36,7 @@ func newIssueCommand(a *cli.App) *cobra.Command {
 
 // making opens the workspace and makes it where it is missing.
 func making(ctx context.Context, a *cli.App, f func(*cli.Session) error) error {
-	return a.With(ctx, cli.Open{Create: true}, func(sess *cli.Session) error {
+	return a.With(ctx, host.Open{Create: true}, func(sess *cli.Session) error {
 		if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 			return err
 		}

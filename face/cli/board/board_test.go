@@ -10,6 +10,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/host"
 )
 
 // TestToldTellsProgramsEverything has a command fail for several issues: a program is told of each, and the first says
@@ -27,7 +28,7 @@ func TestToldTellsProgramsEverything(t *testing.T) {
 		list := errs
 		errs = errs[:most+1]
 		var out bytes.Buffer
-		status := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out}, []string{"fails", "--json"},
+		status := cli.Main(context.Background(), nil, host.Streams{Out: &out, Err: &out}, []string{"fails", "--json"},
 			fails)
 		var got struct {
 			Error struct {

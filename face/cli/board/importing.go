@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/face/tui"
 	"pawl/kernel/issues"
 	"pawl/kernel/projection"
@@ -134,10 +135,10 @@ func importIssues(ctx context.Context, sess *cli.Session, source string, format 
 
 // readBacklog reads a file or a repository.
 func readBacklog(ctx context.Context, sess *cli.Session, source string, format backlog.Format, f *intake,
-	opt backlog.Options, live *tui.Screen) (cli.TrackerRead, error) {
+	opt backlog.Options, live *tui.Screen) (host.TrackerRead, error) {
 	if tracked(source) {
 		say := func(key string, args ...any) { live.Status("  "+sess.Text(key, args...), sess.Style.Dim) }
-		return sess.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels,
+		return sess.Workspace.Tracker.Read(ctx, host.TrackerQuery{Source: source, All: f.all, Labels: f.labels,
 			Options: opt}, say)
 	}
 	name := source
@@ -145,16 +146,16 @@ func readBacklog(ctx context.Context, sess *cli.Session, source string, format b
 	if name != "-" {
 		file, err := os.Open(sess.App.Path(name))
 		if os.IsNotExist(err) {
-			return cli.TrackerRead{}, pawl.Fail(pawl.CodeNotFound, "cli.file_missing", name)
+			return host.TrackerRead{}, pawl.Fail(pawl.CodeNotFound, "cli.file_missing", name)
 		}
 		if err != nil {
-			return cli.TrackerRead{}, pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
+			return host.TrackerRead{}, pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
 		}
 		defer file.Close()
 		in = file
 	}
 	b, err := backlog.Read(in, name, format, opt)
-	return cli.TrackerRead{Backlog: b}, err
+	return host.TrackerRead{Backlog: b}, err
 }
 
 // printNotes tells what was understood and not kept.
@@ -280,8 +281,8 @@ func writeBack(ctx context.Context, sess *cli.Session, source, how string, list 
 		}
 		state := string(found.Status)
 		text := sess.Text("issue.back."+state, found.Label)
-		did, err := sess.Workspace.Tracker.Back(ctx, cli.TrackerWord{Source: source, External: found.External, How: how,
-			Mark: "pawl:" + found.ID + ":" + state, State: state, Text: text})
+		did, err := sess.Workspace.Tracker.Back(ctx, host.TrackerWord{Source: source, External: found.External,
+			How: how, Mark: "pawl:" + found.ID + ":" + state, State: state, Text: text})
 		if err != nil {
 			return n, err
 		}

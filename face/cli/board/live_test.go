@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/face/tui"
 	"pawl/internal/memory"
 	"pawl/kernel"
@@ -46,7 +47,7 @@ func TestColumnsCountWhatFits(t *testing.T) {
 			issues.NewIssue{Title: "Other", Closed: true})
 	}
 	do(&issues.AddIssues{Issues: listed})
-	d := boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: k}}}
+	d := boardReader{sess: &cli.Session{Workspace: &host.Workspace{Kernel: k}}}
 	// Words of a filter need not stand beside each other, as in the list, and what is counted is what fits.
 	got, fit, err := d.head(ctx, board.IssueCompleted, tui.Query{Filter: "LOGIN mend", PerColumn: 2})
 	if err != nil || len(got) != 2 || fit != 5 {
@@ -122,7 +123,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	}
 	begin(rows[0][0].ID)
 	edit(lookedBack + 10)
-	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: k}}}
+	d := &boardReader{sess: &cli.Session{Workspace: &host.Workspace{Kernel: k}}}
 	look := func() (events, history []tui.Event, read int) {
 		t.Helper()
 		store.records = 0
@@ -159,7 +160,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 func TestScreenSaysWhatWasSpent(t *testing.T) {
 	ctx := context.Background()
 	store := memory.New()
-	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(joined.Table(), store,
+	d := &boardReader{sess: &cli.Session{Workspace: &host.Workspace{Kernel: kernel.New(joined.Table(), store,
 		kernel.Defaults(),
 		pawl.ClockFunc(time.Now), rand.Reader)}}}
 	for label, spent := range map[string]effect.Usage{"day:2026-01-02": {MicroUSD: 1_230_000},

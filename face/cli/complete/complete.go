@@ -19,6 +19,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 )
 
 const (
@@ -173,7 +174,7 @@ func shown(w word) string {
 // read.
 func (q *question) open(ctx context.Context) *cli.Session {
 	if q.sess == nil {
-		sess, err := q.app.Open(ctx, cli.Open{ReadOnly: true, Still: true})
+		sess, err := q.app.Open(ctx, host.Open{ReadOnly: true, Still: true})
 		if err != nil {
 			return nil
 		}

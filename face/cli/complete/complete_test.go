@@ -12,6 +12,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/face/cli/commands"
+	"pawl/face/host"
 )
 
 // tree is every command of the program.
@@ -21,7 +22,7 @@ func tree(t *testing.T) *cobra.Command {
 	var out bytes.Buffer
 	more := slices.Concat(commands.Entries(), Entries(),
 		[]cli.Entry{{Tree: func(_ *cli.App, c *cobra.Command) { root = c }}})
-	if code := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out}, []string{"--help"},
+	if code := cli.Main(context.Background(), nil, host.Streams{Out: &out, Err: &out}, []string{"--help"},
 		more...); code != 0 || root == nil {
 		t.Fatalf("%d %s", code, out.String())
 	}

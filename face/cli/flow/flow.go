@@ -19,6 +19,7 @@ import (
 	"pawl/face/cli/answers"
 	"pawl/face/cli/orders"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/control"
@@ -294,7 +295,7 @@ func start(ctx context.Context, a *cli.App, f flags, s *planning.Start) error {
 	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
 		return cli.Usage("cli.run_nothing")
 	}
-	return a.With(ctx, cli.Open{Create: true, Sure: f.yes},
+	return a.With(ctx, host.Open{Create: true, Sure: f.yes},
 		func(sess *cli.Session) error { return whole(ctx, sess, f, s) }, f.overrides()...)
 }
 
@@ -465,7 +466,7 @@ func rest(ctx context.Context) error {
 
 // exec carries out a package.
 func exec(ctx context.Context, a *cli.App, f flags, want string) error {
-	return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error {
+	return a.With(ctx, host.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error {
 		s, err := packageToRun(ctx, sess, strings.TrimSpace(want))
 		if err != nil {
 			return err

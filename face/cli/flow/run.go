@@ -13,6 +13,7 @@ import (
 	"pawl/face/cli/agents"
 	"pawl/face/cli/orders"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/kernel/control"
 	"pawl/kernel/planning"
 	"pawl/machine/session"
@@ -79,7 +80,7 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 	record := func(c *settings.Config) error { c.Record = c.Record || f.record; return nil }
 	looked := false
 	work := func() error {
-		return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error {
+		return a.With(ctx, host.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error {
 			if !looked {
 				looked = true
 				if err := offerDependencies(ctx, sess, f); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/face/cli/commands"
+	"pawl/face/host"
 	"pawl/text/message"
 )
 
@@ -23,7 +24,7 @@ func written(t *testing.T, lang string) map[string]string {
 	var out bytes.Buffer
 	more := slices.Concat(commands.Entries(), Entries())
 	for range 2 { // the second time over the first
-		if code := cli.Main(context.Background(), nil, cli.Streams{Out: &out, Err: &out, Dir: t.TempDir()},
+		if code := cli.Main(context.Background(), nil, host.Streams{Out: &out, Err: &out, Dir: t.TempDir()},
 			[]string{"man", dir, "--lang", lang}, more...); code != 0 {
 			t.Fatal(code, out.String())
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/face/host"
 	"pawl/text/shell"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,7 @@ const orderFile = "work_order.md"
 func NewCheckCommand(a *cli.App) *cobra.Command {
 	c := a.Command("check", "orders.check", "  pawl check\n  pawl check --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(sess *cli.Session) error {
+		return a.With(c.Context(), host.Open{Create: true, Sure: true}, func(sess *cli.Session) error {
 			if _, err := sess.Do(c.Context(), &planning.Init{Place: sess.Workspace.Place}); err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/text/solution"
 )
@@ -157,7 +158,7 @@ func askLeftovers(ctx context.Context, pr *cli.Printer, names []string) ([]strin
 }
 
 // retiring decides how packages go into the archive: as not carried out, each under a name that is free.
-func retiring(sess *cli.Session, p cli.Packages, names []string) (effect.RetireSpec, error) {
+func retiring(sess *cli.Session, p host.Packages, names []string) (effect.RetireSpec, error) {
 	spec := effect.RetireSpec{}
 	taken := map[string]bool{}
 	index := string(p.Index)

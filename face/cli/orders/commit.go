@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
 	"pawl/text/knowledge"
@@ -29,7 +30,7 @@ func newCommitCommand(a *cli.App) *cobra.Command {
 		"  pawl commit\n  pawl commit \"fix(api): refuse empty names\" --yes\n  pawl commit --push --yes",
 		cli.Between(0, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Sure: f.yes},
+		return a.With(c.Context(), host.Open{Create: true, Sure: f.yes},
 			func(sess *cli.Session) error { return commit(c.Context(), sess, strings.Join(args, " "), f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
@@ -81,7 +82,7 @@ func commit(ctx context.Context, sess *cli.Session, given string, f commitFlags)
 }
 
 // record makes the commit, and says so.
-func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string,
+func record(ctx context.Context, sess *cli.Session, st host.Standing, text string,
 	all bool) (effect.CommitResult, error) {
 	r, err := carry(ctx, sess, "~commit", effect.KindCommit, effect.CommitSpec{
 		Branch: st.Branch, Parent: st.Head, From: st.From, Tree: st.Tree, All: !st.Staged, Message: text, By: st.By,
@@ -103,11 +104,11 @@ func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string
 var credentials = pattern.New(`(https?://)[^/@\s]+@`)
 
 // address is where a branch goes, without the credentials that people write into addresses.
-func address(up cli.Upstream) string { return credentials.Get().ReplaceAllString(up.URL, "$1") }
+func address(up host.Upstream) string { return credentials.Get().ReplaceAllString(up.URL, "$1") }
 
 // pushBranch shares the branch. What was committed stays, whatever comes of it.
 func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effect.CommitResult,
-	up cli.Upstream) (effect.CommitResult, error) {
+	up host.Upstream) (effect.CommitResult, error) {
 	spec := effect.CommitSpec{Branch: branch, Parent: done.Commit, At: sess.Workspace.Kernel.Now(), Push: &up.Push}
 	r, err := carry(ctx, sess, "~commit", effect.KindCommit, spec)
 	if err != nil {
@@ -131,7 +132,7 @@ func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effe
 }
 
 // wording makes the message of what a person said or, where nobody said anything, of what the changes are.
-func wording(sess *cli.Session, st cli.Standing, given, english string) (string, error) {
+func wording(sess *cli.Session, st host.Standing, given, english string) (string, error) {
 	var changes []knowledge.Change
 	kinds := map[string]knowledge.ChangeKind{"A": knowledge.FileAdded, "D": knowledge.FileDeleted}
 	for _, f := range st.Files {
@@ -184,7 +185,7 @@ func chinese(s string) bool {
 }
 
 // showCommit prints what would be committed, and how it would be called.
-func showCommit(pr *cli.Printer, st cli.Standing, text string) {
+func showCommit(pr *cli.Printer, st host.Standing, text string) {
 	if pr.JSON {
 		return
 	}
@@ -234,15 +235,15 @@ func (m *draftMessage) settle(ctx context.Context, pr *cli.Printer, err error) e
 
 // agree finds out whether the commit is made, and whether and where the branch is shared then: as the flags say, else
 // as a person does.
-func (m *draftMessage) agree(ctx context.Context, sess *cli.Session, st cli.Standing,
-	f commitFlags) (push bool, up cli.Upstream, err error) {
+func (m *draftMessage) agree(ctx context.Context, sess *cli.Session, st host.Standing,
+	f commitFlags) (push bool, up host.Upstream, err error) {
 	ask := !f.yes && sess.Present()
 	// The address is read before anything is asked or committed, so that it is known what is agreed to, and that a
 	// branch without a remote is found out in time.
 	var noRemote error
 	if f.push || ask {
 		if up, noRemote = sess.Workspace.Project.Upstream(ctx, st.Branch); noRemote != nil {
-			up = cli.Upstream{}
+			up = host.Upstream{}
 		}
 	}
 	switch {
@@ -265,8 +266,8 @@ func (m *draftMessage) agree(ctx context.Context, sess *cli.Session, st cli.Stan
 
 // ask asks what is to be done with the commit, and lets the message be edited. A message of the person's own form is
 // theirs to choose; only one that is empty is none.
-func (m *draftMessage) ask(ctx context.Context, sess *cli.Session, st cli.Standing, push bool,
-	up cli.Upstream) (bool, error) {
+func (m *draftMessage) ask(ctx context.Context, sess *cli.Session, st host.Standing, push bool,
+	up host.Upstream) (bool, error) {
 	there := sess.Text("orders.commit.push", st.Branch)
 	if up.Remote != "" {
 		there = sess.Text("orders.commit.push_to", st.Branch, up.Remote, address(up))

@@ -10,6 +10,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/face/cli/orders"
+	"pawl/face/host"
 	"pawl/internal/golden"
 	"pawl/text/message"
 )
@@ -18,7 +19,7 @@ import (
 func help(t *testing.T, lang, name string) string {
 	t.Helper()
 	var out bytes.Buffer
-	std := cli.Streams{Out: &out, Err: &out, Width: 120, Dir: t.TempDir()}
+	std := host.Streams{Out: &out, Err: &out, Width: 120, Dir: t.TempDir()}
 	if code := cli.Main(context.Background(), nil, std, []string{"--lang", lang, name, "--help"},
 		orders.Entries()...); code != 0 {
 		t.Fatalf("pawl %s --help: exit status %d\n%s", name, code, out.String())
@@ -38,7 +39,7 @@ func TestHelpNamesTheClasses(t *testing.T) {
 		"en": "evaluation target scene range direct", "zh": "需求评估类 目标选择类 场景确认类 范围选择类 直接执行类",
 	} {
 		var out bytes.Buffer
-		std := cli.Streams{Out: &out, Err: &out, Width: 120, Dir: t.TempDir()}
+		std := host.Streams{Out: &out, Err: &out, Width: 120, Dir: t.TempDir()}
 		code := cli.Main(context.Background(), nil, std, []string{"--lang", lang, "say", "~help"}, say)
 		for _, class := range strings.Fields(classes) {
 			if code != 0 || !strings.Contains(out.String(), " "+class+" ") {

@@ -9,6 +9,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
 	"pawl/machine/session"
@@ -25,7 +26,7 @@ func newInitCommand(a *cli.App) *cobra.Command {
 	c := a.Command("init", "orders.init", "  pawl init\n  pawl init --rebuild --yes\n  pawl init -C ../service",
 		cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Meant: true},
+		return a.With(c.Context(), host.Open{Create: true, Meant: true},
 			func(sess *cli.Session) error { return initialise(c.Context(), sess, f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))

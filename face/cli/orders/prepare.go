@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
 	"pawl/machine/session"
@@ -25,7 +26,7 @@ func newPrepareCommand(a *cli.App) *cobra.Command {
 		"  pawl prepare\n  pawl prepare --yes\n  pawl prepare --scripts\n  pawl prepare --host npm.example.org",
 		cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true},
+		return a.With(c.Context(), host.Open{Create: true},
 			func(sess *cli.Session) error { return prepare(c.Context(), sess, f) })
 	}
 	c.Flags().BoolVar(&f.scripts, "scripts", false, a.Text("orders.flag.scripts"))
@@ -120,7 +121,7 @@ func connected(spec effect.PrepareSpec) []string {
 }
 
 // sayLack tells what is missing, and how it would be fetched.
-func sayLack(pr *cli.Printer, l cli.Lack) {
+func sayLack(pr *cli.Printer, l host.Lack) {
 	line := cli.Display(l.Set.Path) + "  " + pr.Text("orders.prepare.state."+l.State)
 	if l.Detail != "" {
 		line += " (" + cli.Display(l.Detail) + ")"

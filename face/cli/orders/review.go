@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/text/message"
 	"pawl/text/solution"
@@ -59,22 +60,22 @@ func review(ctx context.Context, sess *cli.Session, args []string, pack bool) er
 }
 
 // scopeOf says what is reviewed. In a terminal a person is asked where nothing was said; otherwise it is everything.
-func scopeOf(ctx context.Context, sess *cli.Session, args []string) (cli.ReviewScope, []string, error) {
+func scopeOf(ctx context.Context, sess *cli.Session, args []string) (host.ReviewScope, []string, error) {
 	if len(args) == 1 {
-		switch s := cli.ReviewScope(args[0]); s {
-		case cli.ReviewAll, cli.ReviewRecent, cli.ReviewStaged:
+		switch s := host.ReviewScope(args[0]); s {
+		case host.ReviewAll, host.ReviewRecent, host.ReviewStaged:
 			return s, nil, nil
 		}
 	}
 	if len(args) == 0 {
 		if !sess.Present() {
-			return cli.ReviewAll, nil, nil
+			return host.ReviewAll, nil, nil
 		}
 		got, err := choose(ctx, sess.Printer, sess.Text("orders.review.ask"), []option{
 			{"r", sess.Text("orders.review.recent")}, {"s", sess.Text("orders.review.staged")}, {"a",
 				sess.Text("orders.review.all")},
 		})
-		return map[string]cli.ReviewScope{"r": cli.ReviewRecent, "s": cli.ReviewStaged, "a": cli.ReviewAll}[got], nil,
+		return map[string]host.ReviewScope{"r": host.ReviewRecent, "s": host.ReviewStaged, "a": host.ReviewAll}[got], nil,
 			err
 	}
 	var paths []string
@@ -93,7 +94,7 @@ func scopeOf(ctx context.Context, sess *cli.Session, args []string) (cli.ReviewS
 		}
 		paths = append(paths, rel)
 	}
-	return cli.ReviewPaths, paths, nil
+	return host.ReviewPaths, paths, nil
 }
 
 func printReview(pr *cli.Printer, r effect.Review, folder string) error {

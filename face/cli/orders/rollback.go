@@ -13,6 +13,7 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/control"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/machine/session"
 	"pawl/text/knowledge"
@@ -69,7 +70,7 @@ type source struct {
 }
 
 // sources lists what the branch can go back to, the newest of each kind first.
-func sources(ctx context.Context, sess *cli.Session, past cli.Past) ([]source, error) {
+func sources(ctx context.Context, sess *cli.Session, past host.Past) ([]source, error) {
 	var out []source
 	commits, err := past.Newest(ctx, maxSources+1)
 	if err != nil {
@@ -140,7 +141,7 @@ func loggedChanges(ctx context.Context, sess *cli.Session) ([]source, error) {
 
 // resolve finds the commit that a person means: by the name of a commit, an archived package or an entry of the
 // CHANGELOG. Of the last two the state before that work is meant.
-func resolve(ctx context.Context, sess *cli.Session, past cli.Past, target string) (cli.Commit, source, error) {
+func resolve(ctx context.Context, sess *cli.Session, past host.Past, target string) (host.Commit, source, error) {
 	c, err := past.Find(ctx, target)
 	if err == nil {
 		title, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
@@ -276,7 +277,7 @@ func printSources(pr *cli.Printer, list []source) error {
 
 // rewinding decides the commit that goes back, the branch that keeps what is given up, and what the CHANGELOG says of
 // it.
-func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Commit, src source,
+func rewinding(ctx context.Context, sess *cli.Session, past host.Past, to host.Commit, src source,
 	reason string) (effect.RewindSpec, error) {
 	at := sess.Workspace.Kernel.Now()
 	backup, err := past.Free(ctx, "pawl/backup-"+at.UTC().Format("200601021504"))
@@ -317,7 +318,7 @@ func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Com
 }
 
 // confirmRewind warns of what is given up and asks.
-func confirmRewind(ctx context.Context, sess *cli.Session, past cli.Past, spec effect.RewindSpec, src source,
+func confirmRewind(ctx context.Context, sess *cli.Session, past host.Past, spec effect.RewindSpec, src source,
 	yes bool) error {
 	if !sess.JSON {
 		files, err := past.Stats(ctx, spec.From, spec.Tree)

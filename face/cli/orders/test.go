@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/face/host"
 	"pawl/text/shell"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,7 @@ func newTestCommand(a *cli.App) *cobra.Command {
 			// The user's own shell has taken the quotes off, so that what is special in the words is meant literally.
 			command = shell.QuoteAll(args)
 		}
-		return a.With(c.Context(), cli.Open{Create: true, Sure: true},
+		return a.With(c.Context(), host.Open{Create: true, Sure: true},
 			func(sess *cli.Session) error { return runTests(c.Context(), sess, command, f) })
 	}
 	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.test_all"))

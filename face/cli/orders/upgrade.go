@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
 	"pawl/text/knowledge"
@@ -16,7 +17,7 @@ func newUpgradeCommand(a *cli.App) *cobra.Command {
 	var yes bool
 	c := a.Command("upgrade", "orders.upgrade", "  pawl upgrade\n  pawl upgrade --yes --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Meant: true},
+		return a.With(c.Context(), host.Open{Create: true, Meant: true},
 			func(sess *cli.Session) error { return upgrade(c.Context(), sess, yes) })
 	}
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("orders.flag.yes"))

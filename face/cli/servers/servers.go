@@ -18,6 +18,7 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 )
 
 // Entries are the commands of the first level.
@@ -54,7 +55,7 @@ func newMCPCommand(a *cli.App) *cobra.Command {
 			if _, err := sess.View(c.Context()); err != nil {
 				return err
 			}
-			return sess.Workspace.Serve(c.Context(), cli.Serving{
+			return sess.Workspace.Serve(c.Context(), host.Serving{
 				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: advancer(sess),
 				Ready: func(url string) { printServed(a, url, token, file) },
 			})

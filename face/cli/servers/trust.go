@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"pawl/face/host"
 	"pawl/text/display"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ func newMCPListCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			type line struct {
-				cli.ServerInfo
+				host.ServerInfo
 				Error *cli.Fault `json:"error,omitempty"`
 			}
 			lines, rows := []line{}, [][]string{}
@@ -162,7 +163,7 @@ func trustServer(ctx context.Context, a *cli.App, name, expected string) error {
 }
 
 // keepServer keeps what was looked at and then its digest, so that a digest without its document is never in force.
-func keepServer(a *cli.App, server settings.Server, config settings.Config, offer cli.Offer) error {
+func keepServer(a *cli.App, server settings.Server, config settings.Config, offer host.Offer) error {
 	path := config.Kept(offer.Digest)
 	if path == "" {
 		return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home").In("cli.mcp")
@@ -184,7 +185,7 @@ func keepServer(a *cli.App, server settings.Server, config settings.Config, offe
 }
 
 // showServer prints what a server offers, every word of it: a description may hold anything.
-func showServer(pr *cli.Printer, server settings.Server, offer cli.Offer) {
+func showServer(pr *cli.Printer, server settings.Server, offer host.Offer) {
 	where := strings.Join(server.Command, " ")
 	if server.URL != "" {
 		where = server.URL

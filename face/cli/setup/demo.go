@@ -7,6 +7,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 )
 
 func newDemoCommand(a *cli.App) *cobra.Command {
@@ -27,7 +28,7 @@ func runDemo(ctx context.Context, a *cli.App, args []string) error {
 		return err
 	}
 	s := &demoScreen{pr: a.Printer}
-	made, err := a.Host.Demo(ctx, cli.Demo{Dir: dir, Lang: string(a.Lang), Color: a.Style.Color, Config: config,
+	made, err := a.Host.Demo(ctx, host.Demo{Dir: dir, Lang: string(a.Lang), Color: a.Style.Color, Config: config,
 		Text: a.Text, Scene: s.see})
 	s.rested()
 	if ctx.Err() != nil {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/face/host"
 	"pawl/text/display"
 	"pawl/text/shell"
 
@@ -73,13 +74,13 @@ func profileOf(program string) string {
 }
 
 // asFinding makes a finding of an error.
-func asFinding(pr *cli.Printer, name string, err error) cli.Finding {
-	return cli.Finding{Name: name, State: "fail", Key: "cli.doctor.failed",
+func asFinding(pr *cli.Printer, name string, err error) host.Finding {
+	return host.Finding{Name: name, State: "fail", Key: "cli.doctor.failed",
 		Args: []string{cli.Describe(pr, err).Message}}
 }
 
 // storeFinding says whether the store can be read; ok is false where there is none yet.
-func storeFinding(ctx context.Context, a *cli.App) (f cli.Finding, ok bool) {
+func storeFinding(ctx context.Context, a *cli.App) (f host.Finding, ok bool) {
 	sess, err := a.Open(ctx, cli.Reading())
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		return f, false
@@ -92,10 +93,10 @@ func storeFinding(ctx context.Context, a *cli.App) (f cli.Finding, ok bool) {
 	if err != nil {
 		return asFinding(a.Printer, "store", err), true
 	}
-	return cli.Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(head.Size)}}, true
+	return host.Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(head.Size)}}, true
 }
 
-func printFindings(pr *cli.Printer, found []cli.Finding) error {
+func printFindings(pr *cli.Printer, found []host.Finding) error {
 	bad := 0
 	var t term.Table
 	for _, f := range found {
@@ -223,33 +224,33 @@ func newVersionCommand(a *cli.App) *cobra.Command {
 }
 
 // see shows one scene: to a program as a line of JSON, to a person in words.
-func (s *demoScreen) see(c cli.Scene) {
+func (s *demoScreen) see(c host.Scene) {
 	if s.pr.JSON {
 		_ = s.pr.PrintLine(c) // nobody may be reading
 		return
 	}
-	if c.Type == cli.SceneRest {
+	if c.Type == host.SceneRest {
 		s.rest++
 		return
 	}
 	s.rested()
 	switch c.Type {
-	case cli.SceneAct:
+	case host.SceneAct:
 		s.pr.Say("\n" + s.pr.Style.Bold(display.Line(c.Text)))
-	case cli.SceneNote:
+	case host.SceneNote:
 		s.tell("", c.Text)
-	case cli.SceneCommand:
+	case host.SceneCommand:
 		s.pr.Say("\n" + s.pr.Style.Bold("$ "+display.Line(c.Text)))
-	case cli.SceneOutput:
+	case host.SceneOutput:
 		s.pr.Say(c.Text) // pawl's own words, which it has escaped where they were of others
-	case cli.SceneStatus:
+	case host.SceneStatus:
 		if c.Status > 0 {
 			s.pr.Say(s.pr.Style.Dim(s.pr.Text("cli.demo.status", c.Status)))
 		}
-	case cli.SceneSaid:
+	case host.SceneSaid:
 		s.pr.Say("")
 		s.tell(s.pr.Text("cli.demo.said"), c.Text)
-	case cli.SceneSaw:
+	case host.SceneSaw:
 		s.tell(s.pr.Text("cli.demo.saw"), c.Text)
 	}
 }
@@ -274,7 +275,7 @@ func (s *demoScreen) tell(head, text string) {
 }
 
 // end says where everything is, and how it is removed.
-func (s *demoScreen) end(made cli.Sample) {
+func (s *demoScreen) end(made host.Sample) {
 	if s.pr.JSON {
 		_ = s.pr.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
 		return

@@ -15,6 +15,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/face/cli/commands"
+	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/text/message"
 	"pawl/text/skill"
@@ -22,7 +23,7 @@ import (
 
 // here is a host that knows one project.
 type here struct {
-	cli.Host
+	host.Host
 	dir string
 }
 
@@ -54,7 +55,7 @@ func newPerson(t *testing.T) *person {
 func (p *person) pawl(code int, args ...string) string {
 	p.t.Helper()
 	var out bytes.Buffer
-	std := cli.Streams{Out: &out, Err: &out, Width: 120, Dir: p.dir, Env: func(name string) string {
+	std := host.Streams{Out: &out, Err: &out, Width: 120, Dir: p.dir, Env: func(name string) string {
 		if name == "HOME" {
 			return p.home
 		}

@@ -8,6 +8,7 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/term"
 	"pawl/face/cli/term/termtest"
+	"pawl/face/host"
 	"pawl/kernel/view"
 	"pawl/machine/task"
 	"pawl/text/message"
@@ -18,7 +19,7 @@ func printerOf(lang string, width int, tty bool) (*cli.Printer, *bytes.Buffer) {
 	var out bytes.Buffer
 	style := term.Detect(tty, true, func(string) string { return lang })
 	return &cli.Printer{Lang: message.ParseLang(lang), Style: style,
-		Std: cli.Streams{Out: &out, TTY: tty, Width: width}}, &out
+		Std: host.Streams{Out: &out, TTY: tty, Width: width}}, &out
 }
 
 func TestScreensFit(t *testing.T) {

@@ -1,4 +1,6 @@
-package cli
+// Package host says what the command line needs of the program and the machine around it: opening workspaces, agents,
+// the project, the tracker. Package app implements it by wiring the packages that the command line may not know.
+package host
 
 import (
 	"context"
@@ -408,7 +410,7 @@ type Streams struct {
 	TTY             bool
 	TermIn, TermOut *os.File
 	Width           int
-	screen          *tui.Screen // what one command line hands to another
+	Screen          *tui.Screen // what one command line hands to another
 	// Pager starts what long output is read in, on that terminal; Close waits until the person has left it. Nil is
 	// none.
 	Pager func() (w io.WriteCloser, ok bool)
@@ -548,4 +550,15 @@ type Serving struct {
 	Ready func(url string)
 	// Advance works on a run until it waits for a person, unless another process does.
 	Advance func(ctx context.Context) error
+}
+
+// LeftOut are the names of the settings of a project that an agent does not obey.
+func (i AgentInfo) LeftOut() []string {
+	var out []string
+	for _, s := range i.Settings {
+		if !s.Trusted {
+			out = append(out, s.Name)
+		}
+	}
+	return out
 }

@@ -19,6 +19,7 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
+	"pawl/face/host"
 	"pawl/internal/memory"
 	"pawl/kernel"
 	"pawl/kernel/audit"
@@ -38,9 +39,9 @@ func TestMain(m *testing.M) {
 // fakeHost is a program around the command line that keeps everything in memory: a store, drivers that follow a script,
 // and a clock and ids that are the same in every run.
 type fakeHost struct {
-	footing cli.Footing
-	scenes  []cli.Scene // of the demo
-	shown   cli.Demo
+	footing host.Footing
+	scenes  []host.Scene // of the demo
+	shown   host.Demo
 	wrong   error
 	dir     string
 	store   *memory.Store
@@ -48,27 +49,27 @@ type fakeHost struct {
 	mu      sync.Mutex
 	now     time.Time
 	ids     *counter
-	owner   *cli.Owner
+	owner   *host.Owner
 	made    bool
 	noGit   bool
 	edit    func(path string) error
 	broken  bool // the audit log does not verify
-	serve   func(context.Context, cli.Serving) error
+	serve   func(context.Context, host.Serving) error
 	// written are the files that were written below .pawl, and agents the agents of the machine besides pawl's own.
 	written []string
-	agents  []cli.AgentInfo
+	agents  []host.AgentInfo
 	// logins are those that the user has, and removed is how many copies of them were left behind.
-	logins  map[string]cli.AgentLogin
+	logins  map[string]host.AgentLogin
 	removed int
 	// servers are the MCP servers of the settings, and offer is what they offer.
-	servers []cli.ServerInfo
-	offer   func(context.Context, string) (cli.Offer, error)
+	servers []host.ServerInfo
+	offer   func(context.Context, string) (host.Offer, error)
 }
 
 func newHost(t *testing.T) *fakeHost {
 	t.Helper()
 	return &fakeHost{
-		footing: cli.Footing{Exists: true},
+		footing: host.Footing{Exists: true},
 		dir:     t.TempDir(), store: memory.New(), now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC), ids: &counter{},
 		world: &world{plan: twoSteps()},
 	}
@@ -102,7 +103,7 @@ func (h *fakeHost) Find(string) (effect.Place, error) {
 	return effect.Place{Workspace: h.dir, Tree: h.dir, Git: !h.noGit}, nil
 }
 
-func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
+func (h *fakeHost) Open(_ context.Context, place effect.Place, o host.Open) (*host.Workspace, error) {
 	if !h.made && !o.Create {
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
@@ -121,7 +122,7 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	h.now = h.now.Add(time.Minute)
 	h.mu.Unlock()
 	k := kernel.New(joined.Table(), h.store, config, pawl.ClockFunc(h.clock), h.ids)
-	return &cli.Workspace{
+	return &host.Workspace{
 		Place: place, Kernel: k,
 		Runner: func(progress func(effect.Effect, string)) *runner.Runner {
 			return runner.New(k, h.world.options(progress))
@@ -132,9 +133,9 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 			}
 			return func() {}, nil
 		},
-		Owner: func() (cli.Owner, bool) {
+		Owner: func() (host.Owner, bool) {
 			if h.owner == nil {
-				return cli.Owner{}, false
+				return host.Owner{}, false
 			}
 			return *h.owner, true
 		},
@@ -152,15 +153,15 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 			err := h.store.Log(ctx, func(l audit.Log) (err error) { report, err = l.Verify(); return err })
 			return report, err
 		},
-		Earlier:  func(context.Context, bool) (*cli.EarlierLog, bool, error) { return nil, false, nil },
-		Warnings: func(context.Context) []cli.Finding { return nil },
+		Earlier:  func(context.Context, bool) (*host.EarlierLog, bool, error) { return nil, false, nil },
+		Warnings: func(context.Context) []host.Finding { return nil },
 		Write: func(_ context.Context, files []pawl.ProjectedFile) error {
 			for _, f := range files {
 				h.written = append(h.written, f.Path+"\n"+f.Content)
 			}
 			return nil
 		},
-		Project: cli.Project{
+		Project: host.Project{
 			Checks: func(context.Context) (effect.ContextResult, error) { return h.world.found(), nil },
 			Unaided: func(_ context.Context, agent, requirement string) (bool, error) {
 				return agent == "" && requirement == h.world.unaided, nil
@@ -171,34 +172,34 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	}, nil
 }
 
-func (h *fakeHost) Doctor(context.Context, effect.Place, settings.Config) []cli.Finding {
-	return []cli.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"},
+func (h *fakeHost) Doctor(context.Context, effect.Place, settings.Config) []host.Finding {
+	return []host.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"},
 		{Name: "git", State: "warn", Key: "cli.doctor_no_git"}}
 }
 
 // Demo shows what h.scenes are.
-func (h *fakeHost) Demo(_ context.Context, d cli.Demo) (cli.Sample, error) {
+func (h *fakeHost) Demo(_ context.Context, d host.Demo) (host.Sample, error) {
 	h.shown = d
 	for _, s := range h.scenes {
 		d.Scene(s)
 	}
-	return cli.Sample{Dir: "/tmp/a demo", Repo: "/tmp/a demo/greeting", Program: "pawl"}, h.wrong
+	return host.Sample{Dir: "/tmp/a demo", Repo: "/tmp/a demo/greeting", Program: "pawl"}, h.wrong
 }
 
-func (h *fakeHost) Agents(_ effect.Place, c settings.Config) cli.Agents {
-	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"},
+func (h *fakeHost) Agents(_ effect.Place, c settings.Config) host.Agents {
+	infos := []host.AgentInfo{{Name: "script", Kind: "script", State: "ready"},
 		{Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
 	infos = append(infos, h.agents...)
 	for name, l := range h.logins {
-		i := cli.AgentInfo{Name: name, Kind: "headless", State: "ready", Version: l.Version, Path: l.Path,
+		i := host.AgentInfo{Name: name, Kind: "headless", State: "ready", Version: l.Version, Path: l.Path,
 			Account: l.Account, Plan: l.Plan, Login: l.Kind, Model: l.Model}
 		if c.Agents[name].Login != l.Account {
 			i.State, i.Key, i.Args, i.Offer = "unset", "login.not_agreed", []string{l.Title, l.Account, name}, true
 		}
 		infos = append(infos, i)
 	}
-	return cli.Agents{
-		Login: func(_ context.Context, name string) (cli.AgentLogin, error) {
+	return host.Agents{
+		Login: func(_ context.Context, name string) (host.AgentLogin, error) {
 			l, ok := h.logins[name]
 			if !ok {
 				return l, pawl.Fail(pawl.CodeNotFound, "login.none", name, name+" login")
@@ -207,13 +208,13 @@ func (h *fakeHost) Agents(_ effect.Place, c settings.Config) cli.Agents {
 			return l, nil
 		},
 		Forget:  func(string) (int, error) { return h.removed, nil },
-		Servers: func() []cli.ServerInfo { return h.servers }, Ask: h.offer,
-		List: func(context.Context, string) []cli.AgentInfo { return infos },
-		Check: func(_ context.Context, c cli.Check) (string, error) {
-			c.Stage(cli.Stage{Name: "found", Took: 1200 * time.Millisecond,
-				Saw: []cli.Phrase{{Key: "check.saw_embedded"}, {Key: "check.saw_requests", Args: []string{"3"}}}})
+		Servers: func() []host.ServerInfo { return h.servers }, Ask: h.offer,
+		List: func(context.Context, string) []host.AgentInfo { return infos },
+		Check: func(_ context.Context, c host.Check) (string, error) {
+			c.Stage(host.Stage{Name: "found", Took: 1200 * time.Millisecond,
+				Saw: []host.Phrase{{Key: "check.saw_embedded"}, {Key: "check.saw_requests", Args: []string{"3"}}}})
 			if c.Agent == "gone" {
-				c.Stage(cli.Stage{Name: "edited", Took: 61 * time.Second,
+				c.Stage(host.Stage{Name: "edited", Took: 61 * time.Second,
 					Err: pawl.Fail(pawl.CodeModel, "check.not_edited", "sum.go"), Said: []string{"All done.\x1b[2J"}})
 			}
 			return "", nil
@@ -222,7 +223,7 @@ func (h *fakeHost) Agents(_ effect.Place, c settings.Config) cli.Agents {
 }
 
 // Footing is what the test says; without a word it is a workspace already.
-func (h *fakeHost) Footing(effect.Place) cli.Footing { return h.footing }
+func (h *fakeHost) Footing(effect.Place) host.Footing { return h.footing }
 
 func (h *fakeHost) Edit(_ context.Context, path string) error { return h.edit(path) }
 
@@ -477,7 +478,7 @@ func (c *console) runIn(ctx context.Context, args ...string) (status int, out, e
 	if in == nil {
 		in = strings.NewReader(c.in)
 	}
-	std := cli.Streams{
+	std := host.Streams{
 		In: in, Out: &tee{&o, c}, Err: &tee{&e, c}, TTY: c.tty, Width: 80, Dir: c.host.dir,
 		Env: func(name string) string { return c.env[name] },
 	}
