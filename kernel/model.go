@@ -13,6 +13,7 @@ import (
 	"pawl/machine/workflow"
 	"pawl/text/plan"
 	"pawl/text/policy"
+	"pawl/text/solution"
 	"pawl/text/triage"
 )
 
@@ -129,7 +130,10 @@ type Run struct {
 	Command string        `json:"command,omitempty"`
 	Path    workflow.Path `json:"path,omitempty"`
 	Package string        `json:"package,omitempty"`
-	Lang    string        `json:"lang,omitempty"`
+	// Written is the package where a person wrote or changed it, and Archived how it went into the archive.
+	Written  *solution.Written `json:"written,omitempty"`
+	Archived *effect.Retired   `json:"archived,omitempty"`
+	Lang     string            `json:"lang,omitempty"`
 	// Outgrown says that a tweak became larger than one and went on as the person had approved it.
 	Outgrown bool `json:"outgrown,omitempty"`
 	// Evaluation is the judgement on the requirement, nil where there was none. AsIs says that the person goes on with
@@ -360,8 +364,16 @@ type Solution struct {
 	Bound    bool           `json:"is_bound"`
 	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk
 	// in the plan.
-	Package  string          `json:"package,omitempty"`
+	Package string `json:"package,omitempty"`
+	// Theirs says that a person wrote the package: pawl neither writes nor removes it in plan/.
+	Theirs   bool            `json:"theirs,omitempty"`
 	HighRisk []triage.Placed `json:"ehrb,omitempty"`
+}
+
+// Over reports whether the run of a solution whose package a person wrote is over, so that what lies in plan/ by its
+// name is to be carried out.
+func (s *Solution) Over() bool {
+	return s.State == SolutionDraft || s.State == SolutionUsed
 }
 
 // Outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.

@@ -14,6 +14,7 @@ import (
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
@@ -189,7 +190,27 @@ func DoNow(ctx context.Context, sess *Session, c kernel.Command) error {
 
 // DoAs gives a command in the name of somebody else.
 func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
+	if _, ok := c.(*approval.Approve); ok {
+		if err := packageStands(ctx, sess); err != nil {
+			return kernel.Outcome{}, err
+		}
+	}
 	return sess.Workspace.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
+}
+
+// packageStands refuses an approval of the plan of a package that a person wrote and has changed since it was read:
+// what it says now is another plan, with a hash of its own.
+func packageStands(ctx context.Context, sess *Session) error {
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
+	if err != nil || s.Run == nil || s.Run.Written == nil || s.Approval == nil || s.Approval.About != "plan" ||
+		sess.Workspace.Project.Packages == nil {
+		return err
+	}
+	found, err := sess.Workspace.Project.Packages(ctx)
+	if err == nil && !s.Run.Written.Stands(found.Files[s.Run.Package]) {
+		err = pawl.Fail(pawl.CodeConflict, "cli.flow.package_changed", s.Run.Package)
+	}
+	return err
 }
 
 // ID reads an outcome's result as an id.

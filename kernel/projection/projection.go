@@ -78,7 +78,9 @@ func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 	live := ""
 	if s.Session != nil && s.Session.Run != "" && s.Solution != nil && s.Solution.Package != "" {
 		live = s.Solution.Package
-		out = append(out, s.Package().Live()...)
+		if !s.Solution.Theirs {
+			out = append(out, s.Package().Live()...)
+		}
 	}
 	kept, err := k.drafts(ctx, live)
 	if err != nil {
@@ -96,7 +98,8 @@ func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 // maxDrafts bounds the packages that wait to be carried out and are written again.
 const maxDrafts = 50
 
-// drafts makes the packages that wait to be carried out, but for the one of the run in progress.
+// drafts makes the packages that wait to be carried out, but for the one of the run in progress. A document that is
+// there is left as it is: people may change it before it is carried out, and it is read then.
 func (k reader) drafts(ctx context.Context, live string) ([]pawl.ProjectedFile, error) {
 	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft},
 		Newest: true, Limit: maxDrafts})
@@ -109,13 +112,13 @@ func (k reader) drafts(ctx context.Context, live string) ([]pawl.ProjectedFile, 
 		if err := kernel.Decode(r, s); err != nil {
 			return nil, err
 		}
-		if s.Package == "" || s.Package == live {
+		if s.Package == "" || s.Package == live || s.Theirs {
 			continue
 		}
-		out = append(out, view.Package{
-			Name: s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
-			Title: s.Plan.Goal, Label: s.Label, State: string(task.Draft), Created: s.CreatedAt,
-		}.Live()...)
+		for _, f := range s.Draft().Live() {
+			f.Keep = true
+			out = append(out, f)
+		}
 	}
 	return out, nil
 }
@@ -135,8 +138,7 @@ func Gone(ctx context.Context, of Kernel) ([]string, error) {
 			return nil, err
 		}
 		if r.Package != "" && !r.EndedAt.IsZero() {
-			names, sel = append(names, r.Package), append(sel, kernel.Select{Kind: kernel.KindSolution, ID: r.Solution,
-				HotOnly: true})
+			names, sel = append(names, r.Package), append(sel, kernel.Select{Kind: kernel.KindSolution, ID: r.Solution})
 		}
 	}
 	if len(sel) == 0 {
@@ -148,7 +150,14 @@ func Gone(ctx context.Context, of Kernel) ([]string, error) {
 	}
 	var gone []string
 	for n, found := range solutions {
-		if len(found) > 0 && found[0].State == kernel.SolutionUsed {
+		if len(found) == 0 || found[0].State != kernel.SolutionUsed {
+			continue
+		}
+		s := new(kernel.Solution)
+		if err := kernel.Decode(found[0], s); err != nil {
+			return nil, err
+		}
+		if !s.Theirs {
 			gone = append(gone, names[n])
 		}
 	}
