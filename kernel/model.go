@@ -246,8 +246,12 @@ type Issue struct {
 	PlannedAt  time.Time     `json:"planned_at,omitzero"`
 	ExecutedAt time.Time     `json:"executed_at,omitzero"`
 	Error      *effect.Fault `json:"error,omitempty"`
-	Feedback   []string      `json:"feedback,omitempty"`
-	Failures   int           `json:"planning_failures,omitempty"`
+	// Errors are its newest entries of the error log, those of earlier attempts included.
+	Errors   []IssueError `json:"errors,omitempty"`
+	Feedback []string     `json:"feedback,omitempty"`
+	// Came is what the state.json said of it that it was imported from, until it is planned here.
+	Came     *Came `json:"came,omitempty"`
+	Failures int   `json:"planning_failures,omitempty"`
 	// Number is the issue's number on the board, of which its display ids are made; Batch is that of the batch in which
 	// it was registered or last taken up.
 	Number int64 `json:"number,omitempty"`
@@ -306,6 +310,32 @@ const (
 	maxHeard      = 32
 	maxHeardBytes = 64 << 10
 )
+
+// IssueError is what an issue failed of: Action is that of the board, plan or execute.
+type IssueError struct {
+	At     time.Time    `json:"timestamp,omitzero"`
+	Action string       `json:"action"`
+	Fault  effect.Fault `json:"fault"`
+}
+
+// ImportedError is the key of a failure that was put into words before the issue was imported.
+const ImportedError = "kernel.issue_came"
+
+// Came is the solution of an issue that was imported, with its item of the queue: there is no plan of either.
+type Came struct {
+	Solution string           `json:"solution_id,omitempty"`
+	Item     *board.QueueItem `json:"item,omitempty"`
+}
+
+// maxIssueErrors is how many failures of one issue the error log tells of.
+const maxIssueErrors = 5
+
+// Failed notes what an issue failed of.
+func (i *Issue) Failed(action string, f effect.Fault, at time.Time) {
+	i.Error = &f
+	i.Errors = append(slices.Clip(i.Errors), IssueError{At: at, Action: action, Fault: f})
+	i.Errors = i.Errors[max(0, len(i.Errors)-maxIssueErrors):]
+}
 
 // Hear keeps what the next attempt is to be told, and drops the oldest of it where there is too much.
 func (i *Issue) Hear(note string) {

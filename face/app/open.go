@@ -224,10 +224,12 @@ func faces(w *cli.Workspace, dir string, c settings.Config) {
 		return err
 	}
 	w.Warnings = func(context.Context) []cli.Finding {
-		if !export.Edited(dir) {
-			return nil
+		var out []cli.Finding
+		for _, name := range export.Edited(dir) {
+			out = append(out, cli.Finding{Name: name, State: "warn", Key: "cli.projection_edited",
+				Args: []string{name}})
 		}
-		return []cli.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+		return out
 	}
 }
 

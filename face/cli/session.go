@@ -195,6 +195,7 @@ func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) 
 			return kernel.Outcome{}, err
 		}
 	}
+	Warn(ctx, sess) // before what is written over
 	return sess.Workspace.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
 }
 
@@ -256,9 +257,9 @@ func Halted(sess *Session, other *Owner) error {
 	return pawl.Fail(pawl.CodeBusy, "cli.owner_halted", other.PID, other.Host, sess.Clock(other.Started), other.Command)
 }
 
-// Warn tells what is to be known before anything else, such as a projection that was edited by hand.
+// Warn tells what is to be known before anything else, such as a projection that was edited by hand, once.
 func Warn(ctx context.Context, sess *Session) {
-	if sess.Workspace.Warnings == nil {
+	if sess.Workspace.Warnings == nil || sess.App.warned.Swap(true) {
 		return
 	}
 	for _, f := range sess.Workspace.Warnings(ctx) {

@@ -166,7 +166,7 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 		tx.Create(tx.Issue, kernel.KindIssue, ownLabel(tx), tx.Run.ID, string(board.Issue.Initial()))
 	default:
 		tx.Run.Item, tx.Run.Feedback = tx.Issue.Item, tx.Issue.Feedback
-		tx.Issue.Error, tx.Issue.Bound, tx.Issue.Solution = nil, false, ""
+		tx.Issue.Error, tx.Issue.Bound, tx.Issue.Solution, tx.Issue.Came = nil, false, "", nil
 		tx.Touch(tx.Issue)
 	}
 	tx.Run.Issue = tx.Issue.ID
@@ -480,7 +480,7 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 func planningFailed(tx *kernel.Tx, what kernel.Event, err error) error {
 	kept := kernel.Info(err)
 	tx.Session.LastError = &kept
-	tx.Issue.Error = &kept
+	tx.Issue.Failed("plan", kept, tx.Now)
 	tx.Issue.Failures++
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	kernel.EndRun(tx, "failed")

@@ -299,7 +299,8 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 			b.Queue = append(b.Queue, board.QueueItem{ItemID: id, IssueID: i.Label, SolutionID: solution,
 				Status: board.ItemStatus(q.State)})
 		}
-		if at.Session != nil && at.Session.Run == r.ID && at.Session.Blocked != nil {
+		failing := i.State != string(board.IssueFailed) // what it failed of is its own
+		if failing && at.Session != nil && at.Session.Run == r.ID && at.Session.Blocked != nil {
 			b.Errors = append(b.Errors, view.BoardError{At: at.Session.UpdatedAt, Action: "execute", Issue: i.Label,
 				Error: at.Session.Blocked.Error})
 		}
@@ -309,19 +310,25 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 	return b, points, err
 }
 
-// stateOf is an issue as state.json has it (docs/spec/board.md#issue), and the entry of the error log for what it
-// failed of at a time, if it did.
+// stateOf is an issue as state.json has it (docs/spec/board.md#issue), and its entries of the error log. What earlier
+// versions kept of a failure is that of planning, and has the time that is given.
 func stateOf(i *kernel.Issue, solution string, at time.Time) (board.IssueState, []view.BoardError) {
 	state := board.IssueState{
 		ID: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), SolutionID: solution,
 		PlannedAt: rfc(i.PlannedAt), ExecutedAt: rfc(i.ExecutedAt),
 	}
-	if i.Error == nil {
-		return state, nil
+	if i.Error != nil {
+		text := view.Said(*i.Error)
+		state.Error = &text
 	}
-	text := view.Technical(*i.Error)
-	state.Error = &text
-	return state, []view.BoardError{{At: at, Action: "plan", Issue: i.Label, Error: *i.Error}}
+	var failed []view.BoardError
+	for _, e := range i.Errors {
+		failed = append(failed, view.BoardError{At: e.At, Action: e.Action, Issue: i.Label, Error: e.Fault})
+	}
+	if i.Error != nil && len(failed) == 0 && i.Came == nil {
+		failed = append(failed, view.BoardError{At: at, Action: "plan", Issue: i.Label, Error: *i.Error})
+	}
+	return state, failed
 }
 
 // latest returns the newest change of the run's rows.
@@ -335,11 +342,11 @@ func latest(t time.Time, s *kernel.Snapshot) time.Time {
 	return t
 }
 
-func rfc(t time.Time) string {
+func rfc(t time.Time) board.Instant {
 	if t.IsZero() {
 		return ""
 	}
-	return plan.At(t).String()
+	return board.Instant(plan.At(t).String())
 }
 
 // actionOf names the seed's action that leads into a phase.
