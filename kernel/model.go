@@ -511,13 +511,15 @@ type Task struct {
 	Effect   string `json:"effect,omitempty"`
 	Lease    Lease  `json:"lease,omitzero"`
 	// Repairs counts the repairs that were ever planned; it numbers their steps.
-	Repairs     int                      `json:"repairs,omitempty"`
-	Fixes       int                      `json:"fixes,omitempty"` // failed repairs since the last success
-	Failures    []effect.Failure         `json:"failures,omitempty"`
-	Retry       RetryState               `json:"retry_state,omitzero"`
-	Verified    *effect.VerifyResult     `json:"verified,omitempty"`
-	Gates       []string                 `json:"gates,omitempty"`
-	Gate        *effect.VerifyResult     `json:"gate_results,omitempty"`
+	Repairs  int                  `json:"repairs,omitempty"`
+	Fixes    int                  `json:"fixes,omitempty"` // failed repairs since the last success
+	Failures []effect.Failure     `json:"failures,omitempty"`
+	Retry    RetryState           `json:"retry_state,omitzero"`
+	Verified *effect.VerifyResult `json:"verified,omitempty"`
+	Gates    []string             `json:"gates,omitempty"`
+	Gate     *effect.VerifyResult `json:"gate_results,omitempty"`
+	// GateFault is why the gates that were asked for by hand could not be run.
+	GateFault   *effect.Fault            `json:"gate_fault,omitempty"`
 	GateNote    string                   `json:"gate_failure_context,omitempty"`
 	Land        *effect.LandResult       `json:"land,omitempty"`
 	Exit        string                   `json:"exit_reason,omitempty"`
