@@ -130,8 +130,11 @@ func TestCommandsThroughTheirStages(t *testing.T) {
 			if err != nil || s.Run.Outcome != c.outcome {
 				t.Errorf("ended %+v, %v", s.Run, err)
 			}
-			if tweak := strings.Contains(c.rules, "W12"); (s.Run.Package == "") != tweak || tweak && slices.ContainsFunc(s.Package().Archive(),
-				func(f pawl.ProjectedFile) bool { return strings.HasPrefix(f.Path, "archive/") }) {
+			files, _ := s.Package().Archive()
+			if tweak := strings.Contains(c.rules, "W12"); (s.Run.Package == "") != tweak || tweak &&
+				slices.ContainsFunc(files, func(f pawl.ProjectedFile) bool {
+					return strings.HasPrefix(f.Path, "archive/")
+				}) {
 				t.Errorf("package %q", s.Run.Package)
 			}
 			for _, v := range joint.CheckInvariants(context.Background(), b.k) {

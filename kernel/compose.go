@@ -6,6 +6,7 @@ import (
 
 	"pawl"
 	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/composed"
@@ -644,11 +645,37 @@ func (tx *Tx) Move(e Document, on, when, reason string, meta any) error {
 	case KindRun:
 		return MoveBy(tx, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](tx))
 	case KindIssue:
-		return MoveBy(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
+		err := MoveBy(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
+		if err == nil {
+			issueMoved(tx, board.Event(on), reason)
+		}
+		return err
 	case KindItem:
 		return MoveBy(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.no_machine", string(e.hot().Kind))
+}
+
+// issueMoved keeps what an issue failed of with it, which outlives what the session knows of it, and lets go of that
+// when it is tried again or succeeds.
+func issueMoved(tx *Tx, on board.Event, reason string) {
+	i := tx.Issue
+	switch on {
+	case board.Fail, board.Skip:
+		f := effect.Fault{Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.issue_left",
+			Args: []string{reason}}
+		switch {
+		case tx.Session != nil && tx.Session.Blocked != nil:
+			f = tx.Session.Blocked.Error
+		case tx.Task != nil && tx.Task.Blocked != nil:
+			f = tx.Task.Blocked.Error
+		}
+		if i.Failed("execute", f, tx.Now); tx.Task != nil && !tx.Task.StartedAt.IsZero() {
+			i.ExecutedAt = tx.Now
+		}
+	case board.Retry, board.Succeed:
+		i.Error = nil
+	}
 }
 
 // moveBeside moves what stands beside the state of a row. A record of what raises the move tells of it, so that it has

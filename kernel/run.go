@@ -16,6 +16,7 @@ import (
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
 	"pawl/text/policy"
+	"pawl/text/solution"
 )
 
 // NewTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
@@ -375,7 +376,7 @@ func (s *Snapshot) Package() view.Package {
 	r, sol, t := s.Run, s.Solution, s.Task
 	p := view.Package{
 		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
-		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt,
+		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt, Written: r.Written,
 	}
 	if t == nil {
 		return p
@@ -394,6 +395,20 @@ func (s *Snapshot) Package() view.Package {
 		}
 	}
 	return p
+}
+
+// Draft returns the package of a solution that waits to be carried out. Of one that a person wrote it tells no more
+// than that.
+func (s *Solution) Draft() view.Package {
+	var theirs *solution.Written
+	if s.Theirs {
+		theirs = new(solution.Written)
+	}
+	return view.Package{
+		Written: theirs,
+		Name:    s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
+		Title: s.Plan.Goal, Label: s.Label, State: string(task.Draft), Created: s.CreatedAt,
+	}
 }
 
 // EndedAt is when the run's work ended: the end of its task, or of the run itself.

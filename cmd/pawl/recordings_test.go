@@ -171,6 +171,39 @@ func put(in map[kernel.Kind]map[string]bool, kind kernel.Kind, name string) {
 	in[kind][name] = true
 }
 
+// meantFields are what decisions write now and did not when the runs were recorded: an issue keeps what it failed of.
+var meantFields = regexp.MustCompile(`^issue \S+\.(error|errors|executed_at) = `)
+
+// meant reports whether a replay differs only by what is meant, in rows and in no move.
+func meant(t *testing.T, out string) bool {
+	t.Helper()
+	var r struct {
+		Differences []struct {
+			Decided, Now json.RawMessage
+			Changes      []struct {
+				What         string
+				Decided, Now []string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Error(err)
+	}
+	for _, d := range r.Differences {
+		if string(d.Decided) != string(d.Now) {
+			return false
+		}
+		for _, c := range d.Changes {
+			for _, field := range append(c.Decided, c.Now...) {
+				if c.What != "rows" || !meantFields.MatchString(field) {
+					return false
+				}
+			}
+		}
+	}
+	return len(r.Differences) > 0
+}
+
 // TestRecordedRuns makes the decisions of all recordings again, and fails where one comes out differently. Their ends
 // are read from their lines, so that no end goes unnoticed when a recording does.
 func TestRecordedRuns(t *testing.T) {
@@ -192,7 +225,7 @@ func TestRecordedRuns(t *testing.T) {
 			u.recorded(runs, raw)
 			a := u.pawl("replay", fmt.Sprint(runs), "--json")
 			var r replayed
-			if err := json.Unmarshal([]byte(a.out), &r); a.code != 0 || err != nil {
+			if err := json.Unmarshal([]byte(a.out), &r); a.code != 0 && !meant(t, a.out) || err != nil {
 				t.Errorf("%s: %v", file, a)
 			}
 			if r.Decisions != bytes.Count(raw, []byte("\n")) || r.Decisions < 6 || r.Lost != 0 {
@@ -231,7 +264,7 @@ func TestRecordedDecisionAltered(t *testing.T) {
 	t.Parallel()
 	u := small(t)
 	u.must(0, "init", "--bare")
-	for _, name := range []string{"landed.1", "killed-resumed.1", "model-asks-at-work.1", "blocked-rolled-back.1"} {
+	for _, name := range []string{"landed.1", "killed-resumed.1", "model-asks-at-work.1", "paused-resumed.1"} {
 		raw := unzipped(t, filepath.Join(recordedAt, name+".jsonl.gz"))
 		all := bytes.SplitAfter(raw, []byte("\n"))
 		at := slices.IndexFunc(all, func(l []byte) bool { return bytes.Contains(l, []byte(`"to":"EXECUTING"`)) })
@@ -269,7 +302,9 @@ func TestRecordedStore(t *testing.T) {
 			t.Errorf("%s is not %s:\n%s", run, want, log)
 		}
 		u.must(0, "show", run)
-		u.must(0, "replay", run)
+		if a := u.pawl("replay", run, "--json"); a.code != 0 && !meant(t, a.out) {
+			t.Errorf("%s: %v", run, a)
+		}
 	}
 	u.issueIs("1", "completed", "")
 	u.must(0, "approve", st.Approval.Hash, "--yes")

@@ -35,7 +35,9 @@ type App struct {
 	more  []Entry      // commands of other packages
 	out   *term.Output // what everything is written to
 	did   atomic.Bool  // something was committed
-	made  string       // what the command made, by its name
+	// warned says that what is to be known before anything else was told.
+	warned atomic.Bool
+	made   string // what the command made, by its name
 }
 
 // globals are the flags that every command takes.

@@ -126,8 +126,7 @@ func ChangeMeasured(tx *kernel.Tx) error {
 		return err
 	}
 	tx.Touch(tx.Solution)
-	tx.Create(&kernel.Alias{Issue: tx.Issue.ID}, kernel.KindAlias, kernel.PackageAlias+tx.Solution.Package,
-		tx.Solution.ID, "")
+	nameSolution(tx)
 	if err := tx.Apply(kernel.GrewAtWork, "the change"); err != nil {
 		return err
 	}

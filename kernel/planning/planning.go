@@ -125,7 +125,7 @@ func (c *Start) Decide(tx *kernel.Tx) error {
 	if tx.Session.State != string(session.Idle) || tx.Session.Effect != "" {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", tx.Session.State, tx.Session.Goal)
 	}
-	if tx.Taking != nil && tx.Taking.State != kernel.SolutionDraft {
+	if tx.Taking != nil && tx.Taking.State != kernel.SolutionDraft && (c.Written == nil || !tx.Taking.Over()) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.package_used", tx.Taking.Package)
 	}
 	if strings.TrimSpace(c.Requirement) == "" && len(c.Given) == 0 {
@@ -151,12 +151,16 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 		StartedAt: tx.Now,
 		Command:   c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
 		Planner: c.Planner,
+		Written: c.Written,
 	}
 	tx.Create(tx.Run, kernel.KindRun, labelIn(s, "RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
 	switch {
-	case c.Package != "" && tx.Taking != nil:
+	case keptPlan(tx, c):
 		tx.Solution = tx.Taking
-		tx.Solution.State = kernel.SolutionOpen
+		tx.Solution.State, tx.Solution.Theirs = kernel.SolutionOpen, c.Written != nil
+		if err := rewritten(tx, c); err != nil {
+			return err
+		}
 		tx.Touch(tx.Solution)
 		tx.Run.Item, tx.Run.Solution, tx.Run.Package = tx.Item.ID, tx.Taking.ID, tx.Taking.Package
 	case s.Number == 0:
@@ -165,7 +169,7 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 		tx.Create(tx.Issue, kernel.KindIssue, ownLabel(tx), tx.Run.ID, string(board.Issue.Initial()))
 	default:
 		tx.Run.Item, tx.Run.Feedback = tx.Issue.Item, tx.Issue.Feedback
-		tx.Issue.Error, tx.Issue.Bound, tx.Issue.Solution = nil, false, ""
+		tx.Issue.Error, tx.Issue.Bound, tx.Issue.Solution, tx.Issue.Came = nil, false, "", nil
 		tx.Touch(tx.Issue)
 	}
 	tx.Run.Issue = tx.Issue.ID
@@ -178,6 +182,29 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 			"run_mode": c.RunMode, "command": c.Command})
 	tx.Result = tx.Run.ID
 	return beginRun(tx, c)
+}
+
+// keptPlan reports whether the plan of a package is there from before and waits to be carried out. One that was at work
+// once is planned anew from its documents.
+func keptPlan(tx *kernel.Tx, c *Start) bool {
+	return c.Package != "" && tx.Taking != nil && tx.Taking.State == kernel.SolutionDraft && tx.Issue != nil &&
+		tx.Issue.State == string(board.IssuePlanned)
+}
+
+// rewritten takes the plan from the documents of a package that a person changed after it was made. It is another plan,
+// with a hash of its own, and is judged and approved as one.
+func rewritten(tx *kernel.Tx, c *Start) error {
+	if c.Written == nil {
+		return nil
+	}
+	p, _, err := plan.Decode(c.Name, c.Given)
+	if err != nil {
+		return err
+	}
+	old := tx.Solution.Plan
+	p.PlanID, p.CreatedAt = old.PlanID, old.CreatedAt
+	tx.Solution.Plan, tx.Solution.HighRisk = p, triage.DetectPlan(p)
+	return nil
 }
 
 // Read reads what a requirement is taken up with: the issue of the board, or the package that is to be carried out.
@@ -209,7 +236,7 @@ func judgedFirst(tx *kernel.Tx, c *Start) bool {
 func beginRun(tx *kernel.Tx, c *Start) error {
 	why := kernel.FirstLine(tx.Run.Requirement)
 	switch {
-	case c.Package != "" && tx.Taking != nil:
+	case tx.Solution != nil:
 		if err := tx.Apply(kernel.PackageTaken, why); err != nil {
 			return err
 		}
@@ -493,7 +520,7 @@ func planningFailed(tx *kernel.Tx, what kernel.Event, err error) error {
 		what = kernel.PlanTimedOut
 	}
 	tx.Session.LastError = &kept
-	tx.Issue.Error = &kept
+	tx.Issue.Failed("plan", kept, tx.Now)
 	tx.Issue.Failures++
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	kernel.EndRun(tx, "failed")
@@ -535,15 +562,28 @@ func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string,
 	tx.Create(tx.Solution, kernel.KindSolution, fmt.Sprintf("SOL-%s-%d", tx.Issue.Label, tx.Issue.Solutions),
 		tx.Issue.ID,
 		kernel.SolutionOpen)
-	if tx.Solution.Package != "" {
-		tx.Create(&kernel.Alias{Issue: tx.Issue.ID}, kernel.KindAlias, kernel.PackageAlias+tx.Solution.Package,
-			tx.Solution.ID, "")
-	}
+	nameSolution(tx)
 	if err := enqueue(tx, &p); err != nil {
 		return err
 	}
 	tx.Issue.Solution, tx.Issue.PlannedAt = tx.Solution.ID, tx.Now
 	return draft(tx, kernel.PlanExists)
+}
+
+// nameSolution makes the package's name known. One that a person wrote may have been carried out before, and be there
+// again.
+func nameSolution(tx *kernel.Tx) {
+	name := tx.Solution.Package
+	if name == "" {
+		return
+	}
+	tx.Solution.Theirs = tx.Run.Written != nil
+	if known := kernel.PackageNamed(tx, name); known != nil {
+		known.Issue, known.Parent = tx.Issue.ID, tx.Solution.ID
+		tx.Touch(known)
+		return
+	}
+	tx.Create(&kernel.Alias{Issue: tx.Issue.ID}, kernel.KindAlias, kernel.PackageAlias+name, tx.Solution.ID, "")
 }
 
 // draft makes the task of the solution and asks for approval, bound to the plan's hash.

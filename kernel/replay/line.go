@@ -23,7 +23,8 @@ import (
 // format is the number of the form of a line. A change that older programs would misread takes the next number: since
 // 2, what issues of the board and sessions had as flags are states (docs/spec/board.md#earlier,
 // docs/spec/session.md#earlier). Since 3, a move in the name of a policy is recorded as that policy's, the end of a
-// flow's last stage as UNSET, and what nobody gave a reason for as what it is (docs/spec/task.md#d21).
+// flow's last stage as UNSET, and what nobody gave a reason for as what it is (docs/spec/task.md#d21); and work has to
+// be shown to have done what was wanted (docs/spec/turn.md#b16).
 const format = 3
 
 // line is one decision as it is written.

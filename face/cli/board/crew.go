@@ -140,7 +140,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}
-		return runCrew(ctx, sess, o, chosen)
+		return runCrew(ctx, sess, o, chosen, w.all)
 	}, settings.Override("agent", w.agent))
 }
 
@@ -168,10 +168,10 @@ func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, err
 
 // runCrew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else
 // is left to do, and the work goes on with what was answered. It ends with what is left.
-func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chosen []*view.Issue) error {
+func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chosen []*view.Issue, all bool) error {
 	cli.Warn(ctx, sess)
 	t := newCrewReporter(sess)
-	o.Tell = t.tell
+	o.Tell, t.all = t.tell, all
 	if o.Execute && o.Start.AutoApprove != "" {
 		if err := approveWaiting(ctx, sess, chosen); err != nil {
 			return err
@@ -266,6 +266,7 @@ type crewReporter struct {
 	begun  map[string]time.Time
 	failed map[string]bool // issues that were left as failed
 	left   map[string]bool // issues that were worked on
+	all    bool            // all issues were asked for, by that word
 }
 
 func newCrewReporter(sess *cli.Session) *crewReporter {
@@ -422,7 +423,7 @@ func (t *crewReporter) failures() int {
 const maxNamed = 20
 
 // reportRest says what came of it and what is left for a person. The error tells the exit status: some issues failed,
-// or one that was named could not be worked on.
+// one that was named could not be worked on, or all were to be carried out and some wait for an answer.
 func reportRest(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t *crewReporter,
 	chosen []*view.Issue) error {
 	var errs []error
@@ -446,6 +447,12 @@ func reportRest(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t 
 	}
 	if n := t.failures(); n > 0 {
 		errs = append(errs, pawl.Fail(pawl.CodeChecksFailed, "issue.failed", n))
+	}
+	if t.all && o.Execute && len(asking) > 0 && len(errs) == 0 {
+		left := pawl.Fail(pawl.CodeApprovalNeeded, "issue.left_asking", len(asking))
+		if errs = append(errs, left); !sess.JSON {
+			cli.Remark(sess.Printer, left)
+		}
 	}
 	return told(errs)
 }

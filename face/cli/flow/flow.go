@@ -5,8 +5,6 @@ package flow
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +28,6 @@ import (
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
-	"pawl/text/plan"
 	"pawl/text/solution"
 	"pawl/text/triage"
 )
@@ -526,102 +523,4 @@ func rest(ctx context.Context) error {
 	case <-time.After(20 * time.Millisecond):
 		return nil
 	}
-}
-
-// exec carries out a package.
-func exec(ctx context.Context, a *cli.App, f flags, want string) error {
-	return a.With(ctx, host.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error {
-		s, err := packageToRun(ctx, sess, strings.TrimSpace(want))
-		if err != nil {
-			return err
-		}
-		return whole(ctx, sess, f, s)
-	}, f.overrides()...)
-}
-
-// packageToRun finds the package that is meant among those in plan/, and judges it by its files. What the store knows
-// of it is what is carried out; a package that people wrote is turned into a plan.
-func packageToRun(ctx context.Context, sess *cli.Session, want string) (*planning.Start, error) {
-	known, err := sess.Ask().Packages(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := sess.Workspace.Project.Packages(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for name := range known {
-		names = append(names, name)
-	}
-	for _, n := range found.Names {
-		// What the store knows and does not keep for ~exec is in use, or was carried out.
-		used, err := sess.Ask().PackageUsed(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		if !used {
-			names = append(names, n)
-		}
-	}
-	if _, err := solution.ParseName(want); err != nil && slices.Contains(found.Names, want) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_name", want)
-	}
-	name, err := solution.Pick(names, want)
-	if err != nil {
-		return nil, err
-	}
-	files := found.Files[name]
-	report := solution.Validate(files)
-	switch goal, ok := known[name]; {
-	case ok:
-		return &planning.Start{Command: "~exec", Package: name, Requirement: goal}, nil
-	case !report.Valid:
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name,
-			len(report.Issues)).Because(report.Issues[0].Error(solution.At))
-	case report.Proposal.Type == solution.Overview:
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_overview", name)
-	case !report.Executable:
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_done", name)
-	}
-	return planOf(name, files)
-}
-
-// planOf turns the tasks of a package into a plan: each task that is left is a step.
-func planOf(name string, files map[string][]byte) (*planning.Start, error) {
-	tasks, err := solution.ReadTasks(files[solution.TasksName])
-	if err != nil {
-		return nil, err
-	}
-	p := plan.Plan{Goal: name, RiskLevel: pawl.RiskMedium, Verification: plan.VerificationPolicy{Mode: plan.VerifyTest,
-		Commands: []string{}, Required: true, StopOnFail: true}, Constraints: []string{}}
-	if proposal, err := solution.ReadProposal(files[solution.ProposalName]); err == nil && proposal.Title != "" {
-		p.Goal = proposal.Title
-	}
-	// A task may depend on one that stands behind it, so that all of them have their ids first. What is no longer
-	// pending is waited for by nobody.
-	ids := map[string]string{}
-	for n, t := range tasks.List {
-		if t.Status == solution.Pending {
-			ids[t.Number] = fmt.Sprintf("s%d", n+1)
-		}
-	}
-	for _, t := range tasks.List {
-		if t.Status != solution.Pending {
-			continue
-		}
-		step := plan.Step{StepID: ids[t.Number], Title: t.Title,
-			Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n")), Status: plan.Pending}
-		for _, on := range t.DependsOn {
-			if id := ids[on]; id != "" {
-				step.DependsOn = append(step.DependsOn, id)
-			}
-		}
-		p.Steps = append(p.Steps, step)
-	}
-	raw, err := json.Marshal(p)
-	if err != nil {
-		return nil, pawl.Fail(pawl.CodeInternal, "cli.flow.plan").Because(err)
-	}
-	return &planning.Start{Command: "~exec", Package: name, Requirement: p.Goal, Given: raw, Name: name + ".json"}, nil
 }
