@@ -202,7 +202,7 @@ func grantPlan(tx *kernel.Tx, by pawl.Actor, reason string) error {
 
 // PlanApproved takes a person's yes to the plan. Who grants whatever waits has not looked at it.
 func PlanApproved(tx *kernel.Tx, a *kernel.Approval) error {
-	if a.Way != kernel.WayFlag {
+	if tx.Config.Proofs && a.Way != kernel.WayFlag {
 		tx.Task.ApprovedBy = tx.Env.Actor
 	}
 	return grantPlan(tx, tx.Env.Actor, "approved")
