@@ -122,8 +122,8 @@ func Section(title, body string) string {
 	return "## " + title + "\n" + body + "\n\n"
 }
 
-// Criteria lists what has to hold once a plan is carried out, and how that is shown: by which command, tests and checks,
-// in which paths, and of which texts a test has to speak.
+// Criteria lists what has to hold once a plan is carried out, and how that is shown: by which command, tests and
+// checks, in which paths, and of which texts a test has to speak.
 func Criteria(p plan.Plan) string {
 	var b strings.Builder
 	add := func(what string, list ...string) {
@@ -185,8 +185,8 @@ func FailureText(f effect.Failure) string {
 		for _, c := range f.Unproven {
 			out += fmt.Sprintf("- %s (%s)\n", c.Text, strings.ReplaceAll(string(c.Why), "_", " "))
 		}
-		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not of a\n" +
-			"missing name, and that passes with it.\n"
+		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not\n" +
+			"of a missing name, and that passes with it.\n"
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func packageUsed(tx *Tx) {
 		return
 	}
 	state := SolutionUsed
-	if tx.Run.Outcome == OutcomePlanned || tx.Run.Command == execCommand &&
+	if tx.Run.Outcome == OutcomePlanned || tx.Run.Command == ExecCommand &&
 		(tx.Task == nil || tx.Task.State == string(task.Canceled) && tx.Task.StartedAt.IsZero()) {
 		state = SolutionDraft
 	}
@@ -58,6 +58,9 @@ func packageUsed(tx *Tx) {
 
 // SessionWorks reports whether the session is in a state in which tasks are worked on.
 func SessionWorks(tx *Tx) bool { return tx.states().Holds(composed.IfAtWork) }
+
+// ExecCommand is the command that goes straight into development.
+const ExecCommand = "~exec"
 
 // HoldsRun reports whether the task is the one that the session's present run is about.
 func HoldsRun(tx *Tx, t *Task) bool {

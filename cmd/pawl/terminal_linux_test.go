@@ -61,7 +61,7 @@ func TestQuestionsInThePrompt(t *testing.T) {
 	p.Types("\x04")
 	p.Sees("› ▮")
 	p.Types("/resume\ry\r")
-	p.Sees("Done  Add b")
+	p.Sees("Done · proven  Add b")
 	p.Sees("IDLE › ▮")
 	if u.read("b.txt") != "two\n" {
 		t.Error("the plan was not carried out")

@@ -8,6 +8,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/composition"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/composed"
@@ -133,7 +134,7 @@ var works = map[board.WorkStatus]kernel.Event{
 func ready(i *kernel.Issue) bool {
 	what, at := i.ClaimedFor(board.IssueStatus(i.State)), i.Regions
 	at.Claim = board.Claim.Initial()
-	row, ok := kernel.CompositionOf(claims[what])
+	row, ok := composition.By()[claims[what]]
 	return ok && composed.States{Issue: board.IssueStatus(i.State), Regions: at}.Unmet(row.If) == "" &&
 		at.Move(board.Claim.Name(), board.Acquire, what,
 			board.Evidence{Approved: i.Bound, OpenDependencies: len(i.Open)}) == nil

@@ -5,6 +5,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/budget"
+	"pawl/kernel/composition"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/effects"
@@ -21,6 +22,7 @@ import (
 func Table() *kernel.Protocols {
 	carried := kernel.Follow{Done: orders.CarriedOut}
 	return &kernel.Protocols{
+		Rows:     composition.By(),
 		Commands: commands(),
 		Steps: map[kernel.Step]func(*kernel.Tx) error{
 			kernel.ThenIntake: planning.AskIntake, kernel.ThenContext: planning.BuildContext,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pawl/kernel"
+	"pawl/kernel/composition"
 	"pawl/kernel/effect"
 )
 
@@ -46,7 +47,7 @@ func TestNothingIsMissing(t *testing.T) {
 		t.Errorf("%d steps and %d kinds, and %d and %d in the table", len(steps), len(kinds), len(table.Steps),
 			len(table.Effects))
 	}
-	for _, c := range kernel.Compositions() {
+	for _, c := range composition.Rows() {
 		if c.Then != kernel.ThenNothing && table.Steps[c.Then] == nil {
 			t.Errorf("%s: nobody takes the step %s", c.ID, c.Then)
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"pawl/kernel"
+	"pawl/kernel/composition"
 	"pawl/machine/session"
 )
 
@@ -13,7 +13,7 @@ import (
 // changes nothing would be a sentence that nobody checks.
 func TestEachConditionCounts(t *testing.T) {
 	whole, tried := Explore(), 0
-	for _, row := range kernel.Compositions() {
+	for _, row := range composition.Rows() {
 		for i, c := range row.If {
 			less := row
 			less.If = slices.Delete(slices.Clone(row.If), i, i+1)

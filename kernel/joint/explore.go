@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pawl/kernel"
+	"pawl/kernel/composition"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/composed"
@@ -42,7 +43,7 @@ func (e *Exploration) Reaches(c Combination) bool { _, ok := e.reached[c]; retur
 // the board which was just registered: in each combination it applies
 // every row of the composition table whose moves the five tables allow. Gates that look at more than states are left
 // out, so more combinations come out than can really happen.
-func Explore() Exploration { return explore(kernel.Compositions()) }
+func Explore() Exploration { return explore(composition.Rows()) }
 
 func explore(rows []kernel.Composition) Exploration {
 	start := Combination{Session: session.Table.Initial(), Stage: workflow.Stages.Initial()}
@@ -184,7 +185,7 @@ func step[S, E ~string](m *machine.Machine[S, E], at *S, r kernel.Move) bool {
 // Rows returns the ids of the rows that apply in the combination, in the order of the table.
 func (c Combination) Rows() []string {
 	var out []string
-	for _, row := range kernel.Compositions() {
+	for _, row := range composition.Rows() {
 		if _, ok := c.after(row); ok {
 			out = append(out, row.ID)
 		}

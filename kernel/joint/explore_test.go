@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/kernel"
+	"pawl/kernel/composition"
 	"pawl/kernel/joint"
 )
 
@@ -16,7 +16,7 @@ func TestTheJointMachineHasNoDeadEnds(t *testing.T) {
 	if len(e.Unreachable) > 0 {
 		t.Errorf("rows that never apply: %v", e.Unreachable)
 	}
-	if e.Rows != len(kernel.Compositions()) || e.Combinations < 100 || e.Transitions <= e.Combinations {
+	if e.Rows != len(composition.Rows()) || e.Combinations < 100 || e.Transitions <= e.Combinations {
 		t.Errorf("explored %d combinations and %d transitions of %d rows", e.Combinations, e.Transitions, e.Rows)
 	}
 	if again := joint.Explore(); again.Combinations != e.Combinations || again.Transitions != e.Transitions {

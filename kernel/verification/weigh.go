@@ -220,7 +220,7 @@ func asApproved(tx *kernel.Tx) bool {
 			return false
 		}
 	}
-	return len(tx.Run.Given) > 0 || tx.Run.Command == "~exec" || !kernel.TraitsOf(tx).Works ||
+	return len(tx.Run.Given) > 0 || tx.Run.Command == kernel.ExecCommand || !kernel.TraitsOf(tx).Works ||
 		tx.Task.ApprovedBy.Kind() == pawl.KindUser
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode"
 
-	"pawl/kernel"
+	"pawl/kernel/composition"
 	"pawl/machine/board"
 	"pawl/machine/session"
 	"pawl/machine/task"
@@ -27,7 +27,7 @@ func said() []string {
 	for _, c := range workflow.Commands() {
 		ask("workflow.class." + string(c.Class))
 	}
-	for _, c := range kernel.Compositions() {
+	for _, c := range composition.Rows() {
 		ask("compose." + c.ID)
 	}
 	slices.Sort(out)

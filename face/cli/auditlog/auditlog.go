@@ -17,6 +17,7 @@ import (
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/composition"
 	"pawl/text/message"
 )
 
@@ -156,7 +157,7 @@ func becauseText(pr *cli.Printer, reason string) string {
 		}
 		return head
 	}
-	for _, c := range kernel.Compositions() {
+	for _, c := range composition.Rows() {
 		if c.Text == reason {
 			return pr.Choose(c.Text, message.Translation("compose."+c.ID))
 		}

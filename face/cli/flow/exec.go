@@ -38,21 +38,9 @@ func packageToRun(ctx context.Context, sess *cli.Session, want string) (*plannin
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for name, p := range known {
-		if p.Written == nil || slices.Contains(found.Names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, n := range found.Names {
-		// What the store knows and does not keep for ~exec is in use, or was carried out.
-		used, err := sess.Ask().PackageUsed(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := known[n]; !used && !ok {
-			names = append(names, n)
-		}
+	names, err := runnable(ctx, sess, known, found)
+	if err != nil {
+		return nil, err
 	}
 	if _, err := solution.ParseName(want); err != nil && slices.Contains(found.Names, want) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_name", want)
@@ -92,6 +80,27 @@ func untouched(p view.Package, files map[string][]byte) bool {
 		}
 	}
 	return len(files) <= len(live)
+}
+
+// runnable names the packages that may be carried out: those that the store keeps for ~exec, and those in plan/ that it
+// does not know. What it knows and does not keep is in use, or was carried out.
+func runnable(ctx context.Context, sess *cli.Session, known map[string]view.Package,
+	found host.Packages) (names []string, err error) {
+	for name, p := range known {
+		if p.Written == nil || slices.Contains(found.Names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, n := range found.Names {
+		used, err := sess.Ask().PackageUsed(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := known[n]; !used && !ok {
+			names = append(names, n)
+		}
+	}
+	return names, nil
 }
 
 // planOf turns the tasks of a package into a plan: each task that is left is a step. A task of a package that pawl had
