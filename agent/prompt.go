@@ -45,6 +45,9 @@ func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
 		text += Section("Before", promptFile("again", chinese))
 	}
 	text += Section("Goal", head(spec.Goal, maxGoal)) + Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
+	if len(spec.Plan.Criteria) > 0 {
+		text += Section("What has to hold in the end", head(Criteria(spec.Plan), maxStep))
+	}
 	if i, ok := spec.Plan.Find(spec.Step); ok {
 		s := spec.Plan.Steps[i]
 		text += Section("Your step", head(s.StepID+": "+s.Title+"\n"+s.Intent, maxGoal))
@@ -78,6 +81,15 @@ func promptFile(name string, chinese bool) string {
 func Section(title, body string) string {
 	body = strings.TrimSpace(strings.ReplaceAll("\n"+body, "\n## ", "\n # # "))
 	return "## " + title + "\n" + body + "\n\n"
+}
+
+// Criteria lists what has to hold once a plan is carried out, and how that is shown.
+func Criteria(p plan.Plan) string {
+	var b strings.Builder
+	for _, c := range p.Criteria {
+		fmt.Fprintf(&b, "%s (%s): %s\n", c.ID, c.Proof, c.Text)
+	}
+	return b.String()
 }
 
 // Steps lists the steps of a plan with a mark at the one that is at work.

@@ -58,6 +58,9 @@ func facts(c effect.ContextResult) string {
 // task is the first message about a step.
 func task(spec effect.WorkSpec) string {
 	out := agent.Section("Goal", spec.Goal) + agent.Section("Plan", agent.Steps(spec.Plan, spec.Step))
+	if len(spec.Plan.Criteria) > 0 {
+		out += agent.Section("What has to hold in the end", agent.Criteria(spec.Plan))
+	}
 	if i, ok := spec.Plan.Find(spec.Step); ok {
 		s := spec.Plan.Steps[i]
 		out += agent.Section("Your step", s.StepID+": "+s.Title+"\n"+s.Intent)

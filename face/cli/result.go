@@ -312,12 +312,17 @@ func StepLines(pr *Printer, steps []view.SummaryStep) []string {
 		symbol := pr.Style.Dot()
 		switch st.Status {
 		case "done":
-			symbol = pr.Style.OK()
+			if symbol = pr.Style.OK(); st.Unchanged {
+				symbol = pr.Style.Dot()
+			}
 		case "blocked":
 			symbol = pr.Style.Bad()
 		}
 		lines := term.Hang(Display(st.Title), 4, pr.Std.Width, MaxTitle, pr.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
+		if st.Unchanged {
+			lines[len(lines)-1] += "  " + pr.Style.Dim(pr.Text("cli.sum.unchanged_step"))
+		}
 		why := st.Why
 		if st.Repair > 0 {
 			lines[len(lines)-1] += "  " + pr.Style.Dim(pr.Text("cli.sum.repair_step", st.Repair))

@@ -275,7 +275,7 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 	out := view.Task{
 		TaskLine: LineOf(t), By: t.By, Base: t.Base, Branch: t.Branch, Tree: t.Tree, PlanHash: t.PlanHash,
 		Approval: t.Approval,
-		Steps:    view.StepsOf(t.Plan), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs,
+		Steps:    stepsOf(t), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs,
 		Turns:    t.Turns,
 		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
 		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Proof: view.ProofOf(t.Proof),
@@ -299,6 +299,17 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 	}
 	if t.State == string(task.Queued) {
 		out.DueAt = t.Due
+	}
+	return out
+}
+
+// stepsOf lists the steps of a task's plan, with those that an agent called done without having changed anything.
+func stepsOf(t *kernel.Task) []view.StepLine {
+	out := view.StepsOf(t.Plan)
+	for i := range out {
+		s := &out[i]
+		s.Unchanged = t.Ready.Tracked && s.Status == plan.Done && len(t.Plan.Steps[i].ToolCalls) == 0 &&
+			!slices.ContainsFunc(t.Spans, func(c effect.Span) bool { return c.Step == s.ID && c.Before != c.After })
 	}
 	return out
 }
@@ -441,7 +452,7 @@ func summarize(s *kernel.Snapshot, out *view.Summary, t *kernel.Task) {
 	}
 	if t.Plan != nil {
 		out.Risk = t.Plan.RiskLevel
-		for i, l := range view.StepsOf(t.Plan) {
+		for i, l := range stepsOf(t) {
 			out.Steps = append(out.Steps, view.SummaryStep{StepLine: l, Why: t.Plan.Steps[i].Intent})
 		}
 	}

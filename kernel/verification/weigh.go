@@ -89,7 +89,7 @@ func (s *scale) check(c plan.Criterion) effect.Met {
 		return m
 	}
 	for _, w := range s.seen.Witnesses {
-		if w.Criterion != "" || !tests(w) {
+		if w.Criterion != "" && w.Criterion != c.ID || !tests(w) {
 			continue
 		}
 		switch {

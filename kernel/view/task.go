@@ -53,6 +53,8 @@ type StepLine struct {
 	Status plan.Status `json:"status"`
 	Repair int         `json:"repair,omitempty"`
 	File   string      `json:"file,omitempty"`
+	// Unchanged says of a step that an agent calls done that nothing was changed in it.
+	Unchanged bool `json:"unchanged,omitempty"`
 }
 
 // Retries is the use of a task's retry budget (docs/spec/task.md#retries).
