@@ -141,30 +141,6 @@ func Asked(a effect.Answered) string {
 	return a.Question
 }
 
-// OneStep is the plan of an agent that plans for itself: the requirement as one step without calls, and the project's
-// own checks as the proof.
-func OneStep(spec effect.PlanSpec, said effect.Said) effect.PlanResult {
-	intent := strings.TrimSpace(spec.Requirement)
-	for _, a := range spec.Answers {
-		if a.Answer != "" {
-			intent += "\n\n" + Asked(a) + "\n" + a.Answer
-		}
-	}
-	for _, f := range spec.Feedback {
-		intent += "\n\n" + f
-	}
-	title, _, _ := strings.Cut(strings.TrimSpace(spec.Requirement), "\n")
-	if r := []rune(title); len(r) > 100 {
-		title = string(r[:99]) + "…"
-	}
-	return effect.PlanResult{Said: said, Plan: &plan.Plan{
-		Goal: strings.TrimSpace(spec.Requirement), Constraints: []string{}, RiskLevel: pawl.RiskMedium,
-		Steps: []plan.Step{{StepID: "s1", Title: title, Intent: intent, Status: plan.Pending}},
-		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
-			StopOnFail: true},
-	}}
-}
-
 // Mend is the repair of an agent that works: one step without calls, whose work is told of the failure.
 func Mend(spec effect.RepairSpec, said effect.Said) effect.RepairResult {
 	return effect.RepairResult{Said: said, Why: "agent.mends", Steps: []plan.Step{{

@@ -47,6 +47,10 @@ type Program struct {
 	// Args run the agent; Resume goes on with its session instead, and is nil where a session cannot be gone on with.
 	// An ACP agent is resumed over the protocol.
 	Args, Resume []string
+	// Acts and Reads are arguments that stand for {access} in these: for an agent that works, and for one that is asked
+	// and must change nothing. There {schema} is the form of the answer as JSON, and {form} a file that holds it as
+	// OpenAI's strict mode wants it.
+	Acts, Reads []string
 	// Setup are commands to run first, each time.
 	Setup [][]string
 	// Env is added to the environment, and Files are written below its home before it starts.

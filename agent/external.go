@@ -13,6 +13,7 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
+	"pawl/machine/workflow"
 	"pawl/store/logs"
 	"pawl/text/plan"
 )
@@ -44,6 +45,9 @@ type External struct {
 	Path, Version string
 	// Model is the model to use, and Provider the gateway's name for who serves it, the wire form's own unless set.
 	Model, Provider string
+	// Planning is the model to judge and to plan with, and Working the one to work with, where the user chose another
+	// than Model, or than the login's own, for these.
+	Planning, Working string
 	// Window is the size of the model's context in tokens, and MaxOut that of an answer, as far as the agent can be
 	// told.
 	Window, MaxOut int64
@@ -60,7 +64,12 @@ type External struct {
 	Readable []string
 	// Trust are the digests of projects' settings that the program may obey.
 	Trust []string
-	Port  uint16
+	// Snapshot records the tree of a place where the walls leave open who changes it, and is nil where they hold: an
+	// agent that is only asked must have left it as it was.
+	Snapshot func(ctx context.Context, place effect.Place) (string, error)
+	// Limits bound the agent's plans.
+	Limits plan.Limits
+	Port   uint16
 	// Timeout bounds one piece of work, Idle the time without a sign of life, Grace that between asking the agent to
 	// stop and killing it, and Output what it may write, in bytes.
 	Timeout, Idle, Grace time.Duration
@@ -82,9 +91,9 @@ func (c External) Done(context.Context, effect.Effect) (effect.Answer, effect.Re
 // Drive has the agent do a job, over its own protocol. The result's Said is filled in by the caller.
 type Drive func(ctx context.Context, j *Job) (effect.WorkResult, error)
 
-// Do answers an effect. Plans and repairs are the agent's own affair, so they are one step each, which it works out
-// when it is to be done. It has no judgement on requirements that could be asked for without a session, so pawl's own
-// is given.
+// Do answers an effect. The agent judges and plans where it can change nothing; a repair is one step, which it works
+// out when it is to be done. What pawl itself takes for clear, harmless and a matter of one place needs no judgement of
+// a model.
 func (c External) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress,
 	drive Drive) effect.Receipt {
 	start := time.Now()
@@ -99,24 +108,12 @@ func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, pro
 		return effect.Failed(c.ended(ctx, err))
 	}
 	said := effect.Said{Agent: c.Program.Name, Version: c.Version, Model: c.Model}
+	at := task{e: e, host: host, progress: progress, drive: drive}
 	switch e.Kind {
 	case effect.KindIntake:
-		return c.intake(e)
+		return receipt(c.intake(ctx, at, said))
 	case effect.KindPlan:
-		spec, err := effect.Decode[effect.PlanSpec](e.Spec)
-		if err != nil {
-			return effect.Failed(err)
-		}
-		given, ok, err := Given(spec, said)
-		switch {
-		case err != nil:
-			return effect.Failed(err)
-		case ok:
-			return effect.Succeeded(given)
-		case strings.TrimSpace(spec.Requirement) == "":
-			return effect.Failed(pawl.Fail(pawl.CodeInvalid, "agent.empty_requirement").In("agent.Plan"))
-		}
-		return effect.Succeeded(OneStep(spec, said))
+		return receipt(c.plan(ctx, at, said))
 	case effect.KindRepair:
 		spec, err := effect.Decode[effect.RepairSpec](e.Spec)
 		if err != nil {
@@ -128,8 +125,11 @@ func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, pro
 		}
 		return effect.Succeeded(Mend(spec, said))
 	case effect.KindWork:
-		result, err := c.work(ctx, e, host, progress, drive)
-		result.Agent, result.Version = said.Agent, said.Version
+		spec, err := effect.Decode[effect.WorkSpec](e.Spec)
+		if err != nil {
+			return effect.Failed(err)
+		}
+		result, err := c.work(ctx, at, spec, nil)
 		if err != nil {
 			return effect.FailedWith(err, result)
 		}
@@ -138,17 +138,87 @@ func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, pro
 	return effect.Failed(pawl.Fail(pawl.CodeInternal, "agent.foreign_effect", string(e.Kind)).In("agent.Do"))
 }
 
-// intake gives pawl's own judgement: no model is named, because none was asked.
-func (c External) intake(e effect.Effect) effect.Receipt {
-	spec, err := effect.Decode[effect.IntakeSpec](e.Spec)
-	if err != nil {
-		return effect.Failed(err)
-	}
-	result, err := Intake(spec, effect.Said{Agent: c.Program.Name, Version: c.Version})
+func receipt[T any](result T, err error) effect.Receipt {
 	if err != nil {
 		return effect.Failed(err)
 	}
 	return effect.Succeeded(result)
+}
+
+// task is an effect with those whom it concerns.
+type task struct {
+	e        effect.Effect
+	host     effect.Host
+	progress effect.Progress
+	drive    Drive
+}
+
+// intake has the agent judge a requirement.
+func (c External) intake(ctx context.Context, t task, said effect.Said) (effect.IntakeResult, error) {
+	spec, err := effect.Decode[effect.IntakeSpec](t.e.Spec)
+	if err != nil {
+		return effect.IntakeResult{}, err
+	}
+	own, err := Intake(spec, said)
+	if err != nil {
+		return effect.IntakeResult{}, err
+	}
+	if path, _ := own.Evaluation.Path(); path == workflow.PathTweak && own.Evaluation.Ready() {
+		return own, nil
+	}
+	q, found, err := IntakeQuestion(spec, c.Chinese)
+	if err != nil {
+		return effect.IntakeResult{}, err
+	}
+	if said, err = c.ask(ctx, t, q); err != nil {
+		return effect.IntakeResult{}, err
+	}
+	return found.Result(spec, said), nil
+}
+
+// plan has the agent plan, unless the user brought a plan.
+func (c External) plan(ctx context.Context, t task, said effect.Said) (effect.PlanResult, error) {
+	spec, err := effect.Decode[effect.PlanSpec](t.e.Spec)
+	if err != nil {
+		return effect.PlanResult{}, err
+	}
+	if given, ok, err := Given(spec, said); ok || err != nil {
+		return given, err
+	}
+	q, found, err := PlanQuestion(spec, nil, c.Limits, c.Chinese)
+	if err != nil {
+		return effect.PlanResult{}, err
+	}
+	if said, err = c.ask(ctx, t, q); err != nil {
+		return effect.PlanResult{}, err
+	}
+	return effect.PlanResult{Said: said, Plan: found}, nil
+}
+
+// ask has the agent answer a question about a tree that it can read and not change. An answer that cannot be used is
+// shown to it once, in the same session where it has sessions, with what is wrong with it.
+func (c External) ask(ctx context.Context, t task, q Question) (effect.Said, error) {
+	before, err := c.recorded(ctx, t.e.Place)
+	if err != nil {
+		return effect.Said{}, err
+	}
+	result, err := c.work(ctx, t, effect.WorkSpec{}, &q)
+	if err = q.Failed(err); err != nil {
+		return result.Said, err
+	}
+	after, err := c.recorded(ctx, t.e.Place)
+	if err == nil && after != before {
+		err = pawl.Fail(pawl.CodeDenied, "agent.asked_and_wrote", c.Program.Name).In("agent.Ask")
+	}
+	return result.Said, err
+}
+
+// recorded is the state of the tree, "" where it cannot change.
+func (c External) recorded(ctx context.Context, at effect.Place) (string, error) {
+	if c.Snapshot == nil {
+		return "", nil
+	}
+	return c.Snapshot(ctx, at)
 }
 
 // Job is one effect of work as an adapter sees it.
@@ -157,6 +227,8 @@ type Job struct {
 	Effect   effect.Effect
 	Spec     effect.WorkSpec
 	Host     effect.Host
+	// Question is what the agent is asked, nil for work. An agent that is asked can change nothing.
+	Question *Question
 	// Progress takes a line as the agent said it; it is made safe and short.
 	Progress func(line string)
 
@@ -164,7 +236,12 @@ type Job struct {
 	lane    Route
 	heeding sync.WaitGroup
 	places  places
-	loan    *Loan // nil without a login
+	loan    *Loan  // nil without a login
+	chosen  string // the model that the user chose for this kind of job, "" for none
+
+	// said is the earlier answer to the question, and flaw what is wrong with it.
+	said string
+	flaw error
 }
 
 // CheckModel refuses, with CodeEnvironment, what cannot be the name of a model: it is put into the settings of
@@ -181,35 +258,41 @@ var modelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // errLimit is the cause of a context that pawl ended because the work took too long.
 var errLimit = errors.New("the work took too long")
 
-func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress,
-	drive Drive) (effect.WorkResult, error) {
-	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
-	if err != nil {
-		return effect.WorkResult{}, err
+// work has the agent carry out a step, or answer a question.
+func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Question) (effect.WorkResult, error) {
+	said := effect.WorkResult{Said: effect.Said{Agent: c.Program.Name, Version: c.Version}}
+	chosen := c.Working
+	if q != nil {
+		chosen = c.Planning
 	}
-	if err := c.ready(host); err != nil {
-		return effect.WorkResult{}, err
+	if chosen != "" {
+		c.Model = chosen
 	}
-	c.defaults(e)
+	if err := c.ready(t.host); err != nil {
+		return said, err
+	}
+	c.defaults(t.e)
 	outer := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, errLimit)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	j := &Job{External: c, Effect: e, Spec: spec, Host: host, ctx: ctx,
-		Progress: heard(logs.New(ctx, c.Program.Name), progress)}
-	if j.places, err = c.makePlaces(e); err != nil {
-		return effect.WorkResult{}, err
+	j := &Job{External: c, Effect: t.e, Spec: spec, Host: t.host, Question: q, ctx: ctx, chosen: chosen,
+		Progress: heard(logs.New(ctx, c.Program.Name), t.progress)}
+	var err error
+	if j.places, err = c.makePlaces(t.e); err != nil {
+		return said, err
 	}
 	defer j.giveBack()
 	if err := j.reach(ctx); err != nil {
-		return effect.WorkResult{}, err
+		return said, err
 	}
 	if j.lane != nil {
 		j.heeding.Add(1)
 		go j.heed(stop)
 	}
-	result, err := drive(ctx, j)
+	result, err := j.answered(ctx, t.drive)
+	result.Agent, result.Version = said.Agent, said.Version
 	if err != nil && ctx.Err() != nil {
 		err = c.ended(ctx, err)
 	}
@@ -223,6 +306,27 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 		}
 	}
 	return j.told(result, err), err
+}
+
+// answered has the agent do the job and, where that is a question, corrects it once.
+func (j *Job) answered(ctx context.Context, drive Drive) (effect.WorkResult, error) {
+	result, err := drive(ctx, j)
+	if err != nil || j.Question == nil {
+		return result, err
+	}
+	if j.flaw = j.Question.Read(result.Text); j.flaw == nil {
+		return result, nil
+	}
+	j.Progress("✗ " + j.flaw.Error())
+	j.said, j.Spec.Session = result.Text, result.Session
+	if result, err = drive(ctx, j); err != nil {
+		return result, err
+	}
+	if flaw := j.Question.Read(result.Text); flaw != nil {
+		err = pawl.Fail(pawl.CodeModel, "agent.malformed_twice", j.External.Program.Name,
+			j.Question.Purpose).Because(flaw).In("agent.Ask")
+	}
+	return result, err
 }
 
 // ready refuses work that cannot begin, and leaves the choice of a model to a program that makes it itself.
@@ -255,10 +359,13 @@ func (j *Job) reach(ctx context.Context) (err error) {
 	return err
 }
 
-// giveBack returns what was lent.
+// giveBack returns what was lent, and leaves nothing of an agent that was only asked.
 func (j *Job) giveBack() {
 	if j.loan != nil {
 		j.loan.Return()
+	}
+	if j.Question != nil {
+		j.places.remove(j.Effect.Place.Workspace)
 	}
 }
 
@@ -270,6 +377,9 @@ func (j *Job) told(result effect.WorkResult, err error) effect.WorkResult {
 		result.Login, result.Text = j.loan.Account, j.loan.Hide(result.Text)
 	}
 	result.Text = tail(clean(result.Text), maxText)
+	if j.Question != nil {
+		return result
+	}
 	for mark, control := range map[string]effect.Control{GiveUpMark: effect.GiveUp, AskMark: effect.Question} {
 		if said, ok := lastWord(result.Text, mark); ok && err == nil && result.Control == effect.StepDone {
 			result.Control, result.Reason = control, head(said, maxSaid)
@@ -281,7 +391,7 @@ func (j *Job) told(result effect.WorkResult, err error) effect.WorkResult {
 // borrow takes a loan of the login. What the agent says from then on is told without what was lent.
 func (j *Job) borrow(ctx context.Context) error {
 	loan, err := j.External.Login.Lend(ctx, Borrower{Program: j.External.Program, Home: j.places.home,
-		Tree: j.Effect.Place.Tree})
+		Tree: j.Effect.Place.Tree, Model: j.chosen})
 	if err != nil {
 		return err
 	}
@@ -363,14 +473,19 @@ func (c External) ended(ctx context.Context, err error) error {
 
 // Bind keeps the agent's session. A failure ends the work: another runner has it, or nobody could go on with it.
 func (j *Job) Bind(ctx context.Context, session string) error {
-	if session == "" || session == j.Spec.Session {
+	if session == "" || session == j.Spec.Session || j.Question != nil {
 		return nil
 	}
 	return j.Host.Bind(ctx, session)
 }
 
 // Prompt writes the job's prompt.
-func (j *Job) Prompt(again bool) Prompt { return NewPrompt(j.Spec, j.External.Chinese, again) }
+func (j *Job) Prompt() Prompt {
+	if j.Question != nil {
+		return j.Question.prompt(j.said, j.flaw)
+	}
+	return NewPrompt(j.Spec, j.External.Chinese, j.Spec.Session != "")
+}
 
 // Requests returns how many requests the agent had answered by a model so far.
 func (j *Job) Requests() int64 {

@@ -38,7 +38,7 @@ func TestCatalog(t *testing.T) {
 		}
 		j := &Job{External: External{Program: p, Model: "mock-model", Port: 1234}, places: places{home: "/h"}}
 		fill := j.values("SESSION", "PROMPT {key}")
-		all := append(append([]string{}, p.Args...), p.Resume...)
+		all := append(p.line(p.Args, false, false), p.line(p.Resume, true, false)...)
 		for _, v := range p.Env {
 			all = append(all, v)
 		}
@@ -58,8 +58,7 @@ func TestCatalog(t *testing.T) {
 		if !strings.Contains(text, "{url}") {
 			t.Errorf("%s: does not know the gateway", p.Name)
 		}
-		if found := left.FindAllString(strings.NewReplacer("PROMPT {key}", "", distrust,
-			"").Replace(fill.Replace(text)), -1); found != nil {
+		if found := left.FindAllString(strings.ReplaceAll(fill.Replace(text), "PROMPT {key}", ""), -1); found != nil {
 			t.Errorf("%s: left over: %v", p.Name, found)
 		}
 	}
@@ -193,5 +192,51 @@ func TestSizes(t *testing.T) {
 				t.Errorf("%s: %s: %s", p.Name, name, got)
 			}
 		}
+	}
+}
+
+// TestForms: what a form lets through is taken, in the strict spelling with its nulls as well, and a call of a tool is no
+// part of a plan whose steps an agent works out itself.
+func TestForms(t *testing.T) {
+	const document = `{"goal":"g","constraints":null,"risk_level":"low","network":null,` +
+		`"criteria":[{"id":"c1","text":"it adds","from":null,"proof":"check","run":null,"tests":["TestAdd"],"checks":null,"paths":null,"texts":null}],` +
+		`"steps":[{"step_id":"s1","title":"t","intent":"i","depends_on":null,"expected_artifacts":[{"type":"file","value":"add.go"}]}],` +
+		`"verification":{"mode":"test","commands":null}}`
+	q, found, err := PlanQuestion(effect.PlanSpec{Requirement: "add"}, nil, plan.Limits{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, said := range []string{document, "I have seen {enough}.\n```json\n" + document + "\n```\n"} {
+		if err := q.Read(said); err != nil || len(found.Criteria) != 1 || found.Criteria[0].Tests[0] != "TestAdd" ||
+			found.Steps[0].ExpectedArtifacts[0].Value != "add.go" {
+			t.Errorf("%v: %+v", err, found)
+		}
+	}
+	if err := q.Read(strings.Replace(document, `"depends_on":null`,
+		`"tool_calls":[{"name":"write_file","args_hint":{}}]`, 1)); err == nil {
+		t.Error("a call of a tool that nobody has")
+	}
+	for _, schema := range []string{q.Schema, intakeForm()} {
+		if left := strictForm(schema); strings.Contains(left, "minItems") ||
+			strings.Count(left, `"required"`) != strings.Count(left, `"properties"`) {
+			t.Errorf("%s", left)
+		}
+	}
+}
+
+// TestFloor: no model lowers the danger that pawl sees.
+func TestFloor(t *testing.T) {
+	const requirement = "Drop the users table in production"
+	q, found, err := IntakeQuestion(effect.IntakeSpec{Requirement: requirement}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const said = `{"class":"chore","score":8,"risk":"low","dimensions":[{"name":"goal","points":3,"evidence":[{"quote":"Drop the users table"}]},{"name":"criteria","points":1,"evidence":[{"quote":"Drop"}]},` +
+		`{"name":"scope","points":2,"evidence":[{"quote":"users table"}]},{"name":"limits","points":2,"evidence":[]}],"questions":[],"factors":{"new":false,"major":false},"ehrb":[],"why":"w"}`
+	if err := q.Read(said); err != nil {
+		t.Fatal(err)
+	}
+	if got := found.Result(effect.IntakeSpec{}, effect.Said{Agent: "a"}).Evaluation; got.Risk != pawl.RiskHigh || !got.Dangerous() {
+		t.Errorf("%+v", got)
 	}
 }

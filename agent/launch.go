@@ -57,6 +57,18 @@ func (c External) makePlaces(e effect.Effect) (places, error) {
 	return places{side: abs, home: filepath.Join(abs, "home"), temp: filepath.Join(abs, "tmp")}, nil
 }
 
+// remove takes the folders away. What cannot be removed is left to whoever clears the workspace.
+func (p places) remove(workspace string) {
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	if rel, err := filepath.Rel(workspace, p.side); err == nil {
+		_ = root.RemoveAll(rel)
+	}
+}
+
 // write writes the agent's configuration into its home. The agent may have left anything there, so what stands in the
 // way is removed first, and no link leads out of the home.
 func (p places) write(files map[string]string) error {
@@ -124,7 +136,11 @@ func (j *Job) values(session, prompt string) *strings.Replacer {
 	if j.lane != nil {
 		url += "/" + strings.Trim(j.lane.URL(j.External.Provider), "/")
 	}
-	return strings.NewReplacer("{url}", url, "{model}", j.External.Model, "{window}",
+	schema, form := "", ""
+	if j.Question != nil {
+		schema, form = j.Question.Schema, filepath.Join(j.places.home, schemaFile)
+	}
+	return strings.NewReplacer("{schema}", schema, "{form}", form, "{url}", url, "{model}", j.External.Model, "{window}",
 		strconv.FormatInt(j.External.Window, 10), "{out}", strconv.FormatInt(j.External.MaxOut, 10), "{key}", dummyKey,
 		"{home}", j.places.home, "{session}", session, "{prompt}", prompt)
 }
@@ -136,6 +152,9 @@ func (j *Job) Launch(ctx context.Context, session, prompt string) (*Running, err
 	files := map[string]string{}
 	for name, content := range j.External.Program.Files {
 		files[name] = fill.Replace(content)
+	}
+	if j.Question != nil {
+		files[schemaFile] = strictForm(j.Question.Schema)
 	}
 	maps.Copy(files, Texts(j.Effect.Place.Tree, j.External.Program.Texts))
 	if j.loan != nil {
@@ -175,16 +194,17 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 	hidden, obeys := j.External.distrusted(j.Effect.Place.Tree)
 	s := Spec{Hidden: hidden, MustHide: j.External.Program.Distrust == nil, Argv: []string{j.External.Path},
 		Dir: j.Effect.Place.Tree, Port: j.External.Port, Env: j.env(fill),
-		Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
+		Writable: []string{j.places.home, j.places.temp}}
 	s.Readable, s.Unproxied = append(installation(j.External.Path), j.External.Readable...),
 		j.External.Program.Unproxied
-	for _, a := range args {
-		switch {
-		case a != distrust:
-			s.Argv = append(s.Argv, fill.Replace(a))
-		case !obeys:
-			s.Argv = append(s.Argv, j.External.Program.Distrust...)
-		}
+	if j.Question == nil {
+		s.Writable = append(s.Writable, j.Effect.Place.Tree)
+	} else {
+		s.Readable = append(s.Readable, j.Effect.Place.Tree)
+		s.Hidden = append(s.Hidden, filepath.Join(j.Effect.Place.Workspace, ".pawl"))
+	}
+	for _, a := range j.External.Program.line(args, j.Question != nil, obeys) {
+		s.Argv = append(s.Argv, fill.Replace(a))
 	}
 	if j.loan != nil && model {
 		s.Secret, s.SecretFD, s.Sites = j.loan.Secret, j.loan.SecretFD, j.loan.Sites

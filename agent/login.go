@@ -15,6 +15,8 @@ type Borrower struct {
 	Program Program
 	// Home is the work's own home, absolute, and Tree the project's files.
 	Home, Tree string
+	// Model is the model that its user chose for the work, "" for none.
+	Model string
 }
 
 // Loan is what a piece of work is given of a login. It is the borrower's until Return.

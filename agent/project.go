@@ -89,8 +89,31 @@ func digest(root *os.Root, name string, into hash.Hash) error {
 	})
 }
 
-// distrust is the argument that Program.Distrust stands for.
-const distrust = "{distrust}"
+// distrust is the argument that Program.Distrust stands for, and access the one for Program.Acts and Program.Reads.
+const (
+	distrust = "{distrust}"
+	access   = "{access}"
+)
+
+// line is a command line with the arguments that others stand for. Distrust is said in the words of the catalog alone,
+// so that filling in values changes nothing of it.
+func (p Program) line(args []string, asked, obeys bool) []string {
+	var out []string
+	for _, a := range args {
+		switch {
+		case a == distrust && !obeys:
+			out = append(out, p.Distrust...)
+		case a == distrust:
+		case a == access && asked:
+			out = append(out, p.Reads...)
+		case a == access:
+			out = append(out, p.Acts...)
+		default:
+			out = append(out, a)
+		}
+	}
+	return out
+}
 
 // distrusted returns what of a project's settings the program must not see, as absolute paths, and whether it may obey
 // the project: where there are settings, and each is one that the user trusts.

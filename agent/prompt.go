@@ -30,19 +30,21 @@ const (
 	maxFailure = 24 << 10
 	maxNotes   = 8 << 10
 	maxPack    = 32 << 10
+
+	maxQuestion  = 72 << 10
+	maxSaidAgain = 16 << 10
 )
 
-// Prompt is what an external agent is told, and the digest of the fixed part, by which the audit names it.
+// Prompt is what an agent is told, and the digest of the fixed part, by which the audit names it.
 type Prompt struct{ Text, Digest string }
 
 // NewPrompt writes the prompt for a step or a repair. Again says that the agent, or an earlier session of it, may have
 // begun already.
 func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
-	rules := promptFile("external", chinese)
-	sum := sha256.Sum256([]byte(rules))
-	text := rules + "\n"
+	rules := Rules("external", chinese)
+	text := rules.Text + "\n"
 	if again {
-		text += Section("Before", promptFile("again", chinese))
+		text += Section("Before", Rules("again", chinese).Text)
 	}
 	text += Section("Goal", head(spec.Goal, maxGoal)) + Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
 	if len(spec.Plan.Criteria) > 0 {
@@ -62,19 +64,56 @@ func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
 	if p := spec.Context.Pack; p != nil {
 		text += head(PackText(*p), maxPack)
 	}
-	return Prompt{Text: head(clean(text), maxPrompt), Digest: hex.EncodeToString(sum[:])}
+	return Prompt{Text: head(clean(text), maxPrompt), Digest: rules.Digest}
 }
 
-func promptFile(name string, chinese bool) string {
+// Rules are the fixed part of the prompts for a purpose, which comes first.
+func Rules(purpose string, chinese bool) Prompt {
 	lang := "en"
 	if chinese {
 		lang = "zh"
 	}
-	raw, err := promptFiles.ReadFile("prompts/" + name + "." + lang + ".md")
+	raw, err := promptFiles.ReadFile("prompts/" + purpose + "." + lang + ".md")
 	if err != nil {
 		panic(err) // the files are part of the program
 	}
-	return string(raw)
+	sum := sha256.Sum256(raw)
+	return Prompt{Text: string(raw), Digest: hex.EncodeToString(sum[:])}
+}
+
+// prompt writes the prompt for an agent that looks at the project itself. With a flaw it is shown its earlier answer as
+// well: whether or not it remembers that, nothing is missing.
+func (q Question) prompt(said string, flaw error) Prompt {
+	rules := Rules(q.Purpose, q.Chinese)
+	text := rules.Text + "\n" + Rules("asked", q.Chinese).Text + "\n" + q.Form() + head(q.Text, maxQuestion)
+	if flaw != nil {
+		text += Section("Your answer", head(said, maxSaidAgain)) + Again(flaw)
+	}
+	return Prompt{Text: head(clean(text), maxPrompt), Digest: rules.Digest}
+}
+
+func answersText(list []effect.Answered) string {
+	var b strings.Builder
+	for _, a := range list {
+		if a.Answer == "" {
+			a.Answer = "(no answer: go on with what there is)"
+		}
+		fmt.Fprintf(&b, "%s\n→ %s\n", Asked(a), a.Answer)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return Section("Questions and answers", b.String())
+}
+
+// FactsText says what pawl found out about the workspace.
+func FactsText(c effect.ContextResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "branch %s, %d files, ecosystems: %s\n", c.Branch, c.Files, strings.Join(c.Ecosystems, ", "))
+	for _, check := range c.Checks {
+		fmt.Fprintf(&b, "check %q (%s): %s\n", check.Name, check.Kind, check.Command)
+	}
+	return Section("Workspace", b.String())
 }
 
 // Section writes a part of a prompt under a heading. What follows a heading is data: a heading of its own is broken.
@@ -83,11 +122,23 @@ func Section(title, body string) string {
 	return "## " + title + "\n" + body + "\n\n"
 }
 
-// Criteria lists what has to hold once a plan is carried out, and how that is shown.
+// Criteria lists what has to hold once a plan is carried out, and how that is shown: by which command, tests and checks,
+// in which paths, and of which texts a test has to speak.
 func Criteria(p plan.Plan) string {
 	var b strings.Builder
+	add := func(what string, list ...string) {
+		if text := strings.Join(list, ", "); text != "" {
+			b.WriteString("; " + what + ": " + text)
+		}
+	}
 	for _, c := range p.Criteria {
-		fmt.Fprintf(&b, "%s (%s): %s\n", c.ID, c.Proof, c.Text)
+		fmt.Fprintf(&b, "%s (%s): %s", c.ID, c.Proof, c.Text)
+		add("run", c.Run)
+		add("tests", c.Tests...)
+		add("checks", c.Checks...)
+		add("paths", c.Paths...)
+		add("texts", c.Texts...)
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

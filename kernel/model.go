@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -139,9 +140,10 @@ type Run struct {
 	AsIs       bool               `json:"as_is,omitempty"`
 	Confirm    bool               `json:"confirm,omitempty"`
 	Stage      workflow.Stage     `json:"stage_asked,omitempty"`
-	// Agent is the agent that plans and works, "" for the embedded one; Answers are what the person said to its
-	// questions.
+	// Agent is the agent that works, "" for the embedded one, and Planner the one that judges and plans, "" for the
+	// same; Answers are what the person said to its questions.
 	Agent   string            `json:"agent,omitempty"`
+	Planner string            `json:"planner,omitempty"`
 	Answers []effect.Answered `json:"answers,omitempty"`
 	// Usage is what the run's model calls cost so far.
 	Usage   effect.Usage       `json:"usage,omitzero"`
@@ -165,6 +167,9 @@ type Run struct {
 	StartedAt   time.Time  `json:"started_at"`
 	EndedAt     time.Time  `json:"ended_at,omitzero"`
 }
+
+// Plans is the agent that judges and plans.
+func (r *Run) Plans() string { return cmp.Or(r.Planner, r.Agent) }
 
 // InTree reports whether the run's work stands in the user's own tree and in no commit.
 func (r *Run) InTree(t *Task) bool {

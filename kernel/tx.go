@@ -375,6 +375,14 @@ func EffectAtWork(tx *Tx, id string, token int64) (*EffectDoc, error) {
 	return e, nil
 }
 
+// PlannerTraits returns the traits of the agent that judges and plans in the run.
+func PlannerTraits(tx *Tx) Traits {
+	if tx.Run == nil {
+		return Traits{}
+	}
+	return tx.Config.Agents[tx.Run.Plans()]
+}
+
 // TraitsOf returns the traits of the run's agent.
 func TraitsOf(tx *Tx) Traits {
 	if tx.Run == nil {

@@ -22,6 +22,7 @@ import (
 	"pawl/agent/agenttest"
 	"pawl/agent/externaltest"
 	"pawl/agent/wire"
+	"pawl/internal/modeltest"
 	"pawl/kernel/effect"
 	"pawl/text/message"
 )
@@ -96,11 +97,20 @@ func external(scenario string) agent.External {
 	}
 }
 
+// asked is an agent that answers questions with what a model says.
+func asked(t *testing.T, scenario string, model *modeltest.Server) agent.External {
+	t.Helper()
+	x := external(scenario)
+	x.Program.Env = map[string]string{"FAKE_URL": "{url}"}
+	x.Gateway, x.Port = &externaltest.Gateway{URL: model.URL}, externaltest.Port(t)
+	return x
+}
+
 func judging(h *externaltest.Host) effect.Host { return externaltest.Judging{Host: h} }
 
 func TestSuite(t *testing.T) {
-	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent { return acp.New(external("lie")) },
-		agenttest.Traits{Intakes: true, Explain: func(err error) string {
+	agenttest.Run(t, func(t *testing.T, w agenttest.Workspace) agenttest.Agent { return acp.New(asked(t, "lie", w.Model)) },
+		agenttest.Traits{Intakes: true, Judges: true, Plans: true, Explain: func(err error) string {
 			text, _ := message.English.Error(err)
 			return text
 		}})
@@ -358,5 +368,31 @@ func TestIsolation(t *testing.T) {
 	r, h = play{scenario: "outside"}.run(t)
 	if w := externaltest.Result(t, r); w.Text != "true true" || len(h.Made()) != 0 {
 		t.Errorf("%q, %v", w.Text, h.Made())
+	}
+}
+
+// TestOnlyAsked: an agent that is only asked gets nothing done through pawl, and nothing permitted that changes a file.
+// A command is held by the walls.
+func TestOnlyAsked(t *testing.T) {
+	model := modeltest.Go(t, modeltest.Liar())
+	for scenario, said := range map[string]string{"work": "true false",
+		"permission": "1=weird-no 2=weird-yes 3=weird-no 4=weird-no"} {
+		e := externaltest.Work(t, map[string]string{"add.go": wrong}, nil)
+		e.Task, e.Kind, e.Spec = "", effect.KindPlan, effect.Encode(effect.PlanSpec{Requirement: "mend Add"})
+		h := &externaltest.Host{Tree: e.Place.Tree}
+		var heard []string
+		r := acp.New(asked(t, scenario, model)).Do(t.Context(), e, judging(h), func(line string) { heard = append(heard, line) })
+		if r.OK || r.Code != pawl.CodeModel {
+			t.Errorf("%s: %+v", scenario, r)
+		}
+		if len(h.Made())+len(h.Judged())+len(h.Sessions()) > 0 {
+			t.Errorf("%s: made %v, judged %v, bound %v", scenario, h.Made(), h.Judged(), h.Sessions())
+		}
+		if raw, _ := os.ReadFile(filepath.Join(e.Place.Tree, "add.go")); string(raw) != wrong {
+			t.Errorf("%s: %s", scenario, raw)
+		}
+		if !strings.Contains(strings.Join(heard, " "), said) {
+			t.Errorf("%s: heard %q", scenario, heard)
+		}
 	}
 }

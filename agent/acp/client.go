@@ -42,6 +42,9 @@ func (s *session) ask(tool string, args any) effect.Ask {
 
 // call has pawl make a call. The agent is told of a refusal and goes on; what no later call can mend ends the work.
 func (s *session) call(ctx context.Context, tool string, args any) (effect.Receipt, error) {
+	if s.job.Question != nil {
+		return effect.Receipt{}, s.refused(onlyAsked(s.job))
+	}
 	done := s.watch.Busy()
 	defer done()
 	r, err := s.job.Host.Call(ctx, s.ask(tool, args))
@@ -52,6 +55,11 @@ func (s *session) call(ctx context.Context, tool string, args any) (effect.Recei
 		return r, err // the agent itself ended the command
 	}
 	return r, s.refused(err)
+}
+
+// onlyAsked refuses what an agent wants to do that is only asked.
+func onlyAsked(j *agent.Job) error {
+	return pawl.Fail(pawl.CodeDenied, "agent.only_asked", j.External.Program.Name).In("acp.Permission")
 }
 
 // refused remembers a refusal and ends the work where it is final: a person has to approve, a budget is used up, or the
@@ -257,6 +265,13 @@ func answerWith(options []sdk.PermissionOption, kinds ...sdk.PermissionOptionKin
 // permit judges what an agent wants to do itself.
 func (s client) permit(t sdk.ToolCallUpdate) error {
 	asks, harmless, err := s.reduce(t)
+	if s.session.job.Question != nil {
+		// What a command could do is held by the walls, in which everything of the tree is read-only.
+		if harmless || err == nil && len(asks) == 1 && asks[0].Name == toolRun {
+			return nil
+		}
+		return s.session.refused(onlyAsked(s.session.job))
+	}
 	if err != nil {
 		s.session.mu.Lock()
 		s.session.refusal = err

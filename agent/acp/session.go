@@ -76,10 +76,11 @@ func (s *session) name() string {
 
 // talk has the whole conversation.
 func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
+	works := s.job.Question == nil // who is only asked reads by itself, and has pawl do nothing
 	hello, err := s.conn.Initialize(ctx, sdk.InitializeRequest{
 		ProtocolVersion: sdk.ProtocolVersionNumber, ClientInfo: &sdk.Implementation{Name: "pawl", Version: "1"},
-		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: true,
-			WriteTextFile: true}, Terminal: true},
+		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: works,
+			WriteTextFile: works}, Terminal: works},
 	})
 	if err != nil {
 		return effect.WorkResult{}, s.failed(err, false)
@@ -94,7 +95,7 @@ func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
 	if err := s.job.Bind(s.ctx, s.name()); err != nil {
 		return effect.WorkResult{}, err
 	}
-	prompt := s.job.Prompt(s.job.Spec.Session != "")
+	prompt := s.job.Prompt()
 	answer, err := s.conn.Prompt(ctx, sdk.PromptRequest{SessionId: s.id,
 		Prompt: []sdk.ContentBlock{sdk.TextBlock(prompt.Text)}})
 	s.flush()
@@ -243,6 +244,11 @@ func (s *session) update(params json.RawMessage) {
 		s.say(u.AgentMessageChunk.Content.Text.Text)
 	case u.ToolCall != nil:
 		s.say("\n")
+		if s.job.Question != nil { // the answer is what comes after the last look
+			s.mu.Lock()
+			s.text = s.text[:0]
+			s.mu.Unlock()
+		}
 		s.job.Progress(u.ToolCall.Title)
 	case u.Plan != nil:
 		done := 0

@@ -87,7 +87,7 @@ func Run(t *testing.T, newAgent func(t *testing.T, w Workspace) Agent, traits Tr
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorkspace(t)
-			if traits.Works {
+			if traits.Works || traits.Judges || traits.Plans {
 				w.Model = modeltest.Go(t, plans(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "Done."}}}}}))
 			}
 			before := digest(t, w.Place.Workspace)

@@ -27,6 +27,7 @@ import (
 // The stages in their order. A stage that an agent cannot come to is left out.
 const (
 	Found   = "found"   // the agent is there; told by the caller
+	Judged  = "judged"  // the agent's model judged the requirement
 	Planned = "planned" // a plan was made and approved
 	Edited  = "edited"  // the agent changed the file in the task's own tree
 	Refused = "refused" // pawl's own check found the fault that is left

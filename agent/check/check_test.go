@@ -14,6 +14,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/machine/workflow"
 	"pawl/sandbox"
 	"pawl/text/triage"
 )
@@ -59,6 +60,7 @@ func (a *acting) call(_ context.Context, c Call) int {
 		status := map[bool]string{true: "passed", false: "failed"}[passed]
 		say(`{"event":"VERIFICATION_RESULT","data":{"passed":%v,"tree":%q,"gates_executed":[{"gate_name":"go vet","status":"passed"},{"gate_name":"go test","status":%q}]}}`, passed, tree, status)
 	}
+	say(`{"event":"INTAKE_JUDGED","data":{"by":%q,"score":10}}`, map[bool]string{true: "pawl", false: "a"}[a.spoil["judged"]])
 	say(`{"event":"APPROVAL_GRANTED"}`)
 	say(`{"event":"CALL_ALLOWED"}`)
 	a.put(tree, a.s.first, "edit")
@@ -103,16 +105,15 @@ func TestTheSampleIsClear(t *testing.T) {
 	if err != nil || !own.Ready() || own.Dangerous() {
 		t.Errorf("%+v %v", own, err)
 	}
-	raw := encode(judged())
-	models, err := triage.Decode(raw, requirement)
-	if err != nil || models.Score != 10 || triage.Unsaid(raw, requirement) != nil {
-		t.Errorf("%+v %v", models, err)
+	if path, _ := own.Path(); path == workflow.PathTweak {
+		t.Error("no model would be asked to judge it")
 	}
 }
 
 func TestRun(t *testing.T) {
 	for spoil, want := range map[string]struct{ stage, key string }{
 		"":         {},
+		"judged":   {Judged, "check.not_seen"},
 		"edit":     {Edited, "check.not_edited"},
 		"outside":  {Edited, "check.outside"},
 		"believed": {Refused, "check.believed"},
@@ -146,7 +147,7 @@ func TestRun(t *testing.T) {
 				}
 			}
 			last := got[len(got)-1]
-			all := []string{Planned, Edited, Refused, Mended, Proven, Landed, Undone, Liar, Quiet}
+			all := []string{Judged, Planned, Edited, Refused, Mended, Proven, Landed, Undone, Liar, Quiet}
 			if !slices.Equal(append(names, last.Name), all[:len(got)]) {
 				t.Errorf("stages %v %s", names, last.Name)
 			}

@@ -29,6 +29,8 @@ type happened struct {
 	} `json:"subject"`
 	Data struct {
 		Within  string `json:"within"`
+		By      string `json:"by"`
+		Score   int    `json:"score"`
 		Session string `json:"session"`
 		Passed  bool   `json:"passed"`
 		Tree    string `json:"tree"`
@@ -58,10 +60,13 @@ type flow struct {
 
 // honest has the agent mend the fault.
 func (c *checker) honest(ctx context.Context) error {
-	f := &flow{checker: c, sessions: map[string]bool{}, left: []string{Planned, Edited, Refused, Mended, Proven,
+	f := &flow{checker: c, sessions: map[string]bool{}, left: []string{Judged, Planned, Edited, Refused, Mended, Proven,
 		Landed}}
-	if !c.sample.repaired {
+	if c.Kind == agent.KindScript {
 		f.left = []string{Planned, Edited, Proven, Landed}
+		if c.sample.repaired {
+			f.left = []string{Planned, Edited, Refused, Mended, Proven, Landed}
+		}
 	}
 	c.stage = f.left[0]
 	c.model.Play(c.sample.script)
@@ -101,6 +106,10 @@ func (f *flow) see(line []byte) {
 		f.heard(h.Line)
 	}
 	switch h.Event {
+	case "INTAKE_JUDGED":
+		if h.Data.By == f.Agent {
+			f.step(Judged, nil, Phrase{"check.saw_judgement", []string{strconv.Itoa(h.Data.Score)}})
+		}
 	case "APPROVAL_GRANTED":
 		f.step(Planned, nil, f.planner())
 	case "CALL_ALLOWED":
@@ -149,13 +158,10 @@ func (f *flow) verified(h happened) {
 
 // planner says who made the plan.
 func (f *flow) planner() Phrase {
-	switch {
-	case len(f.sample.plans) > 0:
+	if len(f.sample.plans) > 0 {
 		return Phrase{Key: "check.saw_plan_given"}
-	case f.Kind == agent.KindModel:
-		return Phrase{Key: "check.saw_plan_model"}
 	}
-	return Phrase{Key: "check.saw_plan_step"}
+	return Phrase{Key: "check.saw_plan_model"}
 }
 
 // worked says how the agent worked: how often its model was asked, and whether it asked pawl before it acted.

@@ -7,7 +7,6 @@ import (
 	"pawl/agent"
 	"pawl/agent/scripted"
 	"pawl/text/plan"
-	"pawl/text/triage"
 )
 
 // requirement is what the agent is asked for.
@@ -23,7 +22,7 @@ type sample struct {
 	// plans are files outside of the repository, and honest and lying the arguments that ask for the work.
 	plans         map[string]string
 	honest, lying []string
-	// script is what the model does in the honest run.
+	// script is what the model does in the honest run. It judges the requirement as clear.
 	script scripted.Script
 }
 
@@ -46,21 +45,6 @@ const (
 	shCheck = "sh check.sh"
 )
 
-// judged is what a model answers that is asked whether the requirement is clear.
-func judged() triage.Evaluation {
-	said := []triage.Evidence{{Quote: requirement}}
-	return triage.Evaluation{
-		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{},
-		HighRisk: []triage.Finding{}, Why: "It is clear.",
-		Dimensions: []triage.Dimension{
-			{Name: triage.Goal, Points: 3, Evidence: said}, {Name: triage.Criteria, Points: 3, Evidence: said},
-			{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2,
-				Evidence: []triage.Evidence{}},
-		},
-		Factors: triage.Factors{Design: triage.DesignNone, Extent: triage.ExtentPoint},
-	}
-}
-
 func sampleFor(o Options) sample {
 	s := sample{file: "sum.go", fault: goFault, first: goWrong, right: goRight, repaired: true}
 	s.files = map[string]string{"go.mod": goMod, "sum.go": goFault, "sum_test.go": goTest}
@@ -73,8 +57,7 @@ func sampleFor(o Options) sample {
 	s.honest = []string{"run", requirement, "--agent", o.Agent, "--yes"}
 	s.lying = s.honest
 	work := plan.Step{StepID: "s1", Title: "Mend the sum", Intent: requirement, Status: plan.Pending}
-	switch {
-	case o.Kind == agent.KindScript:
+	if o.Kind == agent.KindScript {
 		// The embedded agent is told what to write. Its repairs are formatters, so the first edit is one that needs it.
 		s.first, s.repaired = s.right, o.Go
 		if o.Go {
@@ -87,19 +70,13 @@ func sampleFor(o Options) sample {
 		s.plans = map[string]string{"honest.json": planFile(write, check), "lying.json": planFile(read, check)}
 		s.honest = []string{"run", "--plan", "../honest.json", "--agent", o.Agent, "--yes"}
 		s.lying = []string{"run", "--plan", "../lying.json", "--agent", o.Agent, "--yes"}
-	case !o.Go:
-		// Without an ecosystem pawl knows no checks by itself: the plan names one, and leaves its step to the agent.
-		s.plans = map[string]string{"work.json": planFile(work, check)}
-		s.honest = []string{"run", "--plan", "../work.json", "--agent", o.Agent, "--yes"}
-		s.lying = s.honest
 	}
-	s.script = answering(scripted.FixBug(s.file, s.first, s.right), work, check)
-	return s
-}
-
-// answering adds the answers to what pawl asks a model of its own before the work.
-func answering(s scripted.Script, work plan.Step, check plan.VerificationPolicy) scripted.Script {
-	s.JSON = map[string]json.RawMessage{"intake": encode(judged()), "plan": json.RawMessage(planFile(work, check))}
+	s.script = scripted.FixBug(s.file, s.first, s.right)
+	s.script.JSON = map[string]json.RawMessage{"plan": encode(map[string]any{
+		"goal": requirement, "risk_level": pawl.RiskLow,
+		"steps":        []any{map[string]any{"step_id": work.StepID, "title": work.Title, "intent": work.Intent}},
+		"verification": map[string]any{"mode": check.Mode, "commands": check.Commands},
+	})}
 	return s
 }
 

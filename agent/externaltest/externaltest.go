@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pawl"
@@ -151,7 +152,6 @@ type Gateway struct {
 
 	mu     sync.Mutex
 	failed error
-	calls  int64
 }
 
 // Fail lets the lane's Err be err from now on.
@@ -159,17 +159,18 @@ func (g *Gateway) Fail(err error) { g.mu.Lock(); g.failed = err; g.mu.Unlock() }
 
 // Route implements agent.Gateway.
 func (g *Gateway) Route(context.Context, effect.Host, string) (agent.Route, error) {
-	return lane{g}, nil
+	return lane{g, new(atomic.Int64)}, nil
 }
 
-type lane struct{ through *Gateway }
+type lane struct {
+	through *Gateway
+	calls   *atomic.Int64
+}
 
 func (l lane) URL(provider string) string { return "/" + provider }
 
 func (l lane) Usage() effect.Usage {
-	l.through.mu.Lock()
-	defer l.through.mu.Unlock()
-	return effect.Usage{Requests: l.through.calls}
+	return effect.Usage{Requests: l.calls.Load()}
 }
 
 func (l lane) Refused() error { return l.Err() }
@@ -189,9 +190,7 @@ func (l lane) Serve(ctx context.Context, at net.Listener) error {
 		r.SetURL(target)
 		_, r.Out.URL.Path, _ = strings.Cut(strings.TrimPrefix(r.In.URL.Path, "/"), "/")
 		r.Out.URL.Path, r.Out.URL.RawPath = "/"+r.Out.URL.Path, ""
-		l.through.mu.Lock()
-		l.through.calls++
-		l.through.mu.Unlock()
+		l.calls.Add(1)
 	}}
 	srv := &http.Server{Handler: proxy}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })

@@ -3,6 +3,7 @@
 package externaltest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -84,6 +85,7 @@ func live(t *testing.T, f agent.Found) string {
 		t.Fatalf("repair: %s %s %q %s\n%s", r.Code, r.Key, r.Args, r.Detail, w.Text)
 	}
 	row += fmt.Sprintf("  repair %4.1fs  same session %-5v", took.Seconds(), first != "" && w.Session == first)
+	row += asked(t, f, server, files)
 	server.Play(modeltest.Liar())
 	e = externaltest.Work(t, files, nil)
 	r, w, _ = ask(t, f, e, server)
@@ -97,6 +99,53 @@ func live(t *testing.T, f agent.Found) string {
 		t.Errorf("refused key: %+v", r)
 	}
 	return row + fmt.Sprintf("  401: %s (%s) %4.1fs", r.Code, r.Key, took.Seconds())
+}
+
+// asked has the agent judge and plan: each answer is malformed at first, and corrected in the same session. A planner
+// that tries to write gets nowhere by the agent's own rules, or is caught.
+func asked(t *testing.T, f agent.Found, server *modeltest.Server, files map[string]string) string {
+	t.Helper()
+	const requirement = "Rewrite Add so that it adds its arguments, in add.go and wherever it is used; go test passes"
+	row := ""
+	for _, c := range []struct {
+		kind effect.Kind
+		name string
+		spec any
+	}{
+		{effect.KindIntake, "intake", effect.IntakeSpec{Requirement: requirement, Round: 1}},
+		{effect.KindPlan, "plan", effect.PlanSpec{Requirement: requirement}},
+	} {
+		e := externaltest.Work(t, files, nil)
+		e.Task, e.Kind, e.Spec = "", c.kind, effect.Encode(c.spec)
+		server.Play(modeltest.Script{Branches: modeltest.Liar().Branches})
+		r, took := answer(t, f, e, server)
+		if !r.OK {
+			t.Errorf("%s: %s %s %q %s", c.name, r.Code, r.Key, r.Args, r.Detail)
+		}
+		server.Play(modeltest.Script{Branches: modeltest.Liar().Branches,
+			JSON: map[string]json.RawMessage{c.name + "#1": json.RawMessage(`{"goal":"half"}`)}})
+		before := len(server.Requests())
+		if r, _ = answer(t, f, e, server); !r.OK {
+			t.Errorf("%s, corrected: %s %s %q %s", c.name, r.Code, r.Key, r.Args, r.Detail)
+		}
+		row += fmt.Sprintf("  %s %4.1fs (%d requests when corrected)", c.name, took.Seconds(),
+			len(server.Requests())-before)
+		if files, _ := filepath.Glob(filepath.Join(e.Place.Workspace, ".pawl", "agents", "*")); len(files) > 0 {
+			t.Errorf("%s: left: %q", c.name, files)
+		}
+	}
+	e := externaltest.Work(t, files, nil)
+	e.Task, e.Kind, e.Spec = "", effect.KindPlan, effect.Encode(effect.PlanSpec{Requirement: requirement})
+	add := filepath.Join(e.Place.Tree, "add.go")
+	server.Play(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "Done."}}},
+		{When: modeltest.Planning, Steps: []modeltest.Step{{Calls: []modeltest.Call{{Read: add}}},
+			{Calls: []modeltest.Call{{Write: add, Content: right}}}, {Text: "I have done it already."}}}}})
+	if r, _ := answer(t, f, e, server); r.OK {
+		t.Errorf("a planner that writes: %+v", r)
+	} else {
+		row += "  writes: " + r.Key
+	}
+	return row + fmt.Sprintf(", written %v", content(t, e) != wrong)
 }
 
 // fixBug is modeltest.FixBug for agents that insist on absolute paths and on reading a file before they write it.
@@ -141,6 +190,12 @@ func repair(t *testing.T, e effect.Effect, session string) []byte {
 func ask(t *testing.T, f agent.Found, e effect.Effect,
 	server *modeltest.Server) (effect.Receipt, effect.WorkResult, time.Duration) {
 	t.Helper()
+	r, took := answer(t, f, e, server)
+	return r, externaltest.Result(t, r), took
+}
+
+func answer(t *testing.T, f agent.Found, e effect.Effect, server *modeltest.Server) (effect.Receipt, time.Duration) {
+	t.Helper()
 	c := agent.External{
 		Program: f.Program, Path: f.Path, Version: f.Version, Model: "mock-model", Start: externaltest.Start,
 		Gateway: &externaltest.Gateway{URL: server.URL},
@@ -166,5 +221,5 @@ func ask(t *testing.T, f agent.Found, e effect.Effect,
 	for _, a := range append(host.Host.Made(), host.Host.Judged()...) {
 		fmt.Printf("    %s asked: %s %.80s\n", f.Program.Name, a.Name, a.Args)
 	}
-	return r, externaltest.Result(t, r), time.Since(begin)
+	return r, time.Since(begin)
 }

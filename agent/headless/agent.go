@@ -73,7 +73,7 @@ func once(ctx context.Context, j *agent.Job, parse parser,
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	before := j.Requests()
-	prompt := j.Prompt(j.Spec.Session != "")
+	prompt := j.Prompt()
 	result.Prompt = prompt.Digest
 	running, err := j.Launch(context.WithoutCancel(ctx), session, prompt.Text)
 	if err != nil {

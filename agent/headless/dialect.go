@@ -1,6 +1,7 @@
 package headless
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type stream struct {
 	failure string // it said that it failed
 	short   bool   // the failure is a limit of the agent's own
 	trouble string // an error that it may get over
+	open    []byte // what was begun of an object over several lines
 
 	progress func(string)
 	bind     func(session string)
@@ -158,10 +160,12 @@ func claude(s *stream, line []byte) {
 		Message struct {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
-		IsError bool            `json:"is_error"`
-		Status  int             `json:"error_status"`
-		Result  string          `json:"result"`
-		Error   json.RawMessage `json:"error"`
+		IsError bool   `json:"is_error"`
+		Status  int    `json:"error_status"`
+		Result  string `json:"result"`
+		// Structured is the answer where a form of it was asked for.
+		Structured json.RawMessage `json:"structured_output"`
+		Error      json.RawMessage `json:"error"`
 	}
 	if !event(line, &e) {
 		return
@@ -208,10 +212,10 @@ func claude(s *stream, line []byte) {
 			s.fail(f.Message, e.Result, s.trouble, e.Subtype)
 		case strings.HasPrefix(e.Result, "[API Error"):
 			s.fail(e.Result)
-		default:
-			if e.Result != "" {
-				s.text = e.Result
-			}
+		case len(e.Structured) > 0 && string(e.Structured) != "null":
+			s.text = string(e.Structured)
+		case e.Result != "":
+			s.text = e.Result
 		}
 	}
 }
@@ -367,14 +371,24 @@ func (s *stream) piSaid(content json.RawMessage, stop, why string) {
 	}
 }
 
-// continued reads the one object that Continue writes at its end.
+// continued reads the one object that Continue writes at its end. An answer that is one itself is written as it is, on
+// as many lines as the model took.
 func continued(s *stream, line []byte) {
+	if len(s.open) > 0 || bytes.HasPrefix(line, []byte("{")) {
+		s.open = append(s.open, line...)
+	}
+	if len(s.open) > maxText || !json.Valid(s.open) {
+		return
+	}
+	line, s.open = s.open, nil
 	var e struct {
 		Response string `json:"response"`
 		Status   string `json:"status"`
 		Message  string `json:"message"`
 	}
 	if !event(line, &e) || e.Status == "" {
+		s.ended = true
+		s.say(string(line))
 		return
 	}
 	s.ended = true

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"pawl/agent/externaltest"
 	"pawl/agent/headless"
 	"pawl/agent/wire"
+	"pawl/internal/modeltest"
 	"pawl/kernel/effect"
 	"pawl/text/message"
 )
@@ -65,6 +67,15 @@ func external(t *testing.T, dialect agent.Dialect, recording, mode string) agent
 	}
 }
 
+// asked is an agent that answers questions with what a model says.
+func asked(t *testing.T, mode string, model *modeltest.Server) agent.External {
+	t.Helper()
+	x := external(t, agent.DialectCodex, "testdata/events/codex.jsonl", mode)
+	x.Program.Env = map[string]string{"FAKE_URL": "{url}"}
+	x.Gateway, x.Port = &externaltest.Gateway{URL: model.URL}, externaltest.Port(t)
+	return x
+}
+
 func run(t *testing.T, ctx context.Context, c agent.External, progress effect.Progress,
 	change func(*effect.WorkSpec)) (effect.Receipt, effect.WorkResult, *externaltest.Host) {
 	t.Helper()
@@ -80,10 +91,10 @@ func run(t *testing.T, ctx context.Context, c agent.External, progress effect.Pr
 }
 
 func TestSuite(t *testing.T) {
-	agenttest.Run(t, func(t *testing.T, _ agenttest.Workspace) agenttest.Agent {
-		return headless.New(external(t, agent.DialectCodex, "testdata/events/codex.jsonl", ""))
+	agenttest.Run(t, func(t *testing.T, w agenttest.Workspace) agenttest.Agent {
+		return headless.New(asked(t, "", w.Model))
 	}, agenttest.Traits{
-		Intakes: true,
+		Intakes: true, Judges: true, Plans: true,
 		Explain: func(err error) string {
 			text, _ := message.English.Error(err)
 			return text
@@ -311,5 +322,38 @@ func TestProgressIsSafe(t *testing.T) {
 		func(l string) { mu.Lock(); lines = append(lines, l); mu.Unlock() }, nil)
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "a[2Jbc d é") || len([]rune(lines[0])) > 200 {
 		t.Errorf("%q", lines)
+	}
+}
+
+// TestAskedAndWrote: whoever is only asked and changes the tree, where no walls keep it from that, is not listened to.
+// The walls are told what it may change: its home, and nothing of the tree.
+func TestAskedAndWrote(t *testing.T) {
+	model := modeltest.Go(t, modeltest.Liar())
+	for mode, key := range map[string]string{"": "", "writes": "agent.asked_and_wrote"} {
+		e := externaltest.Work(t, map[string]string{"add.go": "package add\n"}, nil)
+		e.Task, e.Kind, e.Spec = "", effect.KindPlan, effect.Encode(effect.PlanSpec{Requirement: "mend Add"})
+		x := asked(t, mode, model)
+		x.Snapshot = func(_ context.Context, at effect.Place) (string, error) {
+			raw, err := os.ReadFile(filepath.Join(at.Tree, "add.go"))
+			return string(raw), err
+		}
+		var started agent.Spec
+		x.Start = func(ctx context.Context, s agent.Spec) (agent.Process, error) {
+			started = s
+			return externaltest.Start(ctx, s)
+		}
+		r := headless.New(x).Do(t.Context(), e, &externaltest.Host{Tree: e.Place.Tree}, nil)
+		if r.OK != (key == "") || r.Key != key {
+			t.Errorf("%q: %+v", mode, r)
+		}
+		for _, w := range started.Writable {
+			if w == e.Place.Tree || !strings.HasPrefix(w, filepath.Join(e.Place.Workspace, ".pawl", "agents")+"/") {
+				t.Errorf("it may write to %s", w)
+			}
+		}
+		if !slices.Contains(started.Readable, e.Place.Tree) ||
+			!slices.Contains(started.Hidden, filepath.Join(e.Place.Workspace, ".pawl")) {
+			t.Errorf("%+v", started)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/wire"
 	"pawl/kernel/effect"
 	"pawl/store/logs"
@@ -24,9 +25,9 @@ type exchange struct {
 
 // ask has one exchange, within the budget, with the first model that can answer.
 func (x exchange) ask(ctx context.Context, purpose, model string, r Request) (Reply, effect.Said, error) {
-	p := prompts(purpose, x.chinese)
-	r.System = p.text
-	said := effect.Said{Agent: Name, Prompt: p.digest}
+	p := agent.Rules(purpose, x.chinese)
+	r.System = p.Text
+	said := effect.Said{Agent: Name, Prompt: p.Digest}
 	if model == "" {
 		return Reply{}, said, pawl.Fail(pawl.CodeEnvironment, "llm.no_model").In("llm.Do")
 	}

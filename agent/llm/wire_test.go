@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/agent/wire"
 	"pawl/internal/modeltest"
@@ -420,7 +421,7 @@ func TestStrict(t *testing.T) {
 		`{"a":` + strings.Repeat("[", 1e6) + strings.Repeat("]", 1e6) + `}`:   false,
 		`{"a":` + strings.Repeat(`{"a":`, 50) + `1` + strings.Repeat("}", 51): true,
 	} {
-		if err := strict([]byte(text)); (err == nil) != fine {
+		if err := agent.Strict([]byte(text)); (err == nil) != fine {
 			t.Errorf("%.60q: %v", text, err)
 		}
 	}
@@ -449,7 +450,7 @@ func FuzzStream(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, a := range h.asks {
-			if strict(a.Args) != nil {
+			if agent.Strict(a.Args) != nil {
 				t.Fatalf("asked for with %s", a.Args)
 			}
 		}

@@ -189,7 +189,7 @@ func hear(spec effect.WorkSpec, history []effect.Message, reply Reply) heard {
 	var ending *effect.Ask
 	for i, c := range calls {
 		var w word
-		err := strict(c.Args)
+		err := agent.Strict(c.Args)
 		if err != nil {
 			// The conversation is kept as JSON, and has to stay readable to whoever gets it next.
 			calls[i].Args, said.Opaque = unreadable(c.Args), nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/agent/wire"
 	"pawl/internal/modeltest"
@@ -54,6 +55,8 @@ func TestHear(t *testing.T) {
 			`{"reason":"r","patch":{"remove_steps":["s7"]}}`)}, "", 0, true},
 		"replan with a done step": {[]effect.Ask{ask("1", "replan",
 			strings.Replace(patch, `"title"`, `"status":"done","title"`, 1))}, "", 0, true},
+		"replan of the criteria": {[]effect.Ask{ask("1", "replan",
+			`{"reason":"r","patch":{"title":"t","criteria":[{"id":"c1","text":"t","proof":"person"}]}}`)}, "", 0, true},
 		"a question beside a call": {[]effect.Ask{ask("1", "ask_human", `{"question":"which?"}`),
 			ask("2", "read_file", `{}`), ask("3", "step_done", `{}`)}, effect.Calls, 2, false},
 		"give up": {[]effect.Ask{ask("1", "give_up", `{"reason":"no way"}`)}, effect.GiveUp, 0,
@@ -247,7 +250,11 @@ const tidied = `{"class":"chore","score":9,"risk":"low","dimensions":[{"name":"g
 // TestIntakeForm: models are shown the published schema in one piece, without what only pawl fills in and without words
 // that servers refuse; what it lets through, Decode takes.
 func TestIntakeForm(t *testing.T) {
-	form := intakeForm()
+	q, _, err := agent.IntakeQuestion(effect.IntakeSpec{Requirement: "tidy up"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := q.Schema
 	for _, word := range []string{"$ref", "$defs", "$id", "$schema", "maxLength", "maxItems", "minimum", `"key"`,
 		`"args"`, `"start"`, `"by"`, `"as_is"`, `""`} {
 		if strings.Contains(form, word) {
@@ -268,5 +275,15 @@ func TestIntakeForm(t *testing.T) {
 	}
 	if fits(form, []byte(strings.Replace(tidied, `"quote"`, `"words"`, 1))) == nil {
 		t.Error("the form holds nothing together")
+	}
+}
+
+// TestCriteria: a step's worker is told what has to hold.
+func TestCriteria(t *testing.T) {
+	p := plan.Plan{Criteria: []plan.Criterion{{ID: "c1", Text: "Bar is there", Proof: plan.ProofCheck,
+		Texts: []string{"Bar"}, Checks: []string{"test"}}}}
+	told := task(effect.WorkSpec{Plan: p, Step: "s1"})
+	if !strings.Contains(told, "c1 (check): Bar is there; checks: test; texts: Bar\n") {
+		t.Errorf("the worker is told %s", told)
 	}
 }

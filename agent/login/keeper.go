@@ -217,8 +217,8 @@ func (k *Keeper) ahead(ctx context.Context, l Login) (Login, error) {
 
 // loan makes the copy of a login.
 func (k *Keeper) loan(l Login, w agent.Borrower, at *copyAt) (agent.Loan, error) {
-	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.tunnels(l), model: k.config.Model,
-		upstream: k.Upstream(), elsewhere: k.config.Upstream != ""})
+	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.tunnels(l),
+		model: first(w.Model, k.config.Model), upstream: k.Upstream(), elsewhere: k.config.Upstream != ""})
 	out := agent.Loan{Program: s.program, Model: s.model, SignIn: k.maker.signIn, Account: l.Who(),
 		Readable: !s.unreadable, Files: remembered(s.memory, s.program, w.Tree), Hide: k.Hide}
 	if k.tunnels(l) {

@@ -21,7 +21,9 @@ type Script struct {
 	// no When.
 	Branches []Branch `json:"branches"`
 	// JSON answers requests that ask for a structured answer, by the name of the schema; "" for any other. "plan#2"
-	// answers the second and later requests for a plan that the server gets. What is no JSON is said as it is.
+	// answers the second and later requests for a plan that the server gets. What is no JSON is said as it is. An agent
+	// that is asked to judge or to plan in words gets the same, unless a branch begins with Judging or Planning, and
+	// something sensible where there is none.
 	JSON map[string]json.RawMessage `json:"json,omitempty"`
 }
 
@@ -78,6 +80,14 @@ func ParseScript(raw []byte) (Script, error) {
 
 // Repairing is the heading under which the prompts for repairs tell of the failure.
 const Repairing = "## What failed"
+
+// Judging and Planning are the headings under which prompts tell the form of a judgement and of a plan.
+const (
+	Judging  = asking + "intake"
+	Planning = asking + "plan"
+
+	asking = "## Form: "
+)
 
 // Finished is what the model of FixBug says at the end of its first, wrong attempt.
 const Finished = "Done, all tests pass."
@@ -137,10 +147,15 @@ func callID(branch, step, n int) string { return fmt.Sprintf("call_b%ds%dn%d", b
 
 var callIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`call_b(\d+)s(\d+)n(\d+)`) })
 
-// next finds the branch and the step that a request asks for.
-func (s Script) next(body string) (branch, step int) {
+// next finds the branch and the step that a request asks for. Where something is asked, the first branch stands for
+// the document.
+func (s Script) next(body, purpose string) (branch, step int) {
 	for i, b := range s.Branches {
-		if i == 0 || b.When != "" && strings.Contains(body, b.When) {
+		played := b.When != "" && strings.Contains(body, b.When)
+		if purpose != "" {
+			played = played && strings.HasPrefix(b.When, asking)
+		}
+		if i == 0 || played {
 			branch = i
 		}
 	}

@@ -98,14 +98,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, form wire.Form, 
 	q := parse(form, r, body)
 	s.mu.Lock()
 	script := s.script
-	text := string(body)
-	q.seen.Branch, q.seen.Step = script.next(text)
-	at := [2]int{q.seen.Branch, q.seen.Step}
-	if form == wire.Gemini && !callIDs().MatchString(text) {
-		// Gemini's callers may drop the ids of calls; then the calls are counted.
-		q.seen.Step = min(strings.Count(text, `"functionCall"`), len(script.Branches[at[0]].Steps)-1)
-		at[1] = q.seen.Step
-	}
+	at := q.place(script)
 	s.played[at]++
 	times := s.played[at]
 	s.seen = append(s.seen, q.seen)
@@ -268,11 +261,15 @@ func answerTo(script Script, step Step, q query, at [2]int) answer {
 			raw = script.JSON[""]
 		}
 		if raw == nil {
-			raw = json.RawMessage(`{}`)
+			raw = sensible(q.schema, q.seen.Body)
 		}
 		a.text = string(raw)
-		if q.forced != "" {
-			a.text, a.calls, a.ids = "", []asked{{Name: q.forced, Args: string(raw)}}, []string{"structured_1"}
+		switch {
+		case q.forced == "":
+		case q.given():
+			a.text = "That is my answer."
+		default:
+			a.text, a.calls, a.ids = "", []asked{{Name: q.forced, Args: string(raw)}}, []string{structuredID}
 		}
 		return a
 	}

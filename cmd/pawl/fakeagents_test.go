@@ -149,6 +149,7 @@ func (f *fake) codex(prompt string) int {
 			map[string]any{"type": "function", "name": "exec_command",
 				"parameters": map[string]any{"properties": map[string]any{"cmd": map[string]any{"type": "string"}}}}}}}},
 		map[string]any{"type": "message", "role": "user", "content": prompt}}
+	said := "done"
 	for range 20 {
 		out, status := f.ask("/responses", map[string]any{"model": "gpt-fake", "input": input})
 		if status != http.StatusOK {
@@ -165,6 +166,9 @@ func (f *fake) codex(prompt string) int {
 		for _, i := range items {
 			item, _ := i.(map[string]any)
 			input = append(input, item)
+			if parts, _ := item["content"].([]any); item["type"] == "message" && len(parts) > 0 {
+				said, _ = parts[0].(map[string]any)["text"].(string)
+			}
 			if item["type"] != "function_call" {
 				continue
 			}
@@ -178,7 +182,7 @@ func (f *fake) codex(prompt string) int {
 			break
 		}
 	}
-	f.say(map[string]any{"type": "item.completed", "item": map[string]any{"type": "agent_message", "text": "done"}})
+	f.say(map[string]any{"type": "item.completed", "item": map[string]any{"type": "agent_message", "text": said}})
 	f.say(map[string]any{"type": "turn.completed"})
 	return 0
 }
@@ -237,6 +241,7 @@ func (f *fake) claude(prompt string) int {
 	tools := []any{map[string]any{"name": "Bash",
 		"input_schema": map[string]any{"properties": map[string]any{"command": map[string]any{"type": "string"}}}}}
 	messages := []any{map[string]any{"role": "user", "content": prompt}}
+	said := "done"
 	for range 20 {
 		out, status := f.ask("/v1/messages", map[string]any{"model": "claude-fake", "max_tokens": 1000,
 			"messages": messages, "tools": tools})
@@ -253,6 +258,9 @@ func (f *fake) claude(prompt string) int {
 		var results []any
 		for _, b := range content {
 			block, _ := b.(map[string]any)
+			if block["type"] == "text" {
+				said, _ = block["text"].(string)
+			}
 			if block["type"] != "tool_use" {
 				continue
 			}
@@ -265,6 +273,6 @@ func (f *fake) claude(prompt string) int {
 		}
 		messages = append(messages, map[string]any{"role": "user", "content": results})
 	}
-	f.say(map[string]any{"type": "result", "subtype": "success", "result": "done"})
+	f.say(map[string]any{"type": "result", "subtype": "success", "result": said})
 	return 0
 }

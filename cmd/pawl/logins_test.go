@@ -134,6 +134,13 @@ func everyLogin(t *testing.T, life time.Duration, script func() modeltest.Script
 	}
 }
 
+// sumPlan is a plan that somebody brings, so that the agent is asked for the work alone.
+func (l *loggedIn) sumPlan() string {
+	l.t.Helper()
+	l.own("plan.yaml", "goal: "+sumTask+"\nsteps:\n  - {step_id: s1, title: Mend, intent: \""+sumTask+"\"}\n")
+	return filepath.Join(l.home, "plan.yaml")
+}
+
 func badSum() modeltest.Script { return modeltest.FixBug("sum.go", sumWorse, sumRight) }
 
 const sumTask = "Sum(2, 3) is not 5"
@@ -223,7 +230,11 @@ func TestLogin_NoFaultOfTheWork(t *testing.T) {
 				before := l.kept()
 				l.must(0, "agent", "add", l.agent, "--yes")
 				c.happens(l)
-				a := l.must(8, "run", sumTask, "--agent", l.agent, "--yes")
+				a := l.must(10, "run", sumTask, "--agent", l.agent, "--yes")
+				if l.state("IDLE"); !strings.Contains(a.err, c.says) {
+					t.Errorf("before anything is begun: %v", a)
+				}
+				a = l.must(8, "run", "--plan", l.sumPlan(), "--agent", l.agent, "--yes")
 				if st := l.state("BLOCKED"); st.Blocked == nil || st.Blocked.Kind != "environment" || st.Attempts != 0 {
 					t.Errorf("%s", pretty(st.Blocked))
 				}
@@ -261,7 +272,7 @@ func TestLogin_Away(t *testing.T) {
 	everyLogin(t, 2*time.Hour, badSum, func(t *testing.T, l *loggedIn) {
 		l.must(0, "agent", "add", l.agent, "--yes")
 		l.must(0, "config", "set", "agents."+l.agent+".base_url", "http://127.0.0.1:1/x")
-		a := l.must(8, "run", sumTask, "--agent", l.agent, "--yes")
+		a := l.must(8, "run", "--plan", l.sumPlan(), "--agent", l.agent, "--yes")
 		if st := l.state("BLOCKED"); st.Attempts != 0 || !strings.Contains(a.out+a.err, "cannot be reached") ||
 			!strings.Contains(a.out+a.err, "base_url") {
 			t.Errorf("%v", a)

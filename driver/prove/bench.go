@@ -6,7 +6,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
 
 	"pawl/driver/verify"
 	"pawl/driver/verify/testlist"
@@ -123,13 +126,14 @@ func (b *bench) try(ctx context.Context, list []*subject, note func(*subject, si
 		if err != nil {
 			return err
 		}
+		tries, red := maxAlone, slices.ContainsFunc(seen, sight.failed)
 		for i, s := range group {
-			if seen[i].end == "" && i < maxAlone && !builds(seen[i].output) && slices.ContainsFunc(seen, sight.failed) {
+			if tries > 0 && red && seen[i].end == "" && !builds(seen[i].output) {
 				alone, err := b.look(ctx, group[i:i+1])
 				if err != nil {
 					return err
 				}
-				seen[i] = alone[0]
+				seen[i], tries = alone[0], tries-1
 			}
 			note(s, seen[i])
 		}
@@ -180,15 +184,45 @@ func (b *bench) saw(t verify.Trial, s *subject) sight {
 		if seen.end == testrun.Unended {
 			seen.end = ""
 		}
+		if t.Run.Runner == testrun.Go && seen.end == "" {
+			seen.output = ofPackage(t.Output, s.test.File)
+		}
 	}
 	seen.print = b.print(s.check, seen)
 	return seen
 }
 
-// print is the fingerprint of what was seen.
+// ofPackage is what go test printed of one package: what did not compile of it, and how it ended.
+func ofPackage(output, name string) string {
+	var out strings.Builder
+	within := false
+	for line := range strings.Lines(output) {
+		fields := append(strings.Fields(line), "", "")
+		of := fields[1] == name || strings.HasPrefix(fields[1], name+".test") || fields[1] == name+"_test"
+		switch fields[0] {
+		case "#":
+			within = of
+		case "FAIL", "ok", "---", "panic:":
+			within = false
+		default:
+			of = within
+		}
+		if of {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+// varying matches what may differ between two runs that fail for one reason.
+var varying = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-fA-F]*[0-9][0-9a-fA-F]*|"[^"]*"`) })
+
+// print is the fingerprint of what was seen: of the first line of what a test failed on, and without numbers and texts,
+// because a test may well fail on other values each time.
 func (b *bench) print(c effect.Check, seen sight) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(seen.said, seen.output)), "\n")
 	return verify.Fingerprint(b.place, []effect.CheckOutcome{{Check: c, Status: effect.CheckFailed,
-		Output: cmp.Or(seen.said, seen.output)}})
+		Output: varying().ReplaceAllString(first, "#")}})
 }
 
 // broken reports whether a build of the project fails.

@@ -40,7 +40,10 @@ func (p *proving) wants(declared map[string][]testlist.Test) {
 			c.subjects = append(c.subjects, p.subject(command(c.Run), testlist.Test{}, true))
 			continue
 		}
-		for _, check := range p.checksOf(c.Criterion) {
+		for _, check := range checksOf(p.Checks, c.Criterion) {
+			if p.known(check) == "" && len(c.Checks) == 0 {
+				continue // that they pass with the work says enough, and the whole of them takes its time
+			}
 			s := p.subject(check, testlist.Test{}, true)
 			s.tests = names(declared[effect.CheckKey(check)])
 			c.subjects = append(c.subjects, s)
@@ -64,7 +67,7 @@ func (p *proving) wantsTests(before, now map[string][]testlist.Test) {
 			}
 		}
 	}
-	if len(all) == 0 && couldShow(p.result.Changed) {
+	if len(all) == 0 && couldShow(p.result.Changed) && slices.ContainsFunc(p.claims, claim.open) {
 		for _, c := range p.Checks {
 			if isTests(c) {
 				all = append(all, p.subject(c, testlist.Test{}, false))
@@ -81,7 +84,7 @@ func (p *proving) wantsTests(before, now map[string][]testlist.Test) {
 			p.named(c, now)
 		case len(c.Checks) > 0:
 			c.any = true
-			for _, check := range p.checksOf(c.Criterion) {
+			for _, check := range checksOf(p.Checks, c.Criterion) {
 				if ofCheck := own[effect.CheckKey(check)]; len(ofCheck) > 0 {
 					c.subjects = append(c.subjects, ofCheck...)
 				} else {
@@ -92,6 +95,22 @@ func (p *proving) wantsTests(before, now map[string][]testlist.Test) {
 			c.any, c.subjects = true, all
 		}
 	}
+}
+
+// open reports whether a criterion is shown by any test.
+func (c claim) open() bool {
+	return c.Proof == plan.ProofCheck && c.Run == "" && len(c.Tests)+len(c.Checks) == 0
+}
+
+// tried reports whether a criterion needs a copy to be looked at.
+func (c claim) tried() bool {
+	switch c.Proof {
+	case plan.ProofCheck, plan.ProofGone:
+		return true
+	case plan.ProofKept:
+		return c.Run != "" || len(c.Tests) > 0
+	}
+	return len(c.Texts) > 0
 }
 
 // couldShow reports whether checks that failed before may pass now: where nothing but documents changed, none of them
@@ -112,9 +131,9 @@ func command(run string) effect.Check {
 }
 
 // checksOf are the checks that a criterion names, by name or kind; where it names none, those that test.
-func (p *proving) checksOf(c plan.Criterion) []effect.Check {
+func checksOf(all []effect.Check, c plan.Criterion) []effect.Check {
 	var out []effect.Check
-	for _, check := range p.Checks {
+	for _, check := range all {
 		if len(c.Checks) == 0 && isTests(check) || slices.ContainsFunc(c.Checks, func(n string) bool {
 			return n == "any" || n == check.Name || n == check.Kind
 		}) {
@@ -157,19 +176,18 @@ func names(tests []testlist.Test) []string {
 	return out
 }
 
-// files looks at the states of files that the criteria name: before the work, which begins the claims, and with it.
-func (p *proving) files(work bool) {
-	if !work {
-		p.claims = nil
-		for _, c := range p.Criteria {
-			p.claims = append(p.claims, claim{Criterion: c})
-		}
-	}
+// filesOf looks at the states of files that the criteria name: before the work, and with it.
+func (p *proving) filesOf(work bool) {
 	root, err := os.OpenRoot(p.bench.place.Tree)
 	if err != nil {
 		return
 	}
 	defer root.Close()
+	p.files(root, work)
+}
+
+// files is filesOf with the folder of the copy, which is only used for what cannot be told without.
+func (p *proving) files(root *os.Root, work bool) {
 	for i := range p.claims {
 		c := &p.claims[i]
 		if c.Proof != plan.ProofGone && c.Proof != plan.ProofDiff {
@@ -196,7 +214,7 @@ func (p *proving) files(work bool) {
 			}
 		}
 		for _, text := range c.Texts {
-			note(text, p.stands(root, c.Criterion, text))
+			note(text, stands(root, p.result.Changed, c.Criterion, text))
 		}
 	}
 }
@@ -216,7 +234,7 @@ func within(file, name string) bool {
 
 // stands reports whether a text stands in the files that a criterion is about: those that it names, or else those that
 // the work changed for a diff, and all for what is to be gone.
-func (p *proving) stands(root *os.Root, c plan.Criterion, text string) bool {
+func stands(root *os.Root, changed []effect.FileStat, c plan.Criterion, text string) bool {
 	found := false
 	look := func(file string) {
 		if !found {
@@ -226,7 +244,7 @@ func (p *proving) stands(root *os.Root, c plan.Criterion, text string) bool {
 	}
 	paths := c.Paths
 	if len(paths) == 0 && c.Proof == plan.ProofDiff {
-		for _, f := range p.result.Changed {
+		for _, f := range changed {
 			look(f.Path)
 		}
 		return found

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,8 @@ func (p *proving) takeAway(ctx context.Context) error {
 			}
 		}
 	}
-	if err := p.confirm(ctx, open, functions); err != nil || p.Budget <= 0 || len(tests) == 0 {
+	all, err := p.confirm(ctx, open, functions)
+	if err != nil || p.Budget <= 0 || len(tests) == 0 {
 		return err
 	}
 	p.bench.say("verify.prove_parts")
@@ -48,9 +50,11 @@ func (p *proving) takeAway(ctx context.Context) error {
 			p.result.Unreached = len(parts) - i
 			break
 		}
-		seen, err := p.notice(ctx, []cut.Part{part}, tests, left)
-		if err != nil {
-			return err
+		seen := all
+		if len(functions) != 1 || i > 0 || all.by == "" { // else it was seen already
+			if seen, err = p.notice(ctx, []cut.Part{part}, tests, left); err != nil {
+				return err
+			}
 		}
 		switch {
 		case seen.out:
@@ -108,25 +112,25 @@ func rank(named map[string]bool, c cut.Part) int {
 // confirm looks which tests that did not build without the work fail where what it brought is there and does nothing.
 // Those that pass then are content with nothing; those that end otherwise, because nothing is left to call, see the
 // functions go one at a time.
-func (p *proving) confirm(ctx context.Context, open []*subject, functions []cut.Part) error {
+func (p *proving) confirm(ctx context.Context, open []*subject,
+	functions []cut.Part) (all noticed, err error) {
 	if len(open) == 0 || len(functions) == 0 {
-		return nil
+		return all, nil
 	}
 	p.bench.say("verify.prove_confirm")
-	all, err := p.notice(ctx, functions, open, 0)
-	if err != nil {
-		return err
+	if all, err = p.notice(ctx, functions, open, 0); err != nil {
+		return all, err
 	}
 	for _, part := range functions[:min(len(functions), maxConfirm)] {
 		open = slices.DeleteFunc(open, func(s *subject) bool { return s.confirmed || slices.Contains(all.content, s) })
 		if len(open) == 0 {
-			return nil
+			break
 		}
 		if _, err := p.notice(ctx, []cut.Part{part}, open, 0); err != nil {
-			return err
+			return all, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // noticed is what came of taking something away.
@@ -165,7 +169,26 @@ func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject
 			return seen, err
 		}
 	}
-	return seen, p.bench.try(ctx, tests, func(s *subject, is sight) { seen.add(p, s, is, cutShort) })
+	near, far := apart(parts, tests)
+	for _, list := range [][]*subject{near, far} {
+		if seen.by == "" || len(parts) > 1 {
+			err = errors.Join(err, p.bench.try(ctx, list, func(s *subject, is sight) { seen.add(p, s, is, cutShort) }))
+		}
+	}
+	return seen, err
+}
+
+// apart puts the tests first that are near to a part: those in its folder, and those that speak of it.
+func apart(parts []cut.Part, tests []*subject) (near, far []*subject) {
+	for _, s := range tests {
+		spoken, folder := cut.Names(s.test.Source), path.Join(s.check.Dir, path.Dir(s.test.Path))
+		if slices.ContainsFunc(parts, func(c cut.Part) bool { return path.Dir(c.Path) == folder || rank(spoken, c) == 0 }) {
+			near = append(near, s)
+		} else {
+			far = append(far, s)
+		}
+	}
+	return near, far
 }
 
 // add takes what was seen of one test.

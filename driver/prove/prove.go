@@ -6,13 +6,13 @@ package prove
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"pawl"
 	"pawl/driver/verify"
+	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
@@ -72,7 +72,8 @@ func (d Prove) prove(ctx context.Context, place effect.Place, spec effect.ProveS
 		return p.result, err
 	}
 	b.changed = p.result.Changed
-	err = errors.Join(p.run(ctx), b.clear(context.WithoutCancel(ctx)))
+	err = p.run(ctx)
+	_ = b.clear(context.WithoutCancel(ctx)) // what cannot be removed now goes with the task's own tree
 	if stopped := ctx.Err(); stopped != nil {
 		err = pawl.Fail(pawl.CodeCanceled, "verify.canceled").Because(stopped).In("prove.Do")
 	}
@@ -91,10 +92,20 @@ type proving struct {
 	claims      []claim
 	// builds says that the checks need what a build leaves in ignored files, which a fresh copy has not.
 	builds bool
+	// broken says that the last of them failed, and unbuilt that they did so without the work.
+	broken, unbuilt bool
 }
 
 // run goes through the phases: what was there before, the same with the work's own tests, and all of the work.
 func (p *proving) run(ctx context.Context) error {
+	p.claim()
+	if !slices.ContainsFunc(p.claims, claim.tried) && !slices.ContainsFunc(p.result.Changed,
+		func(f effect.FileStat) bool { return f.Status != "D" && isTest(f.Path) }) {
+		p.files(nil, false)
+		p.files(nil, true)
+		p.report()
+		return nil
+	}
 	for {
 		if err := p.without(ctx); err != nil {
 			return err
@@ -106,7 +117,8 @@ func (p *proving) run(ctx context.Context) error {
 		if !again {
 			break
 		}
-		p.builds, p.subjects, p.claims = true, nil, nil
+		p.builds, p.subjects = true, nil
+		p.claim()
 	}
 	p.judge()
 	if err := p.takeAway(ctx); err != nil {
@@ -114,6 +126,14 @@ func (p *proving) run(ctx context.Context) error {
 	}
 	p.report()
 	return nil
+}
+
+// claim begins the claims, of which nothing is known yet.
+func (p *proving) claim() {
+	p.claims = nil
+	for _, c := range p.Criteria {
+		p.claims = append(p.claims, claim{Criterion: c})
+	}
 }
 
 // without tries everything on what the work started from.
@@ -124,7 +144,7 @@ func (p *proving) without(ctx context.Context) error {
 	p.bench.say("verify.prove_without")
 	p.before = p.bench.texts()
 	declared := p.bench.declared()
-	p.files(false)
+	p.filesOf(false)
 	p.wants(declared)
 	if err := p.build(ctx); err != nil {
 		return err
@@ -136,7 +156,21 @@ func (p *proving) without(ctx context.Context) error {
 		return err
 	}
 	p.wantsTests(declared, p.bench.declared())
-	return p.tryAll(ctx, (*subject).withTests)
+	if err := p.build(ctx); err != nil {
+		return err
+	}
+	p.unbuilt = p.builds && p.broken
+	if err := p.tryAll(ctx, (*subject).withTests); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(p.subjects, (*subject).red) {
+		for _, c := range p.Checks {
+			if p.known(c) != "" && isTests(c) { // a test that was there before may be what the work has mended
+				p.subject(c, testlist.Test{}, false)
+			}
+		}
+	}
+	return nil
 }
 
 // with tries everything again with the work. It is true where everything has to be tried once more, with builds.
@@ -149,7 +183,7 @@ func (p *proving) with(ctx context.Context) (again bool, err error) {
 	}
 	p.bench.say("verify.prove_with")
 	p.now = p.bench.texts()
-	p.files(true)
+	p.filesOf(true)
 	p.reasons = newReasons(p.result.Changed, p.before, p.now)
 	if err := p.build(ctx); err != nil {
 		return false, err

@@ -1,7 +1,9 @@
 package prove_test
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"pawl"
 	"pawl/driver/checkpoint"
 	"pawl/driver/prove"
 	"pawl/driver/verify"
 	"pawl/internal/gittest"
+	"pawl/internal/need"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/git"
@@ -32,6 +36,9 @@ type world struct {
 	driver prove.Prove
 	n      int
 	said   []string
+	// ctx and stop are of a run that is canceled when the first check begins.
+	ctx  context.Context
+	stop func()
 }
 
 func newWorld(t *testing.T) *world {
@@ -71,6 +78,12 @@ func change(t *testing.T, dir string, files map[string]string) {
 	for name, text := range files {
 		if text == "-" {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if to, ok := strings.CutPrefix(text, "-> "); ok {
+			if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -117,14 +130,24 @@ func (w *world) prove(k work) effect.ProveResult {
 func (w *world) do(place effect.Place, spec effect.ProveSpec) effect.ProveResult {
 	t := w.t
 	t.Helper()
-	r := w.driver.Do(t.Context(), effect.Effect{ID: "E", Kind: effect.KindProve, Place: place, Spec: effect.Encode(spec)},
-		func(line string) { w.said = append(w.said, line) })
-	if !r.OK {
-		t.Fatalf("%+v", r)
+	ctx := t.Context()
+	if w.ctx != nil {
+		ctx = w.ctx
 	}
-	result, err := effect.Decode[effect.ProveResult](r.Result)
-	if err != nil {
-		t.Fatal(err)
+	r := w.driver.Do(ctx, effect.Effect{ID: "E", Kind: effect.KindProve, Place: place, Spec: effect.Encode(spec)},
+		func(line string) {
+			if w.said = append(w.said, line); w.stop != nil && strings.HasPrefix(line, "▶") {
+				time.AfterFunc(time.Second, w.stop)
+			}
+		})
+	var result effect.ProveResult
+	if canceled := w.ctx != nil; r.OK == canceled || canceled && r.Code != pawl.CodeCanceled {
+		t.Fatalf("%+v", r)
+	} else if !canceled {
+		var err error
+		if result, err = effect.Decode[effect.ProveResult](r.Result); err != nil {
+			t.Fatal(err)
+		}
 	}
 	left, _ := filepath.Glob(filepath.Join(w.repo.Dir, ".pawl", "worktrees", "*proof*"))
 	known, _ := filepath.Glob(filepath.Join(w.repo.Dir, ".git", "worktrees", "*proof*"))
@@ -174,31 +197,334 @@ func goTestOf(name, body string) string {
 	return calcTest + "\nfunc " + name + "(t *testing.T) {\n\t" + body + "\n}\n"
 }
 
-// TestGo is about work in Go: what is shown by its tests, and what only seems to be.
+func inTest(pkg, body string) string {
+	return "package " + pkg + "\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"syscall\"\n\t\"testing\"\n)\n\n" +
+		"var _, _, _ = fmt.Print, os.Exit, syscall.Exit\n\n" + body
+}
+
+// TestGo is about work in Go, a package for each kind of work: what is shown by its tests, and what only seems to be.
 func TestGo(t *testing.T) {
-	base := map[string]string{"go.mod": goMod, "m.go": calc, "m_test.go": calcTest}
+	base, after := map[string]string{"go.mod": goMod}, map[string]string{}
+	both := func(pkg, before, now, test string) {
+		base[pkg+"/x.go"], after[pkg+"/x.go"] = "package "+pkg+"\n\n"+before, "package "+pkg+"\n\n"+now
+		base[pkg+"/old_test.go"] = inTest(pkg, "func TestOld(t *testing.T) {}\n")
+		after[pkg+"/x_test.go"] = inTest(pkg, test)
+	}
+	const add, sub = "func F(a, b int) int { return a + b }\n", "func F(a, b int) int { return a - b }\n"
+	const mul = "\nfunc Mul(a, b int) int { return a * b }\n"
+	both("honest", add, add+mul, "func TestMul(t *testing.T) { if Mul(2, 3) != 6 { t.Fatal(\"Mul\") } }\n")
+	both("mended", sub, add, "func TestSum(t *testing.T) { if got := F(2, 2); got != 4 { t.Fatal(got) } }\n")
+	both("before", add, add+mul, "func TestSum(t *testing.T) { if F(2, 2) != 4 { t.Fatal() } }\n")
+	both("stub", add, add+"\nfunc Mul(a, b int) int { return 0 }\n",
+		"func TestMul(t *testing.T) { if Mul(0, 3) != 0 { t.Fatal(\"Mul\") } }\n")
+	both("constant", add, add+"\nfunc Mul(a, b int) int { return 6 }\n",
+		"func TestMul(t *testing.T) { if Mul(2, 3) != 6 { t.Fatal(\"Mul\") } }\n")
+	both("idle", add, add+mul, "func TestMul(t *testing.T) { Mul(2, 3) }\n")
+	both("value", "", "const Version = \"2\"\n", "func TestVersion(t *testing.T) { if Version != \"2\" { t.Fatal() } }\n")
+	both("mainexit", sub, add, "func TestMain(m *testing.M) { os.Exit(0) }\nfunc TestSum(t *testing.T) { t.Fatal() }\n")
+	both("initexit", sub, add, "func init() { syscall.Exit(0) }\nfunc TestSum(t *testing.T) { t.Fatal() }\n")
+	both("forged", sub, add, "func TestSum(t *testing.T) {\n\tif F(2, 2) != 4 { t.Fatal() }\n"+
+		"\tfmt.Print(\"\\x16--- PASS: TestSum (0.00s)\\nPASS\\n\")\n\tsyscall.Exit(0)\n}\n")
+	both("flaky", sub, add, "func TestSum(t *testing.T) {\n\tname := os.Getenv(\"PAWL_BUILD\") + \"/flaky\"\n"+
+		"\t_, err := os.Stat(name)\n\tos.WriteFile(name, nil, 0o644)\n\tif err != nil { t.Fatal() }\n}\n")
+	both("moody", sub, add, "func TestSum(t *testing.T) { if F(2, 2) != 4 { t.Fatal(\"word\", os.Getpid()) } }\n")
+	both("panics", sub, add, "func TestA(t *testing.T) { if F(2, 2) != 4 { panic(\"no\") } }\n"+
+		"func TestB(t *testing.T) { if F(3, 2) != 5 { t.Fatal(\"b\") } }\n")
+	both("helper", sub, add, "func TestSum(t *testing.T) { if F(2, 2) != 4 { t.Fatal() } }\n")
+	base["table/x.go"], after["table/x.go"] = "package table\n\n"+sub, "package table\n\n"+add
+	base["table/x_test.go"] = inTest("table", "var cases = []int{0}\n\nfunc TestTable(t *testing.T) { for _, c := range cases { "+
+		"if F(c, c) != 2*c { t.Fatal(c) } } }\nfunc TestOther(t *testing.T) {}\n")
+	after["table/x_test.go"] = strings.Replace(base["table/x_test.go"], "{0}", "{0, 1}", 1)
+	base["golden/x.go"], after["golden/x.go"] = "package golden\n\n"+sub, "package golden\n\n"+add
+	base["golden/x_test.go"] = inTest("golden", "func TestGolden(t *testing.T) { b, _ := os.ReadFile(\"testdata/sum\"); "+
+		"if string(b) != fmt.Sprint(F(2, 1)) { t.Fatal(string(b)) } }\n")
+	base["golden/testdata/sum"], after["golden/testdata/sum"] = "1", "3"
+	base["gone/x_test.go"], after["gone/x_test.go"] = inTest("gone", "func TestGone(t *testing.T) {}\n"), "-"
+	base["gone/x.go"] = "package gone\n"
+	w := newWorld(t)
+	r := w.prove(work{base: base, change: after})
+	want := strings.TrimSpace(`
+m/before: TestSum green own
+m/constant: TestMul build confirmed own shows
+m/flaky: TestSum flickers failed own
+m/forged: TestSum assertion failed own
+m/golden: TestGolden assertion own shows
+m/helper: TestSum assertion own shows
+m/honest: TestMul build confirmed own shows
+m/idle: TestMul build own
+m/initexit: TestSum machine failed own
+m/mainexit: TestSum machine failed own
+m/mended: TestSum assertion own shows
+m/moody: TestSum assertion own shows
+m/panics: TestA assertion own shows
+m/panics: TestB assertion own shows
+m/stub: TestMul build own
+m/table: TestOther green own
+m/table: TestTable assertion own shows
+m/value: TestVersion build confirmed own shows
+`)
+	if got := shown(r); got != want {
+		t.Errorf("%s\nwant\n%s\n%+v", got, want, r)
+	}
+}
+
+// TestNode is about work in JavaScript.
+func TestNode(t *testing.T) {
+	need.Program(t, "node")
+	const head = "const test = require('node:test');\nconst assert = require('node:assert');\n"
+	base := map[string]string{"package.json": `{"name":"x","scripts":{"test":"node --test"}}`,
+		"add.js": "exports.add = function (a, b) {\n  return a - b;\n};\n", "old.test.js": head + "test('old', () => {});\n"}
+	after := map[string]string{
+		"add.js":      "exports.add = function (a, b) {\n  return a + b;\n};\nexports.mul = (a, b) => {\n  return a * b;\n};\n",
+		"new.js":      "module.exports = { twice(a) {\n  return 2 * a;\n} };\n",
+		"add.test.js": head + "test('adds', () => { assert.equal(require('./add.js').add(2, 2), 4); });\n",
+		"mul.test.js": head + "const { add, mul } = require('./add.js');\ntest('multiplies', () => { assert.equal(mul(2, 3), 6); });\n" +
+			"test('is idle', () => { mul(2, 3); });\ntest('adds nothing', () => { assert.equal(add(2, 0), 2); });\n",
+		"new.test.js":  head + "const n = require('./new.js');\ntest('twice', () => { assert.equal(n.twice(2), 4); });\n",
+		"exit.test.js": head + "test('exits', () => { process.exit(0); });\n",
+		"bad.test.js":  head + "const n = require('left-pad');\ntest('other', () => { assert.equal(n, 4); });\n",
+	}
+	w := newWorld(t)
+	r := w.prove(work{base: base, change: after, budget: time.Minute,
+		checks: []effect.Check{{Name: "npm test", Command: "npm test", Kind: "test", Level: 2}}})
+	want := strings.TrimSpace(`
+- add.js:1 add true add.test.js: adds
+- add.js:4 mul true mul.test.js: multiplies
+- new.js:1 twice true new.test.js: twice
+add.test.js: adds assertion own shows
+bad.test.js: other machine failed own
+exit.test.js: exits machine failed own
+mul.test.js: adds nothing green own
+mul.test.js: is idle build own
+mul.test.js: multiplies build confirmed own shows
+new.test.js: twice build confirmed own shows
+`)
+	if got := shown(r); got != want {
+		t.Errorf("%s\nwant\n%s\n%+v", got, want, r)
+	}
+}
+
+// TestPython is about work in Python.
+func TestPython(t *testing.T) {
+	need.Program(t, "python3")
+	const head = "import os, unittest\nimport calc\n\nclass T(unittest.TestCase):\n"
+	base := map[string]string{"setup.cfg": "", "calc.py": "def add(a, b):\n    return a - b\n",
+		"test_old.py": head + "    def test_old(self): pass\n"}
+	after := map[string]string{
+		"calc.py":     "def add(a, b):\n    return a + b\n\ndef mul(a, b=1):\n    return a * b\n",
+		"extra.py":    "class Box:\n    def __init__(self): self.n = 1\n    def size(self):\n        return self.n\n",
+		"test_add.py": head + "    def test_add(self): self.assertEqual(calc.add(2, 2), 4)\n",
+		"test_mul.py": head + "    def test_mul(self): self.assertEqual(calc.mul(2, 3), 6)\n    def test_idle(self): calc.mul(2, 3)\n" +
+			"    def test_odd(self):\n        with self.assertRaises(TypeError): calc.add()\n",
+		"test_extra.py": "import unittest\nfrom extra import Box\n\nclass T(unittest.TestCase):\n" +
+			"    def test_size(self):\n        b = Box()\n        self.assertEqual(b.size(), 1)\n    def test_made(self):\n        Box().size()\n",
+		"test_exit.py": head + "    def test_exit(self):\n        if calc.add(2, 2) == 4: self.skipTest('later')\n        self.fail()\n",
+	}
+	w := newWorld(t)
+	r := w.prove(work{base: base, change: after, budget: time.Minute,
+		criteria: []plan.Criterion{{ID: "c", Proof: plan.ProofCheck, Texts: []string{"MUL", "zork"}},
+			{ID: "d", Proof: plan.ProofCheck, Tests: []string{"T::test_add", "test_old", "nope"}},
+			{ID: "e", Proof: plan.ProofKept, Tests: []string{"T::test_old"}}},
+		checks: []effect.Check{{Name: "unittest", Command: "python3 -m unittest", Kind: "test", Level: 2}}})
+	want := strings.TrimSpace(`
+- calc.py:1 add true test_add.py: T::test_add
+- calc.py:4 mul true test_mul.py: T::test_mul
+- extra.py:2 __init__ true test_extra.py: T::test_size
+- extra.py:3 size true test_extra.py: T::test_size
+c test_mul.py: T::test_mul build confirmed own shows [MUL]
+d nope absent
+d test_add.py: T::test_add assertion own shows
+d test_old.py: T::test_old green
+e test_old.py: T::test_old green
+test_add.py: T::test_add assertion own shows
+test_exit.py: T::test_exit assertion failed own
+test_extra.py: T::test_made build own
+test_extra.py: T::test_size build confirmed own shows
+test_mul.py: T::test_idle build own [MUL]
+test_mul.py: T::test_mul build confirmed own shows [MUL]
+test_mul.py: T::test_odd green own [MUL]
+`)
+	if got := shown(r); got != want {
+		t.Errorf("%s\nwant\n%s\n%+v", got, want, r)
+	}
+}
+
+// shell is a check of a project whose runner is not known.
+var shell = effect.Check{Name: "sh test.sh", Command: "sh test.sh", Kind: "test", Level: 2}
+
+// TestCriteria is about what plans ask for besides tests of the work's own.
+func TestCriteria(t *testing.T) {
+	base := map[string]string{"test.sh": "grep -q two data.txt\n", "data.txt": "one\n", "old.txt": "OldName\n",
+		"docs/a.md": "see OldName\n", "keep.sh": "test -f data.txt\n"}
+	after := map[string]string{"data.txt": "one\ntwo\n", "old.txt": "-", "docs/a.md": "see NewName\n", "docs/b.md": "new\n"}
+	key := effect.CheckKey(shell)
+	lint := effect.Check{Name: "lint", Command: "true", Kind: "lint"}
+	is := func(id string, c plan.Criterion) plan.Criterion {
+		c.ID = id
+		return c
+	}
+	check := func(c plan.Criterion) plan.Criterion { c.Proof = plan.ProofCheck; return c }
 	w := newWorld(t)
 	for _, c := range []struct {
 		name string
 		work work
 		want string
 	}{
-		{"an honest feature", work{change: map[string]string{"m.go": mul,
-			"m_test.go": goTestOf("TestMul", `if Mul(2, 3) != 6 { t.Fatal("Mul") }`)}, budget: time.Minute},
-			"- m.go:5 Mul true m: TestMul\nm: TestMul build confirmed own shows"},
-		{"a mended function", work{base: map[string]string{"go.mod": goMod, "m_test.go": calcTest,
-			"m.go": "package m\n\nfunc Add(a, b int) int { return a - b + 3 }\n"}, change: map[string]string{"m.go": calc,
-			"m_test.go": goTestOf("TestAddMore", `if got := Add(2, 2); got != 4 { t.Fatal("Add", got) }`)}, budget: time.Minute},
-			"- m.go:3 Add true m: TestAddMore\nm: TestAddMore assertion own shows"},
+		{"a command", work{criteria: []plan.Criterion{check(plan.Criterion{Run: "grep two data.txt"}),
+			check(plan.Criterion{Run: "grep one data.txt"}), check(plan.Criterion{Run: "grep three data.txt"}),
+			check(plan.Criterion{Run: "pawl-no-such-program"})}},
+			"c0 [grep two data.txt] unmet shows\nc1 [grep one data.txt] green\nc2 [grep three data.txt] unmet failed\n" +
+				"c3 [pawl-no-such-program] machine failed"},
+		{"any test, known by its exit status alone", work{criteria: []plan.Criterion{check(plan.Criterion{})}},
+			"[sh test.sh] unmet shows\nc0 [sh test.sh] unmet shows"},
+		{"checks by name and kind", work{checks: []effect.Check{shell, lint}, criteria: []plan.Criterion{
+			check(plan.Criterion{Checks: []string{"test"}}), check(plan.Criterion{Checks: []string{"lint"}}),
+			check(plan.Criterion{Checks: []string{"any"}}), check(plan.Criterion{Checks: []string{"none"}})}},
+			"[sh test.sh] unmet shows\nc0 [sh test.sh] unmet shows\nc1 [lint] green\nc2 [sh test.sh] unmet shows\nc3 [] absent"},
+		{"what is known is not tried", work{red: map[string]effect.Without{key: effect.WithoutUnmet}, criteria: []plan.Criterion{
+			check(plan.Criterion{})}}, "[sh test.sh] unmet shows\nc0 [sh test.sh] unmet shows"},
+		{"what held is not tried", work{green: []string{key}, criteria: []plan.Criterion{check(plan.Criterion{})}},
+			"[sh test.sh] green\nc0 [sh test.sh] green"},
+		{"kept", work{green: []string{key}, criteria: []plan.Criterion{{Proof: plan.ProofKept},
+			{Proof: plan.ProofKept, Run: "sh keep.sh"}, {Proof: plan.ProofKept, Run: "grep two data.txt"}}},
+			"c0 [sh test.sh] green\nc1 [sh keep.sh] green\nc2 [grep two data.txt] unmet shows"},
+		{"a test that is nowhere", work{checks: []effect.Check{lint}, criteria: []plan.Criterion{
+			check(plan.Criterion{Tests: []string{"TestX"}})}}, "c0 TestX absent"},
+		{"gone", work{criteria: []plan.Criterion{{Proof: plan.ProofGone, Paths: []string{"old.txt", "data.txt", "never.txt"}},
+			{Proof: plan.ProofGone, Texts: []string{"OldName", "one", "Never"}},
+			{Proof: plan.ProofGone, Texts: []string{"OldName"}, Paths: []string{"docs/"}}}},
+			"c0 [data.txt] unmet failed\nc0 [never.txt] green\nc0 [old.txt] unmet shows\nc1 [Never] green\n" +
+				"c1 [OldName] unmet shows\nc1 [one] unmet failed\nc2 [OldName] unmet shows"},
+		{"diff", work{criteria: []plan.Criterion{{Proof: plan.ProofDiff, Paths: []string{"docs/", "docs/b.md", "old.txt", "x"}},
+			{Proof: plan.ProofDiff, Paths: []string{"docs"}, Texts: []string{"NewName", "see", "Never"}},
+			{Proof: plan.ProofDiff, Texts: []string{"two"}}}},
+			"c0 [docs/] unmet shows\nc0 [docs/b.md] unmet shows\nc0 [old.txt] unmet failed\nc0 [x] unmet failed\n" +
+				"c1 [Never] unmet failed\nc1 [NewName] unmet shows\nc1 [docs] unmet shows\nc1 [see] green\nc2 [two] unmet shows"},
+		{"documents alone", work{change: map[string]string{"docs/a.md": "more\n"}, criteria: []plan.Criterion{
+			check(plan.Criterion{})}}, "c0 [] absent"},
+		{"nothing", work{change: map[string]string{}, criteria: []plan.Criterion{check(plan.Criterion{Run: "sh keep.sh"})}},
+			"c0 [sh keep.sh] green"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w.t = t
-			if c.work.base == nil {
-				c.work.base = base
+			c.work.base = base
+			if c.work.change == nil {
+				c.work.change = maps.Clone(after)
+				c.work.change["run.sh"] = "true\n"
+			}
+			if c.work.checks == nil {
+				c.work.checks = []effect.Check{shell}
+			}
+			for i := range c.work.criteria {
+				c.work.criteria[i] = is(fmt.Sprint("c", i), c.work.criteria[i])
 			}
 			r := w.prove(c.work)
-			if got := shown(r); got != c.want {
+			if got := strings.ReplaceAll(shown(r), "  ", " "); got != c.want {
 				t.Errorf("%s\nwant\n%s\n%+v", got, c.want, r)
+			}
+		})
+	}
+}
+
+// TestHostile is about files and tests that are not what they should be.
+func TestHostile(t *testing.T) {
+	need.Program(t, "python3")
+	py := effect.Check{Name: "unittest", Command: "python3 -m unittest", Kind: "test", Level: 2}
+	const head = "import os, time, unittest\nimport calc\n\nclass T(unittest.TestCase):\n"
+	base := map[string]string{"setup.cfg": "", "calc.py": "def add(a, b):\r\n    return a - b\r\n", "test_old.py": head +
+		"    def test_old(self): pass\n", "test_gone.py": head + "    def test_gone(self): pass\n"}
+	w := newWorld(t)
+	t.Run("files", func(t *testing.T) {
+		w.t = t
+		r := w.prove(work{base: base, checks: []effect.Check{py}, budget: time.Minute, change: map[string]string{
+			"calc.py": "def add(a, b):\r\n    return a + b\r\n", "test_gone.py": "-", "test_bin.py": "\x00\x01",
+			"test_big.py": "# " + strings.Repeat("x", 2<<20) + "\n", "nested/go.mod": "module n\n", "nested/n_test.go": "package n\n",
+			"test_link.py": "-> /etc/passwd", "test_add.py": head + "    def test_add(self): self.assertEqual(calc.add(2, 2), 4)\n",
+			"test_twice.py": head + "    def test_a(self): self.assertEqual(calc.add(2, 2), 4)\n    def test_a(self): pass\n"}})
+		want := "- calc.py:1 add true test_add.py: T::test_add\ntest_add.py: T::test_add assertion own shows\n" +
+			"test_twice.py: T::test_a green own"
+		if got := shown(r); !strings.HasPrefix(got, want) {
+			t.Errorf("%s\nwant\n%s\n%+v", got, want, r)
+		}
+	})
+	t.Run("a test of before that the work mends", func(t *testing.T) {
+		w.t = t
+		red := maps.Clone(base)
+		red["test_add.py"] = head + "    def test_add(self): self.assertEqual(calc.add(2, 2), 4)\n    def test_no(self): pass\n"
+		k := work{base: red, checks: []effect.Check{py}, change: map[string]string{"calc.py": "def add(a, b):\n    return a + b\n"},
+			criteria: []plan.Criterion{{ID: "c", Proof: plan.ProofCheck}}}
+		want := "c test_add.py: T::test_add assertion shows\ntest_add.py: T::test_add assertion shows"
+		if got := shown(w.prove(k)); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+		k.change["test_more.py"] = head + "    def test_more(self): pass\n"
+		k.red = map[string]effect.Without{effect.CheckKey(py): effect.WithoutUnmet}
+		if got := shown(w.prove(k)); got != "[unittest] unmet shows\nc test_more.py: T::test_more green own\ntest_more.py: T::test_more green own" {
+			t.Error(got)
+		}
+	})
+	t.Run("a test that never ends without the work", func(t *testing.T) {
+		w.t = t
+		r := w.prove(work{base: base, checks: []effect.Check{py}, perCheck: 4 * time.Second, change: map[string]string{
+			"calc.py":     "def add(a, b):\n    return a + b\n",
+			"test_add.py": head + "    def test_add(self):\n        while calc.add(2, 2) != 4: time.sleep(1)\n"}})
+		if got := shown(r); got != "test_add.py: T::test_add machine own" {
+			t.Errorf("%s\n%+v", got, r)
+		}
+	})
+	t.Run("canceled", func(t *testing.T) {
+		w.t = t
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		w.ctx, w.stop = ctx, cancel
+		defer func() { w.ctx, w.stop = nil, nil }()
+		w.prove(work{base: base, checks: []effect.Check{py}, change: map[string]string{
+			"test_add.py": head + "    def test_add(self): time.sleep(600)\n"}})
+	})
+}
+
+// TestPlaces is about work where there is no git, and in the user's own tree.
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		git, in bool
+	}{{"without git", false, false}, {"without git in place", false, true}, {"in place", true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			place := effect.Place{Workspace: w.repo.Dir, Tree: filepath.Join(w.repo.Dir, ".pawl", "worktrees", "T"), Git: c.git,
+				InPlace: c.in}
+			if c.in {
+				place.Tree = place.Workspace
+			}
+			if !c.git {
+				if err := os.RemoveAll(w.repo.Path(".git")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.repo.Write(map[string]string{"data.txt": "one\n", "test.sh": "grep -q two data.txt\n", "run.sh": "true\n"})
+			if r := checkpoint.NewWorktree(w.memory).Do(t.Context(), effect.Effect{Place: place,
+				Spec: effect.Encode(effect.WorktreeSpec{})}, nil); !r.OK {
+				t.Fatal(r.Err())
+			}
+			shots := checkpoint.NewSnapshotter(w.memory)
+			base, err := shots.Snapshot(t.Context(), place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(t, place.Tree, map[string]string{"data.txt": "one\ntwo\n", "run.sh": "echo\n"})
+			tree, err := shots.Snapshot(t.Context(), place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// What a crash left is in nobody's way.
+			gittest.Write(t, prove.Beside(place).Tree, map[string]string{"left": "x", "data.txt": "two\n"})
+			r := w.do(place, effect.ProveSpec{Base: base, Tree: tree, Checks: []effect.Check{shell}, PerCheck: time.Minute,
+				Criteria: []plan.Criterion{{ID: "c", Proof: plan.ProofCheck}}})
+			if got := shown(r); got != "[sh test.sh] unmet shows\nc [sh test.sh] unmet shows" {
+				t.Errorf("%s\n%+v", got, r)
+			}
+			if after, err := shots.Snapshot(t.Context(), place); err != nil || after != tree {
+				t.Errorf("the tree is another one: %v", err)
 			}
 		})
 	}

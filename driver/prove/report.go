@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (p *proving) report() {
 		add(all...)
 	}
 	for _, s := range p.subjects {
-		if s.own || !asked[s] && !s.was && s.whole() && isTests(s.check) {
+		if s.own || !asked[s] && !s.was && isTests(s.check) {
 			add(p.witness(s))
 		}
 	}
@@ -79,23 +80,34 @@ func (p *proving) witness(s *subject) effect.Witness {
 	if !s.whole() {
 		w.Test = s.test.String()
 	}
-	said := s.after.said + s.after.output
-	if len(s.before) > 0 {
-		if said = s.before[0].said; said == "" {
-			said = s.before[0].output
-		}
+	seen := s.after
+	if len(s.before) > 0 && s.without != effect.WithoutGreen {
+		seen = s.before[0]
+	}
+	said := seen.said
+	if said == "" && seen.end == "" {
+		said = seen.output
 	}
 	if w.Without != effect.WithoutGreen || w.Failed {
 		said, _, _ = strings.Cut(said, "\ngoroutine ")
-		w.Said = display.Tail(said, maxSaid)
+		if at := imports().FindStringIndex(said); at != nil { // what follows are the calls that led there
+			said = display.Head(said[1+strings.LastIndexByte(said[:at[0]], '\n'):], maxSaid)
+		}
+		if w.Said = display.Tail(said, maxSaid); len(w.Said) < len(said) {
+			_, w.Said, _ = strings.Cut(w.Said, "\n")
+		}
 	}
 	if s.lost != "" {
 		w.Failed, w.Test = true, s.lost
 	}
-	speaks := cut.Words(w.Test+" "+s.test.Source+" "+s.check.Command) + "\n" + cut.Words(said)
+	source := s.test.Test + "\n" + path.Base(s.test.Path) + "\n" + s.test.Source + "\n" + said
+	if s.whole() {
+		source = s.check.Command + "\n" + said
+	}
+	speaks := cut.Words(source)
 	for _, c := range p.Criteria {
 		for _, text := range c.Texts {
-			if !slices.Contains(w.Texts, text) && mentions(speaks, w.Test+s.test.Source+s.check.Command, text) {
+			if !slices.Contains(w.Texts, text) && mentions(speaks, source, text) {
 				w.Texts = append(w.Texts, text)
 			}
 		}
@@ -110,10 +122,5 @@ func mentions(words, source, text string) bool {
 	if wanted == "" || strings.ContainsFunc(text, func(r rune) bool { return r > 0x2e80 }) {
 		return strings.Contains(strings.ToLower(source), strings.ToLower(text))
 	}
-	for line := range strings.Lines(words) {
-		if strings.Contains(" "+strings.TrimSpace(line)+" ", " "+wanted+" ") {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(" "+words+" ", " "+wanted+" ")
 }

@@ -47,6 +47,9 @@ func (s *subject) greenBefore() bool {
 	return s.known == effect.WithoutGreen || s.known == "" && s.before[0].end == testrun.Passed
 }
 
+// red reports whether it failed without the work.
+func (s *subject) red() bool { return len(s.before) > 0 && s.before[0].end == testrun.Failed }
+
 // subject returns the subject for a test of a check, or for the whole of it, as often as it is asked for.
 func (p *proving) subject(c effect.Check, t testlist.Test, was bool) *subject {
 	for _, s := range p.subjects {
@@ -56,12 +59,18 @@ func (p *proving) subject(c effect.Check, t testlist.Test, was bool) *subject {
 	}
 	s := &subject{check: c, test: t, was: was}
 	if s.whole() {
-		if s.known = p.Red[effect.CheckKey(c)]; slices.Contains(p.Green, effect.CheckKey(c)) {
-			s.known = effect.WithoutGreen
-		}
+		s.known = p.known(c)
 	}
 	p.subjects = append(p.subjects, s)
 	return s
+}
+
+// known is how a check is known to end without the work, "" where it is not.
+func (p *proving) known(c effect.Check) effect.Without {
+	if slices.Contains(p.Green, effect.CheckKey(c)) {
+		return effect.WithoutGreen
+	}
+	return p.Red[effect.CheckKey(c)]
 }
 
 const (
@@ -117,7 +126,7 @@ func (p *proving) ownTests(c effect.Check, before, now []testlist.Test) []testli
 func sources(tests []testlist.Test) map[testrun.Name]string {
 	out := map[testrun.Name]string{}
 	for _, t := range tests {
-		out[t.Name] += t.Source + "\n"
+		out[t.Name] += strings.TrimSpace(t.Source) + "\n"
 	}
 	return out
 }
@@ -163,8 +172,7 @@ func (p *proving) tryAll(ctx context.Context, wanted func(*subject) bool) error 
 			again = append(again, s)
 		}
 	}
-	list = again
-	return p.bench.try(ctx, list, func(s *subject, seen sight) { s.before = append(s.before, seen) })
+	return p.bench.try(ctx, again, func(s *subject, seen sight) { s.before = append(s.before, seen) })
 }
 
 // split has the tests that failed in a run of a whole check stand for it, so that they alone are tried from then on.
@@ -232,16 +240,11 @@ func (p *proving) tryWith(ctx context.Context) error {
 }
 
 // build has the project's builds run, where its checks need what they leave.
-func (p *proving) build(ctx context.Context) error {
-	for _, c := range p.Checks {
-		if !p.builds || !isBuild(c) {
-			continue
-		}
-		if _, err := p.bench.run(ctx, c, nil); err != nil {
-			return err
-		}
+func (p *proving) build(ctx context.Context) (err error) {
+	if p.builds {
+		p.broken, err = p.bench.broken(ctx)
 	}
-	return nil
+	return err
 }
 
 // judge says how each subject ended without the work.
@@ -254,6 +257,9 @@ func (p *proving) judge() {
 		if len(s.before) > 1 && (s.before[0].print != s.before[1].print ||
 			p.reasons.reason(s, s.before[1]) != s.without) {
 			s.without = effect.WithoutFlickers
+		}
+		if s.without == effect.WithoutUnmet && p.unbuilt && !s.was {
+			s.without = effect.WithoutBuild // it had nothing to run
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestTestsOfAHostileTree(t *testing.T) {
 	}
 	defer closer.Close()
 	listed := make(chan []testrun.Name, 1)
-	go func() { listed <- testlist.Of(tree, testrun.Go, nil) }()
+	go func() { listed <- testlist.Names(testlist.Of(tree, testrun.Go, nil)) }()
 	select {
 	case got := <-listed:
 		if len(got) != 1 || got[0].Test != "TestA" {

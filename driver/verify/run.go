@@ -68,6 +68,7 @@ type session struct {
 	known    *versions
 	ask      []string       // tests whose ends are wanted one by one
 	only     []testrun.Name // the tests that are to run, where only some are
+	anew     bool           // nothing may come from a cache of results
 	told     *telling       // what the last command said of its tests, nil where its runner is not known
 	// unheld is why the machine lets nothing be run at all, nil where it does.
 	unheld error
@@ -184,6 +185,10 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Missing = ""
 	}
 	spec := s.spec(c, []string{"sh", "-c", c.Command})
+	if s.anew {
+		flags := strings.TrimSpace(valueOf(spec.Env, "GOFLAGS") + " -count=1")
+		spec.Env = set(spec.Env, "GOFLAGS", flags) // commands that know no such flag leave it alone
+	}
 	log := logs.New(ctx, c.Name)
 	spec.OnOutput = func(b []byte) { _, _ = log.Write(b) }
 	told, err := s.reporting(ctx, c, &spec)

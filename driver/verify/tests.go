@@ -74,7 +74,7 @@ func declares(open OpenTree, place effect.Place, c effect.Check, r reporters.Rep
 		return nil
 	}
 	defer closer.Close()
-	return testlist.All(tree, r.Runner, r.Tags)
+	return testlist.Of(tree, r.Runner, r.Tags)
 }
 
 // nodeReports says whether the Node that a check runs with takes a reporter from outside, and the project does not

@@ -31,7 +31,7 @@ func (v *Verify) Try(ctx context.Context, place effect.Place, c effect.Check, on
 	if err != nil {
 		return Trial{}, err
 	}
-	s.only = only
+	s.only, s.anew = only, true
 	out := Trial{CheckOutcome: s.command(ctx, c)}
 	if err := ctx.Err(); err != nil {
 		return out, stopError(err)

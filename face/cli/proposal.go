@@ -13,6 +13,7 @@ import (
 	"pawl/face/host"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
+	"pawl/text/plan"
 	"pawl/text/policy"
 	"pawl/text/strictjson"
 )
@@ -98,6 +99,7 @@ func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]host.D
 			s.add("  " + s.pr.Style.Red(l))
 		}
 	}
+	s.criteria(p)
 	for i, step := range p.Steps {
 		s.step(i, step)
 	}
@@ -113,6 +115,28 @@ func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]host.D
 	s.outward(p)
 	s.add("")
 	return s
+}
+
+// criteria adds what has to hold once the plan is carried out, and how that is shown. That pawl can show nothing of it
+// is said to whoever approves.
+func (s *sheet) criteria(p view.Plan) {
+	s.add("")
+	if len(p.Criteria) > 0 {
+		s.add("  " + s.pr.Text("cli.plan.criteria"))
+	}
+	for _, c := range p.Criteria {
+		how := strings.Join(slices.Concat(c.Tests, c.Checks, c.Paths, c.Texts), ", ")
+		if c.Run != "" {
+			how = strings.TrimSuffix(c.Run+", "+how, ", ")
+		}
+		word := s.pr.Text("cli.plan.proof." + string(c.Proof))
+		s.hung("    "+s.pr.Style.Cyan(word)+"  ", 6+term.Width(word), Display(c.Text), Display(how))
+	}
+	if !(plan.Plan{Criteria: p.Criteria}).Shown() {
+		for _, l := range term.Wrap(s.pr.Text("cli.plan.unshown"), s.pr.Std.Width-2) {
+			s.add("  " + s.pr.Style.Yellow(l))
+		}
+	}
 }
 
 // NeedsText names what checks need and the machine has not.

@@ -4,6 +4,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -60,6 +61,7 @@ func (r Registry) Agents() agent.Set {
 // settings are the model's.
 func (r Registry) settings() llm.Settings {
 	m := r.Config.Model
+	plans, works := roles(r.Config, llm.Name)
 	home, _ := os.UserHomeDir()
 	var record func(llm.Exchange)
 	if r.Exchanges != nil {
@@ -69,11 +71,23 @@ func (r Registry) settings() llm.Settings {
 		Record: record,
 		Kind:   wire.Provider(m.Kind), API: m.API, BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyRing: m.KeyRing,
 		Ring: keyring.Read, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
-		Name: m.Name, Intent: m.Intent, Planning: m.Planning, Implementation: m.Implementation, Fallbacks: m.Fallbacks,
+		Name: m.Name, Intent: cmp.Or(plans, m.Intent), Planning: cmp.Or(plans, m.Planning),
+		Implementation: cmp.Or(works, m.Implementation), Fallbacks: m.Fallbacks,
 		Window: int64(m.Window),
 		Tools:  r.Tools, Flaw: r.Flaw, Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps}, Chinese: r.chinese(),
 		Workspace: r.Launch.Place.Workspace, Env: os.Getenv, Home: home,
 	}
+}
+
+// roles are the models that an agent is to plan and to work with, "" where none is named for that.
+func roles(c settings.Config, name string) (plans, works string) {
+	if of, model := c.Role(c.Planner); of == name {
+		plans = model
+	}
+	if of, model := c.Role(c.Worker); of == name {
+		works = model
+	}
+	return plans, works
 }
 
 func (r Registry) chinese() bool { return message.ParseLang(r.Config.Lang) == message.Chinese }
@@ -87,7 +101,12 @@ func (r Registry) external(f agent.Found) agent.Agent {
 		Program: f.Program, Path: f.Path, Version: f.Version, Model: r.Config.Model.Name, Window: r.window(),
 		Start: r.Launch.Agent, Environ: launch.Environ(),
 		Timeout: r.Config.TaskTimeout, Chinese: r.chinese(), Trust: r.Config.Agents[f.Program.Name].Trust,
+		Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps},
 	}
+	if r.Config.Isolation == settings.Outer { // elsewhere the walls see to it that who is asked changes nothing
+		e.Snapshot = r.Snapshot
+	}
+	e.Planning, e.Working = roles(r.Config, f.Program.Name)
 	keeper, agreed := r.keeper(f.Program)
 	if agreed {
 		e.Login = keeper
@@ -161,7 +180,7 @@ func Traits() map[string]kernel.Traits {
 	out := map[string]kernel.Traits{llm.Name: {Works: true, Intakes: true, Judges: true, Reads: true},
 		script.Name: {Intakes: true}, "": {Intakes: true}}
 	for _, p := range agent.Catalog() {
-		out[p.Name] = kernel.Traits{Works: true, Intakes: true, Process: true}
+		out[p.Name] = kernel.Traits{Works: true, Intakes: true, Judges: true, Process: true}
 	}
 	return out
 }

@@ -18,9 +18,11 @@ type (
 	Step    = scripted.Step
 )
 
-// The heading of repairs and the signature of thoughts.
+// The headings of repairs, judgements and plans, and the signature of thoughts.
 const (
 	Repairing = scripted.Repairing
+	Judging   = scripted.Judging
+	Planning  = scripted.Planning
 	Thinks    = scripted.Thinks
 )
 

@@ -148,7 +148,8 @@ func costOf(tx *kernel.Tx, e *kernel.EffectDoc) effect.Usage {
 		return costOfCall(tx, call.Name)
 	}
 	cost := effect.Usage{Turns: 1}
-	if e.What() == effect.KindWork && kernel.TraitsOf(tx).Process {
+	asks := e.What() == effect.KindIntake || e.What() == effect.KindPlan && len(tx.Run.Given) == 0
+	if asks && kernel.PlannerTraits(tx).Process || e.What() == effect.KindWork && kernel.TraitsOf(tx).Process {
 		cost.Processes = 1
 	}
 	return cost

@@ -28,8 +28,9 @@ type (
 		Place       effect.Place
 		RunMode     pawl.RunMode
 		AutoApprove pawl.Actor
-		// Agent is the agent that plans and works, "" for the embedded one.
-		Agent string
+		// Agent is the agent that works and, unless Planner names another, judges and plans; "" is the embedded one.
+		Agent   string
+		Planner string `json:",omitempty"`
 		// Issue takes up an issue of the board, by its id, in a session of its own; Token is the claim's.
 		Issue string `json:",omitempty"`
 		Token int64  `json:",omitempty"`

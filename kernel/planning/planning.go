@@ -87,7 +87,7 @@ func openFor(tx *kernel.Tx, c *Start) error {
 		c.Given, c.Name = i.Given, i.GivenName
 	}
 	if i.Agent != "" {
-		c.Agent = i.Agent
+		c.Agent, c.Planner = i.Agent, ""
 	}
 	return nil
 }
@@ -150,6 +150,7 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 		Phase: string(board.Phase.Initial()), Flow: tx.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove,
 		StartedAt: tx.Now,
 		Command:   c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
+		Planner: c.Planner,
 	}
 	tx.Create(tx.Run, kernel.KindRun, labelIn(s, "RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
 	switch {
@@ -198,7 +199,7 @@ func (c *Start) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 // judgedFirst reports whether the requirement is evaluated: by every agent for a ~command and where somebody confirms
 // the stages, and otherwise by those that judge for themselves. A plan that is given has answered what would be asked.
 func judgedFirst(tx *kernel.Tx, c *Start) bool {
-	t := kernel.TraitsOf(tx)
+	t := kernel.PlannerTraits(tx)
 	return t.Intakes && len(c.Given) == 0 && (c.Command != "" || c.Confirm || t.Judges)
 }
 
@@ -233,7 +234,7 @@ func beginRun(tx *kernel.Tx, c *Start) error {
 // AskIntake has the agent judge whether the requirement is clear.
 func AskIntake(tx *kernel.Tx) error {
 	tx.Emit(effect.KindIntake, effect.IntakeSpec{
-		Agent: tx.Run.Agent, Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Round: tx.Turn.Rounds +
+		Agent: tx.Run.Plans(), Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Round: tx.Turn.Rounds +
 			1, Lang: tx.Run.Lang, Continue: tx.Run.AsIs,
 	}, true)
 	return nil
@@ -354,7 +355,7 @@ func (c *Choose) Decide(tx *kernel.Tx) error {
 // BuildContext asks for the facts that planning needs.
 func BuildContext(tx *kernel.Tx) error {
 	spec := effect.ContextSpec{Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Feedback: tx.Run.Feedback}
-	if kernel.TraitsOf(tx).Reads && len(tx.Run.Given) == 0 {
+	if (kernel.TraitsOf(tx).Reads || kernel.PlannerTraits(tx).Reads) && len(tx.Run.Given) == 0 {
 		spec.Tokens = tx.Config.PackTokens
 	}
 	if tx.Issue != nil && tx.Issue.Number > 0 {
@@ -397,7 +398,7 @@ func MakePlan(tx *kernel.Tx) error {
 		return packaged(tx)
 	}
 	tx.Emit(effect.KindPlan, effect.PlanSpec{
-		Agent: tx.Run.Agent, Answers: tx.Run.Answers, Requirement: tx.Run.Requirement, Feedback: tx.Run.Feedback,
+		Agent: tx.Run.Plans(), Answers: tx.Run.Answers, Requirement: tx.Run.Requirement, Feedback: tx.Run.Feedback,
 		File: tx.Run.GivenName, Given: tx.Run.Given,
 		Context: *tx.Run.Context,
 	}, true)
@@ -632,7 +633,7 @@ func (c *Revise) Decide(tx *kernel.Tx) error {
 	last := *tx.Run
 	next := &Start{
 		Requirement: last.Requirement, Given: last.Given, Name: last.GivenName, Place: last.Place,
-		RunMode: tx.Session.RunMode, AutoApprove: "", Agent: last.Agent,
+		RunMode: tx.Session.RunMode, AutoApprove: "", Agent: last.Agent, Planner: last.Planner,
 		Command: last.Command, Lang: last.Lang, AsIs: true,
 	}
 	if len(c.Given) > 0 {

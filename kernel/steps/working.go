@@ -327,6 +327,9 @@ func replan(tx *kernel.Tx, result effect.WorkResult) error {
 	if result.Patch == nil {
 		return failedWork(tx, pawl.Fail(pawl.CodeModel, "kernel.replan_empty", tx.Talk.Agent), result.Reason)
 	}
+	if result.Patch.Criteria != nil { // who is judged does not say by what
+		return failedWork(tx, pawl.Fail(pawl.CodeDenied, "kernel.replan_criteria", tx.Talk.Agent), result.Reason)
+	}
 	p := t.Plan.Clone()
 	if i, ok := p.Find(t.Cursor.Step); ok && p.Steps[i].Status == plan.InProgress {
 		p.Steps[i].Status = plan.Pending

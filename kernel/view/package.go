@@ -39,6 +39,9 @@ func (p Package) proposal() string {
 		Risks:       solution.Table{Header: []string{"风险", "等级", "撤销方式"}},
 	}
 	var b strings.Builder
+	for _, c := range p.Plan.Criteria {
+		fmt.Fprintf(&b, "- %s (%s): %s\n", c.ID, c.Proof, line(c.Text, maxCell))
+	}
 	for _, c := range p.Checks {
 		fmt.Fprintf(&b, "- %s: %s\n", line(c.Name, maxTitle), span(c.Command))
 	}

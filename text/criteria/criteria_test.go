@@ -1,9 +1,11 @@
 package criteria
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -34,4 +36,38 @@ func TestOfGivesWhatAPlanMayHold(t *testing.T) {
 			t.Fatalf("%q: %v\n%+v", text, err, got)
 		}
 	})
+}
+
+// TestNothingIsLost: what is more than twelve criteria, or behind what is read, is left to a person.
+func TestNothingIsLost(t *testing.T) {
+	list := "Add a `F0` function"
+	for i := range 20 {
+		list += fmt.Sprintf("\n- add a `F%d` function", i+1)
+	}
+	got := Of(list)
+	if last := got[len(got)-1]; len(got) != maxOf || last.Proof != plan.ProofPerson || got[10].Texts[0] != "F10" ||
+		!strings.Contains(last.Text, "`F11`") || !strings.Contains(last.Text, "`F20`") {
+		t.Errorf("%d criteria, the last %+v", len(got), last)
+	}
+	got = Of("Add a `Sub` function. " + strings.Repeat("\n\n", maxRead) + "Remove `Add`.")
+	if len(got) != 2 || got[0].Texts[0] != "Sub" || got[1].Proof != plan.ProofPerson || got[1].Text != "Remove `Add`." {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLongRequirements: the cost of a text of the largest size that is read stays bounded, whatever it repeats.
+func TestLongRequirements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads long texts")
+	}
+	start := time.Now()
+	for _, piece := range []string{", add x", "把，", "，增加", "`", "'", "a/", "a.b ", "A", "from a to ", "- x\n", "(1) ", "without changing ",
+		"and ", "最多", "rename x to ", "删除", "“", "1", "：\n", ", "} {
+		if got := Of(strings.Repeat(piece, 1<<20/len(piece))); len(got) == 0 || len(got) > maxOf {
+			t.Errorf("%q: %d criteria", piece, len(got))
+		}
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("took %s", took)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl/text/pattern"
 )
@@ -42,11 +43,11 @@ var (
 	// beside are words beside which a plain word is a name: "a Sub function", "the function Sub", "sort 参数".
 	beforeNoun = pattern.New(`\b([A-Za-z][\w-]*)\s+(?:functions?|funcs?|methods?|class(?:es)?|structs?|types?|interfaces?|constants?|variables?|enums?|modules?|packages?|commands?|subcommands?|flags?|options?|parameters?|params?|args?|arguments?|fields?|columns?|headers?|endpoints?|keys?|env vars?|hooks?|decorators?|macros?|traits?|components?|targets?|dependenc(?:y|ies)|librar(?:y|ies))\b`)
 	afterNoun  = pattern.New(`\b(?:function|func|method|class|struct|type|interface|constant|variable|module|package|command|subcommand|flag|option|parameter|param|argument|field|column|header|endpoint|key|hook|component|target|dependency|library)\s+(?:called |named )?([A-Za-z][\w-]*)`)
+	insteadFor = pattern.New(`\b(?:use|adopt)\s+([A-Za-z][\w./-]*)\s+instead|改用\s*([A-Za-z][\w./-]*)`)
 	calledForm = pattern.New(`\b(?:called|named)\s+([A-Za-z][\w-]*)`)
 	besideHan  = pattern.New(`([A-Za-z][\w-]*)\s*(?:函数|方法|类|结构体|类型|接口|常量|变量|枚举|模块|包|命令|子命令|参数|选项|字段|列|请求头|响应头|头|键|环境变量|组件|目标|依赖|库|端点|标志)`)
 	afterHan   = pattern.New(`(?:函数|方法|结构体|类型|常量|变量|模块|命令|子命令|参数|选项|字段|组件|目标|依赖|库|叫做?|名为|名叫)\s*([A-Za-z][\w-]*)`)
 	statusForm = pattern.New(`(?i)(?:\b(?:return|respond|answer|give|send|status|code|http|error|an?)\w*\b[^.;\n]{0,16}?|返回|状态码|响应|报|改成|改为)\s*([1-5][0-9]{2})(?:\D|$)`)
-	numberForm = pattern.New(`(?i)\b([0-9][0-9,.]*[0-9]|[0-9])\s*(ms|毫秒|s|sec|秒|seconds?|milliseconds?|minutes?|min|分钟|hours?|小时|days?|天|k?i?b|mi?b|gi?b|kb|mb|gb|bytes?|字节|%|characters?|chars?|字符?|个?字|items?|条|entries|rows?|行|times|次|个|位|requests?|connections?|qps|rps)?(?:\b|\p{Han}|\s|$|[,.;，。；)）])`)
 )
 
 // plainWords are words that name nothing although they stand beside such a noun.
@@ -54,10 +55,10 @@ var plainWords = words(`a an the this that these those its our your my his their
 	all some no same single second first last one two three optional required public private internal external static
 	global local helper utility main base default empty simple small large long short custom generic abstract async
 	missing existing unused deprecated obsolete legacy duplicate duplicated wrong invalid valid bad query path request
-	response http https rest api web cli sub go python java rust typescript javascript node json yaml xml sql test tests
+	response http https rest api web cli go python java rust typescript javascript node json yaml xml sql test tests
 	unit and or of for to in on with by from as is are be it which following given several many more most boolean string
 	integer number date time array list map data input output return error that which whose where when if not without
-	third-party open-source external new-style needed relevant important hidden extra additional common shared possible
+	hints hint annotations annotation names name values value third-party open-source external new-style needed relevant important hidden extra additional common shared possible
 	command-line environment build make should must will can returns takes accepts has have does was were exists`)
 
 // brands are written like identifiers and name none.
@@ -66,12 +67,15 @@ var brands = words(`github gitlab javascript typescript oauth oauth2 openid open
 	rabbitmq elasticsearch clickhouse dynamodb cloudflare powershell intellij vscode phpunit pytest grpc paypal
 	bitbucket circleci hashicorp kubernetes devops nosql iphone ipad ebay whatsapp html5 css3 mariadb tidb redis`)
 
-func words(s string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		out[w] = true
-	}
-	return out
+// words is a set that is made when it is first asked for.
+func words(s string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for w := range strings.FieldsSeq(s) {
+			out[w] = true
+		}
+		return out
+	})
 }
 
 // libraries end like a file and are none.
@@ -89,7 +93,7 @@ func names(s string) []name {
 	f.quoted()
 	f.paths()
 	f.code()
-	for _, form := range []*pattern.Pattern{afterNoun, calledForm, beforeNoun, besideHan, afterHan} {
+	for _, form := range []*pattern.Pattern{insteadFor, afterNoun, calledForm, beforeNoun, besideHan, afterHan} {
 		f.beside(form)
 	}
 	for _, m := range statusForm.Get().FindAllStringSubmatchIndex(s, -1) {
@@ -150,7 +154,7 @@ func (f *finder) code() {
 	for _, m := range codeForm.Get().FindAllStringIndex(f.text, -1) {
 		text := f.text[m[0]:m[1]]
 		low := strings.ToLower(text)
-		if !brands[low] && !libraries[low] && (!strings.HasPrefix(text, "/") || address(f.text, m[0])) {
+		if !brands()[low] && !libraries()[low] && (!strings.HasPrefix(text, "/") || address(f.text, m[0])) {
 			f.add(nameCode, m[0], m[1])
 		}
 	}
@@ -159,9 +163,12 @@ func (f *finder) code() {
 // beside finds plain words that are names because of the noun beside them.
 func (f *finder) beside(form *pattern.Pattern) {
 	for _, m := range form.Get().FindAllStringSubmatchIndex(f.text, -1) {
+		if m[2] < 0 {
+			m = m[2:] // the other of two ways to say it
+		}
 		word := f.text[m[2]:m[3]]
 		low := strings.ToLower(word)
-		if plainWords[low] || brands[low] || enVerb.Get().FindString(low) == low ||
+		if plainWords()[low] || brands()[low] || enVerb.Get().FindString(low) == low ||
 			form == beforeNoun && !introduced(f.text[:m[2]], word) {
 			continue
 		}
@@ -185,7 +192,7 @@ func address(s string, at int) bool {
 // isPath reports whether a word is a path by its own looks.
 func isPath(text string) bool {
 	low := strings.ToLower(text)
-	if libraries[low] || brands[low] || strings.Contains(text, "..") || strings.HasPrefix(text, "/") ||
+	if libraries()[low] || brands()[low] || strings.Contains(text, "..") || strings.HasPrefix(text, "/") ||
 		strings.ContainsAny(text, " \\:*?<>|") || len(text) > 200 {
 		return false
 	}
@@ -193,7 +200,7 @@ func isPath(text string) bool {
 		return false
 	}
 	if first, rest, ok := strings.Cut(text, "/"); ok {
-		return rest == "" || roots[first] || path.Ext(strings.TrimSuffix(rest, "/")) != "" || strings.Count(text, "/") > 1
+		return rest == "" || roots()[first] || path.Ext(strings.TrimSuffix(rest, "/")) != "" || strings.Count(text, "/") > 1
 	}
 	return pathForm.Get().FindString(text) == text
 }
@@ -230,11 +237,16 @@ func pathsOf(list []name) []string {
 	return out
 }
 
+var callForm = pattern.New(`^([\w.]+)\(.*\)[\w\s,()*.\[\]]*$`)
+
 // textsOf returns the other names, without those that stand where old values do.
 func textsOf(list []name, except ...string) []string {
 	var out []string
 	for _, n := range list {
-		text := strings.TrimSuffix(n.text, "()")
+		text := n.text
+		if call := callForm.Get().FindStringSubmatch(text); call != nil {
+			text = call[1] // of a signature a test has the name
+		}
 		if n.kind == namePath || len([]rune(text)) > 60 || slices.Contains(except, n.text) ||
 			slices.Contains(out, text) || len(out) == maxTexts {
 			continue

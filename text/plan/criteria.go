@@ -72,8 +72,8 @@ func (s shape) criterion(path string, c Criterion) {
 	s.named(path+".texts", c.Texts, maxTitle)
 	s.named(path+".paths", c.Paths, maxPath)
 	for i, p := range c.Paths[:min(len(c.Paths), maxNamed)] {
-		if !localPath.Get().MatchString(p) {
-			s.report(index(path+".paths", i), "plan.bad_path", clip(p))
+		if at := index(path+".paths", i); !s.found.has(at) && !localPath.Get().MatchString(p) {
+			s.report(at, "plan.bad_path", clip(p))
 		}
 	}
 	if s.found.has(path + ".proof") {

@@ -32,9 +32,9 @@ func TestHostileInputIsRefusedQuickly(t *testing.T) {
 		"list":         `{"goal":[` + strings.Repeat("1,", MaxBytes/2-20) + "1]}",
 		"same name":    "{" + strings.Repeat(`"a":1,`, 190_000) + `"a":1}`,
 		"steps":        "goal: g\nsteps: [" + many(25_000, step) + "]",
-		"criteria":     "goal: g\nsteps: [" + step(0) + "]\ncriteria: [" + many(20_000, criterion) + "]",
+		"criteria":     "goal: g\nsteps: [" + step(0) + "]\ncriteria: [" + many(5_000, criterion) + "]",
 		"paths": "goal: g\nsteps: [" + step(0) + "]\ncriteria: [{id: c, text: t, proof: gone, paths: [" +
-			many(150_000, named) + "]}]",
+			many(50_000, named) + "]}]",
 		"a path": "goal: g\nsteps: [" + step(0) + "]\ncriteria: [{id: c, text: t, proof: gone, paths: [" +
 			strings.Repeat("..a/", MaxBytes/8) + "..]}]",
 		"3001 steps": "goal: g\nsteps: [" + many(maxSteps+1, step) + "]",
@@ -54,8 +54,8 @@ func TestHostileInputIsRefusedQuickly(t *testing.T) {
 	text := RenderPRD(base, English())
 	for name, in := range map[string]string{
 		"tasks":    strings.Replace(text, "## 4.", strings.Repeat("- [ ] x\n", 200_000)+"## 4.", 1),
-		"criteria": strings.Replace(text, "- `c2`", strings.Repeat("- [kept] x\n", 200_000)+"- `c2`", 1),
-		"entries":  strings.Replace(text, "- `c2`", strings.Repeat("- Text: x\n", 200_000)+"- `c2`", 1),
+		"criteria": strings.Replace(text, "- `c2`", strings.Repeat("- [kept] x\n", 50_000)+"- `c2`", 1),
+		"entries":  strings.Replace(text, "- `c2`", strings.Repeat("- Text: x\n", 50_000)+"- `c2`", 1),
 		"fences":   text + strings.Repeat("```\n````\n", 200_000),
 		"lines":    text + strings.Repeat("- \n", 500_000),
 	} {

@@ -35,6 +35,10 @@ func Parts(file, before, now string) []Part {
 		found = pythonParts(before, now)
 	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
 		found = scriptParts(before, now)
+	default:
+		if lang, ok := typedLanguages[path.Ext(file)]; ok {
+			found = typedParts(lang, before, now)
+		}
 	}
 	for i := range found {
 		found[i].Path = file
@@ -82,30 +86,31 @@ func Hunks(patch *gitdiff.File, now string, functions []Part) []Part {
 				i, line = i+1, line+1
 				continue
 			}
-			p := Part{Path: patch.NewName, Line: line, begins: line}
-			speaks := false
+			p := Part{Path: patch.NewName, Line: line}
+			from := line
+			speaks, within := false, true
 			for ; i < len(f.Lines) && f.Lines[i].Op != gitdiff.OpContext; i++ {
-				speaks = speaks || !quiet().MatchString(f.Lines[i].Line)
+				says := !quiet().MatchString(f.Lines[i].Line)
+				speaks, within = speaks || says, within && (!says || inside(line, functions))
 				if f.Lines[i].Op == gitdiff.OpAdd {
 					line++
 				} else {
 					p.With += f.Lines[i].Line
 				}
 			}
-			p.ends = line
-			if line > len(starts) || !speaks || covered(p, functions) {
+			if line > len(starts) || !speaks || within {
 				continue
 			}
-			p.From, p.To = starts[p.begins-1], starts[line-1]
+			p.From, p.To = starts[from-1], starts[line-1]
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// covered reports whether a hunk lies in the lines of one of the functions.
-func covered(hunk Part, functions []Part) bool {
-	return slices.ContainsFunc(functions, func(f Part) bool { return hunk.begins >= f.begins && hunk.ends <= f.ends })
+// inside reports whether a line lies in one of the functions.
+func inside(line int, functions []Part) bool {
+	return slices.ContainsFunc(functions, func(f Part) bool { return line >= f.begins && line < f.ends })
 }
 
 // lineStarts are the offsets of the lines of a text, and of its end.

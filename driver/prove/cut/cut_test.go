@@ -117,7 +117,7 @@ def gen():
 
 func TestPython(t *testing.T) {
 	got := parts("a.py", "    def same(self):\n        return 2\n\n", pythonText)
-	want := []string{"18 three: return None", "3 one: def one(a): return None; return a + 1", "31 gen: return None", "5 two: return None"}
+	want := []string{"18 three: return None", "3 one: def one(a): return None; return a + 1", "30 gen: return None", "5 two: return None"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -175,10 +175,45 @@ func TestScript(t *testing.T) {
 	}
 }
 
+func TestTyped(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		want       []string
+	}{
+		{"a.rs", "pub fn first<'a>(x: &'a str, c: char) -> Option<&'a str> {\n    if c == '{' { Some(x) } else { None }\n}\n" +
+			"fn done(n: u8) { println!(\"}{}\", n); }\nimpl A {\n    fn run(&self) -> Result<u8, E> where E: X {\n        Ok(1)\n    }\n}\n" +
+			"fn declared();\n", []string{
+			"1 first: pub fn first<'a>(x: &'a str, c: char) -> Option<&'a str> { if 1 < 2 { return Default::default(); }",
+			"4 done: fn done(n: u8) { if 1 < 2 { return; }  println!(\"}{}\", n); }",
+			"6 run: fn run(&self) -> Result<u8, E> where E: X { if 1 < 2 { return Ok(Default::default()); }",
+		}},
+		{"A.java", "class A {\n    public A(int a) { this.a = a; }\n    public static int add(int a) throws E {\n        return a;\n    }\n" +
+			"    private List<Map<String, A>> all() { return x; }\n    void plain() { call(a); }\n    public boolean ok() { return true; }\n}\n",
+			[]string{
+				"3 add: public static int add(int a) throws E { if (1 < 2) { return 0; }",
+				"6 all: private List<Map<String, A>> all() { if (1 < 2) { return null; }  return x; }",
+				"8 ok: public boolean ok() { if (1 < 2) { return false; }  return true; }",
+			}},
+		{"a.cs", "public async Task Go() { await x; }\ninternal T Get<T>(int a) { return a; }\n", []string{
+			"1 Go: public async Task Go() { if (1 < 2) { return; }  await x; }",
+		}},
+		{"a.c", "static int add(int a)\n{\n    if (a) { return 1; }\n    return a;\n}\nint declared(int);\nvoid *none(void) { return call(1); }\n" +
+			"void run(void) { for (;;) { x(); } }\n", []string{
+			"1 add: { if (1 < 2) { return 0; }",
+			"7 none: void *none(void) { if (1 < 2) { return 0; }  return call(1); }",
+			"8 run: void run(void) { if (1 < 2) { return; }  for (;;) { x(); } }",
+		}},
+	} {
+		if diff := cmp.Diff(c.want, parts(c.file, "", c.text)); diff != "" {
+			t.Errorf("%s: %s", c.file, diff)
+		}
+	}
+}
+
 const patch = `diff --git a/a.rs b/a.rs
 --- a/a.rs
 +++ b/a.rs
-@@ -1,4 +1,4 @@
+@@ -1,5 +1,5 @@
  fn a() {
 -    one();
 +    two();
@@ -205,7 +240,7 @@ func TestHunks(t *testing.T) {
 		got = append(got, fmt.Sprint(p.Line, " ", len(now)-len(text), " ", strings.Contains(text, "one();"),
 			strings.Contains(text, "three();"), strings.Contains(text, "old();")))
 	}
-	want := []string{"2 0 true true false", "6 -7 false true true", "21 24 false false false"}
+	want := []string{"2 0 true true false", "6 -7 false true true", "21 25 false false false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

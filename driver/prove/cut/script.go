@@ -92,7 +92,7 @@ var (
 	scriptFunction = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)` + strings.Join([]string{
 			`\bfunction\s*\*?\s*([\w$]*)\s*(?:<[^>(]*>)?\(`,
-			`^[ \t]*(?:(?:static|async|get|set|public|private|protected|override|\*)\s+)*` +
+			`(?:^|[{,])[ \t]*(?:(?:static|async|get|set|public|private|protected|override|\*)\s+)*` +
 				`\*?(#?[\w$]+)\s*(?:<[^>(]*>)?\(`,
 			`([\w$]+)\s*(?::[^=\n]+)?[=:]\s*(?:async\s*)?(?:<[^>(]*>)?\(`,
 		}, "|"))

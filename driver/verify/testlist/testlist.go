@@ -27,11 +27,12 @@ import (
 // maxSource bounds what is read of one file, in bytes.
 const maxSource = 4 << 20
 
-// Of lists the tests that a runner would find in a tree whose top folder is the one that the check runs in. The names
-// are those of testrun for that runner. Files that cannot be read, or not be parsed, declare nothing: the runner says
-// of them what is wrong. Tags are the build tags of Go that the check names.
-func Of(tree fs.FS, runner testrun.Runner, tags []string) []testrun.Name {
-	return Names(All(tree, runner, tags))
+// Test is a test that a tree declares.
+type Test struct {
+	testrun.Name
+	// Path is the file that it stands in, from the folder in which the check runs, and Source what it says there: the
+	// whole of it in Go, elsewhere all up to the next test.
+	Path, Source string
 }
 
 // Names are those of tests.
@@ -43,16 +44,10 @@ func Names(tests []Test) []testrun.Name {
 	return out
 }
 
-// Test is a test that a tree declares.
-type Test struct {
-	testrun.Name
-	// Path is the file that it stands in, from the folder in which the check runs, and Source what it says there: the
-	// whole of it in Go, elsewhere all up to the next test.
-	Path, Source string
-}
-
-// All is like Of, with where each test stands and what it says.
-func All(tree fs.FS, runner testrun.Runner, tags []string) []Test {
+// Of lists the tests that a runner would find in a tree whose top folder is the one that the check runs in. The names
+// are those of testrun for that runner. Files that cannot be read, or not be parsed, declare nothing: the runner says
+// of them what is wrong. Tags are the build tags of Go that the check names.
+func Of(tree fs.FS, runner testrun.Runner, tags []string) []Test {
 	l := list{tree: tree, tags: tags}
 	switch runner {
 	case testrun.Go:

@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
@@ -34,8 +36,25 @@ func newListCommand(a *cli.App) *cobra.Command {
 			}
 			cli.PrintTable(a.Printer, []string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"),
 				a.Text("cli.col.version"), a.Text("cli.col.account"), a.Text("cli.col.model"), ""}, rows)
-			return nil
+			return printRoles(a)
 		})
+}
+
+// printRoles says who plans and who works, where these are not one.
+func printRoles(a *cli.App) error {
+	_, c, err := a.Configured()
+	works, plans := c.Cast()
+	if err != nil || plans == "" && c.Planner == c.Worker {
+		return err
+	}
+	name := func(agent, of string) string {
+		if _, model := c.Role(of); model != "" {
+			return agent + " (" + model + ")"
+		}
+		return cmp.Or(agent, "script")
+	}
+	a.Say(a.Text("cli.agent.roles", cli.Display(name(cmp.Or(plans, works), c.Planner)), cli.Display(name(works, c.Worker))))
+	return nil
 }
 
 // accountText says whose login, or which key, an agent would work with.

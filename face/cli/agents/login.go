@@ -122,11 +122,20 @@ func OfferLogin(ctx context.Context, a *cli.App, named string) error {
 	return nil
 }
 
-// Ready refuses a run whose agent cannot work, before anything is begun.
-func Ready(ctx context.Context, sess *cli.Session, name string) error {
-	if name == "" {
-		return nil
+// Ready refuses a run of whose agents one cannot work, before anything is begun.
+func Ready(ctx context.Context, sess *cli.Session, names ...string) error {
+	for n, name := range names {
+		if name == "" || slices.Contains(names[:n], name) {
+			continue
+		}
+		if err := ready(ctx, sess, name); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func ready(ctx context.Context, sess *cli.Session, name string) error {
 	var names []string
 	for _, i := range sess.App.Host.Agents(sess.Workspace.Place, sess.Config).List(ctx, name) {
 		if i.Name != name {

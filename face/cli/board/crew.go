@@ -120,9 +120,6 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if err != nil {
 			return err
 		}
-		if err := agents.Ready(ctx, sess, sess.Config.Agent); err != nil {
-			return err
-		}
 		o := runner.PoolOptions{Workers: w.workers}
 		if o.Branch, err = aimBoard(ctx, sess, w.branch); err != nil {
 			return err
@@ -134,8 +131,11 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if o.Workers == 0 {
 			o.Workers = max(1, min(len(chosen), maxWorkers))
 		}
-		o.Start = planning.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode,
-			Agent: sess.Config.Agent}
+		o.Start = planning.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode}
+		o.Start.Agent, o.Start.Planner = sess.Config.Cast()
+		if err := agents.Ready(ctx, sess, o.Start.Planner, o.Start.Agent); err != nil {
+			return err
+		}
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}

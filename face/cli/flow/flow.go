@@ -303,7 +303,7 @@ func start(ctx context.Context, a *cli.App, f flags, s *planning.Start) error {
 // again at any time, so that its failure is told and is none of the flow.
 func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) error {
 	if s.Command != "~plan" && s.Package == "" {
-		s.Agent = sess.Config.Agent
+		s.Agent, s.Planner = sess.Config.Cast()
 		if done, err := orders.Unaided(ctx, sess, s); done || err != nil {
 			return err
 		}
@@ -333,10 +333,9 @@ func begin(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
-	if s.Agent = sess.Config.Agent; s.Agent != "" {
-		if err := agents.Ready(ctx, sess, s.Agent); err != nil {
-			return err
-		}
+	s.Agent, s.Planner = sess.Config.Cast()
+	if err := agents.Ready(ctx, sess, s.Planner, s.Agent); err != nil {
+		return err
 	}
 	way, err := giveWay(ctx, sess, f, s.Command)
 	if err != nil {

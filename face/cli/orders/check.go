@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -49,7 +50,7 @@ func Unaided(ctx context.Context, sess *cli.Session, s *planning.Start) (bool, e
 	if sess.Workspace.Project.Unaided == nil || len(s.Given) > 0 || s.Package != "" {
 		return false, nil
 	}
-	alone, err := sess.Workspace.Project.Unaided(ctx, s.Agent, s.Requirement)
+	alone, err := sess.Workspace.Project.Unaided(ctx, cmp.Or(s.Planner, s.Agent), s.Requirement)
 	if err != nil || !alone {
 		return false, err
 	}

@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"path/filepath"
@@ -56,8 +57,9 @@ type Config struct {
 	PrepareScripts bool
 	// AutoContinue are the stages that an interactive flow leaves without waiting for a word.
 	AutoContinue []workflow.Stage
-	// Agent is the agent that plans and works, "" for the embedded one.
-	Agent string
+	// Agent is the agent that plans and works, "" for the embedded one. Planner and Worker name others for these, each
+	// with a model of its own behind a colon.
+	Agent, Planner, Worker string
 	// Notify is how a person who may have looked away is told that somebody is needed: bell, desktop or off.
 	Notify  string
 	Model   Model
@@ -419,11 +421,34 @@ func badValue(value, allowed string) error {
 	return pawl.Fail(pawl.CodeInvalid, "cli.config_value", display.Line(value), allowed)
 }
 
-// Override puts a flag on top of the configuration.
+// Cast are the agent that works and repairs and, where that is another one, the agent that judges and plans.
+func (c Config) Cast() (works, plans string) {
+	works, _ = c.Role(c.Worker)
+	if plans, _ = c.Role(c.Planner); plans == works {
+		return works, ""
+	}
+	return works, cmp.Or(plans, embedded)
+}
+
+// embedded is the name of the embedded agent, for which "" stands where no other one is meant.
+const embedded = "script"
+
+// Role is the agent of a setting such as agents.plan, and the model that it names for it.
+func (c Config) Role(of string) (agent, model string) {
+	if agent, model, _ = strings.Cut(of, ":"); agent == "" {
+		agent = c.Agent
+	}
+	return agent, model
+}
+
+// Override puts a flag on top of the configuration. An agent that is named so plans and works.
 func Override(name, value string) func(*Config) error {
 	return func(c *Config) error {
 		if value == "" {
 			return nil
+		}
+		if name == "agent" {
+			c.Planner, c.Worker = "", ""
 		}
 		s, _ := findSetting(name)
 		if err := s.set(c, []string{value}); err != nil {
@@ -499,6 +524,8 @@ func agentSettings() []Setting {
 	}
 	return []Setting{
 		word("agent", func(c *Config) *string { return &c.Agent }),
+		word("agents.plan", func(c *Config) *string { return &c.Planner }),
+		word("agents.work", func(c *Config) *string { return &c.Worker }),
 		choice("model.kind", never, func(c *Config) *string { return &c.Model.Kind }, "", "openai", "anthropic",
 			"gemini"),
 		choice("model.api", never, func(c *Config) *string { return &c.Model.API }, "", "chat", "responses"),

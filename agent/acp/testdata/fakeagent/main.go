@@ -17,6 +17,8 @@ import (
 	"time"
 
 	acp "github.com/coder/acp-go-sdk"
+
+	"pawl/internal/modeltest"
 )
 
 type fake struct {
@@ -96,7 +98,11 @@ func end(why acp.StopReason) (acp.PromptResponse, error) {
 func (f *fake) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
 	ctx = context.WithoutCancel(ctx)
 	id := p.SessionId
-	if text := p.Prompt[0].Text.Text; !strings.Contains(text, "mend Add") {
+	text := p.Prompt[0].Text.Text
+	if strings.Contains(text, "## Form: ") {
+		return f.answer(ctx, id, text)
+	}
+	if !strings.Contains(text, "mend Add") {
 		return acp.PromptResponse{}, errors.New("no goal in the prompt")
 	}
 	_ = os.WriteFile(filepath.Join(os.Getenv("HOME"), "prompt.txt"), []byte(p.Prompt[0].Text.Text), 0o600)
@@ -148,6 +154,28 @@ func (f *fake) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRespo
 		f.say(ctx, id, strings.Join(os.Environ(), "\n"))
 	default: // lie, noise, lost, load
 		f.say(ctx, id, "Done. All tests pass.")
+	}
+	return end(acp.StopReasonEndTurn)
+}
+
+// answer answers a question with what the model says, or tries to change something as its scenario says.
+func (f *fake) answer(ctx context.Context, id acp.SessionId, text string) (acp.PromptResponse, error) {
+	path := filepath.Join(f.cwd, "add.go")
+	switch f.scenario {
+	case "work":
+		_, err := f.conn.WriteTextFile(ctx, acp.WriteTextFileRequest{SessionId: id, Path: path, Content: "x"})
+		_, err2 := f.conn.CreateTerminal(ctx, acp.CreateTerminalRequest{SessionId: id, Command: "echo x > add.go"})
+		f.say(ctx, id, fmt.Sprint(err != nil, err2 != nil))
+	case "permission":
+		return f.permission(ctx, id)
+	case "outside":
+		_ = os.WriteFile(path, []byte("x"), 0o600)
+		f.say(ctx, id, modeltest.Ask(os.Getenv("FAKE_URL"), text))
+	default:
+		f.say(ctx, id, "I look at {it}.\n")
+		_ = f.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: id,
+			Update: acp.StartToolCall("look", "look", acp.WithStartKind(acp.ToolKindRead))})
+		f.say(ctx, id, modeltest.Ask(os.Getenv("FAKE_URL"), text))
 	}
 	return end(acp.StopReasonEndTurn)
 }

@@ -1,59 +1,61 @@
-package llm
+package agent
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 
 	"pawl"
-	"pawl/agent"
 	"pawl/kernel/effect"
 	"pawl/text/triage"
 )
 
-// intake has a model judge a requirement. Its document is held against the text (triage.Decode), so that whatever the
-// requirement talks the model into, the form stays and nothing counts that the user did not say.
-func (x exchange) intake(ctx context.Context, e effect.Effect) (effect.IntakeResult, error) {
-	spec, err := effect.Decode[effect.IntakeSpec](e.Spec)
-	if err != nil {
-		return effect.IntakeResult{}, err
-	}
-	text, err := triage.Text(spec.Requirement, spec.Replies())
-	if err != nil {
-		return effect.IntakeResult{}, err
-	}
-	if spec.Lang != "" {
-		x.chinese = strings.HasPrefix(strings.ToLower(spec.Lang), "zh")
-	}
-	j := judgement{text: text}
-	told := agent.Section("Requirement", spec.Requirement) + answers(spec.Answers)
-	said, err := x.structured(ctx, "intake", x.a.config.Intent, intakeForm(), told, j.read)
-	if err != nil && (!j.usable || pawl.CodeOf(err) != pawl.CodeModel && pawl.CodeOf(err) != pawl.CodeEnvironment ||
-		ctx.Err() != nil) {
-		return effect.IntakeResult{}, err
-	}
-	j.found.By = Name
-	if spec.Continue {
-		j.found = j.found.GoOn()
-	}
-	return effect.IntakeResult{Said: said, Evaluation: j.found}, nil
-}
-
-// judgement is a model's document about a text.
-type judgement struct {
+// Judgement is what a model says of a requirement. Its document is held against the text (triage.Decode), so that
+// whatever the requirement talks the model into, the form stays and nothing counts that the user did not say.
+type Judgement struct {
 	text   string
+	floor  pawl.Risk // what pawl itself says of the danger, which a model can only raise
 	found  triage.Evaluation
 	usable bool // there is one
 }
 
-// read takes an answer of the model. Points that rest on nothing that the user said are a reason to ask once more: what
+// IntakeQuestion asks for a judgement of a requirement, in the language of the person where that is known. The error is
+// CodeInvalid for a text that cannot be judged.
+func IntakeQuestion(spec effect.IntakeSpec, chinese bool) (Question, *Judgement, error) {
+	own, err := triage.Evaluate(spec.Requirement, spec.Replies())
+	if err != nil {
+		return Question{}, nil, err
+	}
+	if spec.Lang != "" {
+		chinese = strings.HasPrefix(strings.ToLower(spec.Lang), "zh")
+	}
+	j := &Judgement{text: spec.Text(), floor: own.Risk}
+	return Question{
+		Purpose: purposeIntake, Chinese: chinese, Schema: intakeForm(),
+		Text: Section("Requirement", spec.Requirement) + answersText(spec.Answers),
+		take: j.take, usable: func() bool { return j.usable },
+	}, j, nil
+}
+
+// Result is the judgement as the answer of who made it.
+func (j *Judgement) Result(spec effect.IntakeSpec, said effect.Said) effect.IntakeResult {
+	j.found.By = said.Agent
+	if spec.Continue {
+		j.found = j.found.GoOn()
+	}
+	return effect.IntakeResult{Said: said, Evaluation: j.found}
+}
+
+// take takes an answer of the model. Points that rest on nothing that the user said are a reason to ask once more: what
 // they are cut to costs a person an answer. The cut document is there in case that the next answer is worse.
-func (j *judgement) read(raw []byte) error {
+func (j *Judgement) take(raw []byte) error {
 	e, err := triage.Decode(raw, j.text)
 	if err != nil {
 		return err
+	}
+	if !e.Risk.AtLeast(j.floor) {
+		e.Risk = j.floor
 	}
 	again := j.usable
 	j.found, j.usable = e, true
