@@ -148,7 +148,11 @@ func line(r Row) string {
 	if mark == "✗" && r.Named != "" && !slices.Contains(r.Names, r.Named) {
 		s += " (not named: " + r.Named + ")"
 	}
-	if r.Open != "" {
+	switch {
+	case r.Open == "":
+	case r.Right():
+		s += " (is not open any more)"
+	default:
 		s += " (open: " + r.Open + ")"
 	}
 	return s
