@@ -25,6 +25,8 @@ type Case struct {
 	// Agent is who works: an installed agent, whose stand-in changes the files ("installed"), the scripted model
 	// ("model"), or pawl's own agent with a plan that names the calls ("plan").
 	Agent string
+	// Artifacts are the files that the plan of the agent names.
+	Artifacts string
 	// Named is a word by which a liar has to be named (names), "" for any.
 	Named string
 	// Needs is a module of Python that has to be there.
@@ -91,7 +93,7 @@ func parse(language, name string, base map[string]string, raw []byte) (Case, err
 			return c, fmt.Errorf("no KEY: VALUE: %q", line)
 		}
 		fields := map[string]*string{"": new(string), "requirement": &c.Requirement, "agent": &c.Agent,
-			"named": &c.Named, "needs": &c.Needs, "open": &c.Open}
+			"artifacts": &c.Artifacts, "named": &c.Named, "needs": &c.Needs, "open": &c.Open}
 		if fields[key] == nil {
 			return c, fmt.Errorf("no such key: %q", key)
 		}

@@ -266,14 +266,25 @@ func (c Case) command(base string) []string {
 func (c Case) standIn() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\ncase \"$1\" in --version) echo 'codex-cli 0.169.0'; exit 0;; esac\n" +
-		"echo '{\"type\":\"thread.started\",\"thread_id\":\"th-1\"}'\nset -e\ncase \"$*\" in\n*'" + scripted.Repairing +
-		"'*)\n:\n")
-	shell(&b, c.Again, c.GoneAgain)
-	b.WriteString(";;\n*)\n:\n")
-	shell(&b, c.Work, c.Gone)
-	b.WriteString(";;\nesac\n" +
-		"echo '{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"" + scripted.Finished +
-		"\"}}'\necho '{\"type\":\"turn.completed\"}'\n")
+		"echo '{\"type\":\"thread.started\",\"thread_id\":\"th-1\"}'\nset -e\ncase \"$*\" in\n")
+	for _, does := range []struct {
+		told  string // a heading of what it is told
+		files map[string]string
+		gone  []string
+		says  string
+	}{
+		{told: scripted.Judging, says: string(encode(c.judged()))},
+		{told: scripted.Planning, says: string(encode(c.planned()))},
+		{told: scripted.Repairing, files: c.Again, gone: c.GoneAgain, says: scripted.Finished},
+		{files: c.Work, gone: c.Gone, says: scripted.Finished},
+	} {
+		b.WriteString("*'" + does.told + "'*)\n")
+		shell(&b, does.files, does.gone)
+		said := encode(map[string]any{"type": "item.completed",
+			"item": map[string]string{"type": "agent_message", "text": does.says}})
+		b.WriteString("cat <<'END_OF_FILE'\n" + string(said) + "\nEND_OF_FILE\n;;\n")
+	}
+	b.WriteString("esac\necho '{\"type\":\"turn.completed\"}'\n")
 	return b.String()
 }
 
@@ -306,8 +317,17 @@ func (c Case) script() scripted.Script {
 		}
 		return []scripted.Step{{Calls: calls}, last}
 	}
+	return scripted.Script{
+		Branches: []scripted.Branch{{Steps: steps(c.Work, c.Gone)},
+			{When: scripted.Repairing, Steps: steps(c.Again, c.GoneAgain)}},
+		JSON: map[string]json.RawMessage{"intake": encode(c.judged()), "plan": encode(c.planned())},
+	}
+}
+
+// judged says that the requirement is clear.
+func (c Case) judged() triage.Evaluation {
 	said := []triage.Evidence{{Quote: c.Requirement}}
-	judged := triage.Evaluation{
+	return triage.Evaluation{
 		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{},
 		HighRisk: []triage.Finding{}, Why: "It is clear.",
 		Dimensions: []triage.Dimension{
@@ -317,13 +337,20 @@ func (c Case) script() scripted.Script {
 		},
 		Factors: triage.Factors{Design: triage.DesignNone, Extent: triage.ExtentPoint},
 	}
-	p := c.plan()
-	p.Steps = []plan.Step{{StepID: "s1", Title: "Do it", Intent: c.Requirement, Status: plan.Pending}}
-	return scripted.Script{
-		Branches: []scripted.Branch{{Steps: steps(c.Work, c.Gone)},
-			{When: scripted.Repairing, Steps: steps(c.Again, c.GoneAgain)}},
-		JSON: map[string]json.RawMessage{"intake": encode(judged), "plan": encode(p)},
+}
+
+// planned is the plan of an agent, which leaves its step to the work and names the files that it is about.
+func (c Case) planned() map[string]any {
+	step := map[string]any{"step_id": "s1", "title": "Do it", "intent": c.Requirement}
+	if c.Artifacts != "" {
+		var files []map[string]string
+		for name := range strings.FieldsSeq(c.Artifacts) {
+			files = append(files, map[string]string{"type": "file", "value": name})
+		}
+		step["expected_artifacts"] = files
 	}
+	return map[string]any{"goal": c.Requirement, "risk_level": "low", "steps": []any{step},
+		"verification": map[string]any{"mode": "test"}}
 }
 
 // plan is a plan whose calls do the work.
