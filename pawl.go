@@ -106,4 +106,5 @@ type ProjectedFile struct {
 	Append bool   `json:"append,omitempty"`
 	Marker string `json:"marker,omitempty"`
 	Unique bool   `json:"unique,omitempty"` // never overwrite: the folder takes the next _vN
+	Keep   bool   `json:"keep,omitempty"`   // leave a file that is there as it is
 }

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,7 +130,11 @@ func TestCommandsThroughTheirStages(t *testing.T) {
 			if err != nil || s.Run.Outcome != c.outcome {
 				t.Errorf("ended %+v, %v", s.Run, err)
 			}
-			if tweak := strings.Contains(c.rules, "W12"); (s.Run.Package == "") != tweak {
+			files, _ := s.Package().Archive()
+			if tweak := strings.Contains(c.rules, "W12"); (s.Run.Package == "") != tweak || tweak &&
+				slices.ContainsFunc(files, func(f pawl.ProjectedFile) bool {
+					return strings.HasPrefix(f.Path, "archive/")
+				}) {
 				t.Errorf("package %q", s.Run.Package)
 			}
 			for _, v := range joint.CheckInvariants(context.Background(), b.k) {
@@ -315,6 +320,12 @@ func TestSilenceIsBroken(t *testing.T) {
 	}
 	b.run(w.answer)
 	s := b.look()
+	if s.Session.State != "PLANNING" || s.Approval == nil || s.Approval.About != "stage" || !s.Flow.SilenceBroken {
+		t.Errorf("a dangerous requirement: %s %+v", s.Session.State, s.Flow.Vars)
+	}
+	b.do(&planning.Choose{Choice: workflow.ChooseSilent, Hash: s.Approval.Hash})
+	b.run(w.answer)
+	s = b.look()
 	if s.Run.Answers[0].About != "scope" || s.Session.State != "CONFIRMING" || !s.Flow.SilenceBroken ||
 		s.Run.Path != workflow.PathStandard {
 		t.Errorf("danger: %s %+v %+v", s.Session.State, s.Flow.Vars, s.Run.Answers)
@@ -377,18 +388,140 @@ func TestExternalToolsSuspendTheFlow(t *testing.T) {
 	if v := b.vars(); v.ToolNesting != 0 || v.Stage != workflow.Design || b.look().Session.Paused() {
 		t.Errorf("left: %+v", v)
 	}
-	// Whoever had paused the flow before the tool came is the one who lets it go on.
-	b.do(&control.Pause{})
-	b.do(&control.EnterTool{Tool: "deploy"})
-	b.do(&control.LeaveTool{Resume: true})
-	if v := b.vars(); v.Stage != workflow.Design || !b.look().Session.Paused() {
-		t.Errorf("the tool took back a pause that was there before: %+v", v)
+	if _, err := b.try(&control.Pause{}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		t.Errorf("a plan that waits was paused: %v", err)
 	}
-	b.do(&control.Resume{})
 	b.do(&control.EnterTool{Tool: "deploy"})
 	b.do(&control.LeaveTool{})
 	if s := b.look(); s.Session.State != "IDLE" || s.Flow.Vars != workflow.Initial() {
 		t.Errorf("given up: %s %+v", s.Session.State, s.Flow.Vars)
+	}
+}
+
+// Whoever had paused the flow before the tool came is the one who lets it go on.
+func TestAToolKeepsThePauseBeforeIt(t *testing.T) {
+	unclear := judged(4, medium)
+	unclear.Questions = []triage.Question{{About: triage.Scope, Key: "triage.ask_scope"}}
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: unclear}
+	b.do(&planning.Start{Command: "~auto", Requirement: "improve it", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	b.do(&control.Pause{})
+	b.do(&control.EnterTool{Tool: "deploy"})
+	b.do(&control.LeaveTool{Resume: true})
+	if v := b.vars(); v.Stage != workflow.Evaluate || !b.look().Session.Paused() {
+		t.Errorf("the tool took back a pause that was there before: %+v", v)
+	}
+}
+
+// A requirement whose own words are of extremely high risk is asked about before it is planned, in every mode. Who says
+// yes is on record, and is asked about the requirement no second time; a yes to everything beforehand is a warning.
+func TestADangerousRequirementWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		start *planning.Start
+		waits bool
+	}{
+		"auto":        {&planning.Start{Command: "~auto", RunMode: pawl.Assisted}, true},
+		"plain":       {&planning.Start{RunMode: pawl.Assisted}, true},
+		"unattended":  {&planning.Start{Command: "~auto", RunMode: pawl.Autonomous}, true},
+		"said before": {&planning.Start{Command: "~auto", RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := flowBench(t)
+			w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium, action)}
+			c.start.Requirement, c.start.Place = "drop the users table of production", place
+			b.do(c.start)
+			b.run(w.answer)
+			s := b.look()
+			if b.count("RISK_FOUND") != 1 {
+				t.Errorf("found %d times", b.count("RISK_FOUND"))
+			}
+			if !c.waits {
+				if s.Session.State != "IDLE" || b.count("RISK_CONFIRMED") != 0 {
+					t.Errorf("%s", s.Session.State)
+				}
+				return
+			}
+			if s.Session.State != "PLANNING" || s.Approval == nil || s.Approval.About != "stage" ||
+				s.Run.Context != nil || s.Flow.Mode.Auto() != s.Flow.SilenceBroken ||
+				(b.count("AUTONOMOUS_BLOCKED") == 1) != (name == "unattended") {
+				t.Fatalf("%s, silence broken %t", s.Session.State, s.Flow.SilenceBroken)
+			}
+			for _, yes := range []kernel.Command{&approval.Approve{Hash: s.Approval.Hash}, &approval.Deny{}} {
+				if _, err := b.try(yes); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+					t.Errorf("%T: %v", yes, err)
+				}
+			}
+			choice := workflow.ChooseStart
+			if s.Flow.Mode.Auto() {
+				choice = workflow.ChooseSilent
+			}
+			b.do(&planning.Choose{Choice: choice, Hash: s.Approval.Hash})
+			b.run(w.answer)
+			if s = b.look(); s.Session.State == "CONFIRMING" {
+				b.do(&planning.Revise{Feedback: "smaller"})
+				b.run(w.answer)
+			}
+			if a := b.look().Approval; b.count("RISK_CONFIRMED") != 1 || a != nil && a.About == "stage" &&
+				a.State == kernel.ApprovalPending {
+				t.Errorf("confirmed %d times", b.count("RISK_CONFIRMED"))
+			}
+		})
+	}
+}
+
+// A plan that took too long ends its turn by TIMEOUT, and the run as any other plan that could not be made.
+func TestAPlanThatTakesTooLong(t *testing.T) {
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
+	b.do(&planning.Start{Command: "~auto", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	b.run(func(e effect.Effect) effect.Receipt {
+		if e.Kind == effect.KindPlan {
+			return effect.Failed(pawl.Fail(pawl.CodeTimeout, "kernel.task_timeout", "30m"))
+		}
+		return w.answer(e)
+	})
+	if s := b.look(); s.Session.State != "IDLE" || b.count("TIMEOUT") != 1 || s.Session.LastError == nil ||
+		s.Session.LastError.Code != pawl.CodeTimeout {
+		t.Errorf("%s, %d timeouts, %+v", s.Session.State, b.count("TIMEOUT"), s.Session.LastError)
+	}
+}
+
+// The records name who really confirmed: the policy where nobody was asked, and never a user who did not speak.
+func TestRecordsNameWhoConfirmed(t *testing.T) {
+	for name, c := range map[string]struct {
+		start *planning.Start
+		by    string
+		moves int // of those that a person or a policy makes
+	}{
+		"yes":        {&planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "policy:--yes", 4},
+		"unattended": {&planning.Start{RunMode: pawl.Autonomous}, "policy:run_mode/autonomous", 4},
+		"auto":       {&planning.Start{Command: "~auto", RunMode: pawl.Assisted}, "policy:auto_full", 3},
+		"plan":       {&planning.Start{Command: "~plan", RunMode: pawl.Assisted}, "policy:auto_plan", 1},
+	} {
+		b := flowBench(t)
+		w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
+		c.start.Requirement, c.start.Place = "add a flag", place
+		b.do(c.start)
+		b.run(w.answer)
+		said := 0
+		for rec, err := range b.store.Records(b.t.Context(), "", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(rec.Bytes)
+			if strings.Contains(text, "user:for") || strings.Contains(text, `"STATE_TRANSITION_"`) {
+				t.Errorf("%s: %s", name, text)
+			}
+			for _, event := range []string{"USER_CONFIRM", "CONFIRM", "PACKAGE_READY", "APPROVE"} {
+				if strings.Contains(text, `"event":"`+event+`"`) && strings.Contains(text, `"actor":"`+c.by+`"`) {
+					said++
+				}
+			}
+		}
+		if said != c.moves {
+			t.Errorf("%s: %d records of the confirmation name %s, want %d", name, said, c.by, c.moves)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"pawl"
 	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/composed"
@@ -74,6 +75,7 @@ const (
 	ContextFailed   Event = "context_failed"
 	PlanExists      Event = "plan_exists"
 	PlanFailed      Event = "plan_failed"
+	PlanTimedOut    Event = "plan_timed_out"
 	PlanningCancel  Event = "planning_canceled"
 	PlanApproved    Event = "plan_approved"
 	PlanDeclined    Event = "plan_declined"
@@ -266,6 +268,10 @@ func planningRows() []Composition {
 			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onIssue(board.PlanReady)).making(anItem, aTask),
 		row("C05", PlanFailed, "no plan could be made",
 			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			onSession(session.PlanningFailed),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
+		row("C91", PlanTimedOut, "the planning took too long",
+			onTurn(turn.Timeout), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed)).ends(),
 		row("C06", PlanningCancel, "the planning is canceled",
@@ -639,11 +645,37 @@ func (tx *Tx) Move(e Document, on, when, reason string, meta any) error {
 	case KindRun:
 		return MoveBy(tx, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](tx))
 	case KindIssue:
-		return MoveBy(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
+		err := MoveBy(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
+		if err == nil {
+			issueMoved(tx, board.Event(on), reason)
+		}
+		return err
 	case KindItem:
 		return MoveBy(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.no_machine", string(e.hot().Kind))
+}
+
+// issueMoved keeps what an issue failed of with it, which outlives what the session knows of it, and lets go of that
+// when it is tried again or succeeds.
+func issueMoved(tx *Tx, on board.Event, reason string) {
+	i := tx.Issue
+	switch on {
+	case board.Fail, board.Skip:
+		f := effect.Fault{Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.issue_left",
+			Args: []string{reason}}
+		switch {
+		case tx.Session != nil && tx.Session.Blocked != nil:
+			f = tx.Session.Blocked.Error
+		case tx.Task != nil && tx.Task.Blocked != nil:
+			f = tx.Task.Blocked.Error
+		}
+		if i.Failed("execute", f, tx.Now); tx.Task != nil && !tx.Task.StartedAt.IsZero() {
+			i.ExecutedAt = tx.Now
+		}
+	case board.Retry, board.Succeed:
+		i.Error = nil
+	}
 }
 
 // moveBeside moves what stands beside the state of a row. A record of what raises the move tells of it, so that it has
@@ -675,8 +707,21 @@ func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
 	if next.Stage == workflow.Develop && tx.Run != nil && tx.Run.Package != "" {
 		next.CurrentPackage = solution.LiveDir(tx.Run.Package) // development works on one package, whoever has made it
 	}
-	tx.Flow.Vars = next
+	before := tx.Flow.Mode
+	if tx.Flow.Vars = next; before != next.Mode && on == workflow.CommandGiven {
+		ModeMoved(tx, before, string(on), when)
+	}
 	return nil
+}
+
+// ModeMoved records the row of the mode's machine by which it has got where it is.
+func ModeMoved(tx *Tx, from workflow.Mode, on, when string) {
+	r, ok := workflow.Modes.Next(from, workflow.Event(on), when)
+	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
+		return
+	}
+	tx.Record(tx.Flow, AuditModeAs.In(string(r.To)), audit.Info,
+		map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
 }
 
 func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Error {
@@ -722,7 +767,7 @@ func MoveBy[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when
 	}
 	tx.entries = append(tx.entries, audit.Entry{
 		Subject: subject(e), Level: audit.Info, Event: transitionEvent(h.Kind, h.State),
-		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.Env.Actor, r),
+		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx, r),
 			Reason: reason, Metadata: Encode(meta)},
 		At: tx.Now, Trace: tx.Trace,
 	})
@@ -736,6 +781,9 @@ func transitionEvent(kind Kind, state string) string {
 			return e
 		}
 	}
+	if state == "" {
+		state = "UNSET" // the stage of a flow that has ended
+	}
 	return "STATE_TRANSITION_" + upper(state)
 }
 
@@ -748,15 +796,19 @@ var taskEvents = sync.OnceValue(func() map[task.State]string {
 	return out
 })
 
-// actorFor names who stands behind a move. A row that does not list the commander's kind is raised by pawl itself as a
-// consequence: the system acts where the row admits it, else the row's first actor, and the commander is named behind
-// it.
-func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Actor {
-	if len(r.Actors) == 0 || r.Admits(commander.Kind()) {
+// actorFor names who stands behind a move. What a person has to say is said by the policy in whose name it is decided,
+// where there is one. A row that does not list the commander's kind is raised by pawl itself as a consequence of the
+// command: by the system, or by the kind that the row lists; never by a user who did not speak.
+func actorFor[S, E ~string](tx *Tx, r *machine.Rule[S, E]) pawl.Actor {
+	commander := tx.Env.Actor
+	switch {
+	case tx.Voice != "" && (slices.Contains(r.Actors, pawl.KindUser) || slices.Contains(r.Actors, pawl.KindPolicy)):
+		return tx.Voice
+	case len(r.Actors) == 0 || r.Admits(commander.Kind()):
 		return commander
 	}
 	kind := r.Actors[0]
-	if r.Admits(pawl.KindSystem) {
+	if r.Admits(pawl.KindSystem) || kind == pawl.KindUser {
 		kind = pawl.KindSystem
 	}
 	return pawl.By(kind, "for "+string(commander))

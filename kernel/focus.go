@@ -217,6 +217,10 @@ func spread(r *Reads, s *Snapshot) {
 			for _, row := range f.Rows {
 				s.Taken = append(s.Taken, row.Label)
 			}
+		case f.Kind == KindAlias && !f.HotOnly:
+			if len(f.Rows) > 0 {
+				s.Named = DocAt[Alias](r, f, 0)
+			}
 		case f.HotOnly && f.label != "":
 			if s.Names == nil {
 				s.Names = map[string]bool{}

@@ -14,6 +14,7 @@ import (
 	"pawl/machine/workflow"
 	"pawl/text/plan"
 	"pawl/text/policy"
+	"pawl/text/solution"
 	"pawl/text/triage"
 )
 
@@ -131,7 +132,12 @@ type Run struct {
 	Command string        `json:"command,omitempty"`
 	Path    workflow.Path `json:"path,omitempty"`
 	Package string        `json:"package,omitempty"`
-	Lang    string        `json:"lang,omitempty"`
+	// Written is the package where a person wrote or changed it, and Archived how it went into the archive.
+	Written  *solution.Written `json:"written,omitempty"`
+	Archived *effect.Retired   `json:"archived,omitempty"`
+	Lang     string            `json:"lang,omitempty"`
+	// RiskBy is the person who confirmed what the requirement says of extremely high risk, "" for nobody.
+	RiskBy pawl.Actor `json:"risk_by,omitempty"`
 	// Outgrown says that a tweak became larger than one and went on as the person had approved it.
 	Outgrown bool `json:"outgrown,omitempty"`
 	// Evaluation is the judgement on the requirement, nil where there was none. AsIs says that the person goes on with
@@ -248,8 +254,12 @@ type Issue struct {
 	PlannedAt  time.Time     `json:"planned_at,omitzero"`
 	ExecutedAt time.Time     `json:"executed_at,omitzero"`
 	Error      *effect.Fault `json:"error,omitempty"`
-	Feedback   []string      `json:"feedback,omitempty"`
-	Failures   int           `json:"planning_failures,omitempty"`
+	// Errors are its newest entries of the error log, those of earlier attempts included.
+	Errors   []IssueError `json:"errors,omitempty"`
+	Feedback []string     `json:"feedback,omitempty"`
+	// Came is what the state.json said of it that it was imported from, until it is planned here.
+	Came     *Came `json:"came,omitempty"`
+	Failures int   `json:"planning_failures,omitempty"`
 	// Number is the issue's number on the board, of which its display ids are made; Batch is that of the batch in which
 	// it was registered or last taken up.
 	Number int64 `json:"number,omitempty"`
@@ -309,6 +319,32 @@ const (
 	maxHeardBytes = 64 << 10
 )
 
+// IssueError is what an issue failed of: Action is that of the board, plan or execute.
+type IssueError struct {
+	At     time.Time    `json:"timestamp,omitzero"`
+	Action string       `json:"action"`
+	Fault  effect.Fault `json:"fault"`
+}
+
+// ImportedError is the key of a failure that was put into words before the issue was imported.
+const ImportedError = "kernel.issue_came"
+
+// Came is the solution of an issue that was imported, with its item of the queue: there is no plan of either.
+type Came struct {
+	Solution string           `json:"solution_id,omitempty"`
+	Item     *board.QueueItem `json:"item,omitempty"`
+}
+
+// maxIssueErrors is how many failures of one issue the error log tells of.
+const maxIssueErrors = 5
+
+// Failed notes what an issue failed of.
+func (i *Issue) Failed(action string, f effect.Fault, at time.Time) {
+	i.Error = &f
+	i.Errors = append(slices.Clip(i.Errors), IssueError{At: at, Action: action, Fault: f})
+	i.Errors = i.Errors[max(0, len(i.Errors)-maxIssueErrors):]
+}
+
 // Hear keeps what the next attempt is to be told, and drops the oldest of it where there is too much.
 func (i *Issue) Hear(note string) {
 	i.Feedback = append(slices.Clip(i.Feedback), note)
@@ -357,17 +393,27 @@ type Item struct {
 // Solution is an approved or proposed plan for an issue.
 type Solution struct {
 	Row      `json:"-"`
-	Plan     plan.Plan      `json:"plan"`
-	Hash     string         `json:"hash"`
-	Agent    string         `json:"agent"`
-	Verdicts []Judged       `json:"verdicts"`
-	Risk     pawl.Risk      `json:"risk"`
-	Checks   []effect.Check `json:"checks"`
-	Bound    bool           `json:"is_bound"`
+	Plan     plan.Plan `json:"plan"`
+	Hash     string    `json:"hash"`
+	Agent    string    `json:"agent"`
+	Verdicts []Judged  `json:"verdicts"`
+	Risk     pawl.Risk `json:"risk"`
+	// Stated is the risk that the plan says it has, where pawl judges it graver; "" elsewhere.
+	Stated pawl.Risk      `json:"stated_risk,omitempty"`
+	Checks []effect.Check `json:"checks"`
+	Bound  bool           `json:"is_bound"`
 	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk
 	// in the plan.
-	Package  string          `json:"package,omitempty"`
+	Package string `json:"package,omitempty"`
+	// Theirs says that a person wrote the package: pawl neither writes nor removes it in plan/.
+	Theirs   bool            `json:"theirs,omitempty"`
 	HighRisk []triage.Placed `json:"ehrb,omitempty"`
+}
+
+// Over reports whether the run of a solution whose package a person wrote is over, so that what lies in plan/ by its
+// name is to be carried out.
+func (s *Solution) Over() bool {
+	return s.State == SolutionDraft || s.State == SolutionUsed
 }
 
 // Outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
@@ -475,13 +521,15 @@ type Task struct {
 	Effect   string `json:"effect,omitempty"`
 	Lease    Lease  `json:"lease,omitzero"`
 	// Repairs counts the repairs that were ever planned; it numbers their steps.
-	Repairs     int                      `json:"repairs,omitempty"`
-	Fixes       int                      `json:"fixes,omitempty"` // failed repairs since the last success
-	Failures    []effect.Failure         `json:"failures,omitempty"`
-	Retry       RetryState               `json:"retry_state,omitzero"`
-	Verified    *effect.VerifyResult     `json:"verified,omitempty"`
-	Gates       []string                 `json:"gates,omitempty"`
-	Gate        *effect.VerifyResult     `json:"gate_results,omitempty"`
+	Repairs  int                  `json:"repairs,omitempty"`
+	Fixes    int                  `json:"fixes,omitempty"` // failed repairs since the last success
+	Failures []effect.Failure     `json:"failures,omitempty"`
+	Retry    RetryState           `json:"retry_state,omitzero"`
+	Verified *effect.VerifyResult `json:"verified,omitempty"`
+	Gates    []string             `json:"gates,omitempty"`
+	Gate     *effect.VerifyResult `json:"gate_results,omitempty"`
+	// GateFault is why the gates that were asked for by hand could not be run.
+	GateFault   *effect.Fault            `json:"gate_fault,omitempty"`
 	GateNote    string                   `json:"gate_failure_context,omitempty"`
 	Land        *effect.LandResult       `json:"land,omitempty"`
 	Exit        string                   `json:"exit_reason,omitempty"`

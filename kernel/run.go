@@ -16,6 +16,7 @@ import (
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
 	"pawl/text/policy"
+	"pawl/text/solution"
 )
 
 // NewTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
@@ -218,8 +219,8 @@ func FlowInterrupted(tx *Tx, what string) error {
 }
 
 // keepSilence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and
-// cleared by the answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break: it belongs to the
-// mode.
+// cleared by the answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break, as it belongs to
+// the mode, unless it is about an extremely high risk.
 func keepSilence(tx *Tx) {
 	f := tx.Flow
 	if f == nil || tx.Session == nil || !f.Mode.Auto() || OfBoard(tx.Env.Command) || tx.Session.Paused() {
@@ -227,7 +228,7 @@ func keepSilence(tx *Tx) {
 	}
 	asks := waits(tx)
 	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
-		asks = false
+		asks = tx.Run.Stage == workflow.Evaluate && tx.Run.Evaluation.Dangerous()
 	}
 	switch {
 	case asks && !f.SilenceBroken:
@@ -375,7 +376,7 @@ func (s *Snapshot) Package() view.Package {
 	r, sol, t := s.Run, s.Solution, s.Task
 	p := view.Package{
 		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
-		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt,
+		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt, Written: r.Written,
 	}
 	if t == nil {
 		return p
@@ -394,6 +395,20 @@ func (s *Snapshot) Package() view.Package {
 		}
 	}
 	return p
+}
+
+// Draft returns the package of a solution that waits to be carried out. Of one that a person wrote it tells no more
+// than that.
+func (s *Solution) Draft() view.Package {
+	var theirs *solution.Written
+	if s.Theirs {
+		theirs = new(solution.Written)
+	}
+	return view.Package{
+		Written: theirs,
+		Name:    s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
+		Title: s.Plan.Goal, Label: s.Label, State: string(task.Draft), Created: s.CreatedAt,
+	}
 }
 
 // EndedAt is when the run's work ended: the end of its task, or of the run itself.

@@ -267,6 +267,8 @@ const (
 	AuditQuestionAsked          AuditEvent = "QUESTION_ASKED"
 	AuditResultRebased          AuditEvent = "RESULT_REBASED"
 	AuditResultUndone           AuditEvent = "RESULT_UNDONE"
+	AuditRiskConfirmed          AuditEvent = "RISK_CONFIRMED"
+	AuditRiskFound              AuditEvent = "RISK_FOUND"
 	AuditRollbackFailed         AuditEvent = "ROLLBACK_FAILED"
 	AuditRollbackRequested      AuditEvent = "ROLLBACK_REQUESTED"
 	AuditRunCreated             AuditEvent = "RUN_CREATED"

@@ -82,9 +82,10 @@ type Snapshot struct {
 	// AtWork is how many issues are being planned or carried out, for a command that ends the batch.
 	AtWork int
 	// Names says of names of packages, and of labels of issues, whether they are taken; Taking is the package that
-	// ~exec names.
+	// ~exec names, Named the alias of one.
 	Names  map[string]bool
 	Taking *Solution
+	Named  *Alias
 }
 
 // Stage returns the stage of the flow.
@@ -187,7 +188,9 @@ type Tx struct {
 	Now       time.Time
 	Trace     string
 	// Result is the answer to the caller.
-	Result  any
+	Result any
+	// Voice is in whose name a person's word is given without the person: a policy, "" for nobody.
+	Voice   pawl.Actor
 	reads   *Reads
 	ids     *pawl.IDSource
 	touched []Document
@@ -214,6 +217,7 @@ func own(tx *Tx) {
 		Clone(tx.Item)
 	tx.Solution, tx.Approval, tx.Turn, tx.Task = Clone(tx.Solution), Clone(tx.Approval), Clone(tx.Turn), Clone(tx.Task)
 	tx.Effect, tx.Talk, tx.Board, tx.Taking = Clone(tx.Effect), Clone(tx.Talk), Clone(tx.Board), Clone(tx.Taking)
+	tx.Named = Clone(tx.Named)
 	tx.Near = maps.Clone(tx.Near)
 	tx.Links, tx.Questions, tx.Budgets, tx.Within = clones(tx.Links), clones(tx.Questions), clones(tx.Budgets),
 		clones(tx.Within)
@@ -402,6 +406,15 @@ func (tx *Tx) Want(a Query) {
 func IsTaken(tx *Tx, kind Kind, prefix, name string) bool {
 	tx.Want(ByLabel(kind, prefix+name).Hot())
 	return tx.Names[name]
+}
+
+// PackageNamed returns the alias of a package, nil for one that is not known.
+func PackageNamed(tx *Tx, name string) *Alias {
+	tx.Want(ByLabel(KindAlias, PackageAlias+name))
+	if a := tx.Named; a != nil && a.Label == PackageAlias+name {
+		return a
+	}
+	return nil // of an earlier guess at a name
 }
 
 // boardCommand is a command about the board, which is there once the workspace has a session.

@@ -276,7 +276,7 @@ func TestCallThatNeedsAWord(t *testing.T) {
 // TestAgentThatInsists: whoever asks for the same call after every refusal ends blocked, like any work that cannot be
 // mended.
 func TestAgentThatInsists(t *testing.T) {
-	m := &mind{}
+	m := &mind{work: []effect.WorkResult{finished}}
 	for i := range 9 {
 		m.work = append(m.work, wants(call(fmt.Sprint("c", i), "delete_file", "x")))
 	}
@@ -521,5 +521,37 @@ func TestBudgetRace(t *testing.T) {
 	workers.Wait()
 	if got := granted.Load(); got != 9_800 {
 		t.Errorf("%d were granted of 10000 in steps of 700", got)
+	}
+}
+
+// TestAnotherPlans: the agent that plans is asked for the judgement and the plan, and the other one for the work; a plan
+// that is sent back goes to the one that planned.
+func TestAnotherPlans(t *testing.T) {
+	b := newBench(t)
+	b.k.Config().Agents["m"] = kernel.Traits{Works: true}
+	b.k.Config().Agents["p"] = kernel.Traits{Works: true, Intakes: true, Judges: true}
+	m := &mind{work: []effect.WorkResult{finished}}
+	m.plan = intent()
+	asked := map[effect.Kind]string{}
+	answer := func(e effect.Effect) effect.Receipt {
+		var spec struct {
+			Agent string `json:"agent"`
+		}
+		_ = json.Unmarshal(e.Spec, &spec)
+		asked[e.Kind] = spec.Agent
+		return m.answer(e)
+	}
+	b.do(&planning.Start{Requirement: "do the work", Agent: "m", Planner: "p", RunMode: pawl.Assisted,
+		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.run(answer)
+	b.do(&planning.Revise{Feedback: "smaller"})
+	b.run(answer)
+	if asked[effect.KindIntake] != "p" || asked[effect.KindPlan] != "p" {
+		t.Errorf("asked: %v", asked)
+	}
+	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
+	b.run(answer)
+	if asked[effect.KindWork] != "m" {
+		t.Errorf("asked: %v", asked)
 	}
 }

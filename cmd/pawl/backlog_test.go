@@ -155,13 +155,17 @@ func TestImportedState(t *testing.T) {
   "GH-12":{"id":"GH-12","title":"failed before","status":"failed","solution_id":"","planned_at":"","executed_at":"","error":"it broke"}},
   "queue":[],"completed_actions":["init"],"context":{"total_issues":3,"completed_count":1,"failed_count":1},"errors":[],"created_at":"","updated_at":""}`
 	u.write("old/state.json", state)
-	u.must(0, "issue", "import", "old/state.json")
+	if a := u.must(13, "issue", "import", "old/state.json"); !strings.Contains(a.err, "ISS-7") ||
+		!strings.Contains(a.err, "--replan") {
+		t.Errorf("a plan that is not there: %v", a)
+	}
+	u.must(0, "issue", "import", "old/state.json", "--replan")
 	if got := decode[imported](u, "issue", "import", "old/state.json"); got.Same != 3 {
 		t.Errorf("again: %+v", got)
 	}
 	u.must(0, "issue", "add", "new", "--after", "iss-7,gh-12")
 	want := map[string]board.IssueStatus{"ISS-20250129-001": board.IssueCompleted, "ISS-7": board.IssueRegistered,
-		"GH-12": board.IssueRegistered, "ISS-9": board.IssueRegistered}
+		"GH-12": board.IssueFailed, "ISS-8": board.IssueRegistered}
 	for _, i := range u.issues() {
 		if want[i.Label] != i.Status {
 			t.Errorf("%s is %s", i.Label, i.Status)
@@ -190,7 +194,7 @@ func TestBadBacklogs(t *testing.T) {
 	u := backlogged(t)
 	u.must(0, "issue", "add", "the one", "--priority", "1")
 	whole := func(issues, queue string) string {
-		return `{"status":"running","phase":"planning","work_dir":"/w","issues":` + issues + `,"queue":` + queue + `}`
+		return `{"status":"running","phase":"planning","work_dir":"/w","issues":` + issues + `,"queue":` + queue + `,"completed_actions":[],"context":{},"errors":[]}`
 	}
 	for name, c := range map[string]struct {
 		text string

@@ -171,6 +171,43 @@ func put(in map[kernel.Kind]map[string]bool, kind kernel.Kind, name string) {
 	in[kind][name] = true
 }
 
+// meantChanges are what decisions write now and did not when the runs were recorded: an issue keeps what it failed of, a
+// tweak leaves no package in the archive, and that the mode was taken is recorded.
+var meantChanges = map[string]*regexp.Regexp{
+	"rows":    regexp.MustCompile(`^(issue \S+\.(error|errors|executed_at) = |effect \S+\.effect\.spec\.files = \[\{"(content":"# |append":true,"content":"# Task Archive ))`),
+	"records": regexp.MustCompile(`^flow main: MODE_AUTO_PLAN$`),
+}
+
+// meant reports whether a replay differs only by what is meant, and in no move.
+func meant(t *testing.T, out string) bool {
+	t.Helper()
+	var r struct {
+		Differences []struct {
+			Decided, Now json.RawMessage
+			Changes      []struct {
+				What         string
+				Decided, Now []string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Error(err)
+	}
+	for _, d := range r.Differences {
+		if string(d.Decided) != string(d.Now) {
+			return false
+		}
+		for _, c := range d.Changes {
+			for _, field := range append(c.Decided, c.Now...) {
+				if ok := meantChanges[c.What]; ok == nil || !ok.MatchString(field) {
+					return false
+				}
+			}
+		}
+	}
+	return len(r.Differences) > 0
+}
+
 // TestRecordedRuns makes the decisions of all recordings again, and fails where one comes out differently. Their ends
 // are read from their lines, so that no end goes unnoticed when a recording does.
 func TestRecordedRuns(t *testing.T) {
@@ -192,7 +229,7 @@ func TestRecordedRuns(t *testing.T) {
 			u.recorded(runs, raw)
 			a := u.pawl("replay", fmt.Sprint(runs), "--json")
 			var r replayed
-			if err := json.Unmarshal([]byte(a.out), &r); a.code != 0 || err != nil {
+			if err := json.Unmarshal([]byte(a.out), &r); a.code != 0 && !meant(t, a.out) || err != nil {
 				t.Errorf("%s: %v", file, a)
 			}
 			if r.Decisions != bytes.Count(raw, []byte("\n")) || r.Decisions < 6 || r.Lost != 0 {
@@ -231,7 +268,7 @@ func TestRecordedDecisionAltered(t *testing.T) {
 	t.Parallel()
 	u := small(t)
 	u.must(0, "init", "--bare")
-	for _, name := range []string{"landed.1", "killed-resumed.1", "model-asks-at-work.1", "blocked-rolled-back.1"} {
+	for _, name := range []string{"landed.1", "killed-resumed.1", "approved-after-an-edit.1", "paused-resumed.1"} {
 		raw := unzipped(t, filepath.Join(recordedAt, name+".jsonl.gz"))
 		all := bytes.SplitAfter(raw, []byte("\n"))
 		at := slices.IndexFunc(all, func(l []byte) bool { return bytes.Contains(l, []byte(`"to":"EXECUTING"`)) })
@@ -269,7 +306,9 @@ func TestRecordedStore(t *testing.T) {
 			t.Errorf("%s is not %s:\n%s", run, want, log)
 		}
 		u.must(0, "show", run)
-		u.must(0, "replay", run)
+		if a := u.pawl("replay", run, "--json"); a.code != 0 && !meant(t, a.out) {
+			t.Errorf("%s: %v", run, a)
+		}
 	}
 	u.issueIs("1", "completed", "")
 	u.must(0, "approve", st.Approval.Hash, "--yes")

@@ -183,3 +183,62 @@ func TestDecidingOnTheBoard(t *testing.T) {
 		t.Errorf("ISS-2 is not denied: %v", a)
 	}
 }
+
+// At every question of the prompt whoever cancels cancels, is never taken at his word, and a ~command is heard.
+func TestWordsAtTheQuestionsOfThePrompt(t *testing.T) {
+	t.Parallel()
+	u := unanswered(t)
+	p := u.sit(100, 60)
+	p.Sees("› ▮")
+	question := func(end string) { p.Until("the question", again(p, end, "", 0)) }
+	// What is asked to understand a requirement.
+	for n, word := range []string{"cancel", "取消"} {
+		p.Types("make it faster\r")
+		question("\n> ▮")
+		p.Types("what do you mean by that?\r")
+		p.Sees("Where the work stands:")
+		question("\n> ▮")
+		p.Types(word + "\r")
+		p.Until("the end of it", func() bool { return strings.Count(p.Screen(), "IDLE › ▮") == 1 })
+		if log := u.must(0, "audit", "log").out; strings.Count(log, "PLANNING → IDLE  S05") != n+1 ||
+			strings.Contains(log, "CLARIFYING → INTAKE") {
+			t.Errorf("%s was an answer:\n%s", word, log)
+		}
+	}
+	// What a stage asks.
+	p.Types("make it faster\r")
+	question("\n> ▮")
+	p.Types("以现有需求继续\r")
+	question("(n)? ▮")
+	p.Types("~help\r")
+	p.Sees("~rollback")
+	question("(n)? ▮")
+	p.Types("谢谢你的评估\r")
+	question("(n)? ▮")
+	p.Types("~auto tidy it up\r")
+	question("[y/N] ▮")
+	p.Types("n\r")
+	question("› ▮")
+	p.Types("/resume\r")
+	question("(n)? ▮")
+	p.Types("取消\r")
+	question("IDLE › ▮")
+	// The plan.
+	p.Types("/run --plan ../plan.yaml\r")
+	question("[n]o ▮")
+	p.Types("r\r")
+	question("What should be different? ▮")
+	p.Types("取消\r")
+	question("[n]o ▮")
+	p.Types("~auto tidy it up\r")
+	question("[y/N] ▮")
+	p.Types("取消\r")
+	question(" › ▮")
+	p.Types("开始\r")
+	question("IDLE › ▮")
+	p.Types("exit\r")
+	p.Ends()
+	if log := u.must(0, "log").out; strings.Contains(log, "RUN-5") {
+		t.Errorf("%s", log)
+	}
+}

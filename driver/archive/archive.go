@@ -4,6 +4,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -32,6 +33,10 @@ func (Archive) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 	if err != nil {
 		return effect.Failed(err)
 	}
+	moved, changed, err := move(ctx, e.Place.Workspace, &spec, false)
+	if err != nil {
+		return effect.Failed(err)
+	}
 	files, flaw, err := withLog(dir, spec)
 	if err != nil {
 		return effect.Failed(err)
@@ -40,12 +45,16 @@ func (Archive) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 	if err != nil {
 		return effect.Failed(err)
 	}
-	return receipt(written, flaw)
+	return receipt(written, moved, cmp.Or(flaw, changed))
 }
 
 // Done says yes when every file is written as Write would leave it, and no otherwise: to write again is harmless.
-func (Archive) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+func (Archive) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, dir, err := target(e)
+	if err != nil {
+		return effect.DoneNo, effect.Receipt{}
+	}
+	moved, changed, err := move(ctx, e.Place.Workspace, &spec, true)
 	if err != nil {
 		return effect.DoneNo, effect.Receipt{}
 	}
@@ -57,12 +66,12 @@ func (Archive) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.R
 	if !ok {
 		return effect.DoneNo, effect.Receipt{}
 	}
-	return effect.DoneYes, receipt(written, flaw)
+	return effect.DoneYes, receipt(written, moved, cmp.Or(flaw, changed))
 }
 
 // receipt is that of files that stand, with what was amiss beside them, nil for nothing.
-func receipt(written []string, flaw error) effect.Receipt {
-	r := effect.Succeeded(effect.ArchiveResult{Written: written})
+func receipt(written []string, moved *effect.Retired, flaw error) effect.Receipt {
+	r := effect.Succeeded(effect.ArchiveResult{Written: written, Package: moved})
 	if flaw != nil {
 		r.Detail, r.Cause = flaw.Error(), effect.CauseOf(flaw)
 	}

@@ -325,6 +325,8 @@ func (w writer) standing(f pawl.ProjectedFile) (string, bool) {
 	switch {
 	case err != nil:
 		return "", false
+	case f.Keep:
+		return f.Path, true
 	case f.Append && f.Marker != "":
 		return f.Path, bytes.Contains(have, []byte(f.Marker))
 	case f.Append:

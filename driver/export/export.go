@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"pawl/driver/archive"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/kernel/projection"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
@@ -58,11 +60,22 @@ func New(k *kernel.Kernel, dir string, late func(error)) *Exporter {
 	return &Exporter{k: k, dir: dir, late: late}
 }
 
-// Edited reports whether somebody changed a projection below dir, a .pawl folder, by hand. It is never read as truth
-// and is overwritten.
-func Edited(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(dir, "active_context.md"))
-	return err == nil && view.Edited(data)
+// Edited names the projections below dir, a .pawl folder, that somebody changed by hand, and reports whether the page
+// about the context was taken away. They are never read as truth and are overwritten.
+func Edited(dir string) (names []string, gone bool) {
+	data, err := os.ReadFile(filepath.Join(dir, view.ContextFile))
+	if os.IsNotExist(err) {
+		_, err := os.Lstat(filepath.Join(dir, LockFile)) // which stays once projections were written
+		gone = err == nil
+	} else if err == nil && view.Edited(data) {
+		names = append(names, view.ContextFile)
+	}
+	shown := readMark(dir).shown
+	data, err = os.ReadFile(filepath.Join(dir, view.StateFile))
+	if err == nil && shown != "" && !slices.Contains(strings.Split(shown, ","), effect.Digest(data)) {
+		names = append(names, view.StateFile)
+	}
+	return names, gone
 }
 
 // LockFile, below .pawl, is locked while the projections are written.
@@ -81,10 +94,11 @@ func (x *Exporter) boardEvery() time.Duration {
 const MarkFile = "export.mark"
 
 // mark is how long the log was when projections were last read from the store: those of the board, and all others.
-// State is the digest of the state.json that shows the board as it was then.
+// State is the digest of the state.json that shows the board as it was then. Shown is that of the state.json that was
+// written last, with that of the one before while it is being written.
 type mark struct {
 	files, board int64
-	state        string
+	state, shown string
 }
 
 // All writes every projection, also where nothing has changed, and returns their paths.
@@ -95,7 +109,7 @@ func (x *Exporter) All(ctx context.Context) ([]string, error) {
 			return nil, mark{}, err
 		}
 		more, state, err := x.ofBoard(ctx, projection.Shown{}, size)
-		return append(files, more...), mark{size, size, state}, err
+		return append(files, more...), mark{size, size, state, ""}, err
 	})
 }
 
@@ -124,7 +138,7 @@ func (x *Exporter) boards(ctx context.Context) {
 			return nil, m, err
 		}
 		files, state, err := x.ofBoard(ctx, shown, size)
-		return files, mark{m.files, size, state}, err
+		return files, mark{m.files, size, state, ""}, err
 	})
 }
 
@@ -179,7 +193,7 @@ func (x *Exporter) ofBoard(
 	begun := time.Now()
 	newest, err := projection.Newest(ctx, x.k)
 	if err != nil || !newest {
-		return nil, "none", err
+		return nil, nothing, err
 	}
 	if files, err = x.board.Files(ctx, x.k, shown); err == nil {
 		state, err = x.digest(ctx, []byte(files[0].Content), size)
@@ -215,8 +229,19 @@ func (x *Exporter) write(ctx context.Context, p lockfile.Patience,
 	}
 	before := x.mark()
 	files, after, err := read(before, head.Size)
+	after.shown = before.shown
 	if err != nil || after == before && len(files) == 0 {
 		return nil, err
+	}
+	if n := slices.IndexFunc(files, func(f pawl.ProjectedFile) bool { return f.Path == view.StateFile }); n >= 0 {
+		if after.shown = effect.Digest([]byte(files[n].Content)); after.shown != before.shown && before.shown != "" {
+			// Whoever is killed in between has edited nothing.
+			during := before
+			during.shown += "," + after.shown
+			if err := x.note(during); err != nil {
+				return nil, err
+			}
+		}
 	}
 	written, err := archive.Write(ctx, x.dir, files)
 	if err == nil && after.files != before.files {
@@ -226,18 +251,35 @@ func (x *Exporter) write(ctx context.Context, p lockfile.Patience,
 		}
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(x.dir, MarkFile), fmt.Appendln(nil, after.files, after.board, after.state),
-			0o644)
+		err = x.note(after)
 	}
 	return written, err
 }
 
+// note writes how far the projections have come.
+func (x *Exporter) note(m mark) error {
+	for _, s := range []*string{&m.state, &m.shown} {
+		if *s == "" {
+			*s = nothing
+		}
+	}
+	return os.WriteFile(filepath.Join(x.dir, MarkFile), fmt.Appendln(nil, m.files, m.board, m.state, m.shown), 0o644)
+}
+
+// nothing stands in a mark for a digest that there is none of.
+const nothing = "none"
+
 // mark reads how far the projections have come.
-func (x *Exporter) mark() mark {
+func (x *Exporter) mark() mark { return readMark(x.dir) }
+
+func readMark(dir string) mark {
 	var m mark
-	raw, err := os.ReadFile(filepath.Join(x.dir, MarkFile))
+	raw, err := os.ReadFile(filepath.Join(dir, MarkFile))
 	if err == nil {
-		_, err = fmt.Sscanln(string(raw), &m.files, &m.board, &m.state)
+		_, err = fmt.Sscanln(string(raw), &m.files, &m.board, &m.state, &m.shown)
+	}
+	if m.shown == nothing {
+		m.shown = ""
 	}
 	if err != nil {
 		return mark{files: -1, board: -1}

@@ -105,13 +105,14 @@ type Retire struct{}
 // NewRetire returns the driver of effect.KindRetire.
 func NewRetire() Retire { return Retire{} }
 
-// Do moves the packages into the archive and writes its index. Nothing is moved unless all can be: a package that is
-// gone, a place that is taken, or a document that changed since is CodeConflict or CodeNotFound. It may be repeated.
+// Do moves the packages into the archive, or back from there, and writes its index where that is to change. Nothing is
+// moved unless all can be: a package that is gone, a place that is taken, or a document that changed since is
+// CodeConflict or CodeNotFound. It may be repeated.
 func (Retire) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	return effect.Outcome(retire(ctx, e, progress))
 }
 
-// Done says yes when every package lies in the archive and the index says so.
+// Done says yes when every package lies where it goes and the index says so.
 func (Retire) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, f, err := open[effect.RetireSpec](e)
 	if err != nil {
@@ -123,11 +124,24 @@ func (Retire) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.Re
 			return effect.DoneNo, effect.Receipt{}
 		}
 	}
-	todo, err := f.Ready([]effect.Document{spec.Index})
+	todo, err := f.Ready(index(spec))
 	if err != nil || len(todo) > 0 {
 		return effect.DoneNo, effect.Receipt{}
 	}
 	return effect.DoneYes, effect.Succeeded(archived(spec))
+}
+
+// index is the archive's index as it is to be, if it is to change.
+func index(spec effect.RetireSpec) []effect.Document {
+	if spec.Index.Path == "" {
+		return nil
+	}
+	return []effect.Document{spec.Index}
+}
+
+// between reports whether a folder goes from below one folder to below another.
+func between(from, to, here, there string) bool {
+	return strings.HasPrefix(from, here+"/") && strings.HasPrefix(to, there+"/")
 }
 
 func archived(spec effect.RetireSpec) effect.RetireResult {
@@ -159,9 +173,10 @@ func retire(ctx context.Context, e effect.Effect, progress effect.Progress) (eff
 	}
 	defer f.Close()
 	var left []effect.Retired
-	docs := []effect.Document{spec.Index}
+	docs := index(spec)
 	for _, p := range spec.Packages {
-		if !strings.HasPrefix(p.From, solution.PlanDir+"/") || !strings.HasPrefix(p.To, solution.ArchiveTop+"/") {
+		if !between(p.From, p.To, solution.PlanDir, solution.ArchiveTop) &&
+			!between(p.From, p.To, solution.ArchiveTop, solution.PlanDir) {
 			return result, pawl.Fail(pawl.CodeDenied, "orders.bad_path", p.From+" "+p.To)
 		}
 		switch {
@@ -196,7 +211,7 @@ func retire(ctx context.Context, e effect.Effect, progress effect.Progress) (eff
 			progress(p.To)
 		}
 	}
-	if _, err := f.Write(ctx, []effect.Document{spec.Index}); err != nil {
+	if _, err := f.Write(ctx, index(spec)); err != nil {
 		return result, err
 	}
 	return archived(spec), nil

@@ -176,7 +176,7 @@ func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject
 	near, far := apart(parts, tests)
 	for _, list := range [][]*subject{near, far} {
 		if seen.by == "" || len(parts) > 1 {
-			err = errors.Join(err, p.bench.try(ctx, list, func(s *subject, is sight) { seen.add(p, s, is, cutShort) }))
+			err = cmp.Or(err, p.bench.try(ctx, list, func(s *subject, is sight) { seen.add(p, s, is, cutShort) }))
 		}
 	}
 	return seen, err
@@ -186,7 +186,8 @@ func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject
 func apart(parts []cut.Part, tests []*subject) (near, far []*subject) {
 	for _, s := range tests {
 		spoken, folder := cut.Names(s.test.Source), path.Join(s.check.Dir, path.Dir(s.test.Path))
-		if slices.ContainsFunc(parts, func(c cut.Part) bool { return path.Dir(c.Path) == folder || rank(spoken, c) == 0 }) {
+		is := func(c cut.Part) bool { return path.Dir(c.Path) == folder || rank(spoken, c) == 0 }
+		if slices.ContainsFunc(parts, is) {
 			near = append(near, s)
 		} else {
 			far = append(far, s)

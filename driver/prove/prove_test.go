@@ -439,7 +439,7 @@ func TestHostile(t *testing.T) {
 		r := w.prove(work{base: base, checks: []effect.Check{py}, budget: time.Minute, change: map[string]string{
 			"calc.py": "def add(a, b):\r\n    return a + b\r\n", "test_gone.py": "-", "test_bin.py": "\x00\x01",
 			"test_big.py": "# " + strings.Repeat("x", 2<<20) + "\n", "nested/go.mod": "module n\n", "nested/n_test.go": "package n\n",
-			"test_link.py": "-> /etc/passwd", "test_add.py": head + "    def test_add(self): self.assertEqual(calc.add(2, 2), 4)\n",
+			"test_link.py": "-> nowhere/at/all", "test_add.py": head + "    def test_add(self): self.assertEqual(calc.add(2, 2), 4)\n",
 			"test_twice.py": head + "    def test_a(self): self.assertEqual(calc.add(2, 2), 4)\n    def test_a(self): pass\n"}})
 		want := "- calc.py:1 add true test_add.py: T::test_add\ntest_add.py: T::test_add assertion own shows\n" +
 			"test_twice.py: T::test_a green own"

@@ -225,10 +225,15 @@ func faces(w *host.Workspace, dir string, c settings.Config) {
 		return err
 	}
 	w.Warnings = func(context.Context) []host.Finding {
-		if !export.Edited(dir) {
-			return nil
+		var out []host.Finding
+		names, gone := export.Edited(dir)
+		for _, name := range names {
+			out = append(out, host.Finding{Name: name, State: "warn", Key: "cli.projection_edited", Args: []string{name}})
 		}
-		return []host.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+		if gone {
+			out = append(out, host.Finding{Name: "active_context.md", State: "warn", Key: "cli.projection_gone"})
+		}
+		return out
 	}
 }
 

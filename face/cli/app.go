@@ -35,7 +35,9 @@ type App struct {
 	more  []Entry      // commands of other packages
 	out   *term.Output // what everything is written to
 	did   atomic.Bool  // something was committed
-	made  string       // what the command made, by its name
+	// warned says that what is to be known before anything else was told.
+	warned atomic.Bool
+	made   string // what the command made, by its name
 }
 
 // globals are the flags that every command takes.
@@ -66,11 +68,15 @@ func Main(ctx context.Context, host host.Host, std host.Streams, args []string, 
 		}
 	}()
 	err := judgeOutput(a, execute(ctx, a))
-	if err == nil {
-		return 0
-	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return interrupted
+	}
+	if next := a.Screen.Next; next != "" {
+		a.Screen.Next = ""
+		return Again(ctx, a, []string{Say, "--", next}) // for which a question was left open
+	}
+	if err == nil {
+		return 0
 	}
 	reportError(a.Printer, err)
 	return exitOf(err)

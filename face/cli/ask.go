@@ -73,6 +73,9 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		case "n":
 			_, err = v.sess.Do(ctx, &approval.Deny{})
 			return err == nil, err
+		case canceling:
+			_, err = v.sess.Do(ctx, &control.CancelRun{Reason: v.sess.Text("cli.ask.canceled")})
+			return err == nil, err
 		case "r":
 			again, err := v.askRevise(ctx)
 			if errors.Is(err, tui.ErrLeft) {
@@ -265,9 +268,10 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"),
 			way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
-	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"))
+	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"),
+		way(v.sess.Printer, "cli.ask.does.cancel", canceling))
 	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways,
-		Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+		Settled: func() bool { return v.settled(ctx, s.Approval.ID) }, Means: Answering(triage.WaitChoice)})
 	if errors.Is(err, tui.ErrLeft) {
 		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, about),
 			Short(s.Approval.Hash))
@@ -292,7 +296,11 @@ func (v *Drive) settled(ctx context.Context, id string) bool {
 }
 
 func (v *Drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text("cli.ask.revise"), Free: true})
+	note, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text("cli.ask.revise"), Free: true,
+		Means: Answering(triage.WaitWords)})
+	if err == nil && (note == canceling || note == goingOn) {
+		err = tui.ErrLeft // to cancel here is to leave the plan as it is
+	}
 	if err != nil {
 		return false, err
 	}
@@ -482,6 +490,7 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	path := workflow.PathNone
 	q := tui.Question{Text: v.sess.Text("cli.stage.ask_interactive"),
 		Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
+		Means:   Answering(triage.WaitChoice),
 		Ways:    []tui.Way{way(v.sess.Printer, "cli.stage.does.start", "y", "yes", "是")}}
 	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
 	switch {
@@ -511,7 +520,7 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		}
 		choice := workflow.ChooseStart
 		switch {
-		case answer == "n":
+		case answer == "n", answer == canceling:
 			_, err := v.sess.Do(ctx, &control.CancelRun{Reason: v.sess.Text("cli.stage.canceled")})
 			return err == nil, err
 		case answer == "i":
@@ -576,11 +585,6 @@ func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 	return out
 }
 
-// way is an answer with what it does, by its key.
-func way(pr *Printer, does string, words ...string) tui.Way {
-	return tui.Way{Words: words, Does: pr.Text(does)}
-}
-
 // looking are the commands that only look, so that they can be given while something is asked; those of a group are
 // named behind it.
 var looking = map[string][]string{
@@ -601,46 +605,54 @@ func hear(ctx context.Context, a *App, line string) bool {
 		words, command = words[1:], true
 		first = words[0]
 	}
-	names := Names(a)
+	if !slices.Contains(Names(a), first) || !command && len(words) > 3 {
+		return hearWords(ctx, a, line)
+	}
+	args := append([]string{first}, words[1:]...)
+	if group, ok := looking[first]; !ok || group != nil && (len(words) < 2 || !slices.Contains(group, words[1])) {
+		return later(a, "pawl "+strings.Join(args, " "))
+	}
+	return whileAsked(a, func() { Again(ctx, a, args) })
+}
+
+// hearWords carries out a ~command that only reads, and what asks; a flow takes the place of what asks, and everything
+// else has to wait. What the words are is judged as if nothing waited: what waits would make a reply of them.
+func hearWords(ctx context.Context, a *App, line string) bool {
+	topic, known := triage.Inquire(line)
+	r, err := triage.Decide(line, triage.Situation{})
+	info, _ := workflow.LookupCommand(r.Command)
 	switch {
-	case slices.Contains(names, first) && (command || len(words) <= 3):
-		args := append([]string{first}, words[1:]...)
-		if group, ok := looking[first]; !ok || group != nil && (len(words) < 2 || !slices.Contains(group, words[1])) {
-			a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", "pawl "+strings.Join(args, " ")))
-			return true
-		}
-		runWhileAsked(ctx, a, args)
+	case known && topic == triage.TopicPause:
+		return later(a, "pawl pause")
+	case err == nil && info.Flow():
+		a.Screen.Next = line
 		return true
-	case strings.HasPrefix(first, "~"):
-		a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", first))
-		return true
+	case r.Kind == triage.KindControl:
+		return later(a, "pawl "+string(r.Control))
+	case info.Effect == workflow.Write:
+		return later(a, r.Command)
+	case known, r.Kind == triage.KindCommand, r.Kind == triage.KindUnknownCommand,
+		r.Kind == triage.KindQuestion && len([]rune(line)) >= wordy:
+		return whileAsked(a, func() { Again(ctx, a, []string{Say, "--", line}) })
 	}
-	if topic, known := triage.Inquire(line); known && topic != triage.TopicPause {
-		lang, style, hear := a.Screen.Lang, a.Screen.Style, a.Screen.Hear
-		if _, err := Inquiry(ctx, a, line); err != nil {
-			reportError(a.Printer, err)
-		}
-		a.Screen.Lang, a.Screen.Style, a.Screen.Hear = lang, style, hear
-		return true
-	}
-	// Whether it is a question is judged as if nothing waited: what waits would make a reply of it.
-	if r, err := triage.Decide(line, triage.Situation{}); err != nil || r.Kind != triage.KindQuestion ||
-		len([]rune(line)) < wordy {
-		return false
-	}
-	a.SayText("cli.flow.question")
-	runWhileAsked(ctx, a, []string{"status"})
-	return true
+	return false
 }
 
 // wordy is how many characters a question has at least: what is shorter is a mistyped answer.
 const wordy = 5
 
-// runWhileAsked runs a command line while a question is open; it tells by itself what went wrong.
-func runWhileAsked(ctx context.Context, a *App, args []string) {
+// later says that a command has to wait until the question is answered.
+func later(a *App, command string) bool {
+	a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", command))
+	return true
+}
+
+// whileAsked runs a command line while a question is open; it tells by itself what went wrong.
+func whileAsked(a *App, run func()) bool {
 	lang, style, hear := a.Screen.Lang, a.Screen.Style, a.Screen.Hear
-	Again(ctx, a, args)
+	run()
 	a.Screen.Lang, a.Screen.Style, a.Screen.Hear = lang, style, hear
+	return true
 }
 
 // Named accepts one name, or none where a person can choose it: on a terminal, and never in a pipe or with --json.

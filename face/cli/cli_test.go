@@ -254,8 +254,9 @@ func TestOwnedByAnother(t *testing.T) {
 			Command: "pawl run \"x\x1b[2J\""}
 		c.must(7, "run", "another")
 		c.must(0, "status")
-		c.must(0, "pause")
+		c.must(4, "pause") // a plan that waits is no work
 		c.must(0, "approve", c.hash(), "--yes")
+		c.must(0, "pause")
 		c.must(7, "undo")
 		c.host.owner = nil
 		c.must(0, "resume")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pawl/face/host"
@@ -16,6 +17,7 @@ import (
 	"pawl/face/tui"
 	"pawl/kernel/view"
 	"pawl/text/message"
+	"pawl/text/triage"
 )
 
 // Printer puts things into the words of one language and writes them to the streams of one call of the program: as text
@@ -153,9 +155,19 @@ func fold(pr *Printer, text string, indent, further int) string {
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
-// AskText asks for a text. An empty line is one.
+// way is an answer with what it does, by its key.
+func way(pr *Printer, does string, words ...string) tui.Way {
+	return tui.Way{Words: words, Does: pr.Text(does)}
+}
+
+// AskText asks for a text. An empty line is one; who cancels has left the question.
 func AskText(ctx context.Context, pr *Printer, question string) (string, error) {
-	return pr.Screen.Ask(ctx, tui.Question{Text: question, Free: true, Empty: true})
+	text, err := pr.Screen.Ask(ctx, tui.Question{Text: question, Free: true, Empty: true,
+		Means: Answering(triage.WaitWords)})
+	if err == nil && text == canceling {
+		err = tui.ErrLeft
+	}
+	return text, err
 }
 
 // Confirm asks a question that is answered with yes or no; an empty line is no. Without a terminal it fails with
@@ -166,11 +178,30 @@ func Confirm(ctx context.Context, pr *Printer, question string) (bool, error) {
 	}
 	answer, err := pr.Screen.Ask(ctx, tui.Question{Text: question, Empty: true, Ways: []tui.Way{
 		way(pr, "cli.ask.does.confirm", "y", "yes", "是"), way(pr, "cli.ask.does.refuse", "n", "no", "否"),
-	}})
+	}, Means: Answering(triage.WaitChoice)})
 	if errors.Is(err, tui.ErrLeft) {
 		err = Shown(pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined"))
 	}
 	return answer == "y", err
+}
+
+// The words that Answering gives for what is no plain yes or no.
+const canceling, goingOn = "cancel", "go-on"
+
+// Answering reads what a person types at a question in words of their own: y, n, cancel, or go-on to go on with what
+// there is, and whether the line is no answer at all.
+func Answering(w triage.Wait) func(line string) (word string, none bool) {
+	words := map[triage.Choice]string{triage.ChoiceYes: "y", triage.ChoiceNo: "n", triage.ChoiceCancel: canceling}
+	if w == triage.WaitWords {
+		words = map[triage.Choice]string{triage.ChoiceCancel: canceling, triage.ChoiceAsIs: goingOn, triage.ChoiceYes: "",
+			triage.ChoiceNo: "", triage.ChoiceMore: ""}
+	}
+	return func(line string) (string, bool) {
+		r, err := triage.Decide(line, triage.Situation{Waiting: w})
+		word, ok := words[r.Choice]
+		// Who wants to leave has Ctrl-C, which gives nothing up.
+		return word, !ok || err != nil || slices.Contains([]string{"exit", "quit", "q"}, line)
+	}
 }
 
 // Display escapes text of others for one line.

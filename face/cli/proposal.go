@@ -84,6 +84,9 @@ func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]host.D
 		head += " " + pr.Style.Middle() + " " + pr.Text("cli.plan.by", p.Agent)
 	}
 	s.add(pr.Style.Bold(head) + " " + pr.Style.Middle() + " " + riskText(pr, p.Risk))
+	if p.Stated != "" {
+		s.add("  " + pr.Style.Dim(pr.Text("cli.plan.risk_stated", string(p.Stated))))
+	}
 	s.add("")
 	s.value(2, p.Goal)
 	for _, c := range p.Constraints {

@@ -13,8 +13,10 @@ import (
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/budget"
+	"pawl/kernel/control"
 	"pawl/kernel/steps"
 	"pawl/machine/turn"
+	"pawl/text/triage"
 )
 
 // AgentWord names a kind or a state of an agent; one that has no words is shown as it is.
@@ -103,8 +105,9 @@ func asked(pr *Printer, t *kernel.Turn) []string {
 	return out
 }
 
-// AskQuestions puts open questions to the person at the terminal, one after the other.
-func AskQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) ([]string, error) {
+// AskQuestions puts open questions to the person at the terminal, one after the other, and returns the command that
+// gives the answers, goes on with what there is, or cancels.
+func AskQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) (kernel.Command, error) {
 	questions, err := openQuestions(ctx, sess, s, one)
 	if err != nil {
 		return nil, err
@@ -118,16 +121,22 @@ func AskQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one st
 	var out []string
 	for i, q := range questions {
 		sess.SayText("cli.question", i+1, len(questions), Display(q))
-		line, err := AskText(ctx, sess.Printer, ">")
-		if errors.Is(err, tui.ErrLeft) {
+		line, err := sess.Screen.Ask(ctx, tui.Question{Text: ">", Free: true, Empty: true, Ways: []tui.Way{
+			way(sess.Printer, "cli.ask.does.cancel", canceling), way(sess.Printer, "cli.ask.does.go_on", goingOn),
+		}, Means: Answering(triage.WaitWords)})
+		switch {
+		case errors.Is(err, tui.ErrLeft):
 			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
+		case line == canceling:
+			return &control.CancelRun{Reason: sess.Text("cli.ask.canceled")}, nil
+		case line == goingOn:
+			return &steps.AnswerQuestions{Question: one}, nil
 		}
 		out = append(out, line)
 	}
-	return out, nil
+	return &steps.AnswerQuestions{Answers: out, Question: one}, nil
 }
 
 // listQuestions prints questions.
@@ -163,11 +172,11 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 		}
 		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions)))
 	}
-	answers, err := AskQuestions(ctx, v.sess, s, "")
+	answer, err := AskQuestions(ctx, v.sess, s, "")
 	if err != nil {
 		return false, err
 	}
-	_, err = v.sess.Do(ctx, &steps.AnswerQuestions{Answers: answers})
+	_, err = v.sess.Do(ctx, answer)
 	return err == nil, err
 }
 

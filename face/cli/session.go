@@ -15,6 +15,7 @@ import (
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
@@ -190,7 +191,28 @@ func DoNow(ctx context.Context, sess *Session, c kernel.Command) error {
 
 // DoAs gives a command in the name of somebody else.
 func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
+	if _, ok := c.(*approval.Approve); ok {
+		if err := packageStands(ctx, sess); err != nil {
+			return kernel.Outcome{}, err
+		}
+	}
+	Warn(ctx, sess) // before what is written over
 	return sess.Workspace.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
+}
+
+// packageStands refuses an approval of the plan of a package that a person wrote and has changed since it was read:
+// what it says now is another plan, with a hash of its own.
+func packageStands(ctx context.Context, sess *Session) error {
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
+	if err != nil || s.Run == nil || s.Run.Written == nil || s.Approval == nil || s.Approval.About != "plan" ||
+		sess.Workspace.Project.Packages == nil {
+		return err
+	}
+	found, err := sess.Workspace.Project.Packages(ctx)
+	if err == nil && !s.Run.Written.Stands(found.Files[s.Run.Package]) {
+		err = pawl.Fail(pawl.CodeConflict, "cli.flow.package_changed", s.Run.Package)
+	}
+	return err
 }
 
 // ID reads an outcome's result as an id.
@@ -236,9 +258,9 @@ func Halted(sess *Session, other *host.Owner) error {
 	return pawl.Fail(pawl.CodeBusy, "cli.owner_halted", other.PID, other.Host, sess.Clock(other.Started), other.Command)
 }
 
-// Warn tells what is to be known before anything else, such as a projection that was edited by hand.
+// Warn tells what is to be known before anything else, such as a projection that was edited by hand, once.
 func Warn(ctx context.Context, sess *Session) {
-	if sess.Workspace.Warnings == nil {
+	if sess.Workspace.Warnings == nil || sess.App.warned.Swap(true) {
 		return
 	}
 	for _, f := range sess.Workspace.Warnings(ctx) {

@@ -52,7 +52,8 @@ func (s *Server) tools() []tool {
 		reading("get_answer", "mcp.tool.get_answer", effect.Object{text("question", "mcp.arg.question_id", true, 64),
 			wait}, write.getAnswer),
 		writing("update_progress", "mcp.tool.update_progress", effect.Object{
-			taskArg(), {Name: "status", Type: effect.String, Enum: []string{"PENDING", "DONE", "BLOCKED"},
+			taskArg(), {Name: "task_id", Type: effect.String, Min: 1, Max: 64, About: "mcp.arg.task"},
+			{Name: "status", Type: effect.String, Enum: []string{"PENDING", "DONE", "BLOCKED"},
 				About: "mcp.arg.status"},
 			text("summary", "mcp.arg.summary", true, maxSummary),
 		}, write.updateProgress),

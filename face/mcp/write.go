@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,13 +71,14 @@ func (s writeTools) give(ctx context.Context, c caller, key string, command kern
 // progress is what an agent reports of a task.
 type progress struct {
 	Task    string
+	TaskID  string `json:"task_id"` // what the seed calls it
 	Status  string
 	Summary string
 }
 
 // updateProgress keeps a report. It moves nothing: a task becomes done only when pawl's own checks passed.
 func (s writeTools) updateProgress(ctx context.Context, c caller, p progress) (any, error) {
-	at, err := s.read.task(ctx, p.Task)
+	at, err := s.read.task(ctx, cmp.Or(p.Task, p.TaskID))
 	if err != nil {
 		return nil, err
 	}

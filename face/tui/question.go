@@ -31,6 +31,9 @@ type Question struct {
 	// by an empty line, too.
 	Ways        []Way
 	Free, Empty bool
+	// Means reads a line that is none of the words of a way: the first word of the way that it means, or that it is no
+	// answer even where the question is Free. It may be nil.
+	Means func(line string) (word string, none bool)
 	// Settled reports whether the answer is no longer needed. It is asked now and then, and may be nil.
 	Settled func() bool
 }
@@ -53,16 +56,19 @@ func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		word := strings.ToLower(line)
-		if i := slices.IndexFunc(q.Ways, func(w Way) bool { return slices.Contains(w.Words, word) }); i >= 0 {
-			return q.Ways[i].Words[0], nil
+		way, none := q.pick(line)
+		if way != "" {
+			return way, nil
 		}
-		switch {
+		switch word := strings.ToLower(line); {
 		case line == "" && q.Empty:
 			return "", nil
 		case word == "?", word == "？", word == "help", word == "/help", word == "~help", word == "帮助":
 			q.help(s)
-		case q.Free && line != "" && !strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "pawl "):
+			if word == "~help" {
+				s.heard(ctx, line)
+			}
+		case q.Free && !none && line != "" && !strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "pawl "):
 			return line, nil
 		case line == "" || !s.heard(ctx, line):
 			if ctx.Err() != nil {
@@ -70,7 +76,25 @@ func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 			}
 			s.Print(s.Style.Warn() + " " + strings.Join(term.Hang(q.refusal(s, line), 2, s.columns(), 0, ""), "\n"))
 		}
+		if s.Next != "" {
+			return "", ErrLeft
+		}
 	}
+}
+
+// pick finds the way that a line means, and whether the line is no answer even where the question is free.
+func (q Question) pick(line string) (way string, none bool) {
+	word := strings.ToLower(line)
+	if i := slices.IndexFunc(q.Ways, func(w Way) bool { return slices.Contains(w.Words, word) }); i >= 0 {
+		return q.Ways[i].Words[0], false
+	}
+	if q.Means == nil || line == "" {
+		return "", false
+	}
+	if way, none = q.Means(line); none {
+		way = ""
+	}
+	return way, none
 }
 
 // open says whether a question is open.

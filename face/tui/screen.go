@@ -40,6 +40,8 @@ type Screen struct {
 	// Hear carries out what was typed at a question and is no answer to it: a command or plain words. It reports
 	// whether it was anything. Nil hears nothing.
 	Hear func(ctx context.Context, line string) bool
+	// Next is a line that Hear sets where it is to be carried out in the place of what asks: the question is left.
+	Next string
 
 	in     io.Reader
 	out    io.Writer

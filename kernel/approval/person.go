@@ -12,9 +12,17 @@ func (c *Approve) Decide(tx *kernel.Tx) error {
 	if err != nil {
 		return err
 	}
+	if a.About == kernel.AboutStage {
+		return choosing(a)
+	}
 	a.Way = c.Way
 	kernel.AnswerApproval(tx, a, kernel.ApprovalGranted, tx.Env.Actor, "")
 	return repliesTo(tx, a).Granted(tx, a)
+}
+
+// choosing refuses a yes or no to the question of a stage, which asks for one of several ways.
+func choosing(a *kernel.Approval) error {
+	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.stage_chooses", kernel.Short(a.Hash))
 }
 
 // repliesTo finds who takes a person's word about an approval.
@@ -30,6 +38,9 @@ func (c *Deny) Decide(tx *kernel.Tx) error {
 	a := tx.Approval
 	if a == nil || a.State != kernel.ApprovalPending {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", kernel.StateName(tx))
+	}
+	if a.About == kernel.AboutStage {
+		return choosing(a)
 	}
 	kernel.AnswerApproval(tx, a, kernel.ApprovalRefused, tx.Env.Actor, c.Reason)
 	return repliesTo(tx, a).Refused(tx, a, c.Reason)

@@ -2,6 +2,7 @@
 package control
 
 import (
+	"cmp"
 	"slices"
 
 	"pawl"
@@ -17,8 +18,8 @@ import (
 // Decide stops dispatch at the next safe point; the state stays (docs/spec/session.md#a1).
 func (*Pause) Decide(tx *kernel.Tx) error {
 	s := tx.Session
-	if s == nil || s.State == string(session.Idle) || s.State == string(session.Blocked) ||
-		s.State == string(session.Archiving) {
+	if s == nil || s.State != string(session.Planning) && s.State != string(session.Executing) &&
+		s.State != string(session.AutoFix) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", kernel.StateName(tx))
 	}
 	if s.Paused() {
@@ -68,7 +69,7 @@ func (c *CancelTask) Decide(tx *kernel.Tx) error {
 		if t.Cleanup == nil {
 			t.Cleanup = kernel.NothingToClean()
 		}
-		return tx.Move(t, string(task.Cancel), "", kernel.Note(c.Reason), nil)
+		return tx.Move(t, string(task.Cancel), "", cmp.Or(c.Reason, "canceled"), nil)
 	}
 	switch at {
 	case task.Draft:

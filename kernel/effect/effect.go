@@ -629,6 +629,9 @@ type CleanupResult struct {
 // ArchiveSpec asks to write the archive's projections: the files that the seeds name.
 type ArchiveSpec struct {
 	Files []pawl.ProjectedFile `json:"files"`
+	// Package is a package that a person wrote and that is moved into the archive. Its tasks.md is left as it is where
+	// it says something else by then.
+	Package *Retired `json:"package,omitempty"`
 	// Log are the entries of CHANGELOG.md, which is read and added to: people may write it, too.
 	Log []LogEntry `json:"changelog,omitempty"`
 }
@@ -651,4 +654,7 @@ type LogEntry struct {
 // ArchiveResult names the files as written.
 type ArchiveResult struct {
 	Written []string `json:"written"`
+	// Package is where the package went that was to be moved, nil where none was there any more. Without Tasks its
+	// tasks.md was left as it is.
+	Package *Retired `json:"package,omitempty"`
 }

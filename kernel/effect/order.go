@@ -75,7 +75,7 @@ type PackageResult struct {
 }
 
 // RetireSpec is the spec of KindRetire: packages that go from .pawl/plan into the archive, and the archive's index as
-// it is to be afterwards.
+// it is to be afterwards. The package of a run that is undone comes back the same way; the index stays then.
 type RetireSpec struct {
 	Packages []Retired `json:"packages"`
 	Index    Document  `json:"index"`
@@ -85,7 +85,7 @@ type RetireSpec struct {
 type Retired struct {
 	From string `json:"from"` // folders relative to .pawl
 	To   string `json:"to"`
-	// Tasks is the package's tasks.md as it is to be in the archive; without a path there is nothing to change.
+	// Tasks is the package's tasks.md, in From, as it is to be afterwards; without a path there is nothing to change.
 	Tasks  Document `json:"tasks"`
 	Result string   `json:"result"`
 }

@@ -3,6 +3,8 @@ package issues
 import (
 	"time"
 
+	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/machine/board"
 )
 
@@ -95,6 +97,17 @@ type NewIssue struct {
 	Paused    bool     `json:",omitempty"`
 	Closed    bool     `json:",omitempty"`
 	Height    int64    `json:",omitempty"`
+	// State is what a state.json says of it beside that, nil where it comes from elsewhere.
+	State *IssueState `json:",omitempty"`
+}
+
+// IssueState is what became of an issue before it was imported: it has failed, or was closed.
+type IssueState struct {
+	Failed              bool                `json:",omitempty"`
+	PlannedAt, Executed time.Time           `json:",omitzero"`
+	Error               *effect.Fault       `json:",omitempty"`
+	Errors              []kernel.IssueError `json:",omitempty"`
+	Came                kernel.Came
 }
 
 // Taken is the answer to Take. Lane is the label of the issue's session.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -158,6 +159,7 @@ func registerIssue(tx *kernel.Tx, b *kernel.Board, n *NewIssue, known map[string
 		label = fmt.Sprintf("ISS-%d", b.Issues)
 	}
 	b.Issues = max(b.Issues, board.Ordinal(label))
+	came := n.cameAs(b)
 	i := &kernel.Issue{
 		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest,
 		URL:   n.URL,
@@ -168,6 +170,12 @@ func registerIssue(tx *kernel.Tx, b *kernel.Board, n *NewIssue, known map[string
 	state := board.Issue.Initial()
 	if n.Closed {
 		state, i.Dependents = board.IssueCompleted, board.DependentsReleased
+	}
+	if s := n.State; s != nil {
+		i.PlannedAt, i.ExecutedAt, i.Error, i.Errors, i.Came = s.PlannedAt, s.Executed, s.Error, s.Errors, came
+		if s.Failed {
+			state = board.IssueFailed
+		}
 	}
 	tx.Create(i, kernel.KindIssue, label, tx.Session.ID, string(state))
 	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
@@ -181,6 +189,25 @@ func registerIssue(tx *kernel.Tx, b *kernel.Board, n *NewIssue, known map[string
 		tx.Create(&kernel.Alias{Issue: i.ID}, kernel.KindAlias, n.External, i.ID, "")
 	}
 	return i, nil
+}
+
+// cameAs is what an issue came with. The number of its queue item becomes its own where that is free, so that no later
+// item has the same name; otherwise the item is named anew.
+func (n *NewIssue) cameAs(b *kernel.Board) *kernel.Came {
+	if n.State == nil {
+		return nil
+	}
+	came := n.State.Came
+	if came.Item == nil {
+		return &came
+	}
+	item := *came.Item
+	if at, err := strconv.ParseInt(strings.TrimPrefix(item.ItemID, "S-"), 10, 64); err == nil {
+		b.Issues = max(b.Issues, min(at, board.MaxOrdinal))
+		item.ItemID = fmt.Sprintf("S-%d", b.Issues)
+	}
+	came.Item = &item
+	return &came
 }
 
 func checkIssue(title, context string, priority, after int) error {

@@ -39,7 +39,7 @@ func Table() *kernel.Protocols {
 			effect.KindRepair:     {Done: recovery.RepairMade, Unwanted: true},
 			effect.KindTool:       {Done: steps.ToolDone, Unwanted: true},
 			effect.KindVerify:     {Done: verification.ChecksDone, Unwanted: true},
-			effect.KindGates:      {Done: verification.GatesDone, Unwanted: true},
+			effect.KindGates:      {Done: gated, Unwanted: true},
 			effect.KindProve:      {Done: verification.ProofSeen, Unwanted: true},
 			effect.KindWorktree:   {Done: steps.WorktreeMade, Unwanted: true},
 			effect.KindCheckpoint: {Done: checkpointed},
@@ -81,6 +81,14 @@ func checkpointed(tx *kernel.Tx, r effect.Receipt) error {
 		return recovery.WorkSaved(tx, r)
 	}
 	return steps.TaskCheckpointed(tx, r)
+}
+
+// gated takes what gates proved, or that those of a task outside a run could not be run.
+func gated(tx *kernel.Tx, r effect.Receipt) error {
+	if _, err := effect.Decode[effect.VerifyResult](r.Result); err != nil && !r.OK && tx.Run == nil {
+		return tasks.GatesUnrun(tx, r)
+	}
+	return verification.GatesDone(tx, r)
 }
 
 // commands are the commands that there are, an empty one of each.

@@ -46,7 +46,7 @@ func TestRowsThatApply(t *testing.T) {
 		want string
 	}{
 		{"a new workspace", joint.Combination{Session: "IDLE"}, "C01 C66 C42"},
-		{"planning", planning, "C03 C04 C05 C06 C83"},
+		{"planning", planning, "C03 C04 C05 C91 C06 C83"},
 		{"confirming", confirming, "C07 C64 C65 C08 C83"},
 		{"recovering", recovering, "C12 C13 C14 C15 C48 C18 C19 C22 C25 C70 C34 C35 C40 C41 C83"},
 		{"blocked", blocked, "C31 C36 C38 C85"},

@@ -6,6 +6,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/machine/workflow"
 	"pawl/text/plan"
+	"pawl/text/solution"
 )
 
 // Commands of a person about the session.
@@ -35,10 +36,12 @@ type (
 		Issue string `json:",omitempty"`
 		Token int64  `json:",omitempty"`
 		// Command is the ~command that asks for it, "" for a requirement in plain words. Package is the solution
-		// package that ~exec carries out. Lang is the language in which an agent may ask.
-		Command string `json:",omitempty"`
-		Package string `json:",omitempty"`
-		Lang    string `json:",omitempty"`
+		// package that ~exec carries out, and Written what a person wrote into it, with the plan that it is Given; nil
+		// for one that is as pawl wrote it. Lang is the language in which an agent may ask.
+		Command string            `json:",omitempty"`
+		Package string            `json:",omitempty"`
+		Written *solution.Written `json:",omitempty"`
+		Lang    string            `json:",omitempty"`
 		// Confirm says that somebody is there to confirm each stage as the mode asks for. AsIs goes on with what there
 		// is.
 		Confirm bool `json:",omitempty"`

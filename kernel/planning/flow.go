@@ -57,17 +57,7 @@ func setVars(tx *kernel.Tx, next workflow.Vars, on, when string) {
 	before := tx.Flow.Vars
 	tx.Flow.Vars = next
 	tx.Touch(tx.Flow)
-	modeMoved(tx, before.Mode, on, when)
-}
-
-// modeMoved records the row of the mode's machine by which it has got where it is.
-func modeMoved(tx *kernel.Tx, from workflow.Mode, on, when string) {
-	r, ok := workflow.Modes.Next(from, workflow.Event(on), when)
-	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
-		return
-	}
-	tx.Record(tx.Flow, kernel.AuditModeAs.In(string(r.To)), audit.Info,
-		map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
+	kernel.ModeMoved(tx, before.Mode, on, when)
 }
 
 // outgrows reports whether a change is too large or too dangerous for a tweak, and notes the path that it needs.
@@ -136,8 +126,7 @@ func ChangeMeasured(tx *kernel.Tx) error {
 		return err
 	}
 	tx.Touch(tx.Solution)
-	tx.Create(&kernel.Alias{Issue: tx.Issue.ID}, kernel.KindAlias, kernel.PackageAlias+tx.Solution.Package,
-		tx.Solution.ID, "")
+	nameSolution(tx)
 	if err := tx.Apply(kernel.GrewAtWork, "the change"); err != nil {
 		return err
 	}
@@ -147,6 +136,9 @@ func ChangeMeasured(tx *kernel.Tx) error {
 
 // autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (docs/spec/task.md#d21).
 const autoFull pawl.Actor = "policy:auto_full"
+
+// autoPlan is in whose name AUTO_PLAN ends with the design.
+const autoPlan pawl.Actor = "policy:auto_plan"
 
 // approvalEvent is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose
 // word it is.
@@ -196,6 +188,10 @@ func grantPlan(tx *kernel.Tx, by pawl.Actor, reason string) error {
 	tx.Touch(tx.Solution)
 	tx.Touch(tx.Task)
 	tx.Task.Due = tx.Now
+	if by != tx.Env.Actor {
+		tx.Voice = by
+		defer func() { tx.Voice = "" }()
+	}
 	if err := tx.Apply(approvalEvent(tx, by), reason); err != nil {
 		return err
 	}
@@ -206,7 +202,7 @@ func grantPlan(tx *kernel.Tx, by pawl.Actor, reason string) error {
 
 // PlanApproved takes a person's yes to the plan. Who grants whatever waits has not looked at it.
 func PlanApproved(tx *kernel.Tx, a *kernel.Approval) error {
-	if a.Way != kernel.WayFlag {
+	if tx.Config.Proofs && a.Way != kernel.WayFlag {
 		tx.Task.ApprovedBy = tx.Env.Actor
 	}
 	return grantPlan(tx, tx.Env.Actor, "approved")

@@ -125,7 +125,7 @@ func (c *Start) Decide(tx *kernel.Tx) error {
 	if tx.Session.State != string(session.Idle) || tx.Session.Effect != "" {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", tx.Session.State, tx.Session.Goal)
 	}
-	if tx.Taking != nil && tx.Taking.State != kernel.SolutionDraft {
+	if tx.Taking != nil && tx.Taking.State != kernel.SolutionDraft && (c.Written == nil || !tx.Taking.Over()) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.package_used", tx.Taking.Package)
 	}
 	if strings.TrimSpace(c.Requirement) == "" && len(c.Given) == 0 {
@@ -151,12 +151,16 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 		StartedAt: tx.Now,
 		Command:   c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
 		Planner: c.Planner,
+		Written: c.Written,
 	}
 	tx.Create(tx.Run, kernel.KindRun, labelIn(s, "RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
 	switch {
-	case c.Package != "" && tx.Taking != nil:
+	case keptPlan(tx, c):
 		tx.Solution = tx.Taking
-		tx.Solution.State = kernel.SolutionOpen
+		tx.Solution.State, tx.Solution.Theirs = kernel.SolutionOpen, c.Written != nil
+		if err := rewritten(tx, c); err != nil {
+			return err
+		}
 		tx.Touch(tx.Solution)
 		tx.Run.Item, tx.Run.Solution, tx.Run.Package = tx.Item.ID, tx.Taking.ID, tx.Taking.Package
 	case s.Number == 0:
@@ -165,7 +169,7 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 		tx.Create(tx.Issue, kernel.KindIssue, ownLabel(tx), tx.Run.ID, string(board.Issue.Initial()))
 	default:
 		tx.Run.Item, tx.Run.Feedback = tx.Issue.Item, tx.Issue.Feedback
-		tx.Issue.Error, tx.Issue.Bound, tx.Issue.Solution = nil, false, ""
+		tx.Issue.Error, tx.Issue.Bound, tx.Issue.Solution, tx.Issue.Came = nil, false, "", nil
 		tx.Touch(tx.Issue)
 	}
 	tx.Run.Issue = tx.Issue.ID
@@ -178,6 +182,29 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 			"run_mode": c.RunMode, "command": c.Command})
 	tx.Result = tx.Run.ID
 	return beginRun(tx, c)
+}
+
+// keptPlan reports whether the plan of a package is there from before and waits to be carried out. One that was at work
+// once is planned anew from its documents.
+func keptPlan(tx *kernel.Tx, c *Start) bool {
+	return c.Package != "" && tx.Taking != nil && tx.Taking.State == kernel.SolutionDraft && tx.Issue != nil &&
+		tx.Issue.State == string(board.IssuePlanned)
+}
+
+// rewritten takes the plan from the documents of a package that a person changed after it was made. It is another plan,
+// with a hash of its own, and is judged and approved as one.
+func rewritten(tx *kernel.Tx, c *Start) error {
+	if c.Written == nil {
+		return nil
+	}
+	p, _, err := plan.Decode(c.Name, c.Given)
+	if err != nil {
+		return err
+	}
+	old := tx.Solution.Plan
+	p.PlanID, p.CreatedAt = old.PlanID, old.CreatedAt
+	tx.Solution.Plan, tx.Solution.HighRisk = p, triage.DetectPlan(p)
+	return nil
 }
 
 // Read reads what a requirement is taken up with: the issue of the board, or the package that is to be carried out.
@@ -196,18 +223,20 @@ func (c *Start) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 	return nil
 }
 
-// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command and where somebody confirms
-// the stages, and otherwise by those that judge for themselves. A plan that is given has answered what would be asked.
+// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command, where somebody confirms the
+// stages and where it is of extremely high risk, and otherwise by those that judge for themselves. A plan that is given
+// has answered what would be asked.
 func judgedFirst(tx *kernel.Tx, c *Start) bool {
 	t := kernel.PlannerTraits(tx)
-	return t.Intakes && len(c.Given) == 0 && (c.Command != "" || c.Confirm || t.Judges)
+	return t.Intakes && len(c.Given) == 0 &&
+		(c.Command != "" || c.Confirm || t.Judges || triage.Acts(triage.Detect(c.Requirement)))
 }
 
 // beginRun makes the first moves of a run, and asks for its first effect.
 func beginRun(tx *kernel.Tx, c *Start) error {
 	why := kernel.FirstLine(tx.Run.Requirement)
 	switch {
-	case c.Package != "" && tx.Taking != nil:
+	case tx.Solution != nil:
 		if err := tx.Apply(kernel.PackageTaken, why); err != nil {
 			return err
 		}
@@ -220,7 +249,11 @@ func beginRun(tx *kernel.Tx, c *Start) error {
 		if err := tx.Apply(kernel.TakenUp, why); err != nil {
 			return err
 		}
-		if err := sizeFlow(tx, workflow.PathLight, "a plan is given"); err != nil {
+		reason := "not evaluated"
+		if len(c.Given) > 0 {
+			reason = "a plan is given"
+		}
+		if err := sizeFlow(tx, workflow.PathLight, reason); err != nil {
 			return err
 		}
 		if tx.Flow.Stage == workflow.Develop {
@@ -277,12 +310,23 @@ func TakenIn(tx *kernel.Tx, r effect.Receipt) error {
 	return nil
 }
 
-// Evaluated decides the complexity of a requirement that is clear, and asks the person to confirm it where one is
-// there.
+// Evaluated decides the complexity of a requirement that is clear. It asks a person to confirm it where one is there,
+// and wherever the words themselves are of extremely high risk: an automatic mode breaks its silence for that, an
+// unattended run waits, and only who has said yes to everything beforehand is not asked (docs/spec/workflow.md#ehrb).
 func Evaluated(tx *kernel.Tx) error {
 	path, why := tx.Run.Evaluation.Path()
 	tx.Run.Path = path
-	if tx.Run.Confirm {
+	dangerous := tx.Run.Evaluation.Dangerous() && tx.Run.RiskBy == ""
+	if dangerous {
+		tx.Record(tx.Run, kernel.AuditRiskFound, audit.Warn, map[string]any{"findings": tx.Run.Evaluation.HighRisk,
+			"confirmed_beforehand": tx.Run.AutoApprove})
+		dangerous = tx.Run.AutoApprove == ""
+	}
+	if dangerous && tx.Session.RunMode == pawl.Autonomous {
+		tx.Record(tx.Run, kernel.AuditAutonomousBlocked, audit.Warn,
+			map[string]any{"checkpoint": "evaluation", "risk": pawl.RiskHigh})
+	}
+	if tx.Run.Confirm || dangerous {
 		askStage(tx, workflow.Evaluate, string(path))
 		return nil
 	}
@@ -346,6 +390,11 @@ func (c *Choose) Decide(tx *kernel.Tx) error {
 	kernel.AnswerApproval(tx, a, kernel.ApprovalGranted, tx.Env.Actor, c.Choice)
 	tx.Run.Stage, tx.Session.Approval = workflow.None, ""
 	tx.Touch(tx.Run)
+	if stage == workflow.Evaluate && tx.Run.Evaluation.Dangerous() {
+		tx.Run.RiskBy = tx.Env.Actor
+		tx.Record(tx.Run, kernel.AuditRiskConfirmed, audit.Warn,
+			map[string]any{"findings": tx.Run.Evaluation.HighRisk, "hash": a.Hash})
+	}
 	if stage == workflow.Evaluate {
 		return goOn(tx, c.Path, "confirmed by "+string(tx.Env.Actor))
 	}
@@ -442,6 +491,7 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 	if p.CreatedAt.IsZero() {
 		p.CreatedAt = plan.Instant{Time: tx.Now.UTC()}
 	}
+	said := p.RiskLevel
 	if tx.Config.Proofs && len(p.Criteria) == 0 && len(tx.Run.Given) == 0 {
 		p.Criteria = criteria.Of(tx.Run.Requirement)
 	}
@@ -452,14 +502,25 @@ func PlanMade(tx *kernel.Tx, r effect.Receipt) error {
 	if err != nil {
 		return planningFailed(tx, kernel.PlanFailed, err)
 	}
-	return propose(tx, p, verdicts, result.Agent)
+	return propose(tx, p, verdicts, result.Agent, said)
+}
+
+// stated is the risk that a plan says it has, where that is not the one that pawl finds.
+func stated(said, found pawl.Risk) pawl.Risk {
+	if said == found {
+		return ""
+	}
+	return said
 }
 
 // planningFailed ends the run without having changed anything (docs/spec/session.md#a7).
 func planningFailed(tx *kernel.Tx, what kernel.Event, err error) error {
 	kept := kernel.Info(err)
+	if what == kernel.PlanFailed && kept.Code == pawl.CodeTimeout {
+		what = kernel.PlanTimedOut
+	}
 	tx.Session.LastError = &kept
-	tx.Issue.Error = &kept
+	tx.Issue.Failed("plan", kept, tx.Now)
 	tx.Issue.Failures++
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	kernel.EndRun(tx, "failed")
@@ -487,10 +548,10 @@ func packageDesigned(tx *kernel.Tx, p *plan.Plan) error {
 }
 
 // propose keeps the plan as a solution with its draft task and asks for approval, bound to the plan's hash.
-func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string) error {
+func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string, said pawl.Risk) error {
 	hash := plan.Hash(p)
 	tx.Solution = &kernel.Solution{
-		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel,
+		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Stated: stated(said, p.RiskLevel),
 		Checks:   effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
 		HighRisk: triage.DetectPlan(p),
 	}
@@ -501,15 +562,28 @@ func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string)
 	tx.Create(tx.Solution, kernel.KindSolution, fmt.Sprintf("SOL-%s-%d", tx.Issue.Label, tx.Issue.Solutions),
 		tx.Issue.ID,
 		kernel.SolutionOpen)
-	if tx.Solution.Package != "" {
-		tx.Create(&kernel.Alias{Issue: tx.Issue.ID}, kernel.KindAlias, kernel.PackageAlias+tx.Solution.Package,
-			tx.Solution.ID, "")
-	}
+	nameSolution(tx)
 	if err := enqueue(tx, &p); err != nil {
 		return err
 	}
 	tx.Issue.Solution, tx.Issue.PlannedAt = tx.Solution.ID, tx.Now
 	return draft(tx, kernel.PlanExists)
+}
+
+// nameSolution makes the package's name known. One that a person wrote may have been carried out before, and be there
+// again.
+func nameSolution(tx *kernel.Tx) {
+	name := tx.Solution.Package
+	if name == "" {
+		return
+	}
+	tx.Solution.Theirs = tx.Run.Written != nil
+	if known := kernel.PackageNamed(tx, name); known != nil {
+		known.Issue, known.Parent = tx.Issue.ID, tx.Solution.ID
+		tx.Touch(known)
+		return
+	}
+	tx.Create(&kernel.Alias{Issue: tx.Issue.ID}, kernel.KindAlias, kernel.PackageAlias+name, tx.Solution.ID, "")
 }
 
 // draft makes the task of the solution and asks for approval, bound to the plan's hash.
@@ -576,6 +650,8 @@ func keepPackage(tx *kernel.Tx) error {
 	tx.Turn.Outcome = string(turn.OutcomeDone)
 	tx.Task.Cleanup = kernel.NothingToClean()
 	tx.Task.Reason = "planned only"
+	tx.Voice = autoPlan
+	defer func() { tx.Voice = "" }()
 	if err := tx.Apply(kernel.PlanKept, "the package is kept"); err != nil {
 		return err
 	}
@@ -646,7 +722,11 @@ func (c *Revise) Decide(tx *kernel.Tx) error {
 	if err := kernel.DeclinePlan(tx, c.Feedback, "revised"); err != nil {
 		return err
 	}
-	return takeUp(tx, next, feedback)
+	if err := takeUp(tx, next, feedback); err != nil {
+		return err
+	}
+	tx.Run.RiskBy = last.RiskBy // what was said of the requirement holds for the plans that are made of it
+	return nil
 }
 
 // Decide replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
@@ -675,7 +755,7 @@ func (c *EditPlan) Decide(tx *kernel.Tx) error {
 	}
 	kernel.AnswerApproval(tx, tx.Approval, kernel.ApprovalStale, tx.Env.Actor, "the plan was edited")
 	s, t := tx.Solution, tx.Task
-	s.Plan, s.Hash, s.Verdicts, s.Risk = p, hash, verdicts, p.RiskLevel
+	s.Plan, s.Hash, s.Verdicts, s.Risk, s.Stated = p, hash, verdicts, p.RiskLevel, stated(c.Plan.RiskLevel, p.RiskLevel)
 	s.Checks = effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
 	t.Plan, t.PlanHash, t.Checks, t.Title = &p, hash, s.Checks, p.Goal
 	tx.Touch(s)

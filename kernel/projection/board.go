@@ -144,12 +144,17 @@ func addIssue(out *view.Batch, b *kernel.Board, i *kernel.Issue, items map[strin
 	}
 	out.Updated = later(out.Updated, i.UpdatedAt)
 	solution := ""
-	if i.Solution != "" {
+	switch {
+	case i.Solution != "":
 		solution = fmt.Sprintf("SOL-%s-%d", i.Label, i.Solutions)
+	case i.Came != nil:
+		solution = i.Came.Solution
 	}
 	state, failed := stateOf(i, solution, i.UpdatedAt)
 	out.Issues, out.Errors = append(out.Issues, state), append(out.Errors, failed...)
-	if at, ok := items[i.Item]; ok && i.Item != "" && solution != "" {
+	if i.Came != nil && i.Came.Item != nil {
+		out.Queue = append(out.Queue, *i.Came.Item)
+	} else if at, ok := items[i.Item]; ok && i.Item != "" && solution != "" {
 		out.Queue = append(out.Queue, board.QueueItem{
 			ItemID: fmt.Sprintf("S-%d", i.Number), IssueID: i.Label, SolutionID: solution, Status: board.ItemStatus(at),
 		})

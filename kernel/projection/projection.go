@@ -78,7 +78,9 @@ func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 	live := ""
 	if s.Session != nil && s.Session.Run != "" && s.Solution != nil && s.Solution.Package != "" {
 		live = s.Solution.Package
-		out = append(out, s.Package().Live()...)
+		if !s.Solution.Theirs {
+			out = append(out, s.Package().Live()...)
+		}
 	}
 	kept, err := k.drafts(ctx, live)
 	if err != nil {
@@ -96,7 +98,8 @@ func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 // maxDrafts bounds the packages that wait to be carried out and are written again.
 const maxDrafts = 50
 
-// drafts makes the packages that wait to be carried out, but for the one of the run in progress.
+// drafts makes the packages that wait to be carried out, but for the one of the run in progress. A document that is
+// there is left as it is: people may change it before it is carried out, and it is read then.
 func (k reader) drafts(ctx context.Context, live string) ([]pawl.ProjectedFile, error) {
 	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft},
 		Newest: true, Limit: maxDrafts})
@@ -109,13 +112,13 @@ func (k reader) drafts(ctx context.Context, live string) ([]pawl.ProjectedFile, 
 		if err := kernel.Decode(r, s); err != nil {
 			return nil, err
 		}
-		if s.Package == "" || s.Package == live {
+		if s.Package == "" || s.Package == live || s.Theirs {
 			continue
 		}
-		out = append(out, view.Package{
-			Name: s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
-			Title: s.Plan.Goal, Label: s.Label, State: string(task.Draft), Created: s.CreatedAt,
-		}.Live()...)
+		for _, f := range s.Draft().Live() {
+			f.Keep = true
+			out = append(out, f)
+		}
 	}
 	return out, nil
 }
@@ -135,8 +138,7 @@ func Gone(ctx context.Context, of Kernel) ([]string, error) {
 			return nil, err
 		}
 		if r.Package != "" && !r.EndedAt.IsZero() {
-			names, sel = append(names, r.Package), append(sel, kernel.Select{Kind: kernel.KindSolution, ID: r.Solution,
-				HotOnly: true})
+			names, sel = append(names, r.Package), append(sel, kernel.Select{Kind: kernel.KindSolution, ID: r.Solution})
 		}
 	}
 	if len(sel) == 0 {
@@ -148,7 +150,14 @@ func Gone(ctx context.Context, of Kernel) ([]string, error) {
 	}
 	var gone []string
 	for n, found := range solutions {
-		if len(found) > 0 && found[0].State == kernel.SolutionUsed {
+		if len(found) == 0 || found[0].State != kernel.SolutionUsed {
+			continue
+		}
+		s := new(kernel.Solution)
+		if err := kernel.Decode(found[0], s); err != nil {
+			return nil, err
+		}
+		if !s.Theirs {
 			gone = append(gone, names[n])
 		}
 	}
@@ -290,7 +299,8 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 			b.Queue = append(b.Queue, board.QueueItem{ItemID: id, IssueID: i.Label, SolutionID: solution,
 				Status: board.ItemStatus(q.State)})
 		}
-		if at.Session != nil && at.Session.Run == r.ID && at.Session.Blocked != nil {
+		failing := i.State != string(board.IssueFailed) // what it failed of is its own
+		if failing && at.Session != nil && at.Session.Run == r.ID && at.Session.Blocked != nil {
 			b.Errors = append(b.Errors, view.BoardError{At: at.Session.UpdatedAt, Action: "execute", Issue: i.Label,
 				Error: at.Session.Blocked.Error})
 		}
@@ -300,19 +310,25 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 	return b, points, err
 }
 
-// stateOf is an issue as state.json has it (docs/spec/board.md#issue), and the entry of the error log for what it
-// failed of at a time, if it did.
+// stateOf is an issue as state.json has it (docs/spec/board.md#issue), and its entries of the error log. What earlier
+// versions kept of a failure is that of planning, and has the time that is given.
 func stateOf(i *kernel.Issue, solution string, at time.Time) (board.IssueState, []view.BoardError) {
 	state := board.IssueState{
 		ID: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), SolutionID: solution,
 		PlannedAt: rfc(i.PlannedAt), ExecutedAt: rfc(i.ExecutedAt),
 	}
-	if i.Error == nil {
-		return state, nil
+	if i.Error != nil {
+		text := view.Said(*i.Error)
+		state.Error = &text
 	}
-	text := view.Technical(*i.Error)
-	state.Error = &text
-	return state, []view.BoardError{{At: at, Action: "plan", Issue: i.Label, Error: *i.Error}}
+	var failed []view.BoardError
+	for _, e := range i.Errors {
+		failed = append(failed, view.BoardError{At: e.At, Action: e.Action, Issue: i.Label, Error: e.Fault})
+	}
+	if i.Error != nil && len(failed) == 0 && i.Came == nil {
+		failed = append(failed, view.BoardError{At: at, Action: "plan", Issue: i.Label, Error: *i.Error})
+	}
+	return state, failed
 }
 
 // latest returns the newest change of the run's rows.
@@ -326,11 +342,11 @@ func latest(t time.Time, s *kernel.Snapshot) time.Time {
 	return t
 }
 
-func rfc(t time.Time) string {
+func rfc(t time.Time) board.Instant {
 	if t.IsZero() {
 		return ""
 	}
-	return plan.At(t).String()
+	return board.Instant(plan.At(t).String())
 }
 
 // actionOf names the seed's action that leads into a phase.

@@ -200,9 +200,9 @@ func (r Reader) Spent(ctx context.Context, scope string) (b view.Budget, ok bool
 	return b, ok, err
 }
 
-// Packages are the solution packages that wait to be carried out, by their names, each with the goal of its plan.
-func (r Reader) Packages(ctx context.Context) (map[string]string, error) {
-	out := map[string]string{}
+// Packages are the solution packages that wait to be carried out, by their names.
+func (r Reader) Packages(ctx context.Context) (map[string]view.Package, error) {
+	out := map[string]view.Package{}
 	for row, err := range r.store.Scan(ctx,
 		kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft}}) {
 		s := new(kernel.Solution)
@@ -213,17 +213,21 @@ func (r Reader) Packages(ctx context.Context) (map[string]string, error) {
 			return nil, err
 		}
 		if s.Package != "" {
-			out[s.Package] = s.Plan.Goal
+			out[s.Package] = s.Draft()
 		}
 	}
 	return out, nil
 }
 
-// PackageUsed reports whether a package of the name was ever made or carried out.
+// PackageUsed reports whether a package of the name is at work, or was carried out and is pawl's own: what lies in
+// plan/ by that name is then not to be carried out.
 func (r Reader) PackageUsed(ctx context.Context, name string) (bool, error) {
-	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindAlias, Label: kernel.PackageAlias + name,
-		HotOnly: true})
-	return err == nil && len(rows[0]) > 0, err
+	alias, s := new(kernel.Alias), new(kernel.Solution)
+	ok, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindAlias, Label: kernel.PackageAlias + name}, alias)
+	if err == nil && ok {
+		ok, err = first(ctx, r.store, kernel.Select{Kind: kernel.KindSolution, ID: alias.Parent}, s)
+	}
+	return ok && !(s.Theirs && s.Over()), err
 }
 
 // nearest returns the label, or for something that is as long as an id the id, among the newest of a kind that is most

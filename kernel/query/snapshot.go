@@ -1,12 +1,14 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	"pawl/text/display"
+	"pawl/text/message"
 
 	"pawl"
 	"pawl/kernel"
@@ -96,7 +98,7 @@ func StatusOf(s *kernel.Snapshot) view.Status {
 	if at == nil {
 		return out
 	}
-	out.ID, out.Name, out.State = at.ID, at.Name, session.State(at.State)
+	out.ID, out.Session, out.Name, out.State = at.ID, at.ID, at.Name, session.State(at.State)
 	out.Goal, out.RunMode, out.Attempts = at.Goal, at.RunMode, at.AutoFix
 	out.Paused, out.PausedAt, out.PausedBy = at.Paused(), at.PausedAt, at.PausedBy
 	out.Blocked, out.Checkpoint = blockedOf(at.Blocked), at.LastCheckpoint
@@ -105,7 +107,7 @@ func StatusOf(s *kernel.Snapshot) view.Status {
 		out.Approval = approvalOf(a)
 	}
 	if f := s.Flow; f != nil {
-		out.Flow = &view.Flow{Stage: f.Stage, Mode: f.Mode, Path: f.Path, Package: f.CreatedPackage}
+		out.Flow = &view.Flow{Stage: f.Stage, Mode: f.Mode, Path: f.Path, Package: f.CreatedPackage, Variables: f.Vars}
 	}
 	if at.Run != "" {
 		statusOfRun(s, &out)
@@ -343,13 +345,13 @@ func PlanOf(s *kernel.Snapshot) view.Plan {
 		out.Checks, out.Gates = append(out.Checks, t.Checks...), append(out.Gates, t.Gates...)
 	}
 	if sol := s.Solution; sol != nil {
-		out.Hash, out.Agent = sol.Hash, sol.Agent
+		out.Hash, out.Agent, out.Stated = sol.Hash, sol.Agent, sol.Stated
 		for n := range sol.Plan.Verification.Commands {
 			if v := verdicts["verification"][n]; v != nil {
 				out.Commands = append(out.Commands, *v)
 			}
 		}
-		if s.Run != nil {
+		if s.Run != nil && sol.Package != "" {
 			out.Package = solution.LiveDir(sol.Package)
 		}
 	}
@@ -582,6 +584,20 @@ func ContextOf(s *kernel.Snapshot, history ...view.HistoryLine) view.Context {
 	return c
 }
 
+// inWords is a failure in the language of documents, or in that of the run.
+func inWords(s *kernel.Snapshot, f effect.Fault) string {
+	lang := ""
+	if s.Run != nil {
+		lang = s.Run.Lang
+	}
+	args := make([]any, len(f.Args))
+	for i, a := range f.Args {
+		args[i] = a
+	}
+	return message.ParseLang(cmp.Or(s.Config.Language, lang)).Text(f.Key, args...) + " (" + string(f.Class) + "/" +
+		string(f.Code) + ")"
+}
+
 // scratchpad lists what somebody who comes back should know first.
 func scratchpad(s *kernel.Snapshot) []view.PadLine {
 	var out []view.PadLine
@@ -595,11 +611,11 @@ func scratchpad(s *kernel.Snapshot) []view.PadLine {
 		add("paused", string(at.PausedBy))
 	}
 	if b := at.Blocked; b != nil {
-		add("blocked", string(b.Kind)+" "+view.Technical(b.Error))
+		add("blocked", string(b.Kind)+": "+inWords(s, b.Error))
 	}
 	if at.Run == "" {
 		if at.LastError != nil {
-			add("last_error", view.Technical(*at.LastError))
+			add("last_error", inWords(s, *at.LastError))
 		}
 		return out
 	}

@@ -2,6 +2,7 @@
 package recovery
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -221,7 +222,7 @@ func (c *Skip) Decide(tx *kernel.Tx) error {
 	}
 	tx.Task.Cleanup = kernel.NothingToClean()
 	tx.Session.Blocked = nil
-	if err := tx.Apply(kernel.Skipped, kernel.Note(c.Reason)); err != nil {
+	if err := tx.Apply(kernel.Skipped, cmp.Or(c.Reason, "skipped")); err != nil {
 		return err
 	}
 	tx.Run.Outcome = "skipped"
@@ -449,11 +450,15 @@ func changelog(tx *kernel.Tx) []effect.LogEntry {
 		e.Package, e.Folder = r.Package, solution.ArchiveDir(r.Package)
 	}
 	out := []effect.LogEntry{e}
+	by, at := r.RiskBy, t.StartedAt
 	if a := tx.Approval; kernel.Dangerous(tx.Solution) && a != nil && a.State == kernel.ApprovalGranted &&
 		a.AnsweredBy.Kind() == pawl.KindUser {
+		by, at = a.AnsweredBy, a.AnsweredAt
+	}
+	if by != "" {
 		risk := e
-		risk.Kind, risk.ID, risk.Files, risk.At = string(knowledge.RiskConfirmed), t.ID+"-risk", nil, a.AnsweredAt
-		risk.Text += " (" + string(a.AnsweredBy) + ")"
+		risk.Kind, risk.ID, risk.Files, risk.At = string(knowledge.RiskConfirmed), t.ID+"-risk", nil, at
+		risk.Text += " (" + string(by) + ")"
 		out = append(out, risk)
 	}
 	return out
@@ -461,9 +466,9 @@ func changelog(tx *kernel.Tx) []effect.LogEntry {
 
 // archiveFiles returns what the end of the run leaves behind. Its content depends on the run alone and not on the
 // moment, so that an archive that is tried again writes the same files.
-func archiveFiles(tx *kernel.Tx) []pawl.ProjectedFile {
+func archiveFiles(tx *kernel.Tx) (files []pawl.ProjectedFile, moved *effect.Retired) {
 	if tx.Run == nil || tx.Solution == nil || tx.Task == nil {
-		return nil
+		return nil, nil
 	}
 	if tx.Task.EndedAt.IsZero() { // a task that failed ends when it is left behind
 		tx.Task.EndedAt = tx.Now
@@ -474,7 +479,8 @@ func archiveFiles(tx *kernel.Tx) []pawl.ProjectedFile {
 
 // WriteArchive asks for the archive's files; what they say is made from the run as it is now.
 func WriteArchive(tx *kernel.Tx) error {
-	tx.Emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(tx), Log: changelog(tx)}, true)
+	files, moved := archiveFiles(tx)
+	tx.Emit(effect.KindArchive, effect.ArchiveSpec{Files: files, Package: moved, Log: changelog(tx)}, true)
 	return nil
 }
 
@@ -488,6 +494,9 @@ func RunArchived(tx *kernel.Tx, r effect.Receipt) error {
 	if r.Cause != nil {
 		tx.Run.ArchiveWarning = r.Cause
 		tx.Record(tx.Run, kernel.AuditArchiveIncomplete, audit.Warn, r.Cause)
+	}
+	if made, err := effect.Decode[effect.ArchiveResult](r.Result); err == nil {
+		tx.Run.Archived = made.Package
 	}
 	if err := tx.Apply(kernel.Archived, "archived"); err != nil {
 		return err
@@ -737,9 +746,28 @@ func RunUndone(tx *kernel.Tx, r effect.Receipt) error {
 		}
 	}
 	tx.Run.Undone = !tx.Run.Undone
+	packageMoved(tx)
 	tx.Session.LastError = nil
 	tx.Record(tx.Run, kernel.AuditResultUndone, audit.Info, map[string]any{"undone": tx.Run.Undone})
 	return nil
+}
+
+// packageMoved has the package of a person follow the result that was carried out: with the undo it comes back from the
+// archive as it was written, with the redo it goes there again.
+func packageMoved(tx *kernel.Tx) {
+	a, w := tx.Run.Archived, tx.Run.Written
+	if a == nil || w == nil {
+		return
+	}
+	move := *a
+	if tx.Run.Undone {
+		move = effect.Retired{From: a.To, To: a.From, Result: string(solution.RolledBack)}
+		if a.Tasks.Path != "" {
+			move.Tasks = effect.NewDocument(a.To+"/"+solution.TasksName, w.Tasks, []byte(a.Tasks.Content), true)
+		}
+	}
+	e := tx.Emit(effect.KindRetire, effect.RetireSpec{Packages: []effect.Retired{move}}, true)
+	e.Effect.Place.Tree = e.Effect.Place.Workspace
 }
 
 // RunEnding reports whether a checkpoint is the last one of a run that ends without landing.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"pawl"
@@ -21,8 +22,10 @@ import (
 
 // format is the number of the form of a line. A change that older programs would misread takes the next number: since
 // 2, what issues of the board and sessions had as flags are states (docs/spec/board.md#earlier,
-// docs/spec/session.md#earlier).
-const format = 2
+// docs/spec/session.md#earlier). Since 3, a move in the name of a policy is recorded as that policy's, the end of a
+// flow's last stage as UNSET, and what nobody gave a reason for as what it is (docs/spec/task.md#d21); and work has to
+// be shown to have done what was wanted (docs/spec/turn.md#b16).
+const format = 3
 
 // line is one decision as it is written.
 type line struct {
@@ -346,6 +349,29 @@ func (o *outline) present() error {
 		in.Digest = digest(in.Doc)
 	}
 	return nil
+}
+
+// retold takes over how the records of moves are told now, in a decision of an earlier format, and what a plan says of
+// its own risk, which was not kept then. What moved, and by which row, is compared with the moves.
+func (o *outline) retold(now *outline) {
+	for i := range min(len(o.Rows), len(now.Rows)) {
+		was, is := &o.Rows[i], now.Rows[i]
+		for _, r := range []pawl.Risk{pawl.RiskLow, pawl.RiskMedium} {
+			said := []byte(`"stated_risk":"` + string(r) + `",`)
+			if is.Kind == kernel.KindSolution && bytes.Equal(was.Doc, bytes.Replace(is.Doc, said, nil, 1)) {
+				was.Doc, was.Digest = is.Doc, is.Digest
+			}
+		}
+	}
+	if len(o.Records) != len(now.Records) {
+		return
+	}
+	for i, r := range now.Records {
+		if was := &o.Records[i]; was.On == r.On && was.Level == r.Level &&
+			strings.HasPrefix(was.Event, "STATE_TRANSITION_") && strings.HasPrefix(r.Event, was.Event) {
+			*was = r
+		}
+	}
 }
 
 // encode writes JSON as it is compared and redacted: compact, and with its characters as they are.

@@ -118,6 +118,10 @@ func (r *reader) replay(raw []byte, whole bool, config *kernel.Config, now map[s
 	}
 	f := Finding{Log: l.Log, At: l.At, Actor: l.Actor, Command: l.Command, Trace: l.Trace, Lost: l.Lost,
 		Decided: l.Decision.Moves}
+	if l.Format < format { // nothing had to be shown to be done then
+		earlier := *config
+		earlier.Proofs, config = false, &earlier
+	}
 	s, env, err := r.decode(l, config)
 	if err != nil {
 		return f, err
@@ -140,6 +144,9 @@ func (r *reader) replay(raw []byte, whole bool, config *kernel.Config, now map[s
 		return f, err
 	}
 	f.Now = is.Moves
+	if l.Format < format {
+		l.Decision.retold(&is)
+	}
 	if l.Decision.digest() != is.digest() {
 		f.Changes = append(f.Changes, compare(&l.Decision, &is)...)
 	}

@@ -197,8 +197,8 @@ func TestBadLines(t *testing.T) {
 			return `{"path":"/v1/x","digest":"0","request":{},"status":200}` +
 				"\n"
 		}), "replay.foreign", 4, 3},
-		{"newer", edit(3, swap(`"format":2`, `"format":3`)), "replay.newer", 4, 3},
-		{"unknown member", edit(3, swap(`"format":2`, `"format":2,"more":1`)), "replay.damaged", 4, 3},
+		{"newer", edit(3, swap(`"format":3`, `"format":4`)), "replay.newer", 4, 3},
+		{"unknown member", edit(3, swap(`"format":3`, `"format":3,"more":1`)), "replay.damaged", 4, 3},
 		{"unknown command", edit(3, swap(`"command":"Transition"`, `"command":"Explode"`)), "", 4, 3},
 		{"unknown part", edit(3, swap(`"snapshot":{"Task"`, `"snapshot":{"Tusk"`)), "", 4, 3},
 		{"part of another form", edit(3, swap(`"snapshot":{"Task":{"row"`, `"snapshot":{"Within":{"row"`)), "", 4, 3},

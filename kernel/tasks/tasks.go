@@ -3,6 +3,7 @@ package tasks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pawl"
@@ -22,6 +23,11 @@ func (c *CreateTask) Decide(tx *kernel.Tx) error {
 	}
 	if _, err := tx.Config.ModeOf(c.Mode); err != nil {
 		return err
+	}
+	for _, g := range c.Gates {
+		if !slices.Contains(task.VerificationGates(), g) {
+			return pawl.Fail(pawl.CodeInvalid, "kernel.gate_unknown", g, strings.Join(task.VerificationGates(), ", "))
+		}
 	}
 	tx.Session.Tasks++
 	tx.Touch(tx.Session)
@@ -53,6 +59,7 @@ func (c *RequestGates) Decide(tx *kernel.Tx) error {
 		tx.Result = t.Effect
 		return nil
 	}
+	t.GateFault = nil
 	tx.Result = emitGates(tx, 0).ID
 	return nil
 }
@@ -93,6 +100,21 @@ func emitGates(tx *kernel.Tx, lease int64) *kernel.EffectDoc {
 	return tx.Emit(effect.KindGates, effect.VerifySpec{
 		Checks: checks, StopOnFail: true, Required: true, PerCheck: tx.Config.PerCheck, Lease: lease,
 	}, true)
+}
+
+// GatesUnrun takes the receipt of gates of a task outside a run that could not be run at all, such as one without a
+// command: none of them passed, and the record says why. The task stays where it is, and may be verified again.
+func GatesUnrun(tx *kernel.Tx, r effect.Receipt) error {
+	t := tx.Task
+	if lease := tx.Effect.Lease(); lease != 0 && lease != t.Epoch {
+		return nil
+	}
+	kept := kernel.Info(r.Err())
+	t.Gate, t.GateFault, t.GateNote = nil, &kept, r.Err().Error()
+	tx.Touch(t)
+	tx.Record(t, kernel.AuditGateVerificationResult, audit.Error,
+		map[string]any{"passed": false, "gates": t.Gates, "status": effect.CheckError, "error": kept})
+	return nil
 }
 
 // Decide makes a new draft from a task that ended (docs/spec/task.md#restart).

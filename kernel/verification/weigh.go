@@ -71,9 +71,6 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 	}
 	if m.Verdict == effect.Unproven && s.approved && m.Why != effect.WhyNotMet {
 		m.Verdict, m.Why = effect.Proven, effect.WhyAsApproved
-		if len(s.seen.Changed) == 0 {
-			m.Verdict = effect.AlreadySo
-		}
 	}
 	return m
 }

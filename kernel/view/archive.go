@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -44,6 +45,8 @@ type Package struct {
 	// Reason says why steps were not carried out, as the technical form of an error or a person's words.
 	Reason         string
 	Created, Ended time.Time
+	// Written is the package as a person wrote it, nil for one whose documents are pawl's own.
+	Written *solution.Written
 }
 
 // Ending judges the run from what is done: everything, a part of it, or nothing. A check that failed without being
@@ -67,7 +70,23 @@ func (p Package) Ending() Ending {
 	if done < all || p.Land != nil && p.Land.Outcome == effect.Kept {
 		return EndedPartly
 	}
+	if p.Written != nil {
+		return p.Written.Result(p.marks())
+	}
 	return EndedWell
+}
+
+// marks says of each of the plan's own steps what became of it.
+func (p Package) marks() map[string]solution.Mark {
+	out := map[string]solution.Mark{}
+	for _, s := range p.Plan.Steps {
+		m := solution.Mark{Status: p.status(s)}
+		if m.Status != solution.Completed {
+			m.Remark = line(cmp.Or(p.Reason, string(s.Status)), maxCell)
+		}
+		out[s.StepID] = m
+	}
+	return out
 }
 
 // count counts the plan's own steps that are done, and all of them.
@@ -110,8 +129,17 @@ func (p Package) Live() []pawl.ProjectedFile {
 }
 
 // Archive returns everything that the end of a run leaves behind: the package in the archive, which never overwrites an
-// older one, its row in the index, and the entry in the month's task archive. Writing it again adds nothing.
-func (p Package) Archive() []pawl.ProjectedFile {
+// older one, its row in the index, and the entry in the month's task archive. A tweak has no package and leaves the
+// entry alone. Writing it again adds nothing. A package that a person wrote is moved there; its two documents among the
+// files take its place where it is gone.
+func (p Package) Archive() (files []pawl.ProjectedFile, moved *effect.Retired) {
+	month := TaskArchive(p.Ended)
+	title := "# Task Archive " + p.Ended.UTC().Format("2006-01") + "\n"
+	history := []pawl.ProjectedFile{{Path: month, Content: title, Append: true, Marker: title},
+		{Path: month, Content: p.entry(), Append: true, Marker: p.marker()}}
+	if p.Name == "" {
+		return history, nil
+	}
 	dir := p.ArchiveDir()
 	stamp, feature, _ := strings.Cut(p.Name, "_")
 	row := solution.Row{
@@ -119,11 +147,15 @@ func (p Package) Archive() []pawl.ProjectedFile {
 			"/"), Type: string(solution.Implementation),
 		Modules: cell(p.modules()), Decisions: short(p.Hash), Result: p.Ending(), Marker: p.marker(),
 	}
-	month := TaskArchive(p.Ended)
-	title := "# Task Archive " + p.Ended.UTC().Format("2006-01") + "\n"
-	return append(solution.Record(dir, p.proposal(), p.tasks(), "# Archive\n\n", row),
-		pawl.ProjectedFile{Path: month, Content: title, Append: true, Marker: title},
-		pawl.ProjectedFile{Path: month, Content: p.entry(), Append: true, Marker: p.marker()})
+	if w := p.Written; w != nil {
+		if row.Decisions = strings.Join(w.Decisions, ", "); len(w.Decisions) == 0 {
+			row.Decisions = short(p.Hash)
+		}
+		path := p.LiveDir() + "/" + solution.TasksName
+		moved = &effect.Retired{From: p.LiveDir(), To: dir, Result: string(row.Result),
+			Tasks: effect.NewDocument(path, w.Ended(p.marks(), row.Result, p.Ended), []byte(w.Tasks), true)}
+	}
+	return append(solution.Record(dir, p.proposal(), p.tasks(), row), history...), moved
 }
 
 // marker tells this task's entries from all others in a file that is only added to.
@@ -187,7 +219,11 @@ func (p Package) entry() string {
 	if p.Reason != "" {
 		fmt.Fprintf(&b, "- 备注: %s\n", line(p.Reason, maxCell))
 	}
-	fmt.Fprintf(&b, "- 相关 PRD: [%s](../%s/proposal.md)\n", cell(p.Name), p.ArchiveDir())
+	if p.Name == "" {
+		b.WriteString("- 相关 PRD: -\n")
+	} else {
+		fmt.Fprintf(&b, "- 相关 PRD: [%s](../%s/proposal.md)\n", cell(p.Name), p.ArchiveDir())
+	}
 	return b.String()
 }
 

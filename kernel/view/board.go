@@ -7,6 +7,7 @@ import (
 
 	"pawl/kernel/effect"
 	"pawl/machine/board"
+	"pawl/text/message"
 )
 
 // BoardError is an entry of state.json's error log; its time may be zero where it is not known.
@@ -53,7 +54,7 @@ func (b *Batch) state() board.State {
 	for _, e := range b.Errors {
 		s.Errors = append(s.Errors, board.ErrorEntry{
 			Timestamp: stamp(e.At), Action: e.Action, IssueID: e.Issue, Class: string(e.Error.Class),
-			Code: string(e.Error.Code), Message: Technical(e.Error),
+			Code: string(e.Error.Code), Message: Said(e.Error),
 		})
 	}
 	return s
@@ -102,6 +103,15 @@ func indented(v any) []byte {
 	// Strings, numbers, and lists and maps of them always encode.
 	_ = enc.Encode(v)
 	return b.Bytes()
+}
+
+// Said puts a failure into words for files without a language, in English.
+func Said(f effect.Fault) string {
+	args := make([]any, len(f.Args))
+	for n, a := range f.Args {
+		args[n] = a
+	}
+	return plain(message.English.Text(f.Key, args...), maxGoal)
 }
 
 // Technical returns a failure in one line for logs and for files without a language: class, code, key and arguments.

@@ -108,11 +108,16 @@ func (p Package) tasks() string {
 	return out.Render()
 }
 
-func (p Package) task(s plan.Step, number map[string]string) solution.Task {
-	t := solution.Task{Number: number[s.StepID], Status: taskStatuses[s.Status], Title: line(s.Title, maxTitle)}
+// status is the status of a step's task.
+func (p Package) status(s plan.Step) solution.Status {
 	if s.Status == plan.InProgress && p.State == "failed" {
-		t.Status = solution.Failed
+		return solution.Failed
 	}
+	return taskStatuses[s.Status]
+}
+
+func (p Package) task(s plan.Step, number map[string]string) solution.Task {
+	t := solution.Task{Number: number[s.StepID], Status: p.status(s), Title: line(s.Title, maxTitle)}
 	if f := fileOf(s); f != "" {
 		t.Title += " " + span(f)
 	}

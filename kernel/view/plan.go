@@ -19,6 +19,8 @@ type Plan struct {
 	// Criteria are what has to hold once the plan is carried out, each with the way in which that is shown.
 	Criteria []plan.Criterion `json:"criteria,omitempty"`
 	Risk     pawl.Risk        `json:"risk_level"`
+	// Stated is the risk that the plan says it has, where pawl judges it graver.
+	Stated pawl.Risk `json:"stated_risk_level,omitempty"`
 	// Network are the network grants that the plan names, with the places that they stand for on this machine. Where
 	// these cannot be found out, a grant has none.
 	Network []effect.Grant `json:"network,omitempty"`

@@ -16,9 +16,11 @@ import (
 // (docs/spec/session.md#s5, read_context of docs/spec/session.md#context-manager). Owner and Last are filled by the
 // caller, because they are not part of the session's rows.
 type Status struct {
-	ID    string        `json:"id"`
-	Name  string        `json:"session_id"`
-	State session.State `json:"state"`
+	ID string `json:"id"`
+	// Session is the name that active_context.md gives as well: the id. Name is what the session is called.
+	Session string        `json:"session_id"`
+	Name    string        `json:"session"`
+	State   session.State `json:"state"`
 	// Goal is the requirement in the words of the person who gave it.
 	Goal    string       `json:"goal"`
 	RunMode pawl.RunMode `json:"run_mode"`
@@ -101,6 +103,8 @@ type Flow struct {
 	Mode    workflow.Mode  `json:"mode"`
 	Path    workflow.Path  `json:"path,omitempty"`
 	Package string         `json:"package,omitempty"`
+	// Variables are all of them, under the names of the seed.
+	Variables workflow.Vars `json:"variables"`
 }
 
 // Turn is the attempt at work (docs/spec/turn.md).

@@ -29,15 +29,26 @@ type State struct {
 	UpdatedAt        string                `json:"updated_at"`
 }
 
-// IssueState is an issue in state.json. Times are RFC 3339 or empty; Error is nil where nothing went wrong.
+// IssueState is an issue in state.json. Error is nil where nothing went wrong.
 type IssueState struct {
 	ID         string      `json:"id"`
 	Title      string      `json:"title"`
 	Status     IssueStatus `json:"status"`
 	SolutionID string      `json:"solution_id"`
-	PlannedAt  string      `json:"planned_at"`
-	ExecutedAt string      `json:"executed_at"`
+	PlannedAt  Instant     `json:"planned_at"`
+	ExecutedAt Instant     `json:"executed_at"`
 	Error      *string     `json:"error"`
+}
+
+// Instant is a time of state.json in RFC 3339, "" for none, which is written as null and read of both.
+type Instant string
+
+// MarshalJSON writes the time, or null.
+func (t Instant) MarshalJSON() ([]byte, error) {
+	if t == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(t))
 }
 
 // QueueItem is a queue item in state.json.
@@ -71,14 +82,14 @@ var issueID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // IsIssueID reports whether a text has the form of an issue's id.
 func IsIssueID(text string) bool { return issueID().MatchString(text) }
 
-// maxOrdinal bounds the numbers in labels that are kept, behind which the numbers of further issues go on.
-const maxOrdinal = 1_000_000_000
+// MaxOrdinal bounds the numbers in labels that are kept, behind which the numbers of further issues go on.
+const MaxOrdinal = 1_000_000_000
 
 // Ordinal is the number of a label that could be one of pawl's own, 0 for any other.
 func Ordinal(label string) int64 {
 	digits, ok := strings.CutPrefix(label, "ISS-")
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n < 0 || n > maxOrdinal || strconv.FormatInt(n, 10) != digits {
+	if !ok || err != nil || n < 0 || n > MaxOrdinal || strconv.FormatInt(n, 10) != digits {
 		return 0
 	}
 	return n
@@ -226,10 +237,10 @@ func (i IssueState) check(key string) error {
 	if i.SolutionID != "" && !solves(i.SolutionID, i.ID) {
 		return fault("machine.state_solution", at+".solution_id", i.SolutionID, i.ID)
 	}
-	if err := checkTime(at+".planned_at", i.PlannedAt); err != nil {
+	if err := checkTime(at+".planned_at", string(i.PlannedAt)); err != nil {
 		return err
 	}
-	return checkTime(at+".executed_at", i.ExecutedAt)
+	return checkTime(at+".executed_at", string(i.ExecutedAt))
 }
 
 func (s State) checkQueue() error {

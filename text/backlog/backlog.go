@@ -57,6 +57,16 @@ type Issue struct {
 	UpdatedAt string `json:"updated_at,omitempty"`
 	// Line is where the issue begins in its file, from 1.
 	Line int `json:"-"`
+	// State is all that a state.json says of the issue, nil for other forms.
+	State *IssueState `json:"-"`
+}
+
+// IssueState is an issue of a state.json with its item of the queue, nil where it has none, and its entries of the
+// error log.
+type IssueState struct {
+	board.IssueState
+	Item   *board.QueueItem
+	Errors []board.ErrorEntry
 }
 
 // Feedback is what an attempt at an issue left for the next one.

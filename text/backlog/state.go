@@ -49,8 +49,8 @@ var (
 			return ok && strings.TrimSpace(s) == s
 		}},
 		{"work_dir", `"`, false, nil}, {"issues", "{", true, nil}, {"queue", "[", true, nil}, {"completed_actions", "[",
-			false, nil},
-		{"context", "{", false, nil}, {"errors", "[", false, nil}, {"created_at", `"`, false, nil}, {"updated_at", `"`,
+			true, nil},
+		{"context", "{", true, nil}, {"errors", "[", true, nil}, {"created_at", `"`, false, nil}, {"updated_at", `"`,
 			false, nil},
 	}
 	issueFields = fields{
@@ -118,8 +118,10 @@ func stateShape(r *Reader, n node, want fields) object {
 		case !strings.ContainsRune(f.kinds, rune(v.Kind())):
 			r.wrong(v, strictjson.Kind(f.kinds[0]).String())
 		case f.kinds == "0":
-			if i, ok := integer(v); !ok || i < 0 {
+			if i, ok := integer(v); !ok {
 				r.wrong(v, "integer")
+			} else if i < 0 {
+				r.rep.problem(n.src.file, v.line(), v.pointer, "backlog.negative", i)
 			}
 		case f.among != nil && !f.among(v.Text()):
 			r.rep.problem(n.src.file, v.line(), v.pointer, "backlog.value", clip(v.Text()))
@@ -231,13 +233,23 @@ func (n node) member(name string) node {
 // stateIssues takes over the issues, in the order of the file.
 func stateIssues(r *Reader, o object, s board.State) {
 	file := o.node.src.file
+	items, failed := map[string]*board.QueueItem{}, map[string][]board.ErrorEntry{}
+	for n := range s.Queue {
+		items[s.Queue[n].IssueID] = &s.Queue[n]
+	}
+	for _, e := range s.Errors {
+		if _, ok := s.Issues[e.IssueID]; !ok {
+			e.IssueID = ""
+		}
+		failed[e.IssueID] = append(failed[e.IssueID], e)
+	}
 	o.has["issues"].members(func(id string, _ int, v node) {
 		i := s.Issues[id]
 		d := draft{file: file}
 		d.Line, d.ID, d.Ref, d.Status, d.Priority, d.SolutionID = v.line(), id, id, i.Status, DefaultPriority,
 			i.SolutionID
-		if i.SolutionID == "" && (i.Status == board.IssuePlanned || i.Status == board.IssueExecuting ||
-			i.Status == board.IssueCompleted) {
+		// What was completed may have been completed where nobody knew of solutions.
+		if i.SolutionID == "" && (i.Status == board.IssuePlanned || i.Status == board.IssueExecuting) {
 			r.rep.problem(file, d.Line, v.pointer+"/solution_id", "backlog.no_solution", id, string(i.Status))
 		}
 		var long bool
@@ -251,8 +263,12 @@ func stateIssues(r *Reader, o object, s board.State) {
 		if i.Error != nil && prose(*i.Error) != "" {
 			d.Feedback = []Feedback{{Type: Failure, Content: prose(*i.Error)}}
 		}
+		d.State = &IssueState{IssueState: i, Item: items[id], Errors: failed[id]}
 		r.keep(d)
 	})
+	if lost := len(failed[""]); lost > 0 {
+		r.rep.note(file, o.has["errors"].line(), "backlog.note_errors", lost)
+	}
 }
 
 // stateQueue checks that what waits or is at work carries out the solution that its issue is bound to.

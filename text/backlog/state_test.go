@@ -47,7 +47,7 @@ func TestState(t *testing.T) {
 		second.Feedback[0].Content != "the plan does not build" {
 		t.Errorf("%+v", second)
 	}
-	empty := `{"status":"pending","phase":"init","work_dir":"","issues":{},"queue":[]}`
+	empty := `{"status":"pending","phase":"init","work_dir":"","issues":{},"queue":[],"completed_actions":[],"context":{},"errors":[]}`
 	if b := read(t, "state.json", empty, backlog.Options{}); len(b.Issues) != 0 || b.State == nil ||
 		!slices.Equal(keys(b.Notes), []string{"backlog.note_none"}) {
 		t.Errorf("the seed's initial state: %+v", b)
@@ -74,11 +74,15 @@ func TestBadState(t *testing.T) {
 		{"bogus phase", change(`"executing", "work_dir"`, `"dreaming", "work_dir"`), "2 /phase backlog.value"},
 		{"phase of another status", change(`"executing", "work_dir"`, `"complete", "work_dir"`),
 			"2 /phase machine.state_phase"},
-		{"null issues", `{"status":"running","phase":"listing","work_dir":"w","issues":null,"queue":[]}`,
+		{"null issues", `{"status":"running","phase":"listing","work_dir":"w","issues":null,"queue":[],"completed_actions":[],"context":{},"errors":[]}`,
 			"1 /issues backlog.type"},
-		{"issues as an array", `{"status":"running","phase":"listing","work_dir":"w","issues":[],"queue":[]}`,
+		{"issues as an array", `{"status":"running","phase":"listing","work_dir":"w","issues":[],"queue":[],"completed_actions":[],"context":{},"errors":[]}`,
 			"1 /issues backlog.type"},
-		{"no queue", `{"status":"running","phase":"listing","work_dir":"w","issues":{}}`, "1 /queue backlog.missing"},
+		{"no queue", `{"status":"running","phase":"listing","work_dir":"w","issues":{},"completed_actions":[],"context":{},"errors":[]}`, "1 /queue backlog.missing"},
+		{"no log of errors", change(`"errors": [{"timestamp": "", "action": "plan", "class": "E_MODEL", "code": "model", "message": "m"}],`, ""),
+			"1 /errors backlog.missing"},
+		{"no counters", change(`"context": {"total_issues": 2, "completed_count": 0, "failed_count": 1},`, ""),
+			"1 /context backlog.missing"},
 		{"no work_dir", change(`, "work_dir": "/w"`, ""), "1 machine.state_missing"},
 		{"a null issue", change(`"ISS-1": {"id": "ISS-1", "title": "First", "status": "executing", "solution_id": "SOL-ISS-1-1", "planned_at": "2026-01-30T10:00:00Z", "executed_at": null, "error": null}`, `"ISS-1": null`), "4 /issues/ISS-1 backlog.type"},
 		{"an issue as a number", change(`"title": "First"`, `"title": 1`), "4 /issues/ISS-1/title backlog.type"},
@@ -102,7 +106,7 @@ func TestBadState(t *testing.T) {
 		{"a time", change(`"planned_at": "2026-01-30T10:00:00Z"`, `"planned_at": "yesterday"`),
 			"4 /issues/ISS-1/planned_at machine.state_time"},
 		{"a null item", change(`{"item_id": "S-2", "issue_id": "ISS-2", "solution_id": "SOL-ISS-2-1", "status": "failed"}`, "null"), "9 /queue/1 backlog.type"},
-		{"counts", change(`"failed_count": 1`, `"failed_count": -1`), "12 /context/failed_count backlog.type"},
+		{"counts", change(`"failed_count": 1`, `"failed_count": -1`), "12 /context/failed_count backlog.negative"},
 		{"several", strings.NewReplacer(`"/w"`, `7`, `["init"]`, `[1]`).Replace(state),
 			"2 /work_dir backlog.type 11 /completed_actions/0 backlog.type"},
 	} {

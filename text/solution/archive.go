@@ -30,12 +30,12 @@ func ArchiveDir(name string) string {
 
 // Record returns the files that a package leaves in the archive: its two documents, which never overwrite others, and
 // its row in the index, below the head where that is missing. Writing them again adds nothing.
-func Record(dir, proposal, tasks, title string, r Row) []pawl.ProjectedFile {
+func Record(dir, proposal, tasks string, r Row) []pawl.ProjectedFile {
 	head := IndexHead(Chinese)
 	return []pawl.ProjectedFile{
 		{Path: dir + "/" + ProposalName, Content: proposal, Unique: true},
 		{Path: dir + "/" + TasksName, Content: tasks, Unique: true},
-		{Path: IndexName, Content: title + head, Append: true, Marker: head},
+		{Path: IndexName, Content: IndexTitle(Chinese) + head, Append: true, Marker: head},
 		{Path: IndexName, Content: r.In(Chinese), Append: true, Marker: r.Marker},
 	}
 }

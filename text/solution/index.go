@@ -46,7 +46,7 @@ func IndexTitle(l Language) string {
 	if l == English {
 		return "# Archive index\n\n"
 	}
-	return "# 方案归档索引\n\n"
+	return "# Archive\n\n" // as the end of a run has always written it
 }
 
 // IndexHead is described with IndexTitle.

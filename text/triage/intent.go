@@ -39,10 +39,30 @@ var choices = sync.OnceValue(func() []struct {
 	return []row{
 		{ChoiceAsIs, whole(`(?:please )?(?:(?:continue|go on|proceed|go ahead|carry on|start|do it)(?: with (?:what (?:there is|you have|we have)|it|that|this|the (?:current|existing) requirement)| as (?:it )?is| anyway| regardless)|as[- ]is|good enough|that's (?:all|enough)|skip(?: (?:it|this|them|the questions?))?|以现有需求继续|(?:就|先)?(?:这样|按现有(?:需求|信息|内容)?|按现状|现有需求|就这些)(?:继续|做|来|处理|执行|吧|就行|就好)*|不补充了?|跳过|直接(?:继续|开始|做)(?:吧)?)`)},
 		{ChoiceCancel, whole(`(?:please )?(?:cancel|abort|stop|quit|exit|never ?mind|forget it|drop it|give up|q)(?: (?:it|this|that|please|now|the (?:flow|command|task)))*|取消(?:吧|了|掉|任务|当前命令|流程)?|算了|不做了|不要了|放弃|停止|终止|退出|停下?`)},
-		{ChoiceYes, whole(`(?:y|yes|yep|yeah|yup|ok|okay|sure|confirm(?:ed)?|approved?|agreed?|lgtm|looks good|fine|do it|go ahead|please do|continue|proceed|start|好|好的|是|是的|对|对的|可以|行|确认(?:执行|开始)?|确定|同意|没问题|嗯|开始(?:吧)?|执行(?:吧)?|继续(?:吧)?|批准|通过)(?:[ ,]+(?:please|thanks|go ahead|do it))?`)},
+		{ChoiceYes, whole(`(?:(?:yes|yep|yeah|yup|y|ok|okay|sure|confirm(?:ed)?|approved?|agreed?|lgtm|looks good|fine|do it|go(?: ahead| for it)?|let's go|please do|continue|proceed|start|ship it|好|好的|好吧|好啊|是|是的|对|对的|可以|行|确认(?:执行|开始)?|确定|同意|没问题|嗯|开始(?:执行|做)?|执行|继续|动手|批准|通过)吧?[ ,，、.。!！]*)+(?:please|thanks)?`)},
 		{ChoiceNo, whole(`(?:n|no|nope|nah|don't|do not|reject(?:ed)?|declined?|not now|no thanks|否|不|不是|不要|不行|不用|不可以|不同意|拒绝|先不|别)`)},
 	}
 })
+
+// controls are the ways to take hold of the work in one word, which hold where it is no choice that is waited for.
+var controls = sync.OnceValue(func() []struct {
+	control Control
+	match   *regexp.Regexp
+} {
+	whole := func(expr string) *regexp.Regexp { return regexp.MustCompile(`^(?:please |请)?(?:` + expr + `)$`) }
+	return []struct {
+		control Control
+		match   *regexp.Regexp
+	}{
+		{ControlStop, whole(`(?:force )?stop(?: (?:it|this|now|the (?:work|run|repair)))*|强制停止|停止|停下?|终止`)},
+		{ControlCancel, whole(`(?:cancel|abort|never ?mind|forget it|drop it|give up)(?: (?:it|this|that|now|the (?:flow|command|task|run)))*|取消(?:吧|了|掉|任务|当前命令|流程)?|算了|不做了|不要了|放弃`)},
+		{ControlRollback, whole(`(?:roll ?back|revert|undo)(?: (?:it|this|that|everything|the (?:changes?|run|work)))*|(?:回滚|撤销|回退|还原)(?:吧|一下|全部|改动|任务)?`)},
+		{ControlSkip, whole(`skip(?: (?:it|this|that|(?:the|this) (?:task|step)))*|跳过(?:吧|它|任务|这个任务|当前任务|这一步)?`)},
+	}
+})
+
+// differs are words with which a person says what is to be different, where no verb does.
+var differs = pattern.New(`\b(?:instead|rather|without|only|don't|do not|not|no|never|also|as well|too|but|except|more|less|fewer|smaller|larger|first|keep|leave|name|call|prefer|another|other|different)\b|要|别|不|只|也|还|另外|但|而不是|换|少|多|太|保留|先|再|更|动`)
 
 // want is one way to say that something is to be changed, or that something is asked.
 var (

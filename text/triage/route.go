@@ -37,6 +37,8 @@ const (
 	KindReply Kind = "reply"
 	// KindContinue asks the running flow to go on.
 	KindContinue Kind = "continue"
+	// KindControl takes hold of the work in one word: Control is set.
+	KindControl Kind = "control"
 	// KindChange wants something changed: it is evaluated.
 	KindChange Kind = "change"
 	// KindQuestion wants an answer, or only talks: nothing of the state changes.
@@ -55,12 +57,34 @@ const (
 	ChoiceMore   Choice = "more"  // the words supplement what was said
 )
 
+// Control is a word that takes hold of the work (docs/spec/session.md#routing). Its value is the command of that name.
+type Control string
+
+// The controls.
+const (
+	ControlCancel   Control = "cancel"
+	ControlStop     Control = "stop"
+	ControlRollback Control = "rollback"
+	ControlSkip     Control = "skip"
+)
+
+// Wait is what the flow waits for from the person.
+type Wait string
+
+// What it may wait for. Whatever it is, a question, thanks, a greeting and a command are no reply.
+const (
+	WaitNothing Wait = ""
+	WaitChoice  Wait = "choice" // one of the choices
+	WaitChange  Wait = "change" // one of the choices, or words that say what is to be different
+	WaitWords   Wait = "words"  // answers in words of the person's own
+)
+
 // Situation is what the routing has to know of the state. The zero value is an idle system without external tools.
 type Situation struct {
 	// Vars are the variables of the flow; ActiveTool says that an external tool has taken over.
 	Vars workflow.Vars
-	// Waiting says that the flow waits for a reply of the person.
-	Waiting bool
+	// Waiting says what the flow waits for.
+	Waiting Wait
 	// Tools are the names of the external tools, without their sign, as "deploy-helper" or "github/create_issue".
 	Tools []string
 }
@@ -89,9 +113,11 @@ type Route struct {
 	// Others are the names of further commands in the input. Only the first is given; the caller says so.
 	Others []string `json:"others,omitempty"`
 	// Near are names that may be meant, the nearest first.
-	Near   []string `json:"near,omitempty"`
-	Choice Choice   `json:"choice,omitempty"`
-	Why    Reason   `json:"why"`
+	Near []string `json:"near,omitempty"`
+	// Choice is what a reply picks; "" where it is neither a choice nor words of the kind that is waited for.
+	Choice  Choice  `json:"choice,omitempty"`
+	Control Control `json:"control,omitempty"`
+	Why     Reason  `json:"why"`
 }
 
 // Decide reads an input and says where it goes: first by what is running, then by commands and tools that it names,
@@ -183,26 +209,71 @@ func (r router) talkedAbout(w word) bool {
 		askedAfter.Get().MatchString(after)
 }
 
-// running is the first layer: an active tool, a flow that waits, a flow that is to go on.
+// running is the first layer: an active tool, a flow that waits, a word that takes hold of the work, a flow that is to
+// go on.
 func (r router) running() (Route, bool) {
-	switch {
+	choice := ReadChoice(r.input)
+	switch text := bare(r.input); {
 	case r.now.Vars.ActiveTool != "":
 		out := r.whole(LayerContext, KindToolInput, because("triage.route_tool_input", r.now.Vars.ActiveTool))
 		out.Tool = r.now.Vars.ActiveTool
 		return out, true
-	case r.now.Waiting:
-		out := r.whole(LayerContext, KindReply, because("triage.route_reply"))
-		out.Choice = ReadChoice(r.input)
+	case r.now.Waiting != WaitNothing && (choice == ChoiceYes || choice == ChoiceNo || choice == ChoiceCancel ||
+		choice == ChoiceAsIs && r.now.Waiting == WaitWords):
+		return r.reply(choice), true
+	case r.controls(text) != "":
+		out := r.whole(LayerContext, KindControl, because("triage.route_control"))
+		out.Control = r.controls(text)
 		return out, true
-	case r.now.Vars.Active() && goesOn.Get().MatchString(bare(r.input)):
+	case r.now.Waiting != WaitNothing:
+		return r.worded()
+	case r.now.Vars.Active() && goesOn.Get().MatchString(text):
 		return r.whole(LayerContext, KindContinue, because("triage.route_continue")), true
+	case choice != ChoiceMore || goesOn.Get().MatchString(text):
+		return r.whole(LayerContext, KindQuestion, because("triage.route_chat")), true // nothing is asked
 	}
 	return Route{}, false
 }
 
-// ReadChoice says which of the choices a reply picks. A reply that says more than the choice itself supplements.
+func (r router) reply(choice Choice) Route {
+	out := r.whole(LayerContext, KindReply, because("triage.route_reply"))
+	out.Choice = choice
+	return out
+}
+
+// controls says which control an input is, "" for none.
+func (r router) controls(text string) Control {
+	for _, row := range controls() {
+		if row.match.MatchString(text) {
+			return row.control
+		}
+	}
+	return ""
+}
+
+// worded is a reply that is none of the choices. What asks or only talks is left to the other layers.
+func (r router) worded() (Route, bool) {
+	said := r.intent()
+	asksBack := ReadChoice(strings.TrimRight(bare(r.input), "吗么嘛")) != ChoiceMore // "可以吗？"
+	switch {
+	case asksBack:
+		return r.whole(LayerIntent, KindQuestion, because("triage.route_question")), true
+	case said.Kind == KindQuestion:
+		return Route{}, false
+	}
+	if r.now.Waiting == WaitChange && said.Why.Key == "triage.route_default" && !differs.Get().MatchString(r.f.text) {
+		return r.reply(""), true
+	}
+	return r.reply(ChoiceMore), true
+}
+
+// ReadChoice says which of the choices a reply picks. A reply that says more than the choice itself supplements, and so
+// does one that asks: "go?" confirms nothing.
 func ReadChoice(reply string) Choice {
 	text := bare(reply)
+	if strings.HasSuffix(strings.TrimSpace(fold(reply).text), "?") {
+		return ChoiceMore
+	}
 	for _, row := range choices() {
 		if row.match.MatchString(text) {
 			return row.choice

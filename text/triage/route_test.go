@@ -42,6 +42,58 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// TestRepliesAndTalk says everything that people may say while something waits: what confirms, what revises, and what
+// does neither.
+func TestRepliesAndTalk(t *testing.T) {
+	vars := workflow.Initial()
+	vars.Stage, vars.Command = workflow.Design, "~auto"
+	waits := []Wait{WaitChoice, WaitChange, WaitWords}
+	for _, w := range waits {
+		now := Situation{Vars: vars, Waiting: w}
+		for kind, inputs := range map[Kind][]string{
+			KindReply: {"Go", "GO", "go!", "yes, go", "Go ahead", "go for it", "let's go", "Yes", "OK", "ok, go", "好",
+				"好的", "好的，开始", "开始", "开始吧", "开始执行", "确认执行", "确定", "可以", "没问题", "继续", "执行吧"},
+			KindQuestion: {"what will this change?", "这个计划会改哪些文件？", "谢谢", "thanks!", "thank you", "你好", "hello",
+				"Hi there", "why?", "为什么？", "go?", "可以吗？", "这样行吗?", "is it safe to run this?", "辛苦了"},
+			KindCommand: {"~help", "~validate", "~auto add a page"},
+			KindControl: {"回滚", "roll back", "undo it", "撤销"},
+		} {
+			for _, input := range inputs {
+				got, err := Decide(input, now)
+				if err != nil || got.Kind != kind || kind == KindReply && got.Choice != ChoiceYes {
+					t.Errorf("%s: %q is %s %s, want %s (%v)", w, input, got.Kind, got.Choice, kind, err)
+				}
+			}
+		}
+		for _, input := range []string{"cancel", "取消", "算了", "stop", "停止"} {
+			if got, err := Decide(input, now); err != nil || got.Choice != ChoiceCancel {
+				t.Errorf("%s: %q is %s %s (%v)", w, input, got.Kind, got.Choice, err)
+			}
+		}
+		for input, want := range map[string]Choice{"blurb": "", "蓝莓": "", "main.go": ""} {
+			if w != WaitChange {
+				want = ChoiceMore
+			}
+			if got, err := Decide(input, now); err != nil || got.Kind != KindReply || got.Choice != want {
+				t.Errorf("%s: %q is %s %q (%v)", w, input, got.Kind, got.Choice, err)
+			}
+		}
+		for _, input := range []string{"修改 README 的标题", "use a table instead", "不要动 main.go", "fewer steps",
+			"也要改文档", "could you also add a test?", "rename it to parse", "取消按钮要放在右边"} {
+			if got, err := Decide(input, now); err != nil || got.Kind != KindReply || got.Choice != ChoiceMore {
+				t.Errorf("%s: %q is %s %q (%v)", w, input, got.Kind, got.Choice, err)
+			}
+		}
+	}
+	for input, want := range map[string]Control{"取消": ControlCancel, "cancel it": ControlCancel, "停止": ControlStop,
+		"stop": ControlStop, "回滚": ControlRollback, "undo": ControlRollback, "跳过": ControlSkip, "skip this task": ControlSkip,
+		"add a page": "", "取消按钮要放在右边": "", "undo the last commit of main.go": ""} {
+		if got, err := Decide(input, Situation{Vars: vars}); err != nil || got.Control != want {
+			t.Errorf("%q: %s %q, want %q (%v)", input, got.Kind, got.Control, want, err)
+		}
+	}
+}
+
 func TestRouteByContext(t *testing.T) {
 	running := workflow.Initial()
 	running.Stage, running.Command = workflow.Design, "~auto"
@@ -54,21 +106,22 @@ func TestRouteByContext(t *testing.T) {
 		layer  Layer
 		choice Choice
 	}{
-		{"yes", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceYes},
-		{"确认执行", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceYes},
-		{"以现有需求继续", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceAsIs},
-		{"go on with what there is", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceAsIs},
-		{"continue anyway.", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceAsIs},
-		{"取消", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceCancel},
-		{"Cancel it!", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceCancel},
-		{"no", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceNo},
-		{"only the login page, and at most 5 tries", Situation{Vars: running, Waiting: true}, KindReply, LayerContext,
+		{"yes", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceYes},
+		{"确认执行", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceYes},
+		{"以现有需求继续", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceAsIs},
+		{"go on with what there is", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceAsIs},
+		{"continue anyway.", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceAsIs},
+		{"取消", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceCancel},
+		{"Cancel it!", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceCancel},
+		{"no", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceNo},
+		{"only the login page, and at most 5 tries", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext,
 			ChoiceMore},
-		{"取消按钮要放在右边", Situation{Vars: running, Waiting: true}, KindReply, LayerContext, ChoiceMore},
-		{"~help", Situation{Vars: running, Waiting: true}, KindCommand, LayerTool, ""},
+		{"取消按钮要放在右边", Situation{Vars: running, Waiting: WaitWords}, KindReply, LayerContext, ChoiceMore},
+		{"~help", Situation{Vars: running, Waiting: WaitWords}, KindCommand, LayerTool, ""},
 		{"continue", Situation{Vars: running}, KindContinue, LayerContext, ""},
 		{"继续", Situation{Vars: running}, KindContinue, LayerContext, ""},
-		{"继续", Situation{Vars: workflow.Initial()}, KindChange, LayerIntent, ""},
+		{"继续", Situation{Vars: workflow.Initial()}, KindQuestion, LayerContext, ""},
+		{"Go", Situation{Vars: workflow.Initial()}, KindQuestion, LayerContext, ""},
 		{"why is it slow?", Situation{Vars: running}, KindQuestion, LayerIntent, ""},
 		{"add a page", Situation{Vars: running}, KindChange, LayerIntent, ""},
 		{"check that file too", Situation{Vars: tool}, KindToolInput, LayerContext, ""},

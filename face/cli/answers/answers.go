@@ -51,15 +51,16 @@ func newAnswerCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			give := func(sess *cli.Session) error {
+				var given kernel.Command = &steps.AnswerQuestions{Answers: args, Question: one}
 				if !skip && len(args) == 0 {
-					if args, err = cli.AskQuestions(c.Context(), sess, s, one); err != nil {
+					if given, err = cli.AskQuestions(c.Context(), sess, s, one); err != nil {
 						return err
 					}
 				}
-				return cli.DoNow(c.Context(), sess, &steps.AnswerQuestions{Answers: args, Question: one})
+				return cli.DoNow(c.Context(), sess, given)
 			}
 			// What no work waits for is answered without working on anything.
-			return cli.GoOn(c.Context(), sess, noWait || !cli.AwaitsAnswers(s), []string{"completed"}, give)
+			return cli.GoOn(c.Context(), sess, noWait || !cli.AwaitsAnswers(s), []string{"completed", "canceled"}, give)
 		})
 	}
 	c.Flags().BoolVar(&skip, "go-on", false, a.Text("cli.flag.go_on"))

@@ -16,6 +16,7 @@ import (
 	"pawl/face/cli/agents"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
+	"pawl/kernel"
 	"pawl/kernel/issues"
 	"pawl/kernel/planning"
 	"pawl/kernel/view"
@@ -139,7 +140,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}
-		return runCrew(ctx, sess, o, chosen)
+		return runCrew(ctx, sess, o, chosen, w.all)
 	}, settings.Override("agent", w.agent))
 }
 
@@ -167,10 +168,15 @@ func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, err
 
 // runCrew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else
 // is left to do, and the work goes on with what was answered. It ends with what is left.
-func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chosen []*view.Issue) error {
+func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chosen []*view.Issue, all bool) error {
 	cli.Warn(ctx, sess)
 	t := newCrewReporter(sess)
-	o.Tell = t.tell
+	o.Tell, t.all = t.tell, all
+	if o.Execute && o.Start.AutoApprove != "" {
+		if err := approveWaiting(ctx, sess, chosen); err != nil {
+			return err
+		}
+	}
 	for {
 		if err := runOnce(ctx, sess, o, t); err != nil {
 			return err
@@ -184,6 +190,28 @@ func runCrew(ctx context.Context, sess *cli.Session, o runner.PoolOptions, chose
 		}
 		return err
 	}
+}
+
+// approveWaiting approves the plans that wait, for a command that says yes to them beforehand. What only a person may
+// say yes to goes on waiting.
+func approveWaiting(ctx context.Context, sess *cli.Session, chosen []*view.Issue) error {
+	asking, err := askingIssues(ctx, sess, chosen)
+	if err != nil {
+		return err
+	}
+	for _, i := range asking {
+		err := cli.InIssue(sess, i, func(at *cli.Session) error {
+			s, err := at.Workspace.Kernel.Snapshot(ctx)
+			if err != nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending || s.Approval.About != "plan" {
+				return err
+			}
+			return cli.ApproveOpen(ctx, at, "", true)
+		})
+		if err != nil && ctx.Err() == nil {
+			cli.Remark(sess.Printer, err)
+		}
+	}
+	return ctx.Err()
 }
 
 // runOnce has workers do what can be done.
@@ -238,6 +266,7 @@ type crewReporter struct {
 	begun  map[string]time.Time
 	failed map[string]bool // issues that were left as failed
 	left   map[string]bool // issues that were worked on
+	all    bool            // all issues were asked for, by that word
 }
 
 func newCrewReporter(sess *cli.Session) *crewReporter {
@@ -394,7 +423,7 @@ func (t *crewReporter) failures() int {
 const maxNamed = 20
 
 // reportRest says what came of it and what is left for a person. The error tells the exit status: some issues failed,
-// or one that was named could not be worked on.
+// one that was named could not be worked on, or all were to be carried out and some wait for an answer.
 func reportRest(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t *crewReporter,
 	chosen []*view.Issue) error {
 	var errs []error
@@ -418,6 +447,12 @@ func reportRest(ctx context.Context, sess *cli.Session, o runner.PoolOptions, t 
 	}
 	if n := t.failures(); n > 0 {
 		errs = append(errs, pawl.Fail(pawl.CodeChecksFailed, "issue.failed", n))
+	}
+	if t.all && o.Execute && len(asking) > 0 && len(errs) == 0 {
+		left := pawl.Fail(pawl.CodeApprovalNeeded, "issue.left_asking", len(asking))
+		if errs = append(errs, left); !sess.JSON {
+			cli.Remark(sess.Printer, left)
+		}
 	}
 	return told(errs)
 }

@@ -1,11 +1,14 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +16,8 @@ import (
 	"pawl/face/cli"
 	"pawl/face/host"
 	"pawl/face/tui"
+	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/kernel/issues"
 	"pawl/kernel/projection"
 	"pawl/machine/board"
@@ -25,6 +30,7 @@ type intake struct {
 	branch              string
 	labels              []string
 	dry, update, loose  bool
+	replan              bool
 	all                 bool
 }
 
@@ -57,6 +63,7 @@ func newImportCommand(a *cli.App) *cobra.Command {
 	c.Flags().StringSliceVar(&f.labels, "labels", nil, a.Text("issue.flag.labels"))
 	c.Flags().BoolVar(&f.all, "closed", false, a.Text("issue.flag.closed"))
 	c.Flags().BoolVar(&f.loose, "loose", false, a.Text("issue.flag.loose"))
+	c.Flags().BoolVar(&f.replan, "replan", false, a.Text("issue.flag.import_replan"))
 	c.Flags().BoolVar(&f.dry, "dry-run", false, a.Text("issue.flag.dry_run"))
 	c.Flags().StringVar(&f.branch, "branch", "", a.Text("issue.flag.branch"))
 	c.Flags().BoolVar(&f.update, "update", false, a.Text("issue.flag.update"))
@@ -84,6 +91,11 @@ func importIssues(ctx context.Context, sess *cli.Session, source string, format 
 	if !sess.JSON {
 		printNotes(sess.Printer, &read.Backlog)
 	}
+	if read.Backlog.State != nil { // its issues have no order of their own
+		slices.SortStableFunc(read.Backlog.Issues, func(a, b backlog.Issue) int {
+			return cmp.Compare(board.Ordinal(a.ID), board.Ordinal(b.ID))
+		})
+	}
 	ids := make([]string, len(read.Backlog.Issues))
 	for n := range read.Backlog.Issues {
 		ids[n] = read.Backlog.Issues[n].ID
@@ -93,6 +105,13 @@ func importIssues(ctx context.Context, sess *cli.Session, source string, format 
 		return err
 	}
 	c := backlog.Compare(known, read.Backlog.Issues)
+	if err := withoutPlans(c.Added, f.replan); err != nil {
+		return err
+	}
+	empty, err := atBeginning(ctx, sess)
+	if err != nil {
+		return err
+	}
 	if !f.dry {
 		todo := c.Added
 		if f.update {
@@ -100,6 +119,11 @@ func importIssues(ctx context.Context, sess *cli.Session, source string, format 
 		}
 		if err := registerIssues(ctx, sess, todo, f.branch, live); err != nil {
 			return err
+		}
+		if empty && !f.replan {
+			if err := goThrough(ctx, sess, read.Backlog.State); err != nil {
+				return err
+			}
 		}
 	}
 	back := 0
@@ -109,6 +133,12 @@ func importIssues(ctx context.Context, sess *cli.Session, source string, format 
 		}
 	}
 	live.Status("", nil)
+	return tellImport(sess, source, f, &read, c, back)
+}
+
+// tellImport says what an import found and did.
+func tellImport(sess *cli.Session, source string, f *intake, read *host.TrackerRead, c backlog.Comparison,
+	back int) error {
 	if sess.JSON {
 		return sess.PrintJSON(map[string]any{
 			"source": source, "issues": len(read.Backlog.Issues), "added": len(c.Added), "changed": len(c.Changed),
@@ -214,10 +244,82 @@ func newIssue(i *backlog.Issue) issues.NewIssue {
 			break
 		}
 	}
+	n.State = stateOf(i.State)
 	for _, f := range i.Feedback {
 		n.Feedback = append(n.Feedback, strings.TrimSpace(string(f.Type)+" "+f.Stage+": "+f.Content))
 	}
 	return n
+}
+
+// withoutPlans refuses issues of a state.json whose plan would be needed to go on with them and is not part of it,
+// unless they are to be planned anew.
+func withoutPlans(list []backlog.Issue, replan bool) error {
+	var names []string
+	for n := range list {
+		s := list[n].State
+		if s != nil && (s.Status == board.IssuePlanned || s.Status == board.IssueExecuting) {
+			names = append(names, s.ID)
+		}
+	}
+	if len(names) == 0 || replan {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeInvalid, "issue.import_planned", len(names),
+		strings.Join(names[:min(len(names), 5)], ", "))
+}
+
+// atBeginning reports whether what is registered next begins a batch.
+func atBeginning(ctx context.Context, sess *cli.Session) (bool, error) {
+	b, err := sess.Ask().Board().Batch(ctx)
+	return b == nil || b.Status == board.RunCompleted, err
+}
+
+// goThrough takes a new batch through the actions that the batch of a state.json has gone through, so that it stands
+// where that one stood.
+func goThrough(ctx context.Context, sess *cli.Session, s *board.State) error {
+	if s == nil || len(s.Issues) == 0 {
+		return nil
+	}
+	at := string(board.PhaseListing)
+	for _, a := range s.CompletedActions {
+		on := board.Event(strings.ToUpper(a))
+		r, ok := board.Phase.Next(board.PhaseStatus(at), on, "")
+		if !ok || string(r.To) == at {
+			continue
+		}
+		if _, err := sess.Do(ctx, &issues.MoveBoard{Action: on}); err != nil {
+			return err
+		}
+		at = string(r.To)
+	}
+	return nil
+}
+
+// stateOf is what a state.json says of an issue that has ended, and of the failures of one that has not.
+func stateOf(s *backlog.IssueState) *issues.IssueState {
+	if s == nil {
+		return nil
+	}
+	out := &issues.IssueState{Failed: s.Status == board.IssueFailed}
+	for _, e := range s.Errors {
+		out.Errors = append(out.Errors, kernel.IssueError{At: instant(e.Timestamp), Action: e.Action,
+			Fault: effect.Fault{Class: pawl.Class(e.Class), Code: pawl.Code(e.Code), Key: kernel.ImportedError,
+				Args: []string{e.Message}}})
+	}
+	if s.Error != nil {
+		out.Error = &effect.Fault{Code: pawl.CodeInvalid, Key: kernel.ImportedError, Args: []string{*s.Error}}
+	}
+	if s.Status == board.IssueFailed || s.Status == board.IssueCompleted {
+		out.PlannedAt, out.Executed = instant(string(s.PlannedAt)), instant(string(s.ExecutedAt))
+		out.Came = kernel.Came{Solution: s.SolutionID, Item: s.Item}
+	}
+	return out
+}
+
+// instant is a time that was checked when it was read, or none.
+func instant(s string) time.Time {
+	t, _ := time.Parse(time.RFC3339, s)
+	return t
 }
 
 // sorted brings issues into an order in which each stands behind those that it depends on, and measures the longest

@@ -347,7 +347,7 @@ func packages(ctx context.Context, q *question, _ string) iter.Seq[word] {
 	goals, _ := sess.Ask().Packages(ctx) // without them the names are worth offering all the same
 	return func(yield func(word) bool) {
 		for _, name := range slices.Backward(found.Names) {
-			if !yield(word{name, goals[name]}) {
+			if !yield(word{name, goals[name].Plan.Goal}) {
 				return
 			}
 		}
@@ -365,7 +365,7 @@ func drafts(ctx context.Context, q *question, _ string) iter.Seq[word] {
 	}
 	return func(yield func(word) bool) {
 		for _, name := range slices.Backward(slices.Sorted(maps.Keys(goals))) {
-			if !yield(word{name, goals[name]}) {
+			if !yield(word{name, goals[name].Plan.Goal}) {
 				return
 			}
 		}

@@ -5,8 +5,6 @@ package flow
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +28,6 @@ import (
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
-	"pawl/text/plan"
 	"pawl/text/solution"
 	"pawl/text/triage"
 )
@@ -55,6 +52,9 @@ func Entries() []cli.Entry {
 type flags struct {
 	yes, inPlace, unattended, replace, asIs bool
 	agent                                   string
+	// said says that the requirement was said rather than given to a command: its stages wait for whoever is not there
+	// to confirm them.
+	said bool
 }
 
 func (f *flags) bind(pr *cli.Printer, c *cobra.Command) *cobra.Command {
@@ -170,13 +170,16 @@ func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
 		}
 		return cli.Usage("cli.flow.tool", r.Tool)
 	case triage.KindReply:
-		return reply(ctx, a, r)
+		return reply(ctx, a, f, r)
+	case triage.KindControl:
+		return hold(ctx, a, r.Control)
 	case triage.KindContinue:
 		return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 			return cli.GoOn(ctx, sess, false, wanted(),
 				func(sess *cli.Session) error { _, err := sess.Do(ctx, &control.Resume{}); return err })
 		})
 	case triage.KindChange:
+		f.said = true
 		return start(ctx, a, f, &planning.Start{Requirement: r.Argument})
 	}
 	return answer(ctx, a)
@@ -207,7 +210,15 @@ func situation(ctx context.Context, a *cli.App) (triage.Situation, error) {
 		if s.Flow != nil {
 			now.Vars = s.Flow.Vars
 		}
-		now.Waiting = asks(s) != ""
+		switch asks(s) {
+		case "":
+		case "questions":
+			now.Waiting = triage.WaitWords
+		case "plan":
+			now.Waiting = triage.WaitChange
+		default:
+			now.Waiting = triage.WaitChoice
+		}
 		return nil
 	})
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
@@ -229,8 +240,26 @@ func asks(s *kernel.Snapshot) string {
 	return ""
 }
 
+// hold carries out the command that a word stands for. Work that is not going on cannot be stopped, only given up.
+func hold(ctx context.Context, a *cli.App, c triage.Control) error {
+	if c == triage.ControlStop {
+		err := a.With(ctx, cli.Reading(), func(sess *cli.Session) error {
+			s, err := sess.Workspace.Kernel.Snapshot(ctx)
+			if err == nil && s.Session != nil && (s.Session.State == string(session.Planning) ||
+				s.Session.State == string(session.Confirming)) {
+				c = triage.ControlCancel
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return cli.Within(ctx, a, []string{string(c)})
+}
+
 // reply answers what the session waits for.
-func reply(ctx context.Context, a *cli.App, r triage.Route) error {
+func reply(ctx context.Context, a *cli.App, f flags, r triage.Route) error {
 	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 		return cli.GoOn(ctx, sess, false, append(wanted(), "canceled", "declined"), func(sess *cli.Session) error {
 			s, err := sess.Workspace.Kernel.Snapshot(ctx)
@@ -238,8 +267,15 @@ func reply(ctx context.Context, a *cli.App, r triage.Route) error {
 				return err
 			}
 			c := replyTo(s, r)
-			if c == nil {
+			switch yes, ok := c.(*approval.Approve); {
+			case c == nil && asks(s) == "plan":
+				return cli.Usage("cli.flow.reply_plan", cli.Display(r.Argument))
+			case c == nil:
 				return cli.Usage("cli.flow.reply", cli.Display(r.Argument))
+			case ok && !sess.Std.TTY:
+				return cli.ApproveOpen(ctx, sess, "", f.yes) // words in a pipe are nobody's word
+			case ok:
+				yes.Way = kernel.WayTerminal
 			}
 			_, err = sess.Do(ctx, c)
 			return err
@@ -270,7 +306,7 @@ func replyTo(s *kernel.Snapshot, r triage.Route) kernel.Command {
 		}
 		return &planning.Choose{Choice: choice, Hash: s.Approval.Hash}
 	case r.Choice == triage.ChoiceYes:
-		return &approval.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal}
+		return &approval.Approve{Hash: s.Approval.Hash}
 	case r.Choice == triage.ChoiceNo && about == "stage":
 		return &control.CancelRun{Reason: r.Argument}
 	case r.Choice == triage.ChoiceNo:
@@ -311,6 +347,7 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	if err := begin(ctx, sess, f, s); err != nil {
 		return err
 	}
+	tellLeftovers(ctx, sess)
 	last, err := sess.Workspace.Kernel.LastRun(ctx)
 	if err != nil || last.Run == nil || last.Run.Land == nil || last.Run.Outcome != "completed" {
 		return err
@@ -327,6 +364,31 @@ func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	}
 	return nil
 }
+
+// tellLeftovers lists the packages in plan/ that the flow which has ended left there or found there, but for its own
+// (docs/spec/workflow.md#leftovers). They harm nobody, so that one that cannot be read is no failure of the flow.
+func tellLeftovers(ctx context.Context, sess *cli.Session) {
+	if sess.Workspace.Project.Packages == nil {
+		return
+	}
+	found, err := sess.Workspace.Project.Packages(ctx)
+	last, failed := sess.Workspace.Kernel.LastRun(ctx)
+	if err != nil || failed != nil || sess.JSON || last.Run == nil {
+		return
+	}
+	left := solution.Leftovers(found.Names, last.Run.Package)
+	if len(left) == 0 {
+		return
+	}
+	sess.Say("\n" + sess.Style.Bold(sess.Text("cli.flow.leftovers", len(left))))
+	for _, l := range left[:min(len(left), maxLeft)] {
+		sess.Say("  " + cli.Display(".pawl/plan/"+l.Name))
+	}
+	sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + "pawl exec / pawl clean")
+}
+
+// maxLeft is how many leftovers are named.
+const maxLeft = 10
 
 func begin(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) error {
 	cli.Warn(ctx, sess)
@@ -348,7 +410,7 @@ func begin(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	defer release()
 	person := sess.Present() && sess.Config.RunMode != pawl.Autonomous
 	s.RunMode, s.Place, s.Lang = sess.Config.RunMode, cli.WorkPlace(sess.Workspace.Place, f.inPlace), string(sess.Lang)
-	s.Confirm, s.AsIs = person && !f.yes, f.asIs
+	s.Confirm, s.AsIs = (person || f.said && sess.Config.RunMode != pawl.Autonomous) && !f.yes, f.asIs
 	switch {
 	case f.yes:
 		s.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
@@ -461,99 +523,4 @@ func rest(ctx context.Context) error {
 	case <-time.After(20 * time.Millisecond):
 		return nil
 	}
-}
-
-// exec carries out a package.
-func exec(ctx context.Context, a *cli.App, f flags, want string) error {
-	return a.With(ctx, host.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error {
-		s, err := packageToRun(ctx, sess, strings.TrimSpace(want))
-		if err != nil {
-			return err
-		}
-		return whole(ctx, sess, f, s)
-	}, f.overrides()...)
-}
-
-// packageToRun finds the package that is meant among those in plan/, and judges it by its files. What the store knows
-// of it is what is carried out; a package that people wrote is turned into a plan.
-func packageToRun(ctx context.Context, sess *cli.Session, want string) (*planning.Start, error) {
-	known, err := sess.Ask().Packages(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := sess.Workspace.Project.Packages(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for name := range known {
-		names = append(names, name)
-	}
-	for _, n := range found.Names {
-		// What the store knows and does not keep for ~exec is in use, or was carried out.
-		used, err := sess.Ask().PackageUsed(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		if !used {
-			names = append(names, n)
-		}
-	}
-	name, err := solution.Pick(names, want)
-	if err != nil {
-		return nil, err
-	}
-	files := found.Files[name]
-	report := solution.Validate(files)
-	switch goal, ok := known[name]; {
-	case ok:
-		return &planning.Start{Command: "~exec", Package: name, Requirement: goal}, nil
-	case !report.Valid:
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name,
-			len(report.Issues)).Because(report.Issues[0].Error(solution.At))
-	case report.Proposal.Type == solution.Overview:
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_overview", name)
-	case !report.Executable:
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_done", name)
-	}
-	return planOf(name, files)
-}
-
-// planOf turns the tasks of a package into a plan: each task that is left is a step.
-func planOf(name string, files map[string][]byte) (*planning.Start, error) {
-	tasks, err := solution.ReadTasks(files[solution.TasksName])
-	if err != nil {
-		return nil, err
-	}
-	p := plan.Plan{Goal: name, RiskLevel: pawl.RiskMedium, Verification: plan.VerificationPolicy{Mode: plan.VerifyTest,
-		Commands: []string{}, Required: true, StopOnFail: true}, Constraints: []string{}}
-	if proposal, err := solution.ReadProposal(files[solution.ProposalName]); err == nil && proposal.Title != "" {
-		p.Goal = proposal.Title
-	}
-	// A task may depend on one that stands behind it, so that all of them have their ids first. What is no longer
-	// pending is waited for by nobody.
-	ids := map[string]string{}
-	for n, t := range tasks.List {
-		if t.Status == solution.Pending {
-			ids[t.Number] = fmt.Sprintf("s%d", n+1)
-		}
-	}
-	for _, t := range tasks.List {
-		if t.Status != solution.Pending {
-			continue
-		}
-		step := plan.Step{StepID: ids[t.Number], Title: t.Title,
-			Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n")), Status: plan.Pending}
-		for _, on := range t.DependsOn {
-			if id := ids[on]; id != "" {
-				step.DependsOn = append(step.DependsOn, id)
-			}
-		}
-		p.Steps = append(p.Steps, step)
-	}
-	raw, err := json.Marshal(p)
-	if err != nil {
-		return nil, pawl.Fail(pawl.CodeInternal, "cli.flow.plan").Because(err)
-	}
-	return &planning.Start{Command: "~exec", Package: name, Requirement: p.Goal, Given: raw, Name: name + ".json"}, nil
 }

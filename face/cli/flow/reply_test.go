@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pawl/kernel"
+	"pawl/kernel/view"
 	"pawl/text/plan"
 	"pawl/text/solution"
 	"pawl/text/triage"
@@ -25,7 +26,7 @@ func TestReplyToNothing(t *testing.T) {
 // A step waits for every task that its task depends on, wherever in the list that stands, but for those that are done.
 func TestPlanOfKeepsDependencies(t *testing.T) {
 	start, err := planOf("202602081200_a",
-		map[string][]byte{solution.TasksName: []byte("- [√] 1.1 done\n- [ ] 1.2 late\n  - Depends on: 1.1, 1.4\n- [ ] 1.3 free\n- [ ] 1.4 early\n  - Depends on: 1.3\n")})
+		map[string][]byte{solution.ProposalName: []byte("# a\n\n## Requirement\n\n## Approach\n"), solution.TasksName: []byte("- [√] 1.1 done\n- [ ] 1.2 late\n  - Depends on: 1.1, 1.4\n- [ ] 1.3 free\n- [ ] 1.4 early\n  - Depends on: 1.3\n")}, view.Package{})
 	if err != nil {
 		t.Fatal(err)
 	}

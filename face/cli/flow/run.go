@@ -87,7 +87,11 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 					return err
 				}
 			}
-			return startRun(ctx, sess, start, f)
+			err := startRun(ctx, sess, start, f)
+			if err == nil && !f.noWait {
+				tellLeftovers(ctx, sess)
+			}
+			return err
 		}, record, settings.Override("run_mode", f.mode), settings.Override("profile", f.profile),
 			settings.Override("agent", f.agent))
 	}

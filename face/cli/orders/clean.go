@@ -42,13 +42,9 @@ func clean(ctx context.Context, sess *cli.Session, args []string, all bool) erro
 		return err
 	}
 	left := solution.Leftovers(p.Names, "")
-	var names, others []string
-	for _, l := range left {
-		if l.Package {
-			names = append(names, l.Name)
-		} else {
-			others = append(others, l.Name)
-		}
+	names, others := foldersIn(p.Names)
+	for _, o := range others {
+		sess.Note(sess.Style.Warn() + " " + sess.Text("orders.clean.no_package", ".pawl/plan/"+o))
 	}
 	chosen, err := pickLeftovers(ctx, sess.Printer, left, names, args, all)
 	if err != nil {
@@ -80,9 +76,6 @@ func clean(ctx context.Context, sess *cli.Session, args []string, all bool) erro
 	}
 	for _, to := range result.Archived {
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.clean.archived", ".pawl/"+to))
-	}
-	for _, o := range others {
-		sess.Say(sess.Style.Warn() + " " + sess.Text("orders.clean.no_package", ".pawl/plan/"+o))
 	}
 	return nil
 }
@@ -166,7 +159,7 @@ func retiring(sess *cli.Session, p host.Packages, names []string) (effect.Retire
 		files := maps.Clone(p.Files[name])
 		out, err := solution.Retire(solution.Retiring{
 			Name: name, Files: files, Result: solution.NotCarried, At: sess.Workspace.Kernel.Now(), Index: index,
-			Language: language(sess),
+			Language: solution.Chinese, // as the end of a run writes it
 			Reason:   func(solution.Task) string { return written(sess, "orders.clean.reason") },
 			Exists:   func(dir string) bool { return taken[dir] || p.Exists(dir) },
 		})

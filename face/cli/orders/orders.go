@@ -19,6 +19,7 @@ import (
 	"pawl/machine/session"
 	"pawl/text/message"
 	"pawl/text/solution"
+	"pawl/text/triage"
 )
 
 // Entries are the commands of the first level.
@@ -181,6 +182,13 @@ func choose(ctx context.Context, pr *cli.Printer, question string, options []opt
 		q.Ways = append(q.Ways, tui.Way{Words: []string{strings.ToLower(o.key)}, Does: o.text})
 	}
 	q.Text += "\n>"
+	q.Means = func(line string) (string, bool) {
+		last := strings.ToLower(options[len(options)-1].key)
+		if word, _ := cli.Answering(triage.WaitChoice)(line); word == "cancel" || word == "n" {
+			return last, false
+		}
+		return "", true
+	}
 	answer, err := pr.Screen.Ask(ctx, q)
 	switch {
 	case errors.Is(err, tui.ErrLeft):

@@ -14,6 +14,7 @@ import (
 	"pawl/face/cli/control"
 	"pawl/face/cli/term"
 	"pawl/face/host"
+	"pawl/face/tui"
 	"pawl/kernel/effect"
 	"pawl/machine/session"
 	"pawl/text/knowledge"
@@ -43,7 +44,7 @@ func newRollbackCommand(a *cli.App) *cobra.Command {
 		}
 		return a.With(c.Context(), open, func(sess *cli.Session) error {
 			if !f.list && target == "" {
-				return control.Rollback(c.Context(), sess, f.reason, f.yes)
+				return rollback(c.Context(), sess, f)
 			}
 			return rewind(c.Context(), sess, target, f)
 		})
@@ -52,6 +53,45 @@ func newRollbackCommand(a *cli.App) *cobra.Command {
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
 	c.Flags().BoolVar(&f.list, "list", false, a.Text("orders.flag.list"))
 	return c
+}
+
+// rollback brings the tree of a run back. Where there is none, the branch can go back, and a person says where to.
+func rollback(ctx context.Context, sess *cli.Session, f rollbackFlags) error {
+	last, err := sess.Workspace.Kernel.LastRun(ctx)
+	if err != nil {
+		return err
+	}
+	idle := last.Session == nil || last.Session.State == string(session.Idle)
+	if !idle || last.Run != nil && last.Run.InTree(last.Task) {
+		return control.Rollback(ctx, sess, f.reason, f.yes)
+	}
+	past, err := sess.Workspace.Project.Past(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := sources(ctx, sess, past)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return control.Rollback(ctx, sess, f.reason, f.yes) // which says why there is nothing to go back to
+	}
+	if !cli.Picks(sess.Printer) {
+		if err := printSources(sess.Printer, list); err != nil {
+			return err
+		}
+		return pawl.Fail(pawl.CodeApprovalNeeded, "orders.rollback.which")
+	}
+	target, err := cli.Pick(ctx, sess.Printer, nil, "orders.rollback.pick", func() (items []tui.Item, err error) {
+		for _, s := range list {
+			items = append(items, tui.Item{ID: s.Target, Title: s.Target, Note: s.Title})
+		}
+		return items, nil
+	})
+	if err != nil {
+		return err
+	}
+	return rewind(ctx, sess, target, f)
 }
 
 // maxSources bounds what is listed of each kind.

@@ -57,6 +57,7 @@ type verdict struct {
 	KB       *judged
 	Packages map[string]solution.Report
 	names    []string
+	others   []string // folders of plan/ whose names are none of packages
 }
 
 func (v verdict) wrong() int {
@@ -111,13 +112,13 @@ func judge(ctx context.Context, sess *cli.Session, what string) (verdict, error)
 	if err != nil {
 		return v, err
 	}
-	v.names = packagesIn(p.Names)
+	v.names, v.others = foldersIn(p.Names)
 	if what != "all" {
 		name, err := solution.Pick(p.Names, what)
 		if err != nil {
 			return v, err
 		}
-		v.names = []string{name}
+		v.names, v.others = []string{name}, nil
 	}
 	v.Packages = map[string]solution.Report{}
 	for _, name := range v.names {
@@ -126,14 +127,16 @@ func judge(ctx context.Context, sess *cli.Session, what string) (verdict, error)
 	return v, nil
 }
 
-func packagesIn(names []string) []string {
-	var out []string
+// foldersIn tells the packages of plan/ from folders whose names are none.
+func foldersIn(names []string) (packages, others []string) {
 	for _, l := range solution.Leftovers(names, "") {
 		if l.Package {
-			out = append(out, l.Name)
+			packages = append(packages, l.Name)
+		} else {
+			others = append(others, l.Name)
 		}
 	}
-	return out
+	return packages, others
 }
 
 func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
@@ -188,6 +191,9 @@ func (v verdict) print(pr *cli.Printer, what string) error {
 }
 
 func (v verdict) say(pr *cli.Printer) {
+	for _, o := range v.others {
+		pr.Say(pr.Style.Warn() + " " + pr.Text("orders.clean.no_package", ".pawl/plan/"+o))
+	}
 	if kb := v.KB; kb != nil {
 		symbol := pr.Style.OK()
 		switch {
@@ -263,7 +269,7 @@ func repair(ctx context.Context, sess *cli.Session, what string) error {
 	if err != nil {
 		return err
 	}
-	names := packagesIn(p.Names)
+	names, _ := foldersIn(p.Names)
 	if what != "all" {
 		name, err := solution.Pick(p.Names, what)
 		if err != nil {

@@ -1,17 +1,21 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/inspect"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/joined"
 	"pawl/kernel/orders"
+	"pawl/kernel/recovery"
 	"pawl/kernel/tasks"
 	"pawl/machine/session"
 )
@@ -73,25 +77,54 @@ func newContextStateCommand(a *cli.App) *cobra.Command {
 		"  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"",
 		cli.Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ctx := c.Context()
-		return cli.OpenAndGoOn(ctx, a, true, nil, func(sess *cli.Session) error {
-			s, err := sess.Workspace.Kernel.Snapshot(ctx)
-			if err != nil {
-				return err
-			}
-			command, err := joined.RouteState(s, session.State(strings.ToUpper(args[0])), strings.Join(args[1:], ""))
-			if err != nil {
-				return err
-			}
-			if grant, ok := command.(*approval.Approve); ok {
-				return cli.ApproveOpen(ctx, sess, grant.Hash, yes)
-			}
-			_, err = sess.Do(ctx, command)
-			return err
+		to := session.State(strings.ToUpper(args[0]))
+		if !slices.Contains(session.Table.States(), to) {
+			return cli.Usage("cli.context.state_unknown", args[0])
+		}
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+			return moveState(c.Context(), sess, to, strings.Join(args[1:], ""), yes)
 		})
 	}
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes_open"))
 	return c
+}
+
+// moveState takes the session to a state by the command that the way there is, and says from where to where it went. A
+// rollback is asked about and carried out to its end.
+func moveState(ctx context.Context, sess *cli.Session, to session.State, text string, yes bool) error {
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	from := cli.SessionState(s)
+	command, err := joined.RouteState(s, to, text)
+	if err != nil {
+		return err
+	}
+	switch c := command.(type) {
+	case *approval.Approve:
+		err = cli.ApproveOpen(ctx, sess, c.Hash, yes)
+	case *recovery.Rollback:
+		if !yes {
+			if ok, err := cli.Confirm(ctx, sess.Printer, sess.Text("cli.rollback.ask")); err != nil || !ok {
+				return cmp.Or(err, cli.Shown(pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")))
+			}
+		}
+		err = cli.GoOn(ctx, sess, false, []string{"rolled_back"},
+			func(sess *cli.Session) error { _, err := sess.Do(ctx, c); return err })
+	default:
+		_, err = sess.Do(ctx, command)
+	}
+	if err != nil {
+		return err
+	}
+	if sess.JSON {
+		return cli.PrintState(ctx, sess)
+	}
+	if s, err = sess.Workspace.Kernel.Snapshot(ctx); err == nil {
+		sess.SayText("cli.context.moved", from, cli.SessionState(s))
+	}
+	return err
 }
 
 func newContextCheckpointCommand(a *cli.App) *cobra.Command {

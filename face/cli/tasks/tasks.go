@@ -414,6 +414,12 @@ func moveTask(ctx context.Context, sess *cli.Session, given string, m move) erro
 		if err := runGates(ctx, sess, t); err != nil {
 			return err
 		}
+		if s, err = cli.FindTask(ctx, sess, t.ID); err != nil {
+			return err
+		}
+		if t = s.Task; t.GateFault != nil {
+			return t.GateFault.Err()
+		}
 	}
 	if m.as == "" {
 		m.as = pawl.KindUser
