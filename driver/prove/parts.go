@@ -111,8 +111,8 @@ func rank(named map[string]bool, c cut.Part) int {
 
 // confirm looks which tests that did not build without the work fail where what it brought is there and does nothing.
 // Those that pass then are content with nothing; those that end otherwise, because nothing is left to call, see the
-// functions go one at a time. Functions that answer everybody alike confirm nothing: what a test expects may be all that
-// they know.
+// functions go one at a time. Functions that answer everybody alike confirm nothing: what a test expects may be all
+// that they know.
 func (p *proving) confirm(ctx context.Context, open []*subject,
 	functions []cut.Part) (all noticed, err error) {
 	functions = slices.DeleteFunc(slices.Clone(functions), func(c cut.Part) bool { return c.Blind })

@@ -33,8 +33,8 @@ type Case struct {
 	Needs string
 	// Open says why a case that fails is known to, until it does not.
 	Open string
-	// Base are the files at the start, Work those that the worker writes, and Again those that it writes when it is sent
-	// back. Gone and GoneAgain are deleted. A worker without Again says once more that all is well.
+	// Base are the files at the start, Work those that the worker writes, and Again those that it writes when it is
+	// sent back. Gone and GoneAgain are deleted. A worker without Again says once more that all is well.
 	Base, Work, Again map[string]string
 	Gone, GoneAgain   []string
 	// Criteria are those of a plan, as JSON.
