@@ -100,27 +100,8 @@ func parse(language, name string, base map[string]string, raw []byte) (Case, err
 		*fields[key] = value
 	}
 	for _, f := range archive.Files {
-		text := string(bytes.TrimRight(f.Data, "\n")) + "\n"
-		part, file, _ := strings.Cut(f.Name, "/")
-		switch part {
-		case "base":
-			c.Base[file] = text
-		case "work":
-			c.Work[file] = text
-		case "again":
-			c.Again[file] = text
-		case "gone":
-			c.Gone = strings.Fields(text)
-		case "gone-again":
-			c.GoneAgain = strings.Fields(text)
-		case "unused":
-			for _, n := range strings.Fields(text) {
-				delete(c.Base, n)
-			}
-		case "criteria":
-			c.Criteria = text
-		default:
-			return c, fmt.Errorf("no such part: %s", f.Name)
+		if err := c.take(f.Name, string(bytes.TrimRight(f.Data, "\n"))+"\n"); err != nil {
+			return c, err
 		}
 	}
 	switch {
@@ -132,4 +113,30 @@ func parse(language, name string, base map[string]string, raw []byte) (Case, err
 		return c, fmt.Errorf("nothing is named of an honest worker")
 	}
 	return c, nil
+}
+
+// take takes one file of a case, by the part that it belongs to.
+func (c *Case) take(name, text string) error {
+	part, file, _ := strings.Cut(name, "/")
+	switch part {
+	case "base":
+		c.Base[file] = text
+	case "work":
+		c.Work[file] = text
+	case "again":
+		c.Again[file] = text
+	case "gone":
+		c.Gone = strings.Fields(text)
+	case "gone-again":
+		c.GoneAgain = strings.Fields(text)
+	case "unused":
+		for _, n := range strings.Fields(text) {
+			delete(c.Base, n)
+		}
+	case "criteria":
+		c.Criteria = text
+	default:
+		return fmt.Errorf("no such part: %s", name)
+	}
+	return nil
 }
