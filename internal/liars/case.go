@@ -129,10 +129,6 @@ func (c *Case) take(name, text string) error {
 		c.Gone = strings.Fields(text)
 	case "gone-again":
 		c.GoneAgain = strings.Fields(text)
-	case "unused":
-		for _, n := range strings.Fields(text) {
-			delete(c.Base, n)
-		}
 	case "criteria":
 		c.Criteria = text
 	default:
