@@ -14,7 +14,7 @@ RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
-.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
+.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways liars agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ hints: setup ## do whatever pawl says can be done next, in every situation; make
 
 ways: setup ## go the first run of pawl through the kinds of folders that people have, on each floor of UNDER (none): no dead end may be met
 	$(GO) run ./internal/ways -under "$(UNDER)"
+
+liars: setup ## have scripted workers, dishonest and honest, work for pawl: no lie may end as done, and honest work has to
+	$(GO) run ./internal/liars
 
 agents: setup ## install coding agents of other makers into .tools and drive them (docs/agents.md)
 	@scripts/agents.sh install

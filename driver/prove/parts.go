@@ -111,9 +111,11 @@ func rank(named map[string]bool, c cut.Part) int {
 
 // confirm looks which tests that did not build without the work fail where what it brought is there and does nothing.
 // Those that pass then are content with nothing; those that end otherwise, because nothing is left to call, see the
-// functions go one at a time.
+// functions go one at a time. Functions that answer everybody alike confirm nothing: what a test expects may be all
+// that they know.
 func (p *proving) confirm(ctx context.Context, open []*subject,
 	functions []cut.Part) (all noticed, err error) {
+	functions = slices.DeleteFunc(slices.Clone(functions), func(c cut.Part) bool { return c.Blind })
 	if len(open) == 0 || len(functions) == 0 {
 		return all, nil
 	}
@@ -139,6 +141,7 @@ type noticed struct {
 	content []*subject // what passed
 	unbuilt bool       // it could not be built
 	out     bool       // the time was up before that was known
+	blind   bool       // nothing was taken away but functions that answer everybody alike, which confirms no test
 }
 
 // notice takes parts away, runs tests for so long at most, where that is not 0, and puts the parts back.
@@ -149,6 +152,7 @@ func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject
 		return seen, err
 	}
 	defer root.Close()
+	seen.blind = !slices.ContainsFunc(parts, func(c cut.Part) bool { return !c.Blind })
 	files := map[string][]cut.Part{}
 	for _, c := range parts {
 		files[c.Path] = append(files[c.Path], c)
@@ -204,7 +208,7 @@ func (n *noticed) add(p *proving, s *subject, is sight, cutShort bool) {
 	case is.end != testrun.Failed && builds(is.output), s.whole() && len(is.red) == 0 && builds(is.output):
 		n.unbuilt = true
 		return
-	case is.end == testrun.Failed && s.without == effect.WithoutBuild:
+	case is.end == testrun.Failed && s.without == effect.WithoutBuild && !n.blind:
 		r := p.reasons.reason(s, is)
 		s.confirmed = s.confirmed || r == effect.WithoutAssertion || r == effect.WithoutUnmet
 	}

@@ -245,7 +245,7 @@ func TestGo(t *testing.T) {
 	r := w.prove(work{base: base, change: after})
 	want := strings.TrimSpace(`
 m/before: TestSum green own
-m/constant: TestMul build confirmed own shows
+m/constant: TestMul build own
 m/flaky: TestSum flickers failed own
 m/forged: TestSum assertion failed own
 m/golden: TestGolden assertion own shows

@@ -77,6 +77,8 @@ func TestTestsAreCountedByName(t *testing.T) {
 			"passed +skipped left(test_x.py: T::test_a)"},
 		"unittest, excused": {python("    @unittest.expectedFailure\n    def test_a(self): self.fail()\n"),
 			"passed +skipped left(test_x.py: T::test_a)"},
+		"unittest, replaced": {python("    def test_a(self): self.assertEqual(1, 2)\n\n" +
+			"unittest.TestCase.assertEqual = lambda *all: None\n"), "failed +failed"},
 		"unittest, gone": {python("    def test_a(self): pass\n\ndel T.test_a\n"),
 			"passed silent(test_x.py: T::test_a)"},
 	} {

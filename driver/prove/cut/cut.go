@@ -4,6 +4,7 @@
 package cut
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -21,6 +22,8 @@ type Part struct {
 	Name     string
 	From, To int
 	With     string
+	// Blind says that a function has parameters and looks at none of them, so that it does the same for every caller.
+	Blind bool
 	// begins and ends are the lines of a function, from its first to behind its last.
 	begins, ends int
 }
@@ -44,6 +47,15 @@ func Parts(file, before, now string) []Part {
 		found[i].Path = file
 	}
 	return found
+}
+
+// blind reports whether a function with these parameters looks at none of them, nor at what it belongs to.
+func blind(parameters, body string) bool {
+	own := []string{"self", "cls", "this", "arguments"}
+	names, spoken := Names(parameters), Names(body)
+	maps.DeleteFunc(names, func(n string, _ bool) bool { return slices.Contains(own, n) })
+	sees := func(n string) bool { return spoken[n] }
+	return len(names) > 0 && !slices.ContainsFunc(slices.Concat(own, slices.Collect(maps.Keys(names))), sees)
 }
 
 // Without returns a text without some of its parts, which do not overlap.

@@ -277,3 +277,35 @@ func TestNothingIsTooStrange(t *testing.T) {
 		}
 	})
 }
+
+// TestBlind is about functions that do the same whatever they are given.
+func TestBlind(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		blind      bool
+	}{
+		{"a.go", "package m\nfunc F(n int) int { return 9 }\n", true},
+		{"a.go", "package m\nfunc F(_ ...string) int { return 9 }\n", true},
+		{"a.go", "package m\nfunc F(n int) int { return n }\n", false},
+		{"a.go", "package m\nfunc F() int { return 9 }\n", false},
+		{"a.go", "package m\nfunc (s *S) F(n int) int { return 9 }\n", true},
+		{"a.go", "package m\nfunc (s *S) F(n int) int { return s.m }\n", false},
+		{"a.go", "package m\nfunc (s *S) F() int { return 9 }\n", false},
+		{"a.py", "def f(n):\n    return 9\n", true},
+		{"a.py", "def f(n): return 9\n", true},
+		{"a.py", "def f(n):\n    return n\n", false},
+		{"a.py", "def f():\n    return 9\n", false},
+		{"a.py", "class C:\n    def __eq__(self, other):\n        return True\n", true},
+		{"a.py", "class C:\n    def f(self):\n        return 9\n", false},
+		{"a.py", "class C:\n    def f(self, n):\n        return self.m\n", false},
+		{"a.js", "function f(n) {\n  return 9;\n}\n", true},
+		{"a.js", "const f = (n) => {\n  return 9;\n};\n", true},
+		{"a.js", "function f(n) {\n  return n;\n}\n", false},
+		{"a.js", "function f() {\n  return 9;\n}\n", false},
+		{"a.js", "function f(n) {\n  return arguments[0];\n}\n", false},
+	} {
+		if p := cut.Parts(c.file, "", c.text); len(p) != 1 || p[0].Blind != c.blind {
+			t.Errorf("%s: %+v, want %v", c.text, p, c.blind)
+		}
+	}
+}

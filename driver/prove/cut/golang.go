@@ -59,8 +59,12 @@ func (g *golang) function(d *ast.FuncDecl) {
 		}
 	}
 	from := g.at(d.Body.Lbrace) + 1
+	body, takes := g.now[from:g.at(d.Body.Rbrace)], g.now[g.at(d.Type.Params.Opening)+1:g.at(d.Type.Params.Closing)]
+	if d.Recv != nil && takes != "" {
+		takes += g.now[g.at(d.Recv.Pos()):g.at(d.Recv.End())]
+	}
 	g.out = append(g.out, Part{
-		Line: g.set.Position(d.Name.Pos()).Line, Name: goName(d), From: from, To: from,
+		Line: g.set.Position(d.Name.Pos()).Line, Name: goName(d), From: from, To: from, Blind: blind(takes, body),
 		With:   " if true { " + strings.Join(vars, "") + "return " + strings.Join(names, ", ") + " }; ",
 		begins: g.set.Position(d.Pos()).Line, ends: g.set.Position(d.End()).Line + 1,
 	})

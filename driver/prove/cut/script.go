@@ -44,6 +44,7 @@ func pythonParts(before, now string) []Part {
 		p.To = p.From
 		p.begins, p.ends = p.Line, lineOf(now, end-1)+1
 		body := strings.TrimSpace(code[colon+1 : end])
+		p.Blind = blind(code[m[1]:colon], body)
 		if strings.Contains(before, now[m[0]:end]) || pythonNothing().MatchString(body) {
 			continue
 		}
@@ -134,7 +135,7 @@ func scriptParts(before, now string) []Part {
 		}
 		line := lineOf(now, m[0]+len(code[m[0]:m[1]])-len(strings.TrimLeft(code[m[0]:m[1]], " \t\r\n")))
 		out = append(out, Part{Line: line, Name: name, From: open + 1, To: open + 1, With: " return;", begins: line,
-			ends: lineOf(now, end-1) + 1})
+			ends: lineOf(now, end-1) + 1, Blind: blind(code[m[1]:paren-1], code[open+1:end-1])})
 	}
 	return out
 }
