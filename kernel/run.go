@@ -320,12 +320,23 @@ func PendingApproval(tx *Tx, hash string) (*Approval, error) {
 // BlockedTask returns why the session is BLOCKED, or refuses.
 func BlockedTask(tx *Tx, op string) (*Blocked, error) {
 	if tx.Session == nil || tx.Session.State != string(session.Blocked) || tx.Session.Blocked == nil {
-		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, StateName(tx))
+		return nil, notBlocked(tx, op)
 	}
 	if tx.Session.RollingBack() || tx.Task != nil && tx.Task.Effect != "" {
 		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
 	}
 	return tx.Session.Blocked, nil
+}
+
+// notBlocked refuses what is for a session that is BLOCKED, with the way out of the state that it is in.
+func notBlocked(tx *Tx, op string) error {
+	key := "kernel.not_blocked"
+	if s := tx.Session; s != nil && (s.State == string(session.Planning) || s.State == string(session.Confirming)) {
+		key = "kernel.not_blocked_planned"
+	} else if s != nil && SessionWorks(tx) && tx.Task != nil && Unfinished(tx.Task) {
+		key = "kernel.not_blocked_working"
+	}
+	return pawl.Fail(pawl.CodeInvalidTransition, key, op, StateName(tx))
 }
 
 // Unblock lets the task that is blocked go on, on a person's word.

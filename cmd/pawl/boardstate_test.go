@@ -108,13 +108,13 @@ func TestStateThatPersonsChanged(t *testing.T) {
 	}
 }
 
-// TestExecuteSaysWhatWaits does not end as if all were done while plans wait for a word.
+// TestExecuteSaysWhatWaits does not end as if all were done while plans wait for a word, and --yes is that word.
 func TestExecuteSaysWhatWaits(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	u.must(0, "issue", "add", "part 0", "--plan", u.planFile("p0", partPlan(0, "", "", false)))
 	u.must(0, "issue", "plan", "--all")
-	for _, args := range [][]string{{"issue", "execute", "--all", "--yes"}, {"issue", "execute", "--all"}} {
+	for _, args := range [][]string{{"issue", "execute", "--all"}, {"issue", "execute", "ISS-1"}} {
 		a := u.must(9, args...)
 		u.says(a, "ISS-1")
 		if !strings.Contains(a.err, "wait for an answer") || !strings.Contains(a.err, "pawl approve --issue") {
@@ -122,7 +122,6 @@ func TestExecuteSaysWhatWaits(t *testing.T) {
 		}
 	}
 	u.issueIs("1", board.IssuePlanned, "asks")
-	u.must(0, "approve", "--issue", "ISS-1", "--yes")
-	u.must(0, "issue", "execute", "--all")
+	u.must(0, "issue", "execute", "--all", "--yes")
 	u.issueIs("1", board.IssueCompleted, "")
 }

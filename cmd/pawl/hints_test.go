@@ -155,7 +155,7 @@ func looks(u *user) [][]string {
 }
 
 var attempts = [][]string{{"approve"}, {"resume"}, {"undo"}, {"redo"}, {"fix"}, {"answer"}, {"skip"}, {"pause"},
-	{"stop"}, {"revise", "-m", "x"}}
+	{"stop"}, {"cancel"}, {"rollback"}, {"revise", "-m", "x"}}
 
 // refusals are the ends of commands that were refused, and changed nothing: there is no such command or flag, nothing
 // of that name, or the session is in another state.

@@ -112,6 +112,8 @@ func (c *CancelRun) Decide(tx *kernel.Tx) error {
 		if tx.Task != nil {
 			return (&CancelTask{Task: tx.Task.ID, Reason: c.Reason}).Decide(tx)
 		}
+	case session.Blocked:
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.blocked_not_canceled", s.State)
 	}
 	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_cancel", s.State)
 }
