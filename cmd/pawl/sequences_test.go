@@ -18,7 +18,7 @@ const note = `{"class":"feature","score":9,"risk":"low","dimensions":[{"name":"g
 	`{"name":"scope","points":2,"evidence":` + quoted +
 	`},{"name":"limits","points":2,"evidence":[]}],"questions":[],"factors":{"new":false,"major":false,"design":"simple","extent":"local"},"ehrb":[],"why":"clear"}`
 
-const notePlan = `{"goal":"write a note","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Write note.txt","intent":"Say hello in note.txt"}],` +
+const notePlan = `{"goal":"write a note","constraints":[],"criteria":[{"id":"c1","text":"the note is there","proof":"diff","paths":["note.txt"]}],"risk_level":"low","steps":[{"step_id":"s1","title":"Write note.txt","intent":"Say hello in note.txt"}],` +
 	`"verification":{"mode":"test","commands":[],"required":true,"stop_on_fail":true}}`
 
 // notes is a model that writes the note, after a while.

@@ -28,12 +28,20 @@ func weigh(tx *kernel.Tx, seen effect.ProveResult) effect.Proof {
 		out.Criteria = append(out.Criteria, s.criterion(c))
 	}
 	for _, c := range artifacts(t.Plan) {
-		if m := s.named(c); m.Verdict == effect.Unproven {
+		if m := s.named(c); m.Verdict == effect.Unproven && !touched(seen.Changed, c.Paths[0]) {
 			out.Criteria = append(out.Criteria, m)
 		}
 	}
 	out.Verdict = overall(out.Criteria, len(seen.Changed) > 0)
 	return out
+}
+
+// touched reports whether the work changed, brought or removed a file, or something in a folder whose name ends with a
+// slash.
+func touched(changed []effect.FileStat, path string) bool {
+	return slices.ContainsFunc(changed, func(f effect.FileStat) bool {
+		return f.Path == path || strings.HasSuffix(path, "/") && strings.HasPrefix(f.Path, path)
+	})
 }
 
 // overall is the verdict on all criteria together. What held before takes nothing from the rest; where nothing else was

@@ -12,6 +12,7 @@ import (
 	"pawl/face/host"
 	"pawl/kernel/planning"
 	"pawl/kernel/view"
+	"pawl/text/criteria"
 	"pawl/text/plan"
 	"pawl/text/solution"
 )
@@ -130,10 +131,12 @@ func planOf(name string, files map[string][]byte, made view.Package) (*planning.
 			ids[t.Number] = fmt.Sprintf("s%d", n+1)
 		}
 	}
+	wanted := ""
 	for n, t := range tasks.List {
 		if t.Status != solution.Pending {
 			continue
 		}
+		wanted += "- " + t.Title + "\n"
 		step := plan.Step{Title: t.Title, Status: plan.Pending,
 			Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n"))}
 		if was, ok := steps[t.Title]; ok && slices.Equal(was.verify, t.Verify) {
@@ -146,6 +149,9 @@ func planOf(name string, files map[string][]byte, made view.Package) (*planning.
 			}
 		}
 		p.Steps, w.Boxes[step.StepID] = append(p.Steps, step), t.Line
+	}
+	if p.Criteria = made.Plan.Criteria; len(p.Criteria) == 0 {
+		p.Criteria = criteria.Of(wanted) // the tasks say more of what is to be there than the title
 	}
 	raw, err := json.Marshal(p)
 	if err != nil {

@@ -44,6 +44,7 @@ type Config struct {
 	Record       bool
 	CallTimeout  time.Duration
 	CheckTimeout time.Duration
+	ProofTimeout time.Duration
 	TaskTimeout  time.Duration
 	CancelGrace  time.Duration
 	LeaseTime    time.Duration
@@ -88,7 +89,8 @@ func Default() Config {
 	return Config{
 		RunMode: pawl.Assisted, Profile: k.Profile, MaxFixes: k.MaxFixes, MaxPlanSteps: k.Plan.MaxSteps,
 		MaxCalls: k.MaxCalls,
-		Retry:    k.Retry, Gates: k.Gates, CallTimeout: k.Call, CheckTimeout: k.PerCheck, TaskTimeout: k.TaskTime,
+		Retry:    k.Retry, Gates: k.Gates, CallTimeout: k.Call, CheckTimeout: k.PerCheck,
+		ProofTimeout: k.ProofTime, TaskTimeout: k.TaskTime,
 		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
 		KBMode: knowledge.OnDemandAutoCoding, Notify: string(tui.NoticeBell),
 		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"},
@@ -103,6 +105,7 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 	base.Strict, base.MaxFixes, base.Retry, base.Profile = c.Strict, c.MaxFixes, c.Retry, c.Profile
 	base.Plan.MaxSteps, base.MaxCalls, base.AuditWarn, base.Gates = c.MaxPlanSteps, c.MaxCalls, c.AuditWarn, c.Gates
 	base.Call, base.PerCheck, base.TaskTime = c.CallTimeout, c.CheckTimeout, c.TaskTimeout
+	base.ProofTime = c.ProofTimeout
 	base.Budgets = c.Budgets
 	base.KnowledgeMode, base.Language, base.AutoContinue = c.KBMode, c.Output, c.AutoContinue
 	base.CancelGrace, base.LeaseTime, base.ReadDelays = c.CancelGrace, c.LeaseTime, c.ReadDelays
@@ -314,6 +317,7 @@ func limitSettings() []Setting {
 		span("retry.cap", func(c *Config) *time.Duration { return &c.Retry.Cap }),
 		span("timeouts.call", func(c *Config) *time.Duration { return &c.CallTimeout }),
 		span("timeouts.check", func(c *Config) *time.Duration { return &c.CheckTimeout }),
+		span("timeouts.proof", func(c *Config) *time.Duration { return &c.ProofTimeout }),
 		span("timeouts.task", func(c *Config) *time.Duration { return &c.TaskTimeout }),
 		span("timeouts.cancel", func(c *Config) *time.Duration { return &c.CancelGrace }),
 		span("timeouts.lease", func(c *Config) *time.Duration { return &c.LeaseTime }),
