@@ -74,6 +74,12 @@ func (s *stage) answering(script scripted.Script) scripted.Script {
 		}),
 		"plan": encode(plan.Plan{
 			Goal: requirement, Constraints: []string{}, RiskLevel: pawl.RiskLow, Steps: []plan.Step{work},
+			// The test is the one that is red at first, so that the plan has something that a weakened one does not show.
+			Criteria: []plan.Criterion{
+				{ID: "c1", Text: requirement, From: requirement, Proof: plan.ProofCheck, Tests: []string{"TestGreet"}},
+				{ID: "c2", Text: s.Text("demo.noted", notesFile), Proof: plan.ProofDiff, Paths: []string{notesFile},
+					Texts: []string{note}},
+			},
 			Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
 				StopOnFail: true},
 		}),
