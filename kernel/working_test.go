@@ -276,7 +276,7 @@ func TestCallThatNeedsAWord(t *testing.T) {
 // TestAgentThatInsists: whoever asks for the same call after every refusal ends blocked, like any work that cannot be
 // mended.
 func TestAgentThatInsists(t *testing.T) {
-	m := &mind{work: []effect.WorkResult{finished}}
+	m := &mind{}
 	for i := range 9 {
 		m.work = append(m.work, wants(call(fmt.Sprint("c", i), "delete_file", "x")))
 	}
