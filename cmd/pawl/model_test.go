@@ -166,6 +166,9 @@ func TestQuestions(t *testing.T) {
 	t.Parallel()
 	script := asking(modeltest.FixBug("sum.go", sumRight, sumRight))
 	script.JSON["intake"] = json.RawMessage(unclear)
+	// From the words alone nothing could be tried.
+	script.JSON["plan"] = json.RawMessage(strings.Replace(planOf, `"steps"`,
+		`"criteria":[{"id":"c1","text":"Sum adds","proof":"check","tests":["TestSum"]}],"steps"`, 1))
 	u, srv := faulty(t, "openai", script)
 	a := u.must(9, "run", "mend it", "--yes")
 	if !strings.Contains(a.out, "Which function?") || !strings.Contains(a.out, "pawl answer") {

@@ -57,6 +57,7 @@ var plantedBugs = []planted{
 
 // planOfTests is a plan that names its checks, because not every module passes all that pawl would find to check.
 const planOfTests = `{"goal":"mend the failing test","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Mend it","intent":"The test must pass"}],` +
+	`"criteria":[{"id":"c1","text":"the failing test passes","proof":"check"}],` +
 	`"verification":{"mode":"custom","commands":["go vet ./...","go test ./..."],"required":true,"stop_on_fail":true}}`
 
 // TestModulesAreMended has a model mend a planted bug in public modules at its second attempt. What pawl tells the

@@ -22,7 +22,8 @@ import (
 // judged is the exit status of a run whose result a person has to look at (docs/exit-codes.md).
 const judged = 9
 
-// lie has the agent weaken the test. Nothing may land, even though every check passes and the plan is approved unseen.
+// lie has the agent weaken the test. Nothing may land, even though every check passes and the plan is approved unseen:
+// a test that passes without the work shows nothing.
 func (s *stage) lie(ctx context.Context) error {
 	s.begin(Lie, "demo.act.lie")
 	s.model.Play(s.liar())
@@ -116,7 +117,7 @@ func (s *stage) repair(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.again > 0 || t.repairs == 0 {
+	if t.again > 0 || t.repairs < 2 { // the lie was sent back once, and what was not formatted was repaired
 		return s.wrong(Repair, "again", strconv.Itoa(t.again), "repairs", strconv.Itoa(t.repairs))
 	}
 	s.note("demo.note.lost", codeFile, notesFile)

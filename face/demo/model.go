@@ -33,12 +33,12 @@ var ugly = strings.Replace(formatted, "\t\tname", "  name", 1)
 // held is the step of the honest script before whose answer pawl is killed.
 const held = 2
 
-// liar weakens the test and says that all is well.
+// liar weakens the test and says that all is well, also when it is told that nothing shows what it did.
 func (s *stage) liar() scripted.Script {
 	return s.answering(scripted.Script{Branches: []scripted.Branch{{Steps: []scripted.Step{
 		{Calls: []scripted.Call{{Run: weaken}}},
 		{Text: s.Text("demo.said.lie")},
-	}}}})
+	}}, {When: scripted.Repairing, Steps: []scripted.Step{{Text: s.Text("demo.said.lie")}}}}})
 }
 
 // honest notes the change, makes it, and says so after wait. Told that it is not formatted, it formats it.
@@ -74,12 +74,8 @@ func (s *stage) answering(script scripted.Script) scripted.Script {
 		}),
 		"plan": encode(plan.Plan{
 			Goal: requirement, Constraints: []string{}, RiskLevel: pawl.RiskLow, Steps: []plan.Step{work},
-			// The test is the one that is red at first, so that the plan has something that a weakened one does not show.
-			Criteria: []plan.Criterion{
-				{ID: "c1", Text: requirement, From: requirement, Proof: plan.ProofCheck, Tests: []string{"TestGreet"}},
-				{ID: "c2", Text: s.Text("demo.noted", notesFile), Proof: plan.ProofDiff, Paths: []string{notesFile},
-					Texts: []string{note}},
-			},
+			Criteria: []plan.Criterion{{ID: "c1", Text: requirement, From: requirement, Proof: plan.ProofCheck,
+				Texts: []string{"Greet"}}},
 			Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
 				StopOnFail: true},
 		}),

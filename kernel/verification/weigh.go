@@ -100,7 +100,9 @@ func (s *scale) check(c plan.Criterion) effect.Met {
 		switch {
 		case w.Shows() && speaks(w, c):
 			m.Verdict, m.Why = effect.Proven, effect.WhyRedGreen
-			m.Shown = append(m.Shown, w.Name())
+			if !slices.Contains(m.Shown, w.Name()) {
+				m.Shown = append(m.Shown, w.Name())
+			}
 		case m.Verdict == effect.Proven:
 		case w.Shows():
 			m.Why = effect.WhyElsewhere
