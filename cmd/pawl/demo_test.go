@@ -189,7 +189,8 @@ func (u *user) theProof(out string) {
 	if p := second.Proof; p == nil || p.Verdict != "proven" {
 		u.t.Errorf("what was wanted is not shown: %s", pretty(p))
 	}
-	if !strings.Contains(out, "it failed before the work, and passes now") || !strings.Contains(out, "on tree "+u.git("rev-parse", "HEAD~1^{tree}")[:12]) {
+	if !strings.Contains(out, "it failed before the work, and passes now") ||
+		!strings.Contains(out, "on tree "+u.git("rev-parse", "HEAD~1^{tree}")[:12]) {
 		u.t.Errorf("the proof is not shown:\n%s", out)
 	}
 }
