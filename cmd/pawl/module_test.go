@@ -79,9 +79,7 @@ var warmCache = sync.OnceValues(func() (string, error) {
 	}
 	warmFolder = dir
 	t := &quietT{}
-	// Only the caches are wanted of this run: parts of its work need not be taken away.
-	u := &user{t: t, home: filepath.Join(dir, "home"), dir: filepath.Join(dir, "work"),
-		vars: []string{"PAWL_TIMEOUTS_PROOF=1ms"}}
+	u := &user{t: t, home: filepath.Join(dir, "home"), dir: filepath.Join(dir, "work")}
 	if err := errors.Join(os.Mkdir(u.home, 0o755), os.Mkdir(u.dir, 0o755), copyModule(u.dir)); err != nil {
 		return "", err
 	}
