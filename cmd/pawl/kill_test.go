@@ -38,7 +38,7 @@ type life struct {
 func (u *user) lived() life {
 	u.t.Helper()
 	st, task := u.status(), u.task("T-001")
-	st.ID, st.Name, st.UpdatedAt, st.Checkpoint = "", "", time.Time{}, ""
+	st.ID, st.Session, st.UpdatedAt, st.Checkpoint = "", "", time.Time{}, ""
 	if st.Last != nil {
 		st.Last.Commit, st.Last.EndedAt = "", time.Time{}
 	}
