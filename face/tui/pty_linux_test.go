@@ -326,10 +326,18 @@ func TestBoardOnATerminal(t *testing.T) {
 	p := sit(t, 80, 24, "board")
 	p.Sees("Import record 1")
 	p.Sees("q quit")
-	was := len(p.Written())
-	time.Sleep(6 * boardFastest)
-	if now := len(p.Written()); now != was {
-		t.Errorf("%d bytes were written though nothing changed", now-was)
+	// On a busy machine it may still be drawing its first screens; where nothing changes it comes to rest.
+	was, rests := len(p.Written()), false
+	for range 10 {
+		time.Sleep(6 * boardFastest)
+		now := len(p.Written())
+		if rests = now == was; rests {
+			break
+		}
+		was = now
+	}
+	if !rests {
+		t.Error("it writes although nothing changes")
 	}
 	p.Types("\x1b[C\x1b[C\x1b[B")
 	p.Sees("› GH-124  Show progress of uploads")
