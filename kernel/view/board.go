@@ -113,12 +113,3 @@ func Said(f effect.Fault) string {
 	}
 	return plain(message.English.Text(f.Key, args...), maxGoal)
 }
-
-// Technical returns a failure in one line for logs and for files without a language: class, code, key and arguments.
-func Technical(f effect.Fault) string {
-	out := string(f.Class) + "/" + string(f.Code) + " " + f.Key
-	for _, a := range f.Args {
-		out += " " + a
-	}
-	return plain(out, maxGoal)
-}

@@ -35,13 +35,6 @@ func (s Span) In(text string) string {
 	return text[s.Start:s.End]
 }
 
-// Text returns the text that an evaluation is about, as Merge does. The error is CodeInvalid where the requirement is
-// empty, the text is longer than MaxText, or it is no text.
-func Text(requirement string, answers []Answer) (string, error) {
-	text, _, err := judged(requirement, answers, "triage.Text")
-	return text, err
-}
-
 func judged(requirement string, answers []Answer, op string) (text string, at []Span, err error) {
 	if err := readable(requirement, op); err != nil {
 		return "", nil, err
