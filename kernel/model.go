@@ -561,12 +561,10 @@ type Task struct {
 	// fingerprints of those that failed there, by their names.
 	LookedBack    bool              `json:"looked_back,omitempty"`
 	FailingBefore map[string]string `json:"failing_before,omitempty"`
-	// ApprovedBy is the person who looked at the plan and approved it, "" for none. Proof is what shows that the work
-	// did what was wanted, nil before that was tried; Returned says that the work was sent back once because nothing
-	// showed it.
+	// ApprovedBy is the person who looked at the plan and approved it, "" for none. Proof is what shows that the work did
+	// what was wanted, nil before that was tried.
 	ApprovedBy pawl.Actor    `json:"approved_by,omitempty"`
 	Proof      *effect.Proof `json:"proof,omitempty"`
-	Returned   bool          `json:"returned,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
 	Baseline *effect.Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.

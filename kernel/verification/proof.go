@@ -103,13 +103,12 @@ func ProofSeen(tx *kernel.Tx, r effect.Receipt) error {
 func unproven(tx *kernel.Tx) error {
 	t, why := tx.Task, shortfall(tx.Task.Proof)
 	switch {
-	case !t.Returned && tx.Turn.Fix == 0 && kernel.TraitsOf(tx).Works:
-		t.Returned = true
-		tx.Touch(t)
+	case !returned(t) && kernel.TraitsOf(tx).Works:
+		kernel.FixHeld(tx) // whatever was repaired before passes now
 		if err := tx.Apply(kernel.ProofMissing, why); err != nil {
 			return err
 		}
-		return kernel.FailWork(tx, effect.Failure{What: "proof", Class: pawl.ClassBuildFail,
+		return kernel.FailWork(tx, effect.Failure{What: aboutProof, Class: pawl.ClassBuildFail,
 			Code: pawl.CodeChecksFailed, Key: "kernel.unproven", Args: []string{why}, Tree: t.Proof.Tree,
 			Unproven: t.Proof.Open()})
 	case tx.Session.RunMode == pawl.Autonomous:
@@ -120,6 +119,14 @@ func unproven(tx *kernel.Tx) error {
 	tx.Touch(tx.Turn)
 	kernel.AskFor(tx, kernel.AboutProof, t.ID, proofHash(t), policy.SingleAction, why)
 	return tx.Apply(kernel.ProofAsks, why)
+}
+
+// aboutProof is what failures are about by which work was sent back that nothing shows.
+const aboutProof = "proof"
+
+// returned reports whether the work was sent back already because nothing shows it.
+func returned(t *kernel.Task) bool {
+	return slices.ContainsFunc(t.Failures, func(f effect.Failure) bool { return f.What == aboutProof })
 }
 
 // proofHash is what a person's acceptance is bound to: the plan, the tree, and what of it is not shown.
@@ -165,7 +172,7 @@ func ProofRefused(tx *kernel.Tx, a *kernel.Approval, reason string) error {
 	}
 	tx.Turn.Return = ""
 	return kernel.FailWork(tx, effect.Failure{
-		What: "proof", Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied,
+		What: aboutProof, Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied,
 		Key: "kernel.proof_refused", Args: []string{a.Detail}, Output: reason,
 	})
 }

@@ -32,7 +32,12 @@ func weigh(tx *kernel.Tx, seen effect.ProveResult) effect.Proof {
 			out.Criteria = append(out.Criteria, m)
 		}
 	}
-	out.Verdict = overall(out.Criteria, len(seen.Changed) > 0)
+	if out.Verdict = overall(out.Criteria); out.Verdict == effect.AlreadySo && len(seen.Changed) > 0 {
+		out.Verdict = effect.Unproven // it did what nobody asked for
+		for i := range out.Criteria {
+			out.Criteria[i].Verdict = effect.Unproven
+		}
+	}
 	return out
 }
 
@@ -45,8 +50,8 @@ func touched(changed []effect.FileStat, path string) bool {
 }
 
 // overall is the verdict on all criteria together. What held before takes nothing from the rest; where nothing else was
-// wanted, the work had nothing to do, and work that changed something all the same did what nobody asked for.
-func overall(criteria []effect.Met, changed bool) effect.Verdict {
+// wanted, the work had nothing to do.
+func overall(criteria []effect.Met) effect.Verdict {
 	verdict := effect.AlreadySo
 	for _, c := range criteria {
 		switch c.Verdict {
@@ -55,9 +60,6 @@ func overall(criteria []effect.Met, changed bool) effect.Verdict {
 		case effect.Proven:
 			verdict = effect.Proven
 		}
-	}
-	if verdict == effect.AlreadySo && changed {
-		return effect.Unproven
 	}
 	return verdict
 }
@@ -202,7 +204,7 @@ func (s *scale) kept(c plan.Criterion) effect.Met {
 	if len(s.seen.Changed) == 0 {
 		return m
 	}
-	if c.Run != "" || len(c.Tests) > 0 {
+	if c.Run != "" || len(c.Tests) > 0 || len(c.Checks) > 0 {
 		if m = s.named(c); m.Verdict == effect.AlreadySo {
 			m.Verdict, m.Why = effect.Proven, effect.WhyKept
 		}
@@ -230,8 +232,7 @@ func asApproved(tx *kernel.Tx) bool {
 			return false
 		}
 	}
-	return len(tx.Run.Given) > 0 || tx.Run.Command == kernel.ExecCommand || !kernel.TraitsOf(tx).Works ||
-		tx.Task.ApprovedBy.Kind() == pawl.KindUser
+	return len(tx.Run.Given) > 0 || !kernel.TraitsOf(tx).Works || tx.Task.ApprovedBy.Kind() == pawl.KindUser
 }
 
 // shortfall says in one line what is not shown, by the criteria's ids and reasons.
@@ -241,9 +242,6 @@ func shortfall(p *effect.Proof) string {
 		if c.Verdict == effect.Unproven {
 			out = append(out, c.ID+" "+string(c.Why))
 		}
-	}
-	if len(out) == 0 {
-		out = append(out, string(effect.WhyBefore))
 	}
 	return strings.Join(out, ", ")
 }
