@@ -283,3 +283,33 @@ func TestNobodysStepIsRefusedAtPlanning(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// Work whose checks had to be repaired first is sent back for its proof all the same, and that repair did not fail.
+func TestRepairedWorkIsSentBackForItsProof(t *testing.T) {
+	w := &tried{mind: &mind{work: []effect.WorkResult{finished}}, seen: []effect.ProveResult{nothing, shown}}
+	w.plan, w.failChecks = intent(), 1
+	w.plan.Criteria = sub(plan.ProofCheck)
+	b := newBench(t, proving)
+	b.do(&planning.Start{Requirement: "Add a Sub function", Agent: "m", AutoApprove: "policy:test",
+		RunMode: pawl.Assisted, Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.run(w.answer)
+	if task := b.task("T-001"); task.State != "done" || task.Proof.Verdict != effect.Proven || w.repairs != 2 ||
+		task.Fixes != 0 {
+		t.Fatalf("%s %+v, repaired %d", task.State, task.Proof, w.repairs)
+	}
+	b.verifyAudit()
+}
+
+// What a model planned is not a person's because nobody looked: its calls need to be shown like any work.
+func TestUnseenCallsAreNotApproved(t *testing.T) {
+	w := &tried{mind: &mind{work: []effect.WorkResult{finished}}, seen: []effect.ProveResult{nothing}}
+	w.plan = twoSteps()
+	w.plan.Criteria = sub(plan.ProofCheck)
+	b := newBench(t, proving)
+	b.do(&planning.Start{Requirement: "Add a Sub function", Agent: "m", AutoApprove: "policy:test",
+		RunMode: pawl.Assisted, Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.run(w.answer)
+	if s := b.look(); s.Task == nil || s.Task.Proof == nil || s.Task.Proof.Verdict != effect.Unproven {
+		t.Fatalf("%+v", s.Task)
+	}
+}
