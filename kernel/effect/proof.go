@@ -174,9 +174,14 @@ type Proof struct {
 	Verdict Verdict `json:"verdict"`
 	Tree    string  `json:"tree"`
 	// Derived says that the plan names no criteria, so that they were taken from the words of its goal.
-	Derived  bool        `json:"derived,omitempty"`
-	Criteria []Met       `json:"criteria"`
-	Seen     ProveResult `json:"seen"`
+	Derived  bool  `json:"derived,omitempty"`
+	Criteria []Met `json:"criteria"`
+	// Changed counts the files that differ from what the work started from. Unnoticed are the parts that were taken away
+	// for once without a check that failed then, and Unreached counts those that were not. The rest of what was seen is
+	// in the receipt of the effect.
+	Changed   int    `json:"changed"`
+	Unnoticed []Part `json:"unnoticed,omitempty"`
+	Unreached int    `json:"unreached,omitempty"`
 	// By is the person who took the work without proof, with the reason.
 	By     pawl.Actor `json:"accepted_by,omitempty"`
 	Reason string     `json:"reason,omitempty"`

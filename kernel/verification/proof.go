@@ -91,7 +91,7 @@ func ProofSeen(tx *kernel.Tx, r effect.Receipt) error {
 	p := weigh(tx, seen)
 	t.Proof = &p
 	tx.Touch(t)
-	tx.Record(t, kernel.AuditProofResult, kernel.Level(p.Verdict != effect.Unproven), proofSummary(p))
+	tx.Record(t, kernel.AuditProofResult, kernel.Level(p.Verdict != effect.Unproven), proofSummary(p, seen.DurationMS))
 	if p.Verdict != effect.Unproven {
 		return passedUnlessTouched(tx)
 	}
@@ -221,7 +221,7 @@ func proofLine(p *effect.Proof) string {
 }
 
 // proofSummary is what the audit keeps of a proof: everything but what was printed.
-func proofSummary(p effect.Proof) map[string]any {
+func proofSummary(p effect.Proof, took int64) map[string]any {
 	criteria := make([]map[string]any, 0, len(p.Criteria))
 	for _, c := range p.Criteria {
 		line := map[string]any{"id": c.ID, "text": c.Text, "proof": c.Proof, "verdict": c.Verdict, "why": c.Why}
@@ -231,15 +231,13 @@ func proofSummary(p effect.Proof) map[string]any {
 		criteria = append(criteria, line)
 	}
 	out := map[string]any{"verdict": p.Verdict, "tree": p.Tree, "criteria": criteria, "derived": p.Derived,
-		"changed": len(p.Seen.Changed), "duration_ms": p.Seen.DurationMS}
-	var unnoticed []string
-	for _, part := range p.Seen.Parts {
-		if !part.Noticed {
-			unnoticed = append(unnoticed, part.String())
+		"changed": p.Changed, "duration_ms": took}
+	if len(p.Unnoticed) > 0 {
+		names := make([]string, len(p.Unnoticed))
+		for i, part := range p.Unnoticed {
+			names[i] = part.String()
 		}
-	}
-	if len(unnoticed) > 0 {
-		out["unnoticed"] = unnoticed
+		out["unnoticed"] = names
 	}
 	return out
 }

@@ -23,7 +23,13 @@ func weigh(tx *kernel.Tx, seen effect.ProveResult) effect.Proof {
 	t := tx.Task
 	criteria, derived := criteriaOf(t)
 	s := scale{task: t, seen: seen, approved: asApproved(tx)}
-	out := effect.Proof{Tree: seen.Tree, Derived: derived, Seen: seen, At: tx.Now}
+	out := effect.Proof{Tree: seen.Tree, Derived: derived, Changed: len(seen.Changed), Unreached: seen.Unreached,
+		At: tx.Now}
+	for _, part := range seen.Parts {
+		if !part.Noticed {
+			out.Unnoticed = append(out.Unnoticed, part)
+		}
+	}
 	for _, c := range criteria {
 		out.Criteria = append(out.Criteria, s.criterion(c))
 	}

@@ -27,12 +27,6 @@ func ProofOf(p *effect.Proof) *Proof {
 	if p == nil {
 		return nil
 	}
-	out := &Proof{Verdict: p.Verdict, Tree: p.Tree, Derived: p.Derived, Criteria: p.Criteria,
-		Changed: len(p.Seen.Changed), Unreached: p.Seen.Unreached, By: p.By, Reason: p.Reason}
-	for _, part := range p.Seen.Parts {
-		if !part.Noticed {
-			out.Unnoticed = append(out.Unnoticed, part)
-		}
-	}
-	return out
+	return &Proof{Verdict: p.Verdict, Tree: p.Tree, Derived: p.Derived, Criteria: p.Criteria, Changed: p.Changed,
+		Unnoticed: p.Unnoticed, Unreached: p.Unreached, By: p.By, Reason: p.Reason}
 }
