@@ -176,9 +176,9 @@ type Proof struct {
 	// Derived says that the plan names no criteria, so that they were taken from the words of its goal.
 	Derived  bool  `json:"derived,omitempty"`
 	Criteria []Met `json:"criteria"`
-	// Changed counts the files that differ from what the work started from. Unnoticed are the parts that were taken away
-	// for once without a check that failed then, and Unreached counts those that were not. The rest of what was seen is
-	// in the receipt of the effect.
+	// Changed counts the files that differ from what the work started from. Unnoticed are the parts that were taken
+	// away for once without a check that failed then, and Unreached counts those that were not. The rest of what was
+	// seen is in the receipt of the effect.
 	Changed   int    `json:"changed"`
 	Unnoticed []Part `json:"unnoticed,omitempty"`
 	Unreached int    `json:"unreached,omitempty"`
