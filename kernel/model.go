@@ -561,8 +561,8 @@ type Task struct {
 	// fingerprints of those that failed there, by their names.
 	LookedBack    bool              `json:"looked_back,omitempty"`
 	FailingBefore map[string]string `json:"failing_before,omitempty"`
-	// ApprovedBy is the person who looked at the plan and approved it, "" for none. Proof is what shows that the work did
-	// what was wanted, nil before that was tried.
+	// ApprovedBy is the person who looked at the plan and approved it, "" for none. Proof is what shows that the work
+	// did what was wanted, nil before that was tried.
 	ApprovedBy pawl.Actor    `json:"approved_by,omitempty"`
 	Proof      *effect.Proof `json:"proof,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
