@@ -12,7 +12,6 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/kernel/effect"
-	"pawl/text/criteria"
 	"pawl/text/plan"
 )
 
@@ -129,7 +128,6 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 	return effect.PlanResult{Said: effect.Said{Agent: Name}, Plan: &plan.Plan{
 		Goal:        requirement,
 		Constraints: []string{},
-		Criteria:    criteria.Of(requirement),
 		Steps:       steps,
 		Verification: plan.VerificationPolicy{
 			Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true,
