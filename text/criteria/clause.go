@@ -51,14 +51,23 @@ func hide(s string, list []name) string {
 const hidden = 0x01
 
 var (
-	marker   = pattern.New(`^\s*(?:[-*+•·]\s+(?:\[[ xX]\]\s*)?|[0-9]{1,2}[.)、]\s*|[(（][0-9]{1,2}[)）]\s*|[①-⑳]\s*|#{1,6}\s+|>\s?)+`)
-	inline   = pattern.New(`(?:^|[\s;；，,：:])([(（][0-9]{1,2}[)）]|[0-9]{1,2}[)、]|[①-⑳])\s*`)
-	ends     = pattern.New(`[。！？；;!?]+|\.(?:\s|$)`)
-	commas   = pattern.New(`,\s*(?:(?:and|then|but|also|so)\s+)*|\s+(?:(?:and|then|but|also|&|plus)\s+)+|\s*[，、]?\s*(?:并且|而且|然后|同时|以及|但是|不过|此外|另外|最后|还要|[，并])+\s*`)
-	without  = pattern.New(`\s+(?:without (?:any )?(?:chang|break|affect|alter|modif|touch|regress|losing|downtime|behaviou?r|api)\w*|while (?:keeping|preserving|leaving)|but (?:keep|do not|don't|leave))\b`)
+	marker = pattern.New(`^\s*(?:[-*+•·]\s+(?:\[[ xX]\]\s*)?|[0-9]{1,2}[.)、]\s*|[(（][0-9]{1,2}[)）]\s*|[①-⑳]\s*|` +
+		`#{1,6}\s+|>\s?)+`)
+	inline = pattern.New(`(?:^|[\s;；，,：:])([(（][0-9]{1,2}[)）]|[0-9]{1,2}[)、]|[①-⑳])\s*`)
+	ends   = pattern.New(`[。！？；;!?]+|\.(?:\s|$)`)
+	commas = pattern.New(`,\s*(?:(?:and|then|but|also|so)\s+)*|\s+(?:(?:and|then|but|also|&|plus)\s+)+|` +
+		`\s*[，、]?\s*(?:并且|而且|然后|同时|以及|但是|不过|此外|另外|最后|还要|[，并])+\s*`)
+	without = pattern.New(`\s+(?:without (?:any )?(?:chang|break|affect|alter|modif|touch|regress|losing|` +
+		`downtime|behaviou?r|api)\w*|while (?:keeping|preserving|leaving)|but (?:keep|do not|don't|leave))\b`)
 	brackets = pattern.New(`\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]`)
-	politely = pattern.New(`^(?:(?:hi|hey|hello|ok|okay|so|also|then|now|next|finally|first|second|and|but|just|only|todo:?|task:?|please|pls|kindly|(?:can|could|would|will) (?:you|we)(?: (?:please|also|maybe))*|would you mind|i(?:'d| would) like (?:you )?to|i (?:want|need) (?:you )?to|we (?:should|need to|want to|have to|must)|you (?:should|need to|must)|let'?s|~(?:auto|plan|exec))[\s,:]+|请问|请你|请帮我|请|帮我|帮忙|麻烦你?|能不能|能否|可不可以|可否|可以|我(?:想|要|希望|需要)(?:你)?(?:帮我?)?|我们(?:要|需要|应该)?|需要|希望|只|仅|先|再|也|还|都|同时|然后|另外|最后|并且|并|顺便|使用?~(?:auto|plan|exec)处理[:：]?|[,，:：\s])+`)
-	leading  = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from|after|before|once|as|since)\b[^,]{1,80},\s*`)
+	politely = pattern.New(`^(?:(?:hi|hey|hello|ok|okay|so|also|then|now|next|finally|first|second|and|but|just|` +
+		`only|todo:?|task:?|please|pls|kindly|(?:can|could|would|will) (?:you|we)(?: (?:please|also|maybe))*|` +
+		`would you mind|i(?:'d| would) like (?:you )?to|i (?:want|need) (?:you )?to|we (?:should|need to|want to|` +
+		`have to|must)|you (?:should|need to|must)|let'?s|~(?:auto|plan|exec))[\s,:]+|请问|请你|请帮我|请|帮我|帮忙|麻烦你?|能不能|` +
+		`能否|可不可以|可否|可以|我(?:想|要|希望|需要)(?:你)?(?:帮我?)?|我们(?:要|需要|应该)?|需要|希望|只|仅|先|再|也|还|都|同时|然后|另外|最后|并且|并|顺便|` +
+		`使用?~(?:auto|plan|exec)处理[:：]?|[,，:：\s])+`)
+	leading = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from|after|before|once|as|` +
+		`since)\b[^,]{1,80},\s*`)
 )
 
 // clauses cuts a requirement into what it asks for, one after the other.
@@ -206,7 +215,8 @@ func complete(s string) bool {
 	return utf8.RuneCountInString(s) > 1 && (!conditional.Get().MatchString(s) || acts(s))
 }
 
-var conditional = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from|after|before|once|as|since|while)\b[^,]*$|^(?:如果|若|当|在|对于?|关于)[^，]*(?:时|后|里|中|上|下|的话|前)?$`)
+var conditional = pattern.New(`^(?:in|for|on|at|when|if|inside|under|within|from|after|before|once|as|since|` +
+	`while)\b[^,]*$|^(?:如果|若|当|在|对于?|关于)[^，]*(?:时|后|里|中|上|下|的话|前)?$`)
 
 // acts reports whether a text begins with what is to be done or is not to be done.
 func acts(s string) bool {
@@ -254,8 +264,11 @@ func made(text string) clause {
 }
 
 var (
-	asksEn = pattern.New(`^(?:what|what's|whats|why|how|where|when|which|who|whose|is|are|was|were|does|do (?:we|you|i|they|the)|did|has|have (?:i|we|you|they)|should|shall|can i|can we|could i|may i|tell me|show me|explain|describe how|walk me|i wonder|is there|are there)\b`)
-	asksZh = pattern.New(`^(?:为什么|为何|为啥|怎么|怎样|如何|什么|啥|哪|谁|几|多少|是否|是不是|有没有|解释|介绍|讲讲|说说|告诉我|看看|看一下|想知道)|(?:吗|呢|是什么|为什么|怎么回事|哪些地方|有哪些|什么区别|是不是有)[^，。]*$`)
+	asksEn = pattern.New(`^(?:what|what's|whats|why|how|where|when|which|who|whose|is|are|was|were|does|do (?:we|` +
+		`you|i|they|the)|did|has|have (?:i|we|you|they)|should|shall|can i|can we|could i|may i|tell me|show me|` +
+		`explain|describe how|walk me|i wonder|is there|are there)\b`)
+	asksZh = pattern.New(`^(?:为什么|为何|为啥|怎么|怎样|如何|什么|啥|哪|谁|几|多少|是否|是不是|有没有|解释|介绍|讲讲|说说|告诉我|看看|看一下|想知道)|(?:吗|呢|是什么|` +
+		`为什么|怎么回事|哪些地方|有哪些|什么区别|是不是有)[^，。]*$`)
 )
 
 // asked reports whether a sentence only asks something: "could you add …?" asks for something.

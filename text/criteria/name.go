@@ -31,7 +31,10 @@ var (
 
 	// pathForm is a word with a slash or with the suffix of a file, or the name of a file that has none.
 	pathForm = pattern.New(`(?:[.\w@-]*[\w@-]/)*[.]?[\w@-][\w@.+-]*\.(?:` + suffixes + `)\b|(?:[\w@.-]+/)+[\w@.-]*|\b(?:README|CHANGELOG|CONTRIBUTING|LICENSE|NOTICE|CODEOWNERS|Makefile|Dockerfile|Jenkinsfile|Gemfile|Procfile|Vagrantfile|Justfile)\b|\.(?:gitignore|gitattributes|dockerignore|editorconfig|npmrc|nvmrc|env|eslintrc|prettierrc|golangci)(?:\.\w+)*\b`)
-	suffixes = `go|mod|sum|work|py|pyi|js|mjs|cjs|jsx|ts|tsx|json5?|jsonc|ya?ml|toml|ini|cfg|conf|env|properties|xml|gradle|kts?|md|mdx|rst|adoc|txt|sh|bash|zsh|ps1|bat|rb|rs|java|scala|swift|dart|c|h|cc|cpp|hpp|cs|php|ex|exs|erl|hs|lua|pl|r|sql|proto|graphql|html?|css|scss|less|vue|svelte|tf|lock|csv|tmpl|tpl|po|svg|service|example|snap|golden`
+	suffixes = `go|mod|sum|work|py|pyi|js|mjs|cjs|jsx|ts|tsx|json5?|jsonc|ya?ml|toml|ini|cfg|conf|env|properties|` +
+		`xml|gradle|kts?|md|mdx|rst|adoc|txt|sh|bash|zsh|ps1|bat|rb|rs|java|scala|swift|dart|c|h|cc|cpp|hpp|cs|` +
+		`php|ex|exs|erl|hs|lua|pl|r|sql|proto|graphql|html?|css|scss|less|vue|svelte|tf|lock|csv|tmpl|tpl|po|svg|` +
+		`service|example|snap|golden`
 
 	codeForm = pattern.New(`--[a-zA-Z][\w-]*` + // flags
 		`|\b[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+` + // a.b
@@ -41,13 +44,20 @@ var (
 		`|/[a-zA-Z][\w-]*(?:/(?:[\w-]+|\{\w+\}|:\w+))*`) // the address of an interface
 
 	// beside are words beside which a plain word is a name: "a Sub function", "the function Sub", "sort 参数".
-	beforeNoun = pattern.New(`\b([A-Za-z][\w-]*)\s+(?:functions?|funcs?|methods?|class(?:es)?|structs?|types?|interfaces?|constants?|variables?|enums?|modules?|packages?|commands?|subcommands?|flags?|options?|parameters?|params?|args?|arguments?|fields?|columns?|headers?|endpoints?|keys?|env vars?|hooks?|decorators?|macros?|traits?|components?|targets?|dependenc(?:y|ies)|librar(?:y|ies))\b`)
-	afterNoun  = pattern.New(`\b(?:function|func|method|class|struct|type|interface|constant|variable|module|package|command|subcommand|flag|option|parameter|param|argument|field|column|header|endpoint|key|hook|component|target|dependency|library)\s+(?:called |named )?([A-Za-z][\w-]*)`)
+	beforeNoun = pattern.New(`\b([A-Za-z][\w-]*)\s+(?:functions?|funcs?|methods?|class(?:es)?|structs?|types?|` +
+		`interfaces?|constants?|variables?|enums?|modules?|packages?|commands?|subcommands?|flags?|options?|` +
+		`parameters?|params?|args?|arguments?|fields?|columns?|headers?|endpoints?|keys?|env vars?|hooks?|` +
+		`decorators?|macros?|traits?|components?|targets?|dependenc(?:y|ies)|librar(?:y|ies))\b`)
+	afterNoun = pattern.New(`\b(?:function|func|method|class|struct|type|interface|constant|variable|module|` +
+		`package|command|subcommand|flag|option|parameter|param|argument|field|column|header|endpoint|key|hook|` +
+		`component|target|dependency|library)\s+(?:called |named )?([A-Za-z][\w-]*)`)
 	insteadFor = pattern.New(`\b(?:use|adopt)\s+([A-Za-z][\w./-]*)\s+instead|改用\s*([A-Za-z][\w./-]*)`)
 	calledForm = pattern.New(`\b(?:called|named)\s+([A-Za-z][\w-]*)`)
-	besideHan  = pattern.New(`([A-Za-z][\w-]*)\s*(?:函数|方法|类|结构体|类型|接口|常量|变量|枚举|模块|包|命令|子命令|参数|选项|字段|列|请求头|响应头|头|键|环境变量|组件|目标|依赖|库|端点|标志)`)
+	besideHan  = pattern.New(`([A-Za-z][\w-]*)\s*(?:函数|方法|类|结构体|类型|接口|常量|变量|枚举|模块|包|命令|子命令|参数|选项|字段|列|请求头|响应头|头|` +
+		`键|环境变量|组件|目标|依赖|库|端点|标志)`)
 	afterHan   = pattern.New(`(?:函数|方法|结构体|类型|常量|变量|模块|命令|子命令|参数|选项|字段|组件|目标|依赖|库|叫做?|名为|名叫)\s*([A-Za-z][\w-]*)`)
-	statusForm = pattern.New(`(?i)(?:\b(?:return|respond|answer|give|send|status|code|http|error|an?)\w*\b[^.;\n]{0,16}?|返回|状态码|响应|报|改成|改为)\s*([1-5][0-9]{2})(?:\D|$)`)
+	statusForm = pattern.New(`(?i)(?:\b(?:return|respond|answer|give|send|status|code|http|error|` +
+		`an?)\w*\b[^.;\n]{0,16}?|返回|状态码|响应|报|改成|改为)\s*([1-5][0-9]{2})(?:\D|$)`)
 )
 
 // plainWords are words that name nothing although they stand beside such a noun.
@@ -205,7 +215,8 @@ func isPath(text string) bool {
 	return pathForm.Get().FindString(text) == text
 }
 
-var folderWord = pattern.New(`(?i)(?:\b(?:in|into|from|under|below|inside|folder|directory|dir|package|module)\s+(?:the\s+)?|目录|文件夹|在|从|包)\s*[\x60"'“]?$`)
+var folderWord = pattern.New(`(?i)(?:\b(?:in|into|from|under|below|inside|folder|directory|dir|package|` +
+	`module)\s+(?:the\s+)?|目录|文件夹|在|从|包)\s*[\x60"'“]?$`)
 var wordFolder = pattern.New(`(?i)^[\x60"'”]?\s*(?:folder|directory|dir|package|module|目录|文件夹|包|下|里|中)`)
 
 // inFolder reports whether the words around say that a word with a slash is a folder.
