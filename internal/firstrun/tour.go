@@ -369,6 +369,34 @@ func (t *tour) head() string {
 	return head
 }
 
+// Ground makes a folder for a program's work below another, "" for that of temporary files. Done removes it, unless it is
+// to be kept, which is said then.
+func Ground(below, program string, keep bool) (dir string, done func(), err error) {
+	if dir, err = os.MkdirTemp(below, "pawl-"+program+"-*"); err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil || !keep {
+		return dir, func() { Remove(dir) }, err
+	}
+	fmt.Fprintln(os.Stderr, program+": the folders are in", dir)
+	return dir, func() {}, nil
+}
+
+// Built is the path of the program to try: the given one or, where that is "", one that is built into a folder from the
+// module whose top folder is at top.
+func Built(ctx context.Context, given, top, dir string) (string, error) {
+	if given != "" {
+		return filepath.Abs(given)
+	}
+	to := filepath.Join(dir, "pawl")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", to, "./cmd/pawl")
+	build.Dir, build.Env, build.Stderr = top, append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
+	if err := build.Run(); err != nil {
+		return "", fmt.Errorf("go build: %w", err)
+	}
+	return to, nil
+}
+
 // Remove removes a folder whose parts may be read-only, as Go's caches are.
 func Remove(dir string) {
 	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"pawl/internal/firstrun"
 	"slices"
 	"strings"
 	"testing"
@@ -29,8 +30,8 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &player{dir: dir, pawl: filepath.Join(dir, "pawl"), patience: 4 * time.Minute}
-	if err := build(t.Context(), filepath.Join("..", ".."), p.pawl); err != nil {
+	p := &player{dir: dir, patience: 4 * time.Minute}
+	if p.pawl, err = firstrun.Built(t.Context(), "", filepath.Join("..", ".."), dir); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := p.all(t.Context(), list, 2, func(r Row) { t.Log(line(r)) })

@@ -11,9 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -61,25 +59,12 @@ func run(ctx context.Context, f flags) (good bool, err error) {
 	all = slices.DeleteFunc(all, func(c Case) bool {
 		return !slices.ContainsFunc(strings.Split(f.only, ","), func(w string) bool { return strings.Contains(c.Name, w) })
 	})
-	dir, err := os.MkdirTemp(f.dir, "pawl-liars-*")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
+	dir, done, err := firstrun.Ground(f.dir, "liars", f.keep)
 	if err != nil {
 		return false, err
 	}
-	if f.keep {
-		fmt.Fprintln(os.Stderr, "liars: the folders are in", dir)
-	} else {
-		defer firstrun.Remove(dir)
-	}
-	if f.pawl == "" {
-		f.pawl = filepath.Join(dir, "pawl")
-		if err := build(ctx, ".", f.pawl); err != nil {
-			return false, err
-		}
-	}
-	if f.pawl, err = filepath.Abs(f.pawl); err != nil {
+	defer done()
+	if f.pawl, err = firstrun.Built(ctx, f.pawl, ".", dir); err != nil {
 		return false, err
 	}
 	start := time.Now()
@@ -93,13 +78,6 @@ func run(ctx context.Context, f flags) (good bool, err error) {
 	words, good := total(rows)
 	fmt.Printf("\n%s, in %.0f s\n", words, time.Since(start).Seconds())
 	return good, err
-}
-
-// build builds pawl from the module whose top folder is at top.
-func build(ctx context.Context, top, to string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", to, "./cmd/pawl")
-	cmd.Dir, cmd.Env, cmd.Stderr = top, append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
-	return cmd.Run()
 }
 
 // all plays cases, so many at once, and tells of each as it ends. The rows are in the order of the cases.

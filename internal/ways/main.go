@@ -60,27 +60,12 @@ func main() {
 
 // run goes all ways and reports whether one was bad.
 func run(ctx context.Context, f flags) (bad bool, err error) {
-	dir, err := os.MkdirTemp(f.dir, "pawl-ways-*")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
+	dir, done, err := firstrun.Ground(f.dir, "ways", f.keep)
 	if err != nil {
 		return false, err
 	}
-	if f.keep {
-		fmt.Fprintln(os.Stderr, "ways: the folders are in", dir)
-	} else {
-		defer firstrun.Remove(dir)
-	}
-	if f.pawl == "" {
-		f.pawl = filepath.Join(dir, "pawl")
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", f.pawl, "./cmd/pawl")
-		build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
-		if err := build.Run(); err != nil {
-			return false, fmt.Errorf("go build: %w", err)
-		}
-	}
-	if f.pawl, err = filepath.Abs(f.pawl); err != nil {
+	defer done()
+	if f.pawl, err = firstrun.Built(ctx, f.pawl, ".", dir); err != nil {
 		return false, err
 	}
 	if f.uid >= 0 {
