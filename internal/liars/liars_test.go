@@ -2,11 +2,12 @@ package main
 
 import (
 	"path/filepath"
-	"pawl/internal/firstrun"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pawl/internal/firstrun"
 )
 
 // sample are cases that are quick to play and speak for the others; make liars plays all.
