@@ -1,6 +1,7 @@
 // Package message is the one catalogue of user-facing text, English and 简体中文. Code elsewhere names an entry by key and
-// passes arguments; only the faces (cli, web, tui, mcp) turn keys into text. State names, identifiers and flags are
-// data and are never translated. The package imports nothing of ours but the root, and nothing of it is mutable.
+// passes arguments; only the faces (cli, web, tui, mcp), and the documents that the kernel projects, turn keys into
+// text. State names, identifiers and flags are data and are never translated. The package imports nothing of ours but
+// the root, and nothing of it is mutable.
 //
 // The texts stand in catalogue/en and catalogue/zh-CN, in one file for each area, which is the part of a key before its
 // first dot. A line is `key = text`, or `key.hint = text` for the next step of a message, and lines are sorted by their
