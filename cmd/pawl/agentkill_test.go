@@ -71,6 +71,11 @@ func (m mending) learn(t *testing.T) mending {
 		m.want.Status.Last.Outcome != "completed" {
 		t.Fatalf("the undisturbed run: %s", pretty(m.want))
 	}
+	for _, s := range m.want.Task.Steps {
+		if s.Unchanged {
+			t.Errorf("step %s changed something, and is said to have changed nothing", s.ID)
+		}
+	}
 	m.requests = len(srv.Requests())
 	remembered(t, srv)
 	t.Logf("the undisturbed run of %s took %v and said %d lines", m.agent, m.time.Round(time.Millisecond), m.lines)

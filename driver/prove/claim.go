@@ -239,7 +239,7 @@ func stands(root *os.Root, changed []effect.FileStat, c plan.Criterion, text str
 	look := func(file string) {
 		if !found {
 			content, _ := readText(root, file)
-			found = strings.Contains(content, text)
+			found = strings.Contains(content, text) && (c.Proof == plan.ProofDiff || apartIn(content, text))
 		}
 	}
 	paths := c.Paths
@@ -268,4 +268,27 @@ func stands(root *os.Root, changed []effect.FileStat, c plan.Criterion, text str
 		})
 	}
 	return found
+}
+
+// apartIn reports whether a text stands somewhere without being a part of a longer name: Sub is gone from a program
+// that still has Subject.
+func apartIn(content, text string) bool {
+	for at := 0; at < len(content); at++ {
+		i := strings.Index(content[at:], text)
+		if i < 0 || text == "" {
+			return false
+		}
+		at += i
+		end := at + len(text)
+		if !(at > 0 && joins(content[at-1]) && joins(text[0])) &&
+			!(end < len(content) && joins(content[end]) && joins(text[len(text)-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// joins reports whether a byte is one of which names are made.
+func joins(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

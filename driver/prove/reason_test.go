@@ -100,3 +100,24 @@ func TestOfPackage(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestApartIn: a name is gone where it is only a part of longer ones.
+func TestApartIn(t *testing.T) {
+	for text, c := range map[string]struct {
+		in   string
+		want bool
+	}{
+		"Sub":       {"Subject mySub Sub_", false},
+		"Foo":       {"FooBar(Foo)", true},
+		"discount(": {"reduce(1) // discount is old", false},
+		"sum(":      {"checksum(1)", false},
+		"--out":     {"x --output", false},
+		"旧名":        {"这是旧名称", true},
+		"a.b":       {"xa.b a.bc (a.b)", true},
+		"":          {"x", false},
+	} {
+		if got := apartIn(c.in, text); got != c.want {
+			t.Errorf("%q in %q: %v", text, c.in, got)
+		}
+	}
+}

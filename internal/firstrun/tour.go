@@ -369,8 +369,8 @@ func (t *tour) head() string {
 	return head
 }
 
-// Ground makes a folder for a program's work below another, "" for that of temporary files. Done removes it, unless it is
-// to be kept, which is said then.
+// Ground makes a folder for a program's work below another, "" for that of temporary files. Done removes it, unless it
+// is to be kept, which is said then.
 func Ground(below, program string, keep bool) (dir string, done func(), err error) {
 	if dir, err = os.MkdirTemp(below, "pawl-"+program+"-*"); err == nil {
 		dir, err = filepath.EvalSymlinks(dir)

@@ -35,6 +35,7 @@ func (c *Begin) Decide(tx *kernel.Tx) error {
 		e.Effect.Spec = effect.Encode(call)
 	}
 	kernel.StartEffect(tx, e, c.Owner, c.Tree)
+	traceWrites(tx, c.Tree)
 	if fill := tx.Protocols.Effects[e.What()].Fill; fill != nil {
 		full, err := fill(tx, e.Effect)
 		if err != nil {
@@ -125,6 +126,24 @@ func traceEffect(tx *kernel.Tx, r effect.Receipt, tree string, cut, found bool) 
 		t.InterruptedStep = s.Step
 	}
 	tx.Touch(t)
+	addSpan(t, s)
+}
+
+// traceWrites notes what the calls of an agent changed in a worktree since its last exchange: not each call that writes
+// a file records the tree, but every exchange does. In the user's own tree each call does, because a change in between
+// is the user's there.
+func traceWrites(tx *kernel.Tx, tree string) {
+	t := tx.Task
+	if tx.Effect.What() != effect.KindWork || tx.Talk == nil || t == nil || t.Place.InPlace || tree == "" {
+		return
+	}
+	addSpan(t, effect.Span{Step: tx.Talk.Step, Before: t.Tree, After: tree})
+	t.Tree = tree
+	tx.Touch(t)
+}
+
+// addSpan adds a span in which something changed to those of a task, joined with the last one where it goes on there.
+func addSpan(t *kernel.Task, s effect.Span) {
 	if s.Before == "" || s.After == "" || s.Before == s.After {
 		return
 	}

@@ -356,6 +356,9 @@ var (
 		`[“"「'‘\x60][^”"」'’\x60]+[”"」'’\x60])`)
 )
 
+// callable matches what is said of something that is called with brackets behind its name.
+var callable = pattern.New(`(?i)\b(?:function|func|method)s?\b|函数|方法`)
+
 const quoteMarks = "`\"'“”‘’「」"
 
 // rename keeps what there is, under another name.
@@ -380,7 +383,10 @@ func rename(c clause, _ bool) ([]plan.Criterion, bool) {
 		}
 		paths := pathsOf([]name{{text: was, kind: namePath}})
 		out = append(out, plan.Criterion{Proof: plan.ProofGone, Paths: paths, Text: gone(c, was)})
-	case telling(was) && !strings.Contains(is, was):
+	case !telling(was) && callable.Get().MatchString(c.text):
+		// A plain word may stand anywhere; called or defined it is the function.
+		out = append(out, plan.Criterion{Proof: plan.ProofGone, Texts: []string{was + "("}, Text: gone(c, was)})
+	case telling(was):
 		out = append(out, plan.Criterion{Proof: plan.ProofGone, Texts: []string{was}, Text: gone(c, was)})
 	}
 	return out, true

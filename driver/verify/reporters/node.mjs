@@ -1,6 +1,16 @@
 // Writes one line for each test that Node's test runner names: which file it stands in, its name with those of the suites
 // around it, and how it ended. The last line says that the run came to its end.
+import assert from 'node:assert';
 import { fileURLToPath } from 'node:url';
+
+// Every process of the tests loads this first. The code that is judged runs in the same process as its tests: what it
+// puts in the place of an assertion is not called.
+for (const of of [assert, assert.strict]) {
+  for (const [name, { value, enumerable, configurable }] of Object.entries(Object.getOwnPropertyDescriptors(of))) {
+    if (typeof value !== 'function' || !configurable || name === 'prototype') continue;
+    Object.defineProperty(of, name, { get: () => value, set() {}, enumerable, configurable: false });
+  }
+}
 
 const plainPath = (file) => (file?.startsWith('file:') ? fileURLToPath(file) : (file ?? ''));
 

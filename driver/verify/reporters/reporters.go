@@ -169,6 +169,7 @@ func quotedForGo(s string) string {
 // nodeOptions has Node report twice: as it would have, and into the file.
 func nodeOptions(dir string) string {
 	return strings.Join([]string{
+		"--import=" + quoted(filepath.Join(dir, moduleOf[testrun.Node])),
 		"--test-reporter=spec", "--test-reporter-destination=stdout",
 		"--test-reporter=" + quoted(filepath.Join(dir, moduleOf[testrun.Node])),
 		"--test-reporter-destination=" + quoted(filepath.Join(dir, reportName)),
