@@ -183,7 +183,11 @@ func FailureText(f effect.Failure) string {
 	if len(f.Unproven) > 0 {
 		out += "Every check passed, and nothing shows yet that this was done:\n"
 		for _, c := range f.Unproven {
-			out += fmt.Sprintf("- %s (%s)\n", c.Text, strings.ReplaceAll(string(c.Why), "_", " "))
+			why := strings.ReplaceAll(string(c.Why), "_", " ")
+			if len(c.Shown) > 0 {
+				why += ": " + strings.Join(c.Shown, ", ")
+			}
+			out += fmt.Sprintf("- %s (%s)\n", c.Text, why)
 		}
 		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not\n" +
 			"of a missing name, and that passes with it.\n"

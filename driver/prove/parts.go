@@ -38,6 +38,9 @@ func (p *proving) takeAway(ctx context.Context) error {
 		}
 	}
 	all, err := p.confirm(ctx, open, functions)
+	if err == nil {
+		err = p.doubts(ctx)
+	}
 	if err != nil || p.Budget <= 0 || len(tests) == 0 {
 		return err
 	}
@@ -147,12 +150,37 @@ type noticed struct {
 // notice takes parts away, runs tests for so long at most, where that is not 0, and puts the parts back.
 func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject,
 	left time.Duration) (seen noticed, err error) {
+	seen.blind = !slices.ContainsFunc(parts, func(c cut.Part) bool { return !c.Blind })
+	err = p.taken(parts, func() error {
+		var err error
+		cutShort := left > 0 && (p.PerCheck <= 0 || left < p.PerCheck)
+		if cutShort {
+			p.bench.PerCheck = left
+			defer func() { p.bench.PerCheck = p.PerCheck }()
+		}
+		if slices.ContainsFunc(tests, (*subject).whole) {
+			if seen.unbuilt, err = p.bench.broken(ctx); seen.unbuilt || err != nil {
+				return err
+			}
+		}
+		near, far := apart(parts, tests)
+		for _, list := range [][]*subject{near, far} {
+			if seen.by == "" || len(parts) > 1 {
+				err = cmp.Or(err, p.bench.try(ctx, list, func(s *subject, is sight) { seen.add(p, s, is, cutShort) }))
+			}
+		}
+		return err
+	})
+	return seen, err
+}
+
+// taken takes parts of the copy's files away, does something, and puts the parts back.
+func (p *proving) taken(parts []cut.Part, do func() error) (err error) {
 	root, err := os.OpenRoot(p.bench.place.Tree)
 	if err != nil {
-		return seen, err
+		return err
 	}
 	defer root.Close()
-	seen.blind = !slices.ContainsFunc(parts, func(c cut.Part) bool { return !c.Blind })
 	files := map[string][]cut.Part{}
 	for _, c := range parts {
 		files[c.Path] = append(files[c.Path], c)
@@ -160,26 +188,10 @@ func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject
 	for file, list := range files {
 		defer func() { err = cmp.Or(err, rewrite(root, file, p.now[file])) }()
 		if err := rewrite(root, file, cut.Without(p.now[file], list...)); err != nil {
-			return seen, err
+			return err
 		}
 	}
-	cutShort := left > 0 && (p.PerCheck <= 0 || left < p.PerCheck)
-	if cutShort {
-		p.bench.PerCheck = left
-		defer func() { p.bench.PerCheck = p.PerCheck }()
-	}
-	if slices.ContainsFunc(tests, (*subject).whole) {
-		if seen.unbuilt, err = p.bench.broken(ctx); seen.unbuilt || err != nil {
-			return seen, err
-		}
-	}
-	near, far := apart(parts, tests)
-	for _, list := range [][]*subject{near, far} {
-		if seen.by == "" || len(parts) > 1 {
-			err = cmp.Or(err, p.bench.try(ctx, list, func(s *subject, is sight) { seen.add(p, s, is, cutShort) }))
-		}
-	}
-	return seen, err
+	return do()
 }
 
 // apart puts the tests first that are near to a part: those in its folder, and those that speak of it.

@@ -21,6 +21,8 @@ type ProveSpec struct {
 	// is found out where it matters.
 	Red   map[string]Without `json:"red,omitempty"`
 	Green []string           `json:"green,omitempty"`
+	// Goal is what the work was to reach, in the words of whoever asked for it.
+	Goal string `json:"goal,omitempty"`
 	// Criteria are those of the plan that can be tried: with proofs check, kept, gone and diff.
 	Criteria []plan.Criterion `json:"criteria,omitempty"`
 	PerCheck time.Duration    `json:"per_check"`
@@ -72,6 +74,10 @@ type Witness struct {
 	Failed bool `json:"failed,omitempty"`
 	// Own says that the work added or changed the test.
 	Own bool `json:"own,omitempty"`
+	// Doubt says why a test shows nothing although it was red without the work and is green with it: memorised or
+	// equality. At are the places of the work that are the reason, at most MaxShown.
+	Doubt Why      `json:"doubt,omitempty"`
+	At    []string `json:"at,omitempty"`
 	// Texts are those of the criteria's words that the test, or what it fails on, speaks of.
 	Texts []string `json:"texts,omitempty"`
 	// Said is the end of what was printed without the work, at most 1 KiB.
@@ -80,6 +86,9 @@ type Witness struct {
 
 // Shows reports whether something shows that the work was missing before and is there now.
 func (w Witness) Shows() bool {
+	if w.Doubt != "" {
+		return false
+	}
 	switch w.Without {
 	case WithoutAssertion, WithoutUnmet:
 		return !w.Failed
@@ -155,6 +164,8 @@ const (
 	WhyPerson     Why = "person"          // only a person can say so
 	WhyReview     Why = "review"          // a reviewer can object to it, and proves nothing
 	WhyUntried    Why = "untried"         // what was to be tried could not be
+	WhyMemorised  Why = "memorised"       // the work answers what its tests ask, and nothing shows that it knows more
+	WhyEquality   Why = "equality"        // the work itself says what is equal, and nobody asked for that
 )
 
 // Met is the verdict on one criterion.
@@ -162,7 +173,8 @@ type Met struct {
 	plan.Criterion
 	Verdict Verdict `json:"verdict"`
 	Why     Why     `json:"why"`
-	// Shown names what shows it: tests, commands, paths. At most MaxShown.
+	// Shown names what shows it: tests, commands, paths; or the places that are the reason why nothing does. At most
+	// MaxShown.
 	Shown []string `json:"shown,omitempty"`
 }
 

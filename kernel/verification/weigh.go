@@ -101,6 +101,7 @@ func (s *scale) check(c plan.Criterion) effect.Met {
 		m.Why = effect.WhyNothing
 		return m
 	}
+	var places []string // of the work that are the reason why what was red shows nothing
 	for _, w := range s.seen.Witnesses {
 		if w.Criterion != "" && w.Criterion != c.ID || !tests(w) {
 			continue
@@ -115,8 +116,13 @@ func (s *scale) check(c plan.Criterion) effect.Met {
 		case w.Shows():
 			m.Why = effect.WhyElsewhere
 		default:
-			m.Why = graver(m.Why, shortcoming(w))
+			if m.Why = graver(m.Why, shortcoming(w)); m.Why == w.Doubt {
+				places = append(places, fresh(w.At, places)...)
+			}
 		}
+	}
+	if m.Verdict != effect.Proven && (m.Why == effect.WhyMemorised || m.Why == effect.WhyEquality) {
+		m.Shown = places
 	}
 	m.Shown = m.Shown[:min(len(m.Shown), effect.MaxShown)]
 	return m
@@ -138,6 +144,8 @@ func shortcoming(w effect.Witness) effect.Why {
 	switch {
 	case w.Failed:
 		return effect.WhyNotMet
+	case w.Doubt != "":
+		return w.Doubt
 	case w.Without == effect.WithoutBuild:
 		return effect.WhyHollow
 	case w.Without == effect.WithoutMachine:
@@ -155,7 +163,7 @@ func shortcoming(w effect.Witness) effect.Why {
 // graver is the reason of the two that says more of what is wrong.
 func graver(a, b effect.Why) effect.Why {
 	order := []effect.Why{effect.WhyNoWitness, effect.WhyBefore, effect.WhyMachine, effect.WhyHollow,
-		effect.WhyFlickers, effect.WhyElsewhere, effect.WhyNotMet}
+		effect.WhyFlickers, effect.WhyMemorised, effect.WhyEquality, effect.WhyElsewhere, effect.WhyNotMet}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
@@ -167,6 +175,7 @@ func graver(a, b effect.Why) effect.Why {
 func (s *scale) named(c plan.Criterion) effect.Met {
 	m := effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyUntried}
 	shows, before, all := 0, 0, 0
+	var places []string
 	for _, w := range s.seen.Witnesses {
 		if w.Criterion != c.ID {
 			continue
@@ -179,8 +188,11 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 		case w.Without == effect.WithoutGreen && !w.Failed:
 			before++
 		case m.Why == effect.WhyUntried:
-			m.Why = shortcoming(w)
+			m.Why, places = shortcoming(w), w.At
 		}
+	}
+	if len(places) > 0 {
+		m.Shown = places
 	}
 	m.Shown = m.Shown[:min(len(m.Shown), effect.MaxShown)]
 	switch {
