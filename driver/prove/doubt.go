@@ -17,18 +17,37 @@ import (
 
 // doubts finds the tests that were red and are green, and show nothing all the same: the work knows their cases, or has
 // made its own values equal to what they expect.
-func (p *proving) doubts(ctx context.Context) error {
-	var tests []*subject
+type doubts struct {
+	*bench
+	before, now map[string]string
+	tests       []*subject
+	wanted      string // the words of what was wanted
+	values      map[*subject][]cut.Literal
+	answers     []known
+}
+
+// doubt looks at what was red and is green.
+func (p *proving) doubt(ctx context.Context) error {
+	d := doubts{bench: p.bench, before: p.before, now: p.now, wanted: wanted(p.ProveSpec)}
 	for _, s := range p.subjects {
 		if !s.whole() && s.shows() {
-			tests = append(tests, s)
+			d.tests = append(d.tests, s)
 		}
 	}
-	if len(tests) == 0 {
+	if len(d.tests) == 0 {
 		return nil
 	}
-	p.memorised(tests)
-	return p.equality(ctx, tests)
+	d.memorised()
+	return d.equality(ctx)
+}
+
+// wanted are the words of what was wanted.
+func wanted(spec effect.ProveSpec) string {
+	text := spec.Goal
+	for _, c := range spec.Criteria {
+		text += "\n" + c.Text + "\n" + c.From + "\n" + strings.Join(c.Texts, "\n")
+	}
+	return text
 }
 
 // shows reports whether a subject was red without the work and is green with it.
@@ -44,15 +63,6 @@ func (s *subject) doubt(why effect.Why, file string, line int) {
 	}
 }
 
-// asked are the words of what was wanted.
-func (p *proving) asked() string {
-	text := p.Goal
-	for _, c := range p.Criteria {
-		text += "\n" + c.Text + "\n" + c.From + "\n" + strings.Join(c.Texts, "\n")
-	}
-	return text
-}
-
 // known is an answer of the work that a worker may have written down from a test: its key says something.
 type known struct {
 	cut.Answer
@@ -62,51 +72,60 @@ type known struct {
 // memorised doubts the tests all of whose values are keys and values of answers that the work brings: nothing shows that
 // it knows anything else. A table that has entries which no test asks for is one, and so is an answer whose words are
 // those of what was wanted.
-func (p *proving) memorised(tests []*subject) {
-	var answers []known
-	wanted := p.asked()
-	words := cut.Words(wanted)
-	for _, f := range p.result.Changed {
-		if text, ok := p.now[f.Path]; ok && !isTest(f.Path) {
-			for _, a := range cut.Answers(f.Path, p.before[f.Path], text) {
-				if key := cut.Telling(a.Key); key || counts(a.Key) && cut.Telling(a.Value) {
-					answers = append(answers, known{a, key && mentions(words, wanted, strings.Join(a.Key, " ")) ||
-						cut.Telling(a.Value) && mentions(words, wanted, strings.Join(a.Value, " "))})
-				}
-			}
-		}
-	}
-	if len(answers) == 0 {
+func (d *doubts) memorised() {
+	if d.learn(); len(d.answers) == 0 {
 		return
 	}
-	values := map[*subject][]cut.Literal{}
-	more := map[string]bool{} // the groups with an answer that no test asks for
-	for _, s := range tests {
-		values[s] = p.values(s)
-	}
-	for _, a := range answers {
-		tested := slices.ContainsFunc(tests, func(s *subject) bool { return len(places(values[s], a.Key)) > 0 })
-		more[a.Path+a.Group] = more[a.Path+a.Group] || !tested
-	}
-	answers = slices.DeleteFunc(answers, func(a known) bool { return more[a.Path+a.Group] })
-	for _, s := range tests {
-		for _, a := range knows(answers, values[s]) {
+	var known []known
+	for _, s := range d.tests {
+		for _, a := range knows(d.answers, d.values[s]) {
 			s.doubt(effect.WhyMemorised, a.Path, a.Line)
+			known = append(known, a)
 		}
 	}
-	for _, s := range tests { // what asks for nothing that is worth to be known adds nothing to what the others show
-		if s.doubted != "" || slices.ContainsFunc(values[s], func(l cut.Literal) bool { return cut.Telling([]string{l.Text}) }) {
+	for _, s := range d.tests { // what asks for nothing that is worth to be known adds nothing to what the others show
+		if s.doubted != "" || len(d.values[s]) == 0 || slices.ContainsFunc(d.values[s], telling) {
 			continue
 		}
 		spoken := cut.Names(s.test.Source)
-		for _, o := range tests {
-			for _, a := range knows(answers, values[o]) {
-				if (a.Name == "" || spoken[short(a.Name)]) && len(values[s]) > 0 {
-					s.doubt(effect.WhyMemorised, a.Path, a.Line)
+		for _, a := range known {
+			if a.Name == "" || spoken[a.Name[1+strings.LastIndexByte(a.Name, '.'):]] {
+				s.doubt(effect.WhyMemorised, a.Path, a.Line)
+			}
+		}
+	}
+}
+
+func telling(l cut.Literal) bool { return cut.Telling([]string{l.Text}) }
+
+// learn finds the answers that may have been written down from tests.
+func (d *doubts) learn() {
+	words := cut.Words(d.wanted)
+	asked := func(vals []string) bool {
+		return cut.Telling(vals) && mentions(words, d.wanted, strings.Join(vals, " "))
+	}
+	for _, f := range d.changed {
+		if text, ok := d.now[f.Path]; ok && !isTest(f.Path) {
+			for _, a := range cut.Answers(f.Path, d.before[f.Path], text) {
+				if cut.Telling(a.Key) || counts(a.Key) && cut.Telling(a.Value) {
+					d.answers = append(d.answers, known{a, asked(a.Key) || asked(a.Value)})
 				}
 			}
 		}
 	}
+	if len(d.answers) == 0 {
+		return
+	}
+	d.values = map[*subject][]cut.Literal{}
+	for _, s := range d.tests {
+		d.values[s] = d.valuesOf(s)
+	}
+	more := map[string]bool{} // the groups with an answer that no test asks for
+	for _, a := range d.answers {
+		tested := func(s *subject) bool { return len(places(d.values[s], a.Key)) > 0 }
+		more[a.Path+a.Group] = more[a.Path+a.Group] || !slices.ContainsFunc(d.tests, tested)
+	}
+	d.answers = slices.DeleteFunc(d.answers, func(a known) bool { return more[a.Path+a.Group] })
 }
 
 // counts reports whether a key is a number that says nothing by itself: a table may begin with it.
@@ -114,16 +133,13 @@ func counts(key []string) bool {
 	return len(key) == 1 && strings.Trim(key[0], "-01") == "" && key[0] != ""
 }
 
-// short is the last part of a function's name.
-func short(name string) string { return name[1+strings.LastIndexByte(name, '.'):] }
-
-// values are those that a test writes down; where it goes through cases or writes nothing down, those of its file.
-func (p *proving) values(s *subject) []cut.Literal {
+// valuesOf are those that a test writes down; where it goes through cases or writes nothing down, those of its file.
+func (d *doubts) valuesOf(s *subject) []cut.Literal {
 	own := cut.Literals(s.test.Path, s.test.Source)
 	if len(own) > 0 && !loops().MatchString(s.test.Source) {
 		return own
 	}
-	root, err := os.OpenRoot(p.bench.place.Tree)
+	root, err := os.OpenRoot(d.place.Tree)
 	if err != nil {
 		return own
 	}
@@ -141,45 +157,48 @@ var loops = sync.OnceValue(func() *regexp.Regexp {
 // word of what was wanted.
 func knows(answers []known, values []cut.Literal) []known {
 	explained := make([]bool, len(values))
-	var fresh, asked []known
+	var fresh []known
+	asked := 0
 	for _, a := range answers {
-		met := false
-		for _, at := range places(values, a.Key) {
-			near := []int{}
-			for _, v := range places(values, a.Value) {
-				if d := values[v].Line - values[at].Line; d >= -1 && d <= maxApart {
-					near = append(near, v)
-				}
-			}
-			if cut.Telling(a.Value) && len(near) == 0 {
-				continue
-			}
-			met = true
-			for i, v := range values { // what stands beside a key in one list or call belongs to it
-				explained[i] = explained[i] || v.In == values[at].In && v.Line == values[at].Line
-			}
-			for _, v := range near {
-				for i := range a.Value {
-					explained[v+i] = true
-				}
-			}
-		}
-		switch {
+		switch met := explains(a.Answer, values, explained); {
 		case met && a.Fresh && !a.asked:
 			fresh = append(fresh, a)
 		case met:
-			asked = append(asked, a)
+			asked++
 		}
 	}
 	for i, v := range values {
-		if !explained[i] && cut.Telling([]string{v.Text}) {
+		if !explained[i] && telling(v) {
 			return nil
 		}
 	}
-	if len(fresh) < len(asked) {
+	if len(fresh) < asked {
 		return nil
 	}
 	return fresh
+}
+
+// explains reports whether a test asks for an answer, and marks which of its values that explains.
+func explains(a cut.Answer, values []cut.Literal, explained []bool) (met bool) {
+	for _, at := range places(values, a.Key) {
+		near := slices.DeleteFunc(places(values, a.Value), func(v int) bool {
+			apart := values[v].Line - values[at].Line
+			return apart < -1 || apart > maxApart
+		})
+		if cut.Telling(a.Value) && len(near) == 0 {
+			continue
+		}
+		met = true
+		for i, v := range values { // what stands beside a key in one list or call belongs to it
+			explained[i] = explained[i] || v.In == values[at].In && v.Line == values[at].Line
+		}
+		for _, v := range near {
+			for i := range a.Value {
+				explained[v+i] = true
+			}
+		}
+	}
+	return met
 }
 
 // maxApart bounds the lines between what a test gives and what it expects.
@@ -200,8 +219,8 @@ var (
 	// wantsEqual matches words that ask for an equality of one's own, and wantsText those that ask for what a value is
 	// in words.
 	wantsEqual = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bequal|\bequat|==|__eq__|\beq\b|\bcompar|\bsame\b|\bidentical|\bdistinct|\bduplicate|` +
-			`\bunique|\bhash|valueOf|toPrimitive|\bprimitive|\bmatches|\bwrap|errors\.Is|` +
+		return regexp.MustCompile(`(?i)\bequal|\bequat|==|__eq__|\beq\b|\bcompar|\bsame\b|\bidentical|\bdistinct|` +
+			`\bduplicate|\bunique|\bhash|valueOf|toPrimitive|\bprimitive|\bmatches|\bwrap|errors\.Is|` +
 			`相等|等于|比较|相同|一致|去重|唯一|匹配|包装`)
 	})
 	wantsText = sync.OnceValue(func() *regexp.Regexp {
@@ -210,11 +229,15 @@ var (
 	// equalities match, by the ending of a file, the names by which a language asks values whether they are equal, or as
 	// what they are compared; and where one is looked up it is out of sight.
 	equalities = map[string]func() *regexp.Regexp{
-		".py": sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^.\w])(__eq__|__ne__)\b|\b(mock\.ANY)\b`) }),
-		".go": sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^func \([^)]*\) (Equal|Is)\(`) }),
+		".py": sync.OnceValue(func() *regexp.Regexp {
+			return regexp.MustCompile(`(?:^|[^.\w])(__eq__|__ne__)\b|\b(mock\.ANY)\b`)
+		}),
+		".go": sync.OnceValue(func() *regexp.Regexp {
+			return regexp.MustCompile(`^func \([^)]*\) (Equal|Is)\(`)
+		}),
 		".js": sync.OnceValue(func() *regexp.Regexp {
-			return regexp.MustCompile(`(?:^|[^.\w$])(valueOf|toString|toJSON|asymmetricMatch)\s*(?:\([^)]*\)\s*\{|[=:]\s*)|` +
-				`\.(valueOf|toString|toJSON)\s*=[^=]|\bSymbol\.(toPrimitive)\b`)
+			return regexp.MustCompile(`(?:^|[^.\w$])(valueOf|toString|toJSON|asymmetricMatch)\s*` +
+				`(?:\([^)]*\)\s*\{|[=:]\s*)|\.(valueOf|toString|toJSON)\s*=[^=]|\bSymbol\.(toPrimitive)\b`)
 		}),
 	}
 	ofClass = sync.OnceValue(func() *regexp.Regexp {
@@ -224,23 +247,22 @@ var (
 
 // equality doubts the tests that fail when an equality is taken away that the work brings and nobody asked for: what it
 // says is equal may be nothing of the kind. Tests that make the values themselves which are compared ask for it.
-func (p *proving) equality(ctx context.Context, tests []*subject) error {
-	wanted := p.asked()
-	if wantsEqual().MatchString(wanted) {
+func (d *doubts) equality(ctx context.Context) error {
+	if wantsEqual().MatchString(d.wanted) {
 		return nil
 	}
-	for _, f := range p.result.Changed {
-		text, ok := p.now[f.Path]
+	for _, f := range d.changed {
+		text, ok := d.now[f.Path]
 		if !ok || isTest(f.Path) {
 			continue
 		}
-		for _, e := range ownEqualities(f.Path, p.before[f.Path], text) {
-			if strings.HasPrefix(text[e.From:], "to") && wantsText().MatchString(wanted) {
+		for _, e := range ownEqualities(f.Path, d.before[f.Path], text) {
+			if strings.HasPrefix(text[e.From:], "to") && wantsText().MatchString(d.wanted) {
 				continue
 			}
 			made := regexp.MustCompile(`\b` + regexp.QuoteMeta(e.Name) + `[({]`)
-			err := p.taken([]cut.Part{e}, func() error {
-				return p.bench.try(ctx, tests, func(s *subject, is sight) {
+			err := d.taken(d.now, []cut.Part{e}, func() error {
+				return d.try(ctx, d.tests, func(s *subject, is sight) {
 					if is.end == testrun.Failed && (e.Blind || !made.MatchString(s.test.Source)) {
 						s.doubt(effect.WhyEquality, f.Path, e.Line)
 					}

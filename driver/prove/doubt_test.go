@@ -12,14 +12,15 @@ import (
 
 // memory has tests judged by their text, with a work of one file, and returns the places that are named.
 func memory(goal, file, before, now string, tests ...string) string {
-	p := &proving{bench: &bench{}, before: map[string]string{file: before}, now: map[string]string{file: now}}
-	p.Goal, p.result.Changed = goal, []effect.FileStat{{Path: file, Status: "M"}}
+	d := doubts{bench: &bench{changed: []effect.FileStat{{Path: file, Status: "M"}}}, wanted: goal,
+		before: map[string]string{file: before}, now: map[string]string{file: now}}
 	var list []*subject
 	for i, text := range tests {
 		list = append(list, &subject{test: testlist.Test{Name: testrun.Name{File: "t", Test: string(rune('a' + i))},
 			Path: "test_" + file, Source: text}})
 	}
-	p.memorised(list)
+	d.tests = list
+	d.memorised()
 	var out []string
 	for _, s := range list {
 		out = append(out, strings.Join(s.at, " "))

@@ -15,6 +15,7 @@ import (
 
 	"pawl/driver/prove/cut"
 	"pawl/kernel/effect"
+	"pawl/text/plan"
 	"pawl/text/testrun"
 )
 
@@ -39,7 +40,10 @@ func (p *proving) takeAway(ctx context.Context) error {
 	}
 	all, err := p.confirm(ctx, open, functions)
 	if err == nil {
-		err = p.doubts(ctx)
+		err = p.doubt(ctx)
+	}
+	if err == nil && slices.ContainsFunc(p.Criteria, func(c plan.Criterion) bool { return c.Proof == plan.ProofTest }) {
+		err = (&idle{p.bench, wanted(p.ProveSpec)}).confirm(ctx, p.subjects)
 	}
 	if err != nil || p.Budget <= 0 || len(tests) == 0 {
 		return err
@@ -151,7 +155,7 @@ type noticed struct {
 func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject,
 	left time.Duration) (seen noticed, err error) {
 	seen.blind = !slices.ContainsFunc(parts, func(c cut.Part) bool { return !c.Blind })
-	err = p.taken(parts, func() error {
+	err = p.bench.taken(p.now, parts, func() error {
 		var err error
 		cutShort := left > 0 && (p.PerCheck <= 0 || left < p.PerCheck)
 		if cutShort {
@@ -172,26 +176,6 @@ func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject
 		return err
 	})
 	return seen, err
-}
-
-// taken takes parts of the copy's files away, does something, and puts the parts back.
-func (p *proving) taken(parts []cut.Part, do func() error) (err error) {
-	root, err := os.OpenRoot(p.bench.place.Tree)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	files := map[string][]cut.Part{}
-	for _, c := range parts {
-		files[c.Path] = append(files[c.Path], c)
-	}
-	for file, list := range files {
-		defer func() { err = cmp.Or(err, rewrite(root, file, p.now[file])) }()
-		if err := rewrite(root, file, cut.Without(p.now[file], list...)); err != nil {
-			return err
-		}
-	}
-	return do()
 }
 
 // apart puts the tests first that are near to a part: those in its folder, and those that speak of it.
@@ -233,6 +217,26 @@ func (s *subject) label() string {
 		return s.check.Name
 	}
 	return s.test.String()
+}
+
+// taken takes parts of the copy's files away, whose texts are known, does something, and puts the parts back.
+func (b *bench) taken(texts map[string]string, parts []cut.Part, do func() error) (err error) {
+	root, err := os.OpenRoot(b.place.Tree)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files := map[string][]cut.Part{}
+	for _, c := range parts {
+		files[c.Path] = append(files[c.Path], c)
+	}
+	for file, list := range files {
+		defer func() { err = cmp.Or(err, rewrite(root, file, texts[file])) }()
+		if err := rewrite(root, file, cut.Without(texts[file], list...)); err != nil {
+			return err
+		}
+	}
+	return do()
 }
 
 // rewrite gives a file of the copy another text.

@@ -33,7 +33,7 @@ func (p *proving) report() {
 			all = append(all, effect.Witness{Criterion: c.ID, Kind: kindTest, Test: name,
 				Without: effect.WithoutAbsent})
 		}
-		if len(all) == 0 {
+		if len(all) == 0 && c.Proof != plan.ProofTest { // which any test of the work's own shows
 			all = []effect.Witness{{Criterion: c.ID, Without: effect.WithoutAbsent}}
 		}
 		add(all...)

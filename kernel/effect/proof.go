@@ -23,7 +23,7 @@ type ProveSpec struct {
 	Green []string           `json:"green,omitempty"`
 	// Goal is what the work was to reach, in the words of whoever asked for it.
 	Goal string `json:"goal,omitempty"`
-	// Criteria are those of the plan that can be tried: with proofs check, kept, gone and diff.
+	// Criteria are those of the plan that can be tried: with proofs check, kept, gone, diff and test.
 	Criteria []plan.Criterion `json:"criteria,omitempty"`
 	PerCheck time.Duration    `json:"per_check"`
 	// Budget bounds the time in which parts of the work are taken away; with 0 none is.
@@ -68,7 +68,7 @@ type Witness struct {
 	Test    string  `json:"test,omitempty"`
 	Without Without `json:"without"`
 	// Confirmed says of one that did not build without the work that it fails as well where what the work added is
-	// there and does nothing.
+	// there and does nothing; and of a test that was asked for that it fails where what it is about does nothing.
 	Confirmed bool `json:"confirmed,omitempty"`
 	// Failed says that it does not hold with the work, or not each time.
 	Failed bool `json:"failed,omitempty"`
@@ -164,6 +164,8 @@ const (
 	WhyPerson     Why = "person"          // only a person can say so
 	WhyReview     Why = "review"          // a reviewer can object to it, and proves nothing
 	WhyUntried    Why = "untried"         // what was to be tried could not be
+	WhyTested     Why = "tested"          // a new test passes, and fails where what it is about does nothing
+	WhyIdle       Why = "idle"            // the new tests pass as well where what they are about does nothing
 	WhyMemorised  Why = "memorised"       // the work answers what its tests ask, and nothing shows that it knows more
 	WhyEquality   Why = "equality"        // the work itself says what is equal, and nobody asked for that
 )

@@ -80,6 +80,8 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 		m = effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyReview}
 	case plan.ProofKept:
 		m = s.kept(c)
+	case plan.ProofTest:
+		m = s.tested(c)
 	case plan.ProofGone, plan.ProofDiff:
 		m = s.named(c)
 	default:
@@ -162,7 +164,7 @@ func shortcoming(w effect.Witness) effect.Why {
 
 // graver is the reason of the two that says more of what is wrong.
 func graver(a, b effect.Why) effect.Why {
-	order := []effect.Why{effect.WhyNoWitness, effect.WhyBefore, effect.WhyMachine, effect.WhyHollow,
+	order := []effect.Why{effect.WhyNoTests, effect.WhyNoWitness, effect.WhyIdle, effect.WhyBefore, effect.WhyMachine, effect.WhyHollow,
 		effect.WhyFlickers, effect.WhyMemorised, effect.WhyEquality, effect.WhyElsewhere, effect.WhyNotMet}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
@@ -235,6 +237,27 @@ func (s *scale) kept(c plan.Criterion) effect.Met {
 			m.Shown = append(m.Shown, o.Name)
 		}
 	}
+	return m
+}
+
+// tested judges tests that were asked for themselves: one of those that the work brings tells whether what it is about
+// does anything.
+func (s *scale) tested(c plan.Criterion) effect.Met {
+	m := effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyNoTests}
+	for _, w := range s.seen.Witnesses {
+		switch {
+		case !w.Own || w.Criterion != "" || m.Verdict == effect.Proven && !w.Confirmed:
+		case w.Failed:
+			m.Why = effect.WhyNotMet
+		case !w.Confirmed && !w.Shows():
+			m.Why = graver(m.Why, effect.WhyIdle)
+		case !speaks(w, c):
+			m.Why = graver(m.Why, effect.WhyElsewhere)
+		default:
+			m.Verdict, m.Why, m.Shown = effect.Proven, effect.WhyTested, append(m.Shown, w.Name())
+		}
+	}
+	m.Shown = m.Shown[:min(len(m.Shown), effect.MaxShown)]
 	return m
 }
 

@@ -25,7 +25,7 @@ const (
 var localPath = pattern.New(localPattern)
 
 func proofs() []Proof {
-	return []Proof{ProofCheck, ProofKept, ProofGone, ProofDiff, ProofReview, ProofPerson}
+	return []Proof{ProofCheck, ProofKept, ProofGone, ProofDiff, ProofTest, ProofReview, ProofPerson}
 }
 
 // means says with which proofs a field of a criterion has a meaning.
@@ -38,7 +38,7 @@ var means = []struct {
 	{"tests", []Proof{ProofCheck, ProofKept}, func(c Criterion) bool { return len(c.Tests) > 0 }},
 	{"checks", []Proof{ProofCheck, ProofKept}, func(c Criterion) bool { return len(c.Checks) > 0 }},
 	{"paths", []Proof{ProofGone, ProofDiff}, func(c Criterion) bool { return len(c.Paths) > 0 }},
-	{"texts", []Proof{ProofCheck, ProofGone, ProofDiff}, func(c Criterion) bool { return len(c.Texts) > 0 }},
+	{"texts", []Proof{ProofCheck, ProofGone, ProofDiff, ProofTest}, func(c Criterion) bool { return len(c.Texts) > 0 }},
 }
 
 // criteria checks the criteria of a plan or a patch.

@@ -88,26 +88,27 @@ type Criterion struct {
 	// gone.
 	Paths []string `json:"paths,omitempty" yaml:"paths,omitempty"`
 	// Texts has to stand in the paths of a diff, and nowhere, or not in these paths, where it is to be gone. Of the
-	// tests that show a check one has to speak of one of them.
+	// tests that show a check, or are asked for, one has to speak of one of them.
 	Texts []string `json:"texts,omitempty" yaml:"texts,omitempty"`
 }
 
 // Proof is the way in which a criterion is shown to hold.
 type Proof string
 
-// The kinds of proof. Pawl itself shows the first four; the last two are somebody's word.
+// The kinds of proof. Pawl itself shows the first five; the last two are somebody's word.
 const (
 	ProofCheck  Proof = "check"  // red before the work, green after it
 	ProofKept   Proof = "kept"   // green before and after it, with the same tests
 	ProofGone   Proof = "gone"   // there before the work, and not after it
 	ProofDiff   Proof = "diff"   // a file that the work changes or brings
+	ProofTest   Proof = "test"   // a new test passes, and fails where what it is about does nothing
 	ProofReview Proof = "review" // a reviewer finds nothing against it
 	ProofPerson Proof = "person" // a person says so
 )
 
 // Tried reports whether pawl itself shows a proof of this kind, by trying it with and without the work.
 func (p Proof) Tried() bool {
-	return p == ProofCheck || p == ProofKept || p == ProofGone || p == ProofDiff
+	return p == ProofCheck || p == ProofKept || p == ProofGone || p == ProofDiff || p == ProofTest
 }
 
 // Shown reports whether pawl can show of anything in the plan that it was done.

@@ -38,9 +38,9 @@ func Answers(file, before, now string) []Answer {
 			a.comparison(i)
 		case t.is("in") && path.Ext(file) == ".py":
 			a.among(i, i+1)
-		case t.is("includes", "Contains", "has") && i+1 < len(a.toks) && a.toks[i+1].is("("):
+		case t.is("includes", "Contains", "has") && a.at(i+1).is("("):
 			a.amongCall(i)
-		case t.is("Equal", "DeepEqual", "isDeepStrictEqual", "isEqual", "deepEqual") && i+1 < len(a.toks) && a.toks[i+1].is("("):
+		case t.is("Equal", "DeepEqual", "isDeepStrictEqual", "isEqual", "deepEqual") && a.at(i+1).is("("):
 			a.call(i)
 		case t.is("case"):
 			a.cases(i)
@@ -326,8 +326,8 @@ func (a *answers) yields(at, end int, key []string) {
 		case first.is("return", "=>") && t.line != a.toks[at].line:
 			a.add(at, key, []string{"true"}, -1)
 			return
-		case t.is("if", "elif", "else", "default", "def", "func", "function", "for", "while", "class", "raise", "throw", "panic",
-			"switch", "match"):
+		case t.is("if", "elif", "else", "default", "def", "func", "function", "for", "while", "class", "raise", "throw",
+			"panic", "switch", "match"):
 			return
 		case t.is("}"):
 			if first.is("return", "=>") {

@@ -22,6 +22,9 @@ type Part struct {
 	Name     string
 	From, To int
 	With     string
+	// Other is With for a function that gives back something, of which nobody asked, in the place of nothing; "" where
+	// that is not known.
+	Other string
 	// Blind says that a function has parameters and looks at none of them, so that it does the same for every caller.
 	Blind bool
 	// begins and ends are the lines of a function, from its first to behind its last.
