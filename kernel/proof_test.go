@@ -199,6 +199,9 @@ func TestVerdicts(t *testing.T) {
 	confirmed.Confirmed, failed.Failed, green.Without = true, true, effect.WithoutGreen
 	known, own, idle := redGreen, green, green
 	known.Doubt, known.At, own.Own, own.Confirmed, idle.Own = effect.WhyMemorised, []string{"sub.go:3"}, true, true, true
+	unrun, partly := nothing, nothing
+	unrun.Measured, unrun.Unrun = true, []effect.Lines{{Path: "calc.go", Line: 3, To: 9, Name: "Sub"}}
+	partly.Measured, partly.Unrun = true, []effect.Lines{{Path: "calc.go", Line: 3, To: 9}}
 	run := sub(plan.ProofCheck)
 	run[0].Run = "./check"
 	for name, c := range map[string]struct {
@@ -227,6 +230,8 @@ func TestVerdicts(t *testing.T) {
 		"it is not gone":                    {sub(plan.ProofGone), named(effect.WithoutUnmet, true), effect.Unproven, effect.WhyNotMet},
 		"the file says so":                  {sub(plan.ProofDiff), named(effect.WithoutUnmet, false), effect.Proven, effect.WhyDiff},
 		"nothing is lost":                   {sub(plan.ProofKept), nothing, effect.Proven, effect.WhyKept},
+		"nothing runs what is to be kept":   {sub(plan.ProofKept), unrun, effect.Unproven, effect.WhyUnrun},
+		"a part of it runs":                 {sub(plan.ProofKept), partly, effect.Proven, effect.WhyKept},
 		"nothing is lost, as nothing is":    {sub(plan.ProofKept), effect.ProveResult{}, effect.Unproven, effect.WhyNothing},
 		"somebody has to look":              {sub(plan.ProofPerson), shown, effect.Unproven, effect.WhyPerson},
 		"a reviewer proves nothing":         {sub(plan.ProofReview), shown, effect.Unproven, effect.WhyReview},

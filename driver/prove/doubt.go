@@ -69,8 +69,8 @@ type known struct {
 	asked bool // the words of what was wanted have its key, or its value
 }
 
-// memorised doubts the tests all of whose values are keys and values of answers that the work brings: nothing shows that
-// it knows anything else. A table that has entries which no test asks for is one, and so is an answer whose words are
+// memorised doubts the tests all of whose values are keys and values of answers that the work brings: nothing shows
+// that it knows anything else. A table that has entries which no test asks for is one, and so is an answer whose words are
 // those of what was wanted.
 func (d *doubts) memorised() {
 	if d.learn(); len(d.answers) == 0 {

@@ -108,5 +108,5 @@ func (d *idle) functions(spoken map[string]bool) (texts map[string]string, found
 }
 
 // aboutTests are words with which tests are asked for, and which name no function then.
-var aboutTests = strings.Fields(`add write create make cover test tests testing case cases unit for with of the a an new run
-	check get set when that`)
+var aboutTests = strings.Fields(`add write create make cover test tests testing case cases unit for with of the a an new
+	run check get set when that`)

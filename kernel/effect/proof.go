@@ -38,8 +38,12 @@ type ProveResult struct {
 	Witnesses []Witness  `json:"witnesses,omitempty"`
 	Parts     []Part     `json:"parts,omitempty"`
 	// Unreached counts the parts for which no time was left.
-	Unreached  int   `json:"unreached,omitempty"`
-	DurationMS int64 `json:"duration_ms"`
+	Unreached int `json:"unreached,omitempty"`
+	// Measured says that checks told which lines they ran, and Unrun are those that the work changed and none of them
+	// ran, at most MaxUnrun.
+	Measured   bool    `json:"measured,omitempty"`
+	Unrun      []Lines `json:"unrun,omitempty"`
+	DurationMS int64   `json:"duration_ms"`
 }
 
 // Without is how something ended without the work.
@@ -126,6 +130,30 @@ func (p Part) String() string {
 	return s
 }
 
+// Lines are lines of a file that no check ran.
+type Lines struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	To   int    `json:"to"`
+	// Name is that of a function of whose changed lines none ran, "" where others did, and outside of functions.
+	Name string `json:"name,omitempty"`
+}
+
+// MaxUnrun bounds the places that nothing ran.
+const MaxUnrun = 50
+
+// String is the place of the lines.
+func (l Lines) String() string {
+	s := l.Path + ":" + strconv.Itoa(l.Line)
+	if l.To > l.Line {
+		s += "-" + strconv.Itoa(l.To)
+	}
+	if l.Name != "" {
+		s += " " + l.Name
+	}
+	return s
+}
+
 // Verdict says what became of what was wanted.
 type Verdict string
 
@@ -166,6 +194,7 @@ const (
 	WhyUntried    Why = "untried"         // what was to be tried could not be
 	WhyTested     Why = "tested"          // a new test passes, and fails where what it is about does nothing
 	WhyIdle       Why = "idle"            // the new tests pass as well where what they are about does nothing
+	WhyUnrun      Why = "unrun"           // no check runs what the work changed
 	WhyMemorised  Why = "memorised"       // the work answers what its tests ask, and nothing shows that it knows more
 	WhyEquality   Why = "equality"        // the work itself says what is equal, and nobody asked for that
 )
@@ -196,6 +225,9 @@ type Proof struct {
 	Changed   int    `json:"changed"`
 	Unnoticed []Part `json:"unnoticed,omitempty"`
 	Unreached int    `json:"unreached,omitempty"`
+	// Measured says that checks told which lines they ran, and Unrun are those that the work changed and none ran.
+	Measured bool    `json:"measured,omitempty"`
+	Unrun    []Lines `json:"unrun,omitempty"`
 	// By is the person who took the work without proof, with the reason.
 	By     pawl.Actor `json:"accepted_by,omitempty"`
 	Reason string     `json:"reason,omitempty"`

@@ -24,6 +24,7 @@ func weigh(tx *kernel.Tx, seen effect.ProveResult) effect.Proof {
 	criteria, derived := criteriaOf(t)
 	s := scale{task: t, seen: seen, approved: asApproved(tx)}
 	out := effect.Proof{Tree: seen.Tree, Derived: derived, Changed: len(seen.Changed), Unreached: seen.Unreached,
+		Measured: seen.Measured, Unrun: seen.Unrun,
 		At: tx.Now}
 	for _, part := range seen.Parts {
 		if !part.Noticed {
@@ -164,8 +165,8 @@ func shortcoming(w effect.Witness) effect.Why {
 
 // graver is the reason of the two that says more of what is wrong.
 func graver(a, b effect.Why) effect.Why {
-	order := []effect.Why{effect.WhyNoTests, effect.WhyNoWitness, effect.WhyIdle, effect.WhyBefore, effect.WhyMachine, effect.WhyHollow,
-		effect.WhyFlickers, effect.WhyMemorised, effect.WhyEquality, effect.WhyElsewhere, effect.WhyNotMet}
+	order := []effect.Why{effect.WhyNoTests, effect.WhyNoWitness, effect.WhyIdle, effect.WhyBefore, effect.WhyMachine,
+		effect.WhyHollow, effect.WhyFlickers, effect.WhyMemorised, effect.WhyEquality, effect.WhyElsewhere, effect.WhyNotMet}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
@@ -228,6 +229,14 @@ func (s *scale) kept(c plan.Criterion) effect.Met {
 		if m = s.named(c); m.Verdict == effect.AlreadySo {
 			m.Verdict, m.Why = effect.Proven, effect.WhyKept
 		}
+		return m
+	}
+	for _, l := range s.seen.Unrun {
+		if l.Name != "" && len(m.Shown) < effect.MaxShown {
+			m.Why, m.Shown = effect.WhyUnrun, append(m.Shown, l.String())
+		}
+	}
+	if m.Why == effect.WhyUnrun {
 		return m
 	}
 	m.Why = effect.WhyNoTests

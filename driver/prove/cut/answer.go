@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Answer is a place at which a program gives back values that are written out for one that is written out: a comparison,
-// a case, or an entry of a table. Values are the plain ones that a value is made of: [3, 9, 4] is three.
+// Answer is a place at which a program gives back values that are written out for one that is written out: a
+// comparison, a case, or an entry of a table. Values are the plain ones that a value is made of: [3, 9, 4] is three.
 type Answer struct {
 	Path  string
 	Line  int

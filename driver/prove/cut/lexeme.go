@@ -95,7 +95,8 @@ func goTokens(text string) (out []lexeme) {
 
 // plainToken matches what stands at the beginning of a text that is neither a comment nor a text.
 var plainToken = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[\p{L}_$][\p{L}\p{N}_$]*|[0-9](?:[0-9_a-zA-Z]|\.[0-9])*|===|!==|[=!<>:+\-*/%]=|=>|&&|\|\||\?\?|.)`)
+	return regexp.MustCompile(`^(?:[\p{L}_$][\p{L}\p{N}_$]*|[0-9](?:[0-9_a-zA-Z]|\.[0-9])*|===|!==|` +
+		`[=!<>:+\-*/%]=|=>|&&|\|\||\?\?|.)`)
 })
 
 func plainTokens(text string, other func(rest, before string) int) (out []lexeme) {

@@ -135,8 +135,8 @@ func scriptParts(before, now string) []Part {
 			continue
 		}
 		line := lineOf(now, m[0]+len(code[m[0]:m[1]])-len(strings.TrimLeft(code[m[0]:m[1]], " \t\r\n")))
-		out = append(out, Part{Line: line, Name: name, From: open + 1, To: open + 1, With: " return;", Other: ` return "pawl";`,
-			begins: line, ends: lineOf(now, end-1) + 1, Blind: blind(code[m[1]:paren-1], code[open+1:end-1])})
+		out = append(out, Part{Line: line, Name: name, From: open + 1, To: open + 1, With: " return;",
+			Other: ` return "pawl";`, begins: line, ends: lineOf(now, end-1) + 1, Blind: blind(code[m[1]:paren-1], code[open+1:end-1])})
 	}
 	return out
 }
