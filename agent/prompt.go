@@ -188,10 +188,14 @@ func FailureText(f effect.Failure) string {
 	if len(f.Unproven) > 0 {
 		out += "Every check passed, and nothing shows yet that this was done:\n"
 		for _, c := range f.Unproven {
-			out += fmt.Sprintf("- %s (%s)\n", c.Text, strings.ReplaceAll(string(c.Why), "_", " "))
-			if c.Why == effect.WhyHeldOut {
-				out += "  It holds for the cases that you see in the tests, and not for others of the same kind.\n"
+			why := strings.ReplaceAll(string(c.Why), "_", " ")
+			switch {
+			case c.Why == effect.WhyHeldOut: // which tests those are is what is held out
+				why += ": it holds for the cases that you see in the tests, and not for others of the same kind"
+			case len(c.Shown) > 0:
+				why += ": " + strings.Join(c.Shown, ", ")
 			}
+			out += fmt.Sprintf("- %s (%s)\n", c.Text, why)
 		}
 		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not\n" +
 			"of a missing name, and that passes with it.\n"

@@ -197,6 +197,11 @@ func TestVerdicts(t *testing.T) {
 	hollow.Without, elsewhere.Texts = effect.WithoutBuild, []string{"mul"}
 	confirmed, failed, green := hollow, redGreen, redGreen
 	confirmed.Confirmed, failed.Failed, green.Without = true, true, effect.WithoutGreen
+	known, own, idle := redGreen, green, green
+	known.Doubt, known.At, own.Own, own.Confirmed, idle.Own = effect.WhyMemorised, []string{"sub.go:3"}, true, true, true
+	unrun, partly := nothing, nothing
+	unrun.Measured, unrun.Unrun = true, []effect.Lines{{Path: "calc.go", Line: 3, To: 9, Name: "Sub"}}
+	partly.Measured, partly.Unrun = true, []effect.Lines{{Path: "calc.go", Line: 3, To: 9}}
 	run := sub(plan.ProofCheck)
 	run[0].Run = "./check"
 	for name, c := range map[string]struct {
@@ -212,6 +217,11 @@ func TestVerdicts(t *testing.T) {
 		"red where what was added is empty": {sub(plan.ProofCheck), test(confirmed), effect.Proven, effect.WhyRedGreen},
 		"about something else":              {sub(plan.ProofCheck), test(elsewhere), effect.Unproven, effect.WhyElsewhere},
 		"red with the work":                 {sub(plan.ProofCheck), test(failed), effect.Unproven, effect.WhyNotMet},
+		"its test is known by heart":        {sub(plan.ProofCheck), test(known), effect.Unproven, effect.WhyMemorised},
+		"a test that notices":               {sub(plan.ProofTest), test(own), effect.Proven, effect.WhyTested},
+		"a test that notices nothing":       {sub(plan.ProofTest), test(idle), effect.Unproven, effect.WhyIdle},
+		"a test that is not there":          {sub(plan.ProofTest), nothing, effect.Unproven, effect.WhyNoTests},
+		"a test of new behaviour":           {sub(plan.ProofTest), shown, effect.Proven, effect.WhyTested},
 		"a command":                         {run, named(effect.WithoutUnmet, false), effect.Proven, effect.WhyRedGreen},
 		"a command that was green":          {run, named(effect.WithoutGreen, false), effect.Unproven, effect.WhyBefore},
 		"a command that the machine lacks":  {run, named(effect.WithoutMachine, false), effect.Unproven, effect.WhyMachine},
@@ -220,6 +230,8 @@ func TestVerdicts(t *testing.T) {
 		"it is not gone":                    {sub(plan.ProofGone), named(effect.WithoutUnmet, true), effect.Unproven, effect.WhyNotMet},
 		"the file says so":                  {sub(plan.ProofDiff), named(effect.WithoutUnmet, false), effect.Proven, effect.WhyDiff},
 		"nothing is lost":                   {sub(plan.ProofKept), nothing, effect.Proven, effect.WhyKept},
+		"nothing runs what is to be kept":   {sub(plan.ProofKept), unrun, effect.Unproven, effect.WhyUnrun},
+		"a part of it runs":                 {sub(plan.ProofKept), partly, effect.Proven, effect.WhyKept},
 		"nothing is lost, as nothing is":    {sub(plan.ProofKept), effect.ProveResult{}, effect.Unproven, effect.WhyNothing},
 		"somebody has to look":              {sub(plan.ProofPerson), shown, effect.Unproven, effect.WhyPerson},
 		"a reviewer proves nothing":         {sub(plan.ProofReview), shown, effect.Unproven, effect.WhyReview},

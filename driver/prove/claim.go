@@ -107,7 +107,7 @@ func (c claim) open() bool {
 // tried reports whether a criterion needs a copy to be looked at.
 func (c claim) tried() bool {
 	switch c.Proof {
-	case plan.ProofCheck, plan.ProofGone:
+	case plan.ProofCheck, plan.ProofGone, plan.ProofTest:
 		return true
 	case plan.ProofKept:
 		return c.Run != "" || len(c.Tests)+len(c.Files) > 0

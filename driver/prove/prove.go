@@ -104,7 +104,7 @@ func (p *proving) run(ctx context.Context) error {
 		p.files(nil, false)
 		p.files(nil, true)
 		p.report()
-		return nil
+		return p.bench.kept(ctx, &p.result)
 	}
 	for {
 		if err := p.without(ctx); err != nil {
@@ -125,7 +125,10 @@ func (p *proving) run(ctx context.Context) error {
 		return err
 	}
 	p.report()
-	return nil
+	if p.Budget <= 0 || p.result.Unreached > 0 || !couldShow(p.result.Changed) {
+		return nil
+	}
+	return p.bench.measure(ctx, p.before, p.now, p.Budget/maxShare, &p.result)
 }
 
 // claim begins the claims, of which nothing is known yet.

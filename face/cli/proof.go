@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"pawl/face/cli/term"
@@ -41,6 +42,15 @@ func ProofLines(pr *Printer, p *view.Proof) []string {
 		for _, part := range p.Unnoticed[:min(n, maxParts)] {
 			out = append(out, "    "+Display(part.String()))
 		}
+	}
+	if n := len(p.Unrun); n > 0 {
+		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.unrun", n))
+		for _, lines := range p.Unrun[:min(n, maxParts)] {
+			out = append(out, "    "+Display(lines.String()))
+		}
+	}
+	if !p.Measured && slices.ContainsFunc(p.Criteria, func(c effect.Met) bool { return c.Why == effect.WhyKept }) {
+		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.proof.unmeasured")))
 	}
 	if p.Unreached > 0 {
 		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.proof.unreached", p.Unreached)))

@@ -25,7 +25,7 @@ func prove(tx *kernel.Tx) error {
 	}
 	wanted, _ := criteriaOf(t)
 	spec := effect.ProveSpec{Base: t.Base, Tree: t.Verified.Tree, PerCheck: tx.Config.PerCheck,
-		Budget: tx.Config.ProofTime}
+		Budget: tx.Config.ProofTime, Goal: t.Plan.Goal + "\n" + tx.Run.Requirement}
 	if !canLookBack(t) {
 		spec.Base = started(t)
 	}

@@ -37,7 +37,7 @@ const (
 var testPath = pattern.New(testPattern)
 
 func proofs() []Proof {
-	return []Proof{ProofCheck, ProofKept, ProofGone, ProofDiff, ProofReview, ProofPerson}
+	return []Proof{ProofCheck, ProofKept, ProofGone, ProofDiff, ProofTest, ProofReview, ProofPerson}
 }
 
 // means says with which proofs a field of a criterion has a meaning.
@@ -51,7 +51,7 @@ var means = []struct {
 	{"checks", []Proof{ProofCheck, ProofKept}, func(c Criterion) bool { return len(c.Checks) > 0 }},
 	{"files", []Proof{ProofCheck, ProofKept}, func(c Criterion) bool { return len(c.Files) > 0 }},
 	{"paths", []Proof{ProofGone, ProofDiff}, func(c Criterion) bool { return len(c.Paths) > 0 }},
-	{"texts", []Proof{ProofCheck, ProofGone, ProofDiff}, func(c Criterion) bool { return len(c.Texts) > 0 }},
+	{"texts", []Proof{ProofCheck, ProofGone, ProofDiff, ProofTest}, func(c Criterion) bool { return len(c.Texts) > 0 }},
 }
 
 // criteria checks the criteria of a plan or a patch.

@@ -88,7 +88,7 @@ type Criterion struct {
 	// gone.
 	Paths []string `json:"paths,omitempty" yaml:"paths,omitempty"`
 	// Texts has to stand in the paths of a diff, and nowhere, or not in these paths, where it is to be gone. Of the
-	// tests that show a check one has to speak of one of them.
+	// tests that show a check, or are asked for, one has to speak of one of them.
 	Texts []string `json:"texts,omitempty" yaml:"texts,omitempty"`
 	// Files are tests that were written with the plan, for a check or for what is kept: all that they declare has to
 	// pass, and nobody who works on the plan can change them.
@@ -110,19 +110,20 @@ func (c Criterion) Named() bool { return c.Run != "" || len(c.Tests)+len(c.Check
 // Proof is the way in which a criterion is shown to hold.
 type Proof string
 
-// The kinds of proof. Pawl itself shows the first four; the last two are somebody's word.
+// The kinds of proof. Pawl itself shows the first five; the last two are somebody's word.
 const (
 	ProofCheck  Proof = "check"  // red before the work, green after it
 	ProofKept   Proof = "kept"   // green before and after it, with the same tests
 	ProofGone   Proof = "gone"   // there before the work, and not after it
 	ProofDiff   Proof = "diff"   // a file that the work changes or brings
+	ProofTest   Proof = "test"   // a new test passes, and fails where what it is about does nothing
 	ProofReview Proof = "review" // a reviewer finds nothing against it
 	ProofPerson Proof = "person" // a person says so
 )
 
 // Tried reports whether pawl itself shows a proof of this kind, by trying it with and without the work.
 func (p Proof) Tried() bool {
-	return p == ProofCheck || p == ProofKept || p == ProofGone || p == ProofDiff
+	return p == ProofCheck || p == ProofKept || p == ProofGone || p == ProofDiff || p == ProofTest
 }
 
 // Write is the call that puts the file into a tree, by the tool of docs/spec/turn.md#tools.

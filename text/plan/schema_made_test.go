@@ -113,7 +113,7 @@ var notes = map[string]note{
 	"Criterion.id":   {text: "Name of the criterion, unique in the plan.", required: true, pattern: identifierPattern},
 	"Criterion.text": {text: "What holds once the work is done.", required: true, limit: maxClaim, pattern: filled},
 	"Criterion.from": {text: "The words of the requirement that it comes from.", limit: maxClaim, pattern: `^$|\S`},
-	"Criterion.proof": {text: "How it is shown: check (a test or command that fails without the work and passes with it), kept (what passes before passes after), gone (paths or texts that are no longer there), diff (paths that the work changes or brings, with the texts), review (a reviewer finds nothing against it), person (a person says so).",
+	"Criterion.proof": {text: "How it is shown: check (a test or command that fails without the work and passes with it), kept (what passes before passes after), gone (paths or texts that are no longer there), diff (paths that the work changes or brings, with the texts), test (a new test passes, and fails where what it is about does nothing), review (a reviewer finds nothing against it), person (a person says so).",
 		required: true},
 	"Criterion.run":    {text: "Command that has to end with 0; with check and kept.", limit: maxProse, pattern: `^$|\S`},
 	"Criterion.tests":  {text: "Names of tests; with check and kept."},
