@@ -143,6 +143,10 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		r.verified(e)
 	case kernel.AuditProofResult:
 		r.proven(e)
+	case kernel.AuditReviewResult:
+		for _, l := range ReviewLines(r.sess.Printer, []effect.WorkReview{fields[effect.WorkReview](e)}) {
+			r.sess.Say(l)
+		}
 	case kernel.AuditFixPlanned:
 		d := fields[struct {
 			Attempt int    `json:"attempt"`
@@ -242,6 +246,9 @@ func (r *Reporter) ended(e audit.Entry) {
 	}
 	took := r.sess.Style.Dim(Duration(time.Duration(d.MS) * time.Millisecond))
 	done := e.Event == string(kernel.AuditEffectDone)
+	if !done && d.Effect == effect.KindReview {
+		return // its record says why
+	}
 	if done && !d.Effect.Agent() {
 		r.sess.Say("  " + r.sess.Style.OK() + " " + what + "  " + took)
 		return
@@ -404,6 +411,11 @@ func effectText(pr *Printer, e effect.Effect) string {
 		var call effect.ToolCall
 		if json.Unmarshal(e.Spec, &call) == nil {
 			return callText(call.Name, call.Args)
+		}
+	case effect.KindProve:
+		var spec effect.ProveSpec
+		if json.Unmarshal(e.Spec, &spec) == nil && len(spec.Objections) > 0 {
+			return pr.Text("cli.effect.objections")
 		}
 	case effect.KindCheckpoint:
 		var spec effect.CheckpointSpec
