@@ -62,8 +62,8 @@ type flow struct {
 
 // honest has the agent mend the fault.
 func (c *checker) honest(ctx context.Context) error {
-	f := &flow{checker: c, sessions: map[string]bool{}, left: []string{Judged, Planned, Edited, Refused, Mended, Reviewed,
-		Proven, Landed}}
+	f := &flow{checker: c, sessions: map[string]bool{}, left: []string{Judged, Planned, Edited, Refused, Mended,
+		Reviewed, Proven, Landed}}
 	if c.Kind == agent.KindScript {
 		f.left = []string{Planned, Edited, Proven, Landed}
 		if c.sample.repaired {

@@ -19,7 +19,8 @@ type Config struct {
 	// fails, before each.
 	Provider Provider
 	Connect  func() (Provider, error)
-	// Intent, Planning, Work and Review are the models by purpose; Fallbacks are tried in order where one cannot answer.
+	// Intent, Planning, Work and Review are the models by purpose; Fallbacks are tried in order where one cannot
+	// answer.
 	Intent, Planning, Work, Review string
 	Fallbacks                      []string
 	// Tools are the tools that the model may ask for; Limits bound its plans, the zero value as plan.Limits says.
@@ -95,8 +96,8 @@ func (a *Agent) Done(context.Context, effect.Effect) (effect.Answer, effect.Rece
 	return effect.DoneNo, effect.Receipt{}
 }
 
-// Do answers an effect of an agent: agent.intake, agent.plan, agent.work, agent.repair and agent.review. Any other kind is
-// CodeInternal. An exchange that failed is CodeModel, and CodeLogin where the key is missing or refused; CodeBudget
+// Do answers an effect of an agent: agent.intake, agent.plan, agent.work, agent.repair and agent.review. Any other kind
+// is CodeInternal. An exchange that failed is CodeModel, and CodeLogin where the key is missing or refused; CodeBudget
 // where the host set nothing aside, so that nothing was sent; CodeCanceled or CodeTimeout when the context ended.
 func (a *Agent) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	start := time.Now()

@@ -20,7 +20,8 @@ const (
 )
 
 // review shows a reviewer the change that it is about.
-func (b Briefed) review(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
+func (b Briefed) review(ctx context.Context, e effect.Effect, host effect.Host,
+	progress effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.ReviewSpec](e.Spec)
 	if err == nil {
 		spec, err = b.shown(ctx, e.Place, spec)

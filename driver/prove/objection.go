@@ -12,76 +12,79 @@ import (
 )
 
 // objections runs the tests with which a reviewer objects to the work, each alone on a copy of all of it.
-func (p *proving) objections(ctx context.Context) error {
-	for _, o := range p.Objections {
+func (b *bench) objections(ctx context.Context) (out []effect.Witness, err error) {
+	for _, o := range b.Objections {
 		w := effect.Witness{Criterion: o.ID, Kind: kindTest, Test: o.Test.Path}
-		var err error
-		if w.Without, err = p.objection(ctx, *o.Test); err != nil {
-			return err
+		if w.Without, err = b.objection(ctx, *o.Test); err != nil {
+			return nil, err
 		}
-		p.result.Witnesses = append(p.result.Witnesses, w)
+		out = append(out, w)
 	}
-	return nil
+	return out, nil
 }
 
 // objection says how one test ends on the work. It counts as red only where it ran twice and was not met both times: a
 // test that does not build, or that wants a name which is not there, says nothing of what is.
-func (p *proving) objection(ctx context.Context, t effect.ReviewTest) (effect.Without, error) {
-	if err := p.bench.fresh(ctx); err != nil {
+func (b *bench) objection(ctx context.Context, t effect.ReviewTest) (effect.Without, error) {
+	if err := b.fresh(ctx); err != nil {
 		return "", err
 	}
-	if t.Run == "" && !isTest(t.Path) {
-		return effect.WithoutAbsent, nil
-	}
-	if broken, err := p.bench.broken(ctx); broken || err != nil { // and what the checks need of a build is there
+	if broken, err := b.broken(ctx); broken || err != nil { // and what the checks need of a build is there
 		return effect.WithoutMachine, err
 	}
-	before := p.runs(t)
-	if t.Run == "" && len(before) > 0 && before[0].whole() { // not known test by test: green without it, then
-		if err := p.bench.try(ctx, before, func(s *subject, seen sight) { s.before = []sight{seen} }); err != nil {
-			return "", err
-		}
-		before = slices.DeleteFunc(before, func(s *subject) bool { return !s.greenBefore() })
+	without, err := b.tried(ctx, b.runs(t), t.Run == "")
+	if err != nil {
+		return "", err
 	}
-	if !p.bench.add(t) {
+	if t.Run == "" && !isTest(t.Path) || !b.add(t) {
 		return effect.WithoutAbsent, nil
 	}
-	list := p.runs(t)
-	if t.Run == "" && len(list) > 0 && list[0].whole() {
-		list = before
+	list := b.runs(t)
+	if t.Run == "" && len(list) > 0 && list[0].whole() { // what is red with it has to be green without
+		list = slices.DeleteFunc(without, func(s *subject) bool { return !s.greenBefore() })
 	}
 	if len(list) == 0 {
 		return effect.WithoutMachine, nil
 	}
-	for _, s := range list {
-		s.before = nil
-	}
 	for range 2 {
-		if err := p.bench.try(ctx, list, func(s *subject, seen sight) { s.before = append(s.before, seen) }); err != nil {
+		if list, err = b.tried(ctx, list, true); err != nil {
 			return "", err
 		}
 	}
+	return worst(list), nil
+}
+
+// tried is a list of what runs a test once it has run, if it is to.
+func (b *bench) tried(ctx context.Context, list []*subject, is bool) ([]*subject, error) {
+	if !is {
+		return list, nil
+	}
+	return list, b.try(ctx, list, func(s *subject, seen sight) { s.before = append(s.before, seen) })
+}
+
+// worst says how what runs a test has ended, where all of it has run twice: one that was not met is enough.
+func worst(list []*subject) effect.Without {
 	end := effect.WithoutGreen
 	for _, s := range list {
-		switch is := p.ended(s); is {
+		switch is := endOf(s); is {
 		case effect.WithoutAssertion, effect.WithoutUnmet:
-			return is, nil
+			return is
 		case effect.WithoutGreen:
 		default:
 			end = is
 		}
 	}
-	return end, nil
+	return end
 }
 
 // runs are what runs a test: its command, the tests that its file declares, or the checks that test as they are.
-func (p *proving) runs(t effect.ReviewTest) (list []*subject) {
+func (b *bench) runs(t effect.ReviewTest) (list []*subject) {
 	if t.Run != "" {
 		return []*subject{{check: command(t.Run)}}
 	}
 	var whole []*subject
-	for _, c := range p.Checks {
-		for _, declared := range verify.Tests(verify.OpenDir, p.bench.place, c) {
+	for _, c := range b.Checks {
+		for _, declared := range verify.Tests(verify.OpenDir, b.place, c) {
 			if path.Join(c.Dir, declared.Path) == t.Path {
 				list = append(list, &subject{check: c, test: declared})
 			}
@@ -96,12 +99,13 @@ func (p *proving) runs(t effect.ReviewTest) (list []*subject) {
 	return list
 }
 
-// ended says how a subject ended in both of its runs.
-func (p *proving) ended(s *subject) effect.Without {
-	first, second := s.before[0], s.before[1]
-	is := p.reasons.reason(s, first)
+// endOf says how a subject ended in its last two runs.
+func endOf(s *subject) effect.Without {
+	n := len(s.before)
+	first, second := s.before[n-2], s.before[n-1]
+	is := reasons(nil).reason(s, first)
 	switch {
-	case p.reasons.reason(s, second) != is, is != effect.WithoutGreen && first.print != second.print:
+	case reasons(nil).reason(s, second) != is, is != effect.WithoutGreen && first.print != second.print:
 		return effect.WithoutFlickers
 	case is == effect.WithoutAssertion && symbols().MatchString(first.said):
 		return effect.WithoutBuild

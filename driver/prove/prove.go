@@ -73,7 +73,7 @@ func (d Prove) prove(ctx context.Context, place effect.Place, spec effect.ProveS
 	}
 	b.changed = p.result.Changed
 	if len(spec.Objections) > 0 {
-		err = p.objections(ctx)
+		p.result.Witnesses, err = b.objections(ctx)
 	} else {
 		err = p.run(ctx)
 	}

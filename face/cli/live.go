@@ -141,12 +141,8 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
 	case kernel.AuditVerificationResult, kernel.AuditGateVerificationResult:
 		r.verified(e)
-	case kernel.AuditProofResult:
-		r.proven(e)
-	case kernel.AuditReviewResult:
-		for _, l := range ReviewLines(r.sess.Printer, []effect.WorkReview{fields[effect.WorkReview](e)}) {
-			r.sess.Say(l)
-		}
+	case kernel.AuditProofResult, kernel.AuditReviewResult:
+		r.judged(e)
 	case kernel.AuditFixPlanned:
 		d := fields[struct {
 			Attempt int    `json:"attempt"`
@@ -297,6 +293,17 @@ func (r *Reporter) verified(e audit.Entry) {
 	for i, o := range d.Gates {
 		o.Name = names.Gates[i].Name
 		r.sess.Say("  " + outcomeLine(r.sess.Printer, o))
+	}
+}
+
+// judged prints what became of what was wanted, or what a reviewer said of it.
+func (r *Reporter) judged(e audit.Entry) {
+	if kernel.AuditEvent(e.Event) == kernel.AuditProofResult {
+		r.proven(e)
+		return
+	}
+	for _, l := range ReviewLines(r.sess.Printer, []effect.WorkReview{fields[effect.WorkReview](e)}) {
+		r.sess.Say(l)
 	}
 }
 

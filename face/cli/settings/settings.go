@@ -453,8 +453,8 @@ func (c Config) Role(of string) (agent, model string) {
 	return agent, model
 }
 
-// Override puts a flag on top of the configuration. An agent that is named so plans and works, and reviews unless another
-// one is named for that.
+// Override puts a flag on top of the configuration. An agent that is named so plans and works, and reviews unless
+// another one is named for that.
 func Override(name, value string) func(*Config) error {
 	return func(c *Config) error {
 		if value == "" {
