@@ -16,8 +16,8 @@ import (
 // proves nothing: the verdict on the proof counts, with and without it (docs/spec/turn.md#b17).
 func review(tx *kernel.Tx) error {
 	t, passed := tx.Task, tx.Task.Verified
-	if n := len(t.Reviews); !tx.Config.Agents[tx.Run.Reviewer].Judges || t.Proof.Verdict == effect.Accepted ||
-		t.Proof.Changed == 0 || n > 0 && t.Reviews[n-1].Tree == passed.Tree ||
+	if n := len(t.Reviews); !tx.Config.Agents[tx.Run.Reviewer].Judges || t.Proof.Changed == 0 ||
+		n > 0 && t.Reviews[n-1].Tree == passed.Tree ||
 		len(tx.Run.Given) > 0 && asApproved(tx) { // a person wrote each call of it
 		return settleProof(tx)
 	}
