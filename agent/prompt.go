@@ -200,7 +200,25 @@ func FailureText(f effect.Failure) string {
 		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not\n" +
 			"of a missing name, and that passes with it.\n"
 	}
-	return out
+	return out + objectionsText(f.Objections)
+}
+
+// objectionsText says what a reviewer objects to, with the tests that fail.
+func objectionsText(list []effect.Objection) string {
+	if len(list) == 0 {
+		return ""
+	}
+	out := "Every check passed, and a reviewer objects:\n"
+	for _, o := range list {
+		out += "- " + o.Reason + "\n"
+		if o.File != "" {
+			out += fmt.Sprintf("  %s:%d (%s)\n", o.File, o.Line, o.Criterion)
+		}
+		if t := o.Test; t != nil && o.Red() {
+			out += fmt.Sprintf("  This test fails: %s %s\n%s\n", t.Path, t.Run, t.Content)
+		}
+	}
+	return out + "Mend what is wrong, and add a test for it. Leave the work as it is where the reviewer is mistaken.\n"
 }
 
 func checksText(c effect.ContextResult) string {

@@ -31,6 +31,7 @@ type Question struct {
 const (
 	purposeIntake = "intake"
 	purposePlan   = "plan"
+	purposeReview = "review"
 )
 
 // maxDepth bounds how deep a document of a model may be nested.

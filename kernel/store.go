@@ -263,6 +263,7 @@ const (
 	AuditPlanPatched            AuditEvent = "PLAN_PATCHED"
 	AuditProofAccepted          AuditEvent = "PROOF_ACCEPTED"
 	AuditProofResult            AuditEvent = "PROOF_RESULT"
+	AuditReviewResult           AuditEvent = "REVIEW_RESULT"
 	AuditQuestionsAnswered      AuditEvent = "QUESTIONS_ANSWERED"
 	AuditQuestionsAsked         AuditEvent = "QUESTIONS_ASKED"
 	AuditQuestionAsked          AuditEvent = "QUESTION_ASKED"

@@ -72,7 +72,11 @@ func (d Prove) prove(ctx context.Context, place effect.Place, spec effect.ProveS
 		return p.result, err
 	}
 	b.changed = p.result.Changed
-	err = p.run(ctx)
+	if len(spec.Objections) > 0 {
+		p.result.Witnesses, err = b.objections(ctx)
+	} else {
+		err = p.run(ctx)
+	}
 	_ = b.clear(context.WithoutCancel(ctx)) // what cannot be removed now goes with the task's own tree
 	if stopped := ctx.Err(); stopped != nil {
 		err = pawl.Fail(pawl.CodeCanceled, "verify.canceled").Because(stopped).In("prove.Do")

@@ -72,6 +72,7 @@ func showProof(sess *Session, s *kernel.Snapshot) {
 	for _, l := range ProofLines(sess.Printer, p) {
 		sess.Say(l)
 	}
+	PrintSection(sess.Printer, "cli.sum.review", ReviewLines(sess.Printer, s.Task.Reviews))
 	sess.Say("")
 	sess.Say("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sess.Say("")

@@ -28,6 +28,9 @@ type ProveSpec struct {
 	PerCheck time.Duration    `json:"per_check"`
 	// Budget bounds the time in which parts of the work are taken away; with 0 none is.
 	Budget time.Duration `json:"budget"`
+	// Objections have their tests run on Tree, each alone, instead of all else: the witnesses bear their ids, and
+	// Without says how each ended.
+	Objections []Objection `json:"objections,omitempty"`
 }
 
 // ProveResult is what was seen.
