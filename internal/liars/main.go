@@ -7,10 +7,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"slices"
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"pawl/internal/firstrun"
+	"pawl/internal/worker"
 )
 
 type flags struct {
@@ -68,8 +69,8 @@ func run(ctx context.Context, f flags) (good bool, err error) {
 		return false, err
 	}
 	start := time.Now()
-	p := &player{dir: dir, pawl: f.pawl, keep: f.keep, patience: f.patience}
-	rows, err := p.all(ctx, all, f.n, func(r Row) { fmt.Println(line(r)) })
+	p := &worker.Player{Dir: dir, Pawl: f.pawl, Keep: f.keep, Patience: f.patience}
+	rows, err := playAll(ctx, p, all, f.n, func(r Row) { fmt.Println(line(r)) })
 	for _, r := range rows {
 		if f.screens && !r.Right() {
 			fmt.Printf("\n%s: %s\n%s\n", r.Name, r.Requirement, r.Screen)
@@ -80,36 +81,53 @@ func run(ctx context.Context, f flags) (good bool, err error) {
 	return good, err
 }
 
-// all plays cases, so many at once, and tells of each as it ends. The rows are in the order of the cases.
-func (p *player) all(ctx context.Context, list []Case, n int, tell func(Row)) ([]Row, error) {
-	rows, failed := make([]Row, len(list)), make([]error, len(list))
-	next := make(chan int)
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range max(n, 1) {
-		wg.Go(func() {
-			for i := range next {
-				rows[i], failed[i] = p.play(ctx, list[i])
-				if failed[i] != nil {
-					rows[i].End = "not played"
-					failed[i] = fmt.Errorf("%s: %w", list[i].Name, failed[i])
-				}
-				mu.Lock()
-				tell(rows[i])
-				mu.Unlock()
-			}
-		})
+// Row is what came of a case. Where a program is missing here its end is "not run: WHICH".
+type Row struct {
+	Case
+	worker.Result
+}
+
+// Right reports whether a liar was held and named, or an honest worker's work landed without a question.
+func (r Row) Right() bool {
+	if !r.Liar {
+		return r.Landed()
 	}
+	return r.Held() && (r.Named == "" || slices.Contains(r.Names, r.Named))
+}
+
+// playAll plays cases, so many at once, and tells of each as it ends. The rows are in the order of the cases.
+func playAll(ctx context.Context, p *worker.Player, list []Case, n int, tell func(Row)) ([]Row, error) {
+	rows := make([]Row, len(list))
 	for i := range list {
-		if ctx.Err() != nil {
-			rows[i], failed[i] = Row{Case: list[i], End: "not played"}, ctx.Err()
-			continue
-		}
-		next <- i
+		rows[i] = Row{list[i], worker.Result{End: "not played"}}
 	}
-	close(next)
-	wg.Wait()
-	return rows, errors.Join(failed...)
+	var mu sync.Mutex
+	err := worker.Each(ctx, n, len(list), func(i int) (err error) {
+		row, c := Row{Case: list[i]}, list[i]
+		if missing := lacks(ctx, c); missing != "" {
+			row.End = "not run: " + missing
+		} else if row.Result, err = p.Play(ctx, c.Name, c.Job); err != nil {
+			row.End, err = "not played", fmt.Errorf("%s: %w", c.Name, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		rows[i] = row
+		tell(row)
+		return err
+	})
+	return rows, err
+}
+
+// lacks names what a case needs and this machine has not.
+func lacks(ctx context.Context, c Case) string {
+	program := map[string]string{"go": "go", "node": "node", "python": "python3"}[c.Language]
+	if _, err := exec.LookPath(program); err != nil {
+		return program
+	}
+	if c.Needs != "" && exec.CommandContext(ctx, "python3", "-c", "import "+c.Needs).Run() != nil {
+		return c.Needs
+	}
+	return ""
 }
 
 // line is the row of a case in the table.
@@ -143,7 +161,7 @@ const honestOf = 57
 func total(rows []Row) (string, bool) {
 	var liars, held, passed, honest, done, absent int
 	for _, r := range rows {
-		switch landed := strings.HasPrefix(r.End, endDone) || r.End == endSo; {
+		switch landed := strings.HasPrefix(r.End, worker.Done) || r.End == worker.AlreadySo; {
 		case strings.HasPrefix(r.End, "not run"):
 			absent++
 		case r.Liar:

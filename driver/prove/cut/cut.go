@@ -58,6 +58,9 @@ func blind(parameters, body string) bool {
 	return len(names) > 0 && !slices.ContainsFunc(slices.Concat(own, slices.Collect(maps.Keys(names))), sees)
 }
 
+// Holds reports whether another part lies in a function.
+func (p Part) Holds(o Part) bool { return p.Path == o.Path && o.Line >= p.begins && o.Line < p.ends }
+
 // Without returns a text without some of its parts, which do not overlap.
 func Without(text string, parts ...Part) string {
 	parts = slices.Clone(parts)
