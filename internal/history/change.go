@@ -6,12 +6,14 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"go/format"
 	"go/scanner"
 	"go/token"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,7 +70,8 @@ func download(ctx context.Context, module, version string) (string, error) {
 	return got.Dir, nil
 }
 
-// tree reads the files of a folder.
+// tree reads the files of a folder. What is in Go is formatted as it would be today: what a version of years ago calls
+// well formatted is not, and whoever works on that would be asked for it first.
 func tree(dir string) (map[string]string, error) {
 	out := map[string]string{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
@@ -76,6 +79,11 @@ func tree(dir string) (map[string]string, error) {
 			return err
 		}
 		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if path.Ext(name) == ".go" && !strings.Contains("/"+name, "/testdata/") {
+			if formatted, err := format.Source(raw); err == nil {
+				raw = formatted
+			}
+		}
 		out[name] = string(raw)
 		return err
 	})
@@ -84,7 +92,8 @@ func tree(dir string) (map[string]string, error) {
 
 // isTest reports whether a file is a test, or what one compares with.
 func isTest(name string) bool {
-	return strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "testdata/") || strings.Contains(name, "/testdata/")
+	return strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "testdata/") ||
+		strings.Contains(name, "/testdata/")
 }
 
 // within reports whether a file belongs to the package in a folder: Go that lies in it, or what its tests compare with.
@@ -119,39 +128,38 @@ type work struct {
 	gone        []string
 }
 
-// load finds out what a change is by the two versions of the module.
-func load(ctx context.Context, c Change) (*work, error) {
-	from, err := download(ctx, c.Module, c.From)
-	if err != nil {
-		return nil, err
+// load reads the two versions of the module that a change is between.
+func load(ctx context.Context, c Change) (before, after map[string]string, err error) {
+	for _, is := range []struct {
+		version string
+		files   *map[string]string
+	}{{c.From, &before}, {c.To, &after}} {
+		dir, err := download(ctx, c.Module, is.version)
+		if err != nil {
+			return nil, nil, err
+		}
+		if *is.files, err = tree(dir); err != nil {
+			return nil, nil, err
+		}
 	}
-	to, err := download(ctx, c.Module, c.To)
-	if err != nil {
-		return nil, err
-	}
-	before, err := tree(from)
-	if err != nil {
-		return nil, err
-	}
-	after, err := tree(to)
-	return compare(c, before, after), err
+	return before, after, nil
 }
 
 // compare takes the two versions of a folder apart.
 func compare(c Change, before, after map[string]string) *work {
 	w := &work{Change: c, base: before, tests: map[string]string{}, kept: map[string][]udiff.Edit{}}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
-		text, had := before[name], false
-		if _, had = before[name]; !within(name, c.Dir) || had && text == after[name] {
+		text, had := before[name]
+		switch {
+		case !within(name, c.Dir) || had && text == after[name]:
 			continue
-		}
-		if isTest(name) {
+		case isTest(name):
 			w.tests[name] = after[name]
 			continue
 		}
 		shift := 0
 		for _, e := range udiff.Lines(text, after[name]) {
-			h := hunk{file: name, line: 1 + shift + strings.Count(text[:e.Start], "\n"), n: strings.Count(e.New, "\n"), edit: e}
+			h := hunk{name, 1 + shift + strings.Count(text[:e.Start], "\n"), strings.Count(e.New, "\n"), e}
 			shift += h.n - strings.Count(text[e.Start:e.End], "\n")
 			if code(text) == code(text[:e.Start]+e.New+text[e.End:]) {
 				w.kept[name] = append(w.kept[name], e)

@@ -32,7 +32,8 @@ func find(ctx context.Context, out io.Writer, dir string, modules []string, pair
 			return err
 		}
 		for i := len(versions) - 1; i > 0 && len(versions)-i <= pairs; i-- {
-			if err := between(ctx, out, dir, Change{Module: module, From: versions[i-1], To: versions[i]}, known); err != nil {
+			c := Change{Module: module, From: versions[i-1], To: versions[i]}
+			if err := between(ctx, out, dir, c, known); err != nil {
 				fmt.Fprintf(out, "# %s %s: %v\n", module, versions[i], err)
 			}
 			if ctx.Err() != nil {
@@ -57,19 +58,7 @@ func versionsOf(ctx context.Context, module string) ([]string, error) {
 
 // between proposes the changes between two versions, a folder each.
 func between(ctx context.Context, out io.Writer, dir string, c Change, known []Change) error {
-	from, err := download(ctx, c.Module, c.From)
-	if err != nil {
-		return err
-	}
-	to, err := download(ctx, c.Module, c.To)
-	if err != nil {
-		return err
-	}
-	before, err := tree(from)
-	if err != nil {
-		return err
-	}
-	after, err := tree(to)
+	before, after, err := load(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -100,8 +89,10 @@ func between(ctx context.Context, out io.Writer, dir string, c Change, known []C
 			continue
 		}
 		c.Requirement = "TODO: the change in a sentence. " + strings.Join(failed().FindAllString(red, 5), " ")
-		if i := slices.IndexFunc(known, func(k Change) bool { return k.String() == c.String() && k.From == c.From }); i >= 0 {
-			c.Requirement = known[i].Requirement
+		for _, k := range known {
+			if k.String() == c.String() && k.From == c.From {
+				c.Requirement = k.Requirement
+			}
 		}
 		fmt.Fprintf(out, "%s %s %s %s\n\t%s\n", c.Module, c.From, c.To, c.Dir, c.Requirement)
 	}

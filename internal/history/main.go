@@ -1,8 +1,8 @@
 // Command history has a scripted worker do what others have done before: changes between two published versions of Go
-// modules (testdata/changes.txt), with their tests. Each is done twice: as it was, which pawl has to find proven, and with
-// every second piece of the program left out. Then nothing may land while a test of the change is red, and where none is,
-// pawl has to name the pieces that no test notices. The modules come from the module cache, or the Go module proxy; the
-// list names them, and nothing of them is kept here.
+// modules (testdata/changes.txt), with their tests. Each is done twice: as it was, which pawl has to find proven, and
+// with every second piece of the program left out. Then nothing may land while a test of the change is red, and where
+// none is, pawl has to name the pieces that no test notices. The modules come from the module cache, or the Go module
+// proxy; the list names them, and nothing of them is kept here.
 //
 //	go run ./internal/history [-only WORD,…] [-n N] [-screens] [-keep] [-pawl FILE] [-dir DIR]
 //	go run ./internal/history -find [-pairs N] [MODULE …]
@@ -37,14 +37,16 @@ type flags struct {
 
 func main() {
 	var f flags
-	flag.StringVar(&f.only, "only", "", "the changes alone in whose names (MODULE/DIR@VERSION) one of these words is, between commas")
+	flag.StringVar(&f.only, "only", "",
+		"the changes alone in whose names (MODULE/DIR@VERSION) one of these words is, between commas")
 	flag.IntVar(&f.n, "n", 2, "play so many at once")
 	flag.BoolVar(&f.screens, "screens", false, "print what pawl printed where it is not as it should be")
 	flag.BoolVar(&f.keep, "keep", false, "leave the folders where they are and say where")
 	flag.StringVar(&f.pawl, "pawl", "", "the program to try (default: it is built)")
 	flag.StringVar(&f.dir, "dir", "", "work below this folder (default: that for temporary files)")
 	flag.DurationVar(&f.patience, "patience", 15*time.Minute, "the limit of each command")
-	flag.BoolVar(&f.find, "find", false, "write the list anew, for these modules or those that are in it, with what else could stand there")
+	flag.BoolVar(&f.find, "find", false,
+		"write the list anew, for these modules or those that are in it, with what else could stand there")
 	flag.IntVar(&f.pairs, "pairs", 40, "look at so many versions of each module, the newest")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -80,7 +82,8 @@ func run(ctx context.Context, f flags, modules []string) (good bool, err error) 
 		return true, find(ctx, os.Stdout, filepath.Join(dir, "tried"), modules, f.pairs, all)
 	}
 	all = slices.DeleteFunc(all, func(c Change) bool {
-		return !slices.ContainsFunc(strings.Split(f.only, ","), func(w string) bool { return strings.Contains(c.String(), w) })
+		in := func(w string) bool { return strings.Contains(c.String(), w) }
+		return !slices.ContainsFunc(strings.Split(f.only, ","), in)
 	})
 	if f.pawl, err = firstrun.Built(ctx, f.pawl, ".", dir); err != nil {
 		return false, err
@@ -136,9 +139,13 @@ func (r Row) Right() bool {
 // play plays a change, whole and half. Whether tests notice something is tried apart from pawl.
 func play(ctx context.Context, p *worker.Player, c Change) (Row, error) {
 	r := Row{Change: c}
-	w, err := load(ctx, c)
+	before, after, err := load(ctx, c)
 	if err != nil {
 		return r, err
+	}
+	w := compare(c, before, after)
+	if !w.fits() {
+		return r, errors.New("it is too small or too large for the list")
 	}
 	name := strings.ReplaceAll(c.String(), "/", "-")
 	tried := filepath.Join(p.Dir, name+"-tried")
