@@ -74,8 +74,8 @@ func (p *proving) takeAway(ctx context.Context) error {
 	return nil
 }
 
-// parts finds what can be taken away: functions and values that are new, those first that the tests speak of, hunks of the
-// rest, and functions of before that were changed.
+// parts finds what can be taken away: functions and values that are new, those first that the tests speak of, hunks of
+// the rest, and functions of before that were changed.
 func (p *proving) parts(ctx context.Context) (fresh, changed, hunks []cut.Part) {
 	for _, f := range p.result.Changed {
 		text, ok := p.now[f.Path]

@@ -23,9 +23,16 @@ const (
 	slowest    = 2 * time.Minute
 )
 
-// find writes the part of the list that is about these modules: the changes between neighbouring versions, the newest
-// so many, whose tests are red without the rest of them. Those that are in the list have their requirement.
+// find writes the part of the list that is about these modules, or all of it: the changes between neighbouring
+// versions, the newest so many, whose tests are red without the rest of them. Those in the list have their requirement.
 func find(ctx context.Context, out io.Writer, dir string, modules []string, pairs int, known []Change) error {
+	if len(modules) == 0 {
+		for _, c := range known {
+			modules = append(modules, c.Module)
+		}
+		slices.Sort(modules)
+		modules = slices.Compact(modules)
+	}
 	for _, module := range modules {
 		versions, err := versionsOf(ctx, module)
 		if err != nil {

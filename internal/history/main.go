@@ -15,97 +15,56 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"pawl/internal/firstrun"
 	"pawl/internal/worker"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 )
 
-type flags struct {
-	only, pawl, dir     string
-	n, pairs            int
-	keep, screens, find bool
-	patience            time.Duration
-}
-
 func main() {
-	var f flags
-	flag.StringVar(&f.only, "only", "",
-		"the changes alone in whose names (MODULE/DIR@VERSION) one of these words is, between commas")
-	flag.IntVar(&f.n, "n", 2, "play so many at once")
-	flag.BoolVar(&f.screens, "screens", false, "print what pawl printed where it is not as it should be")
-	flag.BoolVar(&f.keep, "keep", false, "leave the folders where they are and say where")
-	flag.StringVar(&f.pawl, "pawl", "", "the program to try (default: it is built)")
-	flag.StringVar(&f.dir, "dir", "", "work below this folder (default: that for temporary files)")
-	flag.DurationVar(&f.patience, "patience", 15*time.Minute, "the limit of each command")
-	flag.BoolVar(&f.find, "find", false,
+	p := worker.Program{Name: "history"}
+	finds := flag.Bool("find", false,
 		"write the list anew, for these modules or those that are in it, with what else could stand there")
-	flag.IntVar(&f.pairs, "pairs", 40, "look at so many versions of each module, the newest")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	good, err := run(ctx, f, flag.Args())
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "history:", err)
-		os.Exit(2)
-	}
-	if !good {
-		os.Exit(1)
-	}
+	pairs := flag.Int("pairs", 40, "look at so many versions of each module, the newest")
+	p.Main(func(ctx context.Context) (bool, error) {
+		all, err := parse(list)
+		switch {
+		case err != nil:
+			return false, err
+		case *finds:
+			return true, find(ctx, os.Stdout, filepath.Join(p.Dir, "tried"), flag.Args(), *pairs, all)
+		}
+		return run(ctx, &p, slices.DeleteFunc(all, func(c Change) bool { return !p.Wants(c.String()) }))
+	})
 }
 
-// run does what the flags say, and reports whether all is as it should be.
-func run(ctx context.Context, f flags, modules []string) (good bool, err error) {
-	all, err := parse(list)
-	if err != nil {
-		return false, err
-	}
-	dir, done, err := firstrun.Ground(f.dir, "history", f.keep)
-	if err != nil {
-		return false, err
-	}
-	defer done()
-	if f.find {
-		if len(modules) == 0 {
-			for _, c := range all {
-				modules = append(modules, c.Module)
-			}
-			modules = slices.Compact(modules)
-		}
-		return true, find(ctx, os.Stdout, filepath.Join(dir, "tried"), modules, f.pairs, all)
-	}
-	all = slices.DeleteFunc(all, func(c Change) bool {
-		in := func(w string) bool { return strings.Contains(c.String(), w) }
-		return !slices.ContainsFunc(strings.Split(f.only, ","), in)
-	})
-	if f.pawl, err = firstrun.Built(ctx, f.pawl, ".", dir); err != nil {
+// run plays changes, prints the table, and reports whether all is as it should be.
+func run(ctx context.Context, p *worker.Program, all []Change) (bool, error) {
+	if err := p.Build(ctx); err != nil {
 		return false, err
 	}
 	cache, err := exec.CommandContext(ctx, "go", "env", "GOMODCACHE").Output()
 	if err != nil {
 		return false, err
 	}
+	p.Env = []string{"GOMODCACHE=" + strings.TrimSpace(string(cache))}
 	start := time.Now()
-	p := &worker.Player{Dir: dir, Pawl: f.pawl, Keep: f.keep, Patience: f.patience,
-		Env: []string{"GOMODCACHE=" + strings.TrimSpace(string(cache))}}
 	rows := make([]Row, len(all))
 	var mu sync.Mutex
-	err = worker.Each(ctx, f.n, len(all), func(i int) error {
-		row, err := play(ctx, p, all[i])
+	err = worker.Each(ctx, p.N, len(all), func(i int) error {
+		row, err := play(ctx, &p.Player, all[i])
 		mu.Lock()
 		defer mu.Unlock()
 		if rows[i] = row; err != nil {
 			return fmt.Errorf("%s: %w", all[i], err)
 		}
 		fmt.Println(row.line())
-		if f.screens && !row.Right() {
+		if p.Screens && !row.Right() {
 			fmt.Printf("\n%s\n%s\n%s\n", row.Requirement, row.Whole.Screen, row.Half.Screen)
 		}
 		return nil
@@ -196,8 +155,8 @@ func (w *work) job(wanted func(int) bool) worker.Job {
 		}
 	}
 	slices.Sort(touched)
-	return worker.Job{Requirement: w.Requirement, Agent: "installed", Artifacts: strings.Join(touched, " "), Base: w.base,
-		Work: files}
+	return worker.Job{Requirement: w.Requirement, Agent: "installed", Artifacts: strings.Join(touched, " "),
+		Base: w.base, Work: files}
 }
 
 // names reports whether pawl says that no test notices a hunk, or that it did not come to all.
@@ -252,6 +211,6 @@ func total(rows []Row) (string, bool) {
 			}
 		}
 	}
-	return fmt.Sprintf("%d changes: %d proven; half of each: %d red, of which %d are not done; %d green, of which %d have what "+
-		"no test notices named", len(rows), proven, red, held, green, named), right > 0 && right == len(rows)
+	return fmt.Sprintf("%d changes: %d proven; half of each: %d red, of which %d are not done; %d green, of which %d "+
+		"have what no test notices named", len(rows), proven, red, held, green, named), right > 0 && right == len(rows)
 }

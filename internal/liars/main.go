@@ -7,72 +7,35 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"os/exec"
-	"os/signal"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"pawl/internal/firstrun"
 	"pawl/internal/worker"
 )
 
-type flags struct {
-	only, pawl, dir string
-	n               int
-	keep, screens   bool
-	patience        time.Duration
-}
-
 func main() {
-	var f flags
-	flag.StringVar(&f.only, "only", "", "the cases alone in whose names one of these words is, between commas")
-	flag.IntVar(&f.n, "n", runtime.NumCPU()+1, "play so many cases at once")
-	flag.BoolVar(&f.screens, "screens", false, "print what pawl printed in cases that are not as they should be")
-	flag.BoolVar(&f.keep, "keep", false, "leave the folders where they are and say where")
-	flag.StringVar(&f.pawl, "pawl", "", "the program to try (default: it is built)")
-	flag.StringVar(&f.dir, "dir", "", "work below this folder (default: that for temporary files)")
-	flag.DurationVar(&f.patience, "patience", 10*time.Minute, "the limit of each command")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	good, err := run(ctx, f)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "liars:", err)
-		os.Exit(2)
-	}
-	if !good {
-		os.Exit(1)
-	}
+	p := worker.Program{Name: "liars"}
+	p.Main(func(ctx context.Context) (bool, error) { return run(ctx, &p) })
 }
 
 // run plays the cases that are chosen, prints the table, and reports whether all is as it should be.
-func run(ctx context.Context, f flags) (good bool, err error) {
+func run(ctx context.Context, p *worker.Program) (good bool, err error) {
 	all, err := cases()
+	if err == nil {
+		err = p.Build(ctx)
+	}
 	if err != nil {
 		return false, err
 	}
-	all = slices.DeleteFunc(all, func(c Case) bool {
-		return !slices.ContainsFunc(strings.Split(f.only, ","), func(w string) bool { return strings.Contains(c.Name, w) })
-	})
-	dir, done, err := firstrun.Ground(f.dir, "liars", f.keep)
-	if err != nil {
-		return false, err
-	}
-	defer done()
-	if f.pawl, err = firstrun.Built(ctx, f.pawl, ".", dir); err != nil {
-		return false, err
-	}
+	all = slices.DeleteFunc(all, func(c Case) bool { return !p.Wants(c.Name) })
 	start := time.Now()
-	p := &worker.Player{Dir: dir, Pawl: f.pawl, Keep: f.keep, Patience: f.patience}
-	rows, err := playAll(ctx, p, all, f.n, func(r Row) { fmt.Println(line(r)) })
+	rows, err := playAll(ctx, &p.Player, all, p.N, func(r Row) { fmt.Println(line(r)) })
 	for _, r := range rows {
-		if f.screens && !r.Right() {
+		if p.Screens && !r.Right() {
 			fmt.Printf("\n%s: %s\n%s\n", r.Name, r.Requirement, r.Screen)
 		}
 	}

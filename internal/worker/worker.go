@@ -324,7 +324,8 @@ func shell(b *strings.Builder, files map[string]string, gone []string) {
 		fmt.Fprintf(b, "rm -rf %s\n", quoted(name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(b, "mkdir -p %s\nprintf %%s %s > %s\n", quoted(filepath.Dir(name)), quoted(files[name]), quoted(name))
+		fmt.Fprintf(b, "mkdir -p %s\n", quoted(filepath.Dir(name)))
+		fmt.Fprintf(b, "printf %%s %s > %s\n", quoted(files[name]), quoted(name))
 	}
 }
 
