@@ -306,6 +306,26 @@ m: TestG assertion own shows
 	}
 }
 
+// TestTables: a test speaks of the cases that the work wrote into a table beside it, and of those alone.
+func TestTables(t *testing.T) {
+	test := func(cases string) string {
+		return "package m\n\nimport \"testing\"\n\nvar cases = map[string]int{\n" + cases + "}\n\n" +
+			"func TestLen(t *testing.T) {\n\tfor s, want := range cases {\n\t\tif Len(s) != want {\n\t\t\tt.Fail()\n\t\t}\n\t}\n}\n\n" +
+			"func TestOther(t *testing.T) { t.Log(\"other\") }\n"
+	}
+	const before = "package m\n\nfunc Len(s string) int { return 1 }\n"
+	w := newWorld(t)
+	r := w.prove(work{base: map[string]string{"go.mod": goMod, "x.go": before, "x_test.go": test("\t\"old\": 1,\n")},
+		change: map[string]string{"x.go": strings.Replace(before, "return 1", "return len(s) - 2", 1),
+			"x_test.go": test("\t\"old\": 1,\n\t\"a word\": 4,\n")},
+		criteria: []plan.Criterion{{ID: "c0", Proof: plan.ProofCheck, Texts: []string{"a word", "old", "other"}}}})
+	want := "c0 m: TestLen assertion own shows [a word]\nm: TestLen assertion own shows [a word]\n" +
+		"m: TestOther green own [a word other]"
+	if got := shown(r); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // TestNode is about work in JavaScript.
 func TestNode(t *testing.T) {
 	need.Program(t, "node")

@@ -163,8 +163,8 @@ func Names(text string) map[string]bool {
 
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*`) })
 
-// Added are the identifiers on the lines of a text that it had not before.
-func Added(before, now string) map[string]bool {
+// Added are the lines of a text that it had not before.
+func Added(before, now string) string {
 	had := map[string]bool{}
 	for line := range strings.Lines(before) {
 		had[strings.TrimSpace(line)] = true
@@ -175,5 +175,5 @@ func Added(before, now string) map[string]bool {
 			fresh.WriteString(line)
 		}
 	}
-	return Names(fresh.String())
+	return fresh.String()
 }
