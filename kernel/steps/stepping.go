@@ -201,7 +201,8 @@ func callTool(tx *kernel.Tx, s *plan.Step, c plan.ToolCallTemplate) error {
 	}
 	tx.Turn.Calls++
 	tx.Touch(tx.Turn)
-	return worked(tx)
+	worked(tx)
+	return nil
 }
 
 // granted is the approval that covers a call of the plan, "" where policy allows it without one.
@@ -213,12 +214,11 @@ func granted(tx *kernel.Tx, v policy.Verdict) string {
 }
 
 // worked notes that somebody is at work on the tree, after whom the tests of the plan are written again.
-func worked(tx *kernel.Tx) error {
+func worked(tx *kernel.Tx) {
 	if t := tx.Task; t.Ready.Placed && !t.Ready.Worked {
 		t.Ready.Worked = true
 		tx.Touch(t)
 	}
-	return nil
 }
 
 // WorktreeMade notes the worktree of the task at work and goes on.

@@ -45,7 +45,8 @@ func workOn(tx *kernel.Tx, s *plan.Step) error {
 	e := tx.Emit(effect.KindWork, effect.WorkSpec{Agent: tx.Run.Agent, Goal: t.Plan.Goal, Step: s.StepID,
 		Granted: t.Approval}, true)
 	e.Effect.Timeout, e.Effect.Record = tx.Config.TaskTime, true
-	return worked(tx)
+	worked(tx)
+	return nil
 }
 
 // FillWork completes a work effect with what is kept elsewhere, so that it is stored once and not with every exchange.

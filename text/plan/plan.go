@@ -144,15 +144,12 @@ func (p Plan) TestFiles() []TestFile {
 	return out
 }
 
-// Withheld returns the plan as whoever does the work may see it: of files that are held out only that they are there.
+// Withheld returns the plan as whoever does the work may see it: without the files that are held out.
 func (p Plan) Withheld() Plan {
 	p.Criteria = cloneCriteria(p.Criteria)
 	for i := range p.Criteria {
-		for j := range p.Criteria[i].Files {
-			if f := &p.Criteria[i].Files[j]; f.Held {
-				f.Content = ""
-			}
-		}
+		c := &p.Criteria[i]
+		c.Files = slices.DeleteFunc(c.Files, func(f TestFile) bool { return f.Held })
 	}
 	return p
 }
