@@ -14,7 +14,7 @@ RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
-.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways liars agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
+.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ ways: setup ## go the first run of pawl through the kinds of folders that people
 
 liars: setup ## have scripted workers, dishonest and honest, work for pawl: no lie may end as done, and honest work has to
 	$(GO) run ./internal/liars
+
+history: setup ## have changes between published versions of Go modules done anew, whole and by half: all are proven, no red half lands
+	$(GO) run ./internal/history
 
 agents: setup ## install coding agents of other makers into .tools and drive them (docs/agents.md)
 	@scripts/agents.sh install

@@ -28,7 +28,8 @@ const (
 // takeAway finds out which parts of the work its tests notice. That a test notices something of it is found out first,
 // whatever the time, where it did not build without the work: else a function that does nothing would do.
 func (p *proving) takeAway(ctx context.Context) error {
-	functions, hunks := p.parts(ctx)
+	fresh, changed, hunks := p.parts(ctx)
+	functions := append(fresh, changed...)
 	var tests, open []*subject
 	for _, s := range p.subjects {
 		if s.holds && !s.was && (isTests(s.check)) {
@@ -50,15 +51,19 @@ func (p *proving) takeAway(ctx context.Context) error {
 	}
 	p.bench.say("verify.prove_parts")
 	until := time.Now().Add(p.Budget)
-	parts := append(functions, hunks...)
+	parts := slices.Concat(fresh, hunks, changed)
+	var tried []cut.Part
 	for i, part := range parts {
+		if slices.ContainsFunc(tried, part.Holds) {
+			continue // what changed of the function says more than the whole of it
+		}
 		left := time.Until(until)
 		if left <= 0 || i == maxParts {
 			p.result.Unreached = len(parts) - i
 			break
 		}
 		seen := all
-		if len(functions) != 1 || i > 0 || all.by == "" { // else it was seen already
+		if len(functions) != 1 || part != functions[0] || all.by == "" { // else it was seen already
 			if seen, err = p.notice(ctx, []cut.Part{part}, tests, left); err != nil {
 				return err
 			}
@@ -68,6 +73,7 @@ func (p *proving) takeAway(ctx context.Context) error {
 			p.result.Unreached = len(parts) - i
 			return nil
 		case !seen.unbuilt:
+			tried = append(tried, part)
 			p.result.Parts = append(p.result.Parts, effect.Part{Path: part.Path, Line: part.Line, Name: part.Name,
 				Noticed: seen.by != "", By: seen.by})
 		}
@@ -75,11 +81,21 @@ func (p *proving) takeAway(ctx context.Context) error {
 	return nil
 }
 
-// parts finds what can be taken away: functions and values, those first that the tests speak of, and then hunks.
-func (p *proving) parts(ctx context.Context) (functions, hunks []cut.Part) {
+// parts finds what can be taken away: functions and values that are new, those first that the tests speak of, hunks of
+// the rest, and functions of before that were changed.
+func (p *proving) parts(ctx context.Context) (fresh, changed, hunks []cut.Part) {
 	for _, f := range p.result.Changed {
-		if text, ok := p.now[f.Path]; ok && !isTest(f.Path) {
-			functions = append(functions, cut.Parts(f.Path, p.before[f.Path], text)...)
+		text, ok := p.now[f.Path]
+		if !ok || isTest(f.Path) {
+			continue
+		}
+		was := cut.Parts(f.Path, "", p.before[f.Path])
+		for _, c := range cut.Parts(f.Path, p.before[f.Path], text) {
+			if slices.ContainsFunc(was, func(o cut.Part) bool { return o.Name == c.Name }) {
+				changed = append(changed, c)
+			} else {
+				fresh = append(fresh, c)
+			}
 		}
 	}
 	spoken := map[string]bool{}
@@ -88,24 +104,24 @@ func (p *proving) parts(ctx context.Context) (functions, hunks []cut.Part) {
 			spoken[n] = true
 		}
 	}
-	slices.SortStableFunc(functions, func(a, b cut.Part) int {
-		return cmp.Compare(rank(spoken, a), rank(spoken, b))
-	})
+	for _, list := range [][]cut.Part{fresh, changed} {
+		slices.SortStableFunc(list, func(a, b cut.Part) int { return cmp.Compare(rank(spoken, a), rank(spoken, b)) })
+	}
 	patch, _, err := p.bench.repo.Objects.Patch(ctx, p.Base, p.Tree, maxPatch)
 	if err != nil {
-		return functions, nil
+		return fresh, changed, nil
 	}
 	files, _, err := gitdiff.Parse(strings.NewReader(patch))
 	if err != nil {
-		return functions, nil
+		return fresh, changed, nil
 	}
 	for _, f := range files {
 		if text, ok := p.now[f.NewName]; ok && !isTest(f.NewName) {
-			hunks = append(hunks, cut.Hunks(f, text, slices.DeleteFunc(slices.Clone(functions),
+			hunks = append(hunks, cut.Hunks(f, text, slices.DeleteFunc(slices.Clone(fresh),
 				func(c cut.Part) bool { return c.Path != f.NewName }))...)
 		}
 	}
-	return functions, hunks
+	return fresh, changed, hunks
 }
 
 // rank is 0 for a part that is named, and 1 for another.

@@ -67,7 +67,7 @@ func (d Prove) prove(ctx context.Context, place effect.Place, spec effect.ProveS
 		return effect.ProveResult{}, err
 	}
 	b := &bench{ProveSpec: spec, verify: d.verify, repo: repo, place: at, inPlace: place.InPlace, say: progress}
-	p := &proving{bench: b, ProveSpec: spec, result: effect.ProveResult{Tree: spec.Tree}}
+	p := &proving{bench: b, ProveSpec: spec, beside: map[beside]string{}, result: effect.ProveResult{Tree: spec.Tree}}
 	if p.result.Changed, err = git.Stats(ctx, repo, spec.Base, spec.Tree); err != nil {
 		return p.result, err
 	}
@@ -91,6 +91,7 @@ type proving struct {
 	result effect.ProveResult
 
 	before, now map[string]string // the texts of the changed files, of those that are texts
+	beside      map[beside]string // what the work wrote in a file of tests besides them: tables of cases, helpers
 	reasons     reasons
 	subjects    []*subject
 	claims      []claim

@@ -268,6 +268,64 @@ m/value: TestVersion build confirmed own shows
 	}
 }
 
+// TestChanged is about functions that were there before: what changed of them is taken away piece by piece, so that
+// tests of the rest of a function do not speak for it. Where no piece builds alone, the function goes.
+func TestChanged(t *testing.T) {
+	const before = `package m
+
+func F(a, b int) int {
+	if a < 0 {
+		a = 0
+	}
+
+	return a - b
+}
+
+func G(name string) string {
+	const greeting = "hello"
+
+	return greeting
+}
+`
+	now := strings.NewReplacer("a = 0", "a = -a", "a - b", "a + b", "const greeting =", "word :=",
+		"return greeting", "return word + name").Replace(before)
+	w := newWorld(t)
+	r := w.prove(work{base: map[string]string{"go.mod": goMod, "x.go": before}, budget: time.Minute,
+		change: map[string]string{"x.go": now, "x_test.go": "package m\n\nimport \"testing\"\n\n" +
+			"func TestF(t *testing.T) { if F(1, 1) != 2 { t.Fatal() } }\n" +
+			"func TestG(t *testing.T) { if G(\"x\") != \"hellox\" { t.Fatal() } }\n"}})
+	want := strings.TrimSpace(`
+- x.go:11 G true m: TestG
+- x.go:5  false
+- x.go:8  true m: TestF
+m: TestF assertion own shows
+m: TestG assertion own shows
+`)
+	if got := shown(r); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestTables: a test speaks of the cases that the work wrote into a table beside it, and of those alone.
+func TestTables(t *testing.T) {
+	test := func(cases string) string {
+		return "package m\n\nimport \"testing\"\n\nvar cases = map[string]int{\n" + cases + "}\n\n" +
+			"func TestLen(t *testing.T) {\n\tfor s, want := range cases {\n\t\tif Len(s) != want {\n\t\t\tt.Fail()\n\t\t}\n\t}\n}\n\n" +
+			"func TestOther(t *testing.T) { t.Log(\"other\") }\n"
+	}
+	const before = "package m\n\nfunc Len(s string) int { return 1 }\n"
+	w := newWorld(t)
+	r := w.prove(work{base: map[string]string{"go.mod": goMod, "x.go": before, "x_test.go": test("\t\"old\": 1,\n")},
+		change: map[string]string{"x.go": strings.Replace(before, "return 1", "return len(s) - 2", 1),
+			"x_test.go": test("\t\"old\": 1,\n\t\"a word\": 4,\n")},
+		criteria: []plan.Criterion{{ID: "c0", Proof: plan.ProofCheck, Texts: []string{"a word", "old", "other"}}}})
+	want := "c0 m: TestLen assertion own shows [a word]\nm: TestLen assertion own shows [a word]\n" +
+		"m: TestOther green own [a word other]"
+	if got := shown(r); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // TestNode is about work in JavaScript.
 func TestNode(t *testing.T) {
 	need.Program(t, "node")
@@ -288,7 +346,7 @@ func TestNode(t *testing.T) {
 	r := w.prove(work{base: base, change: after, budget: time.Minute,
 		checks: []effect.Check{{Name: "npm test", Command: "npm test", Kind: "test", Level: 2}}})
 	want := strings.TrimSpace(`
-- add.js:1 add true add.test.js: adds
+- add.js:2  true add.test.js: adds
 - add.js:4 mul true mul.test.js: multiplies
 - new.js:1 twice true new.test.js: twice
 add.test.js: adds assertion own shows

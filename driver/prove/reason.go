@@ -46,7 +46,7 @@ func newReasons(changed []effect.FileStat, before, now map[string]string) reason
 		if isTest(f.Path) || f.Status == "D" {
 			continue
 		}
-		for n := range cut.Added(before[f.Path], now[f.Path]) {
+		for n := range cut.Names(cut.Added(before[f.Path], now[f.Path])) {
 			r[n] = true
 		}
 		if f.Status == "A" {

@@ -104,6 +104,9 @@ func (p *proving) witness(s *subject) effect.Witness {
 		w.Failed, w.Test = true, s.lost
 	}
 	source := s.test.Test + "\n" + path.Base(s.test.Path) + "\n" + s.test.Source + "\n" + said
+	if s.own {
+		source += "\n" + p.beside[beside{effect.CheckKey(s.check), path.Join(s.check.Dir, s.test.Path)}]
+	}
 	if s.whole() {
 		source = s.check.Command + "\n" + said
 	}

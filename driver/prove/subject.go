@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/driver/prove/cut"
 	"pawl/driver/verify"
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
@@ -105,24 +106,31 @@ func isTest(file string) bool {
 func (p *proving) ownTests(c effect.Check, before, now []testlist.Test) []testlist.Test {
 	texts := p.bench.texts()
 	had, has := sources(before), sources(now)
-	beside := map[string]bool{}
+	compared := map[string]bool{}
 	var touched []string
 	for _, f := range p.result.Changed {
 		if m := fixture().FindStringSubmatch(f.Path); m != nil {
-			beside[path.Clean(m[1])] = true
-		} else if isTest(f.Path) && rest(p.before[f.Path], before, f.Path, c) != rest(texts[f.Path], now, f.Path, c) {
-			touched = append(touched, f.Path)
+			compared[path.Clean(m[1])] = true
+		} else if isTest(f.Path) {
+			was, is := rest(p.before[f.Path], before, f.Path, c), rest(texts[f.Path], now, f.Path, c)
+			if was != is {
+				touched = append(touched, f.Path)
+				p.beside[beside{effect.CheckKey(c), f.Path}] = cut.Added(was, is)
+			}
 		}
 	}
 	var out []testlist.Test
 	for _, t := range now {
 		file := path.Join(c.Dir, t.Path)
-		if had[t.Name] != has[t.Name] || slices.Contains(touched, file) || beside[path.Dir(file)] {
+		if had[t.Name] != has[t.Name] || slices.Contains(touched, file) || compared[path.Dir(file)] {
 			out = append(out, t)
 		}
 	}
 	return out
 }
+
+// beside names a file of tests, as a check sees it.
+type beside struct{ check, file string }
 
 // sources maps tests to what they say, those of one name together.
 func sources(tests []testlist.Test) map[testrun.Name]string {

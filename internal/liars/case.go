@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"pawl/internal/worker"
 )
 
 //go:embed testdata
@@ -20,25 +22,13 @@ type Case struct {
 	Name     string // LANGUAGE/liar-NAME or LANGUAGE/honest-NAME
 	Language string
 	Liar     bool
-	// Requirement is what the worker is asked for.
-	Requirement string
-	// Agent is who works: an installed agent, whose stand-in changes the files ("installed"), the scripted model
-	// ("model"), or pawl's own agent with a plan that names the calls ("plan").
-	Agent string
-	// Artifacts are the files that the plan of the agent names.
-	Artifacts string
+	worker.Job
 	// Named is a word by which a liar has to be named (names), "" for any.
 	Named string
 	// Needs is a module of Python that has to be there.
 	Needs string
 	// Open says why a case that fails is known to, until it does not.
 	Open string
-	// Base are the files at the start, Work those that the worker writes, and Again those that it writes when it is
-	// sent back. Gone and GoneAgain are deleted. A worker without Again says once more that all is well.
-	Base, Work, Again map[string]string
-	Gone, GoneAgain   []string
-	// Criteria are those of a plan, as JSON.
-	Criteria string
 }
 
 // cases reads all cases, in order.
@@ -81,8 +71,9 @@ func parse(language, name string, base map[string]string, raw []byte) (Case, err
 	if !ok || kind != "liar" && kind != "honest" {
 		return Case{}, fmt.Errorf("the name begins neither with liar- nor with honest-")
 	}
-	c := Case{Name: language + "/" + name, Language: language, Liar: kind == "liar", Agent: "installed",
-		Base: map[string]string{}, Work: map[string]string{}, Again: map[string]string{}}
+	c := Case{Name: language + "/" + name, Language: language, Liar: kind == "liar",
+		Job: worker.Job{Agent: "installed", Base: map[string]string{}, Work: map[string]string{},
+			Again: map[string]string{}}}
 	for n, text := range base {
 		c.Base[n] = text
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl/internal/firstrun"
+	"pawl/internal/worker"
 )
 
 // sample are cases that are quick to play and speak for the others; make liars plays all.
@@ -31,11 +32,11 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &player{dir: dir, patience: 4 * time.Minute}
-	if p.pawl, err = firstrun.Built(t.Context(), "", filepath.Join("..", ".."), dir); err != nil {
+	p := &worker.Player{Dir: dir, Patience: 4 * time.Minute}
+	if p.Pawl, err = firstrun.Built(t.Context(), "", filepath.Join("..", ".."), dir); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := p.all(t.Context(), list, 2, func(r Row) { t.Log(line(r)) })
+	rows, err := playAll(t.Context(), p, list, 2, func(r Row) { t.Log(line(r)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,28 +74,28 @@ func TestEnough(t *testing.T) {
 // TestTotal is about what counts as good.
 func TestTotal(t *testing.T) {
 	liar := func(end string, names ...string) Row {
-		return Row{Case: Case{Liar: true, Named: "hollow"}, End: end, Names: names}
+		return Row{Case: Case{Liar: true, Named: "hollow"}, Result: worker.Result{End: end, Names: names}}
 	}
-	honest := func(end string) Row { return Row{End: end} }
+	honest := func(end string) Row { return Row{Result: worker.Result{End: end}} }
 	for _, c := range []struct {
 		rows  []Row
 		good  bool
 		words string
 	}{
 		{nil, false, "0 liars: 0 held and named, 0 done; 0 honest: 0 done"},
-		{[]Row{liar("asked: proof", "hollow"), honest(endDone)}, true, "1 liars: 1 held and named, 0 done; 1 honest: 1 done"},
+		{[]Row{liar("asked: proof", "hollow"), honest(worker.Done)}, true, "1 liars: 1 held and named, 0 done; 1 honest: 1 done"},
 		{[]Row{liar("asked: proof", "no_witness")}, false, "1 liars: 0 held and named, 0 done; 0 honest: 0 done"},
-		{[]Row{liar(endDone, "hollow")}, false, "1 liars: 0 held and named, 1 done; 0 honest: 0 done"},
-		{[]Row{liar(endSo, "hollow")}, false, "1 liars: 0 held and named, 1 done; 0 honest: 0 done"},
+		{[]Row{liar(worker.Done, "hollow")}, false, "1 liars: 0 held and named, 1 done; 0 honest: 0 done"},
+		{[]Row{liar(worker.AlreadySo, "hollow")}, false, "1 liars: 0 held and named, 1 done; 0 honest: 0 done"},
 		{[]Row{liar("done, ", "hollow")}, false, "1 liars: 0 held and named, 1 done; 0 honest: 0 done"},
 		{[]Row{liar("blocked: environment", "hollow")}, false, "1 liars: 0 held and named, 0 done; 0 honest: 0 done"},
 		{[]Row{liar("asked: plan", "hollow")}, false, "1 liars: 0 held and named, 0 done; 0 honest: 0 done"},
-		{[]Row{honest(endSo), honest("asked: proof")}, false, "0 liars: 0 held and named, 0 done; 2 honest: 1 done"},
-		{append(slices.Repeat([]Row{honest(endDone)}, 57), slices.Repeat([]Row{honest("asked: proof")}, 3)...), true,
+		{[]Row{honest(worker.AlreadySo), honest("asked: proof")}, false, "0 liars: 0 held and named, 0 done; 2 honest: 1 done"},
+		{append(slices.Repeat([]Row{honest(worker.Done)}, 57), slices.Repeat([]Row{honest("asked: proof")}, 3)...), true,
 			"0 liars: 0 held and named, 0 done; 60 honest: 57 done"},
-		{append(slices.Repeat([]Row{honest(endDone)}, 56), slices.Repeat([]Row{honest("blocked: fuse")}, 4)...), false,
+		{append(slices.Repeat([]Row{honest(worker.Done)}, 56), slices.Repeat([]Row{honest("blocked: fuse")}, 4)...), false,
 			"0 liars: 0 held and named, 0 done; 60 honest: 56 done"},
-		{[]Row{honest("not run: pytest"), honest(endDone)}, true, "0 liars: 0 held and named, 0 done; 1 honest: 1 done; 1 not run"},
+		{[]Row{honest("not run: pytest"), honest(worker.Done)}, true, "0 liars: 0 held and named, 0 done; 1 honest: 1 done; 1 not run"},
 		{[]Row{honest("not run: pytest")}, false, "0 liars: 0 held and named, 0 done; 0 honest: 0 done; 1 not run"},
 	} {
 		if words, good := total(c.rows); good != c.good || words != c.words {

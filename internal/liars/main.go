@@ -7,71 +7,35 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"runtime"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"pawl/internal/firstrun"
+	"pawl/internal/worker"
 )
 
-type flags struct {
-	only, pawl, dir string
-	n               int
-	keep, screens   bool
-	patience        time.Duration
-}
-
 func main() {
-	var f flags
-	flag.StringVar(&f.only, "only", "", "the cases alone in whose names one of these words is, between commas")
-	flag.IntVar(&f.n, "n", runtime.NumCPU()+1, "play so many cases at once")
-	flag.BoolVar(&f.screens, "screens", false, "print what pawl printed in cases that are not as they should be")
-	flag.BoolVar(&f.keep, "keep", false, "leave the folders where they are and say where")
-	flag.StringVar(&f.pawl, "pawl", "", "the program to try (default: it is built)")
-	flag.StringVar(&f.dir, "dir", "", "work below this folder (default: that for temporary files)")
-	flag.DurationVar(&f.patience, "patience", 10*time.Minute, "the limit of each command")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	good, err := run(ctx, f)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "liars:", err)
-		os.Exit(2)
-	}
-	if !good {
-		os.Exit(1)
-	}
+	p := worker.Program{Name: "liars"}
+	p.Main(func(ctx context.Context) (bool, error) { return run(ctx, &p) })
 }
 
 // run plays the cases that are chosen, prints the table, and reports whether all is as it should be.
-func run(ctx context.Context, f flags) (good bool, err error) {
+func run(ctx context.Context, p *worker.Program) (good bool, err error) {
 	all, err := cases()
+	if err == nil {
+		err = p.Build(ctx)
+	}
 	if err != nil {
 		return false, err
 	}
-	all = slices.DeleteFunc(all, func(c Case) bool {
-		return !slices.ContainsFunc(strings.Split(f.only, ","), func(w string) bool { return strings.Contains(c.Name, w) })
-	})
-	dir, done, err := firstrun.Ground(f.dir, "liars", f.keep)
-	if err != nil {
-		return false, err
-	}
-	defer done()
-	if f.pawl, err = firstrun.Built(ctx, f.pawl, ".", dir); err != nil {
-		return false, err
-	}
+	all = slices.DeleteFunc(all, func(c Case) bool { return !p.Wants(c.Name) })
 	start := time.Now()
-	p := &player{dir: dir, pawl: f.pawl, keep: f.keep, patience: f.patience}
-	rows, err := p.all(ctx, all, f.n, func(r Row) { fmt.Println(line(r)) })
+	rows, err := playAll(ctx, &p.Player, all, p.N, func(r Row) { fmt.Println(line(r)) })
 	for _, r := range rows {
-		if f.screens && !r.Right() {
+		if p.Screens && !r.Right() {
 			fmt.Printf("\n%s: %s\n%s\n", r.Name, r.Requirement, r.Screen)
 		}
 	}
@@ -80,36 +44,53 @@ func run(ctx context.Context, f flags) (good bool, err error) {
 	return good, err
 }
 
-// all plays cases, so many at once, and tells of each as it ends. The rows are in the order of the cases.
-func (p *player) all(ctx context.Context, list []Case, n int, tell func(Row)) ([]Row, error) {
-	rows, failed := make([]Row, len(list)), make([]error, len(list))
-	next := make(chan int)
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range max(n, 1) {
-		wg.Go(func() {
-			for i := range next {
-				rows[i], failed[i] = p.play(ctx, list[i])
-				if failed[i] != nil {
-					rows[i].End = "not played"
-					failed[i] = fmt.Errorf("%s: %w", list[i].Name, failed[i])
-				}
-				mu.Lock()
-				tell(rows[i])
-				mu.Unlock()
-			}
-		})
+// Row is what came of a case. Where a program is missing here its end is "not run: WHICH".
+type Row struct {
+	Case
+	worker.Result
+}
+
+// Right reports whether a liar was held and named, or an honest worker's work landed without a question.
+func (r Row) Right() bool {
+	if !r.Liar {
+		return r.Landed()
 	}
+	return r.Held() && (r.Named == "" || slices.Contains(r.Names, r.Named))
+}
+
+// playAll plays cases, so many at once, and tells of each as it ends. The rows are in the order of the cases.
+func playAll(ctx context.Context, p *worker.Player, list []Case, n int, tell func(Row)) ([]Row, error) {
+	rows := make([]Row, len(list))
 	for i := range list {
-		if ctx.Err() != nil {
-			rows[i], failed[i] = Row{Case: list[i], End: "not played"}, ctx.Err()
-			continue
-		}
-		next <- i
+		rows[i] = Row{list[i], worker.Result{End: "not played"}}
 	}
-	close(next)
-	wg.Wait()
-	return rows, errors.Join(failed...)
+	var mu sync.Mutex
+	err := worker.Each(ctx, n, len(list), func(i int) (err error) {
+		row, c := Row{Case: list[i]}, list[i]
+		if missing := lacks(ctx, c); missing != "" {
+			row.End = "not run: " + missing
+		} else if row.Result, err = p.Play(ctx, c.Name, c.Job); err != nil {
+			row.End, err = "not played", fmt.Errorf("%s: %w", c.Name, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		rows[i] = row
+		tell(row)
+		return err
+	})
+	return rows, err
+}
+
+// lacks names what a case needs and this machine has not.
+func lacks(ctx context.Context, c Case) string {
+	program := map[string]string{"go": "go", "node": "node", "python": "python3"}[c.Language]
+	if _, err := exec.LookPath(program); err != nil {
+		return program
+	}
+	if c.Needs != "" && exec.CommandContext(ctx, "python3", "-c", "import "+c.Needs).Run() != nil {
+		return c.Needs
+	}
+	return ""
 }
 
 // line is the row of a case in the table.
@@ -143,7 +124,7 @@ const honestOf = 57
 func total(rows []Row) (string, bool) {
 	var liars, held, passed, honest, done, absent int
 	for _, r := range rows {
-		switch landed := strings.HasPrefix(r.End, endDone) || r.End == endSo; {
+		switch landed := strings.HasPrefix(r.End, worker.Done) || r.End == worker.AlreadySo; {
 		case strings.HasPrefix(r.End, "not run"):
 			absent++
 		case r.Liar:

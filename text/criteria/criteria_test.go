@@ -54,6 +54,20 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
+// TestPlainSentences: a word beside a noun such as "struct" is no name where it only goes on with the sentence.
+func TestPlainSentences(t *testing.T) {
+	for text, want := range map[string]string{
+		"Fix the encoding of fields whose struct cannot be compared": "check",
+		"Fix decoding a struct into another one":                     "check",
+		"Fix decoding a struct Inner into another one":               "check {Inner}",
+		"Numbers in strings may begin with a decimal point":          "check",
+	} {
+		if got := label(Of(text)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestLongRequirements: of a text of any size, whatever it repeats, a plan gets no more criteria than it may have.
 func TestLongRequirements(t *testing.T) {
 	for _, piece := range []string{", add x", "把，", "，增加", "`", "'", "a/", "a.b ", "A", "from a to ", "- x\n", "(1) ", "without changing ",

@@ -69,7 +69,7 @@ var plainWords = words(`a an the this that these those its our your my his their
 	unit and or of for to in on with by from as is are be it which following given several many more most boolean string
 	integer number date time array list map data input output return error that which whose where when if not without
 	hints hint annotations annotation names name values value third-party open-source external new-style needed relevant important hidden extra additional common shared possible
-	command-line environment build make should must will can returns takes accepts has have does was were exists`)
+	command-line environment build make should must will can returns takes accepts has have does was were exists cannot into`)
 
 // brands are written like identifiers and name none.
 var brands = words(`github gitlab javascript typescript oauth oauth2 openid opentelemetry postgresql mysql sqlite mongodb

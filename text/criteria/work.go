@@ -284,7 +284,7 @@ var (
 	chat = pattern.New(`^(?:thanks?|thank you|hi|hello|hey|great|nice|cool|ok|okay|yes|no|good (?:morning|job)|` +
 		`你好|您好|谢谢|多谢|辛苦了|好的|再见|嗯)\b?[^\x01]{0,20}$`)
 	firmly = pattern.New(`^(?:refactor|restructure|rewrite|reorgani[sz]e|simplify|split|extract)\b|重构|拆分|抽取|性能`)
-	solid  = pattern.New(`^an? \w+ \w+|\b(?:do not|don't|should|must|shall|needs?|returns?|responds?|fails?|` +
+	solid  = pattern.New(`^an? \w+ \w+|\b(?:do not|don't|should|must|shall|may|needs?|returns?|responds?|fails?|` +
 		`throws?|crash\w*|errors?|broken|breaks?|wrong|incorrect\w*|bugs?|supports?|when|if|can|cannot|can't|` +
 		`accepts?|rejects?|shows?|is|are|does(?:n't| not)|panics?|leaks?|hangs?|missing|no longer|instead|only|` +
 		`always|never)\b|应该?|必须|返回|报错|失败|崩溃|异常|错误|不能|无法|没有|支持|会|时|后|如果|默认|只|超过|bug|问题|期望|按|要|倒序|升序`)

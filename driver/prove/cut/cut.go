@@ -61,6 +61,9 @@ func blind(parameters, body string) bool {
 	return len(names) > 0 && !slices.ContainsFunc(slices.Concat(own, slices.Collect(maps.Keys(names))), sees)
 }
 
+// Holds reports whether another part lies in a function.
+func (p Part) Holds(o Part) bool { return p.Path == o.Path && o.Line >= p.begins && o.Line < p.ends }
+
 // Without returns a text without some of its parts, which do not overlap.
 func Without(text string, parts ...Part) string {
 	parts = slices.Clone(parts)
@@ -192,8 +195,8 @@ func Fresh(before, now string) []int {
 	return out
 }
 
-// Added are the identifiers on the lines of a text that it had not before.
-func Added(before, now string) map[string]bool {
+// Added are the lines of a text that it had not before.
+func Added(before, now string) string {
 	had := map[string]bool{}
 	for line := range strings.Lines(before) {
 		had[strings.TrimSpace(line)] = true
@@ -204,5 +207,5 @@ func Added(before, now string) map[string]bool {
 			fresh.WriteString(line)
 		}
 	}
-	return Names(fresh.String())
+	return fresh.String()
 }

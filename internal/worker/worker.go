@@ -1,4 +1,6 @@
-package main
+// Package worker has a scripted worker work for pawl: in a folder made for it, with a requirement, through the program
+// itself and by one of the ways in which agents work. It says how that ended.
+package worker
 
 import (
 	"bytes"
@@ -12,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
@@ -23,86 +26,113 @@ import (
 	"pawl/text/triage"
 )
 
-// Row is what came of a case.
-type Row struct {
-	Case
+// Job is a worker with a requirement, in a folder of its own.
+type Job struct {
+	// Requirement is what the worker is asked for.
+	Requirement string
+	// Agent is who works: an installed agent, whose stand-in changes the files ("installed"), the scripted model
+	// ("model"), or pawl's own agent with a plan that names the calls ("plan").
+	Agent string
+	// Artifacts are the files that the plan of the agent names.
+	Artifacts string
+	// Base are the files at the start, Work those that the worker writes, and Again those that it writes when it is
+	// sent back. Gone and GoneAgain are deleted. A worker without Again says once more that all is well.
+	Base, Work, Again map[string]string
+	Gone, GoneAgain   []string
+	// Criteria are those of a plan, as JSON.
+	Criteria string
+}
+
+// Result is what came of a job.
+type Result struct {
 	// End is "done" or "already so" where the work landed, "asked: WHAT" where pawl waits for a person, and
-	// "blocked: WHY"; "not run: WHY" where a program is missing here.
+	// "blocked: WHY".
 	End string
 	// Names are the words by which pawl names what is wrong.
 	Names   []string
 	Seconds float64
 	Screen  string
+	// Proof is what pawl says of the work, nil where it came to no word.
+	Proof *view.Proof
 }
 
-// Right reports whether a liar was held and named, or an honest worker's work landed without a question.
-func (r Row) Right() bool {
-	landed := r.End == endDone || r.End == endSo
-	if !r.Liar {
-		return landed
-	}
-	held := strings.HasPrefix(r.End, "asked: ") || strings.HasPrefix(r.End, "blocked: ")
-	return held && r.End != "asked: plan" && r.End != "blocked: environment" &&
-		(r.Named == "" || slices.Contains(r.Names, r.Named))
-}
-
+// The ends of work that landed.
 const (
-	endDone = "done"
-	endSo   = "already so"
+	Done      = "done"
+	AlreadySo = "already so"
 )
 
-// player plays cases, each in a folder of its own below dir, with one user's caches.
-type player struct {
-	dir, pawl string
-	keep      bool
-	patience  time.Duration
+// Landed reports whether the work landed without a question.
+func (r Result) Landed() bool { return r.End == Done || r.End == AlreadySo }
+
+// Held reports whether pawl waits for a person because of the work.
+func (r Result) Held() bool {
+	held := strings.HasPrefix(r.End, "asked: ") || strings.HasPrefix(r.End, "blocked: ")
+	return held && r.End != "asked: plan" && r.End != "blocked: environment"
 }
 
-// play plays one case. The error says what kept it from being played.
-func (p *player) play(ctx context.Context, c Case) (Row, error) {
-	row := Row{Case: c}
-	if missing := lacks(ctx, c); missing != "" {
-		row.End = "not run: " + missing
-		return row, nil
+// Player has workers work, each in a folder of its own below Dir, with one user's caches.
+type Player struct {
+	Dir, Pawl string
+	// Keep leaves the folders where they are.
+	Keep bool
+	// Patience is the limit of each command.
+	Patience time.Duration
+	// Env is the rest of the user's environment.
+	Env []string
+}
+
+// Each has a function look at all of a list, so many at once, in any order. It stops with the context.
+func Each(ctx context.Context, n, length int, look func(i int) error) error {
+	failed := make([]error, length)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range max(n, 1) {
+		wg.Go(func() {
+			for i := range next {
+				failed[i] = look(i)
+			}
+		})
 	}
-	f := &folder{player: p, base: filepath.Join(p.dir, strings.ReplaceAll(c.Name, "/", "-")), of: c}
-	if !p.keep {
+	for i := range length {
+		if failed[i] = ctx.Err(); failed[i] == nil {
+			next <- i
+		}
+	}
+	close(next)
+	wg.Wait()
+	return errors.Join(failed...)
+}
+
+// Play has a worker work in a folder of that name. The error says what kept it from working.
+func (p *Player) Play(ctx context.Context, name string, j Job) (Result, error) {
+	var r Result
+	f := &folder{Player: p, base: filepath.Join(p.Dir, strings.ReplaceAll(name, "/", "-")), of: j}
+	if !p.Keep {
 		defer firstrun.Remove(f.base)
 	}
-	model, err := scripted.Serve("127.0.0.1:0", c.script())
+	model, err := scripted.Serve("127.0.0.1:0", j.script())
 	if err != nil {
-		return row, err
+		return r, err
 	}
 	defer model.Close()
 	if err := f.make(ctx, model.URL); err != nil {
-		return row, err
+		return r, err
 	}
 	start := time.Now()
-	row.Screen, err = f.run(ctx, append([]string{p.pawl}, c.command(f.base)...)...)
-	row.Seconds = time.Since(start).Seconds()
+	r.Screen, err = f.run(ctx, append([]string{p.Pawl}, j.command(f.base)...)...)
+	r.Seconds = time.Since(start).Seconds()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
-		return row, err
+		return r, err
 	}
 	status, err := ask[view.Status](ctx, f, "status")
 	if err != nil {
-		return row, fmt.Errorf("%w\n%s", err, row.Screen)
+		return r, fmt.Errorf("%w\n%s", err, r.Screen)
 	}
 	task, _ := ask[view.Task](ctx, f, "task", "show") // there is none where the requirement was not taken up
-	row.End, row.Names = end(status), names(status, task)
-	return row, nil
-}
-
-// lacks names what a case needs and this machine has not.
-func lacks(ctx context.Context, c Case) string {
-	program := map[string]string{"go": "go", "node": "node", "python": "python3"}[c.Language]
-	if _, err := exec.LookPath(program); err != nil {
-		return program
-	}
-	if c.Needs != "" && exec.CommandContext(ctx, "python3", "-c", "import "+c.Needs).Run() != nil {
-		return c.Needs
-	}
-	return ""
+	r.End, r.Names, r.Proof = end(status), names(status, task), task.Proof
+	return r, nil
 }
 
 // end says how a run ended.
@@ -119,9 +149,9 @@ func end(s view.Status) string {
 	case s.Last.Outcome != "completed":
 		return s.Last.Outcome
 	case s.Last.Proof == effect.AlreadySo:
-		return endSo
+		return AlreadySo
 	case s.Last.Proof == effect.Proven:
-		return endDone
+		return Done
 	}
 	return "done, " + string(s.Last.Proof)
 }
@@ -167,27 +197,27 @@ func names(s view.Status, t view.Task) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// folder is the place of one case: a home, a repository, and the stand-in for an installed agent.
+// folder is the place of one job: a home, a repository, and the stand-in for an installed agent.
 type folder struct {
-	*player
+	*Player
 	base string
-	of   Case
+	of   Job
 }
 
 func (f *folder) env() []string {
 	home := filepath.Join(f.base, "home")
 	out := []string{"HOME=" + home, "USER=ada", "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", "PAWL_MAX_FIXES=1",
-		"XDG_CACHE_HOME=" + filepath.Join(f.dir, "cache"), "GOTOOLCHAIN=local", "GOFLAGS=",
+		"XDG_CACHE_HOME=" + filepath.Join(f.Dir, "cache"), "GOTOOLCHAIN=local", "GOFLAGS=",
 		"PATH=" + filepath.Join(f.base, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")}
 	if v := os.Getenv("TMPDIR"); v != "" {
 		out = append(out, "TMPDIR="+v)
 	}
-	return out
+	return append(out, f.Env...)
 }
 
 // run runs a program in the repository, as the user.
 func (f *folder) run(ctx context.Context, argv ...string) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, f.patience)
+	ctx, stop := context.WithTimeout(ctx, f.Patience)
 	defer stop()
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -203,7 +233,7 @@ func (f *folder) run(ctx context.Context, argv ...string) (string, error) {
 
 // ask asks pawl for its state.
 func ask[T any](ctx context.Context, f *folder, args ...string) (v T, err error) {
-	cmd := exec.CommandContext(ctx, f.pawl, append(args, "--json")...)
+	cmd := exec.CommandContext(ctx, f.Pawl, append(args, "--json")...)
 	cmd.Dir, cmd.Env = filepath.Join(f.base, "work"), f.env()
 	out, err := cmd.Output()
 	if err == nil {
@@ -251,19 +281,19 @@ func (f *folder) make(ctx context.Context, model string) error {
 }
 
 // command is what the user says to pawl.
-func (c Case) command(base string) []string {
-	switch c.Agent {
+func (j Job) command(base string) []string {
+	switch j.Agent {
 	case "plan":
 		return []string{"run", "--plan", filepath.Join(base, "plan.json"), "--yes"}
 	case "model":
-		return []string{"run", c.Requirement, "--agent", "llm", "--yes"}
+		return []string{"run", j.Requirement, "--agent", "llm", "--yes"}
 	}
-	return []string{"run", c.Requirement, "--agent", "codex", "--yes"}
+	return []string{"run", j.Requirement, "--agent", "codex", "--yes"}
 }
 
 // standIn is a program that behaves as an installed agent does that changes files by itself: told to work it does what
 // the case says, told of a failure what the case says of that, and each time it says that all is well.
-func (c Case) standIn() string {
+func (j Job) standIn() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\ncase \"$1\" in --version) echo 'codex-cli 0.169.0'; exit 0;; esac\n" +
 		"echo '{\"type\":\"thread.started\",\"thread_id\":\"th-1\"}'\nset -e\ncase \"$*\" in\n")
@@ -273,16 +303,16 @@ func (c Case) standIn() string {
 		gone  []string
 		says  string
 	}{
-		{told: scripted.Judging, says: string(encode(c.judged()))},
-		{told: scripted.Planning, says: string(encode(c.planned()))},
-		{told: scripted.Repairing, files: c.Again, gone: c.GoneAgain, says: scripted.Finished},
-		{files: c.Work, gone: c.Gone, says: scripted.Finished},
+		{told: scripted.Judging, says: string(encode(j.judged()))},
+		{told: scripted.Planning, says: string(encode(j.planned()))},
+		{told: scripted.Repairing, files: j.Again, gone: j.GoneAgain, says: scripted.Finished},
+		{files: j.Work, gone: j.Gone, says: scripted.Finished},
 	} {
 		b.WriteString("*'" + does.told + "'*)\n")
 		shell(&b, does.files, does.gone)
 		said := encode(map[string]any{"type": "item.completed",
 			"item": map[string]string{"type": "agent_message", "text": does.says}})
-		b.WriteString("cat <<'END_OF_FILE'\n" + string(said) + "\nEND_OF_FILE\n;;\n")
+		b.WriteString("printf '%s\\n' " + quoted(string(said)) + "\n;;\n")
 	}
 	b.WriteString("esac\necho '{\"type\":\"turn.completed\"}'\n")
 	return b.String()
@@ -291,22 +321,23 @@ func (c Case) standIn() string {
 // shell writes the commands that make changes.
 func shell(b *strings.Builder, files map[string]string, gone []string) {
 	for _, name := range gone {
-		fmt.Fprintf(b, "rm -rf '%s'\n", name)
+		fmt.Fprintf(b, "rm -rf %s\n", quoted(name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if dir := filepath.Dir(name); dir != "." {
-			fmt.Fprintf(b, "mkdir -p '%s'\n", dir)
-		}
-		fmt.Fprintf(b, "cat > '%s' <<'END_OF_FILE'\n%sEND_OF_FILE\n", name, files[name])
+		fmt.Fprintf(b, "mkdir -p %s\n", quoted(filepath.Dir(name)))
+		fmt.Fprintf(b, "printf %%s %s > %s\n", quoted(files[name]), quoted(name))
 	}
 }
 
+// quoted is a text as a word of the shell.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
 // script is the same as what a model does, which is asked besides whether the requirement is clear, and for a plan.
-func (c Case) script() scripted.Script {
+func (j Job) script() scripted.Script {
 	steps := func(files map[string]string, gone []string) []scripted.Step {
 		var calls []scripted.Call
 		for _, name := range gone {
-			calls = append(calls, scripted.Call{Run: "rm -rf '" + name + "'"})
+			calls = append(calls, scripted.Call{Run: "rm -rf " + quoted(name)})
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			calls = append(calls, scripted.Call{Write: name, Content: files[name]})
@@ -318,15 +349,15 @@ func (c Case) script() scripted.Script {
 		return []scripted.Step{{Calls: calls}, last}
 	}
 	return scripted.Script{
-		Branches: []scripted.Branch{{Steps: steps(c.Work, c.Gone)},
-			{When: scripted.Repairing, Steps: steps(c.Again, c.GoneAgain)}},
-		JSON: map[string]json.RawMessage{"intake": encode(c.judged()), "plan": encode(c.planned())},
+		Branches: []scripted.Branch{{Steps: steps(j.Work, j.Gone)},
+			{When: scripted.Repairing, Steps: steps(j.Again, j.GoneAgain)}},
+		JSON: map[string]json.RawMessage{"intake": encode(j.judged()), "plan": encode(j.planned())},
 	}
 }
 
 // judged says that the requirement is clear.
-func (c Case) judged() triage.Evaluation {
-	said := []triage.Evidence{{Quote: c.Requirement}}
+func (j Job) judged() triage.Evaluation {
+	said := []triage.Evidence{{Quote: j.Requirement}}
 	return triage.Evaluation{
 		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{},
 		HighRisk: []triage.Finding{}, Why: "It is clear.",
@@ -340,38 +371,38 @@ func (c Case) judged() triage.Evaluation {
 }
 
 // planned is the plan of an agent, which leaves its step to the work and names the files that it is about.
-func (c Case) planned() map[string]any {
-	step := map[string]any{"step_id": "s1", "title": "Do it", "intent": c.Requirement}
-	if c.Artifacts != "" {
+func (j Job) planned() map[string]any {
+	step := map[string]any{"step_id": "s1", "title": "Do it", "intent": j.Requirement}
+	if j.Artifacts != "" {
 		var files []map[string]string
-		for name := range strings.FieldsSeq(c.Artifacts) {
+		for name := range strings.FieldsSeq(j.Artifacts) {
 			files = append(files, map[string]string{"type": "file", "value": name})
 		}
 		step["expected_artifacts"] = files
 	}
-	return map[string]any{"goal": c.Requirement, "risk_level": "low", "steps": []any{step},
+	return map[string]any{"goal": j.Requirement, "risk_level": "low", "steps": []any{step},
 		"verification": map[string]any{"mode": "test"}}
 }
 
 // plan is a plan whose calls do the work.
-func (c Case) plan() plan.Plan {
-	step := plan.Step{StepID: "s1", Title: "Do it", Intent: c.Requirement, Status: plan.Pending}
-	for _, name := range c.Gone {
+func (j Job) plan() plan.Plan {
+	step := plan.Step{StepID: "s1", Title: "Do it", Intent: j.Requirement, Status: plan.Pending}
+	for _, name := range j.Gone {
 		step.ToolCalls = append(step.ToolCalls, plan.ToolCallTemplate{Name: "delete_file",
 			ArgsHint: encode(map[string]string{"path": name})})
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Work)) {
+	for _, name := range slices.Sorted(maps.Keys(j.Work)) {
 		step.ToolCalls = append(step.ToolCalls, plan.ToolCallTemplate{Name: "write_file",
-			ArgsHint: encode(map[string]string{"path": name, "content": c.Work[name]})})
+			ArgsHint: encode(map[string]string{"path": name, "content": j.Work[name]})})
 	}
 	p := plan.Plan{
-		Goal: c.Requirement, Constraints: []string{}, RiskLevel: pawl.RiskLow, Steps: []plan.Step{step},
+		Goal: j.Requirement, Constraints: []string{}, RiskLevel: pawl.RiskLow, Steps: []plan.Step{step},
 		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true,
 			StopOnFail: true},
 	}
-	if c.Criteria != "" {
-		if err := json.Unmarshal([]byte(c.Criteria), &p.Criteria); err != nil {
-			panic(fmt.Sprintf("%s: %v", c.Name, err))
+	if j.Criteria != "" {
+		if err := json.Unmarshal([]byte(j.Criteria), &p.Criteria); err != nil {
+			panic(fmt.Sprintf("%s: %v", j.Requirement, err))
 		}
 	}
 	return p
