@@ -192,8 +192,8 @@ func (p *proving) given(c *claim, declared map[string][]testlist.Test) {
 }
 
 // planned is the file of tests that came with the plan and declares a test, nil for any other test.
-func (p *proving) planned(s *subject) *plan.TestFile {
-	for _, c := range p.Criteria {
+func planned(criteria []plan.Criterion, s *subject) *plan.TestFile {
+	for _, c := range criteria {
 		for i := range c.Files {
 			if f := &c.Files[i]; !s.whole() && f.Path == path.Join(s.check.Dir, s.test.Path) {
 				return f
@@ -212,54 +212,51 @@ func names(tests []testlist.Test) []string {
 	return out
 }
 
-// filesOf looks at the states of files that the criteria name: before the work, and with it.
+// filesOf looks at the states of files that the criteria name: before the work, and with it. Where no copy was made,
+// none of them needs one.
 func (p *proving) filesOf(work bool) {
 	root, err := os.OpenRoot(p.bench.place.Tree)
 	if err != nil {
+		root = nil
+	} else {
+		defer root.Close()
+	}
+	for i := range p.claims {
+		p.claims[i].look(root, p.result.Changed, work)
+	}
+}
+
+// look notes the states of files that a criterion names.
+func (c *claim) look(root *os.Root, changed []effect.FileStat, work bool) {
+	if c.Proof != plan.ProofGone && c.Proof != plan.ProofDiff || root == nil && c.tried() {
 		return
 	}
-	defer root.Close()
-	p.files(root, work)
-}
-
-// files is filesOf with the folder of the copy, which is only used for what cannot be told without.
-func (p *proving) files(root *os.Root, work bool) {
-	for i := range p.claims {
-		c := &p.claims[i]
-		if c.Proof != plan.ProofGone && c.Proof != plan.ProofDiff {
-			continue
+	n := 0
+	note := func(what string, is bool) {
+		if n == len(c.files) {
+			c.files = append(c.files, &state{what: what})
 		}
-		n := 0
-		note := func(what string, is bool) {
-			if n == len(c.files) {
-				c.files = append(c.files, &state{what: what})
-			}
-			if c.files[n].now = is; !work {
-				c.files[n].before = is
-			}
-			n++
+		if c.files[n].now = is; !work {
+			c.files[n].before = is
 		}
-		if c.Proof == plan.ProofDiff || len(c.Texts) == 0 {
-			for _, name := range c.Paths {
-				if c.Proof == plan.ProofDiff {
-					note(name, work && p.changed(name))
-					continue
-				}
-				_, err := root.Lstat(path.Clean(name))
-				note(name, err == nil)
+		n++
+	}
+	if c.Proof == plan.ProofDiff || len(c.Texts) == 0 {
+		for _, name := range c.Paths {
+			if c.Proof == plan.ProofDiff {
+				// It was changed, or brought, or something below it was.
+				note(name, work && slices.ContainsFunc(changed, func(f effect.FileStat) bool {
+					return f.Status != "D" && within(f.Path, name)
+				}))
+				continue
 			}
-		}
-		for _, text := range c.Texts {
-			note(text, stands(root, p.result.Changed, c.Criterion, text))
+			_, err := root.Lstat(path.Clean(name))
+			note(name, err == nil)
 		}
 	}
-}
-
-// changed reports whether the work changed or brought a file, or one below a folder.
-func (p *proving) changed(name string) bool {
-	return slices.ContainsFunc(p.result.Changed, func(f effect.FileStat) bool {
-		return f.Status != "D" && within(f.Path, name)
-	})
+	for _, text := range c.Texts {
+		note(text, stands(root, changed, c.Criterion, text))
+	}
 }
 
 // within reports whether a file is, or lies below, what a criterion names.

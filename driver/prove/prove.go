@@ -16,6 +16,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
+	"pawl/text/plan"
 )
 
 // Prove is the driver for effect.KindProve. It is safe for concurrent use on different trees.
@@ -106,8 +107,8 @@ func (p *proving) run(ctx context.Context) error {
 	p.claim()
 	if !slices.ContainsFunc(p.claims, claim.tried) && !slices.ContainsFunc(p.result.Changed,
 		func(f effect.FileStat) bool { return f.Status != "D" && isTest(f.Path) }) {
-		p.files(nil, false)
-		p.files(nil, true)
+		p.filesOf(false)
+		p.filesOf(true)
 		p.report()
 		return p.bench.kept(ctx, &p.result)
 	}
@@ -128,6 +129,14 @@ func (p *proving) run(ctx context.Context) error {
 	p.judge()
 	if err := p.takeAway(ctx); err != nil {
 		return err
+	}
+	if err := p.doubt(ctx); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(p.Criteria, func(c plan.Criterion) bool { return c.Proof == plan.ProofTest }) {
+		if err := (&idle{p.bench, wanted(p.ProveSpec)}).confirm(ctx, p.subjects); err != nil {
+			return err
+		}
 	}
 	p.report()
 	if p.Budget <= 0 || p.result.Unreached > 0 || !couldShow(p.result.Changed) {

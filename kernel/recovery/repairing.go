@@ -14,8 +14,8 @@ import (
 // AskRepair asks the agent for a repair of the present failure.
 func AskRepair(tx *kernel.Tx) error {
 	t := tx.Task
-	spec := effect.RepairSpec{Agent: tx.Run.Agent, Plan: t.Plan.Withheld(), Attempt: t.Fixes + 1, Failure: *tx.Turn.Failure,
-		Earlier: t.Failures[:max(0, len(t.Failures)-1)]}
+	spec := effect.RepairSpec{Agent: tx.Run.Agent, Plan: t.Plan.Withheld(), Attempt: t.Fixes + 1,
+		Failure: *tx.Turn.Failure, Earlier: t.Failures[:max(0, len(t.Failures)-1)]}
 	if tx.Run.Context != nil {
 		spec.Context = *tx.Run.Context
 	}

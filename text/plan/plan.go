@@ -126,7 +126,7 @@ func (p Proof) Tried() bool {
 	return p == ProofCheck || p == ProofKept || p == ProofGone || p == ProofDiff || p == ProofTest
 }
 
-// Write is the call that puts the file into a tree, by the tool of docs/spec/turn.md#tools.
+// Write is the call that puts the file into a tree, by the tool of docs/spec/turn.md#tools-list.
 func (f TestFile) Write() ToolCallTemplate {
 	args, _ := json.Marshal(map[string]string{"path": f.Path, "content": f.Content}) // texts always encode
 	return ToolCallTemplate{Name: "write_file", ArgsHint: args}
