@@ -206,7 +206,7 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 		s.Readable = append(s.Readable, j.Effect.Place.Tree)
 		s.Hidden = append(s.Hidden, filepath.Join(j.Effect.Place.Workspace, ".pawl"))
 	}
-	for _, a := range j.External.Program.line(args, j.Question != nil, obeys) {
+	for _, a := range j.External.Program.Line(args, j.Question != nil, obeys) {
 		s.Argv = append(s.Argv, fill.Replace(a))
 	}
 	if j.loan != nil && model {

@@ -212,10 +212,9 @@ func (u *user) heard(in planned, srv *modeltest.Server) (how, resumed string) {
 		}
 		switch {
 		case !planning:
-		case strings.Contains(r.Body, "propose_plan\"") && strings.Contains(r.Body, "structured_"):
+		case strings.Contains(r.Body, `propose_plan"`):
 			how = "`propose_plan`"
-		case r.Form == wire.Messages && strings.Contains(r.Body, "structured_"),
-			r.Form == wire.Responses && strings.Contains(r.Body, `"json_schema"`):
+		case strings.Contains(r.Body, `"StructuredOutput"`), strings.Contains(r.Body, `"json_schema"`):
 			how = "schema"
 		}
 	}
