@@ -108,6 +108,11 @@ func (r rival) measure(ctx context.Context, s *settings, emit func(Result)) erro
 	for round := range agentRounds + 1 {
 		s.say("round %d of %d: %s alone and for pawl", round, agentRounds, r.agent.Name)
 		bare, err := r.alone(ctx, filepath.Join(r.dir, fmt.Sprintf("alone-%d", round)))
+		if err == nil && r.asked { // for a judgement first, and then for the plan
+			var again spent
+			again, err = r.alone(ctx, filepath.Join(r.dir, fmt.Sprintf("again-%d", round)))
+			bare = spent{bare.wall + again.wall, bare.processor + again.processor}
+		}
 		if err != nil {
 			return err
 		}
@@ -186,33 +191,35 @@ func (r rival) alone(ctx context.Context, dir string) (spent, error) {
 	for k, v := range r.agent.Env {
 		c.Env = append(c.Env, k+"="+fill.Replace(v))
 	}
-	return r.spentBy(c, dir)
+	return r.spentBy(c, dir, 1)
 }
 
 // whole has pawl do the same with the agent.
 func (r rival) whole(ctx context.Context, dir, file string) (spent, error) {
 	key := filepath.Join(r.dir, "key")
-	if err := errors.Join(r.program.repository(ctx, dir), quiet(r.program.command(ctx, dir, "init")),
+	// A plan is refused where nothing could show that it was carried out.
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "test.sh"), []byte("true\n"), 0o644),
+		r.program.repository(ctx, dir), quiet(r.program.command(ctx, dir, "init")),
 		os.WriteFile(key, []byte("key\n"), 0o600)); err != nil {
 		return spent{}, err
 	}
 	args := []string{"run", "--plan", file, "--agent", r.agent.Name, "--yes", "--json"}
-	if r.asked { // pawl itself judges what is clear, and ends with the question whether the plan may be carried out
+	if r.asked { // it ends with the question whether the plan may be carried out
 		args = []string{"run", prompt, "--agent", r.agent.Name, "--json"}
 	}
 	c := r.program.command(ctx, dir, args...)
 	c.Env = append(c.Env, "PATH="+filepath.Dir(r.path)+":"+os.Getenv("PATH"), "PAWL_MODEL_KIND="+
 		string(r.agent.Wire.Provider()),
 		"PAWL_MODEL_BASE_URL="+r.model.URL+"/v1", "PAWL_MODEL_NAME=mock-model", "PAWL_MODEL_KEY_FILE="+key)
-	return r.spentBy(c, dir)
+	return r.spentBy(c, dir, 2)
 }
 
 // spent is what a run took: its time, and the processor time of all its processes, which depends less on what else the
 // machine does.
 type spent struct{ wall, processor time.Duration }
 
-// spentBy runs a command that has to edit the file in dir, or to make a plan.
-func (r rival) spentBy(c *exec.Cmd, dir string) (spent, error) {
+// spentBy runs a command that has to edit the file in dir, or to make a plan with so many questions.
+func (r rival) spentBy(c *exec.Cmd, dir string, questions int) (spent, error) {
 	if !r.asked {
 		took, err := wall(c)
 		if err := errors.Join(err, done(dir)); err != nil {
@@ -227,7 +234,7 @@ func (r rival) spentBy(c *exec.Cmd, dir string) (spent, error) {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == pawl.CodeApprovalNeeded.Info().Exit {
 		err = nil
 	}
-	if asked := len(r.model.Requests()) - before; err != nil || asked != 1 || !strings.Contains(string(out), "s1") {
+	if asked := len(r.model.Requests()) - before; err != nil || asked != questions || !strings.Contains(string(out), "s1") {
 		return spent{}, fmt.Errorf("no plan after %d requests: %w: %s", asked, err, out)
 	}
 	return spent{took, c.ProcessState.UserTime() + c.ProcessState.SystemTime()}, nil
