@@ -128,8 +128,8 @@ func PlanQuestion(spec effect.PlanSpec, tools []effect.ToolInfo, limits plan.Lim
 }
 
 // foreign says that a plan is not in the language of those who read it, as far as the script shows: what was said is
-// mostly Chinese and nothing of the plan is, or the other way round where the person does not read Chinese anyway. It is
-// a reason to ask once more; a plan that stays so can be used.
+// mostly Chinese and nothing of the plan is, or the other way round where the person does not read Chinese anyway. That
+// is a reason to ask once more; a plan that stays so can be used.
 func foreign(p plan.Plan, said string, chinese bool) error {
 	prose := p.Goal
 	for _, s := range p.Steps {

@@ -105,7 +105,7 @@ func TestPlanners(t *testing.T) {
 					t.Errorf("the result did not land:\n%s", got)
 				}
 				how, resumed := u.heard(in, srv)
-				report = append(report, fmt.Sprintf("| %s | %s | %s | landed in %s, %d model requests | %s |", p.Name,
+				report = append(report, fmt.Sprintf("| %s, %s | %s | landed in %s, %d model requests | %s |", p.Name,
 					in.lang[:2], how, time.Since(began).Round(100*time.Millisecond), len(srv.Requests()), resumed))
 			})
 		}
