@@ -36,8 +36,13 @@ func (q *query) place(script Script) (at [2]int) {
 	case purpose != "":
 		q.json = false
 	case q.seen.Form == wire.Gemini && !callIDs().MatchString(q.seen.Body):
-		// Gemini's callers may drop the ids of calls; then the calls are counted.
-		q.seen.Step = min(strings.Count(q.seen.Body, `"functionCall"`), len(script.Branches[q.seen.Branch].Steps)-1)
+		// Gemini's callers may drop the ids of calls; then the calls are counted, from where the branch began.
+		b := script.Branches[q.seen.Branch]
+		rest := q.seen.Body
+		if at := strings.LastIndex(rest, b.When); b.When != "" && at >= 0 {
+			rest = rest[at:]
+		}
+		q.seen.Step = min(strings.Count(rest, `"functionCall"`), len(b.Steps)-1)
 	}
 	return [2]int{q.seen.Branch, q.seen.Step}
 }
