@@ -248,13 +248,15 @@ type Job struct {
 	Progress func(line string)
 
 	ctx     context.Context
+	stop    context.CancelCauseFunc
 	lane    Route
 	heeding sync.WaitGroup
 	places  places
 	loan    *Loan  // nil without a login
 	chosen  string // the model that the user chose for this kind of job, "" for none
 
-	// said is the earlier answer to the question, and flaw what is wrong with it.
+	// desk takes the answers to the question; said is the earlier one that was said, and flaw what is wrong with it.
+	desk desk
 	said string
 	flaw error
 }
@@ -292,7 +294,7 @@ func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Que
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	j := &Job{External: c, Effect: t.e, Spec: spec, Host: t.host, Question: q, ctx: ctx, chosen: chosen,
+	j := &Job{External: c, Effect: t.e, Spec: spec, Host: t.host, Question: q, ctx: ctx, stop: stop, chosen: chosen,
 		Progress: heard(logs.New(ctx, c.Program.Name), t.progress)}
 	var err error
 	if j.places, err = c.makePlaces(t.e); err != nil {
@@ -302,9 +304,12 @@ func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Que
 	if err := j.reach(ctx); err != nil {
 		return said, err
 	}
+	if q != nil {
+		j.desk = desk{question: q, program: c.Program.Name, grace: c.Grace, say: j.Progress, stop: stop}
+	}
 	if j.lane != nil {
 		j.heeding.Add(1)
-		go j.heed(stop)
+		go j.heed()
 	}
 	result, err := j.answered(ctx, t.drive)
 	result.Agent, result.Version = said.Agent, said.Version
@@ -316,32 +321,36 @@ func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Que
 	if j.lane != nil {
 		result.Usage = j.lane.Usage()
 		// What the gateway refused decides, whatever the agent made of it, unless pawl itself ended the work.
-		if refused := j.lane.Err(); refused != nil && outer.Err() == nil {
+		if refused := j.lane.Err(); refused != nil && outer.Err() == nil && (q == nil || err != nil) {
 			err = refused
 		}
 	}
 	return j.told(result, err), err
 }
 
-// answered has the agent do the job and, where that is a question, corrects it once.
+// answered has the agent do the job and, where that is a question, corrects it once. Once an answer is taken, nothing
+// that becomes of the agent counts.
 func (j *Job) answered(ctx context.Context, drive Drive) (effect.WorkResult, error) {
-	result, err := drive(ctx, j)
-	if err != nil || j.Question == nil {
-		return result, err
+	for {
+		result, err := drive(ctx, j)
+		if j.Question == nil {
+			return result, err
+		}
+		given, over := j.desk.taken()
+		switch {
+		case given:
+			return result, nil
+		case over:
+			return result, j.desk.take("")
+		case err != nil:
+			return result, err
+		}
+		j.flaw = j.desk.take(result.Text)
+		if given, over = j.desk.taken(); given || over {
+			return result, j.flaw
+		}
+		j.said, j.Spec.Session = result.Text, result.Session
 	}
-	if j.flaw = j.Question.Read(result.Text); j.flaw == nil {
-		return result, nil
-	}
-	j.Progress("✗ " + j.flaw.Error())
-	j.said, j.Spec.Session = result.Text, result.Session
-	if result, err = drive(ctx, j); err != nil {
-		return result, err
-	}
-	if flaw := j.Question.Read(result.Text); flaw != nil {
-		err = pawl.Fail(pawl.CodeModel, "agent.malformed_twice", j.External.Program.Name,
-			j.Question.Purpose).Because(flaw).In("agent.Ask")
-	}
-	return result, err
 }
 
 // ready refuses work that cannot begin, and leaves the choice of a model to a program that makes it itself.
@@ -370,6 +379,9 @@ func (j *Job) reach(ctx context.Context) (err error) {
 	}
 	if through := j.External.Gateway; through != nil && (j.loan == nil || len(j.loan.Sites) == 0) {
 		j.lane, err = through.Route(ctx, j.Host, j.External.Program.Name)
+		if j.Question != nil {
+			j.Question.At = j.External.loopback() + FormPath
+		}
 	}
 	return err
 }
@@ -515,7 +527,7 @@ const heedEvery = 250 * time.Millisecond
 
 // heed ends the work when the gateway refused something for good: many agents would ask for it again and again for
 // minutes.
-func (j *Job) heed(stop context.CancelCauseFunc) {
+func (j *Job) heed() {
 	defer j.heeding.Done()
 	tick := time.NewTicker(heedEvery)
 	defer tick.Stop()
@@ -525,7 +537,7 @@ func (j *Job) heed(stop context.CancelCauseFunc) {
 			return
 		case <-tick.C:
 			if err := j.lane.Refused(); err != nil {
-				stop(err)
+				j.stop(err)
 				return
 			}
 		}

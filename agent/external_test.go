@@ -38,7 +38,7 @@ func TestCatalog(t *testing.T) {
 		}
 		j := &Job{External: External{Program: p, Model: "mock-model", Port: 1234}, places: places{home: "/h"}}
 		fill := j.values("SESSION", "PROMPT {key}")
-		all := append(p.line(p.Args, false, false), p.line(p.Resume, true, false)...)
+		all := append(p.Line(p.Args, false, false), p.Line(p.Resume, true, false)...)
 		for _, v := range p.Env {
 			all = append(all, v)
 		}

@@ -95,9 +95,9 @@ const (
 	access   = "{access}"
 )
 
-// line is a command line with the arguments that others stand for. Distrust is said in the words of the catalog alone,
+// Line is a command line with the arguments that others stand for. Distrust is said in the words of the catalog alone,
 // so that filling in values changes nothing of it.
-func (p Program) line(args []string, asked, obeys bool) []string {
+func (p Program) Line(args []string, asked, obeys bool) []string {
 	var out []string
 	for _, a := range args {
 		switch {

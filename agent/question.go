@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"pawl"
 	"pawl/kernel/effect"
@@ -21,6 +22,8 @@ type Question struct {
 	Chinese bool
 	// Text is what it is about, and Schema its form as models are shown it.
 	Text, Schema string
+	// At is the address of an MCP server with a tool that takes the answer, "" where there is none.
+	At string
 	// take takes a document, or says what is wrong with it.
 	take func(raw []byte) error
 	// usable reports whether a document was taken although something is wrong with it.
@@ -104,16 +107,60 @@ func PlanQuestion(spec effect.PlanSpec, tools []effect.ToolInfo, limits plan.Lim
 	for _, f := range spec.Feedback {
 		q.Text += Section("Feedback on an earlier plan", f)
 	}
+	said := len(q.Text)
 	q.Text += FactsText(spec.Context)
 	if spec.Context.Pack != nil {
 		q.Text += PackText(*spec.Context.Pack)
 	}
-	found := new(plan.Plan)
-	q.take = func(raw []byte) (err error) {
-		*found, err = proposal(raw, tools, limits)
-		return err
+	found, usable := new(plan.Plan), false
+	q.take = func(raw []byte) error {
+		p, err := proposal(raw, tools, limits)
+		if err != nil {
+			return err
+		}
+		again := usable
+		if *found, usable = p, true; again {
+			return nil
+		}
+		return foreign(p, q.Text[:said], chinese)
 	}
+	q.usable = func() bool { return usable }
 	return q, found, nil
+}
+
+// foreign says that a plan is not in the language of those who read it, as far as the script shows: what was said is
+// mostly Chinese and nothing of the plan is, or the other way round where the person does not read Chinese anyway. That
+// is a reason to ask once more; a plan that stays so can be used.
+func foreign(p plan.Plan, said string, chinese bool) error {
+	prose := p.Goal
+	for _, s := range p.Steps {
+		prose += " " + s.Title + " " + s.Intent
+	}
+	for _, c := range p.Criteria {
+		prose += " " + c.Text
+	}
+	chars, others := scripts(said)
+	planned, rest := scripts(prose)
+	switch {
+	case 3*chars > others && planned == 0:
+		return errors.New("goal, titles, intents and criteria have to be in Chinese, the language of the requirement")
+	case chars == 0 && 3*planned > rest && !chinese:
+		return errors.New("goal, titles, intents and criteria have to be in the language of the requirement")
+	}
+	return nil
+}
+
+// scripts counts the characters of a text that are Chinese, and its other letters.
+func scripts(text string) (chinese, others int) {
+	for _, r := range text {
+		switch {
+		case unicode.Is(unicode.Han, r):
+			chinese++
+		case unicode.IsLetter(r):
+			others++
+		}
+	}
+	return chinese, others
 }
 
 // planForm is the form of a plan as a model gives it: the plan of docs/spec/turn.md#plan without what pawl fills in

@@ -55,9 +55,12 @@ func benchAgent(ctx context.Context, s *settings, emit func(Result)) error {
 				return err
 			}
 		}
-		r := rival{program: pawl, agent: p, path: path, model: model, dir: filepath.Join(s.dir, name)}
-		if err := r.measure(ctx, s, emit); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		for _, asked := range []bool{false, true} {
+			r := rival{program: pawl, agent: p, path: path, model: model, asked: asked,
+				dir: filepath.Join(s.dir, fmt.Sprintf("%s-%v", name, asked))}
+			if err := r.measure(ctx, s, emit); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	return nil
@@ -89,6 +92,7 @@ type rival struct {
 	agent   agent.Program
 	path    string
 	model   *scripted.Server
+	asked   bool // for a plan, and not to work
 	dir     string
 }
 
@@ -104,6 +108,11 @@ func (r rival) measure(ctx context.Context, s *settings, emit func(Result)) erro
 	for round := range agentRounds + 1 {
 		s.say("round %d of %d: %s alone and for pawl", round, agentRounds, r.agent.Name)
 		bare, err := r.alone(ctx, filepath.Join(r.dir, fmt.Sprintf("alone-%d", round)))
+		if err == nil && r.asked { // for a judgement first, and then for the plan
+			var again spent
+			again, err = r.alone(ctx, filepath.Join(r.dir, fmt.Sprintf("again-%d", round)))
+			bare = spent{bare.wall + again.wall, bare.processor + again.processor}
+		}
 		if err != nil {
 			return err
 		}
@@ -118,10 +127,13 @@ func (r rival) measure(ctx context.Context, s *settings, emit func(Result)) erro
 		}
 	}
 	yard, extra := median(alone), median(added)
-	emit(Result{Case: r.agent.Name + ", one edit", Pawl: tookNanos(median(whole)), Beside: tookNanos(yard),
+	what, goal := ", one edit", math.Round(max(float64(agentAtLeast.Milliseconds()), agentShare*yard/1e6))
+	if r.asked {
+		what, goal = ", a plan", float64(agentAtLeast.Milliseconds())
+	}
+	emit(Result{Case: r.agent.Name + what, Pawl: tookNanos(median(whole)), Beside: tookNanos(yard),
 		Yardstick: r.agent.Name + " alone",
-		Score:     extra / 1e6, Unit: "ms", Goal: math.Round(max(float64(agentAtLeast.Milliseconds()),
-			agentShare*yard/1e6)), AtMost: true,
+		Score:     extra / 1e6, Unit: "ms", Goal: goal, AtMost: true,
 		Note: fmt.Sprintf("added %.1f %%, processor %s; no checks; %d runs", 100*extra/yard, short(median(busy)),
 			agentRounds)})
 	return nil
@@ -150,8 +162,17 @@ func (r rival) alone(ctx context.Context, dir string) (spent, error) {
 	}
 	// Some agents refuse a home below the folder for temporary files, so each has a folder of its own.
 	own := filepath.Join(home, "user")
-	fill := strings.NewReplacer("{url}", r.model.URL, "{model}", "mock-model", "{window}", "128000", "{out}", "8192",
-		"{key}", "key", "{home}", own, "{prompt}", prompt)
+	said, form := prompt, filepath.Join(home, "form.json")
+	if r.asked {
+		said = agent.Rules("plan", false).Text + "\n" + agent.Rules("asked", false).Text + "\n" + scripted.Planning +
+			"\n\n" + agent.Section("Requirement", prompt)
+		if err := os.WriteFile(form, []byte(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`),
+			0o600); err != nil {
+			return spent{}, err
+		}
+	}
+	fill := strings.NewReplacer("{form}", form, "{servers}", "", "{url}", r.model.URL, "{model}", "mock-model", "{window}", "128000", "{out}", "8192",
+		"{key}", "key", "{home}", own, "{prompt}", said)
 	for name, content := range r.agent.Files {
 		name = filepath.Join(own, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700),
@@ -160,7 +181,7 @@ func (r rival) alone(ctx context.Context, dir string) (spent, error) {
 		}
 	}
 	var args []string
-	for _, a := range r.agent.Args {
+	for _, a := range r.agent.Line(r.agent.Args, r.asked, false) {
 		args = append(args, fill.Replace(a))
 	}
 	c := exec.CommandContext(ctx, r.path, args...)
@@ -170,32 +191,51 @@ func (r rival) alone(ctx context.Context, dir string) (spent, error) {
 	for k, v := range r.agent.Env {
 		c.Env = append(c.Env, k+"="+fill.Replace(v))
 	}
-	return spentBy(c, dir)
+	return r.spentBy(c, dir, 1)
 }
 
 // whole has pawl do the same with the agent.
 func (r rival) whole(ctx context.Context, dir, file string) (spent, error) {
 	key := filepath.Join(r.dir, "key")
-	if err := errors.Join(r.program.repository(ctx, dir), quiet(r.program.command(ctx, dir, "init")),
+	// A plan is refused where nothing could show that it was carried out.
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "test.sh"), []byte("true\n"), 0o644),
+		r.program.repository(ctx, dir), quiet(r.program.command(ctx, dir, "init")),
 		os.WriteFile(key, []byte("key\n"), 0o600)); err != nil {
 		return spent{}, err
 	}
-	c := r.program.command(ctx, dir, "run", "--plan", file, "--agent", r.agent.Name, "--yes", "--json")
+	args := []string{"run", "--plan", file, "--agent", r.agent.Name, "--yes", "--json"}
+	if r.asked { // it ends with the question whether the plan may be carried out
+		args = []string{"run", prompt, "--agent", r.agent.Name, "--json"}
+	}
+	c := r.program.command(ctx, dir, args...)
 	c.Env = append(c.Env, "PATH="+filepath.Dir(r.path)+":"+os.Getenv("PATH"), "PAWL_MODEL_KIND="+
 		string(r.agent.Wire.Provider()),
 		"PAWL_MODEL_BASE_URL="+r.model.URL+"/v1", "PAWL_MODEL_NAME=mock-model", "PAWL_MODEL_KEY_FILE="+key)
-	return spentBy(c, dir)
+	return r.spentBy(c, dir, 2)
 }
 
 // spent is what a run took: its time, and the processor time of all its processes, which depends less on what else the
 // machine does.
 type spent struct{ wall, processor time.Duration }
 
-// spentBy runs a command that has to edit the file in dir.
-func spentBy(c *exec.Cmd, dir string) (spent, error) {
-	took, err := wall(c)
-	if err := errors.Join(err, done(dir)); err != nil {
-		return spent{}, err
+// spentBy runs a command that has to edit the file in dir, or to make a plan with so many questions.
+func (r rival) spentBy(c *exec.Cmd, dir string, questions int) (spent, error) {
+	if !r.asked {
+		took, err := wall(c)
+		if err := errors.Join(err, done(dir)); err != nil {
+			return spent{}, err
+		}
+		return spent{took, c.ProcessState.UserTime() + c.ProcessState.SystemTime()}, nil
+	}
+	before := len(r.model.Requests())
+	start := time.Now()
+	out, err := c.CombinedOutput()
+	took := time.Since(start)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == pawl.CodeApprovalNeeded.Info().Exit {
+		err = nil
+	}
+	if asked := len(r.model.Requests()) - before; err != nil || asked != questions || !strings.Contains(string(out), "s1") {
+		return spent{}, fmt.Errorf("no plan after %d requests: %w: %s", asked, err, out)
 	}
 	return spent{took, c.ProcessState.UserTime() + c.ProcessState.SystemTime()}, nil
 }

@@ -91,13 +91,13 @@ ready() {
 	done
 }
 
-# report puts the rows that a run left behind into the table of the documentation, each in the place of the agent's older one.
+# report puts the rows that a run left behind into a table of the documentation, each in the place of the agent's older one.
 report() {
-	awk -v rows="$1" '
+	awk -v rows="$1" -v name="$2" '
 		BEGIN { FS = "|"; while ((getline line < rows) > 0) { split(line, cell, "|"); fresh[cell[2]] = line; order[++n] = cell[2] } }
-		/^<!-- results -->/ { table = 1 }
+		$0 == "<!-- " name " -->" { table = 1 }
 		table && /^\| / && ($2 in fresh) { print fresh[$2]; delete fresh[$2]; next }
-		table && /^<!-- end of results -->/ { rest() ; table = 0 }
+		table && /^<!-- end of / { rest() ; table = 0 }
 		{ print }
 		function rest(  i) { for (i = 1; i <= n; i++) if (order[i] in fresh) print fresh[order[i]] }' docs/agents.md >docs/agents.md.new
 	mv docs/agents.md.new docs/agents.md
@@ -109,9 +109,12 @@ install) shift; install "$@" ;;
 drive) PAWL_AGENTS=$dir PAWL_AGENT=${2:-} $go test ./agent/externaltest -run TestLive -count=1 -timeout 30m -v ;;
 run)
 	rows=$(mktemp)
-	trap 'rm -f "$rows"' EXIT
-	PAWL_AGENTS_REPORT=$rows $go test ./cmd/pawl -run 'TestAgents$' -agents "${2:-all}" -count=1 -timeout 60m -v || echo "some agents did not come to the end" >&2
-	report "$rows"
+	plans=$(mktemp)
+	trap 'rm -f "$rows" "$plans"' EXIT
+	PAWL_AGENTS_REPORT=$rows PAWL_PLANNERS_REPORT=$plans $go test ./cmd/pawl -run '^(TestAgents|TestPlanners)$' -agents "${2:-all}" -count=1 -timeout 90m -v ||
+		echo "some agents did not come to the end" >&2
+	report "$rows" results
+	report "$plans" plans
 	;;
 missing) missing ;;
 ready) ready ;;

@@ -89,7 +89,7 @@ func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
 		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.protocol_version",
 			s.job.External.Program.Name, int(hello.ProtocolVersion), sdk.ProtocolVersionNumber).In("acp.Work")
 	}
-	if err := s.begin(ctx, hello.AgentCapabilities.LoadSession); err != nil {
+	if err := s.begin(ctx, hello.AgentCapabilities); err != nil {
 		return effect.WorkResult{}, err
 	}
 	if err := s.job.Bind(s.ctx, s.name()); err != nil {
@@ -109,9 +109,13 @@ func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
 }
 
 // begin goes on with the agent's earlier session, or begins one where there is none or the agent lost it.
-func (s *session) begin(ctx context.Context, canLoad bool) error {
+func (s *session) begin(ctx context.Context, can sdk.AgentCapabilities) error {
 	servers, tree := []sdk.McpServer{}, s.job.Effect.Place.Tree
-	if id := sdk.SessionId(s.job.Spec.Session); id != "" && canLoad {
+	if q := s.job.Question; q != nil && q.At != "" && can.McpCapabilities.Http {
+		servers = append(servers, sdk.McpServer{Http: &sdk.McpServerHttpInline{Type: "http", Name: "pawl", Url: q.At,
+			Headers: []sdk.HttpHeader{}}})
+	}
+	if id := sdk.SessionId(s.job.Spec.Session); id != "" && can.LoadSession {
 		s.replay(id, true)
 		loaded, err := s.conn.LoadSession(ctx, sdk.LoadSessionRequest{SessionId: id, Cwd: tree, McpServers: servers})
 		s.replay(id, false)
@@ -224,8 +228,8 @@ func (s *session) ended(result *effect.WorkResult, why sdk.StopReason) error {
 	return nil
 }
 
-// keptText is how much of what the agent says is kept.
-const keptText = 64 << 10
+// keptText is how much of what the agent says is kept: a whole plan, however long.
+const keptText = 1 << 20
 
 // update shows what the agent does.
 func (s *session) update(params json.RawMessage) {

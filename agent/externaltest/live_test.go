@@ -128,8 +128,14 @@ func asked(t *testing.T, f agent.Found, server *modeltest.Server, files map[stri
 		if r, _ = answer(t, f, e, server); !r.OK {
 			t.Errorf("%s, corrected: %s %s %q %s", c.name, r.Code, r.Key, r.Args, r.Detail)
 		}
-		row += fmt.Sprintf("  %s %4.1fs (%d requests when corrected)", c.name, took.Seconds(),
-			len(server.Requests())-before)
+		all := server.Requests()
+		by := "words"
+		for _, q := range all[before:] {
+			if strings.Contains(q.Body, "structured_1") {
+				by = "a tool"
+			}
+		}
+		row += fmt.Sprintf("  %s %4.1fs (by %s, %d requests when corrected)", c.name, took.Seconds(), by, len(all)-before)
 		if files, _ := filepath.Glob(filepath.Join(e.Place.Workspace, ".pawl", "agents", "*")); len(files) > 0 {
 			t.Errorf("%s: left: %q", c.name, files)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/kernel/effect"
 )
 
@@ -122,7 +123,7 @@ func (l *lane) served(n int) {
 }
 
 // Serve implements agent.Lane. It returns when every call is settled.
-func (l *lane) Serve(ctx context.Context, listener net.Listener) error {
+func (l *lane) Serve(ctx context.Context, listener net.Listener, form http.Handler) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	l.served(1)
@@ -130,10 +131,15 @@ func (l *lane) Serve(ctx context.Context, listener net.Listener) error {
 	var open gate
 	srv := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if open.enter() {
-				defer open.leave()
-				l.answer(ctx, w, r)
+			if !open.enter() {
+				return
 			}
+			defer open.leave()
+			if form != nil && r.URL.Path == agent.FormPath {
+				form.ServeHTTP(w, r)
+				return
+			}
+			l.answer(ctx, w, r)
 		}),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headTime, IdleTimeout: keepTime, MaxHeaderBytes: maxHead,

@@ -46,8 +46,8 @@ func (s *stream) begin(session string) {
 	}
 }
 
-// maxText bounds what is kept of one message.
-const maxText = 64 << 10
+// maxText bounds what is kept of one message: a whole plan, however long, so that what is wrong with it can be told.
+const maxText = 1 << 20
 
 func (s *stream) say(text string) {
 	if strings.TrimSpace(text) == "" {

@@ -4,6 +4,7 @@ package headless_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -71,7 +72,8 @@ func external(t *testing.T, dialect agent.Dialect, recording, mode string) agent
 func asked(t *testing.T, mode string, model *modeltest.Server) agent.External {
 	t.Helper()
 	x := external(t, agent.DialectCodex, "testdata/events/codex.jsonl", mode)
-	x.Program.Env = map[string]string{"FAKE_URL": "{url}"}
+	x.Program.Env = map[string]string{"FAKE_URL": "{url}", "FAKE_FORM": "{servers}"}
+	x.Program.Servers = "{at}"
 	x.Gateway, x.Port = &externaltest.Gateway{URL: model.URL}, externaltest.Port(t)
 	return x
 }
@@ -354,6 +356,95 @@ func TestAskedAndWrote(t *testing.T) {
 		if !slices.Contains(started.Readable, e.Place.Tree) ||
 			!slices.Contains(started.Hidden, filepath.Join(e.Place.Workspace, ".pawl")) {
 			t.Errorf("%+v", started)
+		}
+	}
+}
+
+// TestBadPlanners: whatever a planner answers, in words or by its tool, it is told once what is wrong, and the end is
+// clear.
+func TestBadPlanners(t *testing.T) {
+	t.Parallel()
+	const en, zh = "Mend Add", "修复 Add，使其返回两数之和"
+	made := func(steps int, text string) string {
+		list := make([]string, steps)
+		for i := range list {
+			list[i] = fmt.Sprintf(`{"step_id":"s%d","title":%q,"intent":%q}`, i+1, text, strings.Repeat(text+". ", 20))
+		}
+		return fmt.Sprintf(`{"goal":%q,"risk_level":"low","verification":{"mode":"test"},"steps":[%s]}`, text,
+			strings.Join(list, ","))
+	}
+	for _, c := range []struct {
+		name, requirement string
+		first, second     string
+		key, because      string
+		goal              string
+		asked             int
+	}{
+		{name: "good", requirement: en, first: made(3, en), goal: en, asked: 1},
+		{name: "corrected", requirement: en, first: `{"goal":"half"}`, second: made(3, en), goal: en, asked: 2},
+		{name: "malformed twice", requirement: en, first: `{"goal":"half"}`, key: "agent.malformed_twice",
+			because: "steps", asked: 2},
+		{name: "400 steps", requirement: en, first: made(400, en), key: "agent.malformed_twice",
+			because: "more than 12 steps", asked: 2},
+		{name: "400 steps, then few", requirement: en, first: made(400, en), second: made(3, en), goal: en, asked: 2},
+		{name: "Chinese", requirement: zh, first: made(3, zh), goal: zh, asked: 1},
+		{name: "English for Chinese", requirement: zh, first: made(3, en), second: made(3, zh), goal: zh, asked: 2},
+		{name: "Chinese for English", requirement: en, first: made(3, zh), second: made(3, en), goal: en, asked: 2},
+		{name: "it stays foreign", requirement: zh, first: made(3, en), goal: en, asked: 2},
+		{name: "it stays foreign, and breaks", requirement: zh, first: made(3, en), second: `{}`, goal: en, asked: 2},
+	} {
+		for _, mode := range []string{"", "proposes"} {
+			t.Run(c.name+" "+mode, func(t *testing.T) {
+				script := modeltest.Liar()
+				script.JSON = map[string]json.RawMessage{"plan": json.RawMessage(c.first)}
+				if c.second != "" {
+					script.JSON["plan#2"] = json.RawMessage(c.second)
+				}
+				model := modeltest.Go(t, script)
+				e := externaltest.Work(t, map[string]string{"add.go": "package add\n"}, nil)
+				e.Task, e.Kind, e.Spec = "", effect.KindPlan, effect.Encode(effect.PlanSpec{Requirement: c.requirement})
+				r := headless.New(asked(t, mode, model)).Do(t.Context(), e, &externaltest.Host{Tree: e.Place.Tree}, nil)
+				if r.Key != c.key {
+					t.Fatalf("%+v", r)
+				}
+				if c.key != "" {
+					if text, hint := message.English.Error(r.Err()); !strings.Contains(text, c.because) || hint == "" {
+						t.Errorf("%s (%s)", text, hint)
+					}
+				}
+				if n := len(model.Requests()); n != c.asked {
+					t.Errorf("asked %d times", n)
+				}
+				if c.goal == "" {
+					return
+				}
+				if got, err := effect.Decode[effect.PlanResult](r.Result); err != nil || got.Plan.Goal != c.goal ||
+					len(got.Plan.Steps) != 3 {
+					t.Errorf("%v %+v", err, got.Plan)
+				}
+			})
+		}
+	}
+}
+
+// TestPlannerWithoutEnd: a planner that goes on for ever is ended, by its time or for its silence, and says so.
+func TestPlannerWithoutEnd(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Go(t, modeltest.Liar())
+	for key, change := range map[string]func(*agent.External){
+		"agent.out_of_time": func(x *agent.External) { x.Timeout = time.Second },
+		"agent.silent":      func(x *agent.External) { x.Idle = time.Second },
+	} {
+		x := asked(t, "thinks", model)
+		change(&x)
+		e := externaltest.Work(t, map[string]string{"add.go": "package add\n"}, nil)
+		e.Task, e.Kind, e.Spec = "", effect.KindPlan, effect.Encode(effect.PlanSpec{Requirement: "Mend Add"})
+		r := headless.New(x).Do(t.Context(), e, &externaltest.Host{Tree: e.Place.Tree}, nil)
+		if text, hint := message.English.Error(r.Err()); r.Key != key || text == "" || hint == "" {
+			t.Errorf("%s: %+v: %q", key, r, hint)
+		}
+		if left, _ := filepath.Glob(filepath.Join(e.Place.Workspace, ".pawl", "agents", "*")); len(left) > 0 {
+			t.Errorf("left: %q", left)
 		}
 	}
 }

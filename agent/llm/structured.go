@@ -44,7 +44,7 @@ func (x exchange) plan(ctx context.Context, e effect.Effect) (effect.PlanResult,
 		return effect.PlanResult{}, err
 	}
 	said, err := x.structured(ctx, q, x.a.config.Planning)
-	if err != nil {
+	if err = q.Failed(err); err != nil {
 		return effect.PlanResult{}, err
 	}
 	return effect.PlanResult{Said: said, Plan: found}, nil

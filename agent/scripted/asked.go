@@ -8,8 +8,8 @@ import (
 	"pawl/text/display"
 )
 
-// structuredID is the id of a call that gives a structured answer.
-const structuredID = "structured_1"
+// structuredID begins the id of a call that gives a structured answer.
+const structuredID = "structured_"
 
 // asks returns the purpose of a document that an agent is asked for in words, "" where none is. A request without tools
 // is about a title or a summary.
@@ -31,27 +31,39 @@ func (q *query) place(script Script) (at [2]int) {
 	q.seen.Branch, q.seen.Step = script.next(q.seen.Body, purpose)
 	switch {
 	case purpose != "" && q.seen.Branch == 0:
-		q.json, q.schema, q.forced, q.seen.Step = true, purpose, q.structured(), 0
+		q.json, q.schema, q.seen.Step = true, purpose, 0
+		q.forced = q.structured()
 	case purpose != "":
 		q.json = false
 	case q.seen.Form == wire.Gemini && !callIDs().MatchString(q.seen.Body):
-		// Gemini's callers may drop the ids of calls; then the calls are counted.
-		q.seen.Step = min(strings.Count(q.seen.Body, `"functionCall"`), len(script.Branches[q.seen.Branch].Steps)-1)
+		// Gemini's callers may drop the ids of calls; then the calls are counted, from where the branch began.
+		b := script.Branches[q.seen.Branch]
+		rest := q.seen.Body
+		if at := strings.LastIndex(rest, b.When); b.When != "" && at >= 0 {
+			rest = rest[at:]
+		}
+		q.seen.Step = min(strings.Count(rest, `"functionCall"`), len(b.Steps)-1)
 	}
 	return [2]int{q.seen.Branch, q.seen.Step}
 }
 
 // structured is the tool by which the answer is to be given, "" for words.
 func (q *query) structured() string {
-	if t, ok := find(q.tools, []string{"StructuredOutput"}); ok {
-		return t.Name
+	for _, t := range q.tools {
+		if t.Name == "StructuredOutput" || strings.HasSuffix(t.Name, "propose_"+q.schema) {
+			return t.Name
+		}
 	}
 	return q.forced
 }
 
-// given reports whether the answer to what was asked last was given by its tool.
+// refused is in the result of a tool that did not take an answer.
+const refused = "Your answer cannot be used"
+
+// given reports whether the answer to what was asked last was given by its tool, and taken.
 func (q *query) given() bool {
-	return strings.LastIndex(q.seen.Body, structuredID) > strings.LastIndex(q.seen.Body, asking)
+	at := strings.LastIndex(q.seen.Body, structuredID)
+	return at > strings.LastIndex(q.seen.Body, asking) && !strings.Contains(q.seen.Body[at:], refused)
 }
 
 // sensible is a document about the requirement of a request: it is clear, and takes one step. Work that is

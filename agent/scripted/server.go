@@ -269,7 +269,8 @@ func answerTo(script Script, step Step, q query, at [2]int) answer {
 		case q.given():
 			a.text = "That is my answer."
 		default:
-			a.text, a.calls, a.ids = "", []asked{{Name: q.forced, Args: string(raw)}}, []string{structuredID}
+			a.text, a.calls = "", []asked{{Name: q.forced, Args: string(raw)}}
+			a.ids = []string{structuredID + strconv.Itoa(q.nth)}
 		}
 		return a
 	}

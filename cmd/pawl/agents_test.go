@@ -44,6 +44,15 @@ func programs(t testing.TB) []agent.Program {
 	return catalogued(t, strings.FieldsFunc(*liveAgents, func(r rune) bool { return r == ',' || r == ' ' }))
 }
 
+// driven are the agents that the flag names, or else those that make test found or could install (PAWL_TEST_AGENTS).
+func driven(t testing.TB) []agent.Program {
+	t.Helper()
+	if all := programs(t); len(all) > 0 {
+		return all
+	}
+	return catalogued(t, strings.Fields(os.Getenv("PAWL_TEST_AGENTS")))
+}
+
 // catalogued are the agents with these names.
 func catalogued(t testing.TB, names []string) []agent.Program {
 	t.Helper()
@@ -81,12 +90,8 @@ func versionOf(t testing.TB, p agent.Program) string {
 // that make test found or could install (PAWL_TEST_AGENTS).
 func TestAgents(t *testing.T) {
 	t.Parallel()
-	all := programs(t)
-	if len(all) == 0 {
-		all = catalogued(t, strings.Fields(os.Getenv("PAWL_TEST_AGENTS")))
-	}
 	var report []string
-	for _, p := range all {
+	for _, p := range driven(t) {
 		t.Run(p.Name, func(t *testing.T) {
 			began := time.Now()
 			u, srv := faulty(t, kindOf(p.Wire), modeltest.FixBug("sum.go", sumWorse, sumRight), "agent: "+p.Name)

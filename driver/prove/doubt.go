@@ -70,8 +70,8 @@ type known struct {
 }
 
 // memorised doubts the tests all of whose values are keys and values of answers that the work brings: nothing shows
-// that it knows anything else. A table that has entries which no test asks for is one, and so is an answer whose words are
-// those of what was wanted.
+// that it knows anything else. A table that has entries which no test asks for is one, and so is an answer whose words
+// are those of what was wanted.
 func (d *doubts) memorised() {
 	if d.learn(); len(d.answers) == 0 {
 		return
@@ -207,8 +207,9 @@ const maxApart = 3
 // places are where values stand one behind the other among those of a test.
 func places(values []cut.Literal, wanted []string) []int {
 	var out []int
+	is := func(l cut.Literal, w string) bool { return l.Text == w }
 	for i := 0; i+len(wanted) <= len(values) && len(wanted) > 0; i++ {
-		if slices.EqualFunc(values[i:i+len(wanted)], wanted, func(l cut.Literal, w string) bool { return l.Text == w }) {
+		if slices.EqualFunc(values[i:i+len(wanted)], wanted, is) {
 			out = append(out, i)
 		}
 	}
@@ -226,8 +227,8 @@ var (
 	wantsText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)string|\btext|\bprint|json|\bformat|\btemplate|字符串|文本|打印|格式`)
 	})
-	// equalities match, by the ending of a file, the names by which a language asks values whether they are equal, or as
-	// what they are compared; and where one is looked up it is out of sight.
+	// equalities match, by the ending of a file, the names by which a language asks values whether they are equal, or
+	// as what they are compared; and where one is looked up it is out of sight.
 	equalities = map[string]func() *regexp.Regexp{
 		".py": sync.OnceValue(func() *regexp.Regexp {
 			return regexp.MustCompile(`(?:^|[^.\w])(__eq__|__ne__)\b|\b(mock\.ANY)\b`)

@@ -178,7 +178,8 @@ func nodeLines(reports fs.FS, folder string, of map[string]string, texts map[str
 				count, width := 0, -1
 				for _, f := range script.Functions {
 					for _, r := range f.Ranges {
-						if w := r.EndOffset - r.StartOffset; at >= r.StartOffset && at < r.EndOffset && (width < 0 || w <= width) {
+						within := at >= r.StartOffset && at < r.EndOffset
+						if w := r.EndOffset - r.StartOffset; within && (width < 0 || w <= width) {
 							count, width = r.Count, w
 						}
 					}

@@ -2,9 +2,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -30,6 +32,37 @@ func answer(text string) {
 	}
 }
 
+// propose hands in what a model says by the tool, and again as long as it is not taken.
+func propose(prompt string) {
+	_, form, _ := strings.Cut(prompt, "## Form: ")
+	form, _, _ = strings.Cut(form, "\n")
+	for range 9 {
+		body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+			"params": map[string]any{"name": "propose_" + form,
+				"arguments": json.RawMessage(modeltest.Ask(os.Getenv("FAKE_URL"), prompt))}})
+		if err != nil {
+			panic(err)
+		}
+		req, err := http.NewRequest(http.MethodPost, os.Getenv("FAKE_FORM"), bytes.NewReader(body))
+		if err != nil {
+			panic(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return
+		}
+		said, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		_, _ = os.Stderr.Write(said)
+		if !bytes.Contains(said, []byte(`"isError":true`)) {
+			return
+		}
+		prompt += string(said)
+	}
+}
+
 func main() {
 	recording, mode := os.Args[1], os.Getenv("FAKE")
 	_, _ = io.Copy(io.Discard, os.Stdin) // some agents wait for the end of their input
@@ -38,8 +71,16 @@ func main() {
 		os.Exit(1)
 	}
 	if prompt := os.Args[len(os.Args)-1]; strings.Contains(prompt, "## Form: ") {
-		if mode == "writes" {
+		switch mode {
+		case "writes":
 			_ = os.WriteFile("add.go", []byte("x"), 0o600)
+		case "thinks":
+			fmt.Println(`{"type":"turn.started"}`)
+			time.Sleep(time.Hour)
+		case "proposes":
+			propose(prompt)
+			answer("I have handed it in.")
+			time.Sleep(time.Hour) // what it does afterwards keeps nobody waiting
 		}
 		answer(modeltest.Ask(os.Getenv("FAKE_URL"), prompt))
 		return
