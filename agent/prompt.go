@@ -138,6 +138,11 @@ func Criteria(p plan.Plan) string {
 		add("checks", c.Checks...)
 		add("paths", c.Paths...)
 		add("texts", c.Texts...)
+		for _, f := range c.Files {
+			if !f.Held {
+				add("tests that are there and stay as they are", f.Path)
+			}
+		}
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -188,6 +193,9 @@ func FailureText(f effect.Failure) string {
 				why += ": " + strings.Join(c.Shown, ", ")
 			}
 			out += fmt.Sprintf("- %s (%s)\n", c.Text, why)
+			if c.Why == effect.WhyHeldOut {
+				out += "  It holds for the cases that you see in the tests, and not for others of the same kind.\n"
+			}
 		}
 		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not\n" +
 			"of a missing name, and that passes with it.\n"

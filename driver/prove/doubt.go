@@ -12,6 +12,7 @@ import (
 
 	"pawl/driver/prove/cut"
 	"pawl/kernel/effect"
+	"pawl/text/plan"
 	"pawl/text/testrun"
 )
 
@@ -26,18 +27,29 @@ type doubts struct {
 	answers     []known
 }
 
-// doubt looks at what was red and is green.
-func (p *proving) doubt(ctx context.Context) error {
+// doubt looks at what was red and is green, and at tests that were asked for. Cases that were held out from whoever
+// worked tell whether it knows more.
+func doubt(ctx context.Context, p *proving) error {
 	d := doubts{bench: p.bench, before: p.before, now: p.now, wanted: wanted(p.ProveSpec)}
+	unseen := false
 	for _, s := range p.subjects {
 		if !s.whole() && s.shows() {
-			d.tests = append(d.tests, s)
+			f := p.bench.planned(s)
+			d.tests, unseen = append(d.tests, s), unseen || f != nil && f.Held
+		}
+	}
+	ofTests := func(c plan.Criterion) bool { return c.Proof == plan.ProofTest }
+	if slices.ContainsFunc(p.Criteria, ofTests) {
+		if err := (&idle{p.bench, d.wanted}).confirm(ctx, p.subjects); err != nil {
+			return err
 		}
 	}
 	if len(d.tests) == 0 {
 		return nil
 	}
-	d.memorised()
+	if !unseen {
+		d.memorised()
+	}
 	return d.equality(ctx)
 }
 
@@ -70,8 +82,8 @@ type known struct {
 }
 
 // memorised doubts the tests all of whose values are keys and values of answers that the work brings: nothing shows
-// that it knows anything else. A table that has entries which no test asks for is one, and so is an answer whose words are
-// those of what was wanted.
+// that it knows anything else. A table that has entries which no test asks for is one, and so is an answer whose words
+// are those of what was wanted.
 func (d *doubts) memorised() {
 	if d.learn(); len(d.answers) == 0 {
 		return
@@ -208,7 +220,8 @@ const maxApart = 3
 func places(values []cut.Literal, wanted []string) []int {
 	var out []int
 	for i := 0; i+len(wanted) <= len(values) && len(wanted) > 0; i++ {
-		if slices.EqualFunc(values[i:i+len(wanted)], wanted, func(l cut.Literal, w string) bool { return l.Text == w }) {
+		same := func(l cut.Literal, w string) bool { return l.Text == w }
+		if slices.EqualFunc(values[i:i+len(wanted)], wanted, same) {
 			out = append(out, i)
 		}
 	}
@@ -226,8 +239,8 @@ var (
 	wantsText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)string|\btext|\bprint|json|\bformat|\btemplate|字符串|文本|打印|格式`)
 	})
-	// equalities match, by the ending of a file, the names by which a language asks values whether they are equal, or as
-	// what they are compared; and where one is looked up it is out of sight.
+	// equalities match, by the ending of a file, the names by which a language asks values whether they are equal, or
+	// as what they are compared; and where one is looked up it is out of sight.
 	equalities = map[string]func() *regexp.Regexp{
 		".py": sync.OnceValue(func() *regexp.Regexp {
 			return regexp.MustCompile(`(?:^|[^.\w])(__eq__|__ne__)\b|\b(mock\.ANY)\b`)

@@ -15,7 +15,6 @@ import (
 
 	"pawl/driver/prove/cut"
 	"pawl/kernel/effect"
-	"pawl/text/plan"
 	"pawl/text/testrun"
 )
 
@@ -40,10 +39,7 @@ func (p *proving) takeAway(ctx context.Context) error {
 	}
 	all, err := p.confirm(ctx, open, functions)
 	if err == nil {
-		err = p.doubt(ctx)
-	}
-	if err == nil && slices.ContainsFunc(p.Criteria, func(c plan.Criterion) bool { return c.Proof == plan.ProofTest }) {
-		err = (&idle{p.bench, wanted(p.ProveSpec)}).confirm(ctx, p.subjects)
+		err = doubt(ctx, p)
 	}
 	if err != nil || p.Budget <= 0 || len(tests) == 0 {
 		return err

@@ -82,6 +82,8 @@ type Witness struct {
 	// equality. At are the places of the work that are the reason, at most MaxShown.
 	Doubt Why      `json:"doubt,omitempty"`
 	At    []string `json:"at,omitempty"`
+	// Held says of a test that it came with the plan and was never shown to whoever did the work.
+	Held bool `json:"held,omitempty"`
 	// Texts are those of the criteria's words that the test, or what it fails on, speaks of.
 	Texts []string `json:"texts,omitempty"`
 	// Said is the end of what was printed without the work, at most 1 KiB.
@@ -188,6 +190,7 @@ const (
 	WhyMachine    Why = "machine"         // it could not be run without the work
 	WhyAbsent     Why = "absent"          // the test that the plan names is not there
 	WhyNotMet     Why = "not_met"         // it does not hold with the work
+	WhyHeldOut    Why = "held_out"        // it holds for the cases that were shown, and not for others
 	WhyNoTests    Why = "no_tests"        // no test ran that could show that nothing was lost
 	WhyPerson     Why = "person"          // only a person can say so
 	WhyReview     Why = "review"          // a reviewer can object to it, and proves nothing
@@ -204,8 +207,8 @@ type Met struct {
 	plan.Criterion
 	Verdict Verdict `json:"verdict"`
 	Why     Why     `json:"why"`
-	// Shown names what shows it: tests, commands, paths; or the places that are the reason why nothing does. At most
-	// MaxShown.
+	// Shown names what shows it: tests, commands, paths; or, where nothing does, those that do not, or the places of the
+	// work that are the reason. At most MaxShown.
 	Shown []string `json:"shown,omitempty"`
 }
 
