@@ -207,8 +207,8 @@ type Met struct {
 	plan.Criterion
 	Verdict Verdict `json:"verdict"`
 	Why     Why     `json:"why"`
-	// Shown names what shows it: tests, commands, paths; or, where nothing does, those that do not, or the places of the
-	// work that are the reason. At most MaxShown.
+	// Shown names what shows it: tests, commands, paths; or, where nothing does, those that do not, or the places of
+	// the work that are the reason. At most MaxShown.
 	Shown []string `json:"shown,omitempty"`
 }
 
