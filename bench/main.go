@@ -42,6 +42,7 @@ var benches = []bench{
 	{"board", benchBoard},
 	{"worktree", benchWorktree},
 	{"dependencies", benchDependencies},
+	{"proof", benchProof},
 	{"cli", benchCLI},
 	{"see", benchSee},
 	{"floor", benchFloor},

@@ -192,8 +192,8 @@ func (p *proving) given(c *claim, declared map[string][]testlist.Test) {
 }
 
 // planned is the file of tests that came with the plan and declares a test, nil for any other test.
-func planned(criteria []plan.Criterion, s *subject) *plan.TestFile {
-	for _, c := range criteria {
+func (b *bench) planned(s *subject) *plan.TestFile {
+	for _, c := range b.Criteria {
 		for i := range c.Files {
 			if f := &c.Files[i]; !s.whole() && f.Path == path.Join(s.check.Dir, s.test.Path) {
 				return f

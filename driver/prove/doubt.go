@@ -12,6 +12,7 @@ import (
 
 	"pawl/driver/prove/cut"
 	"pawl/kernel/effect"
+	"pawl/text/plan"
 	"pawl/text/testrun"
 )
 
@@ -26,18 +27,29 @@ type doubts struct {
 	answers     []known
 }
 
-// doubt looks at what was red and is green.
-func (p *proving) doubt(ctx context.Context) error {
+// doubt looks at what was red and is green, and at tests that were asked for. Cases that were held out from whoever
+// worked tell whether it knows more.
+func doubt(ctx context.Context, p *proving) error {
 	d := doubts{bench: p.bench, before: p.before, now: p.now, wanted: wanted(p.ProveSpec)}
+	unseen := false
 	for _, s := range p.subjects {
 		if !s.whole() && s.shows() {
-			d.tests = append(d.tests, s)
+			f := p.bench.planned(s)
+			d.tests, unseen = append(d.tests, s), unseen || f != nil && f.Held
+		}
+	}
+	ofTests := func(c plan.Criterion) bool { return c.Proof == plan.ProofTest }
+	if slices.ContainsFunc(p.Criteria, ofTests) {
+		if err := (&idle{p.bench, d.wanted}).confirm(ctx, p.subjects); err != nil {
+			return err
 		}
 	}
 	if len(d.tests) == 0 {
 		return nil
 	}
-	d.memorised()
+	if !unseen {
+		d.memorised()
+	}
 	return d.equality(ctx)
 }
 

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"path"
 	"slices"
 	"time"
 
@@ -87,7 +88,14 @@ func unrun(file, before, now string, ran map[int]bool) []effect.Lines {
 	}
 	lives := map[int]bool{} // the functions of which a changed line ran
 	var lines []int
+	var renamed map[int]bool
+	if path.Ext(file) == ".go" { // what only has other names is compiled
+		renamed = cut.Renamed(before, now)
+	}
 	for _, line := range cut.Fresh(before, now) {
+		if renamed[line] {
+			continue
+		}
 		if is, known := ran[line]; is {
 			lives[of(line)] = true
 		} else if known {

@@ -12,6 +12,8 @@ func TestUnrun(t *testing.T) {
 		"":                              "[a.go:5 a.go:10-12 B a.go:15 C]",
 		"func C() int { return 4 }\n":   "[a.go:5 a.go:10-12 B]",
 		"func B() int {\n\tprintln()\n": "[a.go:5 a.go:12 B a.go:15 C]",
+		"func X() int { return 4 }\n":   "[a.go:5 a.go:10-12 B]",
+		"func X() int { return 5 }\n":   "[a.go:5 a.go:10-12 B a.go:15 C]",
 		now:                             "[]",
 	} {
 		if got := fmt.Sprint(unrun("a.go", before, now, ran)); got != want {

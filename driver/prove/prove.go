@@ -16,7 +16,6 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
-	"pawl/text/plan"
 )
 
 // Prove is the driver for effect.KindProve. It is safe for concurrent use on different trees.
@@ -130,13 +129,8 @@ func (p *proving) run(ctx context.Context) error {
 	if err := p.takeAway(ctx); err != nil {
 		return err
 	}
-	if err := p.doubt(ctx); err != nil {
+	if err := doubt(ctx, p); err != nil {
 		return err
-	}
-	if slices.ContainsFunc(p.Criteria, func(c plan.Criterion) bool { return c.Proof == plan.ProofTest }) {
-		if err := (&idle{p.bench, wanted(p.ProveSpec)}).confirm(ctx, p.subjects); err != nil {
-			return err
-		}
 	}
 	p.report()
 	if p.Budget <= 0 || p.result.Unreached > 0 || !couldShow(p.result.Changed) {

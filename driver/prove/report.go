@@ -80,7 +80,7 @@ func (p *proving) witness(s *subject) effect.Witness {
 	if !s.whole() {
 		w.Test = s.test.String()
 	}
-	if f := planned(p.Criteria, s); f != nil {
+	if f := p.bench.planned(s); f != nil {
 		w.Own, w.Held = false, f.Held
 	}
 	seen := s.after

@@ -59,8 +59,9 @@ func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check
 	}
 	if r.Runner == testrun.Go {
 		slices.Sort(packages)
-		c.Command = strings.Replace(c.Command, "go test", "go test "+shell.QuoteAll([]string{
-			"-coverprofile=" + filepath.Join(dir, "profile"), "-coverpkg=" + strings.Join(slices.Compact(packages), ",")}), 1)
+		with := shell.QuoteAll([]string{"-coverprofile=" + filepath.Join(dir, "profile"),
+			"-coverpkg=" + strings.Join(slices.Compact(packages), ",")})
+		c.Command = strings.Replace(c.Command, "go test", "go test "+with, 1)
 	} else {
 		s.also = map[string]string{"NODE_V8_COVERAGE": dir}
 	}

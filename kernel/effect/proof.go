@@ -81,12 +81,12 @@ type Witness struct {
 	Failed bool `json:"failed,omitempty"`
 	// Own says that the work added or changed the test.
 	Own bool `json:"own,omitempty"`
-	// Held says of a test that it came with the plan and was never shown to whoever did the work.
-	Held bool `json:"held,omitempty"`
 	// Doubt says why a test shows nothing although it was red without the work and is green with it: memorised or
 	// equality. At are the places of the work that are the reason, at most MaxShown.
 	Doubt Why      `json:"doubt,omitempty"`
 	At    []string `json:"at,omitempty"`
+	// Held says of a test that it came with the plan and was never shown to whoever did the work.
+	Held bool `json:"held,omitempty"`
 	// Texts are those of the criteria's words that the test, or what it fails on, speaks of.
 	Texts []string `json:"texts,omitempty"`
 	// Said is the end of what was printed without the work, at most 1 KiB.
@@ -210,8 +210,8 @@ type Met struct {
 	plan.Criterion
 	Verdict Verdict `json:"verdict"`
 	Why     Why     `json:"why"`
-	// Shown names what shows it: tests, commands, paths; or the places that are the reason why nothing does; or, where
-	// the plan names what is to show it, that of it which does not. At most MaxShown.
+	// Shown names what shows it: tests, commands, paths; or, where nothing does, those that do not, or the places of
+	// the work that are the reason. At most MaxShown.
 	Shown []string `json:"shown,omitempty"`
 }
 

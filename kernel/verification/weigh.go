@@ -182,17 +182,13 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 	m := effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyUntried}
 	shows, before, all := 0, 0, 0
 	var short, places []string
-	// Cases that nobody was shown and that are met tell that more is known than the cases that were.
-	more := slices.ContainsFunc(s.seen.Witnesses, func(w effect.Witness) bool {
-		return w.Criterion == c.ID && w.Held && w.Shows()
-	})
 	for _, w := range s.seen.Witnesses {
 		if w.Criterion != c.ID {
 			continue
 		}
 		all++
 		switch {
-		case w.Shows() || more && w.Doubt == effect.WhyMemorised && !w.Failed:
+		case w.Shows():
 			shows++
 			m.Shown = append(m.Shown, w.Name())
 		case w.Without == effect.WithoutGreen && !w.Failed:
@@ -204,10 +200,10 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 			}
 		}
 	}
-	if len(places) > 0 {
-		m.Shown = places
-	} else if all == 0 || shows+before < all {
-		m.Shown = short
+	if all == 0 || shows+before < all {
+		if m.Shown = short; len(places) > 0 {
+			m.Shown = places
+		}
 	}
 	m.Shown = m.Shown[:min(len(m.Shown), effect.MaxShown)]
 	switch {

@@ -195,6 +195,32 @@ func Fresh(before, now string) []int {
 	return out
 }
 
+// Renamed are the lines of a text that are those that it had before but for names: new ones stand where others stood
+// that are gone.
+func Renamed(before, now string) map[int]bool {
+	had, has := Names(before), Names(now)
+	bare := func(line string, known map[string]bool) string {
+		return name().ReplaceAllStringFunc(strings.TrimSpace(line), func(n string) string {
+			if known[n] {
+				return n
+			}
+			return "?"
+		})
+	}
+	were := map[string]bool{}
+	for line := range strings.Lines(before) {
+		were[bare(line, has)] = true
+	}
+	out, number := map[int]bool{}, 0
+	for line := range strings.Lines(now) {
+		number++
+		if same := bare(line, had); same != strings.TrimSpace(line) && were[same] {
+			out[number] = true
+		}
+	}
+	return out
+}
+
 // Added are the lines of a text that it had not before.
 func Added(before, now string) string {
 	had := map[string]bool{}
