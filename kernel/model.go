@@ -539,7 +539,7 @@ type Task struct {
 	CancelAt    time.Time                `json:"cancel_requested_at,omitzero"`
 	CancelBy    pawl.Actor               `json:"cancel_requested_by,omitempty"`
 	Cleanup     *effect.CleanupResult    `json:"cleanup_summary,omitempty"`
-	Disposition *Disposition             `json:"mode_disposition,omitempty"`
+	Disposition *effect.Disposition      `json:"mode_disposition,omitempty"`
 	Checkpoint  *effect.CheckpointResult `json:"checkpoint,omitempty"`
 	Restart     string                   `json:"restart_source,omitempty"`
 	Tree        string                   `json:"tree,omitempty"` // last tree that pawl left behind

@@ -210,7 +210,8 @@ func Note(s string) string {
 
 // NothingToClean is the summary of a cleanup that had nothing to do.
 func NothingToClean() *effect.CleanupResult {
-	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
+	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"},
+		Made: true}
 }
 
 // FlowInterrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.

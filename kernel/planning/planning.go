@@ -538,6 +538,11 @@ func autoApproval(tx *kernel.Tx) pawl.Actor {
 	if tx.Flow.Mode == workflow.AutoFull && !asks(tx) && !tx.Solution.Perilous() {
 		return autoFull
 	}
+	m, err := tx.Config.ModeOf(tx.Task.Mode)
+	if err != nil {
+		return ""
+	}
+	v := kernel.Guarded(func() kernel.Verdict { return m.CanAutoApprove(kernel.ModeTaskOf(tx, tx.Task), "open_plan") })
 	if tx.Session.RunMode == pawl.Autonomous {
 		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same
 		// (docs/spec/task.md#d7).
@@ -545,16 +550,10 @@ func autoApproval(tx *kernel.Tx) pawl.Actor {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
 		tx.Record(tx.Task, kernel.AuditAutonomousBlocked, audit.Warn,
-			map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk})
+			map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk, "mode": tx.Task.ModeName(),
+				"mode_verdict": v.Decision, "mode_reason": v.Reason})
 	}
-	m, err := tx.Config.ModeOf(tx.Task.Mode)
-	if err != nil {
-		return ""
-	}
-	if v := kernel.Guarded(func() kernel.Verdict {
-		return m.CanAutoApprove(kernel.ModeTaskOf(tx, tx.Task),
-			"open_plan")
-	}); v.Decision == kernel.Approved {
+	if v.Decision == kernel.Approved {
 		return pawl.By(pawl.KindPolicy, "mode/"+tx.Task.ModeName())
 	}
 	return ""
