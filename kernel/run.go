@@ -17,6 +17,7 @@ import (
 	"pawl/machine/workflow"
 	"pawl/text/policy"
 	"pawl/text/solution"
+	"pawl/text/triage"
 )
 
 // NewTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
@@ -232,7 +233,7 @@ func keepSilence(tx *Tx) {
 	}
 	asks := waits(tx)
 	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
-		asks = tx.Run.Stage == workflow.Evaluate && tx.Run.Evaluation.Dangerous()
+		asks = tx.Run.Stage == workflow.Evaluate && triage.Asks(tx.Run.Evaluation.HighRisk)
 	}
 	switch {
 	case asks && !f.SilenceBroken:

@@ -226,7 +226,7 @@ func (c *Start) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 func judgedFirst(tx *kernel.Tx, c *Start) bool {
 	t := kernel.PlannerTraits(tx)
 	return t.Intakes && len(c.Given) == 0 &&
-		(c.Command != "" || c.Confirm || t.Judges || triage.Acts(triage.Detect(c.Requirement)))
+		(c.Command != "" || c.Confirm || t.Judges || triage.Asks(triage.Weigh(c.Requirement)))
 }
 
 // beginRun makes the first moves of a run, and asks for its first effect.
