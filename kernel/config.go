@@ -217,8 +217,8 @@ func (l Limit) ofWork() bool { return l.Turns > 0 || l.Calls > 0 || l.Processes 
 type Mode interface {
 	// ValidateTransition may refuse a transition after the table allowed it and before anything is written (point 1).
 	ValidateTransition(t ModeTask, from, to string) Verdict
-	// TransitionMade is told of a transition with the task as it is then. Nothing is written yet, so that an answer other
-	// than Approved leaves the task where it was.
+	// TransitionMade is told of a transition with the task as it is then. Nothing is written yet, so that an answer
+	// other than Approved leaves the task where it was.
 	TransitionMade(t ModeTask, from, to string) Verdict
 	// ValidateGate may refuse to run a gate; GateResult learns of its outcome and says whether a retry makes sense (2).
 	ValidateGate(t ModeTask, gate string) Verdict

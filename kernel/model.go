@@ -405,6 +405,8 @@ type Solution struct {
 	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk
 	// in the plan.
 	Package string `json:"package,omitempty"`
+	// Lang is the language in which pawl writes the package, "" for Chinese.
+	Lang string `json:"lang,omitempty"`
 	// Theirs says that a person wrote the package: pawl neither writes nor removes it in plan/.
 	Theirs   bool            `json:"theirs,omitempty"`
 	HighRisk []triage.Placed `json:"ehrb,omitempty"`

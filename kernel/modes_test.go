@@ -364,3 +364,11 @@ func TestGateResultsAreTold(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsAreWorkItems: each step that is done leaves a record, under the name that the seed has for parts of the work.
+func TestStepsAreWorkItems(t *testing.T) {
+	b := approved(t, &world{plan: twoSteps()})
+	if n := b.count("WORK_ITEM_COMPLETED"); n != 2 {
+		t.Errorf("%d records of two steps", n)
+	}
+}

@@ -393,6 +393,7 @@ func (s *Snapshot) Package() view.Package {
 	p := view.Package{
 		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
 		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt, Written: r.Written,
+		Lang: sol.language(),
 	}
 	if t == nil {
 		return p
@@ -402,6 +403,7 @@ func (s *Snapshot) Package() view.Package {
 	if t.Plan != nil {
 		p.Plan = *t.Plan
 	}
+	p.Proof = view.ProofOf(t.Proof)
 	if t.State != string(task.Done) {
 		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
 	}
@@ -413,6 +415,14 @@ func (s *Snapshot) Package() view.Package {
 	return p
 }
 
+// language is that of the package's documents. Earlier versions wrote Chinese.
+func (s *Solution) language() solution.Language {
+	if s.Lang == "" {
+		return solution.Chinese
+	}
+	return solution.ParseLanguage(s.Lang)
+}
+
 // Draft returns the package of a solution that waits to be carried out. Of one that a person wrote it tells no more
 // than that.
 func (s *Solution) Draft() view.Package {
@@ -421,8 +431,8 @@ func (s *Solution) Draft() view.Package {
 		theirs = new(solution.Written)
 	}
 	return view.Package{
-		Written: theirs,
-		Name:    s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
+		Written: theirs, Lang: s.language(),
+		Name: s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
 		Title: s.Plan.Goal, Label: s.Label, State: string(task.Draft), Created: s.CreatedAt,
 	}
 }

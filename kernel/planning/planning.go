@@ -413,7 +413,7 @@ func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string,
 	tx.Solution = &kernel.Solution{
 		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Stated: stated(said, p.RiskLevel),
 		Checks:   effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
-		HighRisk: triage.DetectPlan(p),
+		HighRisk: triage.DetectPlan(p), Lang: tx.Run.Lang,
 	}
 	if err := packageDesigned(tx, &p); err != nil {
 		return err

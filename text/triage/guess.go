@@ -38,8 +38,8 @@ const (
 )
 
 // Weigh is Detect for a requirement: the words that somebody who is there gives. It also guesses. Where the rules find
-// nothing in a sentence that sounds like those of extremely high risk, or something in one that does not sound like them
-// at all, it is not sure, and the finding has the stance of that.
+// nothing in a sentence that sounds like those of extremely high risk, or something in one that does not sound like
+// them at all, it is not sure, and the finding has the stance of that.
 func Weigh(text string) []Finding {
 	f := fold(text)
 	d := detector{folded: f, quotes: quotes(text)}
