@@ -40,7 +40,7 @@ type Info struct {
 }
 
 // Agent is the driver of the agent kinds of effect. It is safe for concurrent use. Host is never nil while the effect
-// is agent.work, agent.plan, agent.repair or agent.intake.
+// is agent.work, agent.plan, agent.repair, agent.intake or agent.review.
 type Agent interface {
 	Info() Info
 	Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt

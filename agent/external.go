@@ -45,9 +45,9 @@ type External struct {
 	Path, Version string
 	// Model is the model to use, and Provider the gateway's name for who serves it, the wire form's own unless set.
 	Model, Provider string
-	// Planning is the model to judge and to plan with, and Working the one to work with, where the user chose another
-	// than Model, or than the login's own, for these.
-	Planning, Working string
+	// Planning is the model to judge and to plan with, Working the one to work with and Reviewing the one to review
+	// with, where the user chose another than Model, or than the login's own, for these.
+	Planning, Working, Reviewing string
 	// Window is the size of the model's context in tokens, and MaxOut that of an answer, as far as the agent can be
 	// told.
 	Window, MaxOut int64
@@ -114,6 +114,8 @@ func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, pro
 		return receipt(c.intake(ctx, at, said))
 	case effect.KindPlan:
 		return receipt(c.plan(ctx, at, said))
+	case effect.KindReview:
+		return receipt(c.review(ctx, at))
 	case effect.KindRepair:
 		spec, err := effect.Decode[effect.RepairSpec](e.Spec)
 		if err != nil {
@@ -193,6 +195,19 @@ func (c External) plan(ctx context.Context, t task, said effect.Said) (effect.Pl
 		return effect.PlanResult{}, err
 	}
 	return effect.PlanResult{Said: said, Plan: found}, nil
+}
+
+// review has the agent look at work that is done, in a session and with a home of its own: those of the task are the
+// worker's.
+func (c External) review(ctx context.Context, t task) (effect.ReviewResult, error) {
+	spec, err := effect.Decode[effect.ReviewSpec](t.e.Spec)
+	if err != nil {
+		return effect.ReviewResult{}, err
+	}
+	t.e.Task, c.Planning = "", c.Reviewing
+	q, found := ReviewQuestion(spec, c.Chinese)
+	said, err := c.ask(ctx, t, q)
+	return effect.ReviewResult{Said: said, Objections: *found}, err
 }
 
 // ask has the agent answer a question about a tree that it can read and not change. An answer that cannot be used is

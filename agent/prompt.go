@@ -138,6 +138,11 @@ func Criteria(p plan.Plan) string {
 		add("checks", c.Checks...)
 		add("paths", c.Paths...)
 		add("texts", c.Texts...)
+		for _, f := range c.Files {
+			if !f.Held {
+				add("tests that are there and stay as they are", f.Path)
+			}
+		}
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -183,12 +188,37 @@ func FailureText(f effect.Failure) string {
 	if len(f.Unproven) > 0 {
 		out += "Every check passed, and nothing shows yet that this was done:\n"
 		for _, c := range f.Unproven {
-			out += fmt.Sprintf("- %s (%s)\n", c.Text, strings.ReplaceAll(string(c.Why), "_", " "))
+			why := strings.ReplaceAll(string(c.Why), "_", " ")
+			switch {
+			case c.Why == effect.WhyHeldOut: // which tests those are is what is held out
+				why += ": it holds for the cases that you see in the tests, and not for others of the same kind"
+			case len(c.Shown) > 0:
+				why += ": " + strings.Join(c.Shown, ", ")
+			}
+			out += fmt.Sprintf("- %s (%s)\n", c.Text, why)
 		}
 		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not\n" +
 			"of a missing name, and that passes with it.\n"
 	}
-	return out
+	return out + objectionsText(f.Objections)
+}
+
+// objectionsText says what a reviewer objects to, with the tests that fail.
+func objectionsText(list []effect.Objection) string {
+	if len(list) == 0 {
+		return ""
+	}
+	out := "Every check passed, and a reviewer objects:\n"
+	for _, o := range list {
+		out += "- " + o.Reason + "\n"
+		if o.File != "" {
+			out += fmt.Sprintf("  %s:%d (%s)\n", o.File, o.Line, o.Criterion)
+		}
+		if t := o.Test; t != nil && o.Red() {
+			out += fmt.Sprintf("  This test fails: %s %s\n%s\n", t.Path, t.Run, t.Content)
+		}
+	}
+	return out + "Mend what is wrong, and add a test for it. Leave the work as it is where the reviewer is mistaken.\n"
 }
 
 func checksText(c effect.ContextResult) string {

@@ -111,6 +111,7 @@ const (
 	ProofAccepted   Event = "proof_accepted"
 	ProofRefused    Event = "proof_refused"
 	ProofMissing    Event = "proof_missing"
+	ReviewObjects   Event = "review_objects"
 	Received        Event = "received"
 	Clear           Event = "clear"
 	Unclear         Event = "unclear"

@@ -361,7 +361,7 @@ func Charges(c *Config, r *Run) bool {
 			return true
 		}
 	}
-	return c.Agents[r.Agent].Works || c.Agents[r.Plans()].Works
+	return c.Agents[r.Agent].Works || c.Agents[r.Plans()].Works || c.Agents[r.Reviewer].Works
 }
 
 // askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task

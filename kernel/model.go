@@ -148,9 +148,11 @@ type Run struct {
 	Stage      workflow.Stage     `json:"stage_asked,omitempty"`
 	// Agent is the agent that works, "" for the embedded one, and Planner the one that judges and plans, "" for the
 	// same; Answers are what the person said to its questions.
-	Agent   string            `json:"agent,omitempty"`
-	Planner string            `json:"planner,omitempty"`
-	Answers []effect.Answered `json:"answers,omitempty"`
+	Agent   string `json:"agent,omitempty"`
+	Planner string `json:"planner,omitempty"`
+	// Reviewer is the agent that looks at the work when its checks have passed; one that cannot judge looks at none.
+	Reviewer string            `json:"reviewer,omitempty"`
+	Answers  []effect.Answered `json:"answers,omitempty"`
 	// Usage is what the run's model calls cost so far.
 	Usage   effect.Usage       `json:"usage,omitzero"`
 	Outcome string             `json:"outcome,omitempty"` // completed failed canceled rolled_back declined
@@ -567,6 +569,8 @@ type Task struct {
 	// did what was wanted, nil before that was tried.
 	ApprovedBy pawl.Actor    `json:"approved_by,omitempty"`
 	Proof      *effect.Proof `json:"proof,omitempty"`
+	// Reviews are what reviewers said of the work, one for each tree that came so far, newest last.
+	Reviews []effect.WorkReview `json:"reviews,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
 	Baseline *effect.Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.
@@ -604,6 +608,11 @@ type Ready struct {
 	Cleaned    bool `json:"cleaned,omitempty"`
 	// Tracked says that every change of pawl's is in Spans.
 	Tracked bool `json:"tracked,omitempty"`
+	// Tests counts the files of tests of the plan that stand in the tree as they were approved, Placed says that all of
+	// them did once, and Worked that somebody has worked since.
+	Tests  int  `json:"tests,omitempty"`
+	Placed bool `json:"placed,omitempty"`
+	Worked bool `json:"worked,omitempty"`
 }
 
 // Cursor is the next call of the plan. It survives turns, so that a new attempt goes on where the last one stopped.

@@ -197,6 +197,11 @@ func TestVerdicts(t *testing.T) {
 	hollow.Without, elsewhere.Texts = effect.WithoutBuild, []string{"mul"}
 	confirmed, failed, green := hollow, redGreen, redGreen
 	confirmed.Confirmed, failed.Failed, green.Without = true, true, effect.WithoutGreen
+	known, own, idle := redGreen, green, green
+	known.Doubt, known.At, own.Own, own.Confirmed, idle.Own = effect.WhyMemorised, []string{"sub.go:3"}, true, true, true
+	unrun, partly := nothing, nothing
+	unrun.Measured, unrun.Unrun = true, []effect.Lines{{Path: "calc.go", Line: 3, To: 9, Name: "Sub"}}
+	partly.Measured, partly.Unrun = true, []effect.Lines{{Path: "calc.go", Line: 3, To: 9}}
 	run := sub(plan.ProofCheck)
 	run[0].Run = "./check"
 	for name, c := range map[string]struct {
@@ -212,6 +217,11 @@ func TestVerdicts(t *testing.T) {
 		"red where what was added is empty": {sub(plan.ProofCheck), test(confirmed), effect.Proven, effect.WhyRedGreen},
 		"about something else":              {sub(plan.ProofCheck), test(elsewhere), effect.Unproven, effect.WhyElsewhere},
 		"red with the work":                 {sub(plan.ProofCheck), test(failed), effect.Unproven, effect.WhyNotMet},
+		"its test is known by heart":        {sub(plan.ProofCheck), test(known), effect.Unproven, effect.WhyMemorised},
+		"a test that notices":               {sub(plan.ProofTest), test(own), effect.Proven, effect.WhyTested},
+		"a test that notices nothing":       {sub(plan.ProofTest), test(idle), effect.Unproven, effect.WhyIdle},
+		"a test that is not there":          {sub(plan.ProofTest), nothing, effect.Unproven, effect.WhyNoTests},
+		"a test of new behaviour":           {sub(plan.ProofTest), shown, effect.Proven, effect.WhyTested},
 		"a command":                         {run, named(effect.WithoutUnmet, false), effect.Proven, effect.WhyRedGreen},
 		"a command that was green":          {run, named(effect.WithoutGreen, false), effect.Unproven, effect.WhyBefore},
 		"a command that the machine lacks":  {run, named(effect.WithoutMachine, false), effect.Unproven, effect.WhyMachine},
@@ -220,6 +230,8 @@ func TestVerdicts(t *testing.T) {
 		"it is not gone":                    {sub(plan.ProofGone), named(effect.WithoutUnmet, true), effect.Unproven, effect.WhyNotMet},
 		"the file says so":                  {sub(plan.ProofDiff), named(effect.WithoutUnmet, false), effect.Proven, effect.WhyDiff},
 		"nothing is lost":                   {sub(plan.ProofKept), nothing, effect.Proven, effect.WhyKept},
+		"nothing runs what is to be kept":   {sub(plan.ProofKept), unrun, effect.Unproven, effect.WhyUnrun},
+		"a part of it runs":                 {sub(plan.ProofKept), partly, effect.Proven, effect.WhyKept},
 		"nothing is lost, as nothing is":    {sub(plan.ProofKept), effect.ProveResult{}, effect.Unproven, effect.WhyNothing},
 		"somebody has to look":              {sub(plan.ProofPerson), shown, effect.Unproven, effect.WhyPerson},
 		"a reviewer proves nothing":         {sub(plan.ProofReview), shown, effect.Unproven, effect.WhyReview},
@@ -312,4 +324,71 @@ func TestUnseenCallsAreNotApproved(t *testing.T) {
 	if s := b.look(); s.Task == nil || s.Task.Proof == nil || s.Task.Proof.Verdict != effect.Unproven {
 		t.Fatalf("%+v", s.Task)
 	}
+}
+
+// TestPlannedTestsAreKept writes the tests of the plan before the work and once more before the checks, says which of
+// them the work had changed, and keeps those that are held out from whoever works.
+func TestPlannedTestsAreKept(t *testing.T) {
+	criteria := sub(plan.ProofCheck)
+	criteria[0].Files = []plan.TestFile{{Path: "sub_test.go", Content: "shown"},
+		{Path: "more_test.go", Content: "hidden", Held: true}, {Path: "a/b_test.go", Content: "too"}}
+	changed := effect.Witness{Criterion: "c1", Check: "tests", Kind: "test", Test: "TestMore",
+		Without: effect.WithoutAssertion, Held: true, Failed: true}
+	met := changed
+	met.Failed = false
+	w := &tried{seen: []effect.ProveResult{
+		{Changed: wroteSub, Witnesses: []effect.Witness{redGreen, changed}},
+		{Changed: wroteSub, Witnesses: []effect.Witness{redGreen, met}}}}
+	w.mind = &mind{work: []effect.WorkResult{finished}}
+	w.plan = intent()
+	w.plan.Criteria = criteria
+	var order []string
+	b := newBench(t, proving)
+	b.do(&planning.Start{Requirement: "Add a Sub function", Agent: "m", AutoApprove: "policy:test", RunMode: pawl.Assisted,
+		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.run(func(e effect.Effect) effect.Receipt {
+		r := w.answer(e)
+		switch e.Kind {
+		case effect.KindTool:
+			call, _ := effect.Decode[effect.ToolCall](e.Spec)
+			order = append(order, string(call.Args))
+			if did, err := effect.Decode[effect.ToolResult](r.Result); err == nil && len(order) == 4 {
+				did.Artifacts.FilesChanged = []string{"a/b_test.go"} // it is not what it was any more
+				r.Result = effect.Encode(did)
+			}
+			if call.StepID != effect.TestsStep || !e.Record {
+				t.Errorf("%+v", call)
+			}
+		case effect.KindWork, effect.KindVerify, effect.KindProve:
+			order = append(order, string(e.Kind))
+		}
+		return r
+	})
+	first, last := `{"content":"shown","path":"sub_test.go"}`, `{"content":"too","path":"a/b_test.go"}`
+	once := []string{first, last, "agent.work", first, last, "verify.run", "proof.run"}
+	if want := slices.Concat(once, once[2:]); !slices.Equal(order, want) {
+		t.Errorf("it went %q, want %q", order, want)
+	}
+	task := b.task("T-001")
+	if task.State != "done" || task.Proof.Verdict != effect.Proven {
+		t.Fatalf("%s %+v", task.State, task.Proof)
+	}
+	if f := task.Failures[0]; f.Unproven[0].Why != effect.WhyHeldOut {
+		t.Errorf("%+v", f)
+	}
+	if got := task.Plan.Criteria[0].Files; !slices.Equal(got, criteria[0].Files) {
+		t.Errorf("the plan has %+v", got)
+	}
+	for _, spec := range w.asked {
+		if got := spec.Plan.Criteria[0].Files; len(got) != 2 || got[0].Held || got[1].Held {
+			t.Errorf("the worker sees %+v", got)
+		}
+	}
+	if !slices.Contains(task.Named, "sub_test.go") || slices.Contains(task.Named, "more_test.go") {
+		t.Error(task.Named)
+	}
+	if n := b.count(string(kernel.AuditTestRestored)); n != 1 {
+		t.Errorf("%d restorations are recorded", n)
+	}
+	b.verifyAudit()
 }

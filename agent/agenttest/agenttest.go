@@ -326,6 +326,9 @@ func (s *suite) canceled() {
 	if s.traits.Works {
 		specs[effect.KindWork] = s.step()
 	}
+	if s.traits.Plans {
+		specs[effect.KindReview] = reviewable
+	}
 	if s.traits.Intakes {
 		specs[effect.KindIntake] = effect.IntakeSpec{Requirement: plannable, Round: 1}
 	}

@@ -17,7 +17,8 @@ import (
 func working(traits Traits) []scene {
 	var out []scene
 	if traits.Plans {
-		out = append(out, scene{"a malformed plan is asked for once more", malformedPlan})
+		out = append(out, scene{"a malformed plan is asked for once more", malformedPlan},
+			scene{"a change is reviewed", reviewed})
 	}
 	if traits.Works {
 		out = append(out, []scene{

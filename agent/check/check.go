@@ -26,17 +26,18 @@ import (
 
 // The stages in their order. A stage that an agent cannot come to is left out.
 const (
-	Found   = "found"   // the agent is there; told by the caller
-	Judged  = "judged"  // the agent's model judged the requirement
-	Planned = "planned" // a plan was made and approved
-	Edited  = "edited"  // the agent changed the file in the task's own tree
-	Refused = "refused" // pawl's own check found the fault that is left
-	Mended  = "mended"  // told of the failure, the agent mended it
-	Proven  = "proven"  // every check passed, on exactly the tree that landed
-	Landed  = "landed"  // the result is a commit on the user's branch
-	Undone  = "undone"  // and was taken back
-	Liar    = "liar"    // a model that lies comes to nothing
-	Quiet   = "quiet"   // no process is left
+	Found    = "found"    // the agent is there; told by the caller
+	Judged   = "judged"   // the agent's model judged the requirement
+	Planned  = "planned"  // a plan was made and approved
+	Edited   = "edited"   // the agent changed the file in the task's own tree
+	Refused  = "refused"  // pawl's own check found the fault that is left
+	Mended   = "mended"   // told of the failure, the agent mended it
+	Reviewed = "reviewed" // the agent's model looked at the result, and had nothing against it
+	Proven   = "proven"   // every check passed, on exactly the tree that landed
+	Landed   = "landed"   // the result is a commit on the user's branch
+	Undone   = "undone"   // and was taken back
+	Liar     = "liar"     // a model that lies comes to nothing
+	Quiet    = "quiet"    // no process is left
 )
 
 // Stage is one stage as it came out.

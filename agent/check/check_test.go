@@ -74,6 +74,7 @@ func (a *acting) call(_ context.Context, c Call) int {
 	say(`{"event":"STATE_TRANSITION_VERIFYING","subject":{"kind":"turn"}}`)
 	verdict(true, "t1")
 	say(`{"type":"progress","kind":"agent.work","line":"I mend it."}`)
+	say(`{"event":"REVIEW_RESULT","data":{"agent":"a"%s}}`, map[bool]string{true: `,"fault":{"code":"model"}`}[a.spoil["review"]])
 	a.put(c.Dir, a.s.right, "land")
 	landed := "t1"
 	if a.spoil["tree"] {
@@ -118,6 +119,7 @@ func TestRun(t *testing.T) {
 		"outside":  {Edited, "check.outside"},
 		"believed": {Refused, "check.believed"},
 		"mend":     {Mended, "check.not_edited"},
+		"review":   {Reviewed, "check.not_reviewed"},
 		"tree":     {Proven, "check.other_tree"},
 		"land":     {Landed, "check.not_landed"},
 		"silent":   {Proven, "check.not_seen"},

@@ -28,14 +28,16 @@ type happened struct {
 		Kind string `json:"kind"`
 	} `json:"subject"`
 	Data struct {
-		Within  string `json:"within"`
-		By      string `json:"by"`
-		Score   int    `json:"score"`
-		Session string `json:"session"`
-		Passed  bool   `json:"passed"`
-		Tree    string `json:"tree"`
-		Commit  string `json:"commit"`
-		Branch  string `json:"branch"`
+		Within  string          `json:"within"`
+		By      string          `json:"by"`
+		Score   int             `json:"score"`
+		Session string          `json:"session"`
+		Passed  bool            `json:"passed"`
+		Tree    string          `json:"tree"`
+		Commit  string          `json:"commit"`
+		Branch  string          `json:"branch"`
+		Agent   string          `json:"agent"`
+		Fault   json.RawMessage `json:"fault"`
 		Checks  []struct {
 			Name   string `json:"gate_name"`
 			Status string `json:"status"`
@@ -60,8 +62,8 @@ type flow struct {
 
 // honest has the agent mend the fault.
 func (c *checker) honest(ctx context.Context) error {
-	f := &flow{checker: c, sessions: map[string]bool{}, left: []string{Judged, Planned, Edited, Refused, Mended, Proven,
-		Landed}}
+	f := &flow{checker: c, sessions: map[string]bool{}, left: []string{Judged, Planned, Edited, Refused, Mended,
+		Reviewed, Proven, Landed}}
 	if c.Kind == agent.KindScript {
 		f.left = []string{Planned, Edited, Proven, Landed}
 		if c.sample.repaired {
@@ -128,6 +130,12 @@ func (f *flow) see(line []byte) {
 		f.step(Mended, f.edited(f.sample.right), f.session()...)
 	case "VERIFICATION_RESULT":
 		f.verified(h)
+	case "REVIEW_RESULT":
+		var none error
+		if len(h.Data.Fault) > 0 || h.Data.Agent != f.Agent {
+			none = pawl.Fail(pawl.CodeModel, "check.not_reviewed").In("check.Run")
+		}
+		f.step(Reviewed, none, Phrase{Key: "check.saw_review"})
 	case "RESULT_LANDED":
 		var differs error
 		if h.Data.Tree != f.proven {

@@ -19,9 +19,10 @@ type Config struct {
 	// fails, before each.
 	Provider Provider
 	Connect  func() (Provider, error)
-	// Intent, Planning and Work are the models by purpose; Fallbacks are tried in order where one cannot answer.
-	Intent, Planning, Work string
-	Fallbacks              []string
+	// Intent, Planning, Work and Review are the models by purpose; Fallbacks are tried in order where one cannot
+	// answer.
+	Intent, Planning, Work, Review string
+	Fallbacks                      []string
 	// Tools are the tools that the model may ask for; Limits bound its plans, the zero value as plan.Limits says.
 	Tools  []effect.ToolInfo
 	Limits plan.Limits
@@ -61,7 +62,7 @@ func New(c Config) *Agent {
 	if c.Provider != nil {
 		c.Connect = func() (Provider, error) { return c.Provider, nil }
 	}
-	c.Intent, c.Planning = first(c.Intent, c.Work), first(c.Planning, c.Work)
+	c.Intent, c.Planning, c.Review = first(c.Intent, c.Work), first(c.Planning, c.Work), first(c.Review, c.Work)
 	return &Agent{config: c}
 }
 
@@ -95,8 +96,8 @@ func (a *Agent) Done(context.Context, effect.Effect) (effect.Answer, effect.Rece
 	return effect.DoneNo, effect.Receipt{}
 }
 
-// Do answers an effect of an agent: agent.intake, agent.plan, agent.work and agent.repair. Any other kind is
-// CodeInternal. An exchange that failed is CodeModel, and CodeLogin where the key is missing or refused; CodeBudget
+// Do answers an effect of an agent: agent.intake, agent.plan, agent.work, agent.repair and agent.review. Any other kind
+// is CodeInternal. An exchange that failed is CodeModel, and CodeLogin where the key is missing or refused; CodeBudget
 // where the host set nothing aside, so that nothing was sent; CodeCanceled or CodeTimeout when the context ended.
 func (a *Agent) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	start := time.Now()
@@ -117,6 +118,8 @@ func (a *Agent) do(ctx context.Context, e effect.Effect, x exchange) effect.Rece
 		return receipt(x.intake(ctx, e))
 	case effect.KindPlan:
 		return receipt(x.plan(ctx, e))
+	case effect.KindReview:
+		return receipt(x.review(ctx, e))
 	case effect.KindWork:
 		return receipt(x.work(ctx, e))
 	case effect.KindRepair:

@@ -34,9 +34,9 @@ type Settings struct {
 	Ring func(ctx context.Context, entry string) (string, error)
 	// CAFile holds further certificates to trust, PEM. Prices is a file as ParsePrices reads it.
 	CAFile, Prices string
-	// Name is the model; Intent, Planning and Implementation name others for single purposes, "" for Name.
-	Name, Intent, Planning, Implementation string
-	Fallbacks                              []string
+	// Name is the model; Intent, Planning, Implementation and Review name others for single purposes, "" for Name.
+	Name, Intent, Planning, Implementation, Review string
+	Fallbacks                                      []string
 	// Window is the size of the model's context in tokens, 0 for what is known of it.
 	Window int64
 	// Tools are what the model may ask for; Limits bound its plans.
@@ -67,7 +67,7 @@ func Open(s Settings) *Agent {
 	if s.Kind == "" {
 		s.Kind = kindOf(first(s.Name, work), s.BaseURL)
 	}
-	a := New(Config{Intent: first(s.Intent, s.Name), Planning: first(s.Planning, s.Name), Work: work,
+	a := New(Config{Intent: first(s.Intent, s.Name), Planning: first(s.Planning, s.Name), Work: work, Review: s.Review,
 		Fallbacks: s.Fallbacks, Tools: s.Tools,
 		Limits: s.Limits, Window: s.Window, Limit: s.Limit, Chinese: s.Chinese, Pause: s.Pause})
 	a.settings = s

@@ -67,6 +67,17 @@ func (x exchange) intake(ctx context.Context, e effect.Effect) (effect.IntakeRes
 	return found.Result(spec, said), nil
 }
 
+// review has a model look at work that is done. It is a conversation of its own, without tools.
+func (x exchange) review(ctx context.Context, e effect.Effect) (effect.ReviewResult, error) {
+	spec, err := effect.Decode[effect.ReviewSpec](e.Spec)
+	if err != nil {
+		return effect.ReviewResult{}, err
+	}
+	q, found := agent.ReviewQuestion(spec, x.chinese)
+	said, err := x.structured(ctx, q, x.a.config.Review)
+	return effect.ReviewResult{Said: said, Objections: *found}, err
+}
+
 // structured asks for one document. Malformed output is shown to the model once, with what is wrong with it. A server
 // that knows no schemas is told of it in words.
 func (x exchange) structured(ctx context.Context, q agent.Question, model string) (effect.Said, error) {

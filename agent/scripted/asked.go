@@ -17,7 +17,7 @@ func (q *query) asks() string {
 	if len(q.tools) == 0 && !q.json {
 		return ""
 	}
-	for _, heading := range []string{Judging, Planning} {
+	for _, heading := range []string{Judging, Planning, Reviewing} {
 		if strings.Contains(q.seen.Body, heading+`\n`) {
 			return strings.TrimPrefix(heading, asking)
 		}
@@ -54,8 +54,8 @@ func (q *query) given() bool {
 	return strings.LastIndex(q.seen.Body, structuredID) > strings.LastIndex(q.seen.Body, asking)
 }
 
-// sensible is a document about the requirement of a request: it is clear, and takes one step. A document of another
-// purpose is empty.
+// sensible is a document about the requirement of a request: it is clear, and takes one step. Work that is
+// reviewed is fine. A document of another purpose is empty.
 func sensible(purpose, body string) json.RawMessage {
 	requirement := requirementOf(body)
 	first, _, _ := strings.Cut(requirement, "\n")
@@ -75,6 +75,8 @@ func sensible(purpose, body string) json.RawMessage {
 		doc = object{"class": "bugfix", "score": score, "risk": "low", "dimensions": dims, "questions": []any{},
 			"factors": object{"new": false, "major": false, "design": "simple", "extent": "local"}, "ehrb": []any{},
 			"why": "It says what is to be done."}
+	case Reviewing:
+		doc = object{"verdict": "no_objection", "objections": []any{}}
 	case Planning:
 		doc = object{"goal": first, "risk_level": "low", "verification": object{"mode": "test"},
 			"steps": []object{{"step_id": "s1", "title": first, "intent": requirement}}}

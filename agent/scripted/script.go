@@ -22,7 +22,7 @@ type Script struct {
 	Branches []Branch `json:"branches"`
 	// JSON answers requests that ask for a structured answer, by the name of the schema; "" for any other. "plan#2"
 	// answers the second and later requests for a plan that the server gets. What is no JSON is said as it is. An agent
-	// that is asked to judge or to plan in words gets the same, unless a branch begins with Judging or Planning, and
+	// that is asked in words gets the same, unless a branch begins with Judging, Planning or Reviewing, and
 	// something sensible where there is none.
 	JSON map[string]json.RawMessage `json:"json,omitempty"`
 }
@@ -81,10 +81,12 @@ func ParseScript(raw []byte) (Script, error) {
 // Repairing is the heading under which the prompts for repairs tell of the failure.
 const Repairing = "## What failed"
 
-// Judging and Planning are the headings under which prompts tell the form of a judgement and of a plan.
+// Judging, Planning and Reviewing are the headings under which prompts tell the form of a judgement, of a plan and of a
+// review.
 const (
-	Judging  = asking + "intake"
-	Planning = asking + "plan"
+	Judging   = asking + "intake"
+	Planning  = asking + "plan"
+	Reviewing = asking + "review"
 
 	asking = "## Form: "
 )

@@ -27,8 +27,11 @@ func NewBriefed(s agent.Set, packs Packer, m *git.Memory) Briefed {
 // Work hands an effect to its agent, with a new pack where a repair begins. Where none can be built the agent gets the
 // one that the run has.
 func (b Briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
-	if e.Kind == effect.KindPlan {
+	switch e.Kind {
+	case effect.KindPlan:
 		return b.plan(ctx, e, host, progress)
+	case effect.KindReview:
+		return b.review(ctx, e, host, progress)
 	}
 	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
 	if e.Kind != effect.KindWork || err != nil || spec.Failure == nil || len(spec.Messages) > 0 ||

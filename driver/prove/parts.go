@@ -15,6 +15,7 @@ import (
 
 	"pawl/driver/prove/cut"
 	"pawl/kernel/effect"
+	"pawl/text/plan"
 	"pawl/text/testrun"
 )
 
@@ -38,6 +39,12 @@ func (p *proving) takeAway(ctx context.Context) error {
 		}
 	}
 	all, err := p.confirm(ctx, open, functions)
+	if err == nil {
+		err = p.doubt(ctx)
+	}
+	if err == nil && slices.ContainsFunc(p.Criteria, func(c plan.Criterion) bool { return c.Proof == plan.ProofTest }) {
+		err = (&idle{p.bench, wanted(p.ProveSpec)}).confirm(ctx, p.subjects)
+	}
 	if err != nil || p.Budget <= 0 || len(tests) == 0 {
 		return err
 	}
@@ -147,38 +154,27 @@ type noticed struct {
 // notice takes parts away, runs tests for so long at most, where that is not 0, and puts the parts back.
 func (p *proving) notice(ctx context.Context, parts []cut.Part, tests []*subject,
 	left time.Duration) (seen noticed, err error) {
-	root, err := os.OpenRoot(p.bench.place.Tree)
-	if err != nil {
-		return seen, err
-	}
-	defer root.Close()
 	seen.blind = !slices.ContainsFunc(parts, func(c cut.Part) bool { return !c.Blind })
-	files := map[string][]cut.Part{}
-	for _, c := range parts {
-		files[c.Path] = append(files[c.Path], c)
-	}
-	for file, list := range files {
-		defer func() { err = cmp.Or(err, rewrite(root, file, p.now[file])) }()
-		if err := rewrite(root, file, cut.Without(p.now[file], list...)); err != nil {
-			return seen, err
+	err = p.bench.taken(p.now, parts, func() error {
+		var err error
+		cutShort := left > 0 && (p.PerCheck <= 0 || left < p.PerCheck)
+		if cutShort {
+			p.bench.PerCheck = left
+			defer func() { p.bench.PerCheck = p.PerCheck }()
 		}
-	}
-	cutShort := left > 0 && (p.PerCheck <= 0 || left < p.PerCheck)
-	if cutShort {
-		p.bench.PerCheck = left
-		defer func() { p.bench.PerCheck = p.PerCheck }()
-	}
-	if slices.ContainsFunc(tests, (*subject).whole) {
-		if seen.unbuilt, err = p.bench.broken(ctx); seen.unbuilt || err != nil {
-			return seen, err
+		if slices.ContainsFunc(tests, (*subject).whole) {
+			if seen.unbuilt, err = p.bench.broken(ctx); seen.unbuilt || err != nil {
+				return err
+			}
 		}
-	}
-	near, far := apart(parts, tests)
-	for _, list := range [][]*subject{near, far} {
-		if seen.by == "" || len(parts) > 1 {
-			err = cmp.Or(err, p.bench.try(ctx, list, func(s *subject, is sight) { seen.add(p, s, is, cutShort) }))
+		near, far := apart(parts, tests)
+		for _, list := range [][]*subject{near, far} {
+			if seen.by == "" || len(parts) > 1 {
+				err = cmp.Or(err, p.bench.try(ctx, list, func(s *subject, is sight) { seen.add(p, s, is, cutShort) }))
+			}
 		}
-	}
+		return err
+	})
 	return seen, err
 }
 
@@ -221,6 +217,26 @@ func (s *subject) label() string {
 		return s.check.Name
 	}
 	return s.test.String()
+}
+
+// taken takes parts of the copy's files away, whose texts are known, does something, and puts the parts back.
+func (b *bench) taken(texts map[string]string, parts []cut.Part, do func() error) (err error) {
+	root, err := os.OpenRoot(b.place.Tree)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files := map[string][]cut.Part{}
+	for _, c := range parts {
+		files[c.Path] = append(files[c.Path], c)
+	}
+	for file, list := range files {
+		defer func() { err = cmp.Or(err, rewrite(root, file, texts[file])) }()
+		if err := rewrite(root, file, cut.Without(texts[file], list...)); err != nil {
+			return err
+		}
+	}
+	return do()
 }
 
 // rewrite gives a file of the copy another text.

@@ -72,7 +72,11 @@ func (d Prove) prove(ctx context.Context, place effect.Place, spec effect.ProveS
 		return p.result, err
 	}
 	b.changed = p.result.Changed
-	err = p.run(ctx)
+	if len(spec.Objections) > 0 {
+		p.result.Witnesses, err = b.objections(ctx)
+	} else {
+		err = p.run(ctx)
+	}
 	_ = b.clear(context.WithoutCancel(ctx)) // what cannot be removed now goes with the task's own tree
 	if stopped := ctx.Err(); stopped != nil {
 		err = pawl.Fail(pawl.CodeCanceled, "verify.canceled").Because(stopped).In("prove.Do")
@@ -104,7 +108,7 @@ func (p *proving) run(ctx context.Context) error {
 		p.files(nil, false)
 		p.files(nil, true)
 		p.report()
-		return nil
+		return p.bench.kept(ctx, &p.result)
 	}
 	for {
 		if err := p.without(ctx); err != nil {
@@ -125,7 +129,10 @@ func (p *proving) run(ctx context.Context) error {
 		return err
 	}
 	p.report()
-	return nil
+	if p.Budget <= 0 || p.result.Unreached > 0 || !couldShow(p.result.Changed) {
+		return nil
+	}
+	return p.bench.measure(ctx, p.before, p.now, p.Budget/maxShare, &p.result)
 }
 
 // claim begins the claims, of which nothing is known yet.
@@ -155,6 +162,9 @@ func (p *proving) without(ctx context.Context) error {
 	if err := p.bench.repo.Overlay(ctx, p.Base, p.Tree, isTest); err != nil {
 		return err
 	}
+	if err := p.bench.put(p.Criteria); err != nil {
+		return err
+	}
 	p.wantsTests(declared, p.bench.declared())
 	if err := p.build(ctx); err != nil {
 		return err
@@ -179,6 +189,9 @@ func (p *proving) with(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	if err := p.bench.repo.Overlay(ctx, p.Base, p.Tree, func(string) bool { return true }); err != nil {
+		return false, err
+	}
+	if err := p.bench.put(p.Criteria); err != nil {
 		return false, err
 	}
 	p.bench.say("verify.prove_with")

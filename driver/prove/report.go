@@ -33,7 +33,7 @@ func (p *proving) report() {
 			all = append(all, effect.Witness{Criterion: c.ID, Kind: kindTest, Test: name,
 				Without: effect.WithoutAbsent})
 		}
-		if len(all) == 0 {
+		if len(all) == 0 && c.Proof != plan.ProofTest { // which any test of the work's own shows
 			all = []effect.Witness{{Criterion: c.ID, Without: effect.WithoutAbsent}}
 		}
 		add(all...)
@@ -76,9 +76,12 @@ const maxSaid = 1 << 10
 
 func (p *proving) witness(s *subject) effect.Witness {
 	w := effect.Witness{Check: s.check.Name, Kind: s.check.Kind, Without: s.without, Confirmed: s.confirmed,
-		Failed: !s.holds, Own: s.own}
+		Failed: !s.holds, Own: s.own, Doubt: s.doubted, At: s.at}
 	if !s.whole() {
 		w.Test = s.test.String()
+	}
+	if f := p.planned(s); f != nil {
+		w.Own, w.Held = false, f.Held
 	}
 	seen := s.after
 	if len(s.before) > 0 && s.without != effect.WithoutGreen {

@@ -36,6 +36,8 @@ type subject struct {
 
 	without   effect.Without
 	confirmed bool
+	doubted   effect.Why // why it shows nothing although it was red and is green, "" where it does
+	at        []string   // the places of the work that are the reason
 }
 
 func (s *subject) whole() bool     { return s.test.Name == testrun.Name{} }

@@ -66,10 +66,11 @@ type session struct {
 	perCheck time.Duration
 	say      effect.Progress
 	known    *versions
-	ask      []string       // tests whose ends are wanted one by one
-	only     []testrun.Name // the tests that are to run, where only some are
-	anew     bool           // nothing may come from a cache of results
-	told     *telling       // what the last command said of its tests, nil where its runner is not known
+	ask      []string          // tests whose ends are wanted one by one
+	only     []testrun.Name    // the tests that are to run, where only some are
+	anew     bool              // nothing may come from a cache of results
+	also     map[string]string // variables that commands have beside the others
+	told     *telling          // what the last command said of its tests, nil where its runner is not known
 	// unheld is why the machine lets nothing be run at all, nil where it does.
 	unheld error
 }
@@ -188,6 +189,9 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	if s.anew {
 		flags := strings.TrimSpace(valueOf(spec.Env, "GOFLAGS") + " -count=1")
 		spec.Env = set(spec.Env, "GOFLAGS", flags) // commands that know no such flag leave it alone
+	}
+	for name, value := range s.also {
+		spec.Env = set(spec.Env, name, value)
 	}
 	log := logs.New(ctx, c.Name)
 	spec.OnOutput = func(b []byte) { _, _ = log.Write(b) }

@@ -95,7 +95,8 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	agents.Flaw = flaw
 	p.close = func() { hang(); box.Close() }
 	workers := compound.NewBriefed(agents.Agents(), packs, memory)
-	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
+	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork,
+		effect.KindReview} {
 		p.drivers[k] = workers
 	}
 	return p

@@ -141,8 +141,8 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
 	case kernel.AuditVerificationResult, kernel.AuditGateVerificationResult:
 		r.verified(e)
-	case kernel.AuditProofResult:
-		r.proven(e)
+	case kernel.AuditProofResult, kernel.AuditReviewResult:
+		r.judged(e)
 	case kernel.AuditFixPlanned:
 		d := fields[struct {
 			Attempt int    `json:"attempt"`
@@ -242,6 +242,9 @@ func (r *Reporter) ended(e audit.Entry) {
 	}
 	took := r.sess.Style.Dim(Duration(time.Duration(d.MS) * time.Millisecond))
 	done := e.Event == string(kernel.AuditEffectDone)
+	if !done && d.Effect == effect.KindReview {
+		return // its record says why
+	}
 	if done && !d.Effect.Agent() {
 		r.sess.Say("  " + r.sess.Style.OK() + " " + what + "  " + took)
 		return
@@ -290,6 +293,17 @@ func (r *Reporter) verified(e audit.Entry) {
 	for i, o := range d.Gates {
 		o.Name = names.Gates[i].Name
 		r.sess.Say("  " + outcomeLine(r.sess.Printer, o))
+	}
+}
+
+// judged prints what became of what was wanted, or what a reviewer said of it.
+func (r *Reporter) judged(e audit.Entry) {
+	if kernel.AuditEvent(e.Event) == kernel.AuditProofResult {
+		r.proven(e)
+		return
+	}
+	for _, l := range ReviewLines(r.sess.Printer, []effect.WorkReview{fields[effect.WorkReview](e)}) {
+		r.sess.Say(l)
 	}
 }
 
@@ -404,6 +418,11 @@ func effectText(pr *Printer, e effect.Effect) string {
 		var call effect.ToolCall
 		if json.Unmarshal(e.Spec, &call) == nil {
 			return callText(call.Name, call.Args)
+		}
+	case effect.KindProve:
+		var spec effect.ProveSpec
+		if json.Unmarshal(e.Spec, &spec) == nil && len(spec.Objections) > 0 {
+			return pr.Text("cli.effect.objections")
 		}
 	case effect.KindCheckpoint:
 		var spec effect.CheckpointSpec

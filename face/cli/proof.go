@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"pawl/face/cli/term"
@@ -42,6 +43,15 @@ func ProofLines(pr *Printer, p *view.Proof) []string {
 			out = append(out, "    "+Display(part.String()))
 		}
 	}
+	if n := len(p.Unrun); n > 0 {
+		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.unrun", n))
+		for _, lines := range p.Unrun[:min(n, maxParts)] {
+			out = append(out, "    "+Display(lines.String()))
+		}
+	}
+	if !p.Measured && slices.ContainsFunc(p.Criteria, func(c effect.Met) bool { return c.Why == effect.WhyKept }) {
+		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.proof.unmeasured")))
+	}
 	if p.Unreached > 0 {
 		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.proof.unreached", p.Unreached)))
 	}
@@ -62,6 +72,7 @@ func showProof(sess *Session, s *kernel.Snapshot) {
 	for _, l := range ProofLines(sess.Printer, p) {
 		sess.Say(l)
 	}
+	PrintSection(sess.Printer, "cli.sum.review", ReviewLines(sess.Printer, s.Task.Reviews))
 	sess.Say("")
 	sess.Say("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sess.Say("")

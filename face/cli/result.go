@@ -107,6 +107,7 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 func PrintProof(pr *Printer, sum view.Summary) {
 	PrintSection(pr, "cli.sum.why", StepLines(pr, sum.Steps))
 	PrintSection(pr, "cli.sum.shown", ProofLines(pr, sum.Proof))
+	PrintSection(pr, "cli.sum.review", ReviewLines(pr, sum.Reviews))
 	PrintSection(pr, "cli.sum.verified", EvidenceLines(pr, sum))
 	var risks []string
 	for _, n := range sum.Risks {
@@ -469,6 +470,7 @@ func PrintBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	sum := query.SummaryOf(s)
 	if b.Kind == kernel.BlockedUnproven {
 		PrintSection(pr, "cli.sum.shown", ProofLines(pr, sum.Proof))
+		PrintSection(pr, "cli.sum.review", ReviewLines(pr, sum.Reviews))
 	}
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
 		PrintSection(pr, "cli.blocked.checks", EvidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))

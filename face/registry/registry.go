@@ -61,7 +61,7 @@ func (r Registry) Agents() agent.Set {
 // settings are the model's.
 func (r Registry) settings() llm.Settings {
 	m := r.Config.Model
-	plans, works := roles(r.Config, llm.Name)
+	plans, works, reviews := roles(r.Config, llm.Name)
 	home, _ := os.UserHomeDir()
 	var record func(llm.Exchange)
 	if r.Exchanges != nil {
@@ -72,22 +72,28 @@ func (r Registry) settings() llm.Settings {
 		Kind:   wire.Provider(m.Kind), API: m.API, BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyRing: m.KeyRing,
 		Ring: keyring.Read, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
 		Name: m.Name, Intent: cmp.Or(plans, m.Intent), Planning: cmp.Or(plans, m.Planning),
-		Implementation: cmp.Or(works, m.Implementation), Fallbacks: m.Fallbacks,
+		Implementation: cmp.Or(works, m.Implementation), Review: reviews, Fallbacks: m.Fallbacks,
 		Window: int64(m.Window),
 		Tools:  r.Tools, Flaw: r.Flaw, Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps}, Chinese: r.chinese(),
 		Workspace: r.Launch.Place.Workspace, Env: os.Getenv, Home: home,
 	}
 }
 
-// roles are the models that an agent is to plan and to work with, "" where none is named for that.
-func roles(c settings.Config, name string) (plans, works string) {
+// roles are the models that an agent is to plan, to work and to review with, "" where none is named for that. Who works
+// reviews with the same one, unless another is named.
+func roles(c settings.Config, name string) (plans, works, reviews string) {
 	if of, model := c.Role(c.Planner); of == name {
 		plans = model
 	}
 	if of, model := c.Role(c.Worker); of == name {
-		works = model
+		works, reviews = model, model
 	}
-	return plans, works
+	if of, model := c.Role(c.Reviewer); c.Reviewer != "" {
+		if reviews = ""; of == name {
+			reviews = model
+		}
+	}
+	return plans, works, reviews
 }
 
 func (r Registry) chinese() bool { return message.ParseLang(r.Config.Lang) == message.Chinese }
@@ -106,7 +112,7 @@ func (r Registry) external(f agent.Found) agent.Agent {
 	if r.Config.Isolation == settings.Outer { // elsewhere the walls see to it that who is asked changes nothing
 		e.Snapshot = r.Snapshot
 	}
-	e.Planning, e.Working = roles(r.Config, f.Program.Name)
+	e.Planning, e.Working, e.Reviewing = roles(r.Config, f.Program.Name)
 	keeper, agreed := r.keeper(f.Program)
 	if agreed {
 		e.Login = keeper

@@ -23,6 +23,7 @@ const (
 	Repairing = scripted.Repairing
 	Judging   = scripted.Judging
 	Planning  = scripted.Planning
+	Reviewing = scripted.Reviewing
 	Thinks    = scripted.Thinks
 )
 

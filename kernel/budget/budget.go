@@ -149,7 +149,8 @@ func costOf(tx *kernel.Tx, e *kernel.EffectDoc) effect.Usage {
 	}
 	cost := effect.Usage{Turns: 1}
 	asks := e.What() == effect.KindIntake || e.What() == effect.KindPlan && len(tx.Run.Given) == 0
-	if asks && kernel.PlannerTraits(tx).Process || e.What() == effect.KindWork && kernel.TraitsOf(tx).Process {
+	if asks && kernel.PlannerTraits(tx).Process || e.What() == effect.KindWork && kernel.TraitsOf(tx).Process ||
+		e.What() == effect.KindReview && tx.Config.Agents[tx.Run.Reviewer].Process {
 		cost.Processes = 1
 	}
 	return cost

@@ -271,6 +271,9 @@ func proofRows() []line {
 		row("C90", kernel.ProofMissing, "nothing shows that the work did what was wanted, and it is sent back",
 			onTurnWhen(turn.ChecksFailed, turn.ProofMissing),
 			may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
+		row("C92", kernel.ReviewObjects, "a reviewer objects to the work with a witness, and it is sent back",
+			onTurnWhen(turn.ChecksFailed, turn.Objected),
+			may(onSession(session.ErrorDetected))).when(composed.IfAtWork),
 	}
 }
 

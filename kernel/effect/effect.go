@@ -33,6 +33,7 @@ const (
 	KindVerify     Kind = "verify.run"         // VerifySpec → VerifyResult
 	KindGates      Kind = "gates.run"          // VerifySpec → VerifyResult
 	KindProve      Kind = "proof.run"          // ProveSpec → ProveResult
+	KindReview     Kind = "agent.review"       // ReviewSpec → ReviewResult
 	KindLand       Kind = "land.commit"        // LandSpec → LandResult
 	KindRevert     Kind = "land.revert"        // RevertSpec → LandResult
 	KindCleanup    Kind = "worktree.remove"    // CleanupSpec → CleanupResult
@@ -57,7 +58,7 @@ func (k Kind) Ordered() bool {
 
 // Agent reports whether an effect of the kind is done by an agent.
 func (k Kind) Agent() bool {
-	return k == KindIntake || k == KindPlan || k == KindRepair || k == KindWork
+	return k == KindIntake || k == KindPlan || k == KindRepair || k == KindWork || k == KindReview
 }
 
 // Place says where an effect works. All paths are absolute.
@@ -194,6 +195,9 @@ type Grant struct {
 	Name  string `json:"name"`
 	Sites []Site `json:"sites"`
 }
+
+// TestsStep, which no step is called, stands in the place of one where pawl writes the files of tests that came with the plan.
+const TestsStep = "(tests)"
 
 // ToolResult is the result of KindTool (docs/spec/turn.md#tool-protocol).
 type ToolResult struct {
@@ -337,6 +341,8 @@ type Failure struct {
 	Checks      []CheckOutcome `json:"checks,omitempty"`
 	// Unproven are the criteria that nothing shows to hold, where every check passed.
 	Unproven []Met `json:"unproven,omitempty"`
+	// Objections are a reviewer's to work whose checks passed.
+	Objections []Objection `json:"objections,omitempty"`
 }
 
 // Fault is what went wrong as an error that is kept.

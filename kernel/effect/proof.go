@@ -21,11 +21,16 @@ type ProveSpec struct {
 	// is found out where it matters.
 	Red   map[string]Without `json:"red,omitempty"`
 	Green []string           `json:"green,omitempty"`
-	// Criteria are those of the plan that can be tried: with proofs check, kept, gone and diff.
+	// Goal is what the work was to reach, in the words of whoever asked for it.
+	Goal string `json:"goal,omitempty"`
+	// Criteria are those of the plan that can be tried: with proofs check, kept, gone, diff and test.
 	Criteria []plan.Criterion `json:"criteria,omitempty"`
 	PerCheck time.Duration    `json:"per_check"`
 	// Budget bounds the time in which parts of the work are taken away; with 0 none is.
 	Budget time.Duration `json:"budget"`
+	// Objections have their tests run on Tree, each alone, instead of all else: the witnesses bear their ids, and
+	// Without says how each ended.
+	Objections []Objection `json:"objections,omitempty"`
 }
 
 // ProveResult is what was seen.
@@ -36,8 +41,12 @@ type ProveResult struct {
 	Witnesses []Witness  `json:"witnesses,omitempty"`
 	Parts     []Part     `json:"parts,omitempty"`
 	// Unreached counts the parts for which no time was left.
-	Unreached  int   `json:"unreached,omitempty"`
-	DurationMS int64 `json:"duration_ms"`
+	Unreached int `json:"unreached,omitempty"`
+	// Measured says that checks told which lines they ran, and Unrun are those that the work changed and none of them
+	// ran, at most MaxUnrun.
+	Measured   bool    `json:"measured,omitempty"`
+	Unrun      []Lines `json:"unrun,omitempty"`
+	DurationMS int64   `json:"duration_ms"`
 }
 
 // Without is how something ended without the work.
@@ -66,12 +75,18 @@ type Witness struct {
 	Test    string  `json:"test,omitempty"`
 	Without Without `json:"without"`
 	// Confirmed says of one that did not build without the work that it fails as well where what the work added is
-	// there and does nothing.
+	// there and does nothing; and of a test that was asked for that it fails where what it is about does nothing.
 	Confirmed bool `json:"confirmed,omitempty"`
 	// Failed says that it does not hold with the work, or not each time.
 	Failed bool `json:"failed,omitempty"`
 	// Own says that the work added or changed the test.
 	Own bool `json:"own,omitempty"`
+	// Held says of a test that it came with the plan and was never shown to whoever did the work.
+	Held bool `json:"held,omitempty"`
+	// Doubt says why a test shows nothing although it was red without the work and is green with it: memorised or
+	// equality. At are the places of the work that are the reason, at most MaxShown.
+	Doubt Why      `json:"doubt,omitempty"`
+	At    []string `json:"at,omitempty"`
 	// Texts are those of the criteria's words that the test, or what it fails on, speaks of.
 	Texts []string `json:"texts,omitempty"`
 	// Said is the end of what was printed without the work, at most 1 KiB.
@@ -80,6 +95,9 @@ type Witness struct {
 
 // Shows reports whether something shows that the work was missing before and is there now.
 func (w Witness) Shows() bool {
+	if w.Doubt != "" {
+		return false
+	}
 	switch w.Without {
 	case WithoutAssertion, WithoutUnmet:
 		return !w.Failed
@@ -113,6 +131,30 @@ func (p Part) String() string {
 	s := p.Path + ":" + strconv.Itoa(p.Line)
 	if p.Name != "" {
 		s += " " + p.Name
+	}
+	return s
+}
+
+// Lines are lines of a file that no check ran.
+type Lines struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	To   int    `json:"to"`
+	// Name is that of a function of whose changed lines none ran, "" where others did, and outside of functions.
+	Name string `json:"name,omitempty"`
+}
+
+// MaxUnrun bounds the places that nothing ran.
+const MaxUnrun = 50
+
+// String is the place of the lines.
+func (l Lines) String() string {
+	s := l.Path + ":" + strconv.Itoa(l.Line)
+	if l.To > l.Line {
+		s += "-" + strconv.Itoa(l.To)
+	}
+	if l.Name != "" {
+		s += " " + l.Name
 	}
 	return s
 }
@@ -151,10 +193,16 @@ const (
 	WhyMachine    Why = "machine"         // it could not be run without the work
 	WhyAbsent     Why = "absent"          // the test that the plan names is not there
 	WhyNotMet     Why = "not_met"         // it does not hold with the work
+	WhyHeldOut    Why = "held_out"        // it holds for the cases that were shown, and not for others
 	WhyNoTests    Why = "no_tests"        // no test ran that could show that nothing was lost
 	WhyPerson     Why = "person"          // only a person can say so
 	WhyReview     Why = "review"          // a reviewer can object to it, and proves nothing
 	WhyUntried    Why = "untried"         // what was to be tried could not be
+	WhyTested     Why = "tested"          // a new test passes, and fails where what it is about does nothing
+	WhyIdle       Why = "idle"            // the new tests pass as well where what they are about does nothing
+	WhyUnrun      Why = "unrun"           // no check runs what the work changed
+	WhyMemorised  Why = "memorised"       // the work answers what its tests ask, and nothing shows that it knows more
+	WhyEquality   Why = "equality"        // the work itself says what is equal, and nobody asked for that
 )
 
 // Met is the verdict on one criterion.
@@ -162,7 +210,8 @@ type Met struct {
 	plan.Criterion
 	Verdict Verdict `json:"verdict"`
 	Why     Why     `json:"why"`
-	// Shown names what shows it: tests, commands, paths. At most MaxShown.
+	// Shown names what shows it: tests, commands, paths; or the places that are the reason why nothing does; or, where
+	// the plan names what is to show it, that of it which does not. At most MaxShown.
 	Shown []string `json:"shown,omitempty"`
 }
 
@@ -182,6 +231,9 @@ type Proof struct {
 	Changed   int    `json:"changed"`
 	Unnoticed []Part `json:"unnoticed,omitempty"`
 	Unreached int    `json:"unreached,omitempty"`
+	// Measured says that checks told which lines they ran, and Unrun are those that the work changed and none ran.
+	Measured bool    `json:"measured,omitempty"`
+	Unrun    []Lines `json:"unrun,omitempty"`
 	// By is the person who took the work without proof, with the reason.
 	By     pawl.Actor `json:"accepted_by,omitempty"`
 	Reason string     `json:"reason,omitempty"`

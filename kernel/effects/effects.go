@@ -285,7 +285,8 @@ func effectUnwanted(tx *kernel.Tx) bool {
 		return false
 	}
 	switch tx.Effect.What() {
-	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindProve, effect.KindRepair, effect.KindWork:
+	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindProve, effect.KindReview,
+		effect.KindRepair, effect.KindWork:
 		return true
 	}
 	return false

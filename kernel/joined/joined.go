@@ -43,6 +43,7 @@ func Table() *kernel.Protocols {
 			effect.KindVerify:     {Done: verification.ChecksDone, Unwanted: true},
 			effect.KindGates:      {Done: gated, Unwanted: true},
 			effect.KindProve:      {Done: verification.ProofSeen, Unwanted: true},
+			effect.KindReview:     {Done: verification.Reviewed, Unwanted: true},
 			effect.KindWorktree:   {Done: steps.WorktreeMade, Unwanted: true},
 			effect.KindCheckpoint: {Done: checkpointed},
 			effect.KindRebase:     {Done: verification.RebaseDone, Unwanted: true},

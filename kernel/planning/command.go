@@ -30,8 +30,10 @@ type (
 		RunMode     pawl.RunMode
 		AutoApprove pawl.Actor
 		// Agent is the agent that works and, unless Planner names another, judges and plans; "" is the embedded one.
-		Agent   string
-		Planner string `json:",omitempty"`
+		// Reviewer is the agent that reviews, "" for nobody.
+		Agent    string
+		Planner  string `json:",omitempty"`
+		Reviewer string `json:",omitempty"`
 		// Issue takes up an issue of the board, by its id, in a session of its own; Token is the claim's.
 		Issue string `json:",omitempty"`
 		Token int64  `json:",omitempty"`

@@ -84,6 +84,9 @@ func openFor(tx *kernel.Tx, c *Start) error {
 		c.Given, c.Name = i.Given, i.GivenName
 	}
 	if i.Agent != "" {
+		if c.Reviewer == c.Agent { // nobody was named to review
+			c.Reviewer = i.Agent
+		}
 		c.Agent, c.Planner = i.Agent, ""
 	}
 	return nil
@@ -147,7 +150,7 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 		Phase: string(board.Phase.Initial()), Flow: tx.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove,
 		StartedAt: tx.Now,
 		Command:   c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
-		Planner: c.Planner,
+		Planner: c.Planner, Reviewer: c.Reviewer,
 		Written: c.Written,
 	}
 	tx.Create(tx.Run, kernel.KindRun, labelIn(s, "RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
@@ -568,7 +571,7 @@ func (c *Revise) Decide(tx *kernel.Tx) error {
 	last := *tx.Run
 	next := &Start{
 		Requirement: last.Requirement, Given: last.Given, Name: last.GivenName, Place: last.Place,
-		RunMode: tx.Session.RunMode, AutoApprove: "", Agent: last.Agent, Planner: last.Planner,
+		RunMode: tx.Session.RunMode, AutoApprove: "", Agent: last.Agent, Planner: last.Planner, Reviewer: last.Reviewer,
 		Command: last.Command, Lang: last.Lang, AsIs: true,
 	}
 	if len(c.Given) > 0 {
@@ -646,6 +649,13 @@ func judgePlan(tx *kernel.Tx, p *plan.Plan) ([]kernel.Judged, error) {
 			}
 			out = append(out, kernel.Judged{Step: s.StepID, Call: i, Tool: c.Name, Verdict: v})
 		}
+	}
+	for i, f := range p.TestFiles() {
+		v, err := kernel.JudgeCall(tx, f.Write())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, kernel.Judged{Step: effect.TestsStep, Call: i, Tool: f.Write().Name, Verdict: v})
 	}
 	for i, command := range p.Verification.Commands {
 		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec},

@@ -78,6 +78,9 @@ func resultOf(r *kernel.Run, t *kernel.Task) *view.Result {
 		if p := t.Proof; p != nil {
 			out.Proof, out.AcceptedBy = p.Verdict, p.By
 		}
+		if n := len(t.Reviews); n > 0 {
+			out.Objections = len(t.Reviews[n-1].Objections)
+		}
 	}
 	if l := r.Land; l != nil {
 		out.Landing, out.Commit, out.Branch = l.Outcome, l.Commit, l.Branch
@@ -281,6 +284,7 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 		Turns:    t.Turns,
 		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
 		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Proof: view.ProofOf(t.Proof),
+		Reviews: t.Reviews,
 		Land:    view.LandingOf(t.Land),
 		Reason:  t.Reason,
 		Blocked: blockedOf(t.Blocked), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart,
@@ -438,7 +442,7 @@ func SummaryOf(s *kernel.Snapshot) view.Summary {
 
 // summarize fills in what the task has to tell.
 func summarize(s *kernel.Snapshot, out *view.Summary, t *kernel.Task) {
-	out.Proof = view.ProofOf(t.Proof)
+	out.Proof, out.Reviews = view.ProofOf(t.Proof), t.Reviews
 	out.Task, out.Repairs, out.Failures, out.Landing = t.Label, t.Repairs, failures(t.Failures), view.LandingOf(t.Land)
 	if out.Goal == "" {
 		out.Goal = t.Title

@@ -20,15 +20,15 @@ import (
 // tried on this tree (docs/spec/turn.md#b16).
 func prove(tx *kernel.Tx) error {
 	t := tx.Task
-	if !tx.Config.Proofs || t.Proof.Settled(t.Verified.Tree) {
+	switch {
+	case !tx.Config.Proofs:
 		return passedUnlessTouched(tx)
+	case t.Proof.Settled(t.Verified.Tree):
+		return review(tx)
 	}
 	wanted, _ := criteriaOf(t)
-	spec := effect.ProveSpec{Base: t.Base, Tree: t.Verified.Tree, PerCheck: tx.Config.PerCheck,
-		Budget: tx.Config.ProofTime}
-	if !canLookBack(t) {
-		spec.Base = started(t)
-	}
+	spec := effect.ProveSpec{Base: startOf(t), Tree: t.Verified.Tree, PerCheck: tx.Config.PerCheck,
+		Budget: tx.Config.ProofTime, Goal: t.Plan.Goal + "\n" + tx.Run.Requirement}
 	for _, c := range slices.Concat(wanted, artifacts(t.Plan)) {
 		if c.Proof != plan.ProofPerson && c.Proof != plan.ProofReview {
 			spec.Criteria = append(spec.Criteria, c)
@@ -80,6 +80,9 @@ func artifactID(step, path string) string { return step + ":" + path }
 // ProofSeen judges what was seen with and without the work.
 func ProofSeen(tx *kernel.Tx, r effect.Receipt) error {
 	t := tx.Task
+	if spec, err := effect.Decode[effect.ProveSpec](tx.Effect.Effect.Spec); err == nil && len(spec.Objections) > 0 {
+		return objectionsTried(tx, r)
+	}
 	if !r.OK && kernel.Environmental(r.Code) {
 		return kernel.Block(tx, kernel.BlockedEnvironment, "", r.Err())
 	}
@@ -92,25 +95,30 @@ func ProofSeen(tx *kernel.Tx, r effect.Receipt) error {
 	t.Proof = &p
 	tx.Touch(t)
 	tx.Record(t, kernel.AuditProofResult, kernel.Level(p.Verdict != effect.Unproven), proofSummary(p, seen.DurationMS))
-	if p.Verdict != effect.Unproven {
-		return passedUnlessTouched(tx)
+	if why := shortfall(&p); p.Verdict == effect.Unproven && !returned(t, aboutProof) && kernel.TraitsOf(tx).Works {
+		return sendBack(tx, kernel.ProofMissing, effect.Failure{What: aboutProof, Key: "kernel.unproven",
+			Args: []string{why}, Unproven: p.Open()})
 	}
-	return unproven(tx)
+	return review(tx)
 }
 
-// unproven has work that nothing shows sent back once, to an agent that can do something about it. A person decides
-// then; where nobody attends, the work is BLOCKED.
-func unproven(tx *kernel.Tx) error {
+// sendBack has work done anew whose checks passed, by an agent that can do something about it.
+func sendBack(tx *kernel.Tx, what kernel.Event, f effect.Failure) error {
+	kernel.FixHeld(tx) // whatever was repaired before passes now
+	if err := tx.Apply(what, f.Args[0]); err != nil {
+		return err
+	}
+	f.Class, f.Code, f.Tree = pawl.ClassBuildFail, pawl.CodeChecksFailed, tx.Task.Verified.Tree
+	return kernel.FailWork(tx, f)
+}
+
+// settleProof goes on with the verdict on the work. What nothing shows a person decides; where nobody attends, the work
+// is BLOCKED.
+func settleProof(tx *kernel.Tx) error {
 	t, why := tx.Task, shortfall(tx.Task.Proof)
 	switch {
-	case !returned(t) && kernel.TraitsOf(tx).Works:
-		kernel.FixHeld(tx) // whatever was repaired before passes now
-		if err := tx.Apply(kernel.ProofMissing, why); err != nil {
-			return err
-		}
-		return kernel.FailWork(tx, effect.Failure{What: aboutProof, Class: pawl.ClassBuildFail,
-			Code: pawl.CodeChecksFailed, Key: "kernel.unproven", Args: []string{why}, Tree: t.Proof.Tree,
-			Unproven: t.Proof.Open()})
+	case t.Proof.Verdict != effect.Unproven:
+		return passedUnlessTouched(tx)
 	case tx.Session.RunMode == pawl.Autonomous:
 		tx.Record(t, kernel.AuditAutonomousBlocked, audit.Warn, map[string]any{"checkpoint": "unproven", "why": why})
 		return kernel.Block(tx, kernel.BlockedUnproven, "", pawl.Fail(pawl.CodeBlocked, "kernel.unproven", why))
@@ -121,12 +129,15 @@ func unproven(tx *kernel.Tx) error {
 	return tx.Apply(kernel.ProofAsks, why)
 }
 
-// aboutProof is what failures are about by which work was sent back that nothing shows.
-const aboutProof = "proof"
+// What failures are about by which work was sent back: nothing shows it, or a reviewer objects to it.
+const (
+	aboutProof  = "proof"
+	aboutReview = "review"
+)
 
-// returned reports whether the work was sent back already because nothing shows it.
-func returned(t *kernel.Task) bool {
-	return slices.ContainsFunc(t.Failures, func(f effect.Failure) bool { return f.What == aboutProof })
+// returned reports whether the work was sent back already about something.
+func returned(t *kernel.Task, about string) bool {
+	return slices.ContainsFunc(t.Failures, func(f effect.Failure) bool { return f.What == about })
 }
 
 // proofHash is what a person's acceptance is bound to: the plan, the tree, and what of it is not shown.

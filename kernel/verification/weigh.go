@@ -24,6 +24,7 @@ func weigh(tx *kernel.Tx, seen effect.ProveResult) effect.Proof {
 	criteria, derived := criteriaOf(t)
 	s := scale{task: t, seen: seen, approved: asApproved(tx)}
 	out := effect.Proof{Tree: seen.Tree, Derived: derived, Changed: len(seen.Changed), Unreached: seen.Unreached,
+		Measured: seen.Measured, Unrun: seen.Unrun,
 		At: tx.Now}
 	for _, part := range seen.Parts {
 		if !part.Noticed {
@@ -80,12 +81,14 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 		m = effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyReview}
 	case plan.ProofKept:
 		m = s.kept(c)
+	case plan.ProofTest:
+		m = s.tested(c)
 	case plan.ProofGone, plan.ProofDiff:
 		m = s.named(c)
 	default:
 		m = s.check(c)
 	}
-	if m.Verdict == effect.Unproven && s.approved && m.Why != effect.WhyNotMet {
+	if m.Verdict == effect.Unproven && s.approved && m.Why != effect.WhyNotMet && m.Why != effect.WhyHeldOut {
 		m.Verdict, m.Why = effect.Proven, effect.WhyAsApproved
 	}
 	return m
@@ -93,7 +96,7 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 
 // check judges what has to be red without the work and green with it.
 func (s *scale) check(c plan.Criterion) effect.Met {
-	if c.Run != "" || len(c.Tests) > 0 || len(c.Checks) > 0 {
+	if c.Named() {
 		return s.named(c)
 	}
 	m := effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyNoWitness}
@@ -101,6 +104,7 @@ func (s *scale) check(c plan.Criterion) effect.Met {
 		m.Why = effect.WhyNothing
 		return m
 	}
+	var places []string // of the work that are the reason why what was red shows nothing
 	for _, w := range s.seen.Witnesses {
 		if w.Criterion != "" && w.Criterion != c.ID || !tests(w) {
 			continue
@@ -115,8 +119,13 @@ func (s *scale) check(c plan.Criterion) effect.Met {
 		case w.Shows():
 			m.Why = effect.WhyElsewhere
 		default:
-			m.Why = graver(m.Why, shortcoming(w))
+			if m.Why = graver(m.Why, shortcoming(w)); m.Why == w.Doubt {
+				places = append(places, fresh(w.At, places)...)
+			}
 		}
+	}
+	if m.Verdict != effect.Proven && (m.Why == effect.WhyMemorised || m.Why == effect.WhyEquality) {
+		m.Shown = places
 	}
 	m.Shown = m.Shown[:min(len(m.Shown), effect.MaxShown)]
 	return m
@@ -136,8 +145,12 @@ func speaks(w effect.Witness, c plan.Criterion) bool {
 // shortcoming says why a witness shows nothing.
 func shortcoming(w effect.Witness) effect.Why {
 	switch {
+	case w.Failed && w.Held:
+		return effect.WhyHeldOut
 	case w.Failed:
 		return effect.WhyNotMet
+	case w.Doubt != "":
+		return w.Doubt
 	case w.Without == effect.WithoutBuild:
 		return effect.WhyHollow
 	case w.Without == effect.WithoutMachine:
@@ -154,8 +167,9 @@ func shortcoming(w effect.Witness) effect.Why {
 
 // graver is the reason of the two that says more of what is wrong.
 func graver(a, b effect.Why) effect.Why {
-	order := []effect.Why{effect.WhyNoWitness, effect.WhyBefore, effect.WhyMachine, effect.WhyHollow,
-		effect.WhyFlickers, effect.WhyElsewhere, effect.WhyNotMet}
+	order := []effect.Why{effect.WhyNoTests, effect.WhyNoWitness, effect.WhyIdle, effect.WhyBefore, effect.WhyMachine,
+		effect.WhyHollow, effect.WhyFlickers, effect.WhyMemorised, effect.WhyEquality, effect.WhyElsewhere,
+		effect.WhyHeldOut, effect.WhyNotMet}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
@@ -167,20 +181,33 @@ func graver(a, b effect.Why) effect.Why {
 func (s *scale) named(c plan.Criterion) effect.Met {
 	m := effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyUntried}
 	shows, before, all := 0, 0, 0
+	var short, places []string
+	// Cases that nobody was shown and that are met tell that more is known than the cases that were.
+	more := slices.ContainsFunc(s.seen.Witnesses, func(w effect.Witness) bool {
+		return w.Criterion == c.ID && w.Held && w.Shows()
+	})
 	for _, w := range s.seen.Witnesses {
 		if w.Criterion != c.ID {
 			continue
 		}
 		all++
 		switch {
-		case w.Shows():
+		case w.Shows() || more && w.Doubt == effect.WhyMemorised && !w.Failed:
 			shows++
 			m.Shown = append(m.Shown, w.Name())
 		case w.Without == effect.WithoutGreen && !w.Failed:
 			before++
-		case m.Why == effect.WhyUntried:
-			m.Why = shortcoming(w)
+		default:
+			short = append(short, w.Name())
+			if m.Why == effect.WhyUntried || w.Failed && !w.Held {
+				m.Why, places = shortcoming(w), w.At
+			}
 		}
+	}
+	if len(places) > 0 {
+		m.Shown = places
+	} else if all == 0 || shows+before < all {
+		m.Shown = short
 	}
 	m.Shown = m.Shown[:min(len(m.Shown), effect.MaxShown)]
 	switch {
@@ -210,10 +237,18 @@ func (s *scale) kept(c plan.Criterion) effect.Met {
 	if len(s.seen.Changed) == 0 {
 		return m
 	}
-	if c.Run != "" || len(c.Tests) > 0 || len(c.Checks) > 0 {
+	if c.Named() {
 		if m = s.named(c); m.Verdict == effect.AlreadySo {
 			m.Verdict, m.Why = effect.Proven, effect.WhyKept
 		}
+		return m
+	}
+	for _, l := range s.seen.Unrun {
+		if l.Name != "" && len(m.Shown) < effect.MaxShown {
+			m.Why, m.Shown = effect.WhyUnrun, append(m.Shown, l.String())
+		}
+	}
+	if m.Why == effect.WhyUnrun {
 		return m
 	}
 	m.Why = effect.WhyNoTests
@@ -223,6 +258,27 @@ func (s *scale) kept(c plan.Criterion) effect.Met {
 			m.Shown = append(m.Shown, o.Name)
 		}
 	}
+	return m
+}
+
+// tested judges tests that were asked for themselves: one of those that the work brings tells whether what it is about
+// does anything.
+func (s *scale) tested(c plan.Criterion) effect.Met {
+	m := effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyNoTests}
+	for _, w := range s.seen.Witnesses {
+		switch {
+		case !w.Own || w.Criterion != "" || m.Verdict == effect.Proven && !w.Confirmed:
+		case w.Failed:
+			m.Why = effect.WhyNotMet
+		case !w.Confirmed && !w.Shows():
+			m.Why = graver(m.Why, effect.WhyIdle)
+		case !speaks(w, c):
+			m.Why = graver(m.Why, effect.WhyElsewhere)
+		default:
+			m.Verdict, m.Why, m.Shown = effect.Proven, effect.WhyTested, append(m.Shown, w.Name())
+		}
+	}
+	m.Shown = m.Shown[:min(len(m.Shown), effect.MaxShown)]
 	return m
 }
 

@@ -17,6 +17,9 @@ type Proof struct {
 	Changed   int           `json:"changed"`
 	Unnoticed []effect.Part `json:"unnoticed,omitempty"`
 	Unreached int           `json:"unreached,omitempty"`
+	// Measured says that checks told which lines they ran, and Unrun are those that the work changed and none ran.
+	Measured bool           `json:"measured,omitempty"`
+	Unrun    []effect.Lines `json:"unrun,omitempty"`
 	// By is the person who took the work without proof, with the reason.
 	By     pawl.Actor `json:"accepted_by,omitempty"`
 	Reason string     `json:"reason,omitempty"`
@@ -28,5 +31,6 @@ func ProofOf(p *effect.Proof) *Proof {
 		return nil
 	}
 	return &Proof{Verdict: p.Verdict, Tree: p.Tree, Derived: p.Derived, Criteria: p.Criteria, Changed: p.Changed,
-		Unnoticed: p.Unnoticed, Unreached: p.Unreached, By: p.By, Reason: p.Reason}
+		Unnoticed: p.Unnoticed, Unreached: p.Unreached, Measured: p.Measured,
+		Unrun: p.Unrun, By: p.By, Reason: p.Reason}
 }

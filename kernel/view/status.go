@@ -172,7 +172,9 @@ type Result struct {
 	// Proof says whether what was wanted is shown, "" where that was not tried; AcceptedBy is who took it without.
 	Proof      effect.Verdict `json:"proof,omitempty"`
 	AcceptedBy pawl.Actor     `json:"accepted_by,omitempty"`
-	EndedAt    time.Time      `json:"ended_at,omitzero"`
+	// Objections counts those of the last review, which are only shown.
+	Objections int       `json:"objections,omitempty"`
+	EndedAt    time.Time `json:"ended_at,omitzero"`
 }
 
 // Owner is the process that runs work in the workspace.

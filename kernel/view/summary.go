@@ -22,6 +22,8 @@ type Summary struct {
 	Verification []Evidence `json:"verification"`
 	// Proof is what shows that the work did what was wanted, nil where that was not tried.
 	Proof *Proof `json:"proof,omitempty"`
+	// Reviews are what reviewers said of the work, one for each tree that they looked at; nothing of it is evidence.
+	Reviews []effect.WorkReview `json:"reviews,omitempty"`
 	// Repairs are the repairs that were made, Failures what made them necessary.
 	Repairs  int       `json:"repairs"`
 	Failures []Failure `json:"failures,omitempty"`

@@ -26,16 +26,18 @@ type Task struct {
 	Retries Retries `json:"retry_state"`
 	Lease   *Lease  `json:"lease,omitempty"`
 	// Failures are what went wrong, oldest first.
-	Failures []Failure  `json:"failures,omitempty"`
-	Verified *Evidence  `json:"verification,omitempty"`
-	Gate     *Evidence  `json:"gate_results,omitempty"`
-	Proof    *Proof     `json:"proof,omitempty"`
-	Land     *Landing   `json:"landing,omitempty"`
-	Reason   string     `json:"reason,omitempty"`
-	Blocked  *Blocked   `json:"blocked,omitempty"`
-	CancelAt time.Time  `json:"cancel_requested_at,omitzero"`
-	CancelBy pawl.Actor `json:"cancel_requested_by,omitempty"`
-	Restart  string     `json:"restart_source,omitempty"`
+	Failures []Failure `json:"failures,omitempty"`
+	Verified *Evidence `json:"verification,omitempty"`
+	Gate     *Evidence `json:"gate_results,omitempty"`
+	Proof    *Proof    `json:"proof,omitempty"`
+	// Reviews are as in a Summary.
+	Reviews  []effect.WorkReview `json:"reviews,omitempty"`
+	Land     *Landing            `json:"landing,omitempty"`
+	Reason   string              `json:"reason,omitempty"`
+	Blocked  *Blocked            `json:"blocked,omitempty"`
+	CancelAt time.Time           `json:"cancel_requested_at,omitzero"`
+	CancelBy pawl.Actor          `json:"cancel_requested_by,omitempty"`
+	Restart  string              `json:"restart_source,omitempty"`
 
 	Cleanup    *effect.CleanupResult `json:"cleanup_summary,omitempty"`
 	Disposed   *effect.Disposition   `json:"mode_disposition,omitempty"`

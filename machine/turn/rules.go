@@ -156,4 +156,7 @@ var rules = []rule{
 	{ID: "U63", From: Verifying, On: ChecksFailed, When: ProofMissing, To: Recovering, Actors: byWork,
 		Source: "spec B16", Ext: true,
 		Description: "the checks passed, nothing shows that the work did what was wanted, and it is sent back once"},
+	{ID: "U64", From: Verifying, On: ChecksFailed, When: Objected, To: Recovering, Actors: byWork,
+		Source: "spec B17", Ext: true,
+		Description: "the checks passed, a reviewer objects with a witness, and the work is sent back once"},
 }

@@ -91,6 +91,9 @@ const ChecksTouched = "checks_touched"
 // the work did what was wanted.
 const ProofMissing = "unproven"
 
+// Objected is the argument of CHECKS_FAILED when every check passed and a reviewer objects with a witness.
+const Objected = "objected"
+
 // FixPatch is the argument of FIX_PLANNED when the fix changes the plan (docs/spec/turn.md#b6).
 const FixPatch = "patch"
 

@@ -119,9 +119,13 @@ func tested(c clause, needed bool) ([]plan.Criterion, bool) {
 	case coverage.Get().MatchString(c.bare):
 		return person(), true
 	case len(paths) > 0 && strings.Contains(strings.ToLower(paths[0]), "test"):
-		return one(plan.Criterion{Proof: plan.ProofDiff, Paths: paths, Texts: textsOf(c.names)}), true
+		list := one(plan.Criterion{Proof: plan.ProofDiff, Paths: paths, Texts: textsOf(c.names)})
+		if c.first {
+			list = append(list, plan.Criterion{Proof: plan.ProofTest, Texts: textsOf(c.names)})
+		}
+		return list, true
 	case needed:
-		return person(), true
+		return one(plan.Criterion{Proof: plan.ProofTest, Texts: textsOf(c.names)}), true
 	}
 	return nil, true
 }

@@ -22,6 +22,9 @@ type Part struct {
 	Name     string
 	From, To int
 	With     string
+	// Other is With for a function that gives back something, of which nobody asked, in the place of nothing; "" where
+	// that is not known.
+	Other string
 	// Blind says that a function has parameters and looks at none of them, so that it does the same for every caller.
 	Blind bool
 	// begins and ends are the lines of a function, from its first to behind its last.
@@ -159,6 +162,35 @@ func Names(text string) map[string]bool {
 }
 
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*`) })
+
+// Functions are those of a file, changed or not, each with its lines: from the first to behind the last.
+func Functions(file, text string) (list []Part) {
+	for _, p := range Parts(file, "", text) {
+		if p.ends > p.begins {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Has reports whether a line lies in a function.
+func (p Part) Has(line int) bool { return line >= p.begins && line < p.ends }
+
+// Fresh are the lines of a text that it had not before and that say something.
+func Fresh(before, now string) []int {
+	had := map[string]bool{}
+	for line := range strings.Lines(before) {
+		had[strings.TrimSpace(line)] = true
+	}
+	var out []int
+	number := 0
+	for line := range strings.Lines(now) {
+		if number++; !had[strings.TrimSpace(line)] && !quiet().MatchString(strings.TrimRight(line, "\r\n")) {
+			out = append(out, number)
+		}
+	}
+	return out
+}
 
 // Added are the identifiers on the lines of a text that it had not before.
 func Added(before, now string) map[string]bool {

@@ -265,10 +265,16 @@ func TestWords(t *testing.T) {
 
 // TestNothingIsTooStrange takes parts away from pieces of code in any order: what comes out is as long as it should be.
 func TestNothingIsTooStrange(t *testing.T) {
-	pieces := append(strings.SplitAfter(goText+pythonText+scriptSource, "\n"), "\"", "'''", "`", "/*", "(", "}", "\r\n", "/", "def f(:", "é")
+	pieces := append(strings.SplitAfter(goText+pythonText+scriptSource, "\n"), "== 5 ", "case 7:", "[3, -9]", "{", "in ", ": 8", ")", "\"", "'''", "`", "/*", "(", "}", "\r\n", "/", "def f(:", "é")
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "pieces"), "")
 		for _, file := range []string{"a.go", "a.py", "a.ts"} {
+			for _, a := range cut.Answers(file, "", text) {
+				if a.Line < 1 || a.Line > 1+strings.Count(text, "\n") {
+					t.Fatalf("%+v", a)
+				}
+			}
+			cut.Literals(file, text)
 			for _, p := range cut.Parts(file, "", text) {
 				if got := cut.Without(text, p); len(got) != len(text)-(p.To-p.From)+len(p.With) {
 					t.Fatalf("%+v", p)

@@ -1,9 +1,11 @@
 package cut
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,16 +48,23 @@ func (g *golang) fresh(n ast.Node) bool {
 }
 
 func (g *golang) function(d *ast.FuncDecl) {
-	var vars, names []string
+	var vars, names, others []string
 	if d.Type.Results != nil {
 		for _, r := range d.Type.Results.List {
 			if len(r.Names) > 0 {
-				vars, names = nil, nil // a bare return gives them back
+				vars, names, others = nil, nil, nil // a bare return gives them back
 				break
 			}
-			v := "pawl" + strconv.Itoa(len(names))
-			vars = append(vars, "var "+v+" "+g.now[g.at(r.Type.Pos()):g.at(r.Type.End())]+"; ")
-			names = append(names, v)
+			v, kind := "pawl"+strconv.Itoa(len(names)), g.now[g.at(r.Type.Pos()):g.at(r.Type.End())]
+			vars = append(vars, "var "+v+" "+kind+"; ")
+			names, others = append(names, v), append(others, cmp.Or(something[kind], v))
+		}
+	}
+	other := ""
+	if !slices.Equal(names, others) {
+		other = " if true { " + strings.Join(vars, "") + "_ = " + names[0] + "; return " + strings.Join(others, ", ") + " }; "
+		for _, v := range names[1:] {
+			other = strings.Replace(other, "; return ", "; _ = "+v+"; return ", 1)
 		}
 	}
 	from := g.at(d.Body.Lbrace) + 1
@@ -65,10 +74,14 @@ func (g *golang) function(d *ast.FuncDecl) {
 	}
 	g.out = append(g.out, Part{
 		Line: g.set.Position(d.Name.Pos()).Line, Name: goName(d), From: from, To: from, Blind: blind(takes, body),
-		With:   " if true { " + strings.Join(vars, "") + "return " + strings.Join(names, ", ") + " }; ",
+		With: " if true { " + strings.Join(vars, "") + "return " + strings.Join(names, ", ") + " }; ", Other: other,
 		begins: g.set.Position(d.Pos()).Line, ends: g.set.Position(d.End()).Line + 1,
 	})
 }
+
+// something are values of types that are none of the usual ones.
+var something = map[string]string{"bool": "true", "string": `"pawl"`, "int": "97", "int64": "97", "int32": "97",
+	"uint": "97", "uint64": "97", "byte": "97", "float64": "97.5", "float32": "97.5"}
 
 // goName is the name of a function, with the type that it is a method of.
 func goName(d *ast.FuncDecl) string {

@@ -32,7 +32,7 @@ func pythonParts(before, now string) []Part {
 		line, end := colon+1+through(code[colon+1:], "\n"), 0
 		p := Part{Line: lineOf(now, m[4]), Name: now[m[4]:m[5]]}
 		if strings.TrimSpace(code[colon+1:line]) != "" { // all on one line
-			p.From, p.With, end = colon+1, " return None;", line
+			p.From, p.With, p.Other, end = colon+1, " return None;", ` return "pawl";`, line
 		} else {
 			var inner string
 			inner, end = pythonBody(code, line, indent)
@@ -40,6 +40,7 @@ func pythonParts(before, now string) []Part {
 				continue
 			}
 			p.From, p.With = line, inner+"return None"+lineEnd(now[:line])
+			p.Other = inner + `return "pawl"` + lineEnd(now[:line])
 		}
 		p.To = p.From
 		p.begins, p.ends = p.Line, lineOf(now, end-1)+1
@@ -134,8 +135,8 @@ func scriptParts(before, now string) []Part {
 			continue
 		}
 		line := lineOf(now, m[0]+len(code[m[0]:m[1]])-len(strings.TrimLeft(code[m[0]:m[1]], " \t\r\n")))
-		out = append(out, Part{Line: line, Name: name, From: open + 1, To: open + 1, With: " return;", begins: line,
-			ends: lineOf(now, end-1) + 1, Blind: blind(code[m[1]:paren-1], code[open+1:end-1])})
+		out = append(out, Part{Line: line, Name: name, From: open + 1, To: open + 1, With: " return;",
+			Other: ` return "pawl";`, begins: line, ends: lineOf(now, end-1) + 1, Blind: blind(code[m[1]:paren-1], code[open+1:end-1])})
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/face/host"
 )
 
@@ -40,11 +41,11 @@ func newListCommand(a *cli.App) *cobra.Command {
 		})
 }
 
-// printRoles says who plans and who works, where these are not one.
+// printRoles says who plans, who works and who reviews, where these are not one.
 func printRoles(a *cli.App) error {
 	_, c, err := a.Configured()
-	works, plans := c.Cast()
-	if err != nil || plans == "" && c.Planner == c.Worker {
+	works, plans, reviews := c.Cast()
+	if err != nil || plans == "" && c.Planner == c.Worker && c.Reviewer == "" {
 		return err
 	}
 	name := func(agent, of string) string {
@@ -53,7 +54,11 @@ func printRoles(a *cli.App) error {
 		}
 		return cmp.Or(agent, "script")
 	}
-	a.Say(a.Text("cli.agent.roles", cli.Display(name(cmp.Or(plans, works), c.Planner)), cli.Display(name(works, c.Worker))))
+	a.Say(a.Text("cli.agent.roles", cli.Display(name(cmp.Or(plans, works), c.Planner)),
+		cli.Display(name(works, c.Worker))))
+	if reviews != "" && reviews != "script" && reviews != settings.Nobody {
+		a.Say(a.Text("cli.agent.reviews", cli.Display(name(reviews, cmp.Or(c.Reviewer, c.Worker)))))
+	}
 	return nil
 }
 

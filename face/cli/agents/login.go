@@ -125,7 +125,7 @@ func OfferLogin(ctx context.Context, a *cli.App, named string) error {
 // Ready refuses a run of whose agents one cannot work, before anything is begun.
 func Ready(ctx context.Context, sess *cli.Session, names ...string) error {
 	for n, name := range names {
-		if name == "" || slices.Contains(names[:n], name) {
+		if name == "" || name == settings.Nobody || slices.Contains(names[:n], name) {
 			continue
 		}
 		if err := ready(ctx, sess, name); err != nil {

@@ -133,8 +133,8 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 			o.Workers = max(1, min(len(chosen), maxWorkers))
 		}
 		o.Start = planning.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode}
-		o.Start.Agent, o.Start.Planner = sess.Config.Cast()
-		if err := agents.Ready(ctx, sess, o.Start.Planner, o.Start.Agent); err != nil {
+		o.Start.Agent, o.Start.Planner, o.Start.Reviewer = sess.Config.Cast()
+		if err := agents.Ready(ctx, sess, o.Start.Planner, o.Start.Agent, o.Start.Reviewer); err != nil {
 			return err
 		}
 		if w.yes {

@@ -339,7 +339,7 @@ func start(ctx context.Context, a *cli.App, f flags, s *planning.Start) error {
 // again at any time, so that its failure is told and is none of the flow.
 func whole(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) error {
 	if s.Command != "~plan" && s.Package == "" {
-		s.Agent, s.Planner = sess.Config.Cast()
+		s.Agent, s.Planner, s.Reviewer = sess.Config.Cast()
 		if done, err := orders.Unaided(ctx, sess, s); done || err != nil {
 			return err
 		}
@@ -395,8 +395,8 @@ func begin(ctx context.Context, sess *cli.Session, f flags, s *planning.Start) e
 	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
-	s.Agent, s.Planner = sess.Config.Cast()
-	if err := agents.Ready(ctx, sess, s.Planner, s.Agent); err != nil {
+	s.Agent, s.Planner, s.Reviewer = sess.Config.Cast()
+	if err := agents.Ready(ctx, sess, s.Planner, s.Agent, s.Reviewer); err != nil {
 		return err
 	}
 	way, err := giveWay(ctx, sess, f, s.Command)

@@ -151,7 +151,7 @@ func offerDependencies(ctx context.Context, sess *cli.Session, f runFlags) error
 
 // startRun takes the requirement up and works on it.
 func startRun(ctx context.Context, sess *cli.Session, start *planning.Start, f runFlags) error {
-	start.Agent, start.Planner = sess.Config.Cast()
+	start.Agent, start.Planner, start.Reviewer = sess.Config.Cast()
 	if done, err := orders.Unaided(ctx, sess, start); done || err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func startRun(ctx context.Context, sess *cli.Session, start *planning.Start, f r
 	if _, err := sess.Do(ctx, &planning.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
-	if err := agents.Ready(ctx, sess, start.Planner, start.Agent); err != nil {
+	if err := agents.Ready(ctx, sess, start.Planner, start.Agent, start.Reviewer); err != nil {
 		return err
 	}
 	start.RunMode, start.Place = sess.Config.RunMode, cli.WorkPlace(sess.Workspace.Place, f.inPlace)

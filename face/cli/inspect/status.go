@@ -252,6 +252,9 @@ func lastText(pr *cli.Printer, r *view.Result) string {
 		return ""
 	}
 	parts := []string{cli.EndText(pr, r.Outcome, r.Proof, r.AcceptedBy)}
+	if r.Objections > 0 {
+		parts = append(parts, pr.Text("cli.review.objections", r.Objections))
+	}
 	if r.Commit != "" {
 		parts = append(parts, cli.Short(r.Commit))
 	}

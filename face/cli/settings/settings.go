@@ -59,8 +59,9 @@ type Config struct {
 	// AutoContinue are the stages that an interactive flow leaves without waiting for a word.
 	AutoContinue []workflow.Stage
 	// Agent is the agent that plans and works, "" for the embedded one. Planner and Worker name others for these, each
-	// with a model of its own behind a colon.
-	Agent, Planner, Worker string
+	// with a model of its own behind a colon. Reviewer names who reviews, "" for the agent that works and none for
+	// nobody.
+	Agent, Planner, Worker, Reviewer string
 	// Notify is how a person who may have looked away is told that somebody is needed: bell, desktop or off.
 	Notify  string
 	Model   Model
@@ -425,14 +426,21 @@ func badValue(value, allowed string) error {
 	return pawl.Fail(pawl.CodeInvalid, "cli.config_value", display.Line(value), allowed)
 }
 
-// Cast are the agent that works and repairs and, where that is another one, the agent that judges and plans.
-func (c Config) Cast() (works, plans string) {
+// Cast are the agent that works and repairs, the agent that judges and plans where that is another one, and the agent
+// that reviews.
+func (c Config) Cast() (works, plans, reviews string) {
 	works, _ = c.Role(c.Worker)
-	if plans, _ = c.Role(c.Planner); plans == works {
-		return works, ""
+	if reviews = works; c.Reviewer != "" {
+		reviews, _ = c.Role(c.Reviewer)
 	}
-	return works, cmp.Or(plans, embedded)
+	if plans, _ = c.Role(c.Planner); plans == works {
+		return works, "", reviews
+	}
+	return works, cmp.Or(plans, embedded), reviews
 }
+
+// Nobody is the value of agents.review with which no work is reviewed.
+const Nobody = "none"
 
 // embedded is the name of the embedded agent, for which "" stands where no other one is meant.
 const embedded = "script"
@@ -445,7 +453,8 @@ func (c Config) Role(of string) (agent, model string) {
 	return agent, model
 }
 
-// Override puts a flag on top of the configuration. An agent that is named so plans and works.
+// Override puts a flag on top of the configuration. An agent that is named so plans and works, and reviews unless
+// another one is named for that.
 func Override(name, value string) func(*Config) error {
 	return func(c *Config) error {
 		if value == "" {
@@ -530,6 +539,7 @@ func agentSettings() []Setting {
 		word("agent", func(c *Config) *string { return &c.Agent }),
 		word("agents.plan", func(c *Config) *string { return &c.Planner }),
 		word("agents.work", func(c *Config) *string { return &c.Worker }),
+		word("agents.review", func(c *Config) *string { return &c.Reviewer }),
 		choice("model.kind", never, func(c *Config) *string { return &c.Model.Kind }, "", "openai", "anthropic",
 			"gemini"),
 		choice("model.api", never, func(c *Config) *string { return &c.Model.API }, "", "chat", "responses"),
