@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 
@@ -25,4 +26,10 @@ type Transition struct {
 	Token    int64  // fencing token of the caller's lease, 0 for none
 	// Check asks for TaskAlreadyInState instead of the idempotent answer (docs/spec/task.md#d11).
 	Check bool
+}
+
+// NoteRefusal records that the mode of a task refused a command about it, which itself left nothing behind.
+type NoteRefusal struct {
+	Task, Rule string
+	Refusal    effect.Fault
 }

@@ -160,6 +160,9 @@ func (tx *Tx) Move(e Document, on, when, reason string, meta any) error {
 				return turn.Admit(r, turnEvidence(tx))
 			})
 	case KindTask:
+		if r, ok := task.Table.Next(task.State(tx.Task.State), task.Event(on), when); ok {
+			meta = endOf(tx.Task, r.To, meta)
+		}
 		err := MoveBy(tx, task.Table, e, on, when, reason, meta,
 			func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
 				if err := task.Admit(r, TaskEvidence(tx, tx.Task, r)); err != nil {

@@ -217,13 +217,16 @@ func (l Limit) ofWork() bool { return l.Turns > 0 || l.Calls > 0 || l.Processes 
 type Mode interface {
 	// ValidateTransition may refuse a transition after the table allowed it and before anything is written (point 1).
 	ValidateTransition(t ModeTask, from, to string) Verdict
+	// TransitionMade is told of a transition with the task as it is then. Nothing is written yet, so that an answer
+	// other than Approved leaves the task where it was.
+	TransitionMade(t ModeTask, from, to string) Verdict
 	// ValidateGate may refuse to run a gate; GateResult learns of its outcome and says whether a retry makes sense (2).
 	ValidateGate(t ModeTask, gate string) Verdict
 	GateResult(t ModeTask, gate effect.CheckOutcome) (retry bool)
 	// CanAutoApprove says whether an approval checkpoint may be passed without a person (3).
 	CanAutoApprove(t ModeTask, checkpoint string) Verdict
 	// Disposition judges how the task ended (4).
-	Disposition(t ModeTask, exit string) Disposition
+	Disposition(t ModeTask, exit string) effect.Disposition
 	// EvaluateRetry may refuse a retry (5).
 	EvaluateRetry(t ModeTask, r RetryState, c RetryConfig) Verdict
 }
@@ -255,13 +258,6 @@ const (
 	Refused  VerdictKind = "BLOCKED"
 	Deferred VerdictKind = "DEFERRED"
 )
-
-// Disposition is how a mode judges the end of a task (docs/spec/task.md#s5-4).
-type Disposition struct {
-	Verdict    string  `json:"mode_verdict"`
-	Reasoning  string  `json:"mode_reasoning"`
-	Confidence float64 `json:"mode_confidence"`
-}
 
 // DefaultMode is the mode of tasks that name none: the only one that may change files and commit
 // (docs/spec/task.md#modes).
@@ -296,6 +292,8 @@ func (b builtin) ValidateTransition(t ModeTask, _, to string) Verdict {
 	return Verdict{Approved, ""}
 }
 
+func (b builtin) TransitionMade(ModeTask, string, string) Verdict { return Verdict{Approved, ""} }
+
 func (b builtin) ValidateGate(ModeTask, string) Verdict { return Verdict{Approved, ""} }
 
 // GateResult lets every failed gate be retried except one that failed for the environment, which a retry cannot mend.
@@ -308,16 +306,18 @@ func (b builtin) CanAutoApprove(t ModeTask, checkpoint string) Verdict {
 	return Verdict{Refused, "the mode leaves approvals to a person"}
 }
 
-func (b builtin) Disposition(t ModeTask, exit string) Disposition {
+// Disposition is certain where a gate says it, and a guess from the exit reason otherwise.
+func (b builtin) Disposition(t ModeTask, exit string) effect.Disposition {
 	for _, g := range t.Gates {
 		if g.Status != effect.CheckPassed && g.Status != effect.CheckSkipped {
-			return Disposition{Verdict: "rejected", Reasoning: "gate " + g.Name + " did not pass; exit reason " + exit}
+			return effect.Disposition{Verdict: "rejected", Confidence: 1,
+				Reasoning: "gate " + g.Name + " did not pass; exit reason " + exit}
 		}
 	}
 	if exit == string(task.ExitBlocked) {
-		return Disposition{Verdict: "blocked", Reasoning: "exit reason " + exit}
+		return effect.Disposition{Verdict: "blocked", Reasoning: "exit reason " + exit}
 	}
-	return Disposition{Verdict: "rejected", Reasoning: "exit reason " + exit}
+	return effect.Disposition{Verdict: "rejected", Reasoning: "exit reason " + exit}
 }
 
 func (b builtin) EvaluateRetry(ModeTask, RetryState, RetryConfig) Verdict {

@@ -162,13 +162,29 @@ func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 	for try := 0; ; try++ {
 		out, err := k.once(ctx, &env, try > 0)
 		if err == nil || !errors.Is(err, pawl.ErrConflict) || try >= maxConflicts || ctx.Err() != nil {
-			return out, err
+			return out, k.modeRefused(ctx, &env, err)
 		}
 		var e *pawl.Error
 		if errors.As(err, &e) && e.Key != "store.stale" && e.Key != "store.exists" && e.Key != "store.label" {
 			return out, err
 		}
 	}
+}
+
+// modeRefused records that a task's mode refused a command, and returns the refusal (docs/spec/task.md#d10).
+func (k *Kernel) modeRefused(ctx context.Context, env *Envelope, refusal error) error {
+	var e *pawl.Error
+	c, ok := env.Command.(taskCommand)
+	if !ok || c.AboutTask() == "" || !errors.As(refusal, &e) ||
+		e.Code != pawl.CodeModeViolation && e.Key != "kernel.mode_retry" {
+		return refusal
+	}
+	_, err := k.Do(ctx, Envelope{Actor: env.Actor, Trace: env.Trace,
+		Command: &NoteRefusal{Task: c.AboutTask(), Rule: e.Rule, Refusal: Info(e)}})
+	if err != nil {
+		return errors.Join(refusal, err)
+	}
+	return refusal
 }
 
 // HeldUp reports whether an error of Do says that nothing was written because the store's turn did not come: another

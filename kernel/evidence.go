@@ -3,6 +3,7 @@ package kernel
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 
@@ -374,11 +375,60 @@ func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 		return err.At(rule, "mode")
 	}
 	v := Guarded(func() Verdict { return m.ValidateTransition(ModeTaskOf(tx, t), from, to) })
+	if v.Decision == Approved {
+		v = Guarded(func() Verdict {
+			then := ModeTaskOf(tx, t)
+			then.State = to
+			return m.TransitionMade(then, from, to)
+		})
+	}
 	if v.Decision != Approved {
 		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision),
 			v.Reason).At(rule, "mode")
 	}
 	return nil
+}
+
+// AskGate asks the task's mode whether a gate may run (docs/spec/task.md#s5-2).
+func AskGate(tx *Tx, t *Task, gate string) *pawl.Error {
+	m, err := tx.Config.ModeOf(t.Mode)
+	if err != nil {
+		return err
+	}
+	if v := Guarded(func() Verdict { return m.ValidateGate(ModeTaskOf(tx, t), gate) }); v.Decision != Approved {
+		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.ModeName(), gate, v.Reason)
+	}
+	return nil
+}
+
+// AskRetry asks the task's mode whether a retry makes sense (docs/spec/task.md#s5-5).
+func AskRetry(tx *Tx, t *Task) *pawl.Error {
+	m, err := tx.Config.ModeOf(t.Mode)
+	if err != nil {
+		return err
+	}
+	v := Guarded(func() Verdict { return m.EvaluateRetry(ModeTaskOf(tx, t), t.Retry, tx.Config.Retry) })
+	if v.Decision != Approved {
+		return pawl.Fail(pawl.CodeRetryNotAllowed, "kernel.mode_retry", t.ModeName(), v.Reason)
+	}
+	return nil
+}
+
+// endOf is what the record of a task's end keeps beside the move: why it failed and how its mode judges that, or what
+// was cleaned up (docs/spec/task.md#s4-2). What the caller wants kept goes before it.
+func endOf(t *Task, to task.State, meta any) any {
+	var end map[string]any
+	switch to {
+	case task.Failed:
+		end = map[string]any{"exit_reason": t.Exit, "mode_disposition": t.Disposition}
+	case task.Canceled:
+		end = map[string]any{"cleanup_summary": t.Cleanup}
+	default:
+		return meta
+	}
+	given, _ := meta.(map[string]any)
+	maps.Copy(end, given)
+	return end
 }
 
 // ModeTaskOf reduces a task to what modes are told.

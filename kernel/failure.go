@@ -160,7 +160,7 @@ func DisposeTask(tx *Tx, t *Task) {
 	func() {
 		defer func() {
 			if p := recover(); p != nil {
-				t.Disposition = &Disposition{Verdict: "blocked", Reasoning: "the mode crashed"}
+				t.Disposition = &effect.Disposition{Verdict: "blocked", Reasoning: "the mode crashed"}
 			}
 		}()
 		d := m.Disposition(ModeTaskOf(tx, t), t.Exit)

@@ -40,7 +40,8 @@ func listed[T any, P document[T]](ctx context.Context, st Store, a Query) (out [
 // within asks for the calls that are at work in the middle of an agent's effect.
 func within(id string) Query { return Query{Kind: KindEffect, Parent: id, States: EffectRunning} }
 
-func (c *Transition) AboutTask() string { return c.Task }
+func (c *Transition) AboutTask() string  { return c.Task }
+func (c *NoteRefusal) AboutTask() string { return c.Task }
 
 func (*Transition) Single() {}
 

@@ -407,6 +407,8 @@ type Solution struct {
 	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk
 	// in the plan.
 	Package string `json:"package,omitempty"`
+	// Lang is the language in which pawl writes the package, "" for Chinese.
+	Lang string `json:"lang,omitempty"`
 	// Theirs says that a person wrote the package: pawl neither writes nor removes it in plan/.
 	Theirs   bool            `json:"theirs,omitempty"`
 	HighRisk []triage.Placed `json:"ehrb,omitempty"`
@@ -541,7 +543,7 @@ type Task struct {
 	CancelAt    time.Time                `json:"cancel_requested_at,omitzero"`
 	CancelBy    pawl.Actor               `json:"cancel_requested_by,omitempty"`
 	Cleanup     *effect.CleanupResult    `json:"cleanup_summary,omitempty"`
-	Disposition *Disposition             `json:"mode_disposition,omitempty"`
+	Disposition *effect.Disposition      `json:"mode_disposition,omitempty"`
 	Checkpoint  *effect.CheckpointResult `json:"checkpoint,omitempty"`
 	Restart     string                   `json:"restart_source,omitempty"`
 	Tree        string                   `json:"tree,omitempty"` // last tree that pawl left behind

@@ -17,6 +17,7 @@ import (
 	"pawl/machine/workflow"
 	"pawl/text/policy"
 	"pawl/text/solution"
+	"pawl/text/triage"
 )
 
 // NewTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
@@ -210,7 +211,8 @@ func Note(s string) string {
 
 // NothingToClean is the summary of a cleanup that had nothing to do.
 func NothingToClean() *effect.CleanupResult {
-	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
+	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"},
+		Made: true}
 }
 
 // FlowInterrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.
@@ -231,7 +233,7 @@ func keepSilence(tx *Tx) {
 	}
 	asks := waits(tx)
 	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
-		asks = tx.Run.Stage == workflow.Evaluate && tx.Run.Evaluation.Dangerous()
+		asks = tx.Run.Stage == workflow.Evaluate && triage.Asks(tx.Run.Evaluation.HighRisk)
 	}
 	switch {
 	case asks && !f.SilenceBroken:
@@ -391,6 +393,7 @@ func (s *Snapshot) Package() view.Package {
 	p := view.Package{
 		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
 		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt, Written: r.Written,
+		Lang: sol.language(),
 	}
 	if t == nil {
 		return p
@@ -400,6 +403,7 @@ func (s *Snapshot) Package() view.Package {
 	if t.Plan != nil {
 		p.Plan = *t.Plan
 	}
+	p.Proof = view.ProofOf(t.Proof)
 	if t.State != string(task.Done) {
 		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
 	}
@@ -411,6 +415,14 @@ func (s *Snapshot) Package() view.Package {
 	return p
 }
 
+// language is that of the package's documents. Earlier versions wrote Chinese.
+func (s *Solution) language() solution.Language {
+	if s.Lang == "" {
+		return solution.Chinese
+	}
+	return solution.ParseLanguage(s.Lang)
+}
+
 // Draft returns the package of a solution that waits to be carried out. Of one that a person wrote it tells no more
 // than that.
 func (s *Solution) Draft() view.Package {
@@ -419,8 +431,8 @@ func (s *Solution) Draft() view.Package {
 		theirs = new(solution.Written)
 	}
 	return view.Package{
-		Written: theirs,
-		Name:    s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
+		Written: theirs, Lang: s.language(),
+		Name: s.Package, Plan: s.Plan, Hash: s.Hash, Risk: s.Risk, Agent: s.Agent, Checks: s.Checks,
 		Title: s.Plan.Goal, Label: s.Label, State: string(task.Draft), Created: s.CreatedAt,
 	}
 }

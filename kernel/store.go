@@ -257,6 +257,7 @@ const (
 	AuditIssueUpdated           AuditEvent = "ISSUE_UPDATED"
 	AuditLandingConflict        AuditEvent = "LANDING_CONFLICT"
 	AuditLeaseAdopted           AuditEvent = "LEASE_ADOPTED"
+	AuditModeRefused            AuditEvent = "MODE_REFUSED"
 	AuditPathOutgrown           AuditEvent = "PATH_OUTGROWN"
 	AuditPlanEdited             AuditEvent = "PLAN_EDITED"
 	AuditTestRestored           AuditEvent = "TEST_RESTORED"
@@ -279,7 +280,6 @@ const (
 	AuditSessionResumed         AuditEvent = "SESSION_RESUMED"
 	AuditSilenceBroken          AuditEvent = "SILENCE_BROKEN"
 	AuditSilenceRestored        AuditEvent = "SILENCE_RESTORED"
-	AuditStepDone               AuditEvent = "STEP_DONE"
 	AuditStepRedone             AuditEvent = "STEP_REDONE"
 	AuditStepUndone             AuditEvent = "STEP_UNDONE"
 	AuditStepUndoFailed         AuditEvent = "STEP_UNDO_FAILED"
@@ -296,6 +296,7 @@ const (
 	AuditUndoKept               AuditEvent = "UNDO_KEPT"
 	AuditUndoRequested          AuditEvent = "UNDO_REQUESTED"
 	AuditVerificationResult     AuditEvent = "VERIFICATION_RESULT"
+	AuditWorkItemCompleted      AuditEvent = "WORK_ITEM_COMPLETED"
 	AuditWorkspaceCopied        AuditEvent = "WORKSPACE_COPIED"
 	AuditWorkspaceMoved         AuditEvent = "WORKSPACE_MOVED"
 )

@@ -43,6 +43,15 @@ func (c *Transition) Decide(tx *Tx) error {
 	return c.alone(tx)
 }
 
+// Decide records the refusal.
+func (c *NoteRefusal) Decide(tx *Tx) error {
+	if tx.Task == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
+	}
+	tx.Record(tx.Task, AuditModeRefused, audit.Warn, map[string]any{"rule": c.Rule, "refusal": c.Refusal})
+	return nil
+}
+
 // alone moves a task that belongs to no run.
 func (c *Transition) alone(tx *Tx) error {
 	t := tx.Task
@@ -62,6 +71,11 @@ func (c *Transition) alone(tx *Tx) error {
 		return err
 	}
 	retried := c.To == task.Queued && (t.State == string(task.Failed) || t.State == string(task.Verifying))
+	if retried {
+		if err := AskRetry(tx, t); err != nil {
+			return err
+		}
+	}
 	prepareMove(tx, t, c)
 	if err := tx.Move(t, string(r.On), r.When, c.Reason, meta); err != nil {
 		return err

@@ -203,7 +203,7 @@ func (refusing) ValidateTransition(_ kernel.ModeTask, _, to string) kernel.Verdi
 func TestModesBind(t *testing.T) {
 	b := newBench(t)
 	b.k.Config().Modes["crash"] = crashing{}
-	b.k.Config().Modes["refuse"] = refusing{}
+	b.k.Config().Modes["refuse"] = refusing{kernel.BuiltinModes()[kernel.DefaultMode]}
 	make := func(mode string) string {
 		var id string
 		_ = json.Unmarshal(b.do(&tasks.CreateTask{Title: "t", Mode: mode}).Result, &id)

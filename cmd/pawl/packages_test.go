@@ -174,7 +174,7 @@ func TestExec_ReadsWhatAPersonChanged(t *testing.T) {
 	u, _ := sequence(t, notes(note, 0))
 	u.must(0, "~plan write a note")
 	dir := u.inPlan()
-	tasks := strings.Replace(u.read(dir+"/tasks.md"), "\n\n## 执行备注", "\n- [ ] 1.2 look at it\n  > mine\n\n## 执行备注", 1)
+	tasks := strings.Replace(u.read(dir+"/tasks.md"), "\n\n## Execution notes", "\n- [ ] 1.2 look at it\n  > mine\n\n## Execution notes", 1)
 	u.write(dir+"/tasks.md", tasks)
 	u.write(dir+"/notes.md", "my notes\n")
 	u.must(0, "export")

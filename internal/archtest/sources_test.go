@@ -288,3 +288,44 @@ func TestCitationsAreSeen(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedTestsAreThere: docs/spec/seeds.md names the tests that show what the seeds ask for, and each of its points
+// has one, or a resolution that says why it is so.
+func TestNamedTestsAreThere(t *testing.T) {
+	declared := map[string]bool{}
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(at, "_test.go") {
+			return err
+		}
+		raw, err := os.ReadFile(at)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(raw), -1) {
+			declared[m[1]] = true
+		}
+		return err
+	})
+	page, flaw := os.ReadFile(filepath.Join("..", "..", specFolder, "seeds.md"))
+	if err != nil || flaw != nil {
+		t.Fatal(err, flaw)
+	}
+	points := 0
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, "| 00") {
+			continue
+		}
+		points++
+		shown := 0
+		for _, m := range backquoted.FindAllStringSubmatch(line, -1) {
+			if strings.HasPrefix(m[1], "Test") {
+				if shown++; !declared[m[1]] {
+					t.Errorf("no test %s: %s", m[1], line)
+				}
+			}
+		}
+		if shown == 0 && len(mdLink.FindAllString(line, -1)) == 0 {
+			t.Errorf("nothing shows it: %s", line)
+		}
+	}
+	if points < 40 {
+		t.Errorf("%d points", points)
+	}
+}

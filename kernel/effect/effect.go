@@ -631,6 +631,15 @@ type CleanupResult struct {
 	Performed []string `json:"cleanup_performed"`
 	Failed    []string `json:"cleanup_failed"`
 	Skipped   []string `json:"cleanup_skipped"`
+	// Made says that nobody cleaned up, and that the summary is the smallest there is.
+	Made bool `json:"auto_generated,omitempty"`
+}
+
+// Disposition is how a mode judges the end of a task (docs/spec/task.md#s5-4).
+type Disposition struct {
+	Verdict    string  `json:"mode_verdict"`
+	Reasoning  string  `json:"mode_reasoning"`
+	Confidence float64 `json:"mode_confidence"`
 }
 
 // ArchiveSpec asks to write the archive's projections: the files that the seeds name.

@@ -97,7 +97,8 @@ func gated(tx *kernel.Tx, r effect.Receipt) error {
 // commands are the commands that there are, an empty one of each.
 func commands() []kernel.Command {
 	return []kernel.Command{
-		new(kernel.Transition), new(issues.AddIssues), new(issues.EditIssue), new(issues.AddDependency),
+		new(kernel.Transition), new(kernel.NoteRefusal),
+		new(issues.AddIssues), new(issues.EditIssue), new(issues.AddDependency),
 		new(issues.ClaimIssue), new(issues.RenewIssue), new(issues.ReleaseIssue), new(issues.Release),
 		new(issues.RetryIssue), new(issues.MoveBoard), new(issues.AimBoard),
 		new(approval.Approve), new(approval.Deny),

@@ -14,6 +14,7 @@ import (
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
 	"pawl/text/policy"
+	"pawl/text/triage"
 )
 
 // AskIntake has the agent judge whether the requirement is clear.
@@ -68,7 +69,7 @@ func TakenIn(tx *kernel.Tx, r effect.Receipt) error {
 func Evaluated(tx *kernel.Tx) error {
 	path, why := tx.Run.Evaluation.Path()
 	tx.Run.Path = path
-	dangerous := tx.Run.Evaluation.Dangerous() && tx.Run.RiskBy == ""
+	dangerous := triage.Asks(tx.Run.Evaluation.HighRisk) && tx.Run.RiskBy == ""
 	if dangerous {
 		tx.Record(tx.Run, kernel.AuditRiskFound, audit.Warn, map[string]any{"findings": tx.Run.Evaluation.HighRisk,
 			"confirmed_beforehand": tx.Run.AutoApprove})
@@ -142,7 +143,7 @@ func (c *Choose) Decide(tx *kernel.Tx) error {
 	kernel.AnswerApproval(tx, a, kernel.ApprovalGranted, tx.Env.Actor, c.Choice)
 	tx.Run.Stage, tx.Session.Approval = workflow.None, ""
 	tx.Touch(tx.Run)
-	if stage == workflow.Evaluate && tx.Run.Evaluation.Dangerous() {
+	if stage == workflow.Evaluate && triage.Asks(tx.Run.Evaluation.HighRisk) {
 		tx.Run.RiskBy = tx.Env.Actor
 		tx.Record(tx.Run, kernel.AuditRiskConfirmed, audit.Warn,
 			map[string]any{"findings": tx.Run.Evaluation.HighRisk, "hash": a.Hash})

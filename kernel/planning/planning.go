@@ -229,7 +229,7 @@ func (c *Start) Read(r *kernel.Reads, s *kernel.Snapshot) error {
 func judgedFirst(tx *kernel.Tx, c *Start) bool {
 	t := kernel.PlannerTraits(tx)
 	return t.Intakes && len(c.Given) == 0 &&
-		(c.Command != "" || c.Confirm || t.Judges || triage.Acts(triage.Detect(c.Requirement)))
+		(c.Command != "" || c.Confirm || t.Judges || triage.Asks(triage.Weigh(c.Requirement)))
 }
 
 // beginRun makes the first moves of a run, and asks for its first effect.
@@ -416,7 +416,7 @@ func propose(tx *kernel.Tx, p plan.Plan, verdicts []kernel.Judged, agent string,
 	tx.Solution = &kernel.Solution{
 		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Stated: stated(said, p.RiskLevel),
 		Checks:   effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
-		HighRisk: triage.DetectPlan(p),
+		HighRisk: triage.DetectPlan(p), Lang: tx.Run.Lang,
 	}
 	if err := packageDesigned(tx, &p); err != nil {
 		return err
@@ -541,6 +541,11 @@ func autoApproval(tx *kernel.Tx) pawl.Actor {
 	if tx.Flow.Mode == workflow.AutoFull && !asks(tx) && !tx.Solution.Perilous() {
 		return autoFull
 	}
+	m, err := tx.Config.ModeOf(tx.Task.Mode)
+	if err != nil {
+		return ""
+	}
+	v := kernel.Guarded(func() kernel.Verdict { return m.CanAutoApprove(kernel.ModeTaskOf(tx, tx.Task), "open_plan") })
 	if tx.Session.RunMode == pawl.Autonomous {
 		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same
 		// (docs/spec/task.md#d7).
@@ -548,16 +553,10 @@ func autoApproval(tx *kernel.Tx) pawl.Actor {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
 		tx.Record(tx.Task, kernel.AuditAutonomousBlocked, audit.Warn,
-			map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk})
+			map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk, "mode": tx.Task.ModeName(),
+				"mode_verdict": v.Decision, "mode_reason": v.Reason})
 	}
-	m, err := tx.Config.ModeOf(tx.Task.Mode)
-	if err != nil {
-		return ""
-	}
-	if v := kernel.Guarded(func() kernel.Verdict {
-		return m.CanAutoApprove(kernel.ModeTaskOf(tx, tx.Task),
-			"open_plan")
-	}); v.Decision == kernel.Approved {
+	if v.Decision == kernel.Approved {
 		return pawl.By(pawl.KindPolicy, "mode/"+tx.Task.ModeName())
 	}
 	return ""

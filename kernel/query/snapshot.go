@@ -288,7 +288,7 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 		Land:    view.LandingOf(t.Land),
 		Reason:  t.Reason,
 		Blocked: blockedOf(t.Blocked), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart,
-		Cleanup:   t.Cleanup,
+		Cleanup: t.Cleanup, Disposed: t.Disposition,
 		StartedAt: t.StartedAt, EndedAt: t.EndedAt, Failures: failures(t.Failures),
 	}
 	if c != nil {
@@ -296,9 +296,6 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 	}
 	if t.Lease.Owner != "" {
 		out.Lease = &view.Lease{Owner: t.Lease.Owner, Token: t.Epoch, Expires: t.Lease.Expires}
-	}
-	if t.Disposition != nil {
-		out.Verdict = t.Disposition.Verdict
 	}
 	if t.Checkpoint != nil {
 		out.Checkpoint = t.Checkpoint.Name

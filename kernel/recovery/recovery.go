@@ -109,7 +109,7 @@ func (c *Fix) Decide(tx *kernel.Tx) error {
 		if err := task.Admit(r, kernel.TaskEvidence(tx, t, r)); err != nil {
 			return err
 		}
-		if err := modeRetry(tx, t); err != nil {
+		if err := kernel.AskRetry(tx, t); err != nil {
 			return err
 		}
 		if err := tx.Apply(kernel.HelpedFailed, kernel.Note(c.Note)); err != nil {
@@ -119,21 +119,6 @@ func (c *Fix) Decide(tx *kernel.Tx) error {
 		return nil
 	}
 	return kernel.Unblock(tx, c.Note)
-}
-
-// modeRetry asks the task's mode whether a retry makes sense (docs/spec/task.md#s5-5).
-func modeRetry(tx *kernel.Tx, t *kernel.Task) error {
-	m, err := tx.Config.ModeOf(t.Mode)
-	if err != nil {
-		return err
-	}
-	if v := kernel.Guarded(func() kernel.Verdict {
-		return m.EvaluateRetry(kernel.ModeTaskOf(tx, t), t.Retry,
-			tx.Config.Retry)
-	}); v.Decision != kernel.Approved {
-		return pawl.Fail(pawl.CodeRetryNotAllowed, "kernel.mode_retry", t.ModeName(), v.Reason)
-	}
-	return nil
 }
 
 // settleUnknown takes the person's word about an effect whose outcome was lost.

@@ -131,7 +131,7 @@ func nextCall(tx *kernel.Tx) error {
 		}
 		s.Status = plan.Done
 		tx.Touch(t)
-		tx.Record(t, kernel.AuditStepDone, audit.Info, map[string]any{"step": s.StepID, "title": s.Title})
+		tx.Record(t, kernel.AuditWorkItemCompleted, audit.Info, map[string]any{"step": s.StepID, "title": s.Title})
 		if t.Cursor.Failed == s.StepID {
 			t.Cursor.Failed, t.Cursor.At = "", 0
 		}

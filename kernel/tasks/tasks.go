@@ -49,6 +49,11 @@ func (c *RequestGates) Decide(tx *kernel.Tx) error {
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
+	for _, g := range t.Gates {
+		if err := kernel.AskGate(tx, t, g); err != nil {
+			return err
+		}
+	}
 	if c.Token != 0 {
 		return finishTask(tx, c)
 	}

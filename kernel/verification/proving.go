@@ -316,19 +316,10 @@ func RunGates(tx *kernel.Tx) error {
 		toBranch(tx)
 		return nil
 	}
-	m, err := tx.Config.ModeOf(t.Mode)
-	if err != nil {
-		return kernel.FailGates(tx, kernel.BlockedFuse, err)
-	}
 	var checks []effect.Check
 	for _, name := range t.Gates {
-		if v := kernel.Guarded(func() kernel.Verdict {
-			return m.ValidateGate(kernel.ModeTaskOf(tx, t),
-				name)
-		}); v.Decision != kernel.Approved {
-			return kernel.FailGates(tx, kernel.BlockedFuse,
-				pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.ModeName(),
-					name, v.Reason))
+		if err := kernel.AskGate(tx, t, name); err != nil {
+			return kernel.FailGates(tx, kernel.BlockedFuse, err)
 		}
 		checks = append(checks, effect.Check{Name: name, Kind: "gate"})
 	}

@@ -45,6 +45,9 @@ type Package struct {
 	// Reason says why steps were not carried out, as the technical form of an error or a person's words.
 	Reason         string
 	Created, Ended time.Time
+	// Proof is what became of the criteria, nil where none was made. Lang is the language of the documents.
+	Proof *Proof
+	Lang  solution.Language
 	// Written is the package as a person wrote it, nil for one whose documents are pawl's own.
 	Written *solution.Written
 }

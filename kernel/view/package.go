@@ -17,9 +17,43 @@ var taskStatuses = map[plan.Status]solution.Status{
 }
 
 // packageStates are the states of a package by the state of its task.
-var packageStates = map[string]string{
-	"draft": "待确认", "approved": "已确认", "queued": "已确认", "running": "执行中", "verifying": "验证中", "verified": "验证中",
-	"done": "已完成", "failed": "失败", "canceled": "已取消", "blocked": "已阻塞",
+var packageStates = map[string][2]string{
+	"draft": {"待确认", "to be confirmed"}, "approved": {"已确认", "confirmed"}, "queued": {"已确认", "confirmed"},
+	"running": {"执行中", "at work"}, "verifying": {"验证中", "being verified"}, "verified": {"验证中", "being verified"},
+	"done": {"已完成", "completed"}, "failed": {"失败", "failed"}, "canceled": {"已取消", "canceled"},
+	"blocked": {"已阻塞", "blocked"},
+}
+
+// proven says of a criterion what became of it.
+var proven = map[effect.Verdict][2]string{
+	effect.Proven: {"✅ 已证明", "✅ proven"}, effect.AlreadySo: {"✅ 原已如此", "✅ already so"},
+	effect.Unproven: {"⛔ 未证明", "⛔ unproven"}, effect.Accepted: {"⚠️ 已接受", "⚠️ accepted"},
+}
+
+// in picks a word in the language of the package's documents.
+func (p Package) in(words [2]string) string {
+	if p.Lang == solution.English {
+		return words[1]
+	}
+	return words[0]
+}
+
+// shown says what became of a criterion, with what shows it, or who accepted it without a proof, and why.
+func (p Package) shown(id string) string {
+	if p.Proof == nil {
+		return ""
+	}
+	for _, c := range p.Proof.Criteria {
+		if c.ID != id {
+			continue
+		}
+		v, why := c.Verdict, strings.Join(c.Shown, ", ")
+		if v == effect.Unproven && p.Proof.Verdict == effect.Accepted {
+			v, why = effect.Accepted, p.Proof.By.Name()+": "+p.Proof.Reason
+		}
+		return " — " + strings.TrimSuffix(p.in(proven[v])+": "+line(why, maxCell), ": ")
+	}
+	return ""
 }
 
 // priorities are the priorities of a package by the plan's risk: the graver, the sooner it is looked at.
@@ -30,17 +64,18 @@ var priorities = map[pawl.Risk]solution.Priority{pawl.RiskHigh: solution.P0, paw
 func (p Package) proposal() string {
 	out := solution.Proposal{
 		Title: line(p.Title, maxTitle), Kind: "feature", Type: solution.Implementation, Priority: priorities[p.Risk],
-		State:   packageStates[p.State],
-		Created: stamp(p.Created), More: []solution.Field{{Name: "计划哈希", Value: p.Hash}},
-		Background:  fmt.Sprintf("- 任务: %s\n- 规划者: %s", cell(p.Label), cell(p.Agent)),
+		Language: p.Lang, State: p.in(packageStates[p.State]),
+		Created: stamp(p.Created), More: []solution.Field{{Name: p.in([2]string{"计划哈希", "Plan hash"}), Value: p.Hash}},
+		Background: fmt.Sprintf(p.in([2]string{"- 任务: %s\n- 规划者: %s", "- Task: %s\n- Planner: %s"}), cell(p.Label),
+			cell(p.Agent)),
 		Goal:        quoted(p.Plan.Goal),
 		Constraints: list(p.Plan.Constraints),
 		Impact:      list(touched(p.Plan)),
-		Risks:       solution.Table{Header: []string{"风险", "等级", "撤销方式"}},
+		Risks:       solution.Table{Header: strings.Fields(p.in([2]string{"风险 等级 撤销方式", "Risk Level Undo"}))},
 	}
 	var b strings.Builder
 	for _, c := range p.Plan.Criteria {
-		fmt.Fprintf(&b, "- %s (%s): %s\n", c.ID, c.Proof, line(c.Text, maxCell))
+		fmt.Fprintf(&b, "- %s (%s): %s%s\n", c.ID, c.Proof, line(c.Text, maxCell), p.shown(c.ID))
 	}
 	for _, c := range p.Checks {
 		fmt.Fprintf(&b, "- %s: %s\n", line(c.Name, maxTitle), span(c.Command))
@@ -87,7 +122,7 @@ func touched(p plan.Plan) []string {
 // tasks is the package's tasks.md (docs/spec/workflow.md#tasks-file). The head counts the plan's own steps, the list
 // shows repairs as well.
 func (p Package) tasks() string {
-	out := solution.Tasks{Title: line(p.Title, maxTitle), Notes: p.notes()}
+	out := solution.Tasks{Language: p.Lang, Title: line(p.Title, maxTitle), Notes: p.notes()}
 	if p.Outcome != "" {
 		out.Closing = &solution.Closing{Result: p.Ending(), At: p.Ended}
 	}
@@ -141,7 +176,7 @@ func (p Package) task(s plan.Step, number map[string]string) solution.Task {
 
 // notes is the table of what was verified.
 func (p Package) notes() solution.Table {
-	t := solution.Table{Header: []string{"检查", "命令", "结果", "目录树"}}
+	t := solution.Table{Header: strings.Fields(p.in([2]string{"检查 命令 结果 目录树", "Check Command Result Tree"}))}
 	for _, e := range p.Evidence {
 		for _, c := range e.Checks {
 			t.Rows = append(t.Rows, []string{cell(c.Name), cell(c.Command), verdict(c), short(e.Tree)})

@@ -40,7 +40,7 @@ type Task struct {
 	Restart  string              `json:"restart_source,omitempty"`
 
 	Cleanup    *effect.CleanupResult `json:"cleanup_summary,omitempty"`
-	Verdict    string                `json:"mode_verdict,omitempty"`
+	Disposed   *effect.Disposition   `json:"mode_disposition,omitempty"`
 	Checkpoint string                `json:"checkpoint,omitempty"`
 	DueAt      time.Time             `json:"due_at,omitzero"`
 	StartedAt  time.Time             `json:"started_at,omitzero"`

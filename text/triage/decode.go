@@ -173,7 +173,7 @@ func (e *Evaluation) complete(text string) {
 		f := &e.HighRisk[i]
 		f.Quote, f.Span = l.locate(f.Quote, f.Span)
 	}
-	e.HighRisk = join(Detect(text), e.HighRisk)
+	e.HighRisk = join(Weigh(text), e.HighRisk)
 	if e.Dangerous() {
 		e.Risk = pawl.RiskHigh
 	}

@@ -2,6 +2,7 @@ package triage
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -24,26 +25,29 @@ const (
 	RiskPayment    RiskKind = "payment"          // money is moved, or how it is moved changes
 	RiskExternal   RiskKind = "external_service" // something reaches others and cannot be taken back
 	RiskAuth       RiskKind = "auth_bypass"      // a check of identity or rights is taken away
+	RiskUnclear    RiskKind = "unclear"          // it sounds dangerous, and it cannot be told what it would do
 )
 
 // Kinds returns every kind.
 func Kinds() []RiskKind {
 	return []RiskKind{
 		RiskProduction, RiskDataLoss, RiskHistory, RiskOutage, RiskPrivilege, RiskSecret, RiskPersonal, RiskPayment,
-		RiskExternal, RiskAuth,
+		RiskExternal, RiskAuth, RiskUnclear,
 	}
 }
 
 // Stance says whether a finding would be done.
 type Stance string
 
-// The two stances.
+// The stances.
 const (
 	// StanceAction is something that the text, the command or the change would do.
 	StanceAction Stance = "action"
 	// StanceMention is something that is only spoken of: forbidden, quoted, asked about, in a comment, in
 	// documentation, in the past, or a case that code is to handle.
 	StanceMention Stance = "mention"
+	// StanceUnsure is something of which it cannot be told whether it would be done: a person is asked.
+	StanceUnsure Stance = "unsure"
 )
 
 // Finding is one place at which something of extremely high risk is done or mentioned. Quote is what the range covers.
@@ -62,6 +66,11 @@ func Acts(list []Finding) bool {
 		}
 	}
 	return false
+}
+
+// Asks reports whether a person has to be asked about one of the findings.
+func Asks(list []Finding) bool {
+	return slices.ContainsFunc(list, func(f Finding) bool { return f.Stance != StanceMention })
 }
 
 // Placed is a finding in one field of a plan.
@@ -105,6 +114,8 @@ type detector struct {
 	kind   RiskKind // of what is judged now
 	bidden bool     // it is the first word of its clause
 	fired  []string // the rules that found something
+	// certain says that a command, SQL or a secret value was found in the sentence, which no guess doubts.
+	certain bool
 }
 
 // result orders the findings by their place, once for each kind and place.
@@ -148,9 +159,11 @@ func (d *detector) add(kind RiskKind, i, j int, stance Stance) {
 func (d *detector) clause(c clause) {
 	d.meanings(c)
 	d.before = c
+	n := len(d.found)
 	d.sql(c)
 	d.commandsIn(c)
 	d.secretsIn(c)
+	d.certain = d.certain || len(d.found) > n
 }
 
 // DetectPlan finds what is of extremely high risk in the words of a plan, in the commands of its checks and in the

@@ -25,7 +25,7 @@ func Evaluate(requirement string, answers []Answer) (Evaluation, error) {
 	full := s.folded
 	s.text = display.Head(s.text, headWindow)
 	s.mechanics = mechanical.Get().MatchString(s.text) && !notMechanical.Get().MatchString(s.text) && s.plainWork()
-	e := Evaluation{By: ByPawl, Questions: []Question{}, HighRisk: Detect(text)}
+	e := Evaluation{By: ByPawl, Questions: []Question{}, HighRisk: Weigh(text)}
 	e.Factors = s.factors()
 	e.Class = s.classify()
 	s.class = e.Class

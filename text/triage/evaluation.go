@@ -189,7 +189,7 @@ func (c *checker) whole(e Evaluation) {
 	for i, f := range e.HighRisk[:min(len(e.HighRisk), maxFound)] {
 		path := fmt.Sprintf("ehrb[%d]", i)
 		choice(c, path+".kind", f.Kind, Kinds())
-		choice(c, path+".stance", f.Stance, []Stance{StanceAction, StanceMention})
+		choice(c, path+".stance", f.Stance, []Stance{StanceAction, StanceMention, StanceUnsure})
 		c.evidence(path, Evidence{f.Quote, f.Span})
 	}
 	c.prose("why", e.Why, maxWhy, false)

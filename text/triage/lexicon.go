@@ -52,6 +52,7 @@ type entry struct {
 // longest entries come first.
 type lexicon struct {
 	names   map[string]sense
+	order   []string // the names in the order of their numbers
 	english map[string][]entry
 	chinese map[rune][]entry
 }
@@ -63,7 +64,7 @@ const isVerb = " destroy overwrite reset format down change access install attac
 
 // words is the lexicon. It is read when it is first needed.
 var words = sync.OnceValue(func() *lexicon {
-	l := &lexicon{map[string]sense{}, map[string][]entry{}, map[rune][]entry{}}
+	l := &lexicon{names: map[string]sense{}, english: map[string][]entry{}, chinese: map[rune][]entry{}}
 	english := map[string]*entry{}
 	var order []string
 	rows(lexiconEnglish, func(class, said string) {
@@ -112,6 +113,7 @@ func (l *lexicon) number(class string) sense {
 	if !known {
 		n = sense(len(l.names))
 		l.names[class] = n
+		l.order = append(l.order, class)
 	}
 	return n
 }

@@ -50,7 +50,7 @@ func TestTunedRisks(t *testing.T) {
 
 // held are the sets of sentences that nobody looked at while the judgement was tuned, with what was found of each when
 // it was measured, once. Each was written before the judgement was mended by what the set before it had shown; since
-// then the sets hold what was reached.
+// then the sets hold what was reached. The weights are learnt from them, too.
 var held = []struct {
 	name             string
 	sentences        int
@@ -77,6 +77,39 @@ func TestHeldRisks(t *testing.T) {
 			t.Errorf("%s: %d of %d found, %d of %d false alarms: %v", set.name, m.found, m.dangerous, m.alarms,
 				m.harmless, wrong)
 		}
+	}
+}
+
+// untuned is the newest set, on which nothing was tuned since it was measured, once: what was found of its dangerous
+// sentences, what was asked about because the judge was not sure, and what of the harmless ones was an alarm or was
+// asked about.
+var untuned = struct {
+	name                                        string
+	dangerous, found, asked                     int
+	harmless, alarms, doubted                   int
+	foundPart, askedPart, alarmPart, doubtsPart string
+}{"risk-held-5.tsv", 156, 96, 43, 149, 0, 7, "61.5 %", "27.6 %", "0.0 %", "4.7 %"}
+
+// TestUnseenRisks holds the judgement to what was measured. Figures that become better are no reason to change them,
+// and a set that is tuned on is no longer unseen.
+func TestUnseenRisks(t *testing.T) {
+	got := untuned
+	got.dangerous, got.found, got.asked, got.harmless, got.alarms, got.doubted = 0, 0, 0, 0, 0, 0
+	for _, e := range examples(t, untuned.name) {
+		list := Weigh(e.text)
+		acts, asks := Acts(list), Asks(list) && !Acts(list)
+		n := map[bool]int{true: 1}
+		if e.want == "dangerous" {
+			got.dangerous, got.found, got.asked = got.dangerous+1, got.found+n[acts], got.asked+n[asks]
+			continue
+		}
+		got.harmless, got.alarms, got.doubted = got.harmless+1, got.alarms+n[acts], got.doubted+n[asks]
+	}
+	if got.dangerous != untuned.dangerous || got.harmless != untuned.harmless {
+		t.Errorf("%+v", got)
+	}
+	if got.found+got.asked < untuned.found+untuned.asked || got.alarms > untuned.alarms || got.doubted > untuned.doubted {
+		t.Errorf("%+v, measured were %+v", got, untuned)
 	}
 }
 
@@ -117,6 +150,8 @@ func riskPage() string {
 	for _, set := range held {
 		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", set.name, set.sentences, set.found, set.harmless)
 	}
+	fmt.Fprintf(&b, riskUnseen, untuned.name, untuned.dangerous+untuned.harmless, untuned.foundPart, untuned.askedPart,
+		untuned.alarmPart, untuned.doubtsPart)
 	b.WriteString(riskTable)
 	between := []string{"nothing", "a place", "anything"}
 	for _, r := range riskRules() {
@@ -142,11 +177,26 @@ customers or on somebody else's machine, the rules of the class ` + "`command`" 
 
 ## How well
 
-The sets were written before the judge was mended by what the one before had shown, and each was measured once; the goal of 95 % found and
-at most 3 % false alarms was not reached on sentences that nobody had seen: of such, nine in ten are found, and one in twenty is a false alarm.
-The judge was mended after each measurement, and the sets are held to the goal by a test; its figure on unseen sentences since the last of
-them is not known.
+The sets were written before the judge was mended by what the one before had shown, and each was measured once. The judge was mended after
+each measurement, and these sets are held to the goal of 95 % found and at most 3 % false alarms by a test.
 
+`
+
+const riskUnseen = `
+The last set was written when a requirement was guessed about, too (below). Nothing was changed by it since, so that its figures are those of
+sentences that nobody has seen: the goal is reached for false alarms, and not for what is found.
+
+| set | sentences | found | asked about | false alarms | harmless ones asked about |
+|---|---|---|---|---|---|
+| ` + "`%s`" + ` | %d | %s | %s | %s | %s |
+
+## When it is not sure
+
+The words of a requirement are also guessed about, sentence by sentence: ` + "`text/triage/lexicon/weights.txt`" + ` says how much each word, each class
+of the lexicon and each two classes speak for high risk or against it, as the labelled sentences have taught it
+(` + "`go test ./text/triage -run Learnt -update`" + `). Where the rules find nothing in a sentence that sounds dangerous, or something in one that does not
+sound so at all, the finding is *unsure*: a person is asked as for any other, and nothing else follows from it. The words of plans are not guessed about, because
+their calls are judged.
 `
 
 const riskTable = `

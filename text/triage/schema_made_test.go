@@ -34,7 +34,7 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[RiskKind]():
 		return enum(Kinds())
 	case reflect.TypeFor[Stance]():
-		return enum([]Stance{StanceAction, StanceMention})
+		return enum([]Stance{StanceAction, StanceMention, StanceUnsure})
 	case reflect.TypeFor[Design]():
 		return enum([]Design{DesignUnknown, DesignNone, DesignSimple, DesignFull})
 	case reflect.TypeFor[Extent]():
@@ -97,7 +97,7 @@ var notes = map[string]note{
 		most: maxQuote},
 	"Finding.start":  {text: "First byte of the quote in the text; pawl finds it where it is left out."},
 	"Finding.end":    {text: "The byte behind the quote."},
-	"Finding.stance": {text: "action where it would be done; mention where it is forbidden, quoted, asked about, past, or in a comment.", required: true},
+	"Finding.stance": {text: "action where it would be done; mention where it is forbidden, quoted, asked about, past, or in a comment; unsure where that cannot be told.", required: true},
 }
 
 func describe(s *jsonschema.Schema, name string) {

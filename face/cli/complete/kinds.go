@@ -84,6 +84,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"skill install --agent":     {ask: one(skill.Agents()...)},
 		"task create --mode":        {ask: capabilities},
 		"task move --exit-reason":   {ask: one(texts(task.ExitReasons())...)},
+		"task move --metadata":      {},
 		"test --only":               {ask: checks},
 		"task move --as":            {ask: one("user", "system", "runner", "verifier", "gate_runner", "policy")},
 	}

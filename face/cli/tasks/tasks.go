@@ -367,6 +367,7 @@ type move struct {
 	reason string
 	exit   string
 	strict bool
+	meta   string
 }
 
 func newTaskMoveCommand(a *cli.App) *cobra.Command {
@@ -396,6 +397,7 @@ func newTaskMoveCommand(a *cli.App) *cobra.Command {
 	c.Flags().StringVar(&as, "as", string(pawl.KindUser), a.Text("cli.flag.as"))
 	c.Flags().StringVar(&m.reason, "reason", "", a.Text("cli.flag.reason"))
 	c.Flags().StringVar(&m.exit, "exit-reason", "", a.Text("cli.flag.exit_reason"))
+	c.Flags().StringVar(&m.meta, "metadata", "", a.Text("cli.flag.metadata"))
 	c.Flags().BoolVar(&m.strict, "strict", false, a.Text("cli.flag.strict_move"))
 	return c
 }
@@ -428,7 +430,7 @@ func moveTask(ctx context.Context, sess *cli.Session, given string, m move) erro
 	name := sess.App.Actor().Name()
 	holder := "cli:" + name
 	c := &kernel.Transition{Task: t.ID, To: m.to, Reason: m.reason, Exit: task.ExitReason(m.exit), Owner: holder,
-		Check: m.strict}
+		Check: m.strict, Metadata: []byte(m.meta)}
 	if t.Lease.Owner == holder {
 		c.Token = t.Epoch
 	}
