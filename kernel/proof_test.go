@@ -134,7 +134,7 @@ func TestUnprovenWorkIsSentBackOnceAndAccepted(t *testing.T) {
 		p.Reason != "I tried it by hand" || len(w.specs) != 2 {
 		t.Fatalf("%s %+v", task.State, task.Proof)
 	}
-	if got := w.land[0].Trailers; got[len(got)-1] != "Pawl-Proof: accepted by "+string(task.Proof.By)+
+	if got := w.land[0].Trailers; got[len(got)-1] != "Pawl-Proof: accepted without proof by "+task.Proof.By.Name()+
 		": I tried it by hand" {
 		t.Error(got)
 	}

@@ -268,7 +268,11 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"),
 			way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
-	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"),
+	no := "cli.ask.does.no"
+	if about == kernel.AboutProof {
+		no = "cli.ask.does.no_proof"
+	}
+	ways = append(ways, way(v.sess.Printer, no, "n", "no", "否"),
 		way(v.sess.Printer, "cli.ask.does.cancel", canceling))
 	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways,
 		Settled: func() bool { return v.settled(ctx, s.Approval.ID) }, Means: Answering(triage.WaitChoice)})
@@ -323,10 +327,12 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 	if !sess.Std.TTY {
 		approve += " --yes"
 	}
-	if s.Approval.About == kernel.AboutProof {
-		approve = "  pawl accept " + Short(s.Task.Proof.Tree) + " -m \"" + sess.Text("cli.fill.reason") + "\""
-	}
 	ways := []string{approve, "  pawl deny"}
+	if s.Approval.About == kernel.AboutProof {
+		ways = []string{"  pawl accept " + Short(s.Task.Proof.Tree) + " -m \"" + sess.Text("cli.fill.reason") + "\"",
+			"    " + sess.Style.Dim(sess.Text("cli.ask.does.proof")), "  pawl deny",
+			"    " + sess.Style.Dim(sess.Text("cli.ask.does.no_proof")), "  pawl diff"}
+	}
 	if s.Approval.About == "plan" {
 		ways = append(ways, "  pawl revise -m \""+sess.Text("cli.ask.what_differs")+"\"")
 	}

@@ -21,23 +21,20 @@ func ProofLines(pr *Printer, p *view.Proof) []string {
 	}
 	var out []string
 	for _, c := range p.Criteria {
-		symbol := pr.Style.Warn()
-		if c.Verdict != effect.Unproven {
-			symbol = pr.Style.OK()
-		}
+		symbol := VerdictMark(pr, c.Verdict)
 		lines := term.Hang(Display(c.Text), 4, pr.Std.Width, MaxTitle, pr.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
 		out = append(out, lines...)
 		why := pr.Text("proof." + string(c.Why))
 		if len(c.Shown) > 0 {
-			why += ": " + Display(strings.Join(c.Shown, ", "))
+			why += pr.Choose(": ", "：") + Display(strings.Join(c.Shown, ", "))
 		}
 		for _, l := range term.Wrap(why, pr.Std.Width-4) {
 			out = append(out, "    "+pr.Style.Dim(l))
 		}
 	}
 	if n := len(p.Unnoticed); n > 0 {
-		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.unnoticed", n))
+		out = append(out, marked(pr, pr.Text("cli.proof.unnoticed", n))...)
 		for _, part := range p.Unnoticed[:min(n, maxParts)] {
 			out = append(out, "    "+Display(part.String()))
 		}
@@ -46,10 +43,25 @@ func ProofLines(pr *Printer, p *view.Proof) []string {
 		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.proof.unreached", p.Unreached)))
 	}
 	if p.Verdict == effect.Accepted {
-		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.accepted_because", Display(p.By.Name()),
-			Display(p.Reason)))
+		out = append(out, marked(pr, pr.Text("cli.proof.accepted_because", Display(p.By.Name()), Display(p.Reason)))...)
 	}
 	return out
+}
+
+// marked is a text behind a mark that warns.
+func marked(pr *Printer, text string) []string {
+	lines := term.Hang(text, 4, pr.Std.Width, 0, "")
+	lines[0] = "  " + pr.Style.Warn() + " " + lines[0]
+	return lines
+}
+
+// PrintShown prints what was wanted under a title that says whether it is shown.
+func PrintShown(pr *Printer, p *view.Proof) {
+	title := "cli.sum.shown"
+	if p != nil && (p.Verdict == effect.Unproven || p.Verdict == effect.Accepted) {
+		title = "cli.sum.not_shown"
+	}
+	PrintSection(pr, title, ProofLines(pr, p))
 }
 
 // showProof prints what is asked of a person who is to take work without proof.
@@ -62,8 +74,6 @@ func showProof(sess *Session, s *kernel.Snapshot) {
 	for _, l := range ProofLines(sess.Printer, p) {
 		sess.Say(l)
 	}
-	sess.Say("")
-	sess.Say("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sess.Say("")
 }
 

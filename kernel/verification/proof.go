@@ -213,7 +213,7 @@ const minTree = 8
 func proofLine(p *effect.Proof) string {
 	switch p.Verdict {
 	case effect.Accepted:
-		return "accepted by " + string(p.By) + ": " + kernel.FirstLine(p.Reason)
+		return "accepted without proof by " + p.By.Name() + ": " + kernel.FirstLine(p.Reason)
 	case effect.AlreadySo:
 		return "already so"
 	}
