@@ -135,7 +135,11 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 				return !slices.ContainsFunc(files, func(c effect.FileStat) bool { return c.Path == f })
 			})
 		}
-		found = append(found, changedTests(tree, files)...)
+		was := func(path string) ([]byte, error) { return s.Was(ctx, s.place, spec.Base, path) }
+		if s.Was == nil {
+			was = nil
+		}
+		found = append(found, changedTests(tree, files, was)...)
 	}
 	slices.Sort(found)
 	result.Tampered = slices.Compact(found)
