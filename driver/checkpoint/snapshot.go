@@ -43,17 +43,14 @@ func (s Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) 
 	return git.Stats(ctx, repo, from, to)
 }
 
-// Was reads a file of a recorded tree.
-func (s Snapshotter) Was(ctx context.Context, p effect.Place, tree, path string) ([]byte, error) {
+// Was reads files of a recorded tree, the first MiB of each. What cannot be read is left out.
+func (s Snapshotter) Was(ctx context.Context, p effect.Place, tree string, paths []string) map[string]string {
 	repo, err := open(ctx, s.memory, p)
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	return repo.Objects.Text(ctx, tree, path, maxWas)
+	return repo.Objects.Texts(ctx, tree, paths)
 }
-
-// maxWas bounds what is read of a file, in bytes.
-const maxWas = 1 << 20
 
 // Changed names the files that differ between two recorded trees, in the order of paths.
 func (s Snapshotter) Changed(ctx context.Context, p effect.Place, from, to string) ([]string, error) {

@@ -134,27 +134,28 @@ var judgeWord = sync.OnceValue(func() *regexp.Regexp {
 var wholeRun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^func\s+TestMain\s*\(`) })
 
 // changedTests returns the tests among the files that differ. A test that was added is work, not a change of what
-// judges it, unless it takes the others over: in a file of its own, or in one that says the same besides. Was tells what
-// a file said before.
-func changedTests(tree fs.FS, files []effect.FileStat, was func(path string) ([]byte, error)) []string {
+// judges it, unless it takes the others over.
+func changedTests(tree fs.FS, files []effect.FileStat) []string {
 	var out []string
 	for _, f := range files {
 		if !judgeWord().MatchString(f.Path) || f.Status == "A" && !takesOver(tree, f.Path) {
 			continue
-		}
-		if f.Status == "M" && was != nil {
-			before, err := was(f.Path)
-			after, unread := readLimited(tree, f.Path, maxJudge)
-			if err == nil && unread == nil && len(after) < maxJudge && testlist.Adds(f.Path, before, after) {
-				continue
-			}
 		}
 		out = append(out, f.Path)
 	}
 	return out
 }
 
-// maxJudge bounds what is read of a file of tests, in bytes.
+// unlessAdded leaves out the files of tests to which tests were added, and that say besides what they said before.
+func unlessAdded(tree fs.FS, files []string, before map[string]string) []string {
+	return slices.DeleteFunc(files, func(name string) bool {
+		was, known := before[name]
+		text, err := readLimited(tree, name, maxJudge)
+		return known && err == nil && len(text) < maxJudge && testlist.Adds(name, []byte(was), text)
+	})
+}
+
+// maxJudge bounds what is read of a file of tests, in bytes: all of it, or it counts as changed.
 const maxJudge = 1 << 20
 
 func takesOver(tree fs.FS, name string) bool {

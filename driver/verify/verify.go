@@ -135,11 +135,11 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 				return !slices.ContainsFunc(files, func(c effect.FileStat) bool { return c.Path == f })
 			})
 		}
-		was := func(path string) ([]byte, error) { return s.Was(ctx, s.place, spec.Base, path) }
-		if s.Was == nil {
-			was = nil
+		tests := changedTests(tree, files)
+		if s.Was != nil {
+			tests = unlessAdded(tree, tests, s.Was(ctx, s.place, spec.Base, tests))
 		}
-		found = append(found, changedTests(tree, files, was)...)
+		found = append(found, tests...)
 	}
 	slices.Sort(found)
 	result.Tampered = slices.Compact(found)

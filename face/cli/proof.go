@@ -6,7 +6,6 @@ import (
 
 	"pawl/face/cli/term"
 	"pawl/face/tui"
-	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 )
@@ -55,26 +54,17 @@ func marked(pr *Printer, text string) []string {
 	return lines
 }
 
-// PrintShown prints what was wanted under a title that says whether it is shown.
-func PrintShown(pr *Printer, p *view.Proof) {
-	title := "cli.sum.shown"
-	if p != nil && (p.Verdict == effect.Unproven || p.Verdict == effect.Accepted) {
-		title = "cli.sum.not_shown"
+// VerdictMark is the mark of a verdict on work that has ended; "" is that of work which nothing was wanted to show.
+func VerdictMark(pr *Printer, v effect.Verdict) string {
+	switch v {
+	case effect.Accepted:
+		return pr.Style.Warn()
+	case effect.AlreadySo:
+		return pr.Style.Dot()
+	case effect.Unproven:
+		return pr.Style.Bad()
 	}
-	PrintSection(pr, title, ProofLines(pr, p))
-}
-
-// showProof prints what is asked of a person who is to take work without proof.
-func showProof(sess *Session, s *kernel.Snapshot) {
-	p := view.ProofOf(s.Task.Proof)
-	sess.Say("")
-	for _, l := range term.Wrap(sess.Text("cli.ask.unproven"), sess.Std.Width) {
-		sess.Say(l)
-	}
-	for _, l := range ProofLines(sess.Printer, p) {
-		sess.Say(l)
-	}
-	sess.Say("")
+	return pr.Style.OK()
 }
 
 // AskReason asks why work is taken without proof.

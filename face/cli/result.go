@@ -123,6 +123,15 @@ func PrintChanged(pr *Printer, sum view.Summary, files []effect.FileStat) {
 	PrintSection(pr, "cli.sum.changed", lines)
 }
 
+// PrintShown prints what was wanted under a title that says whether it is shown.
+func PrintShown(pr *Printer, p *view.Proof) {
+	title := "cli.sum.shown"
+	if p != nil && (p.Verdict == effect.Unproven || p.Verdict == effect.Accepted) {
+		title = "cli.sum.not_shown"
+	}
+	PrintSection(pr, title, ProofLines(pr, p))
+}
+
 // PrintProof prints the sections of a summary behind what changed.
 func PrintProof(pr *Printer, sum view.Summary) {
 	PrintSection(pr, "cli.sum.why", StepLines(pr, sum.Steps))
@@ -323,19 +332,6 @@ func EndMark(pr *Printer, sum view.Summary) string {
 		return pr.Style.OK()
 	}
 	return VerdictMark(pr, sum.Proof.Verdict)
-}
-
-// VerdictMark is the mark of a verdict on work that has ended; "" is that of work which nothing was wanted to show.
-func VerdictMark(pr *Printer, v effect.Verdict) string {
-	switch v {
-	case effect.Accepted:
-		return pr.Style.Warn()
-	case effect.AlreadySo:
-		return pr.Style.Dot()
-	case effect.Unproven:
-		return pr.Style.Bad()
-	}
-	return pr.Style.OK()
 }
 
 // SummaryEnd says how the run of a summary ended.

@@ -159,18 +159,6 @@ func (r Objects) Patch(ctx context.Context, from, to string, limit int) (patch s
 	return string(out.Kept), out.Over, nil
 }
 
-// Text returns the beginning of a file of a tree, at most limit bytes of it.
-func (r Objects) Text(ctx context.Context, tree, path string, limit int) ([]byte, error) {
-	if !validID(tree) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", tree)
-	}
-	out := &program.Capped{Limit: limit}
-	c := r.paths.WithoutTree("", "cat-file", "blob", tree+":"+path)
-	c.Stdout = out
-	_, _, err := c.Run(ctx)
-	return out.Kept, err
-}
-
 // safePath reports whether a path from a tree may be written: relative, clean, and neither .pawl nor anything of git's.
 // Git itself refuses most of these; a tree can be made without git.
 func safePath(path string) bool {

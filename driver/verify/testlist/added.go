@@ -33,9 +33,9 @@ var goDirective = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)//(?:go:|export |line |extern |[ \t]*\+build)[^\n]*|/\*line `)
 })
 
-// goAdds compares declarations. What is new may be an import by its own name, a test, or a function or type that takes no
-// name of the language: a variable and init run before the tests, TestMain in their place, and a method may change what
-// a type is taken for.
+// goAdds compares declarations. What is new may be an import by its own name, a test, or a function or type that takes
+// no name of the language: a variable and init run before the tests, TestMain in their place, and a method may change
+// what a type is taken for.
 func goAdds(before, after []byte) bool {
 	had, ok := goParts(before)
 	has, parsed := goParts(after)

@@ -295,6 +295,7 @@ func accept(ctx context.Context, sess *cli.Session, tree, reason string) error {
 	if s.Task != nil && s.Task.Proof != nil && s.Task.Proof.Verdict == effect.Unproven && sess.Present() {
 		if c.Tree == "" {
 			cli.PrintShown(sess.Printer, view.ProofOf(s.Task.Proof))
+			cli.PrintChecks(ctx, sess, s, "cli.ask.checks_too", true)
 			c.Tree, c.Way = s.Task.Proof.Tree, kernel.WayTerminal
 		}
 		if c.Reason == "" {
