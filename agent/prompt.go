@@ -138,6 +138,11 @@ func Criteria(p plan.Plan) string {
 		add("checks", c.Checks...)
 		add("paths", c.Paths...)
 		add("texts", c.Texts...)
+		for _, f := range c.Files {
+			if !f.Held {
+				add("tests that are there and stay as they are", f.Path)
+			}
+		}
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -184,6 +189,9 @@ func FailureText(f effect.Failure) string {
 		out += "Every check passed, and nothing shows yet that this was done:\n"
 		for _, c := range f.Unproven {
 			out += fmt.Sprintf("- %s (%s)\n", c.Text, strings.ReplaceAll(string(c.Why), "_", " "))
+			if c.Why == effect.WhyHeldOut {
+				out += "  It holds for the cases that you see in the tests, and not for others of the same kind.\n"
+			}
 		}
 		out += "Do what is missing. Then add a test that fails without the change, because of a wrong result and not\n" +
 			"of a missing name, and that passes with it.\n"

@@ -124,7 +124,8 @@ func planForm(calls bool) string {
 		`"network":{"type":"array","items":{"type":"string"},"description":"package registries that a step has to reach, such as go or npm; nothing else"},` +
 		`"criteria":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","text","proof"],"properties":{` +
 		`"id":{"type":"string"},"text":{"type":"string"},"from":{"type":"string"},"proof":{"type":"string","enum":["check","kept","gone","diff","review","person"]},"run":{"type":"string"},` +
-		`"tests":{"type":"array","items":{"type":"string"}},"checks":{"type":"array","items":{"type":"string"}},"paths":{"type":"array","items":{"type":"string"}},"texts":{"type":"array","items":{"type":"string"}}}}},` +
+		`"tests":{"type":"array","items":{"type":"string"}},"checks":{"type":"array","items":{"type":"string"}},"paths":{"type":"array","items":{"type":"string"}},"texts":{"type":"array","items":{"type":"string"}},` +
+		`"files":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"},"held":{"type":"boolean"}}}}}}},` +
 		`"steps":{"type":"array","minItems":1,"items":{"type":"object","additionalProperties":false,"required":["step_id","title","intent"],"properties":{` +
 		`"step_id":{"type":"string"},"title":{"type":"string"},"intent":{"type":"string"},"depends_on":{"type":"array","items":{"type":"string"}},` +
 		`"expected_artifacts":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["type","value"],"properties":{"type":{"type":"string","enum":["file","command","note"]},"value":{"type":"string"}}}}` +

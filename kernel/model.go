@@ -602,6 +602,11 @@ type Ready struct {
 	Cleaned    bool `json:"cleaned,omitempty"`
 	// Tracked says that every change of pawl's is in Spans.
 	Tracked bool `json:"tracked,omitempty"`
+	// Tests counts the files of tests of the plan that stand in the tree as they were approved, Placed says that all of
+	// them did once, and Worked that somebody has worked since.
+	Tests  int  `json:"tests,omitempty"`
+	Placed bool `json:"placed,omitempty"`
+	Worked bool `json:"worked,omitempty"`
 }
 
 // Cursor is the next call of the plan. It survives turns, so that a new attempt goes on where the last one stopped.

@@ -336,3 +336,70 @@ func TestUnseenCallsAreNotApproved(t *testing.T) {
 		t.Fatalf("%+v", s.Task)
 	}
 }
+
+// TestPlannedTestsAreKept writes the tests of the plan before the work and once more before the checks, says which of
+// them the work had changed, and keeps those that are held out from whoever works.
+func TestPlannedTestsAreKept(t *testing.T) {
+	criteria := sub(plan.ProofCheck)
+	criteria[0].Files = []plan.TestFile{{Path: "sub_test.go", Content: "shown"},
+		{Path: "more_test.go", Content: "hidden", Held: true}, {Path: "a/b_test.go", Content: "too"}}
+	changed := effect.Witness{Criterion: "c1", Check: "tests", Kind: "test", Test: "TestMore",
+		Without: effect.WithoutAssertion, Held: true, Failed: true}
+	met := changed
+	met.Failed = false
+	w := &tried{seen: []effect.ProveResult{
+		{Changed: wroteSub, Witnesses: []effect.Witness{redGreen, changed}},
+		{Changed: wroteSub, Witnesses: []effect.Witness{redGreen, met}}}}
+	w.mind = &mind{work: []effect.WorkResult{finished}}
+	w.plan = intent()
+	w.plan.Criteria = criteria
+	var order []string
+	b := newBench(t, proving)
+	b.do(&planning.Start{Requirement: "Add a Sub function", Agent: "m", AutoApprove: "policy:test", RunMode: pawl.Assisted,
+		Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.run(func(e effect.Effect) effect.Receipt {
+		r := w.answer(e)
+		switch e.Kind {
+		case effect.KindTool:
+			call, _ := effect.Decode[effect.ToolCall](e.Spec)
+			order = append(order, string(call.Args))
+			if did, err := effect.Decode[effect.ToolResult](r.Result); err == nil && len(order) == 4 {
+				did.Artifacts.FilesChanged = []string{"a/b_test.go"} // it is not what it was any more
+				r.Result = effect.Encode(did)
+			}
+			if call.StepID != effect.TestsStep || !e.Record {
+				t.Errorf("%+v", call)
+			}
+		case effect.KindWork, effect.KindVerify, effect.KindProve:
+			order = append(order, string(e.Kind))
+		}
+		return r
+	})
+	first, last := `{"content":"shown","path":"sub_test.go"}`, `{"content":"too","path":"a/b_test.go"}`
+	once := []string{first, last, "agent.work", first, last, "verify.run", "proof.run"}
+	if want := slices.Concat(once, once[2:]); !slices.Equal(order, want) {
+		t.Errorf("it went %q, want %q", order, want)
+	}
+	task := b.task("T-001")
+	if task.State != "done" || task.Proof.Verdict != effect.Proven {
+		t.Fatalf("%s %+v", task.State, task.Proof)
+	}
+	if f := task.Failures[0]; f.Unproven[0].Why != effect.WhyHeldOut {
+		t.Errorf("%+v", f)
+	}
+	if got := task.Plan.Criteria[0].Files; !slices.Equal(got, criteria[0].Files) {
+		t.Errorf("the plan has %+v", got)
+	}
+	for _, spec := range w.asked {
+		if got := spec.Plan.Criteria[0].Files; len(got) != 2 || got[0].Held || got[1].Held {
+			t.Errorf("the worker sees %+v", got)
+		}
+	}
+	if !slices.Contains(task.Named, "sub_test.go") || slices.Contains(task.Named, "more_test.go") {
+		t.Error(task.Named)
+	}
+	if n := b.count(string(kernel.AuditTestRestored)); n != 1 {
+		t.Errorf("%d restorations are recorded", n)
+	}
+	b.verifyAudit()
+}

@@ -259,6 +259,7 @@ const (
 	AuditLeaseAdopted           AuditEvent = "LEASE_ADOPTED"
 	AuditPathOutgrown           AuditEvent = "PATH_OUTGROWN"
 	AuditPlanEdited             AuditEvent = "PLAN_EDITED"
+	AuditTestRestored           AuditEvent = "TEST_RESTORED"
 	AuditPlanPatched            AuditEvent = "PLAN_PATCHED"
 	AuditProofAccepted          AuditEvent = "PROOF_ACCEPTED"
 	AuditProofResult            AuditEvent = "PROOF_RESULT"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/text/plan"
 	"pawl/text/testrun"
 )
 
@@ -80,6 +82,26 @@ func readText(root *os.Root, path string) (string, bool) {
 		return "", false
 	}
 	return string(b), true
+}
+
+// put writes the files of tests that came with the plan.
+func (b *bench) put(criteria []plan.Criterion) error {
+	root, err := os.OpenRoot(b.place.Tree)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, c := range criteria {
+		for _, f := range c.Files {
+			if err := root.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
+				return err
+			}
+			if err := root.WriteFile(f.Path, []byte(f.Content), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // declared are the tests that the copy declares now, by check.

@@ -33,7 +33,7 @@ type state struct {
 func (p *proving) wants(declared map[string][]testlist.Test) {
 	for i := range p.claims {
 		c := &p.claims[i]
-		if c.Proof != plan.ProofKept || len(c.Tests) > 0 {
+		if c.Proof != plan.ProofKept || len(c.Tests)+len(c.Files) > 0 {
 			continue
 		}
 		if c.Run != "" {
@@ -77,11 +77,13 @@ func (p *proving) wantsTests(before, now map[string][]testlist.Test) {
 	for i := range p.claims {
 		c := &p.claims[i]
 		switch {
-		case c.Proof != plan.ProofCheck && (c.Proof != plan.ProofKept || len(c.Tests) == 0):
+		case c.Proof != plan.ProofCheck && (c.Proof != plan.ProofKept || len(c.Tests)+len(c.Files) == 0):
 		case c.Run != "":
 			c.subjects = append(c.subjects, p.subject(command(c.Run), testlist.Test{}, false))
 		case len(c.Tests) > 0:
 			p.named(c, now)
+		case len(c.Files) > 0:
+			p.given(c, now)
 		case len(c.Checks) > 0:
 			c.any = true
 			for _, check := range checksOf(p.Checks, c.Criterion) {
@@ -99,7 +101,7 @@ func (p *proving) wantsTests(before, now map[string][]testlist.Test) {
 
 // open reports whether a criterion is shown by any test.
 func (c claim) open() bool {
-	return c.Proof == plan.ProofCheck && c.Run == "" && len(c.Tests)+len(c.Checks) == 0
+	return c.Proof == plan.ProofCheck && !c.Named()
 }
 
 // tried reports whether a criterion needs a copy to be looked at.
@@ -108,7 +110,7 @@ func (c claim) tried() bool {
 	case plan.ProofCheck, plan.ProofGone:
 		return true
 	case plan.ProofKept:
-		return c.Run != "" || len(c.Tests) > 0
+		return c.Run != "" || len(c.Tests)+len(c.Files) > 0
 	}
 	return len(c.Texts) > 0
 }
@@ -165,6 +167,40 @@ func (p *proving) named(c *claim, declared map[string][]testlist.Test) {
 			c.absent = append(c.absent, name)
 		}
 	}
+}
+
+// given finds the tests of the files that came with the plan. Where the tests of a check are not known by name, the
+// check stands for them.
+func (p *proving) given(c *claim, declared map[string][]testlist.Test) {
+	for _, f := range c.Files {
+		found := false
+		for _, check := range p.Checks {
+			all := declared[effect.CheckKey(check)]
+			for _, t := range all {
+				if path.Join(check.Dir, t.Path) == f.Path {
+					c.subjects, found = append(c.subjects, p.subject(check, t, false)), true
+				}
+			}
+			if isTests(check) && len(all) == 0 {
+				c.subjects, found = append(c.subjects, p.subject(check, testlist.Test{}, false)), true
+			}
+		}
+		if !found {
+			c.absent = append(c.absent, f.Path)
+		}
+	}
+}
+
+// planned is the file of tests that came with the plan and declares a test, nil for any other test.
+func (p *proving) planned(s *subject) *plan.TestFile {
+	for _, c := range p.Criteria {
+		for i := range c.Files {
+			if f := &c.Files[i]; !s.whole() && f.Path == path.Join(s.check.Dir, s.test.Path) {
+				return f
+			}
+		}
+	}
+	return nil
 }
 
 func names(tests []testlist.Test) []string {

@@ -155,6 +155,9 @@ func (p *proving) without(ctx context.Context) error {
 	if err := p.bench.repo.Overlay(ctx, p.Base, p.Tree, isTest); err != nil {
 		return err
 	}
+	if err := p.bench.put(p.Criteria); err != nil {
+		return err
+	}
 	p.wantsTests(declared, p.bench.declared())
 	if err := p.build(ctx); err != nil {
 		return err
@@ -179,6 +182,9 @@ func (p *proving) with(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	if err := p.bench.repo.Overlay(ctx, p.Base, p.Tree, func(string) bool { return true }); err != nil {
+		return false, err
+	}
+	if err := p.bench.put(p.Criteria); err != nil {
 		return false, err
 	}
 	p.bench.say("verify.prove_with")

@@ -169,7 +169,7 @@ func shown(r effect.ProveResult) string {
 		for _, f := range []struct {
 			is   bool
 			name string
-		}{{w.Confirmed, "confirmed"}, {w.Failed, "failed"}, {w.Own, "own"}, {w.Shows(), "shows"}} {
+		}{{w.Confirmed, "confirmed"}, {w.Failed, "failed"}, {w.Own, "own"}, {w.Held, "held"}, {w.Shows(), "shows"}} {
 			if f.is {
 				line += " " + f.name
 			}
@@ -527,5 +527,56 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("the tree is another one: %v", err)
 			}
 		})
+	}
+}
+
+// TestPlannedFiles is about tests that came with the plan: they are tried as the plan has them, whatever the work says,
+// and those that are held out tell a constant for what was shown from what was wanted.
+func TestPlannedFiles(t *testing.T) {
+	w := newWorld(t)
+	test := func(pkg, name, cond string) string {
+		return "package " + pkg + "\n\nimport \"testing\"\n\nfunc " + name + "(t *testing.T) {\n\tif " + cond +
+			" {\n\t\tt.Fatal()\n\t}\n}\n"
+	}
+	of := func(pkg, path string) plan.Criterion {
+		return plan.Criterion{ID: pkg, Text: "Double doubles", Proof: plan.ProofCheck, Files: []plan.TestFile{
+			{Path: pkg + "/shown_test.go", Content: test(pkg, "TestShown", "Double(3) != 6")},
+			{Path: pkg + "/" + path, Content: test(pkg, "TestHeld", "Double(4) != 8"), Held: true}}}
+	}
+	was := "\n\nfunc Same(n int) int { return n }\n"
+	honest, knows := of("honest", "held_test.go"), of("knows", "held_test.go")
+	kept := of("kept", "held_test.go")
+	kept.Proof = plan.ProofKept
+	lost := plan.Criterion{ID: "lost", Text: "x", Proof: plan.ProofCheck,
+		Files: []plan.TestFile{{Path: "tests/x.rs", Content: "fn x() {}"}}}
+	got := shown(w.prove(work{
+		base: map[string]string{"go.mod": goMod, "honest/x.go": "package honest" + was, "knows/x.go": "package knows" + was,
+			"kept/x.go": "package kept\n\nfunc Double(n int) int { return n + n }\n"},
+		change: map[string]string{
+			"honest/x.go":          "package honest" + was + "\nfunc Double(n int) int { return 2 * n }\n",
+			"honest/shown_test.go": honest.Files[0].Content,
+			"knows/x.go":           "package knows" + was + "\nfunc Double(n int) int {\n\tif n == 3 {\n\t\treturn 6\n\t}\n\treturn 0\n}\n",
+			"knows/shown_test.go":  test("knows", "TestShown", "false"),
+			"kept/x.go":            "package kept\n\nfunc Double(n int) int { return 2 * n }\n",
+		},
+		criteria: []plan.Criterion{honest, knows, kept, lost},
+	}))
+	want := strings.TrimSpace(`
+honest m/honest: TestHeld build confirmed held shows
+honest m/honest: TestShown build confirmed shows
+kept m/kept: TestHeld green held
+kept m/kept: TestShown green
+knows m/knows: TestHeld build failed held
+knows m/knows: TestShown build confirmed shows
+lost tests/x.rs absent
+m/honest: TestHeld build confirmed held shows
+m/honest: TestShown build confirmed shows
+m/kept: TestHeld green held
+m/kept: TestShown green
+m/knows: TestHeld build failed held
+m/knows: TestShown build confirmed shows
+`)
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

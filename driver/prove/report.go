@@ -80,6 +80,9 @@ func (p *proving) witness(s *subject) effect.Witness {
 	if !s.whole() {
 		w.Test = s.test.String()
 	}
+	if f := p.planned(s); f != nil {
+		w.Own, w.Held = false, f.Held
+	}
 	seen := s.after
 	if len(s.before) > 0 && s.without != effect.WithoutGreen {
 		seen = s.before[0]

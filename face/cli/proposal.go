@@ -134,6 +134,14 @@ func (s *sheet) criteria(p view.Plan) {
 		}
 		word := s.pr.Text("cli.plan.proof." + string(c.Proof))
 		s.hung("    "+s.pr.Style.Cyan(word)+"  ", 6+term.Width(word), Display(c.Text), Display(how))
+		for _, f := range c.Files {
+			key := "cli.plan.test_file"
+			if f.Held {
+				key = "cli.plan.test_held"
+			}
+			s.wrapped(6, s.pr.Text(key, Display(f.Path)))
+			s.value(8, f.Content)
+		}
 	}
 	if !(plan.Plan{Criteria: p.Criteria}).Shown() {
 		for _, l := range term.Wrap(s.pr.Text("cli.plan.unshown"), s.pr.Std.Width-2) {

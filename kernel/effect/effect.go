@@ -195,6 +195,9 @@ type Grant struct {
 	Sites []Site `json:"sites"`
 }
 
+// TestsStep, which no step is called, stands in the place of one where pawl writes the files of tests that came with the plan.
+const TestsStep = "(tests)"
+
 // ToolResult is the result of KindTool (docs/spec/turn.md#tool-protocol).
 type ToolResult struct {
 	CallID     string          `json:"tool_call_id"`

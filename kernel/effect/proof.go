@@ -72,6 +72,8 @@ type Witness struct {
 	Failed bool `json:"failed,omitempty"`
 	// Own says that the work added or changed the test.
 	Own bool `json:"own,omitempty"`
+	// Held says of a test that it came with the plan and was never shown to whoever did the work.
+	Held bool `json:"held,omitempty"`
 	// Texts are those of the criteria's words that the test, or what it fails on, speaks of.
 	Texts []string `json:"texts,omitempty"`
 	// Said is the end of what was printed without the work, at most 1 KiB.
@@ -151,6 +153,7 @@ const (
 	WhyMachine    Why = "machine"         // it could not be run without the work
 	WhyAbsent     Why = "absent"          // the test that the plan names is not there
 	WhyNotMet     Why = "not_met"         // it does not hold with the work
+	WhyHeldOut    Why = "held_out"        // it holds for the cases that were shown, and not for others
 	WhyNoTests    Why = "no_tests"        // no test ran that could show that nothing was lost
 	WhyPerson     Why = "person"          // only a person can say so
 	WhyReview     Why = "review"          // a reviewer can object to it, and proves nothing
@@ -162,7 +165,8 @@ type Met struct {
 	plan.Criterion
 	Verdict Verdict `json:"verdict"`
 	Why     Why     `json:"why"`
-	// Shown names what shows it: tests, commands, paths. At most MaxShown.
+	// Shown names what shows it: tests, commands, paths; or, where the plan names them, those that do not. At most
+	// MaxShown.
 	Shown []string `json:"shown,omitempty"`
 }
 

@@ -173,6 +173,9 @@ func namedFiles(tx *kernel.Tx, p *plan.Plan) []string {
 			}
 		}
 	}
+	for _, f := range p.TestFiles() {
+		out = append(out, f.Path)
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -648,6 +648,13 @@ func judgePlan(tx *kernel.Tx, p *plan.Plan) ([]kernel.Judged, error) {
 			out = append(out, kernel.Judged{Step: s.StepID, Call: i, Tool: c.Name, Verdict: v})
 		}
 	}
+	for i, f := range p.TestFiles() {
+		v, err := kernel.JudgeCall(tx, f.Write())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, kernel.Judged{Step: effect.TestsStep, Call: i, Tool: f.Write().Name, Verdict: v})
+	}
 	for i, command := range p.Verification.Commands {
 		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec},
 			Command: command}), tx.Config.Profile)

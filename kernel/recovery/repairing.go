@@ -14,7 +14,7 @@ import (
 // AskRepair asks the agent for a repair of the present failure.
 func AskRepair(tx *kernel.Tx) error {
 	t := tx.Task
-	spec := effect.RepairSpec{Agent: tx.Run.Agent, Plan: *t.Plan, Attempt: t.Fixes + 1, Failure: *tx.Turn.Failure,
+	spec := effect.RepairSpec{Agent: tx.Run.Agent, Plan: t.Plan.Withheld(), Attempt: t.Fixes + 1, Failure: *tx.Turn.Failure,
 		Earlier: t.Failures[:max(0, len(t.Failures)-1)]}
 	if tx.Run.Context != nil {
 		spec.Context = *tx.Run.Context

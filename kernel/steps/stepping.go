@@ -102,6 +102,9 @@ func Advance(tx *kernel.Tx) error {
 // nextCall commits the next call of the plan, or finishes the steps.
 func nextCall(tx *kernel.Tx) error {
 	t := tx.Task
+	if put, err := putTest(tx); put || err != nil {
+		return err
+	}
 	p := t.Plan.Clone()
 	t.Plan = &p
 	for {
@@ -157,6 +160,12 @@ func stepsDone(tx *kernel.Tx, p *plan.Plan) error {
 		})
 	}
 	tx.Touch(tx.Task)
+	if r := &tx.Task.Ready; r.Worked {
+		r.Tests, r.Worked = 0, false
+		if put, err := putTest(tx); put || err != nil {
+			return err
+		}
+	}
 	return tx.Apply(kernel.StepsFinished, "all steps are done")
 }
 
@@ -181,13 +190,9 @@ func callTool(tx *kernel.Tx, s *plan.Step, c plan.ToolCallTemplate) error {
 		})
 	}
 	tool := tx.Config.Tools[c.Name].Info
-	granted := ""
-	if v.Decision == policy.Ask {
-		granted = tx.Task.Approval
-	}
 	e := tx.Emit(effect.KindTool, effect.ToolCall{
 		CallID: tx.NewID(), Name: c.Name, Version: tool.Version, Args: c.ArgsHint, Permissions: tool.Permissions,
-		TraceID: tx.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: len(sites) > 0,
+		TraceID: tx.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted(tx, v), Network: len(sites) > 0,
 		Sites: sites, Snapshot: !tool.Idempotent,
 	}, tx.Config.Repeatable(c.Name, c.ArgsHint))
 	e.Effect.Timeout, e.Effect.Record = tx.Config.Call, !tool.Idempotent
@@ -196,7 +201,24 @@ func callTool(tx *kernel.Tx, s *plan.Step, c plan.ToolCallTemplate) error {
 	}
 	tx.Turn.Calls++
 	tx.Touch(tx.Turn)
+	worked(tx)
 	return nil
+}
+
+// granted is the approval that covers a call of the plan, "" where policy allows it without one.
+func granted(tx *kernel.Tx, v policy.Verdict) string {
+	if v.Decision == policy.Ask {
+		return tx.Task.Approval
+	}
+	return ""
+}
+
+// worked notes that somebody is at work on the tree, after whom the tests of the plan are written again.
+func worked(tx *kernel.Tx) {
+	if t := tx.Task; t.Ready.Placed && !t.Ready.Worked {
+		t.Ready.Worked = true
+		tx.Touch(t)
+	}
 }
 
 // WorktreeMade notes the worktree of the task at work and goes on.
@@ -239,6 +261,9 @@ func ToolDone(tx *kernel.Tx, r effect.Receipt) error {
 	call, err := effect.Decode[effect.ToolCall](tx.Effect.Effect.Spec)
 	if err != nil {
 		return err
+	}
+	if call.StepID == effect.TestsStep {
+		return testPut(tx, r)
 	}
 	switch {
 	case r.Code == pawl.CodeOutcomeUnknown && tx.Effect.Within == "" && len(call.Images) == 0:

@@ -45,6 +45,7 @@ func workOn(tx *kernel.Tx, s *plan.Step) error {
 	e := tx.Emit(effect.KindWork, effect.WorkSpec{Agent: tx.Run.Agent, Goal: t.Plan.Goal, Step: s.StepID,
 		Granted: t.Approval}, true)
 	e.Effect.Timeout, e.Effect.Record = tx.Config.TaskTime, true
+	worked(tx)
 	return nil
 }
 
@@ -54,7 +55,7 @@ func FillWork(tx *kernel.Tx, e effect.Effect) (effect.Effect, error) {
 	if err != nil {
 		return e, err
 	}
-	spec.Plan = *tx.Task.Plan
+	spec.Plan = tx.Task.Plan.Withheld()
 	if tx.Run.Context != nil {
 		spec.Context = *tx.Run.Context
 	}

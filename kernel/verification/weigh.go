@@ -85,7 +85,7 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 	default:
 		m = s.check(c)
 	}
-	if m.Verdict == effect.Unproven && s.approved && m.Why != effect.WhyNotMet {
+	if m.Verdict == effect.Unproven && s.approved && m.Why != effect.WhyNotMet && m.Why != effect.WhyHeldOut {
 		m.Verdict, m.Why = effect.Proven, effect.WhyAsApproved
 	}
 	return m
@@ -93,7 +93,7 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 
 // check judges what has to be red without the work and green with it.
 func (s *scale) check(c plan.Criterion) effect.Met {
-	if c.Run != "" || len(c.Tests) > 0 || len(c.Checks) > 0 {
+	if c.Named() {
 		return s.named(c)
 	}
 	m := effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyNoWitness}
@@ -136,6 +136,8 @@ func speaks(w effect.Witness, c plan.Criterion) bool {
 // shortcoming says why a witness shows nothing.
 func shortcoming(w effect.Witness) effect.Why {
 	switch {
+	case w.Failed && w.Held:
+		return effect.WhyHeldOut
 	case w.Failed:
 		return effect.WhyNotMet
 	case w.Without == effect.WithoutBuild:
@@ -155,7 +157,7 @@ func shortcoming(w effect.Witness) effect.Why {
 // graver is the reason of the two that says more of what is wrong.
 func graver(a, b effect.Why) effect.Why {
 	order := []effect.Why{effect.WhyNoWitness, effect.WhyBefore, effect.WhyMachine, effect.WhyHollow,
-		effect.WhyFlickers, effect.WhyElsewhere, effect.WhyNotMet}
+		effect.WhyFlickers, effect.WhyElsewhere, effect.WhyHeldOut, effect.WhyNotMet}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
@@ -167,6 +169,7 @@ func graver(a, b effect.Why) effect.Why {
 func (s *scale) named(c plan.Criterion) effect.Met {
 	m := effect.Met{Criterion: c, Verdict: effect.Unproven, Why: effect.WhyUntried}
 	shows, before, all := 0, 0, 0
+	var short []string
 	for _, w := range s.seen.Witnesses {
 		if w.Criterion != c.ID {
 			continue
@@ -178,9 +181,15 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 			m.Shown = append(m.Shown, w.Name())
 		case w.Without == effect.WithoutGreen && !w.Failed:
 			before++
-		case m.Why == effect.WhyUntried:
-			m.Why = shortcoming(w)
+		default:
+			short = append(short, w.Name())
+			if m.Why == effect.WhyUntried || w.Failed && !w.Held {
+				m.Why = shortcoming(w)
+			}
 		}
+	}
+	if all == 0 || shows+before < all {
+		m.Shown = short
 	}
 	m.Shown = m.Shown[:min(len(m.Shown), effect.MaxShown)]
 	switch {
@@ -210,7 +219,7 @@ func (s *scale) kept(c plan.Criterion) effect.Met {
 	if len(s.seen.Changed) == 0 {
 		return m
 	}
-	if c.Run != "" || len(c.Tests) > 0 || len(c.Checks) > 0 {
+	if c.Named() {
 		if m = s.named(c); m.Verdict == effect.AlreadySo {
 			m.Verdict, m.Why = effect.Proven, effect.WhyKept
 		}

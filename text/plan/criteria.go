@@ -13,6 +13,8 @@ const (
 	maxClaim    = 2000 // characters of what is to hold, and of the words it comes from
 	maxNamed    = 32   // tests, checks, paths or texts of one criterion
 	maxPath     = 1000 // characters
+	maxFiles    = 8    // files of one criterion
+	maxContent  = 64 << 10
 )
 
 // localPattern is the form of a path below the root of a project: segments that are neither empty nor "." nor "..",
@@ -23,6 +25,16 @@ const (
 )
 
 var localPath = pattern.New(localPattern)
+
+// testPattern is a localPattern of a file that runners, and pawl, take for one of tests.
+const (
+	folders     = `(` + segmentPattern + `/)*`
+	testPattern = `^` + folders + `([^/\\:\n]+_test\.go|test_[^/\\:\n]+\.py|[^/\\:\n]+_test\.py|` +
+		`[^/\\:\n]+[.-](test|spec)\.[cm]?[jt]sx?|` +
+		`(tests?|spec|__tests__)/` + folders + `[^/\\:\n]+\.(py|[cm]?[jt]sx?|rs|rb|java|kt|php|cs|c|cc|cpp))$`
+)
+
+var testPath = pattern.New(testPattern)
 
 func proofs() []Proof {
 	return []Proof{ProofCheck, ProofKept, ProofGone, ProofDiff, ProofReview, ProofPerson}
@@ -37,6 +49,7 @@ var means = []struct {
 	{"run", []Proof{ProofCheck, ProofKept}, func(c Criterion) bool { return c.Run != "" }},
 	{"tests", []Proof{ProofCheck, ProofKept}, func(c Criterion) bool { return len(c.Tests) > 0 }},
 	{"checks", []Proof{ProofCheck, ProofKept}, func(c Criterion) bool { return len(c.Checks) > 0 }},
+	{"files", []Proof{ProofCheck, ProofKept}, func(c Criterion) bool { return len(c.Files) > 0 }},
 	{"paths", []Proof{ProofGone, ProofDiff}, func(c Criterion) bool { return len(c.Paths) > 0 }},
 	{"texts", []Proof{ProofCheck, ProofGone, ProofDiff}, func(c Criterion) bool { return len(c.Texts) > 0 }},
 }
@@ -47,10 +60,11 @@ func (s shape) criteria(list []Criterion) {
 		s.report("criteria", "plan.too_many", maxCriteria)
 		return
 	}
-	at := map[string]int{}
+	at, files := map[string]int{}, map[string]string{}
 	for i, c := range list {
 		path := index("criteria", i)
 		s.criterion(path, c)
+		s.files(path+".files", c.Files, files)
 		if first, twice := at[c.ID]; twice {
 			s.report(path+".id", "plan.duplicate_criterion", clip(c.ID), index("criteria", first))
 			continue
@@ -92,6 +106,29 @@ func (s shape) criterion(path string, c Criterion) {
 	}
 }
 
+// files checks the files of tests of a criterion. Of those that were seen before, seen has the places by path.
+func (s shape) files(path string, list []TestFile, seen map[string]string) {
+	if len(list) > maxFiles {
+		s.report(path, "plan.too_many", maxFiles)
+		return
+	}
+	for i, f := range list {
+		at := index(path, i)
+		s.prose(at+".path", f.Path, maxPath, oneLine)
+		s.prose(at+".content", f.Content, maxContent, 0)
+		first, twice := seen[f.Path]
+		switch {
+		case s.found.has(at + ".path"):
+		case !testPath.Get().MatchString(f.Path):
+			s.report(at+".path", "plan.no_test_file", clip(f.Path))
+		case twice:
+			s.report(at+".path", "plan.duplicate_file", clip(f.Path), first)
+		default:
+			seen[f.Path] = at
+		}
+	}
+}
+
 // named checks a list of names, each of one line.
 func (s shape) named(path string, list []string, limit int) {
 	if len(list) > maxNamed {
@@ -116,7 +153,7 @@ func cloneCriteria(list []Criterion) []Criterion {
 	for i := range list {
 		c := &list[i]
 		c.Tests, c.Checks = slices.Clone(c.Tests), slices.Clone(c.Checks)
-		c.Paths, c.Texts = slices.Clone(c.Paths), slices.Clone(c.Texts)
+		c.Paths, c.Texts, c.Files = slices.Clone(c.Paths), slices.Clone(c.Texts), slices.Clone(c.Files)
 	}
 	return list
 }
@@ -134,6 +171,7 @@ func (c Criterion) differing(d Criterion) []string {
 		{"text", c.Text == d.Text}, {"from", c.From == d.From}, {"proof", c.Proof == d.Proof}, {"run", c.Run == d.Run},
 		{"tests", slices.Equal(c.Tests, d.Tests)}, {"checks", slices.Equal(c.Checks, d.Checks)},
 		{"paths", slices.Equal(c.Paths, d.Paths)}, {"texts", slices.Equal(c.Texts, d.Texts)},
+		{"files", slices.Equal(c.Files, d.Files)},
 	} {
 		if !f.same {
 			out = append(out, f.name)

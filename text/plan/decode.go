@@ -111,7 +111,12 @@ func (r *reader) criterion(c *Criterion) into {
 		may("checks", texts(&c.Checks)),
 		may("paths", texts(&c.Paths)),
 		may("texts", texts(&c.Texts)),
+		may("files", list(r, &c.Files, r.testFile)),
 	)
+}
+
+func (r *reader) testFile(f *TestFile) into {
+	return r.object(must("path", r.text(&f.Path)), must("content", r.text(&f.Content)), may("held", r.boolean(&f.Held)))
 }
 
 func (r *reader) step(s *Step) into {

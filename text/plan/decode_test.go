@@ -188,6 +188,20 @@ var bad = map[string]struct {
 			"9:3 criteria[6] plan.wrong_type",
 		},
 	},
+	"bad files of tests": {
+		"goal: g\ncriteria:\n- {id: a, text: t, proof: check, files: [{path: ../a_test.go, content: x}, {path: sub.go, content: x},\n" +
+			"  {path: a_test.go, content: x}, {path: b_test.go, content: ' '}, {path: conftest.py, content: x}]}\n" +
+			"- {id: b, text: t, proof: kept, files: [{path: a_test.go, content: y, held: true}, {path: c_test.go}]}\n" +
+			"- {id: c, text: t, proof: gone, texts: [x], files: [{path: d_test.go, content: x}]}\n" +
+			"- {id: d, text: t, proof: check, files: [{path: e_test.go, content: x, held: maybe}]}\n" +
+			"steps:\n- {step_id: a, title: t, intent: i}\n",
+		[]string{
+			"3:49 criteria[0].files[0].path plan.no_test_file", "3:83 criteria[0].files[1].path plan.no_test_file",
+			"4:61 criteria[0].files[3].content plan.blank", "4:74 criteria[0].files[4].path plan.no_test_file",
+			"5:48 criteria[1].files[0].path plan.duplicate_file", "5:84 criteria[1].files[1].content plan.missing_field",
+			"6:52 criteria[2].files plan.proof_field", "7:78 criteria[3].files[0].held plan.wrong_type",
+		},
+	},
 	"too many criteria": {
 		"goal: g\nsteps:\n- {step_id: a, title: t, intent: i}\ncriteria:\n" +
 			strings.Repeat("- {id: a, text: t, proof: kept}\n", maxCriteria+1),

@@ -109,6 +109,12 @@ func anyCriterion(id string) *rapid.Generator[Criterion] {
 		case ProofKept:
 			c.Run = maybe(prose()).Draw(t, "run")
 			c.Tests, c.Checks = names("tests", oneLiner(), 0), names("checks", oneLiner(), 0)
+			for i := range rapid.IntRange(0, 2).Draw(t, "files") {
+				form := rapid.SampledFrom([]string{"%s%d_test.go", "a/..b/%s%d.test.mjs", "测试/test_%s%d.py",
+					"tests/%s%d.rs"}).Draw(t, "file")
+				c.Files = append(c.Files, TestFile{Path: fmt.Sprintf(form, id, i), Content: prose().Draw(t, "content"),
+					Held: rapid.Bool().Draw(t, "held")})
+			}
 		case ProofDiff:
 			c.Paths, c.Texts = names("paths", path, 1), names("texts", oneLiner(), 0)
 		case ProofGone:

@@ -12,7 +12,7 @@ type Labels struct {
 	Help string
 
 	Goals, Goal, Constraints, Criteria         string
-	From, Test, Check, Path, Text              string
+	From, Test, Check, Path, Text, File, Held  string
 	Specs, Mode, Required, StopOnFail, Command string
 	Tasks, Intent, DependsOn, Verify           string
 	Undo, Call, Why                            string
@@ -28,6 +28,7 @@ func English() Labels {
 			"Text of several lines stands in a fenced block.",
 		Goals: "Context & Goals", Goal: "Goal", Constraints: "Constraints", Criteria: "Acceptance Criteria",
 		From: "From", Test: "Test", Check: "Check", Path: "Path", Text: "Text",
+		File: "Test file", Held: "Held-out test file",
 		Specs: "Technical Specs", Mode: "Verification", Required: "Required", StopOnFail: "Stop at first failure",
 		Command: "Command",
 		Tasks:   "Atomic Task List", Intent: "Intent", DependsOn: "Depends on", Verify: "Verify",
@@ -45,6 +46,7 @@ func Chinese() Labels {
 			"多行文本请放在围栏代码块中。",
 		Goals: "背景与目标", Goal: "目标", Constraints: "约束", Criteria: "验收标准",
 		From: "出处", Test: "测试", Check: "检查", Path: "路径", Text: "文本",
+		File: "测试文件", Held: "保留的测试文件",
 		Specs: "技术方案", Mode: "验证方式", Required: "必须通过", StopOnFail: "首次失败即停止", Command: "命令",
 		Tasks: "原子任务清单", Intent: "意图", DependsOn: "依赖", Verify: "产物", Undo: "撤销", Call: "调用", Why: "原因",
 		Risks: "风险", Risk: "风险等级", Network: "网络访问",
@@ -106,6 +108,8 @@ const (
 	isCheck      entry = "checks"
 	isPath       entry = "paths"
 	isText       entry = "texts"
+	isFile       entry = "files"
+	isHeld       entry = "held"
 )
 
 // entryNamed returns what a label means in a section, in any language.
@@ -127,6 +131,7 @@ func (l Labels) entries(in section) map[string]entry {
 	case inCriteria:
 		return map[string]entry{
 			l.From: isFrom, l.Command: isCommand, l.Test: isTest, l.Check: isCheck, l.Path: isPath, l.Text: isText,
+			l.File: isFile, l.Held: isHeld,
 		}
 	case inSpecs:
 		return map[string]entry{

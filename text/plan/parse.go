@@ -307,6 +307,13 @@ func (r *prdReader) criterionEntry(what entry, text string, line int) {
 		}
 		return
 	}
+	if what == isFile || what == isHeld {
+		at := len(c.Files)
+		r.lines[index(path+".files", at)] = line
+		c.Files = append(c.Files, TestFile{Path: unspan(text), Held: what == isHeld})
+		r.want = func(text string) { r.plan.Criteria[n].Files[at].Content = text }
+		return
+	}
 	list := map[entry]*[]string{isTest: &c.Tests, isCheck: &c.Checks, isPath: &c.Paths, isText: &c.Texts}[what]
 	if len(*list) == 0 {
 		r.lines[field] = line

@@ -90,7 +90,22 @@ type Criterion struct {
 	// Texts has to stand in the paths of a diff, and nowhere, or not in these paths, where it is to be gone. Of the
 	// tests that show a check one has to speak of one of them.
 	Texts []string `json:"texts,omitempty" yaml:"texts,omitempty"`
+	// Files are tests that were written with the plan, for a check or for what is kept: all that they declare has to
+	// pass, and nobody who works on the plan can change them.
+	Files []TestFile `json:"files,omitempty" yaml:"files,omitempty"`
 }
+
+// TestFile is a file of tests that the project does not have yet.
+type TestFile struct {
+	Path    string `json:"path" yaml:"path"` // below the root of the project
+	Content string `json:"content" yaml:"content"`
+	// Held says that whoever does the work never sees the file: it shows that more than the cases that were shown is
+	// met. It is not landed.
+	Held bool `json:"held,omitempty" yaml:"held,omitempty"`
+}
+
+// Named reports whether a criterion says itself which tests, checks or command show it.
+func (c Criterion) Named() bool { return c.Run != "" || len(c.Tests)+len(c.Checks)+len(c.Files) > 0 }
 
 // Proof is the way in which a criterion is shown to hold.
 type Proof string
@@ -108,6 +123,35 @@ const (
 // Tried reports whether pawl itself shows a proof of this kind, by trying it with and without the work.
 func (p Proof) Tried() bool {
 	return p == ProofCheck || p == ProofKept || p == ProofGone || p == ProofDiff
+}
+
+// Write is the call that puts the file into a tree, by the tool of docs/spec/turn.md#tools.
+func (f TestFile) Write() ToolCallTemplate {
+	args, _ := json.Marshal(map[string]string{"path": f.Path, "content": f.Content}) // texts always encode
+	return ToolCallTemplate{Name: "write_file", ArgsHint: args}
+}
+
+// TestFiles lists the files of tests that were written with the plan and are shown to whoever does the work.
+func (p Plan) TestFiles() []TestFile {
+	var out []TestFile
+	for _, c := range p.Criteria {
+		for _, f := range c.Files {
+			if !f.Held {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// Withheld returns the plan as whoever does the work may see it: without the files that are held out.
+func (p Plan) Withheld() Plan {
+	p.Criteria = cloneCriteria(p.Criteria)
+	for i := range p.Criteria {
+		c := &p.Criteria[i]
+		c.Files = slices.DeleteFunc(c.Files, func(f TestFile) bool { return f.Held })
+	}
+	return p
 }
 
 // Shown reports whether pawl can show of anything in the plan that it was done.

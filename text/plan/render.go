@@ -148,6 +148,14 @@ func (w *prd) criterion(c Criterion) {
 			w.code("  ", named.label, text)
 		}
 	}
+	for _, f := range c.Files {
+		label := l.File
+		if f.Held {
+			label = l.Held
+		}
+		w.code("  ", label, f.Path)
+		w.fence("    ", "text", f.Content)
+	}
 }
 
 // bullet writes a list item with a label, or without one where label is "".

@@ -120,6 +120,12 @@ var notes = map[string]note{
 	"Criterion.checks": {text: "Names or kinds of the project's own checks, \"any\" for each; with check and kept. Without run, tests and checks it is any test."},
 	"Criterion.paths":  {text: "Files and folders below the root of the project; needed with diff, possible with gone."},
 	"Criterion.texts":  {text: "Texts that have to stand in the paths (diff), to be there no longer (gone), or of which the test that shows it has to speak of one (check)."},
+	"Criterion.files":  {text: "New files of tests that are written now and fail without the work; with check and kept. They are restored before the checks, so that the work cannot change them."},
+
+	"TestFile.path": {text: "Path of a file that the project does not have yet and that its test runner finds, such as sub_test.go, test_sub.py or sub.test.js.",
+		required: true, limit: maxPath, pattern: testPattern},
+	"TestFile.content": {text: "The whole file.", required: true, limit: maxContent, pattern: filled},
+	"TestFile.held":    {text: "Whether the file is kept from whoever does the work: other cases of the same criterion, which are tried at the end.", absent: false},
 
 	"VerificationPolicy.mode": {text: "Where the commands come from: none, detected for lint, test or build, or only those listed.", required: true},
 	"VerificationPolicy.commands": {text: "Commands; needed with mode custom, not allowed with mode none.",
@@ -170,6 +176,9 @@ func describe(s *jsonschema.Schema, name string) {
 		}
 		if name == "Criterion" && p.Type == "array" {
 			most := uint64(maxNamed)
+			if pair.Key == "files" {
+				most = maxFiles
+			}
 			p.MaxItems = &most
 		}
 		if strings.HasSuffix(pair.Key, "steps") {

@@ -30,7 +30,7 @@ func TestEveryFieldHasANote(t *testing.T) {
 	}
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[Plan](), reflect.TypeFor[Step](), reflect.TypeFor[ToolCallTemplate](),
-		reflect.TypeFor[Artifact](), reflect.TypeFor[Criterion](),
+		reflect.TypeFor[Artifact](), reflect.TypeFor[Criterion](), reflect.TypeFor[TestFile](),
 		reflect.TypeFor[VerificationPolicy](), reflect.TypeFor[Patch](), reflect.TypeFor[StepUpdate](),
 	} {
 		for f := range typ.Fields() {
