@@ -14,7 +14,6 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
 	"pawl/kernel"
-	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine"
@@ -342,7 +341,7 @@ func trees(ctx context.Context, q *question, begins string) iter.Seq[word] {
 		return none
 	}
 	s, err := sess.Workspace.Kernel.Snapshot(ctx)
-	if err != nil || s.Task == nil || s.Task.Proof == nil || s.Task.Proof.Verdict != effect.Unproven {
+	if err != nil || !slices.ContainsFunc(query.StatusOf(s).Next, func(n view.Next) bool { return n.Op == "accept" }) {
 		return none
 	}
 	tree := s.Task.Proof.Tree
