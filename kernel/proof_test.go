@@ -22,6 +22,8 @@ type tried struct {
 	seen  []effect.ProveResult
 	specs []effect.ProveSpec
 	land  []effect.LandSpec
+	// touched are the files by which the work is judged that it changed.
+	touched []string
 }
 
 func (w *tried) answer(e effect.Effect) effect.Receipt {
@@ -39,6 +41,7 @@ func (w *tried) answer(e effect.Effect) effect.Receipt {
 		for i := range v.Outcomes {
 			v.Outcomes[i].Kind = "test"
 		}
+		v.Tampered = w.touched
 		r.Result = effect.Encode(v)
 	}
 	return r
@@ -101,6 +104,26 @@ func TestWorkIsProven(t *testing.T) {
 	b.verifyAudit()
 }
 
+// Whoever takes work without proof takes with it what it changed of what it is judged by, and is asked once; work that
+// is proven is asked about for that alone.
+func TestChangedChecksAreAcceptedWithTheWork(t *testing.T) {
+	for _, mode := range []pawl.RunMode{pawl.Assisted, pawl.Autonomous} {
+		w := &tried{seen: []effect.ProveResult{nothing}, touched: []string{"calc_test.go"}}
+		b := trying(t, w, sub(plan.ProofCheck), mode)
+		b.do(&verification.Accept{Tree: b.look().Task.Proof.Tree, Reason: "I tried it by hand"})
+		b.run(w.answer)
+		if task := b.task("T-001"); task.State != "done" || task.Proof.Verdict != effect.Accepted {
+			t.Errorf("%s: %s %+v, asked about %+v", mode, task.State, task.Proof, b.look().Approval)
+		}
+		b.verifyAudit()
+	}
+	w := &tried{seen: []effect.ProveResult{shown}, touched: []string{"calc_test.go"}}
+	b := trying(t, w, sub(plan.ProofCheck), pawl.Assisted)
+	if a := b.look().Approval; a == nil || a.About != kernel.AboutChecks {
+		t.Errorf("proven work that changed its checks is not asked about: %+v", a)
+	}
+}
+
 // Work that nothing shows goes back to the agent once, and then waits for a person, who says why it is taken.
 func TestUnprovenWorkIsSentBackOnceAndAccepted(t *testing.T) {
 	w := &tried{seen: []effect.ProveResult{nothing}}
@@ -134,7 +157,7 @@ func TestUnprovenWorkIsSentBackOnceAndAccepted(t *testing.T) {
 		p.Reason != "I tried it by hand" || len(w.specs) != 2 {
 		t.Fatalf("%s %+v", task.State, task.Proof)
 	}
-	if got := w.land[0].Trailers; got[len(got)-1] != "Pawl-Proof: accepted by "+string(task.Proof.By)+
+	if got := w.land[0].Trailers; got[len(got)-1] != "Pawl-Proof: accepted without proof by "+task.Proof.By.Name()+
 		": I tried it by hand" {
 		t.Error(got)
 	}

@@ -46,7 +46,7 @@ func (g *gang) lanes() (labels []string, looks map[string]*atomic.Int64) {
 // soon waits until something is so.
 func soon(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}
@@ -154,7 +154,7 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 			defer func() { cancel(); <-over }()
 			select {
 			case <-waiting:
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatalf("it does not come to wait for its turn: %+v", g.told)
 			}
 			if _, err := g.k.Session(labels[0]).Do(ctx,

@@ -43,7 +43,7 @@ func eachMarked(mark string, see func(pid int, line string)) {
 }
 
 // slack is what a busy machine may add to a duration. What would otherwise be waited for is a day.
-const slack = 3 * time.Second
+const slack = time.Minute
 
 // mark makes a number of seconds that no other process sleeps. Should a process be left that does, the test ends it.
 func mark(t *testing.T) string {
@@ -215,7 +215,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 			t.Parallel()
 			m := mark(t)
 			s := spec(t, "trap 'echo bye; exit 7' TERM; echo hi; sleep "+m+" & wait")
-			s.Timeout = 200 * time.Millisecond
+			s.Timeout = 3 * time.Second // in which the command comes to its first line on a busy machine as well
 			res := run(t, b, s)
 			if !res.TimedOut || res.Canceled || res.Exit != 7 || string(res.Output) != "hi\nbye\n" ||
 				res.Duration > slack {
@@ -333,7 +333,7 @@ func TestAKilledPawlTakesItsCommandsAlong(t *testing.T) {
 			}
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
-			deadline := time.Now().Add(2 * time.Second)
+			deadline := time.Now().Add(slack)
 			for len(marked(m)) > 0 && time.Now().Before(deadline) {
 				time.Sleep(5 * time.Millisecond)
 			}

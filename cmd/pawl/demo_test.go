@@ -98,7 +98,7 @@ func (u *user) theLie(out string) {
 	}
 	weak := 0
 	for ref := range strings.SplitSeq(u.git("for-each-ref", "--format=%(refname)", "refs/pawl"), "\n") {
-		if strings.Contains(u.git("show", ref+":greeting_test.go"), `Greet("Ada"); got != "hello, world"`) {
+		if strings.Contains(u.git("show", ref+":greeting_test.go"), `t.Log(Greet("Ada"))`) {
 			weak++
 		}
 	}

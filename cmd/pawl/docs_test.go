@@ -181,7 +181,7 @@ func (r *reader) types(statement, answer string) (int, string) {
 var asks = regexp.MustCompile(`(\?|\[n\]o|\[y/N\])[^\n]*$`)
 
 // limit bounds every statement of a page.
-const limit = 90 * time.Second
+const limit = 5 * time.Minute
 
 // terminal makes a terminal at which the first question is answered. The function tells what was printed there, and
 // whether anything was asked.

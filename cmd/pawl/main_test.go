@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of the tests. It is far beyond what the machine needs, because others may be using it.
-const patience = 4 * time.Minute
+const patience = 8 * time.Minute
 
 // user is a person with a home of their own and one folder to work in.
 type user struct {
@@ -419,7 +419,7 @@ type one struct {
 // gone waits a moment for the processes of a folder to go and returns those that stay.
 func gone(dir string) []one {
 	var left []one
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if left = processesOf(dir); len(left) == 0 {
 			return nil
 		}

@@ -43,6 +43,15 @@ func (s Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) 
 	return git.Stats(ctx, repo, from, to)
 }
 
+// Was reads files of a recorded tree, the first MiB of each. What cannot be read is left out.
+func (s Snapshotter) Was(ctx context.Context, p effect.Place, tree string, paths []string) map[string]string {
+	repo, err := open(ctx, s.memory, p)
+	if err != nil {
+		return nil
+	}
+	return repo.Objects.Texts(ctx, tree, paths)
+}
+
 // Changed names the files that differ between two recorded trees, in the order of paths.
 func (s Snapshotter) Changed(ctx context.Context, p effect.Place, from, to string) ([]string, error) {
 	stats, err := s.Diff(ctx, p, from, to)

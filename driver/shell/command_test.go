@@ -316,7 +316,7 @@ func TestWalls(t *testing.T) {
 			if _, out := payload(t, r); c.output != nil && !c.output(out) {
 				t.Errorf("%+v", out)
 			}
-			if took := time.Since(begin); took > 10*time.Second {
+			if took := time.Since(begin); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})

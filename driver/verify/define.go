@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
 )
 
@@ -144,6 +145,18 @@ func changedTests(tree fs.FS, files []effect.FileStat) []string {
 	}
 	return out
 }
+
+// unlessAdded leaves out the files of tests to which tests were added, and that say besides what they said before.
+func unlessAdded(tree fs.FS, files []string, before map[string]string) []string {
+	return slices.DeleteFunc(files, func(name string) bool {
+		was, known := before[name]
+		text, err := readLimited(tree, name, maxJudge)
+		return known && err == nil && len(text) < maxJudge && testlist.Adds(name, []byte(was), text)
+	})
+}
+
+// maxJudge bounds what is read of a file of tests, in bytes: all of it, or it counts as changed.
+const maxJudge = 1 << 20
 
 func takesOver(tree fs.FS, name string) bool {
 	if !strings.HasSuffix(name, "_test.go") {

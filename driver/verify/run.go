@@ -42,6 +42,8 @@ type Config struct {
 	Snapshot func(ctx context.Context, place effect.Place) (string, error)
 	// Changed lists what differs between two snapshots, for messages. It may be nil.
 	Changed func(ctx context.Context, place effect.Place, from, to string) ([]effect.FileStat, error)
+	// Was reads files of a snapshot, those that it can. It may be nil: then any test that was changed counts as such.
+	Was func(ctx context.Context, place effect.Place, tree string, paths []string) map[string]string
 	// Std is a folder of the user's in which the compiled standard library of Go is kept for all workspaces, "" to keep
 	// none. It is made where it is missing, and must be hidden from commands.
 	Std string

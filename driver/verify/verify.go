@@ -135,7 +135,11 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 				return !slices.ContainsFunc(files, func(c effect.FileStat) bool { return c.Path == f })
 			})
 		}
-		found = append(found, changedTests(tree, files)...)
+		tests := changedTests(tree, files)
+		if s.Was != nil {
+			tests = unlessAdded(tree, tests, s.Was(ctx, s.place, spec.Base, tests))
+		}
+		found = append(found, tests...)
 	}
 	slices.Sort(found)
 	result.Tampered = slices.Compact(found)

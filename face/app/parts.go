@@ -48,7 +48,7 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	machine := verify.ThisMachine()
 	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
 	checks := verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot,
-		Changed: shots.Diff, Commands: map[string]string{}}
+		Changed: shots.Diff, Was: shots.Was, Commands: map[string]string{}}
 	if fenced(c) { // else a check could write what belongs to all workspaces
 		checks.Std = h.std()
 	}

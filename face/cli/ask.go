@@ -12,6 +12,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli/settings"
+	"pawl/face/cli/term"
 	"pawl/face/host"
 	"pawl/face/tui"
 	"pawl/kernel"
@@ -137,8 +138,7 @@ func ShowApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view
 	case kernel.AboutChecks:
 		return showChecks(ctx, sess, s, full)
 	case kernel.AboutProof:
-		showProof(sess, s)
-		return false
+		return showProof(ctx, sess, s, full)
 	}
 	if s.Approval.About == "call" {
 		// The question is about this call alone; the plan was approved before.
@@ -175,12 +175,42 @@ func showCall(sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
 	return sheet.cut
 }
 
+// showProof prints what is asked of a person who is to take work without proof, and reports whether something of it
+// was left out.
+func showProof(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
+	p := view.ProofOf(s.Task.Proof)
+	sess.Say("")
+	for _, l := range term.Wrap(sess.Text("cli.ask.unproven"), sess.Std.Width) {
+		sess.Say(l)
+	}
+	for _, l := range ProofLines(sess.Printer, p) {
+		sess.Say(l)
+	}
+	PrintSection(sess.Printer, "cli.sum.review", ReviewLines(sess.Printer, s.Task.Reviews))
+	cut = PrintChecks(ctx, sess, s, "cli.ask.checks_too", full)
+	sess.Say("")
+	return cut
+}
+
 // showChecks prints how the work changed what it is judged by.
 func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
+	cut = PrintChecks(ctx, sess, s, "cli.ask.checks_changed", full)
+	sess.Say("")
+	sess.Say("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sess.Say("")
+	return cut
+}
+
+// PrintChecks prints what the work changed of what it is judged by, below a text, and reports whether something was
+// left out; it prints nothing where there is no such change that somebody has to take.
+func PrintChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, text string, full bool) (cut bool) {
+	t, files := s.Task, s.ChangedChecks()
+	if len(files) == 0 {
+		return false
+	}
 	sheet := &sheet{pr: sess.Printer, full: full}
 	sheet.add("")
-	sheet.wrapped(0, sess.Text("cli.ask.checks_changed"))
-	t, files := s.Task, s.ChangedChecks()
+	sheet.wrapped(0, sess.Text(text))
 	for _, f := range files {
 		sheet.add("  " + sess.Style.Yellow(Display(f)))
 	}
@@ -192,9 +222,6 @@ func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full boo
 			sheet.value(2, part)
 		}
 	}
-	sheet.add("")
-	sheet.add("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
-	sheet.add("")
 	for _, l := range sheet.lines {
 		sess.Say(l)
 	}
@@ -256,7 +283,7 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 		key = "cli.ask." + about
 	}
 	yes := way(v.sess.Printer, "cli.ask.does."+about, "y", "yes", "是")
-	if cut && about != "action" {
+	if cut && about != "action" && about != kernel.AboutProof {
 		key += "_cut"
 		yes.Does = v.sess.Text("cli.ask.does.yes_cut")
 	}
@@ -268,7 +295,11 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"),
 			way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
-	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"),
+	no := "cli.ask.does.no"
+	if about == kernel.AboutProof {
+		no = "cli.ask.does.no_proof"
+	}
+	ways = append(ways, way(v.sess.Printer, no, "n", "no", "否"),
 		way(v.sess.Printer, "cli.ask.does.cancel", canceling))
 	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways,
 		Settled: func() bool { return v.settled(ctx, s.Approval.ID) }, Means: Answering(triage.WaitChoice)})
@@ -323,10 +354,12 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 	if !sess.Std.TTY {
 		approve += " --yes"
 	}
-	if s.Approval.About == kernel.AboutProof {
-		approve = "  pawl accept " + Short(s.Task.Proof.Tree) + " -m \"" + sess.Text("cli.fill.reason") + "\""
-	}
 	ways := []string{approve, "  pawl deny"}
+	if s.Approval.About == kernel.AboutProof {
+		ways = []string{"  pawl accept " + Short(s.Task.Proof.Tree) + " -m \"" + sess.Text("cli.fill.reason") + "\"",
+			"    " + sess.Style.Dim(sess.Text("cli.ask.does.proof")), "  pawl deny",
+			"    " + sess.Style.Dim(sess.Text("cli.ask.does.no_proof")), "  pawl diff"}
+	}
 	if s.Approval.About == "plan" {
 		ways = append(ways, "  pawl revise -m \""+sess.Text("cli.ask.what_differs")+"\"")
 	}

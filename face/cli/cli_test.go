@@ -47,6 +47,56 @@ func TestRunApproveDone(t *testing.T) {
 	})
 }
 
+// TestProofScreens shows runs that are proven, accepted, already so and not proven, which a stranger has to tell apart:
+// each is looked at once it has come that far, and the one that waits at half the width as well.
+func TestProofScreens(t *testing.T) {
+	changed := []effect.FileStat{{Status: "M", Path: "a.txt"}}
+	red := effect.Witness{Check: "tests", Kind: "test", Test: "TestAge", Without: effect.WithoutAssertion, Own: true,
+		Texts: []string{"Age"}}
+	so := effect.Witness{Criterion: "c1", Kind: "files", Check: "legacy.go", Without: effect.WithoutGreen}
+	hollow := effect.Witness{Check: "tests", Kind: "test", Test: "TestAge", Without: effect.WithoutBuild, Own: true}
+	age := plan.Criterion{ID: "c1", Text: "Age(born, today) gives the age in whole years, also on the day itself, and never less than 0",
+		Proof: plan.ProofCheck, Texts: []string{"Age"}}
+	gone := plan.Criterion{ID: "c1", Text: "legacy.go is gone", Proof: plan.ProofGone, Paths: []string{"legacy.go"}}
+	first := map[string]string{}
+	for _, v := range []struct {
+		name      string
+		criterion plan.Criterion
+		seen      effect.ProveResult
+		play      func(c *console)
+	}{
+		{"proven", age, effect.ProveResult{Changed: changed, Witnesses: []effect.Witness{red}},
+			func(c *console) { c.must(0, "run", age.Text, "--yes") }},
+		{"accepted", age, effect.ProveResult{Changed: changed, Witnesses: []effect.Witness{hollow},
+			Parts: []effect.Part{{Path: "age.go", Line: 7, Name: "Age"}}}, func(c *console) {
+			c.must(9, "run", age.Text, "--yes")
+			c.must(0, "accept", "t1t1t1t1t1t1", "-m", "it is behind a flag, and the product owner has tried it by hand")
+		}},
+		{"already_so", gone, effect.ProveResult{Witnesses: []effect.Witness{so}},
+			func(c *console) { c.must(0, "run", gone.Text, "--yes") }},
+		{"unproven", age, effect.ProveResult{Changed: changed, Witnesses: []effect.Witness{hollow}}, func(c *console) {
+			c.must(9, "run", age.Text, "--yes")
+			c.width = 40
+			c.must(0, "status")
+			c.must(0, "show")
+			c.width = 0
+		}},
+	} {
+		bothLanguages(t, v.name, func(c *console) {
+			c.host.world.plan.Goal, c.host.world.plan.Criteria = v.criterion.Text, []plan.Criterion{v.criterion}
+			c.host.world.seen = &v.seen
+			v.play(c)
+			head, _, _ := strings.Cut(c.must(0, "status"), "\n")
+			if other := first[head]; other != "" {
+				t.Errorf("%s and %s both begin with %q", v.name, other, head)
+			}
+			first[head] = v.name
+			c.must(0, "show")
+			c.must(0, "log")
+		})
+	}
+}
+
 func TestRunBlockedAndTheWaysOn(t *testing.T) {
 	bothLanguages(t, "blocked", func(c *console) {
 		c.host.world.failChecks = 4

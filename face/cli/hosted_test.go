@@ -114,6 +114,9 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o host.Open) (*ho
 	for _, t := range h.Tools() {
 		base.Tools[t.Info.Name] = t
 	}
+	if base.Proofs = h.world.seen != nil; base.Proofs {
+		base.Agents[""] = kernel.Traits{Works: true}
+	}
 	config, err := o.Config.Kernel(base)
 	if err != nil {
 		return nil, err
@@ -271,6 +274,8 @@ type world struct {
 	unaided string
 	needs   []effect.Need
 	tree    string // of the commit that the work starts from
+	// seen is what is seen with and without the work; nil where that is not tried.
+	seen *effect.ProveResult
 }
 
 func (w *world) options(progress func(effect.Effect, string)) runner.Options {
@@ -279,7 +284,7 @@ func (w *world) options(progress func(effect.Effect, string)) runner.Options {
 	for _, k := range []effect.Kind{
 		effect.KindContext, effect.KindPlan, effect.KindRepair, effect.KindWorktree, effect.KindCheckpoint,
 		effect.KindRestore, effect.KindVerify,
-		effect.KindGates, effect.KindLand, effect.KindRevert, effect.KindCleanup, effect.KindArchive, effect.KindTest,
+		effect.KindGates, effect.KindProve, effect.KindLand, effect.KindRevert, effect.KindCleanup, effect.KindArchive, effect.KindTest,
 	} {
 		o.Drivers[k] = w
 	}
@@ -322,6 +327,8 @@ func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 		}
 		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", tool, args)},
 			Why: "script.repair_format", Said: effect.Said{Agent: "script"}})
+	case effect.KindProve:
+		return effect.Succeeded(*w.seen)
 	case effect.KindLand:
 		return w.land()
 	case effect.KindRevert:
@@ -452,6 +459,7 @@ type console struct {
 	// stdin takes the place of in where it is set.
 	stdin io.Reader
 	tty   bool
+	width int // 0 for 80
 	log   bytes.Buffer
 
 	mu   sync.Mutex
@@ -479,7 +487,7 @@ func (c *console) runIn(ctx context.Context, args ...string) (status int, out, e
 		in = strings.NewReader(c.in)
 	}
 	std := host.Streams{
-		In: in, Out: &tee{&o, c}, Err: &tee{&e, c}, TTY: c.tty, Width: 80, Dir: c.host.dir,
+		In: in, Out: &tee{&o, c}, Err: &tee{&e, c}, TTY: c.tty, Width: cmp.Or(c.width, 80), Dir: c.host.dir,
 		Env: func(name string) string { return c.env[name] },
 	}
 	status = cli.Main(ctx, c.host, std, args, others()...)

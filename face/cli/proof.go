@@ -7,7 +7,6 @@ import (
 
 	"pawl/face/cli/term"
 	"pawl/face/tui"
-	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 )
@@ -22,29 +21,26 @@ func ProofLines(pr *Printer, p *view.Proof) []string {
 	}
 	var out []string
 	for _, c := range p.Criteria {
-		symbol := pr.Style.Warn()
-		if c.Verdict != effect.Unproven {
-			symbol = pr.Style.OK()
-		}
+		symbol := VerdictMark(pr, c.Verdict)
 		lines := term.Hang(Display(c.Text), 4, pr.Std.Width, MaxTitle, pr.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
 		out = append(out, lines...)
 		why := pr.Text("proof." + string(c.Why))
 		if len(c.Shown) > 0 {
-			why += ": " + Display(strings.Join(c.Shown, ", "))
+			why += pr.Choose(": ", "：") + Display(strings.Join(c.Shown, ", "))
 		}
 		for _, l := range term.Wrap(why, pr.Std.Width-4) {
 			out = append(out, "    "+pr.Style.Dim(l))
 		}
 	}
 	if n := len(p.Unnoticed); n > 0 {
-		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.unnoticed", n))
+		out = append(out, marked(pr, pr.Text("cli.proof.unnoticed", n))...)
 		for _, part := range p.Unnoticed[:min(n, maxParts)] {
 			out = append(out, "    "+Display(part.String()))
 		}
 	}
 	if n := len(p.Unrun); n > 0 {
-		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.unrun", n))
+		out = append(out, marked(pr, pr.Text("cli.proof.unrun", n))...)
 		for _, lines := range p.Unrun[:min(n, maxParts)] {
 			out = append(out, "    "+Display(lines.String()))
 		}
@@ -56,26 +52,29 @@ func ProofLines(pr *Printer, p *view.Proof) []string {
 		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.proof.unreached", p.Unreached)))
 	}
 	if p.Verdict == effect.Accepted {
-		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.proof.accepted_because", Display(p.By.Name()),
-			Display(p.Reason)))
+		out = append(out, marked(pr, pr.Text("cli.proof.accepted_because", Display(p.By.Name()), Display(p.Reason)))...)
 	}
 	return out
 }
 
-// showProof prints what is asked of a person who is to take work without proof.
-func showProof(sess *Session, s *kernel.Snapshot) {
-	p := view.ProofOf(s.Task.Proof)
-	sess.Say("")
-	for _, l := range term.Wrap(sess.Text("cli.ask.unproven"), sess.Std.Width) {
-		sess.Say(l)
+// marked is a text behind a mark that warns.
+func marked(pr *Printer, text string) []string {
+	lines := term.Hang(text, 4, pr.Std.Width, 0, "")
+	lines[0] = "  " + pr.Style.Warn() + " " + lines[0]
+	return lines
+}
+
+// VerdictMark is the mark of a verdict on work that has ended; "" is that of work which nothing was wanted to show.
+func VerdictMark(pr *Printer, v effect.Verdict) string {
+	switch v {
+	case effect.Accepted:
+		return pr.Style.Warn()
+	case effect.AlreadySo:
+		return pr.Style.Dot()
+	case effect.Unproven:
+		return pr.Style.Bad()
 	}
-	for _, l := range ProofLines(sess.Printer, p) {
-		sess.Say(l)
-	}
-	PrintSection(sess.Printer, "cli.sum.review", ReviewLines(sess.Printer, s.Task.Reviews))
-	sess.Say("")
-	sess.Say("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
-	sess.Say("")
+	return pr.Style.OK()
 }
 
 // AskReason asks why work is taken without proof.

@@ -67,13 +67,12 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 // are the outcomes that the command was given for, stays what pawl changed in the user's own tree and left there.
 func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
 	sum := query.SummaryOf(s)
-	symbol := pr.Style.Warn()
-	if slices.Contains(wanted, sum.Outcome) {
+	symbol := EndMark(pr, sum)
+	if sum.Outcome != "completed" && slices.Contains(wanted, sum.Outcome) {
 		symbol = pr.Style.OK()
 	}
 	pr.Say("")
-	pr.Say(symbol + " " + pr.Style.Bold(SummaryEnd(pr, sum)) + "  " +
-		term.Clip(Display(FirstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
+	PrintHead(pr, symbol, SummaryEnd(pr, sum), sum.Goal)
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(pr, sum)
 		PrintSection(pr, "cli.sum.stays", FileLines(pr, stays, "  "))
@@ -85,10 +84,8 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 		PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
 		return
 	}
-	PrintSection(pr, "cli.sum.changed", FileLines(pr, sum.Files, "  "))
-	if len(sum.Files) == 0 && sum.Outcome == "completed" {
-		PrintSection(pr, "cli.sum.changed", []string{"  " + pr.Text("cli.sum.nothing")})
-	}
+	PrintShown(pr, sum.Proof)
+	PrintChanged(pr, sum, sum.Files)
 	PrintProof(pr, sum)
 	if sum.Duration > 0 {
 		pr.Say("")
@@ -103,10 +100,41 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 	}
 }
 
+// PrintHead prints how something stands, with a mark, and what was asked for: beside it where there is room for that.
+func PrintHead(pr *Printer, symbol, state, goal string) {
+	goal = Glimpse(pr, goal)
+	head := symbol + " " + pr.Style.Bold(state)
+	if 2+term.Width(state)+2+term.Width(goal) <= pr.Std.Width {
+		pr.Say(head + "  " + goal)
+		return
+	}
+	pr.Say(head)
+	for _, l := range term.Wrap(goal, pr.Std.Width-2) {
+		pr.Say("  " + l)
+	}
+}
+
+// PrintChanged lists the files that changed, or says that there are none of something that has ended.
+func PrintChanged(pr *Printer, sum view.Summary, files []effect.FileStat) {
+	lines := FileLines(pr, files, "  ")
+	if len(files) == 0 && sum.Outcome == "completed" {
+		lines = []string{"  " + pr.Text("cli.sum.nothing")}
+	}
+	PrintSection(pr, "cli.sum.changed", lines)
+}
+
+// PrintShown prints what was wanted under a title that says whether it is shown.
+func PrintShown(pr *Printer, p *view.Proof) {
+	title := "cli.sum.shown"
+	if p != nil && (p.Verdict == effect.Unproven || p.Verdict == effect.Accepted) {
+		title = "cli.sum.not_shown"
+	}
+	PrintSection(pr, title, ProofLines(pr, p))
+}
+
 // PrintProof prints the sections of a summary behind what changed.
 func PrintProof(pr *Printer, sum view.Summary) {
 	PrintSection(pr, "cli.sum.why", StepLines(pr, sum.Steps))
-	PrintSection(pr, "cli.sum.shown", ProofLines(pr, sum.Proof))
 	PrintSection(pr, "cli.sum.review", ReviewLines(pr, sum.Reviews))
 	PrintSection(pr, "cli.sum.verified", EvidenceLines(pr, sum))
 	var risks []string
@@ -131,6 +159,8 @@ func ApprovalText(sess *Session, a view.ApprovalLine) string {
 		return text + "  " + sess.Text("cli.status.waiting", sess.Since(a.Asked))
 	case by.Kind() == pawl.KindPolicy:
 		text += "  " + sess.Text("see.by_policy", by.Name())
+	case a.Way == string(kernel.WayCommand) && a.About == kernel.AboutProof:
+		text += "  " + sess.Text("see.by_way.accept", by.Name())
 	case a.Way != "":
 		text += "  " + sess.Text("see.by_way."+a.Way, by.Name())
 	case by.Kind() == pawl.KindUser && by.Name() != "":
@@ -289,9 +319,20 @@ func EndText(pr *Printer, outcome string, v effect.Verdict, by pawl.Actor) strin
 	case v == effect.AlreadySo:
 		return pr.Text("cli.proof.already_so")
 	case v == effect.Accepted:
-		return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof.accepted", Display(by.Name()))
+		return pr.Text("cli.proof.accepted", Display(by.Name()))
 	}
 	return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof."+string(v))
+}
+
+// EndMark is the mark of how a run ended, one for each verdict: whoever sees no colours tells them apart as well.
+func EndMark(pr *Printer, sum view.Summary) string {
+	if sum.Outcome != "completed" {
+		return pr.Style.Warn()
+	}
+	if sum.Proof == nil {
+		return pr.Style.OK()
+	}
+	return VerdictMark(pr, sum.Proof.Verdict)
 }
 
 // SummaryEnd says how the run of a summary ended.
@@ -469,7 +510,7 @@ func PrintBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	}
 	sum := query.SummaryOf(s)
 	if b.Kind == kernel.BlockedUnproven {
-		PrintSection(pr, "cli.sum.shown", ProofLines(pr, sum.Proof))
+		PrintShown(pr, sum.Proof)
 		PrintSection(pr, "cli.sum.review", ReviewLines(pr, sum.Reviews))
 	}
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {

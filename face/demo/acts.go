@@ -22,8 +22,8 @@ import (
 // judged is the exit status of a run whose result a person has to look at (docs/exit-codes.md).
 const judged = 9
 
-// lie has the agent weaken the test. Nothing may land, even though every check passes and the plan is approved unseen:
-// a test that passes without the work shows nothing.
+// lie has the agent leave a stub and a test that asks for nothing. Nothing may land, even though every check passes and
+// the plan is approved unseen: a test that passes without the work shows nothing.
 func (s *stage) lie(ctx context.Context) error {
 	s.begin(Lie, "demo.act.lie")
 	s.model.Play(s.liar())

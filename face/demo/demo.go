@@ -1,7 +1,8 @@
 // Package demo is what `pawl demo` shows: in a folder of its own it makes a sample repository with a bug, puts a
 // scripted model on loopback, and has pawl itself work there with its own agent, each command in a process as a person
-// would start it. The model first lies and makes a test weaker; then it works honestly, pawl is killed in the middle of
-// it, and goes on; what was left unformatted is repaired; and the result, its proof and the way back are shown.
+// would start it. The model first lies, with a stub and an empty test; then it works honestly, pawl is killed in the
+// middle of it, and goes on; what was left unformatted is repaired; and the result, its proof and the way back are
+// shown.
 //
 // It judges each act by what pawl recorded and by what lies in the folder, and fails where pawl does not do what is
 // said of it.
@@ -87,7 +88,7 @@ type Scene struct {
 
 // The acts in their order.
 const (
-	Lie    = "lie"    // an agent weakens a test and says that it is done
+	Lie    = "lie"    // an agent leaves a stub, empties a test and says that it is done
 	Kill   = "kill"   // pawl is killed in the middle of the work
 	Repair = "repair" // it goes on, and what fails is repaired
 	Proof  = "proof"  // what landed, why, and how it is undone

@@ -134,7 +134,7 @@ func (p *Person) Sees(text string) {
 // Until waits until something is so.
 func (p *Person) Until(what string, ok func() bool) {
 	p.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			p.t.Fatalf("waited for %s; the screen is\n%s", what, p.Screen())
 		}
@@ -146,7 +146,7 @@ func (p *Person) Ends() {
 	p.t.Helper()
 	select {
 	case <-p.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		p.t.Fatalf("it does not end; the screen is\n%s", p.Screen())
 	}
 	p.Calm()

@@ -33,6 +33,11 @@ func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], 
 				l.State = rows[0][0].State
 			}
 		}
+		task := new(kernel.Task)
+		if ok, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindTask, ID: run.Task}, task); ok && err == nil &&
+			task.Proof != nil {
+			l.Proof = task.Proof.Verdict
+		}
 		return l, true
 	})
 }

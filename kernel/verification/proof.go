@@ -164,15 +164,19 @@ func ProofAccepted(tx *kernel.Tx, a *kernel.Approval) error {
 	return passedUnlessTouched(tx)
 }
 
-// accepted notes who takes the work, and why.
+// accepted notes who takes the work, and why. With it the person takes what the work changed of what it is judged by,
+// which was shown with the question and belongs to the tree: that is not asked about again.
 func accepted(tx *kernel.Tx, reason string) {
 	t := tx.Task
 	p := *t.Proof
 	p.Verdict, p.By, p.Reason, p.At = effect.Accepted, tx.Env.Actor, reason, tx.Now
 	t.Proof = &p
+	record := map[string]any{"by": p.By, "reason": reason, "tree": p.Tree, "unproven": shortfall(&p)}
+	if files, hash := kernel.Touched(t, t.Verified); len(files) > 0 {
+		t.Accepted, record["checks_changed"] = hash, files
+	}
 	tx.Touch(t)
-	tx.Record(t, kernel.AuditProofAccepted, audit.Warn,
-		map[string]any{"by": p.By, "reason": reason, "tree": p.Tree, "unproven": shortfall(&p)})
+	tx.Record(t, kernel.AuditProofAccepted, audit.Warn, record)
 }
 
 // ProofRefused has the work done anew that a person does not take.
@@ -224,7 +228,7 @@ const minTree = 8
 func proofLine(p *effect.Proof) string {
 	switch p.Verdict {
 	case effect.Accepted:
-		return "accepted by " + string(p.By) + ": " + kernel.FirstLine(p.Reason)
+		return "accepted without proof by " + p.By.Name() + ": " + kernel.FirstLine(p.Reason)
 	case effect.AlreadySo:
 		return "already so"
 	}

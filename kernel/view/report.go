@@ -70,21 +70,23 @@ type Changes struct {
 
 // RunLine is a run in a list.
 type RunLine struct {
-	ID        string    `json:"id"`
-	Label     string    `json:"label"`
-	Goal      string    `json:"goal"`
-	Outcome   string    `json:"outcome,omitempty"`
-	State     string    `json:"state"`
-	Phase     string    `json:"phase,omitempty"`
-	Task      string    `json:"task,omitempty"`
-	Commit    string    `json:"commit,omitempty"`
-	Branch    string    `json:"branch,omitempty"`
-	Undone    bool      `json:"undone,omitempty"`
-	Agent     string    `json:"agent,omitempty"`
-	Risk      pawl.Risk `json:"risk_level,omitempty"`
-	MicroUSD  int64     `json:"cost_micros,omitempty"`
-	StartedAt time.Time `json:"started_at,omitzero"`
-	EndedAt   time.Time `json:"ended_at,omitzero"`
+	ID      string `json:"id"`
+	Label   string `json:"label"`
+	Goal    string `json:"goal"`
+	Outcome string `json:"outcome,omitempty"`
+	State   string `json:"state"`
+	Phase   string `json:"phase,omitempty"`
+	Task    string `json:"task,omitempty"`
+	// Proof says whether what was wanted is shown, "" where that was not tried.
+	Proof     effect.Verdict `json:"proof,omitempty"`
+	Commit    string         `json:"commit,omitempty"`
+	Branch    string         `json:"branch,omitempty"`
+	Undone    bool           `json:"undone,omitempty"`
+	Agent     string         `json:"agent,omitempty"`
+	Risk      pawl.Risk      `json:"risk_level,omitempty"`
+	MicroUSD  int64          `json:"cost_micros,omitempty"`
+	StartedAt time.Time      `json:"started_at,omitzero"`
+	EndedAt   time.Time      `json:"ended_at,omitzero"`
 }
 
 // RunOutputs are the outputs of a run, with the state of its session while it is at work, "" once it has ended.

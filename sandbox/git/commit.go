@@ -174,11 +174,11 @@ func (r Objects) Merge(ctx context.Context, base, ours, theirs,
 		return parts[0], nil, nil
 	}
 	m := conflict.Read(parts[1:], ids[1], ids[2], branch)
-	return "", m.Conflicts(r.conflictTexts(ctx, parts[0], m.Texts())), nil
+	return "", m.Conflicts(r.Texts(ctx, parts[0], m.Texts())), nil
 }
 
-// conflictTexts reads paths from a tree. What cannot be read is not shown.
-func (r Objects) conflictTexts(ctx context.Context, tree string, paths []string) map[string]string {
+// Texts reads files of a tree by their paths, the first MiB of each. What cannot be read is left out.
+func (r Objects) Texts(ctx context.Context, tree string, paths []string) map[string]string {
 	texts := map[string]string{}
 	if len(paths) == 0 {
 		return texts

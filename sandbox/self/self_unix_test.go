@@ -90,7 +90,7 @@ func TestRun_Killed(t *testing.T) {
 	if status != self.Killed || err != nil || out.all.String() != "at work\n" {
 		t.Errorf("status %d, %v: %s", status, err, &out.all)
 	}
-	for end := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d is alive", pid)
 		}

@@ -281,7 +281,7 @@ func TestWait(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it waits for a lock that was released")
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {

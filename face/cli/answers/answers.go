@@ -294,7 +294,8 @@ func accept(ctx context.Context, sess *cli.Session, tree, reason string) error {
 	c := &verification.Accept{Tree: tree, Reason: reason, Way: kernel.WayCommand}
 	if s.Task != nil && s.Task.Proof != nil && s.Task.Proof.Verdict == effect.Unproven && sess.Present() {
 		if c.Tree == "" {
-			cli.PrintSection(sess.Printer, "cli.sum.shown", cli.ProofLines(sess.Printer, view.ProofOf(s.Task.Proof)))
+			cli.PrintShown(sess.Printer, view.ProofOf(s.Task.Proof))
+			cli.PrintChecks(ctx, sess, s, "cli.ask.checks_too", true)
 			c.Tree, c.Way = s.Task.Proof.Tree, kernel.WayTerminal
 		}
 		if c.Reason == "" {

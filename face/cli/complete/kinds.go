@@ -56,7 +56,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"AGENT": {ask: agents}, "COMMAND": {ask: commandsBelow}, "COMMIT": {ask: commits}, "DIR": {folders: true},
 		"TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
 		"ISSUE": {ask: issues}, "MACHINE": {ask: one("session", "turn", "workflow", "task", "board")},
-		"PACKAGE": {ask: packages}, "TREE": {}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
+		"PACKAGE": {ask: packages}, "TREE": {ask: trees}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
 		"SETTING": {ask: everySetting}, "SOLUTION": {ask: solutions}, "TASK": {ask: tasks}, "TOOL": {ask: tools},
 		"VALUE": {ask: values},
 
@@ -333,6 +333,20 @@ func hashes(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	}
 	hash := s.Approval.Hash
 	return func(yield func(word) bool) { yield(word{hash[:min(len(hash), max(12, len(begins)))], s.Session.Goal}) }
+}
+
+// trees is the tree of the work that waits to be taken without proof.
+func trees(ctx context.Context, q *question, begins string) iter.Seq[word] {
+	sess := q.open(ctx)
+	if sess == nil {
+		return none
+	}
+	s, err := sess.Workspace.Kernel.Snapshot(ctx)
+	if err != nil || !slices.ContainsFunc(query.StatusOf(s).Next, func(n view.Next) bool { return n.Op == "accept" }) {
+		return none
+	}
+	tree := s.Task.Proof.Tree
+	return func(yield func(word) bool) { yield(word{tree[:min(len(tree), max(12, len(begins)))], s.Session.Goal}) }
 }
 
 // packages are those in .pawl/plan, with the goals of those that wait to be carried out, and drafts these alone.

@@ -137,10 +137,12 @@ func list(ctx context.Context, sess *cli.Session, limit int) error {
 func line(pr *cli.Printer, r view.RunLine) string {
 	symbol, state := pr.Style.Arrow(), r.State
 	switch {
-	case state == string(session.Blocked):
-		symbol = pr.Style.Bad()
 	case r.Undone:
 		symbol, state = pr.Style.Dot(), pr.Text("cli.status.undone")
+	case r.Proof != "" && (r.Outcome == "completed" || r.Proof == effect.Unproven && r.Outcome == ""):
+		symbol, state = cli.VerdictMark(pr, r.Proof), pr.Text("see.verdict."+string(r.Proof))
+	case state == string(session.Blocked):
+		symbol = pr.Style.Bad()
 	case r.Outcome == "completed":
 		symbol, state = pr.Style.OK(), r.Outcome
 	case r.Outcome != "":
@@ -150,15 +152,20 @@ func line(pr *cli.Printer, r view.RunLine) string {
 	if when.IsZero() {
 		when = r.StartedAt
 	}
-	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  " +
-		pr.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  " + term.Pad(state, 12) + "  "
+	width := cli.ListWidth(pr)
+	narrow := width > 0 && width < 70
+	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  "
+	if !narrow {
+		head += pr.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  "
+	}
+	head += term.Pad(state, 12) + "  "
 	tail := ""
-	if r.Commit != "" {
+	if r.Commit != "" && !narrow {
 		tail = "  " + pr.Style.Dim(r.Commit[:min(10, len(r.Commit))]+" "+cli.Display(r.Branch))
 	}
 	goal, _, _ := strings.Cut(strings.TrimSpace(r.Goal), "\n")
 	goal = cli.Display(goal)
-	if width := cli.ListWidth(pr); width > 0 {
+	if width > 0 {
 		goal = term.Clip(goal, max(width-term.Width(head)-term.Width(tail), 8), pr.Style.Ellipsis())
 	}
 	return head + goal + tail

@@ -1,11 +1,13 @@
 package inspect
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 )
@@ -13,30 +15,43 @@ import (
 // Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was
 // proven, what it cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
 func Report(sess *cli.Session, r *view.Report, files []effect.FileStat) {
-	state, symbol := cli.SummaryEnd(sess.Printer, r.Summary), sess.Style.Warn()
+	state, symbol := cli.SummaryEnd(sess.Printer, r.Summary), cli.EndMark(sess.Printer, r.Summary)
+	unproven := waitsForAccept(r)
 	switch {
+	case unproven:
+		state, symbol = sess.Text("cli.proof.waits"), sess.Style.Bad()
+	case r.Waiting != nil:
+		state, symbol = r.State, sess.Style.Bad()
 	case r.State != "":
 		state, symbol = r.State, sess.Style.Arrow()
-		if r.Waiting != nil {
-			symbol = sess.Style.Bad()
-		}
-	case r.Outcome == "completed":
-		symbol = sess.Style.OK()
 	}
-	sess.Say(symbol + " " + sess.Style.Bold(state) + "  " + cli.Glimpse(sess.Printer, r.Goal))
+	cli.PrintHead(sess.Printer, symbol, state, r.Goal)
 	sess.SayTable(facts(sess, r), sess.Std.Width)
+	cli.PrintShown(sess.Printer, r.Proof)
 	if len(files) == 0 {
 		files = r.Files
 	}
-	cli.PrintSection(sess.Printer, "cli.sum.changed", cli.FileLines(sess.Printer, files, "  "))
-	if len(files) == 0 && r.Outcome == "completed" {
-		cli.PrintSection(sess.Printer, "cli.sum.changed", []string{"  " + sess.Text("cli.sum.nothing")})
-	}
-	if n := len(r.Failures); n > 0 && r.Outcome != "completed" {
+	cli.PrintChanged(sess.Printer, r.Summary, files)
+	if n := len(r.Failures); n > 0 && r.Outcome != "completed" && !unproven {
 		cli.PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + cli.Display(r.Failures[n-1].What)},
 			cli.FailureLines(sess.Printer, r.Failures[n-1])...))
 	}
-	cli.PrintProof(sess.Printer, r.Summary)
+	sum := r.Summary
+	sum.Next = slices.DeleteFunc(slices.Clone(sum.Next), func(n view.Next) bool { return n.Op == "show" && unproven })
+	if r.Worktree != "" { // on a line of its own, so that it can be copied
+		cli.PrintSection(sess.Printer, "cli.blocked.tree", []string{"  " + cli.Display(r.Worktree)})
+	}
+	cli.PrintProof(sess.Printer, sum)
+}
+
+// waitsForAccept reports whether a run waits for a person to take work that nothing shows.
+func waitsForAccept(r *view.Report) bool {
+	if r.Waiting != nil {
+		return r.Waiting.Kind == string(kernel.BlockedUnproven)
+	}
+	return slices.ContainsFunc(r.Approvals, func(a view.ApprovalLine) bool {
+		return a.About == kernel.AboutProof && a.State == kernel.ApprovalPending
+	})
 }
 
 // facts are who and when: what stands above the sections of a report.
@@ -55,13 +70,17 @@ func facts(sess *cli.Session, r *view.Report) *term.Table {
 		}
 	}
 	row("see.fact.run", strings.Join(names, middle))
-	if b := r.Waiting; b != nil {
+	if b := r.Waiting; b != nil && !waitsForAccept(r) {
 		row("cli.status.blocked", cli.ReasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
 	} else if e := r.Error; e != nil && r.Outcome != "completed" {
 		row("cli.status.error", cli.ReasonText(sess.Printer, e.Key, e.Args, e.Cause))
 	}
 	for _, a := range r.Approvals {
-		row("see.fact."+a.State, cli.ApprovalText(sess, a))
+		key := "see.fact." + a.State
+		if a.About == kernel.AboutProof && a.State == kernel.ApprovalGranted {
+			key, a.Note = "see.fact.accepted", "" // the reason stands with what is not proven
+		}
+		row(key, cli.ApprovalText(sess, a))
 	}
 	if len(r.Approvals) == 0 && r.State == "" {
 		row("see.fact.granted", sess.Text("see.nobody"))
@@ -81,6 +100,5 @@ func facts(sess *cli.Session, r *view.Report) *term.Table {
 	if c := r.Cost; c != nil {
 		row("see.fact.cost", cli.CostText(sess.Printer, c.Spent))
 	}
-	row("cli.blocked.tree", cli.Display(r.Worktree))
 	return t
 }

@@ -11,6 +11,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/view"
 	"pawl/machine/session"
@@ -120,10 +121,15 @@ type statusRow struct{ key, text string }
 
 // statusLines renders the status at one glance.
 func statusLines(sess *cli.Session, st view.Status, last *audit.Parsed) []string {
+	state := ""
+	if _, _, ok := standing(sess, st); ok && st.Approval == nil {
+		state = string(st.State) + "  " + cli.StateText(sess.Printer, string(st.State))
+	}
 	rows := slices.Concat(workRows(sess, st), waitingRows(sess, st), []statusRow{
+		{"cli.status.last", lastText(sess.Printer, st.Last, state != "" && st.State == session.Idle, st.Goal)},
 		{"cli.status.owner", ownerText(sess, st)},
+		{"cli.status.state", state},
 		{"cli.status.checkpoint", cli.Display(st.Checkpoint)},
-		{"cli.status.last", lastText(sess.Printer, st.Last)},
 	})
 	if last != nil {
 		rows = append(rows, statusRow{"cli.status.event", sess.Clock(last.At) + "  " + recordText(sess.Printer, *last)})
@@ -178,8 +184,12 @@ func waitingRows(sess *cli.Session, st view.Status) (rows []statusRow) {
 			b.Error.Cause)})
 	}
 	if ap := st.Approval; ap != nil {
-		rows = append(rows, statusRow{"cli.status.approval", cli.AboutText(sess.Printer, ap.About) + "  " +
-			cli.Short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
+		what := cli.AboutText(sess.Printer, ap.About) + "  "
+		if ap.About != kernel.AboutProof { // which is accepted by its tree
+			what += cli.Short(ap.Hash) + "  "
+		}
+		rows = append(rows, statusRow{"cli.status.approval", what + sess.Text("cli.status.waiting",
+			sess.Since(ap.Since))})
 		if ap.About == "call" || ap.About == "action" {
 			rows = append(rows, statusRow{"", cli.Glimpse(sess.Printer, sess.Wordy(ap.Detail))})
 		}
@@ -214,9 +224,31 @@ func ownerText(sess *cli.Session, st view.Status) string {
 	return ""
 }
 
-// headline is the state with its meaning.
+// standing is how the work stands where more is to be said of it than the state of the session: that it is not proven,
+// or how it has ended.
+func standing(sess *cli.Session, st view.Status) (symbol, text string, ok bool) {
+	pr := sess.Printer
+	switch l := st.Last; {
+	case st.Approval != nil && st.Approval.About == kernel.AboutProof,
+		st.Blocked != nil && st.Blocked.Kind == string(kernel.BlockedUnproven):
+		return pr.Style.Bad(), pr.Text("cli.proof.waits"), true
+	case l == nil || st.State != session.Idle || st.Paused || st.Approval != nil || st.Blocked != nil:
+	case l.Undone:
+		return pr.Style.Dot(), pr.Text("cli.proof.undone"), true
+	case l.Outcome == "completed":
+		return cli.VerdictMark(pr, l.Proof), cli.EndText(pr, l.Outcome, l.Proof, l.AcceptedBy), true
+	case l.Outcome != "":
+		return pr.Style.Warn(), cli.OutcomeText(pr, l.Outcome), true
+	}
+	return "", "", false
+}
+
+// headline is how the work stands, or the state with its meaning.
 func headline(sess *cli.Session, st view.Status) string {
-	var symbol string
+	symbol, text, ok := standing(sess, st)
+	if ok {
+		return symbol + " " + sess.Style.Bold(text)
+	}
 	switch {
 	case st.Blocked != nil:
 		symbol = sess.Style.Bad()
@@ -227,8 +259,11 @@ func headline(sess *cli.Session, st view.Status) string {
 	default:
 		symbol = sess.Style.Arrow()
 	}
-	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " +
-		sess.Style.Dim(cli.StateText(sess.Printer, string(st.State)))
+	text = cli.StateText(sess.Printer, string(st.State))
+	if st.Approval != nil && st.State != session.Confirming {
+		text = sess.Text("cli.state.waits")
+	}
+	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " + sess.Style.Dim(text)
 	if st.Paused {
 		line += "  " + sess.Style.Yellow(sess.Text("cli.status.paused", sess.Clock(st.PausedAt), string(st.PausedBy)))
 	}
@@ -246,25 +281,30 @@ func stepText(s *view.Step) string {
 	return text
 }
 
-// lastText is the result of the last run in one line.
-func lastText(pr *cli.Printer, r *view.Result) string {
+// lastText is the result of the last run in one line, without what stands above it where that is told: how it ended,
+// and its goal.
+func lastText(pr *cli.Printer, r *view.Result, told bool, goal string) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{cli.EndText(pr, r.Outcome, r.Proof, r.AcceptedBy)}
+	var parts []string
+	switch {
+	case told:
+	case r.Undone:
+		parts = append(parts, pr.Text("cli.proof.undone"))
+	default:
+		parts = append(parts, cli.EndText(pr, r.Outcome, r.Proof, r.AcceptedBy))
+	}
 	if r.Objections > 0 {
 		parts = append(parts, pr.Text("cli.review.objections", r.Objections))
 	}
 	if r.Commit != "" {
-		parts = append(parts, cli.Short(r.Commit))
+		parts = append(parts, pr.Text("cli.land.landed", cli.Short(r.Commit), r.Branch))
 	}
-	if r.Branch != "" {
-		parts = append(parts, cli.Display(r.Branch))
+	if !told || r.Goal != goal {
+		parts = append(parts, cli.Glimpse(pr, r.Goal))
 	}
-	if r.Undone {
-		parts = append(parts, pr.Text("cli.status.undone"))
-	}
-	return strings.Join(append(parts, cli.Glimpse(pr, r.Goal)), "  ")
+	return strings.Join(parts, "  ")
 }
 
 // recordText is an audit record in one line, without its time and the id of its rule, which pawl audit log tells.
