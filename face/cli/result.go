@@ -562,19 +562,6 @@ func kindOfBlock(pr *Printer, kind string) string {
 	return Display(kind)
 }
 
-// ReasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is
-// left to the place that shows output.
-func ReasonText(pr *Printer, key string, args []string, cause *effect.Fault) string {
-	text := pr.Text(key, Args(args)...)
-	for ; cause != nil; cause = cause.Cause {
-		text += pr.Choose(": ", "：") + pr.Text(cause.Key, Args(cause.Args)...)
-		if cause.Cause == nil && cause.Detail != "" {
-			text += pr.Choose(": ", "：") + Display(cause.Detail)
-		}
-	}
-	return text
-}
-
 // FailureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
 func FailureLines(pr *Printer, f view.Failure) []string {
 	width := pr.Std.Width

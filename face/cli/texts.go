@@ -81,3 +81,16 @@ func FirstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return s
 }
+
+// ReasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is
+// left to the place that shows output.
+func ReasonText(pr *Printer, key string, args []string, cause *effect.Fault) string {
+	text := pr.Text(key, Args(args)...)
+	for ; cause != nil; cause = cause.Cause {
+		text += pr.Choose(": ", "：") + pr.Text(cause.Key, Args(cause.Args)...)
+		if cause.Cause == nil && cause.Detail != "" {
+			text += pr.Choose(": ", "：") + Display(cause.Detail)
+		}
+	}
+	return text
+}
