@@ -23,8 +23,8 @@ import (
 // format is the number of the form of a line. A change that older programs would misread takes the next number: since
 // 2, what issues of the board and sessions had as flags are states (docs/spec/board.md#earlier,
 // docs/spec/session.md#earlier). Since 3, a move in the name of a policy is recorded as that policy's, the end of a
-// flow's last stage as UNSET, and what nobody gave a reason for as what it is (docs/spec/task.md#d21); and work has to
-// be shown to have done what was wanted (docs/spec/turn.md#b16).
+// flow's last stage as UNSET, a step that is done as WORK_ITEM_COMPLETED, and what nobody gave a reason for as what it
+// is (docs/spec/task.md#d21); and work has to be shown to have done what was wanted (docs/spec/turn.md#b16).
 const format = 3
 
 // line is one decision as it is written.
@@ -351,8 +351,9 @@ func (o *outline) present() error {
 	return nil
 }
 
-// retold takes over how the records of moves are told now, in a decision of an earlier format, and what a plan says of
-// its own risk, which was not kept then. What moved, and by which row, is compared with the moves.
+// retold takes over how the records of moves and of steps that are done are told now, in a decision of an earlier
+// format, and what a plan says of its own risk, which was not kept then. What moved, and by which row, is compared with
+// the moves.
 func (o *outline) retold(now *outline) {
 	for i := range min(len(o.Rows), len(now.Rows)) {
 		was, is := &o.Rows[i], now.Rows[i]
@@ -367,8 +368,10 @@ func (o *outline) retold(now *outline) {
 		return
 	}
 	for i, r := range now.Records {
-		if was := &o.Records[i]; was.On == r.On && was.Level == r.Level &&
-			strings.HasPrefix(was.Event, "STATE_TRANSITION_") && strings.HasPrefix(r.Event, was.Event) {
+		was := &o.Records[i]
+		move := strings.HasPrefix(was.Event, "STATE_TRANSITION_") && strings.HasPrefix(r.Event, was.Event)
+		step := was.Event == "STEP_DONE" && r.Event == string(kernel.AuditWorkItemCompleted)
+		if was.On == r.On && was.Level == r.Level && (move || step) {
 			*was = r
 		}
 	}

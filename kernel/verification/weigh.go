@@ -168,8 +168,8 @@ func shortcoming(w effect.Witness) effect.Why {
 // graver is the reason of the two that says more of what is wrong.
 func graver(a, b effect.Why) effect.Why {
 	order := []effect.Why{effect.WhyNoTests, effect.WhyNoWitness, effect.WhyIdle, effect.WhyBefore, effect.WhyMachine,
-		effect.WhyHollow, effect.WhyFlickers, effect.WhyMemorised, effect.WhyEquality, effect.WhyElsewhere,
-		effect.WhyHeldOut, effect.WhyNotMet}
+		effect.WhyHollow, effect.WhyFlickers, effect.WhyMemorised, effect.WhyEquality, effect.WhyAbsent,
+		effect.WhyElsewhere, effect.WhyHeldOut, effect.WhyNotMet}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
@@ -195,8 +195,9 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 			before++
 		default:
 			short = append(short, w.Name())
-			if m.Why == effect.WhyUntried || w.Failed && !w.Held {
-				m.Why, places = shortcoming(w), w.At
+			why := shortcoming(w)
+			if m.Why == effect.WhyUntried || graver(m.Why, why) != m.Why {
+				m.Why, places = why, w.At
 			}
 		}
 	}
