@@ -385,7 +385,7 @@ func TestPython(t *testing.T) {
 			{ID: "e", Proof: plan.ProofKept, Tests: []string{"T::test_old"}}},
 		checks: []effect.Check{{Name: "unittest", Command: "python3 -m unittest", Kind: "test", Level: 2}}})
 	want := strings.TrimSpace(`
-- calc.py:1 add true test_add.py: T::test_add
+- calc.py:2  true test_add.py: T::test_add
 - calc.py:4 mul true test_mul.py: T::test_mul
 - extra.py:2 __init__ true test_extra.py: T::test_size
 - extra.py:3 size true test_extra.py: T::test_size
