@@ -152,7 +152,7 @@ func (u *user) theKill(out string) {
 			u.t.Errorf("%s was begun %d times", id, n)
 		}
 	}
-	if events["EFFECT_RECOVERED"] == 0 || events["FIX_PLANNED"] != 2 || len(starts) != 4 {
+	if events["EFFECT_RECOVERED"] == 0 || events["FIX_PLANNED"] != 2 || len(starts) != 5 {
 		u.t.Errorf("%d calls, %v", len(starts), events)
 	}
 	second := u.task("T-002")

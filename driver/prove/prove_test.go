@@ -499,7 +499,7 @@ func TestHostile(t *testing.T) {
 			"test_big.py": "# " + strings.Repeat("x", 2<<20) + "\n", "nested/go.mod": "module n\n", "nested/n_test.go": "package n\n",
 			"test_link.py": "-> nowhere/at/all", "test_add.py": head + "    def test_add(self): self.assertEqual(calc.add(2, 2), 4)\n",
 			"test_twice.py": head + "    def test_a(self): self.assertEqual(calc.add(2, 2), 4)\n    def test_a(self): pass\n"}})
-		want := "- calc.py:1 add true test_add.py: T::test_add\ntest_add.py: T::test_add assertion own shows\n" +
+		want := "- calc.py:2  true test_add.py: T::test_add\ntest_add.py: T::test_add assertion own shows\n" +
 			"test_twice.py: T::test_a green own"
 		if got := shown(r); !strings.HasPrefix(got, want) {
 			t.Errorf("%s\nwant\n%s\n%+v", got, want, r)
