@@ -33,7 +33,7 @@ echo "test: packages"
 # The vet that go test does by itself is a part of the one above. One package more at a time than there are processors, and twice as
 # many tests, because many wait more than they work. What a debugger needs is left out of the binaries, which links them faster.
 more=$(($(nproc 2>/dev/null || echo 2) + 1))
-"${go[@]}" test -vet=off -ldflags=-s -p "$more" -parallel "$((2 * more))" -timeout 30m "${flags[@]}" ./...
+"${go[@]}" test -vet=off -ldflags=-s -p "$more" -parallel "$((2 * more))" -timeout 60m "${flags[@]}" ./...
 # The benchmarks are a module of their own, which ./... leaves out. Their tests measure next to nothing and need no server.
 cd bench
 echo "test: benchmarks, vet"
