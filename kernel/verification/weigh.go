@@ -194,10 +194,12 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 		case w.Without == effect.WithoutGreen && !w.Failed:
 			before++
 		default:
-			short = append(short, w.Name())
 			why := shortcoming(w)
 			if m.Why == effect.WhyUntried || graver(m.Why, why) != m.Why {
-				m.Why, places = why, w.At
+				m.Why, places, short = why, w.At, nil
+			}
+			if why == m.Why {
+				short = append(short, w.Name())
 			}
 		}
 	}
