@@ -200,7 +200,7 @@ agents: installing codex-acp 0.16.0, the npm package @zed-industries/codex-acp, 
 	}
 	log := m.read("log")
 	for _, want := range []string{"pawl: go vet ./... without=\n",
-		"pawl: go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 30m ./... without=\n",
+		"pawl: go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 60m ./... without=\n",
 		"bench: go test -vet=off -timeout 5m ./... without=\n", "agents=pi codex-acp\n"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q did not run:\n%s", want, log)
@@ -334,7 +334,7 @@ setup: the Go modules could not be fetched: go: x: dial tcp: no such host
 
 // TestPartsThatFail: the first part that fails ends the run, and what was left out is said all the same.
 func TestPartsThatFail(t *testing.T) {
-	for part, ran := range map[string]int{"vet ./": 1, "-timeout 30m": 2, "-timeout 5m": 4} {
+	for part, ran := range map[string]int{"vet ./": 1, "-timeout 60m": 2, "-timeout 5m": 4} {
 		m := newMachine(t).has("bwrap", "npm", "pytest").is("modules")
 		m.write("state/fails", part)
 		code, out := m.run("test.sh", "PAWL_TEST_FLAGS=-short  -count=1")
@@ -345,7 +345,7 @@ func TestPartsThatFail(t *testing.T) {
 			t.Errorf("%s: status %d\n%s\n%s", part, code, out, log)
 		}
 		if ran > 1 && !strings.Contains(log[1],
-			"go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 30m -short -count=1 ./...") {
+			"go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 60m -short -count=1 ./...") {
 			t.Errorf("%s", log[1])
 		}
 	}
