@@ -53,7 +53,7 @@ func newWorld(t *testing.T) *world {
 	host := verify.Host{Env: os.Environ(), LookPath: sandbox.LookPath}
 	w := &world{t: t, repo: gittest.New(t, map[string]string{".gitignore": "/.pawl/\n"}), memory: memory}
 	w.driver = prove.New(verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: shots.Snapshot,
-		Changed: shots.Diff}), memory)
+		Changed: shots.Diff, Std: filepath.Join(os.Getenv("HOME"), "std")}), memory)
 	return w
 }
 

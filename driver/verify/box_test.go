@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,9 +17,19 @@ import (
 	"pawl/sandbox"
 )
 
+// std is where the compiled standard library of Go is kept for all tests of the package.
+var std string
+
 func TestMain(m *testing.M) {
 	sandbox.Child()
-	os.Exit(m.Run())
+	var err error
+	if std, err = os.MkdirTemp("", "std-*"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(std)
+	os.Exit(code)
 }
 
 // snapshot is the content of a tree without ignored files, as the real one is; here nothing is ignored but .pawl.
@@ -68,7 +79,8 @@ func project(t *testing.T, files map[string]string) (*verify.Verify, effect.Plac
 	if err != nil {
 		t.Fatalf("%v %+v", err, r)
 	}
-	return verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: snapshot}), place, found
+	return verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: snapshot, Std: std}), place,
+		found
 }
 
 // lookPath finds a program on the path of the test.
