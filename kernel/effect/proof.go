@@ -203,6 +203,7 @@ const (
 	WhyUnrun      Why = "unrun"           // no check runs what the work changed
 	WhyMemorised  Why = "memorised"       // the work answers what its tests ask, and nothing shows that it knows more
 	WhyEquality   Why = "equality"        // the work itself says what is equal, and nobody asked for that
+	WhyDisputed   Why = "disputed"        // its test was written anew at the word of who works, and no person approved that
 )
 
 // Met is the verdict on one criterion.

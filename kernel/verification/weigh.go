@@ -91,6 +91,11 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 	if m.Verdict == effect.Unproven && s.approved && m.Why != effect.WhyNotMet && m.Why != effect.WhyHeldOut {
 		m.Verdict, m.Why = effect.Proven, effect.WhyAsApproved
 	}
+	for _, d := range s.task.Disputed {
+		if m.Verdict == effect.Proven && d.Criterion == c.ID && d.Doubtful() {
+			m.Verdict, m.Why, m.Shown = effect.Unproven, effect.WhyDisputed, []string{d.Path}
+		}
+	}
 	return m
 }
 
