@@ -55,9 +55,10 @@ models:
       maxTokens: {out}
 `
 
-// opencodeConfig is opencode's configuration, with what it may do without asking.
+// opencodeConfig is opencode's configuration, with what it may do without asking. It keeps no copies of the tree of its
+// own for undoing, because pawl keeps them.
 func opencodeConfig(permission string) string {
-	return `{"model":"pawl/{model}","small_model":"pawl/{model}","share":"disabled","autoupdate":false,"provider":{"pawl":{"npm":"@ai-sdk/openai-compatible",` +
+	return `{"model":"pawl/{model}","small_model":"pawl/{model}","share":"disabled","autoupdate":false,"snapshot":false,"provider":{"pawl":{"npm":"@ai-sdk/openai-compatible",` +
 		`"name":"pawl","options":{"baseURL":"{url}/v1","apiKey":"{key}"},"models":{"{model}":{"name":"{model}","tool_call":true,"limit":{"context":{window},"output":{out}}}}}},` +
 		`"permission":{"edit":"` + permission + `","bash":"` + permission + `","webfetch":"deny"}{servers}}`
 }
@@ -131,9 +132,11 @@ func headlessPrograms() []Program {
 		{
 			Name: "opencode", Title: "opencode", Kind: KindHeadless, Names: []string{"opencode"}, Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
 			Install: "npm install -g opencode-ai@1.18.33", Wire: wire.Chat, Dialect: DialectOpencode,
-			Args: []string{"run", "--format", "json", access, "{prompt}"}, Resume: []string{"run", "--format", "json", access, "-s", "{session}", "{prompt}"},
-			Reads: []string{"--agent", "plan"},
-			Env:   opencodeEnv("allow"), Servers: opencodeServers, Obeys: opencodeObeys,
+			// With a title of ours the model is not asked for one.
+			Args:   []string{"run", "--format", "json", "--title", "pawl", access, "{prompt}"},
+			Resume: []string{"run", "--format", "json", access, "-s", "{session}", "{prompt}"},
+			Reads:  []string{"--agent", "plan"},
+			Env:    opencodeEnv("allow"), Servers: opencodeServers, Obeys: opencodeObeys,
 		},
 		{
 			Name: "gemini-cli", Chooses: true, Title: "Gemini CLI", Kind: KindHeadless, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},

@@ -145,6 +145,15 @@ func TestWorksThroughPawl(t *testing.T) {
 	}
 }
 
+// TestNewFile: an agent is told that a file is not there in the protocol's own words, and writes it.
+func TestNewFile(t *testing.T) {
+	r, h := play{scenario: "new"}.run(t)
+	raw, err := os.ReadFile(filepath.Join(h.Tree, "sub", "new.go"))
+	if !r.OK || err != nil || string(raw) != "package sub\n" {
+		t.Fatalf("%q, %v: %s", raw, err, externaltest.Result(t, r).Text)
+	}
+}
+
 // TestDeniedCallIsNotMade: a refusal reaches the agent, and nothing is written.
 func TestDeniedCallIsNotMade(t *testing.T) {
 	refuse := func(a effect.Ask) error {
