@@ -190,7 +190,7 @@ func acpPrograms() []Program {
 			Name: "opencode-acp", Title: "opencode (ACP)", Kind: KindACP, Names: []string{"opencode"},
 			Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
 			Install: "npm install -g opencode-ai@1.18.33", Wire: wire.Chat, Dialect: DialectACP, Args: []string{"acp"},
-			Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true, ServesFiles: true,
+			Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true,
 		},
 		{
 			Name: "gemini-cli-acp", Chooses: true, Title: "Gemini CLI (ACP)", Kind: KindACP, Names: []string{"gemini"},
@@ -198,7 +198,7 @@ func acpPrograms() []Program {
 			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: wire.Gemini, Dialect: DialectACP,
 			Args: []string{"--acp", "-m", "{model}"},
 			Env:  geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings},
-			Obeys: []string{".gemini"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry",
+			Obeys: []string{".gemini"}, Asks: true, ReadsAlone: true, Quirks: []string{"agent.quirk_slow_retry",
 				"agent.quirk_no_resume"},
 		},
 		{
@@ -207,7 +207,7 @@ func acpPrograms() []Program {
 			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: wire.Chat, Dialect: DialectACP,
 			Args: []string{"--acp", "--auth-type", "openai"},
 			Env:  qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings},
-			Obeys: []string{".qwen"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
+			Obeys: []string{".qwen"}, Asks: true, Quirks: []string{"agent.quirk_slow_retry"},
 		},
 		{
 			Name: "codex-acp", Chooses: true, Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"},
