@@ -335,8 +335,11 @@ func (u *user) saw(srv *modeltest.Server, began time.Time) string {
 		}
 		reviews = strings.Join(said, ", then ")
 	}
-	if u.t.Failed() {
+	switch {
+	case u.read("sum.sh") == sumShell:
 		became = "did not land, in"
+	case u.t.Failed():
+		became = "landed otherwise than it should, in"
 	}
 	return fmt.Sprintf("%s | %s | %d steps | %s | %s | %s %s, %d model requests", judges, plans, len(steps), reviews,
 		resumes, became, time.Since(began).Round(100*time.Millisecond), len(srv.Requests()))
