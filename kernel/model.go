@@ -676,7 +676,7 @@ type Clock struct {
 }
 
 // Budget is what the work of one scope cost. Its label is the scope and what it is about: "run:RUN-3",
-// "issue:ISS-20260102-001", "day:2026-01-02".
+// "review:RUN-3", "issue:ISS-20260102-001", "day:2026-01-02".
 type Budget struct {
 	Row   `json:"-"`
 	Spent effect.Usage `json:"spent"`
