@@ -155,6 +155,42 @@ func TestExec_KeepsAPersonsPackage(t *testing.T) {
 	u.quiet()
 }
 
+// TestExec_RolledBack: a package that a person wrote stays where it is when its work is taken back, with an entry in
+// the archive that says what was tried, and can be carried out again.
+func TestExec_RolledBack(t *testing.T) {
+	t.Parallel()
+	u, _ := sequence(t, notes(note, 0))
+	u.person()
+	u.write("Makefile", "test:\n\t@false\n")
+	u.git("commit", "-qam", "nothing passes")
+	u.must(8, "~exec say-hello")
+	u.must(0, "rollback", "--yes")
+	old, tried := ".pawl/plan/"+theirs, ".pawl/archive/2026-02/"+theirs
+	for name, want := range map[string]string{"proposal.md": theirsProposal, "tasks.md": theirsTasks, "notes.md": "my notes\n"} {
+		if got := u.read(old + "/" + name); got != want {
+			t.Errorf("%s was changed:\n%s", name, got)
+		}
+	}
+	if got := u.read(tried + "/tasks.md"); !strings.Contains(got, "@status:** rolled_back | ") {
+		t.Errorf("what was tried:\n%s", got)
+	}
+	if index := u.read(".pawl/archive/_index.md"); strings.Count(index, "🔄") != 1 {
+		t.Errorf("the index:\n%s", index)
+	}
+	u.write("Makefile", "test:\n\t@true\n")
+	u.git("commit", "-qam", "everything passes")
+	u.must(0, "~exec")
+	u.gone(old)
+	if got := u.read(tried + "_v2/notes.md"); got != "my notes\n" {
+		t.Errorf("carried out again: %q", got)
+	}
+	if index := u.read(".pawl/archive/_index.md"); strings.Count(index, "🔄") != 1 || !strings.Contains(index, "("+"2026-02/"+theirs+"_v2/)") {
+		t.Errorf("the index:\n%s", index)
+	}
+	u.must(0, "audit", "verify")
+	u.quiet()
+}
+
 var planHash = regexp.MustCompile(`"plan_hash":"([0-9a-f]+)"`)
 
 // inPlan is the one package in plan/, and the path of it.

@@ -204,7 +204,7 @@ func (k reader) history(ctx context.Context) ([]view.HistoryLine, error) {
 		h := view.HistoryLine{
 			Label: t.Label, Title: t.Title, Result: s.Package().Ending(), Ended: kernel.EndedAt(r, t),
 			Archived: r.Outcome == "completed" || r.Outcome == "skipped" || r.Outcome == "canceled" &&
-				!t.StartedAt.IsZero(),
+				!t.StartedAt.IsZero() || r.Outcome == "rolled_back" && r.ArchiveWarning == nil,
 		}
 		if t.Land != nil {
 			h.Commit = t.Land.Commit
