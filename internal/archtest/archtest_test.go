@@ -89,7 +89,7 @@ var rules = []rule{
 	{pattern: "text/triage", ours: []string{".", "machine", "machine/*", "text/display", "text/markdown",
 		"text/pattern", "text/plan", "text/policy", "text/strictjson"}, third: none, pure: true},
 	{pattern: "kernel/view", ours: []string{".", "machine", "machine/*", "text/display", "text/plan", "kernel/audit",
-		"kernel/effect", "text/message", "text/policy", "text/solution"}, third: none, pure: true},
+		"kernel/effect", "text/message", "text/policy", "text/solution", "text/triage"}, third: none, pure: true},
 	{pattern: "kernel/view/viewtest", ours: []string{"machine", "machine/session"}},
 	{pattern: "text/skill", ours: []string{".", "text/markdown", "text/message"}, third: none, pure: true},
 	{pattern: "text/backlog", ours: []string{".", "machine", "machine/board", "text/markdown", "text/pattern",
