@@ -240,6 +240,36 @@ func TestExec_ReadsWhatAPersonChanged(t *testing.T) {
 	}
 }
 
+// TestExec_ReadsTitlesAndCriteria: a title that was changed in tasks.md keeps what its step is for, and a criterion that
+// was changed in proposal.md is what the work is held to, in a plan with a hash of its own that is asked about.
+func TestExec_ReadsTitlesAndCriteria(t *testing.T) {
+	t.Parallel()
+	for lang, was := range map[string]string{"en": "c1 (diff): the note is there", "zh-CN": "c1 (diff): the note is there"} {
+		u, _ := sequence(t, notes(note, 0))
+		u.must(0, "--lang", lang, "~plan write a note")
+		dir := u.inPlan()
+		tasks, proposal := u.read(dir+"/tasks.md"), u.read(dir+"/proposal.md")
+		u.write(dir+"/tasks.md", strings.Replace(tasks, "1.1 Write note.txt", "1.1 Write down a note", 1))
+		u.write(dir+"/proposal.md", strings.Replace(proposal, "- "+was, "no criterion at all", 1))
+		if a := u.must(13, "--lang", lang, "~exec"); !strings.Contains(a.err, "proposal.md") {
+			t.Errorf("%s: what cannot be read: %v", lang, a)
+		}
+		u.state("IDLE")
+		u.write(dir+"/proposal.md", strings.Replace(proposal, was, `c1 (diff): note.txt says "goodbye"`, 1))
+		a := u.must(9, "--lang", lang, "~exec") // the worker, who is told what the step is for, says hello
+		if !strings.Contains(a.out, "[1/1] Write down a note") || !strings.Contains(a.out, `✗ note.txt says "goodbye"`) {
+			t.Errorf("%s: %v", lang, a)
+		}
+		hashes := map[string]bool{}
+		for _, m := range planHash.FindAllStringSubmatch(u.must(0, "audit", "log", "--json").out, -1) {
+			hashes[m[1]] = true
+		}
+		if len(hashes) != 2 {
+			t.Errorf("%s: hashes of the plans: %v", lang, hashes)
+		}
+	}
+}
+
 // TestExec_ChangedAfterItWasShown refuses the yes to a plan whose package says something else by now, and asks about
 // that anew. What was turned down lies in plan/ as it was written.
 func TestExec_ChangedAfterItWasShown(t *testing.T) {

@@ -260,7 +260,7 @@ var rules = []rule{
 		"face/host", ".", "text/message", "machine", "machine/*", "text/plan",
 		"kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner", "text/backlog", "face/cli",
 		"face/cli/agents", "face/cli/settings", "face/cli/term", "face/tui"}},
-	{pattern: "face/cli/flow", ours: []string{"text/criteria",
+	{pattern: "face/cli/flow", ours: []string{"text/criteria", "text/pattern",
 		"face/host", ".", "text/message", "machine", "machine/*", "text/plan", "text/policy",
 		"text/triage", "text/solution", "text/knowledge", "kernel/effect", "kernel/audit", "kernel/view", "kernel",
 		"kernel/approval", "kernel/control", "kernel/planning", "kernel/recovery", "kernel/steps",
