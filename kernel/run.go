@@ -236,7 +236,7 @@ func keepSilence(tx *Tx) {
 	}
 	asks := waits(tx)
 	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
-		asks = tx.Run.Stage == workflow.Evaluate && triage.Asks(tx.Run.Evaluation.HighRisk)
+		asks = tx.Run.AsksRisk()
 	}
 	switch {
 	case asks && !f.SilenceBroken:
@@ -262,6 +262,11 @@ func flowFree(tx *Tx) error {
 		return pawl.Fail(pawl.CodeBusy, "kernel.tool_active", tx.Flow.ActiveTool)
 	}
 	return nil
+}
+
+// AsksRisk reports whether the question of the run's stage is about an extremely high risk in its requirement.
+func (r *Run) AsksRisk() bool {
+	return r.Stage == workflow.Evaluate && r.Evaluation != nil && triage.Asks(r.Evaluation.HighRisk)
 }
 
 // DeclinePlan ends the run whose plan waits for approval; nothing was changed.

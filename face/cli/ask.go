@@ -596,14 +596,7 @@ func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 	}
 	out = append(out, "  "+pr.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
 	for _, f := range e.HighRisk {
-		mark, key := pr.Style.Middle(), "cli.stage.risk_mention"
-		switch f.Stance {
-		case triage.StanceAction:
-			mark, key = pr.Style.Warn(), "cli.stage.risk_action"
-		case triage.StanceUnsure:
-			mark, key = pr.Style.Warn(), "cli.stage.risk_unsure"
-		}
-		out = append(out, "  "+mark+" "+pr.Text(key, pr.Text("triage.kind_"+string(f.Kind)), f.Quote, string(f.Kind)))
+		out = append(out, "  "+highRisk(pr, f))
 	}
 	return out
 }

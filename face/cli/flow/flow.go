@@ -267,7 +267,11 @@ func reply(ctx context.Context, a *cli.App, f flags, r triage.Route) error {
 				return err
 			}
 			c := replyTo(s, r)
-			switch yes, ok := c.(*approval.Approve); {
+			yes, ok := c.(*approval.Approve)
+			_, chosen := c.(*planning.Choose)
+			switch {
+			case chosen && !sess.Std.TTY && s.Run.AsksRisk():
+				return nil // it is asked about anew
 			case c == nil && asks(s) == "plan":
 				return cli.Usage("cli.flow.reply_plan", cli.Display(r.Argument))
 			case c == nil:
