@@ -76,12 +76,9 @@ const maxSaid = 1 << 10
 
 func (p *proving) witness(s *subject) effect.Witness {
 	w := effect.Witness{Check: s.check.Name, Kind: s.check.Kind, Without: s.without, Confirmed: s.confirmed,
-		Failed: !s.holds, Own: s.own, Doubt: s.doubted, At: s.at}
+		Failed: s.failed(), Own: s.own, Doubt: s.doubted, At: s.at}
 	if !s.whole() {
 		w.Test = s.test.String()
-	}
-	if s.without == effect.WithoutMachine && (s.after.late || s.after.machine) {
-		w.Failed = false // it could be run neither without the work nor with it, which says nothing of the work
 	}
 	if f := p.bench.planned(s); f != nil {
 		w.Own, w.Held = false, f.Held

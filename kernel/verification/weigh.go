@@ -224,8 +224,8 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 	return m
 }
 
-// shortOf names a witness that falls short, with the last of what a command printed that could not be run, or that fails
-// with the work alone.
+// shortOf names a witness that falls short, with the last of what a command printed that could not be run, or that
+// fails with the work alone.
 func shortOf(w effect.Witness, why effect.Why) string {
 	speaks := why == effect.WhyMachine || w.Failed && w.Without == effect.WithoutGreen
 	said := strings.TrimSpace(w.Said)
