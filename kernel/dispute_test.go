@@ -93,6 +93,9 @@ func TestDisputedTestIsWrittenAnew(t *testing.T) {
 	}
 	before, hash := s.Task.PlanHash, s.Approval.Hash
 	b.do(&approval.Approve{Hash: hash})
+	if now := b.look().Solution; s.Solution.Hash != before || now.Hash != hash || plan.Hash(now.Plan) != hash {
+		t.Errorf("the solution has the hash %s, and had %s", now.Hash, s.Solution.Hash)
+	}
 	b.run(w.answer)
 	task := b.task("T-001")
 	if task.State != "done" || task.Proof.Verdict != effect.Proven || task.PlanHash != hash ||

@@ -91,7 +91,7 @@ func TestRewritten(tx *kernel.Tx, r effect.Receipt) error {
 		goOnWith(tx, "Whoever wrote "+d.Path+" was asked. It stays as it is. "+result.Why)
 		return nil
 	}
-	hash := plan.Hash(plan.Planned(rewritten(t, *d)))
+	hash := plan.Hash(plan.Planned(rewritten(*t.Plan, *d)))
 	kernel.AskFor(tx, kernel.AboutTest, t.ID, hash, policy.SingleAction, d.Path)
 	if tx.Session.RunMode == pawl.Autonomous {
 		by := pawl.By(pawl.KindPolicy, "run_mode/autonomous")
@@ -127,9 +127,9 @@ func recordDisputed(tx *kernel.Tx) {
 	tx.Record(tx.Task, kernel.AuditTestRewritten, kernel.Level(d.Fault == nil), record)
 }
 
-// rewritten is the plan of a task with the other text of a disputed test.
-func rewritten(t *kernel.Task, d effect.Disputed) plan.Plan {
-	p := t.Plan.Clone()
+// rewritten is a plan with the other text of a disputed test.
+func rewritten(p plan.Plan, d effect.Disputed) plan.Plan {
+	p = p.Clone()
 	for _, c := range p.Criteria {
 		for i := range c.Files {
 			if c.Files[i].Path == d.Path {
@@ -142,7 +142,7 @@ func rewritten(t *kernel.Task, d effect.Disputed) plan.Plan {
 
 // writable reports why a plan with the other text of a test may not be.
 func writable(tx *kernel.Tx, d effect.Disputed) error {
-	p := rewritten(tx.Task, d)
+	p := rewritten(*tx.Task.Plan, d)
 	if err := plan.Check(p, tx.Config.Schema, tx.Config.Plan); err != nil {
 		return err
 	}
@@ -156,8 +156,13 @@ func take(tx *kernel.Tx, a *kernel.Approval, by pawl.Actor) {
 	t := tx.Task
 	d := lastDisputed(t)
 	d.Taken, d.By = true, by
-	p := rewritten(t, *d)
+	p := rewritten(*t.Plan, *d)
 	t.Plan, t.PlanHash, t.Approval = &p, a.Hash, a.ID
+	if s := tx.Solution; s != nil {
+		s.Plan, s.Hash = rewritten(s.Plan, *d), a.Hash
+		tx.Touch(s)
+	}
+	tx.Session.Approval = ""
 	t.Ready.Tests = slices.IndexFunc(p.TestFiles(), func(f plan.TestFile) bool { return f.Path == d.Path })
 	t.Ready.Placed = false // to write what was approved restores nothing
 	tx.Touch(t)
