@@ -571,6 +571,8 @@ type Task struct {
 	Proof      *effect.Proof `json:"proof,omitempty"`
 	// Reviews are what reviewers said of the work, one for each tree that came so far, newest last.
 	Reviews []effect.WorkReview `json:"reviews,omitempty"`
+	// Disputed are the tests of the plan that somebody who works says are wrong.
+	Disputed []effect.Disputed `json:"disputed,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
 	Baseline *effect.Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.

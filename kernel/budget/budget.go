@@ -148,7 +148,8 @@ func costOf(tx *kernel.Tx, e *kernel.EffectDoc) effect.Usage {
 		return costOfCall(tx, call.Name)
 	}
 	cost := effect.Usage{Turns: 1}
-	asks := e.What() == effect.KindIntake || e.What() == effect.KindPlan && len(tx.Run.Given) == 0
+	asks := e.What() == effect.KindIntake || e.What() == effect.KindRewrite ||
+		e.What() == effect.KindPlan && len(tx.Run.Given) == 0
 	if asks && kernel.PlannerTraits(tx).Process || e.What() == effect.KindWork && kernel.TraitsOf(tx).Process ||
 		e.What() == effect.KindReview && tx.Config.Agents[tx.Run.Reviewer].Process {
 		cost.Processes = 1
