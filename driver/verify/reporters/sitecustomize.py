@@ -2,10 +2,12 @@
 Each process writes down their statements and, the first time that one runs, the line: nothing is lost by a process that
 ends without a word."""
 import ast
+import dis
 import json
 import os
 import sys
 import threading
+import types
 
 folder = os.path.dirname(os.path.abspath(__file__))
 
@@ -18,7 +20,7 @@ def statements(body):
         first = next((part[0].lineno for part in inner if part), 0)
         declares = isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Try))
         if not declares:
-            yield s.lineno, max(s.lineno, first - 1) if first else s.end_lineno
+            yield s.lineno, max(s.lineno, first - 1) if first else getattr(s, "end_lineno", s.lineno)
         if first != s.lineno:  # what stands on one line with its head cannot be told from it
             for part in inner:
                 yield from statements(part)
@@ -26,9 +28,9 @@ def statements(body):
 
 def lines(code):
     """The lines of which the interpreter tells."""
-    found = {line for _, _, line in code.co_lines() if line}
+    found = {line for _, line in dis.findlinestarts(code) if line}
     for part in code.co_consts:
-        if hasattr(part, "co_lines"):
+        if isinstance(part, types.CodeType):
             found |= lines(part)
     return found
 
