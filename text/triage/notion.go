@@ -26,7 +26,7 @@ const maxNotion = 8
 type meant struct {
 	said    string
 	notions []string
-	han     bool
+	han     bool // it holds Chinese
 }
 
 // knownWords takes a text apart into the longest entries that stand somewhere, and into the words between them.
@@ -36,7 +36,8 @@ func knownWords(text string) []meant {
 		for n := min(maxNotion, len(raw)); n > 0; n-- {
 			said := stems(text, raw[:n])
 			if list := notions()[said]; list != nil || n == 1 {
-				out, raw = append(out, meant{said, list, raw[0].han}), raw[n:]
+				han := raw[0].han || raw[n-1].han
+				out, raw = append(out, meant{said, list, han}), raw[n:]
 				break
 			}
 		}
