@@ -170,8 +170,8 @@ func (m *Machine[S, E]) refuseAll() {
 	}
 }
 
-// ways lists the events that a state takes, each once, in the order of the table. Strict leaves out those that only rows
-// of pawl's own take.
+// ways lists the events that a state takes, each once, in the order of the table. Strict leaves out those that only
+// rows of pawl's own take.
 func (m *Machine[S, E]) ways(from S, strict bool) string {
 	var out []string
 	for _, r := range m.index.from[from] {
