@@ -74,8 +74,9 @@ type Program struct {
 	Mode string
 	// Asks says that the agent asks for permission before it acts. One that does not is held by the walls alone.
 	Asks bool
-	// ServesFiles says that the agent reads and writes files through pawl where it is offered.
-	ServesFiles bool
+	// ReadsAlone says that the agent is not offered to read files through pawl, because it makes nothing of the answer
+	// that one is not there. It reads them from the disk then.
+	ReadsAlone bool
 	// Unproxied says that the agent would ask even for its own loopback through a proxy, whatever NO_PROXY says.
 	Unproxied bool
 	// Quirks are catalogue keys of what a user should know.

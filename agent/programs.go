@@ -55,9 +55,10 @@ models:
       maxTokens: {out}
 `
 
-// opencodeConfig is opencode's configuration, with what it may do without asking.
+// opencodeConfig is opencode's configuration, with what it may do without asking. It keeps no copies of the tree of its
+// own for undoing, because pawl keeps them.
 func opencodeConfig(permission string) string {
-	return `{"model":"pawl/{model}","small_model":"pawl/{model}","share":"disabled","autoupdate":false,"provider":{"pawl":{"npm":"@ai-sdk/openai-compatible",` +
+	return `{"model":"pawl/{model}","small_model":"pawl/{model}","share":"disabled","autoupdate":false,"snapshot":false,"provider":{"pawl":{"npm":"@ai-sdk/openai-compatible",` +
 		`"name":"pawl","options":{"baseURL":"{url}/v1","apiKey":"{key}"},"models":{"{model}":{"name":"{model}","tool_call":true,"limit":{"context":{window},"output":{out}}}}}},` +
 		`"permission":{"edit":"` + permission + `","bash":"` + permission + `","webfetch":"deny"}{servers}}`
 }
@@ -131,9 +132,11 @@ func headlessPrograms() []Program {
 		{
 			Name: "opencode", Title: "opencode", Kind: KindHeadless, Names: []string{"opencode"}, Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
 			Install: "npm install -g opencode-ai@1.18.33", Wire: wire.Chat, Dialect: DialectOpencode,
-			Args: []string{"run", "--format", "json", access, "{prompt}"}, Resume: []string{"run", "--format", "json", access, "-s", "{session}", "{prompt}"},
-			Reads: []string{"--agent", "plan"},
-			Env:   opencodeEnv("allow"), Servers: opencodeServers, Obeys: opencodeObeys,
+			// With a title of ours the model is not asked for one.
+			Args:   []string{"run", "--format", "json", "--title", "pawl", access, "{prompt}"},
+			Resume: []string{"run", "--format", "json", access, "-s", "{session}", "{prompt}"},
+			Reads:  []string{"--agent", "plan"},
+			Env:    opencodeEnv("allow"), Servers: opencodeServers, Obeys: opencodeObeys,
 		},
 		{
 			Name: "gemini-cli", Chooses: true, Title: "Gemini CLI", Kind: KindHeadless, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
@@ -187,7 +190,7 @@ func acpPrograms() []Program {
 			Name: "opencode-acp", Title: "opencode (ACP)", Kind: KindACP, Names: []string{"opencode"},
 			Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
 			Install: "npm install -g opencode-ai@1.18.33", Wire: wire.Chat, Dialect: DialectACP, Args: []string{"acp"},
-			Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true, ServesFiles: true,
+			Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true,
 		},
 		{
 			Name: "gemini-cli-acp", Chooses: true, Title: "Gemini CLI (ACP)", Kind: KindACP, Names: []string{"gemini"},
@@ -195,7 +198,7 @@ func acpPrograms() []Program {
 			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: wire.Gemini, Dialect: DialectACP,
 			Args: []string{"--acp", "-m", "{model}"},
 			Env:  geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings},
-			Obeys: []string{".gemini"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry",
+			Obeys: []string{".gemini"}, Asks: true, ReadsAlone: true, Quirks: []string{"agent.quirk_slow_retry",
 				"agent.quirk_no_resume"},
 		},
 		{
@@ -204,7 +207,7 @@ func acpPrograms() []Program {
 			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: wire.Chat, Dialect: DialectACP,
 			Args: []string{"--acp", "--auth-type", "openai"},
 			Env:  qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings},
-			Obeys: []string{".qwen"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
+			Obeys: []string{".qwen"}, Asks: true, Quirks: []string{"agent.quirk_slow_retry"},
 		},
 		{
 			Name: "codex-acp", Chooses: true, Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"},

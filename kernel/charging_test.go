@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -184,4 +185,99 @@ func TestMidnight(t *testing.T) {
 	if got := b.budget("day:" + b.now.UTC().Format(time.DateOnly)); got.Spent.MicroUSD != 0 {
 		t.Errorf("the day of the restart: %+v", got)
 	}
+}
+
+// TestRoles: what one role of a run may spend is counted in that role alone. A plan that does not fit is refused, work
+// that does not fit waits until more is allowed, and a review that does not fit holds nothing up and is said.
+func TestRoles(t *testing.T) {
+	limited := func(role string, l kernel.Limit) func(*kernel.Config) {
+		return func(c *kernel.Config) {
+			c.Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true}
+			c.Budgets = map[string]kernel.Limit{role: l}
+		}
+	}
+	figures := func(t *testing.T, what string, key string, args []string, want string) {
+		t.Helper()
+		if got := key + " " + strings.Join(args, " "); got != "kernel.role_used "+want {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	t.Run("plan", func(t *testing.T) {
+		w := &reviewed{reviews: []effect.Receipt{nothingWrong}}
+		s := reviewing(t, w, pawl.Assisted, limited(budget.ScopePlan, kernel.Limit{Turns: 1})).look()
+		if s.Session.State != "IDLE" || s.Session.LastError == nil {
+			t.Fatalf("%s, %+v", s.Session.State, s.Session.LastError)
+		}
+		figures(t, "the plan", s.Session.LastError.Key, s.Session.LastError.Args, "plan turns 1 1 1")
+	})
+	t.Run("work", func(t *testing.T) {
+		m := &mind{work: []effect.WorkResult{wants(command("a", "make")), finished}}
+		m.plan = intent()
+		b := newBench(t, limited(budget.ScopeWork, kernel.Limit{Turns: 1}))
+		b.unlike = true
+		b.do(&planning.Start{Requirement: "do the work", Agent: "m", AutoApprove: "policy:test",
+			Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+		b.run(m.answer)
+		s := b.look()
+		if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedBudget {
+			t.Fatalf("%s, %+v", s.Session.State, s.Session.Blocked)
+		}
+		figures(t, "the second exchange", s.Session.Blocked.Error.Key, s.Session.Blocked.Error.Args, "work turns 1 1 1")
+		b.k.Config().Budgets = map[string]kernel.Limit{budget.ScopeWork: {Turns: 2}}
+		b.do(&recovery.Fix{Note: "more is allowed"})
+		b.run(m.answer)
+		if u := b.budget(budget.ScopeWork).Used(); b.look().Session.State != "IDLE" || u.Turns != 2 || u.Calls != 1 {
+			t.Errorf("%s, %+v", b.look().Session.State, u)
+		}
+		b.verifyAudit()
+	})
+	t.Run("review", func(t *testing.T) {
+		w := &reviewed{reviews: []effect.Receipt{objecting(cited), nothingWrong}}
+		b := newBench(t, proving, reviewer, limited(budget.ScopeReview, kernel.Limit{Turns: 1}))
+		w.start(b, "r", "m")
+		b.run(w.onNewTrees())
+		task := b.task("T-001")
+		if task.State != "done" || task.Proof.Verdict != effect.Proven || w.repairs != 1 || len(w.asked) != 1 ||
+			len(task.Reviews) != 2 || !task.Reviews[0].SentBack || task.Reviews[1].Fault == nil {
+			t.Fatalf("%s, asked %d times, %+v", task.State, len(w.asked), task.Reviews)
+		}
+		figures(t, "the review", task.Reviews[1].Fault.Key, task.Reviews[1].Fault.Args, "review turns 1 1 1")
+		if u := b.budget(budget.ScopeReview).Used(); u.Turns != 1 || b.budget(budget.ScopePlan).Label != "" {
+			t.Errorf("%+v", u)
+		}
+		b.verifyAudit()
+	})
+	t.Run("calls of its model", func(t *testing.T) {
+		w := &reviewed{reviews: []effect.Receipt{nothingWrong}}
+		b := newBench(t, proving, reviewer, limited(budget.ScopeReview, kernel.Limit{Tokens: 100, WallMS: 90_000}))
+		w.start(b, "r", "m")
+		for s := b.look(); s.Effect == nil || s.Effect.What() != effect.KindReview; s = b.look() {
+			if !b.act(w.answer) {
+				t.Fatal("nobody reviews")
+			}
+		}
+		id := b.look().Effect.ID
+		b.do(&effects.Begin{Effect: id, Owner: "r1", Day: b.now})
+		e := b.look().Effect
+		if e.Effect.Timeout != 90*time.Second {
+			t.Errorf("%v is granted", e.Effect.Timeout)
+		}
+		reserve := func(tokens int64) error {
+			_, err := b.try(&budget.Reserve{Effect: id, Token: e.Epoch, Day: b.now, Most: effect.Usage{OutTokens: tokens}})
+			return err
+		}
+		if err := reserve(60); err != nil {
+			t.Error(err)
+		}
+		err := reserve(60)
+		if own := new(pawl.Error); !errors.As(err, &own) || own.Code != pawl.CodeBudget {
+			t.Errorf("the second call: %v", err)
+		} else {
+			figures(t, "the second call", own.Key, kernel.Info(own).Args, "review tokens 100 60 60")
+		}
+		b.do(&effects.Recover{Effect: id, Answer: effect.DoneNo}) // what a crash left set aside counts
+		if u := b.budget(budget.ScopeReview); u.Spent.OutTokens != 60 || len(u.Held) != 0 {
+			t.Errorf("%+v", u)
+		}
+	})
 }

@@ -572,6 +572,8 @@ type Task struct {
 	Proof      *effect.Proof `json:"proof,omitempty"`
 	// Reviews are what reviewers said of the work, one for each tree that came so far, newest last.
 	Reviews []effect.WorkReview `json:"reviews,omitempty"`
+	// Disputed are the tests of the plan that somebody who works says are wrong.
+	Disputed []effect.Disputed `json:"disputed,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
 	Baseline *effect.Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.
@@ -675,7 +677,7 @@ type Clock struct {
 }
 
 // Budget is what the work of one scope cost. Its label is the scope and what it is about: "run:RUN-3",
-// "issue:ISS-20260102-001", "day:2026-01-02".
+// "review:RUN-3", "issue:ISS-20260102-001", "day:2026-01-02".
 type Budget struct {
 	Row   `json:"-"`
 	Spent effect.Usage `json:"spent"`

@@ -50,6 +50,25 @@ func (w *reviewed) answer(e effect.Effect) effect.Receipt {
 	return w.tried.answer(e)
 }
 
+// onNewTrees answers so that the checks find another tree each time.
+func (w *reviewed) onNewTrees() func(effect.Effect) effect.Receipt {
+	trees := 0
+	return func(e effect.Effect) effect.Receipt {
+		r := w.answer(e)
+		v, err := effect.Decode[effect.VerifyResult](r.Result)
+		if err != nil || e.Kind != effect.KindVerify && e.Kind != effect.KindGates {
+			return r
+		}
+		if e.Kind == effect.KindVerify {
+			trees++
+		}
+		v.Tree = "t" + strings.Repeat("1", trees)
+		v.TreeAfter = v.Tree
+		r.Result = effect.Encode(v)
+		return r
+	}
+}
+
 func objecting(list ...effect.Objection) effect.Receipt {
 	return effect.Succeeded(effect.ReviewResult{Said: effect.Said{Agent: "r", Model: "x"}, Objections: list})
 }
@@ -180,24 +199,9 @@ func TestObjectionsSendBackOnce(t *testing.T) {
 // The mended work is another tree, which is looked at anew, and goes back no more.
 func TestMendedWorkIsReviewedAnew(t *testing.T) {
 	w := &reviewed{reviews: []effect.Receipt{objecting(cited), objecting(cited, withTest)}, ends: effect.WithoutAssertion}
-	trees := 0
-	next := func(e effect.Effect) effect.Receipt {
-		r := w.answer(e)
-		if v, err := effect.Decode[effect.VerifyResult](r.Result); err == nil && e.Kind == effect.KindVerify {
-			trees++
-			v.Tree = "t" + strings.Repeat("1", trees)
-			v.TreeAfter = v.Tree
-			r.Result = effect.Encode(v)
-		} else if err == nil && e.Kind == effect.KindGates {
-			v.Tree = "t" + strings.Repeat("1", trees)
-			v.TreeAfter = v.Tree
-			r.Result = effect.Encode(v)
-		}
-		return r
-	}
 	b := newBench(t, proving, reviewer)
 	w.start(b, "r", "m")
-	b.run(next)
+	b.run(w.onNewTrees())
 	task := b.task("T-001")
 	if task.State != "done" || w.repairs != 1 || len(task.Reviews) != 2 || !task.Reviews[0].SentBack ||
 		task.Reviews[1].SentBack || len(task.Reviews[1].Objections) != 2 || len(w.tests) != 1 {

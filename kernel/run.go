@@ -85,6 +85,9 @@ const AboutChecks = "checks"
 // AboutProof is what an approval is about by which a person takes work that nothing shows to have done what was wanted.
 const AboutProof = "proof"
 
+// AboutTest is what an approval is about that has a test of the plan replaced by another.
+const AboutTest = "test"
+
 // AskFor makes the one open approval.
 func AskFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail string) {
 	tx.Approval = &Approval{About: about, Subject: subject, Hash: hash, Scope: scope, Detail: detail}

@@ -145,6 +145,25 @@ func TestWorksThroughPawl(t *testing.T) {
 	}
 }
 
+// TestNewFile: an agent is told that a file is not there in the protocol's own words, and writes it. One that makes
+// nothing of these words is not offered to ask.
+func TestNewFile(t *testing.T) {
+	for alone, calls := range map[bool]string{false: "read_file write_file", true: "write_file"} {
+		r, h := play{scenario: "new", external: func(c *agent.External) { c.Program.ReadsAlone = alone }}.run(t)
+		raw, err := os.ReadFile(filepath.Join(h.Tree, "sub", "new.go"))
+		if !r.OK || err != nil || string(raw) != "package sub\n" {
+			t.Fatalf("%q, %v: %s", raw, err, externaltest.Result(t, r).Text)
+		}
+		var tools []string
+		for _, a := range h.Made() {
+			tools = append(tools, a.Name)
+		}
+		if got := strings.Join(tools, " "); got != calls {
+			t.Errorf("calls: %s", got)
+		}
+	}
+}
+
 // TestDeniedCallIsNotMade: a refusal reaches the agent, and nothing is written.
 func TestDeniedCallIsNotMade(t *testing.T) {
 	refuse := func(a effect.Ask) error {

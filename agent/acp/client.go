@@ -108,8 +108,15 @@ func (s *session) rel(path string) (string, error) {
 	return "", &sdk.RequestError{Code: -32602, Message: "outside the working directory: " + agent.Line(path)}
 }
 
+// notFound is the protocol's code of what is not there. Agents that write a new file look for an older one first, and
+// take any other answer for a reason not to write.
+const notFound = -32002
+
 // failure is the answer to a request whose call was made and failed.
 func failure(r effect.Receipt) error {
+	if r.Code == pawl.CodeNotFound {
+		return &sdk.RequestError{Code: notFound, Message: agent.Line("Resource not found: " + strings.Join(r.Args, " "))}
+	}
 	text := string(r.Code) + " " + r.Key + " " + strings.Join(r.Args, " ")
 	if r.Detail != "" {
 		text += ": " + r.Detail

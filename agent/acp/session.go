@@ -79,8 +79,8 @@ func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
 	works := s.job.Question == nil // who is only asked reads by itself, and has pawl do nothing
 	hello, err := s.conn.Initialize(ctx, sdk.InitializeRequest{
 		ProtocolVersion: sdk.ProtocolVersionNumber, ClientInfo: &sdk.Implementation{Name: "pawl", Version: "1"},
-		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: works,
-			WriteTextFile: works}, Terminal: works},
+		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{WriteTextFile: works,
+			ReadTextFile: works && !s.job.External.Program.ReadsAlone}, Terminal: works},
 	})
 	if err != nil {
 		return effect.WorkResult{}, s.failed(err, false)

@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -118,6 +120,9 @@ func (h *Host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 		return effect.Receipt{}, pawl.Fail(pawl.CodeInvalid, "agent.foreign_effect", a.Name)
 	}
 	payload, err := h.make(ctx, a.Name, args.Path, args.Content, args.Command)
+	if errors.Is(err, fs.ErrNotExist) {
+		return effect.Failed(pawl.Fail(pawl.CodeNotFound, "file.not_found", args.Path)), nil
+	}
 	if err != nil {
 		return effect.Failed(pawl.Fail(pawl.CodeIO, "agent.foreign_effect", a.Name).Because(err)), nil
 	}
@@ -133,7 +138,7 @@ func (h *Host) make(ctx context.Context, tool, path, content, command string) (a
 		return map[string]any{"content": string(raw), "encoding": "utf-8", "start_line": 1,
 			"end_line": strings.Count(string(raw), "\n"), "sha256": hex.EncodeToString(sum[:])}, err
 	case "write_file":
-		return nil, os.WriteFile(path, []byte(content), 0o600)
+		return nil, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600))
 	case "delete_file":
 		return nil, os.Remove(path)
 	}

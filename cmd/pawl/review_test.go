@@ -72,6 +72,8 @@ func TestReviews(t *testing.T) {
 			[]string{"objections: 1", "add.sh:1 · c1 · its test passes, which refutes it", "Done · proven"}},
 		"malformed twice": {reviewed(addRight, addRight, `{"verdict":"fine"}`), "", addRight, 2,
 			[]string{"not reviewed: ", "Done · proven"}},
+		"no budget": {reviewed(addCheat, addRight, objection(5, ""), objection(5, "")), "budget: {review: {turns: 1}}", addRight, 1,
+			[]string{"went back for them", "not reviewed: the budget of the role review does not allow it", "Done · proven"}},
 		"nobody": {reviewed(addRight, addRight, objection(5, "")), "agents: {review: none}", addRight, 0, []string{"Done · proven"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,6 +97,9 @@ func TestReviews(t *testing.T) {
 			}
 			if asked != c.asked || strings.Contains(a.out, "Review") != (c.asked > 0) {
 				t.Errorf("asked %d times: %v", asked, a)
+			}
+			if a := u.must(0, "budget"); strings.Contains(a.out, "review:RUN-1") != strings.HasPrefix(c.setting, "budget") {
+				t.Errorf("%v", a)
 			}
 			if u.read("tests/other.sh") != "" {
 				t.Error("the reviewer's test landed")

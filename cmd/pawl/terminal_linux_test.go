@@ -14,7 +14,7 @@ import (
 func (u *user) sit(w, h int, args ...string) *terminaltest.Person {
 	u.t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Dir, cmd.Env = u.dir, u.env(asPawl+"=1", "TERM=xterm-256color", "EDITOR=true")
+	cmd.Dir, cmd.Env = u.dir, append([]string{"EDITOR=true"}, u.env(asPawl+"=1", "TERM=xterm-256color")...)
 	return terminaltest.Sit(u.t.(*testing.T), w, h, cmd)
 }
 

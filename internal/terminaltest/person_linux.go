@@ -21,6 +21,8 @@ type Person struct {
 	tty  *os.File
 	Cmd  *exec.Cmd
 	done chan struct{}
+	// Patience bounds each wait: a minute, unless the test says otherwise.
+	Patience time.Duration
 
 	mu  sync.Mutex
 	vt  *VT
@@ -60,7 +62,8 @@ func Open(t testing.TB) (pty, tty *os.File) {
 func Sit(t *testing.T, w, h int, cmd *exec.Cmd) *Person {
 	t.Helper()
 	pty, tty := Open(t)
-	p := &Person{Cmd: cmd, t: t, pty: pty, tty: tty, vt: NewVT(w, h), done: make(chan struct{})}
+	p := &Person{Cmd: cmd, t: t, pty: pty, tty: tty, vt: NewVT(w, h), done: make(chan struct{}),
+		Patience: time.Minute}
 	p.Resize(w, h)
 	p.Cmd.Stdin, p.Cmd.Stdout, p.Cmd.Stderr = tty, tty, tty
 	p.Cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
@@ -134,7 +137,7 @@ func (p *Person) Sees(text string) {
 // Until waits until something is so.
 func (p *Person) Until(what string, ok func() bool) {
 	p.t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(p.Patience); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			p.t.Fatalf("waited for %s; the screen is\n%s", what, p.Screen())
 		}
@@ -146,7 +149,7 @@ func (p *Person) Ends() {
 	p.t.Helper()
 	select {
 	case <-p.done:
-	case <-time.After(time.Minute):
+	case <-time.After(p.Patience):
 		p.t.Fatalf("it does not end; the screen is\n%s", p.Screen())
 	}
 	p.Calm()
@@ -157,6 +160,16 @@ func (p *Person) Ends() {
 	})
 	if p.vt.Bad != nil {
 		p.t.Errorf("unknown to the terminal: %q", p.vt.Bad)
+	}
+}
+
+// Gone reports whether the child has ended.
+func (p *Person) Gone() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
 	}
 }
 

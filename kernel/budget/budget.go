@@ -15,18 +15,44 @@ import (
 	"pawl/text/policy"
 )
 
-// The scopes of a budget.
+// The scopes of a budget. Those of a role are what one run may spend in it, and are kept where that is limited.
 const (
-	ScopeRun   = "run"
-	ScopeIssue = "issue"
-	ScopeDay   = "day" // in UTC
+	ScopeRun    = "run"
+	ScopeIssue  = "issue"
+	ScopeDay    = "day"    // in UTC
+	ScopePlan   = "plan"   // to judge and to plan
+	ScopeWork   = "work"   // to work and to repair, with the calls of plans
+	ScopeReview = "review" // to look at work that is done
 )
 
+// Scopes lists all scopes.
+func Scopes() []string {
+	return []string{ScopeRun, ScopeIssue, ScopeDay, ScopePlan, ScopeWork, ScopeReview}
+}
+
+// role is the role in which an effect is done.
+func role(e *kernel.EffectDoc) string {
+	if e == nil {
+		return ""
+	}
+	switch e.What() {
+	case effect.KindIntake, effect.KindPlan, effect.KindRewrite:
+		return ScopePlan
+	case effect.KindReview:
+		return ScopeReview
+	}
+	return ScopeWork
+}
+
 // scopes returns the labels of the budgets that an effect of the run is charged to on a day.
-func scopes(r *kernel.Run, issue *kernel.Issue, day time.Time) []string {
+func scopes(s *kernel.Snapshot, day time.Time) []string {
 	var out []string
+	r, issue := s.Run, s.Issue
 	if r != nil {
 		out = append(out, ScopeRun+":"+r.Label)
+		if played := role(s.Effect); s.Config.Budgets[played] != (kernel.Limit{}) {
+			out = append(out, played+":"+r.Label)
+		}
 	}
 	if issue != nil {
 		out = append(out, ScopeIssue+":"+issue.Label)
@@ -60,7 +86,7 @@ func Read(r *kernel.Reads, s *kernel.Snapshot, c kernel.Command) {
 		days = []time.Time{s.Effect.Clock.Day}
 	}
 	for _, day := range days {
-		for _, label := range scopes(s.Run, s.Issue, day) {
+		for _, label := range scopes(s, day) {
 			if b := kernel.One[kernel.Budget](r, kernel.ByLabel(kernel.KindBudget, label)); b != nil {
 				s.Budgets = append(s.Budgets, b)
 			}
@@ -98,7 +124,7 @@ func BeginEffect(tx *kernel.Tx, e *kernel.EffectDoc, day time.Time) error {
 	if most <= 0 {
 		most = tx.Config.TaskTime
 	}
-	for _, label := range scopes(tx.Run, tx.Issue, day) {
+	for _, label := range scopes(&tx.Snapshot, day) {
 		if l := limit(tx, label); l.WallMS > 0 {
 			left := time.Duration(l.WallMS-budgetOf(tx, label).Used().WallMS) * time.Millisecond
 			if left < most {
@@ -148,7 +174,8 @@ func costOf(tx *kernel.Tx, e *kernel.EffectDoc) effect.Usage {
 		return costOfCall(tx, call.Name)
 	}
 	cost := effect.Usage{Turns: 1}
-	asks := e.What() == effect.KindIntake || e.What() == effect.KindPlan && len(tx.Run.Given) == 0
+	asks := e.What() == effect.KindIntake || e.What() == effect.KindRewrite ||
+		e.What() == effect.KindPlan && len(tx.Run.Given) == 0
 	if asks && kernel.PlannerTraits(tx).Process || e.What() == effect.KindWork && kernel.TraitsOf(tx).Process ||
 		e.What() == effect.KindReview && tx.Config.Agents[tx.Run.Reviewer].Process {
 		cost.Processes = 1
@@ -172,7 +199,7 @@ func limit(tx *kernel.Tx, label string) kernel.Limit {
 
 // fitsAll reports whether a cost fits in every scope.
 func fitsAll(tx *kernel.Tx, day time.Time, more effect.Usage) error {
-	for _, label := range scopes(tx.Run, tx.Issue, day) {
+	for _, label := range scopes(&tx.Snapshot, day) {
 		if err := fits(label, limit(tx, label), budgetOf(tx, label).Used(), more); err != nil {
 			return err
 		}
@@ -182,7 +209,7 @@ func fitsAll(tx *kernel.Tx, day time.Time, more effect.Usage) error {
 
 // spendBudget charges a cost in every scope, and hold sets one aside.
 func spendBudget(tx *kernel.Tx, day time.Time, cost effect.Usage) {
-	for _, label := range scopes(tx.Run, tx.Issue, day) {
+	for _, label := range scopes(&tx.Snapshot, day) {
 		b := budgetOf(tx, label)
 		b.Spent = b.Spent.Plus(cost)
 		tx.Touch(b)
@@ -190,7 +217,7 @@ func spendBudget(tx *kernel.Tx, day time.Time, cost effect.Usage) {
 }
 
 func holdBudget(tx *kernel.Tx, day time.Time, id string, most effect.Usage) {
-	for _, label := range scopes(tx.Run, tx.Issue, day) {
+	for _, label := range scopes(&tx.Snapshot, day) {
 		b := budgetOf(tx, label)
 		held := make(map[string]effect.Usage, len(b.Held)+1)
 		maps.Copy(held, b.Held)
@@ -241,7 +268,12 @@ func fits(label string, l kernel.Limit, used, more effect.Usage) error {
 		if limit <= 0 || used+more <= limit {
 			return nil
 		}
-		return pawl.Fail(pawl.CodeBudget, "kernel.budget_used", label, what, show(limit), show(used), show(more))
+		key, whose := "kernel.budget_used", label
+		switch scope, _, _ := strings.Cut(label, ":"); scope {
+		case ScopePlan, ScopeWork, ScopeReview:
+			key, whose = "kernel.role_used", scope
+		}
+		return pawl.Fail(pawl.CodeBudget, key, whose, what, show(limit), show(used), show(more))
 	}
 	if err := over("requests", l.Requests, used.Requests, more.Requests, number); err != nil {
 		return err

@@ -285,7 +285,7 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 		Turns:    t.Turns,
 		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
 		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Proof: view.ProofOf(t.Proof),
-		Reviews: t.Reviews,
+		Reviews: t.Reviews, Disputed: t.Disputed,
 		Land:    view.LandingOf(t.Land),
 		Reason:  t.Reason,
 		Blocked: blockedOf(t.Blocked), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart,
@@ -454,7 +454,7 @@ func SummaryOf(s *kernel.Snapshot) view.Summary {
 
 // summarize fills in what the task has to tell.
 func summarize(s *kernel.Snapshot, out *view.Summary, t *kernel.Task) {
-	out.Proof, out.Reviews = view.ProofOf(t.Proof), t.Reviews
+	out.Proof, out.Reviews, out.Disputed = view.ProofOf(t.Proof), t.Reviews, t.Disputed
 	out.Task, out.Repairs, out.Failures, out.Landing = t.Label, t.Repairs, failures(t.Failures), view.LandingOf(t.Land)
 	if out.Goal == "" {
 		out.Goal = t.Title

@@ -108,6 +108,8 @@ func AgentDone(tx *kernel.Tx, r effect.Receipt) error {
 		return nil
 	case effect.Replan:
 		return replan(tx, result)
+	case effect.DisputeTest:
+		return dispute(tx, result)
 	case effect.StepDone:
 		return stepDone(tx)
 	case effect.Question:

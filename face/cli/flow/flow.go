@@ -142,7 +142,7 @@ func wanted() []string { return []string{"completed", kernel.OutcomePlanned} }
 // question.
 func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
 	// Whoever asks about the work gets an answer and gives none, also while something is asked.
-	if known, err := cli.Inquiry(ctx, a, words); known {
+	if known, err := inquiry(ctx, a, words); known {
 		return err
 	}
 	now, err := situation(ctx, a)

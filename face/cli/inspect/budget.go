@@ -93,7 +93,7 @@ func (l *budgetLine) rows(pr *cli.Printer) [][]string {
 // limitsOf are the budgets that are set, each with nothing spent.
 func limitsOf(c settings.Config) []budgetLine {
 	var out []budgetLine
-	for _, scope := range []string{"run", "issue", "day"} {
+	for _, scope := range budget.Scopes() {
 		if l := c.Budgets[scope]; l != (kernel.Limit{}) {
 			out = append(out, budgetLine{Scope: scope, Limit: l})
 		}

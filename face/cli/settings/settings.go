@@ -560,10 +560,10 @@ func agentSettings() []Setting {
 	}
 }
 
-// budgetSettings are the limits of work in each scope; 0 is no limit. A project may lower them.
+// budgetSettings are the limits in each scope; 0 is no limit. A project may lower them.
 func budgetSettings() []Setting {
 	var out []Setting
-	for _, scope := range []string{budget.ScopeRun, budget.ScopeIssue, budget.ScopeDay} {
+	for _, scope := range budget.Scopes() {
 		out = append(out,
 			amount("budget."+scope+".usd", 1e6, scope, func(l *kernel.Limit) *int64 { return &l.MicroUSD }),
 			amount("budget."+scope+".tokens", 1, scope, func(l *kernel.Limit) *int64 { return &l.Tokens }),

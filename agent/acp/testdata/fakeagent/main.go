@@ -25,6 +25,7 @@ type fake struct {
 	scenario string
 	conn     *acp.AgentSideConnection
 	cwd      string
+	reads    bool // through the client
 	canceled chan struct{}
 	once     sync.Once
 }
@@ -55,7 +56,8 @@ func main() {
 	}
 }
 
-func (f *fake) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
+func (f *fake) Initialize(_ context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
+	f.reads = p.ClientCapabilities.Fs.ReadTextFile
 	version := acp.ProtocolVersion(acp.ProtocolVersionNumber)
 	if f.scenario == "version" {
 		version = 7
@@ -111,6 +113,8 @@ func (f *fake) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRespo
 		return f.work(ctx, id)
 	case "permission":
 		return f.permission(ctx, id)
+	case "new":
+		return f.write(ctx, id)
 	case "outside":
 		_, err := f.conn.ReadTextFile(ctx, acp.ReadTextFileRequest{SessionId: id, Path: "/etc/passwd"})
 		_, err2 := f.conn.WriteTextFile(ctx, acp.WriteTextFileRequest{SessionId: id, Path: f.cwd + "/../x", Content: "x"})
@@ -177,6 +181,20 @@ func (f *fake) answer(ctx context.Context, id acp.SessionId, text string) (acp.P
 			Update: acp.StartToolCall("look", "look", acp.WithStartKind(acp.ToolKindRead))})
 		f.say(ctx, id, modeltest.Ask(os.Getenv("FAKE_URL"), text))
 	}
+	return end(acp.StopReasonEndTurn)
+}
+
+// write writes a new file as agents do: one that is not there is written, and one that cannot be read is not.
+func (f *fake) write(ctx context.Context, id acp.SessionId) (acp.PromptResponse, error) {
+	path := filepath.Join(f.cwd, "sub", "new.go")
+	var err error
+	if f.reads {
+		_, err = f.conn.ReadTextFile(ctx, acp.ReadTextFileRequest{SessionId: id, Path: path})
+	}
+	if no := (*acp.RequestError)(nil); !f.reads || errors.As(err, &no) && no.Code == -32002 && strings.HasPrefix(no.Message, "Resource not found") {
+		_, err = f.conn.WriteTextFile(ctx, acp.WriteTextFileRequest{SessionId: id, Path: path, Content: "package sub\n"})
+	}
+	f.say(ctx, id, fmt.Sprint("written: ", err))
 	return end(acp.StopReasonEndTurn)
 }
 
