@@ -489,6 +489,27 @@ func TestAPlanThatTakesTooLong(t *testing.T) {
 	}
 }
 
+// A call that takes too long is a TIMEOUT of its turn, which goes to RECOVERING and is repaired as any other failure.
+func TestACallThatTakesTooLong(t *testing.T) {
+	b := newBench(t)
+	w := &world{plan: twoSteps()}
+	b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	late := false
+	b.run(func(e effect.Effect) effect.Receipt {
+		if e.Kind == effect.KindTool && !late {
+			late = true
+			return effect.Failed(pawl.Fail(pawl.CodeTimeout, "shell.timeout", "5m"))
+		}
+		return w.answer(e)
+	})
+	if s := b.look(); b.count("TIMEOUT") != 1 || b.count("STATE_TRANSITION_RECOVERING") != 1 ||
+		s.Session.State != "IDLE" && s.Session.State != "BLOCKED" {
+		t.Errorf("%s, %d timeouts, %d times recovering", s.Session.State, b.count("TIMEOUT"),
+			b.count("STATE_TRANSITION_RECOVERING"))
+	}
+	b.verifyAudit()
+}
+
 // The records name who really confirmed: the policy where nobody was asked, and never a user who did not speak.
 func TestRecordsNameWhoConfirmed(t *testing.T) {
 	for name, c := range map[string]struct {

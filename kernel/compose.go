@@ -286,7 +286,10 @@ func MoveBy[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when
 	admit func(*machine.Rule[S, E]) *pawl.Error) error {
 	h := e.hot()
 	r, ok := m.Next(S(h.State), E(on), when)
-	if !ok || tx.Config.Strict && r.Ext {
+	if tx.Config.Strict && (!ok || r.Ext) {
+		return m.StrictRefusal(S(h.State), E(on)).Traced(tx.Trace)
+	}
+	if !ok {
 		return m.Refusal(S(h.State), E(on)).Traced(tx.Trace)
 	}
 	if admit != nil {

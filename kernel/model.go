@@ -136,6 +136,8 @@ type Run struct {
 	Written  *solution.Written `json:"written,omitempty"`
 	Archived *effect.Retired   `json:"archived,omitempty"`
 	Lang     string            `json:"lang,omitempty"`
+	// Restart is the task whose plan is carried out once more, "" for none.
+	Restart string `json:"restart_source,omitempty"`
 	// RiskBy is the person who confirmed what the requirement says of extremely high risk, "" for nobody.
 	RiskBy pawl.Actor `json:"risk_by,omitempty"`
 	// Outgrown says that a tweak became larger than one and went on as the person had approved it.

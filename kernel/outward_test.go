@@ -2,6 +2,8 @@ package kernel_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"pawl/kernel/approval"
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
@@ -103,4 +106,23 @@ func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
 			b.verifyAudit()
 		})
 	}
+}
+
+// TestStrictRefusalsNameTheSeedsWays: what only pawl's own rows take is no way on where they do not count.
+func TestStrictRefusalsNameTheSeedsWays(t *testing.T) {
+	b := newBench(t)
+	w := &world{plan: twoSteps()}
+	b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	for b.look().Session.State != "EXECUTING" || len(w.calls) == 0 {
+		b.act(w.answer)
+	}
+	b.k.Config().Strict = true
+	_, err := b.try(&recovery.Stop{Reason: "enough"})
+	var e *pawl.Error
+	if !errors.As(err, &e) || e.Code != pawl.CodeInvalidTransition || len(e.Args) != 4 ||
+		strings.Contains(fmt.Sprint(e.Args[3]), "FORCE_STOP") {
+		t.Fatalf("%v", err)
+	}
+	b.k.Config().Strict = false
+	b.do(&recovery.Stop{Reason: "enough"})
 }

@@ -33,6 +33,9 @@ func refuseEarly(s *Snapshot, c *Transition) (same bool, err error) {
 // what a person may do to them is allowed here.
 func (c *Transition) Decide(tx *Tx) error {
 	t := tx.Task
+	if t != nil && t.Session != "" && c.To == task.Queued && !HoldsRun(tx, t) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.task_left", t.Label)
+	}
 	if t != nil && t.Session != "" && c.To != task.Canceled {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.task_of_run", t.Label, string(c.To))
 	}

@@ -155,7 +155,7 @@ func (m *Machine[S, E]) refuseAll() {
 	}
 	var name any = m.table.Name
 	for _, s := range m.table.States {
-		key, from, ways := "machine.refused", any(Show(s.State)), any(m.ways(s.State))
+		key, from, ways := "machine.refused", any(Show(s.State)), any(m.ways(s.State, false))
 		if m.Final(s.State) {
 			key = "machine.final_event"
 		}
@@ -170,11 +170,12 @@ func (m *Machine[S, E]) refuseAll() {
 	}
 }
 
-// ways lists the events that a state takes, each once, in the order of the table.
-func (m *Machine[S, E]) ways(from S) string {
+// ways lists the events that a state takes, each once, in the order of the table. Strict leaves out those that only
+// rows of pawl's own take.
+func (m *Machine[S, E]) ways(from S, strict bool) string {
 	var out []string
 	for _, r := range m.index.from[from] {
-		if !slices.Contains(out, string(r.On)) {
+		if !slices.Contains(out, string(r.On)) && !(strict && r.Ext) {
 			out = append(out, string(r.On))
 		}
 	}
@@ -244,6 +245,15 @@ func (m *Machine[S, E]) Refusal(from S, on E) *pawl.Error {
 		}
 	}
 	return x.unknown
+}
+
+// StrictRefusal is Refusal where the rows do not count that pawl adds to the seeds.
+func (m *Machine[S, E]) StrictRefusal(from S, on E) *pawl.Error {
+	e := *m.Refusal(from, on)
+	if e.Key == "machine.refused" {
+		e.Args = append(slices.Clone(e.Args[:3]), m.ways(from, true))
+	}
+	return &e
 }
 
 // Known reports whether s is a state of the machine.

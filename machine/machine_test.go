@@ -94,6 +94,10 @@ func TestRefusalNamesWhatIsTaken(t *testing.T) {
 		if err.Code != pawl.CodeInvalidTransition || err.Key != c.key || fmt.Sprint(err.Args) != c.args {
 			t.Errorf("Refusal(%s, %s) = %v", c.from, c.on, err)
 		}
+		strict := m.StrictRefusal(c.from, c.on)
+		if args := strings.Replace(c.args, ", burn", "", 1); strict.Key != c.key || fmt.Sprint(strict.Args) != args {
+			t.Errorf("StrictRefusal(%s, %s) = %v", c.from, c.on, strict)
+		}
 	}
 }
 

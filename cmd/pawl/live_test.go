@@ -242,7 +242,7 @@ func TestActiveContext(t *testing.T) {
 	}
 	f, _ := u.front()
 	if st := u.state("IDLE"); f.State != "IDLE" || f.Attempts != st.Attempts || f.Checkpoint != st.Checkpoint ||
-		f.SessionID != st.ID && f.SessionID != st.Name {
+		f.SessionID == "" || f.SessionID != st.ID {
 		t.Errorf("the projection says %+v, the store %+v", f, st)
 	}
 	u.quiet()
@@ -269,6 +269,12 @@ func (u *user) edited() {
 	}
 	if a := u.must(0, "status"); strings.Contains(a.err, view.ContextFile) {
 		u.t.Errorf("still warned of: %v", a)
+	}
+	if err := os.Remove(filepath.Join(u.dir, name)); err != nil {
+		u.t.Fatal(err)
+	}
+	if a := u.must(0, "--lang", "zh-CN", "status"); !strings.Contains(a.err, view.ContextFile) {
+		u.t.Errorf("that it is gone is not warned of: %v", a)
 	}
 	// After a crash before it was written, resume writes it.
 	u.write(name, strings.Replace(good, "task_status: IDLE", "task_status: ARCHIVING", 1))

@@ -237,8 +237,8 @@ var rules = []rule{
 		"kernel", "face/cli", "face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/tasks", ours: []string{
 		".", "machine/session", "machine/task", "kernel/view", "kernel", "kernel/approval", "kernel/control",
-		"kernel/joined", "kernel/orders", "kernel/recovery", "kernel/tasks", "kernel/query", "face/cli",
-		"face/cli/auditlog", "face/cli/inspect", "face/cli/term", "face/tui",
+		"kernel/joined", "kernel/orders", "kernel/planning", "kernel/recovery", "kernel/tasks", "kernel/query", "text/plan",
+		"face/cli", "face/cli/auditlog", "face/cli/inspect", "face/cli/term", "face/tui",
 	}},
 	{pattern: "face/cli/term/termtest", ours: []string{"text/display", "face/cli/term"}},
 	{pattern: "face/cli/agents", ours: []string{

@@ -44,6 +44,8 @@ type (
 		Package string            `json:",omitempty"`
 		Written *solution.Written `json:",omitempty"`
 		Lang    string            `json:",omitempty"`
+		// Restart is the task whose plan is Given once more, "" for none.
+		Restart string `json:",omitempty"`
 		// Confirm says that somebody is there to confirm each stage as the mode asks for. AsIs goes on with what there
 		// is.
 		Confirm bool `json:",omitempty"`

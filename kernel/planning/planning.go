@@ -151,7 +151,7 @@ func takeUp(tx *kernel.Tx, c *Start, feedback []string) error {
 		StartedAt: tx.Now,
 		Command:   c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
 		Planner: c.Planner, Reviewer: c.Reviewer,
-		Written: c.Written,
+		Written: c.Written, Restart: c.Restart,
 	}
 	tx.Create(tx.Run, kernel.KindRun, labelIn(s, "RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
 	switch {
@@ -466,6 +466,10 @@ func draft(tx *kernel.Tx, what kernel.Event) error {
 		tx.Task.Place.Tree = worktree(tx.Task.Place.Workspace, tx.Task.ID)
 	}
 	tx.Record(tx.Task, kernel.AuditTaskCreated, audit.Info, map[string]any{"title": p.Goal, "plan_hash": hash})
+	if tx.Run.Restart != "" {
+		tx.Task.Restart = tx.Run.Restart
+		tx.Record(tx.Task, kernel.AuditTaskRestarted, audit.Info, map[string]any{"restart_source": tx.Run.Restart})
+	}
 	tx.Run.Item, tx.Run.Solution, tx.Run.Task = tx.Item.ID, tx.Solution.ID, tx.Task.ID
 	tx.Touch(tx.Run)
 	tx.Touch(tx.Issue)

@@ -63,6 +63,7 @@ func TestBadState(t *testing.T) {
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", "0 backlog.empty"},
+		{"less than none", change(`"total_issues": 2`, `"total_issues": -1`), "12 /context/total_issues backlog.negative"},
 		{"blanks", " \n\t\n", "0 backlog.empty"},
 		{"cut off", state[:len(state)-3], "14 backlog.cut_off"},
 		{"cut off in a text", state[:strings.Index(state, "第二")], "5 backlog.cut_off"},

@@ -19,10 +19,12 @@ import (
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/control"
+	"pawl/kernel/planning"
 	"pawl/kernel/query"
 	"pawl/kernel/tasks"
 	"pawl/kernel/view"
 	"pawl/machine/task"
+	"pawl/text/plan"
 )
 
 // Entries are the commands of the first level.
@@ -332,6 +334,9 @@ func newTaskRestartCommand(a *cli.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if s.Task.Session != "" && s.Task.Plan != nil {
+					return again(c.Context(), sess, s)
+				}
 				out, err := sess.Do(c.Context(), &tasks.RestartTask{Task: s.Task.ID})
 				if err != nil {
 					return err
@@ -339,6 +344,39 @@ func newTaskRestartCommand(a *cli.App) *cobra.Command {
 				return Print(c.Context(), sess, cli.ID(out))
 			})
 		})
+}
+
+// again takes the plan of a task up once more whose run is over. It is judged and approved as any other, and its task
+// says which one it comes from (docs/spec/task.md#restart).
+func again(ctx context.Context, sess *cli.Session, s *kernel.Snapshot) error {
+	t := s.Task
+	now, err := sess.Workspace.Kernel.Snapshot(ctx)
+	issue, _, _ := strings.Cut(strings.TrimPrefix(t.Label, "T-"), ".")
+	switch {
+	case err != nil:
+		return err
+	case !task.State(t.State).Terminal():
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.restart_when_ended", t.Label, t.State)
+	case now.Session != nil && now.Session.ID != t.Session:
+		return pawl.Fail(pawl.CodeInvalidTransition, "cli.task.of_issue", t.Label, issue)
+	}
+	p := t.Plan.Clone()
+	p.PlanID, p.CreatedAt = "", plan.Instant{}
+	p.Steps = slices.DeleteFunc(p.Steps, func(s plan.Step) bool { return s.Repair() > 0 })
+	for i := range p.Steps {
+		p.Steps[i].Status = plan.Pending
+	}
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return pawl.Fail(pawl.CodeInternal, "cli.flow.plan").Because(err)
+	}
+	start := &planning.Start{Requirement: p.Goal, Given: raw, Name: t.Label + ".json", RunMode: sess.Config.RunMode,
+		Place: cli.WorkPlace(sess.Workspace.Place, t.Place.InPlace), Lang: string(sess.Lang), Restart: t.ID}
+	start.Agent, start.Planner, start.Reviewer = sess.Config.Cast()
+	return cli.GoOn(ctx, sess, false, []string{"completed"}, func(sess *cli.Session) error {
+		_, err := sess.Do(ctx, start)
+		return err
+	})
 }
 
 func newTaskLogCommand(a *cli.App) *cobra.Command {
