@@ -116,6 +116,8 @@ func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, pro
 		return receipt(c.plan(ctx, at, said))
 	case effect.KindReview:
 		return receipt(c.review(ctx, at))
+	case effect.KindRewrite:
+		return receipt(c.rewrite(ctx, at))
 	case effect.KindRepair:
 		spec, err := effect.Decode[effect.RepairSpec](e.Spec)
 		if err != nil {
@@ -208,6 +210,18 @@ func (c External) review(ctx context.Context, t task) (effect.ReviewResult, erro
 	q, found := ReviewQuestion(spec, c.Chinese)
 	said, err := c.ask(ctx, t, q)
 	return effect.ReviewResult{Said: said, Objections: *found}, err
+}
+
+// rewrite has the agent look once more at a test that it wrote for a plan, in a session and with a home of its own.
+func (c External) rewrite(ctx context.Context, t task) (effect.RewriteResult, error) {
+	spec, err := effect.Decode[effect.RewriteSpec](t.e.Spec)
+	if err != nil {
+		return effect.RewriteResult{}, err
+	}
+	t.e.Task = ""
+	q, found := RewriteQuestion(spec, c.Chinese)
+	found.Said, err = c.ask(ctx, t, q)
+	return *found, err
 }
 
 // ask has the agent answer a question about a tree that it can read and not change. An answer that cannot be used is
@@ -407,10 +421,15 @@ func (j *Job) told(result effect.WorkResult, err error) effect.WorkResult {
 	if j.Question != nil {
 		return result
 	}
-	for mark, control := range map[string]effect.Control{GiveUpMark: effect.GiveUp, AskMark: effect.Question} {
+	for mark, control := range map[string]effect.Control{GiveUpMark: effect.GiveUp, AskMark: effect.Question,
+		DisputeMark: effect.DisputeTest} {
 		if said, ok := lastWord(result.Text, mark); ok && err == nil && result.Control == effect.StepDone {
 			result.Control, result.Reason = control, head(said, maxSaid)
 		}
+	}
+	if result.Control == effect.DisputeTest {
+		path, reason, _ := strings.Cut(result.Reason, ": ")
+		result.Dispute = &effect.Dispute{Path: strings.Trim(path, " `"), Reason: strings.TrimSpace(reason)}
 	}
 	return result
 }

@@ -22,6 +22,10 @@ const GiveUpMark = "PAWL-GIVE-UP:"
 // AskMark begins the line with which an external agent asks the person, which ends its turn.
 const AskMark = "PAWL-ASK:"
 
+// DisputeMark begins the line with which an external agent says that a test of the plan is wrong, which ends its turn:
+// the path of the test, a colon, and the reason.
+const DisputeMark = "PAWL-DISPUTE:"
+
 // Bounds of a prompt and of its parts, in bytes: one argument of a program holds 128 KiB on Linux.
 const (
 	maxPrompt  = 120 << 10

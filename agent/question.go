@@ -32,9 +32,10 @@ type Question struct {
 
 // The purposes.
 const (
-	purposeIntake = "intake"
-	purposePlan   = "plan"
-	purposeReview = "review"
+	purposeIntake  = "intake"
+	purposePlan    = "plan"
+	purposeReview  = "review"
+	purposeRewrite = "rewrite"
 )
 
 // maxDepth bounds how deep a document of a model may be nested.

@@ -21,6 +21,7 @@ import (
 	"pawl/kernel/joint"
 	"pawl/kernel/planning"
 	"pawl/kernel/projection"
+	"pawl/kernel/query"
 	"pawl/kernel/recovery"
 	"pawl/machine/board"
 	"pawl/text/plan"
@@ -608,6 +609,37 @@ func TestABatchEndsWhenNothingIsAtWork(t *testing.T) {
 	if i := b.issueOf("ISS-2"); i.Batch != 2 {
 		t.Errorf("%+v", i)
 	}
+}
+
+// TestTheListIsAPhaseBetweenWork: whoever looks at the list takes the batch there and planning and carrying out lead out
+// of it, but not while somebody is at work.
+func TestTheListIsAPhaseBetweenWork(t *testing.T) {
+	b := newBench(t)
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}, {Title: "b"}}})
+	list := func(want board.PhaseStatus) {
+		t.Helper()
+		b.do(&issues.MoveBoard{Action: board.List})
+		batch, err := query.Of(b.k).Board().Batch(t.Context())
+		if err != nil || batch.Phase != want {
+			t.Errorf("phase %+v, %v, want %s", batch, err, want)
+		}
+	}
+	list(board.PhaseListing)
+	first := b.take(true)
+	list(board.PhasePlanning)
+	b.planned(first, "a.go")
+	list(board.PhaseListing)
+	b.planned(b.take(true), "b.go")
+	next := b.take(false)
+	list(board.PhaseExecuting)
+	b.work(next, worldOf("a.go"))
+	b.do(&issues.ReleaseIssue{Issue: next.Issue, Token: next.Token})
+	list(board.PhaseListing)
+	b.do(&issues.MoveBoard{Action: board.Complete})
+	if _, err := b.try(&issues.MoveBoard{Action: board.List}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		t.Errorf("a batch that is complete: %v", err)
+	}
+	b.verifyAudit()
 }
 
 // TestAnOlderIssueCountsWhereItIsWorkedOn: what was left of one batch and is completed in the next one belongs to that.

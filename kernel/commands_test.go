@@ -414,21 +414,29 @@ func TestAToolKeepsThePauseBeforeIt(t *testing.T) {
 	}
 }
 
-// A requirement whose own words are of extremely high risk is asked about before it is planned, in every mode. Who says
-// yes is on record, and is asked about the requirement no second time; a yes to everything beforehand is a warning.
+// A requirement whose own words are of extremely high risk, or may be, is asked about before it is planned, in every
+// mode and whatever was said beforehand. Who says yes is on record, and is asked about the requirement no second time.
 func TestADangerousRequirementWaits(t *testing.T) {
+	unsure := action
+	unsure.Stance = triage.StanceUnsure
 	for name, c := range map[string]struct {
 		start *planning.Start
-		waits bool
+		found triage.Finding
 	}{
-		"auto":        {&planning.Start{Command: "~auto", RunMode: pawl.Assisted}, true},
-		"plain":       {&planning.Start{RunMode: pawl.Assisted}, true},
-		"unattended":  {&planning.Start{Command: "~auto", RunMode: pawl.Autonomous}, true},
-		"said before": {&planning.Start{Command: "~auto", RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, false},
+		"auto":        {&planning.Start{Command: "~auto", RunMode: pawl.Assisted}, action},
+		"plain":       {&planning.Start{RunMode: pawl.Assisted}, action},
+		"unattended":  {&planning.Start{Command: "~auto", RunMode: pawl.Autonomous}, action},
+		"said before": {&planning.Start{Command: "~auto", RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, action},
+		"plain, said before": {&planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
+			action},
+		"unsure, said before": {&planning.Start{Command: "~auto", RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
+			unsure},
+		"unattended, said before": {&planning.Start{Command: "~auto", RunMode: pawl.Autonomous,
+			AutoApprove: "policy:--yes"}, action},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := flowBench(t)
-			w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium, action)}
+			w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium, c.found)}
 			c.start.Requirement, c.start.Place = "drop the users table of production", place
 			b.do(c.start)
 			b.run(w.answer)
@@ -436,15 +444,9 @@ func TestADangerousRequirementWaits(t *testing.T) {
 			if b.count("RISK_FOUND") != 1 {
 				t.Errorf("found %d times", b.count("RISK_FOUND"))
 			}
-			if !c.waits {
-				if s.Session.State != "IDLE" || b.count("RISK_CONFIRMED") != 0 {
-					t.Errorf("%s", s.Session.State)
-				}
-				return
-			}
 			if s.Session.State != "PLANNING" || s.Approval == nil || s.Approval.About != "stage" ||
 				s.Run.Context != nil || s.Flow.Mode.Auto() != s.Flow.SilenceBroken ||
-				(b.count("AUTONOMOUS_BLOCKED") == 1) != (name == "unattended") {
+				(b.count("AUTONOMOUS_BLOCKED") == 1) != (c.start.RunMode == pawl.Autonomous) {
 				t.Fatalf("%s, silence broken %t", s.Session.State, s.Flow.SilenceBroken)
 			}
 			for _, yes := range []kernel.Command{&approval.Approve{Hash: s.Approval.Hash}, &approval.Deny{}} {

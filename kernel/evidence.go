@@ -25,7 +25,7 @@ import (
 func sessionEvidence(tx *Tx) session.Evidence {
 	e := session.Evidence{MaxFixes: tx.Config.MaxFixes, NothingChanged: true}
 	if tx.Solution != nil {
-		e.PlanHash, e.OnlyPerson = tx.Solution.Hash, tx.Solution.Outward()
+		e.PlanHash, e.OnlyPerson = tx.Solution.Hash, tx.Solution.OnlyPerson()
 	}
 	if a := tx.Approval; a != nil && a.State == ApprovalGranted {
 		// Who grants whatever waits has not looked at it.

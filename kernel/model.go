@@ -420,25 +420,24 @@ func (s *Solution) Over() bool {
 	return s.State == SolutionDraft || s.State == SolutionUsed
 }
 
-// Outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
-func (s *Solution) Outward() bool {
-	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person })
+// OnlyPerson reports whether only a person can say yes to a plan, whatever was said before it was seen: it has calls
+// that cannot be taken back, or would do something of extremely high risk that walls and undo do not hold.
+func (s *Solution) OnlyPerson() bool {
+	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person }) ||
+		slices.ContainsFunc(s.HighRisk, s.perilous)
 }
 
-// Perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a
-// call that the policy allows deletes or ends is within the tree of the work.
-func (s *Solution) Perilous() bool {
-	return slices.ContainsFunc(s.HighRisk, func(p triage.Placed) bool {
-		if p.Stance != triage.StanceAction {
-			return false
-		}
-		return p.Kind != triage.RiskDataLoss && p.Kind != triage.RiskOutage ||
-			!slices.ContainsFunc(s.Verdicts, func(j Judged) bool {
-				i, ok := s.Plan.Find(j.Step)
-				return ok && j.Verdict.Decision == policy.Allow &&
-					p.Where == fmt.Sprintf("steps[%d].tool_calls[%d].args_hint.command", i, j.Call)
-			})
-	})
+// perilous leaves out what a call that the policy allows deletes or ends: that is within the tree of the work.
+func (s *Solution) perilous(p triage.Placed) bool {
+	if p.Stance != triage.StanceAction {
+		return false
+	}
+	return p.Kind != triage.RiskDataLoss && p.Kind != triage.RiskOutage ||
+		!slices.ContainsFunc(s.Verdicts, func(j Judged) bool {
+			i, ok := s.Plan.Find(j.Step)
+			return ok && j.Verdict.Decision == policy.Allow &&
+				p.Where == fmt.Sprintf("steps[%d].tool_calls[%d].args_hint.command", i, j.Call)
+		})
 }
 
 // Dangerous reports whether a plan would do something of extremely high risk.
@@ -571,6 +570,8 @@ type Task struct {
 	Proof      *effect.Proof `json:"proof,omitempty"`
 	// Reviews are what reviewers said of the work, one for each tree that came so far, newest last.
 	Reviews []effect.WorkReview `json:"reviews,omitempty"`
+	// Disputed are the tests of the plan that somebody who works says are wrong.
+	Disputed []effect.Disputed `json:"disputed,omitempty"`
 	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
 	Baseline *effect.Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.

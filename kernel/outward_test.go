@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"pawl"
@@ -56,7 +57,11 @@ func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
 		"--yes, a commit": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
 			"git commit -m x", false},
 		"--yes in the user's tree": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes",
-			Place: effect.Place{InPlace: true}}, "rm -rf doc", false},
+			Place: effect.Place{InPlace: true}}, "rm -rf doc", true},
+		"--yes, words": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"},
+			"say drop the users table of production", true},
+		"~auto --yes, words": {planning.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes", Command: "~auto"},
+			"say drop the users table of production", true},
 		"unattended, a database": {planning.Start{RunMode: pawl.Autonomous}, "psql -c 'DROP TABLE t'", true},
 		"unattended, held by walls": {planning.Start{RunMode: pawl.Autonomous},
 			"find doc -name x -delete && rm -rf doc",
@@ -66,6 +71,10 @@ func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
 			b := newBench(t)
 			shell(b)
 			w := &world{plan: running(c.command)}
+			if words, ok := strings.CutPrefix(c.command, "say "); ok { // what the plan says, and no call shows
+				w.plan = running("git commit -m x")
+				w.plan.Steps[0].Intent = words
+			}
 			start := c.start
 			start.Requirement, start.Place = "do the work", effect.Place{Workspace: "/w", Tree: "/w", Git: true,
 				InPlace: start.Place.InPlace}

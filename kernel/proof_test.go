@@ -415,3 +415,26 @@ func TestPlannedTestsAreKept(t *testing.T) {
 	}
 	b.verifyAudit()
 }
+
+// A command that could not be run, or that fails with the work alone, says why; a test is known by its name.
+func TestWhatFallsShortSaysWhy(t *testing.T) {
+	run := sub(plan.ProofCheck)
+	run[0].Texts, run[0].Run = nil, "tool --check"
+	for name, c := range map[string]struct {
+		w    effect.Witness
+		want string
+	}{
+		"not there":  {effect.Witness{Without: effect.WithoutMachine, Said: "x\nsh: 1: tool: not found\n"}, "tool --check: sh: 1: tool: not found"},
+		"no end":     {effect.Witness{Without: effect.WithoutGreen, Failed: true, Said: "\ntimeout after 5s"}, "tool --check: timeout after 5s"},
+		"not met":    {effect.Witness{Without: effect.WithoutUnmet, Failed: true, Said: "as it was before"}, "tool --check"},
+		"one test":   {effect.Witness{Without: effect.WithoutMachine, Test: "TestX", Said: "y"}, "TestX"},
+		"not a word": {effect.Witness{Without: effect.WithoutMachine}, "tool --check"},
+	} {
+		c.w.Criterion, c.w.Check, c.w.Kind = "c1", "tool --check", "custom"
+		w := &tried{seen: []effect.ProveResult{{Changed: wroteSub, Witnesses: []effect.Witness{c.w}}}}
+		b := trying(t, w, run, pawl.Assisted)
+		if m := b.look().Task.Proof.Criteria[0]; m.Verdict != effect.Unproven || !slices.Equal(m.Shown, []string{c.want}) {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+}

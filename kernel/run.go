@@ -85,6 +85,9 @@ const AboutChecks = "checks"
 // AboutProof is what an approval is about by which a person takes work that nothing shows to have done what was wanted.
 const AboutProof = "proof"
 
+// AboutTest is what an approval is about that has a test of the plan replaced by another.
+const AboutTest = "test"
+
 // AskFor makes the one open approval.
 func AskFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail string) {
 	tx.Approval = &Approval{About: about, Subject: subject, Hash: hash, Scope: scope, Detail: detail}
@@ -233,7 +236,7 @@ func keepSilence(tx *Tx) {
 	}
 	asks := waits(tx)
 	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
-		asks = tx.Run.Stage == workflow.Evaluate && triage.Asks(tx.Run.Evaluation.HighRisk)
+		asks = tx.Run.AsksRisk()
 	}
 	switch {
 	case asks && !f.SilenceBroken:
@@ -259,6 +262,11 @@ func flowFree(tx *Tx) error {
 		return pawl.Fail(pawl.CodeBusy, "kernel.tool_active", tx.Flow.ActiveTool)
 	}
 	return nil
+}
+
+// AsksRisk reports whether the question of the run's stage is about an extremely high risk in its requirement.
+func (r *Run) AsksRisk() bool {
+	return r.Stage == workflow.Evaluate && r.Evaluation != nil && triage.Asks(r.Evaluation.HighRisk)
 }
 
 // DeclinePlan ends the run whose plan waits for approval; nothing was changed.

@@ -260,6 +260,8 @@ const (
 	AuditModeRefused            AuditEvent = "MODE_REFUSED"
 	AuditPathOutgrown           AuditEvent = "PATH_OUTGROWN"
 	AuditPlanEdited             AuditEvent = "PLAN_EDITED"
+	AuditTestDisputed           AuditEvent = "TEST_DISPUTED"
+	AuditTestRewritten          AuditEvent = "TEST_REWRITTEN"
 	AuditTestRestored           AuditEvent = "TEST_RESTORED"
 	AuditPlanPatched            AuditEvent = "PLAN_PATCHED"
 	AuditProofAccepted          AuditEvent = "PROOF_ACCEPTED"

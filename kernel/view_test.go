@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -418,6 +419,63 @@ func TestArchiveOfARun(t *testing.T) {
 				t.Errorf("no history in\n%s", ctx)
 			}
 		})
+	}
+}
+
+// TestArchiveOfARollback: what is taken back leaves its package, its row and its entry, in the language of who asked,
+// and is over even where they cannot be written.
+func TestArchiveOfARollback(t *testing.T) {
+	for lang, want := range map[string][]string{
+		"":      {"> **@status:** rolled_back | ", "状态: 已回滚"},
+		"zh-CN": {"> **@status:** rolled_back | ", "状态: 已回滚"},
+		"en":    {"> **@status:** rolled_back | ", "Status: rolled back"},
+	} {
+		for fail := range 2 {
+			t.Run(fmt.Sprint(lang, " ", fail), func(t *testing.T) {
+				w := &world{plan: twoSteps(), failChecks: 99}
+				b := newBench(t)
+				b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted, Lang: lang,
+					AutoApprove: "policy:test"})
+				var got [][]pawl.ProjectedFile
+				answer := w.archives(&got, fail)
+				b.run(answer)
+				b.do(&recovery.Rollback{})
+				for b.look().Effect == nil || b.look().Effect.What() != effect.KindArchive {
+					if !b.act(answer) {
+						t.Fatal("nothing is archived")
+					}
+				}
+				if s := b.look().Session; s.State != "BLOCKED" || !s.RollingBack() {
+					t.Fatalf("while it is archived: %+v", s)
+				}
+				b.run(answer)
+				last, err := b.k.LastRun(context.Background())
+				if s := b.look().Session; err != nil || len(got) != 1 || s.State != "IDLE" || s.RollingBack() ||
+					last.Run.Outcome != "rolled_back" {
+					t.Fatalf("%+v, %d times archived, %v", s, len(got), err)
+				}
+				text := ""
+				for _, f := range got[0] {
+					text += f.Path + "\n" + f.Content
+				}
+				for _, want := range append(want, "archive/2026-02/202602081200_do-the-work/proposal.md", "🔄已回滚",
+					"- 结果: 🔄已回滚", "## Task-001: do the work") {
+					if !strings.Contains(text, want) {
+						t.Errorf("the archive lacks %q:\n%s", want, text)
+					}
+				}
+				history := b.projections()[view.ContextFile]
+				if linked := strings.Contains(history, "Details: ./history/"); linked != (fail == 0) {
+					t.Errorf("linked %v:\n%s", linked, history)
+				}
+				told := slices.ContainsFunc(query.SummaryOf(last).Risks,
+					func(n view.Note) bool { return n.Key == "archive.write_failed" })
+				if told != (fail == 1) {
+					t.Errorf("that it was not archived is told: %v", told)
+				}
+				b.verifyAudit()
+			})
+		}
 	}
 }
 

@@ -499,7 +499,7 @@ const sweepEvery = 2 * time.Second
 func interruptible(k effect.Kind) bool {
 	switch k {
 	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindProve, effect.KindRepair,
-		effect.KindReview, effect.KindIntake, effect.KindPlan, effect.KindContext:
+		effect.KindReview, effect.KindRewrite, effect.KindIntake, effect.KindPlan, effect.KindContext:
 		return true
 	}
 	return false

@@ -327,7 +327,7 @@ func (s *suite) canceled() {
 		specs[effect.KindWork] = s.step()
 	}
 	if s.traits.Plans {
-		specs[effect.KindReview] = reviewable
+		specs[effect.KindReview], specs[effect.KindRewrite] = reviewable, rewritable
 	}
 	if s.traits.Intakes {
 		specs[effect.KindIntake] = effect.IntakeSpec{Requirement: plannable, Round: 1}

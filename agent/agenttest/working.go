@@ -18,13 +18,14 @@ func working(traits Traits) []scene {
 	var out []scene
 	if traits.Plans {
 		out = append(out, scene{"a malformed plan is asked for once more", malformedPlan},
-			scene{"a change is reviewed", reviewed})
+			scene{"a change is reviewed", reviewed}, scene{"a disputed test is looked at again", rewritten})
 	}
 	if traits.Works {
 		out = append(out, []scene{
 			{"a step is carried out", carriedOut},
 			{"a failure is mended", mended},
 			{"another plan is asked for", replanned},
+			{"a test is disputed", disputed},
 			{"a lie is no evidence", lied},
 			{"an endless loop is the host's to end", endless},
 			{"a stream that is cut asks for nothing", cut},

@@ -96,9 +96,10 @@ func (a *Agent) Done(context.Context, effect.Effect) (effect.Answer, effect.Rece
 	return effect.DoneNo, effect.Receipt{}
 }
 
-// Do answers an effect of an agent: agent.intake, agent.plan, agent.work, agent.repair and agent.review. Any other kind
-// is CodeInternal. An exchange that failed is CodeModel, and CodeLogin where the key is missing or refused; CodeBudget
-// where the host set nothing aside, so that nothing was sent; CodeCanceled or CodeTimeout when the context ended.
+// Do answers an effect of an agent: agent.intake, agent.plan, agent.work, agent.repair, agent.review and agent.rewrite.
+// Any other kind is CodeInternal. An exchange that failed is CodeModel, and CodeLogin where the key is missing or
+// refused; CodeBudget where the host set nothing aside, so that nothing was sent; CodeCanceled or CodeTimeout when the
+// context ended.
 func (a *Agent) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	start := time.Now()
 	if progress == nil {
@@ -120,6 +121,8 @@ func (a *Agent) do(ctx context.Context, e effect.Effect, x exchange) effect.Rece
 		return receipt(x.plan(ctx, e))
 	case effect.KindReview:
 		return receipt(x.review(ctx, e))
+	case effect.KindRewrite:
+		return receipt(x.rewrite(ctx, e))
 	case effect.KindWork:
 		return receipt(x.work(ctx, e))
 	case effect.KindRepair:

@@ -78,6 +78,17 @@ func (x exchange) review(ctx context.Context, e effect.Effect) (effect.ReviewRes
 	return effect.ReviewResult{Said: said, Objections: *found}, err
 }
 
+// rewrite has a model look at a disputed test once more.
+func (x exchange) rewrite(ctx context.Context, e effect.Effect) (effect.RewriteResult, error) {
+	spec, err := effect.Decode[effect.RewriteSpec](e.Spec)
+	if err != nil {
+		return effect.RewriteResult{}, err
+	}
+	q, found := agent.RewriteQuestion(spec, x.chinese)
+	found.Said, err = x.structured(ctx, q, x.a.config.Planning)
+	return *found, err
+}
+
 // structured asks for one document. Malformed output is shown to the model once, with what is wrong with it. A server
 // that knows no schemas is told of it in words.
 func (x exchange) structured(ctx context.Context, q agent.Question, model string) (effect.Said, error) {

@@ -29,6 +29,8 @@ func controls() []Tool {
 				`"remove_steps":{"type":"array","items":{"type":"string"}},` +
 				`"update_steps":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id"],"properties":{"id":{"type":"string"},"title":{"type":"string"},"description":{"type":"string"},"dependencies":{"type":"array","items":{"type":"string"}}}}},` +
 				`"add_steps":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["step_id","title","intent"],"properties":{"step_id":{"type":"string"},"title":{"type":"string"},"intent":{"type":"string"},"depends_on":{"type":"array","items":{"type":"string"}}}}}}}}}`)},
+		{Name: string(effect.DisputeTest), Description: "Say that a test that came with the plan is wrong, because it asks for something else than the requirement. Whoever planned is asked once more.",
+			Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["path","reason"],"properties":{"path":{"type":"string","minLength":1},"reason":{"type":"string"}}}`)},
 		{Name: string(effect.GiveUp), Description: "Say that this step cannot be done, and why. A person will be asked.",
 			Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"type":"string"}}}`)},
 	}
@@ -36,7 +38,7 @@ func controls() []Tool {
 
 func isControl(name string) bool {
 	switch effect.Control(name) {
-	case effect.StepDone, effect.Replan, effect.GiveUp:
+	case effect.StepDone, effect.Replan, effect.GiveUp, effect.DisputeTest:
 		return true
 	}
 	return false
@@ -168,6 +170,9 @@ type heard struct {
 
 func (h heard) into(result *effect.WorkResult) {
 	result.Control, result.Asks, result.Reason, result.Patch = h.control, h.asks, h.word.reason, h.word.patch
+	if h.control == effect.DisputeTest {
+		result.Dispute = &effect.Dispute{Path: h.word.path, Reason: h.word.reason}
+	}
 	if h.word.summary != "" {
 		result.Text = strings.TrimSpace(result.Text + "\n" + h.word.summary)
 	}
@@ -230,8 +235,8 @@ func hear(spec effect.WorkSpec, history []effect.Message, reply Reply) heard {
 
 // word is what a control word says beside itself.
 type word struct {
-	summary, reason string
-	patch           *plan.Patch
+	summary, reason, path string
+	patch                 *plan.Patch
 }
 
 // read reads a control word exactly: a field that its schema does not know is a mistake, not something to be passed
@@ -249,12 +254,13 @@ func read(spec effect.WorkSpec, c effect.Ask) (word, error) {
 	var args struct {
 		Summary string          `json:"summary"`
 		Reason  string          `json:"reason"`
+		Path    string          `json:"path"`
 		Patch   json.RawMessage `json:"patch"`
 	}
 	if err := json.Unmarshal(c.Args, &args); err != nil {
 		return word{}, err
 	}
-	w := word{summary: args.Summary, reason: args.Reason}
+	w := word{summary: args.Summary, reason: args.Reason, path: args.Path}
 	if effect.Control(c.Name) != effect.StepDone && strings.TrimSpace(w.reason) == "" {
 		return w, errors.New("the reason is empty")
 	}

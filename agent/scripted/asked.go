@@ -17,7 +17,7 @@ func (q *query) asks() string {
 	if len(q.tools) == 0 && !q.json {
 		return ""
 	}
-	for _, heading := range []string{Judging, Planning, Reviewing} {
+	for _, heading := range []string{Judging, Planning, Reviewing, Rewriting} {
 		if strings.Contains(q.seen.Body, heading+`\n`) {
 			return strings.TrimPrefix(heading, asking)
 		}
@@ -89,6 +89,8 @@ func sensible(purpose, body string) json.RawMessage {
 			"why": "It says what is to be done."}
 	case Reviewing:
 		doc = object{"verdict": "no_objection", "objections": []any{}}
+	case Rewriting:
+		doc = object{"verdict": "keep", "reason": "It asks for what was wanted."}
 	case Planning:
 		doc = object{"goal": first, "risk_level": "low", "verification": object{"mode": "test"},
 			"steps": []object{{"step_id": "s1", "title": first, "intent": requirement}}}

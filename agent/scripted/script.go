@@ -81,12 +81,13 @@ func ParseScript(raw []byte) (Script, error) {
 // Repairing is the heading under which the prompts for repairs tell of the failure.
 const Repairing = "## What failed"
 
-// Judging, Planning and Reviewing are the headings under which prompts tell the form of a judgement, of a plan and of a
-// review.
+// Judging, Planning, Reviewing and Rewriting are the headings under which prompts tell the form of a judgement, of a
+// plan, of a review and of what is said of a disputed test.
 const (
 	Judging   = asking + "intake"
 	Planning  = asking + "plan"
 	Reviewing = asking + "review"
+	Rewriting = asking + "rewrite"
 
 	asking = "## Form: "
 )

@@ -155,6 +155,42 @@ func TestExec_KeepsAPersonsPackage(t *testing.T) {
 	u.quiet()
 }
 
+// TestExec_RolledBack: a package that a person wrote stays where it is when its work is taken back, with an entry in
+// the archive that says what was tried, and can be carried out again.
+func TestExec_RolledBack(t *testing.T) {
+	t.Parallel()
+	u, _ := sequence(t, notes(note, 0))
+	u.person()
+	u.write("Makefile", "test:\n\t@false\n")
+	u.git("commit", "-qam", "nothing passes")
+	u.must(8, "~exec say-hello")
+	u.must(0, "rollback", "--yes")
+	old, tried := ".pawl/plan/"+theirs, ".pawl/archive/2026-02/"+theirs
+	for name, want := range map[string]string{"proposal.md": theirsProposal, "tasks.md": theirsTasks, "notes.md": "my notes\n"} {
+		if got := u.read(old + "/" + name); got != want {
+			t.Errorf("%s was changed:\n%s", name, got)
+		}
+	}
+	if got := u.read(tried + "/tasks.md"); !strings.Contains(got, "@status:** rolled_back | ") {
+		t.Errorf("what was tried:\n%s", got)
+	}
+	if index := u.read(".pawl/archive/_index.md"); strings.Count(index, "🔄") != 1 {
+		t.Errorf("the index:\n%s", index)
+	}
+	u.write("Makefile", "test:\n\t@true\n")
+	u.git("commit", "-qam", "everything passes")
+	u.must(0, "~exec")
+	u.gone(old)
+	if got := u.read(tried + "_v2/notes.md"); got != "my notes\n" {
+		t.Errorf("carried out again: %q", got)
+	}
+	if index := u.read(".pawl/archive/_index.md"); strings.Count(index, "🔄") != 1 || !strings.Contains(index, "("+"2026-02/"+theirs+"_v2/)") {
+		t.Errorf("the index:\n%s", index)
+	}
+	u.must(0, "audit", "verify")
+	u.quiet()
+}
+
 var planHash = regexp.MustCompile(`"plan_hash":"([0-9a-f]+)"`)
 
 // inPlan is the one package in plan/, and the path of it.
@@ -201,6 +237,36 @@ func TestExec_ReadsWhatAPersonChanged(t *testing.T) {
 	}
 	if len(hashes) != 2 {
 		t.Errorf("hashes of the plans: %v", hashes)
+	}
+}
+
+// TestExec_ReadsTitlesAndCriteria: a title that was changed in tasks.md keeps what its step is for, and a criterion that
+// was changed in proposal.md is what the work is held to, in a plan with a hash of its own that is asked about.
+func TestExec_ReadsTitlesAndCriteria(t *testing.T) {
+	t.Parallel()
+	for lang, was := range map[string]string{"en": "c1 (diff): the note is there", "zh-CN": "c1 (diff): the note is there"} {
+		u, _ := sequence(t, notes(note, 0))
+		u.must(0, "--lang", lang, "~plan write a note")
+		dir := u.inPlan()
+		tasks, proposal := u.read(dir+"/tasks.md"), u.read(dir+"/proposal.md")
+		u.write(dir+"/tasks.md", strings.Replace(tasks, "1.1 Write note.txt", "1.1 Write down a note", 1))
+		u.write(dir+"/proposal.md", strings.Replace(proposal, "- "+was, "no criterion at all", 1))
+		if a := u.must(13, "--lang", lang, "~exec"); !strings.Contains(a.err, "proposal.md") {
+			t.Errorf("%s: what cannot be read: %v", lang, a)
+		}
+		u.state("IDLE")
+		u.write(dir+"/proposal.md", strings.Replace(proposal, was, `c1 (diff): note.txt says "goodbye"`, 1))
+		a := u.must(9, "--lang", lang, "~exec") // the worker, who is told what the step is for, says hello
+		if !strings.Contains(a.out, "[1/1] Write down a note") || !strings.Contains(a.out, `✗ note.txt says "goodbye"`) {
+			t.Errorf("%s: %v", lang, a)
+		}
+		hashes := map[string]bool{}
+		for _, m := range planHash.FindAllStringSubmatch(u.must(0, "audit", "log", "--json").out, -1) {
+			hashes[m[1]] = true
+		}
+		if len(hashes) != 2 {
+			t.Errorf("%s: hashes of the plans: %v", lang, hashes)
+		}
 	}
 }
 

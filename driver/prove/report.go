@@ -76,7 +76,7 @@ const maxSaid = 1 << 10
 
 func (p *proving) witness(s *subject) effect.Witness {
 	w := effect.Witness{Check: s.check.Name, Kind: s.check.Kind, Without: s.without, Confirmed: s.confirmed,
-		Failed: !s.holds, Own: s.own, Doubt: s.doubted, At: s.at}
+		Failed: s.failed(), Own: s.own, Doubt: s.doubted, At: s.at}
 	if !s.whole() {
 		w.Test = s.test.String()
 	}

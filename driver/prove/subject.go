@@ -50,6 +50,12 @@ func (s *subject) greenBefore() bool {
 	return s.known == effect.WithoutGreen || s.known == "" && s.before[0].end == testrun.Passed
 }
 
+// failed reports whether it does not hold with the work. What could be run neither without the work nor with it says
+// nothing of the work.
+func (s *subject) failed() bool {
+	return !s.holds && (s.without != effect.WithoutMachine || !s.after.late && !s.after.machine)
+}
+
 // red reports whether it failed without the work.
 func (s *subject) red() bool { return len(s.before) > 0 && s.before[0].end == testrun.Failed }
 

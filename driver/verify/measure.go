@@ -30,7 +30,7 @@ const (
 )
 
 // Measure runs a check and adds to ran which lines of files, whose texts are given by path, it ran. It is false where
-// the check's toolchain cannot tell, or did not end in time: only go test and programs of Node do so.
+// the check's toolchain cannot tell, or did not end in time: only go test and the runners of Node and Python do so.
 func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check, texts map[string]string,
 	limit time.Duration, ran Ran) (bool, error) {
 	r, ok := reporters.Of(c.Command)
@@ -53,17 +53,26 @@ func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check
 	if err != nil {
 		return false, err
 	}
+	s.warmGo(ctx, []effect.Check{c})
 	dir, err := measureFolder(place)
 	if err != nil {
 		return false, err
 	}
-	if r.Runner == testrun.Go {
+	switch r.Runner {
+	case testrun.Go:
 		slices.Sort(packages)
 		with := shell.QuoteAll([]string{"-coverprofile=" + filepath.Join(dir, "profile"),
 			"-coverpkg=" + strings.Join(slices.Compact(packages), ",")})
 		c.Command = strings.Replace(c.Command, "go test", "go test "+with, 1)
-	} else {
+	case testrun.Node:
 		s.also = map[string]string{"NODE_V8_COVERAGE": dir}
+	default:
+		if err := watchPython(place, dir, of); err != nil {
+			return false, err
+		}
+		also := valueOf(s.tools.Env, "PYTHONPATH")
+		s.also = map[string]string{"PYTHONPATH": strings.TrimSuffix(dir+string(filepath.ListSeparator)+also,
+			string(filepath.ListSeparator))}
 	}
 	if o := s.command(ctx, c); o.Status != effect.CheckPassed {
 		return false, ctx.Err()
@@ -73,10 +82,13 @@ func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check
 		return false, nil //nolint:nilerr // a check may have removed it, and tells nothing then
 	}
 	defer closer.Close()
-	if r.Runner == testrun.Go {
+	switch r.Runner {
+	case testrun.Go:
 		return goLines(reports, of, ran), nil
+	case testrun.Node:
+		return nodeLines(reports, filepath.Join(place.Tree, filepath.FromSlash(c.Dir)), of, texts, ran), nil
 	}
-	return nodeLines(reports, filepath.Join(place.Tree, filepath.FromSlash(c.Dir)), of, texts, ran), nil
+	return pythonLines(reports, place.Tree, texts, ran), nil
 }
 
 // measures reports whether a runner tells of the lines of a file.
@@ -86,6 +98,8 @@ func measures(r testrun.Runner, file string) bool {
 		return path.Ext(file) == ".go"
 	case testrun.Node:
 		return slices.Contains([]string{".js", ".mjs", ".cjs"}, path.Ext(file))
+	case testrun.Unittest, testrun.Pytest:
+		return path.Ext(file) == ".py"
 	}
 	return false
 }
@@ -105,6 +119,26 @@ func measureFolder(place effect.Place) (string, error) {
 		return "", ioError("verify.cache_unusable", place.Workspace, err)
 	}
 	return filepath.Join(place.Workspace, dir), nil
+}
+
+// watchPython puts the module into the folder for reports by which every Python program tells of the files.
+func watchPython(place effect.Place, dir string, of map[string]string) error {
+	var files []string
+	for _, file := range of {
+		files = append(files, filepath.Join(place.Tree, filepath.FromSlash(file)))
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return ioError("verify.cache_unusable", dir, err)
+	}
+	defer root.Close()
+	for name, text := range map[string][]byte{"sitecustomize.py": reporters.PythonLines(),
+		"files.json": effect.Encode(files)} {
+		if err := root.WriteFile(name, text, 0o644); err != nil {
+			return ioError("verify.cache_unusable", dir, err)
+		}
+	}
+	return nil
 }
 
 // note adds that lines ran, or did not: one run is enough.
@@ -192,6 +226,47 @@ func nodeLines(reports fs.FS, folder string, of map[string]string, texts map[str
 	for _, file := range of {
 		if told && ran[file] == nil {
 			ran.note(file, 1, 1+strings.Count(texts[file], "\n"), false)
+		}
+	}
+	return told
+}
+
+// pythonLines reads the reports of Python's processes: the statements of each file, and the lines that ran.
+func pythonLines(reports fs.FS, tree string, texts map[string]string, ran Ran) bool {
+	names, _ := fs.Glob(reports, "ran-*.jsonl") // the pattern is well-formed
+	told := false
+	for _, name := range names[:min(len(names), maxReports)] {
+		text, err := readLimited(reports, name, maxMeasured)
+		if err != nil {
+			continue
+		}
+		code := map[string][][2]int{}
+		for line := range strings.Lines(string(text)) {
+			var said struct {
+				File string
+				Line int
+				Code [][2]int
+			}
+			if json.Unmarshal([]byte(line), &said) != nil {
+				continue
+			}
+			rel, err := filepath.Rel(tree, said.File)
+			file := filepath.ToSlash(rel)
+			last := 1 + strings.Count(texts[file], "\n")
+			if _, ok := texts[file]; err != nil || !ok {
+				continue
+			}
+			for _, s := range said.Code {
+				if told = true; s[0] > 0 && s[1] <= last {
+					code[file] = append(code[file], s)
+					ran.note(file, s[0], s[1], false)
+				}
+			}
+			for _, s := range code[file] {
+				if said.Line >= s[0] && said.Line <= s[1] {
+					ran.note(file, s[0], s[1], true)
+				}
+			}
 		}
 	}
 	return told

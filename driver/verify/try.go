@@ -32,6 +32,7 @@ func (v *Verify) Try(ctx context.Context, place effect.Place, c effect.Check, on
 		return Trial{}, err
 	}
 	s.only, s.anew = only, true
+	s.warmGo(ctx, []effect.Check{c})
 	out := Trial{CheckOutcome: s.command(ctx, c)}
 	if err := ctx.Err(); err != nil {
 		return out, stopError(err)

@@ -96,7 +96,7 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	p.close = func() { hang(); box.Close() }
 	workers := compound.NewBriefed(agents.Agents(), packs, memory)
 	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork,
-		effect.KindReview} {
+		effect.KindReview, effect.KindRewrite} {
 		p.drivers[k] = workers
 	}
 	return p

@@ -62,7 +62,7 @@ func Main(ctx context.Context, host host.Host, std host.Streams, args []string, 
 	a.Args = route(a)
 	defer func() {
 		if p := recover(); p != nil {
-			reportError(a.Printer, pawl.Fail(pawl.CodeInternal, "cli.crash", fmt.Sprint(p)))
+			ReportError(a.Printer, pawl.Fail(pawl.CodeInternal, "cli.crash", fmt.Sprint(p)))
 			_, _ = a.Std.Err.Write(debug.Stack())
 			status = pawl.CodeInternal.Info().Exit
 		}
@@ -78,7 +78,7 @@ func Main(ctx context.Context, host host.Host, std host.Streams, args []string, 
 	if err == nil {
 		return 0
 	}
-	reportError(a.Printer, err)
+	ReportError(a.Printer, err)
 	return exitOf(err)
 }
 

@@ -85,7 +85,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			return again, err
 		case "e":
 			if err := EditPlan(ctx, v.sess, s); err != nil {
-				reportError(v.sess.Printer, err)
+				ReportError(v.sess.Printer, err)
 				continue
 			}
 			// The edited plan is another question, which the next round asks.
@@ -111,26 +111,6 @@ func Put(ctx context.Context, sess *Session, i *view.Issue) (open bool, err erro
 	return open, err
 }
 
-// Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is
-// none.
-func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
-	err = InIssue(sess, i, func(at *Session) error {
-		s, err := at.Workspace.Kernel.Snapshot(ctx)
-		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
-			return err
-		}
-		open = true
-		ShowApproval(ctx, at, s, query.PlanOf(s), false)
-		ok, err := Confirm(ctx, at.Printer, at.Text("cli.ask.deny", i.Label))
-		if err != nil || !ok {
-			return err
-		}
-		_, err = at.Do(ctx, &approval.Deny{})
-		return err
-	})
-	return open, err
-}
-
 // ShowApproval prints what is asked about and reports whether something was left out.
 func ShowApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 	a := sess.App
@@ -139,6 +119,8 @@ func ShowApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view
 		return showChecks(ctx, sess, s, full)
 	case kernel.AboutProof:
 		return showProof(ctx, sess, s, full)
+	case kernel.AboutTest:
+		return showTest(sess, s, full)
 	}
 	if s.Approval.About == "call" {
 		// The question is about this call alone; the plan was approved before.
@@ -187,6 +169,7 @@ func showProof(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool
 		sess.Say(l)
 	}
 	PrintSection(sess.Printer, "cli.sum.review", ReviewLines(sess.Printer, s.Task.Reviews))
+	PrintSection(sess.Printer, "cli.sum.disputed", DisputedLines(sess.Printer, s.Task.Disputed))
 	cut = PrintChecks(ctx, sess, s, "cli.ask.checks_too", full)
 	sess.Say("")
 	return cut
@@ -279,7 +262,8 @@ func verdictOf(sess *Session, s *kernel.Snapshot, c view.PlanCall) *policy.Verdi
 func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
 	about := s.Approval.About
 	key := "cli.ask.plan"
-	if about == "call" || about == "action" || about == "checks" || about == kernel.AboutProof {
+	if about == "call" || about == "action" || about == "checks" || about == kernel.AboutProof ||
+		about == kernel.AboutTest {
 		key = "cli.ask." + about
 	}
 	yes := way(v.sess.Printer, "cli.ask.does."+about, "y", "yes", "是")
@@ -288,7 +272,7 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 		yes.Does = v.sess.Text("cli.ask.does.yes_cut")
 	}
 	ways := []tui.Way{yes}
-	if about != "action" && (cut || about == "checks" || about == "plan") {
+	if about != "action" && (cut || about == "checks" || about == "plan" || about == kernel.AboutTest) {
 		ways = append(ways, way(v.sess.Printer, "cli.ask.does.view", "v", "view"))
 	}
 	if about == "plan" {
@@ -296,8 +280,11 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 			way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
 	no := "cli.ask.does.no"
-	if about == kernel.AboutProof {
+	switch about {
+	case kernel.AboutProof:
 		no = "cli.ask.does.no_proof"
+	case kernel.AboutTest:
+		no = "cli.ask.does.no_test"
 	}
 	ways = append(ways, way(v.sess.Printer, no, "n", "no", "否"),
 		way(v.sess.Printer, "cli.ask.does.cancel", canceling))
@@ -568,7 +555,7 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		if _, err = v.sess.Do(ctx, &planning.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
 			return true, nil
 		}
-		reportError(v.sess.Printer, err)
+		ReportError(v.sess.Printer, err)
 	}
 }
 
@@ -609,14 +596,7 @@ func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 	}
 	out = append(out, "  "+pr.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
 	for _, f := range e.HighRisk {
-		mark, key := pr.Style.Middle(), "cli.stage.risk_mention"
-		switch f.Stance {
-		case triage.StanceAction:
-			mark, key = pr.Style.Warn(), "cli.stage.risk_action"
-		case triage.StanceUnsure:
-			mark, key = pr.Style.Warn(), "cli.stage.risk_unsure"
-		}
-		out = append(out, "  "+mark+" "+pr.Text(key, pr.Text("triage.kind_"+string(f.Kind)), f.Quote, string(f.Kind)))
+		out = append(out, "  "+highRisk(pr, f))
 	}
 	return out
 }

@@ -175,8 +175,8 @@ func problemTexts(pr *Printer, bad flawed) []string {
 	return out
 }
 
-// reportError writes an error to Err.
-func reportError(pr *Printer, err error) {
+// ReportError writes an error to Err.
+func ReportError(pr *Printer, err error) {
 	f := Describe(pr, err)
 	if pr.JSON {
 		raw, _ := json.Marshal(map[string]Fault{"error": f})

@@ -141,7 +141,7 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
 	case kernel.AuditVerificationResult, kernel.AuditGateVerificationResult:
 		r.verified(e)
-	case kernel.AuditProofResult, kernel.AuditReviewResult:
+	case kernel.AuditProofResult, kernel.AuditReviewResult, kernel.AuditTestDisputed:
 		r.judged(e)
 	case kernel.AuditFixPlanned:
 		d := fields[struct {
@@ -296,10 +296,14 @@ func (r *Reporter) verified(e audit.Entry) {
 	}
 }
 
-// judged prints what became of what was wanted, or what a reviewer said of it.
+// judged prints what became of what was wanted, what a reviewer said of it, or what is said against a test.
 func (r *Reporter) judged(e audit.Entry) {
-	if kernel.AuditEvent(e.Event) == kernel.AuditProofResult {
+	switch kernel.AuditEvent(e.Event) {
+	case kernel.AuditProofResult:
 		r.proven(e)
+		return
+	case kernel.AuditTestDisputed:
+		r.sess.Say(disputes(r.sess.Printer, fields[effect.Disputed](e)))
 		return
 	}
 	for _, l := range ReviewLines(r.sess.Printer, []effect.WorkReview{fields[effect.WorkReview](e)}) {

@@ -16,6 +16,7 @@ import (
 	"pawl/text/plan"
 	"pawl/text/policy"
 	"pawl/text/strictjson"
+	"pawl/text/triage"
 )
 
 // shortValue is the number of lines of one argument that a proposal shows unless all of it is asked for.
@@ -74,6 +75,19 @@ func Proposal(sess *Session, p view.Plan) []string {
 	return newProposal(sess.Printer, p, true, Drafts(sess, p)).lines
 }
 
+// highRisk says what is found of extremely high risk, in the words in which it stands there.
+func highRisk(pr *Printer, f triage.Finding) string {
+	mark, key := pr.Style.Middle(), "cli.stage.risk_mention"
+	switch f.Stance {
+	case triage.StanceAction:
+		mark, key = pr.Style.Warn(), "cli.stage.risk_action"
+	case triage.StanceUnsure:
+		mark, key = pr.Style.Warn(), "cli.stage.risk_unsure"
+	}
+	return mark + " " + pr.Text(key, pr.Text("triage.kind_"+string(f.Kind)), Display(f.Quote),
+		string(f.Kind))
+}
+
 // newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks,
 // files and hash.
 func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]host.Draft) *sheet {
@@ -86,6 +100,9 @@ func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]host.D
 	s.add(pr.Style.Bold(head) + " " + pr.Style.Middle() + " " + riskText(pr, p.Risk))
 	if p.Stated != "" {
 		s.add("  " + pr.Style.Dim(pr.Text("cli.plan.risk_stated", string(p.Stated))))
+	}
+	for _, f := range p.HighRisk {
+		s.add("  " + highRisk(pr, f))
 	}
 	s.add("")
 	s.value(2, p.Goal)

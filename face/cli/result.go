@@ -13,7 +13,6 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
-	"pawl/text/triage"
 )
 
 // ending is how a command that works ended, as its JSON result names it.
@@ -80,8 +79,8 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 			PrintSection(pr, "cli.sum.cut", LeftLines(s.Run.TruncatedFiles))
 			PrintSection(pr, "cli.sum.left", LeftLines(s.Run.SkippedFiles))
 		}
-		PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
-		PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
+		PrintSection(pr, "cli.sum.undo", CommandLines(pr, sum.Undo))
+		PrintSection(pr, "cli.sum.next", CommandLines(pr, sum.Next))
 		return
 	}
 	PrintShown(pr, sum.Proof)
@@ -136,6 +135,7 @@ func PrintShown(pr *Printer, p *view.Proof) {
 func PrintProof(pr *Printer, sum view.Summary) {
 	PrintSection(pr, "cli.sum.why", StepLines(pr, sum.Steps))
 	PrintSection(pr, "cli.sum.review", ReviewLines(pr, sum.Reviews))
+	PrintSection(pr, "cli.sum.disputed", DisputedLines(pr, sum.Disputed))
 	PrintSection(pr, "cli.sum.verified", EvidenceLines(pr, sum))
 	var risks []string
 	for _, n := range sum.Risks {
@@ -143,8 +143,8 @@ func PrintProof(pr *Printer, sum view.Summary) {
 	}
 	PrintSection(pr, "cli.sum.risks", risks)
 	PrintSection(pr, "cli.sum.result", LandingLines(pr, sum.Landing))
-	PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
-	PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
+	PrintSection(pr, "cli.sum.undo", CommandLines(pr, sum.Undo))
+	PrintSection(pr, "cli.sum.next", CommandLines(pr, sum.Next))
 }
 
 // ApprovalText says on whose word something was done, and how it was given.
@@ -197,85 +197,6 @@ func costOf(ctx context.Context, sess *Session, s *kernel.Snapshot) string {
 	// What cannot be read here is told by `pawl budget`.
 	b, _, _ := sess.Ask().Spent(ctx, budget.ScopeRun+":"+s.Run.Label)
 	return CostText(sess.Printer, b.Spent)
-}
-
-// looks are the commands that answer a topic by what they show.
-var looks = map[triage.Topic][]string{
-	triage.TopicHelp: {"help"}, triage.TopicPause: {"pause"}, triage.TopicChange: {"diff"}, triage.TopicLog: {"log"},
-	triage.TopicOutput: {"logs"},
-	triage.TopicReport: {"show"}, triage.TopicStatus: {"status"},
-}
-
-// Inquiry answers what a person asks about the present work in words of their own: from the store, with no model. It
-// reports whether it was that.
-func Inquiry(ctx context.Context, a *App, line string) (known bool, err error) {
-	topic, known := triage.Inquire(line)
-	if !known {
-		return false, nil
-	}
-	if argv, ok := looks[topic]; ok {
-		err = Within(ctx, a, argv)
-	} else {
-		err = a.With(ctx, Reading(), func(sess *Session) error { return answer(ctx, sess, topic) })
-	}
-	if pawl.CodeOf(err) == pawl.CodeNotFound {
-		reportError(a.Printer, err) // that there is nothing yet is an answer as well
-		err = nil
-	}
-	return true, err
-}
-
-// answer tells what the last run says of a topic.
-func answer(ctx context.Context, sess *Session, topic triage.Topic) error {
-	r, err := sess.Ask().Run(ctx, sess.Label(), "")
-	if err != nil {
-		return err
-	}
-	if sess.JSON {
-		return sess.PrintJSON(r)
-	}
-	sess.Say(sess.Style.Dim(r.Run) + "  " + Glimpse(sess.Printer, r.Goal))
-	lines, none := answerTo(sess, r, topic)
-	if len(lines) == 0 {
-		lines = []string{"  " + sess.Text(none)}
-	}
-	for _, l := range lines {
-		sess.Say(l)
-	}
-	return nil
-}
-
-// answerTo is what a report says about a topic, with the message for a report that says nothing of it.
-func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string, none string) {
-	switch topic {
-	case triage.TopicApproval:
-		for _, ap := range r.Approvals {
-			lines = append(lines, "  "+sess.Text("see.fact."+ap.State)+"  "+ApprovalText(sess, ap))
-		}
-		return lines, "see.nobody"
-	case triage.TopicProof:
-		return append(ProofLines(sess.Printer, r.Proof), EvidenceLines(sess.Printer, r.Summary)...),
-			"cli.inquiry.no_proof"
-	case triage.TopicCost:
-		if c := r.Cost; c != nil && c.Spent.Requests > 0 {
-			lines = []string{"  " + CostText(sess.Printer, c.Spent)}
-		}
-		return lines, "cli.inquiry.no_cost"
-	case triage.TopicUndo:
-		return commandLines(sess.Printer, r.Undo), "cli.inquiry.no_undo"
-	}
-	if b := r.Waiting; b != nil {
-		lines = append(lines, "  "+ReasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
-	} else if e := r.Error; e != nil {
-		lines = append(lines, "  "+ReasonText(sess.Printer, e.Key, e.Args, e.Cause))
-	}
-	if n := len(r.Failures); n > 0 {
-		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)),
-			FailureLines(sess.Printer, r.Failures[n-1])...)
-		lines = append(lines, "  "+sess.Style.Cyan(sess.Text("cli.next"))+
-			view.ForIssue("pawl logs --failed", sess.Printer.issue))
-	}
-	return lines, "cli.inquiry.no_failure"
 }
 
 // printHalf says what was cut off, and where what was unfinished is kept.
@@ -487,7 +408,8 @@ func LandingLines(pr *Printer, l *view.Landing) []string {
 	return out
 }
 
-func commandLines(pr *Printer, next []view.Next) []string {
+// CommandLines lists commands that a person can give next.
+func CommandLines(pr *Printer, next []view.Next) []string {
 	var out []string
 	for _, n := range next {
 		out = append(out, "  "+NextText(pr, n))
@@ -512,6 +434,7 @@ func PrintBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	if b.Kind == kernel.BlockedUnproven {
 		PrintShown(pr, sum.Proof)
 		PrintSection(pr, "cli.sum.review", ReviewLines(pr, sum.Reviews))
+		PrintSection(pr, "cli.sum.disputed", DisputedLines(pr, sum.Disputed))
 	}
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
 		PrintSection(pr, "cli.blocked.checks", EvidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))

@@ -59,7 +59,7 @@ func TestKeptFailuresAreInWords(t *testing.T) {
 	}
 	for _, lang := range []string{"en_GB.UTF-8", "zh_CN.UTF-8"} {
 		a, out := screenOf(lang, 200)
-		reportError(a.Printer, r.Err())
+		ReportError(a.Printer, r.Err())
 		kept := ReasonText(a.Printer, r.Key, r.Args, r.Cause)
 		lines := strings.Join(FailureLines(a.Printer,
 			view.Failure{What: "w", Error: effect.Fault{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")

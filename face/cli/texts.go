@@ -29,7 +29,7 @@ const MaxTitle = 4
 // AboutText names what an open question is about.
 func AboutText(pr *Printer, about string) string {
 	switch about {
-	case "plan", "call", "action", "checks", "proof", aboutStage:
+	case "plan", "call", "action", "checks", "proof", "test", aboutStage:
 		return pr.Text("cli.about." + about)
 	}
 	return Display(about)

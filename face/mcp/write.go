@@ -206,7 +206,7 @@ func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, R
 	}
 	start := &planning.Start{
 		Requirement: strings.TrimSpace(a.Requirement), Given: []byte(a.Plan), Name: proposalName(c),
-		Place: placeOf(at.Session), RunMode: pawl.Assisted,
+		Place: placeOf(at.Session), RunMode: pawl.Assisted, Lang: string(s.read.from.Lang),
 	}
 	if start.Requirement == "" {
 		start.Requirement = p.Goal

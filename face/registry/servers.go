@@ -49,7 +49,8 @@ func (r Registry) Served(taken []string) (tools []*mcptools.Tool, hang func(), f
 
 // reserved are the names of what a model says of a step, which no server's tool may have.
 func reserved() []string {
-	return []string{string(effect.StepDone), string(effect.Replan), string(effect.GiveUp)}
+	return []string{string(effect.StepDone), string(effect.Replan), string(effect.GiveUp),
+		string(effect.DisputeTest)}
 }
 
 // untrusted is why tools that the user trusts cannot be offered.

@@ -303,6 +303,11 @@ func TestNamedTestsAreThere(t *testing.T) {
 		}
 		return err
 	})
+	scripts := map[string]bool{}
+	files, _ := filepath.Glob(filepath.Join("..", "..", "cmd", "pawl", "testdata", "script", "*.txtar"))
+	for _, f := range files {
+		scripts[strings.TrimSuffix(filepath.Base(f), ".txtar")] = true
+	}
 	page, flaw := os.ReadFile(filepath.Join("..", "..", specFolder, "seeds.md"))
 	if err != nil || flaw != nil {
 		t.Fatal(err, flaw)
@@ -316,7 +321,8 @@ func TestNamedTestsAreThere(t *testing.T) {
 		shown := 0
 		for _, m := range backquoted.FindAllStringSubmatch(line, -1) {
 			if strings.HasPrefix(m[1], "Test") {
-				if shown++; !declared[m[1]] {
+				name, script, _ := strings.Cut(m[1], "/")
+				if shown++; !declared[name] || script != "" && !scripts[script] {
 					t.Errorf("no test %s: %s", m[1], line)
 				}
 			}

@@ -36,7 +36,7 @@ func role(e *kernel.EffectDoc) string {
 		return ""
 	}
 	switch e.What() {
-	case effect.KindIntake, effect.KindPlan:
+	case effect.KindIntake, effect.KindPlan, effect.KindRewrite:
 		return ScopePlan
 	case effect.KindReview:
 		return ScopeReview
@@ -174,7 +174,8 @@ func costOf(tx *kernel.Tx, e *kernel.EffectDoc) effect.Usage {
 		return costOfCall(tx, call.Name)
 	}
 	cost := effect.Usage{Turns: 1}
-	asks := e.What() == effect.KindIntake || e.What() == effect.KindPlan && len(tx.Run.Given) == 0
+	asks := e.What() == effect.KindIntake || e.What() == effect.KindRewrite ||
+		e.What() == effect.KindPlan && len(tx.Run.Given) == 0
 	if asks && kernel.PlannerTraits(tx).Process || e.What() == effect.KindWork && kernel.TraitsOf(tx).Process ||
 		e.What() == effect.KindReview && tx.Config.Agents[tx.Run.Reviewer].Process {
 		cost.Processes = 1

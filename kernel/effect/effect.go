@@ -34,6 +34,7 @@ const (
 	KindGates      Kind = "gates.run"          // VerifySpec → VerifyResult
 	KindProve      Kind = "proof.run"          // ProveSpec → ProveResult
 	KindReview     Kind = "agent.review"       // ReviewSpec → ReviewResult
+	KindRewrite    Kind = "agent.rewrite"      // RewriteSpec → RewriteResult
 	KindLand       Kind = "land.commit"        // LandSpec → LandResult
 	KindRevert     Kind = "land.revert"        // RevertSpec → LandResult
 	KindCleanup    Kind = "worktree.remove"    // CleanupSpec → CleanupResult
@@ -58,7 +59,7 @@ func (k Kind) Ordered() bool {
 
 // Agent reports whether an effect of the kind is done by an agent.
 func (k Kind) Agent() bool {
-	return k == KindIntake || k == KindPlan || k == KindRepair || k == KindWork || k == KindReview
+	return k == KindIntake || k == KindPlan || k == KindRepair || k == KindWork || k == KindReview || k == KindRewrite
 }
 
 // Place says where an effect works. All paths are absolute.

@@ -190,7 +190,7 @@ const (
 	WhyElsewhere  Why = "elsewhere"       // what was red and is green speaks of something else
 	WhyHollow     Why = "hollow"          // it is red without the work only because a name is missing
 	WhyFlickers   Why = "flickers"        // two runs did not agree
-	WhyMachine    Why = "machine"         // it could not be run without the work
+	WhyMachine    Why = "machine"         // it could not be run
 	WhyAbsent     Why = "absent"          // the test that the plan names is not there
 	WhyNotMet     Why = "not_met"         // it does not hold with the work
 	WhyHeldOut    Why = "held_out"        // it holds for the cases that were shown, and not for others
@@ -203,6 +203,7 @@ const (
 	WhyUnrun      Why = "unrun"           // no check runs what the work changed
 	WhyMemorised  Why = "memorised"       // the work answers what its tests ask, and nothing shows that it knows more
 	WhyEquality   Why = "equality"        // the work itself says what is equal, and nobody asked for that
+	WhyDisputed   Why = "disputed"        // its test was written anew at the word of who works, and no person approved that
 )
 
 // Met is the verdict on one criterion.

@@ -166,6 +166,8 @@ const (
 	// Question asks the person what Reason says, and is the word of an agent that has a loop of its own. The answer
 	// comes with the next request. An agent without one asks with a call of AskHuman.
 	Question Control = "question"
+	// DisputeTest says that a test of the plan is wrong; the next request tells what became of that.
+	DisputeTest Control = "dispute_test"
 )
 
 // AskHuman is the call with which an agent puts a question to the person. It is no tool: the kernel answers it, once
@@ -180,6 +182,8 @@ type WorkResult struct {
 	Text    string  `json:"text,omitempty"`
 	// Patch changes the steps that are not done yet, for Replan.
 	Patch *plan.Patch `json:"patch,omitempty"`
+	// Dispute is what is said against a test, for DisputeTest.
+	Dispute *Dispute `json:"dispute,omitempty"`
 	// Messages are to be added to the conversation. Asks are those of their calls that are to be made, for Calls.
 	Messages []Message `json:"messages,omitempty"`
 	Asks     []Ask     `json:"asks,omitempty"`

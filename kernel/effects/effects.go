@@ -286,7 +286,7 @@ func effectUnwanted(tx *kernel.Tx) bool {
 	}
 	switch tx.Effect.What() {
 	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindProve, effect.KindReview,
-		effect.KindRepair, effect.KindWork:
+		effect.KindRewrite, effect.KindRepair, effect.KindWork:
 		return true
 	}
 	return false

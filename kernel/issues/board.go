@@ -90,8 +90,15 @@ func admitIssues(tx *kernel.Tx) func(*machine.Rule[board.RunStatus, board.Event]
 	}
 }
 
-// Decide takes the batch to another phase.
-func (c *MoveBoard) Decide(tx *kernel.Tx) error { return movePhaseOfBoard(tx, c.Action) }
+// Decide takes the batch to another phase. While somebody is at work the phase says at what, whoever looks at the
+// list.
+func (c *MoveBoard) Decide(tx *kernel.Tx) error {
+	if b := tx.Board; b != nil && c.Action == board.List && len(b.Busy) > 0 {
+		kernel.Discard(tx)
+		return nil
+	}
+	return movePhaseOfBoard(tx, c.Action)
+}
 
 // movePhaseOfBoard takes the batch to another phase.
 func movePhaseOfBoard(tx *kernel.Tx, a board.Event) error {

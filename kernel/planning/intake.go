@@ -65,15 +65,15 @@ func TakenIn(tx *kernel.Tx, r effect.Receipt) error {
 
 // Evaluated decides the complexity of a requirement that is clear. It asks a person to confirm it where one is there,
 // and wherever the words themselves are of extremely high risk: an automatic mode breaks its silence for that, an
-// unattended run waits, and only who has said yes to everything beforehand is not asked (docs/spec/workflow.md#ehrb).
+// unattended run waits, and so does one to which somebody has said yes beforehand, without having heard of the risk
+// (docs/spec/workflow.md#ehrb).
 func Evaluated(tx *kernel.Tx) error {
 	path, why := tx.Run.Evaluation.Path()
 	tx.Run.Path = path
 	dangerous := triage.Asks(tx.Run.Evaluation.HighRisk) && tx.Run.RiskBy == ""
 	if dangerous {
 		tx.Record(tx.Run, kernel.AuditRiskFound, audit.Warn, map[string]any{"findings": tx.Run.Evaluation.HighRisk,
-			"confirmed_beforehand": tx.Run.AutoApprove})
-		dangerous = tx.Run.AutoApprove == ""
+			"not_confirmed_by": tx.Run.AutoApprove})
 	}
 	if dangerous && tx.Session.RunMode == pawl.Autonomous {
 		tx.Record(tx.Run, kernel.AuditAutonomousBlocked, audit.Warn,

@@ -528,17 +528,20 @@ func asks(tx *kernel.Tx) bool {
 		func(j kernel.Judged) bool { return j.Verdict.Decision == policy.Ask })
 }
 
-// autoApproval names the policy in whose name the plan may be approved without a person, or "".
+// autoApproval names the policy in whose name the plan may be approved without a person, or "". What is of extremely
+// high risk or cannot be taken back nobody has said yes to who has not seen it, however the run was begun.
 func autoApproval(tx *kernel.Tx) pawl.Actor {
-	if tx.Solution.Outward() {
+	held := tx.Solution.OnlyPerson()
+	if held {
 		tx.Record(tx.Task, kernel.AuditAutoApprovalRefused, audit.Warn,
-			map[string]any{"checkpoint": "open_plan", "by": tx.Run.AutoApprove, "risk": tx.Solution.Risk})
-		return ""
+			map[string]any{"checkpoint": "open_plan", "by": tx.Run.AutoApprove, "risk": tx.Solution.Risk,
+				"findings": tx.Solution.HighRisk})
 	}
-	if tx.Run.AutoApprove != "" {
+	switch {
+	case held:
+	case tx.Run.AutoApprove != "":
 		return tx.Run.AutoApprove
-	}
-	if tx.Flow.Mode == workflow.AutoFull && !asks(tx) && !tx.Solution.Perilous() {
+	case tx.Flow.Mode == workflow.AutoFull && !asks(tx):
 		return autoFull
 	}
 	m, err := tx.Config.ModeOf(tx.Task.Mode)
@@ -549,14 +552,14 @@ func autoApproval(tx *kernel.Tx) pawl.Actor {
 	if tx.Session.RunMode == pawl.Autonomous {
 		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same
 		// (docs/spec/task.md#d7).
-		if !asks(tx) && !tx.Solution.Perilous() {
+		if !held && !asks(tx) {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
 		tx.Record(tx.Task, kernel.AuditAutonomousBlocked, audit.Warn,
 			map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk, "mode": tx.Task.ModeName(),
 				"mode_verdict": v.Decision, "mode_reason": v.Reason})
 	}
-	if v.Decision == kernel.Approved {
+	if !held && v.Decision == kernel.Approved {
 		return pawl.By(pawl.KindPolicy, "mode/"+tx.Task.ModeName())
 	}
 	return ""
@@ -618,7 +621,7 @@ func (c *EditPlan) Decide(tx *kernel.Tx) error {
 	kernel.AnswerApproval(tx, tx.Approval, kernel.ApprovalStale, tx.Env.Actor, "the plan was edited")
 	s, t := tx.Solution, tx.Task
 	s.Plan, s.Hash, s.Verdicts, s.Risk, s.Stated = p, hash, verdicts, p.RiskLevel, stated(c.Plan.RiskLevel, p.RiskLevel)
-	s.Checks = effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
+	s.Checks, s.HighRisk = effect.SelectChecks(p.Verification, tx.Run.Context.Checks), triage.DetectPlan(p)
 	t.Plan, t.PlanHash, t.Checks, t.Title = &p, hash, s.Checks, p.Goal
 	tx.Touch(s)
 	tx.Touch(t)

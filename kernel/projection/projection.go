@@ -203,8 +203,7 @@ func (k reader) history(ctx context.Context) ([]view.HistoryLine, error) {
 		s := kernel.Snapshot{Run: r, Task: t, Solution: &kernel.Solution{}}
 		h := view.HistoryLine{
 			Label: t.Label, Title: t.Title, Result: s.Package().Ending(), Ended: kernel.EndedAt(r, t),
-			Archived: r.Outcome == "completed" || r.Outcome == "skipped" || r.Outcome == "canceled" &&
-				!t.StartedAt.IsZero(),
+			Archived: archived(r, t),
 		}
 		if t.Land != nil {
 			h.Commit = t.Land.Commit
@@ -215,6 +214,19 @@ func (k reader) history(ctx context.Context) ([]view.HistoryLine, error) {
 		out = append(out, h)
 	}
 	return out, nil
+}
+
+// archived reports whether the end of a run left an entry in the archive of its month.
+func archived(r *kernel.Run, t *kernel.Task) bool {
+	switch r.Outcome {
+	case "completed", "skipped":
+		return true
+	case "canceled":
+		return !t.StartedAt.IsZero()
+	case "rolled_back":
+		return r.ArchiveWarning == nil
+	}
+	return false
 }
 
 // openStates are the states of tasks that wait or are at work.

@@ -94,7 +94,8 @@ func outputOf(e *kernel.EffectDoc) (view.Output, bool) {
 		var work effect.WorkSpec
 		_ = json.Unmarshal(e.Effect.Spec, &work)
 		o.Name, o.Step = work.Agent, work.Step
-	case effect.KindPlan, effect.KindRepair, effect.KindIntake, effect.KindReview, effect.KindPrepare:
+	case effect.KindPlan, effect.KindRepair, effect.KindIntake, effect.KindReview, effect.KindRewrite,
+		effect.KindPrepare:
 	case effect.KindVerify, effect.KindGates, effect.KindTest:
 		var checks effect.VerifySpec
 		_ = json.Unmarshal(e.Effect.Spec, &checks)

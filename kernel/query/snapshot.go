@@ -22,6 +22,7 @@ import (
 	"pawl/text/plan"
 	"pawl/text/policy"
 	"pawl/text/solution"
+	"pawl/text/triage"
 )
 
 // Looker reads where one session stands, as a kernel does.
@@ -284,7 +285,7 @@ func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 		Turns:    t.Turns,
 		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
 		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Proof: view.ProofOf(t.Proof),
-		Reviews: t.Reviews,
+		Reviews: t.Reviews, Disputed: t.Disputed,
 		Land:    view.LandingOf(t.Land),
 		Reason:  t.Reason,
 		Blocked: blockedOf(t.Blocked), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart,
@@ -346,7 +347,7 @@ func PlanOf(s *kernel.Snapshot) view.Plan {
 		out.Checks, out.Gates = append(out.Checks, t.Checks...), append(out.Gates, t.Gates...)
 	}
 	if sol := s.Solution; sol != nil {
-		out.Hash, out.Agent, out.Stated = sol.Hash, sol.Agent, sol.Stated
+		out.Hash, out.Agent, out.Stated, out.HighRisk = sol.Hash, sol.Agent, sol.Stated, perilsOf(sol)
 		for n := range sol.Plan.Verification.Commands {
 			if v := verdicts["verification"][n]; v != nil {
 				out.Commands = append(out.Commands, *v)
@@ -363,6 +364,17 @@ func PlanOf(s *kernel.Snapshot) view.Plan {
 		}
 		if s.Run != nil && s.Run.Context != nil && len(out.Checks) > 0 && len(out.Network) == 0 {
 			out.Needs = s.Run.Context.Needs // a plan that names the network fetches by itself
+		}
+	}
+	return out
+}
+
+// perilsOf is what a plan would do of extremely high risk, each once wherever it stands.
+func perilsOf(sol *kernel.Solution) (out []triage.Finding) {
+	for _, p := range sol.HighRisk {
+		same := func(f triage.Finding) bool { return f.Kind == p.Kind && f.Quote == p.Quote }
+		if p.Stance == triage.StanceAction && !slices.ContainsFunc(out, same) {
+			out = append(out, p.Finding)
 		}
 	}
 	return out
@@ -442,7 +454,7 @@ func SummaryOf(s *kernel.Snapshot) view.Summary {
 
 // summarize fills in what the task has to tell.
 func summarize(s *kernel.Snapshot, out *view.Summary, t *kernel.Task) {
-	out.Proof, out.Reviews = view.ProofOf(t.Proof), t.Reviews
+	out.Proof, out.Reviews, out.Disputed = view.ProofOf(t.Proof), t.Reviews, t.Disputed
 	out.Task, out.Repairs, out.Failures, out.Landing = t.Label, t.Repairs, failures(t.Failures), view.LandingOf(t.Land)
 	if out.Goal == "" {
 		out.Goal = t.Title

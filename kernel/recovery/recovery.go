@@ -370,15 +370,7 @@ func WorkCleaned(tx *kernel.Tx, r effect.Receipt) error {
 	tx.Touch(t)
 	switch {
 	case s.RollingBack():
-		tx.Turn = nil
-		if err := tx.Apply(kernel.RolledBack, "back at "+s.LastCheckpoint); err != nil {
-			return err
-		}
-		if back := tx.Run.Restored; back != nil && back.Before != back.After {
-			tx.Run.Undone, s.RolledBackRun = true, tx.Run.ID
-		}
-		kernel.EndRun(tx, "rolled_back")
-		return nil
+		return WriteArchive(tx)
 	case !t.CancelAt.IsZero() && !task.State(t.State).Terminal():
 		if tx.Turn != nil {
 			tx.Turn.Outcome = "canceled"
@@ -469,9 +461,13 @@ func WriteArchive(tx *kernel.Tx) error {
 	return nil
 }
 
-// RunArchived ends the run, or blocks until the archive can be written.
+// RunArchived ends the run, or blocks until the archive can be written. A rollback is over all the same: what it has
+// brought back does not depend on what is told of it.
 func RunArchived(tx *kernel.Tx, r effect.Receipt) error {
 	s := tx.Session
+	if s.RollingBack() {
+		return rolledBack(tx, r)
+	}
 	if !r.OK {
 		s.Blocked = &kernel.Blocked{Kind: kernel.BlockedArchive, Error: kernel.Info(r.Err())}
 		return tx.Apply(kernel.ArchiveBroken, r.Key)
@@ -490,6 +486,25 @@ func RunArchived(tx *kernel.Tx, r effect.Receipt) error {
 		s.LastRun = tx.Run.ID
 	}
 	kernel.EndRun(tx, tx.Run.Outcome)
+	return nil
+}
+
+// rolledBack ends the run whose tree is back at its checkpoint.
+func rolledBack(tx *kernel.Tx, r effect.Receipt) error {
+	if !r.OK {
+		kept := kernel.Info(r.Err())
+		tx.Run.ArchiveWarning = &kept
+		tx.Record(tx.Run, kernel.AuditArchiveIncomplete, audit.Warn, kept)
+	}
+	s := tx.Session
+	tx.Turn = nil
+	if err := tx.Apply(kernel.RolledBack, "back at "+s.LastCheckpoint); err != nil {
+		return err
+	}
+	if back := tx.Run.Restored; back != nil && back.Before != back.After {
+		tx.Run.Undone, s.RolledBackRun = true, tx.Run.ID
+	}
+	kernel.EndRun(tx, "rolled_back")
 	return nil
 }
 

@@ -108,6 +108,8 @@ func AgentDone(tx *kernel.Tx, r effect.Receipt) error {
 		return nil
 	case effect.Replan:
 		return replan(tx, result)
+	case effect.DisputeTest:
+		return dispute(tx, result)
 	case effect.StepDone:
 		return stepDone(tx)
 	case effect.Question:
@@ -342,7 +344,7 @@ func replan(tx *kernel.Tx, result effect.WorkResult) error {
 	for _, s := range next.Steps {
 		for _, c := range s.ToolCalls {
 			if v, err := kernel.JudgeCall(tx, c); err != nil || v.Person || v.Decision == policy.Ask &&
-				tx.Run.AutoApprove == "" {
+				(tx.Run.AutoApprove == "" || v.Risk.AtLeast(pawl.RiskHigh)) {
 				return failedWork(tx, pawl.Fail(pawl.CodeApprovalNeeded, "kernel.replan_asks", s.StepID, c.Name),
 					result.Reason)
 			}

@@ -91,6 +91,11 @@ func (s *scale) criterion(c plan.Criterion) effect.Met {
 	if m.Verdict == effect.Unproven && s.approved && m.Why != effect.WhyNotMet && m.Why != effect.WhyHeldOut {
 		m.Verdict, m.Why = effect.Proven, effect.WhyAsApproved
 	}
+	for _, d := range s.task.Disputed {
+		if m.Verdict == effect.Proven && d.Criterion == c.ID && d.Doubtful() {
+			m.Verdict, m.Why, m.Shown = effect.Unproven, effect.WhyDisputed, []string{d.Path}
+		}
+	}
 	return m
 }
 
@@ -199,7 +204,7 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 				m.Why, places, short = why, w.At, nil
 			}
 			if why == m.Why {
-				short = append(short, w.Name())
+				short = append(short, shortOf(w, why))
 			}
 		}
 	}
@@ -217,6 +222,17 @@ func (s *scale) named(c plan.Criterion) effect.Met {
 		m.Verdict, m.Why = effect.AlreadySo, effect.WhyBefore
 	}
 	return m
+}
+
+// shortOf names a witness that falls short, with the last of what a command printed that could not be run, or that
+// fails with the work alone.
+func shortOf(w effect.Witness, why effect.Why) string {
+	speaks := why == effect.WhyMachine || w.Failed && w.Without == effect.WithoutGreen
+	said := strings.TrimSpace(w.Said)
+	if said = said[1+strings.LastIndexByte(said, '\n'):]; speaks && w.Test == "" && said != "" {
+		return w.Name() + ": " + kernel.FirstLine(said)
+	}
+	return w.Name()
 }
 
 func how(p plan.Proof) effect.Why {

@@ -57,7 +57,7 @@ type Package struct {
 func (p Package) Ending() Ending {
 	done, all := p.count()
 	switch p.Outcome {
-	case "rolled_back":
+	case rolledBack:
 		return RolledBack
 	case "declined", "revised":
 		return NotCarried
@@ -134,7 +134,8 @@ func (p Package) Live() []pawl.ProjectedFile {
 // Archive returns everything that the end of a run leaves behind: the package in the archive, which never overwrites an
 // older one, its row in the index, and the entry in the month's task archive. A tweak has no package and leaves the
 // entry alone. Writing it again adds nothing. A package that a person wrote is moved there; its two documents among the
-// files take its place where it is gone.
+// files take its place where it is gone. One that was rolled back stays where it is, to be carried out again, and the
+// documents say what was tried.
 func (p Package) Archive() (files []pawl.ProjectedFile, moved *effect.Retired) {
 	month := TaskArchive(p.Ended)
 	title := "# Task Archive " + p.Ended.UTC().Format("2006-01") + "\n"
@@ -150,10 +151,10 @@ func (p Package) Archive() (files []pawl.ProjectedFile, moved *effect.Retired) {
 			"/"), Type: string(solution.Implementation),
 		Modules: cell(p.modules()), Decisions: short(p.Hash), Result: p.Ending(), Marker: p.marker(),
 	}
-	if w := p.Written; w != nil {
-		if row.Decisions = strings.Join(w.Decisions, ", "); len(w.Decisions) == 0 {
-			row.Decisions = short(p.Hash)
-		}
+	if w := p.Written; w != nil && len(w.Decisions) > 0 {
+		row.Decisions = strings.Join(w.Decisions, ", ")
+	}
+	if w := p.Written; w != nil && row.Result != RolledBack {
 		path := p.LiveDir() + "/" + solution.TasksName
 		moved = &effect.Retired{From: p.LiveDir(), To: dir, Result: string(row.Result),
 			Tasks: effect.NewDocument(path, w.Ended(p.marks(), row.Result, p.Ended), []byte(w.Tasks), true)}

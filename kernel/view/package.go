@@ -21,8 +21,11 @@ var packageStates = map[string][2]string{
 	"draft": {"待确认", "to be confirmed"}, "approved": {"已确认", "confirmed"}, "queued": {"已确认", "confirmed"},
 	"running": {"执行中", "at work"}, "verifying": {"验证中", "being verified"}, "verified": {"验证中", "being verified"},
 	"done": {"已完成", "completed"}, "failed": {"失败", "failed"}, "canceled": {"已取消", "canceled"},
-	"blocked": {"已阻塞", "blocked"},
+	"blocked": {"已阻塞", "blocked"}, rolledBack: {"已回滚", "rolled back"},
 }
+
+// rolledBack is the outcome of a run whose work was taken back.
+const rolledBack = "rolled_back"
 
 // proven says of a criterion what became of it.
 var proven = map[effect.Verdict][2]string{
@@ -62,9 +65,13 @@ var priorities = map[pawl.Risk]solution.Priority{pawl.RiskHigh: solution.P0, paw
 
 // proposal is the package's proposal.md (docs/spec/workflow.md#proposal).
 func (p Package) proposal() string {
+	state := p.State
+	if p.Outcome == rolledBack {
+		state = p.Outcome
+	}
 	out := solution.Proposal{
 		Title: line(p.Title, maxTitle), Kind: "feature", Type: solution.Implementation, Priority: priorities[p.Risk],
-		Language: p.Lang, State: p.in(packageStates[p.State]),
+		Language: p.Lang, State: p.in(packageStates[state]),
 		Created: stamp(p.Created), More: []solution.Field{{Name: p.in([2]string{"计划哈希", "Plan hash"}), Value: p.Hash}},
 		Background: fmt.Sprintf(p.in([2]string{"- 任务: %s\n- 规划者: %s", "- Task: %s\n- Planner: %s"}), cell(p.Label),
 			cell(p.Agent)),

@@ -7,6 +7,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/text/plan"
 	"pawl/text/policy"
+	"pawl/text/triage"
 )
 
 // Plan is the answer to `pawl plan show --json`: what is to be done, what the policy says of each call, how it will be
@@ -21,6 +22,8 @@ type Plan struct {
 	Risk     pawl.Risk        `json:"risk_level"`
 	// Stated is the risk that the plan says it has, where pawl judges it graver.
 	Stated pawl.Risk `json:"stated_risk_level,omitempty"`
+	// HighRisk is what the plan would do of extremely high risk, each once.
+	HighRisk []triage.Finding `json:"ehrb,omitempty"`
 	// Network are the network grants that the plan names, with the places that they stand for on this machine. Where
 	// these cannot be found out, a grant has none.
 	Network []effect.Grant `json:"network,omitempty"`

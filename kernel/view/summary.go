@@ -24,6 +24,8 @@ type Summary struct {
 	Proof *Proof `json:"proof,omitempty"`
 	// Reviews are what reviewers said of the work, one for each tree that they looked at; nothing of it is evidence.
 	Reviews []effect.WorkReview `json:"reviews,omitempty"`
+	// Disputed are the tests of the plan that whoever worked says are wrong, and what became of that.
+	Disputed []effect.Disputed `json:"disputed,omitempty"`
 	// Repairs are the repairs that were made, Failures what made them necessary.
 	Repairs  int       `json:"repairs"`
 	Failures []Failure `json:"failures,omitempty"`

@@ -30,8 +30,9 @@ type Task struct {
 	Verified *Evidence `json:"verification,omitempty"`
 	Gate     *Evidence `json:"gate_results,omitempty"`
 	Proof    *Proof    `json:"proof,omitempty"`
-	// Reviews are as in a Summary.
+	// Reviews and Disputed are as in a Summary.
 	Reviews  []effect.WorkReview `json:"reviews,omitempty"`
+	Disputed []effect.Disputed   `json:"disputed,omitempty"`
 	Land     *Landing            `json:"landing,omitempty"`
 	Reason   string              `json:"reason,omitempty"`
 	Blocked  *Blocked            `json:"blocked,omitempty"`

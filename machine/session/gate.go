@@ -24,8 +24,9 @@ const MaxFixes = 3
 type Evidence struct {
 	// PlanHash is the hash of the plan under discussion, ApprovalHash the one that the user's word is bound to.
 	PlanHash, ApprovalHash string
-	// OnlyPerson states that the plan has calls which reach beyond the machine or cannot be taken back, ByPerson that
-	// the word is that of a person, who saw them, rather than that of a policy in a person's name.
+	// OnlyPerson states that the plan has calls which reach beyond the machine or cannot be taken back, or is of
+	// extremely high risk, ByPerson that the word is that of a person, who saw that, rather than that of a policy in a
+	// person's name.
 	OnlyPerson, ByPerson bool
 	// FixVerified states that pawl ran the failed checks on the repaired tree and that they passed.
 	FixVerified bool

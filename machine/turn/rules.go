@@ -159,4 +159,7 @@ var rules = []rule{
 	{ID: "U64", From: Verifying, On: ChecksFailed, When: Objected, To: Recovering, Actors: byWork,
 		Source: "spec B17", Ext: true,
 		Description: "the checks passed, a reviewer objects with a witness, and the work is sent back once"},
+	{ID: "U65", From: AwaitingConfirmation, On: Confirm, When: AnswerNoTest, To: Executing,
+		Gates: []string{GateAskedByStep}, Actors: byWord, Source: "spec B18", Ext: true,
+		Description: "a disputed test stays as it was approved"},
 }

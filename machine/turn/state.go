@@ -76,6 +76,7 @@ const (
 	AnswerNoStep    = "no_step"
 	AnswerYesChecks = "yes_checks"
 	AnswerYesProof  = "yes_proof"
+	AnswerNoTest    = "no_test"
 )
 
 // AnswerStep is the argument of CLARIFICATION_ANSWER when the question was asked in the middle of a step.

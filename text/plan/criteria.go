@@ -36,7 +36,8 @@ const (
 
 var testPath = pattern.New(testPattern)
 
-func proofs() []Proof {
+// Proofs are the ways in which a criterion may be shown.
+func Proofs() []Proof {
 	return []Proof{ProofCheck, ProofKept, ProofGone, ProofDiff, ProofTest, ProofReview, ProofPerson}
 }
 
@@ -80,7 +81,7 @@ func (s shape) criterion(path string, c Criterion) {
 	s.prose(path+".text", c.Text, maxClaim, 0)
 	s.prose(path+".from", c.From, maxClaim, optionalText)
 	s.prose(path+".run", c.Run, maxProse, optionalText)
-	choice(s, path+".proof", c.Proof, proofs())
+	choice(s, path+".proof", c.Proof, Proofs())
 	s.named(path+".tests", c.Tests, maxTitle)
 	s.named(path+".checks", c.Checks, maxTitle)
 	s.named(path+".texts", c.Texts, maxTitle)

@@ -97,7 +97,7 @@ func anyStep(id string, earlier []string) *rapid.Generator[Step] {
 func anyCriterion(id string) *rapid.Generator[Criterion] {
 	return rapid.Custom(func(t *rapid.T) Criterion {
 		c := Criterion{ID: id, Text: prose().Draw(t, "text"), From: maybe(prose()).Draw(t, "from"),
-			Proof: rapid.SampledFrom(proofs()).Draw(t, "proof")}
+			Proof: rapid.SampledFrom(Proofs()).Draw(t, "proof")}
 		names := func(what string, of *rapid.Generator[string], least int) []string {
 			return append([]string(nil), rapid.SliceOfN(of, least, 3).Draw(t, what)...)
 		}

@@ -40,7 +40,7 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[ArtifactType]():
 		return enum(artifactTypes())
 	case reflect.TypeFor[Proof]():
-		return enum(proofs())
+		return enum(Proofs())
 	case reflect.TypeFor[pawl.Risk]():
 		return enum(risks())
 	case reflect.TypeFor[json.RawMessage]():
@@ -252,7 +252,7 @@ func criterionRules() []*jsonschema.Schema {
 		return &jsonschema.Schema{Required: []string{field}, Properties: p}
 	}
 	var out []*jsonschema.Schema
-	for _, p := range proofs() {
+	for _, p := range Proofs() {
 		fields := map[string]*jsonschema.Schema{}
 		for _, m := range means {
 			switch {

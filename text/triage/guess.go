@@ -26,8 +26,9 @@ var weights = sync.OnceValue(func() map[string]float64 {
 
 // How sure a guess has to be.
 const (
-	guessAsks  = 0.6  // a sentence in which the rules find nothing is asked about from here on
-	guessDoubt = 0.12 // what they find in words is no more than asked about up to here
+	guessAsks   = 0.55 // a sentence in which the rules find nothing is asked about from here on
+	guessDoubts = 0.3  // what they find in words is no more than asked about up to here
+	guessDenies = 0.1  // and no more than mentioned up to here
 )
 
 // A guess looks at the beginning of a sentence, and at so many sentences of a text: one of such a length is no request
@@ -38,9 +39,12 @@ const (
 )
 
 // Weigh is Detect for a requirement: the words that somebody who is there gives. It also guesses. Where the rules find
-// nothing in a sentence that sounds like those of extremely high risk, or something in one that does not sound like
-// them at all, it is not sure, and the finding has the stance of that.
-func Weigh(text string) []Finding {
+// nothing in a sentence that sounds like those of extremely high risk, or something in one that hardly sounds like
+// them, it is not sure, and the finding has the stance of that. What they find in words in one that does not sound like
+// them at all is a mention.
+func Weigh(text string) []Finding { return weigh(text, weights()) }
+
+func weigh(text string, w map[string]float64) []Finding {
 	f := fold(text)
 	d := detector{folded: f, quotes: quotes(text)}
 	all := clauses(f.text, d.quotes, f)
@@ -51,23 +55,26 @@ func Weigh(text string) []Finding {
 			d.clause(all[i])
 		}
 		if n++; n <= maxSentences {
-			d.guess(s, from, plain)
+			d.guess(s, from, plain, w)
 		}
 	}
 	return d.result()
 }
 
 // guess judges a sentence as a whole, of which the findings from one on are.
-func (d *detector) guess(s sentence, from int, plain bool) {
+func (d *detector) guess(s sentence, from int, plain bool, w map[string]float64) {
 	text := strings.TrimSpace(d.text[s.start:s.end])
 	acts := slices.IndexFunc(d.found[from:], func(f Finding) bool { return f.Stance == StanceAction })
 	q, quoted := within(d.quotes, d.at[s.start])
-	switch p := guessed(text[:min(len(text), maxGuessed)]); {
+	p := guessed(text[:min(len(text), maxGuessed)], w)
+	switch {
 	case acts < 0 && p > guessAsks && plain && (!quoted || q.End < d.at[s.end]):
 		d.add(RiskUnclear, s.start, s.end, StanceUnsure)
-	case acts >= 0 && p < guessDoubt && !d.certain:
+	case acts >= 0 && p < guessDoubts && !d.certain:
 		for i := range d.found[from:] {
-			if f := &d.found[from+i]; f.Stance == StanceAction {
+			if f := &d.found[from+i]; f.Stance == StanceAction && p < guessDenies {
+				f.Stance = StanceMention
+			} else if f.Stance == StanceAction {
 				f.Stance = StanceUnsure
 			}
 		}
@@ -75,11 +82,11 @@ func (d *detector) guess(s sentence, from int, plain bool) {
 	d.certain = false
 }
 
-// traits are what a guess rests on, each once: the words of a sentence and their neighbours, the classes of the lexicon
-// in which they are, and these together. The text is folded.
+// traits are what a guess rests on, each once: the words of a sentence, their beginnings and their neighbours, what
+// they stand for and what that stands beside, and the classes of the lexicon. The text is folded.
 func traits(text string) []string {
-	l, seen := words(), map[string]bool{}
-	var out, classes []string
+	seen := map[string]bool{}
+	var out, all []string
 	add := func(kind, what string) bool {
 		if seen[kind+what] {
 			return false
@@ -88,32 +95,60 @@ func traits(text string) []string {
 		out = append(out, kind+what)
 		return true
 	}
-	last := ""
-	for i, t := range lex(text) {
-		word := strings.TrimSuffix(text[t.start:t.end], "s")
-		if i == 0 {
-			add("f:", word)
-		}
-		add("w:", word)
-		add("b:", last+" "+word)
-		last = word
-		for n, name := range l.order {
-			if t.senses.has(sense(n)) && add("s:", name) {
-				classes = append(classes, name)
+	beside := func(kind string, before, here []string) {
+		for _, a := range before {
+			for _, b := range here {
+				add(kind, a+">"+b)
 			}
 		}
 	}
-	for i, a := range classes {
-		for _, b := range classes[i+1:] {
+	last, before := "", []string(nil)
+	for _, w := range knownWords(text) {
+		if last == "" {
+			add("f:", w.said)
+		}
+		add("w:", w.said)
+		add("b:", last+" "+w.said)
+		if !w.han && len(w.said) > 4 {
+			add("x:", w.said[:4])
+		}
+		for _, n := range w.notions {
+			if before == nil {
+				add("m:", n)
+			}
+			if add("n:", n) {
+				all = append(all, n)
+			}
+		}
+		beside("o:", before, w.notions)
+		if last = w.said; w.notions != nil {
+			before = w.notions
+		}
+	}
+	for i, a := range all {
+		for _, b := range all[i+1:] {
 			add("p:", min(a, b)+"+"+max(a, b))
 		}
+	}
+	l := words()
+	before = nil
+	for _, t := range lex(text) {
+		var here []string
+		for n, name := range l.order {
+			if t.senses.has(sense(n)) {
+				here = append(here, name)
+				add("s:", name)
+			}
+		}
+		beside("c:", before, here)
+		before = here
 	}
 	return out
 }
 
 // guessed says how likely a sentence is of extremely high risk, from 0 to 1.
-func guessed(text string) float64 {
-	list, w := traits(text), weights()
+func guessed(text string, w map[string]float64) float64 {
+	list := traits(text)
 	sum := 0.0
 	for _, t := range list {
 		sum += w[t]

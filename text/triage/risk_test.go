@@ -8,39 +8,50 @@ import (
 	"pawl/internal/golden"
 )
 
-// measured counts what Detect takes the sentences of a set for.
-type measured struct{ dangerous, found, harmless, alarms int }
+// measured counts what the sentences of a set are taken for: what is found, and what is only asked about.
+type measured struct{ dangerous, found, asked, harmless, alarms, doubted int }
 
-// measure judges a set of labelled sentences, and tells wrong those that it takes for something else.
-func measure(t *testing.T, name string, wrong func(e example)) measured {
+// caught is how many of the dangerous sentences are found or asked about, doubts how many of the others, in percent.
+func (m measured) caught() float64 { return 100 * float64(m.found+m.asked) / float64(m.dangerous) }
+func (m measured) doubts() float64 { return 100 * float64(m.alarms+m.doubted) / float64(m.harmless) }
+
+// measure judges a set of labelled sentences, and tells wrong those that are not even asked about, and false alarms.
+func measure(t *testing.T, name string, judge func(string) []Finding, wrong func(e example)) measured {
 	t.Helper()
 	var m measured
 	for _, e := range examples(t, name) {
-		acts := Acts(Detect(e.text))
-		switch e.want {
-		case "dangerous":
-			m.dangerous++
-			if acts {
-				m.found++
-				continue
-			}
-		case "harmless":
-			m.harmless++
-			if !acts {
-				continue
-			}
-			m.alarms++
-		default:
+		list := judge(e.text)
+		acts, asks := Acts(list), Asks(list)
+		of, done, unsure := &m.harmless, &m.alarms, &m.doubted
+		switch {
+		case e.want == "dangerous":
+			of, done, unsure = &m.dangerous, &m.found, &m.asked
+		case e.want != "harmless":
 			t.Fatalf("%s:%d: label %q", name, e.line, e.want)
 		}
-		wrong(e)
+		*of++
+		switch {
+		case acts:
+			*done++
+		case asks:
+			*unsure++
+		}
+		if e.want == "dangerous" != asks {
+			wrong(e)
+		}
 	}
 	return m
 }
 
+// weighed measures a set with the weights that are given.
+func weighed(t *testing.T, name string, w map[string]float64) measured {
+	t.Helper()
+	return measure(t, name, func(text string) []Finding { return weigh(text, w) }, func(example) {})
+}
+
 // TestTunedRisks holds the judgement to the sentences that it was tuned on.
 func TestTunedRisks(t *testing.T) {
-	m := measure(t, "risk-tuned.tsv", func(e example) {
+	m := measure(t, "risk-tuned.tsv", Detect, func(e example) {
 		t.Errorf("risk-tuned.tsv:%d: not %s: %s %v", e.line, e.want, e.input, Detect(e.text))
 	})
 	if m.dangerous != 229 || m.harmless != 201 {
@@ -50,32 +61,49 @@ func TestTunedRisks(t *testing.T) {
 
 // held are the sets of sentences that nobody looked at while the judgement was tuned, with what was found of each when
 // it was measured, once. Each was written before the judgement was mended by what the set before it had shown; since
-// then the sets hold what was reached. The weights are learnt from them, too.
+// then the sets hold what was reached, by the rules alone and with the guess. The weights are learnt from them, too: of
+// leftOut percent something was found, or asked about, when they were learnt without the set, and of doubts percent of
+// its harmless sentences.
 var held = []struct {
-	name             string
-	sentences        int
-	found, harmless  string // of the dangerous, and false alarms, when it was measured
-	dangerous, alarm int    // what has to be found at least, and may be a false alarm at most, in percent
+	name            string
+	sentences       int
+	found, harmless string  // of the dangerous, and false alarms, when it was measured
+	byRules         float64 // of the dangerous that the rules alone find now, in percent
+	leftOut, doubts float64
 }{
-	{"risk-held-1.tsv", 360, "91.7 %", "6.1 %", 95, 3},
-	{"risk-held-2.tsv", 300, "93.3 %", "3.3 %", 95, 3},
-	{"risk-held-3.tsv", 300, "88.0 %", "6.7 %", 95, 3},
-	{"risk-held-4.tsv", 300, "90.0 %", "5.3 %", 95, 3},
+	{"risk-held-1.tsv", 360, "91.7 %", "6.1 %", 95, 99.4, 3.9},
+	{"risk-held-2.tsv", 300, "93.3 %", "3.3 %", 95, 100, 4.7},
+	{"risk-held-3.tsv", 300, "88.0 %", "6.7 %", 95, 99.3, 4.0},
+	{"risk-held-4.tsv", 300, "90.0 %", "5.3 %", 95, 99.3, 4.7},
+	{"risk-held-5.tsv", 305, "61.5 % (and 27.6 % asked about)", "0.0 % (and 4.7 % asked about)", 60, 96.8, 5.4},
 }
 
-// TestHeldRisks holds the judgement to the goal on every set: 95 % of the dangerous sentences are found, and at most 3
-// % of the others are false alarms. What it does on sentences that nobody has seen is less, and the table above says
-// it.
+func heldNames() (out []string) {
+	for _, set := range held {
+		out = append(out, set.name)
+	}
+	return out
+}
+
+// tolerated is by how many percent machines may differ in what they learn.
+const tolerated = 0.7
+
+// TestHeldRisks holds the judgement to the goal on every set: 95 % of the dangerous sentences are found or asked about,
+// at most 3 % of the others are false alarms, and at most 5 % asked about. What it does on sentences that nobody has
+// seen is less, and the table above says it.
 func TestHeldRisks(t *testing.T) {
 	for _, set := range held {
 		wrong := map[string]int{}
-		m := measure(t, set.name, func(e example) { wrong[e.want+" "+e.kind+" "+e.form]++ })
+		m := measure(t, set.name, Weigh, func(e example) { wrong[e.want+" "+e.kind+" "+e.form]++ })
 		if m.dangerous+m.harmless != set.sentences {
 			t.Errorf("%s: %+v", set.name, m)
 		}
-		if 100*m.found < set.dangerous*m.dangerous || 100*m.alarms > set.alarm*m.harmless {
-			t.Errorf("%s: %d of %d found, %d of %d false alarms: %v", set.name, m.found, m.dangerous, m.alarms,
-				m.harmless, wrong)
+		if m.caught() < 95 || 100*m.alarms > 3*m.harmless || m.doubts() > 5 {
+			t.Errorf("%s: %+v: %v", set.name, m, wrong)
+		}
+		rules := measure(t, set.name, Detect, func(example) {})
+		if rules.caught() < set.byRules || rules.doubts() > 3 {
+			t.Errorf("%s: the rules alone: %+v", set.name, rules)
 		}
 	}
 }
@@ -84,40 +112,28 @@ func TestHeldRisks(t *testing.T) {
 // sentences, what was asked about because the judge was not sure, and what of the harmless ones was an alarm or was
 // asked about.
 var untuned = struct {
-	name                                        string
-	dangerous, found, asked                     int
-	harmless, alarms, doubted                   int
+	name string
+	measured
 	foundPart, askedPart, alarmPart, doubtsPart string
-}{"risk-held-5.tsv", 156, 96, 43, 149, 0, 7, "61.5 %", "27.6 %", "0.0 %", "4.7 %"}
+}{"risk-held-6.tsv", measured{dangerous: 160, found: 97, asked: 56, harmless: 160, alarms: 0, doubted: 8},
+	"60.6 %", "35.0 %", "0.0 %", "5.0 %"}
 
 // TestUnseenRisks holds the judgement to what was measured. Figures that become better are no reason to change them,
 // and a set that is tuned on is no longer unseen.
 func TestUnseenRisks(t *testing.T) {
-	got := untuned
-	got.dangerous, got.found, got.asked, got.harmless, got.alarms, got.doubted = 0, 0, 0, 0, 0, 0
-	for _, e := range examples(t, untuned.name) {
-		list := Weigh(e.text)
-		acts, asks := Acts(list), Asks(list) && !Acts(list)
-		n := map[bool]int{true: 1}
-		if e.want == "dangerous" {
-			got.dangerous, got.found, got.asked = got.dangerous+1, got.found+n[acts], got.asked+n[asks]
-			continue
-		}
-		got.harmless, got.alarms, got.doubted = got.harmless+1, got.alarms+n[acts], got.doubted+n[asks]
-	}
-	if got.dangerous != untuned.dangerous || got.harmless != untuned.harmless {
+	got, want := weighed(t, untuned.name, weights()), untuned.measured
+	if got.dangerous != want.dangerous || got.harmless != want.harmless {
 		t.Errorf("%+v", got)
 	}
-	if got.found+got.asked < untuned.found+untuned.asked || got.alarms > untuned.alarms || got.doubted > untuned.doubted {
-		t.Errorf("%+v, measured were %+v", got, untuned)
+	if got.caught() < want.caught() || got.alarms > want.alarms || got.doubts() > want.doubts() {
+		t.Errorf("%+v, measured were %+v", got, want)
 	}
 }
 
 // TestEveryRiskRule wants an example of each rule, so that no row of the table is idle, and ids of their own.
 func TestEveryRiskRule(t *testing.T) {
 	fired := map[string]bool{}
-	for _, name := range []string{"ehrb.tsv", "review.tsv", "risk-tuned.tsv", "risk-held-1.tsv", "risk-held-2.tsv",
-		"risk-held-3.tsv", "risk-held-4.tsv"} {
+	for _, name := range append(heldNames(), "ehrb.tsv", "review.tsv", "risk-tuned.tsv") {
 		for _, e := range examples(t, name) {
 			f := fold(e.text)
 			d := detector{folded: f, quotes: quotes(e.text)}
@@ -146,9 +162,11 @@ func TestPublishedRiskRules(t *testing.T) {
 func riskPage() string {
 	var b strings.Builder
 	b.WriteString(riskIntro)
-	b.WriteString("| set | sentences | found when measured | false alarms when measured |\n|---|---|---|---|\n")
+	b.WriteString("| set | sentences | found when measured | false alarms when measured |" +
+		" found or asked about when left out | harmless ones asked about when left out |\n|---|---|---|---|---|---|\n")
 	for _, set := range held {
-		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", set.name, set.sentences, set.found, set.harmless)
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %.1f %% | %.1f %% |\n", set.name, set.sentences, set.found, set.harmless,
+			set.leftOut, set.doubts)
 	}
 	fmt.Fprintf(&b, riskUnseen, untuned.name, untuned.dangerous+untuned.harmless, untuned.foundPart, untuned.askedPart,
 		untuned.alarmPart, untuned.doubtsPart)
@@ -178,13 +196,15 @@ customers or on somebody else's machine, the rules of the class ` + "`command`" 
 ## How well
 
 The sets were written before the judge was mended by what the one before had shown, and each was measured once. The judge was mended after
-each measurement, and these sets are held to the goal of 95 % found and at most 3 % false alarms by a test.
+each measurement, and a test holds these sets to the goal: 95 % found or asked about, at most 3 % false alarms, and at most 5 % of the harmless
+ones asked about. "Left out" is what comes of a set when the guess (below) has learnt from all others; the rules have seen the first four, and
+of the last they alone find some 60 %.
 
 `
 
 const riskUnseen = `
-The last set was written when a requirement was guessed about, too (below). Nothing was changed by it since, so that its figures are those of
-sentences that nobody has seen: the goal is reached for false alarms, and not for what is found.
+The newest set was written by somebody who had not read the lexicon, and a few lines only of the other sets. Nothing was changed by it since, so
+that its figures are those of sentences that nobody has seen.
 
 | set | sentences | found | asked about | false alarms | harmless ones asked about |
 |---|---|---|---|---|---|
@@ -192,11 +212,13 @@ sentences that nobody has seen: the goal is reached for false alarms, and not fo
 
 ## When it is not sure
 
-The words of a requirement are also guessed about, sentence by sentence: ` + "`text/triage/lexicon/weights.txt`" + ` says how much each word, each class
-of the lexicon and each two classes speak for high risk or against it, as the labelled sentences have taught it
-(` + "`go test ./text/triage -run Learnt -update`" + `). Where the rules find nothing in a sentence that sounds dangerous, or something in one that does not
-sound so at all, the finding is *unsure*: a person is asked as for any other, and nothing else follows from it. The words of plans are not guessed about, because
-their calls are judged.
+The words of a requirement are also guessed about, sentence by sentence. ` + "`text/triage/lexicon/notions.txt`" + ` puts words of both languages that do
+much the same to a sentence into one row, such as what erases, what is live, or what is a part of a program, and
+` + "`text/triage/lexicon/weights.txt`" + ` says how much each word, each notion, each two notions and each class of the lexicon speak for high risk or against
+it, as the labelled sentences have taught it (` + "`go test ./text/triage -run Learnt -update`" + `). Where the rules find nothing in a sentence that sounds
+dangerous, or something in one that hardly sounds so, the finding is *unsure*: a person is asked as for any other, and nothing else follows from
+it. What they find in words in a sentence that does not sound so at all is a mention. A command, SQL or a secret value in a text is no matter of a
+guess. The words of plans are not guessed about, because their calls are judged.
 `
 
 const riskTable = `

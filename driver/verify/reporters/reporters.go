@@ -23,7 +23,7 @@ import (
 	"pawl/text/testrun"
 )
 
-//go:embed node.mjs unittest_main.py pytest_pawl_tests.py ends.sh
+//go:embed node.mjs unittest_main.py pytest_pawl_tests.py sitecustomize.py ends.sh
 var modules embed.FS
 
 // The modules, by runner.
@@ -119,6 +119,12 @@ func (r Reporter) Module() (name string, text []byte) {
 	}
 	text, _ = fs.ReadFile(modules, name)
 	return name, text
+}
+
+// PythonLines is a module by which Python programs tell which lines ran, for those that find it as sitecustomize.py.
+func PythonLines() []byte {
+	text, _ := fs.ReadFile(modules, "sitecustomize.py")
+	return text
 }
 
 // reportName is the file in the folder into which a module writes.

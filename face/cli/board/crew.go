@@ -132,7 +132,8 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if o.Workers == 0 {
 			o.Workers = max(1, min(len(chosen), maxWorkers))
 		}
-		o.Start = planning.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode}
+		o.Start = planning.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode,
+			Lang: string(sess.Lang)}
 		o.Start.Agent, o.Start.Planner, o.Start.Reviewer = sess.Config.Cast()
 		if err := agents.Ready(ctx, sess, o.Start.Planner, o.Start.Agent, o.Start.Reviewer); err != nil {
 			return err

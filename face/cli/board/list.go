@@ -13,9 +13,11 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/issues"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/board"
@@ -50,8 +52,24 @@ func newListCommand(a *cli.App) *cobra.Command {
 		if f.all {
 			f.limit = 0
 		}
-		return a.With(c.Context(), cli.Reading(),
-			func(sess *cli.Session) error { return listIssues(c.Context(), sess, &f) })
+		left := false
+		err := a.With(c.Context(), cli.Reading(), func(sess *cli.Session) (err error) {
+			if err = listIssues(c.Context(), sess, &f); err == nil && !sess.JSON {
+				left, err = leftListing(c.Context(), sess)
+			}
+			return err
+		})
+		if err != nil || !left {
+			return err
+		}
+		err = a.With(c.Context(), host.Open{Still: true}, func(sess *cli.Session) error {
+			_, err := sess.Do(c.Context(), &issues.MoveBoard{Action: board.List})
+			return err
+		})
+		if err != nil { // what was asked for is on the screen
+			a.Note(a.Style.Warn() + " " + a.Text("issue.list_phase", cli.Explain(a.Printer, err)))
+		}
+		return nil
 	}
 	c.Flags().StringSliceVar(&f.states, "status", nil, a.Text("issue.flag.status"))
 	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag_filter"))
@@ -70,6 +88,13 @@ func join[S ~string](list []S) string {
 		b.WriteString(string(s))
 	}
 	return b.String()
+}
+
+// leftListing reports whether the batch has gone on from its list and nobody is at work: to look at the list is then an
+// action of the batch (docs/spec/board.md#listing).
+func leftListing(ctx context.Context, sess *cli.Session) (bool, error) {
+	b, err := sess.Ask().Board().Batch(ctx)
+	return b != nil && b.Status == board.RunRunning && b.Phase != board.PhaseListing && len(b.Workers) == 0, err
 }
 
 // listIssues streams issues in the order of their registration.

@@ -12,6 +12,7 @@ import (
 	"pawl/face/cli"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/budget"
 	"pawl/kernel/effect"
@@ -62,7 +63,7 @@ func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) err
 		}
 		put := cli.Put
 		if verdict == tui.Deny {
-			put = cli.Refuse
+			put = refuse
 		}
 		asked, err := put(ctx, sess, i)
 		if err == nil && !asked {
@@ -385,4 +386,24 @@ func evidenceLines(s *kernel.Snapshot) (out []tui.DetailLine) {
 		}
 	}
 	return out
+}
+
+// refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is
+// none.
+func refuse(ctx context.Context, sess *cli.Session, i *view.Issue) (open bool, err error) {
+	err = cli.InIssue(sess, i, func(at *cli.Session) error {
+		s, err := at.Workspace.Kernel.Snapshot(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		open = true
+		cli.ShowApproval(ctx, at, s, query.PlanOf(s), false)
+		ok, err := cli.Confirm(ctx, at.Printer, at.Text("cli.ask.deny", i.Label))
+		if err != nil || !ok {
+			return err
+		}
+		_, err = at.Do(ctx, &approval.Deny{})
+		return err
+	})
+	return open, err
 }

@@ -120,7 +120,11 @@ func planOf(name string, files map[string][]byte, made view.Package) (*planning.
 	if proposal.Title != "" {
 		p.Goal = proposal.Title
 	}
-	steps := known(made, &p, files)
+	steps, err := known(made, &p, files)
+	if err != nil {
+		return nil, err
+	}
+	was := matched(steps, tasks.List)
 	w := &solution.Written{Tasks: string(files[solution.TasksName]), Boxes: map[string]int{}, Decisions: proposal.IDs,
 		Digest: solution.DigestOf(files)}
 	// A task may depend on one that stands behind it, so that all of them have their ids first. What is no longer
@@ -139,8 +143,8 @@ func planOf(name string, files map[string][]byte, made view.Package) (*planning.
 		wanted += "- " + t.Title + "\n"
 		step := plan.Step{Title: t.Title, Status: plan.Pending,
 			Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n"))}
-		if was, ok := steps[t.Title]; ok && slices.Equal(was.verify, t.Verify) {
-			step = was.step
+		if made, ok := was[n]; ok {
+			step = made.written(t)
 		}
 		step.StepID, step.DependsOn = fmt.Sprintf("s%d", n+1), nil
 		for _, on := range t.DependsOn {
@@ -150,7 +154,7 @@ func planOf(name string, files map[string][]byte, made view.Package) (*planning.
 		}
 		p.Steps, w.Boxes[step.StepID] = append(p.Steps, step), t.Line
 	}
-	if p.Criteria = made.Plan.Criteria; len(p.Criteria) == 0 {
+	if len(p.Criteria) == 0 {
 		p.Criteria = criteria.Of(wanted) // the tasks say more of what is to be there than the title
 	}
 	raw, err := json.Marshal(p)
@@ -161,37 +165,38 @@ func planOf(name string, files map[string][]byte, made view.Package) (*planning.
 		Name: name + ".json"}, nil
 }
 
-// madeStep is a step of a plan with how its task says that it is done.
-type madeStep struct {
-	step   plan.Step
-	verify []string
-}
-
-// known returns the steps of a package that pawl had made, by the titles of their tasks, and has the plan keep whatever
-// else of it the documents still say.
-func known(made view.Package, p *plan.Plan, files map[string][]byte) map[string]madeStep {
-	out := map[string]madeStep{}
+// known returns the steps of a package that pawl had made, and has the plan keep whatever else of it the documents
+// still say.
+func known(made view.Package, p *plan.Plan, files map[string][]byte) (steps []madeStep, err error) {
 	if made.Name == "" {
-		return out
+		return nil, nil
 	}
+	p.Criteria = made.Plan.Criteria
 	for _, f := range made.Live() {
 		switch strings.TrimPrefix(f.Path, made.LiveDir()+"/") {
 		case solution.TasksName:
-			was, err := solution.ReadTasks([]byte(f.Content))
-			for i, s := range made.Plan.Steps {
-				if err == nil && i < len(was.List) {
-					out[was.List[i].Title] = madeStep{s, was.List[i].Verify}
-				}
-			}
+			steps = madeTasks(made, f.Content)
 		case solution.ProposalName:
-			if f.Content == string(files[solution.ProposalName]) {
+			is := files[solution.ProposalName]
+			if f.Content == string(is) {
 				p.Constraints = made.Plan.Constraints
 			}
-			if was, err := solution.ReadProposal([]byte(f.Content)); err == nil && was.Title == p.Goal {
+			was, err := solution.ReadProposal([]byte(f.Content))
+			if err != nil {
+				continue
+			}
+			if was.Title == p.Goal {
 				p.Goal = made.Plan.Goal
+			}
+			now, err := solution.ReadProposal(is)
+			if err == nil && now.Acceptance != was.Acceptance {
+				p.Criteria, err = criteriaIn(made, was.Acceptance, now.Acceptance)
+			}
+			if err != nil {
+				return nil, err
 			}
 		}
 	}
 	p.RiskLevel, p.Verification, p.Network = made.Plan.RiskLevel, made.Plan.Verification, made.Plan.Network
-	return out
+	return steps, nil
 }

@@ -142,7 +142,7 @@ func wanted() []string { return []string{"completed", kernel.OutcomePlanned} }
 // question.
 func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
 	// Whoever asks about the work gets an answer and gives none, also while something is asked.
-	if known, err := cli.Inquiry(ctx, a, words); known {
+	if known, err := inquiry(ctx, a, words); known {
 		return err
 	}
 	now, err := situation(ctx, a)
@@ -267,7 +267,11 @@ func reply(ctx context.Context, a *cli.App, f flags, r triage.Route) error {
 				return err
 			}
 			c := replyTo(s, r)
-			switch yes, ok := c.(*approval.Approve); {
+			yes, ok := c.(*approval.Approve)
+			_, chosen := c.(*planning.Choose)
+			switch {
+			case chosen && !sess.Std.TTY && s.Run.AsksRisk():
+				return nil // it is asked about anew
 			case c == nil && asks(s) == "plan":
 				return cli.Usage("cli.flow.reply_plan", cli.Display(r.Argument))
 			case c == nil:

@@ -171,7 +171,8 @@ func startRun(ctx context.Context, sess *cli.Session, start *planning.Start, f r
 	if err := agents.Ready(ctx, sess, start.Planner, start.Agent, start.Reviewer); err != nil {
 		return err
 	}
-	start.RunMode, start.Place = sess.Config.RunMode, cli.WorkPlace(sess.Workspace.Place, f.inPlace)
+	start.RunMode, start.Place, start.Lang = sess.Config.RunMode, cli.WorkPlace(sess.Workspace.Place, f.inPlace),
+		string(sess.Lang)
 	out, err := sess.Do(ctx, start)
 	if err != nil {
 		return err

@@ -306,6 +306,7 @@ func showTask(sess *cli.Session, v view.Task, title string, long bool) {
 	}
 	cli.PrintSection(sess.Printer, "cli.sum.shown", cli.ProofLines(sess.Printer, v.Proof))
 	cli.PrintSection(sess.Printer, "cli.sum.review", cli.ReviewLines(sess.Printer, v.Reviews))
+	cli.PrintSection(sess.Printer, "cli.sum.disputed", cli.DisputedLines(sess.Printer, v.Disputed))
 	cli.PrintSection(sess.Printer, "cli.sum.verified", cli.EvidenceLines(sess.Printer, sum))
 	if n := len(v.Failures); n > 0 {
 		f := v.Failures[n-1]
