@@ -8,8 +8,8 @@ import (
 	"pawl/text/display"
 )
 
-// structuredID begins the id of a call that gives a structured answer.
-const structuredID = "structured_"
+// Structured begins the id of a call that gives a structured answer.
+const Structured = "structured_"
 
 // asks returns the purpose of a document that an agent is asked for in words, "" where none is. A request without tools
 // is about a title or a summary.
@@ -62,7 +62,7 @@ const refused = "Your answer cannot be used"
 
 // given reports whether the answer to what was asked last was given by its tool, and taken.
 func (q *query) given() bool {
-	at := strings.LastIndex(q.seen.Body, structuredID)
+	at := strings.LastIndex(q.seen.Body, Structured)
 	return at > strings.LastIndex(q.seen.Body, asking) && !strings.Contains(q.seen.Body[at:], refused)
 }
 

@@ -270,7 +270,7 @@ func answerTo(script Script, step Step, q query, at [2]int) answer {
 			a.text = "That is my answer."
 		default:
 			a.text, a.calls = "", []asked{{Name: q.forced, Args: string(raw)}}
-			a.ids = []string{structuredID + strconv.Itoa(q.nth)}
+			a.ids = []string{Structured + strconv.Itoa(q.nth)}
 		}
 		return a
 	}
