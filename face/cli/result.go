@@ -514,6 +514,8 @@ func wayText(pr *Printer, n view.Next, checkpoint string) string {
 		return pr.Text("cli.way.retry")
 	case n.Op == "fix":
 		return pr.Text("cli.way.fix")
+	case n.Op == "rollback" && checkpoint == "":
+		return pr.Text("cli.way.end")
 	case n.Op == "rollback":
 		return pr.Text("cli.way.rollback", checkpoint)
 	case n.Op == "skip":
