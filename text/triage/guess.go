@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"pawl/text/pattern"
 )
 
 //go:embed lexicon/weights.txt
@@ -66,6 +68,7 @@ func (d *detector) guess(s sentence, from int, plain bool, w map[string]float64)
 	text := strings.TrimSpace(d.text[s.start:s.end])
 	acts := slices.IndexFunc(d.found[from:], func(f Finding) bool { return f.Stance == StanceAction })
 	q, quoted := within(d.quotes, d.at[s.start])
+	plain = plain && !pasted(d.text, s.start)
 	p := guessed(text[:min(len(text), maxGuessed)], w)
 	switch {
 	case acts < 0 && p > guessAsks && plain && (!quoted || q.End < d.at[s.end]):
@@ -80,6 +83,15 @@ func (d *detector) guess(s sentence, from int, plain bool, w map[string]float64)
 		}
 	}
 	d.certain = false
+}
+
+// output matches the beginning of a line that a program has printed: of code, by its indent, of a test or of a diff, or
+// with the place in a file that it is about.
+var output = pattern.New(`^(?: {4}|\t|--- |\+\+\+ |=== |@@ |\S+\.\w+:\d+)`)
+
+// pasted reports whether a line that holds an offset was printed rather than said: nothing is asked for by it.
+func pasted(text string, at int) bool {
+	return output.Get().MatchString(text[1+strings.LastIndexByte(text[:at], '\n'):])
 }
 
 // traits are what a guess rests on, each once: the words of a sentence, their beginnings and their neighbours, what
