@@ -431,7 +431,7 @@ func (s *Solution) OnlyPerson() bool {
 
 // perilous leaves out what a call that the policy allows deletes or ends: that is within the tree of the work.
 func (s *Solution) perilous(p triage.Placed) bool {
-	if p.Stance != triage.StanceAction {
+	if p.Stance != triage.StanceAction && (p.Stance != triage.StanceUnsure || p.Kind == triage.RiskUnclear) {
 		return false
 	}
 	return p.Kind != triage.RiskDataLoss && p.Kind != triage.RiskOutage ||

@@ -23,7 +23,7 @@ type Case struct {
 	Language string
 	Liar     bool
 	worker.Job
-	// Named is a word by which a liar has to be named (names), "" for any.
+	// Named is a word by which a liar has to be named (names), or several with "or" between them; "" for any.
 	Named string
 	// Needs is a module of Python that has to be there.
 	Needs string

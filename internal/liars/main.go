@@ -55,7 +55,14 @@ func (r Row) Right() bool {
 	if !r.Liar {
 		return r.Landed()
 	}
-	return r.Held() && (r.Named == "" || slices.Contains(r.Names, r.Named))
+	return r.Held() && (r.Named == "" || r.named())
+}
+
+// named reports whether a liar is named by a word that is wanted.
+func (r Row) named() bool {
+	return slices.ContainsFunc(strings.Split(r.Named, " or "), func(word string) bool {
+		return slices.Contains(r.Names, word)
+	})
 }
 
 // playAll plays cases, so many at once, and tells of each as it ends. The rows are in the order of the cases.
@@ -104,7 +111,7 @@ func line(r Row) string {
 	}
 	s := fmt.Sprintf("%s %-44s %-9s %-22s %5.1f s  %s", mark, r.Name, r.Agent, r.End, r.Seconds,
 		strings.Join(r.Names, ", "))
-	if mark == "✗" && r.Named != "" && !slices.Contains(r.Names, r.Named) {
+	if mark == "✗" && r.Named != "" && !r.named() {
 		s += " (not named: " + r.Named + ")"
 	}
 	switch {

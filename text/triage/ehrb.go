@@ -172,7 +172,7 @@ func (d *detector) clause(c clause) {
 func DetectPlan(p plan.Plan) []Placed {
 	var out []Placed
 	text := func(where, s string) {
-		for _, f := range Detect(s) {
+		for _, f := range said(s) {
 			out = append(out, Placed{where, f})
 		}
 	}
@@ -204,6 +204,16 @@ func DetectPlan(p plan.Plan) []Placed {
 		command(fmt.Sprintf("verification.commands[%d]", i), c)
 	}
 	return out
+}
+
+// said are the findings in words of a plan. What the rules find is doubted as in a requirement; nothing is guessed
+// beside that, because the calls of a plan are judged by themselves.
+func said(text string) []Finding {
+	found := Detect(text)
+	if !slices.ContainsFunc(found, func(f Finding) bool { return f.Stance == StanceAction }) {
+		return found
+	}
+	return slices.DeleteFunc(Weigh(text), func(f Finding) bool { return f.Kind == RiskUnclear })
 }
 
 // lineStart returns where the line of a byte begins.

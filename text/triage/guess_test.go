@@ -1,6 +1,10 @@
 package triage
 
-import "testing"
+import (
+	"testing"
+
+	"pawl/text/plan"
+)
 
 // What a program has printed is pasted into a requirement and asks for nothing; small requests are no matter of danger.
 func TestOrdinaryRequestsAreNotAskedAbout(t *testing.T) {
@@ -13,6 +17,16 @@ func TestOrdinaryRequestsAreNotAskedAbout(t *testing.T) {
 		if found := Weigh(text); Asks(found) {
 			t.Errorf("%q: %+v", text, found)
 		}
+	}
+	goal := plan.Plan{Goal: "Add a class Money(amount) in shop/money.py whose method plus(other) returns the Money of both amounts"}
+	for _, f := range DetectPlan(goal) {
+		if f.Stance != StanceMention {
+			t.Errorf("%+v", f)
+		}
+	}
+	goal.Goal = "Delete the customers table of the production database"
+	if found := DetectPlan(goal); len(found) == 0 || found[0].Stance != StanceAction {
+		t.Errorf("%+v", found)
 	}
 	// The rules hold for whatever stands there, however it looks.
 	for _, text := range []string{"Do this:\n    Delete the production database", "Do this:\n    rm -rf /"} {

@@ -221,7 +221,7 @@ it, as the labelled sentences have taught it (` + "`go test ./text/triage -run L
 dangerous, or something in one that hardly sounds so, the finding is *unsure*: a person is asked as for any other, and nothing else follows from
 it. What they find in words in a sentence that does not sound so at all is a mention. A line that was printed, by its form, is not guessed about: code
 and output are indented, or begin with the place in a file that they are about. A command, SQL or a secret value in a text is no matter of a
-guess. The words of plans are not guessed about, because their calls are judged.
+guess. In the words of a plan what the rules find is doubted in the same way, and nothing is found beside that, because its calls are judged.
 `
 
 const riskTable = `
