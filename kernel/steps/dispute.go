@@ -113,7 +113,7 @@ func lastDisputed(t *kernel.Task) *effect.Disputed {
 
 // recordDisputed records what became of the dispute at hand: everything but the texts, which stand with the task.
 func recordDisputed(tx *kernel.Tx) {
-	d := *lastDisputed(tx.Task)
+	d := tx.Task.Disputed[len(tx.Task.Disputed)-1]
 	record := map[string]any{"path": d.Path, "criterion": d.Criterion, "taken": d.Taken}
 	if d.By != "" {
 		record["by"], record["hash"] = d.By, tx.Task.PlanHash
@@ -178,10 +178,11 @@ func TestTaken(tx *kernel.Tx, a *kernel.Approval) error {
 
 // TestKept goes on with the test as it was approved with the plan.
 func TestKept(tx *kernel.Tx, _ *kernel.Approval, reason string) error {
-	lastDisputed(tx.Task).By = tx.Env.Actor
+	d := lastDisputed(tx.Task)
+	d.By = tx.Env.Actor
 	tx.Touch(tx.Task)
 	recordDisputed(tx)
-	goOnWith(tx, strings.TrimSpace("The person was asked about "+lastDisputed(tx.Task).Path+". It stays as it is. "+reason))
+	goOnWith(tx, strings.TrimSpace("The person was asked about "+d.Path+". It stays as it is. "+reason))
 	return testAnswered(tx, kernel.TestKept)
 }
 
