@@ -360,9 +360,8 @@ func again(ctx context.Context, sess *cli.Session, s *kernel.Snapshot) error {
 	case now.Session != nil && now.Session.ID != t.Session:
 		return pawl.Fail(pawl.CodeInvalidTransition, "cli.task.of_issue", t.Label, issue)
 	}
-	p := t.Plan.Clone()
+	p := plan.Planned(*t.Plan)
 	p.PlanID, p.CreatedAt = "", plan.Instant{}
-	p.Steps = slices.DeleteFunc(p.Steps, func(s plan.Step) bool { return s.Repair() > 0 })
 	for i := range p.Steps {
 		p.Steps[i].Status = plan.Pending
 	}
