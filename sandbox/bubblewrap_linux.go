@@ -77,12 +77,10 @@ func (o *order) bubblewrapArgs() []byte {
 	}
 	for _, m := range o.mounts {
 		switch m.kind {
-		case mountRead:
-			args = append(args, "--ro-bind", m.path, m.path)
+		case mountRead, mountShow:
+			args = append(args, "--ro-bind", m.source(), m.path)
 		case mountWrite:
-			args = append(args, "--bind", m.path, m.path)
-		case mountShow:
-			args = append(args, "--ro-bind", m.from, m.path)
+			args = append(args, "--bind", m.source(), m.path)
 		case mountScratch:
 			args = append(args, "--perms", "1777", "--size", strconv.FormatInt(o.scratch, 10), "--tmpfs", m.path)
 		case mountHideDir:

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bufio"
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,6 +77,13 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	if os.Geteuid() == 0 || m.bare() {
 		l.otherHomes(b.homes)
 	}
+	if !m.bare() {
+		for _, p := range s.Put {
+			if p.From == "" {
+				l.at[p.At] = mountScratch
+			}
+		}
+	}
 	l.programs(s.Env, b.homes)
 	if err := l.protect(s.Writable); err != nil {
 		return nil, err
@@ -94,8 +102,46 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	}
 	if !m.bare() { // there, connecting to a socket is judged when it is tried
 		l.sockets()
+		l.put(s)
 	}
 	return &l, nil
+}
+
+// put has the command find elsewhere what the Spec says: statements about what lies there are about its new place then,
+// and those about what it covers are dropped, but for what the Spec wants to be readable and what it says of that.
+func (l *layout) put(s Spec) {
+	said, from := l.at, l.from
+	l.at, l.from = map[string]mountKind{}, map[string]string{}
+	for _, p := range slices.SortedFunc(maps.Keys(said), func(a, b string) int { return len(a) - len(b) }) {
+		to, covered := p, false
+		for _, put := range s.Put {
+			if put.From != "" && within(p, put.From) {
+				to = put.At + strings.TrimPrefix(p, put.From)
+			}
+			covered = covered || put.From != "" && within(p, put.At)
+		}
+		switch {
+		case to != p:
+			l.at[to], l.from[to] = said[p], cmp.Or(from[p], p)
+		case !covered || l.readable(p, s.Readable):
+			l.at[p], l.from[p] = said[p], from[p]
+		}
+	}
+	for _, put := range s.Put {
+		if put.From != "" && l.from[put.At] == "" {
+			l.at[put.At], l.from[put.At] = mountRead, put.From
+		}
+	}
+}
+
+// readable reports whether a path is one of those, or lies in one that is found at its own place.
+func (l *layout) readable(p string, readable []string) bool {
+	for d := p; d != "/"; d = filepath.Dir(d) {
+		if slices.Contains(readable, d) && (d == p || l.at[d] == mountRead) {
+			return true
+		}
+	}
+	return false
 }
 
 // unmounted fits the statements so far to a command without mounts: what is private elsewhere is hidden, and a secret

@@ -98,12 +98,10 @@ func gone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err,
 func (m mount) hold() (int, error) {
 	const plain = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 	switch m.kind {
-	case mountRead:
-		return clone(m.path, plain|unix.MOUNT_ATTR_RDONLY)
+	case mountRead, mountShow:
+		return clone(m.source(), plain|unix.MOUNT_ATTR_RDONLY)
 	case mountWrite:
-		return clone(m.path, plain)
-	case mountShow:
-		return clone(m.from, plain|unix.MOUNT_ATTR_RDONLY)
+		return clone(m.source(), plain)
 	}
 	return -1, nil
 }

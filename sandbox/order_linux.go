@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -49,8 +50,11 @@ const (
 type mount struct {
 	kind mountKind
 	path string
-	from string // what mountShow shows
+	from string // what is shown there; "" for what is at the path itself
 }
+
+// source is where what is shown is on the machine.
+func (m mount) source() string { return cmp.Or(m.from, m.path) }
 
 // hides reports whether a step takes what is at its path away from the command.
 func (m mount) hides() bool { return m.kind == mountHideDir || m.kind == mountHideFile }

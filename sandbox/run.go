@@ -12,6 +12,12 @@ import (
 // what the caller does next. Without Ready it does nothing. It never waits and never fails.
 func (b *Box) Warm() { b.launchers.warm(b.choose) }
 
+// Puts reports whether commands find elsewhere what the Spec puts there: where there are namespaces.
+func (b *Box) Puts(ctx context.Context) bool {
+	m, err := b.choose(ctx)
+	return err == nil && !m.bare()
+}
+
 // Close ends the launcher that a Box with Options.Ready keeps, and waits until nothing of it is left, and for the
 // commands that run. Commands can still be run afterwards; they wait for their launchers. Closing twice, and closing a
 // Box without Ready, does nothing.

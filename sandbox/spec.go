@@ -80,6 +80,9 @@ type Spec struct {
 	// must be free or a directory; it is made where it is missing, and removed after the command when it is still
 	// empty. What was in it is covered.
 	Shown []Shown
+	// Put are folders and files that the command finds elsewhere than where they are. Nothing is put anywhere where the
+	// machine gives no namespaces (Box.Puts): all is found where it is.
+	Put []Put
 	// Env is the complete environment; Environ makes one.
 	Env []string
 	// Stdin is the command's standard input; it is closed afterwards. Empty means /dev/null.
@@ -115,6 +118,17 @@ type Spec struct {
 	// after Run has returned; the slice is valid during the call only. It must return quickly, because the command
 	// waits for it.
 	OnOutput func([]byte)
+}
+
+// Put is what a command finds at a path in the place of what is there. All paths of the Spec but Dir, Argv and Env are
+// those of the machine, also where they lie in From; of what lies at the place itself, the command finds what is
+// Readable, and what is Hidden in that stays hidden.
+type Put struct {
+	// From is a folder or a file. A folder that is Writable can be written to, all else only be read. Empty stands for a
+	// folder that is empty at first, private, and gone with the command.
+	From string
+	// At is the place: no system directory nor a parent of one, and the user's home only for an empty From.
+	At string
 }
 
 // Shown is a folder of the machine at another path. The folder itself never changes: what the command writes there goes
@@ -189,6 +203,9 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	for _, sh := range s.Shown {
 		paths = append(paths, sh.From, sh.At)
 	}
+	for _, p := range s.Put {
+		paths = append(paths, p.At)
+	}
 	for _, v := range slices.Concat(s.Argv, s.Env, paths) {
 		if strings.IndexByte(v, 0) >= 0 {
 			return bad("sandbox.nul")
@@ -218,8 +235,38 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
 		s.Shown, err = resolveShown(s.Shown, s.Writable)
 	}
+	if err == nil {
+		s.Put, err = resolvePut(s.Put, homes)
+	}
 	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
 	return s, err
+}
+
+// resolvePut resolves the links of what is put elsewhere, and of the places as far as they are there.
+func resolvePut(put []Put, homes []string) ([]Put, error) {
+	out := make([]Put, 0, len(put))
+	for _, p := range put {
+		for _, d := range slices.Concat(systemDirs, homes) {
+			if at := filepath.Clean(p.At); within(d, at) && !(p.From == "" && slices.Contains(homes, at)) {
+				return nil, pawl.Fail(pawl.CodeDenied, "sandbox.writable_root", p.At).In("sandbox.Run")
+			}
+		}
+		var err error
+		if p.From != "" {
+			if p.From, err = filepath.EvalSymlinks(p.From); err != nil {
+				return nil, safeopen.Fail("sandbox.Run", p.From, err)
+			}
+		}
+		rest := ""
+		for at := filepath.Clean(p.At); ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+			if real, err := filepath.EvalSymlinks(at); err == nil {
+				p.At = filepath.Join(real, rest)
+				break
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 // resolveShown resolves the links of what is shown, and refuses a place that is in no writable directory or behind a
