@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl/driver/checkpoint"
+	"pawl/driver/ground"
 	"pawl/driver/prove"
 	"pawl/driver/verify"
 	"pawl/kernel/effect"
@@ -105,7 +106,7 @@ func proofRound(ctx context.Context, box *sandbox.Box, dir string) (took [3]floa
 		spec := effect.ProveSpec{Base: base, Tree: verified.Tree, Checks: list, Budget: budget, PerCheck: 5 * time.Minute,
 			Criteria: []plan.Criterion{{ID: "c1", Text: "Max is the higher price", Proof: plan.ProofCheck, Texts: []string{"Max"}}}}
 		begin = time.Now()
-		r = prove.New(checker, memory).Do(ctx, effect.Effect{Place: place, Spec: effect.Encode(spec)}, nil)
+		r = prove.New(checker, &ground.Maker{Memory: memory, Puts: box.Puts}).Do(ctx, effect.Effect{Place: place, Spec: effect.Encode(spec)}, nil)
 		took[i+1] = float64(time.Since(begin))
 		result, err := effect.Decode[effect.ProveResult](r.Result)
 		if err != nil || !r.OK || len(result.Witnesses) == 0 || !result.Witnesses[0].Shows() {

@@ -120,7 +120,8 @@ func (l *layout) put(s Spec) {
 			}
 			covered = covered || put.From != "" && within(p, put.At)
 		}
-		switch {
+		switch _, taken := l.at[to]; {
+		case to != p && taken && said[p] == mountRead: // the place where that was put for a command before
 		case to != p:
 			l.at[to], l.from[to] = said[p], cmp.Or(from[p], p)
 		case !covered || l.readable(p, s.Readable):

@@ -11,8 +11,8 @@ import (
 // The launcher's name and only argument. The argument is a flag that no program knows, so an executable whose main does
 // not call Child ends at once instead of doing its own work.
 const (
-	launcherName = "pawl-init"
-	launcherFlag = "--pawl-init"
+	launcherName = "init"
+	launcherFlag = "--behind-walls"
 	// controlFD is the launcher's end of the control socket.
 	controlFD = 3
 )

@@ -64,6 +64,10 @@ echo made > made; mkdir "$HOME/left"; echo new > "$HOME/.cache/new"
 				t.Errorf("%s was made on the machine", name)
 			}
 		}
+		s.Argv[2] = "cat .git/index"
+		if got := output(t, b, s); got != "other index\n" { // although a place for it is left in the copy
+			t.Errorf("%s", got)
+		}
 		if got := entries(t, filepath.Join(ws, ".state", "copy")); got != ".git file made sub" && got != "file made sub" {
 			t.Errorf("in the copy: %s", got)
 		}

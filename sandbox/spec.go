@@ -124,8 +124,8 @@ type Spec struct {
 // those of the machine, also where they lie in From; of what lies at the place itself, the command finds what is
 // Readable, and what is Hidden in that stays hidden.
 type Put struct {
-	// From is a folder or a file. A folder that is Writable can be written to, all else only be read. Empty stands for a
-	// folder that is empty at first, private, and gone with the command.
+	// From is a folder or a file. A folder that is Writable can be written to, all else only be read. Empty stands for
+	// a folder that is empty at first, private, and gone with the command.
 	From string
 	// At is the place: no system directory nor a parent of one, and the user's home only for an empty From.
 	At string

@@ -18,6 +18,9 @@ const (
 	WeakInside = "inside"
 	// WeakServers: other programs of this machine reach the servers that a command starts on the loopback.
 	WeakServers = "servers"
+	// WeakPlace: what checks judge is found at a path of pawl's own and in a home of pawl's own, so that code can tell
+	// who runs it.
+	WeakPlace = "place"
 	// WeakTuning: the priority and the processors of other processes of the user can be changed.
 	WeakTuning = "tuning"
 )
@@ -47,7 +50,7 @@ func Weaker(walls []string) []string {
 		if !has("seccomp") {
 			out = append(out, WeakNetwork)
 		}
-		out = append(out, WeakProcesses, WeakMetadata, WeakShared, WeakInside, WeakServers, WeakTuning)
+		out = append(out, WeakProcesses, WeakMetadata, WeakShared, WeakInside, WeakServers, WeakTuning, WeakPlace)
 	}
 	if !has("cgroup") {
 		out = append(out, WeakLimits)

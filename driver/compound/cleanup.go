@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pawl/driver/checkpoint"
-	"pawl/driver/prove"
+	"pawl/driver/ground"
 	"pawl/driver/verify"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
@@ -35,10 +35,8 @@ func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progre
 			clearBeside(ctx, c.memory, p)
 		}
 	}
-	for _, p := range []effect.Place{beside(e.Place), prove.Beside(e.Place)} {
-		if left(p) {
-			clearBeside(ctx, c.memory, p)
-		}
+	if p := ground.Beside(e.Place); left(p) {
+		clearBeside(ctx, c.memory, p)
 	}
 	r := c.Cleanup.Do(ctx, e, progress)
 	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git},

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pawl/driver/checkpoint"
-	"pawl/driver/prove"
+	"pawl/driver/ground"
 	"pawl/internal/gittest"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { os.Exit(gittest.Isolate(m, nil)) }
 func TestCleanupFindsWhatCrashesLeft(t *testing.T) {
 	repo, memory := gittest.New(t, map[string]string{"a.txt": "a\n"}), &git.Memory{}
 	task := effect.Place{Workspace: repo.Dir, Tree: filepath.Join(repo.Dir, ".pawl", "worktrees", "T"), Git: true}
-	for _, p := range []effect.Place{task, beside(task), prove.Beside(task)} {
+	for _, p := range []effect.Place{task, ground.Beside(task)} {
 		r := checkpoint.NewWorktree(memory).Do(t.Context(), effect.Effect{Place: p,
 			Spec: effect.Encode(effect.WorktreeSpec{Base: repo.Head()})}, nil)
 		if !r.OK {
@@ -26,7 +26,7 @@ func TestCleanupFindsWhatCrashesLeft(t *testing.T) {
 		}
 	}
 	// Of one only the registration is left.
-	if err := os.RemoveAll(prove.Beside(task).Tree); err != nil {
+	if err := os.RemoveAll(ground.Beside(task).Tree); err != nil {
 		t.Fatal(err)
 	}
 	r := NewCleanup(memory).Do(t.Context(), effect.Effect{Place: task, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
@@ -41,9 +41,9 @@ func TestCleanupFindsWhatCrashesLeft(t *testing.T) {
 func TestCleanupInPlace(t *testing.T) {
 	repo, memory := gittest.New(t, map[string]string{"a.txt": "a\n"}), &git.Memory{}
 	task := effect.Place{Workspace: repo.Dir, Tree: repo.Dir, Git: true, InPlace: true}
-	gittest.Write(t, prove.Beside(task).Tree, map[string]string{"left.txt": "x\n"})
+	gittest.Write(t, ground.Beside(task).Tree, map[string]string{"left.txt": "x\n"})
 	r := NewCleanup(memory).Do(t.Context(), effect.Effect{Place: task, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
-	_, left := os.Stat(prove.Beside(task).Tree)
+	_, left := os.Stat(ground.Beside(task).Tree)
 	if _, err := os.Stat(repo.Path("a.txt")); err != nil || left == nil || !r.OK {
 		t.Errorf("%v %v %+v", err, left, r)
 	}

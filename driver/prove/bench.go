@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/driver/ground"
 	"pawl/driver/verify"
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
@@ -24,32 +25,25 @@ import (
 type bench struct {
 	effect.ProveSpec
 	verify  *verify.Verify
-	repo    *git.Repo
-	place   effect.Place // of the copy
-	inPlace bool         // the task works in the user's own tree
+	ground  *ground.Ground
+	repo    *git.Repo    // of the ground
+	place   effect.Place // of the ground
 	say     effect.Progress
 	changed []effect.FileStat
 }
 
 // fresh makes the copy anew, as the work found it, and lets nothing that was built for another one into it.
 func (b *bench) fresh(ctx context.Context) error {
-	if err := b.clear(ctx); err != nil {
-		return err
+	err := verify.Forget(b.place)
+	if err == nil {
+		_, err = b.ground.Lay(ctx, b.Base)
 	}
-	if _, err := b.repo.Objects.ReadCommit(ctx, b.Base); err == nil && b.place.Git && !b.inPlace {
-		_, err := b.repo.AddWorktree(ctx, b.Base)
-		return err
-	}
-	tree, err := b.repo.Objects.ResolveTree(ctx, b.Base)
-	if err != nil {
-		return err
-	}
-	return b.repo.Fill(ctx, tree)
+	return err
 }
 
 // clear removes the copy and what was kept for it.
 func (b *bench) clear(ctx context.Context) error {
-	return errors.Join(verify.Forget(b.place), b.repo.RemoveWorktree(ctx))
+	return errors.Join(verify.Forget(b.place), b.ground.Clear(ctx))
 }
 
 // maxText bounds what is read of one file, in bytes.
@@ -115,7 +109,7 @@ func (b *bench) declared() map[string][]testlist.Test {
 
 // run runs a check, or these tests of it.
 func (b *bench) run(ctx context.Context, c effect.Check, only []testrun.Name) (verify.Trial, error) {
-	return b.verify.Try(ctx, b.place, c, only, b.PerCheck)
+	return b.verify.Try(ctx, b.ground, c, only, b.PerCheck)
 }
 
 // sight is what was seen of a subject in one run.

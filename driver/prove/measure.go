@@ -58,7 +58,7 @@ func (b *bench) measure(ctx context.Context, before, now map[string]string, limi
 			continue
 		}
 		b.say("▶ " + c.Name)
-		ok, err := b.verify.Measure(ctx, b.place, c, texts, left, ran)
+		ok, err := b.verify.Measure(ctx, b.ground, c, texts, left, ran)
 		if err != nil {
 			return err
 		}

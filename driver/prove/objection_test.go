@@ -67,7 +67,7 @@ func TestObjectionsInGo(t *testing.T) {
 		test("calc_test.go", `func TestAdd(t *testing.T) { t.Fatal("mine now") }`),
 		test("init.go", `func init() { panic("no test") }`),
 		test("../out_test.go", `func TestOut(t *testing.T) { t.Fatal() }`),
-		test("moody_test.go", "func TestMoody(t *testing.T) {\n\tname := os.Getenv(\"PAWL_BUILD\") + \"/moody\"\n"+
+		test("moody_test.go", "func TestMoody(t *testing.T) {\n\tname := os.Getenv(\"BUILD_DIR\") + \"/moody\"\n"+
 			"\t_, err := os.Stat(name)\n\tos.WriteFile(name, nil, 0o644)\n\tif err != nil { t.Fatal() }\n}\n"),
 		effect.ReviewTest{Path: "look.sh", Content: "grep -q Sub calc.go\n", Run: "sh look.sh"},
 		effect.ReviewTest{Path: "see.sh", Content: "grep -q Add calc.go\n", Run: "sh see.sh"},

@@ -1,40 +1,30 @@
 // Package prove shows that work did what was wanted, by trying the same with and without it (docs/verification.md):
 // tests and commands have to fail on what the work started from and to pass with it, and tests have to notice when a
-// part of it is taken away. Everything runs on a copy beside the task's tree, behind the same walls as the checks
+// part of it is taken away. Everything runs on a ground (driver/ground), behind the same walls as the checks
 // (driver/verify).
 package prove
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"pawl"
+	"pawl/driver/ground"
 	"pawl/driver/verify"
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
-	"pawl/sandbox/git/layout"
 )
 
 // Prove is the driver for effect.KindProve. It is safe for concurrent use on different trees.
 type Prove struct {
-	verify *verify.Verify
-	memory *git.Memory
+	verify  *verify.Verify
+	grounds *ground.Maker
 }
 
-// New returns the driver that runs checks with v. It shares what m remembers.
-func New(v *verify.Verify, m *git.Memory) Prove { return Prove{v, m} }
-
-// Beside is where the copy of a place's tree stands while it is worked on.
-func Beside(p effect.Place) effect.Place {
-	if p.Tree += "-proof"; p.InPlace {
-		p.Tree = filepath.Join(p.Workspace, ".pawl", "worktrees", "in-place-proof")
-	}
-	p.InPlace = false
-	return p
-}
+// New returns the driver that runs checks with v, on grounds by m.
+func New(v *verify.Verify, m *ground.Maker) Prove { return Prove{v, m} }
 
 // Do tries everything and answers with a ProveResult. That nothing shows the work is a result, too; the receipt fails
 // only where it could not be found out. The task's own tree is neither read nor written.
@@ -61,14 +51,13 @@ func (d Prove) prove(ctx context.Context, place effect.Place, spec effect.ProveS
 	if progress == nil {
 		progress = func(string) {}
 	}
-	at := Beside(place)
-	repo, err := d.memory.Open(ctx, layout.Place{Workspace: at.Workspace, Tree: at.Tree, Git: at.Git})
+	g, err := d.grounds.Of(ctx, place)
 	if err != nil {
 		return effect.ProveResult{}, err
 	}
-	b := &bench{ProveSpec: spec, verify: d.verify, repo: repo, place: at, inPlace: place.InPlace, say: progress}
+	b := &bench{ProveSpec: spec, verify: d.verify, ground: g, repo: g.Repo, place: g.Place, say: progress}
 	p := &proving{bench: b, ProveSpec: spec, beside: map[beside]string{}, result: effect.ProveResult{Tree: spec.Tree}}
-	if p.result.Changed, err = git.Stats(ctx, repo, spec.Base, spec.Tree); err != nil {
+	if p.result.Changed, err = git.Stats(ctx, g.Repo, spec.Base, spec.Tree); err != nil {
 		return p.result, err
 	}
 	b.changed = p.result.Changed

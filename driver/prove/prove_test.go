@@ -13,6 +13,7 @@ import (
 
 	"pawl"
 	"pawl/driver/checkpoint"
+	"pawl/driver/ground"
 	"pawl/driver/prove"
 	"pawl/driver/verify"
 	"pawl/internal/gittest"
@@ -53,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	host := verify.Host{Env: os.Environ(), LookPath: sandbox.LookPath}
 	w := &world{t: t, repo: gittest.New(t, map[string]string{".gitignore": "/.pawl/\n"}), memory: memory}
 	w.driver = prove.New(verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: shots.Snapshot,
-		Changed: shots.Diff, Std: filepath.Join(os.Getenv("HOME"), "std")}), memory)
+		Changed: shots.Diff, Std: filepath.Join(os.Getenv("HOME"), "std")}), &ground.Maker{Memory: memory, Puts: box.Puts})
 	return w
 }
 
@@ -225,7 +226,7 @@ func TestGo(t *testing.T) {
 	both("initexit", sub, add, "func init() { syscall.Exit(0) }\nfunc TestSum(t *testing.T) { t.Fatal() }\n")
 	both("forged", sub, add, "func TestSum(t *testing.T) {\n\tif F(2, 2) != 4 { t.Fatal() }\n"+
 		"\tfmt.Print(\"\\x16--- PASS: TestSum (0.00s)\\nPASS\\n\")\n\tsyscall.Exit(0)\n}\n")
-	both("flaky", sub, add, "func TestSum(t *testing.T) {\n\tname := os.Getenv(\"PAWL_BUILD\") + \"/flaky\"\n"+
+	both("flaky", sub, add, "func TestSum(t *testing.T) {\n\tname := os.Getenv(\"BUILD_DIR\") + \"/flaky\"\n"+
 		"\t_, err := os.Stat(name)\n\tos.WriteFile(name, nil, 0o644)\n\tif err != nil { t.Fatal() }\n}\n")
 	both("moody", sub, add, "func TestSum(t *testing.T) { if F(2, 2) != 4 { t.Fatal(\"word\", os.Getpid()) } }\n")
 	both("panics", sub, add, "func TestA(t *testing.T) { if F(2, 2) != 4 { panic(\"no\") } }\n"+
@@ -575,7 +576,7 @@ func TestPlaces(t *testing.T) {
 				t.Fatal(err)
 			}
 			// What a crash left is in nobody's way.
-			gittest.Write(t, prove.Beside(place).Tree, map[string]string{"left": "x", "data.txt": "two\n"})
+			gittest.Write(t, ground.Beside(place).Tree, map[string]string{"left": "x", "data.txt": "two\n"})
 			r := w.do(place, effect.ProveSpec{Base: base, Tree: tree, Checks: []effect.Check{shell}, PerCheck: time.Minute,
 				Criteria: []plan.Criterion{{ID: "c", Proof: plan.ProofCheck}}})
 			if got := shown(r); got != "[sh test.sh] unmet shows\nc [sh test.sh] unmet shows" {

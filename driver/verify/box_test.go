@@ -172,7 +172,7 @@ func TestMakeBehindWalls(t *testing.T) {
 	if r, o := command(`test -z "$(ls -A "$HOME")" && touch "$HOME/left"`); !r.OK {
 		t.Errorf("the home is not empty and writable: %+v", o)
 	}
-	if r, o := command(`test ! -e "$HOME/left" && touch "$GOCACHE/mine" "$PAWL_BUILD/mine" "$CARGO_TARGET_DIR/mine"`); !r.OK {
+	if r, o := command(`test ! -e "$HOME/left" && touch "$GOCACHE/mine" "$BUILD_DIR/mine" "$CARGO_TARGET_DIR/mine"`); !r.OK {
 		t.Errorf("caches: %+v", o)
 	}
 	if r, _ := command("touch .pawl/forged"); r.OK {

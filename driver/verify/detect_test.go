@@ -171,8 +171,8 @@ func TestDetect(t *testing.T) {
 			tree: files("CMakeLists.txt", "project(x)\nenable_testing()\n", "sub/CMakeLists.txt", "", "Makefile",
 				"test:\n"),
 			ecosystems: []string{"cmake"},
-			checks: []string{`L1 build cmake -S . -B "$PAWL_BUILD" && cmake --build "$PAWL_BUILD"`,
-				`L2 test ctest --test-dir "$PAWL_BUILD" --output-on-failure`},
+			checks: []string{`L1 build cmake -S . -B "$BUILD_DIR" && cmake --build "$BUILD_DIR"`,
+				`L2 test ctest --test-dir "$BUILD_DIR" --output-on-failure`},
 		},
 		"make": {
 			tree:       files("Makefile", "CC := gcc\nall: a\na: a.c\n\t$(CC) a.c\n.PHONY: check\ncheck: a\n\t./a\ntest = no\n", "a.c", ""),

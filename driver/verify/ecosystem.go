@@ -212,11 +212,11 @@ func detectCMake(s *scan, d *folder) ([]effect.Check, bool) {
 		return nil, false
 	}
 	d.claims["cmake"], d.claims["make"] = true, true
-	// PAWL_BUILD is a folder of the workspace's cache, one per tree and folder, so that a build never changes the tree.
-	out := []effect.Check{build("cmake build", `cmake -S . -B "$PAWL_BUILD" && cmake --build "$PAWL_BUILD"`,
+	// BUILD_DIR is a folder of the workspace's cache, one per tree and folder, so that a build never changes the tree.
+	out := []effect.Check{build("cmake build", `cmake -S . -B "$BUILD_DIR" && cmake --build "$BUILD_DIR"`,
 		s.missing("cmake"))}
 	if ctestUse().MatchString(d.text("CMakeLists.txt")) {
-		out = append(out, tests("ctest", `ctest --test-dir "$PAWL_BUILD" --output-on-failure`,
+		out = append(out, tests("ctest", `ctest --test-dir "$BUILD_DIR" --output-on-failure`,
 			s.missing("cmake", "ctest")))
 	}
 	return out, true

@@ -42,7 +42,7 @@ func TestEnvironmental(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	got := Programs(checks(`cd sub && go test ./...; npm test | mvn -q`, `"$PAWL_BUILD/x" makefile notgo`,
+	got := Programs(checks(`cd sub && go test ./...; npm test | mvn -q`, `"$BUILD_DIR/x" makefile notgo`,
 		gofmtCommand))
 	if want := "go gofmt java mvn node npm"; strings.Join(got, " ") != want {
 		t.Errorf("%q, want %q", got, want)

@@ -58,10 +58,11 @@ func (g *Gates) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	if len(spec.Checks) == 0 {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.no_gates").In("verify.Gates"))
 	}
-	s, err := g.verify.open(e.Place, spec.PerCheck, p)
+	s, err := g.verify.stand(ctx, e.Place, spec, p)
 	if err != nil {
 		return effect.Failed(err)
 	}
+	defer s.leave(ctx)
 	checks, err := s.gates(spec.Checks)
 	if err != nil {
 		return effect.Failed(err)
@@ -149,11 +150,11 @@ func (g *Gates) doctor(ctx context.Context, s *session, c effect.Check, checks [
 	var dirty []string
 	var unready error
 	var beside sync.WaitGroup
-	looks := g.status != nil && s.place.Git
+	looks := g.status != nil && s.of.Git
 	if looks {
-		beside.Go(func() { _, _, dirty, unready = g.status(ctx, s.place) })
+		beside.Go(func() { _, _, dirty, unready = g.status(ctx, s.of) })
 	}
-	r, err := s.Box.Run(ctx, s.spec(effect.Check{}, []string{"sh", "-c", "exit 0"}))
+	r, err := s.run(ctx, s.spec(effect.Check{}, []string{"sh", "-c", "exit 0"}))
 	o.Walls, o.Weaker = r.Walls, sandbox.Weaker(r.Walls)
 	walls := strings.Join(r.Walls, ",")
 	if err != nil {

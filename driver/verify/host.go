@@ -76,7 +76,7 @@ var shared = []struct{ name, folder string }{
 
 // fixed are variables that keep tools quiet, offline and from writing into the tree that they judge.
 var fixed = map[string]string{
-	"CI": "true", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+	"LC_ALL": "C.UTF-8", "TZ": "UTC",
 	"GOPROXY": "off", "GOSUMDB": "off", "GOTOOLCHAIN": "local", "GOTELEMETRY": "off", "GOENV": "off",
 	"CARGO_NET_OFFLINE": "true", "RUSTUP_AUTO_INSTALL": "0",
 	"npm_config_offline": "true", "npm_config_audit": "false", "npm_config_fund": "false",
@@ -97,6 +97,9 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	env := map[string]string{}
 	for k, v := range fixed {
 		env[k] = v
+	}
+	if use == UseWork { // checks see what the user's own commands see
+		env["CI"] = "true"
 	}
 	for _, name := range passed {
 		if v := h.getenv(name); v != "" {
@@ -194,7 +197,7 @@ var cacheFolders = []struct {
 	name, folder string
 	perTree      bool
 }{
-	{"PAWL_BUILD", "build", true}, {"MYPY_CACHE_DIR", "mypy", true}, {"RUFF_CACHE_DIR", "ruff", true},
+	{"BUILD_DIR", "build", true}, {"MYPY_CACHE_DIR", "mypy", true}, {"RUFF_CACHE_DIR", "ruff", true},
 	{"GOCACHE", "go-build", false}, {"CARGO_TARGET_DIR", "cargo-target", false}, {"GRADLE_USER_HOME", "gradle", false},
 	{"npm_config_cache", "npm", false}, {"GOLANGCI_LINT_CACHE", "golangci-lint", false},
 }
@@ -275,7 +278,37 @@ func OpenDir(dir string) (fs.FS, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return root.FS(), root, nil
+	return unmarked{root.FS().(rootFS), root}, root, nil
+}
+
+// rootFS is what the FS of a folder can do.
+type rootFS interface {
+	fs.ReadDirFS
+	fs.ReadFileFS
+	fs.StatFS
+	fs.ReadLinkFS
+}
+
+// unmarked is a folder whose files pawl reads without leaving the mark by which it is told that a check has read them.
+type unmarked struct {
+	rootFS
+	root *os.Root
+}
+
+func (u unmarked) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return safeopen.Unmarked(u.root, name)
+}
+
+func (u unmarked) ReadFile(name string) ([]byte, error) {
+	f, err := u.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 func isDir(p string) bool {

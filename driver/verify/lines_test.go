@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/driver/ground"
 	"pawl/driver/verify"
 	"pawl/internal/need"
 	"pawl/kernel/effect"
@@ -64,7 +65,7 @@ class Size(unittest.TestCase):
 	for _, command := range []string{"python3 -m unittest", "pytest -q"} {
 		ran := verify.Ran{}
 		c := effect.Check{Name: "tests", Command: command, Kind: "test", Level: 2}
-		if ok, err := v.Measure(t.Context(), place, c, texts, time.Minute, ran); !ok || err != nil {
+		if ok, err := v.Measure(t.Context(), &ground.Ground{Place: place}, c, texts, time.Minute, ran); !ok || err != nil {
 			t.Fatalf("%s: %v %v", command, ok, err)
 		}
 		var yes, no []int

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"pawl/driver/ground"
 	"pawl/driver/verify/reporters"
 	"pawl/kernel/effect"
 	"pawl/sandbox/safeopen"
@@ -31,7 +32,7 @@ const (
 
 // Measure runs a check and adds to ran which lines of files, whose texts are given by path, it ran. It is false where
 // the check's toolchain cannot tell, or did not end in time: only go test and the runners of Node and Python do so.
-func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check, texts map[string]string,
+func (v *Verify) Measure(ctx context.Context, g *ground.Ground, c effect.Check, texts map[string]string,
 	limit time.Duration, ran Ran) (bool, error) {
 	r, ok := reporters.Of(c.Command)
 	if !ok || strings.Contains(c.Command, "-cover") {
@@ -49,12 +50,12 @@ func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check
 	if len(of) == 0 {
 		return false, nil
 	}
-	s, err := v.open(place, limit, nil)
+	s, err := v.open(g.Place, g, limit, nil)
 	if err != nil {
 		return false, err
 	}
 	s.warmGo(ctx, []effect.Check{c})
-	dir, err := measureFolder(place)
+	dir, err := measureFolder(g.Place)
 	if err != nil {
 		return false, err
 	}
@@ -67,7 +68,7 @@ func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check
 	case testrun.Node:
 		s.also = map[string]string{"NODE_V8_COVERAGE": dir}
 	default:
-		if err := watchPython(place, dir, of); err != nil {
+		if err := watchPython(g, dir, of); err != nil {
 			return false, err
 		}
 		also := valueOf(s.tools.Env, "PYTHONPATH")
@@ -86,9 +87,9 @@ func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check
 	case testrun.Go:
 		return goLines(reports, of, ran), nil
 	case testrun.Node:
-		return nodeLines(reports, filepath.Join(place.Tree, filepath.FromSlash(c.Dir)), of, texts, ran), nil
+		return nodeLines(reports, g.Sees(filepath.Join(g.Place.Tree, filepath.FromSlash(c.Dir))), of, texts, ran), nil
 	}
-	return pythonLines(reports, place.Tree, texts, ran), nil
+	return pythonLines(reports, g.Sees(g.Place.Tree), texts, ran), nil
 }
 
 // measures reports whether a runner tells of the lines of a file.
@@ -122,10 +123,10 @@ func measureFolder(place effect.Place) (string, error) {
 }
 
 // watchPython puts the module into the folder for reports by which every Python program tells of the files.
-func watchPython(place effect.Place, dir string, of map[string]string) error {
+func watchPython(g *ground.Ground, dir string, of map[string]string) error {
 	var files []string
 	for _, file := range of {
-		files = append(files, filepath.Join(place.Tree, filepath.FromSlash(file)))
+		files = append(files, g.Sees(filepath.Join(g.Place.Tree, filepath.FromSlash(file))))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

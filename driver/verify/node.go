@@ -75,8 +75,8 @@ func detectNode(s *scan, d *folder) ([]effect.Check, bool) {
 			}
 			used[row.kind+name] = true
 			used[row.kind] = true
-			out = append(out, effect.Check{Name: manager + " " + name, Command: nodeRun(manager, name), Kind: row.kind,
-				Level: row.level, Missing: missing})
+			out = append(out, effect.Check{Name: manager + " " + name, Kind: row.kind, Level: row.level, Missing: missing,
+				Command: nodeRun(manager, name) + unwatched(manager, body)})
 			break
 		}
 	}
@@ -124,6 +124,18 @@ func nodeRun(manager, script string) string {
 		return manager + " test"
 	}
 	return manager + " run " + script
+}
+
+// unwatched are the arguments of a script that would wait for changes, and run its tests again, where nothing says that
+// nobody is there.
+func unwatched(manager, body string) string {
+	switch {
+	case !strings.Contains(body, "react-scripts test") || strings.Contains(body, "--watch"):
+		return ""
+	case manager == "yarn":
+		return " --watchAll=false"
+	}
+	return " -- --watchAll=false"
 }
 
 // nodeExec is the command that runs an installed tool and never fetches one.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/driver/ground"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
@@ -32,12 +33,14 @@ type Runner interface {
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
-// Config is what the drivers work with. All fields but Changed, Std and Commands are required, and none may change
-// afterwards.
+// Config is what the drivers work with. All fields but Grounds, Changed, Std and Commands are required, and none may
+// change afterwards.
 type Config struct {
 	Box  Runner
 	Host Host
 	Open OpenTree
+	// Grounds makes the grounds that checks of a worktree run on. It may be nil: then they run in the tree itself.
+	Grounds *ground.Maker
 	// Snapshot records the content of the tree and returns its id; equal content has an equal id.
 	Snapshot func(ctx context.Context, place effect.Place) (string, error)
 	// Changed lists what differs between two snapshots, for messages. It may be nil.
@@ -62,7 +65,10 @@ const (
 // session is one verification at work.
 type session struct {
 	*Config
-	place    effect.Place
+	place    effect.Place   // where the checks run
+	of       effect.Place   // what they are about: the same, unless they run on a ground
+	ground   *ground.Ground // nil where they run in the tree itself
+	tree     string         // what was recorded of it
 	tools    Toolchain
 	find     LookPath
 	perCheck time.Duration
@@ -77,8 +83,64 @@ type session struct {
 	unheld error
 }
 
-// open prepares a verification of a place.
-func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Progress) (*session, error) {
+// stand records what is to be verified at a place and prepares to: on a ground of it where there are grounds, unless it
+// is the user's own tree. With a commit that is what is verified. The caller leaves.
+func (v *Verify) stand(ctx context.Context, place effect.Place, spec effect.VerifySpec, say effect.Progress) (*session,
+	error) {
+	tree := spec.At
+	if tree == "" {
+		var err error
+		if tree, err = v.config.Snapshot(ctx, place); err != nil {
+			return nil, err
+		}
+	}
+	if v.config.Grounds == nil || place.InPlace && spec.At == "" {
+		s, err := v.open(place, nil, spec.PerCheck, say)
+		if err == nil {
+			s.tree = tree
+		}
+		return s, err
+	}
+	g, err := v.config.Grounds.Of(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	var s *session
+	if tree, err = g.Lay(ctx, tree); err == nil {
+		s, err = v.open(g.Place, g, spec.PerCheck, say)
+	}
+	if err != nil {
+		leave(ctx, g)
+		return nil, err
+	}
+	s.of, s.tree = place, tree
+	return s, nil
+}
+
+// leave removes the ground, where the checks ran on one, and the caches that are kept for it. What cannot be removed
+// now goes with the task's own tree, or when the next ground is laid.
+func (s *session) leave(ctx context.Context) {
+	if s.ground != nil {
+		leave(ctx, s.ground)
+	}
+}
+
+func leave(ctx context.Context, g *ground.Ground) {
+	_ = Forget(g.Place)
+	_ = g.Clear(context.WithoutCancel(ctx))
+}
+
+// found is what the tree holds now.
+func (s *session) found(ctx context.Context) (string, error) {
+	if s.ground != nil {
+		return s.ground.Found(ctx)
+	}
+	return s.Snapshot(ctx, s.place)
+}
+
+// open prepares a verification that runs in a place, which is that of a ground where there is one.
+func (v *Verify) open(place effect.Place, g *ground.Ground, perCheck time.Duration, say effect.Progress) (*session,
+	error) {
 	if !filepath.IsAbs(place.Workspace) || !filepath.IsAbs(place.Tree) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "verify.no_place").In("verify.Do")
 	}
@@ -93,19 +155,16 @@ func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Pro
 		say = func(string) {}
 	}
 	find := v.config.Host.finder(tools.Dependencies)
-	return &session{Config: &v.config, place: place, tools: tools, find: find, perCheck: perCheck, say: say,
-		known: &v.known}, nil
+	return &session{Config: &v.config, place: place, of: place, ground: g, tools: tools, find: find, perCheck: perCheck,
+		say: say, known: &v.known}, nil
 }
 
 // judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could
 // not be taken; a check that fails is an outcome.
 func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail bool,
 	one func(context.Context, effect.Check) effect.CheckOutcome) (effect.VerifyResult, error) {
-	var out effect.VerifyResult
+	out := effect.VerifyResult{Tree: s.tree}
 	var err error
-	if out.Tree, err = s.Snapshot(ctx, s.place); err != nil {
-		return out, err
-	}
 	stopped := false
 	run, left := s.runnable(checks)
 	s.warmGo(ctx, run)
@@ -129,7 +188,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	if err := ctx.Err(); err != nil {
 		return out, stopError(err)
 	}
-	if out.TreeAfter, err = s.Snapshot(ctx, s.place); err != nil {
+	if out.TreeAfter, err = s.found(ctx); err != nil {
 		return out, err
 	}
 	if out.Tree != out.TreeAfter {
@@ -160,7 +219,7 @@ func (s *session) disturbed(ctx context.Context, from, to string) effect.CheckOu
 	if s.Changed == nil {
 		return o
 	}
-	files, err := s.Changed(ctx, s.place, from, to)
+	files, err := s.Changed(ctx, s.of, from, to)
 	if err != nil {
 		return o
 	}
@@ -203,7 +262,7 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Environment = true
 		return s.record(o, []byte(err.Error()))
 	}
-	r, err := s.Box.Run(ctx, spec)
+	r, err := s.run(ctx, spec)
 	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
 	if err != nil {
 		// The command did not even start: unless it cannot be one, or the work put something in the place of the
@@ -261,8 +320,8 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 	}
 	if c.Dir != "" {
 		for _, kv := range env {
-			if base, ok := strings.CutPrefix(kv, "PAWL_BUILD="); ok {
-				env = set(env, "PAWL_BUILD", filepath.Join(base, shortDigest(c.Dir)))
+			if base, ok := strings.CutPrefix(kv, "BUILD_DIR="); ok {
+				env = set(env, "BUILD_DIR", filepath.Join(base, shortDigest(c.Dir)))
 			}
 		}
 	}
@@ -278,6 +337,22 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		Timeout:     s.perCheck,
 		OutputLimit: boxOutput,
 	}
+}
+
+// run runs a command where it finds the ground.
+func (s *session) run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	if s.ground != nil {
+		spec = s.ground.Show(spec)
+	}
+	return s.Box.Run(ctx, spec)
+}
+
+// sees is where commands find a path of the tree.
+func (s *session) sees(path string) string {
+	if s.ground != nil {
+		return s.ground.Sees(path)
+	}
+	return path
 }
 
 // set replaces or adds a variable.
@@ -314,6 +389,9 @@ func (s *session) record(o effect.CheckOutcome, output []byte) effect.CheckOutco
 	sum := sha256.Sum256(output)
 	o.Digest, o.OutputBytes = hex.EncodeToString(sum[:]), int64(len(output))
 	o.Output = tail(output, outcomeOutput)
+	if s.ground != nil { // who mends it works in another folder
+		o.Output = relative(o.Output, s.sees(s.place.Tree))
+	}
 	return o
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"pawl/text/display"
 
@@ -63,6 +64,38 @@ func lines(text string) []string {
 
 // byteCount shows a size in mebibytes.
 func byteCount(n uint64) string { return fmt.Sprintf("%d MiB", n>>20) }
+
+// relative names paths of a tree in a text as from the tree.
+func relative(text, tree string) string {
+	var out strings.Builder
+	for {
+		at := strings.Index(text, tree)
+		if at < 0 {
+			break
+		}
+		before, after := strings.TrimSuffix(text[:at], "file://"), text[at+len(tree):]
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		switch {
+		case before != "" && inPath(last):
+			before += tree // of another one
+		case next == '/':
+			after = after[1:]
+		case after != "" && inPath(next):
+			before += tree
+		default:
+			before += "."
+		}
+		out.WriteString(before)
+		text = after
+	}
+	return out.String() + text
+}
+
+// inPath reports whether a character belongs to the path before or behind it.
+func inPath(r rune) bool {
+	return r == '/' || r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
 
 // commandName is the first line of a command, cut to a length that fits a table.
 func commandName(command string) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/driver/ground"
 	"pawl/driver/verify/reporters"
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
@@ -23,11 +24,11 @@ type Trial struct {
 	Run testrun.Run
 }
 
-// Try runs one check in a place, narrowed to some tests where its runner can be told so: the whole of it where it
+// Try runs one check on a ground, narrowed to some tests where its runner can be told so: the whole of it where it
 // cannot, and where no tests are named. An error means that nothing was found out.
-func (v *Verify) Try(ctx context.Context, place effect.Place, c effect.Check, only []testrun.Name,
+func (v *Verify) Try(ctx context.Context, g *ground.Ground, c effect.Check, only []testrun.Name,
 	perCheck time.Duration) (Trial, error) {
-	s, err := v.open(place, perCheck, nil)
+	s, err := v.open(g.Place, g, perCheck, nil)
 	if err != nil {
 		return Trial{}, err
 	}
@@ -44,7 +45,7 @@ func (v *Verify) Try(ctx context.Context, place effect.Place, c effect.Check, on
 		s.told.doubt()
 		out.Run = s.told.run.Plain()
 		for name, said := range out.Run.Said {
-			out.Run.Said[name] = tail([]byte(said), testrun.MaxSaid)
+			out.Run.Said[name] = relative(tail([]byte(said), testrun.MaxSaid), s.sees(s.place.Tree))
 		}
 	}
 	return out, nil
@@ -122,9 +123,9 @@ func (t *telling) ended() map[string]bool {
 		return out
 	}
 	defer closer.Close()
-	folder, err := filepath.EvalSymlinks(t.folder)
-	if err != nil {
-		return out
+	folder := t.folder
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
 	}
 	logs, _ := fs.Glob(dir, "*.log") // the pattern is well-formed
 	for _, log := range logs {

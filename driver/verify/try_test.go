@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/driver/ground"
 	"pawl/driver/verify"
 	"pawl/internal/need"
 	"pawl/kernel/effect"
@@ -43,7 +44,7 @@ func TestTry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			need.Program(t, c.need)
 			v, place, _ := project(t, c.files)
-			r, err := v.Try(t.Context(), place, effect.Check{Name: "t", Command: c.command, Kind: "test"}, c.only, 5*time.Minute)
+			r, err := v.Try(t.Context(), &ground.Ground{Place: place}, effect.Check{Name: "t", Command: c.command, Kind: "test"}, c.only, 5*time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,10 +43,11 @@ func (v *Verify) do(ctx context.Context, e effect.Effect, p effect.Progress) eff
 	if len(spec.Checks) == 0 && spec.Required {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.nothing").In("verify.Do"))
 	}
-	s, err := v.open(e.Place, spec.PerCheck, p)
+	s, err := v.stand(ctx, e.Place, spec, p)
 	if err != nil {
 		return effect.Failed(err)
 	}
+	defer s.leave(ctx)
 	s.ask = spec.Ask
 	result, err := s.judge(ctx, spec.Checks, spec.StopOnFail, s.command)
 	if len(spec.Checks) == 0 && len(result.Outcomes) == 0 {
@@ -123,7 +124,7 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 		found = slices.Collect(maps.Keys(now))
 	}
 	if spec.Base != "" && s.Changed != nil && spec.Base != result.Tree {
-		files, err := s.Changed(ctx, s.place, spec.Base, result.Tree)
+		files, err := s.Changed(ctx, s.of, spec.Base, result.Tree)
 		if err != nil {
 			return err
 		}
@@ -137,7 +138,7 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 		}
 		tests := changedTests(tree, files)
 		if s.Was != nil {
-			tests = unlessAdded(tree, tests, s.Was(ctx, s.place, spec.Base, tests))
+			tests = unlessAdded(tree, tests, s.Was(ctx, s.of, spec.Base, tests))
 		}
 		found = append(found, tests...)
 	}

@@ -6,6 +6,7 @@ import (
 	"pawl/driver/commit"
 	"pawl/driver/compound"
 	"pawl/driver/contextpack"
+	"pawl/driver/ground"
 	"pawl/driver/knowledge"
 	"pawl/driver/land"
 	"pawl/driver/launch"
@@ -47,7 +48,8 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	shots := checkpoint.NewSnapshotter(memory)
 	machine := verify.ThisMachine()
 	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
-	checks := verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot,
+	grounds := &ground.Maker{Memory: memory, Home: machine.Home, Puts: box.Puts}
+	checks := verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Grounds: grounds, Snapshot: shots.Snapshot,
 		Changed: shots.Diff, Was: shots.Was, Commands: map[string]string{}}
 	if fenced(c) { // else a check could write what belongs to all workspaces
 		checks.Std = h.std()
@@ -59,9 +61,9 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	packs := contextpack.New(contextpack.Options{Walk: search.Shown(place.Workspace), Box: box,
 		LookPath: sandbox.LookPath, Env: launch.Environ()})
 	p := &parts{shots: shots, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: compound.NewVerify(check,
-			memory), effect.KindGates: verify.NewGates(check, compound.Status(memory)),
-		effect.KindProve:    prove.New(check, memory),
+		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: check,
+		effect.KindGates:    verify.NewGates(check, compound.Status(memory)),
+		effect.KindProve:    prove.New(check, grounds),
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory),
 		effect.KindRestore: checkpoint.NewRestore(memory),
 		effect.KindCleanup: compound.NewCleanup(memory), effect.KindLand: land.New(memory),

@@ -56,7 +56,7 @@ func (t *tour) prove() error {
 	}
 	// Checks are recorded as they are typed where the environment is active.
 	path := append([]string{filepath.Join(clone, ".venv", "bin")}, t.maker.path...)
-	env := []string{"PATH=" + strings.Join(path, ":"), "PAWL_BUILD=" + filepath.Join(t.maker.base, "build")}
+	env := []string{"PATH=" + strings.Join(path, ":"), "BUILD_DIR=" + filepath.Join(t.maker.base, "build")}
 	if cache := os.Getenv("GOCACHE"); cache != "" {
 		env = append(env, "GOCACHE="+cache)
 	} else {

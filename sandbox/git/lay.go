@@ -15,20 +15,21 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
 	"pawl/sandbox/git/stat"
 	"pawl/store/disk"
 )
 
-// laidBefore is how long ago the files of Lay say that they were written. Git takes a file for unchanged without reading
-// it only where it is older than the index, and many a git counts whole seconds.
+// laidBefore is how long ago the files of Lay say that they were written. Git takes a file for unchanged without
+// reading it only where it is older than the index, and many a git counts whole seconds.
 const laidBefore = 5 * time.Second
 
-// Lay makes the tree anew, with exactly the files of a recorded one. With a commit it is a linked worktree of the user's
-// repository at that commit; without one it is none. Nobody has read any of the files afterwards: the time of the last
-// access to each is that of its last change, so that whoever reads it first leaves a mark on file systems that keep these
-// times. The index of pawl's (Index) knows each file as it stands there, so that no git has to read it either.
+// Lay makes the tree anew, with exactly the files of a recorded one. With a commit it is a linked worktree of the
+// user's repository at that commit; without one it is none. Nobody has read any of the files afterwards: the time of
+// the last access to each is that of its last change, so that whoever reads it first leaves a mark on file systems that
+// keep these times. The index of pawl's (Index) knows each file as it stands there, so that no git has to read it.
 func (r *Repo) Lay(ctx context.Context, tree, commit string) error {
 	if err := r.RemoveWorktree(ctx); err != nil {
 		return err
@@ -66,6 +67,22 @@ func (r *Repo) Found(ctx context.Context) (tree string, err error) {
 
 // Index is pawl's own index of the tree.
 func (r *Repo) Index() string { return r.paths.IndexFile }
+
+// Lent is what of the user's repository a command needs that finds the tree in the place of the workspace: what must be
+// readable, and in that what is pawl's own and hidden. Index is where its git looks for the index, "" where there is
+// none.
+func (r *Repo) Lent() (index string, readable, hidden []string) {
+	if !r.paths.Git {
+		return "", nil, nil
+	}
+	if index = filepath.Join(r.paths.GitDir, "index"); !layout.Exists(index) {
+		index = ""
+	}
+	for _, own := range []string{"worktrees", "refs/pawl", "logs/refs/pawl"} {
+		hidden = append(hidden, filepath.Join(r.paths.CommonDir, filepath.FromSlash(own)))
+	}
+	return index, append(r.GitDirs(), filepath.Join(r.paths.Workspace, ".git")), hidden
+}
 
 // lay writes the files of a tree into its empty folder, and the index.
 func (r *Repo) lay(ctx context.Context, tree string) error {

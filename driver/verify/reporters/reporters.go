@@ -23,14 +23,14 @@ import (
 	"pawl/text/testrun"
 )
 
-//go:embed node.mjs unittest_main.py pytest_pawl_tests.py sitecustomize.py ends.sh
+//go:embed node.mjs unittest_main.py pytest_report_tests.py sitecustomize.py ends.sh
 var modules embed.FS
 
 // The modules, by runner.
 var moduleOf = map[testrun.Runner]string{
 	testrun.Node:     "node.mjs",
 	testrun.Unittest: "unittest_main.py",
-	testrun.Pytest:   "pytest_pawl_tests.py",
+	testrun.Pytest:   "pytest_report_tests.py",
 }
 
 // Reporter is how one command is made to say which tests it ran.
@@ -156,9 +156,9 @@ func (r Reporter) Apply(dir string, env func(name string) string) (command strin
 	case testrun.Pytest:
 		plugin := strings.TrimSuffix(moduleOf[r.Runner], ".py")
 		return r.command, map[string]string{
-			"PAWL_TESTS":     r.Report(dir),
-			"PYTHONPATH":     joined(env("PYTHONPATH"), string(filepath.ListSeparator), dir),
-			"PYTEST_ADDOPTS": joined(env("PYTEST_ADDOPTS"), " ", "-p "+plugin),
+			"TEST_REPORT_FILE": r.Report(dir),
+			"PYTHONPATH":       joined(env("PYTHONPATH"), string(filepath.ListSeparator), dir),
+			"PYTEST_ADDOPTS":   joined(env("PYTEST_ADDOPTS"), " ", "-p "+plugin),
 		}
 	}
 	return r.command, nil

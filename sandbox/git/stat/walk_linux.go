@@ -56,16 +56,17 @@ func stampFrom(st *unix.Stat_t) Stamp {
 	return Stamp{uint64(st.Dev), st.Ino, st.Mode, st.Size, st.Mtim.Nano(), st.Ctim.Nano()}
 }
 
-// Indexed is how the file system describes a file, in the words in which git keeps that in an index: the time of the last
-// change and that of the last writing, each in seconds and nanoseconds, the device and number, and behind the mode the
-// user, the group and the size.
+// Indexed is how the file system describes a file, in the words in which git keeps that in an index: the time of the
+// last change and that of the last writing, each in seconds and nanoseconds, the device and number, and behind the mode
+// the user, the group and the size.
 func Indexed(path string) (before [6]uint32, after [3]uint32, err error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
 		return before, after, err
 	}
-	return [6]uint32{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec), uint32(st.Dev),
-		uint32(st.Ino)}, [3]uint32{st.Uid, st.Gid, uint32(st.Size)}, nil
+	before = [6]uint32{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec),
+		uint32(st.Dev), uint32(st.Ino)}
+	return before, [3]uint32{st.Uid, st.Gid, uint32(st.Size)}, nil
 }
 
 // StampFile is the stamp of a file, through links.

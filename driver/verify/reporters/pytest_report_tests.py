@@ -1,4 +1,4 @@
-"""A plugin of pytest that writes one line for each test into the file that PAWL_TESTS names: the file that it stands in,
+"""A plugin of pytest that writes one line for each test into the file that TEST_REPORT_FILE names: the file that it stands in,
 its name and how it ended. The last line says that the run came to its end."""
 import json
 import os
@@ -7,7 +7,7 @@ import pytest
 
 # The workers of pytest-xdist tell the process that started them, which reports for all.
 worker = "PYTEST_XDIST_WORKER" in os.environ
-report = open(os.devnull if worker else os.environ["PAWL_TESTS"], "w", encoding="utf-8", buffering=1)
+report = open(os.devnull if worker else os.environ["TEST_REPORT_FILE"], "w", encoding="utf-8", buffering=1)
 
 
 def say(**what):

@@ -1,0 +1,163 @@
+// Package ground lays out what is to be judged: a fresh checkout of exactly the files of a recorded tree, on which
+// checks that decide run (driver/verify), and what work is tried without and with (driver/prove). What a run left in
+// ignored files of its tree is not there.
+//
+// Behind namespaces commands find the ground at the path of the user's workspace, in a home of their own at the path of
+// the user's: code that looks where it is, and whose, sees what it would see when the user runs the same command. Git
+// finds the user's repository there, with an index that knows the ground; pawl's own references and worktrees are not
+// in it. Without namespaces a ground is found where it lies, as a linked worktree (sandbox.WeakPlace).
+//
+// Nobody has read a file of a ground before the first command does: where the file system keeps the times of access, that
+// of a file is later than the one of its last change as soon as it was read, and not before.
+package ground
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"pawl/kernel/effect"
+	"pawl/sandbox"
+	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
+)
+
+// Maker makes grounds. Its fields are fixed once it is in use; it is then safe for concurrent use on different trees.
+type Maker struct {
+	Memory *git.Memory
+	// Home is the user's home folder, "" when there is none.
+	Home string
+	// Puts reports whether commands find a ground at another path than its own. Nil stands for no.
+	Puts func(ctx context.Context) bool
+}
+
+// Ground is a fresh checkout beside the tree of a place.
+type Ground struct {
+	// Place has the folder of the ground for its tree.
+	Place effect.Place
+	Repo  *git.Repo
+	// Seen is where commands find it, and Home the home that they have: both are those of the user where Moved.
+	Seen, Home string
+	Moved      bool
+}
+
+// Beside is where the ground of a place stands.
+func Beside(p effect.Place) effect.Place {
+	if p.Tree += "-proof"; p.InPlace || p.Tree == p.Workspace+"-proof" {
+		p.Tree = filepath.Join(p.Workspace, ".pawl", "worktrees", "in-place-proof")
+	}
+	p.InPlace = false
+	return p
+}
+
+// Of is the ground of a place. There is nothing of it before Lay.
+func (m *Maker) Of(ctx context.Context, place effect.Place) (*Ground, error) {
+	g := &Ground{Place: Beside(place), Home: sandbox.Home}
+	var err error
+	g.Repo, err = m.Memory.Open(ctx, layout.Place{Workspace: g.Place.Workspace, Tree: g.Place.Tree, Git: g.Place.Git})
+	if err != nil {
+		return nil, err
+	}
+	rel, outside := filepath.Rel(place.Workspace, m.Home)
+	g.Seen = g.Place.Tree
+	if m.Puts != nil && m.Puts(ctx) && (outside != nil || !filepath.IsLocal(rel)) {
+		g.Seen, g.Moved = place.Workspace, true
+		if filepath.IsAbs(m.Home) && filepath.Clean(m.Home) != "/" {
+			g.Home = m.Home
+		}
+	}
+	return g, nil
+}
+
+// Lay makes the ground anew, of a recorded tree or of that of a commit, whose id it returns. What was there is gone.
+func (g *Ground) Lay(ctx context.Context, of string) (tree string, err error) {
+	if tree, err = g.Repo.Objects.ResolveTree(ctx, of); err != nil {
+		return "", err
+	}
+	commit := ""
+	if !g.Moved {
+		if commit, _, err = g.Repo.Workspace().Refs.Head(ctx); err != nil {
+			return "", err
+		}
+	}
+	return tree, g.Repo.Lay(ctx, tree, commit)
+}
+
+// Found is the tree that the ground holds now.
+func (g *Ground) Found(ctx context.Context) (string, error) { return g.Repo.Found(ctx) }
+
+// Clear removes the ground.
+func (g *Ground) Clear(ctx context.Context) error { return g.Repo.RemoveWorktree(ctx) }
+
+// tools are the folders of toolchains and caches in the user's home that an environment names, which a home of one's own
+// would cover.
+func (g *Ground) tools(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		for _, dir := range filepath.SplitList(value) {
+			if base := filepath.Base(dir); name == "PATH" && (base == "bin" || base == "sbin") {
+				dir = filepath.Dir(dir) // what belongs to the programs lies beside them
+			}
+			rel, err := filepath.Rel(g.Home, dir)
+			own, outside := filepath.Rel(g.Place.Workspace, dir)
+			if filepath.IsAbs(dir) && err == nil && rel != "." && filepath.IsLocal(rel) &&
+				(outside != nil || !filepath.IsLocal(own)) {
+				out = append(out, dir)
+			}
+		}
+	}
+	return out
+}
+
+// Sees is where commands find what lies at a path of the machine, if that is in the ground.
+func (g *Ground) Sees(path string) string {
+	if rel, err := filepath.Rel(g.Place.Tree, path); g.Moved && err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(g.Seen, rel)
+	}
+	return path
+}
+
+// Show changes a command that is described with the paths of the machine into one that finds the ground where it is
+// seen, and what it may write to below .pawl/cache in the home.
+func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
+	if !g.Moved {
+		return s
+	}
+	s.Put = append(s.Put, sandbox.Put{From: g.Place.Tree, At: g.Seen})
+	if g.Home != sandbox.Home {
+		s.Put = append(s.Put, sandbox.Put{At: g.Home})
+	}
+	caches := filepath.Join(g.Place.Workspace, ".pawl", "cache")
+	for _, w := range s.Writable {
+		if rel, err := filepath.Rel(caches, w); err == nil && filepath.IsLocal(rel) {
+			_, rest, _ := strings.Cut(rel, string(filepath.Separator)) // behind what the caches are for
+			s.Put = append(s.Put, sandbox.Put{From: w, At: filepath.Join(g.Home, ".cache", rest)})
+		}
+	}
+	index, readable, hidden := g.Repo.Lent()
+	s.Readable, s.Hidden = append(s.Readable, readable...), append(s.Hidden, hidden...)
+	words := func(text string) string {
+		for _, p := range s.Put {
+			if p.From != "" {
+				text = strings.ReplaceAll(text, p.From, p.At)
+			}
+		}
+		return text
+	}
+	s.Readable = append(s.Readable, g.tools(s.Env)...)
+	argv, env := make([]string, len(s.Argv)), make([]string, len(s.Env), len(s.Env)+1)
+	for i, a := range s.Argv {
+		argv[i] = words(a)
+	}
+	for i, kv := range s.Env {
+		if env[i] = words(kv); strings.HasPrefix(kv, "HOME=") {
+			env[i] = "HOME=" + g.Home
+		}
+	}
+	s.Argv, s.Env, s.Dir = argv, env, words(s.Dir)
+	if index != "" {
+		s.Put = append(s.Put, sandbox.Put{From: g.Repo.Index(), At: index})
+	}
+	return s
+}

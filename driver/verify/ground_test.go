@@ -1,0 +1,156 @@
+package verify_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pawl"
+	"pawl/driver/checkpoint"
+	"pawl/driver/ground"
+	"pawl/driver/verify"
+	"pawl/internal/gittest"
+	"pawl/kernel/effect"
+	"pawl/sandbox"
+	"pawl/sandbox/git"
+)
+
+// grounds is a repository with a task's worktree, and a driver whose checks run on grounds.
+type grounds struct {
+	*verify.Verify
+	t     *testing.T
+	repo  *gittest.Repo
+	place effect.Place
+	home  string
+	moved bool
+}
+
+func newGrounds(t *testing.T, m sandbox.Mechanism, files map[string]string) *grounds {
+	t.Helper()
+	box, err := sandbox.New(sandbox.Options{Mechanism: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(box.Close)
+	files[".gitignore"] = "/.pawl/\n*.gen\nout/\n"
+	repo, memory := gittest.New(t, files), &git.Memory{}
+	shots := checkpoint.NewSnapshotter(memory)
+	g := &grounds{t: t, repo: repo, home: filepath.Join(t.TempDir(), "me"), moved: box.Puts(t.Context()),
+		place: effect.Place{Workspace: repo.Dir, Tree: repo.Path(".pawl/worktrees/T"), Git: true}}
+	gittest.Write(t, g.home, map[string]string{"secret": "s\n"})
+	g.Verify = verify.New(verify.Config{Box: box, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff,
+		Host:    verify.Host{Home: g.home, Env: append(os.Environ(), "HOME="+g.home, "CI="), LookPath: sandbox.LookPath},
+		Grounds: &ground.Maker{Memory: memory, Home: g.home, Puts: box.Puts}})
+	if r := checkpoint.NewWorktree(memory).Do(t.Context(), effect.Effect{Place: g.place,
+		Spec: effect.Encode(effect.WorktreeSpec{Base: repo.Head()})}, nil); !r.OK {
+		t.Fatal(r.Err())
+	}
+	return g
+}
+
+// sh verifies by shell commands, one check each.
+func (g *grounds) sh(commands ...string) (effect.Receipt, effect.VerifyResult) {
+	g.t.Helper()
+	var checks []effect.Check
+	for _, c := range commands {
+		checks = append(checks, effect.Check{Name: "sh", Command: c, Kind: "custom"})
+	}
+	return run(g.t, g.Verify, g.place, checks)
+}
+
+// each runs a test behind each kind of walls.
+func eachWalls(t *testing.T, test func(t *testing.T, m sandbox.Mechanism)) {
+	for _, m := range []sandbox.Mechanism{sandbox.MechanismNamespaces, sandbox.MechanismBubblewrap, sandbox.MechanismLandlock} {
+		t.Run(string(m), func(t *testing.T) { test(t, m) })
+	}
+}
+
+// TestGround is about what checks of a worktree run on: what lands, and nothing that the work left beside it.
+func TestGround(t *testing.T) {
+	eachWalls(t, func(t *testing.T, m sandbox.Mechanism) {
+		g := newGrounds(t, m, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+		gittest.Write(t, g.place.Tree, map[string]string{"a.txt": "worked\n", "fix.gen": "ignored\n", "out/x": "ignored\n", "new/n": "n\n"})
+		tree, err := checkpoint.NewSnapshotter(nil).Snapshot(t.Context(), g.place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, v := g.sh("cat a.txt new/n", "ls fix.gen out")
+		if v.Tree != tree || v.TreeAfter != tree || v.Outcomes[0].Output != "worked\nn" || v.Outcomes[1].Status != effect.CheckFailed {
+			t.Errorf("%v %+v", r.Err(), v)
+		}
+		if r, v := g.sh("mkdir out && echo made > out/x", "cat out/x"); !r.OK {
+			t.Errorf("what one check builds, the next one finds: %+v", v.Outcomes)
+		}
+		if r, v := g.sh("ls out; test ! -e out"); !r.OK {
+			t.Errorf("something is left of the verification before: %+v", v.Outcomes)
+		}
+		if r, _ := g.sh("echo changed > b.txt"); r.Key != "verify.tree_changed" {
+			t.Errorf("a check that changes what it judges: %s", r.Key)
+		}
+		if raw, _ := os.ReadFile(filepath.Join(g.place.Tree, "b.txt")); string(raw) != "b\n" {
+			t.Errorf("it changed the task's tree: %q", raw)
+		}
+		// Who mends it works in another folder, so that no path leads to this one.
+		r, v = g.sh(`echo "$PWD/a.txt:3: bad"; echo "in $PWD"; echo "file://$PWD/new/n"; echo "$PWD-2/x"; exit 1`)
+		lines := strings.Split(v.Outcomes[0].Output, "\n")
+		if len(lines) != 4 || lines[0] != "a.txt:3: bad" || lines[1] != "in ." || lines[2] != "new/n" || !strings.HasSuffix(lines[3], "-2/x") {
+			t.Errorf("%q", lines)
+		}
+		if _, again := g.sh(`echo "$PWD/a.txt:3: bad"; echo "in $PWD"; echo "file://$PWD/new/n"; echo "$PWD-2/x"; exit 1`); again.Fingerprint != v.Fingerprint {
+			t.Error("the same failure has another fingerprint")
+		}
+		// On a commit, without a worktree of it.
+		e := effect.Effect{Kind: effect.KindVerify, Place: g.place, Spec: effect.Encode(effect.VerifySpec{Required: true,
+			At: g.repo.Head(), Checks: []effect.Check{{Name: "sh", Command: "cat a.txt; test ! -e new", Kind: "custom"}}})}
+		r = g.Do(t.Context(), e, nil)
+		if v, _ := effect.Decode[effect.VerifyResult](r.Result); !r.OK || v.Outcomes[0].Output != "a" ||
+			v.Tree != g.repo.Git("rev-parse", "HEAD^{tree}") {
+			t.Errorf("%v %+v", r.Err(), v)
+		}
+		// Nothing is left, also where it was cut off.
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if r := g.Do(ctx, e, nil); r.Code != pawl.CodeCanceled {
+			t.Errorf("canceled: %s %v", r.Code, r.Err())
+		}
+		left, _ := os.ReadDir(g.repo.Path(".pawl/worktrees"))
+		registered := g.repo.Git("worktree", "list")
+		if len(left) != 1 || strings.Contains(registered, "-proof") {
+			t.Errorf("left: %v %s", left, registered)
+		}
+	})
+}
+
+// TestGroundHasNoMark is about what code sees that asks who runs it.
+func TestGroundHasNoMark(t *testing.T) {
+	eachWalls(t, func(t *testing.T, m sandbox.Mechanism) {
+		g := newGrounds(t, m, map[string]string{"a.txt": "a\n", "main.go": "package main\n\nfunc main() {}\n", "go.mod": "module x\n\ngo 1.24\n"})
+		gittest.Write(t, g.place.Tree, map[string]string{"a.txt": "worked\n", "new": "n\n"})
+		r, v := g.sh(`pwd; echo "$HOME"; echo "CI=$CI"; ls -A; env | sort; tr '\0' ' ' < /proc/1/cmdline`)
+		out := v.Outcomes[0].Output
+		if !g.moved {
+			if !strings.Contains(strings.Join(v.Outcomes[0].Weaker, " "), sandbox.WeakPlace) {
+				t.Errorf("what is weaker: %v", v.Outcomes[0].Weaker)
+			}
+			return
+		}
+		// The path of the test has the name of the project in it, and so has that of the module.
+		plain := strings.ReplaceAll(strings.ReplaceAll(out, g.home, "HOME"), os.Getenv("PATH"), "PATH")
+		if !r.OK || strings.Contains(strings.ToLower(strings.ReplaceAll(plain, "pawl/driver", "")), "pawl") ||
+			!strings.Contains(out, "\n"+g.home+"\n") || !strings.Contains(out, "CI=\n") {
+			t.Errorf("%v\n%s", r.Err(), out)
+		}
+		for command, want := range map[string]string{
+			`git status --porcelain`: "M  a.txt\nA  new", `git rev-parse HEAD`: g.repo.Head(), `git branch --show-current`: g.repo.Git("branch", "--show-current"),
+			`git worktree list | wc -l`: "1", `git for-each-ref refs/pawl | wc -l`: "0", `ls -A "$HOME"`: ".cache",
+			`cat "$HOME/secret" 2>/dev/null || echo none`: "none", `touch .git/x 2>/dev/null || echo refused`: "refused",
+			`go env GOCACHE`: filepath.Join(g.home, ".cache", "go-build"),
+		} {
+			if r, v := g.sh(command); !r.OK || v.Outcomes[0].Output != want {
+				t.Errorf("%s: %v %q, want %q", command, r.Err(), v.Outcomes[0].Output, want)
+			}
+		}
+	})
+}
