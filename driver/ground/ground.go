@@ -7,8 +7,8 @@
 // finds the user's repository there, with an index that knows the ground; pawl's own references and worktrees are not
 // in it. Without namespaces a ground is found where it lies, as a linked worktree (sandbox.WeakPlace).
 //
-// Nobody has read a file of a ground before the first command does: where the file system keeps the times of access, that
-// of a file is later than the one of its last change as soon as it was read, and not before.
+// Nobody has read a file of a ground before the first command does: the time of the last access to a file is at first not
+// later than that of its last change (atime <= mtime), and later as soon as it was read, where the file system keeps it.
 package ground
 
 import (
@@ -31,7 +31,7 @@ type Maker struct {
 	Puts func(ctx context.Context) bool
 }
 
-// Ground is a fresh checkout beside the tree of a place.
+// Ground is a fresh checkout beside the tree of a place. Of a nil one all is found where it is.
 type Ground struct {
 	// Place has the folder of the ground for its tree.
 	Place effect.Place
@@ -80,17 +80,17 @@ func (g *Ground) Lay(ctx context.Context, of string) (tree string, err error) {
 			return "", err
 		}
 	}
-	return tree, g.Repo.Lay(ctx, tree, commit)
+	return tree, git.NewLaid(g.Repo).Lay(ctx, tree, commit)
 }
 
 // Found is the tree that the ground holds now.
-func (g *Ground) Found(ctx context.Context) (string, error) { return g.Repo.Found(ctx) }
+func (g *Ground) Found(ctx context.Context) (string, error) { return git.NewLaid(g.Repo).Found(ctx) }
 
 // Clear removes the ground.
 func (g *Ground) Clear(ctx context.Context) error { return g.Repo.RemoveWorktree(ctx) }
 
-// tools are the folders of toolchains and caches in the user's home that an environment names, which a home of one's own
-// would cover.
+// tools are the folders of toolchains and caches in the user's home that an environment names, which a home of one's
+// own would cover.
 func (g *Ground) tools(env []string) []string {
 	var out []string
 	for _, kv := range env {
@@ -112,7 +112,10 @@ func (g *Ground) tools(env []string) []string {
 
 // Sees is where commands find what lies at a path of the machine, if that is in the ground.
 func (g *Ground) Sees(path string) string {
-	if rel, err := filepath.Rel(g.Place.Tree, path); g.Moved && err == nil && filepath.IsLocal(rel) {
+	if g == nil || !g.Moved {
+		return path
+	}
+	if rel, err := filepath.Rel(g.Place.Tree, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.Join(g.Seen, rel)
 	}
 	return path
@@ -121,7 +124,7 @@ func (g *Ground) Sees(path string) string {
 // Show changes a command that is described with the paths of the machine into one that finds the ground where it is
 // seen, and what it may write to below .pawl/cache in the home.
 func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
-	if !g.Moved {
+	if g == nil || !g.Moved {
 		return s
 	}
 	s.Put = append(s.Put, sandbox.Put{From: g.Place.Tree, At: g.Seen})
@@ -135,7 +138,8 @@ func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
 			s.Put = append(s.Put, sandbox.Put{From: w, At: filepath.Join(g.Home, ".cache", rest)})
 		}
 	}
-	index, readable, hidden := g.Repo.Lent()
+	laid := git.NewLaid(g.Repo)
+	index, readable, hidden := laid.Lent()
 	s.Readable, s.Hidden = append(s.Readable, readable...), append(s.Hidden, hidden...)
 	words := func(text string) string {
 		for _, p := range s.Put {
@@ -157,7 +161,7 @@ func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
 	}
 	s.Argv, s.Env, s.Dir = argv, env, words(s.Dir)
 	if index != "" {
-		s.Put = append(s.Put, sandbox.Put{From: g.Repo.Index(), At: index})
+		s.Put = append(s.Put, sandbox.Put{From: laid.Index(), At: index})
 	}
 	return s
 }

@@ -110,7 +110,7 @@ func (s *session) version(ctx context.Context, program string) string {
 	}
 	spec := s.spec(effect.Check{}, append([]string{program}, strings.Fields(args)...))
 	spec.Timeout = versionTimeout
-	r, err := s.run(ctx, spec)
+	r, err := s.Box.Run(ctx, s.ground.Show(spec))
 	if err != nil || r.Exit != 0 {
 		return where
 	}

@@ -62,7 +62,7 @@ func (g *Gates) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	if err != nil {
 		return effect.Failed(err)
 	}
-	defer s.leave(ctx)
+	defer leave(ctx, s.ground)
 	checks, err := s.gates(spec.Checks)
 	if err != nil {
 		return effect.Failed(err)
@@ -154,7 +154,7 @@ func (g *Gates) doctor(ctx context.Context, s *session, c effect.Check, checks [
 	if looks {
 		beside.Go(func() { _, _, dirty, unready = g.status(ctx, s.of) })
 	}
-	r, err := s.run(ctx, s.spec(effect.Check{}, []string{"sh", "-c", "exit 0"}))
+	r, err := s.Box.Run(ctx, s.ground.Show(s.spec(effect.Check{}, []string{"sh", "-c", "exit 0"})))
 	o.Walls, o.Weaker = r.Walls, sandbox.Weaker(r.Walls)
 	walls := strings.Join(r.Walls, ",")
 	if err != nil {

@@ -166,7 +166,7 @@ func (s *session) stdWanted(ctx context.Context, checks []effect.Check) []string
 		spec := s.spec(c, []string{"go", "list", "-deps", "-test", "-e", "-f", "{{if .Standard}}{{.ImportPath}}{{end}}",
 			"./..."})
 		spec.Timeout, spec.OutputLimit = listTimeout, 4<<20
-		r, err := s.run(ctx, spec)
+		r, err := s.Box.Run(ctx, s.ground.Show(spec))
 		if err != nil || r.Exit != 0 {
 			continue
 		}

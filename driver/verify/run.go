@@ -119,23 +119,11 @@ func (v *Verify) stand(ctx context.Context, place effect.Place, spec effect.Veri
 
 // leave removes the ground, where the checks ran on one, and the caches that are kept for it. What cannot be removed
 // now goes with the task's own tree, or when the next ground is laid.
-func (s *session) leave(ctx context.Context) {
-	if s.ground != nil {
-		leave(ctx, s.ground)
-	}
-}
-
 func leave(ctx context.Context, g *ground.Ground) {
-	_ = Forget(g.Place)
-	_ = g.Clear(context.WithoutCancel(ctx))
-}
-
-// found is what the tree holds now.
-func (s *session) found(ctx context.Context) (string, error) {
-	if s.ground != nil {
-		return s.ground.Found(ctx)
+	if g != nil {
+		_ = Forget(g.Place)
+		_ = g.Clear(context.WithoutCancel(ctx))
 	}
-	return s.Snapshot(ctx, s.place)
 }
 
 // open prepares a verification that runs in a place, which is that of a ground where there is one.
@@ -188,7 +176,12 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	if err := ctx.Err(); err != nil {
 		return out, stopError(err)
 	}
-	if out.TreeAfter, err = s.found(ctx); err != nil {
+	if s.ground != nil {
+		out.TreeAfter, err = s.ground.Found(ctx)
+	} else {
+		out.TreeAfter, err = s.Snapshot(ctx, s.place)
+	}
+	if err != nil {
 		return out, err
 	}
 	if out.Tree != out.TreeAfter {
@@ -262,7 +255,7 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Environment = true
 		return s.record(o, []byte(err.Error()))
 	}
-	r, err := s.run(ctx, spec)
+	r, err := s.Box.Run(ctx, s.ground.Show(spec))
 	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
 	if err != nil {
 		// The command did not even start: unless it cannot be one, or the work put something in the place of the
@@ -339,22 +332,6 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 	}
 }
 
-// run runs a command where it finds the ground.
-func (s *session) run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
-	if s.ground != nil {
-		spec = s.ground.Show(spec)
-	}
-	return s.Box.Run(ctx, spec)
-}
-
-// sees is where commands find a path of the tree.
-func (s *session) sees(path string) string {
-	if s.ground != nil {
-		return s.ground.Sees(path)
-	}
-	return path
-}
-
 // set replaces or adds a variable.
 func set(env []string, name, value string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
@@ -390,7 +367,7 @@ func (s *session) record(o effect.CheckOutcome, output []byte) effect.CheckOutco
 	o.Digest, o.OutputBytes = hex.EncodeToString(sum[:]), int64(len(output))
 	o.Output = tail(output, outcomeOutput)
 	if s.ground != nil { // who mends it works in another folder
-		o.Output = relative(o.Output, s.sees(s.place.Tree))
+		o.Output = relative(o.Output, s.ground.Sees(s.place.Tree))
 	}
 	return o
 }

@@ -42,7 +42,7 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	if len(s.only) > 0 {
 		r = s.narrowed(c, r)
 	}
-	t := &telling{Reporter: r, folder: s.sees(spec.Dir), ask: s.ask}
+	t := &telling{Reporter: r, folder: s.ground.Sees(spec.Dir), ask: s.ask}
 	if t.declared = declares(s.Open, s.place, c, r); len(t.declared) == 0 && len(t.ask) == 0 {
 		return nil, nil
 	}

@@ -45,7 +45,7 @@ func (v *Verify) Try(ctx context.Context, g *ground.Ground, c effect.Check, only
 		s.told.doubt()
 		out.Run = s.told.run.Plain()
 		for name, said := range out.Run.Said {
-			out.Run.Said[name] = relative(tail([]byte(said), testrun.MaxSaid), s.sees(s.place.Tree))
+			out.Run.Said[name] = relative(tail([]byte(said), testrun.MaxSaid), s.ground.Sees(s.place.Tree))
 		}
 	}
 	return out, nil

@@ -47,7 +47,7 @@ func (v *Verify) do(ctx context.Context, e effect.Effect, p effect.Progress) eff
 	if err != nil {
 		return effect.Failed(err)
 	}
-	defer s.leave(ctx)
+	defer leave(ctx, s.ground)
 	s.ask = spec.Ask
 	result, err := s.judge(ctx, spec.Checks, spec.StopOnFail, s.command)
 	if len(spec.Checks) == 0 && len(result.Outcomes) == 0 {

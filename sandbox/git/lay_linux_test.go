@@ -57,7 +57,7 @@ func porcelain(t *testing.T, dir string, env ...string) string {
 func TestLay(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(strings.Repeat("d", 200)+"/", 12) + "n"
-	files := map[string]string{"a.txt": "a\n", "bin": "\x00\xff", "run.sh": "#!/bin/sh\n", "link": "-> a.txt", "out": "-> /etc",
+	files := map[string]string{"a.txt": "a\n", "bin": "\x00\xff", "run.sh": "#!/bin/sh\n", "link": "-> a.txt", "out": "-> ../../..",
 		"d/e/f": "f\n", "empty": "", "文": "名\n", ".gitignore": "*.log\n/.pawl\n", ".gitattributes": "* text eol=crlf filter=x\n",
 		"kept.log": "tracked all the same\n", "seven77": "7", "eight888": "8", long: "far\n"}
 	r := gittest.New(t, map[string]string{"a.txt": "before\n", "gone": "g\n"})
@@ -73,13 +73,13 @@ func TestLay(t *testing.T) {
 			w := open(t, r, r.Path(".pawl/worktrees/"+name), true)
 			dir := r.Path(".pawl/worktrees/" + name)
 			gittest.Write(t, dir, map[string]string{"left/over": "of a run that was cut off"})
-			if err := w.Lay(t.Context(), want, commit); err != nil {
+			if err := git.NewLaid(w).Lay(t.Context(), want, commit); err != nil {
 				t.Fatal(err)
 			}
 			if read := readSince(t, dir); len(read) > 0 {
 				t.Errorf("read already: %v", read)
 			}
-			found, err := w.Found(t.Context())
+			found, err := git.NewLaid(w).Found(t.Context())
 			if err != nil || found != want {
 				t.Fatalf("%s %v, want %s", found, err, want)
 			}
@@ -100,7 +100,7 @@ func TestLay(t *testing.T) {
 			gittest.Write(t, dir, map[string]string{"seven77": "9", "new/file": "n", "x.log": "ignored"})
 			os.Remove(filepath.Join(dir, "a.txt"))
 			os.Chmod(filepath.Join(dir, "run.sh"), 0o644)
-			later, err := w.Found(t.Context())
+			later, err := git.NewLaid(w).Found(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,8 +133,8 @@ func TestLayRefuses(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, map[string]string{"a": "a\n"})
 	w := open(t, r, r.Path(".pawl/worktrees/x"), true)
-	wantCode(t, w.Lay(t.Context(), strings.Repeat("1", 40), ""), pawl.CodeRepository)
-	wantCode(t, open(t, r, "", true).Lay(t.Context(), r.Git("rev-parse", "HEAD^{tree}"), ""), pawl.CodeInvalid)
+	wantCode(t, git.NewLaid(w).Lay(t.Context(), strings.Repeat("1", 40), ""), pawl.CodeRepository)
+	wantCode(t, git.NewLaid(open(t, r, "", true)).Lay(t.Context(), r.Git("rev-parse", "HEAD^{tree}"), ""), pawl.CodeInvalid)
 	blob := r.Git("rev-parse", "HEAD:a")
 	for _, entry := range []string{"100644 blob %s\t.git", "100644 blob %s\tgit~1", "100644 blob %s\t.."} {
 		c := exec.Command("git", "mktree")
@@ -143,7 +143,7 @@ func TestLayRefuses(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if err := w.Lay(t.Context(), strings.TrimSpace(string(out)), ""); pawl.CodeOf(err) != pawl.CodeDenied {
+		if err := git.NewLaid(w).Lay(t.Context(), strings.TrimSpace(string(out)), ""); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%s: %v", entry, err)
 		}
 	}
@@ -160,11 +160,11 @@ func BenchmarkLay(b *testing.B) {
 	tree := r.Git("rev-parse", "HEAD^{tree}")
 	for b.Loop() {
 		begin := time.Now()
-		if err := w.Lay(context.Background(), tree, ""); err != nil {
+		if err := git.NewLaid(w).Lay(context.Background(), tree, ""); err != nil {
 			b.Fatal(err)
 		}
 		laid := time.Now()
-		if found, err := w.Found(context.Background()); err != nil || found != tree {
+		if found, err := git.NewLaid(w).Found(context.Background()); err != nil || found != tree {
 			b.Fatal(found, err)
 		}
 		looked := time.Now()

@@ -10,7 +10,7 @@ import (
 
 	"pawl"
 	"pawl/internal/gittest"
-	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // withTree makes a repository with a worktree of pawl's and one of the user's own.
@@ -56,7 +56,7 @@ func TestRelink(t *testing.T) {
 		t.Fatal("the links need no mending")
 	}
 	for range 2 {
-		if err := git.Relink(to, from, true); err != nil {
+		if err := layout.Relink(to, from, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestRelink_ACopy(t *testing.T) {
 	r, mine := withTree(t)
 	before := gittest.Tree(t, r.Dir)
 	c := gittest.At(t, gittest.Copy(t, r.Dir))
-	if err := git.Relink(c.Dir, r.Dir, false); err != nil {
+	if err := layout.Relink(c.Dir, r.Dir, false); err != nil {
 		t.Fatal(err)
 	}
 	linked(t, c, mine)
@@ -77,7 +77,7 @@ func TestRelink_ACopy(t *testing.T) {
 		t.Error("the original was changed")
 	}
 	linked(t, r, mine)
-	if git.Shared(c.Dir, r.Dir) || !git.Shared(r.Dir, r.Dir) {
+	if layout.Shared(c.Dir, r.Dir) || !layout.Shared(r.Dir, r.Dir) {
 		t.Error("it is not known whose repository it is")
 	}
 }
@@ -100,7 +100,7 @@ func TestRelink_WritesNothingElse(t *testing.T) {
 	}
 	m := gittest.At(t, to)
 	m.Write(map[string]string{"x/.git/keep": "", ".pawl/worktrees/a/b/keep": ""})
-	if err := git.Relink(to, from, true); err != nil {
+	if err := layout.Relink(to, from, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"deep", "up", "other", "plain", "strange", "empty"} {
@@ -143,13 +143,13 @@ func TestRelink_OfOneRepository(t *testing.T) {
 	if _, err := open(t, at, tree, true).AddWorktree(context.Background(), at.Head()); err != nil {
 		t.Fatal(err)
 	}
-	if err := git.Relink(other, one, false); err != nil {
+	if err := layout.Relink(other, one, false); err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := open(t, at, tree, true).WorktreeIs(context.Background(), at.Head()); err != nil || !ok {
 		t.Errorf("the worktree was taken away: %v, %v", ok, err)
 	}
-	if git.Shared(one, other) {
+	if layout.Shared(one, other) {
 		t.Error("two worktrees have two branches")
 	}
 }

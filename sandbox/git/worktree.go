@@ -365,60 +365,6 @@ func (r *Repo) confirm(ctx context.Context, want string) error {
 	return err
 }
 
-// Relink mends the links between the user's repository and pawl's worktrees in a workspace that stands where it was
-// moved or copied to from another folder: the registrations that name folders of pawl's there are made to name those
-// here, and these to name their registrations. A workspace that is itself a linked worktree and was moved is told to
-// its repository as well. What others have linked stays as it is, and so does a repository that is not in the workspace
-// unless owned is set: that of a copy belongs to the original too. It may be repeated, and does nothing without git.
-func Relink(workspace, from string, owned bool) error {
-	gitDir, commonDir, err := layout.Locate(workspace)
-	if err != nil || !owned && !within(workspace, commonDir) {
-		return nil
-	}
-	if back := filepath.Join(gitDir, "gitdir"); gitDir != commonDir && layout.Exists(back) &&
-		!layout.Exists(layout.Backlink(back)) {
-		if err := disk.WriteFile(back, []byte(filepath.Join(workspace, ".git")+"\n")); err != nil {
-			return program.IOError("git.relink", err)
-		}
-	}
-	paths, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(commonDir), "worktrees", "*", "gitdir"))
-	for _, path := range paths {
-		below, err := filepath.Rel(filepath.Join(from, ".pawl", "worktrees"), layout.Backlink(path))
-		name := filepath.Dir(below)
-		if err != nil || filepath.Base(below) != ".git" || name != filepath.Base(name) || name == "." || name == ".." {
-			continue
-		}
-		tree := filepath.Join(workspace, ".pawl", "worktrees", name)
-		if err := disk.WriteFile(path, []byte(filepath.Join(tree, ".git")+"\n")); err != nil {
-			return program.IOError("git.relink", err)
-		}
-		if layout.Exists(filepath.Join(tree, ".git")) {
-			if err := disk.WriteFile(filepath.Join(tree, ".git"),
-				[]byte("gitdir: "+filepath.Dir(path)+"\n")); err != nil {
-				return program.IOError("git.relink", err)
-			}
-		}
-	}
-	return nil
-}
-
-// Shared reports whether two workspaces have one git directory, as a linked worktree and a copy of its folder do: what
-// is done to the branch of the one is done to the other's.
-func Shared(a, b string) bool {
-	dirA, _, errA := layout.Locate(a)
-	dirB, _, errB := layout.Locate(b)
-	if errA != nil || errB != nil {
-		return false
-	}
-	return layout.SameFile(dirA, dirB)
-}
-
-// within reports whether a path lies below a folder.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // RemoveWorktree removes the tree's folder, its registration in the user's repository and pawl's memory of it. It never
 // removes the workspace. Removing what is gone already is no error.
 func (r *Repo) RemoveWorktree(ctx context.Context) error {

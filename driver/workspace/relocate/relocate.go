@@ -16,6 +16,7 @@ import (
 	"pawl/kernel/query"
 	"pawl/kernel/recovery"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 	"pawl/store/presence"
 	"pawl/store/sqlite"
 )
@@ -55,7 +56,7 @@ func Settle(ctx context.Context, w Workspace) (*Note, error) {
 		return nil, nil
 	case stands == workspace.Tied:
 		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_tied", place.Workspace, home)
-	case copied && git.Shared(place.Workspace, home):
+	case copied && layout.Shared(place.Workspace, home):
 		if w.ReadOnly {
 			return &Note{"cli.workspace_shared", []string{place.Workspace, home}}, nil
 		}
@@ -124,7 +125,7 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 	if home, err := query.Home(ctx, store); err != nil || home != m.home {
 		return nil, err == nil // another process was faster
 	}
-	if err := git.Relink(m.place.Workspace, m.home, !m.copied); err != nil {
+	if err := layout.Relink(m.place.Workspace, m.home, !m.copied); err != nil {
 		return nil, false
 	}
 	if m.copied {
