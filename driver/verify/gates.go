@@ -58,23 +58,19 @@ func (g *Gates) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	if len(spec.Checks) == 0 {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.no_gates").In("verify.Gates"))
 	}
-	s, err := g.verify.stand(ctx, e.Place, spec, p)
-	if err != nil {
-		return effect.Failed(err)
-	}
-	defer leave(ctx, s.ground)
-	checks, err := s.gates(spec.Checks)
-	if err != nil {
-		return effect.Failed(err)
-	}
-	result, err := s.judge(ctx, checks, true, func(ctx context.Context, c effect.Check) effect.CheckOutcome {
-		if c.Name == GateDoctor && c.Command == "" {
-			run, _ := s.runnable(checks)
-			return g.doctor(ctx, s, c, run)
+	return g.verify.decided(ctx, e.Place, spec, p, func(ctx context.Context, s *session) (effect.VerifyResult, error) {
+		checks, err := s.gates(spec.Checks)
+		if err != nil {
+			return effect.VerifyResult{}, err
 		}
-		return s.command(ctx, c)
+		return s.judge(ctx, checks, true, func(ctx context.Context, c effect.Check) effect.CheckOutcome {
+			if c.Name == GateDoctor && c.Command == "" {
+				run, _ := s.runnable(checks)
+				return g.doctor(ctx, s, c, run)
+			}
+			return s.command(ctx, c)
+		})
 	})
-	return g.verify.finish(ctx, s, spec, result, err)
 }
 
 // Done says no, as Verify.Done does.

@@ -154,3 +154,38 @@ func TestGroundHasNoMark(t *testing.T) {
 		}
 	})
 }
+
+// TestGroundInPlace is about the user's own tree: what decides is what a commit would hold, unless the project needed more
+// before.
+func TestGroundInPlace(t *testing.T) {
+	g := newGrounds(t, sandbox.MechanismNamespaces, map[string]string{"need": "need\n", "have": "have\n"})
+	g.place.Tree, g.place.InPlace = g.place.Workspace, true
+	g.repo.Write(map[string]string{"own.gen": "here before\n", "new": "n\n"})
+	weaker := func(v effect.VerifyResult) bool {
+		return strings.Contains(strings.Join(v.Outcomes[0].Weaker, " "), effect.WeakIgnored)
+	}
+	if r, v := g.sh("cat new have"); !r.OK || v.TreeAfter != v.Tree || weaker(v) {
+		t.Errorf("%v %+v", r.Err(), v)
+	}
+	// It fails without the file on what was there before, too.
+	if r, v := g.sh("cat need own.gen"); !r.OK || !weaker(v) || v.Outcomes[0].Output != "need\nhere before" {
+		t.Errorf("%v %+v", r.Err(), v)
+	}
+	// Before, it passed without the file, which the work has made.
+	g.repo.Write(map[string]string{"fix.gen": "the fix\n"})
+	os.Remove(g.repo.Path("have"))
+	if r, v := g.sh("cat have || cat fix.gen"); r.OK || weaker(v) {
+		t.Errorf("%v %+v", r.Err(), v)
+	}
+	if r, v := g.sh("cat nothing-anywhere"); r.OK || r.Code != pawl.CodeChecksFailed {
+		t.Errorf("%v %+v", r.Err(), v)
+	}
+	if left, _ := os.ReadDir(g.repo.Path(".pawl/worktrees")); len(left) != 1 { // the task's own
+		t.Errorf("left: %v", left)
+	}
+	// Without a repository there is no ground of it.
+	g.place.Git = false
+	if r, v := g.sh("cat fix.gen"); !r.OK || weaker(v) {
+		t.Errorf("%v %+v", r.Err(), v)
+	}
+}

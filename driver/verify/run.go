@@ -83,49 +83,6 @@ type session struct {
 	unheld error
 }
 
-// stand records what is to be verified at a place and prepares to: on a ground of it where there are grounds, unless it
-// is the user's own tree. With a commit that is what is verified. The caller leaves.
-func (v *Verify) stand(ctx context.Context, place effect.Place, spec effect.VerifySpec, say effect.Progress) (*session,
-	error) {
-	tree := spec.At
-	if tree == "" {
-		var err error
-		if tree, err = v.config.Snapshot(ctx, place); err != nil {
-			return nil, err
-		}
-	}
-	if v.config.Grounds == nil || place.InPlace && spec.At == "" {
-		s, err := v.open(place, nil, spec.PerCheck, say)
-		if err == nil {
-			s.tree = tree
-		}
-		return s, err
-	}
-	g, err := v.config.Grounds.Of(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	var s *session
-	if tree, err = g.Lay(ctx, tree); err == nil {
-		s, err = v.open(g.Place, g, spec.PerCheck, say)
-	}
-	if err != nil {
-		leave(ctx, g)
-		return nil, err
-	}
-	s.of, s.tree = place, tree
-	return s, nil
-}
-
-// leave removes the ground, where the checks ran on one, and the caches that are kept for it. What cannot be removed
-// now goes with the task's own tree, or when the next ground is laid.
-func leave(ctx context.Context, g *ground.Ground) {
-	if g != nil {
-		_ = Forget(g.Place)
-		_ = g.Clear(context.WithoutCancel(ctx))
-	}
-}
-
 // open prepares a verification that runs in a place, which is that of a ground where there is one.
 func (v *Verify) open(place effect.Place, g *ground.Ground, perCheck time.Duration, say effect.Progress) (*session,
 	error) {

@@ -43,17 +43,13 @@ func (v *Verify) do(ctx context.Context, e effect.Effect, p effect.Progress) eff
 	if len(spec.Checks) == 0 && spec.Required {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.nothing").In("verify.Do"))
 	}
-	s, err := v.stand(ctx, e.Place, spec, p)
-	if err != nil {
-		return effect.Failed(err)
-	}
-	defer leave(ctx, s.ground)
-	s.ask = spec.Ask
-	result, err := s.judge(ctx, spec.Checks, spec.StopOnFail, s.command)
-	if len(spec.Checks) == 0 && len(result.Outcomes) == 0 {
-		result.Passed = true // nothing was asked for, and nothing is claimed: there is no outcome
-	}
-	return v.finish(ctx, s, spec, result, err)
+	return v.decided(ctx, e.Place, spec, p, func(ctx context.Context, s *session) (effect.VerifyResult, error) {
+		result, err := s.judge(ctx, spec.Checks, spec.StopOnFail, s.command)
+		if len(spec.Checks) == 0 && len(result.Outcomes) == 0 {
+			result.Passed = true // nothing was asked for, and nothing is claimed: there is no outcome
+		}
+		return result, err
+	})
 }
 
 // finish completes the evidence and puts it into a receipt.

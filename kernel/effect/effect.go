@@ -466,6 +466,10 @@ const (
 	CheckSkipped CheckStatus = "skipped"
 )
 
+// WeakIgnored says of a check that it ran in the user's own tree, because what the work started from does not pass it
+// without files that no commit holds.
+const WeakIgnored = "ignored_files"
+
 // CheckOutcome is the evidence of one command that pawl ran.
 type CheckOutcome struct {
 	Check
@@ -480,7 +484,7 @@ type CheckOutcome struct {
 	// Lacks is a folder of dependencies that was not there, as far as the failure may come of that.
 	Lacks string   `json:"lacks,omitempty"`
 	Walls []string `json:"walls,omitempty"`
-	// Weaker names what the command could do because a wall was missing.
+	// Weaker names what the command could do because a wall was missing, and WeakIgnored.
 	Weaker []string `json:"weaker,omitempty"`
 	// Fingerprint identifies the failure of this check alone, as VerifyResult.Fingerprint does that of all, "" when it
 	// passed.

@@ -1,0 +1,119 @@
+package verify
+
+import (
+	"context"
+
+	"pawl/driver/ground"
+	"pawl/kernel/effect"
+)
+
+// decided verifies a place by run, on what decides. The user's own tree may hold files that no commit holds and that its
+// checks need: where what the work started from fails the same checks on a ground, too, they run in that tree, and each
+// outcome says so.
+func (v *Verify) decided(ctx context.Context, place effect.Place, spec effect.VerifySpec, say effect.Progress,
+	run func(context.Context, *session) (effect.VerifyResult, error)) effect.Receipt {
+	s, err := v.stand(ctx, place, spec, say)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	defer leave(ctx, s.ground)
+	s.ask = spec.Ask
+	result, err := run(ctx, s)
+	if err == nil && place.InPlace && s.ground != nil && v.unfit(ctx, s, spec, result) {
+		s.say("verify.own_tree")
+		own, err := v.open(place, nil, spec.PerCheck, say)
+		if err == nil {
+			own.tree, err = v.config.Snapshot(ctx, place)
+		}
+		if err != nil {
+			return effect.Failed(err)
+		}
+		own.ask = spec.Ask
+		result, err = run(ctx, own)
+		for i := range result.Outcomes {
+			if o := &result.Outcomes[i]; o.Status != effect.CheckSkipped {
+				o.Weaker = append(o.Weaker, effect.WeakIgnored)
+			}
+		}
+		return v.finish(ctx, own, spec, result, err)
+	}
+	return v.finish(ctx, s, spec, result, err)
+}
+
+// unfit reports whether what the work started from fails the checks on a ground that failed there with the work: nothing
+// can be said by them then without what no commit holds.
+func (v *Verify) unfit(ctx context.Context, s *session, spec effect.VerifySpec, result effect.VerifyResult) bool {
+	var failing []effect.Check
+	for _, o := range result.Outcomes {
+		if o.Status != effect.CheckFailed && o.Status != effect.CheckError {
+			continue
+		}
+		if o.Command == "" { // nothing that a tree could lack
+			return false
+		}
+		failing = append(failing, o.Check)
+	}
+	base, err := spec.Base, s.unheld
+	if base == "" && err == nil {
+		base, _, err = s.ground.Repo.Workspace().Refs.Head(ctx)
+	}
+	if base == "" || err != nil || len(failing) == 0 {
+		return false
+	}
+	if tree, err := s.ground.Repo.Objects.ResolveTree(ctx, base); err != nil || tree == s.tree {
+		return err == nil
+	}
+	if _, err = s.ground.Lay(ctx, base); err != nil || Forget(s.place) != nil {
+		return false
+	}
+	before, err := v.open(s.place, s.ground, spec.PerCheck, nil)
+	for _, c := range failing {
+		if err != nil || before.command(ctx, c).Status == effect.CheckPassed {
+			return false
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// stand records what is to be verified at a place and prepares to: on a ground of it where there are grounds. The user's
+// own tree has none where it is in no repository. With a commit that is what is verified. The caller leaves.
+func (v *Verify) stand(ctx context.Context, place effect.Place, spec effect.VerifySpec, say effect.Progress) (*session,
+	error) {
+	tree := spec.At
+	if tree == "" {
+		var err error
+		if tree, err = v.config.Snapshot(ctx, place); err != nil {
+			return nil, err
+		}
+	}
+	if v.config.Grounds == nil || place.InPlace && !place.Git {
+		s, err := v.open(place, nil, spec.PerCheck, say)
+		if err == nil {
+			s.tree = tree
+		}
+		return s, err
+	}
+	g, err := v.config.Grounds.Of(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	var s *session
+	if tree, err = g.Lay(ctx, tree); err == nil {
+		s, err = v.open(g.Place, g, spec.PerCheck, say)
+	}
+	if err != nil {
+		leave(ctx, g)
+		return nil, err
+	}
+	s.of, s.tree = place, tree
+	return s, nil
+}
+
+// leave removes the ground, where the checks ran on one, and the caches that are kept for it. What cannot be removed
+// now goes with the task's own tree, or when the next ground is laid.
+func leave(ctx context.Context, g *ground.Ground) {
+	if g != nil {
+		_ = Forget(g.Place)
+		_ = g.Clear(context.WithoutCancel(ctx))
+	}
+}
