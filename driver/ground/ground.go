@@ -7,8 +7,9 @@
 // finds the user's repository there, with an index that knows the ground; pawl's own references and worktrees are not
 // in it. Without namespaces a ground is found where it lies, as a linked worktree (sandbox.WeakPlace).
 //
-// Nobody has read a file of a ground before the first command does: the time of the last access to a file is at first not
-// later than that of its last change (atime <= mtime), and later as soon as it was read, where the file system keeps it.
+// Nobody has read a file of a ground before the first command does: the time of the last access to a file is at first
+// not later than that of its last change (atime <= mtime), and later as soon as it was read, where the file system
+// keeps it.
 package ground
 
 import (

@@ -7,9 +7,9 @@ import (
 	"pawl/kernel/effect"
 )
 
-// decided verifies a place by run, on what decides. The user's own tree may hold files that no commit holds and that its
-// checks need: where what the work started from fails the same checks on a ground, too, they run in that tree, and each
-// outcome says so.
+// decided verifies a place by run, on what decides. The user's own tree may hold files that no commit holds and that
+// its checks need: where what the work started from fails the same checks on a ground, too, they run in that tree, and
+// each outcome says so.
 func (v *Verify) decided(ctx context.Context, place effect.Place, spec effect.VerifySpec, say effect.Progress,
 	run func(context.Context, *session) (effect.VerifyResult, error)) effect.Receipt {
 	s, err := v.stand(ctx, place, spec, say)
@@ -40,8 +40,8 @@ func (v *Verify) decided(ctx context.Context, place effect.Place, spec effect.Ve
 	return v.finish(ctx, s, spec, result, err)
 }
 
-// unfit reports whether what the work started from fails the checks on a ground that failed there with the work: nothing
-// can be said by them then without what no commit holds.
+// unfit reports whether what the work started from fails the checks on a ground that failed there with the work:
+// nothing can be said by them then without what no commit holds.
 func (v *Verify) unfit(ctx context.Context, s *session, spec effect.VerifySpec, result effect.VerifyResult) bool {
 	var failing []effect.Check
 	for _, o := range result.Outcomes {
@@ -75,8 +75,8 @@ func (v *Verify) unfit(ctx context.Context, s *session, spec effect.VerifySpec, 
 	return ctx.Err() == nil
 }
 
-// stand records what is to be verified at a place and prepares to: on a ground of it where there are grounds. The user's
-// own tree has none where it is in no repository. With a commit that is what is verified. The caller leaves.
+// stand records what is to be verified at a place and prepares to: on a ground of it where there are grounds. The
+// user's own tree has none where it is in no repository. With a commit that is what is verified. The caller leaves.
 func (v *Verify) stand(ctx context.Context, place effect.Place, spec effect.VerifySpec, say effect.Progress) (*session,
 	error) {
 	tree := spec.At

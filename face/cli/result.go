@@ -323,8 +323,8 @@ func EvidenceLines(pr *Printer, sum view.Summary) []string {
 	if line := wallsLine(pr, sum); line != "" {
 		out = append(out, "  "+line)
 	}
-	if line := ignoredLine(pr, sum); line != "" {
-		out = append(out, "  "+line)
+	if names := sum.InOwnTree(); len(names) > 0 {
+		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.sum.ignored", Display(strings.Join(names, ", "))))
 	}
 	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
 		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.sum.tree", Short(sum.Verification[n-1].Tree))))
@@ -348,22 +348,6 @@ func testsText(pr *Printer, r *effect.TestRun) string {
 		parts = append(parts, pr.Text("cli.check.tests_silent", n))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// ignoredLine says which checks ran last where files stand that no commit holds, "" for none.
-func ignoredLine(pr *Printer, sum view.Summary) string {
-	var names []string
-	if n := len(sum.Verification); n > 0 {
-		for _, c := range sum.Verification[n-1].Checks {
-			if slices.Contains(c.Weaker, effect.WeakIgnored) {
-				names = append(names, Display(c.Name))
-			}
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return pr.Style.Warn() + " " + pr.Text("cli.sum.ignored", strings.Join(names, ", "))
 }
 
 // wallsLine says what held the commands where it was less than namespaces of their own, "" where it was not.

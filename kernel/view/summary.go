@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	"pawl"
@@ -45,4 +46,17 @@ type Summary struct {
 type SummaryStep struct {
 	StepLine
 	Why string `json:"why"`
+}
+
+// InOwnTree names the checks that ran last in the user's own tree, because they need files that no commit holds.
+func (s Summary) InOwnTree() []string {
+	var names []string
+	for _, c := range s.Verification[max(len(s.Verification)-1, 0):] {
+		for _, o := range c.Checks {
+			if slices.Contains(o.Weaker, effect.WeakIgnored) {
+				names = append(names, o.Name)
+			}
+		}
+	}
+	return names
 }

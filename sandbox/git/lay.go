@@ -6,13 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
-	"pawl"
 	"pawl/sandbox/git/fresh"
 	"pawl/sandbox/git/layout"
-	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
 )
@@ -68,21 +64,8 @@ func (r Laid) Found(ctx context.Context) (tree string, err error) {
 // Index is pawl's own index of the tree.
 func (r Laid) Index() string { return r.paths.IndexFile }
 
-// Lent is what of the user's repository a command needs that finds the tree in the place of the workspace: what must be
-// readable, and in that what is pawl's own and hidden. Index is where its git looks for the index, "" where there is
-// none.
-func (r Laid) Lent() (index string, readable, hidden []string) {
-	if !r.paths.Git {
-		return "", nil, nil
-	}
-	if index = filepath.Join(r.paths.GitDir, "index"); !layout.Exists(index) {
-		index = ""
-	}
-	for _, own := range []string{"worktrees", "refs/pawl", "logs/refs/pawl"} {
-		hidden = append(hidden, filepath.Join(r.paths.CommonDir, filepath.FromSlash(own)))
-	}
-	return index, append(r.repo.GitDirs(), filepath.Join(r.paths.Workspace, ".git")), hidden
-}
+// Lent is what of the user's repository is lent to commands that find the tree in the place of the workspace.
+func (r Laid) Lent() (index string, readable, hidden []string) { return r.paths.Lent() }
 
 // lay writes the files of a tree into its empty folder, and the index.
 func (r Laid) lay(ctx context.Context, tree string) error {
@@ -97,39 +80,15 @@ func (r Laid) lay(ctx context.Context, tree string) error {
 		return program.IOError("git.worktree", err)
 	}
 	defer root.Close()
-	files := fresh.New(root)
-	var ids []string
-	var which []int
-	for _, line := range program.Fields(string(out)) {
-		head, name, _ := strings.Cut(line, "\t")
-		f := strings.Fields(head)
-		if len(f) != 3 {
-			return pawl.Fail(pawl.CodeIO, "git.failed", "ls-tree")
-		}
-		node := object.Node{Mode: f[0], ID: f[2]}
-		if !safePath(name) && !reserved(name) {
-			return pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(name))
-		}
-		number, err := files.Add(name, node, reserved(name))
-		if err != nil {
-			return err
-		}
-		if node.Mode != object.ModeNested && !reserved(name) {
-			ids, which = append(ids, node.ID), append(which, number)
-		}
-	}
-	err = r.repo.Objects.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
-		return files.Write(which[n], size, content)
-	})
+	index, err := fresh.Write(root, r.paths.Config.Format, program.Fields(string(out)), reserved, safePath,
+		func(ids []string, sink func(n int, size int64, content io.Reader) error) error {
+			return r.repo.Objects.blobs(ctx, ids, sink)
+		})
 	if err != nil {
 		return err
 	}
-	index, err := files.Index(r.paths.Config.Format)
-	if err == nil {
-		err = errors.Join(os.WriteFile(r.paths.IndexFile, index, 0o600),
-			os.WriteFile(r.paths.IndexFile+".tree", []byte(tree), 0o600))
-	}
-	if err != nil {
+	if err = errors.Join(os.WriteFile(r.paths.IndexFile, index, 0o600),
+		os.WriteFile(r.paths.IndexFile+".tree", []byte(tree), 0o600)); err != nil {
 		return program.IOError("git.index", err)
 	}
 	return nil

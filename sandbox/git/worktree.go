@@ -137,21 +137,7 @@ func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 			return tree, nil
 		}
 	}
-	return tree, r.Fill(ctx, tree)
-}
-
-// Fill makes the tree anew, with exactly the files of a recorded one. It is no worktree of the user's repository.
-func (r *Repo) Fill(ctx context.Context, tree string) error {
-	if err := r.RemoveWorktree(ctx); err != nil {
-		return err
-	}
-	if err := disk.Mkdir(r.paths.Workspace, r.paths.Tree, 0o755); err != nil {
-		return program.IOError("git.worktree", err)
-	}
-	if err := r.index.locked(ctx, func(ctx context.Context) error { return r.index.populate(ctx, tree) }); err != nil {
-		return err
-	}
-	return r.confirm(ctx, tree)
+	return tree, NewLaid(r).Lay(ctx, tree, "")
 }
 
 // Overlay writes into the tree what differs from one recorded tree to another, of the paths that only lets through. It

@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"pawl"
@@ -24,8 +25,8 @@ import (
 // only where it is older than the index, and many a git counts whole seconds.
 const writtenBefore = 5 * time.Second
 
-// Tree is a tree that is being written.
-type Tree struct {
+// tree is a tree that is being written.
+type tree struct {
 	root  *os.Root
 	at    time.Time
 	made  map[string]bool // folders that are there
@@ -38,14 +39,47 @@ type file struct {
 	bare bool // it is in the index, and not written
 }
 
-// New begins a tree in an empty folder.
-func New(root *os.Root) *Tree {
-	at := time.Now().Add(-writtenBefore).Truncate(time.Microsecond)
-	return &Tree{root: root, at: at, made: map[string]bool{".": true}}
+// Write writes a tree, as git lists it (ls-tree -r -z), into an empty folder, and returns the index of it. What skip
+// says is in the index alone, and what may not be written is refused. Blobs hands the contents of objects to sink, in
+// order.
+func Write(root *os.Root, format string, list []string, skip, may func(path string) bool,
+	blobs func(ids []string, sink func(n int, size int64, content io.Reader) error) error) ([]byte, error) {
+	t := start(root)
+	var ids []string
+	var which []int
+	for _, line := range list {
+		head, name, _ := strings.Cut(line, "\t")
+		f := strings.Fields(head)
+		if len(f) != 3 {
+			return nil, pawl.Fail(pawl.CodeIO, "git.failed", "ls-tree")
+		}
+		node := object.Node{Mode: f[0], ID: f[2]}
+		if !skip(name) && !may(name) {
+			return nil, pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(name))
+		}
+		number, err := t.add(name, node, skip(name))
+		if err != nil {
+			return nil, err
+		}
+		if !t.files[number].bare {
+			ids, which = append(ids, node.ID), append(which, number)
+		}
+	}
+	err := blobs(ids, func(n int, size int64, content io.Reader) error { return t.write(which[n], size, content) })
+	if err != nil {
+		return nil, err
+	}
+	return t.index(format)
 }
 
-// Add adds a file, in the order in which git lists a tree, and returns its number. One that is bare is not written.
-func (t *Tree) Add(path string, node object.Node, bare bool) (int, error) {
+// start begins a tree in an empty folder.
+func start(root *os.Root) *tree {
+	at := time.Now().Add(-writtenBefore).Truncate(time.Microsecond)
+	return &tree{root: root, at: at, made: map[string]bool{".": true}}
+}
+
+// add adds a file, in the order in which git lists a tree, and returns its number. One that is bare is not written.
+func (t *tree) add(path string, node object.Node, bare bool) (int, error) {
 	t.files = append(t.files, file{path, node, bare || node.Mode == object.ModeNested})
 	if node.Mode == object.ModeNested && !bare {
 		if err := t.folder(path); err != nil {
@@ -56,7 +90,7 @@ func (t *Tree) Add(path string, node object.Node, bare bool) (int, error) {
 }
 
 // folder makes a folder and those around it.
-func (t *Tree) folder(name string) error {
+func (t *tree) folder(name string) error {
 	if t.made[name] {
 		return nil
 	}
@@ -67,8 +101,8 @@ func (t *Tree) folder(name string) error {
 	return t.root.Mkdir(name, 0o777)
 }
 
-// Write makes a file. Nothing may stand there: names that a file system takes for one are told by that.
-func (t *Tree) Write(number int, size int64, content io.Reader) error {
+// write makes a file. Nothing may stand there: names that a file system takes for one are told by that.
+func (t *tree) write(number int, size int64, content io.Reader) error {
 	f := t.files[number]
 	if err := t.folder(path.Dir(f.path)); err != nil {
 		return program.IOError("git.files", err)
@@ -101,8 +135,8 @@ func (t *Tree) Write(number int, size int64, content io.Reader) error {
 	return nil
 }
 
-// Index is the tree as git keeps it (gitformat-index(5), version 2).
-func (t *Tree) Index(format string) ([]byte, error) {
+// index is the tree as git keeps it (gitformat-index(5), version 2).
+func (t *tree) index(format string) ([]byte, error) {
 	b := append([]byte("DIRC"), 0, 0, 0, 2)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(t.files)))
 	words := func(list []uint32) {

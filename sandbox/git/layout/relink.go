@@ -60,3 +60,19 @@ func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
+
+// Lent is what of the user's repository a command needs that finds the tree in the place of the workspace: what must be
+// readable, and in that what is pawl's own and hidden. Index is where its git looks for the index, "" where there is
+// none.
+func (r *Layout) Lent() (index string, readable, hidden []string) {
+	if !r.Git {
+		return "", nil, nil
+	}
+	if index = filepath.Join(r.GitDir, "index"); !Exists(index) {
+		index = ""
+	}
+	for _, own := range []string{"worktrees", "refs/pawl", "logs/refs/pawl"} {
+		hidden = append(hidden, filepath.Join(r.CommonDir, filepath.FromSlash(own)))
+	}
+	return index, append(Dirs(r.Workspace), filepath.Join(r.Workspace, ".git")), hidden
+}
