@@ -320,9 +320,7 @@ func EvidenceLines(pr *Printer, sum view.Summary) []string {
 			out = append(out, line)
 		}
 	}
-	if line := wallsLine(pr, sum); line != "" {
-		out = append(out, "  "+line)
-	}
+	out = append(out, wallsLine(pr, sum)...)
 	if names := sum.InOwnTree(); len(names) > 0 {
 		out = append(out, "  "+pr.Style.Warn()+" "+pr.Text("cli.sum.ignored", Display(strings.Join(names, ", "))))
 	}
@@ -350,8 +348,8 @@ func testsText(pr *Printer, r *effect.TestRun) string {
 	return strings.Join(parts, ", ")
 }
 
-// wallsLine says what held the commands where it was less than namespaces of their own, "" where it was not.
-func wallsLine(pr *Printer, sum view.Summary) string {
+// wallsLine says what held the commands where it was less than namespaces of their own, nothing where it was not.
+func wallsLine(pr *Printer, sum view.Summary) []string {
 	var bare []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
@@ -362,11 +360,11 @@ func wallsLine(pr *Printer, sum view.Summary) string {
 	}
 	switch {
 	case bare == nil:
-		return ""
+		return nil
 	case slices.Contains(bare, "outer"):
-		return pr.Style.Warn() + " " + pr.Text("cli.sum.outer", strings.Join(bare[1:], ", "))
+		return []string{"  " + pr.Style.Warn() + " " + pr.Text("cli.sum.outer", strings.Join(bare[1:], ", "))}
 	}
-	return pr.Style.Warn() + " " + pr.Text("cli.sum.floor", strings.Join(bare, ", "))
+	return []string{"  " + pr.Style.Warn() + " " + pr.Text("cli.sum.floor", strings.Join(bare, ", "))}
 }
 
 // dependencyLine says with which dependencies checks ran.

@@ -359,7 +359,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context) error {
 	}
 	return r.index.locked(ctx, func(ctx context.Context) error {
 		program.Step(ctx, "remove tree")
-		if err := removeAll(r.paths.Tree); err != nil {
+		if err := disk.RemoveAll(r.paths.Tree); err != nil {
 			return program.IOError("git.worktree", err)
 		}
 		program.Step(ctx, "remove registration")
@@ -389,31 +389,6 @@ func removeStillborn(r *layout.Layout) error {
 		return nil
 	}
 	return os.RemoveAll(dir)
-}
-
-// removeAll removes a folder whose own folders may forbid it, as module caches do.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			err = os.Chmod(path, 0o700)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
-	return errors.Join(os.RemoveAll(dir), ignorePermission(err))
-}
-
-// ignorePermission leaves it to the removal that follows to say what is in the way.
-func ignorePermission(err error) error {
-	if errors.Is(err, fs.ErrPermission) {
-		return nil
-	}
-	return err
 }
 
 // abandoned is the age from which a temporary file belongs to nobody: no call lasts as long.
