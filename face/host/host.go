@@ -414,6 +414,8 @@ type Streams struct {
 	// Pager starts what long output is read in, on that terminal; Close waits until the person has left it. Nil is
 	// none.
 	Pager func() (w io.WriteCloser, ok bool)
+	// Program names the program that gives the commands while no person can be seen; "", or no function, is a person.
+	Program func() string
 	// Env looks up an environment variable.
 	Env func(string) string
 	Dir string // the working directory

@@ -200,6 +200,7 @@ var rules = []rule{
 		"sandbox/git/layout"}, third: none},
 	{pattern: "face/doctor", ours: []string{".", "kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout",
 		"sandbox/cause"}},
+	{pattern: "face/person", ours: none, third: []string{"golang.org/x/sys", "golang.org/x/term"}},
 	{pattern: "face/demo", ours: []string{".", "text/shell", "text/display", "text/plan", "text/policy", "text/triage",
 		"sandbox", "sandbox/self",
 		"agent/scripted"}},

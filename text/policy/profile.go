@@ -50,6 +50,8 @@ type Profile struct {
 	// run.
 	AllowedCommands []string `json:"allowed_commands,omitempty" yaml:"allowed_commands,omitempty"`
 	DeniedCommands  []string `json:"denied_commands,omitempty" yaml:"denied_commands,omitempty"`
+	// Approvers are the programs that may approve what waits for a person, by the names under which they are recorded.
+	Approvers []string `json:"approvers,omitempty" yaml:"approvers,omitempty"`
 	// Sensitive are further folders or files, relative to the workspace, that are asked for before they are written.
 	Sensitive []string `json:"sensitive,omitempty" yaml:"sensitive,omitempty"`
 }
@@ -92,7 +94,7 @@ func (p Profile) Validate() error {
 		return bad("max_files", "< 0")
 	}
 	for field, list := range map[string][]string{"allowed_tools": p.AllowedTools, "disallowed_tools": p.DisallowedTools,
-		"mcp_tools": p.MCPTools} {
+		"mcp_tools": p.MCPTools, "approvers": p.Approvers} {
 		for _, name := range list {
 			if server, _, ok := strings.Cut(name, "__"); field == "mcp_tools" &&
 				(!ok || server == "" || server == "*") {
