@@ -268,6 +268,24 @@ func Warn(ctx context.Context, sess *Session) {
 	}
 }
 
+// Unwitnessed is an error where runs have ended and no checkpoint of the log is kept outside of the workspace: nothing
+// would show that the log was cut short or replaced.
+func Unwitnessed(ctx context.Context, sess *Session) error {
+	kept, err := sess.Workspace.Witness(ctx)
+	if err != nil || kept.Covers > 0 {
+		return err
+	}
+	for run, err := range sess.Ask().Runs(ctx, query.Page{Newest: true, Limit: 2}) { // one of them may be at work
+		if err != nil {
+			return err
+		}
+		if run.Value.Outcome != "" {
+			return pawl.Fail(pawl.CodeNotFound, "audit.unwitnessed")
+		}
+	}
+	return nil
+}
+
 // Remark tells what the work waits for, or what was left undone. It may be called from any goroutine.
 func Remark(pr *Printer, why error) {
 	f := Describe(pr, why)

@@ -35,8 +35,8 @@ var agents = map[string]string{
 
 // between are programs that run others and are asked for by somebody else: shells, wrappers, pawl itself.
 var between = []string{
-	"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env", "sudo", "doas", "su", "timeout", "nohup", "setsid", "nice",
-	"xargs", "script", "stdbuf", "time", "pawl",
+	"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env", "sudo", "doas", "su", "timeout", "nohup", "setsid",
+	"nice", "xargs", "script", "stdbuf", "time", "pawl",
 }
 
 // interpreters run the program that their first argument names.
@@ -54,8 +54,8 @@ func Program(in *os.File, env func(string) string) string {
 	return program(env, ancestors(), in != nil && foreground(int(in.Fd())))
 }
 
-// program decides by what was seen: the variables, who started the process (the nearest first), and whether it is in the
-// foreground of a terminal.
+// program decides by what was seen: the variables, who started the process (the nearest first), and whether it is in
+// the foreground of a terminal.
 func program(env func(string) string, started []process, terminal bool) string {
 	for _, m := range marks {
 		if v := env(m.name); v != "" && v != "0" && v != "false" {

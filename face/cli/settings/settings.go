@@ -131,8 +131,8 @@ type Setting struct {
 	project func(old, values []string) bool
 }
 
-// env is the name of the environment variable that sets it, "" where none does: who may approve is not for whoever calls
-// to say.
+// env is the name of the environment variable that sets it, "" where none does: who may approve is not for whoever
+// calls to say.
 func (s Setting) env() string {
 	if s.Name == Approvers {
 		return ""
@@ -176,7 +176,8 @@ func all() []Setting {
 		limitSettings(), budgetSettings())
 }
 
-// Approvers is the setting of the programs that may approve. Isolation is that of who holds commands, and Outer its value for the machine around pawl.
+// Approvers is the setting of the programs that may approve. Isolation is that of who holds commands, and Outer its
+// value for the machine around pawl.
 const (
 	Approvers = "policy.approvers"
 	Isolation = "isolation"
