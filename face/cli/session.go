@@ -70,6 +70,20 @@ func (a *App) Configured() (effect.Place, settings.Config, error) {
 	return place, c, err
 }
 
+// WouldBe is where a call of work that begins now would be carried out, for the policy to judge by, and the settings.
+func WouldBe(a *App, inPlace bool) (kernel.Snapshot, settings.Config, error) {
+	place, c, err := a.Configured()
+	if err != nil {
+		return kernel.Snapshot{}, c, err
+	}
+	there := kernel.Snapshot{Config: &kernel.Config{},
+		Run: &kernel.Run{Place: WorkPlace(place, inPlace), Context: &effect.ContextResult{}}}
+	if h, ok := a.Host.(host.Grounds); ok {
+		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place, c)
+	}
+	return there, c, nil
+}
+
 // Open opens the workspace that the command is about. Overrides put flags on top of the configuration.
 func (a *App) Open(ctx context.Context, o host.Open, overrides ...func(*settings.Config) error) (*Session, error) {
 	place, config, err := a.Configured()

@@ -226,6 +226,8 @@ var rules = []rule{
 		"kernel", "kernel/approval", "kernel/planning", "kernel/steps", "kernel/query", "face/cli", "face/cli/term"}},
 	{pattern: "face/cli/auditlog", ours: []string{".", "kernel/composition", "text/message", "kernel/audit", "kernel", "kernel/replay",
 		"face/cli", "face/cli/term"}},
+	{pattern: "face/cli/policies", ours: []string{".", "kernel", "kernel/view", "text/policy", "face/cli",
+		"face/cli/settings", "face/cli/term"}},
 	{pattern: "face/cli/commands", ours: []string{"face/cli", "face/cli/*"}},
 	{pattern: "face/cli/control", ours: []string{".", "text/plan", "kernel", "kernel/control", "kernel/recovery",
 		"face/cli", "face/cli/tasks"}},
