@@ -52,7 +52,7 @@ func newExplainCommand(a *cli.App) *cobra.Command {
 	var inPlace bool
 	var profile string
 	c := a.Command("explain COMMAND", "cli.policy.explain",
-		"  pawl policy explain 'rm -rf build && make'\n  pawl policy explain --in-place 'git push' --json",
+		"  pawl policy explain \"rm -rf build\"\n  pawl policy explain --in-place \"git push\" --json",
 		cli.Exactly(1), nil)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		there, config, err := under(a, inPlace, profile)
@@ -162,7 +162,7 @@ const maxExpected = 1 << 20
 
 func newTestCommand(a *cli.App) *cobra.Command {
 	return a.Command("test FILE", "cli.policy.test",
-		"  pawl policy test policy-test.yaml\n  printf 'allow: [go test ./...]\\ndeny: [cat .env]\\n' | pawl policy test -",
+		"  pawl policy test policy-test.yaml\n  pawl policy test --json - < policy-test.yaml",
 		cli.Exactly(1), func(_ *cobra.Command, args []string) error {
 			data, err := a.ReadInput(args[0], maxExpected)
 			if err != nil {
