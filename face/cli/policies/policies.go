@@ -162,7 +162,7 @@ const maxExpected = 1 << 20
 
 func newTestCommand(a *cli.App) *cobra.Command {
 	return a.Command("test FILE", "cli.policy.test",
-		"  pawl policy test policy-test.yaml\n  pawl policy test --json - < policy-test.yaml",
+		"  pawl policy test policy-test.yaml\n  pawl policy test policy-test.yaml --json",
 		cli.Exactly(1), func(_ *cobra.Command, args []string) error {
 			data, err := a.ReadInput(args[0], maxExpected)
 			if err != nil {
