@@ -104,6 +104,8 @@ func (m mount) hold() (int, error) {
 		return clone(m.path, plain)
 	case mountShow:
 		return clone(m.from, plain|unix.MOUNT_ATTR_RDONLY)
+	case mountKeep:
+		return clone(m.from, plain)
 	}
 	return -1, nil
 }

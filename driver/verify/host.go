@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,8 +41,8 @@ func ThisMachine() Host {
 // Use says which set of caches a toolchain works with.
 type Use string
 
-// Verification has caches of its own: a cache that an agent's command may write would let it forge the result of a
-// check. Work is for the commands of an agent.
+// A verification has caches of its own, which are empty when it begins: a cache that code of another tree has written
+// would let it forge the result of a check. Work is for the commands of an agent.
 const (
 	UseVerify Use = "verify"
 	UseWork   Use = "work"
@@ -59,6 +58,8 @@ type Toolchain struct {
 	// Dependencies are those of the project. They are shown in the tree, and those of the user's own that do not belong
 	// into it are hidden.
 	Dependencies deps.Found
+	// caches is the folder of the writable caches.
+	caches string
 }
 
 // passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
@@ -103,7 +104,7 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 			env[name] = v
 		}
 	}
-	t := Toolchain{Writable: []string{caches.all}}
+	t := Toolchain{Writable: []string{caches.all}, caches: caches.all}
 	for _, s := range shared {
 		dir := h.getenv(s.name)
 		if dir == "" && s.name == "GOMODCACHE" {
@@ -177,82 +178,6 @@ func (h Host) finder(found deps.Found) LookPath {
 		}
 		return h.LookPath(program)
 	}
-}
-
-// cacheSet is where a toolchain may write.
-type cacheSet struct {
-	all  string            // the folder to make writable
-	vars map[string]string // variables that name folders in it
-}
-
-// modCache is the folder of Go modules among the caches, for where the user's own is not there or not to be used.
-const modCache = "gomod"
-
-// cacheFolders are the writable caches by variable. Those that depend on where a tree lies are not shared between
-// trees.
-var cacheFolders = []struct {
-	name, folder string
-	perTree      bool
-}{
-	{"PAWL_BUILD", "build", true}, {"MYPY_CACHE_DIR", "mypy", true}, {"RUFF_CACHE_DIR", "ruff", true},
-	{"GOCACHE", "go-build", false}, {"CARGO_TARGET_DIR", "cargo-target", false}, {"GRADLE_USER_HOME", "gradle", false},
-	{"npm_config_cache", "npm", false}, {"GOLANGCI_LINT_CACHE", "golangci-lint", false},
-}
-
-// makeCaches makes the cache folders through a descriptor of the workspace, so that a symbolic link that the repository
-// brings cannot turn another folder writable.
-func makeCaches(place effect.Place, use Use) (cacheSet, error) {
-	fail := func(err error) (cacheSet, error) {
-		return cacheSet{}, ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	root, err := os.OpenRoot(place.Workspace)
-	if err != nil {
-		return fail(err)
-	}
-	defer root.Close()
-	base := path.Join(".pawl", "cache", string(use))
-	if err := safeopen.PlainDirs(root, base); err != nil {
-		return fail(err)
-	}
-	below, err := root.OpenRoot(base)
-	if err != nil {
-		return fail(err)
-	}
-	defer below.Close()
-	tree := path.Join("tree", shortDigest(place.Tree))
-	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
-	dirs := []string{tree, modCache}
-	for _, c := range cacheFolders {
-		dir := c.folder
-		if c.perTree {
-			dir = path.Join(tree, c.folder)
-		}
-		dirs = append(dirs, dir)
-		set.vars[c.name] = filepath.Join(set.all, filepath.FromSlash(dir))
-	}
-	for _, dir := range dirs {
-		if err := safeopen.PlainDirs(below, dir); err != nil {
-			return fail(err)
-		}
-	}
-	return set, nil
-}
-
-// Forget removes the caches that belong to the tree of a place alone. It is called when a task's worktree is removed;
-// the caches that worktrees share stay.
-func Forget(place effect.Place) error {
-	root, err := os.OpenRoot(place.Workspace)
-	if err != nil {
-		return ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	defer root.Close()
-	for _, use := range []Use{UseVerify, UseWork} {
-		if err := root.RemoveAll(path.Join(".pawl", "cache", string(use), "tree",
-			shortDigest(place.Tree))); err != nil {
-			return ioError("verify.cache_unusable", place.Workspace, err)
-		}
-	}
-	return nil
 }
 
 // ioError gives a failure of the file system its code.
