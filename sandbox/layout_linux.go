@@ -91,7 +91,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 			kind = mountKeep
 		}
 		switch {
-		case m.bare() && sh.private(): // it is shown by no link, as Box.Layers says
+		case m.bare() && (sh.private() || sh.From == sh.At): // no link can show it, as Box.Layers says
 			continue
 		case m.bare():
 			l.at[sh.From] = mountRead // where the links lead, whatever is hidden around it

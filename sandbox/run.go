@@ -43,7 +43,7 @@ func (b *Box) pointed(ctx context.Context, s Spec) (Result, error) {
 	linking := len(s.Shown) > 0 && b.bare(ctx)
 	defer func() { b.points.leave(made, s.Writable, linking) }()
 	for _, sh := range s.Shown {
-		if sh.private() {
+		if sh.private() || linking && sh.From == sh.At {
 			continue
 		}
 		ours, err := b.points.take(sh, s.Writable, linking)

@@ -78,7 +78,8 @@ type Spec struct {
 	MustHide bool
 	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory or in
 	// Home and must be free or a directory; it is made where it is missing, and removed after the command when it is
-	// still empty. What was in it is covered. Without namespaces (Box.Layers) nothing is shown in Home.
+	// still empty. What was in it is covered. Without namespaces (Box.Layers) nothing is shown in Home, and what is
+	// shown at its own path is as it is.
 	Shown []Shown
 	// Env is the complete environment; Environ makes one.
 	Env []string

@@ -186,9 +186,7 @@ func (sh *shelf) open(ctx context.Context) error {
 	}
 	if sh.shows {
 		for i, kv := range s.tools.Env {
-			if name, value, _ := strings.Cut(kv, "="); value == sh.own || strings.HasPrefix(value, sh.own+"/") {
-				s.tools.Env[i] = name + "=" + sh.seen(value)
-			}
+			s.tools.Env[i] = strings.ReplaceAll(kv, sh.own, sh.seen(sh.own))
 		}
 		s.tools.Writable = slices.DeleteFunc(slices.Clone(s.tools.Writable),
 			func(p string) bool { return p == sh.own })
@@ -257,9 +255,12 @@ func (sh *shelf) shelved(spec sandbox.Spec) sandbox.Spec {
 	return spec
 }
 
-// trusted gives a go command that runs no code of the tree the caches that proof reads, to write into.
+// trusted gives a go command that runs no code of the tree the caches that proof reads, to write into. It finds no
+// program of the project, and does not ask git about the tree, whose configuration may name one.
 func (sh *shelf) trusted(spec sandbox.Spec) sandbox.Spec {
-	spec.Env = sh.goFolders(spec.Env)
+	spec.Env = set(sh.goFolders(spec.Env), "PATH", strings.Join(sh.of.Host.outer(sh.of.place),
+		string(filepath.ListSeparator)))
+	spec.Env = set(spec.Env, "GOFLAGS", strings.TrimSpace(valueOf(spec.Env, "GOFLAGS")+" -buildvcs=false"))
 	spec.Writable = slices.DeleteFunc(slices.Clone(spec.Writable), func(p string) bool { return p == sh.own })
 	spec.Shown = slices.DeleteFunc(slices.Clone(spec.Shown),
 		func(s sandbox.Shown) bool { return strings.HasPrefix(s.At, sh.home+"/") })

@@ -138,7 +138,7 @@ func (sh *shelf) stdEnv(cache string) []string {
 		return name == "VIRTUAL_ENV" || name == "GOMODCACHE" || name == "GOFLAGS" || name == "GOPROXY" ||
 			strings.HasPrefix(name, "PAWL_")
 	})
-	env = set(env, "PATH", sh.of.Host.getenv("PATH"))
+	env = set(env, "PATH", strings.Join(sh.of.Host.outer(sh.of.place), string(filepath.ListSeparator)))
 	env = set(env, "GOPROXY", "off")
 	env = set(env, "GOWORK", "off")
 	return set(env, "GOCACHE", cache)

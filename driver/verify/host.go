@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/safeopen"
+	"pawl/text/shell"
 )
 
 // Host is what the tools of a project may know of the machine. All fields are fixed once it is in use.
@@ -133,7 +135,9 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	if first := t.Dependencies.Editable(); len(first) > 0 {
 		env["PYTHONPATH"] = strings.Join(first, string(filepath.ListSeparator))
 	}
-	env["PATH"] = h.searchPath(t.Dependencies, env)
+	if env["PATH"], err = h.searchPath(t.Dependencies, env, place, use, t.caches); err != nil {
+		return Toolchain{}, ioError("verify.cache_unusable", place.Workspace, err)
+	}
 	t.Env = sandbox.Environ(h.Env, env)
 	if err := h.useFetched(place, use, &t); err != nil {
 		return Toolchain{}, ioError("verify.cache_unusable", place.Workspace, err)
@@ -152,14 +156,77 @@ func (h Host) goModCache() string {
 }
 
 // searchPath puts the project's virtual environment before the user's path: the user's own, or one that was prepared.
-// One that stands in a task's own tree was made by what ran there, and could bring any program by any name.
-func (h Host) searchPath(found deps.Found, env map[string]string) string {
+// One that stands in a task's own tree was made by what ran there, and could bring any program by any name. In the
+// user's own tree nobody can tell who made it: where work is judged its tools of Python alone go before the path there,
+// by programs of ours among the caches, and the rest behind it.
+func (h Host) searchPath(found deps.Found, env map[string]string, place effect.Place, use Use,
+	caches string) (string, error) {
 	dirs := filepath.SplitList(h.getenv("PATH"))
+	if use == UseVerify {
+		dirs = h.outer(place)
+	}
 	if venv := found.Environment(); venv != "" {
 		env["VIRTUAL_ENV"] = venv
-		dirs = append([]string{filepath.Join(venv, "bin")}, dirs...)
+		bin := filepath.Join(venv, "bin")
+		if use != UseVerify || venv != filepath.Join(place.Tree, filepath.Base(venv)) {
+			dirs = append([]string{bin}, dirs...)
+		} else {
+			front := filepath.Join(caches, "bin")
+			if err := frontPython(bin, place.Workspace, front); err != nil {
+				return "", err
+			}
+			dirs = append(append([]string{front}, dirs...), bin)
+		}
 	}
-	return strings.Join(dirs, string(filepath.ListSeparator))
+	return strings.Join(dirs, string(filepath.ListSeparator)), nil
+}
+
+// outer are the folders of the user's path that lie outside of the project: what is in it may be the work's.
+func (h Host) outer(place effect.Place) []string {
+	return slices.DeleteFunc(filepath.SplitList(h.getenv("PATH")), func(dir string) bool {
+		return !filepath.IsAbs(dir) || below(dir, place.Tree) || below(dir, place.Workspace)
+	})
+}
+
+// pythonTools are the programs of a virtual environment in the user's own tree that go before the machine's.
+var pythonTools = []string{"python", "python3", "pip", "pip3", "pytest", "py.test", "ruff", "mypy", "black", "flake8",
+	"isort", "pylint", "coverage", "tox", "nox", "pyright", "hatch", "poetry", "pdm", "uv"}
+
+// frontPython makes programs that start the tools of an environment whose interpreter is one of the machine's.
+func frontPython(bin, workspace, front string) error {
+	python, err := filepath.EvalSymlinks(filepath.Join(bin, "python3"))
+	if err != nil {
+		python, err = filepath.EvalSymlinks(filepath.Join(bin, "python"))
+	}
+	if name := filepath.Base(python); err != nil || below(python, workspace) || !strings.HasPrefix(name, "python") &&
+		!strings.HasPrefix(name, "pypy") {
+		return nil //nolint:nilerr // whatever stands there is no Python of the machine
+	}
+	root, err := os.OpenRoot(filepath.Dir(front))
+	if err == nil {
+		defer root.Close()
+		err = safeopen.PlainDirs(root, filepath.Base(front))
+	}
+	for _, name := range pythonTools {
+		if p := filepath.Join(bin, name); err == nil && isFile(p) {
+			to := path.Join(filepath.Base(front), name)
+			_ = root.Remove(to) // what stands there may be a link
+			err = root.WriteFile(to, []byte("#!/bin/sh\nexec "+shell.Quote(p)+" \"$@\"\n"), 0o755)
+		}
+	}
+	return err
+}
+
+// below reports whether a path is a folder or lies in it, with all links followed.
+func below(p, dir string) bool {
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		p = real
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
 // find is LookPath with the programs that the dependencies of a workspace bring.
