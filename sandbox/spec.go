@@ -76,8 +76,8 @@ type Spec struct {
 	// MustHide refuses the command, with pawl.CodeEnvironment, where something Hidden lies in a Writable directory and
 	// the machine gives no namespaces: it could be read there (WeakInside).
 	MustHide bool
-	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory or in
-	// Home and must be free or a directory; it is made where it is missing, and removed after the command when it is
+	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory or
+	// in Home and must be free or a directory; it is made where it is missing, and removed after the command when it is
 	// still empty. What was in it is covered. Without namespaces (Box.Layers) nothing is shown in Home, and what is
 	// shown at its own path is as it is.
 	Shown []Shown
@@ -118,9 +118,9 @@ type Spec struct {
 	OnOutput func([]byte)
 }
 
-// Shown is a folder of the machine at another path. Unless it is Kept, the folder itself never changes: what the command
-// writes there goes into a layer that ends with it, or is refused as to a read-only file system where the machine
-// cannot lay one over the folder (with MechanismBubblewrap, or in a kernel before 5.11).
+// Shown is a folder of the machine at another path. Unless it is Kept, the folder itself never changes: what the
+// command writes there goes into a layer that ends with it, or is refused as to a read-only file system where the
+// machine cannot lay one over the folder (with MechanismBubblewrap, or in a kernel before 5.11).
 type Shown struct {
 	// From is the folder. Links in its path are followed; one that does not exist is an error.
 	From string

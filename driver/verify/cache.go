@@ -94,8 +94,8 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 	return set, nil
 }
 
-// Forget removes the caches that belong to the tree of a place alone: those of a verification, and those of commands. It
-// is called when a tree is made or removed.
+// Forget removes the caches that belong to the tree of a place alone: those of a verification, and those of commands.
+// It is called when a tree is made or removed.
 func Forget(place effect.Place) error {
 	root, err := os.OpenRoot(place.Workspace)
 	if err != nil {
@@ -148,7 +148,7 @@ type shelf struct {
 	own     string // the folder of its own, on the machine
 	built   string // that of what proof reads from before: go-build, and modules where fetched says so
 	home    string // that of commands
-	fetched bool   // modules are unpacked here, because the user has no cache of them or commands have fetched some
+	fetched bool   // modules are unpacked here, because commands have fetched some
 	shows   bool   // folders can be shown in the home of commands
 	layered bool   // under a layer that ends with the command
 }
@@ -162,8 +162,7 @@ type layers interface {
 // commands will see them.
 func (sh *shelf) open(ctx context.Context) error {
 	s := sh.of
-	sh.own, sh.home = s.tools.caches, valueOf(s.tools.Env, "HOME")
-	sh.fetched = valueOf(s.tools.Env, "GOMODCACHE") == filepath.Join(sh.own, modCache)
+	sh.own, sh.home, sh.fetched = s.tools.caches, valueOf(s.tools.Env, "HOME"), s.tools.fetched
 	root, err := os.OpenRoot(s.place.Workspace)
 	if err != nil {
 		return err
@@ -378,9 +377,9 @@ func compiling(command string) (flags, packages []string) {
 	return flags, packages
 }
 
-// compile has the go command compile and vet what a check is going to test, into what proof reads: what the check itself
-// compiles is gone with it. Nothing depends on it. A mark among the caches of the verification's own says that it was
-// done; whoever forges it has the check compile by itself.
+// compile has the go command compile and vet what a check is going to test, into what proof reads: what the check
+// itself compiles is gone with it. Nothing depends on it. A mark among the caches of the verification's own says that
+// it was done; whoever forges it has the check compile by itself.
 func (sh *shelf) compile(ctx context.Context, c effect.Check) {
 	s := sh.of
 	dir := filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir))

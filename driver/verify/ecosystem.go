@@ -212,7 +212,8 @@ func detectCMake(s *scan, d *folder) ([]effect.Check, bool) {
 		return nil, false
 	}
 	d.claims["cmake"], d.claims["make"] = true, true
-	// PAWL_BUILD is a folder among the caches of the verification, one per folder, so that a build never changes the tree.
+	// PAWL_BUILD is a folder among the caches of the verification, one per folder, so that a build never changes the
+	// tree.
 	out := []effect.Check{build("cmake build", `cmake -S . -B "$PAWL_BUILD" && cmake --build "$PAWL_BUILD"`,
 		s.missing("cmake"))}
 	if ctestUse().MatchString(d.text("CMakeLists.txt")) {

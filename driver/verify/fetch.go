@@ -90,7 +90,7 @@ func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 		t.Env = modules(t.Env, work, proxies)
 		return nil
 	}
-	t.Readable = append(t.Readable, download)
+	t.Readable, t.fetched = append(t.Readable, download), true
 	t.Env = modules(t.Env, filepath.Join(t.caches, modCache), proxies)
 	return nil
 }

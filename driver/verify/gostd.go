@@ -25,8 +25,8 @@ import (
 // Every workspace has a build cache of its own. So that the standard library is not compiled anew for each of them, it
 // is kept for all workspaces of a user (Config.Std), by toolchain and settings. What is kept is written by the go
 // command alone, in a process that sees no project, and is shown to no command: pawl itself copies it into the cache of
-// a workspace before its first check. A copy, not a link: whatever writes into one workspace's cache must not write into
-// anybody else's.
+// a workspace before its first check. A copy, not a link: whatever writes into one workspace's cache must not write
+// into anybody else's.
 const (
 	stdTimeout  = 10 * time.Minute
 	listTimeout = time.Minute

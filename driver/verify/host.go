@@ -60,8 +60,9 @@ type Toolchain struct {
 	// Dependencies are those of the project. They are shown in the tree, and those of the user's own that do not belong
 	// into it are hidden.
 	Dependencies deps.Found
-	// caches is the folder of the writable caches.
-	caches string
+	// caches is the folder of the writable caches, and fetched says that there are modules of Go which commands fetched.
+	caches  string
+	fetched bool
 }
 
 // passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
