@@ -183,6 +183,9 @@ func (s step) show(size int64) error {
 	fd, err := layered(s.held, st.Mode&0o777)
 	// The layers live on below the result, where there is one.
 	err = errors.Join(err, unix.Chdir("/"), unix.Unmount(staging, unix.MNT_DETACH))
+	if err == nil {
+		err = makePoint(s.path, true)
+	}
 	if err != nil {
 		return err
 	}

@@ -201,6 +201,10 @@ func poisoned(t *testing.T, m sandbox.Mechanism) {
 		t.Fatal(err)
 	}
 	defer box.Close()
+	shows, layered := box.Layers(t.Context(), elsewhere)
+	if shows != (m != sandbox.MechanismLandlock) || layered != (m == sandbox.MechanismNamespaces) {
+		t.Fatalf("folders are shown: %v, under a layer: %v", shows, layered)
+	}
 	host := verify.Host{Home: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")},
 		LookPath: lookPath}
 	place := effect.Place{Workspace: ws, Tree: ws, InPlace: true}
