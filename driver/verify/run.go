@@ -64,6 +64,7 @@ type session struct {
 	*Config
 	place    effect.Place
 	tools    Toolchain
+	shelf    shelf
 	find     LookPath
 	perCheck time.Duration
 	say      effect.Progress
@@ -78,7 +79,8 @@ type session struct {
 }
 
 // open prepares a verification of a place.
-func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Progress) (*session, error) {
+func (v *Verify) open(ctx context.Context, place effect.Place, perCheck time.Duration,
+	say effect.Progress) (*session, error) {
 	if !filepath.IsAbs(place.Workspace) || !filepath.IsAbs(place.Tree) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "verify.no_place").In("verify.Do")
 	}
@@ -93,8 +95,13 @@ func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Pro
 		say = func(string) {}
 	}
 	find := v.config.Host.finder(tools.Dependencies)
-	return &session{Config: &v.config, place: place, tools: tools, find: find, perCheck: perCheck, say: say,
-		known: &v.known}, nil
+	s := &session{Config: &v.config, place: place, tools: tools, find: find, perCheck: perCheck, say: say,
+		known: &v.known}
+	s.shelf.of = s
+	if err := s.shelf.open(ctx); err != nil {
+		return nil, ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	return s, nil
 }
 
 // judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could
@@ -108,7 +115,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	}
 	stopped := false
 	run, left := s.runnable(checks)
-	s.warmGo(ctx, run)
+	s.shelf.warm(ctx, run)
 	for _, c := range run {
 		if stopped || ctx.Err() != nil {
 			if c.Missing != "" {
@@ -188,6 +195,11 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Missing = ""
 	}
 	spec := s.spec(c, []string{"sh", "-c", c.Command})
+	if runsNoCode(c) && s.shelf.usersGo() {
+		spec = s.shelf.trusted(spec)
+	} else {
+		s.shelf.compile(ctx, c)
+	}
 	if s.anew {
 		flags := strings.TrimSpace(valueOf(spec.Env, "GOFLAGS") + " -count=1")
 		spec.Env = set(spec.Env, "GOFLAGS", flags) // commands that know no such flag leave it alone
@@ -266,7 +278,7 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 			}
 		}
 	}
-	return sandbox.Spec{
+	return s.shelf.shelved(sandbox.Spec{
 		Argv:     argv,
 		Dir:      dir,
 		Writable: append([]string{s.place.Tree}, s.tools.Writable...),
@@ -277,7 +289,7 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		Env:         env,
 		Timeout:     s.perCheck,
 		OutputLimit: boxOutput,
-	}
+	})
 }
 
 // set replaces or adds a variable.
