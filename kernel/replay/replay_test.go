@@ -23,9 +23,9 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/joined"
 	"pawl/kernel/planning"
-	"pawl/text/secret"
 	"pawl/kernel/tasks"
 	"pawl/machine/task"
+	"pawl/text/secret"
 )
 
 // recorded makes a session, takes up a requirement and moves a task, and returns the recording of it.

@@ -290,6 +290,7 @@ func policySettings() []Setting {
 					old.Sensitive
 				p.AllowedTools, p.DisallowedTools, p.MCPTools = old.AllowedTools, old.DisallowedTools, old.MCPTools
 				p.AllowedCommands, p.DeniedCommands = old.AllowedCommands, old.DeniedCommands
+				p.AllowedSecrets = old.AllowedSecrets
 				c.Profile = p
 				return nil
 			}},
@@ -303,6 +304,7 @@ func policySettings() []Setting {
 		words("policy.allowed_commands", never, func(p *policy.Profile) *[]string { return &p.AllowedCommands }),
 		words("policy.denied_commands", always, func(p *policy.Profile) *[]string { return &p.DeniedCommands }),
 		words("policy.sensitive", always, func(p *policy.Profile) *[]string { return &p.Sensitive }),
+		words("policy.allowed_secrets", never, func(p *policy.Profile) *[]string { return &p.AllowedSecrets }),
 	}
 }
 
