@@ -20,6 +20,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/store/logs"
+	"pawl/text/policy"
 	"pawl/text/testrun"
 )
 
@@ -32,7 +33,7 @@ type Runner interface {
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
-// Config is what the drivers work with. All fields but Changed, Std and Commands are required, and none may change
+// Config is what the drivers work with. All fields but Changed, Change, Std and Commands are required, and none may change
 // afterwards.
 type Config struct {
 	Box  Runner
@@ -44,6 +45,10 @@ type Config struct {
 	Changed func(ctx context.Context, place effect.Place, from, to string) ([]effect.FileStat, error)
 	// Was reads files of a snapshot, those that it can. It may be nil: then any test that was changed counts as such.
 	Was func(ctx context.Context, place effect.Place, tree string, paths []string) map[string]string
+	// Change is what the policy judges of a change from one snapshot to another, and Policy by what it does. Without
+	// Change nothing is judged.
+	Change func(ctx context.Context, place effect.Place, from, to string) ([]policy.Entry, error)
+	Policy policy.Profile
 	// Std is a folder of the user's in which the compiled standard library of Go is kept for all workspaces, "" to keep
 	// none. It is made where it is missing, and must be hidden from commands.
 	Std string

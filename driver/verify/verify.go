@@ -79,6 +79,9 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 	if err := s.tampered(ctx, spec, &result); err != nil {
 		return effect.FailedWith(err, result)
 	}
+	if err := judgeChange(ctx, s, spec, &result); err != nil {
+		return effect.FailedWith(err, result)
+	}
 	if result.Passed {
 		return effect.Succeeded(result)
 	}

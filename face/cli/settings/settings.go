@@ -297,6 +297,7 @@ func policySettings() []Setting {
 				p.Approvers = old.Approvers
 				p.AllowedTools, p.DisallowedTools, p.MCPTools = old.AllowedTools, old.DisallowedTools, old.MCPTools
 				p.AllowedCommands, p.DeniedCommands = old.AllowedCommands, old.DeniedCommands
+				p.AllowedSecrets = old.AllowedSecrets
 				c.Profile = p
 				return nil
 			}},
@@ -311,6 +312,7 @@ func policySettings() []Setting {
 		words("policy.allowed_commands", never, func(p *policy.Profile) *[]string { return &p.AllowedCommands }),
 		words("policy.denied_commands", always, func(p *policy.Profile) *[]string { return &p.DeniedCommands }),
 		words("policy.sensitive", always, func(p *policy.Profile) *[]string { return &p.Sensitive }),
+		words("policy.allowed_secrets", never, func(p *policy.Profile) *[]string { return &p.AllowedSecrets }),
 	}
 }
 
