@@ -53,6 +53,12 @@ func TestMain(m *testing.M) {
 		owner()
 	case "idler":
 		idler()
+	case "datagrams":
+		datagrams()
+	case "caller":
+		caller()
+	case "elsewhere":
+		serveElsewhere()
 	case "ender":
 		ender()
 	}

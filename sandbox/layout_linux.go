@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"cmp"
 	"os"
 	"path/filepath"
@@ -57,7 +56,7 @@ var (
 
 // layout lists the steps that make the file system of a command out of a read-only view of everything. Shorter paths
 // come first, so that the deepest statement about a file is the last and wins; about one and the same path the later of
-// the sources below wins, except that a socket which the Spec names stays as the Spec says.
+// the sources below wins.
 func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
 	l.scratch("/tmp", "/var/tmp")
@@ -91,9 +90,6 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 			continue
 		}
 		l.at[sh.At], l.from[sh.At] = mountShow, sh.From
-	}
-	if !m.bare() { // there, connecting to a socket is judged when it is tried
-		l.sockets()
 	}
 	return &l, nil
 }
@@ -229,86 +225,6 @@ func (l *layout) protect(writable []string) error {
 		}
 	}
 	return nil
-}
-
-// sockets hides every socket of another program that has a name in the file system: a read-only mount does not keep a
-// command from connecting to one. Those below directories that are covered anyway are left out. A directory in which
-// there is nothing else is hidden whole, with those that come later: programs that open and close sockets all the time
-// keep them in one.
-func (l *layout) sockets() {
-	f, err := os.Open("/proc/net/unix")
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		_, p, ok := strings.Cut(sc.Text(), " /")
-		if !ok {
-			continue
-		}
-		r, info, ok := real("/" + p)
-		if !ok || info.Mode()&os.ModeSocket == 0 || !enterable(filepath.Dir(r)) {
-			continue
-		}
-		for at, from := range l.from {
-			if rest, ok := strings.CutPrefix(r, from+"/"); ok {
-				l.at[filepath.Join(at, rest)] = mountHideFile
-			}
-		}
-		if _, said := l.at[r]; said || l.covered(r) {
-			continue
-		}
-		if dir := filepath.Dir(r); l.onlySockets(dir) {
-			l.at[dir] = mountHideDir
-		} else {
-			l.at[r] = mountHideFile
-		}
-	}
-}
-
-// enterable reports whether a command may come to what is in a directory that pawl itself can look into. In its
-// namespace root is nobody's but its own: what others keep to themselves can be neither reached there nor hidden. Where
-// a list says who else may enter, it is taken for enterable.
-func enterable(dir string) bool {
-	if os.Geteuid() != 0 {
-		return true
-	}
-	groups, _ := os.Getgroups()
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		var st unix.Stat_t
-		if unix.Stat(dir, &st) != nil {
-			return false
-		}
-		ours := int(st.Gid) == os.Getegid() || slices.Contains(groups, int(st.Gid))
-		if st.Uid == 0 || st.Mode&0o001 != 0 || ours && st.Mode&0o010 != 0 {
-			continue
-		}
-		if n, err := unix.Lgetxattr(dir, "system.posix_acl_access", nil); err != nil || n == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// onlySockets reports whether a directory that the command may not write to holds sockets and nothing else, and no
-// statement is about it or what is in it.
-func (l *layout) onlySockets(dir string) bool {
-	for p := range l.at {
-		if within(p, dir) {
-			return false
-		}
-	}
-	for d := dir; d != "/"; d = filepath.Dir(d) {
-		if k, said := l.at[d]; said {
-			if k != mountRead {
-				return false
-			}
-			break // the deepest statement is the one that counts
-		}
-	}
-	entries, err := os.ReadDir(dir)
-	return err == nil && dir != "/" && !slices.ContainsFunc(entries,
-		func(e os.DirEntry) bool { return e.Type() != os.ModeSocket })
 }
 
 // maxPrograms is how many entries of a folder of programs are looked at.
