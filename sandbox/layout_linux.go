@@ -92,6 +92,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	}
 	l.read(s.Readable...)
 	l.hide(s.Hidden...)
+	l.inside(s, m)
 	for _, sh := range s.Shown {
 		if m.bare() {
 			l.at[sh.From] = mountRead // where the links lead, whatever is hidden around it
@@ -185,6 +186,20 @@ func (l *layout) home(dir string) {
 	}
 	for _, p := range homeSecrets {
 		l.hide(filepath.Join(dir, p))
+	}
+}
+
+// inside covers what was found in the folder that the command works in: secrets, and folders whose files have names
+// outside, which are written to in a layer that ends with the command. Without mounts the secrets can be read
+// (WeakInside), and the folders not be written to.
+func (l *layout) inside(s Spec, m Mechanism) {
+	if m.bare() {
+		l.read(s.shared...)
+		return
+	}
+	l.hide(s.masked...)
+	for _, d := range s.shared {
+		l.at[d], l.from[d] = mountShow, d
 	}
 }
 
