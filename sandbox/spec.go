@@ -90,6 +90,8 @@ type Spec struct {
 	Secret []byte
 	// SecretFD is the descriptor of Secret: 3 to 255.
 	SecretFD int
+	// masked and shared are what was found in the folder that the command works in (package inside).
+	masked, shared []string
 	// streams are the command's own three streams, for Start.
 	streams *streams
 	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
