@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/driver/verify/judges"
 	"pawl/driver/verify/reporters"
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
@@ -60,7 +61,7 @@ func Tests(open OpenTree, place effect.Place, c effect.Check) []testlist.Test {
 }
 
 // Judges reports whether a path is that of a test, or of what tests compare with.
-func Judges(path string) bool { return judgeWord().MatchString(path) }
+func Judges(path string) bool { return judges.Test(path) }
 
 // Environmental reports whether a text is what tools print when the machine is at fault.
 func Environmental(text string) bool { return machineFailure().MatchString(text) }
