@@ -239,6 +239,10 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Status = effect.CheckError
 	case r.Exit == 0 && r.Signal == "":
 		o.Status = effect.CheckPassed
+		if why := told.belies(); why != "" {
+			o.Status = effect.CheckFailed
+			r.Output = append(r.Output, "\n"+why...)
+		}
 	default:
 		o.Status = effect.CheckFailed
 		if r.Signal != "" {

@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,8 +26,14 @@ type telling struct {
 	dir      string // that of the reporter, outside of the tree
 	report   string // the file that is written into, "" where the events come on the output
 	ask      []string
-	events   *testrun.GoReader
+	events   reader
 	plain    []byte // the end of what is printed beside them
+}
+
+// reader reads a run of tests from what its command prints.
+type reader interface {
+	io.Writer
+	Run() testrun.Run
 }
 
 // reporting has a check say which tests it runs, where its runner is known: it changes the spec of its command. It is
@@ -59,10 +66,14 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	for name, value := range vars {
 		spec.Env = set(spec.Env, name, value)
 	}
-	if r.Runner == testrun.Go {
-		next := spec.OnOutput
+	next := spec.OnOutput
+	switch r.Runner {
+	case testrun.Go:
 		t.events = testrun.NewGoReader(r.Verbose, func(b []byte) { t.prints(b); next(b) })
 		spec.OnOutput = func(b []byte) { _, _ = t.events.Write(b) }
+	case testrun.Cargo:
+		t.events = testrun.NewCargoReader()
+		spec.OnOutput = func(b []byte) { _, _ = t.events.Write(b); t.prints(b); next(b) }
 	}
 	return t, nil
 }
@@ -141,6 +152,20 @@ func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 		out.Silent = shown(run.Silent(testlist.Names(t.declared)))
 	}
 	return out
+}
+
+// belies says why a run that ended with 0 is no pass, "" where it may be one: its runner said that a test failed, or came
+// to no end although nothing else can have run in its place.
+func (t *telling) belies() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.run.Count(testrun.Failed) > 0:
+		return "it ended with 0 although it said that tests failed: " + oneLine(shown(t.run.With(testrun.Failed)), 5)
+	case !t.run.Whole && t.Certain():
+		return "it ended with 0 and did not say which tests ran"
+	}
+	return ""
 }
 
 // asked are the ends of the tests that are wanted one by one, nil where the run named none of them.

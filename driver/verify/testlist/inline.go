@@ -66,11 +66,45 @@ func AddsInline(before, after []byte) bool {
 	return true
 }
 
+// WithTests is a file of a program in Rust as it was, with the modules of tests that stand in it now, and with the modules
+// that it declares now, so that their tests are compiled.
+func WithTests(before, after []byte) []byte {
+	had, ok := rustItems(string(before))
+	has, parsed := rustItems(string(after))
+	if !ok || !parsed {
+		return before
+	}
+	isTest := func(i rustItem) bool {
+		head := rustHead().FindStringSubmatch(i.code)
+		return head != nil && head[1] == "mod" && slices.ContainsFunc(i.attributes, rustTest().MatchString)
+	}
+	var out strings.Builder
+	var declared []string
+	at := 0
+	for _, i := range had {
+		if isTest(i) {
+			out.Write(before[at:i.from])
+			at = i.to
+		}
+		declared = append(declared, strings.Join(strings.Fields(i.code), " "))
+	}
+	out.Write(before[at:])
+	for _, i := range has {
+		head := rustHead().FindStringSubmatch(i.code)
+		declares := head != nil && head[1] == "mod" && !strings.Contains(i.code, "{")
+		if isTest(i) || declares && !slices.Contains(declared, strings.Join(strings.Fields(i.code), " ")) {
+			out.WriteString("\n" + string(after[i.from:i.to]) + "\n")
+		}
+	}
+	return []byte(out.String())
+}
+
 // rustItem is a function, module or anything else that stands in a file or a module, with its attributes.
 type rustItem struct {
 	attributes []string
 	text, code string // as it is, and without what comments and texts say
 	around     string // the module that it stands in
+	from, to   int    // where it stands, with its attributes
 }
 
 // mayBeNew reports whether a test, or what stands beside tests, takes nothing away from those that were there.
@@ -147,7 +181,7 @@ func rustItems(text string) (out []rustItem, ok bool) {
 		if at >= len(code) {
 			return out, true
 		}
-		var item rustItem
+		item := rustItem{from: at}
 		for at < len(code) && code[at] == '#' {
 			from := at
 			if at = rustClose(code, at); at < 0 {
@@ -167,7 +201,7 @@ func rustItems(text string) (out []rustItem, ok bool) {
 		if end < 0 {
 			return out, false
 		}
-		item.text, item.code = text[at:end], code[at:end]
+		item.text, item.code, item.to = text[at:end], code[at:end], end
 		out, at = append(out, item), end
 	}
 }
