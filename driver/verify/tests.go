@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,13 +45,13 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	}
 	r, ok := reporters.Of(c.Command)
 	if !ok {
-		return nil, nil
+		r = reporters.Spoken()
 	}
 	if len(s.only) > 0 {
 		r = s.narrowed(c, r)
 	}
 	t := &telling{Reporter: r, folder: spec.Dir, ask: s.ask}
-	if t.declared = declares(s.Open, s.place, c, r); len(t.declared) == 0 && len(t.ask) == 0 {
+	if t.declared = declares(s.Open, s.place, c, r); ok && len(t.declared) == 0 && len(t.ask) == 0 {
 		return nil, nil
 	}
 	if r.Runner == testrun.Node && !s.nodeReports(ctx, c) {
@@ -73,7 +74,11 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 		spec.OnOutput = func(b []byte) { _, _ = t.events.Write(b) }
 	case testrun.Cargo:
 		t.events = testrun.NewCargoReader()
-		spec.OnOutput = func(b []byte) { _, _ = t.events.Write(b); t.prints(b); next(b) }
+	case testrun.TAP:
+		t.events = testrun.NewTAPReader()
+	}
+	if r.Runner == testrun.Cargo || r.Runner == testrun.TAP {
+		spec.OnOutput = func(b []byte) { _, _ = t.events.Write(b); next(b) }
 	}
 	return t, nil
 }
@@ -134,9 +139,15 @@ func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 	if t == nil {
 		return nil
 	}
+	if tap, ok := t.events.(*testrun.TAPReader); ok && !tap.Spoke() {
+		return nil
+	}
 	if t.events != nil {
-		t.run = t.events.Run()
-		r.Output = t.plain
+		if t.run = t.events.Run(); t.Runner == testrun.Go {
+			r.Output = t.plain
+		}
+	} else if t.Runner == testrun.Java {
+		t.run = t.gather()
 	} else if t.run = t.read(); !t.run.Whole && len(t.run.Ends) == 0 && r.Exit != 0 {
 		return nil // it failed before its tests: the exit status says it
 	}
@@ -146,12 +157,17 @@ func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 	out.Asked = t.asked(run)
 	left := slices.Concat(run.With(testrun.Skipped), run.With(testrun.Excused))
 	out.Skipped, out.Left = len(left), shown(left)
-	if !run.Whole && len(run.Files) == 0 {
-		out.Silent = shown(testlist.Names(t.declared))
-	} else {
-		out.Silent = shown(run.Silent(testlist.Names(t.declared)))
-	}
+	out.Silent = shown(t.silent())
 	return out
+}
+
+// silent are the tests of which the run should have said how they ended.
+func (t *telling) silent() []testrun.Name {
+	declared := testlist.Names(t.declared)
+	if !t.run.Whole && len(t.run.Files) == 0 {
+		return declared
+	}
+	return t.run.Silent(declared)
 }
 
 // belies says why a run that ended with 0 is no pass, "" where it may be one: its runner said that a test failed, or came
@@ -163,7 +179,7 @@ func (t *telling) belies() string {
 	case t.run.Count(testrun.Failed) > 0:
 		return "it ended with 0 although it said that tests failed: " + oneLine(shown(t.run.With(testrun.Failed)), 5)
 	case !t.run.Whole && t.Certain():
-		return "it ended with 0 and did not say which tests ran"
+		return "it ended with 0 and did not say how these tests ended: " + oneLine(shown(t.silent()), 5)
 	}
 	return ""
 }
@@ -210,6 +226,37 @@ func (t *telling) read() testrun.Run {
 	}
 	defer f.Close()
 	return testrun.Read(t.Runner, f, filepath.ToSlash(t.folder))
+}
+
+// maxJUnit bounds the reports of a build tool that are read.
+const maxJUnit = 20_000
+
+// gather reads the reports that a build tool has left below the folder of the check.
+func (t *telling) gather() testrun.Run {
+	all := testrun.NewJUnit()
+	dir, closer, err := OpenDir(t.folder)
+	if err != nil {
+		return all.Run()
+	}
+	defer closer.Close()
+	left, seen := maxJUnit, 0
+	_ = fs.WalkDir(dir, ".", func(p string, e fs.DirEntry, err error) error {
+		switch seen++; {
+		case err != nil && e != nil && e.IsDir():
+			return fs.SkipDir
+		case left == 0 || seen > maxEntries:
+			return fs.SkipAll
+		case err != nil || !e.Type().IsRegular() || !t.Gathers(p):
+			return nil
+		}
+		left--
+		if f, err := dir.Open(p); err == nil {
+			all.Add(f)
+			_ = f.Close()
+		}
+		return nil
+	})
+	return all.Run()
 }
 
 func shown(list []testrun.Name) []string {

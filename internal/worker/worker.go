@@ -288,7 +288,7 @@ func (f *folder) make(ctx context.Context, model string) error {
 }
 
 // commandFile is the script that a command runs. Whoever reads the command does not see which files it will change.
-const commandFile = "apply.sh"
+const commandFile = "apply"
 
 // command is what the user says to pawl.
 func (j Job) command(base string) []string {

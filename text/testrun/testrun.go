@@ -29,7 +29,7 @@ const (
 
 // Name identifies a test within a project.
 type Name struct {
-	// File is where it stands: the import path of its package for Go, the crate for Rust, elsewhere a file, with
+	// File is where it stands: the import path of its package for Go, the crate for Rust, the class for Java, elsewhere a file, with
 	// slashes, from the folder in which the check runs.
 	File string `json:"file"`
 	// Test is its name there: TestSub/zero, Class::test_x[1], or suite > adds.
@@ -53,6 +53,8 @@ const (
 	Unittest Runner = "unittest"
 	Pytest   Runner = "pytest"
 	Cargo    Runner = "cargo test"
+	Java     Runner = "JUnit"
+	TAP      Runner = "TAP"
 )
 
 // Run is what a runner said of one run.

@@ -51,7 +51,7 @@ func (w Work) Changed() []string {
 
 // rules say each of one kind of file whether one that was changed decides how the work is judged.
 var rules = []func(k *known, name string) bool{
-	(*known).test, (*known).inlineTest, (*known).configures, (*known).module, (*known).foreign, (*known).shadows,
+	(*known).test, (*known).inlineTest, (*known).configures, (*known).module, (*known).foreign, (*known).shadows, (*known).replaces,
 	(*known).supports, (*known).script, (*known).data,
 }
 
@@ -194,13 +194,11 @@ func (k *known) test(name string) bool {
 	return !ok || !is || !testlist.Adds(name, []byte(was), []byte(text))
 }
 
-// takesOver reports whether a new file of tests runs them in the place of Go, so that they need not run at all.
+// takesOver reports whether a new file of tests changes what others show: it runs them in the place of Go, or puts
+// something in the place of what they try.
 func (k *known) takesOver(name string) bool {
-	if !strings.HasSuffix(name, "_test.go") {
-		return false
-	}
 	text, ok := k.text(name)
-	return !ok || testlist.RunsAll([]byte(text))
+	return !ok && IsSource(name) || ok && testlist.TakesOver(name, []byte(text))
 }
 
 // inlineTest is about tests that stand in a file of the program.

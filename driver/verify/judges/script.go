@@ -53,6 +53,16 @@ func (k *known) shadows(name string) bool {
 	return false
 }
 
+// replaces is about new programs without an ending that a check ran by a name that stands in a recipe: it may be found in
+// the place of one of the machine.
+func (k *known) replaces(name string) bool {
+	if k.status[name] != "A" || !k.Read[name] || path.Ext(name) != "" {
+		return false
+	}
+	_, tests := k.sources()
+	return slices.ContainsFunc(tests, func(s source) bool { return named(s.text, path.Base(name), true) })
+}
+
 // hadModule reports whether a folder had a module of the name before.
 func (k *known) hadModule(root, module string) bool {
 	at := path.Join(root, module)

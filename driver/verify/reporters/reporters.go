@@ -6,6 +6,8 @@
 //	unittest      python -m unittest runs by a module that writes down each end
 //	pytest        a plugin, by PYTEST_ADDOPTS
 //	cargo test    nothing: what it prints by itself is read
+//	mvn, gradle   nothing: the reports that they write are read
+//	any other     nothing: what it prints by the Test Anything Protocol is read
 //
 // What the process under test prints is a claim of the code that is judged. That a test is missing is found by what the
 // source declares (package testlist); that a passing test proves anything is found by seeing it fail.
@@ -14,6 +16,7 @@ package reporters
 import (
 	"embed"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -71,6 +74,11 @@ func Of(command string) (Reporter, bool) {
 	case strings.HasPrefix(program, "python") && module(argv) == "unittest":
 		r.Runner = testrun.Unittest
 		return r, strings.Contains(command, asModule)
+	case slices.Contains([]string{"mvn", "gradle"}, program), program == "sh" && (argv[1] == "./mvnw" || argv[1] == "./gradlew"):
+		r.Runner = testrun.Java
+		return r, slices.ContainsFunc(argv, func(a string) bool {
+			return slices.Contains([]string{"test", "check", "build", "verify", "package", "install"}, a)
+		})
 	case program == "cargo":
 		r.Runner = testrun.Cargo
 		return r, cargoNames(argv[1:])
@@ -87,6 +95,19 @@ func cargoNames(args []string) bool {
 		return slices.Contains([]string{"-q", "--quiet", "--no-run", "--nocapture", "--no-capture", "--show-output", "--list", "--format", "-h",
 			"--help"}, a) || strings.HasPrefix(a, "--format=") || strings.HasPrefix(a, "--message-format")
 	})
+}
+
+// Spoken is a reporter for commands whose runner is not known, and that may say by the Test Anything Protocol what they
+// ran.
+func Spoken() Reporter { return Reporter{Runner: testrun.TAP} }
+
+// Gathers matches the reports that a build tool leaves in the folders of its products.
+func (r Reporter) Gathers(file string) bool {
+	dir, base := path.Split(file)
+	if r.Runner != testrun.Java || !strings.HasPrefix(base, "TEST-") || path.Ext(base) != ".xml" {
+		return false
+	}
+	return strings.HasSuffix(dir, "target/surefire-reports/") || strings.HasSuffix(path.Dir(path.Clean(dir)), "build/test-results")
 }
 
 // Certain reports whether the command runs its runner and nothing else, so that one which says nothing was kept from it.

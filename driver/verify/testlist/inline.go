@@ -1,30 +1,17 @@
 package testlist
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// RunsAll reports whether a file of tests in Go runs those of its package in the place of the package testing. One that
-// cannot be parsed may.
-func RunsAll(text []byte) bool {
-	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
-	return err != nil || slices.ContainsFunc(f.Decls, func(d ast.Decl) bool {
-		fn, ok := d.(*ast.FuncDecl)
-		return ok && fn.Recv == nil && fn.Name.Name == "TestMain"
-	})
-}
-
 var (
 	rustShadow = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\bmacro_rules!\s*(?:debug_)?(?:assert\w*|panic|unreachable|matches)\b|\bcfg!\s*\([^)]*\btest\b|` +
 			`#!\[\s*(?:cfg|cfg_attr|feature|test_runner|reexport_test_harness_main)\b|\bextern\s+crate\s+\w+\s+as\s+(?:core|std|test)\b|` +
-			`#\[\s*(?:unsafe\s*\(\s*)?link_section\b`)
+			`\blink_section\b`)
 	})
 	rustTest = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\bcfg\s*\([^\]]*\btest\b|\b(?:test|bench|rstest|proptest|test_case)\b\s*(?:\(|\])`)
