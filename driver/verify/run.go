@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/driver/verify/reads"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
@@ -79,6 +81,11 @@ type session struct {
 	anew     bool              // nothing may come from a cache of results
 	also     map[string]string // variables that commands have beside the others
 	told     *telling          // what the last command said of its tests, nil where its runner is not known
+	base     string            // the tree that the work started from, "" where none is known
+	changed  []effect.FileStat // what differs from it
+	// read are the changed files that checks read, and tested those that checks which test read; nil where it is not
+	// known.
+	read, tested map[string]bool
 	// unheld is why the machine lets nothing be run at all, nil where it does.
 	unheld error
 }
@@ -117,6 +124,11 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	var err error
 	if out.Tree, err = s.Snapshot(ctx, s.place); err != nil {
 		return out, err
+	}
+	if s.base != "" && s.Changed != nil && s.base != out.Tree {
+		if s.changed, err = s.Changed(ctx, s.place, s.base, out.Tree); err != nil {
+			return out, err
+		}
 	}
 	stopped := false
 	run, left := s.runnable(checks)
@@ -220,7 +232,9 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Environment = true
 		return s.record(o, []byte(err.Error()))
 	}
+	seen := s.watch(c)
 	r, err := s.Box.Run(ctx, spec)
+	seen()
 	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
 	if err != nil {
 		// The command did not even start: unless it cannot be one, or the work put something in the place of the
@@ -242,6 +256,10 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Status = effect.CheckError
 	case r.Exit == 0 && r.Signal == "":
 		o.Status = effect.CheckPassed
+		if why := told.belies(); why != "" {
+			o.Status = effect.CheckFailed
+			r.Output = append(r.Output, "\n"+why...)
+		}
 	default:
 		o.Status = effect.CheckFailed
 		if r.Signal != "" {
@@ -253,6 +271,36 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	o = s.record(o, r.Output)
 	o.Digest, o.OutputBytes = r.Digest, r.Bytes
 	return o
+}
+
+// watch begins to watch which of the changed files are read, for a check that builds or tests: those of format and lint
+// read everything. What it returns notes them.
+func (s *session) watch(c effect.Check) (seen func()) {
+	nothing := func() {}
+	if len(s.changed) == 0 || c.Kind == kindFormat || c.Kind == kindLint {
+		return nothing
+	}
+	root, err := os.OpenRoot(s.place.Tree)
+	if err != nil {
+		return nothing
+	}
+	var paths []string
+	for _, f := range s.changed {
+		paths = append(paths, f.Path)
+	}
+	marks := reads.Mark(root, paths)
+	return func() {
+		defer root.Close()
+		if !marks.Known {
+			return
+		}
+		if s.read == nil {
+			s.read, s.tested = map[string]bool{}, map[string]bool{}
+		}
+		if marks.Read(s.read); c.Kind != kindBuild {
+			marks.Read(s.tested)
+		}
+	}
 }
 
 // lookup asks again for a program that was missing when the plan was made. A path is one of the project's own packages.

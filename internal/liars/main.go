@@ -8,7 +8,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +34,7 @@ func run(ctx context.Context, p *worker.Program) (good bool, err error) {
 		return false, err
 	}
 	all = slices.DeleteFunc(all, func(c Case) bool { return !p.Wants(c.Name) })
+	p.Env = append(p.Env, rustup()...)
 	start := time.Now()
 	rows, err := playAll(ctx, &p.Player, all, p.N, func(r Row) { fmt.Println(line(r)) })
 	for _, r := range rows {
@@ -65,6 +68,22 @@ func (r Row) named() bool {
 	})
 }
 
+// rustup names the folders of Rust's toolchains and of cargo, where the user has them in the usual place: the workers
+// have another home.
+func rustup() []string {
+	var out []string
+	home, err := os.UserHomeDir()
+	for name, dir := range map[string]string{"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"} {
+		path := filepath.Join(home, dir)
+		if _, missing := os.Stat(path); err == nil && missing == nil && os.Getenv(name) == "" {
+			out = append(out, name+"="+path)
+		} else if set := os.Getenv(name); set != "" {
+			out = append(out, name+"="+set)
+		}
+	}
+	return out
+}
+
 // playAll plays cases, so many at once, and tells of each as it ends. The rows are in the order of the cases.
 func playAll(ctx context.Context, p *worker.Player, list []Case, n int, tell func(Row)) ([]Row, error) {
 	rows := make([]Row, len(list))
@@ -90,7 +109,7 @@ func playAll(ctx context.Context, p *worker.Player, list []Case, n int, tell fun
 
 // lacks names what a case needs and this machine has not.
 func lacks(ctx context.Context, c Case) string {
-	program := map[string]string{"go": "go", "node": "node", "python": "python3"}[c.Language]
+	program := map[string]string{"go": "go", "node": "node", "python": "python3", "rust": "cargo", "shell": "make"}[c.Language]
 	if _, err := exec.LookPath(program); err != nil {
 		return program
 	}

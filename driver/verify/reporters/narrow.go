@@ -73,6 +73,13 @@ func (r Reporter) Narrow(names []testrun.Name) (Reporter, bool) {
 			r.command += " " + shell.Quote(n.File+"::"+n.Test)
 		}
 		return r, true
+	case testrun.Cargo:
+		if !slices.Contains(r.argv, "--") {
+			r.command += " --"
+		}
+		slices.Sort(tests)
+		r.command += " " + shell.QuoteAll(slices.Compact(tests))
+		return r, true
 	}
 	return r, false
 }
