@@ -31,8 +31,8 @@ func NewCleanup(m *git.Memory, settle func(context.Context, *git.Memory, effect.
 // together, nothing is cleaned up. Old checkpoints that cannot be removed now are removed by a later cleanup.
 func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	if err := c.settle(ctx, c.memory, e.Place); err != nil {
-		return effect.FailedWith(err, effect.CleanupResult{Performed: []string{}, Failed: []string{effect.CleanedLanding},
-			Skipped: []string{}})
+		return effect.FailedWith(err, effect.CleanupResult{Performed: []string{}, Skipped: []string{},
+			Failed: []string{effect.CleanedLanding}})
 	}
 	if err := verify.Forget(e.Place); err != nil {
 		return effect.Failed(err)

@@ -124,7 +124,8 @@ func Settle(ctx context.Context, m *git.Memory, p effect.Place) error {
 }
 
 // settle ends the landing in whose name the lock of the index was left, in the first of the ways that can be gone.
-func settle(ctx context.Context, repo *git.Repo, id string, ways ...func(context.Context, *git.Repo, string) error) error {
+func settle(ctx context.Context, repo *git.Repo, id string,
+	ways ...func(context.Context, *git.Repo, string) error) error {
 	var first error
 	for _, way := range ways {
 		err := way(ctx, repo, id)

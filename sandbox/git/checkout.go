@@ -157,10 +157,7 @@ func (c *Checkout) Abandon() error {
 	}
 	// Written over the number that is there, so that the lock is never without its mark.
 	_, err = f.WriteAt([]byte("0"+strings.Repeat(" ", len(strconv.Itoa(os.Getpid()))-1)), int64(len(c.mark)))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return program.IOError("git.index", err)
-	}
-	return nil
+	return errors.Join(err, f.Close())
 }
 
 // Dirty lists the tracked files that differ from a commit, in the index or on disk.

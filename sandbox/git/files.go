@@ -21,6 +21,7 @@ import (
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 )
 
 // treeFiles changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it
@@ -303,59 +304,12 @@ func (d *treeFiles) place(t delta, staged string, want meta.Meta) error {
 	if t.new.Mode == object.ModeNested {
 		err = d.root.Mkdir(to, 0o777)
 	} else {
-		err = d.root.Rename(staged, to)
-	}
-	if errors.Is(err, syscall.EXDEV) {
-		err = d.carry(t.path, staged)
+		err = disk.Move(d.root, staged, to)
 	}
 	if err != nil {
 		return program.IOError("git.files", err)
 	}
 	return nil
-}
-
-// carry moves a new file to where it belongs on another file system than pawl's folder: a copy of it is made beside its
-// place, and takes that in one step. The copy's name is that of the path, so that whoever completes or takes back a
-// change that was cut short removes what it left.
-func (d *treeFiles) carry(p, staged string) error {
-	beside := d.at(path.Join(path.Dir(p), carried+object.ID(d.paths.Config.Format, "path", []byte(p))[:12]))
-	if err := d.root.Remove(beside); err != nil && !gone(err) {
-		return err
-	}
-	if err := d.copyTo(beside, staged); err != nil {
-		_ = d.root.Remove(beside) // of no use half made
-		return err
-	}
-	return d.root.Rename(beside, d.at(p))
-}
-
-// carried begins the names of copies that are about to take their place.
-const carried = ".pawl-tmp-"
-
-// copyTo makes a link or a file once more under another name, with its permissions, and durable.
-func (d *treeFiles) copyTo(to, from string) error {
-	info, err := d.root.Lstat(from)
-	if err != nil {
-		return err
-	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		target, err := d.root.Readlink(from)
-		if err != nil {
-			return err
-		}
-		return d.root.Symlink(target, to)
-	}
-	in, err := d.root.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := d.root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Chmod(info.Mode().Perm()), out.Sync(), out.Close())
 }
 
 // makeParents makes the folders above a path. What stands there and is no folder is in the way, and stays.
