@@ -72,7 +72,7 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		effect.KindProve:    prove.New(check, memory),
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory),
 		effect.KindRestore: checkpoint.NewRestore(memory),
-		effect.KindCleanup: compound.NewCleanup(memory), effect.KindLand: land.New(memory),
+		effect.KindCleanup: compound.NewCleanup(memory, land.Settle), effect.KindLand: land.New(memory),
 		effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory),
 		effect.KindArchive:   archive.New(),
 		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(),

@@ -631,6 +631,10 @@ type CleanupSpec struct {
 	KeepTree bool `json:"keep_tree"` // leave the worktree for a person to look at
 }
 
+// CleanedLanding names among what failed in a cleanup that a landing is half done in the user's tree: the work must not
+// be closed.
+const CleanedLanding = "landing"
+
 // CleanupResult is the cleanup summary of docs/spec/task.md#cleanup.
 type CleanupResult struct {
 	Performed []string `json:"cleanup_performed"`

@@ -21,6 +21,7 @@ import (
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 )
 
 // treeFiles changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it
@@ -303,7 +304,7 @@ func (d *treeFiles) place(t delta, staged string, want meta.Meta) error {
 	if t.new.Mode == object.ModeNested {
 		err = d.root.Mkdir(to, 0o777)
 	} else {
-		err = d.root.Rename(staged, to)
+		err = disk.Move(d.root, staged, to)
 	}
 	if err != nil {
 		return program.IOError("git.files", err)
