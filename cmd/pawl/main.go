@@ -18,6 +18,7 @@ import (
 	"pawl/face/cli/manual"
 	"pawl/face/host"
 	"pawl/sandbox"
+	"pawl/sandbox/prove"
 )
 
 func main() { run(app.Host{}) }
@@ -26,6 +27,7 @@ func main() { run(app.Host{}) }
 func run(host app.Host) {
 	// A command behind walls is started through this very program; its launcher never comes back from here.
 	sandbox.Child()
+	prove.Child()
 	ctx, stop := context.Background(), func() {}
 	std, readers := streams(), &audience{}
 	if !cli.Brief(os.Args[1:]) {

@@ -201,7 +201,7 @@ var rules = []rule{
 		"driver/verify", "kernel/effect", "text/knowledge", "sandbox", "sandbox/deps", "sandbox/egress", "sandbox/git",
 		"sandbox/git/layout"}, third: none},
 	{pattern: "face/doctor", ours: []string{".", "kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout",
-		"sandbox/cause"}},
+		"sandbox/cause", "sandbox/prove"}},
 	{pattern: "face/demo", ours: []string{".", "text/shell", "text/display", "text/plan", "text/policy", "text/triage",
 		"sandbox", "sandbox/self",
 		"agent/scripted"}},
