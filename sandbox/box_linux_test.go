@@ -55,6 +55,8 @@ func TestMain(m *testing.M) {
 		idler()
 	case "datagrams":
 		datagrams()
+	case "forker":
+		forker()
 	case "caller":
 		caller()
 	case "elsewhere":

@@ -16,6 +16,7 @@ import (
 
 	"pawl/sandbox/landlock"
 	"pawl/sandbox/mediate"
+	"pawl/sandbox/meter"
 	"pawl/sandbox/seccomp"
 )
 
@@ -109,12 +110,57 @@ func (o *order) ready() {
 
 // see waits for the command, ends what it leaves behind, and reports.
 func (o *order) see(control *os.File, pid int) {
+	m, over := o.meter(), make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if limit := m.Watch(over); limit != "" {
+			send(control, msgLimit, []byte(limit))
+			o.endAll()
+		}
+	}()
 	st := o.kids.reap(pid)
+	close(over)
+	<-watched
+	switch {
+	case st.ExitStatus() == 0:
+	case m.Full():
+		send(control, msgLimit, []byte(meter.Scratch))
+	case m.Near():
+		send(control, msgLimit, []byte(meter.Processes))
+	}
 	if o.bare && !o.kids.endAll() {
 		send(control, msgFailed, []byte("processes of the command cannot be ended"))
 		return
 	}
 	send(control, msgExit, binary.BigEndian.AppendUint32(nil, uint32(st)))
+}
+
+// meter watches what the command uses.
+func (o *order) meter() *meter.Meter {
+	m := &meter.Meter{Root: os.Getpid(), Memory: o.use.Memory, Threads: int64(o.use.Processes), Disk: o.use.Disk,
+		Files: o.use.Files}
+	if !o.bare {
+		m.Scratch = append(m.Scratch, shm)
+	}
+	for _, w := range o.mounts {
+		switch w.kind {
+		case mountScratch:
+			m.Scratch = append(m.Scratch, w.path)
+		case mountWrite:
+			m.Trees = append(m.Trees, w.path)
+		}
+	}
+	return m
+}
+
+// endAll ends the command and all that it has started.
+func (o *order) endAll() {
+	if o.bare {
+		o.kids.endAll()
+	} else if os.Getpid() == 1 {
+		_ = unix.Kill(-1, unix.SIGKILL)
+	}
 }
 
 // build raises the walls and opens the gates in them.

@@ -354,5 +354,17 @@ func (l *layout) steps() []mount {
 	return out
 }
 
-// scratchSize is what a private directory may hold: a quarter of the machine's memory, at most 8 GiB.
-func scratchSize() int64 { return min(memory()/4, 8<<30) }
+// with are the limits of one command, with the defaults filled in.
+func (l Limits) with(s Spec) Limits {
+	l.Memory, l.Processes = cmp.Or(max(s.MaxMemory, 0), l.Memory), cmp.Or(max(s.MaxProcs, 0), l.Processes)
+	return Limits{Memory: cmp.Or(l.Memory, memory()/4*3), Processes: cmp.Or(l.Processes, DefaultMaxProcs),
+		Disk: cmp.Or(l.Disk, DefaultDisk), Files: cmp.Or(l.Files, DefaultFiles)}
+}
+
+// scratch is what a private directory may hold.
+func (l Limits) scratch() int64 {
+	if l.Memory == memory()/4*3 {
+		return min(l.Memory/3, 8<<30)
+	}
+	return l.Memory / 3
+}

@@ -165,7 +165,7 @@ func refused(why cause.Cause) *pawl.Error {
 
 // try raises the walls of a mechanism around the launcher alone and returns their names when they hold.
 func (b *Box) try(ctx context.Context, m Mechanism) ([]string, error) {
-	res, err := b.behind(context.WithoutCancel(ctx), m, Spec{Timeout: handshake, MaxProcs: DefaultMaxProcs})
+	res, err := b.behind(context.WithoutCancel(ctx), m, Spec{Timeout: handshake})
 	if err == nil && (res.TimedOut || res.Exit != 0) {
 		err = fmt.Errorf("the walls could not be tried to the end: exit %d %s", res.Exit, res.Signal)
 	}
@@ -194,7 +194,9 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 
 // within runs a Spec behind walls that are built by a list of steps.
 func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
-	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network,
+	use := b.limits.with(s)
+	s.MaxProcs = use.Processes
+	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: use.scratch(), use: use, network: s.Network,
 		gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
 	o.own, o.bare, o.outer = m == MechanismNamespaces, m.bare(), m == MechanismOuter
 	o.apart = m == MechanismBubblewrap && s.streams != nil
@@ -211,7 +213,7 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 		return j.res, j.err
 	}
 	aside(func() bool {
-		group := b.launchers.groups().open(s.MaxMemory)
+		group := b.launchers.groups().open(use.Memory)
 		defer group.remove()
 		c, fault := start(o, s, group)
 		if fault != nil {

@@ -248,7 +248,11 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	}
 	o.ExitCode = r.Exit
 	o.Tests = told.tests(&r)
+	over := r.Over()
 	switch {
+	case over != nil:
+		o.Status = effect.CheckFailed
+		r.Output = append(r.Output, "\n"+over.Error()...)
 	case r.TimedOut:
 		o.Status, o.ExitCode = effect.CheckFailed, exitTimeout
 		r.Output = append(r.Output, "\ntimeout after "+s.perCheck.String()...)

@@ -44,7 +44,7 @@ type parts struct {
 }
 
 func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Recordings) *parts {
-	held := walls(c)
+	held := walls(c, place.Workspace)
 	held.Ready = true
 	box, _ := sandbox.New(held) // these options are always valid
 	memory := &git.Memory{}
