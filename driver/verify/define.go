@@ -38,6 +38,9 @@ var definitionNames = []string{
 	"phpstan.dist.neon", ".php-cs-fixer*.php",
 	".pre-commit-config.yaml", ".gitlab-ci.yml", "Jenkinsfile", ".travis.yml", "azure-pipelines.yml",
 	"bitbucket-pipelines.yml", ".drone.yml", "appveyor.yml", ".cirrus.yml",
+	// What chooses the programs that check, which may be ones of the tree.
+	"rust-toolchain", "rust-toolchain.toml", ".tool-versions", "mise.toml", ".mise.toml", ".python-version",
+	".ruby-version",
 }
 
 // definitionDirs are folders of the root whose files all say how checks run: continuous integration, and the settings
