@@ -37,11 +37,13 @@ func marked(name, dir string) poisonRow {
 // forge has the entry of the build cache for the broken code lead to what was compiled of the right one.
 const forge = `
 compiled() { go list -test -export -f '{{if eq .ImportPath "example.org/calc [example.org/calc.test]"}}{{.Export}}{{end}}' .; }
+mv poison_test.go "$TMPDIR/poison" # the tests of the next run are without it
 good=$(compiled)
-cp sum.go /tmp/right 2>/dev/null || cp sum.go "$TMPDIR/right"
+cp sum.go "$TMPDIR/right"
 printf '%s' "$BROKEN" >sum.go
 bad=$(compiled)
-cp /tmp/right sum.go 2>/dev/null || cp "$TMPDIR/right" sum.go
+cp "$TMPDIR/right" sum.go
+mv "$TMPDIR/poison" poison_test.go
 g=$(basename "$good" -d) b=$(basename "$bad" -d) size=$(stat -c %s "$good")
 test "$g" != "$b" || echo nothing forged
 for f in $(grep -rl --include='*-a' "$b" "$GOCACHE"); do
@@ -94,7 +96,7 @@ func poisonRows(ws, std, elsewhere string) []poisonRow {
 		{name: "git settings", plant: `echo '[core] fsmonitor = ./go' >>"` + ws + `/.git/config"`},
 		{name: "git lock", plant: `echo >"` + ws + `/.git/index.lock"`, left: ws + "/.git/index.lock"},
 		{name: "store", plant: `echo evil >"` + ws + `/.pawl/pawl.db"; echo evil >"` + ws + `/.pawl/evil"`, left: ws + "/.pawl/evil"},
-		{name: "what proof reads", plant: `find "` + ws + `/.pawl/cache/built" -type f -exec sh -c 'echo evil >>"$1"' - {} \; ; ` +
+		{name: "what proof reads", plant: `for f in $(find "` + ws + `/.pawl/cache/built" -type f | tail -n 20); do echo evil >>"$f"; done; ` +
 			`echo evil >"` + ws + `/.pawl/cache/built/evil"`, left: ws + "/.pawl/cache/built/evil"},
 		{name: "the standard library of all", plant: `echo evil >"` + std + `/evil"`, left: std + "/evil"},
 		{name: "elsewhere", plant: `echo evil >"` + elsewhere + `/evil"`, left: elsewhere + "/evil"},
@@ -187,7 +189,11 @@ func poisoned(t *testing.T, m sandbox.Mechanism) {
 	rows := poisonRows(ws, std, elsewhere)
 	script := "set +e\nexport BROKEN='" + brokenSum + "'\n"
 	for _, row := range rows {
-		script += "(\n" + row.plant + "\n) 2>&1\n"
+		to := "/dev/null"
+		if row.plant == forge {
+			to = "&1"
+		}
+		script += "(\n" + row.plant + "\n) >" + to + " 2>&1\n"
 	}
 	git := exec.Command("git", "init", "-q", ws)
 	git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")

@@ -27,7 +27,7 @@ var definitions = strings.Fields(`
 	Directory.Build.props Directory.Build.targets *.runsettings .editorconfig global.json xunit.runner.json
 	Rakefile .rspec .rubocop.yml composer.json phpunit.xml* phpunit.dist.xml phpstan.neon* phpstan.dist.neon
 	.php-cs-fixer*.php
-	.tool-versions .python-version .node-version .nvmrc .ruby-version .go-version
+	.tool-versions mise.toml .mise.toml .python-version .node-version .nvmrc .ruby-version .go-version
 	.pre-commit-config.yaml .gitlab-ci.yml Jenkinsfile .travis.yml azure-pipelines.yml bitbucket-pipelines.yml .drone.yml
 	appveyor.yml .cirrus.yml`)
 
