@@ -67,7 +67,8 @@ func (d *folder) scripts() []string {
 	var out []string
 	take := func(names []string) {
 		for _, p := range names {
-			if info, err := fs.Stat(d.tree, p); err == nil && info.Mode().IsRegular() && !slices.Contains(out, p) && len(out) < maxScripts {
+			info, err := fs.Stat(d.tree, p)
+			if err == nil && info.Mode().IsRegular() && !slices.Contains(out, p) && len(out) < maxScripts {
 				out = append(out, p)
 			}
 		}

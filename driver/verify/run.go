@@ -83,9 +83,7 @@ type session struct {
 	told     *telling          // what the last command said of its tests, nil where its runner is not known
 	base     string            // the tree that the work started from, "" where none is known
 	changed  []effect.FileStat // what differs from it
-	// read are the changed files that checks read, and tested those that checks which test read; nil where it is not
-	// known.
-	read, tested map[string]bool
+	seen     readings
 	// unheld is why the machine lets nothing be run at all, nil where it does.
 	unheld error
 }
@@ -232,7 +230,7 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Environment = true
 		return s.record(o, []byte(err.Error()))
 	}
-	seen := s.watch(c)
+	seen := s.seen.watch(s.place.Tree, s.changed, c)
 	r, err := s.Box.Run(ctx, spec)
 	seen()
 	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
@@ -277,19 +275,23 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	return o
 }
 
-// watch begins to watch which of the changed files are read, for a check that builds or tests: those of format and lint
-// read everything. What it returns notes them.
-func (s *session) watch(c effect.Check) (seen func()) {
+// readings are the changed files that checks read, and those that checks which test read. Both are nil where it is not
+// known.
+type readings struct{ read, tested map[string]bool }
+
+// watch begins to watch which files of a tree are read, for a check that builds or tests: those of format and lint read
+// everything. What it returns notes them.
+func (r *readings) watch(tree string, files []effect.FileStat, c effect.Check) (seen func()) {
 	nothing := func() {}
-	if len(s.changed) == 0 || c.Kind == kindFormat || c.Kind == kindLint {
+	if len(files) == 0 || c.Kind == kindFormat || c.Kind == kindLint {
 		return nothing
 	}
-	root, err := os.OpenRoot(s.place.Tree)
+	root, err := os.OpenRoot(tree)
 	if err != nil {
 		return nothing
 	}
 	var paths []string
-	for _, f := range s.changed {
+	for _, f := range files {
 		paths = append(paths, f.Path)
 	}
 	marks := reads.Mark(root, paths)
@@ -298,11 +300,11 @@ func (s *session) watch(c effect.Check) (seen func()) {
 		if !marks.Known {
 			return
 		}
-		if s.read == nil {
-			s.read, s.tested = map[string]bool{}, map[string]bool{}
+		if r.read == nil {
+			r.read, r.tested = map[string]bool{}, map[string]bool{}
 		}
-		if marks.Read(s.read); c.Kind != kindBuild {
-			marks.Read(s.tested)
+		if marks.Read(r.read); c.Kind != kindBuild {
+			marks.Read(r.tested)
 		}
 	}
 }

@@ -147,8 +147,8 @@ func (t *telling) silent() []testrun.Name {
 	return t.run.Silent(declared)
 }
 
-// belies says why a run that ended with 0 is no pass, "" where it may be one: its runner said that a test failed, or came
-// to no end although nothing else can have run in its place.
+// belies says why a run that ended with 0 is no pass, "" where it may be one: its runner said that a test failed, or
+// came to no end although nothing else can have run in its place.
 func (t *telling) belies() string {
 	switch {
 	case t == nil:

@@ -139,7 +139,7 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 				return !slices.ContainsFunc(files, func(c effect.FileStat) bool { return c.Path == f })
 			})
 		}
-		work := judges.Work{Tree: tree, Files: files, Read: s.read, Tested: s.tested}
+		work := judges.Work{Tree: tree, Files: files, Read: s.seen.read, Tested: s.seen.tested}
 		if s.Was != nil {
 			work.Was = func(paths []string) map[string]string { return s.Was(ctx, s.place, spec.Base, paths) }
 		}

@@ -43,6 +43,9 @@ func run(ctx context.Context, p *worker.Program) (good bool, err error) {
 		}
 	}
 	words, good := total(rows)
+	for _, missing := range absent(rows) {
+		fmt.Printf("\n%s is not installed: its cases were not played (scripts/setup.sh installs it)\n", missing)
+	}
 	fmt.Printf("\n%s, in %.0f s\n", words, time.Since(start).Seconds())
 	return good, err
 }
@@ -94,7 +97,7 @@ func playAll(ctx context.Context, p *worker.Player, list []Case, n int, tell fun
 	err := worker.Each(ctx, n, len(list), func(i int) (err error) {
 		row, c := Row{Case: list[i]}, list[i]
 		if missing := lacks(ctx, c); missing != "" {
-			row.End = "not run: " + missing
+			row.End = notRun + missing
 		} else if row.Result, err = p.Play(ctx, c.Name, c.Job); err != nil {
 			row.End, err = "not played", fmt.Errorf("%s: %w", c.Name, err)
 		}
@@ -119,11 +122,25 @@ func lacks(ctx context.Context, c Case) string {
 	return ""
 }
 
+// absent are the programs for want of which cases were not played.
+func absent(rows []Row) []string {
+	var out []string
+	for _, r := range rows {
+		if missing, ok := strings.CutPrefix(r.End, notRun); ok && !slices.Contains(out, missing) {
+			out = append(out, missing)
+		}
+	}
+	return out
+}
+
+// notRun begins the end of a case for which something is missing here.
+const notRun = "not run: "
+
 // line is the row of a case in the table.
 func line(r Row) string {
 	mark := "✗"
 	switch {
-	case strings.HasPrefix(r.End, "not run"):
+	case strings.HasPrefix(r.End, notRun):
 		mark = "–"
 	case r.Right():
 		mark = "✓"
@@ -151,7 +168,7 @@ func total(rows []Row) (string, bool) {
 	var liars, held, passed, honest, done, absent int
 	for _, r := range rows {
 		switch landed := strings.HasPrefix(r.End, worker.Done) || r.End == worker.AlreadySo; {
-		case strings.HasPrefix(r.End, "not run"):
+		case strings.HasPrefix(r.End, notRun):
 			absent++
 		case r.Liar:
 			liars++

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// TAPReader reads what a program prints of its tests by the Test Anything Protocol: those at the left edge. Their names are
-// all that they have.
+// TAPReader reads what a program prints of its tests by the Test Anything Protocol: those at the left edge. Their names
+// are all that they have.
 type TAPReader struct {
 	run    Run
 	line   []byte

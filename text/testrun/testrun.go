@@ -29,8 +29,8 @@ const (
 
 // Name identifies a test within a project.
 type Name struct {
-	// File is where it stands: the import path of its package for Go, the crate for Rust, the class for Java, elsewhere a file, with
-	// slashes, from the folder in which the check runs.
+	// File is where it stands: the import path of its package for Go, the crate for Rust, the class for Java, elsewhere
+	// a file, with slashes, from the folder in which the check runs.
 	File string `json:"file"`
 	// Test is its name there: TestSub/zero, Class::test_x[1], or suite > adds.
 	Test string `json:"test"`

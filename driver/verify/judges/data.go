@@ -21,13 +21,13 @@ var programDir = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // ofProgram reports whether a file lies where a program keeps what it reads.
-func (k *known) ofProgram(name string) bool {
+func ofProgram(k *known, name string) bool {
 	return programDir().MatchString(name) || path.Dir(name) != "." && k.holdsCode(path.Dir(name))
 }
 
 // data is about files that are no code: where tests speak of them and the program did not, they are what it is compared
-// with. The same is true of those that a check which tests has read, of which the program does not speak, and that do not
-// lie among its own.
+// with. The same is true of those that a check which tests has read, of which the program does not speak, and that do
+// not lie among its own.
 func (k *known) data(name string) bool {
 	if k.status[name] == "A" || Test(name) || IsSource(name) || Defines(name) || recipe(name) && k.status[name] != "D" ||
 		records().MatchString(name) {
@@ -38,9 +38,10 @@ func (k *known) data(name string) bool {
 	if slices.ContainsFunc(program, speaks) {
 		return false
 	}
-	return k.Tested[name] && !k.ofProgram(name) || slices.ContainsFunc(tests, speaks) || slices.ContainsFunc(k.Commands, func(c string) bool {
-		return k.speaks(c, name)
-	})
+	for _, c := range k.Commands {
+		tests = append(tests, source{text: c})
+	}
+	return k.Tested[name] && !ofProgram(k, name) || slices.ContainsFunc(tests, speaks)
 }
 
 // speaks reports whether a text names a file, or a folder that it lies in and that holds no code, or all files of its
@@ -66,8 +67,8 @@ func (k *known) holdsCode(dir string) bool {
 	return slices.ContainsFunc(k.stood(), func(p string) bool { return path.Dir(p) == dir && IsSource(p) })
 }
 
-// named reports whether a name stands in a text as one of a path, and not as a part of a longer word: in quotes or with a
-// slash beside it, or alone where it is plain that it is no other word.
+// named reports whether a name stands in a text as one of a path, and not as a part of a longer word: in quotes or with
+// a slash beside it, or alone where it is plain that it is no other word.
 func named(text, name string, plain bool) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], name)

@@ -31,8 +31,8 @@ var definitions = strings.Fields(`
 	.pre-commit-config.yaml .gitlab-ci.yml Jenkinsfile .travis.yml azure-pipelines.yml bitbucket-pipelines.yml .drone.yml
 	appveyor.yml .cirrus.yml`)
 
-// Dirs are folders of the root whose files all say how checks run: continuous integration, and the settings that a build
-// tool reads before anything else (a test runner can be replaced there).
+// Dirs are folders of the root whose files all say how checks run: continuous integration, and the settings that a
+// build tool reads before anything else (a test runner can be replaced there).
 var Dirs = []string{".cargo", ".mvn", ".bundle", ".config", ".github/workflows", ".github/actions", ".ci", "ci", ".circleci",
 	".buildkite", ".gitlab", ".woodpecker"}
 
@@ -70,8 +70,8 @@ var (
 	})
 )
 
-// Scripts are the paths that a recipe may name as scripts of the project, tests left out; "" for the folder is the root.
-// Whether there is such a file is for the caller to see.
+// Scripts are the paths that a recipe may name as scripts of the project, tests left out; "" for the folder is the
+// root. Whether there is such a file is for the caller to see.
 func Scripts(dir, recipe string) []string {
 	words := scriptWord().FindAllString(recipe, 200)
 	for _, m := range plainWord().FindAllStringSubmatch(recipe, 200) {

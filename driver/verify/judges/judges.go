@@ -51,8 +51,8 @@ func (w Work) Changed() []string {
 
 // rules say each of one kind of file whether one that was changed decides how the work is judged.
 var rules = []func(k *known, name string) bool{
-	(*known).test, (*known).inlineTest, (*known).configures, (*known).module, (*known).foreign, (*known).shadows, (*known).replaces,
-	(*known).supports, (*known).script, (*known).data,
+	(*known).test, (*known).inlineTest, (*known).configures, (*known).module, (*known).foreign, (*known).shadows,
+	(*known).replaces, (*known).supports, (*known).script, (*known).data,
 }
 
 // known is what the rules know of the work.
@@ -187,7 +187,7 @@ func (k *known) test(name string) bool {
 		return false
 	}
 	if k.status[name] == "A" {
-		return k.takesOver(name)
+		return takesOver(k, name)
 	}
 	was, ok := k.was(name)
 	text, is := k.text(name)
@@ -196,7 +196,7 @@ func (k *known) test(name string) bool {
 
 // takesOver reports whether a new file of tests changes what others show: it runs them in the place of Go, or puts
 // something in the place of what they try.
-func (k *known) takesOver(name string) bool {
+func takesOver(k *known, name string) bool {
 	text, ok := k.text(name)
 	return !ok && IsSource(name) || ok && testlist.TakesOver(name, []byte(text))
 }

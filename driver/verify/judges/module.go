@@ -87,8 +87,8 @@ var foreignDir = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|/)(?:(node_modules|site-packages|dist-packages|\.venv|venv|bower_components)|(?:vendor|third_party|thirdparty))/`)
 })
 
-// foreign is about packages of others that the tree holds: assertions and runners are among them, and nothing of them is
-// the work's. Whole folders that were added with a new dependency are left out, but for packages that Node or Python
+// foreign is about packages of others that the tree holds: assertions and runners are among them, and nothing of them
+// is the work's. Whole folders that were added with a new dependency are left out, but for packages that Node or Python
 // would find before others.
 func (k *known) foreign(name string) bool {
 	at := foreignDir().FindStringSubmatchIndex(name)
@@ -129,11 +129,12 @@ var forTests = sync.OnceValue(func() *regexp.Regexp {
 // package call.
 func (k *known) goSupport(name string) bool {
 	dir := path.Dir(name)
-	if k.status[name] == "A" && !slices.ContainsFunc(k.stood(), func(p string) bool { return path.Dir(p) == dir && path.Ext(p) == ".go" }) {
+	beside := func(p string) bool { return path.Dir(p) == dir && path.Ext(p) == ".go" }
+	if k.status[name] == "A" && !slices.ContainsFunc(k.stood(), beside) {
 		return false
 	}
 	was, _ := k.was(name)
-	imported := k.importPath(dir)
+	imported := importPath(k, dir)
 	program, tests := k.sources()
 	imports := func(s source) bool {
 		return path.Ext(s.path) == ".go" && path.Dir(s.path) != dir && slices.Contains(goImports(s.text), imported)
@@ -205,7 +206,7 @@ func goImports(text string) []string {
 }
 
 // importPath is the path by which a folder is imported, "" where no module is around it.
-func (k *known) importPath(dir string) string {
+func importPath(k *known, dir string) string {
 	for up, below := dir, ""; ; up, below = path.Dir(up), path.Join(path.Base(up), below) {
 		if text, ok := k.was(path.Join(up, "go.mod")); ok {
 			if m := modfile.ModulePath([]byte(text)); m != "" {
@@ -227,8 +228,10 @@ func (k *known) rustSupport(name string) bool {
 	}
 	declared := regexp.MustCompile(`#\[cfg\(test\)\]\s*(?:pub(?:\([a-z]+\))?\s+)?mod\s+` + regexp.QuoteMeta(module) + `\s*;`)
 	program, _ := k.sources()
-	if slices.ContainsFunc(program, func(s source) bool { return path.Ext(s.path) == ".rs" && declared.MatchString(s.text) }) {
-		return true
+	for _, s := range program {
+		if path.Ext(s.path) == ".rs" && declared.MatchString(s.text) {
+			return true
+		}
 	}
 	for _, p := range k.stood() {
 		if path.Base(p) != "Cargo.toml" {

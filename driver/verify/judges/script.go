@@ -53,8 +53,8 @@ func (k *known) shadows(name string) bool {
 	return false
 }
 
-// replaces is about new programs without an ending that a check ran by a name that stands in a recipe: it may be found in
-// the place of one of the machine.
+// replaces is about new programs without an ending that a check ran by a name that stands in a recipe: it may be found
+// in the place of one of the machine.
 func (k *known) replaces(name string) bool {
 	if k.status[name] != "A" || !k.Read[name] || path.Ext(name) != "" {
 		return false

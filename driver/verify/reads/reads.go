@@ -68,8 +68,8 @@ func (m *Marks) tells(p string) bool {
 	return ok && m.at[p].access.Equal(longAgo) && !s.access.Equal(longAgo)
 }
 
-// Read adds the files that were read since they were marked to a set. One whose times were set by somebody else, or that
-// is gone, counts as read.
+// Read adds the files that were read since they were marked to a set. One whose times were set by somebody else, or
+// that is gone, counts as read.
 func (m *Marks) Read(into map[string]bool) {
 	for p, was := range m.at {
 		info, err := m.root.Lstat(p)

@@ -32,7 +32,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("/etc/hostname", filepath.Join(dir, "link")); err != nil {
+	if err := os.Symlink("left", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
 	root, err := os.OpenRoot(dir)

@@ -13,5 +13,6 @@ func stampOf(info fs.FileInfo) (stamp, bool) {
 		return stamp{}, false
 	}
 	//nolint:unconvert // the fields are of other types elsewhere
-	return stamp{time.Unix(int64(s.Atim.Sec), int64(s.Atim.Nsec)), time.Unix(int64(s.Ctim.Sec), int64(s.Ctim.Nsec))}, true
+	access, change := time.Unix(int64(s.Atim.Sec), int64(s.Atim.Nsec)), time.Unix(int64(s.Ctim.Sec), int64(s.Ctim.Nsec))
+	return stamp{access, change}, true
 }

@@ -110,8 +110,8 @@ func (r Reporter) Gathers(file string) bool {
 	return strings.HasSuffix(dir, "target/surefire-reports/") || strings.HasSuffix(path.Dir(path.Clean(dir)), "build/test-results")
 }
 
-// Certain reports whether the command runs its runner and nothing else, so that one which says nothing was kept from it.
-// A script of a package manager may call anything, and crates may bring a harness of their own.
+// Certain reports whether the command runs its runner and nothing else, so that one which says nothing was kept from
+// it. A script of a package manager may call anything, and crates may bring a harness of their own.
 func (r Reporter) Certain() bool {
 	switch r.Runner {
 	case testrun.Go, testrun.Unittest, testrun.Pytest:

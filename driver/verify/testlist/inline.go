@@ -1,6 +1,7 @@
 package testlist
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,8 +54,8 @@ func AddsInline(before, after []byte) bool {
 	return true
 }
 
-// WithTests is a file of a program in Rust as it was, with the modules of tests that stand in it now, and with the modules
-// that it declares now, so that their tests are compiled.
+// WithTests is a file of a program in Rust as it was, with the modules of tests that stand in it now, and with the
+// modules that it declares now, so that their tests are compiled.
 func WithTests(before, after []byte) []byte {
 	had, ok := rustItems(string(before))
 	has, parsed := rustItems(string(after))
@@ -244,8 +245,7 @@ func rustCode(text []byte) []byte {
 		}
 	}
 	for i := 0; i < len(text); {
-		n := rustSkip(text[i:], i > 0 && (text[i-1] == '_' || text[i-1] >= '0' && text[i-1] <= '9' || text[i-1]|0x20 >= 'a' && text[i-1]|0x20 <= 'z'))
-		if n > 0 {
+		if n := rustSkip(text[i:], i > 0 && isWord(text[i-1])); n > 0 {
 			blank(i, i+n)
 			i += n
 			continue
@@ -255,6 +255,9 @@ func rustCode(text []byte) []byte {
 	return out
 }
 
+// isWord reports whether a byte is a part of a name.
+func isWord(c byte) bool { return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
 var (
 	rustRaw  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^b?r(#*)"`) })
 	rustChar = sync.OnceValue(func() *regexp.Regexp {
@@ -262,26 +265,31 @@ var (
 	})
 )
 
+// rustComment is the length of the comment that begins here, which may hold others.
+func rustComment(text []byte) int {
+	depth, i := 0, 0
+	for i < len(text) {
+		switch {
+		case bytes.HasPrefix(text[i:], []byte("/*")):
+			depth, i = depth+1, i+2
+		case bytes.HasPrefix(text[i:], []byte("*/")):
+			if depth, i = depth-1, i+2; depth == 0 {
+				return i
+			}
+		default:
+			i++
+		}
+	}
+	return i
+}
+
 // rustSkip is the length of the comment or text that begins here, 0 for none.
 func rustSkip(text []byte, within bool) int {
 	switch {
 	case text[0] == '/' && len(text) > 1 && text[1] == '/':
 		return lineEnd(text)
 	case text[0] == '/' && len(text) > 1 && text[1] == '*':
-		depth, i := 0, 0
-		for i < len(text) {
-			switch {
-			case i+1 < len(text) && text[i] == '/' && text[i+1] == '*':
-				depth, i = depth+1, i+2
-			case i+1 < len(text) && text[i] == '*' && text[i+1] == '/':
-				if depth, i = depth-1, i+2; depth == 0 {
-					return i
-				}
-			default:
-				i++
-			}
-		}
-		return i
+		return rustComment(text)
 	case text[0] == '"':
 		return 1 + through(text[1:], `"`)
 	case text[0] == '\'':

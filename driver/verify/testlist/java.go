@@ -9,7 +9,7 @@ import (
 
 var (
 	javaPackage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)`) })
-	// javaTest matches a test with a name of its own: not one of several cases, and not one that is shown by another name.
+	// javaTest matches a test with a name of its own: not one of several cases.
 	javaTest = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^[ \t]*@(?:org\.junit\.(?:jupiter\.api\.)?)?Test\b(?:\([^)\n]*\))?((?:\s+@\w+(?:\([^)\n]*\))?)*)\s+(?:(?:public|protected|final|static|internal|open)\s+)*(?:void|fun)\s+(\w+)\s*\(`)
 	})

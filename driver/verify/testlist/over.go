@@ -26,14 +26,14 @@ func TakesOver(file string, text []byte) bool {
 // goTakesOver looks for TestMain, and for assignments that are made before the tests run to what the file does not
 // declare.
 func goTakesOver(text []byte) bool {
-	f, err := parser.ParseFile(token.NewFileSet(), "", text, 0) //nolint:staticcheck // objects of the file alone are wanted
+	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
 	if err != nil {
 		return true
 	}
-	over := false
+	own, over := declaredIn(f), false
 	assigns := func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && a.Tok != token.DEFINE {
-			over = over || slices.ContainsFunc(a.Lhs, func(to ast.Expr) bool { return foreignTo(to, f) })
+			over = over || slices.ContainsFunc(a.Lhs, func(to ast.Expr) bool { return !own[assigned(to)] })
 		}
 		return true
 	}
@@ -53,28 +53,53 @@ func goTakesOver(text []byte) bool {
 	return over
 }
 
-// foreignTo reports whether what is assigned to is declared in another file: a variable, or one of another package.
-func foreignTo(to ast.Expr, f *ast.File) bool {
+// declaredIn are the names of variables and parameters that a file declares, wherever it does.
+func declaredIn(f *ast.File) map[string]bool {
+	own := map[string]bool{"_": true}
+	names := func(list []*ast.Ident) {
+		for _, n := range list {
+			own[n.Name] = true
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			names(n.Names)
+		case *ast.Field:
+			names(n.Names)
+		case *ast.AssignStmt:
+			for _, to := range n.Lhs {
+				if id, ok := to.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					own[id.Name] = true
+				}
+			}
+		case *ast.RangeStmt:
+			for _, to := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := to.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					own[id.Name] = true
+				}
+			}
+		}
+		return true
+	})
+	return own
+}
+
+// assigned is the name of what an assignment is to: of the variable of which it changes a part, or of a package.
+func assigned(to ast.Expr) string {
 	switch to := to.(type) {
 	case *ast.Ident:
-		return to.Name != "_" && to.Obj == nil
+		return to.Name
 	case *ast.SelectorExpr:
-		x, ok := to.X.(*ast.Ident)
-		return ok && x.Obj == nil && slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool {
-			name := path.Base(strings.Trim(s.Path.Value, "\"`"))
-			if s.Name != nil {
-				name = s.Name.Name
-			}
-			return name == x.Name
-		})
+		return assigned(to.X)
 	case *ast.ParenExpr:
-		return foreignTo(to.X, f)
+		return assigned(to.X)
 	case *ast.StarExpr:
-		return foreignTo(to.X, f)
+		return assigned(to.X)
 	case *ast.IndexExpr:
-		return foreignTo(to.X, f)
+		return assigned(to.X)
 	}
-	return false
+	return ""
 }
 
 var (
@@ -91,8 +116,8 @@ var (
 	})
 )
 
-// pythonTakesOver looks at what runs when a module is read, line by line: what stands at the left edge, and the blocks of
-// conditions there.
+// pythonTakesOver looks at what runs when a module is read, line by line: what stands at the left edge, and the blocks
+// of conditions there.
 func pythonTakesOver(text string) bool {
 	quoted, inside := "", false // a function or class, whose body runs later
 	for line := range strings.Lines(text) {
