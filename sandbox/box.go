@@ -17,6 +17,9 @@ type Options struct {
 	// Home is the user's home directory, whose secrets are hidden. Empty means the home of the user who runs pawl; the
 	// directories named by $HOME and by the user database are hidden in any case.
 	Home string
+	// Readable are further files and folders that every command may read, such as a neighbour of the project in the home
+	// directory. What does not exist is ignored.
+	Readable []string
 	// Ready keeps a launcher waiting for the next command for some seconds after each, so that commands which follow
 	// one another start sooner. It needs Close at the end. Only MechanismNamespaces can do it, because bubblewrap has
 	// to know the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory
@@ -28,6 +31,7 @@ type Options struct {
 type Box struct {
 	mechanism Mechanism
 	homes     []string
+	readable  []string
 
 	mu     sync.Mutex
 	chosen Mechanism // what choose found to work; a failure is not kept, because it may pass
@@ -48,7 +52,7 @@ func New(o Options) (*Box, error) {
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
-	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), launchers: launchers{ready: o.Ready}}, nil
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable, launchers: launchers{ready: o.Ready}}, nil
 }
 
 // homes lists the resolved home directories whose secrets are hidden.

@@ -8,12 +8,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"pawl/sandbox/landlock"
+	"pawl/sandbox/mediate"
 	"pawl/sandbox/seccomp"
 )
 
@@ -193,10 +195,32 @@ func (o *order) raise() ([]string, error) {
 	if held {
 		walls = append(walls, "landlock")
 	}
-	if err := seccomp.Install(seccomp.Namespaces()); err != nil {
+	if err := o.filter(held); err != nil {
 		return nil, fmt.Errorf("seccomp: %w", err)
 	}
 	return append(walls, "seccomp"), nil
+}
+
+// filter puts the filter of namespaces on the calling thread. No namespace holds sockets with a name in the file system:
+// where Landlock does not know of them either, connecting is judged on other threads, and where that is not possible, as
+// below another program that judges calls, there are no such sockets.
+func (o *order) filter(domain bool) error {
+	if domain && landlock.ABI() >= landlock.ABISockets {
+		return seccomp.Install(seccomp.Namespaces(seccomp.SocketsByKernel))
+	}
+	if !mediate.Possible() {
+		return seccomp.Install(seccomp.Namespaces(seccomp.SocketsNone))
+	}
+	fd, err := seccomp.Listen(seccomp.Namespaces(seccomp.SocketsJudged))
+	if err != nil {
+		return seccomp.Install(seccomp.Namespaces(seccomp.SocketsNone))
+	}
+	f := newFloor(o.mounts)
+	go mediate.Run(mediate.Config{Calls: seccomp.NewListener(fd), Enter: enterBare, Namespaces: true,
+		Writable: func(p string) bool {
+			return slices.Contains([]mountKind{mountWrite, mountScratch, mountShow}, f.kind(p))
+		}})
+	return nil
 }
 
 // inspect refuses to go on when the outer walls are not what they should be, whoever made them.
@@ -328,7 +352,7 @@ func (o *order) landlock() (bool, error) {
 	grants := []rule{{"/", landlock.Read}, {"/dev", landlock.Device}, {"/dev/shm", landlock.Write},
 		{"/proc", landlock.Proc}}
 	for _, m := range o.mounts {
-		if m.kind == mountWrite || m.kind == mountScratch {
+		if m.kind == mountWrite || m.kind == mountScratch || m.kind == mountKeep {
 			grants = append(grants, rule{m.path, landlock.Write})
 		}
 	}

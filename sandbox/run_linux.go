@@ -14,7 +14,10 @@ import (
 	"time"
 
 	"pawl/sandbox/cause"
+	"pawl/sandbox/inside"
 	"pawl/sandbox/landlock"
+	"pawl/sandbox/safeopen"
+	"pawl/text/policy"
 
 	"golang.org/x/sys/unix"
 
@@ -69,6 +72,9 @@ func detail(err error) string {
 func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	begin := time.Now()
 	mechanism, err := b.choose(ctx)
+	if err == nil {
+		err = b.look(&s)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -78,6 +84,31 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 		b.launchers.prepare(mechanism)
 	}
 	return res, err
+}
+
+// look looks through the folder that a command works in, where that is not one of pawl's own making: what it must not
+// read there is noted, and what has names outside is parted from them.
+func (b *Box) look(s *Spec) error {
+	for _, w := range s.Writable {
+		if strings.Contains(w+"/", "/.pawl/") || !within(s.Dir, w) || !isDir(w) {
+			continue
+		}
+		found, err := inside.Look(w, policy.Secret)
+		var kept *inside.Error
+		if errors.As(err, &kept) {
+			return pawl.Fail(pawl.CodeEnvironment, "sandbox.linked_outside", kept.Path).Because(err).In("sandbox.Run")
+		}
+		if err != nil {
+			return safeopen.Fail("sandbox.Run", w, err)
+		}
+		for _, p := range found.Secrets {
+			if !slices.ContainsFunc(slices.Concat(b.readable, s.Readable), func(r string) bool { return within(p, r) }) {
+				s.masked = append(s.masked, p)
+			}
+		}
+		s.shared = append(s.shared, found.Shared...)
+	}
+	return nil
 }
 
 // bare reports whether commands run without namespaces here. Where no mechanism works, the run itself says so.

@@ -22,6 +22,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/store/logs"
+	"pawl/text/policy"
 	"pawl/text/testrun"
 )
 
@@ -34,7 +35,7 @@ type Runner interface {
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
-// Config is what the drivers work with. All fields but Changed, Std and Commands are required, and none may change
+// Config is what the drivers work with. All fields but Changed, Change, Std and Commands are required, and none may change
 // afterwards.
 type Config struct {
 	Box  Runner
@@ -46,6 +47,10 @@ type Config struct {
 	Changed func(ctx context.Context, place effect.Place, from, to string) ([]effect.FileStat, error)
 	// Was reads files of a snapshot, those that it can. It may be nil: then any test that was changed counts as such.
 	Was func(ctx context.Context, place effect.Place, tree string, paths []string) map[string]string
+	// Change is what the policy judges of a change from one snapshot to another, and Policy by what it does. Without
+	// Change nothing is judged.
+	Change func(ctx context.Context, place effect.Place, from, to string) ([]policy.Entry, error)
+	Policy policy.Profile
 	// Std is a folder of the user's in which the compiled standard library of Go is kept for all workspaces, "" to keep
 	// none. It is made where it is missing, and must be hidden from commands.
 	Std string
@@ -66,6 +71,7 @@ type session struct {
 	*Config
 	place    effect.Place
 	tools    Toolchain
+	shelf    shelf
 	find     LookPath
 	perCheck time.Duration
 	say      effect.Progress
@@ -83,7 +89,8 @@ type session struct {
 }
 
 // open prepares a verification of a place.
-func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Progress) (*session, error) {
+func (v *Verify) open(ctx context.Context, place effect.Place, perCheck time.Duration,
+	say effect.Progress) (*session, error) {
 	if !filepath.IsAbs(place.Workspace) || !filepath.IsAbs(place.Tree) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "verify.no_place").In("verify.Do")
 	}
@@ -98,8 +105,13 @@ func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Pro
 		say = func(string) {}
 	}
 	find := v.config.Host.finder(tools.Dependencies)
-	return &session{Config: &v.config, place: place, tools: tools, find: find, perCheck: perCheck, say: say,
-		known: &v.known}, nil
+	s := &session{Config: &v.config, place: place, tools: tools, find: find, perCheck: perCheck, say: say,
+		known: &v.known}
+	s.shelf.of = s
+	if err := s.shelf.open(ctx); err != nil {
+		return nil, ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	return s, nil
 }
 
 // judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could
@@ -118,7 +130,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	}
 	stopped := false
 	run, left := s.runnable(checks)
-	s.warmGo(ctx, run)
+	s.shelf.warm(ctx, run)
 	for _, c := range run {
 		if stopped || ctx.Err() != nil {
 			if c.Missing != "" {
@@ -198,6 +210,11 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Missing = ""
 	}
 	spec := s.spec(c, []string{"sh", "-c", c.Command})
+	if runsNoCode(c) && s.shelf.usersGo() {
+		spec = s.shelf.trusted(spec)
+	} else {
+		s.shelf.compile(ctx, c)
+	}
 	if s.anew {
 		flags := strings.TrimSpace(valueOf(spec.Env, "GOFLAGS") + " -count=1")
 		spec.Env = set(spec.Env, "GOFLAGS", flags) // commands that know no such flag leave it alone
@@ -316,7 +333,7 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 			}
 		}
 	}
-	return sandbox.Spec{
+	return s.shelf.shelved(sandbox.Spec{
 		Argv:     argv,
 		Dir:      dir,
 		Writable: append([]string{s.place.Tree}, s.tools.Writable...),
@@ -327,7 +344,7 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		Env:         env,
 		Timeout:     s.perCheck,
 		OutputLimit: boxOutput,
-	}
+	})
 }
 
 // set replaces or adds a variable.

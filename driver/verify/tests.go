@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
-	"pawl/sandbox/safeopen"
 	"pawl/text/testrun"
 )
 
@@ -45,7 +43,7 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	}
 	r, ok := reporters.Of(c.Command)
 	if !ok {
-		r = reporters.Spoken()
+		r = reporters.Spoken(c.Command)
 	}
 	if len(s.only) > 0 {
 		r = s.narrowed(c, r)
@@ -57,12 +55,15 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	if r.Runner == testrun.Node && !s.nodeReports(ctx, c) {
 		return nil, nil
 	}
-	dir, err := reportFolder(s.place, r)
-	if err != nil {
-		return nil, err
+	if name, text := r.Module(); name != "" {
+		// Commands may write there: each check gets it anew.
+		dir, err := s.shelf.folder("tests", map[string][]byte{name: text})
+		if err != nil {
+			return nil, err
+		}
+		t.dir, t.report = dir, r.Report(dir)
 	}
-	t.dir, t.report = dir, r.Report(dir)
-	command, vars := r.Apply(dir, func(name string) string { return valueOf(spec.Env, name) })
+	command, vars := r.Apply(s.shelf.seen(t.dir), func(name string) string { return valueOf(spec.Env, name) })
 	spec.Argv[len(spec.Argv)-1] = command
 	for name, value := range vars {
 		spec.Env = set(spec.Env, name, value)
@@ -107,30 +108,6 @@ func (s *session) nodeReports(ctx context.Context, c effect.Check) bool {
 	defer closer.Close()
 	text, err := readLimited(tree, "package.json", maxMarker)
 	return err != nil || !bytes.Contains(text, []byte("--test-reporter"))
-}
-
-// reportFolder makes the folder that a reporter needs, with its module and without the report of a run before. It
-// belongs to the caches of the tree, which commands may write: each check gets it anew.
-func reportFolder(place effect.Place, r reporters.Reporter) (string, error) {
-	name, text := r.Module()
-	if name == "" {
-		return "", nil
-	}
-	root, err := os.OpenRoot(place.Workspace)
-	if err != nil {
-		return "", ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	defer root.Close()
-	dir := filepath.Join(".pawl", "cache", string(UseVerify), "tree", shortDigest(place.Tree), "tests")
-	if err = root.RemoveAll(dir); err == nil {
-		if err = safeopen.PlainDirs(root, filepath.ToSlash(dir)); err == nil {
-			err = root.WriteFile(filepath.Join(dir, name), text, 0o644)
-		}
-	}
-	if err != nil {
-		return "", ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	return filepath.Join(place.Workspace, dir), nil
 }
 
 // tests is what the check said of its tests. Events that came on the output are taken out of the result, which holds

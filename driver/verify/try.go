@@ -28,12 +28,12 @@ type Trial struct {
 // cannot, and where no tests are named. An error means that nothing was found out.
 func (v *Verify) Try(ctx context.Context, place effect.Place, c effect.Check, only []testrun.Name,
 	perCheck time.Duration) (Trial, error) {
-	s, err := v.open(place, perCheck, nil)
+	s, err := v.open(ctx, place, perCheck, nil)
 	if err != nil {
 		return Trial{}, err
 	}
 	s.only, s.anew = only, true
-	s.warmGo(ctx, []effect.Check{c})
+	s.shelf.warm(ctx, []effect.Check{c})
 	out := Trial{CheckOutcome: s.command(ctx, c)}
 	if err := ctx.Err(); err != nil {
 		return out, stopError(err)

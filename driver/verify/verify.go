@@ -44,7 +44,11 @@ func (v *Verify) do(ctx context.Context, e effect.Effect, p effect.Progress) eff
 	if len(spec.Checks) == 0 && spec.Required {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.nothing").In("verify.Do"))
 	}
-	s, err := v.open(e.Place, spec.PerCheck, p)
+	if err := renew(e.Place); err != nil {
+		return effect.Failed(err)
+	}
+	defer func() { _ = renew(e.Place) }() // what cannot be removed now keeps the next one from beginning
+	s, err := v.open(ctx, e.Place, spec.PerCheck, p)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -74,6 +78,9 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 	result.Dependencies = s.dependencies()
 	result.EnvDigest = s.environmentDigest(ctx, ran)
 	if err := s.tampered(ctx, spec, &result); err != nil {
+		return effect.FailedWith(err, result)
+	}
+	if err := judgeChange(ctx, s, spec, &result); err != nil {
 		return effect.FailedWith(err, result)
 	}
 	if result.Passed {

@@ -351,7 +351,7 @@ func (d *treeFiles) fetch(ctx context.Context, todo []delta, want meta.Meta) err
 			ids, which = append(ids, t.new.ID), append(which, i)
 		}
 	}
-	return d.objects.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
+	return d.objects.Blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
 		return d.stash(which[n], todo[which[n]], size, content, want)
 	})
 }
@@ -389,8 +389,8 @@ func (d *treeFiles) stash(i int, t delta, size int64, content io.Reader, want me
 	return nil
 }
 
-// blobs streams the contents of objects to sink, in order, with their place in ids.
-func (r Objects) blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
+// Blobs streams the contents of objects to sink, in order, with their place in ids.
+func (r Objects) Blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
