@@ -17,6 +17,11 @@ type Options struct {
 	// Home is the user's home directory, whose secrets are hidden. Empty means the home of the user who runs pawl; the
 	// directories named by $HOME and by the user database are hidden in any case.
 	Home string
+	// Readable are further files and folders that every command may read, such as a neighbour of the project in the home
+	// directory. What does not exist is ignored.
+	Readable []string
+	// Limits are what a command may use.
+	Limits Limits
 	// Ready keeps a launcher waiting for the next command for some seconds after each, so that commands which follow
 	// one another start sooner. It needs Close at the end. Only MechanismNamespaces can do it, because bubblewrap has
 	// to know the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory
@@ -24,10 +29,24 @@ type Options struct {
 	Ready bool
 }
 
+// Limits are what one command may use. Zero means the default.
+type Limits struct {
+	// Memory in bytes, private /tmp included, which may hold a third of it: by default three quarters of the machine's,
+	// and of that at most 8 GiB in /tmp.
+	Memory int64
+	// Processes is how many threads and processes may be alive at one time, by default DefaultMaxProcs.
+	Processes int
+	// Disk is how much a command may write to its folders in bytes, and Files how many files it may make or change there,
+	// by default DefaultDisk and DefaultFiles.
+	Disk, Files int64
+}
+
 // Box runs commands behind walls. It is safe for concurrent use; every Run has walls of its own.
 type Box struct {
 	mechanism Mechanism
 	homes     []string
+	readable  []string
+	limits    Limits
 
 	mu     sync.Mutex
 	chosen Mechanism // what choose found to work; a failure is not kept, because it may pass
@@ -48,7 +67,8 @@ func New(o Options) (*Box, error) {
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
-	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), launchers: launchers{ready: o.Ready}}, nil
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable, limits: o.Limits,
+		launchers: launchers{ready: o.Ready, memory: o.Limits.Memory}}, nil
 }
 
 // homes lists the resolved home directories whose secrets are hidden.

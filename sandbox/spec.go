@@ -42,6 +42,8 @@ const (
 	DefaultTimeout     = 5 * time.Minute
 	DefaultOutputLimit = int64(1 << 20)
 	DefaultMaxProcs    = 4096
+	DefaultDisk        = int64(32 << 30)
+	DefaultFiles       = int64(1 << 20)
 
 	// maxSecret is what an empty pipe takes in at once, so that filling one waits for nobody.
 	maxSecret = 64 << 10
@@ -90,6 +92,8 @@ type Spec struct {
 	Secret []byte
 	// SecretFD is the descriptor of Secret: 3 to 255.
 	SecretFD int
+	// masked and shared are what was found in the folder that the command works in (package inside).
+	masked, shared []string
 	// streams are the command's own three streams, for Start.
 	streams *streams
 	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
@@ -106,11 +110,10 @@ type Spec struct {
 	// Unproxied leaves the proxy of Egress out of the environment, for a command that needs the ports of its loopback
 	// alone: some programs ask a proxy even for what lies on their own loopback, whatever NO_PROXY says.
 	Unproxied bool
-	// MaxProcs limits the threads and processes alive at one time. It needs a cgroup that pawl may make, or an
-	// unprivileged user. Zero means DefaultMaxProcs.
-	MaxProcs int
-	// MaxMemory limits memory in bytes, private /tmp included, where pawl may make a cgroup. Zero means three quarters
-	// of the machine's memory.
+	// MaxProcs limits the threads and processes alive at one time, and MaxMemory the memory in bytes, private /tmp
+	// included. The kernel holds them where pawl may make a cgroup, and the number of processes for an unprivileged user;
+	// otherwise a command that passes them is ended. Zero means the Box's Limits.
+	MaxProcs  int
 	MaxMemory int64
 	// OnOutput, when not nil, sees each piece of output as it comes. It is called from one goroutine at a time, never
 	// after Run has returned; the slice is valid during the call only. It must return quickly, because the command
@@ -153,11 +156,25 @@ type Result struct {
 	Digest string
 	// Duration is the time from the call of Run to the end of the last process.
 	Duration time.Duration
+	// Limit names the limit for which the command was ended or has failed, "" for none: "memory", "processes", "disk",
+	// "files", "scratch" or "file". Over says it in words.
+	Limit string
 	// TimedOut and Canceled report that pawl ended the command because of its Timeout or of its context.
 	TimedOut, Canceled bool
 	// Walls lists the layers that held the command, the outermost first: "bwrap", "namespaces" or "outer", "landlock",
 	// "seccomp", "cgroup". Without one of the first three it ran on the floor.
 	Walls []string
+}
+
+// limitFile is the limit of the size of one file.
+const limitFile = "file"
+
+// Over says which limit a command has passed and how it is raised, nil for none.
+func (r Result) Over() error {
+	if r.Limit == "" {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeBuildFail, "sandbox.over_"+r.Limit).In("sandbox.Run")
 }
 
 // Wall is one layer as Probe found it.
@@ -217,9 +234,6 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	}
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
-	}
-	if s.MaxProcs <= 0 {
-		s.MaxProcs = DefaultMaxProcs
 	}
 	var err error
 	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {

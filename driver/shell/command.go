@@ -211,6 +211,9 @@ var notFound = sync.OnceValue(func() *regexp.Regexp {
 
 // judge turns the end of a command into an error, nil for success.
 func judge(r sandbox.Result, a commandArgs, limit time.Duration) error {
+	if over := r.Over(); over != nil {
+		return over
+	}
 	switch {
 	case r.Canceled:
 		return pawl.Fail(pawl.CodeCanceled, "shell.canceled").In("shell.run")

@@ -66,6 +66,7 @@ func (g *Gates) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	if err != nil {
 		return effect.Failed(err)
 	}
+	s.base = spec.Base
 	checks, err := s.gates(spec.Checks)
 	if err != nil {
 		return effect.Failed(err)

@@ -47,6 +47,7 @@ const (
 	childFile   = "sandbox/child_linux.go"
 	launchFile  = "sandbox/launch_linux.go"
 	layoutFile  = "sandbox/layout_linux.go"
+	filterFile  = "sandbox/seccomp/filter_linux.go"
 	floorFile   = "sandbox/floor_linux.go"
 	networkFile = "sandbox/mediate/net_linux.go"
 	socketFile  = "sandbox/mediate/unix_linux.go"
@@ -90,8 +91,7 @@ var walls = []wall{
 	}},
 	{"Landlock", []edit{{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"}}},
 	{"system call filter", []edit{
-		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {",
-			"if err := error(nil); err != nil || seccomp.NewListener == nil {"},
+		{launchFile, "if err := o.filter(held); err != nil {", "if err := error(nil); err != nil {"},
 		{tryFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
 			"if err := error(nil); err != nil {"},
 		{tryFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
@@ -102,8 +102,7 @@ var walls = []wall{
 	}},
 	{"capabilities, calls, Landlock", []edit{
 		{launchFile, "if err := dropCapabilities(o.own); err != nil {", "if err := error(nil); err != nil {"},
-		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {",
-			"if _, err := seccomp.Namespaces(), error(nil); err != nil {"},
+		{launchFile, "if err := o.filter(held); err != nil {", "if err := error(nil); err != nil {"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
 		{tryFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
 			"if err := error(nil); err != nil {"},
@@ -120,10 +119,13 @@ var walls = []wall{
 		{layoutFile, "for _, h := range b.homes {\n\t\tl.home(h)\n\t}", ""},
 	}},
 	{"hidden secrets of the system", []edit{{layoutFile, "l.hide(systemSecrets...)", ""}}},
-	// Where Landlock knows of sockets, it holds without this one.
-	{"hidden sockets, and Landlock", []edit{
-		{layoutFile, "\tl.sockets()\n", ""},
-		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
+	{"named sockets of others", []edit{
+		{socketFile, "		return pid > 0\n", "		return true\n"},
+		{launchFile, "if domain && landlock.ABI() >= landlock.ABISockets {", "if false {"},
+	}},
+	{"sockets for datagrams", []edit{
+		{filterFile, "if s != SocketsByKernel {", "if false {"},
+		{launchFile, "if domain && landlock.ABI() >= landlock.ABISockets {", "if false {"},
 	}},
 	{"private /tmp", []edit{
 		{layoutFile, `l.scratch("/tmp", "/var/tmp")`,

@@ -237,9 +237,13 @@ func verifyAudit(ctx context.Context, sess *cli.Session, file string) error {
 	if err != nil {
 		return err
 	}
+	kept, err := sess.Workspace.Witness(ctx)
+	if err != nil {
+		return err
+	}
 	if sess.JSON {
 		out := map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails),
-			"transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""}
+			"transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != "", "kept": kept}
 		if earlier != nil {
 			out["earlier"] = earlier
 		}
@@ -250,6 +254,12 @@ func verifyAudit(ctx context.Context, sess *cli.Session, file string) error {
 	}
 	sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
 	sess.Say("  " + sess.Style.Dim(sess.Text("cli.audit.root", report.Root.String())))
+	if kept.Covers > 0 {
+		sess.Say("  " + sess.Style.Dim(sess.Text("cli.audit.kept", kept.Covers, report.Size, sess.Clock(kept.At))))
+	}
+	if err := cli.Unwitnessed(ctx, sess); err != nil {
+		cli.Remark(sess.Printer, err)
+	}
 	if file != "" {
 		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.note_good", file))
 	}

@@ -43,6 +43,9 @@ func PrintStatus(ctx context.Context, sess *cli.Session) error {
 		return sess.PrintJSON(st)
 	}
 	cli.Warn(ctx, sess)
+	if err := cli.Unwitnessed(ctx, sess); err != nil {
+		cli.Remark(sess.Printer, err)
+	}
 	last, err := sess.Ask().Log().Last(ctx)
 	if err != nil {
 		return err
