@@ -44,13 +44,13 @@ func TestCompiling(t *testing.T) {
 func TestWhoWritesWhat(t *testing.T) {
 	b := newBench(t, nil)
 	b.box.other = exits(0, "")
-	tools := filepath.Join(b.place.Workspace, "tools")
+	tools, machine := filepath.Join(b.place.Workspace, "tools"), t.TempDir()
 	if err := errors.Join(os.Mkdir(tools, 0o755), os.WriteFile(filepath.Join(b.place.Tree, "go.mod"),
 		[]byte("module a\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	config := b.config()
-	config.Host.Env = append(config.Host.Env[1:], "PATH="+tools+":"+b.place.Tree+":relative:/bin")
+	config.Host.Env = append(config.Host.Env[1:], "PATH="+tools+":"+b.place.Tree+":relative:"+machine)
 	check := func(command string) effect.Check {
 		return effect.Check{Name: command, Command: command, Kind: kindCustom}
 	}
@@ -71,7 +71,7 @@ func TestWhoWritesWhat(t *testing.T) {
 		if proof != (cache == filepath.Join(built, "go-build")) || once != (cache == filepath.Join(own, "go-build")) || proof == once {
 			t.Errorf("%s: writes to %q, caches in %s", what, s.Writable, cache)
 		}
-		if path := valueOf(s.Env, "PATH"); path != "/bin" {
+		if path := valueOf(s.Env, "PATH"); path != machine {
 			t.Errorf("%s: finds programs in %s", what, path)
 		}
 		if proof && !strings.Contains(valueOf(s.Env, "GOFLAGS"), "-buildvcs=false") {

@@ -158,7 +158,7 @@ func (h Host) goModCache() string {
 
 // searchPath puts the project's virtual environment before the user's path: the user's own, or one that was prepared.
 // One that stands in a task's own tree was made by what ran there, and could bring any program by any name. In the
-// user's own tree nobody can tell who made it: where work is judged its tools of Python alone go before the path there,
+// user's own tree nobody can tell who made it: where work is judged its tools of Python alone go before the path,
 // by programs of ours among the caches, and the rest behind it.
 func (h Host) searchPath(found deps.Found, env map[string]string, place effect.Place, use Use,
 	caches string) (string, error) {

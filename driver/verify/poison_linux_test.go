@@ -184,9 +184,8 @@ func layModule(t *testing.T, ws string) string {
 	return fmt.Sprintf("example.org/lib v1.0.0 %s\nexample.org/lib v1.0.0/go.mod %s\n", of, ofMod)
 }
 
-func poisoned(t *testing.T, m sandbox.Mechanism) {
-	ws, elsewhere := t.TempDir(), t.TempDir()
-	rows := poisonRows(ws, std, elsewhere)
+// poisonScript tries one way after the other, and says what it forged.
+func poisonScript(rows []poisonRow) string {
 	script := "set +e\nexport BROKEN='" + brokenSum + "'\n"
 	for _, row := range rows {
 		to := "/dev/null"
@@ -195,13 +194,19 @@ func poisoned(t *testing.T, m sandbox.Mechanism) {
 		}
 		script += "(\n" + row.plant + "\n) >" + to + " 2>&1\n"
 	}
+	return script
+}
+
+func poisoned(t *testing.T, m sandbox.Mechanism) {
+	ws, elsewhere := t.TempDir(), t.TempDir()
+	rows := poisonRows(ws, std, elsewhere)
 	git := exec.Command("git", "init", "-q", ws)
 	git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
 	if out, err := git.CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	lay(t, ws, map[string]string{"go.mod": calc, "go.sum": layModule(t, ws), "sum.go": rightSum, "sum_test.go": honestTest,
-		"poison_test.go": poisonTest, "poison.sh": script, ".pawl/pawl.db": "store", ".pawl/cache/verify/go-build/old": "x"})
+		"poison_test.go": poisonTest, "poison.sh": poisonScript(rows), ".pawl/pawl.db": "store", ".pawl/cache/verify/go-build/old": "x"})
 	box, err := sandbox.New(sandbox.Options{Mechanism: m})
 	if err != nil {
 		t.Fatal(err)
