@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -22,12 +23,16 @@ type Options struct {
 	// to know the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory
 	// wait for a launcher of their own.
 	Ready bool
+	// Filter stands between what commands of Run write and all that is made of it: what is kept, its digest, and
+	// OnOutput. What is written to the filter comes out by emit, at the latest when it is closed. Nil lets all through.
+	Filter func(emit func([]byte)) io.WriteCloser
 }
 
 // Box runs commands behind walls. It is safe for concurrent use; every Run has walls of its own.
 type Box struct {
 	mechanism Mechanism
 	homes     []string
+	filter    func(emit func([]byte)) io.WriteCloser
 
 	mu     sync.Mutex
 	chosen Mechanism // what choose found to work; a failure is not kept, because it may pass
@@ -48,7 +53,8 @@ func New(o Options) (*Box, error) {
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
-	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), launchers: launchers{ready: o.Ready}}, nil
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), filter: o.Filter,
+		launchers: launchers{ready: o.Ready}}, nil
 }
 
 // homes lists the resolved home directories whose secrets are hidden.
