@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -27,6 +28,9 @@ type Options struct {
 	// to know the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory
 	// wait for a launcher of their own.
 	Ready bool
+	// Filter stands between what commands of Run write and all that is made of it: what is kept, its digest, and
+	// OnOutput. What is written to the filter comes out by emit, at the latest when it is closed. Nil lets all through.
+	Filter func(emit func([]byte)) io.WriteCloser
 }
 
 // Limits are what one command may use. Zero means the default.
@@ -47,6 +51,7 @@ type Box struct {
 	homes     []string
 	readable  []string
 	limits    Limits
+	filter    func(emit func([]byte)) io.WriteCloser
 
 	mu     sync.Mutex
 	chosen Mechanism // what choose found to work; a failure is not kept, because it may pass
@@ -67,7 +72,7 @@ func New(o Options) (*Box, error) {
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
-	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable, limits: o.Limits,
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable, limits: o.Limits, filter: o.Filter,
 		launchers: launchers{ready: o.Ready, memory: o.Limits.Memory}}, nil
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,6 +67,8 @@ type Spec struct {
 	Argv []string
 	// Dir is the working directory, as the command sees it.
 	Dir string
+	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
+	Tree string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
 	// listed itself.
@@ -94,6 +97,8 @@ type Spec struct {
 	SecretFD int
 	// masked and shared are what was found in the folder that the command works in (package inside).
 	masked, shared []string
+	// filter is the Box's.
+	filter func(emit func([]byte)) io.WriteCloser
 	// streams are the command's own three streams, for Start.
 	streams *streams
 	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
