@@ -18,8 +18,8 @@ type Options struct {
 	// Home is the user's home directory, whose secrets are hidden. Empty means the home of the user who runs pawl; the
 	// directories named by $HOME and by the user database are hidden in any case.
 	Home string
-	// Readable are further files and folders that every command may read, such as a neighbour of the project in the home
-	// directory. What does not exist is ignored.
+	// Readable are further files and folders that every command may read, such as a neighbour of the project in the
+	// home directory. What does not exist is ignored.
 	Readable []string
 	// Limits are what a command may use.
 	Limits Limits
@@ -31,18 +31,6 @@ type Options struct {
 	// Filter stands between what commands of Run write and all that is made of it: what is kept, its digest, and
 	// OnOutput. What is written to the filter comes out by emit, at the latest when it is closed. Nil lets all through.
 	Filter func(emit func([]byte)) io.WriteCloser
-}
-
-// Limits are what one command may use. Zero means the default.
-type Limits struct {
-	// Memory in bytes, private /tmp included, which may hold a third of it: by default three quarters of the machine's,
-	// and of that at most 8 GiB in /tmp.
-	Memory int64
-	// Processes is how many threads and processes may be alive at one time, by default DefaultMaxProcs.
-	Processes int
-	// Disk is how much a command may write to its folders in bytes, and Files how many files it may make or change there,
-	// by default DefaultDisk and DefaultFiles.
-	Disk, Files int64
 }
 
 // Box runs commands behind walls. It is safe for concurrent use; every Run has walls of its own.
