@@ -29,7 +29,7 @@ import (
 
 // bench is a kernel on a store in memory, with a clock that a test moves and a runner that a test plays by hand.
 type bench struct {
-	t      *testing.T
+	t      testing.TB
 	k      *kernel.Kernel
 	store  *memory.Store
 	now    time.Time
@@ -39,7 +39,7 @@ type bench struct {
 	unlike bool
 }
 
-func newBench(t *testing.T, tune ...func(*kernel.Config)) *bench {
+func newBench(t testing.TB, tune ...func(*kernel.Config)) *bench {
 	t.Helper()
 	b := &bench{t: t, store: memory.New(), tree: func() string { return "t0" },
 		now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)}

@@ -380,14 +380,18 @@ func GatesDone(tx *kernel.Tx, r effect.Receipt) error {
 		return kernel.FailGates(tx, kernel.BlockedFuse, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept",
 			strings.Join(files, ", ")))
 	}
-	if result.Passed && (t.Verified == nil || result.Tree == t.Verified.TreeAfter) {
+	verified := result.TreeAfter
+	if t.Verified != nil && verified == result.Tree {
+		verified = t.Verified.TreeAfter
+	}
+	if result.Passed && result.Tree == verified {
 		t.Tree = result.Tree
 		tx.Then(kernel.ThenAdvance)
 		return nil
 	}
 	if result.Passed {
 		return kernel.FailGates(tx, kernel.BlockedFuse, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree,
-			t.Verified.TreeAfter))
+			verified))
 	}
 	failure := kernel.FirstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", result.FailedNames()))
 	if r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine) {
