@@ -511,13 +511,10 @@ type Task struct {
 	Approval string            `json:"approval,omitempty"` // id of the approval that covers the plan
 	Checks   []effect.Check    `json:"checks,omitempty"`
 	Pinned   map[string]string `json:"pinned,omitempty"`
-	// Named are the files that the approved plan says it changes: paths of its calls and artifacts; one that ends with
-	// a slash stands for what is below it.
-	Named []string `json:"named_files,omitempty"`
-	// Unseen says that no person has looked at the plan, or written it: a policy approved it in a person's name.
-	Unseen bool `json:"plan_unseen,omitempty"`
-	// Grants are the network grants of the approved plan.
-	Grants []effect.Grant `json:"network,omitempty"`
+	// Named are the files that the approved plan says it changes; one that ends with a slash is a folder.
+	Named  []string       `json:"named_files,omitempty"`
+	Unseen bool           `json:"plan_unseen,omitempty"` // no person has looked at the plan, or written it
+	Grants []effect.Grant `json:"network,omitempty"`     // the network grants of the approved plan
 	// Accepted is the hash of the change to the checks that a person approved.
 	Accepted string `json:"accepted_change,omitempty"`
 	Ready    Ready  `json:"ready,omitzero"`
@@ -528,10 +525,9 @@ type Task struct {
 	Effect   string `json:"effect,omitempty"`
 	Lease    Lease  `json:"lease,omitzero"`
 	// Repairs counts the repairs that were ever planned; it numbers their steps.
-	Repairs  int              `json:"repairs,omitempty"`
-	Fixes    int              `json:"fixes,omitempty"` // failed repairs since the last success
-	Failures []effect.Failure `json:"failures,omitempty"`
-	// Taken is what commands left in the tree and what was taken out of it.
+	Repairs  int                  `json:"repairs,omitempty"`
+	Fixes    int                  `json:"fixes,omitempty"` // failed repairs since the last success
+	Failures []effect.Failure     `json:"failures,omitempty"`
 	Taken    []effect.Taken       `json:"taken,omitempty"`
 	Retry    RetryState           `json:"retry_state,omitzero"`
 	Verified *effect.VerifyResult `json:"verified,omitempty"`

@@ -37,8 +37,7 @@ type Runner interface {
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
 // Config is what the drivers work with. All fields but Changed, Change, Std and Commands are required, and none may
-// change
-// afterwards.
+// change afterwards.
 type Config struct {
 	Box  Runner
 	Host Host

@@ -178,9 +178,7 @@ func showProof(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool
 // showChecks prints how the work changed what it is judged by.
 func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
 	cut = PrintChecks(ctx, sess, s, "cli.ask.checks_changed", full)
-	sess.Say("")
-	sess.Say("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
-	sess.Say("")
+	sess.Say("\n  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash + "\n")
 	return cut
 }
 
@@ -204,9 +202,7 @@ func PrintChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, text st
 			sheet.value(2, part)
 		}
 	}
-	for _, l := range sheet.lines {
-		sess.Say(l)
-	}
+	sess.Say(strings.Join(sheet.lines, "\n"))
 	return sheet.cut
 }
 
@@ -223,8 +219,7 @@ func (s *sheet) below(text string, lines []string) {
 
 // diffOf keeps of a unified diff what is about some files.
 func diffOf(diff string, files []string) string {
-	var out []string
-	keep := false
+	out, keep := []string{}, false
 	for l := range strings.SplitSeq(diff, "\n") {
 		if rest, ok := strings.CutPrefix(l, "diff --git "); ok {
 			_, name, _ := strings.Cut(rest, " b/")

@@ -30,7 +30,8 @@ func assigned(text string) (out []Finding) {
 		}
 		if from, to := valueAt(text, i+1); drawn(text[from:to]) {
 			value := text[from:to]
-			out = append(out, Finding{RuleAssigned, from, to, len(value) < 16 || entropy(value) < 3.3 || rote(value)})
+			weak := len(value) < 16 || entropy(value) < 3.3 || rote(value)
+			out = append(out, Finding{RuleAssigned, from, to, weak})
 			i = to - 1
 		}
 	}
@@ -93,8 +94,8 @@ const assignable = dotted + "~+/=@!$%^&*"
 // drawn reports whether a value that stands behind a secretive name may be one: of letters and digits, and neither
 // words, a path, a call nor another name.
 func drawn(value string) bool {
-	if len(value) < minKnown || strings.ContainsAny(value, " \t(){}<>[]|;,") || strings.ContainsAny(value[:1], "$./%") ||
-		!strings.ContainsAny(value, digits) || !strings.ContainsAny(value, lower+upper) || pretended(value) {
+	if len(value) < minKnown || strings.ContainsAny(value, " \t(){}<>[]|;,") ||
+		strings.ContainsAny(value[:1], "$./%") || !strings.ContainsAny(value, digits) || !strings.ContainsAny(value, lower+upper) || pretended(value) {
 		return false
 	}
 	return strings.Count(value, "/") <= 2 && !strings.Contains(value, "://") && entropy(value) >= 2.5
