@@ -123,7 +123,7 @@ func (g *Ground) Sees(path string) string {
 }
 
 // Show changes a command that is described with the paths of the machine into one that finds the ground where it is
-// seen, and what it may write to below .pawl/cache in the home.
+// seen, and its home at the path of the user's.
 func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
 	if g == nil || !g.Moved {
 		return s
@@ -132,33 +132,17 @@ func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
 	if g.Home != sandbox.Home {
 		s.Put = append(s.Put, sandbox.Put{At: g.Home})
 	}
-	caches := filepath.Join(g.Place.Workspace, ".pawl", "cache")
-	for _, w := range s.Writable {
-		if rel, err := filepath.Rel(caches, w); err == nil && filepath.IsLocal(rel) {
-			_, rest, _ := strings.Cut(rel, string(filepath.Separator)) // behind what the caches are for
-			s.Put = append(s.Put, sandbox.Put{From: w, At: filepath.Join(g.Home, ".cache", rest)})
-		}
-	}
 	laid := git.NewLaid(g.Repo)
 	index, readable, hidden := laid.Lent()
 	s.Readable, s.Hidden = append(s.Readable, readable...), append(s.Hidden, hidden...)
-	words := func(text string) string {
-		for _, p := range s.Put {
-			if p.From != "" {
-				text = strings.ReplaceAll(text, p.From, p.At)
-			}
-		}
-		return text
-	}
+	words := strings.NewReplacer(g.Place.Tree, g.Seen, sandbox.Home, g.Home).Replace
 	s.Readable = append(s.Readable, g.tools(s.Env)...)
 	argv, env := make([]string, len(s.Argv)), make([]string, len(s.Env), len(s.Env)+1)
 	for i, a := range s.Argv {
 		argv[i] = words(a)
 	}
 	for i, kv := range s.Env {
-		if env[i] = words(kv); strings.HasPrefix(kv, "HOME=") {
-			env[i] = "HOME=" + g.Home
-		}
+		env[i] = words(kv)
 	}
 	s.Argv, s.Env, s.Dir = argv, env, words(s.Dir)
 	if index != "" {

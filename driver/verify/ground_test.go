@@ -40,7 +40,7 @@ func newGrounds(t *testing.T, m sandbox.Mechanism, files map[string]string) *gro
 	g := &grounds{t: t, repo: repo, home: filepath.Join(t.TempDir(), "me"), moved: box.Puts(t.Context()),
 		place: effect.Place{Workspace: repo.Dir, Tree: repo.Path(".pawl/worktrees/T"), Git: true}}
 	gittest.Write(t, g.home, map[string]string{"secret": "s\n"})
-	g.Verify = verify.New(verify.Config{Box: box, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff,
+	g.Verify = verify.New(verify.Config{Box: box, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Std: std,
 		Host:    verify.Host{Home: g.home, Env: append(os.Environ(), "HOME="+g.home, "CI="), LookPath: sandbox.LookPath},
 		Grounds: &ground.Maker{Memory: memory, Home: g.home, Puts: box.Puts}})
 	if r := checkpoint.NewWorktree(memory).Do(t.Context(), effect.Effect{Place: g.place,
@@ -144,9 +144,9 @@ func TestGroundHasNoMark(t *testing.T) {
 		}
 		for command, want := range map[string]string{
 			`git status --porcelain`: "M  a.txt\nA  new", `git rev-parse HEAD`: g.repo.Head(), `git branch --show-current`: g.repo.Git("branch", "--show-current"),
-			`git worktree list | wc -l`: "1", `git for-each-ref refs/pawl | wc -l`: "0", `ls -A "$HOME"`: ".cache",
+			`git worktree list | wc -l`: "1", `git for-each-ref refs/pawl | wc -l`: "0", `ls -A "$HOME" | head -1`: ".cache",
 			`cat "$HOME/secret" 2>/dev/null || echo none`: "none", `touch .git/x 2>/dev/null || echo refused`: "refused",
-			`go env GOCACHE`: filepath.Join(g.home, ".cache", "go-build"),
+			`case "$(go env GOCACHE)" in "$HOME"/.cache/*) echo there;; esac`: "there",
 		} {
 			if r, v := g.sh(command); !r.OK || v.Outcomes[0].Output != want {
 				t.Errorf("%s: %v %q, want %q", command, r.Err(), v.Outcomes[0].Output, want)
@@ -188,4 +188,21 @@ func TestGroundInPlace(t *testing.T) {
 	if r, v := g.sh("cat fix.gen"); !r.OK || weaker(v) {
 		t.Errorf("%v %+v", r.Err(), v)
 	}
+}
+
+// TestGroundOfGo has the checks of a project in Go run on a ground, twice: what was compiled for the first time is used.
+func TestGroundOfGo(t *testing.T) {
+	eachWalls(t, func(t *testing.T, m sandbox.Mechanism) {
+		g := newGrounds(t, m, map[string]string{"go.mod": "module example.org/x\n\ngo 1.24\n", "x.go": "package x\n\n// N is one.\nconst N = 1\n"})
+		gittest.Write(t, g.place.Tree, map[string]string{"x_test.go": "package x\n\nimport \"testing\"\n\nfunc TestN(t *testing.T) {\n" +
+			"\tif N != 1 {\n\t\tt.Fatal(N)\n\t}\n}\n", "main/main.go": "package main\n\nfunc main() {}\n"})
+		for range 2 {
+			r, v := run(t, g.Verify, g.place, []effect.Check{{Name: "go vet", Command: "go vet ./...", Kind: "lint"},
+				{Name: "go build", Command: "go build -o /dev/null ./...", Kind: "build", Level: 1},
+				{Name: "go test", Command: "go test ./...", Kind: "test", Level: 2}})
+			if !r.OK || v.Outcomes[2].Tests == nil || v.Outcomes[2].Tests.Passed != 1 {
+				t.Fatalf("%v %+v", r.Err(), v.Outcomes)
+			}
+		}
+	})
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"time"
 
 	"pawl/driver/ground"
 	"pawl/kernel/effect"
@@ -16,19 +17,21 @@ func (v *Verify) decided(ctx context.Context, place effect.Place, spec effect.Ve
 	if err != nil {
 		return effect.Failed(err)
 	}
-	defer leave(ctx, s.ground)
-	s.ask = spec.Ask
+	defer leave(ctx, s)
+	s.ask, s.base = spec.Ask, spec.Base
 	result, err := run(ctx, s)
 	if err == nil && place.InPlace && s.ground != nil && v.unfit(ctx, s, spec, result) {
 		s.say("verify.own_tree")
-		own, err := v.open(place, nil, spec.PerCheck, say)
-		if err == nil {
-			own.tree, err = v.config.Snapshot(ctx, place)
-		}
+		tree, err := v.config.Snapshot(ctx, place)
 		if err != nil {
 			return effect.Failed(err)
 		}
-		own.ask = spec.Ask
+		own, err := v.prepare(ctx, place, nil, spec.PerCheck, say)
+		if err != nil {
+			return effect.Failed(err)
+		}
+		defer leave(ctx, own)
+		own.ask, own.base, own.tree = spec.Ask, spec.Base, tree
 		result, err = run(ctx, own)
 		for i := range result.Outcomes {
 			if o := &result.Outcomes[i]; o.Status != effect.CheckSkipped {
@@ -63,10 +66,10 @@ func (v *Verify) unfit(ctx context.Context, s *session, spec effect.VerifySpec, 
 	if tree, err := s.ground.Repo.Objects.ResolveTree(ctx, base); err != nil || tree == s.tree {
 		return err == nil
 	}
-	if _, err = s.ground.Lay(ctx, base); err != nil || Forget(s.place) != nil {
+	if _, err = s.ground.Lay(ctx, base); err != nil {
 		return false
 	}
-	before, err := v.open(s.place, s.ground, spec.PerCheck, nil)
+	before, err := v.prepare(ctx, s.place, s.ground, spec.PerCheck, nil)
 	for _, c := range failing {
 		if err != nil || before.command(ctx, c).Status == effect.CheckPassed {
 			return false
@@ -87,7 +90,7 @@ func (v *Verify) stand(ctx context.Context, place effect.Place, spec effect.Veri
 		}
 	}
 	if v.config.Grounds == nil || place.InPlace && !place.Git {
-		s, err := v.open(place, nil, spec.PerCheck, say)
+		s, err := v.prepare(ctx, place, nil, spec.PerCheck, say)
 		if err == nil {
 			s.tree = tree
 		}
@@ -99,21 +102,31 @@ func (v *Verify) stand(ctx context.Context, place effect.Place, spec effect.Veri
 	}
 	var s *session
 	if tree, err = g.Lay(ctx, tree); err == nil {
-		s, err = v.open(g.Place, g, spec.PerCheck, say)
+		s, err = v.prepare(ctx, g.Place, g, spec.PerCheck, say)
 	}
 	if err != nil {
-		leave(ctx, g)
+		_ = g.Clear(context.WithoutCancel(ctx))
 		return nil, err
 	}
 	s.of, s.tree = place, tree
 	return s, nil
 }
 
-// leave removes the ground, where the checks ran on one, and the caches that are kept for it. What cannot be removed
-// now goes with the task's own tree, or when the next ground is laid.
-func leave(ctx context.Context, g *ground.Ground) {
-	if g != nil {
-		_ = Forget(g.Place)
-		_ = g.Clear(context.WithoutCancel(ctx))
+// prepare opens a verification whose caches are its own and empty.
+func (v *Verify) prepare(ctx context.Context, place effect.Place, g *ground.Ground, perCheck time.Duration,
+	say effect.Progress) (*session, error) {
+	if err := renew(place); err != nil {
+		return nil, err
+	}
+	return v.open(ctx, place, g, perCheck, say)
+}
+
+// leave removes the caches of a verification, and the ground where the checks ran on one. What cannot be removed now
+// goes with the task's own tree, or keeps the next one from beginning.
+func leave(ctx context.Context, s *session) {
+	_ = renew(s.place)
+	if s.ground != nil {
+		_ = Forget(s.place)
+		_ = s.ground.Clear(context.WithoutCancel(ctx))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/driver/verify/judges"
 	"pawl/kernel/effect"
 	"pawl/sandbox/deps"
 )
@@ -72,6 +73,9 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 	if err := s.tampered(ctx, spec, &result); err != nil {
 		return effect.FailedWith(err, result)
 	}
+	if err := judgeChange(ctx, s, spec, &result); err != nil {
+		return effect.FailedWith(err, result)
+	}
 	if result.Passed {
 		return effect.Succeeded(result)
 	}
@@ -99,7 +103,7 @@ func (v *Verify) Done(context.Context, effect.Effect) (effect.Answer, effect.Rec
 }
 
 // tampered finds what decides how the work is judged and differs from what the work started with: definitions of the
-// checks by their pinned digests, tests by the two trees.
+// checks by their pinned digests, everything else by the two trees and by what the checks read (package judges).
 func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *effect.VerifyResult) error {
 	if len(spec.Pinned) == 0 && spec.Base == "" {
 		return nil
@@ -119,11 +123,7 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 	if len(spec.Pinned) == 0 { // nothing defined the checks, so whatever does is new
 		found = slices.Collect(maps.Keys(now))
 	}
-	if spec.Base != "" && s.Changed != nil && spec.Base != result.Tree {
-		files, err := s.Changed(ctx, s.of, spec.Base, result.Tree)
-		if err != nil {
-			return err
-		}
+	if files := s.changed; files != nil {
 		if spec.Measure {
 			result.Changed = files
 		}
@@ -132,11 +132,14 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 				return !slices.ContainsFunc(files, func(c effect.FileStat) bool { return c.Path == f })
 			})
 		}
-		tests := changedTests(tree, files)
+		work := judges.Work{Tree: tree, Files: files, Read: s.seen.read, Tested: s.seen.tested}
 		if s.Was != nil {
-			tests = unlessAdded(tree, tests, s.Was(ctx, s.of, spec.Base, tests))
+			work.Was = func(paths []string) map[string]string { return s.Was(ctx, s.of, spec.Base, paths) }
 		}
-		found = append(found, tests...)
+		for _, c := range spec.Checks {
+			work.Commands = append(work.Commands, c.Command)
+		}
+		found = append(found, work.Changed()...)
 	}
 	slices.Sort(found)
 	result.Tampered = slices.Compact(found)

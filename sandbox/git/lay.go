@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"pawl"
 	"pawl/sandbox/git/fresh"
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/program"
@@ -82,7 +83,7 @@ func (r Laid) lay(ctx context.Context, tree string) error {
 	defer root.Close()
 	index, err := fresh.Write(root, r.paths.Config.Format, program.Fields(string(out)), reserved, safePath,
 		func(ids []string, sink func(n int, size int64, content io.Reader) error) error {
-			return r.repo.Objects.blobs(ctx, ids, sink)
+			return r.repo.Objects.Blobs(ctx, ids, sink)
 		})
 	if err != nil {
 		return err
@@ -92,4 +93,21 @@ func (r Laid) lay(ctx context.Context, tree string) error {
 		return program.IOError("git.index", err)
 	}
 	return nil
+}
+
+// CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their
+// tree.
+func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
+	if r.InPlace() {
+		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.Tree, r.paths.Workspace)
+	}
+	if tree, err = r.Workspace().Snapshot(ctx); err != nil {
+		return "", err
+	}
+	if layout.Exists(r.paths.Tree) {
+		if have, err := r.Snapshot(ctx); err == nil && have == tree {
+			return tree, nil
+		}
+	}
+	return tree, NewLaid(r).Lay(ctx, tree, "")
 }

@@ -123,23 +123,6 @@ func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 	return program.IOError("git.worktree", err)
 }
 
-// CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their
-// tree.
-func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
-	if r.InPlace() {
-		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.Tree, r.paths.Workspace)
-	}
-	if tree, err = r.Workspace().Snapshot(ctx); err != nil {
-		return "", err
-	}
-	if layout.Exists(r.paths.Tree) {
-		if have, err := r.Snapshot(ctx); err == nil && have == tree {
-			return tree, nil
-		}
-	}
-	return tree, NewLaid(r).Lay(ctx, tree, "")
-}
-
 // Overlay writes into the tree what differs from one recorded tree to another, of the paths that only lets through. It
 // is for copies of pawl's own, in which nobody else works: what stands in the way and is neither is an error.
 func (r *Repo) Overlay(ctx context.Context, from, to string, only func(path string) bool) error {
@@ -394,15 +377,12 @@ func removeStillborn(r *layout.Layout) error {
 // abandoned is the age from which a temporary file belongs to nobody: no call lasts as long.
 const abandoned = time.Hour
 
-// Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and a lock on the user's
-// index whose process is gone.
+// Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and of pawl's in the
+// user's. The lock of the user's index is for those to give back who know what was begun under it (DropAbandoned).
 func (r *Repo) Sweep(ctx context.Context) error {
 	return r.index.locked(ctx, func(context.Context) error {
 		if err := os.RemoveAll(r.paths.Stage()); err != nil {
 			return program.IOError("git.sweep", err)
-		}
-		if err := DropAbandoned(r); err != nil {
-			return err
 		}
 		var marked []string
 		if r.paths.Git {

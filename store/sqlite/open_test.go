@@ -420,6 +420,70 @@ func TestReadOnlyStore(t *testing.T) {
 	}
 }
 
+// TestRowsAreWhole: whatever value of a row is another than was written, the row is refused when it is read. The
+// columns are those that the table has, so that a new one is tried, too.
+func TestRowsAreWhole(t *testing.T) {
+	path, ids := filled(t)
+	var columns []string
+	for _, c := range texts(t, path, "SELECT name FROM pragma_table_info('entity') ORDER BY cid") {
+		// The position is where the row stands, and audit_at is a shortcut to what the log says.
+		if c != "pos" && c != "audit_at" {
+			columns = append(columns, c)
+		}
+	}
+	if len(columns) < 16 {
+		t.Fatalf("columns %v", columns)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range columns {
+		place := filepath.Join(t.TempDir(), "pawl.db")
+		if err := os.WriteFile(place, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, place, "UPDATE entity SET "+c+"=CASE typeof("+c+") WHEN 'text' THEN "+c+"||'x' WHEN 'blob' THEN "+
+			"CAST(substr("+c+", 1, length("+c+")-1)||'!' AS BLOB) WHEN 'integer' THEN "+c+"+1 ELSE "+
+			"(CASE WHEN '"+c+"' IN ('label', 'parent') THEN 'x' ELSE 7 END) END WHERE pos=5")
+		s, err := sqlite.Open(place, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Load(t.Context(), kernel.Select{Kind: kernel.KindTask}); pawl.CodeOf(err) !=
+			pawl.CodeStoreDamaged && (c != "kind" || err != nil) {
+			t.Errorf("%s: %v", c, err)
+		}
+		if _, err := s.Check(t.Context()); err == nil {
+			t.Errorf("%s: nothing found by Check", c)
+		}
+		if _, err := s.Load(t.Context(), kernel.Select{ID: ids[0]}); err != nil {
+			t.Errorf("%s: another row: %v", c, err)
+		}
+		s.Close()
+	}
+}
+
+// texts reads one text of each row that a query finds in a database file, by a way that is not the store's.
+func texts(t *testing.T, path, query string) (out []string) {
+	t.Helper()
+	c, err := new(engine.Driver).Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	rows, err := c.(driver.QueryerContext).QueryContext(context.Background(), query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for dest := make([]driver.Value, 1); rows.Next(dest) == nil; {
+		text, _ := dest[0].(string)
+		out = append(out, text)
+	}
+	return out
+}
+
 func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 	for _, c := range []struct {
 		statement string
