@@ -15,6 +15,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/git"
+	"pawl/sandbox/planted"
 )
 
 // grounds is a repository with a task's worktree, and a driver whose checks run on grounds.
@@ -40,7 +41,7 @@ func newGrounds(t *testing.T, m sandbox.Mechanism, files map[string]string) *gro
 	g := &grounds{t: t, repo: repo, home: filepath.Join(t.TempDir(), "me"), moved: box.Puts(t.Context()),
 		place: effect.Place{Workspace: repo.Dir, Tree: repo.Path(".pawl/worktrees/T"), Git: true}}
 	gittest.Write(t, g.home, map[string]string{"secret": "s\n"})
-	g.Verify = verify.New(verify.Config{Box: box, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Std: std,
+	g.Verify = verify.New(verify.Config{Box: &planted.Box{Runner: box}, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Std: std,
 		Host:    verify.Host{Home: g.home, Env: append(os.Environ(), "HOME="+g.home, "CI="), LookPath: sandbox.LookPath},
 		Grounds: &ground.Maker{Memory: memory, Home: g.home, Puts: box.Puts}})
 	if r := checkpoint.NewWorktree(memory).Do(t.Context(), effect.Effect{Place: g.place,
@@ -188,6 +189,18 @@ func TestGroundInPlace(t *testing.T) {
 	if r, v := g.sh("cat fix.gen"); !r.OK || weaker(v) {
 		t.Errorf("%v %+v", r.Err(), v)
 	}
+}
+
+// TestGroundOfPython has tests tell of themselves, by a module that lies among the caches of the verification.
+func TestGroundOfPython(t *testing.T) {
+	eachWalls(t, func(t *testing.T, m sandbox.Mechanism) {
+		g := newGrounds(t, m, map[string]string{"setup.cfg": "", "test_x.py": "import unittest\n\n\nclass T(unittest.TestCase):\n" +
+			"    def test_a(self):\n        pass\n"})
+		r, v := run(t, g.Verify, g.place, []effect.Check{{Name: "unittest", Command: "python3 -m unittest", Kind: "test", Level: 2}})
+		if !r.OK || v.Outcomes[0].Tests == nil || v.Outcomes[0].Tests.Passed != 1 {
+			t.Fatalf("%v %+v", r.Err(), v.Outcomes)
+		}
+	})
 }
 
 // TestGroundOfGo has the checks of a project in Go run on a ground, twice: what was compiled for the first time is used.

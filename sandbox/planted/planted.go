@@ -43,6 +43,16 @@ func (b *Box) Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error) {
 	return b.Runner.Run(ctx, s)
 }
 
+// Layers is that of the Runner, where it can show folders in the home of a command.
+func (b *Box) Layers(ctx context.Context, folder string) (shows, layered bool) {
+	if l, ok := b.Runner.(interface {
+		Layers(ctx context.Context, folder string) (shows, layered bool)
+	}); ok {
+		return l.Layers(ctx, folder)
+	}
+	return false, false
+}
+
 // look is Look, which a tree of pawl's needs once.
 func (b *Box) look(tree string) *Seen {
 	b.mu.Lock()
