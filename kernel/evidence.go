@@ -344,16 +344,21 @@ func (s *Snapshot) ChangedChecks() []string {
 	return unnamed(s.Task, s.Task.Verified)
 }
 
-// AskedChanges is what the same question is about besides: what the policy asks about in the change, and nobody has
-// approved.
-func (s *Snapshot) AskedChanges() []policy.Found {
+// AskedChanges is what the same question is about besides: what the policy asks about in the change and nobody has
+// approved, with the files among them that can be shown as they are. One with a secret is not.
+func (s *Snapshot) AskedChanges() (asked []policy.Reason, shown []string) {
 	if s.Task == nil || s.Task.Verified == nil {
-		return nil
+		return nil, nil
 	}
 	if _, hash := Touched(s.Task, s.Task.Verified); hash == s.Task.Accepted {
-		return nil
+		return nil, nil
 	}
-	return AskedOf(s.Task, s.Task.Verified)
+	secret := map[string]bool{}
+	for _, f := range AskedOf(s.Task, s.Task.Verified) {
+		asked, shown = append(asked, f.Reason), append(shown, f.Path)
+		secret[f.Path] = secret[f.Path] || f.Code == policy.CodeSecretText
+	}
+	return asked, slices.DeleteFunc(shown, func(f string) bool { return secret[f] })
 }
 
 // Situate completes what a tool makes of a call with where it would be carried out: the workspace as commands will see

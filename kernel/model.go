@@ -528,9 +528,11 @@ type Task struct {
 	Effect   string `json:"effect,omitempty"`
 	Lease    Lease  `json:"lease,omitzero"`
 	// Repairs counts the repairs that were ever planned; it numbers their steps.
-	Repairs  int                  `json:"repairs,omitempty"`
-	Fixes    int                  `json:"fixes,omitempty"` // failed repairs since the last success
-	Failures []effect.Failure     `json:"failures,omitempty"`
+	Repairs  int              `json:"repairs,omitempty"`
+	Fixes    int              `json:"fixes,omitempty"` // failed repairs since the last success
+	Failures []effect.Failure `json:"failures,omitempty"`
+	// Taken is what commands left in the tree and what was taken out of it.
+	Taken    []effect.Taken       `json:"taken,omitempty"`
 	Retry    RetryState           `json:"retry_state,omitzero"`
 	Verified *effect.VerifyResult `json:"verified,omitempty"`
 	Gates    []string             `json:"gates,omitempty"`

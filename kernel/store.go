@@ -263,6 +263,7 @@ const (
 	AuditTestDisputed           AuditEvent = "TEST_DISPUTED"
 	AuditTestRewritten          AuditEvent = "TEST_REWRITTEN"
 	AuditTestRestored           AuditEvent = "TEST_RESTORED"
+	AuditTreeCleared            AuditEvent = "TREE_CLEARED"
 	AuditPlanPatched            AuditEvent = "PLAN_PATCHED"
 	AuditProofAccepted          AuditEvent = "PROOF_ACCEPTED"
 	AuditProofResult            AuditEvent = "PROOF_RESULT"

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -17,8 +18,8 @@ type Options struct {
 	// Home is the user's home directory, whose secrets are hidden. Empty means the home of the user who runs pawl; the
 	// directories named by $HOME and by the user database are hidden in any case.
 	Home string
-	// Readable are further files and folders that every command may read, such as a neighbour of the project in the home
-	// directory. What does not exist is ignored.
+	// Readable are further files and folders that every command may read, such as a neighbour of the project in the
+	// home directory. What does not exist is ignored.
 	Readable []string
 	// Limits are what a command may use.
 	Limits Limits
@@ -27,18 +28,9 @@ type Options struct {
 	// to know the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory
 	// wait for a launcher of their own.
 	Ready bool
-}
-
-// Limits are what one command may use. Zero means the default.
-type Limits struct {
-	// Memory in bytes, private /tmp included, which may hold a third of it: by default three quarters of the machine's,
-	// and of that at most 8 GiB in /tmp.
-	Memory int64
-	// Processes is how many threads and processes may be alive at one time, by default DefaultMaxProcs.
-	Processes int
-	// Disk is how much a command may write to its folders in bytes, and Files how many files it may make or change there,
-	// by default DefaultDisk and DefaultFiles.
-	Disk, Files int64
+	// Filter stands between what commands of Run write and all that is made of it: what is kept, its digest, and
+	// OnOutput. What is written to the filter comes out by emit, at the latest when it is closed. Nil lets all through.
+	Filter func(emit func([]byte)) io.WriteCloser
 }
 
 // Box runs commands behind walls. It is safe for concurrent use; every Run has walls of its own.
@@ -47,6 +39,7 @@ type Box struct {
 	homes     []string
 	readable  []string
 	limits    Limits
+	filter    func(emit func([]byte)) io.WriteCloser
 
 	mu     sync.Mutex
 	chosen Mechanism // what choose found to work; a failure is not kept, because it may pass
@@ -67,7 +60,7 @@ func New(o Options) (*Box, error) {
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
-	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable, limits: o.Limits,
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable, limits: o.Limits, filter: o.Filter,
 		launchers: launchers{ready: o.Ready, memory: o.Limits.Memory}}, nil
 }
 

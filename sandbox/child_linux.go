@@ -245,7 +245,7 @@ func (c *child) supervise(ctx context.Context, s Spec, o order) (Result, error) 
 	keep := newKeeper(s.OutputLimit)
 	var drained sync.WaitGroup
 	stands := make(chan bool, 1)
-	drained.Go(func() { c.drain(keep, s.OnOutput, stands) })
+	drained.Go(func() { c.drain(keep, s, stands) })
 	err := c.begin(s, o)
 	stands <- err == nil
 	var res Result
@@ -456,19 +456,27 @@ func (c *child) notExecuted(err error, s Spec, res *Result) error {
 
 // drain takes in the output at full speed until nobody can write any more. Nobody sees what is said where the walls do
 // not come to stand: that is bubblewrap's, and another try may follow.
-func (c *child) drain(keep *keeper, see func([]byte), stands <-chan bool) {
-	buf := make([]byte, 64<<10)
+func (c *child) drain(keep *keeper, s Spec, stands <-chan bool) {
+	buf, see := make([]byte, 64<<10), s.OnOutput
+	take := func(p []byte) {
+		_, _ = keep.Write(p)
+		if see != nil {
+			see(p)
+		}
+	}
+	if s.filter != nil {
+		through := s.filter(take)
+		defer through.Close()
+		take = func(p []byte) { _, _ = through.Write(p) }
+	}
 	for asked := false; ; {
 		n, err := c.out.Read(buf)
 		if n > 0 {
-			_, _ = keep.Write(buf[:n])
 			if see != nil && !asked && !<-stands {
 				see = nil
 			}
 			asked = true
-			if see != nil {
-				see(buf[:n:n])
-			}
+			take(buf[:n:n])
 		}
 		if err != nil {
 			return

@@ -110,13 +110,17 @@ func (o *order) ready() {
 
 // see waits for the command, ends what it leaves behind, and reports.
 func (o *order) see(control *os.File, pid int) {
-	m, over := o.meter(), make(chan struct{})
+	m, over := newMeter(o), make(chan struct{})
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		if limit := m.Watch(over); limit != "" {
 			send(control, msgLimit, []byte(limit))
-			o.endAll()
+			if o.bare {
+				o.kids.endAll()
+			} else {
+				_ = unix.Kill(-1, unix.SIGKILL) // all that process 1 can reach is the command's
+			}
 		}
 	}()
 	st := o.kids.reap(pid)
@@ -136,8 +140,8 @@ func (o *order) see(control *os.File, pid int) {
 	send(control, msgExit, binary.BigEndian.AppendUint32(nil, uint32(st)))
 }
 
-// meter watches what the command uses.
-func (o *order) meter() *meter.Meter {
+// newMeter watches what the command of an order uses.
+func newMeter(o *order) *meter.Meter {
 	m := &meter.Meter{Root: os.Getpid(), Memory: o.use.Memory, Threads: int64(o.use.Processes), Disk: o.use.Disk,
 		Files: o.use.Files}
 	if !o.bare {
@@ -152,15 +156,6 @@ func (o *order) meter() *meter.Meter {
 		}
 	}
 	return m
-}
-
-// endAll ends the command and all that it has started.
-func (o *order) endAll() {
-	if o.bare {
-		o.kids.endAll()
-	} else if os.Getpid() == 1 {
-		_ = unix.Kill(-1, unix.SIGKILL)
-	}
 }
 
 // build raises the walls and opens the gates in them.
@@ -241,16 +236,16 @@ func (o *order) raise() ([]string, error) {
 	if held {
 		walls = append(walls, "landlock")
 	}
-	if err := o.filter(held); err != nil {
+	if err := filter(o.mounts, held); err != nil {
 		return nil, fmt.Errorf("seccomp: %w", err)
 	}
 	return append(walls, "seccomp"), nil
 }
 
-// filter puts the filter of namespaces on the calling thread. No namespace holds sockets with a name in the file system:
-// where Landlock does not know of them either, connecting is judged on other threads, and where that is not possible, as
-// below another program that judges calls, there are no such sockets.
-func (o *order) filter(domain bool) error {
+// filter puts the filter of namespaces on the calling thread. No namespace holds sockets with a name in the file
+// system: where Landlock does not know of them either, connecting is judged on other threads, and where that is not
+// possible, as below another program that judges calls, there are no such sockets.
+func filter(mounts []mount, domain bool) error {
 	if domain && landlock.ABI() >= landlock.ABISockets {
 		return seccomp.Install(seccomp.Namespaces(seccomp.SocketsByKernel))
 	}
@@ -261,7 +256,7 @@ func (o *order) filter(domain bool) error {
 	if err != nil {
 		return seccomp.Install(seccomp.Namespaces(seccomp.SocketsNone))
 	}
-	f := newFloor(o.mounts)
+	f := newFloor(mounts)
 	go mediate.Run(mediate.Config{Calls: seccomp.NewListener(fd), Enter: enterBare, Namespaces: true,
 		Writable: func(p string) bool {
 			return slices.Contains([]mountKind{mountWrite, mountScratch, mountShow}, f.kind(p))

@@ -33,6 +33,7 @@ func (b *Box) Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, pawl.Fail(pawl.CodeCanceled, "sandbox.canceled").Because(context.Cause(ctx)).In("sandbox.Run")
 	}
+	s.filter = b.filter
 	return b.pointed(ctx, s)
 }
 

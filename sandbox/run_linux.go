@@ -101,8 +101,9 @@ func (b *Box) look(s *Spec) error {
 		if err != nil {
 			return safeopen.Fail("sandbox.Run", w, err)
 		}
+		named := slices.Concat(b.readable, s.Readable)
 		for _, p := range found.Secrets {
-			if !slices.ContainsFunc(slices.Concat(b.readable, s.Readable), func(r string) bool { return within(p, r) }) {
+			if !slices.ContainsFunc(named, func(r string) bool { return within(p, r) }) {
 				s.masked = append(s.masked, p)
 			}
 		}
@@ -196,8 +197,8 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
 	use := b.limits.with(s)
 	s.MaxProcs = use.Processes
-	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: use.scratch(), use: use, network: s.Network,
-		gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
+	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: use.scratch(), use: use,
+		network: s.Network, gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
 	o.own, o.bare, o.outer = m == MechanismNamespaces, m.bare(), m == MechanismOuter
 	o.apart = m == MechanismBubblewrap && s.streams != nil
 	o.level = b.level

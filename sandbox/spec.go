@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,6 +67,8 @@ type Spec struct {
 	Argv []string
 	// Dir is the working directory, as the command sees it.
 	Dir string
+	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
+	Tree string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
 	// listed itself.
@@ -94,6 +97,8 @@ type Spec struct {
 	SecretFD int
 	// masked and shared are what was found in the folder that the command works in (package inside).
 	masked, shared []string
+	// filter is the Box's.
+	filter func(emit func([]byte)) io.WriteCloser
 	// streams are the command's own three streams, for Start.
 	streams *streams
 	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
@@ -111,14 +116,26 @@ type Spec struct {
 	// alone: some programs ask a proxy even for what lies on their own loopback, whatever NO_PROXY says.
 	Unproxied bool
 	// MaxProcs limits the threads and processes alive at one time, and MaxMemory the memory in bytes, private /tmp
-	// included. The kernel holds them where pawl may make a cgroup, and the number of processes for an unprivileged user;
-	// otherwise a command that passes them is ended. Zero means the Box's Limits.
+	// included. The kernel holds them where pawl may make a cgroup, and the number of processes for an unprivileged
+	// user; otherwise a command that passes them is ended. Zero means the Box's Limits.
 	MaxProcs  int
 	MaxMemory int64
 	// OnOutput, when not nil, sees each piece of output as it comes. It is called from one goroutine at a time, never
 	// after Run has returned; the slice is valid during the call only. It must return quickly, because the command
 	// waits for it.
 	OnOutput func([]byte)
+}
+
+// Limits are what one command may use. Zero means the default.
+type Limits struct {
+	// Memory in bytes, private /tmp included, which may hold a third of it: by default three quarters of the machine's,
+	// and of that at most 8 GiB in /tmp.
+	Memory int64
+	// Processes is how many threads and processes may be alive at one time, by default DefaultMaxProcs.
+	Processes int
+	// Disk is how much a command may write to its folders in bytes, and Files how many files it may make or change
+	// there, by default DefaultDisk and DefaultFiles.
+	Disk, Files int64
 }
 
 // Shown is a folder of the machine at another path. Unless it is Kept, the folder itself never changes: what the

@@ -25,7 +25,7 @@ func (s Snapshotter) Change(ctx context.Context, p effect.Place, from, to string
 	if err != nil {
 		return nil, err
 	}
-	sides, err := repo.Objects.Sides(ctx, from, to)
+	sides, err := repo.Objects.Diff(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (l *look) now(i int, size int64, text string, moved bool) {
 }
 
 // before takes out what stood in a file before the work.
-func (l *look) before(ctx context.Context, objects git.Objects, sides []git.Side) error {
+func (l *look) before(ctx context.Context, objects git.Objects, sides []git.Change) error {
 	var ids []string
 	var of []int
 	for i, e := range l.entries {

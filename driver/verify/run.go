@@ -23,6 +23,7 @@ import (
 	"pawl/sandbox/deps"
 	"pawl/store/logs"
 	"pawl/text/policy"
+	"pawl/text/secret"
 	"pawl/text/testrun"
 )
 
@@ -35,7 +36,8 @@ type Runner interface {
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
-// Config is what the drivers work with. All fields but Changed, Change, Std and Commands are required, and none may change
+// Config is what the drivers work with. All fields but Changed, Change, Std and Commands are required, and none may
+// change
 // afterwards.
 type Config struct {
 	Box  Runner
@@ -340,6 +342,7 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 	return s.shelf.shelved(sandbox.Spec{
 		Argv:     argv,
 		Dir:      dir,
+		Tree:     s.place.Tree,
 		Writable: append([]string{s.place.Tree}, s.tools.Writable...),
 		Readable: s.tools.Readable,
 		// the tree and the caches lie deeper and stay
@@ -384,7 +387,8 @@ var wantsModule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 func (s *session) record(o effect.CheckOutcome, output []byte) effect.CheckOutcome {
 	sum := sha256.Sum256(output)
 	o.Digest, o.OutputBytes = hex.EncodeToString(sum[:]), int64(len(output))
-	o.Output = tail(output, outcomeOutput)
+	// The Box has taken the secrets out, but for what a runner has told of line by line.
+	o.Output = secret.New().Text(tail(output, outcomeOutput))
 	return o
 }
 

@@ -43,7 +43,7 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	}
 	r, ok := reporters.Of(c.Command)
 	if !ok {
-		r = reporters.Spoken()
+		r = reporters.Spoken(c.Command)
 	}
 	if len(s.only) > 0 {
 		r = s.narrowed(c, r)

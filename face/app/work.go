@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"sync"
 
 	"pawl"
@@ -82,6 +83,8 @@ func (w *work) close() {
 }
 
 // keepLogs keeps what the drivers of an effect write in the workspace that it works for.
-func keepLogs(ctx context.Context, e effect.Effect) (context.Context, func()) {
-	return logs.Of(e.Place.Workspace).Record(ctx, e.ID)
+func (p *parts) keepLogs(ctx context.Context, e effect.Effect) (context.Context, func()) {
+	return logs.Of(e.Place.Workspace).Record(ctx, e.ID, func(emit func([]byte)) io.WriteCloser {
+		return p.secrets(e.Place.Workspace).Writer(emit)
+	})
 }

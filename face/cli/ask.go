@@ -188,34 +188,18 @@ func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full boo
 // change, and reports whether something was left out; it prints nothing where there is no such change that somebody has
 // to take.
 func PrintChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, text string, full bool) (cut bool) {
-	t, files, asked := s.Task, s.ChangedChecks(), s.AskedChanges()
-	if len(files)+len(asked) == 0 {
-		return false
-	}
+	t, files := s.Task, s.ChangedChecks()
+	asked, shown := s.AskedChanges()
 	sheet := &sheet{pr: sess.Printer, full: full}
-	if len(files) > 0 {
-		sheet.add("")
-		sheet.wrapped(0, sess.Text(text))
-		for _, f := range files {
-			sheet.add("  " + sess.Style.Yellow(Display(f)))
-		}
-	}
-	if len(asked) > 0 {
-		sheet.add("")
-		sheet.wrapped(0, sess.Text("cli.ask.change_asked"))
-		for _, f := range asked {
-			args := make([]any, len(f.Args))
-			for i, a := range f.Args {
-				args[i] = a
-			}
-			sheet.wrapped(2, sess.Style.Yellow(sess.Text(f.Key, args...)))
-			files = append(files, f.Path)
-		}
+	sheet.below(text, files)
+	sheet.below("cli.ask.change_asked", reasonsOf(sess.Printer, &policy.Verdict{Reasons: asked}))
+	if len(sheet.lines) == 0 {
+		return false
 	}
 	if sess.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
 		// A change that cannot be shown is told by its files and its hash alone.
 		diff, _ := sess.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
-		if part := diffOf(diff, files); part != "" {
+		if part := diffOf(diff, append(files, shown...)); part != "" {
 			sheet.add("")
 			sheet.value(2, part)
 		}
@@ -224,6 +208,17 @@ func PrintChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, text st
 		sess.Say(l)
 	}
 	return sheet.cut
+}
+
+// below adds lines below a text, if there are any.
+func (s *sheet) below(text string, lines []string) {
+	if len(lines) > 0 {
+		s.add("")
+		s.wrapped(0, s.pr.Text(text))
+	}
+	for _, l := range lines {
+		s.wrapped(2, s.pr.Style.Yellow(Display(l)))
+	}
 }
 
 // diffOf keeps of a unified diff what is about some files.

@@ -91,7 +91,7 @@ var walls = []wall{
 	}},
 	{"Landlock", []edit{{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"}}},
 	{"system call filter", []edit{
-		{launchFile, "if err := o.filter(held); err != nil {", "if err := error(nil); err != nil {"},
+		{launchFile, "if err := filter(o.mounts, held); err != nil {", "if err := error(nil); err != nil {"},
 		{tryFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
 			"if err := error(nil); err != nil {"},
 		{tryFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
@@ -102,7 +102,7 @@ var walls = []wall{
 	}},
 	{"capabilities, calls, Landlock", []edit{
 		{launchFile, "if err := dropCapabilities(o.own); err != nil {", "if err := error(nil); err != nil {"},
-		{launchFile, "if err := o.filter(held); err != nil {", "if err := error(nil); err != nil {"},
+		{launchFile, "if err := filter(o.mounts, held); err != nil {", "if err := error(nil); err != nil {"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
 		{tryFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
 			"if err := error(nil); err != nil {"},

@@ -133,11 +133,35 @@ type Receipt struct {
 	Detail string          `json:"detail,omitempty"` // technical text: the cause, or the tail of an output
 	Cause  *Fault          `json:"cause,omitempty"`  // the cause as data, where it is an error of pawl's
 	Result json.RawMessage `json:"result,omitempty"` // the kind's result type
-	Start  time.Time       `json:"start"`
-	End    time.Time       `json:"end"`
+	// Taken is what the effect's commands left in the tree and what was taken out of it.
+	Taken []Taken   `json:"taken,omitempty"`
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
 	// Attempts counts how often the effect was tried, retries included.
 	Attempts int `json:"attempts,omitempty"`
 }
+
+// Taken is something that a command left in a tree and that was taken out.
+type Taken struct {
+	Path string    `json:"path"`
+	What TakenKind `json:"what"`
+	// To is where it is kept for a while, in the tree, "" where it was removed.
+	To string `json:"to,omitempty"`
+	// Failed says that it is still there.
+	Failed bool `json:"failed,omitempty"`
+}
+
+// TakenKind says what was taken out.
+type TakenKind string
+
+// What is taken out of a tree: a repository's .git, the HEAD by which a folder is a repository, the rights of a file to
+// run as somebody else; or the tree is too large to be looked through.
+const (
+	TakenRepository TakenKind = "repository"
+	TakenBare       TakenKind = "bare_repository"
+	TakenRights     TakenKind = "setuid"
+	TakenUnseen     TakenKind = "unseen"
+)
 
 // Progress is called by a driver while it works, with a line for people (already safe to print, never evidence).
 type Progress func(line string)

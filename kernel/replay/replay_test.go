@@ -284,7 +284,7 @@ func FuzzRedactJSON(f *testing.F) {
 	f.Add(`"c2stMDEyMzQ1Njc4OWFiY2RlZmdoaWo="`)
 	redact := secret.New("hunter2-hunter2").Text
 	f.Fuzz(func(t *testing.T, text string) {
-		out, changed := redactJSON(json.RawMessage(text), redact)
+		out, changed := secret.JSON(json.RawMessage(text), redact)
 		if changed == bytes.Equal(out, []byte(text)) {
 			t.Errorf("%q: %q, changed %v", text, out, changed)
 		}

@@ -1,6 +1,6 @@
 // Package inside looks through a folder that a command may write to and that others have filled, before the command
-// starts. It finds files that hold secrets, and files that have a name outside of the folder as well, such as those that
-// package managers link from a store which all projects share: writing to them would change what is outside.
+// starts. It finds files that hold secrets, and files that have a name outside of the folder as well, such as those
+// that package managers link from a store which all projects share: writing to them would change what is outside.
 package inside
 
 // Found is what there is in a folder.

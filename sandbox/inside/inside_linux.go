@@ -242,8 +242,8 @@ func untracked(root string, paths []string) []string {
 	})
 }
 
-// indexed reports whether an index of git holds a path: behind its length, whose upper bits are flags, and before a zero
-// byte. Of the fourth version, which leaves out what paths have in common, it may be denied.
+// indexed reports whether an index of git holds a path: behind its length, whose upper bits are flags, and before a
+// zero byte. Of the fourth version, which leaves out what paths have in common, it may be denied.
 func indexed(index []byte, path string) bool {
 	for at := 0; ; {
 		i := bytes.Index(index[at:], append([]byte(path), 0))

@@ -39,8 +39,8 @@ const launchers = 20
 type Meter struct {
 	// Root is the process whose descendants are the command's.
 	Root int
-	// Memory in bytes, of processes and of what lies in Scratch; Threads at one time; Disk in bytes and Files in number,
-	// as they grow in Trees.
+	// Memory in bytes, of processes and of what lies in Scratch; Threads at one time; Disk in bytes and Files in
+	// number, as they grow in Trees.
 	Memory, Threads, Disk, Files int64
 	// Scratch are file systems in memory that are the command's alone.
 	Scratch []string
@@ -218,7 +218,8 @@ func (m *Meter) written(trees []string, all []mediate.Process) (size, files int6
 		names, _ := os.ReadDir(dir)
 		for _, n := range names {
 			var st unix.Stat_t
-			if unix.Stat(filepath.Join(dir, n.Name()), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink == 0 {
+			if unix.Stat(filepath.Join(dir, n.Name()), &st) == nil && st.Nlink == 0 &&
+				st.Mode&unix.S_IFMT == unix.S_IFREG {
 				add(&st)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package prove tries each wall of a Box from inside, on canaries of its own: what a command must not reach, read, change
-// or use up. It tells more than that the walls came to stand.
+// Package prove tries each wall of a Box from inside, on canaries of its own: what a command must not reach, read,
+// change or use up. It tells more than that the walls came to stand.
 package prove
 
 import (
@@ -143,7 +143,8 @@ func All(ctx context.Context, box *sandbox.Box) ([]Proof, error) {
 		return nil, err
 	}
 	s := sandbox.Spec{Argv: []string{exe, flag, string(what)}, Dir: c.Tree, Writable: []string{c.Tree},
-		Readable: []string{exe, filepath.Dir(c.Socket)}, Env: sandbox.Environ(os.Environ(), nil), Timeout: 20 * time.Second}
+		Readable: []string{exe, filepath.Dir(c.Socket)}, Env: sandbox.Environ(os.Environ(), nil),
+		Timeout: 20 * time.Second}
 	res, err := box.Run(ctx, s)
 	if err == nil && !strings.HasSuffix(string(res.Output), "tried\n") {
 		err = pawl.Fail(pawl.CodeEnvironment, "sandbox.unproved").In("prove.All")

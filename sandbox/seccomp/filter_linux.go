@@ -79,8 +79,8 @@ func jump(op uint16, k uint32, yes, no uint8) unix.SockFilter {
 }
 
 // Namespaces is the filter for a command in namespaces of its own. Its network namespace holds sockets of the internet,
-// and route netlink, which resolvers and runtimes ask for the list of interfaces, comes with them. Families that know no
-// namespaces, such as vsock and the kernel's crypto sockets, are not among what is allowed.
+// and route netlink, which resolvers and runtimes ask for the list of interfaces, comes with them. Families that know
+// no namespaces, such as vsock and the kernel's crypto sockets, are not among what is allowed.
 func Namespaces(s Sockets) []unix.SockFilter {
 	p := begin(slices.Concat(refusedCalls, refusedHere), absentCalls)
 	local := []unix.SockFilter{jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 1), answer(allow)}

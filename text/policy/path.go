@@ -273,6 +273,6 @@ var (
 	}
 )
 
-// Secret reports whether a file at a path relative to the workspace is known to hold credentials, so that no command may
-// read it.
+// Secret reports whether a file at a path relative to the workspace is known to hold credentials, so that no command
+// may read it.
 func Secret(rel string) bool { return isSecret(fold(rel)) }

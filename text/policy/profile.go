@@ -54,8 +54,8 @@ type Profile struct {
 	Approvers []string `json:"approvers,omitempty" yaml:"approvers,omitempty"`
 	// Sensitive are further folders or files, relative to the workspace, that are asked for before they are written.
 	Sensitive []string `json:"sensitive,omitempty" yaml:"sensitive,omitempty"`
-	// AllowedSecrets are files and folders, relative to the workspace, in which what looks like a secret may land without
-	// a question.
+	// AllowedSecrets are files and folders, relative to the workspace, in which what looks like a secret may land
+	// without a question.
 	AllowedSecrets []string `json:"allowed_secrets,omitempty" yaml:"allowed_secrets,omitempty"`
 }
 

@@ -186,7 +186,8 @@ func legible(rel string) bool {
 // linked is where a link leads, relative to the tree. It is false where that is outside, or where it cannot be told: a
 // way up behind a name goes up from wherever that leads.
 func linked(at, target string) (to string, inside bool) {
-	if target == "" || target[0] == '/' || strings.ContainsAny(target, "\\\x00") || len(target) > 1 && target[1] == ':' {
+	drive := len(target) > 1 && target[1] == ':'
+	if target == "" || target[0] == '/' || drive || strings.ContainsAny(target, "\\\x00") {
 		return "", false
 	}
 	named := false

@@ -157,12 +157,14 @@ var byLead = sync.OnceValue(func() *[1 << 16][]*form {
 // formAt finds the token that begins at a place of a text, of those whose leads begin as it does.
 func formAt(text string, at int, with []*form) (Finding, bool) {
 	for _, f := range with {
-		if !strings.HasPrefix(text[at:], f.lead) || f.lead[0] != '-' && f.lead[0] != ':' && at > 0 && inWord(text[at-1]) {
+		within := at > 0 && inWord(text[at-1]) && f.lead[0] != '-' && f.lead[0] != ':'
+		if within || !strings.HasPrefix(text[at:], f.lead) {
 			continue
 		}
 		if f.end != nil {
 			if from, to := f.end(text, at+len(f.lead)); to > from {
-				return Finding{f.name, from, to, pretended(text[from:to]) || f.name == RuleURL && weak(text[from:to])}, true
+				value := text[from:to]
+				return Finding{f.name, from, to, pretended(value) || f.name == RuleURL && weak(value)}, true
 			}
 			continue
 		}

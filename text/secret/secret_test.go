@@ -140,7 +140,7 @@ func TestStream(t *testing.T) {
 			for _, part := range []string{text[:i], text[i:j], text[j:]} {
 				_, _ = w.Write([]byte(part))
 			}
-			w.Close()
+			_ = w.Close()
 			if got.String() != want {
 				t.Fatalf("cut at %d and %d:\n%q\n%q", i, j, got.String(), want)
 			}
@@ -151,7 +151,7 @@ func TestStream(t *testing.T) {
 	for i := range len(text) {
 		_, _ = w.Write([]byte{text[i]})
 	}
-	w.Close()
+	_ = w.Close()
 	if got.String() != want {
 		t.Errorf("byte by byte:\n%q", got.String())
 	}
@@ -171,7 +171,7 @@ func TestStreamOfOneLine(t *testing.T) {
 				t.Fatalf("%d bytes are held", len(w.held))
 			}
 		}
-		w.Close()
+		_ = w.Close()
 		if strings.Contains(got.String(), secret[8:]) || strings.Count(got.String(), "[secret:github-token]") != 5 ||
 			got.Len() < 5*40<<10 {
 			t.Errorf("%q: %d marks in %d bytes", fill, strings.Count(got.String(), "[secret:"), got.Len())
@@ -222,7 +222,7 @@ func FuzzStream(f *testing.F) {
 		cut = min(max(cut, 0), len(text))
 		_, _ = w.Write([]byte(text[:cut]))
 		_, _ = w.Write([]byte(text[cut:]))
-		w.Close()
+		_ = w.Close()
 		for _, k := range r.known {
 			if strings.Contains(got.String(), k) {
 				t.Errorf("%q came through %q cut at %d", k, text, cut)

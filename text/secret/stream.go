@@ -39,10 +39,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close hands on what was held back.
-func (w *Writer) Close() {
+// Close hands on what was held back. It never fails.
+func (w *Writer) Close() error {
 	w.lines(w.held)
 	w.held = nil
+	return nil
 }
 
 // settled is the length of the line's beginning that nothing which follows can make a part of a secret: it ends before

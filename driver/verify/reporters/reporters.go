@@ -99,7 +99,7 @@ func cargoNames(args []string) bool {
 
 // Spoken is a reporter for commands whose runner is not known, and that may say by the Test Anything Protocol what they
 // ran.
-func Spoken() Reporter { return Reporter{Runner: testrun.TAP} }
+func Spoken(command string) Reporter { return Reporter{Runner: testrun.TAP, command: command} }
 
 // Gathers matches the reports that a build tool leaves in the folders of its products.
 func (r Reporter) Gathers(file string) bool {

@@ -70,8 +70,8 @@ type Config struct {
 	Agents map[string]Agent
 	// MCP are the MCP servers whose tools models are offered, by name.
 	MCP []Server
-	// Isolation says what holds commands: "" for the strongest walls that this machine gives, bwrap for bubblewrap alone,
-	// or outer where a person has said that the machine itself, a container or a VM, is the wall.
+	// Isolation says what holds commands: "" for the strongest walls that this machine gives, bwrap for bubblewrap
+	// alone, or outer where a person has said that the machine itself, a container or a VM, is the wall.
 	Isolation string
 	// Readable are further files and folders that commands may read: absolute, or relative to the workspace.
 	Readable []string

@@ -1,4 +1,4 @@
-package replay
+package secret
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// redactJSON takes secrets out of the texts of a document, and leaves everything else of it byte for byte. A text that
+// JSON takes secrets out of the texts of a document, and leaves everything else of it byte for byte. A text that
 // is the base64 of a text is looked into.
-func redactJSON(raw json.RawMessage, redact func(string) string) (out json.RawMessage, changed bool) {
+func JSON(raw json.RawMessage, redact func(string) string) (out json.RawMessage, changed bool) {
 	var b bytes.Buffer
 	rest := []byte(raw)
 	for {
@@ -72,4 +72,13 @@ func redactText(text string, redact func(string) string) string {
 		return base64.StdEncoding.EncodeToString([]byte(inner))
 	}
 	return text
+}
+
+// encode writes a text with its characters as they are.
+func encode(text string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(text)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
