@@ -553,9 +553,9 @@ type Task struct {
 	UpToDate bool `json:"fits,omitempty"`
 	// Spans are the times in which pawl changed the tree since its checkpoint, oldest first.
 	Spans []effect.Span `json:"spans,omitempty"`
-	// OrphanEffect is an effect that was taken out of its runner's hands, as long as it is not known what it left in
-	// the tree.
-	OrphanEffect string `json:"half_done,omitempty"`
+	// OrphanEffect was taken out of its runner's hands, as long as it is not known what it left in the tree.
+	OrphanEffect string   `json:"half_done,omitempty"`
+	Once         []string `json:"ran_once,omitempty"` // the first calls that were begun and may run once
 	// InterruptedStep is the step whose call was cut off by a stop, a cancel or a crash.
 	InterruptedStep string `json:"cut_step,omitempty"`
 	// Undone are the steps that were undone, for redo; the last one comes first.

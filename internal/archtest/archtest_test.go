@@ -199,7 +199,7 @@ var rules = []rule{
 	{pattern: "store/notary", ours: []string{".", "kernel/audit", "kernel"}},
 	{pattern: "driver/workspace", ours: []string{".", "kernel/effect", "sandbox/git", "sandbox/git/layout"}},
 	{pattern: "driver/workspace/relocate", ours: []string{".", "kernel/audit", "kernel/effect", "kernel",
-		"kernel/planning", "kernel/recovery",
+		"kernel/control", "kernel/planning", "kernel/recovery",
 		"kernel/query", "store/presence", "sandbox/git", "store/sqlite", "driver/workspace"}, third: none},
 	{pattern: "face/project", ours: []string{
 		"face/host", ".", "agent/script", "face/cli", "face/cli/settings", "driver/commit",
