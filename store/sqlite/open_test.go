@@ -454,7 +454,7 @@ func TestRowsAreWhole(t *testing.T) {
 			pawl.CodeStoreDamaged && (c != "kind" || err != nil) {
 			t.Errorf("%s: %v", c, err)
 		}
-		if _, err := s.Check(t.Context()); err == nil {
+		if _, err := s.Check(t.Context(), nil); err == nil {
 			t.Errorf("%s: nothing found by Check", c)
 		}
 		if _, err := s.Load(t.Context(), kernel.Select{ID: ids[0]}); err != nil {
