@@ -64,9 +64,12 @@ func (m RunMode) Valid() bool { return m == Interactive || m == Assisted || m ==
 // ActorKind classes those who may cause a transition (docs/spec/task.md#s3, column actor).
 type ActorKind string
 
-// The kinds of actor. Policy stands for a rule that the user wrote and that acts in the user's name.
+// The kinds of actor. Policy stands for a rule that the user wrote and that acts in the user's name; automation for a
+// program that gives pawl commands while no person can be seen. It may cause whatever the user may, but its word is no
+// person's: what has to be approved it approves only where a policy names it.
 const (
 	KindUser       ActorKind = "user"
+	KindAutomation ActorKind = "automation"
 	KindSystem     ActorKind = "system"
 	KindRunner     ActorKind = "runner"
 	KindVerifier   ActorKind = "verifier"

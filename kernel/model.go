@@ -514,6 +514,8 @@ type Task struct {
 	// Named are the files that the approved plan says it changes: paths of its calls and artifacts; one that ends with
 	// a slash stands for what is below it.
 	Named []string `json:"named_files,omitempty"`
+	// Unseen says that no person has looked at the plan, or written it: a policy approved it in a person's name.
+	Unseen bool `json:"plan_unseen,omitempty"`
 	// Grants are the network grants of the approved plan.
 	Grants []effect.Grant `json:"network,omitempty"`
 	// Accepted is the hash of the change to the checks that a person approved.

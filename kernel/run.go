@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -317,6 +318,9 @@ const minHash = 8
 
 // PendingApproval returns the open approval, checked against the hash that the person saw.
 func PendingApproval(tx *Tx, hash string) (*Approval, error) {
+	if err := PersonsWord(tx); err != nil {
+		return nil, err
+	}
 	a := tx.Approval
 	if a == nil || a.State != ApprovalPending {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", StateName(tx))
@@ -325,6 +329,16 @@ func PendingApproval(tx *Tx, hash string) (*Approval, error) {
 		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, Short(a.Hash))
 	}
 	return a, nil
+}
+
+// PersonsWord refuses a program's word where a person's is asked for, unless the user's settings name the program. What
+// such a program grants is recorded as its own, and never passes for a person's.
+func PersonsWord(tx *Tx) error {
+	by := tx.Env.Actor
+	if by.Kind() != pawl.KindAutomation || slices.Contains(tx.Config.Profile.Approvers, by.Name()) {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Name())
 }
 
 // BlockedTask returns why the session is BLOCKED, or refuses.

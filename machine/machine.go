@@ -55,8 +55,12 @@ type Rule[S, E ~string] struct {
 	Idempotent bool
 }
 
-// Admits reports whether an actor of the given kind may cause the row.
+// Admits reports whether an actor of the given kind may cause the row. Automation may where the user may: whether its
+// word is enough is for who takes the word to say.
 func (r *Rule[S, E]) Admits(k pawl.ActorKind) bool {
+	if k == pawl.KindAutomation {
+		k = pawl.KindUser
+	}
 	return slices.Contains(r.Actors, k) || slices.Contains(r.AlsoActors, k)
 }
 

@@ -393,7 +393,7 @@ func (o *order) landlock() (bool, error) {
 	grants := []rule{{"/", landlock.Read}, {"/dev", landlock.Device}, {"/dev/shm", landlock.Write},
 		{"/proc", landlock.Proc}}
 	for _, m := range o.mounts {
-		if m.kind == mountWrite || m.kind == mountScratch {
+		if m.kind == mountWrite || m.kind == mountScratch || m.kind == mountKeep {
 			grants = append(grants, rule{m.path, landlock.Write})
 		}
 	}

@@ -94,11 +94,18 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l.hide(s.Hidden...)
 	l.inside(s, m)
 	for _, sh := range s.Shown {
-		if m.bare() {
+		kind := mountShow
+		if sh.Kept {
+			kind = mountKeep
+		}
+		switch {
+		case m.bare() && (sh.private() || sh.From == sh.At): // no link can show it, as Box.Layers says
+			continue
+		case m.bare():
 			l.at[sh.From] = mountRead // where the links lead, whatever is hidden around it
 			continue
 		}
-		l.at[sh.At], l.from[sh.At] = mountShow, sh.From
+		l.at[sh.At], l.from[sh.At] = kind, sh.From
 	}
 	return &l, nil
 }
@@ -120,7 +127,7 @@ func (l *layout) unmounted() {
 // layout collects at most one statement per path.
 type layout struct {
 	at   map[string]mountKind
-	from map[string]string // by path, what mountShow shows
+	from map[string]string // by path, what mountShow and mountKeep show
 }
 
 // blamed reports whether an error names something that was to be hidden.
@@ -322,7 +329,7 @@ func packageOf(program string) string {
 func (l *layout) covered(p string) bool {
 	for d := p; d != "/"; d = filepath.Dir(d) {
 		switch l.at[d] {
-		case mountRead, mountWrite, mountShow:
+		case mountRead, mountWrite, mountShow, mountKeep:
 			return false
 		case mountScratch, mountHideDir, mountHideFile:
 			return true

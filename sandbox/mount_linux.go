@@ -104,6 +104,8 @@ func (m mount) hold() (int, error) {
 		return clone(m.path, plain)
 	case mountShow:
 		return clone(m.from, plain|unix.MOUNT_ATTR_RDONLY)
+	case mountKeep:
+		return clone(m.from, plain)
 	}
 	return -1, nil
 }
@@ -184,6 +186,9 @@ func (s step) show(size int64) error {
 	fd, err := layered(s.held, st.Mode&0o777)
 	// The layers live on below the result, where there is one.
 	err = errors.Join(err, unix.Chdir("/"), unix.Unmount(staging, unix.MNT_DETACH))
+	if err == nil {
+		err = makePoint(s.path, true)
+	}
 	if err != nil {
 		return err
 	}

@@ -44,13 +44,14 @@ const (
 	mountHideDir  mountKind = 'd' // an empty read-only directory
 	mountHideFile mountKind = 'f' // a null device
 	mountShow     mountKind = 'o' // another directory, under a private layer for what is written
+	mountKeep     mountKind = 'k' // another directory, as it is, writable
 )
 
 // mount is one step of the layout; steps are taken in order.
 type mount struct {
 	kind mountKind
 	path string
-	from string // what mountShow shows
+	from string // what mountShow and mountKeep show
 }
 
 // hides reports whether a step takes what is at its path away from the command.

@@ -78,9 +78,10 @@ type Spec struct {
 	// MustHide refuses the command, with pawl.CodeEnvironment, where something Hidden lies in a Writable directory and
 	// the machine gives no namespaces: it could be read there (WeakInside).
 	MustHide bool
-	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory and
-	// must be free or a directory; it is made where it is missing, and removed after the command when it is still
-	// empty. What was in it is covered.
+	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory or
+	// in Home and must be free or a directory; it is made where it is missing, and removed after the command when it is
+	// still empty. What was in it is covered. Without namespaces (Box.Layers) nothing is shown in Home, and what is
+	// shown at its own path is as it is.
 	Shown []Shown
 	// Env is the complete environment; Environ makes one.
 	Env []string
@@ -132,16 +133,22 @@ type Limits struct {
 	Disk, Files int64
 }
 
-// Shown is a folder of the machine at another path. The folder itself never changes: what the command writes there goes
-// into a layer that ends with it, or is refused as to a read-only file system where the machine cannot lay one over the
-// folder (with MechanismBubblewrap, or in a kernel before 5.11).
+// Shown is a folder of the machine at another path. Unless it is Kept, the folder itself never changes: what the
+// command writes there goes into a layer that ends with it, or is refused as to a read-only file system where the
+// machine cannot lay one over the folder (with MechanismBubblewrap, or in a kernel before 5.11).
 type Shown struct {
 	// From is the folder. Links in its path are followed; one that does not exist is an error.
 	From string
 	// At is where the command finds it, apart from links in the Writable directory around it. A link below that
 	// directory is an error.
 	At string
+	// Kept has the command write to the folder itself, which then must be one that Writable could name. Its place must
+	// lie in Home.
+	Kept bool
 }
+
+// private reports whether the place lies in the command's own home, where nothing has to be made for it beforehand.
+func (sh Shown) private() bool { return within(sh.At, Home) && sh.At != Home }
 
 // Result says how a command ended.
 type Result struct {
@@ -242,7 +249,7 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	}
 	var err error
 	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
-		s.Shown, err = resolveShown(s.Shown, s.Writable)
+		s.Shown, err = resolveShown(s.Shown, s.Writable, homes)
 	}
 	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
 	return s, err
@@ -250,7 +257,7 @@ func (s Spec) checked(homes []string) (Spec, error) {
 
 // resolveShown resolves the links of what is shown, and refuses a place that is in no writable directory or behind a
 // link of it: the directory is the command's, and so is every link in it.
-func resolveShown(shown []Shown, writable []string) ([]Shown, error) {
+func resolveShown(shown []Shown, writable, homes []string) ([]Shown, error) {
 	out := make([]Shown, 0, len(shown))
 	for _, sh := range shown {
 		from, err := filepath.EvalSymlinks(sh.From)
@@ -259,6 +266,18 @@ func resolveShown(shown []Shown, writable []string) ([]Shown, error) {
 		}
 		if err != nil {
 			return nil, safeopen.Fail("sandbox.Run", sh.From, err)
+		}
+		if sh.Kept {
+			if _, err := resolveWritable([]string{from}, homes); err != nil {
+				return nil, err
+			}
+		}
+		if sh.At = filepath.Clean(sh.At); sh.private() {
+			out = append(out, Shown{From: from, At: sh.At, Kept: sh.Kept})
+			continue
+		}
+		if sh.Kept {
+			return nil, pawl.Fail(pawl.CodeDenied, "sandbox.shown_outside", sh.At).In("sandbox.Run")
 		}
 		parent, err := filepath.EvalSymlinks(filepath.Dir(sh.At))
 		if err != nil {

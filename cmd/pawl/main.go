@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
 	"syscall"
 
 	"golang.org/x/term"
@@ -17,19 +18,24 @@ import (
 	"pawl/face/cli/complete"
 	"pawl/face/cli/manual"
 	"pawl/face/host"
+	"pawl/face/person"
 	"pawl/sandbox"
 	"pawl/sandbox/prove"
 )
 
-func main() { run(app.Host{}) }
+func main() {
+	run(app.Host{}, func() string { return person.Program(os.Stdin, os.Getenv) })
+}
 
-// run carries out the command line of this process and ends it.
-func run(host app.Host) {
+// run carries out the command line of this process, in the name of the program that program names or of a person, and
+// ends it.
+func run(host app.Host, program func() string) {
 	// A command behind walls is started through this very program; its launcher never comes back from here.
 	sandbox.Child()
 	prove.Child()
 	ctx, stop := context.Background(), func() {}
 	std, readers := streams(), &audience{}
+	std.Program = sync.OnceValue(program)
 	if !cli.Brief(os.Args[1:]) {
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 		// The first interrupt ends the work in an orderly way; a second one ends the process at once.

@@ -26,13 +26,17 @@ import (
 // own.
 const asPawl = "PAWL_TEST_MAIN"
 
+// byProgram names the program that gives the test binary its commands as pawl, in the place of a person.
+const byProgram = "PAWL_TEST_PROGRAM"
+
 func TestMain(m *testing.M) {
 	sandbox.Child()
 	if fake := fakeAgents[filepath.Base(os.Args[0])]; fake != nil {
 		os.Exit(fake(os.Args[1:]))
 	}
 	if os.Getenv(asPawl) == "1" {
-		run(app.Host{Env: []string{asPawl + "=1"}})
+		// Whoever calls counts as a person, but where a test says which program it is.
+		run(app.Host{Env: []string{asPawl + "=1"}}, func() string { return os.Getenv(byProgram) })
 	}
 	if what := os.Getenv(asHolder); what != "" {
 		fmt.Fprintln(os.Stderr, holding(what))

@@ -72,7 +72,7 @@ func TestTestsAreCountedByName(t *testing.T) {
 			"passed ++passed"},
 		"unittest, red": {python("    def test_a(self): self.assertEqual(1, 2)\n"), "failed +failed"},
 		"unittest, exit": {python("    def test_a(self): os._exit(0)\n    def test_b(self): pass\n"),
-			"passed torn silent(test_x.py: T::test_a, test_x.py: T::test_b)"},
+			"failed torn silent(test_x.py: T::test_a, test_x.py: T::test_b)"},
 		"unittest, skip": {python("    @unittest.skip('x')\n    def test_a(self): pass\n"),
 			"passed +skipped left(test_x.py: T::test_a)"},
 		"unittest, excused": {python("    @unittest.expectedFailure\n    def test_a(self): self.fail()\n"),

@@ -192,6 +192,10 @@ func sealed(w *host.Workspace, seal *notary.Notary, store *sqlite.Store) {
 	w.Anchor = func(text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
 		return seal.Anchor(context.Background(), store, text)
 	}
+	w.Witness = func(ctx context.Context) (host.Witness, error) {
+		covers, at, err := seal.Newest(ctx, store)
+		return host.Witness{Covers: covers, At: at}, err
+	}
 	w.Earlier = func(ctx context.Context, tell bool) (*host.EarlierLog, bool, error) {
 		e, told, err := seal.Earlier(ctx, store, tell)
 		if err != nil || e == nil {

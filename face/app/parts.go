@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+
 	"pawl/driver/archive"
 	"pawl/driver/checkpoint"
 	"pawl/driver/commit"
@@ -24,8 +26,10 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
 	"pawl/sandbox/git"
+	"pawl/sandbox/withheld"
 	"pawl/store/recording"
 	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // parts are the drivers, the agents and the tools, wired for one process.
@@ -48,7 +52,11 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	machine := verify.ThisMachine()
 	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
 	checks := verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot,
-		Changed: shots.Diff, Was: shots.Was, Commands: map[string]string{}}
+		Changed: shots.Diff, Was: shots.Was, Policy: c.Profile, Commands: map[string]string{}}
+	secrets := &withheld.Values{}
+	checks.Change = func(ctx context.Context, place effect.Place, from, to string) ([]policy.Entry, error) {
+		return shots.Change(ctx, place, from, to, secrets.Of(place.Workspace))
+	}
 	if fenced(c) { // else a check could write what belongs to all workspaces
 		checks.Std = h.std()
 	}
@@ -64,7 +72,7 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		effect.KindProve:    prove.New(check, memory),
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory),
 		effect.KindRestore: checkpoint.NewRestore(memory),
-		effect.KindCleanup: compound.NewCleanup(memory), effect.KindLand: land.New(memory),
+		effect.KindCleanup: compound.NewCleanup(memory, land.Settle), effect.KindLand: land.New(memory),
 		effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory),
 		effect.KindArchive:   archive.New(),
 		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(),

@@ -203,8 +203,15 @@ func locale(a *App) string {
 // Issue is the label of the issue that the command line names, "" for none.
 func (a *App) Issue() string { return a.Flags.issue }
 
-// Actor names the user at the keyboard.
-func (a *App) Actor() pawl.Actor { return pawl.By(pawl.KindUser, userName(a)) }
+// Actor names the user at the keyboard, or the program that calls where nobody is to be seen.
+func (a *App) Actor() pawl.Actor {
+	if a.Std.Program != nil {
+		if name := a.Std.Program(); name != "" {
+			return pawl.By(pawl.KindAutomation, name)
+		}
+	}
+	return pawl.By(pawl.KindUser, userName(a))
+}
 
 func userName(a *App) string {
 	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {

@@ -184,18 +184,33 @@ func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full boo
 	return cut
 }
 
-// PrintChecks prints what the work changed of what it is judged by, below a text, and reports whether something was
-// left out; it prints nothing where there is no such change that somebody has to take.
+// PrintChecks prints what the work changed of what it is judged by, below a text, and what the policy asks about in the
+// change, and reports whether something was left out; it prints nothing where there is no such change that somebody has
+// to take.
 func PrintChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, text string, full bool) (cut bool) {
-	t, files := s.Task, s.ChangedChecks()
-	if len(files) == 0 {
+	t, files, asked := s.Task, s.ChangedChecks(), s.AskedChanges()
+	if len(files)+len(asked) == 0 {
 		return false
 	}
 	sheet := &sheet{pr: sess.Printer, full: full}
-	sheet.add("")
-	sheet.wrapped(0, sess.Text(text))
-	for _, f := range files {
-		sheet.add("  " + sess.Style.Yellow(Display(f)))
+	if len(files) > 0 {
+		sheet.add("")
+		sheet.wrapped(0, sess.Text(text))
+		for _, f := range files {
+			sheet.add("  " + sess.Style.Yellow(Display(f)))
+		}
+	}
+	if len(asked) > 0 {
+		sheet.add("")
+		sheet.wrapped(0, sess.Text("cli.ask.change_asked"))
+		for _, f := range asked {
+			args := make([]any, len(f.Args))
+			for i, a := range f.Args {
+				args[i] = a
+			}
+			sheet.wrapped(2, sess.Style.Yellow(sess.Text(f.Key, args...)))
+			files = append(files, f.Path)
+		}
 	}
 	if sess.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
 		// A change that cannot be shown is told by its files and its hash alone.

@@ -157,6 +157,8 @@ func ApprovalText(sess *Session, a view.ApprovalLine) string {
 	switch {
 	case a.State == "pending":
 		return text + "  " + sess.Text("cli.status.waiting", sess.Since(a.Asked))
+	case by.Kind() == pawl.KindAutomation:
+		text += "  " + sess.Text("see.by_program", by.Name())
 	case by.Kind() == pawl.KindPolicy:
 		text += "  " + sess.Text("see.by_policy", by.Name())
 	case a.Way == string(kernel.WayCommand) && a.About == kernel.AboutProof:

@@ -32,7 +32,7 @@ func order() []string {
 		"init", "run", "check", "status", "show", "diff", "log", "logs", "attach", "resume", "demo",
 		"plan", "approve", "accept", "deny", "revise", "answer",
 		"pause", "cancel", "stop", "fix", "skip", "rollback", "undo", "redo",
-		"task", "machine", "audit", "replay", "context", "tools", "budget",
+		"task", "machine", "audit", "policy", "replay", "context", "tools", "budget",
 		"agent", "mcp", "doctor", "config", "export", "completion", "version",
 	}
 }

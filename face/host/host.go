@@ -326,6 +326,8 @@ type Workspace struct {
 	// Anchor verifies that a note was signed with the user's key for this workspace, and returns what a proof needs of
 	// it and what it says.
 	Anchor func(note []byte) (audit.ProvenCheckpoint, audit.Tree, error)
+	// Witness says how far the newest checkpoint reaches that is kept of the log outside of the workspace.
+	Witness func(ctx context.Context) (Witness, error)
 	// Earlier is another log that was kept in this place before, nil where none was, by the checkpoints that are kept
 	// outside of the workspace. Told says that a person was told of it before; with tell, that they are now.
 	Earlier func(ctx context.Context, tell bool) (found *EarlierLog, told bool, err error)
@@ -350,6 +352,13 @@ type Draft struct {
 	Patch string
 	// Err is why the call would fail.
 	Err error
+}
+
+// Witness is the newest checkpoint that is kept of a log: how many records it covers, 0 where none is kept, and when it
+// was signed.
+type Witness struct {
+	Covers int64     `json:"records"`
+	At     time.Time `json:"at,omitzero"`
 }
 
 // EarlierLog is the last checkpoint of an audit log, with the file that it is kept in.
@@ -414,6 +423,8 @@ type Streams struct {
 	// Pager starts what long output is read in, on that terminal; Close waits until the person has left it. Nil is
 	// none.
 	Pager func() (w io.WriteCloser, ok bool)
+	// Program names the program that gives the commands while no person can be seen; "", or no function, is a person.
+	Program func() string
 	// Env looks up an environment variable.
 	Env func(string) string
 	Dir string // the working directory

@@ -538,6 +538,10 @@ type VerifyResult struct {
 	Tampered    []string          `json:"tampered,omitempty"`
 	Contents    map[string]string `json:"contents,omitempty"`
 	Fingerprint string            `json:"fingerprint,omitempty"` // of the failure, "" when passed
+	// Found is what the policy has against the change from the spec's Base, and Added the new files, where they are too
+	// many to pass without a question.
+	Found []policy.Found `json:"found,omitempty"`
+	Added *policy.Added  `json:"added,omitempty"`
 	// Changed are the files that differ from the spec's Base, where it asks for them.
 	Changed []FileStat `json:"changed,omitempty"`
 	// Dependencies are the folders that no commit holds and that the checks ran with.
@@ -626,6 +630,10 @@ type RevertSpec struct {
 type CleanupSpec struct {
 	KeepTree bool `json:"keep_tree"` // leave the worktree for a person to look at
 }
+
+// CleanedLanding names among what failed in a cleanup that a landing is half done in the user's tree: the work must not
+// be closed.
+const CleanedLanding = "landing"
 
 // CleanupResult is the cleanup summary of docs/spec/task.md#cleanup.
 type CleanupResult struct {

@@ -524,6 +524,9 @@ func risksOfPlan(t *kernel.Task) (out []view.Note) {
 		if len(v.Tampered) > 0 {
 			note("kernel.risk_tampered", strings.Join(v.Tampered, ", "))
 		}
+		for _, f := range v.Found {
+			note(f.Key, f.Args...)
+		}
 	}
 	if t.Plan != nil {
 		for _, l := range view.StepsOf(t.Plan) {

@@ -305,12 +305,7 @@ func WorkRestored(tx *kernel.Tx, r effect.Receipt) error {
 	case s.State == string(session.Idle):
 		return RunUndone(tx, r)
 	case !r.OK:
-		if err := tx.Apply(kernel.RollbackFailed, ""); err != nil {
-			return err
-		}
-		s.Blocked.Error = kernel.Info(r.Err())
-		tx.Record(s, kernel.AuditRollbackFailed, audit.Error, s.Blocked.Error)
-		return nil
+		return notBack(tx, r)
 	}
 	result, err := effect.Decode[effect.RestoreResult](r.Result)
 	if err != nil {
@@ -318,6 +313,16 @@ func WorkRestored(tx *kernel.Tx, r effect.Receipt) error {
 	}
 	stepTakenBack(tx, result)
 	tx.Emit(effect.KindCleanup, effect.CleanupSpec{}, true)
+	return nil
+}
+
+// notBack leaves a rollback that could not be done to the person.
+func notBack(tx *kernel.Tx, r effect.Receipt) error {
+	if err := tx.Apply(kernel.RollbackFailed, ""); err != nil {
+		return err
+	}
+	tx.Session.Blocked.Error = kernel.Info(r.Err())
+	tx.Record(tx.Session, kernel.AuditRollbackFailed, audit.Error, tx.Session.Blocked.Error)
 	return nil
 }
 
@@ -366,9 +371,12 @@ func WorkCleaned(tx *kernel.Tx, r effect.Receipt) error {
 	if err != nil {
 		result = effect.CleanupResult{Failed: []string{r.Key + " " + r.Detail}}
 	}
-	t.Cleanup, t.Ready.Cleaned = &result, true
+	apart := slices.Contains(result.Failed, effect.CleanedLanding)
+	t.Cleanup, t.Ready.Cleaned = &result, !apart
 	tx.Touch(t)
 	switch {
+	case s.RollingBack() && apart:
+		return notBack(tx, r)
 	case s.RollingBack():
 		return WriteArchive(tx)
 	case !t.CancelAt.IsZero() && !task.State(t.State).Terminal():

@@ -68,8 +68,33 @@ func (r Objects) Diff(ctx context.Context, from, to string) ([]Change, error) {
 	return changes, nil
 }
 
+// Side is one path that differs between two trees, with what stood there and what does.
+type Side struct {
+	Path     string
+	Old, New object.Node
+}
+
+// Sides returns what changed from one tree to another as the trees say it, whatever the paths are.
+func (r Objects) Sides(ctx context.Context, from, to string) (out []Side, err error) {
+	changed, err := r.raw(ctx, from, to)
+	for _, d := range changed {
+		out = append(out, Side{d.path, d.old, d.new})
+	}
+	return out, err
+}
+
 // deltas returns what changed from one tree to another, and refuses paths that no checkout of pawl's may write.
 func (r Objects) deltas(ctx context.Context, from, to string) ([]delta, error) {
+	ds, err := r.raw(ctx, from, to)
+	for _, d := range ds {
+		if !safePath(d.path) {
+			return nil, pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(d.path))
+		}
+	}
+	return ds, err
+}
+
+func (r Objects) raw(ctx context.Context, from, to string) ([]delta, error) {
 	if from == to {
 		return nil, nil
 	}
@@ -89,9 +114,6 @@ func (r Objects) deltas(ctx context.Context, from, to string) ([]delta, error) {
 		}
 		if f[1] != "000000" {
 			d.new = object.Node{Mode: f[1], ID: f[3]}
-		}
-		if !safePath(d.path) {
-			return nil, pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(d.path))
 		}
 		ds = append(ds, d)
 	}

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -187,6 +188,22 @@ func (n *Notary) kept(l audit.Log) []string {
 		}
 	}
 	return names
+}
+
+// Newest finds the checkpoint that was kept last of the log, its size 0 where none is kept, and says when that was. Its
+// signature is not looked at.
+func (n *Notary) Newest(ctx context.Context, store kernel.Store) (size int64, at time.Time, err error) {
+	var names []string
+	if err := store.Log(ctx, func(l audit.Log) error { names = n.kept(l); return nil }); err != nil {
+		return 0, at, err
+	}
+	for _, name := range names {
+		covers, err := strconv.ParseInt(strings.TrimSuffix(filepath.Base(name), ".note"), 10, 64)
+		if info, gone := os.Stat(name); err == nil && gone == nil && covers > size {
+			size, at = covers, info.ModTime()
+		}
+	}
+	return size, at, nil
 }
 
 // Earlier is another log that was kept in the place of a workspace: its last checkpoint.

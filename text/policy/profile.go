@@ -50,8 +50,13 @@ type Profile struct {
 	// run.
 	AllowedCommands []string `json:"allowed_commands,omitempty" yaml:"allowed_commands,omitempty"`
 	DeniedCommands  []string `json:"denied_commands,omitempty" yaml:"denied_commands,omitempty"`
+	// Approvers are the programs that may approve what waits for a person, by the names under which they are recorded.
+	Approvers []string `json:"approvers,omitempty" yaml:"approvers,omitempty"`
 	// Sensitive are further folders or files, relative to the workspace, that are asked for before they are written.
 	Sensitive []string `json:"sensitive,omitempty" yaml:"sensitive,omitempty"`
+	// AllowedSecrets are files and folders, relative to the workspace, in which what looks like a secret may land without
+	// a question.
+	AllowedSecrets []string `json:"allowed_secrets,omitempty" yaml:"allowed_secrets,omitempty"`
 }
 
 // Strict asks before every write and every command. It is the profile of interactive runs (docs/spec/turn.md#b11).
@@ -92,7 +97,7 @@ func (p Profile) Validate() error {
 		return bad("max_files", "< 0")
 	}
 	for field, list := range map[string][]string{"allowed_tools": p.AllowedTools, "disallowed_tools": p.DisallowedTools,
-		"mcp_tools": p.MCPTools} {
+		"mcp_tools": p.MCPTools, "approvers": p.Approvers} {
 		for _, name := range list {
 			if server, _, ok := strings.Cut(name, "__"); field == "mcp_tools" &&
 				(!ok || server == "" || server == "*") {
@@ -113,9 +118,11 @@ func (p Profile) Validate() error {
 			}
 		}
 	}
-	for _, s := range p.Sensitive {
-		if _, ok := canonical(s); !ok {
-			return bad("sensitive", s)
+	for field, paths := range map[string][]string{"sensitive": p.Sensitive, "allowed_secrets": p.AllowedSecrets} {
+		for _, s := range paths {
+			if _, ok := canonical(s); !ok {
+				return bad(field, s)
+			}
 		}
 	}
 	return nil

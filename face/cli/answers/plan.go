@@ -11,11 +11,10 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/policies"
 	"pawl/face/cli/term"
-	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/approval"
-	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -239,16 +238,11 @@ type judgedCall struct {
 
 // judgeCalls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
 func judgeCalls(a *cli.App, f cli.PlanFile) ([]judgedCall, error) {
-	place, c, err := a.Configured()
+	there, c, err := policies.WouldBe(a, false)
 	if err != nil {
 		return nil, err
 	}
 	tools := a.Host.Tools()
-	there := kernel.Snapshot{Config: &kernel.Config{},
-		Run: &kernel.Run{Place: cli.WorkPlace(place, false), Context: &effect.ContextResult{}}}
-	if h, ok := a.Host.(host.Grounds); ok {
-		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place, c)
-	}
 	out := []judgedCall{}
 	add := func(path, step, tool string, r policy.Request) {
 		line, _ := f.At.At(path)

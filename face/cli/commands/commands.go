@@ -14,6 +14,7 @@ import (
 	"pawl/face/cli/inspect"
 	"pawl/face/cli/machines"
 	"pawl/face/cli/orders"
+	"pawl/face/cli/policies"
 	"pawl/face/cli/servers"
 	"pawl/face/cli/setup"
 	"pawl/face/cli/skills"
@@ -26,6 +27,6 @@ func Entries() []cli.Entry {
 	return slices.Concat(
 		orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(),
 		answers.Entries(), control.Entries(), tasks.Entries(), machines.Entries(), auditlog.Entries(),
-		servers.Entries(), setup.Entries(),
+		policies.Entries(), servers.Entries(), setup.Entries(),
 	)
 }

@@ -56,7 +56,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"AGENT": {ask: agents}, "COMMAND": {ask: commandsBelow}, "COMMIT": {ask: commits}, "DIR": {folders: true},
 		"TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
 		"ISSUE": {ask: issues}, "MACHINE": {ask: one("session", "turn", "workflow", "task", "board")},
-		"PACKAGE": {ask: packages}, "TREE": {ask: trees}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
+		"policy explain COMMAND": {}, "PACKAGE": {ask: packages}, "TREE": {ask: trees}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
 		"SETTING": {ask: everySetting}, "SOLUTION": {ask: solutions}, "TASK": {ask: tasks}, "TOOL": {ask: tools},
 		"VALUE": {ask: values},
 

@@ -135,8 +135,12 @@ type Setting struct {
 	project func(old, values []string) bool
 }
 
-// env is the name of the environment variable that sets it.
+// env is the name of the environment variable that sets it, "" where none does: who may approve is not for whoever
+// calls to say.
 func (s Setting) env() string {
+	if s.Name == Approvers {
+		return ""
+	}
 	return "PAWL_" + strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_"))
 }
 
@@ -176,9 +180,10 @@ func all() []Setting {
 		limitSettings(), budgetSettings())
 }
 
-// Isolation is the setting of who holds commands, Bubblewrap its value for that alone, and Outer the one for the
-// machine around pawl.
+// Approvers is the setting of the programs that may approve. Isolation is that of who holds commands, Bubblewrap its
+// value for that alone, and Outer the one for the machine around pawl.
 const (
+	Approvers  = "policy.approvers"
 	Isolation  = "isolation"
 	Bubblewrap = "bwrap"
 	Outer      = "outer"
@@ -305,8 +310,10 @@ func policySettings() []Setting {
 				old := c.Profile
 				p.AllowNetwork, p.NoNetwork, p.MaxFiles, p.Sensitive = old.AllowNetwork, old.NoNetwork, old.MaxFiles,
 					old.Sensitive
+				p.Approvers = old.Approvers
 				p.AllowedTools, p.DisallowedTools, p.MCPTools = old.AllowedTools, old.DisallowedTools, old.MCPTools
 				p.AllowedCommands, p.DeniedCommands = old.AllowedCommands, old.DeniedCommands
+				p.AllowedSecrets = old.AllowedSecrets
 				c.Profile = p
 				return nil
 			}},
@@ -317,9 +324,11 @@ func policySettings() []Setting {
 		words("policy.allowed_tools", never, func(p *policy.Profile) *[]string { return &p.AllowedTools }),
 		words("policy.disallowed_tools", always, func(p *policy.Profile) *[]string { return &p.DisallowedTools }),
 		words("policy.mcp_tools", never, func(p *policy.Profile) *[]string { return &p.MCPTools }),
+		words(Approvers, never, func(p *policy.Profile) *[]string { return &p.Approvers }),
 		words("policy.allowed_commands", never, func(p *policy.Profile) *[]string { return &p.AllowedCommands }),
 		words("policy.denied_commands", always, func(p *policy.Profile) *[]string { return &p.DeniedCommands }),
 		words("policy.sensitive", always, func(p *policy.Profile) *[]string { return &p.Sensitive }),
+		words("policy.allowed_secrets", never, func(p *policy.Profile) *[]string { return &p.AllowedSecrets }),
 	}
 }
 

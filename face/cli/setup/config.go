@@ -50,6 +50,9 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
 			}
 		}
+		if by := a.Actor(); s.Name == settings.Approvers && !unset && by.Kind() == pawl.KindAutomation {
+			return pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Name())
+		}
 		c := settings.Config{File: settings.UserFile(a.Std.Env)}
 		if err := c.Change(s, args[1:]); err != nil {
 			return err

@@ -465,14 +465,18 @@ func moveTask(ctx context.Context, sess *cli.Session, given string, m move) erro
 	if m.as == "" {
 		m.as = pawl.KindUser
 	}
-	name := sess.App.Actor().Name()
+	by := sess.App.Actor()
+	name := by.Name()
 	holder := "cli:" + name
 	c := &kernel.Transition{Task: t.ID, To: m.to, Reason: m.reason, Exit: task.ExitReason(m.exit), Owner: holder,
 		Check: m.strict, Metadata: []byte(m.meta)}
 	if t.Lease.Owner == holder {
 		c.Token = t.Epoch
 	}
-	out, err := sess.DoAs(ctx, pawl.By(m.as, name), c)
+	if by.Kind() != pawl.KindAutomation || m.as != pawl.KindUser && m.as != pawl.KindPolicy {
+		by = pawl.By(m.as, name)
+	}
+	out, err := sess.DoAs(ctx, by, c)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,46 @@
+package person
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// farthest bounds how far back those who started a process are followed.
+const farthest = 64
+
+// ancestors are the processes that started this one, the nearest first, up to the system's first.
+func ancestors() []process {
+	var out []process
+	for pid := os.Getppid(); pid > 0 && len(out) < farthest; {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		// PID (name) STATE PPID …, and the name may hold anything (proc_pid_stat(5)).
+		begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+		if err != nil || begin < 0 || end < begin {
+			break
+		}
+		p := process{name: string(stat[begin+1 : end])}
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // one that has ended has none
+		for arg := range bytes.SplitSeq(bytes.TrimRight(line[:min(len(line), 8<<10)], "\x00"), []byte{0}) {
+			p.args = append(p.args, string(arg))
+		}
+		out = append(out, p)
+		fields := bytes.Fields(stat[end+1:])
+		if len(fields) < 2 {
+			break
+		}
+		if pid, err = strconv.Atoi(string(fields[1])); err != nil {
+			break
+		}
+	}
+	return out
+}
+
+// foreground reports whether a descriptor is a terminal in whose foreground this process is.
+func foreground(fd int) bool {
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
