@@ -34,8 +34,11 @@ var homeShown = []string{
 	".cache/torch", ".cache/typescript", ".cache/uv", ".cache/yarn", ".cache/zig",
 }
 
-// homeSecrets are the secrets inside those.
+// homeSecrets are the secrets inside those, and those that stay hidden where somebody has all of a home shown.
 var homeSecrets = []string{
+	".netrc", ".git-credentials", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".pgpass", ".my.cnf", ".vault-token",
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".terraform.d", ".config/gh",
+	".config/gcloud", ".config/hub", ".config/op", ".local/share/keyrings", ".bash_history", ".zsh_history",
 	".bundle/config", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
 	".gradle/gradle.properties", ".gem/credentials", ".ivy2/.credentials", ".nuget/NuGet", ".pub-cache/credentials.json",
 	".sbt/.credentials", ".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".local/share/uv/credentials",
