@@ -57,8 +57,8 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 
 // Check examines the store as a whole, for pawl doctor: SQLite's own check of every page, the audit log from its first
 // record (anchors are what trusted checkpoints said, audit.Verify) with the ways along it, and that every row stands
-// where its records left it. It reads everything and takes accordingly long; progress, which may be nil, is told now and then
-// how many rows and records of how many were read. The report is that of the audit log.
+// where its records left it. It reads everything and takes accordingly long; progress, which may be nil, is told now and
+// then how many rows and records of how many were read. The report is that of the audit log.
 func (s *Store) Check(ctx context.Context, progress func(done, all int64),
 	anchors ...audit.Tree) (audit.Report, error) {
 	c, err := s.stream(ctx, "check")
