@@ -277,7 +277,17 @@ func backToCheckpoint(tx *kernel.Tx, safety string) effect.RestoreSpec {
 	if t.Ready.Tracked {
 		spec.Expect, spec.Spans = spec.Target, t.Spans
 	}
+	spec.Kept = kept(tx)
 	return spec
+}
+
+// kept names what an undo or a redo brings back from beside what git records: what the last of them kept before it
+// began, or what the run began from.
+func kept(tx *kernel.Tx) string {
+	if i := tx.Run.Ignored; i != nil {
+		return i.Kept
+	}
+	return tx.Task.Place.Kept
 }
 
 // KeepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing
@@ -325,11 +335,12 @@ func WorkRestored(tx *kernel.Tx, r effect.Receipt) error {
 func stepTakenBack(tx *kernel.Tx, result effect.RestoreResult) {
 	tx.Record(tx.Task, kernel.AuditTreeRestored, audit.Info, map[string]any{
 		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept,
-		"cut": result.Cut,
+		"cut": result.Cut, "ignored": result.Ignored,
 	})
 	restoredBy(tx, result)
 	tx.Run.SkippedFiles, tx.Run.TruncatedFiles, tx.Run.Restored = result.Kept, result.Cut,
 		&effect.Span{Before: result.Before, After: result.After}
+	tx.Run.Ignored = result.Ignored
 	tx.Touch(tx.Run)
 }
 
@@ -559,11 +570,15 @@ func reverseRun(tx *kernel.Tx, named string, again bool) error {
 		if again {
 			commit, verb = r.Revert.Commit, "Redo: "
 		}
-		tx.Emit(effect.KindRevert, effect.RevertSpec{
+		revert := effect.RevertSpec{
 			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" +
 				t.Label, Subject: kernel.FirstLine(verb + t.Title), Body: "Reverts commit " + commit +
 				".\n", At: tx.Now,
-		}, true)
+		}
+		if t != nil && t.Place.InPlace {
+			revert.Kept, revert.Safety = kept(tx), "before-undo-"+kernel.CheckpointName(tx)
+		}
+		tx.Emit(effect.KindRevert, revert, true)
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
 	}
@@ -739,6 +754,7 @@ func RunUndone(tx *kernel.Tx, r effect.Receipt) error {
 				map[string]any{"branch": result.Branch, "commit": result.Commit})
 			return nil
 		}
+		tx.Run.Ignored = result.Ignored
 		if tx.Run.Undone {
 			tx.Run.Land, tx.Run.Revert = &result, nil
 		} else {
