@@ -13,14 +13,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -57,14 +54,14 @@ func run(ctx context.Context, only string, packages []string) error {
 	var errs []error
 	tried := 0
 	for _, w := range walls {
-		if only != "" && only != w.name || ctx.Err() != nil {
+		if only != "" && only != w.Name || ctx.Err() != nil {
 			continue
 		}
 		tried++
 		start := time.Now()
-		failed, err := test(ctx, w, packages)
+		failed, err := w.Test(ctx, packages...)
 		harm := guard.harm()
-		verdict := "missed by " + strings.Join(failed, " ")
+		verdict := "missed by " + strings.Join(failed[:min(len(failed), 5)], " ")
 		switch {
 		case err != nil:
 			verdict = "not tried: " + err.Error()
@@ -76,9 +73,9 @@ func run(ctx context.Context, only string, packages []string) error {
 			verdict += "; HARM DONE: " + strings.Join(harm, ", ")
 			err = errors.Join(err, errors.New("harm was done without it"))
 		}
-		fmt.Printf("%-28s %5.1fs  %s\n", w.name, time.Since(start).Seconds(), verdict)
+		fmt.Printf("%-28s %5.1fs  %s\n", w.Name, time.Since(start).Seconds(), verdict)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", w.name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", w.Name, err))
 		}
 	}
 	if tried == 0 && ctx.Err() == nil {
@@ -86,62 +83,4 @@ func run(ctx context.Context, only string, packages []string) error {
 	}
 	fmt.Printf("%d walls taken away, one at a time\n", tried)
 	return errors.Join(append(errs, ctx.Err())...)
-}
-
-// test runs the tests of the packages without a wall and returns the tests that failed, at most five of them.
-func test(ctx context.Context, w wall, packages []string) ([]string, error) {
-	dir, err := os.MkdirTemp("", "pawl-unwalled-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	replace := map[string]string{}
-	for i, file := range w.files() {
-		text, err := os.ReadFile(file)
-		if err == nil {
-			text, err = w.without(file, text)
-		}
-		if err != nil {
-			return nil, err
-		}
-		from, err := filepath.Abs(file)
-		if err != nil {
-			return nil, err
-		}
-		replace[from] = filepath.Join(dir, fmt.Sprintf("%d.go", i))
-		if err := os.WriteFile(replace[from], text, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return nil, err
-	}
-	name := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(name, overlay, 0o600); err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "3m", "-overlay",
-		name}, packages...)...)
-	out, err := cmd.CombinedOutput()
-	return failures(string(out), err)
-}
-
-// failures finds the top-level tests that failed in what go test printed.
-func failures(out string, ended error) ([]string, error) {
-	if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
-		return nil, fmt.Errorf("it does not build: %.600s", out)
-	}
-	var failed []string
-	for line := range strings.Lines(out) {
-		name, ok := strings.CutPrefix(line, "--- FAIL: ")
-		if ok {
-			name, _, _ = strings.Cut(name, " ")
-			failed = append(failed, name)
-		}
-	}
-	if ended != nil && len(failed) == 0 {
-		return nil, fmt.Errorf("the tests ended with %w: %.600s", ended, out)
-	}
-	return failed[:min(len(failed), 5)], nil
 }

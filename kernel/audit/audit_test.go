@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	mathrand "math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -512,4 +513,40 @@ func BenchmarkVerify(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(records)), "ns/record")
+}
+
+// TestVerifyComparesChains: a record that names another predecessor is found where leaf hashes and head were made anew
+// to fit it, so that no root gives it away.
+func TestVerifyComparesChains(t *testing.T) {
+	original, _ := chain(30)
+	for at, r := range original {
+		p, err := audit.Parse(r.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, prev := range map[string]audit.Hash{"nothing": {}, "the record itself": r.Hash,
+			"another subject's": original[(at+1)%len(original)].Hash, "another beginning": audit.Genesis(task(99))} {
+			records, tail := slices.Clone(original), audit.Hash{}
+			var leaves []audit.Hash
+			for i, next := range records {
+				q, _ := audit.Parse(next.Bytes)
+				switch {
+				case i == at:
+					q.Prev = prev
+				case i > at && q.Subject == p.Subject:
+					q.Prev = tail
+				}
+				sealed := audit.Seal(q.Entry, q.Seq, q.Prev)
+				records[i].Bytes, records[i].Hash = sealed.Bytes, sealed.Hash
+				if q.Subject == p.Subject {
+					tail = sealed.Hash
+				}
+				leaves = append(leaves, sealed.Hash)
+			}
+			report, err := audit.Verify(each(records), audit.Head{}.Append(leaves...))
+			if report.Size != int64(at) || err == nil || !strings.Contains(err.Error(), "audit.chain") {
+				t.Errorf("record %d follows %s: %d records are good, %v", at, name, report.Size, err)
+			}
+		}
+	}
 }

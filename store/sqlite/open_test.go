@@ -228,7 +228,7 @@ func TestCorruption(t *testing.T) {
 		}
 		s, err := sqlite.Open(place, sqlite.Options{})
 		if err == nil {
-			_, err = s.Check(t.Context())
+			_, err = s.Check(t.Context(), nil)
 			if closing := s.Close(); err == nil {
 				err = closing
 			}
@@ -324,7 +324,7 @@ func TestUpgrade(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
-		report, err := s.Check(t.Context())
+		report, err := s.Check(t.Context(), nil)
 		if err != nil || report.Size != 20 || report.Moves != 20 {
 			t.Errorf("%s: %+v, %v", f, report, err)
 		}
@@ -341,7 +341,7 @@ func TestUpgrade(t *testing.T) {
 		if n != 20 {
 			t.Errorf("%s: %d tasks", f, n)
 		}
-		if _, err := s.Check(t.Context()); err != nil {
+		if _, err := s.Check(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 		if err := s.Close(); err != nil {
@@ -385,7 +385,7 @@ func TestBackup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Check(t.Context()); err != nil {
+		if _, err := b.Check(t.Context(), nil); err != nil {
 			t.Errorf("backup %d: %v", n, err)
 		}
 		// A backup is a store: it can be written, too.
@@ -420,6 +420,70 @@ func TestReadOnlyStore(t *testing.T) {
 	}
 }
 
+// TestRowsAreWhole: whatever value of a row is another than was written, the row is refused when it is read. The
+// columns are those that the table has, so that a new one is tried, too.
+func TestRowsAreWhole(t *testing.T) {
+	path, ids := filled(t)
+	var columns []string
+	for _, c := range texts(t, path, "SELECT name FROM pragma_table_info('entity') ORDER BY cid") {
+		// The position is where the row stands, and audit_at is a shortcut to what the log says.
+		if c != "pos" && c != "audit_at" {
+			columns = append(columns, c)
+		}
+	}
+	if len(columns) < 16 {
+		t.Fatalf("columns %v", columns)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range columns {
+		place := filepath.Join(t.TempDir(), "pawl.db")
+		if err := os.WriteFile(place, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, place, "UPDATE entity SET "+c+"=CASE typeof("+c+") WHEN 'text' THEN "+c+"||'x' WHEN 'blob' THEN "+
+			"CAST(substr("+c+", 1, length("+c+")-1)||'!' AS BLOB) WHEN 'integer' THEN "+c+"+1 ELSE "+
+			"(CASE WHEN '"+c+"' IN ('label', 'parent') THEN 'x' ELSE 7 END) END WHERE pos=5")
+		s, err := sqlite.Open(place, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Load(t.Context(), kernel.Select{Kind: kernel.KindTask}); pawl.CodeOf(err) !=
+			pawl.CodeStoreDamaged && (c != "kind" || err != nil) {
+			t.Errorf("%s: %v", c, err)
+		}
+		if _, err := s.Check(t.Context(), nil); err == nil {
+			t.Errorf("%s: nothing found by Check", c)
+		}
+		if _, err := s.Load(t.Context(), kernel.Select{ID: ids[0]}); err != nil {
+			t.Errorf("%s: another row: %v", c, err)
+		}
+		s.Close()
+	}
+}
+
+// texts reads one text of each row that a query finds in a database file, by a way that is not the store's.
+func texts(t *testing.T, path, query string) (out []string) {
+	t.Helper()
+	c, err := new(engine.Driver).Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	rows, err := c.(driver.QueryerContext).QueryContext(context.Background(), query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for dest := make([]driver.Value, 1); rows.Next(dest) == nil; {
+		text, _ := dest[0].(string)
+		out = append(out, text)
+	}
+	return out
+}
+
 func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 	for _, c := range []struct {
 		statement string
@@ -439,7 +503,7 @@ func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Check(t.Context()); pawl.CodeOf(err) != c.want {
+		if _, err := s.Check(t.Context(), nil); pawl.CodeOf(err) != c.want {
 			t.Errorf("%s: %v, want %s", c.statement, err, c.want)
 		}
 		s.Close()
@@ -460,7 +524,7 @@ func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 	if _, err := s.Commit(t.Context(), kernel.Batch{Writes: []kernel.Write{w}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Check(t.Context()); pawl.CodeOf(err) != pawl.CodeAuditBroken ||
+	if _, err := s.Check(t.Context(), nil); pawl.CodeOf(err) != pawl.CodeAuditBroken ||
 		!strings.Contains(err.Error(), "audit.state") {
 		t.Errorf("a state without a record: %v", err)
 	}
