@@ -33,7 +33,7 @@ func (d Revert) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 	var r effect.Receipt
 	var result effect.LandResult
 	stays := false
-	back, err := d.ignored.Around(ctx, e.Place, spec.Kept, spec.Safety, func() (err error) {
+	back, err := d.ignored.Around(ctx, e.Place, spec.Kept, "safety-"+e.ID, func() (err error) {
 		r = d.commit.Do(ctx, e, progress)
 		if err = r.Err(); err == nil {
 			result, err = effect.Decode[effect.LandResult](r.Result)
@@ -65,7 +65,7 @@ func (d Revert) Done(ctx context.Context, e effect.Effect) (effect.Answer, effec
 	if err != nil || result.Outcome == effect.Kept {
 		return answer, r
 	}
-	back, ok := d.ignored.Finished(e.Place, spec.Kept, spec.Safety)
+	back, ok := d.ignored.Finished(e.Place, spec.Kept, "safety-"+e.ID)
 	if !ok {
 		return effect.DoneNo, effect.Receipt{} // doing it again makes no second commit
 	}

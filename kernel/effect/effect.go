@@ -660,9 +660,8 @@ type RevertSpec struct {
 	Trailers []string `json:"trailers,omitempty"`
 	// At is the author and committer date.
 	At time.Time `json:"at"`
-	// Kept is as in RestoreSpec, and Safety the name of what is kept of the folder before it.
-	Kept   string `json:"kept,omitempty"`
-	Safety string `json:"safety,omitempty"`
+	// Kept is as in RestoreSpec.
+	Kept string `json:"kept,omitempty"`
 }
 
 // CleanupSpec asks to remove what a task left: its worktree and temporary files. Checkpoints stay.

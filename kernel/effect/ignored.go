@@ -39,6 +39,14 @@ type IgnoredBack struct {
 	Lost []Unkept `json:"lost,omitempty"`
 }
 
+// Or names what the next undo or redo brings back from: what the last one kept before it began, or else name.
+func (i *IgnoredBack) Or(name string) string {
+	if i != nil {
+		return i.Kept
+	}
+	return name
+}
+
 // mostNamed bounds what is named of one reason.
 const mostNamed = 20
 

@@ -284,21 +284,11 @@ func BringBack(tx *kernel.Tx) error {
 func backToCheckpoint(tx *kernel.Tx, safety string) effect.RestoreSpec {
 	t := tx.Task
 	spec := effect.RestoreSpec{Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: safety +
-		kernel.CheckpointName(tx)}
+		kernel.CheckpointName(tx), Kept: tx.Run.Ignored.Or(t.Place.Kept)}
 	if t.Ready.Tracked {
 		spec.Expect, spec.Spans = spec.Target, t.Spans
 	}
-	spec.Kept = kept(tx)
 	return spec
-}
-
-// kept names what an undo or a redo brings back from beside what git records: what the last of them kept before it
-// began, or what the run began from.
-func kept(tx *kernel.Tx) string {
-	if i := tx.Run.Ignored; i != nil {
-		return i.Kept
-	}
-	return tx.Task.Place.Kept
 }
 
 // KeepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing
@@ -354,9 +344,8 @@ func stepTakenBack(tx *kernel.Tx, result effect.RestoreResult) {
 		"cut": result.Cut, "ignored": result.Ignored,
 	})
 	restoredBy(tx, result)
-	tx.Run.SkippedFiles, tx.Run.TruncatedFiles, tx.Run.Restored = result.Kept, result.Cut,
-		&effect.Span{Before: result.Before, After: result.After}
-	tx.Run.Ignored = result.Ignored
+	tx.Run.SkippedFiles, tx.Run.TruncatedFiles = result.Kept, result.Cut
+	tx.Run.Ignored, tx.Run.Restored = result.Ignored, &effect.Span{Before: result.Before, After: result.After}
 	tx.Touch(tx.Run)
 }
 
@@ -589,15 +578,11 @@ func reverseRun(tx *kernel.Tx, named string, again bool) error {
 		if again {
 			commit, verb = r.Revert.Commit, "Redo: "
 		}
-		revert := effect.RevertSpec{
+		tx.Emit(effect.KindRevert, effect.RevertSpec{
 			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" +
 				t.Label, Subject: kernel.FirstLine(verb + t.Title), Body: "Reverts commit " + commit +
-				".\n", At: tx.Now,
-		}
-		if t != nil && t.Place.InPlace {
-			revert.Kept, revert.Safety = kept(tx), "before-undo-"+kernel.CheckpointName(tx)
-		}
-		tx.Emit(effect.KindRevert, revert, true)
+				".\n", At: tx.Now, Kept: r.Ignored.Or(t.Place.Kept),
+		}, true)
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
 	}
