@@ -44,8 +44,8 @@ steady: setup ## run every test N times (N=10) beside a program that takes all p
 unwalled: setup ## take away one wall of pawl at a time: a test must notice, and nothing of the machine may be harmed
 	$(GO) run ./internal/unwalled
 
-kills: setup ## kill commits, landings and worktrees at every step that they take, and runs at many moments, where make test takes a few
-	GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint
+kills: setup ## kill commits, landings, undos and worktrees at every step that they take, and runs at many moments, and undo 2,000 random scripts, where make test takes a few
+	PAWL_SCRIPTS=2000 GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint
 	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestKill|^TestLogin_Kill$$' -kills 24 -agentkills 12
 
 adversarial: setup ## try every hostile case of docs/spec/threats.md, by number, behind each kind of walls, for root as an ordinary user too

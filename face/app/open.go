@@ -108,6 +108,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	if fresh {
 		tellEarlier(ctx, w, o.Tell)
 	}
+	w.Unkept = checkpoint.NewIgnored(nil, int64(o.Config.IgnoredMB)<<20).Foresee
 	faces(w, dir, o.Config)
 	return w, nil
 }

@@ -53,7 +53,7 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	held.Filter = func(emit func([]byte)) io.WriteCloser { return secrets(place.Workspace).Writer(emit) }
 	box, _ := sandbox.New(held) // these options are always valid
 	memory := &git.Memory{}
-	shots := checkpoint.NewSnapshotter(memory)
+	shots, ignored := checkpoint.NewSnapshotter(memory), checkpoint.NewIgnored(memory, int64(c.IgnoredMB)<<20)
 	machine := verify.ThisMachine()
 	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
 	looked := &planted.Box{Runner: box}
@@ -74,11 +74,13 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	p := &parts{shots: shots, secrets: secrets, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
 		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: compound.NewVerify(check,
 			memory), effect.KindGates: verify.NewGates(check, compound.Status(memory)),
-		effect.KindProve:    prove.New(check, memory),
-		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory),
-		effect.KindRestore: checkpoint.NewRestore(memory),
-		effect.KindCleanup: compound.NewCleanup(memory, land.Settle), effect.KindLand: land.New(memory),
-		effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory),
+		effect.KindProve:      prove.New(check, memory),
+		effect.KindWorktree:   checkpoint.NewWorktree(memory),
+		effect.KindCheckpoint: checkpoint.NewPoint(memory).Keeping(ignored),
+		effect.KindRestore:    checkpoint.NewRestore(memory).Keeping(ignored),
+		effect.KindCleanup:    compound.NewCleanup(memory, land.Settle), effect.KindLand: land.New(memory),
+		effect.KindRevert:    compound.NewRevert(land.NewRevert(memory), ignored),
+		effect.KindRebase:    land.NewRebase(memory),
 		effect.KindArchive:   archive.New(),
 		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(),
 		effect.KindRetire: packages.NewRetire(),

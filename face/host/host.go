@@ -314,6 +314,8 @@ type Workspace struct {
 	Export func(ctx context.Context) ([]string, error)
 	// Diff returns the unified diff between two trees of the workspace or of a task's worktree.
 	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
+	// Unkept says what a run in a place could not have brought back by an undo.
+	Unkept func(ctx context.Context, place effect.Place) ([]effect.Unkept, error)
 	// Preview tells what calls would change in the files of a place, one behind the other, without changing anything.
 	Preview func(place effect.Place, calls []effect.ToolCall) ([]Draft, error)
 	// Recording opens what a run decided, as it was recorded, with the configuration that it would be decided with now.

@@ -284,7 +284,7 @@ func BringBack(tx *kernel.Tx) error {
 func backToCheckpoint(tx *kernel.Tx, safety string) effect.RestoreSpec {
 	t := tx.Task
 	spec := effect.RestoreSpec{Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: safety +
-		kernel.CheckpointName(tx)}
+		kernel.CheckpointName(tx), Kept: tx.Run.Ignored.Or(t.Place.Kept)}
 	if t.Ready.Tracked {
 		spec.Expect, spec.Spans = spec.Target, t.Spans
 	}
@@ -341,11 +341,11 @@ func notBack(tx *kernel.Tx, r effect.Receipt) error {
 func stepTakenBack(tx *kernel.Tx, result effect.RestoreResult) {
 	tx.Record(tx.Task, kernel.AuditTreeRestored, audit.Info, map[string]any{
 		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept,
-		"cut": result.Cut,
+		"cut": result.Cut, "ignored": result.Ignored,
 	})
 	restoredBy(tx, result)
-	tx.Run.SkippedFiles, tx.Run.TruncatedFiles, tx.Run.Restored = result.Kept, result.Cut,
-		&effect.Span{Before: result.Before, After: result.After}
+	tx.Run.SkippedFiles, tx.Run.TruncatedFiles = result.Kept, result.Cut
+	tx.Run.Ignored, tx.Run.Restored = result.Ignored, &effect.Span{Before: result.Before, After: result.After}
 	tx.Touch(tx.Run)
 }
 
@@ -581,7 +581,7 @@ func reverseRun(tx *kernel.Tx, named string, again bool) error {
 		tx.Emit(effect.KindRevert, effect.RevertSpec{
 			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" +
 				t.Label, Subject: kernel.FirstLine(verb + t.Title), Body: "Reverts commit " + commit +
-				".\n", At: tx.Now,
+				".\n", At: tx.Now, Kept: r.Ignored.Or(t.Place.Kept),
 		}, true)
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
@@ -758,6 +758,7 @@ func RunUndone(tx *kernel.Tx, r effect.Receipt) error {
 				map[string]any{"branch": result.Branch, "commit": result.Commit})
 			return nil
 		}
+		tx.Run.Ignored = result.Ignored
 		if tx.Run.Undone {
 			tx.Run.Land, tx.Run.Revert = &result, nil
 		} else {
