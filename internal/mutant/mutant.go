@@ -141,7 +141,7 @@ func (m Mutant) Test(ctx context.Context, args ...string) ([]string, error) {
 	if err := os.WriteFile(name, overlay, 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "3m", "-overlay",
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "10m", "-overlay",
 		name}, args...)...)
 	out, err := cmd.CombinedOutput()
 	return failures(string(out), err)

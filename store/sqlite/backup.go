@@ -76,6 +76,9 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 		if report, err = log.Verify(anchors...); err != nil {
 			return err
 		}
+		if err = c.ways(); err != nil {
+			return err
+		}
 		return c.compare(ctx, report.Tails)
 	})
 	return report, s.fault("check", err)
@@ -95,6 +98,22 @@ func (c *conn) integrity(path string) error {
 		return pawl.Fail(pawl.CodeStoreDamaged, "store.damaged", path).In("store.check").Because(errors.New(q.text(0)))
 	}
 	return nil
+}
+
+// ways checks the places that lead from a row to its newest record, and from each record to the one before it about the
+// same row: by these a task's records are found.
+func (c *conn) ways() error {
+	q, err := c.prepare(`SELECT idx FROM (SELECT idx, back, lag(idx) OVER (PARTITION BY ref ORDER BY idx) AS was FROM audit)
+		WHERE back IS NOT was UNION ALL
+		SELECT coalesce(audit_at, -1) FROM entity e LEFT JOIN (SELECT ref, max(idx) AS newest FROM audit GROUP BY ref) a
+		ON a.ref=e.pos WHERE audit_at IS NOT newest LIMIT 1`)
+	if err != nil {
+		return err
+	}
+	if wrong, err := q.one(); err != nil || !wrong {
+		return err
+	}
+	return pawl.Fail(pawl.CodeStoreDamaged, "store.record", q.int(0)).In("store.check")
 }
 
 // compare reads every row with its document and holds it against the log, and all of them against the counts. Rows
