@@ -28,8 +28,8 @@ type Mutant struct {
 // edit replaces a text that stands in a file exactly once.
 type edit struct{ file, old, new string }
 
-// New describes an error by threes: a file of the checkout, a text that stands in it exactly once, and what stands there
-// instead. Where a second thing would notice at once that the first is wrong, it goes with it.
+// New describes an error by threes: a file of the checkout, a text that stands in it exactly once, and what stands
+// there instead. Where a second thing would notice at once that the first is wrong, it goes with it.
 func New(name string, threes ...string) Mutant {
 	m := Mutant{Name: name}
 	for three := range slices.Chunk(threes, 3) {
