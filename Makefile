@@ -15,7 +15,7 @@ RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
-.PHONY: help setup build install uninstall demo test steady unwalled sensitivity tampering kills payloads hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
+.PHONY: help setup build install uninstall demo test steady unwalled sensitivity tampering kills adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,8 +57,8 @@ kills: setup ## kill commits, landings and worktrees at every step that they tak
 	GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint
 	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestKill|^TestLogin_Kill$$' -kills 24 -agentkills 12
 
-payloads: setup ## run every hostile payload of policy behind each kind of walls: nothing may come about outside
-	$(GO) test -count=1 -timeout 30m ./sandbox -run '^TestHostilePayloads$$' -payloads -v
+adversarial: setup ## try every hostile case of docs/spec/threats.md, by number, behind each kind of walls, for root as an ordinary user too
+	$(GO) run ./internal/adversarial
 
 hints: setup ## do whatever pawl says can be done next, in every situation; make test goes through the usual ones
 	$(GO) test -count=1 -timeout 30m ./cmd/pawl -run '^TestHintsAreTrue$$' -hints

@@ -116,7 +116,11 @@ func TaskEvidence(tx *Tx, t *Task, r *machine.Rule[task.State, task.Event]) *tas
 	}
 	if slices.Contains(r.Gates, task.GateChecksKept) {
 		for _, v := range []*effect.VerifyResult{t.Verified, t.Gate} {
-			if files, _ := Touched(t, v); len(files) > 0 {
+			files, _ := Touched(t, v)
+			for _, f := range RefusedOf(v) {
+				files = append(files, f.Path)
+			}
+			if len(files) > 0 {
 				e.Tampered = files
 			}
 		}
@@ -234,14 +238,15 @@ func winds(tx *Tx) bool {
 	return tx.Session.Effect != "" || tx.Task != nil && tx.Task.Effect != "" || helpable(tx)
 }
 
-// helpable reports whether the board tries again by itself what the session is BLOCKED with.
+// helpable reports whether the board tries again by itself what the session is BLOCKED with. What would begin anew is
+// not begun where commands ran that may run once.
 func helpable(tx *Tx) bool {
 	b := tx.Session.Blocked
 	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.RollingBack() {
 		return false
 	}
 	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency &&
-		tx.Issue.Conflicts == 0
+		tx.Issue.Conflicts == 0 && (tx.Task == nil || len(tx.Task.Once) == 0)
 }
 
 // flowEvidence gathers what the flow's gates look at. Where nothing was evaluated, a person stated the requirement and
@@ -261,26 +266,64 @@ func flowEvidence(tx *Tx) workflow.Evidence {
 }
 
 // Touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does
-// not name, with the hash that an approval of the change is bound to. Nothing is left of a change that was approved.
+// not name, and those which the policy asks about, with the hash that an approval of the change is bound to. Nothing is
+// left of a change that was approved.
 func Touched(t *Task, v *effect.VerifyResult) ([]string, string) {
 	if v == nil {
 		return nil, ""
 	}
-	var files []string
+	files := unnamed(t, v)
 	h := sha256.New()
 	h.Write([]byte("pawl checks 1\n" + t.PlanHash + "\n"))
-	for _, f := range v.Tampered {
-		if named(t.Named, f) {
-			continue
-		}
-		files = append(files, f)
+	for _, f := range files {
 		h.Write([]byte(f + "\x00" + t.Pinned[f] + "\x00" + v.Contents[f] + "\n"))
 	}
+	for _, f := range AskedOf(t, v) {
+		files = append(files, f.Path)
+		h.Write([]byte(f.Path + "\x00" + string(f.Code) + "\x00" + f.Digest + "\n"))
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
 	hash := hex.EncodeToString(h.Sum(nil))
 	if hash == t.Accepted {
 		return nil, hash
 	}
 	return files, hash
+}
+
+// unnamed lists the files that decide how the work is judged, and that the approved plan does not name.
+func unnamed(t *Task, v *effect.VerifyResult) []string {
+	return slices.DeleteFunc(slices.Clone(v.Tampered), func(f string) bool { return named(t.Named, f) })
+}
+
+// AskedOf is what the policy asks about in the change that was verified. A plan covers the files that it names, unless
+// --yes alone has approved it: then nobody has looked at it.
+func AskedOf(t *Task, v *effect.VerifyResult) (out []policy.Found) {
+	if v == nil {
+		return nil
+	}
+	for _, f := range v.Found {
+		if f.Decision == policy.Ask && (f.Person || t.Unseen || !named(t.Named, f.Path)) {
+			out = append(out, f)
+		}
+	}
+	if many := v.Added.Except(func(f string) bool { return named(t.Named, f) }); many != nil {
+		out = append(out, *many)
+	}
+	return out
+}
+
+// RefusedOf is what the policy denies of the change that was verified. It never lands.
+func RefusedOf(v *effect.VerifyResult) (out []policy.Found) {
+	if v == nil {
+		return nil
+	}
+	for _, f := range v.Found {
+		if f.Decision == policy.Deny {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 func named(files []string, f string) bool {
@@ -296,8 +339,27 @@ func (s *Snapshot) ChangedChecks() []string {
 	if s.Task == nil {
 		return nil
 	}
-	files, _ := Touched(s.Task, s.Task.Verified)
-	return files
+	if _, hash := Touched(s.Task, s.Task.Verified); s.Task.Verified == nil || hash == s.Task.Accepted {
+		return nil
+	}
+	return unnamed(s.Task, s.Task.Verified)
+}
+
+// AskedChanges is what the same question is about besides: what the policy asks about in the change and nobody has
+// approved, with the files among them that can be shown as they are. One with a secret is not.
+func (s *Snapshot) AskedChanges() (asked []policy.Reason, shown []string) {
+	if s.Task == nil || s.Task.Verified == nil {
+		return nil, nil
+	}
+	if _, hash := Touched(s.Task, s.Task.Verified); hash == s.Task.Accepted {
+		return nil, nil
+	}
+	secret := map[string]bool{}
+	for _, f := range AskedOf(s.Task, s.Task.Verified) {
+		asked, shown = append(asked, f.Reason), append(shown, f.Path)
+		secret[f.Path] = secret[f.Path] || f.Code == policy.CodeSecretText
+	}
+	return asked, slices.DeleteFunc(shown, func(f string) bool { return secret[f] })
 }
 
 // Situate completes what a tool makes of a call with where it would be carried out: the workspace as commands will see

@@ -180,6 +180,7 @@ type world struct {
 	plan        plan.Plan
 	failChecks  int
 	failGates   int
+	apart       int // how many cleanups find a landing half done
 	noRepair    bool
 	failCall    int
 	repairTool  string
@@ -253,6 +254,10 @@ func (w *world) answer(e effect.Effect) effect.Receipt {
 	case effect.KindRestore:
 		return effect.Succeeded(effect.RestoreResult{Before: "t1", After: "t0", Changed: []string{"a.txt"}})
 	case effect.KindCleanup:
+		if w.apart--; w.apart >= 0 {
+			return effect.FailedWith(pawl.Fail(pawl.CodeIO, "land.apart"),
+				effect.CleanupResult{Failed: []string{effect.CleanedLanding}})
+		}
 		return effect.Succeeded(effect.CleanupResult{Performed: []string{"worktree"}})
 	case effect.KindArchive:
 		spec, _ := effect.Decode[effect.ArchiveSpec](e.Spec)
@@ -416,6 +421,21 @@ func TestFixSkipRollbackOutOfBlocked(t *testing.T) {
 		b.run(w.answer)
 		b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX BLOCKED IDLE")
 	})
+}
+
+// TestRollbackWhileALandingIsHalfDone: a rollback that leaves branch and files apart is none, and may be asked for again.
+func TestRollbackWhileALandingIsHalfDone(t *testing.T) {
+	w := &world{plan: twoSteps(), failChecks: 99, apart: 1}
+	b := approved(t, w)
+	b.do(&recovery.Rollback{})
+	b.run(w.answer)
+	if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Error.Key != "land.apart" {
+		t.Fatalf("%s: %+v", s.Session.State, s.Session.Blocked)
+	}
+	b.do(&recovery.Rollback{})
+	b.run(w.answer)
+	b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX BLOCKED IDLE")
+	b.verifyAudit()
 }
 
 func TestGateFailureUsesTheRetryBudget(t *testing.T) {

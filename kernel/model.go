@@ -511,11 +511,10 @@ type Task struct {
 	Approval string            `json:"approval,omitempty"` // id of the approval that covers the plan
 	Checks   []effect.Check    `json:"checks,omitempty"`
 	Pinned   map[string]string `json:"pinned,omitempty"`
-	// Named are the files that the approved plan says it changes: paths of its calls and artifacts; one that ends with
-	// a slash stands for what is below it.
-	Named []string `json:"named_files,omitempty"`
-	// Grants are the network grants of the approved plan.
-	Grants []effect.Grant `json:"network,omitempty"`
+	// Named are the files that the approved plan says it changes; one that ends with a slash is a folder.
+	Named  []string       `json:"named_files,omitempty"`
+	Unseen bool           `json:"plan_unseen,omitempty"` // no person has looked at the plan, or written it
+	Grants []effect.Grant `json:"network,omitempty"`     // the network grants of the approved plan
 	// Accepted is the hash of the change to the checks that a person approved.
 	Accepted string `json:"accepted_change,omitempty"`
 	Ready    Ready  `json:"ready,omitzero"`
@@ -529,6 +528,7 @@ type Task struct {
 	Repairs  int                  `json:"repairs,omitempty"`
 	Fixes    int                  `json:"fixes,omitempty"` // failed repairs since the last success
 	Failures []effect.Failure     `json:"failures,omitempty"`
+	Taken    []effect.Taken       `json:"taken,omitempty"`
 	Retry    RetryState           `json:"retry_state,omitzero"`
 	Verified *effect.VerifyResult `json:"verified,omitempty"`
 	Gates    []string             `json:"gates,omitempty"`
@@ -553,9 +553,9 @@ type Task struct {
 	UpToDate bool `json:"fits,omitempty"`
 	// Spans are the times in which pawl changed the tree since its checkpoint, oldest first.
 	Spans []effect.Span `json:"spans,omitempty"`
-	// OrphanEffect is an effect that was taken out of its runner's hands, as long as it is not known what it left in
-	// the tree.
-	OrphanEffect string `json:"half_done,omitempty"`
+	// OrphanEffect was taken out of its runner's hands, as long as it is not known what it left in the tree.
+	OrphanEffect string   `json:"half_done,omitempty"`
+	Once         []string `json:"ran_once,omitempty"` // the first calls that were begun and may run once
 	// InterruptedStep is the step whose call was cut off by a stop, a cancel or a crash.
 	InterruptedStep string `json:"cut_step,omitempty"`
 	// Undone are the steps that were undone, for redo; the last one comes first.

@@ -124,10 +124,12 @@ func (a *attempt) watched(ctx context.Context, e effect.Effect) effect.Receipt {
 func (a *attempt) tries(ctx context.Context, e effect.Effect) effect.Receipt {
 	ctx, end := a.r.opt.Log(ctx, e)
 	defer end()
+	ctx, taken := a.r.opt.Taking(ctx)
 	for n := 0; ; n++ {
 		start := a.r.kernel.Now()
 		receipt := a.once(ctx, e)
 		receipt.Start, receipt.End, receipt.Attempts = start, a.r.kernel.Now(), n+1
+		receipt.Taken = taken()
 		if receipt.OK || n >= len(e.Delays) || !passing(receipt.Class) || ctx.Err() != nil {
 			return receipt
 		}

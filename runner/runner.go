@@ -65,6 +65,8 @@ type Options struct {
 	// Log has what an effect's driver writes kept while it is at work, by the context that the driver is given. It may
 	// be nil.
 	Log func(ctx context.Context, e effect.Effect) (_ context.Context, end func())
+	// Taking has noted what is taken out of a tree by who is given the context, and tells of it. It may be nil.
+	Taking func(ctx context.Context) (_ context.Context, taken func() []effect.Taken)
 	// Poll is how often the store is asked for what other processes wrote; 50 ms unless set.
 	Poll time.Duration
 	// Beat is how often leases are prolonged; 30 s unless set.
@@ -124,6 +126,11 @@ func New(k Kernel, opt Options) *Runner {
 	}
 	if opt.Log == nil {
 		opt.Log = func(ctx context.Context, _ effect.Effect) (context.Context, func()) { return ctx, func() {} }
+	}
+	if opt.Taking == nil {
+		opt.Taking = func(ctx context.Context) (context.Context, func() []effect.Taken) {
+			return ctx, func() []effect.Taken { return nil }
+		}
 	}
 	if opt.Holds == nil {
 		opt.Holds = func() error { return nil }

@@ -53,6 +53,14 @@ func TestMain(m *testing.M) {
 		owner()
 	case "idler":
 		idler()
+	case "datagrams":
+		datagrams()
+	case "forker":
+		forker()
+	case "caller":
+		caller()
+	case "elsewhere":
+		serveElsewhere()
 	case "ender":
 		ender()
 	}
@@ -354,13 +362,13 @@ func privateFolder(t *testing.T, b *Box, mine string) {
 }
 
 func TestSecretsAreHidden(t *testing.T) {
-	home := t.TempDir()
+	home := outside(t)
 	for _, f := range []string{".ssh/id_ed25519", ".gnupg/k", ".aws/credentials", ".config/gh/hosts.yml", ".netrc",
 		".npmrc", ".docker/config.json",
 		".unheard-of/token", ".cargo/credentials.toml", ".m2/settings.xml", ".git-credentials", ".bash_history"} {
 		write(t, filepath.Join(home, f), "s3cret")
 	}
-	for _, f := range []string{".cargo/registry/index", "go/pkg/mod/m", "project/README"} {
+	for _, f := range []string{".cargo/registry/index", "go/pkg/mod/m"} {
 		write(t, filepath.Join(home, f), "open\n")
 	}
 	if err := os.Symlink("go/pkg/mod/m", filepath.Join(home, ".linked-secret")); err != nil {
@@ -368,10 +376,8 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 		b := box(t, Options{Mechanism: m, Home: home})
-		s := spec(t, `grep -rsl s3cret "$1"; cat "$1/.cargo/registry/index" "$1/project/README"; [ -s /etc/shadow ] && head -c 1 /etc/shadow 2>/dev/null | grep -q . && echo WORKED; true`)
+		s := spec(t, `grep -rsl s3cret "$1"; cat "$1/.cargo/registry/index" "$1/go/pkg/mod/m"; [ -s /etc/shadow ] && head -c 1 /etc/shadow 2>/dev/null | grep -q . && echo WORKED; true`)
 		s.Argv = append(s.Argv, "sh", home)
-		// The home of this test lies in /tmp, which is private; naming it shows it again.
-		s.Readable = []string{home}
 		if got := output(t, b, s); got != "open\nopen\n" {
 			t.Errorf("%s: %s", m, got)
 		}
@@ -384,7 +390,7 @@ func TestSecretsAreHidden(t *testing.T) {
 
 // A program that a person has installed somewhere in the home is there for tools, and nothing else of where it lies.
 func TestInstalledProgramsAreThere(t *testing.T) {
-	home := t.TempDir()
+	home := outside(t)
 	program := func(name, says string) {
 		write(t, filepath.Join(home, name), "#!/bin/sh\necho "+says+"\n")
 		if err := os.Chmod(filepath.Join(home, name), 0o755); err != nil {
@@ -408,7 +414,6 @@ func TestInstalledProgramsAreThere(t *testing.T) {
 		b := box(t, Options{Mechanism: m, Home: home})
 		s := spec(t, `tool; plain; direct 2>/dev/null || echo none; grep -rsl s3cret "$1"; true`)
 		s.Argv = append(s.Argv, "sh", home)
-		s.Readable = []string{home} // it lies in /tmp, which is private
 		for i, kv := range s.Env {
 			if path, ok := strings.CutPrefix(kv, "PATH="); ok {
 				s.Env[i] = fmt.Sprintf("PATH=%[1]s/.npm-global/bin:%[1]s/.own/bin:%[1]s/.bare:%[1]s/.gone:%[2]s", home,
@@ -788,25 +793,37 @@ func BenchmarkStart(b *testing.B) {
 	})
 }
 
-// TestWhatIsHiddenOfAHome: toolchains' folders are shown, but for the secrets in them and what pawl itself keeps there
-// for all workspaces.
+// TestWhatIsHiddenOfAHome: toolchains' folders are shown, but for the secrets in them. All else is hidden, whatever its
+// name, and so is the workspace around a worktree. A setting and the environment may name more.
 func TestWhatIsHiddenOfAHome(t *testing.T) {
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	home := outside(t)
+	shown := []string{".cache/go-build", ".cargo/bin", ".local/share/uv/tools/x", "go/pkg/mod", "named/by/setting",
+		"jdk/lib", "ws/.git/HEAD", "ws/.pawl/worktrees/1"}
+	hidden := []string{".cache/pawl", ".cache/gh", ".cache/any", ".ssh", ".local/state", ".local/share/password-store",
+		".local/share/pypoetry/auth.toml", ".cargo/credentials.toml", "go/src", "project", "project/.git/config",
+		"named/beside", "ws/.env", "ws/.pawl/pawl.db", "notes.txt"}
+	for _, name := range slices.Concat(shown, hidden) {
+		write(t, filepath.Join(home, name, "canary"), "s3cret\n")
 	}
-	l := layout{at: map[string]mountKind{}}
-	want := map[string]bool{".cache/pawl": true, ".cache/gh": true, ".cache/go-build": false, ".ssh": true,
-		".cargo/bin": false, ".local/state": true, "project": false}
-	for name := range want {
-		if err := os.MkdirAll(filepath.Join(home, name), 0o755); err != nil {
-			t.Fatal(err)
+	tree := filepath.Join(home, "ws/.pawl/worktrees/1")
+	mechanisms(t, func(t *testing.T, m Mechanism) {
+		b := box(t, Options{Mechanism: m, Home: home, Readable: []string{filepath.Join(home, "named/by")}})
+		s := Spec{Dir: tree, Writable: []string{tree}, Env: append(Environ(os.Environ(), nil),
+			"JAVA_HOME="+filepath.Join(home, "jdk"))}
+		s.Hidden = []string{filepath.Join(home, "ws/.pawl")}
+		script := `for f; do for way in "" /proc/self/root /proc/thread-self/cwd/../../../../..; do case $way in */cwd/*) f=/${f#"$HOMEDIR"/};; esac
+			if grep -qs s3cret "$way$f/canary"; then echo "$f"; break; fi; done; done`
+		s.Env = append(s.Env, "HOMEDIR="+home)
+		s.Argv = []string{"sh", "-c", script, "sh"}
+		for _, name := range slices.Concat(shown, hidden) {
+			s.Argv = append(s.Argv, filepath.Join(home, name))
 		}
-	}
-	l.home(home)
-	for name, hidden := range want {
-		if got := l.at[filepath.Join(home, name)] == mountHideDir; got != hidden {
-			t.Errorf("%s is hidden: %t", name, got)
+		var want []string
+		for _, name := range shown {
+			want = append(want, filepath.Join(home, name))
 		}
-	}
+		if got := strings.Fields(output(t, b, s)); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%q\nwant\n%q", m, got, want)
+		}
+	})
 }

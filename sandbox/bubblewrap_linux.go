@@ -26,7 +26,7 @@ func bubblewrap(o order) (_ *exec.Cmd, extra []*os.File, err error) {
 		return nil, nil, err
 	}
 	for _, m := range o.mounts {
-		if m.kind == mountWrite && within(path, m.path) {
+		if m.kind == mountWrite && within(path, m.path) || m.kind == mountKeep && within(path, m.from) {
 			return nil, nil, fmt.Errorf("%s lies in a writable directory", path)
 		}
 	}
@@ -83,6 +83,8 @@ func (o *order) bubblewrapArgs() []byte {
 			args = append(args, "--bind", m.path, m.path)
 		case mountShow:
 			args = append(args, "--ro-bind", m.from, m.path)
+		case mountKeep:
+			args = append(args, "--bind", m.from, m.path)
 		case mountScratch:
 			args = append(args, "--perms", "1777", "--size", strconv.FormatInt(o.scratch, 10), "--tmpfs", m.path)
 		case mountHideDir:

@@ -223,6 +223,29 @@ func (c *cgroup) limits(controller string) bool {
 	return c != nil && slices.Contains(c.limited, controller)
 }
 
+// starved reports whether the kernel has ended a process of the group for lack of memory.
+func (c *cgroup) starved() bool {
+	return c.count("memory", "memory.events", "oom_kill")+c.count("memory", "memory.oom_control", "oom_kill") > 0
+}
+
+// refused is how often the kernel has refused a process to the group.
+func (c *cgroup) refused() int { return c.count("pids", "pids.events", "max") }
+
+// count reads a counter of the group.
+func (c *cgroup) count(controller, file, name string) int {
+	if c == nil || c.at[controller] == "" {
+		return 0
+	}
+	b, _ := os.ReadFile(filepath.Join(c.at[controller], file))
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == name {
+			n, _ := strconv.Atoi(f[1])
+			return n
+		}
+	}
+	return 0
+}
+
 // clear kills what is in the group.
 func (c *cgroup) clear() {
 	if c == nil {

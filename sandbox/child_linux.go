@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl"
+	"pawl/sandbox/meter"
 )
 
 // namespaces that a launcher of pawl's own gets. The network one comes on top where the network was not granted.
@@ -244,7 +245,7 @@ func (c *child) supervise(ctx context.Context, s Spec, o order) (Result, error) 
 	keep := newKeeper(s.OutputLimit)
 	var drained sync.WaitGroup
 	stands := make(chan bool, 1)
-	drained.Go(func() { c.drain(keep, s.OnOutput, stands) })
+	drained.Go(func() { c.drain(keep, s, stands) })
 	err := c.begin(s, o)
 	stands <- err == nil
 	var res Result
@@ -258,6 +259,9 @@ func (c *child) supervise(ctx context.Context, s Spec, o order) (Result, error) 
 	drained.Wait()
 	res.Output, res.Bytes, res.Digest, res.Truncated = keep.bytes(), keep.total, keep.digest(), keep.cut() > 0
 	res.Walls = c.walls
+	if res.Limit == "" {
+		res.Limit = c.passed(res)
+	}
 	if err != nil && len(c.walls) == 0 {
 		if said := strings.TrimSpace(string(res.Output)); said != "" {
 			err = errors.Join(err, errors.New(said))
@@ -321,9 +325,15 @@ func (c *child) attend(ctx context.Context, timeout time.Duration, res *Result) 
 	last := make(chan report, 1)
 	go func() {
 		kind, body, err := receive(c.in)
+		for ; err == nil && kind == msgLimit; kind, body, err = receive(c.in) {
+			res.Limit = string(body) // read when the last message is there
+		}
 		last <- report{kind, body, err}
 	}()
 	timeUp := time.After(timeout)
+	tick := time.NewTicker(crowdTime)
+	defer tick.Stop()
+	refused, crowded := 0, 0
 	var patience <-chan time.Time
 	killed := false
 	stop := func(why *bool) {
@@ -337,6 +347,15 @@ func (c *child) attend(ctx context.Context, timeout time.Duration, res *Result) 
 		select {
 		case r := <-last:
 			return res.status(r)
+		case <-tick.C:
+			// A program that only forks goes on with it for ever where it is refused.
+			n := c.group.refused()
+			if n > refused {
+				crowded++
+			}
+			if refused = n; crowded == crowds {
+				c.finish()
+			}
 		case <-timeUp:
 			stop(&res.TimedOut)
 		case <-done:
@@ -344,14 +363,43 @@ func (c *child) attend(ctx context.Context, timeout time.Duration, res *Result) 
 			done = nil
 		case <-patience:
 			// A launcher that does not end the command when it is told to is ended itself.
-			if killed || !c.bare {
+			if killed {
 				c.kill()
 			} else {
-				_, _ = c.control.Write(frame(msgKill, nil))
+				c.finish()
 				killed, patience = true, time.After(grace+endTime)
 			}
 		}
 	}
+}
+
+// A command is ended when the kernel has refused it processes in so many spans of this length.
+const (
+	crowdTime = 200 * time.Millisecond
+	crowds    = 10
+)
+
+// finish ends the command at once.
+func (c *child) finish() {
+	if c.bare {
+		_, _ = c.control.Write(frame(msgKill, nil))
+	} else {
+		c.kill()
+	}
+}
+
+// passed tells which limit of the kernel's a command has passed, "" for none. For lack of memory the kernel may end one
+// process of several, and the others may take that for nothing.
+func (c *child) passed(res Result) string {
+	switch {
+	case res.Exit == 128+int(unix.SIGXFSZ):
+		return limitFile
+	case c.group.starved():
+		return meter.Memory
+	case res.Exit != 0 && c.group.refused() > 0:
+		return meter.Processes
+	}
+	return ""
 }
 
 // execError is a command that could not be executed.
@@ -408,19 +456,27 @@ func (c *child) notExecuted(err error, s Spec, res *Result) error {
 
 // drain takes in the output at full speed until nobody can write any more. Nobody sees what is said where the walls do
 // not come to stand: that is bubblewrap's, and another try may follow.
-func (c *child) drain(keep *keeper, see func([]byte), stands <-chan bool) {
-	buf := make([]byte, 64<<10)
+func (c *child) drain(keep *keeper, s Spec, stands <-chan bool) {
+	buf, see := make([]byte, 64<<10), s.OnOutput
+	take := func(p []byte) {
+		_, _ = keep.Write(p)
+		if see != nil {
+			see(p)
+		}
+	}
+	if s.filter != nil {
+		through := s.filter(take)
+		defer through.Close()
+		take = func(p []byte) { _, _ = through.Write(p) }
+	}
 	for asked := false; ; {
 		n, err := c.out.Read(buf)
 		if n > 0 {
-			_, _ = keep.Write(buf[:n])
 			if see != nil && !asked && !<-stands {
 				see = nil
 			}
 			asked = true
-			if see != nil {
-				see(buf[:n:n])
-			}
+			take(buf[:n:n])
 		}
 		if err != nil {
 			return

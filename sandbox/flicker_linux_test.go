@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"os"
@@ -122,47 +121,6 @@ func TestAHiddenPathMayBeGone(t *testing.T) {
 	}
 	if _, err := openNoLinks(link); err != unix.ELOOP || gone(err) {
 		t.Errorf("a link in the place of a hidden path is taken for nothing: %v", err)
-	}
-}
-
-// A folder of sockets is hidden with those that come later, and what stands beside a socket elsewhere stays.
-func TestAFolderOfSocketsIsHiddenWhole(t *testing.T) {
-	dir := outside(t)
-	sockets, mixed := filepath.Join(dir, "sockets"), filepath.Join(dir, "mixed")
-	if err := os.Mkdir(sockets, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(mixed, "kept"), "kept\n")
-	listen := func(path string) {
-		l, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { l.Close() })
-	}
-	listen(filepath.Join(sockets, "first"))
-	listen(filepath.Join(mixed, "beside"))
-	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
-		b := box(t, Options{Mechanism: m})
-		s := spec(t, `ls "$1"; cat "$2/kept"; test ! -S "$2/beside" && echo hidden; echo up; read word; ls "$1"`)
-		listen(filepath.Join(s.Dir, "own"))
-		s.Argv, s.Readable, s.Timeout = append(s.Argv, "sh", sockets, mixed), []string{dir}, 20*time.Second
-		p, err := b.Start(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := bufio.NewReader(p.Stdout)
-		for _, want := range []string{"kept\n", "hidden\n", "up\n"} {
-			if line, err := out.ReadString('\n'); err != nil || line != want {
-				t.Errorf("%s: %q %v, want %q", m, line, err, want)
-			}
-		}
-		listen(filepath.Join(sockets, "later-"+string(m)))
-		_, _ = io.WriteString(p.Stdin, "go on\n")
-		rest, _ := io.ReadAll(out)
-		if r, err := p.Wait(); err != nil || r.Exit != 0 || len(rest) > 0 {
-			t.Errorf("%s: %q %+v %v", m, rest, r, err)
-		}
 	}
 }
 

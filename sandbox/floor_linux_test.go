@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -160,6 +162,11 @@ func TestOwnServersAreReachedAndNoOthers(t *testing.T) {
 	}
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 		b := box(t, Options{Mechanism: m})
+		if !m.bare() {
+			if got := output(t, b, self(t, "datagrams")); got != "ok ok\n" {
+				t.Errorf("%s", got)
+			}
+		}
 		s := self(t, "servers", "FOREIGN="+l.Addr().String(), "FOREIGN_UNIX="+here)
 		want := "tcp4 127.0.0.1 ok\ntcp wildcard ok\ntcp6 loopback ok\nunix ok\nabstract ok\nunix in the tree ok\nforeign refused\nforeign unix refused\n"
 		if got := output(t, b, s); got != want {
@@ -189,6 +196,43 @@ func servers() {
 		fmt.Println(name, refusal(at[0], at[1]))
 	}
 	fmt.Println("foreign unix", refusal("unix", os.Getenv("FOREIGN_UNIX")))
+}
+
+// datagrams plays a command that connects a socket for datagrams of the internet, and another one after that.
+func datagrams() {
+	var said []string
+	for _, at := range []string{"127.0.0.1:0", "[::1]:0"} {
+		l, err := net.ListenPacket("udp", at)
+		if err != nil {
+			said = append(said, err.Error())
+			continue
+		}
+		to := l.LocalAddr().(*net.UDPAddr)
+		s, _ := unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM, 0)
+		mapped := &unix.SockaddrInet6{Port: to.Port, Addr: [16]byte(to.IP.To16())}
+		err = unix.Connect(s, mapped)
+		// What a resolver does between two addresses: no family at all undoes the connection.
+		none := make([]byte, unix.SizeofSockaddrInet6)
+		if _, _, no := unix.Syscall(unix.SYS_CONNECT, uintptr(s), uintptr(unsafe.Pointer(&none[0])),
+			uintptr(len(none))); no != 0 && err == nil {
+			err = no
+		}
+		if err == nil {
+			err = unix.Connect(s, mapped)
+		}
+		if err == nil {
+			_, err = unix.Write(s, []byte("ok"))
+		}
+		b := make([]byte, 8)
+		if err != nil {
+			said = append(said, err.Error())
+			continue
+		}
+		_ = l.SetReadDeadline(time.Now().Add(5 * time.Second))
+		n, _, _ := l.ReadFrom(b)
+		said = append(said, string(b[:n]))
+	}
+	fmt.Println(strings.Join(said, " "))
 }
 
 func refusal(network, addr string) string {

@@ -8,12 +8,15 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"pawl/sandbox/landlock"
+	"pawl/sandbox/mediate"
+	"pawl/sandbox/meter"
 	"pawl/sandbox/seccomp"
 )
 
@@ -107,12 +110,52 @@ func (o *order) ready() {
 
 // see waits for the command, ends what it leaves behind, and reports.
 func (o *order) see(control *os.File, pid int) {
+	m, over := newMeter(o), make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if limit := m.Watch(over); limit != "" {
+			send(control, msgLimit, []byte(limit))
+			if o.bare {
+				o.kids.endAll()
+			} else {
+				_ = unix.Kill(-1, unix.SIGKILL) // all that process 1 can reach is the command's
+			}
+		}
+	}()
 	st := o.kids.reap(pid)
+	close(over)
+	<-watched
+	switch {
+	case st.ExitStatus() == 0:
+	case m.Full():
+		send(control, msgLimit, []byte(meter.Scratch))
+	case m.Near():
+		send(control, msgLimit, []byte(meter.Processes))
+	}
 	if o.bare && !o.kids.endAll() {
 		send(control, msgFailed, []byte("processes of the command cannot be ended"))
 		return
 	}
 	send(control, msgExit, binary.BigEndian.AppendUint32(nil, uint32(st)))
+}
+
+// newMeter watches what the command of an order uses.
+func newMeter(o *order) *meter.Meter {
+	m := &meter.Meter{Root: os.Getpid(), Memory: o.use.Memory, Threads: int64(o.use.Processes), Disk: o.use.Disk,
+		Files: o.use.Files}
+	if !o.bare {
+		m.Scratch = append(m.Scratch, shm)
+	}
+	for _, w := range o.mounts {
+		switch w.kind {
+		case mountScratch:
+			m.Scratch = append(m.Scratch, w.path)
+		case mountWrite:
+			m.Trees = append(m.Trees, w.path)
+		}
+	}
+	return m
 }
 
 // build raises the walls and opens the gates in them.
@@ -193,10 +236,32 @@ func (o *order) raise() ([]string, error) {
 	if held {
 		walls = append(walls, "landlock")
 	}
-	if err := seccomp.Install(seccomp.Namespaces()); err != nil {
+	if err := filter(o.mounts, held); err != nil {
 		return nil, fmt.Errorf("seccomp: %w", err)
 	}
 	return append(walls, "seccomp"), nil
+}
+
+// filter puts the filter of namespaces on the calling thread. No namespace holds sockets with a name in the file
+// system: where Landlock does not know of them either, connecting is judged on other threads, and where that is not
+// possible, as below another program that judges calls, there are no such sockets.
+func filter(mounts []mount, domain bool) error {
+	if domain && landlock.ABI() >= landlock.ABISockets {
+		return seccomp.Install(seccomp.Namespaces(seccomp.SocketsByKernel))
+	}
+	if !mediate.Possible() {
+		return seccomp.Install(seccomp.Namespaces(seccomp.SocketsNone))
+	}
+	fd, err := seccomp.Listen(seccomp.Namespaces(seccomp.SocketsJudged))
+	if err != nil {
+		return seccomp.Install(seccomp.Namespaces(seccomp.SocketsNone))
+	}
+	f := newFloor(mounts)
+	go mediate.Run(mediate.Config{Calls: seccomp.NewListener(fd), Enter: enterBare, Namespaces: true,
+		Writable: func(p string) bool {
+			return slices.Contains([]mountKind{mountWrite, mountScratch, mountShow, mountKeep}, f.kind(p))
+		}})
+	return nil
 }
 
 // inspect refuses to go on when the outer walls are not what they should be, whoever made them.
@@ -328,7 +393,7 @@ func (o *order) landlock() (bool, error) {
 	grants := []rule{{"/", landlock.Read}, {"/dev", landlock.Device}, {"/dev/shm", landlock.Write},
 		{"/proc", landlock.Proc}}
 	for _, m := range o.mounts {
-		if m.kind == mountWrite || m.kind == mountScratch {
+		if m.kind == mountWrite || m.kind == mountScratch || m.kind == mountKeep {
 			grants = append(grants, rule{m.path, landlock.Write})
 		}
 	}

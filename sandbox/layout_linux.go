@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"cmp"
 	"os"
 	"path/filepath"
@@ -16,24 +15,33 @@ import (
 // protectedNames are read-only where they stand directly in a writable directory.
 var protectedNames = []string{".git", ".pawl"}
 
-// openDots are the entries of a home directory, among those that begin with a dot, in which toolchains and package
-// managers live. All others are hidden: a new tool that keeps secrets there is hidden from its first day on.
-var openDots = []string{
-	".asdf", ".bun", ".bundle", ".cabal", ".cache", ".cargo", ".deno", ".dotnet", ".gem", ".ghcup", ".go", ".gradle",
-	".ivy2",
-	".juliaup", ".konan", ".local", ".m2", ".mix", ".npm", ".nuget", ".nvm", ".opam", ".pnpm-store", ".pub-cache",
-	".pyenv",
-	".rbenv", ".rustup", ".rvm", ".sbt", ".sdkman", ".stack", ".swiftly", ".volta", ".yarn",
+// homeShown are the parts of a home directory in which toolchains and package managers keep what they need to run, and
+// packages. All else is hidden: the person's files, other repositories, and what a new tool keeps there from its first
+// day on.
+var homeShown = []string{
+	".asdf", ".bun", ".bundle", ".cabal", ".cargo", ".deno", ".dotnet", ".gem", ".ghcup", ".go", ".gradle", ".ivy2",
+	".juliaup", ".konan", ".m2", ".mix", ".npm/_cacache", ".npm/_npx", ".nuget", ".nvm", ".opam", ".pnpm-store",
+	".pub-cache", ".pyenv", ".rbenv", ".rustup", ".rvm", ".sbt", ".sdkman", ".stack", ".swiftly", ".volta", ".yarn",
+	"go/bin", "go/pkg",
+	".local/bin", ".local/lib", ".local/pipx", ".local/share/coursier", ".local/share/fnm", ".local/share/gem/ruby",
+	".local/share/hatch/env", ".local/share/mise/installs", ".local/share/mise/shims", ".local/share/NuGet",
+	".local/share/pipx", ".local/share/pnpm", ".local/share/pypoetry/venv", ".local/share/rtx/installs",
+	".local/share/uv", ".local/share/virtualenvs", ".local/share/zig",
+	".cache/bazel", ".cache/bazelisk", ".cache/ccache", ".cache/composer", ".cache/coursier", ".cache/Cypress",
+	".cache/deno", ".cache/electron", ".cache/go-build", ".cache/golangci-lint", ".cache/hex", ".cache/huggingface",
+	".cache/ms-playwright", ".cache/node", ".cache/node-gyp", ".cache/pdm", ".cache/pip", ".cache/pnpm",
+	".cache/pre-commit", ".cache/prisma", ".cache/puppeteer", ".cache/pypoetry", ".cache/rebar3", ".cache/sccache",
+	".cache/torch", ".cache/typescript", ".cache/uv", ".cache/yarn", ".cache/zig",
 }
 
-// closedBelow are the secrets inside those.
-var closedBelow = []string{
-	".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
-	".gradle/gradle.properties", ".gem/credentials", ".bundle/config", ".ivy2/.credentials", ".nuget/NuGet",
-	".sbt/.credentials", ".local/share/keyrings", ".local/share/kwalletd", ".local/share/gh", ".local/state",
-	".local/share/containers", ".cache/mozilla", ".cache/google-chrome", ".cache/chromium", ".cache/gh",
-	".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".cache/gcloud", ".cache/keyring", ".cache/pawl",
-	"Library/Keychains", "snap",
+// homeSecrets are the secrets inside those, and those that stay hidden where somebody has all of a home shown.
+var homeSecrets = []string{
+	".netrc", ".git-credentials", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".pgpass", ".my.cnf", ".vault-token",
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".terraform.d", ".config/gh",
+	".config/gcloud", ".config/hub", ".config/op", ".local/share/keyrings", ".bash_history", ".zsh_history",
+	".bundle/config", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
+	".gradle/gradle.properties", ".gem/credentials", ".ivy2/.credentials", ".nuget/NuGet", ".pub-cache/credentials.json",
+	".sbt/.credentials", ".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".local/share/uv/credentials",
 }
 
 // systemSecrets are hidden wherever they are. An unprivileged user cannot read most of them anyway; a pawl that runs as
@@ -57,7 +65,7 @@ var (
 
 // layout lists the steps that make the file system of a command out of a read-only view of everything. Shorter paths
 // come first, so that the deepest statement about a file is the last and wins; about one and the same path the later of
-// the sources below wins, except that a socket which the Spec names stays as the Spec says.
+// the sources below wins.
 func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
 	l.scratch("/tmp", "/var/tmp")
@@ -70,13 +78,15 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	if s.Network {
 		l.read(runNetwork...)
 	}
-	for _, h := range b.homes {
-		l.home(h)
-	}
 	if os.Geteuid() == 0 || m.bare() {
 		l.otherHomes(b.homes)
 	}
+	for _, h := range b.homes {
+		l.home(h)
+	}
+	l.read(b.readable...)
 	l.programs(s.Env, b.homes)
+	l.around(s.Writable)
 	if err := l.protect(s.Writable); err != nil {
 		return nil, err
 	}
@@ -85,15 +95,20 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	}
 	l.read(s.Readable...)
 	l.hide(s.Hidden...)
+	l.inside(s, m)
 	for _, sh := range s.Shown {
-		if m.bare() {
+		kind := mountShow
+		if sh.Kept {
+			kind = mountKeep
+		}
+		switch {
+		case m.bare() && (sh.private() || sh.From == sh.At): // no link can show it, as Box.Layers says
+			continue
+		case m.bare():
 			l.at[sh.From] = mountRead // where the links lead, whatever is hidden around it
 			continue
 		}
-		l.at[sh.At], l.from[sh.At] = mountShow, sh.From
-	}
-	if !m.bare() { // there, connecting to a socket is judged when it is tried
-		l.sockets()
+		l.at[sh.At], l.from[sh.At] = kind, sh.From
 	}
 	return &l, nil
 }
@@ -115,7 +130,7 @@ func (l *layout) unmounted() {
 // layout collects at most one statement per path.
 type layout struct {
 	at   map[string]mountKind
-	from map[string]string // by path, what mountShow shows
+	from map[string]string // by path, what mountShow and mountKeep show
 }
 
 // blamed reports whether an error names something that was to be hidden.
@@ -170,31 +185,41 @@ func (l *layout) read(paths ...string) {
 	}
 }
 
-// home hides what is not known to be a toolchain's.
+// home hides what is not known to be a toolchain's. A service may have a system directory for its home.
 func (l *layout) home(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if dir != "/root" && slices.Contains(systemDirs, dir) {
 		return
 	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") && !slices.Contains(openDots, e.Name()) {
-			l.hideEntry(filepath.Join(dir, e.Name()), e)
-		}
+	l.hide(dir)
+	for _, p := range homeShown {
+		l.read(filepath.Join(dir, p))
 	}
-	for _, c := range closedBelow {
-		l.hide(filepath.Join(dir, c))
+	for _, p := range homeSecrets {
+		l.hide(filepath.Join(dir, p))
 	}
 }
 
-// hideEntry hides a directory entry without following it: what a link in a home directory leads to is judged by where
-// it is, except that a secret is often kept elsewhere and linked from there.
-func (l *layout) hideEntry(p string, e os.DirEntry) {
-	if e.Type()&os.ModeSymlink == 0 {
-		l.hide(p)
+// inside covers what was found in the folder that the command works in: secrets, and folders whose files have names
+// outside, which are written to in a layer that ends with the command. Without mounts the secrets can be read
+// (WeakInside), and the folders not be written to.
+func (l *layout) inside(s Spec, m Mechanism) {
+	if m.bare() {
+		l.read(s.shared...)
 		return
 	}
-	if r, info, ok := real(p); ok && r != "/" && !info.IsDir() {
-		l.hide(r)
+	l.hide(s.masked...)
+	for _, d := range s.shared {
+		l.at[d], l.from[d] = mountShow, d
+	}
+}
+
+// around hides the workspace around a worktree of pawl's, but for its repository: the user's own files lie there.
+func (l *layout) around(writable []string) {
+	for _, w := range writable {
+		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok {
+			l.hide(workspace)
+			l.read(filepath.Join(workspace, ".git"))
+		}
 	}
 }
 
@@ -231,139 +256,83 @@ func (l *layout) protect(writable []string) error {
 	return nil
 }
 
-// sockets hides every socket of another program that has a name in the file system: a read-only mount does not keep a
-// command from connecting to one. Those below directories that are covered anyway are left out. A directory in which
-// there is nothing else is hidden whole, with those that come later: programs that open and close sockets all the time
-// keep them in one.
-func (l *layout) sockets() {
-	f, err := os.Open("/proc/net/unix")
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		_, p, ok := strings.Cut(sc.Text(), " /")
-		if !ok {
-			continue
-		}
-		r, info, ok := real("/" + p)
-		if !ok || info.Mode()&os.ModeSocket == 0 || !enterable(filepath.Dir(r)) {
-			continue
-		}
-		for at, from := range l.from {
-			if rest, ok := strings.CutPrefix(r, from+"/"); ok {
-				l.at[filepath.Join(at, rest)] = mountHideFile
-			}
-		}
-		if _, said := l.at[r]; said || l.covered(r) {
-			continue
-		}
-		if dir := filepath.Dir(r); l.onlySockets(dir) {
-			l.at[dir] = mountHideDir
-		} else {
-			l.at[r] = mountHideFile
-		}
-	}
-}
-
-// enterable reports whether a command may come to what is in a directory that pawl itself can look into. In its
-// namespace root is nobody's but its own: what others keep to themselves can be neither reached there nor hidden. Where
-// a list says who else may enter, it is taken for enterable.
-func enterable(dir string) bool {
-	if os.Geteuid() != 0 {
-		return true
-	}
-	groups, _ := os.Getgroups()
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		var st unix.Stat_t
-		if unix.Stat(dir, &st) != nil {
-			return false
-		}
-		ours := int(st.Gid) == os.Getegid() || slices.Contains(groups, int(st.Gid))
-		if st.Uid == 0 || st.Mode&0o001 != 0 || ours && st.Mode&0o010 != 0 {
-			continue
-		}
-		if n, err := unix.Lgetxattr(dir, "system.posix_acl_access", nil); err != nil || n == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// onlySockets reports whether a directory that the command may not write to holds sockets and nothing else, and no
-// statement is about it or what is in it.
-func (l *layout) onlySockets(dir string) bool {
-	for p := range l.at {
-		if within(p, dir) {
-			return false
-		}
-	}
-	for d := dir; d != "/"; d = filepath.Dir(d) {
-		if k, said := l.at[d]; said {
-			if k != mountRead {
-				return false
-			}
-			break // the deepest statement is the one that counts
-		}
-	}
-	entries, err := os.ReadDir(dir)
-	return err == nil && dir != "/" && !slices.ContainsFunc(entries,
-		func(e os.DirEntry) bool { return e.Type() != os.ModeSocket })
-}
-
 // maxPrograms is how many entries of a folder of programs are looked at.
 const maxPrograms = 2000
 
-// programs shows the folders of programs that PATH names where they lie among what is hidden in a home directory, with
-// what links in them lead to: a program that a person has installed there is there for the person's tools, too. Not the
-// entry of the home itself, which may hold anything.
+// homeVariables name what toolchains need, which may lie anywhere in a home directory, each with what of it is shown.
+var homeVariables = map[string][]string{
+	"GOROOT": {""}, "GOPATH": {"bin", "pkg"}, "GOMODCACHE": {""}, "CARGO_HOME": {"bin", "git", "registry", "env"},
+	"RUSTUP_HOME": {""}, "JAVA_HOME": {""}, "ANDROID_HOME": {""}, "FLUTTER_ROOT": {""}, "PUB_CACHE": {"hosted", "git"},
+	"DOTNET_ROOT": {""}, "NVM_DIR": {""}, "VOLTA_HOME": {"bin", "tools"}, "PYENV_ROOT": {""}, "RBENV_ROOT": {""},
+	"GEM_HOME": {""}, "GEM_PATH": {""}, "VIRTUAL_ENV": {""}, "PNPM_HOME": {""}, "NODE_PATH": {""},
+	"SSL_CERT_FILE": {""}, "SSL_CERT_DIR": {""},
+}
+
+// programs shows what the environment names among what is hidden in a home directory: toolchains, and the folders of
+// programs of PATH, with what links in them lead to. A program that a person has installed there is there for the
+// person's tools, too. Not the home itself, nor, for PATH, an entry of it, which may hold anything.
 func (l *layout) programs(env, homes []string) {
-	path := ""
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path = v
-		}
-	}
 	var shown []string
-	for _, dir := range filepath.SplitList(path) {
-		r, info, ok := real(dir)
-		if !ok || !info.IsDir() || !l.covered(r) || slices.Contains(homes, filepath.Dir(r)) ||
-			!slices.ContainsFunc(homes, func(h string) bool { return within(r, h) }) {
-			continue
-		}
-		shown = append(shown, r)
-		f, err := os.Open(r)
-		if err != nil {
-			continue
-		}
-		entries, _ := f.ReadDir(maxPrograms) // those that were read count
-		_ = f.Close()
-		for _, e := range entries {
-			if e.Type()&os.ModeSymlink == 0 {
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		for _, dir := range filepath.SplitList(value) {
+			r, info, ok := real(dir)
+			below := func(h string) bool { return within(r, h) && r != h }
+			if !ok || !l.covered(r) || !slices.ContainsFunc(homes, below) {
 				continue
 			}
-			if target, _, ok := real(filepath.Join(r, e.Name())); ok && l.covered(target) {
-				shown = append(shown, packageOf(target))
+			for _, part := range homeVariables[name] {
+				shown = append(shown, filepath.Join(r, part))
+			}
+			if name == "PATH" && info.IsDir() && !slices.Contains(homes, filepath.Dir(r)) {
+				shown = append(shown, r)
+				shown = append(shown, l.linked(r, homes)...)
 			}
 		}
 	}
 	l.read(shown...)
 }
 
-// packageOf is what a program needs of its own around it: all packages beside it where it came with one of Node's, and
-// else its folder.
+// linked is what the links in a folder of programs lead to among what is hidden.
+func (l *layout) linked(dir string, homes []string) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	entries, _ := f.ReadDir(maxPrograms) // those that were read count
+	_ = f.Close()
+	var out []string
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 {
+			continue
+		}
+		if target, _, ok := real(filepath.Join(dir, e.Name())); ok && l.covered(target) {
+			if p := packageOf(target); !slices.ContainsFunc(homes, func(h string) bool { return within(h, p) }) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// packageOf is what a program needs of its own around it: all packages beside it where it came with one of Node's, what
+// stands beside its folder where that is called bin, and else its folder.
 func packageOf(program string) string {
 	if at := strings.Index(program, "/node_modules/"); at >= 0 {
 		return program[:at] + "/node_modules"
 	}
-	return filepath.Dir(program)
+	dir := filepath.Dir(program)
+	if up := filepath.Dir(dir); filepath.Base(dir) == "bin" && filepath.Base(up) != ".local" {
+		return up
+	}
+	return dir
 }
 
 // covered reports whether the deepest statement about p replaces what was there.
 func (l *layout) covered(p string) bool {
 	for d := p; d != "/"; d = filepath.Dir(d) {
 		switch l.at[d] {
-		case mountRead, mountWrite, mountShow:
+		case mountRead, mountWrite, mountShow, mountKeep:
 			return false
 		case mountScratch, mountHideDir, mountHideFile:
 			return true
@@ -388,5 +357,17 @@ func (l *layout) steps() []mount {
 	return out
 }
 
-// scratchSize is what a private directory may hold: a quarter of the machine's memory, at most 8 GiB.
-func scratchSize() int64 { return min(memory()/4, 8<<30) }
+// with are the limits of one command, with the defaults filled in.
+func (l Limits) with(s Spec) Limits {
+	l.Memory, l.Processes = cmp.Or(max(s.MaxMemory, 0), l.Memory), cmp.Or(max(s.MaxProcs, 0), l.Processes)
+	return Limits{Memory: cmp.Or(l.Memory, memory()/4*3), Processes: cmp.Or(l.Processes, DefaultMaxProcs),
+		Disk: cmp.Or(l.Disk, DefaultDisk), Files: cmp.Or(l.Files, DefaultFiles)}
+}
+
+// scratch is what a private directory may hold.
+func (l Limits) scratch() int64 {
+	if l.Memory == memory()/4*3 {
+		return min(l.Memory/3, 8<<30)
+	}
+	return l.Memory / 3
+}

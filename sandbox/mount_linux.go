@@ -104,6 +104,8 @@ func (m mount) hold() (int, error) {
 		return clone(m.path, plain)
 	case mountShow:
 		return clone(m.from, plain|unix.MOUNT_ATTR_RDONLY)
+	case mountKeep:
+		return clone(m.from, plain)
 	}
 	return -1, nil
 }
@@ -146,11 +148,14 @@ func (s step) attach(size int64) error {
 	case mountHideDir:
 		return unix.Mount("tmpfs", s.path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0755,size=64k")
 	case mountHideFile:
-		null, err := clone("/dev/null", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
-		if err != nil {
-			return fmt.Errorf("hold /dev/null: %v", err) // never to be taken for a hidden path that is gone
+		if _, err := os.Lstat(s.path); err != nil {
+			return err
 		}
-		return move(null, s.path)
+		empty, err := clone(emptyFile, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
+		if err != nil {
+			return fmt.Errorf("hold %s: %v", emptyFile, err) // never to be taken for a hidden path that is gone
+		}
+		return move(empty, s.path)
 	case mountShow:
 		return s.show(size)
 	}
@@ -181,6 +186,9 @@ func (s step) show(size int64) error {
 	fd, err := layered(s.held, st.Mode&0o777)
 	// The layers live on below the result, where there is one.
 	err = errors.Join(err, unix.Chdir("/"), unix.Unmount(staging, unix.MNT_DETACH))
+	if err == nil {
+		err = makePoint(s.path, true)
+	}
 	if err != nil {
 		return err
 	}
@@ -307,6 +315,9 @@ func mountProc() error {
 	return nil
 }
 
+// emptyFile is what hidden files appear as.
+const emptyFile = "/dev/empty"
+
 // mountDev makes a /dev with nothing in it but what every program may have.
 func mountDev(nodes map[string]int) error {
 	if err := unix.Mount("tmpfs", "/dev", "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=64k"); err != nil {
@@ -328,7 +339,7 @@ func mountDev(nodes map[string]int) error {
 		unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC,
 			"newinstance,ptmxmode=0666,mode=0620"),
 		unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=25%"),
-		setattr(unix.AT_FDCWD, "/dev", false, unix.MOUNT_ATTR_RDONLY),
+		makePoint(emptyFile, false), setattr(unix.AT_FDCWD, "/dev", false, unix.MOUNT_ATTR_RDONLY),
 	)
 	if err != nil {
 		return fmt.Errorf("fill /dev: %w", err)

@@ -26,6 +26,7 @@ const (
 	msgFailed    = 'f' // launcher: a wall could not be raised; body: why
 	msgNoExec    = 'e' // launcher: the command could not be executed; body: errno and which part
 	msgExit      = 'x' // launcher: the command ended; body: wait status
+	msgLimit     = 'l' // launcher: the command passed a limit, for which it is ended or has failed; body: its name
 	msgTerminate = 't' // pawl: send SIGTERM to the command
 	msgKill      = 'k' // pawl: kill all that is left of the command; only where no namespace ends with the launcher
 )
@@ -43,13 +44,14 @@ const (
 	mountHideDir  mountKind = 'd' // an empty read-only directory
 	mountHideFile mountKind = 'f' // a null device
 	mountShow     mountKind = 'o' // another directory, under a private layer for what is written
+	mountKeep     mountKind = 'k' // another directory, as it is, writable
 )
 
 // mount is one step of the layout; steps are taken in order.
 type mount struct {
 	kind mountKind
 	path string
-	from string // what mountShow shows
+	from string // what mountShow and mountKeep show
 }
 
 // hides reports whether a step takes what is at its path away from the command.
@@ -67,6 +69,7 @@ type order struct {
 	gates     []uint16 // ports of the loopback to listen on for pawl
 	secret    []byte   // what the command finds in a pipe at descriptor secretFD, where there is something
 	secretFD  int
+	use       Limits // what the command may use, which the launcher watches
 	apart     bool   // the command's errors go to asideFD, because its launcher's own stream is bubblewrap's
 	bare      bool   // there are no namespaces: Landlock and a filter hold alone
 	outer     bool   // what cannot be raised is left out
@@ -113,6 +116,9 @@ func (o order) encode() []byte {
 	}
 	str(string(o.secret))
 	b = binary.AppendUvarint(b, uint64(o.secretFD))
+	for _, n := range []int64{o.use.Memory, int64(o.use.Processes), o.use.Disk, o.use.Files} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
 	b = append(b, flag(o.apart), flag(o.bare), flag(o.outer))
 	b = binary.AppendUvarint(b, uint64(o.level))
 	str(o.private)
@@ -196,6 +202,7 @@ func decodeOrder(b []byte) (order, error) {
 		o.secret = secret
 	}
 	o.secretFD = int(r.uint())
+	o.use = Limits{Memory: int64(r.uint()), Processes: int(r.uint()), Disk: int64(r.uint()), Files: int64(r.uint())}
 	o.apart, o.bare, o.outer = r.byte() == 1, r.byte() == 1, r.byte() == 1
 	o.level = int(r.uint())
 	o.private = r.str()

@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	cmdline "flag"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +30,8 @@ type hostilePayload struct {
 
 func hostilePayloads(t *testing.T) []hostilePayload {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "text", "policy", "testdata", "hostile", "*.yaml"))
+	dir := cmp.Or(os.Getenv(payloadsAt), filepath.Join("..", "text", "policy", "testdata", "hostile"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no payloads: %v", err)
 	}
@@ -83,15 +87,18 @@ func TestHostilePayloads(t *testing.T) {
 		b := box(t, Options{Mechanism: m, Ready: true})
 		reached, tried := 0, 0
 		var idle []string
-		for _, p := range all {
+		for i, p := range all {
 			tried++
-			if p.out(t, b, template, true) {
+			if p.out(t, b, template, "work", true) {
 				reached++
 			} else {
 				idle = append(idle, p.Name)
 			}
-			if p.out(t, b, template, false) {
-				t.Errorf("it got out: %s\n%s", p.Name, p.Command)
+			// In place, and in a worktree of a workspace; a sample takes turns.
+			for j, tree := range []string{"work", "workspace/.pawl/worktrees/1"} {
+				if (*allPayloads || i%2 == j) && p.out(t, b, template, tree, false) {
+					t.Errorf("payload %d got out of %s: %s\n%s", i+1, tree, p.Name, p.Command)
+				}
 			}
 		}
 		if t.Logf("%d payloads, %d of them reach what they are let reach; not: %q", tried, reached,
@@ -101,12 +108,37 @@ func TestHostilePayloads(t *testing.T) {
 	})
 }
 
-// out runs a payload and reports whether anything is at its target afterwards. Open lets it through to there.
-func (p hostilePayload) out(t *testing.T, b *Box, template string, open bool) bool {
+// manifest tells of everything in a folder: names, modes, times and contents.
+func manifest(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		data, _ := os.ReadFile(p)
+		fmt.Fprintln(&b, p, info.Mode(), info.ModTime(), string(data))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// out runs a payload in a tree and reports whether anything is at its target afterwards, or changed beside the tree.
+// Open lets it through to there.
+func (p hostilePayload) out(t *testing.T, b *Box, template, tree string, open bool) bool {
 	t.Helper()
 	base, away := t.TempDir(), outside(t)
 	defer os.RemoveAll(base)
-	tree, home, cache := filepath.Join(base, "run", "work"), filepath.Join(base, "home"), filepath.Join(base, "cache")
+	tree, home, cache := filepath.Join(base, "run", tree), filepath.Join(base, "home"), filepath.Join(base, "cache")
+	beside := filepath.Join(base, "run", "beside")
+	write(t, filepath.Join(beside, "kept"), "kept\n")
 	if err := os.MkdirAll(filepath.Dir(tree), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -125,6 +157,7 @@ func (p hostilePayload) out(t *testing.T, b *Box, template string, open bool) bo
 	if open {
 		s.Writable = append(s.Writable, away)
 	}
+	before := manifest(t, beside)
 	for _, script := range []string{p.Setup, p.Command} {
 		if script == "" {
 			continue
@@ -136,5 +169,5 @@ func (p hostilePayload) out(t *testing.T, b *Box, template string, open bool) bo
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(left) > 0
+	return len(left) > 0 || !open && manifest(t, beside) != before
 }

@@ -33,6 +33,7 @@ func (b *Box) Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, pawl.Fail(pawl.CodeCanceled, "sandbox.canceled").Because(context.Cause(ctx)).In("sandbox.Run")
 	}
+	s.filter = b.filter
 	return b.pointed(ctx, s)
 }
 
@@ -43,6 +44,9 @@ func (b *Box) pointed(ctx context.Context, s Spec) (Result, error) {
 	linking := len(s.Shown) > 0 && b.bare(ctx)
 	defer func() { b.points.leave(made, s.Writable, linking) }()
 	for _, sh := range s.Shown {
+		if sh.private() || linking && sh.From == sh.At {
+			continue
+		}
 		ours, err := b.points.take(sh, s.Writable, linking)
 		if err != nil {
 			return Result{}, err
@@ -121,6 +125,19 @@ func (p *Process) Wait() (Result, error) {
 
 // Kill ends the command: with SIGTERM, and with SIGKILL two seconds later. It may be called at any time and often.
 func (p *Process) Kill() { p.stop() }
+
+// Layers says how the Box shows a folder in a command's Home: not at all, where there are no namespaces; or at another
+// path, and then under a layer that takes what the command writes, or read-only. It is tried with that folder, in which
+// nothing changes.
+func (b *Box) Layers(ctx context.Context, folder string) (shows, layered bool) {
+	if b.bare(ctx) {
+		return false, false
+	}
+	at := Home + "/.cache/try"
+	r, err := b.Run(ctx, Spec{Argv: []string{"sh", "-c", `: >"$0/.try"`, at}, Dir: "/", Env: Environ(nil, nil),
+		Shown: []Shown{{From: folder, At: at}}, Timeout: handshake})
+	return err == nil, err == nil && r.Exit == 0
+}
 
 // Walls reports what this machine can do. The first call tries every layer, as Probe does; later calls repeat its
 // answer.

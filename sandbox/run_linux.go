@@ -14,7 +14,10 @@ import (
 	"time"
 
 	"pawl/sandbox/cause"
+	"pawl/sandbox/inside"
 	"pawl/sandbox/landlock"
+	"pawl/sandbox/safeopen"
+	"pawl/text/policy"
 
 	"golang.org/x/sys/unix"
 
@@ -69,6 +72,9 @@ func detail(err error) string {
 func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	begin := time.Now()
 	mechanism, err := b.choose(ctx)
+	if err == nil {
+		err = b.look(&s)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -78,6 +84,32 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 		b.launchers.prepare(mechanism)
 	}
 	return res, err
+}
+
+// look looks through the folder that a command works in, where that is not one of pawl's own making: what it must not
+// read there is noted, and what has names outside is parted from them.
+func (b *Box) look(s *Spec) error {
+	for _, w := range s.Writable {
+		if strings.Contains(w+"/", "/.pawl/") || !within(s.Dir, w) || !isDir(w) {
+			continue
+		}
+		found, err := inside.Look(w, policy.Secret)
+		var kept *inside.Error
+		if errors.As(err, &kept) {
+			return pawl.Fail(pawl.CodeEnvironment, "sandbox.linked_outside", kept.Path).Because(err).In("sandbox.Run")
+		}
+		if err != nil {
+			return safeopen.Fail("sandbox.Run", w, err)
+		}
+		named := slices.Concat(b.readable, s.Readable)
+		for _, p := range found.Secrets {
+			if !slices.ContainsFunc(named, func(r string) bool { return within(p, r) }) {
+				s.masked = append(s.masked, p)
+			}
+		}
+		s.shared = append(s.shared, found.Shared...)
+	}
+	return nil
 }
 
 // bare reports whether commands run without namespaces here. Where no mechanism works, the run itself says so.
@@ -134,7 +166,7 @@ func refused(why cause.Cause) *pawl.Error {
 
 // try raises the walls of a mechanism around the launcher alone and returns their names when they hold.
 func (b *Box) try(ctx context.Context, m Mechanism) ([]string, error) {
-	res, err := b.behind(context.WithoutCancel(ctx), m, Spec{Timeout: handshake, MaxProcs: DefaultMaxProcs})
+	res, err := b.behind(context.WithoutCancel(ctx), m, Spec{Timeout: handshake})
 	if err == nil && (res.TimedOut || res.Exit != 0) {
 		err = fmt.Errorf("the walls could not be tried to the end: exit %d %s", res.Exit, res.Signal)
 	}
@@ -163,8 +195,10 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 
 // within runs a Spec behind walls that are built by a list of steps.
 func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
-	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network,
-		gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
+	use := b.limits.with(s)
+	s.MaxProcs = use.Processes
+	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: use.scratch(), use: use,
+		network: s.Network, gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
 	o.own, o.bare, o.outer = m == MechanismNamespaces, m.bare(), m == MechanismOuter
 	o.apart = m == MechanismBubblewrap && s.streams != nil
 	o.level = b.level
@@ -180,7 +214,7 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 		return j.res, j.err
 	}
 	aside(func() bool {
-		group := b.launchers.groups().open(s.MaxMemory)
+		group := b.launchers.groups().open(use.Memory)
 		defer group.remove()
 		c, fault := start(o, s, group)
 		if fault != nil {

@@ -222,3 +222,60 @@ func TestAFolderIsShownByLinks(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A folder in the home of a command: one that is kept takes what is written, one that is not stays as it is, and both
+// are there under the path of the home alone. On the floor there are none.
+func TestFoldersInTheHome(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		s, from := shownSpec(t, `cd "$HOME" || exit; ls -A; echo new >kept/new; cat shown/in/b.txt; echo no >shown/in/b.txt; cat shown/in/b.txt`)
+		kept := t.TempDir()
+		s.Shown = []Shown{{From: kept, At: Home + "/kept", Kept: true}, {From: from, At: Home + "/shown/in"}}
+		shows, layered := b.Layers(t.Context(), from)
+		r := run(t, b, s)
+		want := "kept\nshown\nb\n"
+		if layered {
+			want += "no\n"
+		} else {
+			want += "sh: 1: cannot create shown/in/b.txt: Read-only file system\nb\n"
+		}
+		switch {
+		case !shows:
+			if strings.Contains(string(r.Output), "kept\n") || entries(t, kept) != "" {
+				t.Errorf("on the floor: %s, %s", r.Output, entries(t, kept))
+			}
+		case string(r.Output) != want || entries(t, kept) != "new":
+			t.Errorf("%q, want %q, kept %s", r.Output, want, entries(t, kept))
+		}
+		if text, err := os.ReadFile(filepath.Join(from, "b.txt")); err != nil || string(text) != "b\n" {
+			t.Errorf("the folder changed: %q %v", text, err)
+		}
+		for what, sh := range map[string]Shown{
+			"kept in a tree":     {From: kept, At: filepath.Join(s.Dir, "deps"), Kept: true},
+			"a system directory": {From: "/usr", At: Home + "/kept", Kept: true},
+			"the home itself":    {From: kept, At: Home, Kept: true},
+			"out of the home":    {From: kept, At: Home + "/../../root", Kept: true},
+		} {
+			s.Shown = []Shown{sh}
+			if _, err := b.Run(t.Context(), s); pawl.CodeOf(err) != pawl.CodeDenied {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+// What lies in the tree itself may be shown at its own path, so that it is not written to. On the floor it is as it is.
+func TestAFolderIsShownWhereItIs(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		s := spec(t, "echo evil >deps/a; cat deps/a; true")
+		deps := filepath.Join(s.Dir, "deps")
+		if err := errors.Join(os.Mkdir(deps, 0o755), os.WriteFile(filepath.Join(deps, "a"), []byte("ours\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		s.Shown = []Shown{{From: deps, At: deps}}
+		r := run(t, b, s)
+		text, err := os.ReadFile(filepath.Join(deps, "a"))
+		if shows, _ := b.Layers(t.Context(), deps); err != nil || shows == (string(text) != "ours\n") {
+			t.Errorf("%q after %s, %v", text, r.Output, err)
+		}
+	})
+}

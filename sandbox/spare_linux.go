@@ -13,6 +13,7 @@ import (
 type launchers struct {
 	mu       sync.Mutex
 	ready    bool // keep a spare launcher
+	memory   int64
 	spare    *spare
 	closed   bool
 	standing sync.WaitGroup // launchers that are or were spare, and what is left of commands
@@ -119,7 +120,7 @@ func (l *launchers) hand(j *job) bool {
 
 // stand starts a launcher and has it wait for a job. It reports whether the calling thread can be used again.
 func (l *launchers) stand(n *spare, m Mechanism) bool {
-	group := l.groups().open(0)
+	group := l.groups().open(l.memory)
 	c, fault := start(order{own: m == MechanismNamespaces, bare: m.bare()}, Spec{}, group)
 	var j *job
 	timer := time.NewTimer(readyFor)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,6 +43,8 @@ const (
 	DefaultTimeout     = 5 * time.Minute
 	DefaultOutputLimit = int64(1 << 20)
 	DefaultMaxProcs    = 4096
+	DefaultDisk        = int64(32 << 30)
+	DefaultFiles       = int64(1 << 20)
 
 	// maxSecret is what an empty pipe takes in at once, so that filling one waits for nobody.
 	maxSecret = 64 << 10
@@ -64,6 +67,8 @@ type Spec struct {
 	Argv []string
 	// Dir is the working directory, as the command sees it.
 	Dir string
+	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
+	Tree string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
 	// listed itself.
@@ -76,9 +81,10 @@ type Spec struct {
 	// MustHide refuses the command, with pawl.CodeEnvironment, where something Hidden lies in a Writable directory and
 	// the machine gives no namespaces: it could be read there (WeakInside).
 	MustHide bool
-	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory and
-	// must be free or a directory; it is made where it is missing, and removed after the command when it is still
-	// empty. What was in it is covered.
+	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory or
+	// in Home and must be free or a directory; it is made where it is missing, and removed after the command when it is
+	// still empty. What was in it is covered. Without namespaces (Box.Layers) nothing is shown in Home, and what is
+	// shown at its own path is as it is.
 	Shown []Shown
 	// Env is the complete environment; Environ makes one.
 	Env []string
@@ -89,6 +95,10 @@ type Spec struct {
 	Secret []byte
 	// SecretFD is the descriptor of Secret: 3 to 255.
 	SecretFD int
+	// masked and shared are what was found in the folder that the command works in (package inside).
+	masked, shared []string
+	// filter is the Box's.
+	filter func(emit func([]byte)) io.WriteCloser
 	// streams are the command's own three streams, for Start.
 	streams *streams
 	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
@@ -105,11 +115,10 @@ type Spec struct {
 	// Unproxied leaves the proxy of Egress out of the environment, for a command that needs the ports of its loopback
 	// alone: some programs ask a proxy even for what lies on their own loopback, whatever NO_PROXY says.
 	Unproxied bool
-	// MaxProcs limits the threads and processes alive at one time. It needs a cgroup that pawl may make, or an
-	// unprivileged user. Zero means DefaultMaxProcs.
-	MaxProcs int
-	// MaxMemory limits memory in bytes, private /tmp included, where pawl may make a cgroup. Zero means three quarters
-	// of the machine's memory.
+	// MaxProcs limits the threads and processes alive at one time, and MaxMemory the memory in bytes, private /tmp
+	// included. The kernel holds them where pawl may make a cgroup, and the number of processes for an unprivileged
+	// user; otherwise a command that passes them is ended. Zero means the Box's Limits.
+	MaxProcs  int
 	MaxMemory int64
 	// OnOutput, when not nil, sees each piece of output as it comes. It is called from one goroutine at a time, never
 	// after Run has returned; the slice is valid during the call only. It must return quickly, because the command
@@ -117,16 +126,34 @@ type Spec struct {
 	OnOutput func([]byte)
 }
 
-// Shown is a folder of the machine at another path. The folder itself never changes: what the command writes there goes
-// into a layer that ends with it, or is refused as to a read-only file system where the machine cannot lay one over the
-// folder (with MechanismBubblewrap, or in a kernel before 5.11).
+// Limits are what one command may use. Zero means the default.
+type Limits struct {
+	// Memory in bytes, private /tmp included, which may hold a third of it: by default three quarters of the machine's,
+	// and of that at most 8 GiB in /tmp.
+	Memory int64
+	// Processes is how many threads and processes may be alive at one time, by default DefaultMaxProcs.
+	Processes int
+	// Disk is how much a command may write to its folders in bytes, and Files how many files it may make or change
+	// there, by default DefaultDisk and DefaultFiles.
+	Disk, Files int64
+}
+
+// Shown is a folder of the machine at another path. Unless it is Kept, the folder itself never changes: what the
+// command writes there goes into a layer that ends with it, or is refused as to a read-only file system where the
+// machine cannot lay one over the folder (with MechanismBubblewrap, or in a kernel before 5.11).
 type Shown struct {
 	// From is the folder. Links in its path are followed; one that does not exist is an error.
 	From string
 	// At is where the command finds it, apart from links in the Writable directory around it. A link below that
 	// directory is an error.
 	At string
+	// Kept has the command write to the folder itself, which then must be one that Writable could name. Its place must
+	// lie in Home.
+	Kept bool
 }
+
+// private reports whether the place lies in the command's own home, where nothing has to be made for it beforehand.
+func (sh Shown) private() bool { return within(sh.At, Home) && sh.At != Home }
 
 // Result says how a command ended.
 type Result struct {
@@ -146,11 +173,25 @@ type Result struct {
 	Digest string
 	// Duration is the time from the call of Run to the end of the last process.
 	Duration time.Duration
+	// Limit names the limit for which the command was ended or has failed, "" for none: "memory", "processes", "disk",
+	// "files", "scratch" or "file". Over says it in words.
+	Limit string
 	// TimedOut and Canceled report that pawl ended the command because of its Timeout or of its context.
 	TimedOut, Canceled bool
 	// Walls lists the layers that held the command, the outermost first: "bwrap", "namespaces" or "outer", "landlock",
 	// "seccomp", "cgroup". Without one of the first three it ran on the floor.
 	Walls []string
+}
+
+// limitFile is the limit of the size of one file.
+const limitFile = "file"
+
+// Over says which limit a command has passed and how it is raised, nil for none.
+func (r Result) Over() error {
+	if r.Limit == "" {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeBuildFail, "sandbox.over_"+r.Limit).In("sandbox.Run")
 }
 
 // Wall is one layer as Probe found it.
@@ -211,12 +252,9 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
-	if s.MaxProcs <= 0 {
-		s.MaxProcs = DefaultMaxProcs
-	}
 	var err error
 	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
-		s.Shown, err = resolveShown(s.Shown, s.Writable)
+		s.Shown, err = resolveShown(s.Shown, s.Writable, homes)
 	}
 	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
 	return s, err
@@ -224,7 +262,7 @@ func (s Spec) checked(homes []string) (Spec, error) {
 
 // resolveShown resolves the links of what is shown, and refuses a place that is in no writable directory or behind a
 // link of it: the directory is the command's, and so is every link in it.
-func resolveShown(shown []Shown, writable []string) ([]Shown, error) {
+func resolveShown(shown []Shown, writable, homes []string) ([]Shown, error) {
 	out := make([]Shown, 0, len(shown))
 	for _, sh := range shown {
 		from, err := filepath.EvalSymlinks(sh.From)
@@ -233,6 +271,18 @@ func resolveShown(shown []Shown, writable []string) ([]Shown, error) {
 		}
 		if err != nil {
 			return nil, safeopen.Fail("sandbox.Run", sh.From, err)
+		}
+		if sh.Kept {
+			if _, err := resolveWritable([]string{from}, homes); err != nil {
+				return nil, err
+			}
+		}
+		if sh.At = filepath.Clean(sh.At); sh.private() {
+			out = append(out, Shown{From: from, At: sh.At, Kept: sh.Kept})
+			continue
+		}
+		if sh.Kept {
+			return nil, pawl.Fail(pawl.CodeDenied, "sandbox.shown_outside", sh.At).In("sandbox.Run")
 		}
 		parent, err := filepath.EvalSymlinks(filepath.Dir(sh.At))
 		if err != nil {

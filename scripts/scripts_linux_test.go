@@ -172,6 +172,7 @@ make test installs, because it is missing here:
   bubblewrap        a Debian package, with libbubblewrap, 1.6 MB to fetch, 2.2 MB on disk: one of the two ways to build walls is tested with it
   strace            a Debian package, with libstrace, 1.6 MB to fetch, 2.2 MB on disk: it makes the disk fail under the tests of the store
   python3-pytest    a Debian package, with libpython3-pytest, 1.6 MB to fetch, 2.2 MB on disk: projects in Python are tested with it
+  cargo             a Debian package, with libcargo, 1.6 MB to fetch, 2.2 MB on disk: projects in Rust are tested with it
   Go modules        about 82 MB to fetch, 460 MB in the module cache (GOMODCACHE): pawl and its tests are built of them
   pi 0.73.1         an npm package, about 40 MB to fetch, 205 MB on disk in .tools/agents/pi: a real coding agent does whole runs
   codex-acp 0.16.0  an npm package, about 75 MB to fetch, 225 MB on disk in .tools/agents/codex-acp: a real coding agent does whole runs
@@ -192,6 +193,7 @@ func TestEverythingIsNamedFirst(t *testing.T) {
 setup: installing bubblewrap
 setup: installing strace
 setup: installing python3-pytest
+setup: installing cargo
 agents: installing pi 0.73.1, the npm package @mariozechner/pi-coding-agent, about 40 MB to fetch, 205 MB on disk in .tools/agents/pi
 agents: installing codex-acp 0.16.0, the npm package @zed-industries/codex-acp, about 75 MB to fetch, 225 MB on disk in .tools/agents/codex-acp
 `+parts)
@@ -222,8 +224,9 @@ func TestProgramsLeftOut(t *testing.T) {
 	const asRoot = `left out: tests of bubblewrap (bwrap is missing; install it as root: apt-get install bubblewrap)
 left out: tests of a disk that fails (strace is missing; install it as root: apt-get install strace)
 left out: tests of pytest (pytest is missing; install it as root: apt-get install python3-pytest)
+left out: tests of Rust (cargo is missing; install it as root: apt-get install cargo)
 `
-	const closing = "test: the README promises tests that were left out, for want of: bwrap strace pytest\n"
+	const closing = "test: the README promises tests that were left out, for want of: bwrap strace pytest cargo\n"
 	for _, c := range []struct {
 		name       string
 		has, is    []string
@@ -232,11 +235,12 @@ left out: tests of pytest (pytest is missing; install it as root: apt-get instal
 		{"without apt", nil, nil, `left out: tests of bubblewrap (bwrap is missing; install bubblewrap with the package manager of this system)
 left out: tests of a disk that fails (strace is missing; install strace with the package manager of this system)
 left out: tests of pytest (pytest is missing; install python3-pytest with the package manager of this system)
+left out: tests of Rust (cargo is missing; install cargo with the package manager of this system)
 `, closing},
 		{"a user without sudo", []string{"apt-get", "apt-cache"}, []string{"user"}, asRoot, closing},
 		{"a user whose sudo asks", []string{"apt-get", "apt-cache", "sudo"}, []string{"user", "sudo asks"}, asRoot,
 			closing},
-		{"one of them", []string{"strace", "pytest"}, nil,
+		{"one of them", []string{"strace", "pytest", "cargo"}, nil,
 			"left out: tests of bubblewrap (bwrap is missing; install bubblewrap with the package manager of this system)\n",
 			"test: the README promises tests that were left out, for want of: bwrap\n"},
 	} {
@@ -273,7 +277,7 @@ func TestAptInTrouble(t *testing.T) {
 			"left out: tests of bubblewrap (bubblewrap could not be installed: E: bubblewrap is broken; try as root: apt-get install bubblewrap)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			newMachine(t).has("apt-get", "apt-cache", "strace", "pytest").is(append(c.is, "modules")...).expect("setup.sh",
+			newMachine(t).has("apt-get", "apt-cache", "strace", "pytest", "cargo").is(append(c.is, "modules")...).expect("setup.sh",
 				c.status, c.want)
 		})
 	}
@@ -281,7 +285,7 @@ func TestAptInTrouble(t *testing.T) {
 
 // TestSudoThatDoesNotAsk: a user who may install without a password does, through sudo alone.
 func TestSudoThatDoesNotAsk(t *testing.T) {
-	m := newMachine(t).has("apt-get", "apt-cache", "sudo", "strace", "pytest").is("user", "modules")
+	m := newMachine(t).has("apt-get", "apt-cache", "sudo", "strace", "pytest", "cargo").is("user", "modules")
 	if code, out := m.run("setup.sh"); code != 0 || !strings.HasSuffix(out, "\nsetup: installing bubblewrap\n") {
 		t.Errorf("status %d\n%s", code, out)
 	}
@@ -294,7 +298,7 @@ func TestSudoThatDoesNotAsk(t *testing.T) {
 
 // TestAgentsLeftOut: they are an addition. Neither npm that is missing nor a registry that is away changes the status.
 func TestAgentsLeftOut(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest").is("modules")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "cargo").is("modules")
 	m.expect("test.sh", 0, noNpm+parts)
 	m.expect("agents.sh ready", 1, noNpm)
 	if code, out := m.run("agents.sh install"); code != 1 ||
@@ -319,7 +323,7 @@ func TestAgentsLeftOut(t *testing.T) {
 
 // TestNothingToTestWith: without Go or its modules there is nothing that could run.
 func TestNothingToTestWith(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest").is("proxy is away")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "cargo").is("proxy is away")
 	m.expect("test.sh", 2, `
 make test installs, because it is missing here:
   Go modules        about 82 MB to fetch, 460 MB in the module cache (GOMODCACHE): pawl and its tests are built of them
@@ -335,7 +339,7 @@ setup: the Go modules could not be fetched: go: x: dial tcp: no such host
 // TestPartsThatFail: the first part that fails ends the run, and what was left out is said all the same.
 func TestPartsThatFail(t *testing.T) {
 	for part, ran := range map[string]int{"vet ./": 1, "-timeout 60m": 2, "-timeout 5m": 4} {
-		m := newMachine(t).has("bwrap", "npm", "pytest").is("modules")
+		m := newMachine(t).has("bwrap", "npm", "pytest", "cargo").is("modules")
 		m.write("state/fails", part)
 		code, out := m.run("test.sh", "PAWL_TEST_FLAGS=-short  -count=1")
 		log := strings.Split(strings.TrimSpace(m.read("log")), "\n")
@@ -353,7 +357,7 @@ func TestPartsThatFail(t *testing.T) {
 
 // TestGoByAnotherName: GO may be a command of several words.
 func TestGoByAnotherName(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest").is("modules")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "cargo").is("modules")
 	if err := os.Rename(m.path("bin/go"), m.path("bin/go1.26")); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"pawl/face/host"
 	"pawl/face/person"
 	"pawl/sandbox"
+	"pawl/sandbox/prove"
 )
 
 func main() {
@@ -31,6 +32,7 @@ func main() {
 func run(host app.Host, program func() string) {
 	// A command behind walls is started through this very program; its launcher never comes back from here.
 	sandbox.Child()
+	prove.Child()
 	ctx, stop := context.Background(), func() {}
 	std, readers := streams(), &audience{}
 	std.Program = sync.OnceValue(program)

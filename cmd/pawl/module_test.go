@@ -54,9 +54,13 @@ func (u *user) module(uses ...string) *user {
 	if _, there := os.Stat(filepath.Join(u.dir, "go.mod")); err == nil && there != nil {
 		err = copyModule(u.dir)
 	}
-	for _, use := range append(uses, "verify") {
+	cache := filepath.Join(u.dir, ".pawl", "cache")
+	if err == nil {
+		err = linkAll(filepath.Join(warm, "built"), filepath.Join(cache, "built"))
+	}
+	for _, use := range uses {
 		if err == nil {
-			err = linkAll(filepath.Join(warm, "verify"), filepath.Join(u.dir, ".pawl", "cache", use))
+			err = linkAll(filepath.Join(warm, "built", "go"), filepath.Join(cache, use))
 		}
 	}
 	if err != nil {

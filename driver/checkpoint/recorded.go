@@ -8,6 +8,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/safeopen"
 	"pawl/text/policy"
+	"pawl/text/secret"
 )
 
 // Tool is what every tool's driver offers.
@@ -21,9 +22,13 @@ type Tool interface {
 // Recorded is a tool whose calls record the tree that they leave behind, where the call asks for it and the tool does
 // not do so itself. Work in the user's own tree needs that: what pawl left is how a rollback tells pawl's changes from
 // the user's.
+//
+// What a call answers goes to agents and into the store, so the secrets are taken out of it.
 type Recorded struct {
 	Tool
 	Snapshotter Snapshotter
+	// Secrets tells what knows the secrets of a workspace. Nil leaves answers as they are.
+	Secrets func(workspace string) *secret.Redactor
 }
 
 // Preflight passes on to the tool, if it has one.
@@ -38,7 +43,21 @@ func (r Recorded) Preflight(ctx context.Context, e effect.Effect) ([]effect.File
 
 // Do makes the call and records the tree behind it.
 func (r Recorded) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
-	return r.record(ctx, e, r.Tool.Do(ctx, e, progress))
+	return r.clean(e, r.record(ctx, e, r.Tool.Do(ctx, e, progress)))
+}
+
+// clean takes the secrets out of an answer, and leaves what undoes the call as it is.
+func (r Recorded) clean(e effect.Effect, receipt effect.Receipt) effect.Receipt {
+	result, err := effect.Decode[effect.ToolResult](receipt.Result)
+	if r.Secrets == nil || err != nil {
+		return receipt
+	}
+	payload, changed := secret.JSON(result.Payload, r.Secrets(e.Place.Workspace).Certain)
+	if changed {
+		result.Payload = payload
+		receipt.Result = effect.Encode(result)
+	}
+	return receipt
 }
 
 // Done removes what a write that was cut off left behind, asks the tool, and records the tree when the call turns out
@@ -49,7 +68,7 @@ func (r Recorded) Done(ctx context.Context, e effect.Effect) (effect.Answer, eff
 	}
 	answer, receipt := r.Tool.Done(ctx, e)
 	if answer == effect.DoneYes {
-		receipt = r.record(ctx, e, receipt)
+		receipt = r.clean(e, r.record(ctx, e, receipt))
 	}
 	return answer, receipt
 }

@@ -17,11 +17,13 @@ type Briefed struct {
 	agent.Set
 	packs Packer
 	branches
+	// Secrets, where it is set, tells what is taken out of what agents say.
+	Secrets Secrets
 }
 
 // NewBriefed returns the driver of what agents of a set do, with packs by packs. It shares what m remembers.
 func NewBriefed(s agent.Set, packs Packer, m *git.Memory) Briefed {
-	return Briefed{s, packs, branches{m}}
+	return Briefed{Set: s, packs: packs, branches: branches{m}}
 }
 
 // Work hands an effect to its agent, with a new pack where a repair begins. Where none can be built the agent gets the
@@ -33,6 +35,15 @@ func (b Briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, pr
 	case effect.KindReview:
 		return b.review(ctx, e, host, progress)
 	}
+	r := b.work(ctx, e, host, progress)
+	if e.Kind == effect.KindWork && b.Secrets != nil {
+		r = unsaid(r, b.Secrets(e.Place.Workspace))
+	}
+	return r
+}
+
+// work has an agent work on a step or a repair.
+func (b Briefed) work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
 	if e.Kind != effect.KindWork || err != nil || spec.Failure == nil || len(spec.Messages) > 0 ||
 		spec.Context.Pack == nil || spec.Context.Pack.Budget.Total < 1 {

@@ -18,15 +18,22 @@ type Cleanup struct {
 	checkpoint.Cleanup
 	shots  checkpoint.Snapshotter
 	memory *git.Memory
+	settle func(context.Context, *git.Memory, effect.Place) error
 }
 
-// NewCleanup returns the driver. It shares what m remembers.
-func NewCleanup(m *git.Memory) Cleanup {
-	return Cleanup{checkpoint.NewCleanup(m), checkpoint.NewSnapshotter(m), m}
+// NewCleanup returns the driver. It shares what m remembers. Settle ends a landing that was left half done in the
+// user's tree.
+func NewCleanup(m *git.Memory, settle func(context.Context, *git.Memory, effect.Place) error) Cleanup {
+	return Cleanup{checkpoint.NewCleanup(m), checkpoint.NewSnapshotter(m), m, settle}
 }
 
-// Do forgets the caches and cleans up. Old checkpoints that cannot be removed now are removed by a later cleanup.
+// Do forgets the caches and cleans up. Where branch, index and files of the user are apart and cannot be brought
+// together, nothing is cleaned up. Old checkpoints that cannot be removed now are removed by a later cleanup.
 func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+	if err := c.settle(ctx, c.memory, e.Place); err != nil {
+		return effect.FailedWith(err, effect.CleanupResult{Performed: []string{}, Skipped: []string{},
+			Failed: []string{effect.CleanedLanding}})
+	}
 	if err := verify.Forget(e.Place); err != nil {
 		return effect.Failed(err)
 	}

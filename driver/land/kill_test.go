@@ -214,16 +214,16 @@ func TestEditedAfterTheCrash(t *testing.T) {
 	})
 	t.Run("given up", func(t *testing.T) {
 		r := gittest.At(t, gittest.Copy(t, template.Dir))
-		if err := opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir,
-			Git: true}).Sweep(context.Background()); err != nil {
+		here := effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}
+		if err := land.Settle(t.Context(), nil, here); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Lstat(r.Path(".git/index.lock")); err == nil {
-			t.Fatal("the lock of a dead process stays")
+		if dirty := r.Git("status", "--porcelain"); dirty != "" || r.Git("log", "-1", "--format=%s") == s.Subject {
+			t.Errorf("it was not taken back:\n%s", dirty)
 		}
+		clean(t, r)
 		r.Write(map[string]string{".git/index.lock": "somebody's"})
-		if err := opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir,
-			Git: true}).Sweep(context.Background()); err != nil {
+		if err := land.Settle(t.Context(), nil, here); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Lstat(r.Path(".git/index.lock")); err != nil {

@@ -94,7 +94,7 @@ func (d Land) land(ctx context.Context, e effect.Effect) (effect.LandResult, err
 		repo: repo, id: e.ID, base: spec.Base, from: from, to: spec.Tree, branch: spec.Branch, keep: spec.Keep,
 		message: message(spec.Subject, spec.Body, spec.Trailers), at: spec.At,
 	}
-	if e.Place.InPlace {
+	if j.plain = e.Place.InPlace; j.plain {
 		return j.inPlace(ctx, spec.Start)
 	}
 	j.current = spec.Current
@@ -112,6 +112,7 @@ type job struct {
 	message  string
 	at       time.Time
 	current  bool // fail where the branch moved, or another landing is at work
+	plain    bool // the files stand in the user's own tree already
 	commit   string
 	files    []effect.FileStat
 }
@@ -296,10 +297,7 @@ func (j *job) lock(ctx context.Context) (*git.Checkout, error) {
 			return checkout, err
 		}
 		if left := git.Abandoned(j.repo); left != "" {
-			if _, _, err := resume(ctx, j.repo, left); err != nil {
-				return nil, err
-			}
-			if err := git.DropAbandoned(j.repo); err != nil {
+			if err := settle(ctx, j.repo, left, complete, recede); err != nil {
 				return nil, err
 			}
 			continue
@@ -358,7 +356,7 @@ func (j *job) advance(ctx context.Context, v *venue) (effect.LandResult, error) 
 	result.Branch = j.branch
 	entry := entry{
 		Ref: git.BranchRef(j.branch), Commit: j.commit, Base: j.base, From: j.from, To: j.to, Here: v.here,
-		Result: result,
+		Plain: j.plain, Result: result,
 	}
 	if err := entry.write(ctx, j.repo, j.id); err != nil {
 		return effect.LandResult{}, err
@@ -387,16 +385,14 @@ func orFirst(first, otherwise error) error {
 }
 
 // retreat takes a landing back whose files could not be written, for want of space or permission. Where that fails as
-// well the journal stays, and the lock with it so that nobody commits the half of it; the next attempt goes on from
-// there.
+// well the journal stays, and the lock with it so that nobody commits the half of it; the next attempt, or Settle, goes
+// on from there.
 func (j *job) retreat(ctx context.Context, v *venue, entry entry, cause error) error {
-	_, err := v.checkout.Advance(ctx, j.to, j.from)
-	if err == nil {
-		err = j.repo.Refs.Set(ctx, entry.Ref, j.base, j.commit, "pawl: landing failed")
-	}
+	err := entry.takeBack(ctx, j.repo, v.checkout)
 	if err != nil {
+		left := v.checkout.Abandon()
 		v.checkout = nil
-		return pawl.Fail(pawl.CodeIO, "land.half_done", j.branch).Because(cause)
+		return pawl.Fail(pawl.CodeIO, "land.half_done", j.branch).Because(errors.Join(cause, err, left))
 	}
 	return orFirst(drop(j.repo, j.id), cause)
 }

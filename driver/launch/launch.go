@@ -19,6 +19,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
+	"pawl/sandbox/planted"
 )
 
 // longest is how long a program may last. Its task, or its idleness, ends it long before.
@@ -52,6 +53,11 @@ func (l Launcher) Agent(ctx context.Context, s agent.Spec) (agent.Process, error
 	case len(sites) > 0:
 		spec.Egress = egress.New(sites, egress.Options{})
 	}
+	for _, w := range s.Writable {
+		if s.Dir == w || strings.HasPrefix(s.Dir, w+"/") {
+			spec.Tree = w
+		}
+	}
 	return l.start(ctx, spec)
 }
 
@@ -76,11 +82,19 @@ func (l Launcher) start(ctx context.Context, s sandbox.Spec) (agent.Process, err
 	if err := l.outfit(ctx, &s); err != nil {
 		return nil, err
 	}
+	var before *planted.Seen
+	if s.Tree != "" {
+		before = planted.Look(s.Tree)
+	}
 	p, err := l.Box.Start(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return started{p: p}, nil
+	return started{p: p, clear: func() {
+		if before != nil {
+			before.Clear(ctx)
+		}
+	}}, nil
 }
 
 // outfit completes a program that starts in the tree of a task of the workspace: with the dependencies of the project,
@@ -131,7 +145,10 @@ func (i wayOut) ServeLocal(ctx context.Context, l net.Listener, _ uint16) error 
 }
 
 // started is a program at work.
-type started struct{ p *sandbox.Process }
+type started struct {
+	p     *sandbox.Process
+	clear func() // takes out what it planted
+}
 
 func (s started) Stdin() io.WriteCloser { return s.p.Stdin }
 func (s started) Stdout() io.Reader     { return s.p.Stdout }
@@ -140,5 +157,6 @@ func (s started) Kill()                 { s.p.Kill() }
 
 func (s started) Wait() (int, error) {
 	r, err := s.p.Wait()
+	s.clear()
 	return r.Exit, err
 }

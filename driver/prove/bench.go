@@ -84,6 +84,28 @@ func readText(root *os.Root, path string) (string, bool) {
 	return string(b), true
 }
 
+// putInline writes the tests that stand in files of the program, into these files as they were.
+func (b *bench) putInline(ctx context.Context, before map[string]string) error {
+	root, err := os.OpenRoot(b.place.Tree)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var paths []string
+	for _, f := range b.changed {
+		if path.Ext(f.Path) == ".rs" && !isTest(f.Path) && f.Status != "D" {
+			paths = append(paths, f.Path)
+		}
+	}
+	for name, now := range b.repo.Objects.Texts(ctx, b.Tree, paths) {
+		text := testlist.WithTests([]byte(before[name]), []byte(now))
+		if err := errors.Join(root.MkdirAll(path.Dir(name), 0o755), root.WriteFile(name, text, 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // put writes the files of tests that came with the plan.
 func (b *bench) put(criteria []plan.Criterion) error {
 	root, err := os.OpenRoot(b.place.Tree)

@@ -166,6 +166,9 @@ func (p *proving) without(ctx context.Context) error {
 	if err := p.bench.repo.Overlay(ctx, p.Base, p.Tree, isTest); err != nil {
 		return err
 	}
+	if err := p.bench.putInline(ctx, p.before); err != nil {
+		return err
+	}
 	if err := p.bench.put(p.Criteria); err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func (t Config) spec(c *tool.Call, a commandArgs, seen *visits) (sandbox.Spec, e
 		limit = min(limit, e.Timeout)
 	}
 	s := sandbox.Spec{
-		Argv: []string{"bash", "--noprofile", "--norc", "-c", a.Command}, Dir: e.Place.Tree,
+		Argv: []string{"bash", "--noprofile", "--norc", "-c", a.Command}, Dir: e.Place.Tree, Tree: e.Place.Tree,
 		Env: setting.Env, Writable: append([]string{e.Place.Tree}, setting.Writable...), Readable: setting.Readable,
 		Hidden: setting.Hidden, Shown: setting.Shown, Timeout: limit, OutputLimit: maxOutput,
 	}
@@ -211,6 +211,9 @@ var notFound = sync.OnceValue(func() *regexp.Regexp {
 
 // judge turns the end of a command into an error, nil for success.
 func judge(r sandbox.Result, a commandArgs, limit time.Duration) error {
+	if over := r.Over(); over != nil {
+		return over
+	}
 	switch {
 	case r.Canceled:
 		return pawl.Fail(pawl.CodeCanceled, "shell.canceled").In("shell.run")

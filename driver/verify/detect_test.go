@@ -259,6 +259,7 @@ func TestDefinitions(t *testing.T) {
 		"scripts/run.sh", "exit 1", "scripts/other.sh", "", "tests/a_test.py", "",
 		".github/workflows/ci.yml", "on: push", ".ci/run", "make", "sub/package.json",
 		`{"scripts":{"test":"node tool.js && ../up.sh"}}`,
+		"rust-toolchain.toml", "[toolchain]\npath = \"/tmp/x\"\n", ".tool-versions", "nodejs path:./node\n",
 		"sub/tool.js", "1", ".cargo/config.toml", "[target.x]\nrunner='true'", "sub/deep/deeper/jest.config.js", "")
 	found, err := Detect(tree, everything)
 	if err != nil {
@@ -271,8 +272,8 @@ func TestDefinitions(t *testing.T) {
 		}
 		names = append(names, name)
 	}
-	want := []string{".cargo/config.toml", ".ci/run", ".github/workflows/ci.yml", "Makefile", "scripts/run.sh",
-		"sub/package.json", "sub/tool.js"}
+	want := []string{".cargo/config.toml", ".ci/run", ".github/workflows/ci.yml", ".tool-versions", "Makefile",
+		"rust-toolchain.toml", "scripts/run.sh", "sub/package.json", "sub/tool.js"}
 	if d := cmp.Diff(want, slices.Sorted(slices.Values(names))); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -55,13 +55,13 @@ func detectGo(s *scan, d *folder) ([]effect.Check, bool) {
 	}
 	d.claims["gofmt"] = true
 	missing := s.missing("go")
-	out = append(out, static("go vet", kindLint, "go vet ./...", missing))
+	out = append(out, static("go vet", kindLint, goVet, missing))
 	if d.anyFile(".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json") != "" {
 		out = append(out, static("golangci-lint", kindLint, "golangci-lint run", s.missing("golangci-lint")))
 	}
 	return append(out,
 		// Without -o, a lone main package would leave its program in the tree.
-		build("go build", "go build -o /dev/null ./...", missing),
+		build("go build", goBuild, missing),
 		tests("go test", "go test ./...", missing)), true
 }
 
@@ -212,7 +212,8 @@ func detectCMake(s *scan, d *folder) ([]effect.Check, bool) {
 		return nil, false
 	}
 	d.claims["cmake"], d.claims["make"] = true, true
-	// PAWL_BUILD is a folder of the workspace's cache, one per tree and folder, so that a build never changes the tree.
+	// PAWL_BUILD is a folder among the caches of the verification, one per folder, so that a build never changes the
+	// tree.
 	out := []effect.Check{build("cmake build", `cmake -S . -B "$PAWL_BUILD" && cmake --build "$PAWL_BUILD"`,
 		s.missing("cmake"))}
 	if ctestUse().MatchString(d.text("CMakeLists.txt")) {

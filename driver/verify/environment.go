@@ -73,6 +73,9 @@ var companions = map[string][]string{
 type versions struct {
 	mu    sync.Mutex
 	lines map[string]string
+	// looked is the Runner of which shows and layered are known.
+	looked         layers
+	shows, layered bool
 }
 
 const versionTimeout = 20 * time.Second

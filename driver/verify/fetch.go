@@ -90,12 +90,8 @@ func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 		t.Env = modules(t.Env, work, proxies)
 		return nil
 	}
-	own := path.Join(".pawl", "cache", string(use), modCache)
-	if err := safeopen.PlainDirs(root, own); err != nil {
-		return err
-	}
-	t.Readable = append(t.Readable, download)
-	t.Env = modules(t.Env, filepath.Join(place.Workspace, filepath.FromSlash(own)), proxies)
+	t.Readable, t.fetched = append(t.Readable, download), true
+	t.Env = modules(t.Env, filepath.Join(t.caches, modCache), proxies)
 	return nil
 }
 

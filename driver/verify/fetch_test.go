@@ -62,7 +62,7 @@ func TestFetching(t *testing.T) {
 		t.Fatal(err)
 	}
 	download := filepath.Join(cache, "cache", "download")
-	if v, _ := value(after.Env, "GOMODCACHE"); v != filepath.Join(ws, ".pawl", "cache", "verify", "gomod") {
+	if v, _ := value(after.Env, "GOMODCACHE"); v != filepath.Join(after.caches, "gomod") {
 		t.Errorf("a verification must not use what a command unpacked: %s", v)
 	}
 	if v, _ := value(after.Env, "GOPROXY"); v != "file://"+own+",file://"+download+",off" {
@@ -107,7 +107,7 @@ func TestNoModulesYet(t *testing.T) {
 			t.Fatal(err)
 		}
 		cache, _ := value(got.Env, "GOMODCACHE")
-		if cache != filepath.Join(ws, ".pawl", "cache", string(use), "gomod") || !isDir(cache) {
+		if cache != filepath.Join(got.caches, "gomod") || !isDir(cache) {
 			t.Errorf("%s: GOMODCACHE=%s", use, cache)
 		}
 	}

@@ -58,10 +58,15 @@ func (g *Gates) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	if len(spec.Checks) == 0 {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.no_gates").In("verify.Gates"))
 	}
-	s, err := g.verify.open(e.Place, spec.PerCheck, p)
+	if err := renew(e.Place); err != nil {
+		return effect.Failed(err)
+	}
+	defer func() { _ = renew(e.Place) }()
+	s, err := g.verify.open(ctx, e.Place, spec.PerCheck, p)
 	if err != nil {
 		return effect.Failed(err)
 	}
+	s.base = spec.Base
 	checks, err := s.gates(spec.Checks)
 	if err != nil {
 		return effect.Failed(err)

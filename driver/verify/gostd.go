@@ -20,14 +20,12 @@ import (
 
 	"pawl/kernel/effect"
 	"pawl/sandbox"
-	"pawl/sandbox/safeopen"
 )
 
-// Every workspace has a build cache of its own, because its checks run the project's code, and code that can write a
-// build cache can forge what is built. So that the standard library is not compiled anew for each of them, it is kept
-// for all workspaces of a user (Config.Std), by toolchain and settings. What is kept is written by the go command
-// alone, in a process that sees no project, and is shown to no command: pawl itself copies it into the cache of a
-// workspace before its first check. A copy, not a link: a check that writes into its workspace's cache must not write
+// Every workspace has a build cache of its own. So that the standard library is not compiled anew for each of them, it
+// is kept for all workspaces of a user (Config.Std), by toolchain and settings. What is kept is written by the go
+// command alone, in a process that sees no project, and is shown to no command: pawl itself copies it into the cache of
+// a workspace before its first check. A copy, not a link: whatever writes into one workspace's cache must not write
 // into anybody else's.
 const (
 	stdTimeout  = 10 * time.Minute
@@ -61,18 +59,16 @@ func Compiled(std string) string {
 	return found
 }
 
-// warmGo copies what is kept of the standard library into the workspace's cache, once for each toolchain, and compiles
-// what is missing of it first. Nothing depends on it: where it fails, the checks compile what they need.
-func (s *session) warmGo(ctx context.Context, checks []effect.Check) {
-	if s.Std == "" || !slices.ContainsFunc(checks, usesGo) {
+// warm copies what is kept of the standard library into what proof reads, once for each toolchain, and compiles what is
+// missing of it first. Nothing depends on it: where it fails, the checks compile what they need.
+func (sh *shelf) warm(ctx context.Context, checks []effect.Check) {
+	s := sh.of
+	if s.Std == "" || !slices.ContainsFunc(checks, usesGo) || !sh.usersGo() {
 		return
 	}
-	program, ok := s.Host.LookPath("go")
-	if used, _ := s.find("go"); !ok || used != program {
-		return // the project brings a go of its own, whose products belong to nobody else
-	}
-	key := s.stdKey(program)
-	caches, err := s.verifyCache()
+	program, _ := s.Host.LookPath("go")
+	key := sh.stdKey(program)
+	caches, err := os.OpenRoot(sh.built)
 	if key == "" || err != nil {
 		return
 	}
@@ -80,14 +76,22 @@ func (s *session) warmGo(ctx context.Context, checks []effect.Check) {
 	if done, _ := caches.ReadFile(stdMark); string(done) == key {
 		return
 	}
-	wanted := s.stdWanted(ctx, checks)
+	wanted := sh.stdWanted(ctx, checks)
 	kept := filepath.Join(s.Std, key)
-	if len(wanted) == 0 || !s.stdKept(ctx, kept, wanted) {
+	if len(wanted) == 0 || !sh.stdKept(ctx, kept, wanted) {
 		return
 	}
-	if copyCache(ctx, caches, filepath.Join(kept, "cache")) == nil {
+	if copyCache(ctx, caches, filepath.Join(kept, "cache"), time.Time{}) == nil {
 		_ = caches.WriteFile(stdMark, []byte(key), 0o644) // without the mark it is copied again
 	}
+}
+
+// usersGo reports whether the checks use a go command of the user's. What one makes that the project brings belongs to
+// nobody else.
+func (sh *shelf) usersGo() bool {
+	program, ok := sh.of.Host.LookPath("go")
+	used, _ := sh.of.find("go")
+	return ok && used == program
 }
 
 // usesGo reports whether a check runs the go command.
@@ -95,24 +99,10 @@ func usesGo(c effect.Check) bool {
 	return strings.HasPrefix(c.Command, "go ") || strings.HasPrefix(c.Command, "golangci-lint ")
 }
 
-// verifyCache opens the folder of the workspace's caches, so that no link in it leads out of it.
-func (s *session) verifyCache() (*os.Root, error) {
-	top, err := os.OpenRoot(s.place.Workspace)
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	dir := path.Join(".pawl", "cache", string(UseVerify))
-	if err := safeopen.PlainDirs(top, path.Join(dir, "go-build")); err != nil {
-		return nil, err
-	}
-	return top.OpenRoot(dir)
-}
-
 // stdKey names what a toolchain compiles with the settings of this machine, or is "" where that cannot be told: the
 // version of the toolchain and where it is, the C compiler, and every variable that the go command takes into account.
 // The go command looks at all of that itself, so that an entry that does not fit is not used.
-func (s *session) stdKey(program string) string {
+func (sh *shelf) stdKey(program string) string {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {
 		return ""
@@ -124,13 +114,13 @@ func (s *session) stdKey(program string) string {
 	}
 	lines := []string{"1", goroot, string(version), runtime.GOOS, runtime.GOARCH}
 	for _, cc := range []string{"gcc", "cc", "clang", "g++"} {
-		if where, ok := s.Host.LookPath(cc); ok {
+		if where, ok := sh.of.Host.LookPath(cc); ok {
 			if info, err := os.Stat(where); err == nil {
 				lines = append(lines, where, info.ModTime().UTC().String())
 			}
 		}
 	}
-	for _, kv := range s.stdEnv("") {
+	for _, kv := range sh.stdEnv("") {
 		name, _, _ := strings.Cut(kv, "=")
 		if slices.Contains(stdSettings, name) || slices.Contains(passed, name) || strings.HasPrefix(name, "CGO_") {
 			lines = append(lines, kv)
@@ -142,13 +132,13 @@ func (s *session) stdKey(program string) string {
 
 // stdEnv is the environment of the process that compiles for all workspaces: that of the checks without anything of the
 // project.
-func (s *session) stdEnv(cache string) []string {
-	env := slices.DeleteFunc(slices.Clone(s.tools.Env), func(kv string) bool {
+func (sh *shelf) stdEnv(cache string) []string {
+	env := slices.DeleteFunc(slices.Clone(sh.of.tools.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return name == "VIRTUAL_ENV" || name == "GOMODCACHE" || name == "GOFLAGS" || name == "GOPROXY" ||
 			strings.HasPrefix(name, "PAWL_")
 	})
-	env = set(env, "PATH", s.Host.getenv("PATH"))
+	env = set(env, "PATH", strings.Join(sh.of.Host.outer(sh.of.place), string(filepath.ListSeparator)))
 	env = set(env, "GOPROXY", "off")
 	env = set(env, "GOWORK", "off")
 	return set(env, "GOCACHE", cache)
@@ -156,17 +146,17 @@ func (s *session) stdEnv(cache string) []string {
 
 // stdWanted lists the packages of the standard library that the checks of the tree need. The go command is only asked
 // for them: no code of the project runs, and what it says is taken for names and nothing else.
-func (s *session) stdWanted(ctx context.Context, checks []effect.Check) []string {
+func (sh *shelf) stdWanted(ctx context.Context, checks []effect.Check) []string {
 	var out, dirs []string
 	for _, c := range checks {
 		if !usesGo(c) || slices.Contains(dirs, c.Dir) || len(dirs) == 8 {
 			continue
 		}
 		dirs = append(dirs, c.Dir)
-		spec := s.spec(c, []string{"go", "list", "-deps", "-test", "-e", "-f", "{{if .Standard}}{{.ImportPath}}{{end}}",
-			"./..."})
+		spec := sh.trusted(sh.of.spec(c, []string{"go", "list", "-deps", "-test", "-e", "-f",
+			"{{if .Standard}}{{.ImportPath}}{{end}}", "./..."}))
 		spec.Timeout, spec.OutputLimit = listTimeout, 4<<20
-		r, err := s.Box.Run(ctx, spec)
+		r, err := sh.of.Box.Run(ctx, spec)
 		if err != nil || r.Exit != 0 {
 			continue
 		}
@@ -183,7 +173,7 @@ func (s *session) stdWanted(ctx context.Context, checks []effect.Check) []string
 }
 
 // stdKept reports whether all of the packages are kept, and has those compiled that are not.
-func (s *session) stdKept(ctx context.Context, kept string, wanted []string) bool {
+func (sh *shelf) stdKept(ctx context.Context, kept string, wanted []string) bool {
 	known := map[string]bool{}
 	text, _ := os.ReadFile(filepath.Join(kept, stdPackages))
 	for line := range strings.Lines(string(text)) {
@@ -193,7 +183,7 @@ func (s *session) stdKept(ctx context.Context, kept string, wanted []string) boo
 	if len(missing) == 0 {
 		return true
 	}
-	if err := s.compileStd(ctx, kept, missing); err != nil {
+	if err := sh.compileStd(ctx, kept, missing); err != nil {
 		return false
 	}
 	for _, name := range missing {
@@ -211,7 +201,7 @@ func (s *session) stdKept(ctx context.Context, kept string, wanted []string) boo
 
 // compileStd compiles packages of the standard library into what is kept. Beside the toolchain, the process sees a
 // folder with a module of pawl's own that imports them, so that what `go vet` wants to know of them is kept, too.
-func (s *session) compileStd(ctx context.Context, kept string, names []string) error {
+func (sh *shelf) compileStd(ctx context.Context, kept string, names []string) error {
 	cache, own := filepath.Join(kept, "cache"), filepath.Join(kept, "module-"+rand.Text())
 	for _, dir := range []string{cache, own} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -219,7 +209,7 @@ func (s *session) compileStd(ctx context.Context, kept string, names []string) e
 		}
 	}
 	defer os.RemoveAll(own)
-	s.say(stdProgress)
+	sh.of.say(stdProgress)
 	src := "package std\n\nimport (\n"
 	for _, name := range names {
 		if !slices.Contains(strings.Split(name, "/"), "internal") && name != "runtime/cgo" {
@@ -231,8 +221,8 @@ func (s *session) compileStd(ctx context.Context, kept string, names []string) e
 		return err
 	}
 	for _, argv := range [][]string{append([]string{"go", "build"}, names...), {"go", "vet", "."}} {
-		r, err := s.Box.Run(ctx, sandbox.Spec{
-			Argv: argv, Dir: own, Writable: []string{cache}, Readable: []string{own}, Env: s.stdEnv(cache),
+		r, err := sh.of.Box.Run(ctx, sandbox.Spec{
+			Argv: argv, Dir: own, Writable: []string{cache}, Readable: []string{own}, Env: sh.stdEnv(cache),
 			Timeout: stdTimeout, OutputLimit: boxOutput,
 		})
 		if err != nil {
@@ -257,10 +247,11 @@ func writeWhole(name, text string) error {
 	return nil
 }
 
-// copyCache copies the entries of a build cache that another one has not, the data before what refers to it. An entry
+// copyCache copies the entries of a build cache that another one has not, and that were used since some time, the data
+// before what refers to it. An entry
 // appears whole or not at all, because a go command may be at work in the workspace. Where the file system can, the
 // copies share their blocks until one of them is written to.
-func copyCache(ctx context.Context, caches *os.Root, from string) error {
+func copyCache(ctx context.Context, caches *os.Root, from string, since time.Time) error {
 	part := "seed-" + rand.Text()
 	if err := caches.Mkdir(part, 0o755); err != nil {
 		return err
@@ -276,6 +267,9 @@ func copyCache(ctx context.Context, caches *os.Root, from string) error {
 				return ctx.Err()
 			case !e.Type().IsRegular() || !stdEntry().MatchString(name) || !strings.HasSuffix(name, kind):
 				return nil
+			}
+			if info, err := e.Info(); err != nil || info.ModTime().Before(since) {
+				return nil //nolint:nilerr // the go command may remove what is old meanwhile
 			}
 			to := path.Join("go-build", name[:2], name)
 			if _, err := caches.Lstat(to); err == nil {

@@ -83,7 +83,7 @@ func stdBench(t *testing.T, program, std string, list *string) *bench {
 // has reports whether a workspace's cache has the entries of a package.
 func (b *bench) has(name string) bool {
 	file := entry(name, "-d")
-	text, err := os.ReadFile(filepath.Join(b.place.Workspace, ".pawl", "cache", "verify", "go-build", file[:2], file))
+	text, err := os.ReadFile(filepath.Join(b.place.Workspace, ".pawl", "cache", "built", "go", "go-build", file[:2], file))
 	return err == nil && string(text) == name
 }
 
@@ -134,7 +134,7 @@ func TestStandardLibraryIsCompiledOnce(t *testing.T) {
 		t.Error("another toolchain has entries of its own")
 	}
 	left, _ := filepath.Glob(filepath.Join(std, "*", "module-*"))
-	seeds, _ := filepath.Glob(filepath.Join(second.place.Workspace, ".pawl", "cache", "verify", "seed-*"))
+	seeds, _ := filepath.Glob(filepath.Join(second.place.Workspace, ".pawl", "cache", "built", "go", "seed-*"))
 	if len(left)+len(seeds) > 0 {
 		t.Errorf("left behind: %q %q", left, seeds)
 	}
@@ -155,7 +155,7 @@ func TestWhatIsKeptCannotBePoisoned(t *testing.T) {
 	}
 	// A check writes into its workspace's cache.
 	file := entry("fmt", "-d")
-	if err := os.WriteFile(filepath.Join(b.place.Workspace, ".pawl/cache/verify/go-build", file[:2], file),
+	if err := os.WriteFile(filepath.Join(b.place.Workspace, ".pawl/cache/built/go/go-build", file[:2], file),
 		[]byte("evil"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestWhatIsKeptCannotBePoisoned(t *testing.T) {
 	// A workspace's cache leads elsewhere.
 	hostile := stdBench(t, program, std, &list)
 	canary := t.TempDir()
-	cache := filepath.Join(hostile.place.Workspace, ".pawl", "cache", "verify", "go-build")
+	cache := filepath.Join(hostile.place.Workspace, ".pawl", "cache", "built", "go", "go-build")
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,8 @@ func TestNothingKept(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := session{Config: &Config{}}
-	s.warmGo(ctx, nil)
+	s.shelf.of = &s
+	s.shelf.warm(ctx, nil)
 }
 
 // own gives the workspace an environment of its user's with a go command in it.

@@ -18,6 +18,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/safeopen"
+	"pawl/text/shell"
 )
 
 // Host is what the tools of a project may know of the machine. All fields are fixed once it is in use.
@@ -42,8 +43,8 @@ func ThisMachine() Host {
 // Use says which set of caches a toolchain works with.
 type Use string
 
-// Verification has caches of its own: a cache that an agent's command may write would let it forge the result of a
-// check. Work is for the commands of an agent.
+// A verification has caches of its own, which are empty when it begins: a cache that code of another tree has written
+// would let it forge the result of a check. Work is for the commands of an agent.
 const (
 	UseVerify Use = "verify"
 	UseWork   Use = "work"
@@ -59,6 +60,9 @@ type Toolchain struct {
 	// Dependencies are those of the project. They are shown in the tree, and those of the user's own that do not belong
 	// into it are hidden.
 	Dependencies deps.Found
+	// caches is the folder of the writable caches, and fetched says that there are modules of Go which commands fetched.
+	caches  string
+	fetched bool
 }
 
 // passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
@@ -103,7 +107,7 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 			env[name] = v
 		}
 	}
-	t := Toolchain{Writable: []string{caches.all}}
+	t := Toolchain{Writable: []string{caches.all}, caches: caches.all}
 	for _, s := range shared {
 		dir := h.getenv(s.name)
 		if dir == "" && s.name == "GOMODCACHE" {
@@ -132,7 +136,9 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	if first := t.Dependencies.Editable(); len(first) > 0 {
 		env["PYTHONPATH"] = strings.Join(first, string(filepath.ListSeparator))
 	}
-	env["PATH"] = h.searchPath(t.Dependencies, env)
+	if env["PATH"], err = h.searchPath(t.Dependencies, env, place, use, t.caches); err != nil {
+		return Toolchain{}, ioError("verify.cache_unusable", place.Workspace, err)
+	}
 	t.Env = sandbox.Environ(h.Env, env)
 	if err := h.useFetched(place, use, &t); err != nil {
 		return Toolchain{}, ioError("verify.cache_unusable", place.Workspace, err)
@@ -151,14 +157,77 @@ func (h Host) goModCache() string {
 }
 
 // searchPath puts the project's virtual environment before the user's path: the user's own, or one that was prepared.
-// One that stands in a task's own tree was made by what ran there, and could bring any program by any name.
-func (h Host) searchPath(found deps.Found, env map[string]string) string {
+// One that stands in a task's own tree was made by what ran there, and could bring any program by any name. In the
+// user's own tree nobody can tell who made it: where work is judged its tools of Python alone go before the path,
+// by programs of ours among the caches, and the rest behind it.
+func (h Host) searchPath(found deps.Found, env map[string]string, place effect.Place, use Use,
+	caches string) (string, error) {
 	dirs := filepath.SplitList(h.getenv("PATH"))
+	if use == UseVerify {
+		dirs = h.outer(place)
+	}
 	if venv := found.Environment(); venv != "" {
 		env["VIRTUAL_ENV"] = venv
-		dirs = append([]string{filepath.Join(venv, "bin")}, dirs...)
+		bin := filepath.Join(venv, "bin")
+		if use != UseVerify || venv != filepath.Join(place.Tree, filepath.Base(venv)) {
+			dirs = append([]string{bin}, dirs...)
+		} else {
+			front := filepath.Join(caches, "bin")
+			if err := frontPython(bin, place.Workspace, front); err != nil {
+				return "", err
+			}
+			dirs = append(append([]string{front}, dirs...), bin)
+		}
 	}
-	return strings.Join(dirs, string(filepath.ListSeparator))
+	return strings.Join(dirs, string(filepath.ListSeparator)), nil
+}
+
+// outer are the folders of the user's path that lie outside of the project: what is in it may be the work's.
+func (h Host) outer(place effect.Place) []string {
+	return slices.DeleteFunc(filepath.SplitList(h.getenv("PATH")), func(dir string) bool {
+		return !filepath.IsAbs(dir) || below(dir, place.Tree) || below(dir, place.Workspace)
+	})
+}
+
+// pythonTools are the programs of a virtual environment in the user's own tree that go before the machine's.
+var pythonTools = []string{"python", "python3", "pip", "pip3", "pytest", "py.test", "ruff", "mypy", "black", "flake8",
+	"isort", "pylint", "coverage", "tox", "nox", "pyright", "hatch", "poetry", "pdm", "uv"}
+
+// frontPython makes programs that start the tools of an environment whose interpreter is one of the machine's.
+func frontPython(bin, workspace, front string) error {
+	python, err := filepath.EvalSymlinks(filepath.Join(bin, "python3"))
+	if err != nil {
+		python, err = filepath.EvalSymlinks(filepath.Join(bin, "python"))
+	}
+	if name := filepath.Base(python); err != nil || below(python, workspace) || !strings.HasPrefix(name, "python") &&
+		!strings.HasPrefix(name, "pypy") {
+		return nil //nolint:nilerr // whatever stands there is no Python of the machine
+	}
+	root, err := os.OpenRoot(filepath.Dir(front))
+	if err == nil {
+		defer root.Close()
+		err = safeopen.PlainDirs(root, filepath.Base(front))
+	}
+	for _, name := range pythonTools {
+		if p := filepath.Join(bin, name); err == nil && isFile(p) {
+			to := path.Join(filepath.Base(front), name)
+			_ = root.Remove(to) // what stands there may be a link
+			err = root.WriteFile(to, []byte("#!/bin/sh\nexec "+shell.Quote(p)+" \"$@\"\n"), 0o755)
+		}
+	}
+	return err
+}
+
+// below reports whether a path is a folder or lies in it, with all links followed.
+func below(p, dir string) bool {
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		p = real
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
 // find is LookPath with the programs that the dependencies of a workspace bring.
@@ -177,82 +246,6 @@ func (h Host) finder(found deps.Found) LookPath {
 		}
 		return h.LookPath(program)
 	}
-}
-
-// cacheSet is where a toolchain may write.
-type cacheSet struct {
-	all  string            // the folder to make writable
-	vars map[string]string // variables that name folders in it
-}
-
-// modCache is the folder of Go modules among the caches, for where the user's own is not there or not to be used.
-const modCache = "gomod"
-
-// cacheFolders are the writable caches by variable. Those that depend on where a tree lies are not shared between
-// trees.
-var cacheFolders = []struct {
-	name, folder string
-	perTree      bool
-}{
-	{"PAWL_BUILD", "build", true}, {"MYPY_CACHE_DIR", "mypy", true}, {"RUFF_CACHE_DIR", "ruff", true},
-	{"GOCACHE", "go-build", false}, {"CARGO_TARGET_DIR", "cargo-target", false}, {"GRADLE_USER_HOME", "gradle", false},
-	{"npm_config_cache", "npm", false}, {"GOLANGCI_LINT_CACHE", "golangci-lint", false},
-}
-
-// makeCaches makes the cache folders through a descriptor of the workspace, so that a symbolic link that the repository
-// brings cannot turn another folder writable.
-func makeCaches(place effect.Place, use Use) (cacheSet, error) {
-	fail := func(err error) (cacheSet, error) {
-		return cacheSet{}, ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	root, err := os.OpenRoot(place.Workspace)
-	if err != nil {
-		return fail(err)
-	}
-	defer root.Close()
-	base := path.Join(".pawl", "cache", string(use))
-	if err := safeopen.PlainDirs(root, base); err != nil {
-		return fail(err)
-	}
-	below, err := root.OpenRoot(base)
-	if err != nil {
-		return fail(err)
-	}
-	defer below.Close()
-	tree := path.Join("tree", shortDigest(place.Tree))
-	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
-	dirs := []string{tree, modCache}
-	for _, c := range cacheFolders {
-		dir := c.folder
-		if c.perTree {
-			dir = path.Join(tree, c.folder)
-		}
-		dirs = append(dirs, dir)
-		set.vars[c.name] = filepath.Join(set.all, filepath.FromSlash(dir))
-	}
-	for _, dir := range dirs {
-		if err := safeopen.PlainDirs(below, dir); err != nil {
-			return fail(err)
-		}
-	}
-	return set, nil
-}
-
-// Forget removes the caches that belong to the tree of a place alone. It is called when a task's worktree is removed;
-// the caches that worktrees share stay.
-func Forget(place effect.Place) error {
-	root, err := os.OpenRoot(place.Workspace)
-	if err != nil {
-		return ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	defer root.Close()
-	for _, use := range []Use{UseVerify, UseWork} {
-		if err := root.RemoveAll(path.Join(".pawl", "cache", string(use), "tree",
-			shortDigest(place.Tree))); err != nil {
-			return ioError("verify.cache_unusable", place.Workspace, err)
-		}
-	}
-	return nil
 }
 
 // ioError gives a failure of the file system its code.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 
 	"pawl/driver/verify/reporters"
 	"pawl/kernel/effect"
-	"pawl/sandbox/safeopen"
 	"pawl/text/shell"
 	"pawl/text/testrun"
 )
@@ -49,29 +47,31 @@ func (v *Verify) Measure(ctx context.Context, place effect.Place, c effect.Check
 	if len(of) == 0 {
 		return false, nil
 	}
-	s, err := v.open(place, limit, nil)
+	s, err := v.open(ctx, place, limit, nil)
 	if err != nil {
 		return false, err
 	}
-	s.warmGo(ctx, []effect.Check{c})
-	dir, err := measureFolder(place)
+	s.shelf.warm(ctx, []effect.Check{c})
+	also := map[string][]byte{}
+	if r.Runner != testrun.Go && r.Runner != testrun.Node {
+		also = watchPython(place, of)
+	}
+	dir, err := s.shelf.folder("lines", also)
 	if err != nil {
 		return false, err
 	}
+	seen := s.shelf.seen(dir)
 	switch r.Runner {
 	case testrun.Go:
 		slices.Sort(packages)
-		with := shell.QuoteAll([]string{"-coverprofile=" + filepath.Join(dir, "profile"),
+		with := shell.QuoteAll([]string{"-coverprofile=" + filepath.Join(seen, "profile"),
 			"-coverpkg=" + strings.Join(slices.Compact(packages), ",")})
 		c.Command = strings.Replace(c.Command, "go test", "go test "+with, 1)
 	case testrun.Node:
-		s.also = map[string]string{"NODE_V8_COVERAGE": dir}
+		s.also = map[string]string{"NODE_V8_COVERAGE": seen}
 	default:
-		if err := watchPython(place, dir, of); err != nil {
-			return false, err
-		}
 		also := valueOf(s.tools.Env, "PYTHONPATH")
-		s.also = map[string]string{"PYTHONPATH": strings.TrimSuffix(dir+string(filepath.ListSeparator)+also,
+		s.also = map[string]string{"PYTHONPATH": strings.TrimSuffix(seen+string(filepath.ListSeparator)+also,
 			string(filepath.ListSeparator))}
 	}
 	if o := s.command(ctx, c); o.Status != effect.CheckPassed {
@@ -104,41 +104,13 @@ func measures(r testrun.Runner, file string) bool {
 	return false
 }
 
-// measureFolder makes the folder for reports of lines, without those of a run before.
-func measureFolder(place effect.Place) (string, error) {
-	root, err := os.OpenRoot(place.Workspace)
-	if err != nil {
-		return "", ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	defer root.Close()
-	dir := filepath.Join(".pawl", "cache", string(UseVerify), "tree", shortDigest(place.Tree), "lines")
-	if err = root.RemoveAll(dir); err == nil {
-		err = safeopen.PlainDirs(root, filepath.ToSlash(dir))
-	}
-	if err != nil {
-		return "", ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	return filepath.Join(place.Workspace, dir), nil
-}
-
-// watchPython puts the module into the folder for reports by which every Python program tells of the files.
-func watchPython(place effect.Place, dir string, of map[string]string) error {
+// watchPython are the files of the folder for reports by which every Python program tells of the lines of files.
+func watchPython(place effect.Place, of map[string]string) map[string][]byte {
 	var files []string
 	for _, file := range of {
 		files = append(files, filepath.Join(place.Tree, filepath.FromSlash(file)))
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return ioError("verify.cache_unusable", dir, err)
-	}
-	defer root.Close()
-	for name, text := range map[string][]byte{"sitecustomize.py": reporters.PythonLines(),
-		"files.json": effect.Encode(files)} {
-		if err := root.WriteFile(name, text, 0o644); err != nil {
-			return ioError("verify.cache_unusable", dir, err)
-		}
-	}
-	return nil
+	return map[string][]byte{"sitecustomize.py": reporters.PythonLines(), "files.json": effect.Encode(files)}
 }
 
 // note adds that lines ran, or did not: one run is enough.

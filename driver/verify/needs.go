@@ -99,10 +99,7 @@ func replaced(f *modfile.File, m module.Version) module.Version {
 
 // moduleCaches are the folders in which the checks find Go modules.
 func (p *pantry) moduleCaches() []string {
-	out := []string{
-		filepath.Join(p.place.Workspace, filepath.FromSlash(fetched)), filepath.Join(p.place.Workspace, ".pawl",
-			"cache", string(UseVerify), "gomod"),
-	}
+	out := []string{filepath.Join(p.place.Workspace, filepath.FromSlash(fetched))}
 	for _, dir := range []string{p.host.getenv("GOMODCACHE"), p.host.goModCache()} {
 		if dir != "" {
 			return append(out, dir)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -16,10 +17,13 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/driver/verify/reads"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/store/logs"
+	"pawl/text/policy"
+	"pawl/text/secret"
 	"pawl/text/testrun"
 )
 
@@ -32,8 +36,8 @@ type Runner interface {
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
-// Config is what the drivers work with. All fields but Changed, Std and Commands are required, and none may change
-// afterwards.
+// Config is what the drivers work with. All fields but Changed, Change, Std and Commands are required, and none may
+// change afterwards.
 type Config struct {
 	Box  Runner
 	Host Host
@@ -44,6 +48,10 @@ type Config struct {
 	Changed func(ctx context.Context, place effect.Place, from, to string) ([]effect.FileStat, error)
 	// Was reads files of a snapshot, those that it can. It may be nil: then any test that was changed counts as such.
 	Was func(ctx context.Context, place effect.Place, tree string, paths []string) map[string]string
+	// Change is what the policy judges of a change from one snapshot to another, and Policy by what it does. Without
+	// Change nothing is judged.
+	Change func(ctx context.Context, place effect.Place, from, to string) ([]policy.Entry, error)
+	Policy policy.Profile
 	// Std is a folder of the user's in which the compiled standard library of Go is kept for all workspaces, "" to keep
 	// none. It is made where it is missing, and must be hidden from commands.
 	Std string
@@ -64,6 +72,7 @@ type session struct {
 	*Config
 	place    effect.Place
 	tools    Toolchain
+	shelf    shelf
 	find     LookPath
 	perCheck time.Duration
 	say      effect.Progress
@@ -73,12 +82,16 @@ type session struct {
 	anew     bool              // nothing may come from a cache of results
 	also     map[string]string // variables that commands have beside the others
 	told     *telling          // what the last command said of its tests, nil where its runner is not known
+	base     string            // the tree that the work started from, "" where none is known
+	changed  []effect.FileStat // what differs from it
+	seen     readings
 	// unheld is why the machine lets nothing be run at all, nil where it does.
 	unheld error
 }
 
 // open prepares a verification of a place.
-func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Progress) (*session, error) {
+func (v *Verify) open(ctx context.Context, place effect.Place, perCheck time.Duration,
+	say effect.Progress) (*session, error) {
 	if !filepath.IsAbs(place.Workspace) || !filepath.IsAbs(place.Tree) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "verify.no_place").In("verify.Do")
 	}
@@ -93,8 +106,13 @@ func (v *Verify) open(place effect.Place, perCheck time.Duration, say effect.Pro
 		say = func(string) {}
 	}
 	find := v.config.Host.finder(tools.Dependencies)
-	return &session{Config: &v.config, place: place, tools: tools, find: find, perCheck: perCheck, say: say,
-		known: &v.known}, nil
+	s := &session{Config: &v.config, place: place, tools: tools, find: find, perCheck: perCheck, say: say,
+		known: &v.known}
+	s.shelf.of = s
+	if err := s.shelf.open(ctx); err != nil {
+		return nil, ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	return s, nil
 }
 
 // judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could
@@ -106,9 +124,14 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	if out.Tree, err = s.Snapshot(ctx, s.place); err != nil {
 		return out, err
 	}
+	if s.base != "" && s.Changed != nil && s.base != out.Tree {
+		if s.changed, err = s.Changed(ctx, s.place, s.base, out.Tree); err != nil {
+			return out, err
+		}
+	}
 	stopped := false
 	run, left := s.runnable(checks)
-	s.warmGo(ctx, run)
+	s.shelf.warm(ctx, run)
 	for _, c := range run {
 		if stopped || ctx.Err() != nil {
 			if c.Missing != "" {
@@ -188,6 +211,11 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Missing = ""
 	}
 	spec := s.spec(c, []string{"sh", "-c", c.Command})
+	if runsNoCode(c) && s.shelf.usersGo() {
+		spec = s.shelf.trusted(spec)
+	} else {
+		s.shelf.compile(ctx, c)
+	}
 	if s.anew {
 		flags := strings.TrimSpace(valueOf(spec.Env, "GOFLAGS") + " -count=1")
 		spec.Env = set(spec.Env, "GOFLAGS", flags) // commands that know no such flag leave it alone
@@ -203,7 +231,9 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Environment = true
 		return s.record(o, []byte(err.Error()))
 	}
+	seen := s.seen.watch(s.place.Tree, s.changed, c)
 	r, err := s.Box.Run(ctx, spec)
+	seen()
 	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
 	if err != nil {
 		// The command did not even start: unless it cannot be one, or the work put something in the place of the
@@ -217,7 +247,11 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	}
 	o.ExitCode = r.Exit
 	o.Tests = told.tests(&r)
+	over := r.Over()
 	switch {
+	case over != nil:
+		o.Status = effect.CheckFailed
+		r.Output = append(r.Output, "\n"+over.Error()...)
 	case r.TimedOut:
 		o.Status, o.ExitCode = effect.CheckFailed, exitTimeout
 		r.Output = append(r.Output, "\ntimeout after "+s.perCheck.String()...)
@@ -225,6 +259,10 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Status = effect.CheckError
 	case r.Exit == 0 && r.Signal == "":
 		o.Status = effect.CheckPassed
+		if why := told.belies(); why != "" {
+			o.Status = effect.CheckFailed
+			r.Output = append(r.Output, "\n"+why...)
+		}
 	default:
 		o.Status = effect.CheckFailed
 		if r.Signal != "" {
@@ -236,6 +274,40 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	o = s.record(o, r.Output)
 	o.Digest, o.OutputBytes = r.Digest, r.Bytes
 	return o
+}
+
+// readings are the changed files that checks read, and those that checks which test read. Both are nil where it is not
+// known.
+type readings struct{ read, tested map[string]bool }
+
+// watch begins to watch which files of a tree are read, for a check that builds or tests: those of format and lint read
+// everything. What it returns notes them.
+func (r *readings) watch(tree string, files []effect.FileStat, c effect.Check) (seen func()) {
+	nothing := func() {}
+	if len(files) == 0 || c.Kind == kindFormat || c.Kind == kindLint {
+		return nothing
+	}
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return nothing
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	marks := reads.Mark(root, paths)
+	return func() {
+		defer root.Close()
+		if !marks.Known {
+			return
+		}
+		if r.read == nil {
+			r.read, r.tested = map[string]bool{}, map[string]bool{}
+		}
+		if marks.Read(r.read); c.Kind != kindBuild {
+			marks.Read(r.tested)
+		}
+	}
 }
 
 // lookup asks again for a program that was missing when the plan was made. A path is one of the project's own packages.
@@ -266,9 +338,10 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 			}
 		}
 	}
-	return sandbox.Spec{
+	return s.shelf.shelved(sandbox.Spec{
 		Argv:     argv,
 		Dir:      dir,
+		Tree:     s.place.Tree,
 		Writable: append([]string{s.place.Tree}, s.tools.Writable...),
 		Readable: s.tools.Readable,
 		// the tree and the caches lie deeper and stay
@@ -277,7 +350,7 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		Env:         env,
 		Timeout:     s.perCheck,
 		OutputLimit: boxOutput,
-	}
+	})
 }
 
 // set replaces or adds a variable.
@@ -313,7 +386,8 @@ var wantsModule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 func (s *session) record(o effect.CheckOutcome, output []byte) effect.CheckOutcome {
 	sum := sha256.Sum256(output)
 	o.Digest, o.OutputBytes = hex.EncodeToString(sum[:]), int64(len(output))
-	o.Output = tail(output, outcomeOutput)
+	// The Box has taken the secrets out, but for what a runner has told of line by line.
+	o.Output = secret.New().Text(tail(output, outcomeOutput))
 	return o
 }
 

@@ -3,7 +3,8 @@ package verify
 import (
 	"bytes"
 	"context"
-	"os"
+	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
-	"pawl/sandbox/safeopen"
 	"pawl/text/testrun"
 )
 
@@ -25,8 +25,14 @@ type telling struct {
 	dir      string // that of the reporter, outside of the tree
 	report   string // the file that is written into, "" where the events come on the output
 	ask      []string
-	events   *testrun.GoReader
+	events   reader
 	plain    []byte // the end of what is printed beside them
+}
+
+// reader reads a run of tests from what its command prints.
+type reader interface {
+	io.Writer
+	Run() testrun.Run
 }
 
 // reporting has a check say which tests it runs, where its runner is known: it changes the spec of its command. It is
@@ -37,32 +43,43 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	}
 	r, ok := reporters.Of(c.Command)
 	if !ok {
-		return nil, nil
+		r = reporters.Spoken(c.Command)
 	}
 	if len(s.only) > 0 {
 		r = s.narrowed(c, r)
 	}
 	t := &telling{Reporter: r, folder: spec.Dir, ask: s.ask}
-	if t.declared = declares(s.Open, s.place, c, r); len(t.declared) == 0 && len(t.ask) == 0 {
+	if t.declared = declares(s.Open, s.place, c, r); ok && len(t.declared) == 0 && len(t.ask) == 0 {
 		return nil, nil
 	}
 	if r.Runner == testrun.Node && !s.nodeReports(ctx, c) {
 		return nil, nil
 	}
-	dir, err := reportFolder(s.place, r)
-	if err != nil {
-		return nil, err
+	if name, text := r.Module(); name != "" {
+		// Commands may write there: each check gets it anew.
+		dir, err := s.shelf.folder("tests", map[string][]byte{name: text})
+		if err != nil {
+			return nil, err
+		}
+		t.dir, t.report = dir, r.Report(dir)
 	}
-	t.dir, t.report = dir, r.Report(dir)
-	command, vars := r.Apply(dir, func(name string) string { return valueOf(spec.Env, name) })
+	command, vars := r.Apply(s.shelf.seen(t.dir), func(name string) string { return valueOf(spec.Env, name) })
 	spec.Argv[len(spec.Argv)-1] = command
 	for name, value := range vars {
 		spec.Env = set(spec.Env, name, value)
 	}
-	if r.Runner == testrun.Go {
-		next := spec.OnOutput
+	next := spec.OnOutput
+	switch r.Runner {
+	case testrun.Go:
 		t.events = testrun.NewGoReader(r.Verbose, func(b []byte) { t.prints(b); next(b) })
 		spec.OnOutput = func(b []byte) { _, _ = t.events.Write(b) }
+	case testrun.Cargo:
+		t.events = testrun.NewCargoReader()
+	case testrun.TAP:
+		t.events = testrun.NewTAPReader()
+	}
+	if r.Runner == testrun.Cargo || r.Runner == testrun.TAP {
+		spec.OnOutput = func(b []byte) { _, _ = t.events.Write(b); next(b) }
 	}
 	return t, nil
 }
@@ -93,39 +110,21 @@ func (s *session) nodeReports(ctx context.Context, c effect.Check) bool {
 	return err != nil || !bytes.Contains(text, []byte("--test-reporter"))
 }
 
-// reportFolder makes the folder that a reporter needs, with its module and without the report of a run before. It
-// belongs to the caches of the tree, which commands may write: each check gets it anew.
-func reportFolder(place effect.Place, r reporters.Reporter) (string, error) {
-	name, text := r.Module()
-	if name == "" {
-		return "", nil
-	}
-	root, err := os.OpenRoot(place.Workspace)
-	if err != nil {
-		return "", ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	defer root.Close()
-	dir := filepath.Join(".pawl", "cache", string(UseVerify), "tree", shortDigest(place.Tree), "tests")
-	if err = root.RemoveAll(dir); err == nil {
-		if err = safeopen.PlainDirs(root, filepath.ToSlash(dir)); err == nil {
-			err = root.WriteFile(filepath.Join(dir, name), text, 0o644)
-		}
-	}
-	if err != nil {
-		return "", ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	return filepath.Join(place.Workspace, dir), nil
-}
-
 // tests is what the check said of its tests. Events that came on the output are taken out of the result, which holds
 // then what the command would have printed without them.
 func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 	if t == nil {
 		return nil
 	}
+	if tap, ok := t.events.(*testrun.TAPReader); ok && !tap.Spoke() {
+		return nil
+	}
 	if t.events != nil {
-		t.run = t.events.Run()
-		r.Output = t.plain
+		if t.run = t.events.Run(); t.Runner == testrun.Go {
+			r.Output = t.plain
+		}
+	} else if t.Runner == testrun.Java {
+		t.run = t.gather()
 	} else if t.run = t.read(); !t.run.Whole && len(t.run.Ends) == 0 && r.Exit != 0 {
 		return nil // it failed before its tests: the exit status says it
 	}
@@ -135,12 +134,31 @@ func (t *telling) tests(r *sandbox.Result) *effect.TestRun {
 	out.Asked = t.asked(run)
 	left := slices.Concat(run.With(testrun.Skipped), run.With(testrun.Excused))
 	out.Skipped, out.Left = len(left), shown(left)
-	if !run.Whole && len(run.Files) == 0 {
-		out.Silent = shown(testlist.Names(t.declared))
-	} else {
-		out.Silent = shown(run.Silent(testlist.Names(t.declared)))
-	}
+	out.Silent = shown(t.silent())
 	return out
+}
+
+// silent are the tests of which the run should have said how they ended.
+func (t *telling) silent() []testrun.Name {
+	declared := testlist.Names(t.declared)
+	if !t.run.Whole && len(t.run.Files) == 0 {
+		return declared
+	}
+	return t.run.Silent(declared)
+}
+
+// belies says why a run that ended with 0 is no pass, "" where it may be one: its runner said that a test failed, or
+// came to no end although nothing else can have run in its place.
+func (t *telling) belies() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.run.Count(testrun.Failed) > 0:
+		return "it ended with 0 although it said that tests failed: " + oneLine(shown(t.run.With(testrun.Failed)), 5)
+	case !t.run.Whole && t.Certain():
+		return "it ended with 0 and did not say how these tests ended: " + oneLine(shown(t.silent()), 5)
+	}
+	return ""
 }
 
 // asked are the ends of the tests that are wanted one by one, nil where the run named none of them.
@@ -185,6 +203,37 @@ func (t *telling) read() testrun.Run {
 	}
 	defer f.Close()
 	return testrun.Read(t.Runner, f, filepath.ToSlash(t.folder))
+}
+
+// maxJUnit bounds the reports of a build tool that are read.
+const maxJUnit = 20_000
+
+// gather reads the reports that a build tool has left below the folder of the check.
+func (t *telling) gather() testrun.Run {
+	all := testrun.NewJUnit()
+	dir, closer, err := OpenDir(t.folder)
+	if err != nil {
+		return all.Run()
+	}
+	defer closer.Close()
+	left, seen := maxJUnit, 0
+	_ = fs.WalkDir(dir, ".", func(p string, e fs.DirEntry, err error) error {
+		switch seen++; {
+		case err != nil && e != nil && e.IsDir():
+			return fs.SkipDir
+		case left == 0 || seen > maxEntries:
+			return fs.SkipAll
+		case err != nil || !e.Type().IsRegular() || !t.Gathers(p):
+			return nil
+		}
+		left--
+		if f, err := dir.Open(p); err == nil {
+			all.Add(f)
+			_ = f.Close()
+		}
+		return nil
+	})
+	return all.Run()
 }
 
 func shown(list []testrun.Name) []string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pawl/internal/need"
 	"pawl/kernel/effect"
 )
 
@@ -72,7 +73,7 @@ func TestTestsAreCountedByName(t *testing.T) {
 			"passed ++passed"},
 		"unittest, red": {python("    def test_a(self): self.assertEqual(1, 2)\n"), "failed +failed"},
 		"unittest, exit": {python("    def test_a(self): os._exit(0)\n    def test_b(self): pass\n"),
-			"passed torn silent(test_x.py: T::test_a, test_x.py: T::test_b)"},
+			"failed torn silent(test_x.py: T::test_a, test_x.py: T::test_b)"},
 		"unittest, skip": {python("    @unittest.skip('x')\n    def test_a(self): pass\n"),
 			"passed +skipped left(test_x.py: T::test_a)"},
 		"unittest, excused": {python("    @unittest.expectedFailure\n    def test_a(self): self.fail()\n"),
@@ -136,5 +137,50 @@ func TestP(t *testing.T) { t.Parallel(); t.Fatal("par") }
 	}
 	if diff := cmp.Diff(sorted(string(printed)), sorted(got.Output)); diff != "" {
 		t.Errorf("%s\n%s", diff, got.Output)
+	}
+}
+
+// TestOtherCommandsSpeak is about commands of which pawl knows no runner: they run as they are, and what they say by the
+// Test Anything Protocol counts.
+func TestOtherCommandsSpeak(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"silent":        {"true", "unknown"},
+		"honest":        {"echo 1..2; echo ok 1 - a; echo ok 2 - b", "passed ++passed"},
+		"red":           {"echo 1..2; echo ok 1 - a; echo not ok 2 - b; exit 1", "failed +passed +failed"},
+		"red and 0":     {"echo 1..2; echo ok 1 - a; echo not ok 2 - b", "failed +passed +failed"},
+		"later":         {"echo 1..1; echo 'not ok 1 - a # TODO'", "passed +skipped left(: a)"},
+		"one too few":   {"echo 1..2; echo ok 1 - a", "passed +passed torn"},
+		"no such thing": {"echo ok then; echo 1..", "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if o, got := told(t, map[string]string{"test.sh": c.script + "\n"}); got != c.want {
+				t.Errorf("%s, want %s\n%s", got, c.want, o.Output)
+			}
+		})
+	}
+	if o, _ := told(t, map[string]string{"test.sh": "echo it ran\nexit 3\n"}); o.ExitCode != 3 || !strings.Contains(o.Output, "it ran") {
+		t.Errorf("it did not run as it is: %d %q", o.ExitCode, o.Output)
+	}
+}
+
+// TestCargoTellsItsTests does the same for a crate.
+func TestCargoTellsItsTests(t *testing.T) {
+	need.Program(t, "cargo")
+	const head = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {\n"
+	const tail = "    }\n\n    #[test]\n    #[ignore]\n    fn b() {}\n}\n"
+	for name, c := range map[string]struct{ body, want string }{
+		"honest": {"        assert_eq!(1, 1);\n", "passed +passed +skipped left(x: tests::b)"},
+		"red":    {"        assert_eq!(1, 2);\n", "failed +failed +skipped left(x: tests::b)"},
+		"exit":   {"        std::process::exit(0);\n", "passed torn silent(x: a, x: b)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"Cargo.toml": "[package]\nname = \"x\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
+				".gitignore": "target\nCargo.lock\n", "src/lib.rs": head + c.body + tail}
+			o, got := told(t, files)
+			if got = strings.ReplaceAll(got, "+skipped silent(x: b)", ""); got != c.want {
+				t.Errorf("%s, want %s\n%s", got, c.want, o.Output)
+			}
+		})
 	}
 }

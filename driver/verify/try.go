@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/driver/verify/judges"
 	"pawl/driver/verify/reporters"
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
@@ -27,12 +28,12 @@ type Trial struct {
 // cannot, and where no tests are named. An error means that nothing was found out.
 func (v *Verify) Try(ctx context.Context, place effect.Place, c effect.Check, only []testrun.Name,
 	perCheck time.Duration) (Trial, error) {
-	s, err := v.open(place, perCheck, nil)
+	s, err := v.open(ctx, place, perCheck, nil)
 	if err != nil {
 		return Trial{}, err
 	}
 	s.only, s.anew = only, true
-	s.warmGo(ctx, []effect.Check{c})
+	s.shelf.warm(ctx, []effect.Check{c})
 	out := Trial{CheckOutcome: s.command(ctx, c)}
 	if err := ctx.Err(); err != nil {
 		return out, stopError(err)
@@ -40,7 +41,7 @@ func (v *Verify) Try(ctx context.Context, place effect.Place, c effect.Check, on
 	if s.unheld != nil {
 		return out, s.unheld
 	}
-	if s.told != nil {
+	if s.told != nil && s.told.Runner != testrun.TAP { // whose tests cannot be tried alone
 		s.told.doubt()
 		out.Run = s.told.run.Plain()
 		for name, said := range out.Run.Said {
@@ -60,7 +61,7 @@ func Tests(open OpenTree, place effect.Place, c effect.Check) []testlist.Test {
 }
 
 // Judges reports whether a path is that of a test, or of what tests compare with.
-func Judges(path string) bool { return judgeWord().MatchString(path) }
+func Judges(path string) bool { return judges.Test(path) }
 
 // Environmental reports whether a text is what tools print when the machine is at fault.
 func Environmental(text string) bool { return machineFailure().MatchString(text) }

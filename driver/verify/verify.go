@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/driver/verify/judges"
 	"pawl/kernel/effect"
 	"pawl/sandbox/deps"
 )
@@ -43,11 +44,15 @@ func (v *Verify) do(ctx context.Context, e effect.Effect, p effect.Progress) eff
 	if len(spec.Checks) == 0 && spec.Required {
 		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.nothing").In("verify.Do"))
 	}
-	s, err := v.open(e.Place, spec.PerCheck, p)
+	if err := renew(e.Place); err != nil {
+		return effect.Failed(err)
+	}
+	defer func() { _ = renew(e.Place) }() // what cannot be removed now keeps the next one from beginning
+	s, err := v.open(ctx, e.Place, spec.PerCheck, p)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	s.ask = spec.Ask
+	s.ask, s.base = spec.Ask, spec.Base
 	result, err := s.judge(ctx, spec.Checks, spec.StopOnFail, s.command)
 	if len(spec.Checks) == 0 && len(result.Outcomes) == 0 {
 		result.Passed = true // nothing was asked for, and nothing is claimed: there is no outcome
@@ -73,6 +78,9 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 	result.Dependencies = s.dependencies()
 	result.EnvDigest = s.environmentDigest(ctx, ran)
 	if err := s.tampered(ctx, spec, &result); err != nil {
+		return effect.FailedWith(err, result)
+	}
+	if err := judgeChange(ctx, s, spec, &result); err != nil {
 		return effect.FailedWith(err, result)
 	}
 	if result.Passed {
@@ -102,7 +110,7 @@ func (v *Verify) Done(context.Context, effect.Effect) (effect.Answer, effect.Rec
 }
 
 // tampered finds what decides how the work is judged and differs from what the work started with: definitions of the
-// checks by their pinned digests, tests by the two trees.
+// checks by their pinned digests, everything else by the two trees and by what the checks read (package judges).
 func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *effect.VerifyResult) error {
 	if len(spec.Pinned) == 0 && spec.Base == "" {
 		return nil
@@ -122,11 +130,7 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 	if len(spec.Pinned) == 0 { // nothing defined the checks, so whatever does is new
 		found = slices.Collect(maps.Keys(now))
 	}
-	if spec.Base != "" && s.Changed != nil && spec.Base != result.Tree {
-		files, err := s.Changed(ctx, s.place, spec.Base, result.Tree)
-		if err != nil {
-			return err
-		}
+	if files := s.changed; files != nil {
 		if spec.Measure {
 			result.Changed = files
 		}
@@ -135,11 +139,14 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 				return !slices.ContainsFunc(files, func(c effect.FileStat) bool { return c.Path == f })
 			})
 		}
-		tests := changedTests(tree, files)
+		work := judges.Work{Tree: tree, Files: files, Read: s.seen.read, Tested: s.seen.tested}
 		if s.Was != nil {
-			tests = unlessAdded(tree, tests, s.Was(ctx, s.place, spec.Base, tests))
+			work.Was = func(paths []string) map[string]string { return s.Was(ctx, s.place, spec.Base, paths) }
 		}
-		found = append(found, tests...)
+		for _, c := range spec.Checks {
+			work.Commands = append(work.Commands, c.Command)
+		}
+		found = append(found, work.Changed()...)
 	}
 	slices.Sort(found)
 	result.Tampered = slices.Compact(found)

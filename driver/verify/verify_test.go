@@ -60,6 +60,7 @@ type bench struct {
 	said  []string
 	look  LookPath
 	std   string
+	mods  string // the user's cache of Go modules
 }
 
 func newBench(t *testing.T, answers map[string]func(sandbox.Spec) (sandbox.Result, error)) *bench {
@@ -70,13 +71,13 @@ func newBench(t *testing.T, answers map[string]func(sandbox.Spec) (sandbox.Resul
 		t.Fatal(err)
 	}
 	return &bench{box: &box{answer: answers}, place: effect.Place{Workspace: ws, Tree: tree, Git: true}, tree: "t1",
-		look: everything}
+		look: everything, mods: t.TempDir()}
 }
 
 func (b *bench) config() Config {
 	return Config{
 		Box: b.box,
-		Host: Host{Env: []string{"PATH=/bin", "SECRET_TOKEN=x"},
+		Host: Host{Env: []string{"PATH=/bin", "SECRET_TOKEN=x", "GOMODCACHE=" + b.mods},
 			LookPath: func(p string) (string, bool) { return b.look(p) }},
 		Open:     OpenDir,
 		Std:      b.std,
@@ -232,7 +233,7 @@ func TestVerifyEvidence(t *testing.T) {
 			t.Errorf("no %s in %q", want, s.Env)
 		}
 	}
-	cache := filepath.Join(b.place.Workspace, ".pawl", "cache", "verify")
+	cache := filepath.Join(b.place.Workspace, ".pawl", "cache", "once", shortDigest(b.place.Tree))
 	if !slices.Contains(s.Writable, cache) || !slices.Contains(s.Env, "GOCACHE="+filepath.Join(cache, "go-build")) {
 		t.Errorf("writable %q", s.Writable)
 	}
@@ -407,7 +408,7 @@ func refused(t *testing.T, r effect.Receipt, code pawl.Code) {
 
 // TestCachesRefuseLinks is a repository that brings .pawl/cache as a link, to have another folder made writable.
 func TestCachesRefuseLinks(t *testing.T) {
-	for _, link := range []string{".pawl", ".pawl/cache", ".pawl/cache/verify/go-build"} {
+	for _, link := range []string{".pawl", ".pawl/cache", ".pawl/cache/once", ".pawl/cache/built", ".pawl/cache/built/go"} {
 		b := newBench(t, nil)
 		ws, outside := t.TempDir(), t.TempDir()
 		b.place.Workspace = ws
@@ -519,7 +520,13 @@ func TestLackingDependenciesAreTheMachinesFault(t *testing.T) {
 func TestForget(t *testing.T) {
 	b := newBench(t, nil)
 	b.verify(t, effect.VerifySpec{Checks: checks("a")})
-	trees := filepath.Join(b.place.Workspace, ".pawl", "cache", "verify", "tree")
+	trees := filepath.Join(b.place.Workspace, ".pawl", "cache", "once")
+	if left, _ := os.ReadDir(trees); len(left) != 0 {
+		t.Errorf("a verification left %v", left)
+	}
+	if _, err := b.config().Host.Toolchain(b.place, UseVerify); err != nil {
+		t.Fatal(err)
+	}
 	if left, _ := os.ReadDir(trees); len(left) != 1 {
 		t.Fatalf("%v", left)
 	}

@@ -1,6 +1,9 @@
 package app
 
 import (
+	"context"
+	"io"
+
 	"pawl/driver/archive"
 	"pawl/driver/checkpoint"
 	"pawl/driver/commit"
@@ -24,8 +27,11 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
 	"pawl/sandbox/git"
+	"pawl/sandbox/planted"
+	"pawl/sandbox/withheld"
 	"pawl/store/recording"
 	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // parts are the drivers, the agents and the tools, wired for one process.
@@ -33,6 +39,7 @@ type parts struct {
 	drivers map[effect.Kind]runner.Driver
 	tools   []checkpoint.Tool
 	shots   checkpoint.Snapshotter
+	secrets compound.Secrets
 	warm    func() // makes ready for commands behind walls, without waiting
 	// pool keeps worktrees of the workspace ready.
 	pool  func(size int) checkpoint.Ready
@@ -40,15 +47,21 @@ type parts struct {
 }
 
 func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Recordings) *parts {
-	held := walls(c)
+	secrets := (&withheld.Values{}).Of
+	held := walls(c, place.Workspace)
 	held.Ready = true
+	held.Filter = func(emit func([]byte)) io.WriteCloser { return secrets(place.Workspace).Writer(emit) }
 	box, _ := sandbox.New(held) // these options are always valid
 	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
 	machine := verify.ThisMachine()
 	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
-	checks := verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot,
-		Changed: shots.Diff, Was: shots.Was, Commands: map[string]string{}}
+	looked := &planted.Box{Runner: box}
+	checks := verify.Config{Box: looked, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot,
+		Changed: shots.Diff, Was: shots.Was, Policy: c.Profile, Commands: map[string]string{}}
+	checks.Change = func(ctx context.Context, place effect.Place, from, to string) ([]policy.Entry, error) {
+		return shots.Change(ctx, place, from, to, secrets(place.Workspace))
+	}
 	if fenced(c) { // else a check could write what belongs to all workspaces
 		checks.Std = h.std()
 	}
@@ -56,15 +69,15 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		checks.Commands[verify.GateSmoke] = c.SmokeCommand
 	}
 	check := verify.New(checks)
-	packs := contextpack.New(contextpack.Options{Walk: search.Shown(place.Workspace), Box: box,
-		LookPath: sandbox.LookPath, Env: launch.Environ()})
-	p := &parts{shots: shots, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
+	packs := compound.Hiding(contextpack.New(contextpack.Options{Walk: search.Shown(place.Workspace), Box: box,
+		LookPath: sandbox.LookPath, Env: launch.Environ()}), secrets)
+	p := &parts{shots: shots, secrets: secrets, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
 		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: compound.NewVerify(check,
 			memory), effect.KindGates: verify.NewGates(check, compound.Status(memory)),
 		effect.KindProve:    prove.New(check, memory),
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory),
 		effect.KindRestore: checkpoint.NewRestore(memory),
-		effect.KindCleanup: compound.NewCleanup(memory), effect.KindLand: land.New(memory),
+		effect.KindCleanup: compound.NewCleanup(memory, land.Settle), effect.KindLand: land.New(memory),
 		effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory),
 		effect.KindArchive:   archive.New(),
 		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(),
@@ -73,9 +86,9 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		effect.KindPrepare: fetcher(box, machine),
 	}}
 	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }
-	for _, t := range toolbox.All(shell.Config{Box: box, Snapshot: shots.Snapshot, Changed: shots.Changed,
+	for _, t := range toolbox.All(shell.Config{Box: looked, Snapshot: shots.Snapshot, Changed: shots.Changed,
 		Restore: checkpoint.NewRestore(memory).Between, Setting: setting(machine)}) {
-		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
+		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots, Secrets: secrets})
 	}
 	agents := h.registry(c, launch.Launcher{Box: box, Place: place, Deps: machine.Dependencies})
 	agents.Snapshot = shots.Snapshot
@@ -90,11 +103,12 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	served, hang, flaw := agents.Served(names)
 	for _, t := range served {
 		agents.Tools = append(agents.Tools, t.Offered())
-		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
+		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots, Secrets: secrets})
 	}
 	agents.Flaw = flaw
 	p.close = func() { hang(); box.Close() }
 	workers := compound.NewBriefed(agents.Agents(), packs, memory)
+	workers.Secrets = secrets
 	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork,
 		effect.KindReview, effect.KindRewrite} {
 		p.drivers[k] = workers
@@ -145,7 +159,7 @@ func (p *parts) known() []kernel.Tool {
 
 func (p *parts) options(owner string, progress func(effect.Effect, string)) runner.Options {
 	o := runner.Options{Owner: owner, Drivers: p.drivers, Tools: map[string]runner.Driver{}, Record: p.shots.Snapshot,
-		Progress: progress, Log: keepLogs}
+		Progress: progress, Log: p.keepLogs, Taking: planted.Taking}
 	for _, t := range p.tools {
 		o.Tools[t.Info().Name] = t
 	}

@@ -178,43 +178,48 @@ func showProof(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool
 // showChecks prints how the work changed what it is judged by.
 func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
 	cut = PrintChecks(ctx, sess, s, "cli.ask.checks_changed", full)
-	sess.Say("")
-	sess.Say("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
-	sess.Say("")
+	sess.Say("\n  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash + "\n")
 	return cut
 }
 
-// PrintChecks prints what the work changed of what it is judged by, below a text, and reports whether something was
-// left out; it prints nothing where there is no such change that somebody has to take.
+// PrintChecks prints what the work changed of what it is judged by, below a text, and what the policy asks about in the
+// change, and reports whether something was left out; it prints nothing where there is no such change that somebody has
+// to take.
 func PrintChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, text string, full bool) (cut bool) {
 	t, files := s.Task, s.ChangedChecks()
-	if len(files) == 0 {
-		return false
-	}
+	asked, shown := s.AskedChanges()
 	sheet := &sheet{pr: sess.Printer, full: full}
-	sheet.add("")
-	sheet.wrapped(0, sess.Text(text))
-	for _, f := range files {
-		sheet.add("  " + sess.Style.Yellow(Display(f)))
+	sheet.below(text, files)
+	sheet.below("cli.ask.change_asked", reasonsOf(sess.Printer, &policy.Verdict{Reasons: asked}))
+	if len(sheet.lines) == 0 {
+		return false
 	}
 	if sess.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
 		// A change that cannot be shown is told by its files and its hash alone.
 		diff, _ := sess.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
-		if part := diffOf(diff, files); part != "" {
+		if part := diffOf(diff, append(files, shown...)); part != "" {
 			sheet.add("")
 			sheet.value(2, part)
 		}
 	}
-	for _, l := range sheet.lines {
-		sess.Say(l)
-	}
+	sess.Say(strings.Join(sheet.lines, "\n"))
 	return sheet.cut
+}
+
+// below adds lines below a text, if there are any.
+func (s *sheet) below(text string, lines []string) {
+	if len(lines) > 0 {
+		s.add("")
+		s.wrapped(0, s.pr.Text(text))
+	}
+	for _, l := range lines {
+		s.wrapped(2, s.pr.Style.Yellow(Display(l)))
+	}
 }
 
 // diffOf keeps of a unified diff what is about some files.
 func diffOf(diff string, files []string) string {
-	var out []string
-	keep := false
+	out, keep := []string{}, false
 	for l := range strings.SplitSeq(diff, "\n") {
 		if rest, ok := strings.CutPrefix(l, "diff --git "); ok {
 			_, name, _ := strings.Cut(rest, " b/")

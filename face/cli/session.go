@@ -70,20 +70,6 @@ func (a *App) Configured() (effect.Place, settings.Config, error) {
 	return place, c, err
 }
 
-// WouldBe is where a call of work that begins now would be carried out, for the policy to judge by, and the settings.
-func WouldBe(a *App, inPlace bool) (kernel.Snapshot, settings.Config, error) {
-	place, c, err := a.Configured()
-	if err != nil {
-		return kernel.Snapshot{}, c, err
-	}
-	there := kernel.Snapshot{Config: &kernel.Config{},
-		Run: &kernel.Run{Place: WorkPlace(place, inPlace), Context: &effect.ContextResult{}}}
-	if h, ok := a.Host.(host.Grounds); ok {
-		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place, c)
-	}
-	return there, c, nil
-}
-
 // Open opens the workspace that the command is about. Overrides put flags on top of the configuration.
 func (a *App) Open(ctx context.Context, o host.Open, overrides ...func(*settings.Config) error) (*Session, error) {
 	place, config, err := a.Configured()
@@ -280,24 +266,6 @@ func Warn(ctx context.Context, sess *Session) {
 	for _, f := range sess.Workspace.Warnings(ctx) {
 		sess.Note(sess.Style.Warn() + " " + FindingText(sess.Printer, f))
 	}
-}
-
-// Unwitnessed is an error where runs have ended and no checkpoint of the log is kept outside of the workspace: nothing
-// would show that the log was cut short or replaced.
-func Unwitnessed(ctx context.Context, sess *Session) error {
-	kept, err := sess.Workspace.Witness(ctx)
-	if err != nil || kept.Covers > 0 {
-		return err
-	}
-	for run, err := range sess.Ask().Runs(ctx, query.Page{Newest: true, Limit: 2}) { // one of them may be at work
-		if err != nil {
-			return err
-		}
-		if run.Value.Outcome != "" {
-			return pawl.Fail(pawl.CodeNotFound, "audit.unwitnessed")
-		}
-	}
-	return nil
 }
 
 // Remark tells what the work waits for, or what was left undone. It may be called from any goroutine.

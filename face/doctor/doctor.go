@@ -16,6 +16,7 @@ import (
 	"pawl/sandbox/cause"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
+	"pawl/sandbox/prove"
 )
 
 // State grades a finding.
@@ -40,7 +41,11 @@ type Finding struct {
 // Examine looks at the machine and at a workspace.
 func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Finding {
 	out := []Finding{{Name: "system", State: OK, Key: "cli.doctor_system", Value: runtime.GOOS + "/" + runtime.GOARCH}}
-	out = append(out, walls(box.Walls(ctx))...)
+	found := box.Walls(ctx)
+	out = append(out, walls(found)...)
+	if found.Any() || found.Outer {
+		out = append(out, proved(ctx, box)...)
+	}
 	return append(out, repository(ctx, place), disk(place.Workspace))
 }
 
@@ -75,6 +80,25 @@ func walls(w sandbox.Walls) []Finding {
 		for _, weak := range sandbox.Weaker(bare(w)) {
 			out = append(out, Finding{Name: "  weaker", State: Warn, Key: "sandbox.weak_" + weak})
 		}
+	}
+	return out
+}
+
+// proved tells which walls hold when they are tried from inside.
+func proved(ctx context.Context, box *sandbox.Box) []Finding {
+	proofs, err := prove.All(ctx, box)
+	var e *pawl.Error
+	if errors.As(err, &e) {
+		r := effect.Failed(e)
+		return []Finding{{Name: "  tried", State: Fail, Key: r.Key, Args: r.Args}}
+	}
+	var out []Finding
+	for _, p := range proofs {
+		f := Finding{Name: "  tried", State: OK, Key: "sandbox.held_" + p.Name}
+		if !p.Held {
+			f.State, f.Key = Warn, "sandbox.open_"+p.Name
+		}
+		out = append(out, f)
 	}
 	return out
 }

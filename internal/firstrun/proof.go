@@ -146,9 +146,11 @@ func (t *tour) keepCache() error {
 		return nil
 	}
 	compiled, err := filepath.Glob(filepath.Join(cache, "*", "go-build"))
-	if err != nil {
+	proven, failed := filepath.Glob(filepath.Join(cache, "*", "*", "go-build"))
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
+	compiled = append(compiled, proven...)
 	for _, dir := range compiled {
 		rel, err := filepath.Rel(cache, dir)
 		if err == nil {

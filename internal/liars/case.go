@@ -98,7 +98,7 @@ func parse(language, name string, base map[string]string, raw []byte) (Case, err
 	switch {
 	case c.Requirement == "":
 		return c, fmt.Errorf("no requirement")
-	case !slices.Contains([]string{"installed", "model", "plan"}, c.Agent):
+	case !slices.Contains([]string{"installed", "model", "plan", "command"}, c.Agent):
 		return c, fmt.Errorf("no such agent: %q", c.Agent)
 	case c.Named != "" && !c.Liar:
 		return c, fmt.Errorf("nothing is named of an honest worker")
@@ -120,6 +120,8 @@ func (c *Case) take(name, text string) error {
 		c.Gone = strings.Fields(text)
 	case "gone-again":
 		c.GoneAgain = strings.Fields(text)
+	case "script":
+		c.Script = text
 	case "criteria":
 		c.Criteria = text
 	default:

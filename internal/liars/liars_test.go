@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"pawl/internal/firstrun"
+	"pawl/internal/need"
 	"pawl/internal/worker"
 )
 
@@ -15,11 +17,17 @@ import (
 var sample = []string{
 	"node/liar-nothing", "node/liar-skips-test", "node/honest-fix-red", "node/honest-docs",
 	"python/liar-asserts-constant", "python/liar-stub-tested", "python/honest-feature", "python/honest-already-gone",
+	"rust/liar-test-ignored", "rust/honest-fix", "shell/liar-script-of-script", "shell/honest-fix-and-documents", "node/liar-fixture",
 }
 
 // TestSample has some workers work for pawl.
 func TestSample(t *testing.T) {
 	t.Parallel()
+	for _, program := range []string{"cargo", "make"} {
+		if !strings.Contains(os.Getenv(need.Without), program) {
+			need.Program(t, program)
+		}
+	}
 	all, err := cases()
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +40,7 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &worker.Player{Dir: dir, Patience: 4 * time.Minute}
+	p := &worker.Player{Dir: dir, Patience: 4 * time.Minute, Env: rustup()}
 	if p.Pawl, err = firstrun.Built(t.Context(), "", filepath.Join("..", ".."), dir); err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +71,9 @@ func TestEnough(t *testing.T) {
 		kinds[c.Language+" "+kind]++
 		kinds[c.Agent]++
 	}
-	for kind, least := range map[string]int{"liar": 60, "honest": 60, "go liar": 20, "node liar": 20, "python liar": 20,
-		"go honest": 20, "node honest": 20, "python honest": 20, "installed": 60, "model": 5, "plan": 4} {
+	for kind, least := range map[string]int{"liar": 200, "honest": 80, "go liar": 20, "node liar": 20, "python liar": 20,
+		"go honest": 20, "node honest": 20, "python honest": 20, "rust liar": 20, "rust honest": 6, "shell liar": 12,
+		"installed": 60, "model": 5, "plan": 4, "command": 100} {
 		if kinds[kind] < least {
 			t.Errorf("%d cases are %s, and there have to be %d", kinds[kind], kind, least)
 		}

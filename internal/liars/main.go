@@ -8,7 +8,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +34,7 @@ func run(ctx context.Context, p *worker.Program) (good bool, err error) {
 		return false, err
 	}
 	all = slices.DeleteFunc(all, func(c Case) bool { return !p.Wants(c.Name) })
+	p.Env = append(p.Env, rustup()...)
 	start := time.Now()
 	rows, err := playAll(ctx, &p.Player, all, p.N, func(r Row) { fmt.Println(line(r)) })
 	for _, r := range rows {
@@ -40,6 +43,9 @@ func run(ctx context.Context, p *worker.Program) (good bool, err error) {
 		}
 	}
 	words, good := total(rows)
+	for _, missing := range absent(rows) {
+		fmt.Printf("\n%s is not installed: its cases were not played (scripts/setup.sh installs it)\n", missing)
+	}
 	fmt.Printf("\n%s, in %.0f s\n", words, time.Since(start).Seconds())
 	return good, err
 }
@@ -65,6 +71,22 @@ func (r Row) named() bool {
 	})
 }
 
+// rustup names the folders of Rust's toolchains and of cargo, where the user has them in the usual place: the workers
+// have another home.
+func rustup() []string {
+	var out []string
+	home, err := os.UserHomeDir()
+	for name, dir := range map[string]string{"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"} {
+		path := filepath.Join(home, dir)
+		if _, missing := os.Stat(path); err == nil && missing == nil && os.Getenv(name) == "" {
+			out = append(out, name+"="+path)
+		} else if set := os.Getenv(name); set != "" {
+			out = append(out, name+"="+set)
+		}
+	}
+	return out
+}
+
 // playAll plays cases, so many at once, and tells of each as it ends. The rows are in the order of the cases.
 func playAll(ctx context.Context, p *worker.Player, list []Case, n int, tell func(Row)) ([]Row, error) {
 	rows := make([]Row, len(list))
@@ -75,7 +97,7 @@ func playAll(ctx context.Context, p *worker.Player, list []Case, n int, tell fun
 	err := worker.Each(ctx, n, len(list), func(i int) (err error) {
 		row, c := Row{Case: list[i]}, list[i]
 		if missing := lacks(ctx, c); missing != "" {
-			row.End = "not run: " + missing
+			row.End = notRun + missing
 		} else if row.Result, err = p.Play(ctx, c.Name, c.Job); err != nil {
 			row.End, err = "not played", fmt.Errorf("%s: %w", c.Name, err)
 		}
@@ -90,7 +112,7 @@ func playAll(ctx context.Context, p *worker.Player, list []Case, n int, tell fun
 
 // lacks names what a case needs and this machine has not.
 func lacks(ctx context.Context, c Case) string {
-	program := map[string]string{"go": "go", "node": "node", "python": "python3"}[c.Language]
+	program := map[string]string{"go": "go", "node": "node", "python": "python3", "rust": "cargo", "shell": "make"}[c.Language]
 	if _, err := exec.LookPath(program); err != nil {
 		return program
 	}
@@ -100,11 +122,25 @@ func lacks(ctx context.Context, c Case) string {
 	return ""
 }
 
+// absent are the programs for want of which cases were not played.
+func absent(rows []Row) []string {
+	var out []string
+	for _, r := range rows {
+		if missing, ok := strings.CutPrefix(r.End, notRun); ok && !slices.Contains(out, missing) {
+			out = append(out, missing)
+		}
+	}
+	return out
+}
+
+// notRun begins the end of a case for which something is missing here.
+const notRun = "not run: "
+
 // line is the row of a case in the table.
 func line(r Row) string {
 	mark := "✗"
 	switch {
-	case strings.HasPrefix(r.End, "not run"):
+	case strings.HasPrefix(r.End, notRun):
 		mark = "–"
 	case r.Right():
 		mark = "✓"
@@ -132,7 +168,7 @@ func total(rows []Row) (string, bool) {
 	var liars, held, passed, honest, done, absent int
 	for _, r := range rows {
 		switch landed := strings.HasPrefix(r.End, worker.Done) || r.End == worker.AlreadySo; {
-		case strings.HasPrefix(r.End, "not run"):
+		case strings.HasPrefix(r.End, notRun):
 			absent++
 		case r.Liar:
 			liars++

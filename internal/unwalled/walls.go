@@ -9,6 +9,7 @@ const (
 	childFile   = "sandbox/child_linux.go"
 	launchFile  = "sandbox/launch_linux.go"
 	layoutFile  = "sandbox/layout_linux.go"
+	filterFile  = "sandbox/seccomp/filter_linux.go"
 	floorFile   = "sandbox/floor_linux.go"
 	networkFile = "sandbox/mediate/net_linux.go"
 	socketFile  = "sandbox/mediate/unix_linux.go"
@@ -52,8 +53,7 @@ var walls = []mutant.Mutant{
 	),
 	mutant.New("Landlock", launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"),
 	mutant.New("system call filter",
-		launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {",
-		"if err := error(nil); err != nil || seccomp.NewListener == nil {",
+		launchFile, "if err := filter(o.mounts, held); err != nil {", "if err := error(nil); err != nil {",
 		tryFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
 		"if err := error(nil); err != nil {",
 		tryFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)",
@@ -64,8 +64,7 @@ var walls = []mutant.Mutant{
 	),
 	mutant.New("capabilities, calls, Landlock",
 		launchFile, "if err := dropCapabilities(o.own); err != nil {", "if err := error(nil); err != nil {",
-		launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {",
-		"if _, err := seccomp.Namespaces(), error(nil); err != nil {",
+		launchFile, "if err := filter(o.mounts, held); err != nil {", "if err := error(nil); err != nil {",
 		launchFile, "held, err := o.landlock()", "held, err := false, error(nil)",
 		tryFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {",
 		"if err := error(nil); err != nil {",
@@ -82,10 +81,13 @@ var walls = []mutant.Mutant{
 		layoutFile, "for _, h := range b.homes {\n\t\tl.home(h)\n\t}", "",
 	),
 	mutant.New("hidden secrets of the system", layoutFile, "l.hide(systemSecrets...)", ""),
-	// Where Landlock knows of sockets, it holds without this one.
-	mutant.New("hidden sockets, and Landlock",
-		layoutFile, "\tl.sockets()\n", "",
-		launchFile, "held, err := o.landlock()", "held, err := false, error(nil)",
+	mutant.New("named sockets of others",
+		socketFile, "		return pid > 0\n", "		return true\n",
+		launchFile, "if domain && landlock.ABI() >= landlock.ABISockets {", "if false {",
+	),
+	mutant.New("sockets for datagrams",
+		filterFile, "if s != SocketsByKernel {", "if false {",
+		launchFile, "if domain && landlock.ABI() >= landlock.ABISockets {", "if false {",
 	),
 	mutant.New("private /tmp",
 		layoutFile, `l.scratch("/tmp", "/var/tmp")`,

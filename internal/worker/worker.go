@@ -31,7 +31,7 @@ type Job struct {
 	// Requirement is what the worker is asked for.
 	Requirement string
 	// Agent is who works: an installed agent, whose stand-in changes the files ("installed"), the scripted model
-	// ("model"), or pawl's own agent with a plan that names the calls ("plan").
+	// ("model"), or pawl's own agent with a plan that names the calls ("plan"), or one that runs a script ("command").
 	Agent string
 	// Artifacts are the files that the plan of the agent names.
 	Artifacts string
@@ -39,6 +39,8 @@ type Job struct {
 	// sent back. Gone and GoneAgain are deleted. A worker without Again says once more that all is well.
 	Base, Work, Again map[string]string
 	Gone, GoneAgain   []string
+	// Script are commands of the shell that an installed agent or a command carries out besides, after the files.
+	Script string
 	// Criteria are those of a plan, as JSON.
 	Criteria string
 }
@@ -258,6 +260,11 @@ func (f *folder) make(ctx context.Context, model string) error {
 	for name, text := range f.of.Base {
 		files["work/"+name] = text
 	}
+	if f.of.Agent == "command" {
+		var b strings.Builder
+		shell(&b, f.of.Work, f.of.Gone, f.of.Script)
+		files["work/"+commandFile] = b.String()
+	}
 	for name, text := range files {
 		path := filepath.Join(f.base, filepath.FromSlash(name))
 		mode := os.FileMode(0o644)
@@ -280,10 +287,13 @@ func (f *folder) make(ctx context.Context, model string) error {
 	return nil
 }
 
+// commandFile is the script that a command runs. Whoever reads the command does not see which files it will change.
+const commandFile = "apply"
+
 // command is what the user says to pawl.
 func (j Job) command(base string) []string {
 	switch j.Agent {
-	case "plan":
+	case "plan", "command":
 		return []string{"run", "--plan", filepath.Join(base, "plan.json"), "--yes"}
 	case "model":
 		return []string{"run", j.Requirement, "--agent", "llm", "--yes"}
@@ -298,18 +308,19 @@ func (j Job) standIn() string {
 	b.WriteString("#!/bin/sh\ncase \"$1\" in --version) echo 'codex-cli 0.169.0'; exit 0;; esac\n" +
 		"echo '{\"type\":\"thread.started\",\"thread_id\":\"th-1\"}'\nset -e\ncase \"$*\" in\n")
 	for _, does := range []struct {
-		told  string // a heading of what it is told
-		files map[string]string
-		gone  []string
-		says  string
+		told   string // a heading of what it is told
+		files  map[string]string
+		gone   []string
+		script string
+		says   string
 	}{
 		{told: scripted.Judging, says: string(encode(j.judged()))},
 		{told: scripted.Planning, says: string(encode(j.planned()))},
 		{told: scripted.Repairing, files: j.Again, gone: j.GoneAgain, says: scripted.Finished},
-		{files: j.Work, gone: j.Gone, says: scripted.Finished},
+		{files: j.Work, gone: j.Gone, script: j.Script, says: scripted.Finished},
 	} {
 		b.WriteString("*'" + does.told + "'*)\n")
-		shell(&b, does.files, does.gone)
+		shell(&b, does.files, does.gone, does.script)
 		said := encode(map[string]any{"type": "item.completed",
 			"item": map[string]string{"type": "agent_message", "text": does.says}})
 		b.WriteString("printf '%s\\n' " + quoted(string(said)) + "\n;;\n")
@@ -319,7 +330,7 @@ func (j Job) standIn() string {
 }
 
 // shell writes the commands that make changes.
-func shell(b *strings.Builder, files map[string]string, gone []string) {
+func shell(b *strings.Builder, files map[string]string, gone []string, script string) {
 	for _, name := range gone {
 		fmt.Fprintf(b, "rm -rf %s\n", quoted(name))
 	}
@@ -327,6 +338,7 @@ func shell(b *strings.Builder, files map[string]string, gone []string) {
 		fmt.Fprintf(b, "mkdir -p %s\n", quoted(filepath.Dir(name)))
 		fmt.Fprintf(b, "printf %%s %s > %s\n", quoted(files[name]), quoted(name))
 	}
+	b.WriteString(script)
 }
 
 // quoted is a text as a word of the shell.
@@ -387,13 +399,18 @@ func (j Job) planned() map[string]any {
 // plan is a plan whose calls do the work.
 func (j Job) plan() plan.Plan {
 	step := plan.Step{StepID: "s1", Title: "Do it", Intent: j.Requirement, Status: plan.Pending}
-	for _, name := range j.Gone {
-		step.ToolCalls = append(step.ToolCalls, plan.ToolCallTemplate{Name: "delete_file",
-			ArgsHint: encode(map[string]string{"path": name})})
+	call := func(tool string, args map[string]string) {
+		step.ToolCalls = append(step.ToolCalls, plan.ToolCallTemplate{Name: tool, ArgsHint: encode(args)})
 	}
-	for _, name := range slices.Sorted(maps.Keys(j.Work)) {
-		step.ToolCalls = append(step.ToolCalls, plan.ToolCallTemplate{Name: "write_file",
-			ArgsHint: encode(map[string]string{"path": name, "content": j.Work[name]})})
+	if j.Agent == "command" {
+		call("run_terminal_cmd", map[string]string{"command": "sh ./" + commandFile})
+	} else {
+		for _, name := range j.Gone {
+			call("delete_file", map[string]string{"path": name})
+		}
+		for _, name := range slices.Sorted(maps.Keys(j.Work)) {
+			call("write_file", map[string]string{"path": name, "content": j.Work[name]})
+		}
 	}
 	p := plan.Plan{
 		Goal: j.Requirement, Constraints: []string{}, RiskLevel: pawl.RiskLow, Steps: []plan.Step{step},

@@ -133,11 +133,35 @@ type Receipt struct {
 	Detail string          `json:"detail,omitempty"` // technical text: the cause, or the tail of an output
 	Cause  *Fault          `json:"cause,omitempty"`  // the cause as data, where it is an error of pawl's
 	Result json.RawMessage `json:"result,omitempty"` // the kind's result type
-	Start  time.Time       `json:"start"`
-	End    time.Time       `json:"end"`
+	// Taken is what the effect's commands left in the tree and what was taken out of it.
+	Taken []Taken   `json:"taken,omitempty"`
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
 	// Attempts counts how often the effect was tried, retries included.
 	Attempts int `json:"attempts,omitempty"`
 }
+
+// Taken is something that a command left in a tree and that was taken out.
+type Taken struct {
+	Path string    `json:"path"`
+	What TakenKind `json:"what"`
+	// To is where it is kept for a while, in the tree, "" where it was removed.
+	To string `json:"to,omitempty"`
+	// Failed says that it is still there.
+	Failed bool `json:"failed,omitempty"`
+}
+
+// TakenKind says what was taken out.
+type TakenKind string
+
+// What is taken out of a tree: a repository's .git, the HEAD by which a folder is a repository, the rights of a file to
+// run as somebody else; or the tree is too large to be looked through.
+const (
+	TakenRepository TakenKind = "repository"
+	TakenBare       TakenKind = "bare_repository"
+	TakenRights     TakenKind = "setuid"
+	TakenUnseen     TakenKind = "unseen"
+)
 
 // Progress is called by a driver while it works, with a line for people (already safe to print, never evidence).
 type Progress func(line string)
@@ -538,6 +562,10 @@ type VerifyResult struct {
 	Tampered    []string          `json:"tampered,omitempty"`
 	Contents    map[string]string `json:"contents,omitempty"`
 	Fingerprint string            `json:"fingerprint,omitempty"` // of the failure, "" when passed
+	// Found is what the policy has against the change from the spec's Base, and Added the new files, where they are too
+	// many to pass without a question.
+	Found []policy.Found `json:"found,omitempty"`
+	Added *policy.Added  `json:"added,omitempty"`
 	// Changed are the files that differ from the spec's Base, where it asks for them.
 	Changed []FileStat `json:"changed,omitempty"`
 	// Dependencies are the folders that no commit holds and that the checks ran with.
@@ -626,6 +654,10 @@ type RevertSpec struct {
 type CleanupSpec struct {
 	KeepTree bool `json:"keep_tree"` // leave the worktree for a person to look at
 }
+
+// CleanedLanding names among what failed in a cleanup that a landing is half done in the user's tree: the work must not
+// be closed.
+const CleanedLanding = "landing"
 
 // CleanupResult is the cleanup summary of docs/spec/task.md#cleanup.
 type CleanupResult struct {

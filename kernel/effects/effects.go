@@ -196,6 +196,9 @@ func settleEffect(tx *kernel.Tx, r effect.Receipt) error {
 		"effect": e.What(), "code": r.Code, "key": r.Key, "ms": r.End.Sub(r.Start).Milliseconds(),
 		"attempts": r.Attempts,
 	})
+	if len(r.Taken) > 0 {
+		cleared(tx, r.Taken)
+	}
 	if tx.Session != nil && tx.Session.Effect == e.ID {
 		tx.Session.Effect = ""
 		tx.Touch(tx.Session)
@@ -206,6 +209,18 @@ func settleEffect(tx *kernel.Tx, r effect.Receipt) error {
 	}
 	return followEffect(tx, r)
 }
+
+// cleared tells what was taken out of the tree behind an effect.
+func cleared(tx *kernel.Tx, taken []effect.Taken) {
+	tx.Record(tx.Effect, kernel.AuditTreeCleared, audit.Warn, map[string]any{"taken": taken})
+	if t := tx.Task; t != nil && len(t.Taken) < maxTold {
+		t.Taken = append(slices.Clip(t.Taken), taken...)
+		tx.Touch(t)
+	}
+}
+
+// maxTold bounds what is kept with a task of what was taken out of its tree.
+const maxTold = 100
 
 // followEffect hands a receipt to the part of the flow that asked for it. It is left aside when the task is to be
 // canceled and the effect was for nothing else.

@@ -187,6 +187,8 @@ func grantPlan(tx *kernel.Tx, by pawl.Actor, reason string) error {
 		return err
 	}
 	tx.Task.Approval, tx.Task.Named, tx.Task.Grants = tx.Approval.ID, namedFiles(tx, tx.Task.Plan), grants
+	tx.Task.Unseen = tx.Config.Proofs && len(tx.Run.Given) == 0 && kernel.TraitsOf(tx).Works &&
+		(by.Kind() != pawl.KindUser || tx.Approval.Way == kernel.WayFlag)
 	tx.Solution.Bound = true
 	tx.Touch(tx.Solution)
 	tx.Touch(tx.Task)

@@ -524,6 +524,19 @@ func risksOfPlan(t *kernel.Task) (out []view.Note) {
 		if len(v.Tampered) > 0 {
 			note("kernel.risk_tampered", strings.Join(v.Tampered, ", "))
 		}
+		for _, f := range v.Found {
+			note(f.Key, f.Args...)
+		}
+	}
+	for _, f := range t.Taken {
+		key, where := taken[f.What], f.Path
+		if f.To != "" {
+			where += " → " + f.To
+		}
+		if f.Failed {
+			key = "kernel.taken_failed"
+		}
+		note(key, where)
 	}
 	if t.Plan != nil {
 		for _, l := range view.StepsOf(t.Plan) {
@@ -534,6 +547,11 @@ func risksOfPlan(t *kernel.Task) (out []view.Note) {
 	}
 	return out
 }
+
+// taken are the texts for what was taken out of a tree.
+var taken = map[effect.TakenKind]string{effect.TakenRepository: "kernel.taken_repository",
+	effect.TakenBare: "kernel.taken_bare", effect.TakenRights: "kernel.taken_rights",
+	effect.TakenUnseen: "kernel.taken_unseen"}
 
 // undosOf lists the ways to undo the result.
 func undosOf(s *kernel.Snapshot, t *kernel.Task) []view.Next {

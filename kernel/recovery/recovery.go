@@ -35,9 +35,7 @@ func (c *Stop) Decide(tx *kernel.Tx) error {
 		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(tx.Env.Actor),
 			c.Reason},
 	}}
-	if c.Copied != "" {
-		s.Blocked.Error.Key, s.Blocked.Error.Args = "kernel.stopped_copy", []string{c.Copied}
-	}
+	c.explain(&s.Blocked.Error)
 	if t.State == string(task.Queued) {
 		// The seed has no way from queued to failed; the task is taken first, so that the stop has a row to go by.
 		t.Epoch++
@@ -63,6 +61,16 @@ func (c *Stop) Decide(tx *kernel.Tx) error {
 	}
 	kernel.DisposeTask(tx, t)
 	return tx.Apply(kernel.Stopped, "stopped by "+string(tx.Env.Actor))
+}
+
+// explain says for what other reason than a word the work was stopped.
+func (c *Stop) explain(f *effect.Fault) {
+	switch {
+	case c.Lost:
+		f.Key, f.Args = "kernel.stopped_lost", nil
+	case c.Copied != "":
+		f.Key, f.Args = "kernel.stopped_copy", []string{c.Copied}
+	}
 }
 
 // byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number
@@ -215,12 +223,15 @@ func (c *Skip) Decide(tx *kernel.Tx) error {
 	return nil
 }
 
+// ranOnce reports whether calls of a task were begun that may run once: it is not begun anew without a word.
+func ranOnce(t *kernel.Task) bool { return t != nil && len(t.Once) > 0 }
+
 // Decide brings the tree back to the task's checkpoint. Work at hand is stopped first; what it did until then has to be
 // known before the tree is restored.
 func (c *Rollback) Decide(tx *kernel.Tx) error {
 	s := tx.Session
 	if i := tx.Issue; byBoard(tx) {
-		if i.Conflicts > 0 {
+		if i.Conflicts > 0 || ranOnce(tx.Task) {
 			return pawl.Fail(pawl.CodeBudget, "kernel.board_retries", i.Label)
 		}
 		i.Conflicts++
@@ -305,12 +316,7 @@ func WorkRestored(tx *kernel.Tx, r effect.Receipt) error {
 	case s.State == string(session.Idle):
 		return RunUndone(tx, r)
 	case !r.OK:
-		if err := tx.Apply(kernel.RollbackFailed, ""); err != nil {
-			return err
-		}
-		s.Blocked.Error = kernel.Info(r.Err())
-		tx.Record(s, kernel.AuditRollbackFailed, audit.Error, s.Blocked.Error)
-		return nil
+		return notBack(tx, r)
 	}
 	result, err := effect.Decode[effect.RestoreResult](r.Result)
 	if err != nil {
@@ -318,6 +324,16 @@ func WorkRestored(tx *kernel.Tx, r effect.Receipt) error {
 	}
 	stepTakenBack(tx, result)
 	tx.Emit(effect.KindCleanup, effect.CleanupSpec{}, true)
+	return nil
+}
+
+// notBack leaves a rollback that could not be done to the person.
+func notBack(tx *kernel.Tx, r effect.Receipt) error {
+	if err := tx.Apply(kernel.RollbackFailed, ""); err != nil {
+		return err
+	}
+	tx.Session.Blocked.Error = kernel.Info(r.Err())
+	tx.Record(tx.Session, kernel.AuditRollbackFailed, audit.Error, tx.Session.Blocked.Error)
 	return nil
 }
 
@@ -366,9 +382,12 @@ func WorkCleaned(tx *kernel.Tx, r effect.Receipt) error {
 	if err != nil {
 		result = effect.CleanupResult{Failed: []string{r.Key + " " + r.Detail}}
 	}
-	t.Cleanup, t.Ready.Cleaned = &result, true
+	apart := slices.Contains(result.Failed, effect.CleanedLanding)
+	t.Cleanup, t.Ready.Cleaned = &result, !apart
 	tx.Touch(t)
 	switch {
+	case s.RollingBack() && apart:
+		return notBack(tx, r)
 	case s.RollingBack():
 		return WriteArchive(tx)
 	case !t.CancelAt.IsZero() && !task.State(t.State).Terminal():

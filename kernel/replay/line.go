@@ -18,6 +18,7 @@ import (
 	"pawl/kernel/audit"
 	"pawl/machine/board"
 	"pawl/machine/session"
+	"pawl/text/secret"
 )
 
 // format is the number of the form of a line. A change that older programs would misread takes the next number: since
@@ -116,7 +117,7 @@ func (w *writer) clean(v any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, changed := redactJSON(raw, w.redact)
+	out, changed := secret.JSON(raw, w.redact)
 	w.changed = w.changed || changed
 	return out, nil
 }
@@ -135,7 +136,7 @@ func (w *writer) row(doc any, h kernel.Row) (row, error) {
 		return row{}, err
 	}
 	if name := digest(raw); !w.clear[name] {
-		out, changed := redactJSON(raw, w.redact)
+		out, changed := secret.JSON(raw, w.redact)
 		w.changed = w.changed || changed
 		w.clear[name] = !changed
 		raw = out

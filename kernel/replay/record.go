@@ -8,6 +8,7 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/text/secret"
 )
 
 // Recorder writes the decisions that it is told of, one line each and each with one call of Write. It is safe for
@@ -22,10 +23,10 @@ type Recorder struct {
 }
 
 // NewRecorder returns a recorder that writes to w. Redact takes the secrets out of a text and must leave what it
-// returns as it is; nil stands for Redactor().
+// returns as it is; nil stands for a secret.Redactor that knows none.
 func NewRecorder(w io.Writer, redact func(string) string) *Recorder {
 	if redact == nil {
-		redact = Redactor()
+		redact = (*secret.Redactor)(nil).Text
 	}
 	return &Recorder{w: w, redact: redact, seen: map[string]bool{}, clear: map[string]bool{}}
 }

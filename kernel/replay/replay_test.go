@@ -25,6 +25,7 @@ import (
 	"pawl/kernel/planning"
 	"pawl/kernel/tasks"
 	"pawl/machine/task"
+	"pawl/text/secret"
 )
 
 // recorded makes a session, takes up a requirement and moves a task, and returns the recording of it.
@@ -249,7 +250,7 @@ func TestWritingFailsAlone(t *testing.T) {
 
 func TestSecretsAreLeftOut(t *testing.T) {
 	const key, known = "sk-proj-0123456789abcdefghij", "hunter2-hunter2"
-	raw := recorded(t, Redactor(known), &planning.Start{
+	raw := recorded(t, secret.New(known).Text, &planning.Start{
 		Requirement: "call the API with " + key + " and " +
 			known, Given: []byte("goal: use " + key + "\n"), Name: "p.yaml",
 	})
@@ -271,49 +272,19 @@ func TestSecretsAreLeftOut(t *testing.T) {
 
 // TestWhatDependsOnASecretIsLost: what cannot be decided without a secret is told of, and not compared.
 func TestWhatDependsOnASecretIsLost(t *testing.T) {
-	redact := func(s string) string { return strings.ReplaceAll(s, "approved", hidden) }
+	redact := func(s string) string { return strings.ReplaceAll(s, "approved", "[…]") }
 	all, bad := outcome(recorded(t, redact, &planning.Start{Requirement: "mend it"}), nil)
 	if len(all) != 4 || len(bad) != 0 || !all[3].Lost || all[3].Differs() || all[2].Lost {
 		t.Errorf("%+v, %v", all, bad)
 	}
 }
 
-func TestRedactor(t *testing.T) {
-	redact := Redactor("correct-horse", "short")
-	for text, want := range map[string]string{
-		"nothing here, short":                                                     "nothing here, short",
-		"a correct-horse battery":                                                 "a [secret] battery",
-		"Authorization: Bearer abcdefghijklmnop0123":                              "Authorization: Bearer [secret]",
-		"https://ada:pw@example.org/x":                                            "https://[secret]@example.org/x",
-		"API_KEY=abcdefgh12 go test":                                              "API_KEY=[secret] go test",
-		`password: "s3cret-word"`:                                                 `password: "[secret]"`,
-		"ghp_0123456789abcdefghijklmn":                                            "[secret]",
-		"AIzaSyA0123456789abcdefghijklmnopqrstuv":                                 "[secret]",
-		"AKIAIOSFODNN7EXAMPLE":                                                    "[secret]",
-		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----":    "[secret]",
-		"sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08": "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-		"01JM2Z8Q3W8Y7V6T5R4E3W2Q1A":                                              "01JM2Z8Q3W8Y7V6T5R4E3W2Q1A",
-	} {
-		got := redact(text)
-		if got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-		if again := redact(got); again != got {
-			t.Errorf("%q: %q again", got, again)
-		}
-	}
-	if got := Known([]string{"PATH=/usr/local/bin", "MY_API_KEY=abcdefgh", "X_TOKEN=abc"}); !slices.Equal(got,
-		[]string{"abcdefgh"}) {
-		t.Errorf("known %q", got)
-	}
-}
-
 func FuzzRedactJSON(f *testing.F) {
 	f.Add(`{"a":"sk-0123456789abcdefghij","b":["\\\"","x"],"c":1.50}`)
 	f.Add(`"c2stMDEyMzQ1Njc4OWFiY2RlZmdoaWo="`)
-	redact := Redactor("hunter2-hunter2")
+	redact := secret.New("hunter2-hunter2").Text
 	f.Fuzz(func(t *testing.T, text string) {
-		out, changed := redactJSON(json.RawMessage(text), redact)
+		out, changed := secret.JSON(json.RawMessage(text), redact)
 		if changed == bytes.Equal(out, []byte(text)) {
 			t.Errorf("%q: %q, changed %v", text, out, changed)
 		}

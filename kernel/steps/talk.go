@@ -91,6 +91,9 @@ func toldOf(r effect.Receipt) any {
 	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil {
 		out["payload"], out["files_changed"] = res.Payload, res.Artifacts.FilesChanged
 	}
+	if len(r.Taken) > 0 {
+		out["taken_out"] = r.Taken
+	}
 	if !r.OK {
 		out["error"] = map[string]any{"class": r.Class, "code": r.Code, "message": r.Err().Error(),
 			"detail": kernel.Clip(r.Detail)}

@@ -216,6 +216,9 @@ func toolCall(tx *kernel.Tx, step string, a effect.Ask, granted string, v policy
 	if i, ok := tx.Task.Plan.Find(step); ok {
 		fix = tx.Task.Plan.Steps[i].Repair()
 	}
+	if granted != "" && granted != tx.Task.Approval {
+		seen(tx, v)
+	}
 	// A call without a place to connect to was refused when it was admitted; whatever slips through gets no network.
 	sites, _ := kernel.CallSites(tx, plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args})
 	return effect.ToolCall{
@@ -223,6 +226,19 @@ func toolCall(tx *kernel.Tx, step string, a effect.Ask, granted string, v policy
 		TraceID: tx.Turn.Trace,
 		StepID:  step, Fix: fix, Granted: granted, Network: len(sites) > 0, Sites: sites,
 		Snapshot: slices.Contains(tool.Permissions, policy.ProcExec) || tx.Task.Place.InPlace && !tool.Idempotent,
+	}
+}
+
+// seen notes the files that the policy asks about and that a person has let a call change: the same is not asked about
+// again in what the work leaves behind.
+func seen(tx *kernel.Tx, v policy.Verdict) {
+	t := tx.Task
+	for _, p := range v.Paths {
+		if p.Op != policy.OpRead && !slices.Contains(t.Named, p.Rel) &&
+			slices.ContainsFunc(v.Reasons, func(r policy.Reason) bool { return r.Code == policy.CodeSensitivePath }) {
+			t.Named = append(slices.Clip(t.Named), p.Rel)
+			tx.Touch(t)
+		}
 	}
 }
 
@@ -412,6 +428,7 @@ func (c *StartToolCall) Decide(tx *kernel.Tx) error {
 		Record: !tx.Config.Tools[c.Ask.Name].Info.Idempotent,
 	}
 	callBound(tx, e, c.Ask.Name)
+	kernel.NoteOnce(tx, e)
 	tx.Record(e, kernel.AuditEffectStarted, audit.Info,
 		map[string]any{"effect": e.What(), "tool": c.Ask.Name, "within": parent.ID, "attempt": 1, "token": 1})
 	tx.Result = Made{Effect: &e.Effect}

@@ -16,6 +16,7 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/text/display"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
@@ -47,6 +48,8 @@ func ChecksDone(tx *kernel.Tx, r effect.Receipt) error {
 		return err
 	}
 	switch {
+	case len(kernel.RefusedOf(&result)) > 0:
+		return changeRefused(tx, result)
 	case result.Passed && asksOfTests(tx, result):
 		return nil
 	case result.Passed || !t.Plan.Verification.Required:
@@ -87,6 +90,32 @@ func testsCompared(tx *kernel.Tx, before []effect.CheckOutcome) error {
 
 // canLookBack reports whether checks can be run on what the work started from: a commit, in a worktree of its own.
 func canLookBack(t *kernel.Task) bool { return !t.Place.InPlace && t.Place.Git && t.Base != "" }
+
+// changeRefused sends work back that the policy denies, whatever its checks say.
+func changeRefused(tx *kernel.Tx, result effect.VerifyResult) error {
+	t, why := tx.Task, refusal(&result)
+	kept := result
+	kept.Passed = false
+	t.Verified = &kept
+	if err := tx.Apply(kernel.CheckFailed, why.Error()); err != nil {
+		return err
+	}
+	f := effect.Failure{What: "policy", Class: pawl.ClassPolicyDenied, Code: pawl.CodeDenied, Tree: result.Tree,
+		Key: why.Key, Args: []string{why.Args[0].(string)}, Output: why.Args[0].(string)}
+	return kernel.FailWork(tx, f)
+}
+
+// refusal is why the change that was verified cannot land, nil where it can.
+func refusal(v *effect.VerifyResult) *pawl.Error {
+	var all []string
+	for _, f := range kernel.RefusedOf(v) {
+		all = append(all, display.Line(f.Path)+" ("+string(f.Code)+")")
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeDenied, "kernel.change_denied", kernel.Clip(strings.Join(all, ", ")))
+}
 
 // looksBack has the checks that failed first run on what the work started from, where that is a commit. Whoever repairs
 // or judges the failure should know whether the work has anything to do with it.
@@ -241,6 +270,9 @@ func summary(v effect.VerifyResult) map[string]any {
 	}
 	out := map[string]any{"passed": v.Passed, "tree": v.Tree, "env_digest": v.EnvDigest, "gates_executed": outcomes,
 		"tampered": v.Tampered}
+	if len(v.Found) > 0 {
+		out["policy"] = v.Found[:min(len(v.Found), maxMet)]
+	}
 	if len(v.Dependencies) > 0 {
 		out["dependencies"] = v.Dependencies
 	}
@@ -341,6 +373,9 @@ func GatesDone(tx *kernel.Tx, r effect.Receipt) error {
 		return kernel.FailGates(tx, kernel.BlockedFuse, kernel.FirstError(r.Err(), err))
 	}
 	retry := keepGates(tx, result)
+	if why := refusal(&result); why != nil {
+		return kernel.FailGates(tx, kernel.BlockedFuse, why)
+	}
 	if files, _ := kernel.Touched(t, &result); len(files) > 0 {
 		return kernel.FailGates(tx, kernel.BlockedFuse, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept",
 			strings.Join(files, ", ")))
@@ -477,6 +512,10 @@ func RebaseDone(tx *kernel.Tx, r effect.Receipt) error {
 		tx.Record(t, kernel.AuditLandingConflict, audit.Warn,
 			map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
 		failure := pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict", t.Branch, strings.Join(at, ", "))
+		if len(t.Once) > 0 {
+			failure = pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict_once", t.Branch, strings.Join(at, ", "),
+				strings.Join(t.Once, ", "))
+		}
 		return kernel.FailGates(tx, kernel.BlockedDependency,
 			failure.Because(errors.New(conflictText(result.Conflicts))))
 	}
@@ -525,7 +564,9 @@ func checksOf(tx *kernel.Tx, t *kernel.Task) effect.VerifySpec {
 // verifiedAgain takes the verification of work that was brought onto another base. What does not hold there is repaired
 // like any failure of a gate.
 func verifiedAgain(tx *kernel.Tx, result effect.VerifyResult, r effect.Receipt) error {
-	switch {
+	switch why := refusal(&result); {
+	case why != nil:
+		return kernel.FailGates(tx, kernel.BlockedFuse, why)
 	case result.Passed || !tx.Task.Plan.Verification.Required:
 		return RunGates(tx)
 	case r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine):

@@ -6,6 +6,7 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // Task is the answer to `pawl task show --json` (docs/spec/task.md).
@@ -86,12 +87,14 @@ type Failure struct {
 
 // Evidence is what a verification has proven: which commands ran, on which tree, in which environment.
 type Evidence struct {
-	Passed    bool      `json:"passed"`
-	Tree      string    `json:"tree"`
-	TreeAfter string    `json:"tree_after"`
-	EnvDigest string    `json:"env_digest,omitempty"`
-	Tampered  []string  `json:"tampered,omitempty"`
-	Checks    []Outcome `json:"checks"`
+	Passed    bool     `json:"passed"`
+	Tree      string   `json:"tree"`
+	TreeAfter string   `json:"tree_after"`
+	EnvDigest string   `json:"env_digest,omitempty"`
+	Tampered  []string `json:"tampered,omitempty"`
+	// Policy is what the policy has against what the work left behind.
+	Policy []policy.Found `json:"policy,omitempty"`
+	Checks []Outcome      `json:"checks"`
 	// Dependencies are the folders that no commit holds and that the checks ran with.
 	Dependencies []effect.Dependency `json:"dependencies,omitempty"`
 }
@@ -140,6 +143,7 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 		return nil
 	}
 	e := &Evidence{Passed: v.Passed, Tree: v.Tree, TreeAfter: v.TreeAfter, EnvDigest: v.EnvDigest, Tampered: v.Tampered,
+		Policy: v.Found,
 		Checks: make([]Outcome, 0, len(v.Outcomes)), Dependencies: v.Dependencies}
 	for _, o := range v.Outcomes {
 		c := Outcome{

@@ -179,12 +179,13 @@ func (f *Folder) own(place effect.Place) {
 	f.State, f.From, f.Detail = Own, at, ""
 }
 
-// Shown are the folders that a command at the place is to be shown, and where.
+// Shown are the folders that a command at the place is to be shown, and where. In the user's own tree these are the
+// user's own, too: what a command writes into them must not be there for the next one.
 func (f Found) Shown() []sandbox.Shown {
 	var out []sandbox.Shown
 	for _, d := range f.Folders {
 		at := filepath.Join(f.Place.Tree, filepath.FromSlash(d.Path))
-		if d.Shows() && d.From != at && plainParent(f.Place.Tree, d.Path) {
+		if d.Shows() && plainParent(f.Place.Tree, d.Path) {
 			out = append(out, sandbox.Shown{From: d.From, At: at})
 		}
 	}

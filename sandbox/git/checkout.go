@@ -27,7 +27,8 @@ type Checkout struct {
 	mark string
 }
 
-// lockMark begins the content of an index lock of pawl's; the id of its holder and the process follow, a line each.
+// lockMark begins the content of an index lock of pawl's; the id of its holder and the process follow, a line each. The
+// process is 0 where it has given up on what it had begun.
 const lockMark = "pawl "
 
 // Checkout takes the lock of the user's index in the name of id, which may hold it already from before a crash. It
@@ -81,19 +82,19 @@ const markedLock = "pawl.lock-"
 
 // deadHolder is the id in whose name a lock of pawl's is held by a process that has ended, "" for any other file.
 func deadHolder(lock string) string {
-	if id, pid := markOf(lock); pid > 0 && !alive(pid) {
+	if id, pid := markOf(lock); pid == 0 || pid > 0 && !alive(pid) {
 		return id
 	}
 	return ""
 }
 
-// markOf reads in whose name and by which process a lock of pawl's was taken; the process is 0 for any other file.
+// markOf reads in whose name and by which process a lock of pawl's was taken; the name is "" for any other file.
 func markOf(lock string) (id string, pid int) {
 	raw, err := layout.ReadCapped(lock, 4096)
 	mark, number, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
 	pid, notNumber := strconv.Atoi(number)
 	id, ours := strings.CutPrefix(mark, lockMark)
-	if err != nil || notNumber != nil || !ours || pid <= 0 {
+	if err != nil || notNumber != nil || !ours || pid < 0 {
 		return "", 0
 	}
 	return id, pid
@@ -145,6 +146,18 @@ func (c *Checkout) Close() error {
 		return program.IOError("git.index", err)
 	}
 	return nil
+}
+
+// Abandon leaves the lock where it is, for others to find as that of a process that has ended: what was begun under it
+// is half done, and nobody may commit that.
+func (c *Checkout) Abandon() error {
+	f, err := os.OpenFile(c.lock, os.O_WRONLY, 0)
+	if err != nil || !c.mine() {
+		return err
+	}
+	// Written over the number that is there, so that the lock is never without its mark.
+	_, err = f.WriteAt([]byte("0"+strings.Repeat(" ", len(strconv.Itoa(os.Getpid()))-1)), int64(len(c.mark)))
+	return errors.Join(err, f.Close())
 }
 
 // Dirty lists the tracked files that differ from a commit, in the index or on disk.

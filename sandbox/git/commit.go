@@ -195,7 +195,7 @@ func (r Objects) Texts(ctx context.Context, tree string, paths []string) map[str
 			ids, names = append(ids, f[2]), append(names, path)
 		}
 	}
-	err = r.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
+	err = r.Blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
 		text := &program.Capped{Limit: conflict.LargestText}
 		_, err := io.CopyN(text, content, size)
 		texts[names[n]] = string(text.Kept)

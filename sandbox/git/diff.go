@@ -19,6 +19,8 @@ type Change struct {
 	// Added and Removed count lines; both are 0 for binary files.
 	Added, Removed int
 	Binary         bool
+	// Old and New are what stood at the path and what does.
+	Old, New object.Node
 }
 
 // Stats is what Diff says of two trees, as results keep it.
@@ -40,7 +42,7 @@ type delta struct {
 // Diff returns what changed from one tree to another, in the order of paths. Renames are a deletion and an addition. An
 // empty id stands for the empty tree.
 func (r Objects) Diff(ctx context.Context, from, to string) ([]Change, error) {
-	out, err := r.diffTree(ctx, from, to, "--raw", "--numstat")
+	out, err := r.diffTree(ctx, from, to, "--raw", "--no-abbrev", "--numstat")
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func (r Objects) Diff(ctx context.Context, from, to string) ([]Change, error) {
 			}
 			i++
 			at[out[i]] = len(changes)
-			changes = append(changes, Change{Path: out[i], Status: f[4]})
+			changes = append(changes, Change{Path: out[i], Status: f[4], Old: node(f[0], f[2]), New: node(f[1], f[3])})
 			continue
 		}
 		f := strings.SplitN(out[i], "\t", 3)
@@ -66,6 +68,14 @@ func (r Objects) Diff(ctx context.Context, from, to string) ([]Change, error) {
 		}
 	}
 	return changes, nil
+}
+
+// node is one side of a difference.
+func node(mode, id string) object.Node {
+	if mode == "000000" {
+		return object.Node{}
+	}
+	return object.Node{Mode: mode, ID: id}
 }
 
 // deltas returns what changed from one tree to another, and refuses paths that no checkout of pawl's may write.
@@ -83,13 +93,7 @@ func (r Objects) deltas(ctx context.Context, from, to string) ([]delta, error) {
 		if len(f) != 5 {
 			return nil, pawl.Fail(pawl.CodeIO, "git.failed", "diff-tree")
 		}
-		d := delta{path: out[i+1]}
-		if f[0] != "000000" {
-			d.old = object.Node{Mode: f[0], ID: f[2]}
-		}
-		if f[1] != "000000" {
-			d.new = object.Node{Mode: f[1], ID: f[3]}
-		}
+		d := delta{out[i+1], node(f[0], f[2]), node(f[1], f[3])}
 		if !safePath(d.path) {
 			return nil, pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(d.path))
 		}

@@ -21,6 +21,7 @@ import (
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 )
 
 // treeFiles changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it
@@ -303,7 +304,7 @@ func (d *treeFiles) place(t delta, staged string, want meta.Meta) error {
 	if t.new.Mode == object.ModeNested {
 		err = d.root.Mkdir(to, 0o777)
 	} else {
-		err = d.root.Rename(staged, to)
+		err = disk.Move(d.root, staged, to)
 	}
 	if err != nil {
 		return program.IOError("git.files", err)
@@ -351,7 +352,7 @@ func (d *treeFiles) fetch(ctx context.Context, todo []delta, want meta.Meta) err
 			ids, which = append(ids, t.new.ID), append(which, i)
 		}
 	}
-	return d.objects.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
+	return d.objects.Blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
 		return d.stash(which[n], todo[which[n]], size, content, want)
 	})
 }
@@ -389,8 +390,8 @@ func (d *treeFiles) stash(i int, t delta, size int64, content io.Reader, want me
 	return nil
 }
 
-// blobs streams the contents of objects to sink, in order, with their place in ids.
-func (r Objects) blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
+// Blobs streams the contents of objects to sink, in order, with their place in ids.
+func (r Objects) Blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -255,7 +255,7 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 			ids, names = append(ids, f[2]), append(names, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
-	err = r.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
+	err = r.Blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
 		raw := make([]byte, size)
 		_, err := io.ReadFull(content, raw)
 		return errors.Join(err, os.MkdirAll(filepath.Dir(names[n]), 0o700), os.WriteFile(names[n], raw, 0o600))

@@ -487,15 +487,12 @@ func ignorePermission(err error) error {
 // abandoned is the age from which a temporary file belongs to nobody: no call lasts as long.
 const abandoned = time.Hour
 
-// Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and a lock on the user's
-// index whose process is gone.
+// Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and of pawl's in the
+// user's. The lock of the user's index is for those to give back who know what was begun under it (DropAbandoned).
 func (r *Repo) Sweep(ctx context.Context) error {
 	return r.index.locked(ctx, func(context.Context) error {
 		if err := os.RemoveAll(r.paths.Stage()); err != nil {
 			return program.IOError("git.sweep", err)
-		}
-		if err := DropAbandoned(r); err != nil {
-			return err
 		}
 		var marked []string
 		if r.paths.Git {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,10 +40,7 @@ func (t *task) address(at, n uint64) (address, error) {
 	case a.family == unix.AF_INET6 && n >= unix.SizeofSockaddrInet6-4:
 		a.at = netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:24])), binary.BigEndian.Uint16(b[2:]))
 	case a.family == unix.AF_UNIX:
-		a.name = string(b[2:])
-		if i := strings.IndexByte(a.name, 0); i > 0 {
-			a.name = a.name[:i]
-		}
+		a.name = unixName(b)
 	default:
 		return a, unix.EAFNOSUPPORT
 	}
@@ -68,6 +66,9 @@ func (t *task) replace(s, fd int) verdict {
 
 // connect connects a socket to what the command may reach.
 func (t *task) connect(fd int, at, n uint64) verdict {
+	if t.s.Namespaces {
+		return t.connectWithin(fd, at, n)
+	}
 	a, err := t.address(at, n)
 	switch {
 	case err != nil:
@@ -85,6 +86,39 @@ func (t *task) connect(fd int, at, n uint64) verdict {
 		return t.through(fd, a, gate)
 	}
 	return t.join(fd, a, to)
+}
+
+// connectWithin judges a socket with a name, and carries every other connection out, which the namespaces hold: the
+// kernel would read the address a second time.
+func (t *task) connectWithin(fd int, at, n uint64) verdict {
+	if n < 2 || n > unix.SizeofSockaddrAny+16 {
+		return of(unix.EINVAL)
+	}
+	b, err := t.program.memory(at, int(n))
+	switch {
+	case err != nil:
+		return of(err)
+	case uint64(len(b)) < n:
+		return of(unix.EFAULT)
+	case binary.NativeEndian.Uint16(b) == unix.AF_UNIX:
+		return of2(t.connectUnix(fd, unixName(b)))
+	}
+	s := t.program.socket(fd)
+	if s < 0 {
+		return of(unix.EBADF)
+	}
+	defer unix.Close(s)
+	_, _, errno := unix.Syscall(unix.SYS_CONNECT, uintptr(s), uintptr(unsafe.Pointer(&b[0])), uintptr(n))
+	return verdict{errno: errno}
+}
+
+// unixName is the name in the address of a unix socket. An abstract one begins with a zero byte.
+func unixName(b []byte) string {
+	name := string(b[2:])
+	if i := strings.IndexByte(name, 0); i > 0 {
+		name = name[:i]
+	}
+	return name
 }
 
 // of2 lets a verdict that is one already pass.

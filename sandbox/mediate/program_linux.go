@@ -207,6 +207,19 @@ func (p *program) socket(fd int) int {
 	return s
 }
 
+// Possible reports whether sockets can be taken hold of, which many containers refuse. Without it a connection that was
+// judged cannot be carried out on the program's own socket.
+func Possible() bool {
+	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(pidfd)
+	fd, err := unix.PidfdGetfd(pidfd, pidfd, 0)
+	_ = unix.Close(fd)
+	return err == nil
+}
+
 // flags are the file status flags of a descriptor of the program.
 func (p *program) flags(fd int) int {
 	b, _ := os.ReadFile("/proc/" + p.id + "/fdinfo/" + strconv.Itoa(fd))

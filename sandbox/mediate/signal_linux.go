@@ -55,6 +55,8 @@ type Process struct {
 	group  int
 	// State is the kernel's letter.
 	State byte
+	// Threads are how many it has, and Pages those of memory that are in it.
+	Threads, Pages int64
 }
 
 // within reports whether a process descends from another.
@@ -80,12 +82,14 @@ func look(pid int) (Process, bool) {
 	}
 	// The name, which a program chooses, stands in brackets.
 	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(f) < 3 {
+	if len(f) < 22 {
 		return Process{}, false
 	}
 	parent, err1 := strconv.Atoi(f[1])
 	group, err2 := strconv.Atoi(f[2])
-	return Process{pid, parent, group, f[0][0]}, err1 == nil && err2 == nil
+	threads, _ := strconv.ParseInt(f[17], 10, 64)
+	pages, _ := strconv.ParseInt(f[21], 10, 64)
+	return Process{pid, parent, group, f[0][0], threads, pages}, err1 == nil && err2 == nil
 }
 
 // Descendants lists the processes that descend from one, as they are at this moment. A process that has adopted orphans

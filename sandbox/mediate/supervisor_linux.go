@@ -30,6 +30,9 @@ type Config struct {
 	Lost func(path string)
 	// Network lets sockets of the internet be connected to everything, and bound to every address.
 	Network bool
+	// Namespaces says that the command has processes, and a network unless it was granted, of its own: nothing is
+	// judged but which sockets with a name it reaches. The process is in that namespace of processes.
+	Namespaces bool
 	// Gates are the ports of the loopback that lead out, each with a socket over which connections are handed to pawl.
 	Gates map[uint16]int
 }

@@ -38,7 +38,7 @@ func (t *task) connectUnix(fd int, name string) (verdict, error) {
 	target := name
 	if name[0] == 0 {
 		t.s.mu.Lock()
-		own := t.s.abstract[name]
+		own := t.s.abstract[name] || t.s.Namespaces
 		t.s.mu.Unlock()
 		if !own {
 			return verdict{}, unix.ECONNREFUSED
@@ -79,8 +79,12 @@ func (t *task) connectUnix(fd int, name string) (verdict, error) {
 	return t.replace(s, fd), nil
 }
 
-// serves reports whether a process listens for the command: one of its own, or this one in the place of one.
+// serves reports whether a process listens for the command: one of its own, or this one in the place of one. In a
+// namespace of processes whoever is outside has no number.
 func (s *Supervisor) serves(pid int) bool {
+	if s.Namespaces {
+		return pid > 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return pid == s.self || s.servers[pid]

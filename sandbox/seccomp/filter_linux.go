@@ -36,10 +36,18 @@ const (
 	ioctlTIOCLINUX = 0x541c
 )
 
-// openFamilies are the socket families a command may use: its own network namespace holds the first three, and route
-// netlink, which resolvers and runtimes ask for the list of interfaces, comes with them. Families that know no
-// namespaces, such as vsock and the kernel's crypto sockets, are not among them.
-var openFamilies = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
+// Sockets says who judges which sockets with a name in the file system a command in namespaces of its own reaches: no
+// namespace holds them.
+type Sockets int
+
+const (
+	// SocketsByKernel leaves it to Landlock.
+	SocketsByKernel Sockets = iota
+	// SocketsJudged hands connecting over. Datagrams need no connection, so there are no unix sockets for them.
+	SocketsJudged
+	// SocketsNone leaves no unix sockets but those of a pair.
+	SocketsNone
+)
 
 // Answers of the filter.
 const (
@@ -70,17 +78,32 @@ func jump(op uint16, k uint32, yes, no uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | op, Jt: yes, Jf: no, K: k}
 }
 
-// Namespaces is the filter for a command in namespaces of its own.
-func Namespaces() []unix.SockFilter {
+// Namespaces is the filter for a command in namespaces of its own. Its network namespace holds sockets of the internet,
+// and route netlink, which resolvers and runtimes ask for the list of interfaces, comes with them. Families that know
+// no namespaces, such as vsock and the kernel's crypto sockets, are not among what is allowed.
+func Namespaces(s Sockets) []unix.SockFilter {
 	p := begin(slices.Concat(refusedCalls, refusedHere), absentCalls)
+	local := []unix.SockFilter{jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 1), answer(allow)}
+	pairs := local
+	if s != SocketsByKernel {
+		local = unixKinds()
+		pairs = local
+	}
+	if s == SocketsJudged {
+		p = append(p, calls([]uint32{unix.SYS_CONNECT}, handOver)...)
+	}
+	if s == SocketsNone {
+		local = nil
+	}
 	families := []unix.SockFilter{load(offArg0)}
-	for _, f := range openFamilies {
+	for _, f := range []uint32{unix.AF_INET, unix.AF_INET6} {
 		families = append(families, jump(unix.BPF_JEQ, f, 0, 1), answer(allow))
 	}
-	families = append(families, routeNetlink()...)
-	p = append(p, forCall(unix.SYS_SOCKET, families...)...)
-	p = append(p, forCall(unix.SYS_SOCKETPAIR,
-		load(offArg0), jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 1), answer(allow), answer(eperm))...)
+	families = append(families, jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 4), load(offArg2),
+		jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), answer(allow), answer(eperm))
+	p = append(p, forCall(unix.SYS_SOCKET, slices.Concat(families, local, []unix.SockFilter{answer(eperm)})...)...)
+	p = append(p, forCall(unix.SYS_SOCKETPAIR, slices.Concat([]unix.SockFilter{load(offArg0)}, pairs,
+		[]unix.SockFilter{answer(eperm)})...)...)
 	p = append(p, refuseClones()...)
 	p = append(p, refuseArgument(unix.SYS_IOCTL, offArg1, ioctlTIOCSTI, ioctlTIOCLINUX)...)
 	return append(p, answer(allow))
@@ -104,12 +127,6 @@ func calls(numbers []uint32, with uint32) []unix.SockFilter {
 		p = append(p, jump(unix.BPF_JEQ, nr, 0, 1), answer(with))
 	}
 	return p
-}
-
-// routeNetlink goes on with a socket's family: it allows netlink for routes, and refuses every other.
-func routeNetlink() []unix.SockFilter {
-	return []unix.SockFilter{jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 3), load(offArg2),
-		jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), answer(allow), answer(eperm)}
 }
 
 // refuseClones refuses to make namespaces along with a process.

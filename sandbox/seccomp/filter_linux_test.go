@@ -9,7 +9,7 @@ import (
 
 // TestTheFilterAnswers runs the program of the filter, so that every jump is tried on every architecture without one.
 func TestTheFilterAnswers(t *testing.T) {
-	p := Namespaces()
+	p := Namespaces(SocketsByKernel)
 	if len(p) > 4096 {
 		t.Fatal("too long for the kernel: ", len(p))
 	}
@@ -49,6 +49,34 @@ func TestTheFilterAnswers(t *testing.T) {
 			offArg2: c.args[2]}
 		if got := interpret(t, p, data); got != c.want {
 			t.Errorf("%+v: %#x", c, got)
+		}
+	}
+}
+
+// Who judges sockets with names decides which sockets there are, and whether connecting is handed over.
+func TestTheFilterKnowsWhoJudgesSockets(t *testing.T) {
+	for _, c := range []struct {
+		nr, kind uint32
+		want     [3]uint32 // by kernel, judged, none
+	}{
+		{unix.SYS_SOCKET, unix.SOCK_STREAM | unix.SOCK_CLOEXEC, [3]uint32{allow, allow, eperm}},
+		{unix.SYS_SOCKET, unix.SOCK_SEQPACKET, [3]uint32{allow, allow, eperm}},
+		{unix.SYS_SOCKET, unix.SOCK_DGRAM, [3]uint32{allow, eperm, eperm}},
+		{unix.SYS_SOCKET, unix.SOCK_RAW, [3]uint32{allow, eperm, eperm}}, // the kernel takes it for datagrams
+		{unix.SYS_SOCKETPAIR, unix.SOCK_STREAM, [3]uint32{allow, allow, allow}},
+		{unix.SYS_SOCKETPAIR, unix.SOCK_DGRAM | unix.SOCK_NONBLOCK, [3]uint32{allow, eperm, eperm}},
+		{unix.SYS_CONNECT, 0, [3]uint32{allow, handOver, allow}},
+		{unix.SYS_SENDTO, 0, [3]uint32{allow, allow, allow}},
+	} {
+		for i, who := range []Sockets{SocketsByKernel, SocketsJudged, SocketsNone} {
+			data := map[uint32]uint32{offNumber: c.nr, offArch: nativeArch, offArg0: unix.AF_UNIX, offArg1: c.kind}
+			if got := interpret(t, Namespaces(who), data); got != c.want[i] {
+				t.Errorf("%d of kind %d, judged by %d: %#x", c.nr, c.kind, who, got)
+			}
+			data[offArg0] = unix.AF_INET
+			if got := interpret(t, Namespaces(who), data); c.nr == unix.SYS_SOCKET && got != allow {
+				t.Errorf("internet, judged by %d: %#x", who, got)
+			}
 		}
 	}
 }

@@ -13,9 +13,15 @@ func Install(program []unix.SockFilter) error {
 }
 
 // Listen puts a filter on the calling thread as Install does, and returns the descriptor by which the calls that it
-// hands over are received. A call that was received is not interrupted by signals that its program handles.
+// hands over are received. A call that was received is not interrupted by signals that its program handles; before
+// Linux 5.19 it may be, and is made anew then.
 func Listen(program []unix.SockFilter) (int, error) {
-	return install(program, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	const listen = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
+	fd, err := install(program, listen|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	if err == unix.EINVAL {
+		fd, err = install(program, listen)
+	}
+	return fd, err
 }
 
 func install(program []unix.SockFilter, flags uintptr) (int, error) {

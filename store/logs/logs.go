@@ -46,30 +46,52 @@ func Of(workspace string) Dir { return Dir(filepath.Join(workspace, ".pawl", "lo
 
 // recorder is where the logs of one effect are made. The folder is made with the first byte.
 type recorder struct {
-	dir  Dir
-	id   string
-	mu   sync.Mutex
-	next int
-	open []*Log
-	over bool
+	dir    Dir
+	id     string
+	filter Filter
+	mu     sync.Mutex
+	next   int
+	open   []*Log
+	over   bool
 }
 
 type key struct{}
 
-// Record has the logs kept that New begins with the context that it returns, as those of an effect. End closes them; it
-// is to be called when the effect is over.
-func (d Dir) Record(ctx context.Context, effect string) (_ context.Context, end func()) {
-	r := &recorder{dir: d, id: effect}
+// Filter stands between what is written and what is kept: what is written to it comes out by emit, at the latest when
+// it is closed.
+type Filter func(emit func([]byte)) io.WriteCloser
+
+// Record has the logs kept that New begins with the context that it returns, as those of an effect, behind a filter
+// that may be nil. End closes them; it is to be called when the effect is over.
+func (d Dir) Record(ctx context.Context, effect string, f Filter) (_ context.Context, end func()) {
+	r := &recorder{dir: d, id: effect, filter: f}
 	return context.WithValue(ctx, key{}, r), r.end
 }
 
+// end closes the logs. What a filter held back is kept by then, in a file that may be made for it.
 func (r *recorder) end() {
+	for {
+		r.mu.Lock()
+		open := r.open
+		r.open, r.over = nil, len(open) == 0
+		r.mu.Unlock()
+		if len(open) == 0 {
+			return
+		}
+		for _, l := range open {
+			l.close()
+		}
+	}
+}
+
+// begin notes a log that is to be closed in the end. It is false when that is over.
+func (r *recorder) begin(l *Log) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = true
-	for _, l := range r.open {
-		l.close()
+	if !r.over {
+		r.open = append(r.open, l)
 	}
+	return !r.over
 }
 
 // New begins the log of a part of the effect at work, such as a check. Where nothing is kept, it takes what is written
@@ -85,6 +107,8 @@ type Log struct {
 	name string
 
 	mu     sync.Mutex
+	begun  bool
+	filter io.WriteCloser // nil until something is written, and where there is none
 	file   *os.File
 	size   int64
 	looked int64 // the size at which it is to be looked again at what is free
@@ -98,12 +122,30 @@ func (l *Log) Write(p []byte) (int, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.begun {
+		l.begun, l.full = true, !l.in.begin(l)
+		if l.in.filter != nil {
+			l.filter = l.in.filter(l.keep)
+		}
+	}
+	if l.full {
+		return len(p), nil
+	}
+	if l.filter != nil {
+		return l.filter.Write(p)
+	}
+	l.keep(p)
+	return len(p), nil
+}
+
+// keep writes what is kept to the file.
+func (l *Log) keep(p []byte) {
 	if l.file == nil && !l.full {
 		l.file = l.in.create(l)
 		l.full = l.file == nil
 	}
 	if l.full {
-		return len(p), nil
+		return
 	}
 	if l.size >= l.looked {
 		free, known := disk.Free(string(l.in.dir))
@@ -116,12 +158,14 @@ func (l *Log) Write(p []byte) (int, error) {
 		l.size += int64(n)
 		l.full = err != nil || l.size >= maxLog
 	}
-	return len(p), nil
 }
 
 func (l *Log) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.filter != nil {
+		_ = l.filter.Close()
+	}
 	if l.file != nil {
 		_ = l.file.Close()
 	}
@@ -161,7 +205,6 @@ func (r *recorder) create(l *Log) *os.File {
 	if err != nil {
 		return nil
 	}
-	r.open = append(r.open, l)
 	return f
 }
 

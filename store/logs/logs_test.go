@@ -12,7 +12,7 @@ import (
 
 func TestRecord(t *testing.T) {
 	d := Of(t.TempDir())
-	ctx, end := d.Record(context.Background(), "E1")
+	ctx, end := d.Record(context.Background(), "E1", nil)
 	quiet := New(ctx, "quiet")
 	vet, odd := New(ctx, "go vet"), New(ctx, "../../a/b\n\x1b[31m"+strings.Repeat("é", 200))
 	if _, err := os.Stat(string(d)); err == nil {
@@ -45,7 +45,7 @@ func TestRecord(t *testing.T) {
 	}
 
 	// Another attempt at the same effect, by another process, takes nothing away.
-	ctx, end = d.Record(context.Background(), "E1")
+	ctx, end = d.Record(context.Background(), "E1", nil)
 	_, _ = io.WriteString(New(ctx, "go vet"), "second\n")
 	end()
 	if parts := d.Parts("E1"); len(parts) != 3 || parts[2].Number != 3 || parts[2].Name != "go vet" {
@@ -71,11 +71,11 @@ func TestWriteNeverFails(t *testing.T) {
 	if err := os.WriteFile(taken, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, end := Dir(filepath.Join(taken, "logs")).Record(context.Background(), "E1")
+	ctx, end := Dir(filepath.Join(taken, "logs")).Record(context.Background(), "E1", nil)
 	defer end()
 	write(ctx)
 	for _, id := range []string{"..", "../E1", "a/b", ""} {
-		ctx, end := Dir(filepath.Join(dir, "logs")).Record(context.Background(), id)
+		ctx, end := Dir(filepath.Join(dir, "logs")).Record(context.Background(), id, nil)
 		write(ctx)
 		end()
 	}
@@ -95,7 +95,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	if err := os.Symlink(canary, filepath.Join(string(d), "E1")); err != nil {
 		t.Fatal(err)
 	}
-	ctx, end := d.Record(context.Background(), "E1")
+	ctx, end := d.Record(context.Background(), "E1", nil)
 	_, _ = io.WriteString(New(ctx, "x"), "secret")
 	end()
 	if entries, _ := os.ReadDir(canary); len(entries) != 0 {
@@ -107,7 +107,7 @@ func TestPrune(t *testing.T) {
 	d := Dir(filepath.Join(t.TempDir(), "logs"))
 	d.Prune(10) // there is nothing yet
 	for _, id := range []string{"E1", "E2", "E3"} {
-		ctx, end := d.Record(context.Background(), id)
+		ctx, end := d.Record(context.Background(), id, nil)
 		_, _ = io.WriteString(New(ctx, "x"), strings.Repeat("x", 100))
 		end()
 	}
@@ -124,7 +124,7 @@ func TestPrune(t *testing.T) {
 // A log is read while it is written: whole lines, and of the last one what can be understood already.
 func TestRead(t *testing.T) {
 	d := Dir(filepath.Join(t.TempDir(), "logs"))
-	ctx, end := d.Record(context.Background(), "E1")
+	ctx, end := d.Record(context.Background(), "E1", nil)
 	defer end()
 	log := New(ctx, "x")
 	var at int64

@@ -94,12 +94,7 @@ func (n *Notary) Sign(ctx context.Context, store kernel.Store) ([]byte, error) {
 
 // Verify checks that the log still begins with what the notes said; without notes it takes those that were kept.
 func (n *Notary) Verify(ctx context.Context, store kernel.Store, notes ...[]byte) (audit.Report, error) {
-	// The notes are read before the log is: one that somebody signs meanwhile may be of a longer one.
-	var anchors []audit.Tree
-	err := store.Log(ctx, func(l audit.Log) (err error) {
-		anchors, err = n.anchors(l, notes)
-		return err
-	})
+	anchors, err := n.Anchors(ctx, store, notes...)
 	if err != nil {
 		return audit.Report{}, err
 	}
@@ -109,6 +104,16 @@ func (n *Notary) Verify(ctx context.Context, store kernel.Store, notes ...[]byte
 		return err
 	})
 	return report, err
+}
+
+// Anchors are what notes say of the log: those that are given, or those that were kept. They are read before the log is
+// verified: a note that somebody signs meanwhile may be of a longer one.
+func (n *Notary) Anchors(ctx context.Context, store kernel.Store, notes ...[]byte) (anchors []audit.Tree, err error) {
+	err = store.Log(ctx, func(l audit.Log) (err error) {
+		anchors, err = n.anchors(l, notes)
+		return err
+	})
+	return anchors, err
 }
 
 // anchors are what notes say of a log: those that are given, or those that were kept.
@@ -249,6 +254,24 @@ func (n *Notary) Earlier(ctx context.Context, store kernel.Store, tell bool) (fo
 		return nil, false, pawl.Fail(pawl.CodeIO, "audit.keep", mark).Because(err)
 	}
 	return found, false, writeNew(mark, nil)
+}
+
+// Missing is the error for a store that is missing at a path although checkpoints of one were kept in this place, nil
+// where none were.
+func (n *Notary) Missing(path string) error {
+	var at time.Time
+	folders, _ := filepath.Glob(filepath.Join(n.keys, "checkpoints", "*", n.place)) // a folder of the user's own state
+	for _, dir := range folders {
+		for _, name := range notesIn(dir) {
+			if info, err := os.Stat(name); err == nil && info.ModTime().After(at) {
+				at = info.ModTime()
+			}
+		}
+	}
+	if at.IsZero() {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeNotFound, "store.gone", path, at.Format(time.DateTime))
 }
 
 // Anchor verifies a note of this workspace's log and returns it in the form that proofs carry, with what it says.

@@ -76,7 +76,7 @@ func (p place) look(ctx context.Context) (told, read string) {
 	}
 	defer s.Close()
 	n := p.notary()
-	_, err = s.Check(ctx)
+	_, err = s.Check(ctx, nil)
 	report, verified := n.Verify(ctx, s)
 	covers, _, newest := n.Newest(ctx, s)
 	earlier, _, before := n.Earlier(ctx, s, false)
@@ -376,7 +376,7 @@ func TestVerifyBesideProcesses(t *testing.T) {
 			if _, err := n.Verify(t.Context(), verifier); err != nil {
 				t.Errorf("%d: %v", i, err)
 			}
-			if _, err := verifier.Check(t.Context()); err != nil {
+			if _, err := verifier.Check(t.Context(), nil); err != nil {
 				t.Errorf("%d: the store: %v", i, err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/planning"
 	"pawl/kernel/replay"
+	"pawl/text/secret"
 )
 
 // Dir is the folder of recordings in a workspace's .pawl folder, with a folder for each run; the others are the files
@@ -52,8 +53,8 @@ func Open(dir string, all bool, secrets func() []string) *Recordings {
 	if _, err := os.Stat(filepath.Join(dir, Dir)); err != nil && !all {
 		return nil
 	}
-	known := append(replay.Known(os.Environ()), secrets()...)
-	return &Recordings{dir: dir, all: all, redact: replay.Redactor(known...), runs: map[string]*recording{}}
+	known := append(secret.Known(os.Environ()), secrets()...)
+	return &Recordings{dir: dir, all: all, redact: secret.New(known...).Text, runs: map[string]*recording{}}
 }
 
 // Hear has the decisions of a kernel recorded.

@@ -189,8 +189,13 @@ func mayHide(parts []string) bool {
 func isSensitive(parts, extra []string) bool {
 	joined := strings.Join(parts, "/")
 	base := parts[len(parts)-1]
-	for _, p := range parts {
+	for i, p := range parts {
 		if slices.Contains(sensitiveFolders, p) {
+			return true
+		}
+		// What a git obeys that is called in a repository among the files.
+		if strings.HasSuffix(p, ".git") && i+1 < len(parts) && (parts[i+1] == "hooks" || strings.HasPrefix(parts[i+1],
+			"config")) {
 			return true
 		}
 	}
@@ -250,17 +255,24 @@ var (
 
 	sensitiveFolders = []string{
 		".ci", ".circleci", ".buildkite", ".vscode", ".idea", ".devcontainer", ".claude", ".codex", ".gemini",
-		".cursor",
-		".roo", ".windsurf", ".kiro", ".aider", ".husky", ".cargo", ".yarn", "infra", "auth", "payments",
+		".cursor", ".opencode", ".qwen", ".continue", ".junie", ".amazonq", ".zed", ".fleet",
+		".roo", ".windsurf", ".kiro", ".aider", ".husky", ".githooks", ".cargo", ".yarn", "infra", "auth", "payments",
 	}
 	sensitiveNames = []string{
 		".gitattributes", ".pawlignore", ".gitlab-ci.yml", "jenkinsfile", "azure-pipelines.yml", ".travis.yml",
 		".drone.yml",
 		"bitbucket-pipelines.yml", ".envrc", "agents.md", "claude.md", "gemini.md", ".mcp.json", "mcp.json",
 		".cursorrules",
-		".windsurfrules", ".clinerules", ".pre-commit-config.yaml", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
-		"sitecustomize.py", "usercustomize.py", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".gitconfig",
+		"agents.override.md", "claude.local.md", "qwen.md", "opencode.json", "opencode.jsonc", ".aider.conf.yml", ".goosehints",
+		"lefthook.yml", ".lefthook.yml", ".windsurfrules", ".clinerules", ".pre-commit-config.yaml", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
+		"sitecustomize.py", "usercustomize.py", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc",
+		".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".inputrc", ".exrc", ".nvimrc", ".vimrc",
+		".dir-locals.el", ".gitconfig",
 		".ripgreprc",
 		".bazelrc",
 	}
 )
+
+// Secret reports whether a file at a path relative to the workspace is known to hold credentials, so that no command
+// may read it.
+func Secret(rel string) bool { return isSecret(fold(rel)) }

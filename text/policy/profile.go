@@ -54,6 +54,9 @@ type Profile struct {
 	Approvers []string `json:"approvers,omitempty" yaml:"approvers,omitempty"`
 	// Sensitive are further folders or files, relative to the workspace, that are asked for before they are written.
 	Sensitive []string `json:"sensitive,omitempty" yaml:"sensitive,omitempty"`
+	// AllowedSecrets are files and folders, relative to the workspace, in which what looks like a secret may land
+	// without a question.
+	AllowedSecrets []string `json:"allowed_secrets,omitempty" yaml:"allowed_secrets,omitempty"`
 }
 
 // Strict asks before every write and every command. It is the profile of interactive runs (docs/spec/turn.md#b11).
@@ -115,9 +118,11 @@ func (p Profile) Validate() error {
 			}
 		}
 	}
-	for _, s := range p.Sensitive {
-		if _, ok := canonical(s); !ok {
-			return bad("sensitive", s)
+	for field, paths := range map[string][]string{"sensitive": p.Sensitive, "allowed_secrets": p.AllowedSecrets} {
+		for _, s := range paths {
+			if _, ok := canonical(s); !ok {
+				return bad(field, s)
+			}
 		}
 	}
 	return nil

@@ -142,6 +142,10 @@ const (
 	CodeForeignTool    Code = "foreign_tool"
 	CodeAmbiguous      Code = "ambiguous"
 	CodeOutward        Code = "outward"
+	CodeRepository     Code = "repository"
+	CodeLargeFile      Code = "large_file"
+	CodeSecretText     Code = "secret_text"
+	CodeSecretMark     Code = "secret_mark"
 )
 
 // Reason is one finding: its code, and the key and arguments of its message in the catalogue. Args that an agent wrote

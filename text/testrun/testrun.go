@@ -29,8 +29,8 @@ const (
 
 // Name identifies a test within a project.
 type Name struct {
-	// File is where it stands: the import path of its package for Go, elsewhere a file, with slashes, from the folder
-	// in which the check runs.
+	// File is where it stands: the import path of its package for Go, the crate for Rust, the class for Java, elsewhere
+	// a file, with slashes, from the folder in which the check runs.
 	File string `json:"file"`
 	// Test is its name there: TestSub/zero, Class::test_x[1], or suite > adds.
 	Test string `json:"test"`
@@ -52,6 +52,9 @@ const (
 	Node     Runner = "node:test"
 	Unittest Runner = "unittest"
 	Pytest   Runner = "pytest"
+	Cargo    Runner = "cargo test"
+	Java     Runner = "JUnit"
+	TAP      Runner = "TAP"
 )
 
 // Run is what a runner said of one run.
@@ -148,6 +151,8 @@ func (r Runner) plain(n Name) Name {
 		}
 	case Unittest, Pytest:
 		n.Test, _, _ = strings.Cut(n.Test, "[")
+	case Cargo:
+		n.Test = n.Test[1+strings.LastIndexByte(n.Test, ':'):]
 	}
 	return n
 }

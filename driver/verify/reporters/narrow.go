@@ -73,8 +73,21 @@ func (r Reporter) Narrow(names []testrun.Name) (Reporter, bool) {
 			r.command += " " + shell.Quote(n.File+"::"+n.Test)
 		}
 		return r, true
+	case testrun.Cargo:
+		r.command += r.ofCargo(tests)
+		return r, true
 	}
 	return r, false
+}
+
+// ofCargo are the words that have cargo run tests of those names.
+func (r Reporter) ofCargo(tests []string) string {
+	slices.Sort(tests)
+	words := " " + shell.QuoteAll(slices.Compact(tests))
+	if !slices.Contains(r.argv, "--") {
+		return " --" + words
+	}
+	return words
 }
 
 // Script is the script of package.json that a package manager of Node was told to run, and nothing else; else "".

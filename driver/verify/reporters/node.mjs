@@ -1,6 +1,7 @@
 // Writes one line for each test that Node's test runner names: which file it stands in, its name with those of the suites
 // around it, and how it ended. The last line says that the run came to its end.
 import assert from 'node:assert';
+import Module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 // Every process of the tests loads this first. The code that is judged runs in the same process as its tests: what it
@@ -10,6 +11,17 @@ for (const of of [assert, assert.strict]) {
     if (typeof value !== 'function' || !configurable || name === 'prototype') continue;
     Object.defineProperty(of, name, { get: () => value, set() {}, enumerable, configurable: false });
   }
+}
+
+// Nor is it asked where they come from: who has modules loaded in another way still loads these as they are.
+const judging = /^(node:)?(assert(\/strict)?|test)$/;
+for (const [of, part] of [[Module, '_load'], [Module.prototype, 'require']]) {
+  const own = of[part];
+  let now = own;
+  const replace = (by) => function load(name, ...rest) {
+    return (judging.test(name) ? own : by).call(this, name, ...rest);
+  };
+  Object.defineProperty(of, part, { get: () => now, set: (by) => { now = replace(by); }, enumerable: true, configurable: false });
 }
 
 const plainPath = (file) => (file?.startsWith('file:') ? fileURLToPath(file) : (file ?? ''));

@@ -5,6 +5,9 @@
 //	node:test     a reporter beside the usual one, by NODE_OPTIONS
 //	unittest      python -m unittest runs by a module that writes down each end
 //	pytest        a plugin, by PYTEST_ADDOPTS
+//	cargo test    nothing: what it prints by itself is read
+//	mvn, gradle   nothing: the reports that they write are read
+//	any other     nothing: what it prints by the Test Anything Protocol is read
 //
 // What the process under test prints is a claim of the code that is judged. That a test is missing is found by what the
 // source declares (package testlist); that a passing test proves anything is found by seeing it fail.
@@ -13,6 +16,7 @@ package reporters
 import (
 	"embed"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -70,8 +74,52 @@ func Of(command string) (Reporter, bool) {
 	case strings.HasPrefix(program, "python") && module(argv) == "unittest":
 		r.Runner = testrun.Unittest
 		return r, strings.Contains(command, asModule)
+	case slices.Contains([]string{"mvn", "gradle"}, program), program == "sh" && (argv[1] == "./mvnw" || argv[1] == "./gradlew"):
+		r.Runner = testrun.Java
+		return r, slices.ContainsFunc(argv, func(a string) bool {
+			return slices.Contains([]string{"test", "check", "build", "verify", "package", "install"}, a)
+		})
+	case program == "cargo":
+		r.Runner = testrun.Cargo
+		return r, cargoNames(argv[1:])
 	}
 	return Reporter{}, false
+}
+
+// cargoNames reports whether a call of cargo tests, and has its tests named one by one.
+func cargoNames(args []string) bool {
+	if len(args) > 0 && strings.HasPrefix(args[0], "+") {
+		args = args[1:]
+	}
+	return len(args) > 0 && (args[0] == "test" || args[0] == "t") && !slices.ContainsFunc(args, func(a string) bool {
+		return slices.Contains([]string{"-q", "--quiet", "--no-run", "--nocapture", "--no-capture", "--show-output", "--list", "--format", "-h",
+			"--help"}, a) || strings.HasPrefix(a, "--format=") || strings.HasPrefix(a, "--message-format")
+	})
+}
+
+// Spoken is a reporter for commands whose runner is not known, and that may say by the Test Anything Protocol what they
+// ran.
+func Spoken(command string) Reporter { return Reporter{Runner: testrun.TAP, command: command} }
+
+// Gathers matches the reports that a build tool leaves in the folders of its products.
+func (r Reporter) Gathers(file string) bool {
+	dir, base := path.Split(file)
+	if r.Runner != testrun.Java || !strings.HasPrefix(base, "TEST-") || path.Ext(base) != ".xml" {
+		return false
+	}
+	return strings.HasSuffix(dir, "target/surefire-reports/") || strings.HasSuffix(path.Dir(path.Clean(dir)), "build/test-results")
+}
+
+// Certain reports whether the command runs its runner and nothing else, so that one which says nothing was kept from
+// it. A script of a package manager may call anything, and crates may bring a harness of their own.
+func (r Reporter) Certain() bool {
+	switch r.Runner {
+	case testrun.Go, testrun.Unittest, testrun.Pytest:
+		return true
+	case testrun.Node:
+		return len(r.argv) > 0 && filepath.Base(r.argv[0]) == "node" && slices.Contains(r.argv, "--test")
+	}
+	return false
 }
 
 // asModule is what the module of pawl's own takes the place of.

@@ -57,6 +57,10 @@ func Of(tree fs.FS, runner testrun.Runner, tags []string) []Test {
 		l.walk(goSkips, l.goFile, ".go")
 	case testrun.Node:
 		l.walk(scriptSkips, l.nodeFile, ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
+	case testrun.Java:
+		l.walk(scriptSkips, l.javaFile, ".java", ".kt", ".groovy")
+	case testrun.Cargo:
+		l.walk(rustSkips, l.rustFile, ".rs")
 	case testrun.Unittest, testrun.Pytest:
 		l.walk(scriptSkips, func(file string, text []byte) { l.pythonFile(runner, file, text) }, ".py")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/policies"
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/approval"
@@ -237,7 +238,7 @@ type judgedCall struct {
 
 // judgeCalls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
 func judgeCalls(a *cli.App, f cli.PlanFile) ([]judgedCall, error) {
-	there, c, err := cli.WouldBe(a, false)
+	there, c, err := policies.WouldBe(a, false)
 	if err != nil {
 		return nil, err
 	}

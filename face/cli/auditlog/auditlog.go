@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"pawl"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/composition"
+	"pawl/kernel/query"
 	"pawl/text/message"
 )
 
@@ -257,11 +259,29 @@ func verifyAudit(ctx context.Context, sess *cli.Session, file string) error {
 	if kept.Covers > 0 {
 		sess.Say("  " + sess.Style.Dim(sess.Text("cli.audit.kept", kept.Covers, report.Size, sess.Clock(kept.At))))
 	}
-	if err := cli.Unwitnessed(ctx, sess); err != nil {
+	if err := Unwitnessed(ctx, sess); err != nil {
 		cli.Remark(sess.Printer, err)
 	}
 	if file != "" {
 		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.note_good", file))
+	}
+	return nil
+}
+
+// Unwitnessed is an error where runs have ended and no checkpoint of the log is kept outside of the workspace: nothing
+// would show that the log was cut short or replaced.
+func Unwitnessed(ctx context.Context, sess *cli.Session) error {
+	kept, err := sess.Workspace.Witness(ctx)
+	if err != nil || kept.Covers > 0 {
+		return err
+	}
+	for run, err := range sess.Ask().Runs(ctx, query.Page{Newest: true, Limit: 2}) { // one of them may be at work
+		if err != nil {
+			return err
+		}
+		if run.Value.Outcome != "" {
+			return pawl.Fail(pawl.CodeNotFound, "audit.unwitnessed")
+		}
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 func Entries() []cli.Entry {
 	return slices.Concat(
 		orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(),
-		answers.Entries(), control.Entries(), tasks.Entries(), machines.Entries(), auditlog.Entries(), policies.Entries(),
-		servers.Entries(), setup.Entries(),
+		answers.Entries(), control.Entries(), tasks.Entries(), machines.Entries(), auditlog.Entries(),
+		policies.Entries(), servers.Entries(), setup.Entries(),
 	)
 }

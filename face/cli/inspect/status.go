@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
+	"pawl/face/cli/auditlog"
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/audit"
@@ -43,7 +44,7 @@ func PrintStatus(ctx context.Context, sess *cli.Session) error {
 		return sess.PrintJSON(st)
 	}
 	cli.Warn(ctx, sess)
-	if err := cli.Unwitnessed(ctx, sess); err != nil {
+	if err := auditlog.Unwitnessed(ctx, sess); err != nil {
 		cli.Remark(sess.Printer, err)
 	}
 	last, err := sess.Ask().Log().Last(ctx)

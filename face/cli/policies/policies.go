@@ -17,7 +17,9 @@ import (
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
+	"pawl/face/host"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/kernel/view"
 	"pawl/text/policy"
 )
@@ -39,9 +41,23 @@ func judge(there kernel.Snapshot, command string, p policy.Profile) policy.Verdi
 		Permissions: []policy.Permission{policy.ProcExec}, Command: command}), p)
 }
 
-// under is cli.WouldBe under a profile, "" for that of the settings.
+// WouldBe is where a call of work that begins now would be carried out, for the policy to judge by, and the settings.
+func WouldBe(a *cli.App, inPlace bool) (kernel.Snapshot, settings.Config, error) {
+	place, c, err := a.Configured()
+	if err != nil {
+		return kernel.Snapshot{}, c, err
+	}
+	there := kernel.Snapshot{Config: &kernel.Config{},
+		Run: &kernel.Run{Place: cli.WorkPlace(place, inPlace), Context: &effect.ContextResult{}}}
+	if h, ok := a.Host.(host.Grounds); ok {
+		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place, c)
+	}
+	return there, c, nil
+}
+
+// under is WouldBe under a profile, "" for that of the settings.
 func under(a *cli.App, inPlace bool, profile string) (kernel.Snapshot, settings.Config, error) {
-	there, config, err := cli.WouldBe(a, inPlace)
+	there, config, err := WouldBe(a, inPlace)
 	if err == nil && profile != "" {
 		err = settings.Override("profile", profile)(&config)
 	}
@@ -273,7 +289,8 @@ func newLearnCommand(a *cli.App) *cobra.Command {
 		if least < 1 {
 			return cli.Usage("cli.flag_invalid", fmt.Sprint(least), "--least", "1 …")
 		}
-		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return learn(c.Context(), sess, least) })
+		return a.With(c.Context(), cli.Reading(),
+			func(sess *cli.Session) error { return learn(c.Context(), sess, least) })
 	}
 	c.Flags().IntVar(&least, "least", least, a.Text("cli.flag.least"))
 	return c
@@ -292,14 +309,15 @@ func learn(ctx context.Context, sess *cli.Session, least int) error {
 	if err != nil {
 		return err
 	}
-	there, config, err := cli.WouldBe(sess.App, false)
+	there, config, err := WouldBe(sess.App, false)
 	if err != nil {
 		return err
 	}
 	place := there.Run.Place
 	counts, order := map[string]int{}, []string{}
 	for _, r := range all {
-		if r.Tool != commandTool || r.Person || r.Answer != kernel.ApprovalGranted && r.Answer != kernel.ApprovalRefused {
+		refused := r.Answer == kernel.ApprovalRefused
+		if r.Tool != commandTool || r.Person || r.Answer != kernel.ApprovalGranted && !refused {
 			continue
 		}
 		if there.Run.Place = place; r.InPlace {
@@ -312,7 +330,7 @@ func learn(ctx context.Context, sess *cli.Session, least int) error {
 		if _, known := counts[rule]; !known {
 			order = append(order, rule)
 		}
-		if r.Answer == kernel.ApprovalRefused {
+		if refused {
 			counts[rule] -= len(all) // one no outweighs every yes
 		}
 		counts[rule]++

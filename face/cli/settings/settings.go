@@ -70,9 +70,13 @@ type Config struct {
 	Agents map[string]Agent
 	// MCP are the MCP servers whose tools models are offered, by name.
 	MCP []Server
-	// Isolation says what holds commands: "" for the strongest walls that this machine gives, or outer where a person
-	// has said that the machine itself, a container or a VM, is the wall.
+	// Isolation says what holds commands: "" for the strongest walls that this machine gives, bwrap for bubblewrap
+	// alone, or outer where a person has said that the machine itself, a container or a VM, is the wall.
 	Isolation string
+	// Readable are further files and folders that commands may read: absolute, or relative to the workspace.
+	Readable []string
+	// Memory and Disk in MiB, and Processes and Files in number, are what one command may use; zero for the defaults.
+	Memory, Processes, Disk, Files int
 	// GitHub says where issues are imported from.
 	GitHub GitHub
 	// File is the user's own configuration file, "" where the environment names no home.
@@ -176,12 +180,13 @@ func all() []Setting {
 		limitSettings(), budgetSettings())
 }
 
-// Approvers is the setting of the programs that may approve. Isolation is that of who holds commands, and Outer its
-// value for the machine around pawl.
+// Approvers is the setting of the programs that may approve. Isolation is that of who holds commands, Bubblewrap its
+// value for that alone, and Outer the one for the machine around pawl.
 const (
-	Approvers = "policy.approvers"
-	Isolation = "isolation"
-	Outer     = "outer"
+	Approvers  = "policy.approvers"
+	Isolation  = "isolation"
+	Bubblewrap = "bwrap"
+	Outer      = "outer"
 )
 
 func behaviourSettings() []Setting {
@@ -204,7 +209,18 @@ func behaviourSettings() []Setting {
 				return nil
 			}},
 		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),
-		choice(Isolation, never, func(c *Config) *string { return &c.Isolation }, "", Outer),
+		choice(Isolation, never, func(c *Config) *string { return &c.Isolation }, "", Bubblewrap, Outer),
+		{Name: "readable", List: true, project: never,
+			get: func(c *Config) []string { return c.Readable },
+			set: func(c *Config, v []string) error {
+				for _, p := range v {
+					if p == "" || filepath.Clean(p) == "/" {
+						return badValue(p, "../lib, /srv/data, …")
+					}
+				}
+				c.Readable = v
+				return nil
+			}},
 		{Name: "gates.run", List: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},
@@ -297,6 +313,7 @@ func policySettings() []Setting {
 				p.Approvers = old.Approvers
 				p.AllowedTools, p.DisallowedTools, p.MCPTools = old.AllowedTools, old.DisallowedTools, old.MCPTools
 				p.AllowedCommands, p.DeniedCommands = old.AllowedCommands, old.DeniedCommands
+				p.AllowedSecrets = old.AllowedSecrets
 				c.Profile = p
 				return nil
 			}},
@@ -311,6 +328,7 @@ func policySettings() []Setting {
 		words("policy.allowed_commands", never, func(p *policy.Profile) *[]string { return &p.AllowedCommands }),
 		words("policy.denied_commands", always, func(p *policy.Profile) *[]string { return &p.DeniedCommands }),
 		words("policy.sensitive", always, func(p *policy.Profile) *[]string { return &p.Sensitive }),
+		words("policy.allowed_secrets", never, func(p *policy.Profile) *[]string { return &p.AllowedSecrets }),
 	}
 }
 
@@ -319,6 +337,10 @@ func limitSettings() []Setting {
 		number("max_fixes", 1, 20, always, func(c *Config) *int { return &c.MaxFixes }),
 		number("max_plan_steps", 1, 30, always, func(c *Config) *int { return &c.MaxPlanSteps }),
 		number("max_calls", 1, 100_000, always, func(c *Config) *int { return &c.MaxCalls }),
+		number("limits.memory", 0, 1<<24, never, func(c *Config) *int { return &c.Memory }),
+		number("limits.processes", 0, 1<<22, never, func(c *Config) *int { return &c.Processes }),
+		number("limits.disk", 0, 1<<30, never, func(c *Config) *int { return &c.Disk }),
+		number("limits.files", 0, 1<<30, never, func(c *Config) *int { return &c.Files }),
 		number("retry.max", 0, 20, always, func(c *Config) *int { return &c.Retry.Max }),
 		choice("retry.kind", always, func(c *Config) *string { return &c.Retry.Kind }, "none", "fixed", "linear",
 			"exponential"),

@@ -1,0 +1,441 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/kernel/effect"
+	"pawl/sandbox"
+	"pawl/sandbox/safeopen"
+)
+
+// What code of one tree wrote must not be read where another one is judged. So a verification has caches of its own,
+// below ownCaches, which are empty when it begins. What proof reads from before lies below builtCaches, and is written
+// by programs that run no code of a tree: the go command where it compiles (trusted, compile). Whatever runs code of
+// the tree sees it under a layer that ends with it, or, where no layer can be laid, has a copy of its own.
+const (
+	builtCaches  = ".pawl/cache/built"
+	ownCaches    = ".pawl/cache/once"
+	formerCaches = ".pawl/cache/verify" // of a pawl whose checks shared what they wrote; nobody reads it
+)
+
+// Where commands find the caches, in their home.
+const (
+	ownPlace     = ".cache/build"
+	buildPlace   = ".cache/go-build"
+	modulesPlace = "go/pkg/mod"
+)
+
+// cacheSet is where a toolchain may write.
+type cacheSet struct {
+	all  string            // the folder to make writable
+	vars map[string]string // variables that name folders in it
+}
+
+// modCache is the folder of Go modules among the caches, for where the user's own is not there or not to be used.
+const modCache = "gomod"
+
+// cacheFolders are the writable caches by variable. Those that depend on where a tree lies are not shared between
+// trees by the commands of an agent.
+var cacheFolders = []struct {
+	name, folder string
+	perTree      bool
+}{
+	{"PAWL_BUILD", "build", true}, {"MYPY_CACHE_DIR", "mypy", true}, {"RUFF_CACHE_DIR", "ruff", true},
+	{"GOCACHE", "go-build", false}, {"CARGO_TARGET_DIR", "cargo-target", false}, {"GRADLE_USER_HOME", "gradle", false},
+	{"npm_config_cache", "npm", false}, {"GOLANGCI_LINT_CACHE", "golangci-lint", false},
+}
+
+// cachesOf is the folder of the caches of a tree for a use, relative to the workspace, and the part of its name that
+// depends on the tree.
+func cachesOf(place effect.Place, use Use) (base, tree string) {
+	if use == UseVerify {
+		return path.Join(ownCaches, shortDigest(place.Tree)), ""
+	}
+	return path.Join(".pawl", "cache", string(use)), path.Join("tree", shortDigest(place.Tree))
+}
+
+// makeCaches makes the cache folders through a descriptor of the workspace, so that a symbolic link that the repository
+// brings cannot turn another folder writable.
+func makeCaches(place effect.Place, use Use) (cacheSet, error) {
+	fail := func(err error) (cacheSet, error) {
+		return cacheSet{}, ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	root, err := os.OpenRoot(place.Workspace)
+	if err != nil {
+		return fail(err)
+	}
+	defer root.Close()
+	base, tree := cachesOf(place, use)
+	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
+	dirs := []string{modCache}
+	for _, c := range cacheFolders {
+		dir := c.folder
+		if c.perTree {
+			dir = path.Join(tree, c.folder)
+		}
+		dirs = append(dirs, dir)
+		set.vars[c.name] = filepath.Join(set.all, filepath.FromSlash(dir))
+	}
+	for _, dir := range dirs {
+		if err := safeopen.PlainDirs(root, path.Join(base, dir)); err != nil {
+			return fail(err)
+		}
+	}
+	return set, nil
+}
+
+// Forget removes the caches that belong to the tree of a place alone: those of a verification, and those of commands.
+// It is called when a tree is made or removed.
+func Forget(place effect.Place) error {
+	root, err := os.OpenRoot(place.Workspace)
+	if err != nil {
+		return ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	defer root.Close()
+	for _, use := range []Use{UseVerify, UseWork} {
+		base, tree := cachesOf(place, use)
+		if err := removeAll(root, path.Join(base, tree)); err != nil {
+			return ioError("verify.cache_unusable", place.Workspace, err)
+		}
+	}
+	return nil
+}
+
+// renew empties the caches of a verification, and removes what a former pawl left.
+func renew(place effect.Place) error {
+	root, err := os.OpenRoot(place.Workspace)
+	if err == nil {
+		base, _ := cachesOf(place, UseVerify)
+		if err = safeopen.PlainDirs(root, ownCaches); err == nil {
+			err = removeAll(root, base)
+		}
+		_ = removeAll(root, formerCaches) // nobody reads it, so that what is left of it does no harm
+		_ = root.Close()
+	}
+	if err != nil {
+		return ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	return nil
+}
+
+// removeAll removes what commands may have left in folders that they closed, too.
+func removeAll(root *os.Root, name string) error {
+	if err := root.RemoveAll(name); err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_ = fs.WalkDir(root.FS(), name, func(p string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() {
+			_ = root.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return root.RemoveAll(name)
+}
+
+// shelf says where the caches of one verification are, and how its commands see them.
+type shelf struct {
+	of      *session
+	own     string // the folder of its own, on the machine
+	built   string // that of what proof reads from before: go-build, and modules where fetched says so
+	home    string // that of commands
+	fetched bool   // modules are unpacked here, because commands have fetched some
+	shows   bool   // folders can be shown in the home of commands
+	layered bool   // under a layer that ends with the command
+}
+
+// layers is a Runner that can show folders in the home of a command.
+type layers interface {
+	Layers(ctx context.Context, folder string) (shows, layered bool)
+}
+
+// open makes the folders of what proof reads from before, and has the environment of a toolchain name all caches as
+// commands will see them.
+func (sh *shelf) open(ctx context.Context) error {
+	s := sh.of
+	sh.own, sh.home, sh.fetched = s.tools.caches, valueOf(s.tools.Env, "HOME"), s.tools.fetched
+	root, err := os.OpenRoot(s.place.Workspace)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := "go"
+	if sh.fetched {
+		// What a go.sum vouches for is known by that file alone, and so is what was compiled of it.
+		name += "-" + sums(s.Open, s.place)
+		dropOld(root, name)
+	}
+	for _, dir := range []string{"go-build", modCache} {
+		if err := safeopen.PlainDirs(root, path.Join(builtCaches, name, dir)); err != nil {
+			return err
+		}
+	}
+	sh.built = filepath.Join(s.place.Workspace, filepath.FromSlash(builtCaches), name)
+	if l, ok := s.Box.(layers); ok {
+		sh.shows, sh.layered = s.known.layers(ctx, l, filepath.Join(sh.built, "go-build"))
+	}
+	if sh.shows {
+		for i, kv := range s.tools.Env {
+			s.tools.Env[i] = strings.ReplaceAll(kv, sh.own, sh.seen(sh.own))
+		}
+		s.tools.Writable = slices.DeleteFunc(slices.Clone(s.tools.Writable),
+			func(p string) bool { return p == sh.own })
+	}
+	if sh.layered {
+		s.tools.Env = sh.goFolders(s.tools.Env)
+	}
+	return nil
+}
+
+// layers remembers how a Runner shows folders.
+func (v *versions) layers(ctx context.Context, l layers, folder string) (shows, layered bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.looked != l {
+		v.shows, v.layered = l.Layers(ctx, folder)
+		if ctx.Err() == nil {
+			v.looked = l
+		}
+	}
+	return v.shows, v.layered
+}
+
+// seen is where commands see a path in the folder of a verification's own.
+func (sh *shelf) seen(p string) string {
+	if rel, err := filepath.Rel(sh.own, p); sh.shows && err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(sh.home, filepath.FromSlash(ownPlace), rel)
+	}
+	return p
+}
+
+// goFolders names the folders of what was compiled and of modules, as they are shown.
+func (sh *shelf) goFolders(env []string) []string {
+	build, modules := filepath.Join(sh.built, "go-build"), filepath.Join(sh.built, modCache)
+	if sh.shows {
+		build = filepath.Join(sh.home, filepath.FromSlash(buildPlace))
+		modules = filepath.Join(sh.home, filepath.FromSlash(modulesPlace))
+	}
+	env = set(env, "GOCACHE", build)
+	if sh.fetched {
+		env = set(env, "GOMODCACHE", modules)
+	}
+	return env
+}
+
+// goShown are these folders: kept is for what runs no code of the tree.
+func (sh *shelf) goShown(kept bool) []sandbox.Shown {
+	out := []sandbox.Shown{{From: filepath.Join(sh.built, "go-build"),
+		At: filepath.Join(sh.home, filepath.FromSlash(buildPlace)), Kept: kept}}
+	if sh.fetched {
+		out = append(out, sandbox.Shown{From: filepath.Join(sh.built, modCache),
+			At: filepath.Join(sh.home, filepath.FromSlash(modulesPlace)), Kept: kept})
+	}
+	return out
+}
+
+// shelved gives a command that may run code of the tree its caches.
+func (sh *shelf) shelved(spec sandbox.Spec) sandbox.Spec {
+	if sh.shows {
+		spec.Shown = append(slices.Clone(spec.Shown), sandbox.Shown{From: sh.own,
+			At: filepath.Join(sh.home, filepath.FromSlash(ownPlace)), Kept: true})
+	}
+	if sh.layered {
+		spec.Shown = append(spec.Shown, sh.goShown(false)...)
+	}
+	return spec
+}
+
+// trusted gives a go command that runs no code of the tree the caches that proof reads, to write into. It finds no
+// program of the project, and does not ask git about the tree, whose configuration may name one.
+func (sh *shelf) trusted(spec sandbox.Spec) sandbox.Spec {
+	spec.Env = set(sh.goFolders(spec.Env), "PATH", strings.Join(sh.of.Host.outer(sh.of.place),
+		string(filepath.ListSeparator)))
+	spec.Env = set(spec.Env, "GOFLAGS", strings.TrimSpace(valueOf(spec.Env, "GOFLAGS")+" -buildvcs=false"))
+	spec.Writable = slices.DeleteFunc(slices.Clone(spec.Writable), func(p string) bool { return p == sh.own })
+	spec.Shown = slices.DeleteFunc(slices.Clone(spec.Shown),
+		func(s sandbox.Shown) bool { return strings.HasPrefix(s.At, sh.home+"/") })
+	if sh.shows {
+		spec.Shown = append(spec.Shown, sh.goShown(true)...)
+	} else {
+		spec.Writable = append(spec.Writable, sh.built)
+	}
+	return spec
+}
+
+// sums is a digest of all files of a tree that vouch for the modules of Go.
+func sums(open OpenTree, place effect.Place) string {
+	h := sha256.New()
+	tree, closer, err := open(place.Tree)
+	if err != nil {
+		return "none"
+	}
+	defer closer.Close()
+	entries := 0
+	_ = fs.WalkDir(tree, ".", func(p string, e fs.DirEntry, err error) error {
+		switch name := path.Base(p); {
+		case err != nil:
+			return fs.SkipDir
+		case e.IsDir() && uncounted[name]:
+			return fs.SkipDir
+		case name == "go.sum" || name == "go.work.sum":
+			text, _ := readLimited(tree, p, maxSums)
+			h.Write([]byte(p + "\x00" + string(text) + "\x00"))
+		}
+		if entries++; entries > maxEntries {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+const (
+	maxSums = 16 << 20
+	// keptSums is how long what was compiled for other sums than the tree's is kept.
+	keptSums = 5 * 24 * time.Hour
+)
+
+// dropOld removes what was compiled for sums that no tree has had for some time.
+func dropOld(root *os.Root, but string) {
+	all, _ := fs.Glob(root.FS(), path.Join(builtCaches, "go-*")) // the pattern is well-formed
+	for _, p := range all {
+		if info, err := root.Lstat(p); err == nil && path.Base(p) != but && time.Since(info.ModTime()) > keptSums {
+			_ = removeAll(root, p) // what cannot be removed now is tried again
+		}
+	}
+	now := time.Now()
+	_ = root.Chtimes(path.Join(builtCaches, but), now, now) // there is none yet the first time
+}
+
+// The commands by which detection has Go checked without running any code of the tree: the go command promises that.
+const (
+	goVet   = "go vet ./..."
+	goBuild = "go build -o /dev/null ./..."
+)
+
+// runsNoCode reports whether a check is one of them, to the letter: another flag may name another program.
+func runsNoCode(c effect.Check) bool { return c.Command == goVet || c.Command == goBuild }
+
+// stopLink is what the go command runs its tools by where it only compiles: no program of the tree is ever made.
+const stopLink = `sh -c 'case "$0 $1" in */link\ -V=full) ;; */link\ *) exit 1;; esac; exec "$0" "$@"'`
+
+// goSwitch and goValue are the flags of go test that are known to name no program. Of these, the ones of goBuilds say
+// what is compiled.
+var (
+	goSwitch = []string{"race", "msan", "asan", "cover", "trimpath", "v", "short", "failfast", "json", "fullpath",
+		"benchmem"}
+	goValue = []string{"tags", "covermode", "coverpkg", "coverprofile", "p", "run", "skip", "count", "timeout",
+		"parallel", "cpu", "shuffle", "bench", "benchtime", "fuzz", "fuzztime", "list"}
+	goBuilds = []string{"race", "msan", "asan", "cover", "trimpath", "tags", "covermode", "coverpkg", "p"}
+)
+
+// plainWord are the characters of a command in which the shell does nothing but part the words.
+const plainWord = `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:@%+-`
+
+// compiling are the flags and packages of a go test that decide what it compiles. They are those of any test in the
+// folder where the command is not a go test that can be read.
+func compiling(command string) (flags, packages []string) {
+	all := []string{"./..."}
+	words := strings.Fields(command)
+	if strings.Trim(strings.ReplaceAll(command, " ", ""), plainWord) != "" || len(words) < 2 || words[0] != "go" ||
+		words[1] != "test" {
+		return nil, all
+	}
+	for i := 2; i < len(words); i++ {
+		w := words[i]
+		if !strings.HasPrefix(w, "-") {
+			if !strings.HasPrefix(w, ".") {
+				return nil, all
+			}
+			packages = append(packages, w)
+			continue
+		}
+		name, _, given := strings.Cut(strings.TrimLeft(w, "-"), "=")
+		switch {
+		case slices.Contains(goValue, name) && !given && i+1 < len(words):
+			i++
+			w += "=" + words[i]
+		case !slices.Contains(goSwitch, name) && !(given && slices.Contains(goValue, name)):
+			return nil, all
+		}
+		if slices.Contains(goBuilds, name) {
+			flags = append(flags, w)
+		}
+	}
+	if len(packages) == 0 {
+		packages = []string{"."}
+	}
+	return flags, packages
+}
+
+// compile has the go command compile and vet what a check is going to test, into what proof reads: what the check
+// itself compiles is gone with it. Nothing depends on it. A mark among the caches of the verification's own says that
+// it was done; whoever forges it has the check compile by itself.
+func (sh *shelf) compile(ctx context.Context, c effect.Check) {
+	s := sh.of
+	dir := filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir))
+	if !isFile(filepath.Join(dir, "go.mod")) && !isFile(filepath.Join(dir, "go.work")) || !sh.usersGo() ||
+		c.Command == gofmtCommand {
+		return
+	}
+	flags, packages := compiling(c.Command)
+	if len(s.only) > 0 && strings.HasPrefix(c.Command, "go test") {
+		packages = nil
+		for _, n := range s.only {
+			if n.File == "" || n.File[0] == '-' || strings.Trim(n.File, plainWord) != "" {
+				return
+			}
+			packages = append(packages, n.File)
+		}
+		slices.Sort(packages)
+		packages = slices.Compact(packages)
+	}
+	args := append(flags, packages...)
+	root, err := os.OpenRoot(sh.own)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	mark := "compiled-" + shortDigest(strings.Join(append([]string{c.Dir}, args...), "\x00"))
+	if _, err := root.Lstat(mark); err == nil {
+		return
+	}
+	spec := s.spec(c, append([]string{"go", "test", "-toolexec=" + stopLink, "-exec=false", "-run=^$"}, args...))
+	_, err = s.Box.Run(ctx, sh.trusted(spec)) // where something does not compile, the check says so
+	if err == nil && !sh.layered {
+		// What was used is not older than the go command lets its times become.
+		err = copyCache(ctx, root, filepath.Join(sh.built, "go-build"), time.Now().Add(-2*time.Hour))
+	}
+	if err == nil && ctx.Err() == nil {
+		_ = root.WriteFile(mark, nil, 0o600) // without the mark it is done again
+	}
+}
+
+// folder makes a folder of the verification's own anew, with files in it.
+func (sh *shelf) folder(name string, files map[string][]byte) (string, error) {
+	root, err := os.OpenRoot(sh.own)
+	if err == nil {
+		defer root.Close()
+		if err = removeAll(root, name); err == nil {
+			err = root.Mkdir(name, 0o755)
+		}
+		for file, text := range files {
+			if err == nil {
+				err = root.WriteFile(filepath.Join(name, file), text, 0o644)
+			}
+		}
+	}
+	if err != nil {
+		return "", ioError("verify.cache_unusable", sh.of.place.Workspace, err)
+	}
+	return filepath.Join(sh.own, name), nil
+}

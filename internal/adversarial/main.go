@@ -1,0 +1,97 @@
+// Command adversarial tries every hostile case of docs/spec/threats.md and tells by number which are held: the payloads
+// in full, as who runs it and, for root, as an ordinary user as well, in namespaces, under bubblewrap and on the floor,
+// in place and in worktrees.
+//
+//	go run ./internal/adversarial
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if !run() {
+		os.Exit(1)
+	}
+}
+
+// run tries everything, and reports whether all is held.
+func run() bool {
+	want := map[string][]string{} // tests by package
+	for _, r := range slices.Concat(cases, seen) {
+		for _, name := range strings.Fields(r.tests) {
+			if !slices.Contains(want[r.pkg], name) {
+				want[r.pkg] = append(want[r.pkg], name)
+			}
+		}
+	}
+	ended := map[string]string{}
+	for pkg, names := range want {
+		for name, how := range try(pkg, names) {
+			ended[pkg+" "+name] = how
+		}
+	}
+	failed := 0
+	for _, part := range []struct {
+		title string
+		rows  []row
+	}{{"case", cases}, {"seen", seen}} {
+		for _, r := range part.rows {
+			for n := r.from; n <= r.to; n++ {
+				verdict := "held"
+				for _, name := range strings.Fields(r.tests) {
+					if how := ended[r.pkg+" "+name]; how != "pass" {
+						verdict = "NOT HELD: " + name + " " + how
+					}
+				}
+				if verdict != "held" {
+					failed++
+				}
+				fmt.Printf("%s %3d  %-9s %-9s %s\n", part.title, n, r.oracle, verdict, r.pkg)
+			}
+		}
+	}
+	fmt.Printf("%d not held\n", failed)
+	return failed == 0
+}
+
+// try runs tests of a package and returns how each ended. One that did not run, or left itself out, did not pass.
+func try(pkg string, names []string) map[string]string {
+	args := []string{"test", "-json", "-count=1", "-timeout", "120m", "-run", "^(" + strings.Join(names, "|") + ")$", "./" + pkg}
+	if pkg == sandbox {
+		args = append(args, "-payloads")
+	}
+	fmt.Fprintln(os.Stderr, "go", strings.Join(args, " "))
+	cmd := exec.Command("go", args...)
+	cmd.Stderr = os.Stderr
+	out, _ := cmd.Output() // what failed is among the events
+	ended := map[string]string{}
+	for _, name := range names {
+		ended[name] = "did not run"
+	}
+	in := bufio.NewScanner(bytes.NewReader(out))
+	in.Buffer(nil, 16<<20)
+	for in.Scan() {
+		var e struct{ Action, Test, Output string }
+		if json.Unmarshal(in.Bytes(), &e) != nil || e.Test == "" {
+			continue
+		}
+		top, _, _ := strings.Cut(e.Test, "/")
+		switch {
+		case e.Action == "output" && (strings.Contains(e.Output, "got out") || strings.Contains(e.Output, "WORKED")):
+			fmt.Fprint(os.Stderr, e.Output)
+		case e.Action == "skip" || e.Action == "fail":
+			ended[top] = e.Action
+		case e.Action == "pass" && e.Test == top && ended[top] == "did not run":
+			ended[top] = "pass"
+		}
+	}
+	return ended
+}
