@@ -24,6 +24,7 @@ import (
 	"pawl/face/host"
 	"pawl/face/project"
 	"pawl/face/registry"
+	"pawl/face/walls"
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
@@ -137,7 +138,7 @@ func founded(place effect.Place, o host.Open) (fresh bool, err error) {
 // groundwork is what the kernel knows of the program around it, whatever is wired in.
 func groundwork(c settings.Config) kernel.Config {
 	base := kernel.Defaults()
-	base.Agents, base.Walled, base.Proofs = registry.Traits(), fenced(c), true
+	base.Agents, base.Walled, base.Proofs = registry.Traits(), walls.Fenced(c), true
 	base.Network = func(grant string) ([]effect.Site, error) { return egress.OfUser().Sites(grant) }
 	return base
 }

@@ -57,8 +57,8 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 
 // Check examines the store as a whole, for pawl doctor: SQLite's own check of every page, the audit log from its first
 // record (anchors are what trusted checkpoints said, audit.Verify) with the ways along it, and that every row stands
-// where its records left it. It reads everything and takes accordingly long; progress, which may be nil, is told now and
-// then how many rows and records of how many were read. The report is that of the audit log.
+// where its records left it. It reads everything and takes accordingly long; progress, which may be nil, is told now
+// and then how many rows and records of how many were read. The report is that of the audit log.
 func (s *Store) Check(ctx context.Context, progress func(done, all int64),
 	anchors ...audit.Tree) (audit.Report, error) {
 	c, err := s.stream(ctx, "check")
@@ -111,8 +111,8 @@ func (c *conn) ways() error {
 		`SELECT a.idx FROM audit a LEFT JOIN audit b ON b.idx=a.back
 			WHERE (a.back IS NULL)<>(a.seq=1) OR a.seq<>1 AND (b.ref IS NOT a.ref OR b.seq IS NOT a.seq-1) LIMIT 1`,
 		`SELECT ifnull(e.audit_at, -1) FROM entity e LEFT JOIN audit a ON a.idx=e.audit_at
-			WHERE (e.audit_at IS NULL)<>(e.audit_seq=0) OR e.audit_seq<>0 AND (a.ref IS NOT e.pos OR a.seq IS NOT e.audit_seq)
-			LIMIT 1`,
+			WHERE (e.audit_at IS NULL)<>(e.audit_seq=0) OR
+			e.audit_seq<>0 AND (a.ref IS NOT e.pos OR a.seq IS NOT e.audit_seq) LIMIT 1`,
 	} {
 		q, err := c.prepare(text)
 		if err != nil {
