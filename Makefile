@@ -5,6 +5,7 @@ export GO
 BIN := bin/pawl
 T ?= 30s
 N ?= 10
+KEEP ?= 0
 UNDER ?= none
 # The packages whose tests write golden files and generated documents.
 GOLDEN := ./machine/... ./text/plan ./face/cli ./face/cli/orders ./kernel/view ./face/tui ./text/triage ./text/knowledge ./text/solution ./text/backlog ./driver/drivertest ./internal/archtest
@@ -14,7 +15,7 @@ RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
-.PHONY: help setup build install uninstall demo test steady unwalled kills adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
+.PHONY: help setup build install uninstall demo test steady unwalled sensitivity tampering kills adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,8 +45,16 @@ steady: setup ## run every test N times (N=10) beside a program that takes all p
 unwalled: setup ## take away one wall of pawl at a time: a test must notice, and nothing of the machine may be harmed
 	$(GO) run ./internal/unwalled
 
-kills: setup ## kill commits, landings and worktrees at every step that they take, and runs at many moments, where make test takes a few
-	GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint
+sensitivity: setup ## put one error at a time into pawl: its tests must notice, all but one at most
+	$(GO) run ./internal/sensitivity
+
+tampering: ## change stores, audit logs, checkpoints, their key and folder 10,000 times at random, where make test tries a few: all has to be told; and verify 10,000 times beside writers
+	$(GO) test -count=1 -timeout 60m ./kernel/audit -run '^TestVerifyFindsEveryMutation$$' -mutations 10000
+	$(GO) test -count=1 -timeout 60m ./store/sqlite -run '^TestCorruption$$' -corruptions 10000
+	$(GO) test -count=1 -timeout 120m ./store/notary -run '^TestTampering$$|^TestVerifyBesideProcesses$$' -mutations 10000 -verifies 10000 -v
+
+kills: setup ## kill commits, landings, undos and worktrees at every step that they take, and runs at many moments, and undo 2,000 random scripts, where make test takes a few
+	PAWL_SCRIPTS=2000 GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint
 	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestKill|^TestLogin_Kill$$' -kills 24 -agentkills 12
 
 adversarial: setup ## try every hostile case of docs/spec/threats.md, by number, behind each kind of walls, for root as an ordinary user too
@@ -100,8 +109,8 @@ gen: golden ## same as golden: everything that is generated is written by a test
 verify: check ## fail when something generated is not fresh
 	$(GO) test $(GOLDEN) ./kernel
 
-fuzz: ## fuzz everything that parses what an agent or a user wrote (T=30s each)
-	@scripts/fuzz.sh $(T)
+fuzz: ## fuzz everything that parses what an agent or a user wrote (T=30s each), and keep so many inputs of each target (KEEP=0)
+	@scripts/fuzz.sh $(T) $(KEEP)
 
 bench: ## side-by-side benchmarks, printed as ratios, with plots in bin/plots
 	@scripts/postgres.sh install

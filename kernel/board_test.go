@@ -54,6 +54,12 @@ func (b *bench) take(planning bool) *issues.Taken {
 // planned takes an issue up, has its plan made with a step that writes the file, and approves it.
 func (b *bench) planned(t *issues.Taken, file string) {
 	b.t.Helper()
+	b.plannedBy(t, worldOf(file))
+}
+
+// plannedBy is planned with the plan of a world.
+func (b *bench) plannedBy(t *issues.Taken, w *world) {
+	b.t.Helper()
 	home := b.k
 	b.k = home.Session(t.Session)
 	b.do(&planning.Start{Issue: t.Issue, Token: t.Token, Place: effect.Place{Workspace: "/w", Git: true},
@@ -64,7 +70,7 @@ func (b *bench) planned(t *issues.Taken, file string) {
 			b.do(&approval.Approve{Hash: s.Approval.Hash})
 			break
 		}
-		b.act(worldOf(file).answer)
+		b.act(w.answer)
 	}
 	b.k = home
 	b.do(&issues.ReleaseIssue{Issue: t.Issue, Token: t.Token})
@@ -517,6 +523,29 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 	}
 	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestWorkThatConflictsIsNotBegunAnewAfterWhatMayRunOnce leaves it to the person.
+func TestWorkThatConflictsIsNotBegunAnewAfterWhatMayRunOnce(t *testing.T) {
+	b := newBench(t)
+	b.do(&issues.AddIssues{Issues: []issues.NewIssue{{Title: "a"}}})
+	w := worldOf("a.go")
+	w.plan.Steps[0].ToolCalls[0].Name = "run_terminal_cmd"
+	w.rebases = []effect.RebaseResult{{Base: "c0", Tree: "t1", Moved: true,
+		Conflicts: []effect.Conflict{{Path: "shared.md", Kind: effect.ConflictContent, Detail: "<<<<"}}}}
+	b.plannedBy(b.take(true), w)
+	b.work(b.take(false), w)
+	b.do(&issues.ReleaseIssue{Owner: "w1"})
+	b.k = b.k.Session("ISS-1")
+	s := b.look()
+	if s.Session.Blocked == nil || s.Session.Blocked.Error.Key != "kernel.landing_conflict_once" ||
+		len(s.Task.Once) == 0 {
+		t.Fatalf("%s: %+v", s.Session.State, s.Session.Blocked)
+	}
+	if _, err := b.k.Do(context.Background(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "board/retry"),
+		Command: &recovery.Rollback{Reason: "conflict"}}); pawl.CodeOf(err) != pawl.CodeBudget {
+		t.Errorf("begun anew: %v", err)
 	}
 }
 

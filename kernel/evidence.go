@@ -238,14 +238,15 @@ func winds(tx *Tx) bool {
 	return tx.Session.Effect != "" || tx.Task != nil && tx.Task.Effect != "" || helpable(tx)
 }
 
-// helpable reports whether the board tries again by itself what the session is BLOCKED with.
+// helpable reports whether the board tries again by itself what the session is BLOCKED with. What would begin anew is
+// not begun where commands ran that may run once.
 func helpable(tx *Tx) bool {
 	b := tx.Session.Blocked
 	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.RollingBack() {
 		return false
 	}
 	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency &&
-		tx.Issue.Conflicts == 0
+		tx.Issue.Conflicts == 0 && (tx.Task == nil || len(tx.Task.Once) == 0)
 }
 
 // flowEvidence gathers what the flow's gates look at. Where nothing was evaluated, a person stated the requirement and

@@ -163,15 +163,15 @@ type Run struct {
 	// are files that it restored and that changed while work was under way that was cut off.
 	SkippedFiles   []string `json:"left,omitempty"`
 	TruncatedFiles []string `json:"cut,omitempty"`
-	// ArchiveWarning is what was left out when the run was archived, such as an entry in a CHANGELOG that cannot be
-	// added to.
+	// ArchiveWarning is what was left out when the run was archived, such as an entry in a CHANGELOG.
 	ArchiveWarning *effect.Fault `json:"amiss,omitempty"`
 	// Saved is the checkpoint that holds what was unfinished when the run ended.
 	Saved  string `json:"saved,omitempty"`
 	Undone bool   `json:"undone,omitempty"`
-	// Restored are the trees before and after the last rollback, undo or redo in the user's own tree.
-	Restored *effect.Span       `json:"restored,omitempty"`
-	Revert   *effect.LandResult `json:"revert,omitempty"`
+	// Restored and Ignored are what the last rollback, undo or redo did in the user's own tree.
+	Restored *effect.Span        `json:"restored,omitempty"`
+	Ignored  *effect.IgnoredBack `json:"ignored,omitempty"`
+	Revert   *effect.LandResult  `json:"revert,omitempty"`
 	// AutoApprove is the actor in whose name a plan is approved without asking, "" for none.
 	AutoApprove pawl.Actor `json:"auto_approve,omitempty"`
 	StartedAt   time.Time  `json:"started_at"`
@@ -553,9 +553,9 @@ type Task struct {
 	UpToDate bool `json:"fits,omitempty"`
 	// Spans are the times in which pawl changed the tree since its checkpoint, oldest first.
 	Spans []effect.Span `json:"spans,omitempty"`
-	// OrphanEffect is an effect that was taken out of its runner's hands, as long as it is not known what it left in
-	// the tree.
-	OrphanEffect string `json:"half_done,omitempty"`
+	// OrphanEffect was taken out of its runner's hands, as long as it is not known what it left in the tree.
+	OrphanEffect string   `json:"half_done,omitempty"`
+	Once         []string `json:"ran_once,omitempty"` // the first calls that were begun and may run once
 	// InterruptedStep is the step whose call was cut off by a stop, a cancel or a crash.
 	InterruptedStep string `json:"cut_step,omitempty"`
 	// Undone are the steps that were undone, for redo; the last one comes first.

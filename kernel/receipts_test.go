@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -17,49 +18,38 @@ import (
 
 // moment is what the receipt of an effect at work is decided from, and when.
 type moment struct {
-	at *kernel.Snapshot
-	e  effect.Effect
-	by time.Time
+	at   *kernel.Snapshot
+	good *effects.Report
+	now  time.Time
 }
 
-// moments are those of a run in which an effect of each kind is at work, with a receipt in good order.
-func moments(tb testing.TB) (out []moment, good []effect.Receipt) {
-	for _, kind := range []effect.Kind{effect.KindContext, effect.KindPlan, effect.KindWorktree, effect.KindCheckpoint,
-		effect.KindTool, effect.KindVerify, effect.KindRepair, effect.KindGates, effect.KindLand, effect.KindCleanup,
-		effect.KindArchive} {
-		w := &world{plan: twoSteps()}
-		if kind == effect.KindRepair {
-			w.failChecks = 1
+// moments are those of a run from its requirement to its result, one of each kind of effect.
+func moments(tb testing.TB) (out []moment) {
+	w := &world{plan: twoSteps(), failChecks: 1}
+	b := newBench(tb)
+	// What a decision is made from is known once it was made.
+	b.k.OnDecide(func(d kernel.Decided) {
+		if c, ok := d.Envelope.Command.(*effects.Report); ok && !slices.ContainsFunc(out,
+			func(m moment) bool { return m.at.Effect.What() == d.Snapshot.Effect.What() }) {
+			out = append(out, moment{d.Snapshot, c, d.Now})
 		}
-		b := newBench(tb)
-		b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted})
-		for n := 0; ; n++ {
-			s := b.look()
-			if s.Effect != nil && s.Effect.What() == kind && s.Effect.State == kernel.EffectPending {
-				break
-			}
-			if s.Session.State == "CONFIRMING" {
-				b.do(&approval.Approve{Hash: s.Approval.Hash})
-			} else if !b.act(w.answer) || n > 60 {
-				tb.Fatalf("never came to %s", kind)
-			}
-		}
-		e := b.beginNow(b.look().Effect.ID)
-		receipt := w.answer(e)
-		// What a decision is made from is known once it was made.
-		var m moment
-		b.k.OnDecide(func(d kernel.Decided) { m = moment{d.Snapshot, e, d.Now} })
-		b.do(&effects.Report{Effect: e.ID, Token: e.Token, Receipt: receipt})
-		out, good = append(out, m), append(good, receipt)
+	})
+	b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	b.do(&approval.Approve{Hash: b.look().Approval.Hash})
+	b.run(w.answer)
+	if s := b.look(); s.Session.State != "IDLE" || len(out) < 11 {
+		tb.Fatalf("session %s, effects of %d kinds", s.Session.State, len(out))
 	}
-	return out, good
+	return out
 }
 
 // FuzzReceipt: whatever a driver reports of an effect, the kernel decides something that can be written down. It is a
 // pure function, and so decides the same a second time.
 func FuzzReceipt(f *testing.F) {
-	at, good := moments(f)
-	for i, r := range good {
+	at := moments(f)
+	for i, m := range at {
+		r := m.good.Receipt
 		for _, result := range []string{string(r.Result), "{}", "null", "[]", `{"Outcomes":null}`, `{"tree":1}`, `""`} {
 			f.Add(uint(i), r.OK, "", result)
 		}
@@ -73,9 +63,9 @@ func FuzzReceipt(f *testing.F) {
 		}
 		m := at[which%uint(len(at))]
 		decide := func() (kernel.Decision, error) {
-			return kernel.Decide(p, m.at, &kernel.Envelope{Actor: "runner:r1", Command: &effects.Report{Effect: m.e.ID,
-				Token: m.e.Token, Receipt: effect.Receipt{OK: ok, Code: pawl.Code(code), Result: json.RawMessage(result)}}},
-				m.by)
+			return kernel.Decide(p, m.at, &kernel.Envelope{Actor: "runner:r1", Command: &effects.Report{Effect: m.good.Effect,
+				Token: m.good.Token, Receipt: effect.Receipt{OK: ok, Code: pawl.Code(code), Result: json.RawMessage(result)}}},
+				m.now)
 		}
 		d, err := decide()
 		again, twice := decide()
@@ -83,7 +73,7 @@ func FuzzReceipt(f *testing.F) {
 			t.Fatalf("decided %v, and then %v", err, twice)
 		}
 		if err != nil {
-			t.Fatalf("%s, ok %v, code %q: the receipt is not taken, so the effect stays at work: %v", m.e.Kind, ok, code,
+			t.Fatalf("%s, ok %v, code %q: the receipt is not taken, so the effect stays at work: %v", m.at.Effect.What(), ok, code,
 				err)
 		}
 		for _, doc := range d.Touched {

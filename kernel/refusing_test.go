@@ -13,6 +13,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/effects"
 	"pawl/kernel/issues"
+	"pawl/kernel/planning"
 	"pawl/kernel/recovery"
 )
 
@@ -197,4 +198,21 @@ func TestGatesThatChangeTheTree(t *testing.T) {
 		t.Errorf("session %s, task %s, blocked %+v, effect %s", s.Session.State, s.Task.State, s.Session.Blocked,
 			s.Effect.What())
 	}
+}
+
+// TestAFlagCoversNothingGrave: a plan that reaches beyond the machine is approved by a person who saw it, and not by a
+// flag that grants whatever waits.
+func TestAFlagCoversNothingGrave(t *testing.T) {
+	b := newBench(t)
+	shell(b)
+	b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted})
+	b.run((&world{plan: running("git push origin main")}).answer)
+	hash := b.look().Approval.Hash
+	if _, err := b.try(&approval.Approve{Hash: hash, Way: kernel.WayFlag}); pawl.CodeOf(err) != pawl.CodeApprovalNeeded {
+		t.Errorf("approved by a flag: %v", err)
+	}
+	if s := b.look(); s.Session.State != "CONFIRMING" {
+		t.Fatalf("session %s", s.Session.State)
+	}
+	b.do(&approval.Approve{Hash: hash})
 }

@@ -404,9 +404,34 @@ func StartEffect(tx *Tx, e *EffectDoc, owner, tree string) {
 	e.Attempts++
 	e.Effect.Token, e.Effect.Before = e.Epoch, tree
 	e.Due = tx.Now.Add(tx.Config.LeaseTime)
+	NoteOnce(tx, e)
 	tx.Record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts,
 		"owner": owner, "token": e.Epoch})
 	tx.Result = e.Effect
+}
+
+// maxOnce bounds the calls that are kept of those that may run once.
+const maxOnce = 3
+
+// NoteOnce notes that an effect is about to be done that may be done once, and of which nobody can find out afterwards
+// whether it was: a call of a tool that does more than change files.
+func NoteOnce(tx *Tx, e *EffectDoc) {
+	if e.Effect.Idempotent || e.What() != effect.KindTool {
+		return
+	}
+	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
+	files := func(p policy.Permission) bool {
+		return p == policy.FSRead || p == policy.FSWrite || p == policy.FSDelete
+	}
+	if err != nil || !slices.ContainsFunc(tx.Config.Tools[call.Name].Info.Permissions,
+		func(p policy.Permission) bool { return !files(p) }) {
+		return
+	}
+	tx.Attest = true
+	if t := tx.Task; t != nil && len(t.Once) < maxOnce {
+		t.Once = append(slices.Clip(t.Once), call.Name+" "+string(call.Args))
+		tx.Touch(t)
+	}
 }
 
 // Package returns the run's solution package.

@@ -108,6 +108,9 @@ type Batch struct {
 	// a conflict like one of a write's. They are compared in the transaction that writes, and not for a batch that is
 	// replayed.
 	Reads []Read
+	// Attest has what is committed be known after a crash even where the end of the store is lost then: what comes next
+	// may happen once.
+	Attest bool
 }
 
 // Committed is the store's acknowledgement. When it is returned the batch is on disk.

@@ -180,6 +180,8 @@ type Tx struct {
 	next Step
 	// leased says that this very decision takes the lease, so that there is no older token to compare with.
 	leased bool
+	// Attest says that what is decided is followed by something that may happen once (Batch.Attest).
+	Attest bool
 }
 
 // begin copies the snapshot's documents, so that deciding never changes what was loaded.

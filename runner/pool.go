@@ -45,6 +45,8 @@ type PoolOptions struct {
 	// Alive says whether the process of a worker is known to be there; one that is known to be gone loses its claims at
 	// once.
 	Alive func(owner string) bool
+	// Lease is how long a claim lasts that is not renewed.
+	Lease time.Duration
 	// Branch is the branch that a batch is begun for, "" where there is none.
 	Branch string
 	// Stay keeps the pool waiting for further issues; otherwise it ends when nothing is left that it could do.
@@ -95,6 +97,15 @@ type Pool struct {
 	mu   sync.Mutex
 	wake chan struct{} // closed, and replaced, when there may be something to claim
 	busy int
+	// seen is when the claims of others were last seen to have been renewed.
+	seen map[string]renewal
+}
+
+// renewal is the end of a claim as it was seen, and since when it has been that. Clocks differ, so that a claim of
+// another worker has run out only when it was not renewed for the time of a lease by the clock of this one alone.
+type renewal struct {
+	due   time.Time
+	since time.Time
 }
 
 // NewPool returns a pool.
@@ -230,7 +241,8 @@ func (c *Pool) count(n int) {
 
 // next does what is due on the board and claims an issue: one whose work can go on before one to plan.
 func (w worker) next(ctx context.Context) (*issues.Taken, bool, error) {
-	if err := w.tidy(ctx); err != nil {
+	living, err := w.tidy(ctx)
+	if err != nil {
 		return nil, false, err
 	}
 	issues := w.opt.Issues
@@ -242,7 +254,7 @@ func (w worker) next(ctx context.Context) (*issues.Taken, bool, error) {
 			continue
 		}
 		for _, issue := range issues {
-			taken, err := w.take(ctx, issue, planning)
+			taken, err := w.take(ctx, issue, planning, living)
 			if taken != nil || err != nil && (issue == "" || !refuses(err)) {
 				return taken, planning, err
 			}
@@ -262,10 +274,10 @@ func refuses(err error) bool {
 }
 
 // take claims an issue, the one that is named if one is.
-func (w worker) take(ctx context.Context, issue string, planning bool) (*issues.Taken, error) {
+func (w worker) take(ctx context.Context, issue string, planning bool, living []string) (*issues.Taken, error) {
 	w.count(1)
 	out, err := w.do(ctx, &issues.ClaimIssue{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now(),
-		Branch: w.opt.Branch})
+		Branch: w.opt.Branch, Living: living})
 	var taken *issues.Taken
 	if err == nil {
 		err = json.Unmarshal(out.Result, &taken)
@@ -278,27 +290,31 @@ func (w worker) take(ctx context.Context, issue string, planning bool) (*issues.
 	return taken, nil
 }
 
-// tidy takes the claims of workers that are gone, and tells those that depend on what was completed.
-func (w worker) tidy(ctx context.Context) error {
+// tidy takes the claims of workers that are gone, and tells those that depend on what was completed. Living are the
+// owners of claims that go on.
+func (w worker) tidy(ctx context.Context) (living []string, err error) {
 	rows, err := w.kernel.Store().Load(ctx,
 		kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1},
 		kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueCompleted)}, ByRank: true, Limit: 16,
 			HotOnly: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range rows[1] {
 		if r.Rank <= 0 {
 			break // nobody waits to be told of it
 		}
 		if _, err := w.do(ctx, &issues.Release{Issue: r.ID}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, r := range rows[0] {
 		b := new(kernel.Board)
 		if err := kernel.Decode(r, b); err != nil {
-			return err
+			return nil, err
+		}
+		if living, err = w.living(ctx, b.Busy); err != nil {
+			return nil, err
 		}
 		gone := map[string]bool{}
 		for _, busy := range b.Busy {
@@ -308,14 +324,45 @@ func (w worker) tidy(ctx context.Context) error {
 			gone[busy.Owner] = true
 			out, err := w.do(ctx, &issues.ReleaseIssue{Owner: busy.Owner})
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if out.Changed { // otherwise another worker was faster
 				w.opt.Tell(Happened{What: DidEvict, Owner: busy.Owner, Issue: busy.Label})
 			}
 		}
 	}
-	return nil
+	return living, nil
+}
+
+// living are the owners among those that have claims whose claims were renewed within the time of a lease, as far as
+// this pool has seen.
+func (w worker) living(ctx context.Context, busy []kernel.Busy) (owners []string, err error) {
+	sel := make([]kernel.Select, len(busy))
+	for i, b := range busy {
+		sel[i] = kernel.Select{Kind: kernel.KindIssue, ID: b.Issue, HotOnly: true}
+	}
+	rows, err := w.kernel.Store().Load(ctx, sel...)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now, still := time.Now(), make(map[string]renewal, len(busy))
+	for i, b := range busy {
+		if len(rows[i]) == 0 {
+			continue
+		}
+		at, known := w.seen[b.Issue]
+		if due := rows[i][0].Due; !known || !due.Equal(at.due) {
+			at = renewal{due, now}
+		}
+		still[b.Issue] = at
+		if now.Sub(at.since) < w.opt.Lease {
+			owners = append(owners, b.Owner)
+		}
+	}
+	w.seen = still
+	return owners, nil
 }
 
 // over reports whether the pool is done: none of its workers works, and nothing is to be claimed now or at a known

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -177,6 +178,40 @@ func TestWorkerThatLostItsClaimStops(t *testing.T) {
 		!errors.Is(g.told[i].Err, pawl.ErrFenced) {
 		t.Errorf("%+v", g.told)
 	}
+}
+
+// TestClockAheadTakesNoLivingClaim: the clock of this pool is far ahead of the one by which another worker has a claim,
+// which it renews. The claim is taken only when it was not renewed for the time of a lease.
+func TestClockAheadTakesNoLivingClaim(t *testing.T) {
+	g := newGang(t, newScene(t, gives(effect.ToolResult{}), true).o.Drivers, "act")
+	out := g.do(&issues.ClaimIssue{Owner: "there/1", Planning: true, Now: g.k.Now()})
+	var taken issues.Taken
+	if err := json.Unmarshal(out.Result, &taken); err != nil || taken.Issue == "" {
+		t.Fatalf("%+v %v", taken, err)
+	}
+	g.o.Lease, g.o.Stay = time.Second, true
+	ahead := kernel.New(joined.Table(), g.store, *g.k.Config(), pawl.ClockFunc(func() time.Time {
+		return time.Now().Add(24 * time.Hour)
+	}), rand.Reader)
+	g.o.Session = func(label string) runner.Kernel { return ahead.Session(label) }
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	over := make(chan error, 1)
+	go func() { over <- runner.NewPool(ahead, g.o).Run(ctx) }()
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		g.do(&issues.RenewIssue{Issue: taken.Issue, Token: taken.Token})
+		if g.count(runner.DidTake) > 0 {
+			t.Fatal("a claim that is renewed was taken")
+		}
+	}
+	for g.count(runner.DidTake) == 0 && ctx.Err() == nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if g.count(runner.DidTake) == 0 {
+		t.Error("a claim that is renewed no more was never taken")
+	}
+	cancel()
+	<-over
 }
 
 // TestWorkerThatSleptThroughItsClaimDoesNothingMore has another worker take the issue while the first one is at an

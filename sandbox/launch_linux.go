@@ -259,7 +259,7 @@ func filter(mounts []mount, domain bool) error {
 	f := newFloor(mounts)
 	go mediate.Run(mediate.Config{Calls: seccomp.NewListener(fd), Enter: enterBare, Namespaces: true,
 		Writable: func(p string) bool {
-			return slices.Contains([]mountKind{mountWrite, mountScratch, mountShow}, f.kind(p))
+			return slices.Contains([]mountKind{mountWrite, mountScratch, mountShow, mountKeep}, f.kind(p))
 		}})
 	return nil
 }

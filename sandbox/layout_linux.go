@@ -35,8 +35,11 @@ var homeShown = []string{
 	".cache/torch", ".cache/typescript", ".cache/uv", ".cache/yarn", ".cache/zig",
 }
 
-// homeSecrets are the secrets inside those.
+// homeSecrets are the secrets inside those, and those that stay hidden where somebody has all of a home shown.
 var homeSecrets = []string{
+	".netrc", ".git-credentials", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".pgpass", ".my.cnf", ".vault-token",
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".terraform.d", ".config/gh",
+	".config/gcloud", ".config/hub", ".config/op", ".local/share/keyrings", ".bash_history", ".zsh_history",
 	".bundle/config", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
 	".gradle/gradle.properties", ".gem/credentials", ".ivy2/.credentials", ".nuget/NuGet", ".pub-cache/credentials.json",
 	".sbt/.credentials", ".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".local/share/uv/credentials",
@@ -385,22 +388,12 @@ func (l *layout) covered(p string) bool {
 	return false
 }
 
-// above is the deepest statement about what is around a path.
-func (l *layout) above(p string) mountKind {
-	for d := filepath.Dir(p); d != "/"; d = filepath.Dir(d) {
-		if k, said := l.at[d]; said {
-			return k
-		}
-	}
-	return mountRead
-}
-
-// steps sorts the statements and drops those below a hidden or scratch directory that would cover what is covered.
+// steps sorts the statements and drops those below a hidden or scratch directory that would hide what is covered.
 func (l *layout) steps() []mount {
 	var out []mount
 	for p, k := range l.at {
 		m := mount{k, p, l.from[p]}
-		if over := l.above(p); m.hides() && l.covered(filepath.Dir(p)) || k == mountScratch && over == mountScratch {
+		if m.hides() && l.covered(filepath.Dir(p)) {
 			continue
 		}
 		out = append(out, m)

@@ -28,7 +28,7 @@ func TestBombsEndWithTheReason(t *testing.T) {
 		{"deleted", `exec 7>f; rm f; while :; do head -c 4m /dev/urandom >&7; done`, "disk"},
 		{"files", `mkdir d; i=0; while [ $i -lt 200000 ]; do : >d/$i; i=$((i+1)); done`, "files"},
 		{"sparse", `truncate -s 100G f && echo made; exit 153`, "file"},
-		{"tmp", `head -c 2g /dev/zero >"$TMPDIR/f"`, "scratch"},
+		{"tmp", `head -c 2G /dev/zero >"$TMPDIR/f"`, "scratch"},
 		{"ordinary", `head -c 20m /dev/zero >f; i=0; while [ $i -lt 30 ]; do sleep 0.5 & i=$((i+1)); done; wait; mkdir d; i=0; while [ $i -lt 500 ]; do : >d/$i; i=$((i+1)); done; echo done`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

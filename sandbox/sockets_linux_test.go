@@ -158,7 +158,7 @@ func (h *heard) elsewhere(t *testing.T, at string) {
 
 // Nothing that listens outside can be reached by its name, however and whenever the name came about and wherever it is:
 // among what can be read, or in the folder that the command works in.
-func TestSocketsWithNamesCannotBeReached(t *testing.T) {
+func TestNamedSockets(t *testing.T) {
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 		out := outside(t)
 		b := box(t, Options{Mechanism: m})

@@ -48,7 +48,7 @@ func TestWallsHoldForAnOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := []string{"TestHostilePayloads", "TestSocketsWithNamesCannotBeReached", "TestWhatIsHiddenOfAHome",
+	tests := []string{"TestHostilePayloads", "TestNamedSockets", "TestWhatIsHiddenOfAHome",
 		"TestSecretsOfTheTreeAreMasked", "TestNothingIsWrittenThroughHardLinks", "TestWritesOutsideAreRefused"}
 	if *allPayloads {
 		tests = append(tests, "TestBombsEndWithTheReason", "TestNothingGetsOut", "TestOtherProcessesAreInvisible",

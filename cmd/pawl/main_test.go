@@ -20,6 +20,7 @@ import (
 	"pawl/internal/gittest"
 	"pawl/kernel/view"
 	"pawl/sandbox"
+	"pawl/sandbox/prove"
 )
 
 // asPawl makes the test binary act as pawl, so that every test goes through the real command line in processes of its
@@ -31,6 +32,7 @@ const byProgram = "PAWL_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	sandbox.Child()
+	prove.Child()
 	if fake := fakeAgents[filepath.Base(os.Args[0])]; fake != nil {
 		os.Exit(fake(os.Args[1:]))
 	}

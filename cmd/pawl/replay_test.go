@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,13 +22,19 @@ type replayed struct {
 	Run         string
 	Decisions   int
 	Lost        int
-	Differences []struct {
-		Line         int
-		Command      string
-		Decided, Now []struct{ On, From, To, Rule string }
-		Settings     []struct{ What string }
-	}
+	Differences []difference
 }
+
+// difference is a decision that comes out differently.
+type difference struct {
+	Line         int
+	Command      string
+	Decided, Now []struct{ On, From, To, Rule string }
+	Settings     []struct{ What string }
+}
+
+// moved reports whether it makes other moves.
+func (d difference) moved() bool { return !slices.Equal(d.Decided, d.Now) }
 
 // recording is the path of a recording of the user's first run.
 func (u *user) recording(name string) string {

@@ -5,6 +5,7 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,10 +26,19 @@ func open(ctx context.Context, m *git.Memory, p effect.Place) (*git.Repo, error)
 
 // Point is the driver of effect.KindCheckpoint: it records the tree, tracked and untracked, under a private reference.
 // It is safe for concurrent use.
-type Point struct{ memory *git.Memory }
+type Point struct {
+	memory  *git.Memory
+	ignored Ignored
+}
 
 // NewPoint returns the driver of effect.KindCheckpoint. It shares what m remembers; m may be nil.
-func NewPoint(m *git.Memory) Point { return Point{m} }
+func NewPoint(m *git.Memory) Point { return Point{memory: m} }
+
+// Keeping returns the driver that keeps, where a checkpoint asks for it, what git does not record, too.
+func (d Point) Keeping(i Ignored) Point {
+	d.ignored = i
+	return d
+}
 
 // Do records the tree. When the name is taken by another checkpoint, as two in one minute are
 // (docs/spec/session.md#a9), -2, -3 … is added and the result names what was taken.
@@ -42,13 +52,16 @@ func (d Point) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 		return effect.Failed(err)
 	}
 	result, err := mark(ctx, repo, e, spec.Name)
+	if err == nil && spec.Ignored {
+		result.Unkept, err = d.ignored.keep(ctx, repo, e.Place, result.Name, result.Tree, "")
+	}
 	if err != nil {
 		return effect.Failed(err)
 	}
 	return effect.Succeeded(result)
 }
 
-// Done looks for the reference that carries the effect's id.
+// Done looks for the reference that carries the effect's id, and for what is kept beside it.
 func (d Point) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, err := effect.Decode[effect.CheckpointSpec](e.Spec)
 	if err != nil {
@@ -62,13 +75,17 @@ func (d Point) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect
 	switch {
 	case err != nil:
 		return effect.DoneUnknown, effect.Failed(err)
-	case result.Commit == "":
+	case result.Commit == "" || spec.Ignored && !d.ignored.folder(e.Place).Has(result.Name):
 		return effect.DoneNo, effect.Receipt{}
+	case spec.Ignored:
+		if result.Unkept, err = d.ignored.keep(ctx, repo, e.Place, result.Name, result.Tree, ""); err != nil {
+			return effect.DoneUnknown, effect.Failed(err)
+		}
 	}
 	return effect.DoneYes, effect.Succeeded(result)
 }
 
-// Undo removes the reference of the checkpoint.
+// Undo removes the reference of the checkpoint, and what is kept beside it.
 func (d Point) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
 	result, err := effect.Decode[effect.CheckpointResult](r.Result)
 	if err != nil {
@@ -76,7 +93,7 @@ func (d Point) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effe
 	}
 	repo, err := open(ctx, d.memory, e.Place)
 	if err == nil {
-		err = repo.Refs.Delete(ctx, result.Ref, result.Commit)
+		err = errors.Join(repo.Refs.Delete(ctx, result.Ref, result.Commit), d.ignored.folder(e.Place).Drop(result.Name))
 	}
 	if err != nil {
 		return effect.Failed(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"restore": sceneRestore, "worktree": sceneWorktree,
 		"cleanup": sceneCleanup, "remember": sceneRemember, "fill": sceneFill, "refill": sceneRefill,
-		"take": sceneTake}))
+		"take": sceneTake, "ignored": sceneIgnored}))
 }
 
 type driver interface {
@@ -98,11 +99,11 @@ func TestPoint(t *testing.T) {
 		strings.Contains(got, "x.log") {
 		t.Fatal(got)
 	}
-	if again := decoded[effect.CheckpointResult](t, wantDone(t, d, e, effect.DoneYes)); again != one {
+	if again := decoded[effect.CheckpointResult](t, wantDone(t, d, e, effect.DoneYes)); !reflect.DeepEqual(again, one) {
 		t.Fatalf("%+v", again)
 	}
 	r.Write(map[string]string{"a": "later"})
-	if again := do[effect.CheckpointResult](t, d, e); again != one {
+	if again := do[effect.CheckpointResult](t, d, e); !reflect.DeepEqual(again, one) {
 		t.Fatalf("a repetition made another checkpoint: %+v", again)
 	}
 	other := made("02", inPlace(r.Dir), effect.CheckpointSpec{Name: "chk-202602081200"})

@@ -13,10 +13,19 @@ import (
 
 // Restore is the driver of effect.KindRestore: it brings a tree back to a recorded state, after taking a safety
 // reference, so that the restoration can itself be undone. It is safe for concurrent use.
-type Restore struct{ memory *git.Memory }
+type Restore struct {
+	memory  *git.Memory
+	ignored Ignored
+}
 
 // NewRestore returns the driver of effect.KindRestore. It shares what m remembers; m may be nil.
-func NewRestore(m *git.Memory) Restore { return Restore{m} }
+func NewRestore(m *git.Memory) Restore { return Restore{memory: m} }
+
+// Keeping returns the driver that brings back, where a restoration asks for it, what git does not record, too.
+func (d Restore) Keeping(i Ignored) Restore {
+	d.ignored = i
+	return d
+}
 
 // Do takes the safety reference and restores. On a conflict nothing but the reference has changed. After a crash it may
 // be repeated and completes what is left; the safety reference then still holds the tree before the first attempt.
@@ -37,7 +46,19 @@ func (d Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) eff
 	if err != nil {
 		return effect.Failed(err)
 	}
-	done, err := repo.Restore(ctx, plan.Restoration)
+	var done git.Restored
+	var back *effect.IgnoredBack
+	restore := func() (err error) {
+		done, err = repo.Restore(ctx, plan.Restoration)
+		return err
+	}
+	if spec.Kept == "" {
+		if err = restore(); err == nil {
+			err = note(ctx, e.Place)
+		}
+	} else if back, err = d.ignored.Around(ctx, e.Place, spec.Kept, safety.Name, restore); err == nil {
+		done.After, err = repo.Snapshot(ctx)
+	}
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -45,6 +66,7 @@ func (d Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) eff
 	if err != nil {
 		return effect.Failed(err)
 	}
+	result.Ignored = back
 	return effect.Succeeded(result)
 }
 
@@ -238,6 +260,13 @@ func (d Restore) Done(ctx context.Context, e effect.Effect) (effect.Answer, effe
 	if err != nil || len(pending) > 0 {
 		return effect.DoneNo, effect.Receipt{} // Do finds the same and says what is in the way
 	}
+	back, ok := (*effect.IgnoredBack)(nil), true
+	if spec.Kept != "" {
+		back, ok = d.ignored.Finished(e.Place, spec.Kept, safety.Name)
+	}
+	if !ok {
+		return effect.DoneNo, effect.Receipt{}
+	}
 	after, err := repo.Snapshot(ctx)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
@@ -246,6 +275,7 @@ func (d Restore) Done(ctx context.Context, e effect.Effect) (effect.Answer, effe
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
+	result.Ignored = back
 	return effect.DoneYes, effect.Succeeded(result)
 }
 

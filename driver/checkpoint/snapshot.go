@@ -2,11 +2,13 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
+	"pawl/sandbox/keep"
 )
 
 // KeptFor is how long checkpoints and snapshots are kept (docs/spec/session.md#checkpoints).
@@ -24,13 +26,17 @@ type Snapshotter struct{ memory *git.Memory }
 func NewSnapshotter(m *git.Memory) Snapshotter { return Snapshotter{m} }
 
 // Snapshot records the tree of a place, tracked and untracked, and returns its id. What ignore files name is not
-// recorded.
+// recorded. In a place whose run keeps that beside its checkpoint, how it stands is noted.
 func (s Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error) {
 	repo, err := open(ctx, s.memory, p)
 	if err != nil {
 		return "", err
 	}
-	return repo.Snapshot(ctx)
+	tree, err := repo.Snapshot(ctx)
+	if err != nil {
+		return "", err
+	}
+	return tree, note(ctx, p)
 }
 
 // Diff summarises the change from one recorded tree to another, in the order of paths. Renames are a deletion and an
@@ -72,9 +78,9 @@ func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, 
 	return objects.Patch(ctx, from, to, longestPatch)
 }
 
-// Prune removes checkpoints, safety references and snapshots from before an instant, except those whose names or object
-// ids are to be spared, and returns the names of those removed. Snapshots that a tree still stands at are never
-// removed.
+// Prune removes checkpoints, with what is kept beside them, safety references and snapshots from before an instant,
+// except those whose names or object ids are to be spared, and returns the names of those removed. Snapshots that a
+// tree still stands at are never removed.
 func (s Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time, spare ...string) ([]string, error) {
 	repo, err := open(ctx, s.memory, p)
 	if err != nil {
@@ -89,5 +95,5 @@ func (s Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time
 	for _, ref := range refs {
 		removed = append(removed, ref.Name)
 	}
-	return removed, err
+	return removed, errors.Join(err, keep.Folder{Dir: p.Workspace}.Prune(before))
 }

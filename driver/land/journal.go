@@ -202,7 +202,9 @@ func catchUp(ctx context.Context, repo *git.Repo, id string, n entry) error {
 	}
 	_, branch, err := repo.Refs.Head(ctx)
 	if err == nil && git.BranchRef(branch) == n.Ref {
-		_, err = checkout.Advance(ctx, n.From, n.To)
+		if _, err = checkout.Advance(ctx, n.From, n.To); err == nil {
+			err = recallModes(repo, n.Result.Files)
+		}
 	}
 	if err != nil {
 		return err // the lock stays, so that nobody commits the half of it

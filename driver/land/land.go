@@ -358,7 +358,11 @@ func (j *job) advance(ctx context.Context, v *venue) (effect.LandResult, error) 
 		Ref: git.BranchRef(j.branch), Commit: j.commit, Base: j.base, From: j.from, To: j.to, Here: v.here,
 		Plain: j.plain, Result: result,
 	}
-	if err := entry.write(ctx, j.repo, j.id); err != nil {
+	err := entry.write(ctx, j.repo, j.id)
+	if err == nil && v.here {
+		err = rememberModes(j.repo, j.files)
+	}
+	if err != nil {
 		return effect.LandResult{}, err
 	}
 	if err := j.repo.Refs.Set(ctx, entry.Ref, j.commit, j.base, "pawl: land"); err != nil {
@@ -370,7 +374,11 @@ func (j *job) advance(ctx context.Context, v *venue) (effect.LandResult, error) 
 	// From here on stopping halfway would leave the user's tree behind its branch.
 	ctx = context.WithoutCancel(ctx)
 	if v.here {
-		if _, err := v.checkout.Advance(ctx, j.from, j.to); err != nil {
+		_, err := v.checkout.Advance(ctx, j.from, j.to)
+		if err == nil {
+			err = recallModes(j.repo, j.files)
+		}
+		if err != nil {
 			return effect.LandResult{}, j.retreat(ctx, v, entry, err)
 		}
 	}

@@ -59,12 +59,12 @@ func TestWhoWritesWhat(t *testing.T) {
 	built := filepath.Join(b.place.Workspace, ".pawl", "cache", "built", "go")
 	var got []string
 	for _, s := range b.box.specs {
-		what := s.Argv[len(s.Argv)-1]
-		if what == "version" {
+		what := "compile"
+		switch {
+		case s.Argv[0] == "sh":
+			what = s.Argv[2]
+		case s.Argv[1] == "version":
 			continue
-		}
-		if s.Argv[0] == "go" {
-			what = "compile"
 		}
 		proof, once := slices.Contains(s.Writable, built), slices.Contains(s.Writable, own)
 		cache := valueOf(s.Env, "GOCACHE")

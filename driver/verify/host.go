@@ -60,7 +60,7 @@ type Toolchain struct {
 	// Dependencies are those of the project. They are shown in the tree, and those of the user's own that do not belong
 	// into it are hidden.
 	Dependencies deps.Found
-	// caches is the folder of the writable caches, and fetched says that there are modules of Go which commands fetched.
+	// caches is the folder of the writable caches; fetched says that there are modules of Go which commands fetched.
 	caches  string
 	fetched bool
 }

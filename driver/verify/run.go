@@ -255,6 +255,14 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	}
 	o.ExitCode = r.Exit
 	o.Tests = told.tests(&r)
+	s.ended(c, &o, &r, told)
+	o = s.record(o, r.Output)
+	o.Digest, o.OutputBytes = r.Digest, r.Bytes
+	return o
+}
+
+// ended says how a command ended, and adds to its output why it has not passed where it says nothing of that itself.
+func (s *session) ended(c effect.Check, o *effect.CheckOutcome, r *sandbox.Result, told *telling) {
 	over := r.Over()
 	switch {
 	case over != nil:
@@ -279,9 +287,6 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Lacks = s.lacks(c, r.Output)
 		o.Environment = o.Lacks != "" || environmental(r.Exit, r.Output)
 	}
-	o = s.record(o, r.Output)
-	o.Digest, o.OutputBytes = r.Digest, r.Bytes
-	return o
 }
 
 // readings are the changed files that checks read, and those that checks which test read. Both are nil where it is not

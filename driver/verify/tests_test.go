@@ -178,7 +178,9 @@ func TestCargoTellsItsTests(t *testing.T) {
 			files := map[string]string{"Cargo.toml": "[package]\nname = \"x\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
 				".gitignore": "target\nCargo.lock\n", "src/lib.rs": head + c.body + tail}
 			o, got := told(t, files)
-			if got = strings.ReplaceAll(got, "+skipped silent(x: b)", ""); got != c.want {
+			// Older harnesses tell of what is ignored before anything runs.
+			got = strings.ReplaceAll(got, "+skipped torn left(x: tests::b) silent(x: a)", "torn silent(x: a, x: b)")
+			if got != c.want {
 				t.Errorf("%s, want %s\n%s", got, c.want, o.Output)
 			}
 		})

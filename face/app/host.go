@@ -4,7 +4,6 @@ package app
 
 import (
 	"context"
-	"path/filepath"
 	"runtime/debug"
 
 	"pawl/driver/launch"
@@ -17,6 +16,7 @@ import (
 	"pawl/face/doctor"
 	"pawl/face/host"
 	"pawl/face/registry"
+	"pawl/face/walls"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
@@ -56,12 +56,12 @@ func (Host) Footing(place effect.Place) host.Footing {
 
 // Grounds says where plans would be carried out.
 func (Host) Grounds(place effect.Place, c settings.Config) (policy.Repo, bool) {
-	return layout.Inspect(place.Workspace), fenced(c)
+	return layout.Inspect(place.Workspace), walls.Fenced(c)
 }
 
 // Doctor asks the machine.
 func (Host) Doctor(ctx context.Context, place effect.Place, c settings.Config) []host.Finding {
-	box, err := sandbox.New(walls(c, place.Workspace))
+	box, err := sandbox.New(walls.Of(c, place.Workspace))
 	if err != nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (Host) Doctor(ctx context.Context, place effect.Place, c settings.Config) [
 // Demo shows what pawl does, in a folder of its own. What it makes is removed where ctx ends.
 func (h Host) Demo(ctx context.Context, d host.Demo) (host.Sample, error) {
 	made, err := demo.Present(ctx, demo.Presentation{
-		Dir: d.Dir, Walls: walls(d.Config, ""), Lang: d.Lang, Color: d.Color, Env: h.Env, Text: d.Text,
+		Dir: d.Dir, Walls: walls.Of(d.Config, ""), Lang: d.Lang, Color: d.Color, Env: h.Env, Text: d.Text,
 		Std: verify.Compiled(h.std()), Tell: func(s demo.Scene) {
 			d.Scene(host.Scene{Type: string(s.Kind), Act: s.Act, Text: s.Text, Args: s.Args, Status: s.Status})
 		},
@@ -89,7 +89,7 @@ func (h Host) Demo(ctx context.Context, d host.Demo) (host.Sample, error) {
 
 // Agents are the agents that runs may name.
 func (h Host) Agents(place effect.Place, c settings.Config) host.Agents {
-	box, _ := sandbox.New(walls(c, place.Workspace)) // these options are always valid
+	box, _ := sandbox.New(walls.Of(c, place.Workspace)) // these options are always valid
 	return h.registry(c, launch.Launcher{Box: box, Place: place}).Described()
 }
 
@@ -99,31 +99,6 @@ func (h Host) registry(c settings.Config, l launch.Launcher) registry.Registry {
 		Pawl: func(ctx context.Context, state string, std host.Streams, args []string) int {
 			return cli.Main(ctx, Host{State: state, Cache: Host{}.cacheDir()}, std, args, commands.Entries()...)
 		}}
-}
-
-// fenced reports whether the shell and the checks start nothing without walls of pawl's own.
-func fenced(c settings.Config) bool { return c.Isolation != settings.Outer }
-
-// walls are what holds commands with these settings, in a workspace where there is one.
-func walls(c settings.Config, workspace string) sandbox.Options {
-	o := sandbox.Options{Limits: sandbox.Limits{Memory: int64(c.Memory) << 20, Processes: c.Processes,
-		Disk: int64(c.Disk) << 20, Files: int64(c.Files)}}
-	switch c.Isolation {
-	case settings.Bubblewrap:
-		o.Mechanism = sandbox.MechanismBubblewrap
-	case settings.Outer:
-		o.Mechanism = sandbox.MechanismOuter
-	}
-	for _, p := range c.Readable {
-		if !filepath.IsAbs(p) {
-			if workspace == "" {
-				continue
-			}
-			p = filepath.Join(workspace, p)
-		}
-		o.Readable = append(o.Readable, filepath.Clean(p))
-	}
-	return o
 }
 
 // version is the program's version as clients and servers are told it.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"pawl/face/host"
 	"pawl/face/project"
 	"pawl/face/registry"
+	"pawl/face/walls"
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
@@ -45,8 +47,14 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	if err != nil {
 		return nil, err
 	}
+	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
+		return sqlite.Identity(filepath.Join(other, workspace.Dir, workspace.Store))
+	}, rand.Reader)
 	store, err := sqlite.Open(filepath.Join(dir, workspace.Store),
 		sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
+	if pawl.CodeOf(err) == pawl.CodeNotFound {
+		err = cmp.Or(seal.Missing(filepath.Join(dir, workspace.Store)), err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,19 +74,17 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	kernelOver := func(s kernel.Store) *kernel.Kernel {
 		return kernel.New(joined.Table(), kernel.At(s, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
 	}
-	said, ground, err := settle(ctx, relocate.Workspace{Place: place, Store: store, Kernel: kernelOver,
-		ReadOnly: o.ReadOnly}, o.Still)
+	here := relocate.Workspace{Place: place, Store: store, Kernel: kernelOver, ReadOnly: o.ReadOnly}
+	said, ground, err := settle(ctx, here, store, o)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	me := presence.New(dir)
 	w := &host.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name,
 		Here: me.Here, Said: said, Holds: ground.Holds}
-	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell}
+	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell,
+		lease: config.LeaseTime}
 	w.Runner, w.Crew = work.runner, work.crew
-	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
-		return sqlite.Identity(filepath.Join(other, workspace.Dir, workspace.Store))
-	}, rand.Reader)
 	sealed(w, seal, store)
 	shown := following(ctx, w, seal, store, o)
 	w.Close = func() error {
@@ -103,6 +109,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	if fresh {
 		tellEarlier(ctx, w, o.Tell)
 	}
+	w.Unkept = checkpoint.NewIgnored(nil, int64(o.Config.IgnoredMB)<<20).Foresee
 	faces(w, dir, o.Config)
 	return w, nil
 }
@@ -131,7 +138,7 @@ func founded(place effect.Place, o host.Open) (fresh bool, err error) {
 // groundwork is what the kernel knows of the program around it, whatever is wired in.
 func groundwork(c settings.Config) kernel.Config {
 	base := kernel.Defaults()
-	base.Agents, base.Walled, base.Proofs = registry.Traits(), fenced(c), true
+	base.Agents, base.Walled, base.Proofs = registry.Traits(), walls.Fenced(c), true
 	base.Network = func(grant string) ([]effect.Site, error) { return egress.OfUser().Sites(grant) }
 	return base
 }
@@ -150,15 +157,21 @@ func (h Host) recordings(dir string, place effect.Place, o host.Open) *recording
 	})
 }
 
-// settle looks where a workspace is and, unless that is left to a later command, takes note of a move.
-func settle(ctx context.Context, w relocate.Workspace, still bool) (said []host.Finding, g workspace.Ground,
-	err error) {
-	if g, err = workspace.NewGround(w.Place.Workspace); err != nil || still {
-		return nil, g, err
+// settle looks where a workspace is and, unless that is left to a later command, takes note of a move; and whether its
+// store is whole.
+func settle(ctx context.Context, w relocate.Workspace, store *sqlite.Store, o host.Open) (said []host.Finding,
+	g workspace.Ground, err error) {
+	var notes [2]*relocate.Note
+	if g, err = workspace.NewGround(w.Place.Workspace); err == nil && !o.Still {
+		notes[0], err = relocate.Settle(ctx, w)
 	}
-	n, err := relocate.Settle(ctx, w)
-	if n != nil {
-		said = []host.Finding{{Name: "workspace", State: "warn", Key: n.Key, Args: n.Args}}
+	if err == nil {
+		notes[1], err = relocate.Whole(ctx, w, store, o.Accept)
+	}
+	for _, n := range notes {
+		if n != nil {
+			said = append(said, host.Finding{Name: "workspace", State: "warn", Key: n.Key, Args: n.Args})
+		}
 	}
 	return said, g, err
 }
@@ -188,6 +201,14 @@ func sealed(w *host.Workspace, seal *notary.Notary, store *sqlite.Store) {
 	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
 	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
 		return seal.Verify(ctx, store, notes...)
+	}
+	w.Check = func(ctx context.Context, progress func(done, all int64)) (audit.Report, error) {
+		anchors, err := seal.Anchors(ctx, store)
+		if err != nil {
+			return audit.Report{}, err
+		}
+		report, err := store.Check(ctx, progress, anchors...)
+		return report, errors.Join(sqlite.Behind(ctx, store), err)
 	}
 	w.Anchor = func(text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
 		return seal.Anchor(context.Background(), store, text)

@@ -14,7 +14,6 @@ import (
 	"pawl/driver/land"
 	"pawl/driver/launch"
 	"pawl/driver/packages"
-	"pawl/driver/prepare"
 	"pawl/driver/prove"
 	"pawl/driver/search"
 	"pawl/driver/shell"
@@ -22,16 +21,15 @@ import (
 	"pawl/driver/verify"
 	"pawl/face/cli/settings"
 	"pawl/face/project"
+	"pawl/face/walls"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/runner"
 	"pawl/sandbox"
-	"pawl/sandbox/egress"
 	"pawl/sandbox/git"
 	"pawl/sandbox/planted"
 	"pawl/sandbox/withheld"
 	"pawl/store/recording"
-	"pawl/text/plan"
 	"pawl/text/policy"
 )
 
@@ -49,22 +47,22 @@ type parts struct {
 
 func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Recordings) *parts {
 	secrets := (&withheld.Values{}).Of
-	held := walls(c, place.Workspace)
+	held := walls.Of(c, place.Workspace)
 	held.Ready = true
 	held.Filter = func(emit func([]byte)) io.WriteCloser { return secrets(place.Workspace).Writer(emit) }
 	box, _ := sandbox.New(held) // these options are always valid
 	memory := &git.Memory{}
-	shots := checkpoint.NewSnapshotter(memory)
+	shots, ignored := checkpoint.NewSnapshotter(memory), checkpoint.NewIgnored(memory, int64(c.IgnoredMB)<<20)
 	machine := verify.ThisMachine()
 	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
 	grounds := &ground.Maker{Memory: memory, Home: machine.Home, Puts: box.Puts}
 	looked := &planted.Box{Runner: box}
-	checks := verify.Config{Box: looked, Host: machine, Open: verify.OpenDir, Grounds: grounds, Snapshot: shots.Snapshot,
-		Changed: shots.Diff, Was: shots.Was, Policy: c.Profile, Commands: map[string]string{}}
+	checks := verify.Config{Box: looked, Host: machine, Open: verify.OpenDir, Grounds: grounds,
+		Snapshot: shots.Snapshot, Changed: shots.Diff, Was: shots.Was, Policy: c.Profile, Commands: map[string]string{}}
 	checks.Change = func(ctx context.Context, place effect.Place, from, to string) ([]policy.Entry, error) {
 		return shots.Change(ctx, place, from, to, secrets(place.Workspace))
 	}
-	if fenced(c) { // else a check could write what belongs to all workspaces
+	if walls.Fenced(c) { // else a check could write what belongs to all workspaces
 		checks.Std = h.std()
 	}
 	if c.SmokeCommand != "" {
@@ -75,21 +73,23 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		LookPath: sandbox.LookPath, Env: launch.Environ()}), secrets)
 	p := &parts{shots: shots, secrets: secrets, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
 		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: check,
-		effect.KindGates:    verify.NewGates(check, compound.Status(memory)),
-		effect.KindProve:    prove.New(check, grounds),
-		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory),
-		effect.KindRestore: checkpoint.NewRestore(memory),
-		effect.KindCleanup: compound.NewCleanup(memory, land.Settle), effect.KindLand: land.New(memory),
-		effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory),
+		effect.KindGates:      verify.NewGates(check, compound.Status(memory)),
+		effect.KindProve:      prove.New(check, grounds),
+		effect.KindWorktree:   checkpoint.NewWorktree(memory),
+		effect.KindCheckpoint: checkpoint.NewPoint(memory).Keeping(ignored),
+		effect.KindRestore:    checkpoint.NewRestore(memory).Keeping(ignored),
+		effect.KindCleanup:    compound.NewCleanup(memory, land.Settle), effect.KindLand: land.New(memory),
+		effect.KindRevert:    compound.NewRevert(land.NewRevert(memory), ignored),
+		effect.KindRebase:    land.NewRebase(memory),
 		effect.KindArchive:   archive.New(),
 		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(),
 		effect.KindRetire: packages.NewRetire(),
 		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check,
-		effect.KindPrepare: fetcher(box, machine),
+		effect.KindPrepare: project.Fetcher(box, machine),
 	}}
 	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }
 	for _, t := range toolbox.All(shell.Config{Box: looked, Snapshot: shots.Snapshot, Changed: shots.Changed,
-		Restore: checkpoint.NewRestore(memory).Between, Setting: setting(machine)}) {
+		Restore: checkpoint.NewRestore(memory).Between, Setting: project.Setting(machine)}) {
 		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots, Secrets: secrets})
 	}
 	agents := h.registry(c, launch.Launcher{Box: box, Place: place, Deps: machine.Dependencies})
@@ -116,29 +116,6 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		p.drivers[k] = workers
 	}
 	return p
-}
-
-// setting returns the toolchain that the shell tool works with in a place.
-func setting(machine verify.Host) func(place effect.Place, network bool) (shell.Setting, error) {
-	return func(place effect.Place, network bool) (shell.Setting, error) {
-		t, err := verify.Toolchain{}, error(nil)
-		if network {
-			t, err = machine.Fetching(place, egress.OfUser().Variables(plan.Ecosystems()))
-		} else {
-			t, err = machine.Toolchain(place, verify.UseWork)
-		}
-		return shell.Setting{Env: t.Env, Writable: t.Writable, Readable: t.Readable, Hidden: t.Dependencies.Hidden(),
-			Shown: t.Dependencies.Shown()}, err
-	}
-}
-
-// fetcher is the driver that fetches dependencies.
-func fetcher(box *sandbox.Box, machine verify.Host) *prepare.Driver {
-	return prepare.New(prepare.Config{Box: box, LookPath: machine.LookPath,
-		Setting: func(place effect.Place, ecosystem string) ([]string, []string, error) {
-			t, err := machine.Fetching(place, egress.OfUser().Variables([]string{ecosystem}))
-			return t.Env, t.Readable, err
-		}})
 }
 
 // kernelTools are the tools as the kernel knows them, by name.

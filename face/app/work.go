@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 
 	"pawl"
 	"pawl/driver/checkpoint"
@@ -21,6 +22,7 @@ type work struct {
 	of     *host.Workspace // whose Kernel may be turned to an issue until its work begins
 	kernel *kernel.Kernel  // that of the workspace itself
 	parts  func() *parts
+	lease  time.Duration      // how long a claim lasts
 	tell   func(error)        // is told what the work waits for
 	fill   *checkpoint.Filler // keeps worktrees ready for the crew, nil while there is none
 }
@@ -55,7 +57,7 @@ func (w *work) crew(o runner.PoolOptions) (*runner.Pool, error) {
 	}
 	p := w.parts()
 	o.Options = p.options(w.me.Name(), nil)
-	o.Turn, o.Alive, o.Holds = w.me.Turn, w.me.Alive, w.begins(p)
+	o.Turn, o.Alive, o.Holds, o.Lease = w.me.Turn, w.me.Alive, w.begins(p), w.lease
 	o.Session = func(label string) runner.Kernel { return w.kernel.Session(label) }
 	w.close() // a command may make one crew after another
 	fill := checkpoint.NewFiller(p.pool(max(1, o.Workers)))

@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,25 +206,15 @@ func (a *App) Issue() string { return a.Flags.issue }
 
 // Actor names the user at the keyboard, or the program that calls where nobody is to be seen.
 func (a *App) Actor() pawl.Actor {
-	if a.Std.Program != nil {
-		if name := a.Std.Program(); name != "" {
-			return pawl.By(pawl.KindAutomation, name)
-		}
+	if a.Std.Program != nil && a.Std.Program() != "" {
+		return pawl.By(pawl.KindAutomation, a.Std.Program())
 	}
 	return pawl.By(pawl.KindUser, userName(a))
 }
 
 func userName(a *App) string {
-	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
-		if v := a.Std.Env(name); v != "" {
-			return v
-		}
-	}
-	return ""
+	return cmp.Or(a.Std.Env("USER"), a.Std.Env("LOGNAME"), a.Std.Env("USERNAME"))
 }
-
-// commandLine is the command as it was typed, for the owner's record.
-func commandLine(a *App) string { return "pawl " + strings.Join(a.Args, " ") }
 
 // Usage returns an error about how a command was called.
 func Usage(key string, args ...any) error {

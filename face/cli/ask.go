@@ -36,7 +36,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	if s.Approval.About == aboutStage {
 		return v.stage(ctx, s)
 	}
-	p := query.PlanOf(s)
+	p := planned(ctx, v.sess, s)
 	if v.sess.JSON {
 		if err := v.sess.PrintLine(map[string]any{"type": "approval", "approval": query.StatusOf(s).Approval,
 			"plan": p}); err != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"pawl/kernel"
 	"pawl/kernel/effect"
@@ -28,7 +27,7 @@ func ChangedBy(ctx context.Context, sess *Session, t *kernel.Task) ([]effect.Fil
 	}
 	diff, err := sess.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Tree)
 	if err != nil || !t.Ready.Tracked {
-		return DiffStat(diff), err
+		return effect.DiffStat(diff), err
 	}
 	mine := map[string]bool{}
 	for _, s := range t.Spans {
@@ -39,38 +38,11 @@ func ChangedBy(ctx context.Context, sess *Session, t *kernel.Task) ([]effect.Fil
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range DiffStat(part) {
+		for _, f := range effect.DiffStat(part) {
 			if s.Files == nil || slices.Contains(s.Files, f.Path) {
 				mine[f.Path] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(DiffStat(diff), func(f effect.FileStat) bool { return !mine[f.Path] }), nil
-}
-
-// DiffStat counts the lines of a unified diff by file.
-func DiffStat(diff string) []effect.FileStat {
-	var out []effect.FileStat
-	for l := range strings.SplitSeq(diff, "\n") {
-		if rest, ok := strings.CutPrefix(l, "diff --git "); ok {
-			_, name, _ := strings.Cut(rest, " b/")
-			out = append(out, effect.FileStat{Path: name, Status: "M"})
-			continue
-		}
-		if len(out) == 0 {
-			continue
-		}
-		f := &out[len(out)-1]
-		switch {
-		case strings.HasPrefix(l, "new file "):
-			f.Status = "A"
-		case strings.HasPrefix(l, "deleted file "):
-			f.Status = "D"
-		case strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++"):
-			f.Added++
-		case strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "---"):
-			f.Removed++
-		}
-	}
-	return out
+	return slices.DeleteFunc(effect.DiffStat(diff), func(f effect.FileStat) bool { return !mine[f.Path] }), nil
 }

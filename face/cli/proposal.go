@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -11,7 +12,9 @@ import (
 	"pawl"
 	"pawl/face/cli/term"
 	"pawl/face/host"
+	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -75,6 +78,16 @@ func Proposal(sess *Session, p view.Plan) []string {
 	return newProposal(sess.Printer, p, true, Drafts(sess, p)).lines
 }
 
+// planned is the plan that waits, with what an undo could not bring back if it changed that.
+func planned(ctx context.Context, sess *Session, s *kernel.Snapshot) view.Plan {
+	p := query.PlanOf(s)
+	if r := s.Run; r != nil && r.Place.InPlace && sess.Workspace.Unkept != nil && s.Approval.About == "plan" {
+		// What cannot be told here is told by the run's result.
+		p.Unkept, _ = sess.Workspace.Unkept(ctx, r.Place)
+	}
+	return p
+}
+
 // highRisk says what is found of extremely high risk, in the words in which it stands there.
 func highRisk(pr *Printer, f triage.Finding) string {
 	mark, key := pr.Style.Middle(), "cli.stage.risk_mention"
@@ -125,6 +138,10 @@ func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]host.D
 	}
 	s.add("")
 	s.facts(p)
+	if len(p.Unkept) > 0 {
+		s.add("")
+		s.wrapped(2, pr.Text("cli.plan.unkept", Display(effect.Named(p.Unkept))))
+	}
 	if len(p.Needs) > 0 {
 		s.add("")
 		for _, l := range term.Wrap(s.pr.Text("cli.plan.needs", NeedsText(p.Needs)), s.pr.Std.Width-2) {

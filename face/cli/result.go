@@ -43,6 +43,9 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 		if r := s.Run; r != nil && len(r.SkippedFiles)+len(r.TruncatedFiles) > 0 {
 			line["left_alone"], line["restored_of_interrupted"] = r.SkippedFiles, r.TruncatedFiles
 		}
+		if r := s.Run; r != nil && r.Ignored != nil && len(r.Ignored.Lost) > 0 {
+			line["not_brought_back"] = r.Ignored.Lost
+		}
 		_ = v.sess.PrintLine(line)
 		return
 	}
@@ -78,6 +81,9 @@ func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effe
 		if s.Run != nil {
 			PrintSection(pr, "cli.sum.cut", LeftLines(s.Run.TruncatedFiles))
 			PrintSection(pr, "cli.sum.left", LeftLines(s.Run.SkippedFiles))
+			if i := s.Run.Ignored; i != nil && len(i.Lost) > 0 {
+				PrintSection(pr, "cli.sum.lost", LeftLines([]string{effect.Named(i.Lost)}))
+			}
 		}
 		PrintSection(pr, "cli.sum.undo", CommandLines(pr, sum.Undo))
 		PrintSection(pr, "cli.sum.next", CommandLines(pr, sum.Next))

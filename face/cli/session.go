@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"pawl/face/host"
 	"pawl/text/shell"
@@ -224,7 +225,7 @@ func ID(o kernel.Outcome) string {
 
 // Own takes the right to run work. It returns the owner instead when another process has it.
 func (sess *Session) Own() (release func(), other *host.Owner, err error) {
-	release, err = sess.Workspace.Own(commandLine(sess.App))
+	release, err = sess.Workspace.Own("pawl " + strings.Join(sess.App.Args, " "))
 	if err == nil {
 		return release, nil, nil
 	}

@@ -76,7 +76,9 @@ type Open struct {
 	// ReadOnly opens for looking only: the kernel that is wired then knows no tools and must not be given commands.
 	ReadOnly bool
 	// Still leaves it to a later command to take note of a workspace that was moved or copied.
-	Still  bool
+	Still bool
+	// Accept goes on with a store whose end is lost. Without it nothing is done in one; it may be looked at.
+	Accept bool
 	Config settings.Config
 	// Tell is told, from any goroutine, what work waits for that another process has, and what was left undone because
 	// of that. It may be nil.
@@ -312,6 +314,8 @@ type Workspace struct {
 	Export func(ctx context.Context) ([]string, error)
 	// Diff returns the unified diff between two trees of the workspace or of a task's worktree.
 	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
+	// Unkept says what a run in a place could not have brought back by an undo.
+	Unkept func(ctx context.Context, place effect.Place) ([]effect.Unkept, error)
 	// Preview tells what calls would change in the files of a place, one behind the other, without changing anything.
 	Preview func(place effect.Place, calls []effect.ToolCall) ([]Draft, error)
 	// Recording opens what a run decided, as it was recorded, with the configuration that it would be decided with now.
@@ -323,6 +327,9 @@ type Workspace struct {
 	// the signed note. Verify checks the whole log against notes, or against those that were kept when none are given.
 	Checkpoint func(ctx context.Context) ([]byte, error)
 	Verify     func(ctx context.Context, notes ...[]byte) (audit.Report, error)
+	// Check reads the whole store: every page, row and record, with what the checkpoints say that were kept. Progress
+	// is told how much of how much was read.
+	Check func(ctx context.Context, progress func(done, all int64)) (audit.Report, error)
 	// Anchor verifies that a note was signed with the user's key for this workspace, and returns what a proof needs of
 	// it and what it says.
 	Anchor func(note []byte) (audit.ProvenCheckpoint, audit.Tree, error)

@@ -36,7 +36,7 @@ var cases = []row{
 	{62, 62, "DENY", "driver/verify", "TestVerifyTampered TestVerifyFindsChangedTests"},
 	{63, 63, "DENY", "sandbox/safeopen", "TestInternalsAreNotForTools"},
 	{64, 64, "O3", sandbox, "TestNothingGetsOut TestAGrantedNetworkOpensNothingElse"},
-	{65, 65, "O3", sandbox, "TestSocketsWithNamesCannotBeReached TestOwnServersAreReachedAndNoOthers"},
+	{65, 65, "O3", sandbox, "TestNamedSockets TestOwnServersAreReachedAndNoOthers"},
 	{66, 66, "O4 O5", sandbox, "TestOtherProcessesAreInvisible TestNothingGetsOut"},
 	{67, 67, "O4", sandbox, "TestOtherProcessesAreInvisible TestASecretIsReadOnce"},
 	{68, 68, "O4", sandbox, "TestEnvironIsMinimal TestUserinfo"},
@@ -63,7 +63,7 @@ var cases = []row{
 
 // seen are those of docs/spec/threats.md#seen.
 var seen = []row{
-	{1, 2, "O3", sandbox, "TestSocketsWithNamesCannotBeReached"},
+	{1, 2, "O3", sandbox, "TestNamedSockets"},
 	{3, 3, "LIVE", sandbox, "TestWhatComesAndGoesStopsNothing TestSocketsOfOthersStopNothing"},
 	{4, 5, "O4", sandbox, "TestWhatIsHiddenOfAHome TestSecretsAreHidden TestInstalledProgramsAreThere"},
 	{6, 7, "O4", sandbox, "TestSecretsOfTheTreeAreMasked"},

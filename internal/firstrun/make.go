@@ -26,7 +26,9 @@ type maker struct {
 // newMaker makes a home and a folder below base, which must not exist.
 func newMaker(ctx context.Context, base string, path []string) (*maker, error) {
 	m := &maker{ctx: ctx, base: base, home: filepath.Join(base, "home"), work: filepath.Join(base, "work"), path: path}
-	return m, errors.Join(os.MkdirAll(m.home, 0o755), os.MkdirAll(m.work, 0o755))
+	settings := filepath.Join(m.home, ".config", "pawl", "config.yaml")
+	return m, errors.Join(os.MkdirAll(filepath.Dir(settings), 0o755), os.MkdirAll(m.work, 0o755),
+		os.WriteFile(settings, []byte("policy:\n  approvers: [ways]\n"), 0o644)) // the instrument speaks for the person
 }
 
 // env is the environment of the user's commands: the search path, and nothing else of whoever runs the instrument.

@@ -28,8 +28,8 @@ type Mutant struct {
 // edit replaces a text that stands in a file exactly once.
 type edit struct{ file, old, new string }
 
-// New describes an error by threes: a file of the checkout, a text that stands in it exactly once, and what stands there
-// instead. Where a second thing would notice at once that the first is wrong, it goes with it.
+// New describes an error by threes: a file of the checkout, a text that stands in it exactly once, and what stands
+// there instead. Where a second thing would notice at once that the first is wrong, it goes with it.
 func New(name string, threes ...string) Mutant {
 	m := Mutant{Name: name}
 	for three := range slices.Chunk(threes, 3) {
@@ -141,7 +141,7 @@ func (m Mutant) Test(ctx context.Context, args ...string) ([]string, error) {
 	if err := os.WriteFile(name, overlay, 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "3m", "-overlay",
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "10m", "-overlay",
 		name}, args...)...)
 	out, err := cmd.CombinedOutput()
 	return failures(string(out), err)

@@ -1,7 +1,7 @@
 // Command sensitivity puts one error at a time into pawl, runs the tests that are to notice, and prints which of them
 // did, and how long that took.
 //
-//	go run ./internal/sensitivity [-only NAME]
+//	go run ./internal/sensitivity [-only REGEXP]
 //
 // It ends with 0 where all errors but one, at most, are noticed. A test that fails without any error in the program
 // notices nothing.
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,12 +25,16 @@ import (
 const missable = 1
 
 func main() {
-	only := flag.String("only", "", "put in this error alone")
+	only := flag.String("only", "", "put in the errors alone whose package and name this regular expression fits")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	chosen := slices.DeleteFunc(slices.Clone(bugs), func(b bug) bool { return *only != "" && b.Name != *only })
-	if err := run(ctx, chosen); err != nil {
+	fits, err := regexp.Compile(*only)
+	if err == nil {
+		err = run(ctx, slices.DeleteFunc(slices.Clone(bugs),
+			func(b bug) bool { return !fits.MatchString(b.pkg + " " + b.Name) }))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "sensitivity:", err)
 		os.Exit(1)
 	}

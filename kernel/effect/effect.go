@@ -73,6 +73,8 @@ type Place struct {
 	Git bool `json:"git"`
 	// InPlace says that Tree is Workspace.
 	InPlace bool `json:"in_place"`
+	// Kept names the checkpoint that keeps what git ignores, once a run in place has one.
+	Kept string `json:"kept,omitempty"`
 }
 
 // At returns the same place of a workspace that is at another path now. A place that names no workspace stays as it is.
@@ -402,6 +404,8 @@ type WorktreeResult struct {
 // CheckpointSpec asks for a checkpoint of the tree, tracked and untracked.
 type CheckpointSpec struct {
 	Name string `json:"name"` // chk-YYYYMMDDHHMM[-n]
+	// Ignored asks to keep what git does not record, too: files that are ignored, permissions, empty folders.
+	Ignored bool `json:"ignored,omitempty"`
 }
 
 // CheckpointResult is the checkpoint that was made.
@@ -410,6 +414,8 @@ type CheckpointResult struct {
 	Commit string `json:"commit"`
 	Tree   string `json:"tree"`
 	Ref    string `json:"ref"`
+	// Unkept is what is neither in the tree nor kept beside it.
+	Unkept []Unkept `json:"unkept,omitempty"`
 }
 
 // Span is a time in which pawl was at work in a tree: what differs between Before and After is pawl's change.
@@ -443,6 +449,8 @@ type RestoreSpec struct {
 	Safety string `json:"safety"`           // name of the safety reference taken first
 	// Force overwrites files that are not as Expect says; the safety reference has them.
 	Force bool `json:"force,omitempty"`
+	// Kept names the checkpoint from which what git ignores is brought back as well, "" for nothing of it.
+	Kept string `json:"kept,omitempty"`
 }
 
 // RestoreResult says what the restore did.
@@ -452,6 +460,8 @@ type RestoreResult struct {
 	Changed []string `json:"changed"`
 	Kept    []string `json:"kept,omitempty"` // files left alone because they are not pawl's change
 	Cut     []string `json:"cut,omitempty"`  // of Changed, what changed while work was under way that was cut off
+	// Ignored is what became of what git ignores, where that was asked for.
+	Ignored *IgnoredBack `json:"ignored,omitempty"`
 }
 
 // VerifySpec is the spec of KindVerify and KindGates.
@@ -631,6 +641,8 @@ type LandResult struct {
 	Reason  string      `json:"reason,omitempty"` // catalogue key: why it was kept instead of landed
 	Command string      `json:"command,omitempty"`
 	Files   []FileStat  `json:"files,omitempty"`
+	// Ignored is what became of what git ignores, where that was asked for.
+	Ignored *IgnoredBack `json:"ignored,omitempty"`
 }
 
 // FileStat is one line of a change's summary.
@@ -652,6 +664,8 @@ type RevertSpec struct {
 	Trailers []string `json:"trailers,omitempty"`
 	// At is the author and committer date.
 	At time.Time `json:"at"`
+	// Kept is as in RestoreSpec.
+	Kept string `json:"kept,omitempty"`
 }
 
 // CleanupSpec asks to remove what a task left: its worktree and temporary files. Checkpoints stay.

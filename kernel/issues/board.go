@@ -219,7 +219,8 @@ func (c *ClaimIssue) Decide(tx *kernel.Tx) error {
 	}
 	for _, id := range tx.Taken {
 		i := tx.Near[id]
-		if i == nil || i.Number == 0 || i.Due.After(tx.Now) || !ready(i) || planning(i) != c.Planning {
+		if i == nil || i.Number == 0 || i.Due.After(tx.Now) || !ready(i) || planning(i) != c.Planning ||
+			slices.Contains(c.Living, i.Lease.Owner) {
 			continue
 		}
 		if !c.Planning && collides(tx.Board, i) {

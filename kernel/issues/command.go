@@ -48,6 +48,8 @@ type (
 		Now      time.Time // by the caller's clock
 		// Branch is the one that the batch is begun for, where it is not yet.
 		Branch string `json:",omitempty"`
+		// Living are owners that are known to be at work, whatever the clock says of their leases.
+		Living []string `json:",omitempty"`
 	}
 	// AimBoard has the batch go on for another branch: issues whose work has not begun, and that name none, land there.
 	AimBoard struct{ Branch string }

@@ -81,10 +81,13 @@ func Home(ctx context.Context, store kernel.Store) (string, error) {
 	return cmp.Or(s.Home, s.Place.Workspace), nil
 }
 
-// Working are the labels of the sessions whose work is under way.
-func (r Reader) Working(ctx context.Context) ([]string, error) {
+// Working are the labels of the sessions whose work is under way, and with planned of those whose plan is.
+func (r Reader) Working(ctx context.Context, planned bool) ([]string, error) {
 	sel := kernel.Select{Kind: kernel.KindSession, States: []string{string(session.Executing), string(session.AutoFix)},
 		HotOnly: true}
+	if planned {
+		sel.States = append(sel.States, string(session.Planning), string(session.Confirming))
+	}
 	var out []string
 	for row, err := range r.store.Scan(ctx, sel) {
 		if err != nil {

@@ -230,6 +230,9 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	run := s.Run
 	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName,
 		Approvals: []view.ApprovalLine{}, Left: run.SkippedFiles, Cut: run.TruncatedFiles}
+	if run.Ignored != nil {
+		out.Lost = run.Ignored.Lost
+	}
 	if run.Undone && run.Revert != nil {
 		out.Reversal = run.Revert.Commit
 	}

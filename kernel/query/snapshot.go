@@ -494,6 +494,9 @@ func risksOf(s *kernel.Snapshot, t *kernel.Task) []view.Note {
 		(s.Run == nil || !s.Run.Undone && s.Run.Outcome != "rolled_back") {
 		note("kernel.risk_cut", t.InterruptedStep, view.StepOf(t.Plan, t.InterruptedStep).Title)
 	}
+	if c := t.Checkpoint; c != nil && len(c.Unkept) > 0 {
+		note("kernel.risk_unkept", effect.Named(c.Unkept))
+	}
 	if s.Run != nil && s.Run.Saved != "" {
 		note("kernel.risk_saved", s.Run.Saved)
 	}

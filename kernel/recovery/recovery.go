@@ -35,9 +35,7 @@ func (c *Stop) Decide(tx *kernel.Tx) error {
 		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(tx.Env.Actor),
 			c.Reason},
 	}}
-	if c.Copied != "" {
-		s.Blocked.Error.Key, s.Blocked.Error.Args = "kernel.stopped_copy", []string{c.Copied}
-	}
+	c.explain(&s.Blocked.Error)
 	if t.State == string(task.Queued) {
 		// The seed has no way from queued to failed; the task is taken first, so that the stop has a row to go by.
 		t.Epoch++
@@ -63,6 +61,16 @@ func (c *Stop) Decide(tx *kernel.Tx) error {
 	}
 	kernel.DisposeTask(tx, t)
 	return tx.Apply(kernel.Stopped, "stopped by "+string(tx.Env.Actor))
+}
+
+// explain says for what other reason than a word the work was stopped.
+func (c *Stop) explain(f *effect.Fault) {
+	switch {
+	case c.Lost:
+		f.Key, f.Args = "kernel.stopped_lost", nil
+	case c.Copied != "":
+		f.Key, f.Args = "kernel.stopped_copy", []string{c.Copied}
+	}
 }
 
 // byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number
@@ -215,12 +223,15 @@ func (c *Skip) Decide(tx *kernel.Tx) error {
 	return nil
 }
 
+// ranOnce reports whether calls of a task were begun that may run once: it is not begun anew without a word.
+func ranOnce(t *kernel.Task) bool { return t != nil && len(t.Once) > 0 }
+
 // Decide brings the tree back to the task's checkpoint. Work at hand is stopped first; what it did until then has to be
 // known before the tree is restored.
 func (c *Rollback) Decide(tx *kernel.Tx) error {
 	s := tx.Session
 	if i := tx.Issue; byBoard(tx) {
-		if i.Conflicts > 0 {
+		if i.Conflicts > 0 || ranOnce(tx.Task) {
 			return pawl.Fail(pawl.CodeBudget, "kernel.board_retries", i.Label)
 		}
 		i.Conflicts++
@@ -273,7 +284,7 @@ func BringBack(tx *kernel.Tx) error {
 func backToCheckpoint(tx *kernel.Tx, safety string) effect.RestoreSpec {
 	t := tx.Task
 	spec := effect.RestoreSpec{Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: safety +
-		kernel.CheckpointName(tx)}
+		kernel.CheckpointName(tx), Kept: tx.Run.Ignored.Or(t.Place.Kept)}
 	if t.Ready.Tracked {
 		spec.Expect, spec.Spans = spec.Target, t.Spans
 	}
@@ -330,11 +341,11 @@ func notBack(tx *kernel.Tx, r effect.Receipt) error {
 func stepTakenBack(tx *kernel.Tx, result effect.RestoreResult) {
 	tx.Record(tx.Task, kernel.AuditTreeRestored, audit.Info, map[string]any{
 		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept,
-		"cut": result.Cut,
+		"cut": result.Cut, "ignored": result.Ignored,
 	})
 	restoredBy(tx, result)
-	tx.Run.SkippedFiles, tx.Run.TruncatedFiles, tx.Run.Restored = result.Kept, result.Cut,
-		&effect.Span{Before: result.Before, After: result.After}
+	tx.Run.SkippedFiles, tx.Run.TruncatedFiles = result.Kept, result.Cut
+	tx.Run.Ignored, tx.Run.Restored = result.Ignored, &effect.Span{Before: result.Before, After: result.After}
 	tx.Touch(tx.Run)
 }
 
@@ -570,7 +581,7 @@ func reverseRun(tx *kernel.Tx, named string, again bool) error {
 		tx.Emit(effect.KindRevert, effect.RevertSpec{
 			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" +
 				t.Label, Subject: kernel.FirstLine(verb + t.Title), Body: "Reverts commit " + commit +
-				".\n", At: tx.Now,
+				".\n", At: tx.Now, Kept: r.Ignored.Or(t.Place.Kept),
 		}, true)
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
@@ -747,6 +758,7 @@ func RunUndone(tx *kernel.Tx, r effect.Receipt) error {
 				map[string]any{"branch": result.Branch, "commit": result.Commit})
 			return nil
 		}
+		tx.Run.Ignored = result.Ignored
 		if tx.Run.Undone {
 			tx.Run.Land, tx.Run.Revert = &result, nil
 		} else {

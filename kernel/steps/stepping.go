@@ -82,7 +82,8 @@ func Advance(tx *kernel.Tx) error {
 		tx.Emit(effect.KindWorktree, spec, true)
 		return nil
 	case !t.Ready.Checkpoint:
-		tx.Emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: kernel.CheckpointName(tx)}, true)
+		tx.Emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: kernel.CheckpointName(tx),
+			Ignored: t.Place.InPlace}, true)
 		return nil
 	}
 	switch turn.State(tx.Turn.State) {
@@ -247,6 +248,9 @@ func TaskCheckpointed(tx *kernel.Tx, r effect.Receipt) error {
 	t := tx.Task
 	t.Ready.Checkpoint, t.Checkpoint, t.Tree = true, &made, made.Tree
 	t.Ready.Tracked, t.Spans = true, nil
+	if t.Place.InPlace {
+		t.Place.Kept = made.Name
+	}
 	t.Baseline = tx.Session.Known.Of(made.Tree)
 	tx.Touch(t)
 	kernel.KeepCheckpoint(tx, kernel.CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}, t.ID, "")

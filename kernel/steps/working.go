@@ -428,6 +428,7 @@ func (c *StartToolCall) Decide(tx *kernel.Tx) error {
 		Record: !tx.Config.Tools[c.Ask.Name].Info.Idempotent,
 	}
 	callBound(tx, e, c.Ask.Name)
+	kernel.NoteOnce(tx, e)
 	tx.Record(e, kernel.AuditEffectStarted, audit.Info,
 		map[string]any{"effect": e.What(), "tool": c.Ask.Name, "within": parent.ID, "attempt": 1, "token": 1})
 	tx.Result = Made{Effect: &e.Effect}

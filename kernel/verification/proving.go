@@ -512,6 +512,10 @@ func RebaseDone(tx *kernel.Tx, r effect.Receipt) error {
 		tx.Record(t, kernel.AuditLandingConflict, audit.Warn,
 			map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
 		failure := pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict", t.Branch, strings.Join(at, ", "))
+		if len(t.Once) > 0 {
+			failure = pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict_once", t.Branch, strings.Join(at, ", "),
+				strings.Join(t.Once, ", "))
+		}
 		return kernel.FailGates(tx, kernel.BlockedDependency,
 			failure.Because(errors.New(conflictText(result.Conflicts))))
 	}

@@ -137,6 +137,29 @@ func TestNothingBreaksTheFormOfActiveContext(t *testing.T) {
 	})
 }
 
+// FuzzActiveContext: whatever was said and named, what stands in the front matter is read back as it was, and the file
+// is known for pawl's own, until somebody adds to it.
+func FuzzActiveContext(f *testing.F) {
+	for _, s := range []string{"", "---", "a\n---\nb", "projection: \"sha256:", "null", "yes", "0x1F", "- a", "{a: b}", "'\"",
+		"\u202e", "\xff", "# c", "key: value", "!!int 3", "&a *a", "~", "1e3", "2026-01-30", "| <b>", " x "} {
+		f.Add(s, s, s)
+	}
+	f.Fuzz(func(t *testing.T, id, goal, title string) {
+		c := working()
+		c.SessionID, c.Checkpoint, c.Goal, c.Summary = id, title, goal, goal
+		c.Tasks[0].Title, c.Tasks[0].File, c.History[0].Title, c.Workers[0].Note, c.Pad[0].Value = title, goal, goal, title, id
+		data := view.ActiveContext(c)
+		read, err := viewtest.Parse(data)
+		if err != nil || !kept(id, read.SessionID) || !kept(title, read.Checkpoint) || read.State != string(c.State) ||
+			read.Attempts != 1 || read.Stash {
+			t.Fatalf("read back %+v, %v from\n%s", read, err, data)
+		}
+		if view.Edited(data) || !view.Edited(append(data, '\n')) {
+			t.Fatalf("not known for what it is:\n%s", data)
+		}
+	})
+}
+
 // kept reports whether a value that was written was read back, cut where it is very long.
 func kept(written, read string) bool {
 	if utf8.RuneCountInString(written) > 200 {

@@ -41,10 +41,12 @@ type Plan struct {
 	Green []string `json:"green_before,omitempty"`
 	// Needs is what the checks need and what was not on the machine when the plan was made; a plan that waits for
 	// approval has it.
-	Needs     []effect.Need `json:"needs,omitempty"`
-	Gates     []string      `json:"gates"`
-	Approval  *Approval     `json:"approval,omitempty"`
-	CreatedAt plan.Instant  `json:"created_at,omitzero"`
+	Needs []effect.Need `json:"needs,omitempty"`
+	// Unkept is what an undo could not bring back if the plan changed it, where it is to be carried out in place.
+	Unkept    []effect.Unkept `json:"unkept,omitempty"`
+	Gates     []string        `json:"gates"`
+	Approval  *Approval       `json:"approval,omitempty"`
+	CreatedAt plan.Instant    `json:"created_at,omitzero"`
 	// Package is the folder below .pawl that shows the plan.
 	Package string `json:"package,omitempty"`
 }

@@ -30,6 +30,8 @@ type Report struct {
 	Reversal string   `json:"undone_by,omitempty"`
 	Left     []string `json:"left,omitempty"`
 	Cut      []string `json:"cut,omitempty"`
+	// Lost is what the last undo or redo could not bring back of what git ignores.
+	Lost []effect.Unkept `json:"not_brought_back,omitempty"`
 	// Approvals are what was asked about on the way, oldest first.
 	Approvals []ApprovalLine `json:"approvals"`
 	Cost      *Budget        `json:"cost,omitempty"`

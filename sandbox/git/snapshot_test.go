@@ -398,8 +398,8 @@ func TestFilesAndPatch(t *testing.T) {
 		t.Fatalf("%q %v %v", short, cut, err)
 	}
 	changes, err := repo.Objects.Diff(context.Background(), from, snapshot(t, repo))
-	if err != nil || len(changes) != 4 || changes[0] != (git.Change{Path: "a", Status: "M", Added: 1, Removed: 1}) ||
-		!changes[2].Binary {
+	if err != nil || len(changes) != 4 || changes[0].Path != "a" || changes[0].Status != "M" || changes[0].Added != 1 ||
+		changes[0].Removed != 1 || changes[0].Old.ID == changes[0].New.ID || !changes[2].Binary {
 		t.Fatalf("%+v %v", changes, err)
 	}
 }

@@ -59,7 +59,7 @@ func (p *place) regular(op, rel string) error {
 
 // replace writes data beside the place, makes it durable, and moves it there.
 func (p *place) replace(data []byte, perm fs.FileMode) error {
-	temp := tempPrefix + rand.Text()
+	temp := Temporary()
 	f, err := p.dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -250,12 +250,18 @@ func (r *Root) Rename(from, to string) error {
 	return nil
 }
 
+// Temporary is a new name for a file of a tree that is being written.
+func Temporary() string { return tempPrefix + rand.Text() }
+
+// Unfinished reports whether a file of that name is one that a write has not finished.
+func Unfinished(name string) bool { return strings.HasPrefix(name, tempPrefix) }
+
 // Sweep removes the unfinished files that a crash has left behind and returns how many there were. It must not run
 // while something else writes in the tree.
 func (r *Root) Sweep(ctx context.Context) (int, error) {
 	n := 0
 	err := r.Walk(ctx, ".", func(rel string, d fs.DirEntry) error {
-		if !d.Type().IsRegular() || !strings.HasPrefix(d.Name(), tempPrefix) {
+		if !d.Type().IsRegular() || !Unfinished(d.Name()) {
 			return nil
 		}
 		if err := r.Remove(rel); err != nil && pawl.CodeOf(err) != pawl.CodeNotFound {

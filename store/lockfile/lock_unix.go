@@ -16,6 +16,9 @@ func TryFile(f *os.File) (bool, error) { return flock(f, unix.LOCK_EX) }
 // ShareFile takes the lock so that others may do the same, and nobody may take it for itself.
 func ShareFile(f *os.File) (bool, error) { return flock(f, unix.LOCK_SH) }
 
+// UnlockFile gives the lock on an open file up.
+func UnlockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
 func flock(f *os.File, how int) (bool, error) {
 	for {
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)

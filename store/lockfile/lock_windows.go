@@ -14,6 +14,11 @@ func TryFile(f *os.File) (bool, error) { return lock(f, windows.LOCKFILE_EXCLUSI
 // ShareFile takes the lock so that others may do the same, and nobody may take it for itself.
 func ShareFile(f *os.File) (bool, error) { return lock(f, 0) }
 
+// UnlockFile gives the lock on an open file up.
+func UnlockFile(f *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
+}
+
 func lock(f *os.File, how uint32) (bool, error) {
 	at := &windows.Overlapped{OffsetHigh: 1}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), how|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)

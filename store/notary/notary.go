@@ -70,15 +70,11 @@ func (n *Notary) Sign(ctx context.Context, store kernel.Store) ([]byte, error) {
 	if err := store.Log(ctx, func(l audit.Log) error { head, id = l.Head, l.Identity; return nil }); err != nil {
 		return nil, err
 	}
-	secret, _, err := n.key()
+	k, err := n.key()
 	if err != nil {
 		return nil, err
 	}
-	signer, err := note.NewSigner(secret)
-	if err != nil {
-		return nil, pawl.Fail(pawl.CodeInvalid, "audit.key", n.keys).Because(err)
-	}
-	text, err := audit.Checkpoint(head, origin(id), signer)
+	text, err := audit.Checkpoint(head, origin(id), k.Signer)
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +94,7 @@ func (n *Notary) Sign(ctx context.Context, store kernel.Store) ([]byte, error) {
 
 // Verify checks that the log still begins with what the notes said; without notes it takes those that were kept.
 func (n *Notary) Verify(ctx context.Context, store kernel.Store, notes ...[]byte) (audit.Report, error) {
-	// The notes are read before the log is: one that somebody signs meanwhile may be of a longer one.
-	var anchors []audit.Tree
-	err := store.Log(ctx, func(l audit.Log) (err error) {
-		anchors, err = n.anchors(l, notes)
-		return err
-	})
+	anchors, err := n.Anchors(ctx, store, notes...)
 	if err != nil {
 		return audit.Report{}, err
 	}
@@ -113,6 +104,16 @@ func (n *Notary) Verify(ctx context.Context, store kernel.Store, notes ...[]byte
 		return err
 	})
 	return report, err
+}
+
+// Anchors are what notes say of the log: those that are given, or those that were kept. They are read before the log is
+// verified: a note that somebody signs meanwhile may be of a longer one.
+func (n *Notary) Anchors(ctx context.Context, store kernel.Store, notes ...[]byte) (anchors []audit.Tree, err error) {
+	err = store.Log(ctx, func(l audit.Log) (err error) {
+		anchors, err = n.anchors(l, notes)
+		return err
+	})
+	return anchors, err
 }
 
 // anchors are what notes say of a log: those that are given, or those that were kept.
@@ -134,13 +135,13 @@ func (n *Notary) anchors(l audit.Log, notes [][]byte) ([]audit.Tree, error) {
 	if len(notes) == 0 {
 		return nil, nil
 	}
-	verifier, _, err := n.verifier()
+	k, err := n.key()
 	if err != nil {
 		return nil, err
 	}
 	var out []audit.Tree
 	for _, text := range notes {
-		tree, _, err := n.read(l, text, verifier)
+		tree, _, err := n.read(l, text, k.verifier)
 		if err != nil {
 			return nil, err
 		}
@@ -157,16 +158,6 @@ func (n *Notary) read(l audit.Log, text []byte, verifier note.Verifier) (audit.T
 	}
 	tree, err := audit.VerifyCheckpoint(text, name, verifier)
 	return tree, name, err
-}
-
-func (n *Notary) verifier() (v note.Verifier, public string, err error) {
-	if _, public, err = n.key(); err != nil {
-		return nil, "", err
-	}
-	if v, err = note.NewVerifier(public); err != nil {
-		return nil, "", pawl.Fail(pawl.CodeInvalid, "audit.key", n.keys).Because(err)
-	}
-	return v, public, nil
 }
 
 // kept names the notes that were kept of a log: those that were signed in this place, and those of places where the
@@ -245,12 +236,12 @@ func (n *Notary) Earlier(ctx context.Context, store kernel.Store, tell bool) (fo
 	if err != nil {
 		return nil, false, pawl.Fail(pawl.CodeIO, "audit.keep", found.Kept).Because(err)
 	}
-	verifier, _, err := n.verifier()
+	k, err := n.key()
 	if err != nil {
 		return nil, false, err
 	}
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	tree, err := audit.VerifyCheckpoint(text, string(first), verifier)
+	tree, err := audit.VerifyCheckpoint(text, string(first), k.verifier)
 	if err != nil {
 		return nil, false, nil // not signed with the user's key, and so no word of theirs
 	}
@@ -265,37 +256,77 @@ func (n *Notary) Earlier(ctx context.Context, store kernel.Store, tell bool) (fo
 	return found, false, writeNew(mark, nil)
 }
 
+// Missing is the error for a store that is missing at a path although checkpoints of one were kept in this place, nil
+// where none were.
+func (n *Notary) Missing(path string) error {
+	var at time.Time
+	folders, _ := filepath.Glob(filepath.Join(n.keys, "checkpoints", "*", n.place)) // a folder of the user's own state
+	for _, dir := range folders {
+		for _, name := range notesIn(dir) {
+			if info, err := os.Stat(name); err == nil && info.ModTime().After(at) {
+				at = info.ModTime()
+			}
+		}
+	}
+	if at.IsZero() {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeNotFound, "store.gone", path, at.Format(time.DateTime))
+}
+
 // Anchor verifies a note of this workspace's log and returns it in the form that proofs carry, with what it says.
 func (n *Notary) Anchor(ctx context.Context, store kernel.Store,
 	text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
-	verifier, public, err := n.verifier()
+	k, err := n.key()
 	if err != nil {
 		return audit.ProvenCheckpoint{}, audit.Tree{}, err
 	}
 	var tree audit.Tree
 	var name string
 	err = store.Log(ctx, func(l audit.Log) error {
-		tree, name, err = n.read(l, text, verifier)
+		tree, name, err = n.read(l, text, k.verifier)
 		return err
 	})
-	return audit.ProvenCheckpoint{Log: name, Note: string(text), Key: public}, tree, err
+	return audit.ProvenCheckpoint{Log: name, Note: string(text), Key: k.public}, tree, err
 }
 
-// key reads the user's signing key, or makes it.
-func (n *Notary) key() (secret, public string, err error) {
+// key is the user's signing key, with its other half, by which everybody can check what it signed.
+type key struct {
+	note.Signer
+	verifier note.Verifier
+	public   string
+}
+
+// key reads the user's signing key, or makes it. The halves are tried on each other: with one that was damaged, no
+// checkpoint would be signed from then on that anybody could check, and nobody would hear of it.
+func (n *Notary) key() (k key, err error) {
 	name := filepath.Join(n.keys, "audit.key")
 	pair, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
 		if err := n.makeKey(name); err != nil {
-			return "", "", err
+			return key{}, err
 		}
 		pair, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return "", "", pawl.Fail(pawl.CodeIO, "audit.keep", name).Because(err)
+		return key{}, pawl.Fail(pawl.CodeIO, "audit.keep", name).Because(err)
 	}
-	secret, public, _ = strings.Cut(strings.TrimSpace(string(pair)), "\n")
-	return secret, public, nil
+	secret, public, _ := strings.Cut(strings.TrimSpace(string(pair)), "\n")
+	k.public = public
+	k.verifier, err = note.NewVerifier(public)
+	if err == nil {
+		k.Signer, err = note.NewSigner(secret)
+	}
+	if err == nil {
+		var signed []byte
+		if signed, err = k.Sign(pair); err == nil && !k.verifier.Verify(pair, signed) {
+			err = errors.New("its halves do not belong together")
+		}
+	}
+	if err != nil {
+		return key{}, pawl.Fail(pawl.CodeInvalid, "audit.key", n.keys).Because(err)
+	}
+	return k, nil
 }
 
 // makeKey makes the pair. Both halves are in one file, so that two processes which make one at the same time agree.

@@ -55,10 +55,12 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// Check examines the store as a whole, for pawl doctor: SQLite's own check of the file, the audit log from its first
-// record (anchors are what trusted checkpoints said, audit.Verify), and that every row stands where its records left
-// it. It reads everything and takes accordingly long. The report is that of the audit log.
-func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report, error) {
+// Check examines the store as a whole, for pawl doctor: SQLite's own check of every page, the audit log from its first
+// record (anchors are what trusted checkpoints said, audit.Verify) with the ways along it, and that every row stands
+// where its records left it. It reads everything and takes accordingly long; progress, which may be nil, is told now
+// and then how many rows and records of how many were read. The report is that of the audit log.
+func (s *Store) Check(ctx context.Context, progress func(done, all int64),
+	anchors ...audit.Tree) (audit.Report, error) {
 	c, err := s.stream(ctx, "check")
 	if err != nil {
 		return audit.Report{}, err
@@ -73,12 +75,58 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 		if err != nil {
 			return err
 		}
+		rows, err := c.number("SELECT count(*) FROM entity")
+		if err != nil {
+			return err
+		}
+		count := counted(log.Head.Size+rows, progress)
+		records := log.Records
+		log.Records = func(yield func(audit.Stored, error) bool) {
+			records(func(r audit.Stored, err error) bool { count(); return yield(r, err) })
+		}
 		if report, err = log.Verify(anchors...); err != nil {
 			return err
 		}
-		return c.compare(ctx, report.Tails)
+		if err := c.ways(); err != nil {
+			return err
+		}
+		return c.compare(ctx, report.Tails, count)
 	})
 	return report, s.fault("check", err)
+}
+
+// counted returns a function that counts to all and tells of it now and then.
+func counted(all int64, progress func(done, all int64)) func() {
+	done := int64(0)
+	return func() {
+		if done++; progress != nil && done%1024 == 0 {
+			progress(done, all)
+		}
+	}
+}
+
+// ways makes sure that each record of the log leads back to its subject's previous one, and each row to its last.
+func (c *conn) ways() error {
+	for _, text := range [...]string{
+		`SELECT a.idx FROM audit a LEFT JOIN audit b ON b.idx=a.back
+			WHERE (a.back IS NULL)<>(a.seq=1) OR a.seq<>1 AND (b.ref IS NOT a.ref OR b.seq IS NOT a.seq-1) LIMIT 1`,
+		`SELECT ifnull(e.audit_at, -1) FROM entity e LEFT JOIN audit a ON a.idx=e.audit_at
+			WHERE (e.audit_at IS NULL)<>(e.audit_seq=0) OR
+			e.audit_seq<>0 AND (a.ref IS NOT e.pos OR a.seq IS NOT e.audit_seq) LIMIT 1`,
+	} {
+		q, err := c.prepare(text)
+		if err != nil {
+			return err
+		}
+		wrong, err := q.one()
+		if err == nil && wrong {
+			err = pawl.Fail(pawl.CodeStoreDamaged, "store.record", q.int(0)).In("store.check")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // integrity is the engine's own check of the file at path.
@@ -99,11 +147,11 @@ func (c *conn) integrity(path string) error {
 
 // compare reads every row with its document and holds it against the log, and all of them against the counts. Rows
 // without records, such as settings, have nothing in the log to be held against.
-func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail) error {
+func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail, count func()) error {
 	found := 0
 	var wrong error
 	made := map[group]counts{}
-	count := func(g group, state string) {
+	add := func(g group, state string) {
 		if made[g] == nil {
 			made[g] = counts{}
 		}
@@ -121,9 +169,10 @@ func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail) 
 		case t.Moved && r.State != t.State:
 			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.state", subject.String(), r.State, t.State).In("store.check")
 		}
-		count(group{"", string(r.Kind)}, r.State)
+		count()
+		add(group{"", string(r.Kind)}, r.State)
 		if g := (group{r.Parent, string(r.Kind)}); r.Parent != "" && g.kept() {
-			count(g, r.State)
+			add(g, r.State)
 		}
 		return wrong == nil
 	})

@@ -58,7 +58,7 @@ func TestDocumentsOfAllLengths(t *testing.T) {
 			}
 			write(nil, true)
 			write([]byte("short"), false)
-			if _, err := s.Check(t.Context()); err != nil {
+			if _, err := s.Check(t.Context(), nil); err != nil {
 				t.Error(err)
 			}
 			s.Close()
@@ -128,7 +128,7 @@ func TestRecordsOfManyLengths(t *testing.T) {
 			}
 		}
 	}
-	if report, err := s.Check(t.Context()); err != nil || report.Size != total {
+	if report, err := s.Check(t.Context(), nil); err != nil || report.Size != total {
 		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -67,7 +67,7 @@ func TestManyProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if report, err := s.Check(t.Context()); err != nil || report.Moves != 20+processes*50 {
+	if report, err := s.Check(t.Context(), nil); err != nil || report.Moves != 20+processes*50 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -106,7 +106,7 @@ func TestFlushFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Check(t.Context()); err != nil {
+		if _, err := s.Check(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 		for id, n := range acked {

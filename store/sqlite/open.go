@@ -132,6 +132,13 @@ func idle(path string) bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
+// witnessed reports whether a store was written at path.
+func witnessed(path string) bool {
+	line, err := os.ReadFile(witnessOf(path))
+	_, ok := heard(line)
+	return err == nil && ok
+}
+
 // minSize is the size of the smallest database that SQLite can make.
 const minSize = 512
 
@@ -145,7 +152,7 @@ func (s *Store) inspect() error {
 	damaged := func(key string) error { return pawl.Fail(pawl.CodeStoreDamaged, key, s.path).In("store.open") }
 	info, err := os.Stat(s.path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && idle(s.path):
+	case errors.Is(err, fs.ErrNotExist) && idle(s.path) && !witnessed(s.path):
 		return pawl.Fail(pawl.CodeNotFound, "store.missing", s.path).In("store.open")
 	case errors.Is(err, fs.ErrNotExist):
 		return damaged("store.lost")

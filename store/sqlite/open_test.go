@@ -228,7 +228,7 @@ func TestCorruption(t *testing.T) {
 		}
 		s, err := sqlite.Open(place, sqlite.Options{})
 		if err == nil {
-			_, err = s.Check(t.Context())
+			_, err = s.Check(t.Context(), nil)
 			if closing := s.Close(); err == nil {
 				err = closing
 			}
@@ -324,7 +324,7 @@ func TestUpgrade(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
-		report, err := s.Check(t.Context())
+		report, err := s.Check(t.Context(), nil)
 		if err != nil || report.Size != 20 || report.Moves != 20 {
 			t.Errorf("%s: %+v, %v", f, report, err)
 		}
@@ -341,7 +341,7 @@ func TestUpgrade(t *testing.T) {
 		if n != 20 {
 			t.Errorf("%s: %d tasks", f, n)
 		}
-		if _, err := s.Check(t.Context()); err != nil {
+		if _, err := s.Check(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 		if err := s.Close(); err != nil {
@@ -385,7 +385,7 @@ func TestBackup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Check(t.Context()); err != nil {
+		if _, err := b.Check(t.Context(), nil); err != nil {
 			t.Errorf("backup %d: %v", n, err)
 		}
 		// A backup is a store: it can be written, too.
@@ -454,7 +454,7 @@ func TestRowsAreWhole(t *testing.T) {
 			pawl.CodeStoreDamaged && (c != "kind" || err != nil) {
 			t.Errorf("%s: %v", c, err)
 		}
-		if _, err := s.Check(t.Context()); err == nil {
+		if _, err := s.Check(t.Context(), nil); err == nil {
 			t.Errorf("%s: nothing found by Check", c)
 		}
 		if _, err := s.Load(t.Context(), kernel.Select{ID: ids[0]}); err != nil {
@@ -503,7 +503,7 @@ func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Check(t.Context()); pawl.CodeOf(err) != c.want {
+		if _, err := s.Check(t.Context(), nil); pawl.CodeOf(err) != c.want {
 			t.Errorf("%s: %v, want %s", c.statement, err, c.want)
 		}
 		s.Close()
@@ -524,7 +524,7 @@ func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 	if _, err := s.Commit(t.Context(), kernel.Batch{Writes: []kernel.Write{w}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Check(t.Context()); pawl.CodeOf(err) != pawl.CodeAuditBroken ||
+	if _, err := s.Check(t.Context(), nil); pawl.CodeOf(err) != pawl.CodeAuditBroken ||
 		!strings.Contains(err.Error(), "audit.state") {
 		t.Errorf("a state without a record: %v", err)
 	}

@@ -135,7 +135,7 @@ func roleFill(dir string) error {
 	if err := os.Remove(ballast); err != nil {
 		return err
 	}
-	report, err := s.Check(ctx)
+	report, err := s.Check(ctx, nil)
 	if err != nil || report.Moves < acked {
 		return fmt.Errorf("%d acknowledged moves, %d found: %w", acked, report.Moves, err)
 	}
@@ -161,7 +161,7 @@ func roleReadOnly(path string) error {
 	if err != nil || len(rows[0]) != 20 {
 		return fmt.Errorf("%d rows: %w", len(rows[0]), err)
 	}
-	if _, err := s.Check(ctx); err != nil {
+	if _, err := s.Check(ctx, nil); err != nil {
 		return err
 	}
 	if err := transition(s, rows[0][0].ID); pawl.CodeOf(err) != pawl.CodeReadOnly {

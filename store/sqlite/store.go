@@ -105,6 +105,7 @@ func (s *Store) Close() error {
 	// The writer's connection goes last: with it goes the write-ahead log, copied into the file.
 	if w != nil {
 		keep(w.conn)
+		w.said.close()
 	}
 	return s.fault("close", first)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -140,6 +141,8 @@ type writer struct {
 	group  []*request
 	live   []*request
 	tx     tx
+	// said is the witness of what was committed.
+	said witness
 }
 
 func (w *writer) run() {
@@ -314,7 +317,21 @@ func (w *writer) apply(requests []*request) error {
 	if _, err := w.st.commit.exec(); err != nil {
 		return w.rollback(w.afterCommit(err))
 	}
-	return nil
+	return w.attest(requests)
+}
+
+// attest has the witness say what was committed. What was asked to be attested and could not be may be lost again
+// without a word, and so its outcome is not known.
+func (w *writer) attest(requests []*request) error {
+	flush := slices.ContainsFunc(requests, func(r *request) bool { return r.batch.Attest && r.plan.outcome.err == nil })
+	if len(w.tx.leaves) == 0 {
+		return nil
+	}
+	err := w.said.attest(w.conn, w.store.path, w.tx.head.Size, w.tx.leaves[len(w.tx.leaves)-1], flush)
+	if err == nil || !flush {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeOutcomeUnknown, "store.unknown").In("store.commit").Because(err)
 }
 
 // afterCommit judges a failed COMMIT. A full disk, a lock or a read-only file stops it before the log's commit mark is

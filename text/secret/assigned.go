@@ -95,7 +95,8 @@ const assignable = dotted + "~+/=@!$%^&*"
 // words, a path, a call nor another name.
 func drawn(value string) bool {
 	if len(value) < minKnown || strings.ContainsAny(value, " \t(){}<>[]|;,") ||
-		strings.ContainsAny(value[:1], "$./%") || !strings.ContainsAny(value, digits) || !strings.ContainsAny(value, lower+upper) || pretended(value) {
+		strings.ContainsAny(value[:1], "$./%") || !strings.ContainsAny(value, digits) ||
+		!strings.ContainsAny(value, lower+upper) || pretended(value) {
 		return false
 	}
 	return strings.Count(value, "/") <= 2 && !strings.Contains(value, "://") && entropy(value) >= 2.5

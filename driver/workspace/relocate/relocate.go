@@ -3,6 +3,7 @@ package relocate
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"pawl/driver/workspace"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
 	"pawl/kernel/query"
@@ -132,7 +134,10 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 		if err := git.Forget(m.place.Workspace); err != nil {
 			return nil, false
 		}
-		if stopped, err = m.stop(ctx, k); err != nil {
+		if sqlite.Accept(store) != nil { // what was copied while somebody wrote may lack its end, and is stopped for it
+			return nil, false
+		}
+		if stopped, err = stop(ctx, k, recovery.Stop{Reason: "copied", Copied: m.home}); err != nil {
 			return nil, false
 		}
 	}
@@ -144,9 +149,41 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 // byPlace is who takes note of it.
 var byPlace = pawl.By(pawl.KindSystem, "place")
 
-// stop stops in a copy what was under way. What waits for a person, and what is only to be planned again, waits on.
-func (m mover) stop(ctx context.Context, k *kernel.Kernel) (stopped []string, err error) {
-	lanes, err := query.Of(k).Working(ctx)
+// Whole makes sure that the store has come as far as was acknowledged. One that has not is only looked at, unless it is
+// to be gone on with; the note says which it is.
+func Whole(ctx context.Context, w Workspace, store *sqlite.Store, accept bool) (*Note, error) {
+	behind := sqlite.Behind(ctx, store)
+	var e *pawl.Error
+	switch {
+	case behind == nil || !errors.As(behind, &e) || !w.ReadOnly && !accept:
+		return nil, behind
+	case w.ReadOnly:
+		return &Note{e.Key, effect.Failed(e).Args}, nil
+	}
+	stopped, err := goOn(ctx, w, store)
+	if err != nil || len(stopped) == 0 {
+		return nil, err
+	}
+	return &Note{"cli.store_accepted", []string{strings.Join(stopped, ", ")}}, nil
+}
+
+// goOn goes on with a store whose end is lost: what is under way by it is stopped, because what came after may have
+// been done, and then it is taken as it is. It names what was stopped. Nobody else may be at work.
+func goOn(ctx context.Context, w Workspace, store *sqlite.Store) (stopped []string, err error) {
+	release, err := presence.Own(filepath.Join(w.Place.Workspace, workspace.Dir), strings.Join(os.Args, " "))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if stopped, err = stop(ctx, w.Kernel(store), recovery.Stop{Reason: "lost", Lost: true}); err == nil {
+		err = sqlite.Accept(store)
+	}
+	return stopped, err
+}
+
+// stop stops what is under way. What waits for a person, and what is only to be planned again, waits on.
+func stop(ctx context.Context, k *kernel.Kernel, how recovery.Stop) (stopped []string, err error) {
+	lanes, err := query.Of(k).Working(ctx, how.Lost)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +199,11 @@ func (m mover) stop(ctx context.Context, k *kernel.Kernel) (stopped []string, er
 		if e := s.Effect; s.Run == nil || e != nil && finishing(e.What()) {
 			continue
 		}
-		_, err = at.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &recovery.Stop{Reason: "copied", Copied: m.home}})
+		_, err = at.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &how})
+		if how.Lost && pawl.CodeOf(err) == pawl.CodeInvalidTransition {
+			// Nothing is at work by what is left of the store; what was after that is not to be done by it.
+			_, err = at.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &control.CancelRun{Reason: how.Reason}})
+		}
 		switch pawl.CodeOf(err) {
 		case "":
 			stopped = append(stopped, s.Run.Label)

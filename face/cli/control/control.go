@@ -181,6 +181,7 @@ func discarded(ctx context.Context, sess *cli.Session, s *kernel.Snapshot) {
 	}
 	t := s.Task
 	sess.SayText("cli.rollback.to", t.Checkpoint.Name)
+	cli.PrintSection(sess.Printer, "cli.sum.unkept", unkeptLines(sess.Printer, t.Checkpoint.Unkept))
 	if sess.Workspace.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
 		sess.Say("  " + sess.Text("cli.rollback.no_changes"))
 		return

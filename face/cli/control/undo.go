@@ -7,6 +7,7 @@ import (
 
 	"pawl/face/cli"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/kernel/recovery"
 )
 
@@ -102,6 +103,9 @@ func reverse(ctx context.Context, sess *cli.Session, command kernel.Command, don
 			way += " --step " + step
 		}
 		sess.Say(sess.Style.OK() + " " + sess.Text(done, sess.Text("cli.undo.step", step)))
+		if s.Task.Place.InPlace {
+			sess.Say("  " + sess.Text("cli.undo.step_only"))
+		}
 	} else if err := tellReversed(ctx, sess, cli.ID(given), done); err != nil {
 		return err
 	}
@@ -126,7 +130,23 @@ func tellReversed(ctx context.Context, sess *cli.Session, run, done string) erro
 	sess.Say(line)
 	cli.PrintSection(sess.Printer, "cli.sum.cut_back", cli.LeftLines(r.Cut))
 	cli.PrintSection(sess.Printer, "cli.sum.left", cli.LeftLines(r.Left))
+	cli.PrintSection(sess.Printer, "cli.sum.lost", unkeptLines(sess.Printer, r.Lost))
 	return nil
+}
+
+// unkeptLines names what cannot be brought back, and why.
+func unkeptLines(pr *cli.Printer, all []effect.Unkept) (out []string) {
+	for _, u := range all {
+		line := "  " + cli.Display(effect.Named([]effect.Unkept{{Path: u.Path, Size: u.Size}})) + ": " +
+			pr.Text("cli.unkept."+u.Why)
+		if u.How != "" {
+			line += "; " + pr.Text("cli.unkept.with", u.How)
+		}
+		if out = append(out, line); u.More > 0 {
+			out = append(out, "  "+pr.Text("cli.unkept.more", u.More))
+		}
+	}
+	return out
 }
 
 // reversed reads the run that an undo is about: the one in progress, else the last one.

@@ -186,13 +186,14 @@ func startRun(ctx context.Context, sess *cli.Session, start *planning.Start, f r
 }
 
 func newResumeCommand(a *cli.App) *cobra.Command {
-	var noWait bool
+	var noWait, accept bool
 	c := a.Command("resume", "cli.resume", "  pawl resume", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Writing(),
+		return a.With(c.Context(), host.Open{Accept: accept},
 			func(sess *cli.Session) error { return resumeRun(c.Context(), sess, noWait) })
 	}
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
+	c.Flags().BoolVar(&accept, "accept-loss", false, a.Text("cli.flag.accept_loss"))
 	return c
 }
 

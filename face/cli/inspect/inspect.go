@@ -174,7 +174,7 @@ func line(pr *cli.Printer, r view.RunLine) string {
 // changed counts what a run changed, by file.
 func changed(ctx context.Context, sess *cli.Session, r *view.Report) ([]effect.FileStat, error) {
 	text, err := whole(ctx, sess, r.Changes)
-	return cli.DiffStat(text), err
+	return effect.DiffStat(text), err
 }
 
 // whole is the unified diff of all that a run changed, "" where nothing was recorded.
@@ -215,7 +215,7 @@ func diff(ctx context.Context, sess *cli.Session, r *view.Report, step string, s
 	if len(r.Planned) > 0 {
 		sess.Note(sess.Style.Warn() + " " + sess.Text("see.planned"))
 	}
-	files := cli.DiffStat(text)
+	files := effect.DiffStat(text)
 	if sess.JSON {
 		return sess.PrintJSON(map[string]any{"run": r.Run, "step": step, "from": r.Changes.From, "to": r.Changes.To,
 			"files": append([]effect.FileStat{}, files...), "patch": text})

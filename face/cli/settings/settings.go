@@ -54,6 +54,8 @@ type Config struct {
 	KBMode    knowledge.Mode
 	Output    string
 	Bilingual bool
+	// IgnoredMB is how much of what git ignores a run in place may copy, so that an undo can bring it back.
+	IgnoredMB int
 	// PrepareScripts lets packages run programs when pawl prepare installs them.
 	PrepareScripts bool
 	// AutoContinue are the stages that an interactive flow leaves without waiting for a word.
@@ -98,7 +100,7 @@ func Default() Config {
 		ProofTimeout: k.ProofTime, TaskTimeout: k.TaskTime,
 		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
 		KBMode: knowledge.OnDemandAutoCoding, Notify: string(tui.NoticeBell),
-		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"},
+		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"}, IgnoredMB: 256,
 	}
 }
 
@@ -208,6 +210,7 @@ func behaviourSettings() []Setting {
 				c.Dependencies = v
 				return nil
 			}},
+		number("undo.ignored_mb", 0, 1_000_000, never, func(c *Config) *int { return &c.IgnoredMB }),
 		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),
 		choice(Isolation, never, func(c *Config) *string { return &c.Isolation }, "", Bubblewrap, Outer),
 		{Name: "readable", List: true, project: never,

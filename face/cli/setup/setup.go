@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"pawl/face/host"
 	"pawl/text/display"
@@ -75,26 +76,45 @@ func profileOf(program string) string {
 
 // asFinding makes a finding of an error.
 func asFinding(pr *cli.Printer, name string, err error) host.Finding {
-	return host.Finding{Name: name, State: "fail", Key: "cli.doctor.failed",
-		Args: []string{cli.Describe(pr, err).Message}}
+	d := cli.Describe(pr, err)
+	return host.Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{d.Message}, Value: d.Hint}
 }
 
-// storeFinding says whether the store can be read; ok is false where there is none yet.
+// storeFinding says whether the whole store is as it was written: every page, row and record of it is read. Ok is false
+// where there is none yet.
 func storeFinding(ctx context.Context, a *cli.App) (f host.Finding, ok bool) {
 	sess, err := a.Open(ctx, cli.Reading())
-	if pawl.CodeOf(err) == pawl.CodeNotFound {
-		return f, false
+	var e *pawl.Error
+	if pawl.CodeOf(err) == pawl.CodeNotFound && errors.As(err, &e) {
+		f = asFinding(a.Printer, "store", err)
+		f.State = "warn"
+		return f, e.Key == "store.gone"
 	}
-	var head audit.Head
+	var report audit.Report
 	if err == nil {
-		head, err = sess.Ask().Log().Head(ctx)
+		report, err = sess.Workspace.Check(ctx, reading(a.Printer))
 		err = errors.Join(err, sess.Workspace.Close())
 	}
 	if err != nil {
 		return asFinding(a.Printer, "store", err), true
 	}
-	return host.Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(head.Size)}}, true
+	return host.Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(report.Size),
+		fmt.Sprint(len(report.Tails))}}, true
 }
+
+// reading tells a person every few seconds how much of a large store was read.
+func reading(pr *cli.Printer) func(done, all int64) {
+	next := time.Now().Add(patience)
+	return func(done, all int64) {
+		if pr.Present() && time.Now().After(next) {
+			next = time.Now().Add(patience)
+			pr.Note(pr.Text("cli.doctor.reading", done, all))
+		}
+	}
+}
+
+// patience is how long nothing is said.
+const patience = 2 * time.Second
 
 func printFindings(pr *cli.Printer, found []host.Finding) error {
 	bad := 0

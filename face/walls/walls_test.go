@@ -1,4 +1,4 @@
-package app
+package walls
 
 import (
 	"slices"
@@ -12,18 +12,18 @@ import (
 func TestSettingsChooseTheWalls(t *testing.T) {
 	for isolation, want := range map[string]sandbox.Mechanism{"": "", settings.Bubblewrap: sandbox.MechanismBubblewrap,
 		settings.Outer: sandbox.MechanismOuter} {
-		if got := walls(settings.Config{Isolation: isolation}, "/ws").Mechanism; got != want {
+		if got := Of(settings.Config{Isolation: isolation}, "/ws").Mechanism; got != want {
 			t.Errorf("%q: %q", isolation, got)
 		}
 	}
-	o := walls(settings.Config{Readable: []string{"/srv/data", "../lib"}, Memory: 5, Processes: 6, Disk: 7, Files: 8}, "/w/s")
+	o := Of(settings.Config{Readable: []string{"/srv/data", "../lib"}, Memory: 5, Processes: 6, Disk: 7, Files: 8}, "/w/s")
 	if !slices.Equal(o.Readable, []string{"/srv/data", "/w/lib"}) {
 		t.Error(o.Readable)
 	}
 	if o.Limits != (sandbox.Limits{Memory: 5 << 20, Processes: 6, Disk: 7 << 20, Files: 8}) {
 		t.Error(o.Limits)
 	}
-	if o := walls(settings.Config{Readable: []string{"../lib"}}, ""); len(o.Readable) > 0 {
+	if o := Of(settings.Config{Readable: []string{"../lib"}}, ""); len(o.Readable) > 0 {
 		t.Error(o.Readable)
 	}
 }
