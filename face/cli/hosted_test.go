@@ -158,7 +158,11 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o host.Open) (*ho
 		},
 		Earlier:  func(context.Context, bool) (*host.EarlierLog, bool, error) { return nil, false, nil },
 		Warnings: func(context.Context) []host.Finding { return nil },
-		Witness:  func(context.Context) (host.Witness, error) { return host.Witness{Covers: 1}, nil },
+		Check: func(ctx context.Context, _ func(done, all int64)) (report audit.Report, err error) {
+			err = h.store.Log(ctx, func(l audit.Log) (err error) { report, err = l.Verify(); return err })
+			return report, err
+		},
+		Witness: func(context.Context) (host.Witness, error) { return host.Witness{Covers: 1}, nil },
 		Write: func(_ context.Context, files []pawl.ProjectedFile) error {
 			for _, f := range files {
 				h.written = append(h.written, f.Path+"\n"+f.Content)

@@ -185,13 +185,19 @@ func (n *Notary) kept(l audit.Log) []string {
 // signature is not looked at.
 func (n *Notary) Newest(ctx context.Context, store kernel.Store) (size int64, at time.Time, err error) {
 	var names []string
-	if err := store.Log(ctx, func(l audit.Log) error { names = n.kept(l); return nil }); err != nil {
+	var head int64
+	if err := store.Log(ctx, func(l audit.Log) error {
+		if names, head = n.kept(l), l.Head.Size; len(names) == 0 { // a copy goes on from what the original had
+			names, _ = filepath.Glob(filepath.Join(n.keys, "checkpoints", l.Identity, "*", "*.note"))
+		}
+		return nil
+	}); err != nil {
 		return 0, at, err
 	}
 	for _, name := range names {
 		covers, err := strconv.ParseInt(strings.TrimSuffix(filepath.Base(name), ".note"), 10, 64)
-		if info, gone := os.Stat(name); err == nil && gone == nil && covers > size {
-			size, at = covers, info.ModTime()
+		if info, gone := os.Stat(name); err == nil && gone == nil && min(covers, head) > size {
+			size, at = min(covers, head), info.ModTime()
 		}
 	}
 	return size, at, nil

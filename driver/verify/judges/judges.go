@@ -172,13 +172,19 @@ func (k *known) sources() (program, tests []source) {
 
 // testPath matches the paths of tests and of what they compare with.
 var testPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|/)(?i:tests?|specs?|__tests__|testdata|goldens?|__(?:snapshots|fixtures|mocks)__)/|` +
+	return regexp.MustCompile(`(^|/)(?i:tests?|specs?|__tests__|testdata|__(?:snapshots|fixtures|mocks)__)/|` +
 		`(^|/)(?i:test_)[^/]*$|[_.](?i:test|spec)\.[A-Za-z]+$|(^|/)(?i:tests?)\.[A-Za-z]+$|` +
 		`[A-Za-z0-9](Tests?|Spec)\.[A-Za-z]+$|[a-z0-9]IT\.[A-Za-z]+$|\.(?:snap|golden)$`)
 })
 
+// goldenPath matches the paths of what tests compare with in folders that may as well be packages of the program.
+var goldenPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|/)(?i:goldens?)/`) })
+
 // Test reports whether a path is that of a test, or of what tests compare with.
-func Test(name string) bool { return testPath().MatchString(name) }
+func Test(name string) bool {
+	return testPath().MatchString(name) ||
+		goldenPath().MatchString(name) && !IsSource(name)
+}
 
 // test is about files of tests. One that was added is work, not a change of what judges it, unless it takes the others
 // over; and so is one to which nothing but tests were added.
