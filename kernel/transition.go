@@ -69,6 +69,11 @@ func (c *Transition) alone(tx *Tx) error {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.actor_refused", string(tx.Env.Actor), r.ID,
 			kindsOf(r.Actors, r.AlsoActors)).At(r.ID, "actor")
 	}
+	if c.To == task.Approved || c.To == task.Queued && t.State == string(task.Blocked) { // a word that is an approval
+		if err := PersonsWord(tx); err != nil {
+			return err
+		}
+	}
 	meta, err := metadata(c.Metadata)
 	if err != nil {
 		return err

@@ -153,11 +153,6 @@ type shelf struct {
 	layered bool   // under a layer that ends with the command
 }
 
-// layers is a Runner that can show folders in the home of a command.
-type layers interface {
-	Layers(ctx context.Context, folder string) (shows, layered bool)
-}
-
 // open makes the folders of what proof reads from before, and has the environment of a toolchain name all caches as
 // commands will see them.
 func (sh *shelf) open(ctx context.Context) error {
@@ -180,9 +175,7 @@ func (sh *shelf) open(ctx context.Context) error {
 		}
 	}
 	sh.built = filepath.Join(s.place.Workspace, filepath.FromSlash(builtCaches), name)
-	if l, ok := s.Box.(layers); ok {
-		sh.shows, sh.layered = s.known.layers(ctx, l, filepath.Join(sh.built, "go-build"))
-	}
+	sh.shows, sh.layered = s.known.layers(ctx, s.Box, filepath.Join(sh.built, "go-build"))
 	if sh.shows {
 		for i, kv := range s.tools.Env {
 			s.tools.Env[i] = strings.ReplaceAll(kv, sh.own, sh.seen(sh.own))
@@ -197,7 +190,7 @@ func (sh *shelf) open(ctx context.Context) error {
 }
 
 // layers remembers how a Runner shows folders.
-func (v *versions) layers(ctx context.Context, l layers, folder string) (shows, layered bool) {
+func (v *versions) layers(ctx context.Context, l Runner, folder string) (shows, layered bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.looked != l {

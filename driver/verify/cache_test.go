@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"pawl/kernel/effect"
-	"pawl/sandbox"
 )
 
 // What the go command is told to compile for a check into what proof reads never names a program.
@@ -161,5 +160,3 @@ func TestCachesEnd(t *testing.T) {
 		t.Error("what was dropped is not what is old")
 	}
 }
-
-var _ layers = (*sandbox.Box)(nil)

@@ -74,7 +74,7 @@ type versions struct {
 	mu    sync.Mutex
 	lines map[string]string
 	// looked is the Runner of which shows and layered are known.
-	looked         layers
+	looked         Runner
 	shows, layered bool
 }
 

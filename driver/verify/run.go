@@ -32,6 +32,8 @@ import (
 // there; a command that failed is a result.
 type Runner interface {
 	Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error)
+	// Layers says how folders are shown in the home of a command (sandbox.Box.Layers).
+	Layers(ctx context.Context, folder string) (shows, layered bool)
 }
 
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.

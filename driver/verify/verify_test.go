@@ -29,6 +29,8 @@ type box struct {
 	other func(sandbox.Spec) (sandbox.Result, error)
 }
 
+func (b *box) Layers(context.Context, string) (shows, layered bool) { return false, false }
+
 func (b *box) Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

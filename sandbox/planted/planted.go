@@ -23,6 +23,8 @@ import (
 // Runner runs a command behind walls; *sandbox.Box is one.
 type Runner interface {
 	Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error)
+	// Layers says how folders are shown in the home of a command (sandbox.Box.Layers).
+	Layers(ctx context.Context, folder string) (shows, layered bool)
 }
 
 // Box is a Runner that looks through the tree of each command, and takes out what the command planted there before

@@ -15,6 +15,8 @@ import (
 // runs is a Runner that does something in the place of a command.
 type runs func()
 
+func (runs) Layers(context.Context, string) (shows, layered bool) { return false, false }
+
 func (r runs) Run(context.Context, sandbox.Spec) (sandbox.Result, error) {
 	r()
 	return sandbox.Result{}, nil

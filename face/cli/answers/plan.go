@@ -299,29 +299,19 @@ func validatePlan(a *cli.App, name string) error {
 func printJudged(pr *cli.Printer, name string, steps int, calls []judgedCall) {
 	pr.Say(pr.Style.OK() + " " + pr.Text("cli.plan.valid", name, steps))
 	for _, c := range calls {
-		symbol := pr.Style.Warn()
-		switch c.Verdict.Decision {
-		case policy.Allow:
+		if c.Verdict.Decision == policy.Allow {
 			continue
-		case policy.Deny:
-			symbol = pr.Style.Bad()
 		}
 		where := c.Path
 		if c.Line > 0 {
 			where = fmt.Sprintf("%s:%d", name, c.Line)
 		}
 		text, paint := cli.VerdictText(pr, &c.Verdict)
-		pr.Say(symbol + " " + cli.Display(where) + " " +
+		pr.Say(policies.Mark(pr, c.Verdict.Decision) + " " + cli.Display(where) + " " +
 			pr.Style.Bold(cli.Display(strings.TrimSpace(c.Step+" "+c.Tool))))
 		for _, l := range term.Wrap(text, pr.Std.Width-2) {
 			pr.Say("  " + paint(l))
 		}
-		var codes []string
-		for _, r := range c.Verdict.Reasons {
-			if !slices.Contains(codes, string(r.Code)) {
-				codes = append(codes, string(r.Code))
-			}
-		}
-		pr.Say("  " + pr.Style.Dim(pr.Text("cli.rule", strings.Join(codes, ", "))))
+		pr.Say("  " + pr.Style.Dim(pr.Text("cli.rule", policies.Codes(c.Verdict.Reasons))))
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 	"pawl/text/policy"
+	"pawl/text/shell"
 )
 
 // Entries are the commands of the first level.
@@ -88,8 +89,8 @@ func newExplainCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// mark is the symbol of a decision.
-func mark(pr *cli.Printer, d policy.Decision) string {
+// Mark is the symbol of a decision.
+func Mark(pr *cli.Printer, d policy.Decision) string {
 	switch d {
 	case policy.Allow:
 		return pr.Style.OK()
@@ -103,7 +104,7 @@ func mark(pr *cli.Printer, d policy.Decision) string {
 func explain(pr *cli.Printer, there kernel.Snapshot, config settings.Config, v policy.Verdict) {
 	text, paint := cli.VerdictText(pr, &v)
 	lines := term.Wrap(text, pr.Std.Width-2)
-	pr.Say(mark(pr, v.Decision) + " " + paint(lines[0]))
+	pr.Say(Mark(pr, v.Decision) + " " + paint(lines[0]))
 	for _, l := range lines[1:] {
 		pr.Say("  " + paint(l))
 	}
@@ -114,7 +115,7 @@ func explain(pr *cli.Printer, there kernel.Snapshot, config settings.Config, v p
 		}
 	}
 	if v.Decision != policy.Allow {
-		row("cli.policy.rules", codes(v.Reasons))
+		row("cli.policy.rules", Codes(v.Reasons))
 	}
 	row("cli.policy.runs", strings.Join(v.Commands, ", "))
 	var paths []string
@@ -146,8 +147,8 @@ func explain(pr *cli.Printer, there kernel.Snapshot, config settings.Config, v p
 	}
 }
 
-// codes names the rules of reasons, each once.
-func codes(reasons []policy.Reason) string {
+// Codes names the rules of reasons, each once.
+func Codes(reasons []policy.Reason) string {
 	var out []string
 	for _, r := range reasons {
 		if !slices.Contains(out, string(r.Code)) {
@@ -221,7 +222,7 @@ func test(a *cli.App, name string, want expected) error {
 			text, paint := cli.VerdictText(a.Printer, &m.Verdict)
 			a.Say(a.Style.Bad() + " " + a.Style.Bold(cli.Display(m.Command)) + "  " + a.Text("cli.policy.wanted",
 				a.Text("cli.policy.want."+strings.ToLower(string(m.Want)))))
-			a.Say("  " + paint(cli.FirstLine(text)) + "  " + a.Style.Dim(codes(m.Verdict.Reasons)))
+			a.Say("  " + paint(cli.FirstLine(text)) + "  " + a.Style.Dim(Codes(m.Verdict.Reasons)))
 		}
 		if len(wrong) == 0 {
 			a.Say(a.Style.OK() + " " + a.Text("cli.policy.as_expected", n))
@@ -267,13 +268,13 @@ func printLog(sess *cli.Session, all []view.Ruling) error {
 		if call == "" {
 			call = r.Tool
 		}
-		sess.Say(mark(sess.Printer, r.Decision) + " " + sess.Style.Dim(sess.Clock(r.At)) + "  " +
+		sess.Say(Mark(sess.Printer, r.Decision) + " " + sess.Style.Dim(sess.Clock(r.At)) + "  " +
 			term.Clip(cli.Display(cli.FirstLine(call)), max(20, sess.Std.Width-24), sess.Style.Ellipsis()))
 		told := sess.Text("cli.policy.refused_at_once")
 		if r.Answer != "" {
 			told = strings.TrimSpace(sess.Text("cli.policy.answer."+r.Answer) + " " + cli.Display(r.By))
 		}
-		if rules := codes(r.Reasons); rules != "" {
+		if rules := Codes(r.Reasons); rules != "" {
 			told += "  " + sess.Style.Dim(rules)
 		}
 		sess.Say("    " + strings.TrimSpace(r.Run+"  "+told))
@@ -367,14 +368,11 @@ func ruleFor(there kernel.Snapshot, command string, p policy.Profile) string {
 }
 
 func teach(sess *cli.Session, allowed []string, found []lesson, least int) error {
-	var set []string
-	for _, rule := range allowed {
-		set = append(set, quoted(rule))
-	}
+	set := slices.Clone(allowed)
 	for _, l := range found {
-		set = append(set, quoted(l.Rule))
+		set = append(set, l.Rule)
 	}
-	next := "pawl config set policy.allowed_commands " + strings.Join(set, " ")
+	next := "pawl config set policy.allowed_commands " + shell.QuoteAll(set)
 	if sess.JSON {
 		return sess.PrintJSON(map[string]any{"rules": found, "next": next})
 	}
@@ -387,12 +385,4 @@ func teach(sess *cli.Session, allowed []string, found []lesson, least int) error
 	}
 	sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + cli.Display(next))
 	return nil
-}
-
-// quoted is a rule as a shell takes it for one word; rules hold no quotes.
-func quoted(rule string) string {
-	if strings.ContainsAny(rule, " *") {
-		return "'" + rule + "'"
-	}
-	return rule
 }
