@@ -370,7 +370,8 @@ func (t *tour) head() string {
 }
 
 // Ground makes a folder for a program's work below another, "" for that of temporary files. Done removes it, unless it
-// is to be kept, which is said then. Its name does not tell who made it: a worker that behaves when it is watched looks.
+// is to be kept, which is said then. Its name does not tell who made it: a worker that behaves when it is watched
+// looks.
 func Ground(below, program string, keep bool) (dir string, done func(), err error) {
 	if dir, err = os.MkdirTemp(below, program+"-*"); err == nil {
 		dir, err = filepath.EvalSymlinks(dir)

@@ -38,7 +38,7 @@ func (r Laid) Lay(ctx context.Context, tree, commit string) error {
 		if err := link(ctx, r.repo, commit); err != nil {
 			return r.repo.Objects.missing(ctx, err, commit)
 		}
-	} else if err := r.place(); err != nil {
+	} else if err := r.paths.MakeFolder(); err != nil {
 		return program.IOError("git.worktree", err)
 	}
 	return r.repo.index.locked(ctx, func(ctx context.Context) error {
@@ -51,20 +51,6 @@ func (r Laid) Lay(ctx context.Context, tree, commit string) error {
 		}
 		return linked.share(ctx)
 	})
-}
-
-// place makes the empty folder of a tree that is no worktree. Of a repository it has the place where the user's is shown
-// to commands: what they cannot have made is not taken out as theirs.
-func (r Laid) place() error {
-	err := disk.Mkdir(r.paths.Workspace, r.paths.Tree, 0o755)
-	if err != nil || !r.paths.Git {
-		return err
-	}
-	shown := filepath.Join(r.paths.Tree, ".git")
-	if theirs, err := os.Stat(filepath.Join(r.paths.Workspace, ".git")); err == nil && !theirs.IsDir() {
-		return os.WriteFile(shown, nil, 0o600)
-	}
-	return os.Mkdir(shown, 0o700)
 }
 
 // Found is what Snapshot finds in a tree that was laid, in which few files have changed if any.

@@ -44,6 +44,8 @@ type Config struct {
 	Record       bool
 	CallTimeout  time.Duration
 	CheckTimeout time.Duration
+	// Twice has checks that decide run a second time, under other names.
+	Twice        bool
 	ProofTimeout time.Duration
 	TaskTimeout  time.Duration
 	CancelGrace  time.Duration
@@ -112,7 +114,7 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 	base.Strict, base.MaxFixes, base.Retry, base.Profile = c.Strict, c.MaxFixes, c.Retry, c.Profile
 	base.Plan.MaxSteps, base.MaxCalls, base.AuditWarn, base.Gates = c.MaxPlanSteps, c.MaxCalls, c.AuditWarn, c.Gates
 	base.Call, base.PerCheck, base.TaskTime = c.CallTimeout, c.CheckTimeout, c.TaskTimeout
-	base.ProofTime = c.ProofTimeout
+	base.ProofTime, base.Twice = c.ProofTimeout, c.Twice
 	base.Budgets = c.Budgets
 	base.KnowledgeMode, base.Language, base.AutoContinue = c.KBMode, c.Output, c.AutoContinue
 	base.CancelGrace, base.LeaseTime, base.ReadDelays = c.CancelGrace, c.LeaseTime, c.ReadDelays
@@ -344,6 +346,7 @@ func limitSettings() []Setting {
 		number("limits.processes", 0, 1<<22, never, func(c *Config) *int { return &c.Processes }),
 		number("limits.disk", 0, 1<<30, never, func(c *Config) *int { return &c.Disk }),
 		number("limits.files", 0, 1<<30, never, func(c *Config) *int { return &c.Files }),
+		truth("verify.twice", tighter("false", "true"), func(c *Config) *bool { return &c.Twice }),
 		number("retry.max", 0, 20, always, func(c *Config) *int { return &c.Retry.Max }),
 		choice("retry.kind", always, func(c *Config) *string { return &c.Retry.Kind }, "none", "fixed", "linear",
 			"exponential"),
@@ -484,6 +487,14 @@ func (c Config) Role(of string) (agent, model string) {
 		agent = c.Agent
 	}
 	return agent, model
+}
+
+// Switch is Override of a flag that is given or not.
+func Switch(name string, on bool) func(*Config) error {
+	if !on {
+		return Override(name, "")
+	}
+	return Override(name, "true")
 }
 
 // Override puts a flag on top of the configuration. An agent that is named so plans and works, and reviews unless
