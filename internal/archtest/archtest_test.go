@@ -205,6 +205,7 @@ var rules = []rule{
 	{pattern: "face/mcp", ours: []string{".", "text/display", "text/message", "machine", "machine/*", "text/plan",
 		"kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner"}},
 	{pattern: "store/notary", ours: []string{".", "kernel/audit", "kernel"}},
+	{pattern: "store/notary/sshagent", ours: []string{"."}, third: []string{"golang.org/x/crypto"}},
 	{pattern: "driver/workspace", ours: []string{".", "kernel/effect", "sandbox/git", "sandbox/git/layout"}},
 	{pattern: "driver/workspace/relocate", ours: []string{".", "kernel/audit", "kernel/effect", "kernel",
 		"kernel/control", "kernel/planning", "kernel/recovery",
@@ -293,7 +294,7 @@ var rules = []rule{
 	{pattern: "face/app", ours: []string{
 		"face/host", ".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel", "kernel/joined",
 		"kernel/projection", "kernel/query",
-		"runner", "store/*", "driver/*", "driver/launch", "face/registry", "sandbox", "sandbox/egress",
+		"runner", "store/*", "store/notary/sshagent", "driver/*", "driver/launch", "face/registry", "sandbox", "sandbox/egress",
 		"sandbox/git", "sandbox/git/layout", "sandbox/planted", "sandbox/withheld", "face/walls",
 		"driver/workspace", "driver/workspace/relocate", "face/project", "face/doctor", "face/demo", "face/mcp",
 		"face/cli", "face/cli/commands", "face/cli/settings",

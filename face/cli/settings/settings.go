@@ -40,6 +40,8 @@ type Config struct {
 	// Dependencies are further folders of dependencies, relative to the workspace, that worktrees are to have.
 	Dependencies []string
 	AuditWarn    bool
+	// AuditKey is the fingerprint of the key in the SSH agent that signs checkpoints, "" for one in the user's state.
+	AuditKey string
 	// Record keeps what runs decide and what their models say, for `pawl replay`.
 	Record       bool
 	CallTimeout  time.Duration
@@ -200,6 +202,7 @@ func behaviourSettings() []Setting {
 			func(c *Config) *pawl.RunMode { return &c.RunMode }, pawl.Interactive, pawl.Assisted, pawl.Autonomous),
 		choice("notify", never, func(c *Config) *string { return &c.Notify }, tui.Notices()...),
 		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
+		word("audit.key", func(c *Config) *string { return &c.AuditKey }),
 		truth("record", never, func(c *Config) *bool { return &c.Record }),
 		{Name: "dependencies", List: true, project: never,
 			get: func(c *Config) []string { return c.Dependencies },
@@ -249,11 +252,6 @@ func behaviourSettings() []Setting {
 // trackerSettings are those of where issues are kept elsewhere. A project may set none: it could have the token sent to
 // a server of its own.
 func trackerSettings() []Setting {
-	word := func(name string, at func(*Config) *string) Setting {
-		return Setting{Name: name, project: never,
-			get: func(c *Config) []string { return []string{*at(c)} },
-			set: func(c *Config, v []string) error { *at(c) = v[0]; return nil }}
-	}
 	return []Setting{
 		word("github.base_url", func(c *Config) *string { return &c.GitHub.BaseURL }),
 		word("github.token_env", func(c *Config) *string { return &c.GitHub.TokenEnv }),
@@ -397,6 +395,13 @@ func choice[T ~string](name string, project func(_, _ []string) bool, at func(*C
 			*at(c) = T(v[0])
 			return nil
 		}}
+}
+
+// word is a setting of the user's that takes any text.
+func word(name string, at func(*Config) *string) Setting {
+	return Setting{Name: name, project: never,
+		get: func(c *Config) []string { return []string{*at(c)} },
+		set: func(c *Config, v []string) error { *at(c) = v[0]; return nil }}
 }
 
 // language is a setting of a language, which may be given as locales name it; "" is none.
