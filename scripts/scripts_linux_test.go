@@ -179,6 +179,7 @@ make test installs, because it is missing here:
 `
 	parts = `test: vet
 test: packages
+test: decoders, fuzzed for 30s each
 test: benchmarks, vet
 test: benchmarks
 `
@@ -338,7 +339,7 @@ setup: the Go modules could not be fetched: go: x: dial tcp: no such host
 
 // TestPartsThatFail: the first part that fails ends the run, and what was left out is said all the same.
 func TestPartsThatFail(t *testing.T) {
-	for part, ran := range map[string]int{"vet ./": 1, "-timeout 60m": 2, "-timeout 5m": 4} {
+	for part, ran := range map[string]int{"vet ./": 1, "-timeout 60m": 2, "-fuzz ^FuzzPatch$": 7, "-timeout 5m": 10} {
 		m := newMachine(t).has("bwrap", "npm", "pytest", "cargo").is("modules")
 		m.write("state/fails", part)
 		code, out := m.run("test.sh", "PAWL_TEST_FLAGS=-short  -count=1")

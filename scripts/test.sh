@@ -34,6 +34,22 @@ echo "test: packages"
 # many tests, because many wait more than they work. What a debugger needs is left out of the binaries, which links them faster.
 more=$(($(nproc 2>/dev/null || echo 2) + 1))
 "${go[@]}" test -vet=off -ldflags=-s -p "$more" -parallel "$((2 * more))" -timeout 60m "${flags[@]}" ./...
+# What decodes policies, patches, plans, front matter, the arguments of tools and reports of effects is tried with inputs that
+# nobody thought of, each for PAWL_TEST_FUZZ (30s; 0 for none). One that fails is written to the package's testdata.
+fuzz() { # PACKAGE TARGET …
+	while [ $# -gt 0 ]; do
+		"${go[@]}" test -vet=off "./$1" -run '^$' -fuzz "^$2\$" -parallel 1 -fuzztime "${PAWL_TEST_FUZZ:-30s}" </dev/null || return
+		shift 2
+	done
+}
+if [ "${PAWL_TEST_FUZZ:-30s}" != 0 ]; then
+	echo "test: decoders, fuzzed for ${PAWL_TEST_FUZZ:-30s} each"
+	fuzz text/policy FuzzJudge driver/file FuzzPatch text/plan FuzzDecode &
+	ended=0
+	fuzz text/knowledge FuzzDocument driver/drivertest FuzzArguments kernel FuzzReceipt || ended=$?
+	wait $! || ended=$?
+	[ "$ended" -eq 0 ] || exit "$ended"
+fi
 # The benchmarks are a module of their own, which ./... leaves out. Their tests measure next to nothing and need no server.
 cd bench
 echo "test: benchmarks, vet"
