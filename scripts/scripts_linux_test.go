@@ -251,7 +251,7 @@ left out: tests of Rust (cargo is missing; install cargo with the package manage
 			m.expect("test.sh", 1, c.said+noNpm+parts+c.lack)
 			_, names, _ := strings.Cut(strings.TrimSpace(c.lack), "for want of: ")
 			log := m.read("log")
-			if strings.Contains(log, "apt-get") || strings.Count(log, "without="+names+"\n") != 4 {
+			if strings.Contains(log, "apt-get") || strings.Count(log, "without="+names+"\n") != 10 {
 				t.Errorf("what ran:\n%s", log)
 			}
 		})
@@ -314,7 +314,7 @@ func TestAgentsLeftOut(t *testing.T) {
 		strings.Count(m.read("log"), "npm install") != 1 {
 		t.Errorf("status %d\n%s", code, out)
 	}
-	if log := m.read("log"); strings.Count(log, "agents=\n") != 4 {
+	if log := m.read("log"); strings.Count(log, "agents=\n") != 10 {
 		t.Errorf("agents were to be driven that are not there:\n%s", log)
 	}
 	if code, out := m.run("agents.sh install pi codex-acp"); code != 1 || strings.Count(out, "ENOTFOUND") != 2 {

@@ -17,18 +17,18 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"pawl"
 	"pawl/sandbox/safeopen"
+	"pawl/store/disk"
+	"pawl/store/lockfile"
 )
 
 const (
-	maxFile     = 64 << 20         // bytes of one projection, what is appended to included
-	maxVersions = 100              // names that a folder of Unique files tries
-	staleAfter  = 15 * time.Minute // age at which a temporary file was left by a crash
+	maxFile     = 64 << 20 // bytes of one projection, what is appended to included
+	maxVersions = 100      // names that a folder of Unique files tries
 	tempMark    = ".pawl-tmp-"
 )
 
@@ -402,7 +402,7 @@ func (w writer) write(name string, content []byte, put func(temp, name string) e
 	w.sweep(dir)
 	var random [8]byte
 	rand.Read(random[:]) // never fails
-	d := &draft{name: name, temp: path.Join(dir, tempMark+hex.EncodeToString(random[:])), put: put}
+	d := &draft{name: name, temp: path.Join(dir, tempMark+lockfile.Maker()+"-"+hex.EncodeToString(random[:])), put: put}
 	var err error
 	if d.file, err = w.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
 		return nil, err
@@ -428,7 +428,25 @@ func (w writer) flush(dir string) error {
 	return nil
 }
 
-// sweep removes temporary files that a crash left in a folder. Young ones may belong to a writer at work.
+// Left names the temporary files below dir that writers left which have ended.
+func Left(dir string) (out []string) {
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what cannot be looked into is swept by nobody
+		case d.IsDir() && filepath.Dir(name) == dir && (slices.Contains(reserved, d.Name()) || d.Name() == "logs"):
+			return fs.SkipDir
+		case strings.HasPrefix(d.Name(), tempMark) || strings.HasPrefix(d.Name(), disk.New):
+			if info, err := d.Info(); err == nil && info.Mode().IsRegular() && lockfile.Left(info) {
+				out = append(out, name)
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// sweep removes temporary files that a crash left in a folder.
 func (w writer) sweep(dir string) {
 	if w.swept == nil || w.swept[dir] {
 		return
@@ -442,7 +460,7 @@ func (w writer) sweep(dir string) {
 	entries, _ := d.ReadDir(-1)
 	for _, e := range entries {
 		if info, err := e.Info(); strings.HasPrefix(e.Name(), tempMark) && err == nil &&
-			time.Since(info.ModTime()) > staleAfter {
+			lockfile.Left(info) {
 			w.root.Remove(path.Join(dir, e.Name()))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pawl"
 	"pawl/driver/checkpoint"
@@ -430,32 +429,6 @@ func TestRestoreOfAStep(t *testing.T) {
 	result = do[effect.RestoreResult](t, d, h.restore("04", ""))
 	if strings.Join(result.Changed, ",") != "new/n,文" || strings.Join(result.Kept, ",") != "mine" {
 		t.Fatalf("%+v", result)
-	}
-}
-
-func TestPrune(t *testing.T) {
-	t.Parallel()
-	r := gittest.New(t, files)
-	p := inPlace(r.Dir)
-	s := checkpoint.NewSnapshotter(&git.Memory{})
-	ctx := context.Background()
-	first := snapshot(t, p)
-	for i, name := range []string{"chk-1", "chk-2"} {
-		do[effect.CheckpointResult](t, checkpoint.NewPoint(nil),
-			made(string(rune('a'+i)), p, effect.CheckpointSpec{Name: name}))
-	}
-	r.Write(map[string]string{"a": "now"})
-	standing := snapshot(t, p)
-	if gone, err := s.Prune(ctx, p, time.Now().Add(-checkpoint.KeptFor)); err != nil || len(gone) > 0 {
-		t.Fatalf("%v %v", gone, err)
-	}
-	gone, err := s.Prune(ctx, p, time.Now().Add(checkpoint.KeptFor), "chk-2")
-	if err != nil || len(gone) != 2 || gone[0] != "refs/pawl/chk-1" || !strings.HasSuffix(gone[1], first) {
-		t.Fatalf("%v %v", gone, err)
-	}
-	left := r.Git("for-each-ref", "--format=%(refname)", "refs/pawl")
-	if !strings.Contains(left, "chk-2") || !strings.Contains(left, standing) || strings.Count(left, "\n") != 1 {
-		t.Fatal(left)
 	}
 }
 

@@ -2,17 +2,11 @@ package checkpoint
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
-	"pawl/sandbox/keep"
 )
-
-// KeptFor is how long checkpoints and snapshots are kept (docs/spec/session.md#checkpoints).
-const KeptFor = 7 * 24 * time.Hour
 
 // longestPatch bounds what Patch returns.
 const longestPatch = 16 << 20
@@ -76,24 +70,4 @@ func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, 
 		return "", false, err
 	}
 	return objects.Patch(ctx, from, to, longestPatch)
-}
-
-// Prune removes checkpoints, with what is kept beside them, safety references and snapshots from before an instant,
-// except those whose names or object ids are to be spared, and returns the names of those removed. Snapshots that a
-// tree still stands at are never removed.
-func (s Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time, spare ...string) ([]string, error) {
-	repo, err := open(ctx, s.memory, p)
-	if err != nil {
-		return nil, err
-	}
-	set := map[string]bool{}
-	for _, s := range spare {
-		set[s], set[git.PrivateRef(s)] = true, true
-	}
-	refs, err := repo.Refs.Prune(ctx, before, func(ref git.Ref) bool { return set[ref.Name] || set[ref.ID] })
-	removed := make([]string, 0, len(refs))
-	for _, ref := range refs {
-		removed = append(removed, ref.Name)
-	}
-	return removed, errors.Join(err, keep.Folder{Dir: p.Workspace}.Prune(before))
 }

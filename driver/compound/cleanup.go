@@ -3,7 +3,6 @@ package compound
 import (
 	"context"
 	"os"
-	"time"
 
 	"pawl/driver/checkpoint"
 	"pawl/driver/ground"
@@ -12,11 +11,9 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Cleanup removes a task's worktree, the caches that were kept for it, what stood beside it, and checkpoints past their
-// time.
+// Cleanup removes a task's worktree, the caches that were kept for it, and what stood beside it.
 type Cleanup struct {
 	checkpoint.Cleanup
-	shots  checkpoint.Snapshotter
 	memory *git.Memory
 	settle func(context.Context, *git.Memory, effect.Place) error
 }
@@ -24,11 +21,11 @@ type Cleanup struct {
 // NewCleanup returns the driver. It shares what m remembers. Settle ends a landing that was left half done in the
 // user's tree.
 func NewCleanup(m *git.Memory, settle func(context.Context, *git.Memory, effect.Place) error) Cleanup {
-	return Cleanup{checkpoint.NewCleanup(m), checkpoint.NewSnapshotter(m), m, settle}
+	return Cleanup{checkpoint.NewCleanup(m), m, settle}
 }
 
 // Do forgets the caches and cleans up. Where branch, index and files of the user are apart and cannot be brought
-// together, nothing is cleaned up. Old checkpoints that cannot be removed now are removed by a later cleanup.
+// together, nothing is cleaned up.
 func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	if err := c.settle(ctx, c.memory, e.Place); err != nil {
 		return effect.FailedWith(err, effect.CleanupResult{Performed: []string{}, Skipped: []string{},
@@ -45,8 +42,5 @@ func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progre
 	if p := ground.Beside(e.Place); left(p) {
 		clearBeside(ctx, c.memory, p)
 	}
-	r := c.Cleanup.Do(ctx, e, progress)
-	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git},
-		time.Now().Add(-checkpoint.KeptFor))
-	return r
+	return c.Cleanup.Do(ctx, e, progress)
 }

@@ -9,6 +9,7 @@ import (
 	"pawl"
 	"pawl/driver/checkpoint"
 	"pawl/face/host"
+	"pawl/face/upkeep"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/runner"
@@ -22,21 +23,20 @@ type work struct {
 	of     *host.Workspace // whose Kernel may be turned to an issue until its work begins
 	kernel *kernel.Kernel  // that of the workspace itself
 	parts  func() *parts
-	lease  time.Duration      // how long a claim lasts
-	tell   func(error)        // is told what the work waits for
+	lease  time.Duration // how long a claim lasts
+	tell   func(error)   // is told what the work waits for
+	keep   *upkeep.Upkeep
 	fill   *checkpoint.Filler // keeps worktrees ready for the crew, nil while there is none
 }
 
-// keptLogs is how many bytes of logs a workspace keeps before the oldest go.
-const keptLogs = 4 << 30
-
 // begins is asked before work begins (runner.Options.Holds). A command that ends without any starts no launcher.
 func (w *work) begins(p *parts) func() error {
-	warm := sync.OnceFunc(func() {
-		p.warm()
-		logs.Of(w.of.Place.Workspace).Prune(keptLogs)
-	})
-	return func() error { warm(); return w.of.Holds() }
+	warm := sync.OnceFunc(p.warm)
+	return func() error {
+		warm()
+		w.keep.Begin()
+		return w.of.Holds()
+	}
 }
 
 // runner makes runners that carry out the work of the workspace, or of the issue that it is turned to by then.

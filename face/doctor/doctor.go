@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"pawl"
+	"pawl/driver/leftover"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/cause"
@@ -46,7 +47,21 @@ func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Findin
 	if found.Any() || found.Outer {
 		out = append(out, proved(ctx, box)...)
 	}
-	return append(out, repository(ctx, place), disk(place.Workspace))
+	return append(append(out, repository(ctx, place), disk(place.Workspace)), leftovers(place)...)
+}
+
+// leftovers tells what killed processes left.
+func leftovers(place effect.Place) []Finding {
+	var bytes int64
+	found := leftover.Find(place)
+	for _, f := range found {
+		bytes += f.Bytes
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return []Finding{{Name: "leftovers", State: Warn, Key: "cli.doctor_leftovers",
+		Args: []string{strconv.Itoa(len(found)), human(uint64(bytes)), found[0].Relative(place.Workspace)}}}
 }
 
 // walls tells which layers hold commands. At least one way to make namespaces and the system call filter must work.

@@ -285,6 +285,27 @@ type AgentLogin struct {
 	Agreed bool `json:"agreed"`
 }
 
+// Retired is something that runs left and whose time is over, or that a killed process left. Bytes do not count objects
+// of git.
+type Retired struct {
+	What  string    `json:"what"` // left checkpoint tree kept journal log
+	Name  string    `json:"name"`
+	At    time.Time `json:"at,omitzero"`
+	Bytes int64     `json:"bytes"`
+}
+
+// Collected is what was retired, or, dry, what would be, and why the rest is kept.
+type Collected struct {
+	Dry   bool      `json:"dry_run"`
+	Items []Retired `json:"items"`
+	Bytes int64     `json:"bytes"`
+	// Open are the runs and tasks that have not ended, of which nothing is retired.
+	Open []string `json:"open"`
+	// Days and Runs are the settings: for how many days things are kept, and of how many of the newest runs at most.
+	Days int `json:"days"`
+	Runs int `json:"runs"`
+}
+
 // Workspace is an open workspace.
 type Workspace struct {
 	Place  effect.Place
@@ -312,6 +333,9 @@ type Workspace struct {
 	Owner func() (Owner, bool)
 	// Export rewrites every projection from the store and returns their paths.
 	Export func(ctx context.Context) ([]string, error)
+	// Collect retires what runs left and whose time is over, or says what that is without changing anything. Tell hears
+	// how much of how much is done.
+	Collect func(ctx context.Context, dry bool, tell func(done, all int64)) (Collected, error)
 	// Diff returns the unified diff between two trees of the workspace or of a task's worktree.
 	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
 	// Unkept says what a run in a place could not have brought back by an undo.

@@ -42,7 +42,7 @@ func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
 	program.Step(ctx, "lock index")
 	// Made apart and linked into place, so that no lock of ours ever stands there without its mark. Others may be at
 	// the same, so that it needs a name of its own.
-	marked, err := os.CreateTemp(r.paths.GitDir, markedLock+"*")
+	marked, err := os.CreateTemp(r.paths.GitDir, layout.MarkedLock+lockfile.Maker()+"-*")
 	if err != nil {
 		return nil, program.IOError("git.index", err)
 	}
@@ -76,9 +76,6 @@ func (c *Checkout) mine() bool {
 	raw, err := layout.ReadCapped(c.lock, 4096)
 	return err == nil && strings.HasPrefix(string(raw), c.mark)
 }
-
-// markedLock begins the names of locks that are about to be linked into place.
-const markedLock = "pawl.lock-"
 
 // deadHolder is the id in whose name a lock of pawl's is held by a process that has ended, "" for any other file.
 func deadHolder(lock string) string {
@@ -116,7 +113,7 @@ func DropAbandoned(r *Repo) error {
 	}
 	// Somebody else may do the same at this moment and take the lock. So it is put aside first, and put back if it is
 	// not that one.
-	aside, err := os.MkdirTemp(r.paths.GitDir, markedLock+"*")
+	aside, err := os.MkdirTemp(r.paths.GitDir, layout.MarkedLock+lockfile.Maker()+"-*")
 	if err != nil {
 		return program.IOError("git.sweep", err)
 	}

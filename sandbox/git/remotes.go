@@ -13,6 +13,7 @@ import (
 	"pawl"
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/program"
+	"pawl/store/lockfile"
 )
 
 // Staged is what the user's index holds.
@@ -60,7 +61,7 @@ func (c *Checkout) Begin(ctx context.Context) error {
 	if _, err := os.Stat(index); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	f, err := os.CreateTemp(c.repo.paths.State("tmp"), "index-*")
+	f, err := os.CreateTemp(c.repo.paths.State("tmp"), "index-"+lockfile.Maker()+"-*")
 	if err != nil {
 		return program.IOError("git.index", err)
 	}
@@ -227,7 +228,7 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 	}
 	// A new folder holds nothing that came with the repository.
 	w := &connection{paths: r.repo.paths, remote: remote}
-	if w.dir, err = os.MkdirTemp(r.repo.paths.State("tmp"), "remote-*"); err != nil {
+	if w.dir, err = os.MkdirTemp(r.repo.paths.State("tmp"), "remote-"+lockfile.Maker()+"-*"); err != nil {
 		return nil, program.IOError("git.remote", err)
 	}
 	defer func() {

@@ -14,6 +14,7 @@ import (
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/program"
+	"pawl/store/lockfile"
 )
 
 // largestFile is the size above which a new or changed file stops a snapshot: keeping such files would fill the object
@@ -336,7 +337,7 @@ func (r treeIndex) copyIndex(source string) (string, error) {
 			}
 		}
 	}
-	f, err := os.CreateTemp(r.paths.State("tmp"), "index-*")
+	f, err := os.CreateTemp(r.paths.State("tmp"), "index-"+lockfile.Maker()+"-*")
 	if err != nil {
 		return "", program.IOError("git.index", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
+	"pawl/store/lockfile"
 )
 
 // plant makes a linked worktree where nothing stands, at a commit and with the content of its tree.
@@ -81,7 +82,7 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 // the repository are not on one file system.
 func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 	program.Step(ctx, "make registration")
-	made, err := os.MkdirTemp(r.State("tmp"), "worktree-")
+	made, err := os.MkdirTemp(r.State("tmp"), "worktree-"+lockfile.Maker()+"-")
 	if err != nil {
 		return program.IOError("git.worktree", err)
 	}
@@ -374,9 +375,6 @@ func removeStillborn(r *layout.Layout) error {
 	return os.RemoveAll(dir)
 }
 
-// abandoned is the age from which a temporary file belongs to nobody: no call lasts as long.
-const abandoned = time.Hour
-
 // Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and of pawl's in the
 // user's. The lock of the user's index is for those to give back who know what was begun under it (DropAbandoned).
 func (r *Repo) Sweep(ctx context.Context) error {
@@ -384,20 +382,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		if err := os.RemoveAll(r.paths.Stage()); err != nil {
 			return program.IOError("git.sweep", err)
 		}
-		var marked []string
-		if r.paths.Git {
-			marked, _ = filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.GitDir), markedLock+"*"))
-		}
-		// New objects are written under such names, or collected in such folders, before they enter the store.
-		halves, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.ObjectDir()), "tmp_obj*"))
-		ours, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.State("tmp")), "*"))
-		unnamed, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.RefDir()), private, "trees", "*",
-			object.HalfRef+"*"))
-		for _, path := range slices.Concat(ours, halves, unnamed, marked) {
-			info, err := os.Lstat(path)
-			if err != nil || time.Since(info.ModTime()) < abandoned {
-				continue
-			}
+		for _, path := range r.paths.Left() {
 			if err := os.RemoveAll(path); err != nil {
 				return program.IOError("git.sweep", err)
 			}

@@ -263,23 +263,6 @@ func (f Folder) Drop(name string) error {
 	return nil
 }
 
-// Prune removes the keeps from before an instant, and what was cut short before it.
-func (f Folder) Prune(before time.Time) error {
-	found, err := os.ReadDir(f.home())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, d := range found {
-		if info, statErr := d.Info(); statErr == nil && info.ModTime().Before(before) {
-			err = errors.Join(err, f.Drop(d.Name()))
-		}
-	}
-	if err != nil {
-		return program.IOError("keep.drop", err)
-	}
-	return nil
-}
-
 // Note keeps how the folder stands now, as what the run of a keep left.
 func (f Folder) Note(ctx context.Context, name string) error {
 	list, err := load[[]entry](f.at(name, listFile))

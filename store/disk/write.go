@@ -7,13 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"pawl/store/lockfile"
 )
+
+// New begins the names of files that WriteFile writes; who writes them follows (lockfile.Left).
+const New = ".new-"
 
 // WriteFile replaces a file as a whole and makes it durable: after a crash there is the old content or the new, and no
 // reader sees half of it. A new file is its user's alone. The folder must exist; a name that is a link is replaced
 // itself.
 func WriteFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	f, err := os.CreateTemp(filepath.Dir(path), New+lockfile.Maker()+"-*")
 	if err != nil {
 		return err
 	}

@@ -171,6 +171,12 @@ func (w *wait) more(pause time.Duration) error {
 	return nil
 }
 
+// Clear removes the file of a lock, unless somebody holds it. It is for files whose name nobody else will ever take.
+func Clear(path string) error {
+	l, err := Try(path)
+	return errors.Join(err, l.Remove())
+}
+
 // fault is the error for a file that cannot be made or locked.
 func fault(err error, path string) error {
 	code := pawl.CodeIO

@@ -143,6 +143,9 @@ func opener(path string) int {
 	return 0
 }
 
+// Opened reports whether another process may have a file open.
+func Opened(path string) bool { return opener(path) > 0 }
+
 // stat returns the fields of /proc/PID/stat from the state on, which is the third.
 func stat(pid int) []string {
 	text, err := os.ReadFile(proc(pid, "stat"))
@@ -201,15 +204,20 @@ func commandOf(pid int) string {
 // Linux.
 const ticks = 100
 
-// startOf returns when a process began.
-func startOf(pid int) time.Time {
+// began says when a process began, in ticks since the system did; "0" where that is not known.
+func began(pid int) string {
 	const start = 22 - 3
 	f := stat(pid)
 	if len(f) <= start {
-		return time.Time{}
+		return "0"
 	}
-	n, err := strconv.ParseInt(f[start], 10, 64)
-	if err != nil {
+	return f[start]
+}
+
+// startOf returns when a process began.
+func startOf(pid int) time.Time {
+	n, err := strconv.ParseInt(began(pid), 10, 64)
+	if err != nil || n == 0 {
 		return time.Time{}
 	}
 	text, err := os.ReadFile("/proc/stat")

@@ -29,6 +29,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/store/lockfile"
 )
 
 // keep is how many checkpoints of a workspace are kept; the oldest go first.
@@ -457,7 +458,7 @@ func (n *Notary) makeKey(name string) error {
 
 // writeNew writes a file completely or not at all, and leaves one that is there already alone.
 func writeNew(name string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	tmp, err := os.CreateTemp(filepath.Dir(name), ".new-"+lockfile.Maker()+"-*")
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "audit.keep", name).Because(err)
 	}
@@ -480,8 +481,14 @@ func notesIn(dir string) []string {
 	return names
 }
 
-// prune removes the oldest notes of a folder.
+// prune removes the oldest notes of a folder, and what a process left that ended while it wrote one.
 func prune(dir string) {
+	halves, _ := filepath.Glob(filepath.Join(dir, ".new-*")) // the pattern is well formed
+	for _, half := range halves {
+		if info, err := os.Lstat(half); err == nil && lockfile.Left(info) {
+			_ = os.Remove(half)
+		}
+	}
 	names := notesIn(dir)
 	for len(names) > keep {
 		// A note that cannot be removed is removed the next time.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -53,8 +54,11 @@ func (p *Process) File() string { return p.file(p.name()) }
 func (p *Process) Here() error {
 	p.once.Do(func() {
 		if p.err = os.MkdirAll(filepath.Join(p.dir, workersDir), 0o700); p.err == nil {
-			p.sweep()
-			p.lock, p.err = lockfile.Try(p.File())
+			for _, file := range Left(p.dir) {
+				_ = lockfile.Clear(file) // what cannot be removed does no harm
+			}
+			// Whoever looks whether the process is there holds the lock for a moment.
+			p.lock, p.err = lockfile.Wait(context.Background(), p.File(), lockfile.Patience{All: time.Second})
 		}
 	})
 	return p.err
@@ -65,21 +69,26 @@ func (p *Process) file(name string) string {
 	return filepath.Join(p.dir, workersDir, strings.ReplaceAll(name, "/", "~")+".lock")
 }
 
-// sweepAge is how old a file is at least that is looked into: a younger one may be about to be locked.
-const sweepAge = time.Minute
-
-// sweep removes what dead processes left. What cannot be removed does no harm.
-func (p *Process) sweep() {
-	entries, _ := os.ReadDir(filepath.Join(p.dir, workersDir))
+// Left names the files of processes that have ended. Those of another host are looked into when they are older than a
+// minute: a younger one may be about to be locked.
+func Left(dir string) (out []string) {
+	entries, _ := os.ReadDir(filepath.Join(dir, workersDir)) // where there is no folder, nothing is left in it
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || time.Since(info.ModTime()) < sweepAge || !strings.HasSuffix(e.Name(), ".lock") {
+		name, lock := strings.CutSuffix(e.Name(), ".lock")
+		if err != nil || !lock {
 			continue
 		}
-		if l, err := lockfile.Try(filepath.Join(p.dir, workersDir, e.Name())); err == nil && l != nil {
-			_ = l.Remove()
+		host, rest, _ := strings.Cut(name, "~")
+		number, _, _ := strings.Cut(rest, "~")
+		pid, err := strconv.Atoi(number)
+		ended := err == nil && host == hostname() && lockfile.NoProcess(pid)
+		file := filepath.Join(dir, workersDir, e.Name())
+		if (ended || time.Since(info.ModTime()) > time.Minute) && !lockfile.Held(file) {
+			out = append(out, file)
 		}
 	}
+	return out
 }
 
 // Alive reports whether the process of a worker is known to be there, or may be: nobody here can say that of another
@@ -127,6 +136,20 @@ func (p *Process) Close() {
 	if p.lock != nil {
 		_ = p.lock.Remove()
 	}
+}
+
+// Alone reports whether no other process works in the workspace of dir, a .pawl folder.
+func Alone(dir string) bool {
+	if owner, owned := OwnerOf(dir); owned && owner.PID != os.Getpid() {
+		return false
+	}
+	locks, _ := filepath.Glob(filepath.Join(dir, workersDir, "*.lock")) // a bad pattern finds nothing
+	for _, l := range locks {
+		if h, held := lockfile.Who(l); held && h.PID != os.Getpid() {
+			return false
+		}
+	}
+	return true
 }
 
 // Occupied reports whether a process that is there works on the issues of dir, a .pawl folder.

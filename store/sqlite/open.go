@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	lib "modernc.org/sqlite/lib"
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/store/lockfile"
 )
 
 // applicationID marks a file as ours in SQLite's header: "pawl".
@@ -57,6 +57,11 @@ func Open(path string, opts Options) (*Store, error) {
 		return nil, pawl.Fail(pawl.CodeIO, "store.io", path).In("store.open").Because(err)
 	}
 	s := &Store{faults: faults{abs}, opts: opts, slots: make(chan struct{}, readers)}
+	if !opts.ReadOnly {
+		for _, draft := range Left(s.path) {
+			_ = os.Remove(draft) // what cannot be removed does no harm
+		}
+	}
 	if err := s.inspect(); err != nil {
 		if pawl.CodeOf(err) != pawl.CodeNotFound || !opts.Create || opts.ReadOnly {
 			return nil, err
@@ -181,7 +186,7 @@ func (s *Store) create() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fileFault(err, dir)
 	}
-	draft := s.path + ".new-" + rand.Text()[:12]
+	draft := s.path + draftMark + lockfile.Maker() + "-" + rand.Text()[:12]
 	f, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return fileFault(err, draft)
@@ -190,7 +195,6 @@ func (s *Store) create() error {
 		return fileFault(err, draft)
 	}
 	defer os.Remove(draft)
-	sweep(s.path, draft)
 	c, err := connect(draft, readWrite, "&_synchronous=FULL", 0)
 	if err != nil {
 		return err
@@ -211,25 +215,21 @@ func (s *Store) create() error {
 	return syncDir(dir)
 }
 
-// sweep removes drafts that a process left behind which died while it made one.
-func sweep(path, keep string) {
-	drafts, err := filepath.Glob(globEscape(path) + ".new-*")
-	if err != nil {
-		return
-	}
-	for _, d := range drafts {
-		if info, err := os.Stat(d); err == nil && d != keep && time.Since(info.ModTime()) > time.Minute {
-			_ = os.Remove(d)
+// draftMark is what stands between the name of a store and that of who makes it, in the name of a draft.
+const draftMark = ".new-"
+
+// Left names what processes left of stores that they were making at path when they ended, journals included.
+func Left(path string) (out []string) {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // where there is no folder, nothing is left in it
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), filepath.Base(path)+draftMark) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && lockfile.Left(info) {
+			out = append(out, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
-}
-
-// globEscape makes a path stand for itself in a pattern.
-func globEscape(path string) string {
-	if filepath.Separator == '\\' {
-		return path
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	return out
 }
 
 // migrate brings an existing store up to date.

@@ -60,6 +60,8 @@ type Config struct {
 	Bilingual bool
 	// IgnoredMB is how much of what git ignores a run in place may copy, so that an undo can bring it back.
 	IgnoredMB int
+	// Retain says how long what runs leave is kept.
+	Retain Retain
 	// PrepareScripts lets packages run programs when pawl prepare installs them.
 	PrepareScripts bool
 	// AutoContinue are the stages that an interactive flow leaves without waiting for a word.
@@ -90,6 +92,16 @@ type Config struct {
 	sources map[string]string // where a setting comes from, when it is not the default
 }
 
+// Retain says how long what runs leave beside their results is kept: for Days, of the newest Runs at most where that is
+// not 0, and LogsMB MiB of logs. Auto has it retired before work begins.
+type Retain struct {
+	Days, Runs, LogsMB int
+	Auto               bool
+}
+
+// Logs is how many bytes of logs are kept.
+func (r Retain) Logs() int64 { return int64(r.LogsMB) << 20 }
+
 // GitHub is how a repository's issues are reached: the address of the API, "" for the usual one, the variable that
 // holds the token, and a PEM file of certificates to trust, if one is needed.
 type GitHub struct{ BaseURL, TokenEnv, CAFile string }
@@ -105,6 +117,7 @@ func Default() Config {
 		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
 		KBMode: knowledge.OnDemandAutoCoding, Notify: string(tui.NoticeBell),
 		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"}, IgnoredMB: 256,
+		Retain: Retain{Days: 7, LogsMB: 4096, Auto: true},
 	}
 }
 
@@ -216,6 +229,10 @@ func behaviourSettings() []Setting {
 				return nil
 			}},
 		number("undo.ignored_mb", 0, 1_000_000, never, func(c *Config) *int { return &c.IgnoredMB }),
+		number("retain.days", 0, 36500, never, func(c *Config) *int { return &c.Retain.Days }),
+		number("retain.runs", 0, 1_000_000, never, func(c *Config) *int { return &c.Retain.Runs }),
+		number("retain.logs_mb", 1, 1_000_000, never, func(c *Config) *int { return &c.Retain.LogsMB }),
+		truth("retain.auto", never, func(c *Config) *bool { return &c.Retain.Auto }),
 		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),
 		choice(Isolation, never, func(c *Config) *string { return &c.Isolation }, "", Bubblewrap, Outer),
 		{Name: "readable", List: true, project: never,

@@ -36,6 +36,7 @@ func Entries() []cli.Entry {
 		{Name: "doctor", Group: "setup", Build: newDoctorCommand},
 		{Name: "config", Group: "setup", Build: newConfigCommand},
 		{Name: "export", Group: "setup", Build: newExportCommand},
+		{Name: "gc", Group: "setup", Build: newGCCommand},
 		{Name: "version", Group: "setup", Build: newVersionCommand},
 	}
 }
@@ -92,7 +93,7 @@ func storeFinding(ctx context.Context, a *cli.App) (f host.Finding, ok bool) {
 	}
 	var report audit.Report
 	if err == nil {
-		report, err = sess.Workspace.Check(ctx, reading(a.Printer))
+		report, err = sess.Workspace.Check(ctx, reading(a.Printer, "cli.doctor.reading"))
 		err = errors.Join(err, sess.Workspace.Close())
 	}
 	if err != nil {
@@ -102,13 +103,13 @@ func storeFinding(ctx context.Context, a *cli.App) (f host.Finding, ok bool) {
 		fmt.Sprint(len(report.Tails))}}, true
 }
 
-// reading tells a person every few seconds how much of a large store was read.
-func reading(pr *cli.Printer) func(done, all int64) {
+// reading tells a person every few seconds how much of much is done.
+func reading(pr *cli.Printer, key string) func(done, all int64) {
 	next := time.Now().Add(patience)
 	return func(done, all int64) {
 		if pr.Present() && time.Now().After(next) {
 			next = time.Now().Add(patience)
-			pr.Note(pr.Text("cli.doctor.reading", done, all))
+			pr.Note(pr.Text(key, done, all))
 		}
 	}
 }

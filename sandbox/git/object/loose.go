@@ -19,6 +19,7 @@ import (
 
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
+	"pawl/store/lockfile"
 )
 
 // NewHash is the hash by which a repository names its objects.
@@ -89,7 +90,7 @@ func (w *Writer) Write(ctx context.Context, kind string, content []byte) (string
 		return id, nil
 	}
 	program.Step(ctx, "write object")
-	f, err := os.CreateTemp(w.Dir, "tmp_obj_pawl_*")
+	f, err := os.CreateTemp(w.Dir, "tmp_obj_pawl_"+lockfile.Maker()+"-*")
 	if err != nil {
 		return "", program.IOError("git.object", err)
 	}
@@ -147,7 +148,7 @@ func PutRef(ctx context.Context, dir, name, id string) error {
 	}
 	program.Step(ctx, "write reference")
 	// Git takes no name that begins with a dot for a reference.
-	f, err := os.CreateTemp(filepath.Dir(path), HalfRef+"*")
+	f, err := os.CreateTemp(filepath.Dir(path), disk.New+lockfile.Maker()+"-*")
 	if err != nil {
 		return err
 	}
@@ -159,6 +160,3 @@ func PutRef(ctx context.Context, dir, name, id string) error {
 	program.Step(ctx, "name reference")
 	return os.Rename(f.Name(), path)
 }
-
-// HalfRef begins the names of references that are being written.
-const HalfRef = ".new-"

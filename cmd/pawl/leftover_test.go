@@ -1,0 +1,43 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/driver/leftover"
+	"pawl/kernel/effect"
+)
+
+// Nothing is left of commands that were killed while they made a store, nor of runs that were, once another command has
+// begun work.
+func TestKilledLeavesNothing(t *testing.T) {
+	t.Parallel()
+	u := newUser(t).module().repository()
+	plan := u.renaming(right)
+	place := effect.Place{Workspace: u.dir, Tree: u.dir, Git: true}
+	drafts := 0
+	for delay := 2 * time.Millisecond; delay < 150*time.Millisecond && drafts < 1; delay += 5 * time.Millisecond {
+		p := u.start("run", "--plan", plan, "--yes", "--json")
+		wait(p, delay)
+		p.kill()
+		names, err := filepath.Glob(filepath.Join(u.dir, ".pawl", "pawl.db.new-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drafts = len(names)
+		if u.read(".pawl/pawl.db") != "" {
+			break
+		}
+	}
+	t.Logf("%d files of half a store", drafts)
+	u.must(0, "run", "--plan", plan, "--yes", "--json")
+	for _, f := range leftover.Find(place) {
+		t.Errorf("left behind: %s", f.Path)
+	}
+	if names := u.run("ls", ".pawl"); strings.Contains(names, ".new-") {
+		t.Errorf("left behind:\n%s", names)
+	}
+	u.must(0, "audit", "verify")
+}
