@@ -96,6 +96,15 @@ func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, 
 	return objects.Patch(ctx, from, to, longestPatch)
 }
 
+// ClearDangling removes references of pawl's that point to nothing, and reports whether there were any.
+func (s Snapshotter) ClearDangling(ctx context.Context, p effect.Place) (bool, error) {
+	repo, err := open(ctx, s.memory, p)
+	if err != nil {
+		return false, err
+	}
+	return repo.Refs.ClearDangling(ctx)
+}
+
 // Prune removes checkpoints, with what is kept beside them, safety references and snapshots from before an instant,
 // except those whose names or object ids are to be spared, and returns the names of those removed. Snapshots that a
 // tree still stands at are never removed.

@@ -46,7 +46,11 @@ func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progre
 		clearBeside(ctx, c.memory, p)
 	}
 	r := c.Cleanup.Do(ctx, e, progress)
-	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git},
-		time.Now().Add(-checkpoint.KeptFor))
+	own := effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git}
+	// The user's git fails on a reference that points to nothing.
+	if cleared, err := c.shots.ClearDangling(ctx, own); cleared && err == nil && progress != nil {
+		progress("git.refs_gone")
+	}
+	_, _ = c.shots.Prune(ctx, own, time.Now().Add(-checkpoint.KeptFor))
 	return r
 }

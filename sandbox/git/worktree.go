@@ -316,7 +316,7 @@ func (l Linked) share(ctx context.Context) error {
 func (l Linked) lend(ctx context.Context, index string) error {
 	program.Step(ctx, "share index")
 	fresh := filepath.Join(l.dir, "index.pawl")
-	if err := copyFile(fresh, index); err != nil {
+	if err := disk.Copy(fresh, index); err != nil {
 		return program.IOError("git.worktree", err)
 	}
 	if err := os.Rename(fresh, filepath.Join(l.dir, "index")); err != nil {
@@ -384,16 +384,17 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		if err := os.RemoveAll(r.paths.Stage()); err != nil {
 			return program.IOError("git.sweep", err)
 		}
-		var marked []string
+		var marked, packs []string
 		if r.paths.Git {
 			marked, _ = filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.GitDir), markedLock+"*"))
+			packs, _ = filepath.Glob(object.HalfPacks(r.paths.SharedObjects()))
 		}
 		// New objects are written under such names, or collected in such folders, before they enter the store.
 		halves, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.ObjectDir()), "tmp_obj*"))
 		ours, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.State("tmp")), "*"))
 		unnamed, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.RefDir()), private, "trees", "*",
 			object.HalfRef+"*"))
-		for _, path := range slices.Concat(ours, halves, unnamed, marked) {
+		for _, path := range slices.Concat(ours, halves, unnamed, marked, packs) {
 			info, err := os.Lstat(path)
 			if err != nil || time.Since(info.ModTime()) < abandoned {
 				continue
