@@ -114,3 +114,34 @@ func TestGitThatFails(t *testing.T) {
 		}
 	}
 }
+
+// TestFolderDeleted: a folder that is deleted while pawl works in it stays deleted.
+func TestFolderDeleted(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.write("a.txt", "a\n")
+	u.repository()
+	text, err := document("Wait", []map[string]any{running("sleep 5; echo x > x.txt", true)}, "true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := u.start("run", "--plan", u.plan(text), "--yes")
+	u.doing("run_terminal_cmd")
+	for range 100 { // what pawl writes meanwhile may be in the way
+		if err = os.RemoveAll(u.dir); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := p.wait(); a.code != 10 || !strings.Contains(a.err, "no longer at") {
+		t.Error(a)
+	}
+	if left, err := filepath.Glob(filepath.Join(u.dir, "*")); err == nil && len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	if _, err := os.Lstat(u.dir); err == nil {
+		t.Error("the folder is there again")
+	}
+}
