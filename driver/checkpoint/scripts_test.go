@@ -157,30 +157,6 @@ func TestScriptsInPlace(t *testing.T) {
 	}
 }
 
-// TestScriptsInWorktrees: the same for a task's own tree, which keeps what git ignores beside its checkpoint as well where
-// that is asked for, and never touches the folder that it belongs to.
-func TestScriptsInWorktrees(t *testing.T) {
-	t.Parallel()
-	for seed := range scripts() {
-		t.Run(strconv.Itoa(seed), func(t *testing.T) {
-			t.Parallel()
-			r := rand.New(rand.NewPCG(uint64(seed), 16))
-			repo := gittest.New(t, files)
-			repo.Write(map[string]string{"mine": "untracked", "x.log": "ignored"})
-			p := inWorktree(repo.Dir)
-			do[effect.WorktreeResult](t, checkpoint.NewWorktree(nil),
-				made("00", p, effect.WorktreeSpec{Base: repo.Head()}))
-			play(t, p.Tree, script(r)+script(r))
-			gittest.Write(t, p.Tree, map[string]string{".gitignore": "*.log\nign\n"})
-			around := manifest(t, repo.Dir)
-			thereAndBack(t, r, seed, p)
-			if got := manifest(t, repo.Dir); got != around {
-				t.Errorf("seed %d: the folder itself changed: %s", seed, differing(got, around))
-			}
-		})
-	}
-}
-
 // tryScript has a script work in a person's folder.
 func tryScript(t *testing.T, seed int) {
 	r := rand.New(rand.NewPCG(uint64(seed), 15))
