@@ -55,7 +55,7 @@ tampering: ## change stores, audit logs, checkpoints, their key and folder 10,00
 
 kills: setup ## kill commits, landings, undos and worktrees at every step that they take, and runs at many moments, and undo 2,000 random scripts, where make test takes a few
 	PAWL_SCRIPTS=2000 GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint
-	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestKill|^TestLogin_Kill$$' -kills 24 -agentkills 12
+	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestKill|^TestLogin_Kill$$' -kills 24 -waykills 29 -agentkills 12
 
 flat: setup ## make 300 runs in one workspace, whose references and files have to stay as many, where make test makes eight
 	$(GO) test -count=1 -timeout 120m ./cmd/pawl -run 'TestFlat$$' -flatruns 300 -v

@@ -267,6 +267,7 @@ const (
 	AuditTestRewritten          AuditEvent = "TEST_REWRITTEN"
 	AuditTestRestored           AuditEvent = "TEST_RESTORED"
 	AuditTreeCleared            AuditEvent = "TREE_CLEARED"
+	AuditTreeUnrecorded         AuditEvent = "TREE_UNRECORDED"
 	AuditPlanPatched            AuditEvent = "PLAN_PATCHED"
 	AuditProofAccepted          AuditEvent = "PROOF_ACCEPTED"
 	AuditProofResult            AuditEvent = "PROOF_RESULT"

@@ -20,6 +20,7 @@ import (
 var (
 	kills    = flag.Int("kills", 4, "how often the tests that kill pawl kill it")
 	killSeed = flag.Uint64("killseed", 0, "seed of the kill test's moments; 0 takes one from the clock")
+	wayKills = flag.Int("waykills", 1, "how often the tests that kill pawl kill each way back")
 	killOnly = flag.Int("killonly", -1, "number of the one kill to make, with the seed of a run that failed")
 )
 
@@ -315,7 +316,7 @@ func TestKill_WaysBack(t *testing.T) {
 	}
 	t.Logf("-killseed %d", seed)
 	for n, w := range waysBack {
-		for i := range max(1, *kills/4) {
+		for i := range *wayKills {
 			t.Run(fmt.Sprintf("%s/%d", w.name, i), func(t *testing.T) {
 				t.Parallel()
 				w.play(t, rand.New(rand.NewPCG(seed, uint64(1000*n+i))))

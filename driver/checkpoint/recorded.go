@@ -79,13 +79,15 @@ func (r Recorded) record(ctx context.Context, e effect.Effect, receipt effect.Re
 		return receipt
 	}
 	result, err := effect.Decode[effect.ToolResult](receipt.Result)
-	if err != nil || result.After != "" {
+	if err != nil || result.After != "" || result.Unrecorded != nil {
 		return receipt
 	}
+	// A call that was made is recorded even when it is wanted no longer. One that has worked has, whether its tree can
+	// be recorded or not: that is tried again when the next effect begins.
 	result.Before = e.Before
-	// A call that was made is recorded even when it is wanted no longer.
 	if result.After, err = r.Snapshotter.Snapshot(context.WithoutCancel(ctx), e.Place); err != nil {
-		return effect.FailedWith(err, result)
+		why := effect.Failed(err).Fault()
+		result.Unrecorded = &why
 	}
 	receipt.Result = effect.Encode(result)
 	return receipt

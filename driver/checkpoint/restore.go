@@ -105,6 +105,9 @@ func planned(ctx context.Context, repo *git.Repo, spec effect.RestoreSpec, origi
 		return r, nil
 	}
 	h := history{repo: repo, known: map[[2]string][]string{}}
+	if last := &spec.Spans[len(spec.Spans)-1]; last.After == "" {
+		last.After = origin // the first record of what that work left
+	}
 	first := slices.IndexFunc(spec.Spans, r.undoes)
 	if first < 0 && r.step != "" {
 		return r, pawl.Fail(pawl.CodeInvalid, "point.nothing_to_undo", spec.Step)

@@ -157,12 +157,17 @@ func TestScriptsInPlace(t *testing.T) {
 	}
 }
 
-// tryScript has a script work in a folder with a keep, and takes that back, brings it back, and takes it back again.
+// tryScript has a script work in a person's folder.
 func tryScript(t *testing.T, seed int) {
 	r := rand.New(rand.NewPCG(uint64(seed), 15))
-	dir := scripted(t, r)
+	thereAndBack(t, r, seed, inPlace(scripted(t, r)))
+}
+
+// thereAndBack plays a script in a tree, takes back what it did, brings it back, and takes it back again.
+func thereAndBack(t *testing.T, r *rand.Rand, seed int, p effect.Place) {
+	t.Helper()
+	dir := p.Tree
 	point, restore := keeping()
-	p := inPlace(dir)
 	made1 := do[effect.CheckpointResult](t, point, made("01", p, effect.CheckpointSpec{Name: "chk-1", Ignored: true}))
 	before, text := manifest(t, dir), script(r)
 	play(t, dir, text)

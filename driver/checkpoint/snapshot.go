@@ -2,7 +2,10 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
+	"time"
 
+	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
@@ -21,7 +24,24 @@ func NewSnapshotter(m *git.Memory) Snapshotter { return Snapshotter{m} }
 
 // Snapshot records the tree of a place, tracked and untracked, and returns its id. What ignore files name is not
 // recorded. In a place whose run keeps that beside its checkpoint, how it stands is noted.
-func (s Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error) {
+//
+// A git that fails, in whatever way, is tried again for some seconds.
+func (s Snapshotter) Snapshot(ctx context.Context, p effect.Place) (tree string, err error) {
+	for _, wait := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second} {
+		var e *pawl.Error
+		if tree, err = s.once(ctx, p); !errors.As(err, &e) || e.Key != "git.failed" && e.Key != "git.not_started" {
+			return tree, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", err
+		case <-time.After(wait):
+		}
+	}
+	return s.once(ctx, p)
+}
+
+func (s Snapshotter) once(ctx context.Context, p effect.Place) (string, error) {
 	repo, err := open(ctx, s.memory, p)
 	if err != nil {
 		return "", err
@@ -70,4 +90,13 @@ func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, 
 		return "", false, err
 	}
 	return objects.Patch(ctx, from, to, longestPatch)
+}
+
+// ClearDangling removes references of pawl's that point to nothing, and reports whether there were any.
+func (s Snapshotter) ClearDangling(ctx context.Context, p effect.Place) (bool, error) {
+	repo, err := open(ctx, s.memory, p)
+	if err != nil {
+		return false, err
+	}
+	return repo.Refs.ClearDangling(ctx)
 }

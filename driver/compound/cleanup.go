@@ -42,5 +42,12 @@ func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progre
 	if p := ground.Beside(e.Place); left(p) {
 		clearBeside(ctx, c.memory, p)
 	}
-	return c.Cleanup.Do(ctx, e, progress)
+	r := c.Cleanup.Do(ctx, e, progress)
+	own := effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git}
+	// The user's git fails on a reference that points to nothing.
+	cleared, err := checkpoint.NewSnapshotter(c.memory).ClearDangling(ctx, own)
+	if cleared && err == nil && progress != nil {
+		progress("git.refs_gone")
+	}
+	return r
 }

@@ -218,6 +218,9 @@ func (x *Exporter) follows(ctx context.Context, read func(m mark, size int64) ([
 // write writes what read returns, which is told how far the projections had come and how long the log is now.
 func (x *Exporter) write(ctx context.Context, p lockfile.Patience,
 	read func(m mark, size int64) ([]pawl.ProjectedFile, mark, error)) ([]string, error) {
+	if _, err := os.Stat(x.dir); os.IsNotExist(err) { // a folder that somebody removed is not made again
+		return nil, pawl.Fail(pawl.CodeIO, "cli.workspace_gone", filepath.Dir(x.dir)).Because(err)
+	}
 	lock, err := lockfile.Wait(ctx, filepath.Join(x.dir, LockFile), p)
 	if err != nil {
 		return nil, err

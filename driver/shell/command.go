@@ -142,19 +142,22 @@ func (t Config) run(ctx context.Context, c *tool.Call, a commandArgs) (*outcome,
 	// What the command did has to be known even when it was canceled, or it could not be undone.
 	after := context.WithoutCancel(ctx)
 	if result.After, err = t.record(after, c); err == nil && result.Before != result.After && t.Changed != nil {
-		result.Artifacts.FilesChanged, err = t.Changed(after, c.Effect.Place, result.Before, result.After)
+		//nolint:errcheck // they are told besides; the trees say the same
+		result.Artifacts.FilesChanged, _ = t.Changed(after, c.Effect.Place, result.Before, result.After)
 	}
 	if runErr != nil {
 		return nil, runErr
+	}
+	if err != nil {
+		// How the command ended is known all the same.
+		why := effect.Failed(err).Fault()
+		result.Unrecorded = &why
 	}
 	result.DurationMS = ran.Duration.Milliseconds()
 	out := &outcome{ExitCode: ran.Exit, Signal: ran.Signal, Output: logs.Plain(ran.Output), Truncated: ran.Truncated,
 		Bytes: ran.Bytes, Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: result.DurationMS,
 		Walls: append([]string{}, ran.Walls...), Weaker: sandbox.Weaker(ran.Walls), Network: seen.list()}
-	if err == nil {
-		err = judge(ran, a, spec.Timeout)
-	}
-	return out, err
+	return out, judge(ran, a, spec.Timeout)
 }
 
 // record takes a snapshot where the call asks for it.

@@ -227,6 +227,13 @@ func Prepare(p effect.Place) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", dir).Because(err)
 	}
+	// Objects of pawl's own pass through there on the way to the user's store. Without a store none of them are pawl's,
+	// and they would be read instead of the repository's.
+	if _, err := os.Lstat(filepath.Join(dir, Store)); p.Git && errors.Is(err, os.ErrNotExist) {
+		if err := os.RemoveAll(filepath.Join(dir, "git", "objects")); err != nil {
+			return pawl.Fail(pawl.CodeIO, "cli.workspace_readonly", dir).Because(err)
+		}
+	}
 	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return nil

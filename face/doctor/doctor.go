@@ -170,6 +170,10 @@ func repository(ctx context.Context, place effect.Place) Finding {
 	if err != nil {
 		return Finding{Name: "git", State: Fail, Key: "cli.doctor_git_broken", Value: err.Error()}
 	}
+	if gone, err := repo.Refs.Dangling(ctx); err == nil && len(gone) > 0 {
+		return Finding{Name: "git", State: Fail, Key: "cli.doctor_git_dangling", Args: []string{strconv.Itoa(len(gone)),
+			"git update-ref -d " + gone[0]}}
+	}
 	return Finding{Name: "git", State: OK, Key: "cli.doctor_git", Value: status.Branch}
 }
 

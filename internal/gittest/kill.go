@@ -75,7 +75,7 @@ var changing = []string{
 	"lock index", "write journal", "git update-ref", "remove file", "write file", "git update-index", "install index",
 	"git read-tree",
 	"git worktree", "share index", "remove tree", "remove registration", "git commit-tree", "write object",
-	"name object", "name reference",
+	"name object", "name reference", "write pack", "name pack", "name index",
 }
 
 // KillEverywhere plays a scene again and again, each time in a fresh copy of a folder, and kills it at another step;

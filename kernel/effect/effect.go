@@ -238,6 +238,8 @@ type ToolResult struct {
 	// Before and After are tree ids of the snapshots around a command, "" for other tools.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
+	// Unrecorded says why After is missing of a call that was made and has worked.
+	Unrecorded *Fault `json:"unrecorded,omitempty"`
 }
 
 // Artifacts says what a call touched.
@@ -422,7 +424,8 @@ type CheckpointResult struct {
 type Span struct {
 	Step   string `json:"step,omitempty"` // of the plan, "" for checks and for what was restored
 	Before string `json:"before"`         // tree ids
-	After  string `json:"after"`
+	// After is "" for the last one until the tree behind it could be recorded.
+	After string `json:"after"`
 	// Files are the only ones that the work could change, where that is known; what else changed is somebody else's.
 	Files []string `json:"files,omitempty"`
 	// Cut says that the work was cut off, so that After was recorded only when that was found, and a change that

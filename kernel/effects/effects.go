@@ -35,6 +35,9 @@ func (c *Begin) Decide(tx *kernel.Tx) error {
 		e.Effect.Spec = effect.Encode(call)
 	}
 	kernel.StartEffect(tx, e, c.Owner, c.Tree)
+	if tx.Task != nil && e.Effect.Task == tx.Task.ID {
+		endSpan(tx, c.Tree)
+	}
 	traceWrites(tx, c.Tree)
 	if fill := tx.Protocols.Effects[e.What()].Fill; fill != nil {
 		full, err := fill(tx, e.Effect)
@@ -93,15 +96,20 @@ func traceEffect(tx *kernel.Tx, r effect.Receipt, tree string, cut, found bool) 
 	s := effect.Span{Before: e.Effect.Before, After: tree, Cut: cut}
 	switch e.What() {
 	case effect.KindTool:
-		s = traceOfCall(s, e, r, found || tree != "")
+		var open bool
+		s, open = traceOfCall(tx, s, r, found || tree != "")
 		if s.Before == "" && e.Effect.Record {
 			s.Before = t.Tree
+		}
+		if open && s.Before != "" {
+			t.Spans = append(slices.Clip(t.Spans), s)
 		}
 	case effect.KindVerify, effect.KindGates:
 		if spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec); err == nil && spec.At != "" {
 			return // it ran in another tree
 		}
 		if v, err := effect.Decode[effect.VerifyResult](r.Result); err == nil && v.TreeAfter != "" {
+			endSpan(tx, v.Tree)
 			s.Before, s.After, s.Cut = v.Tree, v.TreeAfter, false
 		}
 	case effect.KindWork:
@@ -157,30 +165,47 @@ func addSpan(t *kernel.Task, s effect.Span) {
 	t.Spans = append(t.Spans, s)
 }
 
+// endSpan ends the span of a call behind which the tree could not be recorded, with the tree as it was recorded next.
+func endSpan(tx *kernel.Tx, tree string) {
+	t := tx.Task
+	if n := len(t.Spans) - 1; n >= 0 && t.Spans[n].After == "" && tree != "" {
+		open := t.Spans[n]
+		t.Spans, open.After, t.Tree = t.Spans[:n:n], tree, tree
+		addSpan(t, open)
+		tx.Touch(t)
+	}
+}
+
 // follows reports whether a span goes on where the last one ended, in the same step.
 func follows(last, s effect.Span) bool {
 	return last.Step == s.Step && last.After == s.Before && last.Files == nil && !last.Undone && last.Cut == s.Cut
 }
 
-// traceOfCall completes the span of a tool call. Of a call that writes it is known which files it could change.
-func traceOfCall(s effect.Span, e *kernel.EffectDoc, r effect.Receipt, files bool) effect.Span {
-	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
+// traceOfCall completes the span of a tool call. Of a call that writes it is known which files it could change. Where
+// the tree behind the call could not be recorded the span is open, unless it is part of an agent's own.
+func traceOfCall(tx *kernel.Tx, s effect.Span, r effect.Receipt, files bool) (_ effect.Span, open bool) {
+	call, err := effect.Decode[effect.ToolCall](tx.Effect.Effect.Spec)
 	if err != nil {
-		return s
+		return s, false
 	}
 	s.Step = call.StepID
-	if did, err := effect.Decode[effect.ToolResult](r.Result); err == nil && did.After != "" {
+	did, err := effect.Decode[effect.ToolResult](r.Result)
+	if err == nil && did.After != "" {
 		s.After = did.After
 		if s.Before == "" {
 			s.Before = did.Before
 		}
+	}
+	if did.Unrecorded != nil {
+		tx.Record(tx.Effect, kernel.AuditTreeUnrecorded, audit.Warn, did.Unrecorded)
+		open, files, s.Cut = s.After == "" && tx.Effect.Within == "", true, len(call.Images) == 0
 	}
 	if files {
 		for _, im := range call.Images {
 			s.Files = append(s.Files, im.Path)
 		}
 	}
-	return s
+	return s, open
 }
 
 // settleEffect closes the effect and lets its kind decide what follows.

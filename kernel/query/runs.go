@@ -264,7 +264,8 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	if !t.Place.InPlace && t.Ready.Worktree && !t.Ready.Cleaned {
 		out.Worktree = t.Place.Tree
 	}
-	out.Changes = view.Changes{Place: t.Place, To: t.Tree, Steps: slices.Clone(t.Spans), Open: t.EndedAt.IsZero()}
+	steps := slices.DeleteFunc(slices.Clone(t.Spans), func(s effect.Span) bool { return s.After == "" })
+	out.Changes = view.Changes{Place: t.Place, To: t.Tree, Steps: steps, Open: t.EndedAt.IsZero()}
 	if t.Checkpoint != nil {
 		out.Changes.From = t.Checkpoint.Tree
 	}

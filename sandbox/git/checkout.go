@@ -15,6 +15,7 @@ import (
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 	"pawl/store/lockfile"
 )
 
@@ -349,7 +350,7 @@ func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
 // install puts a finished index in the place of the user's, whole.
 func (c *Checkout) install(ctx context.Context, copied, index string, perm fs.FileMode) error {
 	fresh := index + ".pawl"
-	if err := copyFile(fresh, copied); err != nil {
+	if err := disk.Copy(fresh, copied); err != nil {
 		return program.IOError("git.index", err)
 	}
 	if err := os.Chmod(fresh, perm); err != nil {

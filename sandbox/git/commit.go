@@ -25,9 +25,17 @@ type Commit struct {
 	At      time.Time
 }
 
-// WriteCommit makes a commit object and returns its id. The same commit always has the same id; no reference names it
-// yet.
+// WriteCommit makes a commit object, which the user's git knows, and returns its id. The same commit always has the
+// same id; no reference names it yet.
 func (r Objects) WriteCommit(ctx context.Context, c Commit) (string, error) {
+	id, err := r.writeCommit(ctx, c)
+	if err == nil {
+		err = Refs{r.paths}.share(ctx, id)
+	}
+	return id, err
+}
+
+func (r Objects) writeCommit(ctx context.Context, c Commit) (string, error) {
 	if !validID(c.Tree) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", c.Tree)
 	}
@@ -160,7 +168,7 @@ func (r Objects) Merge(ctx context.Context, base, ours, theirs,
 		if len(ids) > 0 {
 			c.Parents = ids[:1]
 		}
-		id, err := r.WriteCommit(ctx, c)
+		id, err := r.writeCommit(ctx, c)
 		if err != nil {
 			return "", nil, r.missing(ctx, err, t)
 		}

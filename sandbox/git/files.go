@@ -415,7 +415,7 @@ func (r Objects) Blobs(ctx context.Context, ids []string, sink func(n int, size 
 		return err
 	}
 	if sunk != nil {
-		return pawl.Fail(pawl.CodeIO, "git.failed", "cat-file").Because(sunk)
+		return program.Failed("cat-file", sunk)
 	}
 	return nil
 }

@@ -105,6 +105,9 @@ func (r Refs) Set(ctx context.Context, name, id, old, why string) error {
 	if !validID(id) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
+	if err := r.share(ctx, id); err != nil {
+		return err
+	}
 	return r.update(ctx, name, old, "update-ref", "-m", why, "--", name, id, r.paths.OrZero(old))
 }
 
@@ -163,7 +166,7 @@ func (r Refs) locks(names ...string) []lock {
 // lock is old enough to tell, and is for going on with what a crash cut off.
 func ClearHead(ctx context.Context, r *Repo) {
 	if r.paths.Git {
-		clearStale(ctx, filepath.Join(r.paths.GitDir, "HEAD.lock"), staleOther)
+		program.ClearStale(ctx, filepath.Join(r.paths.GitDir, "HEAD.lock"), staleOther)
 	}
 }
 
@@ -176,35 +179,12 @@ func moving(ctx context.Context, locks []lock, c func() program.Call) error {
 	}
 	cleared := false
 	for _, l := range locks {
-		cleared = clearStale(ctx, l.path, l.age) || cleared
+		cleared = program.ClearStale(ctx, l.path, l.age) || cleared
 	}
 	if cleared {
 		_, _, err = c().Run(ctx)
 	}
 	return err
-}
-
-// clearStale removes a lock that was left behind, after waiting until it is old enough to tell. It reports whether
-// there was one that is gone now.
-func clearStale(ctx context.Context, lock string, age time.Duration) bool {
-	seen, err := os.Lstat(lock)
-	if err != nil || !seen.Mode().IsRegular() {
-		return false
-	}
-	if wait := age - time.Since(seen.ModTime()); wait > 0 {
-		timer := time.NewTimer(min(wait, age))
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			return false
-		case <-timer.C:
-		}
-	}
-	again, err := os.Lstat(lock)
-	if err != nil {
-		return true // whoever held it is done
-	}
-	return os.SameFile(seen, again) && os.Remove(lock) == nil
 }
 
 // List lists the references below a prefix such as "refs/pawl/".
@@ -230,6 +210,28 @@ func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 	return refs, nil
 }
 
+// share gives the user's object store what it lacks of an object before a reference to it is made.
+func (r Refs) share(ctx context.Context, id string) error {
+	return object.Share(ctx, r.paths.ObjectDir(), r.paths.SharedObjects(), r.paths.Config.Format, id)
+}
+
+// Dangling names the references of pawl's that point to nothing: somebody deleted what they named. The user's git fails
+// on each.
+func (r Refs) Dangling(ctx context.Context) (names []string, err error) {
+	return object.Dangling(ctx, strings.TrimSuffix(private, "/"), r.paths.Plumbing)
+}
+
+// ClearDangling removes the references of pawl's that point to nothing, and reports whether there were any.
+func (r Refs) ClearDangling(ctx context.Context) (bool, error) {
+	names, err := r.Dangling(ctx)
+	if err != nil || len(names) == 0 {
+		return false, err
+	}
+	return true, moving(ctx, r.locks(names...), func() program.Call {
+		return r.paths.FromTop(r.paths.GitHome(), object.Deletion(names), "update-ref", "--stdin")
+	})
+}
+
 // dayLayout names the folder of references that keep one day's snapshots.
 const dayLayout = "20060102"
 
@@ -239,6 +241,10 @@ const dayLayout = "20060102"
 func (r Refs) keep(ctx context.Context, tree string, fresh bool) error {
 	name := private + "trees/" + time.Now().UTC().Format(dayLayout) + "/" + tree
 	dir := r.paths.RefDir()
+	// Of a tree that has its reference already, objects may have been lost.
+	if err := r.share(ctx, tree); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
 		return nil
 	}

@@ -257,6 +257,7 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 			"false"}, {"submodule.recurse", "false"},
 		{"fetch.recurseSubmodules", "false"}, {"push.recurseSubmodules", "no"}, {"gc.auto", "0"}, {"maintenance.auto",
 			"false"},
+		{"fetch.unpackLimit", "1"}, // a pack is safe from a garbage collection that has begun already
 		{"fetch.writeCommitGraph", "false"}, {"safe.bareRepository", "explicit"},
 	}
 	w.env = w.environment(pairs)

@@ -6,7 +6,8 @@
 // call exist:
 //
 //   - shadow calls work in a git directory of pawl's own, .pawl/git, with a configuration of pawl's own, on index files
-//     of pawl's own; only the object store is the user's, so that nothing is copied;
+//     of pawl's own, and write new objects into a store of pawl's own, which no garbage collection of the user's
+//     touches; they read the user's store besides, and share what gets a reference there (object.Share);
 //   - plumbing calls (update-ref, show-ref, symbolic-ref, check-attr, worktree add) see the user's git directory,
 //     because references live there, with hooks, fsmonitor, transports and lazy fetching switched off by the
 //     environment, which outranks every file;

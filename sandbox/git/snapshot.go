@@ -14,6 +14,7 @@ import (
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 	"pawl/store/lockfile"
 )
 
@@ -332,7 +333,7 @@ func (r treeIndex) copyIndex(source string) (string, error) {
 	shared, _ := filepath.Glob(filepath.Join(filepath.Dir(source), "sharedindex.*"))
 	for _, path := range shared {
 		if to := filepath.Join(r.paths.Shadow, filepath.Base(path)); !layout.Exists(to) {
-			if err := copyFile(to, path); err != nil {
+			if err := disk.Copy(to, path); err != nil {
 				return "", program.IOError("git.index", err)
 			}
 		}
@@ -342,28 +343,11 @@ func (r treeIndex) copyIndex(source string) (string, error) {
 		return "", program.IOError("git.index", err)
 	}
 	f.Close()
-	if err := copyFile(f.Name(), source); err != nil {
+	if err := disk.Copy(f.Name(), source); err != nil {
 		os.Remove(f.Name())
 		return "", program.IOError("git.index", err)
 	}
 	return f.Name(), nil
-}
-
-// copyFile copies a file whole, keeping its time: git compares it with those of the files to see which it must look
-// into.
-func copyFile(to, from string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	raw, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(to, raw, 0o600); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // Files lists the files of the tree that are tracked or that nothing ignores, in the order of paths. Files that were

@@ -317,7 +317,7 @@ func (l Linked) share(ctx context.Context) error {
 func (l Linked) lend(ctx context.Context, index string) error {
 	program.Step(ctx, "share index")
 	fresh := filepath.Join(l.dir, "index.pawl")
-	if err := copyFile(fresh, index); err != nil {
+	if err := disk.Copy(fresh, index); err != nil {
 		return program.IOError("git.worktree", err)
 	}
 	if err := os.Rename(fresh, filepath.Join(l.dir, "index")); err != nil {

@@ -180,7 +180,8 @@ func (r *recorder) create(l *Log) *os.File {
 	if r.over || !filepath.IsLocal(r.id) || strings.ContainsAny(r.id, `/\`) {
 		return nil
 	}
-	if err := os.MkdirAll(string(r.dir), 0o700); err != nil {
+	// Where the workspace is gone it is not made again.
+	if err := os.Mkdir(string(r.dir), 0o700); err != nil && !os.IsExist(err) {
 		return nil
 	}
 	root, err := os.OpenRoot(string(r.dir))

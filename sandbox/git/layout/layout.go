@@ -171,7 +171,9 @@ func (r *Layout) ShadowEnv(tree, index string) []string {
 	env := append(program.Environment(r.Config.filesystem()...), "GIT_DIR="+r.Shadow, "GIT_COMMON_DIR="+r.Shadow,
 		"GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
 	if r.Git {
-		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.CommonDir, "objects"))
+		// In quotes, because a colon ends a path here.
+		env = append(env, `GIT_ALTERNATE_OBJECT_DIRECTORIES="`+
+			strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(r.SharedObjects())+`"`)
 	}
 	return env
 }
@@ -310,10 +312,14 @@ func EscapeGlob(path string) string {
 	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(path)
 }
 
-// ObjectDir is where objects are kept.
-func (r *Layout) ObjectDir() string {
-	if r.Git {
-		return filepath.Join(r.CommonDir, "objects")
+// ObjectDir is where new objects are written: into a store of pawl's own, which no garbage collection of the user's
+// touches. What gets a reference is shared with the user's store first.
+func (r *Layout) ObjectDir() string { return r.State("objects") }
+
+// SharedObjects is the user's object store, "" without git.
+func (r *Layout) SharedObjects() string {
+	if !r.Git {
+		return ""
 	}
-	return r.State("objects")
+	return filepath.Join(r.CommonDir, "objects")
 }

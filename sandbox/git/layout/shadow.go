@@ -2,8 +2,10 @@ package layout
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +27,11 @@ func (r *Layout) Prepare() error {
 		if err := disk.Mkdir(r.Workspace, filepath.Join(r.Shadow, dir), 0o700); err != nil {
 			return program.IOError("git.prepare", err)
 		}
+	}
+	// Objects come from the store of the repository, and from nowhere else.
+	others := filepath.Join(r.ObjectDir(), "info", "alternates")
+	if err := os.Remove(others); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return program.IOError("git.prepare", err)
 	}
 	// So that the user's git neither shows nor cleans away what is pawl's.
 	if own := filepath.Join(r.Workspace, ".pawl", ".gitignore"); !Exists(own) {

@@ -163,7 +163,12 @@ func failure(verb string, exit *exec.ExitError, stderr string) error {
 	if stderr == "" {
 		said = exit
 	}
-	return pawl.Fail(pawl.CodeIO, "git.failed", verb).Because(said)
+	return Failed(verb, said)
+}
+
+// Failed is the failure of a call, or of what stands in for one.
+func Failed(verb string, err error) error {
+	return pawl.Fail(pawl.CodeIO, "git.failed", verb).Because(err)
 }
 
 // Capped keeps the first limit bytes and drains the rest. It is a Writer and nothing more: anything that lets io.Copy
