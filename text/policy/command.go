@@ -398,7 +398,7 @@ func unwrapXargs(c *command) {
 		rest = rest[n:]
 	}
 	if len(rest) == 0 {
-		return // xargs alone echoes
+		rest = []shell.Word{shell.Literal("echo")}
 	}
 	c.judge.call(append(filled(rest), piped()), c.cwds)
 }
@@ -426,7 +426,7 @@ func unwrapShell(c *command) {
 	case len(rest) == 0 || !run && (rest[0].Dynamic || rest[0].Text == "-" || strings.HasPrefix(rest[0].Text, "/dev/")):
 		// What comes through a pipe or a descriptor is not known to anybody.
 		c.judge.blind = true
-		c.unlisted(CodeNotAllowlisted)
+		c.unlisted(CodeDynamic)
 		return
 	case !run:
 		c.unknown()
