@@ -14,7 +14,7 @@ func (j *judge) record(argv []shell.Word) {
 	c := Call{Literal: true}
 	for _, w := range argv {
 		c.Argv = append(c.Argv, w.Text)
-		c.Literal = c.Literal && !w.Dynamic && !w.Expanded && !w.Pattern
+		c.Literal = c.Literal && !w.Dynamic && !w.Expanded && !w.Pattern && !w.Home
 	}
 	j.calls = append(j.calls, c)
 	name := shell.Shorten(display.Line(argv[0].Text))

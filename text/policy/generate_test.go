@@ -11,6 +11,7 @@ import (
 type writer struct {
 	*rand.Rand
 	plain bool     // a text as people type it
+	slips bool     // one on which a hand slips
 	docs  []string // here-documents whose operator stands in the line that is being written
 }
 
@@ -18,6 +19,7 @@ type writer struct {
 func newWriter(seed, number uint64) *writer {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, number))}
 	w.plain = w.one(2)
+	w.slips = !w.plain && w.one(4)
 	return w
 }
 
@@ -33,7 +35,7 @@ func (w *writer) pick(alternatives string) string {
 // command is one text, and in one of four crooked ones a hand has slipped.
 func (w *writer) command() string {
 	text := w.whole(2)
-	if !w.plain && w.one(4) {
+	if w.slips {
 		for range 1 + w.IntN(3) {
 			at := w.IntN(len(text))
 			switch w.IntN(3) {
@@ -128,6 +130,9 @@ func (w *writer) one1(depth int) string {
 	case 6:
 		return "for " + w.pick("x¦y") + " in " + w.words(depth-1, 3) + "; do " + list() + "done" + redirected
 	case 7:
+		if w.slips {
+			return w.simple(depth) // it might never end
+		}
 		return w.pick("while ¦until ") + list() + "do " + list() + "break; done"
 	case 8, 9:
 		return "case " + w.word(depth-1) + " in " + w.pick("a¦(a¦*¦a|b¦\"a\"¦$#¦[ab]") + ") " + list() +
