@@ -109,9 +109,11 @@ func (w *writer) one1(depth int) string {
 	}
 	in := func() string { return w.whole(depth - 1) }
 	list := func() string { return closed(in()) + " " }
-	redirected := ""
-	if w.one(4) {
-		redirected = w.redirect(depth - 1)
+	redirected := func() string {
+		if w.one(4) {
+			return w.redirect(depth - 1)
+		}
+		return ""
 	}
 	kinds := 22
 	if w.plain {
@@ -119,16 +121,16 @@ func (w *writer) one1(depth int) string {
 	}
 	switch w.IntN(kinds) {
 	case 0, 1:
-		return "( " + in() + ")" + redirected
+		return "( " + in() + ")" + redirected()
 	case 2, 3:
-		return "{ " + list() + "}" + redirected
+		return "{ " + list() + "}" + redirected()
 	case 4, 5:
 		if w.one(2) {
-			return "if " + list() + "then " + list() + "else " + list() + "fi" + redirected
+			return "if " + list() + "then " + list() + "else " + list() + "fi" + redirected()
 		}
-		return "if " + list() + "then " + list() + "fi" + redirected
+		return "if " + list() + "then " + list() + "fi" + redirected()
 	case 6:
-		return "for " + w.pick("x¦y") + " in " + w.words(depth-1, 3) + "; do " + list() + "done" + redirected
+		return "for " + w.pick("x¦y") + " in " + w.words(depth-1, 3) + "; do " + list() + "done" + redirected()
 	case 7:
 		if w.slips {
 			return w.simple(depth) // it might never end
@@ -145,7 +147,7 @@ func (w *writer) one1(depth int) string {
 	case 14:
 		return "eval " + w.quote(in())
 	case 15:
-		return "[[ " + w.pick("-n ¦-z ¦-e ¦a == ¦b =~ ¦$x -eq ¦! -n ") + w.word(depth-1) + w.pick("¦ && -n $x¦ || -v x") + " ]]" + redirected
+		return "[[ " + w.pick("-n ¦-z ¦-e ¦a == ¦b =~ ¦$x -eq ¦! -n ") + w.word(depth-1) + w.pick("¦ && -n $x¦ || -v x") + " ]]" + redirected()
 	case 16:
 		return w.pick("(( 1 + 1 ))¦(( x = 2 ))¦let x=1¦(( $(alpha) + 1 ))¦(( a[$(beta)] ))")
 	case 17:
@@ -172,8 +174,10 @@ func closed(list string) string {
 func (w *writer) within(depth int) string {
 	inner := w.simple(depth)
 	if w.plain {
-		return w.pick("env a=b ¦timeout 5 ¦nice -n 5 ¦nohup ¦command ¦find . -maxdepth 0 -exec cat {} + && ¦ls | xargs -r ¦sh -c "+
-			w.quote(inner)+" && ¦bash -c "+w.quote(w.whole(depth))+" || ") + inner
+		if w.one(3) {
+			return w.pick("sh¦bash") + " -c " + w.quote(w.whole(depth)) + w.pick(" && ¦ || ") + inner
+		}
+		return w.pick("env a=b ¦timeout 5 ¦nice -n 5 ¦nohup ¦command ¦find . -maxdepth 0 -exec cat {} + && ¦ls | xargs -r ") + inner
 	}
 	switch w.IntN(12) {
 	case 0:
