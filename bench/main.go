@@ -42,6 +42,7 @@ var benches = []bench{
 	{"board", benchBoard},
 	{"worktree", benchWorktree},
 	{"dependencies", benchDependencies},
+	{"ground", benchGround},
 	{"proof", benchProof},
 	{"cli", benchCLI},
 	{"see", benchSee},

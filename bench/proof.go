@@ -66,37 +66,16 @@ func benchProof(ctx context.Context, s *settings, emit func(Result)) error {
 
 // proofRound returns how long the checks took, the proof without parts taken away, and that with them.
 func proofRound(ctx context.Context, box *sandbox.Box, dir string) (took [3]float64, err error) {
-	write := func(dir string, files map[string]string) {
-		err = errors.Join(err, os.MkdirAll(dir, 0o755))
-		for name, text := range files {
-			err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
-		}
-	}
-	write(dir, proofBase)
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."},
-		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "First"}} {
-		c := exec.CommandContext(ctx, "git", args...)
-		c.Dir = dir
-		err = errors.Join(err, quiet(c))
-	}
-	head, e := exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "HEAD").Output()
-	if err = errors.Join(err, e); err != nil {
+	place, memory, base, err := worked(ctx, dir, proofBase, proofWork)
+	if err != nil {
 		return took, err
 	}
-	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
-	place := effect.Place{Workspace: dir, Tree: filepath.Join(dir, ".pawl", "worktrees", "1"), Git: true}
-	base := string(head[:len(head)-1])
-	r := checkpoint.NewWorktree(memory).Do(ctx, effect.Effect{Place: place,
-		Spec: effect.Encode(effect.WorktreeSpec{Base: base})}, nil)
-	if write(place.Tree, proofWork); err != nil || !r.OK {
-		return took, errors.Join(err, r.Err())
-	}
 	checker := verify.New(verify.Config{Box: box, Host: verify.Host{Env: os.Environ(), LookPath: sandbox.LookPath},
 		Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff})
 	list := []effect.Check{{Name: "go test", Command: "go test ./...", Kind: "test", Level: 2}}
 	begin := time.Now()
-	r = checker.Do(ctx, effect.Effect{Place: place, Spec: effect.Encode(effect.VerifySpec{Checks: list, Required: true})}, nil)
+	r := checker.Do(ctx, effect.Effect{Place: place, Spec: effect.Encode(effect.VerifySpec{Checks: list, Required: true})}, nil)
 	took[0] = float64(time.Since(begin))
 	verified, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil || !verified.Passed {
@@ -114,4 +93,36 @@ func proofRound(ctx context.Context, box *sandbox.Box, dir string) (took [3]floa
 		}
 	}
 	return took, nil
+}
+
+// worked makes a repository with the files of a project, and a worktree of pawl's in which others were written.
+func worked(ctx context.Context, dir string, files, work map[string]string) (place effect.Place, memory *git.Memory,
+	base string, err error) {
+	write := func(dir string, files map[string]string) {
+		for name, text := range files {
+			path := filepath.Join(dir, name)
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+		}
+	}
+	write(dir, files)
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."},
+		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "First"}} {
+		c := exec.CommandContext(ctx, "git", args...)
+		c.Dir = dir
+		err = errors.Join(err, quiet(c))
+	}
+	head, e := exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "HEAD").Output()
+	if err = errors.Join(err, e); err != nil {
+		return place, nil, "", err
+	}
+	memory = &git.Memory{}
+	place = effect.Place{Workspace: dir, Tree: filepath.Join(dir, ".pawl", "worktrees", "1"), Git: true}
+	base = string(head[:len(head)-1])
+	r := checkpoint.NewWorktree(memory).Do(ctx, effect.Effect{Place: place,
+		Spec: effect.Encode(effect.WorktreeSpec{Base: base})}, nil)
+	if !r.OK {
+		return place, nil, "", r.Err()
+	}
+	write(place.Tree, work)
+	return place, memory, base, err
 }

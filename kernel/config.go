@@ -38,6 +38,8 @@ type Config struct {
 	Gates []string
 	// PerCheck bounds one verification command, Call one tool call (docs/spec/composition.md#x13).
 	PerCheck, Call time.Duration
+	// Twice says that checks that decide run a second time, under other names.
+	Twice bool
 	// Proofs says that work has to be shown to have done what was wanted before it lands, or a person accepts it;
 	// ProofTime bounds the time in which parts of the work are taken away for that.
 	Proofs    bool

@@ -247,10 +247,10 @@ func TestWeakerPointsAreNamed(t *testing.T) {
 		"":                                   "",
 		"namespaces landlock seccomp cgroup": "",
 		"bwrap seccomp":                      "limits",
-		"landlock seccomp cgroup":            "processes metadata shared_memory inside servers tuning",
-		"outer landlock seccomp":             "processes metadata shared_memory inside servers tuning limits",
-		"outer seccomp cgroup":               "files processes metadata shared_memory inside servers tuning",
-		"outer":                              "files network processes metadata shared_memory inside servers tuning limits",
+		"landlock seccomp cgroup":            "processes metadata shared_memory inside servers tuning place",
+		"outer landlock seccomp":             "processes metadata shared_memory inside servers tuning place limits",
+		"outer seccomp cgroup":               "files processes metadata shared_memory inside servers tuning place",
+		"outer":                              "files network processes metadata shared_memory inside servers tuning place limits",
 	} {
 		if got := strings.Join(Weaker(strings.Fields(walls)), " "); got != want {
 			t.Errorf("%s: %s", walls, got)

@@ -70,6 +70,24 @@ func (m *Maker) Of(ctx context.Context, place effect.Place) (*Ground, error) {
 	return g, nil
 }
 
+// Elsewhere is another ground of the same work, which stands beside this one and has other names: its folder and, where
+// it is moved, the home that commands have. What checks say of both alike does not depend on who looks.
+func (g *Ground) Elsewhere(ctx context.Context, m *Maker) (*Ground, error) {
+	other := *g
+	other.Place.Tree += "-again"
+	other.Seen, other.Home = other.Place.Tree, sandbox.Home
+	if g.Moved {
+		other.Seen = filepath.Join(elsewhere, filepath.Base(g.Seen))
+	}
+	var err error
+	other.Repo, err = m.Memory.Open(ctx, layout.Place{Workspace: g.Place.Workspace, Tree: other.Place.Tree,
+		Git: g.Place.Git})
+	return &other, err
+}
+
+// elsewhere is where commands find a moved ground that has other names than the user's.
+const elsewhere = "/tmp/checkout"
+
 // Lay makes the ground anew, of a recorded tree or of that of a commit, whose id it returns. What was there is gone.
 func (g *Ground) Lay(ctx context.Context, of string) (tree string, err error) {
 	if tree, err = g.Repo.Objects.ResolveTree(ctx, of); err != nil {
@@ -145,6 +163,13 @@ func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
 		env[i] = words(kv)
 	}
 	s.Argv, s.Env, s.Dir = argv, env, words(s.Dir)
+	if own := filepath.Join(g.Place.Workspace, ".git"); g.Place.Git && g.Seen != g.Place.Workspace {
+		seen := filepath.Join(g.Seen, ".git")
+		s.Put = append(s.Put, sandbox.Put{From: own, At: seen})
+		if rest, ok := strings.CutPrefix(index, own+"/"); ok {
+			index = filepath.Join(seen, rest)
+		}
+	}
 	if index != "" {
 		s.Put = append(s.Put, sandbox.Put{From: laid.Index(), At: index})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"pawl/driver/ground"
 	"pawl/driver/verify"
+	"pawl/driver/verify/fingerprint"
 	"pawl/driver/verify/testlist"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
@@ -259,7 +260,7 @@ var varying = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // because a test may well fail on other values each time.
 func (b *bench) print(c effect.Check, seen sight) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(seen.said, seen.output)), "\n")
-	return verify.Fingerprint(b.place, []effect.CheckOutcome{{Check: c, Status: effect.CheckFailed,
+	return fingerprint.Of(b.place, []effect.CheckOutcome{{Check: c, Status: effect.CheckFailed,
 		Output: varying().ReplaceAllString(first, "#")}})
 }
 

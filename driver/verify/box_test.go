@@ -15,6 +15,7 @@ import (
 	"pawl/driver/verify"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/planted"
 )
 
 // std is where the compiled standard library of Go is kept for all tests of the package.
@@ -97,8 +98,14 @@ func lookPath(program string) (string, bool) {
 func run(t *testing.T, v *verify.Verify, place effect.Place,
 	checks []effect.Check) (effect.Receipt, effect.VerifyResult) {
 	t.Helper()
-	r := v.Do(t.Context(), effect.Effect{Kind: effect.KindVerify, Place: place,
+	ctx, taken := planted.Taking(t.Context())
+	r := v.Do(ctx, effect.Effect{Kind: effect.KindVerify, Place: place,
 		Spec: effect.Encode(effect.VerifySpec{Checks: checks, Required: true})}, nil)
+	for _, f := range taken() {
+		if f.Path == ".git" {
+			t.Errorf("taken for what the work left: %+v", f)
+		}
+	}
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil {
 		t.Fatalf("%v %+v", err, r)

@@ -219,3 +219,36 @@ func TestGroundOfGo(t *testing.T) {
 		}
 	})
 }
+
+// TestTwice is about code that behaves where the user's names are, and not elsewhere.
+func TestTwice(t *testing.T) {
+	eachWalls(t, func(t *testing.T, m sandbox.Mechanism) {
+		g := newGrounds(t, m, map[string]string{"a.txt": "a\n"})
+		git := `git rev-parse HEAD >/dev/null && [ -z "$(git status --porcelain)" ]`
+		var checks []effect.Check
+		for name, command := range map[string]string{"same": git, "home": `test "$HOME" = ` + g.home,
+			"folder": "test $PWD = " + g.place.Workspace, "user": `test "$USER" != builder`} {
+			checks = append(checks, effect.Check{Name: name, Command: command, Kind: "custom"})
+		}
+		for _, twice := range []bool{false, true} {
+			for _, c := range checks {
+				r := g.Do(t.Context(), effect.Effect{Kind: effect.KindVerify, Place: g.place,
+					Spec: effect.Encode(effect.VerifySpec{Checks: []effect.Check{c}, Required: true, Twice: twice})}, nil)
+				v, err := effect.Decode[effect.VerifyResult](r.Result)
+				if err != nil || len(v.Outcomes) != 1 {
+					t.Fatalf("%s: %v %+v", c.Name, err, r)
+				}
+				o := v.Outcomes[0]
+				if !g.moved && (c.Name == "home" || c.Name == "folder") {
+					continue // there the first run has names of pawl's as well
+				}
+				if o.Twice != twice || r.OK != (c.Name == "same" || !twice) || twice && r.OK == strings.Contains(o.Output, "who looks") {
+					t.Errorf("%s, twice %v: %v\n%s", c.Name, twice, r.Err(), o.Output)
+				}
+			}
+		}
+		if left, _ := filepath.Glob(g.repo.Path(".pawl/worktrees/*")); len(left) != 1 {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+}

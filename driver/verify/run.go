@@ -18,6 +18,7 @@ import (
 
 	"pawl"
 	"pawl/driver/ground"
+	"pawl/driver/verify/fingerprint"
 	"pawl/driver/verify/reads"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
@@ -149,7 +150,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 		}
 		s.say("▶ " + label(c))
 		o := one(ctx, c)
-		o.Fingerprint = Fingerprint(s.place, []effect.CheckOutcome{o})
+		o.Fingerprint = fingerprint.Of(s.place, []effect.CheckOutcome{o})
 		s.say(verdict(o))
 		out.Outcomes = append(out.Outcomes, o)
 		stopped = stopOnFail && o.Status != effect.CheckPassed || s.unheld != nil
@@ -173,7 +174,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	for _, c := range left {
 		out.Outcomes = append(out.Outcomes, effect.CheckOutcome{Check: c, Status: effect.CheckSkipped})
 	}
-	out.Fingerprint = Fingerprint(s.place, out.Outcomes)
+	out.Fingerprint = fingerprint.Of(s.place, out.Outcomes)
 	return out, nil
 }
 

@@ -32,6 +32,7 @@ import (
 	"pawl/sandbox/egress"
 	"pawl/store/follow"
 	"pawl/store/notary"
+	"pawl/store/notary/sshagent"
 	"pawl/store/presence"
 	"pawl/store/recording"
 	"pawl/store/sqlite"
@@ -50,6 +51,9 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
 		return sqlite.Identity(filepath.Join(other, workspace.Dir, workspace.Store))
 	}, rand.Reader)
+	if o.Config.AuditKey != "" {
+		seal.Hold(sshagent.Key{Socket: os.Getenv("SSH_AUTH_SOCK"), Fingerprint: o.Config.AuditKey})
+	}
 	store, err := sqlite.Open(filepath.Join(dir, workspace.Store),
 		sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
@@ -186,7 +190,11 @@ func following(ctx context.Context, w *host.Workspace, seal *notary.Notary, stor
 	if o.ReadOnly {
 		return func() {}
 	}
-	notes := follow.New(func() { _, _ = seal.Sign(ctx, store) })
+	notes := follow.New(func() {
+		if _, err := seal.Sign(ctx, store); err != nil && o.Config.AuditKey != "" {
+			o.Tell(err) // whoever chose the key counts on it
+		}
+	})
 	shown := show.Follow(ctx)
 	w.Kernel.OnCommit(func(o kernel.Outcome) {
 		if o.Ended() {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -322,6 +323,9 @@ func EvidenceLines(pr *Printer, sum view.Summary) []string {
 			if c.Status == effect.CheckPassed {
 				line += "  " + pr.Style.Dim(pr.Text("cli.check.exit", c.ExitCode))
 			}
+			if c.Twice {
+				line += "  " + pr.Style.Dim(pr.Text("cli.check.twice"))
+			}
 			if c.Tests != nil {
 				line += "  " + pr.Style.Dim(testsText(pr, c.Tests))
 			}
@@ -381,9 +385,7 @@ func dependencyLine(pr *Printer, d effect.Dependency) string {
 	if d.Digest != "" {
 		by += " " + Short(d.Digest)
 	}
-	if by == "" {
-		by = pr.Text("cli.sum.no_lock")
-	}
+	by = cmp.Or(by, pr.Text("cli.sum.no_lock"))
 	key := "cli.sum.with_used"
 	switch d.State {
 	case "prepared":

@@ -370,9 +370,10 @@ func (t *tour) head() string {
 }
 
 // Ground makes a folder for a program's work below another, "" for that of temporary files. Done removes it, unless it
-// is to be kept, which is said then.
+// is to be kept, which is said then. Its name does not tell who made it: a worker that behaves when it is watched
+// looks.
 func Ground(below, program string, keep bool) (dir string, done func(), err error) {
-	if dir, err = os.MkdirTemp(below, "pawl-"+program+"-*"); err == nil {
+	if dir, err = os.MkdirTemp(below, program+"-*"); err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil || !keep {

@@ -477,6 +477,8 @@ type VerifySpec struct {
 	// Moved says that the work was brought onto another base since: Base is that commit or its tree, and only what
 	// differs from it is the work's.
 	Moved bool `json:"moved,omitempty"`
+	// Twice asks for a second run of each check under other names, which has to end alike.
+	Twice bool `json:"twice,omitempty"`
 	// Measure asks for the files that the work has changed.
 	Measure bool `json:"measure,omitempty"`
 	// At is a commit to run the checks on instead of the place's tree: in a worktree of its own, which is gone
@@ -520,6 +522,9 @@ type CheckOutcome struct {
 	Walls []string `json:"walls,omitempty"`
 	// Weaker names what the command could do because a wall was missing, and WeakIgnored.
 	Weaker []string `json:"weaker,omitempty"`
+	// Twice says that the check ran a second time, under other names of folder, home and user. It passed then, too,
+	// where it has passed.
+	Twice bool `json:"twice,omitempty"`
 	// Fingerprint identifies the failure of this check alone, as VerifyResult.Fingerprint does that of all, "" when it
 	// passed.
 	Fingerprint string `json:"fingerprint,omitempty"`

@@ -103,7 +103,8 @@ func emitGates(tx *kernel.Tx, lease int64) *kernel.EffectDoc {
 		checks = append(checks, effect.Check{Name: g, Kind: "gate"})
 	}
 	return tx.Emit(effect.KindGates, effect.VerifySpec{
-		Checks: checks, StopOnFail: true, Required: true, PerCheck: tx.Config.PerCheck, Lease: lease,
+		Checks: checks, StopOnFail: true, Required: true, PerCheck: tx.Config.PerCheck, Twice: tx.Config.Twice,
+		Lease: lease,
 	}, true)
 }
 

@@ -553,7 +553,8 @@ func checksOf(tx *kernel.Tx, t *kernel.Task) effect.VerifySpec {
 	spec := effect.VerifySpec{
 		Measure: tx.Flow != nil && tx.Flow.Stage == workflow.Tweak,
 		Checks:  t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Demanding(),
-		PerCheck: tx.Config.PerCheck, Pinned: t.Pinned, Base: started(t), Moved: t.Moved,
+		PerCheck: tx.Config.PerCheck, Twice: tx.Config.Twice,
+		Pinned: t.Pinned, Base: started(t), Moved: t.Moved,
 	}
 	if t.Moved {
 		spec.Base = t.Base

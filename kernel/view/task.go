@@ -112,6 +112,8 @@ type Outcome struct {
 	Walls  []string `json:"walls,omitempty"`
 	Weaker []string `json:"weaker,omitempty"`
 	Output string   `json:"output,omitempty"`
+	// Twice says that the check ran a second time, under other names.
+	Twice bool `json:"twice,omitempty"`
 	// FailingBefore says that the check failed in the same way on what the work started from.
 	FailingBefore bool `json:"failing_before,omitempty"`
 	// Before is what the check said of the tree that the work started from, passed or failed; "" where it has not run
@@ -149,7 +151,7 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 		c := Outcome{
 			Name: o.Name, Command: o.Command, Status: o.Status, ExitCode: o.ExitCode, DurationMS: o.DurationMS,
 			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore, Walls: o.Walls,
-			Weaker: o.Weaker, Before: o.Before, Tests: o.Tests, Lost: o.Lost,
+			Weaker: o.Weaker, Twice: o.Twice, Before: o.Before, Tests: o.Tests, Lost: o.Lost,
 		}
 		if o.LeftOut() {
 			c.Missing = o.Missing

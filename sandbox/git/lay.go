@@ -38,7 +38,7 @@ func (r Laid) Lay(ctx context.Context, tree, commit string) error {
 		if err := link(ctx, r.repo, commit); err != nil {
 			return r.repo.Objects.missing(ctx, err, commit)
 		}
-	} else if err := disk.Mkdir(r.paths.Workspace, r.paths.Tree, 0o755); err != nil {
+	} else if err := r.paths.MakeFolder(); err != nil {
 		return program.IOError("git.worktree", err)
 	}
 	return r.repo.index.locked(ctx, func(ctx context.Context) error {

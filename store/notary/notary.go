@@ -10,7 +10,9 @@ package notary
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -39,7 +41,21 @@ type Notary struct {
 	place     string // short for the workspace
 	at        func(workspace string) string
 	random    io.Reader
+	holder    Holder
 }
+
+// Holder holds the signing key where its private half cannot be read (package sshagent).
+type Holder interface {
+	// Public is the public half. It may ask whoever holds the key.
+	Public(ctx context.Context) (ed25519.PublicKey, error)
+	// Is reports whether a public key is that of the holder's, without asking anybody.
+	Is(public ed25519.PublicKey) bool
+	Sign(ctx context.Context, data []byte) ([]byte, error)
+}
+
+// Hold has a key sign that is kept elsewhere, instead of the one in the user's state. What that one has signed before
+// stays true. It is called before anything else.
+func (n *Notary) Hold(h Holder) { n.holder = h }
 
 // hint is the name of the file that says which workspace the checkpoints beside it were signed in.
 const hint = "path"
@@ -70,7 +86,7 @@ func (n *Notary) Sign(ctx context.Context, store kernel.Store) ([]byte, error) {
 	if err := store.Log(ctx, func(l audit.Log) error { head, id = l.Head, l.Identity; return nil }); err != nil {
 		return nil, err
 	}
-	k, err := n.key()
+	k, err := n.signer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +151,13 @@ func (n *Notary) anchors(l audit.Log, notes [][]byte) ([]audit.Tree, error) {
 	if len(notes) == 0 {
 		return nil, nil
 	}
-	k, err := n.key()
+	keys, err := n.verifiers()
 	if err != nil {
 		return nil, err
 	}
 	var out []audit.Tree
 	for _, text := range notes {
-		tree, _, err := n.read(l, text, k.verifier)
+		tree, _, _, err := n.read(l, text, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -150,14 +166,14 @@ func (n *Notary) anchors(l audit.Log, notes [][]byte) ([]audit.Tree, error) {
 	return out, nil
 }
 
-// read verifies a note about a log, and returns the name that it gives the log.
-func (n *Notary) read(l audit.Log, text []byte, verifier note.Verifier) (audit.Tree, string, error) {
-	name := origin(l.Identity)
+// read verifies a note about a log, and returns the name that it gives the log and the key that signed it, in text.
+func (n *Notary) read(l audit.Log, text []byte, keys keys) (tree audit.Tree, name, by string, err error) {
+	name = origin(l.Identity)
 	if l.Unnamed && bytes.HasPrefix(text, []byte(origin(n.place)+"\n")) {
 		name = origin(n.place)
 	}
-	tree, err := audit.VerifyCheckpoint(text, name, verifier)
-	return tree, name, err
+	tree, by, err = keys.open(text, name)
+	return tree, name, by, err
 }
 
 // kept names the notes that were kept of a log: those that were signed in this place, and those of places where the
@@ -242,12 +258,12 @@ func (n *Notary) Earlier(ctx context.Context, store kernel.Store, tell bool) (fo
 	if err != nil {
 		return nil, false, pawl.Fail(pawl.CodeIO, "audit.keep", found.Kept).Because(err)
 	}
-	k, err := n.key()
+	keys, err := n.verifiers()
 	if err != nil {
 		return nil, false, err
 	}
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	tree, err := audit.VerifyCheckpoint(text, string(first), k.verifier)
+	tree, _, err := keys.open(text, string(first))
 	if err != nil {
 		return nil, false, nil // not signed with the user's key, and so no word of theirs
 	}
@@ -283,30 +299,122 @@ func (n *Notary) Missing(path string) error {
 // Anchor verifies a note of this workspace's log and returns it in the form that proofs carry, with what it says.
 func (n *Notary) Anchor(ctx context.Context, store kernel.Store,
 	text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
-	k, err := n.key()
+	keys, err := n.verifiers()
 	if err != nil {
 		return audit.ProvenCheckpoint{}, audit.Tree{}, err
 	}
 	var tree audit.Tree
-	var name string
+	var name, by string
 	err = store.Log(ctx, func(l audit.Log) error {
-		tree, name, err = n.read(l, text, k.verifier)
+		tree, name, by, err = n.read(l, text, keys)
 		return err
 	})
-	return audit.ProvenCheckpoint{Log: name, Note: string(text), Key: k.public}, tree, err
+	return audit.ProvenCheckpoint{Log: name, Note: string(text), Key: by}, tree, err
 }
 
-// key is the user's signing key, with its other half, by which everybody can check what it signed.
+// key is a signing key, or its other half alone, by which everybody can check what it signed.
 type key struct {
 	note.Signer
 	verifier note.Verifier
 	public   string
 }
 
-// key reads the user's signing key, or makes it. The halves are tried on each other: with one that was damaged, no
-// checkpoint would be signed from then on that anybody could check, and nobody would hear of it.
-func (n *Notary) key() (k key, err error) {
-	name := filepath.Join(n.keys, "audit.key")
+// keys are those whose notes are believed.
+type keys []key
+
+// open verifies a note that one of the keys signed about a log, and returns which did, in text.
+func (ks keys) open(text []byte, origin string) (tree audit.Tree, by string, err error) {
+	_, err = audit.VerifyCheckpoint(text, origin) // which says what is wrong where there is no key
+	for _, k := range ks {
+		if tree, err = audit.VerifyCheckpoint(text, origin, k.verifier); err == nil {
+			return tree, k.public, nil
+		}
+	}
+	return tree, "", err
+}
+
+// signer is the key that signs now.
+func (n *Notary) signer(ctx context.Context) (key, error) {
+	if n.holder == nil {
+		return n.ownKey()
+	}
+	public, err := n.holder.Public(ctx)
+	if err != nil {
+		return key{}, err
+	}
+	text, err := note.NewEd25519VerifierKey(keyName, public)
+	if err != nil {
+		return key{}, pawl.Fail(pawl.CodeInvalid, "audit.key", n.keys).Because(err)
+	}
+	if err := os.MkdirAll(n.keys, 0o700); err != nil {
+		return key{}, pawl.Fail(pawl.CodeIO, "audit.keep", n.keys).Because(err)
+	}
+	if err := writeNew(n.public(public), []byte(text+"\n")); err != nil {
+		return key{}, err
+	}
+	k := key{public: text}
+	if k.verifier, err = note.NewVerifier(text); err == nil {
+		k.Signer = held{k.verifier, n.holder, ctx}
+	}
+	return k, err
+}
+
+// held has a holder sign a note.
+type held struct {
+	note.Verifier
+	by  Holder
+	ctx context.Context
+}
+
+func (h held) Sign(msg []byte) ([]byte, error) { return h.by.Sign(h.ctx, msg) }
+
+// keyName is the name of the user's keys in notes.
+const keyName = "pawl"
+
+// public is where the public half of a key that is held elsewhere is remembered, to check with while the holder is not
+// there.
+func (n *Notary) public(of ed25519.PublicKey) string {
+	sum := sha256.Sum256(of)
+	return filepath.Join(n.keys, "audit-"+hex.EncodeToString(sum[:8])+".pub")
+}
+
+// verifiers are the keys whose notes are believed: the one in the user's state and, of those that were remembered, the
+// one that the holder says is its own.
+func (n *Notary) verifiers() (keys keys, err error) {
+	if n.holder != nil {
+		names, _ := filepath.Glob(filepath.Join(n.keys, "audit-*.pub"))
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return nil, pawl.Fail(pawl.CodeIO, "audit.keep", name).Because(err)
+			}
+			k := key{public: strings.TrimSpace(string(text))}
+			if k.verifier, err = note.NewVerifier(k.public); err == nil && n.holder.Is(publicHalf(k.public)) {
+				keys = append(keys, k)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(n.keys, ownName)); errors.Is(err, os.ErrNotExist) {
+			return keys, nil
+		}
+	}
+	own, err := n.ownKey()
+	return append(keys, own), err
+}
+
+// publicHalf is the key in the text form of a verifier that was found to be one: NAME+HASH+BASE64, whose first byte is
+// the algorithm.
+func publicHalf(text string) ed25519.PublicKey {
+	raw, _ := base64.StdEncoding.DecodeString(strings.SplitN(text, "+", 3)[2])
+	return ed25519.PublicKey(raw[1:])
+}
+
+// ownName is the file of the key in the user's state.
+const ownName = "audit.key"
+
+// ownKey reads the signing key in the user's state, or makes it. The halves are tried on each other: with one that was
+// damaged, no checkpoint would be signed from then on that anybody could check, and nobody would hear of it.
+func (n *Notary) ownKey() (k key, err error) {
+	name := filepath.Join(n.keys, ownName)
 	pair, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
 		if err := n.makeKey(name); err != nil {
@@ -340,7 +448,7 @@ func (n *Notary) makeKey(name string) error {
 	if err := os.MkdirAll(n.keys, 0o700); err != nil {
 		return pawl.Fail(pawl.CodeIO, "audit.keep", n.keys).Because(err)
 	}
-	secret, public, err := audit.GenerateKey("pawl", n.random)
+	secret, public, err := audit.GenerateKey(keyName, n.random)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package notary_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -220,5 +222,83 @@ func TestCheckpointsOfAnOlderPawl(t *testing.T) {
 	}
 	if e, _, err := n.Earlier(t.Context(), anew, false); err != nil || e == nil || e.Size != 5 {
 		t.Errorf("made anew: %+v, %v", e, err)
+	}
+}
+
+// elsewhere holds a key that this process could not read.
+type elsewhere struct {
+	private ed25519.PrivateKey
+	away    bool
+}
+
+var errAway = errors.New("the key is away")
+
+func (e *elsewhere) public() ed25519.PublicKey { return e.private.Public().(ed25519.PublicKey) }
+
+func (e *elsewhere) Is(public ed25519.PublicKey) bool { return e.public().Equal(public) }
+
+func (e *elsewhere) Public(context.Context) (ed25519.PublicKey, error) {
+	if e.away {
+		return nil, errAway
+	}
+	return e.public(), nil
+}
+
+func (e *elsewhere) Sign(_ context.Context, data []byte) ([]byte, error) {
+	return ed25519.Sign(e.private, data), nil
+}
+
+// TestHeldKey: notes of a key that is held elsewhere are believed while it is away, those that were signed before stay
+// true, and those of any other key never are.
+func TestHeldKey(t *testing.T) {
+	state, b := t.TempDir(), &busy{Store: memory.New(), t: t}
+	own := notary.New(state, "/work", nowhere, rand.Reader)
+	b.grow()
+	before, err := own.Sign(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(state string) (*notary.Notary, *elsewhere) {
+		_, private, err := ed25519.GenerateKey(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, n := &elsewhere{private: private}, notary.New(state, "/work", nowhere, rand.Reader)
+		n.Hold(e)
+		return n, e
+	}
+	n, key := with(state)
+	b.grow()
+	after, err := n.Sign(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key.away = true
+	if _, err := n.Sign(t.Context(), b); !errors.Is(err, errAway) {
+		t.Errorf("signed by a key that is away: %v", err)
+	}
+	for what, text := range map[string][]byte{"before": before, "after": after} {
+		c, tree, err := n.Anchor(t.Context(), b, text)
+		if err != nil || tree.N == 0 || c.Key == "" {
+			t.Errorf("%s: %+v %v", what, c, err)
+		}
+	}
+	if report, err := n.Verify(t.Context(), b); err != nil || report.Size < 2 {
+		t.Errorf("%+v %v", report, err)
+	}
+	if _, _, err := own.Anchor(t.Context(), b, after); err == nil {
+		t.Error("believed without the key being named")
+	}
+	other, _ := with(state)
+	if _, _, err := other.Anchor(t.Context(), b, after); err == nil {
+		t.Error("another key is named, and this one is believed")
+	}
+	fresh, held := with(t.TempDir())
+	if _, err := fresh.Sign(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	held.away = true
+	if _, err := fresh.Verify(t.Context(), b); err != nil {
+		t.Errorf("without a key in the user's state: %v", err)
 	}
 }

@@ -50,8 +50,8 @@ func Entries() []cli.Entry {
 
 // flags are those of every command that begins a flow.
 type flags struct {
-	yes, inPlace, unattended, replace, asIs bool
-	agent                                   string
+	yes, inPlace, unattended, replace, asIs, twice bool
+	agent                                          string
 	// said says that the requirement was said rather than given to a command: its stages wait for whoever is not there
 	// to confirm them.
 	said bool
@@ -63,6 +63,7 @@ func (f *flags) bind(pr *cli.Printer, c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&f.unattended, "unattended", false, pr.Text("cli.flag.unattended"))
 	c.Flags().BoolVar(&f.replace, "replace", false, pr.Text("cli.flow.flag.replace"))
 	c.Flags().BoolVar(&f.asIs, "as-is", false, pr.Text("cli.flow.flag.as_is"))
+	c.Flags().BoolVar(&f.twice, "twice", false, pr.Text("cli.flag.twice"))
 	c.Flags().StringVar(&f.agent, "agent", "", pr.Text("cli.flag.agent"))
 	return c
 }
@@ -72,7 +73,8 @@ func (f *flags) overrides() []func(*settings.Config) error {
 	if f.unattended {
 		mode = string(pawl.Autonomous)
 	}
-	return []func(*settings.Config) error{settings.Override("run_mode", mode), settings.Override("agent", f.agent)}
+	return []func(*settings.Config) error{settings.Override("run_mode", mode), settings.Override("agent", f.agent),
+		settings.Switch("verify.twice", f.twice)}
 }
 
 func newAutoCommand(a *cli.App) *cobra.Command {

@@ -23,7 +23,7 @@ import (
 type runFlags struct {
 	plan, mode, profile, agent       string
 	yes, inPlace, unattended, noWait bool
-	record, prepare                  bool
+	record, prepare, twice           bool
 }
 
 func newRunCommand(a *cli.App) *cobra.Command {
@@ -41,6 +41,7 @@ func newRunCommand(a *cli.App) *cobra.Command {
 	c.Flags().BoolVar(&f.unattended, "unattended", false, a.Text("cli.flag.unattended"))
 	c.Flags().BoolVar(&f.noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
 	c.Flags().BoolVar(&f.prepare, "prepare", false, a.Text("cli.flag.prepare"))
+	c.Flags().BoolVar(&f.twice, "twice", false, a.Text("cli.flag.twice"))
 	c.Flags().BoolVar(&f.record, "record", false, a.Text("cli.flag.record"))
 	c.Flags().StringVar(&f.agent, "agent", "", a.Text("cli.flag.agent"))
 	c.Flags().StringVar(&f.profile, "profile", "", a.Text("cli.flag.profile"))
@@ -93,7 +94,7 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 			}
 			return err
 		}, record, settings.Override("run_mode", f.mode), settings.Override("profile", f.profile),
-			settings.Override("agent", f.agent))
+			settings.Override("agent", f.agent), settings.Switch("verify.twice", f.twice))
 	}
 	err := work()
 	if errors.Is(err, errFetch) {

@@ -28,7 +28,8 @@ const orderFile = "work_order.md"
 
 // NewCheckCommand is `pawl check`: what is proven on the tree as it is, and what an agent needs to mend the rest.
 func NewCheckCommand(a *cli.App) *cobra.Command {
-	c := a.Command("check", "orders.check", "  pawl check\n  pawl check --json", cli.Exactly(0), nil)
+	twice := false
+	c := a.Command("check", "orders.check", "  pawl check\n  pawl check --twice\n  pawl check --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), host.Open{Create: true, Sure: true}, func(sess *cli.Session) error {
 			if _, err := sess.Do(c.Context(), &planning.Init{Place: sess.Workspace.Place}); err != nil {
@@ -37,9 +38,11 @@ func NewCheckCommand(a *cli.App) *cobra.Command {
 			if err := free(c.Context(), sess); err != nil {
 				return err
 			}
+			sess.Config.Twice = sess.Config.Twice || twice
 			return runChecks(c.Context(), sess, sess.Text("orders.check.goal"), false)
 		})
 	}
+	c.Flags().BoolVar(&twice, "twice", false, a.Text("cli.flag.twice"))
 	return c
 }
 
@@ -80,7 +83,7 @@ func runChecks(ctx context.Context, sess *cli.Session, goal string, alone bool) 
 		sess.Note(sess.Text("orders.check.alone", strings.Join(found.Ecosystems, ", ")))
 	}
 	r, failed := carry(ctx, sess, "~test", effect.KindTest, effect.VerifySpec{Checks: found.Checks, Required: true,
-		PerCheck: sess.Config.CheckTimeout})
+		PerCheck: sess.Config.CheckTimeout, Twice: sess.Config.Twice})
 	if pawl.CodeOf(failed) == pawl.CodeSandbox {
 		return failed // nothing of the project was seen
 	}

@@ -64,7 +64,8 @@ func runTests(ctx context.Context, sess *cli.Session, command string, f testFlag
 	if err != nil {
 		return err
 	}
-	spec := effect.VerifySpec{Checks: checks, Required: true, PerCheck: sess.Config.CheckTimeout}
+	spec := effect.VerifySpec{Checks: checks, Required: true, PerCheck: sess.Config.CheckTimeout,
+		Twice: sess.Config.Twice}
 	if f.timeout > 0 {
 		spec.PerCheck = f.timeout
 	}

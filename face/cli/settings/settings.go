@@ -40,10 +40,14 @@ type Config struct {
 	// Dependencies are further folders of dependencies, relative to the workspace, that worktrees are to have.
 	Dependencies []string
 	AuditWarn    bool
+	// AuditKey is the fingerprint of the key in the SSH agent that signs checkpoints, "" for one in the user's state.
+	AuditKey string
 	// Record keeps what runs decide and what their models say, for `pawl replay`.
 	Record       bool
 	CallTimeout  time.Duration
 	CheckTimeout time.Duration
+	// Twice has checks that decide run a second time, under other names.
+	Twice        bool
 	ProofTimeout time.Duration
 	TaskTimeout  time.Duration
 	CancelGrace  time.Duration
@@ -112,7 +116,7 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 	base.Strict, base.MaxFixes, base.Retry, base.Profile = c.Strict, c.MaxFixes, c.Retry, c.Profile
 	base.Plan.MaxSteps, base.MaxCalls, base.AuditWarn, base.Gates = c.MaxPlanSteps, c.MaxCalls, c.AuditWarn, c.Gates
 	base.Call, base.PerCheck, base.TaskTime = c.CallTimeout, c.CheckTimeout, c.TaskTimeout
-	base.ProofTime = c.ProofTimeout
+	base.ProofTime, base.Twice = c.ProofTimeout, c.Twice
 	base.Budgets = c.Budgets
 	base.KnowledgeMode, base.Language, base.AutoContinue = c.KBMode, c.Output, c.AutoContinue
 	base.CancelGrace, base.LeaseTime, base.ReadDelays = c.CancelGrace, c.LeaseTime, c.ReadDelays
@@ -198,6 +202,7 @@ func behaviourSettings() []Setting {
 			func(c *Config) *pawl.RunMode { return &c.RunMode }, pawl.Interactive, pawl.Assisted, pawl.Autonomous),
 		choice("notify", never, func(c *Config) *string { return &c.Notify }, tui.Notices()...),
 		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
+		word("audit.key", func(c *Config) *string { return &c.AuditKey }),
 		truth("record", never, func(c *Config) *bool { return &c.Record }),
 		{Name: "dependencies", List: true, project: never,
 			get: func(c *Config) []string { return c.Dependencies },
@@ -247,11 +252,6 @@ func behaviourSettings() []Setting {
 // trackerSettings are those of where issues are kept elsewhere. A project may set none: it could have the token sent to
 // a server of its own.
 func trackerSettings() []Setting {
-	word := func(name string, at func(*Config) *string) Setting {
-		return Setting{Name: name, project: never,
-			get: func(c *Config) []string { return []string{*at(c)} },
-			set: func(c *Config, v []string) error { *at(c) = v[0]; return nil }}
-	}
 	return []Setting{
 		word("github.base_url", func(c *Config) *string { return &c.GitHub.BaseURL }),
 		word("github.token_env", func(c *Config) *string { return &c.GitHub.TokenEnv }),
@@ -344,6 +344,7 @@ func limitSettings() []Setting {
 		number("limits.processes", 0, 1<<22, never, func(c *Config) *int { return &c.Processes }),
 		number("limits.disk", 0, 1<<30, never, func(c *Config) *int { return &c.Disk }),
 		number("limits.files", 0, 1<<30, never, func(c *Config) *int { return &c.Files }),
+		truth("verify.twice", tighter("false", "true"), func(c *Config) *bool { return &c.Twice }),
 		number("retry.max", 0, 20, always, func(c *Config) *int { return &c.Retry.Max }),
 		choice("retry.kind", always, func(c *Config) *string { return &c.Retry.Kind }, "none", "fixed", "linear",
 			"exponential"),
@@ -394,6 +395,13 @@ func choice[T ~string](name string, project func(_, _ []string) bool, at func(*C
 			*at(c) = T(v[0])
 			return nil
 		}}
+}
+
+// word is a setting of the user's that takes any text.
+func word(name string, at func(*Config) *string) Setting {
+	return Setting{Name: name, project: never,
+		get: func(c *Config) []string { return []string{*at(c)} },
+		set: func(c *Config, v []string) error { *at(c) = v[0]; return nil }}
 }
 
 // language is a setting of a language, which may be given as locales name it; "" is none.
@@ -484,6 +492,14 @@ func (c Config) Role(of string) (agent, model string) {
 		agent = c.Agent
 	}
 	return agent, model
+}
+
+// Switch is Override of a flag that is given or not.
+func Switch(name string, on bool) func(*Config) error {
+	if !on {
+		return Override(name, "")
+	}
+	return Override(name, "true")
 }
 
 // Override puts a flag on top of the configuration. An agent that is named so plans and works, and reviews unless

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"os"
 	"path/filepath"
 
 	"pawl/sandbox/git/program"
@@ -75,4 +76,18 @@ func (r *Layout) Lent() (index string, readable, hidden []string) {
 		hidden = append(hidden, filepath.Join(r.CommonDir, filepath.FromSlash(own)))
 	}
 	return index, append(Dirs(r.Workspace), filepath.Join(r.Workspace, ".git")), hidden
+}
+
+// MakeFolder makes the empty folder of a tree that is no worktree. Of a repository it has the place where the user's is
+// shown to commands: what they cannot have made is not taken out as theirs.
+func (r *Layout) MakeFolder() error {
+	err := disk.Mkdir(r.Workspace, r.Tree, 0o755)
+	if err != nil || !r.Git {
+		return err
+	}
+	shown := filepath.Join(r.Tree, ".git")
+	if theirs, err := os.Stat(filepath.Join(r.Workspace, ".git")); err == nil && !theirs.IsDir() {
+		return os.WriteFile(shown, nil, 0o600)
+	}
+	return os.Mkdir(shown, 0o700)
 }

@@ -1,4 +1,5 @@
-package verify
+// Package fingerprint tells failures apart.
+package fingerprint
 
 import (
 	"crypto/sha256"
@@ -37,11 +38,11 @@ type replacement struct {
 	with  string
 }
 
-// Fingerprint identifies a failure: it is the sha256 (hex) of the failing checks, their exit codes and their output
+// Of identifies a failure: it is the sha256 (hex) of the failing checks, their exit codes and their output
 // with times, durations, addresses, temporary paths and the paths of the place removed and the lines in a fixed order.
 // The same failure of the same work has the same fingerprint on every run and in every worktree; it is "" when no check
 // failed.
-func Fingerprint(place effect.Place, outcomes []effect.CheckOutcome) string {
+func Of(place effect.Place, outcomes []effect.CheckOutcome) string {
 	h := sha256.New()
 	failed := false
 	for _, o := range outcomes {
