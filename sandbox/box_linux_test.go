@@ -426,6 +426,26 @@ func TestInstalledProgramsAreThere(t *testing.T) {
 	})
 }
 
+// A cache that a command may write stays so where the environment names it and it lies in the home, as a workspace does.
+func TestCachesInAHomeAreWritable(t *testing.T) {
+	home := outside(t)
+	ws, cache := filepath.Join(home, "project"), filepath.Join(home, "project/.pawl/cache/work")
+	for _, d := range []string{filepath.Join(cache, "gomod"), filepath.Join(home, "own/pkg/mod")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mechanisms(t, func(t *testing.T, m Mechanism) {
+		b := box(t, Options{Mechanism: m, Home: home})
+		s := spec(t, `mkdir -p "$GOMODCACHE/cache/`+string(m)+`" && echo made; mkdir "$GOPATH/pkg/mod/`+string(m)+`" 2>/dev/null || echo kept`)
+		s.Dir, s.Writable = ws, []string{ws, cache}
+		s.Env = append(s.Env, "GOMODCACHE="+filepath.Join(cache, "gomod"), "GOPATH="+filepath.Join(home, "own"))
+		if got := output(t, b, s); got != "made\nkept\n" {
+			t.Errorf("%s: %q", m, got)
+		}
+	})
+}
+
 // processes names the namespace of processes that this one is in. What kills a process that is not the test's own first
 // sees to it that it is not in the machine's.
 func processes() string {

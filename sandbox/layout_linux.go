@@ -91,7 +91,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 			l.at[p.At] = mountScratch
 		}
 	}
-	l.programs(s.Env, b.homes)
+	l.programs(s, b.homes)
 	l.around(s.Writable)
 	if err := l.protect(s.Writable); err != nil {
 		return nil, err
@@ -317,15 +317,17 @@ var homeVariables = map[string][]string{
 
 // programs shows what the environment names among what is hidden in a home directory: toolchains, and the folders of
 // programs of PATH, with what links in them lead to. A program that a person has installed there is there for the
-// person's tools, too. Not the home itself, nor, for PATH, an entry of it, which may hold anything.
-func (l *layout) programs(env, homes []string) {
+// person's tools, too. Not the home itself, nor, for PATH, an entry of it, which may hold anything; nor a cache that
+// the command was given to write, which would become read-only.
+func (l *layout) programs(s Spec, homes []string) {
 	var shown []string
-	for _, kv := range env {
+	for _, kv := range s.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		for _, dir := range filepath.SplitList(value) {
 			r, info, ok := real(dir)
 			below := func(h string) bool { return within(r, h) && r != h }
-			if !ok || !l.covered(r) || !slices.ContainsFunc(homes, below) {
+			given := slices.ContainsFunc(s.Writable, func(w string) bool { return within(r, w) })
+			if !ok || given || !l.covered(r) || !slices.ContainsFunc(homes, below) {
 				continue
 			}
 			for _, part := range homeVariables[name] {

@@ -136,7 +136,7 @@ func TestNothingOfOneRunReachesTheNext(t *testing.T) {
 		if err := errors.Join(err, os.WriteFile(exe, text, 0o755), os.Chmod(dir, 0o777)); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(exe, "-test.v", "-test.run", "^"+strings.Split(t.Name(), "/")[0]+"$")
+		cmd := exec.Command(exe, "-poisons", "-test.v", "-test.timeout=60m", "-test.run", "^"+strings.Split(t.Name(), "/")[0]+"$")
 		goProgram, _ := lookPath("go")
 		cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "TMPDIR=" + dir, "PATH=" + filepath.Dir(goProgram) + ":/usr/bin:/bin"}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

@@ -14,7 +14,7 @@ func (j *judge) record(argv []shell.Word) {
 	c := Call{Literal: true}
 	for _, w := range argv {
 		c.Argv = append(c.Argv, w.Text)
-		c.Literal = c.Literal && !w.Dynamic && !w.Expanded && !w.Pattern
+		c.Literal = c.Literal && !w.Dynamic && !w.Expanded && !w.Pattern && !w.Home
 	}
 	j.calls = append(j.calls, c)
 	name := shell.Shorten(display.Line(argv[0].Text))
@@ -398,7 +398,7 @@ func unwrapXargs(c *command) {
 		rest = rest[n:]
 	}
 	if len(rest) == 0 {
-		return // xargs alone echoes
+		rest = []shell.Word{shell.Literal("echo")}
 	}
 	c.judge.call(append(filled(rest), piped()), c.cwds)
 }
@@ -426,7 +426,7 @@ func unwrapShell(c *command) {
 	case len(rest) == 0 || !run && (rest[0].Dynamic || rest[0].Text == "-" || strings.HasPrefix(rest[0].Text, "/dev/")):
 		// What comes through a pipe or a descriptor is not known to anybody.
 		c.judge.blind = true
-		c.unlisted(CodeNotAllowlisted)
+		c.unlisted(CodeDynamic)
 		return
 	case !run:
 		c.unknown()

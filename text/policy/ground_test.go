@@ -98,7 +98,7 @@ var heldByWalls = map[string][]string{
 		"build: go vet with a tool of its own", "build: go build with a program around the compiler",
 		"build: go build with the same in a variable",
 		"build: go with another compiler for C", "build: shell of npm by option", "build: gcc with a program around it",
-		"build: cargo with a program around the compiler", "programs: sort with a compressor",
+		"build: cargo with a program around the compiler", "programs: sort with a compressor", "programs: rg that has a program read each file",
 		"runtimes: node with a module in a variable",
 		"runtimes: node that tests with a module", "runtimes: python with modules of the site",
 		"runtimes: python with a file for interactive use",

@@ -76,7 +76,8 @@ func TestPrefixesDoNotWeaken(t *testing.T) {
 // names a path outside of these folders to write to.
 type payload struct {
 	Name    string `yaml:"name"`
-	Why     string `yaml:"why"` // how it gets out, in one sentence
+	Case    int    `yaml:"case"` // its number in docs/spec/threats.md
+	Why     string `yaml:"why"`  // how it gets out, in one sentence
 	Setup   string `yaml:"setup"`
 	Command string `yaml:"command"`
 	// Inside says that only the place is wrong, so that the command may pass with a path of the workspace instead.
@@ -94,7 +95,7 @@ func (p payload) at(canary string) string {
 // payloadCounts are the files of testdata/hostile, one for each way out, with how many payloads each has at least: one
 // that gets lost must not go unnoticed.
 var payloadCounts = map[string]int{
-	"archives": 14, "build": 28, "disguise": 49, "environment": 18, "git": 54, "programs": 26, "reads": 24,
+	"archives": 14, "build": 28, "disguise": 49, "environment": 18, "git": 54, "programs": 28, "reads": 24,
 	"runtimes": 17, "shell": 38, "wrappers": 21, "writes": 39,
 }
 
@@ -105,7 +106,7 @@ func payloads(t *testing.T) []payload {
 		t.Fatalf("found %d files of payloads, want %d: %v", len(files), len(payloadCounts), err)
 	}
 	var all []payload
-	seen := map[string]bool{}
+	seen, cases := map[string]bool{}, map[int]bool{0: true}
 	for group, want := range payloadCounts {
 		data, err := os.ReadFile(filepath.Join("testdata", "hostile", group+".yaml"))
 		if err != nil {
@@ -118,11 +119,16 @@ func payloads(t *testing.T) []payload {
 		for _, p := range some {
 			p.Name = group + ": " + p.Name
 			leads := p.Command != "" && strings.Contains(p.Setup+p.Command, "CANARY")
-			if seen[p.Name] || !leads || !strings.HasSuffix(p.Why, ".") {
-				t.Fatalf("%s: it lacks a name of its own, a sentence that says why, or a way to CANARY", p.Name)
+			if seen[p.Name] || !leads || p.Case < 1 || p.Case > 100 || !strings.HasSuffix(p.Why, ".") {
+				t.Fatalf("%s: it lacks a name of its own, the number of its case, a sentence that says why, or a way to CANARY", p.Name)
 			}
-			seen[p.Name] = true
+			seen[p.Name], cases[p.Case] = true, true
 			all = append(all, p)
+		}
+	}
+	for n := range 31 { // those about shells, but texts that no shell takes, and how many commands a text may have
+		if !cases[n] && n != 28 && n != 30 {
+			t.Errorf("there is no payload of case %d", n)
 		}
 	}
 	return all

@@ -52,7 +52,8 @@ var readDifferently = []string{
 	"echo \"$\\\n(pwd)\"", "x=../y; cat $\\\nx", "(\\\n( true <<E ))\npwd\nE", "cat <<< \"$\\\n\\\n(pwd)\"",
 	"echo ${x:\\\n-a}",
 	"x=(a)#b pwd", "echo ${x:-<(pwd)}", "echo ${x:->(pwd)}", "echo \"${x:-'$(pwd)'}\"", ">&-pwd", "ls >&-a",
-	"./x=[", "x=1 ./y=[",
+	"./x=[", "x=1 ./y=[", "echo $(ls <<E | wc; pwd\nE\n)", "cat <(ls <<E && wc; pwd\nE\n)",
+	"echo $(if ls <<E\nE\nthen ls; fi; pwd)", "echo $({ ls <<'E'\nE\n}; pwd)",
 }
 
 func TestReading(t *testing.T) {

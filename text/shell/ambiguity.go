@@ -17,7 +17,9 @@ import (
 //   - A here-document ends at the first line that is its delimiter once lines are joined. The parser compares lines as
 //     they stand, lets commands inside the document hide such a line, and takes some delimiters for others.
 //   - Inside a substitution bash also ends a document in the middle of a line that begins with the delimiter, and at
-//     the end of the substitution. To the parser the document can stand behind that.
+//     the end of the substitution. To the parser the document can stand behind that. And it puts the text of a
+//     substitution together anew before it runs it, and behind a document leaves out semicolons: "a <<E | b; c" runs c
+//     as a word of b.
 //   - Backquotes remove some backslashes before any of this begins.
 //   - In "${x:-…}" a single quote stands for itself, and in ${x:-…} commands run in <(…); to the parser the one quotes
 //     and the other is text.
@@ -164,6 +166,9 @@ func (r *reading) documents() {
 		stop, quoted := delimiter(d.Word)
 		body, end := r.end(from, stop, quoted, d.Op == syntax.DashHdoc)
 		same := stop != "" && body >= 0 && end < d.limit
+		if _, word := r.span(d.Word); same && d.limit <= len(r.src) {
+			same = !holds(r.src[min(word, line):line]+r.src[end:d.limit], ";")
+		}
 		if d.Hdoc == nil {
 			same = same && body == from
 		} else {
