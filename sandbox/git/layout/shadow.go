@@ -39,7 +39,7 @@ func (r *Layout) Prepare() error {
 			return program.IOError("git.prepare", err)
 		}
 	}
-	r.Rules = r.excludes()
+	r.Rules = r.Config.excludes(r.CommonDir)
 	files := map[string]string{
 		"config":          r.Config.Own(),
 		"info/attributes": attributes,
@@ -85,10 +85,11 @@ func (c Config) Own() string {
 	return "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 }
 
-// excludes joins the ignore patterns that stand outside the tree: the user's own, the repository's own, and .pawl.
-func (r *Layout) excludes() string {
+// excludes joins the ignore patterns that stand outside the tree: the user's own, those in the repository's common
+// directory, and .pawl.
+func (c Config) excludes(common string) string {
 	var b strings.Builder
-	for _, path := range []string{r.Config.excludesFile, filepath.Join(r.CommonDir, "info", "exclude")} {
+	for _, path := range []string{c.excludesFile, filepath.Join(common, "info", "exclude")} {
 		if raw, err := ReadCapped(path, 1<<20); err == nil && filepath.IsAbs(path) {
 			b.Write(raw)
 			b.WriteByte('\n')
