@@ -47,6 +47,9 @@ func Find(place effect.Place) []Found {
 	if err == nil {
 		add(r.Left(), disk.RemoveAll)
 		add(halves(r.ObjectDir()), disk.RemoveAll)
+		if r.Git {
+			add(halves(r.SharedObjects()), disk.RemoveAll)
+		}
 	}
 	return append(out, grounds(place)...)
 }

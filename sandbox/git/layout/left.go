@@ -19,7 +19,7 @@ func (r *Layout) Left() (out []string) {
 		// New objects are written under such names, or collected in such folders, before they enter the store.
 		{r.ObjectDir(), "tmp_obj*"}, {r.RefDir(), "refs", "pawl", "trees", "*", disk.New + "*"}}
 	if r.Git {
-		patterns = append(patterns, []string{r.GitDir, MarkedLock + "*"},
+		patterns = append(patterns, []string{r.GitDir, MarkedLock + "*"}, []string{r.SharedObjects(), "tmp_obj*"},
 			[]string{r.SharedObjects(), "pack", object.Half + "*"})
 	}
 	for _, p := range patterns {
