@@ -341,6 +341,9 @@ func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
 	switch o.Status {
 	case effect.CheckPassed:
 		line := pr.Style.OK() + " " + what + "  " + took
+		if o.Twice {
+			line += "  " + pr.Style.Dim(pr.Text("cli.check.twice"))
+		}
 		if o.Before == effect.CheckFailed {
 			line += "  " + pr.Style.Green(pr.Text("cli.check.mended"))
 		}

@@ -318,13 +318,10 @@ func EvidenceLines(pr *Printer, sum view.Summary) []string {
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
 			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing},
-				Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before}
+				Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before, Twice: c.Twice}
 			line := "  " + outcomeLine(pr, o)
 			if c.Status == effect.CheckPassed {
 				line += "  " + pr.Style.Dim(pr.Text("cli.check.exit", c.ExitCode))
-			}
-			if c.Twice {
-				line += "  " + pr.Style.Dim(pr.Text("cli.check.twice"))
 			}
 			if c.Tests != nil {
 				line += "  " + pr.Style.Dim(testsText(pr, c.Tests))
