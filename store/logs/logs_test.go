@@ -12,7 +12,16 @@ import (
 
 func TestRecord(t *testing.T) {
 	d := Of(t.TempDir())
-	ctx, end := d.Record(context.Background(), "E1", nil)
+	ctx, end := d.Record(context.Background(), "E0", nil)
+	_, _ = io.WriteString(New(ctx, "gone"), "where nothing of pawl's is\n")
+	end()
+	if _, err := os.Stat(filepath.Dir(string(d))); err == nil {
+		t.Error("a workspace that is gone was made again")
+	}
+	if err := os.Mkdir(filepath.Dir(string(d)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end = d.Record(context.Background(), "E1", nil)
 	quiet := New(ctx, "quiet")
 	vet, odd := New(ctx, "go vet"), New(ctx, "../../a/b\n\x1b[31m"+strings.Repeat("é", 200))
 	if _, err := os.Stat(string(d)); err == nil {
