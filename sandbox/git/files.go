@@ -395,29 +395,31 @@ func (r Objects) Blobs(ctx context.Context, ids []string, sink func(n int, size 
 	if len(ids) == 0 {
 		return nil
 	}
-	reader, writer := io.Pipe()
+	// Git writes to the pipe itself: it may be long gone before a slow disk has taken everything.
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return program.IOError("git.object", err)
+	}
 	done := make(chan error, 1)
 	go func() {
 		err := readBlobs(bufio.NewReaderSize(reader, 64<<10), ids, sink)
-		reader.CloseWithError(err)
-		done <- err
+		done <- errors.Join(err, reader.Close())
 	}()
 	c := r.paths.WithoutTree(strings.Join(ids, "\n")+"\n", "cat-file", "--batch", "--buffer")
 	c.Stdout = writer
-	_, _, err := c.Run(ctx)
-	writer.CloseWithError(io.ErrUnexpectedEOF)
+	_, _, err = c.Run(ctx)
+	writer.Close() //nolint:errcheck // nothing was written here
 	sunk := <-done
 	var e *pawl.Error
-	if errors.As(sunk, &e) {
+	switch short := errors.Is(sunk, io.EOF) || errors.Is(sunk, io.ErrUnexpectedEOF); {
+	case errors.As(sunk, &e):
 		return sunk
-	}
-	if err != nil {
-		return err
-	}
-	if sunk != nil {
+	case sunk != nil && !short:
 		return program.Failed("cat-file", sunk)
+	case err == nil && short:
+		return program.Failed("cat-file", io.ErrUnexpectedEOF)
 	}
-	return nil
+	return err
 }
 
 func readBlobs(in *bufio.Reader, ids []string, sink func(int, int64, io.Reader) error) error {

@@ -2,7 +2,9 @@ package git_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -172,5 +174,33 @@ func BenchmarkLay(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Log(laid.Sub(begin), looked.Sub(laid), time.Since(looked))
+	}
+}
+
+// TestBlobsForASlowDisk: git has ended long before everything it said is written, and a reader that gives up is an error.
+func TestBlobsForASlowDisk(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t, map[string]string{"a": "a\n", "b": "b\n"})
+	w := open(t, r, "", true)
+	ids := []string{r.Git("rev-parse", "HEAD:a"), r.Git("rev-parse", "HEAD:b")}
+	got := ""
+	err := w.Objects.Blobs(t.Context(), ids, func(n int, size int64, content io.Reader) error {
+		if n == 0 {
+			time.Sleep(time.Second)
+		}
+		raw, err := io.ReadAll(io.LimitReader(content, size))
+		got += string(raw)
+		return err
+	})
+	if err != nil || got != "a\nb\n" {
+		t.Errorf("%q %v", got, err)
+	}
+	full := errors.New("no room")
+	if err := w.Objects.Blobs(t.Context(), ids, func(int, int64, io.Reader) error { return full }); !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+	missing := strings.Repeat("ab", len(ids[0])/2)
+	if err := w.Objects.Blobs(t.Context(), []string{missing}, nil); pawl.CodeOf(err) != pawl.CodeRepository {
+		t.Errorf("%v", err)
 	}
 }
