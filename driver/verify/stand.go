@@ -54,13 +54,8 @@ func (v *Verify) again(ctx context.Context, s *session, spec effect.VerifySpec, 
 	if err != nil {
 		return err
 	}
-	if _, err = g.Lay(ctx, s.tree); err != nil {
-		_ = g.Clear(context.WithoutCancel(ctx))
-		return err
-	}
-	other, err := v.prepare(ctx, g.Place, g, spec.PerCheck, s.say)
+	other, err := v.lay(ctx, g, s.tree, spec.PerCheck, s.say)
 	if err != nil {
-		_ = g.Clear(context.WithoutCancel(ctx))
 		return err
 	}
 	defer leave(ctx, other)
@@ -151,15 +146,25 @@ func (v *Verify) stand(ctx context.Context, place effect.Place, spec effect.Veri
 	if err != nil {
 		return nil, err
 	}
-	var s *session
-	if tree, err = g.Lay(ctx, tree); err == nil {
-		s, err = v.prepare(ctx, g.Place, g, spec.PerCheck, say)
+	s, err := v.lay(ctx, g, tree, spec.PerCheck, say)
+	if err == nil {
+		s.of = place
+	}
+	return s, err
+}
+
+// lay lays a ground and prepares to verify on it. Nothing of it stays where that fails.
+func (v *Verify) lay(ctx context.Context, g *ground.Ground, of string, perCheck time.Duration,
+	say effect.Progress) (s *session, err error) {
+	tree, err := g.Lay(ctx, of)
+	if err == nil {
+		s, err = v.prepare(ctx, g.Place, g, perCheck, say)
 	}
 	if err != nil {
 		_ = g.Clear(context.WithoutCancel(ctx))
 		return nil, err
 	}
-	s.of, s.tree = place, tree
+	s.tree = tree
 	return s, nil
 }
 

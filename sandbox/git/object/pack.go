@@ -299,11 +299,12 @@ func (p *pack) writeIndex(sum []byte) (path string, err error) {
 // join makes one pack of those of pawl's that are old enough, once there are many. The one needs no .keep: everything
 // in it has its reference, or never will.
 func join(ctx context.Context, dir, format string) error {
-	keeps, _ := filepath.Glob(filepath.Join(globbed(dir), "pack-*.keep"))
+	entries, _ := os.ReadDir(dir) // what cannot be listed is joined another time
 	var old []string
-	for _, path := range keeps {
-		info, err := os.Stat(path)
-		if err != nil || time.Since(info.ModTime()) < settled {
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		if filepath.Ext(path) != ".keep" || err != nil || time.Since(info.ModTime()) < settled {
 			continue
 		}
 		if raw, err := os.ReadFile(path); err == nil && string(raw) == keeper {
@@ -333,10 +334,6 @@ func join(ctx context.Context, dir, format string) error {
 		}
 	}
 	return nil
-}
-
-func globbed(dir string) string {
-	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(dir)
 }
 
 // append adds what another pack of pawl's holds.
