@@ -18,6 +18,7 @@ import (
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/prove"
+	"pawl/text/display"
 )
 
 // State grades a finding.
@@ -61,7 +62,7 @@ func leftovers(place effect.Place) []Finding {
 		return nil
 	}
 	return []Finding{{Name: "leftovers", State: Warn, Key: "cli.doctor_leftovers",
-		Args: []string{strconv.Itoa(len(found)), human(uint64(bytes)), found[0].Relative(place.Workspace)}}}
+		Args: []string{strconv.Itoa(len(found)), display.Size(uint64(bytes)), found[0].Relative(place.Workspace)}}}
 }
 
 // walls tells which layers hold commands. At least one way to make namespaces and the system call filter must work.
@@ -187,9 +188,9 @@ func disk(dir string) Finding {
 	case !ok:
 		f.State, f.Key, f.Value = Warn, "cli.doctor_disk_unknown", dir
 	case free < lowDisk:
-		f.State, f.Key, f.Value = Warn, "cli.doctor_disk_low", human(free)
+		f.State, f.Key, f.Value = Warn, "cli.doctor_disk_low", display.Size(free)
 	default:
-		f.Value = human(free)
+		f.Value = display.Size(free)
 	}
 	probe, err := os.CreateTemp(dir, ".pawl-probe-*")
 	if err != nil {
@@ -198,14 +199,4 @@ func disk(dir string) Finding {
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
 	return f
-}
-
-func human(n uint64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	i := 0
-	for n >= 10*1024 && i < len(units)-1 {
-		n /= 1024
-		i++
-	}
-	return strconv.FormatUint(n, 10) + " " + units[i]
 }

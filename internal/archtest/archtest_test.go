@@ -220,7 +220,7 @@ var rules = []rule{
 		"driver/github", "driver/knowledge", "driver/packages", "driver/prepare", "driver/review", "driver/search", "driver/shell",
 		"driver/verify", "kernel/effect", "text/knowledge", "text/plan", "sandbox", "sandbox/deps", "sandbox/egress", "sandbox/git",
 		"sandbox/git/layout"}, third: none},
-	{pattern: "face/doctor", ours: []string{".", "driver/leftover", "kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout",
+	{pattern: "face/doctor", ours: []string{"text/display", ".", "driver/leftover", "kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout",
 		"sandbox/cause", "sandbox/prove"}},
 	{pattern: "face/upkeep", ours: []string{"face/cli/settings", "face/host", "driver/leftover", "driver/retention", "kernel/effect",
 		"kernel/query", "store/logs"}, third: none},

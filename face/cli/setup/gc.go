@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"strconv"
 	"strings"
 
 	"pawl/face/cli"
@@ -51,16 +50,6 @@ func newGCCommand(a *cli.App) *cobra.Command {
 var kinds = map[string]string{"left": "cli.gc.left", "checkpoint": "cli.gc.checkpoint", "tree": "cli.gc.tree",
 	"kept": "cli.gc.kept_files", "journal": "cli.gc.journal", "log": "cli.gc.log"}
 
-// bytes says how many bytes that is.
-func bytes(n int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	i := 0
-	for n >= 10*1024 && i < len(units)-1 {
-		n, i = n/1024, i+1
-	}
-	return strconv.FormatInt(n, 10) + " " + units[i]
-}
-
 // shown is how many things are named without --all.
 const shown = 10
 
@@ -73,7 +62,7 @@ func sayCollected(a *cli.App, found host.Collected, all bool) {
 	case found.Dry:
 		key = "cli.gc.would"
 	}
-	a.Say(a.Style.OK() + " " + a.Text(key, len(found.Items), bytes(found.Bytes)))
+	a.Say(a.Style.OK() + " " + a.Text(key, len(found.Items), display.Size(uint64(found.Bytes))))
 	var t term.Table
 	for n, i := range found.Items {
 		if n == shown && !all {
@@ -83,7 +72,7 @@ func sayCollected(a *cli.App, found host.Collected, all bool) {
 		if !i.At.IsZero() {
 			at = i.At.Local().Format("2006-01-02 15:04")
 		}
-		t.Row("  "+a.Text(kinds[i.What]), at, bytes(i.Bytes), display.Line(i.Name))
+		t.Row("  "+a.Text(kinds[i.What]), at, display.Size(uint64(i.Bytes)), display.Line(i.Name))
 	}
 	a.SayTable(&t, a.Std.Width)
 	if more := len(found.Items) - shown; more > 0 && !all {
