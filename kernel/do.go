@@ -271,7 +271,7 @@ func (k *Kernel) settle(
 // seal gives the records their places in their subjects' chains and turns the documents into rows. It runs in the
 // caller's goroutine, so that the one writer of the store has little to do.
 func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, error) {
-	b := Batch{Key: env.Key, Result: result, At: now, Attest: d.Attest}
+	b := Batch{Key: env.Key, Result: result, At: now, Attest: d.Attest, Retire: d.Retire}
 	if env.Key != "" {
 		raw, err := json.Marshal(env.Command)
 		if err != nil {
@@ -366,8 +366,9 @@ type Decision struct {
 	Entries []audit.Entry
 	// Result is the answer to the caller: an id, a token, or nil.
 	Result any
-	// Attest is that of the batch.
-	Attest bool `json:"-"`
+	// Attest and Retire are those of the batch.
+	Attest bool        `json:"-"`
+	Retire *Retirement `json:"-"`
 }
 
 // Changed reports whether there is anything to commit. A command that asks for what is already so changes nothing.
@@ -437,7 +438,8 @@ func decision(tx *Tx, err error) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return Decision{Touched: tx.touched, Entries: tx.entries, Result: tx.Result, Attest: tx.Attest}, nil
+	return Decision{Touched: tx.touched, Entries: tx.entries, Result: tx.Result, Attest: tx.Attest,
+		Retire: tx.Retire}, nil
 }
 
 // agentCommand is a command that an agent may give, some in certain forms only.

@@ -108,9 +108,20 @@ type Batch struct {
 	// a conflict like one of a write's. They are compared in the transaction that writes, and not for a batch that is
 	// replayed.
 	Reads []Read
+	// Retire, unless it is nil, takes the oldest records out of the log and rows out of the store, for good.
+	Retire *Retirement
 	// Attest has what is committed be known after a crash even where the end of the store is lost then: what comes next
 	// may happen once.
 	Attest bool
+}
+
+// Retirement is what a batch takes out of the store: the records of the log before the front, and rows that no other
+// record is about. The front must be what the records amount to (audit.Log.Advance), the rows must still have these
+// versions, and none that stays may be below one that goes; otherwise the batch is refused as a conflict. A record of the
+// batch says what was retired (audit.Retired).
+type Retirement struct {
+	Front audit.Front
+	Rows  []Read
 }
 
 // Committed is the store's acknowledgement. When it is returned the batch is on disk.
@@ -161,8 +172,9 @@ type Store interface {
 	// Commit applies a batch. It returns only after the batch is durable (synchronous=FULL or better). A batch that has
 	// not begun when ctx ends is dropped; the limit for one write is 10 s (docs/spec/task.md#s4-1).
 	Commit(ctx context.Context, b Batch) (Committed, error)
-	// Records streams the audit log from index first on, exact bytes as they were committed. Subject
-	// is the text form of an audit.Subject, "task:01H…"; "" means all.
+	// Records streams the audit log from index first on, exact bytes as they were committed; from the first record that
+	// is there where those before it were retired. Subject is the text form of an audit.Subject, "task:01H…"; "" means
+	// all.
 	Records(ctx context.Context, subject string, first int64) iter.Seq2[audit.Stored, error]
 	// Head returns the audit log's head: size, Merkle root and frontier. Its size changes with every commit that
 	// carries a record, which makes it the cursor to wait on.
@@ -251,6 +263,7 @@ const (
 	AuditFixRefused             AuditEvent = "FIX_REFUSED"
 	AuditFixUnknown             AuditEvent = "FIX_UNKNOWN"
 	AuditGateVerificationResult AuditEvent = "GATE_VERIFICATION_RESULT"
+	AuditHistoryRetired         AuditEvent = audit.EventRetired
 	AuditHumanHelp              AuditEvent = "HUMAN_HELP"
 	AuditIntakeJudged           AuditEvent = "INTAKE_JUDGED"
 	AuditIssueCreated           AuditEvent = "ISSUE_CREATED"

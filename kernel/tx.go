@@ -180,6 +180,8 @@ type Tx struct {
 	next Step
 	// leased says that this very decision takes the lease, so that there is no older token to compare with.
 	leased bool
+	// Retire is what is taken out of the store with this decision (Batch.Retire).
+	Retire *Retirement
 	// Attest says that what is decided is followed by something that may happen once (Batch.Attest).
 	Attest bool
 }

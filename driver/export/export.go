@@ -175,9 +175,16 @@ func (x *Exporter) moved(ctx context.Context, from, to int64) (bool, error) {
 	if from < 0 || from > to {
 		return true, nil // no mark, or that of another history
 	}
+	seen := false
 	for rec, err := range query.Of(x.k).Log().Records(ctx, audit.Subject{}, from) {
-		if err != nil || rec.Index >= to {
+		if err != nil {
 			return false, err
+		}
+		if rec.Index > from && !seen { // what was retired may have said so
+			return true, nil
+		}
+		if seen = true; rec.Index >= to {
+			return false, nil
 		}
 		if ofIssue(rec.Subject) {
 			return true, nil

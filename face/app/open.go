@@ -88,7 +88,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	w := &host.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name,
 		Here: me.Here, Said: said, Holds: ground.Holds}
 	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell,
-		lease: config.LeaseTime, keep: upkeep.Of(place, w.Kernel, o.Config.Retain)}
+		lease: config.LeaseTime, keep: upkeep.Of(place, w.Kernel, seal, o.Config.Retain)}
 	w.Collect = work.keep.Collect
 	w.Runner, w.Crew = work.runner, work.crew
 	sealed(w, seal, store)

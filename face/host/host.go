@@ -304,6 +304,24 @@ type Collected struct {
 	// Days and Runs are the settings: for how many days things are kept, and of how many of the newest runs at most.
 	Days int `json:"days"`
 	Runs int `json:"runs"`
+	// History is what was retired of the history, nil where all of it is kept.
+	History *History `json:"history,omitempty"`
+}
+
+// History is what was retired of the audit log and of the store, or would be: records, with the rows of what they tell
+// of. Days and MB are the settings.
+type History struct {
+	Days    int   `json:"days"`
+	MB      int   `json:"mb"`
+	Records int64 `json:"records"`
+	Rows    int   `json:"rows"`
+	Bytes   int64 `json:"bytes"`
+	// Begin is when the oldest record was written that stays, nil where nothing is retired. More says, dry, that there
+	// is more than was counted.
+	Begin *time.Time `json:"begin,omitempty"`
+	More  bool       `json:"more,omitempty"`
+	// Held is what has not ended, or is still needed, and keeps what is as old and newer; "" where nothing does.
+	Held string `json:"held,omitempty"`
 }
 
 // Workspace is an open workspace.

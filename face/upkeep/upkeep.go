@@ -7,10 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"pawl"
 	"pawl/driver/leftover"
 	"pawl/driver/retention"
 	"pawl/face/cli/settings"
 	"pawl/face/host"
+	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/store/logs"
@@ -19,16 +23,23 @@ import (
 // Upkeep is that of one workspace. It is safe for concurrent use.
 type Upkeep struct {
 	place  effect.Place
-	kernel query.Kernel
+	kernel *kernel.Kernel
+	seal   Seal
 	config settings.Retain
 
 	mu   sync.Mutex
 	last time.Time
 }
 
+// Seal verifies the audit log against what was signed of it, and signs its head (package notary).
+type Seal interface {
+	Verify(ctx context.Context, store kernel.Store, notes ...[]byte) (audit.Report, error)
+	Sign(ctx context.Context, store kernel.Store) ([]byte, error)
+}
+
 // Of is the upkeep of a place.
-func Of(place effect.Place, k query.Kernel, c settings.Retain) *Upkeep {
-	return &Upkeep{place: place, kernel: k, config: c}
+func Of(place effect.Place, k *kernel.Kernel, s Seal, c settings.Retain) *Upkeep {
+	return &Upkeep{place: place, kernel: k, seal: s, config: c}
 }
 
 // every is how long a process that stays lets things be.
@@ -51,6 +62,7 @@ func (u *Upkeep) Begin() {
 		logs.Of(u.place.Workspace).Prune(u.config.Logs())
 		return
 	}
+	_, _ = u.history(ctx, false) // doctor says what is wrong with a log that does not verify
 	if plan, _, err := u.plan(ctx); err == nil {
 		_ = plan.Without(retention.Left).Carry(ctx, func(retention.Item) {})
 	}
@@ -72,6 +84,9 @@ func (u *Upkeep) Collect(ctx context.Context, dry bool, tell func(done, all int6
 	plan, open, err := u.plan(ctx)
 	out := host.Collected{Items: []host.Retired{}, Open: append([]string{}, open...), Days: u.config.Days,
 		Runs: u.config.Runs, Dry: dry}
+	if err == nil {
+		out.History, err = u.history(ctx, dry)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -87,4 +102,58 @@ func (u *Upkeep) Collect(ctx context.Context, dry bool, tell func(done, all int6
 		add(i)
 	}
 	return out, nil
+}
+
+// byRetention is who retires history.
+var byRetention = pawl.By(pawl.KindSystem, "retention")
+
+// history retires what is older, or more, than is to be kept of it, nil where all of it is. The log is verified before, and
+// its head is signed before and afterwards: what was retired is believed as far as a checkpoint reaches that was kept.
+func (u *Upkeep) history(ctx context.Context, dry bool) (*host.History, error) {
+	c := u.config
+	if c.HistoryDays == 0 && c.HistoryMB == 0 {
+		return nil, nil
+	}
+	now := u.kernel.Now()
+	keep := query.Keep{Ended: now.AddDate(0, 0, -c.Days), Bytes: int64(c.HistoryMB) << 20}
+	if c.HistoryDays > 0 {
+		keep.Since = now.AddDate(0, 0, -c.HistoryDays)
+	}
+	out := &host.History{Days: c.HistoryDays, MB: c.HistoryMB}
+	for more := true; more; {
+		old, err := query.Old(ctx, u.kernel, keep)
+		out.Held = old.Held
+		if more = err == nil && old.Records > 0; !more {
+			return out, err
+		}
+		if more = !dry && old.More; !dry {
+			if err := u.retire(ctx, old, keep.Ended, out.Records == 0); err != nil {
+				return out, err
+			}
+		}
+		out.Records += old.Records
+		out.Rows += len(old.Rows)
+		out.Bytes += old.Bytes
+		out.Begin, out.More = &old.Begin, dry && old.More
+	}
+	return out, nil
+}
+
+// retire commits a retirement, of a log that is verified if it was not.
+func (u *Upkeep) retire(ctx context.Context, old query.History, ended time.Time, verify bool) error {
+	store := u.kernel.Store()
+	if verify {
+		if _, err := u.seal.Verify(ctx, store); err != nil {
+			return err
+		}
+		if _, err := u.seal.Sign(ctx, store); err != nil {
+			return pawl.Fail(pawl.CodeOf(err), "audit.retain_unsigned").Because(err)
+		}
+	}
+	if _, err := u.kernel.Do(ctx, kernel.Envelope{Actor: byRetention,
+		Command: &control.Retire{Retirement: old.Retirement, Before: ended}}); err != nil {
+		return err
+	}
+	_, err := u.seal.Sign(ctx, store)
+	return err
 }

@@ -22,6 +22,7 @@ type Store struct {
 	labels  map[kernel.Kind]map[string]int
 	records []audit.Stored
 	head    audit.Head
+	front   []byte
 	keys    map[string]answered
 }
 
@@ -77,7 +78,7 @@ func (s *Store) find(q kernel.Select) []kernel.Row {
 }
 
 func match(r kernel.Row, q kernel.Select) bool {
-	return r.Kind == q.Kind &&
+	return r.Kind != "" && (q.Kind == "" || r.Kind == q.Kind) &&
 		(q.ID == "" || r.ID == q.ID) &&
 		(q.Label == "" || r.Label == q.Label) &&
 		(q.Parent == "" || r.Parent == q.Parent) &&
@@ -137,21 +138,40 @@ func (s *Store) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, e
 	for _, w := range b.Writes {
 		s.apply(w)
 	}
-	c := kernel.Committed{Result: b.Result, First: int64(len(s.records))}
+	if b.Retire != nil {
+		s.retire(b.Retire)
+	}
+	c := kernel.Committed{Result: b.Result, First: s.head.Size}
 	for _, r := range b.Records {
-		s.records = append(s.records, audit.Stored{Index: int64(len(s.records)), Subject: r.Subject, Seq: r.Seq,
+		s.records = append(s.records, audit.Stored{Index: s.head.Size, Subject: r.Subject, Seq: r.Seq,
 			Bytes: r.Bytes, Hash: r.Hash})
 		s.head = s.head.Append(r.Hash)
 	}
-	c.Size = int64(len(s.records))
+	c.Size = s.head.Size
 	if b.Key != "" {
 		s.keys[b.Key] = answered{b.Digest, c}
 	}
 	return c, nil
 }
 
+// retire takes records and rows out. What is wrong with a retirement is for a store to find that keeps something.
+func (s *Store) retire(r *kernel.Retirement) {
+	s.records = s.records[len(s.records)-int(s.head.Size-r.Front.Size):]
+	s.front = r.Front.Bytes()
+	for _, row := range r.Rows {
+		i := s.at[row.Kind][row.ID]
+		delete(s.at[row.Kind], row.ID)
+		delete(s.labels[row.Kind], s.rows[i].Label)
+		s.rows[i] = kernel.Row{}
+	}
+}
+
 func (s *Store) check(b kernel.Batch) error {
-	for _, r := range b.Reads {
+	reads := b.Reads
+	if b.Retire != nil {
+		reads = slices.Concat(reads, b.Retire.Rows)
+	}
+	for _, r := range reads {
 		version := int64(0)
 		if i, found := s.at[r.Kind][r.ID]; found {
 			version = s.rows[i].Version
@@ -227,12 +247,13 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 // Log shows the audit log as it is now. Every store in memory has the same identity.
 func (s *Store) Log(ctx context.Context, read func(audit.Log) error) error {
 	s.mu.RLock()
-	head, records := s.head, s.records
+	head, records, front := s.head, s.records, s.front
 	s.mu.RUnlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return read(audit.Log{Identity: "MEMORY", Head: head, Records: func(yield func(audit.Stored, error) bool) {
+	known := func() ([]byte, error) { return front, nil }
+	return read(audit.Log{Identity: "MEMORY", Head: head, Front: known, Records: func(yield func(audit.Stored, error) bool) {
 		for _, r := range records {
 			if !yield(r, ctx.Err()) {
 				return

@@ -86,12 +86,13 @@ type Log struct {
 	// Unnamed says that the log is older than its store's identity, so that nothing said of it before has that name.
 	Unnamed bool
 	Head    Head
-	// Records are all records in their order. They may be gone through more than once, by one goroutine at a time.
+	// Front reads what is known of the oldest records where they were retired, as Front.Bytes wrote it; nil, or
+	// nothing, for a log that begins with its first record.
+	Front func() ([]byte, error)
+	// Records are all records that are there, in their order. They may be gone through more than once, by one goroutine
+	// at a time.
 	Records iter.Seq2[Stored, error]
 }
-
-// Verify is the function Verify on the log.
-func (l Log) Verify(anchors ...Tree) (Report, error) { return Verify(l.Records, l.Head, anchors...) }
 
 // Head is the state of a Merkle log: its size, its root, and the frontier of complete subtrees from which it grows.
 type Head struct {

@@ -206,9 +206,25 @@ func each(records []audit.Stored) iter.Seq2[audit.Stored, error] {
 	}
 }
 
+func headOf(records []audit.Stored) (head audit.Head) {
+	for _, r := range records {
+		head = head.Append(r.Hash)
+	}
+	return head
+}
+
+func leavesOf(t *testing.T, records []audit.Stored) audit.Leaves {
+	t.Helper()
+	leaves, err := audit.Log{Head: headOf(records), Records: each(records)}.Leaves(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return leaves
+}
+
 func TestHeadMatchesTlog(t *testing.T) {
 	records, _ := chain(300)
-	var leaves audit.Leaves
+	var leaves []audit.Hash
 	var head audit.Head
 	var stored []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
@@ -245,10 +261,7 @@ func TestHeadMatchesTlog(t *testing.T) {
 
 func TestProofs(t *testing.T) {
 	records, head := chain(77)
-	var leaves audit.Leaves
-	for _, r := range records {
-		leaves = append(leaves, r.Hash)
-	}
+	leaves := leavesOf(t, records)
 	for i, r := range records {
 		proof, err := leaves.ProveRecord(int64(i))
 		if err != nil {
@@ -260,7 +273,7 @@ func TestProofs(t *testing.T) {
 		if audit.CheckRecord(proof, head.Tree(), int64(i), append(bytes.Clone(r.Bytes), ' ')) == nil {
 			t.Errorf("record %d: the proof of other bytes passed", i)
 		}
-		older := audit.Head{}.Append(leaves[:i+1]...).Tree()
+		older := headOf(records[:i+1]).Tree()
 		tree, err := leaves.ProveTree(older.N)
 		if err != nil {
 			t.Fatal(err)

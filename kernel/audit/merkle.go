@@ -62,8 +62,43 @@ func (h Head) Valid() bool {
 	return h.Root == f.root() || h.Size == 0 && h.Root == Hash{}
 }
 
-// Leaves are the leaf hashes of a whole log, from which proofs are made.
-type Leaves []Hash
+// Leaves are what proofs are made from: the leaf hashes of a log, behind the subtrees of what was retired of it. The
+// zero value is that of an empty log.
+type Leaves struct {
+	front  Front
+	hashes []Hash
+}
+
+// Leaves returns those of the records that are there, and makes sure that they amount to the head. See, which may be
+// nil, is shown each record.
+func (l Log) Leaves(see func(Stored)) (Leaves, error) {
+	front, err := l.front()
+	if err != nil {
+		return Leaves{}, err
+	}
+	out := Leaves{front: front}
+	for rec, err := range l.Records {
+		if err != nil {
+			return Leaves{}, err
+		}
+		out.hashes = append(out.hashes, Leaf(rec.Bytes))
+		if see != nil {
+			see(rec)
+		}
+	}
+	if head := out.Head(); head.Size != l.Head.Size || head.Root != l.Head.Append().Root {
+		return Leaves{}, broken("audit.root", head.Size)
+	}
+	return out, nil
+}
+
+// Head is that of the log of these leaves.
+func (l Leaves) Head() Head {
+	return Head{Size: l.front.Size, Frontier: l.front.Frontier}.Append(l.hashes...)
+}
+
+// size is that of the log.
+func (l Leaves) size() int64 { return l.front.Size + int64(len(l.hashes)) }
 
 // ReadHashes answers with the hashes at tlog's stored-hash indexes, computed from the leaves.
 func (l Leaves) ReadHashes(indexes []int64) ([]Hash, error) {
@@ -71,37 +106,68 @@ func (l Leaves) ReadHashes(indexes []int64) ([]Hash, error) {
 	for i, index := range indexes {
 		level, n := tlog.SplitStoredHashIndex(index)
 		from, to := n<<level, (n+1)<<level
-		if to > int64(len(l)) {
-			return nil, pawl.Fail(pawl.CodeInvalid, "audit.range", to-1, len(l)).In("audit.prove")
+		if to > l.size() {
+			return nil, pawl.Fail(pawl.CodeInvalid, "audit.range", to-1, l.size()).In("audit.prove")
 		}
-		out[i] = l[from:to].complete()
+		var err error
+		if out[i], err = l.complete(from, to); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
-// complete hashes a subtree whose number of leaves is a power of two.
-func (l Leaves) complete() Hash {
-	if len(l) == 1 {
-		return l[0]
+// complete hashes a subtree whose number of leaves is a power of two. Of what was retired, only the largest subtrees
+// are known, which are what a proof of anything later needs.
+func (l Leaves) complete(from, to int64) (Hash, error) {
+	if to <= l.front.Size {
+		at := int64(0)
+		for _, tree := range l.front.Frontier {
+			next := at + 1<<(bits.Len64(uint64(l.front.Size-at))-1)
+			if at == from && next == to {
+				return tree, nil
+			}
+			at = next
+		}
+		return Hash{}, retired(from, l.front.Size)
 	}
-	half := len(l) / 2
-	return tlog.NodeHash(l[:half].complete(), l[half:].complete())
+	if to-from == 1 {
+		return l.hashes[from-l.front.Size], nil
+	}
+	middle := (from + to) / 2
+	left, err := l.complete(from, middle)
+	if err != nil {
+		return Hash{}, err
+	}
+	right, err := l.complete(middle, to)
+	return tlog.NodeHash(left, right), err
+}
+
+// retired is the error for a record, or a size of the log, of which nothing can be proven any more.
+func retired(index, front int64) error {
+	return pawl.Fail(pawl.CodeNotFound, "audit.retired", index, front).In("audit.prove")
 }
 
 // ProveRecord makes the proof that record index is in the log of these leaves.
 func (l Leaves) ProveRecord(index int64) (tlog.RecordProof, error) {
-	if index < 0 || index >= int64(len(l)) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "audit.range", index, len(l)).In("audit.prove")
+	switch {
+	case index < 0 || index >= l.size():
+		return nil, pawl.Fail(pawl.CodeInvalid, "audit.range", index, l.size()).In("audit.prove")
+	case index < l.front.Size:
+		return nil, retired(index, l.front.Size)
 	}
-	return tlog.ProveRecord(int64(len(l)), index, l)
+	return tlog.ProveRecord(l.size(), index, l)
 }
 
 // ProveTree makes the proof that the log of these leaves continues its own first size records.
 func (l Leaves) ProveTree(size int64) (tlog.TreeProof, error) {
-	if size < 1 || size > int64(len(l)) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "audit.range", size, len(l)).In("audit.prove")
+	switch {
+	case size < 1 || size > l.size():
+		return nil, pawl.Fail(pawl.CodeInvalid, "audit.range", size, l.size()).In("audit.prove")
+	case size < l.front.Size:
+		return nil, retired(size, l.front.Size)
 	}
-	return tlog.ProveTree(int64(len(l)), size, l)
+	return tlog.ProveTree(l.size(), size, l)
 }
 
 // CheckRecord checks a proof of ProveRecord against a head that the caller trusts: record, exactly these bytes, is

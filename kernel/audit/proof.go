@@ -44,7 +44,8 @@ type ProvenCheckpoint struct {
 
 // Prove makes the proof that records are in the log of these leaves.
 func (l Leaves) Prove(records ...Stored) (Proof, error) {
-	p := Proof{Version: proofVersion, Size: int64(len(l)), Root: Head{}.Append(l...).Root, Records: []ProvenRecord{}}
+	head := l.Head()
+	p := Proof{Version: proofVersion, Size: head.Size, Root: head.Root, Records: []ProvenRecord{}}
 	for _, r := range records {
 		hashes, err := l.ProveRecord(r.Index)
 		if err != nil {

@@ -25,12 +25,9 @@ func TestProofStandsAlone(t *testing.T) {
 	}
 	for n := 1; n <= 12; n++ {
 		records, _ := chain(n)
-		var leaves audit.Leaves
-		for _, r := range records {
-			leaves = append(leaves, audit.Leaf(r.Bytes))
-		}
+		leaves := leavesOf(t, records)
 		for old := 1; old <= n; old++ {
-			older := audit.Head{}.Append(leaves[:old]...)
+			older := headOf(records[:old])
 			text, err := audit.Checkpoint(older, "pawl/x", signer)
 			if err != nil {
 				t.Fatal(err)
@@ -66,16 +63,13 @@ func TestProofOfSomethingElse(t *testing.T) {
 	_, stranger, _ := audit.GenerateKey("pawl", rand.Reader)
 	signer, _ := note.NewSigner(secret)
 	records, _ := chain(11)
-	var leaves audit.Leaves
-	for _, r := range records {
-		leaves = append(leaves, audit.Leaf(r.Bytes))
-	}
-	older := audit.Head{}.Append(leaves[:6]...)
+	leaves := leavesOf(t, records)
+	older := headOf(records[:6])
 	text, err := audit.Checkpoint(older, "pawl/x", signer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := leaves.Tie(audit.Proof{Size: 11, Root: audit.Head{}.Append(leaves...).Root}, audit.ProvenCheckpoint{},
+	if _, err := leaves.Tie(audit.Proof{Size: 11, Root: leaves.Head().Root}, audit.ProvenCheckpoint{},
 		audit.Tree{N: 6}); pawl.CodeOf(err) != pawl.CodeAuditBroken {
 		t.Errorf("a log that does not continue the checkpoint was tied to it: %v", err)
 	}

@@ -25,6 +25,13 @@ type (
 // Sweep does what time asks for: leases that ended, cancels whose grace is over, tasks past their time.
 type Sweep struct{ Owner string }
 
+// Retire takes history out of the store: records of the audit log, and the rows of what had ended Before (query.Old). The
+// records must have been verified.
+type Retire struct {
+	kernel.Retirement
+	Before time.Time
+}
+
 func (*Resume) ChargedDays(*kernel.Snapshot) []time.Time { return nil }
 func (c *CancelTask) AboutTask() string                  { return c.Task }
 func (*Resume) TakesFlowOn(*kernel.Tx) bool              { return true }

@@ -215,3 +215,15 @@ func (*Sweep) Decide(tx *kernel.Tx) error {
 func Cancel(tx *kernel.Tx) error {
 	return (&CancelTask{Task: tx.Task.ID, Reason: tx.Task.Reason}).Decide(tx)
 }
+
+// Decide says in the log what is no longer in it.
+func (c *Retire) Decide(tx *kernel.Tx) error {
+	if tx.Session == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	tx.Touch(tx.Session)
+	tx.Record(tx.Session, kernel.AuditHistoryRetired, audit.Info, audit.Retired{Records: c.Front.Size,
+		Front: c.Front.Digest(), Root: c.Front.Tree().Hash, Rows: len(c.Rows), Before: c.Before.UTC()})
+	tx.Retire = &c.Retirement
+	return nil
+}

@@ -26,6 +26,7 @@ const maxShort = 1700
 type statements struct {
 	begin, commit, rollback      *stmt
 	version, summary, setSummary *stmt
+	dropSummary                  *stmt
 	find, label                  *stmt
 	putDoc, dropDoc              *stmt
 	answer, putAnswer, expire    *stmt
@@ -53,6 +54,7 @@ func (st *statements) prepare(c *conn) error {
 		{&st.summary, summaryText},
 		{&st.setSummary, `INSERT INTO summary (parent, kind, data) VALUES (?,?,?)
 			ON CONFLICT DO UPDATE SET data=excluded.data`},
+		{&st.dropSummary, "DELETE FROM summary WHERE parent=? AND kind=?"},
 		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum, audit_hash,
 			body IS NULL AND doc_sum IS NOT NULL FROM entity WHERE id=?`},
 		// Where the planner is left to choose, a bound kind makes it look at entity_issue, which holds one kind only,
@@ -369,6 +371,13 @@ func (t *tx) batch(b *kernel.Batch, p *plan) (kernel.Committed, error) {
 			return kernel.Committed{}, err
 		}
 	}
+	var gone []stored
+	if b.Retire != nil {
+		var err error
+		if gone, err = t.retirable(b); err != nil {
+			return kernel.Committed{}, err
+		}
+	}
 	out := kernel.Committed{Result: b.Result, First: t.head.Size + int64(len(t.leaves))}
 	out.Size = out.First + int64(len(b.Records))
 	for i := range b.Writes {
@@ -378,6 +387,11 @@ func (t *tx) batch(b *kernel.Batch, p *plan) (kernel.Committed, error) {
 	}
 	if err := t.insertNew(); err != nil {
 		return kernel.Committed{}, err
+	}
+	if b.Retire != nil {
+		if err := t.retire(b.Retire, gone); err != nil {
+			return kernel.Committed{}, err
+		}
 	}
 	t.records(b, p)
 	if b.Key != "" {
@@ -594,11 +608,7 @@ func (t *tx) appendLines() error {
 // close writes what belongs to the transaction as a whole: counts and the head of the log.
 func (t *tx) close() error {
 	for g := range t.changed {
-		data, err := json.Marshal(t.counts[g])
-		if err == nil {
-			_, err = t.st.setSummary.exec(g.parent, g.kind, data)
-		}
-		if err != nil {
+		if err := t.putCounts(g); err != nil {
 			return err
 		}
 	}
@@ -615,5 +625,18 @@ func (t *tx) close() error {
 	}
 	t.head = t.head.Append(t.leaves...)
 	_, err := t.st.setSummary.exec("", "", encodeHead(t.head))
+	return err
+}
+
+// putCounts writes the counts of a group. One that is empty is as one that was never written.
+func (t *tx) putCounts(g group) error {
+	if len(t.counts[g]) == 0 {
+		_, err := t.st.dropSummary.exec(g.parent, g.kind)
+		return err
+	}
+	data, err := json.Marshal(t.counts[g])
+	if err == nil {
+		_, err = t.st.setSummary.exec(g.parent, g.kind, data)
+	}
 	return err
 }

@@ -105,14 +105,16 @@ func counted(all int64, progress func(done, all int64)) func() {
 	}
 }
 
-// ways makes sure that each record of the log leads back to its subject's previous one, and each row to its last.
+// ways makes sure that each record of the log leads back to its subject's previous one, and each row to its last, as far
+// as those were not retired.
 func (c *conn) ways() error {
 	for _, text := range [...]string{
-		`SELECT a.idx FROM audit a LEFT JOIN audit b ON b.idx=a.back
-			WHERE (a.back IS NULL)<>(a.seq=1) OR a.seq<>1 AND (b.ref IS NOT a.ref OR b.seq IS NOT a.seq-1) LIMIT 1`,
-		`SELECT ifnull(e.audit_at, -1) FROM entity e LEFT JOIN audit a ON a.idx=e.audit_at
+		`SELECT a.idx FROM front f, audit a LEFT JOIN audit b ON b.idx=a.back
+			WHERE (a.back IS NULL)<>(a.seq=1) OR
+			a.back>=f.size AND a.seq<>1 AND (b.ref IS NOT a.ref OR b.seq IS NOT a.seq-1) LIMIT 1`,
+		`SELECT ifnull(e.audit_at, -1) FROM front f, entity e LEFT JOIN audit a ON a.idx=e.audit_at
 			WHERE (e.audit_at IS NULL)<>(e.audit_seq=0) OR
-			e.audit_seq<>0 AND (a.ref IS NOT e.pos OR a.seq IS NOT e.audit_seq) LIMIT 1`,
+			e.audit_at>=f.size AND e.audit_seq<>0 AND (a.ref IS NOT e.pos OR a.seq IS NOT e.audit_seq) LIMIT 1`,
 	} {
 		q, err := c.prepare(text)
 		if err != nil {

@@ -31,7 +31,7 @@ const _ = uint(lib.SQLITE_VERSION_NUMBER - 3051003)
 var migrations embed.FS
 
 // Schema is the number of the schema that this version of pawl writes and reads.
-const Schema = 4
+const Schema = 5
 
 // Identity is that of the store at path (kernel.Identity), "" where there is none that can be read. Nothing is changed.
 func Identity(path string) string {

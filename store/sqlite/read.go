@@ -322,7 +322,7 @@ func (c *conn) log(ctx context.Context, fault func(op string, err error) error) 
 	if err != nil {
 		return audit.Log{}, err
 	}
-	l := audit.Log{}
+	l := audit.Log{Front: c.front}
 	if l.Head, err = readHead(q); err != nil {
 		return audit.Log{}, err
 	}

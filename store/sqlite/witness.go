@@ -128,7 +128,7 @@ func Behind(ctx context.Context, s *Store) error {
 			return pawl.Fail(pawl.CodeStoreDamaged, "store.behind", s.path, was.size, l.Head.Size).In("store.open")
 		}
 		for rec, err := range s.Records(ctx, "", was.size-1) {
-			if err == nil && rec.Hash != was.last {
+			if err == nil && rec.Index == was.size-1 && rec.Hash != was.last { // else it was retired meanwhile
 				err = pawl.Fail(pawl.CodeStoreDamaged, "store.diverged", s.path, was.size).In("store.open")
 			}
 			return err

@@ -273,7 +273,7 @@ func (w *writer) connect() error {
 	if w.conn != nil {
 		return nil
 	}
-	c, err := connect(w.store.path, readWrite, w.store.extra+"&_synchronous=FULL&_foreign_keys=1", 0)
+	c, err := connect(w.store.path, readWrite, w.store.extra+"&_synchronous=FULL", 0)
 	if err != nil {
 		return err
 	}

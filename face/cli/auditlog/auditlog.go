@@ -245,7 +245,8 @@ func verifyAudit(ctx context.Context, sess *cli.Session, file string) error {
 	}
 	if sess.JSON {
 		out := map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails),
-			"transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != "", "kept": kept}
+			"transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != "", "kept": kept,
+			"retired": report.Front}
 		if earlier != nil {
 			out["earlier"] = earlier
 		}
@@ -255,6 +256,9 @@ func verifyAudit(ctx context.Context, sess *cli.Session, file string) error {
 		cli.Remark(sess.Printer, earlier.Fault())
 	}
 	sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
+	if report.Front > 0 {
+		sess.Say("  " + sess.Text("cli.audit.retired", report.Front))
+	}
 	sess.Say("  " + sess.Style.Dim(sess.Text("cli.audit.root", report.Root.String())))
 	if kept.Covers > 0 {
 		sess.Say("  " + sess.Style.Dim(sess.Text("cli.audit.kept", kept.Covers, report.Size, sess.Clock(kept.At))))

@@ -93,10 +93,12 @@ type Config struct {
 }
 
 // Retain says how long what runs leave beside their results is kept: for Days, of the newest Runs at most where that is
-// not 0, and LogsMB MiB of logs. Auto has it retired before work begins.
+// not 0, and LogsMB MiB of logs; history of what ended before these days for HistoryDays and in HistoryMB MiB of records,
+// where these are not 0. Auto has it retired before work begins.
 type Retain struct {
-	Days, Runs, LogsMB int
-	Auto               bool
+	Days, Runs, LogsMB     int
+	HistoryDays, HistoryMB int
+	Auto                   bool
 }
 
 // Logs is how many bytes of logs are kept.
@@ -231,6 +233,8 @@ func behaviourSettings() []Setting {
 		number("undo.ignored_mb", 0, 1_000_000, never, func(c *Config) *int { return &c.IgnoredMB }),
 		number("retain.days", 0, 36500, never, func(c *Config) *int { return &c.Retain.Days }),
 		number("retain.runs", 0, 1_000_000, never, func(c *Config) *int { return &c.Retain.Runs }),
+		number("retain.history_days", 0, 36500, never, func(c *Config) *int { return &c.Retain.HistoryDays }),
+		number("retain.history_mb", 0, 1_000_000, never, func(c *Config) *int { return &c.Retain.HistoryMB }),
 		number("retain.logs_mb", 1, 1_000_000, never, func(c *Config) *int { return &c.Retain.LogsMB }),
 		truth("retain.auto", never, func(c *Config) *bool { return &c.Retain.Auto }),
 		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),

@@ -46,6 +46,30 @@ func newGCCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
+// sayHistory says what was retired of the history, or would be, and what keeps the rest.
+func sayHistory(a *cli.App, found host.Collected) {
+	h := found.History
+	if h == nil {
+		a.Say(a.Text("cli.gc.history_kept"))
+		return
+	}
+	if h.Records > 0 {
+		key := "cli.gc.history_done"
+		switch {
+		case h.More:
+			key = "cli.gc.history_more"
+		case found.Dry:
+			key = "cli.gc.history_would"
+		}
+		a.Say(a.Style.OK() + " " + a.Text(key, h.Records, h.Rows, display.Size(uint64(h.Bytes)), h.Begin.Local().Format("2006-01-02 15:04")))
+	} else {
+		a.Say(a.Text("cli.gc.history_none"))
+	}
+	if h.Held != "" {
+		a.Say("  " + a.Text("cli.gc.history_held", display.Line(h.Held)))
+	}
+}
+
 // kinds are the texts for the kinds of things.
 var kinds = map[string]string{"left": "cli.gc.left", "checkpoint": "cli.gc.checkpoint", "tree": "cli.gc.tree",
 	"kept": "cli.gc.kept_files", "journal": "cli.gc.journal", "log": "cli.gc.log"}
@@ -83,6 +107,7 @@ func sayCollected(a *cli.App, found host.Collected, all bool) {
 	} else {
 		a.Say(a.Text("cli.gc.kept", found.Days))
 	}
+	sayHistory(a, found)
 	if len(found.Open) > 0 {
 		a.Say(a.Text("cli.gc.open", strings.Join(found.Open, ", ")))
 	}
