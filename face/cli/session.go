@@ -345,6 +345,9 @@ func FindTask(ctx context.Context, sess *Session, given string) (*kernel.Snapsho
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
 		return s, err
 	}
+	if sess.Ask().Retired(ctx, want) {
+		return nil, pawl.Fail(pawl.CodeNotFound, "see.retired", want).In("cli.task")
+	}
 	if near := sess.Ask().NearestTask(ctx, want); near != "" {
 		return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown_near", given, near).In("cli.task")
 	}

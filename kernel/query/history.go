@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"pawl/kernel"
@@ -62,6 +64,24 @@ func Old(ctx context.Context, of Kernel, keep Keep) (History, error) {
 	}
 	h.Front = h.Front.Without(func(s audit.Subject) bool { return gone[s] })
 	return h, nil
+}
+
+// Retired reports whether a label is that of a run or a task which was there and is there no more: numbers are given in
+// order, and what has one stays until it is retired.
+func (r Reader) Retired(ctx context.Context, label string) bool {
+	s := new(kernel.Session)
+	if ok, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel}, s); err != nil || !ok {
+		return false
+	}
+	of, number, _ := strings.Cut(label, "-")
+	n, err := strconv.ParseInt(number, 10, 64)
+	given := map[string]int64{"RUN": s.Runs, "T": s.Tasks}[of]
+	if err != nil || n < 1 || n > given {
+		return false
+	}
+	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: label, HotOnly: true},
+		kernel.Select{Kind: kernel.KindTask, Label: label, HotOnly: true})
+	return err == nil && len(rows[0])+len(rows[1]) == 0
 }
 
 // older looks for what ended before an instant.

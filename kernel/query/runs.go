@@ -123,6 +123,9 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 			return "", err
 		}
 	}
+	if r.Retired(ctx, upper) {
+		return "", notFound("see.retired", upper)
+	}
 	if near := nearest(ctx, r.store, kernel.KindRun, upper); near != "" {
 		return "", notFound("see.run_unknown_near", name, near)
 	}

@@ -22,6 +22,7 @@ import (
 	"pawl/kernel/audit"
 	"pawl/store/notary"
 	"pawl/store/sqlite"
+	"pawl/store/storetest"
 )
 
 var (
@@ -141,7 +142,7 @@ func grown(t *testing.T) tampering {
 		p := place{t.TempDir()}
 		ids := pawl.NewIDSource(time.Unix(1, 0), rand.Reader)
 		var made []string
-		for range 3 {
+		for moment := range 3 {
 			s, err := sqlite.Open(p.store(), sqlite.Options{Create: true})
 			if err != nil {
 				t.Fatal(err)
@@ -159,6 +160,12 @@ func grown(t *testing.T) tampering {
 			if _, err := p.notary().Sign(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
+			if moment > 0 { // the oldest records are retired, with a row
+				retire(t, s, int64(4*moment))
+				if _, err := p.notary().Sign(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -170,6 +177,34 @@ func grown(t *testing.T) tampering {
 		}
 	}
 	return g
+}
+
+// retire takes the records before n out of a store, and a row whose records are all among them, if there is one.
+func retire(t *testing.T, s kernel.Store, n int64) {
+	t.Helper()
+	rows, err := s.Load(t.Context(), kernel.Select{Kind: kernel.KindTask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := rows[0]
+	var gone []kernel.Row
+	for _, r := range all[:len(all)-1] {
+		later := false
+		for range s.Records(t.Context(), string(r.Kind)+":"+r.ID, n) {
+			later = true
+		}
+		if !later {
+			gone = append(gone, r)
+			break
+		}
+	}
+	batch, err := storetest.Retiring(t.Context(), s, all[len(all)-1], n, gone...)
+	if err == nil {
+		_, err = s.Commit(t.Context(), batch)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // pick draws the name of one of the files whose names end so.
@@ -232,8 +267,8 @@ func (g tampering) statement(t *testing.T, c driver.Conn) string {
 		"entity": {"kind", "id", "label", "parent", "state", "version", "epoch", "due", "rank", "audit_seq", "audit_hash",
 			"audit_at", "created", "updated", "doc_sum", "sum", "body", "pos"},
 		"audit": {"idx", "ref", "seq", "back", "hash", "bytes"}, "summary": {"data", "kind", "parent"},
-		"meta": {"identity", "sum"}}
-	table := []string{"entity", "entity", "audit", "audit", "summary", "meta"}[g.IntN(6)]
+		"meta": {"identity", "sum"}, "front": {"size", "data"}}
+	table := []string{"entity", "entity", "audit", "audit", "summary", "meta", "front"}[g.IntN(7)]
 	column := columns[table][g.IntN(len(columns[table]))]
 	value := fmt.Sprintf(values[g.IntN(len(values))], column, table)
 	row := fmt.Sprintf("rowid=(SELECT rowid FROM %s ORDER BY abs(rowid*%d%%101), rowid LIMIT 1)", table, 1+g.IntN(100))
@@ -311,7 +346,7 @@ func (g tampering) tamper(t *testing.T, dir string) (p place, how string) {
 func TestTampering(t *testing.T) {
 	g := grown(t)
 	was, before := lay(t, filepath.Join(t.TempDir(), "p"), g.was[2]).look(t.Context())
-	if !strings.HasSuffix(was, " 36 false <nil> <nil> <nil> <nil>\n") {
+	if !strings.HasSuffix(was, " 38 false <nil> <nil> <nil> <nil>\n") {
 		t.Fatal(was)
 	}
 	dir := filepath.Join(t.TempDir(), "p")

@@ -87,6 +87,13 @@ func (s *Store) Check(ctx context.Context, progress func(done, all int64),
 		if report, err = log.Verify(anchors...); err != nil {
 			return err
 		}
+		front, err := c.number("SELECT size FROM front")
+		if err == nil && front != report.Front {
+			err = pawl.Fail(pawl.CodeStoreDamaged, "store.front_lost").In("store.check")
+		}
+		if err != nil {
+			return err
+		}
 		if err := c.ways(); err != nil {
 			return err
 		}
@@ -105,16 +112,18 @@ func counted(all int64, progress func(done, all int64)) func() {
 	}
 }
 
-// ways makes sure that each record of the log leads back to its subject's previous one, and each row to its last, as far
-// as those were not retired.
+// ways makes sure that each record of the log leads back to its subject's previous one, and each row to its last. Only
+// where all of these were retired does a way lead to before the front.
 func (c *conn) ways() error {
 	for _, text := range [...]string{
-		`SELECT a.idx FROM front f, audit a LEFT JOIN audit b ON b.idx=a.back
-			WHERE (a.back IS NULL)<>(a.seq=1) OR
-			a.back>=f.size AND a.seq<>1 AND (b.ref IS NOT a.ref OR b.seq IS NOT a.seq-1) LIMIT 1`,
+		`WITH begin AS MATERIALIZED (SELECT ref, min(seq) AS seq FROM audit GROUP BY ref)
+			SELECT a.idx FROM front f, audit a JOIN begin ON begin.ref=a.ref LEFT JOIN audit b ON b.idx=a.back
+			WHERE (a.back IS NULL)<>(a.seq=1) OR a.back<f.size AND a.seq<>begin.seq OR
+			a.back>=f.size AND (b.ref IS NOT a.ref OR b.seq IS NOT a.seq-1) LIMIT 1`,
 		`SELECT ifnull(e.audit_at, -1) FROM front f, entity e LEFT JOIN audit a ON a.idx=e.audit_at
 			WHERE (e.audit_at IS NULL)<>(e.audit_seq=0) OR
-			e.audit_at>=f.size AND e.audit_seq<>0 AND (a.ref IS NOT e.pos OR a.seq IS NOT e.audit_seq) LIMIT 1`,
+			e.audit_at<f.size AND e.pos IN (SELECT ref FROM audit) OR
+			e.audit_at>=f.size AND (a.ref IS NOT e.pos OR a.seq IS NOT e.audit_seq) LIMIT 1`,
 	} {
 		q, err := c.prepare(text)
 		if err != nil {

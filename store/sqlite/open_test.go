@@ -18,6 +18,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/store/sqlite"
+	"pawl/store/storetest"
 )
 
 var (
@@ -64,6 +65,26 @@ func filled(t *testing.T) (path string, ids []string) {
 		t.Fatal(err)
 	}
 	return path, ids
+}
+
+// cut retires half of the records of a filled store, with the rows that they are about.
+func cut(t *testing.T, path string, ids []string) {
+	t.Helper()
+	s, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := s.Load(t.Context(), kernel.Select{Kind: kernel.KindTask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := storetest.Retiring(t.Context(), s, rows[0][len(ids)-1], int64(len(ids)/2), rows[0][3:len(ids)/2]...)
+	if err == nil {
+		_, err = s.Commit(t.Context(), batch)
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // refused opens a file that must be refused with a code, and checks that it was left as it is.
@@ -204,6 +225,7 @@ func TestOpenEmptied(t *testing.T) {
 // be read is what was written. Nothing panics.
 func TestCorruption(t *testing.T) {
 	path, ids := filled(t)
+	cut(t, path, ids)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -3,20 +3,25 @@ package sqlite
 import (
 	"slices"
 
+	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
 )
 
 // front reads what is known of the records that were retired, nil where none were.
 func (c *conn) front() ([]byte, error) {
-	q, err := c.prepare("SELECT data FROM front")
+	q, err := c.prepare("SELECT size, data FROM front")
 	if err != nil {
 		return nil, err
 	}
-	if _, err := q.one(); err != nil {
+	found, err := q.one()
+	if err == nil && (!found || (q.int(0) == 0) != q.null(1)) {
+		err = pawl.Fail(pawl.CodeStoreDamaged, "store.front_lost").In("store.log")
+	}
+	if err != nil {
 		return nil, err
 	}
-	return q.bytes(0), nil
+	return q.bytes(1), nil
 }
 
 // retirable makes sure that a retirement fits what is stored, and returns the rows that it removes as they are: the

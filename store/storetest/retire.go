@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
@@ -10,30 +11,37 @@ import (
 	"pawl/kernel/audit"
 )
 
-// retiring is the batch that takes the records before n and rows out, with the record that says so.
-func (b *bench) retiring(keeper kernel.Row, n int64, rows ...kernel.Row) kernel.Batch {
-	b.Helper()
+// Retiring is the batch that takes the records before n and rows out of a store, with a record of it about the keeper.
+func Retiring(ctx context.Context, s kernel.Store, keeper kernel.Row, n int64, rows ...kernel.Row) (kernel.Batch, error) {
 	r := &kernel.Retirement{}
 	gone := map[audit.Subject]bool{}
 	for _, row := range rows {
 		r.Rows = append(r.Rows, kernel.Read{Kind: row.Kind, ID: row.ID, Version: row.Version})
 		gone[audit.Subject{Kind: string(row.Kind), ID: row.ID}] = true
 	}
-	err := b.Log(b.Context(), func(l audit.Log) (err error) {
+	err := s.Log(ctx, func(l audit.Log) (err error) {
 		r.Front, err = l.Advance(func(at int64, _ time.Time) bool { return at == n })
 		return err
 	})
 	if err != nil {
-		b.Fatal(err)
+		return kernel.Batch{}, err
 	}
 	r.Front = r.Front.Without(func(s audit.Subject) bool { return gone[s] })
 	w := step(keeper)
-	data, err := json.Marshal(audit.Retired{Records: n, Front: r.Front.Digest(), Root: r.Front.Tree().Hash, Rows: len(rows)})
+	data, err := json.Marshal(audit.Retired{Records: n, Front: r.Front.Digest(), Root: r.Front.Tree().Hash,
+		Rows: len(rows)})
+	rec := seal(&w, audit.Entry{Event: audit.EventRetired, Data: data})
+	return kernel.Batch{At: now, Writes: []kernel.Write{w}, Records: []audit.Sealed{rec}, Retire: r}, err
+}
+
+// retiring is Retiring in a test.
+func (b *bench) retiring(keeper kernel.Row, n int64, rows ...kernel.Row) kernel.Batch {
+	b.Helper()
+	batch, err := Retiring(b.Context(), b, keeper, n, rows...)
 	if err != nil {
 		b.Fatal(err)
 	}
-	rec := seal(&w, audit.Entry{Event: audit.EventRetired, Data: data})
-	return kernel.Batch{At: now, Writes: []kernel.Write{w}, Records: []audit.Sealed{rec}, Retire: r}
+	return batch
 }
 
 // testRetire takes the front of the log away, with rows, while others read, and goes on behind it.

@@ -100,6 +100,11 @@ func makeProof(ctx context.Context, sess *cli.Session, args []string, f proofFla
 		if f.task != "" {
 			return audit.Proof{}, pawl.Fail(pawl.CodeNotFound, "cli.audit.no_records", f.task)
 		}
+		if n, err := strconv.ParseInt(args[0], 10, 64); err == nil {
+			if _, err := leaves.ProveRecord(n); pawl.CodeOf(err) == pawl.CodeNotFound {
+				return audit.Proof{}, err
+			}
+		}
 		return audit.Proof{}, pawl.Fail(pawl.CodeNotFound, "cli.audit.no_record", args[0])
 	}
 	p, err := leaves.Prove(records...)

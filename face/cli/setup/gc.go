@@ -86,7 +86,9 @@ func sayCollected(a *cli.App, found host.Collected, all bool) {
 	case found.Dry:
 		key = "cli.gc.would"
 	}
-	a.Say(a.Style.OK() + " " + a.Text(key, len(found.Items), display.Size(uint64(found.Bytes))))
+	if h := found.History; len(found.Items) > 0 || h == nil || h.Records == 0 {
+		a.Say(a.Style.OK() + " " + a.Text(key, len(found.Items), display.Size(uint64(found.Bytes))))
+	}
 	var t term.Table
 	for n, i := range found.Items {
 		if n == shown && !all {
