@@ -116,7 +116,7 @@ func (f Front) Without(gone func(Subject) bool) Front {
 // Advance returns the front that the log has when its records are retired up to the first for which stop says so, and
 // verifies each of them on the way as Verify does. Whoever retires them verifies the log as a whole before.
 func (l Log) Advance(stop func(index int64, at time.Time) bool) (Front, error) {
-	front, err := l.front()
+	front, err := l.Beginning()
 	if err != nil {
 		return Front{}, err
 	}

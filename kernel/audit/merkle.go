@@ -72,7 +72,7 @@ type Leaves struct {
 // Leaves returns those of the records that are there, and makes sure that they amount to the head. See, which may be
 // nil, is shown each record.
 func (l Log) Leaves(see func(Stored)) (Leaves, error) {
-	front, err := l.front()
+	front, err := l.Beginning()
 	if err != nil {
 		return Leaves{}, err
 	}

@@ -45,7 +45,7 @@ func Verify(records iter.Seq2[Stored, error], head Head, anchors ...Tree) (Repor
 // to there. An error of the iteration is returned as it is. Time is linear, memory grows with the number of subjects
 // only.
 func (l Log) Verify(anchors ...Tree) (Report, error) {
-	front, err := l.front()
+	front, err := l.Beginning()
 	if err != nil {
 		return Report{}, err
 	}
@@ -56,8 +56,8 @@ func (l Log) Verify(anchors ...Tree) (Report, error) {
 	return v.report, err
 }
 
-// front reads what is known of the records that were retired.
-func (l Log) front() (Front, error) {
+// Beginning is the front of the log: what is known of the records that were retired.
+func (l Log) Beginning() (Front, error) {
 	if l.Front == nil {
 		return Front{}, nil
 	}

@@ -212,23 +212,30 @@ func unproven(t *kernel.Task) string {
 
 // records verifies the audit log and compares each row with its records.
 func (c *checker) records(ctx context.Context) error {
-	head, err := c.k.Store().Head(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = audit.Verify(func(yield func(audit.Stored, error) bool) {
-		for rec, err := range c.k.Store().Records(ctx, "", 0) {
-			if err == nil && rec.Index >= head.Size { // committed since
-				return
-			}
-			if err == nil {
-				err = c.record(rec)
-			}
-			if !yield(rec, err) {
-				return
+	err := c.k.Store().Log(ctx, func(l audit.Log) error {
+		front, err := l.Beginning()
+		if err != nil {
+			return err
+		}
+		for subject, tail := range front.Tails {
+			if t := c.rows[subject]; t != nil {
+				t.seen, t.moved, t.state = tail.Hash == t.row.AuditHash, tail.Moved, tail.State
 			}
 		}
-	}, head)
+		records := l.Records
+		l.Records = func(yield func(audit.Stored, error) bool) {
+			for rec, err := range records {
+				if err == nil {
+					err = c.record(rec)
+				}
+				if !yield(rec, err) {
+					return
+				}
+			}
+		}
+		_, err = l.Verify()
+		return err
+	})
 	if err != nil {
 		return err
 	}
