@@ -131,7 +131,7 @@ func TestRetire(t *testing.T) {
 		if err != nil || len(found[0]) != len(found[1]) || (len(found[0]) == 0) != (i < 2) {
 			t.Errorf("run %d: %d rows, %v", i+1, len(found[0]), err)
 		}
-		if gone := query.Of(b.k).Retired(ctx, r.Label); gone != (i < 2) {
+		if gone := query.Of(b.k).Log().Retired(ctx, r.Label); gone != (i < 2) {
 			t.Errorf("run %d is said to be retired: %v", i+1, gone)
 		}
 		_, err = query.Of(b.k).Run(ctx, kernel.SessionLabel, r.Label)
@@ -139,7 +139,7 @@ func TestRetire(t *testing.T) {
 			t.Errorf("run %d: %v", i+1, err)
 		}
 	}
-	if query.Of(b.k).Retired(ctx, "RUN-9") || query.Of(b.k).Retired(ctx, "T-0") || query.Of(b.k).Retired(ctx, "x") {
+	if l := query.Of(b.k).Log(); l.Retired(ctx, "RUN-9") || l.Retired(ctx, "T-0") || l.Retired(ctx, "x") {
 		t.Error("what never was is said to be retired")
 	}
 	if by := b.recorded(audit.EventRetired); by != "system:retention" {

@@ -117,8 +117,8 @@ type Batch struct {
 
 // Retirement is what a batch takes out of the store: the records of the log before the front, and rows that no other
 // record is about. The front must be what the records amount to (audit.Log.Advance), the rows must still have these
-// versions, and none that stays may be below one that goes; otherwise the batch is refused as a conflict. A record of the
-// batch says what was retired (audit.Retired).
+// versions, and none that stays may be below one that goes; otherwise the batch is refused as a conflict. A record of
+// the batch says what was retired (audit.Retired).
 type Retirement struct {
 	Front audit.Front
 	Rows  []Read

@@ -345,13 +345,7 @@ func FindTask(ctx context.Context, sess *Session, given string) (*kernel.Snapsho
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
 		return s, err
 	}
-	if sess.Ask().Retired(ctx, want) {
-		return nil, pawl.Fail(pawl.CodeNotFound, "see.retired", want).In("cli.task")
-	}
-	if near := sess.Ask().NearestTask(ctx, want); near != "" {
-		return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown_near", given, near).In("cli.task")
-	}
-	return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown", given).In("cli.task")
+	return nil, sess.Ask().NoTask(ctx, given, want)
 }
 
 // WorkPlace says where the work happens. Without git there is no other place than the folder itself.

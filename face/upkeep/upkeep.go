@@ -107,8 +107,9 @@ func (u *Upkeep) Collect(ctx context.Context, dry bool, tell func(done, all int6
 // byRetention is who retires history.
 var byRetention = pawl.By(pawl.KindSystem, "retention")
 
-// history retires what is older, or more, than is to be kept of it, nil where all of it is. The log is verified before, and
-// its head is signed before and afterwards: what was retired is believed as far as a checkpoint reaches that was kept.
+// history retires what is older, or more, than is to be kept of it, nil where all of it is. The log is verified before,
+// and its head is signed before and afterwards: what was retired is believed as far as a checkpoint reaches that was
+// kept.
 func (u *Upkeep) history(ctx context.Context, dry bool) (*host.History, error) {
 	c := u.config
 	if c.HistoryDays == 0 && c.HistoryMB == 0 {

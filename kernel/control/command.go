@@ -25,8 +25,8 @@ type (
 // Sweep does what time asks for: leases that ended, cancels whose grace is over, tasks past their time.
 type Sweep struct{ Owner string }
 
-// Retire takes history out of the store: records of the audit log, and the rows of what had ended Before (query.Old). The
-// records must have been verified.
+// Retire takes history out of the store: records of the audit log, and the rows of what had ended Before (query.Old).
+// The records must have been verified.
 type Retire struct {
 	kernel.Retirement
 	Before time.Time

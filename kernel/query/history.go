@@ -68,9 +68,10 @@ func Old(ctx context.Context, of Kernel, keep Keep) (History, error) {
 
 // Retired reports whether a label is that of a run or a task which was there and is there no more: numbers are given in
 // order, and what has one stays until it is retired.
-func (r Reader) Retired(ctx context.Context, label string) bool {
+func (l Log) Retired(ctx context.Context, label string) bool {
 	s := new(kernel.Session)
-	if ok, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel}, s); err != nil || !ok {
+	person := kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel}
+	if ok, err := first(ctx, l.store, person, s); err != nil || !ok {
 		return false
 	}
 	of, number, _ := strings.Cut(label, "-")
@@ -79,7 +80,7 @@ func (r Reader) Retired(ctx context.Context, label string) bool {
 	if err != nil || n < 1 || n > given {
 		return false
 	}
-	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: label, HotOnly: true},
+	rows, err := l.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: label, HotOnly: true},
 		kernel.Select{Kind: kernel.KindTask, Label: label, HotOnly: true})
 	return err == nil && len(rows[0])+len(rows[1]) == 0
 }

@@ -260,7 +260,14 @@ func (r Reader) Step(ctx context.Context, task, step string) (*view.Step, error)
 	return view.StepOf(t.Plan, step), nil
 }
 
-// NearestTask returns the name of a task that is most like what was given, "" where none is.
-func (r Reader) NearestTask(ctx context.Context, given string) string {
-	return nearest(ctx, r.store, kernel.KindTask, given)
+// NoTask is the error for a task that is not there, which was given by a name and has a label: it was retired, or there
+// is one that is most like it.
+func (r Reader) NoTask(ctx context.Context, given, label string) error {
+	if r.Log().Retired(ctx, label) {
+		return notFound("see.retired", label)
+	}
+	if near := nearest(ctx, r.store, kernel.KindTask, label); near != "" {
+		return notFound("cli.task_unknown_near", given, near)
+	}
+	return notFound("cli.task_unknown", given)
 }

@@ -123,7 +123,7 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 			return "", err
 		}
 	}
-	if r.Retired(ctx, upper) {
+	if r.Log().Retired(ctx, upper) {
 		return "", notFound("see.retired", upper)
 	}
 	if near := nearest(ctx, r.store, kernel.KindRun, upper); near != "" {

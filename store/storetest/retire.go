@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 )
 
 // Retiring is the batch that takes the records before n and rows out of a store, with a record of it about the keeper.
-func Retiring(ctx context.Context, s kernel.Store, keeper kernel.Row, n int64, rows ...kernel.Row) (kernel.Batch, error) {
+func Retiring(ctx context.Context, s kernel.Store, keeper kernel.Row, n int64,
+	rows ...kernel.Row) (kernel.Batch, error) {
 	r := &kernel.Retirement{}
 	gone := map[audit.Subject]bool{}
 	for _, row := range rows {
@@ -48,33 +50,9 @@ func (b *bench) retiring(keeper kernel.Row, n int64, rows ...kernel.Row) kernel.
 func testRetire(t *testing.T, backend Backend) {
 	place := backend.Place(t)
 	b := open(t, backend, place)
-	keeper, stays := b.row(kernel.KindSession, "IDLE"), b.row(kernel.KindTask, "draft")
-	run, child, bare := b.row(kernel.KindRun, "pending"), b.row(kernel.KindTask, "draft"), b.row(kernel.KindAlias, "")
-	child.Parent, bare.Parent, child.Label, child.Doc = run.ID, child.ID, "T-001", make([]byte, 5000)
-	b.commit(insert(keeper, stays, run, child, bare))
-	for _, id := range []string{keeper.ID, run.ID, child.ID, child.ID, stays.ID, keeper.ID} {
-		b.commit(move(b.get(id), "x"))
-	}
-	keeper, run, child, bare = b.get(keeper.ID), b.get(run.ID), b.get(child.ID), b.get(bare.ID)
-	full, whole := b.retiring(keeper, 5, run, child, bare), b.head()
-
-	stale := child
-	stale.Version--
-	b.refuse(pawl.CodeConflict, b.retiring(keeper, 5, run, stale, bare))
-	b.refuse(pawl.CodeConflict, b.retiring(keeper, 5, run))              // what is below it stays
-	b.refuse(pawl.CodeConflict, b.retiring(keeper, 3, run, child, bare)) // it has a later record
-	b.refuse(pawl.CodeConflict, b.retiring(keeper, 6, keeper))           // it is written by the same batch
-	wrong := b.retiring(keeper, 5, run, child, bare)
-	wrong.Retire.Front.Frontier[0][0] ^= 1
-	b.refuse(pawl.CodeInvalid, wrong)
-	none := b.retiring(keeper, 5)
-	none.Retire.Front.Size = 0
-	b.refuse(pawl.CodeConflict, none)
-	none.Retire.Front.Size = 7
-	b.refuse(pawl.CodeConflict, none)
-	if now := b.head(); now.Root != whole.Root || len(b.pick(kernel.Select{Kind: kernel.KindTask})) != 2 {
-		t.Fatal("what was refused changed something")
-	}
+	r := b.retirement()
+	r.refusals()
+	full, whole := b.retiring(b.get(r.keeper), 5, r.gone...), b.head()
 
 	other := open(t, backend, place)
 	err := other.Log(t.Context(), func(l audit.Log) error { // as it was, whatever is retired meanwhile
@@ -89,42 +67,91 @@ func testRetire(t *testing.T, backend Backend) {
 		t.Fatal(err)
 	}
 	for _, s := range []*bench{b, other, open(t, backend, place)} {
-		report := s.verify()
-		if report.Front != 5 || report.Size != 7 || s.head().Size != 7 {
-			t.Errorf("after it: %+v", report)
-		}
-		first := int64(-1)
-		for rec, err := range s.Records(t.Context(), "", 0) {
-			if first = rec.Index; err != nil {
-				t.Fatal(err)
-			}
-			break
-		}
-		for rec, err := range s.Records(t.Context(), "task:"+stays.ID, 0) {
-			t.Errorf("record %d of one whose records are all retired: %v", rec.Index, err)
-		}
-		counts, err := s.Count(t.Context(), kernel.KindTask, "")
-		if err != nil || first != 5 || counts["draft"] != 0 || counts["x"] != 1 {
-			t.Errorf("the log begins with %d, tasks are %v, %v", first, counts, err)
-		}
-		for _, row := range []kernel.Row{run, child, bare} {
-			if len(s.pick(kernel.Select{ID: row.ID})) != 0 || len(s.pick(kernel.Select{Kind: row.Kind, Parent: row.Parent})) != 0 && row.Parent != "" {
-				t.Errorf("%s is still there", row.Kind)
-			}
-		}
-		if rows := s.pick(kernel.Select{Kind: kernel.KindTask, Label: "T-001"}); len(rows) != 0 {
-			t.Error("what is gone still has its label")
-		}
+		r.bench = s
+		r.isGone()
 	}
 
 	// Life goes on behind it: the label is free, rows go on from their tails, and more is retired.
 	again := b.row(kernel.KindTask, "draft")
 	again.Label = "T-001"
 	b.commit(insert(again))
-	other.commit(move(other.get(stays.ID), "y"))
+	other.commit(move(other.get(r.stays), "y"))
 	b.commit(move(b.get(again.ID), "x"))
-	b.commit(b.retiring(b.get(keeper.ID), b.head().Size, b.get(again.ID)))
+	b.commit(b.retiring(b.get(r.keeper), b.head().Size, b.get(again.ID)))
 	if report := other.verify(); report.Front != 9 || report.Size != 10 || len(report.Tails) != 2 {
 		t.Errorf("the second time: %+v", report)
+	}
+}
+
+// retirement is a store with a run and what is below it, about which the log says something in its first five records.
+type retirement struct {
+	*bench
+	keeper, stays string
+	gone          []kernel.Row
+}
+
+func (b *bench) retirement() *retirement {
+	b.Helper()
+	keeper, stays := b.row(kernel.KindSession, "IDLE"), b.row(kernel.KindTask, "draft")
+	run, child, bare := b.row(kernel.KindRun, "pending"), b.row(kernel.KindTask, "draft"), b.row(kernel.KindAlias, "")
+	child.Parent, bare.Parent, child.Label, child.Doc = run.ID, child.ID, "T-001", make([]byte, 5000)
+	b.commit(insert(keeper, stays, run, child, bare))
+	for _, id := range []string{keeper.ID, run.ID, child.ID, child.ID, stays.ID, keeper.ID} {
+		b.commit(move(b.get(id), "x"))
+	}
+	return &retirement{b, keeper.ID, stays.ID, []kernel.Row{b.get(run.ID), b.get(child.ID), b.get(bare.ID)}}
+}
+
+// refusals tries what a store must not do.
+func (r *retirement) refusals() {
+	r.Helper()
+	keeper, before := r.get(r.keeper), r.head()
+	stale := slices.Clone(r.gone)
+	stale[1].Version--
+	r.refuse(pawl.CodeConflict, r.retiring(keeper, 5, stale...))
+	r.refuse(pawl.CodeConflict, r.retiring(keeper, 5, r.gone[0])) // what is below it stays
+	r.refuse(pawl.CodeConflict, r.retiring(keeper, 3, r.gone...)) // one has a later record
+	r.refuse(pawl.CodeConflict, r.retiring(keeper, 6, keeper))    // it is written by the same batch
+	wrong := r.retiring(keeper, 5, r.gone...)
+	wrong.Retire.Front.Frontier[0][0] ^= 1
+	r.refuse(pawl.CodeInvalid, wrong)
+	for _, size := range []int64{0, 7} {
+		wrong := r.retiring(keeper, 5)
+		wrong.Retire.Front.Size = size
+		r.refuse(pawl.CodeConflict, wrong)
+	}
+	if now := r.head(); now.Root != before.Root || len(r.pick(kernel.Select{Kind: kernel.KindTask})) != 2 {
+		r.Fatal("what was refused changed something")
+	}
+}
+
+// isGone fails where something of what was retired is there, or something else is not.
+func (r *retirement) isGone() {
+	r.Helper()
+	if report := r.verify(); report.Front != 5 || report.Size != 7 || r.head().Size != 7 {
+		r.Errorf("after it: %+v", report)
+	}
+	first := int64(-1)
+	for rec, err := range r.Records(r.Context(), "", 0) {
+		if first = rec.Index; err != nil {
+			r.Fatal(err)
+		}
+		break
+	}
+	for rec, err := range r.Records(r.Context(), "task:"+r.stays, 0) {
+		r.Errorf("record %d of one whose records are all retired: %v", rec.Index, err)
+	}
+	counts, err := r.Count(r.Context(), kernel.KindTask, "")
+	if err != nil || first != 5 || counts["draft"] != 0 || counts["x"] != 1 {
+		r.Errorf("the log begins with %d, tasks are %v, %v", first, counts, err)
+	}
+	for _, row := range r.gone {
+		if len(r.pick(kernel.Select{ID: row.ID})) != 0 ||
+			row.Parent != "" && len(r.pick(kernel.Select{Kind: row.Kind, Parent: row.Parent})) != 0 {
+			r.Errorf("%s is still there", row.Kind)
+		}
+	}
+	if rows := r.pick(kernel.Select{Kind: kernel.KindTask, Label: "T-001"}); len(rows) != 0 {
+		r.Error("what is gone still has its label")
 	}
 }

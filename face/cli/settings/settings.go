@@ -93,8 +93,8 @@ type Config struct {
 }
 
 // Retain says how long what runs leave beside their results is kept: for Days, of the newest Runs at most where that is
-// not 0, and LogsMB MiB of logs; history of what ended before these days for HistoryDays and in HistoryMB MiB of records,
-// where these are not 0. Auto has it retired before work begins.
+// not 0, and LogsMB MiB of logs. HistoryDays and HistoryMB (of records) bound the history of what ended before these
+// days, where they are not 0. Auto has it retired before work begins.
 type Retain struct {
 	Days, Runs, LogsMB     int
 	HistoryDays, HistoryMB int
