@@ -39,9 +39,7 @@ func run() bool {
 	ended, start := map[string]string{}, time.Now()
 	for _, pkg := range slices.Sorted(maps.Keys(want)) {
 		for name, how := range try(pkg, want[pkg]) {
-			if ended[pkg+" "+name] = how; how != "pass" {
-				fmt.Fprintln(os.Stderr, pkg, name, how)
-			}
+			ended[pkg+" "+name] = how
 		}
 	}
 	failed, tried := 0, 0
@@ -80,7 +78,11 @@ const gotOut = "got out:"
 
 var ofCase = regexp.MustCompile(`a payload of case (\d+) got out`)
 
-// try runs tests of a package and returns how each ended. One that did not run, or left itself out, did not pass.
+// lastSaid is how much of what a test says is shown when it has failed, in bytes.
+const lastSaid = 8 << 10
+
+// try runs tests of a package and returns how each ended, and shows what those say that did not pass. One that did not
+// run, or left itself out, did not pass.
 func try(pkg string, names []string) map[string]string {
 	args := []string{"test", "-json", "-count=1", "-timeout", "120m", "-run", "^(" + strings.Join(names, "|") + ")$", "./" + pkg}
 	if pkg == sandbox {
@@ -90,7 +92,7 @@ func try(pkg string, names []string) map[string]string {
 	cmd := exec.Command("go", args...)
 	cmd.Stderr = os.Stderr
 	events, _ := cmd.Output() // what failed is among the events
-	ended, out := map[string]string{}, map[string]string{}
+	ended, out, said := map[string]string{}, map[string]string{}, map[string]string{}
 	for _, name := range names {
 		ended[name] = "did not run"
 	}
@@ -106,14 +108,20 @@ func try(pkg string, names []string) map[string]string {
 			out[top] += " " + m[1]
 		}
 		switch {
-		case e.Action == "output" && (strings.Contains(e.Output, "got out") || strings.Contains(e.Output, "WORKED")):
-			fmt.Fprint(os.Stderr, e.Output)
+		case e.Action == "output":
+			said[top] += e.Output
+			said[top] = said[top][max(0, len(said[top])-lastSaid):]
 		case e.Action == "skip" || e.Action == "fail":
 			if ended[top] = e.Action; out[top] != "" {
 				ended[top] = gotOut + out[top]
 			}
 		case e.Action == "pass" && e.Test == top && ended[top] == "did not run":
 			ended[top] = "pass"
+		}
+	}
+	for name, how := range ended {
+		if how != "pass" {
+			fmt.Fprintf(os.Stderr, "%s %s %s\n%s", pkg, name, how, said[name])
 		}
 	}
 	return ended
