@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -99,6 +100,9 @@ type Pool struct {
 	busy int
 	// seen is when the claims of others were last seen to have been renewed.
 	seen map[string]renewal
+	// others are those claims, and told says for which of them, by issue and owner, it was told that they are waited for.
+	others []kernel.Busy
+	told   map[string]bool
 }
 
 // renewal is the end of a claim as it was seen, and since when it has been that. Clocks differ, so that a claim of
@@ -125,7 +129,7 @@ func NewPool(k Backlog, opt PoolOptions) *Pool {
 	if opt.Alive == nil {
 		opt.Alive = func(string) bool { return true }
 	}
-	return &Pool{kernel: k, opt: opt, wake: make(chan struct{})}
+	return &Pool{kernel: k, opt: opt, wake: make(chan struct{}), told: map[string]bool{}}
 }
 
 // Run works until ctx ends or nothing is left to do. The error is the first that keeps a worker from working at all;
@@ -223,6 +227,7 @@ func (w worker) run(ctx context.Context) error {
 		if err != nil || done {
 			return err
 		}
+		w.waits()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -230,6 +235,26 @@ func (w worker) run(ctx context.Context) error {
 			time.Sleep(restless)
 		case <-time.After(idle):
 		}
+	}
+}
+
+// waits tells, once, for whom a pool waits that has nothing to do: a claim of a worker elsewhere goes on until it was not
+// renewed for the time of a lease.
+func (w worker) waits() {
+	w.mu.Lock()
+	others := slices.DeleteFunc(slices.Clone(w.others), func(b kernel.Busy) bool {
+		return strings.HasPrefix(b.Owner, w.opt.Owner+"/") || w.told[b.Issue+" "+b.Owner]
+	})
+	if w.busy > 0 {
+		others = nil
+	}
+	for _, b := range others {
+		w.told[b.Issue+" "+b.Owner] = true
+	}
+	w.mu.Unlock()
+	for _, b := range others {
+		w.opt.Tell(Happened{What: DidWait, Owner: w.owner, Issue: b.Label,
+			Err: pawl.Fail(pawl.CodeBusy, "kernel.issue_elsewhere", b.Owner, w.opt.Lease.String())})
 	}
 }
 
@@ -361,7 +386,7 @@ func (w worker) living(ctx context.Context, busy []kernel.Busy) (owners []string
 			owners = append(owners, b.Owner)
 		}
 	}
-	w.seen = still
+	w.seen, w.others = still, busy
 	return owners, nil
 }
 

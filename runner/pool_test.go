@@ -200,6 +200,9 @@ func TestClockAheadTakesNoLivingClaim(t *testing.T) {
 	go func() { over <- runner.NewPool(ahead, g.o).Run(ctx) }()
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		g.do(&issues.RenewIssue{Issue: taken.Issue, Token: taken.Token})
+		if n := g.count(runner.DidWait); n > 1 {
+			t.Fatalf("it is told %d times that the claim is waited for", n)
+		}
 		if g.count(runner.DidTake) > 0 {
 			t.Fatal("a claim that is renewed was taken")
 		}
@@ -209,6 +212,9 @@ func TestClockAheadTakesNoLivingClaim(t *testing.T) {
 	}
 	if g.count(runner.DidTake) == 0 {
 		t.Error("a claim that is renewed no more was never taken")
+	}
+	if g.count(runner.DidWait) == 0 {
+		t.Error("nobody is told for whom the pool waits")
 	}
 	cancel()
 	<-over
