@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,6 +172,16 @@ func TestGroundInPlace(t *testing.T) {
 	// It fails without the file on what was there before, too.
 	if r, v := g.sh("cat need own.gen"); !r.OK || !weaker(v) || v.Outcomes[0].Output != "need\nhere before" {
 		t.Errorf("%v %+v", r.Err(), v)
+	}
+	// There it has no other names, which is said where they were asked for.
+	for command, want := range map[string]bool{"cat need own.gen": true, "cat have": false} {
+		r := g.Do(t.Context(), effect.Effect{Kind: effect.KindVerify, Place: g.place, Spec: effect.Encode(effect.VerifySpec{Twice: true,
+			Checks: []effect.Check{{Name: "sh", Command: command, Kind: "custom"}}})}, nil)
+		v, _ := effect.Decode[effect.VerifyResult](r.Result)
+		o := v.Outcomes[0]
+		if !r.OK || slices.Contains(o.Weaker, effect.WeakOnce) != want || o.Twice == want {
+			t.Errorf("%s: %v %+v", command, r.Err(), o)
+		}
 	}
 	// Before, it passed without the file, which the work has made.
 	g.repo.Write(map[string]string{"fix.gen": "the fix\n"})

@@ -39,12 +39,25 @@ func (v *Verify) decided(ctx context.Context, place effect.Place, spec effect.Ve
 				o.Weaker = append(o.Weaker, effect.WeakIgnored)
 			}
 		}
+		once(spec, &result)
 		return v.finish(ctx, own, spec, result, err)
 	}
-	if err == nil && spec.Twice && s.ground != nil && result.Passed {
+	switch {
+	case s.ground == nil:
+		once(spec, &result)
+	case err == nil && spec.Twice && result.Passed:
 		err = v.again(ctx, s, spec, &result)
 	}
 	return v.finish(ctx, s, spec, result, err)
+}
+
+// once says of commands that passed that they ran once where two runs were asked for.
+func once(spec effect.VerifySpec, result *effect.VerifyResult) {
+	for i := range result.Outcomes {
+		if o := &result.Outcomes[i]; spec.Twice && o.Status == effect.CheckPassed && o.Command != "" {
+			o.Weaker = append(o.Weaker, effect.WeakOnce)
+		}
+	}
 }
 
 // again runs what passed a second time on another ground, under other names and with nothing from a cache of results. A

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -331,6 +332,17 @@ func (r *Reporter) proven(e audit.Entry) {
 	}
 }
 
+// Times says of a check for which two runs were asked how often it ran.
+func Times(pr *Printer, o effect.CheckOutcome) string {
+	switch {
+	case o.Twice:
+		return "  " + pr.Style.Dim(pr.Text("cli.check.twice"))
+	case slices.Contains(o.Weaker, effect.WeakOnce):
+		return "  " + pr.Style.Yellow(pr.Text("cli.check.once"))
+	}
+	return ""
+}
+
 // outcomeLine renders the outcome of one check.
 func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
 	what := display.Line(o.Name)
@@ -341,9 +353,7 @@ func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
 	switch o.Status {
 	case effect.CheckPassed:
 		line := pr.Style.OK() + " " + what + "  " + took
-		if o.Twice {
-			line += "  " + pr.Style.Dim(pr.Text("cli.check.twice"))
-		}
+		line += Times(pr, o)
 		if o.Before == effect.CheckFailed {
 			line += "  " + pr.Style.Green(pr.Text("cli.check.mended"))
 		}

@@ -509,6 +509,10 @@ const (
 // without files that no commit holds.
 const WeakIgnored = "ignored_files"
 
+// WeakOnce says of a check that it ran once, although two runs were asked for: it ran in the user's own tree, which has
+// one name.
+const WeakOnce = "once"
+
 // CheckOutcome is the evidence of one command that pawl ran.
 type CheckOutcome struct {
 	Check
@@ -523,7 +527,7 @@ type CheckOutcome struct {
 	// Lacks is a folder of dependencies that was not there, as far as the failure may come of that.
 	Lacks string   `json:"lacks,omitempty"`
 	Walls []string `json:"walls,omitempty"`
-	// Weaker names what the command could do because a wall was missing, and WeakIgnored.
+	// Weaker names what the command could do because a wall was missing, WeakIgnored and WeakOnce.
 	Weaker []string `json:"weaker,omitempty"`
 	// Twice says that the check ran a second time, under other names of folder, home and user. It passed then, too,
 	// where it has passed.

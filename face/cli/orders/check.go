@@ -209,10 +209,7 @@ func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 		}
 		symbol := pr.Style.OK()
 		took := (time.Duration(o.DurationMS) * time.Millisecond).Round(10 * time.Millisecond).String()
-		if o.Twice {
-			took += "  " + pr.Text("cli.check.twice")
-		}
-		said := pr.Style.Dim(took)
+		said := pr.Style.Dim(took) + cli.Times(pr, o)
 		if o.Status != effect.CheckPassed {
 			symbol, said = pr.Style.Bad(), pr.Text("cli.check.failed", o.ExitCode)+"  "+said
 		}
