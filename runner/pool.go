@@ -100,7 +100,8 @@ type Pool struct {
 	busy int
 	// seen is when the claims of others were last seen to have been renewed.
 	seen map[string]renewal
-	// others are those claims, and told says for which of them, by issue and owner, it was told that they are waited for.
+	// others are those claims, and told says for which of them, by issue and owner, it was told that they are waited
+	// for.
 	others []kernel.Busy
 	told   map[string]bool
 }
@@ -238,8 +239,8 @@ func (w worker) run(ctx context.Context) error {
 	}
 }
 
-// waits tells, once, for whom a pool waits that has nothing to do: a claim of a worker elsewhere goes on until it was not
-// renewed for the time of a lease.
+// waits tells, once, for whom a pool waits that has nothing to do: a claim of a worker elsewhere goes on until it was
+// not renewed for the time of a lease.
 func (w worker) waits() {
 	w.mu.Lock()
 	others := slices.DeleteFunc(slices.Clone(w.others), func(b kernel.Busy) bool {

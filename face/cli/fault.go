@@ -31,15 +31,6 @@ func Shown(err error) error { return shown{err} }
 // Explain puts an error into words, on one line and escaped.
 func Explain(pr *Printer, err error) string { return Describe(pr, err).Message }
 
-// NextStep says what to do about an error, on one line and escaped, or "".
-func NextStep(pr *Printer, err error) string {
-	hint := Describe(pr, err).Hint
-	if hint == "" {
-		return ""
-	}
-	return pr.Style.Cyan(pr.Text("cli.next")) + hint
-}
-
 // Made names what a command made, before it prints that: where the output cannot be written, the name is told all the
 // same.
 func (a *App) Made(name string) { a.made = name }

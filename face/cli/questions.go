@@ -28,9 +28,6 @@ func AgentWord(pr *Printer, what, name string) string {
 	return pr.Text(key)
 }
 
-// AgentState says in a word whether an agent can work.
-func AgentState(pr *Printer, i host.AgentInfo) string { return AgentWord(pr, "state", i.State) }
-
 // PrintTable prints rows in columns under a head.
 func PrintTable(pr *Printer, head []string, rows [][]string) {
 	var t term.Table

@@ -350,11 +350,20 @@ func (t *crewReporter) line(h runner.Happened) string {
 			issue = t.sess.Style.Warn()
 		}
 		return issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who + "\n    " +
-			cli.NextStep(t.sess.Printer, h.Err)
+			nextStep(t.sess.Printer, h.Err)
 	case runner.DidStumble:
 		return t.sess.Style.Bad() + " " + issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who
 	}
 	return ""
+}
+
+// nextStep says what to do about an error, on one line and escaped, or "".
+func nextStep(pr *cli.Printer, err error) string {
+	hint := cli.Describe(pr, err).Hint
+	if hint == "" {
+		return ""
+	}
+	return pr.Style.Cyan(pr.Text("cli.next")) + hint
 }
 
 // ended says how an issue was left.

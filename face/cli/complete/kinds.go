@@ -418,7 +418,7 @@ func agents(ctx context.Context, q *question, _ string) iter.Seq[word] {
 	}
 	return func(yield func(word) bool) {
 		for _, i := range all.List(ctx, "-") { // with the name of none, none is looked into
-			if !yield(word{i.Name, cli.AgentState(q.app.Printer, i)}) {
+			if !yield(word{i.Name, cli.AgentWord(q.app.Printer, "state", i.State)}) {
 				return
 			}
 		}
