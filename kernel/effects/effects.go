@@ -93,25 +93,43 @@ func traceEffect(tx *kernel.Tx, r effect.Receipt, tree string, cut, found bool) 
 	if t == nil || e.Effect.Task != t.ID {
 		return
 	}
-	s := effect.Span{Before: e.Effect.Before, After: tree, Cut: cut}
+	s, ok := spanOf(tx, effect.Span{Before: e.Effect.Before, After: tree, Cut: cut}, r, found || tree != "")
+	if !ok {
+		return
+	}
+	if s.After != "" {
+		t.Tree = s.After
+	}
+	if cut && s.Step != "" {
+		t.InterruptedStep = s.Step
+	}
+	tx.Touch(t)
+	addSpan(t, s)
+}
+
+// spanOf completes what is known of what an effect changed in the task's tree, if it is one that does. Late says that
+// it was recorded only some time afterwards.
+func spanOf(tx *kernel.Tx, s effect.Span, r effect.Receipt, late bool) (effect.Span, bool) {
+	e, t := tx.Effect, tx.Task
 	switch e.What() {
 	case effect.KindTool:
-		var open bool
-		s, open = traceOfCall(tx, s, r, found || tree != "")
+		s, open := traceOfCall(tx, s, r, late)
 		if s.Before == "" && e.Effect.Record {
 			s.Before = t.Tree
 		}
 		if open && s.Before != "" {
 			t.Spans = append(slices.Clip(t.Spans), s)
 		}
+		return s, true
 	case effect.KindVerify, effect.KindGates:
 		if spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec); err == nil && spec.At != "" {
-			return // it ran in another tree
+			return s, false // it ran in another tree
 		}
 		if v, err := effect.Decode[effect.VerifyResult](r.Result); err == nil && v.TreeAfter != "" {
 			endSpan(tx, v.Tree)
 			s.Before, s.After, s.Cut = v.Tree, v.TreeAfter, false
 		}
+		return s, true
 	case effect.KindWork:
 		// The calls that an agent asks for are noted on their own. Only when its runner died is anything else in the
 		// tree taken for its doing: nobody knows how far the call at work got.
@@ -124,17 +142,9 @@ func traceEffect(tx *kernel.Tx, r effect.Receipt, tree string, cut, found bool) 
 		if did, err := effect.Decode[effect.WorkResult](r.Result); err == nil && did.After != "" {
 			s.Before, s.After = did.Before, did.After
 		}
-	default:
-		return
+		return s, true
 	}
-	if s.After != "" {
-		t.Tree = s.After
-	}
-	if cut && s.Step != "" {
-		t.InterruptedStep = s.Step
-	}
-	tx.Touch(t)
-	addSpan(t, s)
+	return s, false
 }
 
 // traceWrites notes what the calls of an agent changed in a worktree since its last exchange: not each call that writes

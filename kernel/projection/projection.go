@@ -32,25 +32,21 @@ type Kernel interface {
 	Store() kernel.Store
 }
 
-// reader reads what the files show.
-type reader struct{ Kernel }
-
 // Files returns the files that show the present state, to be written below .pawl after each commit: active_context.md,
 // the solution package of the run in progress and, unless a board of issues is the newest work (Board), state.json and
 // state-history.json. It reads a bounded number of rows and depends on nothing but the store, so the same rows always
 // give the same bytes.
-func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
-	k := reader{of}
+func Files(ctx context.Context, k Kernel) ([]pawl.ProjectedFile, error) {
 	s, err := k.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	history, err := k.history(ctx)
+	past, err := history(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	c := query.ContextOf(s, history...)
-	if err := k.queue(ctx, s, &c); err != nil {
+	c := query.ContextOf(s, past...)
+	if err := queue(ctx, k, s, &c); err != nil {
 		return nil, err
 	}
 	if s.Session != nil && s.Session.Questions > 0 {
@@ -63,12 +59,12 @@ func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 		}
 	}
 	out := []pawl.ProjectedFile{{Path: view.ContextFile, Content: string(view.ActiveContext(c))}}
-	newest, err := Newest(ctx, of)
+	newest, err := Newest(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	if !newest {
-		batch, points, err := k.batch(ctx, s)
+		batch, points, err := batch(ctx, k, s)
 		if err != nil {
 			return nil, err
 		}
@@ -82,15 +78,15 @@ func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 			out = append(out, s.Package().Live()...)
 		}
 	}
-	kept, err := k.drafts(ctx, live)
+	kept, err := drafts(ctx, k, live)
 	if err != nil {
 		return nil, err
 	}
 	out = append(out, kept...)
-	decisions, incidents, err := k.decisions(ctx)
-	if err == nil && len(decisions)+len(incidents) > 0 {
+	decided, incidents, err := decisions(ctx, k)
+	if err == nil && len(decided)+len(incidents) > 0 {
 		out = append(out, pawl.ProjectedFile{Path: view.DecisionsFile,
-			Content: string(view.Decisions(decisions, incidents, s.Session.UpdatedAt))})
+			Content: string(view.Decisions(decided, incidents, s.Session.UpdatedAt))})
 	}
 	return out, err
 }
@@ -100,7 +96,7 @@ const maxDrafts = 50
 
 // drafts makes the packages that wait to be carried out, but for the one of the run in progress. A document that is
 // there is left as it is: people may change it before it is carried out, and it is read then.
-func (k reader) drafts(ctx context.Context, live string) ([]pawl.ProjectedFile, error) {
+func drafts(ctx context.Context, k Kernel, live string) ([]pawl.ProjectedFile, error) {
 	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft},
 		Newest: true, Limit: maxDrafts})
 	if err != nil {
@@ -165,7 +161,7 @@ func Gone(ctx context.Context, of Kernel) ([]string, error) {
 }
 
 // history reads the newest tasks of runs that are over.
-func (k reader) history(ctx context.Context) ([]view.HistoryLine, error) {
+func history(ctx context.Context, k Kernel) ([]view.HistoryLine, error) {
 	var runs []*kernel.Run
 	var sel []kernel.Select
 	seen := 0
@@ -237,7 +233,7 @@ var openStates = []string{
 
 // queue adds the open tasks that belong to no run: the first to be claimed or, where there are very many, the newest,
 // which are found without sorting all.
-func (k reader) queue(ctx context.Context, s *kernel.Snapshot, c *view.Context) error {
+func queue(ctx context.Context, k Kernel, s *kernel.Snapshot, c *view.Context) error {
 	counts, err := k.Store().Count(ctx, kernel.KindTask, "")
 	if err != nil {
 		return err
@@ -280,7 +276,7 @@ func (k reader) queue(ctx context.Context, s *kernel.Snapshot, c *view.Context) 
 }
 
 // batch reads the newest run in the form of state.json (docs/spec/board.md#persistence).
-func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []view.BoardPoint, error) {
+func batch(ctx context.Context, k Kernel, s *kernel.Snapshot) (view.Batch, []view.BoardPoint, error) {
 	b := view.Batch{Status: board.Run.Initial(), Phase: board.Phase.Initial()}
 	at := s
 	if s.Session == nil || s.Session.Run == "" {
@@ -317,7 +313,7 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 				Error: at.Session.Blocked.Error})
 		}
 	}
-	points, actions, err := k.phases(ctx, r, len(b.Issues))
+	points, actions, err := phases(ctx, k, r, len(b.Issues))
 	b.Actions = actions
 	return b, points, err
 }
@@ -378,7 +374,7 @@ func phaseOf(event string) (phase board.PhaseStatus, action string, ok bool) {
 }
 
 // phases reads from the run's records which phases it has gone through and when. A run has few records.
-func (k reader) phases(ctx context.Context, r *kernel.Run, issues int) ([]view.BoardPoint, []string, error) {
+func phases(ctx context.Context, k Kernel, r *kernel.Run, issues int) ([]view.BoardPoint, []string, error) {
 	points := []view.BoardPoint{}
 	actions := []string{}
 	for rec, err := range k.Store().Records(ctx, audit.Subject{Kind: string(kernel.KindRun), ID: r.ID}.String(), 0) {
@@ -400,7 +396,7 @@ func (k reader) phases(ctx context.Context, r *kernel.Run, issues int) ([]view.B
 }
 
 // decisions reads the newest decisions and incidents for project_decisions.md, oldest first.
-func (k reader) decisions(ctx context.Context) ([]view.Decision, []view.Incident, error) {
+func decisions(ctx context.Context, k Kernel) ([]view.Decision, []view.Incident, error) {
 	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindDecision, Newest: true, Limit: maxNotes},
 		kernel.Select{Kind: kernel.KindIncident, Newest: true, Limit: maxNotes})
 	if err != nil {

@@ -37,7 +37,7 @@ func TestReplacedDecisions(t *testing.T) {
 		kernel.KindIncident: {{Kind: kernel.KindIncident, ID: "e1", CreatedAt: at(3),
 			Doc: []byte(`{"error_type":"E_IO","root_cause":"c"}`)}},
 	}}, kernel.Config{}, nil, nil)
-	decisions, incidents, err := reader{k}.decisions(context.Background())
+	decisions, incidents, err := decisions(context.Background(), k)
 	if err != nil || len(decisions) != 2 || len(incidents) != 1 {
 		t.Fatalf("%v %v %v", decisions, incidents, err)
 	}

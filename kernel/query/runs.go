@@ -267,13 +267,19 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	if !t.Place.InPlace && t.Ready.Worktree && !t.Ready.Cleaned {
 		out.Worktree = t.Place.Tree
 	}
+	out.Changes = changesOf(t)
+	return out
+}
+
+// changesOf says between which trees a task changed its place, and by which steps.
+func changesOf(t *kernel.Task) view.Changes {
 	steps := slices.DeleteFunc(slices.Clone(t.Spans), func(s effect.Span) bool { return s.After == "" })
-	out.Changes = view.Changes{Place: t.Place, To: t.Tree, Steps: steps, Open: t.EndedAt.IsZero()}
+	out := view.Changes{Place: t.Place, To: t.Tree, Steps: steps, Open: t.EndedAt.IsZero()}
 	if t.Checkpoint != nil {
-		out.Changes.From = t.Checkpoint.Tree
+		out.From = t.Checkpoint.Tree
 	}
-	if t.Verified != nil && !out.Changes.Open {
-		out.Changes.To = cmp.Or(t.Verified.Tree, t.Tree)
+	if t.Verified != nil && !out.Open {
+		out.To = cmp.Or(t.Verified.Tree, t.Tree)
 	}
 	return out
 }

@@ -99,6 +99,11 @@ func AgentDone(tx *kernel.Tx, r effect.Receipt) error {
 	case tx.Talk == nil:
 		return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(effect.KindWork))
 	}
+	return agentSaid(tx, result)
+}
+
+// agentSaid goes on in the way that an agent said.
+func agentSaid(tx *kernel.Tx, result effect.WorkResult) error {
 	switch result.Control {
 	case effect.Calls:
 		if len(tx.Talk.Asks) == 0 {

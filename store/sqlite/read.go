@@ -129,9 +129,7 @@ func (c *conn) rowsOf(ctx context.Context, text string, args []driver.Value, yie
 // query returns the text and the arguments for a selection. The texts are few: they differ by the fields that are set
 // and by the limit, not by other values.
 func query(sel *kernel.Select) (string, []driver.Value) {
-	if sel.ID != "" && sel.Kind == "" && sel.Label == "" && sel.Parent == "" && len(sel.States) == 0 &&
-		sel.DueBy.IsZero() &&
-		sel.After == 0 {
+	if onlyID(sel) {
 		if sel.HotOnly {
 			return byIDHot, []driver.Value{sel.ID}
 		}
@@ -191,6 +189,12 @@ func query(sel *kernel.Select) (string, []driver.Value) {
 		b.WriteString(" LIMIT " + strconv.Itoa(sel.Limit))
 	}
 	return b.String(), args
+}
+
+// onlyID reports whether a selection names nothing but an ID.
+func onlyID(sel *kernel.Select) bool {
+	return sel.ID != "" && sel.Kind == "" && sel.Label == "" && sel.Parent == "" && len(sel.States) == 0 &&
+		sel.DueBy.IsZero() && sel.After == 0
 }
 
 // index names the index that a selection shall use. The planner has no statistics to choose by, and we know more:

@@ -68,6 +68,11 @@ func testLog(t *testing.T, backend Backend) {
 		t.Errorf("the error of a reader came back as %v", err)
 	}
 
+	testIdentity(t, backend, b, other, identity)
+}
+
+// testIdentity asks for the name of a store that is open twice, of another one, and of one that is closed.
+func testIdentity(t *testing.T, backend Backend, b, other *bench, identity string) {
 	for name, s := range map[string]kernel.Store{"reopened": other, "elsewhere": fresh(t, backend)} {
 		id, err := kernel.Identity(t.Context(), s)
 		if err != nil || id == "" || (id == identity) != (name == "reopened") {

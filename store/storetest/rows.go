@@ -544,25 +544,7 @@ func testRecords(t *testing.T, backend Backend) {
 	for _, subject := range []string{"", "task:" + rows[0].ID, "turn:" + rows[1].ID, "task:" + rows[1].ID,
 		"task:nobody", "odd"} {
 		for _, first := range []int64{0, 3, 7, int64(len(want)), 99} {
-			var expected, got []string
-			for i, rec := range want {
-				if int64(i) >= first && (subject == "" || rec.Subject.String() == subject) {
-					expected = append(expected, string(rec.Bytes))
-				}
-			}
-			for rec, err := range b.Records(b.Context(), subject, first) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if i := rec.Index; i < first || !bytes.Equal(want[i].Bytes, rec.Bytes) || want[i].Hash != rec.Hash ||
-					want[i].Seq != rec.Seq || want[i].Subject != rec.Subject {
-					t.Errorf("record %d came back as %+v", i, rec)
-				}
-				got = append(got, string(rec.Bytes))
-			}
-			if !slices.Equal(got, expected) {
-				t.Errorf("records of %q from %d: %d, want %d", subject, first, len(got), len(expected))
-			}
+			b.recorded(subject, first, want)
 		}
 	}
 	for range b.Records(b.Context(), "", 0) {
@@ -570,6 +552,30 @@ func testRecords(t *testing.T, backend Backend) {
 	}
 	if report := b.verify(); report.Size != 10 || report.Moves != 4 {
 		t.Errorf("%+v", report)
+	}
+}
+
+// recorded reads the records about a subject from one on, and compares them with all that there are.
+func (b *bench) recorded(subject string, first int64, all []audit.Sealed) {
+	b.Helper()
+	var expected, got []string
+	for i, rec := range all {
+		if int64(i) >= first && (subject == "" || rec.Subject.String() == subject) {
+			expected = append(expected, string(rec.Bytes))
+		}
+	}
+	for rec, err := range b.Records(b.Context(), subject, first) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if i := rec.Index; i < first || !bytes.Equal(all[i].Bytes, rec.Bytes) || all[i].Hash != rec.Hash ||
+			all[i].Seq != rec.Seq || all[i].Subject != rec.Subject {
+			b.Errorf("record %d came back as %+v", i, rec)
+		}
+		got = append(got, string(rec.Bytes))
+	}
+	if !slices.Equal(got, expected) {
+		b.Errorf("records of %q from %d: %d, want %d", subject, first, len(got), len(expected))
 	}
 }
 
