@@ -99,13 +99,13 @@ func free(st *unix.Statfs_t) uint64 { return st.Bavail * uint64(st.Bsize) }
 // look compares what is used with the limits.
 func (m *Meter) look() string {
 	all := mediate.Descendants(m.Root)
-	var resident, threads int64
+	var resident int64
 	page := int64(os.Getpagesize())
 	for _, p := range all {
-		threads += p.Threads
 		resident += p.Pages * page
 	}
-	if threads >= m.Threads*3/4-launchers {
+	threads := threadsOf(all)
+	if m.crowded(threads) {
 		m.close++
 	} else {
 		m.close = max(m.close-1, 0)
@@ -119,8 +119,20 @@ func (m *Meter) look() string {
 	return m.disk(all)
 }
 
-// Near reports whether the processes were close to their limit when they were last looked at.
-func (m *Meter) Near() bool { return m.close > 0 }
+// threadsOf counts the threads of processes.
+func threadsOf(all []mediate.Process) (n int64) {
+	for _, p := range all {
+		n += p.Threads
+	}
+	return n
+}
+
+// crowded reports whether so many threads are close to the limit.
+func (m *Meter) crowded(threads int64) bool { return threads >= m.Threads*3/4-launchers }
+
+// Near reports whether the processes were close to their limit when they were last looked at, or are when the command
+// has ended: what it leaves behind is there still, and a command that fails quickly ends between two looks.
+func (m *Meter) Near() bool { return m.close > 0 || m.crowded(threadsOf(mediate.Descendants(m.Root))) }
 
 // scratch is what lies in the file systems in memory.
 func (m *Meter) scratch() int64 {
