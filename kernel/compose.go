@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"pawl"
@@ -322,14 +323,14 @@ func transitionEvent(kind Kind, state string) string {
 	if state == "" {
 		state = "UNSET" // the stage of a flow that has ended
 	}
-	return "STATE_TRANSITION_" + upper(state)
+	return "STATE_TRANSITION_" + strings.ToUpper(state)
 }
 
 // taskEvents saves building the name for the transitions that happen most.
 var taskEvents = sync.OnceValue(func() map[task.State]string {
 	out := map[task.State]string{}
 	for _, s := range task.Table.States() {
-		out[s] = "STATE_TRANSITION_" + upper(string(s))
+		out[s] = "STATE_TRANSITION_" + strings.ToUpper(string(s))
 	}
 	return out
 })

@@ -8,6 +8,7 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
+	"pawl/kernel/word"
 	"pawl/machine/task"
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
@@ -50,6 +51,8 @@ type Config struct {
 	LeaseTime, CancelGrace time.Duration
 	// Network says which places a network grant of a plan stands for; nil means that none can be granted.
 	Network func(grant string) ([]effect.Site, error)
+	// Vouch says whether a signature is a person's word about a decision; nil means that no key gives one.
+	Vouch func(*word.Decision, *word.Signed) error
 	// TaskTime bounds the work on one task; MaxCalls the tool calls of one turn.
 	TaskTime time.Duration
 	MaxCalls int

@@ -53,8 +53,7 @@ type Session struct {
 	Effect   string `json:"effect,omitempty"`
 	// LastRun is the run before, whose result undo refers to; Undone says that it was undone.
 	LastRun string `json:"last_run,omitempty"`
-	// RolledBackRun is the run whose rollback in the user's own tree was the last thing that happened, which redo
-	// brings back.
+	// RolledBackRun is the run whose rollback in the user's own tree was the last thing to happen; redo brings it back.
 	RolledBackRun string        `json:"rolled_run,omitempty"`
 	LastError     *effect.Fault `json:"last_error,omitempty"`
 	// Known is what pawl's own runs of checks have shown of the last few trees, newest first.
@@ -475,6 +474,7 @@ type Approval struct {
 	Way        Way          `json:"way,omitempty"`
 	AnsweredAt time.Time    `json:"answered_at,omitzero"`
 	Note       string       `json:"note,omitempty"`
+	Key        string       `json:"key,omitempty"` // the fingerprint of the key by which it was answered
 }
 
 // Way is how a person answered a question.

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
+	"pawl/kernel/word"
 	"pawl/machine/board"
 	"pawl/machine/composed"
 	"pawl/machine/session"
@@ -101,16 +103,15 @@ func AskFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail stri
 
 // AnswerApproval settles an approval.
 func AnswerApproval(tx *Tx, a *Approval, state string, by pawl.Actor, note string) {
-	a.State, a.AnsweredBy, a.AnsweredAt, a.Note = state, by, tx.Now, note
-	level := audit.Info
-	if state != ApprovalGranted {
-		level = audit.Warn
-	}
+	a.State, a.AnsweredBy, a.AnsweredAt, a.Note, a.Key = state, by, tx.Now, note, tx.Key
 	data := map[string]any{"about": a.About, "hash": a.Hash, "by": by, "note": note}
 	if a.Way != "" {
 		data["way"] = a.Way
 	}
-	tx.Record(a, auditApprovalAs.In(state), level, data)
+	if a.Key != "" {
+		data["key"] = a.Key
+	}
+	tx.Record(a, auditApprovalAs.In(state), Level(state == ApprovalGranted), data)
 }
 
 // DropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at
@@ -316,11 +317,9 @@ func EndPlan(tx *Tx, reason, outcome string) error {
 // minHash is the least number of characters of a hash that an approval may be given with.
 const minHash = 8
 
-// PendingApproval returns the open approval, checked against the hash that the person saw.
-func PendingApproval(tx *Tx, hash string) (*Approval, error) {
-	if err := PersonsWord(tx); err != nil {
-		return nil, err
-	}
+// PendingApproval returns the open approval, checked against the hash that the person saw, and on a person's word that
+// this is the answer to it.
+func PendingApproval(tx *Tx, hash, answer string) (*Approval, error) {
 	a := tx.Approval
 	if a == nil || a.State != ApprovalPending {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", StateName(tx))
@@ -328,17 +327,30 @@ func PendingApproval(tx *Tx, hash string) (*Approval, error) {
 	if len(hash) < minHash || !strings.HasPrefix(a.Hash, strings.ToLower(hash)) {
 		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, Short(a.Hash))
 	}
-	return a, nil
+	return a, PersonsWord(tx, a, a.About, a.Hash, answer, "")
 }
 
-// PersonsWord refuses a program's word where a person's is asked for, unless the user's settings name the program. What
-// such a program grants is recorded as its own, and never passes for a person's.
-func PersonsWord(tx *Tx) error {
-	by := tx.Env.Actor
-	if by.Kind() != pawl.KindAutomation || slices.Contains(tx.Config.Profile.Approvers, by.Name()) {
+// PersonsWord refuses a program's word where a person's is asked for about a row, unless the user's settings name the
+// program, or the person has signed this very decision by their key. What such a program grants is recorded as its own,
+// and never passes for a person's. Digest is the hash of what is decided, "" for that of the newest record about the
+// row.
+func PersonsWord(tx *Tx, e Document, about, digest, answer, note string) error {
+	by, said := tx.Env.Actor, tx.Env.Word
+	if said == nil && (by.Kind() != pawl.KindAutomation || slices.Contains(tx.Config.Profile.Approvers, by.Name())) {
 		return nil
 	}
-	return pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Name())
+	r := e.hot()
+	d := &word.Decision{About: about, Digest: cmp.Or(digest, r.AuditHash.String()), Answer: answer, Note: note,
+		Subject: subject(e), Version: r.Version}
+	if said == nil || tx.Config.Vouch == nil {
+		return pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Name()).Because(d)
+	}
+	if err := tx.Config.Vouch(d, said); err != nil {
+		return err
+	}
+	tx.Key = said.Fingerprint
+	tx.Record(e, AuditDecisionSigned, audit.Info, said)
+	return nil
 }
 
 // BlockedTask returns why the session is BLOCKED, or refuses.
@@ -363,14 +375,20 @@ func notBlocked(tx *Tx, op string) error {
 	return pawl.Fail(pawl.CodeInvalidTransition, key, op, StateName(tx))
 }
 
+// allowUnblock makes the approval that a person gives with the word by which a task that is blocked goes on. Data is
+// what its record says beside the task.
+func allowUnblock(tx *Tx, t *Task, note string, scope policy.Scope, data map[string]any) {
+	tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: scope, AnsweredBy: tx.Env.Actor,
+		AnsweredAt: tx.Now, Note: note, Key: tx.Key}
+	tx.Create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
+	data["about"], data["task"] = "unblock", t.ID
+	tx.Record(tx.Approval, AuditApprovalGranted, audit.Info, data)
+}
+
 // Unblock lets the task that is blocked go on, on a person's word.
 func Unblock(tx *Tx, note string) error {
 	t := tx.Task
-	tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction,
-		AnsweredBy: tx.Env.Actor, AnsweredAt: tx.Now, Note: note}
-	tx.Create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
-	tx.Record(tx.Approval, AuditApprovalGranted, audit.Info,
-		map[string]any{"about": "unblock", "task": t.ID, "note": note})
+	allowUnblock(tx, t, note, policy.SingleAction, map[string]any{"note": note})
 	if err := tx.Apply(HelpedBlocked, Note(note)); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"iter"
+	"strings"
 	"time"
 
 	"pawl/kernel/audit"
@@ -246,6 +247,7 @@ const (
 	AuditCommandGiven           AuditEvent = "COMMAND_GIVEN"
 	AuditContextBuilt           AuditEvent = "CONTEXT_BUILT"
 	AuditDecisionSaved          AuditEvent = "DECISION_SAVED"
+	AuditDecisionSigned         AuditEvent = "DECISION_SIGNED"
 	AuditDependencyAdded        AuditEvent = "DEPENDENCY_ADDED"
 	AuditDependencyRemoved      AuditEvent = "DEPENDENCY_REMOVED"
 	AuditDependentsReleased     AuditEvent = "DEPENDENTS_RELEASED"
@@ -332,14 +334,4 @@ const (
 )
 
 // In is the name for a state.
-func (e AuditEvent) In(state string) AuditEvent { return e + AuditEvent(upper(state)) }
-
-func upper(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'a' <= c && c <= 'z' {
-			b[i] = c - 'a' + 'A'
-		}
-	}
-	return string(b)
-}
+func (e AuditEvent) In(state string) AuditEvent { return e + AuditEvent(strings.ToUpper(state)) }

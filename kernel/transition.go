@@ -2,12 +2,13 @@ package kernel
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
+
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/machine/task"
-	"slices"
-	"strings"
 )
 
 // refuseEarly answers the two commonest outcomes of a transition without preparing a decision: the state is
@@ -70,7 +71,7 @@ func (c *Transition) alone(tx *Tx) error {
 			kindsOf(r.Actors, r.AlsoActors)).At(r.ID, "actor")
 	}
 	if c.To == task.Approved || c.To == task.Queued && t.State == string(task.Blocked) { // a word that is an approval
-		if err := PersonsWord(tx); err != nil {
+		if err := PersonsWord(tx, t, "task", "", string(c.To), c.Reason); err != nil {
 			return err
 		}
 	}
@@ -141,10 +142,7 @@ func prepareMove(tx *Tx, t *Task, c *Transition) {
 		t.Due = tx.Now
 		if t.State == string(task.Blocked) {
 			// The person who unblocks is the approval; it is recorded with the move (docs/spec/task.md#d6).
-			tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: tx.Env.Actor,
-				AnsweredAt: tx.Now, Note: c.Reason}
-			tx.Create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
-			tx.Record(tx.Approval, AuditApprovalGranted, audit.Info, map[string]any{"about": "unblock", "task": t.ID})
+			allowUnblock(tx, t, c.Reason, "", map[string]any{})
 		}
 	}
 }

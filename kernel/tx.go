@@ -18,6 +18,7 @@ import (
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/word"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
 )
@@ -41,6 +42,8 @@ type Envelope struct {
 	// Nonce is randomness for the ids that the decision makes.
 	Nonce   [16]byte
 	Command Command
+	// Word is the person's by a key of theirs, nil where somebody is seen who gives the command.
+	Word *word.Signed
 }
 
 // Snapshot is what a decision is made from: the rows that the command concerns, as they were at one moment. Decide
@@ -168,6 +171,8 @@ type Tx struct {
 	Trace     string
 	// Result is the answer to the caller.
 	Result any
+	// Key is the fingerprint of the key by which a person's word was given, "" where none was asked for one.
+	Key string
 	// Voice is in whose name a person's word is given without the person: a policy, "" for nobody.
 	Voice   pawl.Actor
 	reads   *Reads

@@ -14,7 +14,8 @@ read -ra go <<<"${GO:-go}"
 programs='bwrap|bubblewrap|one of the two ways to build walls is tested with it|tests of bubblewrap|50 kB to fetch, 130 kB on disk
 strace|strace|it makes the disk fail under the tests of the store|tests of a disk that fails|1.4 MB to fetch, 3.1 MB on disk
 pytest|python3-pytest|projects in Python are tested with it|tests of pytest|360 kB to fetch, 1.7 MB on disk
-cargo|cargo|projects in Rust are tested with it|tests of Rust|60 MB to fetch, 290 MB on disk'
+cargo|cargo|projects in Rust are tested with it|tests of Rust|60 MB to fetch, 290 MB on disk
+ssh-keygen|openssh-client|signatures of approvals are verified with it|tests of SSH keys|1.0 MB to fetch, 5.9 MB on disk'
 
 stop() { echo "setup: $*" >&2; exit 2; }
 

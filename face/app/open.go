@@ -20,6 +20,7 @@ import (
 	"pawl/driver/launch"
 	"pawl/driver/workspace"
 	"pawl/driver/workspace/relocate"
+	"pawl/face/approver"
 	"pawl/face/cli/settings"
 	"pawl/face/host"
 	"pawl/face/project"
@@ -31,9 +32,9 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/joined"
 	"pawl/sandbox/egress"
+	"pawl/sandbox/sshagent"
 	"pawl/store/follow"
 	"pawl/store/notary"
-	"pawl/store/notary/sshagent"
 	"pawl/store/presence"
 	"pawl/store/recording"
 	"pawl/store/sqlite"
@@ -53,7 +54,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 		return sqlite.Identity(filepath.Join(other, workspace.Dir, workspace.Store))
 	}, rand.Reader)
 	if o.Config.AuditKey != "" {
-		seal.Hold(sshagent.Key{Socket: os.Getenv("SSH_AUTH_SOCK"), Fingerprint: o.Config.AuditKey})
+		seal.Hold(sshagent.Key{Socket: os.Getenv("SSH_AUTH_SOCK"), Fingerprint: o.Config.AuditKey, Setting: settings.AuditKey})
 	}
 	store, err := sqlite.Open(filepath.Join(dir, workspace.Store),
 		sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
@@ -68,7 +69,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	var made *parts
 	kept := h.recordings(dir, place, o)
 	parts := sync.OnceValue(func() *parts { made = newParts(h, place, o.Config, kept); return made })
-	base := groundwork(o.Config)
+	base, sign := groundwork(ctx, place, store, o)
 	if !o.ReadOnly {
 		base.Tools = parts().kernelTools()
 	}
@@ -86,7 +87,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	}
 	me := presence.New(dir)
 	w := &host.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name,
-		Here: me.Here, Said: said, Holds: ground.Holds}
+		Here: me.Here, Said: said, Holds: ground.Holds, Sign: sign}
 	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell,
 		lease: config.LeaseTime, keep: upkeep.Of(place, w.Kernel, seal, o.Config.Retain)}
 	w.Collect = work.keep.Collect
@@ -141,12 +142,13 @@ func founded(place effect.Place, o host.Open) (fresh bool, err error) {
 	return errors.Is(err, fs.ErrNotExist), nil
 }
 
-// groundwork is what the kernel knows of the program around it, whatever is wired in.
-func groundwork(c settings.Config) kernel.Config {
+// groundwork is what the kernel knows of the program around it, whatever is wired in, and who has a person sign.
+func groundwork(ctx context.Context, place effect.Place, s kernel.Store, o host.Open) (kernel.Config, approver.Sign) {
 	base := kernel.Defaults()
-	base.Agents, base.Walled, base.Proofs = registry.Traits(), walls.Fenced(c), true
+	vouch, sign := approver.New(ctx, o.Config.ApproveKey, place.Workspace, s, o.Tell)
+	base.Agents, base.Walled, base.Proofs, base.Vouch = registry.Traits(), walls.Fenced(o.Config), true, vouch
 	base.Network = func(grant string) ([]effect.Site, error) { return egress.OfUser().Sites(grant) }
-	return base
+	return base, sign
 }
 
 // recordings are those of a workspace, nil where nothing is recorded.

@@ -190,15 +190,8 @@ func early(args []string, name string) string {
 
 // locale names the language: the flag, PAWL_LANG, then the locale.
 func locale(a *App) string {
-	if a.Flags.lang != "" {
-		return a.Flags.lang
-	}
-	for _, name := range []string{"PAWL_LANG", "LC_ALL", "LC_MESSAGES", "LANG"} {
-		if v := a.Std.Env(name); v != "" {
-			return v
-		}
-	}
-	return ""
+	env := a.Std.Env
+	return cmp.Or(a.Flags.lang, env("PAWL_LANG"), env("LC_ALL"), env("LC_MESSAGES"), env("LANG"))
 }
 
 // Issue is the label of the issue that the command line names, "" for none.

@@ -341,9 +341,9 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 		sess.Say(sess.Style.Yellow(sess.Text("cli.ask.see_all")))
 	}
 	sess.Say(sess.Text("cli.ask.how"))
-	// Where nobody sits at a terminal, only --yes approves.
+	// Where nobody sits at a terminal, only --yes approves, or the touch of a key.
 	approve := "  pawl approve " + Short(s.Approval.Hash)
-	if !sess.Std.TTY {
+	if !sess.Std.TTY && !sess.keyed() {
 		approve += " --yes"
 	}
 	ways := []string{approve, "  pawl deny"}
@@ -361,9 +361,9 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 }
 
 // ApproveOpen grants the open question. Without a hash the person is shown what is asked first; where nobody sits at a
-// terminal, only --yes grants it, whatever hash is named.
+// terminal, only --yes grants it, whatever hash is named, unless a key is to be touched for it.
 func ApproveOpen(ctx context.Context, sess *Session, hash string, yes bool) error {
-	if hash != "" && (yes || sess.Std.TTY) {
+	if hash != "" && (yes || sess.Std.TTY || sess.keyed()) {
 		_, err := sess.Do(ctx, &approval.Approve{Hash: hash, Way: kernel.WayCommand})
 		return err
 	}

@@ -177,6 +177,9 @@ func ApprovalText(sess *Session, a view.ApprovalLine) string {
 	default:
 		text += "  " + Display(string(by))
 	}
+	if a.Key != "" {
+		text += "  " + sess.Text("see.by_key", a.Key)
+	}
 	if !a.At.IsZero() {
 		text += "  " + sess.Style.Dim(sess.Clock(a.At))
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,12 +40,9 @@ type Session struct {
 
 // startFolder is the folder that the command works in.
 func startFolder(a *App) (string, error) {
-	dir := a.Std.Dir
-	if a.Flags.dir != "" {
-		dir = a.Flags.dir
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(a.Std.Dir, dir)
-		}
+	dir := cmp.Or(a.Flags.dir, a.Std.Dir)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(a.Std.Dir, dir)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", pawl.Fail(pawl.CodeNotFound, "cli.no_dir", dir)
@@ -190,6 +188,11 @@ func DoNow(ctx context.Context, sess *Session, c kernel.Command) error {
 	return err
 }
 
+// keyed reports whether a person says by their key what they have to say here.
+func (sess *Session) keyed() bool {
+	return sess.Workspace.Sign != nil && sess.App.Actor().Kind() == pawl.KindAutomation
+}
+
 // DoAs gives a command in the name of somebody else.
 func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
 	if _, ok := c.(*approval.Approve); ok {
@@ -198,7 +201,7 @@ func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) 
 		}
 	}
 	Warn(ctx, sess) // before what is written over
-	return sess.Workspace.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
+	return sess.Workspace.Do(ctx, kernel.Envelope{Actor: by, Command: c}, userName(sess.App))
 }
 
 // packageStands refuses an approval of the plan of a package that a person wrote and has changed since it was read:
@@ -226,15 +229,12 @@ func ID(o kernel.Outcome) string {
 // Own takes the right to run work. It returns the owner instead when another process has it.
 func (sess *Session) Own() (release func(), other *host.Owner, err error) {
 	release, err = sess.Workspace.Own("pawl " + strings.Join(sess.App.Args, " "))
-	if err == nil {
-		return release, nil, nil
-	}
 	if errors.Is(err, pawl.ErrBusy) {
 		if o, ok := sess.Workspace.Owner(); ok {
 			return nil, &o, err
 		}
 	}
-	return nil, nil, err
+	return release, nil, err
 }
 
 // MustOwn takes the right to run work, or fails with an error that names the process that has it.

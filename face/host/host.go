@@ -5,6 +5,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/word"
 	"pawl/runner"
 	"pawl/text/backlog"
 	"pawl/text/knowledge"
@@ -335,6 +337,8 @@ type Workspace struct {
 	Branch func(ctx context.Context, name string) (string, error)
 	// Holds fails where the workspace is no longer where it was opened.
 	Holds func() error
+	// Sign has a person say a decision, for which a program asks, by a signature of their key; nil where none is set.
+	Sign func(ctx context.Context, d word.Decision, program string) (*word.Signed, error)
 	// Runner makes a runner for the session that Kernel speaks of; the caller must hold the ownership, or the claim on
 	// the issue whose session it is. Progress may be nil.
 	Runner func(progress func(e effect.Effect, line string)) *runner.Runner
@@ -401,6 +405,20 @@ type Draft struct {
 	Patch string
 	// Err is why the call would fail.
 	Err error
+}
+
+// Do gives a command. What a person has to say, and no person is seen to say, is said by the key of one.
+func (w *Workspace) Do(ctx context.Context, env kernel.Envelope, person string) (kernel.Outcome, error) {
+	out, err := w.Kernel.Do(ctx, env)
+	var open *word.Decision
+	if w.Sign == nil || !errors.As(err, &open) {
+		return out, err
+	}
+	if env.Word, err = w.Sign(ctx, *open, env.Actor.Name()); err != nil {
+		return out, err
+	}
+	env.Actor = pawl.By(pawl.KindUser, person)
+	return w.Kernel.Do(ctx, env)
 }
 
 // Witness is the newest checkpoint that is kept of a log: how many records it covers, 0 where none is kept, and when it

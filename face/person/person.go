@@ -7,18 +7,28 @@
 package person
 
 import (
+	"maps"
 	"os"
 	"path"
 	"slices"
 	"strings"
 )
 
+// IsAgent reports whether a program that Program named is a coding agent.
+func IsAgent(program string) bool {
+	return slices.Contains(slices.Collect(maps.Values(agents)), program) ||
+		slices.ContainsFunc(marks, func(m mark) bool { return m.agent == program })
+}
+
 // unknown stands for a program whose name the machine does not tell.
 const unknown = "unknown"
 
+// mark is a variable, and the agent whose mark it is.
+type mark struct{ name, agent string }
+
 // marks are the variables that coding agents set for the commands that they run, and whose mark each is. A value that
 // is "", "0" or "false" marks nothing.
-var marks = []struct{ name, agent string }{
+var marks = []mark{
 	{"CLAUDECODE", "claude-code"}, {"CODEX_SANDBOX", "codex"}, {"CODEX_THREAD_ID", "codex"}, {"GEMINI_CLI", "gemini-cli"},
 	{"QWEN_CODE", "qwen-code"}, {"OPENCODE", "opencode"}, {"CURSOR_AGENT", "cursor-agent"}, {"CLINE_ACTIVE", "cline"},
 	{"GOOSE_TERMINAL", "goose"}, {"AI_AGENT", "ai-agent"},

@@ -39,3 +39,22 @@ func TestProgram(t *testing.T) {
 		})
 	}
 }
+
+// TestIsAgent: whatever is recorded as a coding agent is one, and nothing else.
+func TestIsAgent(t *testing.T) {
+	for _, m := range marks {
+		if !IsAgent(m.agent) {
+			t.Error(m.agent)
+		}
+	}
+	for program, name := range agents {
+		if got := (process{name: program}).agent(); got != name || !IsAgent(got) {
+			t.Errorf("%s is recorded as %q", program, got)
+		}
+	}
+	for _, name := range []string{"", "cron", "sshd", unknown, "bash", "claude-cod"} {
+		if IsAgent(name) {
+			t.Errorf("%q is taken for an agent", name)
+		}
+	}
+}

@@ -49,6 +49,7 @@ var cases = []row{
 	{75, 75, "O1", sandbox, "TestTmpIsPrivateAndHomeIsFresh"},
 	{76, 82, "DENY", "face/mcp", "TestGuard TestOnlyLoopback TestHTTP TestWall"},
 	{83, 86, "LIVE", "face/mcp", "TestAnswersAreBounded TestErrorsAreBoundedAndEscaped TestHTTP"},
+	{87, 87, "O7 INERT", "face/approver", "TestSignedOnce"},
 	{87, 88, "O7 INERT", "face/mcp", "TestQuestionIsParkedUntilAPersonAnswers TestAutonomyIsNotInherited TestProposalWaitsForAPerson"},
 	{89, 89, "INERT", "face/cli", "TestProjectMayOnlyTighten TestTrustIsAsked TestServersAreTheUsersOwn"},
 	{90, 91, "DENY INERT", "agent/mcptools", "TestRugPull TestAnotherProgram TestInjection"},

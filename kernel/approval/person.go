@@ -2,13 +2,15 @@
 package approval
 
 import (
+	"strings"
+
 	"pawl"
 	"pawl/kernel"
 )
 
 // Decide grants the open question.
 func (c *Approve) Decide(tx *kernel.Tx) error {
-	a, err := kernel.PendingApproval(tx, c.Hash)
+	a, err := kernel.PendingApproval(tx, c.Hash, strings.TrimSpace("approve "+string(c.Way)))
 	if err != nil {
 		return err
 	}

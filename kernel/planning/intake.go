@@ -116,7 +116,7 @@ func askStage(tx *kernel.Tx, stage workflow.Stage, detail string) {
 
 // Decide takes the answer to the question of a stage.
 func (c *Choose) Decide(tx *kernel.Tx) error {
-	a, err := kernel.PendingApproval(tx, c.Hash)
+	a, err := kernel.PendingApproval(tx, c.Hash, strings.TrimSpace(c.Choice+" "+string(c.Path)))
 	if err != nil {
 		return err
 	}

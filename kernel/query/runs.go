@@ -319,8 +319,8 @@ func (r Reader) approvals(ctx context.Context, run *kernel.Run) ([]view.Approval
 			return nil, err
 		}
 		out = append(out, view.ApprovalLine{
-			About: a.About, Hash: a.Hash, State: a.State, By: string(a.AnsweredBy), Way: string(a.Way), Note: a.Note,
-			Detail: a.Detail, Asked: a.CreatedAt, At: a.AnsweredAt,
+			About: a.About, Hash: a.Hash, State: a.State, By: string(a.AnsweredBy), Way: string(a.Way), Key: a.Key,
+			Note: a.Note, Detail: a.Detail, Asked: a.CreatedAt, At: a.AnsweredAt,
 		})
 	}
 	return out, nil

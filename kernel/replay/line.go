@@ -41,6 +41,7 @@ type line struct {
 	Nonce   string          `json:"nonce"`
 	Command string          `json:"command"`
 	Args    json.RawMessage `json:"args"`
+	Word    json.RawMessage `json:"word,omitempty"`
 	// Snapshot are the fields of kernel.Snapshot that were filled, by name.
 	Snapshot map[string]field  `json:"snapshot"`
 	Config   map[string]string `json:"config"`
@@ -303,6 +304,11 @@ func (r *reader) decode(l *line, config *kernel.Config) (*kernel.Snapshot, *kern
 	}
 	if err := json.Unmarshal(l.Args, env.Command); err != nil {
 		return nil, nil, err
+	}
+	if l.Word != nil {
+		if err := json.Unmarshal(l.Word, &env.Word); err != nil {
+			return nil, nil, err
+		}
 	}
 	nonce, err := hex.DecodeString(l.Nonce)
 	if err != nil || len(nonce) != len(env.Nonce) {

@@ -68,6 +68,11 @@ func (r *Recorder) encode(d *kernel.Decided) ([]byte, error) {
 	if l.Args, err = w.clean(d.Envelope.Command); err != nil {
 		return nil, err
 	}
+	if d.Envelope.Word != nil {
+		if l.Word, err = w.clean(d.Envelope.Word); err != nil {
+			return nil, err
+		}
+	}
 	if l.Snapshot, err = w.snapshot(d.Snapshot); err != nil {
 		return nil, err
 	}

@@ -207,11 +207,11 @@ func (c *Accept) Decide(tx *kernel.Tx) error {
 	if c.Tree != t.Proof.Tree && (len(c.Tree) < minTree || !strings.HasPrefix(t.Proof.Tree, c.Tree)) {
 		return pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", c.Tree, kernel.Short(t.Proof.Tree))
 	}
-	if err := kernel.PersonsWord(tx); err != nil {
-		return err
-	}
 	if strings.TrimSpace(c.Reason) == "" {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.accept_reason", kernel.Short(t.Proof.Tree))
+	}
+	if err := kernel.PersonsWord(tx, t, kernel.AboutProof, t.Proof.Tree, "accept", c.Reason); err != nil {
+		return err
 	}
 	if a := tx.Approval; a != nil && a.State == kernel.ApprovalPending && a.About == kernel.AboutProof {
 		a.Way = c.Way

@@ -48,8 +48,10 @@ type ApprovalLine struct {
 	State string `json:"state"`
 	// By is who answered, or the policy that answered in the name of a person, and Way how: terminal, command or flag;
 	// "" where that is not known.
-	By     string    `json:"answered_by,omitempty"`
-	Way    string    `json:"way,omitempty"`
+	By  string `json:"answered_by,omitempty"`
+	Way string `json:"way,omitempty"`
+	// Key is the fingerprint of the key by which it was answered, "" where the person was seen.
+	Key    string    `json:"key,omitempty"`
 	Note   string    `json:"note,omitempty"`
 	Detail string    `json:"detail,omitempty"`
 	Asked  time.Time `json:"asked_at,omitzero"`

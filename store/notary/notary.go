@@ -45,7 +45,7 @@ type Notary struct {
 	holder    Holder
 }
 
-// Holder holds the signing key where its private half cannot be read (package sshagent).
+// Holder holds the signing key where its private half cannot be read (sandbox/sshagent).
 type Holder interface {
 	// Public is the public half. It may ask whoever holds the key.
 	Public(ctx context.Context) (ed25519.PublicKey, error)

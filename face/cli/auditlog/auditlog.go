@@ -5,6 +5,7 @@ package auditlog
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"pawl"
@@ -20,6 +21,7 @@ import (
 	"pawl/kernel/audit"
 	"pawl/kernel/composition"
 	"pawl/kernel/query"
+	"pawl/kernel/word"
 	"pawl/text/message"
 )
 
@@ -138,6 +140,11 @@ func writeRecord(ctx context.Context, sess *cli.Session, out *bufio.Writer, rec 
 		term.Pad(nameOf(ctx, sess, p.Subject, names), 16) + "  " + what
 	if by != "" {
 		line += "  " + sess.Style.Dim(cli.Display(string(by)))
+	}
+	if p.Event == string(kernel.AuditDecisionSigned) {
+		var said word.Signed
+		_ = json.Unmarshal(p.Data, &said) // what cannot be read is not shown, and for `pawl audit verify` to tell
+		line += "  " + sess.Style.Dim(cli.Display(sess.Text("see.by_key_through", said.Fingerprint, said.Program)))
 	}
 	if m := p.Move; m != nil && m.Reason != "" {
 		line += "  " + sess.Style.Dim(term.Clip(cli.Display(cli.FirstLine(becauseText(sess.Printer, m.Reason))), 60,

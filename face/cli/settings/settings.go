@@ -42,6 +42,8 @@ type Config struct {
 	AuditWarn    bool
 	// AuditKey is the fingerprint of the key in the SSH agent that signs checkpoints, "" for one in the user's state.
 	AuditKey string
+	// ApproveKey is the public key whose signatures are a person's word where none is seen, or the path of its file.
+	ApproveKey string
 	// Record keeps what runs decide and what their models say, for `pawl replay`.
 	Record       bool
 	CallTimeout  time.Duration
@@ -159,7 +161,7 @@ type Setting struct {
 // env is the name of the environment variable that sets it, "" where none does: who may approve is not for whoever
 // calls to say.
 func (s Setting) env() string {
-	if s.Name == Approvers {
+	if s.Name == Approvers || s.Name == ApproveKey {
 		return ""
 	}
 	return "PAWL_" + strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_"))
@@ -201,10 +203,13 @@ func all() []Setting {
 		limitSettings(), budgetSettings())
 }
 
-// Approvers is the setting of the programs that may approve. Isolation is that of who holds commands, Bubblewrap its
+// Approvers is the setting of the programs that may approve, ApproveKey that of the key by which a person does, and
+// AuditKey that of the one that signs checkpoints. Isolation is that of who holds commands, Bubblewrap its
 // value for that alone, and Outer the one for the machine around pawl.
 const (
 	Approvers  = "policy.approvers"
+	ApproveKey = "approve.key"
+	AuditKey   = "audit.key"
 	Isolation  = "isolation"
 	Bubblewrap = "bwrap"
 	Outer      = "outer"
@@ -217,7 +222,8 @@ func behaviourSettings() []Setting {
 			func(c *Config) *pawl.RunMode { return &c.RunMode }, pawl.Interactive, pawl.Assisted, pawl.Autonomous),
 		choice("notify", never, func(c *Config) *string { return &c.Notify }, tui.Notices()...),
 		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
-		word("audit.key", func(c *Config) *string { return &c.AuditKey }),
+		word(AuditKey, func(c *Config) *string { return &c.AuditKey }),
+		word(ApproveKey, func(c *Config) *string { return &c.ApproveKey }),
 		truth("record", never, func(c *Config) *bool { return &c.Record }),
 		{Name: "dependencies", List: true, project: never,
 			get: func(c *Config) []string { return c.Dependencies },
@@ -253,9 +259,7 @@ func behaviourSettings() []Setting {
 		{Name: "gates.run", List: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},
-		{Name: "gates.smoke", project: never,
-			get: func(c *Config) []string { return []string{c.SmokeCommand} },
-			set: func(c *Config, v []string) error { c.SmokeCommand = v[0]; return nil }},
+		word("gates.smoke", func(c *Config) *string { return &c.SmokeCommand }),
 		{Name: "gates.audit", project: tighter("warn", "enforce"), values: []string{"enforce", "warn"},
 			get: func(c *Config) []string {
 				return []string{map[bool]string{false: "enforce", true: "warn"}[c.AuditWarn]}
@@ -418,11 +422,11 @@ func choice[T ~string](name string, project func(_, _ []string) bool, at func(*C
 		}}
 }
 
-// word is a setting of the user's that takes any text.
+// word is a setting of the user's that takes any text, without the blanks around it.
 func word(name string, at func(*Config) *string) Setting {
 	return Setting{Name: name, project: never,
 		get: func(c *Config) []string { return []string{*at(c)} },
-		set: func(c *Config, v []string) error { *at(c) = v[0]; return nil }}
+		set: func(c *Config, v []string) error { *at(c) = strings.TrimSpace(v[0]); return nil }}
 }
 
 // language is a setting of a language, which may be given as locales name it; "" is none.
@@ -600,11 +604,6 @@ type Model struct {
 // agentSettings are the settings about agents, models and what they may cost. A project sets none of them: a repository
 // that somebody else wrote must not choose who is asked, or spend money.
 func agentSettings() []Setting {
-	word := func(name string, at func(*Config) *string) Setting {
-		return Setting{Name: name, project: never,
-			get: func(c *Config) []string { return []string{*at(c)} },
-			set: func(c *Config, v []string) error { *at(c) = strings.TrimSpace(v[0]); return nil }}
-	}
 	return []Setting{
 		word("agent", func(c *Config) *string { return &c.Agent }),
 		word("agents.plan", func(c *Config) *string { return &c.Planner }),

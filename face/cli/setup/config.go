@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl"
+	"pawl/face/approver"
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
@@ -50,8 +51,10 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
 			}
 		}
-		if by := a.Actor(); s.Name == settings.Approvers && !unset && by.Kind() == pawl.KindAutomation {
-			return pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Name())
+		if !unset {
+			if err := settleApproval(a, s, args[1:]); err != nil {
+				return err
+			}
 		}
 		c := settings.Config{File: settings.UserFile(a.Std.Env)}
 		if err := c.Change(s, args[1:]); err != nil {
@@ -70,6 +73,25 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 		command.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes"))
 	}
 	return command
+}
+
+// settleApproval sees to it that only a person says who approves, and that what is set as a key is one: itself and not
+// the path of its file, so that whoever may change the file does not change who approves.
+func settleApproval(a *cli.App, s settings.Setting, values []string) error {
+	if s.Name != settings.Approvers && s.Name != settings.ApproveKey {
+		return nil
+	}
+	if by := a.Actor(); by.Kind() == pawl.KindAutomation {
+		return pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Name())
+	}
+	if s.Name == settings.Approvers || strings.TrimSpace(values[0]) == "" {
+		return nil
+	}
+	key, err := approver.Read(values[0])
+	if err == nil {
+		values[0] = key.String()
+	}
+	return err
 }
 
 func newConfigShowCommand(a *cli.App) *cobra.Command {

@@ -5,36 +5,24 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"net"
-	"path/filepath"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
 	"pawl"
-	"pawl/store/notary/sshagent"
+	"pawl/internal/sshtest"
+	"pawl/sandbox/sshagent"
 )
 
-// serve is an SSH agent with keys, by its socket.
-func serve(t *testing.T, ring agent.Agent) string {
-	t.Helper()
-	socket := filepath.Join(t.TempDir(), "agent")
-	l, err := net.Listen("unix", socket)
+// generated is an ordinary key.
+func generated() (ed25519.PrivateKey, ssh.PublicKey, error) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { defer conn.Close(); _ = agent.ServeAgent(ring, conn) }()
-		}
-	}()
-	return socket
+	key, err := ssh.NewPublicKey(public)
+	return private, key, err
 }
 
 // fingerprint is that of a public key, as ssh-add -l prints it.
@@ -62,7 +50,7 @@ func TestKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k := sshagent.Key{Socket: serve(t, ring), Fingerprint: fingerprint(t, public)}
+	k := sshagent.Key{Socket: sshtest.Serve(t, ring), Fingerprint: fingerprint(t, public)}
 	got, err := k.Public(t.Context())
 	if err != nil || !got.Equal(public) || !k.Is(got) {
 		t.Fatalf("%x %v", got, err)
