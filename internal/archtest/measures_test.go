@@ -24,8 +24,8 @@ const (
 // of its structs are only an embedded type, and how many lines of code it has where these are too many.
 var (
 	tooTangled = map[string]int{}
-	inCoats  = map[string]int{}
-	tooLarge = map[string]int{}
+	inCoats    = map[string]int{}
+	tooLarge   = map[string]int{}
 )
 
 // complexity is McCabe's number of a function: one, and one more for each if, for, case of a switch or select, && and

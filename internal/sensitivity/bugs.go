@@ -13,8 +13,8 @@ type bug struct {
 // nothing runs twice, that nothing lands unproven or unasked, and that the log tells what was changed behind its back.
 var bugs = []bug{
 	// What was acknowledged is kept, and nobody overwrites what another wrote.
-	{mutant.New("no flush of commits", "store/sqlite/write.go", `"&_synchronous=FULL&_foreign_keys=1"`,
-		`"&_synchronous=OFF&_foreign_keys=1"`), "store/sqlite", "^TestFlushFails$"},
+	{mutant.New("no flush of commits", "store/sqlite/write.go", `w.store.extra+"&_synchronous=FULL"`,
+		`w.store.extra+"&_synchronous=OFF"`), "store/sqlite", "^TestFlushFails$"},
 	{mutant.New("a flush that failed is forgotten", "store/sqlite/write.go", "\tw.broken = err\n", ""),
 		"store/sqlite", "^TestFlushFails$"},
 	{mutant.New("versions are not compared", "store/sqlite/apply.go",
@@ -155,8 +155,14 @@ var bugs = []bug{
 		"kernel/audit", "^TestVerify"},
 	{mutant.New("a log that was cut short", "kernel/audit/verify.go", "if len(v.anchors) > 0 {\n\t\treturn broken",
 		"if len(v.anchors) > 1<<20 {\n\t\treturn broken"), "kernel/audit", "^TestVerify"},
-	{mutant.New("a leap between states", "kernel/audit/verify.go", "if t.Moved && p.Move.From != t.State {", "if false {"),
-		"kernel/audit", "^TestVerify"},
+	{mutant.New("a leap between states", "kernel/audit/verify.go", "if p.Move != nil && t.Moved && p.Move.From != t.State {",
+		"if false {"), "kernel/audit", "^TestVerify"},
+	{mutant.New("retired records that nobody speaks of", "kernel/audit/verify.go", "said := v.front.Size == 0", "said := true"),
+		"kernel/audit", "^TestFront"},
+	{mutant.New("a log that is cut behind its last checkpoint", "kernel/audit/verify.go", "if last >= 0 && len(v.anchors) == 0 {",
+		"if false {"), "kernel/audit", "^TestFront"},
+	{mutant.New("retired with what has not ended", "kernel/query/history.go", "case index >= o.bound:", "case false:"),
+		"kernel", "^TestRetire"},
 	{mutant.New("checkpoints of where the workspace was", "store/notary/notary.go",
 		"\t\t\tnames = append(names, notesIn(dir)...)\n\t\t}\n\t}\n\treturn names", "\t\t}\n\t}\n\treturn names"),
 		"store/notary", "^TestWhoseCheckpoints$"},
