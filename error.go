@@ -41,6 +41,8 @@ const (
 	CodeApprovalNeeded    Code = "approval_needed"
 	CodeApprovalStale     Code = "approval_stale"
 	CodeConflict          Code = "conflict"
+	CodeChanged           Code = "changed"
+	CodeGone              Code = "gone"
 	CodeFenced            Code = "fenced"
 	CodeBusy              Code = "busy"
 	CodeBlocked           Code = "blocked"
@@ -90,6 +92,8 @@ var codeTable = map[Code]CodeInfo{
 	CodeApprovalNeeded:    {ClassPolicyDenied, 9, 409},
 	CodeApprovalStale:     {ClassConflict, 6, 409},
 	CodeConflict:          {ClassConflict, 6, 409},
+	CodeChanged:           {ClassConflict, 6, 412},
+	CodeGone:              {ClassInvalidArgs, 3, 410},
 	CodeFenced:            {ClassConflict, 6, 409},
 	CodeBusy:              {ClassConflict, 7, 423},
 	CodeBlocked:           {ClassConflict, 8, 409},

@@ -15,6 +15,17 @@ const (
 	AnswerRetry Answer = "retry"
 )
 
+// Way is how a person answered a question.
+type Way string
+
+// The ways to answer. A face that does not say leaves it empty.
+const (
+	WayTerminal Way = "terminal" // typed where the question was asked
+	WayCommand  Way = "command"  // given with the hash of what was shown before
+	WayFlag     Way = "flag"     // granted by --yes, for whatever waits
+	WayAPI      Way = "api"      // over HTTP, with the hash of what was shown, by a token that a person made for that
+)
+
 // Transition is that of docs/spec/task.md#s4-1: move a task to a state, if its table, gates and mode allow it.
 type Transition struct {
 	Task     string

@@ -15,7 +15,6 @@ import (
 
 	"pawl"
 	"pawl/kernel/audit"
-	"pawl/machine/session"
 	"pawl/machine/task"
 )
 
@@ -117,37 +116,6 @@ type Outcome struct {
 	Entries []audit.Entry
 }
 
-// Ended reports whether the commit closed a task for good or brought the session to rest, which is when a checkpoint of
-// the audit log is worth signing.
-func (o Outcome) Ended() bool {
-	for _, e := range o.Entries {
-		if e.Move == nil {
-			continue
-		}
-		switch Kind(e.Subject.Kind) {
-		case KindTask:
-			if task.State(e.Move.To).Terminal() {
-				return true
-			}
-		case KindSession:
-			if e.Move.To == string(session.Idle) || e.Move.To == string(session.Blocked) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// MovesSession reports whether the commit changed the session's state.
-func (o Outcome) MovesSession() bool {
-	for _, e := range o.Entries {
-		if e.Subject.Kind == string(KindSession) {
-			return true
-		}
-	}
-	return false
-}
-
 // Do decides a command and commits the decision. When it returns without an error, everything that the decision says
 // is on disk. A conflict with another writer is resolved by deciding anew on what the other one wrote. An error with
 // code outcome_unknown means that the commit may or may not have happened; giving the command again with the same key
@@ -187,13 +155,6 @@ func (k *Kernel) modeRefused(ctx context.Context, env *Envelope, refusal error) 
 	return refusal
 }
 
-// HeldUp reports whether an error of Do says that nothing was written because the store's turn did not come: another
-// process has its lock, or is far behind. The same command may be given again.
-func HeldUp(err error) bool {
-	var e *pawl.Error
-	return errors.As(err, &e) && (e.Key == "store.busy" || e.Key == "store.timeout")
-}
-
 // once decides and commits. A fresh decision guesses nothing.
 func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, error) {
 	now := k.Now()
@@ -201,14 +162,22 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 	var d Decision
 	r, err := k.settle(ctx, env.Command, fresh, func(r *Reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
-			if s, err = focus(k.protocols, r, &k.config, k.lane, env.Command); err == nil && len(r.open) == 0 &&
-				r.err == nil {
+			if s, err = focus(k.protocols, r, &k.config, k.lane, env.Command); err == nil {
+				err = env.holds(r, s)
+			}
+			if err == nil && len(r.open) == 0 && r.err == nil {
 				d, err = decide(k.protocols, s, r, env, now)
 			}
 			return err
 		})
 		return d.Changed(), err
 	})
+	if env.Key != "" && (err != nil || !d.Changed()) {
+		// What the command was given for may be so because it was given before.
+		if out, before := k.givenBefore(ctx, env, now); before != nil || out.Replayed {
+			return out, before
+		}
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -243,6 +212,61 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 	return out, nil
 }
 
+// guard sets the digest that guards the key.
+func (b *Batch) guard(env *Envelope) error {
+	if env.Key == "" {
+		return nil
+	}
+	raw, err := json.Marshal(env.Command)
+	if err != nil {
+		return pawl.Fail(pawl.CodeInternal, "kernel.command").Because(err)
+	}
+	sum := sha256.Sum256(raw)
+	b.Digest = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// givenBefore answers a command whose key was committed, with the outcome of then; without one it is no error, and not
+// Replayed. It asks by a batch that changes nothing and can never be committed, as no row has that name.
+func (k *Kernel) givenBefore(ctx context.Context, env *Envelope, now time.Time) (Outcome, error) {
+	b := Batch{Key: env.Key, At: now, Reads: []Read{{Kind: KindSetting, ID: "never", Version: 1}}}
+	if err := b.guard(env); err != nil {
+		return Outcome{}, err
+	}
+	done, err := k.store.Commit(ctx, b)
+	var e *pawl.Error
+	if errors.As(err, &e) && e.Key != "store.key" {
+		return Outcome{}, nil // it was not, or nobody can say: then the refusal stands
+	}
+	return Outcome{Changed: true, Replayed: done.Replayed, Result: done.Result, Size: done.Size}, err
+}
+
+// holds refuses a command that was given in view of something that is no more so.
+func (env *Envelope) holds(r *Reads, s *Snapshot) error {
+	at := int64(0)
+	switch env.If.Kind {
+	case KindSession:
+		if s.Session != nil {
+			at = s.Session.Version
+		}
+	case KindTask:
+		if t := One[Task](r, ByID(KindTask, env.If.ID)); t != nil {
+			at = t.Version
+		}
+	case KindIssue:
+		if i := One[Issue](r, ByID(KindIssue, env.If.ID)); i != nil {
+			at = i.Version
+		}
+	}
+	if env.If.Kind != "" && at != env.If.Version {
+		return pawl.Fail(pawl.CodeChanged, "kernel.changed", string(env.If.Kind), env.If.Version, at)
+	}
+	if env.Seen == "" {
+		return nil
+	}
+	return seen(s, env.Seen)
+}
+
 // settle has a decision made, first by guess. One that changes something is compared with the store when it is
 // committed. Any other answer counts if all guesses were right at one moment behind it, and is otherwise found anew
 // on what the store holds.
@@ -272,13 +296,8 @@ func (k *Kernel) settle(
 // caller's goroutine, so that the one writer of the store has little to do.
 func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, error) {
 	b := Batch{Key: env.Key, Result: result, At: now, Attest: d.Attest, Retire: d.Retire}
-	if env.Key != "" {
-		raw, err := json.Marshal(env.Command)
-		if err != nil {
-			return Batch{}, pawl.Fail(pawl.CodeInternal, "kernel.command").Because(err)
-		}
-		sum := sha256.Sum256(raw)
-		b.Digest = hex.EncodeToString(sum[:])
+	if err := b.guard(env); err != nil {
+		return Batch{}, err
 	}
 	b.Records = make([]audit.Sealed, 0, len(d.Entries))
 	rows := d.rows()

@@ -477,16 +477,6 @@ type Approval struct {
 	Key        string       `json:"key,omitempty"` // the fingerprint of the key by which it was answered
 }
 
-// Way is how a person answered a question.
-type Way string
-
-// The ways to answer. A face that does not say leaves it empty.
-const (
-	WayTerminal Way = "terminal" // typed where the question was asked
-	WayCommand  Way = "command"  // given with the hash of what was shown before
-	WayFlag     Way = "flag"     // granted by --yes, for whatever waits
-)
-
 // The states of an approval.
 const (
 	ApprovalPending = "pending"

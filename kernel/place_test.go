@@ -12,11 +12,12 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/joined"
 	"pawl/kernel/planning"
+	"pawl/store/moved"
 )
 
 // elsewhere makes the bench's kernel one of a workspace that is at another path now.
 func (b *bench) elsewhere(path string) {
-	b.k = kernel.New(joined.Table(), kernel.At(b.store, path), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	b.k = kernel.New(joined.Table(), moved.At(b.store, path), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 }
 
 // TestPlace_IsWhereTheWorkspaceIs: every place that a decision is made from, or that an effect is handed out with, is

@@ -72,11 +72,13 @@ func HoldsRun(tx *Tx, t *Task) bool {
 }
 
 // StateName is the state of the session, for messages.
-func StateName(tx *Tx) string {
-	if tx.Session == nil {
+func StateName(tx *Tx) string { return stateName(&tx.Snapshot) }
+
+func stateName(s *Snapshot) string {
+	if s.Session == nil {
 		return "-"
 	}
-	return tx.Session.State
+	return s.Session.State
 }
 
 // AboutStage is what an approval is about that a stage ends with.
@@ -220,14 +222,6 @@ func NothingToClean() *effect.CleanupResult {
 		Made: true}
 }
 
-// FlowInterrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.
-func FlowInterrupted(tx *Tx, what string) error {
-	if tx.Flow == nil || !tx.Has(tx.Flow, string(workflow.Interrupt), "") {
-		return nil
-	}
-	return tx.Move(tx.Flow, string(workflow.Interrupt), "", "interrupted in "+what, nil)
-}
-
 // keepSilence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and
 // cleared by the answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break, as it belongs to
 // the mode, unless it is about an extremely high risk.
@@ -320,14 +314,23 @@ const minHash = 8
 // PendingApproval returns the open approval, checked against the hash that the person saw, and on a person's word that
 // this is the answer to it.
 func PendingApproval(tx *Tx, hash, answer string) (*Approval, error) {
+	if err := seen(&tx.Snapshot, hash); err != nil {
+		return nil, err
+	}
 	a := tx.Approval
+	return a, PersonsWord(tx, a, a.About, a.Hash, answer, "")
+}
+
+// seen refuses what is said to a question that is not the open one, by the hash of what was shown.
+func seen(s *Snapshot, hash string) error {
+	a := s.Approval
 	if a == nil || a.State != ApprovalPending {
-		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", stateName(s))
 	}
 	if len(hash) < minHash || !strings.HasPrefix(a.Hash, strings.ToLower(hash)) {
-		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, Short(a.Hash))
+		return pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, Short(a.Hash))
 	}
-	return a, PersonsWord(tx, a, a.About, a.Hash, answer, "")
+	return nil
 }
 
 // PersonsWord refuses a program's word where a person's is asked for about a row, unless the user's settings name the
@@ -403,15 +406,6 @@ func CallTook(tx *Tx, r effect.Receipt) {
 		tx.Task.Tree = res.After
 		tx.Touch(tx.Task)
 	}
-}
-
-// OwnsEffect reports whether a call whose outcome was lost is one that an agent asked for.
-func OwnsEffect(tx *Tx, e *EffectDoc) bool {
-	if tx.Talk == nil || e.What() != effect.KindTool {
-		return false
-	}
-	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
-	return err == nil && call.StepID == tx.Talk.Step && (e.Within != "" || tx.Talk.Next < len(tx.Talk.Asks))
 }
 
 // StartEffect hands an effect to who does it, under a token of its own. Tree is the tree before it, where the effect

@@ -66,8 +66,8 @@ type Row struct {
 	Doc       []byte // JSON of the kind's document
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// Root is where the workspace is now, "" where the paths in Doc are taken as they are. Only At sets it; stores
-	// ignore it.
+	// Root is where the workspace is now, "" where the paths in Doc are taken as they are. Only moved.At sets it;
+	// stores ignore it.
 	Root string `json:"-"`
 }
 
@@ -185,38 +185,6 @@ type Store interface {
 	Log(ctx context.Context, read func(audit.Log) error) error
 	// Close waits for running commits and releases the store.
 	Close() error
-}
-
-// At returns a store of a workspace that is at a path now. The paths in its documents say where the workspace was when
-// they were written; what Decode makes of a row that comes from here speaks of where it is. Nothing else differs.
-func At(s Store, workspace string) Store { return anchored{s, workspace} }
-
-type anchored struct {
-	Store
-	at string
-}
-
-// Load implements Store.
-func (a anchored) Load(ctx context.Context, sel ...Select) ([][]Row, error) {
-	found, err := a.Store.Load(ctx, sel...)
-	for _, rows := range found {
-		for i := range rows {
-			rows[i].Root = a.at
-		}
-	}
-	return found, err
-}
-
-// Scan implements Store.
-func (a anchored) Scan(ctx context.Context, sel Select) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		for r, err := range a.Store.Scan(ctx, sel) {
-			r.Root = a.at
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
 }
 
 // AuditEvent names what an audit record tells that is no move of a machine; moves are named by the state that they lead

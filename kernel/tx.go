@@ -34,6 +34,11 @@ type Envelope struct {
 	Actor pawl.Actor
 	// Key makes the command idempotent: given again with the same key it is answered with the first outcome.
 	Key string
+	// If is a row that has to be at its version still, or the command is CodeChanged: the session that it is about, its
+	// task or an issue of the board. Without a kind nothing is asked for. Seen is the hash of the question that was
+	// shown, or its beginning, which has to be the open one still; "" is for commands that were given without one.
+	If   Read
+	Seen string
 	// Trace joins the command's records; "" takes the key of the batch.
 	Trace string
 	// Claim is the fencing token of the claim on an issue of the board under which a worker speaks, 0 for everybody

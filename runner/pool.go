@@ -209,7 +209,7 @@ func (w worker) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case kernel.HeldUp(err): // by another process: it may go on at any time
+		case storeBusy(err): // by another process: it may go on at any time
 			w.opt.Tell(Happened{What: DidWait, Owner: w.owner,
 				Err: pawl.Fail(pawl.CodeBusy, "lock.store").Because(err)})
 			continue
@@ -222,7 +222,7 @@ func (w worker) run(ctx context.Context) error {
 			continue
 		}
 		done, err := w.over(ctx)
-		if kernel.HeldUp(err) {
+		if storeBusy(err) {
 			continue
 		}
 		if err != nil || done {
@@ -287,6 +287,13 @@ func (w worker) next(ctx context.Context) (*issues.Taken, bool, error) {
 		}
 	}
 	return nil, false, nil
+}
+
+// storeBusy reports whether an error of the kernel says that nothing was written because the store's turn did not come:
+// another process has its lock, or is far behind. The same command may be given again.
+func storeBusy(err error) bool {
+	var e *pawl.Error
+	return errors.As(err, &e) && (e.Key == "store.busy" || e.Key == "store.timeout")
 }
 
 // refuses reports whether an error only says that the issue cannot be claimed now. Anything else, such as a store that

@@ -23,7 +23,7 @@ func (s speaker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, erro
 	for try := 1; ; try++ {
 		out, err := give(ctx, s, c)
 		switch {
-		case !kernel.HeldUp(err):
+		case !storeBusy(err):
 			return out, err
 		case ctx.Err() != nil:
 			return out, ctx.Err()

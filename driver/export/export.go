@@ -323,7 +323,7 @@ func (x *Exporter) Follow(ctx context.Context) (stop func()) {
 	files := follow.New(func() { x.quick(ctx) })
 	boards := follow.New(func() { x.boards(ctx) })
 	x.k.OnCommit(func(o kernel.Outcome) {
-		if o.Ended() || o.MovesSession() {
+		if projection.Ended(o) || projection.MovesSession(o) {
 			files.Within(0)
 		} else {
 			files.Within(lag)

@@ -25,15 +25,19 @@ import (
 	"pawl/face/host"
 	"pawl/face/project"
 	"pawl/face/registry"
+	"pawl/face/serve"
 	"pawl/face/upkeep"
 	"pawl/face/walls"
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/kernel/joined"
+	"pawl/kernel/projection"
 	"pawl/sandbox/egress"
 	"pawl/sandbox/sshagent"
+	"pawl/store/feed"
 	"pawl/store/follow"
+	"pawl/store/moved"
 	"pawl/store/notary"
 	"pawl/store/presence"
 	"pawl/store/recording"
@@ -78,7 +82,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 		return nil, errors.Join(err, store.Close())
 	}
 	kernelOver := func(s kernel.Store) *kernel.Kernel {
-		return kernel.New(joined.Table(), kernel.At(s, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
+		return kernel.New(joined.Table(), moved.At(s, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
 	}
 	here := relocate.Workspace{Place: place, Store: store, Kernel: kernelOver, ReadOnly: o.ReadOnly}
 	said, ground, err := settle(ctx, here, store, o)
@@ -87,7 +91,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	}
 	me := presence.New(dir)
 	w := &host.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name,
-		Here: me.Here, Said: said, Holds: ground.Holds, Sign: sign}
+		Here: me.Here, Said: said, Holds: ground.Holds, Sign: sign, Feed: feed.New(store, sqlite.Watching(store))}
 	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell,
 		lease: config.LeaseTime, keep: upkeep.Of(place, w.Kernel, seal, o.Config.Retain)}
 	w.Collect = work.keep.Collect
@@ -117,7 +121,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 		tellEarlier(ctx, w, o.Tell)
 	}
 	w.Unkept = checkpoint.NewIgnored(nil, int64(o.Config.IgnoredMB)<<20).Foresee
-	faces(w, dir, o.Config)
+	faces(w, dir, h.stateDir(), o.Config)
 	return w, nil
 }
 
@@ -201,7 +205,8 @@ func following(ctx context.Context, w *host.Workspace, seal *notary.Notary, stor
 	})
 	shown := show.Follow(ctx)
 	w.Kernel.OnCommit(func(o kernel.Outcome) {
-		if o.Ended() {
+		w.Feed.Tell()
+		if projection.Ended(o) {
 			notes.Within(0)
 		}
 	})
@@ -248,8 +253,11 @@ func tellEarlier(ctx context.Context, w *host.Workspace, tell func(error)) {
 
 // faces adds what commands need beside the kernel: who owns the workspace, the server for agents, the project, the
 // trackers of others, and files.
-func faces(w *host.Workspace, dir string, c settings.Config) {
-	w.Serve, w.Project, w.Tracker = serve(w), project.Of(w.Place, c.Dependencies), project.Tracker(dir, c.GitHub)
+func faces(w *host.Workspace, dir, state string, c settings.Config) {
+	tokens := serve.NewTokens(state, w.Kernel)
+	w.Offer, w.Tokens = serve.Programs(w, tokens, dir, version()), tokens
+	w.Serve, w.Project = serve.Agents(w, version()), project.Of(w.Place, c.Dependencies)
+	w.Tracker = project.Tracker(dir, c.GitHub)
 	w.Branch = project.Branch(w.Place)
 	w.Own = func(command string) (func(), error) { return presence.Own(dir, command) }
 	w.Owner = func() (host.Owner, bool) {

@@ -36,6 +36,24 @@ func NewDrive(sess *Session, wanted ...string) *Drive {
 	return &Drive{sess: sess, run: sess.Workspace.Runner(sess.rep.Said), ask: sess.Present(), wanted: wanted}
 }
 
+// Advancer returns a function that works on a run until it waits for a person. Where another process has the
+// workspace's work, that process does it. It must not be called by several goroutines at once.
+func Advancer(sess *Session) func(context.Context) error {
+	r := sess.Workspace.Runner(nil)
+	return func(ctx context.Context) error {
+		release, other, err := sess.Own()
+		if other != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer release()
+		_, err = r.Run(ctx)
+		return err
+	}
+}
+
 // Work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know
 // was printed by then.
 func (v *Drive) Work(ctx context.Context, runID string) error {

@@ -5,19 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
-
-	"pawl/text/display"
 
 	"pawl"
 	"pawl/face/cli/term"
-	"pawl/kernel/view"
-	"pawl/text/message"
+	"pawl/face/fault"
 )
 
 // shown is an error that the command has explained to a person already. With --json it is reported like any other.
@@ -52,13 +45,6 @@ func judgeOutput(a *App, err error) error {
 	return lost.In("cli.output").Because(failed)
 }
 
-// flawed is an error that lists the problems of a document.
-type flawed interface {
-	error
-	Errors() []*pawl.Error
-	Rest() int
-}
-
 // exitOf returns the exit status of an error.
 func exitOf(err error) int {
 	if errors.Is(err, context.Canceled) {
@@ -67,110 +53,14 @@ func exitOf(err error) int {
 	return pawl.CodeOf(err).Info().Exit
 }
 
-// Fault is the JSON form of an error.
-type Fault struct {
-	Code    pawl.Code  `json:"code"`
-	Class   pawl.Class `json:"class"`
-	Message string     `json:"message"`
-	Hint    string     `json:"hint,omitempty"`
-	Rule    string     `json:"rule,omitempty"`
-	Gate    string     `json:"gate,omitempty"`
-	Trace   string     `json:"trace,omitempty"`
-	// Problems are the single problems of a document, one text each.
-	Problems []string `json:"problems,omitempty"`
-}
-
 // Describe turns an error into its parts. Texts are escaped.
-func Describe(pr *Printer, err error) Fault {
-	f := Fault{Code: pawl.CodeOf(err), Message: err.Error()}
-	f.Class = f.Code.Info().Class
-	var e *pawl.Error
-	if errors.As(err, &e) {
-		f.Rule, f.Gate, f.Trace = e.Rule, e.Gate, e.Trace
-		f.Message, f.Hint = pr.Lang.Error(fitted(pr.Lang, err))
-		var bad flawed
-		if errors.As(err, &bad) {
-			f.Message, f.Hint = pr.Text(e.Key, e.Args...), pr.Lang.Hint(e.Key, fit(pr.Lang, e.Key, safe(e.Args))...)
-			f.Problems = problemTexts(pr, bad)
-		}
-	}
-	if e != nil && f.Code == pawl.CodeDenied && strings.HasPrefix(e.Key, "policy.") {
-		f.Message = pr.Lang.Text("cli.policy_denies", f.Message)
-	}
-	f.Message, f.Hint = display.Line(view.ForIssue(f.Message, pr.issue)), display.Line(view.ForIssue(f.Hint,
-		pr.issue))
-	return f
-}
-
-// fitted returns the error with the arguments of each of its messages in the form that the message wants. Errors that
-// were kept in the store come back with all their arguments as text.
-func fitted(l message.Lang, err error) error {
-	var e *pawl.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	out := *e
-	out.Args = fit(l, e.Key, e.Args)
-	if e.Err != nil {
-		out.Err = fitted(l, e.Err)
-	}
-	return &out
-}
-
-// numbered finds the placeholders of a message that take a number.
-var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(?:\[(\d+)\])?([a-z%])`) })
-
-// fit makes numbers of the arguments that a message wants as numbers and that are text.
-func fit(l message.Lang, key string, args []any) []any {
-	if len(args) == 0 {
-		return args
-	}
-	format, ok := l.Format(key)
-	if !ok || !strings.Contains(format, "%d") && !strings.Contains(format, "]d") {
-		return args
-	}
-	out := slices.Clone(args)
-	next := 0
-	for _, m := range numbered().FindAllStringSubmatch(format, -1) {
-		if m[2] == "%" {
-			continue
-		}
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			next = n - 1
-		}
-		if next < len(out) && m[2] == "d" {
-			if text, ok := out[next].(string); ok {
-				if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-					out[next] = n
-				}
-			}
-		}
-		next++
-	}
-	return out
-}
-
-// problemTexts lists what is wrong with a document, each with its place and its next step.
-func problemTexts(pr *Printer, bad flawed) []string {
-	var out []string
-	for _, p := range bad.Errors() {
-		text, hint := pr.Lang.Error(p)
-		if hint != "" {
-			text = pr.Lang.Text("cli.problem", text, hint)
-		}
-		out = append(out, display.Line(text))
-	}
-	if n := bad.Rest(); n > 0 {
-		out = append(out, pr.Text("cli.more_problems", n))
-	}
-	return out
-}
+func Describe(pr *Printer, err error) fault.Fault { return fault.Of(pr.Lang, pr.issue, err) }
 
 // ReportError writes an error to Err.
 func ReportError(pr *Printer, err error) {
 	f := Describe(pr, err)
 	if pr.JSON {
-		raw, _ := json.Marshal(map[string]Fault{"error": f})
+		raw, _ := json.Marshal(map[string]fault.Fault{"error": f})
 		_, _ = pr.Std.Err.Write(append(raw, '\n'))
 		return
 	}
@@ -193,7 +83,7 @@ func ReportError(pr *Printer, err error) {
 }
 
 // FaultLabel joins what programs and reports need: code, rule, gate and trace.
-func FaultLabel(pr *Printer, f Fault) string {
+func FaultLabel(pr *Printer, f fault.Fault) string {
 	parts := []string{string(f.Code)}
 	if f.Rule != "" {
 		parts = append(parts, pr.Text("cli.rule", f.Rule))

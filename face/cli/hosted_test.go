@@ -26,6 +26,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/joined"
 	"pawl/runner"
+	"pawl/store/feed"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
@@ -125,8 +126,10 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o host.Open) (*ho
 	h.now = h.now.Add(time.Minute)
 	h.mu.Unlock()
 	k := kernel.New(joined.Table(), h.store, config, pawl.ClockFunc(h.clock), h.ids)
+	follow := feed.New(h.store, nil)
+	k.OnCommit(func(kernel.Outcome) { follow.Tell() })
 	return &host.Workspace{
-		Place: place, Kernel: k,
+		Place: place, Kernel: k, Feed: follow,
 		Runner: func(progress func(effect.Effect, string)) *runner.Runner {
 			return runner.New(k, h.world.options(progress))
 		},

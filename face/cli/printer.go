@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli/term"
+	"pawl/face/fault"
 	"pawl/face/tui"
 	"pawl/kernel/view"
 	"pawl/text/message"
@@ -42,7 +42,7 @@ func (pr *Printer) Text(key string, args ...any) string { return pr.TextIn(pr.La
 
 // TextIn is Text in another language, for documents that are not written in that of the person.
 func (pr *Printer) TextIn(l message.Lang, key string, args ...any) string {
-	return view.ForIssue(l.Text(key, fit(l, key, safe(args))...), pr.issue)
+	return view.ForIssue(l.Text(key, fault.Args(l, key, args)...), pr.issue)
 }
 
 // Wordy renders what is either a key of the catalogue or text of somebody else: a reason of an agent, a line of a
@@ -60,21 +60,6 @@ func (pr *Printer) Choose(en, zh string) string {
 		return zh
 	}
 	return en
-}
-
-func safe(args []any) []any {
-	out := make([]any, len(args))
-	for i, v := range args {
-		switch v := v.(type) {
-		case string:
-			out[i] = display.Line(v)
-		case error, fmt.Stringer:
-			out[i] = display.Line(fmt.Sprint(v))
-		default:
-			out[i] = v
-		}
-	}
-	return out
 }
 
 // Say writes a line to Out.

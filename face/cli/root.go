@@ -33,7 +33,7 @@ func order() []string {
 		"plan", "approve", "accept", "deny", "revise", "answer",
 		"pause", "cancel", "stop", "fix", "skip", "rollback", "undo", "redo",
 		"task", "machine", "audit", "policy", "replay", "context", "tools", "budget",
-		"agent", "mcp", "doctor", "config", "export", "completion", "version",
+		"agent", "mcp", "serve", "doctor", "config", "export", "completion", "version",
 	}
 }
 

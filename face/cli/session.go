@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"pawl/face/fault"
+	"pawl/face/give"
 	"pawl/face/host"
 	"pawl/text/shell"
 
@@ -17,8 +19,6 @@ import (
 	"pawl/face/cli/term"
 	"pawl/face/tui"
 	"pawl/kernel"
-	"pawl/kernel/approval"
-	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
@@ -178,13 +178,8 @@ func (sess *Session) Do(ctx context.Context, c kernel.Command) (kernel.Outcome, 
 
 // DoNow gives a command after which work is to go on, so that a pause ends.
 func DoNow(ctx context.Context, sess *Session, c kernel.Command) error {
-	if _, err := sess.Do(ctx, c); err != nil {
-		return err
-	}
-	s, err := sess.View(ctx)
-	if err == nil && s.Paused {
-		_, err = sess.Do(ctx, &control.Resume{})
-	}
+	Warn(ctx, sess) // before what is written over
+	_, err := sess.to().Now(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: c})
 	return err
 }
 
@@ -195,28 +190,13 @@ func (sess *Session) keyed() bool {
 
 // DoAs gives a command in the name of somebody else.
 func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
-	if _, ok := c.(*approval.Approve); ok {
-		if err := packageStands(ctx, sess); err != nil {
-			return kernel.Outcome{}, err
-		}
-	}
 	Warn(ctx, sess) // before what is written over
-	return sess.Workspace.Do(ctx, kernel.Envelope{Actor: by, Command: c}, userName(sess.App))
+	return sess.to().Do(ctx, kernel.Envelope{Actor: by, Command: c})
 }
 
-// packageStands refuses an approval of the plan of a package that a person wrote and has changed since it was read:
-// what it says now is another plan, with a hash of its own.
-func packageStands(ctx context.Context, sess *Session) error {
-	s, err := sess.Workspace.Kernel.Snapshot(ctx)
-	if err != nil || s.Run == nil || s.Run.Written == nil || s.Approval == nil || s.Approval.About != "plan" ||
-		sess.Workspace.Project.Packages == nil {
-		return err
-	}
-	found, err := sess.Workspace.Project.Packages(ctx)
-	if err == nil && !s.Run.Written.Stands(found.Files[s.Run.Package]) {
-		err = pawl.Fail(pawl.CodeConflict, "cli.flow.package_changed", s.Run.Package)
-	}
-	return err
+func (sess *Session) to() give.To {
+	return give.To{Kernel: sess.Workspace.Kernel, Packages: sess.Workspace.Project.Packages, Sign: sess.Workspace.Sign,
+		Person: pawl.By(pawl.KindUser, userName(sess.App))}
 }
 
 // ID reads an outcome's result as an id.
@@ -273,7 +253,7 @@ func Warn(ctx context.Context, sess *Session) {
 func Remark(pr *Printer, why error) {
 	f := Describe(pr, why)
 	if pr.JSON {
-		raw, _ := json.Marshal(map[string]Fault{"warning": f})
+		raw, _ := json.Marshal(map[string]fault.Fault{"warning": f})
 		_, _ = pr.Std.Err.Write(append(raw, '\n'))
 		return
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"strings"
-	"time"
 
 	"pawl/face/cli/term"
 	"pawl/kernel/effect"
@@ -19,9 +18,6 @@ func MoveText(pr *Printer, from, to string) string {
 	}
 	return name(from) + " " + pr.Style.To() + " " + name(to)
 }
-
-// WatchEvery is how often `pawl status --watch` asks whether something was committed.
-const WatchEvery = 150 * time.Millisecond
 
 // MaxTitle is the number of lines that the title of a task or a step takes at most.
 const MaxTitle = 4

@@ -5,7 +5,6 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/word"
 	"pawl/runner"
+	"pawl/store/feed"
 	"pawl/text/backlog"
 	"pawl/text/knowledge"
 	"pawl/text/message"
@@ -332,6 +332,8 @@ type Workspace struct {
 	Kernel *kernel.Kernel
 	// Said is what is to be told of the place before anything else: that the workspace was moved or copied.
 	Said []Finding
+	// Feed follows the audit log.
+	Feed *feed.Feed
 	// Branch returns the name of a branch if there is one, of the one that is checked out for "", which is "" where
 	// there is none.
 	Branch func(ctx context.Context, name string) (string, error)
@@ -394,7 +396,10 @@ type Workspace struct {
 	Project Project
 	// Serve serves the workspace to agents until ctx ends or the client is gone.
 	Serve func(ctx context.Context, s Serving) error
-	Close func() error
+	// Offer serves it to programs and pages until ctx ends. Tokens are what these have to show.
+	Offer  func(ctx context.Context, o Offering) error
+	Tokens Tokens
+	Close  func() error
 }
 
 // Draft is what a call that was not made yet would change.
@@ -405,20 +410,6 @@ type Draft struct {
 	Patch string
 	// Err is why the call would fail.
 	Err error
-}
-
-// Do gives a command. What a person has to say, and no person is seen to say, is said by the key of one.
-func (w *Workspace) Do(ctx context.Context, env kernel.Envelope, person string) (kernel.Outcome, error) {
-	out, err := w.Kernel.Do(ctx, env)
-	var open *word.Decision
-	if w.Sign == nil || !errors.As(err, &open) {
-		return out, err
-	}
-	if env.Word, err = w.Sign(ctx, *open, env.Actor.Name()); err != nil {
-		return out, err
-	}
-	env.Actor = pawl.By(pawl.KindUser, person)
-	return w.Kernel.Do(ctx, env)
 }
 
 // Witness is the newest checkpoint that is kept of a log: how many records it covers, 0 where none is kept, and when it
@@ -613,6 +604,43 @@ type Past struct {
 type Commit struct {
 	ID, Tree, Message string
 	At                time.Time
+}
+
+// Token is what a program shows to use the API of a workspace, without what makes it one.
+type Token struct {
+	Name   string    `json:"name"`
+	Scopes []string  `json:"scopes"`
+	Made   time.Time `json:"made_at"`
+}
+
+// Tokens are those of a workspace.
+type Tokens interface {
+	// New makes a token of a name and with scopes, and returns it this once. Person is in whose name it decides where
+	// it may approve.
+	New(ctx context.Context, of Token, person pawl.Actor) (token string, err error)
+	List(ctx context.Context) ([]Token, error)
+	// Revoke takes one back by its name. Where there is none it fails with CodeNotFound.
+	Revoke(ctx context.Context, name string) error
+}
+
+// Offering says how a workspace is served to programs and pages over HTTP.
+type Offering struct {
+	// Addr is the loopback address, such as 127.0.0.1:0.
+	Addr string
+	Lang message.Lang
+	// Ready is told where the server is, once it is there.
+	Ready func(Offered)
+	// Advance works on a run until it waits for a person, unless another process does. Failed is told what comes of it,
+	// nil as well.
+	Advance func(ctx context.Context) error
+	Failed  func(error)
+}
+
+// Offered is where a server is. Socket is "" where there is none.
+type Offered struct {
+	URL    string `json:"url"`
+	Socket string `json:"socket,omitempty"`
+	PID    int    `json:"pid"`
 }
 
 // Serving says how a workspace is served to agents over the Model Context Protocol.

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pawl"
+	"pawl/face/fault"
 )
 
 const secret = "a-token-for-the-tests"
@@ -133,7 +134,7 @@ func TestGuard(t *testing.T) {
 				t.Errorf("%s: the answer has %s", c.name, name)
 			}
 		}
-		var refused struct{ Error fault }
+		var refused struct{ Error fault.Fault }
 		if c.want/100 == 4 && c.want != 413 && (json.Unmarshal(text, &refused) != nil || refused.Error.Code == "" ||
 			refused.Error.Hint == "") {
 			t.Errorf("%s: no code and next step: %s", c.name, text)

@@ -35,6 +35,7 @@ import (
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/runner"
+	"pawl/store/feed"
 	"pawl/text/message"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -60,7 +61,9 @@ func newLab(t *testing.T) *lab {
 		config.Tools[name] = toolOf(name)
 	}
 	l.k = kernel.New(joined.Table(), l.store, config, pawl.ClockFunc(l.clock), rand.Reader)
-	l.server = New(Config{Kernel: l.k, Query: query.Of(l.k),
+	follow := feed.New(l.store, nil)
+	l.k.OnCommit(func(kernel.Outcome) { follow.Tell() })
+	l.server = New(Config{Kernel: l.k, Query: query.Of(l.k), Feed: follow,
 		Projections: func(ctx context.Context) ([]pawl.ProjectedFile, error) { return projection.Files(ctx, l.k) },
 		Version:     "test", Lang: message.English, Advance: l.advance})
 	l.do("user:ada", &planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})

@@ -58,19 +58,11 @@ func pageOf[T any](p page, list func(query.Page) iter.Seq2[query.Item[T], error]
 	if err != nil {
 		return nil, 0, err
 	}
-	out = []T{}
-	for i, err := range list(q) {
-		switch {
-		case err != nil:
-			return nil, 0, err
-		case len(out) == q.Limit-1 && q.Newest:
-			return out, 0, nil
-		case len(out) == q.Limit-1:
-			return out, next, nil
-		}
-		out, next = append(out, i.Value), i.Cursor
+	out, next, err = query.Collect(q.Limit-1, list(q))
+	if q.Newest {
+		next = 0
 	}
-	return out, 0, nil
+	return out, next, err
 }
 
 func (s readTools) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
@@ -104,20 +96,8 @@ func (s readTools) projection(ctx context.Context, name string) (string, error) 
 	return "", nil
 }
 
-// current reads the run in progress, or else the last one.
-func (s readTools) current(ctx context.Context) (*kernel.Snapshot, error) {
-	at, err := s.from.Kernel.Snapshot(ctx)
-	if err == nil && at.Session == nil {
-		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	}
-	if err != nil || at.Session.Run != "" {
-		return at, err
-	}
-	return s.from.Kernel.LastRun(ctx)
-}
-
 func (s readTools) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
-	at, err := s.current(ctx)
+	at, err := query.Planned(ctx, s.from.Kernel)
 	if err == nil && at.Solution == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.no_plan")
 	}
@@ -128,7 +108,7 @@ func (s readTools) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
 }
 
 func (s readTools) getSummary(ctx context.Context, _ caller, _ none) (any, error) {
-	at, err := s.current(ctx)
+	at, err := query.Current(ctx, s.from.Kernel)
 	if err == nil && at.Run == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.no_run")
 	}
@@ -155,7 +135,7 @@ type about struct{ Task string }
 // task finds a task by its ULID or its label, where T-1, t-001 and 1 mean T-001.
 func (s readTools) task(ctx context.Context, given string) (*kernel.Snapshot, error) {
 	if given == "" {
-		at, err := s.current(ctx)
+		at, err := query.Current(ctx, s.from.Kernel)
 		if err == nil && at.Task == nil {
 			err = pawl.Fail(pawl.CodeNotFound, "mcp.no_task")
 		}

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pawl"
+	"pawl/face/fault"
 	"pawl/kernel/view"
 )
 
@@ -95,7 +96,7 @@ func (s *Server) contents(uri, mime, content string, err error) (*sdk.ReadResour
 }
 
 // refused is an error of the protocol that carries a fault.
-func refused(f fault) error {
+func refused(f fault.Fault) error {
 	data, err := json.Marshal(f)
 	if err != nil {
 		return err

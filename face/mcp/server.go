@@ -11,6 +11,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/query"
+	"pawl/store/feed"
 	"pawl/text/message"
 )
 
@@ -27,6 +28,8 @@ type Config struct {
 	Kernel Kernel
 	// Query answers what is only asked.
 	Query query.Reader
+	// Feed tells of commits.
+	Feed *feed.Feed
 	// Projections are the files that show the workspace to people, as the store has them at this moment.
 	Projections func(ctx context.Context) ([]pawl.ProjectedFile, error)
 	Version     string

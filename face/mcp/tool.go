@@ -3,15 +3,13 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
-
-	"pawl/text/display"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pawl"
+	"pawl/face/fault"
 	"pawl/kernel/effect"
 )
 
@@ -108,42 +106,16 @@ func result(out json.RawMessage) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(out)}}, StructuredContent: out}
 }
 
-// fault is the form of an error, as the command line's --json has it.
-type fault struct {
-	Code    pawl.Code  `json:"code"`
-	Class   pawl.Class `json:"class"`
-	Message string     `json:"message"`
-	Hint    string     `json:"hint,omitempty"`
-	Rule    string     `json:"rule,omitempty"`
-	Gate    string     `json:"gate,omitempty"`
-	// Problems are the single problems of a plan, one text each.
-	Problems []string `json:"problems,omitempty"`
-}
-
 // maxText bounds one text of an error, in bytes.
 const maxText = 2000
 
-// describe turns an error into its parts. Whatever could act on a terminal is escaped.
-func (s *Server) describe(err error) fault {
-	f := fault{Code: pawl.CodeOf(err), Message: err.Error()}
-	f.Class = f.Code.Info().Class
-	var e *pawl.Error
-	if errors.As(err, &e) {
-		f.Rule, f.Gate = e.Rule, e.Gate
-		f.Message, f.Hint = s.Lang.Error(err)
-		var bad *pawl.Problems
-		if errors.As(err, &bad) {
-			f.Message, f.Hint = s.Lang.Text(e.Key, e.Args...), s.Lang.Hint(e.Key, e.Args...)
-			for _, p := range bad.Errors() {
-				text, hint := s.Lang.Error(p)
-				if hint != "" {
-					text += " (" + hint + ")"
-				}
-				f.Problems = append(f.Problems, clip(display.Line(text), maxText))
-			}
-		}
+// describe turns an error into its parts, each bounded.
+func (s *Server) describe(err error) fault.Fault {
+	f := fault.Of(s.Lang, "", err)
+	for i, p := range f.Problems {
+		f.Problems[i] = clip(p, maxText)
 	}
-	f.Message, f.Hint = clip(display.Line(f.Message), maxText), clip(display.Line(f.Hint), maxText)
+	f.Message, f.Hint = clip(f.Message, maxText), clip(f.Hint, maxText)
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/face/give"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/kernel/orders"
@@ -19,7 +20,6 @@ import (
 	"pawl/kernel/tasks"
 	"pawl/kernel/view"
 	"pawl/machine/session"
-	"pawl/text/plan"
 )
 
 // Bounds of what a client may write, in bytes, and of how long it may wait for an answer, in seconds.
@@ -138,14 +138,11 @@ func (s writeTools) askHuman(ctx context.Context, c caller, a asking) (any, erro
 	return s.getAnswer(ctx, c, asking{id, a.Wait})
 }
 
-// lookEvery is how often an answer that is waited for is looked for.
-const lookEvery = 500 * time.Millisecond
-
 // getAnswer says what became of a question, at once or as soon as it is answered while the client waits.
 func (s writeTools) getAnswer(ctx context.Context, _ caller, a asking) (any, error) {
 	over := time.After(time.Duration(a.Wait) * time.Second)
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
+	commits := s.read.from.Feed.Listen()
+	defer commits.Close()
 	for waiting := a.Wait > 0; ; {
 		q, err := s.read.from.Query.Question(ctx, strings.ToLower(strings.TrimSpace(a.Question)))
 		if err != nil {
@@ -159,7 +156,7 @@ func (s writeTools) getAnswer(ctx context.Context, _ caller, a asking) (any, err
 			return nil, pawl.Fail(pawl.CodeCanceled, "runner.canceled").Because(ctx.Err())
 		case <-over:
 			waiting = false
-		case <-tick.C:
+		case <-commits.C:
 		}
 	}
 }
@@ -200,7 +197,7 @@ func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, R
 	case at.Session.State != string(session.Idle) || at.Session.Effect != "":
 		return nil, pawl.Fail(pawl.CodeBusy, "mcp.not_idle", at.Session.State)
 	}
-	p, err := s.readPlan(a.Plan)
+	p, err := give.Plan(s.read.from.Kernel.Config(), []byte(a.Plan))
 	if err != nil {
 		return nil, err
 	}
@@ -228,20 +225,6 @@ func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, R
 
 // proposalName is what stands for the name of the plan's file.
 func proposalName(c caller) string { return "proposal of mcp/" + c.name }
-
-// readPlan checks a plan as `pawl run --plan` does before it takes it up.
-func (s writeTools) readPlan(text string) (plan.Plan, error) {
-	p, where, err := plan.Decode("plan", []byte(text))
-	if err != nil {
-		return p, err
-	}
-	config := s.read.from.Kernel.Config()
-	schema := func(name string) ([]byte, bool) {
-		t, ok := config.Tools[name]
-		return t.Info.ArgsSchema, ok
-	}
-	return p, where.Locate(plan.Check(p, schema, config.Plan))
-}
 
 // proposed says what became of a proposal: it waits for a person, it was refused by what judges plans, or nobody has
 // looked at it yet.

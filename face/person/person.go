@@ -14,14 +14,14 @@ import (
 	"strings"
 )
 
+// Unknown stands for a program whose name the machine does not tell.
+const Unknown = "unknown"
+
 // IsAgent reports whether a program that Program named is a coding agent.
 func IsAgent(program string) bool {
 	return slices.Contains(slices.Collect(maps.Values(agents)), program) ||
 		slices.ContainsFunc(marks, func(m mark) bool { return m.agent == program })
 }
-
-// unknown stands for a program whose name the machine does not tell.
-const unknown = "unknown"
 
 // mark is a variable, and the agent whose mark it is.
 type mark struct{ name, agent string }
@@ -85,7 +85,7 @@ func program(env func(string) string, started []process, terminal bool) string {
 			return name
 		}
 	}
-	return unknown
+	return Unknown
 }
 
 // agent is the name of the coding agent that p is, or "".
@@ -128,7 +128,7 @@ func clean(name string) string {
 		return -1
 	}, name)
 	if name = name[:min(len(name), 64)]; name == "" {
-		return unknown
+		return Unknown
 	}
 	return name
 }

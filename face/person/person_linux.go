@@ -13,9 +13,25 @@ import (
 const farthest = 64
 
 // ancestors are the processes that started this one, the nearest first, up to the system's first.
-func ancestors() []process {
+func ancestors() []process { return lineage(os.Getppid(), farthest) }
+
+// Called is what a process is called that is at work: for an interpreter the program that it runs, and for a coding
+// agent its name.
+func Called(pid int) string {
+	found := lineage(pid, 1)
+	if len(found) == 0 {
+		return Unknown
+	}
+	if name := found[0].agent(); name != "" {
+		return name
+	}
+	return found[0].called()
+}
+
+// lineage are a process and those that started it, the nearest first, so many at most.
+func lineage(pid, most int) []process {
 	var out []process
-	for pid := os.Getppid(); pid > 0 && len(out) < farthest; {
+	for pid > 0 && len(out) < most {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		// PID (name) STATE PPID …, and the name may hold anything (proc_pid_stat(5)).
 		begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')

@@ -16,7 +16,7 @@ func TestProgram(t *testing.T) {
 		"setsid and no terminal":  {started: []process{shell, {"systemd", []string{"/lib/systemd/systemd"}}}, want: "systemd"},
 		"cron": {started: []process{{"sh", []string{"sh", "-c", "x"}}, {"cron", []string{"/usr/sbin/cron", "-f"}}},
 			want: "cron"},
-		"nobody at all":    {want: unknown},
+		"nobody at all":    {want: Unknown},
 		"make at hand":     {started: []process{{"make", []string{"make", "ok"}}, shell}, terminal: true},
 		"make for nobody":  {started: []process{{"make", []string{"make", "ok"}}, shell}, want: "make"},
 		"an agent's mark":  {env: map[string]string{"CLAUDECODE": "1"}, started: []process{shell}, terminal: true, want: "claude-code"},
@@ -29,7 +29,7 @@ func TestProgram(t *testing.T) {
 		"a script":                   {started: []process{{"python3", []string{"python3", "bots/night.py"}}}, want: "night"},
 		"a long name":                {started: []process{{"a-program-with-", []string{"/opt/a-program-with-a-name"}}}, want: "a-program-with-a-name"},
 		"a hostile name":             {started: []process{{"user:ada\x1b[1m", nil}}, want: "userada[1m"},
-		"an empty name":              {started: []process{{"", nil}}, want: unknown},
+		"an empty name":              {started: []process{{"", nil}}, want: Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := program(func(v string) string { return c.env[v] }, c.started, c.terminal)
@@ -52,7 +52,7 @@ func TestIsAgent(t *testing.T) {
 			t.Errorf("%s is recorded as %q", program, got)
 		}
 	}
-	for _, name := range []string{"", "cron", "sshd", unknown, "bash", "claude-cod"} {
+	for _, name := range []string{"", "cron", "sshd", Unknown, "bash", "claude-cod"} {
 		if IsAgent(name) {
 			t.Errorf("%q is taken for an agent", name)
 		}

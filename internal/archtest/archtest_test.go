@@ -114,7 +114,7 @@ var rules = []rule{
 		"kernel/issues"},
 		third: none},
 	{pattern: "kernel/projection", ours: []string{
-		".", "machine/board", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",
+		".", "machine/board", "machine/session", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",
 	}, third: none},
 	{pattern: "kernel/*", ours: []string{".", "kernel/composition", "text/criteria", "machine", "machine/*", "text/display", "text/plan", "text/policy",
 		"text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel"},
@@ -122,6 +122,8 @@ var rules = []rule{
 	{pattern: "store/disk", ours: []string{"store/lockfile"}, third: []string{"golang.org/x/sys"}},
 	{pattern: "store/logs", ours: []string{".", "store/disk"}, third: none},
 	{pattern: "store/follow", ours: none, third: none},
+	{pattern: "store/moved", ours: []string{"kernel"}, third: none},
+	{pattern: "store/feed", ours: []string{".", "kernel/audit"}, third: none},
 	{pattern: "store/lockfile", ours: []string{"."}, third: []string{"golang.org/x/sys"}},
 	{pattern: "store/*", ours: []string{".", "store/lockfile", "kernel/audit", "kernel", "kernel/effect", "text/plan",
 		"machine", "machine/*"}},
@@ -208,7 +210,17 @@ var rules = []rule{
 		"text/policy",
 		"kernel/view", "text/triage", "face/cli/term"}, third: []string{"golang.org/x/term", "golang.org/x/sys",
 		"charm.land/bubbletea/v2", "github.com/charmbracelet/", "github.com/muesli/cancelreader"}},
-	{pattern: "face/mcp", ours: []string{".", "text/display", "text/message", "machine", "machine/*", "text/plan",
+	{pattern: "face/fault", ours: []string{".", "kernel/view", "text/display", "text/message"}, third: none},
+	{pattern: "face/give", ours: []string{".", "face/host", "kernel", "kernel/approval", "kernel/control", "text/plan"}, third: none},
+	{pattern: "face/api", ours: []string{".", "face/fault", "face/give", "kernel", "kernel/approval", "kernel/audit",
+		"kernel/control", "kernel/issues", "kernel/planning", "kernel/query", "kernel/recovery", "kernel/steps",
+		"kernel/verification", "kernel/view", "machine/workflow", "store/feed", "store/logs", "text/display", "text/message",
+		"text/strictjson"}, third: []string{"github.com/danielgtaylor/huma"}},
+	{pattern: "face/serve", ours: []string{".", "face/api", "face/give", "face/host", "face/loopback", "face/mcp",
+		"face/person", "kernel", "kernel/audit", "kernel/projection", "kernel/query", "kernel/view", "store/disk", "store/follow",
+		"store/lockfile", "store/logs"}, third: []string{"golang.org/x/sys"}},
+	{pattern: "face/loopback", ours: []string{".", "text/display"}, third: none},
+	{pattern: "face/mcp", ours: []string{"face/fault", "face/give", "face/loopback", "store/feed", ".", "text/display", "text/message", "machine", "machine/*", "text/plan",
 		"kernel/effect", "kernel/audit", "kernel/view", "kernel", "kernel/*", "runner"}},
 	{pattern: "store/notary", ours: []string{".", "kernel/audit", "kernel", "store/lockfile"}},
 	{pattern: "driver/workspace", ours: []string{".", "kernel/effect", "sandbox/git", "sandbox/git/layout"}},
@@ -237,9 +249,9 @@ var rules = []rule{
 		"kernel/planning",
 		"kernel/recovery", "kernel/steps", "kernel/tasks"}},
 	{pattern: "face/host", ours: []string{".", "face/cli/settings", "face/tui", "kernel", "kernel/audit", "kernel/effect",
-		"kernel/word", "runner", "text/backlog", "text/knowledge", "text/message", "text/policy"}, third: none},
+		"kernel/word", "runner", "store/feed", "text/backlog", "text/knowledge", "text/message", "text/policy"}, third: none},
 	{pattern: "face/cli", ours: []string{
-		"face/host", "kernel/verification", ".", "text/shell", "text/display", "text/strictjson", "text/message", "machine/board", "machine/session",
+		"face/fault", "face/give", "face/host", "kernel/verification", ".", "text/shell", "text/display", "text/strictjson", "text/message", "machine/board", "machine/session",
 		"machine/turn", "machine/workflow",
 		"text/plan", "text/policy", "text/triage", "kernel/effect",
 		"kernel/audit", "kernel/view", "kernel", "kernel/approval", "kernel/budget", "kernel/control",
@@ -253,7 +265,7 @@ var rules = []rule{
 		"face/host", "kernel/verification", ".", "text/plan", "text/policy", "kernel/effect", "kernel/view",
 		"kernel", "kernel/approval", "kernel/planning", "kernel/steps", "kernel/query", "face/cli",
 		"face/cli/policies", "face/cli/term"}},
-	{pattern: "face/cli/auditlog", ours: []string{".", "kernel/composition", "text/message", "kernel/audit", "kernel",
+	{pattern: "face/cli/auditlog", ours: []string{"face/fault", ".", "kernel/composition", "text/message", "kernel/audit", "kernel",
 		"kernel/query", "kernel/replay", "kernel/word",
 		"face/cli", "face/cli/term"}},
 	{pattern: "face/cli/policies", ours: []string{".", "face/host", "kernel", "kernel/effect", "kernel/view", "text/policy",
@@ -264,7 +276,8 @@ var rules = []rule{
 	{pattern: "face/cli/machines", ours: []string{".", "text/message", "machine", "machine/*", "kernel/joint",
 		"face/cli", "face/cli/term"}},
 	{pattern: "face/cli/servers", ours: []string{
-		"face/host", ".", "text/display", "face/cli", "face/cli/settings"}},
+		"face/fault", "face/host", ".", "text/display", "face/cli", "face/cli/settings"}},
+	{pattern: "face/cli/serving", ours: []string{".", "face/cli", "face/cli/term", "face/host"}},
 	{pattern: "face/cli/setup", ours: []string{
 		"face/approver", "face/host", ".", "text/display", "text/shell", "kernel/effect", "kernel/audit",
 		"kernel", "face/cli", "face/cli/settings", "face/cli/term"}},
@@ -275,7 +288,7 @@ var rules = []rule{
 	}},
 	{pattern: "face/cli/term/termtest", ours: []string{"text/display", "face/cli/term"}},
 	{pattern: "face/cli/agents", ours: []string{
-		"face/host", ".", "face/cli", "face/cli/settings", "face/cli/term", "face/tui"}},
+		"face/fault", "face/host", ".", "face/cli", "face/cli/settings", "face/cli/term", "face/tui"}},
 	{pattern: "face/cli/complete", ours: []string{
 		"face/host", ".", "text/message", "machine", "machine/*", "text/policy",
 		"text/skill", "kernel/view", "kernel", "kernel/query", "face/cli", "face/cli/settings", "face/cli/term"}},
@@ -305,7 +318,7 @@ var rules = []rule{
 		"kernel/projection", "kernel/query",
 		"runner", "store/*", "driver/*", "driver/launch", "face/approver", "face/registry", "sandbox", "sandbox/egress",
 		"sandbox/git", "sandbox/git/layout", "sandbox/planted", "sandbox/sshagent", "sandbox/withheld", "face/walls",
-		"driver/workspace", "driver/workspace/relocate", "face/project", "face/upkeep", "face/doctor", "face/demo", "face/mcp",
+		"driver/workspace", "driver/workspace/relocate", "face/project", "face/upkeep", "face/doctor", "face/demo", "face/serve",
 		"face/cli", "face/cli/commands", "face/cli/settings",
 	}, third: none},
 	{pattern: "cmd/*", ours: []string{"*"}},
@@ -668,7 +681,7 @@ func TestFacesSeeNoRows(t *testing.T) {
 }
 
 // opening is where the program puts a workspace together: it says where its store is.
-const opening = "face/app kernel.At"
+const opening = "face/app moved.At"
 
 // ofRows names what a piece of code has to do with rows, "" where that is nothing.
 func ofRows(n ast.Node) string {
@@ -679,8 +692,8 @@ func ofRows(n ast.Node) string {
 		}
 	case *ast.SelectorExpr:
 		x, ok := n.X.(*ast.Ident)
-		if ok && x.Name == "kernel" && slices.Contains([]string{"At", "Batch", "Decode", "Row", "Select", "Write"},
-			n.Sel.Name) {
+		if ok && (x.Name == "moved" || x.Name == "kernel" &&
+			slices.Contains([]string{"Batch", "Decode", "Row", "Select", "Write"}, n.Sel.Name)) {
 			return types.ExprString(n)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/machine/workflow"
 )
 
 // Decide takes an effect to do it: the commit that must come before any act.
@@ -292,7 +293,7 @@ func (c *Recover) Decide(tx *kernel.Tx) error {
 	}
 	tx.Record(e, kernel.AuditEffectRecovered, audit.Warn,
 		map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
-	if err := kernel.FlowInterrupted(tx, string(e.What())); err != nil {
+	if err := flowInterrupted(tx, string(e.What())); err != nil {
 		return err
 	}
 	traceEffect(tx, c.Receipt, c.Tree, lost, true)
@@ -390,4 +391,12 @@ func recoverWithin(tx *kernel.Tx, c *Recover) error {
 		}
 	}
 	return nil
+}
+
+// flowInterrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.
+func flowInterrupted(tx *kernel.Tx, what string) error {
+	if tx.Flow == nil || !tx.Has(tx.Flow, string(workflow.Interrupt), "") {
+		return nil
+	}
+	return tx.Move(tx.Flow, string(workflow.Interrupt), "", "interrupted in "+what, nil)
 }

@@ -129,6 +129,8 @@ type Filter struct {
 	Search string
 	// ByRank lists them in the order in which they would be claimed, instead of that of their registration.
 	ByRank bool
+	// After goes on behind an issue of an earlier page (view.Issue.Pos); it is not for lists by rank.
+	After int64
 	// Limit bounds how many issues are listed, 0 for no bound.
 	Limit int
 	// Looked bounds how many rows are looked at, 0 for no bound.
@@ -178,7 +180,7 @@ func (b Board) Issues(ctx context.Context, f Filter) iter.Seq2[*view.Issue, erro
 			return true
 		}
 		for row, err := range b.store.Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.States,
-			ByRank: f.ByRank, Limit: f.Looked}) {
+			ByRank: f.ByRank, After: f.After, Limit: f.Looked}) {
 			i := new(kernel.Issue)
 			if err == nil {
 				err = kernel.Decode(row, i)
@@ -326,7 +328,8 @@ func (n near) show(i *kernel.Issue) *view.Issue {
 		Dependencies: n.known(i.DependsOn), Waits: n.known(i.Open),
 		PlannedAt: i.PlannedAt, ExecutedAt: i.ExecutedAt, Conflicts: i.Conflicts, Failures: i.Failures,
 		LeaseUntil: i.Lease.Expires,
-		Parent:     i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound,
+		Pos:        i.Pos, Version: i.Version,
+		Parent: i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound,
 		Winding: i.Work == board.WorkDraining, Claimable: i.Rank > 0, NotBefore: i.NotBefore, Height: i.Height,
 		Batch: i.Batch, Touches: i.Changes(), MicroUSD: i.Cost, Digest: i.Digest,
 	}

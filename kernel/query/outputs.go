@@ -55,6 +55,15 @@ func (r Reader) Outputs(ctx context.Context, label, name string) (view.RunOutput
 	return out, err
 }
 
+// maxAtWork bounds how many effects that are at work are looked at.
+const maxAtWork = 200
+
+// AtWork are the calls, checks and agents that are at work now.
+func AtWork(ctx context.Context, r Reader) ([]view.Output, error) {
+	return r.outputs(ctx, kernel.Select{Kind: kernel.KindEffect, States: []string{kernel.EffectRunning},
+		Limit: maxAtWork})
+}
+
 // outputs reads the effects that a selection picks, without those that say nothing that anybody would read.
 func (r Reader) outputs(ctx context.Context, sel ...kernel.Select) ([]view.Output, error) {
 	if len(sel) == 0 {

@@ -137,6 +137,22 @@ type Item[T any] struct {
 	Cursor int64
 }
 
+// Collect takes the items of a list that was asked for with one more than limit, so that it is known whether there are
+// further ones: next is the cursor where these begin, 0 for none. The slice is never nil.
+func Collect[T any](limit int, list iter.Seq2[Item[T], error]) (out []T, next int64, err error) {
+	out = []T{}
+	for i, err := range list {
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case len(out) == limit:
+			return out, next, nil
+		}
+		out, next = append(out, i.Value), i.Cursor
+	}
+	return out, 0, nil
+}
+
 // scan streams the rows of a selection as what show makes of them; those that it does not want are left out.
 func scan[D, T any, P interface {
 	*D

@@ -231,7 +231,8 @@ func (r Reader) report(ctx context.Context, run *kernel.Run) (*view.Report, erro
 
 func reportOf(s *kernel.Snapshot) *view.Report {
 	run := s.Run
-	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName,
+	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Version: run.Version, Agent: run.Agent,
+		PlanFile:  run.GivenName,
 		Approvals: []view.ApprovalLine{}, Left: run.SkippedFiles, Cut: run.TruncatedFiles}
 	if run.Ignored != nil {
 		out.Lost = run.Ignored.Lost

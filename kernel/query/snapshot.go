@@ -32,6 +32,31 @@ type Looker interface {
 	Questions(ctx context.Context) ([]*kernel.Question, error)
 }
 
+// Current reads the run in progress, or else the last one. Where nothing was initialised it fails with CodeNotFound.
+func Current(ctx context.Context, k Looker) (*kernel.Snapshot, error) {
+	at, err := k.Snapshot(ctx)
+	if err == nil && at.Session == nil {
+		err = notFound("kernel.not_initialised")
+	}
+	if err != nil || at.Session.Run != "" {
+		return at, err
+	}
+	return k.LastRun(ctx)
+}
+
+// Planned reads the run in progress where it has a plan, or else the newest one that is over; it has no Solution where
+// that has none either. Where nothing was initialised it fails with CodeNotFound.
+func Planned(ctx context.Context, k Looker) (*kernel.Snapshot, error) {
+	at, err := k.Snapshot(ctx)
+	if err == nil && at.Session == nil {
+		err = notFound("kernel.not_initialised")
+	}
+	if err != nil || at.Solution != nil {
+		return at, err
+	}
+	return k.LastRun(ctx)
+}
+
 // Status reads the session and says how the last run ended.
 func Status(ctx context.Context, k Looker) (view.Status, error) {
 	s, err := k.Snapshot(ctx)

@@ -143,7 +143,7 @@ func settleUnknown(tx *kernel.Tx, b *kernel.Blocked, a kernel.Answer) error {
 	}
 	e.Answer = string(a)
 	e.State = kernel.EffectCanceled
-	if kernel.OwnsEffect(tx, e) {
+	if ownsEffect(tx, e) {
 		if err := kernel.Take(tx, kernel.ThenResolve); err != nil {
 			return err
 		}
@@ -158,6 +158,15 @@ func settleUnknown(tx *kernel.Tx, b *kernel.Blocked, a kernel.Answer) error {
 	}
 	tx.Record(e, kernel.AuditEffectAnswered, audit.Warn, map[string]any{"answer": a, "by": tx.Env.Actor})
 	return nil
+}
+
+// ownsEffect reports whether a call whose outcome was lost is one that an agent asked for.
+func ownsEffect(tx *kernel.Tx, e *kernel.EffectDoc) bool {
+	if tx.Talk == nil || e.What() != effect.KindTool {
+		return false
+	}
+	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
+	return err == nil && call.StepID == tx.Talk.Step && (e.Within != "" || tx.Talk.Next < len(tx.Talk.Asks))
 }
 
 // restoreCursor points the plan at the call of an effect, or behind it.

@@ -70,6 +70,9 @@ type Issue struct {
 	// Failures counts the attempts at a plan that failed.
 	Failures   int       `json:"planning_failures,omitempty"`
 	LeaseUntil time.Time `json:"lease_until,omitzero"`
+	// Pos is where a list goes on behind it, and Version that of its row.
+	Pos     int64 `json:"-"`
+	Version int64 `json:"-"`
 	// Parent is the id of what the issue belongs to, SolutionID that of its newest plan; Plans counts the plans that
 	// were made for it.
 	Parent     string `json:"-"`

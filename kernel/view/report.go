@@ -14,6 +14,8 @@ import (
 type Report struct {
 	Summary
 	ID string `json:"id"`
+	// Version is that of the run's row.
+	Version int64 `json:"-"`
 	// Issue is the issue of the board that the run is for, "" for one that somebody asked for by itself.
 	Issue string `json:"issue,omitempty"`
 	// State is the state of the session while the run is at work, "" once it has ended.

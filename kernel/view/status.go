@@ -217,15 +217,17 @@ type Session struct {
 
 // Asked is a question of an agent, open or answered.
 type Asked struct {
-	ID, Text, State string
-	Open            bool
-	Answer          string
-	By              pawl.Actor
+	ID     string     `json:"id"`
+	Text   string     `json:"text"`
+	State  string     `json:"state"`
+	Open   bool       `json:"open"`
+	Answer string     `json:"answer,omitempty"`
+	By     pawl.Actor `json:"answered_by,omitempty"`
 }
 
 // Budget is what was spent in a scope, such as "run:R-3", and what is held back for work that is under way.
 type Budget struct {
-	Scope string
-	Spent effect.Usage
-	Held  effect.Usage
+	Scope string       `json:"scope"`
+	Spent effect.Usage `json:"spent"`
+	Held  effect.Usage `json:"held"`
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"time"
 
 	"pawl"
 	"pawl/kernel"
@@ -510,4 +511,36 @@ func (c *conn) chain(
 		}
 	}
 	return nil
+}
+
+// Watching returns what calls changed when somebody, in whichever process, has committed since it looked last, which it
+// does so often until ctx ends. It is to end before the store is closed.
+func Watching(s *Store) func(ctx context.Context, every time.Duration, changed func()) error {
+	return func(ctx context.Context, every time.Duration, changed func()) error {
+		c, err := s.stream(ctx, "watch")
+		if err != nil {
+			return err
+		}
+		defer s.finish(c)
+		q, err := c.prepare("PRAGMA data_version") // changes with the commits of all other connections
+		if err != nil {
+			return s.fault("watch", err)
+		}
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for seen := int64(0); ; {
+			if _, err := q.one(); err != nil {
+				return s.fault("watch", err)
+			}
+			if now := q.int(0); now != seen {
+				seen = now
+				changed() // the first time for what was committed before anybody looked
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
+		}
+	}
 }

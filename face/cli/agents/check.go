@@ -11,6 +11,7 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/term"
+	"pawl/face/fault"
 	"pawl/face/host"
 )
 
@@ -74,13 +75,13 @@ func printStage(pr *cli.Printer, s host.Stage) {
 		saw = append(saw, pr.Text(p.Key, cli.Args(p.Args)...))
 	}
 	line := struct {
-		Type  string     `json:"type"`
-		Stage string     `json:"stage"`
-		OK    bool       `json:"ok"`
-		MS    int64      `json:"ms"`
-		Saw   []string   `json:"saw,omitempty"`
-		Error *cli.Fault `json:"error,omitempty"`
-		Said  []string   `json:"said,omitempty"`
+		Type  string       `json:"type"`
+		Stage string       `json:"stage"`
+		OK    bool         `json:"ok"`
+		MS    int64        `json:"ms"`
+		Saw   []string     `json:"saw,omitempty"`
+		Error *fault.Fault `json:"error,omitempty"`
+		Said  []string     `json:"said,omitempty"`
 	}{Type: "stage", Stage: s.Name, OK: s.Err == nil, MS: s.Took.Milliseconds(), Saw: saw, Said: s.Said}
 	if s.Err != nil {
 		f := cli.Describe(pr, s.Err)

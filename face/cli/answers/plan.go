@@ -77,11 +77,8 @@ func plannedWork(ctx context.Context, sess *cli.Session) (*kernel.Snapshot, erro
 	if _, err := sess.View(ctx); err != nil {
 		return nil, err
 	}
-	s, err := sess.Workspace.Kernel.Snapshot(ctx)
-	if err != nil || s.Solution != nil {
-		return s, err
-	}
-	if s, err = sess.Workspace.Kernel.LastRun(ctx); err == nil && s.Solution == nil {
+	s, err := query.Planned(ctx, sess.Workspace.Kernel)
+	if err == nil && s.Solution == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "cli.no_plan")
 	}
 	return s, err

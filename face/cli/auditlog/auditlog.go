@@ -11,7 +11,6 @@ import (
 	"pawl"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,42 +80,41 @@ func printLog(ctx context.Context, sess *cli.Session, about audit.Subject, f log
 		}
 		next = first
 	}
+	head, err := sess.Ask().Log().Head(ctx)
+	if err != nil {
+		return err
+	}
 	names := map[string]string{}
-	tick := time.NewTicker(cli.WatchEvery)
-	defer tick.Stop()
-	for {
-		out := bufio.NewWriterSize(sess.Std.Out, 32<<10)
-		for rec, err := range sess.Ask().Log().Records(ctx, about, next) {
-			if err != nil {
-				return err
-			}
-			next = rec.Index + 1
-			if err := writeRecord(ctx, sess, out, rec, names); err != nil {
-				return err
-			}
-		}
-		if err := out.Flush(); err != nil || !f.follow {
+	out := bufio.NewWriterSize(sess.Std.Out, 32<<10)
+	for rec, err := range sess.Ask().Log().Records(ctx, about, next) {
+		if err != nil {
 			return err
 		}
-		if err := untilGrown(ctx, sess, next, tick); err != nil {
+		if rec.Index >= head.Size {
+			break
+		}
+		if err := writeRecord(ctx, sess, out, rec, names); err != nil {
 			return err
 		}
 	}
-}
-
-// untilGrown waits until the log is longer than size.
-func untilGrown(ctx context.Context, sess *cli.Session, size int64, tick *time.Ticker) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-			head, err := sess.Ask().Log().Head(ctx)
-			if err != nil || head.Size > size {
-				return err
-			}
+	if err := out.Flush(); err != nil || !f.follow {
+		return err
+	}
+	for rec, err := range sess.Workspace.Feed.Follow(ctx, head.Size) {
+		if err != nil {
+			return err
+		}
+		if about != (audit.Subject{}) && rec.Subject != about {
+			continue
+		}
+		if err := writeRecord(ctx, sess, out, rec, names); err != nil {
+			return err
+		}
+		if err := out.Flush(); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.

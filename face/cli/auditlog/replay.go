@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/fault"
 	"pawl/kernel/replay"
 )
 
@@ -21,7 +22,7 @@ type replayed struct {
 	// Lost are those that the recording does not hold the whole of, because secrets were left out.
 	Lost        int              `json:"lost"`
 	Differences []replay.Finding `json:"differences"`
-	Bad         []cli.Fault      `json:"errors,omitempty"`
+	Bad         []fault.Fault    `json:"errors,omitempty"`
 }
 
 func newReplayCommand(a *cli.App) *cobra.Command {

@@ -16,6 +16,7 @@ import (
 	"pawl/face/cli/orders"
 	"pawl/face/cli/policies"
 	"pawl/face/cli/servers"
+	"pawl/face/cli/serving"
 	"pawl/face/cli/setup"
 	"pawl/face/cli/skills"
 	"pawl/face/cli/tasks"
@@ -27,6 +28,6 @@ func Entries() []cli.Entry {
 	return slices.Concat(
 		orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(),
 		answers.Entries(), control.Entries(), tasks.Entries(), machines.Entries(), auditlog.Entries(),
-		policies.Entries(), servers.Entries(), setup.Entries(),
+		policies.Entries(), servers.Entries(), serving.Entries(), setup.Entries(),
 	)
 }

@@ -31,11 +31,11 @@ func tree(t *testing.T) *cobra.Command {
 
 // onlyPeople are the words and flags whose values only a person can say.
 var onlyPeople = strings.Fields(`ANSWER FEEDBACK MESSAGE RECORD REQUIREMENT TEXT TITLE TYPE WORDS
-	github:OWNER/REPO --branch --cause --context --digest --english --feedback --fix --host --http --key --labels --message --note --question
+	github:OWNER/REPO --addr --branch --cause --context --digest --english --feedback --fix --host --http --key --labels --message --note --question
 	--reason --replaces --scope --search --title`)
 
 // onlyThere are those that mean something else, or nothing that can be known, at one command alone.
-var onlyThere = []string{"tool enter NAME", "prompt WORDS"}
+var onlyThere = []string{"tool enter NAME", "prompt WORDS", "serve token new NAME", "serve token revoke NAME"}
 
 // A command that takes something new has to say what that is, or that only a person knows; and what nobody takes is not
 // kept.

@@ -81,6 +81,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 			"retry")}, "machine show --format": {ask: one("table", "mermaid", "json", "matrix")},
 		"issue import --format":     {ask: one("state", "records", "markdown")},
 		"issue import --state-back": {ask: one("comment", "label")},
+		"serve token new --scope":   {ask: one("read", "act", "approve")},
 		"skill install --agent":     {ask: one(skill.Agents()...)},
 		"task create --mode":        {ask: capabilities},
 		"task move --exit-reason":   {ask: one(texts(task.ExitReasons())...)},

@@ -68,8 +68,10 @@ func (c *follower) along(ctx context.Context) error {
 }
 
 func (c *follower) follow(ctx context.Context) error {
-	tick := time.NewTicker(askEvery)
+	tick := time.NewTicker(askEvery) // what is written for the run is no commit
 	defer tick.Stop()
+	commits := c.sess.Workspace.Feed.Listen()
+	defer commits.Close()
 	c.silence(ctx)
 	for {
 		// Whether it is over is asked first: what was committed until then is told before the end.
@@ -91,6 +93,7 @@ func (c *follower) follow(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-commits.C:
 		case <-tick.C:
 		}
 	}
@@ -98,7 +101,7 @@ func (c *follower) follow(ctx context.Context) error {
 
 // told tells what was committed about the run since it was told last.
 func (c *follower) told(ctx context.Context) error {
-	for rec, err := range c.sess.Ask().Log().Records(ctx, audit.Subject{}, c.next) {
+	for rec, err := range c.sess.Workspace.Feed.Since(ctx, c.next) {
 		if err != nil {
 			return err
 		}

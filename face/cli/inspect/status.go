@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,8 +69,8 @@ func initialised(ctx context.Context, sess *cli.Session) (view.Status, error) {
 // redraws in place; elsewhere, and with --json, each state is printed below the last.
 func watchStatus(ctx context.Context, sess *cli.Session) error {
 	size, drawn := int64(-1), 0
-	tick := time.NewTicker(cli.WatchEvery)
-	defer tick.Stop()
+	commits := sess.Workspace.Feed.Listen()
+	defer commits.Close()
 	for {
 		head, err := sess.Ask().Log().Head(ctx)
 		if err != nil {
@@ -93,7 +92,7 @@ func watchStatus(ctx context.Context, sess *cli.Session) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-commits.C:
 		}
 	}
 }

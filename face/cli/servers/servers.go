@@ -3,7 +3,6 @@
 package servers
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -56,7 +55,7 @@ func newMCPCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			return sess.Workspace.Serve(c.Context(), host.Serving{
-				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: advancer(sess),
+				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: cli.Advancer(sess),
 				Ready: func(url string) { printServed(a, url, token, file) },
 			})
 		})
@@ -69,24 +68,6 @@ func newMCPCommand(a *cli.App) *cobra.Command {
 		c.AddCommand(s)
 	}
 	return c
-}
-
-// advancer returns a function that works on a run until it waits for a person. Where another process has the
-// workspace's work, that process does it. It must not be called by several goroutines at once.
-func advancer(sess *cli.Session) func(context.Context) error {
-	r := sess.Workspace.Runner(nil)
-	return func(ctx context.Context) error {
-		release, other, err := sess.Own()
-		if other != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		defer release()
-		_, err = r.Run(ctx)
-		return err
-	}
 }
 
 // printServed says where the server is and how to get in. A token that is kept in a file is not shown.

@@ -16,6 +16,7 @@ import (
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/cli/settings"
+	"pawl/face/fault"
 )
 
 func newMCPListCommand(a *cli.App) *cobra.Command {
@@ -27,7 +28,7 @@ func newMCPListCommand(a *cli.App) *cobra.Command {
 			}
 			type line struct {
 				host.ServerInfo
-				Error *cli.Fault `json:"error,omitempty"`
+				Error *fault.Fault `json:"error,omitempty"`
 			}
 			lines, rows := []line{}, [][]string{}
 			for _, s := range agents.Servers() {

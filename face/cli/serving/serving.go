@@ -1,0 +1,151 @@
+// Package serving is `pawl serve`: the workspace for programs and pages, and the tokens by which they use it.
+package serving
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/face/cli"
+	"pawl/face/cli/term"
+	"pawl/face/host"
+)
+
+// Entries are the commands of the first level.
+func Entries() []cli.Entry {
+	return []cli.Entry{{Name: "serve", Group: "setup", Build: newServeCommand}}
+}
+
+// approve is the scope that makes a decision the person's.
+const approve = "approve"
+
+// scopes are what a token may be made for, the least first.
+func scopes() []string { return []string{"read", "act", approve} }
+
+func newServeCommand(a *cli.App) *cobra.Command {
+	var addr string
+	none := func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return cli.UnknownCommand(a, c, args[0])
+		}
+		return nil
+	}
+	c := a.Command("serve", "cli.serve",
+		"  pawl serve\n  pawl serve --addr 127.0.0.1:7296\n  pawl serve token new ci --scope read\n  pawl serve token list", none, nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+			if _, err := sess.View(c.Context()); err != nil {
+				return err
+			}
+			return sess.Workspace.Offer(c.Context(), host.Offering{
+				Addr: addr, Lang: a.Lang, Advance: cli.Advancer(sess),
+				Ready: func(at host.Offered) { ready(a, at) },
+				Failed: func(err error) {
+					if err != nil && c.Context().Err() == nil {
+						cli.Remark(a.Printer, err)
+					}
+				}})
+		})
+	}
+	c.Flags().StringVar(&addr, "addr", "127.0.0.1:0", a.Text("cli.flag.serve_addr"))
+	c.SuggestionsMinimumDistance = 2
+	c.AddCommand(newTokenCommand(a))
+	return c
+}
+
+// ready says where the server is and how to get in.
+func ready(a *cli.App, at host.Offered) {
+	if a.JSON {
+		_ = a.PrintJSON(at) // who cannot be told asks the file
+		return
+	}
+	a.SayText("cli.serve.ready", at.URL)
+	if at.Socket != "" {
+		a.Say("  " + a.Style.Dim(a.Text("cli.serve.socket", at.Socket)))
+	}
+	a.Say("  " + a.Style.Dim(a.Text("cli.serve.token_how")))
+}
+
+func newTokenCommand(a *cli.App) *cobra.Command {
+	return a.Group("token", "cli.serve.token", newTokenNewCommand(a), newTokenListCommand(a), newTokenRevokeCommand(a))
+}
+
+func newTokenNewCommand(a *cli.App) *cobra.Command {
+	var scope string
+	c := a.Command("new NAME", "cli.serve.token.new",
+		"  pawl serve token new ci\n  pawl serve token new editor --scope act", cli.Exactly(1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		most := slices.Index(scopes(), scope)
+		switch {
+		case most < 0:
+			return cli.Usage("cli.flag_invalid", scope, "--scope", strings.Join(scopes(), "|"))
+		case scope == approve && a.Actor().Kind() != pawl.KindUser:
+			// To approve is a person's: nobody else can hand that on.
+			return pawl.Fail(pawl.CodeDenied, "serve.approve_person", a.Actor().Name())
+		}
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+			of := host.Token{Name: args[0], Scopes: scopes()[:most+1]}
+			token, err := sess.Workspace.Tokens.New(c.Context(), of, a.Actor())
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"name": of.Name, "scopes": of.Scopes, "token": token})
+			}
+			a.SayText("cli.serve.token.made", of.Name, strings.Join(of.Scopes, ", "))
+			a.Say(token)
+			a.Note("  " + a.Style.Dim(a.Text("cli.serve.token.once")))
+			return nil
+		})
+	}
+	c.Flags().StringVar(&scope, "scope", "read", a.Text("cli.flag.serve_scope"))
+	return c
+}
+
+func newTokenListCommand(a *cli.App) *cobra.Command {
+	return a.Command("list", "cli.serve.token.list", "  pawl serve token list", cli.Exactly(0),
+		func(c *cobra.Command, _ []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				return list(c.Context(), sess)
+			})
+		})
+}
+
+func list(ctx context.Context, sess *cli.Session) error {
+	all, err := sess.Workspace.Tokens.List(ctx)
+	if err != nil {
+		return err
+	}
+	if sess.JSON {
+		return sess.PrintJSON(map[string]any{"tokens": all})
+	}
+	if len(all) == 0 {
+		sess.Note(sess.Text("cli.serve.token.none"))
+		return nil
+	}
+	t := &term.Table{}
+	for _, k := range all {
+		t.Row(cli.Display(k.Name), strings.Join(k.Scopes, ", "), sess.Style.Dim(sess.Clock(k.Made)))
+	}
+	sess.SayTable(t, sess.Std.Width)
+	return nil
+}
+
+func newTokenRevokeCommand(a *cli.App) *cobra.Command {
+	return a.Command("revoke NAME", "cli.serve.token.revoke", "  pawl serve token revoke ci", cli.Exactly(1),
+		func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+				if err := sess.Workspace.Tokens.Revoke(c.Context(), args[0]); err != nil {
+					return err
+				}
+				if a.JSON {
+					return a.PrintJSON(map[string]any{"revoked": args[0]})
+				}
+				a.SayText("cli.serve.token.revoked", args[0])
+				return nil
+			})
+		})
+}

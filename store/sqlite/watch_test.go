@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pawl/kernel"
+)
+
+// TestWatch: whoever watches is told of the commits of another store on the same file and of this one, and of nothing
+// while nobody commits.
+func TestWatch(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pawl.db")
+	here, err := Open(path, Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	there, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	told, ended := make(chan bool, 100), make(chan error, 1)
+	go func() { ended <- Watching(here)(ctx, time.Millisecond, func() { told <- true }) }()
+	<-told // of what was committed before
+	for n, s := range []*Store{there, here, there} {
+		select {
+		case <-told:
+			t.Fatal("told of nothing")
+		case <-time.After(20 * time.Millisecond):
+		}
+		at := time.Now()
+		id := []string{"01HZZZZZZZZZZZZZZZZZZZZZZA", "01HZZZZZZZZZZZZZZZZZZZZZZB", "01HZZZZZZZZZZZZZZZZZZZZZZC"}[n]
+		row := kernel.Row{Kind: kernel.KindSetting, ID: id, Version: 1, CreatedAt: at, UpdatedAt: at}
+		if _, err := s.Commit(ctx, kernel.Batch{At: at, Writes: []kernel.Write{{Row: row}}}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-told:
+		case <-time.After(5 * time.Second):
+			t.Fatal("not told")
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := here.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := Watching(here)(t.Context(), time.Millisecond, func() {}); err == nil {
+		t.Error("a store that is closed is watched")
+	}
+}
