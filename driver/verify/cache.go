@@ -370,47 +370,84 @@ func compiling(command string) (flags, packages []string) {
 	return flags, packages
 }
 
+// compiles reports whether a check is of a module of Go, which is compiled before the check runs.
+func (sh *shelf) compiles(c effect.Check) bool {
+	dir := filepath.Join(sh.of.place.Tree, filepath.FromSlash(c.Dir))
+	return c.Command != gofmtCommand && (isFile(filepath.Join(dir, "go.mod")) || isFile(filepath.Join(dir, "go.work")))
+}
+
+// keptCompiled is how long it is believed that what was compiled of a tree is still there. The go command takes what it
+// uses for used when that was more than an hour ago, and removes what was not used for days.
+const keptCompiled = time.Hour
+
+// compileArgs are what the go command is asked to compile for a check, nil where that cannot be told.
+func (sh *shelf) compileArgs(c effect.Check) []string {
+	flags, packages := compiling(c.Command)
+	if len(sh.of.only) == 0 || !strings.HasPrefix(c.Command, "go test") {
+		return append(flags, packages...)
+	}
+	packages = nil
+	for _, n := range sh.of.only {
+		if n.File == "" || n.File[0] == '-' || strings.Trim(n.File, plainWord) != "" {
+			return nil
+		}
+		packages = append(packages, n.File)
+	}
+	slices.Sort(packages)
+	return append(flags, slices.Compact(packages)...)
+}
+
 // compile has the go command compile and vet what a check is going to test, into what proof reads: what the check
 // itself compiles is gone with it. Nothing depends on it. A mark among the caches of the verification's own says that
-// it was done; whoever forges it has the check compile by itself.
+// it was done; whoever forges it has the check compile by itself. One beside what proof reads says that it was done for
+// the same tree not long ago, by another verification.
 func (sh *shelf) compile(ctx context.Context, c effect.Check) {
 	s := sh.of
-	dir := filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir))
-	if !isFile(filepath.Join(dir, "go.mod")) && !isFile(filepath.Join(dir, "go.work")) || !sh.usersGo() ||
-		c.Command == gofmtCommand {
+	args := sh.compileArgs(c)
+	if args == nil || !sh.compiles(c) || !sh.usersGo() {
 		return
 	}
-	flags, packages := compiling(c.Command)
-	if len(s.only) > 0 && strings.HasPrefix(c.Command, "go test") {
-		packages = nil
-		for _, n := range s.only {
-			if n.File == "" || n.File[0] == '-' || strings.Trim(n.File, plainWord) != "" {
-				return
-			}
-			packages = append(packages, n.File)
-		}
-		slices.Sort(packages)
-		packages = slices.Compact(packages)
-	}
-	args := append(flags, packages...)
-	root, err := os.OpenRoot(sh.own)
+	own, err := os.OpenRoot(sh.own)
 	if err != nil {
 		return
 	}
-	defer root.Close()
+	defer own.Close()
 	mark := "compiled-" + shortDigest(strings.Join(append([]string{c.Dir}, args...), "\x00"))
-	if _, err := root.Lstat(mark); err == nil {
+	if _, err := own.Lstat(mark); err == nil {
 		return
 	}
-	spec := s.spec(c, append([]string{"go", "test", "-toolexec=" + stopLink, "-exec=false", "-run=^$"}, args...))
-	_, err = s.Box.Run(ctx, s.ground.Show(sh.trusted(spec))) // where something does not compile, the check says so
+	begin := time.Now()
+	before, note := sh.compiled(mark)
+	if !before {
+		spec := s.spec(c, append([]string{"go", "test", "-toolexec=" + stopLink, "-exec=false", "-run=^$"}, args...))
+		_, err = s.Box.Run(ctx, s.ground.Show(sh.trusted(spec))) // where something does not compile, the check says so
+	}
 	if err == nil && !sh.layered {
 		// What was used is not older than the go command lets its times become.
-		err = copyCache(ctx, root, filepath.Join(sh.built, "go-build"), time.Now().Add(-2*time.Hour))
+		err = copyCache(ctx, own, filepath.Join(sh.built, "go-build"), begin.Add(-2*keptCompiled))
 	}
 	if err == nil && ctx.Err() == nil {
-		_ = root.WriteFile(mark, nil, 0o600) // without the mark it is done again
+		_ = own.WriteFile(mark, nil, 0o600) // without the mark it is done again
+		if !before && s.tree != "" {
+			_ = note()
+		}
 	}
+}
+
+// compiled reports whether what a mark stands for was compiled not long ago of the same tree, where commands find it,
+// and by the same toolchain. What it returns notes that it was.
+func (sh *shelf) compiled(mark string) (before bool, note func() error) {
+	s := sh.of
+	if s.anew {
+		mark += "-again" // the same tree, at another place
+	}
+	program, _ := s.Host.LookPath("go")
+	name, of := filepath.Join(sh.built, mark), strings.Join([]string{s.tree, s.ground.Sees(s.place.Tree),
+		sh.stdKey(program), valueOf(s.tools.Env, "GOFLAGS")}, "\n")
+	text, _ := os.ReadFile(name)
+	info, err := os.Lstat(name)
+	before = err == nil && s.tree != "" && string(text) == of && time.Since(info.ModTime()).Abs() <= keptCompiled
+	return before, func() error { return writeWhole(name, of) }
 }
 
 // folder makes a folder of the verification's own anew, with files in it.

@@ -87,6 +87,49 @@ func TestWhoWritesWhat(t *testing.T) {
 	}
 }
 
+// What was compiled of a tree is not compiled again in the next verification, and soon after that it is: the go command
+// would take it for unused.
+func TestCompiledOnce(t *testing.T) {
+	list := "fmt\n"
+	b := stdBench(t, toolchain(t, "go1.26.0"), t.TempDir(), &list)
+	if err := os.WriteFile(filepath.Join(b.place.Tree, "go.mod"), []byte("module a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	compiled := func(commands ...string) (n int) {
+		t.Helper()
+		var spec effect.VerifySpec
+		for _, c := range commands {
+			spec.Checks = append(spec.Checks, effect.Check{Name: c, Command: c, Kind: kindCustom})
+		}
+		if r, _ := b.verify(t, spec); !r.OK {
+			t.Fatal(r.Err())
+		}
+		return strings.Count(b.goRuns(), "-toolexec")
+	}
+	if n := compiled("make test", "sh x.sh", "go test -race ./..."); n != 2 || !b.has("fmt") {
+		t.Errorf("compiled %d times for two kinds of checks; the standard library is there: %v", n, b.has("fmt"))
+	}
+	if n := compiled("make test"); n != 0 {
+		t.Error("compiled again for the same tree")
+	}
+	b.tree = "t2"
+	if n := compiled("make test"); n != 1 {
+		t.Error("not compiled for another tree")
+	}
+	marks, _ := filepath.Glob(filepath.Join(b.place.Workspace, ".pawl", "cache", "built", "go", "compiled-*"))
+	for _, m := range marks {
+		_ = os.Chtimes(m, time.Time{}, time.Now().Add(-2*keptCompiled))
+	}
+	if n := compiled("make test"); n != 1 {
+		t.Errorf("not compiled after %s, marks %v", 2*keptCompiled, marks)
+	}
+	own(t, b)
+	b.tree = "t3"
+	if n := compiled("make test"); n != 0 {
+		t.Error("compiled by a program of the project")
+	}
+}
+
 // An environment in the user's own tree may bring tools of Python, and nothing that the machine has by another name.
 func TestEnvironmentInTheTree(t *testing.T) {
 	machine := t.TempDir()

@@ -63,7 +63,7 @@ func Compiled(std string) string {
 // missing of it first. Nothing depends on it: where it fails, the checks compile what they need.
 func (sh *shelf) warm(ctx context.Context, checks []effect.Check) {
 	s := sh.of
-	if s.Std == "" || !slices.ContainsFunc(checks, usesGo) || !sh.usersGo() {
+	if s.Std == "" || !slices.ContainsFunc(checks, sh.usesGo) || !sh.usersGo() {
 		return
 	}
 	program, _ := s.Host.LookPath("go")
@@ -94,9 +94,9 @@ func (sh *shelf) usersGo() bool {
 	return ok && used == program
 }
 
-// usesGo reports whether a check runs the go command.
-func usesGo(c effect.Check) bool {
-	return strings.HasPrefix(c.Command, "go ") || strings.HasPrefix(c.Command, "golangci-lint ")
+// usesGo reports whether the go command compiles for a check, or runs as one.
+func (sh *shelf) usesGo(c effect.Check) bool {
+	return sh.compiles(c) || strings.HasPrefix(c.Command, "go ") || strings.HasPrefix(c.Command, "golangci-lint ")
 }
 
 // stdKey names what a toolchain compiles with the settings of this machine, or is "" where that cannot be told: the
@@ -112,7 +112,7 @@ func (sh *shelf) stdKey(program string) string {
 	if err != nil {
 		return ""
 	}
-	lines := []string{"1", goroot, string(version), runtime.GOOS, runtime.GOARCH}
+	lines := []string{"2", goroot, string(version), runtime.GOOS, runtime.GOARCH}
 	for _, cc := range []string{"gcc", "cc", "clang", "g++"} {
 		if where, ok := sh.of.Host.LookPath(cc); ok {
 			if info, err := os.Stat(where); err == nil {
@@ -149,7 +149,7 @@ func (sh *shelf) stdEnv(cache string) []string {
 func (sh *shelf) stdWanted(ctx context.Context, checks []effect.Check) []string {
 	var out, dirs []string
 	for _, c := range checks {
-		if !usesGo(c) || slices.Contains(dirs, c.Dir) || len(dirs) == 8 {
+		if !sh.usesGo(c) || slices.Contains(dirs, c.Dir) || len(dirs) == 8 {
 			continue
 		}
 		dirs = append(dirs, c.Dir)
@@ -200,7 +200,8 @@ func (sh *shelf) stdKept(ctx context.Context, kept string, wanted []string) bool
 }
 
 // compileStd compiles packages of the standard library into what is kept. Beside the toolchain, the process sees a
-// folder with a module of pawl's own that imports them, so that what `go vet` wants to know of them is kept, too.
+// folder with a module of pawl's own that imports them, so that what `go vet` wants to know of them is kept, too, and
+// what `go test` does, which asks for less.
 func (sh *shelf) compileStd(ctx context.Context, kept string, names []string) error {
 	cache, own := filepath.Join(kept, "cache"), filepath.Join(kept, "module-"+rand.Text())
 	for _, dir := range []string{cache, own} {
@@ -220,7 +221,7 @@ func (sh *shelf) compileStd(ctx context.Context, kept string, names []string) er
 		os.WriteFile(filepath.Join(own, "std.go"), []byte(src+")\n"), 0o600)); err != nil {
 		return err
 	}
-	for _, argv := range [][]string{append([]string{"go", "build"}, names...), {"go", "vet", "."}} {
+	for _, argv := range [][]string{append([]string{"go", "build"}, names...), {"go", "vet", "."}, {"go", "test", "."}} {
 		r, err := sh.of.Box.Run(ctx, sandbox.Spec{
 			Argv: argv, Dir: own, Writable: []string{cache}, Readable: []string{own}, Env: sh.stdEnv(cache),
 			Timeout: stdTimeout, OutputLimit: boxOutput,

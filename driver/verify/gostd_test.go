@@ -108,7 +108,7 @@ func TestStandardLibraryIsCompiledOnce(t *testing.T) {
 	if r, _ := first.verify(t, check); !r.OK {
 		t.Fatal(r.Err())
 	}
-	if got := first.goRuns(); got != asked+"; build fmt os; vet ." || !first.has("fmt") || !first.has("os") ||
+	if got := first.goRuns(); got != asked+"; build fmt os; vet .; test ." || !first.has("fmt") || !first.has("os") ||
 		!slices.Contains(first.said, "verify.compiling_std") {
 		t.Errorf("%q, said %q", got, first.said)
 	}
@@ -124,13 +124,13 @@ func TestStandardLibraryIsCompiledOnce(t *testing.T) {
 
 	more := "fmt\nnet/http\n"
 	third := stdBench(t, program, std, &more)
-	if third.verify(t, check); third.goRuns() != asked+"; build net/http; vet ." || !third.has("net/http") ||
+	if third.verify(t, check); third.goRuns() != asked+"; build net/http; vet .; test ." || !third.has("net/http") ||
 		!third.has("os") {
 		t.Error("what is missing is compiled, and nothing else")
 	}
 
 	other := stdBench(t, toolchain(t, "go1.27.0"), std, &list)
-	if other.verify(t, check); other.goRuns() != asked+"; build fmt os; vet ." {
+	if other.verify(t, check); other.goRuns() != asked+"; build fmt os; vet .; test ." {
 		t.Error("another toolchain has entries of its own")
 	}
 	left, _ := filepath.Glob(filepath.Join(std, "*", "module-*"))

@@ -390,7 +390,7 @@ func Built(ctx context.Context, given, top, dir string) (string, error) {
 		return filepath.Abs(given)
 	}
 	to := filepath.Join(dir, "pawl")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", to, "./cmd/pawl")
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s", "-o", to, "./cmd/pawl")
 	build.Dir, build.Env, build.Stderr = top, append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 	if err := build.Run(); err != nil {
 		return "", fmt.Errorf("go build: %w", err)
