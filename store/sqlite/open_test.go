@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -314,6 +315,32 @@ func TestAppendOnly(t *testing.T) {
 	}
 }
 
+// readOnly opens a store, of whatever schema, for reading: it is brought up to date where that is wanted, and can be.
+func readOnly(t *testing.T, content []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pawl.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if now, _ := os.ReadFile(path); err != nil && (pawl.CodeOf(err) != pawl.CodeReadOnly || !bytes.Equal(now, content)) {
+		t.Errorf("for reading only: %v", err)
+	}
+	if err == nil {
+		_ = s.Close()
+	}
+	if s, err = sqlite.Open(path, sqlite.Options{ReadOnly: true, Upgrade: true}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Check(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Commit(t.Context(), kernel.Batch{}); pawl.CodeOf(err) != pawl.CodeReadOnly {
+		t.Errorf("it can be written: %v", err)
+	}
+}
+
 // Databases of every schema that was ever released open, and what they hold is what they held.
 func TestUpgrade(t *testing.T) {
 	newest := filepath.Join("testdata", "upgrade", "v"+strconv.Itoa(sqlite.Schema)+".db")
@@ -349,6 +376,13 @@ func TestUpgrade(t *testing.T) {
 		report, err := s.Check(t.Context(), nil)
 		if err != nil || report.Size != 20 || report.Moves != 20 {
 			t.Errorf("%s: %+v, %v", f, report, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		readOnly(t, content)
+		if s, err = sqlite.Open(path, sqlite.Options{}); err != nil {
+			t.Fatal(err)
 		}
 		n := 0
 		for r, err := range s.Scan(t.Context(), kernel.Select{Kind: kernel.KindTask, States: []string{"running"}}) {

@@ -34,6 +34,9 @@ type Options struct {
 	// ReadOnly refuses every write and works on media that cannot be written, and on a full disk where no process has
 	// the store open.
 	ReadOnly bool
+	// Upgrade brings a store of an older schema up to date although it is opened for reading only, where it can be
+	// written.
+	Upgrade bool
 	// Limit replaces the 10 s that a write may take until it is done or given up; 0 keeps them.
 	Limit time.Duration
 	// Clock tells when kept answers expire; nil is the system's clock.
