@@ -513,8 +513,15 @@ func (c *conn) chain(
 	return nil
 }
 
+// While nobody has committed for some time, it is looked less often: to wake up costs more than the look.
+const (
+	dozing = 10 * time.Second
+	dozes  = 5
+)
+
 // Watching returns what calls changed when somebody, in whichever process, has committed since it looked last, which it
-// does so often until ctx ends. It is to end before the store is closed.
+// does so often, and a fifth as often where nothing was committed for ten seconds, until ctx ends. It is to end before
+// the store is closed.
 func Watching(s *Store) func(ctx context.Context, every time.Duration, changed func()) error {
 	return func(ctx context.Context, every time.Duration, changed func()) error {
 		c, err := s.stream(ctx, "watch")
@@ -528,13 +535,18 @@ func Watching(s *Store) func(ctx context.Context, every time.Duration, changed f
 		}
 		tick := time.NewTicker(every)
 		defer tick.Stop()
+		calm := time.Now().Add(dozing)
 		for seen := int64(0); ; {
 			if _, err := q.one(); err != nil {
 				return s.fault("watch", err)
 			}
 			if now := q.int(0); now != seen {
-				seen = now
+				seen, calm = now, time.Now().Add(dozing)
+				tick.Reset(every)
 				changed() // the first time for what was committed before anybody looked
+			} else if !calm.IsZero() && time.Now().After(calm) {
+				calm = time.Time{}
+				tick.Reset(dozes * every)
 			}
 			select {
 			case <-ctx.Done():
