@@ -8,14 +8,14 @@ N ?= 10
 KEEP ?= 0
 UNDER ?= none
 # The packages whose tests write golden files and generated documents.
-GOLDEN := ./machine/... ./text/plan ./face/cli ./face/cli/orders ./kernel/view ./face/tui ./text/triage ./text/knowledge ./text/solution ./text/backlog ./driver/drivertest ./internal/archtest
+GOLDEN := ./internal/templates ./machine/... ./text/plan ./face/cli ./face/cli/orders ./kernel/view ./face/tui ./text/triage ./text/knowledge ./text/solution ./text/backlog ./driver/drivertest ./internal/archtest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
 # 45 s, tui 20 s and runner 3 s.
 RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./driver/checkpoint ./kernel/audit
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
-.PHONY: help setup build install uninstall demo test steady unwalled sensitivity tampering kills flat adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
+.PHONY: browser help setup build install uninstall demo test steady unwalled sensitivity tampering kills flat adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,6 +100,10 @@ race: setup ## run the tests with the race detector
 
 board: setup ## the long tests of the board: 40 issues, and the same while a worker is killed every five seconds
 	$(GO) test -count=1 -timeout 30m ./cmd/pawl -run '^TestBoard' -v -issues 40 -issuekills
+
+browser: ## look at every page of the dashboard in Chromium: live, by the keyboard, without script, in every size
+	@scripts/setup.sh browser
+	$(GO) test -count=1 -tags browser -timeout 15m ./face/web -run '^TestBrowser' -v
 
 recordings: build ## film pawl at work, for the documents, into docs/recordings
 	$(GO) run ./internal/recordings -pawl $(BIN)

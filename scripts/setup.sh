@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh            install; ends with 1 when a program is left out, with 2 when nothing can be tested at all
 #   scripts/setup.sh test       the same, and name the coding agents too, which make test has scripts/agents.sh install
+#   scripts/setup.sh browser    the same, with a browser for the tests of the dashboard's pages
 #   scripts/setup.sh missing    print the programs that are missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +17,9 @@ strace|strace|it makes the disk fail under the tests of the store|tests of a dis
 pytest|python3-pytest|projects in Python are tested with it|tests of pytest|360 kB to fetch, 1.7 MB on disk
 cargo|cargo|projects in Rust are tested with it|tests of Rust|60 MB to fetch, 290 MB on disk
 ssh-keygen|openssh-client|signatures of approvals are verified with it|tests of SSH keys|1.0 MB to fetch, 5.9 MB on disk'
+
+[ "${1:-}" != browser ] || programs+='
+chromium|chromium|every page of the dashboard is looked at in it|tests of pages in a browser|80 MB to fetch, 300 MB on disk'
 
 stop() { echo "setup: $*" >&2; exit 2; }
 

@@ -255,7 +255,7 @@ func tellEarlier(ctx context.Context, w *host.Workspace, tell func(error)) {
 // trackers of others, and files.
 func faces(w *host.Workspace, dir, state string, c settings.Config) {
 	tokens := serve.NewTokens(state, w.Kernel)
-	w.Offer, w.Tokens = serve.Programs(w, tokens, dir, version()), tokens
+	w.Offer, w.Tokens, w.Enter = serve.Programs(w, tokens, dir, version()), tokens, serve.Enter(tokens, dir)
 	w.Serve, w.Project = serve.Agents(w, version()), project.Of(w.Place, c.Dependencies)
 	w.Tracker = project.Tracker(dir, c.GitHub)
 	w.Branch = project.Branch(w.Place)

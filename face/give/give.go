@@ -20,8 +20,8 @@ type To struct {
 	Kernel *kernel.Kernel
 	// Packages are the solution packages of the workspace; nil where there are none.
 	Packages func(ctx context.Context) (host.Packages, error)
-	// Sign has a person say a decision for which a program asks, by their key; nil where none is set. Person is in whose
-	// name that is.
+	// Sign has a person say a decision for which a program asks, by their key; nil where none is set. Person is in
+	// whose name that is.
 	Sign   func(ctx context.Context, d word.Decision, program string) (*word.Signed, error)
 	Person pawl.Actor
 }

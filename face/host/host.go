@@ -397,7 +397,10 @@ type Workspace struct {
 	// Serve serves the workspace to agents until ctx ends or the client is gone.
 	Serve func(ctx context.Context, s Serving) error
 	// Offer serves it to programs and pages until ctx ends. Tokens are what these have to show.
-	Offer  func(ctx context.Context, o Offering) error
+	Offer func(ctx context.Context, o Offering) error
+	// Enter makes the address by which a person enters the pages of the server that runs, and the code in it, which is
+	// good once, and for a short time.
+	Enter  func(ctx context.Context, person pawl.Actor) (address, code string, err error)
 	Tokens Tokens
 	Close  func() error
 }
@@ -638,7 +641,9 @@ type Offering struct {
 
 // Offered is where a server is. Socket is "" where there is none.
 type Offered struct {
-	URL    string `json:"url"`
+	URL string `json:"url"`
+	// Pages is where the dashboard is, under a name of its own.
+	Pages  string `json:"pages"`
 	Socket string `json:"socket,omitempty"`
 	PID    int    `json:"pid"`
 }

@@ -91,6 +91,8 @@ type Guard struct {
 	// Port is that of the listener, "" for a socket of the file system, which no page can reach: a request there may
 	// name any host, and comes from no page at all.
 	Port string
+	// Name is a host name of the server's own below localhost, "" for none.
+	Name string
 	// Refuse answers a request that is not let in.
 	Refuse func(w http.ResponseWriter, r *http.Request, err error)
 }
@@ -114,7 +116,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // here reports whether a host with its port is this server.
 func (g *Guard) here(hostPort string) bool {
 	host, port, err := net.SplitHostPort(hostPort)
-	return err == nil && g.Port != "" && port == g.Port && own(strings.ToLower(host))
+	return err == nil && g.Port != "" && port == g.Port &&
+		(own(strings.ToLower(host)) || g.Name != "" && strings.EqualFold(host, g.Name))
 }
 
 // ownOrigin reports whether a request comes from no page, or from a page of this very server.

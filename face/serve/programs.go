@@ -17,7 +17,6 @@ import (
 	"pawl/face/host"
 	"pawl/face/loopback"
 	"pawl/kernel"
-	"pawl/kernel/view"
 	"pawl/store/disk"
 	"pawl/store/follow"
 	"pawl/store/lockfile"
@@ -65,6 +64,12 @@ func (s *server) run(ctx context.Context) error {
 	}
 	defer l.Close()
 	at := host.Offered{URL: "http://" + l.Addr().String(), PID: os.Getpid()}
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // the address of a listener always has a port
+	label, err := s.tokens.label(ctx)
+	if err != nil {
+		return err
+	}
+	at.Pages = "http://" + net.JoinHostPort(label, port) + "/"
 	socket, err := s.socket(ctx)
 	if err != nil {
 		return err
@@ -89,10 +94,14 @@ func (s *server) run(ctx context.Context) error {
 	})
 	defer work.Close()
 	served := s.api(work)
+	pages, err := s.pages(ctx, work)
+	if err != nil {
+		return err
+	}
 	s.Ready(at)
 	return both(ctx, func(ctx context.Context) error {
-		_, port, _ := net.SplitHostPort(l.Addr().String()) // the address of a listener always has a port
-		return loopback.Serve(ctx, l, &loopback.Guard{Next: served, Port: port, Refuse: served.Refuse}, nil)
+		both := &hosts{label: label, at: at.Pages, pages: pages, api: served}
+		return loopback.Serve(ctx, l, &loopback.Guard{Next: both, Port: port, Name: label, Refuse: served.Refuse}, nil)
 	}, func(ctx context.Context) error {
 		if socket == nil {
 			return nil
@@ -178,15 +187,9 @@ func (s *server) socket(ctx context.Context) (net.Listener, error) {
 func (s *server) api(work *follow.Follower) *api.Server {
 	return api.New(api.Config{
 		Kernel: s.Kernel, Feed: s.Feed, Logs: logs.Of(s.Place.Workspace), Version: s.version, Lang: s.Lang,
-		To: func(k *kernel.Kernel) give.To { return give.To{Kernel: k, Packages: s.Project.Packages} },
-		Owner: func() *view.Owner {
-			o, ok := s.Workspace.Owner()
-			if !ok {
-				return nil
-			}
-			return &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
-		},
-		Work: func() { work.Within(0) }, Who: s.who,
+		To:    func(k *kernel.Kernel) give.To { return give.To{Kernel: k, Packages: s.Project.Packages} },
+		Owner: s.owner,
+		Work:  func() { work.Within(0) }, Who: s.who,
 	})
 }
 

@@ -51,7 +51,7 @@ func counted(t *testing.T) *figures {
 			continue
 		}
 		f.packages++
-		for _, name := range p.files() {
+		for _, name := range p.written(t) {
 			f.file(t, p, name)
 		}
 	}

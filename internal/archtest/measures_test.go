@@ -211,7 +211,7 @@ var tooWide = map[string]int{
 func TestLinesAreNarrow(t *testing.T) {
 	seen := 0
 	for _, p := range packages(t) {
-		for _, name := range p.files() {
+		for _, name := range p.written(t) {
 			file := filepath.Join(p.Dir, name)
 			raw := parse(t, file).raw
 			quoted, wider := quotedColumns(raw), 0

@@ -235,21 +235,21 @@ func Left(path string) (out []string) {
 // migrate brings an existing store up to date.
 func (s *Store) migrate() error {
 	if s.opts.ReadOnly && !s.opts.Upgrade {
-		return s.old(nil)
+		return old(s.path, nil)
 	}
 	c, err := connect(s.path, readWrite, "&_synchronous=FULL", limit)
 	if err == nil {
 		err = errors.Join(c.migrate(), c.close())
 	}
 	if code := resultCode(err) & 0xff; s.opts.ReadOnly && (code == lib.SQLITE_READONLY || code == lib.SQLITE_CANTOPEN) {
-		return s.old(err)
+		return old(s.path, err)
 	}
 	return err
 }
 
 // old is the error for a store of an older schema that is not brought up to date.
-func (s *Store) old(because error) error {
-	return pawl.Fail(pawl.CodeReadOnly, "store.old", s.path).In("store.open").Because(because)
+func old(path string, because error) error {
+	return pawl.Fail(pawl.CodeReadOnly, "store.old", path).In("store.open").Because(because)
 }
 
 // migrate applies the migrations that the database does not have, all in one transaction.

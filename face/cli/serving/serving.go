@@ -16,7 +16,8 @@ import (
 
 // Entries are the commands of the first level.
 func Entries() []cli.Entry {
-	return []cli.Entry{{Name: "serve", Group: "setup", Build: newServeCommand}}
+	return []cli.Entry{{Name: "serve", Group: "setup", Build: newServeCommand},
+		{Name: "open", Group: "setup", Build: newOpenCommand}}
 }
 
 // approve is the scope that makes a decision the person's.
@@ -42,7 +43,7 @@ func newServeCommand(a *cli.App) *cobra.Command {
 			}
 			return sess.Workspace.Offer(c.Context(), host.Offering{
 				Addr: addr, Lang: a.Lang, Advance: cli.Advancer(sess),
-				Ready: func(at host.Offered) { ready(a, at) },
+				Ready: func(at host.Offered) { ready(c.Context(), sess, at) },
 				Failed: func(err error) {
 					if err != nil && c.Context().Err() == nil {
 						cli.Remark(a.Printer, err)
@@ -57,16 +58,40 @@ func newServeCommand(a *cli.App) *cobra.Command {
 }
 
 // ready says where the server is and how to get in.
-func ready(a *cli.App, at host.Offered) {
-	if a.JSON {
-		_ = a.PrintJSON(at) // who cannot be told asks the file
+func ready(ctx context.Context, sess *cli.Session, at host.Offered) {
+	if sess.JSON {
+		_ = sess.PrintJSON(at) // who cannot be told asks the file
 		return
 	}
-	a.SayText("cli.serve.ready", at.URL)
+	sess.SayText("cli.serve.ready", at.URL)
 	if at.Socket != "" {
-		a.Say("  " + a.Style.Dim(a.Text("cli.serve.socket", at.Socket)))
+		sess.Say("  " + sess.Style.Dim(sess.Text("cli.serve.socket", at.Socket)))
 	}
-	a.Say("  " + a.Style.Dim(a.Text("cli.serve.token_how")))
+	sess.Say("  " + sess.Style.Dim(sess.Text("cli.serve.token_how")))
+	// Who is no person at a terminal does not get in.
+	if err := enter(ctx, sess); err != nil {
+		sess.Say("  " + sess.Style.Dim(sess.Text("cli.serve.pages_how")))
+	}
+}
+
+// enter says where a person enters the pages.
+func enter(ctx context.Context, sess *cli.Session) error {
+	address, code, err := sess.Workspace.Enter(ctx, sess.App.Actor())
+	if err != nil {
+		return err
+	}
+	if sess.JSON {
+		return sess.PrintJSON(map[string]string{"url": address, "code": code})
+	}
+	sess.SayText("cli.open.at", address)
+	sess.Say("  " + sess.Style.Dim(sess.Text("cli.open.once", code)))
+	return nil
+}
+
+func newOpenCommand(a *cli.App) *cobra.Command {
+	return a.Command("open", "cli.open", "  pawl open", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return enter(c.Context(), sess) })
+	})
 }
 
 func newTokenCommand(a *cli.App) *cobra.Command {

@@ -1,0 +1,217 @@
+//go:build browser
+
+package web
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"pawl/kernel/issues"
+)
+
+var shots = flag.String("shots", "", "a folder that pictures of every page are written to")
+
+// browser is a tab of Chromium with the dashboard, and what it complained of.
+type browser struct {
+	*lab
+	ctx  context.Context
+	base string
+	mu   sync.Mutex
+	bad  []string
+}
+
+// look opens a browser, which enters by the address that pawl open prints.
+func (l *lab) look() *browser {
+	l.Helper()
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox,
+		chromedp.UserDataDir(l.TempDir()))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	l.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	l.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	l.Cleanup(cancel)
+	b := &browser{lab: l, ctx: ctx, base: "http://" + l.name + ":" + l.port}
+	chromedp.ListenTarget(ctx, func(e any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := e.(type) {
+		case *log.EventEntryAdded:
+			if !strings.Contains(e.Entry.URL, "/live") { // a stream that is cut is told of, too
+				b.bad = append(b.bad, e.Entry.Text+" "+e.Entry.URL)
+			}
+		case *runtime.EventExceptionThrown:
+			b.bad = append(b.bad, e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			b.bad = append(b.bad, fmt.Sprint(e.Type, e.Args))
+		}
+	})
+	code, err := l.door.Code("user:ada")
+	if err != nil {
+		l.Fatal(err)
+	}
+	b.run(log.Enable(), chromedp.Navigate(b.base+"/enter#"+code), chromedp.WaitVisible("h1.answer"))
+	return b
+}
+
+func (b *browser) run(actions ...chromedp.Action) {
+	b.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// is evaluates an expression until it is true.
+func (b *browser) is(expression string) {
+	b.Helper()
+	var got any
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		// Between two pages there is none to ask.
+		if err := chromedp.Run(b.ctx, chromedp.Evaluate(expression, &got)); err == nil && got == true {
+			return
+		}
+	}
+	b.Fatalf("%s is %v: %s", expression, got, b.text(`document.title`))
+}
+
+// quiet fails where the browser complained: of the content security policy, of the script, of anything.
+func (b *browser) quiet() {
+	b.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, text := range b.bad {
+		b.Error(text)
+	}
+}
+
+// TestBrowserLive: the page of a browser follows what is committed, without losing what a person is at, and looks old
+// when it can no longer do so.
+func TestBrowserLive(t *testing.T) {
+	l := newLab(t).fill()
+	b := l.look()
+	b.is(`document.body.classList.contains('live') && location.hash === '' && location.pathname === '/'`)
+
+	b.run(chromedp.Navigate(b.base + "/board"))
+	b.is(`document.body.classList.contains('live')`)
+	var took []time.Duration
+	for n := range 40 {
+		title := fmt.Sprint("committed ", n)
+		begun := time.Now()
+		l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: title}}})
+		b.is(`document.body.textContent.includes("` + title + `")`)
+		took = append(took, time.Since(begun))
+	}
+	slices.Sort(took)
+	t.Logf("from the commit to the page, with the looking: p50 %v, p95 %v", took[len(took)/2], took[len(took)*95/100])
+
+	b.run(chromedp.Navigate(b.base+"/decide"), chromedp.WaitVisible("#reason"))
+	b.run(chromedp.Focus("#reason"), chromedp.SendKeys("#reason", "not yet"))
+	before := b.text(`document.body.dataset.at`)
+	l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "meanwhile"}}})
+	b.is(`document.body.dataset.at !== "` + before + `"`)
+	b.is(`document.getElementById('reason').value === 'not yet' && document.activeElement.id === 'reason'`)
+
+	b.quiet()
+	l.server.CloseClientConnections()
+	l.server.Config.SetKeepAlivesEnabled(false)
+	_ = l.server.Listener.Close()
+	b.is(`document.body.classList.contains('stale') && document.querySelector('#link .old').textContent.includes('20')`)
+}
+
+func (b *browser) text(expression string) (out string) {
+	b.Helper()
+	b.run(chromedp.Evaluate(expression, &out))
+	return out
+}
+
+// TestBrowserKeys: pages are reached, rows gone through, and the palette used by the keyboard alone.
+func TestBrowserKeys(t *testing.T) {
+	l := newLab(t).fill()
+	b := l.look()
+	b.run(chromedp.KeyEvent("g"), chromedp.KeyEvent("b"))
+	b.is(`location.pathname === '/board' && document.readyState === 'complete'`)
+	b.is(`document.body.classList.contains('live')`)
+	b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"))
+	b.is(`document.querySelectorAll('.at').length === 1 && document.activeElement.textContent === 'ISS-1'`)
+	b.run(chromedp.KeyEvent("\r"))
+	b.is(`location.pathname === '/issue/ISS-1' && document.readyState === 'complete'`)
+	b.is(`document.body.classList.contains('live')`)
+	b.run(chromedp.KeyEvent("?"))
+	b.is(`document.getElementById('help').open`)
+	b.run(chromedp.KeyEvent("\x1b"))
+	b.is(`!document.getElementById('help').open`)
+	b.run(chromedp.Evaluate(`document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', ctrlKey: true, bubbles: true})) && 0 ||
+		document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', ctrlKey: true, bubbles: true}))`, nil))
+	b.is(`document.getElementById('palette').open`)
+	b.run(chromedp.SendKeys("#palette input", "audit\r"))
+	b.is(`location.pathname === '/audit'`)
+	b.quiet()
+}
+
+// TestBrowserWithoutScript: a plan is looked at and approved where no script runs.
+func TestBrowserWithoutScript(t *testing.T) {
+	l := newLab(t).fill()
+	b := l.look()
+	b.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(b.base+"/"),
+		chromedp.Click(`a.button.primary`), chromedp.WaitVisible(`button[value=approve]`),
+		chromedp.Click(`button[value=approve]`), chromedp.WaitVisible(`.notice`))
+	if l.approval() != "" {
+		t.Error("it still waits")
+	}
+	b.quiet()
+}
+
+// pictured are the pages that are looked at in every form.
+var pictured = []string{"/", "/board", "/issue/ISS-1", "/tasks", "/runs", "/run/RUN-1", "/audit", "/machines", "/decide"}
+
+// TestBrowserPages looks at each page in both languages, both themes and three sizes: nothing is wider than the window, and
+// the browser has nothing to complain of. With -shots it takes pictures.
+func TestBrowserPages(t *testing.T) {
+	l := newLab(t).fill()
+	b := l.look()
+	for _, lang := range []string{"en", "zh-CN"} {
+		b.run(chromedp.Navigate(b.base+"/"), chromedp.Evaluate(`document.documentElement.lang !== "`+lang+
+			`" && document.querySelector('form[action="/language"] button').click()`, nil))
+		b.is(`document.documentElement.lang === "` + lang + `" && document.readyState === 'complete'`)
+		for _, theme := range []string{"light", "dark"} {
+			b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+				Value: theme}}))
+			for _, width := range []int64{320, 1280, 3840} {
+				b.run(emulation.SetDeviceMetricsOverride(width, 900, 1, false))
+				for _, path := range pictured {
+					var wide bool
+					var picture []byte
+					b.run(chromedp.Navigate(b.base+path), chromedp.Evaluate(
+						`document.documentElement.scrollWidth > document.documentElement.clientWidth`, &wide))
+					if wide {
+						t.Errorf("%s is wider than %d", path, width)
+					}
+					if *shots == "" {
+						continue
+					}
+					b.run(chromedp.FullScreenshot(&picture, 90))
+					name := fmt.Sprintf("%s-%s-%s-%d.jpg", cmp.Or(strings.ReplaceAll(path[1:], "/", "-"), "now"), lang, theme,
+						width)
+					if err := os.WriteFile(filepath.Join(*shots, name), picture, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	b.quiet()
+}

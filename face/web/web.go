@@ -1,0 +1,252 @@
+// Package web is the dashboard: pages on which a person sees what waits for a word, what is proven and what it cost,
+// and decides about exactly what was shown. It has no state, no rule and no right of its own: it asks package query and
+// gives commands to the kernel in the way that all faces have. Every page is whole HTML and every act a form, so that
+// all of it works without script; the module of script only keeps a page up to date and makes it quick by the keyboard.
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"pawl"
+	"pawl/face/fault"
+	"pawl/face/give"
+	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
+	"pawl/kernel/query"
+	"pawl/kernel/view"
+	"pawl/store/feed"
+	"pawl/text/message"
+)
+
+// Config is what the dashboard is made of.
+type Config struct {
+	Kernel *kernel.Kernel
+	Feed   *feed.Feed
+	// Door lets persons in.
+	Door *Door
+	// To gives commands to a kernel.
+	To func(k *kernel.Kernel) give.To
+	// Owner says which process runs the work; it may be nil.
+	Owner func() *view.Owner
+	// Work has the work go on after a command. It returns at once, and may be nil.
+	Work func()
+	// Lang is the language where a browser asks for none that there is.
+	Lang message.Lang
+	// Diff returns the unified diff between two trees; nil where none can be made.
+	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
+	// Verify checks the whole audit log, with the checkpoints that are kept; nil where that cannot be done.
+	Verify func(ctx context.Context) (audit.Report, error)
+}
+
+// csp is the content security policy: nothing inline, nothing from elsewhere, no text that becomes script.
+const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types pawl"
+
+// maxForm bounds the body of a form, in bytes.
+const maxForm = 256 << 10
+
+// server answers requests.
+type server struct {
+	Config
+	log query.Log
+	mux *http.ServeMux
+}
+
+// New returns the dashboard. What comes to it has passed the guard of the server (package loopback).
+func New(c Config) http.Handler {
+	ask := query.Of(c.Kernel)
+	s := &server{Config: c, log: ask.Log(), mux: http.NewServeMux()}
+	read := &reader{Config: c, ask: ask, shown: &shown{at: map[string]seen{}}}
+	decide := &decider{read: read, shown: read.shown}
+	s.mux.HandleFunc("GET /enter", s.enterPage)
+	s.mux.HandleFunc("POST /enter", s.enter)
+	s.mux.HandleFunc("GET /static/{name}", static)
+	for path, f := range map[string]pageFunc{
+		"/{$}": read.now, "/board": read.board, "/issue/{issue}": read.issue, "/tasks": read.tasks,
+		"/task/{task}": read.task,
+		"/runs":        read.runs, "/run/{run}": read.run, "/run/{run}/diff": read.diff,
+		"/run/{run}/evidence": read.evidence,
+		"/audit":              read.audit, "/machines": read.machines, "/decide": decide.decide,
+	} {
+		s.mux.Handle("GET "+path, s.page(f))
+	}
+	s.mux.Handle("POST /decide", s.page(decide.decided))
+	s.mux.Handle("POST /answer", s.page(decide.answered))
+	s.mux.Handle("POST /control", s.page(decide.controlled))
+	s.mux.HandleFunc("POST /language", s.language)
+	s.mux.HandleFunc("POST /leave", s.leave)
+	s.mux.HandleFunc("GET /live", s.live)
+	s.mux.Handle("/", s.page(func(context.Context, *page, *http.Request) (templ.Component, error) {
+		return nil, pawl.Fail(pawl.CodeNotFound, "web.no_page")
+	}))
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", csp)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	// With no-referrer a browser would call the origin of our own forms null.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	s.mux.ServeHTTP(w, r)
+}
+
+// page is one page in the making.
+type page struct {
+	lang   message.Lang
+	now    time.Time
+	person pawl.Actor
+	// visit is the visit that it is made in.
+	visit string
+	// title and here are its heading and the entry of the menu that it belongs to.
+	title, here string
+	// at is where the audit log ended before anything was read for it.
+	at int64
+	// url is where it is, to come back to, and notice a key of what was just done.
+	url    string
+	notice string
+	// next is where an act leads to, "" where there is something to show instead.
+	next string
+	// status is that of the answer.
+	status int
+	// since is when the person looked before.
+	since time.Time
+}
+
+// pageFunc makes a page, or says where to go on.
+type pageFunc func(ctx context.Context, p *page, r *http.Request) (templ.Component, error)
+
+// begin is a page for a request, before anything is known of who makes it.
+func (s *server) begin(r *http.Request) *page {
+	return &page{lang: s.langOf(r), now: s.Kernel.Now(), url: r.URL.RequestURI(), status: http.StatusOK}
+}
+
+// page serves what a function makes to a person who has entered.
+func (s *server) page(f pageFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := s.begin(r)
+		if p.person = s.Door.who(r); p.person == "" {
+			if r.Header.Get("Pawl-Live") != "" || r.Method != http.MethodGet {
+				p.status = http.StatusUnauthorized
+				s.write(w, r, p, enterView(p, "web.enter.gone"))
+				return
+			}
+			http.Redirect(w, r, "/enter", http.StatusSeeOther)
+			return
+		}
+		p.visit = visitOf(r)
+		if r.Method == http.MethodPost {
+			if err := r.ParseForm(); err != nil {
+				s.fail(w, r, p, pawl.Fail(pawl.CodeInvalid, "web.form").Because(err))
+				return
+			}
+		}
+		p.notice = notices[r.URL.Query().Get("done")]
+		p.since = look(w, r, p.now)
+		head, err := s.log.Head(r.Context())
+		p.at = head.Size
+		var body templ.Component
+		if err == nil {
+			body, err = f(r.Context(), p, r)
+		}
+		switch {
+		case err != nil:
+			s.fail(w, r, p, err)
+		case p.next != "":
+			http.Redirect(w, r, p.next, http.StatusSeeOther)
+		default:
+			s.write(w, r, p, layout(p, body))
+		}
+	})
+}
+
+// notices are what may be said of an act on the page after it.
+var notices = map[string]string{"approve": "web.done.approve", "deny": "web.done.deny", "revise": "web.done.revise",
+	"choose": "web.done.choose", "accept": "web.done.accept", "answer": "web.done.answer", "control": "web.done.control"}
+
+// fail shows an error as a page.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, p *page, err error) {
+	p.status = pawl.CodeOf(err).Info().HTTP
+	p.title = p.Text("web.failed")
+	s.write(w, r, p, layout(p, failedView(p, fault.Of(p.lang, "", err))))
+}
+
+// write sends a page.
+func (s *server) write(w http.ResponseWriter, r *http.Request, p *page, body templ.Component) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Vary", "Accept-Language, Cookie")
+	w.WriteHeader(p.status)
+	// Who has gone away needs no answer.
+	_ = body.Render(r.Context(), w)
+}
+
+// The names of the cookies: who has entered, the language that was chosen, and when the person looked last.
+const (
+	entered    = "pawl"
+	langCookie = "pawl-lang"
+	lookCookie = "pawl-look"
+)
+
+// langOf is the language of a request: the one that was chosen, or else the first that the browser asks for.
+func (s *server) langOf(r *http.Request) message.Lang {
+	if c, err := r.Cookie(langCookie); err == nil {
+		return message.ParseLang(c.Value)
+	}
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Language"), ",") {
+		switch part = strings.ToLower(strings.TrimSpace(part)); {
+		case strings.HasPrefix(part, "zh"):
+			return message.Chinese
+		case strings.HasPrefix(part, "en"):
+			return message.English
+		}
+	}
+	return s.Lang
+}
+
+// language has the pages speak another language.
+func (s *server) language(w http.ResponseWriter, r *http.Request) {
+	lang := message.ParseLang(r.PostFormValue("lang"))
+	http.SetCookie(w, &http.Cookie{Name: langCookie, Value: string(lang), Path: "/", MaxAge: 365 * 24 * 3600,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, local(r.PostFormValue("back")), http.StatusSeeOther)
+}
+
+// local is a path of ours to go back to.
+func local(back string) string {
+	u, err := url.Parse(back)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(back, "//") ||
+		strings.ContainsAny(back, "\\\r\n\t") {
+		return "/"
+	}
+	return back
+}
+
+// look says when a person looked before this look, which ends half an hour after the last page of it.
+func look(w http.ResponseWriter, r *http.Request, now time.Time) time.Time {
+	var before, last time.Time
+	if c, err := r.Cookie(lookCookie); err == nil {
+		a, b, _ := strings.Cut(c.Value, ".")
+		before, last = moment(a), moment(b)
+	}
+	if r.Header.Get("Pawl-Live") != "" || r.Method != http.MethodGet {
+		return before
+	}
+	if now.Sub(last) > 30*time.Minute {
+		before = last
+	}
+	http.SetCookie(w, &http.Cookie{Name: lookCookie, Value: stamp(before) + "." + stamp(now), Path: "/",
+		MaxAge: 90 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	return before
+}
