@@ -26,8 +26,6 @@ const (
 	writing = 10 * time.Second
 	// heard is how often it is looked what commands and agents wrote, while somebody listens to that.
 	heard = 50 * time.Millisecond
-	// spoken bounds one piece of it, in bytes.
-	spoken = 64 << 10
 )
 
 // piece is a part of what a command or an agent wrote.
