@@ -172,7 +172,7 @@ func TestSeededStoreVerifies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := audit.Verify(f.store.Records(ctx, "", 0), head); err != nil {
+	if _, err := (audit.Log{Head: head, Records: f.store.Records(ctx, "", 0)}).Verify(); err != nil {
 		t.Error(err)
 	}
 	if size, err := f.sizes(ctx); err != nil || size.record < 200 || size.doc < 100 || size.head < 64 {

@@ -210,7 +210,7 @@ func (c *crew) verify(ctx context.Context, n, slack int) error {
 		return err
 	}
 	told := map[string]int{}
-	_, err = audit.Verify(func(yield func(audit.Stored, error) bool) {
+	_, err = audit.Log{Head: head, Records: func(yield func(audit.Stored, error) bool) {
 		for rec, err := range c.store.Records(ctx, "", 0) {
 			if err == nil && rec.Subject.Kind == string(kernel.KindTask) {
 				err = tell(rec, ranks, waiting, told, slack)
@@ -219,7 +219,7 @@ func (c *crew) verify(ctx context.Context, n, slack int) error {
 				return
 			}
 		}
-	}, head)
+	}}.Verify()
 	if err != nil {
 		return err
 	}

@@ -361,7 +361,7 @@ func releaseIssue(ctx context.Context, b *shelf, dependents int) (read, whole ti
 func (b *shelf) verify(ctx context.Context) error {
 	head, err := b.store.Head(ctx)
 	if err == nil {
-		_, err = audit.Verify(b.store.Records(ctx, "", 0), head)
+		_, err = audit.Log{Head: head, Records: b.store.Records(ctx, "", 0)}.Verify()
 	}
 	return err
 }

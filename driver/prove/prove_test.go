@@ -194,10 +194,6 @@ const (
 	mul      = calc + "\nfunc Mul(a, b int) int { return a * b }\n"
 )
 
-func goTestOf(name, body string) string {
-	return calcTest + "\nfunc " + name + "(t *testing.T) {\n\t" + body + "\n}\n"
-}
-
 func inTest(pkg, body string) string {
 	return "package " + pkg + "\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"syscall\"\n\t\"testing\"\n)\n\n" +
 		"var _, _, _ = fmt.Print, os.Exit, syscall.Exit\n\n" + body

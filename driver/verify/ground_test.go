@@ -95,7 +95,7 @@ func TestGround(t *testing.T) {
 			t.Errorf("it changed the task's tree: %q", raw)
 		}
 		// Who mends it works in another folder, so that no path leads to this one.
-		r, v = g.sh(`echo "$PWD/a.txt:3: bad"; echo "in $PWD"; echo "file://$PWD/new/n"; echo "$PWD-2/x"; exit 1`)
+		_, v = g.sh(`echo "$PWD/a.txt:3: bad"; echo "in $PWD"; echo "file://$PWD/new/n"; echo "$PWD-2/x"; exit 1`)
 		lines := strings.Split(v.Outcomes[0].Output, "\n")
 		if len(lines) != 4 || lines[0] != "a.txt:3: bad" || lines[1] != "in ." || lines[2] != "new/n" || !strings.HasSuffix(lines[3], "-2/x") {
 			t.Errorf("%q", lines)

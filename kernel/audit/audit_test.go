@@ -368,7 +368,7 @@ func TestVerifyAccepts(t *testing.T) {
 			_, h := chain(i)
 			anchors = append(anchors, h.Tree())
 		}
-		report, err := audit.Verify(each(records), head, anchors...)
+		report, err := audit.Log{Head: head, Records: each(records)}.Verify(anchors...)
 		if err != nil || report.Size != int64(n) || report.Root != head.Root || len(report.Tails) != min(n, 7) {
 			t.Errorf("%d records: %+v, %v", n, report, err)
 		}
@@ -472,7 +472,7 @@ func TestVerifyFindsEveryMutation(t *testing.T) {
 			records[i].Bytes = bytes.Clone(r.Bytes)
 		}
 		mutated, h, what := kinds[n%len(kinds)](records)
-		if _, err := audit.Verify(each(mutated), h, head.Tree()); pawl.CodeOf(err) != pawl.CodeAuditBroken {
+		if _, err := (audit.Log{Head: h, Records: each(mutated)}).Verify(head.Tree()); pawl.CodeOf(err) != pawl.CodeAuditBroken {
 			t.Errorf("mutation %d (%s) passed: %v", n, what, err)
 		}
 	}
@@ -481,7 +481,7 @@ func TestVerifyFindsEveryMutation(t *testing.T) {
 func TestVerifyNamesTheFirstBadRecord(t *testing.T) {
 	records, head := chain(30)
 	records[11].Bytes = append(bytes.Clone(records[11].Bytes), ' ')
-	report, err := audit.Verify(each(records), head)
+	report, err := audit.Log{Head: head, Records: each(records)}.Verify()
 	if report.Size != 11 || err == nil || !strings.Contains(err.Error(), "audit.altered 11") {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -501,7 +501,7 @@ func TestVerifyNamesTheFirstBadRecord(t *testing.T) {
 	p.Move.From = "done"
 	records[at].Bytes = audit.Seal(p.Entry, p.Seq, p.Prev).Bytes
 	records, head = relink(records)
-	if _, err := audit.Verify(each(records), head); err == nil ||
+	if _, err := (audit.Log{Head: head, Records: each(records)}).Verify(); err == nil ||
 		!strings.Contains(err.Error(), fmt.Sprintf("audit.continuity %d", at)) {
 		t.Errorf("a leap between states: %v", err)
 	}
@@ -521,7 +521,7 @@ func BenchmarkVerify(b *testing.B) {
 	records, head := chain(20000)
 	b.SetBytes(int64(len(records[0].Bytes)))
 	for b.Loop() {
-		if _, err := audit.Verify(each(records), head); err != nil {
+		if _, err := (audit.Log{Head: head, Records: each(records)}).Verify(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -556,7 +556,7 @@ func TestVerifyComparesChains(t *testing.T) {
 				}
 				leaves = append(leaves, sealed.Hash)
 			}
-			report, err := audit.Verify(each(records), audit.Head{}.Append(leaves...))
+			report, err := audit.Log{Head: audit.Head{}.Append(leaves...), Records: each(records)}.Verify()
 			if report.Size != int64(at) || err == nil || !strings.Contains(err.Error(), "audit.chain") {
 				t.Errorf("record %d follows %s: %d records are good, %v", at, name, report.Size, err)
 			}

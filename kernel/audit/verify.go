@@ -27,11 +27,6 @@ type Tail struct {
 	State string // where the last transition led
 }
 
-// Verify is Log.Verify for a log that begins with its first record.
-func Verify(records iter.Seq2[Stored, error], head Head, anchors ...Tree) (Report, error) {
-	return Log{Head: head, Records: records}.Verify(anchors...)
-}
-
 // Verify reads a log from its first record that is there and checks everything that can be checked from the log itself:
 // the form of each record, its leaf hash, that it is where it says it is, each subject's numbers and chain, that each
 // transition starts where the subject's last one ended, and that the records amount to the head. Anchors are what

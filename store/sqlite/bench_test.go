@@ -172,7 +172,7 @@ func BenchmarkVerify(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if report, err := audit.Verify(s.Records(context.Background(), "", 0), head); err != nil ||
+		if report, err := (audit.Log{Head: head, Records: s.Records(context.Background(), "", 0)}).Verify(); err != nil ||
 			report.Size != records {
 			b.Fatal(report, err)
 		}
