@@ -39,9 +39,6 @@ const (
 	Approve Scope = "approve"
 )
 
-// Scopes are all of them, the least first.
-func Scopes() []Scope { return []Scope{Read, Act, Approve} }
-
 // Caller is who speaks.
 type Caller struct {
 	// Name tells callers apart; two of the same name share the keys of their requests.

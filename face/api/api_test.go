@@ -70,7 +70,7 @@ func newLab(t *testing.T) *lab {
 			case acts:
 				c.Scopes = []Scope{Read, Act}
 			case approves:
-				c.Scopes = Scopes()
+				c.Scopes = []Scope{Read, Act, Approve}
 			default:
 				return nil
 			}

@@ -115,7 +115,9 @@ func (c *console) answered(path string) (int, []byte) {
 			}
 			return &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
 		},
-		Who: func(*http.Request) *api.Caller { return &api.Caller{Name: "x", Scopes: api.Scopes()} }})
+		Who: func(*http.Request) *api.Caller {
+			return &api.Caller{Name: "x", Scopes: []api.Scope{api.Read, api.Act, api.Approve}}
+		}})
 	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, api.Root+path, http.NoBody)
 	got := httptest.NewRecorder()
 	s.ServeHTTP(got, r)

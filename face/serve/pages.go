@@ -77,10 +77,15 @@ func (s *server) pages(ctx context.Context, work *follow.Follower) (http.Handler
 	door, err := s.tokens.door(ctx)
 	return web.New(web.Config{
 		Kernel: s.Kernel, Feed: s.Feed, Door: door, Lang: s.Lang,
-		To:    func(k *kernel.Kernel) give.To { return give.To{Kernel: k, Packages: s.Project.Packages} },
+		To:    s.to,
 		Owner: s.owner, Work: func() { work.Within(0) }, Diff: s.Diff,
 		Verify: func(ctx context.Context) (audit.Report, error) { return s.Verify(ctx) },
 	}), err
+}
+
+// to is whom commands about a session are given to.
+func (s *server) to(k *kernel.Kernel) give.To {
+	return give.To{Kernel: k, Packages: s.Project.Packages}
 }
 
 // owner says which process works.

@@ -13,10 +13,8 @@ import (
 
 	"pawl"
 	"pawl/face/api"
-	"pawl/face/give"
 	"pawl/face/host"
 	"pawl/face/loopback"
-	"pawl/kernel"
 	"pawl/store/disk"
 	"pawl/store/follow"
 	"pawl/store/lockfile"
@@ -187,7 +185,7 @@ func (s *server) socket(ctx context.Context) (net.Listener, error) {
 func (s *server) api(work *follow.Follower) *api.Server {
 	return api.New(api.Config{
 		Kernel: s.Kernel, Feed: s.Feed, Logs: logs.Of(s.Place.Workspace), Version: s.version, Lang: s.Lang,
-		To:    func(k *kernel.Kernel) give.To { return give.To{Kernel: k, Packages: s.Project.Packages} },
+		To:    s.to,
 		Owner: s.owner,
 		Work:  func() { work.Within(0) }, Who: s.who,
 	})
