@@ -258,6 +258,7 @@ const (
 	AuditQuestionsAnswered      AuditEvent = "QUESTIONS_ANSWERED"
 	AuditQuestionsAsked         AuditEvent = "QUESTIONS_ASKED"
 	AuditQuestionAsked          AuditEvent = "QUESTION_ASKED"
+	AuditRemainsRetired         AuditEvent = "REMAINS_RETIRED"
 	AuditResultRebased          AuditEvent = "RESULT_REBASED"
 	AuditResultUndone           AuditEvent = "RESULT_UNDONE"
 	AuditRiskConfirmed          AuditEvent = "RISK_CONFIRMED"

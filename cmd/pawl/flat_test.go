@@ -61,6 +61,9 @@ func TestFlat(t *testing.T) {
 	}
 	t.Logf("%d references, %d files", refs, files)
 	u.must(0, "gc")
+	if !strings.Contains(u.must(0, "audit", "export").out, `"REMAINS_RETIRED"`) {
+		t.Error("the log does not say what was removed")
+	}
 	u.must(0, "audit", "verify")
 	u.git("fsck", "--no-dangling", "--no-progress")
 	if !long {
@@ -90,7 +93,7 @@ func (u *user) retired() {
 	would := decode[struct{ History struct{ Records, Rows int64 } }](u, "gc", "--dry-run")
 	done := decode[struct{ History struct{ Records, Rows int64 } }](u, "gc")
 	now := decode[struct{ Records, Retired int64 }](u, "audit", "verify")
-	if was.Retired != 0 || done != would || done.History.Rows < 20 || now.Retired != done.History.Records || now.Records != was.Records+1 {
+	if was.Retired != 0 || done != would || done.History.Rows < 20 || now.Retired != done.History.Records || now.Records != was.Records+2 {
 		u.t.Errorf("%+v would go, %+v went; the log was %+v and is %+v", would, done, was, now)
 	}
 	u.must(3, "show", "RUN-1")

@@ -4,6 +4,7 @@ package upkeep
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,7 +65,7 @@ func (u *Upkeep) Begin() {
 	}
 	_, _ = u.history(ctx, false) // doctor says what is wrong with a log that does not verify
 	if plan, _, err := u.plan(ctx); err == nil {
-		_ = plan.Without(retention.Left).Carry(ctx, func(retention.Item) {})
+		_ = u.carry(ctx, plan.Without(retention.Left), func(retention.Item) {})
 	}
 }
 
@@ -96,13 +97,39 @@ func (u *Upkeep) Collect(ctx context.Context, dry bool, tell func(done, all int6
 		tell(int64(len(out.Items)), int64(len(plan.Items)))
 	}
 	if !dry {
-		return out, plan.Carry(ctx, add)
+		return out, u.carry(ctx, plan, add)
 	}
 	for _, i := range plan.Items {
 		add(i)
 	}
 	return out, nil
 }
+
+// carry retires what is planned, after the log says so.
+func (u *Upkeep) carry(ctx context.Context, plan retention.Plan, tell func(retention.Item)) error {
+	c := control.Discard{Before: u.kernel.Now().AddDate(0, 0, -u.config.Days).UTC()}
+	for _, i := range plan.Without(retention.Left).Items {
+		n := slices.IndexFunc(c.Things, func(d control.Discarded) bool { return d.What == string(i.What) })
+		if n < 0 {
+			n = len(c.Things)
+			c.Things = append(c.Things, control.Discarded{What: string(i.What)})
+		}
+		d := &c.Things[n]
+		if d.Count++; len(d.Names) < named {
+			d.Names = append(d.Names, i.Name)
+		}
+		d.Bytes += i.Bytes
+	}
+	if len(c.Things) > 0 {
+		if _, err := u.kernel.Do(ctx, kernel.Envelope{Actor: byRetention, Command: &c}); err != nil {
+			return err
+		}
+	}
+	return plan.Carry(ctx, tell)
+}
+
+// named is how many things of a kind the log names; of the others it has the number.
+const named = 100
 
 // byRetention is who retires history.
 var byRetention = pawl.By(pawl.KindSystem, "retention")

@@ -150,7 +150,7 @@ var rules = []rule{
 		third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/git/stat", ours: []string{"sandbox/git/object"}, third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/git/fresh", ours: []string{".", "sandbox/git/object", "sandbox/git/program", "sandbox/git/stat"},
-		third: none},
+		third: []string{"golang.org/x/sync"}},
 	{pattern: "sandbox/deps", ours: []string{".", "kernel/effect", "sandbox", "sandbox/safeopen"}},
 	{pattern: "sandbox/git/meta", ours: []string{"sandbox/git/program"}, third: none},
 	{pattern: "sandbox/git/conflict", ours: []string{"kernel/effect", "sandbox/git/object"}, third: none, pure: true},

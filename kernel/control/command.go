@@ -32,6 +32,21 @@ type Retire struct {
 	Before time.Time
 }
 
+// Discard has what runs left beside their results removed, outside of the store: Before is the instant before which
+// what it was of had ended.
+type Discard struct {
+	Before time.Time   `json:"before"`
+	Things []Discarded `json:"things"`
+}
+
+// Discarded are things of one kind: how many, of how many bytes as far as that is known, and the names of the first.
+type Discarded struct {
+	What  string   `json:"what"`
+	Count int      `json:"count"`
+	Bytes int64    `json:"bytes"`
+	Names []string `json:"names"`
+}
+
 func (*Resume) ChargedDays(*kernel.Snapshot) []time.Time { return nil }
 func (c *CancelTask) AboutTask() string                  { return c.Task }
 func (*Resume) TakesFlowOn(*kernel.Tx) bool              { return true }

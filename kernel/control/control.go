@@ -227,3 +227,13 @@ func (c *Retire) Decide(tx *kernel.Tx) error {
 	tx.Retire = &c.Retirement
 	return nil
 }
+
+// Decide says in the log what goes, before it goes: who is killed at it has removed nothing that the log does not name.
+func (c *Discard) Decide(tx *kernel.Tx) error {
+	if tx.Session == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	tx.Touch(tx.Session)
+	tx.Record(tx.Session, kernel.AuditRemainsRetired, audit.Info, *c)
+	return nil
+}

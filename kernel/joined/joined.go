@@ -106,7 +106,7 @@ func commands() []kernel.Command {
 		new(approval.Approve), new(approval.Deny),
 		new(budget.Reserve), new(budget.Settle),
 		new(control.Pause), new(control.Resume), new(control.CancelRun), new(control.CancelTask), new(control.Sweep),
-		new(control.Retire),
+		new(control.Retire), new(control.Discard),
 		new(control.EnterTool), new(control.LeaveTool),
 		new(effects.Begin), new(effects.Report), new(effects.Recover),
 		new(orders.SaveDecision), new(orders.RecordError), new(orders.CreateCheckpoint), new(orders.Order),

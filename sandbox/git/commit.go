@@ -30,7 +30,7 @@ type Commit struct {
 func (r Objects) WriteCommit(ctx context.Context, c Commit) (string, error) {
 	id, err := r.writeCommit(ctx, c)
 	if err == nil {
-		err = Refs{r.paths}.share(ctx, id)
+		err = Refs(r).share(ctx, id)
 	}
 	return id, err
 }

@@ -3,7 +3,6 @@ package inside
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -155,7 +154,7 @@ func free(at, first string) error {
 	}
 	tmp := filepath.Join(filepath.Dir(at), fmt.Sprintf(".pawl-free-%d-%d", os.Getpid(), st.Ino))
 	_ = os.Remove(tmp)
-	err := errors.ErrUnsupported
+	var err error
 	if first != "" {
 		err = os.Link(first, tmp)
 	} else {

@@ -11,9 +11,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"pawl"
 	"pawl/sandbox/git/object"
@@ -41,7 +45,7 @@ type file struct {
 
 // Write writes a tree, as git lists it (ls-tree -r -z), into an empty folder, and returns the index of it. What skip
 // says is in the index alone, and what may not be written is refused. Blobs hands the contents of objects to sink, in
-// order.
+// order; it is called for several parts of the tree at once.
 func Write(root *os.Root, format string, list []string, skip, may func(path string) bool,
 	blobs func(ids []string, sink func(n int, size int64, content io.Reader) error) error) ([]byte, error) {
 	t := start(root)
@@ -62,15 +66,32 @@ func Write(root *os.Root, format string, list []string, skip, may func(path stri
 			return nil, err
 		}
 		if !t.files[number].bare {
+			if err := t.folder(path.Dir(name)); err != nil {
+				return nil, program.IOError("git.files", err)
+			}
 			ids, which = append(ids, node.ID), append(which, number)
 		}
 	}
-	err := blobs(ids, func(n int, size int64, content io.Reader) error { return t.write(which[n], size, content) })
-	if err != nil {
+	// A disk takes several files at once, and a processor several contents: each part is a run of git of its own.
+	var parts errgroup.Group
+	size := max(fewest, (len(ids)+runtime.NumCPU()-1)/runtime.NumCPU())
+	for part := range slices.Chunk(which, size) {
+		from := ids[:len(part)]
+		ids = ids[len(part):]
+		parts.Go(func() error {
+			return blobs(from, func(n int, size int64, content io.Reader) error {
+				return t.write(part[n], size, content)
+			})
+		})
+	}
+	if err := parts.Wait(); err != nil {
 		return nil, err
 	}
 	return t.index(format)
 }
+
+// fewest is how many files are worth a run of git of their own.
+const fewest = 250
 
 // start begins a tree in an empty folder.
 func start(root *os.Root) *tree {
@@ -104,9 +125,6 @@ func (t *tree) folder(name string) error {
 // write makes a file. Nothing may stand there: names that a file system takes for one are told by that.
 func (t *tree) write(number int, size int64, content io.Reader) error {
 	f := t.files[number]
-	if err := t.folder(path.Dir(f.path)); err != nil {
-		return program.IOError("git.files", err)
-	}
 	if f.node.Mode == object.ModeLink {
 		target, err := io.ReadAll(io.LimitReader(content, min(size, object.LongestLink)))
 		if err == nil && int64(len(target)) != size {
