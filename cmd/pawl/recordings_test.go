@@ -327,6 +327,7 @@ func TestRecordedStore(t *testing.T) {
 	if last := u.state("IDLE").Last; last == nil || last.Landing != "landed" || u.read("waits.txt") != "x\n" {
 		t.Errorf("what waited did not land: %+v", last)
 	}
+	u.must(0, "config", "set", "timeouts.lease", "20s") // for so long the claim of the other machine is waited for
 	u.must(0, "worker", "--yes")
 	u.issueIs("2", "executing", "asks") // nobody can know whether the command did its work before the kill
 	u.must(0, "fix", "--issue", "2", "--answer", "retry")
