@@ -46,6 +46,7 @@ var benches = []bench{
 	{"proof", benchProof},
 	{"cli", benchCLI},
 	{"see", benchSee},
+	{"pages", benchPages},
 	{"floor", benchFloor},
 	{"run", benchRun},
 	{"agent", benchAgent},

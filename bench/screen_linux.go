@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,4 +70,28 @@ func toPrompt(ctx context.Context, p *program, dir string) (took time.Duration, 
 	err = c.Process.Kill()
 	_ = c.Wait() // it was killed
 	return took, err
+}
+
+// atTerminal runs a command on a terminal of its own, as a person does, and reads the JSON that it prints.
+func atTerminal(ctx context.Context, p *program, dir string, into any, args ...string) error {
+	pty, tty, err := terminaltest.New()
+	if err != nil {
+		return err
+	}
+	defer pty.Close()
+	var out bytes.Buffer
+	c := p.command(ctx, dir, args...)
+	c.Stdin, c.Stdout, c.Stderr = tty, &out, tty
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	err = c.Run()
+	_ = tty.Close() // nothing more is written to it
+	if err == nil {
+		err = json.Unmarshal(out.Bytes(), into)
+	}
+	if err != nil {
+		said := make([]byte, 4096)
+		n, _ := pty.Read(said)
+		err = fmt.Errorf("pawl %s: %w: %s%s", strings.Join(args, " "), err, out.Bytes(), said[:n])
+	}
+	return err
 }

@@ -234,8 +234,7 @@ func (s *reader) board(ctx context.Context, p *page, r *http.Request) (templ.Com
 	for _, state := range statuses() {
 		c := column{Status: state, Total: counts.ByStatus[state]}
 		if c.Total > 0 {
-			f := query.Filter{States: []string{string(state)}, Limit: perColumn,
-				ByRank: state == board.IssueRegistered || state == board.IssuePlanned}
+			f := query.Filter{States: []string{string(state)}, Limit: perColumn, ByRank: ranked(state)}
 			for i, err := range b.Issues(ctx, f) {
 				if err != nil {
 					return nil, err

@@ -55,15 +55,17 @@ const maxForm = 256 << 10
 // server answers requests.
 type server struct {
 	Config
-	log query.Log
-	mux *http.ServeMux
+	log   query.Log
+	read  *reader
+	mux   *http.ServeMux
+	drawn drawn
 }
 
 // New returns the dashboard. What comes to it has passed the guard of the server (package loopback).
 func New(c Config) http.Handler {
 	ask := query.Of(c.Kernel)
-	s := &server{Config: c, log: ask.Log(), mux: http.NewServeMux()}
 	read := &reader{Config: c, ask: ask, shown: &shown{at: map[string]seen{}}}
+	s := &server{Config: c, log: ask.Log(), read: read, mux: http.NewServeMux()}
 	decide := &decider{read: read, shown: read.shown}
 	s.mux.HandleFunc("GET /enter", s.enterPage)
 	s.mux.HandleFunc("POST /enter", s.enter)
@@ -138,7 +140,7 @@ func (s *server) page(f pageFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := s.begin(r)
 		if p.person = s.Door.who(r); p.person == "" {
-			if r.Header.Get("Pawl-Live") != "" || r.Method != http.MethodGet {
+			if r.Header.Get("Pawl-Live") != "" || r.URL.Path == "/live" || r.Method != http.MethodGet {
 				p.status = http.StatusUnauthorized
 				s.write(w, r, p, enterView(p, "web.enter.gone"))
 				return
@@ -240,7 +242,7 @@ func look(w http.ResponseWriter, r *http.Request, now time.Time) time.Time {
 		a, b, _ := strings.Cut(c.Value, ".")
 		before, last = moment(a), moment(b)
 	}
-	if r.Header.Get("Pawl-Live") != "" || r.Method != http.MethodGet {
+	if r.Header.Get("Pawl-Live") != "" || r.URL.Path == "/live" || r.Method != http.MethodGet {
 		return before
 	}
 	if now.Sub(last) > 30*time.Minute {

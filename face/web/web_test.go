@@ -673,47 +673,175 @@ func TestControl(t *testing.T) {
 	l.send(http.MethodPost, "/control", url.Values{"op": {"stop"}, "issue": {"ISS-99"}}).want(http.StatusNotFound)
 }
 
-// TestLive: a page is told of what is committed, by the index that it can show then.
-func TestLive(t *testing.T) {
-	l := newLab(t).enter()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, l.server.URL+"/live", nil)
+// told is a stream of the pages that a test listens to.
+type told struct {
+	*lab
+	body io.ReadCloser
+	read string
+}
+
+// listen opens the stream of a page, from a place in the log on.
+func (l *lab) listen(page string, from int64, headers ...string) *told {
+	l.Helper()
+	answer := l.stream(page, from, headers...)
+	if got := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK || got != "text/event-stream" {
+		l.Fatal(answer.Status, got)
+	}
+	return &told{lab: l, body: answer.Body}
+}
+
+func (l *lab) stream(page string, from int64, headers ...string) *http.Response {
+	l.Helper()
+	q := url.Values{"of": {page}, "from": {stampOf(from)}}
+	r, err := http.NewRequestWithContext(l.Context(), http.MethodGet, l.server.URL+"/live?"+q.Encode(), nil)
 	if err != nil {
-		t.Fatal(err)
+		l.Fatal(err)
+	}
+	r.Header.Set("Accept-Language", l.lang)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := l.client.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		l.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if got := answer.Header.Get("Content-Type"); got != "text/event-stream" {
-		t.Fatal(got)
+	l.Cleanup(func() { _ = answer.Body.Close() })
+	return answer
+}
+
+// until reads until something was told, and returns all that was told since it was asked last.
+func (s *told) until(want string) string {
+	s.Helper()
+	buf := make([]byte, 4096)
+	for !strings.Contains(s.read, want) || !strings.HasSuffix(s.read, "\n\n") {
+		n, err := s.body.Read(buf)
+		if err != nil {
+			s.Fatalf("%v instead of %q after %q", err, want, s.read)
+		}
+		s.read += string(buf[:n])
 	}
-	buf, read := make([]byte, 4096), ""
-	until := func(want string) {
-		t.Helper()
-		for !strings.Contains(read, want) {
-			n, err := answer.Body.Read(buf)
-			if err != nil {
-				t.Fatalf("%v after %q", err, read)
-			}
-			read += string(buf[:n])
+	defer func() { s.read = "" }()
+	return s.read
+}
+
+// head is how many records the log has.
+func (l *lab) head() int64 {
+	l.Helper()
+	head, err := query.Of(l.k).Log().Head(l.Context())
+	if err != nil {
+		l.Fatal(err)
+	}
+	return head.Size
+}
+
+// TestLive: a page is told of what is committed, with the index of the record, and whoever comes back is told what was
+// committed meanwhile, once.
+func TestLive(t *testing.T) {
+	l := newLab(t).enter().fill()
+	from := l.head()
+	s := l.listen("/", from)
+	s.until("event: beat")
+	l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "new"}}})
+	if got := s.until("event: at"); !strings.Contains(got, "id: "+stampOf(l.head()-1)+"\n") {
+		t.Errorf("%q of %d records", got, l.head())
+	}
+	if at := attr(l.get("/").all("body")[0], "data-at"); at != stampOf(l.head()) || l.head() == from {
+		t.Errorf("the page is of %s", at)
+	}
+	// From where the page was made, or from what was heard last, which counts more.
+	if got := l.listen("/", from).until("event: at"); !strings.Contains(got, "id: "+stampOf(l.head()-1)+"\n") {
+		t.Error(got)
+	}
+	s = l.listen("/", from, "Last-Event-ID", stampOf(l.head()-1))
+	s.until("event: beat")
+	l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "newer"}}})
+	if got := s.until("event: at"); strings.Count(got, "event: at") != 1 {
+		t.Error("told twice", got)
+	}
+	for _, beyond := range []int64{l.head() + 1, 1 << 40, -1} {
+		if got := l.stream("/", beyond).StatusCode; got != http.StatusGone {
+			t.Errorf("from %d: %d", beyond, got)
 		}
 	}
-	until("event: at\ndata: ")
-	before := l.get("/")
-	l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "new"}}})
-	head, err := query.Of(l.k).Log().Head(t.Context())
+}
+
+// rowsIn are the rows of lists on a page, or in what was told of one, by id, as they are written.
+func rowsIn(t *testing.T, text string) map[string]string {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader("<template>" + text + "</template>"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	until("data: " + stampOf(head.Size))
-	if at := attr(before.all("body")[0], "data-at"); at == stampOf(head.Size) {
-		t.Error("nothing was committed")
+	out := map[string]string{}
+	for n := range root.Descendants() {
+		id := attr(n, "id")
+		if attr(n, "data-key") == "" && id != "total" && !strings.HasPrefix(id, "n-") || n.Type != html.ElementNode {
+			continue
+		}
+		var b strings.Builder
+		if err := html.Render(&b, n); err != nil {
+			t.Fatal(err)
+		}
+		out[id] = times.ReplaceAllString(b.String(), "")
 	}
-	if at := attr(l.get("/").all("body")[0], "data-at"); at != stampOf(head.Size) {
-		t.Errorf("the page is of %s", at)
+	return out
+}
+
+// times are those of a page, which pass while it is looked at.
+var times = regexp.MustCompile(`<time [^>]*>[^<]*</time>`)
+
+// TestRows: what is told of a list is what a fresh page of it shows, row by row, in the language of who looks; and what
+// does not belong into a part of a list is not said to.
+func TestRows(t *testing.T) {
+	l := newLab(t).enter().fill()
+	first, err := query.Of(l.k).Board().Issue(t.Context(), "ISS-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lang := range []string{"en", "zh-CN"} {
+		l.lang = lang
+		for _, path := range []string{"/board", "/board?state=registered", "/tasks", "/runs"} {
+			from := l.head()
+			s := l.listen(path, from)
+			s.until("event: beat")
+			l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "told " + hostile, Priority: 1},
+				{Title: "and held", Paused: true}}})
+			paused, priority := lang == "en", 2
+			l.do("user:ada", &issues.EditIssue{Issue: first.ID, Paused: &paused, Priority: &priority})
+			l.do("user:ada", &planning.Revise{Given: []byte(strings.ReplaceAll(l.text, "write it", "say "+lang)), Name: "p.yaml"})
+			l.work()
+			got := map[string]string{}
+			for last := "id: " + stampOf(l.head()-1) + "\n"; ; {
+				text := s.until("event: ")
+				for _, event := range strings.Split(text, "\n\n") {
+					_, data, _ := strings.Cut(event, "\ndata: ")
+					for id, row := range rowsIn(t, strings.ReplaceAll(data, "\ndata: ", "\n")) {
+						got[id] = row
+					}
+				}
+				if strings.Contains(text, last) {
+					break
+				}
+			}
+			want := rowsIn(t, l.get(path).raw)
+			for id, row := range got {
+				if want[id] != row {
+					t.Errorf("%s in %s: %s was told as\n%s\nand is\n%s", path, lang, id, row, want[id])
+				}
+			}
+			if path == "/board" && (len(got) < 10 || got["total"] == "") || path == "/board?state=registered" && len(got) < 2 {
+				t.Errorf("%s: only %d rows were told", path, len(got))
+			}
+		}
+	}
+	l.lang = "en"
+	for _, path := range []string{"/board?state=planned", "/board?q=told", "/board?after=1&state=registered"} {
+		s := l.listen(path, l.head())
+		s.until("event: beat")
+		l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "elsewhere"}}})
+		if got := s.until("elsewhere"); strings.Contains(got, "data-in") {
+			t.Errorf("%s: %s", path, got)
+		}
 	}
 }
 

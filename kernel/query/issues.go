@@ -124,7 +124,9 @@ func (b Board) decoded(ctx context.Context, ids []string) ([]*kernel.Issue, erro
 type Filter struct {
 	// States picks issues in one of these states; none picks all. Tags picks those that bear all of them, and Search
 	// those whose label, title, description, tags or external id hold each of its words, in any case.
+	// IDs, where there are any, picks those that have one of them, in their order.
 	States []string
+	IDs    []string
 	Tags   []string
 	Search string
 	// ByRank lists them in the order in which they would be claimed, instead of that of their registration.
@@ -179,8 +181,8 @@ func (b Board) Issues(ctx context.Context, f Filter) iter.Seq2[*view.Issue, erro
 			page = page[:0]
 			return true
 		}
-		for row, err := range b.store.Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.States,
-			ByRank: f.ByRank, After: f.After, Limit: f.Looked}) {
+		for row, err := range picked(ctx, b.store, kernel.Select{Kind: kernel.KindIssue, States: f.States,
+			ByRank: f.ByRank, After: f.After, Limit: f.Looked}, f.IDs) {
 			i := new(kernel.Issue)
 			if err == nil {
 				err = kernel.Decode(row, i)
@@ -243,7 +245,7 @@ func (b Board) Fitting(ctx context.Context, f Filter) (n int, err error) {
 // Rows streams every issue, those of runs by themselves included, with the cursor behind each.
 func (b Board) Rows(ctx context.Context, p Page) iter.Seq2[Item[*view.Issue], error] {
 	none := near{now: b.now()}
-	return scan(ctx, b.store, p.selection(kernel.KindIssue),
+	return scan(ctx, b.store, p.selection(kernel.KindIssue), p.IDs,
 		func(i *kernel.Issue) (*view.Issue, bool) { return none.show(i), true })
 }
 
@@ -252,7 +254,7 @@ func (b Board) Rows(ctx context.Context, p Page) iter.Seq2[Item[*view.Issue], er
 func (b Board) Newest(ctx context.Context, looked int) iter.Seq2[Item[*view.Issue], error] {
 	none := near{now: b.now()}
 	sel := kernel.Select{Kind: kernel.KindIssue, Newest: true, Limit: looked}
-	return scan(ctx, b.store, sel, func(i *kernel.Issue) (*view.Issue, bool) { return none.show(i), i.Number > 0 })
+	return scan(ctx, b.store, sel, nil, func(i *kernel.Issue) (*view.Issue, bool) { return none.show(i), i.Number > 0 })
 }
 
 // Row reads one issue by its label or its ULID, that of a run by itself included; ok is false where there is none.
@@ -330,7 +332,7 @@ func (n near) show(i *kernel.Issue) *view.Issue {
 		LeaseUntil: i.Lease.Expires,
 		Pos:        i.Pos, Version: i.Version,
 		Parent: i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound,
-		Winding: i.Work == board.WorkDraining, Claimable: i.Rank > 0, NotBefore: i.NotBefore, Height: i.Height,
+		Winding: i.Work == board.WorkDraining, Rank: i.Rank, NotBefore: i.NotBefore, Height: i.Height,
 		Batch: i.Batch, Touches: i.Changes(), MicroUSD: i.Cost, Digest: i.Digest,
 	}
 	if out.Priority == 0 {

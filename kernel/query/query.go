@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"pawl"
@@ -113,8 +114,10 @@ func (r Reader) LastRun(ctx context.Context, s view.Session) (string, error) {
 
 // Page picks a part of a list, in the order in which its items were made unless Newest.
 type Page struct {
-	// States picks items in one of these states; none picks all.
+	// States picks items in one of these states; none picks all. IDs, where there are any, picks the items that have
+	// one of them, in their order and without any bound.
 	States []string
+	IDs    []string
 	// Limit is how many there are at most, 0 for no limit; After is the cursor of an earlier page.
 	Limit  int
 	After  int64
@@ -127,7 +130,7 @@ func (p Page) selection(kind kernel.Kind) kernel.Select {
 
 // Tasks streams tasks with the cursor behind each.
 func (r Reader) Tasks(ctx context.Context, p Page) iter.Seq2[Item[view.TaskLine], error] {
-	return scan(ctx, r.store, p.selection(kernel.KindTask),
+	return scan(ctx, r.store, p.selection(kernel.KindTask), p.IDs,
 		func(t *kernel.Task) (view.TaskLine, bool) { return LineOf(t), true })
 }
 
@@ -153,13 +156,39 @@ func Collect[T any](limit int, list iter.Seq2[Item[T], error]) (out []T, next in
 	return out, 0, nil
 }
 
+// picked streams the rows of a selection, or those of its kind that have one of the ids, where there are any.
+func picked(ctx context.Context, store kernel.Store, sel kernel.Select, ids []string) iter.Seq2[kernel.Row, error] {
+	if len(ids) == 0 {
+		return store.Scan(ctx, sel)
+	}
+	return func(yield func(kernel.Row, error) bool) {
+		for part := range slices.Chunk(ids, together) {
+			asked := make([]kernel.Select, len(part))
+			for n, id := range part {
+				asked[n] = kernel.Select{Kind: sel.Kind, ID: id}
+			}
+			found, err := store.Load(ctx, asked...)
+			if err != nil {
+				yield(kernel.Row{}, err)
+				return
+			}
+			for _, row := range slices.Concat(found...) {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // scan streams the rows of a selection as what show makes of them; those that it does not want are left out.
 func scan[D, T any, P interface {
 	*D
 	kernel.Document
-}](ctx context.Context, store kernel.Store, sel kernel.Select, show func(P) (T, bool)) iter.Seq2[Item[T], error] {
+}](ctx context.Context, store kernel.Store, sel kernel.Select, ids []string,
+	show func(P) (T, bool)) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
-		for row, err := range store.Scan(ctx, sel) {
+		for row, err := range picked(ctx, store, sel, ids) {
 			doc := P(new(D))
 			if err == nil {
 				err = kernel.Decode(row, doc)
@@ -192,7 +221,8 @@ func (r Reader) Question(ctx context.Context, label string) (view.Asked, error) 
 // Budgets tells what was spent and is held back, newest first, of at most the hundred newest scopes.
 func (r Reader) Budgets(ctx context.Context) ([]view.Budget, error) {
 	var out []view.Budget
-	for b, err := range scan(ctx, r.store, kernel.Select{Kind: kernel.KindBudget, Newest: true, Limit: 100}, budgetOf) {
+	newest := kernel.Select{Kind: kernel.KindBudget, Newest: true, Limit: 100}
+	for b, err := range scan(ctx, r.store, newest, nil, budgetOf) {
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ const maxRuns = 2000
 
 // Runs streams runs with the cursor behind each. The state of one that is at work is that of its session.
 func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], error] {
-	return scan(ctx, r.store, p.selection(kernel.KindRun), func(run *kernel.Run) (view.RunLine, bool) {
+	return scan(ctx, r.store, p.selection(kernel.KindRun), p.IDs, func(run *kernel.Run) (view.RunLine, bool) {
 		l := lineOf(run)
 		if l.Outcome == "" {
 			// What cannot be read of its session leaves the run's own state.

@@ -78,11 +78,12 @@ type Issue struct {
 	Parent     string `json:"-"`
 	SolutionID string `json:"-"`
 	Plans      int    `json:"-"`
-	// Bound says that its plan is approved, Winding that it still has something to finish while it rests, Claimable
-	// that it may be claimed when its time has come, which is NotBefore.
+	// Bound says that its plan is approved, Winding that it still has something to finish while it rests. Rank is its
+	// place among those that are claimed, the highest first, 0 where it may not be, and NotBefore the time before which
+	// it is not.
 	Bound     bool      `json:"-"`
 	Winding   bool      `json:"-"`
-	Claimable bool      `json:"-"`
+	Rank      int64     `json:"-"`
 	NotBefore time.Time `json:"-"`
 	// Height is at least the number of issues that wait for it one behind the other. Batch is the number of the batch
 	// that it is in.

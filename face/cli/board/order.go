@@ -109,7 +109,7 @@ func rankedIssues(ctx context.Context, sess *cli.Session, state board.IssueStatu
 			return nil, nil, err
 		}
 		switch {
-		case i.Claimable:
+		case i.Rank > 0:
 			next = append(next, i)
 		default:
 			held = append(held, i)

@@ -70,35 +70,54 @@ function morph(from, to) {
   }
 }
 
-// ---- live: what was committed is fetched as the same page; what cannot be fetched looks old
+// ---- live: rows that changed are told one by one; what they do not say is fetched as the same page; what cannot be
+// fetched looks old
 
 let fetching = false;
-let wanted = 0;
+let wanted = Number(body.dataset.at || 0); // how much of the log was heard of
 let heard = Date.now();
+let due = 0; // the timer of the next fetch, and when that is
+let dueAt = Infinity;
 /** @type {EventSource|null} */
 let stream = null;
+/** @type {{at: number, rows: string}[]} */
+let meanwhile = []; // what was told while the page was being fetched
 
 const shown = () => Number(body.dataset.at || 0);
+
+/** @param {string} html */
+const parse = (html) => new DOMParser().parseFromString(/** @type {any} */ (policy.createHTML(html)), 'text/html');
 
 /** @param {boolean} old */
 function stale(old) {
   body.classList.toggle('stale', old);
   body.classList.toggle('live', !old);
   const note = /** @type {HTMLElement|null} */ (document.querySelector('#link .old'));
-  if (note) note.textContent = old ? (note.dataset.text || '').replace('{time}', body.dataset.read || '') : '';
+  const text = old && note ? (note.dataset.text || '').replace('{time}', body.dataset.read || '') : '';
+  if (note && note.textContent !== text) note.textContent = text;
+}
+
+/** Has the page fetched within so many milliseconds. @param {number} ms */
+function soon(ms) {
+  const at = Date.now() + ms;
+  if (at >= dueAt) return;
+  clearTimeout(due);
+  dueAt = at;
+  due = setTimeout(() => { dueAt = Infinity; refresh(); }, ms);
 }
 
 async function refresh() {
-  if (fetching) return;
+  if (fetching || document.hidden) return;
   fetching = true;
+  meanwhile = [];
+  const begun = Date.now();
   try {
-    const before = wanted;
     const url = new URL(location.href);
     url.searchParams.delete('verify');
     const answer = await fetch(url, { headers: { 'Pawl-Live': '1' }, redirect: 'error', cache: 'no-store' });
     if (answer.status === 401) return location.assign('/enter');
     if (!answer.ok) throw new Error(String(answer.status));
-    const next = new DOMParser().parseFromString(/** @type {any} */ (policy.createHTML(await answer.text())), 'text/html');
+    const next = parse(await answer.text());
     const link = document.querySelector('link[rel=stylesheet]');
     const fresh = next.querySelector('link[rel=stylesheet]');
     if (link && fresh && link.getAttribute('href') !== fresh.getAttribute('href')) return location.reload(); // another version of pawl
@@ -107,36 +126,70 @@ async function refresh() {
     document.title = next.title;
     const [from, to] = [document.getElementById('main'), next.getElementById('main')];
     if (from && to) morph(from, to);
+    for (const told of meanwhile) if (told.at > shown()) put(told.rows);
     mark();
-    wanted = Math.max(wanted === before ? 0 : wanted, shown());
     stale(false);
+    if (wanted > shown()) soon(meanwhile.length ? 1000 : Math.max(10, Date.now() - begun));
   } catch {
     stale(true);
+    soon(2000);
   } finally {
     fetching = false;
   }
-  if (wanted > shown()) setTimeout(refresh, 10);
+}
+
+/** Puts rows where they are, or where they belong. What is missing then is fetched. @param {string} html */
+function put(html) {
+  const told = parse('<template>' + html + '</template>').querySelector('template');
+  for (const row of told ? /** @type {HTMLElement[]} */ ([...told.content.children]) : []) {
+    let have = document.getElementById(row.id);
+    const from = have && have.parentElement;
+    const list = row.dataset.in ? document.getElementById(row.dataset.in) : from;
+    if (!list) {
+      if (row.dataset.in) soon(0);
+      continue;
+    }
+    const moved = !have || from !== list || have.dataset.key !== row.dataset.key;
+    if (have) morph(have, row);
+    else have = document.importNode(row, true);
+    if (!moved || !row.dataset.key) continue;
+    if (from && from !== list && from.children.length >= Number(from.dataset.most)) soon(0); // another comes into its place
+    const [key, newest] = [row.dataset.key, list.dataset.newest !== undefined];
+    const others = /** @type {HTMLElement[]} */ ([...list.children]);
+    list.insertBefore(have, others.find((o) => o !== have && (newest ? (o.dataset.key || '') < key : (o.dataset.key || '') > key)) || null);
+    while (list.children.length > Number(list.dataset.most)) list.lastElementChild?.remove();
+  }
 }
 
 function listen() {
   if (stream || document.hidden) return;
-  stream = new EventSource('/live');
-  /** @param {MessageEvent} e */
-  const at = (e) => {
+  const now = new EventSource('/live?' + new URLSearchParams({ of: location.pathname + location.search, from: String(wanted) }));
+  stream = now;
+  let lost = false;
+  /** @param {string} name @param {(e: MessageEvent) => void} f */
+  const on = (name, f) => now.addEventListener(name, (e) => {
     heard = Date.now();
-    wanted = Math.max(wanted, Number(e.data));
-    if (wanted > shown()) refresh();
-    else stale(false);
-  };
-  stream.addEventListener('at', at);
-  stream.addEventListener('beat', at);
-  stream.addEventListener('error', () => {
+    if (e.lastEventId) wanted = Math.max(wanted, Number(e.lastEventId) + 1);
+    f(e);
+  });
+  on('rows', (e) => {
+    if (e.data && fetching) meanwhile.push({ at: wanted, rows: e.data });
+    if (e.data) put(e.data);
+    if (wanted > shown()) soon(1000);
+  });
+  on('at', () => { if (wanted > shown()) soon(0); });
+  on('beat', () => {
+    if (lost) soon(0); // what is there now may be another version of pawl, or of the log
+    else if (!fetching && wanted <= shown()) stale(false);
+    lost = false;
+  });
+  now.addEventListener('error', () => {
+    lost = true;
     stale(true);
     // Nobody comes back to a stream that was refused; who has to enter anew finds out by asking for the page.
-    if (stream && stream.readyState === EventSource.CLOSED) {
-      stream = null;
-      setTimeout(() => { refresh(); listen(); }, 2000);
-    }
+    if (now.readyState !== EventSource.CLOSED || stream !== now) return;
+    stream = null;
+    setTimeout(async () => { await refresh(); wanted = shown(); listen(); }, 2000);
   });
 }
 
@@ -149,14 +202,13 @@ if (body.dataset.at !== undefined) {
   // A browser opens few connections to one server: a tab that nobody looks at gives its own back.
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) hush();
-    else { refresh(); listen(); }
+    else { soon(0); listen(); }
   });
   window.addEventListener('pagehide', hush);
   window.addEventListener('pageshow', listen);
   setInterval(() => {
-    if (document.hidden) return;
-    if (Date.now() - heard > 40_000) stale(true);
-    else refresh(); // how long ago things were
+    if (Date.now() - heard > 40_000) { stale(true); hush(); listen(); }
+    soon(0); // how long ago things were
   }, 30_000);
   listen();
 }
