@@ -34,6 +34,15 @@ func key(p string, info fs.FileInfo) string {
 	return p
 }
 
+// permissions are what is remembered of a file or a folder. In a folder the bits beside those of reading and writing say
+// who may remove what is in it, and whose group that gets; a file that comes back runs as nobody else.
+func permissions(info fs.FileInfo) fs.FileMode {
+	if info.IsDir() {
+		return info.Mode() & (fs.ModePerm | fs.ModeSticky | fs.ModeSetgid | fs.ModeSetuid)
+	}
+	return info.Mode().Perm()
+}
+
 func readModes(repo *git.Repo) modes {
 	known := modes{}
 	if raw, err := os.ReadFile(modesFile(repo)); err != nil || json.Unmarshal(raw, &known) != nil {
@@ -61,7 +70,7 @@ func rememberModes(repo *git.Repo, files []effect.FileStat) error {
 			continue
 		}
 		p = key(p, info)
-		perm, noted := info.Mode().Perm(), known[p] != 0
+		perm, noted := permissions(info), known[p] != 0
 		usual := perm == 0o755 || perm == 0o644
 		if known[p] == perm || !noted && (usual || len(known) >= mostModes) {
 			continue

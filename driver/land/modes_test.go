@@ -41,7 +41,7 @@ func TestPermissionsComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, perm := range map[string]fs.FileMode{"a": 0o600, "gone": 0o640, "d/x": 0o660, "kind": 0o640, "run": 0o640,
-		"d": 0o700, "b": 0o640} {
+		"d": 0o770 | fs.ModeSetgid | fs.ModeSticky, "b": 0o640} {
 		if err := os.Chmod(r.Path(name), perm); err != nil {
 			t.Fatal(err)
 		}

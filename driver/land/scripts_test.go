@@ -42,9 +42,9 @@ func landedAndBack(t *testing.T, r *rand.Rand, seed int) (landed bool) {
 	repo := gittest.New(t, files)
 	ignore := map[string]string{".gitignore": "*.log\nign\n/.pawl\n"}
 	repo.Write(ignore)
-	// Not brought back are that a file runs as somebody else, that two names are one file, empty folders that a file
-	// replaced, and folders that cannot be entered (docs/store.md). Git takes no named pipes.
-	const plain = "find . -type f -not -path './.git/*' -exec chmod ug-s {} +\nfind . -type p -exec rm {} +\n" +
+	// Not brought back are that a file runs as somebody else, its sticky bit, that two names are one file, empty folders
+	// that a file replaced, and folders that cannot be entered (docs/store.md). Git takes no named pipes.
+	const plain = "find . -type f -not -path './.git/*' -exec chmod ug-s,-t {} +\nfind . -type p -exec rm {} +\n" +
 		"find . -type d -exec chmod u+rwx {} +\n" +
 		"find . -depth -mindepth 1 -type d -empty -not -path './.git/*' -exec rmdir {} \\;\n"
 	gittest.Play(t, repo.Dir, gittest.Script(r)+gittest.Script(r)+gittest.Script(r))
