@@ -119,7 +119,7 @@ func (o *order) see(control *os.File, pid int) {
 			if o.bare {
 				o.kids.endAll()
 			} else {
-				_ = unix.Kill(-1, unix.SIGKILL) // all that process 1 can reach is the command's
+				everybody(unix.SIGKILL)
 			}
 		}
 	}()
@@ -197,10 +197,17 @@ func (o *order) obey(control *os.File) {
 			terminateAll()
 		case o.bare && kind == msgKill:
 			o.kids.endAll()
-		case kind == msgTerminate && os.Getpid() == 1:
-			// All that process 1 can reach is the command's. To any other process it would be the whole machine.
-			_ = unix.Kill(-1, unix.SIGTERM)
+		case kind == msgTerminate:
+			everybody(unix.SIGTERM)
 		}
+	}
+}
+
+// everybody sends a signal to all processes of a command. All that process 1 of a namespace can reach is the command's;
+// from any other process it would be the whole machine.
+func everybody(signal unix.Signal) {
+	if os.Getpid() == 1 {
+		_ = unix.Kill(-1, signal)
 	}
 }
 

@@ -1,8 +1,10 @@
 package archtest
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
+	"go/printer"
 	"go/token"
 	"io/fs"
 	"maps"
@@ -118,6 +120,44 @@ func TestTestsAimAtCanaries(t *testing.T) {
 	}
 	if seen < 300 {
 		t.Errorf("%d files were looked at", seen)
+	}
+}
+
+// TestSignalsToAll: only a process 1 signals all that it can reach, which is the command's; to any other process, such as
+// one whose namespace a test has taken away, that would be the whole machine.
+func TestSignalsToAll(t *testing.T) {
+	files, err := filepath.Glob("../../sandbox/*.go")
+	more, wrong := filepath.Glob("../../sandbox/*/*.go")
+	if err := errors.Join(err, wrong); err != nil || len(more) == 0 {
+		t.Fatal(err)
+	}
+	guarded := 0
+	for _, file := range append(files, more...) {
+		for _, d := range parse(t, file).tree.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			var first, signals bool
+			ast.Inspect(f, func(n ast.Node) bool {
+				var text strings.Builder
+				if e, ok := n.(ast.Expr); ok {
+					_ = printer.Fprint(&text, fset, e) // into a text nothing fails
+				}
+				first = first || text.String() == "os.Getpid() == 1"
+				signals = signals || strings.HasPrefix(text.String(), "unix.Kill(-1,")
+				return true
+			})
+			if signals && !first {
+				t.Errorf("%s: %s signals the whole machine where it is not process 1", file, f.Name.Name)
+			}
+			if signals {
+				guarded++
+			}
+		}
+	}
+	if guarded == 0 {
+		t.Error("no signal to all was found")
 	}
 }
 
