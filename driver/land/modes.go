@@ -34,8 +34,8 @@ func key(p string, info fs.FileInfo) string {
 	return p
 }
 
-// permissions are what is remembered of a file or a folder. In a folder the bits beside those of reading and writing say
-// who may remove what is in it, and whose group that gets; a file that comes back runs as nobody else.
+// permissions are what is remembered of a file or a folder. In a folder the bits beside those of reading and writing
+// say who may remove what is in it, and whose group that gets; a file that comes back runs as nobody else.
 func permissions(info fs.FileInfo) fs.FileMode {
 	if info.IsDir() {
 		return info.Mode() & (fs.ModePerm | fs.ModeSticky | fs.ModeSetgid | fs.ModeSetuid)

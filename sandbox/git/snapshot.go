@@ -111,7 +111,7 @@ func (r treeIndex) writeTree(ctx context.Context) (tree string, fresh bool, err 
 	if id, ok := layout.ReadLine(r.paths.IndexFile+".tree", ""); ok && validID(id) {
 		return id, false, nil
 	}
-	out, err := r.paths.ShadowRun(ctx, "", "write-tree")
+	out, err := layout.Record(ctx, r.paths, "", "write-tree", "--missing-ok")
 	if err != nil {
 		return "", false, err
 	}
@@ -209,7 +209,7 @@ func (r treeIndex) take(ctx context.Context, s seen) error {
 		}
 		names.WriteString(path + "\x00")
 	}
-	_, err := r.paths.ShadowRun(ctx, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	_, err := layout.Record(ctx, r.paths, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	return err
 }
 

@@ -171,11 +171,15 @@ func (r *Layout) ShadowEnv(tree, index string) []string {
 	env := append(program.Environment(r.Config.filesystem()...), "GIT_DIR="+r.Shadow, "GIT_COMMON_DIR="+r.Shadow,
 		"GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
 	if r.Git {
-		// In quotes, because a colon ends a path here.
-		env = append(env, `GIT_ALTERNATE_OBJECT_DIRECTORIES="`+
-			strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(r.SharedObjects())+`"`)
+		env = append(env, alternate(r.SharedObjects()))
 	}
 	return env
+}
+
+// alternate has a call of git read objects of another store as well. The last one of an environment counts.
+func alternate(objects string) string {
+	// In quotes, because a colon ends a path here.
+	return `GIT_ALTERNATE_OBJECT_DIRECTORIES="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(objects) + `"`
 }
 
 // userEnv is the environment of a plumbing call on the user's git directory. The index that it names does not exist, so

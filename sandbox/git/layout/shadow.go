@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -124,4 +125,29 @@ func ReadCapped(path string, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	_, err = io.Copy(&b, io.LimitReader(f, limit))
 	return b.Bytes(), err
+}
+
+// packs is the folder below pawl's own git directory that has the packs of the user's object store and nothing else of
+// it.
+const packs = "packs"
+
+// Record runs git on the tree and its index to write objects. Of the user's store it knows the packs alone: what lies
+// loose there may be nobody's yet, and a garbage collection that is at work deletes that however young it is. So it is
+// written once more, and given to the user's store in a pack (object.Share).
+func Record(ctx context.Context, r *Layout, stdin string, args ...string) (string, error) {
+	call := r.On(r.IndexFile, stdin, args...)
+	if shared := r.SharedObjects(); shared != "" {
+		dir := r.State(packs)
+		link, want := filepath.Join(dir, "pack"), filepath.Join(shared, "pack")
+		if at, err := os.Readlink(link); err != nil || at != want {
+			_ = os.Remove(link)
+			_ = os.Mkdir(dir, 0o700) // mostly it is there
+			if err := os.Symlink(want, link); err != nil && !errors.Is(err, fs.ErrExist) {
+				return "", program.IOError("git.snapshot", err)
+			}
+		}
+		call.Env = append(call.Env, alternate(dir))
+	}
+	out, _, err := call.Run(ctx)
+	return string(out), err
 }

@@ -99,9 +99,7 @@ type packed struct {
 }
 
 func newPack(dir, format string) (*pack, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
+	_ = os.Mkdir(dir, 0o777) // mostly it is there; the store is not made again where it has gone
 	f, err := os.CreateTemp(dir, Half+"*")
 	if err != nil {
 		return nil, err
