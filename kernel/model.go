@@ -475,6 +475,8 @@ type Approval struct {
 	AnsweredAt time.Time    `json:"answered_at,omitzero"`
 	Note       string       `json:"note,omitempty"`
 	Key        string       `json:"key,omitempty"` // the fingerprint of the key by which it was answered
+	// ShownTo are the persons to whom a page has shown it.
+	ShownTo []pawl.Actor `json:"shown_to,omitempty"`
 }
 
 // The states of an approval.

@@ -197,6 +197,7 @@ const (
 	AuditAgentSession           AuditEvent = "AGENT_SESSION"
 	AuditApprovalGranted        AuditEvent = "APPROVAL_GRANTED"
 	AuditApprovalRequested      AuditEvent = "APPROVAL_REQUESTED"
+	AuditApprovalShown          AuditEvent = "APPROVAL_SHOWN"
 	AuditArchiveIncomplete      AuditEvent = "ARCHIVE_INCOMPLETE"
 	AuditAutonomousBlocked      AuditEvent = "AUTONOMOUS_BLOCKED"
 	AuditAutoApprovalRefused    AuditEvent = "AUTO_APPROVAL_REFUSED"

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -141,6 +142,7 @@ func (s *Server) readings() {
 		}
 		return query.PlanOf(at), at.Solution.Version, nil
 	})
+	glances(s)
 	s.runs()
 	s.tasks()
 	board(s)
@@ -169,9 +171,18 @@ func (s *Server) runs() {
 }
 
 func (s *Server) tasks() {
+	type sought struct {
+		OfPage
+		Search string    `query:"search" maxLength:"500" doc:"Only tasks that hold each of these words."`
+		Agent  string    `query:"agent" maxLength:"200" doc:"Only tasks of runs of this agent."`
+		Since  time.Time `query:"since" doc:"Only tasks that changed since then."`
+	}
 	reading(s, "/tasks", "listTasks", "api.tasks",
-		func(ctx context.Context, in *OfPage) (page[view.TaskLine], int64, error) {
-			return collected(in.Limit, s.ask.Tasks(ctx, in.query()))
+		func(ctx context.Context, in *sought) (page[view.TaskLine], int64, error) {
+			f := query.TaskFilter{Page: in.query(), Search: in.Search, Agent: in.Agent, Since: in.Since}
+			f.Limit = in.Limit
+			items, next, err := s.ask.FindTasks(ctx, f)
+			return page[view.TaskLine]{items, next}, 0, err
 		})
 	type one struct {
 		Task string `path:"task" maxLength:"200" doc:"Its label, number or id."`
@@ -247,6 +258,30 @@ func board(s *Server) {
 		})
 }
 
+// maxGraph is how many issues a graph has at most.
+const maxGraph = 2000
+
+// glances are the questions of the pages that show much at once.
+func glances(s *Server) {
+	reading(s, "/inbox", "getInbox", "api.inbox", func(ctx context.Context, _ *none) (view.Inbox, int64, error) {
+		in, err := query.Inbox(ctx, s.Kernel, maxListed)
+		return in, 0, err
+	})
+	reading(s, "/workers", "listWorkers", "api.workers",
+		func(ctx context.Context, _ *none) (page[view.Claim], int64, error) {
+			found, err := s.ask.Board().Workers(ctx)
+			return page[view.Claim]{Items: found}, 0, err
+		})
+	reading(s, "/graph", "getGraph", "api.graph", func(ctx context.Context, _ *none) (view.Graph, int64, error) {
+		g, err := s.ask.Board().Graph(ctx, maxGraph)
+		return g, 0, err
+	})
+	reading(s, "/costs", "getCosts", "api.costs", func(ctx context.Context, _ *none) (view.Costs, int64, error) {
+		c, err := s.ask.Ledger().Costs(ctx, s.Kernel.Config().Budgets)
+		return c, 0, err
+	})
+}
+
 // record is a record of the audit log, as it was sealed.
 type record struct {
 	Index  int64           `json:"index" doc:"Its place in the log."`
@@ -264,7 +299,7 @@ func ledger(s *Server) {
 		})
 	reading(s, "/budgets", "listBudgets", "api.budgets",
 		func(ctx context.Context, _ *none) (page[view.Budget], int64, error) {
-			found, err := s.ask.Budgets(ctx)
+			found, err := s.ask.Ledger().Budgets(ctx)
 			return page[view.Budget]{Items: append([]view.Budget{}, found...)}, 0, err
 		})
 	reading(s, "/rulings", "listRulings", "api.rulings",

@@ -29,7 +29,7 @@ func TestParity(t *testing.T) {
 		t.Helper()
 		for command, path := range map[string]string{
 			"status": "/status", "show": "/runs/-", "task show": "/tasks/-", "plan show": "/plan",
-			"issue show ISS-1": "/issues/ISS-1",
+			"issue show ISS-1": "/issues/ISS-1", "inbox": "/inbox",
 		} {
 			status, out, _ := c.run(append(strings.Fields(command), "--json")...)
 			var theirs, ours map[string]any

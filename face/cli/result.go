@@ -207,7 +207,7 @@ func costOf(ctx context.Context, sess *Session, s *kernel.Snapshot) string {
 		return ""
 	}
 	// What cannot be read here is told by `pawl budget`.
-	b, _, _ := sess.Ask().Spent(ctx, budget.ScopeRun+":"+s.Run.Label)
+	b, _, _ := sess.Ask().Ledger().Spent(ctx, budget.ScopeRun+":"+s.Run.Label)
 	return CostText(sess.Printer, b.Spent)
 }
 

@@ -176,12 +176,13 @@ func TestBrowserWithoutScript(t *testing.T) {
 }
 
 // pictured are the pages that are looked at in every form.
-var pictured = []string{"/", "/board", "/issue/ISS-1", "/tasks", "/runs", "/run/RUN-1", "/audit", "/machines", "/decide"}
+var pictured = []string{"/", "/board", "/issue/ISS-1", "/tasks", "/runs", "/run/RUN-1", "/audit", "/machines", "/decide",
+	"/workers", "/costs", "/dependencies"}
 
 // TestBrowserPages looks at each page in both languages, both themes and three sizes: nothing is wider than the window, and
 // the browser has nothing to complain of. With -shots it takes pictures.
 func TestBrowserPages(t *testing.T) {
-	l := newLab(t).fill()
+	l := newLab(t).fill().busy()
 	b := l.look()
 	for _, lang := range []string{"en", "zh-CN"} {
 		b.run(chromedp.Navigate(b.base+"/"), chromedp.Evaluate(`document.documentElement.lang !== "`+lang+

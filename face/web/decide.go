@@ -30,12 +30,6 @@ import (
 // typed is how much of the digest a person types where the risk is high.
 const typed = 8
 
-// aboutUnproven is what is decided where work stopped because nothing shows it, and aboutQuestion an agent's question.
-const (
-	aboutUnproven = "unproven"
-	aboutQuestion = "question"
-)
-
 // wayPage is how a person has answered here: on a page that showed what the hash is of.
 const wayPage kernel.Way = "page"
 
@@ -61,7 +55,7 @@ type decision struct {
 }
 
 // high reports whether the digest has to be typed.
-func (d *decision) high() bool { return d.Risk == pawl.RiskHigh }
+func (d *decision) high() bool { return d.Need.Risk == pawl.RiskHigh }
 
 // shown keeps what was shown to whom, until it is answered: by the nonce that the answer has to carry.
 type shown struct {
@@ -143,7 +137,7 @@ func (s *decider) decision(ctx context.Context, issue string) (*decision, error)
 	if p := d.Report.Proof; p != nil && (unproven || d.About == kernel.AboutProof) {
 		d.Tree = p.Tree
 		if unproven {
-			d.About, d.Digest, d.Since = aboutUnproven, p.Tree, own.UpdatedAt
+			d.About, d.Digest, d.Since = view.AboutUnproven, p.Tree, own.UpdatedAt
 		}
 	}
 	switch d.About {
@@ -169,7 +163,7 @@ func (s *decider) decision(ctx context.Context, issue string) (*decision, error)
 
 // reportOf is the run that a session is at.
 func (s *decider) reportOf(ctx context.Context, d *desk) (*view.Report, error) {
-	return s.read.ask.Run(ctx, cmp.Or(d.Issue, kernel.SessionLabel), "")
+	return s.read.ask.Run(ctx, cmp.Or(d.Need.Issue, kernel.SessionLabel), "")
 }
 
 // lines are what a question says, to be compared with what it says later.
@@ -202,10 +196,31 @@ func (d *decision) lines() []string {
 	return out
 }
 
-// show mints the nonce of a question that is about to be shown.
-func (s *decider) show(p *page, d *decision) {
-	d.Nonce = s.shown.mint(seen{visit: p.visit, issue: d.Issue, about: d.About, digest: d.Digest, lines: d.lines(),
+// show mints the nonce of a question that is about to be shown, and has it recorded that it was.
+func (s *decider) show(ctx context.Context, p *page, d *decision) error {
+	d.Nonce = s.shown.mint(seen{visit: p.visit, issue: d.Need.Issue, about: d.About, digest: d.Digest, lines: d.lines(),
 		at: p.now})
+	if d.About == view.AboutUnproven {
+		return nil // there is no question yet: the person's word begins with accepting it
+	}
+	k, _, err := s.read.at(ctx, d.Need.Issue)
+	if err == nil {
+		_, err = k.Do(ctx, kernel.Envelope{Actor: p.person, Command: &approval.Show{Hash: d.Digest}})
+	}
+	switch pawl.CodeOf(err) {
+	case pawl.CodeApprovalStale, pawl.CodeInvalidTransition: // an answer to what is no longer asked is refused
+		return nil
+	}
+	return err
+}
+
+func (s *decider) now(ctx context.Context, p *page, _ *http.Request) (templ.Component, error) {
+	p.title, p.here = p.Text("web.now"), "now"
+	o, err := s.read.overview(ctx, p)
+	if err == nil {
+		o.Bundles, err = s.bundles(ctx, p, o.Needs)
+	}
+	return nowView(p, o), err
 }
 
 func (s *decider) decide(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {
@@ -218,8 +233,7 @@ func (s *decider) decide(ctx context.Context, p *page, r *http.Request) (templ.C
 	if d == nil {
 		return refusedView(p, refusal{Issue: issue, Why: "web.refused.nothing"}), nil
 	}
-	s.show(p, d)
-	return decideView(p, d), nil
+	return decideView(p, d), s.show(ctx, p, d)
 }
 
 // refusal says why an answer does not count, and what has changed since its question was shown.
@@ -237,10 +251,16 @@ type refusal struct {
 func (s *decider) refuse(ctx context.Context, p *page, was seen, why string) (templ.Component, error) {
 	p.status = http.StatusConflict
 	p.title = p.Text("web.refused")
+	out, err := s.refusal(ctx, was, why)
+	return refusedView(p, out), err
+}
+
+// refusal is why an answer does not count, with what has changed since its question was shown.
+func (s *decider) refusal(ctx context.Context, was seen, why string) (refusal, error) {
 	out := refusal{Issue: was.issue, Why: why}
 	d, err := s.decision(ctx, was.issue)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	switch {
 	case d != nil:
@@ -254,11 +274,11 @@ func (s *decider) refuse(ctx context.Context, p *page, was seen, why string) (te
 		out.Why = "web.refused.over"
 		k, i, err := s.read.at(ctx, was.issue)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		own, err := s.read.desk(ctx, k, i)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		if r, err := s.reportOf(ctx, own); err == nil {
 			for n := range r.Approvals {
@@ -268,7 +288,7 @@ func (s *decider) refuse(ctx context.Context, p *page, was seen, why string) (te
 			}
 		}
 	}
-	return refusedView(p, out), nil
+	return out, nil
 }
 
 // without are the lines that are not among others.
@@ -309,11 +329,10 @@ func (s *decider) decided(ctx context.Context, p *page, r *http.Request) (templ.
 	if d.high() && (op == "approve" || op == "accept" || op == "choose") &&
 		strings.ToLower(strings.TrimSpace(form.Get("typed"))) != d.Digest[:min(typed, len(d.Digest))] {
 		p.title, p.status, d.Mistyped = p.Text("web.decide"), http.StatusUnprocessableEntity, true
-		s.show(p, d)
-		return decideView(p, d), nil
+		return decideView(p, d), s.show(ctx, p, d)
 	}
 	env := kernel.Envelope{Command: command}
-	if d.About != aboutUnproven {
+	if d.About != view.AboutUnproven {
 		env.Seen = was.digest
 	}
 	err = s.give(ctx, p, was.issue, env, false)
@@ -343,7 +362,7 @@ func (d *decision) command(op, reason, choice string) (kernel.Command, error) {
 			return nil, pawl.Fail(pawl.CodeInvalid, "cli.revise_nothing")
 		}
 		return &planning.Revise{Feedback: reason}, nil
-	case op == "deny" && d.About != aboutUnproven:
+	case op == "deny" && d.About != view.AboutUnproven:
 		return &approval.Deny{Reason: reason}, nil
 	}
 	return nil, pawl.Fail(pawl.CodeInvalid, "web.answer_unknown", line(op))
@@ -368,7 +387,7 @@ func (s *decider) give(ctx context.Context, p *page, issue string, env kernel.En
 
 // asked is the nonce of an agent's question that is shown.
 func (s *shown) asked(p *page, issue string, q view.Question) string {
-	return s.mint(seen{visit: p.visit, issue: issue, about: aboutQuestion, digest: q.ID, lines: []string{q.Text},
+	return s.mint(seen{visit: p.visit, issue: issue, about: view.AboutQuestion, digest: q.ID, lines: []string{q.Text},
 		at: p.now})
 }
 
@@ -382,7 +401,7 @@ func (s *decider) answered(ctx context.Context, p *page, r *http.Request) (templ
 	if err != nil {
 		return nil, err
 	}
-	if !ok || was.about != aboutQuestion || was.digest != name || !q.Open {
+	if !ok || was.about != view.AboutQuestion || was.digest != name || !q.Open {
 		p.status, p.title = http.StatusConflict, p.Text("web.refused")
 		out := refusal{Why: "web.refused.used", Issue: form.Get("issue")}
 		if !q.Open {

@@ -1,11 +1,11 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -38,38 +38,10 @@ type reader struct {
 	shown *shown
 }
 
-// desk is a session as a page shows it: that of the person, or that of an issue.
+// desk is a session as a page shows it: where it stands, and what it waits for a person with.
 type desk struct {
 	view.Status
-	// Issue is the label of the issue, "" for the session of the person; Behind are the issues that wait for it.
-	Issue  string
-	Behind []string
-	// Risk is that of the plan that waits, "" where none does.
-	Risk pawl.Risk
-	// nonces are those of the questions of agents that are shown.
-	nonces map[string]string
-}
-
-// nonce is what the answer to a question has to carry.
-func (d *desk) nonce(q view.Question) string { return d.nonces[q.ID] }
-
-// waits reports whether a person is asked for something, or has to help.
-func (d *desk) waits() bool {
-	return d.Approval != nil || d.Blocked != nil || len(d.Questions) > 0
-}
-
-// weight orders what waits: the riskiest first, and among these what most stands still behind.
-func (d *desk) weight() int {
-	w := len(d.Behind)
-	switch {
-	case d.Risk == pawl.RiskHigh:
-		w += 3000
-	case d.Risk == pawl.RiskMedium:
-		w += 2000
-	case d.Blocked != nil:
-		w += 1000
-	}
-	return w
+	Need view.Need
 }
 
 // at returns the kernel of the session that a request is about.
@@ -86,108 +58,76 @@ func (s *reader) at(ctx context.Context, issue string) (*kernel.Kernel, *view.Is
 
 // desk reads a session.
 func (s *reader) desk(ctx context.Context, k *kernel.Kernel, i *view.Issue) (*desk, error) {
-	st, err := query.Status(ctx, k)
-	if err == nil && st.ID == "" && i == nil {
-		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	}
+	n, st, err := query.NeedOf(ctx, k, i)
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{Status: st}
-	if i != nil {
-		d.Issue = i.Label
-		whole, err := s.ask.Board().Detail(ctx, i)
-		if err != nil {
-			return nil, err
-		}
-		d.Behind = whole.Needed
-	} else if s.Owner != nil {
-		d.Owner = s.Owner()
+	if i == nil && s.Owner != nil {
+		st.Owner = s.Owner()
 	}
-	if a := st.Approval; a != nil && a.About == "plan" {
-		at, err := query.Current(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		d.Risk = riskOf(query.PlanOf(at))
-	}
-	return d, nil
+	return &desk{st, n}, nil
 }
 
-// riskOf is the risk of a plan: what a plan does of extremely high risk is high, whatever it says.
-func riskOf(p view.Plan) pawl.Risk {
-	if len(p.HighRisk) > 0 {
-		return pawl.RiskHigh
-	}
-	for _, s := range p.Steps {
-		for _, c := range s.Calls {
-			if c.Verdict != nil && c.Verdict.Person {
-				return pawl.RiskHigh
-			}
-		}
-	}
-	return p.Risk
+// need is what waits for a person as a page shows it, with the nonces of the questions of agents.
+type need struct {
+	view.Need
+	nonces map[string]string
 }
 
 // overview is what the first page shows.
 type overview struct {
-	Own    *desk
-	Needs  []*desk
-	Batch  *view.BoardBatch
-	Counts view.IssueCounts
+	Own     *desk
+	Needs   []need
+	More    bool
+	Bundles []bundle
+	Batch   *view.BoardBatch
+	// Landed are the newest runs that ended, and Fresh how many have since the person looked last.
 	Landed []view.RunLine
+	Fresh  int
 	Day    *view.Budget
 	Limit  kernel.Limit
 }
 
-func (s *reader) now(ctx context.Context, p *page, _ *http.Request) (templ.Component, error) {
-	p.title, p.here = p.Text("web.now"), "now"
-	o := overview{Limit: s.Kernel.Config().Budgets["day"]}
-	var err error
+// overview reads what the first page shows.
+func (s *reader) overview(ctx context.Context, p *page) (o overview, err error) {
+	o.Limit = s.Kernel.Config().Budgets["day"]
 	if o.Own, err = s.desk(ctx, s.Kernel, nil); err != nil {
-		return nil, err
+		return o, err
 	}
-	if o.Own.waits() {
-		o.Needs = append(o.Needs, o.Own)
-	}
-	b := s.ask.Board()
-	asking, err := b.Asking(ctx, maxAsking)
+	inbox, err := query.Inbox(ctx, s.Kernel, maxAsking)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	for _, i := range asking {
-		d, err := s.desk(ctx, s.Kernel.Session(i.Label), i)
-		if err != nil {
-			return nil, err
+	o.More = inbox.More
+	for _, n := range inbox.Needs {
+		shown := need{n, map[string]string{}}
+		for _, q := range n.Questions {
+			shown.nonces[q.ID] = s.shown.asked(p, n.Issue, q)
 		}
-		o.Needs = append(o.Needs, d)
+		o.Needs = append(o.Needs, shown)
 	}
-	for _, d := range o.Needs {
-		d.nonces = map[string]string{}
-		for _, q := range d.Questions {
-			d.nonces[q.ID] = s.shown.asked(p, d.Issue, q)
-		}
-	}
-	slices.SortStableFunc(o.Needs, func(a, b *desk) int { return cmp.Compare(b.weight(), a.weight()) })
-	if o.Batch, err = b.Batch(ctx); err != nil {
-		return nil, err
-	}
-	if o.Counts, err = b.Counts(ctx); err != nil {
-		return nil, err
+	if o.Batch, err = s.ask.Board().Batch(ctx); err != nil {
+		return o, err
 	}
 	for r, err := range s.ask.Runs(ctx, query.Page{Newest: true, Limit: perColumn}) {
 		if err != nil {
-			return nil, err
+			return o, err
 		}
-		if r.Value.Outcome != "" && len(o.Landed) < maxLanded {
+		if r.Value.Outcome == "" {
+			continue
+		}
+		if !p.since.IsZero() && r.Value.EndedAt.After(p.since) {
+			o.Fresh++
+		}
+		if len(o.Landed) < maxLanded {
 			o.Landed = append(o.Landed, r.Value)
 		}
 	}
-	day, ok, err := s.ask.Spent(ctx, "day:"+p.now.UTC().Format("2006-01-02"))
+	day, ok, err := s.ask.Ledger().Spent(ctx, "day:"+p.now.UTC().Format("2006-01-02"))
 	if ok {
 		o.Day = &day
 	}
-	return nowView(p, o), err
+	return o, err
 }
 
 // column are the issues of one status.
@@ -277,11 +217,36 @@ func turning(r *http.Request) (query.Page, string) {
 	return q, state
 }
 
+// sought is what tasks are searched by, as the address says it.
+type sought struct{ State, Words, Agent, Age string }
+
+// path is the address of the tasks that are sought, with another state, behind a place.
+func (f sought) path(state string, after int64) string {
+	at := ""
+	if after > 0 {
+		at = strconv.FormatInt(after, 10)
+	}
+	return with("/tasks", "state", state, "q", f.Words, "agent", f.Agent, "age", f.Age, "after", at)
+}
+
+// ages are how long ago a task may have changed at most.
+func ages() map[string]time.Duration {
+	const day = 24 * time.Hour
+	return map[string]time.Duration{"hour": time.Hour, "day": day, "week": 7 * day, "month": 30 * day}
+}
+
 func (s *reader) tasks(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {
 	p.title, p.here = p.Text("web.tasks"), "tasks"
 	q, state := turning(r)
-	list, next, err := query.Collect(perPage, s.ask.Tasks(ctx, q))
-	return tasksView(p, list, task.Table.States(), state, next), err
+	q.Limit = perPage
+	asked := r.URL.Query()
+	f := sought{State: state, Words: asked.Get("q"), Agent: asked.Get("agent"), Age: asked.Get("age")}
+	filter := query.TaskFilter{Page: q, Search: f.Words, Agent: f.Agent}
+	if age, ok := ages()[f.Age]; ok {
+		filter.Since = p.now.Add(-age)
+	}
+	list, next, err := s.ask.FindTasks(ctx, filter)
+	return tasksView(p, list, task.Table.States(), f, next), err
 }
 
 func (s *reader) runs(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {
@@ -361,15 +326,6 @@ func (s *reader) diffOf(ctx context.Context, r *view.Report) ([]fileDiff, error)
 		return nil, err
 	}
 	return parseDiff(raw)
-}
-
-func (s *reader) diff(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {
-	report, err := s.report(ctx, p, r)
-	if err != nil {
-		return nil, err
-	}
-	files, err := s.diffOf(ctx, report)
-	return diffView(p, report, files), err
 }
 
 // logged is a record with what it is about.

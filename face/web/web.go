@@ -71,15 +71,18 @@ func New(c Config) http.Handler {
 	s.mux.HandleFunc("POST /enter", s.enter)
 	s.mux.HandleFunc("GET /static/{name}", static)
 	for path, f := range map[string]pageFunc{
-		"/{$}": read.now, "/board": read.board, "/issue/{issue}": read.issue, "/tasks": read.tasks,
+		"/{$}": decide.now, "/board": read.board, "/issue/{issue}": read.issue, "/tasks": read.tasks,
 		"/task/{task}": read.task,
-		"/runs":        read.runs, "/run/{run}": read.run, "/run/{run}/diff": read.diff,
+		"/runs":        read.runs, "/run/{run}": read.run, "/run/{run}/diff": decide.diff,
 		"/run/{run}/evidence": read.evidence,
 		"/audit":              read.audit, "/machines": read.machines, "/decide": decide.decide,
+		"/workers": read.workers, "/costs": read.costs, "/dependencies": read.graph,
 	} {
 		s.mux.Handle("GET "+path, s.page(f))
 	}
 	s.mux.Handle("POST /decide", s.page(decide.decided))
+	s.mux.Handle("POST /batch", s.page(decide.batched))
+	s.mux.Handle("POST /comment", s.page(decide.commented))
 	s.mux.Handle("POST /answer", s.page(decide.answered))
 	s.mux.Handle("POST /control", s.page(decide.controlled))
 	s.mux.HandleFunc("POST /language", s.language)

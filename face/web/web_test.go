@@ -27,11 +27,13 @@ import (
 	"pawl/internal/memory"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/budget"
 	"pawl/kernel/effect"
 	"pawl/kernel/issues"
 	"pawl/kernel/joined"
 	"pawl/kernel/planning"
 	"pawl/kernel/query"
+	"pawl/kernel/steps"
 	"pawl/runner"
 	"pawl/store/feed"
 	"pawl/text/message"
@@ -59,6 +61,8 @@ type lab struct {
 	works      int
 	text       string // the plan that agents propose
 	patch      string // what the diff of any two trees is
+	// cost is what planning costs, and told what the planner says of that.
+	cost, told effect.Usage
 }
 
 // hostile is what an agent could write to break a page, a terminal or an eye.
@@ -69,7 +73,9 @@ func newLab(t *testing.T) *lab {
 	l := &lab{T: t, now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC), lang: "en", name: "p-test.localhost", text: planText, patch: patchText}
 	store := memory.New()
 	config := kernel.Defaults()
-	config.Tools["write_file"] = tool()
+	for _, name := range []string{"write_file", "read_file"} {
+		config.Tools[name] = tool(name)
+	}
 	l.k = kernel.New(joined.Table(), store, config, pawl.ClockFunc(l.clock), rand.Reader)
 	follow := feed.New(store, nil)
 	l.k.OnCommit(func(kernel.Outcome) { follow.Tell() })
@@ -164,17 +170,92 @@ new file mode 100644
 \ No newline at end of file
 `
 
-// tool is one that writes a file.
-func tool() kernel.Tool {
+// tool is one that reads or writes a file.
+func tool(name string) kernel.Tool {
+	needs, op := policy.FSWrite, policy.OpWrite
+	if name == "read_file" {
+		needs, op = policy.FSRead, policy.OpRead
+	}
 	return kernel.Tool{
-		Info: effect.ToolInfo{Name: "write_file", Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
-			Permissions: []policy.Permission{policy.FSWrite}},
+		Info: effect.ToolInfo{Name: name, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
+			Permissions: []policy.Permission{needs}},
 		Request: func(args json.RawMessage) (policy.Request, error) {
 			var a struct{ Path string }
 			_ = json.Unmarshal(args, &a)
-			return policy.Request{Tool: "write_file", Permissions: []policy.Permission{policy.FSWrite},
-				Paths: []policy.Path{{Rel: a.Path, Op: policy.OpWrite}}}, nil
+			return policy.Request{Tool: name, Permissions: []policy.Permission{needs},
+				Paths: []policy.Path{{Rel: a.Path, Op: op}}}, nil
 		},
+	}
+}
+
+// lowText is a plan of low risk that needs nothing confirmed but the plan itself.
+const lowText = `goal: read the greeting
+risk_level: low
+steps:
+  - step_id: s1
+    title: read it
+    intent: it is wanted
+    tool_calls: [{name: read_file, args_hint: {path: a.txt}}]
+`
+
+// plans registers issues with plans, and has these wait for approval.
+func (l *lab) plans(given ...issues.NewIssue) {
+	l.Helper()
+	out, err := l.k.Do(l.Context(), kernel.Envelope{Actor: "user:ada", Command: &issues.AddIssues{Issues: given}})
+	var labels, ids []string
+	if err == nil {
+		err = json.Unmarshal(out.Result, &labels)
+	}
+	for _, label := range labels {
+		i, err := query.Of(l.k).Board().Issue(l.Context(), label)
+		if err != nil {
+			l.Fatal(err)
+		}
+		ids = append(ids, i.ID)
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	pool := runner.NewPool(l.k, runner.PoolOptions{
+		Options: runner.Options{Owner: "test/1/a", Poll: time.Millisecond,
+			Drivers: map[effect.Kind]runner.Driver{effect.KindContext: l, effect.KindPlan: l, effect.KindIntake: l}},
+		Session: func(label string) runner.Kernel { return l.k.Session(label) }, Workers: 1, Plan: true, Issues: ids,
+		Start: planning.Start{Place: place, RunMode: pawl.Interactive}, Alive: func(string) bool { return true },
+		Lease: time.Hour, Tell: func(h runner.Happened) { l.Logf("%+v", h) }})
+	ctx, cancel := context.WithTimeout(l.Context(), 20*time.Second)
+	defer cancel()
+	if err := pool.Run(ctx); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// TestInbox: what needs a person stands in the order of its risk, and of what waits behind it, with who asked for it.
+func TestInbox(t *testing.T) {
+	l := newLab(t).enter()
+	l.plans(issues.NewIssue{Title: "alone", Given: []byte(lowText)}, issues.NewIssue{Title: "needed", Given: []byte(lowText)},
+		issues.NewIssue{Title: "grave", Given: []byte(dangerText)})
+	l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "later", After: []string{"ISS-2"}}}})
+	if _, err := l.k.Session("ISS-1").Do(t.Context(), kernel.Envelope{Actor: "agent:bo",
+		Command: &steps.Ask{Question: "which one?"}}); err != nil {
+		t.Fatal(err)
+	}
+	in, err := query.Inbox(t.Context(), l.k, 10)
+	if err != nil || len(in.Needs) != 3 || in.More {
+		t.Fatalf("%+v %v", in, err)
+	}
+	for n, want := range []string{"ISS-3", "ISS-2", "ISS-1"} {
+		if got := in.Needs[n]; got.Issue != want || got.By != "user:ada" || len(got.Digest) != 64 || got.Since.IsZero() ||
+			got.About != "plan" || !strings.Contains(got.Next[0].Command, "--issue "+want) {
+			t.Errorf("%d: %+v", n, got)
+		}
+	}
+	if g, n, a := in.Needs[0], in.Needs[1], in.Needs[2]; g.Risk != pawl.RiskHigh || g.Rule != "" || n.Risk != pawl.RiskLow ||
+		n.Rule != policy.CodeAllowed || len(n.Behind) != 1 || len(a.Questions) != 1 || a.Questions[0].ID != "q-ISS-1-1" {
+		t.Errorf("%+v", in.Needs)
+	}
+	l.get("/").says("3 waiting for you", "asked for by ada", "1 wait behind it: ISS-4", "which one?")
+	if in, err = query.Inbox(t.Context(), l.k.Session("ISS-1"), 2); err != nil || len(in.Needs) != 2 || !in.More {
+		t.Errorf("%+v %v", in, err)
 	}
 }
 
@@ -199,7 +280,22 @@ func (l *lab) Do(_ context.Context, e effect.Effect, _ effect.Progress) effect.R
 	if err != nil {
 		return effect.Failed(err)
 	}
-	return effect.Succeeded(effect.PlanResult{Plan: &p, Said: effect.Said{Agent: "script"}})
+	if l.cost.MicroUSD > 0 {
+		out, err := l.k.Do(l.Context(), kernel.Envelope{Actor: "runner:test",
+			Command: &budget.Reserve{Effect: e.ID, Token: e.Token, Day: l.clock(), Most: l.cost}})
+		var held string
+		if err == nil {
+			err = json.Unmarshal(out.Result, &held)
+		}
+		if err == nil {
+			_, err = l.k.Do(l.Context(), kernel.Envelope{Actor: "runner:test",
+				Command: &budget.Settle{Effect: e.ID, Day: l.clock(), Reservation: held, Cost: l.cost}})
+		}
+		if err != nil {
+			return effect.Failed(err)
+		}
+	}
+	return effect.Succeeded(effect.PlanResult{Plan: &p, Said: effect.Said{Agent: "script", Usage: l.told}})
 }
 
 // document is a page that was answered with.
@@ -362,7 +458,7 @@ func (l *lab) fill() *lab {
 // pages are all pages of a workspace that was filled.
 var pages = []string{"/", "/board", "/board?state=registered", "/board?q=second", "/issue/ISS-1", "/tasks",
 	"/tasks?state=draft", "/runs", "/run/RUN-1", "/run/RUN-1/diff", "/run/RUN-1/evidence", "/audit", "/audit?verify=1",
-	"/audit?before=3", "/machines", "/machines?name=task", "/decide", "/nowhere", "/issue/ISS-99", "/enter"}
+	"/audit?before=3", "/machines", "/machines?name=task", "/decide", "/workers", "/costs", "/dependencies", "/nowhere", "/issue/ISS-99", "/enter"}
 
 // unknown finds keys of the catalogue that have no text, and arguments that no text takes.
 var unknown = regexp.MustCompile(`\b(web|cli|see|proof|kernel)\.[a-z_]+[a-z_.]*\b|%!`)
@@ -386,7 +482,7 @@ func inert(d *document) {
 			if n.FirstChild != nil || !strings.HasPrefix(attr(n, "src"), "/static/") {
 				d.Errorf("%s: a script that is not our own", d.url)
 			}
-		case "style", "img", "iframe", "object", "embed", "base", "svg", "b", "i":
+		case "style", "img", "iframe", "object", "embed", "base", "b", "i", "use", "image", "foreignObject", "animate", "set":
 			d.Errorf("%s: <%s>", d.url, n.Data)
 		}
 	}

@@ -111,7 +111,7 @@ var rules = []rule{
 	{pattern: "kernel/query", ours: []string{".", "text/display", "text/message", "machine", "machine/*", "text/plan", "text/policy",
 		"text/triage",
 		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel", "kernel/budget",
-		"kernel/issues"},
+		"kernel/issues", "kernel/topo"},
 		third: none},
 	{pattern: "kernel/projection", ours: []string{
 		".", "machine/board", "machine/session", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",

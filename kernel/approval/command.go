@@ -15,6 +15,8 @@ type (
 	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another
 	// way.
 	Deny struct{ Reason string }
+	// Show records that the open question with the hash was shown to the person, once for each person and question.
+	Show struct{ Hash string }
 )
 
 func (*Approve) TakesFlowOn(*kernel.Tx) bool { return true }

@@ -2,10 +2,12 @@
 package approval
 
 import (
+	"slices"
 	"strings"
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // Decide grants the open question.
@@ -46,4 +48,23 @@ func (c *Deny) Decide(tx *kernel.Tx) error {
 	}
 	kernel.AnswerApproval(tx, a, kernel.ApprovalRefused, tx.Env.Actor, c.Reason)
 	return repliesTo(tx, a).Refused(tx, a, c.Reason)
+}
+
+// Decide records that the question was shown. Only a person is shown anything.
+func (c *Show) Decide(tx *kernel.Tx) error {
+	a, by := tx.Approval, tx.Env.Actor
+	switch {
+	case a == nil || a.State != kernel.ApprovalPending:
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", kernel.StateName(tx))
+	case c.Hash != a.Hash:
+		return pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", kernel.Short(c.Hash), kernel.Short(a.Hash))
+	case by.Kind() != pawl.KindUser:
+		return pawl.Fail(pawl.CodeDenied, "kernel.shown_person", by.Name())
+	case slices.Contains(a.ShownTo, by):
+		return nil
+	}
+	a.ShownTo = append(slices.Clip(a.ShownTo), by)
+	tx.Touch(a)
+	tx.Record(a, kernel.AuditApprovalShown, audit.Info, map[string]any{"about": a.About, "hash": a.Hash, "to": by})
+	return nil
 }

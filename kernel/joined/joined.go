@@ -103,7 +103,7 @@ func commands() []kernel.Command {
 		new(issues.AddIssues), new(issues.EditIssue), new(issues.AddDependency),
 		new(issues.ClaimIssue), new(issues.RenewIssue), new(issues.ReleaseIssue), new(issues.Release),
 		new(issues.RetryIssue), new(issues.MoveBoard), new(issues.AimBoard),
-		new(approval.Approve), new(approval.Deny),
+		new(approval.Approve), new(approval.Deny), new(approval.Show),
 		new(budget.Reserve), new(budget.Settle),
 		new(control.Pause), new(control.Resume), new(control.CancelRun), new(control.CancelTask), new(control.Sweep),
 		new(control.Retire), new(control.Discard),

@@ -48,9 +48,21 @@ func (b Board) Batch(ctx context.Context) (*view.BoardBatch, error) {
 		Phase: board.PhaseStatus(row.Phase), Branch: row.Branch,
 		Begun: row.CreatedAt, Ended: row.EndedAt,
 	}
+	ids := make([]string, len(row.Busy))
+	for n, w := range row.Busy {
+		ids[n] = w.Issue
+	}
+	held, err := b.decoded(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	leases := map[string]kernel.Lease{}
+	for _, i := range held {
+		leases[i.ID] = i.Lease
+	}
 	for _, w := range row.Busy {
 		out.Workers = append(out.Workers, view.IssueWorker{Issue: w.Issue, Label: w.Label, Owner: w.Owner,
-			Since: w.Since, Planning: w.Planning, Files: w.Files})
+			Since: w.Since, Planning: w.Planning, Files: w.Files, Lost: lost(leases[w.Issue], b.now())})
 	}
 	return out, nil
 }

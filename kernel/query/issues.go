@@ -359,6 +359,8 @@ func (n near) standing(i *kernel.Issue) view.Standing {
 		return view.StandingNone
 	}
 	switch {
+	case i.Lease.Owner != "" && lost(i.Lease, n.now):
+		return view.StandingLost
 	case i.Lease.Owner != "":
 		return view.StandingWorking
 	case i.Hold == board.HoldPaused:

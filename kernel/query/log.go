@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 
+	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
 )
@@ -44,6 +45,22 @@ func (l Log) Last(ctx context.Context) (*audit.Parsed, error) {
 		return &p, err
 	}
 	return nil, nil
+}
+
+// actor is on whose word there is something: who the first record about it is by. It is "" where that was retired, or
+// there is no such thing.
+func (l Log) actor(ctx context.Context, about audit.Subject) (pawl.Actor, error) {
+	if about.ID == "" {
+		return "", nil
+	}
+	for rec, err := range l.Records(ctx, about, 0) {
+		if err != nil {
+			return "", err
+		}
+		p, err := audit.Parse(rec.Bytes)
+		return p.Actor, err
+	}
+	return "", nil
 }
 
 // FirstOf is the index of the first of the last n records about a subject.

@@ -218,37 +218,6 @@ func (r Reader) Question(ctx context.Context, label string) (view.Asked, error) 
 		By: q.AnsweredBy}, nil
 }
 
-// Budgets tells what was spent and is held back, newest first, of at most the hundred newest scopes.
-func (r Reader) Budgets(ctx context.Context) ([]view.Budget, error) {
-	var out []view.Budget
-	newest := kernel.Select{Kind: kernel.KindBudget, Newest: true, Limit: 100}
-	for b, err := range scan(ctx, r.store, newest, nil, budgetOf) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b.Value)
-	}
-	return out, nil
-}
-
-func budgetOf(b *kernel.Budget) (view.Budget, bool) {
-	out := view.Budget{Scope: b.Label, Spent: b.Spent}
-	for _, h := range b.Held {
-		out.Held = out.Held.Plus(h)
-	}
-	return out, true
-}
-
-// Spent tells what one scope has spent, such as "day:2026-01-31" or "issue:ISS-3"; ok is false where nothing was
-// charged to it.
-func (r Reader) Spent(ctx context.Context, scope string) (b view.Budget, ok bool, err error) {
-	row := new(kernel.Budget)
-	if ok, err = first(ctx, r.store, kernel.Select{Kind: kernel.KindBudget, Label: scope}, row); ok && err == nil {
-		b, _ = budgetOf(row)
-	}
-	return b, ok, err
-}
-
 // Packages are the solution packages that wait to be carried out, by their names.
 func (r Reader) Packages(ctx context.Context) (map[string]view.Package, error) {
 	out := map[string]view.Package{}

@@ -221,7 +221,7 @@ func (r Reader) report(ctx context.Context, run *kernel.Run) (*view.Report, erro
 	if out.Approvals, err = r.approvals(ctx, run); err != nil {
 		return nil, err
 	}
-	if b, ok, err := r.Spent(ctx, budget.ScopeRun+":"+run.Label); err != nil {
+	if b, ok, err := r.Ledger().Spent(ctx, budget.ScopeRun+":"+run.Label); err != nil {
 		return nil, err
 	} else if ok {
 		out.Cost = &b

@@ -70,12 +70,15 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 			return view.Status{}, err
 		}
 		for _, q := range open {
+			if q.Parent != s.Session.ID {
+				continue // an agent asks it in another session
+			}
 			out.Questions = append(out.Questions, view.Question{
 				ID: q.Label, Text: q.Text, By: q.By, Since: q.CreatedAt, Waits: s.Turn != nil &&
 					slices.Contains(s.Turn.Asked, q.ID),
 			})
 		}
-		if len(open) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
+		if len(out.Questions) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
 			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
 		}
 	}

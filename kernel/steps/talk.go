@@ -303,8 +303,11 @@ func putQuestion(tx *kernel.Tx, text string, by pawl.Actor) (*kernel.Question, e
 	}
 	tx.Session.Questions++
 	tx.Touch(tx.Session)
-	q := &kernel.Question{Text: text, By: by}
-	tx.Create(q, kernel.KindQuestion, "q-"+strconv.Itoa(int(tx.Session.Questions)), tx.Session.ID, kernel.QuestionOpen)
+	q, name := &kernel.Question{Text: text, By: by}, "q-"
+	if tx.Session.Label != kernel.SessionLabel { // each session counts its own
+		name += tx.Session.Label + "-"
+	}
+	tx.Create(q, kernel.KindQuestion, name+strconv.Itoa(int(tx.Session.Questions)), tx.Session.ID, kernel.QuestionOpen)
 	tx.Questions = append(tx.Questions, q)
 	return q, nil
 }

@@ -16,6 +16,7 @@ type Standing string
 const (
 	StandingNone    Standing = ""        // it has ended
 	StandingWorking Standing = "working" // a worker has it
+	StandingLost    Standing = "lost"    // a worker has it that did not renew its claim: anybody may take it over
 	StandingPaused  Standing = "paused"  // a person holds it back
 	StandingAsks    Standing = "asks"    // it waits for a person
 	StandingWaits   Standing = "waits"   // it waits for other issues
@@ -156,6 +157,8 @@ type IssueWorker struct {
 	Planning     bool
 	// Files are those that the plan is expected to change.
 	Files []string
+	// Lost says that the claim has ended without having been renewed.
+	Lost bool
 }
 
 // IssuePlan is one plan that was made for an issue, with its steps.

@@ -26,6 +26,7 @@ import (
 // Entries are the commands of the first level.
 func Entries() []cli.Entry {
 	return []cli.Entry{
+		{Name: "inbox", Group: "answer", Build: newInboxCommand},
 		{Name: "approve", Group: "answer", Build: newApproveCommand},
 		{Name: "accept", Group: "answer", Build: newAcceptCommand},
 		{Name: "deny", Group: "answer", Build: newDenyCommand},
@@ -177,7 +178,10 @@ func waitingOf(ctx context.Context, sess *cli.Session, i *view.Issue) (w *waitin
 		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
 			return err
 		}
-		rule := soleRule(s)
+		if s.Approval.About != "plan" {
+			return nil
+		}
+		rule := query.SoleRule(query.PlanOf(s))
 		if rule == "" {
 			return nil
 		}
@@ -192,39 +196,6 @@ func waitingOf(ctx context.Context, sess *cli.Session, i *view.Issue) (w *waitin
 		return err
 	})
 	return w, err
-}
-
-// soleRule is the one rule that all falls under that is to be confirmed in a plan, where a confirmation of it can hold
-// for a session; "" where it is more than that, or not known yet because an agent decides while it works.
-func soleRule(s *kernel.Snapshot) policy.Code {
-	p := query.PlanOf(s)
-	if s.Approval.About != "plan" || len(p.Network) > 0 {
-		return ""
-	}
-	verdicts := slices.Clone(p.Commands)
-	for _, step := range p.Steps {
-		if len(step.Calls) == 0 {
-			return ""
-		}
-		for _, c := range step.Calls {
-			if c.Verdict == nil {
-				return ""
-			}
-			verdicts = append(verdicts, *c.Verdict)
-		}
-	}
-	rule := policy.CodeAllowed
-	for _, v := range verdicts {
-		switch {
-		case v.Decision == policy.Allow:
-		case v.Scope != policy.Session, v.Person, v.Network, len(v.Reasons) != 1, rule != policy.CodeAllowed &&
-			rule != v.Code:
-			return ""
-		default:
-			rule = v.Code
-		}
-	}
-	return rule
 }
 
 // putEach asks about issues one by one and returns those that are still open. Without a terminal all of them are, and

@@ -179,7 +179,7 @@ func standingText(pr *cli.Printer, s view.Standing, width int) string {
 		return pr.Style.Cyan(string(s)) + pad
 	case view.StandingReady:
 		return pr.Style.Green(string(s)) + pad
-	case view.StandingBlocked:
+	case view.StandingBlocked, view.StandingLost:
 		return pr.Style.Red(string(s)) + pad
 	case view.StandingAsks, view.StandingPaused:
 		return pr.Style.Yellow(string(s)) + pad

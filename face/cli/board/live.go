@@ -171,7 +171,7 @@ func cardOf(i *view.Issue) tui.Issue {
 	switch i.Standing {
 	case view.StandingReady:
 		c.Flag = tui.FlagReady
-	case view.StandingBlocked, view.StandingWaits, view.StandingAsks:
+	case view.StandingBlocked, view.StandingWaits, view.StandingAsks, view.StandingLost:
 		c.Flag = tui.FlagBlocked
 	case view.StandingPaused:
 		c.Flag = tui.FlagPaused
@@ -203,6 +203,10 @@ func pace(done []*view.Issue, workers int) (finished int, took time.Duration) {
 // atWork says what a worker does now.
 func (d *boardReader) atWork(ctx context.Context, b view.IssueWorker) tui.Worker {
 	w := tui.Worker{Name: short(b.Owner), Issue: b.Label, Since: b.Since}
+	if b.Lost {
+		w.Step = d.sess.Text("issue.standing." + string(view.StandingLost))
+		return w
+	}
 	s, err := d.sess.Workspace.Kernel.Session(b.Label).Snapshot(ctx)
 	if err != nil || s.Session == nil {
 		return w
@@ -346,7 +350,7 @@ func (d *boardReader) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event
 // cost reads what the work of one scope has cost. It is not known where nothing is charged, or where a price is
 // missing.
 func (d *boardReader) cost(ctx context.Context, label string) (tui.Cost, error) {
-	b, ok, err := d.sess.Ask().Spent(ctx, label)
+	b, ok, err := d.sess.Ask().Ledger().Spent(ctx, label)
 	if err != nil || !ok {
 		return tui.Cost{}, err
 	}

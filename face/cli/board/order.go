@@ -123,6 +123,8 @@ func placeReason(sess *cli.Session, i *view.Issue, b *view.BoardBatch) string {
 	switch i.Standing {
 	case view.StandingWorking:
 		return sess.Text("issue.why.works", i.Owner)
+	case view.StandingLost:
+		return sess.Text("issue.why.lost", i.Owner, sess.Clock(i.LeaseUntil))
 	case view.StandingPaused:
 		return sess.Text("issue.why.paused")
 	case view.StandingAsks:

@@ -103,7 +103,7 @@ func limitsOf(c settings.Config) []budgetLine {
 
 // budgetsOf reads what was spent, newest first.
 func budgetsOf(ctx context.Context, sess *cli.Session) ([]budgetLine, error) {
-	found, err := sess.Ask().Budgets(ctx)
+	found, err := sess.Ask().Ledger().Budgets(ctx)
 	if err != nil {
 		return nil, err
 	}
