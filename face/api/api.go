@@ -17,6 +17,7 @@ import (
 
 	"pawl"
 	"pawl/face/give"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
@@ -62,6 +63,8 @@ type Config struct {
 	To func(k *kernel.Kernel) give.To
 	// Owner says which process runs the work; it may be nil.
 	Owner func() *view.Owner
+	// Begin makes the command that takes a requirement up (host.Offering).
+	Begin func(ctx context.Context, r host.Requirement) (kernel.Command, error)
 	// Work has the work go on after a command. It returns at once, and may be nil.
 	Work    func()
 	Version string

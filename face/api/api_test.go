@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 
 	"pawl"
 	"pawl/face/give"
+	"pawl/face/host"
 	"pawl/internal/golden"
 	"pawl/internal/memory"
 	"pawl/kernel"
@@ -59,8 +61,9 @@ func newLab(t *testing.T) *lab {
 	follow := feed.New(l.store, nil)
 	l.k.OnCommit(func(kernel.Outcome) { follow.Tell() })
 	l.server = New(Config{Kernel: l.k, Feed: follow, Logs: logs.Of(t.TempDir()), Version: "test", Lang: message.English,
-		To:   func(k *kernel.Kernel) give.To { return give.To{Kernel: k} },
-		Work: func() { l.mu.Lock(); l.works++; l.mu.Unlock() },
+		To:    func(k *kernel.Kernel) give.To { return give.To{Kernel: k} },
+		Begin: begin,
+		Work:  func() { l.mu.Lock(); l.works++; l.mu.Unlock() },
 		Who: func(r *http.Request) *Caller {
 			c := &Caller{Name: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), Person: "user:ada"}
 			c.By = pawl.By(pawl.KindAutomation, c.Name)
@@ -92,6 +95,15 @@ func (l *lab) do(by pawl.Actor, c kernel.Command) {
 	if _, err := l.k.Do(l.Context(), kernel.Envelope{Actor: by, Command: c}); err != nil {
 		l.Fatalf("%T: %v", c, err)
 	}
+}
+
+// begin makes the command that takes a requirement up; one agent there is not.
+func begin(_ context.Context, r host.Requirement) (kernel.Command, error) {
+	if r.Agent == "nobody" {
+		return nil, pawl.Fail(pawl.CodeInvalid, "agent.unknown", r.Agent, "script")
+	}
+	return &planning.Start{Requirement: r.Text, RunMode: pawl.RunMode(cmp.Or(r.Mode, "interactive")), Given: []byte(r.Plan),
+		Name: "plan.json", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true, InPlace: r.InPlace}}, nil
 }
 
 // propose has a plan wait for approval.

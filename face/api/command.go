@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/face/give"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/control"
@@ -231,8 +232,24 @@ func (s *Server) answers() {
 	})
 }
 
-// control are the commands that take hold of the work.
+// control are the commands that begin the work and take hold of it.
 func (s *Server) control() {
+	type requirement struct {
+		Requirement string `json:"requirement,omitempty" maxLength:"100000" doc:"What is to be done. Left out where a plan says it."`
+		Plan        string `json:"plan,omitempty" maxLength:"262144" doc:"A plan, as YAML or JSON, instead of one that an agent makes."`
+		Agent       string `json:"agent,omitempty" maxLength:"100" doc:"The agent that works on it. Left out: that of the settings."`
+		Mode        string `json:"mode,omitempty" enum:"interactive,assisted,autonomous" doc:"What is asked about. Left out: as the settings say."`
+		InPlace     bool   `json:"in_place,omitempty" doc:"Works in the user's own tree instead of one beside it."`
+	}
+	commanding(s, "/commands/run", "run", "api.run_command", func(ctx context.Context, in *order[requirement], g *given) (err error) {
+		if in.Issue != "" {
+			return pawl.Fail(pawl.CodeInvalid, "cli.flags_conflict", "run", "issue")
+		}
+		b := in.Body
+		g.command, err = s.Begin(ctx, host.Requirement{Text: b.Requirement, Plan: b.Plan, Agent: b.Agent, Mode: b.Mode,
+			InPlace: b.InPlace})
+		return err
+	})
 	commanding(s, "/commands/pause", "pause", "api.pause", func(_ context.Context, _ *order[empty], g *given) error {
 		g.command, g.rests = &control.Pause{}, true
 		return nil

@@ -190,3 +190,31 @@ func TestRows(t *testing.T) {
 		t.Errorf("%d issues", len(p.Items))
 	}
 }
+
+// TestRun: a requirement is taken up once under its key, by the name of who brings it; what makes no sense begins nothing.
+func TestRun(t *testing.T) {
+	l := newLab(t)
+	l.want(403, "POST", "/commands/run", reads, `{"requirement":"x"}`, nil)
+	l.want(422, "POST", "/commands/run", acts, `{"requirement":"x","mode":"wild"}`, nil)
+	l.want(404, "POST", "/commands/run?issue=ISS-1", acts, `{"requirement":"x"}`, nil)
+	var p Problem
+	if l.want(422, "POST", "/commands/run", acts, `{"requirement":"x","agent":"nobody"}`, &p); !strings.Contains(p.Detail, "nobody") {
+		t.Errorf("%+v", p)
+	}
+	if l.works != 0 {
+		t.Error("work goes on after what was refused")
+	}
+	body := fmt.Sprintf(`{"requirement":"write a greeting","plan":%q,"mode":"assisted"}`, planText)
+	var one, two commanded
+	l.want(200, "POST", "/commands/run", acts, body, &one, "Idempotency-Key", "k")
+	l.want(200, "POST", "/commands/run", acts, body, &two, "Idempotency-Key", "k")
+	if !one.Changed || one.Status.Run == nil || one.Status.Goal != "write a greeting" || !two.Replayed || l.works != 1 {
+		t.Errorf("%+v\n%+v\n%d", one, two, l.works)
+	}
+	l.work()
+	s, err := l.k.Snapshot(t.Context())
+	if err != nil || s.Run == nil || s.Session.RunMode != pawl.Assisted {
+		t.Fatalf("%+v %v", s.Session, err)
+	}
+	l.want(423, "POST", "/commands/run", acts, `{"requirement":"another"}`, &p)
+}

@@ -16,6 +16,7 @@ import (
 	"pawl/face/doctor"
 	"pawl/face/host"
 	"pawl/face/registry"
+	"pawl/face/serve"
 	"pawl/face/walls"
 	"pawl/kernel"
 	"pawl/kernel/effect"
@@ -108,3 +109,6 @@ func version() string {
 	}
 	return "devel"
 }
+
+// Workspaces are those of the user.
+func (h Host) Workspaces() host.Workspaces { return serve.All(h.stateDir()) }

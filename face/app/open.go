@@ -61,7 +61,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 		seal.Hold(sshagent.Key{Socket: os.Getenv("SSH_AUTH_SOCK"), Fingerprint: o.Config.AuditKey, Setting: settings.AuditKey})
 	}
 	store, err := sqlite.Open(filepath.Join(dir, workspace.Store),
-		sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly, Upgrade: true})
+		sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly, Upgrade: !o.Still})
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		err = cmp.Or(seal.Missing(filepath.Join(dir, workspace.Store)), err)
 	}

@@ -147,6 +147,14 @@ func settleFolder(ctx context.Context, a *App, place effect.Place, o host.Open) 
 	return yes, err
 }
 
+// Elsewhere is the same call of the program in another folder, about the session of the person there.
+func Elsewhere(a *App, dir string) *App {
+	b := newApp(a.Host, a.Std, a.Args)
+	b.Flags, b.Lang, b.JSON = a.Flags, a.Lang, a.JSON
+	b.Flags.dir, b.Flags.issue = dir, ""
+	return b
+}
+
 // With opens the workspace, runs f and closes it again. An error of f comes before one of closing.
 func (a *App) With(ctx context.Context, o host.Open, f func(*Session) error,
 	overrides ...func(*settings.Config) error) error {

@@ -15,6 +15,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/view"
 	"pawl/kernel/word"
 	"pawl/runner"
 	"pawl/store/feed"
@@ -77,7 +78,8 @@ type Open struct {
 	Meant, Sure bool
 	// ReadOnly opens for looking only: the kernel that is wired then knows no tools and must not be given commands.
 	ReadOnly bool
-	// Still leaves it to a later command to take note of a workspace that was moved or copied.
+	// Still leaves it to a later command to take note of a workspace that was moved or copied, and to bring an old
+	// store up to date.
 	Still bool
 	// Accept goes on with a store whose end is lost. Without it nothing is done in one; it may be looked at.
 	Accept bool
@@ -637,6 +639,19 @@ type Offering struct {
 	// nil as well.
 	Advance func(ctx context.Context) error
 	Failed  func(error)
+	// Begin makes the command that takes a requirement up. It fails where the requirement or its plan makes no sense,
+	// and where an agent that would work on it cannot.
+	Begin func(ctx context.Context, r Requirement) (kernel.Command, error)
+}
+
+// Requirement is what somebody wants done.
+type Requirement struct {
+	// Text says it; with a Plan, a document as YAML or JSON, it may be "".
+	Text, Plan string
+	// Agent works on it, and Mode says what is asked about (pawl.RunMode), "" for what the settings say.
+	Agent, Mode string
+	// InPlace has the work done in the user's own tree.
+	InPlace bool
 }
 
 // Offered is where a server is. Socket is "" where there is none.
@@ -646,6 +661,46 @@ type Offered struct {
 	Pages  string `json:"pages"`
 	Socket string `json:"socket,omitempty"`
 	PID    int    `json:"pid"`
+}
+
+// Lister is a Host that knows the workspaces of its user.
+type Lister interface{ Workspaces() Workspaces }
+
+// Workspaces are those in which a user has had work done on this machine, and whose stores are there.
+type Workspaces interface {
+	List() []string
+	// Serve serves all of them on one page until ctx ends.
+	Serve(ctx context.Context, o Everywhere) error
+	// Enter makes the address by which a person enters that page, once and soon. Where nothing serves it, it fails with
+	// CodeNotFound.
+	Enter(person pawl.Actor) (address, code string, err error)
+}
+
+// Everywhere says how all workspaces of a user are served on one page.
+type Everywhere struct {
+	// Addr is the loopback address, such as 127.0.0.1:0.
+	Addr string
+	Lang message.Lang
+	// Look says how all workspaces are. It writes to none of them.
+	Look func(ctx context.Context) []Sight
+	// Serve serves a workspace with its own pages until ctx ends, and calls ready once it does. Enter is that of the
+	// workspace, which fails with CodeNotFound where nothing serves it.
+	Serve func(ctx context.Context, dir string, ready func()) error
+	Enter func(ctx context.Context, dir string, person pawl.Actor) (address string, err error)
+	// Ready is told where the server is, once it is there.
+	Ready func(Offered)
+}
+
+// Sight is a workspace as it is seen from outside.
+type Sight struct {
+	Dir string `json:"dir"`
+	// Status is where the session of the person stands, and Inbox what waits for a person.
+	Status view.Status `json:"status"`
+	Inbox  view.Inbox  `json:"inbox"`
+	// Served says that its own pages are served.
+	Served bool `json:"served"`
+	// Err is why nothing is known of it, nil where it is.
+	Err error `json:"-"`
 }
 
 // Serving says how a workspace is served to agents over the Model Context Protocol.

@@ -105,7 +105,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case g.Port != "" && !g.here(r.Host):
 		g.Refuse(w, r, pawl.Fail(pawl.CodeDenied, "loopback.host", display.Head(r.Host, maxNamed)))
-	case !g.ownOrigin(r.Header):
+	case !g.ownOrigin(r.Header) && !g.arrives(r):
 		from := strings.Join(append(r.Header.Values("Origin"), r.Header.Values("Sec-Fetch-Site")...), " ")
 		g.Refuse(w, r, pawl.Fail(pawl.CodeDenied, "loopback.origin", display.Head(from, maxNamed)))
 	default:
@@ -133,6 +133,16 @@ func (g *Guard) ownOrigin(h http.Header) bool {
 	}
 	u, err := url.Parse(origins[0])
 	return len(origins) == 1 && err == nil && u.Scheme == "http" && g.here(u.Host)
+}
+
+// arrives reports whether a person comes to a page by a link from elsewhere, say in a message: nothing is sent along,
+// no frame is around it, and the browser shows the answer to nobody but the person. Cookies that are SameSite=Strict
+// are not sent, so that nobody has entered as far as such a request is concerned.
+func (g *Guard) arrives(r *http.Request) bool {
+	host, _, _ := net.SplitHostPort(r.Host) // here has looked at it
+	return g.Name != "" && strings.EqualFold(host, g.Name) && r.Method == http.MethodGet &&
+		len(r.Header.Values("Origin")) == 0 && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // Bearer is the token that the one Authorization header of a request carries, "" where there is none.

@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -88,6 +89,44 @@ func TestGuard(t *testing.T) {
 	two := http.Header{"Origin": {"http://localhost:8000", "http://evil.example"}}
 	if (&Guard{Port: "8000"}).ownOrigin(two) {
 		t.Error("one good origin of two is enough")
+	}
+}
+
+// TestArriving: by a link from elsewhere a person comes to the pages, and nothing else comes in by that.
+func TestArriving(t *testing.T) {
+	link := map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+	for _, c := range []struct {
+		name, host, method string
+		change             map[string]string
+		good               bool
+	}{
+		{name: "a link in a message", host: "P-1.localhost:8000", good: true},
+		{name: "a page of another port", host: "p-1.localhost:8000", change: map[string]string{"Sec-Fetch-Site": "same-site"}, good: true},
+		{name: "the API", host: "127.0.0.1:8000"},
+		{name: "a rebound name", host: "evil.example:8000"},
+		{name: "another port", host: "p-1.localhost:1"},
+		{name: "a form", host: "p-1.localhost:8000", method: http.MethodPost, change: map[string]string{"Origin": "http://evil.example"}},
+		{name: "a form that keeps its origin to itself", host: "p-1.localhost:8000", method: http.MethodPost},
+		{name: "a frame", host: "p-1.localhost:8000", change: map[string]string{"Sec-Fetch-Dest": "iframe"}},
+		{name: "an object", host: "p-1.localhost:8000", change: map[string]string{"Sec-Fetch-Dest": "object"}},
+		{name: "a script", host: "p-1.localhost:8000", change: map[string]string{"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}},
+		{name: "a fetch", host: "p-1.localhost:8000", change: map[string]string{"Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}},
+		{name: "no word of what for", host: "p-1.localhost:8000", change: map[string]string{"Sec-Fetch-Dest": ""}},
+		{name: "with an origin", host: "p-1.localhost:8000", change: map[string]string{"Origin": "http://evil.example"}},
+	} {
+		in := false
+		g := &Guard{Port: "8000", Name: "p-1.localhost", Next: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { in = true }),
+			Refuse: func(http.ResponseWriter, *http.Request, error) {}}
+		r := httptest.NewRequestWithContext(t.Context(), cmp.Or(c.method, http.MethodGet), "/x", http.NoBody)
+		r.Host = c.host
+		for _, headers := range []map[string]string{link, c.change} {
+			for k, v := range headers {
+				r.Header.Set(k, v)
+			}
+		}
+		if g.ServeHTTP(httptest.NewRecorder(), r); in != c.good {
+			t.Errorf("%s: let in %v", c.name, in)
+		}
 	}
 }
 

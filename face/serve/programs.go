@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -15,9 +14,7 @@ import (
 	"pawl/face/api"
 	"pawl/face/host"
 	"pawl/face/loopback"
-	"pawl/store/disk"
 	"pawl/store/follow"
-	"pawl/store/lockfile"
 	"pawl/store/logs"
 )
 
@@ -51,61 +48,41 @@ type server struct {
 
 // run serves until ctx ends.
 func (s *server) run(ctx context.Context) error {
-	lock, err := s.alone()
+	file, door, err := s.tokens.pagesOf(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Remove() }()
-	l, err := loopback.Listen(ctx, s.Addr)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	at := host.Offered{URL: "http://" + l.Addr().String(), PID: os.Getpid()}
-	_, port, _ := net.SplitHostPort(l.Addr().String()) // the address of a listener always has a port
-	label, err := s.tokens.label(ctx)
-	if err != nil {
-		return err
-	}
-	at.Pages = "http://" + net.JoinHostPort(label, port) + "/"
-	socket, err := s.socket(ctx)
-	if err != nil {
-		return err
-	}
-	if socket != nil {
-		defer func() { _ = socket.Close(); _ = os.Remove(filepath.Join(s.dir, sockets)) }()
-		at.Socket = socket.Addr().String()
-	}
-	here, err := json.Marshal(at)
-	if err == nil {
-		err = disk.WriteFile(filepath.Join(s.dir, hereName), append(here, '\n'))
-	}
-	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", filepath.Join(s.dir, hereName)).Because(err)
-	}
-	defer func() { _ = os.Remove(filepath.Join(s.dir, hereName)) }()
-	// The work that a command asks for ends with the server, and is taken up again by whoever works next.
-	work := follow.New(func() {
-		if ctx.Err() == nil && s.Advance != nil {
-			s.Failed(s.Advance(ctx))
+	p := place{lock: filepath.Join(s.dir, lockName), here: filepath.Join(s.dir, hereName), label: file}
+	return p.serve(ctx, s.Addr, func(ctx context.Context, l net.Listener, at host.Offered) error {
+		socket, err := s.socket(ctx)
+		if err != nil {
+			return err
 		}
-	})
-	defer work.Close()
-	served := s.api(work)
-	pages, err := s.pages(ctx, work)
-	if err != nil {
-		return err
-	}
-	s.Ready(at)
-	return both(ctx, func(ctx context.Context) error {
-		both := &hosts{label: label, at: at.Pages, pages: pages, api: served}
-		return loopback.Serve(ctx, l, &loopback.Guard{Next: both, Port: port, Name: label, Refuse: served.Refuse}, nil)
-	}, func(ctx context.Context) error {
-		if socket == nil {
-			return nil
+		if socket != nil {
+			defer func() { _ = socket.Close(); _ = os.Remove(filepath.Join(s.dir, sockets)) }()
+			at.Socket = socket.Addr().String()
 		}
-		return loopback.Serve(ctx, socket, &loopback.Guard{Next: served, Refuse: served.Refuse},
-			func(s *http.Server) { s.ConnContext = peerOf })
+		// The work that a command asks for ends with the server, and is taken up again by whoever works next.
+		work := follow.New(func() {
+			if ctx.Err() == nil && s.Advance != nil {
+				s.Failed(s.Advance(ctx))
+			}
+		})
+		defer work.Close()
+		served := s.api(work)
+		if err := p.announce(at); err != nil {
+			return err
+		}
+		s.Ready(at)
+		return both(ctx, func(ctx context.Context) error {
+			return loopback.Serve(ctx, l, guard(at, s.pages(door, work), served, served.Refuse), nil)
+		}, func(ctx context.Context) error {
+			if socket == nil {
+				return nil
+			}
+			return loopback.Serve(ctx, socket, &loopback.Guard{Next: served, Refuse: served.Refuse},
+				func(s *http.Server) { s.ConnContext = peerOf })
+		})
 	})
 }
 
@@ -124,29 +101,6 @@ func both(ctx context.Context, one, two func(context.Context) error) error {
 	}
 	wait.Wait()
 	return errors.Join(failed[:]...)
-}
-
-// alone takes the lock of the one server of the workspace, or says where the other one is.
-func (s *server) alone() (*lockfile.Lock, error) {
-	path := filepath.Join(s.dir, lockName)
-	lock, err := lockfile.Try(path)
-	if lock != nil || err != nil {
-		return lock, err
-	}
-	holder, _ := lockfile.Who(path)
-	if other, ok := Running(s.dir); ok {
-		return nil, pawl.Fail(pawl.CodeBusy, "serve.running", other.URL, other.PID)
-	}
-	return nil, holder.Fault(path)
-}
-
-// Running says where the server of a workspace is, by its .pawl folder.
-func Running(dir string) (at host.Offered, ok bool) {
-	raw, err := os.ReadFile(filepath.Join(dir, hereName))
-	if err != nil || !lockfile.Held(filepath.Join(dir, lockName)) {
-		return host.Offered{}, false
-	}
-	return at, json.Unmarshal(raw, &at) == nil
 }
 
 // socket listens at a socket of the file system that only the user can reach, nil where there can be none.
@@ -187,7 +141,7 @@ func (s *server) api(work *follow.Follower) *api.Server {
 		Kernel: s.Kernel, Feed: s.Feed, Logs: logs.Of(s.Place.Workspace), Version: s.version, Lang: s.Lang,
 		To:    s.to,
 		Owner: s.owner,
-		Work:  func() { work.Within(0) }, Who: s.who,
+		Begin: s.Begin, Work: func() { work.Within(0) }, Who: s.who,
 	})
 }
 

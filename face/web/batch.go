@@ -52,8 +52,8 @@ func (s *decider) bundles(ctx context.Context, p *page, needs []need) (out []bun
 	return out, nil
 }
 
-// batched approves the questions of a bundle that were chosen, each by the digest that was shown. One that is another by
-// now is refused alone.
+// batched approves the questions of a bundle that were chosen, each by the digest that was shown. One that is another
+// by now is refused alone.
 func (s *decider) batched(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {
 	p.title, p.here = p.Text("web.refused"), "now"
 	rule := policy.Code(r.PostForm.Get("rule"))

@@ -173,10 +173,10 @@ func TestDependencies(t *testing.T) {
 		t.Errorf("%+v %v", g, err)
 	}
 	many := view.Graph{}
-	for n := range maxDrawn + 20 {
+	for n := range maxBoxes + 20 {
 		many.Nodes = append(many.Nodes, view.GraphNode{Label: stampOf(int64(n)), Layer: min(n, 1), After: []string{"0"}})
 	}
-	if got := draw(many); len(got.Boxes) != maxDrawn || got.Left != 20 {
+	if got := draw(many); len(got.Boxes) != maxBoxes || got.Left != 20 {
 		t.Errorf("%d drawn, %d left", len(got.Boxes), got.Left)
 	}
 }
@@ -229,6 +229,7 @@ func TestFindTasks(t *testing.T) {
 		l.do("user:ada", &tasks.CreateTask{Title: title, Place: place})
 		l.pass(48 * time.Hour)
 	}
+	l.enter() // the visit is over by now
 	l.get("/tasks").says("mend the", "write a page")
 	for query, want := range map[string]string{"q=PARSER+mend": "T-001", "q=%3Cparser%3E": "T-001", "q=t-002": "T-002",
 		"age=week&q=page": "T-002", "state=draft&q=parser": "T-001"} {

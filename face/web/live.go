@@ -52,8 +52,8 @@ func (s *server) live(w http.ResponseWriter, r *http.Request) {
 	p.since = look(w, r, p.now)
 	t := &stream{of: s, w: w, control: http.NewResponseController(w), p: p, page: r.URL.Query().Get("of")}
 	t.list = s.read.listing(t.page)
-	head, err := s.log.Head(r.Context())
-	t.next = head.Size
+	head, err := s.head(r.Context())
+	t.next = head
 	for _, given := range []string{r.URL.Query().Get("from"), r.Header.Get("Last-Event-ID")} {
 		if n, wrong := strconv.ParseInt(given, 10, 64); wrong == nil {
 			t.next = n
@@ -62,7 +62,7 @@ func (s *server) live(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	if err != nil || t.next < 0 || t.next > head.Size {
+	if err != nil || t.next < 0 || t.next > head {
 		http.Error(w, "", http.StatusGone) // it is of another log: the page that it was on is, too
 		return
 	}
@@ -137,11 +137,11 @@ func (t *stream) told(ctx context.Context) error {
 	case t.next == from:
 		return nil
 	case t.list == nil, t.next-from >= maxTold:
-		head, err := t.of.log.Head(ctx)
+		head, err := t.of.head(ctx)
 		if err != nil {
 			return err
 		}
-		t.next = head.Size
+		t.next = head
 		return t.write(fmt.Sprintf("event: at\nid: %d\ndata:\n\n", t.next-1))
 	}
 	t.p.now = t.of.Kernel.Now()

@@ -86,6 +86,8 @@ type overview struct {
 	Fresh  int
 	Day    *view.Budget
 	Limit  kernel.Limit
+	// Free says that a requirement can be taken up.
+	Free bool
 }
 
 // overview reads what the first page shows.
@@ -94,6 +96,7 @@ func (s *reader) overview(ctx context.Context, p *page) (o overview, err error) 
 	if o.Own, err = s.desk(ctx, s.Kernel, nil); err != nil {
 		return o, err
 	}
+	o.Free = s.Begin != nil && o.Own.State == session.Idle
 	inbox, err := query.Inbox(ctx, s.Kernel, maxAsking)
 	if err != nil {
 		return o, err

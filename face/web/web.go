@@ -16,6 +16,7 @@ import (
 	"pawl"
 	"pawl/face/fault"
 	"pawl/face/give"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
@@ -35,6 +36,8 @@ type Config struct {
 	To func(k *kernel.Kernel) give.To
 	// Owner says which process runs the work; it may be nil.
 	Owner func() *view.Owner
+	// Begin makes the command that takes a requirement up (host.Offering); nil where none can be.
+	Begin func(ctx context.Context, r host.Requirement) (kernel.Command, error)
 	// Work has the work go on after a command. It returns at once, and may be nil.
 	Work func()
 	// Lang is the language where a browser asks for none that there is.
@@ -55,8 +58,11 @@ const maxForm = 256 << 10
 // server answers requests.
 type server struct {
 	Config
-	log   query.Log
+	now func() time.Time
+	// head is where what the pages show ends by now: it grows whenever that changes.
+	head  func(ctx context.Context) (int64, error)
 	read  *reader
+	menu  []entry
 	mux   *http.ServeMux
 	drawn drawn
 }
@@ -65,11 +71,14 @@ type server struct {
 func New(c Config) http.Handler {
 	ask := query.Of(c.Kernel)
 	read := &reader{Config: c, ask: ask, shown: &shown{at: map[string]seen{}}}
-	s := &server{Config: c, log: ask.Log(), read: read, mux: http.NewServeMux()}
+	log := ask.Log()
+	s := &server{Config: c, now: c.Kernel.Now, read: read, menu: entries(), mux: http.NewServeMux(),
+		head: func(ctx context.Context) (int64, error) {
+			head, err := log.Head(ctx)
+			return head.Size, err
+		}}
 	decide := &decider{read: read, shown: read.shown}
-	s.mux.HandleFunc("GET /enter", s.enterPage)
-	s.mux.HandleFunc("POST /enter", s.enter)
-	s.mux.HandleFunc("GET /static/{name}", static)
+	s.door()
 	for path, f := range map[string]pageFunc{
 		"/{$}": decide.now, "/board": read.board, "/issue/{issue}": read.issue, "/tasks": read.tasks,
 		"/task/{task}": read.task,
@@ -85,13 +94,21 @@ func New(c Config) http.Handler {
 	s.mux.Handle("POST /comment", s.page(decide.commented))
 	s.mux.Handle("POST /answer", s.page(decide.answered))
 	s.mux.Handle("POST /control", s.page(decide.controlled))
-	s.mux.HandleFunc("POST /language", s.language)
-	s.mux.HandleFunc("POST /leave", s.leave)
+	s.mux.Handle("POST /run", s.page(decide.begun))
 	s.mux.HandleFunc("GET /live", s.live)
+	return s
+}
+
+// door answers what all pages have: entering and leaving, the language, and what is not there.
+func (s *server) door() {
+	s.mux.HandleFunc("GET /enter", s.enterPage)
+	s.mux.HandleFunc("POST /enter", s.enter)
+	s.mux.HandleFunc("POST /leave", s.leave)
+	s.mux.HandleFunc("POST /language", s.language)
+	s.mux.HandleFunc("GET /static/{name}", static)
 	s.mux.Handle("/", s.page(func(context.Context, *page, *http.Request) (templ.Component, error) {
 		return nil, pawl.Fail(pawl.CodeNotFound, "web.no_page")
 	}))
-	return s
 }
 
 // ServeHTTP implements http.Handler.
@@ -117,6 +134,7 @@ type page struct {
 	visit string
 	// title and here are its heading and the entry of the menu that it belongs to.
 	title, here string
+	menu        []entry
 	// at is where the audit log ended before anything was read for it.
 	at int64
 	// url is where it is, to come back to, and notice a key of what was just done.
@@ -124,8 +142,9 @@ type page struct {
 	notice string
 	// next is where an act leads to, "" where there is something to show instead.
 	next string
-	// status is that of the answer.
+	// status is that of the answer, and alone says that nothing stands around what is shown.
 	status int
+	alone  bool
 	// since is when the person looked before.
 	since time.Time
 }
@@ -135,7 +154,7 @@ type pageFunc func(ctx context.Context, p *page, r *http.Request) (templ.Compone
 
 // begin is a page for a request, before anything is known of who makes it.
 func (s *server) begin(r *http.Request) *page {
-	return &page{lang: s.langOf(r), now: s.Kernel.Now(), url: r.URL.RequestURI(), status: http.StatusOK}
+	return &page{lang: s.langOf(r), now: s.now(), menu: s.menu, url: r.URL.RequestURI(), status: http.StatusOK}
 }
 
 // page serves what a function makes to a person who has entered.
@@ -146,6 +165,10 @@ func (s *server) page(f pageFunc) http.Handler {
 			if r.Header.Get("Pawl-Live") != "" || r.URL.Path == "/live" || r.Method != http.MethodGet {
 				p.status = http.StatusUnauthorized
 				s.write(w, r, p, enterView(p, "web.enter.gone"))
+				return
+			}
+			if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+				s.write(w, r, p, arriveView(p, p.url)) // who follows the link from here shows whether they have entered
 				return
 			}
 			http.Redirect(w, r, "/enter", http.StatusSeeOther)
@@ -160,8 +183,8 @@ func (s *server) page(f pageFunc) http.Handler {
 		}
 		p.notice = notices[r.URL.Query().Get("done")]
 		p.since = look(w, r, p.now)
-		head, err := s.log.Head(r.Context())
-		p.at = head.Size
+		var err error
+		p.at, err = s.head(r.Context())
 		var body templ.Component
 		if err == nil {
 			body, err = f(r.Context(), p, r)
@@ -171,6 +194,8 @@ func (s *server) page(f pageFunc) http.Handler {
 			s.fail(w, r, p, err)
 		case p.next != "":
 			http.Redirect(w, r, p.next, http.StatusSeeOther)
+		case p.alone:
+			s.write(w, r, p, body)
 		default:
 			s.write(w, r, p, layout(p, body))
 		}
@@ -179,7 +204,8 @@ func (s *server) page(f pageFunc) http.Handler {
 
 // notices are what may be said of an act on the page after it.
 var notices = map[string]string{"approve": "web.done.approve", "deny": "web.done.deny", "revise": "web.done.revise",
-	"choose": "web.done.choose", "accept": "web.done.accept", "answer": "web.done.answer", "control": "web.done.control"}
+	"choose": "web.done.choose", "accept": "web.done.accept", "answer": "web.done.answer", "control": "web.done.control",
+	"begin": "web.done.begin"}
 
 // fail shows an error as a page.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, p *page, err error) {

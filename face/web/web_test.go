@@ -23,6 +23,7 @@ import (
 
 	"pawl"
 	"pawl/face/give"
+	"pawl/face/host"
 	"pawl/face/loopback"
 	"pawl/internal/memory"
 	"pawl/kernel"
@@ -81,7 +82,13 @@ func newLab(t *testing.T) *lab {
 	l.k.OnCommit(func(kernel.Outcome) { follow.Tell() })
 	l.door = NewDoor(filepath.Join(t.TempDir(), "codes"), l.clock)
 	h := New(Config{Kernel: l.k, Feed: follow, Door: l.door, Lang: message.English,
-		To:   func(k *kernel.Kernel) give.To { return give.To{Kernel: k} },
+		To: func(k *kernel.Kernel) give.To { return give.To{Kernel: k} },
+		Begin: func(_ context.Context, r host.Requirement) (kernel.Command, error) {
+			if r.Agent != "" {
+				return nil, pawl.Fail(pawl.CodeInvalid, "agent.unknown", r.Agent, "script")
+			}
+			return &planning.Start{Requirement: r.Text, RunMode: pawl.RunMode(r.Mode), Place: place}, nil
+		},
 		Work: func() { l.mu.Lock(); l.works++; l.mu.Unlock() },
 		Diff: func(context.Context, effect.Place, string, string) (string, error) { return l.patch, nil },
 		Verify: func(ctx context.Context) (r audit.Report, err error) {

@@ -94,30 +94,12 @@ func (l Ledger) Costs(ctx context.Context, limits map[string]kernel.Limit) (view
 // answers accounts for the runs of the costs by what agents answered.
 func (l Ledger) answers(ctx context.Context, out *view.Costs) error {
 	by, rest := map[view.AgentCost]effect.Usage{}, effect.Usage{}
-	var sel []kernel.Select
 	for _, r := range out.Runs {
 		rest = rest.Plus(r.Spent)
-		sel = append(sel, kernel.Select{Kind: kernel.KindRun, Label: r.Label})
 	}
-	if len(sel) == 0 {
-		return nil
-	}
-	rows, err := l.store.Load(ctx, sel...)
-	if err != nil {
+	owner, err := l.owners(ctx, out.Runs)
+	if err != nil || len(out.Runs) == 0 {
 		return err
-	}
-	owner := map[string]string{} // the label of the run that a run, a task or a turn belongs to
-	for _, found := range rows {
-		for _, row := range found {
-			run := new(kernel.Run)
-			if err := kernel.Decode(row, run); err != nil {
-				return err
-			}
-			owner[run.ID] = run.Label
-			if run.Task != "" {
-				owner[run.Task] = run.Label
-			}
-		}
 	}
 	for row, err := range l.store.Scan(ctx, kernel.Select{Kind: kernel.KindEffect, Newest: true, Limit: maxEffects}) {
 		e := new(kernel.EffectDoc)
@@ -132,16 +114,9 @@ func (l Ledger) answers(ctx context.Context, out *view.Costs) error {
 			s.Usage == (effect.Usage{}) {
 			continue
 		}
-		run, known := owner[e.Effect.Turn]
-		if !known {
-			turn, err := l.store.Load(ctx, kernel.Select{Kind: kernel.KindTurn, ID: e.Effect.Turn, HotOnly: true})
-			if err != nil {
-				return err
-			}
-			for _, row := range turn[0] {
-				run = owner[row.Parent]
-			}
-			owner[e.Effect.Turn] = run
+		run, err := l.ownerOf(ctx, owner, e.Effect.Turn)
+		if err != nil {
+			return err
 		}
 		if run == "" {
 			continue
@@ -167,4 +142,48 @@ func (l Ledger) answers(ctx context.Context, out *view.Costs) error {
 	})
 	out.Calls = out.Calls[:min(len(out.Calls), maxAnswers)]
 	return nil
+}
+
+// owners are the labels of the runs of lines, by the ids of the runs and of their tasks.
+func (l Ledger) owners(ctx context.Context, lines []view.CostLine) (map[string]string, error) {
+	out := map[string]string{}
+	var sel []kernel.Select
+	for _, r := range lines {
+		sel = append(sel, kernel.Select{Kind: kernel.KindRun, Label: r.Label})
+	}
+	if len(sel) == 0 {
+		return out, nil
+	}
+	rows, err := l.store.Load(ctx, sel...)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range slices.Concat(rows...) {
+		run := new(kernel.Run)
+		if err := kernel.Decode(row, run); err != nil {
+			return nil, err
+		}
+		out[run.ID] = run.Label
+		if run.Task != "" {
+			out[run.Task] = run.Label
+		}
+	}
+	return out, nil
+}
+
+// ownerOf is the label of the run that a turn belongs to, "" for none of the owners, among which it is kept.
+func (l Ledger) ownerOf(ctx context.Context, owner map[string]string, turn string) (string, error) {
+	run, known := owner[turn]
+	if known || turn == "" {
+		return run, nil
+	}
+	rows, err := l.store.Load(ctx, kernel.Select{Kind: kernel.KindTurn, ID: turn, HotOnly: true})
+	if err != nil {
+		return "", err
+	}
+	for _, row := range rows[0] {
+		run = owner[row.Parent]
+	}
+	owner[turn] = run
+	return run, nil
 }

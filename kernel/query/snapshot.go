@@ -78,7 +78,8 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 					slices.Contains(s.Turn.Asked, q.ID),
 			})
 		}
-		if len(out.Questions) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
+		said := slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer })
+		if len(out.Questions) > 0 && !said {
 			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
 		}
 	}
@@ -201,7 +202,8 @@ func nextSteps(s *kernel.Snapshot) []view.Next {
 			if s.Flow != nil && s.Flow.Mode.Auto() {
 				choice = workflow.ChooseSilent
 			}
-			return []view.Next{{Op: string(session.OpConfirm), Command: "pawl choose " + choice + " " + display.Hash(a.Hash)},
+			way := "pawl choose " + choice + " " + display.Hash(a.Hash)
+			return []view.Next{{Op: string(session.OpConfirm), Command: way},
 				{Op: string(session.OpCancel), Command: "pawl cancel"}}
 		}
 		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + display.Hash(a.Hash)}}

@@ -39,8 +39,8 @@ type Costs struct {
 	More bool `json:"more,omitempty"`
 }
 
-// CostLine is one budget: what is held back for work under way, what is spent, and in millionths of a dollar what may be
-// spent, and is left of that; 0 and 0 where no limit is set.
+// CostLine is one budget: what is held back for work under way, what is spent, and in millionths of a dollar what may
+// be spent, and is left of that; 0 and 0 where no limit is set.
 type CostLine struct {
 	Label string       `json:"label"`
 	Held  effect.Usage `json:"reserved"`

@@ -12,7 +12,6 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
-	"pawl/text/display"
 )
 
 func newInboxCommand(a *cli.App) *cobra.Command {
@@ -69,7 +68,7 @@ func printNeed(sess *cli.Session, n *view.Need) {
 	}
 	head = append(head, sess.Style.Dim(sess.Text("cli.inbox.since", sess.Clock(n.Since))))
 	if n.Digest != "" {
-		head = append(head, sess.Style.Dim(display.Hash(n.Digest)))
+		head = append(head, sess.Style.Dim(n.Digest[:min(len(n.Digest), 12)]))
 	}
 	sess.Say(strings.Join(head, "  "))
 	if n.Goal != "" {

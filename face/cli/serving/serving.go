@@ -2,7 +2,9 @@
 package serving
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -10,8 +12,13 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/agents"
+	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
+	"pawl/face/give"
 	"pawl/face/host"
+	"pawl/kernel"
+	"pawl/kernel/planning"
 )
 
 // Entries are the commands of the first level.
@@ -28,6 +35,7 @@ func scopes() []string { return []string{"read", "act", approve} }
 
 func newServeCommand(a *cli.App) *cobra.Command {
 	var addr string
+	var all bool
 	none := func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return cli.UnknownCommand(a, c, args[0])
@@ -35,26 +43,59 @@ func newServeCommand(a *cli.App) *cobra.Command {
 		return nil
 	}
 	c := a.Command("serve", "cli.serve",
-		"  pawl serve\n  pawl serve --addr 127.0.0.1:7296\n  pawl serve token new ci --scope read\n  pawl serve token list", none, nil)
+		"  pawl serve\n  pawl serve --addr 127.0.0.1:7296\n  pawl serve --all\n  pawl serve token new ci --scope read\n  pawl serve token list", none, nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if all {
+			return everywhere(c.Context(), a, addr)
+		}
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
 			if _, err := sess.View(c.Context()); err != nil {
 				return err
 			}
-			return sess.Workspace.Offer(c.Context(), host.Offering{
-				Addr: addr, Lang: a.Lang, Advance: cli.Advancer(sess),
-				Ready: func(at host.Offered) { ready(c.Context(), sess, at) },
-				Failed: func(err error) {
-					if err != nil && c.Context().Err() == nil {
-						cli.Remark(a.Printer, err)
-					}
-				}})
+			return sess.Workspace.Offer(c.Context(), offering(c.Context(), sess, addr, func(at host.Offered) {
+				ready(c.Context(), sess, at)
+			}))
 		})
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:0", a.Text("cli.flag.serve_addr"))
+	c.Flags().BoolVar(&all, "all", false, a.Text("cli.flag.serve_all"))
 	c.SuggestionsMinimumDistance = 2
 	c.AddCommand(newTokenCommand(a))
 	return c
+}
+
+// offering is how a workspace is served.
+func offering(ctx context.Context, sess *cli.Session, addr string, ready func(host.Offered)) host.Offering {
+	return host.Offering{Addr: addr, Lang: sess.Lang, Advance: cli.Advancer(sess), Ready: ready,
+		Begin: func(ctx context.Context, r host.Requirement) (kernel.Command, error) { return begin(ctx, sess, r) },
+		Failed: func(err error) {
+			if err != nil && ctx.Err() == nil {
+				cli.Remark(sess.Printer, err)
+			}
+		}}
+}
+
+// begin makes the command by which a requirement is taken up, as `pawl run` does.
+func begin(ctx context.Context, sess *cli.Session, r host.Requirement) (kernel.Command, error) {
+	c := sess.Config
+	if err := errors.Join(settings.Override("agent", r.Agent)(&c), settings.Override("run_mode", r.Mode)(&c)); err != nil {
+		return nil, err
+	}
+	start := &planning.Start{Requirement: strings.TrimSpace(r.Text), RunMode: c.RunMode, Lang: string(sess.Lang),
+		Place: cli.WorkPlace(sess.Workspace.Place, r.InPlace)}
+	if r.Plan != "" {
+		start.Given, start.Name = []byte(r.Plan), "plan.yaml"
+		p, err := give.Plan(sess.Workspace.Kernel.Config(), start.Given)
+		if err != nil {
+			return nil, err
+		}
+		start.Requirement = cmp.Or(start.Requirement, p.Goal)
+	}
+	if start.Requirement == "" {
+		return nil, pawl.Fail(pawl.CodeInvalid, "cli.run_nothing")
+	}
+	start.Agent, start.Planner, start.Reviewer = c.Cast()
+	return start, agents.Ready(ctx, sess, start.Planner, start.Agent, start.Reviewer)
 }
 
 // ready says where the server is and how to get in.
@@ -80,18 +121,30 @@ func enter(ctx context.Context, sess *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	if sess.JSON {
-		return sess.PrintJSON(map[string]string{"url": address, "code": code})
+	return entrance(sess.App, address, code)
+}
+
+// entrance says where and by which code a person enters pages.
+func entrance(a *cli.App, address, code string) error {
+	if a.JSON {
+		return a.PrintJSON(map[string]string{"url": address, "code": code})
 	}
-	sess.SayText("cli.open.at", address)
-	sess.Say("  " + sess.Style.Dim(sess.Text("cli.open.once", code)))
+	a.SayText("cli.open.at", address)
+	a.Say("  " + a.Style.Dim(a.Text("cli.open.once", code)))
 	return nil
 }
 
 func newOpenCommand(a *cli.App) *cobra.Command {
-	return a.Command("open", "cli.open", "  pawl open", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
+	var all bool
+	c := a.Command("open", "cli.open", "  pawl open\n  pawl open --all", cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if all {
+			return enterEverywhere(a)
+		}
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return enter(c.Context(), sess) })
-	})
+	}
+	c.Flags().BoolVar(&all, "all", false, a.Text("cli.flag.open_all"))
+	return c
 }
 
 func newTokenCommand(a *cli.App) *cobra.Command {

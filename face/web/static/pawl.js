@@ -15,6 +15,8 @@ if (door && location.hash.length > 1) {
   /** @type {HTMLInputElement} */ (door.elements.namedItem('code')).value = code;
   door.submit();
 }
+const go = /** @type {HTMLAnchorElement|null} */ (document.getElementById('go'));
+if (go) location.replace(go.href);
 
 // ---- morphing: the page that is there becomes the one that was fetched, and keeps focus, what was typed and what was opened
 
