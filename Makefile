@@ -7,6 +7,7 @@ T ?= 30s
 N ?= 10
 KEEP ?= 0
 UNDER ?= none
+FLAGS ?=
 # The packages whose tests write golden files and generated documents.
 GOLDEN := ./internal/templates ./machine/... ./text/plan ./face/cli ./face/cli/orders ./kernel/view ./face/tui ./text/triage ./text/knowledge ./text/solution ./text/backlog ./driver/drivertest ./internal/archtest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
@@ -101,9 +102,9 @@ race: setup ## run the tests with the race detector
 board: setup ## the long tests of the board: 40 issues, and the same while a worker is killed every five seconds
 	$(GO) test -count=1 -timeout 30m ./cmd/pawl -run '^TestBoard' -v -issues 40 -issuekills
 
-browser: ## look at every page of the dashboard in Chromium: live, by the keyboard, without script, in every size
+browser: ## look at every page of the dashboard in Chromium: live, by the keyboard, without script, in every size, under attack (FLAGS=-pictures takes those of the documents anew)
 	@scripts/setup.sh browser
-	$(GO) test -count=1 -tags browser -timeout 15m ./face/web -run '^TestBrowser' -v
+	$(GO) test -count=1 -tags browser -timeout 60m ./face/web -run '^TestBrowser|^TestRaces' -v -races 1000 $(FLAGS)
 
 recordings: build ## film pawl at work, for the documents, into docs/recordings
 	$(GO) run ./internal/recordings -pawl $(BIN)

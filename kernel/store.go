@@ -36,6 +36,7 @@ const (
 	KindAlias      Kind = "alias"
 	KindDecision   Kind = "decision"
 	KindIncident   Kind = "incident"
+	KindNotice     Kind = "notice"
 	// KindPhase is no row of its own: it stands for the phase of a run in the composition table.
 	KindPhase Kind = "phase"
 )
@@ -298,6 +299,7 @@ const (
 	auditApprovalAs AuditEvent = "APPROVAL_"
 	AuditEffectAs   AuditEvent = "EFFECT_"
 	AuditModeAs     AuditEvent = "MODE_"
+	AuditNoticeAs   AuditEvent = "NOTICE_"
 	AuditPhaseAs    AuditEvent = "PHASE_"
 	auditQuestionAs AuditEvent = "QUESTION_"
 	AuditResultAs   AuditEvent = "RESULT_"

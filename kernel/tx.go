@@ -67,7 +67,8 @@ type Snapshot struct {
 	// Task is the task that the command is about, or the run's; Effect likewise the effect.
 	Task   *Task
 	Effect *EffectDoc
-	// Talk is the agent's conversation about the task's step; Within are the calls at work inside the effect.
+	// Talk is the agent's conversation about the task's step; Within are the calls at work inside the effect, and for a
+	// command about notices those that there are.
 	Talk   *Conversation
 	Within []*EffectDoc
 	// Incidents are what was learnt from earlier failures, newest first, for an agent that begins its work.

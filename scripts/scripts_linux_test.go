@@ -28,7 +28,7 @@ esac
 *install*)
 	for broken in missing old; do [ ! -e "$STATE/lists are $broken" ] || { echo "W: x"; echo "E: Unable to locate package $last" >&2; exit 100; }; done
 	[ ! -e "$STATE/$last is broken" ] || { echo "Reading"; echo "E: $last is broken" >&2; echo "E: more" >&2; exit 100; }
-	case $last in bubblewrap) into bwrap ;; python3-pytest) into pytest ;; openssh-client) into ssh-keygen ;; *) into "$last" ;; esac ;;
+	case $last in bubblewrap) into bwrap ;; python3-pytest) into pytest ;; openssh-client) into ssh-keygen ;; dbus) into dbus-daemon ;; *) into "$last" ;; esac ;;
 esac
 `
 	stubAptCache = `shift
@@ -55,6 +55,9 @@ esac
 [ "$1" = -n ] || exit 1
 shift
 exec "$@"
+`
+	// It has the module that a package of its name brings.
+	stubPython = `[ -e "$BIN/python3-dbusmock" ]
 `
 	stubID = `[ -e "$STATE/user" ] && echo 1000 || echo 0
 `
@@ -99,7 +102,7 @@ func (m *machine) is(conditions ...string) *machine {
 // has adds programs, most of them with stubs that do nothing.
 func (m *machine) has(programs ...string) *machine {
 	stubs := map[string]string{"apt-get": stubAptGet, "apt-cache": stubAptCache, "npm": stubNpm, "sudo": stubSudo,
-		"go": stubGo, "id": stubID}
+		"go": stubGo, "id": stubID, "system-python": stubPython}
 	for _, p := range programs {
 		m.write("bin/"+p, "#!/bin/sh\n"+stubs[p])
 	}
@@ -129,7 +132,7 @@ func newMachine(t *testing.T) *machine {
 			t.Fatal(err)
 		}
 	}
-	return m.has("go", "git", "make", "id")
+	return m.has("go", "git", "make", "id", "system-python")
 }
 
 // run runs a script and returns its status and what it printed.
@@ -148,7 +151,7 @@ func (m *machine) run(script string, env ...string) (int, string) {
 	argv := strings.Fields(script)
 	cmd := exec.Command(m.path("pawl/scripts", argv[0]), argv[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = out, out, "/"
-	cmd.Env = append([]string{"PATH=" + m.path("bin"), "HOME=" + m.dir, "BIN=" + m.path("bin"), "STATE=" +
+	cmd.Env = append([]string{"PATH=" + m.path("bin"), "HOME=" + m.dir, "SYSTEM_PYTHON=" + m.path("bin", "system-python"), "BIN=" + m.path("bin"), "STATE=" +
 		m.path("state"), "LOG=" + m.path("log"),
 		"OUT=" + m.path("out"), "SEEN=" + m.path("seen")}, env...)
 	if err := cmd.Run(); cmd.ProcessState == nil {
@@ -172,6 +175,8 @@ make test installs, because it is missing here:
   bubblewrap        a Debian package, with libbubblewrap, 1.6 MB to fetch, 2.2 MB on disk: one of the two ways to build walls is tested with it
   strace            a Debian package, with libstrace, 1.6 MB to fetch, 2.2 MB on disk: it makes the disk fail under the tests of the store
   python3-pytest    a Debian package, with libpython3-pytest, 1.6 MB to fetch, 2.2 MB on disk: projects in Python are tested with it
+  dbus              a Debian package, with libdbus, 1.6 MB to fetch, 2.2 MB on disk: messages are shown on a desktop that the tests have
+  python3-dbusmock  a Debian package, with libpython3-dbusmock, 1.6 MB to fetch, 2.2 MB on disk: it plays that desktop
   cargo             a Debian package, with libcargo, 1.6 MB to fetch, 2.2 MB on disk: projects in Rust are tested with it
   openssh-client    a Debian package, with libopenssh-client, 1.6 MB to fetch, 2.2 MB on disk: signatures of approvals are verified with it
   Go modules        about 82 MB to fetch, 460 MB in the module cache (GOMODCACHE): pawl and its tests are built of them
@@ -195,6 +200,8 @@ func TestEverythingIsNamedFirst(t *testing.T) {
 setup: installing bubblewrap
 setup: installing strace
 setup: installing python3-pytest
+setup: installing dbus
+setup: installing python3-dbusmock
 setup: installing cargo
 setup: installing openssh-client
 agents: installing pi 0.73.1, the npm package @mariozechner/pi-coding-agent, about 40 MB to fetch, 205 MB on disk in .tools/agents/pi
@@ -227,10 +234,12 @@ func TestProgramsLeftOut(t *testing.T) {
 	const asRoot = `left out: tests of bubblewrap (bwrap is missing; install it as root: apt-get install bubblewrap)
 left out: tests of a disk that fails (strace is missing; install it as root: apt-get install strace)
 left out: tests of pytest (pytest is missing; install it as root: apt-get install python3-pytest)
+left out: tests of notifications on a desktop (dbus-daemon is missing; install it as root: apt-get install dbus)
+left out: tests of notifications on a desktop (dbusmock is missing; install it as root: apt-get install python3-dbusmock)
 left out: tests of Rust (cargo is missing; install it as root: apt-get install cargo)
 left out: tests of SSH keys (ssh-keygen is missing; install it as root: apt-get install openssh-client)
 `
-	const closing = "test: the README promises tests that were left out, for want of: bwrap strace pytest cargo ssh-keygen\n"
+	const closing = "test: the README promises tests that were left out, for want of: bwrap strace pytest dbus-daemon dbusmock cargo ssh-keygen\n"
 	for _, c := range []struct {
 		name       string
 		has, is    []string
@@ -239,13 +248,15 @@ left out: tests of SSH keys (ssh-keygen is missing; install it as root: apt-get 
 		{"without apt", nil, nil, `left out: tests of bubblewrap (bwrap is missing; install bubblewrap with the package manager of this system)
 left out: tests of a disk that fails (strace is missing; install strace with the package manager of this system)
 left out: tests of pytest (pytest is missing; install python3-pytest with the package manager of this system)
+left out: tests of notifications on a desktop (dbus-daemon is missing; install dbus with the package manager of this system)
+left out: tests of notifications on a desktop (dbusmock is missing; install python3-dbusmock with the package manager of this system)
 left out: tests of Rust (cargo is missing; install cargo with the package manager of this system)
 left out: tests of SSH keys (ssh-keygen is missing; install openssh-client with the package manager of this system)
 `, closing},
 		{"a user without sudo", []string{"apt-get", "apt-cache"}, []string{"user"}, asRoot, closing},
 		{"a user whose sudo asks", []string{"apt-get", "apt-cache", "sudo"}, []string{"user", "sudo asks"}, asRoot,
 			closing},
-		{"one of them", []string{"strace", "pytest", "cargo", "ssh-keygen"}, nil,
+		{"one of them", []string{"strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen"}, nil,
 			"left out: tests of bubblewrap (bwrap is missing; install bubblewrap with the package manager of this system)\n",
 			"test: the README promises tests that were left out, for want of: bwrap\n"},
 	} {
@@ -282,7 +293,7 @@ func TestAptInTrouble(t *testing.T) {
 			"left out: tests of bubblewrap (bubblewrap could not be installed: E: bubblewrap is broken; try as root: apt-get install bubblewrap)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			newMachine(t).has("apt-get", "apt-cache", "strace", "pytest", "cargo", "ssh-keygen").is(append(c.is, "modules")...).expect("setup.sh",
+			newMachine(t).has("apt-get", "apt-cache", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is(append(c.is, "modules")...).expect("setup.sh",
 				c.status, c.want)
 		})
 	}
@@ -290,7 +301,7 @@ func TestAptInTrouble(t *testing.T) {
 
 // TestSudoThatDoesNotAsk: a user who may install without a password does, through sudo alone.
 func TestSudoThatDoesNotAsk(t *testing.T) {
-	m := newMachine(t).has("apt-get", "apt-cache", "sudo", "strace", "pytest", "cargo", "ssh-keygen").is("user", "modules")
+	m := newMachine(t).has("apt-get", "apt-cache", "sudo", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("user", "modules")
 	if code, out := m.run("setup.sh"); code != 0 || !strings.HasSuffix(out, "\nsetup: installing bubblewrap\n") {
 		t.Errorf("status %d\n%s", code, out)
 	}
@@ -303,7 +314,7 @@ func TestSudoThatDoesNotAsk(t *testing.T) {
 
 // TestAgentsLeftOut: they are an addition. Neither npm that is missing nor a registry that is away changes the status.
 func TestAgentsLeftOut(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest", "cargo", "ssh-keygen").is("modules")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("modules")
 	m.expect("test.sh", 0, noNpm+parts)
 	m.expect("agents.sh ready", 1, noNpm)
 	if code, out := m.run("agents.sh install"); code != 1 ||
@@ -328,7 +339,7 @@ func TestAgentsLeftOut(t *testing.T) {
 
 // TestNothingToTestWith: without Go or its modules there is nothing that could run.
 func TestNothingToTestWith(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest", "cargo", "ssh-keygen").is("proxy is away")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("proxy is away")
 	m.expect("test.sh", 2, `
 make test installs, because it is missing here:
   Go modules        about 82 MB to fetch, 460 MB in the module cache (GOMODCACHE): pawl and its tests are built of them
@@ -344,7 +355,7 @@ setup: the Go modules could not be fetched: go: x: dial tcp: no such host
 // TestPartsThatFail: the first part that fails ends the run, and what was left out is said all the same.
 func TestPartsThatFail(t *testing.T) {
 	for part, ran := range map[string]int{"vet ./": 1, "-timeout 60m": 2, "-fuzz ^FuzzPatch$": 7, "-timeout 5m": 10} {
-		m := newMachine(t).has("bwrap", "npm", "pytest", "cargo", "ssh-keygen").is("modules")
+		m := newMachine(t).has("bwrap", "npm", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("modules")
 		m.write("state/fails", part)
 		code, out := m.run("test.sh", "PAWL_TEST_FLAGS=-short  -count=1")
 		log := strings.Split(strings.TrimSpace(m.read("log")), "\n")
@@ -362,7 +373,7 @@ func TestPartsThatFail(t *testing.T) {
 
 // TestGoByAnotherName: GO may be a command of several words.
 func TestGoByAnotherName(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest", "cargo", "ssh-keygen").is("modules")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("modules")
 	if err := os.Rename(m.path("bin/go"), m.path("bin/go1.26")); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh            install; ends with 1 when a program is left out, with 2 when nothing can be tested at all
 #   scripts/setup.sh test       the same, and name the coding agents too, which make test has scripts/agents.sh install
-#   scripts/setup.sh browser    the same, with a browser for the tests of the dashboard's pages
+#   scripts/setup.sh browser    the same, with a browser for the tests of the dashboard's pages, and axe, which says who cannot use them
 #   scripts/setup.sh missing    print the programs that are missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,18 +15,36 @@ read -ra go <<<"${GO:-go}"
 programs='bwrap|bubblewrap|one of the two ways to build walls is tested with it|tests of bubblewrap|50 kB to fetch, 130 kB on disk
 strace|strace|it makes the disk fail under the tests of the store|tests of a disk that fails|1.4 MB to fetch, 3.1 MB on disk
 pytest|python3-pytest|projects in Python are tested with it|tests of pytest|360 kB to fetch, 1.7 MB on disk
+dbus-daemon|dbus|messages are shown on a desktop that the tests have|tests of notifications on a desktop|1.1 MB to fetch, 2.7 MB on disk
+dbusmock|python3-dbusmock|it plays that desktop|tests of notifications on a desktop|5.0 MB to fetch, 22 MB on disk
 cargo|cargo|projects in Rust are tested with it|tests of Rust|60 MB to fetch, 290 MB on disk
 ssh-keygen|openssh-client|signatures of approvals are verified with it|tests of SSH keys|1.0 MB to fetch, 5.9 MB on disk'
 
 [ "${1:-}" != browser ] || programs+='
 chromium|chromium|every page of the dashboard is looked at in it|tests of pages in a browser|80 MB to fetch, 300 MB on disk'
 
+# axe looks at every page of the dashboard. It comes from npm into .tools/axe.
+axe=4.14.1
+
+axe_missing() {
+	[ "$goal" = browser ] && ! grep -qsF "\"version\": \"$axe\"" .tools/axe/node_modules/axe-core/package.json
+}
+
 stop() { echo "setup: $*" >&2; exit 2; }
+
+# there reports whether a program is there. dbusmock is a module of the Python of the system.
+there() {
+	if [ "$1" = dbusmock ]; then
+		"${SYSTEM_PYTHON:-/usr/bin/python3}" -c 'import dbusmock' >/dev/null 2>&1
+	else
+		command -v "$1" >/dev/null 2>&1
+	fi
+}
 
 missing() {
 	local program rest
 	while IFS='|' read -r program rest; do
-		command -v "$program" >/dev/null 2>&1 || echo "$program|$rest"
+		there "$program" || echo "$program|$rest"
 	done <<<"$programs"
 }
 
@@ -121,6 +139,7 @@ if modules_missing; then
 	row "Go modules" "about 82 MB to fetch, 460 MB in the module cache (GOMODCACHE): pawl and its tests are built of them"
 fi
 [ "$goal" != test ] || rows+=$(scripts/agents.sh missing)
+! axe_missing || row axe-core "the npm package, about 800 kB to fetch, 3.5 MB in .tools/axe: no page of the dashboard may break its rules"
 [ -z "$rows" ] || printf 'make %s installs, because it is missing here:\n%s\n' "$goal" "${rows%$'\n'}"
 
 # Then it is installed.
@@ -130,7 +149,7 @@ while IFS='|' read -r program package _ tests _; do
 	[ -n "$program" ] || break
 	if [ -n "$apt" ]; then
 		if fetch_package "$package"; then
-			! command -v "$program" >/dev/null 2>&1 || continue
+			! there "$program" || continue
 			why="$package is installed, but $program is not on PATH"
 		else
 			why="$package could not be installed: $(grep -m 1 '^E: ' <<<"$said" || tail -n 1 <<<"$said"); try as root: apt-get install $package"
@@ -143,4 +162,13 @@ while IFS='|' read -r program package _ tests _; do
 	echo "left out: $tests ($why)"
 	left=1
 done <<<"$wanted"
+if axe_missing; then
+	if ! command -v npm >/dev/null 2>&1; then
+		echo "left out: the rules of accessibility (npm is missing, from whose registry axe-core comes)"
+		left=1
+	elif ! said=$(npm install --prefix .tools/axe --no-audit --no-fund --no-save "axe-core@$axe" 2>&1 </dev/null); then
+		echo "left out: the rules of accessibility (axe-core could not be installed: $(tail -n 1 <<<"$said"))"
+		left=1
+	fi
+fi
 exit "$left"

@@ -181,7 +181,7 @@ func (s *Server) tasks() {
 		func(ctx context.Context, in *sought) (page[view.TaskLine], int64, error) {
 			f := query.TaskFilter{Page: in.query(), Search: in.Search, Agent: in.Agent, Since: in.Since}
 			f.Limit = in.Limit
-			items, next, err := s.ask.FindTasks(ctx, f)
+			items, next, err := query.FindTasks(ctx, s.ask, f)
 			return page[view.TaskLine]{items, next}, 0, err
 		})
 	type one struct {

@@ -26,6 +26,7 @@ import (
 	"pawl/face/project"
 	"pawl/face/registry"
 	"pawl/face/serve"
+	"pawl/face/tell"
 	"pawl/face/upkeep"
 	"pawl/face/walls"
 	"pawl/kernel"
@@ -121,7 +122,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 		tellEarlier(ctx, w, o.Tell)
 	}
 	w.Unkept = checkpoint.NewIgnored(nil, int64(o.Config.IgnoredMB)<<20).Foresee
-	faces(w, dir, h.stateDir(), o.Config)
+	faces(w, dir, h.stateDir(), o)
 	return w, nil
 }
 
@@ -252,8 +253,13 @@ func tellEarlier(ctx context.Context, w *host.Workspace, tell func(error)) {
 }
 
 // faces adds what commands need beside the kernel: who owns the workspace, the server for agents, the project, the
-// trackers of others, and files.
-func faces(w *host.Workspace, dir, state string, c settings.Config) {
+// trackers of others, who tells people, and files.
+func faces(w *host.Workspace, dir, state string, o host.Open) {
+	c := o.Config
+	tell.People(w, dir, o)
+	if !o.Still {
+		_ = serve.All(state).Add(w.Place.Workspace) // a list that misses it is no reason not to work
+	}
 	tokens := serve.NewTokens(state, w.Kernel)
 	w.Offer, w.Tokens, w.Enter = serve.Programs(w, tokens, dir, version()), tokens, serve.Enter(tokens, dir)
 	w.Serve, w.Project = serve.Agents(w, version()), project.Of(w.Place, c.Dependencies)
@@ -269,8 +275,9 @@ func faces(w *host.Workspace, dir, state string, c settings.Config) {
 		_, err := archive.Write(ctx, dir, files)
 		return err
 	}
-	w.Warnings = func(context.Context) []host.Finding {
+	w.Warnings = func(ctx context.Context) []host.Finding {
 		var out []host.Finding
+		out = append(out, tell.Undelivered(ctx, w)...)
 		names, gone := export.Edited(dir)
 		for _, name := range names {
 			out = append(out, host.Finding{Name: name, State: "warn", Key: "cli.projection_edited", Args: []string{name}})

@@ -34,6 +34,7 @@ func (w *work) begins(p *parts) func() error {
 	warm := sync.OnceFunc(p.warm)
 	return func() error {
 		warm()
+		w.of.Notices.Start()
 		w.keep.Begin()
 		return w.of.Holds()
 	}

@@ -147,6 +147,8 @@ func settingLines(l message.Lang) []settings.Line {
 		"mcp.servers.x.command", "mcp.servers.x.env.Y",
 		"mcp.servers.x.network", "mcp.servers.x.url", "mcp.servers.x.key_env", "mcp.servers.x.key_file",
 		"mcp.servers.x.digest",
+		"notices.x.kind", "notices.x.url", "notices.x.secret", "notices.x.user", "notices.x.from", "notices.x.to",
+		"notices.x.rules",
 	} {
 		row, ok := settings.DefaultOf(name, text)
 		if !ok {

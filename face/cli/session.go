@@ -87,6 +87,7 @@ func (a *App) Open(ctx context.Context, o host.Open, overrides ...func(*settings
 	a.Screen.Lang, a.Screen.Notice = a.Lang, tui.Notice(o.Config.Notify)
 	sess := &Session{Printer: a.Printer, App: a, Config: o.Config}
 	o.Tell = func(why error) { Remark(a.Printer, why) }
+	o.Lang, o.Looks = a.Lang, a.Present() && !o.Unseen
 	made, err := settleFolder(ctx, a, place, o)
 	if err != nil {
 		return nil, err

@@ -84,6 +84,11 @@ type Open struct {
 	// Accept goes on with a store whose end is lost. Without it nothing is done in one; it may be looked at.
 	Accept bool
 	Config settings.Config
+	// Looks says that a person has what the command shows before them, and Lang what they are told in.
+	Looks bool
+	Lang  message.Lang
+	// Unseen says that nobody sits before it, though it was begun at a terminal.
+	Unseen bool
 	// Tell is told, from any goroutine, what work waits for that another process has, and what was left undone because
 	// of that. It may be nil.
 	Tell func(error)
@@ -400,6 +405,8 @@ type Workspace struct {
 	Serve func(ctx context.Context, s Serving) error
 	// Offer serves it to programs and pages until ctx ends. Tokens are what these have to show.
 	Offer func(ctx context.Context, o Offering) error
+	// Notices tell people what waits for them.
+	Notices Notices
 	// Enter makes the address by which a person enters the pages of the server that runs, and the code in it, which is
 	// good once, and for a short time.
 	Enter  func(ctx context.Context, person pawl.Actor) (address, code string, err error)
@@ -626,6 +633,24 @@ type Tokens interface {
 	List(ctx context.Context) ([]Token, error)
 	// Revoke takes one back by its name. Where there is none it fails with CodeNotFound.
 	Revoke(ctx context.Context, name string) error
+}
+
+// Notices are the channels by which people are told, and what is done with them.
+type Notices struct {
+	Channels []Channel
+	// Start tells people until stop is called, unless another process does. It may be called more than once.
+	Start func()
+	// Test sends a message by a channel, or by all of them for "", and returns what came of it.
+	Test func(ctx context.Context, channel string) ([]view.Notice, error)
+	// Look says that a person has the workspace before them, until done is called.
+	Look func() (done func())
+}
+
+// Channel is a way to a person. Place is where it leads, and Flaw what is wrong with its settings, nil for nothing.
+type Channel struct {
+	Name, Kind, Place string
+	Rules             []string
+	Flaw              error
 }
 
 // Offering says how a workspace is served to programs and pages over HTTP.

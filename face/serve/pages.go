@@ -72,6 +72,7 @@ func (s *server) pages(door *web.Door, work *follow.Follower) http.Handler {
 	return web.New(web.Config{
 		Kernel: s.Kernel, Feed: s.Feed, Door: door, Lang: s.Lang,
 		To:    s.to,
+		Look:  s.Notices.Look,
 		Owner: s.owner, Begin: s.Begin, Work: func() { work.Within(0) }, Diff: s.Diff,
 		Verify: func(ctx context.Context) (audit.Report, error) { return s.Verify(ctx) },
 	})

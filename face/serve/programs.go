@@ -69,6 +69,9 @@ func (s *server) run(ctx context.Context) error {
 			}
 		})
 		defer work.Close()
+		if s.Notices.Start != nil {
+			s.Notices.Start()
+		}
 		served := s.api(work)
 		if err := p.announce(at); err != nil {
 			return err

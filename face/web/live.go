@@ -67,6 +67,9 @@ func (s *server) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	if s.Look != nil { // the script ends the stream of a page that is hidden
+		defer s.Look()()
+	}
 	// Who has gone comes back, and is told then what is wrong.
 	_ = t.tell(r.Context(), func() bool { return s.Door.who(r) != "" })
 }

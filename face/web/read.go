@@ -248,7 +248,7 @@ func (s *reader) tasks(ctx context.Context, p *page, r *http.Request) (templ.Com
 	if age, ok := ages()[f.Age]; ok {
 		filter.Since = p.now.Add(-age)
 	}
-	list, next, err := s.ask.FindTasks(ctx, filter)
+	list, next, err := query.FindTasks(ctx, s.ask, filter)
 	return tasksView(p, list, task.Table.States(), f, next), err
 }
 

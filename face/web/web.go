@@ -40,6 +40,8 @@ type Config struct {
 	Begin func(ctx context.Context, r host.Requirement) (kernel.Command, error)
 	// Work has the work go on after a command. It returns at once, and may be nil.
 	Work func()
+	// Look says that a person has a page before them, until done is called; it may be nil.
+	Look func() (done func())
 	// Lang is the language where a browser asks for none that there is.
 	Lang message.Lang
 	// Diff returns the unified diff between two trees; nil where none can be made.

@@ -61,6 +61,8 @@ type lab struct {
 	now        time.Time
 	works      int
 	text       string // the plan that agents propose
+	config     Config
+	guard      *loopback.Guard
 	patch      string // what the diff of any two trees is
 	// cost is what planning costs, and told what the planner says of that.
 	cost, told effect.Usage
@@ -81,7 +83,7 @@ func newLab(t *testing.T) *lab {
 	follow := feed.New(store, nil)
 	l.k.OnCommit(func(kernel.Outcome) { follow.Tell() })
 	l.door = NewDoor(filepath.Join(t.TempDir(), "codes"), l.clock)
-	h := New(Config{Kernel: l.k, Feed: follow, Door: l.door, Lang: message.English,
+	l.config = Config{Kernel: l.k, Feed: follow, Door: l.door, Lang: message.English,
 		To: func(k *kernel.Kernel) give.To { return give.To{Kernel: k} },
 		Begin: func(_ context.Context, r host.Requirement) (kernel.Command, error) {
 			if r.Agent != "" {
@@ -94,13 +96,13 @@ func newLab(t *testing.T) *lab {
 		Verify: func(ctx context.Context) (r audit.Report, err error) {
 			err = query.Of(l.k).Log().At(ctx, func(log audit.Log) error { r, err = log.Verify(); return err })
 			return r, err
-		}})
-	guard := &loopback.Guard{Next: h, Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
+		}}
+	l.guard = &loopback.Guard{Next: New(l.config), Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusForbidden)
 	}}
-	l.server = httptest.NewServer(guard)
+	l.server = httptest.NewServer(l.guard)
 	u, _ := url.Parse(l.server.URL)
-	guard.Port, guard.Name, l.port = u.Port(), l.name, u.Port()
+	l.guard.Port, l.guard.Name, l.port = u.Port(), l.name, u.Port()
 	t.Cleanup(l.server.Close)
 	jar, _ := cookiejar.New(nil)
 	l.client = &http.Client{Jar: jar}
@@ -136,8 +138,13 @@ func (l *lab) propose() {
 // work does what is to be done until a person is asked.
 func (l *lab) work() {
 	l.Helper()
-	r := runner.New(l.k, runner.Options{Owner: "test/1/a", Poll: time.Millisecond,
-		Drivers: map[effect.Kind]runner.Driver{effect.KindContext: l, effect.KindPlan: l, effect.KindIntake: l}})
+	drivers := map[effect.Kind]runner.Driver{effect.KindContext: l, effect.KindPlan: l, effect.KindIntake: l,
+		effect.KindCheckpoint: l}
+	for kind := range results {
+		drivers[kind] = l
+	}
+	r := runner.New(l.k, runner.Options{Owner: "test/1/a", Poll: time.Millisecond, Drivers: drivers,
+		Tools: map[string]runner.Driver{"write_file": l}})
 	if _, err := r.Run(l.Context()); err != nil {
 		l.Fatal(err)
 	}
@@ -270,10 +277,38 @@ func (l *lab) Done(context.Context, effect.Effect) (effect.Answer, effect.Receip
 	return effect.DoneUnknown, effect.Receipt{}
 }
 
+// check is the one by which work is judged here, and verified what came of it.
+var (
+	check    = effect.Check{Name: "tests", Command: "go test ./...", Level: 2}
+	verified = effect.VerifyResult{Passed: true, Tree: "t1", TreeAfter: "t1",
+		Outcomes: []effect.CheckOutcome{{Check: check, Status: effect.CheckPassed}}}
+)
+
+// results are what the steps of a run that goes well come to.
+var results = map[effect.Kind]any{
+	effect.KindWorktree: effect.WorktreeResult{Tree: "t0"},
+	effect.KindVerify:   verified,
+	effect.KindGates:    verified,
+	effect.KindLand:     effect.LandResult{Outcome: effect.Landed, Commit: "c1", Tree: "t1", Branch: "main"},
+	effect.KindCleanup:  effect.CleanupResult{Performed: []string{"worktree"}},
+	effect.KindArchive:  effect.ArchiveResult{},
+	effect.KindTool:     effect.ToolResult{After: "t1"},
+}
+
 func (l *lab) Do(_ context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	if e.Kind == effect.KindContext {
-		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main",
-			Checks: []effect.Check{{Name: "tests", Command: "go test ./...", Level: 2}}})
+	if result, ok := results[e.Kind]; ok {
+		return effect.Succeeded(result)
+	}
+	switch e.Kind {
+	case effect.KindContext:
+		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: []effect.Check{check}})
+	case effect.KindCheckpoint:
+		spec, err := effect.Decode[effect.CheckpointSpec](e.Spec)
+		if err != nil {
+			return effect.Failed(err)
+		}
+		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t0", Commit: "k", Ref: "refs/pawl/" +
+			spec.Name})
 	}
 	spec, err := effect.Decode[effect.PlanSpec](e.Spec)
 	if err != nil {

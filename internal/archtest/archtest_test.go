@@ -52,7 +52,8 @@ const maxTop = 14
 // protocols are the packages of the kernel's protocols. They know the kernel and none of each other; kernel/joined is
 // where they meet. All are as pure as the kernel's decisions.
 var protocols = []string{
-	"kernel/approval", "kernel/budget", "kernel/control", "kernel/effects", "kernel/issues", "kernel/orders",
+	"kernel/approval", "kernel/budget", "kernel/control", "kernel/effects", "kernel/issues", "kernel/notices",
+	"kernel/orders",
 	"kernel/planning", "kernel/recovery", "kernel/steps", "kernel/tasks", "kernel/verification",
 }
 
@@ -111,7 +112,7 @@ var rules = []rule{
 	{pattern: "kernel/query", ours: []string{".", "text/display", "text/message", "machine", "machine/*", "text/plan", "text/policy",
 		"text/triage",
 		"kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel", "kernel/budget",
-		"kernel/issues", "kernel/topo"},
+		"kernel/issues", "kernel/notices", "kernel/topo"},
 		third: none},
 	{pattern: "kernel/projection", ours: []string{
 		".", "machine/board", "machine/session", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",
@@ -176,6 +177,10 @@ var rules = []rule{
 		"driver/prove/cut"},
 		third: []string{"github.com/bluekeyes/go-gitdiff"}},
 	{pattern: "driver/prove/cut", ours: none, third: []string{"github.com/bluekeyes/go-gitdiff"}, pure: true},
+	{pattern: "driver/notify", ours: []string{".", "kernel/effect", "kernel/notices", "sandbox/egress", "sandbox/keyring"},
+		third: []string{"github.com/godbus/dbus"}},
+	{pattern: "driver/outbox", ours: []string{".", "driver/notify", "kernel", "kernel/effect", "kernel/notices", "kernel/query",
+		"kernel/view", "store/feed", "store/lockfile", "store/presence", "text/display", "text/message"}, third: none},
 	{pattern: "driver/tool", ours: []string{"kernel/effect", "text/policy"}, third: none},
 	{pattern: "driver/toolbox", ours: []string{"driver/*"}, third: none},
 	{pattern: "driver/verify/testlist", ours: []string{"text/testrun"}, third: []string{"golang.org/x/mod"}},
@@ -242,6 +247,8 @@ var rules = []rule{
 		"sandbox/cause", "sandbox/prove"}},
 	{pattern: "face/upkeep", ours: []string{".", "face/cli/settings", "face/host", "driver/leftover", "driver/retention", "kernel",
 		"kernel/audit", "kernel/control", "kernel/effect", "kernel/query", "store/logs"}, third: none},
+	{pattern: "face/tell", ours: []string{"driver/notify", "driver/outbox", "face/cli/settings", "face/host", "face/serve",
+		"kernel/effect", "kernel/notices", "kernel/query", "sandbox/withheld", "store/presence"}, third: none},
 	{pattern: "face/walls", ours: []string{"face/cli/settings", "sandbox"}, third: none},
 	{pattern: "face/approver", ours: []string{".", "face/cli/settings", "face/person", "kernel", "kernel/word",
 		"sandbox/sshagent"}, third: none},
@@ -265,7 +272,7 @@ var rules = []rule{
 	}},
 	{pattern: "face/cli/settings", ours: []string{".", "text/display", "store/disk", "text/message", "machine/workflow",
 		"text/policy",
-		"text/knowledge", "kernel", "kernel/budget", "face/cli/term", "face/tui"}},
+		"text/knowledge", "kernel", "kernel/budget", "kernel/notices", "face/cli/term", "face/tui"}},
 	{pattern: "face/cli/answers", ours: []string{
 		"face/host", "kernel/verification", ".", "text/plan", "text/policy", "kernel/effect", "kernel/view",
 		"kernel", "kernel/approval", "kernel/planning", "kernel/steps", "kernel/query", "face/cli",
@@ -284,6 +291,8 @@ var rules = []rule{
 		"face/fault", "face/host", ".", "text/display", "face/cli", "face/cli/settings"}},
 	{pattern: "face/cli/serving", ours: []string{".", "face/cli", "face/cli/agents", "face/cli/settings", "face/cli/term",
 		"face/give", "face/host", "kernel", "kernel/planning", "kernel/query", "text/shell"}},
+	{pattern: "face/cli/notifying", ours: []string{".", "face/cli", "face/cli/term", "face/host", "kernel/notices",
+		"kernel/query", "kernel/view"}},
 	{pattern: "face/cli/setup", ours: []string{
 		"face/approver", "face/host", ".", "text/display", "text/shell", "kernel/effect", "kernel/audit",
 		"kernel", "face/cli", "face/cli/settings", "face/cli/term"}},
@@ -324,7 +333,7 @@ var rules = []rule{
 		"kernel/projection", "kernel/query",
 		"runner", "store/*", "driver/*", "driver/launch", "face/approver", "face/registry", "sandbox", "sandbox/egress",
 		"sandbox/git", "sandbox/git/layout", "sandbox/planted", "sandbox/sshagent", "sandbox/withheld", "face/walls",
-		"driver/workspace", "driver/workspace/relocate", "face/project", "face/upkeep", "face/doctor", "face/demo", "face/serve",
+		"driver/workspace", "driver/workspace/relocate", "face/project", "face/upkeep", "face/doctor", "face/demo", "face/serve", "face/tell",
 		"face/cli", "face/cli/commands", "face/cli/settings",
 	}, third: none},
 	{pattern: "cmd/*", ours: []string{"*"}},

@@ -13,6 +13,20 @@ import (
 // scripts/test.sh sets it where a program cannot be installed, names what was left out and does not end with status 0.
 const Without = "PAWL_TEST_WITHOUT"
 
+// Python returns the Python of the system, which has a module. Without it, or without the module, it does what Program
+// does without a program.
+func Python(t testing.TB, module string) string {
+	t.Helper()
+	const python = "/usr/bin/python3"
+	if slices.Contains(strings.Fields(os.Getenv(Without)), module) {
+		t.Skipf("left out: %s names %s", Without, module)
+	}
+	if err := exec.Command(python, "-c", "import "+module).Run(); err != nil {
+		t.Fatalf("%s is not installed: run make setup", module)
+	}
+	return python
+}
+
 // Program returns the path of a program. It skips the test where the variable Without names the program, and fails it
 // where the program is missing all the same, so that nothing is left out in silence.
 func Program(t testing.TB, name string) string {

@@ -10,6 +10,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/effects"
 	"pawl/kernel/issues"
+	"pawl/kernel/notices"
 	"pawl/kernel/orders"
 	"pawl/kernel/planning"
 	"pawl/kernel/recovery"
@@ -109,6 +110,8 @@ func commands() []kernel.Command {
 		new(control.Retire), new(control.Discard),
 		new(control.EnterTool), new(control.LeaveTool),
 		new(effects.Begin), new(effects.Report), new(effects.Recover),
+		new(notices.Tell), new(notices.Begin), new(notices.Report), new(notices.Recover), new(notices.Settle),
+		new(notices.Withdrawn),
 		new(orders.SaveDecision), new(orders.RecordError), new(orders.CreateCheckpoint), new(orders.Order),
 		new(planning.Init), new(planning.Start), new(planning.Revise), new(planning.EditPlan), new(planning.Choose),
 		new(planning.Relocate),

@@ -10,6 +10,7 @@ import (
 
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/notices"
 	"pawl/machine/board"
 	"pawl/machine/task"
 )
@@ -235,15 +236,16 @@ func (o *older) session(ctx context.Context, s *kernel.Session, over bool) error
 		o.roots = append(slices.DeleteFunc(o.roots, func(r kernel.Row) bool { return r.Parent == s.ID }), s.Row)
 		return nil
 	}
-	for _, kind := range []kernel.Kind{kernel.KindEffect, kernel.KindCheckpoint, kernel.KindQuestion} {
+	for _, kind := range []kernel.Kind{kernel.KindEffect, kernel.KindCheckpoint, kernel.KindQuestion,
+		kernel.KindNotice} {
 		rows, err := o.store.Load(ctx, kernel.Select{Kind: kind, Parent: s.ID, HotOnly: true})
 		if err != nil {
 			return err
 		}
 		for _, row := range rows[0] {
 			if row.UpdatedAt.Before(o.before) && !slices.Contains([]string{kernel.EffectPending, kernel.EffectRunning,
-				kernel.EffectUnknown, kernel.QuestionOpen}, row.State) && row.ID != s.Effect &&
-				row.Label != s.LastCheckpoint && (row.Label == "" || row.Label != s.LastPoint) {
+				kernel.EffectUnknown, kernel.QuestionOpen, notices.Told, notices.Withdrawing}, row.State) &&
+				row.ID != s.Effect && row.Label != s.LastCheckpoint && (row.Label == "" || row.Label != s.LastPoint) {
 				o.roots = append(o.roots, row)
 			}
 		}

@@ -22,24 +22,79 @@ import (
 // made.
 const maxRuns = 2000
 
-// Runs streams runs with the cursor behind each. The state of one that is at work is that of its session.
+// Runs streams runs with the cursor behind each. The state of one that is at work is that of its session. What belongs
+// to runs is read for a hundred of them at a time.
 func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], error] {
-	return scan(ctx, r.store, p.selection(kernel.KindRun), p.IDs, func(run *kernel.Run) (view.RunLine, bool) {
-		l := lineOf(run)
-		if l.Outcome == "" {
-			// What cannot be read of its session leaves the run's own state.
-			if rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindSession, ID: run.Parent,
-				HotOnly: true}); err == nil && len(rows[0]) > 0 {
-				l.State = rows[0][0].State
+	return func(yield func(Item[view.RunLine], error) bool) {
+		var page []Item[*kernel.Run]
+		flush := func() bool {
+			lines, err := r.linesOf(ctx, page)
+			if err != nil {
+				yield(Item[view.RunLine]{}, err)
+				return false
+			}
+			page = page[:0]
+			for _, l := range lines {
+				if !yield(l, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for i, err := range scan(ctx, r.store, p.selection(kernel.KindRun), p.IDs,
+			func(run *kernel.Run) (*kernel.Run, bool) { return run, true }) {
+			if err != nil {
+				yield(Item[view.RunLine]{}, err)
+				return
+			}
+			if page = append(page, i); len(page) == together && !flush() {
+				return
 			}
 		}
-		task := new(kernel.Task)
-		if ok, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindTask, ID: run.Task}, task); ok && err == nil &&
-			task.Proof != nil {
-			l.Proof = task.Proof.Verdict
+		flush()
+	}
+}
+
+// linesOf are runs as lists show them, with the state of the session of each that is at work and the proof of its task.
+func (r Reader) linesOf(ctx context.Context, page []Item[*kernel.Run]) ([]Item[view.RunLine], error) {
+	var asked []kernel.Select
+	for _, i := range page {
+		if i.Value.Outcome == "" {
+			asked = append(asked, kernel.Select{Kind: kernel.KindSession, ID: i.Value.Parent, HotOnly: true})
 		}
-		return l, true
-	})
+		if i.Value.Task != "" {
+			asked = append(asked, kernel.Select{Kind: kernel.KindTask, ID: i.Value.Task})
+		}
+	}
+	states, proofs := map[string]string{}, map[string]effect.Verdict{}
+	if len(asked) > 0 {
+		found, err := r.store.Load(ctx, asked...)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range slices.Concat(found...) {
+			if states[row.ID] = row.State; row.Kind != kernel.KindTask {
+				continue
+			}
+			task := new(kernel.Task)
+			if err := kernel.Decode(row, task); err != nil {
+				return nil, err
+			}
+			if task.Proof != nil {
+				proofs[row.ID] = task.Proof.Verdict
+			}
+		}
+	}
+	var out []Item[view.RunLine]
+	for _, i := range page {
+		l := lineOf(i.Value)
+		if l.Outcome == "" {
+			l.State = cmp.Or(states[i.Value.Parent], l.State)
+		}
+		l.Proof = proofs[i.Value.Task]
+		out = append(out, Item[view.RunLine]{l, i.Cursor})
+	}
+	return out, nil
 }
 
 func lineOf(r *kernel.Run) view.RunLine {

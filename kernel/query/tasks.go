@@ -24,7 +24,7 @@ type TaskFilter struct {
 
 // FindTasks lists tasks, at most Limit of them. Next is where a further page begins, 0 for none: there may be more
 // behind it, but only so many are looked at for one page.
-func (r Reader) FindTasks(ctx context.Context, f TaskFilter) (out []view.TaskLine, next int64, err error) {
+func FindTasks(ctx context.Context, r Reader, f TaskFilter) (out []view.TaskLine, next int64, err error) {
 	out = []view.TaskLine{}
 	words, agents, looked := strings.Fields(strings.ToLower(f.Search)), map[string]string{}, 0
 	sel := f.selection(kernel.KindTask)

@@ -13,6 +13,7 @@ import (
 	"pawl/face/cli/flow"
 	"pawl/face/cli/inspect"
 	"pawl/face/cli/machines"
+	"pawl/face/cli/notifying"
 	"pawl/face/cli/orders"
 	"pawl/face/cli/policies"
 	"pawl/face/cli/servers"
@@ -28,6 +29,7 @@ func Entries() []cli.Entry {
 	return slices.Concat(
 		orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(),
 		answers.Entries(), control.Entries(), tasks.Entries(), machines.Entries(), auditlog.Entries(),
-		policies.Entries(), servers.Entries(), serving.Entries(), setup.Entries(),
+		policies.Entries(), servers.Entries(), serving.Entries(), notifying.Entries(),
+		setup.Entries(),
 	)
 }

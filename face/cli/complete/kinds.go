@@ -53,7 +53,7 @@ func kindOf(c *cobra.Command, name string) kind {
 // kinds is the table of what can be offered.
 var kinds = sync.OnceValue(func() map[string]kind {
 	return map[string]kind{
-		"AGENT": {ask: agents}, "COMMAND": {ask: commandsBelow}, "COMMIT": {ask: commits}, "DIR": {folders: true},
+		"AGENT": {ask: agents}, "CHANNEL": {ask: channels}, "COMMAND": {ask: commandsBelow}, "COMMIT": {ask: commits}, "DIR": {folders: true},
 		"TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
 		"ISSUE": {ask: issues}, "MACHINE": {ask: one("session", "turn", "workflow", "task", "board")},
 		"policy explain COMMAND": {}, "PACKAGE": {ask: packages}, "TREE": {ask: trees}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
@@ -434,6 +434,21 @@ func servers(_ context.Context, q *question, _ string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for _, s := range all.Servers() {
 			if !yield(word{s.Name, s.State + " · " + s.Where}) {
+				return
+			}
+		}
+	}
+}
+
+// channels are those by which people are told.
+func channels(_ context.Context, q *question, _ string) iter.Seq[word] {
+	_, config, err := q.app.Configured()
+	if err != nil {
+		return none
+	}
+	return func(yield func(word) bool) {
+		for _, name := range slices.Sorted(maps.Keys(config.Notices)) {
+			if !yield(word{name, config.Notices[name].Kind}) {
 				return
 			}
 		}

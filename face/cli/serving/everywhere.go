@@ -60,7 +60,7 @@ func enterEverywhere(a *cli.App) error {
 
 // offer serves one workspace with its own pages until ctx ends.
 func offer(ctx context.Context, a *cli.App, ready func()) error {
-	err := a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+	err := a.With(ctx, host.Open{Unseen: true}, func(sess *cli.Session) error {
 		return sess.Workspace.Offer(ctx, offering(ctx, sess, "127.0.0.1:0", func(host.Offered) { ready() }))
 	})
 	if err != nil && ctx.Err() == nil {

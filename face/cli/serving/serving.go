@@ -48,7 +48,7 @@ func newServeCommand(a *cli.App) *cobra.Command {
 		if all {
 			return everywhere(c.Context(), a, addr)
 		}
-		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+		return a.With(c.Context(), host.Open{Unseen: true}, func(sess *cli.Session) error {
 			if _, err := sess.View(c.Context()); err != nil {
 				return err
 			}

@@ -225,7 +225,7 @@ func settingNames() []string {
 
 // hasSection reports whether settings stand below a name.
 func hasSection(name string) bool {
-	if serverSection(name) || installedSection(name) {
+	if serverSection(name) || installedSection(name) || noticeSection(name) {
 		return true
 	}
 	for _, s := range all() {

@@ -76,6 +76,11 @@ type Config struct {
 	Notify  string
 	Model   Model
 	Budgets map[string]kernel.Limit
+	// Notices are the channels by which the user is told what waits for them, by name. Quiet are topics of which nobody
+	// is told, and Looking is how long nobody is told of what waits while a person looks.
+	Notices map[string]Notice
+	Quiet   []string
+	Looking time.Duration
 	// Agents is what is set for single installed agents, by name.
 	Agents map[string]Agent
 	// MCP are the MCP servers whose tools models are offered, by name.
@@ -119,7 +124,7 @@ func Default() Config {
 		Retry:    k.Retry, Gates: k.Gates, CallTimeout: k.Call, CheckTimeout: k.PerCheck,
 		ProofTimeout: k.ProofTime, TaskTimeout: k.TaskTime,
 		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
-		KBMode: knowledge.OnDemandAutoCoding, Notify: string(tui.NoticeBell),
+		KBMode: knowledge.OnDemandAutoCoding, Notify: string(tui.NoticeBell), Looking: 20 * time.Second,
 		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"}, IgnoredMB: 256,
 		Retain: Retain{Days: 7, LogsMB: 4096, Auto: true},
 	}
@@ -180,6 +185,8 @@ func (s Setting) meaning(text Text) string {
 		return text("setting.mcp." + parts[3])
 	case len(parts) == 3 && parts[0] == "agents":
 		return text("setting.agents." + parts[2])
+	case len(parts) == 3 && parts[0] == "notices":
+		return text("setting.notices." + parts[2])
 	}
 	return text("setting." + s.Name)
 }
@@ -199,8 +206,8 @@ func tighter(ranks ...string) func(old, values []string) bool {
 
 // all lists every setting in the order in which they are shown.
 func all() []Setting {
-	return slices.Concat(behaviourSettings(), documentSettings(), trackerSettings(), agentSettings(), policySettings(),
-		limitSettings(), budgetSettings())
+	return slices.Concat(behaviourSettings(), quietSettings(), documentSettings(), trackerSettings(), agentSettings(),
+		policySettings(), limitSettings(), budgetSettings())
 }
 
 // Approvers is the setting of the programs that may approve, ApproveKey that of the key by which a person does, and
@@ -568,6 +575,9 @@ func findSetting(name string) (Setting, bool) {
 		return s, true
 	}
 	if s, ok := installedSetting(name); ok {
+		return s, true
+	}
+	if s, ok := noticeSetting(name); ok {
 		return s, true
 	}
 	for _, s := range all() {
