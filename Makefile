@@ -23,6 +23,7 @@ help: ## list the targets
 
 setup: ## install what the tests need beside Go, git and make
 	@scripts/setup.sh
+	@scripts/contracts.sh ready || true
 
 build: ## build bin/pawl
 	@mkdir -p bin

@@ -70,6 +70,8 @@ type Config struct {
 	PackTokens int
 	// Budgets are the limits of model calls by scope.
 	Budgets map[string]Limit
+	// PullRequests has results go to a pull request instead of the branch.
+	PullRequests bool
 }
 
 // RetryConfig is the policy of retries (docs/spec/task.md#retries).

@@ -171,4 +171,5 @@ const (
 	ThenRestore Step = "restore" // what a rollback needs is asked for
 	ThenCancel  Step = "cancel"  // the task is canceled, for the reason that it has
 	ThenSkip    Step = "skip"    // the task is left behind, for the reason that it has
+	ThenPropose Step = "propose" // the result becomes a pull request
 )

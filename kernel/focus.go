@@ -135,7 +135,9 @@ func aroundRun(p *Protocols, r *Reads, s *Snapshot, c Command) error {
 	if c, ok := c.(pastCommand); ok && id == "" {
 		id = c.PastRun(s.Session)
 	}
-	if id == "" && (s.Effect != nil || s.Session.Effect != "") {
+	if e := s.Effect; id == "" && e != nil && e.What().Forge() {
+		id = e.Parent // any run of the session can have its pull request
+	} else if id == "" && (e != nil || s.Session.Effect != "") {
 		id = s.Session.LastRun
 	}
 	s.Flow = One[Flow](r, ByLabel(KindFlow, s.Session.Label))

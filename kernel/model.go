@@ -171,6 +171,8 @@ type Run struct {
 	Restored *effect.Span        `json:"restored,omitempty"`
 	Ignored  *effect.IgnoredBack `json:"ignored,omitempty"`
 	Revert   *effect.LandResult  `json:"revert,omitempty"`
+	// Pull is the pull request of what the run landed, nil where none was asked for.
+	Pull *effect.Pull `json:"pull,omitempty"`
 	// AutoApprove is the actor in whose name a plan is approved without asking, "" for none.
 	AutoApprove pawl.Actor `json:"auto_approve,omitempty"`
 	StartedAt   time.Time  `json:"started_at"`
@@ -574,10 +576,7 @@ type Task struct {
 
 // ModeName is the capability mode of the task, the default one where it names none.
 func (t *Task) ModeName() string {
-	if t.Mode == "" {
-		return DefaultMode
-	}
-	return t.Mode
+	return cmp.Or(t.Mode, DefaultMode)
 }
 
 // Changed reports whether the task has left something in its tree that is not undone.
@@ -772,10 +771,7 @@ func (e *EffectDoc) Lease() int64 {
 	if e.What() != effect.KindGates {
 		return 0
 	}
-	spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec)
-	if err != nil {
-		return 0
-	}
+	spec, _ := effect.Decode[effect.VerifySpec](e.Effect.Spec) // what cannot be read was asked for by nobody
 	return spec.Lease
 }
 

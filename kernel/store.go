@@ -301,6 +301,7 @@ const (
 	AuditModeAs     AuditEvent = "MODE_"
 	AuditNoticeAs   AuditEvent = "NOTICE_"
 	AuditPhaseAs    AuditEvent = "PHASE_"
+	AuditPullAs     AuditEvent = "PULL_"
 	auditQuestionAs AuditEvent = "QUESTION_"
 	AuditResultAs   AuditEvent = "RESULT_"
 )

@@ -49,6 +49,11 @@ esac
 `
 	stubNpm = stubBefore + `echo "npm $*" >>"$LOG"
 [ ! -e "$STATE/registry is away" ] || { echo "npm warn x"; echo "npm error code ENOTFOUND"; echo "npm error more"; exit 1; } >&2
+case "$*" in
+*octokit*)
+	mkdir -p "$3/node_modules/@octokit/openapi/generated"
+	: >"$3/node_modules/@octokit/openapi/generated/api.github.com.json" ;;
+esac
 `
 	stubSudo = `echo "sudo $*" >>"$LOG"
 [ ! -e "$STATE/sudo asks" ] || exit 1
@@ -111,7 +116,7 @@ func (m *machine) has(programs ...string) *machine {
 
 func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, dir: t.TempDir()}
-	for _, name := range []string{"setup.sh", "test.sh", "agents.sh"} {
+	for _, name := range []string{"setup.sh", "test.sh", "agents.sh", "contracts.sh"} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +128,7 @@ func newMachine(t *testing.T) *machine {
 			t.Fatal(err)
 		}
 	}
-	for _, tool := range strings.Fields("awk bash cat chmod cut dirname env grep mkdir rm sed sh tail timeout tr true") {
+	for _, tool := range strings.Fields("awk bash cat chmod cut dirname env grep mkdir mv rm sed sh tail timeout tr true") {
 		real, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +194,8 @@ test: decoders, fuzzed for 30s each
 test: benchmarks, vet
 test: benchmarks
 `
-	noNpm = "left out: real coding agents (npm is not installed; with it, make agents drives them)\n"
+	noAgents = "left out: real coding agents (npm is not installed; with it, make agents drives them)\n"
+	noNpm    = noAgents + "left out: GitHub's contract (npm is not installed)\n"
 )
 
 // TestEverythingIsNamedFirst: the whole list stands there before the first thing is fetched, and nothing is said the
@@ -206,6 +212,7 @@ setup: installing cargo
 setup: installing openssh-client
 agents: installing pi 0.73.1, the npm package @mariozechner/pi-coding-agent, about 40 MB to fetch, 205 MB on disk in .tools/agents/pi
 agents: installing codex-acp 0.16.0, the npm package @zed-industries/codex-acp, about 75 MB to fetch, 225 MB on disk in .tools/agents/codex-acp
+contracts: installing the npm package @octokit/openapi@23.0.2, 13 MB to keep in .tools/contracts
 `+parts)
 	if seen := m.read("seen"); seen != strings.TrimLeft(bareList, "\n")+"setup: fetching the Go modules\n" {
 		t.Errorf("when the first thing was fetched, this had been printed:\n%s", seen)
@@ -316,7 +323,7 @@ func TestSudoThatDoesNotAsk(t *testing.T) {
 func TestAgentsLeftOut(t *testing.T) {
 	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("modules")
 	m.expect("test.sh", 0, noNpm+parts)
-	m.expect("agents.sh ready", 1, noNpm)
+	m.expect("agents.sh ready", 1, noAgents)
 	if code, out := m.run("agents.sh install"); code != 1 ||
 		out != "agents: npm is not installed; the agents come from its registry\n" {
 		t.Errorf("status %d: %s", code, out)
@@ -325,8 +332,10 @@ func TestAgentsLeftOut(t *testing.T) {
 	m.has("npm").is("registry is away")
 	code, out := m.run("test.sh")
 	away := "left out: real coding agents (pi 0.73.1 could not be installed: npm error code ENOTFOUND; see .tools/agents/pi/install.log)\n"
-	if code != 0 || !strings.HasSuffix(out, away+parts) || strings.Count(out, "left out") != 1 ||
-		strings.Count(m.read("log"), "npm install") != 1 {
+	contract := "contracts: installing the npm package @octokit/openapi@23.0.2, 13 MB to keep in .tools/contracts\n" +
+		"left out: GitHub's contract (@octokit/openapi@23.0.2 could not be installed; see .tools/contracts/install.log)\n"
+	if code != 0 || !strings.HasSuffix(out, away+contract+parts) || strings.Count(out, "left out") != 2 ||
+		strings.Count(m.read("log"), "npm install") != 2 {
 		t.Errorf("status %d\n%s", code, out)
 	}
 	if log := m.read("log"); strings.Count(log, "agents=\n") != 10 {

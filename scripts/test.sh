@@ -13,6 +13,8 @@ scripts/setup.sh test || status=$?
 # What drives the real agents stands among the other tests, and leaves out those that this does not name.
 export PAWL_TEST_AGENTS=
 ! scripts/agents.sh ready || PAWL_TEST_AGENTS=$(scripts/agents.sh tested)
+# What is sent to GitHub is held to what GitHub publishes of its API, where that could be had.
+scripts/contracts.sh ready || export PAWL_TEST_NO_CONTRACT=1
 
 # The tests leave out what this names, and fail where another program is missing (internal/need).
 without=$(scripts/setup.sh missing)

@@ -47,17 +47,18 @@ func (s *issueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Method == http.MethodPost {
-		var in struct {
-			Body   string
-			Labels []string
-		}
-		_ = json.NewDecoder(r.Body).Decode(&in)
-		if in.Body != "" {
-			s.comments = append(s.comments, in.Body)
-		}
-		s.labels = append(s.labels, in.Labels...)
 		w.WriteHeader(http.StatusCreated)
-		fmt.Fprint(w, "[]")
+		if strings.HasSuffix(r.URL.Path, "/labels") {
+			var in []string
+			_ = json.NewDecoder(r.Body).Decode(&in)
+			s.labels = append(s.labels, in...)
+			fmt.Fprint(w, "[]")
+			return
+		}
+		var in struct{ Body string }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		s.comments = append(s.comments, in.Body)
+		fmt.Fprint(w, "{}")
 		return
 	}
 	list := s.issues

@@ -46,7 +46,7 @@ func (Host) Edit(ctx context.Context, path string) error { return sandbox.Edit(c
 
 // Tools are the tools that are wired in.
 func (h Host) Tools() []kernel.Tool {
-	return newParts(h, effect.Place{}, settings.Default(), nil).known()
+	return newParts(h, effect.Place{}, settings.Default(), nil, nil).known()
 }
 
 // Footing says what stands in the way of making a place a workspace.

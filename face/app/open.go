@@ -73,7 +73,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	// that it takes to make them.
 	var made *parts
 	kept := h.recordings(dir, place, o)
-	parts := sync.OnceValue(func() *parts { made = newParts(h, place, o.Config, kept); return made })
+	parts := sync.OnceValue(func() *parts { made = newParts(h, place, o.Config, kept, store); return made })
 	base, sign := groundwork(ctx, place, store, o)
 	if !o.ReadOnly {
 		base.Tools = parts().kernelTools()
@@ -263,7 +263,7 @@ func faces(w *host.Workspace, dir, state string, o host.Open) {
 	tokens := serve.NewTokens(state, w.Kernel)
 	w.Offer, w.Tokens, w.Enter = serve.Programs(w, tokens, dir, version()), tokens, serve.Enter(tokens, dir)
 	w.Serve, w.Project = serve.Agents(w, version()), project.Of(w.Place, c.Dependencies)
-	w.Tracker = project.Tracker(dir, c.GitHub)
+	w.Tracker = project.Tracker(dir, c)
 	w.Branch = project.Branch(w.Place)
 	w.Own = func(command string) (func(), error) { return presence.Own(dir, command) }
 	w.Owner = func() (host.Owner, bool) {

@@ -24,6 +24,7 @@ import (
 	"pawl/face/walls"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 	"pawl/runner"
 	"pawl/sandbox"
 	"pawl/sandbox/git"
@@ -45,7 +46,8 @@ type parts struct {
 	close func()
 }
 
-func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Recordings) *parts {
+func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Recordings,
+	store kernel.Store) *parts {
 	secrets := (&withheld.Values{}).Of
 	held := walls.Of(c, place.Workspace)
 	held.Ready = true
@@ -87,6 +89,10 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check,
 		effect.KindPrepare: project.Fetcher(box, machine),
 	}}
+	forges := project.Forge(memory, c, query.Proof(store))
+	for _, k := range []effect.Kind{effect.KindPush, effect.KindPull, effect.KindStatus, effect.KindComment} {
+		p.drivers[k] = forges
+	}
 	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }
 	for _, t := range toolbox.All(shell.Config{Box: looked, Snapshot: shots.Snapshot, Changed: shots.Changed,
 		Restore: checkpoint.NewRestore(memory).Between, Setting: project.Setting(machine)}) {

@@ -450,6 +450,8 @@ type Tracker struct {
 	Read func(ctx context.Context, q TrackerQuery, say func(key string, args ...any)) (TrackerRead, error)
 	// Back writes to the tracker what became of an issue, at most once for each mark, and reports whether it did.
 	Back func(ctx context.Context, w TrackerWord) (bool, error)
+	// Pull reads what became of a pull request: its state, and the comments of others that have not come back.
+	Pull func(ctx context.Context, p effect.Pull) (effect.PullState, []effect.PullComment, error)
 }
 
 // TrackerQuery says which issues are read. Source names the repository; All reads closed issues, too.

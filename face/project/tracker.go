@@ -8,16 +8,18 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/driver/github"
+	"pawl/driver/forge"
 	"pawl/face/cli/settings"
 	"pawl/face/host"
+	"pawl/kernel/effect"
 )
 
 // Tracker reaches the issues of repositories. What was read is kept below dir, a .pawl folder, so that only what
 // changed is asked for again.
-func Tracker(dir string, c settings.GitHub) host.Tracker {
-	client := func(repo github.Repo, progress func(github.Progress)) (*github.Client, error) {
-		carry, err := github.Transport(c.CAFile)
+func Tracker(dir string, all settings.Config) host.Tracker {
+	c := all.GitHub
+	client := func(repo forge.Repo, progress func(forge.Progress)) (*forge.Client, error) {
+		carry, err := forge.Transport(c.CAFile)
 		if err != nil {
 			return nil, err
 		}
@@ -25,25 +27,25 @@ func Tracker(dir string, c settings.GitHub) host.Tracker {
 		if base == "" {
 			base = repo.API()
 		}
-		return &github.Client{Base: base, HTTP: carry, Token: github.Env(os.Getenv, c.TokenEnv),
-			Pages: github.Dir{Path: filepath.Join(dir, "cache", "github")}, Progress: progress}, nil
+		return &forge.Client{Base: base, HTTP: carry, Token: forge.Env(os.Getenv, c.TokenEnv),
+			Pages: forge.Dir{Path: filepath.Join(dir, "cache", "github")}, Progress: progress}, nil
 	}
 	return host.Tracker{
 		Read: func(ctx context.Context, q host.TrackerQuery, say func(string, ...any)) (host.TrackerRead, error) {
-			repo, err := github.ParseRepo(q.Source)
+			repo, err := forge.ParseRepo(q.Source)
 			if err != nil {
 				return host.TrackerRead{}, err
 			}
-			at, err := client(repo, func(p github.Progress) { say(p.Key, p.Args...) })
+			at, err := client(repo, func(p forge.Progress) { say(p.Key, p.Args...) })
 			if err != nil {
 				return host.TrackerRead{}, err
 			}
-			r, err := at.Import(ctx, github.Query{Repo: repo, All: q.All, Labels: q.Labels}, q.Options)
+			r, err := at.Import(ctx, forge.Query{Repo: repo, All: q.All, Labels: q.Labels}, q.Options)
 			return host.TrackerRead{Backlog: r.Backlog, Pages: r.Pages, Unchanged: r.Unchanged, Requests: r.Requests,
 				Unconditional: r.Unconditional}, err
 		},
 		Back: func(ctx context.Context, w host.TrackerWord) (bool, error) {
-			repo, err := github.ParseRepo(w.Source)
+			repo, err := forge.ParseRepo(w.Source)
 			if err != nil {
 				return false, err
 			}
@@ -62,6 +64,9 @@ func Tracker(dir string, c settings.GitHub) host.Tracker {
 				return false, err
 			}
 			return true, at.Comment(ctx, repo, number, w.Mark, w.Text)
+		},
+		Pull: func(ctx context.Context, p effect.Pull) (effect.PullState, []effect.PullComment, error) {
+			return pulled(ctx, all, p)
 		},
 	}
 }

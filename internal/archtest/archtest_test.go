@@ -53,8 +53,8 @@ const maxTop = 14
 // where they meet. All are as pure as the kernel's decisions.
 var protocols = []string{
 	"kernel/approval", "kernel/budget", "kernel/control", "kernel/effects", "kernel/issues", "kernel/notices",
-	"kernel/orders",
-	"kernel/planning", "kernel/recovery", "kernel/steps", "kernel/tasks", "kernel/verification",
+	"kernel/orders", "kernel/planning", "kernel/pulls", "kernel/recovery", "kernel/steps", "kernel/tasks",
+	"kernel/verification",
 }
 
 // rules is the import table. A row for the package itself counts before one for its folder.
@@ -161,7 +161,8 @@ var rules = []rule{
 	{pattern: "sandbox/keep", ours: []string{".", "kernel/effect", "store/disk", "sandbox/safeopen",
 		"sandbox/git/program"}, third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/*", ours: []string{".", "store/disk", "store/lockfile", "sandbox", "kernel/effect"}},
-	{pattern: "driver/github", ours: []string{".", "text/backlog", "store/disk"}, third: none},
+	{pattern: "driver/forge", ours: []string{".", "kernel/effect", "sandbox/git", "sandbox/git/layout", "store/disk", "text/backlog"},
+		third: []string{"github.com/google/go-github"}},
 	{pattern: "driver/checkpoint", ours: []string{".", "kernel/effect", "store/follow", "text/policy", "text/secret",
 		"sandbox/safeopen", "sandbox/keep", "sandbox/git", "sandbox/git/layout", "sandbox/git/object"}, third: none},
 	{pattern: "driver/ground", ours: []string{"kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout"}, third: none},
@@ -240,7 +241,7 @@ var rules = []rule{
 		third: none},
 	{pattern: "face/project", ours: []string{
 		"face/host", ".", "agent/script", "face/cli", "face/cli/settings", "driver/commit",
-		"driver/github", "driver/knowledge", "driver/packages", "driver/prepare", "driver/review", "driver/search", "driver/shell",
+		"driver/forge", "driver/knowledge", "driver/packages", "driver/prepare", "driver/review", "driver/search", "driver/shell",
 		"driver/verify", "kernel/effect", "text/knowledge", "text/plan", "sandbox", "sandbox/deps", "sandbox/egress", "sandbox/git",
 		"sandbox/git/layout"}, third: none},
 	{pattern: "face/doctor", ours: []string{"text/display", ".", "driver/leftover", "kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout",

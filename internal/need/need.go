@@ -4,6 +4,7 @@ package need
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,4 +40,26 @@ func Program(t testing.TB, name string) string {
 		t.Fatalf("%s is not installed: run make setup", name)
 	}
 	return path
+}
+
+// NoContract is the environment variable that says that the tests are run without what GitHub publishes of its API.
+// scripts/test.sh sets it where that cannot be installed, and says so.
+const NoContract = "PAWL_TEST_NO_CONTRACT"
+
+// Contract returns the file in which GitHub's API is described, which scripts/contracts.sh installs, or "" where the
+// variable NoContract says that there is none. It fails the test where the file is missing all the same.
+func Contract(t testing.TB) string {
+	t.Helper()
+	if os.Getenv(NoContract) != "" {
+		return ""
+	}
+	dir, err := os.Getwd()
+	for up := ""; err == nil && up != dir; up, dir = dir, filepath.Dir(dir) {
+		path := filepath.Join(dir, ".tools", "contracts", "api.github.com.json")
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	t.Fatal("GitHub's contract is not installed: run scripts/contracts.sh ready")
+	return ""
 }

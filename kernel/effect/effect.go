@@ -46,6 +46,10 @@ const (
 	KindRewind     Kind = "git.rewind"         // RewindSpec → RewindResult
 	KindTest       Kind = "project.test"       // VerifySpec → VerifyResult
 	KindPrepare    Kind = "project.prepare"    // PrepareSpec → PrepareResult
+	KindPush       Kind = "forge.push"         // PushSpec → PushResult
+	KindPull       Kind = "forge.pull"         // PullSpec → PullResult
+	KindStatus     Kind = "forge.status"       // StatusSpec → Posted
+	KindComment    Kind = "forge.comment"      // CommentSpec → Posted
 )
 
 // Ordered reports whether an effect of the kind is what a ~command asks for that is no flow (~init, ~clean, …).
@@ -55,6 +59,11 @@ func (k Kind) Ordered() bool {
 		return true
 	}
 	return false
+}
+
+// Forge reports whether an effect of the kind is about a pull request.
+func (k Kind) Forge() bool {
+	return k == KindPush || k == KindPull || k == KindStatus || k == KindComment
 }
 
 // Agent reports whether an effect of the kind is done by an agent.

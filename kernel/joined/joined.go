@@ -13,6 +13,7 @@ import (
 	"pawl/kernel/notices"
 	"pawl/kernel/orders"
 	"pawl/kernel/planning"
+	"pawl/kernel/pulls"
 	"pawl/kernel/recovery"
 	"pawl/kernel/steps"
 	"pawl/kernel/tasks"
@@ -33,7 +34,7 @@ func Table() *kernel.Protocols {
 			kernel.ThenRepair: recovery.AskRepair, kernel.ThenVerify: verification.RunChecks,
 			kernel.ThenGates: verification.RunGates, kernel.ThenResolve: steps.CallResolved,
 			kernel.ThenRestore: recovery.BringBack, kernel.ThenCancel: control.Cancel,
-			kernel.ThenSkip: recovery.LeaveBehind,
+			kernel.ThenSkip: recovery.LeaveBehind, kernel.ThenPropose: pulls.Share,
 		},
 		Effects: map[effect.Kind]kernel.Follow{
 			effect.KindIntake: {Done: planning.TakenIn}, effect.KindContext: {Done: planning.ContextBuilt},
@@ -61,6 +62,10 @@ func Table() *kernel.Protocols {
 			effect.KindRewind:     carried,
 			effect.KindTest:       carried,
 			effect.KindPrepare:    carried,
+			effect.KindPush:       {Done: pulls.Pushed},
+			effect.KindPull:       {Done: pulls.Opened},
+			effect.KindStatus:     {Done: pulls.Reported},
+			effect.KindComment:    {Done: pulls.Commented},
 		},
 		Answers: map[string]kernel.Reply{
 			"plan":             {Granted: planning.PlanApproved, Refused: planning.PlanDeclined},
@@ -115,6 +120,7 @@ func commands() []kernel.Command {
 		new(orders.SaveDecision), new(orders.RecordError), new(orders.CreateCheckpoint), new(orders.Order),
 		new(planning.Init), new(planning.Start), new(planning.Revise), new(planning.EditPlan), new(planning.Choose),
 		new(planning.Relocate),
+		new(pulls.Propose), new(pulls.Note),
 		new(recovery.Stop), new(recovery.Fix), new(recovery.Skip), new(recovery.Rollback), new(recovery.Undo),
 		new(recovery.Redo),
 		new(steps.AnswerQuestions), new(steps.Claim), new(steps.StartToolCall), new(steps.AttachSession),

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"iter"
 
 	"pawl"
@@ -61,6 +62,30 @@ func (l Log) actor(ctx context.Context, about audit.Subject) (pawl.Actor, error)
 		return p.Actor, err
 	}
 	return "", nil
+}
+
+// Proof makes the file of the proof that all records about a task stand in the log of a store.
+func Proof(store kernel.Store) func(ctx context.Context, task string) ([]byte, error) {
+	return func(ctx context.Context, task string) ([]byte, error) {
+		about := audit.Subject{Kind: string(kernel.KindTask), ID: task}
+		var p audit.Proof
+		err := store.Log(ctx, func(log audit.Log) error {
+			var records []audit.Stored
+			leaves, err := log.Leaves(func(r audit.Stored) {
+				if r.Subject == about {
+					records = append(records, r)
+				}
+			})
+			if err == nil {
+				p, err = leaves.Prove(records...)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(p)
+	}
 }
 
 // FirstOf is the index of the first of the last n records about a subject.

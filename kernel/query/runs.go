@@ -91,7 +91,7 @@ func (r Reader) linesOf(ctx context.Context, page []Item[*kernel.Run]) ([]Item[v
 		if l.Outcome == "" {
 			l.State = cmp.Or(states[i.Value.Parent], l.State)
 		}
-		l.Proof = proofs[i.Value.Task]
+		l.Proof, l.Pull = proofs[i.Value.Task], i.Value.Pull
 		out = append(out, Item[view.RunLine]{l, i.Cursor})
 	}
 	return out, nil
@@ -286,7 +286,7 @@ func (r Reader) report(ctx context.Context, run *kernel.Run) (*view.Report, erro
 
 func reportOf(s *kernel.Snapshot) *view.Report {
 	run := s.Run
-	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Version: run.Version, Agent: run.Agent,
+	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Version: run.Version, Agent: run.Agent, Pull: run.Pull,
 		PlanFile:  run.GivenName,
 		Approvals: []view.ApprovalLine{}, Left: run.SkippedFiles, Cut: run.TruncatedFiles}
 	if run.Ignored != nil {

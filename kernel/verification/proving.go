@@ -593,6 +593,9 @@ func land(tx *kernel.Tx) {
 		spec.Start = t.Checkpoint.Tree
 	}
 	spec.Current = tx.Session.Number > 0
+	if tx.Config.PullRequests && !effect.OfPull(t.Branch) {
+		spec.Branch, spec.Current = "", false // it stays on a branch of its own, and that is shared
+	}
 	t.UpToDate = false
 	tx.Emit(effect.KindLand, spec, true)
 }
@@ -622,6 +625,9 @@ func LandingDone(tx *kernel.Tx, r effect.Receipt) error {
 		return kernel.FailGates(tx, kernel.BlockedFuse, kernel.FirstError(r.Err(), err))
 	}
 	t := tx.Task
+	if tx.Config.PullRequests && result.Reason == "land.kept_detached" {
+		result.Reason = "land.kept_pull" // no branch was asked for
+	}
 	t.Land, tx.Run.Land = &result, &result
 	tx.Touch(t)
 	tx.Touch(tx.Run)
@@ -642,6 +648,10 @@ func LandingDone(tx *kernel.Tx, r effect.Receipt) error {
 	tx.Run.Outcome = string(board.IssueCompleted)
 	tx.Issue.ExecutedAt, tx.Issue.Landed = tx.Now, result.Branch
 	tx.Touch(tx.Issue)
+	if tx.Config.PullRequests && result.Commit != "" {
+		tx.Then(kernel.ThenPropose)
+		return nil
+	}
 	tx.Emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 	return nil
 }

@@ -37,6 +37,8 @@ type Report struct {
 	// Approvals are what was asked about on the way, oldest first.
 	Approvals []ApprovalLine `json:"approvals"`
 	Cost      *Budget        `json:"cost,omitempty"`
+	// Pull is the pull request of the result, nil where none was asked for.
+	Pull *effect.Pull `json:"pull_request,omitempty"`
 	// Planned are the steps of a plan whose work has not begun, with the calls that they name.
 	Planned []PlanStep `json:"-"`
 	// Changes says what can be compared to see what the run changed.
@@ -93,6 +95,8 @@ type RunLine struct {
 	MicroUSD  int64          `json:"cost_micros,omitempty"`
 	StartedAt time.Time      `json:"started_at,omitzero"`
 	EndedAt   time.Time      `json:"ended_at,omitzero"`
+	// Pull is the pull request of the result, nil where none was asked for.
+	Pull *effect.Pull `json:"-"`
 }
 
 // RunOutputs are the outputs of a run, with the state of its session while it is at work, "" once it has ended.

@@ -22,13 +22,14 @@ func Entries() []cli.Entry {
 		{Name: "issue", Group: "board", Build: newIssueCommand},
 		{Name: "worker", Group: "board", Build: newWorkerCommand},
 		{Name: "board", Group: "board", Build: newBoardCommand},
+		{Name: "pr", Group: "board", Build: newPullCommand},
 	}
 }
 
 func newIssueCommand(a *cli.App) *cobra.Command {
 	return a.Group("issue", "issue.root",
 		newAddCommand(a), newListCommand(a), newShowCommand(a), newEditCommand(a), newImportCommand(a),
-		newExportCommand(a),
+		newExportCommand(a), newSyncCommand(a),
 		newPlanCommand(a), newQueueCommand(a), newExecuteCommand(a), newBindCommand(a), newRetryCommand(a),
 		newSkipCommand(a),
 		newCompleteCommand(a), newHistoryCommand(a), newDagCommand(a))

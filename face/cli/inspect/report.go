@@ -100,5 +100,17 @@ func facts(sess *cli.Session, r *view.Report) *term.Table {
 	if c := r.Cost; c != nil {
 		row("see.fact.cost", cli.CostText(sess.Printer, c.Spent))
 	}
+	if p := r.Pull; p != nil {
+		row("see.fact.pull", pullText(sess, p))
+	}
+
 	return t
+}
+
+// pullText says where a pull request is and what became of it, or why it is not there.
+func pullText(sess *cli.Session, p *effect.Pull) string {
+	if p.Fault != nil {
+		return sess.Style.Warn() + " " + cli.Explain(sess.Printer, p.Fault.Err())
+	}
+	return strings.TrimSpace(cli.Display(p.URL) + "  " + sess.Style.Dim(string(p.State)))
 }

@@ -92,8 +92,11 @@ type Config struct {
 	Readable []string
 	// Memory and Disk in MiB, and Processes and Files in number, are what one command may use; zero for the defaults.
 	Memory, Processes, Disk, Files int
-	// GitHub says where issues are imported from.
+	// GitHub says where issues are imported from, and Forge where pull requests are made. LandAs is how results land:
+	// as a commit on the branch, or as a pull request.
 	GitHub GitHub
+	Forge  Forge
+	LandAs string
 	// File is the user's own configuration file, "" where the environment names no home.
 	File    string
 	sources map[string]string // where a setting comes from, when it is not the default
@@ -115,6 +118,16 @@ func (r Retain) Logs() int64 { return int64(r.LogsMB) << 20 }
 // holds the token, and a PEM file of certificates to trust, if one is needed.
 type GitHub struct{ BaseURL, TokenEnv, CAFile string }
 
+// Forge is where pull requests are made, as far as the address of the remote does not say so: the kind of forge, and
+// the repository there.
+type Forge struct{ Kind, Repository, BaseURL, TokenEnv, CAFile string }
+
+// AsPullRequest is the value of land.as that makes pull requests, and AsCommit the other one.
+const (
+	AsCommit      = "commit"
+	AsPullRequest = "pull-request"
+)
+
 // Default returns the defaults. Those that are the kernel's are taken from the kernel, so that there is one place.
 func Default() Config {
 	k := kernel.Defaults()
@@ -125,7 +138,7 @@ func Default() Config {
 		ProofTimeout: k.ProofTime, TaskTimeout: k.TaskTime,
 		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
 		KBMode: knowledge.OnDemandAutoCoding, Notify: string(tui.NoticeBell), Looking: 20 * time.Second,
-		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"}, IgnoredMB: 256,
+		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"}, IgnoredMB: 256, LandAs: AsCommit,
 		Retain: Retain{Days: 7, LogsMB: 4096, Auto: true},
 	}
 }
@@ -139,7 +152,7 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 	base.Plan.MaxSteps, base.MaxCalls, base.AuditWarn, base.Gates = c.MaxPlanSteps, c.MaxCalls, c.AuditWarn, c.Gates
 	base.Call, base.PerCheck, base.TaskTime = c.CallTimeout, c.CheckTimeout, c.TaskTimeout
 	base.ProofTime, base.Twice = c.ProofTimeout, c.Twice
-	base.Budgets = c.Budgets
+	base.Budgets, base.PullRequests = c.Budgets, c.LandAs == AsPullRequest
 	base.KnowledgeMode, base.Language, base.AutoContinue = c.KBMode, c.Output, c.AutoContinue
 	base.CancelGrace, base.LeaseTime, base.ReadDelays = c.CancelGrace, c.LeaseTime, c.ReadDelays
 	if base.Plan.Tools == nil {
@@ -288,6 +301,12 @@ func trackerSettings() []Setting {
 		word("github.base_url", func(c *Config) *string { return &c.GitHub.BaseURL }),
 		word("github.token_env", func(c *Config) *string { return &c.GitHub.TokenEnv }),
 		word("github.ca_file", func(c *Config) *string { return &c.GitHub.CAFile }),
+		choice("land.as", never, func(c *Config) *string { return &c.LandAs }, AsCommit, AsPullRequest),
+		choice("forge.kind", never, func(c *Config) *string { return &c.Forge.Kind }, "", "github", "gitlab", "gitea"),
+		word("forge.repository", func(c *Config) *string { return &c.Forge.Repository }),
+		word("forge.base_url", func(c *Config) *string { return &c.Forge.BaseURL }),
+		word("forge.token_env", func(c *Config) *string { return &c.Forge.TokenEnv }),
+		word("forge.ca_file", func(c *Config) *string { return &c.Forge.CAFile }),
 	}
 }
 

@@ -1,4 +1,4 @@
-package github
+package forge
 
 import (
 	"bytes"
@@ -70,26 +70,26 @@ func (l *lister) run(ctx context.Context) (backlog.Backlog, error) {
 	seen := map[string]bool{}
 	for address := l.first(); address != ""; {
 		if seen[address] || len(seen) == maxPages {
-			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "github.endless", l.q.Repo.String(),
-				len(seen)).In("github.Import")
+			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "forge.endless", l.q.Repo.String(),
+				len(seen)).In("forge.Import")
 		}
 		seen[address] = true
-		p, _, err := l.call.page(ctx, address, '[')
+		p, _, err := l.call.get(ctx, address, '[')
 		if err != nil {
 			return backlog.Backlog{}, l.explained(err)
 		}
 		l.out.Pages++
 		var entries []json.RawMessage
 		if err := json.Unmarshal(p.Body, &entries); err != nil {
-			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "github.malformed",
-				shown(address)).Because(err).In("github.Import")
+			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "forge.malformed",
+				shown(address)).Because(err).In("forge.Import")
 		}
 		l.out.Entries += len(entries)
 		if err := l.into.Add(bytes.NewReader(p.Body), fmt.Sprintf("github:%s page %d", l.q.Repo, l.out.Pages),
 			backlog.Records); err != nil {
 			return backlog.Backlog{}, err
 		}
-		l.call.say(Progress{Key: "github.read", Args: []any{l.out.Entries, l.out.Pages, l.call.unchanged}})
+		l.call.say(Progress{Key: "forge.read", Args: []any{l.out.Entries, l.out.Pages, l.call.unchanged}})
 		address = l.behind(p, len(entries))
 	}
 	if err := l.lookups(ctx); err != nil {
@@ -114,10 +114,10 @@ func (l *lister) behind(p Page, entries int) string {
 // explained adds to an error that what was read is not lost.
 func (l *lister) explained(err error) error {
 	var e *pawl.Error
-	if l.out.Pages == 0 || l.call.Pages == nil || l.call.unsaved != nil || !errors.As(err, &e) {
+	if l.out.Pages == 0 || l.call.of.Pages == nil || l.call.unsaved != nil || !errors.As(err, &e) {
 		return err
 	}
-	return pawl.Fail(e.Code, "github.broke_off", l.q.Repo.String(), l.out.Pages).Because(err).In("github.Import")
+	return pawl.Fail(e.Code, "forge.broke_off", l.q.Repo.String(), l.out.Pages).Because(err).In("forge.Import")
 }
 
 func (l *lister) first() string {
@@ -144,19 +144,19 @@ func repoURL(api *url.URL, r Repo) string {
 func (l *lister) lookups(ctx context.Context) error {
 	missing := l.into.Missing()
 	if len(missing) > maxLookups {
-		return pawl.Fail(pawl.CodeBusy, "github.many_missing", l.q.Repo.String(), len(missing),
-			maxLookups).In("github.Import")
+		return pawl.Fail(pawl.CodeBusy, "forge.many_missing", l.q.Repo.String(), len(missing),
+			maxLookups).In("forge.Import")
 	}
 	for _, n := range missing {
 		address := l.issues() + "/" + strconv.Itoa(n)
-		p, a, err := l.call.page(ctx, address, '{')
+		p, from, err := l.call.get(ctx, address, '{')
 		if pawl.CodeOf(err) == pawl.CodeNotFound {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if !l.belongs(p.Body, n, a) {
+		if !l.belongs(p.Body, n, from) {
 			continue
 		}
 		if err := l.into.Add(bytes.NewReader(p.Body), fmt.Sprintf("github:%s #%d", l.q.Repo, n),
@@ -168,7 +168,7 @@ func (l *lister) lookups(ctx context.Context) error {
 }
 
 // belongs reports whether an answer is the issue that was asked for. One that moved to another repository is not.
-func (l *lister) belongs(body []byte, n int, a answer) bool {
+func (l *lister) belongs(body []byte, n int, from *url.URL) bool {
 	var is struct {
 		Number int    `json:"number"`
 		URL    string `json:"html_url"`
@@ -176,7 +176,7 @@ func (l *lister) belongs(body []byte, n int, a answer) bool {
 	if json.Unmarshal(body, &is) != nil || is.Number != n {
 		return false
 	}
-	straight := a.url != nil && shown(a.url.String()) == l.issues()+"/"+strconv.Itoa(n)
+	straight := from != nil && shown(from.String()) == l.issues()+"/"+strconv.Itoa(n)
 	u, err := url.Parse(is.URL)
 	return straight || err == nil && strings.HasPrefix(strings.ToLower(strings.TrimPrefix(u.Path, "/")),
 		strings.ToLower(l.q.Repo.Owner+"/"+l.q.Repo.Name+"/"))

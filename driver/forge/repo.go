@@ -1,4 +1,4 @@
-package github
+package forge
 
 import (
 	"net"
@@ -47,7 +47,7 @@ func ParseRepo(text string) (Repo, error) {
 	}
 	if !ownerForm().MatchString(r.Owner) || !nameForm().MatchString(r.Name) || r.Name == "." || r.Name == ".." ||
 		r.Host != "" && !hostForm().MatchString(r.Host) {
-		return Repo{}, pawl.Fail(pawl.CodeUsage, "github.repository", text).In("github.ParseRepo")
+		return Repo{}, pawl.Fail(pawl.CodeUsage, "forge.repository", text).In("forge.ParseRepo")
 	}
 	return r, nil
 }
@@ -74,7 +74,7 @@ func base(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
 	bad := err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != ""
 	if bad || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "github.base").In("github.Client")
+		return nil, pawl.Fail(pawl.CodeInvalid, "forge.base").In("forge.Client")
 	}
 	return u, nil
 }

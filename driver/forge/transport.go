@@ -1,4 +1,4 @@
-package github
+package forge
 
 import (
 	"crypto/tls"
@@ -29,7 +29,7 @@ func Env(getenv func(string) string, names ...string) func() (string, error) {
 			}
 			bad := func(r rune) bool { return r <= ' ' || r > '~' }
 			if len(token) > maxToken || strings.ContainsFunc(token, bad) {
-				return "", pawl.Fail(pawl.CodeLogin, "github.bad_token", name).In("github.Token")
+				return "", pawl.Fail(pawl.CodeLogin, "forge.bad_token", name).In("forge.Token")
 			}
 			return token, nil
 		}
@@ -50,15 +50,15 @@ func Transport(caFile string) (http.RoundTripper, error) {
 	}
 	raw, err := os.ReadFile(caFile)
 	if err != nil {
-		return nil, pawl.Fail(pawl.CodeEnvironment, "github.ca_file", caFile).Because(err).In("github.Transport")
+		return nil, pawl.Fail(pawl.CodeEnvironment, "forge.ca_file", caFile).Because(err).In("forge.Transport")
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(raw) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "github.ca_file",
-			caFile).Because(errors.New("no certificate in PEM form")).In("github.Transport")
+		return nil, pawl.Fail(pawl.CodeInvalid, "forge.ca_file",
+			caFile).Because(errors.New("no certificate in PEM form")).In("forge.Transport")
 	}
 	t.TLSClientConfig.RootCAs = pool
 	return t, nil

@@ -1,14 +1,15 @@
-package github
+package forge
 
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/google/go-github/v89/github"
 
 	"pawl"
 )
@@ -23,9 +24,13 @@ var markForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // writes comments.
 func (c *Client) Comment(ctx context.Context, r Repo, number int, mark, text string) error {
 	if !markForm().MatchString(mark) || strings.TrimSpace(text) == "" || len(text) > maxComment {
-		return pawl.Fail(pawl.CodeInvalid, "github.comment", len(text), maxComment).In("github.Comment")
+		return pawl.Fail(pawl.CodeInvalid, "forge.comment", len(text), maxComment).In("forge.Comment")
 	}
-	return c.write(ctx, r, number, "/comments", map[string]any{"body": text + "\n\n" + marked(mark)}, true)
+	return c.writing(ctx, func(ctx context.Context, gh *github.Client) error {
+		body := text + "\n\n" + marked(mark)
+		_, _, err := gh.Issues.CreateComment(ctx, r.Owner, r.Name, number, &github.IssueComment{Body: &body})
+		return err
+	})
 }
 
 func marked(mark string) string { return "<!-- pawl " + mark + " -->" }
@@ -39,9 +44,9 @@ func (c *Client) Commented(ctx context.Context, r Repo, number int, mark string)
 	address := repoURL(work.api, r) + "/issues/" + strconv.Itoa(number) + "/comments?per_page=100"
 	for n := 0; address != ""; n++ {
 		if n == maxPages {
-			return false, pawl.Fail(pawl.CodeIO, "github.endless", r.String(), n).In("github.Commented")
+			return false, pawl.Fail(pawl.CodeIO, "forge.endless", r.String(), n).In("forge.Commented")
 		}
-		p, _, err := work.page(ctx, address, '[')
+		p, _, err := work.get(ctx, address, '[')
 		if err != nil {
 			return false, err
 		}
@@ -49,7 +54,7 @@ func (c *Client) Commented(ctx context.Context, r Repo, number int, mark string)
 			Body string `json:"body"`
 		}
 		if err := json.Unmarshal(p.Body, &comments); err != nil {
-			return false, pawl.Fail(pawl.CodeIO, "github.malformed", shown(address)).Because(err).In("github.Commented")
+			return false, pawl.Fail(pawl.CodeIO, "forge.malformed", shown(address)).Because(err).In("forge.Commented")
 		}
 		for _, one := range comments {
 			if strings.Contains(one.Body, marked(mark)) {
@@ -67,32 +72,38 @@ func (c *Client) Label(ctx context.Context, r Repo, number int, labels ...string
 		return strings.TrimSpace(s) == "" ||
 			len(s) > 100
 	}) {
-		return pawl.Fail(pawl.CodeInvalid, "github.label").In("github.Label")
+		return pawl.Fail(pawl.CodeInvalid, "forge.label").In("forge.Label")
 	}
-	return c.write(ctx, r, number, "/labels", map[string]any{"labels": labels}, false)
+	return c.writing(ctx, func(ctx context.Context, gh *github.Client) error {
+		_, _, err := gh.Issues.AddLabelsToIssue((&manner{again: true}).in(ctx), r.Owner, r.Name, number, labels)
+		return err
+	})
 }
 
-func (c *Client) write(ctx context.Context, r Repo, number int, below string, body any, once bool) error {
+// writing does something that needs a token.
+func (c *Client) writing(ctx context.Context, do func(context.Context, *github.Client) error) error {
 	work, err := c.begin()
 	if err != nil {
 		return err
 	}
-	if c.Token != nil {
-		token, err := c.Token()
-		if err != nil {
-			return err
-		}
-		if token == "" {
-			return pawl.Fail(pawl.CodeLogin, "github.token_needed", work.api.Host).In("github.Write")
-		}
-	} else {
-		return pawl.Fail(pawl.CodeLogin, "github.token_needed", work.api.Host).In("github.Write")
+	if err := work.permitted(); err != nil {
+		return err
 	}
-	raw, err := json.Marshal(body)
+	gh, err := work.github()
 	if err != nil {
-		return pawl.Fail(pawl.CodeInternal, "github.comment", 0, maxComment).Because(err).In("github.Write")
+		return err
 	}
-	_, err = work.do(ctx, request{method: http.MethodPost, url: repoURL(work.api, r) + "/issues/" +
-		strconv.Itoa(number) + below, body: raw, once: once})
+	return work.plain(ctx, work.api.String(), do(ctx, gh))
+}
+
+// permitted fails where there is no token.
+func (c *call) permitted() error {
+	token, err := "", error(nil)
+	if c.of.Token != nil {
+		token, err = c.of.Token()
+	}
+	if err == nil && token == "" {
+		err = pawl.Fail(pawl.CodeLogin, "forge.token_needed", c.api.Host).In("forge.Write")
+	}
 	return err
 }

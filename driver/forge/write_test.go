@@ -1,4 +1,4 @@
-package github_test
+package forge_test
 
 import (
 	"net/http"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/driver/github"
+	"pawl/driver/forge"
 )
 
 // A comment is written once, or it is said that nobody knows; the mark tells afterwards.
@@ -82,15 +82,15 @@ func TestParseRepo(t *testing.T) {
 		"acme/app/x/y": "", "acme/a b": "",
 		"acme/app?x": "", "-/app": "", "a@b/acme/app": "", "github:../acme/app": "",
 	} {
-		r, err := github.ParseRepo(text)
+		r, err := forge.ParseRepo(text)
 		if (err != nil) != (want == "") || err == nil && r.String() != want {
 			t.Errorf("%q: %v, %v", text, r, err)
 		}
-		if again, _ := github.ParseRepo(r.String()); err == nil && again != r {
+		if again, _ := forge.ParseRepo(r.String()); err == nil && again != r {
 			t.Errorf("%v comes back as %v", r, again)
 		}
 	}
-	r := github.Repo{Owner: "a", Name: "b"}
+	r := forge.Repo{Owner: "a", Name: "b"}
 	if r.API() != "https://api.github.com" {
 		t.Error(r.API())
 	}

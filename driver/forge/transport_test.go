@@ -1,4 +1,4 @@
-package github_test
+package forge_test
 
 import (
 	"encoding/pem"
@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/driver/github"
+	"pawl/driver/forge"
 	"pawl/text/backlog"
 	"pawl/text/message"
 )
@@ -24,8 +24,8 @@ func TestCertificates(t *testing.T) {
 	secure := httptest.NewTLSServer(h)
 	defer secure.Close()
 	d.Base = secure.URL
-	_, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{})
-	if pawl.CodeOf(err) != pawl.CodeEnvironment || innermost(err).Key != "github.certificate" || len(h.took()) > 0 {
+	_, err := d.Import(t.Context(), forge.Query{Repo: acme}, backlog.Options{})
+	if pawl.CodeOf(err) != pawl.CodeEnvironment || innermost(err).Key != "forge.certificate" || len(h.took()) > 0 {
 		t.Errorf("%v", err)
 	}
 	clear(t, err, nil)
@@ -34,7 +34,7 @@ func TestCertificates(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	carry, err := github.Transport(file)
+	carry, err := forge.Transport(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestCertificates(t *testing.T) {
 		t.Error("proxies are not asked for")
 	}
 	d.HTTP = carry
-	if got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil ||
+	if got, err := d.Import(t.Context(), forge.Query{Repo: acme}, backlog.Options{}); err != nil ||
 		len(got.Backlog.Issues) != 1 {
 		t.Errorf("%v", err)
 	}
@@ -51,7 +51,7 @@ func TestCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{file, file + ".missing"} {
-		if _, err := github.Transport(name); err == nil || innermost(err).Key != "github.ca_file" {
+		if _, err := forge.Transport(name); err == nil || innermost(err).Key != "forge.ca_file" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -72,17 +72,17 @@ func TestTexts(t *testing.T) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		for _, m := range regexp.MustCompile(`"(github\.[a-z_]+)"`).FindAllStringSubmatch(string(raw), -1) {
+		for _, m := range regexp.MustCompile(`"(forge\.[a-z_]+)"`).FindAllStringSubmatch(string(raw), -1) {
 			used = append(used, m[1])
 		}
 	}
 	for _, key := range used {
-		if _, ok := message.Lookup(key); !ok && key != "github.com" {
+		if _, ok := message.Lookup(key); !ok {
 			t.Errorf("%s has no text", key)
 		}
 	}
 	for _, key := range message.Keys() {
-		if strings.HasPrefix(key, "github.") && !slices.Contains(used, key) {
+		if strings.HasPrefix(key, "forge.") && !slices.Contains(used, key) {
 			t.Errorf("%s is used nowhere", key)
 		}
 	}

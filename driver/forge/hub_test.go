@@ -1,4 +1,4 @@
-package github_test
+package forge_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/driver/github"
+	"pawl/driver/forge"
 )
 
 // token is what the tests show; it must stand nowhere else.
@@ -152,19 +152,27 @@ func (h *hub) give(w http.ResponseWriter, r *http.Request, v any) {
 
 func (h *hub) write(w http.ResponseWriter, r *http.Request, what string) {
 	var body struct {
-		Body   string   `json:"body"`
-		Labels []string `json:"labels"`
+		Body string `json:"body"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.Header.Get("Authorization") != "Bearer "+token {
+	var labels []string
+	into := any(&body)
+	if what == "labels" {
+		into = &labels
+	}
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil || r.Header.Get("Authorization") != "Bearer "+token {
 		say(w, http.StatusForbidden, "Resource not accessible")
 		return
 	}
 	if what == "comments" {
 		h.comments = append(h.comments, body.Body)
 	}
-	h.labels = append(h.labels, body.Labels...)
+	h.labels = append(h.labels, labels...)
 	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, "{}")
+	answer := "{}"
+	if what == "labels" {
+		answer = "[]"
+	}
+	_, _ = io.WriteString(w, answer)
 }
 
 // took returns what was asked for since the last call.
@@ -224,25 +232,25 @@ func drops(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler
 
 // desk is a client with a clock that only waits move on.
 type desk struct {
-	*github.Client
+	*forge.Client
 	hub    *hub
 	waits  []time.Duration
-	events []github.Progress
+	events []forge.Progress
 }
 
 func newDesk(t testing.TB, h *hub) *desk {
 	t.Helper()
-	carry, err := github.Transport("")
+	carry, err := forge.Transport("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &desk{hub: h}
-	d.Client = &github.Client{
+	d.Client = &forge.Client{
 		Base: h.URL, HTTP: carry, Token: func() (string, error) {
 			return token,
 				nil
-		}, Pages: github.Dir{Path: t.TempDir() + "/pages"},
-		Now: func() time.Time { return h.now }, Progress: func(p github.Progress) { d.events = append(d.events, p) },
+		}, Pages: forge.Dir{Path: t.TempDir() + "/pages"},
+		Now: func() time.Time { return h.now }, Progress: func(p forge.Progress) { d.events = append(d.events, p) },
 		Sleep: func(ctx context.Context, w time.Duration) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -255,4 +263,4 @@ func newDesk(t testing.TB, h *hub) *desk {
 	return d
 }
 
-var acme = github.Repo{Owner: "acme", Name: "app"}
+var acme = forge.Repo{Owner: "acme", Name: "app"}

@@ -8,4 +8,4 @@
 // next step.
 //
 // The token is read before each request, sent to the API's own address alone, and stands in no error and no file.
-package github
+package forge

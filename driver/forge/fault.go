@@ -1,4 +1,4 @@
-package github
+package forge
 
 import (
 	"context"
@@ -36,7 +36,7 @@ type verdict struct {
 // broken explains a request that has no answer.
 func (c *call) broken(ctx context.Context, r request, err error) verdict {
 	fail := func(code pawl.Code, key string, args ...any) error {
-		return pawl.Fail(code, key, args...).Because(err).In("github.Request")
+		return pawl.Fail(code, key, args...).Because(err).In("forge.Request")
 	}
 	var refused *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
@@ -44,27 +44,27 @@ func (c *call) broken(ctx context.Context, r request, err error) verdict {
 	case ctx.Err() != nil:
 		return verdict{error: canceled(ctx)}
 	case r.once:
-		return verdict{error: fail(pawl.CodeOutcomeUnknown, "github.unknown_outcome")}
+		return verdict{error: fail(pawl.CodeOutcomeUnknown, "forge.unknown_outcome")}
 	case errors.Is(err, errLarge):
-		return verdict{error: fail(pawl.CodeIO, "github.malformed", shown(r.url))}
+		return verdict{error: fail(pawl.CodeIO, "forge.malformed", shown(r.url))}
 	case errors.Is(err, errAway):
-		return verdict{error: fail(pawl.CodeIO, "github.redirected", shown(r.url))}
+		return verdict{error: fail(pawl.CodeIO, "forge.redirected", shown(r.url))}
 	case errors.As(err, &refused), errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
-		return verdict{error: fail(pawl.CodeEnvironment, "github.certificate", c.api.Host)}
+		return verdict{error: fail(pawl.CodeEnvironment, "forge.certificate", c.api.Host)}
 	case errors.Is(err, context.DeadlineExceeded):
-		return verdict{error: fail(pawl.CodeTimeout, "github.slow", c.api.Host), passing: true}
+		return verdict{error: fail(pawl.CodeTimeout, "forge.slow", c.api.Host), passing: true}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return verdict{error: fail(pawl.CodeIO, "github.cut_off", shown(r.url)), passing: true}
+		return verdict{error: fail(pawl.CodeIO, "forge.cut_off", shown(r.url)), passing: true}
 	}
-	return verdict{error: fail(pawl.CodeIO, "github.unreachable", c.api.Host), passing: true}
+	return verdict{error: fail(pawl.CodeIO, "forge.unreachable", c.api.Host), passing: true}
 }
 
 func canceled(ctx context.Context) error {
 	why := context.Cause(ctx)
 	if errors.Is(why, context.DeadlineExceeded) {
-		return pawl.Fail(pawl.CodeTimeout, "github.out_of_time").Because(why).In("github.Request")
+		return pawl.Fail(pawl.CodeTimeout, "forge.out_of_time").Because(why).In("forge.Request")
 	}
-	return pawl.Fail(pawl.CodeCanceled, "github.canceled").Because(why).In("github.Request")
+	return pawl.Fail(pawl.CodeCanceled, "forge.canceled").Because(why).In("forge.Request")
 }
 
 // judge says what an answer means.
@@ -74,35 +74,41 @@ func (c *call) judge(r request, a answer, token string) verdict {
 	}
 	said := saying(a.body, token)
 	fail := func(code pawl.Code, key string, args ...any) error {
-		return pawl.Fail(code, key, args...).Because(fmt.Errorf("HTTP %d: %s", a.status, said)).In("github.Request")
+		return pawl.Fail(code, key, args...).Because(fmt.Errorf("HTTP %d: %s", a.status, said)).In("forge.Request")
 	}
 	if v, ok := c.limit(a, said); ok {
-		v.error = fail(pawl.CodeBusy, "github.rate_limited", c.now().Add(v.after).UTC().Format(time.RFC3339))
+		v.error = fail(pawl.CodeBusy, "forge.rate_limited", c.now().Add(v.after).UTC().Format(time.RFC3339))
 		return v
 	}
+	// Who shows no token is told so in other words.
+	key := func(with, without string) string {
+		if token == "" {
+			return without
+		}
+		return with
+	}
 	switch s := a.status; {
-	case s == http.StatusUnauthorized && token == "":
-		return verdict{error: fail(pawl.CodeLogin, "github.token_needed", c.api.Host)}
 	case s == http.StatusUnauthorized:
-		return verdict{error: fail(pawl.CodeLogin, "github.token_refused", c.api.Host)}
-	case s == http.StatusForbidden && strings.Contains(a.header.Get("X-GitHub-SSO"), "required"):
-		return verdict{error: fail(pawl.CodeLogin, "github.sso", where(a.header.Get("X-GitHub-SSO")))}
+		return verdict{error: fail(pawl.CodeLogin, key("forge.token_refused", "forge.token_needed"), c.api.Host)}
 	case s == http.StatusForbidden:
-		return verdict{error: fail(pawl.CodeDenied, "github.forbidden", shown(r.url))}
-	case s == http.StatusNotFound && token == "":
-		return verdict{error: fail(pawl.CodeNotFound, "github.not_found_public", shown(r.url))}
+		if sso := a.header.Get("X-GitHub-SSO"); strings.Contains(sso, "required") {
+			return verdict{error: fail(pawl.CodeLogin, "forge.sso", where(sso))}
+		}
+		return verdict{error: fail(pawl.CodeDenied, "forge.forbidden", shown(r.url))}
 	case s == http.StatusNotFound:
-		return verdict{error: fail(pawl.CodeNotFound, "github.not_found", shown(r.url))}
+		return verdict{error: fail(pawl.CodeNotFound, key("forge.not_found", "forge.not_found_public"), shown(r.url))}
+	case s == http.StatusConflict:
+		return verdict{error: fail(pawl.CodeConflict, "forge.conflict", shown(r.url))}
 	case s == http.StatusGone:
-		return verdict{error: fail(pawl.CodeNotFound, "github.gone", shown(r.url))}
+		return verdict{error: fail(pawl.CodeNotFound, "forge.gone", shown(r.url))}
 	case s >= 500 && r.once:
-		return verdict{error: fail(pawl.CodeOutcomeUnknown, "github.unknown_outcome")}
+		return verdict{error: fail(pawl.CodeOutcomeUnknown, "forge.unknown_outcome")}
 	case s >= 500 || s == http.StatusRequestTimeout:
 		after, _ := retryAfter(a.header.Get("Retry-After"), c.now())
-		return verdict{error: fail(pawl.CodeIO, "github.server", s, c.api.Host), passing: after <= time.Minute,
+		return verdict{error: fail(pawl.CodeIO, "forge.server", s, c.api.Host), passing: after <= time.Minute,
 			after: after}
 	}
-	return verdict{error: fail(pawl.CodeInvalid, "github.refused", a.status, said)}
+	return verdict{error: fail(pawl.CodeInvalid, "forge.refused", a.status, said)}
 }
 
 // where finds the address in the header that asks for single sign-on.
@@ -171,13 +177,13 @@ func (c *call) rest(ctx context.Context, r request) error {
 	}
 	until := c.exhausted
 	c.exhausted = time.Time{}
-	return c.wait(ctx, left, pawl.Fail(pawl.CodeBusy, "github.rate_limited",
-		until.UTC().Format(time.RFC3339)).In("github.Request"))
+	return c.wait(ctx, left, pawl.Fail(pawl.CodeBusy, "forge.rate_limited",
+		until.UTC().Format(time.RFC3339)).In("forge.Request"))
 }
 
 // wait waits for a limit, or returns the refusal where that would take too long.
 func (c *call) wait(ctx context.Context, d time.Duration, refusal error) error {
-	most := c.MaxWait
+	most := c.of.MaxWait
 	if most <= 0 {
 		most = defaultWait
 	}
@@ -185,7 +191,7 @@ func (c *call) wait(ctx context.Context, d time.Duration, refusal error) error {
 		return refusal
 	}
 	c.waited += d
-	c.say(Progress{Key: "github.waiting", Args: []any{int(d.Round(time.Second).Seconds()),
+	c.say(Progress{Key: "forge.waiting", Args: []any{int(d.Round(time.Second).Seconds()),
 		c.now().Add(d).UTC().Format(time.RFC3339)}, Wait: d})
 	if c.sleep(ctx, d) != nil {
 		return canceled(ctx)
@@ -195,7 +201,7 @@ func (c *call) wait(ctx context.Context, d time.Duration, refusal error) error {
 
 // again waits before another try.
 func (c *call) again(ctx context.Context, d time.Duration) error {
-	c.say(Progress{Key: "github.retrying", Args: []any{c.api.Host, int(d.Round(time.Second).Seconds())}, Wait: d})
+	c.say(Progress{Key: "forge.retrying", Args: []any{c.api.Host, int(d.Round(time.Second).Seconds())}, Wait: d})
 	if c.sleep(ctx, d) != nil {
 		return canceled(ctx)
 	}

@@ -1,14 +1,17 @@
-package github
+package forge
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/google/go-github/v89/github"
 
 	"pawl"
 )
@@ -31,6 +34,8 @@ var delays = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 
 // Client reaches one API. It is safe for concurrent use once it is set up.
 type Client struct {
+	// Kind is the forge that answers, GitHub unless set.
+	Kind Kind
 	// Base is the address of the API, such as https://api.github.com or https://HOST/api/v3 (Repo.API). Required.
 	Base string
 	// HTTP carries requests; it knows proxies and certificates (Transport). Required.
@@ -58,7 +63,7 @@ type Progress struct {
 
 // call is the work of one call of a method of Client: it remembers what was waited for, and counts.
 type call struct {
-	*Client
+	of            *Client
 	api           *url.URL
 	waited        time.Duration
 	exhausted     time.Time // until when the server answers no request that counts, or zero
@@ -73,25 +78,25 @@ func (c *Client) begin() (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &call{Client: c, api: api}, nil
+	return &call{of: c, api: api}, nil
 }
 
 func (c *call) say(p Progress) {
-	if c.Progress != nil {
-		c.Progress(p)
+	if c.of.Progress != nil {
+		c.of.Progress(p)
 	}
 }
 
 func (c *call) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
+	if c.of.Now != nil {
+		return c.of.Now()
 	}
 	return time.Now()
 }
 
 func (c *call) sleep(ctx context.Context, d time.Duration) error {
-	if c.Sleep != nil {
-		return c.Sleep(ctx, d)
+	if c.of.Sleep != nil {
+		return c.of.Sleep(ctx, d)
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -106,6 +111,7 @@ func (c *call) sleep(ctx context.Context, d time.Duration) error {
 // request is one that is made until it is answered.
 type request struct {
 	method, url string
+	header      http.Header
 	body        []byte
 	// once says that it must not be made a second time when it is not known what became of the first.
 	once bool
@@ -129,9 +135,9 @@ func (c *call) do(ctx context.Context, r request) (answer, error) {
 			return answer{}, err
 		}
 		token := ""
-		if c.Token != nil {
+		if c.of.Token != nil {
 			var err error
-			if token, err = c.Token(); err != nil {
+			if token, err = c.of.Token(); err != nil {
 				return answer{}, err
 			}
 		}
@@ -216,14 +222,9 @@ func (c *call) roundTrip(ctx context.Context, r request, at *url.URL, token stri
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", "application/vnd.github+json")
-	req.Header.Set("X-GitHub-Api-Version", "2022-11-28")
-	req.Header.Set("User-Agent", "pawl")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
+	req.Header = r.header.Clone()
 	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Authorization", c.of.Kind.scheme()+" "+token)
 	}
 	if r.page.ETag != "" {
 		req.Header.Set("If-None-Match", r.page.ETag)
@@ -231,15 +232,103 @@ func (c *call) roundTrip(ctx context.Context, r request, at *url.URL, token stri
 		c.unconditional++
 	}
 	c.requests++
-	return c.HTTP.RoundTrip(req)
+	return c.of.HTTP.RoundTrip(req)
+}
+
+// manner says how a request is made, beside what it asks for. It goes with the context.
+type manner struct {
+	// want is the byte with which the JSON of a page has to begin, 0 where the answer is no page to be kept. What was
+	// read is then in page, and from is the address that answered.
+	want byte
+	page Page
+	from *url.URL
+	// again says of a request that writes that it may be made twice.
+	again bool
+}
+
+type mannerKey struct{}
+
+// in returns the context of a request that is made in a manner.
+func (m *manner) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, mannerKey{}, m)
+}
+
+// RoundTrip makes a request until there is an answer that counts, so that the library above it sees no other one. An
+// answer that does not count is an error of pawl's, with the next step.
+func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	m, ok := ctx.Value(mannerKey{}).(*manner)
+	if !ok {
+		m = &manner{}
+	}
+	r := request{method: req.Method, url: req.URL.String(), header: req.Header,
+		once: req.Method == http.MethodPost && !m.again}
+	if req.Body != nil {
+		var err error
+		if r.body, err = io.ReadAll(req.Body); err != nil {
+			return nil, err
+		}
+		_ = req.Body.Close() // it is in memory
+	}
+	a, err := c.answered(ctx, r, m)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{Status: http.StatusText(a.status), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body)),
+		Request: req}, nil
+}
+
+func (c *call) answered(ctx context.Context, r request, m *manner) (answer, error) {
+	if m.want == 0 {
+		return c.do(ctx, r)
+	}
+	p, a, err := c.page(ctx, r, m.want)
+	m.page, m.from = p, a.url
+	a.status, a.body = http.StatusOK, p.Body
+	return a, err
+}
+
+// github is go-github over this call.
+func (c *call) github() (*github.Client, error) {
+	base := strings.TrimRight(c.api.String(), "/") + "/"
+	return github.NewClient(github.WithTransport(c), github.WithURLs(&base, nil), github.WithUserAgent("pawl"),
+		github.WithDisableRateLimitCheck())
+}
+
+// get reads one page, from what is kept where the server says that it did not change.
+func (c *call) get(ctx context.Context, address string, want byte) (Page, *url.URL, error) {
+	m := &manner{want: want}
+	gh, err := c.github()
+	if err != nil {
+		return Page{}, nil, err
+	}
+	req, err := gh.NewRequest(m.in(ctx), http.MethodGet, address, nil)
+	if err == nil {
+		_, err = gh.Do(req, io.Discard)
+	}
+	return m.page, m.from, c.plain(ctx, address, err)
+}
+
+// plain is an error of a library as one of pawl's.
+func (c *call) plain(ctx context.Context, address string, err error) error {
+	var known *pawl.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case ctx.Err() != nil:
+		return canceled(ctx)
+	}
+	return pawl.Fail(pawl.CodeIO, "forge.malformed", shown(address)).Because(err).In("forge.Read")
 }
 
 // page reads one page, from what is kept where the server says that it did not change. want is the byte with which its
 // JSON has to begin.
-func (c *call) page(ctx context.Context, address string, want byte) (Page, answer, error) {
-	r := request{method: http.MethodGet, url: address}
-	if c.Pages != nil {
-		if p, ok := c.Pages.Load(address); ok && c.usable(p, want) {
+func (c *call) page(ctx context.Context, r request, want byte) (Page, answer, error) {
+	if c.of.Pages != nil {
+		if p, ok := c.of.Pages.Load(r.url); ok && c.usable(p, want) {
 			r.page = p
 		}
 	}
@@ -251,13 +340,13 @@ func (c *call) page(ctx context.Context, address string, want byte) (Page, answe
 		c.unchanged++
 		return r.page, a, nil
 	}
-	p := Page{URL: address, ETag: strings.TrimSpace(a.header.Get("ETag")), Body: a.body}
+	p := Page{URL: r.url, ETag: strings.TrimSpace(a.header.Get("ETag")), Body: a.body}
 	next, ok := c.next(a)
 	if p.Next = next; !ok || !c.usable(p, want) {
-		return Page{}, a, pawl.Fail(pawl.CodeIO, "github.malformed", shown(address)).In("github.Read")
+		return Page{}, a, pawl.Fail(pawl.CodeIO, "forge.malformed", shown(r.url)).In("forge.Read")
 	}
-	if c.Pages != nil && p.ETag != "" {
-		if err := c.Pages.Save(p); err != nil && c.unsaved == nil {
+	if c.of.Pages != nil && p.ETag != "" {
+		if err := c.of.Pages.Save(p); err != nil && c.unsaved == nil {
 			c.unsaved = err
 		}
 	}
