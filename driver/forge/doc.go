@@ -1,5 +1,5 @@
-// Package github reads the issues of a repository through GitHub's REST API into a backlog, and writes comments and
-// labels back when it is told to.
+// Package forge speaks with GitHub, GitLab and Gitea: it reads the issues of a repository on GitHub into a backlog and
+// writes comments and labels back when it is told to, and makes pull requests of results on all three.
 //
 // Pages are asked for one after the other, in the order in which issues were created, so that a change of one issue
 // changes one page. Each page is kept with its ETag as soon as it was read (Pages): the next import asks for it

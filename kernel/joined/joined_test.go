@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"pawl/kernel"
@@ -37,7 +38,8 @@ func TestNothingIsMissing(t *testing.T) {
 			t.Errorf("nobody takes the step %s", s)
 		}
 	}
-	kinds := declared(t, "../effect", "Kind")
+	// A message to a person is a row of its own, whose receipt package notices takes by its own command.
+	kinds := slices.DeleteFunc(declared(t, "../effect", "Kind"), func(k string) bool { return k == string(effect.KindNotice) })
 	for _, k := range kinds {
 		if table.Effects[effect.Kind(k)].Done == nil {
 			t.Errorf("nobody takes the receipt of %s", k)
