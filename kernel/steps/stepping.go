@@ -24,6 +24,7 @@ func (c *Claim) Decide(tx *kernel.Tx) error {
 	if tx.Session != nil && tx.Session.Paused() {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
+	alone := tx.Now.Sub(t.Lease.Expires)
 	t.Epoch++
 	t.Lease = kernel.Lease{Owner: c.Owner, Expires: tx.Now.Add(tx.Config.LeaseTime)}
 	tx.Touch(t)
@@ -31,6 +32,10 @@ func (c *Claim) Decide(tx *kernel.Tx) error {
 	switch task.State(t.State) {
 	case task.Running, task.Verifying:
 		tx.Record(t, kernel.AuditLeaseAdopted, audit.Info, map[string]any{"owner": c.Owner, "epoch": t.Epoch})
+		// While nobody had it, nobody used up its time. What a turn waited for a person is counted by itself.
+		if !t.StartedAt.IsZero() && alone > 0 && (tx.Turn == nil || tx.Turn.ParkedAt.IsZero()) {
+			t.Waited += alone
+		}
 		if t.Effect == "" {
 			tx.Then(kernel.ThenAdvance)
 		}
