@@ -238,6 +238,9 @@ func TestBrowserAttacks(t *testing.T) {
 		if n := reached.Swap(0); n == 0 || l.approval() != waits {
 			t.Errorf("a link of %s reaches us %d times", from, n)
 		}
+		b.run(chromedp.Navigate("about:blank")) // our page, which asks for more, is gone
+		time.Sleep(200 * time.Millisecond)
+		reached.Store(0)
 	}
 	// A name of theirs that leads to us is not ours.
 	b.run(chromedp.Navigate("http://evil.example:" + l.port + "/"))
