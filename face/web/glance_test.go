@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/html"
-
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/audit"
@@ -159,13 +157,7 @@ func TestDependencies(t *testing.T) {
 	}
 	d := l.get("/dependencies").says("Critical path, 3 issues", "1 issues wait for none")
 	inert(d)
-	var ways, boxes []*html.Node
-	for _, n := range d.all("path") {
-		ways = append(ways, n)
-	}
-	for _, n := range d.all("rect") {
-		boxes = append(boxes, n)
-	}
+	ways, boxes := d.all("path"), d.all("rect")
 	if len(ways) != 3 || len(boxes) != 4 {
 		t.Errorf("%d ways, %d boxes", len(ways), len(boxes))
 	}
