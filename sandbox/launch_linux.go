@@ -37,8 +37,10 @@ func launch() {
 	runtime.LockOSThread()
 	unix.CloseOnExec(controlFD)
 	unix.CloseOnExec(asideFD)
-	_ = unix.CloseRange(controlFD+1, asideFD-1, 0)
-	_ = unix.CloseRange(asideFD+1, ^uint(0), 0)
+	// The command gets none of what is open here. It is not closed now: Go's runtime may wait for events already.
+	if unix.CloseRange(controlFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) != nil { // Linux before 5.11
+		_ = unix.CloseRange(asideFD+1, ^uint(0), 0)
+	}
 	if os.Getpid() == 1 {
 		// The kernel ends a namespace with its process 1. Elsewhere the launcher has to outlive pawl, and to end the
 		// command.
