@@ -13,10 +13,11 @@ import (
 	"pawl/sandbox/git/layout"
 )
 
-// Dir is the name of pawl's folder in a workspace, Store that of the store in it.
+// Dir is the name of pawl's folder in a workspace, Store that of the store in it, and StoreAt where that is.
 const (
-	Dir   = ".pawl"
-	Store = "pawl.db"
+	Dir     = ".pawl"
+	Store   = "pawl.db"
+	StoreAt = Dir + "/" + Store
 )
 
 // Find returns the workspace that dir belongs to: the nearest folder upwards that was initialised, else the top of the

@@ -111,4 +111,4 @@ func version() string {
 }
 
 // Workspaces are those of the user.
-func (h Host) Workspaces() host.Workspaces { return serve.All(h.stateDir()) }
+func (h Host) Workspaces() host.Workspaces { return serve.All(h.stateDir(), workspace.StoreAt) }

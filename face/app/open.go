@@ -258,7 +258,7 @@ func faces(w *host.Workspace, dir, state string, o host.Open) {
 	c := o.Config
 	tell.People(w, dir, o)
 	if !o.Still {
-		_ = serve.All(state).Add(w.Place.Workspace) // a list that misses it is no reason not to work
+		_ = serve.All(state, workspace.StoreAt).Add(w.Place.Workspace) // a list that misses it is no reason not to work
 	}
 	tokens := serve.NewTokens(state, w.Kernel)
 	w.Offer, w.Tokens, w.Enter = serve.Programs(w, tokens, dir, version()), tokens, serve.Enter(tokens, dir)

@@ -724,8 +724,6 @@ type Sight struct {
 	// Status is where the session of the person stands, and Inbox what waits for a person.
 	Status view.Status `json:"status"`
 	Inbox  view.Inbox  `json:"inbox"`
-	// Served says that its own pages are served.
-	Served bool `json:"served"`
 	// Err is why nothing is known of it, nil where it is.
 	Err error `json:"-"`
 }

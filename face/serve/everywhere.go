@@ -22,10 +22,10 @@ type Workspaces struct {
 	door  *web.Door
 }
 
-// All are the workspaces of a user, by the folder of their state.
-func All(state string) *Workspaces {
+// All are the workspaces of a user, by the folder of their state. Store is where, below a workspace, its store is.
+func All(state, store string) *Workspaces {
 	base := filepath.Join(state, "serve", "everywhere")
-	return &Workspaces{known: known.In(state, filepath.Join(".pawl", "pawl.db")),
+	return &Workspaces{known: known.In(state, store),
 		here: place{lock: base + ".lock", here: base + ".at", label: base + ".host"}, door: web.NewDoor(base+".codes", time.Now)}
 }
 
