@@ -89,6 +89,24 @@ func lost(r effect.RestoreResult) string {
 	return fmt.Sprintf("%+v kept %q", *r.Ignored, r.Kept)
 }
 
+// What is ignored may have been moved into a folder that stands where git has a file.
+func TestIgnoredInTheWayOfAFile(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t, map[string]string{"a": "a", ".gitignore": "*.log\n/.pawl\n"})
+	r.Write(map[string]string{"b.log/in": "kept"})
+	before := gittest.Manifest(t, r.Dir)
+	point, restore := keeping()
+	p := inPlace(r.Dir)
+	one := do[effect.CheckpointResult](t, point, made("01", p, effect.CheckpointSpec{Name: "chk-1", Ignored: true}))
+	gittest.Play(t, r.Dir, "rm a; mkdir a; echo new > a/in; mv b.log a")
+	p.Kept = one.Name
+	undo := effect.RestoreSpec{Target: one.Tree, Expect: snapshot(t, p), Kept: one.Name, Safety: "safe"}
+	do[effect.RestoreResult](t, restore, made("02", p, undo))
+	if got := gittest.Manifest(t, r.Dir); got != before {
+		t.Fatal(gittest.Differing(got, before))
+	}
+}
+
 // What does not fit is told, by name, before and after; what somebody changed since is left alone and told.
 func TestUnkeptIsTold(t *testing.T) {
 	t.Parallel()

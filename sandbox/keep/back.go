@@ -203,6 +203,13 @@ func (b *back) lock() (err error) {
 	return err
 }
 
+// going reports whether what stands at a path, unless git has it, did not when the keep was made.
+func (b *back) going(p string) bool {
+	then, was := b.then[p]
+	now, stands := b.now[p]
+	return stands && !now.Git && (!was || then.Mode.Type() != now.Mode.Type())
+}
+
 // inTheWay is what the run left where git has files to restore.
 func (b *back) inTheWay() (out []string) {
 	above := map[string]bool{}
@@ -216,7 +223,7 @@ func (b *back) inTheWay() (out []string) {
 		for at := path.Dir(p); at != "." && !way; at = path.Dir(at) {
 			way = b.then[at].Git
 		}
-		if now, ok := b.now[p]; ok && way && !now.Git && b.then[p].Mode.Type() != now.Mode.Type() {
+		if way && b.going(p) {
 			out = append(out, p)
 		}
 	}
@@ -321,8 +328,7 @@ func (b *back) entry(p string, info fs.FileInfo) entry {
 func (b *back) all(ctx context.Context) error {
 	var going []string
 	for _, p := range b.ours {
-		then, was := b.then[p]
-		if now, stands := b.now[p]; stands && !now.Git && (!was || then.Mode.Type() != now.Mode.Type()) {
+		if b.going(p) {
 			going = append(going, p)
 		}
 	}
