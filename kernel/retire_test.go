@@ -84,7 +84,7 @@ func (b *bench) whole() audit.Report {
 			b.t.Error(err)
 		}
 	}
-	for _, err := range query.Of(b.k).Board().Rows(ctx, query.Page{}) {
+	for _, err := range query.Of(b.k).Board().Issues(ctx, query.Filter{Every: true}) {
 		if err != nil {
 			b.t.Error(err)
 		}

@@ -226,7 +226,8 @@ func board(s *Server) {
 	}
 	reading(s, "/issues", "listIssues", "api.issues",
 		func(ctx context.Context, in *filter) (page[view.IssueLine], int64, error) {
-			f := query.Filter{States: in.State, Tags: in.Tag, Search: in.Search, After: in.After, Limit: in.Limit + 1}
+			f := query.Filter{States: in.State, Tags: in.Tag, Search: in.Search, After: in.After,
+				Limit: in.Limit + 1, Every: true}
 			return collected(in.Limit, func(yield func(query.Item[view.IssueLine], error) bool) {
 				for i, err := range b.Issues(ctx, f) {
 					item := query.Item[view.IssueLine]{}
@@ -298,9 +299,9 @@ func ledger(s *Server) {
 			return q, 0, err
 		})
 	reading(s, "/budgets", "listBudgets", "api.budgets",
-		func(ctx context.Context, _ *none) (page[view.Budget], int64, error) {
-			found, err := s.ask.Ledger().Budgets(ctx)
-			return page[view.Budget]{Items: append([]view.Budget{}, found...)}, 0, err
+		func(ctx context.Context, _ *none) (page[query.Budget], int64, error) {
+			found, err := s.ask.Ledger().Budgets(ctx, s.Kernel.Config().Budgets)
+			return page[query.Budget]{Items: append([]query.Budget{}, found...)}, 0, err
 		})
 	reading(s, "/rulings", "listRulings", "api.rulings",
 		func(ctx context.Context, _ *none) (page[view.Ruling], int64, error) {

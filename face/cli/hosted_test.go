@@ -56,6 +56,10 @@ type fakeHost struct {
 	edit    func(path string) error
 	broken  bool // the audit log does not verify
 	serve   func(context.Context, host.Serving) error
+	// others are further workspaces by their folders, which all lists, and shut is why one cannot be opened.
+	others map[string]*fakeHost
+	all    workspaces
+	shut   error
 	// written are the files that were written below .pawl, and agents the agents of the machine besides pawl's own.
 	written []string
 	agents  []host.AgentInfo
@@ -100,11 +104,20 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (h *fakeHost) Find(string) (effect.Place, error) {
+func (h *fakeHost) Find(dir string) (effect.Place, error) {
+	if other := h.others[dir]; other != nil {
+		return other.Find("")
+	}
 	return effect.Place{Workspace: h.dir, Tree: h.dir, Git: !h.noGit}, nil
 }
 
-func (h *fakeHost) Open(_ context.Context, place effect.Place, o host.Open) (*host.Workspace, error) {
+func (h *fakeHost) Open(ctx context.Context, place effect.Place, o host.Open) (*host.Workspace, error) {
+	if other := h.others[place.Workspace]; other != nil {
+		return other.Open(ctx, place, o)
+	}
+	if h.shut != nil {
+		return nil, h.shut
+	}
 	if !h.made && !o.Create {
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
@@ -500,7 +513,8 @@ func (c *console) runIn(ctx context.Context, args ...string) (status int, out, e
 	}
 	status = cli.Main(ctx, c.host, std, args, others()...)
 	written := root.ReplaceAllString(strings.ReplaceAll(c.seen(), c.host.dir, "/w"), "$1 ROOT")
-	fmt.Fprintf(&c.log, "$ pawl %s\n%s[%d]\n\n", strings.Join(args, " "), written, status)
+	line := strings.ReplaceAll(strings.Join(args, " "), c.host.dir, "/w")
+	fmt.Fprintf(&c.log, "$ pawl %s\n%s[%d]\n\n", line, written, status)
 	return status, o.String(), e.String()
 }
 

@@ -488,7 +488,15 @@ func (sess *Session) Clock(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	if gap := sess.Workspace.Kernel.Now().Sub(t).Abs(); gap < 12*time.Hour {
+	return ClockAt(sess.Workspace.Kernel.Now(), t)
+}
+
+// ClockAt is Clock where the time is now.
+func ClockAt(now, t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	if gap := now.Sub(t).Abs(); gap < 12*time.Hour {
 		return t.Local().Format("15:04:05")
 	}
 	return t.Local().Format("2006-01-02 15:04")

@@ -64,10 +64,10 @@ func marked(pr *Printer, text string) []string {
 	return lines
 }
 
-// VerdictMark is the mark of a verdict on work that has ended; "" is that of work which nothing was wanted to show.
+// VerdictMark is the mark of a verdict on work that has ended; "" is that of work which nobody tried to show.
 func VerdictMark(pr *Printer, v effect.Verdict) string {
 	switch v {
-	case effect.Accepted:
+	case effect.Accepted, "":
 		return pr.Style.Warn()
 	case effect.AlreadySo:
 		return pr.Style.Dot()

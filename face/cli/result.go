@@ -247,8 +247,10 @@ func OutcomeText(pr *Printer, outcome string) string {
 func EndText(pr *Printer, outcome string, v effect.Verdict, by pawl.Actor) string {
 	text := OutcomeText(pr, outcome)
 	switch {
-	case v == "" || outcome != "completed":
+	case outcome != "completed":
 		return text
+	case v == "":
+		return text + " " + pr.Style.Middle() + " " + pr.Text("web.claimed")
 	case v == effect.AlreadySo:
 		return pr.Text("cli.proof.already_so")
 	case v == effect.Accepted:
@@ -263,7 +265,7 @@ func EndMark(pr *Printer, sum view.Summary) string {
 		return pr.Style.Warn()
 	}
 	if sum.Proof == nil {
-		return pr.Style.OK()
+		return VerdictMark(pr, "")
 	}
 	return VerdictMark(pr, sum.Proof.Verdict)
 }
@@ -271,7 +273,7 @@ func EndMark(pr *Printer, sum view.Summary) string {
 // SummaryEnd says how the run of a summary ended.
 func SummaryEnd(pr *Printer, sum view.Summary) string {
 	if sum.Proof == nil {
-		return OutcomeText(pr, sum.Outcome)
+		return EndText(pr, sum.Outcome, "", "")
 	}
 	return EndText(pr, sum.Outcome, sum.Proof.Verdict, sum.Proof.By)
 }

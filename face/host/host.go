@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"pawl"
@@ -724,8 +725,30 @@ type Sight struct {
 	// Status is where the session of the person stands, and Inbox what waits for a person.
 	Status view.Status `json:"status"`
 	Inbox  view.Inbox  `json:"inbox"`
+	// At is when it was looked at.
+	At time.Time `json:"-"`
 	// Err is why nothing is known of it, nil where it is.
 	Err error `json:"-"`
+}
+
+// Waiting is what waits for a person in one of several workspaces.
+type Waiting struct {
+	Workspace string `json:"workspace"`
+	view.Need
+	// At is when the workspace was looked at.
+	At time.Time `json:"-"`
+}
+
+// Gravest is what waits in workspaces, the gravest first, as in the inbox of one.
+func Gravest(sights []Sight) []Waiting {
+	out := []Waiting{}
+	for _, s := range sights {
+		for _, n := range s.Inbox.Needs {
+			out = append(out, Waiting{s.Dir, n, s.At})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Waiting) int { return view.Graver(a.Need, b.Need) })
+	return out
 }
 
 // Serving says how a workspace is served to agents over the Model Context Protocol.

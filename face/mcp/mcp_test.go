@@ -23,6 +23,7 @@ import (
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/effects"
+	"pawl/kernel/issues"
 	"pawl/kernel/joined"
 	"pawl/kernel/orders"
 	"pawl/kernel/planning"
@@ -518,16 +519,34 @@ func TestListsComeInPages(t *testing.T) {
 func TestIssues(t *testing.T) {
 	l := newLab(t)
 	l.ask("propose_plan", `{"plan":`+quote(goodPlan)+`,"requirement":"make it work"}`)
-	list := l.ask("list_issues", "")["issues"].([]any)
-	if len(list) != 1 {
-		t.Fatalf("issues %v", list)
+	if list := l.ask("list_issues", "")["issues"].([]any); len(list) != 0 {
+		t.Fatalf("the issue of a run by itself is on the board: %v", list)
 	}
-	label := list[0].(map[string]any)["label"].(string)
+	l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "one"}, {Title: "two", After: []string{"ISS-1"}}}})
+	for args, want := range map[string]string{"": "one two", `{"newest":true}`: "two one", `{"limit":1,"newest":true}`: "two",
+		`{"state":"failed"}`: "", `{"state":"registered","limit":1}`: "one"} {
+		var titles []string
+		for _, i := range l.ask("list_issues", args)["issues"].([]any) {
+			titles = append(titles, i.(map[string]any)["title"].(string))
+		}
+		if got := strings.Join(titles, " "); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+	two := l.ask("get_issue", `{"issue":"2"}`)["issue"].(map[string]any)
+	if two["state"] != "registered" || two["status"] != "registered" || two["standing"] != "waits" || fmt.Sprint(two["depends_on"]) != "[ISS-1]" {
+		t.Errorf("issue %v", two)
+	}
+	at, err := l.k.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := at.Issue.Label
 	one := l.ask("get_issue", `{"issue":`+quote(strings.ToLower(label))+`}`)["issue"].(map[string]any)
 	if one["title"] != "make it work" || one["state"] != "planned" {
 		t.Errorf("issue %v", one)
 	}
-	l.refuse("get_issue", `{"issue":"ISS-1"}`, pawl.CodeNotFound)
+	l.refuse("get_issue", `{"issue":"ISS-7"}`, pawl.CodeNotFound)
 	r, err := l.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "pawl://issue/" + label})
 	if err != nil || !strings.Contains(r.Contents[0].Text, "make it work") {
 		t.Errorf("%v %+v", err, r)

@@ -115,7 +115,11 @@ func (s readTools) getSummary(ctx context.Context, _ caller, _ none) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"summary": query.SummaryOf(at)}, nil
+	sum := query.SummaryOf(at)
+	if at.Session.Run == at.Run.ID {
+		sum.Outcome = at.Run.Outcome // whatever became of the task, the run is not over
+	}
+	return map[string]any{"summary": sum}, nil
 }
 
 func (s readTools) listTasks(ctx context.Context, _ caller, p page) (any, error) {
@@ -160,56 +164,70 @@ func (s readTools) getTask(ctx context.Context, _ caller, a about) (any, error) 
 	return out, nil
 }
 
-// issueLine is an issue in a list.
+// issueLine is an issue in a list. State is its status once more, under the name that tasks have for theirs.
 type issueLine struct {
-	ID        string            `json:"id"`
-	Label     string            `json:"label"`
-	Title     string            `json:"title"`
+	view.IssueLine
 	State     board.IssueStatus `json:"state"`
 	PlannedAt time.Time         `json:"planned_at,omitzero"`
-	UpdatedAt time.Time         `json:"updated_at"`
 }
 
-// issue is a whole issue.
+// issue is a whole issue, with the ids of its run, or batch, and of its newest plan.
 type issue struct {
-	issueLine
-	Run        string        `json:"run"`
-	Solution   string        `json:"solution,omitempty"`
-	ExecutedAt time.Time     `json:"executed_at,omitzero"`
-	Feedback   []string      `json:"feedback,omitempty"`
-	Failures   int           `json:"planning_failures,omitempty"`
-	Error      *effect.Fault `json:"error,omitempty"`
+	*view.IssueDetail
+	State    board.IssueStatus `json:"state"`
+	Run      string            `json:"run"`
+	Solution string            `json:"solution,omitempty"`
+	Error    *effect.Fault     `json:"error,omitempty"`
 }
 
-func lineOf(i *view.Issue) issueLine {
-	return issueLine{ID: i.ID, Label: i.Label, Title: clip(i.Title, 200), State: i.Status, PlannedAt: i.PlannedAt,
-		UpdatedAt: i.UpdatedAt}
-}
-
+// listIssues lists the issues of the board, as every face does.
 func (s readTools) listIssues(ctx context.Context, _ caller, p page) (any, error) {
-	found, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[*view.Issue],
-		error] {
-		return s.from.Query.Board().Rows(ctx, q)
+	found, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[*view.Issue], error] {
+		f := query.Filter{States: q.States, After: q.After, Limit: q.Limit, Newest: q.Newest, Every: true}
+		return func(yield func(query.Item[*view.Issue], error) bool) {
+			for i, err := range s.from.Query.Board().Issues(ctx, f) {
+				item := query.Item[*view.Issue]{Value: i}
+				if err == nil {
+					item.Cursor = i.Pos
+				}
+				if !yield(item, err) {
+					return
+				}
+			}
+		}
 	})
 	issues := []issueLine{}
 	for _, i := range found {
-		issues = append(issues, lineOf(i))
+		line := issueLine{i.IssueLine, i.Status, i.PlannedAt}
+		line.Title = clip(line.Title, 200)
+		issues = append(issues, line)
 	}
 	return map[string]any{"issues": issues, "next": next}, err
 }
 
+// getIssue finds an issue of the board by any of its names, or that of a run by itself, which no list has.
 func (s readTools) getIssue(ctx context.Context, _ caller, a struct{ Issue string }) (any, error) {
-	i, ok, err := s.from.Query.Board().Row(ctx, strings.ToUpper(strings.TrimSpace(a.Issue)))
-	if err == nil && !ok {
-		err = pawl.Fail(pawl.CodeNotFound, "mcp.issue_unknown", a.Issue)
+	b := s.from.Query.Board()
+	i, err := b.Issue(ctx, a.Issue)
+	if pawl.CodeOf(err) == pawl.CodeNotFound {
+		own, ok, failed := b.Row(ctx, strings.ToUpper(strings.TrimSpace(a.Issue)))
+		switch {
+		case failed != nil:
+			err = failed
+		case ok:
+			i, err = own, nil
+		default:
+			err = pawl.Fail(pawl.CodeNotFound, "mcp.issue_unknown", a.Issue)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := issue{issueLine: lineOf(i), Run: i.Parent, Solution: i.SolutionID, ExecutedAt: i.ExecutedAt,
-		Feedback: i.Feedback, Failures: i.Failures, Error: i.Failure}
-	out.Title = i.Title
-	return map[string]any{"issue": out}, nil
+	whole, err := b.Detail(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"issue": issue{whole, i.Status, i.Parent, i.SolutionID, whole.Failure}}, nil
 }
 
 // readAudit returns the newest records, oldest first, as they were sealed.

@@ -1,12 +1,10 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 
 	"pawl"
 	"pawl/face/host"
-	"pawl/kernel/view"
 	"pawl/text/message"
 )
 
@@ -85,27 +82,14 @@ func (e *Everywhere) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e.fail(w, r, e.begin(r), err)
 }
 
-// elsewhere is what waits in a workspace, and where that is.
-type elsewhere struct {
-	host.Sight
-	view.Need
-}
-
 // name is a workspace as a person calls it.
-func name(s host.Sight) string { return line(filepath.Base(s.Dir)) }
+func name(dir string) string { return line(filepath.Base(dir)) }
 
 // look shows all workspaces.
 func (e *Everywhere) look(ctx context.Context, p *page, _ *http.Request) (templ.Component, error) {
 	p.title = p.Text("web.all")
 	sights := e.all.Look(ctx)
-	var needs []elsewhere
-	for _, s := range sights {
-		for _, n := range s.Inbox.Needs {
-			needs = append(needs, elsewhere{s, n})
-		}
-	}
-	slices.SortStableFunc(needs, func(a, b elsewhere) int { return cmp.Compare(b.Weight(), a.Weight()) })
-	return everywhereView(p, sights, needs), nil
+	return everywhereView(p, sights, host.Gravest(sights)), nil
 }
 
 // open leads to the pages of a workspace, by a link: no form of ours may end at another address (form-action).

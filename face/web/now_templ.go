@@ -2070,7 +2070,7 @@ func runRow(p *page, r view.RunLine, in string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if r.Outcome != "" {
+		} else if r.Over() {
 			templ_7745c5c3_Err = mark(stateKind(r.Outcome), p.word("cli.outcome.", r.Outcome)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -116,7 +116,7 @@ func (s *reader) overview(ctx context.Context, p *page) (o overview, err error) 
 		if err != nil {
 			return o, err
 		}
-		if r.Value.Outcome == "" {
+		if !r.Value.Over() {
 			continue
 		}
 		if !p.since.IsZero() && r.Value.EndedAt.After(p.since) {

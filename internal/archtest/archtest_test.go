@@ -275,7 +275,7 @@ var rules = []rule{
 		"text/policy",
 		"text/knowledge", "kernel", "kernel/budget", "kernel/notices", "face/cli/term", "face/tui"}},
 	{pattern: "face/cli/answers", ours: []string{
-		"face/host", "kernel/verification", ".", "text/plan", "text/policy", "kernel/effect", "kernel/view",
+		"face/fault", "face/host", "machine/session", "kernel/verification", ".", "text/plan", "text/policy", "kernel/effect", "kernel/view",
 		"kernel", "kernel/approval", "kernel/planning", "kernel/steps", "kernel/query", "face/cli",
 		"face/cli/policies", "face/cli/term"}},
 	{pattern: "face/cli/auditlog", ours: []string{"face/fault", ".", "kernel/composition", "text/message", "kernel/audit", "kernel",
@@ -291,7 +291,7 @@ var rules = []rule{
 	{pattern: "face/cli/servers", ours: []string{
 		"face/fault", "face/host", ".", "text/display", "face/cli", "face/cli/settings"}},
 	{pattern: "face/cli/serving", ours: []string{".", "face/cli", "face/cli/agents", "face/cli/settings", "face/cli/term",
-		"face/give", "face/host", "kernel", "kernel/planning", "kernel/query", "text/shell"}},
+		"face/give", "face/host", "kernel", "kernel/planning"}},
 	{pattern: "face/cli/notifying", ours: []string{".", "face/cli", "face/cli/term", "face/host", "kernel/notices",
 		"kernel/query", "kernel/view"}},
 	{pattern: "face/cli/setup", ours: []string{

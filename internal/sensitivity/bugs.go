@@ -148,6 +148,12 @@ var bugs = []bug{
 	{mutant.New("names that end with a dot", "sandbox/safeopen/root.go", `n = strings.TrimRight(n, ". ")`,
 		`n = strings.TrimRight(n, " ")`), "sandbox/safeopen", "."},
 
+	// Every face says the same.
+	{mutant.New("an agent that is told of issues by ids", "face/mcp/read.go", "Newest: q.Newest, Every: true}",
+		"Newest: q.Newest}"), "internal/parity", "^TestFacesSayTheSame$"},
+	{mutant.New("an issue without its worker", "face/cli/board/list.go", `add("issue.show.worker", cli.Display(w.Owner))`,
+		`add("issue.show.worker", "")`), "internal/parity", "^TestFacesSayTheSame$"},
+
 	// The log tells what was changed behind its back.
 	{mutant.New("records that follow another one", "kernel/audit/verify.go", "if p.Prev != t.Hash {", "if false {"),
 		"kernel/audit", "^TestVerify"},

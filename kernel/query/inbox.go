@@ -41,7 +41,7 @@ func Inbox(ctx context.Context, k *kernel.Kernel, most int) (view.Inbox, error) 
 			return out, err
 		}
 	}
-	slices.SortStableFunc(out.Needs, func(a, b view.Need) int { return cmp.Compare(b.Weight(), a.Weight()) })
+	slices.SortStableFunc(out.Needs, view.Graver)
 	return out, nil
 }
 

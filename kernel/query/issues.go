@@ -129,8 +129,10 @@ type Filter struct {
 	IDs    []string
 	Tags   []string
 	Search string
-	// ByRank lists them in the order in which they would be claimed, instead of that of their registration.
+	// ByRank lists them in the order in which they would be claimed, instead of that of their registration; Newest
+	// lists the newest first.
 	ByRank bool
+	Newest bool
 	// After goes on behind an issue of an earlier page (view.Issue.Pos); it is not for lists by rank.
 	After int64
 	// Limit bounds how many issues are listed, 0 for no bound.
@@ -182,7 +184,7 @@ func (b Board) Issues(ctx context.Context, f Filter) iter.Seq2[*view.Issue, erro
 			return true
 		}
 		for row, err := range picked(ctx, b.store, kernel.Select{Kind: kernel.KindIssue, States: f.States,
-			ByRank: f.ByRank, After: f.After, Limit: f.Looked}, f.IDs) {
+			ByRank: f.ByRank, Newest: f.Newest, After: f.After, Limit: f.Looked}, f.IDs) {
 			i := new(kernel.Issue)
 			if err == nil {
 				err = kernel.Decode(row, i)
@@ -240,13 +242,6 @@ func (b Board) Fitting(ctx context.Context, f Filter) (n int, err error) {
 		}
 	}
 	return n, nil
-}
-
-// Rows streams every issue, those of runs by themselves included, with the cursor behind each.
-func (b Board) Rows(ctx context.Context, p Page) iter.Seq2[Item[*view.Issue], error] {
-	none := near{now: b.now()}
-	return scan(ctx, b.store, p.selection(kernel.KindIssue), p.IDs,
-		func(i *kernel.Issue) (*view.Issue, bool) { return none.show(i), true })
 }
 
 // Newest streams the issues of the board, the newest first, of so many rows that are looked at. What they wait for is

@@ -28,15 +28,23 @@ type Ledger struct{ store kernel.Store }
 // Ledger returns what answers questions about what work costs.
 func (r Reader) Ledger() Ledger { return Ledger{r.store} }
 
-// Budgets tells what was spent and is held back, newest first, of at most the hundred newest scopes.
-func (l Ledger) Budgets(ctx context.Context) ([]view.Budget, error) {
-	var out []view.Budget
+// Budget is what a scope has spent of what it may.
+type Budget struct {
+	view.Budget
+	Limit kernel.Limit `json:"limit"`
+}
+
+// Budgets tells what was spent and is held back, and against which limit, newest first, of at most the hundred newest
+// scopes.
+func (l Ledger) Budgets(ctx context.Context, limits map[string]kernel.Limit) ([]Budget, error) {
+	var out []Budget
 	newest := kernel.Select{Kind: kernel.KindBudget, Newest: true, Limit: 100}
 	for b, err := range scan(ctx, l.store, newest, nil, budgetOf) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, b.Value)
+		scope, _, _ := strings.Cut(b.Value.Scope, ":")
+		out = append(out, Budget{b.Value, limits[scope]})
 	}
 	return out, nil
 }

@@ -232,11 +232,11 @@ func TestAListIsFiltered(t *testing.T) {
 	seen := 0
 	for {
 		before := cursor
-		for i, err := range d.Board().Rows(ctx, query.Page{Limit: 50, After: cursor}) {
+		for i, err := range d.Board().Issues(ctx, query.Filter{Limit: 50, After: cursor}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen, cursor = seen+1, i.Cursor
+			seen, cursor = seen+1, i.Pos
 		}
 		if cursor == before {
 			break

@@ -16,6 +16,7 @@ import (
 	"pawl/kernel/budget"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
+	"pawl/machine/board"
 )
 
 // maxRuns is how many of the newest runs are looked through for one that has no name of its own: by the commit that it
@@ -59,7 +60,7 @@ func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], 
 func (r Reader) linesOf(ctx context.Context, page []Item[*kernel.Run]) ([]Item[view.RunLine], error) {
 	var asked []kernel.Select
 	for _, i := range page {
-		if i.Value.Outcome == "" {
+		if i.Value.State != string(board.RunCompleted) {
 			asked = append(asked, kernel.Select{Kind: kernel.KindSession, ID: i.Value.Parent, HotOnly: true})
 		}
 		if i.Value.Task != "" {
@@ -88,7 +89,7 @@ func (r Reader) linesOf(ctx context.Context, page []Item[*kernel.Run]) ([]Item[v
 	var out []Item[view.RunLine]
 	for _, i := range page {
 		l := lineOf(i.Value)
-		if l.Outcome == "" {
+		if !l.Over() {
 			l.State = cmp.Or(states[i.Value.Parent], l.State)
 		}
 		l.Proof, l.Pull = proofs[i.Value.Task], i.Value.Pull
@@ -297,6 +298,7 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	}
 	if at := s.Session; at != nil && at.Run == run.ID {
 		out.State = at.State
+		out.Outcome = run.Outcome // whatever became of the task, the run is not over
 		if b := at.Blocked; b != nil {
 			out.Waiting = &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: b.Error}
 		}

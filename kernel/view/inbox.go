@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"time"
 
 	"pawl"
@@ -60,6 +61,11 @@ func (n *Need) Weight() int {
 		w += 1000
 	}
 	return w
+}
+
+// Graver orders what waits as slices.SortFunc wants it: by weight, and of the same weight what has waited longer first.
+func Graver(a, b Need) int {
+	return cmp.Or(cmp.Compare(b.Weight(), a.Weight()), a.Since.Compare(b.Since))
 }
 
 // Inbox is what waits for a person in a workspace, the gravest first.

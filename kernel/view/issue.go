@@ -60,7 +60,7 @@ type Issue struct {
 	Files    []string `json:"files,omitempty"`
 	Feedback []string `json:"feedback,omitempty"`
 	// Failure is what stopped it last.
-	Failure *effect.Fault `json:"-"`
+	Failure *effect.Fault `json:"failure,omitempty"`
 	// Dependencies are the issues that must be completed first, and Waits those of them that are not yet, as far as
 	// they were looked at.
 	Dependencies []Dependency `json:"-"`
@@ -93,7 +93,7 @@ type Issue struct {
 	// Touches are the files that its work is expected to change, or has conflicted in.
 	Touches []string `json:"-"`
 	// MicroUSD is what its work has cost, in millionths of a dollar. Digest is that of what another system said of it.
-	MicroUSD int64  `json:"-"`
+	MicroUSD int64  `json:"cost_micros,omitempty"`
 	Digest   string `json:"-"`
 }
 

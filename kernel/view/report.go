@@ -6,6 +6,7 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
+	"pawl/machine/board"
 	"pawl/machine/session"
 )
 
@@ -76,7 +77,7 @@ type Changes struct {
 	Open bool `json:"open,omitempty"`
 }
 
-// RunLine is a run in a list.
+// RunLine is a run in a list. State is that of its session while it is at work, and that of the run once it is over.
 type RunLine struct {
 	ID      string `json:"id"`
 	Label   string `json:"label"`
@@ -98,6 +99,10 @@ type RunLine struct {
 	// Pull is the pull request of the result, nil where none was asked for.
 	Pull *effect.Pull `json:"-"`
 }
+
+// Over reports whether the run is over. Before that its outcome may be known already: then its result is archived, or
+// taken back.
+func (r RunLine) Over() bool { return r.State == string(board.RunCompleted) }
 
 // RunOutputs are the outputs of a run, with the state of its session while it is at work, "" once it has ended.
 type RunOutputs struct {

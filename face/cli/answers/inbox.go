@@ -2,23 +2,38 @@ package answers
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/fault"
+	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
+	"pawl/machine/session"
 )
 
 func newInboxCommand(a *cli.App) *cobra.Command {
-	return a.Command("inbox", "cli.inbox", "  pawl inbox\n  pawl inbox --issue ISS-7\n  pawl inbox --json", cli.Exactly(0),
-		func(c *cobra.Command, _ []string) error {
-			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return inbox(c.Context(), sess) })
-		})
+	var all bool
+	c := a.Command("inbox", "cli.inbox", "  pawl inbox\n  pawl inbox --issue ISS-7\n  pawl inbox --all\n  pawl inbox --json",
+		cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		switch {
+		case all && a.Issue() != "":
+			return cli.Usage("cli.flags_conflict", "--all", "--issue")
+		case all:
+			return everywhere(c.Context(), a)
+		}
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return inbox(c.Context(), sess) })
+	}
+	c.Flags().BoolVar(&all, "all", false, a.Text("cli.flag.inbox_all"))
+	return c
 }
 
 // inbox says what waits for a person, the gravest first.
@@ -40,7 +55,7 @@ func inbox(ctx context.Context, sess *cli.Session) error {
 	sess.Say(sess.Style.Bold(sess.Text("cli.inbox.needs", len(in.Needs))))
 	for n := range in.Needs {
 		sess.Say("")
-		printNeed(sess, &in.Needs[n])
+		printNeed(sess.Printer, &in.Needs[n], sess.Workspace.Kernel.Now(), "")
 	}
 	if in.More {
 		sess.Note(sess.Text("cli.inbox.more", maxAll))
@@ -48,62 +63,121 @@ func inbox(ctx context.Context, sess *cli.Session) error {
 	return nil
 }
 
-// printNeed shows one thing that waits, with the commands that answer it.
-func printNeed(sess *cli.Session, n *view.Need) {
-	about := sess.Text("web.about." + n.About)
-	if n.Blocked != nil && n.About == view.AboutBlocked {
-		about = sess.Text("cli.blocked_kind." + n.Blocked.Kind)
+// sight is a workspace as `pawl inbox --all --json` tells of it. Error says why nothing is known of it.
+type sight struct {
+	Workspace string        `json:"workspace"`
+	State     session.State `json:"state,omitempty"`
+	Needs     int           `json:"needs"`
+	// More says that there may be more than was looked at.
+	More  bool         `json:"more,omitempty"`
+	Error *fault.Fault `json:"error,omitempty"`
+}
+
+// everywhere says what waits for a person in any of their workspaces, the gravest first. A workspace that cannot be
+// read is told, and the others are listed all the same.
+func everywhere(ctx context.Context, a *cli.App) error {
+	sights := cli.Look(ctx, a, a.Host.(host.Lister).Workspaces().List())
+	needs, read := host.Gravest(sights), 0
+	for _, s := range sights {
+		if s.Err == nil {
+			read++
+		}
 	}
-	head := []string{sess.Style.Bold(about)}
+	if a.JSON {
+		all := []sight{}
+		for _, s := range sights {
+			one := sight{Workspace: s.Dir, State: s.Status.State, Needs: len(s.Inbox.Needs), More: s.Inbox.More}
+			if s.Err != nil {
+				f := cli.Describe(a.Printer, s.Err)
+				one.Error = &f
+			}
+			all = append(all, one)
+		}
+		return a.PrintJSON(map[string]any{"needs": needs, "workspaces": all})
+	}
+	switch {
+	case len(sights) == 0:
+		a.SayText("cli.inbox.nowhere")
+	case len(needs) == 0:
+		a.SayText("cli.inbox.nothing_all", read)
+	default:
+		a.Say(a.Style.Bold(a.Text("cli.inbox.needs_all", len(needs), read)))
+	}
+	for n := range needs {
+		a.Say("")
+		printNeed(a.Printer, &needs[n].Need, needs[n].At, needs[n].Workspace)
+	}
+	for _, s := range sights {
+		switch {
+		case s.Err != nil:
+			a.Note(a.Style.Warn() + " " + cli.Display(s.Dir) + ": " + cli.Explain(a.Printer, s.Err))
+		case s.Inbox.More:
+			a.Note(cli.Display(s.Dir) + ": " + a.Text("cli.inbox.more", cli.MostNeeds))
+		}
+	}
+	return nil
+}
+
+// printNeed shows one thing that waits, with the commands that answer it. Where is the workspace, "" for the one that
+// is spoken of anyway.
+func printNeed(pr *cli.Printer, n *view.Need, now time.Time, where string) {
+	about := pr.Text("web.about." + n.About)
+	if n.Blocked != nil && n.About == view.AboutBlocked {
+		about = pr.Text("cli.blocked_kind." + n.Blocked.Kind)
+	}
+	head := []string{pr.Style.Bold(about)}
+	if where != "" {
+		head = []string{pr.Style.Bold(cli.Display(filepath.Base(where))), about}
+	}
 	switch n.Risk {
 	case pawl.RiskHigh:
-		head = append(head, sess.Style.Red(sess.Text("web.risk.high")))
+		head = append(head, pr.Style.Red(pr.Text("web.risk.high")))
 	case pawl.RiskMedium:
-		head = append(head, sess.Style.Yellow(sess.Text("web.risk.medium")))
+		head = append(head, pr.Style.Yellow(pr.Text("web.risk.medium")))
 	case pawl.RiskLow:
-		head = append(head, sess.Text("web.risk.low"))
+		head = append(head, pr.Text("web.risk.low"))
 	}
 	if n.Issue != "" {
 		head = append(head, cli.Display(n.Issue))
 	}
-	head = append(head, sess.Style.Dim(sess.Text("cli.inbox.since", sess.Clock(n.Since))))
+	head = append(head, pr.Style.Dim(pr.Text("cli.inbox.since", cli.ClockAt(now, n.Since))))
 	if n.Digest != "" {
-		head = append(head, sess.Style.Dim(n.Digest[:min(len(n.Digest), 12)]))
+		head = append(head, pr.Style.Dim(n.Digest[:min(len(n.Digest), 12)]))
 	}
-	sess.Say(strings.Join(head, "  "))
+	pr.Say(strings.Join(head, "  "))
 	if n.Goal != "" {
-		sess.Say("  " + cli.Glimpse(sess.Printer, n.Goal))
+		pr.Say("  " + cli.Glimpse(pr, n.Goal))
 	}
 	if n.Blocked != nil {
-		sess.Say("  " + sess.Style.Red(cli.Explain(sess.Printer, n.Blocked.Error.Err())))
+		pr.Say("  " + pr.Style.Red(cli.Explain(pr, n.Blocked.Error.Err())))
 	}
 	var whose []string
 	if n.By != "" {
-		whose = append(whose, sess.Text("cli.inbox.by", cli.Display(n.By.Name())))
+		whose = append(whose, pr.Text("cli.inbox.by", cli.Display(n.By.Name())))
 	}
 	if n.Agent != "" {
-		whose = append(whose, sess.Text("cli.inbox.agent", cli.Display(n.Agent)))
+		whose = append(whose, pr.Text("cli.inbox.agent", cli.Display(n.Agent)))
 	}
 	if len(n.Behind) > 0 {
-		whose = append(whose, sess.Text("cli.inbox.behind", len(n.Behind),
+		whose = append(whose, pr.Text("cli.inbox.behind", len(n.Behind),
 			strings.Join(n.Behind[:min(len(n.Behind), 5)], ", ")))
 	}
 	if len(whose) > 0 {
-		sess.Say("  " + sess.Style.Dim(strings.Join(whose, "  ")))
+		pr.Say("  " + pr.Style.Dim(strings.Join(whose, "  ")))
 	}
 	for _, q := range n.Questions {
-		sess.Say("  " + sess.Style.Yellow("?") + " " + cli.Display(q.Text) + "  " + sess.Style.Dim(cli.Display(string(q.By))))
-		sess.Say("    " + sess.Style.Cyan(view.ForIssue("pawl answer --question "+q.ID, n.Issue)+` "`+
-			sess.Text("cli.inbox.answer")+`"`))
+		pr.Say("  " + pr.Style.Yellow("?") + " " + cli.Display(q.Text) + "  " + pr.Style.Dim(cli.Display(string(q.By))))
+		pr.Say("    " + pr.Style.Cyan(cli.In(where, view.ForIssue("pawl answer --question "+q.ID, n.Issue))+` "`+
+			pr.Text("cli.inbox.answer")+`"`))
 	}
 	if n.About == view.AboutQuestion {
 		return
 	}
 	var next []string
 	for _, c := range n.Next[:min(len(n.Next), 4)] {
-		next = append(next, cli.NextText(sess.Printer, c))
+		next = append(next, cli.NextText(pr, c))
 	}
 	if len(next) > 0 {
-		sess.Say("  " + sess.Style.Cyan(strings.Join(next, "   ")))
+		pr.Say("  " + pr.Style.Cyan(strings.Join(next, "   ")))
 	}
 }

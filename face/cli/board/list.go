@@ -276,6 +276,9 @@ func printIssue(pr *cli.Printer, w *view.IssueDetail, next bool) {
 	add("issue.show.external", cli.Display(strings.TrimSpace(w.External+"  "+w.URL)))
 	add("issue.show.worker", cli.Display(w.Owner))
 	add("issue.show.session", w.Session)
+	if w.MicroUSD > 0 {
+		add("issue.show.cost", cli.DollarsText(pr, w.MicroUSD, false))
+	}
 	for _, s := range w.Solutions {
 		text := cli.Display(s.ID) + "  " + s.Hash[:min(12, len(s.Hash))] + "  " + string(s.Risk) + "  " +
 			cli.Display(s.Goal)

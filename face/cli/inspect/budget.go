@@ -1,9 +1,6 @@
 package inspect
 
 import (
-	"context"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"pawl/face/cli"
@@ -11,21 +8,15 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/budget"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
+	"pawl/kernel/view"
 )
-
-// budgetLine is what one scope spent of what it may.
-type budgetLine struct {
-	Scope string       `json:"scope"`
-	Spent effect.Usage `json:"spent"`
-	Held  effect.Usage `json:"held"`
-	Limit kernel.Limit `json:"limit"`
-}
 
 func newBudgetCommand(a *cli.App) *cobra.Command {
 	return a.Command("budget", "cli.budget", "  pawl budget\n  pawl budget --json\n  pawl config set budget.run.usd 2",
 		cli.Exactly(0), func(c *cobra.Command, _ []string) error {
 			return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
-				lines, err := budgetsOf(c.Context(), sess)
+				lines, err := sess.Ask().Ledger().Budgets(c.Context(), sess.Workspace.Kernel.Config().Budgets)
 				if err != nil {
 					return err
 				}
@@ -41,7 +32,7 @@ func newBudgetCommand(a *cli.App) *cobra.Command {
 				}
 				rows := [][]string{}
 				for _, l := range lines {
-					rows = append(rows, l.rows(a.Printer)...)
+					rows = append(rows, rowsOf(a.Printer, l)...)
 				}
 				cli.PrintTable(a.Printer, []string{a.Text("cli.col.scope"), a.Text("cli.col.what"),
 					a.Text("cli.col.spent"),
@@ -51,8 +42,8 @@ func newBudgetCommand(a *cli.App) *cobra.Command {
 		})
 }
 
-// rows are the measures of a scope of which there is something to say, the scope's name before the first.
-func (l *budgetLine) rows(pr *cli.Printer) [][]string {
+// rowsOf are the measures of a scope of which there is something to say, the scope's name before the first.
+func rowsOf(pr *cli.Printer, l query.Budget) [][]string {
 	dollars := func(u effect.Usage) string { return cli.DollarsText(pr, u.MicroUSD, u.Unpriced) }
 	counted := func(of func(effect.Usage) int64, show func(int64) string) func(effect.Usage) string {
 		return func(u effect.Usage) string { return show(of(u)) }
@@ -91,28 +82,14 @@ func (l *budgetLine) rows(pr *cli.Printer) [][]string {
 }
 
 // limitsOf are the budgets that are set, each with nothing spent.
-func limitsOf(c settings.Config) []budgetLine {
-	var out []budgetLine
+func limitsOf(c settings.Config) []query.Budget {
+	var out []query.Budget
 	for _, scope := range budget.Scopes() {
 		if l := c.Budgets[scope]; l != (kernel.Limit{}) {
-			out = append(out, budgetLine{Scope: scope, Limit: l})
+			out = append(out, query.Budget{Budget: view.Budget{Scope: scope}, Limit: l})
 		}
 	}
 	return out
-}
-
-// budgetsOf reads what was spent, newest first.
-func budgetsOf(ctx context.Context, sess *cli.Session) ([]budgetLine, error) {
-	found, err := sess.Ask().Ledger().Budgets(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []budgetLine
-	for _, b := range found {
-		scope, _, _ := strings.Cut(b.Scope, ":")
-		out = append(out, budgetLine{Scope: b.Scope, Spent: b.Spent, Limit: sess.Config.Budgets[scope], Held: b.Held})
-	}
-	return out, nil
 }
 
 func limitOf(n int64, show func(int64) string) string {

@@ -139,12 +139,13 @@ func line(pr *cli.Printer, r view.RunLine) string {
 	switch {
 	case r.Undone:
 		symbol, state = pr.Style.Dot(), pr.Text("cli.status.undone")
-	case r.Proof != "" && (r.Outcome == "completed" || r.Proof == effect.Unproven && r.Outcome == ""):
+	case r.Proof == effect.Unproven && r.Outcome == "", r.Proof != "" && r.Over() && r.Outcome == "completed":
 		symbol, state = cli.VerdictMark(pr, r.Proof), pr.Text("see.verdict."+string(r.Proof))
 	case state == string(session.Blocked):
 		symbol = pr.Style.Bad()
+	case !r.Over():
 	case r.Outcome == "completed":
-		symbol, state = pr.Style.OK(), r.Outcome
+		symbol, state = pr.Style.Warn(), pr.Text("web.claimed")
 	case r.Outcome != "":
 		symbol, state = pr.Style.Warn(), cli.Display(r.Outcome)
 	}

@@ -2,36 +2,22 @@ package serving
 
 import (
 	"context"
-	"strings"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"pawl"
 	"pawl/face/cli"
 	"pawl/face/host"
-	"pawl/kernel/query"
-	"pawl/text/shell"
-)
-
-const (
-	// patience is how long one workspace may take to say how it is: its disk may be a network's.
-	patience = 3 * time.Second
-	// atOnce is how many workspaces are looked at together, and mostNeeds how many sessions of each.
-	atOnce    = 8
-	mostNeeds = 200
 )
 
 // everywhere serves all workspaces of the user on one page.
 func everywhere(ctx context.Context, a *cli.App, addr string) error {
 	all := a.Host.(host.Lister).Workspaces()
 	return all.Serve(ctx, host.Everywhere{Addr: addr, Lang: a.Lang,
-		Look: func(ctx context.Context) []host.Sight { return look(ctx, a, all.List()) },
+		Look: func(ctx context.Context) []host.Sight { return cli.Look(ctx, a, all.List()) },
 		Serve: func(ctx context.Context, dir string, ready func()) error {
 			return offer(ctx, cli.Elsewhere(a, dir), ready)
 		},
 		Enter: func(ctx context.Context, dir string, person pawl.Actor) (address string, err error) {
-			err = cli.Elsewhere(a, dir).With(ctx, quietly(), func(sess *cli.Session) error {
+			err = cli.Elsewhere(a, dir).With(ctx, cli.Quietly(), func(sess *cli.Session) error {
 				address, _, err = sess.Workspace.Enter(ctx, person)
 				return err
 			})
@@ -67,37 +53,4 @@ func offer(ctx context.Context, a *cli.App, ready func()) error {
 		cli.Remark(a.Printer, err)
 	}
 	return err
-}
-
-// quietly opens a workspace without a change to it, not even to the form of its store.
-func quietly() host.Open { return host.Open{ReadOnly: true, Still: true} }
-
-// look says how workspaces are, in their order. Nothing is written to any of them.
-func look(ctx context.Context, a *cli.App, dirs []string) []host.Sight {
-	out := make([]host.Sight, len(dirs))
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for n, dir := range dirs {
-		group.Go(func() error {
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			out[n] = host.Sight{Dir: dir}
-			out[n].Err = cli.Elsewhere(a, dir).With(ctx, quietly(), func(sess *cli.Session) (err error) {
-				if out[n].Status, err = query.Status(ctx, sess.Workspace.Kernel); err != nil {
-					return err
-				}
-				out[n].Inbox, err = query.Inbox(ctx, sess.Workspace.Kernel, mostNeeds)
-				for _, need := range out[n].Inbox.Needs {
-					for i, next := range need.Next {
-						// Here it is to be typed in another folder than that of the workspace.
-						need.Next[i].Command = strings.Replace(next.Command, "pawl ", "pawl -C "+shell.Quote(dir)+" ", 1)
-					}
-				}
-				return err
-			})
-			return nil
-		})
-	}
-	_ = group.Wait() // each has its own error
-	return out
 }
