@@ -9,7 +9,7 @@ KEEP ?= 0
 UNDER ?= none
 FLAGS ?=
 # The packages whose tests write golden files and generated documents.
-GOLDEN := ./internal/templates ./machine/... ./text/plan ./face/cli ./face/cli/orders ./kernel/view ./face/tui ./text/triage ./text/knowledge ./text/solution ./text/backlog ./driver/drivertest ./internal/archtest
+GOLDEN := ./internal/templates ./machine/... ./text/plan ./face/api ./face/cli ./face/cli/orders ./kernel/view ./face/tui ./text/triage ./text/knowledge ./text/solution ./text/backlog ./driver/drivertest ./internal/archtest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
 # 45 s, tui 20 s and runner 3 s.
 RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./driver/checkpoint ./kernel/audit
@@ -112,11 +112,13 @@ recordings: build ## film pawl at work, for the documents, into docs/recordings
 
 golden: ## rewrite the golden files and the generated documents
 	$(GO) test $(GOLDEN) -update
+	cd internal/contract && $(GO) test . -update
 
 gen: golden ## same as golden: everything that is generated is written by a test
 
 verify: check ## fail when something generated is not fresh
 	$(GO) test $(GOLDEN) ./kernel
+	cd internal/contract && $(GO) test .
 
 fuzz: ## fuzz everything that parses what an agent or a user wrote (T=30s each), and keep so many inputs of each target (KEEP=0)
 	@scripts/fuzz.sh $(T) $(KEEP)

@@ -78,7 +78,7 @@ measure() {
 # modules_missing reports whether go would have to fetch something. Code that does not compile is for the tests to tell.
 modules_missing() {
 	local module said
-	for module in . bench; do
+	for module in . bench internal/contract; do
 		said=$(cd "$module" && GOPROXY=off "${go[@]}" list -deps -test ./... 2>&1 >/dev/null) || true
 		[[ $said != *GOPROXY=off* && $said != *"toolchain not available"* ]] || return 0
 	done
@@ -88,7 +88,7 @@ modules_missing() {
 fetch_modules() {
 	local module said=
 	echo "setup: fetching the Go modules"
-	for module in . bench; do
+	for module in . bench internal/contract; do
 		said=$(cd "$module" && "${go[@]}" list -deps -test ./... 2>&1 >/dev/null) || break
 	done
 	! modules_missing || stop "the Go modules could not be fetched: $(tail -n 1 <<<"$said")"

@@ -57,9 +57,11 @@ if [ "${PAWL_TEST_FUZZ:-30s}" != 0 ]; then
 	wait $! || ended=$?
 	[ "$ended" -eq 0 ] || exit "$ended"
 fi
-# The benchmarks are a module of their own, which ./... leaves out. Their tests measure next to nothing and need no server.
-cd bench
-echo "test: benchmarks, vet"
-"${go[@]}" vet ./...
-echo "test: benchmarks"
-"${go[@]}" test -vet=off -timeout 5m "${flags[@]}" ./...
+# The benchmarks, whose tests measure next to nothing and need no server, and what holds the API to what was published of it are
+# modules of their own, which ./... leaves out.
+for module in bench internal/contract; do
+	echo "test: $module, vet"
+	(cd $module && "${go[@]}" vet ./...)
+	echo "test: $module"
+	(cd $module && "${go[@]}" test -vet=off -timeout 5m "${flags[@]}" ./...)
+done

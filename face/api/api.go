@@ -27,8 +27,12 @@ import (
 	"pawl/text/strictjson"
 )
 
-// Root is where the API is.
-const Root = "/api/v1"
+// Version is that of the API, and Root where that is. What breaks its clients comes with the next version
+// (internal/contract).
+const (
+	Version = "1"
+	Root    = "/api/v" + Version
+)
 
 // Scope is what a caller may do.
 type Scope string
@@ -92,8 +96,10 @@ type asked struct {
 	caller *Caller
 }
 
-// prepare has the library speak of errors as we do, which it can be told for a whole process only.
+// prepare has the library speak of errors as we do, and take a name for itself alone, which it can be told for a whole
+// process only.
 var prepare = sync.OnceFunc(func() {
+	huma.ValidateStrictCasing = true
 	huma.NewError = func(status int, text string, details ...error) huma.StatusError {
 		return problemOf(message.English, status, text, details)
 	}
@@ -112,7 +118,7 @@ var prepare = sync.OnceFunc(func() {
 func New(c Config) *Server {
 	prepare()
 	s := &Server{Config: c, mux: http.NewServeMux(), ask: query.Of(c.Kernel)}
-	config := huma.DefaultConfig("pawl", "1")
+	config := huma.DefaultConfig("pawl", Version)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", "", nil
 	config.RejectUnknownQueryParameters = true
 	plain := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}

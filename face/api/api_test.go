@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,8 +23,10 @@ import (
 	"pawl/internal/memory"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/issues"
 	"pawl/kernel/joined"
 	"pawl/kernel/planning"
+	"pawl/kernel/query"
 	"pawl/runner"
 	"pawl/store/feed"
 	"pawl/store/logs"
@@ -56,7 +59,8 @@ func newLab(t *testing.T) *lab {
 	t.Helper()
 	l := &lab{T: t, store: memory.New(), now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)}
 	config := kernel.Defaults()
-	config.Tools["write_file"] = tool()
+	config.Tools["write_file"] = tool("write_file", policy.FSWrite, policy.OpWrite)
+	config.Tools["read_file"] = tool("read_file", policy.FSRead, policy.OpRead)
 	l.k = kernel.New(joined.Table(), l.store, config, pawl.ClockFunc(l.clock), rand.Reader)
 	follow := feed.New(l.store, nil)
 	l.k.OnCommit(func(kernel.Outcome) { follow.Tell() })
@@ -117,8 +121,7 @@ func (l *lab) propose() {
 // work does what is to be done until a person is asked.
 func (l *lab) work() {
 	l.Helper()
-	r := runner.New(l.k, runner.Options{Owner: "test/1/a", Poll: time.Millisecond,
-		Drivers: map[effect.Kind]runner.Driver{effect.KindContext: l, effect.KindPlan: l, effect.KindIntake: l}})
+	r := runner.New(l.k, l.options())
 	if _, err := r.Run(l.Context()); err != nil {
 		l.Fatal(err)
 	}
@@ -127,18 +130,57 @@ func (l *lab) work() {
 const planText = `{"goal":"write a greeting","steps":[{"step_id":"s1","title":"write","intent":"write",
 "tool_calls":[{"name":"write_file","args_hint":{"path":"a.txt"}}]}]}`
 
-// tool is one that writes a file.
-func tool() kernel.Tool {
+// lowText is a plan of low risk that needs nothing confirmed but the plan itself.
+const lowText = `goal: read the greeting
+risk_level: low
+steps:
+  - step_id: s1
+    title: read it
+    intent: it is wanted
+    tool_calls: [{name: read_file, args_hint: {path: a.txt}}]
+`
+
+// tool is one that reads or writes a file.
+func tool(name string, needs policy.Permission, op policy.Op) kernel.Tool {
 	return kernel.Tool{
-		Info: effect.ToolInfo{Name: "write_file", Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
-			Permissions: []policy.Permission{policy.FSWrite}},
+		Info: effect.ToolInfo{Name: name, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`),
+			Permissions: []policy.Permission{needs}},
 		Request: func(args json.RawMessage) (policy.Request, error) {
 			var a struct{ Path string }
 			_ = json.Unmarshal(args, &a)
-			return policy.Request{Tool: "write_file", Permissions: []policy.Permission{policy.FSWrite},
-				Paths: []policy.Path{{Rel: a.Path, Op: policy.OpWrite}}}, nil
+			return policy.Request{Tool: name, Permissions: []policy.Permission{needs},
+				Paths: []policy.Path{{Rel: a.Path, Op: op}}}, nil
 		},
 	}
+}
+
+// plans registers issues with plans, and has these wait for approval.
+func (l *lab) plans(given ...issues.NewIssue) {
+	l.Helper()
+	l.do("user:ada", &issues.AddIssues{Issues: given})
+	var ids []string
+	for n := range given {
+		i, err := query.Of(l.k).Board().Issue(l.Context(), fmt.Sprint("ISS-", n+1))
+		if err != nil {
+			l.Fatal(err)
+		}
+		ids = append(ids, i.ID)
+	}
+	pool := runner.NewPool(l.k, runner.PoolOptions{Options: l.options(),
+		Session: func(label string) runner.Kernel { return l.k.Session(label) }, Workers: 1, Plan: true, Issues: ids,
+		Start: planning.Start{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Interactive},
+		Alive: func(string) bool { return true }, Lease: time.Hour, Tell: func(h runner.Happened) { l.Logf("%+v", h) }})
+	ctx, cancel := context.WithTimeout(l.Context(), 20*time.Second)
+	defer cancel()
+	if err := pool.Run(ctx); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// options have the lab plan.
+func (l *lab) options() runner.Options {
+	return runner.Options{Owner: "test/1/a", Poll: time.Millisecond,
+		Drivers: map[effect.Kind]runner.Driver{effect.KindContext: l, effect.KindPlan: l, effect.KindIntake: l}}
 }
 
 func (l *lab) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {

@@ -166,6 +166,7 @@ type Seen struct {
 // commands registers every command.
 func (s *Server) commands() {
 	s.answers()
+	batches(s)
 	s.control()
 	registered(s)
 }
@@ -174,6 +175,13 @@ func (s *Server) commands() {
 func (s *Server) answers() {
 	commanding(s, "/commands/approve", "approve", "api.approve", func(_ context.Context, in *order[Seen], g *given) error {
 		g.command, g.decides = &approval.Approve{Hash: in.Body.Digest, Way: kernel.WayAPI}, true
+		return nil
+	})
+	type whole struct {
+		Digest string `json:"digest" minLength:"64" maxLength:"64" pattern:"^[0-9a-f]+$" doc:"The whole hash of what was shown."`
+	}
+	commanding(s, "/commands/show", "show", "api.show", func(_ context.Context, in *order[whole], g *given) error {
+		g.command, g.decides, g.rests = &approval.Show{Hash: in.Body.Digest}, true, true
 		return nil
 	})
 	type denial struct {

@@ -35,6 +35,8 @@ type Problem struct {
 	Problems []string `json:"problems,omitempty" doc:"The single problems of a document or of the request."`
 	// Now is what waits for an answer, where one was given to something else.
 	Now *view.Approval `json:"now,omitempty" doc:"What waits for an answer now, where another question was answered."`
+	// Outcomes are those of the questions of a batch that was not approved in whole.
+	Outcomes []BatchOutcome `json:"outcomes,omitempty" doc:"What became of each question of a batch, in their order."`
 }
 
 // Error implements error.
@@ -102,7 +104,8 @@ func (p *Problem) write(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(p) // who was refused need not listen
 }
 
-// nameOf names a type in the document, with its package where that is not view's.
+// nameOf names a type in the document, with its package where that is not view's. Generators of clients take away what
+// is neither letter nor digit, and a name has to be another one then as well.
 func nameOf(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	at := t
@@ -114,5 +117,5 @@ func nameOf(t reflect.Type, hint string) string {
 	if at.Name() == "" || pkg == "" || pkg == "view" || pkg == "api" {
 		return name
 	}
-	return pkg + "_" + name
+	return name + "Of" + strings.ToUpper(pkg[:1]) + pkg[1:]
 }

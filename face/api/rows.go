@@ -52,7 +52,7 @@ func registered(s *Server) {
 			return nil
 		})
 	type more struct {
-		Issues []newIssue `json:"issues" minItems:"1" maxItems:"1000"`
+		Issues []newIssue `json:"issues" nullable:"false" minItems:"1" maxItems:"1000"`
 	}
 	commanding(s, "/issues", "addIssues", "api.add_issues", func(_ context.Context, in *order[more], g *given) error {
 		add := &issues.AddIssues{}

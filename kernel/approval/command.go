@@ -2,6 +2,7 @@ package approval
 
 import (
 	"pawl/kernel"
+	"pawl/text/policy"
 )
 
 // Commands of a person about the session.
@@ -11,6 +12,9 @@ type (
 		Hash string
 		// Way is how the person said so.
 		Way kernel.Way `json:",omitempty"`
+		// Rule has the question answered as one of several: it has to be one of those that the rule lets be answered
+		// together. "" is a question that was looked at by itself.
+		Rule policy.Code `json:",omitempty"`
 	}
 	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another
 	// way.

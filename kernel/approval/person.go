@@ -12,6 +12,9 @@ import (
 
 // Decide grants the open question.
 func (c *Approve) Decide(tx *kernel.Tx) error {
+	if err := c.alike(tx); err != nil {
+		return err
+	}
 	a, err := kernel.PendingApproval(tx, c.Hash, strings.TrimSpace("approve "+string(c.Way)))
 	if err != nil {
 		return err
@@ -22,6 +25,17 @@ func (c *Approve) Decide(tx *kernel.Tx) error {
 	a.Way = c.Way
 	kernel.AnswerApproval(tx, a, kernel.ApprovalGranted, tx.Env.Actor, "")
 	return repliesTo(tx, a).Granted(tx, a)
+}
+
+// alike refuses a question that may not be answered as one of several of a rule, before a person is asked for a word on
+// it. One that is not open is refused as that.
+func (c *Approve) alike(tx *kernel.Tx) error {
+	a := tx.Approval
+	if c.Rule == "" || a == nil || !strings.HasPrefix(a.Hash, strings.ToLower(c.Hash)) ||
+		c.Rule == Together(&tx.Snapshot) {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeConflict, "kernel.not_alike", kernel.Short(a.Hash), string(c.Rule))
 }
 
 // choosing refuses a yes or no to the question of a stage, which asks for one of several ways.

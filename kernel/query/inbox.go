@@ -5,11 +5,10 @@ import (
 	"context"
 	"slices"
 
-	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/view"
-	"pawl/text/policy"
 )
 
 // Inbox is everything that waits for a person in the workspace that a kernel is of, the gravest first: of its sessions
@@ -143,58 +142,10 @@ func NeedOf(ctx context.Context, k *kernel.Kernel, i *view.Issue) (n view.Need, 
 		n.Digest = t.Proof.Tree
 	}
 	if n.About == "plan" {
-		p := PlanOf(at)
-		n.Agent = p.Agent
-		if n.Risk = riskOf(p); n.Risk == pawl.RiskLow {
-			n.Rule = SoleRule(p)
+		n.Risk, n.Rule = approval.Risk(at), approval.Together(at)
+		if at.Solution != nil {
+			n.Agent = at.Solution.Agent
 		}
 	}
 	return n, st, nil
-}
-
-// riskOf is the risk of a plan: what a plan does of extremely high risk is high, whatever it says.
-func riskOf(p view.Plan) pawl.Risk {
-	if len(p.HighRisk) > 0 {
-		return pawl.RiskHigh
-	}
-	for _, s := range p.Steps {
-		for _, c := range s.Calls {
-			if c.Verdict != nil && c.Verdict.Person {
-				return pawl.RiskHigh
-			}
-		}
-	}
-	return p.Risk
-}
-
-// SoleRule is the one rule that all falls under that is to be confirmed in a plan, where a confirmation of it can hold
-// for a session; "" where it is more than that, or not known yet because an agent decides while it works.
-func SoleRule(p view.Plan) policy.Code {
-	if len(p.Network) > 0 {
-		return ""
-	}
-	verdicts := slices.Clone(p.Commands)
-	for _, step := range p.Steps {
-		if len(step.Calls) == 0 {
-			return ""
-		}
-		for _, c := range step.Calls {
-			if c.Verdict == nil {
-				return ""
-			}
-			verdicts = append(verdicts, *c.Verdict)
-		}
-	}
-	rule := policy.CodeAllowed
-	for _, v := range verdicts {
-		switch {
-		case v.Decision == policy.Allow:
-		case v.Scope != policy.Session, v.Person, v.Network, len(v.Reasons) != 1, rule != policy.CodeAllowed &&
-			rule != v.Code:
-			return ""
-		default:
-			rule = v.Code
-		}
-	}
-	return rule
 }

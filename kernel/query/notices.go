@@ -8,6 +8,7 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/effect"
 	"pawl/kernel/notices"
 	"pawl/kernel/view"
@@ -149,7 +150,7 @@ func Describe(ctx context.Context, k Looker, w *view.Waiting) error {
 	}
 	at, err := Current(ctx, k)
 	if err == nil && at.Solution != nil {
-		w.Risk = cmp.Or(riskOf(PlanOf(at)), pawl.RiskLow)
+		w.Risk = cmp.Or(approval.Risk(at), pawl.RiskLow)
 	}
 	return err
 }

@@ -312,8 +312,9 @@ type tx struct {
 	now     time.Time
 	sums    summer
 	// head, known and counts are as this connection wrote or found them last. They hold as long as no other connection
-	// writes, which the database's data version tells.
+	// writes, which the database's data version tells. Schema is that of the store then.
 	version int64
+	schema  int64
 	head    audit.Head
 	known   map[string]stored
 	counts  map[group]counts
@@ -340,6 +341,9 @@ func (t *tx) open(st *statements, now time.Time) error {
 	}
 	t.forget()
 	head, err := readHead(st.summary)
+	if err == nil {
+		t.schema, err = st.conn.number("PRAGMA user_version")
+	}
 	if err != nil {
 		return err
 	}

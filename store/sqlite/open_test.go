@@ -195,6 +195,36 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// A store that a newer pawl takes over while it is open here is written no more, whatever was remembered of it.
+func TestTakenOver(t *testing.T) {
+	path, _ := filled(t)
+	s, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	src := pawl.NewIDSource(time.Now().Add(time.Hour), constant{})
+	add := func() (string, error) {
+		id := next(t, src)
+		_, err := s.Commit(t.Context(), kernel.Batch{Writes: []kernel.Write{{Row: kernel.Row{
+			Kind: kernel.KindTask, ID: id, State: "queued", Version: 1, Doc: []byte(`{"title":"x"}`)}}}})
+		return id, err
+	}
+	if _, err := add(); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, path, "PRAGMA user_version=99")
+	for range 2 {
+		id, err := add()
+		if pawl.CodeOf(err) != pawl.CodeStoreNewer {
+			t.Errorf("it was written: %v", err)
+		}
+		if got, err := s.Load(t.Context(), kernel.Select{Kind: kernel.KindTask, ID: id}); err != nil || len(got[0]) != 0 {
+			t.Errorf("%+v %v", got, err)
+		}
+	}
+}
+
 // A store that was truncated to nothing is never taken for a new one, with or without its log.
 func TestOpenEmptied(t *testing.T) {
 	path, _ := filled(t)

@@ -299,6 +299,9 @@ func (w *writer) apply(requests []*request) error {
 	if err := w.tx.open(&w.st, w.store.opts.now()); err != nil {
 		return w.rollback(err)
 	}
+	if w.tx.schema > Schema { // somebody brought it to a newer form while it was open here
+		return w.rollback(pawl.Fail(pawl.CodeStoreNewer, "store.newer", w.store.path, w.tx.schema, Schema).In("store.commit"))
+	}
 	for _, r := range requests {
 		r.plan.outcome = answer{}
 		committed, err := w.tx.batch(r.batch, &r.plan)

@@ -181,7 +181,7 @@ func waitingOf(ctx context.Context, sess *cli.Session, i *view.Issue) (w *waitin
 		if s.Approval.About != "plan" {
 			return nil
 		}
-		rule := query.SoleRule(query.PlanOf(s))
+		rule := approval.SoleRule(s)
 		if rule == "" {
 			return nil
 		}
