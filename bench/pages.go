@@ -341,8 +341,9 @@ var pagePaths = []struct {
 	path string
 	most time.Duration
 }{
-	{"/tasks", paintMost}, {"/tasks?state=done", filterMost}, {"/board", paintMost}, {"/board?q=39", filterMost}, {"/runs", paintMost},
-	{"/audit", paintMost}, {"/", paintMost},
+	{"/tasks", paintMost}, {"/tasks?state=done", filterMost}, {"/tasks?q=nothing", filterMost},
+	{"/tasks?agent=none", filterMost}, {"/tasks?age=week&state=queued", filterMost}, {"/board", paintMost},
+	{"/board?q=39", filterMost}, {"/runs", paintMost}, {"/audit", paintMost}, {"/", paintMost},
 }
 
 // benchLists measures how long the server takes for the first page of each list.

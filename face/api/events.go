@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,8 @@ const (
 	writing = 10 * time.Second
 	// heard is how often it is looked what commands and agents wrote, while somebody listens to that.
 	heard = 50 * time.Millisecond
+	// together is how much of the log is sent at once, in bytes.
+	together = 64 << 10
 )
 
 // piece is a part of what a command or an agent wrote.
@@ -176,7 +179,8 @@ func (t *telling) flush() error {
 
 // records tells what was committed since it was told last.
 func (t *telling) records(ctx context.Context) error {
-	told := 0
+	// What is missed is written in large pieces, and as it stands in the log, which holds each record on one line.
+	var out []byte
 	for rec, err := range t.of.Feed.Since(ctx, t.next) {
 		if err != nil {
 			return t.fail(err)
@@ -185,20 +189,24 @@ func (t *telling) records(ctx context.Context) error {
 		if len(t.kinds) > 0 && !slices.Contains(t.kinds, rec.Subject.Kind) {
 			continue
 		}
-		raw, err := json.Marshal(record{rec.Index, rec.Bytes})
-		if err != nil {
-			return t.fail(pawl.Fail(pawl.CodeInternal, "api.answer").Because(err))
+		if bytes.ContainsAny(rec.Bytes, "\r\n") || !json.Valid(rec.Bytes) {
+			return t.fail(pawl.Fail(pawl.CodeStoreDamaged, "store.record", rec.Index).In("api.answer"))
 		}
-		if _, err := fmt.Fprintf(t.w, "event: record\nid: %d\ndata: %s\n\n", rec.Index, raw); err != nil {
+		out = fmt.Appendf(out, "event: record\nid: %d\ndata: {\"index\":%d,\"record\":", rec.Index, rec.Index)
+		out = append(append(out, rec.Bytes...), "}\n\n"...)
+		if len(out) < together {
+			continue
+		}
+		if _, err := t.w.Write(out); err != nil {
 			return err
 		}
-		if told++; told%256 == 0 {
-			if err := t.flush(); err != nil {
-				return err
-			}
+		if err := t.flush(); err != nil {
+			return err
 		}
+		out = out[:0]
 	}
-	return nil
+	_, err := t.w.Write(out)
+	return err
 }
 
 // fail tells what ends the stream.

@@ -188,3 +188,56 @@ func TestCursor(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLogIsSentByteForByte: what a client missed, in several pieces, is each record as it was sealed, once and in
+// order.
+func TestTheLogIsSentByteForByte(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pawl.db")
+	writes, err := sqlite.Open(path, sqlite.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writes.Close()
+	k := kernel.New(joined.Table(), writes, kernel.Defaults(), pawl.ClockFunc(time.Now), cryptorand.Reader)
+	var list []issues.NewIssue
+	for n := range 400 {
+		list = append(list, issues.NewIssue{Title: fmt.Sprintf("a < b && \"%d\"\u2028 > \u4efb", n)})
+	}
+	for _, c := range []kernel.Command{&planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}},
+		&issues.AddIssues{Issues: list}} {
+		if _, err := k.Do(t.Context(), kernel.Envelope{Actor: "user:ada", Command: c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []string
+	size := 0
+	for rec, err := range writes.Records(t.Context(), "", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, fmt.Sprintf(`{"index":%d,"record":%s}`, rec.Index, rec.Bytes))
+		size += len(rec.Bytes)
+	}
+	if size < 2*together {
+		t.Fatalf("a log of %d bytes is sent in one piece", size)
+	}
+	server, stop := opened(t, path)
+	defer stop()
+	answer, err := server.Client().Get(server.URL + "/api/v1/events?from=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	n := 0
+	stream(answer.Body, func(e event) bool {
+		if e.name != "record" || e.id != strconv.Itoa(n) || e.data != want[n] {
+			t.Errorf("event %d: %s %s\n%s\n%s", n, e.name, e.id, e.data, want[n])
+			return false
+		}
+		n++
+		return n < len(want)
+	})
+	if n != len(want) {
+		t.Errorf("%d of %d records came", n, len(want))
+	}
+}

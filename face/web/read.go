@@ -25,7 +25,7 @@ import (
 
 // How many rows a page has at most.
 const (
-	perPage   = 100
+	perPage   = 50
 	perColumn = 50
 	maxAsking = 50
 	maxLanded = 8

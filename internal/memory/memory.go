@@ -56,7 +56,7 @@ func (s *Store) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Row,
 func (s *Store) find(q kernel.Select) []kernel.Row {
 	var out []kernel.Row
 	for pos, r := range s.rows {
-		if !match(r, q) || int64(pos)+1 <= q.After {
+		if at := int64(pos) + 1; !match(r, q) || at == q.After || q.After != 0 && at < q.After == !q.Newest {
 			continue
 		}
 		r.Pos, r.Doc = int64(pos)+1, slices.Clone(r.Doc)

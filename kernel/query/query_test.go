@@ -365,3 +365,54 @@ func TestARunIsFound(t *testing.T) {
 		t.Errorf("%d runs", n)
 	}
 }
+
+// TestTasksAreSearched: only so many tasks are looked at for one page, which says where the next one begins; a page
+// that is full begins it behind its last task. Nobody finds a task of an agent that is of no run.
+func TestTasksAreSearched(t *testing.T) {
+	d := open(t)
+	var b kernel.Batch
+	now := time.Now()
+	for n := range 7000 {
+		title := "other"
+		if n == 0 || n == 6990 {
+			title = "The Needle"
+		}
+		b.Writes = append(b.Writes, kernel.Write{Row: kernel.Row{Kind: kernel.KindTask,
+			ID: fmt.Sprintf("01HZZZZZZZZZZZZZZZZZZZ%04d", n), Label: fmt.Sprint("T-", n), State: "done", Version: 1,
+			Doc: []byte(`{"title":"` + title + `"}`), CreatedAt: now, UpdatedAt: now}})
+	}
+	if _, err := d.k.Store().Commit(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		f     query.TaskFilter
+		found []string
+		most  int // pages
+	}{
+		{query.TaskFilter{Search: "needle the"}, []string{"T-6990", "T-0"}, 4},
+		{query.TaskFilter{Search: "nothing"}, nil, 4},
+		{query.TaskFilter{Agent: "pi"}, nil, 4},
+		{query.TaskFilter{Since: now.Add(time.Hour)}, nil, 4},
+	} {
+		var found []string
+		pages := 0
+		c.f.Newest, c.f.Limit = true, 1
+		for next := int64(-1); next != 0; pages++ {
+			c.f.After = max(next, 0)
+			list, more, err := query.FindTasks(t.Context(), d.Reader, c.f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if more != 0 && next > 0 && more >= next {
+				t.Fatalf("%+v: the page behind %d goes on at %d", c.f, next, more)
+			}
+			for _, l := range list {
+				found = append(found, l.Label)
+			}
+			next = more
+		}
+		if !slices.Equal(found, c.found) || pages < 3 || pages > c.most {
+			t.Errorf("%+v: found %v on %d pages", c.f, found, pages)
+		}
+	}
+}

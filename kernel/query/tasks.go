@@ -10,8 +10,9 @@ import (
 	"pawl/kernel/view"
 )
 
-// maxLooked is how many tasks are looked at for one page of those that are searched for.
-const maxLooked = 20_000
+// maxLooked is how many tasks are looked at for one page of those that are searched for: no more than what a person who
+// waits for the page does not notice.
+const maxLooked = 3000
 
 // TaskFilter says which tasks are listed: those of a page that hold each of the words in label, title or goal, in any
 // case, whose run is of an agent, and that were changed since an instant.
@@ -37,8 +38,8 @@ func FindTasks(ctx context.Context, r Reader, f TaskFilter) (out []view.TaskLine
 			return out, next, nil
 		}
 		next = row.Pos
-		if row.UpdatedAt.Before(f.Since) || !mayHold(row, words) {
-			continue
+		if row.UpdatedAt.Before(f.Since) || f.Agent != "" && row.Parent == "" || !mayHold(row, words) {
+			continue // a task without a parent is of no run, and so of no agent
 		}
 		t := new(kernel.Task)
 		if err := kernel.Decode(row, t); err != nil {

@@ -19,6 +19,8 @@ type conn struct {
 	raw  driver.Conn
 	st   map[string]*stmt
 	sums summer
+	// within says that the connection is in a snapshot.
+	within bool
 }
 
 // Ways to open a database file. All but create need the file to exist.

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/kernel"
@@ -66,8 +65,11 @@ func (s *Store) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Row,
 	return out, nil
 }
 
-// snapshot runs several reads on one state of the database.
-func (c *conn) snapshot(read func() error) error {
+// snapshot runs several reads on one state of the database, that of the snapshot around it if there is one.
+func (c *conn) snapshot(read func() error) (err error) {
+	if c.within {
+		return read()
+	}
 	begin, err := c.prepare("BEGIN")
 	if err != nil {
 		return err
@@ -79,9 +81,13 @@ func (c *conn) snapshot(read func() error) error {
 	if _, err := begin.exec(); err != nil {
 		return err
 	}
-	err = read()
-	_, ended := end.exec()
-	return errors.Join(err, ended)
+	c.within = true
+	defer func() { // also where a loop over the rows is left in another way than by its end
+		c.within = false
+		_, ended := end.exec()
+		err = errors.Join(err, ended)
+	}()
+	return read()
 }
 
 func load(ctx context.Context, c *conn, sel *kernel.Select) ([]kernel.Row, error) {
@@ -95,6 +101,9 @@ func load(ctx context.Context, c *conn, sel *kernel.Select) ([]kernel.Row, error
 
 // each runs a selection and calls yield with its rows until that says no.
 func each(ctx context.Context, c *conn, sel *kernel.Select, yield func(kernel.Row) bool) error {
+	if merges(sel) {
+		return c.snapshot(func() error { return c.merged(ctx, sel, yield) })
+	}
 	text, args := query(sel)
 	return c.rowsOf(ctx, text, args, yield)
 }
@@ -511,48 +520,4 @@ func (c *conn) chain(
 		}
 	}
 	return nil
-}
-
-// While nobody has committed for some time, it is looked less often: to wake up costs more than the look.
-const (
-	dozing = 10 * time.Second
-	dozes  = 5
-)
-
-// Watching returns what calls changed when somebody, in whichever process, has committed since it looked last, which it
-// does so often, and a fifth as often where nothing was committed for ten seconds, until ctx ends. It is to end before
-// the store is closed.
-func Watching(s *Store) func(ctx context.Context, every time.Duration, changed func()) error {
-	return func(ctx context.Context, every time.Duration, changed func()) error {
-		c, err := s.stream(ctx, "watch")
-		if err != nil {
-			return err
-		}
-		defer s.finish(c)
-		q, err := c.prepare("PRAGMA data_version") // changes with the commits of all other connections
-		if err != nil {
-			return s.fault("watch", err)
-		}
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		calm := time.Now().Add(dozing)
-		for seen := int64(0); ; {
-			if _, err := q.one(); err != nil {
-				return s.fault("watch", err)
-			}
-			if now := q.int(0); now != seen {
-				seen, calm = now, time.Now().Add(dozing)
-				tick.Reset(every)
-				changed() // the first time for what was committed before anybody looked
-			} else if !calm.IsZero() && time.Now().After(calm) {
-				calm = time.Time{}
-				tick.Reset(dozes * every)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-			}
-		}
-	}
 }

@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -24,6 +26,7 @@ func TestWatch(t *testing.T) {
 	}
 	defer there.Close()
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel() // or the store would wait for it
 	told, ended := make(chan bool, 100), make(chan error, 1)
 	go func() { ended <- Watching(here)(ctx, time.Millisecond, func() { told <- true }) }()
 	<-told // of what was committed before
@@ -54,5 +57,54 @@ func TestWatch(t *testing.T) {
 	}
 	if err := Watching(here)(t.Context(), time.Millisecond, func() {}); err == nil {
 		t.Error("a store that is closed is watched")
+	}
+}
+
+// TestWatchAtRest: once nobody commits, the next commit of another store is told of by a write to its log, for which
+// nobody looks, and so are those that follow it.
+func TestWatchAtRest(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system rings on Linux alone")
+	}
+	path := filepath.Join(t.TempDir(), "pawl.db")
+	here, err := Open(path, Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	there, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Close()
+	commit := func(n int) {
+		at := time.Now()
+		row := kernel.Row{Kind: kernel.KindSetting, ID: fmt.Sprintf("01HZZZZZZZZZZZZZZZZZZZZZ%02d", n), Version: 1,
+			CreatedAt: at, UpdatedAt: at}
+		if _, err := there.Commit(t.Context(), kernel.Batch{At: at, Writes: []kernel.Write{{Row: row}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(0) // so that there is a log
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel() // or the store would wait for it
+	told, ended := make(chan bool, 100), make(chan error, 1)
+	p := pace{time.Millisecond, 50 * time.Millisecond, time.Hour}
+	go func() { ended <- watch(ctx, here, p, func() { told <- true }) }()
+	<-told
+	for n := range 6 {
+		if n%3 == 0 {
+			time.Sleep(200 * time.Millisecond)
+		}
+		commit(n + 1)
+		select {
+		case <-told:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("not told of commit %d", n)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -389,6 +389,38 @@ func testSelect(t *testing.T, backend Backend) {
 	b.pages()
 }
 
+// testStates lists the rows in some states, which have few ranks or many, page by page in either direction.
+func testStates(t *testing.T, backend Backend) {
+	for _, ranks := range []int{1, 5, 40} {
+		for _, kind := range []kernel.Kind{kernel.KindTask, kernel.KindRun, kernel.KindIssue, kernel.KindSetting} {
+			b := fresh(t, backend)
+			var rows []kernel.Row
+			for i := range 120 {
+				r := b.row(kind, []string{"draft", "queued", "queued", "done"}[i%4])
+				r.Rank = int64(i*7%ranks) - 2
+				rows = append(rows, r)
+			}
+			rows[3].Rank, rows[7].Rank = math.MinInt64, math.MaxInt64
+			b.commit(insert(rows...))
+			for i := range rows {
+				rows[i].Pos = int64(i + 1)
+			}
+			for _, states := range [][]string{{"done"}, {"queued", "done"}, {"done", "done"},
+				{"draft", "none", "queued", "done"}, {"none"}} {
+				for _, sel := range []kernel.Select{{}, {Newest: true}, {Limit: 7}, {Limit: 7, Newest: true},
+					{Limit: 7, After: 50}, {Limit: 7, After: 50, Newest: true}, {After: 119},
+					{After: 1, Newest: true}} {
+					sel.Kind, sel.States = kind, states
+					b.expect(sel, rows, func(r kernel.Row) bool {
+						return slices.Contains(states, r.State) && (sel.After == 0 || r.Pos != sel.After &&
+							(r.Pos > sel.After) == !sel.Newest)
+					})
+				}
+			}
+		}
+	}
+}
+
 // expect compares what a selection brings, loaded and scanned, with the rows that it should.
 func (b *bench) expect(sel kernel.Select, rows []kernel.Row, keep func(kernel.Row) bool) {
 	b.Helper()
