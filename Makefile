@@ -55,9 +55,9 @@ tampering: ## change stores, audit logs, checkpoints, their key and folder 10,00
 	$(GO) test -count=1 -timeout 60m ./store/sqlite -run '^TestCorruption$$' -corruptions 10000
 	$(GO) test -count=1 -timeout 120m ./store/notary -run '^TestTampering$$|^TestVerifyBesideProcesses$$' -mutations 10000 -verifies 10000 -v
 
-kills: setup ## kill commits, landings, undos and worktrees at every step that they take, and runs at many moments, and undo 2,000 random scripts, where make test takes a few
-	PAWL_SCRIPTS=2000 GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint
-	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestKill|^TestLogin_Kill$$' -kills 24 -waykills 29 -agentkills 12
+kills: setup ## kill commits, landings, undos, worktrees and pull requests at every step that they take, and runs at many moments, and undo 2,000 random scripts, where make test takes a few
+	PAWL_SCRIPTS=2000 GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint ./driver/forge
+	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestKill|^TestLogin_Kill$$|^TestPullRequest$$' -kills 24 -waykills 29 -agentkills 12 -pullkills
 
 flat: setup ## make 300 runs in one workspace, whose references and files have to stay as many, where make test makes eight
 	$(GO) test -count=1 -timeout 120m ./cmd/pawl -run 'TestFlat$$' -flatruns 300 -v

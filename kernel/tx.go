@@ -355,7 +355,8 @@ func (tx *Tx) Emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
 // sessionEffect reports whether an effect of the kind belongs to the session as a whole rather than to a task.
 func sessionEffect(k effect.Kind) bool {
 	switch k {
-	case effect.KindIntake, effect.KindContext, effect.KindPlan, effect.KindArchive, effect.KindRevert:
+	case effect.KindIntake, effect.KindContext, effect.KindPlan, effect.KindArchive, effect.KindRevert,
+		effect.KindClose:
 		return true
 	}
 	return k.Ordered()

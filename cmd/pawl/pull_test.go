@@ -1,9 +1,14 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,10 +20,13 @@ import (
 // pullToken is what the tests show; it must stand nowhere else.
 const pullToken = "ghp_" + "pull0000000000000000000000000000000001"
 
+// pullKills has `pawl pr` killed at each of its requests.
+var pullKills = flag.Bool("pullkills", false, "kill the making of a pull request at each of its requests")
+
 // sharing makes a user with a repository that has a remote, and a hub where its pull requests are made.
 func sharing(t *testing.T) (*user, *forgetest.Hub) {
 	u := newUser(t)
-	h := forgetest.New(t, pullToken)
+	h := forgetest.New(t, "github", pullToken)
 	u.write("a.txt", "one\n")
 	u.repository()
 	bare := filepath.Join(u.home, "app.git")
@@ -57,6 +65,9 @@ func TestPullRequest(t *testing.T) {
 	u, h := sharing(t)
 	u.must(3, "pr") // there is no run
 	moments := []int{2, 4, 8}
+	if *pullKills {
+		moments = []int{1, 2, 3, 4, 5, 6, 7, 8}
+	}
 	gone := 0
 	for n := range moments {
 		for _, carried := range []bool{false, true} {
@@ -100,11 +111,11 @@ func TestPullRequest(t *testing.T) {
 		}
 	}
 	before := h.Requests
-	u.says(u.must(0, "pr"), "#6")
+	u.says(u.must(0, "pr"), fmt.Sprint("#", gone))
 	if h.Requests != before {
 		t.Errorf("%d requests for what is there already", h.Requests-before)
 	}
-	if body := h.Pulls[5]["body"].(string); !strings.Contains(body, "### Undo") || strings.Contains(body, pullToken) {
+	if body := h.Pulls[gone-1]["body"].(string); !strings.Contains(body, "### Undo") || strings.Contains(body, pullToken) {
 		t.Errorf("it says:\n%s", body)
 	}
 	for _, name := range []string{".pawl/pawl.db", ".pawl/pawl.db-wal"} {
@@ -116,7 +127,7 @@ func TestPullRequest(t *testing.T) {
 	h.Do(func() {
 		h.Pulls[0]["state"], h.Pulls[0]["merged_at"] = "closed", "2026-01-30T10:00:00Z"
 		h.Pulls[1]["state"] = "closed"
-		for _, p := range h.Pulls[2:5] {
+		for _, p := range h.Pulls[2 : gone-1] {
 			p["state"] = "closed"
 		}
 		h.Lines = []map[string]any{{"id": 900, "body": "Why six?", "path": "a.txt", "line": 1,
@@ -133,7 +144,7 @@ func TestPullRequest(t *testing.T) {
 		states[f.State]++
 		issue += f.Issue
 	}
-	if states[effect.PullMerged] != 1 || states[effect.PullClosed] != 4 || states[effect.PullOpen] != 1 || issue == "" {
+	if states[effect.PullMerged] != 1 || states[effect.PullClosed] != gone-2 || states[effect.PullOpen] != 1 || issue == "" {
 		t.Fatalf("%v, %q", states, issue)
 	}
 	u.says(u.must(0, "issue", "show", issue), "Why six?", "a.txt:1")
@@ -143,7 +154,7 @@ func TestPullRequest(t *testing.T) {
 	u.must(0, "issue", "edit", issue, "--plan", u.wording("seven"))
 	u.must(0, "issue", "execute", issue, "--yes")
 	made := decode[effect.Pull](u, "pr", issue)
-	if made.Number != 6 || len(h.Pulls) != 6 || len(h.Comments) != 6 || bare(u, made.Head) != made.Commit {
+	if made.Number != gone || len(h.Pulls) != gone || len(h.Comments) != gone || bare(u, made.Head) != made.Commit {
 		t.Errorf("the answer went to %+v, of %d", made, len(h.Pulls))
 	}
 	if again := decode[[]found](u, "issue", "sync"); len(again) != 1 || again[0].Comments != 0 {
@@ -151,16 +162,42 @@ func TestPullRequest(t *testing.T) {
 	}
 }
 
-// With land.as the result does not touch the branch: it goes to a pull request within the run. Where the forge does not
-// answer, the run has ended well all the same, and says what to do.
+// With land.as the result does not touch the branch: it goes to a pull request within the run, with a token of the
+// keyring. An undo closes it, as long as it is not merged. Where the forge does not answer, the run has ended well all the
+// same, and says what to do.
 func TestLandAsPullRequest(t *testing.T) {
 	t.Parallel()
 	u, h := sharing(t)
+	u.vars = slices.DeleteFunc(u.vars, func(v string) bool { return strings.HasPrefix(v, "GITHUB_TOKEN=") })
+	u.path = filepath.Join(filepath.Dir(u.dir), "bin")
+	keyring := "#!/bin/sh\n[ \"$*\" = 'lookup service pawl username github' ] && echo " + pullToken + "\n"
+	if err := errors.Join(os.Mkdir(u.path, 0o755),
+		os.WriteFile(filepath.Join(u.path, "secret-tool"), []byte(keyring), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	u.must(0, "config", "set", "forge.token_keyring", "pawl/github")
 	u.must(0, "config", "set", "land.as", "pull-request")
 	main := u.git("rev-parse", "main")
 	u.must(0, "run", "--plan", u.wording("two"), "--yes")
 	if u.git("rev-parse", "main") != main || len(h.Pulls) != 1 || len(h.Statuses) != 1 || len(h.Comments) != 1 {
 		t.Errorf("%d pull requests, %d statuses, %d comments", len(h.Pulls), len(h.Statuses), len(h.Comments))
+	}
+	u.says(u.must(0, "show"), "pawl undo")
+	branches := func() string { return gittest.At(t, filepath.Join(u.home, "app.git")).Git("branch") }
+	u.says(u.must(0, "undo"), "closed without being merged", "pawl redo")
+	if h.Pulls[0]["state"] != "closed" || strings.Contains(branches(), "pawl/") {
+		t.Errorf("undone: %v, %s", h.Pulls[0]["state"], branches())
+	}
+	u.says(u.must(0, "redo"), "is open", "pawl undo")
+	if h.Pulls[0]["state"] != "open" || !strings.Contains(branches(), "pawl/") || len(h.Pulls) != 1 {
+		t.Errorf("brought back: %v, %s", h.Pulls[0]["state"], branches())
+	}
+	h.Do(func() { h.Pulls[0]["state"], h.Pulls[0]["merged_at"] = "closed", "2026-01-30T10:00:00Z" })
+	merged := u.must(6, "undo")
+	merged.out += merged.err
+	u.says(merged, "is merged", "git revert -m 1 "+h.Pulls[0]["merge_commit_sha"].(string))
+	if !strings.Contains(branches(), "pawl/") {
+		t.Errorf("the branch of what is merged is gone: %s", branches())
 	}
 	h.Do(func() {
 		h.Before = func(w http.ResponseWriter, _ *http.Request) bool {
@@ -173,5 +210,18 @@ func TestLandAsPullRequest(t *testing.T) {
 	h.Do(func() { h.Before = nil })
 	if made := decode[effect.Pull](u, "pr"); made.Number != 2 || made.Fault != nil || len(h.Pulls) != 2 {
 		t.Errorf("%+v", made)
+	}
+	err := filepath.WalkDir(u.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if strings.Contains(string(raw), pullToken) {
+			t.Errorf("the token stands in %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

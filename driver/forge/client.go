@@ -7,8 +7,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/go-github/v89/github"
@@ -42,6 +44,8 @@ type Client struct {
 	HTTP http.RoundTripper
 	// Token returns the token, or "" for none; it is asked before each request. It may be nil.
 	Token func() (string, error)
+	// TokenName is what a person calls the place where the token is looked for, such as $GITHUB_TOKEN.
+	TokenName string
 	// Pages keeps what was read for the next import. Without it every import reads everything.
 	Pages Pages
 	// MaxWait bounds the waits of one call for the server's limits, 15 minutes unless set. A limit that lasts longer is
@@ -144,7 +148,7 @@ func (c *call) do(ctx context.Context, r request) (answer, error) {
 		a, err := c.send(ctx, r, token)
 		if err != nil {
 			fault := c.broken(ctx, r, err)
-			if r.once || failures == len(delays) || !fault.passing {
+			if failures == len(delays) || !fault.passing {
 				return answer{}, fault.error
 			}
 			if err := c.again(ctx, delays[failures]); err != nil {
@@ -203,10 +207,11 @@ func (c *call) send(ctx context.Context, r request, token string) (answer, error
 		next, err := at.Parse(resp.Header.Get("Location"))
 		moved := a.status == http.StatusMovedPermanently || a.status == http.StatusFound ||
 			a.status == http.StatusTemporaryRedirect || a.status == http.StatusPermanentRedirect
-		if !moved || r.method != http.MethodGet {
+		if !moved {
 			return a, nil
 		}
-		if err != nil || resp.Header.Get("Location") == "" || !same(next, c.api) || n == maxRedirects {
+		if err != nil || resp.Header.Get("Location") == "" || !same(next, c.api) || n == maxRedirects ||
+			r.method != http.MethodGet {
 			return answer{}, errAway
 		}
 		at = next
@@ -232,7 +237,13 @@ func (c *call) roundTrip(ctx context.Context, r request, at *url.URL, token stri
 		c.unconditional++
 	}
 	c.requests++
-	return c.of.HTTP.RoundTrip(req)
+	var sent atomic.Bool
+	trace := &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}
+	resp, err := c.of.HTTP.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace)))
+	if err != nil && !sent.Load() {
+		err = unsentError{err}
+	}
+	return resp, err
 }
 
 // manner says how a request is made, beside what it asks for. It goes with the context.

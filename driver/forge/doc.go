@@ -7,5 +7,5 @@
 // same way. Limits of the server's are waited for, up to a bound, and what does not end by itself is an error with the
 // next step.
 //
-// The token is read before each request, sent to the API's own address alone, and stands in no error and no file.
+// The token is read when it is needed, sent to the API's own address alone, and stands in no error and no file.
 package forge

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,8 +17,9 @@ import (
 // makes a second one of anything. It is safe for concurrent use.
 type Driver struct {
 	Memory *git.Memory
-	// Target completes where a pull request goes, by the address of the remote.
-	Target func(t effect.Target, remote string) (effect.Target, error)
+	// Target completes where a pull request goes, by the addresses of the remote that the branch is pushed to and of
+	// the one that the work is for.
+	Target func(t effect.Target, pushed, upstream string) (effect.Target, error)
 	// Connect returns the forge of a target.
 	Connect func(t effect.Target) (Forge, error)
 	// Prove makes the file that shows that the records of a task stand in the audit log.
@@ -26,154 +28,287 @@ type Driver struct {
 
 // Do does the effect, or finds that it was done.
 func (d *Driver) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	switch e.Kind {
-	case effect.KindPush:
-		return effect.Outcome(spoken(ctx, e, d.push))
-	case effect.KindPull:
-		return effect.Outcome(spoken(ctx, e, d.pull))
-	case effect.KindStatus:
-		return effect.Outcome(spoken(ctx, e, d.report))
-	case effect.KindComment:
-		return effect.Outcome(spoken(ctx, e, d.comment))
+	if w := d.work(e.Kind); w != nil {
+		return w.do(ctx, e)
 	}
 	return effect.Failed(pawl.Fail(pawl.CodeInternal, "runner.no_driver", string(e.Kind)))
 }
 
-// Done says no, since Do looks itself and does what is missing.
-func (d *Driver) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+// Done looks whether what the effect is for is there. Where that cannot be seen, nobody knows.
+func (d *Driver) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	if w := d.work(e.Kind); w != nil {
+		return w.done(ctx, e)
+	}
+	return effect.DoneUnknown, effect.Receipt{}
+}
+
+// worker is the work of one kind of effect.
+type worker interface {
+	do(ctx context.Context, e effect.Effect) effect.Receipt
+	done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
+}
+
+func (d *Driver) work(k effect.Kind) worker {
+	switch k {
+	case effect.KindPush:
+		return work[effect.PushSpec, effect.PushResult]{d.pushed, d.push}
+	case effect.KindPull:
+		return work[effect.PullSpec, effect.PullResult]{d.opened, d.open}
+	case effect.KindStatus:
+		return work[effect.StatusSpec, effect.Posted]{d.reported, d.report}
+	case effect.KindComment:
+		return work[effect.CommentSpec, effect.Posted]{d.commented, d.comment}
+	case effect.KindClose:
+		return work[effect.CloseSpec, effect.PullResult]{d.closed, d.close}
+	}
+	return nil
+}
+
+// work is one kind of effect: look finds what is there of it, and says whether that is all; act does what is missing.
+type work[S, R any] struct {
+	look func(ctx context.Context, e effect.Effect, spec S) (there R, all bool, err error)
+	act  func(ctx context.Context, e effect.Effect, spec S, there R) (R, error)
+}
+
+func (w work[S, R]) do(ctx context.Context, e effect.Effect) effect.Receipt {
+	spec, err := effect.Decode[S](e.Spec)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	there, all, err := w.look(ctx, e, spec)
+	if err != nil || all {
+		return effect.Outcome(there, err)
+	}
+	made, err := w.act(ctx, e, spec, there)
+	if taken(err) { // it may be there all the same
+		if there, all, lookErr := w.look(ctx, e, spec); lookErr == nil && all {
+			return effect.Succeeded(there)
+		}
+	}
+	return effect.Outcome(made, err)
+}
+
+func (w work[S, R]) done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	spec, err := effect.Decode[S](e.Spec)
+	if err == nil {
+		there, all, lookErr := w.look(ctx, e, spec)
+		if lookErr == nil && all {
+			return effect.DoneYes, effect.Succeeded(there)
+		}
+		err = lookErr
+	}
+	if err != nil {
+		return effect.DoneUnknown, effect.Receipt{}
+	}
 	return effect.DoneNo, effect.Receipt{}
 }
 
-func spoken[S, R any](ctx context.Context, e effect.Effect, do func(context.Context, effect.Place, S) (R, error)) (R,
-	error) {
-	spec, err := effect.Decode[S](e.Spec)
-	if err != nil {
-		var none R
-		return none, err
+func (d *Driver) repository(ctx context.Context, place effect.Place) (*git.Repo, error) {
+	if !place.Git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", place.Workspace)
 	}
-	return do(ctx, e.Place, spec)
+	return d.Memory.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
 }
 
-// push shares the commit as a branch. What the branch of the remote has besides is never lost.
-func (d *Driver) push(ctx context.Context, place effect.Place, spec effect.PushSpec) (out effect.PushResult,
+// destination finds out where a branch is pushed to, and what its pull request is for: the same repository, unless git
+// has been told to push elsewhere than it fetches from, or the settings name another one.
+func (d *Driver) destination(ctx context.Context, repo *git.Repo, spec effect.PushSpec) (out effect.PushResult,
 	err error) {
-	if !place.Git {
-		return out, pawl.Fail(pawl.CodeRepository, "git.not_repository", place.Workspace)
+	remotes, branch := git.NewRemotes(repo), spec.Branch
+	if branch == "" { // the branch of a pull request is shared as the one is that is checked out
+		if _, branch, err = repo.Refs.Head(ctx); err != nil {
+			return out, err
+		}
 	}
-	repo, err := d.Memory.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
-	if err != nil {
-		return out, err
-	}
-	remotes := git.NewRemotes(repo)
-	at, err := remotes.Upstream(ctx, spec.Branch)
+	base, err := remotes.Upstream(ctx, branch)
 	if err != nil {
 		return out, err
 	}
 	if spec.Branch != "" {
-		out.Base = strings.TrimPrefix(at.Ref, "refs/heads/")
+		out.Base = strings.TrimPrefix(base.Ref, "refs/heads/")
 	}
-	spec.Remote = at.Remote
-	if out.Target, err = d.Target(spec.Target, at.URL); err != nil {
-		return out, err
+	pushed, err := "", error(nil)
+	if branch != "" {
+		pushed, err = remotes.Pushed(ctx, branch)
 	}
-	to := git.Upstream{Remote: at.Remote, Ref: git.BranchRef(spec.Head)}
-	tip, err := remotes.Fetch(ctx, to)
+	at := base.URL
+	if spec.Remote = cmp.Or(pushed, base.Remote); err == nil && spec.Remote != base.Remote {
+		at, err = remotes.URL(ctx, spec.Remote)
+	}
+	if err == nil {
+		out.Target, err = d.Target(spec.Target, at, base.URL)
+	}
+	return out, err
+}
+
+// pushed looks where the branch of the remote is. What that has besides is never lost.
+func (d *Driver) pushed(ctx context.Context, e effect.Effect, spec effect.PushSpec) (out effect.PushResult, all bool,
+	err error) {
+	repo, err := d.repository(ctx, e.Place)
+	if err != nil {
+		return out, false, err
+	}
+	if out, err = d.destination(ctx, repo, spec); err != nil {
+		return out, false, err
+	}
+	tip, err := git.NewRemotes(repo).Fetch(ctx, upstream(out.Target, spec.Head))
+	if err != nil {
+		return out, false, err
+	}
+	if tip == spec.Commit {
+		own, err := repo.Refs.Lookup(ctx, git.BranchRef(spec.Head))
+		return out, own != "", err
+	}
+	if tip != "" {
+		in, err := repo.Objects.Contains(ctx, spec.Commit, tip)
+		if err == nil && !in {
+			err = pawl.Fail(pawl.CodeConflict, "forge.diverged", spec.Head, out.Remote)
+		}
+		return out, false, err
+	}
+	return out, false, nil
+}
+
+func upstream(t effect.Target, head string) git.Upstream {
+	return git.Upstream{Remote: t.Remote, Ref: git.BranchRef(head)}
+}
+
+// push shares the commit as a branch.
+func (d *Driver) push(ctx context.Context, e effect.Effect, spec effect.PushSpec, out effect.PushResult) (
+	effect.PushResult, error) {
+	repo, err := d.repository(ctx, e.Place)
 	if err != nil {
 		return out, err
 	}
-	if tip != spec.Commit {
-		if err := follows(ctx, repo, spec, tip); err != nil {
-			return out, err
-		}
-		if err := remotes.Push(ctx, to, spec.Commit); err != nil {
-			return out, err
-		}
+	if err := git.NewRemotes(repo).Push(ctx, upstream(out.Target, spec.Head), spec.Commit); err != nil {
+		return out, err
 	}
 	// The branch is here, too, so that what answers comments can be made on it.
-	if own, err := repo.Refs.Lookup(ctx, git.BranchRef(spec.Head)); err == nil && own == "" {
+	own, err := repo.Refs.Lookup(ctx, git.BranchRef(spec.Head))
+	if err == nil && own == "" {
 		err = repo.Refs.Set(ctx, git.BranchRef(spec.Head), spec.Commit, "", "pawl: pull request")
-		if err != nil && pawl.CodeOf(err) != pawl.CodeConflict {
-			return out, err
+		if pawl.CodeOf(err) == pawl.CodeConflict {
+			err = nil
 		}
 	}
-	return out, nil
-}
-
-// follows fails where the branch of the remote has what the commit has not.
-func follows(ctx context.Context, repo *git.Repo, spec effect.PushSpec, tip string) error {
-	if tip == "" {
-		return nil
-	}
-	in, err := repo.Objects.Contains(ctx, spec.Commit, tip)
-	if err == nil && !in {
-		err = pawl.Fail(pawl.CodeConflict, "forge.diverged", spec.Head, spec.Remote)
-	}
-	return err
+	return out, err
 }
 
 // Marked reports whether a text has a mark of pawl's.
 func Marked(text, mark string) bool { return strings.Contains(text, marked(mark)) }
 
-// pull makes the pull request of a branch or, where there is one, brings its words up to date. One that a person closed
-// or merged stays as it is, unless its branch has something new to say: then it is a new run's.
-func (d *Driver) pull(ctx context.Context, _ effect.Place, spec effect.PullSpec) (out effect.PullResult, err error) {
+// described is the body of a pull request, with the mark by which it is known again.
+func described(spec effect.PullSpec) string { return spec.Body + "\n\n" + marked(spec.Marker) }
+
+// plain is a text as it is compared with what a forge has made of it.
+func plain(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
+
+// opened looks for the pull request of a branch. One that a person closed or merged stays as it is, unless its branch
+// has something new to say: then it is a new run's.
+func (d *Driver) opened(ctx context.Context, _ effect.Effect, spec effect.PullSpec) (out effect.PullResult, all bool,
+	err error) {
 	at, err := d.Connect(spec.Target)
 	if err != nil {
-		return out, err
+		return out, false, err
 	}
-	body := spec.Body + "\n\n" + marked(spec.Marker)
-	for first := true; ; first = false {
-		found, err := at.Find(ctx, spec.Head)
-		if err != nil {
-			return out, err
-		}
-		i := slices.IndexFunc(found, func(r Request) bool {
-			return r.State == effect.PullOpen || Marked(r.Body, spec.Marker)
-		})
-		if i >= 0 {
-			r := found[i]
-			if r.State == effect.PullOpen && r.Body != body {
-				err = at.Edit(ctx, r.Number, r.Title, body)
-			}
-			return effect.PullResult{Number: r.Number, URL: r.URL, State: r.State, Base: r.Base}, err
-		}
-		made, err := at.Open(ctx, Request{Title: line(spec.Title, 200), Body: body, Head: spec.Head, Base: spec.Base})
-		switch {
-		case err == nil:
-			return effect.PullResult{Number: made.Number, URL: made.URL, State: effect.PullOpen, Base: made.Base}, nil
-		case !first || !taken(err):
-			return out, err
-		}
-		if again, _ := at.Find(ctx, spec.Head); !slices.ContainsFunc(again, func(r Request) bool {
-			return r.State == effect.PullOpen
-		}) {
-			return out, err // it is not there, and what it was refused for is for a person
-		}
+	found, err := at.Find(ctx, spec.Head)
+	i := slices.IndexFunc(found, func(r Request) bool {
+		return r.State == effect.PullOpen || Marked(r.Body, spec.Marker)
+	})
+	if err != nil || i < 0 {
+		return out, false, err
 	}
+	return found[i].result(), found[i].State != effect.PullOpen || plain(found[i].Body) == plain(described(spec)), nil
 }
 
-func (d *Driver) report(ctx context.Context, _ effect.Place, spec effect.StatusSpec) (out effect.Posted, err error) {
+// open makes the pull request or brings the words of the one that is there up to date.
+func (d *Driver) open(ctx context.Context, _ effect.Effect, spec effect.PullSpec, there effect.PullResult) (
+	effect.PullResult, error) {
 	at, err := d.Connect(spec.Target)
 	if err != nil {
-		return out, err
+		return there, err
 	}
-	r := Report{Commit: spec.Commit, OK: spec.OK, Title: spec.Title, Text: spec.Text, URL: spec.URL,
+	if there.Number > 0 {
+		return there, at.Edit(ctx, there.Number, Change{Body: described(spec)})
+	}
+	made, err := at.Open(ctx, Request{Title: line(spec.Title, 200), Body: described(spec), Head: spec.Head,
+		Base: spec.Base, State: effect.PullOpen})
+	return made.result(), err
+}
+
+// report's places are where something is said of a commit: where the pull request is, and where its branch is, as who
+// works in a fork may often say nothing at the first.
+func (d *Driver) places(t effect.Target) (out []Forge, err error) {
+	places := []effect.Target{t}
+	if t.Fork != "" {
+		places = append(places, effect.Target{Forge: t.Forge, Host: t.Host, Repository: t.Fork})
+	}
+	for _, p := range places {
+		at, err := d.Connect(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, at)
+	}
+	return out, nil
+}
+
+// elsewhere reports whether an error says that something can be done at another place, if there is one.
+func elsewhere(err error) bool {
+	code := pawl.CodeOf(err)
+	return code == pawl.CodeDenied || code == pawl.CodeNotFound
+}
+
+func reportOf(spec effect.StatusSpec) Report {
+	return Report{Commit: spec.Commit, OK: spec.OK, Title: spec.Title, Text: spec.Text, URL: spec.URL,
 		Marker: spec.Marker}
-	id, err := at.Reported(ctx, r)
-	if err != nil || id != "" {
-		return effect.Posted{ID: id, How: "found"}, err
-	}
-	if id, out.How, err = at.Report(ctx, r); pawl.CodeOf(err) == pawl.CodeOutcomeUnknown {
-		if found, lookErr := at.Reported(ctx, r); lookErr == nil && found != "" {
-			return effect.Posted{ID: found, How: "found"}, nil
+}
+
+func (d *Driver) reported(ctx context.Context, _ effect.Effect, spec effect.StatusSpec) (effect.Posted, bool, error) {
+	places, err := d.places(spec.Target)
+	for i, at := range places {
+		id := ""
+		if id, err = at.Reported(ctx, reportOf(spec)); id != "" {
+			return effect.Posted{ID: id, How: "found"}, true, nil
+		}
+		if err != nil && (!elsewhere(err) || i == len(places)-1) {
+			break
 		}
 	}
-	out.ID = id
+	return effect.Posted{}, false, err
+}
+
+func (d *Driver) report(ctx context.Context, _ effect.Effect, spec effect.StatusSpec, _ effect.Posted) (
+	out effect.Posted, err error) {
+	places, err := d.places(spec.Target)
+	for _, at := range places {
+		if out.ID, out.How, err = at.Report(ctx, reportOf(spec)); !elsewhere(err) {
+			break
+		}
+	}
 	return out, err
 }
 
+// commented looks for the one comment of pawl's. It is all there where this effect wrote it: what it says of the log is
+// another thing each time.
+func (d *Driver) commented(ctx context.Context, e effect.Effect, spec effect.CommentSpec) (out effect.Posted, all bool,
+	err error) {
+	at, err := d.Connect(spec.Target)
+	if err != nil {
+		return out, false, err
+	}
+	said, err := at.Comments(ctx, spec.Number)
+	i := slices.IndexFunc(said, func(c effect.PullComment) bool { return Marked(c.Text, spec.Marker) })
+	if err != nil || i < 0 {
+		return out, false, err
+	}
+	out = effect.Posted{ID: said[i].ID, How: "comment", Digest: effect.Digest([]byte(said[i].Text))}
+	return out, Marked(said[i].Text, e.ID), nil
+}
+
 // comment writes the one comment of pawl's, or changes it.
-func (d *Driver) comment(ctx context.Context, _ effect.Place, spec effect.CommentSpec) (out effect.Posted, err error) {
+func (d *Driver) comment(ctx context.Context, e effect.Effect, spec effect.CommentSpec, there effect.Posted) (
+	out effect.Posted, err error) {
 	at, err := d.Connect(spec.Target)
 	if err != nil {
 		return out, err
@@ -182,32 +317,9 @@ func (d *Driver) comment(ctx context.Context, _ effect.Place, spec effect.Commen
 	if err != nil {
 		return out, err
 	}
-	text := proofText(spec.Text, file) + "\n\n" + marked(spec.Marker)
-	out = effect.Posted{How: "comment", Digest: effect.Digest([]byte(text))}
-	find := func() (effect.PullComment, error) {
-		all, err := at.Comments(ctx, spec.Number)
-		for _, c := range all {
-			if Marked(c.Text, spec.Marker) {
-				return c, nil
-			}
-		}
-		return effect.PullComment{}, err
-	}
-	there, err := find()
-	if err != nil {
-		return out, err
-	}
-	if out.ID = there.ID; there.Text == text {
-		return out, nil
-	}
+	text := proofText(spec.Text, file) + "\n\n" + marked(spec.Marker) + "\n" + marked(e.ID)
 	id, err := at.Say(ctx, spec.Number, there.ID, text)
-	if pawl.CodeOf(err) == pawl.CodeOutcomeUnknown {
-		if found, lookErr := find(); lookErr == nil && found.Text == text {
-			id, err = found.ID, nil
-		}
-	}
-	out.ID = id
-	return out, err
+	return effect.Posted{ID: id, How: "comment", Digest: effect.Digest([]byte(text))}, err
 }
 
 // proofText puts the file of a proof below a text, as far as it has room in a comment.
@@ -218,4 +330,60 @@ func proofText(text string, file []byte) string {
 		body = fmt.Sprintf("`pawl audit prove`: %d bytes, sha256 `%s`", len(file), effect.Digest(file))
 	}
 	return text + "\n\n`pawl audit verify --proof FILE`\n\n" + body
+}
+
+// closed looks whether a pull request is closed and its branch gone or, again, open. One that was merged is nothing
+// that can be taken back here. A branch that names something else than pawl left there is somebody else's by now.
+func (d *Driver) closed(ctx context.Context, e effect.Effect, spec effect.CloseSpec) (out effect.PullResult, all bool,
+	err error) {
+	at, err := d.Connect(spec.Target)
+	if err != nil {
+		return out, false, err
+	}
+	now, err := at.Look(ctx, spec.Number)
+	if err != nil {
+		return out, false, err
+	}
+	if out = now.result(); out.State == effect.PullMerged {
+		return out, false, pawl.Fail(pawl.CodeConflict, "pull.merged", now.Number, now.URL, cmp.Or(now.Merge, "COMMIT"))
+	}
+	if spec.Again {
+		return out, out.State == effect.PullOpen, nil
+	}
+	repo, err := d.repository(ctx, e.Place)
+	if err != nil {
+		return out, false, err
+	}
+	tip, err := git.NewRemotes(repo).Fetch(ctx, upstream(spec.Target, spec.Head))
+	return out, out.State == effect.PullClosed && tip != spec.Commit, err
+}
+
+// close closes a pull request and takes its branch away, or brings both back.
+func (d *Driver) close(ctx context.Context, e effect.Effect, spec effect.CloseSpec, there effect.PullResult) (
+	effect.PullResult, error) {
+	at, err := d.Connect(spec.Target)
+	if err != nil {
+		return there, err
+	}
+	repo, err := d.repository(ctx, e.Place)
+	if err != nil {
+		return there, err
+	}
+	remotes, to := git.NewRemotes(repo), upstream(spec.Target, spec.Head)
+	tip, err := remotes.Fetch(ctx, to)
+	if err == nil && spec.Again && tip == "" {
+		err = remotes.Push(ctx, to, spec.Commit)
+	}
+	want := effect.PullClosed
+	if spec.Again {
+		want = effect.PullOpen
+	}
+	if err == nil && there.State != want {
+		err = at.Edit(ctx, spec.Number, Change{State: want})
+	}
+	if err == nil && !spec.Again && tip == spec.Commit {
+		err = remotes.Remove(ctx, to, spec.Commit)
+	}
+	there.State = want
+	return there, err
 }

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +23,11 @@ var (
 	errLarge = errors.New("the answer is larger than 32 MiB")
 	errAway  = errors.New("the server redirects to another server, or without an end")
 )
+
+// unsentError is why a request has not even left.
+type unsentError struct{ error }
+
+func (e unsentError) Unwrap() error { return e.error }
 
 // verdict is what an answer or a failure means.
 type verdict struct {
@@ -43,14 +50,14 @@ func (c *call) broken(ctx context.Context, r request, err error) verdict {
 	switch {
 	case ctx.Err() != nil:
 		return verdict{error: canceled(ctx)}
-	case r.once:
-		return verdict{error: fail(pawl.CodeOutcomeUnknown, "forge.unknown_outcome")}
-	case errors.Is(err, errLarge):
-		return verdict{error: fail(pawl.CodeIO, "forge.malformed", shown(r.url))}
 	case errors.Is(err, errAway):
 		return verdict{error: fail(pawl.CodeIO, "forge.redirected", shown(r.url))}
 	case errors.As(err, &refused), errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
 		return verdict{error: fail(pawl.CodeEnvironment, "forge.certificate", c.api.Host)}
+	case r.once && !errors.As(err, new(unsentError)):
+		return verdict{error: fail(pawl.CodeOutcomeUnknown, "forge.unknown_outcome", c.api.Host)}
+	case errors.Is(err, errLarge):
+		return verdict{error: fail(pawl.CodeIO, "forge.malformed", shown(r.url))}
 	case errors.Is(err, context.DeadlineExceeded):
 		return verdict{error: fail(pawl.CodeTimeout, "forge.slow", c.api.Host), passing: true}
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -89,20 +96,22 @@ func (c *call) judge(r request, a answer, token string) verdict {
 	}
 	switch s := a.status; {
 	case s == http.StatusUnauthorized:
-		return verdict{error: fail(pawl.CodeLogin, key("forge.token_refused", "forge.token_needed"), c.api.Host)}
+		return verdict{error: fail(pawl.CodeLogin, key("forge.token_refused", "forge.token_needed"), c.api.Host,
+			c.of.TokenName)}
 	case s == http.StatusForbidden:
 		if sso := a.header.Get("X-GitHub-SSO"); strings.Contains(sso, "required") {
 			return verdict{error: fail(pawl.CodeLogin, "forge.sso", where(sso))}
 		}
 		return verdict{error: fail(pawl.CodeDenied, "forge.forbidden", shown(r.url))}
 	case s == http.StatusNotFound:
-		return verdict{error: fail(pawl.CodeNotFound, key("forge.not_found", "forge.not_found_public"), shown(r.url))}
+		return verdict{error: fail(pawl.CodeNotFound, key("forge.not_found", "forge.not_found_public"), shown(r.url),
+			c.of.TokenName)}
 	case s == http.StatusConflict:
 		return verdict{error: fail(pawl.CodeConflict, "forge.conflict", shown(r.url))}
 	case s == http.StatusGone:
 		return verdict{error: fail(pawl.CodeNotFound, "forge.gone", shown(r.url))}
 	case s >= 500 && r.once:
-		return verdict{error: fail(pawl.CodeOutcomeUnknown, "forge.unknown_outcome")}
+		return verdict{error: fail(pawl.CodeOutcomeUnknown, "forge.unknown_outcome", c.api.Host)}
 	case s >= 500 || s == http.StatusRequestTimeout:
 		after, _ := retryAfter(a.header.Get("Retry-After"), c.now())
 		return verdict{error: fail(pawl.CodeIO, "forge.server", s, c.api.Host), passing: after <= time.Minute,
@@ -220,19 +229,46 @@ func retryAfter(text string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// saying finds the sentence in the body of an error, without the token.
+// saying finds the sentences in the body of an error, without the token.
 func saying(raw []byte, token string) string {
 	text := string(raw)
 	var e struct {
-		Message string `json:"message"`
+		Message any `json:"message"`
+		Error   any `json:"error"`
+		Errors  any `json:"errors"`
 	}
-	if json.Unmarshal(raw, &e) == nil && e.Message != "" {
-		text = e.Message
+	if json.Unmarshal(raw, &e) == nil {
+		if said := slices.Concat(sentences(e.Message), sentences(e.Error), sentences(e.Errors)); len(said) > 0 {
+			text = strings.Join(said, "; ")
+		}
 	}
 	if token != "" {
 		text = strings.ReplaceAll(text, token, "[token]")
 	}
 	return line(text, 300)
+}
+
+// sentences are the texts in what a forge says is wrong: a text, a list, or lists by the fields that they are about.
+// Where one of them has a message, that says it all.
+func sentences(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		if v != "" {
+			out = append(out, v)
+		}
+	case []any:
+		for _, one := range v {
+			out = append(out, sentences(one)...)
+		}
+	case map[string]any:
+		if said := sentences(v["message"]); len(said) > 0 {
+			return said
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, sentences(v[name])...)
+		}
+	}
+	return out
 }
 
 // line makes a text from outside one line of a bounded length.

@@ -11,13 +11,26 @@ import (
 // Context is the name of what pawl says of a commit.
 const Context = "pawl/proof"
 
-// Request is a pull request, which GitLab calls a merge request. Head and Base are branches of the same repository.
+// Request is a pull request, which GitLab calls a merge request. Base is a branch of the repository, and Head one of
+// the same repository or of the fork that work comes from.
 type Request struct {
 	Number      int
 	URL         string
 	State       effect.PullState
 	Title, Body string
 	Head, Base  string
+	// Merge is the commit by which it was merged, "" where that is not said.
+	Merge string
+}
+
+func (r Request) result() effect.PullResult {
+	return effect.PullResult{Number: r.Number, URL: r.URL, State: r.State, Base: r.Base}
+}
+
+// Change is what becomes of a pull request: what is empty stays as it is.
+type Change struct {
+	Body  string
+	State effect.PullState
 }
 
 // Report is what is said of a commit. Title fits into a line, and Text is Markdown. Marker tells it from others.
@@ -37,8 +50,8 @@ type Forge interface {
 	Look(ctx context.Context, number int) (Request, error)
 	// Open makes a pull request. Where there is one of the branch already, the error has CodeConflict or CodeInvalid.
 	Open(ctx context.Context, r Request) (Request, error)
-	// Edit gives a pull request another title and body.
-	Edit(ctx context.Context, number int, title, body string) error
+	// Edit changes a pull request, which may be done twice.
+	Edit(ctx context.Context, number int, c Change) error
 	// Comments are all comments and reviews under a pull request.
 	Comments(ctx context.Context, number int) ([]effect.PullComment, error)
 	// Say writes a comment or, with the id of one that is there, changes it. It returns the id.
@@ -49,26 +62,27 @@ type Forge interface {
 	Report(ctx context.Context, r Report) (id, how string, err error)
 }
 
-// Of returns the forge of a kind that the client reaches, for a repository.
-func (c *Client) Of(repository string) (Forge, error) {
+// Of returns the forge of a kind that the client reaches, for a repository and the one that branches are pushed to, ""
+// where that is the same.
+func (c *Client) Of(repository, fork string) (Forge, error) {
 	switch c.Kind {
 	case GitLab:
-		return &lab{rest{c}, repository}, nil
+		return &lab{rest: rest{c}, project: repository, fork: fork}, nil
 	case Gitea:
-		return &tea{rest{c}, repository}, nil
+		return &tea{rest{c}, repository, fork}, nil
 	}
 	r, err := ParseRepo(repository)
-	return &hub{c, r}, err
+	if err != nil || fork == "" {
+		return &hub{c, r, r}, err
+	}
+	f, err := ParseRepo(fork)
+	return &hub{c, r, f}, err
 }
 
-// ofBranch leaves out what is of another branch, which some forges give, too.
-func ofBranch(all []Request, head string) (out []Request) {
-	for _, r := range all {
-		if r.Head == head {
-			out = append(out, r)
-		}
-	}
-	return out
+// ownerOf is the first part of OWNER/NAME.
+func ownerOf(repository string) string {
+	owner, _, _ := strings.Cut(repository, "/")
+	return owner
 }
 
 // Place reads the address of a git remote: which host it is on, and the path of the repository there. An address of a

@@ -12,10 +12,10 @@ import (
 	"pawl/kernel/effect"
 )
 
-// hub is a repository on GitHub.
+// hub is a repository on GitHub, and the one that branches are pushed to.
 type hub struct {
-	at   *Client
-	repo Repo
+	at         *Client
+	repo, fork Repo
 }
 
 // maxLists bounds the pages that are read of a list about one pull request.
@@ -57,20 +57,23 @@ func requested(p *github.PullRequest) Request {
 		state = effect.PullMerged
 	}
 	return Request{Number: p.GetNumber(), URL: p.GetHTMLURL(), State: state, Title: p.GetTitle(), Body: p.GetBody(),
-		Head: p.GetHead().GetRef(), Base: p.GetBase().GetRef()}
+		Head: p.GetHead().GetRef(), Base: p.GetBase().GetRef(), Merge: p.GetMergeCommitSHA()}
 }
 
 func (h *hub) Find(ctx context.Context, head string) ([]Request, error) {
 	found, err := all(ctx, h, func(ctx context.Context, gh *github.Client, o github.ListOptions) ([]*github.PullRequest,
 		*github.Response, error) {
 		return gh.PullRequests.List(ctx, h.repo.Owner, h.repo.Name, &github.PullRequestListOptions{State: "all",
-			Head: h.repo.Owner + ":" + head, Sort: "created", Direction: "desc", ListOptions: o})
+			Head: h.fork.Owner + ":" + head, Sort: "created", Direction: "desc", ListOptions: o})
 	})
-	out := make([]Request, len(found))
-	for i, p := range found {
-		out[i] = requested(p)
+	var out []Request
+	for _, p := range found {
+		// Of a branch of that name there may be one in each fork.
+		if from := p.GetHead(); from.GetRef() == head && strings.EqualFold(from.GetUser().GetLogin(), h.fork.Owner) {
+			out = append(out, requested(p))
+		}
 	}
-	return ofBranch(out, head), err
+	return out, err
 }
 
 func (h *hub) Look(ctx context.Context, number int) (Request, error) {
@@ -84,9 +87,13 @@ func (h *hub) Look(ctx context.Context, number int) (Request, error) {
 }
 
 func (h *hub) Open(ctx context.Context, r Request) (Request, error) {
+	request := &github.NewPullRequest{Title: &r.Title, Head: &r.Head, Base: &r.Base, Body: &r.Body}
+	if h.fork != h.repo {
+		from := h.fork.Owner + ":" + r.Head
+		request.Head, request.HeadRepo = &from, &h.fork.Name
+	}
 	p, err := with(ctx, h, func(ctx context.Context, gh *github.Client) (*github.PullRequest, *github.Response, error) {
-		return gh.PullRequests.Create(ctx, h.repo.Owner, h.repo.Name, &github.NewPullRequest{Title: &r.Title,
-			Head: &r.Head, Base: &r.Base, Body: &r.Body})
+		return gh.PullRequests.Create(ctx, h.repo.Owner, h.repo.Name, request)
 	})
 	if err != nil {
 		return Request{}, err
@@ -94,10 +101,11 @@ func (h *hub) Open(ctx context.Context, r Request) (Request, error) {
 	return requested(p), nil
 }
 
-func (h *hub) Edit(ctx context.Context, number int, title, body string) error {
+func (h *hub) Edit(ctx context.Context, number int, c Change) error {
+	word := string(c.State)
 	_, err := with(ctx, h, func(ctx context.Context, gh *github.Client) (*github.PullRequest, *github.Response, error) {
-		return gh.PullRequests.Edit(ctx, h.repo.Owner, h.repo.Name, number, &github.PullRequest{Title: &title,
-			Body: &body})
+		return gh.PullRequests.Edit(ctx, h.repo.Owner, h.repo.Name, number, &github.PullRequest{
+			Body: optional(c.Body), State: optional(word)})
 	})
 	return err
 }

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,10 +63,10 @@ func every[T any](ctx context.Context, r rest, address string) (out []T, err err
 	return out, nil
 }
 
-// lab is a project on GitLab (API v4).
+// lab is a project on GitLab (API v4), and the one that branches are pushed to, "" where that is the same.
 type lab struct {
 	rest
-	project string
+	project, fork string
 }
 
 type labRequest struct {
@@ -76,6 +77,10 @@ type labRequest struct {
 	Description string `json:"description"`
 	Source      string `json:"source_branch"`
 	Target      string `json:"target_branch"`
+	From        int64  `json:"source_project_id"`
+	For         int64  `json:"target_project_id"`
+	Merge       string `json:"merge_commit_sha"`
+	Squash      string `json:"squash_commit_sha"`
 }
 
 func (p labRequest) request() Request {
@@ -84,21 +89,40 @@ func (p labRequest) request() Request {
 		state = effect.PullOpen
 	}
 	return Request{Number: p.IID, URL: p.URL, State: state, Title: p.Title, Body: p.Description, Head: p.Source,
-		Base: p.Target}
+		Base: p.Target, Merge: cmp.Or(p.Merge, p.Squash)}
 }
 
 func (g *lab) below(format string, args ...any) string {
 	return "/projects/" + url.PathEscape(g.project) + fmt.Sprintf(format, args...)
 }
 
+// number is what a project is called in merge requests.
+func (g *lab) number(ctx context.Context, project string) (int64, error) {
+	var p struct {
+		ID int64 `json:"id"`
+	}
+	_, err := g.call(ctx, http.MethodGet, "/projects/"+url.PathEscape(project), nil, &p)
+	return p.ID, err
+}
+
 func (g *lab) Find(ctx context.Context, head string) ([]Request, error) {
+	fork := int64(0)
+	if g.fork != "" {
+		var err error
+		if fork, err = g.number(ctx, g.fork); err != nil {
+			return nil, err
+		}
+	}
 	found, err := every[labRequest](ctx, g.rest, g.below("/merge_requests?state=all&order_by=created_at&sort=desc"+
 		"&per_page=100&source_branch=%s", url.QueryEscape(head)))
 	var out []Request
 	for _, p := range found {
-		out = append(out, p.request())
+		// Of a branch of that name there may be one in each fork.
+		if p.Source == head && p.From == cmp.Or(fork, p.For) {
+			out = append(out, p.request())
+		}
 	}
-	return ofBranch(out, head), err
+	return out, err
 }
 
 func (g *lab) Look(ctx context.Context, number int) (Request, error) {
@@ -108,15 +132,29 @@ func (g *lab) Look(ctx context.Context, number int) (Request, error) {
 }
 
 func (g *lab) Open(ctx context.Context, r Request) (Request, error) {
+	in := map[string]any{"source_branch": r.Head, "target_branch": r.Base, "title": r.Title, "description": r.Body}
+	at := g.below("/merge_requests")
+	if g.fork != "" { // it is made where its branch is
+		id, err := g.number(ctx, g.project)
+		if err != nil {
+			return Request{}, err
+		}
+		at, in["target_project_id"] = "/projects/"+url.PathEscape(g.fork)+"/merge_requests", id
+	}
 	var p labRequest
-	_, err := g.call(ctx, http.MethodPost, g.below("/merge_requests"), map[string]any{"source_branch": r.Head,
-		"target_branch": r.Base, "title": r.Title, "description": r.Body}, &p)
+	_, err := g.call(ctx, http.MethodPost, at, in, &p)
 	return p.request(), err
 }
 
-func (g *lab) Edit(ctx context.Context, number int, title, body string) error {
-	_, err := g.call(ctx, http.MethodPut, g.below("/merge_requests/%d", number), map[string]any{"title": title,
-		"description": body}, &labRequest{})
+func (g *lab) Edit(ctx context.Context, number int, c Change) error {
+	in := map[string]any{}
+	if c.Body != "" {
+		in["description"] = c.Body
+	}
+	if c.State != "" {
+		in["state_event"] = state(c.State == effect.PullOpen, "reopen", "close")
+	}
+	_, err := g.call(ctx, http.MethodPut, g.below("/merge_requests/%d", number), in, &labRequest{})
 	return err
 }
 
@@ -191,10 +229,10 @@ func (g *lab) Report(ctx context.Context, r Report) (id, how string, err error) 
 	return strconv.FormatInt(s.ID, 10), "status", err
 }
 
-// tea is a repository on Gitea or Forgejo (API v1).
+// tea is a repository on Gitea or Forgejo (API v1), and the one that branches are pushed to, "" where that is the same.
 type tea struct {
 	rest
-	repository string
+	repository, fork string
 }
 
 type teaRequest struct {
@@ -202,10 +240,14 @@ type teaRequest struct {
 	URL    string `json:"html_url"`
 	State  string `json:"state"`
 	Merged bool   `json:"merged"`
+	Merge  string `json:"merge_commit_sha"`
 	Title  string `json:"title"`
 	Body   string `json:"body"`
 	Head   struct {
-		Ref string `json:"ref"`
+		Ref        string `json:"ref"`
+		Repository struct {
+			Name string `json:"full_name"`
+		} `json:"repo"`
 	} `json:"head"`
 	Base struct {
 		Ref string `json:"ref"`
@@ -218,7 +260,7 @@ func (p teaRequest) request() Request {
 		state = effect.PullMerged
 	}
 	return Request{Number: p.Number, URL: p.URL, State: state, Title: p.Title, Body: p.Body, Head: p.Head.Ref,
-		Base: p.Base.Ref}
+		Base: p.Base.Ref, Merge: p.Merge}
 }
 
 func (g *tea) below(format string, args ...any) string {
@@ -230,9 +272,12 @@ func (g *tea) Find(ctx context.Context, head string) ([]Request, error) {
 	found, err := every[teaRequest](ctx, g.rest, g.below("/pulls?state=all&sort=newest&limit=50"))
 	var out []Request
 	for _, p := range found {
-		out = append(out, p.request())
+		// Of a branch of that name there may be one in each fork.
+		if p.Head.Ref == head && strings.EqualFold(p.Head.Repository.Name, cmp.Or(g.fork, g.repository)) {
+			out = append(out, p.request())
+		}
 	}
-	return ofBranch(out, head), err
+	return out, err
 }
 
 func (g *tea) Look(ctx context.Context, number int) (Request, error) {
@@ -242,15 +287,25 @@ func (g *tea) Look(ctx context.Context, number int) (Request, error) {
 }
 
 func (g *tea) Open(ctx context.Context, r Request) (Request, error) {
+	head := r.Head
+	if g.fork != "" {
+		head = ownerOf(g.fork) + ":" + head
+	}
 	var p teaRequest
-	_, err := g.call(ctx, http.MethodPost, g.below("/pulls"), map[string]any{"head": r.Head, "base": r.Base,
+	_, err := g.call(ctx, http.MethodPost, g.below("/pulls"), map[string]any{"head": head, "base": r.Base,
 		"title": r.Title, "body": r.Body}, &p)
 	return p.request(), err
 }
 
-func (g *tea) Edit(ctx context.Context, number int, title, body string) error {
-	_, err := g.call(ctx, http.MethodPatch, g.below("/pulls/%d", number), map[string]any{"title": title, "body": body},
-		&teaRequest{})
+func (g *tea) Edit(ctx context.Context, number int, c Change) error {
+	in := map[string]any{}
+	if c.Body != "" {
+		in["body"] = c.Body
+	}
+	if c.State != "" {
+		in["state"] = c.State
+	}
+	_, err := g.call(ctx, http.MethodPatch, g.below("/pulls/%d", number), in, &teaRequest{})
 	return err
 }
 

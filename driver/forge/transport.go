@@ -1,12 +1,14 @@
 package forge
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
@@ -23,18 +25,32 @@ func Env(getenv func(string) string, names ...string) func() (string, error) {
 	}
 	return func() (string, error) {
 		for _, name := range names {
-			token := strings.TrimSpace(getenv(name))
-			if token == "" {
-				continue
+			if token := strings.TrimSpace(getenv(name)); token != "" {
+				return usable(token, name)
 			}
-			bad := func(r rune) bool { return r <= ' ' || r > '~' }
-			if len(token) > maxToken || strings.ContainsFunc(token, bad) {
-				return "", pawl.Fail(pawl.CodeLogin, "forge.bad_token", name).In("forge.Token")
-			}
-			return token, nil
 		}
 		return "", nil
 	}
+}
+
+// Ring returns what reads the token from an entry of the user's keyring, once for all requests of a client.
+func Ring(read func(ctx context.Context, entry string) (string, error), entry string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		token, err := read(context.Background(), entry)
+		if err != nil {
+			return "", err
+		}
+		return usable(strings.TrimSpace(token), entry)
+	})
+}
+
+// usable is a token that can be sent. Name is where it was found.
+func usable(token, name string) (string, error) {
+	bad := func(r rune) bool { return r <= ' ' || r > '~' }
+	if len(token) > maxToken || strings.ContainsFunc(token, bad) {
+		return "", pawl.Fail(pawl.CodeLogin, "forge.bad_token", name).In("forge.Token")
+	}
+	return token, nil
 }
 
 // Transport returns what carries requests: over the proxies that the environment names, trusting the machine's

@@ -103,7 +103,7 @@ func (c *call) permitted() error {
 		token, err = c.of.Token()
 	}
 	if err == nil && token == "" {
-		err = pawl.Fail(pawl.CodeLogin, "forge.token_needed", c.api.Host).In("forge.Write")
+		err = pawl.Fail(pawl.CodeLogin, "forge.token_needed", c.api.Host, c.of.TokenName).In("forge.Write")
 	}
 	return err
 }

@@ -1,64 +1,20 @@
 package notify
 
 import (
-	"bufio"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/godbus/dbus/v5"
 
 	"pawl"
-	"pawl/internal/need"
+	"pawl/internal/noticetest"
 	"pawl/kernel/effect"
 	"pawl/kernel/notices"
 )
 
-// bus is a session bus of the test's own, on which python-dbusmock plays the desktop.
-func bus(t *testing.T) (address string, mock dbus.BusObject) {
-	t.Helper()
-	daemon := exec.Command(need.Program(t, "dbus-daemon"), "--session", "--nofork", "--print-address",
-		"--address=unix:dir="+t.TempDir())
-	out, err := daemon.StdoutPipe()
-	if err == nil {
-		err = daemon.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = daemon.Process.Kill(); _ = daemon.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = strings.TrimSpace(line)
-	desktop := exec.Command(need.Python(t, "dbusmock"), "-m", "dbusmock", "--template", "notification_daemon")
-	desktop.Env = append(desktop.Environ(), "DBUS_SESSION_BUS_ADDRESS="+address)
-	if err := desktop.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = desktop.Process.Kill(); _ = desktop.Wait() })
-	c, err := dbus.Connect(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	mock = c.Object(busName, busPath)
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		var can []string
-		if err = mock.Call(busName+".GetCapabilities", 0).Store(&can); err == nil {
-			return address, mock
-		}
-		if time.Now().After(until) {
-			t.Fatalf("python-dbusmock does not answer (make setup installs it): %v", err)
-		}
-	}
-}
-
 // TestDesktop: a message is shown once, as text, and is taken off again.
 func TestDesktop(t *testing.T) {
-	address, mock := bus(t)
+	address, mock := noticetest.Bus(t, busName, busPath)
 	d := driver(Channel{Kind: notices.Desktop}, "")
 	d.Getenv = func(name string) string { return map[string]string{"DBUS_SESSION_BUS_ADDRESS": address}[name] }
 	sent := d.Do(t.Context(), message())

@@ -38,10 +38,11 @@ func (d *Driver) mail(ctx context.Context, c Channel, id string, s *effect.Notic
 	}
 	w := open(ctx, rule)
 	defer w.close()
-	server, err := w.greet(ctx, u)
+	trust := &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12, RootCAs: d.Roots}
+	server, err := w.greet(ctx, u, trust)
 	if err == nil {
 		defer server.Close()
-		err = enter(server, u, rule, c.User, password)
+		err = enter(server, u, rule, trust, c.User, password)
 	}
 	if err != nil {
 		return d.mailed(w, err)
@@ -68,13 +69,13 @@ func (d *Driver) mailed(w *way, err error) error {
 }
 
 // greet connects to a mail server.
-func (w *way) greet(ctx context.Context, u *url.URL) (*smtp.Client, error) {
+func (w *way) greet(ctx context.Context, u *url.URL, trust *tls.Config) (*smtp.Client, error) {
 	conn, err := w.dial(ctx, "tcp", w.rule.String())
 	if err != nil {
 		return nil, err
 	}
 	if u.Scheme == "smtps" {
-		conn = tls.Client(conn, &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12})
+		conn = tls.Client(conn, trust)
 	}
 	server, err := smtp.NewClient(conn, u.Hostname())
 	if err != nil {
@@ -84,9 +85,9 @@ func (w *way) greet(ctx context.Context, u *url.URL) (*smtp.Client, error) {
 }
 
 // enter makes sure that nobody on the way reads along, and logs in. A server on this machine needs neither.
-func enter(server *smtp.Client, u *url.URL, rule egress.Rule, user, password string) error {
+func enter(server *smtp.Client, u *url.URL, rule egress.Rule, trust *tls.Config, user, password string) error {
 	if can, _ := server.Extension("STARTTLS"); can {
-		if err := server.StartTLS(&tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}); err != nil {
+		if err := server.StartTLS(trust); err != nil {
 			return err
 		}
 	} else if u.Scheme != "smtps" && !rule.Local() {

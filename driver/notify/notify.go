@@ -6,6 +6,7 @@ package notify
 
 import (
 	"context"
+	"crypto/x509"
 	"net/url"
 	"os"
 	"slices"
@@ -57,6 +58,8 @@ type Driver struct {
 	// Getenv is the environment in which the session bus is found; nil means that of this process.
 	Getenv func(string) string
 	Now    func() time.Time
+	// Roots are the certificates that mail servers are trusted by; nil means those of the machine.
+	Roots *x509.CertPool
 }
 
 // Sent is what came of a message. After says how long the receiver wants to be left alone.

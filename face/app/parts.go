@@ -90,7 +90,8 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		effect.KindPrepare: project.Fetcher(box, machine),
 	}}
 	forges := project.Forge(memory, c, query.Proof(store))
-	for _, k := range []effect.Kind{effect.KindPush, effect.KindPull, effect.KindStatus, effect.KindComment} {
+	for _, k := range []effect.Kind{effect.KindPush, effect.KindPull, effect.KindStatus, effect.KindComment,
+		effect.KindClose} {
 		p.drivers[k] = forges
 	}
 	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }

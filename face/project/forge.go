@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"pawl/face/cli/settings"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/keyring"
 )
 
 // patience bounds the waits of one step of a pull request for the limits of a forge: work waits for it.
@@ -25,22 +27,34 @@ var tokens = map[forge.Kind]string{forge.GitHub: "GITHUB_TOKEN", forge.GitLab: "
 func Forge(m *git.Memory, c settings.Config,
 	prove func(ctx context.Context, task string) ([]byte, error)) *forge.Driver {
 	return &forge.Driver{Memory: m, Prove: prove,
-		Target: func(t effect.Target, remote string) (effect.Target, error) { return target(c, t, remote) },
+		Target: func(t effect.Target, pushed, upstream string) (effect.Target, error) {
+			return target(c, t, pushed, upstream)
+		},
 		Connect: func(t effect.Target) (forge.Forge, error) {
 			at, err := reach(c, t)
 			if err != nil {
 				return nil, err
 			}
-			return at.Of(t.Repository)
+			return at.Of(t.Repository, t.Fork)
 		}}
 }
 
-// target completes where a pull request goes: what the settings say comes first, and then the address of the remote.
-func target(c settings.Config, t effect.Target, remote string) (effect.Target, error) {
-	address, _, _ := strings.Cut(remote, ", ")
-	host, path := forge.Place(address)
+// target completes where a pull request goes: what the settings say comes first, and then the address of the remote
+// that the work is for. Where the branch is pushed to another repository of the same host, that is a fork.
+func target(c settings.Config, t effect.Target, pushed, upstream string) (effect.Target, error) {
+	place := func(remote string) (host, path string) {
+		address, _, _ := strings.Cut(remote, ", ")
+		return forge.Place(address)
+	}
+	host, path := place(upstream)
 	if t.Host = host; c.Forge.Repository != "" {
 		path = c.Forge.Repository
+	}
+	switch from, fork := place(pushed); {
+	case pushed != upstream && from != host:
+		return t, pawl.Fail(pawl.CodeInvalid, "pull.two_hosts", t.Remote, from, host)
+	case fork != "" && !strings.HasSuffix(strings.ToLower("/"+fork), strings.ToLower("/"+path)):
+		t.Fork = fork
 	}
 	t.Forge, t.Repository = c.Forge.Kind, path
 	if t.Forge == "" {
@@ -60,23 +74,30 @@ func target(c settings.Config, t effect.Target, remote string) (effect.Target, e
 // reach is a client for the forge of a target.
 func reach(c settings.Config, t effect.Target) (*forge.Client, error) {
 	kind := forge.Kind(t.Forge)
-	base, token, ca := c.Forge.BaseURL, c.Forge.TokenEnv, c.Forge.CAFile
+	f := c.Forge
 	if kind == forge.GitHub {
-		base, token, ca = or(base, c.GitHub.BaseURL), or(token, c.GitHub.TokenEnv), or(ca, c.GitHub.CAFile)
+		f.BaseURL, f.CAFile = cmp.Or(f.BaseURL, c.GitHub.BaseURL), cmp.Or(f.CAFile, c.GitHub.CAFile)
+		if f.TokenEnv == "" && f.KeyRing == "" {
+			f.TokenEnv, f.KeyRing = c.GitHub.TokenEnv, c.GitHub.KeyRing
+		}
 	}
-	carry, err := forge.Transport(ca)
+	return client(kind, cmp.Or(f.BaseURL, kind.API(t.Host)), f)
+}
+
+// client reaches an API with what the settings say of tokens and certificates.
+func client(kind forge.Kind, base string, f settings.Forge) (*forge.Client, error) {
+	carry, err := forge.Transport(f.CAFile)
 	if err != nil {
 		return nil, err
 	}
-	return &forge.Client{Kind: kind, Base: or(base, kind.API(t.Host)), HTTP: carry, MaxWait: patience,
-		Token: forge.Env(os.Getenv, or(token, tokens[kind]))}, nil
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
+	c := &forge.Client{Kind: kind, Base: base, HTTP: carry, MaxWait: patience}
+	if f.KeyRing != "" {
+		c.Token, c.TokenName = forge.Ring(keyring.Read, f.KeyRing), f.KeyRing
+	} else {
+		c.TokenName = cmp.Or(f.TokenEnv, tokens[kind])
+		c.Token = forge.Env(os.Getenv, c.TokenName)
 	}
-	return s
+	return c, nil
 }
 
 // pulled reads what became of a pull request, and what others said that has not come back yet, oldest first.
@@ -85,7 +106,7 @@ func pulled(ctx context.Context, c settings.Config, p effect.Pull) (effect.PullS
 	if err != nil {
 		return "", nil, err
 	}
-	there, err := at.Of(p.Repository)
+	there, err := at.Of(p.Repository, p.Fork)
 	if err != nil {
 		return "", nil, err
 	}

@@ -1,8 +1,8 @@
 package project
 
 import (
+	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,16 +19,13 @@ import (
 func Tracker(dir string, all settings.Config) host.Tracker {
 	c := all.GitHub
 	client := func(repo forge.Repo, progress func(forge.Progress)) (*forge.Client, error) {
-		carry, err := forge.Transport(c.CAFile)
+		at, err := client(forge.GitHub, cmp.Or(c.BaseURL, repo.API()), settings.Forge{TokenEnv: c.TokenEnv,
+			KeyRing: c.KeyRing, CAFile: c.CAFile})
 		if err != nil {
 			return nil, err
 		}
-		base := c.BaseURL
-		if base == "" {
-			base = repo.API()
-		}
-		return &forge.Client{Base: base, HTTP: carry, Token: forge.Env(os.Getenv, c.TokenEnv),
-			Pages: forge.Dir{Path: filepath.Join(dir, "cache", "github")}, Progress: progress}, nil
+		at.MaxWait, at.Pages, at.Progress = 0, forge.Dir{Path: filepath.Join(dir, "cache", "github")}, progress
+		return at, nil
 	}
 	return host.Tracker{
 		Read: func(ctx context.Context, q host.TrackerQuery, say func(string, ...any)) (host.TrackerRead, error) {

@@ -243,7 +243,7 @@ var rules = []rule{
 		"face/host", ".", "agent/script", "face/cli", "face/cli/settings", "driver/commit",
 		"driver/forge", "driver/knowledge", "driver/packages", "driver/prepare", "driver/review", "driver/search", "driver/shell",
 		"driver/verify", "kernel/effect", "text/knowledge", "text/plan", "sandbox", "sandbox/deps", "sandbox/egress", "sandbox/git",
-		"sandbox/git/layout"}, third: none},
+		"sandbox/git/layout", "sandbox/keyring"}, third: none},
 	{pattern: "face/doctor", ours: []string{"text/display", ".", "driver/leftover", "kernel/effect", "sandbox", "sandbox/git", "sandbox/git/layout",
 		"sandbox/cause", "sandbox/prove"}},
 	{pattern: "face/upkeep", ours: []string{".", "face/cli/settings", "face/host", "driver/leftover", "driver/retention", "kernel",

@@ -1,5 +1,6 @@
-// Package forgetest is a forge for tests: a part of GitHub with a memory, which holds each request to the contract that
-// GitHub publishes, as far as that was installed, and each answer that it gives itself, too.
+// Package forgetest is a forge for tests: a part of GitHub, GitLab or Gitea with a memory. It holds each request to
+// GitHub to the contract that GitHub publishes, as far as that was installed, and what is sent to the others to what
+// their documentation names.
 package forgetest
 
 import (
@@ -24,8 +25,14 @@ import (
 	"pawl/internal/need"
 )
 
-// Repository is the one that the hub has.
-const Repository = "acme/app"
+// Repository is the one that the hub has, and Fork somebody's fork of it.
+const (
+	Repository = "acme/app"
+	Fork       = "ada/app"
+)
+
+// Kinds are the forges that a hub can be.
+var Kinds = []string{"github", "gitlab", "gitea"}
 
 // parts are the paths of the contract that are asked for.
 var parts = []string{"/repos/{owner}/{repo}/pulls", "/repos/{owner}/{repo}/pulls/{pull_number}",
@@ -66,10 +73,12 @@ func contract(path string) (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(raw)
 }
 
-// Hub is a forge with one repository. Its fields may be looked at while no request is under way.
+// Hub is a forge with one repository. Its fields may be looked at while no request is under way; what it has is kept in
+// GitHub's words, whatever it speaks.
 type Hub struct {
 	*httptest.Server
 	t      testing.TB
+	kind   string
 	token  string
 	router routers.Router
 
@@ -88,14 +97,19 @@ type Hub struct {
 	// out before its answer goes out, and may panic with http.ErrAbortHandler to cut that off.
 	Before func(w http.ResponseWriter, r *http.Request) bool
 	After  func(r *http.Request)
+	// Foreign says that the token may say nothing of commits in Repository: it is that of somebody with a fork.
+	Foreign bool
 }
 
-// New starts a hub that takes one token.
-func New(t testing.TB, token string) *Hub {
+// New starts a hub of a kind that takes one token.
+func New(t testing.TB, kind, token string) *Hub {
 	t.Helper()
-	h := &Hub{t: t, token: token, next: 100}
+	h := &Hub{t: t, kind: kind, token: token, next: 100}
 	h.Server = httptest.NewServer(h)
 	t.Cleanup(h.Close)
+	if kind != "github" {
+		return h
+	}
 	path := need.Contract(t)
 	if path == "" {
 		t.Log("without GitHub's contract, to which requests are held otherwise")
@@ -130,13 +144,17 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if err := h.keeps(r); err != nil {
-		h.t.Errorf("%s %s is not what GitHub's contract says: %v\n%s", r.Method, r.URL, err, body)
+		h.t.Errorf("%s %s is not what the contract of %s says: %v\n%s", r.Method, r.URL, h.kind, err, body)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if h.Before != nil && h.Before(w, r) {
 		return
 	}
-	if r.Header.Get("Authorization") != "Bearer "+h.token {
+	scheme := "Bearer "
+	if h.kind == "gitea" {
+		scheme = "token "
+	}
+	if r.Header.Get("Authorization") != scheme+h.token {
 		Say(w, http.StatusUnauthorized, "Bad credentials")
 		return
 	}
@@ -147,7 +165,8 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	status, answer := h.answer(r, in)
+	speak := map[string]func(*http.Request, object) (int, any){"github": h.answer, "gitlab": h.lab, "gitea": h.tea}
+	status, answer := speak[h.kind](r, in)
 	if r.Method != http.MethodGet && status < 300 {
 		h.Writes = append(h.Writes, r.Method+" "+r.URL.Path)
 	}
@@ -177,31 +196,45 @@ func (h *Hub) keeps(r *http.Request) error {
 func Say(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"message":%q,"documentation_url":"https://docs.github.com/rest","status":"%d"}`, text, status)
+	_, said := failure(status, text)
+	_ = json.NewEncoder(w).Encode(said) // who is gone does not want it
 }
 
 type object = map[string]any
 
-func failure(status int, text string) (int, any) { return status, object{"message": text} }
+func failure(status int, text string) (int, any) {
+	said := object{"message": text, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)}
+	if status == http.StatusUnprocessableEntity {
+		said["message"] = "Validation Failed"
+		said["errors"] = []object{{"resource": "PullRequest", "code": "custom", "message": text}}
+	}
+	return status, said
+}
+
+// whose takes the path of a request apart: the repository that it is about, and what of it.
+func whose(path string) (repository, rest string, ok bool) {
+	part := strings.SplitN(strings.TrimPrefix(path, "/repos/"), "/", 3)
+	if len(part) < 3 {
+		return "", "", false
+	}
+	repository = part[0] + "/" + part[1]
+	return repository, part[2], repository == Repository || repository == Fork
+}
 
 func (h *Hub) answer(r *http.Request, in object) (int, any) {
-	rest, ok := strings.CutPrefix(r.URL.Path, "/repos/"+Repository+"/")
-	if !ok {
-		return failure(http.StatusNotFound, "Not Found")
-	}
+	repository, rest, ok := whose(r.URL.Path)
 	part := strings.Split(rest, "/")
 	switch {
+	case !ok:
+		return failure(http.StatusNotFound, "Not Found")
+	case part[0] == "statuses" || part[0] == "check-runs" || part[0] == "commits":
+		return h.commit(r.Method, repository, part, in)
+	case repository != Repository:
+		return failure(http.StatusNotFound, "Not Found")
 	case rest == "pulls" && r.Method == http.MethodPost:
-		return h.open(in)
+		return h.propose(in, http.StatusUnprocessableEntity, "A pull request already exists for this branch.")
 	case rest == "pulls":
-		var out []object
-		for i := len(h.Pulls) - 1; i >= 0; i-- {
-			head := h.Pulls[i]["head"].(object)["ref"].(string)
-			if want := r.URL.Query().Get("head"); want == "" || want == "acme:"+head {
-				out = append(out, h.Pulls[i])
-			}
-		}
-		return http.StatusOK, page(out)
+		return http.StatusOK, h.of(r.URL.Query().Get("head"))
 	case part[0] == "pulls" && len(part) == 2:
 		p := h.pull(part[1])
 		if p == nil {
@@ -217,6 +250,30 @@ func (h *Hub) answer(r *http.Request, in object) (int, any) {
 		return http.StatusOK, page(h.Reviews)
 	}
 	return h.said(r.Method, part, in)
+}
+
+// propose makes a pull request of OWNER:BRANCH, or refuses a second one.
+func (h *Hub) propose(in object, status int, refusal string) (int, any) {
+	owner, head, named := strings.Cut(in["head"].(string), ":")
+	if !named {
+		owner, head = "acme", owner
+	}
+	if h.there(owner, head) {
+		return failure(status, refusal)
+	}
+	return http.StatusCreated, h.open(owner, head, in)
+}
+
+// of are the pull requests of OWNER:BRANCH, or all for "", newest first.
+func (h *Hub) of(want string) []object {
+	out := []object{}
+	for i := len(h.Pulls) - 1; i >= 0; i-- {
+		head := h.Pulls[i]["head"].(object)
+		if want == "" || want == fmt.Sprint(head["user"].(object)["login"], ":", head["ref"]) {
+			out = append(out, h.Pulls[i])
+		}
+	}
+	return out
 }
 
 func (h *Hub) said(method string, part []string, in object) (int, any) {
@@ -237,20 +294,29 @@ func (h *Hub) said(method string, part []string, in object) (int, any) {
 			"user": object{"login": "pawl-bot"}})
 	case part[0] == "issues":
 		return http.StatusOK, of(h.Comments, "issue", part[1])
-	case part[0] == "statuses":
-		in["sha"] = part[1]
-		return http.StatusCreated, h.add(&h.Statuses, in)
-	case part[0] == "check-runs":
-		return http.StatusCreated, h.add(&h.Checks, in)
-	case part[0] == "commits" && part[2] == "statuses":
-		out := of(h.Statuses, "sha", part[1])
-		slices.Reverse(out) // the newest comes first
-		return http.StatusOK, out
-	case part[0] == "commits":
-		out := of(h.Checks, "head_sha", part[1])
-		return http.StatusOK, object{"total_count": len(out), "check_runs": out}
 	}
 	return failure(http.StatusNotFound, "Not Found")
+}
+
+// commit answers what is asked and said of a commit.
+func (h *Hub) commit(method, repository string, part []string, in object) (int, any) {
+	if h.Foreign && repository == Repository && method == http.MethodPost {
+		return failure(http.StatusForbidden, "Resource not accessible by personal access token")
+	}
+	switch {
+	case part[0] == "statuses":
+		in["sha"], in["repository"] = part[1], repository
+		return http.StatusCreated, h.add(&h.Statuses, in)
+	case part[0] == "check-runs":
+		in["repository"] = repository
+		return http.StatusCreated, h.add(&h.Checks, in)
+	case part[2] == "statuses":
+		out := of(of(h.Statuses, "sha", part[1]), "repository", repository)
+		slices.Reverse(out) // the newest comes first
+		return http.StatusOK, out
+	}
+	out := of(of(h.Checks, "head_sha", part[1]), "repository", repository)
+	return http.StatusOK, object{"total_count": len(out), "check_runs": out}
 }
 
 // of are those of a list that belong to something, or do not say what they belong to.
@@ -280,16 +346,19 @@ func (h *Hub) add(to *[]map[string]any, one object) object {
 	return one
 }
 
-// open makes a pull request, as GitHub does: one for a branch at most.
-func (h *Hub) open(in object) (int, any) {
-	head, _ := in["head"].(string)
-	for _, p := range h.Pulls {
-		if p["head"].(object)["ref"] == head && p["state"] == "open" {
-			return failure(http.StatusUnprocessableEntity, "A pull request already exists for acme:"+head+".")
-		}
-	}
+// there reports whether a pull request of a branch is open: there is one at most.
+func (h *Hub) there(owner, head string) bool {
+	return slices.ContainsFunc(h.Pulls, func(p object) bool {
+		from := p["head"].(object)
+		return p["state"] == "open" && from["ref"] == head && from["user"].(object)["login"] == owner
+	})
+}
+
+// open makes a pull request of a branch of somebody's.
+func (h *Hub) open(owner, head string, in object) object {
 	n := len(h.Pulls) + 1
-	return http.StatusCreated, h.add(&h.Pulls, object{"number": n, "state": "open", "title": in["title"],
-		"body": in["body"], "head": object{"ref": head}, "base": object{"ref": in["base"]}, "merged_at": nil,
+	return h.add(&h.Pulls, object{"number": n, "state": "open", "title": in["title"], "body": in["body"],
+		"head": object{"ref": head, "user": object{"login": owner}, "repo": object{"full_name": owner + "/app"}},
+		"base": object{"ref": in["base"]}, "merged_at": nil, "merge_commit_sha": "0123456789abcdef0123456789abcdef01234567",
 		"html_url": "https://github.com/" + Repository + "/pull/" + strconv.Itoa(n)})
 }

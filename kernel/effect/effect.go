@@ -50,6 +50,7 @@ const (
 	KindPull       Kind = "forge.pull"         // PullSpec → PullResult
 	KindStatus     Kind = "forge.status"       // StatusSpec → Posted
 	KindComment    Kind = "forge.comment"      // CommentSpec → Posted
+	KindClose      Kind = "forge.close"        // CloseSpec → PullResult
 )
 
 // Ordered reports whether an effect of the kind is what a ~command asks for that is no flow (~init, ~clean, …).
@@ -63,7 +64,7 @@ func (k Kind) Ordered() bool {
 
 // Forge reports whether an effect of the kind is about a pull request.
 func (k Kind) Forge() bool {
-	return k == KindPush || k == KindPull || k == KindStatus || k == KindComment
+	return k == KindPush || k == KindPull || k == KindStatus || k == KindComment || k == KindClose
 }
 
 // Agent reports whether an effect of the kind is done by an agent.

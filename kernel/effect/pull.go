@@ -24,6 +24,8 @@ type Target struct {
 	Forge      string `json:"forge,omitempty"`
 	Host       string `json:"host,omitempty"`
 	Repository string `json:"repository,omitempty"`
+	// Fork is OWNER/NAME of the repository that the branch is pushed to, "" where that is Repository itself.
+	Fork string `json:"fork,omitempty"`
 }
 
 // Pull is the pull request of a run. Number is 0 before there is one.
@@ -43,6 +45,9 @@ type Pull struct {
 	// Fault is why it is not there as a whole, nil where it is.
 	Fault *Fault `json:"fault,omitempty"`
 }
+
+// Stands reports whether there is a pull request, as far as is known, that was not merged.
+func (p *Pull) Stands() bool { return p != nil && p.Number > 0 && p.State != PullMerged }
 
 // OfPull reports whether a branch is one of pawl's own, which pull requests are made of: work that is for it goes
 // there.
@@ -81,6 +86,16 @@ type PullResult struct {
 	URL    string    `json:"url"`
 	State  PullState `json:"state"`
 	Base   string    `json:"base"`
+}
+
+// CloseSpec is the spec of KindClose: the pull request is closed, and its branch taken away where it is still at the
+// commit that pawl left there. Again brings both back. One that was merged is left as it is, and that is an error.
+type CloseSpec struct {
+	Target
+	Number int    `json:"number"`
+	Head   string `json:"head"`
+	Commit string `json:"commit"`
+	Again  bool   `json:"again,omitempty"`
 }
 
 // StatusSpec is the spec of KindStatus: what pawl says of a commit, as a check where the token is an application's and

@@ -66,6 +66,7 @@ func Table() *kernel.Protocols {
 			effect.KindPull:       {Done: pulls.Opened},
 			effect.KindStatus:     {Done: pulls.Reported},
 			effect.KindComment:    {Done: pulls.Commented},
+			effect.KindClose:      {Done: recovery.RunUndone},
 		},
 		Answers: map[string]kernel.Reply{
 			"plan":             {Granted: planning.PlanApproved, Refused: planning.PlanDeclined},

@@ -345,7 +345,7 @@ func changesOf(t *kernel.Task) view.Changes {
 // byName names the run in the ways to undo a result that is not the last one. What it left in the user's own tree can
 // be undone only before other work came upon it.
 func byName(undo []view.Next, run *kernel.Run) []view.Next {
-	landed := run.Land != nil && run.Land.Outcome == effect.Landed
+	landed := run.Land != nil && run.Land.Outcome == effect.Landed || run.Pull.Stands()
 	out := []view.Next{}
 	for _, n := range undo {
 		switch reverses := n.Op == "undo" || n.Op == "redo"; {

@@ -89,7 +89,7 @@ func Status(ctx context.Context, k Looker) (view.Status, error) {
 	}
 	r := last.Run
 	out.Last = resultOf(r, last.Task)
-	landed := r.InTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed
+	landed := r.InTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed || r.Pull.Stands()
 	if at := last.Session; out.State == session.Idle && (at.LastRun == r.ID || at.RolledBackRun == r.ID) && landed {
 		op := "undo"
 		if r.Undone {
@@ -600,7 +600,11 @@ func undosOf(s *kernel.Snapshot, t *kernel.Task) []view.Next {
 		}
 		return out
 	case t.Land != nil && t.Land.Outcome == effect.Kept:
-		return []view.Next{{Op: "delete", Command: "git branch -D " + t.Land.Branch}}
+		out := []view.Next{{Op: "delete", Command: "git branch -D " + t.Land.Branch}}
+		if s.Run != nil && s.Run.Pull.Stands() {
+			out = slices.Insert(out, 0, view.Next{Op: "undo", Command: "pawl undo"})
+		}
+		return out
 	case s.Session != nil && s.Session.State == string(session.Blocked) && t.Ready.Checkpoint:
 		return []view.Next{{Op: string(session.OpRollback), Command: "pawl rollback"}}
 	}

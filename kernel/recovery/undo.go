@@ -60,6 +60,10 @@ func reverseRun(tx *kernel.Tx, named string, again bool) error {
 				t.Label, Subject: kernel.FirstLine(verb + t.Title), Body: "Reverts commit " + commit +
 				".\n", At: tx.Now, Kept: r.Ignored.Or(t.Place.Kept),
 		}, true)
+	case r.Pull != nil && r.Pull.Number > 0:
+		if err := closePull(tx, again); err != nil {
+			return err
+		}
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
 	}
@@ -70,6 +74,17 @@ func reverseRun(tx *kernel.Tx, named string, again bool) error {
 	}
 	tx.Record(r, kernel.AuditUndoRequested, audit.Info, map[string]any{"redo": again})
 	tx.Result = r.ID
+	return nil
+}
+
+// closePull asks to close the pull request that is all that the result went to or, again, to open it.
+func closePull(tx *kernel.Tx, again bool) error {
+	p := tx.Run.Pull
+	if tx.Config.Profile.NoNetwork {
+		return pawl.Fail(pawl.CodeDenied, "pull.no_network")
+	}
+	tx.Emit(effect.KindClose, effect.CloseSpec{Target: p.Target, Number: p.Number, Head: p.Head, Commit: p.Commit,
+		Again: again}, true)
 	return nil
 }
 
@@ -237,12 +252,20 @@ func RunUndone(tx *kernel.Tx, r effect.Receipt) error {
 		}
 		return nil
 	}
-	if tx.Effect.What() == effect.KindRestore {
+	switch tx.Effect.What() {
+	case effect.KindRestore:
 		result, err := effect.Decode[effect.RestoreResult](r.Result)
 		if err != nil {
 			return err
 		}
 		stepTakenBack(tx, result)
+	case effect.KindClose:
+		result, err := effect.Decode[effect.PullResult](r.Result)
+		if err != nil {
+			return err
+		}
+		p := *tx.Run.Pull
+		p.State, tx.Run.Pull = result.State, &p
 	}
 	tx.Session.RolledBackRun = ""
 	if result, err := effect.Decode[effect.LandResult](r.Result); err == nil && result.Commit != "" {

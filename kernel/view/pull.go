@@ -98,7 +98,7 @@ func (p Pull) Body() string {
 	if p.Land.Outcome == effect.Landed {
 		b.WriteString(l.Text("pull.undo_landed", p.Run) + "\n")
 	} else {
-		b.WriteString(l.Text("pull.undo_kept") + "\n")
+		b.WriteString(l.Text("pull.undo_kept", p.Run) + "\n")
 	}
 	b.WriteString("\n" + l.Text("pull.said") + "\n")
 	return b.String()

@@ -170,17 +170,31 @@ func (r Remotes) Upstream(ctx context.Context, branch string) (Upstream, error) 
 			u.Remote = names[0]
 		}
 	}
-	if strings.HasPrefix(u.Remote, "-") || strings.ContainsAny(u.Remote, " \x00\n") {
-		return u, pawl.Fail(pawl.CodeInvalid, "git.bad_ref", u.Remote)
+	var err error
+	u.URL, err = r.URL(ctx, u.Remote)
+	return u, err
+}
+
+// URL is the address of a remote as git would use it to push; where there are several, all of them. A remote that the
+// repository does not know is CodeNotFound.
+func (r Remotes) URL(ctx context.Context, remote string) (string, error) {
+	if strings.HasPrefix(remote, "-") || strings.ContainsAny(remote, " \x00\n") {
+		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_ref", remote)
 	}
-	w, err := r.connect(ctx, u.Remote)
+	w, err := r.connect(ctx, remote)
 	if err != nil {
-		return u, err
+		return "", err
 	}
 	defer w.close()
 	urls, err := w.pushURLs(ctx)
-	u.URL = strings.Join(urls, ", ")
-	return u, err
+	return strings.Join(urls, ", "), err
+}
+
+// Pushed is the remote that git pushes a branch to, which need not be the one that it is fetched from. It is "" where
+// there is no such branch, or nothing says so.
+func (r Remotes) Pushed(ctx context.Context, branch string) (string, error) {
+	out, _, err := r.repo.paths.Plumbing("", "for-each-ref", "--format=%(push:remotename)", BranchRef(branch)).Run(ctx)
+	return strings.TrimSpace(string(out)), err
 }
 
 // configured are the values that the repository's own configuration gives a key, in their order.
@@ -251,12 +265,10 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 		return nil, program.IOError("git.remote", err)
 	}
 	pairs := [][2]string{
-		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor",
-			"false"}, {"core.askPass", ""},
-		{"core.alternateRefsCommand", "false"}, {"push.gpgSign", "false"}, {"push.followTags",
-			"false"}, {"submodule.recurse", "false"},
-		{"fetch.recurseSubmodules", "false"}, {"push.recurseSubmodules", "no"}, {"gc.auto", "0"}, {"maintenance.auto",
-			"false"},
+		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor", "false"},
+		{"core.askPass", ""}, {"core.alternateRefsCommand", "false"}, {"push.gpgSign", "false"},
+		{"push.followTags", "false"}, {"submodule.recurse", "false"}, {"fetch.recurseSubmodules", "false"},
+		{"push.recurseSubmodules", "no"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
 		{"fetch.unpackLimit", "1"}, // a pack is safe from a garbage collection that has begun already
 		{"fetch.writeCommitGraph", "false"}, {"safe.bareRepository", "explicit"},
 	}
@@ -274,14 +286,13 @@ func (w *connection) environment(pairs [][2]string) []string {
 	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0",
 		// of the environment, because the configuration could allow single ones again
-		"GIT_ALLOW_PROTOCOL=https:http:ssh:file",
-		"GIT_DIR=" + w.dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.paths.CommonDir, "objects"),
-		"GIT_WORK_TREE=" + w.paths.Workspace, "GIT_INDEX_FILE=" + w.paths.State("no-index")}
+		"GIT_ALLOW_PROTOCOL=https:http:ssh:file", "GIT_DIR=" + w.dir, "GIT_INDEX_FILE=" + w.paths.State("no-index"),
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(w.paths.CommonDir, "objects"), "GIT_WORK_TREE=" + w.paths.Workspace}
 	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR",
-		"SYSTEMROOT", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
-		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-		"ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
-		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "DBUS_SESSION_BUS_ADDRESS"} {
+		"SYSTEMROOT", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL",
+		"GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy",
+		"https_proxy", "no_proxy", "all_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
+		"DBUS_SESSION_BUS_ADDRESS"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -320,11 +331,7 @@ func (w *connection) pushURLs(ctx context.Context) ([]string, error) {
 	if err == nil && status != 0 {
 		err = pawl.Fail(pawl.CodeNotFound, "git.no_remote", w.remote)
 	}
-	var urls []string
-	for line := range strings.Lines(string(out)) {
-		urls = append(urls, strings.TrimSpace(line))
-	}
-	return urls, err
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' || r == '\r' }), err
 }
 
 // Fetch asks a remote for a branch and brings what it has. It returns the commit that the branch is at there, "" where
@@ -353,8 +360,8 @@ func (r Remotes) Fetch(ctx context.Context, u Upstream) (string, error) {
 	}
 	const here = "refs/heads/pawl-fetched"
 	if _, _, err := w.call("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance",
-		"--no-write-fetch-head", "--force",
-		"--upload-pack=git-upload-pack", "--", u.Remote, u.Ref+":"+here).Run(ctx); err != nil {
+		"--no-write-fetch-head", "--force", "--upload-pack=git-upload-pack", "--", u.Remote,
+		u.Ref+":"+here).Run(ctx); err != nil {
 		return "", pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
 	out, _, err = w.call("rev-parse", "--verify", "--quiet", here).Run(ctx)
@@ -380,6 +387,21 @@ func (r Remotes) fetched(ctx context.Context, u Upstream, id string) error {
 
 // Push makes a branch of a remote name a commit that contains what it names now. Nothing is ever forced.
 func (r Remotes) Push(ctx context.Context, u Upstream, commit string) error {
+	err := r.send(ctx, u, commit, commit, "--no-force")
+	if err == nil {
+		_ = r.follow(ctx, u, commit) // what was pushed is there, whether or not the user's git hears of it
+	}
+	return err
+}
+
+// Remove takes a branch of a remote away that names a commit. One that names another by then stays, and that is an
+// error.
+func (r Remotes) Remove(ctx context.Context, u Upstream, commit string) error {
+	return r.send(ctx, u, commit, "", "--force-with-lease="+u.Ref+":"+commit)
+}
+
+// send has a branch of a remote name something, as may be forced for the sake of a commit.
+func (r Remotes) send(ctx context.Context, u Upstream, commit, to, force string) error {
 	if !validID(commit) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", commit)
 	}
@@ -392,12 +414,10 @@ func (r Remotes) Push(ctx context.Context, u Upstream, commit string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := w.call("push", "--quiet", "--porcelain", "--no-verify", "--no-force", "--no-follow-tags",
-		"--recurse-submodules=no", "--no-signed",
-		"--receive-pack="+receiver, "--", u.Remote, commit+":"+u.Ref).Run(ctx); err != nil {
+	if _, _, err := w.call("push", "--quiet", "--porcelain", "--no-verify", force, "--no-follow-tags", "--no-signed",
+		"--recurse-submodules=no", "--receive-pack="+receiver, "--", u.Remote, to+":"+u.Ref).Run(ctx); err != nil {
 		return pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
-	_ = r.follow(ctx, u, commit) // what was pushed is there, whether or not the user's git hears of it
 	return nil
 }
 

@@ -191,6 +191,45 @@ func TestUserChoosesTheProgramToARemote(t *testing.T) {
 	}
 }
 
+// TestRemove: a branch of a remote is taken away where it is what it was left as, and stays where somebody went on with
+// it. A remote that the user pushes to may be another one than is fetched from.
+func TestRemove(t *testing.T) {
+	alone(t, "")
+	r := gittest.New(t, map[string]string{"a": "a\n"})
+	bare := gittest.At(t, t.TempDir())
+	bare.Git("init", "-q", "--bare")
+	r.Git("remote", "add", "origin", bare.Dir)
+	left := r.Head()
+	s, to := git.NewRemotes(open(t, r, "", true)), git.Upstream{Remote: "origin", Ref: "refs/heads/pawl/T-1"}
+	if err := s.Push(t.Context(), to, left); err != nil {
+		t.Fatal(err)
+	}
+	r.Git("commit", "-q", "--allow-empty", "-m", "more")
+	r.Git("push", "-q", "origin", "HEAD:refs/heads/pawl/T-1")
+	if err := s.Remove(t.Context(), to, left); pawl.CodeOf(err) != pawl.CodeIO ||
+		bare.Git("rev-parse", to.Ref) != r.Head() {
+		t.Errorf("work of somebody else's was taken away: %v", err)
+	}
+	for _, bad := range []string{"", "--all", "main"} {
+		if err := s.Remove(t.Context(), to, bad); pawl.CodeOf(err) != pawl.CodeInvalid {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if err := s.Remove(t.Context(), to, r.Head()); err != nil || bare.Git("branch") != "" {
+		t.Errorf("%v, %s", err, bare.Git("branch"))
+	}
+	for _, want := range []string{"", "own", "other"} {
+		if want == "own" {
+			r.Git("config", "remote.pushDefault", want)
+		} else if want != "" {
+			r.Git("config", "branch.main.pushRemote", want)
+		}
+		if got, err := s.Pushed(t.Context(), "main"); got != want || err != nil {
+			t.Errorf("pushed to %q, not %q: %v", got, want, err)
+		}
+	}
+}
+
 // asking is a server that wants to know who comes.
 func asking(t *testing.T) (url string) {
 	t.Helper()

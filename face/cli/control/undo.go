@@ -120,6 +120,11 @@ func tellReversed(ctx context.Context, sess *cli.Session, run, done string) erro
 		return err
 	}
 	line := sess.Style.OK() + " " + sess.Text(done, cli.FirstLine(r.Goal))
+	if p := r.Pull; p != nil && r.Landing != nil && r.Landing.Outcome == effect.Kept {
+		sess.Say(line)
+		sess.Say("  " + sess.Text("pull.seen."+string(p.State), r.Run, cli.Display(p.URL)))
+		return nil
+	}
 	commit := r.Reversal
 	if l := r.Landing; commit == "" && l != nil {
 		commit = l.Commit

@@ -116,11 +116,11 @@ func (r Retain) Logs() int64 { return int64(r.LogsMB) << 20 }
 
 // GitHub is how a repository's issues are reached: the address of the API, "" for the usual one, the variable that
 // holds the token, and a PEM file of certificates to trust, if one is needed.
-type GitHub struct{ BaseURL, TokenEnv, CAFile string }
+type GitHub struct{ BaseURL, TokenEnv, KeyRing, CAFile string }
 
 // Forge is where pull requests are made, as far as the address of the remote does not say so: the kind of forge, and
 // the repository there.
-type Forge struct{ Kind, Repository, BaseURL, TokenEnv, CAFile string }
+type Forge struct{ Kind, Repository, BaseURL, TokenEnv, KeyRing, CAFile string }
 
 // AsPullRequest is the value of land.as that makes pull requests, and AsCommit the other one.
 const (
@@ -300,12 +300,14 @@ func trackerSettings() []Setting {
 	return []Setting{
 		word("github.base_url", func(c *Config) *string { return &c.GitHub.BaseURL }),
 		word("github.token_env", func(c *Config) *string { return &c.GitHub.TokenEnv }),
+		word("github.token_keyring", func(c *Config) *string { return &c.GitHub.KeyRing }),
 		word("github.ca_file", func(c *Config) *string { return &c.GitHub.CAFile }),
 		choice("land.as", never, func(c *Config) *string { return &c.LandAs }, AsCommit, AsPullRequest),
 		choice("forge.kind", never, func(c *Config) *string { return &c.Forge.Kind }, "", "github", "gitlab", "gitea"),
 		word("forge.repository", func(c *Config) *string { return &c.Forge.Repository }),
 		word("forge.base_url", func(c *Config) *string { return &c.Forge.BaseURL }),
 		word("forge.token_env", func(c *Config) *string { return &c.Forge.TokenEnv }),
+		word("forge.token_keyring", func(c *Config) *string { return &c.Forge.KeyRing }),
 		word("forge.ca_file", func(c *Config) *string { return &c.Forge.CAFile }),
 	}
 }
