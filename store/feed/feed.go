@@ -14,8 +14,8 @@ import (
 	"pawl/kernel/audit"
 )
 
-// every is how often it is looked for commits of other processes while somebody listens and there are any. One look takes
-// some 10 µs.
+// every is how often it is looked for commits of other processes while somebody listens and there are any. One look
+// takes some 10 µs.
 const every = 5 * time.Millisecond
 
 // Log is the log that is followed.
