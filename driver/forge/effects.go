@@ -236,7 +236,7 @@ func (d *Driver) open(ctx context.Context, _ effect.Effect, spec effect.PullSpec
 	return made.result(), err
 }
 
-// report's places are where something is said of a commit: where the pull request is, and where its branch is, as who
+// places are where something is said of a commit: where the pull request is, and where its branch is, as who
 // works in a fork may often say nothing at the first.
 func (d *Driver) places(t effect.Target) (out []Forge, err error) {
 	places := []effect.Target{t}
