@@ -21,7 +21,8 @@ cargo|cargo|projects in Rust are tested with it|tests of Rust|60 MB to fetch, 29
 ssh-keygen|openssh-client|signatures of approvals are verified with it|tests of SSH keys|1.0 MB to fetch, 5.9 MB on disk'
 
 [ "${1:-}" != browser ] || programs+='
-chromium|chromium|every page of the dashboard is looked at in it|tests of pages in a browser|80 MB to fetch, 300 MB on disk'
+chromium|chromium|every page of the dashboard is looked at in it|tests of pages in a browser|80 MB to fetch, 300 MB on disk
+font|fonts-droid-fallback|the pages in Chinese are drawn with it|tests of pages in a browser|1.8 MB to fetch, 7.3 MB on disk'
 
 # axe looks at every page of the dashboard. It comes from npm into .tools/axe.
 axe=4.14.1
@@ -32,10 +33,12 @@ axe_missing() {
 
 stop() { echo "setup: $*" >&2; exit 2; }
 
-# there reports whether a program is there. dbusmock is a module of the Python of the system.
+# there reports whether a program is there. dbusmock is a module of the Python of the system, font one that has Chinese.
 there() {
 	if [ "$1" = dbusmock ]; then
 		"${SYSTEM_PYTHON:-/usr/bin/python3}" -c 'import dbusmock' >/dev/null 2>&1
+	elif [ "$1" = font ]; then
+		[ -n "$(fc-list :lang=zh 2>/dev/null)" ]
 	else
 		command -v "$1" >/dev/null 2>&1
 	fi
