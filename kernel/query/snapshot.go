@@ -303,6 +303,9 @@ func LineOf(t *kernel.Task) view.TaskLine {
 	if t.Session != "" {
 		l.Run = t.Parent
 	}
+	if t.Proof != nil {
+		l.Verdict = t.Proof.Verdict
+	}
 	return l
 }
 

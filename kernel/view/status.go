@@ -189,15 +189,17 @@ type Owner struct {
 
 // TaskLine is one line of `pawl task list`.
 type TaskLine struct {
-	ID        string     `json:"task_id"`
-	Label     string     `json:"label"`
-	Title     string     `json:"title"`
-	State     task.State `json:"state"`
-	Mode      string     `json:"mode_id"`
-	Exit      string     `json:"exit_reason,omitempty"`
-	Run       string     `json:"run,omitempty"`
-	CreatedAt time.Time  `json:"created_at,omitzero"`
-	UpdatedAt time.Time  `json:"updated_at,omitzero"`
+	ID    string     `json:"task_id"`
+	Label string     `json:"label"`
+	Title string     `json:"title"`
+	State task.State `json:"state"`
+	Mode  string     `json:"mode_id"`
+	Exit  string     `json:"exit_reason,omitempty"`
+	// Verdict says whether what was wanted is shown, "" where that was not tried.
+	Verdict   effect.Verdict `json:"verdict,omitempty"`
+	Run       string         `json:"run,omitempty"`
+	CreatedAt time.Time      `json:"created_at,omitzero"`
+	UpdatedAt time.Time      `json:"updated_at,omitzero"`
 }
 
 // Session is the session of a workspace, or of an issue of its board: where it stands and at which run.
