@@ -54,8 +54,9 @@ const (
 	maxOutputLimit = int64(64 << 20)
 	// grace is how long a command has between SIGTERM and SIGKILL.
 	grace = 2 * time.Second
-	// handshake bounds the start of the launcher; a healthy one needs a few milliseconds.
-	handshake = 10 * time.Second
+	// handshake bounds the start of the launcher. A healthy one needs a few milliseconds, but waits for its turn where
+	// agents keep every processor busy.
+	handshake = time.Minute
 )
 
 // Spec describes one command. Paths are absolute. The deepest path that covers a file decides what the command may do

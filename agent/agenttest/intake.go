@@ -8,6 +8,7 @@ import (
 
 	"pawl"
 	"pawl/internal/modeltest"
+	"pawl/internal/spent"
 	"pawl/kernel/effect"
 	"pawl/text/triage"
 )
@@ -213,9 +214,9 @@ func longJudged(s *suite) {
 	spec := effect.IntakeSpec{Requirement: begin + strings.Repeat("This is a line of a log, 这是日志。\n", 100_000/40) + end,
 		Round: 1}
 	says(s, judgement(full, strings.TrimSpace(begin)))
-	start := time.Now()
+	start := spent.Processor()
 	got := s.judge(spec)
-	if took := time.Since(start); took > 30*time.Second {
+	if took := spent.Processor() - start; took > 30*time.Second {
 		s.Errorf("took %s", took)
 	}
 	if !got.Evaluation.Ready() || !got.Evaluation.Dangerous() {

@@ -311,8 +311,8 @@ func TestRecordedStore(t *testing.T) {
 	}
 	log := u.must(0, "log").out
 	for run, want := range map[string]string{
-		"RUN-1": "completed", "RUN-2": "rolled_back", "RUN-3": "skipped", "RUN-4": "CONFIRMING",
-		"RUN-1.1": "completed", "RUN-2.1": "EXECUTING",
+		"RUN-1": "claimed, not proven", "RUN-2": "rolled_back", "RUN-3": "skipped", "RUN-4": "CONFIRMING",
+		"RUN-1.1": "claimed, not proven", "RUN-2.1": "EXECUTING",
 	} {
 		if !regexp.MustCompile(run + ` .* ` + want + ` `).MatchString(log) {
 			t.Errorf("%s is not %s:\n%s", run, want, log)
