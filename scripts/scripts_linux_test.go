@@ -40,7 +40,7 @@ list)
 	[ ! -e "$STATE/modules" ] || exit 0
 	[ "${GOPROXY:-}" != off ] || { echo "x.go:1: module lookup disabled by GOPROXY=off" >&2; exit 1; }
 	` + stubBefore + `	[ ! -e "$STATE/proxy is away" ] || { echo "go: x: dial tcp: no such host" >&2; exit 1; }
-	[ "${PWD##*/}" != bench ] || : >"$STATE/modules" ;;
+	[ "${PWD##*/}" != contract ] || : >"$STATE/modules" ;; # which is the last
 vet | test)
 	echo "${PWD##*/}: go $* without=${PAWL_TEST_WITHOUT:-}" >>"$LOG"
 	echo "agents=${PAWL_TEST_AGENTS:-}" >>"$LOG"
@@ -123,7 +123,7 @@ func newMachine(t *testing.T) *machine {
 		}
 		m.write("pawl/scripts/"+name, string(raw))
 	}
-	for _, dir := range []string{"pawl/bench", "bin", "state"} {
+	for _, dir := range []string{"pawl/bench", "pawl/internal/contract", "bin", "state"} {
 		if err := os.MkdirAll(m.path(dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -191,8 +191,10 @@ make test installs, because it is missing here:
 	parts = `test: vet
 test: packages
 test: decoders, fuzzed for 30s each
-test: benchmarks, vet
-test: benchmarks
+test: bench, vet
+test: bench
+test: internal/contract, vet
+test: internal/contract
 `
 	noAgents = "left out: real coding agents (npm is not installed; with it, make agents drives them)\n"
 	noNpm    = noAgents + "left out: GitHub's contract (npm is not installed)\n"
@@ -220,7 +222,8 @@ contracts: installing the npm package @octokit/openapi@23.0.2, 13 MB to keep in 
 	log := m.read("log")
 	for _, want := range []string{"pawl: go vet ./... without=\n",
 		"pawl: go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 60m ./... without=\n",
-		"bench: go test -vet=off -timeout 5m ./... without=\n", "agents=pi codex-acp\n"} {
+		"bench: go test -vet=off -timeout 5m ./... without=\n",
+		"contract: go test -vet=off -timeout 5m ./... without=\n", "agents=pi codex-acp\n"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q did not run:\n%s", want, log)
 		}
@@ -273,7 +276,7 @@ left out: tests of SSH keys (ssh-keygen is missing; install openssh-client with 
 			m.expect("test.sh", 1, c.said+noNpm+parts+c.lack)
 			_, names, _ := strings.Cut(strings.TrimSpace(c.lack), "for want of: ")
 			log := m.read("log")
-			if strings.Contains(log, "apt-get") || strings.Count(log, "without="+names+"\n") != 10 {
+			if strings.Contains(log, "apt-get") || strings.Count(log, "without="+names+"\n") != 12 {
 				t.Errorf("what ran:\n%s", log)
 			}
 		})
@@ -338,7 +341,7 @@ func TestAgentsLeftOut(t *testing.T) {
 		strings.Count(m.read("log"), "npm install") != 2 {
 		t.Errorf("status %d\n%s", code, out)
 	}
-	if log := m.read("log"); strings.Count(log, "agents=\n") != 10 {
+	if log := m.read("log"); strings.Count(log, "agents=\n") != 12 {
 		t.Errorf("agents were to be driven that are not there:\n%s", log)
 	}
 	if code, out := m.run("agents.sh install pi codex-acp"); code != 1 || strings.Count(out, "ENOTFOUND") != 2 {

@@ -37,8 +37,13 @@ type browser struct {
 // look opens a browser, which enters by the address that pawl open prints.
 func (l *lab) look() *browser {
 	l.Helper()
+	own, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.Cleanup(func() { _ = os.RemoveAll(own) }) // a process of the browser's may still write to it
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox,
-		chromedp.UserDataDir(l.TempDir()), chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"))
+		chromedp.UserDataDir(own), chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	l.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
