@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os/exec"
 	"testing"
 	"time"
 )
@@ -31,4 +32,19 @@ func BenchmarkRun(b *testing.B) {
 			}
 		})
 	}
+	b.Run("bwrap alone", func(b *testing.B) {
+		bare := func() {
+			if out, err := exec.Command("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
+				"/bin/true").CombinedOutput(); err != nil {
+				b.Fatalf("%v %s", err, out)
+			}
+		}
+		bare()
+		for b.Loop() {
+			b.StopTimer()
+			time.Sleep(100 * time.Millisecond)
+			b.StartTimer()
+			bare()
+		}
+	})
 }

@@ -39,6 +39,13 @@ func TestOrdinaryCommandsPass(t *testing.T) {
 	}
 }
 
+// BenchmarkOrdinary is the verdict on one ordinary command, which may take 50 µs.
+func BenchmarkOrdinary(b *testing.B) {
+	for n := 0; b.Loop(); n++ {
+		judge(ordinary[n%len(ordinary)])
+	}
+}
+
 func TestQuestionsAndRefusals(t *testing.T) {
 	for _, c := range questions {
 		if v := judge(c); v.Decision != policy.Ask && !(v.Decision == policy.Deny && strings.HasPrefix(c, "trap")) {
