@@ -48,6 +48,11 @@ type worker interface {
 	done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
 }
 
+// Kinds are the kinds of effects that the driver carries out.
+func (*Driver) Kinds() []effect.Kind {
+	return []effect.Kind{effect.KindPush, effect.KindPull, effect.KindStatus, effect.KindComment, effect.KindClose}
+}
+
 func (d *Driver) work(k effect.Kind) worker {
 	switch k {
 	case effect.KindPush:

@@ -90,8 +90,7 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		effect.KindPrepare: project.Fetcher(box, machine),
 	}}
 	forges := project.Forge(memory, c, query.Proof(store))
-	for _, k := range []effect.Kind{effect.KindPush, effect.KindPull, effect.KindStatus, effect.KindComment,
-		effect.KindClose} {
+	for _, k := range forges.Kinds() {
 		p.drivers[k] = forges
 	}
 	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }
