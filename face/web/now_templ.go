@@ -2094,7 +2094,7 @@ func runRow(p *page, r view.RunLine, in string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = proofMark(p, r.Outcome, r.Proof).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = proofMark(p, r.Outcome == "completed", r.Proof).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2158,7 +2158,7 @@ func runRow(p *page, r view.RunLine, in string) templ.Component {
 }
 
 // proofMark says whether what was wanted is shown, taken by a person, or only claimed.
-func proofMark(p *page, outcome string, v effect.Verdict) templ.Component {
+func proofMark(p *page, completed bool, v effect.Verdict) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2180,7 +2180,7 @@ func proofMark(p *page, outcome string, v effect.Verdict) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if outcome == "completed" {
+		} else if completed {
 			templ_7745c5c3_Err = mark("bad", p.Text("web.claimed")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -415,12 +415,12 @@ func runHead(p *page, r *view.Report, at string) templ.Component {
 			}
 		}
 		if r.Proof != nil {
-			templ_7745c5c3_Err = proofMark(p, r.Outcome, r.Proof.Verdict).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = proofMark(p, r.Outcome == "completed", r.Proof.Verdict).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = proofMark(p, r.Outcome, "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = proofMark(p, r.Outcome == "completed", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2271,7 +2271,7 @@ func taskView(p *page, t view.Task, pl view.Plan, out []view.Output) templ.Compo
 			}
 		}
 		if t.Proof != nil {
-			templ_7745c5c3_Err = proofMark(p, "", t.Proof.Verdict).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = proofMark(p, false, t.Proof.Verdict).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
