@@ -11,20 +11,25 @@ import (
 	"pawl/kernel"
 )
 
+// twice opens a new store two times, as two processes would.
+func twice(t *testing.T) (here, there *Store) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pawl.db")
+	for n, s := range []**Store{&here, &there} {
+		opened, err := Open(path, Options{Create: n == 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = opened.Close() })
+		*s = opened
+	}
+	return here, there
+}
+
 // TestWatch: whoever watches is told of the commits of another store on the same file and of this one, and of nothing
 // while nobody commits.
 func TestWatch(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pawl.db")
-	here, err := Open(path, Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer here.Close()
-	there, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer there.Close()
+	here, there := twice(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel() // or the store would wait for it
 	told, ended := make(chan bool, 100), make(chan error, 1)
@@ -66,17 +71,7 @@ func TestWatchAtRest(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the system rings on Linux alone")
 	}
-	path := filepath.Join(t.TempDir(), "pawl.db")
-	here, err := Open(path, Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer here.Close()
-	there, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer there.Close()
+	here, there := twice(t)
 	commit := func(n int) {
 		at := time.Now()
 		row := kernel.Row{Kind: kernel.KindSetting, ID: fmt.Sprintf("01HZZZZZZZZZZZZZZZZZZZZZ%02d", n), Version: 1,
