@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/memory"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -60,6 +62,9 @@ const polling = `(() => {
 	return true;
 })()`
 
+// soakRate is how many cards are changed a second while it is looked whether anything grows.
+const soakRate = 200
+
 // benchLive measures from the acknowledged commit of this process to the changed page in Chromium, which the server's
 // process told of it, beside a page that polls; and how long lists take to be painted.
 func benchLive(ctx context.Context, s *settings, w *served, emit func(Result)) error {
@@ -79,7 +84,11 @@ func benchLive(ctx context.Context, s *settings, w *served, emit func(Result)) e
 	if err := chromedp.Run(ctx, chromedp.Navigate(in.URL), chromedp.WaitVisible("h1.answer")); err != nil {
 		return err
 	}
-	if err := w.painted(ctx, emit); err != nil {
+	least, err := w.painted(ctx, emit)
+	if err != nil {
+		return err
+	}
+	if err := w.followed(ctx, least, emit); err != nil {
 		return err
 	}
 	board := w.at.Pages + "board"
@@ -91,7 +100,7 @@ func benchLive(ctx context.Context, s *settings, w *served, emit func(Result)) e
 				chromedp.WaitVisible("body.live"), chromedp.Evaluate(watching, nil)); err != nil {
 				return err
 			}
-			times, got, err := w.change(ctx, rate)
+			times, got, err := w.change(ctx, rate, liveSpan)
 			if err != nil {
 				return err
 			}
@@ -101,7 +110,7 @@ func benchLive(ctx context.Context, s *settings, w *served, emit func(Result)) e
 				chromedp.Evaluate(watching, nil)); err != nil {
 				return err
 			}
-			if times, _, err = w.change(ctx, rate); err != nil {
+			if times, _, err = w.change(ctx, rate, liveSpan); err != nil {
 				return err
 			}
 			polled = append(polled, times...)
@@ -114,6 +123,69 @@ func benchLive(ctx context.Context, s *settings, w *served, emit func(Result)) e
 				short(median(polled)), len(own), grouped(reached))})
 		emit(Result{Case: name + ", beside polling", Pawl: tookNanos(mine), Beside: tookNanos(yard),
 			Yardstick: "a page that polls every 100 ms", Score: yard / mine, Unit: "×", NoGoal: true})
+	}
+	return w.soak(ctx, s, board, emit)
+}
+
+// held is what a page and its server hold on to, memory in units of 1,024 bytes.
+type held struct{ nodes, listeners, heap, server int64 }
+
+// holding is what they hold once what is no longer needed is gone.
+func (w *served) holding(ctx context.Context) (h held, err error) {
+	err = chromedp.Run(ctx, chromedp.Evaluate(`noted.length = 0`, nil), chromedp.ActionFunc(func(ctx context.Context) error {
+		if err := heapprofiler.CollectGarbage().Do(ctx); err != nil {
+			return err
+		}
+		_, h.nodes, h.listeners, err = memory.GetDOMCounters().Do(ctx)
+		if err != nil {
+			return err
+		}
+		used, _, _, _, err := runtime.GetHeapUsage().Do(ctx)
+		h.heap = int64(used) >> 10
+		return err
+	}))
+	_, h.server = processOf(w.at.PID)
+	h.server >>= 10
+	return h, err
+}
+
+// soak has cards changed for as long as -soak says, and looks whether the page or its server grows: from the end of
+// the first tenth of that time to the end of all of it.
+func (w *served) soak(ctx context.Context, s *settings, board string, emit func(Result)) error {
+	if err := chromedp.Run(ctx, chromedp.Navigate(board), chromedp.WaitVisible("body.live"),
+		chromedp.Evaluate(watching, nil)); err != nil {
+		return err
+	}
+	if _, _, err := w.change(ctx, soakRate, s.soak/10); err != nil {
+		return err
+	}
+	before, err := w.holding(ctx)
+	if err != nil {
+		return err
+	}
+	times, reached, err := w.change(ctx, soakRate, s.soak-s.soak/10)
+	if err != nil {
+		return err
+	}
+	after, err := w.holding(ctx)
+	if err != nil {
+		return err
+	}
+	note := fmt.Sprintf("after %d changes, %s a second", len(times), grouped(reached))
+	for _, of := range []struct {
+		name, unit    string
+		before, after int64
+		most          float64
+	}{
+		{"nodes of the page", "nodes", before.nodes, after.nodes, 1.05},
+		{"listeners of the page", "listeners", before.listeners, after.listeners, 1.05},
+		{"memory of its script", "KiB", before.heap, after.heap, 1.25},
+		{"memory of its server", "KiB", before.server, after.server, 1.25},
+	} {
+		emit(Result{Case: fmt.Sprintf("%s after %s at %d a second", of.name, s.soak, soakRate),
+			Pawl: count(float64(of.after), of.unit), Beside: count(float64(of.before), of.unit),
+			Yardstick: "after a tenth of that", Score: float64(of.after) / float64(max(of.before, 1)), Unit: "×",
+			Goal: of.most, AtMost: true, Note: note})
 	}
 	return nil
 }
@@ -129,7 +201,7 @@ type committed struct {
 
 // change changes cards at a rate, and returns how long each change took from its acknowledgement until it, or a later one
 // of the same card, was seen, and how many were committed a second.
-func (w *served) change(ctx context.Context, rate int) (times []float64, reached float64, err error) {
+func (w *served) change(ctx context.Context, rate int, span time.Duration) (times []float64, reached float64, err error) {
 	callers := min(pageIssues, max(4, rate/25))
 	var mu sync.Mutex
 	var all []committed
@@ -144,7 +216,7 @@ func (w *served) change(ctx context.Context, rate int) (times []float64, reached
 		wait.Go(func() {
 			pace := time.NewTicker(time.Duration(callers) * time.Second / time.Duration(rate))
 			defer pace.Stop()
-			for n := 0; time.Since(begun) < liveSpan; n++ {
+			for n := 0; time.Since(begun) < span; n++ {
 				card := (c + n*callers) % pageIssues
 				w.changes.Lock()
 				w.changed++
@@ -210,31 +282,73 @@ const firstPaint = `new Promise((done) => {
 	look();
 })`
 
+// gone follows a link within the pages, and is when the heading of the page that it leads to was shown on the screen, in
+// milliseconds after the click.
+const gone = `new Promise((done) => {
+	const link = document.createElement('a');
+	link.href = %q;
+	document.getElementById('main').append(link);
+	let begun = 0;
+	navigation.addEventListener('navigatesuccess', () => {
+		new PerformanceObserver((list) => done(list.getEntries()[0].renderTime - begun)).observe({type: 'element'});
+		document.querySelector('h1').setAttribute('elementtiming', 'h1');
+	}, {once: true});
+	begun = performance.now();
+	link.click();
+})`
+
+// followed measures from a click on a link to the screen, for each list, coming from the page of what needs a person;
+// least is what going to a page of one word takes.
+func (w *served) followed(ctx context.Context, least Figure, emit func(Result)) error {
+	if err := chromedp.Run(ctx, chromedp.Navigate(w.at.Pages), chromedp.WaitVisible("body.live")); err != nil {
+		return err
+	}
+	for _, p := range pagePaths {
+		var times []float64
+		for n := range 11 {
+			var home, took float64
+			if err := chromedp.Run(ctx, chromedp.Evaluate(fmt.Sprintf(gone, "/"), &home, awaiting),
+				chromedp.Evaluate(fmt.Sprintf(gone, p.path), &took, awaiting)); err != nil {
+				return err
+			}
+			if n > 0 { // the first one warms the caches
+				times = append(times, took*1e6)
+			}
+		}
+		emit(Result{Case: "followed to " + p.path, Pawl: tookNanos(median(times)), Beside: least,
+			Yardstick: "going to a page of one word", Score: median(times) / 1e6, Unit: "ms",
+			Goal: float64(paintMost.Milliseconds()), AtMost: true,
+			Note: fmt.Sprintf("from the click on a link to the screen, p95 %s", short(quantile(times, 0.95)))})
+	}
+	return nil
+}
+
 // painted measures from the beginning of the navigation to a list until something of it was painted, beside a page of
 // one word, which is the least that a navigation takes in this browser on this machine. That page is of another site,
 // to which a browser changes processes: so it is not measured in turns with the lists, but before them.
-func (w *served) painted(ctx context.Context, emit func(Result)) error {
+func (w *served) painted(ctx context.Context, emit func(Result)) (least Figure, err error) {
 	bare := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(rw, "<!doctype html><title>One word</title><p>word") // who has gone needs nothing
 	}))
 	defer bare.Close()
-	least, _, err := paintsOf(ctx, bare.URL)
+	words, _, err := paintsOf(ctx, bare.URL)
 	if err != nil {
-		return err
+		return least, err
 	}
+	least = tookNanos(median(words))
 	for _, p := range pagePaths {
 		times, rows, err := paintsOf(ctx, w.at.Pages+p.path[1:])
 		if err != nil {
-			return err
+			return least, err
 		}
-		emit(Result{Case: "painted " + p.path, Pawl: tookNanos(median(times)), Beside: tookNanos(median(least)),
+		emit(Result{Case: "painted " + p.path, Pawl: tookNanos(median(times)), Beside: least,
 			Yardstick: "a page of one word", Score: median(times) / 1e6, Unit: "ms",
 			Goal: float64(paintMost.Milliseconds()), AtMost: true,
 			Note: fmt.Sprintf("from the navigation to the first paint with content, p95 %s; %d rows",
 				short(quantile(times, 0.95)), rows)})
 	}
-	return nil
+	return least, nil
 }
 
 // paintsOf goes to a page again and again, and returns how long each first paint took and how many rows there are.

@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pawl/kernel/issues"
+	"pawl/kernel/planning"
 )
 
 var shots = flag.String("shots", "", "a folder that pictures of every page are written to")
@@ -162,17 +163,17 @@ func TestBrowserKeys(t *testing.T) {
 	b.archived(func() {
 		b.is(`document.body.classList.contains('live')`)
 		b.run(chromedp.KeyEvent("g"), chromedp.KeyEvent("r"))
-		b.is(`location.pathname === '/runs' && document.body.classList.contains('live')`)
+		b.is(`document.title.startsWith('Runs') && document.body.classList.contains('live')`)
 		b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("\r"))
 	})
 	b.is(`document.body.classList.contains('live')`)
 	b.run(chromedp.KeyEvent("g"), chromedp.KeyEvent("b"))
-	b.is(`location.pathname === '/board' && document.readyState === 'complete'`)
+	b.is(`location.pathname === '/board' && document.title.startsWith('Board')`)
 	b.is(`document.body.classList.contains('live')`)
 	b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"))
 	b.is(`document.querySelectorAll('.at').length === 1 && document.activeElement.textContent === 'ISS-1'`)
 	b.run(chromedp.KeyEvent("\r"))
-	b.is(`location.pathname === '/issue/ISS-1' && document.readyState === 'complete'`)
+	b.is(`location.pathname === '/issue/ISS-1' && document.title.startsWith('ISS-1')`)
 	b.is(`document.body.classList.contains('live')`)
 	b.run(chromedp.KeyEvent("?"))
 	b.is(`document.getElementById('help').open`)
@@ -263,4 +264,45 @@ func TestBrowserPages(t *testing.T) {
 		}
 	}
 	b.quiet()
+}
+
+// TestBrowserGoing: what a link or a search leads to takes the place of the page without a load, stays live there, and goes
+// back and forth with the browser; who has left meanwhile comes to the door.
+func TestBrowserGoing(t *testing.T) {
+	l := newLab(t).enter().fill()
+	b := l.look()
+	b.run(chromedp.Navigate(b.base + "/board"))
+	b.is(`document.body.classList.contains('live')`)
+	b.run(chromedp.Evaluate(`window.kept = true`, nil))
+	at := func(path, title string) {
+		t.Helper()
+		b.is(`kept && location.pathname + location.search === '` + path + `' && document.title === '` + title + ` · pawl' &&
+			document.body.classList.contains('live')`)
+	}
+	b.run(chromedp.SendKeys(`input[type=search]`, "nothing at all\r"))
+	at("/board?q=nothing+at+all", "Board")
+	b.run(chromedp.Click(`nav a[data-key=t]`))
+	at("/tasks", "Tasks")
+	b.is(`document.querySelector('nav [aria-current]').dataset.key === 't' && document.activeElement.id === 'main' &&
+		document.querySelector('input[type=search]').value === '' && document.querySelectorAll('main').length === 1`)
+	l.do("user:ada", &planning.Revise{Given: []byte(strings.ReplaceAll(planText, "write it", "say it otherwise")), Name: "p.yaml"})
+	l.work()
+	if n := strings.Count(l.get("/tasks").raw, " data-row"); n < 2 {
+		t.Errorf("%d tasks", n)
+	} else {
+		b.is(fmt.Sprint(n, ` === document.querySelectorAll('[data-row]').length`))
+	}
+	b.run(chromedp.NavigateBack())
+	at("/board?q=nothing+at+all", "Board")
+	b.run(chromedp.NavigateBack())
+	at("/board", "Board")
+	b.run(chromedp.NavigateForward())
+	at("/board?q=nothing+at+all", "Board")
+	b.is(`document.querySelector('input[type=search]').value === 'nothing at all'`)
+	b.run(chromedp.Evaluate(`document.querySelector('nav a[data-key=r]').click(); document.querySelector('nav a[data-key=a]').click()`, nil))
+	at("/audit", "Audit")
+	b.quiet()
+
+	b.run(chromedp.Evaluate(`fetch('/leave', {method: 'POST'}).then(() => document.querySelector('nav a[data-key=b]').click())`, nil))
+	b.is(`location.pathname === '/enter' && window.kept === undefined`)
 }

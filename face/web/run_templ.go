@@ -3866,7 +3866,7 @@ func auditView(p *page, list []logged, head audit.Head, front, begin int64, c *c
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 266, "<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th class=\"n\">#</th><th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 266, "<div class=\"wide\" tabindex=\"0\"><table class=\"list records\"><thead><tr><th class=\"n\">#</th><th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

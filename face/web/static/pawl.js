@@ -82,6 +82,7 @@ let due = 0; // the timer of the next fetch, and when that is
 let dueAt = Infinity;
 /** @type {EventSource|null} */
 let stream = null;
+let visits = 0; // how many pages took the place of another
 /** @type {{at: number, rows: string}[]} */
 let meanwhile = []; // what was told while the page was being fetched
 
@@ -108,11 +109,15 @@ function soon(ms) {
   due = setTimeout(() => { dueAt = Infinity; refresh(); }, ms);
 }
 
+/** Whether a page belongs to the version of pawl that this one is of. @param {Document} next */
+const same = (next) => next.body.dataset.at !== undefined && ['link[rel=stylesheet]', 'script[src]'].every((is) =>
+  next.querySelector(is)?.outerHTML === document.querySelector(is)?.outerHTML);
+
 async function refresh() {
   if (fetching || document.hidden) return;
   fetching = true;
   meanwhile = [];
-  const begun = Date.now();
+  const [begun, visit] = [Date.now(), visits];
   try {
     const url = new URL(location.href);
     url.searchParams.delete('verify');
@@ -120,9 +125,8 @@ async function refresh() {
     if (answer.status === 401) return location.assign('/enter');
     if (!answer.ok) throw new Error(String(answer.status));
     const next = parse(await answer.text());
-    const link = document.querySelector('link[rel=stylesheet]');
-    const fresh = next.querySelector('link[rel=stylesheet]');
-    if (link && fresh && link.getAttribute('href') !== fresh.getAttribute('href')) return location.reload(); // another version of pawl
+    if (visit !== visits) return; // it is the page that was left meanwhile
+    if (!same(next)) return location.reload();
     body.dataset.at = next.body.dataset.at;
     body.dataset.read = next.body.dataset.read;
     document.title = next.title;
@@ -214,6 +218,38 @@ if (body.dataset.at !== undefined) {
   }, 30_000);
   listen();
 }
+
+// ---- going on: what a link or a search leads to takes the place of the page, whose script and stream need not begin anew.
+// The address, the history and going back are the browser's; one that cannot do so loads the page, as without script.
+
+/** @param {string} url @param {AbortSignal} signal */
+async function visit(url, signal) {
+  hush();
+  try {
+    const answer = await fetch(url, { cache: 'no-store', signal });
+    const next = parse(await answer.text());
+    if (answer.redirected || !same(next)) return location.reload();
+    visits++;
+    document.getElementById('main')?.remove(); // nothing of it is to be found in the next one
+    morph(body, next.body);
+    document.title = next.title;
+    document.documentElement.lang = next.documentElement.lang;
+    place = '';
+    wanted = shown();
+    stale(false);
+    document.getElementById('main')?.focus({ preventScroll: true });
+    listen();
+  } catch {
+    if (!signal.aborted) return location.reload();
+    listen();
+    soon(500); // what the address says by then
+  }
+}
+
+/** @type {any} */ (window).navigation?.addEventListener('navigate', (/** @type {any} */ e) => {
+  if (!e.canIntercept || e.hashChange || e.formData || e.downloadRequest !== null || e.navigationType === 'reload') return;
+  if (body.dataset.at !== undefined) e.intercept({ focusReset: 'manual', handler: () => visit(e.destination.url, e.signal) });
+});
 
 // ---- copying a command
 
