@@ -16,6 +16,7 @@ import (
 	"pawl/kernel/query"
 	"pawl/kernel/tasks"
 	"pawl/kernel/view"
+	"pawl/text/message"
 )
 
 // TestBatch: plans of one rule and of low risk are approved together, each by its own digest; one that was answered or
@@ -139,8 +140,16 @@ func TestCosts(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	d := l.get("/costs").says("$1.25", "$2.50", "script", "not accounted for by an answer", "ISS-1")
-	if len(d.all("svg")) == 0 {
-		t.Error("there is no plot")
+	if len(d.all("svg")) == 0 || strings.Contains(d.raw, `class="limit"`) {
+		t.Error("there is no plot, or one of a limit that nobody set")
+	}
+	var b strings.Builder
+	if err := costTable(&page{lang: message.English}, "day", "", c.Days).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if want := `<rect class="limit" x="99.40"`; !strings.Contains(b.String(), want) ||
+		!strings.Contains(b.String(), `width="83.33" height="8"`) {
+		t.Errorf("what is burnt of the day's budget is not drawn: %s", b.String())
 	}
 }
 
