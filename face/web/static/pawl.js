@@ -62,7 +62,7 @@ function morph(from, to) {
       if (have instanceof Element) morph(have, /** @type {Element} */ (want));
       else if (have.nodeValue !== want.nodeValue) have.nodeValue = want.nodeValue;
     } else {
-      from.insertBefore(document.importNode(want, true), at);
+      from.insertBefore(want, at);
     }
   }
   while (at) {
@@ -161,7 +161,7 @@ function put(html) {
     }
     const moved = !have || from !== list || have.dataset.key !== row.dataset.key;
     if (have) morph(have, row);
-    else have = document.importNode(row, true);
+    else have = row;
     if (!moved || !row.dataset.key) continue;
     if (from && from !== list && from.children.length >= Number(from.dataset.most)) soon(0); // another comes into its place
     const [key, newest] = [row.dataset.key, list.dataset.newest !== undefined];
