@@ -5,9 +5,11 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -216,13 +218,18 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, p *page, err error
 	s.write(w, r, p, layout(p, failedView(p, fault.Of(p.lang, "", err))))
 }
 
-// write sends a page.
+// write sends a page, which tells its length: what comes of it in part is known to be no page.
 func (s *server) write(w http.ResponseWriter, r *http.Request, p *page, body templ.Component) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Vary", "Accept-Language, Cookie")
+	var whole bytes.Buffer
+	if err := body.Render(r.Context(), &whole); err != nil { // who asked has gone away, or a template is wrong
+		http.Error(w, "", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(whole.Len()))
 	w.WriteHeader(p.status)
-	// Who has gone away needs no answer.
-	_ = body.Render(r.Context(), w)
+	_, _ = whole.WriteTo(w) // who has gone away needs no answer
 }
 
 // The names of the cookies: who has entered, the language that was chosen, and when the person looked last.
