@@ -7,6 +7,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -305,4 +309,37 @@ func TestBrowserGoing(t *testing.T) {
 
 	b.run(chromedp.Evaluate(`fetch('/leave', {method: 'POST'}).then(() => document.querySelector('nav a[data-key=b]').click())`, nil))
 	b.is(`location.pathname === '/enter' && window.kept === undefined`)
+}
+
+// TestBrowserUpgraded: a tab that another version of pawl serves by now loads its page anew, whether something happens
+// there or a link is followed.
+func TestBrowserUpgraded(t *testing.T) {
+	l := newLab(t).fill()
+	b := l.look()
+	served := l.guard.Next
+	for n, act := range []func(){
+		func() { l.do("user:ada", &issues.AddIssues{Issues: []issues.NewIssue{{Title: "after the upgrade"}}}) },
+		func() { b.run(chromedp.Evaluate(`document.querySelector('nav a[data-key=b]').click()`, nil)) },
+	} {
+		b.run(chromedp.Navigate(b.base + "/costs"))
+		b.is(`document.body.classList.contains('live')`)
+		b.run(chromedp.Evaluate(`window.kept = true`, nil))
+		script := asset("pawl.js")
+		b.lab.guard.Next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/live" || strings.HasPrefix(r.URL.Path, "/static/") {
+				served.ServeHTTP(w, r)
+				return
+			}
+			answer := httptest.NewRecorder()
+			served.ServeHTTP(answer, r)
+			maps.Copy(w.Header(), answer.Header())
+			w.Header().Del("Content-Length")
+			w.WriteHeader(answer.Code)
+			_, _ = io.WriteString(w, strings.ReplaceAll(answer.Body.String(), script, fmt.Sprint(script, "?version=", n)))
+		})
+		act()
+		b.is(`window.kept === undefined && document.body.classList.contains('live') &&
+			document.querySelector('script[src]').src.endsWith('?version=` + fmt.Sprint(n) + `')`)
+	}
+	b.quiet()
 }
