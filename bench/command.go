@@ -44,10 +44,10 @@ func buildPawl(ctx context.Context, s *settings) (*program, error) {
 	if err := os.WriteFile(filepath.Join(home, "gitconfig"), []byte(gitconfig), 0o644); err != nil {
 		return nil, err
 	}
-	s.say("building pawl")
+	s.say("building pawl") // as make does
 	made := p.path + ".new"
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", made, "./cmd/pawl") // as make does
-	build.Dir = ".."                                                                                          // benchmarks are started in their own folder
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", made, "./cmd/pawl")
+	build.Dir = ".." // benchmarks are started in their own folder
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if err := quiet(build); err != nil {
 		return nil, err

@@ -54,7 +54,9 @@ var benches = []bench{
 
 // settings say how a run measures.
 type settings struct {
-	spans
+	// span is how long the 256 callers write; everything else takes a fixed part of it, except that cards change for
+	// soak while it is looked whether their page grows.
+	span, soak time.Duration
 	// dir is an empty folder of this run's own, on the disk that is measured, and parent one that others may enter.
 	dir, parent string
 	// plots is the folder for plots, "" for none; postgres is the DSN of a server that is there, "" for one of this
@@ -63,10 +65,6 @@ type settings struct {
 	// say tells what is being measured, for a person who waits.
 	say func(format string, args ...any)
 }
-
-// spans are how long things are measured: the 256 callers write for span, of which everything else takes a fixed part,
-// except that cards change for soak while it is looked whether their page grows.
-type spans struct{ span, soak time.Duration }
 
 // report is the outcome of a run.
 type report struct {
@@ -94,9 +92,8 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	only := flags.String("only", "", "measure only these, by name, separated by commas: "+names())
-	var long spans
-	flags.DurationVar(&long.span, "time", 20*time.Second, "how long 256 callers write; other measurements take a part of it")
-	flags.DurationVar(&long.soak, "soak", 20*time.Second, "how long cards change while it is looked whether a page grows")
+	span := flags.Duration("time", 20*time.Second, "how long 256 callers write; other measurements take a part of it")
+	soak := flags.Duration("soak", 20*time.Second, "how long cards change while it is looked whether a page grows")
 	var where places
 	flags.StringVar(&where.parent, "dir", os.TempDir(), "folder on the disk to measure")
 	flags.StringVar(&where.plots, "plots", "", "write plots, as SVG, into this folder")
@@ -112,11 +109,11 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 2
 	}
 	chosen, err := choose(*only)
-	if err != nil || flags.NArg() > 0 || min(long.span, long.soak) <= 0 {
-		fmt.Fprintln(errs, "bench:", errors.Join(err, usage(flags.NArg(), long)))
+	if err != nil || flags.NArg() > 0 || min(*span, *soak) <= 0 {
+		fmt.Fprintln(errs, "bench:", errors.Join(err, usage(flags.NArg(), min(*span, *soak))))
 		return 2
 	}
-	rep, err := measure(ctx, chosen, long, where, errs)
+	rep, err := measure(ctx, chosen, *span, *soak, where, errs)
 	if err == nil {
 		err = show(out, rep, *asJSON)
 	}
@@ -130,12 +127,12 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-func usage(extra int, long spans) error {
+func usage(extra int, shortest time.Duration) error {
 	if extra > 0 {
 		return errors.New("takes no arguments besides flags")
 	}
-	if min(long.span, long.soak) <= 0 {
-		return errors.New("-time must be longer than nothing")
+	if shortest <= 0 {
+		return errors.New("-time and -soak must be longer than nothing")
 	}
 	return nil
 }
@@ -168,7 +165,7 @@ func choose(list string) ([]bench, error) {
 type places struct{ parent, plots, postgres, profile string }
 
 // measure runs the chosen benches in a folder that is gone afterwards.
-func measure(ctx context.Context, chosen []bench, long spans, where places,
+func measure(ctx context.Context, chosen []bench, span, soak time.Duration, where places,
 	errs io.Writer) (rep report, err error) {
 	dir, err := os.MkdirTemp(where.parent, "pawl-bench-")
 	if err != nil {
@@ -191,7 +188,7 @@ func measure(ctx context.Context, chosen []bench, long spans, where places,
 		Go:      runtime.Version(), At: time.Now().UTC().Format(time.RFC3339), Load: loadAverage(),
 	}
 	for _, b := range chosen {
-		s := &settings{spans: long, dir: dir + "/" + b.name, parent: where.parent, plots: where.plots,
+		s := &settings{span: span, soak: soak, dir: dir + "/" + b.name, parent: where.parent, plots: where.plots,
 			postgres: where.postgres,
 			say:      func(format string, args ...any) { fmt.Fprintf(errs, b.name+": "+format+"\n", args...) }}
 		if err := os.Mkdir(s.dir, 0o755); err != nil {

@@ -325,7 +325,7 @@ func TestBrowserUpgraded(t *testing.T) {
 		b.is(`document.body.classList.contains('live')`)
 		b.run(chromedp.Evaluate(`window.kept = true`, nil))
 		script := asset("pawl.js")
-		b.lab.guard.Next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.guard.Next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/live" || strings.HasPrefix(r.URL.Path, "/static/") {
 				served.ServeHTTP(w, r)
 				return
