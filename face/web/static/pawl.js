@@ -113,8 +113,8 @@ function soon(ms) {
 const same = (next) => ['link[rel=stylesheet]', 'script[src]'].every((is) =>
   next.querySelector(is)?.outerHTML === document.querySelector(is)?.outerHTML);
 
-/** Whether a page came as it was made, and not a part of it. @param {Document} next */
-const whole = (next) => next.body.dataset.at !== undefined && next.getElementById('help') !== null;
+/** Whether it is a page of the dashboard: a door is none, nor is what somebody between answers. @param {Document} next */
+const page = (next) => next.body.dataset.at !== undefined;
 
 async function refresh() {
   if (fetching || document.hidden) return;
@@ -129,7 +129,7 @@ async function refresh() {
     if (!answer.ok) throw new Error(String(answer.status));
     const next = parse(await answer.text());
     if (visit !== visits) return; // it is the page that was left meanwhile
-    if (!whole(next)) throw new Error('a part of a page');
+    if (!page(next)) throw new Error('no page');
     if (!same(next)) return location.reload();
     body.dataset.at = next.body.dataset.at;
     body.dataset.read = next.body.dataset.read;
@@ -232,7 +232,7 @@ async function visit(url, signal) {
   try {
     const answer = await fetch(url, { cache: 'no-store', signal });
     const next = parse(await answer.text());
-    if (answer.redirected || !whole(next) || !same(next)) return location.reload();
+    if (answer.redirected || !page(next) || !same(next)) return location.reload();
     visits++;
     document.getElementById('main')?.remove(); // nothing of it is to be found in the next one
     morph(body, next.body);
