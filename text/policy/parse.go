@@ -74,6 +74,8 @@ func (v visitor) Open(file shell.Word, write bool, cwds []string) {
 func (v visitor) Doubt(d shell.Doubt, what string) {
 	j := v.judge
 	switch d {
+	case shell.Empty:
+		j.find(Deny, CodeInvalidRequest, what)
 	case shell.Ambiguous:
 		j.find(Deny, CodeAmbiguous, what)
 	case shell.TooComplex:

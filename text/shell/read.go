@@ -29,9 +29,10 @@ const (
 // Doubt is why a text, or a part of it, cannot be taken at its word.
 type Doubt int
 
-// The doubts. Of a text with one of the first four nothing else is told that could be relied on: it must not be run.
+// The doubts. Of a text with one of the first five nothing else is told that could be relied on: it must not be run.
 const (
-	Unparsable  Doubt = iota // it is no command at all; what: the parser's message, or the text
+	Unparsable  Doubt = iota // it is no command at all; what: the parser's message
+	Empty                    // it holds no command, but blanks, comments or joined lines; what: the text
 	Ambiguous                // bash may take it apart otherwise than the parser did
 	TooComplex               // it is larger, nested deeper or grows more than is read; what: which limit
 	InvalidText              // it holds control characters or invalid UTF-8
@@ -92,7 +93,7 @@ func (r *Reader) Read(src string, dialect Dialect, dirs []string) bool {
 		return false
 	}
 	if len(file.Stmts) == 0 {
-		r.Visitor.Doubt(Unparsable, src)
+		r.Visitor.Doubt(Empty, src)
 		return false
 	}
 	if !r.alike(src, file) {

@@ -102,7 +102,7 @@ func TestRead(t *testing.T) {
 		"echo a\u200bb":             {fmt.Sprintf("doubt %d ", shell.HiddenText), "call echo a\u200bb in [\"\"]"},
 		"ls # a \\\npwd":            {fmt.Sprintf("doubt %d # a \\\n", shell.Ambiguous)},
 		"ls \x07":                   {fmt.Sprintf("doubt %d ", shell.InvalidText)},
-		"# nothing":                 {fmt.Sprintf("doubt %d # nothing", shell.Unparsable)},
+		"# nothing":                 {fmt.Sprintf("doubt %d # nothing", shell.Empty)},
 		strings.Repeat("(", 4000):   {fmt.Sprintf("doubt %d nesting", shell.TooComplex)},
 		strings.Repeat("a", 65<<10): {fmt.Sprintf("doubt %d 64 KiB", shell.TooComplex)},
 	} {
