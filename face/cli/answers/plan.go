@@ -27,7 +27,7 @@ func (w *waitingPlan) approve(ctx context.Context, sess *cli.Session, yes bool) 
 		way = kernel.WayFlag
 	}
 	return cli.InIssue(sess, w.issue, func(at *cli.Session) error {
-		_, err := at.Do(ctx, &approval.Approve{Hash: w.hash, Way: way})
+		_, err := at.Do(ctx, &approval.Approve{Hash: w.hash, Way: way, Rule: w.rule})
 		return err
 	})
 }
