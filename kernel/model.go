@@ -522,6 +522,7 @@ type Task struct {
 	Repairs  int                  `json:"repairs,omitempty"`
 	Fixes    int                  `json:"fixes,omitempty"` // failed repairs since the last success
 	Failures []effect.Failure     `json:"failures,omitempty"`
+	Help     effect.Help          `json:"help,omitzero"`
 	Taken    []effect.Taken       `json:"taken,omitempty"`
 	Retry    RetryState           `json:"retry_state,omitzero"`
 	Verified *effect.VerifyResult `json:"verified,omitempty"`

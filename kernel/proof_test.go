@@ -137,7 +137,7 @@ func TestUnprovenWorkIsSentBackOnceAndAccepted(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if next := query.StatusOf(s).Next; !slices.ContainsFunc(next, func(n view.Next) bool {
-		return n.Command == "pawl accept "+s.Task.Proof.Tree+" REASON"
+		return n.Command == "pawl accept "+s.Task.Proof.Tree+" -m REASON"
 	}) {
 		t.Errorf("%+v", next)
 	}
@@ -184,10 +184,10 @@ func TestUnprovenWorkIsBlockedUnattended(t *testing.T) {
 	if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedUnproven || s.Task.State != "blocked" {
 		t.Fatalf("%s %+v %s", s.Session.State, s.Session.Blocked, s.Task.State)
 	}
-	b.do(&recovery.Fix{Note: "try again"})
+	b.do(&recovery.Fix{})
 	b.run(w.answer)
-	if s = b.look(); s.Session.State != "BLOCKED" || len(w.specs) != 3 {
-		t.Fatalf("%s, tried %d times", s.Session.State, len(w.specs))
+	if s = b.look(); s.Session.State != "BLOCKED" || len(w.specs) != 3 || w.repairs != 1 {
+		t.Fatalf("%s, tried %d times, repaired %d", s.Session.State, len(w.specs), w.repairs)
 	}
 	b.do(&verification.Accept{Tree: s.Task.Proof.Tree, Reason: "fine"})
 	b.run(w.answer)
@@ -195,6 +195,50 @@ func TestUnprovenWorkIsBlockedUnattended(t *testing.T) {
 		t.Fatalf("%s %+v, tried %d times", task.State, task.Proof, len(w.specs))
 	}
 	b.verifyAudit()
+}
+
+// What a person says who helps is heard: unproven work goes back once more to its agent, which is told those words with
+// every step from then on. Words about a tree that is no longer the work's are refused, and so are words that no agent
+// would hear.
+func TestHelpIsHeard(t *testing.T) {
+	w := &tried{seen: []effect.ProveResult{nothing}}
+	b := trying(t, w, sub(plan.ProofCheck), pawl.Autonomous)
+	before := len(w.asked)
+	if _, err := b.try(&recovery.Fix{Note: "calc.go:3: no", Tree: "another"}); pawl.CodeOf(err) != pawl.CodeApprovalStale {
+		t.Errorf("about another tree: %v", err)
+	}
+	for n, words := range []string{"calc.go:3: test the borrow, too", "and the carry"} {
+		b.do(&recovery.Fix{Note: words, Tree: b.look().Task.Proof.Tree})
+		b.run(w.answer)
+		if s := b.look(); s.Session.State != "BLOCKED" || w.repairs != n+2 || len(w.asked) != before+n+1 {
+			t.Fatalf("%q: %s, repaired %d, asked %d", words, s.Session.State, w.repairs, len(w.asked)-before)
+		}
+	}
+	notes := w.asked[len(w.asked)-1].Notes
+	if !slices.Equal(notes, []string{"A person says: calc.go:3: test the borrow, too", "A person says: and the carry"}) {
+		t.Errorf("%q", notes)
+	}
+	if w.asked[before].Failure == nil || len(w.asked[before].Notes) != 1 || len(w.asked[before-1].Notes) != 0 {
+		t.Errorf("%+v", w.asked[before-1:])
+	}
+	b.verifyAudit()
+
+	b = newBench(t, func(c *kernel.Config) { c.Proofs = true })
+	red := redGreen
+	red.Failed = true
+	w = &tried{seen: []effect.ProveResult{{Changed: wroteSub, Witnesses: []effect.Witness{red}}}, mind: new(mind)}
+	w.plan = twoSteps()
+	w.plan.Criteria = sub(plan.ProofCheck)
+	b.do(&planning.Start{Requirement: "Add a Sub function", Agent: "script", AutoApprove: "policy:test",
+		RunMode: pawl.Autonomous, Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	b.run(w.answer)
+	s := b.look()
+	if s.Task == nil || s.Task.Proof == nil || s.Session.State != "BLOCKED" {
+		t.Fatalf("%+v", s.Session)
+	}
+	if _, err := b.try(&recovery.Fix{Note: "no", Tree: s.Task.Proof.Tree}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		t.Errorf("nobody hears it: %v", err)
+	}
 }
 
 func TestUnprovenWorkIsRefused(t *testing.T) {

@@ -283,11 +283,12 @@ func (s *Server) control() {
 		return nil
 	})
 	type help struct {
-		Note   string `json:"note,omitempty" maxLength:"20000" doc:"What was done about it."`
-		Answer string `json:"answer,omitempty" enum:"done,retry" doc:"Of an effect whose commanded is unknown: it happened, or it is to be tried again."`
+		Note   string `json:"note,omitempty" maxLength:"20000" doc:"What was done about it, or what the agent that goes on is to know."`
+		Answer string `json:"answer,omitempty" enum:"done,retry" doc:"Of an effect whose outcome is unknown: it happened, or it is to be tried again."`
+		Tree   string `json:"tree,omitempty" maxLength:"200" doc:"The tree of the unproven work that the note is about. It is refused where the work is another by now, and where no agent would hear it."`
 	}
 	commanding(s, "/commands/fix", "fix", "api.fix", func(_ context.Context, in *order[help], g *given) error {
-		g.command = &recovery.Fix{Note: in.Body.Note, Answer: kernel.Answer(in.Body.Answer)}
+		g.command = &recovery.Fix{Note: in.Body.Note, Answer: kernel.Answer(in.Body.Answer), Tree: in.Body.Tree}
 		return nil
 	})
 	type past struct {

@@ -37,8 +37,8 @@ func NextText(pr *Printer, n view.Next) string {
 	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement",
 		" FEEDBACK": "cli.ask.what_differs", " REASON": "cli.fill.reason"} {
 		if head, ok := strings.CutSuffix(command, word); ok {
-			if word != " REQUIREMENT" {
-				head += " -m"
+			if word == " FEEDBACK" {
+				head = strings.TrimSuffix(head, " -m") + " -m"
 			}
 			return head + ` "` + pr.Text(key) + `"`
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/planning"
+	"pawl/kernel/recovery"
+	"pawl/kernel/view"
 )
 
 // maxCommented bounds how many lines one comment may be about.
@@ -24,9 +27,16 @@ func (d *decision) revision(words string) kernel.Command {
 		return &planning.Revise{Feedback: words}
 	case kernel.AboutProof, kernel.AboutChecks:
 		return &approval.Deny{Reason: words}
+	case view.AboutUnproven:
+		if slices.ContainsFunc(d.Need.Next, heard) {
+			return &recovery.Fix{Note: words, Tree: d.Tree}
+		}
 	}
 	return nil
 }
+
+// heard reports whether what a person can do next is to say something to the agent that goes on.
+func heard(n view.Next) bool { return n.Op == "fix" && strings.HasSuffix(n.Command, " FEEDBACK") }
 
 // diff shows what a run changed. While that waits for a word, its lines can be answered.
 func (s *decider) diff(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {
@@ -70,7 +80,7 @@ func (s *decider) commented(ctx context.Context, p *page, r *http.Request) (temp
 	if command == nil {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "web.comment_late")
 	}
-	err = s.give(ctx, p, was.issue, kernel.Envelope{Command: command, Seen: was.digest}, false)
+	err = s.give(ctx, p, was.issue, d.given(command), false)
 	switch pawl.CodeOf(err) {
 	case pawl.CodeApprovalStale, pawl.CodeChanged, pawl.CodeConflict:
 		return s.refuse(ctx, p, was, "web.refused.changed")

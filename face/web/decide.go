@@ -331,17 +331,23 @@ func (s *decider) decided(ctx context.Context, p *page, r *http.Request) (templ.
 		p.title, p.status, d.Mistyped = p.Text("web.decide"), http.StatusUnprocessableEntity, true
 		return decideView(p, d), s.show(ctx, p, d)
 	}
-	env := kernel.Envelope{Command: command}
-	if d.About != view.AboutUnproven {
-		env.Seen = was.digest
-	}
-	err = s.give(ctx, p, was.issue, env, false)
+	err = s.give(ctx, p, was.issue, d.given(command), false)
 	switch pawl.CodeOf(err) {
 	case pawl.CodeApprovalStale, pawl.CodeChanged, pawl.CodeConflict:
 		return s.refuse(ctx, p, was, "web.refused.changed")
 	}
 	p.next = with("/", "done", op)
 	return nil, err
+}
+
+// given is a command that counts for what was shown alone: for the open question, which the kernel knows by its digest,
+// or for the tree that the command names where the work is BLOCKED and nothing is asked.
+func (d *decision) given(c kernel.Command) kernel.Envelope {
+	env := kernel.Envelope{Command: c}
+	if d.About != view.AboutUnproven {
+		env.Seen = d.Digest
+	}
+	return env
 }
 
 // command is what an answer has the kernel do.

@@ -66,18 +66,23 @@ type lab struct {
 	patch      string // what the diff of any two trees is
 	// cost is what planning costs, and told what the planner says of that.
 	cost, told effect.Usage
+	// asked is what was asked of the agent that works.
+	asked []effect.WorkSpec
 }
 
 // hostile is what an agent could write to break a page, a terminal or an eye.
 const hostile = `<script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202e\x1b[31m" + `"' onfocus="x`
 
-func newLab(t *testing.T) *lab {
+func newLab(t *testing.T, tune ...func(*kernel.Config)) *lab {
 	t.Helper()
 	l := &lab{T: t, now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC), lang: "en", name: "p-test.localhost", text: planText, patch: patchText}
 	store := memory.New()
 	config := kernel.Defaults()
 	for _, name := range []string{"write_file", "read_file"} {
 		config.Tools[name] = tool(name)
+	}
+	for _, f := range tune {
+		f(&config)
 	}
 	l.k = kernel.New(joined.Table(), store, config, pawl.ClockFunc(l.clock), rand.Reader)
 	follow := feed.New(store, nil)
@@ -293,9 +298,18 @@ var results = map[effect.Kind]any{
 	effect.KindCleanup:  effect.CleanupResult{Performed: []string{"worktree"}},
 	effect.KindArchive:  effect.ArchiveResult{},
 	effect.KindTool:     effect.ToolResult{After: "t1"},
+	effect.KindWork:     effect.WorkResult{Said: effect.Said{Agent: "m"}, Control: effect.StepDone, Before: "t0", After: "t1"},
+	effect.KindProve:    effect.ProveResult{Changed: []effect.FileStat{{Status: "M", Path: "greet.go"}}},
+	effect.KindRepair: effect.RepairResult{Said: effect.Said{Agent: "m"}, Why: "mend it",
+		Steps: []plan.Step{{StepID: "r", Title: "mend", Intent: "mend", Status: plan.Pending}}},
 }
 
 func (l *lab) Do(_ context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	if spec, err := effect.Decode[effect.WorkSpec](e.Spec); err == nil && e.Kind == effect.KindWork {
+		l.mu.Lock()
+		l.asked = append(l.asked, spec)
+		l.mu.Unlock()
+	}
 	if result, ok := results[e.Kind]; ok {
 		return effect.Succeeded(result)
 	}

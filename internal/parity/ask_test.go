@@ -147,9 +147,7 @@ func (l *lab) standing(st view.Status, o object, page, issue string, words ...st
 	for _, n := range st.Next {
 		switch n.Op {
 		case "pause", "resume", "stop", "cancel", "skip", "rollback", "fix":
-			if !strings.HasSuffix(n.Command, "FEEDBACK") {
-				l.says("the page of a session, of what can be done,", page, n.Command)
-			}
+			l.says("the page of a session, of what can be done,", page, n.Command)
 		}
 		name := n.Command // words in capitals are told in another way
 		for _, open := range []string{"FEEDBACK", "REQUIREMENT", "REASON", "-m "} {

@@ -3,6 +3,7 @@ package effect
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"pawl/text/plan"
 	"pawl/text/triage"
@@ -139,7 +140,8 @@ type WorkSpec struct {
 	Step  string    `json:"step"`
 	// Failure is what a repair step has to mend.
 	Failure *Failure `json:"failure,omitempty"`
-	// Notes are what was learned from earlier failures of the same kind (known issues), newest last.
+	// Notes are what persons said when they helped, and what was learned from earlier failures of the same kind (known
+	// issues), newest last.
 	Notes   []string      `json:"notes,omitempty"`
 	Context ContextResult `json:"context"`
 	// Messages is the conversation so far, for an agent that keeps none of its own; it is filled in when the effect
@@ -151,6 +153,22 @@ type WorkSpec struct {
 	Session string `json:"session,omitempty"`
 	// Granted is the approval under which the work's calls are made.
 	Granted string `json:"granted,omitempty"`
+}
+
+// Help is what persons said when they helped a task that was stuck, the newest last, and how many failures it had then:
+// what was tried before a person spoke has not been tried with those words.
+type Help struct {
+	Notes    []string `json:"notes,omitempty"`
+	Failures int      `json:"failures,omitempty"`
+}
+
+// maxHelp is how many words of persons an agent is told, the newest.
+const maxHelp = 8
+
+// With is the help with a note more, after so many failures.
+func (h Help) With(note string, failures int) Help {
+	notes := append(slices.Clip(h.Notes), note)
+	return Help{notes[max(0, len(notes)-maxHelp):], failures}
 }
 
 // Control is how an agent ends its part (docs/spec/turn.md#control).

@@ -253,7 +253,7 @@ func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 	}
 	out := []view.Next{fix("")}
 	if b.Kind == kernel.BlockedUnproven {
-		out = []view.Next{acceptNext(s), fix("")}
+		out = []view.Next{acceptNext(s), fix(heard(s.Task))}
 	}
 	if b.Effect != "" {
 		out = []view.Next{fix(" --answer " + string(kernel.AnswerDone)), fix(" --answer " + string(kernel.AnswerRetry))}
@@ -262,9 +262,18 @@ func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 		view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
 }
 
+// heard is how a person has words for whoever goes on with a task, "" where no step is an agent's that would hear them.
+func heard(t *kernel.Task) string {
+	if t == nil || t.Plan == nil || !slices.ContainsFunc(t.Plan.Steps,
+		func(s plan.Step) bool { return len(s.ToolCalls) == 0 }) {
+		return ""
+	}
+	return " -m FEEDBACK"
+}
+
 // acceptNext is how a person takes work without proof.
 func acceptNext(s *kernel.Snapshot) view.Next {
-	return view.Next{Op: "accept", Command: "pawl accept " + display.Hash(s.Task.Proof.Tree) + " REASON"}
+	return view.Next{Op: "accept", Command: "pawl accept " + display.Hash(s.Task.Proof.Tree) + " -m REASON"}
 }
 
 func blockedOf(b *kernel.Blocked) *view.Blocked {

@@ -18,10 +18,14 @@ type (
 	}
 	// Fix goes on after a person helped: with further steps, an answer about an effect whose outcome is unknown, or
 	// because something outside was repaired.
+	//
+	// The agent that goes on is told the Note. With a Tree it is about the work as it was shown, which has to be that
+	// tree yet, and an agent has to be there that hears it.
 	Fix struct {
 		Note   string
 		Steps  []plan.Step
 		Answer kernel.Answer
+		Tree   string `json:",omitempty"`
 	}
 	// Skip leaves the task that failed behind.
 	Skip struct{ Reason string }

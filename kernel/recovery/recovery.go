@@ -100,6 +100,9 @@ func (c *Fix) Decide(tx *kernel.Tx) error {
 	if t == nil {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_fix")
 	}
+	if err := c.about(tx); err != nil {
+		return err
+	}
 	if err := settleUnknown(tx, b, c.Answer); err != nil {
 		return err
 	}
@@ -109,6 +112,9 @@ func (c *Fix) Decide(tx *kernel.Tx) error {
 	// What a person mended does not count as the same failure again; how often a task is retried is bounded all the
 	// same.
 	t.Fixes, t.Exit, t.Reason, t.Gate, t.GateNote, t.Retry.Reasons = 0, "", "", nil, "", nil
+	if strings.TrimSpace(c.Note) != "" {
+		t.Help = t.Help.With(c.Note, len(t.Failures))
+	}
 	tx.Session.AutoFix, tx.Session.Blocked = 0, nil
 	tx.Record(t, kernel.AuditHumanHelp, audit.Info,
 		map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
@@ -127,6 +133,20 @@ func (c *Fix) Decide(tx *kernel.Tx) error {
 		return nil
 	}
 	return kernel.Unblock(tx, c.Note)
+}
+
+// about refuses words about work that is another by now, and those that no agent would hear.
+func (c *Fix) about(tx *kernel.Tx) error {
+	p := tx.Task.Proof
+	switch {
+	case c.Tree == "":
+		return nil
+	case p == nil || p.Tree != c.Tree:
+		return pawl.Fail(pawl.CodeApprovalStale, "kernel.work_changed", kernel.Short(c.Tree))
+	case !kernel.TraitsOf(tx).Works:
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nobody_hears", tx.Run.Agent)
+	}
+	return nil
 }
 
 // settleUnknown takes the person's word about an effect whose outcome was lost.

@@ -63,6 +63,9 @@ func FillWork(tx *kernel.Tx, e effect.Effect) (effect.Effect, error) {
 		spec.Messages, spec.Session, spec.Notes, spec.Recent = tx.Talk.Messages, tx.Talk.Session, tx.Talk.Notes,
 			tx.Talk.Earlier
 	}
+	for _, said := range tx.Task.Help.Notes {
+		spec.Notes = append(slices.Clip(spec.Notes), "A person says: "+said)
+	}
 	if tx.Turn.Fix > 0 && tx.Turn.Failure != nil {
 		spec.Failure = tx.Turn.Failure
 		spec.Notes = append(slices.Clip(spec.Notes), knownIncidents(tx, spec.Failure)...)

@@ -141,9 +141,10 @@ const (
 	aboutReview = "review"
 )
 
-// returned reports whether the work was sent back already about something.
+// returned reports whether the work was sent back about something since a person last helped with words.
 func returned(t *kernel.Task, about string) bool {
-	return slices.ContainsFunc(t.Failures, func(f effect.Failure) bool { return f.What == about })
+	since := t.Failures[min(t.Help.Failures, len(t.Failures)):]
+	return slices.ContainsFunc(since, func(f effect.Failure) bool { return f.What == about })
 }
 
 // proofHash is what a person's acceptance is bound to: the plan, the tree, and what of it is not shown.

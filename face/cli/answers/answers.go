@@ -102,9 +102,9 @@ func approveCommand(a *cli.App, use string) *cobra.Command {
 // maxAll is how many questions `pawl approve --all` goes through at once: more than anybody reads.
 const maxAll = 200
 
-// approveAll puts each plan of the board that waits before the person. Those of low risk that need nothing confirmed but
-// what one rule is about, and that for a whole session, are shown and approved together: with one word, or by --yes.
-// Each other one is asked about by itself.
+// approveAll puts each plan of the board that waits before the person. Those of low risk that need nothing confirmed
+// but what one rule is about, and that for a whole session, are shown and approved together: with one word, or by
+// --yes. Each other one is asked about by itself.
 func approveAll(ctx context.Context, sess *cli.Session, yes bool) error {
 	asking, err := sess.Ask().Board().Asking(ctx, maxAll)
 	if err != nil {

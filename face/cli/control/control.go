@@ -98,7 +98,7 @@ func newCancelCommand(a *cli.App) *cobra.Command {
 func newFixCommand(a *cli.App) *cobra.Command {
 	var note, file, answer string
 	var noWait bool
-	c := a.Command("fix", "cli.fix", "  pawl fix -m \"installed the compiler\"\n  pawl fix --plan more-steps.yaml\n  pawl fix --answer done", cli.Exactly(0), nil)
+	c := a.Command("fix", "cli.fix", "  pawl fix -m \"installed the compiler\"\n  pawl fix -m \"the borrow needs a test, too\"\n  pawl fix --plan more-steps.yaml\n  pawl fix --answer done", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f := &recovery.Fix{Note: note, Answer: kernel.Answer(answer)}
 		if f.Answer != kernel.AnswerNone && f.Answer != kernel.AnswerDone && f.Answer != kernel.AnswerRetry {
@@ -115,7 +115,7 @@ func newFixCommand(a *cli.App) *cobra.Command {
 			return cli.DoNow(c.Context(), sess, f)
 		})
 	}
-	c.Flags().StringVarP(&note, "message", "m", "", a.Text("cli.flag.note"))
+	c.Flags().StringVarP(&note, "message", "m", "", a.Text("cli.flag.fix_note"))
 	c.Flags().StringVar(&file, "plan", "", a.Text("cli.flag.fix_plan"))
 	c.Flags().StringVar(&answer, "answer", "", a.Text("cli.flag.answer"))
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
