@@ -102,29 +102,3 @@ func held(t *testing.T, top string) map[string]string {
 	}
 	return out
 }
-
-// TestApproveAll: plans of low risk that one rule covers are approved with one word; one of more risk is left for a
-// person who looks at it, whatever the word was.
-func TestApproveAll(t *testing.T) {
-	t.Parallel()
-	u := newUser(t)
-	u.repository()
-	u.must(0, "init")
-	reads := "goal: read the read-me\nrisk_level: low\nsteps:\n  - step_id: s1\n    title: read it\n    intent: it is wanted\n" +
-		"    tool_calls: [{name: read_file, args_hint: {path: README.md}}]\n" +
-		"verification: {mode: custom, commands: [\"test -d .\"], required: true, stop_on_fail: true}\n"
-	for n, plan := range []string{reads, smallPlan, reads, strings.Replace(reads, "low", "high", 1)} {
-		u.must(0, "issue", "add", fmt.Sprint("Note ", n+1), "--plan", u.plan(plan))
-	}
-	u.must(0, "issue", "plan", "--all")
-	a := u.must(9, "approve", "--all", "--yes", "--json")
-	if want := `{"approved":["ISS-1","ISS-3"],"type":"result","waiting_for_a_person":["ISS-2","ISS-4"]}`; !strings.Contains(a.out, want) {
-		t.Errorf("without %s: %s", want, a)
-	}
-	// Without the word, and without anybody to ask, nothing is approved.
-	u.must(0, "issue", "add", "Note 5", "--plan", u.plan(reads))
-	u.must(0, "issue", "plan", "ISS-5")
-	if a := u.must(9, "approve", "--all"); !strings.Contains(a.err, "ISS-2, ISS-4, ISS-5") {
-		t.Errorf("%s", a)
-	}
-}
