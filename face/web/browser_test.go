@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"pawl"
 	"pawl/kernel/issues"
 	"pawl/kernel/planning"
 )
@@ -229,9 +230,14 @@ func awaiting(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.With
 // TestBrowserPages looks at each page in both languages, both themes and three sizes: nothing is wider than the window, and
 // neither axe nor the browser has anything to complain of. With -shots it takes pictures.
 func TestBrowserPages(t *testing.T) {
-	script := axe(t)
-	l := newLab(t).fill().busy()
-	b := l.look()
+	newLab(t).fill().busy().look().pages("", pictured)
+	unproven(t, pawl.Autonomous).look().pages("unproven-", []string{"/", "/decide", "/run/RUN-1", "/run/RUN-1/diff"})
+}
+
+// pages looks at pages in both languages, both themes and three widths. Their pictures have names that begin alike.
+func (b *browser) pages(name string, paths []string) {
+	b.Helper()
+	script := axe(b.T)
 	for _, lang := range []string{"en", "zh-CN"} {
 		b.run(chromedp.Navigate(b.base+"/"), chromedp.Evaluate(`document.documentElement.lang !== "`+lang+
 			`" && document.querySelector('form[action="/language"] button').click()`, nil))
@@ -241,27 +247,27 @@ func TestBrowserPages(t *testing.T) {
 				Value: theme}}))
 			for _, width := range []int64{320, 1280, 3840} {
 				b.run(emulation.SetDeviceMetricsOverride(width, 900, 1, false))
-				for _, path := range pictured {
+				for _, path := range paths {
 					var wide bool
 					var picture []byte
 					b.run(chromedp.Navigate(b.base+path), chromedp.Evaluate(
 						`document.documentElement.scrollWidth > document.documentElement.clientWidth`, &wide))
 					if wide {
-						t.Errorf("%s is wider than %d", path, width)
+						b.Errorf("%s is wider than %d", path, width)
 					}
 					var broken []string
 					b.run(chromedp.Evaluate(script, nil), chromedp.Evaluate(violations, &broken, awaiting))
 					for _, rule := range broken {
-						t.Errorf("%s in %s, %s, %d wide: %s", path, lang, theme, width, rule)
+						b.Errorf("%s in %s, %s, %d wide: %s", path, lang, theme, width, rule)
 					}
 					if *shots == "" {
 						continue
 					}
 					b.run(chromedp.FullScreenshot(&picture, 90))
-					name := fmt.Sprintf("%s-%s-%s-%d.jpg", cmp.Or(strings.NewReplacer("/", "-", "?", "-").Replace(path[1:]), "now"), lang, theme,
+					file := fmt.Sprintf("%s%s-%s-%s-%d.jpg", name, cmp.Or(strings.NewReplacer("/", "-", "?", "-").Replace(path[1:]), "now"), lang, theme,
 						width)
-					if err := os.WriteFile(filepath.Join(*shots, name), picture, 0o600); err != nil {
-						t.Fatal(err)
+					if err := os.WriteFile(filepath.Join(*shots, file), picture, 0o600); err != nil {
+						b.Fatal(err)
 					}
 				}
 			}

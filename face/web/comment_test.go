@@ -21,15 +21,22 @@ criteria: [{id: c1, text: it greets, proof: check, texts: [greets]}]
 steps: [{step_id: s1, title: write it, intent: it is wanted}]
 `
 
+// unproven has work that nothing shows wait for a person: with a question, or BLOCKED where nobody attends.
+func unproven(t *testing.T, mode pawl.RunMode) *lab {
+	t.Helper()
+	l := newLab(t, func(c *kernel.Config) { c.Agents["m"], c.Proofs = kernel.Traits{Works: true}, true })
+	l.text = workText
+	l.do("user:ada", &planning.Start{Requirement: "write a greeting", Agent: "m", AutoApprove: "policy:test", RunMode: mode, Place: place})
+	l.work()
+	return l
+}
+
 // TestComment: what a person says of lines of work that nothing shows reaches its agent with their file and number:
 // where the person is asked, and where work that nobody attended is BLOCKED. What is said of work that is another by
 // now is refused.
 func TestComment(t *testing.T) {
 	for mode, state := range map[pawl.RunMode]session.State{pawl.Assisted: session.AutoFix, pawl.Autonomous: session.Blocked} {
-		l := newLab(t, func(c *kernel.Config) { c.Agents["m"], c.Proofs = kernel.Traits{Works: true}, true }).enter()
-		l.text = workText
-		l.do("user:ada", &planning.Start{Requirement: "write a greeting", Agent: "m", AutoApprove: "policy:test", RunMode: mode, Place: place})
-		l.work()
+		l := unproven(t, mode).enter()
 		s, err := l.k.Snapshot(t.Context())
 		if err != nil || s.Session.State != string(state) {
 			t.Fatalf("%s: %s %+v %v", mode, s.Session.State, s.Session.Blocked, err)
