@@ -36,7 +36,10 @@ func (d *decision) revision(words string) kernel.Command {
 }
 
 // heard reports whether what a person can do next is to say something to the agent that goes on.
-func heard(n view.Next) bool { return n.Op == "fix" && strings.HasSuffix(n.Command, " FEEDBACK") }
+func heard(n view.Next) bool { return n.Op == "fix" && strings.HasSuffix(n.Command, feedback) }
+
+// feedback ends a command with which a person says what is to be different.
+const feedback = " FEEDBACK"
 
 // diff shows what a run changed. While that waits for a word, its lines can be answered.
 func (s *decider) diff(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {

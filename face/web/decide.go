@@ -463,6 +463,20 @@ func (s *decider) controlled(ctx context.Context, p *page, r *http.Request) (tem
 // act is something that a person can do to the work, as a form.
 type act struct{ Op, Answer, Run, Command string }
 
+// words is the message that says what is to be said with it, "" where nothing is.
+func (a act) words() string {
+	switch a.Op {
+	case "fix":
+		if strings.HasSuffix(a.Command, feedback) {
+			return "web.reason_fix"
+		}
+		return "web.reason"
+	case "stop", "cancel", "skip", "rollback":
+		return "web.reason"
+	}
+	return ""
+}
+
 // acts are those of the next commands that are forms; what needs more than a reason is left to the terminal.
 func acts(next []view.Next, run string) (out []act) {
 	for _, n := range next {

@@ -252,8 +252,11 @@ func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 		return []view.Next{fix("")}
 	}
 	out := []view.Next{fix("")}
-	if b.Kind == kernel.BlockedUnproven {
+	switch b.Kind {
+	case kernel.BlockedUnproven:
 		out = []view.Next{acceptNext(s), fix(heard(s.Task))}
+	case kernel.BlockedFuse:
+		out = []view.Next{fix(heard(s.Task))}
 	}
 	if b.Effect != "" {
 		out = []view.Next{fix(" --answer " + string(kernel.AnswerDone)), fix(" --answer " + string(kernel.AnswerRetry))}
