@@ -314,16 +314,11 @@ func AskedOf(t *Task, v *effect.VerifyResult) (out []policy.Found) {
 }
 
 // RefusedOf is what the policy denies of the change that was verified. It never lands.
-func RefusedOf(v *effect.VerifyResult) (out []policy.Found) {
+func RefusedOf(v *effect.VerifyResult) []policy.Found {
 	if v == nil {
 		return nil
 	}
-	for _, f := range v.Found {
-		if f.Decision == policy.Deny {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(v.Found), func(f policy.Found) bool { return f.Decision != policy.Deny })
 }
 
 func named(files []string, f string) bool {
