@@ -144,7 +144,7 @@ func (c *Fix) about(tx *kernel.Tx) error {
 	case p == nil || p.Tree != c.Tree:
 		return pawl.Fail(pawl.CodeApprovalStale, "kernel.work_changed", kernel.Short(c.Tree))
 	case !kernel.TraitsOf(tx).Works:
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nobody_hears", tx.Run.Agent)
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nobody_hears")
 	}
 	return nil
 }
