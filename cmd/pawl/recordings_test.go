@@ -174,10 +174,10 @@ func put(in map[kernel.Kind]map[string]bool, kind kernel.Kind, name string) {
 // meantChanges are what decisions write now and did not when the runs were recorded: an issue keeps what it failed of, a
 // tweak leaves no package in the archive, that the mode was taken is recorded, the end of a task is recorded with its
 // reason, each exchange of an agent at work keeps the tree, a package has a language, a task the calls that may run
-// once, and a checkpoint in place keeps what git ignores.
+// once and what a person said who helped, and a checkpoint in place keeps what git ignores.
 var meantChanges = map[string]*regexp.Regexp{
 	"rows": regexp.MustCompile(`^(issue \S+\.(error|errors|executed_at) = |effect \S+\.effect\.spec\.files = \[\{"(content":"# |append":true,"content":"# Task Archive )|` +
-		`task \S+\.(cleanup_summary\S*|mode_disposition\S*|ran_once\S*|place\.kept) = |effect \S+\.effect\.(spec\.ignored|spec\.kept|place\.kept) = |checkpoint \S+\.place\.kept = |task \S+: running$|solution \S+\.lang = )`),
+		`task \S+\.(cleanup_summary\S*|mode_disposition\S*|ran_once\S*|help|place\.kept) = |effect \S+\.effect\.(spec\.ignored|spec\.kept|place\.kept) = |checkpoint \S+\.place\.kept = |task \S+: running$|solution \S+\.lang = )`),
 	"records": regexp.MustCompile(`^(flow main: MODE_AUTO_PLAN|` +
 		`task \S+: (STATE_TRANSITION_(FAILED|CANCELED)\b.*|(AUTONOMOUS_BLOCKED|TREE_RESTORED)\b.*))$`),
 }
