@@ -44,8 +44,9 @@ func buildPawl(ctx context.Context, s *settings) (*program, error) {
 	if err := os.WriteFile(filepath.Join(home, "gitconfig"), []byte(gitconfig), 0o644); err != nil {
 		return nil, err
 	}
-	s.say("building pawl") // as make does
+	s.say("building pawl")
 	made := p.path + ".new"
+	// It is built as make does.
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", made, "./cmd/pawl")
 	build.Dir = ".." // benchmarks are started in their own folder
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -11,7 +11,10 @@ import (
 	"pawl/kernel/approval"
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
+	"pawl/kernel/query"
+	"pawl/kernel/recovery"
 	"pawl/kernel/verification"
+	"pawl/kernel/view"
 	"pawl/machine/turn"
 	"pawl/text/plan"
 )
@@ -148,6 +151,13 @@ func TestDisputedUnattended(t *testing.T) {
 	}
 	if d := s.Task.Disputed[0]; !d.Doubtful() || d.By.Kind() != pawl.KindPolicy {
 		t.Errorf("%+v", d)
+	}
+	// What is said of it goes to no agent, so it is neither asked for nor taken.
+	if next := query.StatusOf(s).Next; slices.ContainsFunc(next, view.Next.Heard) {
+		t.Errorf("%+v", next)
+	}
+	if _, err := b.try(&recovery.Fix{Note: "no", Tree: s.Task.Proof.Tree}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		t.Errorf("nobody hears it: %v", err)
 	}
 	b.do(&verification.Accept{Tree: s.Task.Proof.Tree, Reason: "the new test is right"})
 	b.run(w.answer)

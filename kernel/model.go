@@ -318,12 +318,6 @@ type Issue struct {
 // Never is when an issue may be claimed that waits for something.
 var Never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Bounds of what is kept of what people and attempts have said of an issue: each further attempt is told of all of it.
-const (
-	maxHeard      = 32
-	maxHeardBytes = 64 << 10
-)
-
 // IssueError is what an issue failed of: Action is that of the board, plan or execute.
 type IssueError struct {
 	At     time.Time    `json:"timestamp,omitzero"`
@@ -351,17 +345,7 @@ func (i *Issue) Failed(action string, f effect.Fault, at time.Time) {
 }
 
 // Hear keeps what the next attempt is to be told, and drops the oldest of it where there is too much.
-func (i *Issue) Hear(note string) {
-	i.Feedback = append(slices.Clip(i.Feedback), note)
-	total := 0
-	for n := len(i.Feedback) - 1; n >= 0; n-- {
-		if total += len(i.Feedback[n]); n < len(i.Feedback)-1 &&
-			(total > maxHeardBytes || len(i.Feedback)-n > maxHeard) {
-			i.Feedback = i.Feedback[n+1:]
-			return
-		}
-	}
-}
+func (i *Issue) Hear(note string) { i.Feedback = effect.Heard(i.Feedback, note) }
 
 // Held fails with CodeFenced unless the claim with this token is the present one of the issue.
 func (i *Issue) Held(token int64) error {
@@ -573,6 +557,13 @@ type Task struct {
 	Baseline *effect.Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.
 	Waited time.Duration `json:"waited,omitempty"`
+}
+
+// Hears reports whether what a person says is told to an agent that goes on with the task: one of its steps is an
+// agent's, and what nothing shows is not for a person alone to settle.
+func (t *Task) Hears() bool {
+	return t.Plan != nil && (t.Proof == nil || t.Proof.Verdict != effect.Unproven || t.Proof.Mendable()) &&
+		slices.ContainsFunc(t.Plan.Steps, func(s plan.Step) bool { return len(s.ToolCalls) == 0 })
 }
 
 // ModeName is the capability mode of the task, the default one where it names none.

@@ -214,6 +214,9 @@ func TestHelpIsHeard(t *testing.T) {
 			t.Fatalf("%q: %s, repaired %d, asked %d", words, s.Session.State, w.repairs, len(w.asked)-before)
 		}
 	}
+	if !slices.ContainsFunc(query.StatusOf(b.look()).Next, view.Next.Heard) {
+		t.Error("nobody is told that words are heard")
+	}
 	notes := w.asked[len(w.asked)-1].Notes
 	if !slices.Equal(notes, []string{"A person says: calc.go:3: test the borrow, too", "A person says: and the carry"}) {
 		t.Errorf("%q", notes)

@@ -35,11 +35,8 @@ func AboutText(pr *Printer, about string) string {
 func NextText(pr *Printer, n view.Next) string {
 	command := Display(n.Command)
 	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement",
-		" FEEDBACK": "cli.ask.what_differs", " REASON": "cli.fill.reason"} {
+		" " + view.Feedback: "cli.ask.what_differs", " REASON": "cli.fill.reason"} {
 		if head, ok := strings.CutSuffix(command, word); ok {
-			if word == " FEEDBACK" {
-				head = strings.TrimSuffix(head, " -m") + " -m"
-			}
 			return head + ` "` + pr.Text(key) + `"`
 		}
 	}

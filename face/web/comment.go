@@ -28,18 +28,12 @@ func (d *decision) revision(words string) kernel.Command {
 	case kernel.AboutProof, kernel.AboutChecks:
 		return &approval.Deny{Reason: words}
 	case view.AboutUnproven:
-		if slices.ContainsFunc(d.Need.Next, heard) {
+		if slices.ContainsFunc(d.Need.Next, view.Next.Heard) {
 			return &recovery.Fix{Note: words, Tree: d.Tree}
 		}
 	}
 	return nil
 }
-
-// heard reports whether what a person can do next is to say something to the agent that goes on.
-func heard(n view.Next) bool { return n.Op == "fix" && strings.HasSuffix(n.Command, feedback) }
-
-// feedback ends a command with which a person says what is to be different.
-const feedback = " FEEDBACK"
 
 // diff shows what a run changed. While that waits for a word, its lines can be answered.
 func (s *decider) diff(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {

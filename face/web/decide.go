@@ -461,13 +461,17 @@ func (s *decider) controlled(ctx context.Context, p *page, r *http.Request) (tem
 }
 
 // act is something that a person can do to the work, as a form.
-type act struct{ Op, Answer, Run, Command string }
+type act struct {
+	Op, Answer, Run, Command string
+	// Heard says that what is said with it is told to whoever goes on.
+	Heard bool
+}
 
 // words is the message that says what is to be said with it, "" where nothing is.
 func (a act) words() string {
 	switch a.Op {
 	case "fix":
-		if strings.HasSuffix(a.Command, feedback) {
+		if a.Heard {
 			return "web.reason_fix"
 		}
 		return "web.reason"
@@ -482,7 +486,7 @@ func acts(next []view.Next, run string) (out []act) {
 	for _, n := range next {
 		switch n.Op {
 		case "pause", "resume", "stop", "cancel", "skip", "rollback", "undo", "redo", "fix":
-			a := act{Op: n.Op, Command: n.Command}
+			a := act{Op: n.Op, Command: n.Command, Heard: n.Heard()}
 			if n.Op == "undo" || n.Op == "redo" {
 				a.Run = run
 			}

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -250,6 +251,12 @@ func (p *Proof) Open() []Met {
 		}
 	}
 	return out
+}
+
+// Mendable reports whether who works can do something about what nothing shows. About a disputed test only a person
+// can.
+func (p *Proof) Mendable() bool {
+	return slices.ContainsFunc(p.Open(), func(m Met) bool { return m.Why != WhyDisputed })
 }
 
 // Settled reports whether the work on a tree needs no further word about its proof.

@@ -162,13 +162,22 @@ type Help struct {
 	Failures int      `json:"failures,omitempty"`
 }
 
-// maxHelp is how many words of persons an agent is told, the newest.
-const maxHelp = 8
+// Bounds of what is kept of what somebody works on is to be told; the newest note is kept whatever its size.
+const (
+	maxHeard      = 32
+	maxHeardBytes = 64 << 10
+)
 
-// With is the help with a note more, after so many failures.
-func (h Help) With(note string, failures int) Help {
-	notes := append(slices.Clip(h.Notes), note)
-	return Help{notes[max(0, len(notes)-maxHelp):], failures}
+// Heard adds a note to those that whoever works next is told, and drops the oldest where there is too much.
+func Heard(notes []string, note string) []string {
+	notes = append(slices.Clip(notes), note)
+	total := len(note)
+	for n := len(notes) - 2; n >= 0; n-- {
+		if total += len(notes[n]); total > maxHeardBytes || len(notes)-n > maxHeard {
+			return notes[n+1:]
+		}
+	}
+	return notes
 }
 
 // Control is how an agent ends its part (docs/spec/turn.md#control).

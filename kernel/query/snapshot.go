@@ -212,7 +212,7 @@ func nextSteps(s *kernel.Snapshot) []view.Next {
 		}
 		if a.About == "plan" {
 			out = append(out, view.Next{Op: "show", Command: "pawl plan show"},
-				view.Next{Op: string(session.OpRevise), Command: "pawl revise FEEDBACK"})
+				view.Next{Op: string(session.OpRevise), Command: "pawl revise -m " + view.Feedback})
 		}
 		return append(out, view.Next{Op: "deny", Command: "pawl deny"})
 	}
@@ -245,6 +245,10 @@ func nextSteps(s *kernel.Snapshot) []view.Next {
 
 func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 	fix := func(rest string) view.Next { return view.Next{Op: string(session.OpFix), Command: "pawl fix" + rest} }
+	told := fix("")
+	if t := s.Task; t != nil && t.Hears() {
+		told = fix(" -m " + view.Feedback)
+	}
 	switch {
 	case b == nil:
 		return nil
@@ -254,24 +258,15 @@ func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 	out := []view.Next{fix("")}
 	switch b.Kind {
 	case kernel.BlockedUnproven:
-		out = []view.Next{acceptNext(s), fix(heard(s.Task))}
+		out = []view.Next{acceptNext(s), told}
 	case kernel.BlockedFuse:
-		out = []view.Next{fix(heard(s.Task))}
+		out = []view.Next{told}
 	}
 	if b.Effect != "" {
 		out = []view.Next{fix(" --answer " + string(kernel.AnswerDone)), fix(" --answer " + string(kernel.AnswerRetry))}
 	}
 	return append(out, view.Next{Op: string(session.OpRollback), Command: "pawl rollback"},
 		view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
-}
-
-// heard is how a person has words for whoever goes on with a task, "" where no step is an agent's that would hear them.
-func heard(t *kernel.Task) string {
-	if t == nil || t.Plan == nil || !slices.ContainsFunc(t.Plan.Steps,
-		func(s plan.Step) bool { return len(s.ToolCalls) == 0 }) {
-		return ""
-	}
-	return " -m FEEDBACK"
 }
 
 // acceptNext is how a person takes work without proof.

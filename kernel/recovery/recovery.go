@@ -113,7 +113,7 @@ func (c *Fix) Decide(tx *kernel.Tx) error {
 	// same.
 	t.Fixes, t.Exit, t.Reason, t.Gate, t.GateNote, t.Retry.Reasons = 0, "", "", nil, "", nil
 	if strings.TrimSpace(c.Note) != "" {
-		t.Help = t.Help.With(c.Note, len(t.Failures))
+		t.Help = effect.Help{Notes: effect.Heard(t.Help.Notes, c.Note), Failures: len(t.Failures)}
 	}
 	tx.Session.AutoFix, tx.Session.Blocked = 0, nil
 	tx.Record(t, kernel.AuditHumanHelp, audit.Info,
@@ -143,7 +143,7 @@ func (c *Fix) about(tx *kernel.Tx) error {
 		return nil
 	case p == nil || p.Tree != c.Tree:
 		return pawl.Fail(pawl.CodeApprovalStale, "kernel.work_changed", kernel.Short(c.Tree))
-	case !kernel.TraitsOf(tx).Works:
+	case !tx.Task.Hears():
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nobody_hears")
 	}
 	return nil

@@ -95,17 +95,11 @@ func ProofSeen(tx *kernel.Tx, r effect.Receipt) error {
 	t.Proof = &p
 	tx.Touch(t)
 	tx.Record(t, kernel.AuditProofResult, kernel.Level(p.Verdict != effect.Unproven), proofSummary(p, seen.DurationMS))
-	if why := shortfall(&p); mendable(p) && !returned(t, aboutProof) && kernel.TraitsOf(tx).Works {
+	if why := shortfall(&p); p.Mendable() && !returned(t, aboutProof) && kernel.TraitsOf(tx).Works {
 		return sendBack(tx, kernel.ProofMissing, effect.Failure{What: aboutProof, Key: "kernel.unproven",
 			Args: []string{why}, Unproven: p.Open()})
 	}
 	return review(tx)
-}
-
-// mendable reports whether who works can do something about what nothing shows. About a disputed test only a person
-// can.
-func mendable(p effect.Proof) bool {
-	return slices.ContainsFunc(p.Open(), func(m effect.Met) bool { return m.Why != effect.WhyDisputed })
 }
 
 // sendBack has work done anew whose checks passed, by an agent that can do something about it.

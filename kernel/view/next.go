@@ -12,6 +12,12 @@ var ofSession = sync.OnceValue(func() *regexp.Regexp {
 		`\bpawl (answer|approve|cancel|choose|deny|diff|fix|pause|plan approve|plan edit|plan show|redo|resume|revise|rollback|show|skip|status|stop|task show|undo)\b`)
 })
 
+// Feedback stands in a command for what a person says to whoever goes on.
+const Feedback = "FEEDBACK"
+
+// Heard reports whether what a person says with it is told to whoever goes on.
+func (n Next) Heard() bool { return strings.HasSuffix(n.Command, " -m "+Feedback) }
+
 // ForIssue has the commands in a text speak of the session of an issue, by its label: what follows them as they stand
 // must not end up in another session. A command that names an issue already is left alone, and so is every one where
 // label is "".
