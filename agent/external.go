@@ -406,7 +406,7 @@ func (j *Job) giveBack() {
 		j.loan.Return()
 	}
 	if j.Question != nil {
-		j.places.remove(j.Effect.Place.Workspace)
+		j.places.remove(j.Effect.Place.Own())
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
+	"pawl/store/disk"
 	"pawl/store/logs"
 )
 
@@ -30,7 +31,7 @@ type places struct {
 	side, home, temp string
 }
 
-// makePlaces makes the folders below .pawl. Nothing of the user's own configuration is in them.
+// makePlaces makes the folders in the state of the workspace. Nothing of the user's own configuration is in them.
 func (c External) makePlaces(e effect.Effect) (places, error) {
 	owner := e.Task
 	if owner == "" {
@@ -39,11 +40,11 @@ func (c External) makePlaces(e effect.Effect) (places, error) {
 	if owner == "" || owner != filepath.Base(owner) || strings.HasPrefix(owner, ".") {
 		return places{}, pawl.Fail(pawl.CodeInternal, "agent.no_home", c.Program.Name).In("agent.Work")
 	}
-	side := path.Join(".pawl", "agents", owner)
+	side := path.Join("agents", owner)
 	fail := func(err error) (places, error) {
 		return places{}, pawl.Fail(pawl.CodeIO, "agent.no_home", c.Program.Name).Because(err).In("agent.Work")
 	}
-	root, err := os.OpenRoot(e.Place.Workspace)
+	root, err := disk.Root(e.Place.Own())
 	if err != nil {
 		return fail(err)
 	}
@@ -58,13 +59,13 @@ func (c External) makePlaces(e effect.Effect) (places, error) {
 }
 
 // remove takes the folders away. What cannot be removed is left to whoever clears the workspace.
-func (p places) remove(workspace string) {
-	root, err := os.OpenRoot(workspace)
+func (p places) remove(state string) {
+	root, err := os.OpenRoot(state)
 	if err != nil {
 		return
 	}
 	defer root.Close()
-	if rel, err := filepath.Rel(workspace, p.side); err == nil {
+	if rel, err := filepath.Rel(state, p.side); err == nil {
 		_ = root.RemoveAll(rel)
 	}
 }
@@ -204,7 +205,7 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 		s.Writable = append(s.Writable, j.Effect.Place.Tree)
 	} else {
 		s.Readable = append(s.Readable, j.Effect.Place.Tree)
-		s.Hidden = append(s.Hidden, filepath.Join(j.Effect.Place.Workspace, ".pawl"))
+		s.Hidden = append(s.Hidden, j.Effect.Place.Own())
 	}
 	for _, a := range j.External.Program.Line(args, j.Question != nil, obeys) {
 		s.Argv = append(s.Argv, fill.Replace(a))

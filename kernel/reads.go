@@ -210,28 +210,28 @@ func Decode(r Row, doc Document) error {
 	case *Session:
 		d.Settle()
 	}
-	if r.Root != "" {
+	if r.Root.Workspace != "" {
 		moveTo(doc, r.Root)
 	}
 	return nil
 }
 
 // moveTo has a document speak of where the workspace is now. It is the one place where that is decided.
-func moveTo(doc Document, workspace string) {
+func moveTo(doc Document, now effect.Place) {
 	switch d := doc.(type) {
 	case *Session:
 		if d.Home == "" && d.Label == SessionLabel {
 			d.Home = d.Place.Workspace // a store of an older version
 		}
-		d.Place = d.Place.At(workspace)
+		d.Place = d.Place.At(now)
 	case *Run:
-		d.Place = d.Place.At(workspace)
+		d.Place = d.Place.At(now)
 	case *Task:
-		d.Place = d.Place.At(workspace)
+		d.Place = d.Place.At(now)
 	case *CheckpointDoc:
-		d.Place = d.Place.At(workspace)
+		d.Place = d.Place.At(now)
 	case *EffectDoc:
-		d.Effect.Place = d.Effect.Place.At(workspace)
+		d.Effect.Place = d.Effect.Place.At(now)
 	}
 }
 

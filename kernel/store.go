@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 )
 
 // Kind says what a row is. Kinds are append-only.
@@ -67,9 +68,9 @@ type Row struct {
 	Doc       []byte // JSON of the kind's document
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// Root is where the workspace is now, "" where the paths in Doc are taken as they are. Only moved.At sets it;
-	// stores ignore it.
-	Root string `json:"-"`
+	// Root is where the workspace and its state are now; without a Workspace the paths in Doc are taken unchanged.
+	// Only moved.At sets it; stores ignore it.
+	Root effect.Place `json:"-"`
 }
 
 // Document is what a row says, with its row. The types of this package that embed Row are documents.

@@ -92,7 +92,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 		}
 	}
 	l.programs(s, b.homes)
-	l.around(s.Writable)
+	l.around(s)
 	if err := l.protect(s.Writable); err != nil {
 		return nil, err
 	}
@@ -260,13 +260,11 @@ func (l *layout) inside(s Spec, m Mechanism) {
 	}
 }
 
-// around hides the workspace around a worktree of pawl's, but for its repository: the user's own files lie there.
-func (l *layout) around(writable []string) {
-	for _, w := range writable {
-		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok {
-			l.hide(workspace)
-			l.read(filepath.Join(workspace, ".git"))
-		}
+// around hides the workspace of a worktree, but for its repository: the user's own files are there.
+func (l *layout) around(s Spec) {
+	if s.Workspace != "" && !within(s.Dir, s.Workspace) || s.Workspace != "" && s.Tree != "" && s.Tree != s.Workspace {
+		l.hide(s.Workspace)
+		l.read(filepath.Join(s.Workspace, ".git"))
 	}
 }
 

@@ -70,6 +70,9 @@ type Spec struct {
 	Dir string
 	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
 	Tree string
+	// Workspace is the user's directory that the command's tree belongs to, "" for none. Around a worktree of pawl's it is
+	// hidden but for its repository.
+	Workspace string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
 	// listed itself.

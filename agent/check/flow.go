@@ -206,7 +206,7 @@ func (f *flow) session() []Phrase {
 // edited says whether the file in the task's own tree is as the model wrote it, and the user's as it was.
 func (f *flow) edited(want string) error {
 	// the pattern is well-formed
-	trees, _ := filepath.Glob(filepath.Join(f.checker.work, ".pawl", "worktrees", "*", f.sample.file))
+	trees, _ := filepath.Glob(filepath.Join(f.checker.State, "workspaces", "*", "worktrees", "*", f.sample.file))
 	if len(trees) != 1 || content(trees[0]) != want {
 		return pawl.Fail(pawl.CodeModel, "check.not_edited", f.sample.file).In("check.Run")
 	}

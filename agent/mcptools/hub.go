@@ -15,6 +15,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/store/disk"
 )
 
 // Spec describes the process of a server. Paths are absolute.
@@ -30,8 +31,8 @@ type Spec struct {
 
 // Place is where a server works.
 type Place struct {
-	// Workspace holds .pawl, below which the server has a home of its own.
-	Workspace string
+	// State is pawl's own directory for a workspace, in which the server has a home of its own.
+	State string
 	// Tree is its working directory. It can be read and not changed: whatever is changed is changed by pawl's own
 	// tools.
 	Tree string
@@ -221,18 +222,18 @@ func list(all []string) string {
 	return agent.Line(strings.Join(all, ", ")) + more
 }
 
-// start starts a server's program, with a home of its own below .pawl. The store, and what other tasks do, it cannot
+// start starts a server's program, with a home of its own in the state of the workspace. The store, and what other tasks do, it cannot
 // see.
 func (h *Hub) start(ctx context.Context, s Server, p Place) (*program, error) {
 	fail := func(err error) (*program, error) {
 		return nil, pawl.Fail(pawl.CodeEnvironment, "mcptools.not_started", s.Name).Because(err).In("mcptools.Start")
 	}
-	root, err := os.OpenRoot(p.Workspace)
+	root, err := disk.Root(p.State)
 	if err != nil {
 		return fail(err)
 	}
 	defer root.Close()
-	side := path.Join(".pawl", "mcp", s.Name)
+	side := path.Join("mcp", s.Name)
 	if err := root.MkdirAll(side, 0o700); err != nil {
 		return fail(err)
 	}
@@ -242,10 +243,7 @@ func (h *Hub) start(ctx context.Context, s Server, p Place) (*program, error) {
 		return nil, err
 	}
 	spec := Spec{Argv: s.Command, Dir: p.Tree, Env: env, Writable: []string{home},
-		Hidden: []string{filepath.Join(root.Name(), ".pawl")}, Network: s.Network}
-	if p.Tree != p.Workspace {
-		spec.Readable = append(spec.Readable, p.Tree)
-	}
+		Hidden: []string{root.Name()}, Readable: []string{p.Tree}, Network: s.Network}
 	for _, word := range s.Command {
 		// Another file of the user's home may be hidden; one that the settings name is meant to be read.
 		if info, err := os.Stat(word); filepath.IsAbs(word) && err == nil && info.Mode().IsRegular() {
@@ -283,7 +281,7 @@ func (h *Hub) Ask(ctx context.Context, s Server) (o Offer, err error) {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeoutCause(ctx, h.config.Dial, errSlow)
 	defer cancel()
-	l, err := h.dial(ctx, s, Place{Workspace: dir, Tree: dir})
+	l, err := h.dial(ctx, s, Place{State: dir, Tree: dir})
 	if err != nil {
 		return o, err
 	}

@@ -191,7 +191,7 @@ func (t *Tool) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 	if ctx.Err() != nil {
 		return effect.Failed(t.canceled(ctx))
 	}
-	place := Place{Workspace: e.Place.Workspace, Tree: e.Place.Tree}
+	place := Place{State: e.Place.Own(), Tree: e.Place.Tree}
 	h := t.hub.held(t.server, place)
 	h.mu.Lock()
 	defer h.mu.Unlock()

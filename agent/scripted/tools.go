@@ -44,7 +44,7 @@ var (
 const orchestra = "exec"
 
 // roots finds the folder that an agent works in, which it tells its model: the worktree that pawl made for it.
-var roots = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/[^\s"'\\\\<>]*/\.pawl/worktrees/[0-9A-Z]{26}`) })
+var roots = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/[^\s"'\\\\<>]*/worktrees/[0-9A-Z]{26}`) })
 
 // find returns the first offered tool of a list of names.
 func find(offered []tool, names []string) (tool, bool) {

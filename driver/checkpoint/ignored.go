@@ -20,7 +20,7 @@ type Ignored struct {
 func NewIgnored(m *git.Memory, limit int64) Ignored { return Ignored{m, limit} }
 
 func (i Ignored) folder(p effect.Place) keep.Folder {
-	return keep.Folder{Dir: p.Workspace, Limit: i.limit}
+	return keep.Folder{Dir: p.Workspace, State: p.Own(), Limit: i.limit}
 }
 
 // recorded are the paths that a tree holds.
@@ -105,7 +105,7 @@ func (i Ignored) Finished(p effect.Place, kept, safety string) (back *effect.Ign
 
 // note keeps how a run left the folder of a place, where it has a keep.
 func note(ctx context.Context, p effect.Place) error {
-	f := keep.Folder{Dir: p.Workspace}
+	f := keep.Folder{Dir: p.Workspace, State: p.Own()}
 	if !f.Has(p.Kept) {
 		return nil
 	}

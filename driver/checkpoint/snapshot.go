@@ -85,7 +85,7 @@ func (s Snapshotter) Changed(ctx context.Context, p effect.Place, from, to strin
 // Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut
 // says whether there was more. Binary files are only named.
 func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {
-	objects, err := git.Recorded(ctx, layout.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+	objects, err := git.Recorded(ctx, layout.Of(p))
 	if err != nil {
 		return "", false, err
 	}

@@ -66,7 +66,7 @@ func openPlace(ctx context.Context, m *git.Memory, place effect.Place) (*git.Rep
 	if !place.Git {
 		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", place.Workspace)
 	}
-	return m.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+	return m.Open(ctx, layout.Of(place).Top())
 }
 
 func fromTree(ctx context.Context, repo *git.Repo, head string) (string, error) {

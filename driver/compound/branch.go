@@ -2,11 +2,9 @@ package compound
 
 import (
 	"context"
-	"path/filepath"
 
 	"pawl"
 	"pawl/driver/checkpoint"
-	"pawl/driver/workspace"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
@@ -15,7 +13,7 @@ import (
 // branchTree is where the facts about a branch are found that is not checked out.
 func branchTree(e effect.Effect) effect.Place {
 	p := e.Place
-	p.Tree, p.InPlace = filepath.Join(p.Workspace, workspace.Dir, "worktrees", "branch-"+e.Session), false
+	p.Tree, p.InPlace = p.Own("worktrees", "branch-"+e.Session), false
 	return p
 }
 
@@ -47,7 +45,7 @@ func (d branches) enter(ctx context.Context, e *effect.Effect, branch string) (t
 	if branch == "" || !e.Place.Git || e.Place.InPlace {
 		return "", nil
 	}
-	repo, err := d.memory.Open(ctx, layout.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: true})
+	repo, err := d.memory.Open(ctx, layout.Of(e.Place).Top())
 	if err != nil {
 		return "", err
 	}

@@ -43,7 +43,7 @@ func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progre
 		clearBeside(ctx, c.memory, p)
 	}
 	r := c.Cleanup.Do(ctx, e, progress)
-	own := effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git}
+	own := effect.Place{Workspace: e.Place.Workspace, State: e.Place.State, Tree: e.Place.Workspace, Git: e.Place.Git}
 	// The user's git fails on a reference that points to nothing.
 	cleared, err := checkpoint.NewSnapshotter(c.memory).ClearDangling(ctx, own)
 	if cleared && err == nil && progress != nil {

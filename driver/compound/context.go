@@ -76,7 +76,7 @@ func treeOf(ctx context.Context, m *git.Memory, place effect.Place, head string)
 	if head == "" {
 		return ""
 	}
-	repo, err := m.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
+	repo, err := m.Open(ctx, layout.Of(place))
 	if err != nil {
 		return ""
 	}
@@ -93,7 +93,7 @@ func Status(m *git.Memory) verify.Status {
 		if !place.Git {
 			return "", "", nil, nil
 		}
-		repo, err := m.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
+		repo, err := m.Open(ctx, layout.Of(place))
 		if err != nil {
 			return "", "", nil, err
 		}

@@ -35,7 +35,7 @@ func (b Briefed) review(ctx context.Context, e effect.Effect, host effect.Host,
 
 // shown adds to a spec what the work changed.
 func (b Briefed) shown(ctx context.Context, at effect.Place, spec effect.ReviewSpec) (effect.ReviewSpec, error) {
-	repo, err := b.memory.Open(ctx, layout.Place{Workspace: at.Workspace, Tree: at.Tree, Git: at.Git})
+	repo, err := b.memory.Open(ctx, layout.Of(at))
 	if err != nil {
 		return spec, err
 	}

@@ -87,7 +87,7 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 	}
 	defer root.Close()
 	p := packer{ctx: ctx, root: root, ask: a, texts: map[int32][]byte{}, starts: map[int32][]int32{}}
-	ix, err := b.index(ctx, root, a.Place.Workspace, &p)
+	ix, err := b.index(ctx, root, a.Place, &p)
 	if err != nil {
 		return effect.ContextPack{}, err
 	}
@@ -98,8 +98,8 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 
 // index brings the index of a tree up to date. Only that of the workspace is kept on disk, because the trees of tasks
 // come and go; they begin with what is known of the workspace.
-func (b *Builder) index(ctx context.Context, root *safeopen.Root, workspace string, p *packer) (*index, error) {
-	disk := openCache(workspace, b.tags != nil)
+func (b *Builder) index(ctx context.Context, root *safeopen.Root, place effect.Place, p *packer) (*index, error) {
+	disk := openCache(place, b.tags != nil)
 	defer disk.close()
 	old := b.known(root.Dir())
 	if old == nil {

@@ -6,15 +6,17 @@ import (
 	"hash/crc32"
 	"math"
 	"path"
+	"path/filepath"
 	"strings"
 
+	"pawl/kernel/effect"
 	"pawl/sandbox/safeopen"
 )
 
 // The cache is one file that is replaced as a whole: of two processes that write it, the later one wins. A file that is
 // missing, damaged, of another form or somebody else's costs time and nothing else.
 const (
-	cacheDir  = ".pawl/cache/context"
+	cacheDir  = "cache/context"
 	cacheFile = cacheDir + "/index"
 	// cacheForm begins the file. It changes with the form and with what facts mean.
 	cacheForm = "pawlctx2"
@@ -23,23 +25,24 @@ const (
 	maxCache   = 512 << 20 // bytes of a cache that is read
 )
 
-// cache keeps the index of a workspace between processes.
+// cache keeps the index of a workspace between processes, in the workspace's state.
 type cache struct {
 	root   *safeopen.Root
-	tagged bool // ctags is asked for declarations
+	of     string // the workspace, without symbolic links
+	tagged bool   // ctags is asked for declarations
 }
 
 // openCache opens the cache of a workspace; nil where there is none to keep one in.
-func openCache(workspace string, tagged bool) *cache {
-	root, err := safeopen.OpenRoot(workspace, safeopen.WithInternal())
+func openCache(place effect.Place, tagged bool) *cache {
+	of, err := filepath.EvalSymlinks(place.Workspace)
 	if err != nil {
 		return nil
 	}
-	if info, err := root.Lstat(".pawl"); err != nil || !info.IsDir() {
-		_ = root.Close() // nothing was written
+	root, err := safeopen.OpenRoot(place.Own(), safeopen.WithInternal())
+	if err != nil {
 		return nil
 	}
-	return &cache{root: root, tagged: tagged}
+	return &cache{root: root, of: of, tagged: tagged}
 }
 
 func (c *cache) close() {
@@ -53,7 +56,7 @@ func (c *cache) workspace() string {
 	if c == nil {
 		return ""
 	}
-	return c.root.Dir()
+	return c.of
 }
 
 // load adds what the cache knows to an index that knows nothing.

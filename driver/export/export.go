@@ -36,7 +36,8 @@ const lag = 300 * time.Millisecond
 // holds the lock, so that an older state never replaces a newer one. It is safe for concurrent use.
 type Exporter struct {
 	k     *kernel.Kernel
-	dir   string
+	dir   string // .pawl
+	state string // where the lock and the mark are
 	board projection.Board
 	took  atomic.Int64 // how long the files of the board took last, in nanoseconds
 	// late is told, once, that the files were left as they are because another process does not give up their lock.
@@ -53,24 +54,25 @@ var (
 	asked  = lockfile.Patience{Halted: 5 * time.Second, All: time.Minute}
 )
 
-// New returns the exporter of the projections of k into dir, the .pawl folder of its workspace. Nothing is written
+// New returns the exporter of the projections of k into dir, the .pawl directory of its workspace, whose state is in
+// another one. Nothing is written
 // before it is asked to. Late is told, once and from any goroutine, that the files were left as they are because
 // another process does not give up their lock (CodeBusy).
-func New(k *kernel.Kernel, dir string, late func(error)) *Exporter {
-	return &Exporter{k: k, dir: dir, late: late}
+func New(k *kernel.Kernel, dir, state string, late func(error)) *Exporter {
+	return &Exporter{k: k, dir: dir, state: state, late: late}
 }
 
 // Edited names the projections below dir, a .pawl folder, that somebody changed by hand, and reports whether the page
 // about the context was taken away. They are never read as truth and are overwritten.
-func Edited(dir string) (names []string, gone bool) {
+func Edited(dir, state string) (names []string, gone bool) {
 	data, err := os.ReadFile(filepath.Join(dir, view.ContextFile))
 	if os.IsNotExist(err) {
-		_, err := os.Lstat(filepath.Join(dir, LockFile)) // which stays once projections were written
+		_, err := os.Lstat(filepath.Join(state, LockFile)) // which stays once projections were written
 		gone = err == nil
 	} else if err == nil && view.Edited(data) {
 		names = append(names, view.ContextFile)
 	}
-	shown := readMark(dir).shown
+	shown := readMark(state).shown
 	data, err = os.ReadFile(filepath.Join(dir, view.StateFile))
 	if err == nil && shown != "" && !slices.Contains(strings.Split(shown, ","), effect.Digest(data)) {
 		names = append(names, view.StateFile)
@@ -78,7 +80,7 @@ func Edited(dir string) (names []string, gone bool) {
 	return names, gone
 }
 
-// LockFile, below .pawl, is locked while the projections are written.
+// LockFile, in the state of the workspace, is locked while the projections are written.
 const LockFile = "export.lock"
 
 // boardShare is the part of the time that goes into the files of the board at most: one of so many.
@@ -228,7 +230,7 @@ func (x *Exporter) write(ctx context.Context, p lockfile.Patience,
 	if _, err := os.Stat(x.dir); os.IsNotExist(err) { // a folder that somebody removed is not made again
 		return nil, pawl.Fail(pawl.CodeIO, "cli.workspace_gone", filepath.Dir(x.dir)).Because(err)
 	}
-	lock, err := lockfile.Wait(ctx, filepath.Join(x.dir, LockFile), p)
+	lock, err := lockfile.Wait(ctx, filepath.Join(x.state, LockFile), p)
 	if err != nil {
 		return nil, err
 	}
@@ -273,14 +275,14 @@ func (x *Exporter) note(m mark) error {
 			*s = nothing
 		}
 	}
-	return os.WriteFile(filepath.Join(x.dir, MarkFile), fmt.Appendln(nil, m.files, m.board, m.state, m.shown), 0o644)
+	return os.WriteFile(filepath.Join(x.state, MarkFile), fmt.Appendln(nil, m.files, m.board, m.state, m.shown), 0o644)
 }
 
 // nothing stands in a mark for a digest that there is none of.
 const nothing = "none"
 
 // mark reads how far the projections have come.
-func (x *Exporter) mark() mark { return readMark(x.dir) }
+func (x *Exporter) mark() mark { return readMark(x.state) }
 
 func readMark(dir string) mark {
 	var m mark

@@ -112,7 +112,7 @@ func (d *Driver) repository(ctx context.Context, place effect.Place) (*git.Repo,
 	if !place.Git {
 		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", place.Workspace)
 	}
-	return d.Memory.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+	return d.Memory.Open(ctx, layout.Of(place).Top())
 }
 
 // destination finds out where a branch is pushed to, and what its pull request is for: the same repository, unless git

@@ -45,7 +45,7 @@ type Ground struct {
 // Beside is where the ground of a place stands.
 func Beside(p effect.Place) effect.Place {
 	if p.Tree += "-proof"; p.InPlace || p.Tree == p.Workspace+"-proof" {
-		p.Tree = filepath.Join(p.Workspace, ".pawl", "worktrees", "in-place-proof")
+		p.Tree = p.Own("worktrees", "in-place-proof")
 	}
 	p.InPlace = false
 	return p
@@ -55,7 +55,7 @@ func Beside(p effect.Place) effect.Place {
 func (m *Maker) Of(ctx context.Context, place effect.Place) (*Ground, error) {
 	g := &Ground{Place: Beside(place), Home: sandbox.Home}
 	var err error
-	g.Repo, err = m.Memory.Open(ctx, layout.Place{Workspace: g.Place.Workspace, Tree: g.Place.Tree, Git: g.Place.Git})
+	g.Repo, err = m.Memory.Open(ctx, layout.Of(g.Place))
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,7 @@ func (g *Ground) Elsewhere(ctx context.Context, m *Maker) (*Ground, error) {
 		other.Seen = filepath.Join(elsewhere, filepath.Base(g.Seen))
 	}
 	var err error
-	other.Repo, err = m.Memory.Open(ctx, layout.Place{Workspace: g.Place.Workspace, Tree: other.Place.Tree,
-		Git: g.Place.Git})
+	other.Repo, err = m.Memory.Open(ctx, layout.Of(other.Place))
 	return &other, err
 }
 

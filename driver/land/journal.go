@@ -51,7 +51,7 @@ func (n entry) write(ctx context.Context, repo *git.Repo, id string) error {
 	}
 	raw, err := json.Marshal(n)
 	if err == nil {
-		err = disk.Mkdir(repo.State(""), filepath.Dir(path), 0o700)
+		err = disk.Mkdir(repo.State("."), filepath.Dir(path), 0o700)
 	}
 	if err == nil {
 		err = disk.WriteFile(path, raw)
@@ -113,7 +113,7 @@ func (n entry) takeBack(ctx context.Context, repo *git.Repo, checkout *git.Check
 // taken back, or, where that cannot be, completed. It fails, and the user's index stays locked, where neither can be:
 // branch, index and files are apart then. It may be repeated, and does nothing where nothing was left.
 func Settle(ctx context.Context, m *git.Memory, p effect.Place) error {
-	repo, err := open(ctx, m, effect.Place{Workspace: p.Workspace, Tree: p.Workspace, Git: p.Git})
+	repo, err := open(ctx, m, effect.Place{Workspace: p.Workspace, State: p.State, Tree: p.Workspace, Git: p.Git})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 // open finds the repository of an effect's place. What m knows of trees only makes it quicker: all state is in the
 // trees and their repositories. m may be nil.
 func open(ctx context.Context, m *git.Memory, p effect.Place) (*git.Repo, error) {
-	return m.Open(ctx, layout.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+	return m.Open(ctx, layout.Of(p))
 }
 
 // Land is the driver of effect.KindLand. It is safe for concurrent use.

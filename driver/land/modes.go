@@ -23,9 +23,6 @@ type modes map[string]fs.FileMode
 
 func modesFile(repo *git.Repo) string { return filepath.Join(repo.State("land"), "modes") }
 
-// top is the folder of the user's files.
-func top(repo *git.Repo) string { return filepath.Dir(filepath.Dir(repo.State("."))) }
-
 // key is the name under which the permissions of a path are remembered: a folder and a file of one name are two things.
 func key(p string, info fs.FileInfo) string {
 	if info.IsDir() {
@@ -65,7 +62,7 @@ func touched(files []effect.FileStat) (out []string) {
 func rememberModes(repo *git.Repo, files []effect.FileStat) error {
 	known, changed := readModes(repo), false
 	for _, p := range touched(files) {
-		info, err := os.Lstat(filepath.Join(top(repo), filepath.FromSlash(p)))
+		info, err := os.Lstat(filepath.Join(repo.Top(), filepath.FromSlash(p)))
 		if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 			continue
 		}
@@ -84,7 +81,7 @@ func rememberModes(repo *git.Repo, files []effect.FileStat) error {
 	}
 	raw, err := json.Marshal(known)
 	if err == nil {
-		err = disk.Mkdir(repo.State(""), filepath.Dir(modesFile(repo)), 0o700)
+		err = disk.Mkdir(repo.State("."), filepath.Dir(modesFile(repo)), 0o700)
 	}
 	if err == nil {
 		err = disk.WriteFile(modesFile(repo), raw)
@@ -101,7 +98,7 @@ func recallModes(repo *git.Repo, files []effect.FileStat) error {
 	if len(known) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(top(repo))
+	root, err := os.OpenRoot(repo.Top())
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "land.journal", modesFile(repo)).Because(err)
 	}

@@ -84,7 +84,7 @@ func (l Launcher) start(ctx context.Context, s sandbox.Spec) (agent.Process, err
 	}
 	var before *planted.Seen
 	if s.Tree != "" {
-		before = planted.Look(s.Tree)
+		before = planted.Look(s.Tree, s.Workspace)
 	}
 	p, err := l.Box.Start(ctx, s)
 	if err != nil {
@@ -100,21 +100,22 @@ func (l Launcher) start(ctx context.Context, s sandbox.Spec) (agent.Process, err
 // outfit completes a program that starts in the tree of a task of the workspace: with the dependencies of the project,
 // and without what .pawlignore hides from agents, where the machine can hide it.
 func (l Launcher) outfit(ctx context.Context, s *sandbox.Spec) error {
-	tree := l.Place.Workspace
-	if tree == "" || !strings.HasPrefix(s.Dir+"/", tree+"/") {
+	tree, own := l.Place.Workspace, strings.HasPrefix(s.Dir, l.Place.Own()+"/")
+	if tree == "" || !own && !strings.HasPrefix(s.Dir+"/", tree+"/") {
 		return nil
 	}
+	s.Workspace = tree
 	for _, w := range s.Writable { // the tree is the folder that the command works in, whatever folder of it it starts in
-		if (s.Dir == w || strings.HasPrefix(s.Dir, w+"/")) && len(w) > len(tree) {
+		if (s.Dir == w || strings.HasPrefix(s.Dir, w+"/")) && (own || len(w) > len(tree)) {
 			tree = w
 		}
 	}
-	found, err := l.Deps.Find(ctx, effect.Place{Workspace: l.Place.Workspace, Tree: tree, Git: l.Place.Git})
+	found, err := l.Deps.Find(ctx, effect.Place{Workspace: l.Place.Workspace, State: l.Place.State, Tree: tree, Git: l.Place.Git})
 	if err != nil {
 		return err
 	}
 	s.Readable, s.Shown = append(s.Readable, found.Readable()...), append(s.Shown, found.Shown()...)
-	if tree == l.Place.Workspace && strings.HasPrefix(s.Dir, filepath.Join(tree, ".pawl")+"/") {
+	if tree == l.Place.Workspace && own {
 		tree = s.Dir // a server may change nothing of the tree that it starts in
 	}
 	for _, top := range slices.Compact([]string{tree, l.Place.Workspace}) { // around a worktree lies what it is a copy of

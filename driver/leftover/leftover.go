@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"pawl/driver/archive"
-	"pawl/driver/workspace"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
 	"pawl/store/disk"
+	"pawl/store/known"
 	"pawl/store/lockfile"
 	"pawl/store/presence"
 	"pawl/store/sqlite"
@@ -33,17 +33,17 @@ type Found struct {
 
 // Find looks for what was left in a workspace and in its repository.
 func Find(place effect.Place) []Found {
-	dir := filepath.Join(place.Workspace, workspace.Dir)
+	dir := place.Own()
 	var out []Found
 	add := func(paths []string, remove func(path string) error) {
 		for _, path := range paths {
 			out = append(out, Found{path, Size(path), func(context.Context) error { return remove(path) }})
 		}
 	}
-	add(sqlite.Left(filepath.Join(dir, workspace.Store)), os.Remove)
+	add(sqlite.Left(filepath.Join(dir, known.Store)), os.Remove)
 	add(presence.Left(dir), lockfile.Clear)
-	add(archive.Left(dir), os.Remove)
-	r, err := layout.Find(layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: place.Git})
+	add(archive.Left(filepath.Join(place.Workspace, ".pawl")), os.Remove)
+	r, err := layout.Find(layout.Of(place).Top())
 	if err == nil {
 		add(r.Left(), disk.RemoveAll)
 		add(halves(r.ObjectDir()), disk.RemoveAll)
@@ -91,14 +91,14 @@ func halves(objects string) (out []string) {
 // grounds are the checkouts on which something was proven when the process ended that did. Where somebody else works in
 // the workspace they may be theirs.
 func grounds(place effect.Place) (out []Found) {
-	dir := filepath.Join(place.Workspace, workspace.Dir)
+	dir := place.Own()
 	if !presence.Alone(dir) {
 		return nil
 	}
 	folders, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(dir), "worktrees", "*-proof*"))
 	for _, tree := range folders {
 		out = append(out, Found{tree, Size(tree), func(ctx context.Context) error {
-			repo, err := (&git.Memory{}).Open(ctx, layout.Place{Workspace: place.Workspace, Tree: tree, Git: place.Git})
+			repo, err := (&git.Memory{}).Open(ctx, layout.Place{Workspace: place.Workspace, State: place.Own(), Tree: tree, Git: place.Git})
 			if err != nil {
 				return err
 			}

@@ -25,6 +25,7 @@ import (
 	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
 	"pawl/sandbox/safeopen"
+	"pawl/store/disk"
 	"pawl/store/logs"
 )
 
@@ -75,7 +76,7 @@ func (d *Driver) Done(_ context.Context, e effect.Effect) (effect.Answer, effect
 	}
 	var out effect.PrepareResult
 	for _, s := range spec.Sets {
-		r, ok := ready(e.Place.Workspace, s, spec.Scripts)
+		r, ok := ready(e.Place, s, spec.Scripts)
 		if !ok {
 			return effect.DoneNo, effect.Receipt{}
 		}
@@ -92,8 +93,8 @@ func folder(s effect.PrepareSet) deps.Folder {
 
 // ready reads what a set says of itself. One whose packages were not let run programs is not what was asked for where
 // they are to be.
-func ready(workspace string, s effect.PrepareSet, scripts bool) (deps.Ready, bool) {
-	r, ok := deps.ReadReady(folder(s).Set(workspace))
+func ready(place effect.Place, s effect.PrepareSet, scripts bool) (deps.Ready, bool) {
+	r, ok := deps.ReadReady(folder(s).Set(place))
 	return r, ok && r.Digest == s.Digest && (!scripts || r.Ran || len(r.Scripts) == 0)
 }
 
@@ -109,7 +110,7 @@ func (d *Driver) prepare(ctx context.Context, e effect.Effect, p effect.Progress
 		return out, err
 	}
 	for _, s := range spec.Sets {
-		if r, ok := ready(e.Place.Workspace, s, spec.Scripts); ok {
+		if r, ok := ready(e.Place, s, spec.Scripts); ok {
 			out.Sets = append(out.Sets, told(s, r, true))
 			continue
 		}
@@ -150,8 +151,8 @@ func (f *fetch) do(ctx context.Context) (r deps.Ready, err error) {
 				strings.Join(f.set.Locks, ", ")).In("prepare.Do")
 		}
 	}
-	if f.root, err = os.OpenRoot(f.place.Workspace); err != nil {
-		return r, ioError(f.place.Workspace, err)
+	if f.root, err = disk.Root(f.place.Own()); err != nil {
+		return r, ioError(f.place.Own(), err)
 	}
 	defer f.root.Close()
 	f.rel = path.Join(deps.Store, f.folder.Key())
@@ -207,7 +208,7 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 	if err != nil {
 		return err
 	}
-	set := filepath.Join(f.place.Workspace, filepath.FromSlash(f.rel))
+	set := f.place.Own(f.rel)
 	for name, value := range t.env {
 		value = strings.ReplaceAll(strings.ReplaceAll(value, "{temp}", filepath.Join(set, "temp")), "{tree}",
 			filepath.Join(set, "tree", filepath.FromSlash(f.set.Root)))
@@ -244,7 +245,7 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 
 // finish looks at what the tool made, and marks the set as ready.
 func (f *fetch) finish(t tool) (deps.Ready, error) {
-	tree := filepath.Join(f.place.Workspace, filepath.FromSlash(f.rel), "tree")
+	tree := f.place.Own(f.rel, "tree")
 	r := deps.Ready{
 		Ecosystem: f.folder.Ecosystem, Root: f.set.Root, Digest: f.set.Digest, Platform: deps.Platform(), Tool: t.name,
 		Ran:     f.scripts,
@@ -263,7 +264,7 @@ func (f *fetch) finish(t tool) (deps.Ready, error) {
 	if err := removeAll(f.root, path.Join(f.rel, "temp")); err != nil {
 		return r, ioError(f.rel, err)
 	}
-	if err := r.Mark(filepath.Join(f.place.Workspace, filepath.FromSlash(f.rel))); err != nil {
+	if err := r.Mark(f.place.Own(f.rel)); err != nil {
 		return r, ioError(f.rel, err)
 	}
 	return r, nil

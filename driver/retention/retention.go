@@ -69,7 +69,7 @@ func Find(ctx context.Context, place effect.Place, l Limits) (p Plan, err error)
 	for _, f := range leftover.Find(place) {
 		p.Items = append(p.Items, Item{What: Left, Name: f.Relative(place.Workspace), Bytes: f.Bytes, remove: f.Remove})
 	}
-	at := layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: place.Git}
+	at := layout.Of(place).Top()
 	r, err := layout.Find(at)
 	if err != nil || !r.Prepared() {
 		return p, err
@@ -135,7 +135,7 @@ func recorded(r *layout.Layout, ref, day string) time.Time {
 
 // folders are the copies, journals and logs that are past their time, or for which there is no room.
 func (p *Plan) folders(r *layout.Layout, l Limits) {
-	kept := keep.Folder{Dir: r.Workspace}
+	kept := keep.Folder{Dir: r.Workspace, State: r.Base}
 	p.entries(r.State("kept"), l, Kept, func(name string) (string, bool) { return name, true },
 		func(name string) error { return kept.Drop(name) })
 	land := r.State("land")
@@ -143,7 +143,7 @@ func (p *Plan) folders(r *layout.Layout, l Limits) {
 		id, ok := strings.CutSuffix(name, ".json")
 		return id, ok && complete(filepath.Join(land, name))
 	}, func(name string) error { return os.Remove(filepath.Join(land, name)) })
-	p.logs(string(logs.Of(r.Workspace)), l)
+	p.logs(string(logs.Of(r.Base)), l)
 }
 
 // entries are those of a folder that are past their time. About says what one is about, and whether it may go.

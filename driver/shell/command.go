@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -188,7 +187,7 @@ func (t Config) spec(c *tool.Call, a commandArgs, seen *visits) (sandbox.Spec, e
 		limit = min(limit, e.Timeout)
 	}
 	s := sandbox.Spec{
-		Argv: []string{"bash", "--noprofile", "--norc", "-c", a.Command}, Dir: e.Place.Tree, Tree: e.Place.Tree,
+		Argv: []string{"bash", "--noprofile", "--norc", "-c", a.Command}, Dir: e.Place.Tree, Tree: e.Place.Tree, Workspace: e.Place.Workspace,
 		Env: setting.Env, Writable: append([]string{e.Place.Tree}, setting.Writable...), Readable: setting.Readable,
 		Hidden: setting.Hidden, Shown: setting.Shown, Timeout: limit, OutputLimit: maxOutput,
 	}
@@ -202,7 +201,7 @@ func (t Config) spec(c *tool.Call, a commandArgs, seen *visits) (sandbox.Spec, e
 	if e.Place.Workspace != "" {
 		// The store, its records and the other tasks' trees are nobody's business; the tree itself lies deeper and
 		// stays.
-		s.Hidden = append(s.Hidden, filepath.Join(e.Place.Workspace, ".pawl"))
+		s.Hidden = append(s.Hidden, e.Place.Own())
 	}
 	return s, nil
 }

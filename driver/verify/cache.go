@@ -16,6 +16,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/safeopen"
+	"pawl/store/disk"
 )
 
 // What code of one tree wrote must not be read where another one is judged. So a verification has caches of its own,
@@ -23,9 +24,8 @@ import (
 // by programs that run no code of a tree: the go command where it compiles (trusted, compile). Whatever runs code of
 // the tree sees it under a layer that ends with it, or, where no layer can be laid, has a copy of its own.
 const (
-	builtCaches  = ".pawl/cache/built"
-	ownCaches    = ".pawl/cache/once"
-	formerCaches = ".pawl/cache/verify" // of a pawl whose checks shared what they wrote; nobody reads it
+	builtCaches = "cache/built"
+	ownCaches   = "cache/once"
 )
 
 // Where commands find the caches, in their home.
@@ -55,28 +55,27 @@ var cacheFolders = []struct {
 	{"npm_config_cache", "npm", false}, {"GOLANGCI_LINT_CACHE", "golangci-lint", false},
 }
 
-// cachesOf is the folder of the caches of a tree for a use, relative to the workspace, and the part of its name that
+// cachesOf is the folder of the caches of a tree for a use, relative to the workspace's state, and the part of its name that
 // depends on the tree.
 func cachesOf(place effect.Place, use Use) (base, tree string) {
 	if use == UseVerify {
 		return path.Join(ownCaches, shortDigest(place.Tree)), ""
 	}
-	return path.Join(".pawl", "cache", string(use)), path.Join("tree", shortDigest(place.Tree))
+	return path.Join("cache", string(use)), path.Join("tree", shortDigest(place.Tree))
 }
 
-// makeCaches makes the cache folders through a descriptor of the workspace, so that a symbolic link that the repository
-// brings cannot turn another folder writable.
+// makeCaches makes the cache folders through a descriptor of the workspace's state.
 func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 	fail := func(err error) (cacheSet, error) {
 		return cacheSet{}, ioError("verify.cache_unusable", place.Workspace, err)
 	}
-	root, err := os.OpenRoot(place.Workspace)
+	root, err := disk.Root(place.Own())
 	if err != nil {
 		return fail(err)
 	}
 	defer root.Close()
 	base, tree := cachesOf(place, use)
-	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
+	set := cacheSet{all: place.Own(base), vars: map[string]string{}}
 	dirs := []string{modCache}
 	for _, c := range cacheFolders {
 		dir := c.folder
@@ -97,7 +96,7 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 // Forget removes the caches that belong to the tree of a place alone: those of a verification, and those of commands.
 // It is called when a tree is made or removed.
 func Forget(place effect.Place) error {
-	root, err := os.OpenRoot(place.Workspace)
+	root, err := disk.Root(place.Own())
 	if err != nil {
 		return ioError("verify.cache_unusable", place.Workspace, err)
 	}
@@ -111,15 +110,14 @@ func Forget(place effect.Place) error {
 	return nil
 }
 
-// renew empties the caches of a verification, and removes what a former pawl left.
+// renew empties the caches of a verification.
 func renew(place effect.Place) error {
-	root, err := os.OpenRoot(place.Workspace)
+	root, err := disk.Root(place.Own())
 	if err == nil {
 		base, _ := cachesOf(place, UseVerify)
 		if err = safeopen.PlainDirs(root, ownCaches); err == nil {
 			err = removeAll(root, base)
 		}
-		_ = removeAll(root, formerCaches) // nobody reads it, so that what is left of it does no harm
 		_ = root.Close()
 	}
 	if err != nil {
@@ -158,7 +156,7 @@ type shelf struct {
 func (sh *shelf) open(ctx context.Context) error {
 	s := sh.of
 	sh.own, sh.home, sh.fetched = s.tools.caches, valueOf(s.tools.Env, "HOME"), s.tools.fetched
-	root, err := os.OpenRoot(s.place.Workspace)
+	root, err := disk.Root(s.place.Own())
 	if err != nil {
 		return err
 	}
@@ -174,7 +172,7 @@ func (sh *shelf) open(ctx context.Context) error {
 			return err
 		}
 	}
-	sh.built = filepath.Join(s.place.Workspace, filepath.FromSlash(builtCaches), name)
+	sh.built = s.place.Own(builtCaches, name)
 	sh.shows, sh.layered = s.known.layers(ctx, s.Box, filepath.Join(sh.built, "go-build"))
 	if sh.shows {
 		for i, kv := range s.tools.Env {

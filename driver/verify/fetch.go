@@ -3,7 +3,6 @@ package verify
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/safeopen"
+	"pawl/store/disk"
 )
 
 // offline are the variables that keep tools from trying the network, which a command that was granted it must not have.
@@ -20,12 +20,12 @@ var offline = []string{
 	"BUNDLE_FROZEN",
 }
 
-// fetched is the folder of the workspace in which commands that were granted the network keep the Go modules that they
+// fetched is the folder of the workspace's state in which commands that were granted the network keep the Go modules that they
 // fetch, because the user's own cache is read-only to them.
-const fetched = ".pawl/cache/" + string(UseWork) + "/gomod"
+const fetched = "cache/" + string(UseWork) + "/gomod"
 
 // Fetching is the Toolchain of a command of an agent that was granted the network: its tools may fetch, from the
-// registries that vars name (GOPROXY, npm_config_registry and their like). Go modules are kept below .pawl/cache, and
+// registries that vars name (GOPROXY, npm_config_registry and their like). Go modules are stored among its caches, and
 // every later Toolchain of the workspace finds them there; what other ecosystems fetch belongs into the tree.
 func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, error) {
 	t, err := h.Toolchain(place, UseWork)
@@ -34,8 +34,8 @@ func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, e
 	}
 	// what is fetched now is to stay in the tree, and not in a layer over what was there
 	t.Dependencies = deps.Found{Place: place}
-	root, err := os.OpenRoot(place.Workspace)
-	gopath := ".pawl/cache/" + string(UseWork) + "/gopath" // the checksums that the go command has seen are kept there
+	root, err := disk.Root(place.Own())
+	gopath := "cache/" + string(UseWork) + "/gopath" // the checksums that the go command has seen are kept there
 	if err == nil {
 		err = errors.Join(safeopen.PlainDirs(root, fetched), safeopen.PlainDirs(root, gopath))
 		_ = root.Close()
@@ -50,12 +50,12 @@ func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, e
 	for name, value := range vars {
 		t.Env = set(t.Env, name, value)
 	}
-	t.Env = set(t.Env, "GOPATH", filepath.Join(place.Workspace, filepath.FromSlash(gopath)))
+	t.Env = set(t.Env, "GOPATH", place.Own(gopath))
 	proxies := h.downloads()
 	if own := vars["GOPROXY"]; own != "" {
 		proxies = append(proxies, own)
 	}
-	t.Env = modules(t.Env, filepath.Join(place.Workspace, filepath.FromSlash(fetched)), append(proxies, "off"))
+	t.Env = modules(t.Env, place.Own(fetched), append(proxies, "off"))
 	slices.Sort(t.Env)
 	return t, nil
 }
@@ -64,7 +64,7 @@ func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, e
 // unpacks them anew into a cache of its own, so that they are what the tree's go.sum says and nothing that a command
 // put in their place.
 func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
-	root, err := os.OpenRoot(place.Workspace)
+	root, err := disk.Root(place.Own())
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 			return safeopen.ErrInWay
 		}
 	}
-	work := filepath.Join(place.Workspace, filepath.FromSlash(fetched))
+	work := place.Own(fetched)
 	download := filepath.Join(work, "cache", "download")
 	proxies := append(h.downloads(), "file://"+filepath.ToSlash(download), "off")
 	if use == UseWork {

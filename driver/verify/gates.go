@@ -161,7 +161,7 @@ func (g *Gates) doctor(ctx context.Context, s *session, c effect.Check, checks [
 		where, ok := s.find(program)
 		note(ok, true, "program", program, where)
 	}
-	if free, ok := disk.Free(s.place.Workspace); ok {
+	if free, ok := disk.Free(s.place.Own()); ok {
 		note(free >= minFree, true, "disk", byteCount(free))
 	}
 	if beside.Wait(); looks {

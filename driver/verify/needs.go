@@ -99,7 +99,7 @@ func replaced(f *modfile.File, m module.Version) module.Version {
 
 // moduleCaches are the folders in which the checks find Go modules.
 func (p *pantry) moduleCaches() []string {
-	out := []string{filepath.Join(p.place.Workspace, filepath.FromSlash(fetched))}
+	out := []string{p.place.Own(fetched)}
 	for _, dir := range []string{p.host.getenv("GOMODCACHE"), p.host.goModCache()} {
 		if dir != "" {
 			return append(out, dir)

@@ -355,13 +355,14 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		}
 	}
 	return s.shelf.shelved(sandbox.Spec{
-		Argv:     argv,
-		Dir:      dir,
-		Tree:     s.place.Tree,
-		Writable: append([]string{s.place.Tree}, s.tools.Writable...),
-		Readable: s.tools.Readable,
+		Argv:      argv,
+		Dir:       dir,
+		Tree:      s.place.Tree,
+		Workspace: s.place.Workspace,
+		Writable:  append([]string{s.place.Tree}, s.tools.Writable...),
+		Readable:  s.tools.Readable,
 		// the tree and the caches lie deeper and stay
-		Hidden:      append(s.tools.Dependencies.Hidden(), filepath.Join(s.place.Workspace, ".pawl")),
+		Hidden:      append(s.tools.Dependencies.Hidden(), s.place.Own()),
 		Shown:       s.tools.Dependencies.Shown(),
 		Env:         env,
 		Timeout:     s.perCheck,

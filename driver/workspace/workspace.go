@@ -1,4 +1,5 @@
-// Package workspace finds the workspace that a folder belongs to and prepares its .pawl folder.
+// Package workspace finds the workspace that a directory belongs to, and prepares it: its state, and .pawl in it, which
+// has only what people read or write.
 package workspace
 
 import (
@@ -11,19 +12,16 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git/layout"
+	"pawl/store/known"
 )
 
-// Dir is the name of pawl's folder in a workspace, Store that of the store in it, and StoreAt where that is.
-const (
-	Dir     = ".pawl"
-	Store   = "pawl.db"
-	StoreAt = Dir + "/" + Store
-)
+// Dir is the name of pawl's directory in a workspace.
+const Dir = ".pawl"
 
-// Find returns the workspace that dir belongs to: the nearest folder upwards that was initialised, else the top of the
-// git repository, else dir itself. A repository that is nested in an initialised folder belongs to itself, except the
-// worktrees that pawl keeps there.
-func Find(dir string) (effect.Place, error) {
+// Find returns the workspace that dir belongs to: the nearest directory upwards that is one, else the top of the git
+// repository, else dir itself. A repository nested in a workspace belongs to itself, except the worktrees of pawl, which
+// belong to the workspace in whose state they are.
+func Find(l known.List, dir string) (effect.Place, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return effect.Place{}, pawl.Fail(pawl.CodeIO, "cli.dir", dir).Because(err)
@@ -31,24 +29,26 @@ func Find(dir string) (effect.Place, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
+	if owner := l.Owner(dir); owner != "" {
+		dir = owner
+	}
 	top, inGit := layout.Top(dir)
 	place := effect.Place{Workspace: dir}
-	found, ok := initialised(dir)
-	nested := inGit && len(top) > len(found) &&
-		!strings.HasPrefix(top, filepath.Join(found, Dir)+string(filepath.Separator))
-	if ok && !nested {
+	found, ok := initialised(l, dir)
+	if ok && !(inGit && len(top) > len(found)) {
 		place.Workspace = found
 	} else if inGit {
 		place.Workspace = top
 	}
-	place.Tree, place.Git = place.Workspace, inGit && top == place.Workspace
+	place.State, place.Tree = l.State(place.Workspace), place.Workspace
+	place.Git = inGit && top == place.Workspace
 	return place, nil
 }
 
-// initialised looks upwards for a store.
-func initialised(dir string) (string, bool) {
+// initialised looks upwards for a workspace.
+func initialised(l known.List, dir string) (string, bool) {
 	for up := dir; ; up = filepath.Dir(up) {
-		if info, err := os.Lstat(filepath.Join(up, Dir, Store)); err == nil && info.Mode().IsRegular() {
+		if l.Has(up) || Legacy(up) && !layout.Exists(filepath.Join(up, ".git")) {
 			return up, true
 		}
 		if filepath.Dir(up) == up {
@@ -57,65 +57,35 @@ func initialised(dir string) (string, bool) {
 	}
 }
 
-// Standing says how a workspace stands to the path at which its store knows it.
-type Standing int
-
-// Here: the same folder, maybe by another name. Moved: nothing with this store is at the path any more. Copied: another
-// folder with a store of the same origin is. Tied: the other folder has the very same store file, as links make it;
-// nothing may be done then.
-const (
-	Here Standing = iota
-	Moved
-	Copied
-	Tied
-)
-
-// Examine finds out how the workspace at a folder stands to the path home. Same is asked whether a store at another
-// path, which may be damaged, comes from the same origin as this one; what cannot be found out counts as yes, so that
-// the other workspace is left alone.
-func Examine(at, home string, same func(store string) bool) Standing {
-	if home == "" || home == at {
-		return Here
+// Legacy reports whether a directory has its store in .pawl, as workspaces of earlier versions do. Nothing in it is
+// opened before the user moves it (relocate.Adopt).
+func Legacy(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, Dir))
+	if err != nil || !info.IsDir() {
+		return false
 	}
-	if sameFile(at, home) {
-		return Here
-	}
-	there := filepath.Join(home, Dir, Store)
-	switch _, err := os.Stat(there); {
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return Moved
-	case err == nil && sameFile(filepath.Join(at, Dir, Store), there):
-		return Tied
-	case err == nil && !same(there):
-		return Moved
-	}
-	return Copied
+	info, err = os.Lstat(filepath.Join(dir, Dir, known.Store))
+	return err == nil && info.Mode().IsRegular()
 }
 
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
-}
-
-// Ground is the store that a process has open, by which it sees whether the workspace is still where it was.
+// Ground is the directory of a workspace that a process has open, by which it sees whether it is still where it was.
 type Ground struct {
 	dir  string
 	info os.FileInfo
 }
 
-// NewGround looks at the store of the workspace at a folder, which must be there.
+// NewGround looks at the directory of a workspace, which must exist.
 func NewGround(dir string) (Ground, error) {
-	info, err := os.Stat(filepath.Join(dir, Dir, Store))
+	info, err := os.Stat(dir)
 	if err != nil {
 		return Ground{}, pawl.Fail(pawl.CodeIO, "cli.workspace_gone", dir).Because(err)
 	}
 	return Ground{dir, info}, nil
 }
 
-// Holds fails where the workspace was moved, removed or replaced since.
+// Holds fails if the workspace was moved, removed or replaced since.
 func (g Ground) Holds() error {
-	info, err := os.Stat(filepath.Join(g.dir, Dir, Store))
+	info, err := os.Stat(g.dir)
 	if err == nil && os.SameFile(info, g.info) {
 		return nil
 	}
@@ -137,6 +107,10 @@ const (
 	Many Doubt = "many"
 	// Below is a repository inside another workspace.
 	Below Doubt = "below"
+	// Moved is a directory that was a workspace at another path.
+	Moved Doubt = "moved"
+	// InTree is a workspace of an earlier version, which has its store in .pawl.
+	InTree Doubt = "in_tree"
 )
 
 // Footing is what is to be known before a folder becomes a workspace.
@@ -144,7 +118,7 @@ type Footing struct {
 	// Exists says that it is one.
 	Exists bool
 	Doubt  Doubt
-	// Other is the workspace around it, or the first project in it.
+	// Other is the workspace around it, the first project in it, or where it was.
 	Other string
 	// Projects is how many projects lie in it.
 	Projects int
@@ -154,12 +128,18 @@ type Footing struct {
 const maxLooked = 2000
 
 // Look tells what stands in the way of making a workspace. It only reads.
-func Look(p effect.Place) Footing {
-	if info, err := os.Lstat(filepath.Join(p.Workspace, Dir, Store)); err == nil && info.Mode().IsRegular() {
+func Look(l known.List, p effect.Place) Footing {
+	if l.Has(p.Workspace) {
 		return Footing{Exists: true}
 	}
+	if Legacy(p.Workspace) {
+		return Footing{Doubt: InTree, Other: p.Workspace}
+	}
+	if from := l.Moved(p.Workspace); from != "" {
+		return Footing{Doubt: Moved, Other: from}
+	}
 	if p.Git {
-		if other, ok := initialised(filepath.Dir(p.Workspace)); ok {
+		if other, ok := initialised(l, filepath.Dir(p.Workspace)); ok {
 			return Footing{Doubt: Below, Other: other}
 		}
 		return Footing{}
@@ -169,7 +149,7 @@ func Look(p effect.Place) Footing {
 	for _, dir := range folders(p.Workspace, &looked) {
 		inner := append([]string{dir}, folders(dir, &looked)...)
 		for i, in := range inner {
-			if !project(in) {
+			if !layout.Exists(filepath.Join(in, ".git")) && !l.Has(in) && !Legacy(in) {
 				continue
 			}
 			if s.Projects++; s.Other == "" {
@@ -203,20 +183,10 @@ func folders(dir string, looked *int) (out []string) {
 	return out
 }
 
-// project reports whether a folder is a repository or a workspace of its own.
-func project(dir string) bool {
-	for _, name := range []string{".git", filepath.Join(Dir, Store)} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// Prepare makes the .pawl folder. A workspace that is the user's home or the root of the file system is refused,
-// because everything in it would be open to the work, and so is a bare repository, whose files are git's own. It is
-// safe to call again.
-func Prepare(p effect.Place) error {
+// Prepare creates the state of a workspace, and .pawl in it. A workspace that is the user's home or the root of the file
+// system is refused, because everything in it would be open to the work, and so is a bare repository, whose files are
+// git's. It may be repeated.
+func Prepare(l known.List, p effect.Place) error {
 	home, _ := os.UserHomeDir()
 	if p.Workspace == "/" || home != "" && p.Workspace == filepath.Clean(home) {
 		return pawl.Fail(pawl.CodeDenied, "cli.workspace_home", p.Workspace)
@@ -224,23 +194,19 @@ func Prepare(p effect.Place) error {
 	if bare, ok := layout.Bare(p.Workspace); ok && !p.Git {
 		return pawl.Fail(pawl.CodeRepository, "git.bare", bare)
 	}
-	dir := filepath.Join(p.Workspace, Dir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", dir).Because(err)
+	if err := l.Add(p.Workspace); err != nil {
+		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", p.State).Because(err)
 	}
-	// Objects of pawl's own pass through there on the way to the user's store. Without a store none of them are pawl's,
-	// and they would be read instead of the repository's.
-	if _, err := os.Lstat(filepath.Join(dir, Store)); p.Git && errors.Is(err, os.ErrNotExist) {
-		if err := os.RemoveAll(filepath.Join(dir, "git", "objects")); err != nil {
-			return pawl.Fail(pawl.CodeIO, "cli.workspace_readonly", dir).Because(err)
-		}
+	dir := filepath.Join(p.Workspace, Dir)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", dir).Because(err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	}
 	if err == nil {
-		_, err = f.WriteString("# Everything here is pawl's own.\n*\n")
+		_, err = f.WriteString("# pawl generates these files, but for config.yaml, plan packages and the knowledge base.\n*\n")
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {

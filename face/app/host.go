@@ -4,11 +4,14 @@ package app
 
 import (
 	"context"
+	"path/filepath"
 	"runtime/debug"
 
+	"pawl"
 	"pawl/driver/launch"
 	"pawl/driver/verify"
 	"pawl/driver/workspace"
+	"pawl/driver/workspace/relocate"
 	"pawl/face/cli"
 	"pawl/face/cli/commands"
 	"pawl/face/cli/settings"
@@ -22,6 +25,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/git/layout"
+	"pawl/store/known"
 	"pawl/text/policy"
 )
 
@@ -39,7 +43,15 @@ type Host struct {
 var _ host.Host = Host{}
 
 // Find returns the workspace that dir belongs to.
-func (Host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) }
+func (h Host) Find(dir string) (effect.Place, error) {
+	if !filepath.IsAbs(h.stateDir()) {
+		return effect.Place{}, pawl.Fail(pawl.CodeEnvironment, "cli.no_home")
+	}
+	return workspace.Find(h.known(), dir)
+}
+
+// known is the workspaces of the user.
+func (h Host) known() known.List { return known.In(h.stateDir()) }
 
 // Edit opens a file in the user's editor.
 func (Host) Edit(ctx context.Context, path string) error { return sandbox.Edit(ctx, path) }
@@ -50,9 +62,14 @@ func (h Host) Tools() []kernel.Tool {
 }
 
 // Footing says what stands in the way of making a place a workspace.
-func (Host) Footing(place effect.Place) host.Footing {
-	s := workspace.Look(place)
+func (h Host) Footing(place effect.Place) host.Footing {
+	s := workspace.Look(h.known(), place)
 	return host.Footing{Exists: s.Exists, Doubt: string(s.Doubt), Other: s.Other, Projects: s.Projects}
+}
+
+// Adopt gives a workspace the state of another path (relocate.Adopt).
+func (h Host) Adopt(place effect.Place, from string) error {
+	return relocate.Adopt(h.known(), place, from)
 }
 
 // Grounds says where plans would be carried out.
@@ -111,4 +128,4 @@ func version() string {
 }
 
 // Workspaces are those of the user.
-func (h Host) Workspaces() host.Workspaces { return serve.All(h.stateDir(), workspace.StoreAt) }
+func (h Host) Workspaces() host.Workspaces { return serve.All(h.stateDir()) }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -38,33 +37,35 @@ import (
 	"pawl/sandbox/sshagent"
 	"pawl/store/feed"
 	"pawl/store/follow"
+	"pawl/store/known"
 	"pawl/store/moved"
 	"pawl/store/notary"
 	"pawl/store/presence"
 	"pawl/store/recording"
 	"pawl/store/sqlite"
+	"pawl/text/shell"
 )
 
 // Open opens the store of a workspace and wires a kernel over it.
 func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.Workspace, error) {
-	dir := filepath.Join(place.Workspace, workspace.Dir)
+	dir, list := place.Own(), h.known()
 	if o.Tell == nil {
 		o.Tell = func(error) {}
 	}
-	fresh, err := founded(place, o)
+	fresh, err := founded(list, place, o)
 	if err != nil {
 		return nil, err
 	}
 	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
-		return sqlite.Identity(filepath.Join(other, workspace.Dir, workspace.Store))
+		return sqlite.Identity(filepath.Join(list.State(other), known.Store))
 	}, rand.Reader)
 	if o.Config.AuditKey != "" {
 		seal.Hold(sshagent.Key{Socket: os.Getenv("SSH_AUTH_SOCK"), Fingerprint: o.Config.AuditKey, Setting: settings.AuditKey})
 	}
-	store, err := sqlite.Open(filepath.Join(dir, workspace.Store),
+	store, err := sqlite.Open(filepath.Join(dir, known.Store),
 		sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly, Upgrade: !o.Still})
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
-		err = cmp.Or(seal.Missing(filepath.Join(dir, workspace.Store)), err)
+		err = cmp.Or(missing(list, place), seal.Missing(filepath.Join(dir, known.Store)), err)
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 		return nil, errors.Join(err, store.Close())
 	}
 	kernelOver := func(s kernel.Store) *kernel.Kernel {
-		return kernel.New(joined.Table(), moved.At(s, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
+		return kernel.New(joined.Table(), moved.At(s, place), config, pawl.ClockFunc(time.Now), rand.Reader)
 	}
 	here := relocate.Workspace{Place: place, Store: store, Kernel: kernelOver, ReadOnly: o.ReadOnly}
 	said, ground, err := settle(ctx, here, store, o)
@@ -122,7 +123,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 		tellEarlier(ctx, w, o.Tell)
 	}
 	w.Unkept = checkpoint.NewIgnored(nil, int64(o.Config.IgnoredMB)<<20).Foresee
-	faces(w, dir, h.stateDir(), o)
+	faces(w, h, o)
 	return w, nil
 }
 
@@ -135,16 +136,26 @@ func diff(ctx context.Context, place effect.Place, from, to string) (string, err
 	return patch, err
 }
 
-// founded makes the folder of a workspace where it may be made, and reports whether a store has yet to be made in it.
-func founded(place effect.Place, o host.Open) (fresh bool, err error) {
+// founded prepares a workspace that may be created, and reports whether its store has yet to be created.
+func founded(list known.List, place effect.Place, o host.Open) (fresh bool, err error) {
 	if !o.Create {
 		return false, nil
 	}
-	if err := workspace.Prepare(place); err != nil {
-		return false, err
+	if fresh = !list.Has(place.Workspace); fresh {
+		if err := missing(list, place); err != nil {
+			return false, err
+		}
 	}
-	_, err = os.Lstat(filepath.Join(place.Workspace, workspace.Dir, workspace.Store))
-	return errors.Is(err, fs.ErrNotExist), nil
+	return fresh, workspace.Prepare(list, place)
+}
+
+// missing is the error for a workspace without a store whose data are elsewhere, nil for any other one.
+func missing(list known.List, place effect.Place) error {
+	switch s := workspace.Look(list, place); s.Doubt {
+	case workspace.InTree, workspace.Moved:
+		return pawl.Fail(pawl.CodeNotFound, "cli.workspace_"+string(s.Doubt), place.Workspace, shell.Quote(s.Other))
+	}
+	return nil
 }
 
 // groundwork is what the kernel knows of the program around it, whatever is wired in, and who has a person sign.
@@ -194,7 +205,7 @@ func settle(ctx context.Context, w relocate.Workspace, store *sqlite.Store, o ho
 func following(ctx context.Context, w *host.Workspace, seal *notary.Notary, store *sqlite.Store,
 	o host.Open) (stop func()) {
 	ctx = context.WithoutCancel(ctx)
-	show := export.New(w.Kernel, filepath.Join(w.Place.Workspace, workspace.Dir), o.Tell)
+	show := export.New(w.Kernel, filepath.Join(w.Place.Workspace, workspace.Dir), w.Place.Own(), o.Tell)
 	w.Export = show.All
 	if o.ReadOnly {
 		return func() {}
@@ -254,12 +265,10 @@ func tellEarlier(ctx context.Context, w *host.Workspace, tell func(error)) {
 
 // faces adds what commands need beside the kernel: who owns the workspace, the server for agents, the project, the
 // trackers of others, who tells people, and files.
-func faces(w *host.Workspace, dir, state string, o host.Open) {
-	c := o.Config
+func faces(w *host.Workspace, h Host, o host.Open) {
+	c, state, dir := o.Config, h.stateDir(), w.Place.Own()
+	shown := filepath.Join(w.Place.Workspace, workspace.Dir)
 	tell.People(w, dir, o)
-	if !o.Still {
-		_ = serve.All(state, workspace.StoreAt).Add(w.Place.Workspace) // a list that misses it is no reason not to work
-	}
 	tokens := serve.NewTokens(state, w.Kernel)
 	w.Offer, w.Tokens, w.Enter = serve.Programs(w, tokens, dir, version()), tokens, serve.Enter(tokens, dir)
 	w.Serve, w.Project = serve.Agents(w, version()), project.Of(w.Place, c.Dependencies)
@@ -272,13 +281,13 @@ func faces(w *host.Workspace, dir, state string, o host.Open) {
 	}
 	w.Preview = preview
 	w.Write = func(ctx context.Context, files []pawl.ProjectedFile) error {
-		_, err := archive.Write(ctx, dir, files)
+		_, err := archive.Write(ctx, shown, files)
 		return err
 	}
 	w.Warnings = func(ctx context.Context) []host.Finding {
 		var out []host.Finding
 		out = append(out, tell.Undelivered(ctx, w)...)
-		names, gone := export.Edited(dir)
+		names, gone := export.Edited(shown, dir)
 		for _, name := range names {
 			out = append(out, host.Finding{Name: name, State: "warn", Key: "cli.projection_edited", Args: []string{name}})
 		}

@@ -87,7 +87,7 @@ func (w *work) close() {
 
 // keepLogs keeps what the drivers of an effect write in the workspace that it works for.
 func (p *parts) keepLogs(ctx context.Context, e effect.Effect) (context.Context, func()) {
-	return logs.Of(e.Place.Workspace).Record(ctx, e.ID, func(emit func([]byte)) io.WriteCloser {
+	return logs.Of(e.Place.Own()).Record(ctx, e.ID, func(emit func([]byte)) io.WriteCloser {
 		return p.secrets(e.Place.Workspace).Writer(emit)
 	})
 }

@@ -102,7 +102,8 @@ func (a *App) Open(ctx context.Context, o host.Open, overrides ...func(*settings
 		a.Note(a.Style.Warn() + " " + FindingText(a.Printer, f))
 	}
 	if made {
-		a.Note(a.Text("cli.workspace_made", place.Workspace, shell.Quote(filepath.Join(place.Workspace, ".pawl"))))
+		a.Note(a.Text("cli.workspace_made", place.Workspace, shell.Quote(filepath.Join(place.Workspace, ".pawl")),
+			shell.Quote(place.State)))
 	}
 	if a.Flags.issue != "" {
 		i, err := sess.Ask().Board().Issue(ctx, a.Flags.issue)
@@ -134,14 +135,22 @@ func settleFolder(ctx context.Context, a *App, place effect.Place, o host.Open) 
 	switch s.Doubt {
 	case "many":
 		args = append(args, s.Projects, s.Other)
-	case "below":
-		args = append(args, s.Other)
+	case "below", "moved", "in_tree":
+		args = append(args, shell.Quote(s.Other))
 	}
 	if !a.Present() {
 		return false, pawl.Fail(pawl.CodeNotFound, key, args...)
 	}
 	a.Say(a.Text(key, args...))
-	yes, err := Confirm(ctx, a.Printer, a.Text("cli.workspace_ask"))
+	adopt := s.Doubt == "moved" || s.Doubt == "in_tree"
+	ask := "cli.workspace_ask"
+	if adopt {
+		ask = "cli.workspace_adopt_ask"
+	}
+	yes, err := Confirm(ctx, a.Printer, a.Text(ask))
+	if err == nil && yes && adopt {
+		return false, h.Adopt(place, s.Other)
+	}
 	if err == nil && !yes {
 		err = Shown(pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined"))
 	}

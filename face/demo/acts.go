@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"pawl/store/known"
 	"pawl/text/display"
 
 	"pawl/text/shell"
@@ -36,7 +37,8 @@ func (s *stage) lie(ctx context.Context) error {
 		return err
 	}
 	weakened := false
-	trees, _ := filepath.Glob(filepath.Join(s.repo, ".pawl", "worktrees", "*", testFile)) // the pattern is well-formed
+	state := known.In(filepath.Join(s.Dir, "home", ".local", "state", "pawl")).State(s.repo)
+	trees, _ := filepath.Glob(filepath.Join(state, "worktrees", "*", testFile)) // the pattern is well-formed
 	for _, t := range trees {
 		weakened = weakened || !strings.Contains(content(t), "hello, Ada")
 	}

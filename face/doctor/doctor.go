@@ -160,7 +160,7 @@ func repository(ctx context.Context, place effect.Place) Finding {
 	if !place.Git {
 		return Finding{Name: "git", State: Warn, Key: "cli.doctor_no_git", Value: place.Workspace}
 	}
-	repo, err := git.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+	repo, err := git.Open(ctx, layout.Of(place).Top())
 	if err == nil {
 		err = repo.Ready(ctx)
 	}

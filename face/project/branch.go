@@ -19,7 +19,7 @@ func Branch(place effect.Place) func(ctx context.Context, name string) (string, 
 			return "", nil
 		}
 		memory := &git.Memory{}
-		repo, err := memory.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+		repo, err := memory.Open(ctx, layout.Of(place).Top())
 		if err != nil {
 			return "", err
 		}

@@ -19,7 +19,7 @@ func Dependencies(m *git.Memory, more []string) *deps.Finder {
 	return &deps.Finder{
 		More: more, Activated: os.Getenv("VIRTUAL_ENV") != "" || os.Getenv("CONDA_PREFIX") != "",
 		Tracked: func(ctx context.Context, place effect.Place, paths []string) (map[string]bool, error) {
-			repo, err := m.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: place.Git})
+			repo, err := m.Open(ctx, layout.Of(place).Top())
 			if err != nil {
 				return nil, err
 			}
@@ -38,7 +38,7 @@ func lacks(ctx context.Context, f *deps.Finder, place effect.Place, scripts bool
 	for _, d := range found.Folders {
 		wanting := false
 		if d.State == deps.Prepared && scripts {
-			r, ok := deps.ReadReady(d.Set(place.Workspace))
+			r, ok := deps.ReadReady(d.Set(place))
 			wanting = ok && !r.Ran && len(r.Scripts) > 0 && len(r.Folders) > 0 && r.Folders[0] == d.Path
 		}
 		if d.Shows() && !wanting || d.State == deps.Link || d.Digest == "" || covered(out, d) {

@@ -48,13 +48,14 @@ func (r Registry) check(ctx context.Context, c host.Check) (kept string, err err
 	if err != nil {
 		return "", pawl.Fail(pawl.CodeIO, "check.no_folder", os.TempDir()).Because(err).In("check.Run")
 	}
+	o.State = filepath.Join(o.Dir, "state")
 	_, o.Go = sandbox.LookPath("go")
 	o.Box = r.Launch.Box
 	o.Pawl = func(ctx context.Context, call check.Call) int {
 		args := append([]string{"--lang", c.Lang}, call.Args...)
 		std := host.Streams{In: strings.NewReader(""), Out: call.Out, Err: call.Err, Dir: call.Dir,
 			Env: func(name string) string { return call.Env[name] }}
-		return r.Pawl(ctx, filepath.Join(o.Dir, "state"), std, args)
+		return r.Pawl(ctx, o.State, std, args)
 	}
 	o.Report = func(s check.Stage) {
 		out := host.Stage{Name: s.Name, Took: s.Took, Err: s.Err, Said: s.Said}

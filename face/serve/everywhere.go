@@ -22,15 +22,12 @@ type Workspaces struct {
 	door  *web.Door
 }
 
-// All are the workspaces of a user, by the folder of their state. Store is where, below a workspace, its store is.
-func All(state, store string) *Workspaces {
+// All are the workspaces of a user, by the directory of their state.
+func All(state string) *Workspaces {
 	base := filepath.Join(state, "serve", "everywhere")
-	return &Workspaces{known: known.In(state, store),
+	return &Workspaces{known: known.In(state),
 		here: place{lock: base + ".lock", here: base + ".at", label: base + ".host"}, door: web.NewDoor(base+".codes", time.Now)}
 }
-
-// Add takes a workspace into the list.
-func (w *Workspaces) Add(workspace string) error { return w.known.Add(workspace) }
 
 // List are those whose stores are there.
 func (w *Workspaces) List() []string { return w.known.Workspaces() }

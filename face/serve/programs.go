@@ -141,7 +141,7 @@ func (s *server) socket(ctx context.Context) (net.Listener, error) {
 // api is what answers.
 func (s *server) api(work *follow.Follower) *api.Server {
 	return api.New(api.Config{
-		Kernel: s.Kernel, Feed: s.Feed, Logs: logs.Of(s.Place.Workspace), Version: s.version, Lang: s.Lang,
+		Kernel: s.Kernel, Feed: s.Feed, Logs: logs.Of(s.Place.Own()), Version: s.version, Lang: s.Lang,
 		To:    s.to,
 		Owner: s.owner,
 		Begin: s.Begin, Work: func() { work.Within(0) }, Who: s.who,

@@ -60,7 +60,7 @@ func (u *Upkeep) Begin() {
 		_, _ = leftover.Sweep(ctx, u.place)
 	}
 	if !u.config.Auto {
-		logs.Of(u.place.Workspace).Prune(u.config.Logs())
+		logs.Of(u.place.Own()).Prune(u.config.Logs())
 		return
 	}
 	_, _ = u.history(ctx, false) // doctor says what is wrong with a log that does not verify

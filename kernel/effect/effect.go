@@ -74,12 +74,16 @@ func (k Kind) Agent() bool {
 
 // Place says where an effect works. All paths are absolute.
 type Place struct {
-	// Workspace is the folder that the user works in and that holds .pawl.
+	// Workspace is the directory that the user works in.
 	Workspace string `json:"workspace"`
+	// State is the directory of the workspace in the user's state directory: the store, pawl's repository, checkpoints,
+	// worktrees, caches and logs are there, outside of every tree that others write. Documents that earlier versions
+	// wrote have none; for these it is .pawl in the workspace (Own).
+	State string `json:"state,omitempty"`
 	// Tree is the folder that effects change: the task's own worktree, or the workspace itself when in place.
 	Tree string `json:"tree"`
 	// Git says that the workspace belongs to a git repository. Without it there is no branch to land on, and snapshots
-	// are kept in a repository of pawl's own below .pawl.
+	// are stored in pawl's repository alone.
 	Git bool `json:"git"`
 	// InPlace says that Tree is Workspace.
 	InPlace bool `json:"in_place"`
@@ -87,16 +91,34 @@ type Place struct {
 	Kept string `json:"kept,omitempty"`
 }
 
-// At returns the same place of a workspace that is at another path now. A place that names no workspace stays as it is.
-func (p Place) At(workspace string) Place {
-	if p.Workspace == "" || p.Workspace == workspace {
+// Own is a path in the State directory, with the separator of slash-separated elements.
+func (p Place) Own(elem ...string) string {
+	own := p.State
+	if own == "" {
+		own = p.Workspace + "/.pawl"
+	}
+	return strings.Join(append([]string{own}, elem...), "/")
+}
+
+// At returns the same place of a workspace that is at another path now, with its state directory at another one, as
+// now names both. A place that names no workspace stays as it is.
+func (p Place) At(now Place) Place {
+	if p.Workspace == "" {
 		return p
 	}
-	if below, ok := strings.CutPrefix(p.Tree, p.Workspace); ok && (below == "" || below[0] == '/' || below[0] == '\\') {
-		p.Tree = workspace + below
+	if rest, ok := under(p.Tree, p.Own()); ok {
+		p.Tree = now.Own() + rest
+	} else if rest, ok := under(p.Tree, p.Workspace); ok {
+		p.Tree = now.Workspace + rest
 	}
-	p.Workspace = workspace
+	p.Workspace, p.State = now.Workspace, now.State
 	return p
+}
+
+// under returns what follows dir in a path that is dir or lies below it.
+func under(path, dir string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, dir)
+	return rest, ok && (rest == "" || rest[0] == '/' || rest[0] == '\\')
 }
 
 // Effect is one thing to do, as the kernel committed it.

@@ -463,7 +463,7 @@ func draft(tx *kernel.Tx, what kernel.Event) error {
 		string(task.Table.Initial()))
 	tx.Task.Baseline = tx.Session.Known.Of(tx.Run.Context.Tree)
 	if !tx.Task.Place.InPlace {
-		tx.Task.Place.Tree = worktree(tx.Task.Place.Workspace, tx.Task.ID)
+		tx.Task.Place.Tree = tx.Task.Place.Own("worktrees", tx.Task.ID)
 	}
 	tx.Record(tx.Task, kernel.AuditTaskCreated, audit.Info, map[string]any{"title": p.Goal, "plan_hash": hash})
 	if tx.Run.Restart != "" {
@@ -507,9 +507,6 @@ func enqueue(tx *kernel.Tx, p *plan.Plan) error {
 	tx.Touch(tx.Item)
 	return nil
 }
-
-// worktree names the folder of a task's worktree.
-func worktree(workspace, id string) string { return workspace + "/.pawl/worktrees/" + id }
 
 // keepPackage ends a flow of AUTO_PLAN with its design: the package waits for ~exec (docs/spec/workflow.md#c7).
 func keepPackage(tx *kernel.Tx) error {

@@ -18,8 +18,8 @@ import (
 	"pawl/kernel/effect"
 )
 
-// Store is where prepared dependencies are kept, relative to the workspace.
-const Store = ".pawl/cache/deps"
+// Store is the directory of prepared dependencies in the workspace's state.
+const Store = "cache/deps"
 
 // readyFile is written last into a prepared set, so that one that a crash left half done counts for nothing.
 const readyFile = "ready.json"
@@ -55,9 +55,7 @@ func (f Folder) Key() string {
 }
 
 // Set is the folder of the prepared set for a folder of dependencies. Its tree is below "tree".
-func (f Folder) Set(workspace string) string {
-	return filepath.Join(workspace, filepath.FromSlash(Store), f.Key())
-}
+func (f Folder) Set(place effect.Place) string { return place.Own(Store, f.Key()) }
 
 // ReadReady reads what a prepared set says of itself; false where there is none, or only a part of one.
 func ReadReady(set string) (Ready, bool) {
@@ -73,7 +71,7 @@ func prepared(place effect.Place, folders []Folder) []Folder {
 		if f.Shows() || f.State == Link || f.Digest == "" {
 			continue
 		}
-		set := f.Set(place.Workspace)
+		set := f.Set(place)
 		r, ok := ReadReady(set)
 		if !ok || r.Digest != f.Digest || r.Root != f.Root {
 			continue

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
@@ -24,33 +23,33 @@ import (
 	"pawl/store/disk"
 )
 
-// treeFiles changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it
+// treeFiles changes the files of a tree. Every path goes through a descriptor of the directory around it, so nothing outside
 // can be reached, and every parent is checked to be a real folder, so nothing is reached through a symbolic link inside
 // it either.
 type treeFiles struct {
 	paths   *layout.Layout
 	objects Objects
 	root    *os.Root
+	tree    string // relative to root, with slashes
+	stage   string // the directory for new contents, likewise
 }
 
 // openFiles opens the tree of a repository for changes. The caller closes it.
 func openFiles(r *Repo) (*treeFiles, error) {
-	root, err := os.OpenRoot(r.paths.Workspace)
-	if err != nil {
+	d := &treeFiles{paths: r.paths, objects: r.Objects}
+	var base string
+	base, d.tree, d.stage = r.paths.Files()
+	var err error
+	if d.root, err = os.OpenRoot(base); err != nil {
 		return nil, program.IOError("git.files", err)
 	}
-	return &treeFiles{paths: r.paths, objects: r.Objects, root: root}, nil
+	return d, nil
 }
 
 func (d *treeFiles) close() { d.root.Close() }
 
-// at is a path of the tree as seen from the workspace.
-func (d *treeFiles) at(p string) string { return path.Join(d.paths.Rel, p) }
-
-// stageRel is the staging folder as seen from the workspace.
-func (d *treeFiles) stageRel() string {
-	return path.Join(".pawl", "git", "tmp", filepath.Base(d.paths.IndexFile))
-}
+// at is a path of the tree relative to root.
+func (d *treeFiles) at(p string) string { return path.Join(d.tree, p) }
 
 // lstat looks at a path of the tree without following anything. A path below something that is not a folder is not
 // there.
@@ -147,7 +146,7 @@ func (d *treeFiles) put(ctx context.Context, todo []delta, want meta.Meta) (left
 	if len(todo) == 0 {
 		return nil, nil
 	}
-	defer d.root.RemoveAll(d.stageRel()) //nolint:errcheck // swept before the next use
+	defer d.root.RemoveAll(d.stage) //nolint:errcheck // swept before the next use
 	if err := d.fetch(ctx, todo, want); err != nil {
 		return nil, err
 	}
@@ -335,14 +334,14 @@ func (d *treeFiles) makeParents(p string) error {
 }
 
 // staged is where the new side of the i-th delta waits.
-func (d *treeFiles) staged(i int) string { return path.Join(d.stageRel(), strconv.Itoa(i)) }
+func (d *treeFiles) staged(i int) string { return path.Join(d.stage, strconv.Itoa(i)) }
 
 // fetch makes each new file in the staging folder, with the permissions that it was recorded with, or the usual ones.
 func (d *treeFiles) fetch(ctx context.Context, todo []delta, want meta.Meta) error {
-	if err := d.root.RemoveAll(d.stageRel()); err != nil {
+	if err := d.root.RemoveAll(d.stage); err != nil {
 		return program.IOError("git.files", err)
 	}
-	if err := d.root.MkdirAll(d.stageRel(), 0o700); err != nil {
+	if err := d.root.MkdirAll(d.stage, 0o700); err != nil {
 		return program.IOError("git.files", err)
 	}
 	var ids []string

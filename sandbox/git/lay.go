@@ -32,7 +32,7 @@ func (r Laid) Lay(ctx context.Context, tree, commit string) error {
 		return err
 	}
 	if commit != "" && r.paths.Git {
-		if err := disk.Mkdir(r.paths.Workspace, filepath.Dir(r.paths.Tree), 0o755); err != nil {
+		if err := disk.Mkdir(r.paths.Base, filepath.Dir(r.paths.Tree), 0o755); err != nil {
 			return program.IOError("git.worktree", err)
 		}
 		if err := link(ctx, r.repo, commit); err != nil {

@@ -139,7 +139,10 @@ func (r *Repo) GitDirs() []string {
 	return []string{r.paths.GitDir, r.paths.CommonDir}
 }
 
-// State returns the folder for files that a driver keeps beside the repository, below .pawl. The caller makes it.
+// Top returns the directory of the user's files.
+func (r *Repo) Top() string { return r.paths.Workspace }
+
+// State returns a path in pawl's own git directory, for files that a driver stores there. The caller creates it.
 func (r *Repo) State(name string) string { return r.paths.State(name) }
 
 // holding is how long the lock of a tree is waited for. Whoever has it works on many files at most; one that is stopped

@@ -17,7 +17,6 @@ import (
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
-	"pawl/store/disk"
 )
 
 // Restoration asks to bring the files of a tree back to a recorded state.
@@ -242,11 +241,12 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 	if err != nil {
 		return nil, r.missing(ctx, err, tree)
 	}
-	dir := filepath.Join(r.paths.Stage(), "rules")
-	if err := errors.Join(os.RemoveAll(dir), disk.Mkdir(r.paths.Workspace, dir, 0o700)); err != nil {
+	scratch := r.paths.State("tmp/" + filepath.Base(r.paths.IndexFile))
+	dir := filepath.Join(scratch, "rules")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, program.IOError("git.restore", err)
 	}
-	defer os.RemoveAll(r.paths.Stage())
+	defer os.RemoveAll(scratch)
 	var ids, names []string
 	for _, line := range program.Fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")

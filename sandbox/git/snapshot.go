@@ -52,26 +52,6 @@ func (r treeIndex) forget() {
 	}
 }
 
-// Forget drops what is remembered of every tree of a workspace between snapshots. Where a workspace was copied while
-// something was recorded, what is remembered may name objects that the copy lacks; looked at anew, they are written
-// again. Nothing may be at work in the workspace.
-func Forget(workspace string) error {
-	dir := filepath.Join(workspace, ".pawl", "git", "index")
-	found, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, f := range found {
-		if !strings.HasSuffix(f.Name(), ".flock") {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, f.Name())))
-		}
-	}
-	if err != nil {
-		return program.IOError("git.snapshot", err)
-	}
-	return nil
-}
-
 func (r treeIndex) record(ctx context.Context) (string, seen, error) {
 	if err := r.seed(ctx); err != nil {
 		return "", seen{}, err

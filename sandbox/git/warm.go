@@ -51,8 +51,8 @@ type ready struct {
 // at is the repository with a warm worktree for its tree.
 func (w WorktreePool) at(name string) *Repo {
 	s := *w.repo.paths
-	s.Rel = ".pawl/worktrees/" + name
-	s.Tree = filepath.Join(s.Workspace, filepath.FromSlash(s.Rel))
+	s.Rel = "worktrees/" + name
+	s.Tree = filepath.Join(s.Worktrees(), name)
 	s.IndexFile = s.State(filepath.Join("index", layout.IndexName(s.Rel)))
 	return repoAt(&s, nil) // a memory is for trees that are looked at again and again
 }
@@ -79,9 +79,9 @@ func (w WorktreePool) notes() map[string]ready {
 // Count is how many are ready.
 func (w WorktreePool) Count() int { return len(w.notes()) }
 
-// seize takes the lock of a file of a workspace if it is free. Without an error, nil says that somebody else holds it.
-func seize(workspace, path string) (*lockfile.Lock, error) {
-	if err := disk.Mkdir(workspace, filepath.Dir(path), 0o700); err != nil {
+// seize takes the lock of a file below a directory if it is free. Without an error, nil says that somebody else holds it.
+func seize(base, path string) (*lockfile.Lock, error) {
+	if err := disk.Mkdir(base, filepath.Dir(path), 0o700); err != nil {
 		return nil, program.IOError("git.lock", err)
 	}
 	l, err := lockfile.Try(path)
@@ -161,7 +161,7 @@ func (w WorktreePool) Take(ctx context.Context, to *Repo, base string) (tree str
 
 // take takes one warm worktree, if nobody else has it.
 func (w WorktreePool) take(ctx context.Context, name string, to *Repo, base, want string) bool {
-	held, err := seize(w.repo.paths.Workspace, w.lock(name))
+	held, err := seize(w.repo.paths.Base, w.lock(name))
 	if err != nil || held == nil {
 		return false
 	}
@@ -172,7 +172,7 @@ func (w WorktreePool) take(ctx context.Context, name string, to *Repo, base, wan
 	if !is || admin == "" || !linked(from.paths.Tree, admin) {
 		return false // Tidy knows what to do with it
 	}
-	if err := disk.Mkdir(to.paths.Workspace, filepath.Dir(to.paths.Tree), 0o755); err != nil {
+	if err := disk.Mkdir(to.paths.Base, filepath.Dir(to.paths.Tree), 0o755); err != nil {
 		return false
 	}
 	claimed := false
@@ -317,7 +317,7 @@ func (w WorktreePool) Fill(ctx context.Context, size int) error {
 	if err != nil {
 		return err
 	}
-	filling, err := seize(w.repo.paths.Workspace, filepath.Join(w.repo.paths.State("warm"), "fill.lock"))
+	filling, err := seize(w.repo.paths.Base, filepath.Join(w.repo.paths.State("warm"), "fill.lock"))
 	if err != nil || filling == nil {
 		return err
 	}
@@ -342,7 +342,7 @@ func (w WorktreePool) Fill(ctx context.Context, size int) error {
 func (w WorktreePool) renew(ctx context.Context, size int, head, want string, batch map[string]*lockfile.Lock) error {
 	notes := w.notes()
 	for i, name := range slices.Sorted(maps.Keys(notes)) {
-		held, err := seize(w.repo.paths.Workspace, w.lock(name))
+		held, err := seize(w.repo.paths.Base, w.lock(name))
 		if err != nil {
 			return err
 		}
@@ -383,7 +383,7 @@ func (w WorktreePool) plant(ctx context.Context, head, want string, batch map[st
 		return pawl.Fail(pawl.CodeIO, "git.io").In("git.worktree").Because(err)
 	}
 	name := warmPrefix + string(id)
-	held, err := seize(w.repo.paths.Workspace, w.lock(name))
+	held, err := seize(w.repo.paths.Base, w.lock(name))
 	if err != nil || held == nil {
 		return err
 	}
@@ -491,7 +491,7 @@ func (w WorktreePool) clear(ctx context.Context, all bool) error {
 	}
 	failed := w.forgetTaken()
 	for _, name := range w.names() {
-		held, err := seize(w.repo.paths.Workspace, w.lock(name))
+		held, err := seize(w.repo.paths.Base, w.lock(name))
 		if err != nil || held == nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -509,7 +509,7 @@ func (w WorktreePool) clear(ctx context.Context, all bool) error {
 // knows.
 func (w WorktreePool) names() []string {
 	set := map[string]bool{}
-	folders := filepath.Join(w.repo.paths.Workspace, ".pawl", "worktrees")
+	folders := w.repo.paths.Worktrees()
 	for _, dir := range []string{folders, w.repo.paths.State("warm")} {
 		found, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(dir), warmPrefix+"*"))
 		for _, path := range found {
@@ -527,7 +527,7 @@ func (w WorktreePool) names() []string {
 // registered maps what the user's repository knows by a pattern of names to the folders, as far as they are among
 // pawl's.
 func (w WorktreePool) registered(pattern string) map[string]string {
-	folders := filepath.Join(w.repo.paths.Workspace, ".pawl", "worktrees")
+	folders := w.repo.paths.Worktrees()
 	found := map[string]string{}
 	paths, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(w.repo.paths.CommonDir), "worktrees", pattern, "gitdir"))
 	for _, path := range paths {

@@ -23,7 +23,7 @@ import (
 
 // plant makes a linked worktree where nothing stands, at a commit and with the content of its tree.
 func plant(ctx context.Context, r *Repo, base, want string) error {
-	if err := disk.Mkdir(r.paths.Workspace, filepath.Dir(r.paths.Tree), 0o755); err != nil {
+	if err := disk.Mkdir(r.paths.Base, filepath.Dir(r.paths.Tree), 0o755); err != nil {
 		return program.IOError("git.worktree", err)
 	}
 	if err := link(ctx, r, base); err != nil {

@@ -49,6 +49,8 @@ type entry struct {
 // workspace, of whom there is one.
 type Folder struct {
 	Dir string
+	// State is pawl's own directory for the workspace, which has the keeps.
+	State string
 	// Limit is how many bytes a keep may copy. What the file system shares does not count.
 	Limit int64
 }
@@ -61,7 +63,7 @@ const (
 	mostKeeps  = 16
 )
 
-func (f Folder) home() string { return filepath.Join(f.Dir, ".pawl", "git", "kept") }
+func (f Folder) home() string { return filepath.Join(f.State, "git", "kept") }
 
 func (f Folder) at(name, file string) string { return filepath.Join(f.home(), name, file) }
 
@@ -103,7 +105,7 @@ func (f Folder) Make(ctx context.Context, name string, recorded map[string]bool,
 	}
 	program.Step(ctx, "keep files")
 	half := f.at(name+".half", "")
-	if err := errors.Join(os.RemoveAll(half), disk.Mkdir(f.Dir, filepath.Join(half, contents), 0o700)); err != nil {
+	if err := errors.Join(os.RemoveAll(half), disk.Mkdir(f.State, filepath.Join(half, contents), 0o700)); err != nil {
 		return nil, program.IOError("keep.make", err)
 	}
 	if err := f.fill(ctx, filepath.Join(half, contents), list); err != nil {

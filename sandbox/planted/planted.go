@@ -10,9 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +38,7 @@ func (b *Box) Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error) {
 	if s.Tree == "" {
 		return b.Runner.Run(ctx, s)
 	}
-	before := b.look(s.Tree)
+	before := b.look(s.Tree, s.Workspace)
 	defer before.Clear(ctx)
 	return b.Runner.Run(ctx, s)
 }
@@ -56,14 +54,14 @@ func (b *Box) Layers(ctx context.Context, folder string) (shows, layered bool) {
 }
 
 // look is Look, which a tree of pawl's needs once.
-func (b *Box) look(tree string) *Seen {
+func (b *Box) look(tree, workspace string) *Seen {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known, ok := b.known[tree]; ok {
-		return &Seen{tree, time.Now().Add(-slack), known}
+		return &Seen{tree, ours(tree, workspace), time.Now().Add(-slack), known}
 	}
-	s := Look(tree)
-	if ours(tree) {
+	s := Look(tree, workspace)
+	if s.ours {
 		if b.known == nil {
 			b.known = map[string]map[string]bool{}
 		}
@@ -72,8 +70,8 @@ func (b *Box) look(tree string) *Seen {
 	return s
 }
 
-// ours reports whether a tree is one that pawl made.
-func ours(tree string) bool { return slices.Contains(strings.Split(filepath.ToSlash(tree), "/"), own) }
+// ours reports whether a tree is one that pawl made for work in a workspace.
+func ours(tree, workspace string) bool { return workspace != "" && tree != workspace }
 
 // Taking returns a context under which what is taken out is noted, and what tells of it.
 func Taking(ctx context.Context) (context.Context, func() []effect.Taken) {
@@ -104,13 +102,14 @@ const (
 // Seen is what stood in a tree before something ran there.
 type Seen struct {
 	tree  string
+	ours  bool // pawl made the tree
 	at    time.Time
 	known map[string]bool
 }
 
-// Look sees what stands in a tree now.
-func Look(tree string) *Seen {
-	s := &Seen{tree: tree, at: time.Now().Add(-slack), known: map[string]bool{}}
+// Look lists what is in a tree now, which is the user's own if it is the workspace.
+func Look(tree, workspace string) *Seen {
+	s := &Seen{tree: tree, ours: ours(tree, workspace), at: time.Now().Add(-slack), known: map[string]bool{}}
 	_ = walk(tree, time.Time{}, func(f effect.Taken) { s.known[f.Path] = true })
 	return s
 }
@@ -165,7 +164,7 @@ func (s *Seen) take(root *os.Root, f *effect.Taken) {
 
 func (s *Seen) remove(root *os.Root, f *effect.Taken, rel string) error {
 	name := filepath.FromSlash(rel)
-	if ours(s.tree) {
+	if s.ours {
 		return root.RemoveAll(name)
 	}
 	if err := root.Mkdir(own, 0o700); err != nil && !os.IsExist(err) {

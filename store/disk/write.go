@@ -46,6 +46,14 @@ func syncFolder(dir string) error {
 	return nil
 }
 
+// Root opens a directory of pawl's own, which is made where it is missing. The caller closes it.
+func Root(dir string) (*os.Root, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
 // Mkdir makes a folder below another one, with those between them that are missing. The other one has to be there:
 // where a workspace was moved or removed meanwhile, nothing of it may appear again.
 func Mkdir(base, path string, perm os.FileMode) error {

@@ -41,8 +41,8 @@ const (
 // Dir is the folder that holds the logs of a workspace.
 type Dir string
 
-// Of returns where the logs of a workspace are: in .pawl, which commands and agents do not see.
-func Of(workspace string) Dir { return Dir(filepath.Join(workspace, ".pawl", "logs")) }
+// Of returns the directory of the logs in the state of a workspace, which commands and agents do not see.
+func Of(state string) Dir { return Dir(filepath.Join(state, "logs")) }
 
 // recorder is where the logs of one effect are made. The folder is made with the first byte.
 type recorder struct {

@@ -6,16 +6,17 @@ import (
 	"iter"
 
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
-// At returns a store of a workspace that is at a path now. The paths in its documents say where the workspace was when
-// they were written; what kernel.Decode makes of a row that comes from here speaks of where it is. Nothing
-// else differs.
-func At(s kernel.Store, workspace string) kernel.Store { return anchored{s, workspace} }
+// At returns a store of a workspace that is at a place now. The paths in its documents name the directories of the day
+// on which they were written; what kernel.Decode returns for a row of this store names the current ones. Nothing else
+// differs.
+func At(s kernel.Store, now effect.Place) kernel.Store { return anchored{s, now} }
 
 type anchored struct {
 	kernel.Store
-	at string
+	at effect.Place
 }
 
 // Load implements kernel.Store.

@@ -1,24 +1,26 @@
-// Package relocate takes note of it when a workspace was moved or copied, with the first command after it, and once.
+// Package relocate moves the state of a workspace to where its user has moved the workspace, and notes it in the store.
 package relocate
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"pawl"
 	"pawl/driver/workspace"
 	"pawl/kernel"
-	"pawl/kernel/audit"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/planning"
 	"pawl/kernel/query"
 	"pawl/kernel/recovery"
-	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
+	"pawl/store/known"
 	"pawl/store/presence"
 	"pawl/store/sqlite"
 )
@@ -29,8 +31,7 @@ type Workspace struct {
 	Store kernel.Store
 	// Kernel wires a kernel over another opening of the same store.
 	Kernel func(kernel.Store) *kernel.Kernel
-	// ReadOnly says that it was opened for looking only: where it shares its git with the original it may still be
-	// looked at.
+	// ReadOnly says that it was opened for looking only.
 	ReadOnly bool
 }
 
@@ -40,110 +41,88 @@ type Note struct {
 	Args []string
 }
 
-// Settle compares where a workspace is with where its store knows it, and takes note of a move or a copy. What was
-// under way in a workspace is stopped in its copy, because it belongs to the original, which may go on with it. Where
-// nothing can be written, or somebody is at work, it is left to a later command. The note is nil where nothing is to be
-// told. It is CodeEnvironment where nothing may be done in the workspace, because it has its store, or its git, in
-// common with the original.
+// Settle notes where the workspace is where its store knows another path, after Adopt. Where nothing can be written it is
+// left to a later command. The note is nil if nothing needs to be reported.
 func Settle(ctx context.Context, w Workspace) (*Note, error) {
-	place := w.Place
 	home, err := query.Home(ctx, w.Store)
-	if err != nil {
-		return nil, nil // whoever reads the session says what is wrong with it
+	if err != nil || home == "" || home == w.Place.Workspace || w.ReadOnly {
+		return nil, nil // a session that cannot be read is reported by its reader
 	}
-	stands := workspace.Examine(place.Workspace, home, func(other string) bool { return akin(ctx, w.Store, other) })
-	copied := stands == workspace.Copied
-	switch {
-	case stands == workspace.Here:
-		return nil, nil
-	case stands == workspace.Tied:
-		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_tied", place.Workspace, home)
-	case copied && layout.Shared(place.Workspace, home):
-		if w.ReadOnly {
-			return &Note{"cli.workspace_shared", []string{place.Workspace, home}}, nil
-		}
-		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_shared", place.Workspace, home)
-	}
-	m := mover{place: place, home: home, copied: copied, kernel: w.Kernel}
-	stopped, ok := m.move(ctx)
-	if !ok && !copied {
-		return nil, nil
-	}
-	n := &Note{"cli.workspace_moved", []string{home}}
-	if copied {
-		n.Key = "cli.workspace_copied"
-	}
-	if len(stopped) > 0 {
-		n.Key, n.Args = "cli.workspace_copied_stopped", append(n.Args, strings.Join(stopped, ", "))
-	}
-	return n, nil
+	_, err = w.Kernel(w.Store).Do(ctx, kernel.Envelope{Actor: byPlace,
+		Command: &planning.Relocate{From: home, To: w.Place.Workspace}})
+	return &Note{"cli.workspace_relocated", []string{home}}, err
 }
 
-// akin reports whether another store has the same origin: the first record of its log, which no two stores have in
-// common unless one was copied from the other. One that cannot be read counts as akin.
-func akin(ctx context.Context, store kernel.Store, path string) bool {
-	other, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
-	if err != nil {
-		return true
+// stored are the entries of .pawl in which earlier versions kept what is in the state of a workspace now. The store comes
+// last: until it has moved, Adopt can be repeated. Caches are not moved, because what other programs put there would be
+// trusted.
+var stored = []string{"git", "worktrees", "agents", "mcp", "recordings", "logs", "export.mark",
+	known.Store + "-witness", known.Store + "-wal", known.Store + "-shm", known.Store}
+
+// Adopt gives a workspace the state of another path: that of a directory that somebody moved here or, where from is the
+// workspace itself, what an earlier version stored in its .pawl. Nobody may be at work in it.
+func Adopt(l known.List, place effect.Place, from string) error {
+	if l.Has(place.Workspace) {
+		return pawl.Fail(pawl.CodeConflict, "cli.adopt_exists", place.Workspace)
 	}
-	defer other.Close()
-	first := func(s kernel.Store) (audit.Hash, bool) {
-		for rec, err := range s.Records(ctx, "", 0) {
-			return rec.Hash, err == nil
+	old, trees := l.State(from), place.Own("worktrees")
+	was := filepath.Join(old, "worktrees")
+	if from == place.Workspace {
+		old = filepath.Join(from, workspace.Dir)
+		was = filepath.Join(old, "worktrees")
+	} else if layout.Exists(from) {
+		return pawl.Fail(pawl.CodeConflict, "cli.adopt_there", from)
+	}
+	if !layout.Exists(filepath.Join(old, known.Store)) {
+		return pawl.Fail(pawl.CodeNotFound, "cli.adopt_nothing", from)
+	}
+	if presence.Occupied(old) || !presence.Alone(old) {
+		return pawl.Fail(pawl.CodeBusy, "cli.adopt_busy", from)
+	}
+	fail := func(err error) error {
+		return pawl.Fail(pawl.CodeIO, "cli.adopt_failed", old, place.Own()).Because(err)
+	}
+	if old == filepath.Join(from, workspace.Dir) {
+		if err := os.MkdirAll(place.Own(), 0o700); err != nil {
+			return fail(err)
 		}
-		return audit.Hash{}, false
+		for _, name := range stored {
+			if err := move(filepath.Join(old, name), place.Own(name)); err != nil {
+				return fail(err)
+			}
+		}
+	} else if err := errors.Join(os.RemoveAll(place.Own()), os.Rename(old, place.Own())); err != nil {
+		return fail(err)
 	}
-	mine, ok := first(store)
-	theirs, also := first(other)
-	return !ok || !also || mine == theirs
+	if err := layout.Relink(place.Workspace, was, trees); err != nil {
+		return err
+	}
+	if err := l.Add(place.Workspace); err != nil {
+		return fail(err)
+	}
+	return nil
 }
 
-// mover takes note of where a workspace is now.
-type mover struct {
-	place  effect.Place
-	home   string // where it was, or where that is which it is a copy of
-	copied bool
-	kernel func(kernel.Store) *kernel.Kernel
-}
-
-// move mends the links of git, stops in a copy what was under way, and then commits where the workspace is: cut short,
-// the next command does all of it again. It names what was stopped. It is not ok where it could not be done now.
-func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
-	dir := filepath.Join(m.place.Workspace, workspace.Dir)
-	if presence.Occupied(dir) {
-		return nil, false // to whom this may be the same folder under another name
+// move moves a file or a directory, also to another file system. What is not there is moved already.
+func move(from, to string) error {
+	if !layout.Exists(from) {
+		return nil
 	}
-	store, err := sqlite.Open(filepath.Join(dir, workspace.Store), sqlite.Options{})
-	if err != nil {
-		return nil, false
+	err := os.Rename(from, to)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
 	}
-	defer store.Close()
-	release, err := presence.Own(dir, strings.Join(os.Args, " "))
-	if err != nil {
-		return nil, false
+	half := to + ".half"
+	if err := os.RemoveAll(half); err != nil {
+		return err
 	}
-	defer release()
-	k := m.kernel(store)
-	if home, err := query.Home(ctx, store); err != nil || home != m.home {
-		return nil, err == nil // another process was faster
+	if out, err := exec.Command("cp", "-a", "--", from, half).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
 	}
-	if err := layout.Relink(m.place.Workspace, m.home, !m.copied); err != nil {
-		return nil, false
+	if err := os.Rename(half, to); err != nil {
+		return err
 	}
-	if m.copied {
-		if err := git.Forget(m.place.Workspace); err != nil {
-			return nil, false
-		}
-		if sqlite.Accept(store) != nil { // what was copied while somebody wrote may lack its end, and is stopped for it
-			return nil, false
-		}
-		if stopped, err = stop(ctx, k, recovery.Stop{Reason: "copied", Copied: m.home}); err != nil {
-			return nil, false
-		}
-	}
-	_, err = k.Do(ctx, kernel.Envelope{Actor: byPlace, Command: &planning.Relocate{From: m.home, To: m.place.Workspace,
-		Copied: m.copied}})
-	return stopped, err == nil
+	return os.Rename(from, from+".moved")
 }
 
 // byPlace is who takes note of it.
@@ -170,7 +149,7 @@ func Whole(ctx context.Context, w Workspace, store *sqlite.Store, accept bool) (
 // goOn goes on with a store whose end is lost: what is under way by it is stopped, because what came after may have
 // been done, and then it is taken as it is. It names what was stopped. Nobody else may be at work.
 func goOn(ctx context.Context, w Workspace, store *sqlite.Store) (stopped []string, err error) {
-	release, err := presence.Own(filepath.Join(w.Place.Workspace, workspace.Dir), strings.Join(os.Args, " "))
+	release, err := presence.Own(w.Place.Own(), strings.Join(os.Args, " "))
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func attach(ctx context.Context, sess *cli.Session, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := &follower{sess: sess, outputs: &outputs{run: r.Run, dir: logs.Of(sess.Workspace.Place.Workspace)},
+	c := &follower{sess: sess, outputs: &outputs{run: r.Run, dir: logs.Of(sess.Workspace.Place.Own())},
 		heard: map[string]int64{}, waiting: waiting{sess: sess}}
 	if c.about, c.next, err = sess.Ask().Log().Run(ctx, r.ID); err != nil {
 		return err

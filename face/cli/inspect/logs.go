@@ -76,7 +76,7 @@ type outputs struct {
 // chosen finds what was asked for. One word names a run where there is one of that name, and else what is to be read of
 // the last one.
 func chosen(ctx context.Context, sess *cli.Session, args []string, failed bool) (*outputs, error) {
-	o := &outputs{failed: failed, dir: logs.Of(sess.Workspace.Place.Workspace)}
+	o := &outputs{failed: failed, dir: logs.Of(sess.Workspace.Place.Own())}
 	switch len(args) {
 	case 2:
 		o.run, o.name = args[0], args[1]

@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -19,20 +20,45 @@ import (
 )
 
 // initFlags are the flags of `pawl init`.
-type initFlags struct{ yes, rebuild, bare bool }
+type initFlags struct {
+	yes, rebuild, bare bool
+	adopt              string
+}
 
 func newInitCommand(a *cli.App) *cobra.Command {
 	var f initFlags
-	c := a.Command("init", "orders.init", "  pawl init\n  pawl init --rebuild --yes\n  pawl init -C ../service",
+	c := a.Command("init", "orders.init", "  pawl init\n  pawl init --rebuild --yes\n  pawl init --adopt ../old-path",
 		cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.adopt != "" {
+			if err := adopt(a, f.adopt); err != nil {
+				return err
+			}
+		}
 		return a.With(c.Context(), host.Open{Create: true, Meant: true},
 			func(sess *cli.Session) error { return initialise(c.Context(), sess, f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
 	c.Flags().BoolVar(&f.rebuild, "rebuild", false, a.Text("orders.flag.rebuild"))
 	c.Flags().BoolVar(&f.bare, "bare", false, a.Text("orders.flag.bare"))
+	c.Flags().StringVar(&f.adopt, "adopt", "", a.Text("orders.flag.adopt"))
 	return c
+}
+
+// adopt gives the workspace here the state of the one that was at a path.
+func adopt(a *cli.App, from string) error {
+	place, err := a.Found()
+	h, ok := a.Host.(host.Founder)
+	if err != nil || !ok {
+		return err
+	}
+	if !filepath.IsAbs(from) {
+		from = filepath.Join(a.Std.Dir, from)
+	}
+	if real, err := filepath.EvalSymlinks(from); err == nil {
+		from = real
+	}
+	return h.Adopt(place, from)
 }
 
 // built is what became of the knowledge base.

@@ -1,9 +1,10 @@
 // Package layout says where everything of a repository is (gitrepository-layout(5)), what of its configuration and of
-// the user's counts, and in which git directory, on which tree and index a call of git works. Pawl's own git directory,
-// .pawl/git, is kept so that nothing in it is anybody else's choice. It starts git only to have configuration parsed.
+// the user's counts, and in which git directory, on which tree and index a call of git works. Pawl's own git directory is
+// in the state of the workspace, which nobody else writes. It starts git only to have configuration parsed.
 package layout
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,23 +16,37 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git/program"
 )
 
-// Place says which folders a Repo works in. Both paths are absolute. Tree is Workspace itself, or lies below .pawl in
-// it. Git says that the workspace is the top folder of a working tree of the user's repository; without it everything
-// is kept in pawl's own repository.
+// Place says which directories a Repo works in. Paths are absolute. State is pawl's own directory for the workspace;
+// empty, it is .pawl in it. Tree is Workspace itself, or is below State. Git says that the workspace is the top
+// directory of a working tree of the user's repository; without it everything is stored in pawl's own repository.
 type Place struct {
 	Workspace string
 	Tree      string
+	State     string
 	Git       bool
+}
+
+// Of is the place of an effect.
+func Of(p effect.Place) Place {
+	return Place{Workspace: p.Workspace, Tree: p.Tree, State: p.Own(), Git: p.Git}
+}
+
+// Top is the same place with the workspace for its tree.
+func (p Place) Top() Place {
+	p.Tree = p.Workspace
+	return p
 }
 
 // Layout says where everything is, and how git is called there.
 type Layout struct {
 	Workspace string
-	Tree      string // folder that snapshots are taken of
-	Rel       string // tree relative to workspace, with slashes; "." in place
+	Base      string // pawl's own directory for the workspace
+	Tree      string // directory that snapshots are taken of
+	Rel       string // tree relative to Base, with slashes; "." in place
 	Git       bool
 	Shadow    string // pawl's own git directory
 	IndexFile string // pawl's own index of tree
@@ -47,12 +62,16 @@ func Find(p Place) (*Layout, error) {
 	if err != nil {
 		return nil, program.IOError("git.open", err)
 	}
-	rel, err := filepath.Rel(p.Workspace, p.Tree)
-	if err != nil || !inside(filepath.ToSlash(rel)) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "git.outside", p.Tree, p.Workspace)
+	state := cmp.Or(p.State, filepath.Join(p.Workspace, ".pawl"))
+	r := &Layout{Workspace: workspace, Base: resolved(state), Tree: workspace, Rel: ".", Git: p.Git}
+	if p.Tree != p.Workspace {
+		rel, err := filepath.Rel(state, p.Tree)
+		if err != nil || !inside(filepath.ToSlash(rel)) {
+			return nil, pawl.Fail(pawl.CodeInvalid, "git.outside", p.Tree, state)
+		}
+		r.Tree, r.Rel = filepath.Join(r.Base, rel), filepath.ToSlash(rel)
 	}
-	r := &Layout{Workspace: workspace, Tree: filepath.Join(workspace, rel), Rel: filepath.ToSlash(rel), Git: p.Git}
-	r.Shadow = filepath.Join(workspace, ".pawl", "git")
+	r.Shadow = filepath.Join(r.Base, "git")
 	r.IndexFile = filepath.Join(r.Shadow, "index", IndexName(r.Rel))
 	if r.Git {
 		if r.GitDir, r.CommonDir, err = Locate(workspace); err != nil {
@@ -68,11 +87,20 @@ func IndexName(rel string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// inside reports whether a tree may stand at a path relative to the workspace: the workspace itself, or below .pawl but
-// not in pawl's own git directory.
+// resolved follows the links of a path as far as it exists.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if up := filepath.Dir(path); up != path {
+		return filepath.Join(resolved(up), filepath.Base(path))
+	}
+	return path
+}
+
+// inside reports whether a tree may be at a path relative to the state: below it, but not in pawl's own git directory.
 func inside(rel string) bool {
-	below, ok := strings.CutPrefix(rel, ".pawl/")
-	return rel == "." || ok && below != "git" && !strings.HasPrefix(below, "git/") && below != ""
+	return rel != "." && filepath.IsLocal(rel) && rel != "git" && !strings.HasPrefix(rel, "git/")
 }
 
 // Top returns the top folder of the working tree that dir belongs to, without starting a process. ok is false where
@@ -165,8 +193,8 @@ func (r *Layout) InPlace() bool { return r.Rel == "." }
 // State is a place below pawl's own git directory.
 func (r *Layout) State(name string) string { return filepath.Join(r.Shadow, name) }
 
-// ShadowEnv is the environment of a call on pawl's own git directory. The folder may have come with the repository, so
-// a file in it that names another folder for the configuration and the attributes must not count.
+// ShadowEnv is the environment of a call on pawl's own git directory. It names every directory that git could otherwise
+// learn from a file.
 func (r *Layout) ShadowEnv(tree, index string) []string {
 	env := append(program.Environment(r.Config.filesystem()...), "GIT_DIR="+r.Shadow, "GIT_COMMON_DIR="+r.Shadow,
 		"GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
@@ -261,9 +289,24 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// Stage is the folder in which new contents are collected before they take their places: on the same file system,
-// outside the tree, and swept before each use.
-func (r *Layout) Stage() string { return filepath.Join(r.Shadow, "tmp", filepath.Base(r.IndexFile)) }
+// Files is the directory through which the files of the tree are changed, with the tree and the stage relative to it,
+// with slashes. In the stage new contents are collected before they take their places: on the file system of the tree,
+// outside of what is recorded of it, and emptied before each use.
+func (r *Layout) Files() (base, tree, stage string) {
+	if r.InPlace() {
+		return r.Workspace, ".", ".pawl/tmp/" + filepath.Base(r.IndexFile)
+	}
+	return r.Base, r.Rel, "git/tmp/" + filepath.Base(r.IndexFile)
+}
+
+// Stage is the path of the stage.
+func (r *Layout) Stage() string {
+	base, _, stage := r.Files()
+	return filepath.Join(base, filepath.FromSlash(stage))
+}
+
+// Worktrees is the directory of pawl's worktrees.
+func (r *Layout) Worktrees() string { return filepath.Join(r.Base, "worktrees") }
 
 func (r *Layout) MetaFile(tree string) string { return filepath.Join(r.State("meta"), tree) }
 

@@ -24,8 +24,11 @@ const shadowHead = "ref: refs/heads/pawl\n"
 
 // Prepare makes pawl's own git directory, or brings it up to date with what the user ignores.
 func (r *Layout) Prepare() error {
+	if err := os.MkdirAll(r.Base, 0o700); err != nil {
+		return program.IOError("git.prepare", err)
+	}
 	for _, dir := range []string{"objects", "refs", "info", "index", "meta", "tmp"} {
-		if err := disk.Mkdir(r.Workspace, filepath.Join(r.Shadow, dir), 0o700); err != nil {
+		if err := disk.Mkdir(r.Base, filepath.Join(r.Shadow, dir), 0o700); err != nil {
 			return program.IOError("git.prepare", err)
 		}
 	}
@@ -33,12 +36,6 @@ func (r *Layout) Prepare() error {
 	others := filepath.Join(r.ObjectDir(), "info", "alternates")
 	if err := os.Remove(others); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return program.IOError("git.prepare", err)
-	}
-	// So that the user's git neither shows nor cleans away what is pawl's.
-	if own := filepath.Join(r.Workspace, ".pawl", ".gitignore"); !Exists(own) {
-		if err := disk.WriteFile(own, []byte("*\n")); err != nil {
-			return program.IOError("git.prepare", err)
-		}
 	}
 	r.Rules = r.Config.excludes(r.CommonDir)
 	files := map[string]string{
