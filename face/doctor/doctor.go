@@ -173,16 +173,12 @@ func repository(ctx context.Context, place effect.Place) Finding {
 	if err != nil {
 		return Finding{Name: "git", State: Fail, Key: "cli.doctor_git_broken", Value: err.Error()}
 	}
-	if gone, err := repo.Refs.Dangling(ctx); err == nil && len(gone) > 0 {
-		return Finding{Name: "git", State: Fail, Key: "cli.doctor_git_dangling", Args: []string{strconv.Itoa(len(gone)),
-			"git update-ref -d " + gone[0]}}
-	}
 	return Finding{Name: "git", State: OK, Key: "cli.doctor_git", Value: status.Branch}
 }
 
 // filtered names the tracked files that git sends through filters.
 func filtered(ctx context.Context, place effect.Place) []Finding {
-	repo, err := git.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: place.Git})
+	repo, err := git.Open(ctx, layout.Of(place).Top())
 	if err != nil {
 		return nil // repository tells
 	}
