@@ -174,7 +174,7 @@ func (m mending) strike(u *user, srv *modeltest.Server, random *rand.Rand, victi
 	}
 	u.t.Logf("killed %s %d: %d lines said, exit status %d", []string{"pawl", "the agent", "pawl and the agent"}[victim],
 		pid, strings.Count(a.out, "\n"), a.code)
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Errorf("processes are left: %v", left)
 	}
 	return strings.Contains(a.out, "RUN_CREATED")

@@ -57,7 +57,7 @@ func TestProjectionsOfTheDead(t *testing.T) {
 			t.Errorf("with the mark %q state.json is as it was:\n%s", nonsense, got)
 		}
 	}
-	if err := os.Remove(filepath.Join(u.dir, ".pawl", export.MarkFile)); err != nil {
+	if err := os.Remove(u.own(export.MarkFile)); err != nil {
 		t.Fatal(err)
 	}
 	info := func() time.Time {

@@ -25,7 +25,7 @@ func TestFlat(t *testing.T) {
 		u.must(0, "config", "set", "retain.history_mb", "1")
 	}
 	size := func() int64 {
-		info, err := os.Stat(filepath.Join(u.dir, ".pawl", "pawl.db"))
+		info, err := os.Stat(u.own("pawl.db"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func (u *user) wentBack(before string) {
 	u.t.Helper()
 	same(u.t, "the tree", before, gittest.Tree(u.t, u.dir))
 	u.state("IDLE")
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Errorf("processes are left: %v", left)
 	}
 	u.must(0, "audit", "verify")
@@ -202,7 +202,7 @@ func TestUndoStep_OfABlockedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.must(8, "run", "--plan", u.plan(text), "--yes")
-	tree := filepath.Join(u.dir, ".pawl", "worktrees", u.state("BLOCKED").Task.ID)
+	tree := u.own("worktrees", u.state("BLOCKED").Task.ID)
 	start := gittest.Tree(t, tree)
 	if a := u.must(6, "undo", "--step", "s1"); !strings.Contains(a.err, "a.txt") || !strings.Contains(a.err, "s1") {
 		t.Errorf("the conflict is not named: %v", a)

@@ -172,7 +172,7 @@ func (s scene) interrupt(u *user, random *rand.Rand, args ...string) (promised b
 	}
 	a := p.kill()
 	u.t.Logf("%s: %d lines said before the kill, exit status %d", args[0], strings.Count(a.out, "\n"), a.code)
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Errorf("processes outlive pawl: %v", left)
 	}
 	return strings.Contains(a.out, "RUN_CREATED")

@@ -22,7 +22,7 @@ func TestKilledLeavesNothing(t *testing.T) {
 		p := u.start("run", "--plan", plan, "--yes", "--json")
 		wait(p, delay)
 		p.kill()
-		names, err := filepath.Glob(filepath.Join(u.dir, ".pawl", "pawl.db.new-*"))
+		names, err := filepath.Glob(u.own("pawl.db.new-*"))
 		if err != nil {
 			t.Fatal(err)
 		}

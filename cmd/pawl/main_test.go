@@ -21,6 +21,7 @@ import (
 	"pawl/kernel/view"
 	"pawl/sandbox"
 	"pawl/sandbox/prove"
+	"pawl/store/known"
 )
 
 // asPawl makes the test binary act as pawl, so that every test goes through the real command line in processes of its
@@ -92,13 +93,22 @@ func newUser(t testing.TB) *user {
 	}
 	// A test that fails leaves nothing running behind it.
 	t.Cleanup(func() {
-		for _, p := range processesOf(u.dir) {
+		for _, p := range processesOf(u.base()) {
 			if proc, err := os.FindProcess(p.pid); err == nil {
 				_ = proc.Kill()
 			}
 		}
 	})
 	return u
+}
+
+// base is the directory of everything that the user has.
+func (u *user) base() string { return filepath.Dir(u.home) }
+
+// own is a path in the state of the user's workspace.
+func (u *user) own(elem ...string) string {
+	state := known.In(filepath.Join(u.home, ".local", "state", "pawl")).State(u.dir)
+	return filepath.Join(append([]string{state}, elem...)...)
 }
 
 // env is the environment of the user's commands: the machine's search path, and nothing else of whoever runs the tests.
@@ -379,7 +389,7 @@ func (u *user) states() []string {
 // outside pawl's own.
 func (u *user) quiet(branches ...string) {
 	u.t.Helper()
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Errorf("processes are left: %v", left)
 	}
 	err := filepath.WalkDir(u.dir, func(path string, d fs.DirEntry, err error) error {
@@ -391,7 +401,7 @@ func (u *user) quiet(branches ...string) {
 	if err != nil {
 		u.t.Error(err)
 	}
-	if left, err := os.ReadDir(filepath.Join(u.dir, ".pawl", "worktrees")); err == nil && len(left) > 0 {
+	if left, err := os.ReadDir(u.own("worktrees")); err == nil && len(left) > 0 {
 		u.t.Errorf("worktrees are left: %v", left)
 	}
 	if st := u.status(); st.Owner != nil || st.Doing != nil {

@@ -38,7 +38,7 @@ func (d difference) moved() bool { return !slices.Equal(d.Decided, d.Now) }
 
 // recording is the path of a recording of the user's first run.
 func (u *user) recording(name string) string {
-	return filepath.Join(u.dir, ".pawl", recording.Dir, "RUN-1", name)
+	return u.own(recording.Dir, "RUN-1", name)
 }
 
 // TestReplayWithoutAModel records a run and makes its decisions again when there is no model any more.

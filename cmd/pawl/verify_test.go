@@ -44,7 +44,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	writers.Wait()
 	u.must(0, "audit", "verify")
 
-	c, err := new(engine.Driver).Open(filepath.Join(u.dir, ".pawl", "pawl.db"))
+	c, err := new(engine.Driver).Open(u.own("pawl.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
