@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -34,7 +33,7 @@ func TestFlat(t *testing.T) {
 	var store int64
 	count := func() (refs, files int) {
 		refs = strings.Count(u.git("for-each-ref", "refs/pawl")+"\n", "\n")
-		return refs, strings.Count(u.run("find", filepath.Join(".pawl", "git"), "-type", "f"), "\n")
+		return refs, strings.Count(u.run("find", u.own("git"), "-type", "f"), "\n")
 	}
 	run := func(n int) {
 		name := fmt.Sprintf("f%d.txt", n)

@@ -209,7 +209,7 @@ func TestUndoStep_OfABlockedRun(t *testing.T) {
 	}
 	u.must(3, "undo", "--step", "s9")
 	u.says(u.must(0, "undo", "--step", "s3"), "s3", "pawl redo")
-	if got := u.read(filepath.Join(".pawl", "worktrees", filepath.Base(tree), "a.txt")); got != "1\n" {
+	if got := u.ownText(filepath.Join("worktrees", filepath.Base(tree), "a.txt")); got != "1\n" {
 		t.Errorf("a.txt is %q", got)
 	}
 	u.must(0, "redo")

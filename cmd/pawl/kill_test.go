@@ -222,7 +222,7 @@ func (u *user) whatHappened() string {
 	if st.Blocked == nil || st.Blocked.Kind != "question" {
 		u.t.Fatalf("blocked: %+v", st.Blocked)
 	}
-	if u.read(filepath.Join(".pawl", "worktrees", st.Blocked.Task, "ran.txt")) != "" || u.read("ran.txt") != "" {
+	if u.ownText(filepath.Join("worktrees", st.Blocked.Task, "ran.txt")) != "" || u.read("ran.txt") != "" {
 		return "done"
 	}
 	return "retry"

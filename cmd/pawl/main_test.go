@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -109,6 +110,23 @@ func (u *user) base() string { return filepath.Dir(u.home) }
 func (u *user) own(elem ...string) string {
 	state := known.In(filepath.Join(u.home, ".local", "state", "pawl")).State(u.dir)
 	return filepath.Join(append([]string{state}, elem...)...)
+}
+
+// ownText is what a file in the state has, "" where there is none.
+func (u *user) ownText(name string) string {
+	raw, err := os.ReadFile(u.own(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		u.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// setOwn writes a file in the state.
+func (u *user) setOwn(name, text string) {
+	u.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(u.own(name)), 0o700), os.WriteFile(u.own(name), []byte(text), 0o600)); err != nil {
+		u.t.Fatal(err)
+	}
 }
 
 // env is the environment of the user's commands: the machine's search path, and nothing else of whoever runs the tests.

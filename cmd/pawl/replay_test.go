@@ -147,7 +147,7 @@ func TestExchangesStandForTheModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			u.git("reset", "-q", "--hard", "HEAD~1")
-			if err := os.RemoveAll(filepath.Join(u.dir, ".pawl")); err != nil {
+			if err := os.RemoveAll(u.own()); err != nil {
 				t.Fatal(err)
 			}
 			u.module().must(0, "run", "Sum(2, 3) is not 5", "--yes")
