@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -16,6 +15,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/safeopen"
+	"pawl/store/owndir"
 )
 
 // What code of one tree wrote must not be read where another one is judged. So a verification has caches of its own,
@@ -25,7 +25,7 @@ import (
 const (
 	builtCaches  = ".pawl/cache/built"
 	ownCaches    = ".pawl/cache/once"
-	formerCaches = ".pawl/cache/verify" // of a pawl whose checks shared what they wrote; nobody reads it
+	formerCaches = ".pawl/cache/verify" // of a pawl whose checks shared what they wrote
 )
 
 // Where commands find the caches, in their home.
@@ -97,49 +97,24 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 // Forget removes the caches that belong to the tree of a place alone: those of a verification, and those of commands.
 // It is called when a tree is made or removed.
 func Forget(place effect.Place) error {
-	root, err := os.OpenRoot(place.Workspace)
-	if err != nil {
-		return ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	defer root.Close()
 	for _, use := range []Use{UseVerify, UseWork} {
 		base, tree := cachesOf(place, use)
-		if err := removeAll(root, path.Join(base, tree)); err != nil {
+		if err := owndir.RemoveAll(place.Workspace, path.Join(base, tree)); err != nil {
 			return ioError("verify.cache_unusable", place.Workspace, err)
 		}
 	}
 	return nil
 }
 
-// renew empties the caches of a verification, and removes what a former pawl left.
+// renew empties the caches of a verification, and removes those of a former pawl.
 func renew(place effect.Place) error {
-	root, err := os.OpenRoot(place.Workspace)
-	if err == nil {
-		base, _ := cachesOf(place, UseVerify)
-		if err = safeopen.PlainDirs(root, ownCaches); err == nil {
-			err = removeAll(root, base)
+	base, _ := cachesOf(place, UseVerify)
+	for _, dir := range []string{base, formerCaches} {
+		if err := owndir.RemoveAll(place.Workspace, dir); err != nil {
+			return ioError("verify.cache_unusable", place.Workspace, err)
 		}
-		_ = removeAll(root, formerCaches) // nobody reads it, so that what is left of it does no harm
-		_ = root.Close()
-	}
-	if err != nil {
-		return ioError("verify.cache_unusable", place.Workspace, err)
 	}
 	return nil
-}
-
-// removeAll removes what commands may have left in folders that they closed, too.
-func removeAll(root *os.Root, name string) error {
-	if err := root.RemoveAll(name); err == nil || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	_ = fs.WalkDir(root.FS(), name, func(p string, e fs.DirEntry, _ error) error {
-		if e != nil && e.IsDir() {
-			_ = root.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return root.RemoveAll(name)
 }
 
 // shelf says where the caches of one verification are, and how its commands see them.
@@ -299,10 +274,10 @@ const (
 
 // dropOld removes what was compiled for sums that no tree has had for some time.
 func dropOld(root *os.Root, but string) {
-	all, _ := fs.Glob(root.FS(), path.Join(builtCaches, "go-*")) // the pattern is well-formed
+	all, _ := fs.Glob(root.FS(), path.Join(builtCaches, "go-"+strings.Repeat("[0-9a-f]", 16))) // well-formed
 	for _, p := range all {
 		if info, err := root.Lstat(p); err == nil && path.Base(p) != but && time.Since(info.ModTime()) > keptSums {
-			_ = removeAll(root, p) // what cannot be removed now is tried again
+			_ = owndir.RemoveAll(root.Name(), p) // what cannot be removed now is tried again
 		}
 	}
 	now := time.Now()
@@ -455,7 +430,7 @@ func (sh *shelf) folder(name string, files map[string][]byte) (string, error) {
 	root, err := os.OpenRoot(sh.own)
 	if err == nil {
 		defer root.Close()
-		if err = removeAll(root, name); err == nil {
+		if err = owndir.RemoveAll(sh.own, name); err == nil {
 			err = root.Mkdir(name, 0o755)
 		}
 		for file, text := range files {
