@@ -4,6 +4,8 @@ package owndir
 
 import (
 	"io/fs"
+	"os"
+	"strconv"
 	"syscall"
 )
 
@@ -15,3 +17,9 @@ func links(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t)
 
 // device is the number of the file system that has a file.
 func device(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Dev) }
+
+// owned reports whether a file belongs to this user, or to the user for whom root works by sudo.
+func owned(info fs.FileInfo) bool {
+	owner, me := int(info.Sys().(*syscall.Stat_t).Uid), os.Geteuid()
+	return owner == me || me == 0 && strconv.Itoa(owner) == os.Getenv("SUDO_UID")
+}

@@ -80,6 +80,40 @@ func (d *Dir) Chmod(mode fs.FileMode) error {
 	return errors.Join(f.Chmod(mode), f.Close())
 }
 
+// Claim refuses a directory that belongs to another user, and takes the rights of other users away from it. As git does,
+// root accepts what belongs to the user who called sudo. A file system without modes keeps its own.
+func (d *Dir) Claim() error {
+	info, err := d.root.Stat(".")
+	switch {
+	case err != nil:
+		return err
+	case !owned(info):
+		return pawl.Fail(pawl.CodeDenied, "store.own_owner", d.path).In("owndir")
+	case info.Mode().Perm()&0o077 != 0:
+		_ = d.Chmod(0o700)
+	}
+	return nil
+}
+
+// Plain refuses a tree in which anything is neither a regular file nor a directory. Of a directory that skip names by
+// its path below d, only the entries are inspected, and not what is in them.
+func (d *Dir) Plain(skip func(name string) bool) error { return d.plain(".", skip) }
+
+func (d *Dir) plain(at string, skip func(name string) bool) error {
+	entries, err := d.ReadDir(at)
+	for _, e := range entries {
+		name := filepath.Join(at, e.Name())
+		switch {
+		case err != nil:
+		case !plain(e.Type()):
+			err = d.foreign(name)
+		case e.IsDir() && !skip(filepath.ToSlash(at)):
+			err = ignoreMissing(d.plain(name, skip))
+		}
+	}
+	return err
+}
+
 // Lstat describes an entry. It follows no link.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	if filepath.Clean(name) == "." {
