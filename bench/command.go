@@ -102,7 +102,9 @@ func (p *program) repository(ctx context.Context, dir string) error {
 }
 
 // state is where the program has what belongs to a workspace.
-func (p *program) state(dir string) string { return known.In(filepath.Join(p.home, "state", "pawl")).State(dir) }
+func (p *program) state(dir string) string {
+	return known.In(filepath.Join(p.home, "state", "pawl")).State(dir)
+}
 
 // workspace makes a repository that is a workspace of pawl and has n tasks.
 func (p *program) workspace(ctx context.Context, dir string, n int) error {
