@@ -19,12 +19,14 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/joined"
 	"pawl/machine/task"
+	"pawl/store/known"
 	"pawl/store/sqlite"
 )
 
 // program is a built pawl with a home of its own, so that nothing of the user's weighs in.
 type program struct {
 	path string
+	home string
 	env  []string
 }
 
@@ -34,7 +36,7 @@ func buildPawl(ctx context.Context, s *settings) (*program, error) {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return nil, err
 	}
-	p := &program{path: filepath.Join(s.dir, "pawl"), env: append(os.Environ(),
+	p := &program{path: filepath.Join(s.dir, "pawl"), home: home, env: append(os.Environ(),
 		"HOME="+home, "XDG_STATE_HOME="+home+"/state", "XDG_CONFIG_HOME="+home+"/config", "PAWL_LANG=en", "LC_ALL=C",
 		"GIT_CONFIG_GLOBAL="+filepath.Join(home, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1")}
 	if runtime.GOOS == "windows" {
@@ -99,6 +101,11 @@ func (p *program) repository(ctx context.Context, dir string) error {
 	return nil
 }
 
+// state is where the program has what belongs to a workspace.
+func (p *program) state(dir string) string {
+	return known.In(filepath.Join(p.home, "state", "pawl")).State(dir)
+}
+
 // workspace makes a repository that is a workspace of pawl and has n tasks.
 func (p *program) workspace(ctx context.Context, dir string, n int) error {
 	if err := p.repository(ctx, dir); err != nil {
@@ -107,7 +114,7 @@ func (p *program) workspace(ctx context.Context, dir string, n int) error {
 	if err := quiet(p.command(ctx, dir, "init")); err != nil {
 		return err
 	}
-	store, err := sqlite.Open(filepath.Join(dir, ".pawl", "pawl.db"), sqlite.Options{})
+	store, err := sqlite.Open(filepath.Join(p.state(dir), known.Store), sqlite.Options{})
 	if err != nil {
 		return err
 	}

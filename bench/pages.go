@@ -101,7 +101,7 @@ func benchPages(ctx context.Context, s *settings, emit func(Result)) error {
 
 // serveBench opens a workspace, and has it served.
 func serveBench(ctx context.Context, p *program, dir string) (*served, error) {
-	b, err := openBoard(filepath.Join(dir, ".pawl"), sqlite.Options{})
+	b, err := openBoard(p.state(dir), sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}

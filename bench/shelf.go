@@ -67,7 +67,7 @@ func openWorkspace(ctx context.Context, p *program, dir string) (*shelf, error) 
 	if err := quiet(p.command(ctx, dir, "init")); err != nil {
 		return nil, err
 	}
-	return openBoard(filepath.Join(dir, ".pawl"), sqlite.Options{})
+	return openBoard(p.state(dir), sqlite.Options{})
 }
 
 func openBoard(dir string, how sqlite.Options) (*shelf, error) {

@@ -17,7 +17,8 @@ import (
 
 // elsewhere makes the bench's kernel one of a workspace that is at another path now.
 func (b *bench) elsewhere(path string) {
-	b.k = kernel.New(joined.Table(), moved.At(b.store, path), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	at := effect.Place{Workspace: path, State: path + "-state"}
+	b.k = kernel.New(joined.Table(), moved.At(b.store, at), *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
 }
 
 // TestPlace_IsWhereTheWorkspaceIs: every place that a decision is made from, or that an effect is handed out with, is
@@ -35,7 +36,7 @@ func TestPlace_IsWhereTheWorkspaceIs(t *testing.T) {
 			places = append(places, s.Effect.Effect.Place)
 		}
 		for _, p := range places {
-			if p.Workspace != to || p.Tree != to && !strings.HasPrefix(p.Tree, to+"/.pawl/worktrees/") {
+			if p.Workspace != to || p.Tree != to && !strings.HasPrefix(p.Tree, to+"-state/worktrees/") {
 				t.Fatalf("a place is elsewhere: %+v, want it below %s", p, to)
 			}
 		}

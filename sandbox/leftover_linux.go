@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl/sandbox/mediate"
+	"pawl/store/disk"
 )
 
 // endTime bounds how long the processes of a command may take to be gone once they are killed.
@@ -103,14 +103,7 @@ func terminateAll() {
 // discard removes the private folder of a command of which nothing runs any more. Programs take rights away from
 // folders that they mean to keep.
 func discard(dir string) {
-	if dir == "" || os.RemoveAll(dir) == nil {
-		return
+	if dir != "" {
+		_ = disk.RemoveAll(dir) // what stays is swept by a later pawl
 	}
-	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
 }

@@ -155,7 +155,7 @@ func (m mending) strike(u *user, srv *modeltest.Server, random *rand.Rand, victi
 		m.moment(p, srv, random, random.IntN(3))
 	} else {
 		m.moment(p, srv, random, 2+random.IntN(2))
-		for over := false; pid == 0 && !over; pid = agentOf(u.dir) {
+		for over := false; pid == 0 && !over; pid = agentOf(u.own()) {
 			select {
 			case <-p.done:
 				over = true
@@ -174,7 +174,7 @@ func (m mending) strike(u *user, srv *modeltest.Server, random *rand.Rand, victi
 	}
 	u.t.Logf("killed %s %d: %d lines said, exit status %d", []string{"pawl", "the agent", "pawl and the agent"}[victim],
 		pid, strings.Count(a.out, "\n"), a.code)
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Errorf("processes are left: %v", left)
 	}
 	return strings.Contains(a.out, "RUN_CREATED")
@@ -195,7 +195,7 @@ func (m mending) moment(p *process, srv *modeltest.Server, random *rand.Rand, wh
 		n := random.IntN(m.requests)
 		late = func() bool { return len(srv.Requests()) > n }
 	case 3:
-		late = func() bool { return agentOf(p.u.dir) != 0 }
+		late = func() bool { return agentOf(p.u.own()) != 0 }
 	}
 	for !late() {
 		select {
@@ -234,7 +234,7 @@ func agentOf(dir string) int {
 			continue
 		}
 		env, _ := os.ReadFile(filepath.Join(at, "environ"))
-		if strings.Contains(string(env), "HOME="+filepath.Join(dir, ".pawl", "agents")) &&
+		if strings.Contains(string(env), "HOME="+filepath.Join(dir, "agents")) &&
 			(found == 0 || p.pid < found) {
 			found = p.pid
 		}

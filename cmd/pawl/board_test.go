@@ -347,7 +347,7 @@ func TestBoard(t *testing.T) {
 	stop()
 	t.Log(a.out)
 	s.check(u)
-	if locks, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "workers", "*")); len(locks) > 0 {
+	if locks, _ := filepath.Glob(u.own("workers", "*")); len(locks) > 0 {
 		t.Errorf("left behind: %v", locks)
 	}
 }
@@ -475,7 +475,7 @@ func TestAPersonDecidesAboutIssues(t *testing.T) {
 		}
 	}
 	u.must(1, "issue", "complete", "--lang", "zh")
-	if trees, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "worktrees", "*")); len(trees) > 0 {
+	if trees, _ := filepath.Glob(u.own("worktrees", "*")); len(trees) > 0 {
 		t.Errorf("left behind: %v", trees)
 	}
 	u.must(0, "audit", "verify")

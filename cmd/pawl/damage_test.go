@@ -35,7 +35,7 @@ func onceKilled(t *testing.T) *user {
 		}
 	}
 	p.kill()
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		t.Fatalf("processes outlive pawl: %v", left)
 	}
 	return u
@@ -43,7 +43,7 @@ func onceKilled(t *testing.T) *user {
 
 // marks are what the command that may run once has left, in whichever tree it ran.
 func (u *user) marks() (ran []string) {
-	found, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "worktrees", "*", "ran.txt"))
+	found, _ := filepath.Glob(u.own("worktrees", "*", "ran.txt"))
 	for _, name := range append(found, filepath.Join(u.dir, "ran.txt")) {
 		raw, err := os.ReadFile(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +67,7 @@ func TestDamagedLogAfterAKill(t *testing.T) {
 	if got := killed.marks(); len(got) != 1 {
 		t.Fatalf("it ran %q", got)
 	}
-	log, err := os.ReadFile(filepath.Join(killed.dir, ".pawl", "pawl.db-wal"))
+	log, err := os.ReadFile(killed.own("pawl.db-wal"))
 	if err != nil || len(log) == 0 {
 		t.Fatalf("no log is left: %v", err)
 	}
@@ -105,8 +105,8 @@ func (u *user) again(was *user) *user {
 // damaged puts a log in the place of the one that is there, and goes on as a person would.
 func (u *user) damaged(log []byte) {
 	u.t.Helper()
-	name := filepath.Join(u.dir, ".pawl", "pawl.db-wal")
-	_ = os.Remove(filepath.Join(u.dir, ".pawl", "pawl.db-shm"))
+	name := u.own("pawl.db-wal")
+	_ = os.Remove(u.own("pawl.db-shm"))
 	if err := os.Remove(name); err != nil {
 		u.t.Fatal(err)
 	}

@@ -15,12 +15,13 @@ import (
 func TestProjectionsOfTheDead(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
-	files := []string{"state.json", "active_context.md", export.MarkFile}
+	files := []string{"state.json", "active_context.md"}
 	u.must(0, "issue", "add", "first")
 	before := map[string]string{}
 	for _, name := range files {
 		before[name] = u.read(".pawl/" + name)
 	}
+	mark := u.ownText(export.MarkFile)
 	u.must(0, "issue", "add", "second")
 	after := u.read(".pawl/state.json")
 	if !strings.Contains(after, "second") || before["state.json"] == after {
@@ -30,6 +31,7 @@ func TestProjectionsOfTheDead(t *testing.T) {
 		for _, name := range files {
 			u.write(".pawl/"+name, before[name])
 		}
+		u.setOwn(export.MarkFile, mark)
 	}
 	killed()
 	u.must(0, "issue", "list")
@@ -51,13 +53,13 @@ func TestProjectionsOfTheDead(t *testing.T) {
 	// A mark that makes no sense is no reason to leave files as they are.
 	for _, nonsense := range []string{"", "x", "99999999 99999999\n"} {
 		u.write(".pawl/state.json", before["state.json"])
-		u.write(".pawl/"+export.MarkFile, nonsense)
+		u.setOwn(export.MarkFile, nonsense)
 		u.must(0, "worker", "--execute-only")
 		if got := u.read(".pawl/state.json"); got != after {
 			t.Errorf("with the mark %q state.json is as it was:\n%s", nonsense, got)
 		}
 	}
-	if err := os.Remove(filepath.Join(u.dir, ".pawl", export.MarkFile)); err != nil {
+	if err := os.Remove(u.own(export.MarkFile)); err != nil {
 		t.Fatal(err)
 	}
 	info := func() time.Time {

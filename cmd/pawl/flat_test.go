@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -25,7 +24,7 @@ func TestFlat(t *testing.T) {
 		u.must(0, "config", "set", "retain.history_mb", "1")
 	}
 	size := func() int64 {
-		info, err := os.Stat(filepath.Join(u.dir, ".pawl", "pawl.db"))
+		info, err := os.Stat(u.own("pawl.db"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +33,7 @@ func TestFlat(t *testing.T) {
 	var store int64
 	count := func() (refs, files int) {
 		refs = strings.Count(u.git("for-each-ref", "refs/pawl")+"\n", "\n")
-		return refs, strings.Count(u.run("find", filepath.Join(".pawl", "git"), "-type", "f"), "\n")
+		return refs, strings.Count(u.run("find", u.own("git"), "-type", "f"), "\n")
 	}
 	run := func(n int) {
 		name := fmt.Sprintf("f%d.txt", n)

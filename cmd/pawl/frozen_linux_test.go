@@ -60,7 +60,7 @@ func TestFrozenBehindTheProjections(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	u.must(0, "issue", "add", "first")
-	p := u.freeze("flock " + filepath.Join(u.dir, ".pawl", export.LockFile))
+	p := u.freeze("flock " + u.own(export.LockFile))
 	a := u.must(0, "issue", "add", "second")
 	if !strings.Contains(a.out, "ISS-2") || strings.Count(a.err, wayOn(p)) != 1 {
 		t.Errorf("beside a frozen process: %v", a)
@@ -89,7 +89,7 @@ func TestFrozenInTurnToLand(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	u.must(0, "init")
-	p := u.freeze("flock " + filepath.Join(u.dir, ".pawl", presence.LandingLock))
+	p := u.freeze("flock " + u.own(presence.LandingLock))
 	before := u.git("rev-parse", "HEAD")
 	a := u.must(7, "run", "--plan", u.planFile("p", partPlan(1, "", "", false)), "--yes")
 	if strings.Count(a.err, wayOn(p)) < 2 || !strings.Contains(a.err, "pawl resume") {
@@ -112,7 +112,7 @@ func TestFrozenWriterOfTheStore(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	u.must(0, "issue", "add", "part 1", "--plan", u.planFile("p1", partPlan(1, "", "", false)))
-	p := u.freeze("writer " + filepath.Join(u.dir, ".pawl", "pawl.db"))
+	p := u.freeze("writer " + u.own("pawl.db"))
 	w := u.start("worker", "--yes")
 	a := u.must(7, "issue", "add", "second")
 	if !strings.Contains(a.err, wayOn(p)) || !strings.Contains(a.err, "nothing was written") || a.out != "" {
@@ -134,7 +134,7 @@ func TestFrozenOwner(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	u.must(0, "init")
-	p := u.freeze("flock " + filepath.Join(u.dir, ".pawl", "owner.lock"))
+	p := u.freeze("flock " + u.own("owner.lock"))
 	plan := u.planFile("p", partPlan(1, "", "", false))
 	if a := u.must(7, "run", "--plan", plan, "--yes"); !strings.Contains(a.err, wayOn(p)) {
 		t.Errorf("a run beside it: %v", a)
@@ -155,7 +155,7 @@ func TestFrozenInATree(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	u.must(0, "run", "--plan", u.planFile("p", partPlan(1, "", "", false)), "--yes", "--in-place")
-	locks, err := filepath.Glob(filepath.Join(u.dir, ".pawl", "git", "index", "????????????????.flock"))
+	locks, err := filepath.Glob(u.own("git", "index", "????????????????.flock"))
 	if err != nil || len(locks) != 1 {
 		t.Fatalf("%v, %v", locks, err)
 	}

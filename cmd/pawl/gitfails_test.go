@@ -26,13 +26,13 @@ func (u *user) failingGit(file, says string) (flag string) {
 		u.t.Fatal(err)
 	}
 	text := fmt.Sprintf(`#!/bin/sh
-if [ -s %[1]s ] && grep -qs %[2]s %[3]s/.pawl/worktrees/*/%[4]s %[3]s/%[4]s; then
+if [ -s %[1]s ] && grep -qs %[2]s %[6]s/worktrees/*/%[4]s %[3]s/%[4]s; then
 	sed -i 1d %[1]s
 	echo "fatal: not now" >&2
 	exit 128
 fi
 exec %[5]s "$@"
-`, flag, says, u.dir, file, git)
+`, flag, says, u.dir, file, git, u.own())
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(text), 0o755); err != nil {
 		u.t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ var situations = []situation{
 		p := u.start("run", "--plan", u.steps(running(slowAtFirst, false), making()), "--yes")
 		u.started()
 		p.kill()
-		gone(u.dir)
+		gone(u.base())
 		return []answer{u.must(8, "resume")}
 	}},
 	{name: "paused", rare: true, come: func(u *user) []answer { u.half(); return []answer{u.must(0, "pause")} }},
@@ -113,7 +113,7 @@ var situations = []situation{
 		p := u.start("worker", "--yes")
 		u.started()
 		p.kill()
-		gone(u.dir)
+		gone(u.base())
 		return []answer{u.pawl("worker", "--yes")}
 	}},
 	{name: "an issue failed", come: func(u *user) []answer {
@@ -264,7 +264,7 @@ func (u *user) keep() string {
 
 func (u *user) back(kept string) {
 	u.t.Helper()
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Fatalf("processes go on: %v", left)
 	}
 	u.mirror(kept, u.dir)

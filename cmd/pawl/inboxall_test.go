@@ -30,7 +30,7 @@ func TestInboxOfEveryWorkspace(t *testing.T) {
 		return u.dir
 	}
 	first, second, broken, gone := in("first"), in("second one"), in("broken"), in("gone")
-	if err := os.WriteFile(filepath.Join(broken, ".pawl", "pawl.db"), []byte(strings.Repeat("no store ", 4000)), 0o600); err != nil {
+	if err := os.WriteFile(u.in(broken).own("pawl.db"), []byte(strings.Repeat("no store ", 4000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(gone); err != nil {

@@ -61,7 +61,7 @@ func (u *user) wentBack(before string) {
 	u.t.Helper()
 	same(u.t, "the tree", before, gittest.Tree(u.t, u.dir))
 	u.state("IDLE")
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Errorf("processes are left: %v", left)
 	}
 	u.must(0, "audit", "verify")
@@ -202,14 +202,14 @@ func TestUndoStep_OfABlockedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.must(8, "run", "--plan", u.plan(text), "--yes")
-	tree := filepath.Join(u.dir, ".pawl", "worktrees", u.state("BLOCKED").Task.ID)
+	tree := u.own("worktrees", u.state("BLOCKED").Task.ID)
 	start := gittest.Tree(t, tree)
 	if a := u.must(6, "undo", "--step", "s1"); !strings.Contains(a.err, "a.txt") || !strings.Contains(a.err, "s1") {
 		t.Errorf("the conflict is not named: %v", a)
 	}
 	u.must(3, "undo", "--step", "s9")
 	u.says(u.must(0, "undo", "--step", "s3"), "s3", "pawl redo")
-	if got := u.read(filepath.Join(".pawl", "worktrees", filepath.Base(tree), "a.txt")); got != "1\n" {
+	if got := u.ownText(filepath.Join("worktrees", filepath.Base(tree), "a.txt")); got != "1\n" {
 		t.Errorf("a.txt is %q", got)
 	}
 	u.must(0, "redo")

@@ -172,7 +172,7 @@ func (s scene) interrupt(u *user, random *rand.Rand, args ...string) (promised b
 	}
 	a := p.kill()
 	u.t.Logf("%s: %d lines said before the kill, exit status %d", args[0], strings.Count(a.out, "\n"), a.code)
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Errorf("processes outlive pawl: %v", left)
 	}
 	return strings.Contains(a.out, "RUN_CREATED")
@@ -222,7 +222,7 @@ func (u *user) whatHappened() string {
 	if st.Blocked == nil || st.Blocked.Kind != "question" {
 		u.t.Fatalf("blocked: %+v", st.Blocked)
 	}
-	if u.read(filepath.Join(".pawl", "worktrees", st.Blocked.Task, "ran.txt")) != "" || u.read("ran.txt") != "" {
+	if u.ownText(filepath.Join("worktrees", st.Blocked.Task, "ran.txt")) != "" || u.read("ran.txt") != "" {
 		return "done"
 	}
 	return "retry"

@@ -16,18 +16,18 @@ func TestKilledLeavesNothing(t *testing.T) {
 	t.Parallel()
 	u := newUser(t).module().repository()
 	plan := u.renaming(right)
-	place := effect.Place{Workspace: u.dir, Tree: u.dir, Git: true}
+	place := effect.Place{Workspace: u.dir, State: u.own(), Tree: u.dir, Git: true}
 	drafts := 0
 	for delay := 2 * time.Millisecond; delay < 150*time.Millisecond && drafts < 1; delay += 5 * time.Millisecond {
 		p := u.start("run", "--plan", plan, "--yes", "--json")
 		wait(p, delay)
 		p.kill()
-		names, err := filepath.Glob(filepath.Join(u.dir, ".pawl", "pawl.db.new-*"))
+		names, err := filepath.Glob(u.own("pawl.db.new-*"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		drafts = len(names)
-		if u.read(".pawl/pawl.db") != "" {
+		if u.ownText("pawl.db") != "" {
 			break
 		}
 	}
@@ -36,7 +36,7 @@ func TestKilledLeavesNothing(t *testing.T) {
 	for _, f := range leftover.Find(place) {
 		t.Errorf("left behind: %s", f.Path)
 	}
-	if names := u.run("ls", ".pawl"); strings.Contains(names, ".new-") {
+	if names := u.run("ls", u.own()); strings.Contains(names, ".new-") {
 		t.Errorf("left behind:\n%s", names)
 	}
 	u.must(0, "audit", "verify")

@@ -51,7 +51,7 @@ const slowAtFirst = "echo ran >> ran.txt; test $(wc -l < ran.txt) -gt 1 || sleep
 // started waits until the command of slowAtFirst has left its mark in the task's own tree.
 func (u *user) started() {
 	u.t.Helper()
-	mark := filepath.Join(u.dir, ".pawl", "worktrees", "*", "ran.txt")
+	mark := u.own("worktrees", "*", "ran.txt")
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if found, _ := filepath.Glob(mark); len(found) > 0 {
 			if raw, err := os.ReadFile(found[0]); err == nil && len(raw) > 0 {
@@ -325,7 +325,7 @@ func TestPause_AndResume(t *testing.T) {
 	if st := u.state("EXECUTING"); !st.Paused || st.Owner != nil || st.Doing != nil && st.Doing.State == "running" {
 		t.Errorf("%s", pretty(st))
 	}
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
 	u.must(7, "run", "--plan", plan, "--yes")
@@ -351,7 +351,7 @@ func TestStop_ThenFix(t *testing.T) {
 	if st := u.state("BLOCKED"); st.Blocked == nil || st.Blocked.Kind != "stopped" || st.Blocked.Effect == "" {
 		t.Errorf("%+v", st.Blocked)
 	}
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
 	u.untouched(before)
@@ -412,7 +412,7 @@ func TestInterrupt_ThenResume(t *testing.T) {
 			if a := p.wait(); a.code != 130 || !strings.Contains(a.out, "pawl resume") {
 				t.Errorf("want exit status 130 and the way on: %v", a)
 			}
-			if left := gone(u.dir); len(left) > 0 {
+			if left := gone(u.base()); len(left) > 0 {
 				t.Errorf("processes are left: %v", left)
 			}
 			u.untouched(before)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ import (
 	"pawl/kernel/view"
 	"pawl/sandbox"
 	"pawl/sandbox/prove"
+	"pawl/store/known"
 )
 
 // asPawl makes the test binary act as pawl, so that every test goes through the real command line in processes of its
@@ -92,13 +94,39 @@ func newUser(t testing.TB) *user {
 	}
 	// A test that fails leaves nothing running behind it.
 	t.Cleanup(func() {
-		for _, p := range processesOf(u.dir) {
+		for _, p := range processesOf(u.base()) {
 			if proc, err := os.FindProcess(p.pid); err == nil {
 				_ = proc.Kill()
 			}
 		}
 	})
 	return u
+}
+
+// base is the directory of everything that the user has.
+func (u *user) base() string { return filepath.Dir(u.home) }
+
+// own is a path in the state of the user's workspace.
+func (u *user) own(elem ...string) string {
+	state := known.In(filepath.Join(u.home, ".local", "state", "pawl")).State(u.dir)
+	return filepath.Join(append([]string{state}, elem...)...)
+}
+
+// ownText is what a file in the state has, "" where there is none.
+func (u *user) ownText(name string) string {
+	raw, err := os.ReadFile(u.own(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		u.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// setOwn writes a file in the state.
+func (u *user) setOwn(name, text string) {
+	u.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(u.own(name)), 0o700), os.WriteFile(u.own(name), []byte(text), 0o600)); err != nil {
+		u.t.Fatal(err)
+	}
 }
 
 // env is the environment of the user's commands: the machine's search path, and nothing else of whoever runs the tests.
@@ -379,7 +407,7 @@ func (u *user) states() []string {
 // outside pawl's own.
 func (u *user) quiet(branches ...string) {
 	u.t.Helper()
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Errorf("processes are left: %v", left)
 	}
 	err := filepath.WalkDir(u.dir, func(path string, d fs.DirEntry, err error) error {
@@ -391,7 +419,7 @@ func (u *user) quiet(branches ...string) {
 	if err != nil {
 		u.t.Error(err)
 	}
-	if left, err := os.ReadDir(filepath.Join(u.dir, ".pawl", "worktrees")); err == nil && len(left) > 0 {
+	if left, err := os.ReadDir(u.own("worktrees")); err == nil && len(left) > 0 {
 		u.t.Errorf("worktrees are left: %v", left)
 	}
 	if st := u.status(); st.Owner != nil || st.Doing != nil {

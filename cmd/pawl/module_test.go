@@ -54,7 +54,7 @@ func (u *user) module(uses ...string) *user {
 	if _, there := os.Stat(filepath.Join(u.dir, "go.mod")); err == nil && there != nil {
 		err = copyModule(u.dir)
 	}
-	cache := filepath.Join(u.dir, ".pawl", "cache")
+	cache := u.own("cache")
 	if err == nil {
 		err = linkAll(filepath.Join(warm, "built"), filepath.Join(cache, "built"))
 	}
@@ -91,7 +91,7 @@ var warmCache = sync.OnceValues(func() (string, error) {
 	if a := u.repository().pawl("check"); a.code != 0 {
 		return "", fmt.Errorf("the first check of the module: %v", a)
 	}
-	return filepath.Join(u.dir, ".pawl", "cache"), nil
+	return u.own("cache"), nil
 })
 
 // quietT fails what happens outside any test.
@@ -424,7 +424,7 @@ func TestModule_MovedBranchIsKept(t *testing.T) {
 	last := u.kept(a, base, head)
 	// What the user was told to do works.
 	u.git("merge", "-q", "--no-edit", last.Branch)
-	u.run("env", "GOCACHE="+filepath.Join(u.dir, ".pawl", "cache", "verify", "go-build"), "go", "vet", "./...")
+	u.run("env", "GOCACHE="+u.own("cache", "verify", "go-build"), "go", "vet", "./...")
 }
 
 func TestModule_DetachedHeadIsKept(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/driver/workspace"
 	"pawl/face/app"
 	"pawl/face/cli/settings"
 	"pawl/face/host"
@@ -104,7 +103,7 @@ const early = 2000
 func (u *user) shows(p planted, srv *modeltest.Server) {
 	u.t.Helper()
 	ctx := context.Background()
-	place, err := workspace.Find(u.dir)
+	place, err := app.Host{}.Find(u.dir)
 	if err != nil {
 		u.t.Fatal(err)
 	}

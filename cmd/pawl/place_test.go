@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"pawl/internal/gittest"
-	"pawl/machine/board"
 )
 
 // in is the same user in another folder.
@@ -104,7 +103,7 @@ func (u *user) half() {
 	p := u.start("run", "--plan", u.steps(running(slowAtFirst, true), making()), "--yes")
 	u.started()
 	p.kill()
-	if left := gone(u.dir); len(left) > 0 {
+	if left := gone(u.base()); len(left) > 0 {
 		u.t.Fatalf("processes outlive pawl: %v", left)
 	}
 }
@@ -127,79 +126,37 @@ func (u *user) tells(a answer, texts ...string) {
 	}
 }
 
-// TestCopy_AtRest: what is undone in a copy of a workspace is undone there and nowhere else.
-func TestCopy_AtRest(t *testing.T) {
+// TestCopy: a copy of a workspace is a new workspace. It has no history, and nothing that is done in it touches the
+// original, which goes on with what was under way.
+func TestCopy(t *testing.T) {
 	t.Parallel()
 	u := settled(t)
 	u.must(0, "run", "--plan", u.steps(making()), "--yes")
-	before, head := gittest.Tree(t, u.dir), u.git("rev-parse", "HEAD")
+	u.half()
 	c := u.copied("copy", bytewise)
-	a := c.must(0, "undo")
-	c.tells(a, "copy of "+u.dir)
-	if strings.Count(strings.TrimSpace(a.err), "\n") > 0 {
-		t.Errorf("it takes more than a line: %v", a)
+	before := gittest.Tree(t, u.dir)
+	c.must(3, "status")
+	if a := c.must(6, "init", "--adopt", u.dir); !strings.Contains(a.err, "still exists") {
+		t.Errorf("it takes over what is another's: %v", a)
 	}
-	if got := c.git("log", "--format=%s", "-1"); !strings.HasPrefix(got, "Revert") && !strings.HasPrefix(got, "Undo") {
-		t.Errorf("the newest commit of the copy is %q", got)
-	}
-	if c.read("made.txt") != "" || u.git("rev-parse", "HEAD") != head {
-		t.Errorf("made.txt is %q in the copy, and the original is at %s, was %s", c.read("made.txt"),
-			u.git("rev-parse", "HEAD"), head)
+	c.must(14, "check") // which has nothing to run, and makes a workspace
+	if a := c.must(3, "undo"); a.out != "" {
+		t.Errorf("the copy has a history: %v", a)
 	}
 	same(t, "the original", before, gittest.Tree(t, u.dir))
-	c.silent(c.must(0, "status"))
-	u.silent(u.must(0, "status"))
-	u.must(0, "undo")
-	c.must(0, "audit", "verify")
+	u.silent(u.must(0, "resume"))
 	u.must(0, "audit", "verify")
-	c.quiet()
 	u.quiet()
 }
 
-// TestCopy_AtWork: work that was under way when a workspace was copied is stopped in the copy, which says so; the
-// original goes on with it as if there were no copy.
-func TestCopy_AtWork(t *testing.T) {
-	t.Parallel()
-	for name, do := range map[string]func(c *user){
-		"resume":   func(c *user) { c.must(8, "resume") },
-		"rollback": func(c *user) { c.must(0, "rollback", "--yes"); c.state("IDLE"); c.quiet("pawl/") },
-		"skip":     func(c *user) { c.must(0, "skip"); c.state("IDLE") },
-		"fix": func(c *user) {
-			c.must(0, "fix", "-m", "go on here")
-			if c.read("made.txt") != "made\n" || c.git("rev-list", "--count", "HEAD") != "2" {
-				t.Errorf("the copy has %s commits and made.txt %q", c.git("rev-list", "--count", "HEAD"),
-					c.read("made.txt"))
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			u := settled(t)
-			u.half()
-			c := u.copied("copy", bytewise)
-			before := gittest.Tree(t, u.dir)
-			c.tells(c.must(0, "status"), "copy of "+u.dir, "RUN-1")
-			st := c.state("BLOCKED")
-			if st.Blocked == nil || !strings.Contains(pretty(st.Blocked), u.dir) {
-				t.Errorf("the copy does not say whose the work is: %+v", st.Blocked)
-			}
-			do(c)
-			same(t, "the original", before, gittest.Tree(t, u.dir))
-			u.silent(u.must(0, "resume"))
-			u.finished()
-			u.quiet()
-		})
-	}
-}
-
-// TestMove_AfterAKill: a workspace that was moved while a run was cut short goes on where it is, by whatever command.
+// TestMove_AfterAKill: a workspace that was moved while a run was cut short says where its history is, and continues by
+// whatever command once it was adopted.
 func TestMove_AfterAKill(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(u *user){
 		"resume":   func(u *user) { u.must(0, "resume"); u.finished() },
 		"rollback": func(u *user) { u.must(0, "rollback", "--yes") },
 		"stop":     func(u *user) { u.must(0, "stop"); u.must(0, "skip") },
-		"cancel":   func(u *user) { u.must(0, "cancel") },
 		"doctor":   func(u *user) { u.must(0, "doctor"); u.must(0, "resume"); u.finished(); u.must(0, "undo") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,33 +164,44 @@ func TestMove_AfterAKill(t *testing.T) {
 			u := settled(t)
 			u.half()
 			m := u.moved("elsewhere")
-			m.tells(m.pawl("status"), "was at "+u.dir)
+			for _, args := range [][]string{{"status"}, {"check"}, {"init"}, {"run", "anything"}} {
+				if a := m.must(3, args...); !strings.Contains(a.err, "pawl init --adopt "+u.dir) {
+					t.Errorf("%v", a)
+				}
+			}
+			m.must(0, "init", "--adopt", "../work")
 			m.silent(m.pawl("status"))
-			if got := m.git("worktree", "list"); strings.Contains(got, u.dir) || strings.Contains(got, "prunable") {
+			if got := m.git("worktree", "list"); strings.Contains(got, u.own()) || strings.Contains(got, "prunable") {
 				t.Errorf("git knows its worktrees elsewhere: %s", got)
 			}
 			do(m)
 			m.state("IDLE")
 			m.must(0, "audit", "verify")
 			m.quiet()
-			if _, err := os.Lstat(u.dir); !os.IsNotExist(err) {
-				t.Errorf("something was made where the workspace was: %v", err)
+			for _, old := range []string{u.dir, u.own()} {
+				if _, err := os.Lstat(old); !os.IsNotExist(err) {
+					t.Errorf("something is where the workspace was: %s, %v", old, err)
+				}
 			}
 		})
 	}
 }
 
-// TestMove_AtRest: what was landed before a move can be undone after it.
+// TestMove_AtRest: what landed before a move can be undone after it, and only one directory has the history.
 func TestMove_AtRest(t *testing.T) {
 	t.Parallel()
 	u := settled(t)
 	u.must(0, "run", "--plan", u.steps(making()), "--yes")
 	m := u.moved("elsewhere")
-	m.tells(m.must(0, "undo"), "was at "+u.dir)
+	m.tells(m.must(0, "init", "--adopt", u.dir), "was at "+u.dir)
+	m.silent(m.must(0, "undo"))
 	if m.read("made.txt") != "" {
 		t.Error("nothing was undone")
 	}
-	m.silent(m.must(0, "redo"))
+	m.must(0, "redo")
+	if a := m.pawl("init", "--adopt", u.dir); a.code == 0 {
+		t.Errorf("it was adopted twice: %v", a)
+	}
 	m.quiet()
 }
 
@@ -242,11 +210,7 @@ func TestMove_WhileItRuns(t *testing.T) {
 	t.Parallel()
 	u := settled(t)
 	p := u.start("run", "--plan", u.steps(running("touch ran.txt; sleep 2", true), making()), "--yes")
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if found, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "worktrees", "*", "ran.txt")); len(found) > 0 {
-			break
-		}
-	}
+	u.appears(u.own("worktrees", "*", "ran.txt"))
 	m := u.moved("elsewhere")
 	a := p.wait()
 	if a.code != 10 || !strings.Contains(a.err, "no longer at "+u.dir) || !strings.Contains(a.err, "pawl resume") {
@@ -255,92 +219,60 @@ func TestMove_WhileItRuns(t *testing.T) {
 	if _, err := os.Lstat(u.dir); !os.IsNotExist(err) {
 		t.Errorf("something was made where the workspace was: %v", err)
 	}
-	m.tells(m.must(0, "resume"), "was at "+u.dir)
+	m.must(0, "init", "--adopt", u.dir)
+	m.must(0, "resume")
 	m.finished()
 	m.quiet()
 }
 
-// TestPlace_OtherNames: by whatever name a workspace is entered, and whatever is restored over it, it is the same
-// place.
-func TestPlace_OtherNames(t *testing.T) {
+// TestAdopt_InTree: a workspace of an earlier version has its data in .pawl. Nothing is opened there before its user says
+// so; then the run that was cut short goes on and can be undone, and what the tree has instead of the data counts for
+// nothing.
+func TestAdopt_InTree(t *testing.T) {
 	t.Parallel()
 	u := settled(t)
 	u.half()
-	backup := u.copied("backup", bytewise)
-	link := u.beside("link")
-	if err := os.Symlink(u.dir, link); err != nil {
-		t.Fatal(err)
+	earlier(u)
+	before := gittest.Tree(t, u.dir)
+	for _, args := range [][]string{{"status"}, {"check"}, {"resume"}, {"gc"}, {"run", "anything"}} {
+		if a := u.must(3, args...); !strings.Contains(a.err, "pawl init --adopt "+u.dir) {
+			t.Errorf("%v", a)
+		}
 	}
-	l := u.in(link)
-	l.silent(l.pawl("status"))
-	if err := os.RemoveAll(u.dir); err != nil {
-		t.Fatal(err)
+	same(t, "before the answer, the tree", before, gittest.Tree(t, u.dir))
+	u.must(0, "init", "--adopt", ".")
+	if _, err := os.Lstat(filepath.Join(u.dir, ".pawl/pawl.db")); !os.IsNotExist(err) {
+		t.Errorf("the store is still in the tree: %v", err)
 	}
-	if err := os.Rename(backup.dir, u.dir); err != nil {
-		t.Fatal(err)
-	}
-	u.silent(u.pawl("status"))
-	u.silent(u.must(0, "resume"))
+	u.must(0, "resume")
 	u.finished()
-}
-
-// TestCopy_WithOneStore: two folders that are linked to one store are told apart, and the copy is left alone.
-func TestCopy_WithOneStore(t *testing.T) {
-	t.Parallel()
-	u := settled(t)
-	u.must(0, "run", "--plan", u.steps(making()), "--yes")
-	c := u.copied("hard", func(from, to string, _ fs.FileInfo) error { return os.Link(from, to) })
-	a := c.must(10, "undo")
-	c.tells(a, u.dir, "cp -a")
 	u.must(0, "undo")
-}
-
-// TestCopy_OfAWorktree: a copy of a linked worktree has the branch of the original, so that nothing may be done in it;
-// one that was moved goes on.
-func TestCopy_OfAWorktree(t *testing.T) {
-	t.Parallel()
-	main := settled(t)
-	main.git("worktree", "add", "-q", "-b", "side", main.beside("tree"))
-	u := main.in(main.beside("tree"))
-	u.must(0, "run", "--plan", u.steps(making()), "--yes")
-	head := u.git("rev-parse", "HEAD")
-	c := u.copied("copy", bytewise)
-	c.tells(c.must(10, "undo"), "same git directory", "git worktree add")
-	c.must(0, "status")
-	if got := u.git("rev-parse", "HEAD"); got != head {
-		t.Errorf("the original is at %s, was %s", got, head)
-	}
-	m := u.moved("elsewhere")
-	m.tells(m.must(0, "undo"), "was at "+u.dir)
-	if got := m.git("worktree", "list"); !strings.Contains(got, m.dir) || strings.Contains(got, "prunable") {
-		t.Errorf("git knows the worktree elsewhere: %s", got)
-	}
-}
-
-// TestCopy_OfABoardAtWork: the issue that is worked on goes on over there, is stopped in the copy, and can be ended
-// there; those that wait are worked on in each.
-func TestCopy_OfABoardAtWork(t *testing.T) {
-	t.Parallel()
-	u := backlogged(t)
-	u.part(1)
-	slow := partPlan(2, "", "sleep 3", false)
-	u.must(0, "issue", "add", "part 2", "--plan", u.planFile("part2", slow), "--priority", "1")
-	p := u.start("worker", "--yes")
-	u.appears(filepath.Join(u.dir, ".pawl", "worktrees", "*", "part002.go"))
-	c := u.copied("copy", bytewise)
-	before := gittest.Tree(t, c.dir)
-	if a := p.wait(); a.code != 0 {
-		t.Fatal(a)
-	}
-	u.branches(map[string]string{"main": "1 2"})
-	same(t, "the copy", before, gittest.Tree(t, c.dir))
-	c.tells(c.must(0, "issue", "list"), "copy of "+u.dir, "RUN-2.1")
-	c.issueIs("ISS-2", board.IssueFailed, "")
-	c.must(0, "skip", "--issue", "ISS-2")
-	c.pawl("worker", "--yes")
-	c.branches(map[string]string{"main": "1"})
-	c.quiet()
+	u.must(0, "audit", "verify")
 	u.quiet()
+}
+
+// earlier puts the state of a workspace to where earlier versions had it.
+func earlier(u *user) {
+	u.t.Helper()
+	entries, err := os.ReadDir(u.own())
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "path" {
+			err = errors.Join(err, os.Rename(u.own(e.Name()), filepath.Join(u.dir, ".pawl", e.Name())))
+		}
+	}
+	err = errors.Join(err, os.RemoveAll(u.own()))
+	links, _ := filepath.Glob(filepath.Join(u.dir, ".git", "worktrees", "*", "gitdir"))
+	for _, link := range links {
+		raw, failed := os.ReadFile(link)
+		tree := strings.Replace(string(raw), u.own(), filepath.Join(u.dir, ".pawl"), 1)
+		err = errors.Join(err, failed, os.WriteFile(link, []byte(tree), 0o644))
+	}
+	if err != nil {
+		u.t.Fatal(err)
+	}
 }
 
 // appears waits until something is there.
@@ -372,7 +304,7 @@ func TestMove_WhileABoardRuns(t *testing.T) {
 	u.must(0, "issue", "add", "part 1", "--plan", u.planFile("part1", partPlan(1, "", "sleep 2", false)))
 	u.part(2)
 	p := u.start("worker", "--yes", "--workers", "2")
-	u.appears(filepath.Join(u.dir, ".pawl", "worktrees", "*", "part001.go"))
+	u.appears(u.own("worktrees", "*", "part001.go"))
 	m := u.moved("elsewhere")
 	a := p.wait()
 	if a.code != 10 || !strings.Contains(a.err, "no longer at "+u.dir) {
@@ -381,7 +313,8 @@ func TestMove_WhileABoardRuns(t *testing.T) {
 	if made := paths(u.dir); len(made) > 0 {
 		t.Errorf("something was made where the workspace was: %q", made)
 	}
-	m.tells(m.must(0, "worker", "--yes"), "was at "+u.dir)
+	m.must(0, "init", "--adopt", u.dir)
+	m.must(0, "worker", "--yes")
 	m.branches(map[string]string{"main": "1 2"})
 	m.quiet()
 }

@@ -127,7 +127,7 @@ func TestMissingDependenciesArePrepared(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(u.dir, "node_modules")); err == nil {
 		t.Error("something was written into the user's tree")
 	}
-	set := globbed(t, filepath.Join(u.dir, ".pawl", "cache", "deps", "npm-*"))
+	set := globbed(t, u.own("cache", "deps", "npm-*"))
 	if _, err := os.Stat(filepath.Join(set, "tree", "node_modules", "is-odd", "ran.txt")); err == nil {
 		t.Error("a package ran a program")
 	}
@@ -202,7 +202,7 @@ func TestPrepareFailsWithAReason(t *testing.T) {
 		if a.code != code || !json.Valid([]byte(a.err)) || !strings.Contains(a.err, key) {
 			t.Errorf("%s: want %s: %v", what, key, a)
 		}
-		if left, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "cache", "deps", "*")); len(left) > 0 {
+		if left, _ := filepath.Glob(u.own("cache", "deps", "*")); len(left) > 0 {
 			t.Errorf("%s: left behind: %v", what, left)
 		}
 	}
@@ -225,11 +225,11 @@ func TestPrepareFailsWithAReason(t *testing.T) {
 	fails("denied", "no_network", 5, denied)
 	linked := unfilled(t, r)
 	linked.must(0, "init", "--bare")
-	if err := os.MkdirAll(filepath.Join(linked.dir, ".pawl", "cache"), 0o755); err != nil {
+	if err := os.MkdirAll(linked.own("cache"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	outside := t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(linked.dir, ".pawl", "cache", "deps")); err != nil {
+	if err := os.Symlink(outside, linked.own("cache", "deps")); err != nil {
 		t.Fatal(err)
 	}
 	if a := linked.pawl("prepare", "--yes"); a.code == 0 {
@@ -253,8 +253,8 @@ func TestPrepareIsCutOff(t *testing.T) {
 	p.kill()
 	r.answers(0, 0)
 	a := u.must(0, "prepare", "--yes")
-	if set := globbed(t, filepath.Join(u.dir, ".pawl", "cache", "deps",
-		"npm-*")); !strings.Contains(u.read(strings.TrimPrefix(set, u.dir)+"/ready.json"), "is-odd") {
+	set := globbed(t, u.own("cache", "deps", "npm-*"))
+	if !strings.Contains(u.ownText(strings.TrimPrefix(set, u.own())+"/ready.json"), "is-odd") {
 		t.Errorf("nothing is ready: %v", a)
 	}
 	u.must(0, "audit", "verify")

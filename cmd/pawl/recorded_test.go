@@ -315,7 +315,11 @@ func TestRecordRuns(t *testing.T) {
 			if s.name == storeScene {
 				keep = func(name, dir string) error { return packed(dir, filepath.Join(recordedAt, name+".tar.gz")) }
 			}
-			if err := keep(s.name, u.dir); err != nil {
+			from := u.own()
+			if s.name == storeScene {
+				from = u.dir
+			}
+			if err := keep(s.name, from); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -341,7 +345,7 @@ func recordedUser(t *testing.T, name string) *user {
 
 // keepRecordings packs what was recorded in a workspace, a file a run.
 func keepRecordings(name, dir string) error {
-	runs, err := filepath.Glob(filepath.Join(dir, ".pawl", recording.Dir, "RUN-*"))
+	runs, err := filepath.Glob(filepath.Join(dir, recording.Dir, "RUN-*"))
 	if err != nil || len(runs) == 0 {
 		return errors.Join(err, errors.New("nothing was recorded"))
 	}

@@ -304,6 +304,7 @@ func TestRecordedStore(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	unpacked(t, filepath.Join(recordedAt, storeScene+".tar.gz"), u.dir)
+	u.must(0, "init", "--adopt", ".") // it is of an earlier version, which had its data in the tree
 	u.must(0, "audit", "verify")
 	st := u.state("CONFIRMING")
 	if st.Approval == nil {
@@ -360,7 +361,7 @@ func (u *user) configured(settings string) {
 // recorded puts the decisions of a run into the user's workspace.
 func (u *user) recorded(run int, raw []byte) {
 	u.t.Helper()
-	u.write(filepath.Join(".pawl", recording.Dir, fmt.Sprint("RUN-", run), recording.DecisionsFile), string(raw))
+	u.setOwn(filepath.Join(recording.Dir, fmt.Sprint("RUN-", run), recording.DecisionsFile), string(raw))
 }
 
 // recordedLines reads a recording.

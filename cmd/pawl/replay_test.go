@@ -38,7 +38,7 @@ func (d difference) moved() bool { return !slices.Equal(d.Decided, d.Now) }
 
 // recording is the path of a recording of the user's first run.
 func (u *user) recording(name string) string {
-	return filepath.Join(u.dir, ".pawl", recording.Dir, "RUN-1", name)
+	return u.own(recording.Dir, "RUN-1", name)
 }
 
 // TestReplayWithoutAModel records a run and makes its decisions again when there is no model any more.
@@ -147,7 +147,7 @@ func TestExchangesStandForTheModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			u.git("reset", "-q", "--hard", "HEAD~1")
-			if err := os.RemoveAll(filepath.Join(u.dir, ".pawl")); err != nil {
+			if err := os.RemoveAll(u.own()); err != nil {
 				t.Fatal(err)
 			}
 			u.module().must(0, "run", "Sum(2, 3) is not 5", "--yes")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"pawl/store/known"
 	"pawl/text/message"
 )
 
@@ -28,6 +29,7 @@ import (
 //	same                         fails unless they are what they were
 //	poke FILE OFFSET HEX         overwrites bytes of a file
 //	cut FILE SIZE                cuts a file short
+//	own                          sets OWN to the state of the workspace in the current directory
 //	compiled                     puts what is compiled of Go's standard library where pawl keeps it, without the list of what it is: pawl
 //	                             has it compiled again, in less time
 func TestScript(t *testing.T) {
@@ -39,7 +41,7 @@ func TestScript(t *testing.T) {
 		Condition:           scriptCondition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "repo": scriptRepo, "keep": scriptKeep, "same": scriptSame, "poke": scriptPoke,
-			"cut": scriptCut, "compiled": scriptCompiled,
+			"cut": scriptCut, "compiled": scriptCompiled, "own": scriptOwn,
 		},
 	})
 }
@@ -66,6 +68,10 @@ func scriptSetup(e *testscript.Env) error {
 	return errors.Join(
 		os.Symlink(self, filepath.Join(bin, "pawl")),
 		os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o644))
+}
+
+func scriptOwn(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Setenv("OWN", known.In(filepath.Join(ts.Getenv("HOME"), ".local", "state", "pawl")).State(ts.MkAbs(".")))
 }
 
 // scriptCondition knows [namespaces]: whether mounts of one's own can be made here.

@@ -93,7 +93,7 @@ func (u *user) trusts(name string) {
 	u.must(0, "mcp", "trust", name, "--digest", digestOf.FindString(a.out))
 }
 
-func (u *user) lookedUp() int { return strings.Count(u.read(".pawl/mcp/docs/calls"), "\n") }
+func (u *user) lookedUp() int { return strings.Count(u.ownText("mcp/docs/calls"), "\n") }
 
 // TestServersTool has a model use a tool of a server that the user trusts and allows.
 func TestServersTool(t *testing.T) {

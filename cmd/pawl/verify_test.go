@@ -44,7 +44,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	writers.Wait()
 	u.must(0, "audit", "verify")
 
-	c, err := new(engine.Driver).Open(filepath.Join(u.dir, ".pawl", "pawl.db"))
+	c, err := new(engine.Driver).Open(u.own("pawl.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestMadeAnew(t *testing.T) {
 	u.must(0, "export", "--backup", early)
 	u.must(0, "run", "--plan", u.planFile("p", partPlan(1, "", "", false)), "--yes")
 	u.must(0, "audit", "verify")
-	dir := filepath.Join(u.dir, ".pawl")
+	dir := u.own()
 	replace := func() {
 		t.Helper()
 		if err := os.RemoveAll(dir); err != nil {
@@ -100,7 +100,7 @@ func TestMadeAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.write(".pawl/pawl.db", string(raw))
+	u.setOwn("pawl.db", string(raw))
 	if a := u.pawl("audit", "verify"); a.code != 11 {
 		t.Errorf("an older copy of the first store: %v", a)
 	}

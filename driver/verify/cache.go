@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -17,6 +16,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/safeopen"
 	"pawl/store/disk"
+	"pawl/store/owndir"
 )
 
 // What code of one tree wrote must not be read where another one is judged. So a verification has caches of its own,
@@ -96,14 +96,9 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 // Forget removes the caches that belong to the tree of a place alone: those of a verification, and those of commands.
 // It is called when a tree is made or removed.
 func Forget(place effect.Place) error {
-	root, err := disk.Root(place.Own())
-	if err != nil {
-		return ioError("verify.cache_unusable", place.Workspace, err)
-	}
-	defer root.Close()
 	for _, use := range []Use{UseVerify, UseWork} {
 		base, tree := cachesOf(place, use)
-		if err := removeAll(root, path.Join(base, tree)); err != nil {
+		if err := owndir.RemoveAll(place.Own(), path.Join(base, tree)); err != nil {
 			return ioError("verify.cache_unusable", place.Workspace, err)
 		}
 	}
@@ -112,32 +107,11 @@ func Forget(place effect.Place) error {
 
 // renew empties the caches of a verification.
 func renew(place effect.Place) error {
-	root, err := disk.Root(place.Own())
-	if err == nil {
-		base, _ := cachesOf(place, UseVerify)
-		if err = safeopen.PlainDirs(root, ownCaches); err == nil {
-			err = removeAll(root, base)
-		}
-		_ = root.Close()
-	}
-	if err != nil {
-		return ioError("verify.cache_unusable", place.Workspace, err)
+	base, _ := cachesOf(place, UseVerify)
+	if err := owndir.RemoveAll(place.Own(), base); err != nil {
+		return ioError("verify.cache_unusable", place.Own(), err)
 	}
 	return nil
-}
-
-// removeAll removes what commands may have left in folders that they closed, too.
-func removeAll(root *os.Root, name string) error {
-	if err := root.RemoveAll(name); err == nil || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	_ = fs.WalkDir(root.FS(), name, func(p string, e fs.DirEntry, _ error) error {
-		if e != nil && e.IsDir() {
-			_ = root.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return root.RemoveAll(name)
 }
 
 // shelf says where the caches of one verification are, and how its commands see them.
@@ -297,10 +271,10 @@ const (
 
 // dropOld removes what was compiled for sums that no tree has had for some time.
 func dropOld(root *os.Root, but string) {
-	all, _ := fs.Glob(root.FS(), path.Join(builtCaches, "go-*")) // the pattern is well-formed
+	all, _ := fs.Glob(root.FS(), path.Join(builtCaches, "go-"+strings.Repeat("[0-9a-f]", 16))) // well-formed
 	for _, p := range all {
 		if info, err := root.Lstat(p); err == nil && path.Base(p) != but && time.Since(info.ModTime()) > keptSums {
-			_ = removeAll(root, p) // what cannot be removed now is tried again
+			_ = owndir.RemoveAll(root.Name(), p) // what cannot be removed now is tried again
 		}
 	}
 	now := time.Now()
@@ -453,7 +427,7 @@ func (sh *shelf) folder(name string, files map[string][]byte) (string, error) {
 	root, err := os.OpenRoot(sh.own)
 	if err == nil {
 		defer root.Close()
-		if err = removeAll(root, name); err == nil {
+		if err = owndir.RemoveAll(sh.own, name); err == nil {
 			err = root.Mkdir(name, 0o755)
 		}
 		for file, text := range files {

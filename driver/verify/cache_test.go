@@ -184,14 +184,16 @@ func TestCachesEnd(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	built := filepath.Join(b.place.Workspace, ".pawl", "cache", "built")
-	past := time.Now().Add(-keptSums - time.Hour)
-	for _, name := range []string{"go", "go-old", "go-new"} {
+	past, stale := time.Now().Add(-keptSums-time.Hour), "go-0123456789abcdef"
+	for _, name := range []string{"go", stale, "go-old", "go-new"} {
 		if err := os.MkdirAll(filepath.Join(built, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Chtimes(filepath.Join(built, "go"), past, past), os.Chtimes(filepath.Join(built, "go-old"), past, past)); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"go", stale, "go-old"} {
+		if err := os.Chtimes(filepath.Join(built, name), past, past); err != nil {
+			t.Fatal(err)
+		}
 	}
 	root, err := os.OpenRoot(b.place.Workspace)
 	if err != nil {
@@ -199,7 +201,9 @@ func TestCachesEnd(t *testing.T) {
 	}
 	defer root.Close()
 	dropOld(root, "go-new")
-	if !isDir(filepath.Join(built, "go")) || isDir(filepath.Join(built, "go-old")) || !isDir(filepath.Join(built, "go-new")) {
-		t.Error("what was dropped is not what is old")
+	for name, want := range map[string]bool{"go": true, stale: false, "go-old": true, "go-new": true} {
+		if isDir(filepath.Join(built, name)) != want {
+			t.Errorf("%s: there is %v", name, !want) // go-old is no name that pawl gives
+		}
 	}
 }

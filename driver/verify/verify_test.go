@@ -428,6 +428,41 @@ func TestCachesRefuseLinks(t *testing.T) {
 	}
 }
 
+// TestCachesStayOutOfTheTree refuses a link to a folder of the workspace, whose folders have the names of caches, and
+// leaves that alone.
+func TestCachesStayOutOfTheTree(t *testing.T) {
+	for _, link := range []string{".pawl", ".pawl/cache", ".pawl/cache/once", ".pawl/cache/built"} {
+		b := newBench(t, nil)
+		ws := t.TempDir()
+		b.place.Workspace = ws
+		at := filepath.Join(ws, filepath.FromSlash(link))
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(os.MkdirAll(filepath.Dir(at), 0o755))
+		want := []string{"cache/once/mine", "cache/verify/mine", "verify/mine", "once/mine", "go/mine",
+			shortDigest(b.place.Tree) + "/mine"}
+		for _, name := range want {
+			file := filepath.Join(ws, "lib", filepath.FromSlash(name))
+			must(os.MkdirAll(filepath.Dir(file), 0o755))
+			must(os.WriteFile(file, nil, 0o644))
+		}
+		must(os.Symlink(filepath.Join(strings.Repeat("../", strings.Count(link, "/")), "lib"), at))
+		r := New(b.config()).Do(t.Context(), b.effect(effect.VerifySpec{Checks: checks("a")}), nil)
+		if err := Forget(b.place); r.Code != pawl.CodeDenied || link != ".pawl/cache/built" && pawl.CodeOf(err) != pawl.CodeDenied {
+			t.Errorf("%s: %+v %v", link, r, err)
+		}
+		for _, name := range want {
+			if _, err := os.Stat(filepath.Join(ws, "lib", filepath.FromSlash(name))); err != nil {
+				t.Errorf("%s: %v", link, err)
+			}
+		}
+	}
+}
+
 func TestEnvironmentDigest(t *testing.T) {
 	version := "go version go1.26.8"
 	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result,

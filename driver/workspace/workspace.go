@@ -201,16 +201,18 @@ func Prepare(l known.List, p effect.Place) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", dir).Because(err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
+	ignore := filepath.Join(dir, ".gitignore")
+	f, err := os.OpenFile(ignore, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err == nil {
 		_, err = f.WriteString("# pawl generates these files, but for config.yaml, plan packages and the knowledge base.\n*\n")
 		err = errors.Join(err, f.Close())
+	} else if errors.Is(err, os.ErrExist) {
+		if f, err = os.OpenFile(ignore, os.O_WRONLY|syscall.O_NOFOLLOW, 0); err == nil { // on a read-only disk it fails
+			err = f.Close()
+		}
 	}
 	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "cli.workspace_readonly", dir).Because(err)
+		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", dir).Because(err)
 	}
 	return nil
 }

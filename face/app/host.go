@@ -42,12 +42,16 @@ type Host struct {
 
 var _ host.Host = Host{}
 
-// Find returns the workspace that dir belongs to.
+// Find returns the workspace that dir belongs to. It is CodeDenied if its .pawl is not pawl's (workspace.Check).
 func (h Host) Find(dir string) (effect.Place, error) {
 	if !filepath.IsAbs(h.stateDir()) {
 		return effect.Place{}, pawl.Fail(pawl.CodeEnvironment, "cli.no_home")
 	}
-	return workspace.Find(h.known(), dir)
+	place, err := workspace.Find(h.known(), dir)
+	if err == nil {
+		err = workspace.Check(context.Background(), place)
+	}
+	return place, err
 }
 
 // known is the workspaces of the user.

@@ -81,7 +81,7 @@ func TestEverywhere(t *testing.T) {
 	if _, err := one.w.Kernel.Do(t.Context(), kernel.Envelope{Actor: "user:ada", Command: start}); err != nil {
 		t.Fatal(err)
 	}
-	all := All(filepath.Join(t.TempDir(), "state"), filepath.Join(".pawl", "pawl.db"))
+	all := All(filepath.Join(t.TempDir(), "state"))
 	if _, _, err := all.Enter("user:ada"); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("nobody serves it: %v", err)
 	}

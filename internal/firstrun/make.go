@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"pawl/store/known"
 )
 
 // maker makes one folder with a user of its own: a home, which is empty but for what a person of that kind has in it,
@@ -21,6 +23,11 @@ type maker struct {
 	path []string // folders to search for programs
 	// note is what the table has to say of a stand-in.
 	note string
+}
+
+// state is where pawl has what belongs to the folder.
+func (m *maker) state() string {
+	return known.In(filepath.Join(m.home, ".local", "state", "pawl")).State(m.work)
 }
 
 // newMaker makes a home and a folder below base, which must not exist.

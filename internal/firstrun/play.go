@@ -141,7 +141,7 @@ func (t *tour) fill(args []string, p *play) error {
 
 // mend mends the fault where the work is: in the task's worktree, or in the folder itself.
 func (t *tour) mend() error {
-	trees, err := filepath.Glob(filepath.Join(t.work, ".pawl", "worktrees", "*"))
+	trees, err := filepath.Glob(filepath.Join(t.state(), "worktrees", "*"))
 	if err != nil {
 		return err
 	}

@@ -133,15 +133,12 @@ func (t *tour) lend() error {
 		return nil
 	}
 	t.row.Note = strings.TrimPrefix(t.row.Note+"; standard library compiled before", "; ")
-	if err := writeFile(filepath.Join(t.work, ".pawl", ".gitignore"), "*\n", 0o644); err != nil { // as pawl itself writes it
-		return err
-	}
-	return linkTree(filepath.Join(t.work, ".pawl", "cache"), warm)
+	return linkTree(filepath.Join(t.state(), "cache"), warm)
 }
 
 // keepCache keeps what the first folder of Go compiled.
 func (t *tour) keepCache() error {
-	warm, cache := filepath.Join(t.Dir, warmCaches), filepath.Join(t.work, ".pawl", "cache")
+	warm, cache := filepath.Join(t.Dir, warmCaches), filepath.Join(t.state(), "cache")
 	if _, err := os.Stat(warm); err == nil || t.Cold || !t.folder.compiles {
 		return nil
 	}

@@ -7,20 +7,21 @@ import (
 )
 
 func TestPlaceAt(t *testing.T) {
-	for _, c := range []struct{ workspace, tree, at, want string }{
-		{"/a", "/a", "/b", "/b"},
-		{"/a", "/a/.pawl/worktrees/T", "/b/c", "/b/c/.pawl/worktrees/T"},
-		{"/a", "/ab/x", "/b", "/ab/x"}, // beside it, whatever its name begins with
-		{"/a", "/a/x", "/a", "/a/x"},
-		{"", "", "/b", ""},
+	for name, c := range map[string]struct{ was, now, want effect.Place }{
+		"in place": {effect.Place{Workspace: "/a", State: "/s/a", Tree: "/a"}, effect.Place{Workspace: "/b", State: "/s/b"},
+			effect.Place{Workspace: "/b", State: "/s/b", Tree: "/b"}},
+		"a worktree": {effect.Place{Workspace: "/a", State: "/s/a", Tree: "/s/a/worktrees/T"},
+			effect.Place{Workspace: "/b/c", State: "/s/c"},
+			effect.Place{Workspace: "/b/c", State: "/s/c", Tree: "/s/c/worktrees/T"}},
+		"a worktree of an earlier version": {effect.Place{Workspace: "/a", Tree: "/a/.pawl/worktrees/T"},
+			effect.Place{Workspace: "/a", State: "/s/a"},
+			effect.Place{Workspace: "/a", State: "/s/a", Tree: "/s/a/worktrees/T"}},
+		"a directory beside it": {effect.Place{Workspace: "/a", State: "/s/a", Tree: "/ab/x"},
+			effect.Place{Workspace: "/b", State: "/s/b"}, effect.Place{Workspace: "/b", State: "/s/b", Tree: "/ab/x"}},
+		"none": {effect.Place{}, effect.Place{Workspace: "/b", State: "/s/b"}, effect.Place{}},
 	} {
-		p := effect.Place{Workspace: c.workspace, Tree: c.tree, Git: true, InPlace: true}.At(c.at)
-		workspace := c.at
-		if c.workspace == "" {
-			workspace = ""
-		}
-		if want := (effect.Place{Workspace: workspace, Tree: c.want, Git: true, InPlace: true}); p != want {
-			t.Errorf("%s in %s at %s: %+v", c.tree, c.workspace, c.at, p)
+		if got := c.was.At(c.now); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }

@@ -358,7 +358,7 @@ func TestPreparedDependencies(t *testing.T) {
 	s.both("package.json", needsX)
 	s.both("package-lock.json", "one")
 	missing := s.want("nothing yet", "node_modules missing").Folders[0]
-	set := missing.Set(s.place.Workspace)
+	set := missing.Set(s.place)
 	s.file(set, "tree/node_modules/x/index.js", "")
 	s.file(set, "tree/packages/a/node_modules/x/index.js", "")
 	s.want("half done", "node_modules missing")

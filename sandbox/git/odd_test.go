@@ -48,6 +48,7 @@ func TestSparseCheckoutAndSplitIndex(t *testing.T) {
 	r := gittest.New(t, map[string]string{"in/a": "a", "out/b": "b"})
 	r.Git("update-index", "--split-index")
 	r.Git("sparse-checkout", "set", "in")
+	r.Write(map[string]string{".pawl/.gitignore": "*\n"}) // as driver/workspace writes it
 	base := r.Head()
 	if _, err := os.Stat(r.Path("out")); err == nil {
 		t.Fatal("the checkout is not sparse")

@@ -56,30 +56,11 @@ func TestRelink(t *testing.T) {
 		t.Fatal("the links need no mending")
 	}
 	for range 2 {
-		if err := layout.Relink(to, from, true); err != nil {
+		if err := layout.Relink(to, from+"/.pawl/worktrees", to+"/.pawl/worktrees"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	linked(t, m, mine)
-}
-
-// A copy has links of its own, and the original keeps its.
-func TestRelink_ACopy(t *testing.T) {
-	t.Parallel()
-	r, mine := withTree(t)
-	before := gittest.Tree(t, r.Dir)
-	c := gittest.At(t, gittest.Copy(t, r.Dir))
-	if err := layout.Relink(c.Dir, r.Dir, false); err != nil {
-		t.Fatal(err)
-	}
-	linked(t, c, mine)
-	if gittest.Tree(t, r.Dir) != before {
-		t.Error("the original was changed")
-	}
-	linked(t, r, mine)
-	if layout.Shared(c.Dir, r.Dir) || !layout.Shared(r.Dir, r.Dir) {
-		t.Error("it is not known whose repository it is")
-	}
 }
 
 // What a registration says is the user's repository's; what it names outside of pawl's worktrees is never written to.
@@ -100,7 +81,7 @@ func TestRelink_WritesNothingElse(t *testing.T) {
 	}
 	m := gittest.At(t, to)
 	m.Write(map[string]string{"x/.git/keep": "", ".pawl/worktrees/a/b/keep": ""})
-	if err := layout.Relink(to, from, true); err != nil {
+	if err := layout.Relink(to, from+"/.pawl/worktrees", to+"/.pawl/worktrees"); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"deep", "up", "other", "plain", "strange", "empty"} {
@@ -127,29 +108,5 @@ func TestAFolderThatIsGone(t *testing.T) {
 	var e *pawl.Error
 	if !errors.As(err, &e) || e.Key != "git.no_folder" || !strings.HasPrefix(e.Args[1].(string), r.Dir) {
 		t.Errorf("it says %v", err)
-	}
-}
-
-// Two linked worktrees have one repository: what it knows of the one's worktrees is not turned to a copy that lies in
-// the other.
-func TestRelink_OfOneRepository(t *testing.T) {
-	t.Parallel()
-	r := gittest.New(t, map[string]string{"a.txt": "a\n"})
-	one, other := r.Dir+"-one", r.Dir+"-other"
-	r.Git("worktree", "add", "-q", "-b", "one", one)
-	r.Git("worktree", "add", "-q", "-b", "other", other)
-	at := gittest.At(t, one)
-	tree := at.Path(".pawl/worktrees/T1")
-	if _, err := open(t, at, tree, true).AddWorktree(context.Background(), at.Head()); err != nil {
-		t.Fatal(err)
-	}
-	if err := layout.Relink(other, one, false); err != nil {
-		t.Fatal(err)
-	}
-	if ok, err := open(t, at, tree, true).WorktreeIs(context.Background(), at.Head()); err != nil || !ok {
-		t.Errorf("the worktree was taken away: %v, %v", ok, err)
-	}
-	if layout.Shared(one, other) {
-		t.Error("two worktrees have two branches")
 	}
 }

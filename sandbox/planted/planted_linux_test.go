@@ -124,14 +124,14 @@ func TestPlanted(t *testing.T) {
 func TestForgets(t *testing.T) {
 	tree := t.TempDir()
 	write(t, tree, ".pawl/taken/1000/HEAD", "x")
-	before := Look(tree)
+	before := Look(tree, tree)
 	repository(t, tree, "sub/.git")
 	before.Clear(t.Context())
 	all, err := os.ReadDir(filepath.Join(tree, ".pawl/taken"))
 	if err != nil || len(all) != 1 || all[0].Name() == "1000" {
 		t.Errorf("%v, %v", all, err)
 	}
-	if before = Look(tree); before.known[".pawl/taken"] {
+	if before = Look(tree, tree); before.known[".pawl/taken"] {
 		t.Error("what is pawl's own is looked at")
 	}
 }
@@ -150,6 +150,6 @@ func BenchmarkFiftyThousand(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		Look(tree).Clear(context.Background())
+		Look(tree, tree).Clear(context.Background())
 	}
 }

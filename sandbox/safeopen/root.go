@@ -291,7 +291,10 @@ func PlainDirs(root *os.Root, dir string) error {
 // Code is the code for a failure of the file system outside of a Root: CodeDiskFull, CodeReadOnly for what may not
 // be written to, and else CodeIO.
 func Code(err error) pawl.Code {
+	var own *pawl.Error
 	switch {
+	case errors.As(err, &own):
+		return own.Code
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return pawl.CodeDiskFull
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):

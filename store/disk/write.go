@@ -2,48 +2,25 @@
 package disk
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
-	"pawl/store/lockfile"
+	"pawl/store/owndir"
 )
 
 // New begins the names of files that WriteFile writes; who writes them follows (lockfile.Left).
-const New = ".new-"
+const New = owndir.Temp
 
 // WriteFile replaces a file as a whole and makes it durable: after a crash there is the old content or the new, and no
 // reader sees half of it. A new file is its user's alone. The folder must exist; a name that is a link is replaced
 // itself.
 func WriteFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), New+lockfile.Maker()+"-*")
+	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes the names in a folder durable. Systems that cannot sync a folder do it by themselves.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	return nil
+	defer root.Close()
+	return owndir.Replace(root, filepath.Base(path), content)
 }
 
 // Root opens a directory of pawl's own, which is made where it is missing. The caller closes it.

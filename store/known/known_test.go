@@ -10,16 +10,22 @@ import (
 	"pawl/store/known"
 )
 
-const store = ".pawl/pawl.db"
-
-// workspace is a folder with a store.
-func workspace(t *testing.T, name string) string {
+// workspace is a directory that is listed and has a store.
+func workspace(t *testing.T, l known.List, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
-	if err := os.MkdirAll(filepath.Join(dir, ".pawl"), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, store), nil, 0o600); err != nil {
+	for range 2 {
+		if err := l.Add(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.Has(dir) {
+		t.Fatal("there is no store yet")
+	}
+	if err := os.WriteFile(filepath.Join(l.State(dir), known.Store), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -28,81 +34,69 @@ func workspace(t *testing.T, name string) string {
 func TestList(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
-	l := known.In(state, store)
+	l := known.In(state)
 	if got := l.Workspaces(); len(got) != 0 {
 		t.Errorf("of nobody: %q", got)
 	}
-	a, b := workspace(t, "a b"), workspace(t, "工作")
-	for range 2 {
-		for _, w := range []string{b, a} {
-			if err := l.Add(w); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	want := []string{a, b}
+	want := []string{workspace(t, l, "a b"), workspace(t, l, "工作"), workspace(t, l, "-"), workspace(t, l, strings.Repeat("x", 200))}
 	slices.Sort(want)
-	if got := known.In(state, store).Workspaces(); !slices.Equal(got, want) {
+	if got := known.In(state).Workspaces(); !slices.Equal(got, want) {
 		t.Errorf("%q, not %q", got, want)
+	}
+	for _, w := range want {
+		in := filepath.Join(l.State(w), "worktrees", "T")
+		if got := l.Owner(in); got != w || l.Owner(w) != "" || l.Owner(filepath.Dir(l.State(w))) != "" {
+			t.Errorf("%s belongs to %q, not to %q", in, got, w)
+		}
+		if info, err := os.Stat(l.State(w)); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
 	}
 }
 
-// A workspace that was removed leaves the list; one on a disk that is away is back with it.
-func TestGone(t *testing.T) {
+// TestMoved: a directory that was moved is known by its identity, and only while nothing is where it was.
+func TestMoved(t *testing.T) {
 	t.Parallel()
-	l := known.In(t.TempDir(), store)
-	removed, away := workspace(t, "removed"), workspace(t, "away")
-	for _, w := range []string{removed, away} {
-		if err := l.Add(w); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.RemoveAll(filepath.Join(removed, ".pawl")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(away, away+"-"); err != nil {
+	l := known.In(t.TempDir())
+	from := workspace(t, l, "w")
+	to := from + "-moved"
+	if err := os.Rename(from, to); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.Workspaces(); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
-	if err := os.Rename(away+"-", away); err != nil {
+	if got := l.Moved(to); got != from || l.Moved(t.TempDir()) != "" {
+		t.Errorf("it was moved from %q, not %q", got, from)
+	}
+	if err := os.Mkdir(from, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(removed, ".pawl"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(removed, store), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := l.Workspaces(); !slices.Equal(got, []string{away}) {
-		t.Errorf("%q, not %q", got, away)
+	if got := l.Moved(to); got != "" {
+		t.Errorf("%q is there", got)
 	}
 }
 
-// What others left in the folder is no workspace, and hinders none.
+// TestHostile: what else is in the directory is no workspace, and hinders none.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
-	l, w := known.In(state, store), workspace(t, "w")
-	if err := l.Add(w); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"empty": "", "relative": "w\n", "long": "/" + strings.Repeat("x", 1<<20), "zero": "/\x00\n"} {
-		if err := os.WriteFile(filepath.Join(state, "workspaces", name), []byte(text), 0o600); err != nil {
+	l := known.In(state)
+	w := workspace(t, l, "w")
+	dir := filepath.Join(state, "workspaces")
+	for name, text := range map[string]string{"empty": "", "relative": "w\n", "long": "/" + strings.Repeat("x", 1<<20), "zero": "/\x00\n",
+		"other": w + "\n"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "path"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("folder", filepath.Join(state, "workspaces", "link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(state, "workspaces", "folder"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "ca4289348a0db3c4"), []byte(w+"\n"), 0o600); err != nil { // of earlier versions
 		t.Fatal(err)
 	}
 	if got := l.Workspaces(); !slices.Equal(got, []string{w}) {
 		t.Errorf("%q, not %q", got, w)
-	}
-	if err := l.Add("/" + strings.Repeat("x", 1<<20)); err != nil {
-		t.Error(err)
 	}
 }

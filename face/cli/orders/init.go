@@ -34,6 +34,7 @@ func newInitCommand(a *cli.App) *cobra.Command {
 			if err := adopt(a, f.adopt); err != nil {
 				return err
 			}
+			f.bare = true // its documents came with it
 		}
 		return a.With(c.Context(), host.Open{Create: true, Meant: true},
 			func(sess *cli.Session) error { return initialise(c.Context(), sess, f) })

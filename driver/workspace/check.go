@@ -1,0 +1,82 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"pawl"
+	"pawl/kernel/effect"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/program"
+	"pawl/store/owndir"
+)
+
+// Check decides whether pawl may use the .pawl directory of a workspace. A repository, an archive, a branch that was
+// checked out, or an agent can put anything there, so call it before anything below .pawl is opened, listed, written,
+// deleted, or given another mode. It returns CodeDenied, and changes nothing, if
+//
+//   - git tracks anything in .pawl except the regular file config.yaml, in any letter case;
+//   - .pawl or an entry in it is a link, a pipe, a socket or a device (see unread);
+//   - .pawl belongs to another user.
+//
+// It takes the rights of other users away from a .pawl that is the user's own. A missing .pawl passes.
+func Check(ctx context.Context, p effect.Place) error {
+	if err := untracked(ctx, p.Workspace); err != nil {
+		return err
+	}
+	d, err := owndir.Open(p.Workspace, Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		defer d.Close()
+		if err = d.Plain(func(name string) bool { return unread[name] }); err == nil {
+			err = d.Claim()
+		}
+	}
+	if err != nil && pawl.CodeOf(err) != pawl.CodeDenied {
+		err = pawl.Fail(pawl.CodeIO, "cli.dir", filepath.Join(p.Workspace, Dir)).Because(err)
+	}
+	return err
+}
+
+// unread are the directories that earlier versions filled with checkouts, dependencies and object stores, which contain
+// links. This version does not read them where they are, so Check inspects only their own entries.
+var unread = map[string]bool{"agents": true, "cache": true, "git": true, "logs": true, "mcp": true, "workers": true,
+	"worktrees": true}
+
+// untracked asks the index of the repository around dir, so that it notices every checkout. Git runs no program of the
+// repository's choice.
+func untracked(ctx context.Context, dir string) error {
+	top, ok := layout.Top(dir)
+	if !ok {
+		return nil
+	}
+	gitDir, _, err := layout.Locate(top)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(top, filepath.Join(dir, Dir))
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "cli.dir", dir).Because(err)
+	}
+	own := filepath.ToSlash(rel)
+	call := program.Call{Args: []string{"ls-files", "-s", "-z", "--", ":(icase,literal)" + own}, Dir: top,
+		Env: append(program.Environment(), "GIT_DIR="+gitDir, "GIT_WORK_TREE="+top, "GIT_LITERAL_PATHSPECS=0"),
+		// An empty input, so that git never waits for a terminal.
+		Stdin: strings.NewReader("")}
+	out, _, err := call.Run(ctx)
+	if err != nil {
+		return err
+	}
+	for _, entry := range program.Fields(string(out)) {
+		mode, name, _ := strings.Cut(entry, "\t")
+		if name != own+"/config.yaml" || !strings.HasPrefix(mode, "100") {
+			return pawl.Fail(pawl.CodeDenied, "cli.workspace_tracked", filepath.Join(top, filepath.FromSlash(name)))
+		}
+	}
+	return nil
+}
