@@ -97,8 +97,8 @@ func (u *user) theLie(out string) {
 		u.t.Errorf("the lie: %s", pretty(first))
 	}
 	weak := 0
-	for ref := range strings.SplitSeq(u.git("for-each-ref", "--format=%(refname)", "refs/pawl"), "\n") {
-		if strings.Contains(u.git("show", ref+":greeting_test.go"), `t.Log(Greet("Ada"))`) {
+	for ref := range strings.SplitSeq(u.git("--git-dir="+u.own("git"), "for-each-ref", "--format=%(refname)", "refs/pawl"), "\n") {
+		if strings.Contains(u.git("--git-dir="+u.own("git"), "show", ref+":greeting_test.go"), `t.Log(Greet("Ada"))`) {
 			weak++
 		}
 	}

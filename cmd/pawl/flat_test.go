@@ -32,7 +32,7 @@ func TestFlat(t *testing.T) {
 	}
 	var store int64
 	count := func() (refs, files int) {
-		refs = strings.Count(u.git("for-each-ref", "refs/pawl")+"\n", "\n")
+		refs = strings.Count(u.git("--git-dir="+u.own("git"), "for-each-ref", "refs/pawl")+"\n", "\n")
 		return refs, strings.Count(u.run("find", u.own("git"), "-type", "f"), "\n")
 	}
 	run := func(n int) {

@@ -185,7 +185,7 @@ func TestCancel_InAWorktreeSaysWhereTheWorkIs(t *testing.T) {
 	a := p.wait()
 	u.says(a, "refs/pawl/chk-", "step run")
 	_, ref, _ := strings.Cut(a.out, "refs/pawl/")
-	if got := u.git("show", "refs/pawl/"+strings.Fields(ref)[0]+":c.txt"); got != "changed" {
+	if got := u.git("--git-dir="+u.own("git"), "show", "refs/pawl/"+strings.Fields(ref)[0]+":c.txt"); got != "changed" {
 		t.Errorf("kept is %q", got)
 	}
 	u.wentBack(before)

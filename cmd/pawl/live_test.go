@@ -385,8 +385,8 @@ func TestSkip_KeepsTheWork(t *testing.T) {
 	u.untouched(before)
 	u.quiet()
 	kept := false
-	for ref := range strings.SplitSeq(u.git("for-each-ref", "--format=%(refname)", "refs/pawl/chk-*"), "\n") {
-		if ref != "" && strings.Contains(u.git("ls-tree", "--name-only", ref), "made.txt") {
+	for ref := range strings.SplitSeq(u.git("--git-dir="+u.own("git"), "for-each-ref", "--format=%(refname)", "refs/pawl/chk-*"), "\n") {
+		if ref != "" && strings.Contains(u.git("--git-dir="+u.own("git"), "ls-tree", "--name-only", ref), "made.txt") {
 			kept = true
 		}
 	}

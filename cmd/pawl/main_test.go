@@ -403,8 +403,8 @@ func (u *user) states() []string {
 	return out
 }
 
-// quiet fails unless nothing is left of the work: no process, worktree, lock, lease, temporary file, and no reference
-// outside pawl's own.
+// quiet fails unless nothing is left of the work: no process, worktree, lock, lease, temporary file, and no reference of
+// pawl's in the repository.
 func (u *user) quiet(branches ...string) {
 	u.t.Helper()
 	if left := gone(u.base()); len(left) > 0 {
@@ -432,7 +432,7 @@ func (u *user) quiet(branches ...string) {
 		u.t.Errorf("git knows of worktrees:\n%s", trees)
 	}
 	for ref := range strings.SplitSeq(u.git("for-each-ref", "--format=%(refname)"), "\n") {
-		if ref != "refs/heads/main" && !strings.HasPrefix(ref, "refs/pawl/") && !slices.Contains(branches, ref) {
+		if ref != "refs/heads/main" && !slices.Contains(branches, ref) {
 			u.t.Errorf("a reference is left: %s", ref)
 		}
 	}

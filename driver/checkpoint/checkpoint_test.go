@@ -237,8 +237,8 @@ func TestWorktreeOfLinkedWorktree(t *testing.T) {
 	}
 	wantDone(t, d, e, effect.DoneYes)
 	do[effect.CheckpointResult](t, checkpoint.NewPoint(nil), made("02", p, effect.CheckpointSpec{Name: "chk-1"}))
-	if got := r.Git("for-each-ref", "--format=%(refname)", "refs/pawl/chk-1"); got == "" {
-		t.Fatal("no checkpoint in the common directory")
+	if got := r.Own("for-each-ref", "--format=%(refname)", "refs/pawl/chk-1"); got == "" {
+		t.Fatal("no checkpoint in pawl's own git directory")
 	}
 	do[effect.CleanupResult](t, checkpoint.NewCleanup(nil), made("03", p, effect.CleanupSpec{}))
 	if got := strings.Count(r.Git("worktree", "list"), "\n"); got != 1 {
@@ -271,7 +271,7 @@ func TestRestore(t *testing.T) {
 		strings.Join(result.Changed, ",") != "a,d,d/x,link,mine,new/n" || len(result.Kept) > 0 {
 		t.Fatalf("%+v", result)
 	}
-	if got := r.Git("rev-parse", "refs/pawl/before-rollback-chk-1^{tree}"); got != left {
+	if got := r.Own("rev-parse", "refs/pawl/before-rollback-chk-1^{tree}"); got != left {
 		t.Fatal("the safety reference is not what was there")
 	}
 	if again := decoded[effect.RestoreResult](t, wantDone(t, d, e, effect.DoneYes)); again.Before != left ||

@@ -414,7 +414,7 @@ func TestPushThatFailsChangesNothing(t *testing.T) {
 		if got := r.Git("status", "--porcelain"); got != "?? untracked" {
 			t.Errorf("what is left:\n%s", got)
 		}
-		if refs := r.Git("for-each-ref", "refs/pawl/push"); refs != "" {
+		if refs := r.Own("for-each-ref", "refs/pawl/push"); refs != "" {
 			t.Errorf("left behind: %s", refs)
 		}
 	}
@@ -457,7 +457,7 @@ func TestKilledWhilePushing(t *testing.T) {
 			t.Errorf("history:\n%s", log)
 		}
 		clean(t, r)
-		if refs := r.Git("for-each-ref", "refs/pawl/push"); refs != "" {
+		if refs := r.Own("for-each-ref", "refs/pawl/push"); refs != "" {
 			t.Errorf("left behind: %s", refs)
 		}
 	})

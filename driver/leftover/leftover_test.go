@@ -66,7 +66,7 @@ func TestSweep(t *testing.T) {
 	for _, name := range []string{".pawl/pawl.db.new-*-a", ".pawl/pawl.db.new-*-a-journal", ".pawl/git/tmp/index-*-1",
 		".pawl/git/tmp/index-*-1.lock", ".pawl/git/.new-*-1", ".pawl/git/land/.new-*-1", ".pawl/.pawl-tmp-*-1",
 		".pawl/archive/2026-11/a/.pawl-tmp-*-1", ".pawl/history/.new-*-1", ".git/objects/tmp_obj_pawl_*-1",
-		".git/refs/pawl/trees/20261126/.new-*-1", ".git/pawl.lock-*-1"} {
+		".pawl/git/refs/pawl/trees/20261126/.new-*-1", ".git/pawl.lock-*-1"} {
 		left = append(left, write(strings.Replace(name, "*", gone, 1), time.Now()))
 		kept = append(kept, write(strings.Replace(name, "*", here, 1), old))
 	}

@@ -43,17 +43,22 @@ func workspace(t *testing.T) (r *gittest.Repo, place effect.Place, limits retent
 			}
 		}
 	}
+	set := func(name, id string) {
+		if err := repo.Refs.Set(context.Background(), name, id, "", "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, name := range []string{"old", "needed"} {
 		file("git/land/"+name+".json", `{"done":true}`)
 		file("git/kept/chk-"+name+"/list", "[]")
 		file("logs/"+name+"/out", strings.Repeat("x", 100))
 		t.Setenv("GIT_COMMITTER_DATE", old.Format(time.RFC3339))
-		r.Git("update-ref", "refs/pawl/chk-"+name, r.Git("commit-tree", "-m", name, "HEAD^{tree}"))
+		set(git.PrivateRef("chk-"+name), r.Git("commit-tree", "-m", name, "HEAD^{tree}"))
 		r.Write(map[string]string{"tree.txt": name})
 		r.Git("add", "tree.txt")
 		tree := r.Git("write-tree")
-		r.Git("update-ref", "refs/pawl/trees/20200101/"+tree, tree)
-		at := filepath.Join(r.Dir, ".git", "refs", "pawl", "trees", "20200101", tree)
+		set(git.PrivateRef("trees/20200101/"+tree), tree)
+		at := filepath.Join(r.Dir, ".pawl", "git", "refs", "pawl", "trees", "20200101", tree)
 		if err := os.Chtimes(at, old, old); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +82,7 @@ func rest(t *testing.T, r *gittest.Repo) string {
 			out = append(out, filepath.Base(path))
 		}
 	}
-	return strings.Join(out, " ") + "\n" + r.Git("for-each-ref", "--format=%(refname)", "refs/pawl")
+	return strings.Join(out, " ") + "\n" + r.Own("for-each-ref", "--format=%(refname)", "refs/pawl")
 }
 
 // What is old goes, what is needed or new stays, and so does a landing that is half done.

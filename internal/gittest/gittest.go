@@ -70,6 +70,18 @@ func Configure(t testing.TB, dir string) {
 	}
 }
 
+// Own runs git on pawl's own git directory in .pawl, with the objects that it has itself.
+func (r *Repo) Own(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = r.Dir, append(os.Environ(), "GIT_DIR="+r.Path(".pawl/git"), "GIT_INDEX_FILE="+r.Path(".pawl/no-index"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
 // Git runs git in the repository as the user would and returns its output without the last line end.
 func (r *Repo) Git(args ...string) string {
 	r.t.Helper()

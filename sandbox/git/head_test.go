@@ -46,6 +46,9 @@ func TestReferencesAreReadFromFiles(t *testing.T) {
 	repo := open(t, r, "", true)
 	first := r.Head()
 	name := git.PrivateRef("mark")
+	if err := repo.Refs.Set(t.Context(), git.PrivateRef("other"), first, "", "test"); err != nil { // its objects are there
+		t.Fatal(err)
+	}
 	read := func(want string, wantAsked bool) {
 		t.Helper()
 		asked := false
@@ -56,16 +59,16 @@ func TestReferencesAreReadFromFiles(t *testing.T) {
 		}
 	}
 	read("", false)
-	r.Git("update-ref", name, first)
+	r.Own("update-ref", name, first)
 	read(first, false)
-	r.Git("pack-refs", "--all")
+	r.Own("pack-refs", "--all")
 	read(first, true)
-	r.Git("update-ref", "-d", name)
+	r.Own("update-ref", "-d", name)
 	read("", false)
-	r.Git("symbolic-ref", name, "refs/heads/"+r.Git("symbolic-ref", "--short", "HEAD"))
+	r.Own("symbolic-ref", name, git.PrivateRef("other"))
 	read(first, true)
-	r.Git("symbolic-ref", "-d", name)
-	r.Git("update-ref", name+"/below", first)
+	r.Own("symbolic-ref", "-d", name)
+	r.Own("update-ref", name+"/below", first)
 	read("", true) // a folder may be where git has left one, and says nothing
 }
 

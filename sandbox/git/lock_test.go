@@ -111,7 +111,7 @@ func TestLockOfPackedReferencesLeftBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lock := r.Path(".git/packed-refs.lock")
+	lock := r.Path(".pawl/git/packed-refs.lock")
 	leave(t, lock)
 	if err := repo.Refs.Delete(context.Background(), names[0], r.Head()); err != nil {
 		t.Error(err)

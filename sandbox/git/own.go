@@ -176,8 +176,9 @@ func (r *Repo) adopt(ctx context.Context) error {
 				return err
 			}
 		}
-		program.Step(ctx, "adopt references")
-		_, _, err = r.paths.FromTop(r.paths.Shadow, strings.Join(create, ""), "update-ref", "--stdin").Run(ctx)
+		if len(create) > 0 {
+			_, _, err = r.paths.FromTop(r.paths.Shadow, strings.Join(create, ""), "update-ref", "--stdin").Run(ctx)
+		}
 		if err == nil && len(names) > 0 {
 			_, _, err = r.paths.FromTop(r.paths.GitDir, object.Deletion(names), "update-ref", "--stdin").Run(ctx)
 		}
@@ -194,7 +195,8 @@ func (r *Repo) adopt(ctx context.Context) error {
 	})
 }
 
-// young is the age below which an object may be of work under way whose reference is not written yet.
+// young is the age below which an object may be of work under way whose reference is not written yet. Git renews the
+// time of a pack that has what it is to write.
 const young = 2 * time.Hour
 
 // compact drops from pawl's own store what no reference of pawl's names any more. Where it cannot, all stays.
@@ -217,6 +219,14 @@ func (r Refs) compact(ctx context.Context) error {
 	out, _, err := r.paths.Alone(string(ids), "pack-objects", "-q", filepath.Join(packs, "pack")).Run(ctx)
 	if err != nil {
 		return err
+	}
+	// What is in that pack is named by references, so that only the next time anybody has to be waited for who uses it.
+	fresh, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(packs), "pack-"+strings.TrimSpace(string(out))+".*"))
+	for _, file := range fresh {
+		err = errors.Join(err, os.Chtimes(file, before, before))
+	}
+	if _, _, failed := r.paths.Alone("", "prune-packed", "-q").Run(ctx); failed != nil {
+		return failed
 	}
 	drop := func(file string) error {
 		if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {

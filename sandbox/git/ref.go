@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -248,22 +249,22 @@ func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 
 // ClearDangling removes the references of pawl's that point to nothing, and reports whether there were any.
 func (r Refs) ClearDangling(ctx context.Context) (bool, error) {
-	refs, err := r.List(ctx, private)
+	refs, _, err := r.call(private, "for-each-ref", "--format=%(objectname) %(refname)").Run(ctx)
 	if err != nil {
 		return false, err
 	}
-	var ids, names []string
-	for _, ref := range refs {
-		ids = append(ids, ref.ID)
+	byID := map[string][]string{}
+	for line := range strings.Lines(string(refs)) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		byID[id] = append(byID[id], name)
 	}
-	gone, err := lacking(ctx, r.paths.WithoutTree, ids)
+	gone, err := lacking(ctx, r.paths.WithoutTree, slices.Collect(maps.Keys(byID)))
 	if err != nil || len(gone) == 0 {
 		return false, err
 	}
-	for _, ref := range refs {
-		if slices.Contains(gone, ref.ID) {
-			names = append(names, ref.Name)
-		}
+	var names []string
+	for _, id := range gone {
+		names = append(names, byID[id]...)
 	}
 	return true, moving(ctx, r.locks(names...), func() program.Call {
 		return r.paths.FromTop(r.paths.Shadow, object.Deletion(names), "update-ref", "--stdin")

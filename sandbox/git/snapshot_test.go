@@ -259,8 +259,8 @@ func TestSnapshotSurvivesItsCache(t *testing.T) {
 	// Objects that are gone are made again, too.
 	r.Write(map[string]string{"b": "only here"})
 	want = snapshot(t, repo)
-	for _, ref := range strings.Fields(r.Git("for-each-ref", "--format=%(refname)", "refs/pawl")) {
-		r.Git("update-ref", "-d", ref)
+	for _, ref := range strings.Fields(r.Own("for-each-ref", "--format=%(refname)", "refs/pawl")) {
+		r.Own("update-ref", "-d", ref)
 	}
 	r.Git("gc", "-q", "--prune=now")
 	if got := snapshot(t, repo); got != want {
