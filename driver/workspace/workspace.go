@@ -11,6 +11,7 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git/layout"
+	"pawl/store/owndir"
 )
 
 // Dir is the name of pawl's folder in a workspace, Store that of the store in it, and StoreAt where that is.
@@ -224,27 +225,27 @@ func Prepare(p effect.Place) error {
 	if bare, ok := layout.Bare(p.Workspace); ok && !p.Git {
 		return pawl.Fail(pawl.CodeRepository, "git.bare", bare)
 	}
-	dir := filepath.Join(p.Workspace, Dir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", dir).Because(err)
-	}
-	// Objects of pawl's own pass through there on the way to the user's store. Without a store none of them are pawl's,
-	// and they would be read instead of the repository's.
-	if _, err := os.Lstat(filepath.Join(dir, Store)); p.Git && errors.Is(err, os.ErrNotExist) {
-		if err := os.RemoveAll(filepath.Join(dir, "git", "objects")); err != nil {
-			return pawl.Fail(pawl.CodeIO, "cli.workspace_readonly", dir).Because(err)
+	d, err := owndir.Make(p.Workspace, Dir)
+	if err == nil {
+		defer d.Close()
+		// Objects of pawl's own pass through there on the way to the user's store. Without a store none of them are
+		// pawl's, and they would be read instead of the repository's.
+		if _, missing := d.Lstat(Store); p.Git && errors.Is(missing, os.ErrNotExist) {
+			err = d.RemoveAll("git/objects")
 		}
 	}
-	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
 	if err == nil {
-		_, err = f.WriteString("# Everything here is pawl's own.\n*\n")
-		err = errors.Join(err, f.Close())
+		var f *os.File
+		if f, err = d.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL); err == nil {
+			_, err = f.WriteString("# Everything here is pawl's own.\n*\n")
+			err = errors.Join(err, f.Close())
+		}
 	}
-	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "cli.workspace_readonly", dir).Because(err)
+	switch {
+	case err == nil, errors.Is(err, os.ErrExist):
+		return nil
+	case pawl.CodeOf(err) == pawl.CodeDenied:
+		return err
 	}
-	return nil
+	return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", filepath.Join(p.Workspace, Dir)).Because(err)
 }

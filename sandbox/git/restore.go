@@ -243,10 +243,10 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 		return nil, r.missing(ctx, err, tree)
 	}
 	dir := filepath.Join(r.paths.Stage(), "rules")
-	if err := errors.Join(os.RemoveAll(dir), disk.Mkdir(r.paths.Workspace, dir, 0o700)); err != nil {
+	if err := errors.Join(r.paths.Discard(dir), disk.Mkdir(r.paths.Workspace, dir, 0o700)); err != nil {
 		return nil, program.IOError("git.restore", err)
 	}
-	defer os.RemoveAll(r.paths.Stage())
+	defer r.paths.Discard(r.paths.Stage()) //nolint:errcheck // swept before its next use
 	var ids, names []string
 	for _, line := range program.Fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")
