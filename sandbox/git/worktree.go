@@ -88,7 +88,7 @@ func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 	}
 	if err := os.Mkdir(r.Tree, 0o777); err != nil {
 		// what stands there is not taken for a part of this
-		return program.IOError("git.worktree", errors.Join(err, os.RemoveAll(made)))
+		return program.IOError("git.worktree", errors.Join(err, r.Discard(made)))
 	}
 	all, link := filepath.Join(r.CommonDir, "worktrees"), filepath.Join(r.Tree, ".git")
 	err = errors.Join(
@@ -120,7 +120,7 @@ func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 			err = nil
 		}
 	}
-	_ = errors.Join(os.RemoveAll(made), os.Remove(link), os.Remove(r.Tree))
+	_ = errors.Join(r.Discard(made), os.Remove(link), os.Remove(r.Tree))
 	return program.IOError("git.worktree", err)
 }
 

@@ -1,8 +1,8 @@
 package logs
 
 import (
-	"errors"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
