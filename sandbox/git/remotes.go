@@ -311,7 +311,7 @@ func (w *connection) call(args ...string) program.Call {
 	return program.Call{Args: args, Env: w.env, Dir: w.paths.Workspace, Stdin: strings.NewReader("")}
 }
 
-func (w *connection) close() { os.RemoveAll(w.dir) } //nolint:errcheck // what stays is swept with what a crash leaves
+func (w *connection) close() { w.paths.Discard(w.dir) } //nolint:errcheck // what stays is swept with what a crash leaves
 
 // know tells the other side what is here already, so that only the rest is sent: the user's references.
 func (w *connection) know(ctx context.Context) error {

@@ -17,6 +17,7 @@ import (
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 )
 
 // Restoration asks to bring the files of a tree back to a recorded state.
@@ -243,10 +244,10 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 	}
 	scratch := r.paths.State("tmp/" + filepath.Base(r.paths.IndexFile))
 	dir := filepath.Join(scratch, "rules")
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+	if err := errors.Join(r.paths.Discard(dir), disk.Mkdir(r.paths.Base, dir, 0o700)); err != nil {
 		return nil, program.IOError("git.restore", err)
 	}
-	defer os.RemoveAll(scratch)
+	defer r.paths.Discard(scratch) //nolint:errcheck // swept before its next use
 	var ids, names []string
 	for _, line := range program.Fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")

@@ -1,35 +1,48 @@
 package layout
 
 import (
-	"os"
 	"path/filepath"
+	"strings"
 
 	"pawl/sandbox/git/object"
 	"pawl/store/disk"
 	"pawl/store/lockfile"
+	"pawl/store/owndir"
 )
 
 // MarkedLock begins the names of locks that are about to be linked into place.
 const MarkedLock = "pawl.lock-"
 
 // Left names the temporary files of calls that were cut short: in pawl's own directory, and those of pawl's in the
-// user's.
+// user's. Each has a name that pawl gave, which says that its maker has ended.
 func (r *Layout) Left() (out []string) {
-	patterns := [][]string{{r.Shadow, disk.New + "*"}, {r.State("tmp"), "*"}, {r.State("land"), disk.New + "*"},
-		// New objects are written under such names, or collected in such folders, before they enter the store.
-		{r.ObjectDir(), "tmp_obj*"}, {r.RefDir(), "refs", "pawl", "trees", "*", disk.New + "*"}}
+	patterns := [][]string{{r.Shadow, disk.New + "*"}, {r.State("land"), disk.New + "*"},
+		{r.State("tmp"), "index-*"}, {r.State("tmp"), "remote-*"}, {r.State("tmp"), "worktree-*"},
+		{r.ObjectDir(), object.New + "*"}, {r.RefDir(), "refs", "pawl", "trees", "*", disk.New + "*"}}
 	if r.Git {
-		patterns = append(patterns, []string{r.GitDir, MarkedLock + "*"}, []string{r.SharedObjects(), "tmp_obj*"},
+		patterns = append(patterns, []string{r.GitDir, MarkedLock + "*"}, []string{r.SharedObjects(), object.New + "*"},
 			[]string{r.SharedObjects(), "pack", object.Half + "*"})
 	}
 	for _, p := range patterns {
 		p[0] = EscapeGlob(p[0])
 		found, _ := filepath.Glob(filepath.Join(p...)) // the patterns are well formed
 		for _, path := range found {
-			if info, err := os.Lstat(path); err == nil && lockfile.Left(info) {
+			if lockfile.Left(filepath.Base(path)) {
 				out = append(out, path)
 			}
 		}
 	}
 	return out
+}
+
+// Discard removes a file or a directory of pawl's own. In the state and in .pawl it follows no link, and refuses one on the
+// way.
+func (r *Layout) Discard(path string) error {
+	if own, err := filepath.Rel(r.Base, path); err == nil && filepath.IsLocal(own) {
+		return owndir.RemoveAll(r.Base, own)
+	}
+	if own, err := filepath.Rel(r.Workspace, path); err == nil && strings.HasPrefix(filepath.ToSlash(own), ".pawl/") {
+		return owndir.RemoveAll(r.Workspace, own)
+	}
+	return disk.RemoveAll(path)
 }

@@ -13,6 +13,7 @@ import (
 
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
+	"pawl/store/owndir"
 )
 
 // attributes switches every conversion and every driver off, for all paths, with the highest precedence that git knows.
@@ -136,9 +137,20 @@ func Record(ctx context.Context, r *Layout, stdin string, args ...string) (strin
 	if shared := r.SharedObjects(); shared != "" {
 		dir := r.State(packs)
 		link, want := filepath.Join(dir, "pack"), filepath.Join(shared, "pack")
+		own, err := filepath.Rel(r.Workspace, dir)
+		if err == nil {
+			var d *owndir.Dir
+			if d, err = owndir.Make(r.Workspace, own); err == nil { // nothing is in the way
+				err = d.Close()
+			}
+		}
+		if err != nil {
+			return "", program.IOError("git.snapshot", err)
+		}
 		if at, err := os.Readlink(link); err != nil || at != want {
-			_ = os.Remove(link)
-			_ = os.Mkdir(dir, 0o700) // mostly it is there
+			if err == nil { // a link of an earlier place; nothing else is replaced
+				_ = os.Remove(link)
+			}
 			if err := os.Symlink(want, link); err != nil && !errors.Is(err, fs.ErrExist) {
 				return "", program.IOError("git.snapshot", err)
 			}

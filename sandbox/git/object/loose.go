@@ -90,7 +90,7 @@ func (w *Writer) Write(ctx context.Context, kind string, content []byte) (string
 		return id, nil
 	}
 	program.Step(ctx, "write object")
-	f, err := os.CreateTemp(w.Dir, "tmp_obj_pawl_"+lockfile.Maker()+"-*")
+	f, err := os.CreateTemp(w.Dir, New+lockfile.Maker()+"-*")
 	if err != nil {
 		return "", program.IOError("git.object", err)
 	}

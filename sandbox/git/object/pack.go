@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"pawl/sandbox/git/program"
+	"pawl/store/lockfile"
 )
 
 // Share gives the user's object store, if there is one, what it lacks of an object that is about to get a reference
@@ -74,12 +75,14 @@ func Share(ctx context.Context, own, shared, format, id string) error {
 func loose(dir, id string) string { return filepath.Join(dir, id[:2], id[2:]) }
 
 // Where packs of pawl's are known by, and how they are brought together again: many packs make git slow. A reference to
-// what a pack holds is made within moments, so that an old one needs no .keep any more. Half is of packs being written.
+// what a pack holds is made within moments, so that an old one needs no .keep any more. Half begins the names of packs
+// that are being written, and New those of objects; the process that writes follows (lockfile.Left).
 const (
 	keeper  = "pawl\n"
 	most    = 32
 	settled = 10 * time.Minute
 	Half    = "pawl-half-"
+	New     = "tmp_obj_pawl_"
 )
 
 // pack is a pack that is being written: objects one after the other, none as a difference from another.
@@ -100,7 +103,7 @@ type packed struct {
 
 func newPack(dir, format string) (*pack, error) {
 	_ = os.Mkdir(dir, 0o777) // mostly it is there; the store is not made again where it has gone
-	f, err := os.CreateTemp(dir, Half+"*")
+	f, err := os.CreateTemp(dir, Half+lockfile.Maker()+"-*")
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +289,7 @@ func (p *pack) writeIndex(sum []byte) (path string, err error) {
 	out = slices.Concat(out, sums, places, far, sum)
 	h := NewHash(p.format)
 	h.Write(out)
-	f, err := os.CreateTemp(p.dir, Half+"*")
+	f, err := os.CreateTemp(p.dir, Half+lockfile.Maker()+"-*")
 	if err != nil {
 		return "", err
 	}
