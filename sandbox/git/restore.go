@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
@@ -243,10 +244,10 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 		return nil, r.missing(ctx, err, tree)
 	}
 	dir := filepath.Join(r.paths.Stage(), "rules")
-	if err := errors.Join(r.paths.Discard(dir), disk.Mkdir(r.paths.Workspace, dir, 0o700)); err != nil {
+	if err := errors.Join(layout.Discard(r.paths, dir), disk.Mkdir(r.paths.Workspace, dir, 0o700)); err != nil {
 		return nil, program.IOError("git.restore", err)
 	}
-	defer r.paths.Discard(r.paths.Stage()) //nolint:errcheck // swept before its next use
+	defer layout.Discard(r.paths, r.paths.Stage()) //nolint:errcheck // emptied before its next use
 	var ids, names []string
 	for _, line := range program.Fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")

@@ -36,7 +36,7 @@ func (r *Layout) Left() (out []string) {
 }
 
 // Discard removes a file or a directory of pawl's own. Below .pawl it follows no link, and refuses one on the way.
-func (r *Layout) Discard(path string) error {
+func Discard(r *Layout, path string) error {
 	own, err := filepath.Rel(r.Workspace, path)
 	if err == nil && strings.HasPrefix(filepath.ToSlash(own), ".pawl/") {
 		return owndir.RemoveAll(r.Workspace, own)
