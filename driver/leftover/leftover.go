@@ -43,19 +43,20 @@ func Find(place effect.Place) []Found {
 		return nil // what is not understood is left alone
 	}
 	var out []Found
+	discard := func(path string) error { return layout.Discard(r, path) }
 	add := func(paths []string, remove func(path string) error) {
 		for _, path := range paths {
 			out = append(out, Found{path, Size(path), func(context.Context) error { return remove(path) }})
 		}
 	}
-	add(sqlite.Left(filepath.Join(dir, known.Store)), r.Discard)
+	add(sqlite.Left(filepath.Join(dir, known.Store)), discard)
 	add(presence.Left(dir), lockfile.Clear)
-	add(archive.Left(filepath.Join(r.Workspace, ".pawl")), r.Discard)
-	add(r.Left(), r.Discard)
+	add(archive.Left(filepath.Join(r.Workspace, ".pawl")), discard)
+	add(r.Left(), discard)
 	if !presence.Alone(dir) {
 		return out // what follows does not say whose it is
 	}
-	add(halves(r.ObjectDir()), r.Discard)
+	add(halves(r.ObjectDir()), discard)
 	return append(out, grounds(place, dir)...)
 }
 
@@ -106,7 +107,8 @@ func grounds(place effect.Place, dir string) (out []Found) {
 		}
 		tree := filepath.Join(dir, "worktrees", e.Name())
 		out = append(out, Found{tree, Size(tree), func(ctx context.Context) error {
-			repo, err := (&git.Memory{}).Open(ctx, layout.Place{Workspace: place.Workspace, State: dir, Tree: tree, Git: place.Git})
+			at := layout.Place{Workspace: place.Workspace, State: dir, Tree: tree, Git: place.Git}
+			repo, err := (&git.Memory{}).Open(ctx, at)
 			if err != nil {
 				return err
 			}

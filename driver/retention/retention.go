@@ -135,13 +135,14 @@ func recorded(r *layout.Layout, ref, day string) time.Time {
 // folders are the copies, journals and logs that are past their time, or for which there is no room.
 func (p *Plan) folders(r *layout.Layout, l Limits) {
 	kept := keep.Folder{Dir: r.Workspace, State: r.Base}
-	p.entries(r.State("kept"), l, Kept, func(name string) (string, bool) { return name, kept.Has(strings.TrimSuffix(name, ".half")) },
-		kept.Drop)
+	p.entries(r.State("kept"), l, Kept, func(name string) (string, bool) {
+		return name, kept.Has(name) || strings.HasSuffix(name, ".half")
+	}, kept.Drop)
 	land := r.State("land")
 	p.entries(land, l, Journal, func(name string) (string, bool) {
 		id, ok := strings.CutSuffix(name, ".json")
 		return id, ok && complete(filepath.Join(land, name))
-	}, func(name string) error { return r.Discard(filepath.Join(land, name)) })
+	}, func(name string) error { return layout.Discard(r, filepath.Join(land, name)) })
 	p.logs(logs.Of(r.Base), l)
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
@@ -244,10 +245,10 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 	}
 	scratch := r.paths.State("tmp/" + filepath.Base(r.paths.IndexFile))
 	dir := filepath.Join(scratch, "rules")
-	if err := errors.Join(r.paths.Discard(dir), disk.Mkdir(r.paths.Base, dir, 0o700)); err != nil {
+	if err := errors.Join(layout.Discard(r.paths, dir), disk.Mkdir(r.paths.Base, dir, 0o700)); err != nil {
 		return nil, program.IOError("git.restore", err)
 	}
-	defer r.paths.Discard(scratch) //nolint:errcheck // swept before its next use
+	defer layout.Discard(r.paths, scratch) //nolint:errcheck // swept before its next use
 	var ids, names []string
 	for _, line := range program.Fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")

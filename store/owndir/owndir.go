@@ -80,8 +80,8 @@ func (d *Dir) Chmod(mode fs.FileMode) error {
 	return errors.Join(f.Chmod(mode), f.Close())
 }
 
-// Claim refuses a directory that belongs to another user, and takes the rights of other users away from it. As git does,
-// root accepts what belongs to the user who called sudo. A file system without modes keeps its own.
+// Claim refuses a directory of another user, and takes the rights of other users away from it. Root accepts one of the
+// user who called sudo, as git does. A file system without modes keeps its own.
 func (d *Dir) Claim() error {
 	info, err := d.root.Stat(".")
 	switch {

@@ -37,7 +37,7 @@ func (r *Layout) Left() (out []string) {
 
 // Discard removes a file or a directory of pawl's own. In the state and in .pawl it follows no link, and refuses one on the
 // way.
-func (r *Layout) Discard(path string) error {
+func Discard(r *Layout, path string) error {
 	if own, err := filepath.Rel(r.Base, path); err == nil && filepath.IsLocal(own) {
 		return owndir.RemoveAll(r.Base, own)
 	}
