@@ -121,7 +121,7 @@ func standing(r *layout.Layout) map[string]bool {
 // recorded is when a tree was recorded: when its reference was written, or, where git has packed that, the end of the
 // day in its name.
 func recorded(r *layout.Layout, ref, day string) time.Time {
-	if info, err := os.Lstat(filepath.Join(r.RefDir(), filepath.FromSlash(ref))); err == nil {
+	if info, err := os.Lstat(filepath.Join(r.Shadow, filepath.FromSlash(ref))); err == nil {
 		return info.ModTime()
 	}
 	day, _, _ = strings.Cut(day, "/")

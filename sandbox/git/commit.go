@@ -25,17 +25,9 @@ type Commit struct {
 	At      time.Time
 }
 
-// WriteCommit makes a commit object, which the user's git knows, and returns its id. The same commit always has the
-// same id; no reference names it yet.
+// WriteCommit makes a commit object in pawl's own store and returns its id. The same commit always has the same id; no
+// reference names it yet.
 func (r Objects) WriteCommit(ctx context.Context, c Commit) (string, error) {
-	id, err := r.writeCommit(ctx, c)
-	if err == nil {
-		err = Refs(r).share(ctx, id)
-	}
-	return id, err
-}
-
-func (r Objects) writeCommit(ctx context.Context, c Commit) (string, error) {
 	if !validID(c.Tree) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", c.Tree)
 	}
@@ -104,7 +96,7 @@ func (r Objects) Contains(ctx context.Context, tip, commit string) (bool, error)
 		return true, nil
 	}
 	// A shallow history ends in commits whose parents are missing; what cannot be found is not contained.
-	_, status, err := r.paths.Plumbing("", "merge-base", "--is-ancestor", commit, tip).Answering(1, 128).Run(ctx)
+	_, status, err := r.paths.Both("", "merge-base", "--is-ancestor", commit, tip).Answering(1, 128).Run(ctx)
 	return status == 0 && err == nil, err
 }
 
@@ -168,7 +160,7 @@ func (r Objects) Merge(ctx context.Context, base, ours, theirs,
 		if len(ids) > 0 {
 			c.Parents = ids[:1]
 		}
-		id, err := r.writeCommit(ctx, c)
+		id, err := r.WriteCommit(ctx, c)
 		if err != nil {
 			return "", nil, r.missing(ctx, err, t)
 		}

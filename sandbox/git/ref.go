@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +26,33 @@ type Ref struct {
 	At time.Time
 }
 
-// private is where pawl's references live: git neither shows nor fetches nor checks them out by itself.
+// private is where pawl's references live, in pawl's own git directory.
 const private = "refs/pawl/"
+
+// isPrivate reports whether a reference, or what begins the names of references, is pawl's.
+func isPrivate(name string) bool { return strings.HasPrefix(name+"/", private) }
+
+// home is the git directory to move a reference in, and dir the one that has its refs/.
+func (r Refs) home(name string) (home, dir string) {
+	if isPrivate(name) || !r.paths.Git {
+		return r.paths.Shadow, r.paths.Shadow
+	}
+	return r.paths.GitDir, r.paths.CommonDir
+}
+
+// call reads references where those with a name are.
+func (r Refs) call(name string, args ...string) program.Call {
+	if isPrivate(name) {
+		return r.paths.WithoutTree("", args...)
+	}
+	return r.paths.Plumbing("", args...)
+}
+
+// file is where a reference is if it is a file of its own.
+func (r Refs) file(name string) string {
+	_, dir := r.home(name)
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
 
 // PrivateRef returns the full name of a reference of pawl's.
 func PrivateRef(name string) string { return private + name }
@@ -55,7 +81,7 @@ func (r Refs) Lookup(ctx context.Context, name string) (string, error) {
 	if r.absent(name) {
 		return "", nil
 	}
-	out, _, err := r.paths.Plumbing("", "show-ref", "--verify", "--hash", "--", name).Answering(1, 128).Run(ctx)
+	out, _, err := r.call(name, "show-ref", "--verify", "--hash", "--", name).Answering(1, 128).Run(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -66,23 +92,23 @@ func (r Refs) Lookup(ctx context.Context, name string) (string, error) {
 // to one working tree only. One that is not there, that stands in the file of packed ones or names another reference is
 // git's to find.
 func (r Refs) loose(name string) (id string, ok bool) {
-	if r.paths.Config.Refs != "" || !strings.HasPrefix(name, private) && !strings.HasPrefix(name, BranchRef("")) {
+	if !isPrivate(name) && (r.paths.Config.Refs != "" || !strings.HasPrefix(name, BranchRef(""))) {
 		return "", false
 	}
-	id, ok = layout.ReadLine(filepath.Join(r.paths.RefDir(), filepath.FromSlash(name)), "")
+	id, ok = layout.ReadLine(r.file(name), "")
 	return id, ok && validID(id)
 }
 
 // absent reports whether there is surely no reference of pawl's by a name: neither a file of its own nor a line among
 // the packed ones. git writes the line before it removes the file, so the file is looked for first.
 func (r Refs) absent(name string) bool {
-	if r.paths.Config.Refs != "" || !strings.HasPrefix(name, private) {
+	if !isPrivate(name) {
 		return false
 	}
-	if _, err := os.Lstat(filepath.Join(r.paths.RefDir(), filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(r.file(name)); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	packed, err := os.ReadFile(filepath.Join(r.paths.RefDir(), "packed-refs"))
+	packed, err := os.ReadFile(filepath.Join(r.paths.Shadow, "packed-refs"))
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(packed, []byte(" "+name+"\n"))
 }
 
@@ -105,8 +131,16 @@ func (r Refs) Set(ctx context.Context, name, id, old, why string) error {
 	if !validID(id) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
-	if err := r.share(ctx, id); err != nil {
-		return err
+	if isPrivate(name) {
+		if err := r.own(ctx, id); err != nil {
+			return err
+		}
+	} else {
+		release, err := r.share(ctx, id)
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
 	return r.update(ctx, name, old, "update-ref", "-m", why, "--", name, id, r.paths.OrZero(old))
 }
@@ -118,7 +152,8 @@ func (r Refs) Delete(ctx context.Context, name, old string) error {
 
 // update runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
 func (r Refs) update(ctx context.Context, name, old string, args ...string) error {
-	err := moving(ctx, r.locks(name), func() program.Call { return r.paths.FromTop(r.paths.GitHome(), "", args...) })
+	home, _ := r.home(name)
+	err := moving(ctx, r.locks(name), func() program.Call { return r.paths.FromTop(home, "", args...) })
 	if err == nil {
 		return nil
 	}
@@ -146,20 +181,21 @@ type lock struct {
 // which what is removed is taken out, and for the branch that is checked out that of HEAD.
 func (r Refs) locks(names ...string) []lock {
 	var out []lock
-	head := false
+	head, dir := false, r.paths.Shadow
 	for _, name := range names {
-		l := lock{filepath.Join(r.paths.RefDir(), filepath.FromSlash(name)+".lock"), staleOther}
-		if strings.HasPrefix(name, private) {
+		l := lock{r.file(name) + ".lock", staleOther}
+		if isPrivate(name) {
 			l.age = staleOwn
 		} else {
 			head = r.paths.Git
+			_, dir = r.home(name)
 		}
 		out = append(out, l)
 	}
 	if head {
 		out = append(out, lock{filepath.Join(r.paths.GitDir, "HEAD.lock"), staleOther})
 	}
-	return append(out, lock{filepath.Join(r.paths.RefDir(), "packed-refs.lock"), staleOther})
+	return append(out, lock{filepath.Join(dir, "packed-refs.lock"), staleOther})
 }
 
 // ClearHead removes the lock of the workspace's HEAD if a git that was killed has left it behind. It waits until the
@@ -190,7 +226,7 @@ func moving(ctx context.Context, locks []lock, c func() program.Call) error {
 // List lists the references below a prefix such as "refs/pawl/".
 func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)"
-	out, _, err := r.paths.Plumbing("", "for-each-ref", "--format="+format, "--",
+	out, _, err := r.call(prefix, "for-each-ref", "--format="+format, "--",
 		strings.TrimSuffix(prefix, "/")).Run(ctx)
 	if err != nil {
 		return nil, err
@@ -210,51 +246,54 @@ func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 	return refs, nil
 }
 
-// share gives the user's object store what it lacks of an object before a reference to it is made.
-func (r Refs) share(ctx context.Context, id string) error {
-	return object.Share(ctx, r.paths.ObjectDir(), r.paths.SharedObjects(), r.paths.Config.Format, id)
-}
-
-// Dangling names the references of pawl's that point to nothing: somebody deleted what they named. The user's git fails
-// on each.
-func (r Refs) Dangling(ctx context.Context) (names []string, err error) {
-	return object.Dangling(ctx, strings.TrimSuffix(private, "/"), r.paths.Plumbing)
-}
-
 // ClearDangling removes the references of pawl's that point to nothing, and reports whether there were any.
 func (r Refs) ClearDangling(ctx context.Context) (bool, error) {
-	names, err := r.Dangling(ctx)
-	if err != nil || len(names) == 0 {
+	refs, err := r.List(ctx, private)
+	if err != nil {
 		return false, err
 	}
+	var ids, names []string
+	for _, ref := range refs {
+		ids = append(ids, ref.ID)
+	}
+	gone, err := lacking(ctx, r.paths.WithoutTree, ids)
+	if err != nil || len(gone) == 0 {
+		return false, err
+	}
+	for _, ref := range refs {
+		if slices.Contains(gone, ref.ID) {
+			names = append(names, ref.Name)
+		}
+	}
 	return true, moving(ctx, r.locks(names...), func() program.Call {
-		return r.paths.FromTop(r.paths.GitHome(), object.Deletion(names), "update-ref", "--stdin")
+		return r.paths.FromTop(r.paths.Shadow, object.Deletion(names), "update-ref", "--stdin")
 	})
 }
 
 // dayLayout names the folder of references that keep one day's snapshots.
 const dayLayout = "20060102"
 
-// keep makes a reference to a tree, so that neither the user's garbage collection nor a "gc --prune=now" takes a
-// snapshot away that an undo may need. The day in its name is what Prune goes by. Fresh says that the tree was written
-// just now; otherwise git makes sure that it is there.
-func (r Refs) keep(ctx context.Context, tree string, fresh bool) error {
+// keep makes a reference to a tree, so that a snapshot that an undo may need stays. The day in its name is what Prune
+// goes by. Fresh says that the tree was written just now; otherwise git makes sure that it is there. Whole says that
+// pawl's own store has all of it.
+func (r Refs) keep(ctx context.Context, tree string, fresh, whole bool) error {
 	name := private + "trees/" + time.Now().UTC().Format(dayLayout) + "/" + tree
-	dir := r.paths.RefDir()
-	// Of a tree that has its reference already, objects may have been lost.
-	if err := r.share(ctx, tree); err != nil {
-		return err
-	}
-	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
+	if _, err := os.Lstat(r.file(name)); err == nil {
 		return nil
 	}
-	if fresh && r.paths.Config.Refs == "" && object.PutRef(ctx, dir, name, tree) == nil {
-		return nil
+	if !whole {
+		if err := r.own(ctx, tree); err != nil {
+			return err
+		}
 	}
-	return moving(ctx, r.locks(name), func() program.Call {
-		return r.paths.FromTop(r.paths.GitHome(), "", "update-ref",
-			"--", name, tree)
-	})
+	if !fresh || object.PutRef(ctx, r.paths.Shadow, name, tree) != nil {
+		if err := moving(ctx, r.locks(name), func() program.Call {
+			return r.paths.FromTop(r.paths.Shadow, "", "update-ref", "--", name, tree)
+		}); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(r.paths.State(completeNote), []byte(name), 0o600)
 }
 
 // Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept,
@@ -283,7 +322,7 @@ func (r Refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool)
 		return nil, nil
 	}
 	if err := moving(ctx, r.locks(names...), func() program.Call {
-		return r.paths.FromTop(r.paths.GitHome(), script.String(), "update-ref", "-z", "--stdin")
+		return r.paths.FromTop(r.paths.Shadow, script.String(), "update-ref", "-z", "--stdin")
 	}); err != nil {
 		return nil, err
 	}
@@ -292,6 +331,7 @@ func (r Refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool)
 			os.Remove(r.paths.MetaFile(ref.ID)) //nolint:errcheck // commits have none, and what stays is found again
 		}
 	}
+	_ = r.compact(ctx) // what stays is dropped the next time
 	return old, nil
 }
 

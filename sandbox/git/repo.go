@@ -6,8 +6,8 @@
 // call exist:
 //
 //   - shadow calls work in a git directory of pawl's own, .pawl/git, with a configuration of pawl's own, on index files
-//     of pawl's own, and write new objects into a store of pawl's own, which no garbage collection of the user's
-//     touches; they read the user's store besides, and share what gets a reference there (object.Share);
+//     of pawl's own, and write new objects into a store of pawl's own, which has all that references of pawl's name;
+//     they read the user's store besides, and what a branch of the user's is to name is copied there (Refs.share);
 //   - plumbing calls (update-ref, show-ref, symbolic-ref, check-attr, worktree add) see the user's git directory,
 //     because references live there, with hooks, fsmonitor, transports and lazy fetching switched off by the
 //     environment, which outranks every file;
@@ -116,7 +116,11 @@ func open(ctx context.Context, p layout.Place, m *Memory) (*Repo, error) {
 	if r.Config.Bare && r.GitDir == r.CommonDir && r.Git {
 		return nil, pawl.Fail(pawl.CodeRepository, "git.bare", r.Workspace)
 	}
-	return repoAt(r, m), r.Prepare()
+	repo := repoAt(r, m)
+	if err := r.Prepare(); err != nil {
+		return repo, err
+	}
+	return repo, repo.adopt(ctx)
 }
 
 // InPlace reports whether the tree is the workspace itself.

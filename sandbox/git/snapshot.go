@@ -79,7 +79,7 @@ func (r treeIndex) store(ctx context.Context, s seen) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return tree, r.refs.keep(ctx, tree, fresh)
+	return tree, r.refs.keep(ctx, tree, fresh, false)
 }
 
 // quickNote ends the name of the note that says at which tree a snapshot from memory stood.

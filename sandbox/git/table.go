@@ -180,7 +180,7 @@ func (r statusCache) renew(ctx context.Context, t *table, changed []stat.Change)
 // stand leaves what a snapshot leaves besides its objects: the reference that keeps them, the note for Prune that a
 // tree stands there, and the permissions that a git tree cannot hold.
 func (r statusCache) stand(ctx context.Context, t *table, fresh bool) error {
-	if err := r.index.refs.keep(ctx, t.tree, fresh); err != nil {
+	if err := r.index.refs.keep(ctx, t.tree, fresh, true); err != nil {
 		return err
 	}
 	if fresh {

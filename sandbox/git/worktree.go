@@ -57,7 +57,7 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 			err = register(ctx, r.paths, base)
 		}
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EXDEV) {
-			_, _, err = r.paths.FromTop(r.paths.GitHome(), "", "worktree", "add", "--no-checkout", "--detach", "--",
+			_, _, err = r.paths.FromTop(r.paths.GitDir, "", "worktree", "add", "--no-checkout", "--detach", "--",
 				filepath.FromSlash(r.paths.Rel), base).Run(ctx)
 		}
 		if err == nil || ctx.Err() != nil {

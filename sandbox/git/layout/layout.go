@@ -212,11 +212,11 @@ func alternate(objects string) string {
 
 // userEnv is the environment of a plumbing call on the user's git directory. The index that it names does not exist, so
 // that no such call reads or writes the user's. Without git it is pawl's own directory.
-func (r *Layout) userEnv() []string {
+func (r *Layout) userEnv(more ...[2]string) []string {
 	if !r.Git {
 		return r.ShadowEnv(r.Workspace, r.State("no-index"))
 	}
-	env := append(program.Environment(r.Config.filesystem()...), "GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.Workspace,
+	env := append(program.Environment(append(r.Config.filesystem(), more...)...), "GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.Workspace,
 		"GIT_INDEX_FILE="+r.State("no-index"))
 	return append(env, r.Config.Identity.Env(time.Now())...)
 }
@@ -243,12 +243,34 @@ func (r *Layout) Plumbing(stdin string, args ...string) program.Call {
 	return program.Call{Args: args, Env: r.userEnv(), Dir: r.Shadow, Stdin: strings.NewReader(stdin)}
 }
 
-// GitHome is the git directory with the references: the user's, or pawl's own where there is none.
-func (r *Layout) GitHome() string {
-	if r.Git {
-		return r.GitDir
+// CheckAttr is a call that lists attributes of paths as the user's git finds them: by the files in the workspace, or in
+// the tree that an index holds, the repository's, the user's and the system's. It runs none of the programs they name.
+func (r *Layout) CheckAttr(index string, paths []string, names ...string) program.Call {
+	args := append([]string{"check-attr", "-z", "--stdin"}, names...)
+	c := r.Plumbing(strings.Join(paths, "\x00")+"\x00", args...)
+	c.Env = append(r.userEnv([2]string{"core.attributesFile", r.Config.attributes}), "GIT_ATTR_NOSYSTEM=0")
+	c.Dir = r.Workspace
+	if index != "" {
+		c.Args = append([]string{"check-attr", "--cached"}, args[1:]...)
+		c.Env = append(c.Env, "GIT_INDEX_FILE="+index, alternate(r.ObjectDir()))
 	}
-	return r.Shadow
+	return c
+}
+
+// Both is a call on the user's git directory that also reads objects of pawl's own store.
+func (r *Layout) Both(stdin string, args ...string) program.Call {
+	c := r.Plumbing(stdin, args...)
+	if r.Git {
+		c.Env = append(c.Env, alternate(r.ObjectDir()))
+	}
+	return c
+}
+
+// Alone is a shadow call that knows only the objects of pawl's own store.
+func (r *Layout) Alone(stdin string, args ...string) program.Call {
+	c := r.WithoutTree(stdin, args...)
+	c.Env = append(c.Env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=")
+	return c
 }
 
 // FromTop is a plumbing call on a git directory of the user's, or on pawl's own where there is none, from the workspace
@@ -256,14 +278,14 @@ func (r *Layout) GitHome() string {
 // they are made where it is then, not where it was. Git keeps the name of its directory as it is given only in the top
 // folder of the working tree.
 func (r *Layout) FromTop(gitDir, stdin string, args ...string) program.Call {
-	c := r.Plumbing(stdin, args...)
+	c, shadow := r.Plumbing(stdin, args...), gitDir == r.Shadow
 	c.Dir = r.Workspace
 	if rel, err := filepath.Rel(r.Workspace, gitDir); err == nil && filepath.IsLocal(rel) {
 		gitDir = rel
 		c.Env = append(c.Env, "GIT_WORK_TREE=.")
 	}
 	c.Env = append(c.Env, "GIT_DIR="+gitDir)
-	if !r.Git {
+	if shadow {
 		c.Env = append(c.Env, "GIT_COMMON_DIR="+gitDir)
 	}
 	return c
@@ -305,14 +327,6 @@ func (r *Layout) OrZero(id string) string {
 		return strings.Repeat("0", 64)
 	}
 	return strings.Repeat("0", 40)
-}
-
-// RefDir is the folder that has refs/.
-func (r *Layout) RefDir() string {
-	if r.Git {
-		return r.CommonDir
-	}
-	return r.Shadow
 }
 
 // Removals is an edit that removes entries.
@@ -359,8 +373,8 @@ func EscapeGlob(path string) string {
 	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(path)
 }
 
-// ObjectDir is where new objects are written: into a store of pawl's own, which no garbage collection of the user's
-// touches. What gets a reference is shared with the user's store first.
+// ObjectDir is where new objects are written: into a store of pawl's own, which has all that references of pawl's name
+// and which no garbage collection of the user's touches.
 func (r *Layout) ObjectDir() string { return r.State("objects") }
 
 // SharedObjects is the user's object store, "" without git.

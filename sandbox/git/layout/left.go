@@ -1,14 +1,34 @@
 package layout
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"pawl/sandbox/git/object"
 	"pawl/store/disk"
 	"pawl/store/lockfile"
 	"pawl/store/owndir"
 )
+
+// Keeper is what pawl writes beside a pack in the user's store, so that no garbage collection takes it away before its
+// reference is written. Settled is the age from which that has happened or never will.
+const (
+	Keeper  = "pawl"
+	settled = 10 * time.Minute
+)
+
+// Keeps lists the files by which pawl keeps packs of the user's store.
+func (r *Layout) Keeps() (out []string) {
+	found, _ := filepath.Glob(filepath.Join(EscapeGlob(r.SharedObjects()), "pack", "*.keep")) // the pattern is well formed
+	for _, path := range found {
+		if line, ok := ReadLine(path, ""); ok && line == Keeper {
+			out = append(out, path)
+		}
+	}
+	return out
+}
 
 // MarkedLock begins the names of locks that are about to be linked into place.
 const MarkedLock = "pawl.lock-"
@@ -17,11 +37,15 @@ const MarkedLock = "pawl.lock-"
 // user's. Each has a name that pawl gave, which says that its maker has ended.
 func (r *Layout) Left() (out []string) {
 	patterns := [][]string{{r.Shadow, disk.New + "*"}, {r.State("land"), disk.New + "*"},
-		{r.State("tmp"), "index-*"}, {r.State("tmp"), "remote-*"}, {r.State("tmp"), "worktree-*"},
-		{r.ObjectDir(), object.New + "*"}, {r.RefDir(), "refs", "pawl", "trees", "*", disk.New + "*"}}
+		{r.State("tmp"), "index-*"}, {r.State("tmp"), "remote-*"}, {r.State("tmp"), "worktree-*"}, {r.State("tmp"), "pack-*"},
+		{r.ObjectDir(), object.New + "*"}, {r.Shadow, "refs", "pawl", "trees", "*", disk.New + "*"}}
 	if r.Git {
-		patterns = append(patterns, []string{r.GitDir, MarkedLock + "*"}, []string{r.SharedObjects(), object.New + "*"},
-			[]string{r.SharedObjects(), "pack", object.Half + "*"})
+		patterns = append(patterns, []string{r.GitDir, MarkedLock + "*"}, []string{r.SharedObjects(), object.New + "*"})
+		for _, path := range r.Keeps() {
+			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > settled {
+				out = append(out, path)
+			}
+		}
 	}
 	for _, p := range patterns {
 		p[0] = EscapeGlob(p[0])

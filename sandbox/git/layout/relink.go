@@ -54,9 +54,7 @@ func (r *Layout) Lent() (index string, readable, hidden []string) {
 	if index = filepath.Join(r.GitDir, "index"); !Exists(index) {
 		index = ""
 	}
-	for _, own := range []string{"worktrees", "refs/pawl", "logs/refs/pawl"} {
-		hidden = append(hidden, filepath.Join(r.CommonDir, filepath.FromSlash(own)))
-	}
+	hidden = []string{filepath.Join(r.CommonDir, "worktrees")}
 	return index, append(Dirs(r.Workspace), filepath.Join(r.Workspace, ".git")), hidden
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
-	"pawl/store/owndir"
 )
 
 // attributes switches every conversion and every driver off, for all paths, with the highest precedence that git knows.
@@ -28,7 +27,7 @@ func (r *Layout) Prepare() error {
 	if err := os.MkdirAll(r.Base, 0o700); err != nil {
 		return program.IOError("git.prepare", err)
 	}
-	for _, dir := range []string{"objects", "refs", "info", "index", "meta", "tmp"} {
+	for _, dir := range []string{"objects", "objects/pack", "refs", "info", "index", "meta", "tmp"} {
 		if err := disk.Mkdir(r.Base, filepath.Join(r.Shadow, dir), 0o700); err != nil {
 			return program.IOError("git.prepare", err)
 		}
@@ -125,38 +124,11 @@ func ReadCapped(path string, limit int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// packs is the folder below pawl's own git directory that has the packs of the user's object store and nothing else of
-// it.
-const packs = "packs"
-
-// Record runs git on the tree and its index to write objects. Of the user's store it knows the packs alone: what lies
-// loose there may be nobody's yet, and a garbage collection that is at work deletes that however young it is. So it is
-// written once more, and given to the user's store in a pack (object.Share).
+// Record runs git on the tree and its index to write objects. It knows those of pawl's own store alone, so that what is
+// recorded is there, whatever the user's store has and loses.
 func Record(ctx context.Context, r *Layout, stdin string, args ...string) (string, error) {
 	call := r.On(r.IndexFile, stdin, args...)
-	if shared := r.SharedObjects(); shared != "" {
-		dir := r.State(packs)
-		link, want := filepath.Join(dir, "pack"), filepath.Join(shared, "pack")
-		own, err := filepath.Rel(r.Workspace, dir)
-		if err == nil {
-			var d *owndir.Dir
-			if d, err = owndir.Make(r.Workspace, own); err == nil { // nothing is in the way
-				err = d.Close()
-			}
-		}
-		if err != nil {
-			return "", program.IOError("git.snapshot", err)
-		}
-		if at, err := os.Readlink(link); err != nil || at != want {
-			if err == nil { // a link of an earlier place; nothing else is replaced
-				_ = os.Remove(link)
-			}
-			if err := os.Symlink(want, link); err != nil && !errors.Is(err, fs.ErrExist) {
-				return "", program.IOError("git.snapshot", err)
-			}
-		}
-		call.Env = append(call.Env, alternate(dir))
-	}
+	call.Env = append(call.Env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=")
 	out, _, err := call.Run(ctx)
 	return string(out), err
 }

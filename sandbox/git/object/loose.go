@@ -22,6 +22,9 @@ import (
 	"pawl/store/lockfile"
 )
 
+// New begins the names of objects that are being written; the process that writes follows (lockfile.Left).
+const New = "tmp_obj_pawl_"
+
 // NewHash is the hash by which a repository names its objects.
 func NewHash(format string) hash.Hash {
 	if format == "sha256" {
