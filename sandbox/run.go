@@ -100,7 +100,11 @@ func (b *Box) Start(ctx context.Context, s Spec) (*Process, error) {
 	}
 	var ends [6]*os.File
 	for i := 0; i < len(ends); i += 2 {
-		if ends[i], ends[i+1], err = os.Pipe(); err != nil {
+		open := private
+		if i == 4 {
+			open = os.Pipe // scripts open /dev/stderr, and nothing depends on who writes there
+		}
+		if ends[i], ends[i+1], err = open(); err != nil {
 			for _, f := range ends[:i] {
 				_ = f.Close()
 			}

@@ -776,7 +776,7 @@ func TestLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if err := short.Serve(context.Background(), open, nil); err != nil {
+	if err := short.Serve(context.Background(), open); err != nil {
 		t.Error(err)
 	}
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -784,7 +784,7 @@ func TestLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	if err := l.Serve(context.Background(), closed, nil); err != nil {
+	if err := l.Serve(context.Background(), closed); err != nil {
 		t.Errorf("a listener that is closed: %v", err)
 	}
 }
