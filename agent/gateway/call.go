@@ -262,14 +262,14 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }
 func (c *call) stream(ctx context.Context, stop context.CancelCauseFunc, watch *time.Timer, resp *http.Response) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	packed := resp.Header.Get("Content-Encoding") != "" // against what was asked for
-	c.meter = meter{form: c.Form, sse: kind == "text/event-stream" && !packed, lost: packed}
+	c.meter = meter{form: c.Form, lost: packed}
 	passed(resp.Header, c.w.Header(), passedReply, passedReplyPrefixes)
 	if resp.ContentLength >= 0 {
 		c.w.Header().Set("Content-Length", strconv.FormatInt(resp.ContentLength, 10))
 	}
 	limits := c.l.g.config.Limits
 	c.w.WriteHeader(http.StatusOK)
-	if c.meter.sse {
+	if kind == "text/event-stream" {
 		_ = c.control.Flush()
 	}
 	buffer := buffers.Get().(*[]byte)

@@ -788,3 +788,26 @@ func TestLanes(t *testing.T) {
 		t.Errorf("a listener that is closed: %v", err)
 	}
 }
+
+// TestTheTypeOfAnAnswerChangesNoPrice: an answer is read for what it is, whatever its endpoint calls it.
+func TestTheTypeOfAnAnswerChangesNoPrice(t *testing.T) {
+	var answer strings.Builder
+	for range 1000 {
+		answer.WriteString("data: {\"choices\":[{\"delta\":{\"content\":\"" + strings.Repeat("word ", 30) + "\"}}]}\n\n")
+	}
+	figures := "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":30000}}\n\n"
+	for _, end := range []string{"", figures} {
+		for _, kind := range []string{"text/event-stream", "text/plain", "application/json", "application/octet-stream"} {
+			at := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", kind)
+				_, _ = io.WriteString(w, answer.String()+end+"data: [DONE]\n\n")
+			})
+			r := serve(t, gateway.Config{Providers: providers(at)})
+			_, _, _ = r.do("POST", "/openai/v1/chat/completions", `{"model":"mock-model","stream":true}`)
+			cost := r.host.check(t, 1)
+			if want := map[string]int64{"": 50_000, figures: 30_000}[end]; cost.OutTokens != want {
+				t.Errorf("%s, figures %t: %+v", kind, end != "", cost)
+			}
+		}
+	}
+}

@@ -133,16 +133,26 @@ func TestMeter(t *testing.T) {
 			raw: "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5,\"cache_read_input_tokens\":100,\"cache_creation_input_tokens\":10,\"output_tokens\":1}}}\n\n" +
 				"data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":7}}\n\ndata: {\"type\":\"message_stop\"}\n\n"},
 		{name: "error in the stream", form: wire.Messages, raw: "data: {\"type\":\"error\",\"error\":{}}\n\n", in: 9,
-			out: 1, ended: true, failed: true},
+			out: 12, ended: true, failed: true},
 		{name: "failed response", form: wire.Responses,
-			raw: "data: {\"type\":\"response.failed\",\"response\":{\"usage\":null}}\n\n", in: 9, out: 1, ended: true,
+			raw: "data: {\"type\":\"response.failed\",\"response\":{\"usage\":null}}\n\n", in: 9, out: 20, ended: true,
 			failed: true},
 		{name: "error in the chat", form: wire.Chat, raw: "data: {\"error\":{\"message\":\"x\"}}\r\n\r\n", in: 9,
-			out: 1, failed: true},
+			out: 9, failed: true},
 		{name: "event in two lines", form: wire.Chat,
 			raw: "data: {\"usage\":\ndata: {\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n", in: 3, out: 2},
 		{name: "no figures", form: wire.Chat,
 			raw: "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"abc\",\"arguments\":\"{{{{{{\"}}]}}]}\n\ndata: [DONE]", in: 9, out: 3, ended: true},
+		{name: "parts, a sound and a call of the old kind", form: wire.Chat, raw: "data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"twelve bytes\"}],\"audio\":{\"data\":\"abc\"},\"function_call\":{\"arguments\":\"def\"}}}]}\n\ndata: [DONE]\n\n", in: 9, out: 6, ended: true},
+		{name: "nothing known", form: wire.Chat, raw: "data: {\"message\":\"" + strings.Repeat("word ", 1000) + "\"}\n\ndata: [DONE]\n\n",
+			in: 9, out: 1670, ended: true},
+		{name: "no JSON", form: wire.Chat, raw: "<html>" + strings.Repeat("word ", 1000), in: 9, out: 1669},
+		{name: "zeros first", form: wire.Chat, raw: "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n" +
+			"data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\ndata: [DONE]\n\n", in: 9, out: 4, ended: true},
+		{name: "figures, and more behind them", form: wire.Chat, raw: "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n" +
+			"data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\ndata: [DONE]\n\n", in: 3, out: 4, ended: true},
+		{name: "a whole answer without figures", form: wire.Chat, raw: "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"twelve bytes\"},\"finish_reason\":\"stop\"}]}",
+			in: 9, out: 4, ended: true},
 		{name: "line too long to be read", form: wire.Chat, raw: "data: " + strings.Repeat("{", 2*maxEvent) +
 			"\n\ndata: [DONE]\n\n", in: 9, out: 2 * maxEvent / 3, ended: true},
 	} {
@@ -150,7 +160,7 @@ func TestMeter(t *testing.T) {
 			if size == 1 && len(c.raw) > maxEvent {
 				continue
 			}
-			m := meter{form: c.form, sse: true}
+			m := meter{form: c.form}
 			for raw := []byte(c.raw); len(raw) > 0; raw = raw[min(size, len(raw)):] {
 				m.feed(raw[:min(size, len(raw))])
 			}
@@ -166,19 +176,19 @@ func TestMeter(t *testing.T) {
 
 // FuzzMeter wants no panic and figures within bounds, whatever an endpoint sends and however it is cut.
 func FuzzMeter(f *testing.F) {
-	f.Add("chat", true, []byte("data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":-5}}\n\ndata: [DONE]\n\n"), 7)
-	f.Add("responses", true, []byte("event: x\r\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":{\"input_tokens\":1e99}}}\r\n\r\n"), 3)
-	f.Add("messages", true, []byte("data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9223372036854775807,\"cache_read_input_tokens\":9}}}\n\n"), 1)
-	f.Add("gemini", false, []byte(`[{"usageMetadata":{"promptTokenCount":3}},null,5]`), 2)
-	f.Fuzz(func(t *testing.T, name string, sse bool, raw []byte, at int) {
-		m := meter{form: wire.Form(name), sse: sse}
+	f.Add("chat", []byte("data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":-5}}\n\ndata: [DONE]\n\n"), 7)
+	f.Add("responses", []byte("event: x\r\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":{\"input_tokens\":1e99}}}\r\n\r\n"), 3)
+	f.Add("messages", []byte("data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9223372036854775807,\"cache_read_input_tokens\":9}}}\n\n"), 1)
+	f.Add("gemini", []byte(`[{"usageMetadata":{"promptTokenCount":3}},null,5]`), 2)
+	f.Fuzz(func(t *testing.T, name string, raw []byte, at int) {
+		m := meter{form: wire.Form(name)}
 		if at = max(at, 0); at > len(raw) {
 			at = len(raw)
 		}
 		m.feed(raw[:at])
 		m.feed(raw[at:])
 		m.end()
-		whole := meter{form: wire.Form(name), sse: sse}
+		whole := meter{form: wire.Form(name)}
 		whole.feed(raw)
 		whole.end()
 		got, want := m.cost(10), whole.cost(10)
