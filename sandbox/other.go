@@ -31,7 +31,7 @@ func (b *Box) choose(context.Context) (Mechanism, error) {
 	return "", pawl.Fail(pawl.CodeSandbox, "sandbox.system", runtime.GOOS).In("sandbox.Run")
 }
 
-func private() (r, w *os.File, err error) { return os.Pipe() }
+func private() (theirs, own *os.File, err error) { return os.Pipe() }
 
 // launchers do not exist without Linux.
 type launchers struct{ ready bool }

@@ -100,11 +100,15 @@ func (b *Box) Start(ctx context.Context, s Spec) (*Process, error) {
 	}
 	var ends [6]*os.File
 	for i := 0; i < len(ends); i += 2 {
-		open := private
-		if i == 4 {
-			open = os.Pipe // scripts open /dev/stderr, and nothing depends on who writes there
+		switch i {
+		case 0:
+			ends[0], ends[1], err = private()
+		case 2:
+			ends[3], ends[2], err = private()
+		default: // scripts open /dev/stderr, and nothing depends on who writes there
+			ends[4], ends[5], err = os.Pipe()
 		}
-		if ends[i], ends[i+1], err = open(); err != nil {
+		if err != nil {
 			for _, f := range ends[:i] {
 				_ = f.Close()
 			}
