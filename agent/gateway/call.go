@@ -77,6 +77,9 @@ func (l *lane) answer(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	if !c.admit() || !c.read() {
 		return
 	}
+	if r.Method == http.MethodPost && !c.inspected() {
+		return
+	}
 	if c.asksModel() {
 		settle, ok := c.reserve(ctx)
 		if !ok {
@@ -123,22 +126,29 @@ func (c *call) read() bool {
 		refuse(c.w, c.Kind, http.StatusBadRequest, "the request did not come whole")
 		return false
 	}
-	c.body = body
+	if c.r.Method == http.MethodPost { // nothing else has one that is read
+		c.body = body
+	}
 	return true
+}
+
+// inspected reads what the request says of itself, and refuses what is not passed on.
+func (c *call) inspected() bool {
+	var err error
+	if c.facts, err = inspect(c.target, c.body); err == nil {
+		return true
+	}
+	status := http.StatusBadRequest
+	if errors.Is(err, errHidden) {
+		status = http.StatusForbidden
+		c.note(pawl.Fail(pawl.CodeDenied, "agent.gateway_hidden", err.Error()).In("gateway.Call"))
+	}
+	refuse(c.w, c.Kind, status, err.Error())
+	return false
 }
 
 // reserve sets aside what the call may cost.
 func (c *call) reserve(ctx context.Context) (func(effect.Usage), bool) {
-	var err error
-	if c.facts, err = inspect(c.target, c.body); err != nil {
-		status := http.StatusBadRequest
-		if errors.Is(err, errHidden) {
-			status = http.StatusForbidden
-			c.note(pawl.Fail(pawl.CodeDenied, "agent.gateway_hidden", err.Error()).In("gateway.Call"))
-		}
-		refuse(c.w, c.Kind, status, err.Error())
-		return nil, false
-	}
 	most := effect.Usage{Requests: 1, InTokens: c.facts.in, OutTokens: c.l.g.maxOut(c.facts)}
 	settle, err := c.l.reserve(ctx, c.l.g.price(c.provider, c.facts.model, most))
 	if err != nil {

