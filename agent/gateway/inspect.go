@@ -33,57 +33,69 @@ var errHidden = errors.New("asks for something whose cost or reach cannot be see
 // fields are the members of a request that are passed on, in each form. Any other one is refused by its name: what a
 // provider adds may fetch, search, store, choose another model or cost more, and one that is left out in silence would
 // change what the agent asked for.
-var fields = map[wire.Form]string{
-	wire.Chat: "model messages max_tokens max_completion_tokens n stream stream_options tools tool_choice" +
+var fields = map[wire.Form]names{
+	wire.Chat: list("model messages max_tokens max_completion_tokens n stream stream_options tools tool_choice" +
 		" parallel_tool_calls functions function_call temperature top_p top_k min_p frequency_penalty presence_penalty" +
 		" repetition_penalty seed stop logit_bias logprobs top_logprobs response_format reasoning_effort reasoning" +
 		" include_reasoning verbosity thinking enable_thinking preserve_thinking thinking_budget chat_template_kwargs" +
 		" usage store metadata user safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options" +
-		" vl_high_resolution_images tool_stream modalities service_tier",
-	wire.Responses: "model input instructions max_output_tokens max_tool_calls stream stream_options tools tool_choice" +
-		" parallel_tool_calls temperature top_p top_logprobs reasoning text store include truncation" +
-		" context_management metadata client_metadata user safety_identifier prompt_cache_key prompt_cache_retention" +
-		" prompt_cache_options service_tier",
-	wire.Messages: "model messages system max_tokens stream tools tool_choice temperature top_p top_k stop_sequences" +
-		" metadata thinking output_config output_format context_management compaction cache_control diagnostics" +
-		" service_tier speed",
-	wire.Gemini: "model contents systemInstruction tools toolConfig generationConfig safetySettings labels serviceTier" +
-		" generateContentRequest",
+		" vl_high_resolution_images tool_stream modalities service_tier"),
+	wire.Responses: list("model input instructions max_output_tokens max_tool_calls stream stream_options tools" +
+		" tool_choice parallel_tool_calls temperature top_p top_logprobs reasoning text store include truncation" +
+		" metadata client_metadata user safety_identifier prompt_cache_key prompt_cache_retention" +
+		" prompt_cache_options service_tier"),
+	wire.Messages: list("model messages system max_tokens stream tools tool_choice temperature top_p top_k" +
+		" stop_sequences metadata thinking output_config output_format context_management cache_control diagnostics" +
+		" service_tier speed"),
+	wire.Gemini: list("model contents systemInstruction tools toolConfig generationConfig safetySettings labels" +
+		" serviceTier generateContentRequest"),
 }
-
-// settings are those of Gemini's generationConfig.
-const settings = "maxOutputTokens candidateCount temperature topP topK seed stopSequences responseMimeType" +
-	" responseSchema responseJsonSchema thinkingConfig presencePenalty frequencyPenalty responseLogprobs logprobs" +
-	" mediaResolution responseModalities"
-
-// reaching are the members by which a provider reaches other places, for whom that is granted (Hosted).
-const reaching = "mcp_servers container web_search_options search_parameters enable_search search_options plugins"
-
-// usual are the values of members that choose how an answer is made, as far as they cost no more than is reckoned with.
-const usual = "auto default standard standard_only flex text"
 
 // parts are the types of what a conversation is made of, in each form: none of them reaches anything, as long as what
 // it is about is in the request itself. In Gemini they are members.
-var parts = map[wire.Form]string{
-	wire.Chat: "text refusal image_url video_url file thinking reasoning",
-	wire.Responses: "message reasoning agent_message function_call function_call_output custom_tool_call" +
+var parts = map[wire.Form]names{
+	wire.Chat: list("text refusal image_url video_url file thinking reasoning"),
+	wire.Responses: list("message reasoning agent_message function_call function_call_output custom_tool_call" +
 		" custom_tool_call_output local_shell_call local_shell_call_output shell_call shell_call_output" +
 		" apply_patch_call apply_patch_call_output computer_call computer_call_output tool_search_call" +
 		" tool_search_output web_search_call additional_tools compaction compaction_trigger context_compaction" +
 		" text input_text output_text refusal summary_text reasoning_text encrypted_content input_image input_file" +
-		" computer_screenshot",
-	wire.Messages: "message text image document base64 content thinking redacted_thinking connector_text tool_use" +
-		" tool_result tool_reference tool_addition tool_removal tool_definition compaction",
-	wire.Gemini: "role parts text thought thoughtSignature inlineData functionCall functionResponse videoMetadata" +
-		" mediaResolution partMetadata",
+		" computer_screenshot"),
+	wire.Messages: list("message text image document base64 content thinking redacted_thinking connector_text tool_use" +
+		" tool_result tool_reference tool_addition tool_removal tool_definition compaction"),
+	wire.Gemini: list("role parts text thought thoughtSignature inlineData functionCall functionResponse" +
+		" videoMetadata mediaResolution partMetadata"),
+}
+
+var (
+	// settings are those of Gemini's generationConfig.
+	settings = list("maxOutputTokens candidateCount temperature topP topK seed stopSequences responseMimeType" +
+		" responseSchema responseJsonSchema thinkingConfig presencePenalty frequencyPenalty responseLogprobs logprobs" +
+		" mediaResolution responseModalities")
+	// reaching are the members by which a provider reaches other places, for whom that is granted (Hosted).
+	reaching = list("mcp_servers container web_search_options search_parameters enable_search search_options plugins")
+	// usual are the values of members that choose how an answer is made, as far as they cost no more than is reckoned
+	// with.
+	usual = list("auto default standard standard_only flex text")
+	// addresses are where a part says what it is about, and holders what has parts in it.
+	addresses = list("url image_url file_url video_url file_data")
+	holders   = list("content output parts source file tool thinking image_url video_url")
+)
+
+// names are plain names.
+type names map[string]bool
+
+func list(of string) names {
+	out := names{}
+	for _, n := range strings.Fields(of) {
+		out[plain(n)] = true
+	}
+	return out
 }
 
 // plain is a name as the loosest reader takes it: without its case, and without the underscores that some may leave
 // out.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
-
-// among reports whether a plain name is in a list of names.
-func among(list, name string) bool { return slices.Contains(strings.Fields(plain(list)), name) }
 
 // inspect reads the facts. A request that has two members of the same plain name says different things to different
 // readers, and is refused. One that only has its tokens counted is read the same way: a provider fetches for that, too.
@@ -116,7 +128,7 @@ var searching = sync.OnceValue(func() *regexp.Regexp {
 // read reads the members of a request, and refuses those that are not known.
 func (f *facts) read(t target, v strictjson.Value) error {
 	return members(v, func(name string, value strictjson.Value) error {
-		if !among(fields[t.Form], name) && !(t.Hosted && among(reaching, name)) {
+		if !fields[t.Form][name] && !(t.Hosted && reaching[name]) {
 			return unknown(name, value)
 		}
 		switch name {
@@ -132,9 +144,11 @@ func (f *facts) read(t target, v strictjson.Value) error {
 			return usually(name, value)
 		case "generationconfig":
 			return members(value, f.setting)
+		case "contextmanagement":
+			return members(value, clears)
 		case "generatecontentrequest":
 			return f.read(t, value)
-		case "messages", "input", "contents", "system", "systeminstruction":
+		case "messages", "input", "instructions", "contents", "system", "systeminstruction":
 			return f.inline(t, value)
 		case "tools":
 			return f.offered(t, value)
@@ -146,7 +160,7 @@ func (f *facts) read(t target, v strictjson.Value) error {
 // setting reads a member of Gemini's generationConfig.
 func (f *facts) setting(name string, value strictjson.Value) error {
 	switch {
-	case !among(settings, name):
+	case !settings[name]:
 		return unknown(name, value)
 	case name == "maxoutputtokens":
 		return most(&f.out, value.Raw())
@@ -154,6 +168,23 @@ func (f *facts) setting(name string, value strictjson.Value) error {
 		return most(&f.answers, value.Raw())
 	case name == "responsemodalities":
 		return usually(name, value)
+	}
+	return nil
+}
+
+// clears reads a member of Anthropic's context_management, which may leave parts of the conversation out. To have it
+// summed up is a call of a model that the figures of the answer leave out.
+func clears(_ string, edits strictjson.Value) error {
+	for _, edit := range edits.Items() {
+		err := members(edit, func(name string, value strictjson.Value) error {
+			if name != "type" || strings.HasPrefix(value.Text(), "clear_") {
+				return nil
+			}
+			return unknown(value.Text(), value)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -169,7 +200,7 @@ func unknown(name string, value strictjson.Value) error {
 
 // usually refuses a value that is none of the usual ones.
 func usually(name string, value strictjson.Value) error {
-	if among(usual, strings.Trim(plain(string(value.Raw())), "[]\" ")) {
+	if usual[strings.Trim(plain(string(value.Raw())), "[]\" ")] {
 		return nil
 	}
 	return unknown(name, value)
@@ -204,9 +235,9 @@ func (f *facts) inline(t target, v strictjson.Value) error {
 			return nil
 		case name == "definition":
 			return hostedTool(t.Kind, value, 0)
-		case t.Form == wire.Gemini && !among(parts[t.Form], name), name == "fileid":
+		case t.Form == wire.Gemini && !parts[t.Form][name], name == "fileid":
 			return unknown(name, value)
-		case name == "type" && t.Form != wire.Gemini && !among(parts[t.Form], plain(value.Text())):
+		case name == "type" && t.Form != wire.Gemini && !parts[t.Form][plain(value.Text())]:
 			return fmt.Errorf("a part of type %s %w", value.Raw(), errHidden)
 		case name == "functionresponse":
 			return members(value, func(name string, value strictjson.Value) error {
@@ -215,11 +246,11 @@ func (f *facts) inline(t target, v strictjson.Value) error {
 				}
 				return f.inline(t, value)
 			})
-		case among("url image_url file_url video_url file_data", name) && value.Kind() == strictjson.String:
+		case addresses[name] && value.Kind() == strictjson.String:
 			if !strings.HasPrefix(value.Text(), "data:") {
 				return unknown(name, value)
 			}
-		case among("content output parts source file tool thinking image_url video_url", name):
+		case holders[name]:
 			return f.inline(t, value)
 		}
 		return nil

@@ -156,6 +156,7 @@ func TestNoProviderFetchesOrStores(t *testing.T) {
 		{wire.Messages, messages(`{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"type":"web_fetch_20250910","name":"f"}}}`), "web_fetch", true},
 		{wire.Messages, `{"model":"a","container":{"skills":[{"type":"anthropic"}]}}`, "container", true},
 		{wire.Messages, `{"model":"a","speed":"fast"}`, "speed", false},
+		{wire.Messages, `{"model":"a","context_management":{"edits":[{"type":"compact_20260112"}]}}`, "compact_", false},
 		{wire.Messages, `{"model":"a","fallbacks":[{"model":"dear"}]}`, "fallbacks", false},
 		{wire.Messages, `{"model":"a","inference_geo":"us"}`, "inferencegeo", false},
 		{wire.Gemini, gemini(`{"fileData":{"fileUri":` + at + `}}`), "filedata", true},
