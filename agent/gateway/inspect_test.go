@@ -273,6 +273,10 @@ func TestMeter(t *testing.T) {
 		{name: "no JSON", form: wire.Chat, raw: "<html>" + strings.Repeat("word ", 1000), in: 9, out: 1669},
 		{name: "zeros first", form: wire.Chat, raw: "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n" +
 			"data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\ndata: [DONE]\n\n", in: 9, out: 4, ended: true},
+		{name: "zeros last", form: wire.Chat, raw: "data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n" +
+			"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\ndata: [DONE]\n\n", in: 9, out: 4, ended: true},
+		{name: "an event that is no JSON", form: wire.Chat, raw: "data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n" +
+			"data: {" + strings.Repeat("word ", 600) + "\n\ndata: [DONE]\n\n", in: 9, out: 1004, ended: true},
 		{name: "figures, and more behind them", form: wire.Chat, raw: "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n" +
 			"data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\ndata: [DONE]\n\n", in: 3, out: 4, ended: true},
 		{name: "a whole answer without figures", form: wire.Chat, raw: "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"twelve bytes\"},\"finish_reason\":\"stop\"}]}",
