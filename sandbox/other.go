@@ -4,7 +4,6 @@ package sandbox
 
 import (
 	"context"
-	"os"
 	"runtime"
 
 	"pawl"
@@ -30,8 +29,6 @@ func (b *Box) run(ctx context.Context, _ Spec) (Result, error) {
 func (b *Box) choose(context.Context) (Mechanism, error) {
 	return "", pawl.Fail(pawl.CodeSandbox, "sandbox.system", runtime.GOOS).In("sandbox.Run")
 }
-
-func private() (theirs, own *os.File, err error) { return os.Pipe() }
 
 // launchers do not exist without Linux.
 type launchers struct{ ready bool }

@@ -270,16 +270,3 @@ var sweepPrivate = sync.OnceFunc(func() {
 
 // privatePrefix begins the names of private folders; the process id of pawl and random text follow.
 const privatePrefix = "pawl-tmp-"
-
-// private connects a stream that only the command itself can use: a process of the same user opens a pipe of another
-// one by its name below /proc, and writes in its place. A socket cannot be opened, and seccomp refuses to take one over.
-func private() (theirs, own *os.File, err error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err == nil {
-		err = unix.SetNonblock(pair[1], true)
-	}
-	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
-	}
-	return os.NewFile(uintptr(pair[0]), "stream"), os.NewFile(uintptr(pair[1]), "stream"), nil
-}
