@@ -52,7 +52,8 @@ var between = []string{
 
 // terminals are the programs that open a terminal for whoever sits at it and lets nobody else type: logins and terminal
 // windows. Those that other programs can type into, or that keep running while nobody is there, are not among them:
-// multiplexers, editors, emulators that take text by a command. One that is missing here costs a detour and opens nothing.
+// multiplexers, editors, emulators that take text by a command. One that is missing here costs a detour and opens
+// nothing.
 var terminals = []string{
 	"sshd", "sshd-session", "login", "Relay", // the last is WSL's
 	"alacritty", "foot", "ghostty", "gnome-terminal-server", "kgx", "kitty", "konsole", "lxterminal", "mate-terminal",
@@ -60,7 +61,9 @@ var terminals = []string{
 }
 
 // plain are the arguments with which a shell only reads what is typed.
-var plain = []string{"-i", "-l", "-il", "-li", "--interactive", "--login", "--posix"}
+var plain = []string{
+	"-i", "-l", "-il", "-li", "--interactive", "--login", "--noprofile", "--norc", "--posix",
+}
 
 // interpreters run the program that their first argument names.
 var interpreters = []string{"node", "bun", "deno", "python", "python3", "ruby", "perl"}
@@ -79,8 +82,8 @@ func Program(in *os.File, env func(string) string) string {
 	return program(env, lineage(os.Getpid(), farthest), in != nil && foreground(int(in.Fd())))
 }
 
-// program decides by what was seen: the variables, this process and its ancestors (the nearest first), and whether it is
-// in the foreground of a terminal.
+// program decides by what was seen: the variables, this process and its ancestors (the nearest first), and whether it
+// is in the foreground of a terminal.
 func program(env func(string) string, chain []process, terminal bool) string {
 	for _, m := range marks {
 		if v := env(m.name); v != "" && v != "0" && v != "false" {
@@ -104,9 +107,9 @@ func program(env func(string) string, chain []process, terminal bool) string {
 	return Unknown
 }
 
-// vouched reports whether a process was started by hand: by a shell that a login or a terminal window opened to be typed
-// into, through nothing but shells and wrappers. A process whose parent has ended now hangs from another one, which shows
-// in its session and its group.
+// vouched reports whether a process was started by hand: by a shell that a login or a terminal window opened to be
+// typed into, through nothing but shells and wrappers. A process whose parent has ended has another one, which shows in
+// its session and its group.
 func vouched(chain []process) bool {
 	if !slices.ContainsFunc(chain, func(p process) bool { return p.pid == chain[0].group }) {
 		return false
@@ -117,7 +120,7 @@ func vouched(chain []process) bool {
 		}
 		opened := p.pid == p.session // by its parent, which stays in a session of its own
 		if opened && (p.parent == 0 || i+1 < len(chain) && slices.Contains(terminals, chain[i+1].called())) {
-			return i > 0 && !slices.ContainsFunc(p.args[min(1, len(p.args)):],
+			return !slices.ContainsFunc(p.args[min(1, len(p.args)):],
 				func(arg string) bool { return !slices.Contains(plain, arg) })
 		}
 		if i+1 == len(chain) || !opened && chain[i+1].session != p.session {
