@@ -120,7 +120,7 @@ func vouched(chain []process) bool {
 		}
 		opened := p.pid == p.session // by its parent, which stays in a session of its own
 		if opened && (p.parent == 0 || i+1 < len(chain) && slices.Contains(terminals, chain[i+1].called())) {
-			return !slices.ContainsFunc(p.args[min(1, len(p.args)):],
+			return i > 0 && !slices.ContainsFunc(p.args[min(1, len(p.args)):],
 				func(arg string) bool { return !slices.Contains(plain, arg) })
 		}
 		if i+1 == len(chain) || !opened && chain[i+1].session != p.session {
