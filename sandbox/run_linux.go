@@ -90,7 +90,8 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 // read there is noted, and what has names outside is parted from them.
 func (b *Box) look(s *Spec) error {
 	for _, w := range s.Writable {
-		if strings.Contains(w+"/", "/.pawl/") || !within(s.Dir, w) || !isDir(w) {
+		made := strings.Contains(w+"/", "/.pawl/") || s.Workspace != "" && !within(w, s.Workspace)
+		if made || !within(s.Dir, w) || !isDir(w) {
 			continue
 		}
 		found, err := inside.Look(w, policy.Secret)

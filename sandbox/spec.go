@@ -70,6 +70,9 @@ type Spec struct {
 	Dir string
 	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
 	Tree string
+	// Workspace is the user's directory that Tree belongs to. A command in a tree outside of it sees nothing of it but the
+	// repository.
+	Workspace string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
 	// listed itself.
@@ -99,6 +102,8 @@ type Spec struct {
 	Secret []byte
 	// SecretFD is the descriptor of Secret: 3 to 255.
 	SecretFD int
+	// asked are the paths of Readable and Shown before their links were resolved.
+	asked []string
 	// masked and shared are what was found in the folder that the command works in (package inside).
 	masked, shared []string
 	// filter is the Box's.
@@ -269,6 +274,17 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	}
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
+	}
+	for _, p := range s.Readable {
+		s.asked = append(s.asked, filepath.Clean(p))
+	}
+	for _, sh := range s.Shown {
+		s.asked = append(s.asked, filepath.Clean(sh.From))
+	}
+	for _, p := range []*string{&s.Workspace, &s.Tree} {
+		if r, err := filepath.EvalSymlinks(*p); err == nil && *p != "" {
+			*p = r
+		}
 	}
 	var err error
 	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
