@@ -56,6 +56,10 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l.hide(own...)
 	l.hide(s.Hidden...)
 	l.inside(s, m)
+	if err := l.configs(s, m); err != nil {
+		l.close()
+		return nil, err
+	}
 	for _, sh := range s.Shown {
 		kind := mountShow
 		if sh.Kept {
@@ -131,7 +135,10 @@ func (l *layout) unmounted() {
 // layout collects at most one statement per path.
 type layout struct {
 	at   map[string]mountKind
-	from map[string]string // by path, what mountShow and mountKeep show
+	from map[string]string // by path, what is shown there from another one
+	// private holds copies that are shown, "" for none, and claim keeps it from being swept.
+	private string
+	claim   *os.File
 }
 
 // blamed reports whether an error names something that was to be hidden.
@@ -219,20 +226,12 @@ func (l *layout) inside(s Spec, m Mechanism) {
 	}
 }
 
-// around hides the workspace around a worktree of pawl's, but for its repository: the user's own files are there.
+// around hides the workspace but for its repository: around a worktree of pawl's, the user's own files are there. What
+// the Spec names of it is shown again.
 func (l *layout) around(s Spec) {
-	workspaces := []string{s.Workspace}
-	if at := cmp.Or(s.Tree, s.Dir); s.Workspace == "" || within(at, s.Workspace) {
-		workspaces = nil
-	}
-	for _, w := range s.Writable {
-		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok {
-			workspaces = append(workspaces, workspace)
-		}
-	}
-	for _, w := range workspaces {
-		l.hide(w)
-		l.read(filepath.Join(w, ".git"))
+	if s.Workspace != "" {
+		l.hide(s.Workspace)
+		l.read(filepath.Join(s.Workspace, ".git"))
 	}
 }
 

@@ -94,7 +94,9 @@ func (b *Box) look(s *Spec) error {
 		if made || !within(s.Dir, w) || !isDir(w) {
 			continue
 		}
-		found, err := inside.Look(w, policy.Secret)
+		found, err := inside.Look(w, func(rel string) bool {
+			return policy.Secret(rel) || strings.HasSuffix(rel, "/.git/config") || strings.HasSuffix(rel, "/.git/config.worktree")
+		})
 		var kept *inside.Error
 		if errors.As(err, &kept) {
 			return pawl.Fail(pawl.CodeEnvironment, "sandbox.linked_outside", kept.Path).Because(err).In("sandbox.Run")
@@ -104,7 +106,9 @@ func (b *Box) look(s *Spec) error {
 		}
 		named := slices.Concat(b.readable, s.Readable)
 		for _, p := range found.Secrets {
-			if !slices.ContainsFunc(named, func(r string) bool { return within(p, r) }) {
+			if base := filepath.Base(p); filepath.Base(filepath.Dir(p)) == ".git" && (base == "config" || base == "config.worktree") {
+				s.configs = append(s.configs, p)
+			} else if !slices.ContainsFunc(named, func(r string) bool { return within(p, r) }) {
 				s.masked = append(s.masked, p)
 			}
 		}
@@ -187,6 +191,7 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 			return Result{}, failed
 		}
 		res, err = b.within(ctx, m, s, l.steps())
+		l.close()
 		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
 			break
 		}
@@ -231,23 +236,33 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 // makePrivate makes the folder that stands in for /tmp. It is removed when the command has ended, by the launcher where
 // pawl is gone by then, and by a later pawl where both were killed.
 func (o *order) makePrivate() error {
-	sweepPrivate()
-	dir, err := os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err == nil {
-		if o.claim, err = os.Open(dir); err == nil {
-			err = unix.Flock(int(o.claim.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		}
-	}
+	dir, claim, err := privateDir()
 	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
+		return err
 	}
+	o.claim = claim
 	o.private = dir
 	o.mounts = append(slices.Clone(o.mounts), mount{kind: mountWrite, path: dir})
 	o.env = privately(o.env, dir)
 	return nil
+}
+
+// privateDir makes a directory that no command reads, and the lock that keeps others from sweeping it.
+func privateDir() (dir string, claim *os.File, err error) {
+	sweepPrivate()
+	dir, err = os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		if claim, err = os.Open(dir); err == nil {
+			err = unix.Flock(int(claim.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		}
+	}
+	if err != nil {
+		return "", nil, pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
+	}
+	return dir, claim, nil
 }
 
 // sweepPrivate removes, once, the private folders of processes that are gone. A process that cannot be seen from here,

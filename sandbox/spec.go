@@ -70,8 +70,8 @@ type Spec struct {
 	Dir string
 	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
 	Tree string
-	// Workspace is the user's directory that Tree belongs to. A command in a tree outside of it sees nothing of it but the
-	// repository.
+	// Workspace is the user's directory that Tree belongs to. Of it, a command sees the repository, and what is Writable,
+	// Readable or Shown. Empty means the directory around the .pawl in which something is Writable.
 	Workspace string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
@@ -106,6 +106,8 @@ type Spec struct {
 	asked []string
 	// masked and shared are what was found in the folder that the command works in (package inside).
 	masked, shared []string
+	// configs are the git configurations of repositories in that folder.
+	configs []string
 	// filter is the Box's.
 	filter func(emit func([]byte)) io.WriteCloser
 	// streams are the command's own three streams, for Start.
@@ -281,10 +283,8 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	for _, sh := range s.Shown {
 		s.asked = append(s.asked, filepath.Clean(sh.From))
 	}
-	for _, p := range []*string{&s.Workspace, &s.Tree} {
-		if r, err := filepath.EvalSymlinks(*p); err == nil && *p != "" {
-			*p = r
-		}
+	if r, err := filepath.EvalSymlinks(s.Workspace); err == nil && s.Workspace != "" {
+		s.Workspace = r
 	}
 	var err error
 	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
@@ -292,6 +292,11 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	}
 	if err == nil {
 		s.Put, err = resolvePut(s.Put, homes)
+	}
+	for _, w := range s.Writable {
+		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok && s.Workspace == "" {
+			s.Workspace = workspace
+		}
 	}
 	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
 	return s, err

@@ -188,7 +188,7 @@ func (t Config) spec(c *tool.Call, a commandArgs, seen *visits) (sandbox.Spec, e
 		limit = min(limit, e.Timeout)
 	}
 	s := sandbox.Spec{
-		Argv: []string{"bash", "--noprofile", "--norc", "-c", a.Command}, Dir: e.Place.Tree, Tree: e.Place.Tree,
+		Argv: []string{"bash", "--noprofile", "--norc", "-c", a.Command}, Dir: e.Place.Tree, Tree: e.Place.Tree, Workspace: e.Place.Workspace,
 		Env: setting.Env, Writable: append([]string{e.Place.Tree}, setting.Writable...), Readable: setting.Readable,
 		Hidden: setting.Hidden, Shown: setting.Shown, Timeout: limit, OutputLimit: maxOutput,
 	}

@@ -355,9 +355,9 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		}
 	}
 	return s.shelf.shelved(sandbox.Spec{
-		Argv:     argv,
-		Dir:      dir,
-		Tree:     s.place.Tree,
+		Argv: argv,
+		Dir:  dir,
+		Tree: s.place.Tree, Workspace: s.place.Workspace,
 		Writable: append([]string{s.place.Tree}, s.tools.Writable...),
 		Readable: s.tools.Readable,
 		// the tree and the caches lie deeper and stay
