@@ -94,9 +94,7 @@ func (b *Box) look(s *Spec) error {
 		if made || !within(s.Dir, w) || !isDir(w) {
 			continue
 		}
-		found, err := inside.Look(w, func(rel string) bool {
-			return policy.Secret(rel) || strings.HasSuffix(rel, "/.git/config") || strings.HasSuffix(rel, "/.git/config.worktree")
-		})
+		found, err := inside.Look(w, policy.Secret)
 		var kept *inside.Error
 		if errors.As(err, &kept) {
 			return pawl.Fail(pawl.CodeEnvironment, "sandbox.linked_outside", kept.Path).Because(err).In("sandbox.Run")
@@ -106,13 +104,11 @@ func (b *Box) look(s *Spec) error {
 		}
 		named := slices.Concat(b.readable, s.Readable)
 		for _, p := range found.Secrets {
-			if base := filepath.Base(p); filepath.Base(filepath.Dir(p)) == ".git" && (base == "config" || base == "config.worktree") {
-				s.configs = append(s.configs, p)
-			} else if !slices.ContainsFunc(named, func(r string) bool { return within(p, r) }) {
+			if !slices.ContainsFunc(named, func(r string) bool { return within(p, r) }) {
 				s.masked = append(s.masked, p)
 			}
 		}
-		s.shared = append(s.shared, found.Shared...)
+		s.shared, s.configs = append(s.shared, found.Shared...), append(s.configs, found.Configs...)
 	}
 	return nil
 }
@@ -192,6 +188,9 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 		}
 		res, err = b.within(ctx, m, s, l.steps())
 		l.close()
+		if err == nil && res.Exit != 0 {
+			res.Hint = b.hint(l, s, string(res.Output))
+		}
 		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
 			break
 		}

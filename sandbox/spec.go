@@ -200,6 +200,9 @@ type Result struct {
 	Limit string
 	// TimedOut and Canceled report that pawl ended the command because of its Timeout or of its context.
 	TimedOut, Canceled bool
+	// Hint names paths that a failed command missed, although they exist outside the sandbox, and the setting that shows
+	// them. It is empty for a command that missed none.
+	Hint string
 	// Walls lists the layers that held the command, the outermost first: "bwrap", "namespaces" or "outer", "landlock",
 	// "seccomp", "cgroup". Without one of the first three it ran on the floor.
 	Walls []string
