@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"context"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -45,8 +48,54 @@ func (b *Box) hint(l *layout, s Spec, output string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return "The sandbox hides " + strings.Join(paths, ", ") + ". To let commands read it: pawl config set readable " +
-		strings.Join(append(slices.Clone(b.readable), paths...), " ")
+	return "The sandbox hides " + strings.Join(paths, ", ") + ". To let commands read it: " + b.Allow(paths...)
+}
+
+// Allow is the command that lets commands read paths besides those that they may read now.
+func (b *Box) Allow(paths ...string) string {
+	return "pawl config set readable " + strings.Join(append(slices.Clone(b.readable), paths...), " ")
+}
+
+// manifests are the files of a project that name directories beside it.
+var manifests = []string{"go.mod", "go.work", "package.json", "Cargo.toml", "pyproject.toml"}
+
+// Hidden lists what a project may need and commands cannot read: directories of PATH, and what links and manifests at
+// its top lead to.
+func (b *Box) Hidden(ctx context.Context, workspace string) []string {
+	m, err := b.choose(ctx)
+	ws, _, ok := real(workspace)
+	if err != nil || !ok {
+		return nil
+	}
+	l, err := b.layout(Spec{Dir: ws, Workspace: ws, Writable: []string{ws}, Env: Environ(os.Environ(), nil)}, m)
+	if err != nil {
+		return nil
+	}
+	defer l.close()
+	needed := filepath.SplitList(os.Getenv("PATH"))
+	for _, pattern := range []string{"*", "*/*"} {
+		names, _ := fs.Glob(os.DirFS(ws), pattern)
+		for _, name := range names {
+			if info, err := os.Lstat(filepath.Join(ws, name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				needed = append(needed, filepath.Join(ws, name))
+			}
+		}
+	}
+	for _, name := range manifests {
+		raw, _ := os.ReadFile(filepath.Join(ws, name)) // one that is not there names nothing
+		for _, p := range named().FindAllString(string(raw), -1) {
+			if strings.HasPrefix(p, "..") {
+				needed = append(needed, filepath.Join(ws, p))
+			}
+		}
+	}
+	var out []string
+	for _, p := range needed {
+		if r, _, ok := real(p); ok && !slices.Contains(out, r) && len(out) < maxHints && b.offered(l.covered, ws, r) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // offered reports whether a path exists, is hidden, and may be proposed for the setting readable.

@@ -405,3 +405,28 @@ func TestAFailedCommandNamesWhatItMissed(t *testing.T) {
 		}
 	})
 }
+
+// TestHiddenNeedsOfAProject is about what doctor names: what links and manifests of a project lead to.
+func TestHiddenNeedsOfAProject(t *testing.T) {
+	home := outside(t)
+	ws := filepath.Join(home, "src/app")
+	write(t, filepath.Join(ws, "go.mod"), "module app\n\nreplace lib => ../lib\n")
+	lib, data := filepath.Join(home, "src/lib"), filepath.Join(home, "data")
+	write(t, filepath.Join(lib, "go.mod"), "")
+	write(t, filepath.Join(data, "a"), "")
+	write(t, filepath.Join(home, ".ssh/id"), "")
+	for name, to := range map[string]string{"data": data, "key": filepath.Join(home, ".ssh"), "self": ws} {
+		if err := os.Symlink(to, filepath.Join(ws, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", "/usr/bin:"+filepath.Join(home, "missing"))
+	mechanisms(t, func(t *testing.T, m Mechanism) {
+		if got := box(t, Options{Mechanism: m, Home: home}).Hidden(t.Context(), ws); !slices.Equal(got, []string{data, lib}) {
+			t.Errorf("%q", got)
+		}
+		if got := box(t, Options{Mechanism: m, Home: home, Readable: []string{data, lib}}).Hidden(t.Context(), ws); len(got) > 0 {
+			t.Errorf("%q", got)
+		}
+	})
+}

@@ -48,6 +48,9 @@ func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Findin
 	if found.Any() || found.Outer {
 		out = append(out, proved(ctx, box)...)
 	}
+	for _, p := range box.Hidden(ctx, place.Workspace) {
+		out = append(out, Finding{Name: "  hidden", State: Warn, Key: "cli.doctor_hidden", Args: []string{p}, Value: box.Allow(p)})
+	}
 	return append(append(out, repository(ctx, place), disk(place.Workspace)), leftovers(place)...)
 }
 
