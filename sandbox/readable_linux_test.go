@@ -327,7 +327,7 @@ func TestAWorkspaceIsHiddenAroundAWorktree(t *testing.T) {
 		files[i] = write(t, filepath.Join(base, name), "s3cret\n")
 	}
 	mechanisms(t, func(t *testing.T, m Mechanism) {
-		b := box(t, Options{Mechanism: m})
+		b := box(t, Options{Mechanism: m, Readable: []string{ws}})
 		s := in(t)
 		s.Dir, s.Tree, s.Workspace, s.Writable = tree, tree, ws, []string{tree}
 		// A worktree of pawl's own has no files of the user, so nothing in it is masked.
