@@ -334,7 +334,7 @@ func TestAWorkspaceIsHiddenAroundAWorktree(t *testing.T) {
 		if got := found(t, b, s, files); !slices.Equal(got, files[2:4]) {
 			t.Errorf("%q", got)
 		}
-		s.Dir, s.Tree, s.Writable = ws, ws, []string{ws}
+		s.Dir, s.Tree, s.Writable, b = ws, ws, []string{ws}, box(t, Options{Mechanism: m})
 		want := files[1:3]
 		if m == MechanismLandlock { // WeakInside
 			want = files[:3]
