@@ -59,7 +59,9 @@ func (s Spec) gitConfigs() []string {
 	out := append([]string{"/etc/gitconfig"}, s.configs...)
 	dirs := slices.Clone(s.Readable)
 	for _, w := range append(slices.Clone(s.Writable), s.Workspace) {
-		dirs = append(dirs, filepath.Join(w, ".git"))
+		if w != "" { // a relative path would be the one of pawl's own working directory
+			dirs = append(dirs, filepath.Join(w, ".git"))
+		}
 	}
 	for _, dir := range dirs {
 		if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {

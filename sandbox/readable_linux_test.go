@@ -384,6 +384,8 @@ func TestGitConfigurationsAreShownWithoutLogins(t *testing.T) {
 			s.Dir, s.Tree, s.Writable = tree, tree, []string{tree}
 		}
 	})
+	t.Chdir(ws) // where pawl is started says nothing of what a command sees
+	run(t, box(t, Options{}), spec(t, "true"))
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprint(privatePrefix, os.Getpid(), "-*"))); len(left) > 0 {
 		t.Logf("left for Close: %q", left)
 	}
