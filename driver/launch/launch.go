@@ -79,6 +79,7 @@ func (l Launcher) Server(ctx context.Context, s mcptools.Spec) (agent.Process, e
 }
 
 func (l Launcher) start(ctx context.Context, s sandbox.Spec) (agent.Process, error) {
+	s.Workspace = l.Place.Workspace
 	if err := l.outfit(ctx, &s); err != nil {
 		return nil, err
 	}
