@@ -82,7 +82,7 @@ func Left(dir string) (out []string) {
 	for _, e := range entries {
 		info, err := e.Info()
 		m := named().FindStringSubmatch(e.Name())
-		if err != nil || m == nil || !e.Type().IsRegular() {
+		if err != nil || m == nil {
 			continue // pawl did not make it
 		}
 		pid, err := strconv.Atoi(m[2])
