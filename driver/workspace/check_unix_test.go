@@ -14,6 +14,7 @@ import (
 	"pawl/driver/workspace"
 	"pawl/internal/gittest"
 	"pawl/kernel/effect"
+	"pawl/store/known"
 )
 
 // check is a Check that must leave everything as it is, unless it passes.
@@ -221,7 +222,12 @@ func TestPrepareLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, theirs := gittest.Tree(t, r.Dir), gittest.Tree(t, other.Dir)
-			err := workspace.Prepare(effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+			l := known.In(t.TempDir())
+			place := effect.Place{Workspace: r.Dir, State: l.State(r.Dir), Tree: r.Dir, Git: true}
+			err := workspace.Check(t.Context(), place)
+			if link == ".pawl" && err != nil { // without the check, too
+				err = workspace.Prepare(l, place)
+			}
 			if pawl.CodeOf(err) != pawl.CodeDenied {
 				t.Errorf("%s: %v", link, err)
 			}
