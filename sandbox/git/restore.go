@@ -332,7 +332,7 @@ func (d *treeFiles) foreign(dir string, going, found map[string]bool) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		if rel := strings.TrimPrefix(strings.TrimPrefix(p, d.paths.Rel), "/"); !going[rel] {
+		if rel := strings.TrimPrefix(p, d.tree+"/"); !going[rel] {
 			found[rel] = true
 		}
 		return nil

@@ -58,7 +58,7 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 		}
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EXDEV) {
 			_, _, err = r.paths.FromTop(r.paths.GitDir, "", "worktree", "add", "--no-checkout", "--detach", "--",
-				filepath.FromSlash(r.paths.Rel), base).Run(ctx)
+				r.paths.Tree, base).Run(ctx)
 		}
 		if err == nil || ctx.Err() != nil {
 			return err
