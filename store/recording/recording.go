@@ -46,9 +46,9 @@ type recording struct {
 	files     []*os.File
 }
 
-// Open returns the recordings in dir, the state of a workspace, or nil when nothing is recorded in it. All says that runs that
-// begin are recorded. Secrets, which is asked only where something is recorded, names what must not come into a
-// recording, besides what the environment of this process holds of it.
+// Open returns the recordings in dir, the state of a workspace, or nil when nothing is recorded in it. All says that
+// runs that begin are recorded. Secrets, which is asked only where something is recorded, names what must not come into
+// a recording, besides what the environment of this process holds of it.
 func Open(dir string, all bool, secrets func() []string) *Recordings {
 	if _, err := os.Stat(filepath.Join(dir, Dir)); err != nil && !all {
 		return nil
