@@ -78,6 +78,9 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if mechanism.bare() { // git fails on a configuration of the system that it cannot read (layout.configs)
+		s.Env = append(slices.Clip(s.Env), "GIT_CONFIG_NOSYSTEM=1")
+	}
 	res, err := b.behind(ctx, mechanism, s)
 	res.Duration = time.Since(begin)
 	if mechanism != MechanismBubblewrap {
