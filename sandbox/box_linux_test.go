@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 		reach()
 	case "machine":
 		machine()
+	case "covered":
+		coveredMachine()
 	case "tenant":
 		tenant()
 	case "around":

@@ -17,17 +17,9 @@ var passed = []string{
 	"PNPM_HOME", "NODE_ENV", "NODE_PATH", "CC", "CXX", "CI", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// homeDirs gives the directories that toolchains look for below the user's home. They are named by variable because the
+// homeDirs are variables of directories that toolchains look for below the user's home. They are set because the
 // command's own HOME is elsewhere.
-var homeDirs = map[string]string{
-	"GOPATH":      "go",
-	"CARGO_HOME":  ".cargo",
-	"RUSTUP_HOME": ".rustup",
-	"PYENV_ROOT":  ".pyenv",
-	"NVM_DIR":     ".nvm",
-	"VOLTA_HOME":  ".volta",
-	"PUB_CACHE":   ".pub-cache",
-}
+var homeDirs = []string{"GOPATH", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "PUB_CACHE"}
 
 // secretWords mark a variable as a secret wherever they stand in its name.
 var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTH", "COOKIE"}
@@ -55,9 +47,9 @@ func Environ(base []string, extra map[string]string) []string {
 		}
 	}
 	if filepath.IsAbs(home) {
-		for k, dir := range homeDirs {
+		for _, k := range homeDirs {
 			if env[k] == "" && usable(k, home) {
-				env[k] = filepath.Join(home, dir)
+				env[k] = filepath.Join(home, ToolchainDir(k))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,76 +17,25 @@ import (
 // protectedNames are read-only where they stand directly in a writable directory.
 var protectedNames = []string{".git", ".pawl"}
 
-// homeShown are the parts of a home directory in which toolchains and package managers keep what they need to run, and
-// packages. All else is hidden: the person's files, other repositories, and what a new tool keeps there from its first
-// day on.
-var homeShown = []string{
-	".asdf", ".bun", ".bundle", ".cabal", ".cargo", ".deno", ".dotnet", ".gem", ".ghcup", ".go", ".gradle", ".ivy2",
-	".juliaup", ".konan", ".m2", ".mix", ".npm/_cacache", ".npm/_npx", ".nuget", ".nvm", ".opam", ".pnpm-store",
-	".pub-cache", ".pyenv", ".rbenv", ".rustup", ".rvm", ".sbt", ".sdkman", ".stack", ".swiftly", ".volta", ".yarn",
-	"go/bin", "go/pkg",
-	".local/bin", ".local/lib", ".local/pipx", ".local/share/coursier", ".local/share/fnm", ".local/share/gem/ruby",
-	".local/share/hatch/env", ".local/share/mise/installs", ".local/share/mise/shims", ".local/share/NuGet",
-	".local/share/pipx", ".local/share/pnpm", ".local/share/pypoetry/venv", ".local/share/rtx/installs",
-	".local/share/uv", ".local/share/virtualenvs", ".local/share/zig",
-	".cache/bazel", ".cache/bazelisk", ".cache/ccache", ".cache/composer", ".cache/coursier", ".cache/Cypress",
-	".cache/deno", ".cache/electron", ".cache/go-build", ".cache/golangci-lint", ".cache/hex", ".cache/huggingface",
-	".cache/ms-playwright", ".cache/node", ".cache/node-gyp", ".cache/pdm", ".cache/pip", ".cache/pnpm",
-	".cache/pre-commit", ".cache/prisma", ".cache/puppeteer", ".cache/pypoetry", ".cache/rebar3", ".cache/sccache",
-	".cache/torch", ".cache/typescript", ".cache/uv", ".cache/yarn", ".cache/zig",
-}
-
-// homeSecrets are the secrets inside those, and those that stay hidden where somebody has all of a home shown.
-var homeSecrets = []string{
-	".netrc", ".git-credentials", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".pgpass", ".my.cnf", ".vault-token",
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".terraform.d", ".config/gh",
-	".config/gcloud", ".config/hub", ".config/op", ".local/share/keyrings", ".bash_history", ".zsh_history",
-	".bundle/config", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
-	".gradle/gradle.properties", ".gem/credentials", ".ivy2/.credentials", ".nuget/NuGet", ".pub-cache/credentials.json",
-	".sbt/.credentials", ".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".local/share/uv/credentials",
-}
-
-// systemSecrets are hidden wherever they are. An unprivileged user cannot read most of them anyway; a pawl that runs as
-// root can.
-var systemSecrets = []string{
-	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d",
-	"/etc/ssl/private",
-	"/etc/ssh", "/etc/docker", "/etc/kubernetes", "/etc/rancher", "/etc/wireguard",
-	"/etc/NetworkManager/system-connections",
-	"/var/lib/docker", "/var/lib/containerd", "/var/lib/kubelet", "/var/spool/cron", "/lost+found",
-}
-
-// The parts of /run that programs need: always the system profile of distributions that keep it there, and with a
-// network what name resolution reads.
-var (
-	runAlways  = []string{"/run/current-system", "/run/opengl-driver"}
-	runNetwork = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf",
-		"/run/resolvconf",
-		"/run/NetworkManager/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf", "/run/connman/resolv.conf"}
-)
-
 // layout lists the steps that make the file system of a command out of a read-only view of everything. Shorter paths
 // come first, so that the deepest statement about a file is the last and wins; about one and the same path the later of
 // the sources below wins.
 func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
+	l.system()
 	l.scratch("/tmp", "/var/tmp")
-	l.hide("/run", "/var/run")
-	l.hide(systemSecrets...)
 	if m.bare() {
 		l.unmounted()
-	}
-	l.read(runAlways...)
-	if s.Network {
-		l.read(runNetwork...)
-	}
-	if os.Geteuid() == 0 || m.bare() {
-		l.otherHomes(b.homes)
 	}
 	for _, h := range b.homes {
 		l.home(h)
 	}
-	l.read(b.readable...)
+	own := resolveExisting(b.own)
+	for _, p := range b.readable {
+		if r, _, ok := real(p); ok && !slices.ContainsFunc(own, func(o string) bool { return within(r, o) }) {
+			l.read(p)
+		}
+	}
 	for _, p := range s.Put {
 		if p.From == "" && !m.bare() {
 			l.at[p.At] = mountScratch
@@ -93,6 +43,9 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	}
 	l.programs(s, b.homes)
 	l.around(s)
+	if p := l.astray(s, own, b.homes); p != "" {
+		return nil, pawl.Fail(pawl.CodeDenied, "sandbox.link_out", p).In("sandbox.Run")
+	}
 	if err := l.protect(s.Writable); err != nil {
 		return nil, err
 	}
@@ -100,8 +53,13 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 		l.at[w] = mountWrite
 	}
 	l.read(s.Readable...)
+	l.hide(own...)
 	l.hide(s.Hidden...)
 	l.inside(s, m)
+	if err := l.configs(s, m); err != nil {
+		l.close()
+		return nil, err
+	}
 	for _, sh := range s.Shown {
 		kind := mountShow
 		if sh.Kept {
@@ -177,7 +135,10 @@ func (l *layout) unmounted() {
 // layout collects at most one statement per path.
 type layout struct {
 	at   map[string]mountKind
-	from map[string]string // by path, what mountShow and mountKeep show
+	from map[string]string // by path, what is shown there from another one
+	// private holds copies that are shown, "" for none, and claim keeps it from being swept.
+	private string
+	claim   *os.File
 }
 
 // blamed reports whether an error names something that was to be hidden.
@@ -224,25 +185,30 @@ func (l *layout) hide(paths ...string) {
 	}
 }
 
+// read makes paths readable. One that is hidden behind a link is put at its own path, too: programs know it by that.
 func (l *layout) read(paths ...string) {
 	for _, p := range paths {
-		if r, _, ok := real(p); ok && r != "/" {
-			l.at[r] = mountRead
+		r, _, ok := real(p)
+		if !ok || r == "/" || within(r, "/proc") {
+			continue
 		}
+		if p != r && l.covered(p) {
+			l.at[p], l.from[p] = mountRead, r
+		}
+		l.at[r] = mountRead
+		delete(l.from, r)
 	}
 }
 
-// home hides what is not known to be a toolchain's. A service may have a system directory for its home.
+// home hides a home but for the parts of toolchains. A service may have a system directory for its home.
 func (l *layout) home(dir string) {
-	if dir != "/root" && slices.Contains(systemDirs, dir) {
-		return
+	if !slices.ContainsFunc(systemWhole, func(w string) bool { return within(dir, w) }) {
+		l.hide(dir)
 	}
-	l.hide(dir)
-	for _, p := range homeShown {
-		l.read(filepath.Join(dir, p))
-	}
-	for _, p := range homeSecrets {
-		l.hide(filepath.Join(dir, p))
+	for _, p := range toolchains {
+		if p.dir != "" {
+			l.show(filepath.Join(dir, p.dir), p.parts)
+		}
 	}
 }
 
@@ -260,26 +226,46 @@ func (l *layout) inside(s Spec, m Mechanism) {
 	}
 }
 
-// around hides the workspace of a worktree, but for its repository: the user's own files are there.
+// around hides the workspace but for its repository: around a worktree of pawl's, the user's own files are there. What
+// the Spec names of it is shown again.
 func (l *layout) around(s Spec) {
-	if s.Workspace != "" && !within(s.Dir, s.Workspace) || s.Workspace != "" && s.Tree != "" && s.Tree != s.Workspace {
+	if s.Workspace != "" {
 		l.hide(s.Workspace)
 		l.read(filepath.Join(s.Workspace, ".git"))
 	}
 }
 
-// otherHomes hides the home directories of other users from a command of root.
-func (l *layout) otherHomes(own []string) {
+// astray returns a path of the Spec that leads through a link to what is hidden, "" for none: out of a directory that
+// others write, or into a home that it is not in itself.
+func (l *layout) astray(s Spec, own, homes []string) string {
 	entries, _ := os.ReadDir("/home")
 	for _, e := range entries {
-		if p := filepath.Join("/home", e.Name()); e.IsDir() &&
-			!slices.ContainsFunc(own, func(h string) bool { return within(h, p) }) {
-			l.hide(p)
+		homes = append(slices.Clip(homes), "/home/"+e.Name())
+	}
+	others := resolveExisting(slices.Concat(s.Writable, []string{s.Workspace}, own))
+	for _, p := range s.asked {
+		r, _, ok := real(p)
+		if !ok || r == p || !l.covered(r) {
+			continue
+		}
+		// The deepest known directory that the path is in, before a link that others may have made.
+		around, at, d := "/", "/", "/"
+		for name := range strings.SplitSeq(p[1:], "/") {
+			d = filepath.Join(d, name)
+			next, _, _ := real(d)
+			if next != filepath.Join(at, name) && slices.Contains(others, around) {
+				break
+			}
+			if at = next; slices.Contains(others, at) || slices.Contains(homes, at) {
+				around = at
+			}
+		}
+		if !within(r, around) && slices.Contains(others, around) || slices.ContainsFunc(append(homes, "/root"),
+			func(h string) bool { return within(r, h) && !within(around, h) }) {
+			return p
 		}
 	}
-	if !slices.ContainsFunc(own, func(h string) bool { return within(h, "/root") }) {
-		l.hide("/root")
-	}
+	return ""
 }
 
 // protect makes .git and .pawl in writable directories read-only. One that is a link cannot be held in place, because
@@ -304,75 +290,133 @@ func (l *layout) protect(writable []string) error {
 // maxPrograms is how many entries of a folder of programs are looked at.
 const maxPrograms = 2000
 
-// homeVariables name what toolchains need, which may lie anywhere in a home directory, each with what of it is shown.
-var homeVariables = map[string][]string{
-	"GOROOT": {""}, "GOPATH": {"bin", "pkg"}, "GOMODCACHE": {""}, "CARGO_HOME": {"bin", "git", "registry", "env"},
-	"RUSTUP_HOME": {""}, "JAVA_HOME": {""}, "ANDROID_HOME": {""}, "FLUTTER_ROOT": {""}, "PUB_CACHE": {"hosted", "git"},
-	"DOTNET_ROOT": {""}, "NVM_DIR": {""}, "VOLTA_HOME": {"bin", "tools"}, "PYENV_ROOT": {""}, "RBENV_ROOT": {""},
-	"GEM_HOME": {""}, "GEM_PATH": {""}, "VIRTUAL_ENV": {""}, "PNPM_HOME": {""}, "NODE_PATH": {""},
-	"SSL_CERT_FILE": {""}, "SSL_CERT_DIR": {""},
-}
+// programDirs are the names of directories that hold nothing but programs.
+var programDirs = []string{"bin", "sbin", ".bin", "shims"}
 
-// programs shows what the environment names among what is hidden in a home directory: toolchains, and the folders of
-// programs of PATH, with what links in them lead to. A program that a person has installed there is there for the
-// person's tools, too. Not the home itself, nor, for PATH, an entry of it, which may hold anything; nor a cache that
-// the command was given to write, which would become read-only.
+// programs shows what the environment names among what is hidden: the parts of toolchains, and the directories of
+// programs in PATH with the packages that their links lead to. What the Spec gives the command itself opens nothing:
+// others write there.
 func (l *layout) programs(s Spec, homes []string) {
-	var shown []string
+	given := func(p string) bool {
+		return slices.ContainsFunc(slices.Concat(s.Writable, s.Readable, []string{s.Workspace}),
+			func(w string) bool { return w != "" && within(p, w) })
+	}
 	for _, kv := range s.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		for _, dir := range filepath.SplitList(value) {
 			r, info, ok := real(dir)
-			below := func(h string) bool { return within(r, h) && r != h }
-			given := slices.ContainsFunc(s.Writable, func(w string) bool { return within(r, w) })
-			if !ok || given || !l.covered(r) || !slices.ContainsFunc(homes, below) {
+			around := func(h string) bool { return within(h, r) }
+			if !ok || given(dir) || given(r) || !l.covered(r) || slices.ContainsFunc(homes, around) {
 				continue
 			}
-			for _, part := range homeVariables[name] {
-				shown = append(shown, filepath.Join(r, part))
+			for _, p := range toolchains {
+				if p.variable == name {
+					l.show(filepath.Clean(dir), p.parts)
+				}
 			}
-			if name == "PATH" && info.IsDir() && !slices.Contains(homes, filepath.Dir(r)) {
-				shown = append(shown, r)
-				shown = append(shown, l.linked(r, homes)...)
+			if up := filepath.Dir(r); name == "PATH" && info.IsDir() && up != "/" && !slices.Contains(homes, up) &&
+				slices.Contains(programDirs, filepath.Base(r)) {
+				l.read(filepath.Clean(dir))
+				l.installed(up)
+				l.linked(r)
 			}
 		}
 	}
-	l.read(shown...)
 }
 
-// linked is what the links in a folder of programs lead to among what is hidden.
-func (l *layout) linked(dir string, homes []string) []string {
+// linked shows what the links in a directory of programs lead to.
+func (l *layout) linked(dir string) {
 	f, err := os.Open(dir)
 	if err != nil {
-		return nil
+		return
 	}
 	entries, _ := f.ReadDir(maxPrograms) // those that were read count
 	_ = f.Close()
-	var out []string
 	for _, e := range entries {
 		if e.Type()&os.ModeSymlink == 0 {
 			continue
 		}
-		if target, _, ok := real(filepath.Join(dir, e.Name())); ok && l.covered(target) {
-			if p := packageOf(target); !slices.ContainsFunc(homes, func(h string) bool { return within(h, p) }) {
-				out = append(out, p)
+		if target, info, ok := real(filepath.Join(dir, e.Name())); ok && info.Mode().IsRegular() && l.covered(target) {
+			l.program(target)
+		}
+	}
+}
+
+// program shows a program, and its package if its path or a marker tells where that begins.
+func (l *layout) program(p string) {
+	l.read(p)
+	names := strings.Split(p, "/")
+	for i, name := range names[:len(names)-1] {
+		if more, ok := packageRoots[name]; ok && i+more < len(names)-1 {
+			l.read(strings.Join(names[:i+more+1], "/"))
+			return
+		}
+	}
+	if dir := filepath.Dir(p); filepath.Base(dir) == "bin" {
+		l.installed(filepath.Dir(dir))
+	} else if within(dir, "/opt") && strings.Count(dir, "/") > 2 { // a vendor's package
+		l.read(dir)
+	}
+}
+
+// installed shows the parts of a directory that a marker tells to be one of installed software.
+func (l *layout) installed(root string) bool {
+	known := false
+	for _, p := range packages {
+		if found, _ := fs.Glob(os.DirFS(root), p.marker); len(found) > 0 {
+			known = true
+			l.show(root, prefixParts+" "+p.parts)
+		}
+	}
+	return known
+}
+
+// system hides all that is below / but what is listed.
+func (l *layout) system() {
+	entries, _ := os.ReadDir("/")
+	for _, e := range entries {
+		if p := "/" + e.Name(); e.Type()&os.ModeSymlink == 0 && !slices.Contains(systemWhole, p) {
+			l.hide(p)
+		}
+	}
+	l.hide("/run", "/usr/local")
+	for _, p := range systemPlaces {
+		l.show(p.dir, p.parts)
+	}
+	for _, pattern := range []string{"/opt/*", "/opt/*/*", "/usr/local/*"} {
+		roots, _ := filepath.Glob(pattern)
+		for _, root := range roots {
+			if l.covered(root) && !l.installed(root) && strings.HasPrefix(root, "/opt/") {
+				l.show(root, prefixParts)
 			}
 		}
 	}
-	return out
 }
 
-// packageOf is what a program needs of its own around it: all packages beside it where it came with one of Node's, what
-// stands beside its folder where that is called bin, and else its folder.
-func packageOf(program string) string {
-	if at := strings.Index(program, "/node_modules/"); at >= 0 {
-		return program[:at] + "/node_modules"
+// show makes the parts of a directory readable (place.parts).
+func (l *layout) show(dir, parts string) {
+	for part := range strings.FieldsSeq(parts) {
+		found, _ := fs.Glob(os.DirFS(dir), strings.TrimLeft(part, "!?"))
+		for _, name := range found {
+			switch p := filepath.Join(dir, name); {
+			case part[0] == '!':
+				l.hide(p)
+			case part[0] != '?' || harmless(p):
+				l.read(p)
+			}
+		}
 	}
-	dir := filepath.Dir(program)
-	if up := filepath.Dir(dir); filepath.Base(dir) == "bin" && filepath.Base(up) != ".local" {
-		return up
-	}
-	return dir
+}
+
+// maxConfig bounds a configuration file that is read for its secrets.
+const maxConfig = 1 << 20
+
+// harmless reports whether a configuration file names nothing that is secret.
+func harmless(p string) bool {
+	raw, err := os.ReadFile(p)
+	text := strings.ToUpper(string(raw))
+	return err == nil && len(raw) <= maxConfig && !hasUserinfo(text) &&
+		!slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // covered reports whether the deepest statement about p replaces what was there.

@@ -78,6 +78,9 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if mechanism.bare() { // git fails on a configuration of the system that it cannot read (layout.configs)
+		s.Env = append(slices.Clip(s.Env), "GIT_CONFIG_NOSYSTEM=1")
+	}
 	res, err := b.behind(ctx, mechanism, s)
 	res.Duration = time.Since(begin)
 	if mechanism != MechanismBubblewrap {
@@ -90,7 +93,8 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 // read there is noted, and what has names outside is parted from them.
 func (b *Box) look(s *Spec) error {
 	for _, w := range s.Writable {
-		if s.Workspace != "" && w != s.Workspace || !within(s.Dir, w) || !isDir(w) {
+		made := strings.Contains(w+"/", "/.pawl/") || s.Workspace != "" && !within(w, s.Workspace)
+		if made || !within(s.Dir, w) || !isDir(w) {
 			continue
 		}
 		found, err := inside.Look(w, policy.Secret)
@@ -107,7 +111,7 @@ func (b *Box) look(s *Spec) error {
 				s.masked = append(s.masked, p)
 			}
 		}
-		s.shared = append(s.shared, found.Shared...)
+		s.shared, s.configs = append(s.shared, found.Shared...), append(s.configs, found.Configs...)
 	}
 	return nil
 }
@@ -186,6 +190,10 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 			return Result{}, failed
 		}
 		res, err = b.within(ctx, m, s, l.steps())
+		l.close()
+		if err == nil && res.Exit != 0 {
+			res.Hint = b.hint(l, s, string(res.Output))
+		}
 		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
 			break
 		}
@@ -230,23 +238,33 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 // makePrivate makes the folder that stands in for /tmp. It is removed when the command has ended, by the launcher where
 // pawl is gone by then, and by a later pawl where both were killed.
 func (o *order) makePrivate() error {
-	sweepPrivate()
-	dir, err := os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err == nil {
-		if o.claim, err = os.Open(dir); err == nil {
-			err = unix.Flock(int(o.claim.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		}
-	}
+	dir, claim, err := privateDir()
 	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
+		return err
 	}
+	o.claim = claim
 	o.private = dir
 	o.mounts = append(slices.Clone(o.mounts), mount{kind: mountWrite, path: dir})
 	o.env = privately(o.env, dir)
 	return nil
+}
+
+// privateDir makes a directory that no command reads, and the lock that keeps others from sweeping it.
+func privateDir() (dir string, claim *os.File, err error) {
+	sweepPrivate()
+	dir, err = os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		if claim, err = os.Open(dir); err == nil {
+			err = unix.Flock(int(claim.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		}
+	}
+	if err != nil {
+		return "", nil, pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
+	}
+	return dir, claim, nil
 }
 
 // sweepPrivate removes, once, the private folders of processes that are gone. A process that cannot be seen from here,

@@ -70,8 +70,8 @@ type Spec struct {
 	Dir string
 	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
 	Tree string
-	// Workspace is the user's directory that the command's tree belongs to, "" for none. Around a worktree of pawl's it is
-	// hidden but for its repository.
+	// Workspace is the user's directory that Tree belongs to. Of it, a command sees the repository, and what is Writable,
+	// Readable or Shown. Empty means the directory around the .pawl in which something is Writable.
 	Workspace string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
@@ -102,8 +102,12 @@ type Spec struct {
 	Secret []byte
 	// SecretFD is the descriptor of Secret: 3 to 255.
 	SecretFD int
+	// asked are the paths of Readable and Shown before their links were resolved.
+	asked []string
 	// masked and shared are what was found in the folder that the command works in (package inside).
 	masked, shared []string
+	// configs are the git configurations of repositories in that folder.
+	configs []string
 	// filter is the Box's.
 	filter func(emit func([]byte)) io.WriteCloser
 	// streams are the command's own three streams, for Start.
@@ -196,6 +200,9 @@ type Result struct {
 	Limit string
 	// TimedOut and Canceled report that pawl ended the command because of its Timeout or of its context.
 	TimedOut, Canceled bool
+	// Hint names paths that a failed command missed, although they exist outside the sandbox, and the setting that shows
+	// them. It is empty for a command that missed none.
+	Hint string
 	// Walls lists the layers that held the command, the outermost first: "bwrap", "namespaces" or "outer", "landlock",
 	// "seccomp", "cgroup". Without one of the first three it ran on the floor.
 	Walls []string
@@ -273,12 +280,26 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
+	for _, p := range s.Readable {
+		s.asked = append(s.asked, filepath.Clean(p))
+	}
+	for _, sh := range s.Shown {
+		s.asked = append(s.asked, filepath.Clean(sh.From))
+	}
+	if r, err := filepath.EvalSymlinks(s.Workspace); err == nil && s.Workspace != "" {
+		s.Workspace = r
+	}
 	var err error
 	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
 		s.Shown, err = resolveShown(s.Shown, s.Writable, homes)
 	}
 	if err == nil {
 		s.Put, err = resolvePut(s.Put, homes)
+	}
+	for _, w := range s.Writable {
+		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok && s.Workspace == "" {
+			s.Workspace = workspace
+		}
 	}
 	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
 	return s, err

@@ -32,6 +32,7 @@ type acting struct {
 	s     sample
 	spoil map[string]bool
 	lied  bool
+	state string
 }
 
 func (a *acting) call(_ context.Context, c Call) int {
@@ -52,7 +53,7 @@ func (a *acting) call(_ context.Context, c Call) int {
 		return blockedStatus
 	}
 	a.lied = true
-	tree := filepath.Join(c.Dir, ".pawl", "worktrees", "T")
+	tree := filepath.Join(a.state, "workspaces", "w", "worktrees", "T")
 	if err := os.MkdirAll(tree, 0o755); err != nil {
 		a.t.Error(err)
 	}
@@ -133,9 +134,9 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []Stage
-			o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: dir, Go: true, Box: quietBox{},
+			o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: dir, State: t.TempDir(), Go: true, Box: quietBox{},
 				Report: func(s Stage) { got = append(got, s) }}
-			play := &acting{t: t, s: sampleFor(o), spoil: map[string]bool{spoil: true}}
+			play := &acting{t: t, s: sampleFor(o), spoil: map[string]bool{spoil: true}, state: o.State}
 			o.Pawl = play.call
 			failed, err := Run(t.Context(), o)
 			if err != nil || failed != want.stage {
@@ -167,9 +168,9 @@ func TestRun(t *testing.T) {
 // TestWhatPawlSays shows what pawl itself complained of.
 func TestWhatPawlSays(t *testing.T) {
 	var got []Stage
-	o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: t.TempDir(), Box: quietBox{},
+	o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: t.TempDir(), State: t.TempDir(), Box: quietBox{},
 		Report: func(s Stage) { got = append(got, s) }}
-	play := &acting{t: t, s: sampleFor(o), spoil: map[string]bool{"status": true, "silent": true}}
+	play := &acting{t: t, s: sampleFor(o), spoil: map[string]bool{"status": true, "silent": true}, state: o.State}
 	o.Pawl = play.call
 	failed, err := Run(t.Context(), o)
 	last := got[len(got)-1]
@@ -207,7 +208,7 @@ func TestQuiet(t *testing.T) {
 // TestCanceled is an interrupt, which is no verdict.
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: t.TempDir(), Box: quietBox{},
+	o := Options{Agent: "a", Kind: agent.KindHeadless, Provider: "openai", Dir: t.TempDir(), State: t.TempDir(), Box: quietBox{},
 		Report: func(s Stage) { t.Errorf("%+v", s) }}
 	o.Pawl = func(context.Context, Call) int { cancel(); return 130 }
 	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {

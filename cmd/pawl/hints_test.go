@@ -254,11 +254,12 @@ func (u *user) filled(argv []string) (out []string, ok bool) {
 	return out, len(out) > 1
 }
 
-// keep copies the user's folder, and back brings it to that again, in the same place.
+// keep copies the user's folder and its state, and back brings them to that again, in the same places.
 func (u *user) keep() string {
 	u.t.Helper()
 	kept := filepath.Join(filepath.Dir(u.dir), "kept")
 	u.mirror(u.dir, kept)
+	u.mirror(u.own(), kept+"-state")
 	return kept
 }
 
@@ -268,6 +269,7 @@ func (u *user) back(kept string) {
 		u.t.Fatalf("processes go on: %v", left)
 	}
 	u.mirror(kept, u.dir)
+	u.mirror(kept+"-state", u.own())
 }
 
 func (u *user) mirror(from, to string) {
@@ -275,7 +277,7 @@ func (u *user) mirror(from, to string) {
 	if err := emptied(to); err != nil {
 		u.t.Fatal(err)
 	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		u.t.Fatal(err)
 	}
 }

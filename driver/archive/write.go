@@ -437,7 +437,7 @@ func Left(dir string) (out []string) {
 		case d.IsDir() && filepath.Dir(name) == dir && (slices.Contains(reserved, d.Name()) || d.Name() == "logs"):
 			return fs.SkipDir
 		case strings.HasPrefix(d.Name(), tempMark) || strings.HasPrefix(d.Name(), disk.New):
-			if info, err := d.Info(); err == nil && info.Mode().IsRegular() && lockfile.Left(info) {
+			if d.Type().IsRegular() && lockfile.Left(d.Name()) {
 				out = append(out, name)
 			}
 		}
@@ -459,8 +459,7 @@ func (w writer) sweep(dir string) {
 	defer d.Close()
 	entries, _ := d.ReadDir(-1)
 	for _, e := range entries {
-		if info, err := e.Info(); strings.HasPrefix(e.Name(), tempMark) && err == nil &&
-			lockfile.Left(info) {
+		if strings.HasPrefix(e.Name(), tempMark) && e.Type().IsRegular() && lockfile.Left(e.Name()) {
 			w.root.Remove(path.Join(dir, e.Name()))
 		}
 	}

@@ -107,27 +107,6 @@ func (g *Ground) Found(ctx context.Context) (string, error) { return git.NewLaid
 // Clear removes the ground.
 func (g *Ground) Clear(ctx context.Context) error { return g.Repo.RemoveWorktree(ctx) }
 
-// tools are the folders of toolchains and caches in the user's home that an environment names, which a home of one's
-// own would cover.
-func (g *Ground) tools(env []string) []string {
-	var out []string
-	for _, kv := range env {
-		name, value, _ := strings.Cut(kv, "=")
-		for _, dir := range filepath.SplitList(value) {
-			if base := filepath.Base(dir); name == "PATH" && (base == "bin" || base == "sbin") {
-				dir = filepath.Dir(dir) // what belongs to the programs lies beside them
-			}
-			rel, err := filepath.Rel(g.Home, dir)
-			own, outside := filepath.Rel(g.Place.Workspace, dir)
-			if filepath.IsAbs(dir) && err == nil && rel != "." && filepath.IsLocal(rel) &&
-				(outside != nil || !filepath.IsLocal(own)) {
-				out = append(out, dir)
-			}
-		}
-	}
-	return out
-}
-
 // Sees is where commands find what lies at a path of the machine, if that is in the ground.
 func (g *Ground) Sees(path string) string {
 	if g == nil || !g.Moved {
@@ -153,7 +132,6 @@ func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
 	index, readable, hidden := laid.Lent()
 	s.Readable, s.Hidden = append(s.Readable, readable...), append(s.Hidden, hidden...)
 	words := strings.NewReplacer(g.Place.Tree, g.Seen, sandbox.Home, g.Home).Replace
-	s.Readable = append(s.Readable, g.tools(s.Env)...)
 	argv, env := make([]string, len(s.Argv)), make([]string, len(s.Env), len(s.Env)+1)
 	for i, a := range s.Argv {
 		argv[i] = words(a)

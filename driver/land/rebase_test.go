@@ -398,6 +398,12 @@ func TestRebaseRefusals(t *testing.T) {
 	}
 }
 
+// changed lists the files that differ from the head to a tree that pawl recorded.
+func changed(r *gittest.Repo, tree string) string {
+	return r.Git("-c", "core.quotePath=false", "--git-dir="+r.Path(".git"), "-c", "alias.x=!f() { "+
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+r.Path(".pawl/git/objects")+" git diff --name-only HEAD $1; }; f", "x", tree)
+}
+
 // A branch that was rewritten is a branch that moved: only the work is carried over.
 func TestRewrittenBranch(t *testing.T) {
 	t.Parallel()
@@ -406,7 +412,7 @@ func TestRewrittenBranch(t *testing.T) {
 	r.Write(map[string]string{"b": "amended\n"})
 	r.Git("commit", "-q", "-a", "--amend", "-m", "another first")
 	result := rebase(t, e)
-	if !result.Moved || result.Base != r.Head() || r.Git("diff", "--name-only", "HEAD", result.Tree) != "a" {
+	if !result.Moved || result.Base != r.Head() || changed(r, result.Tree) != "a" {
 		t.Fatalf("%+v", result)
 	}
 }
@@ -464,7 +470,7 @@ func TestRebasedModules(t *testing.T) {
 	r.Git("rm", "-q", "--cached", "gone")
 	r.Git("commit", "-q", "-m", "moved")
 	result := rebase(t, e)
-	if got := r.Git("diff", "--name-only", "HEAD", result.Tree); got != "a" ||
+	if got := changed(r, result.Tree); got != "a" ||
 		recorded(t, opened(t, p)) != result.Tree {
 		t.Fatalf("%+v differs from the head in %q", result, got)
 	}

@@ -48,10 +48,10 @@ func (l Launcher) Agent(ctx context.Context, s agent.Spec) (agent.Process, error
 	}
 	switch {
 	case s.Inside != nil:
-		spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(sites, egress.Options{}), port: s.Port,
+		spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(sites, egress.Options{Trusted: true}), port: s.Port,
 			serve: s.Inside}, s.Unproxied
 	case len(sites) > 0:
-		spec.Egress = egress.New(sites, egress.Options{})
+		spec.Egress = egress.New(sites, egress.Options{Trusted: true})
 	}
 	for _, w := range s.Writable {
 		if s.Dir == w || strings.HasPrefix(s.Dir, w+"/") {
@@ -79,6 +79,7 @@ func (l Launcher) Server(ctx context.Context, s mcptools.Spec) (agent.Process, e
 }
 
 func (l Launcher) start(ctx context.Context, s sandbox.Spec) (agent.Process, error) {
+	s.Workspace = l.Place.Workspace
 	if err := l.outfit(ctx, &s); err != nil {
 		return nil, err
 	}

@@ -9,14 +9,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"time"
+	"sync"
 
+	"pawl"
 	"pawl/driver/archive"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 	"pawl/sandbox/git/layout"
-	"pawl/store/disk"
 	"pawl/store/known"
 	"pawl/store/lockfile"
 	"pawl/store/presence"
@@ -34,33 +35,40 @@ type Found struct {
 // Find looks for what was left in a workspace and in its repository.
 func Find(place effect.Place) []Found {
 	dir := place.Own()
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	r, err := layout.Find(layout.Of(place).Top())
+	if err != nil {
+		return nil // what is not understood is left alone
+	}
 	var out []Found
+	discard := func(path string) error { return layout.Discard(r, path) }
 	add := func(paths []string, remove func(path string) error) {
 		for _, path := range paths {
 			out = append(out, Found{path, Size(path), func(context.Context) error { return remove(path) }})
 		}
 	}
-	add(sqlite.Left(filepath.Join(dir, known.Store)), os.Remove)
+	add(sqlite.Left(filepath.Join(dir, known.Store)), discard)
 	add(presence.Left(dir), lockfile.Clear)
-	add(archive.Left(filepath.Join(place.Workspace, ".pawl")), os.Remove)
-	r, err := layout.Find(layout.Of(place).Top())
-	if err == nil {
-		add(r.Left(), disk.RemoveAll)
-		add(halves(r.ObjectDir()), disk.RemoveAll)
-		if r.Git {
-			add(halves(r.SharedObjects()), disk.RemoveAll)
-		}
+	add(archive.Left(filepath.Join(r.Workspace, ".pawl")), discard)
+	add(r.Left(), discard)
+	if !presence.Alone(dir) {
+		return out // what follows does not say whose it is
 	}
-	return append(out, grounds(place)...)
+	add(halves(r.ObjectDir()), discard)
+	return append(out, grounds(place, dir)...)
 }
 
-// Sweep removes what was left and returns what is gone. What cannot be removed stays for the next time. This process
-// may not be at work in the workspace.
+// Sweep removes what was left and returns what is gone. What cannot be removed stays for the next time. It stops with
+// CodeDenied at a link or another entry that pawl did not make. This process may not be at work in the workspace.
 func Sweep(ctx context.Context, place effect.Place) (gone []Found, err error) {
 	for _, f := range Find(place) {
 		switch failed := f.Remove(ctx); {
 		case failed == nil:
 			gone = append(gone, f)
+		case pawl.CodeOf(failed) == pawl.CodeDenied:
+			return gone, errors.Join(err, failed) // something of somebody else's is in the way
 		case !errors.Is(failed, fs.ErrNotExist):
 			err = errors.Join(err, failed)
 		}
@@ -71,34 +79,36 @@ func Sweep(ctx context.Context, place effect.Place) (gone []Found, err error) {
 	return gone, err
 }
 
-// still is for how long nobody may have written to a half of git's own before it is looked into: between its last byte
-// and its name, no process has it open.
-const still = time.Minute
-
-// halves are objects that git programs which have ended were writing. Their names do not say whose they are, so that
-// the system is asked who has them open.
+// halves are objects that git programs of pawl's were writing in pawl's own object store when they ended.
 func halves(objects string) (out []string) {
-	found, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(objects), "??", "tmp_obj_*")) // the pattern is well formed
-	for _, path := range found {
-		info, err := os.Lstat(path)
-		if err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > still && !lockfile.Opened(path) {
-			out = append(out, path)
+	for _, pattern := range []string{"tmp_objdir-*", "??/tmp_obj_*"} {
+		found, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(objects), pattern)) // the pattern is well formed
+		for _, path := range found {
+			if !lockfile.Opened(path) {
+				out = append(out, path)
+			}
 		}
 	}
 	return out
 }
 
+// proving is the form of the names of checkouts on which something is proven (ground.Beside).
+var proving = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:in-place|[0-9A-HJKMNP-TV-Z]{26}|branch-[0-9A-HJKMNP-TV-Z]{26})-proof(?:-again)?$`)
+})
+
 // grounds are the checkouts on which something was proven when the process ended that did. Where somebody else works in
 // the workspace they may be theirs.
-func grounds(place effect.Place) (out []Found) {
-	dir := place.Own()
-	if !presence.Alone(dir) {
-		return nil
-	}
-	folders, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(dir), "worktrees", "*-proof*"))
-	for _, tree := range folders {
+func grounds(place effect.Place, dir string) (out []Found) {
+	entries, _ := os.ReadDir(filepath.Join(dir, "worktrees")) // where there is no folder, nothing is left in it
+	for _, e := range entries {
+		if !e.IsDir() || !proving().MatchString(e.Name()) {
+			continue
+		}
+		tree := filepath.Join(dir, "worktrees", e.Name())
 		out = append(out, Found{tree, Size(tree), func(ctx context.Context) error {
-			repo, err := (&git.Memory{}).Open(ctx, layout.Place{Workspace: place.Workspace, State: place.Own(), Tree: tree, Git: place.Git})
+			at := layout.Place{Workspace: place.Workspace, State: dir, Tree: tree, Git: place.Git}
+			repo, err := (&git.Memory{}).Open(ctx, at)
 			if err != nil {
 				return err
 			}

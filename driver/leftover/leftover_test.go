@@ -2,6 +2,7 @@ package leftover_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl"
 	"pawl/driver/leftover"
 	"pawl/internal/gittest"
 	"pawl/kernel/effect"
@@ -71,15 +73,24 @@ func TestSweep(t *testing.T) {
 		kept = append(kept, write(strings.Replace(name, "*", here, 1), old))
 	}
 	left = append(left, write(".pawl/workers/"+host+"~"+dead+"~abcdef.lock", time.Now()),
-		write(".git/objects/ab/tmp_obj_Abc123", old), write(".git/objects/tmp_objdir-incoming-a/ab/tmp_obj_x", old),
-		write(".pawl/.pawl-tmp-0123", old))
-	kept = append(kept, write(".git/objects/ab/tmp_obj_young", time.Now()), write(".pawl/history/of.md", old),
-		write(".pawl/.pawl-tmp-4567", time.Now()))
-	folder := filepath.Join(r.Dir, ".git/objects/tmp_objdir-incoming-a")
-	if err := os.Chtimes(folder, old, old); err != nil {
-		t.Fatal(err)
+		write(".pawl/git/objects/ab/tmp_obj_Abc123", time.Now()))
+	elsewhere := "of-" + strings.Repeat("0", 24) + "-1-1" // of another host
+	otherSpace := gone[:len("of-")+16] + "00000000" + gone[len("of-")+24:]
+	earlier := gone[:len("of-")+8] + "00000000" + gone[len("of-")+16:] // before this host was started
+	left = append(left, write(".pawl/git/tmp/remote-"+earlier+"-1", time.Now()))
+	for _, name := range []string{".git/objects/ab/tmp_obj_Abc123", ".git/objects/tmp_objdir-incoming-a/ab/tmp_obj_x",
+		".pawl/.pawl-tmp-0123", ".pawl/history/of.md", ".pawl/git/tmp/Photos/a", ".pawl/git/tmp/.ssh/id",
+		".pawl/git/tmp/Photos-" + gone + "-1", ".pawl/git/tmp/index-" + elsewhere + "-1",
+		".pawl/git/tmp/index-" + otherSpace + "-1", ".pawl/workers/Cargo.lock", ".pawl/pawl.db.new-1",
+		".git/objects/tmp_obj_pawl_1", ".git/pawl.lock-1"} {
+		kept = append(kept, write(name, old))
 	}
-	open := write(".git/objects/ab/tmp_obj_open", old)
+	for _, dir := range []string{".git/objects/tmp_objdir-incoming-a", ".pawl/git/tmp/Photos", ".pawl/git/tmp/.ssh"} {
+		if err := os.Chtimes(filepath.Join(r.Dir, dir), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := write(".pawl/git/objects/ab/tmp_obj_open", old)
 	held := exec.Command("sleep", "60")
 	if held.Stdin, err = os.Open(open); err != nil {
 		t.Fatal(err)
@@ -117,7 +128,11 @@ func TestSweep(t *testing.T) {
 func TestSweepGround(t *testing.T) {
 	r := gittest.New(t, map[string]string{"a.txt": "a\n"})
 	place := effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}
-	ground := filepath.Join(r.Dir, ".pawl", "worktrees", "01-proof")
+	ground := filepath.Join(r.Dir, ".pawl", "worktrees", "01M8HS0ATMBQ0JD2D76B4MT7P3-proof")
+	foreign := filepath.Join(r.Dir, ".pawl", "worktrees", "my-proof-of-concept")
+	if err := os.MkdirAll(foreign, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.MkdirAll(filepath.Dir(ground), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -134,8 +149,42 @@ func TestSweepGround(t *testing.T) {
 	if _, err := os.Lstat(ground); err == nil {
 		t.Error("the checkout is still there")
 	}
+	if _, err := os.Lstat(foreign); err != nil {
+		t.Errorf("%v: pawl did not make it", err)
+	}
 	names, _ := filepath.Glob(filepath.Join(r.Dir, ".git", "worktrees", "*"))
 	if !slices.Equal(names, []string{filepath.Join(r.Dir, ".git", "worktrees", "01")}) {
 		t.Errorf("registered are %v", names)
+	}
+}
+
+// TestSweepLink stops at a link, out of the workspace and within it, whatever the names behind it are.
+func TestSweepLink(t *testing.T) {
+	name := "index-" + ended(t) + "-1"
+	for _, link := range []string{".pawl/git", ".pawl/git/tmp"} {
+		for _, within := range []bool{true, false} {
+			r := gittest.New(t, map[string]string{"a.txt": "a\n"})
+			place := effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}
+			target := filepath.Join(r.Dir, "lib")
+			if !within {
+				target = t.TempDir()
+			}
+			at := filepath.Join(r.Dir, filepath.FromSlash(link))
+			theirs := filepath.Join(target, name)
+			if link == ".pawl/git" {
+				theirs = filepath.Join(target, "tmp", name)
+			}
+			if err := errors.Join(os.MkdirAll(filepath.Join(theirs, "deep"), 0o755), os.MkdirAll(filepath.Dir(at), 0o755),
+				os.Symlink(target, at)); err != nil {
+				t.Fatal(err)
+			}
+			before := gittest.Tree(t, target)
+			if _, err := leftover.Sweep(t.Context(), place); pawl.CodeOf(err) != pawl.CodeDenied {
+				t.Errorf("%s: %v", link, err)
+			}
+			if now := gittest.Tree(t, target); now != before {
+				t.Errorf("%s: changed\n%s", link, now)
+			}
+		}
 	}
 }

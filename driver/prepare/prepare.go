@@ -222,7 +222,7 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 	last, log := "", logs.New(ctx, t.name)
 	spec := sandbox.Spec{
 		Argv: []string{"sh", "-c", t.command}, Dir: filepath.Join(set, "tree", filepath.FromSlash(f.set.Root)),
-		Env:      env,
+		Workspace: f.place.Workspace, Env: env,
 		Writable: []string{set}, Readable: readable, Hidden: []string{f.place.Workspace}, Timeout: limit,
 		OutputLimit: 1 << 20,
 		Egress:      egress.New(rules, egress.Options{Log: away.note}),

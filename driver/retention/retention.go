@@ -5,7 +5,6 @@
 package retention
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,14 +135,15 @@ func recorded(r *layout.Layout, ref, day string) time.Time {
 // folders are the copies, journals and logs that are past their time, or for which there is no room.
 func (p *Plan) folders(r *layout.Layout, l Limits) {
 	kept := keep.Folder{Dir: r.Workspace, State: r.Base}
-	p.entries(r.State("kept"), l, Kept, func(name string) (string, bool) { return name, true },
-		func(name string) error { return kept.Drop(name) })
+	p.entries(r.State("kept"), l, Kept, func(name string) (string, bool) {
+		return name, kept.Has(name) || strings.HasSuffix(name, ".half")
+	}, kept.Drop)
 	land := r.State("land")
 	p.entries(land, l, Journal, func(name string) (string, bool) {
 		id, ok := strings.CutSuffix(name, ".json")
 		return id, ok && complete(filepath.Join(land, name))
-	}, func(name string) error { return os.Remove(filepath.Join(land, name)) })
-	p.logs(string(logs.Of(r.Base)), l)
+	}, func(name string) error { return layout.Discard(r, filepath.Join(land, name)) })
+	p.logs(logs.Of(r.Base), l)
 }
 
 // entries are those of a folder that are past their time. About says what one is about, and whether it may go.
@@ -172,16 +172,14 @@ func complete(file string) bool {
 
 // logs are the oldest, until what is left has room. The ids of effects, after which they are called, begin with the
 // time.
-func (p *Plan) logs(dir string, l Limits) {
-	found, _ := os.ReadDir(dir) // where there is no folder, nothing is in it
-	slices.SortFunc(found, func(a, b fs.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) })
+func (p *Plan) logs(dir logs.Dir, l Limits) {
 	var total int64
-	for n, e := range found {
-		size := leftover.Size(filepath.Join(dir, e.Name()))
+	for n, id := range dir.Effects() {
+		size := leftover.Size(filepath.Join(string(dir), id))
 		// The newest is the one that somebody is most likely to look for, however large it is.
 		if total += size; total > l.Logs && n > 0 {
-			p.Items = append(p.Items, Item{What: Log, Name: e.Name(), Bytes: size,
-				remove: func(context.Context) error { return os.RemoveAll(filepath.Join(dir, e.Name())) }})
+			p.Items = append(p.Items, Item{What: Log, Name: id, Bytes: size,
+				remove: func(context.Context) error { return dir.Remove(id) }})
 		}
 	}
 }

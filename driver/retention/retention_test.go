@@ -48,10 +48,13 @@ func workspace(t *testing.T) (r *gittest.Repo, place effect.Place, limits retent
 			t.Fatal(err)
 		}
 	}
+	logs := map[string]string{"old": "01M8HS0ATMBQ0JD2D76B4MT7P3", "needed": "01M8HS0ATMBQ0JD2D76B4MT7P2"}
+	file("git/kept/Projects/notes", "mine") // has no list
+	file("logs/Photos/out", strings.Repeat("x", 1000))
 	for _, name := range []string{"old", "needed"} {
 		file("git/land/"+name+".json", `{"done":true}`)
 		file("git/kept/chk-"+name+"/list", "[]")
-		file("logs/"+name+"/out", strings.Repeat("x", 100))
+		file("logs/"+logs[name]+"/out", strings.Repeat("x", 100))
 		t.Setenv("GIT_COMMITTER_DATE", old.Format(time.RFC3339))
 		set(git.PrivateRef("chk-"+name), r.Git("commit-tree", "-m", name, "HEAD^{tree}"))
 		r.Write(map[string]string{"tree.txt": name})
@@ -105,7 +108,7 @@ func TestRetire(t *testing.T) {
 		t.Errorf("told of %v", told)
 	}
 	names, refs, _ := strings.Cut(rest(t, r), "\n")
-	if names != "half.json needed.json chk-needed old" || strings.Contains(refs, "chk-old") ||
+	if names != "half.json needed.json Projects chk-needed 01M8HS0ATMBQ0JD2D76B4MT7P3 Photos" || strings.Contains(refs, "chk-old") ||
 		!strings.Contains(refs, "chk-needed") {
 		t.Errorf("left are %s\n%s", names, refs)
 	}

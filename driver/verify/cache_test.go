@@ -195,7 +195,7 @@ func TestCachesEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	root, err := os.OpenRoot(b.place.Workspace)
+	root, err := os.OpenRoot(b.place.Own())
 	if err != nil {
 		t.Fatal(err)
 	}

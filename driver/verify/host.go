@@ -56,7 +56,7 @@ const (
 type Toolchain struct {
 	Env      []string // complete environment, sorted
 	Writable []string // folders to make writable besides the tree
-	Readable []string // folders outside the workspace that must be readable
+	Readable []string // folders outside the workspace that must be readable, besides those that Env names
 	// Dependencies are those of the project. They are shown in the tree, and those of the user's own that do not belong
 	// into it are hidden.
 	Dependencies deps.Found
@@ -68,15 +68,11 @@ type Toolchain struct {
 // passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
 var passed = []string{"CFLAGS", "CXXFLAGS", "LDFLAGS", "PKG_CONFIG_PATH", "M2_HOME", "MAVEN_HOME"}
 
-// shared are variables that name a cache or a toolchain in the user's home, with the folder that they default to. They
-// are set where that folder is there, because tools behind the walls have another home.
-var shared = []struct{ name, folder string }{
-	{"GOMODCACHE", "go/pkg/mod"}, {"CARGO_HOME", ".cargo"}, {"RUSTUP_HOME", ".rustup"}, {"PYENV_ROOT", ".pyenv"},
-	{"PYTHONUSERBASE", ".local"}, {"NVM_DIR", ".nvm"}, {"VOLTA_HOME", ".volta"}, {"RBENV_ROOT", ".rbenv"},
-	{"ASDF_DATA_DIR", ".asdf"}, {"SDKMAN_DIR", ".sdkman"}, {"NUGET_PACKAGES", ".nuget/packages"}, {"PUB_CACHE",
-		".pub-cache"},
-	{"GRADLE_RO_DEP_CACHE", ".gradle/caches"}, {"MAVEN_USER_HOME", ".m2"}, {"PIPX_HOME", ".local/pipx"},
-}
+// shared are variables that name a cache or a toolchain in the user's home. They are set if the directory exists, because
+// tools in the sandbox have another home. What of it they read is up to the sandbox.
+var shared = []string{"GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "PYTHONUSERBASE", "NVM_DIR", "VOLTA_HOME",
+	"RBENV_ROOT", "ASDF_DATA_DIR", "SDKMAN_DIR", "NUGET_PACKAGES", "PUB_CACHE", "GRADLE_RO_DEP_CACHE", "MAVEN_USER_HOME",
+	"PIPX_HOME"}
 
 // fixed are variables that keep tools quiet, offline and from writing into the tree that they judge.
 var fixed = map[string]string{
@@ -111,17 +107,19 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 		}
 	}
 	t := Toolchain{Writable: []string{caches.all}, caches: caches.all}
-	for _, s := range shared {
-		dir := h.getenv(s.name)
-		if dir == "" && s.name == "GOMODCACHE" {
+	for _, name := range shared {
+		dir := h.getenv(name)
+		if dir == "" && name == "GOMODCACHE" {
 			dir = h.goModCache()
 		}
+		if own := h.getenv("GRADLE_USER_HOME"); dir == "" && own != "" && name == "GRADLE_RO_DEP_CACHE" {
+			dir = filepath.Join(own, "caches")
+		}
 		if dir == "" && h.Home != "" {
-			dir = filepath.Join(h.Home, filepath.FromSlash(s.folder))
+			dir = filepath.Join(h.Home, filepath.FromSlash(sandbox.ToolchainDir(name)))
 		}
 		if isDir(dir) {
-			env[s.name] = dir
-			t.Readable = append(t.Readable, dir)
+			env[name] = dir
 		}
 	}
 	for name, folder := range caches.vars {

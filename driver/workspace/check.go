@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pawl"
@@ -22,31 +23,43 @@ import (
 //   - .pawl or an entry in it is a link, a pipe, a socket or a device (see unread);
 //   - .pawl belongs to another user.
 //
-// It takes the rights of other users away from a .pawl that is the user's own. A missing .pawl passes.
+// The state of the workspace is held to the same, but for git. It takes the rights of other users away from what is the
+// user's own. What is missing passes.
 func Check(ctx context.Context, p effect.Place) error {
 	if err := untracked(ctx, p.Workspace); err != nil {
 		return err
 	}
-	d, err := owndir.Open(p.Workspace, Dir)
+	if err := private(p.Workspace, Dir); err != nil || p.State == "" {
+		return err
+	}
+	list := filepath.Dir(p.State) // the directory above it may be elsewhere, as its user likes
+	return private(filepath.Dir(list), filepath.Join(filepath.Base(list), filepath.Base(p.State)))
+}
+
+// private refuses a directory below base, unless it is the user's own and has only files and directories.
+func private(base, name string) error {
+	d, err := owndir.Open(base, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
 		defer d.Close()
-		if err = d.Plain(func(name string) bool { return unread[name] }); err == nil {
+		if err = d.Plain(unread); err == nil {
 			err = d.Claim()
 		}
 	}
 	if err != nil && pawl.CodeOf(err) != pawl.CodeDenied {
-		err = pawl.Fail(pawl.CodeIO, "cli.dir", filepath.Join(p.Workspace, Dir)).Because(err)
+		err = pawl.Fail(pawl.CodeIO, "cli.dir", filepath.Join(base, name)).Because(err)
 	}
 	return err
 }
 
-// unread are the directories that earlier versions filled with checkouts, dependencies and object stores, which contain
-// links. This version does not read them where they are, so Check inspects only their own entries.
-var unread = map[string]bool{"agents": true, "cache": true, "git": true, "logs": true, "mcp": true, "workers": true,
-	"worktrees": true}
+// unread reports whether Check leaves a directory alone. Checkouts, dependencies, homes of agents and object stores contain
+// links of their own; of the directories that have these, only the entries are inspected. A server has its socket in serve.
+func unread(name string) bool {
+	top, _, deep := strings.Cut(name, "/")
+	return deep && slices.Contains([]string{"agents", "cache", "git", "logs", "mcp", "workers", "worktrees"}, top) || name == "serve"
+}
 
 // untracked asks the index of the repository around dir, so that it notices every checkout. Git runs no program of the
 // repository's choice.

@@ -14,6 +14,7 @@ import (
 	"pawl/driver/workspace"
 	"pawl/internal/gittest"
 	"pawl/kernel/effect"
+	"pawl/store/known"
 )
 
 // check is a Check that must leave everything as it is, unless it passes.
@@ -206,5 +207,36 @@ func TestCheckRunsNothing(t *testing.T) {
 	}
 	if _, err := os.Lstat(mark); err == nil {
 		t.Error("a program of the repository ran")
+	}
+}
+
+// TestPrepareLinks makes no workspace through a link, and deletes no objects behind one: those of another repository,
+// or the repository's own.
+func TestPrepareLinks(t *testing.T) {
+	for _, link := range []string{".pawl", ".pawl/git", ".pawl/git/objects"} {
+		other := gittest.New(t, map[string]string{"a": "a", "git/objects/x": "x"})
+		for _, target := range []string{other.Path(".git"), "../.git", other.Path("git")} {
+			r := gittest.New(t, map[string]string{"a": "a"})
+			at := r.Path(link)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(target, at)); err != nil {
+				t.Fatal(err)
+			}
+			before, theirs := gittest.Tree(t, r.Dir), gittest.Tree(t, other.Dir)
+			l := known.In(t.TempDir())
+			place := effect.Place{Workspace: r.Dir, State: l.State(r.Dir), Tree: r.Dir, Git: true}
+			err := workspace.Check(t.Context(), place)
+			if link == ".pawl" && err != nil { // without the check, too
+				err = workspace.Prepare(l, place)
+			}
+			if pawl.CodeOf(err) != pawl.CodeDenied {
+				t.Errorf("%s: %v", link, err)
+			}
+			if now := gittest.Tree(t, r.Dir); now != before {
+				t.Errorf("%s changed:\n%s", link, now)
+			}
+			if now := gittest.Tree(t, other.Dir); now != theirs {
+				t.Errorf("%s changed elsewhere:\n%s", link, now)
+			}
+		}
 	}
 }

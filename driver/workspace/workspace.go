@@ -13,6 +13,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/git/layout"
 	"pawl/store/known"
+	"pawl/store/owndir"
 )
 
 // Dir is the name of pawl's directory in a workspace.
@@ -197,22 +198,21 @@ func Prepare(l known.List, p effect.Place) error {
 	if err := l.Add(p.Workspace); err != nil {
 		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", p.State).Because(err)
 	}
-	dir := filepath.Join(p.Workspace, Dir)
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", dir).Because(err)
-	}
-	ignore := filepath.Join(dir, ".gitignore")
-	f, err := os.OpenFile(ignore, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	d, err := owndir.Make(p.Workspace, Dir)
 	if err == nil {
-		_, err = f.WriteString("# pawl generates these files, but for config.yaml, plan packages and the knowledge base.\n*\n")
-		err = errors.Join(err, f.Close())
-	} else if errors.Is(err, os.ErrExist) {
-		if f, err = os.OpenFile(ignore, os.O_WRONLY|syscall.O_NOFOLLOW, 0); err == nil { // on a read-only disk it fails
-			err = f.Close()
+		defer d.Close()
+		var f *os.File
+		if f, err = d.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL); err == nil {
+			_, err = f.WriteString("# pawl generates these files, but for config.yaml, plan packages and the knowledge base.\n*\n")
+		} else if errors.Is(err, os.ErrExist) {
+			f, err = d.OpenFile(".gitignore", os.O_WRONLY) // on a read-only disk it fails
+		}
+		if f != nil {
+			err = errors.Join(err, f.Close())
 		}
 	}
-	if err != nil {
-		return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", dir).Because(err)
+	if err == nil || pawl.CodeOf(err) == pawl.CodeDenied {
+		return err
 	}
-	return nil
+	return pawl.Fail(pawl.CodeReadOnly, "cli.workspace_readonly", filepath.Join(p.Workspace, Dir)).Because(err)
 }

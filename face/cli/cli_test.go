@@ -143,6 +143,11 @@ func TestAFolderBecomesAWorkspaceWhenThatIsMeant(t *testing.T) {
 		c.host.footing = host.Footing{Doubt: "many", Other: "/w/a", Projects: 12}
 		c.must(3, "run", "do the work", "--yes")
 		c.must(3, "run", "do the work", "--json")
+		c.host.footing = host.Footing{Doubt: "moved", Other: "/w/old"}
+		c.must(3, "run", "do the work", "--yes")
+		c.host.footing = host.Footing{Doubt: "in_tree", Other: "/w"}
+		c.must(3, "run", "do the work", "--yes")
+		c.host.footing = host.Footing{Doubt: "many", Other: "/w/a", Projects: 12}
 		c.must(9, "run", "do the work", "--init")
 		c.host.footing = host.Footing{Exists: true}
 		c.must(0, "deny")

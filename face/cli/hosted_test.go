@@ -249,6 +249,8 @@ func (h *fakeHost) Agents(_ effect.Place, c settings.Config) host.Agents {
 // Footing is what the test says; without a word it is a workspace already.
 func (h *fakeHost) Footing(effect.Place) host.Footing { return h.footing }
 
+func (h *fakeHost) Adopt(effect.Place, string) error { return nil }
+
 func (h *fakeHost) Edit(_ context.Context, path string) error { return h.edit(path) }
 
 func (h *fakeHost) Tools() []kernel.Tool {

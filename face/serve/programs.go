@@ -18,8 +18,8 @@ import (
 	"pawl/store/logs"
 )
 
-// The files of a server below .pawl: the lock that the one server holds, where it is, and the folder of the socket,
-// which nobody but the user can enter.
+// The files of a server in the state of the workspace: the lock that the one server holds, where it is, and the
+// directory of the socket, which nobody but the user can enter.
 const (
 	lockName = "serve.lock"
 	hereName = "serve.json"
@@ -29,7 +29,7 @@ const (
 // maxSocket is the longest name of a socket that every system takes, in bytes.
 const maxSocket = 100
 
-// Programs returns the function that serves a workspace to programs and pages, below dir, its .pawl folder.
+// Programs returns the function that serves a workspace to programs and pages, with dir for its state.
 func Programs(w *host.Workspace, tokens *Tokens, dir, version string) func(context.Context, host.Offering) error {
 	return func(ctx context.Context, o host.Offering) error {
 		s := &server{Workspace: w, tokens: tokens, dir: dir, version: version, Offering: o}

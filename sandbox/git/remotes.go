@@ -311,7 +311,8 @@ func (w *connection) call(args ...string) program.Call {
 	return program.Call{Args: args, Env: w.env, Dir: w.paths.Workspace, Stdin: strings.NewReader("")}
 }
 
-func (w *connection) close() { os.RemoveAll(w.dir) } //nolint:errcheck // what stays is swept with what a crash leaves
+// close leaves to a sweep what cannot be removed.
+func (w *connection) close() { _ = layout.Discard(w.paths, w.dir) }
 
 // know tells the other side what is here already, so that only the rest is sent: the user's references.
 func (w *connection) know(ctx context.Context) error {

@@ -14,9 +14,11 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/meta"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 )
 
 // Restoration asks to bring the files of a tree back to a recorded state.
@@ -243,10 +245,10 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 	}
 	scratch := r.paths.State("tmp/" + filepath.Base(r.paths.IndexFile))
 	dir := filepath.Join(scratch, "rules")
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+	if err := errors.Join(layout.Discard(r.paths, dir), disk.Mkdir(r.paths.Base, dir, 0o700)); err != nil {
 		return nil, program.IOError("git.restore", err)
 	}
-	defer os.RemoveAll(scratch)
+	defer layout.Discard(r.paths, scratch) //nolint:errcheck // swept before its next use
 	var ids, names []string
 	for _, line := range program.Fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")
@@ -330,7 +332,7 @@ func (d *treeFiles) foreign(dir string, going, found map[string]bool) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		if rel := strings.TrimPrefix(strings.TrimPrefix(p, d.paths.Rel), "/"); !going[rel] {
+		if rel := strings.TrimPrefix(p, d.tree+"/"); !going[rel] {
 			found[rel] = true
 		}
 		return nil

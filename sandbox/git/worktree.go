@@ -58,7 +58,7 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 		}
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EXDEV) {
 			_, _, err = r.paths.FromTop(r.paths.GitDir, "", "worktree", "add", "--no-checkout", "--detach", "--",
-				filepath.FromSlash(r.paths.Rel), base).Run(ctx)
+				r.paths.Tree, base).Run(ctx)
 		}
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -88,7 +88,7 @@ func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 	}
 	if err := os.Mkdir(r.Tree, 0o777); err != nil {
 		// what stands there is not taken for a part of this
-		return program.IOError("git.worktree", errors.Join(err, os.RemoveAll(made)))
+		return program.IOError("git.worktree", errors.Join(err, layout.Discard(r, made)))
 	}
 	all, link := filepath.Join(r.CommonDir, "worktrees"), filepath.Join(r.Tree, ".git")
 	err = errors.Join(
@@ -120,7 +120,7 @@ func register(ctx context.Context, r *layout.Layout, base string) (err error) {
 			err = nil
 		}
 	}
-	_ = errors.Join(os.RemoveAll(made), os.Remove(link), os.Remove(r.Tree))
+	_ = errors.Join(layout.Discard(r, made), os.Remove(link), os.Remove(r.Tree))
 	return program.IOError("git.worktree", err)
 }
 
@@ -343,8 +343,10 @@ func (r *Repo) RemoveWorktree(ctx context.Context) error {
 	}
 	return r.index.locked(ctx, func(ctx context.Context) error {
 		program.Step(ctx, "remove tree")
-		if err := disk.RemoveAll(r.paths.Tree); err != nil {
-			return program.IOError("git.worktree", err)
+		for _, dir := range []string{r.paths.Tree, r.paths.Stage()} {
+			if err := layout.Discard(r.paths, dir); err != nil {
+				return program.IOError("git.worktree", err)
+			}
 		}
 		program.Step(ctx, "remove registration")
 		if dir := r.paths.Registration(); dir != "" {
@@ -379,11 +381,11 @@ func removeStillborn(r *layout.Layout) error {
 // user's. The lock of the user's index is for those to give back who know what was begun under it (DropAbandoned).
 func (r *Repo) Sweep(ctx context.Context) error {
 	return r.index.locked(ctx, func(context.Context) error {
-		if err := os.RemoveAll(r.paths.Stage()); err != nil {
+		if err := layout.Discard(r.paths, r.paths.Stage()); err != nil {
 			return program.IOError("git.sweep", err)
 		}
 		for _, path := range r.paths.Left() {
-			if err := os.RemoveAll(path); err != nil {
+			if err := layout.Discard(r.paths, path); err != nil {
 				return program.IOError("git.sweep", err)
 			}
 		}

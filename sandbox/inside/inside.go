@@ -9,6 +9,8 @@ type Found struct {
 	Secrets []string
 	// Shared are folders of dependencies with so many files that have names outside that these were left as they are.
 	Shared []string
+	// Configs are the git configurations of repositories below the folder.
+	Configs []string
 }
 
 // Error is a file that could not be parted from its names outside.

@@ -88,6 +88,9 @@ func (l *look) walk(fd int, rel, folder string) {
 			if unix.Fstatat(fd, e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 				continue
 			}
+			if filepath.Base(rel) == ".git" && strings.HasPrefix(e.Name(), "config") {
+				l.found.Configs = append(l.found.Configs, filepath.Join(l.root, name))
+			}
 			if folder == "" && l.secret(filepath.ToSlash(name)) {
 				l.found.Secrets = append(l.found.Secrets, name)
 			}

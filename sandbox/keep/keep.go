@@ -26,6 +26,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
+	"pawl/store/owndir"
 )
 
 // entry is what a path was.
@@ -105,7 +106,7 @@ func (f Folder) Make(ctx context.Context, name string, recorded map[string]bool,
 	}
 	program.Step(ctx, "keep files")
 	half := f.at(name+".half", "")
-	if err := errors.Join(os.RemoveAll(half), disk.Mkdir(f.State, filepath.Join(half, contents), 0o700)); err != nil {
+	if err := errors.Join(f.discard(name+".half"), disk.Mkdir(f.State, filepath.Join(half, contents), 0o700)); err != nil {
 		return nil, program.IOError("keep.make", err)
 	}
 	if err := f.fill(ctx, filepath.Join(half, contents), list); err != nil {
@@ -113,7 +114,7 @@ func (f Folder) Make(ctx context.Context, name string, recorded map[string]bool,
 	}
 	err = save(filepath.Join(half, listFile), list)
 	program.Step(ctx, "name keep")
-	if err = errors.Join(err, os.RemoveAll(f.at(name, ""))); err == nil {
+	if err = errors.Join(err, f.discard(name)); err == nil {
 		err = os.Rename(half, f.at(name, ""))
 	}
 	if err != nil {
@@ -259,10 +260,15 @@ func (f Folder) Drop(name string) error {
 	if name == "" || filepath.Base(name) != name {
 		return nil
 	}
-	if err := os.RemoveAll(f.at(name, "")); err != nil {
+	if err := f.discard(name); err != nil {
 		return program.IOError("keep.drop", err)
 	}
 	return nil
+}
+
+// discard removes a folder of keeps without following a link.
+func (f Folder) discard(name string) error {
+	return owndir.RemoveAll(f.State, filepath.Join("git", "kept", name))
 }
 
 // Note keeps how the folder stands now, as what the run of a keep left.

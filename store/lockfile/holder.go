@@ -160,7 +160,7 @@ func announce(f *os.File) {
 
 // announced reads what announce wrote; it is empty where that makes no sense. It may be that of an earlier holder.
 func announced(path string) Holder {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		return Holder{}
 	}

@@ -4,10 +4,18 @@ package lockfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// noFollow opens no link, and does not wait for the other end of a pipe.
+const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
+// links is the number of names that a file has.
+func links(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }
 
 // TryFile takes the exclusive lock on an open file without waiting. The kernel releases it when the last descriptor of
 // this opening is closed, at the latest when the process dies.

@@ -2,10 +2,17 @@ package lockfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
 )
+
+// noFollow has nothing to add here.
+const noFollow = 0
+
+// links cannot be told from the information that a file gives.
+func links(fs.FileInfo) uint64 { return 1 }
 
 // TryFile takes the exclusive lock on an open file without waiting. It covers one byte far behind the content, because
 // a locked range cannot be read by others here, and they must be able to read who holds the lock.

@@ -7,6 +7,7 @@
 package lockfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -25,9 +26,13 @@ type Lock struct{ file *os.File }
 // openings within one process are strangers to each other, too.
 func Try(path string) (*Lock, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
 		if err != nil {
 			return nil, fault(err, path)
+		}
+		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || links(info) > 1 {
+			_ = f.Close() // it says who holds it, and that must not be written over anything else
+			return nil, fault(cmp.Or(err, error(syscall.ELOOP)), path)
 		}
 		got, err := TryFile(f)
 		if err == nil && got && isAt(f, path) {
@@ -58,7 +63,7 @@ func isAt(f *os.File, path string) bool {
 // Held reports whether somebody holds the lock of a file. Where the file is missing nobody does. Those who ask share
 // the lock for an instant, so that they do not take each other for its holder.
 func Held(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
 	if err != nil {
 		return false
 	}
@@ -181,6 +186,8 @@ func Clear(path string) error {
 func fault(err error, path string) error {
 	code := pawl.CodeIO
 	switch {
+	case errors.Is(err, syscall.ELOOP):
+		return pawl.Fail(pawl.CodeDenied, "store.own_foreign", path).In("lockfile.try")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		code = pawl.CodeReadOnly
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"net/url"
 	"os"
@@ -27,6 +26,7 @@ import (
 
 	"pawl"
 	"pawl/store/disk"
+	"pawl/store/owndir"
 )
 
 // Bounds of what is kept. A command that writes without end must not fill the disk that the store is on.
@@ -307,19 +307,31 @@ func wholeRunes(b []byte) int {
 // their ids say, which begin with the time. It is safe beside programs that write: a file that is removed while it is
 // written is gone when that ends.
 func (d Dir) Prune(most int64) {
-	entries, err := os.ReadDir(string(d))
-	if err != nil {
-		return
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) })
 	var total int64
-	for n, e := range entries {
-		for _, p := range d.Parts(e.Name()) {
+	for n, id := range d.Effects() {
+		for _, p := range d.Parts(id) {
 			total += p.Size
 		}
 		// The newest is the one that somebody is most likely to look for, however large it is.
 		if total > most && n > 0 {
-			_ = os.RemoveAll(filepath.Join(string(d), e.Name()))
+			_ = d.Remove(id)
 		}
 	}
+}
+
+// Effects are those that have logs, the newest first. Their folders are named after them; others are not pawl's.
+func (d Dir) Effects() (ids []string) {
+	entries, _ := os.ReadDir(string(d)) // where there is no folder, nothing is in it
+	for _, e := range slices.Backward(entries) {
+		if e.IsDir() && pawl.ID(e.Name()).Valid() {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids
+}
+
+// Remove removes the logs of an effect. It follows no link in .pawl.
+func (d Dir) Remove(id string) error {
+	own := filepath.Dir(string(d))
+	return owndir.RemoveAll(filepath.Dir(own), filepath.Join(filepath.Base(own), filepath.Base(string(d)), id))
 }

@@ -2,12 +2,15 @@ package logs
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"pawl"
 )
 
 func TestRecord(t *testing.T) {
@@ -115,18 +118,35 @@ func TestLinksAreNotFollowed(t *testing.T) {
 func TestPrune(t *testing.T) {
 	d := Dir(filepath.Join(t.TempDir(), "logs"))
 	d.Prune(10) // there is nothing yet
-	for _, id := range []string{"E1", "E2", "E3"} {
+	const e1, e2, e3 = "01M8HS0ATMBQ0JD2D76B4MT7P1", "01M8HS0ATMBQ0JD2D76B4MT7P2", "01M8HS0ATMBQ0JD2D76B4MT7P3"
+	foreign := filepath.Join(string(d), "Photos")
+	for _, id := range []string{e1, e2, e3} {
 		ctx, end := d.Record(context.Background(), id, nil)
 		_, _ = io.WriteString(New(ctx, "x"), strings.Repeat("x", 100))
 		end()
 	}
+	if err := errors.Join(os.Mkdir(foreign, 0o700), os.WriteFile(filepath.Join(foreign, "a.log"), make([]byte, 999), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	d.Prune(250)
-	if len(d.Parts("E1")) != 0 || len(d.Parts("E2")) != 1 || len(d.Parts("E3")) != 1 {
+	if len(d.Parts(e1)) != 0 || len(d.Parts(e2)) != 1 || len(d.Parts(e3)) != 1 {
 		t.Error("not the oldest went")
 	}
 	d.Prune(1)
-	if len(d.Parts("E2")) != 0 || len(d.Parts("E3")) != 1 {
+	if len(d.Parts(e2)) != 0 || len(d.Parts(e3)) != 1 {
 		t.Error("the newest has to stay")
+	}
+	if _, err := os.Stat(filepath.Join(foreign, "a.log")); err != nil {
+		t.Error(err)
+	}
+	// Behind a link are the folders of somebody else, whatever their names are.
+	linked := Dir(filepath.Join(t.TempDir(), "logs"))
+	if err := os.Symlink(string(d), string(linked)); err != nil {
+		t.Fatal(err)
+	}
+	linked.Prune(-1)
+	if err := linked.Remove(e3); pawl.CodeOf(err) != pawl.CodeDenied || len(d.Parts(e3)) != 1 {
+		t.Error(err)
 	}
 }
 

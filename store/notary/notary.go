@@ -485,7 +485,7 @@ func notesIn(dir string) []string {
 func prune(dir string) {
 	halves, _ := filepath.Glob(filepath.Join(dir, ".new-*")) // the pattern is well formed
 	for _, half := range halves {
-		if info, err := os.Lstat(half); err == nil && lockfile.Left(info) {
+		if lockfile.Left(filepath.Base(half)) {
 			_ = os.Remove(half)
 		}
 	}

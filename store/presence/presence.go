@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -69,20 +70,23 @@ func (p *Process) file(name string) string {
 	return filepath.Join(p.dir, workersDir, strings.ReplaceAll(name, "/", "~")+".lock")
 }
 
+// named is the form of the names that file gives.
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([^~]+)~([0-9]+)~[0-9A-Za-z]{6}\.lock$`)
+})
+
 // Left names the files of processes that have ended. Those of another host are looked into when they are older than a
 // minute: a younger one may be about to be locked.
 func Left(dir string) (out []string) {
 	entries, _ := os.ReadDir(filepath.Join(dir, workersDir)) // where there is no folder, nothing is left in it
 	for _, e := range entries {
 		info, err := e.Info()
-		name, lock := strings.CutSuffix(e.Name(), ".lock")
-		if err != nil || !lock {
-			continue
+		m := named().FindStringSubmatch(e.Name())
+		if err != nil || m == nil {
+			continue // pawl did not make it
 		}
-		host, rest, _ := strings.Cut(name, "~")
-		number, _, _ := strings.Cut(rest, "~")
-		pid, err := strconv.Atoi(number)
-		ended := err == nil && host == hostname() && lockfile.NoProcess(pid)
+		pid, err := strconv.Atoi(m[2])
+		ended := err == nil && m[1] == hostname() && lockfile.NoProcess(pid)
 		file := filepath.Join(dir, workersDir, e.Name())
 		if (ended || time.Since(info.ModTime()) > time.Minute) && !lockfile.Held(file) {
 			out = append(out, file)

@@ -36,17 +36,20 @@ func TestHere(t *testing.T) {
 			t.Errorf("%s is known to be dead", name)
 		}
 	}
-	dead, young := filepath.Join(dir, "workers", "dead.lock"), filepath.Join(dir, "workers", "young.lock")
-	for _, file := range []string{dead, young} {
+	at := func(name string) string { return filepath.Join(dir, "workers", name) }
+	dead, young, foreign := at("other~1~abcdef.lock"), at("other~2~abcdef.lock"), at("Cargo.lock")
+	for _, file := range []string{dead, young, foreign} {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	hour := time.Now().Add(-time.Hour)
-	if err := errors.Join(os.Chtimes(dead, hour, hour), os.Chtimes(b.File(), hour, hour), a.Here()); err != nil {
+	if err := errors.Join(os.Chtimes(dead, hour, hour), os.Chtimes(foreign, hour, hour),
+		os.Symlink(foreign, at("other~3~abcdef.lock")), os.Chtimes(b.File(), hour, hour), a.Here()); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]bool{dead: false, young: true, b.File(): true} {
+	for file, want := range map[string]bool{dead: false, young: true, foreign: true,
+		at("other~3~abcdef.lock"): true, b.File(): true} {
 		if _, err := os.Lstat(file); (err == nil) != want {
 			t.Errorf("%s is there: %v", file, err == nil)
 		}

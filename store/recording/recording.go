@@ -18,8 +18,8 @@ import (
 	"pawl/text/secret"
 )
 
-// Dir is the folder of recordings in a workspace's .pawl folder, with a folder for each run; the others are the files
-// in that.
+// Dir is the directory of recordings in the state of a workspace, with a directory for each run; the others are the
+// files in that.
 const (
 	Dir           = "recordings"
 	DecisionsFile = "decisions.jsonl"
@@ -29,7 +29,7 @@ const (
 // Recordings keep what runs decide and what models say. A run that is recorded goes on being recorded by whichever
 // process works on it. It is safe for concurrent use. A nil value records nothing; only Write needs another one.
 type Recordings struct {
-	dir    string // the .pawl folder
+	dir    string // the state of the workspace
 	all    bool   // whether runs that begin are recorded
 	redact func(string) string
 
@@ -46,9 +46,9 @@ type recording struct {
 	files     []*os.File
 }
 
-// Open returns the recordings in dir, a .pawl folder, or nil when nothing is recorded in it. All says that runs that
-// begin are recorded. Secrets, which is asked only where something is recorded, names what must not come into a
-// recording, besides what the environment of this process holds of it.
+// Open returns the recordings in dir, the state of a workspace, or nil when nothing is recorded in it. All says that
+// runs that begin are recorded. Secrets, which is asked only where something is recorded, names what must not come into
+// a recording, besides what the environment of this process holds of it.
 func Open(dir string, all bool, secrets func() []string) *Recordings {
 	if _, err := os.Stat(filepath.Join(dir, Dir)); err != nil && !all {
 		return nil

@@ -225,7 +225,7 @@ func Left(path string) (out []string) {
 		if !strings.HasPrefix(e.Name(), filepath.Base(path)+draftMark) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && lockfile.Left(info) {
+		if e.Type().IsRegular() && lockfile.Left(e.Name()) {
 			out = append(out, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}

@@ -128,6 +128,9 @@ var forms = []form{
 	{name: "bearer", lead: "bearer ", end: bearerEnd},
 	{name: "bearer", lead: "Basic ", end: bearerEnd},
 	{name: "bearer", lead: "basic ", end: bearerEnd},
+	{name: "bearer", lead: "Authorization:", end: headerEnd},
+	{name: "bearer", lead: "authorization:", end: headerEnd},
+	{name: "bearer", lead: "AUTHORIZATION:", end: headerEnd},
 	{name: RuleURL, lead: "://", end: passwordEnd},
 	{name: RulePrivateKey, lead: keyLead, end: keyEnd},
 }
@@ -224,6 +227,24 @@ func bearerEnd(text string, at int) (from, to int) {
 		return 0, 0
 	}
 	return at, at + n
+}
+
+// loginSchemes are the ways to log in that stand before a login in a header.
+var loginSchemes = []string{"basic", "bearer", "digest", "negotiate", "token", "apikey"}
+
+// headerEnd finds a login in the header Authorization: after the name of a scheme any long word is one.
+func headerEnd(text string, at int) (from, to int) {
+	from = at + run(text, at, " \t")
+	to = from + run(text, from, dotted+"~+/=")
+	least := 16
+	if slices.Contains(loginSchemes, strings.ToLower(text[from:to])) {
+		from, least = to+run(text, to, " \t"), minKnown
+		to = from + run(text, from, dotted+"~+/=")
+	}
+	if to-from < least || least > minKnown && !strings.ContainsAny(text[from:to], digits) {
+		return 0, 0
+	}
+	return from, to
 }
 
 // passwordEnd finds the password of an address, or a token in the place of a user.

@@ -67,7 +67,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"context state STATE":     {ask: states(session.Describe()[:1])},
 		"context progress STATUS": {ask: one("PENDING", "DONE", "BLOCKED")},
 
-		"--after": {ask: issues}, "--agent": {ask: agents}, "--backup": {files: true}, "--against": {files: true},
+		"--adopt": {folders: true}, "--after": {ask: issues}, "--agent": {ask: agents}, "--backup": {files: true}, "--against": {files: true},
 		"--checkpoint": {files: true}, "--dir": {folders: true},
 		"--file": {files: true}, "--from": {files: true}, "--gate": {ask: one("doctor", "smoke", "tests")},
 		"--issue": {ask: issues},

@@ -179,9 +179,9 @@ func (w *writer) flags(key string, flags *pflag.FlagSet) {
 // files and variables are what pawl itself reads and writes, with the keys of their texts.
 var (
 	files = [][2]string{
-		{"~/.config/pawl/config.yaml", "user"}, {".pawl/config.yaml", "project"}, {".pawl/pawl.db",
-			"store"}, {".pawl/plan", "plan"},
-		{".pawl/logs", "logs"}, {".pawlignore", "ignore"}, {"~/.local/state/pawl", "state"}, {"~/.cache/pawl", "cache"},
+		{"~/.config/pawl/config.yaml", "user"}, {".pawl/config.yaml", "project"}, {".pawl/plan", "plan"},
+		{".pawlignore", "ignore"}, {"~/.local/state/pawl/workspaces", "store"}, {"~/.local/state/pawl", "state"},
+		{"~/.cache/pawl", "cache"},
 	}
 	variables = [][2]string{
 		{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "xdg"}, {"VISUAL, EDITOR", "editor"}, {"NO_COLOR",

@@ -22,6 +22,9 @@ import (
 	"pawl/store/lockfile"
 )
 
+// New begins the names of objects that are being written; the process that writes follows (lockfile.Left).
+const New = "tmp_obj_pawl_"
+
 // NewHash is the hash by which a repository names its objects.
 func NewHash(format string) hash.Hash {
 	if format == "sha256" {
@@ -90,7 +93,7 @@ func (w *Writer) Write(ctx context.Context, kind string, content []byte) (string
 		return id, nil
 	}
 	program.Step(ctx, "write object")
-	f, err := os.CreateTemp(w.Dir, "tmp_obj_pawl_"+lockfile.Maker()+"-*")
+	f, err := os.CreateTemp(w.Dir, New+lockfile.Maker()+"-*")
 	if err != nil {
 		return "", program.IOError("git.object", err)
 	}

@@ -237,6 +237,8 @@ func Fields(out string) []string {
 func IOError(op string, err error) error {
 	code, key := pawl.CodeIO, "git.io"
 	switch {
+	case pawl.CodeOf(err) == pawl.CodeDenied:
+		return err // it says itself what is in the way
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		code, key = pawl.CodeDiskFull, "git.disk_full"
 	case errors.Is(err, syscall.EROFS):
