@@ -51,10 +51,6 @@ type Program struct {
 	// and must change nothing. There {schema} is the form of the answer as JSON, and {form} a file that holds it as
 	// OpenAI's strict mode wants it.
 	Acts, Reads []string
-	// Servers are settings that stand for {servers} in Env and Files of an agent that is asked, where {at} is the
-	// address of the server that takes its answer (FormPath) and {tool} the tool; "" for an agent that takes a schema,
-	// or no server.
-	Servers string
 	// Setup are commands to run first, each time.
 	Setup [][]string
 	// Env is added to the environment, and Files are written below its home before it starts.

@@ -269,8 +269,7 @@ type Job struct {
 	loan    *Loan  // nil without a login
 	chosen  string // the model that the user chose for this kind of job, "" for none
 
-	// desk takes the answers to the question; said is the earlier one that was said, and flaw what is wrong with it.
-	desk desk
+	// said is an earlier answer to the question, and flaw what is wrong with it.
 	said string
 	flaw error
 }
@@ -318,9 +317,6 @@ func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Que
 	if err := j.reach(ctx); err != nil {
 		return said, err
 	}
-	if q != nil {
-		j.desk = desk{question: q, program: c.Program.Name, grace: c.Grace, say: j.Progress, stop: stop}
-	}
 	if j.lane != nil {
 		j.heeding.Add(1)
 		go j.heed()
@@ -342,29 +338,24 @@ func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Que
 	return j.told(result, err), err
 }
 
-// answered has the agent do the job and, where that is a question, corrects it once. Once an answer is taken, nothing
-// that becomes of the agent counts.
+// answered has the agent do the job and, where that is a question, has it corrected once. The answer is what the agent
+// itself ends with, in the stream that it alone writes to. Nothing on the network takes one: whatever runs beside the
+// agent, code of the reviewed tree too, reaches the same addresses.
 func (j *Job) answered(ctx context.Context, drive Drive) (effect.WorkResult, error) {
-	for {
-		result, err := drive(ctx, j)
-		if j.Question == nil {
-			return result, err
+	result, err := drive(ctx, j)
+	for again := false; j.Question != nil && err == nil; again = true {
+		if j.flaw = j.Question.Read(result.Text); j.flaw == nil {
+			break
 		}
-		given, over := j.desk.taken()
-		switch {
-		case given:
-			return result, nil
-		case over:
-			return result, j.desk.take("")
-		case err != nil:
-			return result, err
-		}
-		j.flaw = j.desk.take(result.Text)
-		if given, over = j.desk.taken(); given || over {
-			return result, j.flaw
+		j.Progress("✗ " + j.flaw.Error())
+		if again {
+			return result, pawl.Fail(pawl.CodeModel, "agent.malformed_twice", j.External.Program.Name,
+				j.Question.Purpose).Because(j.flaw).In("agent.Ask")
 		}
 		j.said, j.Spec.Session = result.Text, result.Session
+		result, err = drive(ctx, j)
 	}
+	return result, err
 }
 
 // ready refuses work that cannot begin, and leaves the choice of a model to a program that makes it itself.
@@ -393,9 +384,6 @@ func (j *Job) reach(ctx context.Context) (err error) {
 	}
 	if through := j.External.Gateway; through != nil && (j.loan == nil || len(j.loan.Sites) == 0) {
 		j.lane, err = through.Route(ctx, j.Host, j.External.Program.Name)
-		if j.Question != nil {
-			j.Question.At = j.External.loopback() + FormPath
-		}
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"net"
-	"net/http"
 
 	"pawl/kernel/effect"
 )
@@ -18,8 +17,8 @@ type Gateway interface {
 // Route is the way of one effect to the models. Its methods are safe for concurrent use.
 type Route interface {
 	// Serve answers on a listener until ctx ends or the listener is closed, and closes the listener. It returns nil
-	// then. Form, where it is not nil, answers at FormPath.
-	Serve(ctx context.Context, l net.Listener, form http.Handler) error
+	// then.
+	Serve(ctx context.Context, l net.Listener) error
 	// URL returns the path below which a provider is served, such as "/openai". What follows it is the path of the
 	// provider's own interface with its version: /v1/chat/completions, /v1/messages, /v1beta/models/….
 	URL(provider string) string

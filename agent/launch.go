@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"net"
-	"net/http"
 	"os"
 	"path"
 	"path/filepath"
@@ -132,18 +131,15 @@ func Texts(dir string, from map[string][]string) map[string]string {
 
 // values fills the placeholders of a catalog entry. Filling is done once, so a value never stands for another.
 func (j *Job) values(session, prompt string) *strings.Replacer {
-	url, servers := j.External.loopback(), ""
+	url := "http://127.0.0.1:" + strconv.Itoa(int(j.External.Port))
 	if j.lane != nil {
 		url += "/" + strings.Trim(j.lane.URL(j.External.Provider), "/")
 	}
 	schema, form := "", ""
 	if j.Question != nil {
-		if at := j.Question.At; at != "" {
-			servers = strings.NewReplacer("{at}", at, "{tool}", j.Question.Tool()).Replace(j.External.Program.Servers)
-		}
 		schema, form = j.Question.Schema, filepath.Join(j.places.home, schemaFile)
 	}
-	return strings.NewReplacer("{schema}", schema, "{form}", form, "{servers}", servers, "{url}", url, "{model}", j.External.Model, "{window}",
+	return strings.NewReplacer("{schema}", schema, "{form}", form, "{url}", url, "{model}", j.External.Model, "{window}",
 		strconv.FormatInt(j.External.Window, 10), "{out}", strconv.FormatInt(j.External.MaxOut, 10), "{key}", dummyKey,
 		"{home}", j.places.home, "{session}", session, "{prompt}", prompt)
 }
@@ -216,14 +212,10 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 	if model && j.lane != nil {
 		var serving context.Context
 		serving, hang = context.WithCancel(j.ctx)
-		var form http.Handler
-		if j.Question != nil {
-			form = j.desk.form()
-		}
 		s.Inside = func(l net.Listener) {
 			go func() {
 				defer close(closed)
-				_ = j.lane.Serve(serving, l, form) // an agent that cannot reach its model says so itself
+				_ = j.lane.Serve(serving, l) // an agent that cannot reach its model says so itself
 			}()
 		}
 	} else {

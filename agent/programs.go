@@ -24,13 +24,8 @@ web_search = false
 `
 
 // geminiSettings choose the key as the way to log in; without them the agent refuses to start.
-const geminiSettings = `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},"general":{"disableAutoUpdate":true,"disableUpdateNag":true,"enableAutoUpdate":false}{servers}}
+const geminiSettings = `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},"general":{"disableAutoUpdate":true,"disableUpdateNag":true,"enableAutoUpdate":false}}
 `
-
-// geminiServers have the tool allowed by name besides: in the mode for planning no server is trusted.
-const geminiServers = `,"mcpServers":{"pawl":{"httpUrl":"{at}","trust":true}},"tools":{"allowed":["mcp_pawl_{tool}"]}`
-
-const opencodeServers = `,"mcp":{"pawl":{"type":"remote","url":"{at}","enabled":true,"oauth":false}}`
 
 const qwenSettings = `{"security":{"auth":{"selectedType":"openai"}},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true,"enableAutoUpdate":false}}
 `
@@ -60,7 +55,7 @@ models:
 func opencodeConfig(permission string) string {
 	return `{"model":"pawl/{model}","small_model":"pawl/{model}","share":"disabled","autoupdate":false,"snapshot":false,"provider":{"pawl":{"npm":"@ai-sdk/openai-compatible",` +
 		`"name":"pawl","options":{"baseURL":"{url}/v1","apiKey":"{key}"},"models":{"{model}":{"name":"{model}","tool_call":true,"limit":{"context":{window},"output":{out}}}}}},` +
-		`"permission":{"edit":"` + permission + `","bash":"` + permission + `","webfetch":"deny"}{servers}}`
+		`"permission":{"edit":"` + permission + `","bash":"` + permission + `","webfetch":"deny"}}`
 }
 
 func opencodeEnv(permission string) map[string]string {
@@ -136,16 +131,15 @@ func headlessPrograms() []Program {
 			Args:   []string{"run", "--format", "json", "--title", "pawl", access, "{prompt}"},
 			Resume: []string{"run", "--format", "json", access, "-s", "{session}", "{prompt}"},
 			Reads:  []string{"--agent", "plan"},
-			Env:    opencodeEnv("allow"), Servers: opencodeServers, Obeys: opencodeObeys,
+			Env:    opencodeEnv("allow"), Obeys: opencodeObeys,
 		},
 		{
 			Name: "gemini-cli", Chooses: true, Title: "Gemini CLI", Kind: KindHeadless, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
 			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: wire.Gemini, Dialect: DialectGemini,
 			Args: []string{"-p", "{prompt}", "--output-format", "stream-json", access, "-m", "{model}"},
 			Acts: []string{"--approval-mode", "yolo"}, Reads: []string{"--approval-mode", "plan"},
-			Resume:  []string{"-r", "{session}", "-p", "{prompt}", "--output-format", "stream-json", access, "-m", "{model}"},
-			Servers: geminiServers,
-			Env:     geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings}, Obeys: []string{".gemini"}, Quirks: []string{"agent.quirk_slow_retry"},
+			Resume: []string{"-r", "{session}", "-p", "{prompt}", "--output-format", "stream-json", access, "-m", "{model}"},
+			Env:    geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings}, Obeys: []string{".gemini"}, Quirks: []string{"agent.quirk_slow_retry"},
 		},
 		{
 			Name: "qwen-code", Title: "Qwen Code", Kind: KindHeadless, Names: []string{"qwen"}, Version: []string{"--version"}, Tested: [2]string{"0.15.10", "0.24.4"},

@@ -22,8 +22,6 @@ type Question struct {
 	Chinese bool
 	// Text is what it is about, and Schema its form as models are shown it.
 	Text, Schema string
-	// At is the address of an MCP server with a tool that takes the answer, "" where there is none.
-	At string
 	// take takes a document, or says what is wrong with it.
 	take func(raw []byte) error
 	// usable reports whether a document was taken although something is wrong with it.

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -427,4 +428,26 @@ func ender() {
 			os.Exit(1)
 		}
 	}
+}
+
+// TestStreamsAreTheCommandsOwn: what runs beside a command that pawl listens to, as the same user, can neither write in
+// its place nor answer it in pawl's.
+func TestStreamsAreTheCommandsOwn(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		p, err := b.Start(t.Context(), spec(t, `(for f in /proc/[0-9]*/fd/[01]; do echo forged >"$f"; done) </dev/null >/dev/null 2>&1
+echo own; cat; echo aside >/dev/stderr`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = p.Stdin.WriteString("told\n")
+		aside := make(chan string, 1)
+		go func() { raw, _ := io.ReadAll(p.Stderr); aside <- string(raw) }()
+		said := make(chan string, 1)
+		go func() { raw, _ := io.ReadAll(p.Stdout); said <- string(raw) }()
+		_ = p.Stdin.Close()
+		res, err := p.Wait()
+		if out, errs := <-said, <-aside; err != nil || res.Exit != 0 || out != "own\ntold\n" || errs != "aside\n" {
+			t.Errorf("%v %+v: %q, aside %q", err, res, out, errs)
+		}
+	})
 }

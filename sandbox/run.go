@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pawl"
+	"pawl/sandbox/stream"
 )
 
 // Warm makes ready for a command that is to come: a Box with Options.Ready tries the walls and starts a launcher beside
@@ -98,14 +99,9 @@ func (b *Box) Start(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ends [6]*os.File
-	for i := 0; i < len(ends); i += 2 {
-		if ends[i], ends[i+1], err = os.Pipe(); err != nil {
-			for _, f := range ends[:i] {
-				_ = f.Close()
-			}
-			return nil, pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Start")
-		}
+	ends, err := stream.Three()
+	if err != nil {
+		return nil, pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Start")
 	}
 	work, stop := context.WithCancel(ctx)
 	p := &Process{Stdin: ends[1], Stdout: ends[2], Stderr: ends[4], stop: stop, done: make(chan struct{})}

@@ -274,7 +274,7 @@ func (s client) permit(t sdk.ToolCallUpdate) error {
 	asks, harmless, err := s.reduce(t)
 	if s.session.job.Question != nil {
 		// What a command could do is held by the walls, in which everything of the tree is read-only.
-		if harmless || s.answers(t) || err == nil && len(asks) == 1 && asks[0].Name == toolRun {
+		if harmless || err == nil && len(asks) == 1 && asks[0].Name == toolRun {
 			return nil
 		}
 		return s.session.refused(onlyAsked(s.session.job))
@@ -303,11 +303,6 @@ func (s client) permit(t sdk.ToolCallUpdate) error {
 			s.session.job.External.Program.Name).In("acp.Permission"))
 	}
 	return nil
-}
-
-// answers reports whether a call is that of the tool that takes the answer to a question.
-func (s client) answers(t sdk.ToolCallUpdate) bool {
-	return t.Title != nil && strings.Contains(*t.Title, s.session.job.Question.Tool()) && len(touched(t)) == 0
 }
 
 // reduce says which calls of pawl's stand for what an agent wants to do. Reading is harmless: the walls decide what can

@@ -111,10 +111,6 @@ func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
 // begin goes on with the agent's earlier session, or begins one where there is none or the agent lost it.
 func (s *session) begin(ctx context.Context, can sdk.AgentCapabilities) error {
 	servers, tree := []sdk.McpServer{}, s.job.Effect.Place.Tree
-	if q := s.job.Question; q != nil && q.At != "" && can.McpCapabilities.Http {
-		servers = append(servers, sdk.McpServer{Http: &sdk.McpServerHttpInline{Type: "http", Name: "pawl", Url: q.At,
-			Headers: []sdk.HttpHeader{}}})
-	}
 	if id := sdk.SessionId(s.job.Spec.Session); id != "" && can.LoadSession {
 		s.replay(id, true)
 		loaded, err := s.conn.LoadSession(ctx, sdk.LoadSessionRequest{SessionId: id, Cwd: tree, McpServers: servers})

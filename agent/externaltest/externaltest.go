@@ -186,7 +186,7 @@ func (l lane) Err() error {
 	return l.through.failed
 }
 
-func (l lane) Serve(ctx context.Context, at net.Listener, form http.Handler) error {
+func (l lane) Serve(ctx context.Context, at net.Listener) error {
 	target, err := url.Parse(l.through.URL)
 	if err != nil {
 		return err
@@ -197,12 +197,7 @@ func (l lane) Serve(ctx context.Context, at net.Listener, form http.Handler) err
 		r.Out.URL.Path, r.Out.URL.RawPath = "/"+r.Out.URL.Path, ""
 		l.calls.Add(1)
 	}}
-	mux := http.NewServeMux()
-	mux.Handle("/", proxy)
-	if form != nil {
-		mux.Handle(agent.FormPath, form)
-	}
-	srv := &http.Server{Handler: mux}
+	srv := &http.Server{Handler: proxy}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
 	if err := srv.Serve(at); err != http.ErrServerClosed {

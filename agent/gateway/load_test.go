@@ -122,7 +122,7 @@ func BenchmarkStreams(b *testing.B) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
-		go func() { ended <- lane.Serve(ctx, l, nil) }()
+		go func() { ended <- lane.Serve(ctx, l) }()
 		before, start := cpu(), time.Now()
 		_, _ = fmt.Fprintf(in, "http://%s\n", l.Addr())
 		count, _ := lines.ReadString('\n')
@@ -162,7 +162,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- lane.Serve(ctx, l, nil) }()
+	go func() { ended <- lane.Serve(ctx, l) }()
 	defer func() { cancel(); <-ended }()
 	body := `{"model":"mock-model","messages":[{"role":"user","content":"` + strings.Repeat("word ", 20_000) + `"}]}`
 	call := func(at string) float64 {

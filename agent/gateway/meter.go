@@ -17,15 +17,16 @@ const (
 // meter reads from an answer, while it passes, what it costs. What it cannot read it estimates from above.
 type meter struct {
 	form wire.Form
-	sse  bool
 
+	begun  bool        // something came that is no blank
+	sse    bool        // it is a stream of events, whatever its content type says
 	events wire.Events // of a stream
 	data   []byte      // of an answer that is no stream: as far as it came
 	lost   bool        // it is too long to be looked at
 
 	model           string
 	in, cached, out int64
-	final           bool  // the provider said what the whole answer costs
+	final           bool  // the provider said what it costs up to here
 	ended           bool  // the terminal event came
 	failed          bool  // the provider said in the stream that it failed
 	said            int64 // tokens of what was said so far, estimated
@@ -37,6 +38,11 @@ func (m *meter) feed(p []byte) {
 	m.passed += int64(len(p))
 	if m.form == wire.Free {
 		return
+	}
+	if !m.begun {
+		p = bytes.TrimLeft(p, " \t\r\n")
+		m.begun = len(p) > 0
+		m.sse = m.begun && !m.lost && p[0] != '{' && p[0] != '['
 	}
 	if !m.sse {
 		if m.lost = m.lost || len(m.data)+len(p) > maxPlain; !m.lost {
@@ -86,9 +92,13 @@ func (m *meter) plain(body []byte) {
 	m.ended = m.ended || json.Valid(body)
 }
 
-// event reads one event, or a plain answer. What does not fit its form is left out of the reading: the agent gets it
-// as it is, and judges for itself.
+// event reads one event, or a plain answer. Of what does not fit its form only the size counts: the agent gets it as it
+// is, and judges for itself.
 func (m *meter) event(data []byte) {
+	if !json.Valid(data) && !wire.Done(data) {
+		m.said += tokens(data)
+		return
+	}
 	switch m.form {
 	case wire.Chat:
 		m.chat(data)
@@ -101,13 +111,35 @@ func (m *meter) event(data []byte) {
 	}
 }
 
-// say estimates what was said in an event. An event with anything in it is a token at least.
-func (m *meter) say(texts ...string) {
-	for _, t := range texts {
-		if t != "" {
-			m.said += tokens([]byte(t))
+// say estimates what was said in an event: every text in it, whatever it is called. Figures that came before are not
+// those of the whole then.
+func (m *meter) say(parts ...json.RawMessage) {
+	before := m.said
+	for _, p := range parts {
+		var v any
+		_ = json.Unmarshal(p, &v) // it is a part of what was read, or nothing
+		m.said += texts(v)
+	}
+	m.final = m.final && m.said == before
+}
+
+// texts estimates the tokens of the texts in a value, without those that say what kind of thing it is.
+func texts(v any) (n int64) {
+	switch v := v.(type) {
+	case string:
+		return tokens([]byte(v))
+	case []any:
+		for _, e := range v {
+			n += texts(e)
+		}
+	case map[string]any:
+		for name, e := range v {
+			if name != "role" && name != "type" {
+				n += texts(e)
+			}
 		}
 	}
+	return n
 }
 
 func (m *meter) chat(data []byte) {
@@ -117,19 +149,20 @@ func (m *meter) chat(data []byte) {
 	}
 	var v struct {
 		wire.ChatAnswer
+		Choices []struct {
+			Delta   json.RawMessage `json:"delta"`
+			Message json.RawMessage `json:"message"`
+			Finish  string          `json:"finish_reason"`
+		} `json:"choices"`
 		Usage *openAIUsage `json:"usage"`
 	}
 	_ = json.Unmarshal(data, &v) // as far as it fits
 	m.named(v.Model)
+	if v.Choices == nil && v.Usage == nil {
+		m.said += tokens(data)
+	}
 	for _, c := range v.Choices {
-		var whole wire.ChatMessage
-		_ = json.Unmarshal(c.Message, &whole)
-		for _, s := range []*wire.ChatMessage{&c.Delta, &whole} {
-			m.say(s.Content, s.Refusal, wire.Text(s.Thought), s.Reasoning)
-			for _, call := range s.Calls {
-				m.say(call.Function.Name, call.Function.Arguments)
-			}
-		}
+		m.say(c.Delta, c.Message)
 		m.ended = m.ended || c.Finish != ""
 	}
 	m.openAI(v.Usage)
@@ -148,7 +181,7 @@ func (m *meter) openAI(u *openAIUsage) {
 	}
 	chat, other := u.ChatUsage, u.ResponsesUsage
 	m.count(max(chat.In, other.In), max(chat.Cached.Tokens, other.Cached.Tokens), max(chat.Out, other.Out))
-	m.final = true
+	m.final = m.out > 0
 }
 
 func (m *meter) responses(data []byte) {
@@ -159,7 +192,8 @@ func (m *meter) responses(data []byte) {
 	}
 	var v struct {
 		wire.ResponsesEvent
-		Response *response `json:"response"`
+		Delta    json.RawMessage `json:"delta"`
+		Response *response       `json:"response"`
 		response
 	}
 	_ = json.Unmarshal(data, &v)
@@ -168,7 +202,7 @@ func (m *meter) responses(data []byte) {
 	if v.Response != nil {
 		r = v.Response
 	} else {
-		m.said += tokens(v.Output)
+		m.say(v.Output)
 	}
 	m.named(r.Model)
 	m.openAI(r.Usage)
@@ -184,20 +218,20 @@ func (m *meter) messages(data []byte) {
 	var v struct {
 		wire.MessagesEvent
 		Model   string          `json:"model"`
+		Block   json.RawMessage `json:"content_block"`
+		Delta   json.RawMessage `json:"delta"`
 		Content json.RawMessage `json:"content"`
 	}
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
-	m.say(wire.Text(v.Block["name"]), wire.Text(v.Block["text"]))
-	m.say(v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
+	m.say(v.Block, v.Delta, v.Content)
 	m.named(v.Message.Model)
 	u := v.Message.Usage
 	m.count(u.All(), u.Read, u.Out)
 	if u := v.Usage; u != nil {
 		m.count(u.All(), u.Read, u.Out)
-		m.final = true
+		m.final = m.out > 0
 	}
-	m.said += tokens(v.Content)
 	switch v.Type {
 	case wire.MessageStop:
 		m.ended = true
@@ -211,11 +245,7 @@ func (m *meter) gemini(data []byte) {
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
 	for _, c := range v.Candidates {
-		for _, raw := range c.Content.Parts {
-			var p wire.GeminiPart
-			_ = json.Unmarshal(raw, &p)
-			m.say(p.Text, string(p.Call))
-		}
+		m.say(c.Content.Parts...)
 		m.ended = m.ended || c.Finish != ""
 	}
 	m.ended = m.ended || v.Feedback.Block != ""
@@ -223,7 +253,7 @@ func (m *meter) gemini(data []byte) {
 	if u := v.Usage; u != nil {
 		m.count(u.Prompt+int64(u.Tools), u.Cached, u.Out())
 		// Every event tells the cost so far, the last one that of the whole answer.
-		m.final = m.ended
+		m.final = m.ended && m.out > 0
 	}
 }
 
@@ -240,14 +270,19 @@ func (m *meter) count(in, cached, out int64) {
 
 func within(old, n int64) int64 { return min(max(old, n), maxCount) }
 
-// cost is what the answer costs as far as it came; asked is the estimate of the request. It is never nothing.
+// cost is what the answer costs as far as it came; asked is the estimate of the request. It is never nothing: an answer
+// in which nothing was understood costs what its bytes do.
 func (m *meter) cost(asked int64) effect.Usage {
 	u := effect.Usage{Requests: 1, InTokens: m.in, CachedTokens: min(m.cached, m.in), OutTokens: m.out}
 	if u.InTokens == 0 {
 		u.InTokens = asked
 	}
-	if !m.final {
-		u.OutTokens = max(u.OutTokens, m.said, 1)
+	switch {
+	case m.final:
+	case m.said == 0:
+		u.OutTokens = max(u.OutTokens, (m.passed+2)/3, 1)
+	default:
+		u.OutTokens = max(u.OutTokens, m.said)
 	}
 	return u
 }

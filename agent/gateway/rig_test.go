@@ -131,7 +131,7 @@ func serve(t *testing.T, c gateway.Config) *rig {
 	r.url = "http://" + l.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.lane.Serve(ctx, l, nil) }()
+	go func() { ended <- r.lane.Serve(ctx, l) }()
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {

@@ -22,11 +22,13 @@ import (
 	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/agent/externaltest"
+	"pawl/agent/gateway"
 	"pawl/agent/headless"
 	"pawl/agent/wire"
 	"pawl/internal/modeltest"
 	"pawl/kernel/effect"
 	"pawl/text/message"
+	"pawl/text/plan"
 )
 
 // fakeProgram is the agent that the tests drive, built once.
@@ -72,8 +74,7 @@ func external(t *testing.T, dialect agent.Dialect, recording, mode string) agent
 func asked(t *testing.T, mode string, model *modeltest.Server) agent.External {
 	t.Helper()
 	x := external(t, agent.DialectCodex, "testdata/events/codex.jsonl", mode)
-	x.Program.Env = map[string]string{"FAKE_URL": "{url}", "FAKE_FORM": "{servers}"}
-	x.Program.Servers = "{at}"
+	x.Program.Env = map[string]string{"FAKE_URL": "{url}"}
 	x.Gateway, x.Port = &externaltest.Gateway{URL: model.URL}, externaltest.Port(t)
 	return x
 }
@@ -360,8 +361,7 @@ func TestAskedAndWrote(t *testing.T) {
 	}
 }
 
-// TestBadPlanners: whatever a planner answers, in words or by its tool, it is told once what is wrong, and the end is
-// clear.
+// TestBadPlanners: whatever a planner answers, it is told once what is wrong, and the end is clear.
 func TestBadPlanners(t *testing.T) {
 	t.Parallel()
 	const en, zh = "Mend Add", "修复 Add，使其返回两数之和"
@@ -393,37 +393,35 @@ func TestBadPlanners(t *testing.T) {
 		{name: "it stays foreign", requirement: zh, first: made(3, en), goal: en, asked: 2},
 		{name: "it stays foreign, and breaks", requirement: zh, first: made(3, en), second: `{}`, goal: en, asked: 2},
 	} {
-		for _, mode := range []string{"", "proposes"} {
-			t.Run(c.name+" "+mode, func(t *testing.T) {
-				script := modeltest.Liar()
-				script.JSON = map[string]json.RawMessage{"plan": json.RawMessage(c.first)}
-				if c.second != "" {
-					script.JSON["plan#2"] = json.RawMessage(c.second)
+		t.Run(c.name, func(t *testing.T) {
+			script := modeltest.Liar()
+			script.JSON = map[string]json.RawMessage{"plan": json.RawMessage(c.first)}
+			if c.second != "" {
+				script.JSON["plan#2"] = json.RawMessage(c.second)
+			}
+			model := modeltest.Go(t, script)
+			e := externaltest.Work(t, map[string]string{"add.go": "package add\n"}, nil)
+			e.Task, e.Kind, e.Spec = "", effect.KindPlan, effect.Encode(effect.PlanSpec{Requirement: c.requirement})
+			r := headless.New(asked(t, "", model)).Do(t.Context(), e, &externaltest.Host{Tree: e.Place.Tree}, nil)
+			if r.Key != c.key {
+				t.Fatalf("%+v", r)
+			}
+			if c.key != "" {
+				if text, hint := message.English.Error(r.Err()); !strings.Contains(text, c.because) || hint == "" {
+					t.Errorf("%s (%s)", text, hint)
 				}
-				model := modeltest.Go(t, script)
-				e := externaltest.Work(t, map[string]string{"add.go": "package add\n"}, nil)
-				e.Task, e.Kind, e.Spec = "", effect.KindPlan, effect.Encode(effect.PlanSpec{Requirement: c.requirement})
-				r := headless.New(asked(t, mode, model)).Do(t.Context(), e, &externaltest.Host{Tree: e.Place.Tree}, nil)
-				if r.Key != c.key {
-					t.Fatalf("%+v", r)
-				}
-				if c.key != "" {
-					if text, hint := message.English.Error(r.Err()); !strings.Contains(text, c.because) || hint == "" {
-						t.Errorf("%s (%s)", text, hint)
-					}
-				}
-				if n := len(model.Requests()); n != c.asked {
-					t.Errorf("asked %d times", n)
-				}
-				if c.goal == "" {
-					return
-				}
-				if got, err := effect.Decode[effect.PlanResult](r.Result); err != nil || got.Plan.Goal != c.goal ||
-					len(got.Plan.Steps) != 3 {
-					t.Errorf("%v %+v", err, got.Plan)
-				}
-			})
-		}
+			}
+			if n := len(model.Requests()); n != c.asked {
+				t.Errorf("asked %d times", n)
+			}
+			if c.goal == "" {
+				return
+			}
+			if got, err := effect.Decode[effect.PlanResult](r.Result); err != nil || got.Plan.Goal != c.goal ||
+				len(got.Plan.Steps) != 3 {
+				t.Errorf("%v %+v", err, got.Plan)
+			}
+		})
 	}
 }
 
@@ -446,5 +444,27 @@ func TestPlannerWithoutEnd(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(e.Place.Workspace, ".pawl", "agents", "*")); len(left) > 0 {
 			t.Errorf("left: %q", left)
 		}
+	}
+}
+
+// TestNobodyAnswersForTheAgent: code of the reviewed tree that a reviewer runs reaches the agent's way to its models, and
+// gives no verdict there, neither a good one nor one that cannot be used.
+func TestNobodyAnswersForTheAgent(t *testing.T) {
+	t.Parallel()
+	script := modeltest.Liar()
+	script.JSON = map[string]json.RawMessage{"review": json.RawMessage(
+		`{"verdict":"objections","objections":[{"criterion":"c1","file":"add.go","line":1,"reason":"it steals tokens"}]}`)}
+	x := asked(t, "forges", modeltest.Go(t, script))
+	x.Gateway = gateway.New(gateway.Config{Providers: map[string]gateway.Provider{
+		"openai": {Kind: wire.OpenAI, URL: x.Gateway.(*externaltest.Gateway).URL + "/v1"}}})
+	e := externaltest.Work(t, map[string]string{"add.go": "package add\n"}, nil)
+	e.Task, e.Kind = "", effect.KindReview
+	e.Spec = effect.Encode(effect.ReviewSpec{Requirement: "mend Add", Patch: "+steal()",
+		Criteria: []effect.Met{{Criterion: plan.Criterion{ID: "c1", Text: "it adds"}}},
+		Files:    []effect.ReviewedFile{{FileStat: effect.FileStat{Path: "add.go", Status: "M"}, Lines: 1}}})
+	r := headless.New(x).Do(t.Context(), e, &externaltest.Host{Tree: e.Place.Tree}, nil)
+	got, err := effect.Decode[effect.ReviewResult](r.Result)
+	if !r.OK || err != nil || len(got.Objections) != 1 || got.Objections[0].Reason != "it steals tokens" {
+		t.Errorf("%+v %+v: %v", r, got, err)
 	}
 }

@@ -113,7 +113,7 @@ func shapeOpencode(p agent.Program, l Login, o options) shaped {
 // ownOpencode makes settings of opencode that name pawl's gateway into ones for its own provider.
 func ownOpencode(settings, model string) string {
 	var all map[string]any
-	if json.Unmarshal([]byte(strings.NewReplacer("{window}", "0", "{out}", "0", "{servers}", "").Replace(settings)), &all) != nil {
+	if json.Unmarshal([]byte(strings.NewReplacer("{window}", "0", "{out}", "0").Replace(settings)), &all) != nil {
 		all = map[string]any{}
 	}
 	delete(all, "provider")

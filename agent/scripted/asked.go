@@ -50,7 +50,7 @@ func (q *query) place(script Script) (at [2]int) {
 // structured is the tool by which the answer is to be given, "" for words.
 func (q *query) structured() string {
 	for _, t := range q.tools {
-		if t.Name == "StructuredOutput" || strings.HasSuffix(t.Name, "propose_"+q.schema) {
+		if t.Name == "StructuredOutput" {
 			return t.Name
 		}
 	}

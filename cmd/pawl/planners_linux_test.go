@@ -306,8 +306,6 @@ func (u *user) saw(srv *modeltest.Server, began time.Time) string {
 		switch {
 		case planning && (strings.Contains(r.Body, `"StructuredOutput"`) || strings.Contains(r.Body, `"json_schema"`)):
 			plans = "by a schema"
-		case planning && strings.Contains(r.Body, `propose_plan"`) && strings.Contains(r.Body, modeltest.Structured):
-			plans = "by `propose_plan`" // it was not only offered: the result of the call is here
 		case planning && plans == "no":
 			plans = "in words"
 		}

@@ -19,6 +19,10 @@ import (
 // grace is how long open requests may take at the end.
 const grace = 2 * time.Second
 
+// bodyTime is how long a request may take to come with its body: a client that goes silent in it holds a handler. The
+// server lifts the limit once the body was read, so that it ends no stream of answers.
+var bodyTime = time.Minute
+
 // maxNamed bounds what a refusal repeats of a request, in bytes.
 const maxNamed = 100
 
@@ -62,8 +66,9 @@ func own(host string) bool {
 func Serve(ctx context.Context, l net.Listener, h http.Handler, prepare func(*http.Server)) error {
 	// Streams end with ctx; whoever changes something is let finish.
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyTime, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 32 << 10,
+		BaseContext:    func(net.Listener) context.Context { return ctx },
 	}
 	if prepare != nil {
 		prepare(server)

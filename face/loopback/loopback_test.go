@@ -3,9 +3,11 @@ package loopback
 import (
 	"cmp"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -192,5 +194,53 @@ func TestServe(t *testing.T) {
 	_ = closed.Close()
 	if err := Serve(t.Context(), closed, h, nil); pawl.CodeOf(err) != pawl.CodeIO {
 		t.Errorf("a listener that is closed: %v", err)
+	}
+}
+
+// TestABodyComesInTime: a client that goes silent in a body holds no handler, and one that was heard to the end is
+// answered for as long as it takes.
+func TestABodyComesInTime(t *testing.T) {
+	defer func(d time.Duration) { bodyTime = d }(bodyTime)
+	bodyTime = 200 * time.Millisecond
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended, read := make(chan error, 1), make(chan error, 2)
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.ReadAll(r.Body)
+		if read <- err; err != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+		case <-time.After(2 * bodyTime):
+			_, _ = io.WriteString(w, "whole")
+		}
+	})
+	go func() { ended <- Serve(ctx, l, h, nil) }()
+	for sent, want := range map[string]string{"wh": "", "whole": "whole"} {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\n"+sent)
+		select {
+		case err := <-read:
+			if (err == nil) != (want != "") {
+				t.Errorf("%q: read with %v", sent, err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%q: the handler still waits", sent)
+		}
+		if said, _ := io.ReadAll(c); want != "" && !strings.HasSuffix(string(said), want) {
+			t.Errorf("%q: answered %q", sent, said)
+		}
+		_ = c.Close()
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

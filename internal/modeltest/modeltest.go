@@ -25,8 +25,6 @@ const (
 	Planning  = scripted.Planning
 	Reviewing = scripted.Reviewing
 	Thinks    = scripted.Thinks
-	// Structured begins the ids of calls that give the document which was asked for.
-	Structured = scripted.Structured
 )
 
 // Go starts a server for a test.
