@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 	"syscall"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl/internal/terminaltest"
+	"pawl/text/shell"
 )
 
 // promptMark is what the prompt of an idle session shows first.
@@ -72,18 +74,25 @@ func toPrompt(ctx context.Context, p *program, dir string) (took time.Duration, 
 	return took, err
 }
 
-// atTerminal runs a command on a terminal of its own, as a person does, and reads the JSON that it prints.
+// atTerminal types a command at a shell in a terminal of its own, as a person does, and reads the JSON that it prints.
 func atTerminal(ctx context.Context, p *program, dir string, into any, args ...string) error {
+	if err := terminaltest.Window(); err != nil {
+		return err
+	}
 	pty, tty, err := terminaltest.New()
 	if err != nil {
 		return err
 	}
 	defer pty.Close()
 	var out bytes.Buffer
-	c := p.command(ctx, dir, args...)
+	typed := p.command(ctx, dir, args...)
+	c := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", "-i")
+	c.Dir, c.Env = typed.Dir, typed.Env
 	c.Stdin, c.Stdout, c.Stderr = tty, &out, tty
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-	err = c.Run()
+	if _, err = pty.WriteString(shell.QuoteAll(typed.Args) + "; exit\n"); err == nil {
+		err = c.Run()
+	}
 	_ = tty.Close() // nothing more is written to it
 	if err == nil {
 		err = json.Unmarshal(out.Bytes(), into)

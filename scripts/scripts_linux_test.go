@@ -184,6 +184,7 @@ make test installs, because it is missing here:
   python3-dbusmock  a Debian package, with libpython3-dbusmock, 1.6 MB to fetch, 2.2 MB on disk: it plays that desktop
   cargo             a Debian package, with libcargo, 1.6 MB to fetch, 2.2 MB on disk: projects in Rust are tested with it
   openssh-client    a Debian package, with libopenssh-client, 1.6 MB to fetch, 2.2 MB on disk: signatures of approvals are verified with it
+  tmux              a Debian package, with libtmux, 1.6 MB to fetch, 2.2 MB on disk: nothing that runs in it may count as a person
   Go modules        about 82 MB to fetch, 460 MB in the module cache (GOMODCACHE): pawl and its tests are built of them
   pi 0.73.1         an npm package, about 40 MB to fetch, 205 MB on disk in .tools/agents/pi: a real coding agent does whole runs
   codex-acp 0.16.0  an npm package, about 75 MB to fetch, 225 MB on disk in .tools/agents/codex-acp: a real coding agent does whole runs
@@ -212,6 +213,7 @@ setup: installing dbus
 setup: installing python3-dbusmock
 setup: installing cargo
 setup: installing openssh-client
+setup: installing tmux
 agents: installing pi 0.73.1, the npm package @mariozechner/pi-coding-agent, about 40 MB to fetch, 205 MB on disk in .tools/agents/pi
 agents: installing codex-acp 0.16.0, the npm package @zed-industries/codex-acp, about 75 MB to fetch, 225 MB on disk in .tools/agents/codex-acp
 contracts: installing the npm package @octokit/openapi@23.0.2, 13 MB to keep in .tools/contracts
@@ -248,8 +250,9 @@ left out: tests of notifications on a desktop (dbus-daemon is missing; install i
 left out: tests of notifications on a desktop (dbusmock is missing; install it as root: apt-get install python3-dbusmock)
 left out: tests of Rust (cargo is missing; install it as root: apt-get install cargo)
 left out: tests of SSH keys (ssh-keygen is missing; install it as root: apt-get install openssh-client)
+left out: tests of terminals (tmux is missing; install it as root: apt-get install tmux)
 `
-	const closing = "test: the README promises tests that were left out, for want of: bwrap strace pytest dbus-daemon dbusmock cargo ssh-keygen\n"
+	const closing = "test: the README promises tests that were left out, for want of: bwrap strace pytest dbus-daemon dbusmock cargo ssh-keygen tmux\n"
 	for _, c := range []struct {
 		name       string
 		has, is    []string
@@ -262,11 +265,12 @@ left out: tests of notifications on a desktop (dbus-daemon is missing; install d
 left out: tests of notifications on a desktop (dbusmock is missing; install python3-dbusmock with the package manager of this system)
 left out: tests of Rust (cargo is missing; install cargo with the package manager of this system)
 left out: tests of SSH keys (ssh-keygen is missing; install openssh-client with the package manager of this system)
+left out: tests of terminals (tmux is missing; install tmux with the package manager of this system)
 `, closing},
 		{"a user without sudo", []string{"apt-get", "apt-cache"}, []string{"user"}, asRoot, closing},
 		{"a user whose sudo asks", []string{"apt-get", "apt-cache", "sudo"}, []string{"user", "sudo asks"}, asRoot,
 			closing},
-		{"one of them", []string{"strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen"}, nil,
+		{"one of them", []string{"strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen", "tmux"}, nil,
 			"left out: tests of bubblewrap (bwrap is missing; install bubblewrap with the package manager of this system)\n",
 			"test: the README promises tests that were left out, for want of: bwrap\n"},
 	} {
@@ -303,7 +307,7 @@ func TestAptInTrouble(t *testing.T) {
 			"left out: tests of bubblewrap (bubblewrap could not be installed: E: bubblewrap is broken; try as root: apt-get install bubblewrap)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			newMachine(t).has("apt-get", "apt-cache", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is(append(c.is, "modules")...).expect("setup.sh",
+			newMachine(t).has("apt-get", "apt-cache", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen", "tmux").is(append(c.is, "modules")...).expect("setup.sh",
 				c.status, c.want)
 		})
 	}
@@ -311,7 +315,7 @@ func TestAptInTrouble(t *testing.T) {
 
 // TestSudoThatDoesNotAsk: a user who may install without a password does, through sudo alone.
 func TestSudoThatDoesNotAsk(t *testing.T) {
-	m := newMachine(t).has("apt-get", "apt-cache", "sudo", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("user", "modules")
+	m := newMachine(t).has("apt-get", "apt-cache", "sudo", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen", "tmux").is("user", "modules")
 	if code, out := m.run("setup.sh"); code != 0 || !strings.HasSuffix(out, "\nsetup: installing bubblewrap\n") {
 		t.Errorf("status %d\n%s", code, out)
 	}
@@ -324,7 +328,7 @@ func TestSudoThatDoesNotAsk(t *testing.T) {
 
 // TestAgentsLeftOut: they are an addition. Neither npm that is missing nor a registry that is away changes the status.
 func TestAgentsLeftOut(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("modules")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen", "tmux").is("modules")
 	m.expect("test.sh", 0, noNpm+parts)
 	m.expect("agents.sh ready", 1, noAgents)
 	if code, out := m.run("agents.sh install"); code != 1 ||
@@ -351,7 +355,7 @@ func TestAgentsLeftOut(t *testing.T) {
 
 // TestNothingToTestWith: without Go or its modules there is nothing that could run.
 func TestNothingToTestWith(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("proxy is away")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen", "tmux").is("proxy is away")
 	m.expect("test.sh", 2, `
 make test installs, because it is missing here:
   Go modules        about 82 MB to fetch, 460 MB in the module cache (GOMODCACHE): pawl and its tests are built of them
@@ -367,7 +371,7 @@ setup: the Go modules could not be fetched: go: x: dial tcp: no such host
 // TestPartsThatFail: the first part that fails ends the run, and what was left out is said all the same.
 func TestPartsThatFail(t *testing.T) {
 	for part, ran := range map[string]int{"vet ./": 1, "-timeout 60m": 2, "-fuzz ^FuzzPatch$": 7, "-timeout 5m": 10} {
-		m := newMachine(t).has("bwrap", "npm", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("modules")
+		m := newMachine(t).has("bwrap", "npm", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen", "tmux").is("modules")
 		m.write("state/fails", part)
 		code, out := m.run("test.sh", "PAWL_TEST_FLAGS=-short  -count=1")
 		log := strings.Split(strings.TrimSpace(m.read("log")), "\n")
@@ -385,7 +389,7 @@ func TestPartsThatFail(t *testing.T) {
 
 // TestGoByAnotherName: GO may be a command of several words.
 func TestGoByAnotherName(t *testing.T) {
-	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen").is("modules")
+	m := newMachine(t).has("bwrap", "strace", "pytest", "dbus-daemon", "python3-dbusmock", "cargo", "ssh-keygen", "tmux").is("modules")
 	if err := os.Rename(m.path("bin/go"), m.path("bin/go1.26")); err != nil {
 		t.Fatal(err)
 	}

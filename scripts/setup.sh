@@ -18,7 +18,8 @@ pytest|python3-pytest|projects in Python are tested with it|tests of pytest|360 
 dbus-daemon|dbus|messages are shown on a desktop that the tests have|tests of notifications on a desktop|1.1 MB to fetch, 2.7 MB on disk
 dbusmock|python3-dbusmock|it plays that desktop|tests of notifications on a desktop|5.0 MB to fetch, 22 MB on disk
 cargo|cargo|projects in Rust are tested with it|tests of Rust|60 MB to fetch, 290 MB on disk
-ssh-keygen|openssh-client|signatures of approvals are verified with it|tests of SSH keys|1.0 MB to fetch, 5.9 MB on disk'
+ssh-keygen|openssh-client|signatures of approvals are verified with it|tests of SSH keys|1.0 MB to fetch, 5.9 MB on disk
+tmux|tmux|nothing that runs in it may count as a person|tests of terminals|700 kB to fetch, 1.6 MB on disk'
 
 [ "${1:-}" != browser ] || programs+='
 chromium|chromium|every page of the dashboard is looked at in it|tests of pages in a browser|80 MB to fetch, 300 MB on disk

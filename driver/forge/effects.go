@@ -205,11 +205,19 @@ func Marked(text, mark string) bool { return strings.Contains(text, marked(mark)
 // described is the body of a pull request, with the mark by which it is known again.
 func described(spec effect.PullSpec) string { return spec.Body + "\n\n" + marked(spec.Marker) }
 
+// pawlsPull reports whether a description is of a pull request that pawl opened, for this run or for an earlier one.
+func pawlsPull(body string) bool {
+	_, after, found := strings.Cut(body, "<!-- pawl pawl:")
+	mark, _, ends := strings.Cut(after, " -->")
+	return found && ends && strings.HasSuffix(mark, ":pull")
+}
+
 // plain is a text as it is compared with what a forge has made of it.
 func plain(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
 
-// opened looks for the pull request of a branch. One that a person closed or merged stays as it is, unless its branch
-// has something new to say: then it is a new run's.
+// opened looks for the pull request of a branch into its base. One that a person closed or merged stays as it is,
+// unless its branch has something new to say: then it is a new run's. One that a person opened or moved to another base
+// keeps its description.
 func (d *Driver) opened(ctx context.Context, _ effect.Effect, spec effect.PullSpec) (out effect.PullResult, all bool,
 	err error) {
 	at, err := d.Connect(spec.Target)
@@ -217,13 +225,18 @@ func (d *Driver) opened(ctx context.Context, _ effect.Effect, spec effect.PullSp
 		return out, false, err
 	}
 	found, err := at.Find(ctx, spec.Head)
-	i := slices.IndexFunc(found, func(r Request) bool {
-		return r.State == effect.PullOpen || Marked(r.Body, spec.Marker)
-	})
+	fits := func(r Request) bool { return spec.Base == "" || r.Base == spec.Base }
+	i := slices.IndexFunc(found, func(r Request) bool { return Marked(r.Body, spec.Marker) })
+	if i < 0 {
+		i = slices.IndexFunc(found, func(r Request) bool { return r.State == effect.PullOpen && fits(r) })
+	}
 	if err != nil || i < 0 {
 		return out, false, err
 	}
-	return found[i].result(), found[i].State != effect.PullOpen || plain(found[i].Body) == plain(described(spec)), nil
+	r := found[i]
+	out = r.result()
+	out.Foreign = !pawlsPull(r.Body) || !fits(r)
+	return out, out.Foreign || r.State != effect.PullOpen || plain(r.Body) == plain(described(spec)), nil
 }
 
 // open makes the pull request or brings the words of the one that is there up to date.

@@ -210,6 +210,85 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// The description of a pull request that a person opened stays, and so does that of one that a person moved to another
+// base. One into another base is not the branch's. What an earlier run of pawl wrote takes the new words.
+func TestDescriptionOfAPerson(t *testing.T) {
+	for name, c := range map[string]struct {
+		base, body string
+		moved      string // where the pull request of pawl is moved to
+		foreign    bool
+		pulls      int
+		want       string // how the first one's description begins
+	}{
+		"a person's":        {"main", "Mine, three hours of work", "", true, 1, "Mine"},
+		"without any words": {"main", "", "", true, 1, ""},
+		"with another mark": {"main", "Mine <!-- pawl pawl:proof -->", "", true, 1, "Mine"},
+		"into another base": {"next", "Mine", "", false, 2, "Mine"},
+		"of an earlier run": {"main", "Before <!-- pawl pawl:Q:pull -->", "", false, 1, "body"},
+		"moved by a person": {"main", "Mine <!-- pawl pawl:R:pull -->", "next", true, 1, "Mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			everywhere(t, func(t *testing.T, b *bench) {
+				at, err := b.Connect(b.there)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := b.do(t, b.steps("body")[0]); !got.OK {
+					t.Fatal(got.Err())
+				}
+				if _, err := at.Open(t.Context(), forge.Request{Title: "Mine", Body: c.body, Head: "pawl/T-001", Base: c.base}); err != nil {
+					t.Fatal(err)
+				}
+				if c.moved != "" {
+					b.hub.Do(func() { b.hub.Pulls[0]["base"] = map[string]any{"ref": c.moved} })
+				}
+				s := b.steps("body")[1]
+				got := b.do(t, s)
+				out, err := effect.Decode[effect.PullResult](got.Result)
+				if !got.OK || err != nil || out.Foreign != c.foreign || out.Number != c.pulls || len(b.hub.Pulls) != c.pulls {
+					t.Errorf("%+v, %v, %v, %v", out, err, got.Err(), b.hub.Pulls)
+				}
+				if said, _ := b.hub.Pulls[0]["body"].(string); !strings.HasPrefix(said, c.want) || c.foreign && said != c.body {
+					t.Errorf("%q", said)
+				}
+				if answer, _ := b.Done(t.Context(), b.effect(s)); answer != effect.DoneYes {
+					t.Error(answer)
+				}
+			})
+		})
+	}
+}
+
+// What was written is written, also if the forge says nothing more about it.
+func TestAnswerWithoutBody(t *testing.T) {
+	for _, kind := range []string{"gitlab", "gitea"} {
+		t.Run(kind, func(t *testing.T) {
+			b := newBench(t, kind, token)
+			b.hub.Silent = true
+			b.made(t)
+			if other := b.do(t, b.steps("other words")[1]); !other.OK ||
+				!strings.HasPrefix(b.hub.Pulls[0]["body"].(string), "other words") {
+				t.Errorf("%v, %v", other.Err(), b.hub.Pulls)
+			}
+			again := b.effect(b.steps("body")[3])
+			again.ID = "E-again"
+			got := b.Do(t.Context(), again, nil)
+			posted, err := effect.Decode[effect.Posted](got.Result)
+			if _, found := b.Done(t.Context(), again); !got.OK || err != nil || string(found.Result) != string(got.Result) {
+				t.Errorf("%+v, %v, %v, %s", posted, err, got.Err(), found.Result)
+			}
+			for _, step := range []step{b.closing(false), b.closing(true)} {
+				if got := b.do(t, step); !got.OK {
+					t.Error(got.Err())
+				}
+			}
+			if b.counts() != [3]int{1, 1, 1} {
+				t.Errorf("%v", b.hub.Writes)
+			}
+		})
+	}
+}
+
 // Of a branch of the same name in somebody's fork, the pull request is somebody else's.
 func TestSameNameElsewhere(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {

@@ -41,8 +41,14 @@ func (r rest) call(ctx context.Context, method, address string, in, out any) (ne
 	if err != nil {
 		return "", err
 	}
+	if len(a.body) == 0 && (method == http.MethodPut || method == http.MethodPatch) {
+		return "", nil // the change was made, and nothing is said of it
+	}
 	next, ok := work.next(a)
 	if err := json.Unmarshal(a.body, out); err != nil || !ok {
+		if q.once { // it was made, whatever the answer is
+			return "", pawl.Fail(pawl.CodeOutcomeUnknown, "forge.unknown_outcome", work.api.Host).Because(err)
+		}
 		return "", pawl.Fail(pawl.CodeIO, "forge.malformed", shown(address)).Because(err).In("forge.Read")
 	}
 	return next, nil
@@ -194,8 +200,10 @@ func (g *lab) Say(ctx context.Context, number int, id, body string) (string, err
 		method, address = http.MethodPut, address+"/"+url.PathEscape(id)
 	}
 	var n labNote
-	_, err := g.call(ctx, method, address, map[string]any{"body": body}, &n)
-	return strconv.FormatInt(n.ID, 10), err
+	if _, err := g.call(ctx, method, address, map[string]any{"body": body}, &n); err != nil || n.ID == 0 {
+		return id, err
+	}
+	return strconv.FormatInt(n.ID, 10), nil
 }
 
 type labStatus struct {
@@ -357,8 +365,10 @@ func (g *tea) Say(ctx context.Context, number int, id, body string) (string, err
 		method, address = http.MethodPatch, g.below("/issues/comments/%s", url.PathEscape(strings.TrimPrefix(id, "c")))
 	}
 	var c teaComment
-	_, err := g.call(ctx, method, address, map[string]any{"body": body}, &c)
-	return "c" + strconv.FormatInt(c.ID, 10), err
+	if _, err := g.call(ctx, method, address, map[string]any{"body": body}, &c); err != nil || c.ID == 0 {
+		return id, err
+	}
+	return "c" + strconv.FormatInt(c.ID, 10), nil
 }
 
 type teaStatus struct {

@@ -48,10 +48,10 @@ func (l Launcher) Agent(ctx context.Context, s agent.Spec) (agent.Process, error
 	}
 	switch {
 	case s.Inside != nil:
-		spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(sites, egress.Options{}), port: s.Port,
+		spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(sites, egress.Options{Trusted: true}), port: s.Port,
 			serve: s.Inside}, s.Unproxied
 	case len(sites) > 0:
-		spec.Egress = egress.New(sites, egress.Options{})
+		spec.Egress = egress.New(sites, egress.Options{Trusted: true})
 	}
 	for _, w := range s.Writable {
 		if s.Dir == w || strings.HasPrefix(s.Dir, w+"/") {

@@ -1,9 +1,10 @@
-// Package person tells whether a person gives this process its commands, or a program does. It is what an approval
-// rests on: a person's word counts where somebody can be seen who gives it (docs/security.md#who-approves).
+// Package person reports whether a person or a program gives this process its commands. Approvals rest on it: an
+// approval is a person's only if pawl can vouch for the terminal that it comes from (docs/security.md#who-approves). If
+// pawl cannot tell, it is a program's.
 //
-// What it sees can be feigned by a program that opens a terminal of its own and hides what it is. Such a program runs
-// as the user and could as well write the user's settings: this keeps a helpful agent from approving what it asked for,
-// and the log from saying that a person did.
+// A program that hides what it is can pass: it runs as the user, can name itself as it likes, and could as well write
+// the user's settings. This keeps a helpful agent from approving what it asked for, and the log from saying that a
+// person did.
 package person
 
 import (
@@ -45,39 +46,57 @@ var agents = map[string]string{
 
 // between are programs that run others and are asked for by somebody else: shells, wrappers, pawl itself.
 var between = []string{
-	"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env", "sudo", "doas", "su", "timeout", "nohup", "setsid",
-	"nice", "xargs", "script", "stdbuf", "time", "pawl",
+	"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "tcsh", "csh", "nu", "elvish", "xonsh", "busybox", "env", "sudo",
+	"doas", "su", "timeout", "nohup", "setsid", "nice", "xargs", "script", "stdbuf", "time", "pawl",
+}
+
+// terminals are the programs that open a terminal for whoever sits at it and lets nobody else type: logins and terminal
+// windows. Those that other programs can type into, or that keep running while nobody is there, are not among them:
+// multiplexers, editors, emulators that take text by a command. One that is missing here costs a detour and opens
+// nothing.
+var terminals = []string{
+	"sshd", "sshd-session", "login", "Relay", // the last is WSL's
+	"alacritty", "foot", "ghostty", "gnome-terminal-server", "kgx", "kitty", "konsole", "lxterminal", "mate-terminal",
+	"ptyxis-agent", "qterminal", "st", "terminator", "tilix", "urxvt", "xfce4-terminal", "xterm",
+}
+
+// plain are the arguments with which a shell only reads what is typed.
+var plain = []string{
+	"-i", "-l", "-il", "-li", "--interactive", "--login", "--noprofile", "--norc", "--posix",
 }
 
 // interpreters run the program that their first argument names.
 var interpreters = []string{"node", "bun", "deno", "python", "python3", "ruby", "perl"}
 
-// process is a program at work: its name and the beginning of its command line.
+// process is a program at work: its name, the beginning of its command line, and where it belongs. Parent is 0 for one
+// that was started from outside the container. TTY is 0 for one without a controlling terminal.
 type process struct {
-	name string
-	args []string
+	name                             string
+	args                             []string
+	pid, parent, group, session, tty int
 }
 
-// Program names the program that gives this process its commands, and is "" where a person does: from a terminal that
-// is in's, in whose foreground the process is, and with no coding agent among those who started it.
+// Program names the program that gives this process its commands. It is "" if a person does: from a terminal that is
+// in's, in whose foreground the process is, for which pawl can vouch, and with no coding agent among the ancestors.
 func Program(in *os.File, env func(string) string) string {
-	return program(env, ancestors(), in != nil && foreground(int(in.Fd())))
+	return program(env, lineage(os.Getpid(), farthest), in != nil && foreground(int(in.Fd())))
 }
 
-// program decides by what was seen: the variables, who started the process (the nearest first), and whether it is in
-// the foreground of a terminal.
-func program(env func(string) string, started []process, terminal bool) string {
+// program decides by what was seen: the variables, this process and its ancestors (the nearest first), and whether it
+// is in the foreground of a terminal.
+func program(env func(string) string, chain []process, terminal bool) string {
 	for _, m := range marks {
 		if v := env(m.name); v != "" && v != "0" && v != "false" {
 			return m.agent
 		}
 	}
+	started := chain[min(1, len(chain)):]
 	for _, p := range started {
 		if name := p.agent(); name != "" {
 			return name
 		}
 	}
-	if terminal {
+	if terminal && vouched(chain) && !ownSSH(env("SSH_CONNECTION")) {
 		return ""
 	}
 	for _, p := range started {
@@ -86,6 +105,35 @@ func program(env func(string) string, started []process, terminal bool) string {
 		}
 	}
 	return Unknown
+}
+
+// vouched reports whether a process was started by hand: by a shell that a login or a terminal window opened to be
+// typed into, through nothing but shells and wrappers. A process whose parent has ended has another one, which shows in
+// its session and its group.
+func vouched(chain []process) bool {
+	if !slices.ContainsFunc(chain, func(p process) bool { return p.pid == chain[0].group }) {
+		return false
+	}
+	for i, p := range chain {
+		if p.tty == 0 || i > 0 && !slices.Contains(between, p.called()) {
+			return false
+		}
+		opened := p.pid == p.session // by its parent, which stays in a session of its own
+		if opened && (p.parent == 0 || i+1 < len(chain) && slices.Contains(terminals, chain[i+1].called())) {
+			return i > 0 && !slices.ContainsFunc(p.args[min(1, len(p.args)):],
+				func(arg string) bool { return !slices.Contains(plain, arg) })
+		}
+		if i+1 == len(chain) || !opened && chain[i+1].session != p.session {
+			return false
+		}
+	}
+	return false
+}
+
+// ownSSH reports whether a login came from this machine itself, where any program can make one.
+func ownSSH(connection string) bool {
+	ends := strings.Fields(connection) // the client's address and port, and the server's
+	return len(ends) == 4 && ends[0] == ends[2]
 }
 
 // agent is the name of the coding agent that p is, or "".
@@ -111,6 +159,8 @@ func (p process) called() string {
 	if len(p.args) > 0 && strings.HasPrefix(path.Base(p.args[0]), name) {
 		name = path.Base(p.args[0]) // the system keeps the first letters of a name only
 	}
+	name, _, _ = strings.Cut(name, ":") // "tmux: server"
+	name, _, _ = strings.Cut(name, "(") // "Relay(12)"
 	name = clean(strings.TrimPrefix(name, "-"))
 	if slices.Contains(interpreters, name) && len(p.args) > 1 && !strings.HasPrefix(p.args[1], "-") {
 		script := path.Base(p.args[1])

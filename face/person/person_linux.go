@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
 // farthest bounds how far back those who started a process are followed.
 const farthest = 64
-
-// ancestors are the processes that started this one, the nearest first, up to the system's first.
-func ancestors() []process { return lineage(os.Getppid(), farthest) }
 
 // Called is what a process is called that is at work: for an interpreter the program that it runs, and for a coding
 // agent its name.
@@ -33,24 +29,19 @@ func lineage(pid, most int) []process {
 	var out []process
 	for pid > 0 && len(out) < most {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		// PID (name) STATE PPID …, and the name may hold anything (proc_pid_stat(5)).
+		// PID (name) STATE PPID PGRP SESSION TTY …, and the name may hold anything (proc_pid_stat(5)).
 		begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 		if err != nil || begin < 0 || end < begin {
 			break
 		}
-		p := process{name: string(stat[begin+1 : end])}
+		p := process{name: string(stat[begin+1 : end]), pid: pid}
+		var state string
+		_, _ = fmt.Sscan(string(stat[end+1:]), &state, &p.parent, &p.group, &p.session, &p.tty)
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // one that has ended has none
 		for arg := range bytes.SplitSeq(bytes.TrimRight(line[:min(len(line), 8<<10)], "\x00"), []byte{0}) {
 			p.args = append(p.args, string(arg))
 		}
-		out = append(out, p)
-		fields := bytes.Fields(stat[end+1:])
-		if len(fields) < 2 {
-			break
-		}
-		if pid, err = strconv.Atoi(string(fields[1])); err != nil {
-			break
-		}
+		out, pid = append(out, p), p.parent
 	}
 	return out
 }

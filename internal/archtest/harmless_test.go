@@ -47,6 +47,7 @@ var spared = map[string]string{
 	"sandbox/machine_linux_test.go /proc/sys/user/max_user_namespaces": "the limit of a namespace that was made for the test, which is looked at first",
 	"driver/contextpack/pack_test.go /usr/bin/":                        "what a program is said to be found at",
 	"cmd/pawl/check_test.go /usr/local/sbin:/usr/bin:/bin":             "a search path",
+	"internal/terminaltest/person_linux.go /proc/self/comm":            "the name of this program",
 	"internal/terminaltest/person_linux.go /dev/ptmx":                  "makes a terminal of the test's own",
 	"internal/terminaltest/person_linux.go /dev/pts/%d":                "that terminal",
 	"cmd/pawl/output_linux_test.go /dev/full":                          "keeps nothing that is written to it",

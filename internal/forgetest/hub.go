@@ -97,6 +97,8 @@ type Hub struct {
 	// out before its answer goes out, and may panic with http.ErrAbortHandler to cut that off.
 	Before func(w http.ResponseWriter, r *http.Request) bool
 	After  func(r *http.Request)
+	// Silent has what is written answered with 204 and nothing else.
+	Silent bool
 	// Foreign says that the token may say nothing of commits in Repository: it is that of somebody with a fork.
 	Foreign bool
 }
@@ -172,6 +174,10 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if h.After != nil {
 		h.After(r)
+	}
+	if h.Silent && r.Method != http.MethodGet && status < 300 {
+		w.WriteHeader(http.StatusNoContent)
+		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
@@ -258,7 +264,7 @@ func (h *Hub) propose(in object, status int, refusal string) (int, any) {
 	if !named {
 		owner, head = "acme", owner
 	}
-	if h.there(owner, head) {
+	if h.there(owner, head, in["base"]) {
 		return failure(status, refusal)
 	}
 	return http.StatusCreated, h.open(owner, head, in)
@@ -346,11 +352,12 @@ func (h *Hub) add(to *[]map[string]any, one object) object {
 	return one
 }
 
-// there reports whether a pull request of a branch is open: there is one at most.
-func (h *Hub) there(owner, head string) bool {
+// there reports whether a pull request of a branch into a base is open: there is one at most.
+func (h *Hub) there(owner, head string, base any) bool {
 	return slices.ContainsFunc(h.Pulls, func(p object) bool {
 		from := p["head"].(object)
-		return p["state"] == "open" && from["ref"] == head && from["user"].(object)["login"] == owner
+		return p["state"] == "open" && from["ref"] == head && p["base"].(object)["ref"] == base &&
+			from["user"].(object)["login"] == owner
 	})
 }
 

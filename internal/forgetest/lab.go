@@ -101,7 +101,7 @@ func (h *Hub) labOpen(repository string, in object) (int, any) {
 		return failure(http.StatusNotFound, "404 Not Found")
 	}
 	head := fmt.Sprint(in["source_branch"])
-	if h.there(owner, head) {
+	if h.there(owner, head, in["target_branch"]) {
 		return http.StatusConflict, object{"message": []string{
 			"Another open merge request already exists for this source branch: !1"}}
 	}

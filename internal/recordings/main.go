@@ -131,6 +131,9 @@ func (s scene) film(ctx context.Context, program string) (picture string, err er
 
 // shoot types the commands of the scene at a shell.
 func (s scene) shoot(ctx context.Context, sh *exec.Cmd) (string, error) {
+	if err := terminaltest.Window(); err != nil {
+		return "", err
+	}
 	pty, tty, err := terminaltest.New()
 	if err != nil {
 		return "", err

@@ -37,6 +37,8 @@ type Pull struct {
 	Number int       `json:"number,omitempty"`
 	URL    string    `json:"url,omitempty"`
 	State  PullState `json:"state,omitempty"`
+	// Foreign says that a person opened it or moved it to another base, so that pawl leaves its description alone.
+	Foreign bool `json:"foreign,omitempty"`
 	// Commit and Tree are what was pushed last.
 	Commit string `json:"commit"`
 	Tree   string `json:"tree"`
@@ -82,10 +84,11 @@ type PullSpec struct {
 
 // PullResult is the pull request that is there.
 type PullResult struct {
-	Number int       `json:"number"`
-	URL    string    `json:"url"`
-	State  PullState `json:"state"`
-	Base   string    `json:"base"`
+	Number  int       `json:"number"`
+	URL     string    `json:"url"`
+	State   PullState `json:"state"`
+	Base    string    `json:"base"`
+	Foreign bool      `json:"foreign,omitempty"`
 }
 
 // CloseSpec is the spec of KindClose: the pull request is closed, and its branch taken away where it is still at the

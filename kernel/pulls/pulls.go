@@ -148,7 +148,7 @@ func Opened(tx *kernel.Tx, r effect.Receipt) error {
 		return err
 	}
 	p := change(tx, func(p *effect.Pull) {
-		p.Number, p.URL, p.State, p.Base = made.Number, made.URL, made.State, made.Base
+		p.Number, p.URL, p.State, p.Base, p.Foreign = made.Number, made.URL, made.State, made.Base, made.Foreign
 	})
 	said := words(tx.Run, t)
 	tx.Emit(effect.KindStatus, effect.StatusSpec{Target: p.Target, Commit: p.Commit, OK: said.OK(),

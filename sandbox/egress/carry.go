@@ -110,8 +110,9 @@ func flow(to, from net.Conn, n *atomic.Int64, touch func()) {
 	_ = to.Close()
 }
 
-// dial connects a request to its place, through the user's own proxy where there is one. The proxy is returned when the
-// request itself is for it to read.
+// dial connects a request to its place, through the user's own proxy if there is one. The proxy is returned when the
+// request itself is for it to read. A name is resolved and judged here either way, because a company's proxy reaches
+// that company's inner network.
 func (p *Proxy) dial(ctx context.Context, r *request, c *call) (net.Conn, *url.URL, error) {
 	scheme := "http"
 	if r.connect {
@@ -130,17 +131,51 @@ func (p *Proxy) dial(ctx context.Context, r *request, c *call) (net.Conn, *url.U
 		conn, err := p.dialRule(ctx, c)
 		return conn, nil, err
 	}
-	conn, err := p.dialProxy(ctx, up)
-	if err == nil && r.connect {
-		if err = ask(ctx, conn, up, r); err != nil {
-			_ = conn.Close()
-		}
-		up = nil
-	}
+	places, err := p.throughProxy(ctx, r, c)
 	if err != nil {
-		return nil, nil, &refusal{Unreached, err}
+		return nil, nil, err
 	}
-	return conn, up, nil
+	for _, place := range places {
+		var conn net.Conn
+		if conn, err = p.dialProxy(ctx, up); err != nil {
+			break
+		}
+		if place == "" {
+			return conn, up, nil
+		}
+		if err = ask(ctx, conn, up, place); err == nil {
+			return conn, nil, nil
+		}
+		_ = conn.Close()
+	}
+	return nil, nil, &refusal{Unreached, err}
+}
+
+// throughProxy lists what the user's proxy may be asked to connect to, in order; "" is the request as it is. A host of
+// the user's settings or of pawl's own is asked for by name, also one that is unknown on this machine. Any other is
+// asked for by the addresses that were judged, so that its name cannot lead elsewhere when the proxy resolves it.
+func (p *Proxy) throughProxy(ctx context.Context, r *request, c *call) ([]string, error) {
+	trusted := c.rule.Private || p.o.Trusted || ownRegistry(c.event.Host)
+	if trusted {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, lookupTime)
+		defer cancel()
+	}
+	addresses, err := p.resolve(ctx, c.rule, c.event.Host)
+	var refused *refusal
+	switch {
+	case err != nil && (!trusted || !errors.As(err, &refused) || refused.reason != Unresolved):
+		return nil, err
+	case trusted && r.connect:
+		return []string{r.authority()}, nil
+	case trusted:
+		return []string{""}, nil
+	}
+	places := make([]string, len(addresses))
+	for i, a := range addresses {
+		places[i] = netip.AddrPortFrom(a, c.event.Port).String()
+	}
+	return places, nil
 }
 
 // dialRule resolves the place once, judges the addresses by the rule, and connects to the first that may be connected
@@ -197,10 +232,9 @@ func (p *Proxy) dialProxy(ctx context.Context, up *url.URL) (net.Conn, error) {
 
 // ask sends a CONNECT of our own and reads its answer byte by byte, because what follows the answer belongs to the
 // tunnel.
-func ask(ctx context.Context, conn net.Conn, up *url.URL, r *request) error {
+func ask(ctx context.Context, conn net.Conn, up *url.URL, place string) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	_, err := io.WriteString(conn, "CONNECT "+r.authority()+" HTTP/1.1\r\nHost: "+r.authority()+"\r\n"+credentials(up)+
-		"\r\n")
+	_, err := io.WriteString(conn, "CONNECT "+place+" HTTP/1.1\r\nHost: "+place+"\r\n"+credentials(up)+"\r\n")
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,9 @@
 // The name is resolved once, here, and the address that was judged is the one that is dialed, so that a name cannot
 // point elsewhere a moment later. Addresses of this machine, of private networks and of a link are refused, whatever
 // name leads to them, unless the rule names exactly that address and port of the loopback, or was marked Private
-// because the user's own settings name the host. Where the user's settings ask for a proxy of their own, the Proxy goes
-// through it, and the name is resolved there.
+// because the user's own settings name the host. If the user's settings ask for a proxy of their own, the Proxy goes
+// through it and judges the name first all the same. It asks that proxy for the judged address, and for the name only
+// of hosts that pawl or the user's settings chose.
 //
 // What cannot be promised: a host that is granted can be sent anything. A grant is trust in its hosts.
 package egress

@@ -20,6 +20,9 @@ const (
 
 	// startTime bounds what comes before data flow: the head of a request, the resolution of a name, a connection.
 	startTime = 30 * time.Second
+	// lookupTime bounds the lookup of a host that goes to the user's proxy even if it is unknown here, because a
+	// machine behind a proxy may have no name server that answers.
+	lookupTime = 3 * time.Second
 	// maxHead bounds the head of a request, and of an upstream proxy's answer.
 	maxHead = 64 << 10
 )
@@ -65,6 +68,9 @@ type Options struct {
 	Upstream func(scheme, host string, port uint16) (*url.URL, error)
 	// Lookup resolves a name. Nil means the machine's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Trusted says that pawl or the user's settings chose the hosts, and no plan. The user's proxy may then be asked
+	// for a host that is unknown on this machine.
+	Trusted bool
 }
 
 // Proxy is a forward proxy for a fixed list of places. It is safe for concurrent use and serves any number of

@@ -289,8 +289,8 @@ func TestUpstreamProxy(t *testing.T) {
 		"": {"502 Bad Gateway", "407"}} {
 		env := map[string]string{"https_proxy": "http://" + user + up.Listener.Addr().String(), "HTTP_PROXY": user +
 			up.Listener.Addr().String()}
-		addr, _, stop := start(t, Options{Upstream: FromEnvironment(func(n string) string { return env[n] })},
-			"name.example", "name.example:80")
+		addr, _, stop := start(t, Options{Upstream: FromEnvironment(func(n string) string { return env[n] }),
+			Lookup: at(""), Trusted: true}, "name.example", "name.example:80")
 		if got := say(t, addr, "CONNECT name.example:443 HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"); !strings.Contains(got, want[0]) {
 			t.Errorf("%q", got)
 		}
@@ -301,6 +301,67 @@ func TestUpstreamProxy(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		stop()
+	}
+}
+
+// TestUpstreamIsAskedForWhatWasJudged: with a proxy of the user's, a name is judged as without one, and the proxy gets
+// the judged addresses. It gets a name only if pawl or the user's settings chose the host.
+func TestUpstreamIsAskedForWhatWasJudged(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.Method+" "+r.RequestURI)
+		mu.Unlock()
+		w.Header().Set("Connection", "close")
+		if r.RequestURI == "8.8.4.4:443" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	defer up.Close()
+	through, _ := url.Parse(up.URL)
+	plan := Rule{Host: "name.example", Port: 443}
+	for name, c := range map[string]struct {
+		rule    Rule
+		trusted bool
+		leads   []string // nil: the name is unknown here
+		want    string   // what the proxy is asked, in order
+		reason  Reason
+	}{
+		"metadata":            {plan, false, []string{"169.254.169.254"}, "", Private},
+		"IPv4":                {plan, false, []string{"10.0.0.5", "127.0.0.1", "100.64.0.1"}, "", Private},
+		"IPv6":                {plan, false, []string{"fd00::5", "fe80::1", "::1"}, "", Private},
+		"mapped":              {plan, false, []string{"::ffff:10.0.0.5", "64:ff9b::a00:5", "2002:a00:5::"}, "", Private},
+		"mixed":               {plan, false, []string{"10.0.0.5", "2a00:1450::1"}, "CONNECT [2a00:1450::1]:443", ""},
+		"the next one":        {plan, false, []string{"8.8.4.4", "8.8.8.8"}, "CONNECT 8.8.4.4:443 CONNECT 8.8.8.8:443", ""},
+		"mapped and open":     {plan, false, []string{"::ffff:8.8.8.8"}, "CONNECT 8.8.8.8:443", ""},
+		"plain http":          {Rule{Host: "name.example", Port: 80}, false, []string{"8.8.8.8"}, "CONNECT 8.8.8.8:80", ""},
+		"unknown here":        {plan, false, nil, "", Unresolved},
+		"trusted":             {plan, true, []string{"8.8.8.8"}, "CONNECT name.example:443", ""},
+		"trusted and unknown": {plan, true, nil, "CONNECT name.example:443", ""},
+		"trusted and closed":  {plan, true, []string{"10.0.0.5"}, "", Private},
+		"a registry":          {Rule{Host: "proxy.golang.org", Port: 443}, false, nil, "CONNECT proxy.golang.org:443", ""},
+		"of the settings":     {Rule{Host: "name.example", Port: 443, Private: true}, false, []string{"10.0.0.5"}, "CONNECT name.example:443", ""},
+		"settings, unknown":   {Rule{Host: "name.example", Port: 443, Private: true}, false, nil, "CONNECT name.example:443", ""},
+		"settings, metadata":  {Rule{Host: "name.example", Port: 443, Private: true}, false, []string{"169.254.169.254"}, "", Private},
+	} {
+		asked = nil
+		lookup := at("")
+		if c.leads != nil {
+			lookup = at(c.rule.Host, c.leads...)
+		}
+		addr, j, stop := startWith(t, Options{Lookup: lookup, Trusted: c.trusted,
+			Upstream: func(string, string, uint16) (*url.URL, error) { return through, nil }}, []Rule{c.rule})
+		request := "CONNECT " + c.rule.String() + " HTTP/1.1\r\n\r\n"
+		if c.rule.Port == 80 {
+			request = "GET http://" + c.rule.Host + "/ HTTP/1.1\r\n\r\n"
+		}
+		got := say(t, addr, request)
+		stop()
+		if strings.Join(asked, " ") != c.want ||
+			c.reason != "" && !strings.Contains(got, "X-Pawl-Egress: "+string(c.reason)+"\r\n") || len(j.events) != 1 || j.events[0].Reason != c.reason {
+			t.Errorf("%s: the proxy is asked %q, want %q; %q %+v", name, asked, c.want, got, j.events)
+		}
 	}
 }
 

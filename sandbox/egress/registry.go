@@ -25,6 +25,16 @@ var registries = map[string][]string{
 	"pub":       {"pub.dev"},
 }
 
+// ownRegistry reports whether a host is a public registry that pawl names itself.
+func ownRegistry(host string) bool {
+	for _, hosts := range registries {
+		if slices.Contains(hosts, host) {
+			return true
+		}
+	}
+	return false
+}
+
 // Settings are the user's own as far as they name registries: variables, and the files in which tools keep theirs.
 type Settings struct {
 	// Env is the environment of pawl's own process, as os.Environ gives it.

@@ -69,6 +69,9 @@ func propose(ctx context.Context, sess *cli.Session, name string) error {
 	}
 	sess.Say(sess.Style.OK() + " " + sess.Text("pull.made", p.Number, cli.Display(p.URL)))
 	sess.Say("  " + sess.Style.Dim(sess.Text("pull.branches", cli.Display(p.Head), cli.Display(p.Base))))
+	if p.Foreign {
+		sess.SayText("pull.foreign")
+	}
 	return nil
 }
 

@@ -213,6 +213,10 @@ func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 		if o.Status != effect.CheckPassed {
 			symbol, said = pr.Style.Bad(), pr.Text("cli.check.failed", o.ExitCode)+"  "+said
 		}
+		if t := o.Tests; o.Status == effect.CheckPassed && t != nil && !t.Whole && len(t.Silent) > 0 {
+			symbol = pr.Style.Warn()
+			said += "  " + pr.Style.Yellow(pr.Text("cli.check.tests_unconfirmed", len(t.Silent)))
+		}
 		command := ""
 		if o.Command != o.Name {
 			command = "  " + pr.Style.Dim(term.Clip(cli.Display(o.Command), max(30, pr.Std.Width-40),
