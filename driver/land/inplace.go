@@ -17,12 +17,18 @@ const (
 	reasonPlainOperation = "land.in_place_operation"
 	reasonPlainLocked    = "land.in_place_locked"
 	reasonPlainConverted = "land.in_place_converted"
+	reasonPlainFiltered  = "land.in_place_filtered"
 	reasonPlainFolder    = "land.in_place_folder"
 )
 
 // inPlace commits what stands in the user's tree, if the whole difference to the branch is pawl's change; otherwise it
 // leaves the commit to the user.
-func (j *job) inPlace(ctx context.Context, start string) (effect.LandResult, error) {
+func (j *job) inPlace(ctx context.Context, start string, filtered []string) (effect.LandResult, error) {
+	if len(filtered) > 0 {
+		files, err := git.Stats(ctx, j.repo, j.from, j.to)
+		return effect.LandResult{Outcome: effect.InPlace, Tree: j.to, Files: files, Reason: reasonPlainFiltered,
+			Named: few(filtered)}, err
+	}
 	ok, err := j.prepare(ctx)
 	if err != nil {
 		return effect.LandResult{}, err

@@ -94,8 +94,16 @@ func (d Land) land(ctx context.Context, e effect.Effect) (effect.LandResult, err
 		repo: repo, id: e.ID, base: spec.Base, from: from, to: spec.Tree, branch: spec.Branch, keep: spec.Keep,
 		message: message(spec.Subject, spec.Body, spec.Trailers), at: spec.At,
 	}
+	// Before anything is written that a branch may name: a commit of pawl's would hold these files unfiltered.
+	filtered, err := repo.Filtered(ctx, from, spec.Tree)
+	if err != nil {
+		return effect.LandResult{}, err
+	}
 	if j.plain = e.Place.InPlace; j.plain {
-		return j.inPlace(ctx, spec.Start)
+		return j.inPlace(ctx, spec.Start, filtered)
+	}
+	if len(filtered) > 0 {
+		return effect.LandResult{}, pawl.Fail(pawl.CodeEnvironment, "land.blocked_filtered", few(filtered))
 	}
 	j.current = spec.Current
 	return j.land(ctx)

@@ -207,8 +207,6 @@ func TestKept(t *testing.T) {
 			nil, "git merge --ff-only pawl/T-1"},
 		"assumed": {func(r *gittest.Repo) { r.Git("update-index", "--assume-unchanged", "a") }, "land.kept_sparse",
 			nil, "git merge --ff-only pawl/T-1"},
-		"filtered": {func(r *gittest.Repo) { r.Write(map[string]string{".git/info/attributes": "a filter=lfs\n"}) },
-			"land.kept_converted", nil, "git merge --ff-only pawl/T-1"},
 		"crlf": {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") }, "land.kept_converted", nil,
 			"git merge --ff-only pawl/T-1"},
 		"name taken": {func(r *gittest.Repo) { r.Git("branch", "pawl/T-1"); r.Git("checkout", "-q", "--detach") },
@@ -256,6 +254,37 @@ func TestKept(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A file that git would send through a filter is in no commit: neither on the branch nor on one of pawl's, nor in the
+// user's object store.
+func TestFiltered(t *testing.T) {
+	t.Parallel()
+	for _, branch := range []string{"main", ""} {
+		for _, current := range []bool{false, true} {
+			r := gittest.New(t, map[string]string{"a": "a\n"})
+			p := place(r)
+			repo := opened(t, p)
+			if _, err := repo.AddWorktree(t.Context(), r.Head()); err != nil {
+				t.Fatal(err)
+			}
+			gittest.Write(t, p.Tree, map[string]string{"conf/.gitattributes": "* filter=crypt\n", "conf/secret": "plain\n"})
+			tree, err := repo.Snapshot(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			refs := r.Git("show-ref", "--heads")
+			s := spec(r.Head(), tree)
+			s.Branch, s.Current = branch, current
+			err = land.New(nil).Do(t.Context(), landing(p, s), nil).Err()
+			if pawl.CodeOf(err) != pawl.CodeEnvironment || !strings.Contains(err.Error(), "conf/secret (crypt)") {
+				t.Errorf("%q, %v: %v", branch, current, err)
+			}
+			if got := r.Git("show-ref", "--heads"); got != refs {
+				t.Errorf("%q, %v: %s", branch, current, got)
+			}
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"pawl"
 	"pawl/sandbox/ignore"
 	"pawl/sandbox/safeopen"
+	"pawl/text/gitpattern"
 )
 
 // maxIgnore bounds a .gitignore file, in bytes; what is behind it is not read.
@@ -89,7 +90,7 @@ func missing(err error, rel string) error {
 // walk visits everything below start, folders before what is in them. The rules of the folders above start hold, but
 // start itself is searched even where they exclude it: whoever names it wants to see it.
 func (w walker) walk(start string) error {
-	var r *ignore.Rules
+	var r *gitpattern.Rules
 	var veil ignore.Level
 	if start != "." {
 		above, parts := "", strings.Split(start, "/")
@@ -123,7 +124,7 @@ func (w walker) file(rel string, info fs.FileInfo) error {
 }
 
 // load adds the rules of a folder's own .gitignore, where it has one that can be read.
-func (w walker) load(r *ignore.Rules, dir string) *ignore.Rules {
+func (w walker) load(r *gitpattern.Rules, dir string) *gitpattern.Rules {
 	rel := path.Join(dir, ignoreFile)
 	info, err := w.root.Lstat(rel)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnore {
@@ -203,7 +204,7 @@ func (e *early) drop() {
 }
 
 // folder visits what is in a folder, and lets go of it.
-func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level, level int) (err error) {
+func (w walker) folder(at listed, dir string, r *gitpattern.Rules, veil ignore.Level, level int) (err error) {
 	in, entries := at.in, at.entries
 	defer func() { in.release() }()
 	if err := cmp.Or(canceled(w.ctx), at.err); err != nil {
@@ -280,7 +281,7 @@ func named(entries []fs.DirEntry, name string) bool {
 }
 
 // leaves reports whether an entry of a folder is left out.
-func (w walker) leaves(dir, rel string, d fs.DirEntry, r *ignore.Rules, veil ignore.Level) bool {
+func (w walker) leaves(dir, rel string, d fs.DirEntry, r *gitpattern.Rules, veil ignore.Level) bool {
 	switch {
 	case d.Name() == ".git" || dir == "" && d.Name() == ".pawl":
 		return true

@@ -407,7 +407,11 @@ func LandingLines(pr *Printer, l *view.Landing) []string {
 	case effect.Landed:
 		return []string{"  " + pr.Text("cli.land.landed", Short(l.Commit), l.Branch)}
 	case effect.InPlace:
-		return []string{"  " + pr.Text("cli.land.in_place")}
+		out := []string{"  " + pr.Text("cli.land.in_place")}
+		if l.Named != "" {
+			out = append(out, "  "+pr.Text(l.Reason, Display(l.Named)))
+		}
+		return out
 	case effect.Empty:
 		return []string{"  " + pr.Text("cli.land.empty")}
 	}

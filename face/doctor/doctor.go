@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"pawl"
 	"pawl/driver/leftover"
@@ -48,7 +49,8 @@ func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Findin
 	if found.Any() || found.Outer {
 		out = append(out, proved(ctx, box)...)
 	}
-	return append(append(out, repository(ctx, place), disk(place.Workspace)), leftovers(place)...)
+	out = append(append(out, repository(ctx, place)), filtered(ctx, place)...)
+	return append(append(out, disk(place.Workspace)), leftovers(place)...)
 }
 
 // leftovers tells what killed processes left.
@@ -176,6 +178,20 @@ func repository(ctx context.Context, place effect.Place) Finding {
 			"git update-ref -d " + gone[0]}}
 	}
 	return Finding{Name: "git", State: OK, Key: "cli.doctor_git", Value: status.Branch}
+}
+
+// filtered names the tracked files that git sends through filters.
+func filtered(ctx context.Context, place effect.Place) []Finding {
+	repo, err := git.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: place.Git})
+	if err != nil {
+		return nil // repository tells
+	}
+	files, err := repo.FilteredFiles(ctx)
+	if err != nil || len(files) == 0 {
+		return nil
+	}
+	return []Finding{{Name: "filters", State: Warn, Key: "cli.doctor_filtered",
+		Args: []string{strconv.Itoa(len(files)), display.Line(display.Clip(strings.Join(files, ", "), 300))}}}
 }
 
 // lowDisk is the free space below which a run may fail for lack of it.

@@ -21,6 +21,14 @@ const maxText = 256 << 10
 // Text renders a message in the language of the page.
 func (p *page) Text(key string, args ...any) string { return p.lang.Text(key, args...) }
 
+// reason renders why a result is where it is.
+func (p *page) reason(l *view.Landing) string {
+	if l.Named == "" {
+		return p.Text(l.Reason)
+	}
+	return p.Text(l.Reason, line(l.Named))
+}
+
 // word renders a message whose key ends with data, which is shown as it is where it has no text.
 func (p *page) word(area, name string) string {
 	if name == "" {

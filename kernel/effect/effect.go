@@ -661,6 +661,7 @@ type LandResult struct {
 	Tree    string      `json:"tree"`
 	Branch  string      `json:"branch,omitempty"`
 	Reason  string      `json:"reason,omitempty"` // catalogue key: why it was kept instead of landed
+	Named   string      `json:"named,omitempty"`  // what the reason names
 	Command string      `json:"command,omitempty"`
 	Files   []FileStat  `json:"files,omitempty"`
 	// Ignored is what became of what git ignores, where that was asked for.

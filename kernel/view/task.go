@@ -133,8 +133,10 @@ type Landing struct {
 	Commit  string             `json:"commit,omitempty"`
 	Tree    string             `json:"tree,omitempty"`
 	Branch  string             `json:"branch,omitempty"`
-	// Reason is a key of the catalogue, and Command what to run, where the result was kept instead of landed.
+	// Reason is a key of the catalogue with what it names, and Command what to run, where the result was kept instead of
+	// landed.
 	Reason  string            `json:"reason,omitempty"`
+	Named   string            `json:"named,omitempty"`
 	Command string            `json:"command,omitempty"`
 	Files   []effect.FileStat `json:"files,omitempty"`
 }
@@ -170,7 +172,7 @@ func LandingOf(r *effect.LandResult) *Landing {
 		return nil
 	}
 	return &Landing{Outcome: r.Outcome, Commit: r.Commit, Tree: r.Tree, Branch: r.Branch, Reason: r.Reason,
-		Command: r.Command, Files: r.Files}
+		Named: r.Named, Command: r.Command, Files: r.Files}
 }
 
 // StepsOf lists the steps of a plan with their progress.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -237,33 +236,28 @@ func (c *Checkout) flagged(ctx context.Context, touched map[string]bool) ([]stri
 	return found, nil
 }
 
-// converted lists those of the paths that attributes or configuration tell the user's git to convert. It asks with the
-// user's attributes; asking runs none of what they name.
-func (c *Checkout) converted(ctx context.Context, paths []string) ([]string, error) {
+// converted lists those of the paths that attributes or configuration tell the user's git to convert, each with the
+// attribute that does.
+func (c *Checkout) converted(ctx context.Context, paths []string) (found []string, err error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	run := c.repo.paths.Plumbing(strings.Join(paths, "\x00")+"\x00", "check-attr", "-z", "--stdin",
-		"filter", "working-tree-encoding", "ident", "eol", "text")
-	run.Dir = c.repo.paths.Workspace
-	out, _, err := run.Run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
+	out, _, err := c.repo.paths.CheckAttr("", paths, "filter", "working-tree-encoding", "ident", "eol", "text").Run(ctx)
 	f := program.Fields(string(out))
-	for i := 0; i+2 < len(f); i += 3 {
+	for i, last := 0, ""; i+2 < len(f); i += 3 {
 		path, attribute, value := f[i], f[i+1], f[i+2]
+		converts := value != "unspecified" && value != "unset"
 		switch attribute {
 		case "eol":
-			found[path] = found[path] || value == "crlf"
+			converts = value == "crlf"
 		case "text":
-			found[path] = found[path] || c.repo.paths.Config.Crlf && value != "unset"
-		default:
-			found[path] = found[path] || value != "unspecified" && value != "unset"
+			converts = c.repo.paths.Config.Crlf && value != "unset"
+		}
+		if converts && path != last {
+			found, last = append(found, path+" ("+attribute+"="+value+")"), path
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !found[path] }), nil
+	return found, err
 }
 
 // Advance brings the checked-out files and the index from one tree to another. Every file that is what the first tree

@@ -1,3 +1,4 @@
+// Package ignore knows what .pawlignore files name: what agents must not see of a tree.
 package ignore
 
 import (
@@ -9,6 +10,7 @@ import (
 
 	"pawl"
 	"pawl/sandbox/safeopen"
+	"pawl/text/gitpattern"
 )
 
 // Name is the file whose patterns, written as in .gitignore, name what agents are not to see of its folder and of what
@@ -33,7 +35,7 @@ type Hidden struct {
 }
 
 // Level is what holds in one folder. The zero Level hides nothing.
-type Level struct{ rules []*Rules }
+type Level struct{ rules []*gitpattern.Rules }
 
 // Open returns what is hidden of the tree that a root is of. The workspace may be "", or the tree itself. The root
 // stays the caller's.
@@ -78,8 +80,8 @@ func (h *Hidden) Enter(above Level, dir string, own bool) (Level, error) {
 		if text == "" {
 			continue
 		}
-		at.rules = append(make([]*Rules, 0, len(h.tops)), at.rules...)[:len(h.tops)] // a Level is a value
-		if at.rules[i] = at.rules[i].With(dir, text); len(at.rules[i].list) > maxRules {
+		at.rules = append(make([]*gitpattern.Rules, 0, len(h.tops)), at.rules...)[:len(h.tops)] // a Level is a value
+		if at.rules[i] = at.rules[i].With(dir, text); at.rules[i].Len() > maxRules {
 			return above, unreadable(path.Join(dir, Name), nil)
 		}
 	}

@@ -280,6 +280,13 @@ func (j *judge) touch(rel string, op Op, pattern bool) {
 	if op == OpRead {
 		return
 	}
+	if name := j.req.Repo.FilterOf(rel); name != "" && op == OpWrite {
+		d := Ask // the file stays uncommitted in the user's tree
+		if j.req.Ground.Own {
+			d = Deny // the work could never land
+		}
+		j.find(d, CodeFiltered, rel, name)
+	}
 	switch {
 	case j.prof.ReadOnly:
 		j.find(Deny, CodeReadOnly, rel)
@@ -328,7 +335,7 @@ func (j *judge) shellCommand() {
 func weigh(code Code) (pawl.Risk, Scope) {
 	switch code {
 	case CodeInvalidText, CodeTooComplex, CodePathEscape, CodeProtectedPath, CodeSensitivePath, CodeSecret,
-		CodeEnvironment, CodeHiddenText, CodeDestructive, CodePrivilege, CodeForeignTool, CodeAmbiguous, CodeOutward:
+		CodeEnvironment, CodeHiddenText, CodeDestructive, CodePrivilege, CodeForeignTool, CodeAmbiguous, CodeOutward, CodeFiltered:
 		return pawl.RiskHigh, SingleAction
 	case CodeWrite, CodeNotAllowlisted, CodeGitWrite, CodeNoWalls:
 		return pawl.RiskMedium, Session

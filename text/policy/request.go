@@ -55,6 +55,8 @@ type Repo struct {
 	Writing []string `json:"writing,omitempty"`
 	// HooksPath is the folder that core.hooksPath names, "" for the usual one.
 	HooksPath string `json:"hooks_path,omitempty"`
+	// Filters are the lines of the attributes that send files through a filter, the one that wins last.
+	Filters []Filter `json:"filters,omitempty"`
 }
 
 // Request is a tool call reduced to what policy needs. The caller fills it from the validated arguments of the call;
@@ -78,7 +80,7 @@ type Request struct {
 	// Foreign names the MCP server whose tool it is, "" for pawl's own. What such a tool does is only known to the
 	// server, so nothing of the request but its name and NetConnect among its permissions is judged.
 	Foreign string
-	// Repo is what is known of the git configuration; it matters only where Command calls git.
+	// Repo is what is known of the git configuration and attributes.
 	Repo Repo
 	// Ground is where the call would be carried out.
 	Ground Ground
@@ -135,6 +137,7 @@ const (
 	CodeNetwork        Code = "network"
 	CodeGitWrite       Code = "git_write"
 	CodeGitConfig      Code = "git_config"
+	CodeFiltered       Code = "filtered"
 	CodeDestructive    Code = "destructive"
 	CodePrivilege      Code = "privilege"
 	CodeDeniedCommand  Code = "denied_command"

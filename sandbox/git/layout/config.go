@@ -36,6 +36,7 @@ type Config struct {
 	Refs         string // how references are kept, "" for as files
 	Bare         bool
 	excludesFile string
+	attributes   string      // the user's own attributes file
 	Crlf         bool        // the user's git converts line ends
 	Files        [][2]string // what the file system can do, as git found out when it made the repository
 }
@@ -116,15 +117,16 @@ func newConfig(values map[string]string) Config {
 			c.Files = append(c.Files, [2]string{key, strconv.FormatBool(truth(value))})
 		}
 	}
-	c.excludesFile = excludesFile(values["core.excludesfile"])
+	c.excludesFile = userFile(values["core.excludesfile"], "ignore")
+	c.attributes = userFile(values["core.attributesfile"], "attributes")
 	return c
 }
 
 // filesystem is the configuration that says what the file system can do.
 func (c Config) filesystem() [][2]string { return c.Files }
 
-// excludesFile resolves the user's own ignore file, which git looks for in a standard place when none is named.
-func excludesFile(value string) string {
+// userFile resolves a file of the user's own, which git looks for by name in a standard place when none is configured.
+func userFile(value, name string) string {
 	home := os.Getenv("HOME")
 	if rest, ok := strings.CutPrefix(value, "~/"); ok {
 		return filepath.Join(home, rest)
@@ -133,9 +135,9 @@ func excludesFile(value string) string {
 		return value
 	}
 	if base := os.Getenv("XDG_CONFIG_HOME"); base != "" {
-		return filepath.Join(base, "git", "ignore")
+		return filepath.Join(base, "git", name)
 	}
-	return filepath.Join(home, ".config", "git", "ignore")
+	return filepath.Join(home, ".config", "git", name)
 }
 
 // speaks reports whether git would accept the text as a name or an address: something is left when it has stripped what

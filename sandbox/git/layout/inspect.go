@@ -1,13 +1,16 @@
 package layout
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"pawl/sandbox/git/program"
 	"pawl/text/policy"
 )
 
@@ -26,8 +29,53 @@ func Dirs(top string) []string {
 
 // Inspect tells what of git's configuration a command of git obeys that runs in a folder behind walls: there the user's
 // own files are not, so it is the repository's, the system's, and those of the submodules that a look at the tree
-// enters. It reads files and starts nothing. What cannot be read to its end counts as not inspected.
-func Inspect(dir string) policy.Repo { return inspectWith(dir, systemConfigs()) }
+// enters. What cannot be read to its end counts as not inspected. It also returns the filters of git's attributes, those
+// of the user included.
+func Inspect(dir string) policy.Repo {
+	repo := inspectWith(dir, systemFiles("gitconfig"))
+	if top, ok := Top(dir); ok {
+		repo.Filters = filters(context.Background(), top)
+	}
+	return repo
+}
+
+// filters reads which files git sends through filters, by the attributes of the newest commit's directories as they are
+// in the working tree. What cannot be read says nothing: landing asks git again.
+func filters(ctx context.Context, top string) []policy.Filter {
+	r, err := Find(Place{Workspace: top, Tree: top, Git: true})
+	if err == nil {
+		r.Config, _, err = r.ReadConfig(ctx)
+	}
+	if err != nil {
+		return nil
+	}
+	list := r.Plumbing("", "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").Answering(128)
+	list.Dir = top
+	out, _, _ := list.Run(ctx) // where there is no commit, the file at the top counts
+	dirs := []string{""}
+	for _, path := range program.Fields(string(out)) {
+		if dir, ok := strings.CutSuffix(path, "/.gitattributes"); ok {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.SortStableFunc(dirs[1:], func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	var files []policy.AttributeFile
+	read := func(dir string, paths ...string) {
+		text, _ := texts(paths)
+		for _, t := range text {
+			files = append(files, policy.AttributeFile{Dir: dir, Text: t})
+		}
+	}
+	read("", append(systemFiles("gitattributes"), r.Config.attributes)...)
+	for _, dir := range dirs {
+		path := filepath.Join(top, dir, ".gitattributes")
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() { // git follows no link there
+			read(dir, path)
+		}
+	}
+	read("", filepath.Join(r.CommonDir, "info", "attributes"))
+	return policy.InspectAttributes(files...)
+}
 
 // inspectWith is Inspect with these files as the configuration of the system.
 func inspectWith(dir string, system []string) policy.Repo {
@@ -80,15 +128,15 @@ func texts(paths []string) (out []string, ok bool) {
 	return out, true
 }
 
-// systemConfigs are the places in which a git looks for the configuration of the system: where it was built to, which
-// for a git in /usr/bin is /etc.
-func systemConfigs() []string {
-	out := []string{"/etc/gitconfig"}
+// systemFiles are the places in which a git looks for a file of the system's: where it was built to, which for a git in
+// /usr/bin is /etc.
+func systemFiles(name string) []string {
+	out := []string{"/etc/" + name}
 	if found, err := exec.LookPath("git"); err == nil {
 		if real, err := filepath.EvalSymlinks(found); err == nil {
 			found = real
 		}
-		out = append(out, filepath.Join(filepath.Dir(filepath.Dir(found)), "etc", "gitconfig"))
+		out = append(out, filepath.Join(filepath.Dir(filepath.Dir(found)), "etc", name))
 	}
 	return out
 }

@@ -184,11 +184,11 @@ func alternate(objects string) string {
 
 // userEnv is the environment of a plumbing call on the user's git directory. The index that it names does not exist, so
 // that no such call reads or writes the user's. Without git it is pawl's own directory.
-func (r *Layout) userEnv() []string {
+func (r *Layout) userEnv(more ...[2]string) []string {
 	if !r.Git {
 		return r.ShadowEnv(r.Workspace, r.State("no-index"))
 	}
-	env := append(program.Environment(r.Config.filesystem()...), "GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.Workspace,
+	env := append(program.Environment(append(r.Config.filesystem(), more...)...), "GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.Workspace,
 		"GIT_INDEX_FILE="+r.State("no-index"))
 	return append(env, r.Config.Identity.Env(time.Now())...)
 }
@@ -213,6 +213,20 @@ func (r *Layout) WithoutTree(stdin string, args ...string) program.Call {
 // Plumbing is a call on the user's git directory.
 func (r *Layout) Plumbing(stdin string, args ...string) program.Call {
 	return program.Call{Args: args, Env: r.userEnv(), Dir: r.Shadow, Stdin: strings.NewReader(stdin)}
+}
+
+// CheckAttr is a call that lists attributes of paths as the user's git finds them: by the files in the workspace, or in
+// the tree that an index holds, the repository's, the user's and the system's. It runs none of the programs they name.
+func (r *Layout) CheckAttr(index string, paths []string, names ...string) program.Call {
+	args := append([]string{"check-attr", "-z", "--stdin"}, names...)
+	c := r.Plumbing(strings.Join(paths, "\x00")+"\x00", args...)
+	c.Env = append(r.userEnv([2]string{"core.attributesFile", r.Config.attributes}), "GIT_ATTR_NOSYSTEM=0")
+	c.Dir = r.Workspace
+	if index != "" {
+		c.Args = append([]string{"check-attr", "--cached"}, args[1:]...)
+		c.Env = append(c.Env, "GIT_INDEX_FILE="+index, alternate(r.ObjectDir()))
+	}
+	return c
 }
 
 // GitHome is the git directory with the references: the user's, or pawl's own where there is none.

@@ -1,6 +1,5 @@
-// Package ignore knows which files of a tree are left out: the patterns of .gitignore files, and those of .pawlignore
-// files, which name what agents are not to see.
-package ignore
+// Package gitpattern matches paths against the patterns that git knows: those of .gitignore, and of .gitattributes.
+package gitpattern
 
 import (
 	"path"
@@ -34,6 +33,20 @@ func (r *Rules) With(dir, text string) *Rules {
 		}
 	}
 	return out
+}
+
+// Len returns the number of patterns in the file of this directory.
+func (r *Rules) Len() int { return len(r.list) }
+
+// Match reports whether a line of the .gitattributes in dir applies to a file. A pattern of .gitattributes is one of
+// .gitignore, but for "!", which git refuses there.
+func Match(dir, pattern, rel string) bool {
+	below, ok := strings.CutPrefix(rel, dir)
+	if dir != "" {
+		below, ok = strings.CutPrefix(below, "/")
+	}
+	r, valid := parseRule(bytewise(pattern))
+	return ok && valid && !r.negated && r.match(bytewise(below), false)
 }
 
 // Ignored reports whether a path is excluded. The deepest file that has a matching pattern decides, and in it the last
