@@ -14,6 +14,15 @@ import (
 	"pawl/store/owndir"
 )
 
+// Enter is Find, for a workspace that passes Check.
+func Enter(ctx context.Context, dir string) (effect.Place, error) {
+	place, err := Find(dir)
+	if err == nil {
+		err = Check(ctx, place)
+	}
+	return place, err
+}
+
 // Check decides whether pawl may use the .pawl directory of a workspace. A repository, an archive, a branch that was
 // checked out, or an agent can put anything there, so call it before anything below .pawl is opened, listed, written,
 // deleted, or given another mode. It returns CodeDenied, and changes nothing, if

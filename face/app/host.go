@@ -38,8 +38,8 @@ type Host struct {
 
 var _ host.Host = Host{}
 
-// Find returns the workspace that dir belongs to.
-func (Host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) }
+// Find returns the workspace that dir belongs to. It is CodeDenied if the .pawl there is not pawl's (workspace.Check).
+func (Host) Find(dir string) (effect.Place, error) { return workspace.Enter(context.Background(), dir) }
 
 // Edit opens a file in the user's editor.
 func (Host) Edit(ctx context.Context, path string) error { return sandbox.Edit(ctx, path) }

@@ -119,6 +119,9 @@ func open(ctx context.Context, p layout.Place, m *Memory) (*Repo, error) {
 	return repoAt(r, m), r.Prepare()
 }
 
+// Paths says where everything of the repository is.
+func (r *Repo) Paths() *layout.Layout { return r.paths }
+
 // InPlace reports whether the tree is the workspace itself.
 func (r *Repo) InPlace() bool { return r.paths.InPlace() }
 
