@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pawl"
@@ -42,7 +43,7 @@ func Check(ctx context.Context, p effect.Place) error {
 	}
 	if err == nil {
 		defer d.Close()
-		if err = d.Plain(func(name string) bool { return unread[name] }); err == nil {
+		if err = d.Plain(unread); err == nil {
 			err = d.Claim()
 		}
 	}
@@ -52,10 +53,14 @@ func Check(ctx context.Context, p effect.Place) error {
 	return err
 }
 
-// unread are the directories that earlier versions filled with checkouts, dependencies and object stores, which contain
-// links. This version does not read them where they are, so Check inspects only their own entries.
-var unread = map[string]bool{"agents": true, "cache": true, "git": true, "logs": true, "mcp": true, "workers": true,
-	"worktrees": true}
+// unread reports whether Check leaves a directory alone. Checkouts, dependencies, homes of agents and object stores
+// contain links of their own; of the directories that have these, only the entries are inspected. A server has its
+// socket in serve.
+func unread(name string) bool {
+	top, _, deep := strings.Cut(name, "/")
+	return name == "serve" ||
+		deep && slices.Contains([]string{"agents", "cache", "git", "logs", "mcp", "workers", "worktrees"}, top)
+}
 
 // untracked asks the index of the repository around dir, so that it notices every checkout. Git runs no program of the
 // repository's choice.

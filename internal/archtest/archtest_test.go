@@ -156,7 +156,7 @@ var rules = []rule{
 	{pattern: "sandbox/git/stat", ours: []string{"sandbox/git/object"}, third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/git/fresh", ours: []string{".", "sandbox/git/object", "sandbox/git/program", "sandbox/git/stat"},
 		third: []string{"golang.org/x/sync"}},
-	{pattern: "sandbox/deps", ours: []string{".", "kernel/effect", "sandbox", "sandbox/safeopen"}},
+	{pattern: "sandbox/deps", ours: []string{".", "kernel/effect", "sandbox", "sandbox/safeopen", "store/owndir"}},
 	{pattern: "sandbox/git/filter", ours: []string{"sandbox/git", "sandbox/git/layout", "sandbox/git/object",
 		"sandbox/git/program", "store/lockfile"}, third: none},
 	{pattern: "sandbox/git/meta", ours: []string{"sandbox/git/program"}, third: none},

@@ -95,8 +95,8 @@ func (d *Dir) Claim() error {
 	return nil
 }
 
-// Plain refuses a tree in which anything is neither a regular file nor a directory. Of a directory that skip names by
-// its path below d, only the entries are inspected, and not what is in them.
+// Plain refuses a tree in which anything is neither a regular file nor a directory. It does not look into directories
+// that skip names by their paths below d.
 func (d *Dir) Plain(skip func(name string) bool) error { return d.plain(".", skip) }
 
 func (d *Dir) plain(at string, skip func(name string) bool) error {
@@ -107,7 +107,7 @@ func (d *Dir) plain(at string, skip func(name string) bool) error {
 		case err != nil:
 		case !plain(e.Type()):
 			err = d.foreign(name)
-		case e.IsDir() && !skip(filepath.ToSlash(at)):
+		case e.IsDir() && !skip(filepath.ToSlash(name)):
 			err = ignoreMissing(d.plain(name, skip))
 		}
 	}
