@@ -17,6 +17,7 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/filter"
 	"pawl/sandbox/git/layout"
 )
 
@@ -95,7 +96,7 @@ func (d Land) land(ctx context.Context, e effect.Effect) (effect.LandResult, err
 		message: message(spec.Subject, spec.Body, spec.Trailers), at: spec.At,
 	}
 	// Before anything is written that a branch may name: a commit of pawl's would hold these files unfiltered.
-	filtered, err := repo.Filtered(ctx, from, spec.Tree)
+	filtered, err := filter.Changed(ctx, repo, from, spec.Tree)
 	if err != nil {
 		return effect.LandResult{}, err
 	}

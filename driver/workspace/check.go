@@ -12,8 +12,18 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/program"
+	"pawl/store/known"
 	"pawl/store/owndir"
 )
+
+// Enter is Find, for a workspace that passes Check.
+func Enter(ctx context.Context, l known.List, dir string) (effect.Place, error) {
+	place, err := Find(l, dir)
+	if err == nil {
+		err = Check(ctx, place)
+	}
+	return place, err
+}
 
 // Check decides whether pawl may use the .pawl directory of a workspace. A repository, an archive, a branch that was
 // checked out, or an agent can put anything there, so call it before anything below .pawl is opened, listed, written,
@@ -54,11 +64,13 @@ func private(base, name string) error {
 	return err
 }
 
-// unread reports whether Check leaves a directory alone. Checkouts, dependencies, homes of agents and object stores contain
-// links of their own; of the directories that have these, only the entries are inspected. A server has its socket in serve.
+// unread reports whether Check leaves a directory alone. Checkouts, dependencies, homes of agents and object stores
+// contain links of their own; of the directories that have these, only the entries are inspected. A server has its
+// socket in serve.
 func unread(name string) bool {
 	top, _, deep := strings.Cut(name, "/")
-	return deep && slices.Contains([]string{"agents", "cache", "git", "logs", "mcp", "workers", "worktrees"}, top) || name == "serve"
+	return name == "serve" ||
+		deep && slices.Contains([]string{"agents", "cache", "git", "logs", "mcp", "workers", "worktrees"}, top)
 }
 
 // untracked asks the index of the repository around dir, so that it notices every checkout. Git runs no program of the

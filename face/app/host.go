@@ -47,11 +47,7 @@ func (h Host) Find(dir string) (effect.Place, error) {
 	if !filepath.IsAbs(h.stateDir()) {
 		return effect.Place{}, pawl.Fail(pawl.CodeEnvironment, "cli.no_home")
 	}
-	place, err := workspace.Find(h.known(), dir)
-	if err == nil {
-		err = workspace.Check(context.Background(), place)
-	}
-	return place, err
+	return workspace.Enter(context.Background(), h.known(), dir)
 }
 
 // known is the workspaces of the user.

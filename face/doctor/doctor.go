@@ -17,6 +17,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/cause"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/filter"
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/prove"
 	"pawl/text/display"
@@ -185,7 +186,7 @@ func filtered(ctx context.Context, place effect.Place) []Finding {
 	if err != nil {
 		return nil // repository tells
 	}
-	files, err := repo.FilteredFiles(ctx)
+	files, err := filter.Files(ctx, repo)
 	if err != nil || len(files) == 0 {
 		return nil
 	}

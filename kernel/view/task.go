@@ -133,7 +133,7 @@ type Landing struct {
 	Commit  string             `json:"commit,omitempty"`
 	Tree    string             `json:"tree,omitempty"`
 	Branch  string             `json:"branch,omitempty"`
-	// Reason is a key of the catalogue with what it names, and Command what to run, where the result was kept instead of
+	// Reason is a key of the catalogue with what it names, and Command what to run, if the result was kept instead of
 	// landed.
 	Reason  string            `json:"reason,omitempty"`
 	Named   string            `json:"named,omitempty"`

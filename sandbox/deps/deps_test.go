@@ -353,6 +353,23 @@ func TestMissingDependencies(t *testing.T) {
 	}
 }
 
+// TestPreparedThroughALink: a set that leads elsewhere, as an archive may bring one, shows nothing of that.
+func TestPreparedThroughALink(t *testing.T) {
+	s := newScene(t)
+	s.both("package.json", needsX)
+	s.both("package-lock.json", "one")
+	missing := s.want("nothing yet", "node_modules missing").Folders[0]
+	set, outside := missing.Set(s.place.Workspace), t.TempDir()
+	s.file(outside, "node_modules/key", "secret")
+	s.file(set, "ready.json", `{"ecosystem":"npm","digest":"`+missing.Digest+`","folders":["node_modules"]}`)
+	if err := os.Symlink(outside, filepath.Join(set, "tree")); err != nil {
+		t.Fatal(err)
+	}
+	if f := s.want("a link", "node_modules missing"); len(f.Shown()) != 0 {
+		t.Errorf("%+v", f.Shown())
+	}
+}
+
 func TestPreparedDependencies(t *testing.T) {
 	s := newScene(t)
 	s.both("package.json", needsX)

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"pawl/kernel/effect"
+	"pawl/store/owndir"
 )
 
 // Store is the directory of prepared dependencies in the workspace's state.
@@ -78,7 +79,7 @@ func prepared(place effect.Place, folders []Folder) []Folder {
 		}
 		for _, p := range r.Folders {
 			from := filepath.Join(set, "tree", filepath.FromSlash(p))
-			if info, err := os.Lstat(from); err != nil || !info.IsDir() || !filepath.IsLocal(filepath.FromSlash(p)) {
+			if !filepath.IsLocal(filepath.FromSlash(p)) || !own(place.Workspace, from) {
 				continue
 			}
 			n := f
@@ -92,6 +93,16 @@ func prepared(place effect.Place, folders []Folder) []Folder {
 		}
 	}
 	return out
+}
+
+// own reports whether a path below a workspace is a directory to which no link leads.
+func own(workspace, path string) bool {
+	rel, err := filepath.Rel(workspace, path)
+	if err != nil {
+		return false
+	}
+	d, err := owndir.Open(workspace, rel)
+	return err == nil && d.Close() == nil
 }
 
 // lacking lists the folders that a project needs by its manifests, and that the user's tree has nowhere.

@@ -242,7 +242,7 @@ func (c *Checkout) converted(ctx context.Context, paths []string) (found []strin
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	out, _, err := c.repo.paths.CheckAttr("", paths, "filter", "working-tree-encoding", "ident", "eol", "text").Run(ctx)
+	out, _, err := layout.CheckAttr(c.repo.paths, "", paths, "filter", "working-tree-encoding", "ident", "eol", "text").Run(ctx)
 	f := program.Fields(string(out))
 	for i, last := 0, ""; i+2 < len(f); i += 3 {
 		path, attribute, value := f[i], f[i+1], f[i+2]

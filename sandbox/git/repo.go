@@ -123,6 +123,9 @@ func open(ctx context.Context, p layout.Place, m *Memory) (*Repo, error) {
 	return repo, repo.adopt(ctx)
 }
 
+// Paths says where everything of the repository is.
+func (r *Repo) Paths() *layout.Layout { return r.paths }
+
 // InPlace reports whether the tree is the workspace itself.
 func (r *Repo) InPlace() bool { return r.paths.InPlace() }
 

@@ -30,13 +30,16 @@ func Try(path string) (*Lock, error) {
 		if err != nil {
 			return nil, fault(err, path)
 		}
-		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || links(info) > 1 {
-			_ = f.Close() // it says who holds it, and that must not be written over anything else
+		info, err := f.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			_ = f.Close()
 			return nil, fault(cmp.Or(err, error(syscall.ELOOP)), path)
 		}
 		got, err := TryFile(f)
 		if err == nil && got && isAt(f, path) {
-			announce(f)
+			if links(info) == 1 { // nothing is written over a file that has another name, as in a copy by hard links
+				announce(f)
+			}
 			return &Lock{f}, nil
 		}
 		_ = f.Close()

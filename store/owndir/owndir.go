@@ -95,8 +95,8 @@ func (d *Dir) Claim() error {
 	return nil
 }
 
-// Plain refuses a tree in which anything is neither a regular file nor a directory. It does not look into directories that
-// skip names by their paths below d.
+// Plain refuses a tree in which anything is neither a regular file nor a directory. It does not look into directories
+// that skip names by their paths below d.
 func (d *Dir) Plain(skip func(name string) bool) error { return d.plain(".", skip) }
 
 func (d *Dir) plain(at string, skip func(name string) bool) error {

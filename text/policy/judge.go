@@ -335,7 +335,8 @@ func (j *judge) shellCommand() {
 func weigh(code Code) (pawl.Risk, Scope) {
 	switch code {
 	case CodeInvalidText, CodeTooComplex, CodePathEscape, CodeProtectedPath, CodeSensitivePath, CodeSecret,
-		CodeEnvironment, CodeHiddenText, CodeDestructive, CodePrivilege, CodeForeignTool, CodeAmbiguous, CodeOutward, CodeFiltered:
+		CodeEnvironment, CodeHiddenText, CodeDestructive, CodePrivilege, CodeForeignTool, CodeAmbiguous, CodeOutward,
+		CodeFiltered:
 		return pawl.RiskHigh, SingleAction
 	case CodeWrite, CodeNotAllowlisted, CodeGitWrite, CodeNoWalls:
 		return pawl.RiskMedium, Session

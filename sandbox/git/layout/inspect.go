@@ -29,7 +29,7 @@ func Dirs(top string) []string {
 
 // Inspect tells what of git's configuration a command of git obeys that runs in a folder behind walls: there the user's
 // own files are not, so it is the repository's, the system's, and those of the submodules that a look at the tree
-// enters. What cannot be read to its end counts as not inspected. It also returns the filters of git's attributes, those
+// enters. What cannot be read to its end counts as not inspected. It also has the filters of git's attributes, those
 // of the user included.
 func Inspect(dir string) policy.Repo {
 	repo := inspectWith(dir, systemFiles("gitconfig"))

@@ -245,7 +245,7 @@ func (r *Layout) Plumbing(stdin string, args ...string) program.Call {
 
 // CheckAttr is a call that lists attributes of paths as the user's git finds them: by the files in the workspace, or in
 // the tree that an index holds, the repository's, the user's and the system's. It runs none of the programs they name.
-func (r *Layout) CheckAttr(index string, paths []string, names ...string) program.Call {
+func CheckAttr(r *Layout, index string, paths []string, names ...string) program.Call {
 	args := append([]string{"check-attr", "-z", "--stdin"}, names...)
 	c := r.Plumbing(strings.Join(paths, "\x00")+"\x00", args...)
 	c.Env = append(r.userEnv([2]string{"core.attributesFile", r.Config.attributes}), "GIT_ATTR_NOSYSTEM=0")

@@ -1,4 +1,4 @@
-package git_test
+package filter_test
 
 import (
 	"os"
@@ -6,12 +6,24 @@ import (
 	"testing"
 
 	"pawl/internal/gittest"
-	"pawl/text/policy"
-
+	"pawl/sandbox/git"
+	"pawl/sandbox/git/filter"
 	"pawl/sandbox/git/layout"
+	"pawl/text/policy"
 )
 
-// filters are ways to send a file called conf/secret or x.bin through a filter, and what Filtered answers.
+func TestMain(m *testing.M) { os.Exit(gittest.Isolate(m, nil)) }
+
+func snapshot(t *testing.T, r *git.Repo) string {
+	t.Helper()
+	tree, err := r.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// filters are ways to send a file called conf/secret or x.bin through a filter, and what Changed answers.
 var filters = map[string]struct {
 	base, work map[string]string
 	prepare    func(r *gittest.Repo)
@@ -61,7 +73,10 @@ func TestFiltered(t *testing.T) {
 			if c.prepare != nil {
 				c.prepare(r)
 			}
-			w := open(t, r, r.Path(".pawl/worktrees/t"), true)
+			w, err := git.Open(t.Context(), layout.Place{Workspace: r.Dir, Tree: r.Path(".pawl/worktrees/t"), Git: true})
+			if err != nil {
+				t.Fatal(err)
+			}
 			if _, err := w.AddWorktree(t.Context(), r.Head()); err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +85,7 @@ func TestFiltered(t *testing.T) {
 			if name == "removed" {
 				_ = os.Remove(r.Path(".pawl/worktrees/t/old"))
 			}
-			found, err := w.Filtered(t.Context(), from, snapshot(t, w))
+			found, err := filter.Changed(t.Context(), w, from, snapshot(t, w))
 			if got := strings.Join(found, ", "); err != nil || got != c.want {
 				t.Errorf("%q, %v, want %q", got, err, c.want)
 			}
