@@ -74,13 +74,13 @@ func usable(k, v string) bool {
 	if k == "" || strings.ContainsAny(k, "=\x00") || strings.IndexByte(v, 0) >= 0 {
 		return false
 	}
-	upper := strings.ToUpper(k)
-	for _, w := range secretWords {
-		if strings.Contains(upper, w) {
-			return false
-		}
-	}
-	return !hasUserinfo(v)
+	return !speaksOfSecrets(k) && !hasUserinfo(v)
+}
+
+// speaksOfSecrets reports whether a text holds a word of secretWords.
+func speaksOfSecrets(text string) bool {
+	text = strings.ToUpper(text)
+	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // hasUserinfo reports whether v holds a URL with a user name or a password in it.

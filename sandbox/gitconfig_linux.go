@@ -34,14 +34,15 @@ func publicConfig(raw string) string {
 	var b strings.Builder
 	section, dropped, more := true, false, false
 	for line := range strings.Lines(raw) {
-		if head := gitHeader().FindStringSubmatch(line); !more && (head != nil || strings.HasPrefix(strings.TrimSpace(line), "[")) {
+		head := gitHeader().FindStringSubmatch(line)
+		if !more && (head != nil || strings.HasPrefix(strings.TrimSpace(line), "[")) {
 			if section = head != nil && slices.Contains(gitSections, strings.ToLower(head[1])); section {
 				b.WriteString(gitUser().ReplaceAllString(head[0], "://"))
 				line = line[len(head[0]):]
 			}
 		}
 		if key, _, _ := strings.Cut(line, "="); !more {
-			dropped = slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(strings.ToUpper(key), w) })
+			dropped = speaksOfSecrets(key)
 		}
 		more = strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`) // the next line goes on with this one
 		switch {

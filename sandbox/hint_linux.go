@@ -40,7 +40,8 @@ func (b *Box) hint(l *layout, s Spec, output string) string {
 			if strings.HasPrefix(p, "..") {
 				p = filepath.Join(s.Dir, p)
 			}
-			if p = filepath.Clean(p); len(paths) < maxHints && !slices.Contains(paths, p) && b.offered(l.covered, s.Workspace, p) {
+			p = filepath.Clean(p)
+			if len(paths) < maxHints && !slices.Contains(paths, p) && b.offered(l.covered, s.Workspace, p) {
 				paths = append(paths, p)
 			}
 		}

@@ -414,9 +414,7 @@ const maxConfig = 1 << 20
 // harmless reports whether a configuration file names nothing that is secret.
 func harmless(p string) bool {
 	raw, err := os.ReadFile(p)
-	text := strings.ToUpper(string(raw))
-	return err == nil && len(raw) <= maxConfig && !hasUserinfo(text) &&
-		!slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(text, w) })
+	return err == nil && len(raw) <= maxConfig && !hasUserinfo(string(raw)) && !speaksOfSecrets(string(raw))
 }
 
 // covered reports whether the deepest statement about p replaces what was there.

@@ -1,7 +1,7 @@
 package sandbox
 
-// Commands read what this file lists, what a Spec names, and what the setting readable names. Everything else from / down
-// is hidden, so that a file nobody thought of is never shown.
+// Commands read what this file lists, what a Spec names, and what the setting readable names. All else from / down is
+// hidden, so that a file nobody thought of is never shown.
 
 // place lists the parts of a directory that commands may read.
 type place struct {
@@ -9,8 +9,8 @@ type place struct {
 	variable string
 	// dir is the directory, or its default below a home.
 	dir string
-	// parts are glob patterns relative to the directory, separated by spaces; "." stands for all of it. A part after "!"
-	// is hidden although another part covers it. A file after "?" is readable only if it holds no secret.
+	// parts are glob patterns relative to the directory, separated by spaces; "." stands for all of it. A part after
+	// "!" is hidden although another part covers it. A file after "?" is readable only if it holds no secret.
 	parts string
 }
 

@@ -70,7 +70,7 @@ type Spec struct {
 	Dir string
 	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
 	Tree string
-	// Workspace is the user's directory that Tree belongs to. Of it, a command sees the repository, and what is Writable,
+	// Workspace is the user's directory that Tree belongs to. Of it, a command sees the repository and what is Writable,
 	// Readable or Shown. Empty means the directory around the .pawl in which something is Writable.
 	Workspace string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
@@ -200,8 +200,8 @@ type Result struct {
 	Limit string
 	// TimedOut and Canceled report that pawl ended the command because of its Timeout or of its context.
 	TimedOut, Canceled bool
-	// Hint names paths that a failed command missed, although they exist outside the sandbox, and the setting that shows
-	// them. It is empty for a command that missed none.
+	// Hint names paths that a failed command missed although they exist outside the sandbox, and the setting that shows
+	// them. Empty means none.
 	Hint string
 	// Walls lists the layers that held the command, the outermost first: "bwrap", "namespaces" or "outer", "landlock",
 	// "seccomp", "cgroup". Without one of the first three it ran on the floor.
