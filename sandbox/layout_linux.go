@@ -2,16 +2,18 @@ package sandbox
 
 import (
 	"cmp"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"pawl"
+	"pawl/sandbox/allow"
+	"pawl/text/policy"
 )
 
 // protectedNames are read-only where they stand directly in a writable directory.
@@ -22,13 +24,13 @@ var protectedNames = []string{".git", ".pawl"}
 // the sources below wins.
 func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
-	l.system()
+	l.apply(allow.System())
 	l.scratch("/tmp", "/var/tmp")
 	if m.bare() {
 		l.unmounted()
 	}
 	for _, h := range b.homes {
-		l.home(h)
+		l.apply(allow.Home(h))
 	}
 	own := resolveExisting(b.own)
 	for _, p := range b.readable {
@@ -200,14 +202,13 @@ func (l *layout) read(paths ...string) {
 	}
 }
 
-// home hides a home but for the parts of toolchains. A service may have a system directory for its home.
-func (l *layout) home(dir string) {
-	if !slices.ContainsFunc(systemWhole, func(w string) bool { return within(dir, w) }) {
-		l.hide(dir)
-	}
-	for _, p := range toolchains {
-		if p.dir != "" {
-			l.show(filepath.Join(dir, p.dir), p.parts)
+// apply makes statements of parts.
+func (l *layout) apply(parts []allow.Part) {
+	for _, p := range parts {
+		if p.Hidden {
+			l.hide(p.Path)
+		} else {
+			l.read(p.Path)
 		}
 	}
 }
@@ -290,9 +291,6 @@ func (l *layout) protect(writable []string) error {
 // maxPrograms is how many entries of a folder of programs are looked at.
 const maxPrograms = 2000
 
-// programDirs are the names of directories that hold nothing but programs.
-var programDirs = []string{"bin", "sbin", ".bin", "shims"}
-
 // programs shows what the environment names among what is hidden: the parts of toolchains, and the directories of
 // programs in PATH with the packages that their links lead to. What the Spec gives the command itself opens nothing:
 // others write there.
@@ -309,15 +307,10 @@ func (l *layout) programs(s Spec, homes []string) {
 			if !ok || given(dir) || given(r) || !l.covered(r) || slices.ContainsFunc(homes, around) {
 				continue
 			}
-			for _, p := range toolchains {
-				if p.variable == name {
-					l.show(filepath.Clean(dir), p.parts)
-				}
-			}
-			if up := filepath.Dir(r); name == "PATH" && info.IsDir() && up != "/" && !slices.Contains(homes, up) &&
-				slices.Contains(programDirs, filepath.Base(r)) {
+			l.apply(allow.Variable(name, filepath.Clean(dir)))
+			if up := filepath.Dir(r); name == "PATH" && info.IsDir() && !slices.Contains(homes, up) && allow.ProgramDir(r) {
 				l.read(filepath.Clean(dir))
-				l.installed(up)
+				l.apply(allow.Installed(up))
 				l.linked(r)
 			}
 		}
@@ -337,84 +330,67 @@ func (l *layout) linked(dir string) {
 			continue
 		}
 		if target, info, ok := real(filepath.Join(dir, e.Name())); ok && info.Mode().IsRegular() && l.covered(target) {
-			l.program(target)
+			l.apply(allow.Program(target))
 		}
 	}
 }
 
-// program shows a program, and its package if its path or a marker tells where that begins.
-func (l *layout) program(p string) {
-	l.read(p)
-	names := strings.Split(p, "/")
-	for i, name := range names[:len(names)-1] {
-		if more, ok := packageRoots[name]; ok && i+more < len(names)-1 {
-			l.read(strings.Join(names[:i+more+1], "/"))
-			return
+// configs puts a copy without logins over each git configuration that holds one. Without mounts the file is hidden.
+func (l *layout) configs(s Spec, m Mechanism) error {
+	for _, name := range allow.GitConfigs(s.Writable, slices.Concat(s.Readable, []string{s.Workspace + "/.git"}), s.configs) {
+		p, info, ok := real(name)
+		if !ok || !info.Mode().IsRegular() || l.covered(p) {
+			continue
 		}
-	}
-	if dir := filepath.Dir(p); filepath.Base(dir) == "bin" {
-		l.installed(filepath.Dir(dir))
-	} else if within(dir, "/opt") && strings.Count(dir, "/") > 2 { // a vendor's package
-		l.read(dir)
-	}
-}
-
-// installed shows the parts of a directory that a marker tells to be one of installed software.
-func (l *layout) installed(root string) bool {
-	known := false
-	for _, p := range packages {
-		if found, _ := fs.Glob(os.DirFS(root), p.marker); len(found) > 0 {
-			known = true
-			l.show(root, prefixParts+" "+p.parts)
-		}
-	}
-	return known
-}
-
-// system hides all that is below / but what is listed.
-func (l *layout) system() {
-	entries, _ := os.ReadDir("/")
-	for _, e := range entries {
-		if p := "/" + e.Name(); e.Type()&os.ModeSymlink == 0 && !slices.Contains(systemWhole, p) {
-			l.hide(p)
-		}
-	}
-	l.hide("/run", "/usr/local")
-	for _, p := range systemPlaces {
-		l.show(p.dir, p.parts)
-	}
-	for _, pattern := range []string{"/opt/*", "/opt/*/*", "/usr/local/*"} {
-		roots, _ := filepath.Glob(pattern)
-		for _, root := range roots {
-			if l.covered(root) && !l.installed(root) && strings.HasPrefix(root, "/opt/") {
-				l.show(root, prefixParts)
+		raw, err := os.ReadFile(p)
+		public := allow.PublicConfig(string(raw))
+		switch {
+		case err == nil && public == string(raw):
+			continue
+		case err != nil || m.bare() || info.Size() > allow.MaxConfig:
+			l.at[p] = mountHideFile
+			continue
+		case l.private == "":
+			if l.private, l.claim, err = privateDir(); err != nil {
+				return err
 			}
 		}
+		at := filepath.Join(l.private, strconv.Itoa(len(l.at)))
+		if err := os.WriteFile(at, []byte(public), 0o644); err != nil {
+			return pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
+		}
+		l.at[p], l.from[p] = mountRead, at
+	}
+	return nil
+}
+
+// close removes the copies, which the command has in its mounts.
+func (l *layout) close() {
+	if l.private != "" {
+		discard(l.private)
+		_ = l.claim.Close()
 	}
 }
 
-// show makes the parts of a directory readable (place.parts).
-func (l *layout) show(dir, parts string) {
-	for part := range strings.FieldsSeq(parts) {
-		found, _ := fs.Glob(os.DirFS(dir), strings.TrimLeft(part, "!?"))
-		for _, name := range found {
-			switch p := filepath.Join(dir, name); {
-			case part[0] == '!':
-				l.hide(p)
-			case part[0] != '?' || harmless(p):
-				l.read(p)
+// offered are those of some paths that exist, are hidden, and may be proposed for the setting readable, at most three:
+// never what holds secrets, nor the user's own files of the workspace.
+func (l *layout) offered(paths, homes []string, workspace string) []string {
+	var out []string
+	for _, p := range paths {
+		r, _, ok := real(p)
+		rel := r
+		for _, h := range homes {
+			if below := strings.TrimPrefix(r, h); len(below) < len(rel) {
+				rel = below
 			}
 		}
+		if len(out) < 3 && ok && l.covered(r) && rel != "" && !strings.Contains(rel, "/.") && !policy.Secret(r) &&
+			strings.Count(r, "/") > 1 && !within(r, "/tmp") && !within(r, "/proc") && !slices.Contains(out, r) &&
+			(workspace == "" || !within(r, workspace)) {
+			out = append(out, r)
+		}
 	}
-}
-
-// maxConfig bounds a configuration file that is read for its secrets.
-const maxConfig = 1 << 20
-
-// harmless reports whether a configuration file names nothing that is secret.
-func harmless(p string) bool {
-	raw, err := os.ReadFile(p)
-	return err == nil && len(raw) <= maxConfig && !hasUserinfo(string(raw)) && !speaksOfSecrets(string(raw))
+	return out
 }
 
 // covered reports whether the deepest statement about p replaces what was there.

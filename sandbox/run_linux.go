@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"pawl/sandbox/allow"
 	"pawl/sandbox/cause"
 	"pawl/sandbox/inside"
 	"pawl/sandbox/landlock"
@@ -189,7 +190,9 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 		res, err = b.within(ctx, m, s, l.steps())
 		l.close()
 		if err == nil && res.Exit != 0 {
-			res.Hint = b.hint(l, s, string(res.Output))
+			if missed := l.offered(allow.Missed(string(res.Output), s.Dir), b.homes, s.Workspace); len(missed) > 0 {
+				res.Hint = "The sandbox hides " + strings.Join(missed, ", ") + ". To let commands read it: " + b.allowing(missed)
+			}
 		}
 		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
 			break
@@ -244,6 +247,27 @@ func (o *order) makePrivate() error {
 	o.mounts = append(slices.Clone(o.mounts), mount{kind: mountWrite, path: dir})
 	o.env = privately(o.env, dir)
 	return nil
+}
+
+// allowing is the command that lets commands read paths besides those that they may read now.
+func (b *Box) allowing(paths []string) string {
+	return "pawl config set readable " + strings.Join(append(slices.Clone(b.readable), paths...), " ")
+}
+
+// Hidden lists what a project may need and commands cannot read, and the command that lets them.
+func (b *Box) Hidden(ctx context.Context, workspace string) (paths []string, command string) {
+	m, err := b.choose(ctx)
+	ws, _, ok := real(workspace)
+	if err != nil || !ok {
+		return nil, ""
+	}
+	l, err := b.layout(Spec{Dir: ws, Workspace: ws, Writable: []string{ws}, Env: Environ(os.Environ(), nil)}, m)
+	if err != nil {
+		return nil, ""
+	}
+	defer l.close()
+	paths = l.offered(allow.Needs(ws), b.homes, ws)
+	return paths, b.allowing(paths)
 }
 
 // privateDir makes a directory that no command reads, and the lock that keeps others from sweeping it.

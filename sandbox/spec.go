@@ -280,6 +280,25 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
+	s.note()
+	var err error
+	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
+		s.Shown, err = resolveShown(s.Shown, s.Writable, homes)
+	}
+	if err == nil {
+		s.Put, err = resolvePut(s.Put, homes)
+	}
+	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
+	return s, err
+}
+
+// note keeps what was asked for before links are resolved, and finds the workspace.
+func (s *Spec) note() {
+	for _, w := range s.Writable {
+		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok && s.Workspace == "" {
+			s.Workspace = workspace
+		}
+	}
 	for _, p := range s.Readable {
 		s.asked = append(s.asked, filepath.Clean(p))
 	}
@@ -289,20 +308,6 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	if r, err := filepath.EvalSymlinks(s.Workspace); err == nil && s.Workspace != "" {
 		s.Workspace = r
 	}
-	var err error
-	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
-		s.Shown, err = resolveShown(s.Shown, s.Writable, homes)
-	}
-	if err == nil {
-		s.Put, err = resolvePut(s.Put, homes)
-	}
-	for _, w := range s.Writable {
-		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok && s.Workspace == "" {
-			s.Workspace = workspace
-		}
-	}
-	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
-	return s, err
 }
 
 // resolvePut resolves the links of what is put elsewhere, and of the places as far as they are there.

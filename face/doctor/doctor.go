@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"pawl"
 	"pawl/driver/leftover"
@@ -48,8 +49,9 @@ func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Findin
 	if found.Any() || found.Outer {
 		out = append(out, proved(ctx, box)...)
 	}
-	for _, p := range box.Hidden(ctx, place.Workspace) {
-		out = append(out, Finding{Name: "  hidden", State: Warn, Key: "cli.doctor_hidden", Args: []string{p}, Value: box.Allow(p)})
+	if hidden, command := box.Hidden(ctx, place.Workspace); len(hidden) > 0 {
+		out = append(out, Finding{Name: "  hidden", State: Warn, Key: "cli.doctor_hidden",
+			Args: []string{strings.Join(hidden, ", ")}, Value: command})
 	}
 	return append(append(out, repository(ctx, place), disk(place.Workspace)), leftovers(place)...)
 }

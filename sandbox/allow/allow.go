@@ -1,30 +1,30 @@
-package sandbox
+// Package allow is the list of what commands may read of a machine, from / down. All else is hidden, so that a file that
+// nobody thought of is never shown. What a single command needs besides is named by its Spec, and what a person allows by
+// the setting readable.
+package allow
 
-// Commands read what this file lists, what a Spec names, and what the setting readable names. All else from / down is
-// hidden, so that a file nobody thought of is never shown.
-
-// place lists the parts of a directory that commands may read.
-type place struct {
-	// variable names the directory, "" if it is always at dir.
-	variable string
-	// dir is the directory, or its default below a home.
-	dir string
-	// parts are glob patterns relative to the directory, separated by spaces; "." stands for all of it. A part after
+// Place lists the parts of a directory that commands may read.
+type Place struct {
+	// Variable names the directory, "" if it is always at Dir.
+	Variable string
+	// Dir is the directory, or its default below a home.
+	Dir string
+	// Parts are glob patterns relative to the directory, separated by spaces; "." stands for all of it. A part after
 	// "!" is hidden although another part covers it. A file after "?" is readable only if it holds no secret.
-	parts string
+	Parts string
 }
 
-// systemWhole are the directories below / that commands read completely, or that the sandbox replaces.
-var systemWhole = []string{"/bin", "/sbin", "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/gnu", "/snap",
-	"/dev", "/proc", "/sys", "/run", "/tmp"}
+// whole are the directories below / that commands read completely, or that the sandbox replaces.
+var whole = []string{"/bin", "/sbin", "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/gnu", "/snap",
+	"/dev", "/proc", "/sys", "/tmp"}
 
 // prefixParts are the parts of a directory in which software is installed.
 const prefixParts = "bin sbin lib lib32 lib64 libexec share include"
 
-// systemPlaces are the parts of system directories that are otherwise hidden.
-var systemPlaces = []place{
-	{dir: "/usr/local", parts: prefixParts + " games"},
-	{dir: "/etc", parts: "alternatives bash.bashrc bashrc inputrc terminfo " +
+// SystemPlaces are the parts of system directories that are otherwise hidden.
+var SystemPlaces = []Place{
+	{Dir: "/usr/local", Parts: prefixParts + " games"},
+	{Dir: "/etc", Parts: "alternatives bash.bashrc bashrc inputrc terminfo " +
 		"hosts host.conf hostname resolv.conf nsswitch.conf gai.conf networks protocols services ethertypes rpc netconfig " +
 		"passwd group login.defs shells " +
 		"ld.so.cache ld.so.conf ld.so.conf.d ld-musl-*.path " +
@@ -36,14 +36,14 @@ var systemPlaces = []place{
 		"java* !java*/management/jmxremote.password maven/m2.conf maven/logging ant/ant.conf python* perl php/*/cli php/*/mods-available php.ini php.d " +
 		"?gemrc dotnet R texmf odbcinst.ini ImageMagick-* chromium.d glvnd vulkan OpenCL egl clang dpkg rpm " +
 		"?nix/nix.conf static gitconfig gitattributes"},
-	{dir: "/var", parts: "lib/dpkg/status lib/dpkg/info lib/dpkg/arch lib/ghc lib/gems lib/texmf lib/ca-certificates " +
+	{Dir: "/var", Parts: "lib/dpkg/status lib/dpkg/info lib/dpkg/arch lib/ghc lib/gems lib/texmf lib/ca-certificates " +
 		"lib/sgml-base lib/xml-core lib/mecab lib/aspell lib/dictionaries-common lib/snapd/snap cache/fontconfig"},
-	{dir: "/run", parts: "current-system opengl-driver"},
+	{Dir: "/run", Parts: "current-system opengl-driver"},
 }
 
-// toolchains are the places of toolchains and package managers: of a home and of what a variable names, these parts and
+// Toolchains are the places of toolchains and package managers: of a home and of what a variable names, these parts and
 // nothing else are readable.
-var toolchains = []place{
+var Toolchains = []Place{
 	{"GOPATH", "go", "bin pkg !pkg/mod/cache/vcs"},
 	{"GOMODCACHE", "go/pkg/mod", ". !cache/vcs"},
 	{"GOROOT", "", "."},
@@ -76,27 +76,27 @@ var toolchains = []place{
 	{"npm_config_cache", ".npm", "_cacache _npx"},
 	{"SSL_CERT_FILE", "", "."},
 	{"SSL_CERT_DIR", "", "."},
-	{dir: ".bun", parts: "bin install"},
-	{dir: ".bundle", parts: "cache plugin"},
-	{dir: ".cabal", parts: "bin lib packages share store ?config"},
-	{dir: ".deno", parts: "bin"},
-	{dir: ".gem", parts: "ruby"},
-	{dir: ".ghcup", parts: "bin ghc cabal hls stack"},
-	{dir: ".ivy2", parts: "cache local jars"},
-	{dir: ".julia", parts: "artifacts compiled packages registries juliaup"},
-	{dir: ".juliaup", parts: "bin"},
-	{dir: ".konan", parts: "cache dependencies kotlin-native-*"},
-	{dir: ".mix", parts: "archives elixir escripts"},
-	{dir: ".opam", parts: ". !plugins !log"},
-	{dir: ".pnpm-store", parts: "."},
-	{dir: ".rvm", parts: "bin config environments gems lib rubies scripts wrappers"},
-	{dir: ".sbt", parts: "boot launchers ?repositories"},
-	{dir: ".stack", parts: "pantry programs snapshots stack.sqlite3 setup-exe-cache"},
-	{dir: ".swiftly", parts: "bin toolchains config.json"},
-	{dir: ".yarn", parts: "berry bin releases"},
-	{dir: ".local/share", parts: "coursier fnm gem/ruby hatch/env mise/installs mise/shims NuGet/http-cache pipx/venvs " +
+	{Dir: ".bun", Parts: "bin install"},
+	{Dir: ".bundle", Parts: "cache plugin"},
+	{Dir: ".cabal", Parts: "bin lib packages share store ?config"},
+	{Dir: ".deno", Parts: "bin"},
+	{Dir: ".gem", Parts: "ruby"},
+	{Dir: ".ghcup", Parts: "bin ghc cabal hls stack"},
+	{Dir: ".ivy2", Parts: "cache local jars"},
+	{Dir: ".julia", Parts: "artifacts compiled packages registries juliaup"},
+	{Dir: ".juliaup", Parts: "bin"},
+	{Dir: ".konan", Parts: "cache dependencies kotlin-native-*"},
+	{Dir: ".mix", Parts: "archives elixir escripts"},
+	{Dir: ".opam", Parts: ". !plugins !log"},
+	{Dir: ".pnpm-store", Parts: "."},
+	{Dir: ".rvm", Parts: "bin config environments gems lib rubies scripts wrappers"},
+	{Dir: ".sbt", Parts: "boot launchers ?repositories"},
+	{Dir: ".stack", Parts: "pantry programs snapshots stack.sqlite3 setup-exe-cache"},
+	{Dir: ".swiftly", Parts: "bin toolchains config.json"},
+	{Dir: ".yarn", Parts: "berry bin releases"},
+	{Dir: ".local/share", Parts: "coursier fnm gem/ruby hatch/env mise/installs mise/shims NuGet/http-cache pipx/venvs " +
 		"pipx/shared pypoetry/venv rtx/installs uv/python uv/tools virtualenvs zig"},
-	{dir: ".cache", parts: "bazel/_bazel_*/cache bazel/_bazel_*/install bazelisk ccache composer/files composer/repo coursier/v1 " +
+	{Dir: ".cache", Parts: "bazel/_bazel_*/cache bazel/_bazel_*/install bazelisk ccache composer/files composer/repo coursier/v1 " +
 		"coursier/arc coursier/jvm Cypress deno/deps deno/npm deno/gen deno/remote deno/*_cache_v* electron go-build " +
 		"golangci-lint hex huggingface/hub huggingface/datasets huggingface/modules ms-playwright/*-[0-9]* ms-playwright/.links " +
 		"node node-gyp pdm pip/http* pip/wheels pip/selfcheck pnpm pre-commit prisma puppeteer pypoetry/cache pypoetry/artifacts " +
@@ -115,11 +115,11 @@ var packages = []struct{ marker, parts string }{
 // packageRoots are directory names below which a package begins, with how many names more its own path has.
 var packageRoots = map[string]int{"node_modules": 0, "libexec": 0, "Cellar": 2, "versions": 1}
 
-// ToolchainDir is the directory below a home that a variable of a toolchain defaults to.
-func ToolchainDir(variable string) string {
-	for _, p := range toolchains {
-		if p.variable == variable {
-			return p.dir
+// Default is the directory below a home that a variable of a toolchain defaults to.
+func Default(variable string) string {
+	for _, p := range Toolchains {
+		if p.Variable == variable {
+			return p.Dir
 		}
 	}
 	return ""

@@ -1,4 +1,4 @@
-package sandbox
+package allow
 
 import (
 	"io/fs"
@@ -6,11 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-
-	"pawl"
 )
 
 // gitSections are the sections of a git configuration that commands see. Others, such as http, credential and url, may
@@ -28,9 +25,9 @@ var (
 	})
 )
 
-// publicConfig is a git configuration without what may be a login: other sections than gitSections, users of addresses,
+// PublicConfig is a git configuration without what may be a login: other sections than gitSections, users of addresses,
 // and keys with the name of a secret.
-func publicConfig(raw string) string {
+func PublicConfig(raw string) string {
 	var b strings.Builder
 	section, dropped, more := true, false, false
 	for line := range strings.Lines(raw) {
@@ -42,7 +39,7 @@ func publicConfig(raw string) string {
 			}
 		}
 		if key, _, _ := strings.Cut(line, "="); !more {
-			dropped = speaksOfSecrets(key)
+			dropped = Secretive(key)
 		}
 		more = strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`) // the next line goes on with this one
 		switch {
@@ -55,17 +52,15 @@ func publicConfig(raw string) string {
 	return b.String()
 }
 
-// gitConfigs lists the configuration files of the repositories that a command sees.
-func (s Spec) gitConfigs() []string {
-	out := append([]string{"/etc/gitconfig"}, s.configs...)
-	dirs := slices.Clone(s.Readable)
-	for _, w := range append(slices.Clone(s.Writable), s.Workspace) {
-		if w != "" { // a relative path would be the one of pawl's own working directory
-			dirs = append(dirs, filepath.Join(w, ".git"))
-		}
+// GitConfigs lists the configuration files of the system and of repositories of these directories, but for those of a
+// repository that is writable: who may write to it sees it.
+func GitConfigs(writable, repositories, more []string) []string {
+	out := append([]string{"/etc/gitconfig"}, more...)
+	for _, w := range writable {
+		repositories = append(repositories, filepath.Join(w, ".git"))
 	}
-	for _, dir := range dirs {
-		if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+	for _, dir := range repositories {
+		if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil || !filepath.IsAbs(dir) {
 			continue
 		}
 		for _, name := range []string{"config", "config.worktree"} {
@@ -83,46 +78,9 @@ func (s Spec) gitConfigs() []string {
 			})
 		}
 	}
-	return slices.DeleteFunc(out, func(p string) bool { // who may write to a repository sees it
-		return slices.ContainsFunc(s.Writable, func(w string) bool {
-			return within(p, w) && strings.Contains(w+"/", "/.git/")
+	return slices.DeleteFunc(out, func(p string) bool {
+		return slices.ContainsFunc(writable, func(w string) bool {
+			return strings.HasPrefix(p, w+"/") && strings.Contains(w+"/", "/.git/")
 		})
 	})
-}
-
-// configs puts a copy without logins over each git configuration that holds one. Without mounts the file is hidden.
-func (l *layout) configs(s Spec, m Mechanism) error {
-	for _, name := range s.gitConfigs() {
-		p, info, ok := real(name)
-		if !ok || !info.Mode().IsRegular() || l.covered(p) {
-			continue
-		}
-		raw, err := os.ReadFile(p)
-		public := publicConfig(string(raw))
-		switch {
-		case err == nil && public == string(raw):
-			continue
-		case err != nil || m.bare() || info.Size() > maxConfig:
-			l.at[p] = mountHideFile
-			continue
-		case l.private == "":
-			if l.private, l.claim, err = privateDir(); err != nil {
-				return err
-			}
-		}
-		at := filepath.Join(l.private, strconv.Itoa(len(l.at)))
-		if err := os.WriteFile(at, []byte(public), 0o644); err != nil {
-			return pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
-		}
-		l.at[p], l.from[p] = mountRead, at
-	}
-	return nil
-}
-
-// close removes the copies, which the command has in its mounts.
-func (l *layout) close() {
-	if l.private != "" {
-		discard(l.private)
-		_ = l.claim.Close()
-	}
 }
