@@ -308,7 +308,8 @@ func (l *layout) programs(s Spec, homes []string) {
 				continue
 			}
 			l.apply(allow.Variable(name, filepath.Clean(dir)))
-			if up := filepath.Dir(r); name == "PATH" && info.IsDir() && !slices.Contains(homes, up) && allow.ProgramDir(r) {
+			up := filepath.Dir(r)
+			if name == "PATH" && info.IsDir() && !slices.Contains(homes, up) && allow.ProgramDir(r) {
 				l.read(filepath.Clean(dir))
 				l.apply(allow.Installed(up))
 				l.linked(r)
@@ -337,7 +338,8 @@ func (l *layout) linked(dir string) {
 
 // configs puts a copy without logins over each git configuration that holds one. Without mounts the file is hidden.
 func (l *layout) configs(s Spec, m Mechanism) error {
-	for _, name := range allow.GitConfigs(s.Writable, slices.Concat(s.Readable, []string{s.Workspace + "/.git"}), s.configs) {
+	repositories := slices.Concat(s.Readable, []string{s.Workspace + "/.git"})
+	for _, name := range allow.GitConfigs(s.Writable, repositories, s.configs) {
 		p, info, ok := real(name)
 		if !ok || !info.Mode().IsRegular() || l.covered(p) {
 			continue

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"pawl/sandbox/allow"
@@ -20,7 +18,6 @@ import (
 	"pawl/sandbox/safeopen"
 	"pawl/text/policy"
 
-	"golang.org/x/sys/unix"
 
 	"pawl"
 )
@@ -191,7 +188,8 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 		l.close()
 		if err == nil && res.Exit != 0 {
 			if missed := l.offered(allow.Missed(string(res.Output), s.Dir), b.homes, s.Workspace); len(missed) > 0 {
-				res.Hint = "The sandbox hides " + strings.Join(missed, ", ") + ". To let commands read it: " + b.allowing(missed)
+				res.Hint = "The sandbox hides " + strings.Join(missed, ", ") + ". To let commands read it: " +
+					b.allowing(missed)
 			}
 		}
 		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
@@ -269,43 +267,3 @@ func (b *Box) Hidden(ctx context.Context, workspace string) (paths []string, com
 	paths = l.offered(allow.Needs(ws), b.homes, ws)
 	return paths, b.allowing(paths)
 }
-
-// privateDir makes a directory that no command reads, and the lock that keeps others from sweeping it.
-func privateDir() (dir string, claim *os.File, err error) {
-	sweepPrivate()
-	dir, err = os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err == nil {
-		if claim, err = os.Open(dir); err == nil {
-			err = unix.Flock(int(claim.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		}
-	}
-	if err != nil {
-		return "", nil, pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
-	}
-	return dir, claim, nil
-}
-
-// sweepPrivate removes, once, the private folders of processes that are gone. A process that cannot be seen from here,
-// because it is in another container with the same /tmp, holds its lock.
-var sweepPrivate = sync.OnceFunc(func() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), privatePrefix+"*"))
-	for _, d := range dirs {
-		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(d), privatePrefix), "-")
-		n, err := strconv.Atoi(pid)
-		var st unix.Stat_t
-		if err == nil && unix.Kill(n, 0) == unix.ESRCH && unix.Lstat(d, &st) == nil && int(st.Uid) == os.Geteuid() {
-			if f, err := os.Open(d); err == nil {
-				if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-					discard(d)
-				}
-				_ = f.Close()
-			}
-		}
-	}
-})
-
-// privatePrefix begins the names of private folders; the process id of pawl and random text follow.
-const privatePrefix = "pawl-tmp-"

@@ -70,8 +70,8 @@ type Spec struct {
 	Dir string
 	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
 	Tree string
-	// Workspace is the user's directory that Tree belongs to. Of it, a command sees the repository and what is Writable,
-	// Readable or Shown. Empty means the directory around the .pawl in which something is Writable.
+	// Workspace is the user's directory that Tree belongs to. Of it, a command sees the repository and what is
+	// Writable, Readable or Shown. Empty means the directory around the .pawl in which something is Writable.
 	Workspace string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is

@@ -69,10 +69,10 @@ type Toolchain struct {
 // passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
 var passed = []string{"CFLAGS", "CXXFLAGS", "LDFLAGS", "PKG_CONFIG_PATH", "M2_HOME", "MAVEN_HOME"}
 
-// shared are variables that name a cache or a toolchain in the user's home. They are set if the directory exists, because
-// tools in the sandbox have another home. What of it they read is up to the sandbox.
-var shared = []string{"GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "PYTHONUSERBASE", "NVM_DIR", "VOLTA_HOME",
-	"RBENV_ROOT", "ASDF_DATA_DIR", "SDKMAN_DIR", "NUGET_PACKAGES", "PUB_CACHE", "GRADLE_RO_DEP_CACHE",
+// shared are variables that name a cache or a toolchain in the user's home. They are set if the directory exists,
+// because tools in the sandbox have another home. What of it they read is up to the sandbox.
+var shared = []string{"GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "PYTHONUSERBASE", "NVM_DIR",
+	"VOLTA_HOME", "RBENV_ROOT", "ASDF_DATA_DIR", "SDKMAN_DIR", "NUGET_PACKAGES", "PUB_CACHE", "GRADLE_RO_DEP_CACHE",
 	"MAVEN_USER_HOME", "PIPX_HOME"}
 
 // fixed are variables that keep tools quiet, offline and from writing into the tree that they judge.

@@ -1,6 +1,6 @@
-// Package allow is the list of what commands may read of a machine, from / down. All else is hidden, so that a file that
-// nobody thought of is never shown. What a single command needs besides is named by its Spec, and what a person allows by
-// the setting readable.
+// Package allow is the list of what commands may read of a machine, from / down. All else is hidden, so that a file
+// that nobody thought of is never shown. What a single command needs besides is named by its Spec, and what a person
+// allows by the setting readable.
 package allow
 
 // Place lists the parts of a directory that commands may read.
@@ -25,15 +25,18 @@ const prefixParts = "bin sbin lib lib32 lib64 libexec share include"
 var SystemPlaces = []Place{
 	{Dir: "/usr/local", Parts: prefixParts + " games"},
 	{Dir: "/etc", Parts: "alternatives bash.bashrc bashrc inputrc terminfo " +
-		"hosts host.conf hostname resolv.conf nsswitch.conf gai.conf networks protocols services ethertypes rpc netconfig " +
+		"hosts host.conf hostname resolv.conf nsswitch.conf gai.conf networks protocols services ethertypes rpc " +
+		"netconfig " +
 		"passwd group login.defs shells " +
 		"ld.so.cache ld.so.conf ld.so.conf.d ld-musl-*.path " +
 		"localtime timezone locale.conf locale.alias locale.gen default/locale " +
 		"os-release lsb-release *-release *_version " +
-		"ca-certificates ca-certificates.conf ssl/certs ssl/cert.pem ssl/ca-bundle.pem ssl/openssl.cnf crypto-policies " +
+		"ca-certificates ca-certificates.conf ssl/certs ssl/cert.pem ssl/ca-bundle.pem ssl/openssl.cnf " +
+		"crypto-policies " +
 		"pki/ca-trust pki/tls/certs pki/tls/cert.pem pki/tls/openssl.cnf pki/java gnutls " +
 		"mime.types magic magic.mime mailcap fonts xml sgml papersize " +
-		"java* !java*/management/jmxremote.password maven/m2.conf maven/logging ant/ant.conf python* perl php/*/cli php/*/mods-available php.ini php.d " +
+		"java* !java*/management/jmxremote.password maven/m2.conf maven/logging " +
+		"ant/ant.conf python* perl php/*/cli php/*/mods-available php.ini php.d " +
 		"?gemrc dotnet R texmf odbcinst.ini ImageMagick-* chromium.d glvnd vulkan OpenCL egl clang dpkg rpm " +
 		"?nix/nix.conf static gitconfig gitattributes"},
 	{Dir: "/var", Parts: "lib/dpkg/status lib/dpkg/info lib/dpkg/arch lib/ghc lib/gems lib/texmf lib/ca-certificates " +
@@ -94,19 +97,24 @@ var Toolchains = []Place{
 	{Dir: ".stack", Parts: "pantry programs snapshots stack.sqlite3 setup-exe-cache"},
 	{Dir: ".swiftly", Parts: "bin toolchains config.json"},
 	{Dir: ".yarn", Parts: "berry bin releases"},
-	{Dir: ".local/share", Parts: "coursier fnm gem/ruby hatch/env mise/installs mise/shims NuGet/http-cache pipx/venvs " +
+	{Dir: ".local/share", Parts: "coursier fnm gem/ruby hatch/env mise/installs mise/shims NuGet/http-cache " +
+		"pipx/venvs " +
 		"pipx/shared pypoetry/venv rtx/installs uv/python uv/tools virtualenvs zig"},
-	{Dir: ".cache", Parts: "bazel/_bazel_*/cache bazel/_bazel_*/install bazelisk ccache composer/files composer/repo coursier/v1 " +
+	{Dir: ".cache", Parts: "bazel/_bazel_*/cache bazel/_bazel_*/install bazelisk ccache " +
+		"composer/files composer/repo coursier/v1 " +
 		"coursier/arc coursier/jvm Cypress deno/deps deno/npm deno/gen deno/remote deno/*_cache_v* electron go-build " +
-		"golangci-lint hex huggingface/hub huggingface/datasets huggingface/modules ms-playwright/*-[0-9]* ms-playwright/.links " +
-		"node node-gyp pdm pip/http* pip/wheels pip/selfcheck pnpm pre-commit prisma puppeteer pypoetry/cache pypoetry/artifacts " +
+		"golangci-lint hex huggingface/hub huggingface/datasets huggingface/modules " +
+		"ms-playwright/*-[0-9]* ms-playwright/.links " +
+		"node node-gyp pdm pip/http* pip/wheels pip/selfcheck pnpm pre-commit prisma puppeteer " +
+		"pypoetry/cache pypoetry/artifacts " +
 		"pypoetry/virtualenvs rebar3 sccache torch/hub torch/kernels typescript uv/*-v[0-9]* uv/CACHEDIR.TAG yarn zig"},
 }
 
 // packages are the layouts of installed software: a marker tells one by a file, and parts are what programs in its bin
 // read besides prefixParts.
 var packages = []struct{ marker, parts string }{
-	{"src/runtime/runtime.go", "."}, {"lib/jrt-fs.jar", "."}, {"jre/lib/rt.jar", "."}, {"bin/internal/flutter.version", "."},
+	{"src/runtime/runtime.go", "."}, {"lib/jrt-fs.jar", "."}, {"jre/lib/rt.jar", "."},
+	{"bin/internal/flutter.version", "."},
 	{"pyvenv.cfg", "pyvenv.cfg"}, {"conda-meta", "conda-meta ssl"}, {"Cellar", "Cellar opt etc/ca-certificates"},
 	{"lib/node_modules", ""}, {"lib/rustlib", ""}, {"lib/python3*", ""}, {"lib/ruby", ""}, {"lib/gcc", ""},
 	{"lib/maven-core-*.jar", "boot conf/logging"}, {"lib/gradle-launcher-*.jar", ""},

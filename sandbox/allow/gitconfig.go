@@ -13,7 +13,8 @@ import (
 // gitSections are the sections of a git configuration that commands see. Others, such as http, credential and url, may
 // hold a login.
 var gitSections = strings.Fields("advice alias am annex apply author blame branch checkout clean color column commit " +
-	"committer core diff extensions feature fetch filter format fsck gc grep help i18n include includeif index init lfs log " +
+	"committer core diff extensions feature fetch filter format fsck gc grep help i18n include includeif index " +
+	"init lfs log " +
 	"maintenance merge mergetool notes pack pager protocol pull push rebase receive remote rerere safe sequence " +
 	"splitindex stash status submodule svn-remote tag transfer uploadpack user versionsort worktree")
 

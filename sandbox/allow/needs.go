@@ -15,9 +15,12 @@ const maxLines = 2000
 var (
 	// missing matches a line in which a program reports what it could not open, and named a path in it.
 	missing = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)no such file|permission denied|cannot (find|open|load)|can't open|not found|does not exist|ENOENT|EACCES`)
+		return regexp.MustCompile(`(?i)no such file|permission denied|cannot (find|open|load)|` +
+			`can't open|not found|does not exist|ENOENT|EACCES`)
 	})
-	named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?:\\.\\.)?(?:/[^/\\s:'\"`(),;<>\\[\\]]+)+") })
+	named = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?:\\.\\.)?(?:/[^/\\s:'\"`(),;<>\\[\\]]+)+")
+	})
 )
 
 // Missed lists the paths of which an output says that they could not be opened, by a command that works in a directory.
