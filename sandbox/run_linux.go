@@ -18,7 +18,6 @@ import (
 	"pawl/sandbox/safeopen"
 	"pawl/text/policy"
 
-
 	"pawl"
 )
 
