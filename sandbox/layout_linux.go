@@ -13,7 +13,6 @@ import (
 
 	"pawl"
 	"pawl/sandbox/allow"
-	"pawl/text/policy"
 )
 
 // protectedNames are read-only where they stand directly in a writable directory.
@@ -32,7 +31,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	for _, h := range b.homes {
 		l.apply(allow.Home(h))
 	}
-	own := resolveExisting(b.own)
+	own := resolveExisting(allow.Own(b.homes))
 	for _, p := range b.readable {
 		if r, _, ok := real(p); ok && !slices.ContainsFunc(own, func(o string) bool { return within(r, o) }) {
 			l.read(p)
@@ -45,7 +44,8 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	}
 	l.programs(s, b.homes)
 	l.around(s)
-	if p := l.astray(s, own, b.homes); p != "" {
+	others := slices.Concat(s.Writable, []string{s.Workspace}, own)
+	if p := allow.Astray(s.asked, others, b.homes, l.covered); p != "" {
 		return nil, pawl.Fail(pawl.CodeDenied, "sandbox.link_out", p).In("sandbox.Run")
 	}
 	if err := l.protect(s.Writable); err != nil {
@@ -236,39 +236,6 @@ func (l *layout) around(s Spec) {
 	}
 }
 
-// astray returns a path of the Spec that leads through a link to what is hidden, "" for none: out of a directory that
-// others write, or into a home that it is not in itself.
-func (l *layout) astray(s Spec, own, homes []string) string {
-	entries, _ := os.ReadDir("/home")
-	for _, e := range entries {
-		homes = append(slices.Clip(homes), "/home/"+e.Name())
-	}
-	others := resolveExisting(slices.Concat(s.Writable, []string{s.Workspace}, own))
-	for _, p := range s.asked {
-		r, _, ok := real(p)
-		if !ok || r == p || !l.covered(r) {
-			continue
-		}
-		// The deepest known directory that the path is in, before a link that others may have made.
-		around, at, d := "/", "/", "/"
-		for name := range strings.SplitSeq(p[1:], "/") {
-			d = filepath.Join(d, name)
-			next, _, _ := real(d)
-			if next != filepath.Join(at, name) && slices.Contains(others, around) {
-				break
-			}
-			if at = next; slices.Contains(others, at) || slices.Contains(homes, at) {
-				around = at
-			}
-		}
-		if !within(r, around) && slices.Contains(others, around) || slices.ContainsFunc(append(homes, "/root"),
-			func(h string) bool { return within(r, h) && !within(around, h) }) {
-			return p
-		}
-	}
-	return ""
-}
-
 // protect makes .git and .pawl in writable directories read-only. One that is a link cannot be held in place, because
 // the command could replace the link itself, and is refused.
 func (l *layout) protect(writable []string) error {
@@ -372,27 +339,6 @@ func (l *layout) close() {
 		discard(l.private)
 		_ = l.claim.Close()
 	}
-}
-
-// offered are those of some paths that exist, are hidden, and may be proposed for the setting readable, at most three:
-// never what holds secrets, nor the user's own files of the workspace.
-func (l *layout) offered(paths, homes []string, workspace string) []string {
-	var out []string
-	for _, p := range paths {
-		r, _, ok := real(p)
-		rel := r
-		for _, h := range homes {
-			if below := strings.TrimPrefix(r, h); len(below) < len(rel) {
-				rel = below
-			}
-		}
-		if len(out) < 3 && ok && l.covered(r) && rel != "" && !strings.Contains(rel, "/.") && !policy.Secret(r) &&
-			strings.Count(r, "/") > 1 && !within(r, "/tmp") && !within(r, "/proc") && !slices.Contains(out, r) &&
-			(workspace == "" || !within(r, workspace)) {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 // covered reports whether the deepest statement about p replaces what was there.

@@ -186,10 +186,7 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 		res, err = b.within(ctx, m, s, l.steps())
 		l.close()
 		if err == nil && res.Exit != 0 {
-			if missed := l.offered(allow.Missed(string(res.Output), s.Dir), b.homes, s.Workspace); len(missed) > 0 {
-				res.Hint = "The sandbox hides " + strings.Join(missed, ", ") + ". To let commands read it: " +
-					b.allowing(missed)
-			}
+			res.Hint = allow.Hint(b.offered(l, s.Workspace, allow.Missed(string(res.Output), s.Dir)), b.readable)
 		}
 		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
 			break
@@ -246,9 +243,9 @@ func (o *order) makePrivate() error {
 	return nil
 }
 
-// allowing is the command that lets commands read paths besides those that they may read now.
-func (b *Box) allowing(paths []string) string {
-	return "pawl config set readable " + strings.Join(append(slices.Clone(b.readable), paths...), " ")
+// offered are those of some paths that may be proposed for the setting readable.
+func (b *Box) offered(l *layout, workspace string, paths []string) []string {
+	return allow.Offered(paths, b.homes, workspace, func(p string) bool { return l.covered(p) && !policy.Secret(p) })
 }
 
 // Hidden lists what a project may need and commands cannot read, and the command that lets them.
@@ -263,6 +260,6 @@ func (b *Box) Hidden(ctx context.Context, workspace string) (paths []string, com
 		return nil, ""
 	}
 	defer l.close()
-	paths = l.offered(allow.Needs(ws), b.homes, ws)
-	return paths, b.allowing(paths)
+	paths = b.offered(l, ws, allow.Needs(ws))
+	return paths, allow.Command(paths, b.readable)
 }

@@ -79,6 +79,9 @@ var Toolchains = []Place{
 	{"npm_config_cache", ".npm", "_cacache _npx"},
 	{"SSL_CERT_FILE", "", "."},
 	{"SSL_CERT_DIR", "", "."},
+	{Dir: ".", Parts: "!.netrc !.git-credentials !.npmrc !.yarnrc !.yarnrc.yml !.pypirc !.pgpass !.my.cnf " +
+		"!.vault-token !.ssh !.gnupg !.aws !.azure !.kube !.docker !.password-store !.terraform.d !.config !.mozilla " +
+		"!.bash_history !.zsh_history !.local/share/keyrings"}, // also if a setting shows the home
 	{Dir: ".bun", Parts: "bin install"},
 	{Dir: ".bundle", Parts: "cache plugin"},
 	{Dir: ".cabal", Parts: "bin lib packages share store ?config"},

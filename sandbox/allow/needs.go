@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -65,4 +66,41 @@ func Needs(project string) []string {
 		}
 	}
 	return out
+}
+
+// maxOffered is how many paths are proposed at a time.
+const maxOffered = 3
+
+// Offered are those of some paths that exist, are hidden, and may be proposed for the setting readable: nothing in a
+// hidden directory of a home, and none of the user's own files of the workspace.
+func Offered(paths, homes []string, workspace string, hidden func(string) bool) []string {
+	var out []string
+	for _, p := range paths {
+		r, err := filepath.EvalSymlinks(p)
+		rel := r
+		for _, h := range homes {
+			if below := strings.TrimPrefix(r, h); len(below) < len(rel) {
+				rel = below
+			}
+		}
+		if err == nil && len(out) < maxOffered && filepath.IsAbs(r) && hidden(r) && rel != "" &&
+			!strings.Contains(rel, "/.") && strings.Count(r, "/") > 1 && !within(r, "/tmp") && !within(r, "/proc") &&
+			!slices.Contains(out, r) && (workspace == "" || !within(r, workspace)) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Command is the command that lets commands read paths besides those that they may read now.
+func Command(paths, readable []string) string {
+	return "pawl config set readable " + strings.Join(slices.Concat(readable, paths), " ")
+}
+
+// Hint tells somebody whose command missed paths what shows them, "" for none.
+func Hint(paths, readable []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return "The sandbox hides " + strings.Join(paths, ", ") + ". To let commands read it: " + Command(paths, readable)
 }

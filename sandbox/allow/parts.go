@@ -60,7 +60,7 @@ func below(vendor string) []Part {
 // Home hides a home but for the parts of toolchains. A service may have a system directory for its home.
 func Home(dir string) []Part {
 	var out []Part
-	if !slices.ContainsFunc(whole, func(w string) bool { return dir == w || strings.HasPrefix(dir, w+"/") }) {
+	if !slices.ContainsFunc(whole, func(w string) bool { return within(dir, w) }) {
 		out = append(out, Part{dir, true})
 	}
 	for _, p := range Toolchains {
