@@ -60,8 +60,7 @@ func New(o Options) (*Box, error) {
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
-	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable,
-		limits: o.Limits, filter: o.Filter,
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable, limits: o.Limits, filter: o.Filter,
 		launchers: launchers{ready: o.Ready, memory: o.Limits.Memory}}, nil
 }
 
