@@ -287,10 +287,7 @@ func (l *layout) programs(s Spec, homes []string) {
 
 // linked shows what the links in a directory of programs lead to.
 func (l *layout) linked(dir string) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return
-	}
+	f, _ := os.Open(dir)                 // one that cannot be opened has no entries
 	entries, _ := f.ReadDir(maxPrograms) // those that were read count
 	_ = f.Close()
 	for _, e := range entries {
@@ -335,10 +332,8 @@ func (l *layout) configs(s Spec, m Mechanism) error {
 
 // close removes the copies, which the command has in its mounts.
 func (l *layout) close() {
-	if l.private != "" {
-		discard(l.private)
-		_ = l.claim.Close()
-	}
+	discard(l.private)
+	_ = l.claim.Close()
 }
 
 // covered reports whether the deepest statement about p replaces what was there.

@@ -239,6 +239,10 @@ func (o *order) makePrivate() error {
 	o.claim = claim
 	o.private = dir
 	o.mounts = append(slices.Clone(o.mounts), mount{kind: mountWrite, path: dir})
+	if !slices.Contains(o.mounts, mount{kind: mountRead, path: allow.SystemGit}) {
+		// Git fails on a file that it cannot read.
+		o.env = append(o.env, "GIT_CONFIG_NOSYSTEM=1")
+	}
 	o.env = privately(o.env, dir)
 	return nil
 }

@@ -53,10 +53,13 @@ func PublicConfig(raw string) string {
 	return b.String()
 }
 
+// SystemGit is the configuration of git for all users.
+const SystemGit = "/etc/gitconfig"
+
 // GitConfigs lists the configuration files of the system and of repositories of these directories, but for those of a
 // repository that is writable: who may write to it sees it.
 func GitConfigs(writable, repositories, more []string) []string {
-	out := append([]string{"/etc/gitconfig"}, more...)
+	out := append([]string{SystemGit}, more...)
 	for _, w := range writable {
 		repositories = append(repositories, filepath.Join(w, ".git"))
 	}
