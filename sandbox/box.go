@@ -37,7 +37,6 @@ type Options struct {
 type Box struct {
 	mechanism Mechanism
 	homes     []string
-	own       []string // pawl's own directories, which no command reads
 	readable  []string
 	limits    Limits
 	filter    func(emit func([]byte)) io.WriteCloser
@@ -61,7 +60,7 @@ func New(o Options) (*Box, error) {
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
-	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), own: own(homes(o.Home)), readable: o.Readable, limits: o.Limits, filter: o.Filter,
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), readable: o.Readable, limits: o.Limits, filter: o.Filter,
 		launchers: launchers{ready: o.Ready, memory: o.Limits.Memory}}, nil
 }
 
@@ -79,20 +78,6 @@ func homes(own string) []string {
 		r, err := filepath.EvalSymlinks(c)
 		if err == nil && r != "/" && !slices.Contains(out, r) {
 			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// own lists pawl's own directories for state and settings, wherever the user keeps them.
-func own(homes []string) []string {
-	var out []string
-	for name, dir := range map[string]string{"XDG_STATE_HOME": ".local/state", "XDG_CONFIG_HOME": ".config"} {
-		if base := os.Getenv(name); filepath.IsAbs(base) {
-			out = append(out, filepath.Join(base, "pawl"))
-		}
-		for _, h := range homes {
-			out = append(out, filepath.Join(h, dir, "pawl"))
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pawl/sandbox/allow"
 )
 
 // passed lists the variables that a command inherits when pawl has them: locale, time zone and the places of toolchains
@@ -20,9 +22,6 @@ var passed = []string{
 // homeDirs are variables of directories that toolchains look for below the user's home. They are set because the
 // command's own HOME is elsewhere.
 var homeDirs = []string{"GOPATH", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "PUB_CACHE"}
-
-// secretWords mark a variable as a secret wherever they stand in its name.
-var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTH", "COOKIE"}
 
 // Environ returns the environment of a command, sorted, made of the harmless part of base (usually os.Environ()) and of
 // extra. HOME is the private Home, TMPDIR is /tmp, TERM is dumb, and PATH and LANG always have a value. Variables whose
@@ -49,7 +48,7 @@ func Environ(base []string, extra map[string]string) []string {
 	if filepath.IsAbs(home) {
 		for _, k := range homeDirs {
 			if env[k] == "" && usable(k, home) {
-				env[k] = filepath.Join(home, ToolchainDir(k))
+				env[k] = filepath.Join(home, allow.Default(k))
 			}
 		}
 	}
@@ -74,29 +73,5 @@ func usable(k, v string) bool {
 	if k == "" || strings.ContainsAny(k, "=\x00") || strings.IndexByte(v, 0) >= 0 {
 		return false
 	}
-	upper := strings.ToUpper(k)
-	for _, w := range secretWords {
-		if strings.Contains(upper, w) {
-			return false
-		}
-	}
-	return !hasUserinfo(v)
-}
-
-// hasUserinfo reports whether v holds a URL with a user name or a password in it.
-func hasUserinfo(v string) bool {
-	for {
-		_, rest, ok := strings.Cut(v, "://")
-		if !ok {
-			return false
-		}
-		end := strings.IndexAny(rest, "/?#,| \t\n")
-		if end < 0 {
-			end = len(rest)
-		}
-		if strings.Contains(rest[:end], "@") {
-			return true
-		}
-		v = rest
-	}
+	return !allow.Secretive(k) && !allow.HasUserinfo(v)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pawl/sandbox/allow"
 )
 
 func TestKeeperKeepsBothEnds(t *testing.T) {
@@ -67,7 +69,7 @@ func TestUserinfo(t *testing.T) {
 		"https://u:p@h/x": true, "https://h/x@y": false, "direct,https://u@h": true, "https://a/,https://t@b": true,
 		"a@b": false, "": false, "://": false,
 	} {
-		if hasUserinfo(v) != want {
+		if allow.HasUserinfo(v) != want {
 			t.Errorf("%q", v)
 		}
 	}

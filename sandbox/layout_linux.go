@@ -2,16 +2,17 @@ package sandbox
 
 import (
 	"cmp"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"pawl"
+	"pawl/sandbox/allow"
 )
 
 // protectedNames are read-only where they stand directly in a writable directory.
@@ -22,15 +23,15 @@ var protectedNames = []string{".git", ".pawl"}
 // the sources below wins.
 func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
-	l.system()
+	l.apply(allow.System())
 	l.scratch("/tmp", "/var/tmp")
 	if m.bare() {
 		l.unmounted()
 	}
 	for _, h := range b.homes {
-		l.home(h)
+		l.apply(allow.Home(h))
 	}
-	own := resolveExisting(b.own)
+	own := resolveExisting(allow.Own(b.homes))
 	for _, p := range b.readable {
 		if r, _, ok := real(p); ok && !slices.ContainsFunc(own, func(o string) bool { return within(r, o) }) {
 			l.read(p)
@@ -43,7 +44,8 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	}
 	l.programs(s, b.homes)
 	l.around(s)
-	if p := l.astray(s, own, b.homes); p != "" {
+	others := slices.Concat(s.Writable, []string{s.Workspace}, own)
+	if p := allow.Astray(s.asked, others, b.homes, l.covered); p != "" {
 		return nil, pawl.Fail(pawl.CodeDenied, "sandbox.link_out", p).In("sandbox.Run")
 	}
 	if err := l.protect(s.Writable); err != nil {
@@ -200,14 +202,13 @@ func (l *layout) read(paths ...string) {
 	}
 }
 
-// home hides a home but for the parts of toolchains. A service may have a system directory for its home.
-func (l *layout) home(dir string) {
-	if !slices.ContainsFunc(systemWhole, func(w string) bool { return within(dir, w) }) {
-		l.hide(dir)
-	}
-	for _, p := range toolchains {
-		if p.dir != "" {
-			l.show(filepath.Join(dir, p.dir), p.parts)
+// apply makes statements of parts.
+func (l *layout) apply(parts []allow.Part) {
+	for _, p := range parts {
+		if p.Hidden {
+			l.hide(p.Path)
+		} else {
+			l.read(p.Path)
 		}
 	}
 }
@@ -235,39 +236,6 @@ func (l *layout) around(s Spec) {
 	}
 }
 
-// astray returns a path of the Spec that leads through a link to what is hidden, "" for none: out of a directory that
-// others write, or into a home that it is not in itself.
-func (l *layout) astray(s Spec, own, homes []string) string {
-	entries, _ := os.ReadDir("/home")
-	for _, e := range entries {
-		homes = append(slices.Clip(homes), "/home/"+e.Name())
-	}
-	others := resolveExisting(slices.Concat(s.Writable, []string{s.Workspace}, own))
-	for _, p := range s.asked {
-		r, _, ok := real(p)
-		if !ok || r == p || !l.covered(r) {
-			continue
-		}
-		// The deepest known directory that the path is in, before a link that others may have made.
-		around, at, d := "/", "/", "/"
-		for name := range strings.SplitSeq(p[1:], "/") {
-			d = filepath.Join(d, name)
-			next, _, _ := real(d)
-			if next != filepath.Join(at, name) && slices.Contains(others, around) {
-				break
-			}
-			if at = next; slices.Contains(others, at) || slices.Contains(homes, at) {
-				around = at
-			}
-		}
-		if !within(r, around) && slices.Contains(others, around) || slices.ContainsFunc(append(homes, "/root"),
-			func(h string) bool { return within(r, h) && !within(around, h) }) {
-			return p
-		}
-	}
-	return ""
-}
-
 // protect makes .git and .pawl in writable directories read-only. One that is a link cannot be held in place, because
 // the command could replace the link itself, and is refused.
 func (l *layout) protect(writable []string) error {
@@ -290,9 +258,6 @@ func (l *layout) protect(writable []string) error {
 // maxPrograms is how many entries of a folder of programs are looked at.
 const maxPrograms = 2000
 
-// programDirs are the names of directories that hold nothing but programs.
-var programDirs = []string{"bin", "sbin", ".bin", "shims"}
-
 // programs shows what the environment names among what is hidden: the parts of toolchains, and the directories of
 // programs in PATH with the packages that their links lead to. What the Spec gives the command itself opens nothing:
 // others write there.
@@ -309,15 +274,11 @@ func (l *layout) programs(s Spec, homes []string) {
 			if !ok || given(dir) || given(r) || !l.covered(r) || slices.ContainsFunc(homes, around) {
 				continue
 			}
-			for _, p := range toolchains {
-				if p.variable == name {
-					l.show(filepath.Clean(dir), p.parts)
-				}
-			}
-			if up := filepath.Dir(r); name == "PATH" && info.IsDir() && up != "/" && !slices.Contains(homes, up) &&
-				slices.Contains(programDirs, filepath.Base(r)) {
+			l.apply(allow.Variable(name, filepath.Clean(dir)))
+			up := filepath.Dir(r)
+			if name == "PATH" && info.IsDir() && !slices.Contains(homes, up) && allow.ProgramDir(r) {
 				l.read(filepath.Clean(dir))
-				l.installed(up)
+				l.apply(allow.Installed(up))
 				l.linked(r)
 			}
 		}
@@ -326,10 +287,7 @@ func (l *layout) programs(s Spec, homes []string) {
 
 // linked shows what the links in a directory of programs lead to.
 func (l *layout) linked(dir string) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return
-	}
+	f, _ := os.Open(dir)                 // one that cannot be opened has no entries
 	entries, _ := f.ReadDir(maxPrograms) // those that were read count
 	_ = f.Close()
 	for _, e := range entries {
@@ -337,86 +295,45 @@ func (l *layout) linked(dir string) {
 			continue
 		}
 		if target, info, ok := real(filepath.Join(dir, e.Name())); ok && info.Mode().IsRegular() && l.covered(target) {
-			l.program(target)
+			l.apply(allow.Program(target))
 		}
 	}
 }
 
-// program shows a program, and its package if its path or a marker tells where that begins.
-func (l *layout) program(p string) {
-	l.read(p)
-	names := strings.Split(p, "/")
-	for i, name := range names[:len(names)-1] {
-		if more, ok := packageRoots[name]; ok && i+more < len(names)-1 {
-			l.read(strings.Join(names[:i+more+1], "/"))
-			return
+// configs puts a copy without logins over each git configuration that holds one. Without mounts the file is hidden.
+func (l *layout) configs(s Spec, m Mechanism) error {
+	repositories := slices.Concat(s.Readable, []string{s.Workspace + "/.git"})
+	for _, name := range allow.GitConfigs(s.Writable, repositories, s.configs) {
+		p, info, ok := real(name)
+		if !ok || !info.Mode().IsRegular() || l.covered(p) {
+			continue
 		}
-	}
-	if dir := filepath.Dir(p); filepath.Base(dir) == "bin" {
-		l.installed(filepath.Dir(dir))
-	} else if within(dir, "/opt") && strings.Count(dir, "/") > 2 { // a vendor's package
-		l.read(dir)
-	}
-}
-
-// installed shows the parts of a directory that a marker tells to be one of installed software.
-func (l *layout) installed(root string) bool {
-	known := false
-	for _, p := range packages {
-		if found, _ := fs.Glob(os.DirFS(root), p.marker); len(found) > 0 {
-			known = true
-			l.show(root, prefixParts+" "+p.parts)
-		}
-	}
-	return known
-}
-
-// system hides all that is below / but what is listed.
-func (l *layout) system() {
-	entries, _ := os.ReadDir("/")
-	for _, e := range entries {
-		if p := "/" + e.Name(); e.Type()&os.ModeSymlink == 0 && !slices.Contains(systemWhole, p) {
-			l.hide(p)
-		}
-	}
-	l.hide("/run", "/usr/local")
-	for _, p := range systemPlaces {
-		l.show(p.dir, p.parts)
-	}
-	for _, pattern := range []string{"/opt/*", "/opt/*/*", "/usr/local/*"} {
-		roots, _ := filepath.Glob(pattern)
-		for _, root := range roots {
-			if l.covered(root) && !l.installed(root) && strings.HasPrefix(root, "/opt/") {
-				l.show(root, prefixParts)
+		raw, err := os.ReadFile(p)
+		public := allow.PublicConfig(string(raw))
+		switch {
+		case err == nil && public == string(raw):
+			continue
+		case err != nil || m.bare() || info.Size() > allow.MaxConfig:
+			l.at[p] = mountHideFile
+			continue
+		case l.private == "":
+			if l.private, l.claim, err = privateDir(); err != nil {
+				return err
 			}
 		}
-	}
-}
-
-// show makes the parts of a directory readable (place.parts).
-func (l *layout) show(dir, parts string) {
-	for part := range strings.FieldsSeq(parts) {
-		found, _ := fs.Glob(os.DirFS(dir), strings.TrimLeft(part, "!?"))
-		for _, name := range found {
-			switch p := filepath.Join(dir, name); {
-			case part[0] == '!':
-				l.hide(p)
-			case part[0] != '?' || harmless(p):
-				l.read(p)
-			}
+		at := filepath.Join(l.private, strconv.Itoa(len(l.at)))
+		if err := os.WriteFile(at, []byte(public), 0o644); err != nil {
+			return pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
 		}
+		l.at[p], l.from[p] = mountRead, at
 	}
+	return nil
 }
 
-// maxConfig bounds a configuration file that is read for its secrets.
-const maxConfig = 1 << 20
-
-// harmless reports whether a configuration file names nothing that is secret.
-func harmless(p string) bool {
-	raw, err := os.ReadFile(p)
-	text := strings.ToUpper(string(raw))
-	return err == nil && len(raw) <= maxConfig && !hasUserinfo(text) &&
-		!slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(text, w) })
+// close removes the copies, which the command has in its mounts.
+func (l *layout) close() {
+	discard(l.private)
+	_ = l.claim.Close()
 }
 
 // covered reports whether the deepest statement about p replaces what was there.

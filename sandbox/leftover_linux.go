@@ -2,12 +2,16 @@ package sandbox
 
 import (
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"pawl"
 	"pawl/sandbox/mediate"
 	"pawl/store/disk"
 )
@@ -107,3 +111,43 @@ func discard(dir string) {
 		_ = disk.RemoveAll(dir) // what stays is swept by a later pawl
 	}
 }
+
+// privateDir makes a directory that no command reads, and the lock that keeps others from sweeping it.
+func privateDir() (dir string, claim *os.File, err error) {
+	sweepPrivate()
+	dir, err = os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		if claim, err = os.Open(dir); err == nil {
+			err = unix.Flock(int(claim.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		}
+	}
+	if err != nil {
+		return "", nil, pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
+	}
+	return dir, claim, nil
+}
+
+// sweepPrivate removes, once, the private folders of processes that are gone. A process that cannot be seen from here,
+// because it is in another container with the same /tmp, holds its lock.
+var sweepPrivate = sync.OnceFunc(func() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), privatePrefix+"*"))
+	for _, d := range dirs {
+		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(d), privatePrefix), "-")
+		n, err := strconv.Atoi(pid)
+		var st unix.Stat_t
+		if err == nil && unix.Kill(n, 0) == unix.ESRCH && unix.Lstat(d, &st) == nil && int(st.Uid) == os.Geteuid() {
+			if f, err := os.Open(d); err == nil {
+				if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+					discard(d)
+				}
+				_ = f.Close()
+			}
+		}
+	}
+})
+
+// privatePrefix begins the names of private folders; the process id of pawl and random text follow.
+const privatePrefix = "pawl-tmp-"

@@ -38,7 +38,4 @@ func (l *launchers) warm(func(context.Context) (Mechanism, error)) {}
 func (l *launchers) dismiss() {}
 
 // Hidden finds nothing: no command runs here.
-func (b *Box) Hidden(context.Context, string) []string { return nil }
-
-// Allow is the command that lets commands read more.
-func (b *Box) Allow(...string) string { return "" }
+func (b *Box) Hidden(context.Context, string) ([]string, string) { return nil, "" }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl"
+	"pawl/sandbox/allow"
 )
 
 // found runs a command that reads each of these files, and returns those that it could read.
@@ -58,13 +59,13 @@ func TestToolchainsAreShownByParts(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range toolchains {
-		if p.dir != "" {
-			plant(filepath.Join(home, p.dir), p.parts)
+	for _, p := range allow.Toolchains {
+		if p.Dir != "" {
+			plant(filepath.Join(home, p.Dir), p.Parts)
 		}
-		if p.variable != "" && !slices.Contains([]string{"npm_config_cache"}, p.variable) {
-			plant(filepath.Join(home, "moved", p.variable), p.parts)
-			env = append(env, p.variable+"="+filepath.Join(home, "moved", p.variable))
+		if p.Variable != "" && !slices.Contains([]string{"npm_config_cache"}, p.Variable) {
+			plant(filepath.Join(home, "moved", p.Variable), p.Parts)
+			env = append(env, p.Variable+"="+filepath.Join(home, "moved", p.Variable))
 		}
 	}
 	for _, name := range strings.Fields(".cache/ms-playwright/mcp-chrome-profile/Default/Cookies .gradle/develocity/keys.properties " +
@@ -228,7 +229,7 @@ func TestNothingElseOfTheMachineIsRead(t *testing.T) {
 			}
 		}
 		for _, p := range got {
-			listed := slices.ContainsFunc(strings.Fields(systemPlaces[1].parts), func(part string) bool {
+			listed := slices.ContainsFunc(strings.Fields(allow.SystemPlaces[1].Parts), func(part string) bool {
 				ok, _ := filepath.Match(strings.TrimLeft(part, "?"), strings.TrimPrefix(p, "/etc/"))
 				to, err := filepath.EvalSymlinks(p)
 				return ok || err == nil && !within(to, "/etc")
@@ -351,10 +352,10 @@ func TestGitConfigurationsAreShownWithoutLogins(t *testing.T) {
 		"[url \"https://s3cret@host/\"] insteadOf = x\n[Http]\n\tproxy = s3cret\n[remote \"o]\"] apitoken = s3cret\n\tpushurl = ssh://git@host/x\n[branch \"main\"]\n\tremote = origin\n"
 	const want = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://host/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n" +
 		"[remote \"o]\"]\n\tpushurl = ssh://host/x\n[branch \"main\"]\n\tremote = origin\n"
-	if got := publicConfig(config); got != want {
+	if got := allow.PublicConfig(config); got != want {
 		t.Errorf("%s", got)
 	}
-	if got := publicConfig(want); got != want {
+	if got := allow.PublicConfig(want); got != want {
 		t.Errorf("changed without a reason:\n%s", got)
 	}
 	base := outside(t)
@@ -422,12 +423,12 @@ func TestHiddenNeedsOfAProject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PATH", "/usr/bin:"+filepath.Join(home, "missing"))
+	t.Setenv("PATH", os.Getenv("PATH")+":"+filepath.Join(home, "missing"))
 	mechanisms(t, func(t *testing.T, m Mechanism) {
-		if got := box(t, Options{Mechanism: m, Home: home}).Hidden(t.Context(), ws); !slices.Equal(got, []string{data, lib}) {
+		if got, _ := box(t, Options{Mechanism: m, Home: home}).Hidden(t.Context(), ws); !slices.Equal(got, []string{data, lib}) {
 			t.Errorf("%q", got)
 		}
-		if got := box(t, Options{Mechanism: m, Home: home, Readable: []string{data, lib}}).Hidden(t.Context(), ws); len(got) > 0 {
+		if got, _ := box(t, Options{Mechanism: m, Home: home, Readable: []string{data, lib}}).Hidden(t.Context(), ws); len(got) > 0 {
 			t.Errorf("%q", got)
 		}
 	})

@@ -6,20 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"pawl/sandbox/allow"
 	"pawl/sandbox/cause"
 	"pawl/sandbox/inside"
 	"pawl/sandbox/landlock"
 	"pawl/sandbox/safeopen"
 	"pawl/text/policy"
-
-	"golang.org/x/sys/unix"
 
 	"pawl"
 )
@@ -192,7 +189,7 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 		res, err = b.within(ctx, m, s, l.steps())
 		l.close()
 		if err == nil && res.Exit != 0 {
-			res.Hint = b.hint(l, s, string(res.Output))
+			res.Hint = allow.Hint(b.offered(l, s.Workspace, allow.Missed(string(res.Output), s.Dir)), b.readable)
 		}
 		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
 			break
@@ -245,46 +242,31 @@ func (o *order) makePrivate() error {
 	o.claim = claim
 	o.private = dir
 	o.mounts = append(slices.Clone(o.mounts), mount{kind: mountWrite, path: dir})
+	if !slices.Contains(o.mounts, mount{kind: mountRead, path: allow.SystemGit}) {
+		// Git fails on a file that it cannot read.
+		o.env = append(o.env, "GIT_CONFIG_NOSYSTEM=1")
+	}
 	o.env = privately(o.env, dir)
 	return nil
 }
 
-// privateDir makes a directory that no command reads, and the lock that keeps others from sweeping it.
-func privateDir() (dir string, claim *os.File, err error) {
-	sweepPrivate()
-	dir, err = os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err == nil {
-		if claim, err = os.Open(dir); err == nil {
-			err = unix.Flock(int(claim.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		}
-	}
-	if err != nil {
-		return "", nil, pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
-	}
-	return dir, claim, nil
+// offered are those of some paths that may be proposed for the setting readable.
+func (b *Box) offered(l *layout, workspace string, paths []string) []string {
+	return allow.Offered(paths, b.homes, workspace, func(p string) bool { return l.covered(p) && !policy.Secret(p) })
 }
 
-// sweepPrivate removes, once, the private folders of processes that are gone. A process that cannot be seen from here,
-// because it is in another container with the same /tmp, holds its lock.
-var sweepPrivate = sync.OnceFunc(func() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), privatePrefix+"*"))
-	for _, d := range dirs {
-		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(d), privatePrefix), "-")
-		n, err := strconv.Atoi(pid)
-		var st unix.Stat_t
-		if err == nil && unix.Kill(n, 0) == unix.ESRCH && unix.Lstat(d, &st) == nil && int(st.Uid) == os.Geteuid() {
-			if f, err := os.Open(d); err == nil {
-				if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-					discard(d)
-				}
-				_ = f.Close()
-			}
-		}
+// Hidden lists what a project may need and commands cannot read, and the command that lets them.
+func (b *Box) Hidden(ctx context.Context, workspace string) (paths []string, command string) {
+	m, err := b.choose(ctx)
+	ws, _, ok := real(workspace)
+	if err != nil || !ok {
+		return nil, ""
 	}
-})
-
-// privatePrefix begins the names of private folders; the process id of pawl and random text follow.
-const privatePrefix = "pawl-tmp-"
+	l, err := b.layout(Spec{Dir: ws, Workspace: ws, Writable: []string{ws}, Env: Environ(os.Environ(), nil)}, m)
+	if err != nil {
+		return nil, ""
+	}
+	defer l.close()
+	paths = b.offered(l, ws, allow.Needs(ws))
+	return paths, allow.Command(paths, b.readable)
+}

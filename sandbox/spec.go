@@ -70,8 +70,8 @@ type Spec struct {
 	Dir string
 	// Tree is the tree that the command works in, where it is to be looked through afterwards (package planted).
 	Tree string
-	// Workspace is the user's directory that Tree belongs to. Of it, a command sees the repository, and what is Writable,
-	// Readable or Shown. Empty means the directory around the .pawl in which something is Writable.
+	// Workspace is the user's directory that Tree belongs to. Of it, a command sees the repository and what is
+	// Writable, Readable or Shown. Empty means the directory around the .pawl in which something is Writable.
 	Workspace string
 	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's
 	// home, a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is
@@ -200,8 +200,8 @@ type Result struct {
 	Limit string
 	// TimedOut and Canceled report that pawl ended the command because of its Timeout or of its context.
 	TimedOut, Canceled bool
-	// Hint names paths that a failed command missed, although they exist outside the sandbox, and the setting that shows
-	// them. It is empty for a command that missed none.
+	// Hint names paths that a failed command missed although they exist outside the sandbox, and the setting that shows
+	// them. Empty means none.
 	Hint string
 	// Walls lists the layers that held the command, the outermost first: "bwrap", "namespaces" or "outer", "landlock",
 	// "seccomp", "cgroup". Without one of the first three it ran on the floor.
@@ -280,6 +280,25 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
+	s.note()
+	var err error
+	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
+		s.Shown, err = resolveShown(s.Shown, s.Writable, homes)
+	}
+	if err == nil {
+		s.Put, err = resolvePut(s.Put, homes)
+	}
+	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
+	return s, err
+}
+
+// note keeps what was asked for before links are resolved, and finds the workspace.
+func (s *Spec) note() {
+	for _, w := range s.Writable {
+		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok && s.Workspace == "" {
+			s.Workspace = workspace
+		}
+	}
 	for _, p := range s.Readable {
 		s.asked = append(s.asked, filepath.Clean(p))
 	}
@@ -289,20 +308,6 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	if r, err := filepath.EvalSymlinks(s.Workspace); err == nil && s.Workspace != "" {
 		s.Workspace = r
 	}
-	var err error
-	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
-		s.Shown, err = resolveShown(s.Shown, s.Writable, homes)
-	}
-	if err == nil {
-		s.Put, err = resolvePut(s.Put, homes)
-	}
-	for _, w := range s.Writable {
-		if workspace, _, ok := strings.Cut(w, "/.pawl/"); ok && s.Workspace == "" {
-			s.Workspace = workspace
-		}
-	}
-	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
-	return s, err
 }
 
 // resolvePut resolves the links of what is put elsewhere, and of the places as far as they are there.

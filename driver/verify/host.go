@@ -16,6 +16,7 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/allow"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/safeopen"
 	"pawl/text/shell"
@@ -68,11 +69,11 @@ type Toolchain struct {
 // passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
 var passed = []string{"CFLAGS", "CXXFLAGS", "LDFLAGS", "PKG_CONFIG_PATH", "M2_HOME", "MAVEN_HOME"}
 
-// shared are variables that name a cache or a toolchain in the user's home. They are set if the directory exists, because
-// tools in the sandbox have another home. What of it they read is up to the sandbox.
-var shared = []string{"GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "PYTHONUSERBASE", "NVM_DIR", "VOLTA_HOME",
-	"RBENV_ROOT", "ASDF_DATA_DIR", "SDKMAN_DIR", "NUGET_PACKAGES", "PUB_CACHE", "GRADLE_RO_DEP_CACHE", "MAVEN_USER_HOME",
-	"PIPX_HOME"}
+// shared are variables that name a cache or a toolchain in the user's home. They are set if the directory exists,
+// because tools in the sandbox have another home. What of it they read is up to the sandbox.
+var shared = []string{"GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "PYTHONUSERBASE", "NVM_DIR",
+	"VOLTA_HOME", "RBENV_ROOT", "ASDF_DATA_DIR", "SDKMAN_DIR", "NUGET_PACKAGES", "PUB_CACHE", "GRADLE_RO_DEP_CACHE",
+	"MAVEN_USER_HOME", "PIPX_HOME"}
 
 // fixed are variables that keep tools quiet, offline and from writing into the tree that they judge.
 var fixed = map[string]string{
@@ -108,17 +109,7 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	}
 	t := Toolchain{Writable: []string{caches.all}, caches: caches.all}
 	for _, name := range shared {
-		dir := h.getenv(name)
-		if dir == "" && name == "GOMODCACHE" {
-			dir = h.goModCache()
-		}
-		if own := h.getenv("GRADLE_USER_HOME"); dir == "" && own != "" && name == "GRADLE_RO_DEP_CACHE" {
-			dir = filepath.Join(own, "caches")
-		}
-		if dir == "" && h.Home != "" {
-			dir = filepath.Join(h.Home, filepath.FromSlash(sandbox.ToolchainDir(name)))
-		}
-		if isDir(dir) {
+		if dir := h.toolchainDir(name); isDir(dir) {
 			env[name] = dir
 		}
 	}
@@ -149,6 +140,21 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 }
 
 func (h Host) getenv(name string) string { return valueOf(h.Env, name) }
+
+// toolchainDir is the user's directory that a variable stands for.
+func (h Host) toolchainDir(name string) string {
+	dir := h.getenv(name)
+	if dir == "" && name == "GOMODCACHE" {
+		dir = h.goModCache()
+	}
+	if own := h.getenv("GRADLE_USER_HOME"); dir == "" && own != "" && name == "GRADLE_RO_DEP_CACHE" {
+		dir = filepath.Join(own, "caches")
+	}
+	if dir == "" && h.Home != "" {
+		dir = filepath.Join(h.Home, filepath.FromSlash(allow.Default(name)))
+	}
+	return dir
+}
 
 func (h Host) goModCache() string {
 	if first, _, _ := strings.Cut(h.getenv("GOPATH"), string(filepath.ListSeparator)); first != "" {

@@ -50,8 +50,9 @@ func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Findin
 	if found.Any() || found.Outer {
 		out = append(out, proved(ctx, box)...)
 	}
-	for _, p := range box.Hidden(ctx, place.Workspace) {
-		out = append(out, Finding{Name: "  hidden", State: Warn, Key: "cli.doctor_hidden", Args: []string{p}, Value: box.Allow(p)})
+	if hidden, command := box.Hidden(ctx, place.Workspace); len(hidden) > 0 {
+		out = append(out, Finding{Name: "  hidden", State: Warn, Key: "cli.doctor_hidden",
+			Args: []string{strings.Join(hidden, ", ")}, Value: command})
 	}
 	out = append(append(out, repository(ctx, place)), filtered(ctx, place)...)
 	return append(append(out, disk(place.Workspace)), leftovers(place)...)

@@ -359,7 +359,7 @@ func TestPreparedThroughALink(t *testing.T) {
 	s.both("package.json", needsX)
 	s.both("package-lock.json", "one")
 	missing := s.want("nothing yet", "node_modules missing").Folders[0]
-	set, outside := missing.Set(s.place.Workspace), t.TempDir()
+	set, outside := missing.Set(s.place), t.TempDir()
 	s.file(outside, "node_modules/key", "secret")
 	s.file(set, "ready.json", `{"ecosystem":"npm","digest":"`+missing.Digest+`","folders":["node_modules"]}`)
 	if err := os.Symlink(outside, filepath.Join(set, "tree")); err != nil {

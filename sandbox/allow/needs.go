@@ -1,0 +1,106 @@
+package allow
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// maxLines is how many lines of an output are read, from its end.
+const maxLines = 2000
+
+var (
+	// missing matches a line in which a program reports what it could not open, and named a path in it.
+	missing = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)no such file|permission denied|cannot (find|open|load)|` +
+			`can't open|not found|does not exist|ENOENT|EACCES`)
+	})
+	named = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?:\\.\\.)?(?:/[^/\\s:'\"`(),;<>\\[\\]]+)+")
+	})
+)
+
+// Missed lists the paths of which an output says that they could not be opened, by a command that works in a directory.
+func Missed(output, dir string) []string {
+	var out []string
+	lines := strings.Split(output, "\n")
+	for _, line := range lines[max(0, len(lines)-maxLines):] {
+		if !missing().MatchString(line) {
+			continue
+		}
+		for _, p := range named().FindAllString(line, -1) {
+			if strings.HasPrefix(p, "..") {
+				p = filepath.Join(dir, p)
+			}
+			out = append(out, filepath.Clean(p))
+		}
+	}
+	return out
+}
+
+// manifests are the files of a project that name directories beside it.
+var manifests = []string{"go.mod", "go.work", "package.json", "Cargo.toml", "pyproject.toml"}
+
+// Needs lists what a project may need outside of it: directories of PATH, and what links and manifests at its top lead
+// to.
+func Needs(project string) []string {
+	out := filepath.SplitList(os.Getenv("PATH"))
+	for _, pattern := range []string{"*", "*/*"} {
+		names, _ := fs.Glob(os.DirFS(project), pattern)
+		for _, name := range names {
+			if info, err := os.Lstat(filepath.Join(project, name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				out = append(out, filepath.Join(project, name))
+			}
+		}
+	}
+	for _, name := range manifests {
+		raw, _ := os.ReadFile(filepath.Join(project, name)) // one that is not there names nothing
+		for _, p := range named().FindAllString(string(raw), -1) {
+			if strings.HasPrefix(p, "..") {
+				out = append(out, filepath.Join(project, p))
+			}
+		}
+	}
+	return out
+}
+
+// maxOffered is how many paths are proposed at a time.
+const maxOffered = 3
+
+// Offered are those of some paths that exist, are hidden, and may be proposed for the setting readable: nothing in a
+// hidden directory of a home, and none of the user's own files of the workspace.
+func Offered(paths, homes []string, workspace string, hidden func(string) bool) []string {
+	var out []string
+	for _, p := range paths {
+		r, err := filepath.EvalSymlinks(p)
+		rel := r
+		for _, h := range homes {
+			if below := strings.TrimPrefix(r, h); len(below) < len(rel) {
+				rel = below
+			}
+		}
+		if err == nil && len(out) < maxOffered && filepath.IsAbs(r) && hidden(r) && rel != "" &&
+			!strings.Contains(rel, "/.") && strings.Count(r, "/") > 1 && !within(r, "/tmp") && !within(r, "/proc") &&
+			!slices.Contains(out, r) && (workspace == "" || !within(r, workspace)) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Command is the command that lets commands read paths besides those that they may read now.
+func Command(paths, readable []string) string {
+	return "pawl config set readable " + strings.Join(slices.Concat(readable, paths), " ")
+}
+
+// Hint tells somebody whose command missed paths what shows them, "" for none.
+func Hint(paths, readable []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return "The sandbox hides " + strings.Join(paths, ", ") + ". To let commands read it: " + Command(paths, readable)
+}
