@@ -78,8 +78,8 @@ type Options struct {
 	// Provider is the wire form in the words of the settings: openai, anthropic or gemini; API is the form of openai,
 	// "" for chat.
 	Provider, API string
-	// Dir is an empty folder without links in its path. It is the caller's to remove. State is where Pawl has the state of
-	// its workspaces.
+	// Dir is an empty folder without links in its path. It is the caller's to remove. State is where Pawl has the
+	// state of its workspaces.
 	Dir, State string
 	// Go says that the checks of the sample may be those of Go; without it they are a script of the shell.
 	Go   bool

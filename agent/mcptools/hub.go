@@ -222,8 +222,8 @@ func list(all []string) string {
 	return agent.Line(strings.Join(all, ", ")) + more
 }
 
-// start starts a server's program, with a home of its own in the state of the workspace. The store, and what other tasks do, it cannot
-// see.
+// start starts a server's program, with a home of its own in the state of the workspace. It cannot see the store, nor
+// what other tasks do.
 func (h *Hub) start(ctx context.Context, s Server, p Place) (*program, error) {
 	fail := func(err error) (*program, error) {
 		return nil, pawl.Fail(pawl.CodeEnvironment, "mcptools.not_started", s.Name).Because(err).In("mcptools.Start")

@@ -111,7 +111,9 @@ func (l Launcher) outfit(ctx context.Context, s *sandbox.Spec) error {
 			tree = w
 		}
 	}
-	found, err := l.Deps.Find(ctx, effect.Place{Workspace: l.Place.Workspace, State: l.Place.State, Tree: tree, Git: l.Place.Git})
+	at := l.Place
+	at.Tree = tree
+	found, err := l.Deps.Find(ctx, at)
 	if err != nil {
 		return err
 	}

@@ -55,8 +55,8 @@ var cacheFolders = []struct {
 	{"npm_config_cache", "npm", false}, {"GOLANGCI_LINT_CACHE", "golangci-lint", false},
 }
 
-// cachesOf is the folder of the caches of a tree for a use, relative to the workspace's state, and the part of its name that
-// depends on the tree.
+// cachesOf is the folder of the caches of a tree for a use, relative to the workspace's state, and the part of its name
+// that depends on the tree.
 func cachesOf(place effect.Place, use Use) (base, tree string) {
 	if use == UseVerify {
 		return path.Join(ownCaches, shortDigest(place.Tree)), ""

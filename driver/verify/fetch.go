@@ -20,8 +20,8 @@ var offline = []string{
 	"BUNDLE_FROZEN",
 }
 
-// fetched is the folder of the workspace's state in which commands that were granted the network keep the Go modules that they
-// fetch, because the user's own cache is read-only to them.
+// fetched is the folder of the workspace's state in which commands that were granted the network keep the Go modules
+// that they fetch, because the user's own cache is read-only to them.
 const fetched = "cache/" + string(UseWork) + "/gomod"
 
 // Fetching is the Toolchain of a command of an agent that was granted the network: its tools may fetch, from the

@@ -14,14 +14,15 @@ import (
 	"pawl/sandbox/git/layout"
 	"pawl/store/known"
 	"pawl/store/owndir"
+	"pawl/text/shell"
 )
 
 // Dir is the name of pawl's directory in a workspace.
 const Dir = ".pawl"
 
 // Find returns the workspace that dir belongs to: the nearest directory upwards that is one, else the top of the git
-// repository, else dir itself. A repository nested in a workspace belongs to itself, except the worktrees of pawl, which
-// belong to the workspace in whose state they are.
+// repository, else dir itself. A repository nested in a workspace belongs to itself, except the worktrees of pawl,
+// which belong to the workspace in whose state they are.
 func Find(l known.List, dir string) (effect.Place, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -184,10 +185,22 @@ func folders(dir string, looked *int) (out []string) {
 	return out
 }
 
-// Prepare creates the state of a workspace, and .pawl in it. A workspace that is the user's home or the root of the file
-// system is refused, because everything in it would be open to the work, and so is a bare repository, whose files are
-// git's. It may be repeated.
+// Missing is the error for a workspace without a store whose state is elsewhere, nil for any other one.
+func Missing(l known.List, p effect.Place) error {
+	switch s := Look(l, p); s.Doubt {
+	case InTree, Moved:
+		return pawl.Fail(pawl.CodeNotFound, "cli.workspace_"+string(s.Doubt), p.Workspace, shell.Quote(s.Other))
+	}
+	return nil
+}
+
+// Prepare creates the state of a workspace, and .pawl in it. It refuses the user's home and the root of the file
+// system, because everything in it would be open to the work; a bare repository, whose files are git's; and a workspace
+// whose state is elsewhere. It may be repeated.
 func Prepare(l known.List, p effect.Place) error {
+	if err := Missing(l, p); err != nil {
+		return err
+	}
 	home, _ := os.UserHomeDir()
 	if p.Workspace == "/" || home != "" && p.Workspace == filepath.Clean(home) {
 		return pawl.Fail(pawl.CodeDenied, "cli.workspace_home", p.Workspace)

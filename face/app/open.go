@@ -43,7 +43,6 @@ import (
 	"pawl/store/presence"
 	"pawl/store/recording"
 	"pawl/store/sqlite"
-	"pawl/text/shell"
 )
 
 // Open opens the store of a workspace and wires a kernel over it.
@@ -52,9 +51,11 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	if o.Tell == nil {
 		o.Tell = func(error) {}
 	}
-	fresh, err := founded(list, place, o)
-	if err != nil {
-		return nil, err
+	fresh := o.Create && !list.Has(place.Workspace)
+	if o.Create {
+		if err := workspace.Prepare(list, place); err != nil {
+			return nil, err
+		}
 	}
 	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
 		return sqlite.Identity(filepath.Join(list.State(other), known.Store))
@@ -65,16 +66,16 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	store, err := sqlite.Open(filepath.Join(dir, known.Store),
 		sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly, Upgrade: !o.Still})
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
-		err = cmp.Or(missing(list, place), seal.Missing(filepath.Join(dir, known.Store)), err)
+		err = cmp.Or(workspace.Missing(list, place), seal.Missing(filepath.Join(dir, known.Store)), err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	// Only what carries work out needs the drivers and the tools. A command that reads starts in a fraction of the time
 	// that it takes to make them.
-	var made *parts
+	end := func() {}
 	kept := h.recordings(dir, place, o)
-	parts := sync.OnceValue(func() *parts { made = newParts(h, place, o.Config, kept, store); return made })
+	parts := sync.OnceValue(func() *parts { p := newParts(h, place, o.Config, kept, store); end = p.close; return p })
 	base, sign := groundwork(ctx, place, store, o)
 	if !o.ReadOnly {
 		base.Tools = parts().kernelTools()
@@ -104,9 +105,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 		shown()
 		work.close()
 		me.Close()
-		if made != nil {
-			made.close()
-		}
+		end()
 		return errors.Join(kept.Close(), store.Close())
 	}
 	w.Recording = func(run string) (io.ReadCloser, *kernel.Config, error) {
@@ -134,28 +133,6 @@ func diff(ctx context.Context, place effect.Place, from, to string) (string, err
 		err = pawl.Fail(pawl.CodeInvalid, "see.diff_long", from, to)
 	}
 	return patch, err
-}
-
-// founded prepares a workspace that may be created, and reports whether its store has yet to be created.
-func founded(list known.List, place effect.Place, o host.Open) (fresh bool, err error) {
-	if !o.Create {
-		return false, nil
-	}
-	if fresh = !list.Has(place.Workspace); fresh {
-		if err := missing(list, place); err != nil {
-			return false, err
-		}
-	}
-	return fresh, workspace.Prepare(list, place)
-}
-
-// missing is the error for a workspace without a store whose data are elsewhere, nil for any other one.
-func missing(list known.List, place effect.Place) error {
-	switch s := workspace.Look(list, place); s.Doubt {
-	case workspace.InTree, workspace.Moved:
-		return pawl.Fail(pawl.CodeNotFound, "cli.workspace_"+string(s.Doubt), place.Workspace, shell.Quote(s.Other))
-	}
-	return nil
 }
 
 // groundwork is what the kernel knows of the program around it, whatever is wired in, and who has a person sign.

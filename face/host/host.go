@@ -59,8 +59,8 @@ type Grounds interface {
 // Founder is a Host that can say what stands in the way of making a place a workspace.
 type Founder interface {
 	Footing(place effect.Place) Footing
-	// Adopt gives the place the state of another path: of a workspace that was moved here, or, with the path of the place
-	// itself, of one whose store an earlier version put into its .pawl.
+	// Adopt gives the place the state of another path: of a workspace that was moved here, or, with the path of the
+	// place itself, of one whose store an earlier version put into its .pawl.
 	Adopt(place effect.Place, from string) error
 }
 

@@ -96,8 +96,8 @@ func (l List) all(f func(workspace, id string)) {
 	}
 }
 
-// Workspaces are those with a store whose directory exists, by their paths in order. A directory that does not may be on
-// a disk that comes back.
+// Workspaces are those with a store whose directory exists, by their paths in order. A directory that does not exist
+// may be on a disk that comes back.
 func (l List) Workspaces() (out []string) {
 	l.all(func(w, _ string) {
 		if _, err := os.Stat(w); err == nil {
@@ -108,8 +108,8 @@ func (l List) Workspaces() (out []string) {
 	return out
 }
 
-// Moved is the path at which a directory was a workspace before somebody moved it, "" for none: nothing is there now, and
-// it had the identity of the directory.
+// Moved is the path at which a directory was a workspace before somebody moved it, "" for none: nothing is there now,
+// and it had the identity of the directory.
 func (l List) Moved(dir string) (from string) {
 	now := identity(dir)
 	l.all(func(w, id string) {

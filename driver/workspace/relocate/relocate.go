@@ -4,9 +4,7 @@ package relocate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -20,6 +18,7 @@ import (
 	"pawl/kernel/query"
 	"pawl/kernel/recovery"
 	"pawl/sandbox/git/layout"
+	"pawl/store/disk"
 	"pawl/store/known"
 	"pawl/store/presence"
 	"pawl/store/sqlite"
@@ -41,8 +40,8 @@ type Note struct {
 	Args []string
 }
 
-// Settle notes where the workspace is where its store knows another path, after Adopt. Where nothing can be written it is
-// left to a later command. The note is nil if nothing needs to be reported.
+// Settle notes where the workspace is where its store knows another path, after Adopt. Where nothing can be written it
+// is left to a later command. The note is nil if nothing needs to be reported.
 func Settle(ctx context.Context, w Workspace) (*Note, error) {
 	home, err := query.Home(ctx, w.Store)
 	if err != nil || home == "" || home == w.Place.Workspace || w.ReadOnly {
@@ -53,9 +52,9 @@ func Settle(ctx context.Context, w Workspace) (*Note, error) {
 	return &Note{"cli.workspace_relocated", []string{home}}, err
 }
 
-// stored are the entries of .pawl in which earlier versions kept what is in the state of a workspace now. The store comes
-// last: until it has moved, Adopt can be repeated. Caches are not moved, because what other programs put there would be
-// trusted.
+// stored are the entries of .pawl in which earlier versions kept what is in the state of a workspace now. The store
+// comes last: until it has moved, Adopt can be repeated. Caches are not moved, because what other programs put there
+// would be trusted.
 var stored = []string{"git", "worktrees", "agents", "mcp", "recordings", "logs", "export.mark",
 	known.Store + "-witness", known.Store + "-wal", known.Store + "-shm", known.Store}
 
@@ -91,7 +90,7 @@ func Adopt(l known.List, place effect.Place, from string) error {
 				return fail(err)
 			}
 		}
-	} else if err := errors.Join(os.RemoveAll(place.Own()), os.Rename(old, place.Own())); err != nil {
+	} else if err := errors.Join(disk.RemoveAll(place.Own()), os.Rename(old, place.Own())); err != nil {
 		return fail(err)
 	}
 	if err := layout.Relink(place.Workspace, was, trees); err != nil {
@@ -113,16 +112,24 @@ func move(from, to string) error {
 		return err
 	}
 	half := to + ".half"
-	if err := os.RemoveAll(half); err != nil {
+	if err := disk.RemoveAll(half); err != nil {
 		return err
 	}
-	if out, err := exec.Command("cp", "-a", "--", from, half).CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+	info, err := os.Lstat(from)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = os.CopyFS(half, os.DirFS(from))
+	default:
+		err = disk.Copy(half, from)
 	}
-	if err := os.Rename(half, to); err != nil {
-		return err
+	if err == nil {
+		err = os.Rename(half, to)
 	}
-	return os.Rename(from, from+".moved")
+	if err == nil {
+		err = os.Rename(from, from+".moved")
+	}
+	return err
 }
 
 // byPlace is who takes note of it.
