@@ -21,7 +21,8 @@ type telling struct {
 	reporters.Reporter
 	declared []testlist.Test
 	run      testrun.Run
-	folder   string // that of the check
+	folder   string // that of the check, as its command sees it
+	products string // the same directory, as pawl sees it
 	dir      string // that of the reporter, outside of the tree
 	report   string // the file that is written into, "" where the events come on the output
 	ask      []string
@@ -48,7 +49,7 @@ func (s *session) reporting(ctx context.Context, c effect.Check, spec *sandbox.S
 	if len(s.only) > 0 {
 		r = s.narrowed(c, r)
 	}
-	t := &telling{Reporter: r, folder: s.ground.Sees(spec.Dir), ask: s.ask}
+	t := &telling{Reporter: r, folder: s.ground.Sees(spec.Dir), products: spec.Dir, ask: s.ask}
 	if t.declared = declares(s.Open, s.place, c, r); ok && len(t.declared) == 0 && len(t.ask) == 0 {
 		return nil, nil
 	}
@@ -211,7 +212,7 @@ const maxJUnit = 20_000
 // gather reads the reports that a build tool has left below the folder of the check.
 func (t *telling) gather() testrun.Run {
 	all := testrun.NewJUnit()
-	dir, closer, err := OpenDir(t.folder)
+	dir, closer, err := OpenDir(t.products)
 	if err != nil {
 		return all.Run()
 	}

@@ -79,7 +79,7 @@ func prepared(place effect.Place, folders []Folder) []Folder {
 		}
 		for _, p := range r.Folders {
 			from := filepath.Join(set, "tree", filepath.FromSlash(p))
-			if !filepath.IsLocal(filepath.FromSlash(p)) || !own(place.Workspace, from) {
+			if !filepath.IsLocal(filepath.FromSlash(p)) || !own(place.Own(), from) {
 				continue
 			}
 			n := f
@@ -95,13 +95,13 @@ func prepared(place effect.Place, folders []Folder) []Folder {
 	return out
 }
 
-// own reports whether a path below a workspace is a directory to which no link leads.
-func own(workspace, path string) bool {
-	rel, err := filepath.Rel(workspace, path)
+// own reports whether a path below the state of a workspace is a directory to which no link leads.
+func own(state, path string) bool {
+	rel, err := filepath.Rel(state, path)
 	if err != nil {
 		return false
 	}
-	d, err := owndir.Open(workspace, rel)
+	d, err := owndir.Open(state, rel)
 	return err == nil && d.Close() == nil
 }
 

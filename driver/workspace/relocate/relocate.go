@@ -47,6 +47,11 @@ func Settle(ctx context.Context, w Workspace) (*Note, error) {
 	if err != nil || home == "" || home == w.Place.Workspace || w.ReadOnly {
 		return nil, nil // a session that cannot be read is reported by its reader
 	}
+	// A workspace of an earlier version may have been moved before it was adopted; its worktrees were in its .pawl.
+	was := filepath.Join(home, workspace.Dir, "worktrees")
+	if err := layout.Relink(w.Place.Workspace, was, w.Place.Own("worktrees")); err != nil {
+		return nil, err
+	}
 	_, err = w.Kernel(w.Store).Do(ctx, kernel.Envelope{Actor: byPlace,
 		Command: &planning.Relocate{From: home, To: w.Place.Workspace}})
 	return &Note{"cli.workspace_relocated", []string{home}}, err
