@@ -71,7 +71,8 @@ func TestDamagedLogAfterAKill(t *testing.T) {
 	if err != nil || len(log) == 0 {
 		t.Fatalf("no log is left: %v", err)
 	}
-	template := killed.moved("template")
+	template, home := killed.moved("template"), killed.beside("template home")
+	killed.mirror(killed.home, home)
 	damages := map[string]func(r *rand.Rand) []byte{
 		"cut": func(r *rand.Rand) []byte { return log[:r.IntN(len(log)-4096)] },
 		"flipped": func(r *rand.Rand) []byte {
@@ -85,7 +86,8 @@ func TestDamagedLogAfterAKill(t *testing.T) {
 		for i := range max(1, *kills/2) {
 			t.Run(fmt.Sprint(name, i), func(t *testing.T) {
 				u := template.again(killed)
-				u.t, u.home = t, t.TempDir()
+				u.t = t
+				u.mirror(home, u.home)
 				u.damaged(damage(rand.New(rand.NewPCG(seed, uint64(i)))))
 			})
 		}

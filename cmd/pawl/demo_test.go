@@ -29,7 +29,10 @@ func watching(t *testing.T) (u *user, places func() string) {
 		t.Fatal(err)
 	}
 	u.vars = []string{"PAWL_MAX_FIXES=1", "XDG_CACHE_HOME=" + cache, "XDG_STATE_HOME=" + filepath.Join(u.home, "state")}
-	return u, func() string { return u.run("find", u.home, u.temp, u.dir, cache, "-printf", "%p %s %T@\\n") }
+	return u, func() string {
+		return u.run("find", u.home, u.temp, u.dir, cache, "-mindepth", "1",
+			"-not", "-name", "*.db-shm", "-printf", "%p %s %T@\\n")
+	}
 }
 
 // untouched fails where something outside of the demo's folder is another than before.
@@ -45,7 +48,7 @@ func untouched(t *testing.T, before, now string) {
 // inRepo is the same user in the repository of a demo.
 func (u *user) inRepo(dir string) *user {
 	v := *u
-	v.dir, v.vars = filepath.Join(dir, "greeting"), nil
+	v.dir, v.home, v.vars = filepath.Join(dir, "greeting"), filepath.Join(dir, "home"), nil
 	return &v
 }
 
@@ -53,8 +56,8 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	u, places := watching(t)
 	// The folder lies in a workspace of the user's, which stays as it is.
-	around := u.inRepo(filepath.Join(filepath.Dir(u.dir), "around"))
-	around.dir = filepath.Dir(around.dir)
+	around := u.in(filepath.Join(filepath.Dir(u.dir), "around"))
+	around.vars = nil
 	around.write("mine", "mine\n")
 	around.repository().must(0, "init")
 	status, before := around.status(), places()

@@ -166,7 +166,9 @@ func madeBy(t *testing.T, base string) (out []string) {
 		_ = filepath.WalkDir(filepath.Join(base, part), func(p string, _ fs.DirEntry, err error) error {
 			rel, _ := filepath.Rel(base, p)
 			form := anyID.ReplaceAllString(rel, "*")
-			if err == nil && !forms[form] && strings.Count(form, "/objects/") == 0 {
+			// The directories above pawl's own are the user's, who may have them elsewhere.
+			above := strings.HasPrefix(rel, "home/") && !strings.Contains(rel, "/pawl/")
+			if err == nil && !above && !forms[form] && strings.Count(form, "/objects/") == 0 {
 				forms[form], out = true, append(out, rel)
 			}
 			return nil

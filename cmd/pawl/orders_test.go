@@ -111,7 +111,7 @@ func (u *user) at(answers string, args ...string) (code int, shown string) {
 		Env: func(name string) string {
 			return map[string]string{"USER": "ada", "LANG": "C.UTF-8", "NO_COLOR": "1"}[name]
 		}}
-	code = cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, "state")}, std, args,
+	code = cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, ".local", "state", "pawl")}, std, args,
 		orders.Entries()...)
 	return code, out.String()
 }

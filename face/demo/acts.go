@@ -37,7 +37,7 @@ func (s *stage) lie(ctx context.Context) error {
 		return err
 	}
 	weakened := false
-	state := known.In(filepath.Join(s.Dir, "home", ".local", "state", "pawl")).State(s.repo)
+	state := known.In(filepath.Join(stateHome(s.Dir), "pawl")).State(s.repo)
 	trees, _ := filepath.Glob(filepath.Join(state, "worktrees", "*", testFile)) // the pattern is well-formed
 	for _, t := range trees {
 		weakened = weakened || !strings.Contains(content(t), "hello, Ada")

@@ -11,6 +11,7 @@ import (
 	"pawl"
 	"pawl/sandbox"
 	"pawl/sandbox/self"
+	"pawl/text/shell"
 )
 
 // Presentation says how the demo is shown to a person.
@@ -30,7 +31,8 @@ type Presentation struct {
 	Std  string
 }
 
-// Sample is what was made: its folder, and the repository in it. Program is what one types to call this pawl there.
+// Sample is what was made: its folder, and the repository in it. Program is the shell command for this pawl there,
+// whose state is in the directory, too.
 type Sample struct{ Dir, Repo, Program string }
 
 // Present shows the demo on this machine, each command of pawl in a process of its own. What it makes stays, and is
@@ -68,7 +70,8 @@ func Present(ctx context.Context, p Presentation) (made Sample, err error) {
 		}
 		return made, err
 	}
-	return Sample{Dir: dir, Repo: filepath.Join(dir, Repo), Program: program()}, err
+	return Sample{Dir: dir, Repo: filepath.Join(dir, Repo),
+		Program: "XDG_STATE_HOME=" + shell.Quote(stateHome(dir)) + " " + shell.Quote(program())}, err
 }
 
 // program is what one types to call this pawl.
@@ -149,3 +152,6 @@ func (l *eachLine) end() {
 	}
 	l.rest = nil
 }
+
+// stateHome is where the pawl of a demo in a directory has its state.
+func stateHome(dir string) string { return filepath.Join(dir, "home", ".local", "state") }

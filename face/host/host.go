@@ -136,7 +136,7 @@ const (
 	SceneSaw     = "saw"  // what is so
 )
 
-// Sample is what the demo has made: its folder, and the repository in it. Program is what one types to call pawl there.
+// Sample is what the demo has made: its folder, and the repository in it. Program is the shell command for pawl there.
 type Sample struct{ Dir, Repo, Program string }
 
 // Finding is one line of `pawl doctor`.

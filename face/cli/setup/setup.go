@@ -304,7 +304,7 @@ func (s *demoScreen) end(made host.Sample) {
 	s.pr.Say("")
 	s.pr.SayText("cli.demo.end", made.Dir)
 	for _, l := range [][2]string{
-		{"cd " + shell.Quote(made.Repo) + " && " + shell.Quote(made.Program) + " log",
+		{"cd " + shell.Quote(made.Repo) + " && " + made.Program + " log",
 			s.pr.Text("cli.demo.end_look")}, {"rm -rf " + shell.Quote(made.Dir), s.pr.Text("cli.demo.end_remove")},
 	} {
 		s.pr.Say("  " + s.pr.Style.Bold(l[0]) + "  # " + l[1])
