@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -95,8 +96,12 @@ func TestForeignEntries(t *testing.T) {
 	parts := []string{"work", "home", "tmp"}
 	copied := func(from, to string) {
 		for _, p := range parts {
-			u.run("rm", "-rf", filepath.Join(to, p))
-			u.run("cp", "-a", filepath.Join(from, p), filepath.Join(to, p))
+			if err := os.RemoveAll(filepath.Join(to, p)); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command("cp", "-a", filepath.Join(from, p), to).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
 		}
 	}
 	if err := os.Mkdir(pristine, 0o700); err != nil {

@@ -103,11 +103,12 @@ const early = 2000
 func (u *user) shows(p planted, srv *modeltest.Server) {
 	u.t.Helper()
 	ctx := context.Background()
-	place, err := app.Host{}.Find(u.dir)
+	h := app.Host{State: filepath.Join(u.home, ".local", "state", "pawl")}
+	place, err := h.Find(u.dir)
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	w, err := app.Host{}.Open(ctx, place, host.Open{ReadOnly: true, Config: settings.Default()})
+	w, err := h.Open(ctx, place, host.Open{ReadOnly: true, Config: settings.Default()})
 	if err != nil {
 		u.t.Fatal(err)
 	}

@@ -187,7 +187,7 @@ func TestOrdersByName(t *testing.T) {
 					return orders.Run(c.Context(), a, args[0], strings.Join(args[1:], " "))
 				}}
 		}}
-		code := cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, "state")}, std,
+		code := cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, ".local", "state", "pawl")}, std,
 			append([]string{"--lang", lang}, command...), append(orders.Entries(), say)...)
 		return fmt.Sprintf("%s\nexit status %d", out.String(), code)
 	}
