@@ -30,7 +30,7 @@ func Enter(ctx context.Context, l known.List, dir string) (effect.Place, error) 
 // deleted, or given another mode. It returns CodeDenied, and changes nothing, if
 //
 //   - git tracks anything in .pawl except the regular file config.yaml, in any letter case;
-//   - .pawl or an entry in it is a link, a pipe, a socket or a device (see unread);
+//   - .pawl or an entry in it is a link, a pipe, a socket, a device, or a file with another name (see unread);
 //   - .pawl belongs to another user.
 //
 // The state of the workspace is held to the same, but for git. It takes the rights of other users away from what is the
@@ -39,22 +39,29 @@ func Check(ctx context.Context, p effect.Place) error {
 	if err := untracked(ctx, p.Workspace); err != nil {
 		return err
 	}
-	if err := private(p.Workspace, Dir); err != nil || p.State == "" {
+	if err := private(p.Workspace, Dir, unread); err != nil || p.State == "" {
 		return err
 	}
-	list := filepath.Dir(p.State) // the directory above it may be elsewhere, as its user likes
-	return private(filepath.Dir(list), filepath.Join(filepath.Base(list), filepath.Base(p.State)))
+	// The directory of pawl's state may be elsewhere, as its user likes. In it are the states of other workspaces, too.
+	list, own := filepath.Split(p.State)
+	list = filepath.Clean(list)
+	return private(filepath.Dir(list), ".", func(name string) bool {
+		below, ok := strings.CutPrefix(name, filepath.Base(list)+"/")
+		of, rest, _ := strings.Cut(below, "/")
+		return ok && (of != own || unread(rest))
+	})
 }
 
-// private refuses a directory below base, unless it is the user's own and has only files and directories.
-func private(base, name string) error {
+// private refuses a directory below base, unless it is the user's own and has only files and directories. It does not
+// look into those that skip names.
+func private(base, name string, skip func(string) bool) error {
 	d, err := owndir.Open(base, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
 		defer d.Close()
-		if err = d.Plain(unread); err == nil {
+		if err = d.Plain(skip); err == nil {
 			err = d.Claim()
 		}
 	}
@@ -69,8 +76,8 @@ func private(base, name string) error {
 // socket in serve.
 func unread(name string) bool {
 	top, _, deep := strings.Cut(name, "/")
-	return name == "serve" ||
-		deep && slices.Contains([]string{"agents", "cache", "git", "logs", "mcp", "workers", "worktrees"}, top)
+	return name == "serve" || name == "git/objects" || name == "git/packs" ||
+		deep && slices.Contains([]string{"agents", "cache", "logs", "mcp", "workers", "worktrees"}, top)
 }
 
 // untracked asks the index of the repository around dir, so that it notices every checkout. Git runs no program of the

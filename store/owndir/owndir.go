@@ -95,8 +95,8 @@ func (d *Dir) Claim() error {
 	return nil
 }
 
-// Plain refuses a tree in which anything is neither a regular file nor a directory. It does not look into directories
-// that skip names by their paths below d.
+// Plain refuses a tree in which anything is neither a regular file with one name nor a directory. It does not look into
+// directories that skip names by their paths below d.
 func (d *Dir) Plain(skip func(name string) bool) error { return d.plain(".", skip) }
 
 func (d *Dir) plain(at string, skip func(name string) bool) error {
@@ -109,6 +109,10 @@ func (d *Dir) plain(at string, skip func(name string) bool) error {
 			err = d.foreign(name)
 		case e.IsDir() && !skip(filepath.ToSlash(name)):
 			err = ignoreMissing(d.plain(name, skip))
+		case e.Type().IsRegular():
+			if info, gone := e.Info(); gone == nil && links(info) > 1 {
+				err = d.linked(name)
+			}
 		}
 	}
 	return err
@@ -171,7 +175,7 @@ func (d *Dir) OpenFile(name string, flag int) (*os.File, error) {
 	case !os.SameFile(info, now):
 		err = p.foreign(base)
 	case flag&(os.O_WRONLY|os.O_RDWR) != 0 && links(now) > 1:
-		err = pawl.Fail(pawl.CodeDenied, "store.own_linked", filepath.Join(p.path, base)).In("owndir")
+		err = p.linked(base)
 	case flag&os.O_TRUNC != 0:
 		err = f.Truncate(0)
 	}
@@ -398,6 +402,11 @@ func (d *Dir) list() ([]fs.DirEntry, error) {
 // foreign is the refusal of an entry that pawl cannot have made.
 func (d *Dir) foreign(name string) error {
 	return pawl.Fail(pawl.CodeDenied, "store.own_foreign", filepath.Join(d.path, name)).In("owndir")
+}
+
+// linked is the error about a file that has another name, too.
+func (d *Dir) linked(name string) error {
+	return pawl.Fail(pawl.CodeDenied, "store.own_linked", filepath.Join(d.path, name)).In("owndir")
 }
 
 func plain(mode fs.FileMode) bool { return mode.IsRegular() || mode.IsDir() }
