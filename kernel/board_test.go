@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/effect"
 	"pawl/kernel/effects"
 	"pawl/kernel/issues"
 	"pawl/kernel/joined"
-	"pawl/kernel/joint"
 	"pawl/kernel/planning"
 	"pawl/kernel/projection"
 	"pawl/kernel/query"
@@ -144,7 +144,7 @@ func TestDependenciesHoldBackAndRelease(t *testing.T) {
 	if i := b.issueOf("ISS-3"); len(i.Open) != 1 {
 		t.Errorf("ISS-3 waits for %v", i.Open)
 	}
-	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+	for _, v := range invariant.Check(context.Background(), b.k) {
 		t.Errorf("%+v", v)
 	}
 }
@@ -278,7 +278,7 @@ func TestLandingOnABranchThatMoved(t *testing.T) {
 				(s.Session.Blocked == nil || s.Session.Blocked.Error.Key != "kernel.landing_conflict") {
 				t.Errorf("blocked %+v", s.Session.Blocked)
 			}
-			for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+			for _, v := range invariant.Check(context.Background(), b.k) {
 				t.Errorf("%+v", v)
 			}
 		})
@@ -521,7 +521,7 @@ func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
 			t.Fatalf("after the rollback: %s, %v", i.State, i.Feedback)
 		}
 	}
-	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+	for _, v := range invariant.Check(context.Background(), b.k) {
 		t.Errorf("%+v", v)
 	}
 }
@@ -582,7 +582,7 @@ func TestClosedAndNamedIssues(t *testing.T) {
 		"202602081200_add"}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("an id that names a package: %v", err)
 	}
-	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+	for _, v := range invariant.Check(context.Background(), b.k) {
 		t.Errorf("%+v", v)
 	}
 }
@@ -886,7 +886,7 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 	if i := b.issueOf("ISS-1"); i.State != string(board.IssueCompleted) {
 		t.Errorf("%s is %s once the way is free", i.Label, i.State)
 	}
-	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+	for _, v := range invariant.Check(context.Background(), b.k) {
 		t.Errorf("%+v", v)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
-	"pawl/kernel/joint"
 	"pawl/kernel/planning"
 	"pawl/kernel/steps"
 	"pawl/machine/workflow"
@@ -137,7 +137,7 @@ func TestCommandsThroughTheirStages(t *testing.T) {
 				}) {
 				t.Errorf("package %q", s.Run.Package)
 			}
-			for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+			for _, v := range invariant.Check(context.Background(), b.k) {
 				t.Errorf("%+v", v)
 			}
 		})
@@ -215,7 +215,7 @@ func TestExecFinishesWhatPlanMade(t *testing.T) {
 		Place: place}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Errorf("carried out twice: %v", err)
 	}
-	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+	for _, v := range invariant.Check(context.Background(), b.k) {
 		t.Errorf("%+v", v)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/effect"
-	"pawl/kernel/joint"
 	"pawl/kernel/planning"
 	"pawl/kernel/recovery"
 	"pawl/text/plan"
@@ -82,7 +82,7 @@ func TestCallThatWasNotAnswered(t *testing.T) {
 						t.Errorf("the agent was told %+v", last)
 					}
 				}
-				if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
+				if v := invariant.Check(context.Background(), b.k); len(v) > 0 {
 					t.Errorf("%+v", v)
 				}
 				b.verifyAudit()

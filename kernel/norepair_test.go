@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/kernel/issues"
-	"pawl/kernel/joint"
 	"pawl/kernel/recovery"
 	"pawl/machine/board"
 )
@@ -159,7 +159,7 @@ func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
 		t.Errorf("%s is %s", i.Label, i.State)
 	}
 	b.verifyAudit()
-	for _, v := range joint.CheckInvariants(t.Context(), b.k) {
+	for _, v := range invariant.Check(t.Context(), b.k) {
 		t.Errorf("%+v", v)
 	}
 }

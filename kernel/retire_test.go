@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/issues"
-	"pawl/kernel/joint"
 	"pawl/kernel/planning"
 	"pawl/kernel/projection"
 	"pawl/kernel/query"
@@ -70,7 +70,7 @@ func (b *bench) whole() audit.Report {
 	if seen != len(report.Tails) {
 		b.t.Errorf("the log tells of %d rows more than there are", len(report.Tails)-seen)
 	}
-	for _, v := range joint.CheckInvariants(ctx, b.k) {
+	for _, v := range invariant.Check(ctx, b.k) {
 		b.t.Errorf("%+v", v)
 	}
 	if _, err := projection.Files(ctx, b.k); err != nil {

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/kernel/effects"
-	"pawl/kernel/joint"
 	"pawl/kernel/planning"
 	"pawl/kernel/recovery"
 )
@@ -55,7 +55,7 @@ func TestCrashInAnAskedCall(t *testing.T) {
 			if s := b.look(); s.Session.State != "IDLE" {
 				t.Errorf("session %s %+v", s.Session.State, s.Session.Blocked)
 			}
-			if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
+			if v := invariant.Check(context.Background(), b.k); len(v) > 0 {
 				t.Errorf("%+v", v)
 			}
 			b.verifyAudit()

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
-	"pawl/kernel/joint"
 	"pawl/kernel/orders"
 	"pawl/kernel/planning"
 	"pawl/kernel/steps"
@@ -270,7 +270,7 @@ func TestNoCommandDisturbsAFlow(t *testing.T) {
 			if tried < 14*len(stages) || len(v.been) < 5 {
 				t.Errorf("%d tries at %d points", tried, len(v.been))
 			}
-			for _, bad := range joint.CheckInvariants(context.Background(), v.k) {
+			for _, bad := range invariant.Check(context.Background(), v.k) {
 				t.Errorf("%+v", bad)
 			}
 		})
@@ -307,7 +307,7 @@ func TestCommandsFollowEachOther(t *testing.T) {
 					v.run(func(effect.Effect) effect.Receipt { return effect.Succeeded(struct{}{}) })
 					v.rests(c)
 				}
-				for _, bad := range joint.CheckInvariants(context.Background(), v.k) {
+				for _, bad := range invariant.Check(context.Background(), v.k) {
 					t.Errorf("%+v", bad)
 				}
 			})

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl"
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/audit"
@@ -43,10 +44,10 @@ func (b *bench) watch() {
 	known := explored()
 	b.k.OnCommit(func(kernel.Outcome) {
 		s := b.look()
-		if got := joint.Derived(s); string(got) != s.Session.State {
-			b.t.Errorf("session %s, derived %s: %+v", s.Session.State, got, joint.Of(s))
+		if got := invariant.Derive(s); string(got) != s.Session.State {
+			b.t.Errorf("session %s, derived %s: %+v", s.Session.State, got, invariant.Of(s))
 		}
-		if c := joint.Of(s); !known.Reaches(c) {
+		if c := invariant.Of(s); !known.Reaches(c) {
 			b.t.Errorf("the exploration does not know %+v", c)
 		}
 		files := b.projections()
@@ -104,7 +105,7 @@ func TestEveryMomentIsDerivedExploredAndShown(t *testing.T) {
 				rt.FailNow()
 			}
 		}
-		for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+		for _, v := range invariant.Check(context.Background(), b.k) {
 			rt.Errorf("%+v", v)
 		}
 	})
@@ -579,7 +580,7 @@ func TestInvariantsNoticeForgery(t *testing.T) {
 	b.do(&approval.Approve{Hash: b.look().Solution.Hash})
 	b.until(w, effect.KindTool)
 	b.do(&effects.Begin{Effect: b.look().Effect.ID, Owner: "r1"})
-	if found := joint.CheckInvariants(context.Background(), b.k); len(found) > 0 {
+	if found := invariant.Check(context.Background(), b.k); len(found) > 0 {
 		t.Fatalf("before any forgery: %+v", found)
 	}
 	is := func(kind kernel.Kind, state string, change func(*kernel.Row)) func(*kernel.Row) {
@@ -596,35 +597,35 @@ func TestInvariantsNoticeForgery(t *testing.T) {
 		name, want string
 		forge      func(*kernel.Row)
 	}{
-		{"done without gates", joint.InvariantProof, is(kernel.KindTask, "done", set("gate_results", nil))},
-		{"another tree landed", joint.InvariantProof,
+		{"done without gates", invariant.Proof, is(kernel.KindTask, "done", set("gate_results", nil))},
+		{"another tree landed", invariant.Proof,
 			is(kernel.KindTask, "done", set("land", map[string]any{"tree": "t9"}))},
-		{"a failed verification", joint.InvariantProof,
+		{"a failed verification", invariant.Proof,
 			is(kernel.KindTask, "done", set("verified", map[string]any{"passed": false}))},
-		{"a gate that did not run", joint.InvariantProof,
+		{"a gate that did not run", invariant.Proof,
 			is(kernel.KindTask, "done", set("gates", []string{"doctor", "tests"}))},
-		{"a state nobody recorded", joint.InvariantLegal,
+		{"a state nobody recorded", invariant.Legal,
 			is(kernel.KindTask, "running", func(r *kernel.Row) { r.State = "verified" })},
-		{"records cut off", joint.InvariantDurable,
+		{"records cut off", invariant.Durable,
 			is(kernel.KindIssue, "completed", func(r *kernel.Row) { r.AuditSeq += 5 })},
-		{"too many fixes", joint.InvariantBounded, is(kernel.KindTask, "running", set("fixes", 4))},
-		{"too many attempts", joint.InvariantBounded, is(kernel.KindSession, "EXECUTING", set("auto_fix_attempts", 4))},
-		{"too many retries", joint.InvariantBounded,
+		{"too many fixes", invariant.Bounded, is(kernel.KindTask, "running", set("fixes", 4))},
+		{"too many attempts", invariant.Bounded, is(kernel.KindSession, "EXECUTING", set("auto_fix_attempts", 4))},
+		{"too many retries", invariant.Bounded,
 			is(kernel.KindTask, "running", set("retry_state", map[string]any{"retry_count": 4}))},
-		{"too many calls", joint.InvariantBounded, is(kernel.KindTurn, "EXECUTING", set("calls", 1001))},
-		{"a lease at rest", joint.InvariantFenced,
+		{"too many calls", invariant.Bounded, is(kernel.KindTurn, "EXECUTING", set("calls", 1001))},
+		{"a lease at rest", invariant.Fenced,
 			is(kernel.KindTask, "done", set("lease", map[string]any{"owner": "r9"}))},
-		{"an old token", joint.InvariantFenced, is(kernel.KindEffect, "running", func(r *kernel.Row) { r.Epoch++ })},
-		{"an orphan", joint.InvariantFenced, is(kernel.KindTask, "running", set("effect", ""))},
-		{"a session elsewhere", joint.InvariantDerived,
+		{"an old token", invariant.Fenced, is(kernel.KindEffect, "running", func(r *kernel.Row) { r.Epoch++ })},
+		{"an orphan", invariant.Fenced, is(kernel.KindTask, "running", set("effect", ""))},
+		{"a session elsewhere", invariant.Derived,
 			is(kernel.KindSession, "EXECUTING", func(r *kernel.Row) { r.State = "AUTO_FIX" })},
-		{"an unreadable row", joint.InvariantDurable,
+		{"an unreadable row", invariant.Durable,
 			is(kernel.KindTurn, "EXECUTING", func(r *kernel.Row) { r.Doc = []byte("{") })},
 	} {
 		k := kernel.New(joined.Table(), forged{b.store, c.forge}, *b.k.Config(),
 			pawl.ClockFunc(func() time.Time { return b.now }), nil)
-		found := joint.CheckInvariants(context.Background(), k)
-		if !slices.ContainsFunc(found, func(v joint.Violation) bool { return v.Invariant == c.want }) {
+		found := invariant.Check(context.Background(), k)
+		if !slices.ContainsFunc(found, func(v invariant.Violation) bool { return v.Invariant == c.want }) {
 			t.Errorf("%s: found %+v, want %s", c.name, found, c.want)
 		}
 	}
@@ -651,8 +652,8 @@ func TestInvariantsNoticeALostRecord(t *testing.T) {
 	b := approved(t, &world{plan: twoSteps()})
 	k := kernel.New(joined.Table(), lost{b.store}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }),
 		nil)
-	found := joint.CheckInvariants(context.Background(), k)
-	if len(found) == 0 || found[0].Invariant != joint.InvariantDurable || found[0].Key != "audit.missing" {
+	found := invariant.Check(context.Background(), k)
+	if len(found) == 0 || found[0].Invariant != invariant.Durable || !strings.Contains(found[0].Text, "audit.missing") {
 		t.Errorf("found %+v", found)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/internal/invariant"
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/budget"
 	"pawl/kernel/control"
 	"pawl/kernel/effect"
 	"pawl/kernel/effects"
-	"pawl/kernel/joint"
 	"pawl/kernel/orders"
 	"pawl/kernel/planning"
 	"pawl/kernel/recovery"
@@ -364,7 +364,7 @@ func TestCallsInTheMiddleOfWork(t *testing.T) {
 	b.do(&effects.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Succeeded(finished)})
 	b.run(m.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
-	if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
+	if v := invariant.Check(context.Background(), b.k); len(v) > 0 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -408,7 +408,7 @@ func TestCrashInTheMiddleOfWork(t *testing.T) {
 			if s := b.look(); s.Session.State != "IDLE" {
 				t.Errorf("session %s %+v", s.Session.State, s.Session.Blocked)
 			}
-			if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
+			if v := invariant.Check(context.Background(), b.k); len(v) > 0 {
 				t.Errorf("%+v", v)
 			}
 			b.verifyAudit()

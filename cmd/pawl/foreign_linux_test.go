@@ -175,7 +175,7 @@ func madeBy(t *testing.T, base string) (out []string) {
 			rel, _ := filepath.Rel(base, p)
 			form := anyID.ReplaceAllString(rel, "*")
 			// The directories above pawl's own are the user's, who may have them elsewhere.
-			above := strings.HasPrefix(rel, "home/") && !strings.Contains(rel, "/pawl/")
+			above := rel == part || strings.HasPrefix(rel, "home/") && !strings.Contains(rel, "/pawl/")
 			if err == nil && !above && !forms[form] && strings.Count(form, "/objects/") == 0 {
 				forms[form], out = true, append(out, rel)
 			}

@@ -1,13 +1,15 @@
-package joint
+// Package invariant tells tests whether a store contradicts the invariants of docs/spec/composition.md.
+package invariant
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strconv"
 
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/joint"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -17,29 +19,27 @@ import (
 )
 
 // Violation is a breach of one of the invariants by which everything is judged (ARCHITECTURE.md, "Invariants"): its
-// name, the row that it was found at, and a message of the catalogue.
+// name, the row that it was found at, and a text.
 type Violation struct {
-	Invariant string      `json:"invariant"`
-	Kind      kernel.Kind `json:"kind,omitempty"`
-	ID        string      `json:"id,omitempty"`
-	Key       string      `json:"key"`
-	Args      []string    `json:"args,omitempty"`
+	Invariant string
+	Kind      kernel.Kind
+	ID, Text  string
 }
 
 // The invariants that the store alone can tell of.
 const (
-	InvariantLegal   = "legal"
-	InvariantDurable = "durable"
-	InvariantProof   = "proof"
-	InvariantFenced  = "fenced"
-	InvariantBounded = "bounded"
-	InvariantDerived = "derived"
+	Legal   = "legal"
+	Durable = "durable"
+	Proof   = "proof"
+	Fenced  = "fenced"
+	Bounded = "bounded"
+	Derived = "derived"
 )
 
-// CheckInvariants reads the whole store and returns what contradicts the invariants legal, durable, proof, fenced,
+// Check reads the whole store and returns what contradicts the invariants legal, durable, proof, fenced,
 // bounded and derived, or nothing. It may run beside writers: each row is compared with the records up to its own. What
 // keeps the store from being read is itself a violation of durable.
-func CheckInvariants(ctx context.Context, k *kernel.Kernel) []Violation {
+func Check(ctx context.Context, k *kernel.Kernel) []Violation {
 	c := &checker{k: k, rows: map[audit.Subject]*tail{}, points: map[string]bool{}}
 	for _, kind := range kinds {
 		if err := c.scan(ctx, kind); err != nil {
@@ -48,7 +48,7 @@ func CheckInvariants(ctx context.Context, k *kernel.Kernel) []Violation {
 	}
 	for _, e := range c.flying {
 		if !c.points[e.ID] {
-			c.add(InvariantFenced, &e.Row, "kernel.invariant_orphan", string(e.What()))
+			c.add(Fenced, &e.Row, "an effect of kind %s is in flight and nobody waits for it", e.What())
 		}
 	}
 	if err := c.records(ctx); err != nil {
@@ -87,15 +87,12 @@ type tail struct {
 	seen  bool
 }
 
-func (c *checker) add(name string, h *kernel.Row, key string, args ...string) {
-	c.found = append(c.found, Violation{Invariant: name, Kind: h.Kind, ID: h.ID, Key: key, Args: args})
+func (c *checker) add(name string, h *kernel.Row, format string, args ...any) {
+	c.found = append(c.found, Violation{Invariant: name, Kind: h.Kind, ID: h.ID, Text: fmt.Sprintf(format, args...)})
 }
 
 // broken makes a violation of an error.
-func broken(err error) Violation {
-	kept := effect.Failed(err)
-	return Violation{Invariant: InvariantDurable, Key: kept.Key, Args: kept.Args}
-}
+func broken(err error) Violation { return Violation{Invariant: Durable, Text: err.Error()} }
 
 func (c *checker) scan(ctx context.Context, kind kernel.Kind) error {
 	for row, err := range c.k.Store().Scan(ctx, kernel.Select{Kind: kind}) {
@@ -124,8 +121,8 @@ func (c *checker) document(row kernel.Row) error {
 		c.points[s.Effect] = true
 		c.lanes = append(c.lanes, row.Label)
 		if s.AutoFix > config.MaxFixes {
-			c.add(InvariantBounded, &s.Row, "kernel.invariant_fixes", strconv.Itoa(s.AutoFix),
-				strconv.Itoa(config.MaxFixes))
+			c.add(Bounded, &s.Row, "%v failed repairs are more than the %v that are allowed", s.AutoFix,
+				config.MaxFixes)
 		}
 	case kernel.KindTurn:
 		t := new(kernel.Turn)
@@ -133,8 +130,8 @@ func (c *checker) document(row kernel.Row) error {
 			return err
 		}
 		if t.Calls > config.MaxCalls {
-			c.add(InvariantBounded, &t.Row, "kernel.invariant_calls", strconv.Itoa(t.Calls),
-				strconv.Itoa(config.MaxCalls))
+			c.add(Bounded, &t.Row, "%v tool calls in one turn are more than the %v that are allowed", t.Calls,
+				config.MaxCalls)
 		}
 	case kernel.KindTask:
 		t := new(kernel.Task)
@@ -152,8 +149,8 @@ func (c *checker) document(row kernel.Row) error {
 			c.flying = append(c.flying, e)
 		}
 		if e.State == kernel.EffectRunning && e.Effect.Token != e.Epoch {
-			c.add(InvariantFenced, &e.Row, "kernel.invariant_token", strconv.Itoa(int(e.Effect.Token)),
-				strconv.Itoa(int(e.Epoch)))
+			c.add(Fenced, &e.Row, "the effect at work has token %v, its row has %v", e.Effect.Token,
+				e.Epoch)
 		}
 	}
 	return nil
@@ -162,20 +159,20 @@ func (c *checker) document(row kernel.Row) error {
 func (c *checker) task(t *kernel.Task) {
 	config := c.k.Config()
 	if t.Fixes > config.MaxFixes {
-		c.add(InvariantBounded, &t.Row, "kernel.invariant_fixes", strconv.Itoa(t.Fixes), strconv.Itoa(config.MaxFixes))
+		c.add(Bounded, &t.Row, "%v failed repairs are more than the %v that are allowed", t.Fixes, config.MaxFixes)
 	}
 	if t.Retry.Count > config.Retry.Max {
-		c.add(InvariantBounded, &t.Row, "kernel.invariant_retries", strconv.Itoa(t.Retry.Count),
-			strconv.Itoa(config.Retry.Max))
+		c.add(Bounded, &t.Row, "%v retries are more than the %v that are allowed", t.Retry.Count,
+			config.Retry.Max)
 	}
 	state := task.State(t.State)
 	held := state == task.Running || state == task.Verifying || state == task.Verified
 	if t.Lease.Owner != "" && (!held || t.Epoch < 1) {
-		c.add(InvariantFenced, &t.Row, "kernel.invariant_lease", t.Label, t.State)
+		c.add(Fenced, &t.Row, "task %v holds a lease although it is %v", t.Label, t.State)
 	}
 	if state == task.Done {
 		if why := unproven(t); why != "" {
-			c.add(InvariantProof, &t.Row, "kernel.invariant_proof", t.Label, why)
+			c.add(Proof, &t.Row, "task %v is done without its proof: %v", t.Label, why)
 		}
 	}
 }
@@ -241,11 +238,11 @@ func (c *checker) records(ctx context.Context) error {
 	}
 	for _, t := range c.rows {
 		if t.row.AuditSeq > 0 && !t.seen {
-			c.add(InvariantDurable, &t.row, "kernel.invariant_unrecorded", string(t.row.Kind),
-				strconv.FormatInt(t.row.AuditSeq, 10))
+			c.add(Durable, &t.row, "a %v stands at audit record %v, which is not in the log", t.row.Kind,
+				t.row.AuditSeq)
 		}
 		if t.moved && t.state != t.row.State {
-			c.add(InvariantLegal, &t.row, "kernel.invariant_state", string(t.row.Kind), t.row.State, t.state)
+			c.add(Legal, &t.row, "a %v is stored as %v, but its records end in %v", t.row.Kind, t.row.State, t.state)
 		}
 	}
 	return nil
@@ -266,7 +263,7 @@ func (c *checker) record(rec audit.Stored) error {
 		return err
 	}
 	if !legal(kernel.Kind(rec.Subject.Kind), p.Move, t.moved) {
-		c.add(InvariantLegal, &t.row, "kernel.invariant_move", rec.Subject.Kind, p.Move.From, p.Move.Event, p.Move.To,
+		c.add(Legal, &t.row, "a %v went from %v on %v to %v by row %v, which its table does not say", rec.Subject.Kind, p.Move.From, p.Move.Event, p.Move.To,
 			p.Move.Rule)
 	}
 	t.moved, t.state = true, p.Move.To
@@ -318,15 +315,89 @@ func (c *checker) lane(ctx context.Context, k *kernel.Kernel) error {
 		if err != nil || s.Session == nil {
 			return err
 		}
-		want := Derived(s)
+		want := Derive(s)
 		if string(want) == s.Session.State {
 			return nil
 		}
 		if s.Session.Version == before {
-			c.add(InvariantDerived, &s.Session.Row, "kernel.invariant_derived", s.Session.State, string(want))
+			c.add(Derived, &s.Session.Row, "the session is stored as %v, but its tasks, turns and approvals say %v", s.Session.State, want)
 			return nil
 		}
 		before = s.Session.Version
 	}
 	return nil
+}
+
+// Of returns the states of the snapshot's run together, in the form in which joint.Explore speaks of them.
+func Of(s *kernel.Snapshot) joint.Combination {
+	c := joint.Combination{Session: session.Table.Initial(), Stage: s.Stage()}
+	if c.Beside.Settle(); s.Session == nil {
+		return c
+	}
+	c.Beside = s.Session.Beside
+	c.Session = session.State(s.Session.State)
+	if s.Session.Run == "" || s.Run == nil {
+		return c
+	}
+	c.Run, c.Phase = board.RunStatus(s.Run.State), board.PhaseStatus(s.Run.Phase)
+	if s.Turn != nil {
+		c.Turn = turn.State(s.Turn.State)
+	}
+	if s.Task != nil {
+		c.Task = task.State(s.Task.State)
+	}
+	if s.Issue != nil {
+		c.Issue = board.IssueStatus(s.Issue.State)
+		if s.Issue.Number > 0 {
+			c.Regions = s.Issue.Regions
+		}
+	}
+	if s.Item != nil {
+		c.Item = board.ItemStatus(s.Item.State)
+	}
+	return c
+}
+
+// Derive returns the state that the session must be in, derived from what lies below it
+// (docs/spec/composition.md#derivation, the first that fits). It looks at no state of the session's own, so that the
+// two can be compared.
+func Derive(s *kernel.Snapshot) session.State {
+	at, t := s.Session, s.Task
+	if at == nil || at.Run == "" || s.Run == nil {
+		return session.Idle
+	}
+	if a := s.Approval; a != nil && a.ID == at.Approval && a.State == kernel.ApprovalPending && a.About == "plan" {
+		return session.Confirming
+	}
+	if t == nil {
+		return session.Planning
+	}
+	switch state := task.State(t.State); {
+	case state.Final() || state == task.Failed && s.Run.Outcome == "skipped":
+		// The task is closed: what it leaves behind is tidied up, and then archived, which can fail.
+		switch {
+		case t.Effect != "":
+			return session.Executing
+		case at.Effect != "":
+			return session.Archiving
+		}
+		return session.Blocked
+	case state.Terminal():
+		return session.Blocked
+	case state == task.Verifying || state == task.Verified:
+		return session.Executing
+	}
+	if repairing(s) {
+		return session.AutoFix
+	}
+	return session.Executing
+}
+
+// repairing reports whether a failure of the task at work is being mended: its turn recovers or carries out a repair,
+// or a gate has sent it back to the queue (T14) and its checks have not passed since.
+func repairing(s *kernel.Snapshot) bool {
+	if u := s.Turn; u != nil && u.State != string(turn.Idle) && (u.Fix > 0 || u.State == string(turn.Recovering)) {
+		return true
+	}
+	return s.Task.GateNote != ""
 }
