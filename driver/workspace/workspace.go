@@ -194,6 +194,14 @@ func Missing(l known.List, p effect.Place) error {
 	return nil
 }
 
+// Begin prepares a workspace that may be created, and reports whether its store has yet to be.
+func Begin(l known.List, p effect.Place, create bool) (fresh bool, err error) {
+	if !create {
+		return false, nil
+	}
+	return !l.Has(p.Workspace), Prepare(l, p)
+}
+
 // Prepare creates the state of a workspace, and .pawl in it. It refuses the user's home and the root of the file
 // system, because everything in it would be open to the work; a bare repository, whose files are git's; and a workspace
 // whose state is elsewhere. It may be repeated.

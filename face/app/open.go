@@ -51,11 +51,9 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	if o.Tell == nil {
 		o.Tell = func(error) {}
 	}
-	fresh := o.Create && !list.Has(place.Workspace)
-	if o.Create {
-		if err := workspace.Prepare(list, place); err != nil {
-			return nil, err
-		}
+	fresh, err := workspace.Begin(list, place, o.Create)
+	if err != nil {
+		return nil, err
 	}
 	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
 		return sqlite.Identity(filepath.Join(list.State(other), known.Store))
@@ -262,8 +260,7 @@ func faces(w *host.Workspace, h Host, o host.Open) {
 		return err
 	}
 	w.Warnings = func(ctx context.Context) []host.Finding {
-		var out []host.Finding
-		out = append(out, tell.Undelivered(ctx, w)...)
+		out := tell.Undelivered(ctx, w)
 		names, gone := export.Edited(shown, dir)
 		for _, name := range names {
 			out = append(out, host.Finding{Name: name, State: "warn", Key: "cli.projection_edited", Args: []string{name}})

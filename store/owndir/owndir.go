@@ -9,7 +9,6 @@ package owndir
 import (
 	"crypto/rand"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,18 +58,6 @@ func RemoveAll(base, name string) error {
 // Close releases the descriptor.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// Enter opens a directory below d.
-func (d *Dir) Enter(name string) (*Dir, error) { return d.walk(name, false) }
-
-// MkdirAll creates a directory below d, and its missing parents, with mode 0700.
-func (d *Dir) MkdirAll(name string) error {
-	sub, err := d.walk(name, true)
-	if err != nil {
-		return err
-	}
-	return sub.Close()
-}
-
 // Chmod sets the mode of the directory itself, by its descriptor.
 func (d *Dir) Chmod(mode fs.FileMode) error {
 	f, err := d.root.Open(".")
@@ -118,19 +105,6 @@ func (d *Dir) plain(at string, skip func(name string) bool) error {
 	return err
 }
 
-// Lstat describes an entry. It follows no link.
-func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
-	if filepath.Clean(name) == "." {
-		return d.root.Stat(".")
-	}
-	p, base, err := d.parent(name)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
-	return p.root.Lstat(base)
-}
-
 // ReadDir lists a directory in the order of its names.
 func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	sub, err := d.walk(name, false)
@@ -140,9 +114,6 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	defer sub.Close()
 	return sub.list()
 }
-
-// Open opens a regular file for reading.
-func (d *Dir) Open(name string) (*os.File, error) { return d.OpenFile(name, os.O_RDONLY) }
 
 // OpenFile opens a regular file with the flags of os.OpenFile. A new file gets mode 0600. A file that has other hard
 // links is opened for reading only, because a change would show under its other names.
@@ -185,34 +156,6 @@ func (d *Dir) OpenFile(name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile returns the content of a regular file of at most limit bytes. A longer one is CodeInvalid.
-func (d *Dir) ReadFile(name string, limit int64) ([]byte, error) {
-	f, err := d.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if n := int64(len(content)); err == nil && n > limit {
-		err = pawl.Fail(pawl.CodeInvalid, "sandbox.too_big", name, n, limit).In("owndir")
-	}
-	return content, err
-}
-
-// WriteFile replaces a regular file, or creates it with mode 0600. After a crash, the file has its old content or the
-// new one.
-func (d *Dir) WriteFile(name string, content []byte) error {
-	p, base, err := d.parent(name)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	if info, err := p.root.Lstat(base); err == nil && !info.Mode().IsRegular() {
-		return p.foreign(base)
-	}
-	return Replace(p.root, base, content)
-}
-
 // Replace writes a file next to its name, makes it durable, and renames it. The name has one component. A link of that
 // name is replaced, not followed.
 func Replace(root *os.Root, name string, content []byte) error {
@@ -242,33 +185,6 @@ func syncNames(root *os.Root) error {
 		return err
 	}
 	return nil
-}
-
-// Rename moves a regular file or a directory to another name below d, and replaces a regular file of that name.
-func (d *Dir) Rename(from, to string) error {
-	for _, name := range []string{from, to} {
-		if info, err := d.Lstat(name); err == nil && !plain(info.Mode()) {
-			return d.foreign(name)
-		} else if err != nil && (name == from || !errors.Is(err, fs.ErrNotExist)) {
-			return err
-		}
-	}
-	return d.root.Rename(from, to)
-}
-
-// Remove removes a regular file or an empty directory.
-func (d *Dir) Remove(name string) error {
-	p, base, err := d.parent(name)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	if info, err := p.root.Lstat(base); err != nil {
-		return err
-	} else if !plain(info.Mode()) {
-		return p.foreign(base)
-	}
-	return p.root.Remove(base)
 }
 
 // RemoveAll removes a regular file, or a directory with everything in it. Links in it are removed and not followed.
