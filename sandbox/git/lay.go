@@ -38,7 +38,7 @@ func (r Laid) Lay(ctx context.Context, tree, commit string) error {
 		if err := link(ctx, r.repo, commit); err != nil {
 			return r.repo.Objects.missing(ctx, err, commit)
 		}
-	} else if err := r.paths.MakeFolder(); err != nil {
+	} else if err := layout.MakeFolder(r.paths); err != nil {
 		return program.IOError("git.worktree", err)
 	}
 	return r.repo.index.locked(ctx, func(ctx context.Context) error {
@@ -65,8 +65,19 @@ func (r Laid) Found(ctx context.Context) (tree string, err error) {
 // Index is pawl's own index of the tree.
 func (r Laid) Index() string { return r.paths.IndexFile }
 
-// Lent is what of the user's repository is lent to commands that find the tree in the place of the workspace.
-func (r Laid) Lent() (index string, readable, hidden []string) { return r.paths.Lent() }
+// Lent returns what a command needs of the user's repository that finds the tree at the path of the workspace: what
+// must be readable, and what of that is pawl's own and hidden. Index is where its git looks for the index, "" if there
+// is none.
+func (r Laid) Lent() (index string, readable, hidden []string) {
+	if !r.paths.Git {
+		return "", nil, nil
+	}
+	if index = filepath.Join(r.paths.GitDir, "index"); !layout.Exists(index) {
+		index = ""
+	}
+	hidden = []string{filepath.Join(r.paths.CommonDir, "worktrees")}
+	return index, append(layout.Dirs(r.paths.Workspace), filepath.Join(r.paths.Workspace, ".git")), hidden
+}
 
 // lay writes the files of a tree into its empty folder, and the index.
 func (r Laid) lay(ctx context.Context, tree string) error {

@@ -1,6 +1,6 @@
 // Package layout says where everything of a repository is (gitrepository-layout(5)), what of its configuration and of
-// the user's counts, and in which git directory, on which tree and index a call of git works. Pawl's own git directory is
-// in the state of the workspace, which nobody else writes. It starts git only to have configuration parsed.
+// the user's counts, and in which git directory, on which tree and index a call of git works. Pawl's own git directory
+// is in the state of the workspace, which nobody else writes. It starts git only to have configuration parsed.
 package layout
 
 import (
@@ -216,8 +216,8 @@ func (r *Layout) userEnv(more ...[2]string) []string {
 	if !r.Git {
 		return r.ShadowEnv(r.Workspace, r.State("no-index"))
 	}
-	env := append(program.Environment(append(r.Config.filesystem(), more...)...), "GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.Workspace,
-		"GIT_INDEX_FILE="+r.State("no-index"))
+	env := append(program.Environment(append(r.Config.filesystem(), more...)...), "GIT_DIR="+r.GitDir,
+		"GIT_WORK_TREE="+r.Workspace, "GIT_INDEX_FILE="+r.State("no-index"))
 	return append(env, r.Config.Identity.Env(time.Now())...)
 }
 
