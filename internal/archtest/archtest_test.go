@@ -165,7 +165,7 @@ var rules = []rule{
 	{pattern: "sandbox/git/conflict", ours: []string{"kernel/effect", "sandbox/git/object"}, third: none, pure: true},
 	{pattern: "sandbox/git/layout", ours: []string{".", "kernel/effect", "store/disk", "store/lockfile", "store/owndir",
 		"text/policy", "sandbox/git/object", "sandbox/git/program"}, third: none},
-	{pattern: "sandbox/git/own", ours: []string{".", "store/lockfile", "sandbox/git/layout", "sandbox/git/object",
+	{pattern: "sandbox/git/own", ours: []string{".", "store/disk", "store/lockfile", "sandbox/git/layout", "sandbox/git/object",
 		"sandbox/git/program"}, third: none},
 	{pattern: "sandbox/keep", ours: []string{".", "kernel/effect", "store/disk", "store/owndir", "sandbox/safeopen",
 		"sandbox/git/program"}, third: []string{"golang.org/x/sys"}},

@@ -10,6 +10,7 @@ import (
 	"pawl"
 	"pawl/sandbox/git/fresh"
 	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/own"
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
 )
@@ -62,6 +63,9 @@ func (r Laid) Found(ctx context.Context) (tree string, err error) {
 	return tree, err
 }
 
+// Objects is a store with those objects of the tree that the user's store lacks, which git needs besides for Index.
+func (r Laid) Objects() string { return layout.Exported(r.paths) }
+
 // Index is pawl's own index of the tree.
 func (r Laid) Index() string { return r.paths.IndexFile }
 
@@ -103,7 +107,7 @@ func (r Laid) lay(ctx context.Context, tree string) error {
 		os.WriteFile(r.paths.IndexFile+".tree", []byte(tree), 0o600)); err != nil {
 		return program.IOError("git.index", err)
 	}
-	return nil
+	return own.At(r.paths).Export(ctx, tree, r.Objects())
 }
 
 // CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their

@@ -269,7 +269,7 @@ func (r Refs) keep(ctx context.Context, tree string, fresh, whole bool) error {
 		return nil
 	}
 	if !whole {
-		if err := own.At(r.paths).Add(ctx, tree); err != nil {
+		if err := own.At(r.paths).AddTree(ctx, tree); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 	"pawl/store/lockfile"
 )
 
@@ -40,33 +41,72 @@ func (s Store) Complete(ref string) error {
 	return os.WriteFile(s.paths.State(completeNote), []byte(ref), 0o600)
 }
 
-// Add copies into the store the objects that it lacks of a tree or a commit, before a reference of pawl's names it. Of
-// the history behind a commit, it copies what no reference of the user's reaches.
+// Add copies into the store the objects that it lacks of a commit or a tree, before a reference of pawl's names it. Of
+// the history behind a commit, it copies what no reference of the user's reaches. A partial clone need not have all.
 func (s Store) Add(ctx context.Context, id string) error {
 	if !s.paths.Git {
 		return nil
 	}
-	list := []string{"rev-list", "--objects", "--no-object-names", id + "^{tree}"}
-	if ref, ok := layout.ReadLine(s.paths.State(completeNote), ""); ok {
-		since, _ := layout.ReadLine(s.paths.State(ref), "")
-		if since == id {
-			return nil
-		}
-		if since != "" && since == path.Base(ref) {
-			list = append(list, "^"+since)
-		}
-	}
-	out, _, err := s.paths.WithoutTree("", list...).Run(ctx)
-	ids := strings.Fields(string(out))
-	if err == nil && (len(ids) == 0 || ids[0] != id) { // not a tree
-		var behind []string
-		behind, err = s.unshared(ctx, id)
-		ids = append(append(ids, id), behind...)
+	out, _, err := s.paths.WithoutTree("", "rev-parse", "--verify", "--quiet", "--end-of-options",
+		id+"^{tree}").Answering(1, 128).Run(ctx)
+	if tree := strings.TrimSpace(string(out)); err == nil && tree != "" {
+		err = s.AddTree(ctx, tree)
 	}
 	if err != nil {
 		return err
 	}
+	behind, err := s.unshared(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.fill(ctx, append(behind, id))
+}
+
+// AddTree is Add for a tree.
+func (s Store) AddTree(ctx context.Context, tree string) error {
+	if !s.paths.Git {
+		return nil
+	}
+	var but []string
+	if ref, ok := layout.ReadLine(s.paths.State(completeNote), ""); ok {
+		switch since, _ := layout.ReadLine(s.paths.State(ref), ""); {
+		case since == tree:
+			return nil
+		case since != "" && since == path.Base(ref):
+			but = []string{"^" + since}
+		}
+	}
+	ids, err := s.list(ctx, tree, but...)
+	if err != nil {
+		return err
+	}
 	return s.fill(ctx, ids)
+}
+
+// Export packs into a new directory the objects of a tree that the user's store lacks, for commands of git that read
+// both.
+func (s Store) Export(ctx context.Context, tree, dir string) error {
+	if !s.paths.Git {
+		return nil
+	}
+	ids, err := s.list(ctx, tree)
+	if err == nil {
+		ids, err = lacking(ctx, s.paths.Plumbing, ids)
+	}
+	if err == nil {
+		err = disk.Mkdir(s.paths.Base, filepath.Join(dir, "pack"), 0o700)
+	}
+	if err == nil && len(ids) > 0 {
+		_, _, err = s.paths.WithoutTree(lines(ids), "pack-objects", "-q", filepath.Join(dir, "pack", "pack")).Run(ctx)
+	}
+	return err
+}
+
+// list lists the objects of a tree. What a partial clone does not have is left out.
+func (s Store) list(ctx context.Context, tree string, but ...string) ([]string, error) {
+	out, _, err := s.paths.Both("", append([]string{"rev-list", "--objects", "--no-object-names",
+		"--missing=allow-promisor", tree}, but...)...).Run(ctx)
+	return strings.Fields(string(out)), err
 }
 
 // fill packs into the store those of the objects that it lacks.
@@ -102,8 +142,8 @@ func lacking(ctx context.Context, call func(stdin string, args ...string) progra
 
 // unshared lists the objects that commits or trees name and no reference of the user's reaches.
 func (s Store) unshared(ctx context.Context, ids ...string) ([]string, error) {
-	out, _, err := s.paths.Both(lines(ids), "rev-list", "--objects", "--no-object-names", "--ignore-missing", "--stdin",
-		"--not", "--exclude="+Refs+"*", "--all").Run(ctx)
+	out, _, err := s.paths.Both(lines(ids), "rev-list", "--objects", "--no-object-names", "--ignore-missing",
+		"--missing=allow-promisor", "--stdin", "--not", "--exclude="+Refs+"*", "--all").Run(ctx)
 	return strings.Fields(string(out)), err
 }
 
