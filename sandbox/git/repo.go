@@ -5,9 +5,10 @@
 // hooks, textconv, merge drivers, pagers, signers). So nothing here runs with the user's configuration. Three kinds of
 // call exist:
 //
-//   - shadow calls work in a git directory of pawl's own, in the state of the workspace, with a configuration of pawl's own, on index files
-//     of pawl's own, and write new objects into a store of pawl's own, which has all that references of pawl's name;
-//     they read the user's store besides, and what a branch of the user's is to name is copied there (own.Store.Share);
+//   - shadow calls work in a git directory of pawl's own, in the state of the workspace, with a configuration of pawl's
+//     own, on index files of pawl's own, and write new objects into a store of pawl's own, which has all that pawl's
+//     references name; they read the user's store besides, and what a branch of the user's will name is copied there
+//     (own.Store.Share);
 //   - plumbing calls (update-ref, show-ref, symbolic-ref, check-attr, worktree add) see the user's git directory,
 //     because references live there, with hooks, fsmonitor, transports and lazy fetching switched off by the
 //     environment, which outranks every file;
