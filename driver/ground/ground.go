@@ -87,6 +87,9 @@ func (g *Ground) Elsewhere(ctx context.Context, m *Maker) (*Ground, error) {
 // elsewhere is where commands find a moved ground that has other names than the user's.
 const elsewhere = "/tmp/checkout"
 
+// objects is where commands find what the index of a moved ground names and the user's store lacks.
+const objects = "/tmp/objects"
+
 // Lay makes the ground anew, of a recorded tree or of that of a commit, whose id it returns. What was there is gone.
 func (g *Ground) Lay(ctx context.Context, of string) (tree string, err error) {
 	if tree, err = g.Repo.Objects.ResolveTree(ctx, of); err != nil {
@@ -148,7 +151,9 @@ func (g *Ground) Show(s sandbox.Spec) sandbox.Spec {
 		}
 	}
 	if index != "" {
-		s.Put = append(s.Put, sandbox.Put{From: laid.Index(), At: index})
+		s.Put = append(s.Put, sandbox.Put{From: laid.Index(), At: index},
+			sandbox.Put{From: laid.Objects(), At: objects})
+		s.Env = append(s.Env, layout.Alternate(objects))
 	}
 	return s
 }

@@ -62,7 +62,7 @@ func touched(files []effect.FileStat) (out []string) {
 func rememberModes(repo *git.Repo, files []effect.FileStat) error {
 	known, changed := readModes(repo), false
 	for _, p := range touched(files) {
-		info, err := os.Lstat(filepath.Join(repo.Top(), filepath.FromSlash(p)))
+		info, err := os.Lstat(filepath.Join(repo.Paths().Workspace, filepath.FromSlash(p)))
 		if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 			continue
 		}
@@ -98,7 +98,7 @@ func recallModes(repo *git.Repo, files []effect.FileStat) error {
 	if len(known) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(repo.Top())
+	root, err := os.OpenRoot(repo.Paths().Workspace)
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "land.journal", modesFile(repo)).Because(err)
 	}

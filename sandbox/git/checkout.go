@@ -66,7 +66,7 @@ func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
 
 // taken is the error for a lock that somebody else holds: with the name of the process where it is one of pawl's.
 func (c *Checkout) taken() error {
-	if _, pid := markOf(c.lock); pid > 0 && pid != os.Getpid() && alive(pid) {
+	if _, pid := markOf(c.lock); pid > 0 && pid != os.Getpid() && !lockfile.NoProcess(pid) {
 		return pawl.Fail(pawl.CodeBusy, "git.index_held").Because(lockfile.Process(pid).Fault(c.lock))
 	}
 	return pawl.Fail(pawl.CodeBusy, "git.index_locked", c.lock)
@@ -79,7 +79,7 @@ func (c *Checkout) mine() bool {
 
 // deadHolder is the id in whose name a lock of pawl's is held by a process that has ended, "" for any other file.
 func deadHolder(lock string) string {
-	if id, pid := markOf(lock); pid == 0 || pid > 0 && !alive(pid) {
+	if id, pid := markOf(lock); pid == 0 || lockfile.NoProcess(pid) {
 		return id
 	}
 	return ""

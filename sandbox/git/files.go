@@ -23,9 +23,9 @@ import (
 	"pawl/store/disk"
 )
 
-// treeFiles changes the files of a tree. Every path goes through a descriptor of the directory around it, so nothing outside
-// can be reached, and every parent is checked to be a real folder, so nothing is reached through a symbolic link inside
-// it either.
+// treeFiles changes the files of a tree. Every path goes through a descriptor of the directory around it, so nothing
+// outside can be reached, and every parent is checked to be a real directory, so nothing is reached through a symbolic
+// link inside it either.
 type treeFiles struct {
 	paths   *layout.Layout
 	objects Objects

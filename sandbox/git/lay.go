@@ -10,6 +10,7 @@ import (
 	"pawl"
 	"pawl/sandbox/git/fresh"
 	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/own"
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
 )
@@ -38,7 +39,7 @@ func (r Laid) Lay(ctx context.Context, tree, commit string) error {
 		if err := link(ctx, r.repo, commit); err != nil {
 			return r.repo.Objects.missing(ctx, err, commit)
 		}
-	} else if err := r.paths.MakeFolder(); err != nil {
+	} else if err := layout.MakeFolder(r.paths); err != nil {
 		return program.IOError("git.worktree", err)
 	}
 	return r.repo.index.locked(ctx, func(ctx context.Context) error {
@@ -62,11 +63,25 @@ func (r Laid) Found(ctx context.Context) (tree string, err error) {
 	return tree, err
 }
 
+// Objects is a store with those objects of the tree that the user's store lacks, which git needs besides for Index.
+func (r Laid) Objects() string { return layout.Exported(r.paths) }
+
 // Index is pawl's own index of the tree.
 func (r Laid) Index() string { return r.paths.IndexFile }
 
-// Lent is what of the user's repository is lent to commands that find the tree in the place of the workspace.
-func (r Laid) Lent() (index string, readable, hidden []string) { return r.paths.Lent() }
+// Lent returns what a command needs of the user's repository that finds the tree at the path of the workspace: what
+// must be readable, and what of that is pawl's own and hidden. Index is where its git looks for the index, "" if there
+// is none.
+func (r Laid) Lent() (index string, readable, hidden []string) {
+	if !r.paths.Git {
+		return "", nil, nil
+	}
+	if index = filepath.Join(r.paths.GitDir, "index"); !layout.Exists(index) {
+		index = ""
+	}
+	hidden = []string{filepath.Join(r.paths.CommonDir, "worktrees")}
+	return index, append(layout.Dirs(r.paths.Workspace), filepath.Join(r.paths.Workspace, ".git")), hidden
+}
 
 // lay writes the files of a tree into its empty folder, and the index.
 func (r Laid) lay(ctx context.Context, tree string) error {
@@ -92,7 +107,7 @@ func (r Laid) lay(ctx context.Context, tree string) error {
 		os.WriteFile(r.paths.IndexFile+".tree", []byte(tree), 0o600)); err != nil {
 		return program.IOError("git.index", err)
 	}
-	return nil
+	return own.At(r.paths).Export(ctx, tree, r.Objects())
 }
 
 // CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their

@@ -18,6 +18,7 @@ import (
 	"pawl"
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // readSince lists the files of a tree that somebody has read since they were laid.
@@ -89,7 +90,7 @@ func TestLay(t *testing.T) {
 				t.Errorf("read by a look that found nothing: %v", read)
 			}
 			if commit != "" {
-				got := porcelain(t, dir)
+				got := porcelain(t, dir, layout.Alternate(git.NewLaid(w).Objects()))
 				if !strings.Contains(got, "M  a.txt\n") || !strings.Contains(got, "D  gone\n") ||
 					strings.Contains(got, "??") || strings.Contains(got, " M") {
 					t.Errorf("%s", got)

@@ -261,7 +261,7 @@ func TestMemorySeesWritesWithinATick(t *testing.T) {
 			if look > 0 {
 				r.Write(map[string]string{fmt.Sprintf("new%d", i): "n"})
 			}
-			if got := r.Git("cat-file", "blob", r.snapshot()+":a"); got != content {
+			if got := r.Own("cat-file", "blob", r.snapshot()+":a"); got != content {
 				t.Fatalf("look %d recorded %q for %q", look, got, content)
 			}
 		}

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"pawl"
 	"pawl/sandbox/git/layout"
 	"pawl/sandbox/git/object"
+	"pawl/sandbox/git/own"
 	"pawl/sandbox/git/program"
 )
 
@@ -27,8 +26,8 @@ type Ref struct {
 	At time.Time
 }
 
-// private is where pawl's references live, in pawl's own git directory.
-const private = "refs/pawl/"
+// private is where pawl's references are, in pawl's own git directory.
+const private = own.Refs
 
 // isPrivate reports whether a reference, or what begins the names of references, is pawl's.
 func isPrivate(name string) bool { return strings.HasPrefix(name+"/", private) }
@@ -133,11 +132,11 @@ func (r Refs) Set(ctx context.Context, name, id, old, why string) error {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
 	if isPrivate(name) {
-		if err := r.own(ctx, id); err != nil {
+		if err := own.At(r.paths).Add(ctx, id); err != nil {
 			return err
 		}
 	} else {
-		release, err := r.share(ctx, id)
+		release, err := own.At(r.paths).Share(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -249,22 +248,9 @@ func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 
 // ClearDangling removes the references of pawl's that point to nothing, and reports whether there were any.
 func (r Refs) ClearDangling(ctx context.Context) (bool, error) {
-	refs, _, err := r.call(private, "for-each-ref", "--format=%(objectname) %(refname)").Run(ctx)
-	if err != nil {
+	names, err := own.At(r.paths).Dangling(ctx)
+	if err != nil || len(names) == 0 {
 		return false, err
-	}
-	byID := map[string][]string{}
-	for line := range strings.Lines(string(refs)) {
-		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		byID[id] = append(byID[id], name)
-	}
-	gone, err := lacking(ctx, r.paths.WithoutTree, slices.Collect(maps.Keys(byID)))
-	if err != nil || len(gone) == 0 {
-		return false, err
-	}
-	var names []string
-	for _, id := range gone {
-		names = append(names, byID[id]...)
 	}
 	return true, moving(ctx, r.locks(names...), func() program.Call {
 		return r.paths.FromTop(r.paths.Shadow, object.Deletion(names), "update-ref", "--stdin")
@@ -283,7 +269,7 @@ func (r Refs) keep(ctx context.Context, tree string, fresh, whole bool) error {
 		return nil
 	}
 	if !whole {
-		if err := r.own(ctx, tree); err != nil {
+		if err := own.At(r.paths).AddTree(ctx, tree); err != nil {
 			return err
 		}
 	}
@@ -294,7 +280,7 @@ func (r Refs) keep(ctx context.Context, tree string, fresh, whole bool) error {
 			return err
 		}
 	}
-	return os.WriteFile(r.paths.State(completeNote), []byte(name), 0o600)
+	return own.At(r.paths).Complete(name)
 }
 
 // Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept,
@@ -332,7 +318,7 @@ func (r Refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool)
 			os.Remove(r.paths.MetaFile(ref.ID)) //nolint:errcheck // commits have none, and what stays is found again
 		}
 	}
-	_ = r.compact(ctx) // what stays is dropped the next time
+	_ = own.At(r.paths).Compact(ctx) // what stays is dropped the next time
 	return old, nil
 }
 

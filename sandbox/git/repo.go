@@ -5,9 +5,10 @@
 // hooks, textconv, merge drivers, pagers, signers). So nothing here runs with the user's configuration. Three kinds of
 // call exist:
 //
-//   - shadow calls work in a git directory of pawl's own, .pawl/git, with a configuration of pawl's own, on index files
-//     of pawl's own, and write new objects into a store of pawl's own, which has all that references of pawl's name;
-//     they read the user's store besides, and what a branch of the user's is to name is copied there (Refs.share);
+//   - shadow calls work in a git directory of pawl's own, in the state of the workspace, with a configuration of pawl's
+//     own, on index files of pawl's own, and write new objects into a store of pawl's own, which has all that pawl's
+//     references name; they read the user's store besides, and what a branch of the user's will name is copied there
+//     (own.Store.Share);
 //   - plumbing calls (update-ref, show-ref, symbolic-ref, check-attr, worktree add) see the user's git directory,
 //     because references live there, with hooks, fsmonitor, transports and lazy fetching switched off by the
 //     environment, which outranks every file;
@@ -39,6 +40,7 @@ import (
 
 	"pawl"
 	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/own"
 	"pawl/sandbox/git/program"
 	"pawl/store/lockfile"
 )
@@ -120,7 +122,11 @@ func open(ctx context.Context, p layout.Place, m *Memory) (*Repo, error) {
 	if err := r.Prepare(); err != nil {
 		return repo, err
 	}
-	return repo, repo.adopt(ctx)
+	store := own.At(r)
+	if store.Adopted() {
+		return repo, nil
+	}
+	return repo, hold(ctx, r.State("adopted.flock"), store.Adopt)
 }
 
 // Paths says where everything of the repository is.
@@ -145,9 +151,6 @@ func (r *Repo) GitDirs() []string {
 	}
 	return []string{r.paths.GitDir, r.paths.CommonDir}
 }
-
-// Top returns the directory of the user's files.
-func (r *Repo) Top() string { return r.paths.Workspace }
 
 // State returns a path in pawl's own git directory, for files that a driver stores there. The caller creates it.
 func (r *Repo) State(name string) string { return r.paths.State(name) }

@@ -67,12 +67,12 @@ func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
 		return Restored{}, err
 	}
 	done := Restored{Before: w.before, After: w.before}
-	want := r.index.recall(q.Target)
+	want := meta.Recall(r.paths.MetaFile(q.Target))
 	left, err := w.files.put(ctx, todo, want)
 	if err != nil {
 		return done, err
 	}
-	if err := w.files.restoreMeta(w, want, r.index.recall(w.base()), todo); err != nil {
+	if err := w.files.restoreMeta(w, want, meta.Recall(r.paths.MetaFile(w.base())), todo); err != nil {
 		return done, err
 	}
 	if done.After, err = w.after(ctx, todo, left); err != nil {

@@ -64,10 +64,14 @@ func (r treeIndex) record(ctx context.Context) (string, seen, error) {
 	if err != nil {
 		return "", seen{}, err
 	}
-	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta.Meta,
-		error) {
+	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta.Meta, error) {
 		return meta.Inspect(r.paths.Tree, usual, s.ignored)
 	})
+}
+
+// remember stores the meta of a tree that is seen for the first time.
+func (r treeIndex) remember(tree string, look func(usual fs.FileMode) (meta.Meta, error)) error {
+	return meta.Remember(r.paths.MetaFile(tree), r.paths.State("tmp/meta-"+filepath.Base(r.paths.IndexFile)), look)
 }
 
 // store records what was seen and returns the tree.
@@ -189,7 +193,8 @@ func (r treeIndex) take(ctx context.Context, s seen) error {
 		}
 		names.WriteString(path + "\x00")
 	}
-	_, err := layout.Record(ctx, r.paths, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	_, err := layout.Record(ctx, r.paths, names.String(), "update-index", "-z", "--add", "--remove", "--replace",
+		"--stdin")
 	return err
 }
 

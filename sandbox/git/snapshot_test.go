@@ -262,16 +262,12 @@ func TestSnapshotSurvivesItsCache(t *testing.T) {
 	for _, ref := range strings.Fields(r.Own("for-each-ref", "--format=%(refname)", "refs/pawl")) {
 		r.Own("update-ref", "-d", ref)
 	}
-	r.Git("gc", "-q", "--prune=now")
+	r.Own("gc", "-q", "--prune=now")
 	if got := snapshot(t, repo); got != want {
 		t.Fatal("another snapshot after garbage collection")
 	}
-	if _, err := r.Try("cat-file", "-e", want); err != nil {
+	if got := r.Own("cat-file", "-p", want+":b"); got != "only here" {
 		t.Fatal("the snapshot's objects are gone")
-	}
-	r.Git("gc", "-q", "--prune=now")
-	if _, err := r.Try("cat-file", "-e", want); err != nil {
-		t.Fatal("garbage collection took a kept snapshot")
 	}
 }
 

@@ -79,7 +79,8 @@ func (w WorktreePool) notes() map[string]ready {
 // Count is how many are ready.
 func (w WorktreePool) Count() int { return len(w.notes()) }
 
-// seize takes the lock of a file below a directory if it is free. Without an error, nil says that somebody else holds it.
+// seize takes the lock of a file below a directory if it is free. Without an error, nil says that somebody else holds
+// it.
 func seize(base, path string) (*lockfile.Lock, error) {
 	if err := disk.Mkdir(base, filepath.Dir(path), 0o700); err != nil {
 		return nil, program.IOError("git.lock", err)

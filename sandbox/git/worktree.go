@@ -343,7 +343,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context) error {
 	}
 	return r.index.locked(ctx, func(ctx context.Context) error {
 		program.Step(ctx, "remove tree")
-		for _, dir := range []string{r.paths.Tree, r.paths.Stage()} {
+		for _, dir := range []string{r.paths.Tree, r.paths.Stage(), layout.Exported(r.paths)} {
 			if err := layout.Discard(r.paths, dir); err != nil {
 				return program.IOError("git.worktree", err)
 			}

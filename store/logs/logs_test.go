@@ -14,7 +14,7 @@ import (
 )
 
 func TestRecord(t *testing.T) {
-	d := Of(t.TempDir())
+	d := Of(filepath.Join(t.TempDir(), "state"))
 	ctx, end := d.Record(context.Background(), "E0", nil)
 	_, _ = io.WriteString(New(ctx, "gone"), "where nothing of pawl's is\n")
 	end()

@@ -99,7 +99,8 @@ func Files(ctx context.Context, r *git.Repo) (found []string, err error) {
 	if !r.Git() {
 		return nil, nil
 	}
-	out, _, err := r.Paths().Plumbing("", "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").Answering(128).Run(ctx)
+	out, _, err := r.Paths().Plumbing("", "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").Answering(128).
+		Run(ctx)
 	files := program.Fields(string(out))
 	filters := map[string]string{}
 	if err == nil {

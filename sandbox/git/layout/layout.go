@@ -1,6 +1,6 @@
 // Package layout says where everything of a repository is (gitrepository-layout(5)), what of its configuration and of
-// the user's counts, and in which git directory, on which tree and index a call of git works. Pawl's own git directory is
-// in the state of the workspace, which nobody else writes. It starts git only to have configuration parsed.
+// the user's counts, and in which git directory, on which tree and index a call of git works. Pawl's own git directory
+// is in the state of the workspace, which nobody else writes. It starts git only to have configuration parsed.
 package layout
 
 import (
@@ -199,13 +199,13 @@ func (r *Layout) ShadowEnv(tree, index string) []string {
 	env := append(program.Environment(r.Config.filesystem()...), "GIT_DIR="+r.Shadow, "GIT_COMMON_DIR="+r.Shadow,
 		"GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
 	if r.Git {
-		env = append(env, alternate(r.SharedObjects()))
+		env = append(env, Alternate(r.SharedObjects()))
 	}
 	return env
 }
 
-// alternate has a call of git read objects of another store as well. The last one of an environment counts.
-func alternate(objects string) string {
+// Alternate has a call of git read objects of another store as well. The last one of an environment counts.
+func Alternate(objects string) string {
 	// In quotes, because a colon ends a path here.
 	return `GIT_ALTERNATE_OBJECT_DIRECTORIES="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(objects) + `"`
 }
@@ -216,8 +216,8 @@ func (r *Layout) userEnv(more ...[2]string) []string {
 	if !r.Git {
 		return r.ShadowEnv(r.Workspace, r.State("no-index"))
 	}
-	env := append(program.Environment(append(r.Config.filesystem(), more...)...), "GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.Workspace,
-		"GIT_INDEX_FILE="+r.State("no-index"))
+	env := append(program.Environment(append(r.Config.filesystem(), more...)...), "GIT_DIR="+r.GitDir,
+		"GIT_WORK_TREE="+r.Workspace, "GIT_INDEX_FILE="+r.State("no-index"))
 	return append(env, r.Config.Identity.Env(time.Now())...)
 }
 
@@ -252,7 +252,7 @@ func CheckAttr(r *Layout, index string, paths []string, names ...string) program
 	c.Dir = r.Workspace
 	if index != "" {
 		c.Args = append([]string{"check-attr", "--cached"}, args[1:]...)
-		c.Env = append(c.Env, "GIT_INDEX_FILE="+index, alternate(r.ObjectDir()))
+		c.Env = append(c.Env, "GIT_INDEX_FILE="+index, Alternate(r.ObjectDir()))
 	}
 	return c
 }
@@ -261,7 +261,7 @@ func CheckAttr(r *Layout, index string, paths []string, names ...string) program
 func (r *Layout) Both(stdin string, args ...string) program.Call {
 	c := r.Plumbing(stdin, args...)
 	if r.Git {
-		c.Env = append(c.Env, alternate(r.ObjectDir()))
+		c.Env = append(c.Env, Alternate(r.ObjectDir()))
 	}
 	return c
 }
@@ -312,6 +312,9 @@ func (r *Layout) Stage() string {
 	base, _, stage := r.Files()
 	return filepath.Join(base, filepath.FromSlash(stage))
 }
+
+// Exported is a store with those objects of the tree that commands in it cannot find in the user's.
+func Exported(r *Layout) string { return r.IndexFile + ".objects" }
 
 // Worktrees is the directory of pawl's worktrees.
 func (r *Layout) Worktrees() string { return filepath.Join(r.Base, "worktrees") }

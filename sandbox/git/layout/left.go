@@ -20,8 +20,8 @@ const (
 )
 
 // Keeps lists the files by which pawl keeps packs of the user's store.
-func (r *Layout) Keeps() (out []string) {
-	found, _ := filepath.Glob(filepath.Join(EscapeGlob(r.SharedObjects()), "pack", "*.keep")) // the pattern is well formed
+func Keeps(r *Layout) (out []string) {
+	found, _ := filepath.Glob(filepath.Join(EscapeGlob(r.SharedObjects()), "pack", "*.keep"))
 	for _, path := range found {
 		if line, ok := ReadLine(path, ""); ok && line == Keeper {
 			out = append(out, path)
@@ -37,11 +37,12 @@ const MarkedLock = "pawl.lock-"
 // user's. Each has a name that pawl gave, which says that its maker has ended.
 func (r *Layout) Left() (out []string) {
 	patterns := [][]string{{r.Shadow, disk.New + "*"}, {r.State("land"), disk.New + "*"},
-		{r.State("tmp"), "index-*"}, {r.State("tmp"), "remote-*"}, {r.State("tmp"), "worktree-*"}, {r.State("tmp"), "pack-*"},
-		{r.ObjectDir(), object.New + "*"}, {r.Shadow, "refs", "pawl", "trees", "*", disk.New + "*"}}
+		{r.State("tmp"), "index-*"}, {r.State("tmp"), "remote-*"}, {r.State("tmp"), "worktree-*"},
+		{r.State("tmp"), "pack-*"}, {r.ObjectDir(), object.New + "*"},
+		{r.Shadow, "refs", "pawl", "trees", "*", disk.New + "*"}}
 	if r.Git {
 		patterns = append(patterns, []string{r.GitDir, MarkedLock + "*"}, []string{r.SharedObjects(), object.New + "*"})
-		for _, path := range r.Keeps() {
+		for _, path := range Keeps(r) {
 			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > settled {
 				out = append(out, path)
 			}
@@ -59,8 +60,8 @@ func (r *Layout) Left() (out []string) {
 	return out
 }
 
-// Discard removes a file or a directory of pawl's own. In the state and in .pawl it follows no link, and refuses one on the
-// way.
+// Discard removes a file or a directory of pawl's own. In the state and in .pawl it follows no link, and refuses one
+// on the way.
 func Discard(r *Layout, path string) error {
 	if own, err := filepath.Rel(r.Base, path); err == nil && filepath.IsLocal(own) {
 		return owndir.RemoveAll(r.Base, own)

@@ -8,9 +8,9 @@ import (
 	"pawl/store/disk"
 )
 
-// Relink corrects the links between the user's repository and pawl's worktrees after both workspace and worktrees may have
-// moved: registrations of worktrees in the directory was name those in trees, and these name their registrations. A
-// workspace that is itself a linked worktree and was moved is noted in its repository. What others have linked stays
+// Relink corrects the links between the user's repository and pawl's worktrees after both workspace and worktrees may
+// have moved: registrations of worktrees in the directory was name those in trees, and these name their registrations.
+// A workspace that is itself a linked worktree and was moved is noted in its repository. What others have linked stays
 // unchanged. It may be repeated, and does nothing without git.
 func Relink(workspace, was, trees string) error {
 	gitDir, commonDir, err := Locate(workspace)
@@ -44,23 +44,9 @@ func Relink(workspace, was, trees string) error {
 	return nil
 }
 
-// Lent is what of the user's repository a command needs that finds the tree in the place of the workspace: what must be
-// readable, and in that what is pawl's own and hidden. Index is where its git looks for the index, "" where there is
-// none.
-func (r *Layout) Lent() (index string, readable, hidden []string) {
-	if !r.Git {
-		return "", nil, nil
-	}
-	if index = filepath.Join(r.GitDir, "index"); !Exists(index) {
-		index = ""
-	}
-	hidden = []string{filepath.Join(r.CommonDir, "worktrees")}
-	return index, append(Dirs(r.Workspace), filepath.Join(r.Workspace, ".git")), hidden
-}
-
 // MakeFolder makes the empty folder of a tree that is no worktree. Of a repository it has the place where the user's is
 // shown to commands: what they cannot have made is not taken out as theirs.
-func (r *Layout) MakeFolder() error {
+func MakeFolder(r *Layout) error {
 	err := disk.Mkdir(r.Base, r.Tree, 0o755)
 	if err != nil || !r.Git {
 		return err

@@ -165,3 +165,41 @@ func Parse(stored string) Meta {
 	}
 	return m
 }
+
+// Remember writes the meta of a tree to a file, unless it is there. Look finds it out, given the usual permission. It
+// overwrites and removes a file at temp.
+func Remember(path, temp string, look func(usual fs.FileMode) (Meta, error)) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return program.IOError("git.snapshot", err)
+	}
+	defer os.Remove(temp)
+	// Most files have the permission that a new file gets.
+	info, err := f.Stat()
+	if err == nil {
+		var m Meta
+		if m, err = look(info.Mode().Perm()); err == nil {
+			_, err = f.WriteString(m.String())
+		}
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return program.IOError("git.snapshot", err)
+	}
+	return nil
+}
+
+// Recall reads the meta of a tree. Where there is none, or it is damaged, nothing is known and nothing is restored by
+// it.
+func Recall(path string) Meta {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return Meta{}
+	}
+	return Parse(string(raw))
+}
