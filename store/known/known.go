@@ -40,7 +40,7 @@ func (l List) State(workspace string) string {
 		}
 		return -1
 	}, filepath.Base(workspace))
-	return filepath.Join(l.dir, strings.TrimLeft(name[:min(len(name), 40)]+"-", ".-")+hex.EncodeToString(sum[:8]))
+	return filepath.Join(l.dir, strings.TrimLeft(name[:min(len(name), 20)]+"-", ".-")+hex.EncodeToString(sum[:8]))
 }
 
 // Has reports whether a workspace has a store.
