@@ -31,10 +31,8 @@ type Session struct {
 	Place   effect.Place `json:"place"`
 	RunMode pawl.RunMode `json:"run_mode"`
 	// Home is where the workspace is known to be, in the session of the person who sits in it; Place may follow a
-	// folder that was moved before anybody has taken note of that. Fork is new with each copy of the workspace that
-	// became one of its own, "" in the first.
+	// folder that was moved before anybody has taken note of that.
 	Home string `json:"home,omitempty"`
-	Fork string `json:"fork,omitempty"`
 	Goal string `json:"goal,omitempty"`
 	session.Beside
 	// PausedAt and PausedBy tell of the pause that Dispatch is in.

@@ -78,25 +78,16 @@ func TestPlace_OfAnOldStore(t *testing.T) {
 
 func TestRelocate(t *testing.T) {
 	b := newBench(t)
-	if s := b.look().Session; s.Home != "/w" || s.Fork != "" {
-		t.Fatalf("at first: %q %q", s.Home, s.Fork)
+	if s := b.look().Session; s.Home != "/w" {
+		t.Fatalf("at first: %q", s.Home)
 	}
 	b.do(&planning.Relocate{From: "/w", To: "/v"})
-	if s := b.look().Session; s.Home != "/v" || s.Fork != "" {
-		t.Errorf("moved: %q %q", s.Home, s.Fork)
-	}
-	b.do(&planning.Relocate{From: "/v", To: "/c", Copied: true})
-	first := b.look().Session
-	if first.Home != "/c" || first.Fork == "" {
-		t.Errorf("copied: %q %q", first.Home, first.Fork)
+	if s := b.look().Session; s.Home != "/v" {
+		t.Errorf("moved: %q", s.Home)
 	}
 	out, err := b.k.Do(context.Background(),
-		kernel.Envelope{Actor: "system:place", Command: &planning.Relocate{From: "/v", To: "/c", Copied: true}})
+		kernel.Envelope{Actor: "system:place", Command: &planning.Relocate{From: "/w", To: "/v"}})
 	if err != nil || out.Changed {
 		t.Errorf("again: %+v, %v", out, err)
-	}
-	b.do(&planning.Relocate{From: "/c", To: "/d", Copied: true})
-	if s := b.look().Session; s.Fork == first.Fork {
-		t.Error("a copy of a copy is the same workspace")
 	}
 }

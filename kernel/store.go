@@ -291,7 +291,6 @@ const (
 	AuditUndoRequested          AuditEvent = "UNDO_REQUESTED"
 	AuditVerificationResult     AuditEvent = "VERIFICATION_RESULT"
 	AuditWorkItemCompleted      AuditEvent = "WORK_ITEM_COMPLETED"
-	AuditWorkspaceCopied        AuditEvent = "WORKSPACE_COPIED"
 	AuditWorkspaceMoved         AuditEvent = "WORKSPACE_MOVED"
 )
 

@@ -13,13 +13,8 @@ import (
 type (
 	// Init makes the session of a workspace, once.
 	Init struct{ Place effect.Place }
-	// Relocate takes note that the workspace is at another path than before: it was moved there or, with Copied, is a
-	// copy of the one that is still at From and a workspace of its own from now on. What else follows from that is done
-	// before.
-	Relocate struct {
-		From, To string
-		Copied   bool `json:",omitempty"`
-	}
+	// Relocate notes that the workspace was moved to another path. What else follows from that is done before.
+	Relocate struct{ From, To string }
 	// Start takes up a requirement. Given is a plan file's content, Name its name; AutoApprove names the policy in
 	// whose name the plan is approved without asking, "" for none.
 	Start struct {

@@ -55,12 +55,9 @@ func (c *Relocate) Decide(tx *kernel.Tx) error {
 	if s.Home == c.To {
 		return nil
 	}
-	event := kernel.AuditWorkspaceMoved
-	if s.Home = c.To; c.Copied {
-		event, s.Fork = kernel.AuditWorkspaceCopied, tx.NewID()
-	}
+	s.Home = c.To
 	tx.Touch(s)
-	tx.Record(s, event, audit.Info, map[string]any{"from": c.From, "to": c.To})
+	tx.Record(s, kernel.AuditWorkspaceMoved, audit.Info, map[string]any{"from": c.From, "to": c.To})
 	return nil
 }
 

@@ -9,12 +9,11 @@ import (
 
 // Commands of a person about the session.
 type (
-	// Stop ends the work by force and leaves the session BLOCKED. Copied is the workspace that the work belongs to,
-	// where this one is a copy of it. Lost says that the end of the store was lost, and with it maybe what was done.
+	// Stop ends the work by force and leaves the session BLOCKED. Lost says that the end of the store was lost, and with
+	// it maybe what was done.
 	Stop struct {
 		Reason string
-		Copied string `json:",omitempty"`
-		Lost   bool   `json:",omitempty"`
+		Lost   bool `json:",omitempty"`
 	}
 	// Fix goes on after a person helped: with further steps, an answer about an effect whose outcome is unknown, or
 	// because something outside was repaired.

@@ -65,11 +65,8 @@ func (c *Stop) Decide(tx *kernel.Tx) error {
 
 // explain says for what other reason than a word the work was stopped.
 func (c *Stop) explain(f *effect.Fault) {
-	switch {
-	case c.Lost:
+	if c.Lost {
 		f.Key, f.Args = "kernel.stopped_lost", nil
-	case c.Copied != "":
-		f.Key, f.Args = "kernel.stopped_copy", []string{c.Copied}
 	}
 }
 
