@@ -9,8 +9,8 @@ import (
 
 // Commands of a person about the session.
 type (
-	// Stop ends the work by force and leaves the session BLOCKED. Lost says that the end of the store was lost, and with
-	// it maybe what was done.
+	// Stop ends the work by force and leaves the session BLOCKED. Lost says that the end of the store was lost, and
+	// with it maybe what was done.
 	Stop struct {
 		Reason string
 		Lost   bool `json:",omitempty"`
