@@ -71,13 +71,6 @@ type Call struct {
 	Args string `json:"args,omitempty"`
 }
 
-// ParseScript reads a script from JSON.
-func ParseScript(raw []byte) (Script, error) {
-	var s Script
-	err := json.Unmarshal(raw, &s)
-	return s, err
-}
-
 // Repairing is the heading under which the prompts for repairs tell of the failure.
 const Repairing = "## What failed"
 
@@ -111,39 +104,8 @@ func Liar() Script {
 	return Script{Branches: []Branch{{Steps: []Step{{Text: "Done. All tests pass."}}}}}
 }
 
-// Endless asks for the same call for ever.
-func Endless(file string) Script {
-	return Script{Branches: []Branch{{Steps: []Step{{Calls: []Call{{Read: file}}}}}}}
-}
-
-// Failing answers every request with a status.
-func Failing(status int) Script {
-	return Script{Branches: []Branch{{Steps: []Step{{Status: status, Times: 1 << 30}}}}}
-}
-
 // Thinks is the signature of every thought.
 const Thinks = "c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=="
-
-// Malformed asks for a tool with arguments that are no JSON, that repeat a key, that repeat one in another case, and
-// that are no object, one after the other, and then says that it is done.
-func Malformed(tool string) Script {
-	var steps []Step
-	for _, args := range []string{`{"path": "a`, `{"path":"a","path":"b"}`, `{"path":"a","Path":"b"}`, `["path"]`} {
-		steps = append(steps, Step{Calls: []Call{{Name: tool, Args: args}}})
-	}
-	return Script{Branches: []Branch{{Steps: append(steps, Step{Text: "Done."})}}}
-}
-
-// Passing answers a status so many times before it says that it is done.
-func Passing(status, times int, retryAfter string) Script {
-	return Script{Branches: []Branch{{Steps: []Step{{Text: "Done.", Status: status, Times: times,
-		RetryAfter: retryAfter}}}}}
-}
-
-// Huge says so many bytes.
-func Huge(n int) Script {
-	return Script{Branches: []Branch{{Steps: []Step{{Text: strings.Repeat("much ado ", 100), Flood: n}}}}}
-}
 
 // callID is the id of a call: branch, step and number within the step.
 func callID(branch, step, n int) string { return fmt.Sprintf("call_b%ds%dn%d", branch, step, n) }

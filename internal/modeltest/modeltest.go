@@ -2,6 +2,7 @@
 package modeltest
 
 import (
+	"strings"
 	"testing"
 
 	"pawl/agent/scripted"
@@ -44,17 +45,36 @@ func FixBug(file, wrong, right string) Script { return scripted.FixBug(file, wro
 
 func Liar() Script { return scripted.Liar() }
 
-func Endless(file string) Script { return scripted.Endless(file) }
-
-func Failing(status int) Script { return scripted.Failing(status) }
-
-func Malformed(tool string) Script { return scripted.Malformed(tool) }
-
-func Passing(status, times int, retryAfter string) Script {
-	return scripted.Passing(status, times, retryAfter)
+// Endless asks for the same call for ever.
+func Endless(file string) Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Calls: []Call{{Read: file}}}}}}}
 }
 
-func Huge(n int) Script { return scripted.Huge(n) }
+// Failing answers every request with a status.
+func Failing(status int) Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Status: status, Times: 1 << 30}}}}}
+}
+
+// Malformed asks for a tool with arguments that are no JSON, that repeat a key, that repeat one in another case, and
+// that are no object, one after the other, and then says that it is done.
+func Malformed(tool string) Script {
+	var steps []Step
+	for _, args := range []string{`{"path": "a`, `{"path":"a","path":"b"}`, `{"path":"a","Path":"b"}`, `["path"]`} {
+		steps = append(steps, Step{Calls: []Call{{Name: tool, Args: args}}})
+	}
+	return Script{Branches: []Branch{{Steps: append(steps, Step{Text: "Done."})}}}
+}
+
+// Passing answers a status so many times before it says that it is done.
+func Passing(status, times int, retryAfter string) Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Text: "Done.", Status: status, Times: times,
+		RetryAfter: retryAfter}}}}}
+}
+
+// Huge says so many bytes.
+func Huge(n int) Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Text: strings.Repeat("much ado ", 100), Flood: n}}}}}
+}
 
 func Recorded(form wire.Form, c Call, offered string) []byte {
 	return scripted.Recorded(form, c, offered)

@@ -150,11 +150,6 @@ func Next(p Plan) (i int, ok bool) {
 	return i, ok
 }
 
-// Finished reports whether every step is done or skipped.
-func Finished(p Plan) bool {
-	return !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.Status.Closed() })
-}
-
 // Stuck returns the indexes of the open steps of a plan that has no next step, in the order of the plan: those that are
 // blocked and those that wait for them. It is empty while something can be carried out and when all is finished.
 func Stuck(p Plan) []int {

@@ -214,20 +214,6 @@ func textNode(s string) *yaml.Node {
 	return n
 }
 
-// EncodeJSON returns the plan as indented JSON with a final line break. Decode reads it back as the same plan.
-func EncodeJSON(p Plan) ([]byte, error) {
-	v, err := p.value()
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, v.encode(nil), "", "  "); err != nil {
-		return nil, err
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
-}
-
 // EncodeYAML returns the plan as YAML. Decode reads it back as the same plan.
 func EncodeYAML(p Plan) ([]byte, error) {
 	n, err := p.MarshalYAML()
