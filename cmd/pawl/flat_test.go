@@ -36,8 +36,6 @@ func TestFlat(t *testing.T) {
 		return refs, strings.Count(u.run("find", u.own("git"), "-type", "f"), "\n")
 	}
 	run := func(n int) {
-		// What no reference names stays for the first hours, because work in progress may be about to name it.
-		u.run("find", u.own("git", "objects"), "-type", "f", "-exec", "touch", "-d", "3 hours ago", "{}", "+")
 		name := fmt.Sprintf("f%d.txt", n)
 		u.must(0, "run", "--yes", "--plan", u.plan(fmt.Sprintf("goal: Write %s\nrisk_level: low\nsteps: [{step_id: s1, "+
 			"title: Write, intent: x, status: pending, tool_calls: [{name: write_file, args_hint: {path: %s, content: x}}]}]\n"+
@@ -59,6 +57,8 @@ func TestFlat(t *testing.T) {
 		case n > newest+3 && (r > refs+1 || f > files+1):
 			t.Fatalf("after %d runs %d references and %d files, after %d %d and %d", n, r, f, newest+3, refs, files)
 		}
+		// What no reference names stays for the first hours, because work in progress may be about to name it.
+		u.run("find", u.own("git", "objects"), "-type", "f", "-exec", "touch", "-d", "3 hours ago", "{}", "+")
 	}
 	t.Logf("%d references, %d files", refs, files)
 	u.must(0, "gc")
