@@ -302,6 +302,9 @@ func (s Store) Compact(ctx context.Context) error {
 	for _, file := range s.files("pack/" + pack + "*") {
 		err = errors.Join(err, os.Chtimes(file, before, before))
 	}
+	if _, _, failed := s.paths.Alone("", "prune-packed", "-q").Run(ctx); failed != nil {
+		return failed
+	}
 	for _, file := range old {
 		info, failed := os.Lstat(file)
 		if failed == nil && info.Mode().IsRegular() && info.ModTime().Before(before) &&
