@@ -89,7 +89,7 @@ func storeFinding(ctx context.Context, a *cli.App) (f host.Finding, ok bool) {
 	if pawl.CodeOf(err) == pawl.CodeNotFound && errors.As(err, &e) {
 		f = asFinding(a.Printer, "store", err)
 		f.State = "warn"
-		return f, e.Key == "store.gone"
+		return f, e.Key != "store.missing"
 	}
 	var report audit.Report
 	if err == nil {
@@ -100,7 +100,7 @@ func storeFinding(ctx context.Context, a *cli.App) (f host.Finding, ok bool) {
 		return asFinding(a.Printer, "store", err), true
 	}
 	return host.Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(report.Size),
-		fmt.Sprint(len(report.Tails))}}, true
+		fmt.Sprint(len(report.Tails))}, Value: sess.Workspace.Place.Own()}, true
 }
 
 // reading tells a person every few seconds how much of much is done.
