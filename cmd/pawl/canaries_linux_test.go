@@ -27,7 +27,7 @@ import (
 // canariesAll looks for every canary with every command; without it, for one of so many in one setting.
 var canariesAll = flag.Bool("canaries", false, "look for canaries in every place, by every command, under every mechanism")
 
-const canaryShare = 60
+const canaryShare = 120
 
 // onMachine names the mount namespace that a test was started from, in the process that has a machine of its own.
 const onMachine = "CANARIES_OUTSIDE"
@@ -79,7 +79,7 @@ var canaryTrees = strings.Fields(".cache/pre-commit/repo1/.git .pyenv/plugins/p/
 	".opam/default/.opam-switch/sources/x/.git go/pkg/mod/cache/vcs/x .cache/composer/vcs/x")
 
 // canaryCaches hold nothing but packages, and are readable whole.
-var canaryCaches = strings.Fields(".cache/yarn .cache/pnpm .cache/hex .local/share/pnpm")
+var canaryCaches = strings.Fields(".cache/yarn .cache/pnpm .cache/hex .local/share/pnpm /usr/local/go")
 
 // canaryTexts are forms of a secret.
 var canaryTexts = []string{"token = %s\n", "[default]\npassword: %s\n", "url = https://me:%s@host.example/x\n", "//host/:_authToken=%s\n",
@@ -293,7 +293,7 @@ func newMachine(t *testing.T, moved bool) *machine {
 	}
 	n, share := 0, uint32(canaryShare)
 	if *canariesAll {
-		share = 4
+		share = 20
 	}
 	for _, form := range canaryForms {
 		for _, tool := range tools {
@@ -308,7 +308,7 @@ func newMachine(t *testing.T, moved bool) *machine {
 						name = filepath.Join(m.base(dirs), rest)
 					}
 				}
-				if slices.ContainsFunc(canaryCaches, func(c string) bool { return inside(name, path.Join(m.home, c)) }) {
+				if slices.ContainsFunc(canaryCaches, func(c string) bool { return inside(m.at(name), m.at(c)) }) {
 					continue
 				}
 				m.plant(m.hidden, name, canaryTexts[n%len(canaryTexts)])
@@ -348,18 +348,21 @@ func (m *machine) base(dirs [2]string) string {
 	if m.moved {
 		dir = dirs[1]
 	}
-	if path.IsAbs(dir) {
-		return dir
+	return m.at(dir)
+}
+
+// at is where a name is, from the home.
+func (m *machine) at(name string) string {
+	if path.IsAbs(name) {
+		return name
 	}
-	return path.Join(m.home, dir)
+	return path.Join(m.home, name)
 }
 
 // plant writes a canary, unless something is there already or it is among what has to be readable.
 func (m *machine) plant(to map[string]string, name, form string) {
 	m.t.Helper()
-	if !path.IsAbs(name) {
-		name = path.Join(m.home, name)
-	}
+	name = m.at(name)
 	_, err := os.Lstat(name)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) || os.MkdirAll(path.Dir(name), 0o755) != nil { // a file is in its way
 		return
@@ -374,9 +377,7 @@ func (m *machine) plant(to map[string]string, name, form string) {
 // link makes a link to a program in a folder of PATH.
 func (m *machine) link(to string) {
 	m.t.Helper()
-	if !path.IsAbs(to) {
-		to = path.Join(m.home, to)
-	}
+	to = m.at(to)
 	at := path.Join(m.home, "tools/bin", path.Base(to))
 	if err := errors.Join(os.MkdirAll(path.Dir(at), 0o755), os.Symlink(to, at)); err != nil {
 		m.t.Fatal(err)
@@ -437,12 +438,16 @@ func (m *machine) look(mechanism string, ordinary bool) {
 	}
 	state := m.base(canaryBases["STATE"])
 	if ordinary {
+		if err := errors.Join(os.MkdirAll("/data", 0o755), os.MkdirAll("/run/user", 0o755)); err != nil {
+			t.Fatal(err)
+		}
 		m.user.run("chown", "-R", "1000:1000", m.home, m.temp, "/home", state, filepath.Dir(m.dir), "/data", "/run/user")
 	}
 	m.program = "/usr/local/bin/pawl-as"
 	planned := m.steps(running("sh look.sh plan plan.seen", true), making())
 	worked := filepath.Join(filepath.Dir(m.dir), "worked.yaml")
 	if err := os.WriteFile(worked, []byte("goal: Make a file\nsteps:\n  - {step_id: s1, title: Make, intent: Make made.txt}\n"+
+		"criteria:\n  - {id: c1, text: made, proof: diff, paths: [made.txt]}\n"+
 		"verification: {mode: custom, commands: [sh look.sh tests], required: true, stop_on_fail: true}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
