@@ -25,7 +25,7 @@ import (
 )
 
 // canariesAll looks for every canary with every command; without it, for one of so many in one setting.
-var canariesAll = flag.Bool("canaries", false, "look for canaries in every place, by every command, under every mechanism")
+var canariesAll = flag.Bool("canaries", false, "look for more canaries, under every mechanism, also as an ordinary user and with variables moved")
 
 const canaryShare = 120
 
@@ -109,8 +109,8 @@ const lookScript = `all() {
 	git config --list --show-origin; git config --global --list; git config --system --list; git remote -v; env
 }
 form='cnry[a-z0-9]{20}'
-all 2>/dev/null </dev/null | grep -aoE "$form" | sort -u >"/tmp/$1"
-{ readlink /proc/self/ns/mnt | sed "s/^/$1 in /"; sed "s/^/$1 /" "/tmp/$1"; tr a-z0-9 n-za-m5-90-4 <"/tmp/$1"; } | tee "${2-/tmp/seen}"
+seen=$(all 2>/dev/null </dev/null | grep -aoE "$form" | sort -u)
+{ readlink /proc/self/ns/mnt | sed "s/^/$1 in /"; echo "$seen" | sed "s/^/$1 /"; echo "$seen" | tr a-z0-9 n-za-m5-90-4; } | tee "${2-/dev/null}"
 `
 
 // lookAgent is an agent that looks, and says that it has done its work.
@@ -123,7 +123,28 @@ echo '{"type":"item.completed","item":{"type":"agent_message","text":"'"$(tr -d 
 echo '{"type":"turn.completed"}'
 `
 
+// The paths of the copy of the machine that layMachine makes. A file at copyMark says that it is one.
+const (
+	copyMark     = "/canaries"
+	copyHome     = "/home/ada"
+	copyOld      = "/mnt/old"
+	copyTested   = "/usr/local/bin/pawl-tested"
+	copyPawl     = "/usr/local/bin/pawl-as"
+	copyBwrap    = "/usr/bin/bwrap"
+	copyGit      = "/etc/gitconfig"
+	copyPath     = "/home/ada/.local/bin:/usr/local/bin:/usr/bin:/bin:/home/ada/tools/bin"
+	copyShared   = "/data"
+	copyRuntimes = "/run/user"
+)
+
 var (
+	// copyMoved are where the directories of toolchains are moved to, and copyWritten where pawl and its commands write.
+	copyMoved   = []string{"moved", "/data/tools", "/opt/tools.d"}
+	copyWritten = []string{"/home", "/tmp", "/data", "/run", "/var/tmp"}
+	// copyLinked are programs that links in PATH lead to, and what is beside them.
+	copyLinked = [][2]string{{"Documents/todo.sh", "Documents/taxes"}, {"work/bin/tool", "work/acme/.env"},
+		{"/srv/team/bin/deploy", "/srv/team/secrets"}}
+
 	canaryForm = regexp.MustCompile(`cnry[a-z0-9]{20}`)
 	canaryCode = strings.NewReplacer("a", "n", "b", "o", "c", "p", "d", "q", "e", "r", "f", "s", "g", "t", "h", "u", "i", "v", "j", "w", "k", "x", "l", "y", "m", "z",
 		"n", "a", "o", "b", "p", "c", "q", "d", "r", "e", "s", "f", "t", "g", "u", "h", "v", "i", "w", "j", "x", "k", "y", "l", "z", "m",
@@ -249,19 +270,22 @@ func layMachine(t *testing.T) {
 		must(name, os.MkdirAll(at("root/"+name), 0o755))
 		must(name, unix.Mount("tmpfs", at("root/"+name), "tmpfs", 0, "mode="+mode))
 	}
-	must("old", os.Mkdir(at("root/mnt/old"), 0o755))
-	must("root", unix.PivotRoot(at("root"), at("root/mnt/old")))
+	must("old", os.Mkdir(at("root"+copyOld), 0o755))
+	must("root", unix.PivotRoot(at("root"), at("root"+copyOld)))
 	must("chdir", os.Chdir("/"))
-	must("unmount", unix.Unmount("/mnt/old", unix.MNT_DETACH))
-	must("pawl", os.WriteFile("/usr/local/bin/pawl-tested", program, 0o755))
+	must("unmount", unix.Unmount(copyOld, unix.MNT_DETACH))
+	must("mark", os.WriteFile(copyMark, nil, 0o644))
+	must("pawl", os.WriteFile(copyTested, program, 0o755))
 	t.Setenv("TMPDIR", "/tmp")
 }
 
 // newMachine plants the canaries for a user with a small repository. If moved, what a variable names is elsewhere.
 func newMachine(t *testing.T, moved bool) *machine {
 	t.Helper()
-	u := &user{t: t, home: "/home/ada", dir: "/home/ada/src/app", temp: "/tmp/ada",
-		only: "/home/ada/.local/bin:/usr/local/bin:/usr/bin:/bin:/home/ada/tools/bin"}
+	if _, err := os.Stat(copyMark); err != nil {
+		t.Fatal("this is no copy of the machine: ", err)
+	}
+	u := &user{t: t, home: copyHome, dir: path.Join(copyHome, "src/app"), temp: "/tmp/ada", only: copyPath}
 	m := &machine{u, map[string]string{}, map[string]string{}, map[string]string{}, moved, map[string][]string{}}
 	u.vars = []string{asPawl + "=1"}
 	for name, dirs := range canaryBases {
@@ -276,7 +300,7 @@ func newMachine(t *testing.T, moved bool) *machine {
 	for i, s := range canaryStores {
 		variable, dir := strings.Trim(s.variable, "()*"), s.home
 		if moved && variable != "" {
-			dir = path.Join([]string{"moved", "/data/tools", "/opt/tools.d"}[i%3], variable)
+			dir = path.Join(copyMoved[i%len(copyMoved)], variable)
 			u.vars = append(u.vars, variable+"="+m.base([2]string{dir, dir}))
 		}
 		switch {
@@ -319,8 +343,7 @@ func newMachine(t *testing.T, moved bool) *machine {
 		m.plant(m.hidden, path.Join(dir, "config"), "[remote \"origin\"]\n\turl = https://me:%s@host.example/x\n")
 	}
 	// A link in a folder of programs opens what it leads to, and nothing beside it.
-	for _, of := range [][2]string{{"Documents/todo.sh", "Documents/taxes"}, {"work/bin/tool", "work/acme/.env"},
-		{"/srv/team/bin/deploy", "/srv/team/secrets"}} {
+	for _, of := range copyLinked {
 		m.plant(m.shown, of[0], "%s")
 		m.plant(m.hidden, of[1], "%s")
 		m.link(of[0])
@@ -396,7 +419,7 @@ func (m *machine) repository() {
 		m.t.Fatal(err)
 	}
 	m.user.repository()
-	for _, file := range []string{m.dir + "/.git/config", m.home + "/.gitconfig", "/etc/gitconfig"} {
+	for _, file := range []string{m.dir + "/.git/config", m.home + "/.gitconfig", copyGit} {
 		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {
 			m.t.Fatal(err)
@@ -420,7 +443,7 @@ func (m *machine) look(mechanism string, ordinary bool) {
 		script += "setpriv --reuid=1000 --regid=1000 --clear-groups "
 	}
 	if mechanism == "floor" {
-		script += "/usr/local/bin/pawl-tested firstrun-floor docker "
+		script += copyTested + " firstrun-floor docker "
 	}
 	m.modelled("openai", modeltest.Script{}, "agent: codex", "  api: responses", "isolation: "+map[bool]string{true: "bwrap", false: `""`}[mechanism == "bwrap"])
 	config := filepath.Join(m.home, ".config/pawl/config.yaml")
@@ -429,21 +452,21 @@ func (m *machine) look(mechanism string, ordinary bool) {
 		m.run("cp", "-a", filepath.Dir(config), m.base(canaryBases["CONFIG"]))
 	}
 	if mechanism != "bwrap" {
-		_ = os.Remove("/usr/bin/bwrap") // of the copy
+		_ = os.Remove(copyBwrap) // of the copy
 	}
 	agent := filepath.Join(m.home, ".local/bin/codex")
-	if err := errors.Join(os.WriteFile(agent, []byte(lookAgent), 0o755), os.WriteFile("/usr/local/bin/pawl-as", []byte(script+"/usr/local/bin/pawl-tested \"$@\"\n"), 0o755),
+	if err := errors.Join(os.WriteFile(agent, []byte(lookAgent), 0o755), os.WriteFile(copyPawl, []byte(script+copyTested+" \"$@\"\n"), 0o755),
 		os.Chmod(m.temp, 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	state := m.base(canaryBases["STATE"])
 	if ordinary {
-		if err := errors.Join(os.MkdirAll("/data", 0o755), os.MkdirAll("/run/user", 0o755)); err != nil {
+		if err := errors.Join(os.MkdirAll(copyShared, 0o755), os.MkdirAll(copyRuntimes, 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		m.user.run("chown", "-R", "1000:1000", m.home, m.temp, "/home", state, filepath.Dir(m.dir), "/data", "/run/user")
+		m.user.run("chown", "-R", "1000:1000", m.home, m.temp, state, copyShared, copyRuntimes)
 	}
-	m.program = "/usr/local/bin/pawl-as"
+	m.program = copyPawl
 	planned := m.steps(running("sh look.sh plan plan.seen", true), making())
 	worked := filepath.Join(filepath.Dir(m.dir), "worked.yaml")
 	if err := os.WriteFile(worked, []byte("goal: Make a file\nsteps:\n  - {step_id: s1, title: Make, intent: Make made.txt}\n"+
@@ -520,7 +543,7 @@ func (m *machine) written() string {
 		}
 	}
 	var b strings.Builder
-	for _, dir := range []string{"/home", "/tmp", "/data", "/run", "/var/tmp"} {
+	for _, dir := range copyWritten {
 		_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() || planted[p] || d.Name() == "places" ||
 				filepath.Base(p) == "config.yaml" && strings.Contains(p, "/pawl/") {
