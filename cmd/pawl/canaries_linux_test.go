@@ -165,6 +165,8 @@ type machine struct {
 	*user
 	// By token, where it is: what no command may read, what all have to, and what all but agents have to.
 	hidden, shown, untold map[string]string
+	// settings are those of git that are readable where a copy without logins can be shown.
+	settings map[string]string
 	moved                 bool
 	where                 map[string][]string // by token, the files that pawl or a command wrote it to
 }
@@ -286,7 +288,7 @@ func newMachine(t *testing.T, moved bool) *machine {
 		t.Fatal("this is no copy of the machine: ", err)
 	}
 	u := &user{t: t, home: copyHome, dir: path.Join(copyHome, "src/app"), temp: "/tmp/ada", only: copyPath}
-	m := &machine{u, map[string]string{}, map[string]string{}, map[string]string{}, moved, map[string][]string{}}
+	m := &machine{u, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, moved, map[string][]string{}}
 	u.vars = []string{asPawl + "=1"}
 	for name, dirs := range canaryBases {
 		if moved {
@@ -330,10 +332,8 @@ func newMachine(t *testing.T, moved bool) *machine {
 				for base, dirs := range canaryBases {
 					if rest, ok := strings.CutPrefix(name, base+"/"); ok {
 						name = filepath.Join(m.base(dirs), rest)
+						m.plant(m.hidden, filepath.Join(dirs[0], rest), canaryTexts[n%len(canaryTexts)]) // also left where it was
 					}
-				}
-				if slices.ContainsFunc(canaryCaches, func(c string) bool { return inside(m.at(name), m.at(c)) }) {
-					continue
 				}
 				m.plant(m.hidden, name, canaryTexts[n%len(canaryTexts)])
 			}
@@ -387,7 +387,8 @@ func (m *machine) plant(to map[string]string, name, form string) {
 	m.t.Helper()
 	name = m.at(name)
 	_, err := os.Lstat(name)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) || os.MkdirAll(path.Dir(name), 0o755) != nil { // a file is in its way
+	cached := slices.ContainsFunc(canaryCaches, func(c string) bool { return inside(name, m.at(c)) })
+	if cached && form != "%s" || err == nil || !errors.Is(err, fs.ErrNotExist) || os.MkdirAll(path.Dir(name), 0o755) != nil { // a file is in its way
 		return
 	}
 	token := newCanary()
@@ -428,6 +429,10 @@ func (m *machine) repository() {
 			token := newCanary()
 			m.hidden[token] = file + ": " + form
 			_, err = fmt.Fprintf(f, form+"\n", token)
+		}
+		if token := newCanary(); file != m.home+"/.gitconfig" {
+			m.settings[token] = file
+			_, err = fmt.Fprintf(f, "[color]\n\tui = %s\n", token)
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
 			m.t.Fatal(err)
@@ -497,6 +502,9 @@ func (m *machine) look(mechanism string, ordinary bool) {
 		wanted := maps.Clone(m.shown)
 		if c != "agent" {
 			maps.Copy(wanted, m.untold)
+		}
+		if mechanism != "floor" {
+			maps.Copy(wanted, m.settings)
 		}
 		for token, name := range wanted {
 			if !strings.Contains(all, c+" "+token) {
