@@ -16,7 +16,7 @@ RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
-.PHONY: browser help setup build install uninstall demo test steady unwalled sensitivity tampering kills flat adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
+.PHONY: browser help setup build install uninstall demo test steady unwalled sensitivity tampering kills canaries flat adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ tampering: ## change stores, audit logs, checkpoints, their key and folder 10,00
 kills: setup ## kill commits, landings, undos, worktrees and pull requests at every step that they take, and runs at many moments, and undo 2,000 random scripts, where make test takes a few
 	PAWL_SCRIPTS=2000 GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint ./driver/forge
 	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestKill|^TestLogin_Kill$$|^TestPullRequest$$' -kills 24 -waykills 29 -agentkills 12 -pullkills
+
+canaries: setup ## look for secrets in thousands of places of a developer's machine, by every command that pawl runs, under every mechanism, as root also as an ordinary user
+	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestCanaries$$' -canaries -v
 
 flat: setup ## make 300 runs in one workspace, whose references and files have to stay as many, where make test makes eight
 	$(GO) test -count=1 -timeout 120m ./cmd/pawl -run 'TestFlat$$' -flatruns 300 -v

@@ -303,7 +303,7 @@ func (l *layout) linked(dir string) {
 // configs puts a copy without logins over each git configuration that holds one. Without mounts the file is hidden.
 func (l *layout) configs(s Spec, m Mechanism) error {
 	repositories := slices.Concat(s.Readable, []string{s.Workspace + "/.git"})
-	for _, name := range allow.GitConfigs(s.Writable, repositories, s.configs) {
+	for i, name := range allow.GitConfigs(s.Writable, repositories, s.configs) {
 		p, info, ok := real(name)
 		if !ok || !info.Mode().IsRegular() || l.covered(p) {
 			continue
@@ -321,7 +321,7 @@ func (l *layout) configs(s Spec, m Mechanism) error {
 				return err
 			}
 		}
-		at := filepath.Join(l.private, strconv.Itoa(len(l.at)))
+		at := filepath.Join(l.private, strconv.Itoa(i))
 		if err := os.WriteFile(at, []byte(public), 0o644); err != nil {
 			return pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
 		}

@@ -102,9 +102,10 @@ func TestToolchainsAreShownByParts(t *testing.T) {
 func TestAConfigurationWithoutSecretsIsShown(t *testing.T) {
 	home := outside(t)
 	file := write(t, filepath.Join(home, ".cargo/config.toml"), "[build] # s3cret is no login\n")
+	proxied := write(t, filepath.Join(home, ".cargo/config"), "[http]\nproxy = \"me:s3cret@proxy:3128\"\n")
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 
-		if got := found(t, box(t, Options{Mechanism: m, Home: home}), in(t), []string{file}); len(got) != 1 {
+		if got := found(t, box(t, Options{Mechanism: m, Home: home}), in(t), []string{file, proxied}); len(got) != 1 || got[0] != file {
 			t.Errorf("%v", got)
 		}
 	})
@@ -349,9 +350,13 @@ func TestAWorkspaceIsHiddenAroundAWorktree(t *testing.T) {
 func TestGitConfigurationsAreShownWithoutLogins(t *testing.T) {
 	const config = "[core]\n\tbare = false\n[http \"https://host/\"]\n\textraheader = \"AUTHORIZATION: basic s3cret\" \\\n s3cret\n[remote \"origin\"]\n" +
 		"\turl = https://me:s3cret@host/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[credential]\n\thelper = store --file=s3cret\n" +
-		"[url \"https://s3cret@host/\"] insteadOf = x\n[Http]\n\tproxy = s3cret\n[remote \"o]\"] apitoken = s3cret\n\tpushurl = ssh://git@host/x\n[branch \"main\"]\n\tremote = origin\n"
+		"[url \"https://s3cret@host/\"] insteadOf = x\n[Http]\n\tproxy = s3cret\n[remote \"o]\"] apitoken = s3cret\n\tpushurl = ssh://git@host/x\n[branch \"main\"]\n\tremote = origin\n" +
+		"[alias]\n\tapi = !curl -H 'Authorization: Bearer s3cret'\n[core]\n\tsshCommand = env SSH_PASSWORD=s3cret ssh\n" +
+		"[filter \"f\"]\n\tclean = f --token s3cret\n[remote \"c\"]\n\turl = https://host/x?private_token=s3cret\n" +
+		"[branch \"feature/auth\"]\n\tmerge = refs/heads/feature/auth\n"
 	const want = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://host/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n" +
-		"[remote \"o]\"]\n\tpushurl = ssh://host/x\n[branch \"main\"]\n\tremote = origin\n"
+		"[remote \"o]\"]\n\tpushurl = ssh://host/x\n[branch \"main\"]\n\tremote = origin\n" +
+		"[alias]\n[core]\n[filter \"f\"]\n[remote \"c\"]\n[branch \"feature/auth\"]\n\tmerge = refs/heads/feature/auth\n"
 	if got := allow.PublicConfig(config); got != want {
 		t.Errorf("%s", got)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"pawl/face/app"
+	"pawl/internal/firstrun"
 	"pawl/internal/gittest"
 	"pawl/kernel/view"
 	"pawl/sandbox"
@@ -35,6 +36,7 @@ const byProgram = "PAWL_TEST_PROGRAM"
 func TestMain(m *testing.M) {
 	sandbox.Child()
 	prove.Child()
+	firstrun.Child()
 	if fake := fakeAgents[filepath.Base(os.Args[0])]; fake != nil {
 		os.Exit(fake(os.Args[1:]))
 	}

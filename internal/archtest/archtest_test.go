@@ -79,7 +79,7 @@ var rules = []rule{
 	{pattern: "text/criteria", ours: []string{"text/display", "text/markdown", "text/pattern", "text/plan"},
 		third: none, pure: true},
 	{pattern: "text/shell", ours: none, third: []string{"mvdan.cc/sh"}, pure: true},
-	{pattern: "text/policy", ours: []string{".", "text/display", "text/gitpattern", "text/pattern", "text/shell"},
+	{pattern: "text/policy", ours: []string{".", "text/display", "text/gitpattern", "text/pattern", "text/secret", "text/shell"},
 		third: []string{"golang.org/x/text"}, pure: true},
 	{pattern: "kernel/effect", ours: []string{".", "text/shell", "text/plan", "text/policy", "text/triage",
 		"text/strictjson"},

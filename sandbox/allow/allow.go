@@ -55,17 +55,17 @@ var Toolchains = []Place{
 	{"JAVA_HOME", "", "."},
 	{"ANDROID_HOME", "", "build-tools cmdline-tools platforms platform-tools ndk cmake licenses sources extras tools"},
 	{"FLUTTER_ROOT", "", "."},
-	{"PUB_CACHE", ".pub-cache", "bin hosted hosted-hashes git global_packages"},
+	{"PUB_CACHE", ".pub-cache", "bin hosted hosted-hashes git global_packages !git/cache/*/config"},
 	{"DOTNET_ROOT", ".dotnet", "dotnet host sdk shared packs templates tools sdk-manifests library-packs"},
 	{"NUGET_PACKAGES", ".nuget/packages", "."},
 	{"NVM_DIR", ".nvm", "alias versions nvm.sh nvm-exec"},
 	{"VOLTA_HOME", ".volta", "bin tools layout.v*"},
-	{"PYENV_ROOT", ".pyenv", "bin libexec shims versions version plugins pyenv.d completions"},
-	{"RBENV_ROOT", ".rbenv", "bin libexec shims versions version plugins rbenv.d completions"},
-	{"ASDF_DATA_DIR", ".asdf", "bin lib asdf.sh installs shims plugins"},
+	{"PYENV_ROOT", ".pyenv", "bin libexec shims versions version plugins pyenv.d completions !plugins/*/.git"},
+	{"RBENV_ROOT", ".rbenv", "bin libexec shims versions version plugins rbenv.d completions !plugins/*/.git"},
+	{"ASDF_DATA_DIR", ".asdf", "bin lib asdf.sh installs shims plugins !plugins/*/.git"},
 	{"SDKMAN_DIR", ".sdkman", "bin candidates"},
-	{"GEM_HOME", "", "bin build_info bundler cache doc extensions gems plugins specifications"},
-	{"GEM_PATH", "", "bin build_info bundler cache doc extensions gems plugins specifications"},
+	{"GEM_HOME", "", "bin build_info bundler cache doc extensions gems plugins specifications !cache/bundler/git"},
+	{"GEM_PATH", "", "bin build_info bundler cache doc extensions gems plugins specifications !cache/bundler/git"},
 	{"VIRTUAL_ENV", "", "bin lib lib64 include share pyvenv.cfg"},
 	{"PYTHONUSERBASE", ".local", "bin lib"},
 	{"PIPX_HOME", ".local/pipx", "venvs shared py"},
@@ -83,17 +83,18 @@ var Toolchains = []Place{
 		"!.vault-token !.ssh !.gnupg !.aws !.azure !.kube !.docker !.password-store !.terraform.d !.config !.mozilla " +
 		"!.bash_history !.zsh_history !.local/share/keyrings"}, // also if a setting shows the home
 	{Dir: ".bun", Parts: "bin install"},
-	{Dir: ".bundle", Parts: "cache plugin"},
+	{Dir: ".bundle", Parts: "cache plugin !cache/git"},
 	{Dir: ".cabal", Parts: "bin lib packages share store ?config"},
 	{Dir: ".deno", Parts: "bin"},
-	{Dir: ".gem", Parts: "ruby"},
+	{Dir: ".gem", Parts: "ruby !ruby/*/cache/bundler/git"},
 	{Dir: ".ghcup", Parts: "bin ghc cabal hls stack"},
 	{Dir: ".ivy2", Parts: "cache local jars"},
-	{Dir: ".julia", Parts: "artifacts compiled packages registries juliaup"},
+	{Dir: ".julia", Parts: "artifacts compiled packages registries juliaup !registries/*/.git"},
 	{Dir: ".juliaup", Parts: "bin"},
 	{Dir: ".konan", Parts: "cache dependencies kotlin-native-*"},
 	{Dir: ".mix", Parts: "archives elixir escripts"},
-	{Dir: ".opam", Parts: ". !plugins !log"},
+	{Dir: ".opam", Parts: "?config opam-init repo download-cache !repo/*/.git */.opam-switch !*/.opam-switch/sources " +
+		"*/bin */sbin */lib */share */man */doc */etc"},
 	{Dir: ".pnpm-store", Parts: "."},
 	{Dir: ".rvm", Parts: "bin config environments gems lib rubies scripts wrappers"},
 	{Dir: ".sbt", Parts: "boot launchers ?repositories"},
@@ -108,7 +109,7 @@ var Toolchains = []Place{
 		"coursier/arc coursier/jvm Cypress deno/deps deno/npm deno/gen deno/remote deno/*_cache_v* electron go-build " +
 		"golangci-lint hex huggingface/hub huggingface/datasets huggingface/modules " +
 		"ms-playwright/*-[0-9]* ms-playwright/.links " +
-		"node node-gyp pdm pip/http* pip/wheels pip/selfcheck pnpm pre-commit prisma puppeteer " +
+		"node node-gyp pdm pip/http* pip/wheels pip/selfcheck pnpm pre-commit !pre-commit/*/.git prisma puppeteer " +
 		"pypoetry/cache pypoetry/artifacts " +
 		"pypoetry/virtualenvs rebar3 sccache torch/hub torch/kernels typescript uv/*-v[0-9]* uv/CACHEDIR.TAG yarn zig"},
 }

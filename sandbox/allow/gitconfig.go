@@ -19,6 +19,11 @@ var gitSections = strings.Fields("advice alias am annex apply author blame branc
 	"splitindex stash status submodule svn-remote tag transfer uploadpack user versionsort worktree")
 
 var (
+	// gitSecret matches a value that names a secret, such as a header, an option or a variable of a command.
+	gitSecret = sync.OnceValue(func() *regexp.Regexp {
+		words := `(?:` + strings.Join(secretWords, "|") + `)`
+		return regexp.MustCompile(`(?i)` + words + `\w*['"]?\s*[=:]\s*\S|-\w*` + words + `\w*\s+\S|\b(?:bearer|basic)\s+\S`)
+	})
 	// gitUser matches the user of an address, and gitHeader the beginning of a section.
 	gitUser   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/\s"'#;]*@`) })
 	gitHeader = sync.OnceValue(func() *regexp.Regexp {
@@ -27,7 +32,7 @@ var (
 )
 
 // PublicConfig is a git configuration without what may be a login: other sections than gitSections, users of addresses,
-// and keys with the name of a secret.
+// and keys or values with the name of a secret.
 func PublicConfig(raw string) string {
 	var b strings.Builder
 	section, dropped, more := true, false, false
@@ -39,9 +44,11 @@ func PublicConfig(raw string) string {
 				line = line[len(head[0]):]
 			}
 		}
-		if key, _, _ := strings.Cut(line, "="); !more {
-			dropped = Secretive(key)
+		key, value, _ := strings.Cut(line, "=")
+		if more {
+			value = line
 		}
+		dropped = more && dropped || !more && Secretive(key) || gitSecret().MatchString(value)
 		more = strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`) // the next line goes on with this one
 		switch {
 		case section && !dropped:

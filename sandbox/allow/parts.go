@@ -4,8 +4,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Part is a path that commands may read, or one that is hidden although a part around it is readable. Later parts win.
@@ -131,8 +133,12 @@ func parts(dir, list string) []Part {
 // MaxConfig bounds a configuration file that is read for its secrets.
 const MaxConfig = 1 << 20
 
+// bareLogin matches a user and a password before a host, as in an address without a scheme.
+var bareLogin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\s/:"'@]:[^\s/:"'@]+@`) })
+
 // harmless reports whether a configuration file names nothing that is secret.
 func harmless(p string) bool {
 	raw, err := os.ReadFile(p)
-	return err == nil && len(raw) <= MaxConfig && !HasUserinfo(string(raw)) && !Secretive(string(raw))
+	return err == nil && len(raw) <= MaxConfig && !HasUserinfo(string(raw)) && !Secretive(string(raw)) &&
+		!bareLogin().Match(raw)
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"pawl/text/display"
-
+	"pawl/text/secret"
 	"pawl/text/shell"
 )
 
@@ -68,8 +68,10 @@ func (r *Repo) setting(section, name, value string, speaks bool) {
 	r.note(&r.Hazards, shown)
 }
 
+// note adds to a list, which is stored and shown: without what looks like a secret.
 func (r *Repo) note(list *[]string, what string) {
-	what = shell.Shorten(display.Line(what))
+	var secrets *secret.Redactor
+	what = shell.Shorten(display.Line(secrets.Text(what)))
 	if len(*list) < maxReasons && !slices.Contains(*list, what) {
 		*list = append(*list, what)
 	}

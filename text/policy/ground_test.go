@@ -282,6 +282,11 @@ func TestInspectGitSaysWhatWouldRun(t *testing.T) {
 	if r := policy.InspectGit("[http]\n\textraheader = AUTHORIZATION: basic x\n[odd]\n\tkey = secret\n"); strings.Contains(strings.Join(slices.Concat(r.Hazards, r.Writing), " "), "secret") || strings.Contains(strings.Join(r.Writing, " "), "basic") {
 		t.Errorf("%+v", r)
 	}
+	// Nor is one in a value that says what would run.
+	r := policy.InspectGit("[alias]\n\tapi = \"!curl -H 'Authorization: Bearer k3jd9s8f7a6q2w1e'\"\n[remote \"b\"]\n\tpushurl = \\\n https://k3jd9s8f7a6q2w1e@host/x\n")
+	if said := strings.Join(slices.Concat(r.Hazards, r.Writing), " "); strings.Contains(said, "k3jd") || !strings.Contains(said, "curl") {
+		t.Errorf("%s", said)
+	}
 	// What only a commit or a connection obeys is no question before a read.
 	r := policy.InspectGit("[commit]\n\tgpgsign = true\n[credential]\n\thelper = store\n[core]\n\teditor = vim\n\tsshCommand = ssh -v\n[filter \"lfs\"]\n\tsmudge = git-lfs smudge -- %f\n\trequired = true\n")
 	if len(r.Hazards) != 0 || len(r.Writing) < 4 || reads(r).Decision != policy.Allow {
