@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -240,7 +241,7 @@ func TestAdopt_InTree(t *testing.T) {
 		}
 	}
 	same(t, "before the answer, the tree", before, gittest.Tree(t, u.dir))
-	u.must(0, "init", "--adopt", ".")
+	u.must(0, "init", "--adopt", ".", "--yes") // nothing of its log was signed yet
 	if _, err := os.Lstat(filepath.Join(u.dir, ".pawl/pawl.db")); !os.IsNotExist(err) {
 		t.Errorf("the store is still in the tree: %v", err)
 	}
@@ -249,6 +250,61 @@ func TestAdopt_InTree(t *testing.T) {
 	u.must(0, "undo")
 	u.must(0, "audit", "verify")
 	u.quiet()
+}
+
+// TestAdopt_Hostile: data in a tree that are no store, that nobody of this account signed, or in which an object of git
+// has another's name are refused, and stay where they are. A state directory inside the workspace is refused, too.
+func TestAdopt_Hostile(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.write("a.txt", "a\n")
+	u.repository()
+	u.must(0, "run", "--plan", u.steps(making()), "--yes")
+	v := *u
+	v.vars = append(slices.Clone(u.vars), "XDG_STATE_HOME="+filepath.Join(u.dir, "state"))
+	if a := v.must(5, "check"); !strings.Contains(a.err, "inside the workspace") {
+		t.Errorf("a state directory in the workspace: %v", a)
+	}
+	earlier(u)
+	store := filepath.Join(u.dir, ".pawl/pawl.db")
+	refused := func(what string, code int, says string) {
+		t.Helper()
+		before := gittest.Tree(t, filepath.Join(u.dir, ".pawl/git"))
+		if a := u.must(code, "init", "--adopt", "."); !strings.Contains(a.err, says) {
+			t.Errorf("%s: %v", what, a)
+		}
+		same(t, what+": pawl's git", before, gittest.Tree(t, filepath.Join(u.dir, ".pawl/git")))
+		if _, err := os.Lstat(u.own("git")); err == nil {
+			t.Errorf("%s: something was moved", what)
+		}
+	}
+	signed := filepath.Join(u.home, ".local/state/pawl/checkpoints")
+	if err := os.Rename(signed, signed+"-"); err != nil {
+		t.Fatal(err)
+	}
+	refused("a store of somebody", 5, "no record of the data")
+	if err := os.Rename(signed+"-", signed); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := filepath.Glob(filepath.Join(u.dir, ".pawl/git/objects/??/*"))
+	if err != nil || len(objects) < 2 {
+		t.Fatalf("%q %v", objects, err)
+	}
+	raw, err := os.ReadFile(objects[0])
+	if err == nil {
+		err = os.Remove(objects[1])
+	}
+	if err == nil {
+		err = os.WriteFile(objects[1], raw, 0o444)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("an object by another's name", 5, "do not match their names")
+	if err := os.WriteFile(store, []byte("no store"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused("no store", 11, "not a store of pawl")
 }
 
 // earlier puts the state of a workspace to where earlier versions had it.

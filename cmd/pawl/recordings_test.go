@@ -304,7 +304,8 @@ func TestRecordedStore(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	unpacked(t, filepath.Join(recordedAt, storeScene+".tar.gz"), u.dir)
-	u.must(0, "init", "--adopt", ".") // it is of an earlier version, which had its data in the tree
+	u.must(5, "init", "--adopt", ".") // it was made by another user, with an earlier version that had its data in the tree
+	u.must(0, "init", "--adopt", ".", "--yes")
 	u.must(0, "audit", "verify")
 	st := u.state("CONFIRMING")
 	if st.Approval == nil {

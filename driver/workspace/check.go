@@ -45,11 +45,14 @@ func Check(ctx context.Context, p effect.Place) error {
 	// The directory of pawl's state may be elsewhere, as its user likes. In it are the states of other workspaces, too.
 	list, own := filepath.Split(p.State)
 	list = filepath.Clean(list)
-	return private(filepath.Dir(list), ".", func(name string) bool {
+	if err := private(filepath.Dir(list), ".", func(name string) bool {
 		below, ok := strings.CutPrefix(name, filepath.Base(list)+"/")
 		of, rest, _ := strings.Cut(below, "/")
 		return ok && (of != own || unread(rest))
-	})
+	}); err != nil {
+		return err
+	}
+	return private(list, own, func(string) bool { return true })
 }
 
 // private refuses a directory below base, unless it is the user's own and has only files and directories. It does not

@@ -203,8 +203,8 @@ func Begin(l known.List, p effect.Place, create bool) (fresh bool, err error) {
 }
 
 // Prepare creates the state of a workspace, and .pawl in it. It refuses the user's home and the root of the file
-// system, because everything in it would be open to the work; a bare repository, whose files are git's; and a workspace
-// whose state is elsewhere. It may be repeated.
+// system, because everything in it would be open to the work; one around its own state; a bare repository, whose files
+// are git's; and a workspace whose state is elsewhere. It may be repeated.
 func Prepare(l known.List, p effect.Place) error {
 	if err := Missing(l, p); err != nil {
 		return err
@@ -212,6 +212,9 @@ func Prepare(l known.List, p effect.Place) error {
 	home, _ := os.UserHomeDir()
 	if p.Workspace == "/" || home != "" && p.Workspace == filepath.Clean(home) {
 		return pawl.Fail(pawl.CodeDenied, "cli.workspace_home", p.Workspace)
+	}
+	if rel, err := filepath.Rel(p.Workspace, p.State); err == nil && filepath.IsLocal(rel) {
+		return pawl.Fail(pawl.CodeDenied, "cli.state_inside", p.State)
 	}
 	if bare, ok := layout.Bare(p.Workspace); ok && !p.Git {
 		return pawl.Fail(pawl.CodeRepository, "git.bare", bare)

@@ -68,8 +68,8 @@ func (h Host) Footing(place effect.Place) host.Footing {
 }
 
 // Adopt gives a workspace the state of another path (relocate.Adopt).
-func (h Host) Adopt(place effect.Place, from string) error {
-	return relocate.Adopt(h.known(), place, from)
+func (h Host) Adopt(ctx context.Context, place effect.Place, from string, sure bool) error {
+	return relocate.Adopt(ctx, h.known(), place, from, sure)
 }
 
 // Grounds says where plans would be carried out.

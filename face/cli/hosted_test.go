@@ -249,7 +249,7 @@ func (h *fakeHost) Agents(_ effect.Place, c settings.Config) host.Agents {
 // Footing is what the test says; without a word it is a workspace already.
 func (h *fakeHost) Footing(effect.Place) host.Footing { return h.footing }
 
-func (h *fakeHost) Adopt(effect.Place, string) error { return nil }
+func (h *fakeHost) Adopt(context.Context, effect.Place, string, bool) error { return nil }
 
 func (h *fakeHost) Edit(_ context.Context, path string) error { return h.edit(path) }
 

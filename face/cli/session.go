@@ -149,7 +149,7 @@ func settleFolder(ctx context.Context, a *App, place effect.Place, o host.Open) 
 	}
 	yes, err := Confirm(ctx, a.Printer, a.Text(ask))
 	if err == nil && yes && adopt {
-		return false, h.Adopt(place, s.Other)
+		return false, h.Adopt(ctx, place, s.Other, false)
 	}
 	if err == nil && !yes {
 		err = Shown(pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined"))

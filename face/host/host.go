@@ -61,7 +61,8 @@ type Founder interface {
 	Footing(place effect.Place) Footing
 	// Adopt gives the place the state of another path: of a workspace that was moved here, or, with the path of the
 	// place itself, of one whose store an earlier version put into its .pawl.
-	Adopt(place effect.Place, from string) error
+	// Sure accepts data of an earlier version that this account has no record of.
+	Adopt(ctx context.Context, place effect.Place, from string, sure bool) error
 }
 
 // Footing is what is to be known before a place becomes a workspace.

@@ -247,7 +247,8 @@ var rules = []rule{
 		"store/known", "store/owndir", "text/shell"}},
 	{pattern: "driver/workspace/relocate", ours: []string{".", "kernel/effect", "kernel",
 		"kernel/control", "kernel/planning", "kernel/recovery",
-		"kernel/query", "store/disk", "store/known", "store/presence", "sandbox/git/layout", "store/sqlite",
+		"kernel/query", "store/disk", "store/known", "store/notary", "store/presence", "sandbox/git/layout",
+		"sandbox/git/program", "store/sqlite",
 		"driver/workspace"},
 		third: none},
 	{pattern: "face/project", ours: []string{

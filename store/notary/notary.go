@@ -77,6 +77,12 @@ func (n *Notary) folder(identity string) string {
 	return filepath.Join(n.keys, "checkpoints", identity, n.place)
 }
 
+// Signed reports whether a log of an identity was ever signed with the keys in a directory, in any place.
+func Signed(keys, identity string) bool {
+	places, _ := os.ReadDir(filepath.Join(keys, "checkpoints", identity)) // where there are none, nothing was signed
+	return identity != "" && filepath.IsLocal(identity) && len(places) > 0
+}
+
 // old is where checkpoints of this place were kept before logs had an identity, under the name of the place.
 func (n *Notary) old() string { return filepath.Join(n.keys, "checkpoints", n.place) }
 

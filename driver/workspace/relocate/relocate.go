@@ -18,8 +18,10 @@ import (
 	"pawl/kernel/query"
 	"pawl/kernel/recovery"
 	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/program"
 	"pawl/store/disk"
 	"pawl/store/known"
+	"pawl/store/notary"
 	"pawl/store/presence"
 	"pawl/store/sqlite"
 )
@@ -64,8 +66,9 @@ var stored = []string{"git", "worktrees", "agents", "mcp", "recordings", "logs",
 	known.Store + "-witness", known.Store + "-wal", known.Store + "-shm", known.Store}
 
 // Adopt gives a workspace the state of another path: that of a directory that somebody moved here or, where from is the
-// workspace itself, what an earlier version stored in its .pawl. Nobody may be at work in it.
-func Adopt(l known.List, place effect.Place, from string) error {
+// workspace itself, what an earlier version stored in its .pawl. Nobody may be at work in it. What is in .pawl may come
+// from anybody: it has to be whole, and a store that was never signed in this account is accepted only if sure.
+func Adopt(ctx context.Context, l known.List, place effect.Place, from string, sure bool) error {
 	if l.Has(place.Workspace) {
 		return pawl.Fail(pawl.CodeConflict, "cli.adopt_exists", place.Workspace)
 	}
@@ -87,6 +90,9 @@ func Adopt(l known.List, place effect.Place, from string) error {
 		return pawl.Fail(pawl.CodeIO, "cli.adopt_failed", old, place.Own()).Because(err)
 	}
 	if old == filepath.Join(from, workspace.Dir) {
+		if err := vet(ctx, place, old, sure); err != nil {
+			return err
+		}
 		if err := os.MkdirAll(place.Own(), 0o700); err != nil {
 			return fail(err)
 		}
@@ -94,6 +100,9 @@ func Adopt(l known.List, place effect.Place, from string) error {
 			if err := move(filepath.Join(old, name), place.Own(name)); err != nil {
 				return fail(err)
 			}
+		}
+		if err := disk.RemoveAll(place.Own("git", "index")); err != nil { // it would be believed about the user's files
+			return fail(err)
 		}
 	} else if err := errors.Join(disk.RemoveAll(place.Own()), os.Rename(old, place.Own())); err != nil {
 		return fail(err)
@@ -105,6 +114,36 @@ func Adopt(l known.List, place effect.Place, from string) error {
 		return fail(err)
 	}
 	return nil
+}
+
+// vet refuses the data that stand in a tree if the store does not open, if it was never signed in this account, or if
+// an object of pawl's git is not what its name says. It changes nothing.
+func vet(ctx context.Context, place effect.Place, old string, sure bool) error {
+	id := ""
+	store, err := sqlite.Open(filepath.Join(old, known.Store), sqlite.Options{ReadOnly: true})
+	if err == nil {
+		id, err = kernel.Identity(ctx, store)
+		err = errors.Join(err, store.Close())
+	}
+	if err != nil && pawl.CodeOf(err) != pawl.CodeReadOnly { // one of an older schema does not say who it is
+		return err
+	}
+	if state := filepath.Dir(filepath.Dir(place.State)); !sure && !notary.Signed(state, id) {
+		return pawl.Fail(pawl.CodeDenied, "cli.adopt_foreign", old)
+	}
+	dir := filepath.Join(old, "git")
+	if !layout.Exists(dir) {
+		return nil
+	}
+	call := program.Call{Args: []string{"fsck", "--full", "--no-dangling", "--no-reflogs", "--no-progress"}, Dir: old,
+		Env:   append(program.Environment(), "GIT_DIR="+dir, "GIT_INDEX_FILE="+filepath.Join(dir, "no index")),
+		Stdin: strings.NewReader("")}
+	_, status, err := call.Answering(1, 2, 3, 4, 5, 6, 7).Run(ctx)
+	const wrong, pack = 1, 4 // missing objects (2) are those of the user's repository
+	if err == nil && status&(wrong|pack) != 0 {
+		err = pawl.Fail(pawl.CodeDenied, "cli.adopt_forged", dir)
+	}
+	return err
 }
 
 // move moves a file or a directory, also to another file system. What is not there is moved already.

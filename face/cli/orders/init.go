@@ -31,7 +31,7 @@ func newInitCommand(a *cli.App) *cobra.Command {
 		cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if f.adopt != "" {
-			if err := adopt(a, f.adopt); err != nil {
+			if err := adopt(c.Context(), a, f.adopt, f.yes); err != nil {
 				return err
 			}
 			f.bare = true // its documents came with it
@@ -47,7 +47,7 @@ func newInitCommand(a *cli.App) *cobra.Command {
 }
 
 // adopt gives the workspace here the state of the one that was at a path.
-func adopt(a *cli.App, from string) error {
+func adopt(ctx context.Context, a *cli.App, from string, sure bool) error {
 	place, err := a.Found()
 	h, ok := a.Host.(host.Founder)
 	if err != nil || !ok {
@@ -59,7 +59,7 @@ func adopt(a *cli.App, from string) error {
 	if real, err := filepath.EvalSymlinks(from); err == nil {
 		from = real
 	}
-	return h.Adopt(place, from)
+	return h.Adopt(ctx, place, from, sure)
 }
 
 // built is what became of the knowledge base.
