@@ -167,8 +167,8 @@ type machine struct {
 	hidden, shown, untold map[string]string
 	// settings are those of git that are readable where a copy without logins can be shown.
 	settings map[string]string
-	moved                 bool
-	where                 map[string][]string // by token, the files that pawl or a command wrote it to
+	moved    bool
+	where    map[string][]string // by token, the files that pawl or a command wrote it to
 }
 
 // TestCanaries has every command that pawl runs for others look for secrets in the places of a developer's machine: a
@@ -432,7 +432,7 @@ func (m *machine) repository() {
 		}
 		if token := newCanary(); file != m.home+"/.gitconfig" {
 			m.settings[token] = file
-			_, err = fmt.Fprintf(f, "[color]\n\tui = %s\n", token)
+			_, err = fmt.Fprintf(f, "[format]\n\tsignature = %s\n", token)
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
 			m.t.Fatal(err)
