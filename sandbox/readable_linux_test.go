@@ -356,7 +356,7 @@ func TestGitConfigurationsAreShownWithoutLogins(t *testing.T) {
 		"[branch \"feature/auth\"]\n\tmerge = refs/heads/feature/auth\n"
 	const want = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://host/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n" +
 		"[remote \"o]\"]\n\tpushurl = ssh://host/x\n[branch \"main\"]\n\tremote = origin\n" +
-		"[alias]\n[core]\n[filter \"f\"]\n[remote \"c\"]\n[branch \"feature/auth\"]\n\tmerge = refs/heads/feature/auth\n"
+		"[alias]\n\n[core]\n\n[filter \"f\"]\n\n[remote \"c\"]\n\n[branch \"feature/auth\"]\n\tmerge = refs/heads/feature/auth\n"
 	if got := allow.PublicConfig(config); got != want {
 		t.Errorf("%s", got)
 	}

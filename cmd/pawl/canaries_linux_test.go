@@ -128,8 +128,9 @@ const (
 	copyMark     = "/canaries"
 	copyHome     = "/home/ada"
 	copyOld      = "/mnt/old"
-	copyTested   = "/usr/local/bin/pawl-tested"
-	copyPawl     = "/usr/local/bin/pawl-as"
+	copyTested   = "/srv/pawl/tested"
+	copyPawl     = "/srv/pawl/as"
+	copyNone     = "/srv/pawl/none"
 	copyBwrap    = "/usr/bin/bwrap"
 	copyGit      = "/etc/gitconfig"
 	copyPath     = "/home/ada/.local/bin:/usr/local/bin:/usr/bin:/bin:/home/ada/tools/bin"
@@ -138,6 +139,10 @@ const (
 )
 
 var (
+	// copyBound are directories that the copy shares with the machine, and copyLaid those that it has with changes of its
+	// own. Of the others it has none of the machine's files.
+	copyBound = []string{"dev", "proc", "sys"}
+	copyLaid  = strings.Fields("bin sbin lib lib32 lib64 libx32 usr etc var nix gnu")
 	// copyMoved are where the directories of toolchains are moved to, and copyWritten where pawl and its commands write.
 	copyMoved   = []string{"moved", "/data/tools", "/opt/tools.d"}
 	copyWritten = []string{"/home", "/tmp", "/data", "/run", "/var/tmp"}
@@ -167,8 +172,8 @@ type machine struct {
 	hidden, shown, untold map[string]string
 	// settings are those of git that are readable where a copy without logins can be shown.
 	settings map[string]string
-	moved                 bool
-	where                 map[string][]string // by token, the files that pawl or a command wrote it to
+	moved    bool
+	where    map[string][]string // by token, the files that pawl or a command wrote it to
 }
 
 // TestCanaries has every command that pawl runs for others look for secrets in the places of a developer's machine: a
@@ -232,8 +237,8 @@ func ownMachine(t *testing.T, setting string) (places, commands int) {
 	var shown int
 	_, err = fmt.Sscan(string(bytes.Join(figures[1:], []byte(" "))), &places, &shown, &commands)
 	t.Logf("%s: %s", setting, figures[0])
-	if err != nil || places < 120 && *canariesAll {
-		t.Errorf("only %d places, %v", places, err)
+	if err != nil || places < 120 || shown < 18 {
+		t.Errorf("only %d places, %d that are readable, %v", places, shown, err)
 	}
 	return places, commands
 }
@@ -246,7 +251,7 @@ func layMachine(t *testing.T) {
 	}
 	dir := os.Getenv("CANARIES_DIR")
 	at := func(name string) string { return filepath.Join(dir, name) }
-	options := fmt.Sprintf("lowerdir=/,upperdir=%s,workdir=%s", at("upper"), at("work"))
+	options := "lowerdir=/%s,upperdir=%s,workdir=%s"
 	if raw, err := os.ReadFile("/proc/self/uid_map"); err == nil && !strings.Contains(string(raw), "4294967295") {
 		options += ",userxattr"
 	}
@@ -260,24 +265,34 @@ func layMachine(t *testing.T) {
 	must("program", err)
 	must("private", unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
 	must("room", unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=0755"))
-	for _, name := range []string{"upper", "work", "root"} {
-		must(name, os.Mkdir(at(name), 0o755))
+	entries, err := os.ReadDir("/")
+	must("list", err)
+	for _, e := range entries {
+		name := e.Name()
+		to := at("root/" + name)
+		switch {
+		case e.Type()&os.ModeSymlink != 0:
+			link, err := os.Readlink("/" + name)
+			must(name, errors.Join(err, os.MkdirAll(at("root"), 0o755), os.Symlink(link, to)))
+		case slices.Contains(copyBound, name):
+			must(name, os.MkdirAll(to, 0o755))
+			must(name, unix.Mount("/"+name, to, "", unix.MS_BIND|unix.MS_REC, ""))
+		case slices.Contains(copyLaid, name):
+			must(name, errors.Join(os.MkdirAll(to, 0o755), os.MkdirAll(at("upper/"+name), 0o755), os.MkdirAll(at("work/"+name), 0o755)))
+			must(name, unix.Mount("overlay", to, "overlay", 0, fmt.Sprintf(options, name, at("upper/"+name), at("work/"+name))))
+		}
 	}
-	must("copy", unix.Mount("overlay", at("root"), "overlay", 0, options))
-	for _, name := range []string{"dev", "proc", "sys"} {
-		must(name, unix.Mount("/"+name, at("root/"+name), "", unix.MS_BIND|unix.MS_REC, ""))
-	}
-	for name, mode := range map[string]string{"tmp": "1777", "home": "0755", "root": "0755", "run": "0755", "srv": "0755", "mnt": "0755",
-		"media": "0755"} {
+	for _, name := range []string{"tmp", "home", "root", "run", "srv", "mnt", "media", "opt", "boot"} {
 		must(name, os.MkdirAll(at("root/"+name), 0o755))
-		must(name, unix.Mount("tmpfs", at("root/"+name), "tmpfs", 0, "mode="+mode))
 	}
+	must("tmp", os.Chmod(at("root/tmp"), 0o1777))
+	must("self", unix.Mount(at("root"), at("root"), "", unix.MS_BIND|unix.MS_REC, ""))
 	must("old", os.Mkdir(at("root"+copyOld), 0o755))
 	must("root", unix.PivotRoot(at("root"), at("root"+copyOld)))
 	must("chdir", os.Chdir("/"))
 	must("unmount", unix.Unmount(copyOld, unix.MNT_DETACH))
 	must("mark", os.WriteFile(copyMark, nil, 0o644))
-	must("pawl", os.WriteFile(copyTested, program, 0o755))
+	must("pawl", errors.Join(os.MkdirAll(filepath.Dir(copyTested), 0o755), os.WriteFile(copyTested, program, 0o755)))
 	t.Setenv("TMPDIR", "/tmp")
 }
 
@@ -392,10 +407,9 @@ func (m *machine) plant(to map[string]string, name, form string) {
 		return
 	}
 	token := newCanary()
-	if err := os.WriteFile(name, []byte(fmt.Sprintf(form, token)), 0o644); err != nil {
-		m.t.Fatal(err)
+	if err := os.WriteFile(name, []byte(fmt.Sprintf(form, token)), 0o644); err == nil { // an ordinary user cannot write in all
+		to[token] = name
 	}
-	to[token] = name
 }
 
 // link makes a link to a program in a folder of PATH.
@@ -422,6 +436,9 @@ func (m *machine) repository() {
 	m.user.repository()
 	for _, file := range []string{m.dir + "/.git/config", m.home + "/.gitconfig", copyGit} {
 		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil && file == copyGit { // an ordinary user has to leave it
+			continue
+		}
 		if err != nil {
 			m.t.Fatal(err)
 		}
@@ -432,7 +449,7 @@ func (m *machine) repository() {
 		}
 		if token := newCanary(); file != m.home+"/.gitconfig" {
 			m.settings[token] = file
-			_, err = fmt.Fprintf(f, "[color]\n\tui = %s\n", token)
+			_, err = fmt.Fprintf(f, "[format]\n\tsignature = %s\n", token)
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
 			m.t.Fatal(err)
@@ -457,7 +474,12 @@ func (m *machine) look(mechanism string, ordinary bool) {
 		m.run("cp", "-a", filepath.Dir(config), m.base(canaryBases["CONFIG"]))
 	}
 	if mechanism != "bwrap" {
-		_ = os.Remove(copyBwrap) // of the copy
+		if _, err := os.Stat(copyBwrap); err == nil {
+			err = errors.Join(os.WriteFile(copyNone, nil, 0o644), unix.Mount(copyNone, copyBwrap, "", unix.MS_BIND, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	agent := filepath.Join(m.home, ".local/bin/codex")
 	if err := errors.Join(os.WriteFile(agent, []byte(lookAgent), 0o755), os.WriteFile(copyPawl, []byte(script+copyTested+" \"$@\"\n"), 0o755),

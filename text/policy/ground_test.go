@@ -288,7 +288,7 @@ func TestInspectGitSaysWhatWouldRun(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 	// What only a commit or a connection obeys is no question before a read.
-	r := policy.InspectGit("[commit]\n\tgpgsign = true\n[credential]\n\thelper = store\n[core]\n\teditor = vim\n\tsshCommand = ssh -v\n[filter \"lfs\"]\n\tsmudge = git-lfs smudge -- %f\n\trequired = true\n")
+	r = policy.InspectGit("[commit]\n\tgpgsign = true\n[credential]\n\thelper = store\n[core]\n\teditor = vim\n\tsshCommand = ssh -v\n[filter \"lfs\"]\n\tsmudge = git-lfs smudge -- %f\n\trequired = true\n")
 	if len(r.Hazards) != 0 || len(r.Writing) < 4 || reads(r).Decision != policy.Allow {
 		t.Errorf("%+v", r)
 	}
