@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -71,7 +72,8 @@ func scriptSetup(e *testscript.Env) error {
 }
 
 func scriptOwn(ts *testscript.TestScript, _ bool, _ []string) {
-	ts.Setenv("OWN", known.In(filepath.Join(ts.Getenv("HOME"), ".local", "state", "pawl")).State(ts.MkAbs(".")))
+	home := cmp.Or(ts.Getenv("XDG_STATE_HOME"), filepath.Join(ts.Getenv("HOME"), ".local", "state"))
+	ts.Setenv("OWN", known.In(filepath.Join(home, "pawl")).State(ts.MkAbs(".")))
 }
 
 // scriptCondition knows [namespaces]: whether mounts of one's own can be made here.
