@@ -92,6 +92,10 @@ func (a *App) Open(ctx context.Context, o host.Open, overrides ...func(*settings
 	if err != nil {
 		return nil, err
 	}
+	undo, own := shell.Quote(place.State), filepath.Join(place.Workspace, ".pawl")
+	if _, err := os.Lstat(own); err != nil { // one that is there has files of the user's
+		undo = shell.Quote(own) + " " + undo
+	}
 	ws, err := a.Host.Open(ctx, place, o)
 	if err != nil {
 		return nil, err
@@ -102,8 +106,7 @@ func (a *App) Open(ctx context.Context, o host.Open, overrides ...func(*settings
 		a.Note(a.Style.Warn() + " " + FindingText(a.Printer, f))
 	}
 	if made {
-		a.Note(a.Text("cli.workspace_made", place.Workspace, shell.Quote(filepath.Join(place.Workspace, ".pawl")),
-			shell.Quote(place.State)))
+		a.Note(a.Text("cli.workspace_made", place.Workspace, undo))
 	}
 	if a.Flags.issue != "" {
 		i, err := sess.Ask().Board().Issue(ctx, a.Flags.issue)

@@ -77,11 +77,12 @@ func Adopt(ctx context.Context, l known.List, place effect.Place, from string, s
 	if from == place.Workspace {
 		old = filepath.Join(from, workspace.Dir)
 		was = filepath.Join(old, "worktrees")
-	} else if layout.Exists(from) {
-		return pawl.Fail(pawl.CodeConflict, "cli.adopt_there", from)
 	}
 	if !layout.Exists(filepath.Join(old, known.Store)) {
 		return pawl.Fail(pawl.CodeNotFound, "cli.adopt_nothing", from)
+	}
+	if from != place.Workspace && layout.Exists(from) {
+		return pawl.Fail(pawl.CodeConflict, "cli.adopt_there", from)
 	}
 	if presence.Occupied(old) || !presence.Alone(old) {
 		return pawl.Fail(pawl.CodeBusy, "cli.adopt_busy", from)
