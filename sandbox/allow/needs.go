@@ -84,7 +84,7 @@ func Offered(paths, homes []string, workspace string, hidden func(string) bool) 
 			}
 		}
 		if err == nil && len(out) < maxOffered && filepath.IsAbs(r) && hidden(r) && rel != "" &&
-			!strings.Contains(rel, "/.") && strings.Count(r, "/") > 1 && !within(r, "/tmp") && !within(r, "/proc") &&
+			!strings.Contains(rel, "/.") && strings.Count(r, "/") > 1 && !within(rel, "/tmp") && !within(r, "/proc") &&
 			!slices.Contains(out, r) && (workspace == "" || !within(r, workspace)) {
 			out = append(out, r)
 		}
