@@ -49,10 +49,13 @@ func Settle(ctx context.Context, w Workspace) (*Note, error) {
 	if err != nil || home == "" || home == w.Place.Workspace || w.ReadOnly {
 		return nil, nil // a session that cannot be read is reported by its reader
 	}
-	// A workspace of an earlier version may have been moved before it was adopted; its worktrees were in its .pawl.
-	was := filepath.Join(home, workspace.Dir, "worktrees")
-	if err := layout.Relink(w.Place.Workspace, was, w.Place.Own("worktrees")); err != nil {
-		return nil, err
+	// A workspace of an earlier version had its worktrees in its .pawl, and an Adopt may have been cut short.
+	states := known.In(filepath.Dir(filepath.Dir(w.Place.State)))
+	for _, was := range []string{filepath.Join(home, workspace.Dir), states.State(home)} {
+		err := layout.Relink(w.Place.Workspace, filepath.Join(was, "worktrees"), w.Place.Own("worktrees"))
+		if err != nil {
+			return nil, err
+		}
 	}
 	_, err = w.Kernel(w.Store).Do(ctx, kernel.Envelope{Actor: byPlace,
 		Command: &planning.Relocate{From: home, To: w.Place.Workspace}})
@@ -72,11 +75,12 @@ func Adopt(ctx context.Context, l known.List, place effect.Place, from string, s
 	if l.Has(place.Workspace) {
 		return pawl.Fail(pawl.CodeConflict, "cli.adopt_exists", place.Workspace)
 	}
-	old, trees := l.State(from), place.Own("worktrees")
-	was := filepath.Join(old, "worktrees")
+	old := l.State(from)
 	if from == place.Workspace {
 		old = filepath.Join(from, workspace.Dir)
-		was = filepath.Join(old, "worktrees")
+	}
+	relink := func() error {
+		return layout.Relink(place.Workspace, filepath.Join(old, "worktrees"), place.Own("worktrees"))
 	}
 	if !layout.Exists(filepath.Join(old, known.Store)) {
 		return pawl.Fail(pawl.CodeNotFound, "cli.adopt_nothing", from)
@@ -98,18 +102,20 @@ func Adopt(ctx context.Context, l known.List, place effect.Place, from string, s
 			return fail(err)
 		}
 		for _, name := range stored {
+			if name == known.Store { // with it there is nothing more to repeat
+				// The index would be believed about the user's files.
+				if err := errors.Join(disk.RemoveAll(place.Own("git", "index")), relink()); err != nil {
+					return fail(err)
+				}
+			} else if strings.HasPrefix(name, known.Store) && layout.Exists(place.Own(name)) {
+				continue // moved by an Adopt that was cut short; vet made another one
+			}
 			if err := move(filepath.Join(old, name), place.Own(name)); err != nil {
 				return fail(err)
 			}
 		}
-		if err := disk.RemoveAll(place.Own("git", "index")); err != nil { // it would be believed about the user's files
-			return fail(err)
-		}
-	} else if err := errors.Join(disk.RemoveAll(place.Own()), os.Rename(old, place.Own())); err != nil {
+	} else if err := errors.Join(disk.RemoveAll(place.Own()), os.Rename(old, place.Own()), relink()); err != nil {
 		return fail(err)
-	}
-	if err := layout.Relink(place.Workspace, was, trees); err != nil {
-		return err
 	}
 	if err := l.Add(place.Workspace); err != nil {
 		return fail(err)
