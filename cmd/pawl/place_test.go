@@ -252,6 +252,28 @@ func TestAdopt_InTree(t *testing.T) {
 	u.quiet()
 }
 
+// TestAdopt_CutShort: an adoption that was killed after it had moved all but the store is repeated, and loses nothing.
+func TestAdopt_CutShort(t *testing.T) {
+	t.Parallel()
+	u := settled(t)
+	u.half()
+	earlier(u)
+	if err := os.MkdirAll(u.own(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"git", "worktrees", "pawl.db-witness", "pawl.db-wal"} {
+		if err := os.Rename(filepath.Join(u.dir, ".pawl", name), u.own(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u.must(0, "init", "--adopt", ".", "--yes")
+	u.must(0, "resume")
+	u.finished()
+	u.must(0, "undo")
+	u.must(0, "audit", "verify")
+	u.quiet()
+}
+
 // TestAdopt_Hostile: data in a tree that are no store, that nobody of this account signed, or in which an object of git
 // has another's name are refused, and stay where they are. A state directory inside the workspace is refused, too.
 func TestAdopt_Hostile(t *testing.T) {
