@@ -57,7 +57,7 @@ func TestFlat(t *testing.T) {
 		case n > newest+3 && (r > refs+1 || f > files+1):
 			t.Fatalf("after %d runs %d references and %d files, after %d %d and %d", n, r, f, newest+3, refs, files)
 		}
-		// What no reference names stays for the first hours, because work in progress may be about to name it.
+		// An object without a reference stays for two hours, because work in progress may be about to name it.
 		u.run("find", u.own("git", "objects"), "-type", "f", "-exec", "touch", "-d", "3 hours ago", "{}", "+")
 	}
 	t.Logf("%d references, %d files", refs, files)

@@ -259,7 +259,7 @@ func TestDescriptionOfAPerson(t *testing.T) {
 	}
 }
 
-// What was written is written, also if the forge says nothing more about it.
+// TestAnswerWithoutBody has the forge answer a successful write with nothing.
 func TestAnswerWithoutBody(t *testing.T) {
 	for _, kind := range []string{"gitlab", "gitea"} {
 		t.Run(kind, func(t *testing.T) {

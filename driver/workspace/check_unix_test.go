@@ -103,7 +103,7 @@ func TestCheckTracked(t *testing.T) {
 		if err := check(t, r.Dir); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%s: %v", name, err)
 		}
-		// What git tracks comes back with the next checkout, whether it is there now or not.
+		// A checkout brings back each file that git tracks, whether it is there now or not.
 		if err := os.RemoveAll(r.Path(name)); err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,8 @@ func TestCollectedMeanwhile(t *testing.T) {
 	}
 }
 
-// What a branch is to name is in the user's store before it does, and a collection at any moment takes none of it.
+// TestShared expects the objects of a branch in the user's store before the branch names them, and a collection at any
+// moment to remove none of them.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"sha1", "sha256"} {

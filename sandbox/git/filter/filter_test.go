@@ -96,7 +96,7 @@ func TestFiltered(t *testing.T) {
 	}
 }
 
-// What is read of the attributes before the work says of every path what git says.
+// TestInspectFilters compares the filters that Inspect reads before the work with what git says of every path.
 func TestInspectFilters(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, map[string]string{
