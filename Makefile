@@ -16,10 +16,10 @@ RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
-.PHONY: browser help setup build install uninstall demo test steady unwalled sensitivity tampering kills canaries flat adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
+.PHONY: browser help setup build install uninstall demo test test-all steady unwalled sensitivity tampering kills canaries foreign flat adversarial hints ways liars history agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install what the tests need beside Go, git and make
 	@scripts/setup.sh
@@ -41,6 +41,10 @@ demo: build ## show what pawl is for, on a sample repository that stays until yo
 test: ## run every test; what is missing for them is named with its size, then installed
 	@scripts/test.sh
 
+test-all: ## run make test and the long tests of safety: foreign entries, canaries, kills, and the dashboard in a browser
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory foreign canaries kills browser
+
 steady: setup ## run every test N times (N=10) beside a program that takes all processors and one that opens and closes sockets
 	$(GO) run ./internal/disturb -times $(N) env PAWL_TEST_FLAGS=-count=1 scripts/test.sh
 
@@ -61,6 +65,9 @@ kills: setup ## kill commits, landings, undos, worktrees and pull requests at ev
 
 canaries: setup ## look for secrets in thousands of places of a developer's machine, by every command that pawl runs, under every mechanism, as root also as an ordinary user
 	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestCanaries$$' -canaries -v
+
+foreign: setup ## replace every name that pawl makes by a link, pipe, device, and so on, and run every command twice, where make test tries a few
+	$(GO) test -count=1 -timeout 60m ./cmd/pawl -run '^TestForeignEntries$$' -foreign . -v
 
 flat: setup ## make 300 runs in one workspace, whose references and files have to stay as many, where make test makes eight
 	$(GO) test -count=1 -timeout 120m ./cmd/pawl -run 'TestFlat$$' -flatruns 300 -v

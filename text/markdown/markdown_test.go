@@ -134,6 +134,18 @@ func draw(t *rapid.T, label string) string {
 }
 
 // TestTextIsTheFile: a file is its lines again, whatever it holds, and an edit changes only the lines that it names.
+// TestLoneCarriageReturn has a file whose last line ends in half a line break: a line put after it leaves its content.
+func TestLoneCarriageReturn(t *testing.T) {
+	for _, data := range []string{"a\r", "x\r\na\r", "x\na\r"} {
+		text := markdown.TextOf(data)
+		last := len(text.Lines) - 1
+		spliced := text.Splice(last+1, last+1, []string{"b"})
+		if got := spliced.Content(last); got != "a" || spliced.Content(last+1) != "b" {
+			t.Errorf("%q: %q", data, spliced.Lines)
+		}
+	}
+}
+
 func TestTextIsTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := draw(t, "data")

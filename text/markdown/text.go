@@ -61,8 +61,8 @@ func (t Text) Replace(i int, content string) { t.Lines[i] = content + t.Lines[i]
 func (t Text) Splice(from, to int, with []string) Text {
 	br := t.LineBreak()
 	out := slices.Clone(t.Lines[:from])
-	if n := len(out); n > 0 && len(with) > 0 && !strings.HasSuffix(out[n-1], "\n") {
-		out[n-1] += br
+	if n := len(out); n > 0 && len(with) > 0 {
+		out[n-1] = terminated(out[n-1], br)
 	}
 	for _, l := range with {
 		out = append(out, l+br)
@@ -79,8 +79,8 @@ func (t Text) Insert(behind map[int][]string) Text {
 			out = append(out, t.Lines[n-1])
 		}
 		if add := behind[n]; len(add) > 0 {
-			if n > 0 && !strings.HasSuffix(out[len(out)-1], "\n") {
-				out[len(out)-1] += br
+			if n > 0 {
+				out[len(out)-1] = terminated(out[len(out)-1], br)
 			}
 			for _, a := range add {
 				out = append(out, a+br)
@@ -89,6 +89,17 @@ func (t Text) Insert(behind map[int][]string) Text {
 	}
 	t.Lines = out
 	return t
+}
+
+// terminated returns a line with a break. A last line that ends in a lone carriage return needs only the rest of one.
+func terminated(line, br string) string {
+	switch {
+	case strings.HasSuffix(line, "\n"):
+		return line
+	case strings.HasSuffix(line, "\r"):
+		return line + "\n"
+	}
+	return line + br
 }
 
 // NotText returns the first line, from 1, that is no UTF-8 or holds a zero byte, and 0 where there is none.
