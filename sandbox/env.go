@@ -17,6 +17,7 @@ var passed = []string{
 	"CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "ANDROID_HOME", "FLUTTER_ROOT", "PUB_CACHE",
 	"DOTNET_ROOT", "NVM_DIR", "VOLTA_HOME", "PYENV_ROOT", "RBENV_ROOT", "GEM_HOME", "GEM_PATH", "VIRTUAL_ENV",
 	"PNPM_HOME", "NODE_ENV", "NODE_PATH", "CC", "CXX", "CI", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"GIT_CONFIG_NOSYSTEM",
 }
 
 // homeDirs are variables of directories that toolchains look for below the user's home. They are set because the

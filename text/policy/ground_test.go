@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,11 +110,17 @@ var heldByWalls = map[string][]string{
 		"programs: ed", "runtimes: node with a text", "runtimes: python with a text",
 		"runtimes: python that reads from a pipe", "runtimes: tcl from a pipe",
 	},
+	// Git reads, and its configuration names a program, as a Makefile does.
+	"a read of git": {
+		"git: conversion to text, blame", "git: conversion to text, diff", "git: conversion to text, log",
+		"git: filter on the way in, diff", "git: monitor of the file system, diff",
+		"git: monitor of the file system, status", "git: program for differences in the settings",
+		"git: repository inside the repository",
+	},
 }
 
 func TestWhatWallsHoldIsAllThatPassesBehindThem(t *testing.T) {
-	held := slices.Concat(heldByWalls["a file of the tree"], heldByWalls["a tool that is led to a file of the tree"],
-		heldByWalls["code"])
+	held := slices.Concat(slices.Collect(maps.Values(heldByWalls))...)
 	for _, p := range payloads(t) {
 		repo := repoAfter(p.Setup)
 		passes := slices.Contains(held, p.Name)
@@ -178,7 +185,7 @@ func TestBehindWalls(t *testing.T) {
 		{"GIT_EXTERNAL_DIFF=./x git diff", policy.Deny, policy.Deny}, {"$x", policy.Ask, policy.Ask}, {"eval ls",
 			policy.Ask, policy.Ask}, {"echo ls | sh", policy.Ask, policy.Ask},
 		{"./wc a.txt", policy.Ask, policy.Ask}, {"source <(cat x)", policy.Ask, policy.Ask}, {"cd sub && git status",
-			policy.Ask, policy.Ask}, {"git st", policy.Ask, policy.Ask},
+			policy.Ask, policy.Allow}, {"git st", policy.Ask, policy.Ask},
 		{"git commit -m x", policy.Ask, policy.Ask}, {"git fetch", policy.Ask, policy.Ask}, {"git -c core.pager=x log",
 			policy.Ask, policy.Ask},
 		{"curl https://example.org", policy.Ask, policy.Ask}, {"curl -x evil:80 localhost", policy.Ask,
@@ -267,6 +274,40 @@ func TestOnlyAPersonSaysYesToWhatCannotBeTakenBack(t *testing.T) {
 	p.AllowedCommands = []string{"make deploy"}
 	if v := policy.Judge(policy.Request{Command: "make deploy"}, p); v.Decision != policy.Allow {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestGitReadsInAWorktreeAskNothing has the configurations of machines with git-lfs, a monitor and a credential helper, and
+// one that was not inspected: what any check may start asks nothing there, and everything else of git asks as before.
+func TestGitReadsInAWorktreeAskNothing(t *testing.T) {
+	lfs := "[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n"
+	for name, repo := range map[string]policy.Repo{
+		"git-lfs": policy.InspectGit(lfs), "monitor": policy.InspectGit("[core]\n\tfsmonitor = ./watch.sh\n"),
+		"differ": policy.InspectGit("[diff]\n\texternal = show.sh\n"), "not inspected": {},
+	} {
+		judged := func(g policy.Ground, c string) policy.Decision {
+			r := policy.Request{Command: c, Repo: repo, Ground: g}
+			return policy.Judge(r, policy.Standard()).Decision
+		}
+		for _, c := range []string{"git status --short", "git diff HEAD", "git log -3", "git show HEAD:a", "git blame a",
+			"git grep x", "git ls-files", "git rev-parse HEAD", "cd doc && git status"} {
+			if got := judged(own, c); got != policy.Allow {
+				t.Errorf("%s: %q in a worktree: %s", name, c, got)
+			}
+			if got := judged(walled, c); got != policy.Ask {
+				t.Errorf("%s: %q in the user's own tree: %s", name, c, got)
+			}
+		}
+		for _, c := range []string{"git commit -m x", "git fetch", "git diff --ext-diff"} {
+			if got := judged(own, c); got == policy.Allow {
+				t.Errorf("%s: %q asks nothing", name, c)
+			}
+		}
+		p := policy.Standard()
+		p.ConfirmExec = true
+		if v := policy.Judge(policy.Request{Command: "git status", Repo: repo, Ground: own}, p); v.Decision != policy.Ask {
+			t.Errorf("%s: a profile that asks before every command: %s", name, v.Decision)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl/sandbox/git/program"
@@ -129,8 +130,11 @@ func texts(paths []string) (out []string, ok bool) {
 }
 
 // systemFiles are the places in which a git looks for a file of the system's: where it was built to, which for a git in
-// /usr/bin is /etc.
+// /usr/bin is /etc. With GIT_CONFIG_NOSYSTEM, which the commands of the sandbox get too, it reads no configuration there.
 func systemFiles(name string) []string {
+	if off, _ := strconv.ParseBool(os.Getenv("GIT_CONFIG_NOSYSTEM")); off && name == "gitconfig" {
+		return nil
+	}
 	out := []string{"/etc/" + name}
 	if found, err := exec.LookPath("git"); err == nil {
 		if real, err := filepath.EvalSymlinks(found); err == nil {
