@@ -330,7 +330,7 @@ func (s *step) retreat(ctx context.Context, from, to string) error {
 
 // committed fails where going from one commit to another would touch what is not committed.
 func (s *step) committed(ctx context.Context, lock *git.Checkout, from, to string) error {
-	dirty, err := lock.Dirty(ctx, from)
+	dirty, err := lock.Dirty(ctx, from, to)
 	if err != nil {
 		return err
 	}

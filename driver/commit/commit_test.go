@@ -369,7 +369,8 @@ func TestPushStopsAtAConflict(t *testing.T) {
 	}{
 		"the same lines": {map[string]string{"a": "theirs\n"}, nil, pawl.CodeConflict},
 		"uncommitted files": {map[string]string{"c": "theirs\n"},
-			func(r *gittest.Repo) { r.Write(map[string]string{"b": "dirty\n"}) }, pawl.CodeRepository},
+			func(r *gittest.Repo) { r.Write(map[string]string{"c": "dirty\n"}); r.Git("add", "c") },
+			pawl.CodeRepository},
 		"an untracked file": {map[string]string{"c": "theirs\n"},
 			func(r *gittest.Repo) { r.Write(map[string]string{"c": "mine\n"}) }, pawl.CodeConflict},
 		"no remote": {map[string]string{"c": "theirs\n"},
@@ -527,9 +528,9 @@ func TestRewindNeverLosesWork(t *testing.T) {
 		meanwhile func(r *gittest.Repo)
 		code      pawl.Code
 	}{
-		"a changed file": {func(r *gittest.Repo) { r.Write(map[string]string{"b": "dirty\n"}) },
+		"a changed file": {func(r *gittest.Repo) { r.Write(map[string]string{"a": "dirty\n"}) },
 			pawl.CodeRepository},
-		"a staged file": {func(r *gittest.Repo) { r.Write(map[string]string{"z": "z\n"}); r.Git("add", "z") },
+		"a staged file": {func(r *gittest.Repo) { r.Write(map[string]string{"gone": "z\n"}); r.Git("add", "gone") },
 			pawl.CodeRepository},
 		"an untracked file": {func(r *gittest.Repo) { r.Write(map[string]string{"gone": "mine\n"}) },
 			pawl.CodeConflict},

@@ -159,13 +159,13 @@ func TestRevert(t *testing.T) {
 	redone := r.Head()
 	r.Write(map[string]string{"b": "later\n", "mine": "m"})
 	r.Commit("later")
-	os.Remove(r.Path("mine"))
-	// A dirty tree keeps the undoing commit on a branch; so does nothing else.
+	r.Write(map[string]string{"a": "mine\n"})
+	// An uncommitted change in the way keeps the undoing commit on a branch; so does nothing else.
 	kept, _ := effect.Decode[effect.LandResult](revert("r2", redone).Result)
 	if kept.Outcome != effect.Kept || kept.Reason != "land.kept_dirty" {
 		t.Fatalf("%+v", kept)
 	}
-	r.Git("checkout", "-q", "mine")
+	r.Git("checkout", "-q", "a")
 	if receipt := revert("r3", redone); receipt.Err() != nil {
 		t.Fatal(receipt.Err())
 	}

@@ -1,8 +1,8 @@
 // Package land holds the drivers that bring a verified tree to the user's branch as one commit, and that take such a
-// commit back by another one. They never overwrite: where the branch moved, the user's tree is dirty, a file is in the
-// way or an operation is unfinished, the result stays on a branch of pawl's with the command that merges it, or, where
-// other work builds on it (LandSpec.Current), nothing happens and the error says what a person can mend. Nothing is
-// ever pushed.
+// commit back by another one. They never overwrite: where the branch moved, the user has uncommitted changes in a file
+// that the commit changes, a file is in the way or an operation is unfinished, the result stays on a branch of pawl's
+// with the command that merges it, or, where other work builds on it (LandSpec.Current), nothing happens and the error
+// says what a person can fix. Nothing is ever pushed.
 //
 // A landing is written down (journal.go) before the first reference moves. The reference moves before the files, by
 // compare-and-set, while pawl holds the lock of the user's index; after a crash the journal says what to finish.
@@ -332,7 +332,7 @@ func (j *job) obstacle(ctx context.Context, v *venue) (string, error) {
 	if v.here = branch == j.branch; !v.here {
 		return "", nil
 	}
-	dirty, err := v.checkout.Dirty(ctx, j.base)
+	dirty, err := v.checkout.Dirty(ctx, j.base, j.to)
 	if err != nil {
 		return "", err
 	}

@@ -2,7 +2,10 @@ package land_test
 
 import (
 	"context"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,15 +176,13 @@ func TestKept(t *testing.T) {
 		settle  func(r *gittest.Repo) // what a person does before running the command
 		command string
 	}{
-		"dirty": {func(r *gittest.Repo) { r.Write(map[string]string{"b": "mine\n"}) }, "land.kept_dirty",
+		"dirty": {func(r *gittest.Repo) { r.Write(map[string]string{"a": "mine\n"}) }, "land.kept_dirty",
 			func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
-		"dirty same": {func(r *gittest.Repo) { r.Write(map[string]string{"a": "mine\n"}) }, "land.kept_dirty",
-			func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
-		"staged": {func(r *gittest.Repo) { r.Write(map[string]string{"n": "n"}); r.Git("add", "n") },
-			"land.kept_dirty", func(r *gittest.Repo) { r.Git("commit", "-qm", "n") }, "git merge --ff-only pawl/T-1"},
-		"deleted": {func(r *gittest.Repo) { os.Remove(r.Path("b")) }, "land.kept_dirty", nil,
+		"staged": {func(r *gittest.Repo) { r.Write(map[string]string{"d/x": "n"}); r.Git("add", "d/x") },
+			"land.kept_dirty", func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
+		"deleted": {func(r *gittest.Repo) { os.Remove(r.Path("a")) }, "land.kept_dirty", nil,
 			"git merge --ff-only pawl/T-1"},
-		"mode": {func(r *gittest.Repo) { os.Chmod(r.Path("b"), 0o755) }, "land.kept_dirty", nil,
+		"mode": {func(r *gittest.Repo) { os.Chmod(r.Path("gone"), 0o755) }, "land.kept_dirty", nil,
 			"git merge --ff-only pawl/T-1"},
 		"untracked": {func(r *gittest.Repo) { r.Write(map[string]string{"new/文": "mine"}) }, "land.kept_untracked",
 			func(r *gittest.Repo) { os.Remove(r.Path("new/文")) }, "git merge --ff-only pawl/T-1"},
@@ -246,14 +247,97 @@ func TestKept(t *testing.T) {
 			r.Git("update-ref", "refs/heads/"+result.Branch, result.Commit)
 			if c.settle != nil {
 				c.settle(r)
-				if name != "staged" {
-					r.Git(strings.Fields(result.Command)[1:]...)
-					if _, err := r.Try("diff", "--quiet", result.Commit); err != nil {
-						t.Error("the command did not bring the result in")
-					}
+				r.Git(strings.Fields(result.Command)[1:]...)
+				if _, err := r.Try("diff", "--quiet", result.Commit); err != nil {
+					t.Error("the command did not bring the result in")
 				}
 			}
 		})
+	}
+}
+
+// TestUncommittedChanges lands beside random uncommitted changes of the user's, and has git merge the same commit in a
+// copy: where pawl lands, git would, and branch, index and files are then the same; where git would and pawl does not,
+// the change touches a file of theirs.
+func TestUncommittedChanges(t *testing.T) {
+	t.Parallel()
+	write := func(name, content string) func(r *gittest.Repo) {
+		return func(r *gittest.Repo) { r.Write(map[string]string{name: content}) }
+	}
+	stage := func(name, content string) func(r *gittest.Repo) {
+		return func(r *gittest.Repo) { write(name, content)(r); r.Git("add", name) }
+	}
+	edits := map[string]struct {
+		touches bool
+		edit    func(r *gittest.Repo)
+	}{
+		"edit b":         {false, write("b", "mine\n")},
+		"stage b":        {false, stage("b", "staged\n")},
+		"edit b again":   {false, write("b", "more\n")},
+		"delete b":       {false, func(r *gittest.Repo) { os.Remove(r.Path("b")) }},
+		"untrack b":      {false, func(r *gittest.Repo) { r.Git("rm", "-q", "--cached", "--ignore-unmatch", "b") }},
+		"mode of b":      {false, func(r *gittest.Repo) { os.Chmod(r.Path("b"), 0o755) }},
+		"stage a file":   {false, stage("mine/n", "n")},
+		"stage beside":   {false, stage("new/n", "n")},
+		"stage beside x": {false, stage("d/y", "y")},
+		"edit a":         {true, write("a", "mine\n")},
+		"stage a":        {true, stage("a", "staged\n")},
+		"delete gone":    {true, func(r *gittest.Repo) { r.Git("rm", "-q", "-f", "gone") }},
+		"the same of a":  {true, stage("a", "worked\n")},
+		"a file new": {true, func(r *gittest.Repo) {
+			r.Write(map[string]string{"new": "n"})
+			r.Git("add", "new")
+			os.Remove(r.Path("new"))
+		}},
+		"below kind/inside": {true, func(r *gittest.Repo) {
+			r.Git("update-index", "--force-remove", "kind")
+			os.Remove(r.Path("kind"))
+			r.Write(map[string]string{"kind/inside/deep": "n"})
+			r.Git("add", "kind/inside/deep")
+			os.RemoveAll(r.Path("kind"))
+		}},
+	}
+	names := slices.Sorted(maps.Keys(edits))
+	template, e := worked(t)
+	landed, kept := 0, 0
+	for i := range 30 {
+		random := rand.New(rand.NewPCG(uint64(i), 34))
+		r, e := gittest.At(t, gittest.Copy(t, template.Dir)), e
+		e.Place = place(r)
+		var did []string
+		touches := false
+		for range 1 + random.IntN(3) {
+			name := names[random.IntN(len(names))]
+			if i < len(names) && did == nil {
+				name = names[i] // each of them is tried
+			}
+			did, touches = append(did, name), touches || edits[name].touches
+			edits[name].edit(r)
+		}
+		theirs := gittest.At(t, gittest.Copy(t, r.Dir))
+		before, index := gittest.Tree(t, r.Dir), r.Git("ls-files", "-s")
+		result := do(t, e)
+		commit := strings.TrimSpace(result.Commit)
+		theirs.Git("fetch", "-q", r.Dir, commit)
+		_, failed := theirs.Try("merge", "-q", "--ff-only", commit)
+		if result.Outcome == effect.Landed {
+			landed++
+			if failed != nil || gittest.Tree(t, r.Dir) != gittest.Tree(t, theirs.Dir) ||
+				r.Git("ls-files", "-s") != theirs.Git("ls-files", "-s") {
+				t.Errorf("%q: landed otherwise than by git: %v\n%s", did, failed, r.Git("status", "--short"))
+			}
+			continue
+		}
+		kept++
+		if gittest.Tree(t, r.Dir) != before || r.Git("ls-files", "-s") != index {
+			t.Errorf("%q: kept, and something of the user's changed", did)
+		}
+		if !touches {
+			t.Errorf("%q: kept (%s %s), and git says %v", did, result.Reason, result.Named, failed)
+		}
+	}
+	if landed < 5 || kept < 5 {
+		t.Errorf("%d landed, %d kept", landed, kept)
 	}
 }
 
@@ -415,8 +499,8 @@ func TestBlocked(t *testing.T) {
 		says    string // the key, and what the message names
 		settle  func(r *gittest.Repo)
 	}{
-		"dirty": {func(r *gittest.Repo) { r.Write(map[string]string{"b": "mine\n"}) }, pawl.CodeEnvironment,
-			"land.blocked_dirty b", func(r *gittest.Repo) { r.Git("stash", "-q") }},
+		"dirty": {func(r *gittest.Repo) { r.Write(map[string]string{"a": "mine\n"}) }, pawl.CodeEnvironment,
+			"land.blocked_dirty a", func(r *gittest.Repo) { r.Git("stash", "-q") }},
 		"untracked": {func(r *gittest.Repo) { r.Write(map[string]string{"new/文": "mine"}) }, pawl.CodeEnvironment,
 			"land.blocked_untracked new/文", func(r *gittest.Repo) { os.Remove(r.Path("new/文")) }},
 		"merging": {func(r *gittest.Repo) { r.Write(map[string]string{".git/MERGE_HEAD": r.Head() + "\n"}) },

@@ -31,7 +31,7 @@ func (j *job) park(ctx context.Context, v venue) (effect.LandResult, error) {
 			name += "-" + strconv.Itoa(n%(mostBranches/2)+1)
 		}
 		result := j.result(effect.Kept)
-		result.Branch, result.Reason = name, v.reason
+		result.Branch, result.Reason, result.Named = name, v.reason, few(v.files)
 		var err error
 		if result.Command, err = j.command(ctx, v, name); err != nil {
 			return effect.LandResult{}, err

@@ -417,7 +417,11 @@ func LandingLines(pr *Printer, l *view.Landing) []string {
 	}
 	out := []string{"  " + pr.Text("cli.land.kept", l.Branch)}
 	if l.Reason != "" {
-		out = append(out, "  "+pr.Text(l.Reason))
+		reason := "  " + pr.Text(l.Reason)
+		if l.Named != "" {
+			reason += ": " + Display(l.Named)
+		}
+		out = append(out, reason)
 	}
 	if l.Command != "" {
 		out = append(out, "  "+pr.Style.Arrow()+" "+Display(l.Command))

@@ -23,8 +23,11 @@ func (p *page) Text(key string, args ...any) string { return p.lang.Text(key, ar
 
 // reason renders why a result is where it is.
 func (p *page) reason(l *view.Landing) string {
-	if l.Named == "" {
+	switch {
+	case l.Named == "":
 		return p.Text(l.Reason)
+	case l.Outcome == effect.Kept:
+		return p.Text(l.Reason) + ": " + line(l.Named)
 	}
 	return p.Text(l.Reason, line(l.Named))
 }

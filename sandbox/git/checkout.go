@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -157,10 +159,35 @@ func (c *Checkout) Abandon() error {
 	return errors.Join(err, f.Close())
 }
 
-// Dirty lists the tracked files that differ from a commit, in the index or on disk.
-func (c *Checkout) Dirty(ctx context.Context, commit string) ([]string, error) {
+// Dirty lists the tracked files that differ from a commit, in the index or on disk, and that are in the way of going
+// from it to another tree or commit. As git merge does, it minds only what that changes; without an index it minds
+// everything.
+func (c *Checkout) Dirty(ctx context.Context, commit, to string) ([]string, error) {
+	change, err := c.repo.Objects.deltas(ctx, commit, to)
+	if err != nil || len(change) == 0 {
+		return nil, err
+	}
 	dirty, _, _, err := c.repo.index.dirt(ctx, commit, "--untracked-files=no")
-	return dirty, err
+	if err != nil || !layout.Exists(filepath.Join(c.repo.paths.GitDir, "index")) {
+		return dirty, err
+	}
+	touched := map[string]bool{} // each changed path, and each directory above one
+	for _, t := range change {
+		for p := t.path; p != "."; p = path.Dir(p) {
+			touched[p] = touched[p] || p == t.path
+		}
+	}
+	return slices.DeleteFunc(dirty, func(file string) bool {
+		if _, at := touched[file]; at {
+			return false // the change is there, or below it
+		}
+		for p := path.Dir(file); p != "."; p = path.Dir(p) {
+			if touched[p] {
+				return false // a file of the change belongs where its directory is
+			}
+		}
+		return true
+	}), nil
 }
 
 // Staged lists the paths at which the index differs from a commit, whatever is on disk.

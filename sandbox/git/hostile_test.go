@@ -81,7 +81,7 @@ func TestHostileRepository(t *testing.T) {
 	gittest.Quiet(t, canary)
 	c, err := repo.Checkout(ctx, "e1")
 	do("lock", err)
-	_, err = c.Dirty(ctx, head)
+	_, err = c.Dirty(ctx, head, worked)
 	do("dirty", err)
 	_, err = c.Obstacles(ctx, first, worked)
 	do("obstacles", err)

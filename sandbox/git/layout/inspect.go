@@ -130,7 +130,7 @@ func texts(paths []string) (out []string, ok bool) {
 }
 
 // systemFiles are the places in which a git looks for a file of the system's: where it was built to, which for a git in
-// /usr/bin is /etc. With GIT_CONFIG_NOSYSTEM, which the commands of the sandbox get too, it reads no configuration there.
+// /usr/bin is /etc. With GIT_CONFIG_NOSYSTEM, which the commands of the sandbox get too, it reads no configuration.
 func systemFiles(name string) []string {
 	if off, _ := strconv.ParseBool(os.Getenv("GIT_CONFIG_NOSYSTEM")); off && name == "gitconfig" {
 		return nil
