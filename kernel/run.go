@@ -463,6 +463,9 @@ func (s *Snapshot) Package() view.Package {
 		p.Plan = *t.Plan
 	}
 	p.Proof = view.ProofOf(t.Proof)
+	for _, r := range t.Refused {
+		p.Refused = append(p.Refused, r.Call)
+	}
 	if t.State != string(task.Done) {
 		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
 	}

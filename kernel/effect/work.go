@@ -132,6 +132,15 @@ type Ask struct {
 	Opaque json.RawMessage `json:"opaque,omitempty"`
 }
 
+// Gist is what the arguments of a call are about, in one line: its command or path, or all of them.
+func Gist(args json.RawMessage) string {
+	var known struct{ Command, Path string }
+	if json.Unmarshal(args, &known) == nil && known.Command+known.Path != "" {
+		return known.Command + known.Path
+	}
+	return string(args)
+}
+
 // WorkSpec asks an agent to carry out one step, or to mend one failure, whose tool calls are not known beforehand.
 type WorkSpec struct {
 	Agent string    `json:"agent"`

@@ -9,6 +9,7 @@ import (
 
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/kernel/view"
 	"pawl/text/policy"
 )
@@ -34,7 +35,7 @@ func (r Reader) Rulings(ctx context.Context) ([]view.Ruling, error) {
 			out = append(out, about...)
 		case "call":
 			tool, args, _ := strings.Cut(a.Detail, " ")
-			v := view.Ruling{Tool: tool, Call: gist([]byte(args)), Decision: policy.Ask}
+			v := view.Ruling{Tool: tool, Call: effect.Gist([]byte(args)), Decision: policy.Ask}
 			task := new(kernel.Task)
 			if _, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindTask, ID: a.Subject}, task); err != nil {
 				return nil, err
@@ -74,7 +75,7 @@ func (r Reader) ofPlan(ctx context.Context, a *kernel.Approval) ([]view.Ruling, 
 			Reasons: j.Verdict.Reasons, Person: j.Verdict.Person, InPlace: run.Place.InPlace}
 		for _, step := range s.Plan.Steps {
 			if step.StepID == j.Step && j.Call < len(step.ToolCalls) {
-				v.Call = gist(step.ToolCalls[j.Call].ArgsHint)
+				v.Call = effect.Gist(step.ToolCalls[j.Call].ArgsHint)
 			}
 		}
 		out = append(out, answered(v, a))
@@ -100,24 +101,19 @@ func (r Reader) refusedCalls(ctx context.Context) ([]view.Ruling, error) {
 			Tool string   `json:"tool"`
 			Key  string   `json:"key"`
 			Args []string `json:"args"`
+			kernel.RefusedCall
 		}
-		code, ours := "", false
-		if p.Event == string(kernel.AuditCallRefused) && json.Unmarshal(p.Data, &data) == nil {
-			code, ours = strings.CutPrefix(data.Key, "policy.")
+		if p.Event != string(kernel.AuditCallRefused) || json.Unmarshal(p.Data, &data) != nil {
+			continue
 		}
-		if ours {
-			out = append(out, view.Ruling{At: p.At, Tool: data.Tool, Decision: policy.Deny,
-				Reasons: []policy.Reason{{Code: policy.Code(code), Key: data.Key, Args: data.Args}}})
+		code, denied := strings.CutPrefix(data.Key, "policy.")
+		if len(data.Reasons) == 0 && denied { // a record of an earlier version
+			data.Reasons = []policy.Reason{{Code: policy.Code(code), Key: data.Key, Args: data.Args}}
+		}
+		if len(data.Reasons) > 0 {
+			out = append(out, view.Ruling{At: p.At, Run: data.Run, Tool: data.Tool, Call: data.Call,
+				Decision: policy.Deny, Reasons: data.Reasons, Person: data.Person})
 		}
 	}
 	return out, nil
-}
-
-// gist is what a call would do, in one line.
-func gist(args json.RawMessage) string {
-	var known struct{ Command, Path string }
-	if json.Unmarshal(args, &known) == nil && known.Command+known.Path != "" {
-		return known.Command + known.Path
-	}
-	return string(args)
 }

@@ -571,6 +571,20 @@ func risksOfPlan(t *kernel.Task) (out []view.Note) {
 			note(f.Key, f.Args...)
 		}
 	}
+	for _, r := range t.Refused {
+		var rules []string
+		for _, reason := range r.Reasons {
+			rules = append(rules, string(reason.Code))
+		}
+		switch why := strings.Join(rules, ", "); {
+		case r.Rule != "":
+			note("kernel.risk_refused_rule", r.Call, why, r.Rule)
+		case r.Person:
+			note("kernel.risk_refused_person", r.Call, why)
+		default:
+			note("kernel.risk_refused", r.Call, why)
+		}
+	}
 	for _, f := range t.Taken {
 		key, where := taken[f.What], f.Path
 		if f.To != "" {

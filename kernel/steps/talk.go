@@ -16,6 +16,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/machine/turn"
 	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // forAgent reports whether a step is an agent's: it names no calls, and the run's agent works.
@@ -101,14 +102,34 @@ func toldOf(r effect.Receipt) any {
 	return out
 }
 
-// refuseCall tells the agent that a call was not made, and why.
-func refuseCall(tx *kernel.Tx, a effect.Ask, err error) {
+// maxRefused is how many refused calls a task keeps. The audit log has all.
+const maxRefused = 20
+
+// recordRefusal records that a call was not made, and keeps it for the summary unless a question about it follows.
+func recordRefusal(tx *kernel.Tx, a effect.Ask, v policy.Verdict, err error) effect.Fault {
 	kept := kernel.Info(err)
+	data := map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args}
+	if v.Decision == policy.Deny || v.Decision == policy.Ask && tx.Session.RunMode == pawl.Autonomous {
+		r := kernel.RefusedCall{Call: kernel.Clip(effect.Gist(a.Args)), Reasons: v.Reasons, Person: v.Person}
+		if request, err := tx.Config.Tools[a.Name].Request(a.Args); err == nil {
+			r.Rule = policy.AllowingRule(tx.Situate(request), tx.Config.Profile)
+		}
+		same := func(o kernel.RefusedCall) bool { return o.Call == r.Call }
+		if t := tx.Task; len(t.Refused) < maxRefused && !slices.ContainsFunc(t.Refused, same) {
+			t.Refused = append(slices.Clip(t.Refused), r)
+			tx.Touch(t)
+		}
+		data["run"], data["call"], data["reasons"], data["person"] = tx.Run.Label, r.Call, r.Reasons, r.Person
+	}
+	tx.Record(tx.Talk, kernel.AuditCallRefused, audit.Warn, data)
+	return kept
+}
+
+// refuseCall tells the agent that a call was not made, and why.
+func refuseCall(tx *kernel.Tx, a effect.Ask, v policy.Verdict, err error) {
+	kept := recordRefusal(tx, a, v, err)
 	tellAgent(tx, a, map[string]any{"ok": false, "made": false,
 		"error": map[string]any{"class": kept.Class, "code": kept.Code, "message": err.Error()}}, true)
-	tx.Record(tx.Talk, kernel.AuditCallRefused, audit.Warn,
-		map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key,
-			"args": kept.Args})
 }
 
 // wasAsked reports whether the call at work is one that an agent asked for between two exchanges.

@@ -181,7 +181,7 @@ func callAsked(tx *kernel.Tx, s *plan.Step, a effect.Ask) (done bool, err error)
 	case pawl.CodeOf(refusal) == pawl.CodeApprovalNeeded && tx.Session.RunMode != pawl.Autonomous:
 		return true, askPerson(tx, s, a, verdict)
 	case refusal != nil:
-		refuseCall(tx, a, refusal)
+		refuseCall(tx, a, verdict, refusal)
 		return false, nil
 	}
 	e := tx.Emit(effect.KindTool, toolCall(tx, s.StepID, a, granted, verdict), tx.Config.Repeatable(a.Name, a.Args))
@@ -202,7 +202,7 @@ func askHuman(tx *kernel.Tx, s *plan.Step, a effect.Ask) (done bool, err error) 
 		args.Question = ""
 	}
 	if err = askQuestion(tx, s.StepID, a.ID, args.Question); err != nil {
-		refuseCall(tx, a, err)
+		refuseCall(tx, a, policy.Verdict{}, err)
 		return false, nil
 	}
 	return true, parkTurn(tx)
@@ -405,9 +405,7 @@ func (c *StartToolCall) Decide(tx *kernel.Tx) error {
 			wantCall(tx, c.Ask)
 		}
 		// The refusal itself is worth a record, so it is an answer and not an error of the command.
-		kept := kernel.Info(refusal)
-		tx.Record(tx.Talk, kernel.AuditCallRefused, audit.Warn,
-			map[string]any{"tool": c.Ask.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
+		kept := recordRefusal(tx, c.Ask, v, refusal)
 		tx.Result = Made{Refused: &kept}
 		return nil
 	}

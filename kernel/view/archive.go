@@ -42,6 +42,8 @@ type Package struct {
 	Checks         []effect.Check
 	Evidence       []Evidence
 	Land           *Landing
+	// Refused are the calls that agents wanted to make and were not allowed to.
+	Refused []string
 	// Reason says why steps were not carried out, as the technical form of an error or a person's words.
 	Reason         string
 	Created, Ended time.Time
@@ -219,6 +221,9 @@ func (p Package) entry() string {
 	fmt.Fprintf(&b, "- 摘要: %s (%d/%d)\n", line(p.Plan.Goal, maxCell), done, all)
 	for _, s := range p.Plan.Steps {
 		fmt.Fprintf(&b, "  - [%s] %s\n", taskStatuses[s.Status].Symbol(), line(s.Title, maxTitle))
+	}
+	for _, call := range p.Refused {
+		fmt.Fprintf(&b, "- 未获允许的调用: %s\n", span(line(call, maxCell)))
 	}
 	if p.Reason != "" {
 		fmt.Fprintf(&b, "- 备注: %s\n", line(p.Reason, maxCell))

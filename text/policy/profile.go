@@ -152,3 +152,24 @@ func (p Profile) maxFiles() int {
 	}
 	return p.MaxFiles
 }
+
+// maxRule is how many words a proposed rule has at most.
+const maxRule = 3
+
+// AllowingRule returns the beginning of a command that would have to be among the allowed commands for it to need no
+// question: of at least two words if it has two, "" if none would do or none is needed.
+func AllowingRule(r Request, p Profile) string {
+	words := strings.Fields(r.Command)
+	if Judge(r, p).Decision != Ask {
+		return ""
+	}
+	for n := min(2, len(words)); n <= min(maxRule, len(words)); n++ {
+		rule := strings.Join(words[:n], " ")
+		with := p
+		with.AllowedCommands = append(slices.Clone(p.AllowedCommands), rule)
+		if with.Validate() == nil && Judge(r, with).Decision == Allow {
+			return rule
+		}
+	}
+	return ""
+}

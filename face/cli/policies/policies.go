@@ -38,8 +38,12 @@ const commandTool = "run_terminal_cmd"
 
 // judge is what the policy would say of a command, as of a call of work that begins now.
 func judge(there kernel.Snapshot, command string, p policy.Profile) policy.Verdict {
-	return policy.Judge(there.Situate(policy.Request{Tool: commandTool,
-		Permissions: []policy.Permission{policy.ProcExec}, Command: command}), p)
+	return policy.Judge(request(there, command), p)
+}
+
+func request(there kernel.Snapshot, command string) policy.Request {
+	return there.Situate(policy.Request{Tool: commandTool, Permissions: []policy.Permission{policy.ProcExec},
+		Command: command})
 }
 
 // WouldBe is where a call of work that begins now would be carried out, for the policy to judge by, and the settings.
@@ -324,7 +328,7 @@ func learn(ctx context.Context, sess *cli.Session, least int) error {
 		if there.Run.Place = place; r.InPlace {
 			there.Run.Place = cli.WorkPlace(place, true)
 		}
-		rule := ruleFor(there, r.Call, config.Profile)
+		rule := policy.AllowingRule(request(there, r.Call), config.Profile)
 		if rule == "" {
 			continue
 		}
@@ -344,27 +348,6 @@ func learn(ctx context.Context, sess *cli.Session, least int) error {
 	}
 	slices.SortStableFunc(found, func(a, b lesson) int { return b.Approved - a.Approved })
 	return teach(sess, config.Profile.AllowedCommands, found, least)
-}
-
-// maxRule is how many words a proposed rule has at most.
-const maxRule = 3
-
-// ruleFor is the beginning of a command that would have to be allowed for the command to need no question: of at least
-// two words where it has two, "" where none would do, or none is needed any more.
-func ruleFor(there kernel.Snapshot, command string, p policy.Profile) string {
-	words := strings.Fields(command)
-	if judge(there, command, p).Decision != policy.Ask {
-		return ""
-	}
-	for n := min(2, len(words)); n <= min(maxRule, len(words)); n++ {
-		rule := strings.Join(words[:n], " ")
-		with := p
-		with.AllowedCommands = append(slices.Clone(p.AllowedCommands), rule)
-		if with.Validate() == nil && judge(there, command, with).Decision == policy.Allow {
-			return rule
-		}
-	}
-	return ""
 }
 
 func teach(sess *cli.Session, allowed []string, found []lesson, least int) error {
