@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,4 +216,27 @@ func TestAFlagCoversNothingGrave(t *testing.T) {
 		t.Fatalf("session %s", s.Session.State)
 	}
 	b.do(&approval.Approve{Hash: hash})
+}
+
+// TestManyPlansOfOneGoal: plans of one goal get a name each, however many are made within a minute.
+func TestManyPlansOfOneGoal(t *testing.T) {
+	w := &world{plan: twoSteps()}
+	b := newBench(t)
+	b.unlike = true // replaying all of it shows nothing more
+	at, last := b.now, ""
+	for range 105 {
+		b.now = at
+		b.do(&planning.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted})
+		b.run(w.answer)
+		s := b.look()
+		if s.Session.State != "CONFIRMING" || s.Run.Package == last {
+			t.Fatalf("the session is %s, the package %s: %+v", s.Session.State, s.Run.Package, s.Session.LastError)
+		}
+		last = s.Run.Package
+		b.do(&approval.Deny{Reason: "another one"})
+		b.run(w.answer)
+	}
+	if !strings.HasSuffix(last, "_v105") {
+		t.Errorf("the last package is %s", last)
+	}
 }

@@ -32,9 +32,7 @@ func move(ctx context.Context, workspace string, spec *effect.ArchiveSpec, only 
 	case there && only:
 		return nil, nil, pawl.Fail(pawl.CodeNotFound, "orders.package_gone", p.To)
 	case there:
-		if p.To, err = free(f, p.To); err != nil {
-			return nil, nil, err
-		}
+		p.To = free(f, p.To)
 		if _, err := f.Write(ctx, []effect.Document{p.Tasks}); pawl.CodeOf(err) == pawl.CodeConflict {
 			changed = pawl.Fail(pawl.CodeConflict, "archive.package_changed", p.To)
 			p.Tasks = effect.Document{}
@@ -54,19 +52,18 @@ func move(ctx context.Context, workspace string, spec *effect.ArchiveSpec, only 
 }
 
 // free is the first version of a name that is not taken.
-func free(f *document.Folder, name string) (string, error) {
-	for n := 1; n <= maxVersions; n++ {
+func free(f *document.Folder, name string) string {
+	for n := 1; ; n++ {
 		if v := version(name, n); !f.Exists(v) {
-			return v, nil
+			return v
 		}
 	}
-	return "", failed(name, errTaken)
 }
 
 // standsAt finds where a package went that is no longer in plan/: the version of its name whose tasks.md says what it
 // is to say. "" is the answer where there is none.
 func standsAt(f *document.Folder, p effect.Retired) (at string, err error) {
-	for n := 1; n <= maxVersions && f.Exists(version(p.To, n)); n++ {
+	for n := 1; f.Exists(version(p.To, n)); n++ {
 		data, ok, err := f.Read(version(p.To, n) + "/" + solution.TasksName)
 		if err != nil {
 			return "", err

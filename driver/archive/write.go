@@ -27,9 +27,8 @@ import (
 )
 
 const (
-	maxFile     = 64 << 20 // bytes of one projection, what is appended to included
-	maxVersions = 100      // names that a folder of Unique files tries
-	tempMark    = ".pawl-tmp-"
+	maxFile  = 64 << 20 // bytes of one projection, what is appended to included
+	tempMark = ".pawl-tmp-"
 )
 
 // reserved are the names in .pawl that are no projections: pawl's own repository, caches, worktrees and locks. The
@@ -145,7 +144,6 @@ func openDir(dir string) (*os.Root, error) {
 var (
 	errNotPlain = errors.New("not a plain file or folder")
 	errTooLarge = errors.New("file too large")
-	errTaken    = errors.New("every version of the name is taken")
 )
 
 // check judges the paths and sizes of files.
@@ -210,7 +208,7 @@ func (w writer) settle(files []pawl.ProjectedFile) ([]pawl.ProjectedFile, error)
 // vacant returns the first version of a folder in which no unique file of it stands with other content. What is not
 // plain takes the name that it has: it stays as it is, and keeps nobody from archiving beside it.
 func (w writer) vacant(dir string, files []pawl.ProjectedFile) (string, error) {
-	for n := 1; n <= maxVersions; n++ {
+	for n := 1; ; n++ {
 		name, taken := version(dir, n), false
 		if info, err := w.root.Lstat(name); err == nil && !info.IsDir() {
 			continue
@@ -230,7 +228,6 @@ func (w writer) vacant(dir string, files []pawl.ProjectedFile) (string, error) {
 			return name, nil
 		}
 	}
-	return "", errTaken
 }
 
 // draft is the new form of a file before it has its name.
@@ -481,8 +478,6 @@ func failed(name string, err error) error {
 		code, key = pawl.CodeDenied, "archive.path_refused"
 	case errors.Is(err, errTooLarge):
 		code, key = pawl.CodeInvalid, "archive.too_large"
-	case errors.Is(err, errTaken):
-		code, key = pawl.CodeConflict, "archive.names_taken"
 	}
 	return pawl.Fail(code, key, name).Because(err).In("archive.Write")
 }

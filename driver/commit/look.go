@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -142,16 +143,14 @@ func (p *Past) At(ctx context.Context, at time.Time) (git.Commit, error) {
 
 // Free returns the first name of a branch that is not taken.
 func (p *Past) Free(ctx context.Context, name string) (string, error) {
-	for _, tail := range []string{"", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"} {
-		id, err := p.repo.Refs.Lookup(ctx, git.BranchRef(name+tail))
-		if err != nil {
-			return "", err
+	free := name
+	for n := 2; ; n++ {
+		id, err := p.repo.Refs.Lookup(ctx, git.BranchRef(free))
+		if err != nil || id == "" {
+			return free, err
 		}
-		if id == "" {
-			return name + tail, nil
-		}
+		free = fmt.Sprintf("%s-%d", name, n)
 	}
-	return "", pawl.Fail(pawl.CodeConflict, "orders.taken", name)
 }
 
 // Stats tells what going from one tree to another changes.

@@ -100,9 +100,8 @@ func Upgrade(folder string, files, existing, beside []string, at time.Time) (Tak
 			solution.Clip(oneLine(folder), 80)).In("knowledge.Upgrade")
 	}
 	slices.SortFunc(t.Copies, func(a, b Copy) int { return strings.Compare(a.To, b.To) })
-	var err error
-	t.Backup, err = backup(folder, beside, at)
-	return t, err
+	t.Backup = backup(folder, beside, at)
+	return t, nil
 }
 
 // target returns where a file of an old folder goes, "" for one that is none of its documents.
@@ -157,7 +156,7 @@ func unfinished(copies []Copy) []string {
 }
 
 // backup returns the name of the backup, FOLDER_backup_YYYYMMDDHHMM with _v2 and so on where it is taken.
-func backup(folder string, beside []string, at time.Time) (string, error) {
+func backup(folder string, beside []string, at time.Time) string {
 	taken := map[string]bool{}
 	for _, b := range beside {
 		taken[strings.ToLower(b)] = true
@@ -165,10 +164,7 @@ func backup(folder string, beside []string, at time.Time) (string, error) {
 	stem := strings.TrimSuffix(folder, "/") + "_backup_" + at.UTC().Format("200601021504")
 	name := stem
 	for n := 2; taken[strings.ToLower(name)]; n++ {
-		if n > 100 {
-			return "", pawl.Fail(pawl.CodeConflict, "knowledge.upgrade_names", name).In("knowledge.Upgrade")
-		}
 		name = fmt.Sprintf("%s_v%d", stem, n)
 	}
-	return name, nil
+	return name
 }

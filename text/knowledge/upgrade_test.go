@@ -82,9 +82,9 @@ func TestBackupName(t *testing.T) {
 	for i := range 200 {
 		beside = append(beside, fmt.Sprintf("helloagents_backup_202602081230_v%d", i))
 	}
-	if _, err := knowledge.Upgrade("helloagents", []string{"INDEX.md"}, nil, beside,
-		noon); pawl.CodeOf(err) != pawl.CodeConflict {
-		t.Error(err)
+	if p, err := knowledge.Upgrade("helloagents", []string{"INDEX.md"}, nil, beside,
+		noon); err != nil || p.Backup != "helloagents_backup_202602081230_v200" {
+		t.Errorf("behind 200 backups: %q, %v", p.Backup, err)
 	}
 }
 

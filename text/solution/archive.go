@@ -79,10 +79,7 @@ func Retire(r Retiring) (Retirement, error) {
 	if err != nil {
 		return Retirement{}, err
 	}
-	free, err := name.Free(func(n string) bool { return r.Exists(ArchiveDir(n)) })
-	if err != nil {
-		return Retirement{}, err
-	}
+	free := name.Free(func(n string) bool { return r.Exists(ArchiveDir(n)) })
 	out := Retirement{From: LiveDir(r.Name), To: ArchiveDir(free.String()), Result: r.Result,
 		Tasks: string(r.Files[TasksName])}
 	if r.Result != "" {

@@ -2,6 +2,7 @@ package solution
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +17,6 @@ const (
 	// MaxFeature is the length of the feature in a name that is made, in characters. It leaves room in the 255 bytes
 	// that file systems allow for a name, in any script.
 	MaxFeature = 48
-	// MaxVersions is the number of names that are tried for one feature in one minute.
-	MaxVersions = 100
 
 	minuteForm = "200601021504"
 	maxName    = 255
@@ -69,8 +68,7 @@ func Feature(of string) (string, error) {
 	return b.String(), nil
 }
 
-// NewName names a package for a text at a time. exists says which names are taken: the first version that is free is
-// the answer, and CodeConflict when 100 are taken. A time before 2000 or after 9999 is refused.
+// NewName names a package for a text at a time: the name that Free finds. A time before 2000 or after 9999 is refused.
 func NewName(of string, now time.Time, exists func(name string) bool) (Name, error) {
 	feature, err := Feature(of)
 	if err != nil {
@@ -81,20 +79,27 @@ func NewName(of string, now time.Time, exists func(name string) bool) (Name, err
 		return Name{}, pawl.Fail(pawl.CodeEnvironment, "solution.clock",
 			now.Format(time.RFC3339)).In("solution.NewName")
 	}
-	return Name{Minute: now, Feature: feature}.Free(exists)
+	return Name{Minute: now, Feature: feature}.Free(exists), nil
 }
 
-// Free returns the name, or its first version of which exists knows nothing.
-func (n Name) Free(exists func(name string) bool) (Name, error) {
-	first := n.Version
-	for range MaxVersions {
-		if !exists(n.String()) {
-			return n, nil
-		}
-		n.Version = max(n.Version, 1) + 1
+// Free returns the name if exists does not know it, and otherwise a later version that exists does not know: the next
+// one if versions were taken in order. exists may read a store, so Free calls it a logarithmic number of times. If
+// exists knows every name, the answer is a version that no package has.
+func (n Name) Free(exists func(name string) bool) Name {
+	if !exists(n.String()) {
+		return n
 	}
-	n.Version = first
-	return Name{}, pawl.Fail(pawl.CodeConflict, "solution.names_taken", n.String(), MaxVersions).In("solution.Free")
+	taken := func(version int) bool {
+		n.Version = version
+		return exists(n.String())
+	}
+	low := max(n.Version, 1)
+	high := low + 1
+	for high < 1<<30 && taken(high) {
+		low, high = high, 2*high
+	}
+	n.Version = low + 1 + sort.Search(high-low-1, func(i int) bool { return !taken(low + 1 + i) })
+	return n
 }
 
 var (

@@ -74,10 +74,31 @@ func TestNewName(t *testing.T) {
 			t.Errorf("%q at %v: %v, %v, want %q %s", c.of, c.at, n, err, c.want, c.code)
 		}
 	}
-	tried := 0
-	_, err := solution.NewName("a", noon, func(string) bool { tried++; return true })
-	if pawl.CodeOf(err) != pawl.CodeConflict || tried != solution.MaxVersions {
-		t.Errorf("%d names tried: %v", tried, err)
+}
+
+// TestNamesDoNotRunOut: however many plans of one goal are made within a minute, each gets the next name, and few names
+// are looked at for it.
+func TestNamesDoNotRunOut(t *testing.T) {
+	taken, last := map[string]bool{}, ""
+	for i := range 3000 {
+		looked := 0
+		n, err := solution.NewName("a", noon, func(n string) bool { looked++; return taken[n] })
+		last = n.String()
+		if err != nil || taken[last] || looked > 30 {
+			t.Fatalf("plan %d: %s, taken %v, %d names looked at: %v", i+1, last, taken[last], looked, err)
+		}
+		if _, err := solution.ParseName(last); err != nil {
+			t.Fatal(err)
+		}
+		taken[last] = true
+	}
+	if last != "202602081200_a_v3000" {
+		t.Errorf("the last of 3000 is %s", last)
+	}
+	// Where names were not taken in order, the answer is free all the same.
+	delete(taken, "202602081200_a_v17")
+	if n, _ := solution.NewName("a", noon, func(n string) bool { return taken[n] }); taken[n.String()] {
+		t.Errorf("%s is taken", n)
 	}
 }
 

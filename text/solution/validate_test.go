@@ -119,6 +119,7 @@ func TestFindingsHaveTexts(t *testing.T) {
 			}
 		}
 	}
+	used["solution.names_taken"] = true // in the errors that earlier versions stored
 	for _, key := range message.Keys() {
 		if strings.HasPrefix(key, "solution.") && !used[key] {
 			t.Errorf("nothing says %s", key)

@@ -16,9 +16,6 @@ import (
 // house is the folder in which the files are written: a project, or the home of a person.
 type house struct{ root *safeopen.Root }
 
-// maxBackups bounds the search for a name that is free.
-const maxBackups = 100
-
 // decide says what is to be done about a file. A file of somebody else's is refused, and so is a link on the way to it.
 func (h house) decide(pr *cli.Printer, t skill.Target, f flags) (step, error) {
 	s := step{Path: t.Path}
@@ -121,16 +118,16 @@ func (h house) plain(rel string) (bool, error) {
 
 // free is a name for a backup that nothing has.
 func (h house) free(rel string) (string, error) {
-	for n := 1; n <= maxBackups; n++ {
-		name := rel + ".bak"
-		if n > 1 {
-			name += "." + strconv.Itoa(n)
-		}
-		if _, err := h.root.Lstat(name); pawl.CodeOf(err) == pawl.CodeNotFound {
+	name := rel + ".bak"
+	for n := 2; ; n++ {
+		switch _, err := h.root.Lstat(name); {
+		case pawl.CodeOf(err) == pawl.CodeNotFound:
 			return name, nil
+		case err != nil:
+			return "", err
 		}
+		name = rel + ".bak." + strconv.Itoa(n)
 	}
-	return "", pawl.Fail(pawl.CodeConflict, "skill.backups", rel, maxBackups).In("skill.install")
 }
 
 // carry does what was decided. The backup is on disk before the file is changed, and each file is changed in one step.
