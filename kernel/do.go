@@ -399,9 +399,29 @@ func Decide(p *Protocols, s *Snapshot, env *Envelope, now time.Time) (Decision, 
 	return decide(p, s, nil, env, now)
 }
 
+// reporting is a command that reports what has been done. Refused returns the command to decide instead if this one is
+// refused, or nil: what was done must not be done again because of a refusal.
+type reporting interface{ Refused(err error) Command }
+
 // decide is Decide with the reads that the snapshot was made of, of which more may be asked. Without them the snapshot
 // is all that there is.
 func decide(p *Protocols, s *Snapshot, r *Reads, env *Envelope, now time.Time) (Decision, error) {
+	d, err := decideOn(p, s, r, env, now)
+	c, ok := env.Command.(reporting)
+	if err == nil || !ok || r != nil && (len(r.open) > 0 || r.err != nil) {
+		return d, err // or more must be read first
+	}
+	instead := *env
+	if instead.Command = c.Refused(err); instead.Command != nil {
+		if other, refused := decideOn(p, s, r, &instead, now); refused == nil {
+			return other, nil
+		}
+	}
+	return d, err
+}
+
+// decideOn decides a command as it was given.
+func decideOn(p *Protocols, s *Snapshot, r *Reads, env *Envelope, now time.Time) (Decision, error) {
 	if c, ok := env.Command.(*Transition); ok {
 		if done, err := refuseEarly(s, c); done || err != nil {
 			return Decision{}, err

@@ -61,6 +61,11 @@ func newBench(t testing.TB, tune ...func(*kernel.Config)) *bench {
 			}
 		}
 	})
+	b.k.OnDecide(func(d kernel.Decided) {
+		if unused(d.Decision.Touched) {
+			b.t.Errorf("a receipt was refused: %+v", d.Envelope.Command)
+		}
+	})
 	b.record()
 	b.do(&planning.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	return b

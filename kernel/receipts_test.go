@@ -76,10 +76,21 @@ func FuzzReceipt(f *testing.F) {
 			t.Fatalf("%s, ok %v, code %q: the receipt is not taken, so the effect stays at work: %v", m.at.Effect.What(), ok, code,
 				err)
 		}
+		if unused(d.Touched) {
+			t.Fatalf("%s, ok %v, code %q: the receipt was refused", m.at.Effect.What(), ok, code)
+		}
 		for _, doc := range d.Touched {
 			if _, err := json.Marshal(doc); err != nil {
 				t.Fatal(err)
 			}
 		}
+	})
+}
+
+// unused reports whether documents show an effect whose receipt the kernel could not use.
+func unused(touched []kernel.Document) bool {
+	return slices.ContainsFunc(touched, func(doc kernel.Document) bool {
+		e, ok := doc.(*kernel.EffectDoc)
+		return ok && e.Receipt != nil && e.Receipt.Refused
 	})
 }

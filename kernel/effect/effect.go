@@ -167,6 +167,8 @@ type Receipt struct {
 	Detail string          `json:"detail,omitempty"` // technical text: the cause, or the tail of an output
 	Cause  *Fault          `json:"cause,omitempty"`  // the cause as data, where it is an error of pawl's
 	Result json.RawMessage `json:"result,omitempty"` // the kind's result type
+	// Refused says that the attempt ended with Result, which could not be used: doing it again would not change that.
+	Refused bool `json:"refused,omitempty"`
 	// Taken is what the effect's commands left in the tree and what was taken out of it.
 	Taken []Taken   `json:"taken,omitempty"`
 	Start time.Time `json:"start"`

@@ -1,8 +1,10 @@
 package effects
 
 import (
+	"errors"
 	"time"
 
+	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
 )
@@ -28,6 +30,7 @@ type (
 		Token   int64
 		Receipt effect.Receipt
 		Tree    string `json:",omitempty"`
+		refused error  // why the receipt could not be used, in the command that Refused returns
 	}
 	// Recover settles an effect that was at work when its runner died, with what the driver's Done said. Tree is the
 	// tree as it was found then, where the effect asks for it and did not end.
@@ -37,7 +40,8 @@ type (
 		Receipt effect.Receipt
 		Tree    string `json:",omitempty"`
 		// Within says the same of the calls that were at work in the middle of an agent's effect, by their ids.
-		Within map[string]Recovered `json:",omitempty"`
+		Within  map[string]Recovered `json:",omitempty"`
+		refused error
 	}
 	// Recovered is what a driver's Done says of an effect.
 	Recovered struct {
@@ -51,6 +55,27 @@ func (*Recover) UnderClaim() bool { return true }
 func (*Report) UnderClaim() bool  { return false }
 
 func (*Recover) Forfeits() {}
+
+// Refused returns the report that the effect failed with the refusal. An effect that is not the reporter's stays as it
+// is.
+func (c *Report) Refused(err error) kernel.Command {
+	if errors.Is(err, pawl.ErrFenced) {
+		return nil
+	}
+	failed := *c
+	failed.refused = err
+	return &failed
+}
+
+// Refused is that of Report, for an effect whose receipt was found.
+func (c *Recover) Refused(err error) kernel.Command {
+	if errors.Is(err, pawl.ErrFenced) || c.Answer != effect.DoneYes {
+		return nil
+	}
+	failed := *c
+	failed.refused = err
+	return &failed
+}
 
 func (c *Begin) ChargedDays(s *kernel.Snapshot) []time.Time {
 	if !kernel.Charges(s.Config, s.Run) || s.Effect == nil || !kernel.Timed(s.Effect) {

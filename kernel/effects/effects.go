@@ -67,7 +67,7 @@ func (c *Report) Decide(tx *kernel.Tx) error {
 		return pawl.Fail(pawl.CodeFenced, "kernel.effect_fenced", e.ID, e.State, c.Token, e.Epoch)
 	}
 	traceEffect(tx, c.Receipt, c.Tree, c.Receipt.Code == pawl.CodeCanceled, false)
-	return settleEffect(tx, c.Receipt)
+	return settleReported(tx, c.Receipt, c.refused)
 }
 
 // lateReceipt takes what became of an effect that was taken out of its runner's hands. It moves nothing, and whether
@@ -219,6 +219,19 @@ func traceOfCall(tx *kernel.Tx, s effect.Span, r effect.Receipt, files bool) (_ 
 	return s, open
 }
 
+// settleReported closes the effect with its receipt, or as failed if the receipt was refused. The result stays with the
+// effect: it may have been paid for.
+func settleReported(tx *kernel.Tx, r effect.Receipt, refused error) error {
+	if refused == nil {
+		return settleEffect(tx, r)
+	}
+	e, failed := tx.Effect, effect.Failed(refused)
+	failed.Refused, failed.Taken, failed.Start, failed.End, failed.Attempts = true, r.Taken, r.Start, r.End, r.Attempts
+	err := settleEffect(tx, failed)
+	e.Receipt.Result = r.Result
+	return err
+}
+
 // settleEffect closes the effect and lets its kind decide what follows.
 func settleEffect(tx *kernel.Tx, r effect.Receipt) error {
 	e := tx.Effect
@@ -301,7 +314,7 @@ func (c *Recover) Decide(tx *kernel.Tx) error {
 	tx.Protocols.Books.Forfeit(tx, e.ID)
 	switch {
 	case !lost:
-		return settleEffect(tx, c.Receipt)
+		return settleReported(tx, c.Receipt, c.refused)
 	case effectUnwanted(tx):
 		kernel.DropEffect(tx)
 		tx.Task.OrphanEffect = ""

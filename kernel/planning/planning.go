@@ -382,6 +382,9 @@ func planningFailed(tx *kernel.Tx, what kernel.Event, err error) error {
 	tx.Session.LastError = &kept
 	tx.Issue.Failed("plan", kept, tx.Now)
 	tx.Issue.Failures++
+	if e := tx.Effect; e != nil && e.Receipt != nil && e.Receipt.Refused {
+		tx.Issue.Failures = board.MaxPlanFailures
+	}
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	kernel.EndRun(tx, "failed")
 	return tx.Apply(what, kept.Key)
