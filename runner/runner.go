@@ -7,10 +7,12 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -209,7 +211,7 @@ func (r *Runner) Run(ctx context.Context) (StopReason, error) {
 		rest, wait, err := r.step(ctx, s)
 		switch {
 		case err != nil && !lost(err):
-			return "", err
+			return "", cmp.Or(ctx.Err(), err)
 		case rest != "":
 			return rest, nil
 		case wait > 0 || err != nil:
@@ -225,11 +227,15 @@ type heldUp struct{ error }
 
 func (h heldUp) Unwrap() error { return h.error }
 
-// lost reports whether an error means only that somebody else was faster.
+// lost reports whether an error means only that somebody else was faster, so that the next look at the store shows
+// something else to do. Any other refusal would come back with each retry.
 func lost(err error) bool {
 	var held heldUp
-	code := pawl.CodeOf(err)
-	return !errors.As(err, &held) && (code == pawl.CodeFenced || code == pawl.CodeConflict || code == pawl.CodeBusy)
+	var e *pawl.Error
+	if errors.As(err, &held) || !errors.As(err, &e) {
+		return false
+	}
+	return e.Code == pawl.CodeFenced || e.Code == pawl.CodeBusy && strings.HasPrefix(e.Key, "kernel.") || storeRaced(err)
 }
 
 // step does the one next thing for a snapshot: an effect, a claim, or a wait.

@@ -2,6 +2,9 @@ package runner
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
 
 	"pawl"
 	"pawl/kernel"
@@ -18,20 +21,38 @@ type speaker struct {
 // limit: what an effect did is worth minutes of waiting before it is left to be found out again.
 const storeTries = 12
 
-// do gives a command in the runner's name, again while another process keeps the store locked.
+// firstPause is the longest pause after a command that lost a race for its rows. It doubles with each try.
+const firstPause = 10 * time.Millisecond
+
+// do gives a command in the runner's name, again while another process keeps the store locked or others write its rows
+// first.
 func (s speaker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
 	for try := 1; ; try++ {
 		out, err := give(ctx, s, c)
+		raced := storeRaced(err)
 		switch {
-		case !storeBusy(err):
+		case !raced && !storeBusy(err):
 			return out, err
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		case try == storeTries:
 			return out, heldUp{err}
+		case raced: // a random pause parts those that meet
+			select {
+			case <-ctx.Done():
+			case <-time.After(rand.N(firstPause << try)):
+			}
+			continue
 		}
 		s.opt.Waits(effect.Effect{}, pawl.Fail(pawl.CodeBusy, "lock.store").Because(err))
 	}
+}
+
+// storeRaced reports whether an error of the kernel says that nothing was written because others wrote the same rows
+// first, each time that the command was decided.
+func storeRaced(err error) bool {
+	var e *pawl.Error
+	return errors.As(err, &e) && (e.Key == "store.stale" || e.Key == "store.exists" || e.Key == "store.label")
 }
 
 // give gives a command once.
