@@ -89,7 +89,7 @@ func TestReplayShowsWhatSettingsChange(t *testing.T) {
 		t.Errorf("%+v", whole)
 	}
 	raw, err := os.ReadFile(u.recording(recording.DecisionsFile))
-	if err != nil || !bytes.Contains(raw, []byte(`"command":"Skip"`)) {
+	if err != nil || !bytes.Contains(raw, []byte(`"command":"recovery.Skip"`)) {
 		t.Errorf("the recording ends with its process: %v", err)
 	}
 	config := filepath.Join(u.home, ".config", "pawl", "config.yaml")

@@ -298,13 +298,11 @@ func (r *reader) document(into reflect.Value, in *row) error {
 
 // decode reads a line's question: the snapshot and the command.
 func (r *reader) decode(l *line, config *kernel.Config) (*kernel.Snapshot, *kernel.Envelope, error) {
-	env := &kernel.Envelope{Actor: l.Actor, Key: l.Key, Trace: l.Trace, Claim: l.Claim, Command: command(l.Command)}
-	if env.Command == nil {
-		return nil, nil, fmt.Errorf("the command %.40q is unknown", l.Command)
-	}
-	if err := json.Unmarshal(l.Args, env.Command); err != nil {
+	c, err := command(l.Command, l.Args)
+	if err != nil {
 		return nil, nil, err
 	}
+	env := &kernel.Envelope{Actor: l.Actor, Key: l.Key, Trace: l.Trace, Claim: l.Claim, Command: c}
 	if l.Word != nil {
 		if err := json.Unmarshal(l.Word, &env.Word); err != nil {
 			return nil, nil, err

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,8 +22,11 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/effect"
+	"pawl/kernel/effects"
 	"pawl/kernel/joined"
+	"pawl/kernel/notices"
 	"pawl/kernel/planning"
+	"pawl/kernel/steps"
 	"pawl/kernel/tasks"
 	"pawl/machine/task"
 	"pawl/text/secret"
@@ -91,7 +95,7 @@ func TestNothingChanged(t *testing.T) {
 	if len(all) != 4 || len(bad) != 0 || len(different(all)) != 0 {
 		t.Fatalf("%+v, %v", all, bad)
 	}
-	if all[3].Command != "Transition" || len(all[3].Now) != 1 || all[3].Now[0].Rule != "T1" || all[3].Line != 4 ||
+	if all[3].Command != "kernel.Transition" || len(all[3].Now) != 1 || all[3].Now[0].Rule != "T1" || all[3].Line != 4 ||
 		all[3].Lost {
 		t.Errorf("%+v", all[3])
 	}
@@ -200,7 +204,7 @@ func TestBadLines(t *testing.T) {
 		}), "replay.foreign", 4, 3},
 		{"newer", edit(3, swap(`"format":3`, `"format":4`)), "replay.newer", 4, 3},
 		{"unknown member", edit(3, swap(`"format":3`, `"format":3,"more":1`)), "replay.damaged", 4, 3},
-		{"unknown command", edit(3, swap(`"command":"Transition"`, `"command":"Explode"`)), "", 4, 3},
+		{"unknown command", edit(3, swap(`"command":"kernel.Transition"`, `"command":"Explode"`)), "", 4, 3},
 		{"unknown part", edit(3, swap(`"snapshot":{"Task"`, `"snapshot":{"Tusk"`)), "", 4, 3},
 		{"part of another form", edit(3, swap(`"snapshot":{"Task":{"row"`, `"snapshot":{"Within":{"row"`)), "", 4, 3},
 		{"configuration in the snapshot", edit(3, swap(`"snapshot":{"Task"`, `"snapshot":{"Config"`)), "", 4, 3},
@@ -315,13 +319,49 @@ func TestEveryCommandIsKnown(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile(`func \((?:c )?\*(\w+)\) Decide\(`).FindAllSubmatch(src, -1) {
 			found++
-			if name := string(m[1]); command(cmp.Or(recordedAs[name], name)) == nil {
-				t.Errorf("the command %s cannot be replayed", name)
+			full := filepath.Base(filepath.Dir(name)) + "." + string(m[1])
+			if filepath.Dir(name) == ".." {
+				full = "kernel." + string(m[1])
+			}
+			full = cmp.Or(recordedAs[full], full)
+			if c, err := command(full, []byte("{}")); err != nil || nameOf(c) != full {
+				t.Errorf("the command %s cannot be replayed: %T, %v", full, c, err)
 			}
 		}
 	}
 	if all := protocols().Commands; found != len(all) || found < 30 {
 		t.Errorf("%d commands in the sources, %d in the table", found, len(all))
+	}
+}
+
+// TestCommandsOfOneTypeName: commands whose types have one name in two packages are recorded and read as what they are,
+// and so are the recordings from when the type alone was written.
+func TestCommandsOfOneTypeName(t *testing.T) {
+	for _, c := range protocols().Commands {
+		read, err := command(nameOf(c), []byte("{}"))
+		if err != nil || reflect.TypeOf(read) != reflect.TypeOf(c) {
+			t.Errorf("%T is read as %T: %v", c, read, err)
+		}
+	}
+	for _, c := range []struct {
+		name, args string
+		want       kernel.Command
+	}{
+		{"Begin", `{"Effect":"e","Owner":"o","Day":"2026-03-04T00:00:00Z"}`, new(effects.Begin)},
+		{"Begin", `{"Notice":"n","Owner":"o"}`, new(notices.Begin)},
+		{"Begin", `{"Effect":"e","FieldOfAnEarlierVersion":1}`, new(effects.Begin)},
+		{"Report", `{"Effect":"e","Token":1,"Receipt":{}}`, new(effects.Report)},
+		{"Report", `{"Notice":"n","Token":1,"Receipt":{},"After":5}`, new(notices.Report)},
+		{"Recover", `{"Notice":"n"}`, new(notices.Recover)},
+		{"Give", `{}`, new(steps.AnswerQuestions)},
+	} {
+		read, err := command(c.name, []byte(c.args))
+		if err != nil || reflect.TypeOf(read) != reflect.TypeOf(c.want) {
+			t.Errorf("%s %s is read as %T: %v", c.name, c.args, read, err)
+		}
+	}
+	if c, err := command("Nothing", []byte("{}")); err == nil {
+		t.Errorf("an unknown command is read as %T", c)
 	}
 }
 
