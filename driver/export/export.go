@@ -45,6 +45,7 @@ type Exporter struct {
 	late func(error)
 	told sync.Once
 	left atomic.Bool
+	own  sync.Mutex // held before the lock, for which this process would be a stranger to itself
 }
 
 // How long the lock of the projections is waited for. What was committed is acknowledged by then and the files are only
@@ -230,6 +231,8 @@ func (x *Exporter) write(ctx context.Context, p lockfile.Patience,
 	if _, err := os.Stat(x.dir); os.IsNotExist(err) { // a folder that somebody removed is not made again
 		return nil, pawl.Fail(pawl.CodeIO, "cli.workspace_gone", filepath.Dir(x.dir)).Because(err)
 	}
+	x.own.Lock()
+	defer x.own.Unlock()
 	lock, err := lockfile.Wait(ctx, filepath.Join(x.state, LockFile), p)
 	if err != nil {
 		return nil, err
