@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -38,7 +39,8 @@ type App struct {
 	did   atomic.Bool  // something was committed
 	// warned says that what is to be known before anything else was told.
 	warned atomic.Bool
-	made   string // what the command made, by its name
+	made   string    // what the command made, by its name
+	stdin  io.Reader // ends with the context of the command
 }
 
 // globals are the flags that every command takes.
@@ -61,6 +63,7 @@ func Main(ctx context.Context, host host.Host, std host.Streams, args []string, 
 	a := newApp(host, std, args)
 	a.more = more
 	a.Args = route(a)
+	a.stdin = term.Interruptible(ctx, a.Std.In)
 	defer func() {
 		if p := recover(); p != nil {
 			ReportError(a.Printer, pawl.Fail(pawl.CodeInternal, "cli.crash", fmt.Sprint(p)))

@@ -12,17 +12,27 @@ import (
 
 // ReadInput reads a file that the user named; "-" is the standard input.
 func (a *App) ReadInput(name string, limit int64) ([]byte, error) {
-	if name == "-" {
-		data, err := settings.ReadAtMost(a.Std.In, name, limit)
-		if err != nil {
-			return nil, pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
-		}
-		return data, nil
+	f, err := OpenInput(a, name)
+	if err != nil {
+		return nil, err
 	}
-	data, err := settings.ReadFile(a.Path(name), limit)
+	defer f.Close()
+	data, err := settings.ReadAtMost(f, name, limit)
+	if err != nil && pawl.CodeOf(err) != pawl.CodeInvalid {
+		err = pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
+	}
+	return data, err
+}
+
+// OpenInput opens a file that the user named; "-" is the standard input. What is no regular file is refused.
+func OpenInput(a *App, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(a.stdin), nil
+	}
+	f, err := settings.Open(a.Path(name))
 	switch {
 	case err == nil:
-		return data, nil
+		return f, nil
 	case os.IsNotExist(err):
 		return nil, pawl.Fail(pawl.CodeNotFound, "cli.file_missing", name)
 	case pawl.CodeOf(err) == pawl.CodeInvalid:

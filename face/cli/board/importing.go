@@ -171,20 +171,12 @@ func readBacklog(ctx context.Context, sess *cli.Session, source string, format b
 		return sess.Workspace.Tracker.Read(ctx, host.TrackerQuery{Source: source, All: f.all, Labels: f.labels,
 			Options: opt}, say)
 	}
-	name := source
-	in := sess.Std.In
-	if name != "-" {
-		file, err := os.Open(sess.App.Path(name))
-		if os.IsNotExist(err) {
-			return host.TrackerRead{}, pawl.Fail(pawl.CodeNotFound, "cli.file_missing", name)
-		}
-		if err != nil {
-			return host.TrackerRead{}, pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
-		}
-		defer file.Close()
-		in = file
+	in, err := cli.OpenInput(sess.App, source)
+	if err != nil {
+		return host.TrackerRead{}, err
 	}
-	b, err := backlog.Read(in, name, format, opt)
+	defer in.Close()
+	b, err := backlog.Read(in, source, format, opt)
 	return host.TrackerRead{Backlog: b}, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"pawl/text/display"
 
@@ -92,9 +93,27 @@ func (c *Config) read(path string, project bool) error {
 	return c.decode(path, data, project)
 }
 
+// Open opens a regular file to read. Anything else is CodeInvalid: a pipe or a device may never end, and opening a pipe
+// would wait for its writer.
+func Open(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = pawl.Fail(pawl.CodeInvalid, "cli.file_irregular", path)
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written
+		return nil, err
+	}
+	return f, nil
+}
+
 // ReadFile reads a regular file of at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
