@@ -23,7 +23,7 @@ func (m *briefed) answer(e effect.Effect) effect.Receipt {
 	}
 	m.spec, _ = effect.Decode[effect.ContextSpec](e.Spec)
 	facts, _ := effect.Decode[effect.ContextResult](m.mind.answer(e).Result)
-	facts.Pack = &effect.ContextPack{Lexical: effect.LexicalIndex, Degraded: []string{"context.no_tags"}}
+	facts.Pack = &effect.ContextPack{Lexical: effect.LexicalScan, Degraded: []string{"context.too_many"}}
 	return effect.Succeeded(facts)
 }
 
@@ -47,7 +47,7 @@ func TestWhatAnAgentIsShown(t *testing.T) {
 	if a := m.spec.Answers; len(a) != 1 || a[0].Answer != "the first" || m.spec.Tokens == 0 {
 		t.Errorf("the pack is for %+v", m.spec)
 	}
-	if st := b.status(); st.Run == nil || strings.Join(st.Run.Degraded, " ") != "context.no_tags" {
+	if st := b.status(); st.Run == nil || strings.Join(st.Run.Degraded, " ") != "context.too_many" {
 		t.Errorf("status %+v", st.Run)
 	}
 	if b.recorded("CONTEXT_BUILT") == "" {

@@ -33,7 +33,7 @@ type packing struct {
 
 func (p *packing) Build(_ context.Context, a contextpack.Ask) (effect.ContextPack, error) {
 	p.asks = append(p.asks, a)
-	return effect.ContextPack{WorkspaceSummary: "new", Degraded: []string{"context.no_tags"}}, p.err
+	return effect.ContextPack{WorkspaceSummary: "new", Degraded: []string{"context.too_many"}}, p.err
 }
 
 // TestRepairsAreShownTheFailuresPlaces builds a pack for the failure when a repair begins, and never else.
@@ -76,7 +76,7 @@ func TestRepairsAreShownTheFailuresPlaces(t *testing.T) {
 			!strings.Contains(strings.Join(a.Said, ""), "TestSum") {
 			t.Errorf("%s: asked for %+v", c.name, a)
 		}
-		if !slices.Equal(result.Pack.Degraded, []string{"context.no_tags"}) {
+		if !slices.Equal(result.Pack.Degraded, []string{"context.too_many"}) {
 			t.Errorf("%s: noted %+v", c.name, result.Pack)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"pawl/sandbox/git/layout"
 )
 
-// Packer builds context packs; *contextpack.Builder is one.
+// Packer builds context packs; contextpack.Builder is one.
 type Packer interface {
 	Build(ctx context.Context, a contextpack.Ask) (effect.ContextPack, error)
 }

@@ -1,7 +1,6 @@
 package contextpack_test
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -59,7 +58,7 @@ func corpusTree(b *testing.B) effect.Place {
 	return effect.Place{Workspace: dir, Tree: dir}
 }
 
-func build(b *testing.B, builder *contextpack.Builder, place effect.Place) {
+func build(b *testing.B, builder contextpack.Builder, place effect.Place) {
 	b.Helper()
 	p, err := builder.Build(b.Context(), contextpack.Ask{Place: place, Requirement: benchRequirement, Tokens: 8000})
 	if err != nil || len(p.Snippets) == 0 {
@@ -67,46 +66,12 @@ func build(b *testing.B, builder *contextpack.Builder, place effect.Place) {
 	}
 }
 
-func fresh() *contextpack.Builder { return contextpack.New(contextpack.Options{Walk: search.Files}) }
+func fresh() contextpack.Builder { return contextpack.Builder{Walk: search.Files} }
 
-// BenchmarkCold builds a pack for a tree that nothing is known of, and writes the cache.
-func BenchmarkCold(b *testing.B) {
+// BenchmarkBuild builds a pack.
+func BenchmarkBuild(b *testing.B) {
 	place := corpusTree(b)
 	for b.Loop() {
-		b.StopTimer()
-		if err := os.RemoveAll(filepath.Join(place.Workspace, ".pawl/cache")); err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
 		build(b, fresh(), place)
-	}
-}
-
-// BenchmarkWarm builds a pack in a new process: nothing in memory, everything in the cache.
-func BenchmarkWarm(b *testing.B) {
-	place := corpusTree(b)
-	build(b, fresh(), place)
-	for b.Loop() {
-		build(b, fresh(), place)
-	}
-}
-
-// BenchmarkEdit builds a pack again in the same process after one file changed.
-func BenchmarkEdit(b *testing.B) {
-	place := corpusTree(b)
-	builder := fresh()
-	build(b, builder, place)
-	file := filepath.Join(place.Tree, "net/http/transport.go")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		b.Skip("the tree does not hold the file")
-	}
-	for i := 0; b.Loop(); i++ {
-		b.StopTimer()
-		if err := os.WriteFile(file, fmt.Appendf(data, "\nfunc edited%d() {}\n", i), 0o644); err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
-		build(b, builder, place)
 	}
 }

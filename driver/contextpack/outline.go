@@ -1,180 +1,144 @@
 package contextpack
 
 import (
-	"bytes"
+	"path"
 	"strings"
+
+	"pawl/text/pattern"
 )
 
-// outline finds declarations by how their lines begin: a keyword and a name, behind words that may stand in front. What
-// a declaration holds is what is indented below it. That is right for code that is laid out as usual, and harmless
-// otherwise.
-func outline(l language, data []byte) []outlined {
-	if l != markdown && !styles[l].code {
+// kind is what a declaration is.
+type kind int
+
+const (
+	kindFunc kind = iota
+	kindType
+	kindValue
+)
+
+// declaration is a named part of a file. Lines count from 1, both ends included, and the last lines of a comment above
+// it belong to it.
+type declaration struct {
+	name       string
+	kind       kind
+	start, end int
+}
+
+// code are the extensions of sources, and typed those of them in which functions need no keyword.
+const (
+	code  = " go py pyi rb rs swift scala kt kts lua ex exs proto" + typed
+	typed = " php js jsx mjs cjs ts tsx mts c h cc cpp cxx hh hpp java cs dart sh bash "
+)
+
+func extension(file string) string { return strings.ToLower(strings.TrimPrefix(path.Ext(file), ".")) }
+
+func isCode(file string) bool { return strings.Contains(code, " "+extension(file)+" ") }
+
+var (
+	// keyworded is a declaration with a keyword, behind words that may stand before it: the keyword of a function, of a
+	// type or of a value, and the name, which may follow a receiver.
+	keyworded = pattern.New(`^[ \t]*(?:(?:pub(?:\([a-z]+\))?|export|default|async|static|public|private|protected|` +
+		`internal|final|abstract|override|inline|virtual|unsafe|extern|open|sealed|data|suspend|declare|local|` +
+		`partial|readonly)[ \t]+)*(?:(func|function|fn|fun|def|defp|sub|rpc)|` +
+		`(class|struct|enum|trait|interface|impl|module|record|object|namespace|type|defmodule|message|service|union|` +
+		`extension|mod)|(const|var|let))[ \t*&]+(?:\([^()]*\)[ \t]*)?(?:self\.)?([\pL_$][\w$]*)`)
+	// unworded is a function that begins with the type of its result, or with its name.
+	unworded = pattern.New(`^([ \t]*)(?:(\w+)[\w<>\[\],:*&?~ \t]*[ \t*&:])?([\pL_$~][\w$]*)[ \t]*\(`)
+)
+
+// statements are words that stand before a parenthesis and declare nothing.
+const statements = " if for while switch return catch else new do sizeof throw await case go defer function "
+
+// outline finds declarations by how their lines begin. What a declaration holds is what is indented below it: right for
+// code that is laid out as usual, and harmless otherwise.
+func outline(file string, lines []string) []declaration {
+	if !isCode(file) {
 		return nil
 	}
-	lines := bytes.Split(data, []byte{'\n'})
-	lines = lines[:min(len(lines), maxSourceLine)]
-	if l == markdown {
-		return headings(lines)
-	}
-	var out []outlined
-	var scopes []outlined // classes around the line
+	loose := strings.Contains(typed, " "+extension(file)+" ")
+	var out []declaration
 	for i, line := range lines {
-		if len(out) == maxSymbols {
-			break
-		}
 		if len(line) > 400 {
 			continue
 		}
-		name, k := declared(l, line)
-		if name == "" {
-			continue
+		if name, k := declared(lines, i, loose); name != "" && len(name) <= maxWord {
+			out = append(out, declaration{name, k, commentStart(lines, i) + 1, blockEnd(lines, i)})
 		}
-		d := outlined{name: name, kind: k, start: i + 1, end: blockEnd(lines, i)}
-		for len(scopes) > 0 && scopes[len(scopes)-1].end < d.start {
-			scopes = scopes[:len(scopes)-1]
-		}
-		if len(scopes) > 0 {
-			d.owner = scopes[len(scopes)-1].name
-		}
-		if k == kindType {
-			scopes = append(scopes, d)
-		}
-		out = append(out, d)
 	}
 	return out
 }
 
-// leading are words that may stand before the keyword of a declaration.
-var leading = map[string]bool{
-	"pub": true, "pub(crate)": true, "export": true, "default": true, "async": true, "static": true, "public": true,
-	"private":   true,
-	"protected": true, "internal": true, "final": true, "abstract": true, "override": true, "inline": true,
-	"virtual": true,
-	"unsafe":  true, "extern": true, "open": true, "sealed": true, "data": true, "suspend": true, "declare": true,
-	"local":   true,
-	"partial": true, "readonly": true,
-}
-
-// keywords introduce a declaration.
-var keywords = map[string]kind{
-	"def": kindFunc, "defp": kindFunc, "func": kindFunc, "function": kindFunc, "fn": kindFunc, "fun": kindFunc,
-	"sub": kindFunc, "rpc": kindFunc,
-	"class": kindType, "struct": kindType, "enum": kindType, "trait": kindType, "interface": kindType, "impl": kindType,
-	"module": kindType,
-	"record": kindType, "object": kindType, "namespace": kindType, "type": kindType, "defmodule": kindType,
-	"message": kindType,
-	"service": kindType, "union": kindType, "extension": kindType, "mod": kindType,
-}
-
 // declared returns the name that a line declares, "" for none.
-func declared(l language, line []byte) (string, kind) {
-	text := strings.TrimLeft(string(line), " \t")
-	indented := len(text) < len(line)
-	for {
-		word, rest, ok := strings.Cut(text, " ")
-		if !ok || !leading[word] {
-			break
+func declared(lines []string, i int, loose bool) (string, kind) {
+	line := lines[i]
+	if m := keyworded.Get().FindStringSubmatch(line); m != nil {
+		switch {
+		case m[1] != "" || m[3] != "" && (strings.Contains(line, "=>") || strings.Contains(line, "= function")):
+			return m[4], kindFunc
+		case m[2] != "":
+			return m[4], kindType
+		case indent(line) == 0:
+			return m[4], kindValue
 		}
-		text = strings.TrimLeft(rest, " ")
+		return "", 0
 	}
-	word, rest, ok := strings.Cut(text, " ")
-	if k, is := keywords[word]; ok && is {
-		return leadingName(strings.TrimPrefix(strings.TrimLeft(rest, " *&"), "self.")), k
+	m := unworded.Get().FindStringSubmatch(line)
+	if !loose || m == nil || strings.Contains(statements, " "+m[2]+" ") || strings.Contains(statements, " "+m[3]+" ") {
+		return "", 0
 	}
-	return functionOf(l, text, indented), kindFunc
+	next := ""
+	if i+1 < len(lines) {
+		next = lines[i+1]
+	}
+	if strings.HasSuffix(line, "{") || strings.HasSuffix(line, ")") && strings.HasPrefix(strings.TrimSpace(next), "{") {
+		return m[3], kindFunc
+	}
+	return "", 0
 }
 
-// functionOf returns the name of the function that a line declares in a language that needs no keyword for it, "" for
-// none.
-func functionOf(l language, text string, indented bool) string {
-	switch l {
-	case javascript, typescript:
-		word, rest, _ := strings.Cut(text, " ")
-		if (word == "const" || word == "let" || word == "var") &&
-			(strings.Contains(rest, "=>") || strings.Contains(rest, "function")) {
-			return leadingName(rest)
-		}
-		if indented && strings.HasSuffix(strings.TrimRight(text, " \r"), "{") {
-			return called(text)
-		}
-	case clang, cpp, php:
-		if !indented {
-			return defined(text)
-		}
-	case java, csharp, dart: // functions stand in classes
-		return defined(text)
-	case shell:
-		if name := called(text); name != "" && strings.HasPrefix(text[len(name):], "()") {
-			return name
-		}
+// maxAbove is how many lines of comment above a declaration belong to it, the last ones: long comments leave no room
+// for code.
+const maxAbove = 6
+
+// commentStart returns the line, from 0, at which what belongs to the declaration at line i begins.
+func commentStart(lines []string, i int) int {
+	first := i
+	for first > 0 && i-first < maxAbove && isComment(lines[first-1]) {
+		first--
 	}
-	return ""
+	return first
 }
 
-// defined is called for a line that begins a function with the type of its result, and is no statement.
-func defined(text string) string {
-	if strings.HasSuffix(strings.TrimRight(text, " \r"), ";") || !strings.Contains(text, " ") {
-		return ""
+// isComment reports whether a line is a comment or an annotation in one of the usual languages.
+func isComment(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, mark := range []string{"//", "#", "/*", "*", "--", "@", `"""`} {
+		if strings.HasPrefix(line, mark) {
+			return true
+		}
 	}
-	return called(text)
+	return false
 }
 
-// notCalled are words before a parenthesis that are no names.
-var notCalled = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "return": true, "catch": true,
-	"else": true, "new": true, "do": true, "sizeof": true, "defined": true, "throw": true}
-
-// called returns the name before the first parenthesis of a line that has neither an assignment nor a comment before
-// it.
-func called(text string) string {
-	before, _, ok := strings.Cut(text, "(")
-	if !ok || strings.ContainsAny(before, "=#\"'.;/") {
-		return ""
-	}
-	before = strings.TrimRight(before, " ")
-	first, _, _ := strings.Cut(before, " ")
-	i := len(before)
-	for i > 0 && isWord(before[i-1]) {
-		i--
-	}
-	name := before[i:]
-	if notCalled[name] || notCalled[first] || len(name) > maxWord {
-		return ""
-	}
-	return leadingName(name)
-}
-
-func leadingName(s string) string {
-	i := 0
-	for i < len(s) && (isWord(s[i]) || s[i] == '$') {
-		i++
-	}
-	if i == 0 || i > maxWord || s[0] >= '0' && s[0] <= '9' {
-		return ""
-	}
-	return s[:i]
-}
-
-// maxBlock bounds the lines of a declaration that is found by its indentation.
+// maxBlock bounds the lines of a declaration.
 const maxBlock = 2000
 
 // blockEnd returns the last line, from 1, of what begins at line i, from 0.
-func blockEnd(lines [][]byte, i int) int {
-	own := indentOf(lines[i])
-	last := i
+func blockEnd(lines []string, i int) int {
+	own, last := indent(lines[i]), i
 	for j := i + 1; j < len(lines) && j-i < maxBlock; j++ {
-		text := bytes.TrimSpace(lines[j])
-		if len(text) == 0 {
+		text := strings.TrimSpace(lines[j])
+		if text == "" {
 			continue
 		}
-		if indentOf(lines[j]) > own || text[0] == '{' && last == i {
+		if indent(lines[j]) > own || text[0] == '{' && last == i {
 			last = j
 			continue
 		}
-		if bytes.IndexByte([]byte("})]"), text[0]) >= 0 || bytes.HasPrefix(text, []byte("end")) {
+		if strings.IndexByte("})]", text[0]) >= 0 || text == "end" {
 			last = j
 			// A parenthesis closes the parameters; the body follows.
-			if bytes.HasSuffix(text, []byte("{")) || bytes.HasSuffix(text, []byte(":")) {
+			if strings.HasSuffix(text, "{") || strings.HasSuffix(text, ":") {
 				continue
 			}
 		}
@@ -183,7 +147,7 @@ func blockEnd(lines [][]byte, i int) int {
 	return last + 1
 }
 
-func indentOf(line []byte) int {
+func indent(line string) int {
 	n := 0
 	for _, c := range line {
 		switch c {
@@ -196,37 +160,4 @@ func indentOf(line []byte) int {
 		}
 	}
 	return n
-}
-
-// headings are the sections of a Markdown text.
-func headings(lines [][]byte) []outlined {
-	var out []outlined
-	var levels []int
-	fenced := false
-	for i, line := range lines {
-		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("```")) {
-			fenced = !fenced
-		}
-		level := len(line) - len(bytes.TrimLeft(line, "#"))
-		if fenced || level == 0 || level > 6 || len(line) <= level || line[level] != ' ' || len(out) == maxSymbols {
-			continue
-		}
-		for j := len(out) - 1; j >= 0; j-- {
-			if out[j].end == 0 && levels[j] >= level {
-				out[j].end = i
-			}
-			if levels[j] < level {
-				break
-			}
-		}
-		out = append(out, outlined{name: clip(string(bytes.TrimSpace(line[level:])), 80), kind: kindSection, start: i +
-			1})
-		levels = append(levels, level)
-	}
-	for j := range out {
-		if out[j].end == 0 {
-			out[j].end = len(lines)
-		}
-	}
-	return out
 }

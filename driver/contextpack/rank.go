@@ -1,459 +1,360 @@
 package contextpack
 
 import (
-	"bytes"
 	"cmp"
-	"maps"
 	"math"
+	"path"
 	"slices"
+	"strings"
+
+	"pawl/sandbox/safeopen"
+	"pawl/text/pattern"
 )
 
-// found is what a word of the table has to do with a query.
-type found struct {
-	term  int32   // the term that it is, -1 for none
-	stems []int32 // the stems of its parts that are in the query
-	parts int
+// Bounds of the files that are outlined.
+const (
+	maxSources = 40
+	maxOutline = 600 << 10 // bytes
+)
+
+// source is a file that is outlined.
+type source struct {
+	*file
+	lines  []string
+	named  bool // by the requirement
+	weight []float64
 }
 
-// ranking is the state of one query over one corpus. It reads nothing but these two and the texts that it is given.
+// node is a declaration of a source.
+type node struct {
+	declaration
+	of        *source
+	low       string   // its lines, but for those of declarations in it, in lower case
+	uses      []string // names that are declared in the sources, each once
+	name      float64  // by its name: what of the query is in it
+	body      float64  // by its lines
+	spot      float64  // whether the requirement names a line of it
+	own, flow float64  // by itself, and by what uses it
+	score     float64
+}
+
+// ranking is the state of one query over one tree.
 type ranking struct {
-	corpus *corpus
-	q      *query
-	// at gives for a word the place in hits, 0 for none.
-	at   []int32
-	hits []found
-	// some has a bit for each word, which is set where at is not 0: most words are not, and the bits stay at hand.
-	some []uint64
-	// inFiles are the words of the files that are in hits: the file, and the place. They are in the order of the files.
-	inFiles [][2]int32
-	// features are the terms of the query, and behind them its stems, whose numbers are in stemIndex.
-	stemIndex map[string]int32
-	weight    []float64 // by feature
-	rareText  []float64 // by feature: how rare it is among files
-	rareName  []float64 // and among names
-
-	fileScore []float64
-	names     map[int32]float64 // by node
-	bodies    map[int32]float64
-	spots     map[int32]float64
-	said      map[int32]float64 // by node: runs of the query that are written in it
-	told      map[int32]float64 // by node: what the tests tell of it
-	walk      *flow
-	manual    map[int32]bool      // files that the requirement names
-	memo      []remembered        // by the lowest bits of the hash, the newest
-	weights   map[int32][]float64 // of the lines of files
+	*query
+	*scanned
+	sources  []*source
+	nodes    []*node
+	declares map[string][]*node // by name
+	usedBy   map[string][]*node
 }
 
-func rank(c *corpus, q *query) *ranking {
-	r := &ranking{corpus: c, q: q, walk: &flow{corpus: c, number: map[int32]int32{}}, hits: make([]found, 1),
-		names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, said: map[int32]float64{},
-		manual: map[int32]bool{}, memo: make([]remembered, 1<<14), weights: map[int32][]float64{}}
-	for _, t := range q.terms {
-		r.weight = append(r.weight, t.weight)
-	}
-	r.stemIndex = make(map[string]int32, len(q.stems))
-	for _, s := range slices.Sorted(maps.Keys(q.stems)) {
-		r.stemIndex[s] = int32(len(r.weight))
-		r.weight = append(r.weight, q.terms[q.stems[s]].weight)
-	}
-	r.matchWords()
-	r.countWords()
-	r.scoreFiles()
-	r.scoreNames()
-	r.placeSpots()
+var identifier = pattern.New(`[\pL_$][\w$]*`)
+
+// rank reads the files that look best and ranks their declarations.
+func rank(q *query, s *scanned, root *safeopen.Root) *ranking {
+	r := &ranking{query: q, scanned: s, declares: map[string][]*node{}, usedBy: map[string][]*node{}}
+	r.read(root)
+	r.order()
 	return r
 }
 
-// look says what a word has to do with the query.
-func (r *ranking) look(word []byte, buf []byte) (found, bool) {
-	f := found{term: -1}
-	if i, ok := r.q.exact[string(word)]; ok {
-		f.term = int32(i)
-	} else {
-		buf = foldTo(buf[:0], word)
-		if i, ok := r.q.folded[string(buf)]; ok {
-			f.term = int32(i)
+// order outlines the sources and ranks what they declare.
+func (r *ranking) order() {
+	for _, src := range r.sources {
+		r.outline(src)
+	}
+	for _, n := range r.nodes {
+		n.uses = slices.DeleteFunc(n.uses, func(name string) bool { return len(r.declares[name]) == 0 })
+		for _, name := range n.uses {
+			r.usedBy[name] = append(r.usedBy[name], n)
 		}
 	}
-	parts(word, buf, func(p []byte) {
-		f.parts++
-		if len(p) < 3 {
-			return
-		}
-		if i, ok := r.stemIndex[string(stem(p))]; ok && !slices.Contains(f.stems, i) {
-			f.stems = append(f.stems, i)
-		}
-	})
-	return f, f.term >= 0 || len(f.stems) > 0
+	r.match()
+	r.place()
+	r.spread()
 }
 
-func (r *ranking) matchWords() {
-	r.at = make([]int32, len(r.corpus.t.list))
-	r.some = make([]uint64, len(r.corpus.t.list)/64+1)
-	buf := make([]byte, 0, 2*maxWord)
-	var word []byte
-	for id, w := range r.corpus.t.list {
-		if !r.q.may(r.corpus.t.marks[id]) {
+// read picks the files that are worth outlining and reads them. Those beside a file that looks good may hold what it
+// uses.
+func (r *ranking) read(root *safeopen.Root) {
+	named := map[*file]bool{}
+	for _, p := range r.paths {
+		for _, f := range r.find(p) {
+			named[f] = true
+		}
+	}
+	top, beside := 1e-9, map[string]float64{}
+	for _, f := range r.files {
+		dir := path.Dir(f.path)
+		top, beside[dir] = max(top, f.score), max(beside[dir], f.score)
+	}
+	worth := func(f *file) float64 {
+		out := f.score
+		if isCode(f.path) && !isTest(f.path) {
+			out += 0.5 * beside[path.Dir(f.path)]
+		}
+		if named[f] {
+			out += 3 * top
+		}
+		return out
+	}
+	list := slices.DeleteFunc(slices.Clone(r.files), func(f *file) bool { return !f.text || worth(f) == 0 })
+	slices.SortStableFunc(list, func(a, b *file) int { return cmp.Compare(worth(b), worth(a)) })
+	room := int64(maxOutline)
+	for _, f := range list[:min(len(list), maxSources)] {
+		cost := min(f.size, maxOutline/4) // a long file does not take the place of all others
+		if cost > room {
 			continue
 		}
-		word = append(word[:0], w...)
-		if f, ok := r.look(word, buf); ok {
-			r.at[id] = int32(len(r.hits))
-			r.some[id/64] |= 1 << (id % 64)
-			r.hits = append(r.hits, f)
+		if data, err := root.ReadFile(f.path, maxContent); err == nil && !isBinary(data) {
+			room -= cost
+			lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
+			r.sources = append(r.sources, &source{file: f, lines: lines, named: named[f]})
 		}
 	}
 }
 
-// has reports whether a word is in hits.
-func (r *ranking) has(id uint32) bool { return r.some[id/64]&(1<<(id%64)) != 0 }
-
-// countWords finds out how rare each feature is among files and among names.
-func (r *ranking) countWords() {
-	n := len(r.weight)
-	inText, inName := make([]int, n), make([]int, n)
-	last := make([]int, n) // by feature: the file in which it was counted last, from 1
-	for i, f := range r.corpus.files {
-		for s := range f.symbols {
-			if name := f.symbols[s].name; r.has(name) {
-				r.hits[r.at[name]].each(func(feature int32) { inName[feature]++ })
-			}
+// find returns the files that a name in a text means: the whole path, or else those whose path ends with as many of its
+// components as any does. A name that stands for many files points at none of them.
+func (r *ranking) find(name string) (out []*file) {
+	best := 0
+	want := strings.Split(strings.Trim(name, "/"), "/")
+	for _, f := range r.files {
+		if !strings.HasSuffix(f.path, want[len(want)-1]) {
+			continue
 		}
-		for _, id := range f.words {
-			if !r.has(id) {
-				continue
-			}
-			r.inFiles = append(r.inFiles, [2]int32{int32(i), r.at[id]})
-			r.hits[r.at[id]].each(func(feature int32) {
-				if last[feature] != i+1 {
-					last[feature] = i + 1
-					inText[feature]++
-				}
-			})
+		have := strings.Split(f.path, "/")
+		n := 0
+		for n < len(have) && n < len(want) && have[len(have)-1-n] == want[len(want)-1-n] {
+			n++
+		}
+		if n > best {
+			best, out = n, nil
+		}
+		if n > 0 && n == best {
+			out = append(out, f)
 		}
 	}
-	r.rareText, r.rareName = make([]float64, n), make([]float64, n)
-	for i := range n {
-		r.rareText[i] = math.Log(1 + float64(len(r.corpus.files))/float64(1+inText[i]))
-		r.rareName[i] = math.Log(1 + float64(r.corpus.nodes)/float64(1+inName[i]))
+	if len(out) > 8 {
+		return nil
 	}
+	return out
 }
 
-// each calls do with the features of a word.
-func (h *found) each(do func(feature int32)) {
-	if h.term >= 0 {
-		do(h.term)
-	}
-	for _, s := range h.stems {
-		do(s)
-	}
-}
-
-// scoreFiles weighs every file by the words in it and in its path.
-func (r *ranking) scoreFiles() {
-	r.fileScore = make([]float64, len(r.corpus.files))
-	best := make([]float64, len(r.rareText))
-	buf := make([]byte, 0, 2*maxWord)
-	next := 0
-	for i, f := range r.corpus.files {
-		clear(best)
-		for ; next < len(r.inFiles) && r.inFiles[next][0] == int32(i); next++ {
-			r.weigh(&r.hits[r.inFiles[next][1]], r.rareText,
-				func(feature int32, w float64) { best[feature] = max(best[feature], w) })
+// outline adds the declarations of a source. A line belongs to the innermost declaration around it.
+func (r *ranking) outline(src *source) {
+	first := len(r.nodes)
+	owner := make([]int, len(src.lines)+1)
+	for i, d := range outline(src.path, src.lines) {
+		n := &node{declaration: d, of: src}
+		r.nodes = append(r.nodes, n)
+		r.declares[d.name] = append(r.declares[d.name], n)
+		for l := d.start; l <= d.end; l++ {
+			owner[l] = i + 1
 		}
-		sum := 0.0
-		for _, w := range best {
-			sum += w
+	}
+	text := make([]strings.Builder, len(r.nodes)-first)
+	seen := make([]map[string]bool, len(text))
+	for i, line := range src.lines {
+		o := owner[i+1] - 1
+		if o < 0 {
+			continue
 		}
-		sum /= 1 + 0.2*math.Log(1+float64(f.lines)/200)
-		if r.q.may(r.corpus.marks[i]) {
-			if h, ok := r.look([]byte(r.corpus.stems[i]), buf); ok {
-				r.weigh(&h, r.rareText, func(_ int32, w float64) { sum += 1.5 * w })
-			}
+		n := r.nodes[first+o]
+		text[o].WriteString(strings.ToLower(line) + "\n")
+		if seen[o] == nil {
+			seen[o] = map[string]bool{n.declaration.name: true}
 		}
-		r.fileScore[i] = sum * r.corpus.quality(int32(i))
-	}
-}
-
-// weigh tells what a word counts for: the term that it is, or the stems that it is made of.
-func (r *ranking) weigh(h *found, rare []float64, add func(feature int32, w float64)) {
-	if h.term >= 0 {
-		add(h.term, r.weight[h.term]*rare[h.term])
-		return
-	}
-	for _, s := range h.stems {
-		add(s, 0.3*r.weight[s]*rare[s])
-	}
-}
-
-// quality is how likely a file is what somebody wants to see.
-func (c *corpus) quality(file int32) float64 {
-	f, q := c.files[file], 1.0
-	if f.marks&generated != 0 {
-		q *= 0.4
-	}
-	if f.marks&tests != 0 {
-		q *= 0.3
-	}
-	if c.aside[file] {
-		q *= 0.3
-	}
-	if !styles[f.lang].code {
-		q *= 0.5
-	}
-	return q
-}
-
-// scoreNames weighs every declaration by its name.
-func (r *ranking) scoreNames() {
-	for i, f := range r.corpus.files {
-		for n := range f.symbols {
-			if s := &f.symbols[n]; r.has(s.name) {
-				r.names[nodeOf(i, n)] = r.nameScore(s) * weighKind(s.kind)
+		if isComment(line) {
+			continue
+		}
+		for _, name := range identifier.Get().FindAllString(line, -1) {
+			if !seen[o][name] {
+				seen[o][name] = true
+				n.uses = append(n.uses, name)
 			}
 		}
 	}
+	for i := range text {
+		r.nodes[first+i].low = text[i].String()
+	}
 }
 
-func (r *ranking) nameScore(s *symbol) float64 {
-	h := &r.hits[r.at[s.name]]
-	score := 0.0
-	if h.term >= 0 {
-		score = r.weight[h.term] * r.rareName[h.term]
-	}
-	if len(h.stems) > 0 {
-		sum := 0.0
-		for _, i := range h.stems {
-			sum += r.weight[i] * r.rareName[i]
-		}
-		// Several words that meet say far more than one.
-		cover := float64(len(h.stems)) / float64(max(h.parts, 1))
-		score = max(score, 0.35*sum*cover*math.Sqrt(float64(len(h.stems))))
-		score += 0.15 * r.ownerScore(s, h.stems)
-	}
-	return score
-}
-
-// ownerScore weighs what the name of a declaration's class adds to that of the declaration.
-func (r *ranking) ownerScore(s *symbol, already []int32) float64 {
-	at := r.at[s.owner]
-	if s.owner == 0 || at == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, i := range r.hits[at].stems {
-		if !slices.Contains(already, i) {
-			sum += r.weight[i] * r.rareName[i]
+// match weighs declarations by what of the query is in their names and in their lines.
+func (r *ranking) match() {
+	for i, t := range r.terms {
+		for _, n := range r.nodes {
+			if strings.Contains(n.low, t.text) {
+				n.body += t.weight * r.idf[i]
+			}
+			if name := n.declaration.name; strings.Contains(strings.ToLower(name), t.text) {
+				n.name += t.weight * r.idf[i] * float64(len(t.text)) / float64(len(name))
+			}
 		}
 	}
-	return sum
+	for _, t := range r.runs {
+		var in []*node
+		for _, n := range r.nodes {
+			if strings.Contains(n.low, t.text) {
+				in = append(in, n)
+			}
+		}
+		for _, n := range in {
+			n.body += t.weight * rarity(len(r.nodes), len(in))
+		}
+	}
+	for _, n := range r.nodes {
+		n.body /= 1 + 0.25*math.Log(1+float64(n.end-n.start)/30)
+		n.name *= n.kind.weight()
+	}
 }
 
-// placeSpots finds the declarations around the lines that the requirement names, and the files that it names.
-func (r *ranking) placeSpots() {
+// place weighs the declarations around the lines that the requirement names. The lines of tests say where a fault was
+// seen; the lines of a trace, innermost first, where it may be.
+func (r *ranking) place() {
 	weight := 1.0
-	for _, p := range r.q.places {
-		for _, f := range r.corpus.find(p.path) {
-			r.manual[f] = true
-			n := r.corpus.enclosing(f, p.line)
-			if n < 0 {
+	for _, at := range r.places {
+		for _, n := range r.around(at) {
+			if isTest(n.of.path) {
+				n.spot = max(n.spot, 0.5)
 				continue
 			}
-			// The lines of tests say where a fault was seen; the lines of a trace, innermost first, where it may be.
-			if r.corpus.files[f].marks&tests != 0 {
-				r.spots[n] = max(r.spots[n], 0.5)
-				continue
-			}
-			r.spots[n] = max(r.spots[n], weight)
+			n.spot = max(n.spot, weight)
 			weight = max(0.3, weight*0.8)
 		}
 	}
-	for _, p := range r.q.paths {
-		for _, f := range r.corpus.find(p) {
-			r.manual[f] = true
-		}
-	}
 }
 
-// maxCandidates is the number of files whose text is looked at, and maxLooked the bytes of them.
+// around returns the innermost declaration around a line in each file that it may be of.
+func (r *ranking) around(at spot) (out []*node) {
+	for _, f := range r.find(at.path) {
+		var in *node
+		for _, n := range r.nodes {
+			if n.of.file == f && n.start <= at.line && at.line <= n.end {
+				in = n
+			}
+		}
+		if in != nil {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+// The walk along uses.
 const (
-	maxCandidates = 32
-	maxLooked     = 400 << 10
+	maxSeeds = 24  // declarations that it begins at
+	rounds   = 4   // uses between one of them and what it reaches
+	passed   = 0.7 // of its weight, which a declaration passes on
+	maxNamed = 12  // declarations of one name, above which it could mean anything
 )
 
-// candidates are the files that are worth reading, best first.
-func (r *ranking) candidates() []int32 {
-	score := make([]float64, len(r.corpus.files))
-	top := 1e-9
-	for _, s := range r.fileScore {
-		top = max(top, s)
-	}
-	for i, s := range r.fileScore {
-		score[i] = s / top
-	}
-	topName := 1e-9
-	for _, s := range r.names {
-		topName = max(topName, s)
-	}
-	best := map[int32]float64{}
-	for n, s := range r.names {
-		f := fileOf(n)
-		best[f] = max(best[f], s/topName)
-	}
-	for f, s := range best {
-		score[f] += s
-	}
-	for n := range r.spots {
-		score[fileOf(n)] += 3
-	}
-	for f := range r.manual {
-		score[f] += 2
-	}
-	var out []int32
-	for i, s := range score {
-		if s > 0 && r.corpus.files[i].marks&unread == 0 {
-			out = append(out, int32(i))
+// spread ranks declarations by themselves and by what uses them: weight flows from the best ones along uses, and counts
+// where it arrives.
+func (r *ranking) spread() {
+	normal(r.nodes, func(n *node) *float64 { return &n.name })
+	normal(r.nodes, func(n *node) *float64 { return &n.body })
+	for _, n := range r.nodes {
+		n.own = n.name + 0.8*n.body + 1.6*n.spot
+		if n.of.named && n.own > 0 {
+			n.own += 0.4
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(score[b], score[a]) })
-	out = out[:min(len(out), maxCandidates)]
-	looked := int64(0)
-	for i, f := range out {
-		if looked += min(r.corpus.files[f].stamp.size, maxContent); i > 0 && looked > maxLooked {
-			return out[:i]
-		}
+	seeds := slices.Clone(r.nodes)
+	slices.SortStableFunc(seeds, func(a, b *node) int { return cmp.Compare(b.own, a.own) })
+	now := map[*node]float64{}
+	at := seeds[:min(len(seeds), maxSeeds)]
+	for _, n := range at {
+		now[n] = n.own * n.own // the best lead, the many that match a little do not
 	}
-	return out
-}
-
-// remembered is what lookup found out about a word.
-type remembered struct {
-	hash uint64 // of the word as it stands
-	at   int32
-}
-
-// lookup is look for the words of a text, of which most come again and again. Hash is that of the word in lower case.
-func (r *ranking) lookup(word []byte, hash uint64) *found {
-	caps := uint64(0)
-	for _, c := range word {
-		caps <<= 1
-		if upper(c) {
-			caps |= 1
-		}
-	}
-	hash ^= caps * 0x9E3779B97F4A7C15
-	m := &r.memo[(hash^hash>>29)&(uint64(len(r.memo))-1)]
-	if m.hash != hash {
-		var space [2 * maxWord]byte
-		*m = remembered{hash: hash}
-		if f, is := r.look(word, space[:0]); is {
-			m.at = int32(len(r.hits))
-			r.hits = append(r.hits, f)
-		}
-	}
-	if m.at == 0 {
-		return nil
-	}
-	return &r.hits[m.at]
-}
-
-// readBody weighs the declarations of a file by what is written in them.
-func (r *ranking) readBody(file int32, data []byte) {
-	f := r.corpus.files[file]
-	at := make([]float64, len(f.symbols))
-	seen := make([]int32, len(r.rareText)) // by feature: the last declaration that it was found in, and 1
-	lineOwner := f.owners(bytes.Count(data, []byte{'\n'}) + 1)
-	var run runs
-	runLine := 0
-	scanWords(data, f.lang, func(w []byte, line int, _ bool) bool {
-		own := lineOwner[min(line, len(lineOwner)-1)]
-		if own < 0 {
-			return true
-		}
-		if line > runLine+1 {
-			run = runs{}
-		}
-		runLine = line
-		hash := foldedHash(w)
-		two, three := run.next(hash)
-		if r.q.runs[two] {
-			at[own] += 2
-			r.said[nodeOf(int(file), int(own))]++
-		}
-		if r.q.runs[three] {
-			at[own] += 2
-			r.said[nodeOf(int(file), int(own))]++
-		}
-		if h := r.lookup(w, hash); h != nil {
-			r.weigh(h, r.rareText, func(feature int32, v float64) {
-				if seen[feature] != own+1 {
-					seen[feature] = own + 1
-					at[own] += v
+	for range rounds {
+		next := map[*node]float64{}
+		var reached []*node
+		for _, n := range at {
+			r.pass(n, func(to *node, share float64) {
+				if next[to] == 0 {
+					reached = append(reached, to)
 				}
+				next[to] += passed * share * now[n]
+				to.flow += passed * share * now[n]
 			})
 		}
-		return true
-	})
-	for i, v := range at {
-		if v > 0 {
-			s := &f.symbols[i]
-			r.bodies[nodeOf(int(file), i)] = v / (1 + 0.25*math.Log(1+float64(s.end-s.start)/30))
+		now, at = next, reached
+	}
+	for _, n := range r.nodes {
+		n.own, n.flow = n.own*n.worth(), n.flow*n.worth()
+	}
+	normal(r.nodes, func(n *node) *float64 { return &n.own })
+	normal(r.nodes, func(n *node) *float64 { return &n.flow })
+	for _, n := range r.nodes {
+		n.score = n.own + n.flow
+	}
+	normal(r.nodes, func(n *node) *float64 { return &n.score })
+}
+
+// pass calls give for what a declaration uses, with the share of each use. A name weighs more the fewer use it. From a
+// value weight goes to what uses it, because an error is raised elsewhere than it is declared.
+func (r *ranking) pass(n *node, give func(to *node, share float64)) {
+	type use struct {
+		to *node
+		w  float64
+	}
+	var out []use
+	sum := 0.0
+	add := func(list []*node, w float64) {
+		if len(list) > maxNamed {
+			return
 		}
+		for _, to := range list {
+			if share := w * near(n, to) * to.kind.weight() / float64(len(list)); to != n && share > 0 {
+				out = append(out, use{to, share})
+				sum += share
+			}
+		}
+	}
+	if n.kind == kindValue {
+		add(r.usedBy[n.declaration.name], 1)
+	} else {
+		for _, name := range n.uses {
+			add(r.declares[name], rarity(len(r.nodes), len(r.usedBy[name])))
+		}
+	}
+	for _, u := range out {
+		give(u.to, u.w/sum)
 	}
 }
 
-// ordered sorts nodes by their score, and by their number where it is the same.
-func ordered(m map[int32]float64) []scored {
-	out := make([]scored, 0, len(m))
-	for n, s := range m {
-		out = append(out, scored{n, s})
+// near is how likely a name in one declaration means another one.
+func near(from, to *node) float64 {
+	switch {
+	case isTest(to.of.path) && !isTest(from.of.path):
+		return 0
+	case path.Dir(from.of.path) == path.Dir(to.of.path):
+		return 1
+	case extension(from.of.path) == extension(to.of.path):
+		return 0.4
 	}
-	slices.SortFunc(out, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.node, b.node))
-	})
-	return out
+	return 0.05
 }
 
-// lineWeights weighs each line of a text, from 1, by what of the query is in it.
-func (r *ranking) lineWeights(file int32, data []byte) []float64 {
-	if out, ok := r.weights[file]; ok {
-		return out
+// normal divides a part of all scores by the highest of them.
+func normal(nodes []*node, part func(*node) *float64) {
+	top := 1e-9
+	for _, n := range nodes {
+		top = max(top, *part(n))
 	}
-	out := make([]float64, bytes.Count(data, []byte{'\n'})+3)
-	r.weights[file] = out
-	scanWords(data, r.corpus.files[file].lang, func(w []byte, line int, _ bool) bool {
-		if h := r.lookup(w, foldedHash(w)); h != nil && line < len(out) {
-			r.weigh(h, r.rareText, func(_ int32, v float64) { out[line] += v })
-		}
-		return true
-	})
-	return out
+	for _, n := range nodes {
+		*part(n) /= top
+	}
 }
 
-// bestWindow returns the lines, at most so many, in which most of the query is; 0, 0 where nothing is.
-func (r *ranking) bestWindow(file int32, data []byte, most int) (start, end int) {
-	if len(data) == 0 {
-		return 0, 0
-	}
-	w := r.lineWeights(file, data)
-	lines := len(w) - 2
-	sum, best := 0.0, 0.0
-	for l := 1; l <= lines; l++ {
-		sum += w[l]
-		if l > most {
-			sum -= w[l-most]
-		}
-		if sum > best+1e-9 {
-			best, end = sum, l
-		}
-	}
-	if end == 0 {
-		return 0, 0
-	}
-	start = max(1, end-most+1)
-	for start < end && w[start] == 0 {
-		start++
-	}
-	start = max(1, start-2)
-	return start, min(lines, start+most-1)
+func (k kind) weight() float64 { return []float64{1, 0.5, 0.3}[k] }
+
+// fullLength is the number of lines below which a declaration is the less likely at fault, because less can be wrong.
+const fullLength = 8
+
+// worth is the quality of a declaration's file, for the declaration.
+func (n *node) worth() float64 {
+	long := math.Sqrt(min(1, float64(n.end-n.start+1)/fullLength))
+	return n.of.quality() * (0.3 + 0.7*n.kind.weight()) * long
 }

@@ -71,8 +71,7 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 		checks.Commands[verify.GateSmoke] = c.SmokeCommand
 	}
 	check := verify.New(checks)
-	packs := compound.Hiding(contextpack.New(contextpack.Options{Walk: search.Shown(place.Workspace), Box: box,
-		LookPath: sandbox.LookPath, Env: launch.Environ()}), secrets)
+	packs := compound.Hiding(contextpack.Builder{Walk: search.Shown(place.Workspace)}, secrets)
 	p := &parts{shots: shots, secrets: secrets, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
 		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: check,
 		effect.KindGates:      verify.NewGates(check, compound.Status(memory)),

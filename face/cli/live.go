@@ -152,9 +152,8 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		r.sess.Say("  " + r.sess.Style.Warn() + " " +
 			r.sess.Text("cli.live.fix_planned", d.Attempt, r.sess.Config.MaxFixes, r.sess.Wordy(d.Why)))
 	case kernel.AuditContextBuilt:
-		for _, key := range fields[effect.PackNote](e).Degraded {
-			r.sess.Say("  " + r.sess.Style.Warn() + " " +
-				r.sess.Text("cli.live.context", ReasonText(r.sess.Printer, key, nil, nil)))
+		for _, text := range DegradedTexts(r.sess.Printer, fields[effect.PackNote](e).Degraded) {
+			r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.context", text))
 		}
 	case kernel.AuditFixFailed:
 		d := fields[struct {

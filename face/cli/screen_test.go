@@ -104,3 +104,12 @@ func TestStageSheetTellsRisks(t *testing.T) {
 		}
 	}
 }
+
+// TestDegradedTextsOfOldRuns: a run of an earlier version may name what no longer has a text.
+func TestDegradedTextsOfOldRuns(t *testing.T) {
+	a, _ := screenOf("en_GB.UTF-8", 80)
+	got := DegradedTexts(a.Printer, []string{"context.no_tags", "context.too_many"})
+	if len(got) != 1 || got[0] != a.Text("context.too_many") {
+		t.Errorf("%q", got)
+	}
+}

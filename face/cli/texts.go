@@ -75,6 +75,17 @@ func FirstLine(s string) string {
 	return s
 }
 
+// DegradedTexts returns what the context of a run could not use. Keys without a text are left out: earlier versions of
+// pawl recorded some that no longer apply.
+func DegradedTexts(pr *Printer, keys []string) (out []string) {
+	for _, key := range keys {
+		if _, ok := pr.Lang.Format(key); ok {
+			out = append(out, pr.Text(key))
+		}
+	}
+	return out
+}
+
 // ReasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is
 // left to the place that shows output.
 func ReasonText(pr *Printer, key string, args []string, cause *effect.Fault) string {

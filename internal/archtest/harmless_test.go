@@ -45,7 +45,6 @@ var spared = map[string]string{
 	"sandbox/box_linux_test.go /proc/1/":                               "opened for reading",
 	"sandbox/safeopen/root_linux_test.go /proc/self/root":              "a way round to the test's own neighbour",
 	"sandbox/machine_linux_test.go /proc/sys/user/max_user_namespaces": "the limit of a namespace that was made for the test, which is looked at first",
-	"driver/contextpack/pack_test.go /usr/bin/":                        "what a program is said to be found at",
 	"cmd/pawl/check_test.go /usr/local/sbin:/usr/bin:/bin":             "a search path",
 	"internal/terminaltest/person_linux.go /proc/self/comm":            "the name of this program",
 	"internal/terminaltest/person_linux.go /dev/ptmx":                  "makes a terminal of the test's own",

@@ -8,14 +8,14 @@ type ContextPack struct {
 	Snippets         []CodeSnippet `json:"code_snippets"`
 	RecentActions    []ToolResult  `json:"recent_actions"`
 	Budget           TokenBudget   `json:"token_budget"`
-	// Lexical is what searched for words: LexicalIndex. It is "" where the pack was not built.
+	// Lexical is what searched for words, LexicalScan. It is "" where the pack was not built.
 	Lexical string `json:"lexical_search,omitempty"`
-	// Degraded names what could not be used, such as a semantic index, as catalogue keys.
+	// Degraded names what could not be used, as catalogue keys.
 	Degraded []string `json:"degraded,omitempty"`
 }
 
-// LexicalIndex is pawl's own index of the words of the workspace.
-const LexicalIndex = "index"
+// LexicalScan is a search through the files. Older packs say "index", which was an index of words.
+const LexicalScan = "scan"
 
 // PackNote is what the evidence keeps of a pack.
 type PackNote struct {

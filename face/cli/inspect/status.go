@@ -205,8 +205,8 @@ func waitingRows(sess *cli.Session, st view.Status) (rows []statusRow) {
 		rows = append(rows, statusRow{"cli.status.error", cli.ReasonText(sess.Printer, e.Key, e.Args, e.Cause)})
 	}
 	if st.Run != nil {
-		for _, key := range st.Run.Degraded {
-			rows = append(rows, statusRow{"cli.status.context", cli.ReasonText(sess.Printer, key, nil, nil)})
+		for _, text := range cli.DegradedTexts(sess.Printer, st.Run.Degraded) {
+			rows = append(rows, statusRow{"cli.status.context", text})
 		}
 	}
 	return rows
