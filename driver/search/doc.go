@@ -5,9 +5,8 @@
 // The search is a walk of pawl's own rather than a call of rg or git grep. It behaves alike on every machine and in
 // folders without git, it starts no process and so needs no walls, and it opens files only through package safeopen, so
 // that no link and no race leads out of the workspace. To be no slower than it must, grep opens each file by its name
-// from the open folder, searches on a few goroutines while one walks, and looks for the longest text that every match
-// contains before it asks the expression; it takes about twice the time of git grep for a plain word (BenchmarkGrep),
-// and the answer does not depend on who was faster. Files that are tracked by git although .gitignore names them are
-// left out too, as rg does; the excludes outside the tree (.git/info/exclude, core.excludesFile) are not read. What a
-// .pawlignore hides from agents is left out as well, and refused where it is named (package ignore).
+// from the open folder, and looks for the longest text that every match contains before it asks the expression
+// (BenchmarkGrep). Files that are tracked by git although .gitignore names them are left out too, as rg does; the
+// excludes outside the tree (.git/info/exclude, core.excludesFile) are not read. What a .pawlignore hides from agents
+// is left out as well, and refused where it is named (package ignore).
 package search

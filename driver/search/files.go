@@ -11,10 +11,6 @@ import (
 	"pawl/sandbox/safeopen"
 )
 
-// ahead is how many folders of a folder Files lists while it visits the one before them: so many that the visitor
-// seldom waits for a small one, and few enough to hold no more than a few descriptors.
-const ahead = 6
-
 // Files calls visit for every regular file of a tree, folder by folder in the order of names, without what .gitignore
 // excludes, with the open folder that the file is in. An error of visit ends the walk and is returned, unless it is one
 // of a single file or folder (not found, denied, input or output), which only ends that folder.
@@ -38,13 +34,12 @@ func Shown(workspace string) func(ctx context.Context, root *safeopen.Root, visi
 
 func regular(ctx context.Context, root *safeopen.Root, hidden *ignore.Hidden,
 	visit func(in *safeopen.Dir, rel string, d fs.DirEntry) error) error {
-	w := walker{ctx: ctx, root: root, hidden: hidden, ahead: ahead,
-		visit: func(in *folder, rel string, d fs.DirEntry) error {
-			if !d.Type().IsRegular() {
-				return nil
-			}
-			return visit(in.Dir, rel, d)
-		}}
+	w := walker{ctx: ctx, root: root, hidden: hidden, visit: func(in *safeopen.Dir, rel string, d fs.DirEntry) error {
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		return visit(in, rel, d)
+	}}
 	return w.walk(".")
 }
 
@@ -65,9 +60,9 @@ func Hidden(ctx context.Context, workspace, tree string) (out []string, err erro
 		return nil, err
 	}
 	defer hidden.Close()
-	w := walker{ctx: ctx, root: root, hidden: hidden, whole: true, ahead: ahead}
+	w := walker{ctx: ctx, root: root, hidden: hidden, whole: true}
 	w.hid = func(rel string) { out = append(out, rel) }
-	w.visit = func(_ *folder, _ string, _ fs.DirEntry) error {
+	w.visit = func(*safeopen.Dir, string, fs.DirEntry) error {
 		if len(out) > maxHidden {
 			return errEnough
 		}

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"path"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"pawl"
 	"pawl/driver/tool"
 	"pawl/kernel/effect"
+	"pawl/sandbox/safeopen"
 	"pawl/text/policy"
 )
 
@@ -74,8 +78,28 @@ func (a *grepArgs) compile() (err error) {
 	return err
 }
 
+// scan searches a folder, or a single file.
+func scan(ctx context.Context, o *opened, a grepArgs) (*matches, error) {
+	out := &matches{Matches: []match{}}
+	w := walker{ctx: ctx, root: o.root, hidden: o.hidden}
+	w.visit = func(in *safeopen.Dir, rel string, d fs.DirEntry) error {
+		if !d.Type().IsRegular() || a.Glob != "" && !doublestar.MatchUnvalidated(a.Glob, below(o.rel, rel)) {
+			return nil
+		}
+		return out.search(ctx, in, rel, a)
+	}
+	walk := func() error { return w.walk(o.rel) }
+	if !o.info.IsDir() {
+		walk = func() error { return w.file(o.rel, o.info) }
+	}
+	if err := walk(); err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return out, nil
+}
+
 // search adds the matches of one file.
-func (m *matches) search(ctx context.Context, in *folder, rel string, a grepArgs) error {
+func (m *matches) search(ctx context.Context, in *safeopen.Dir, rel string, a grepArgs) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}

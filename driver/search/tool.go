@@ -101,7 +101,7 @@ func (o *opened) each(ctx context.Context, depth int, visit func(rel string, d f
 		return pawl.Fail(pawl.CodeInvalid, "search.not_folder", o.rel).In("search.walk")
 	}
 	w := walker{ctx: ctx, root: o.root, hidden: o.hidden, depth: depth,
-		visit: func(_ *folder, rel string, d fs.DirEntry) error { return visit(rel, d) }}
+		visit: func(_ *safeopen.Dir, rel string, d fs.DirEntry) error { return visit(rel, d) }}
 	if err := w.walk(o.rel); err != nil && !errors.Is(err, errEnough) {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"pawl/driver/search"
 )
 
-// TestGrepOrder searches more files than go into one batch, with folders between files: the answer is in the order of
-// the walk, whoever searched what, and one that is cut is the beginning of the whole one.
+// TestGrepOrder searches files with folders between them: the answer is in the order of the walk, and one that is cut
+// is the beginning of the whole one.
 func TestGrepOrder(t *testing.T) {
 	dir := t.TempDir()
 	tree := map[string]string{}
