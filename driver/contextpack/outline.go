@@ -123,26 +123,34 @@ func isComment(line string) bool {
 // maxBlock bounds the lines of a declaration.
 const maxBlock = 2000
 
-// blockEnd returns the last line, from 1, of what begins at line i, from 0.
+// blockEnd returns the last line, from 1, of what begins at line i, from 0. With a brace at its end it closes at the
+// next brace that is no deeper, because texts within it need not be indented; else it is what is indented.
 func blockEnd(lines []string, i int) int {
 	own, last := indent(lines[i]), i
+	braced := strings.HasSuffix(lines[i], "{")
 	for j := i + 1; j < len(lines) && j-i < maxBlock; j++ {
 		text := strings.TrimSpace(lines[j])
 		if text == "" {
 			continue
 		}
-		if indent(lines[j]) > own || text[0] == '{' && last == i {
-			last = j
-			continue
-		}
-		if strings.IndexByte("})]", text[0]) >= 0 || text == "end" {
+		deeper := indent(lines[j]) > own
+		switch {
+		case !deeper && strings.IndexByte("})]", text[0]) >= 0 || !deeper && text == "end":
 			last = j
 			// A parenthesis closes the parameters; the body follows.
-			if strings.HasSuffix(text, "{") || strings.HasSuffix(text, ":") {
-				continue
+			if !strings.HasSuffix(text, "{") && !strings.HasSuffix(text, ":") {
+				return j + 1
 			}
+			braced = strings.HasSuffix(text, "{")
+		case deeper, braced:
+			if deeper {
+				last = j
+			}
+		case text[0] == '{' && last == i:
+			last, braced = j, true
+		default:
+			return last + 1
 		}
-		break
 	}
 	return last + 1
 }

@@ -71,13 +71,11 @@ func module(t testing.TB, name string) effect.Place {
 	return place
 }
 
-// first2000 is what of a pack a model reads first: everything else, and then the snippets until 2,000 tokens are used.
+// first2000 are the snippets of a pack that end within its first 2,000 tokens of code, four bytes being one.
 func first2000(p effect.ContextPack) []effect.CodeSnippet {
-	rest := p
-	rest.Snippets = nil
-	for i := range p.Snippets {
-		rest.Snippets = p.Snippets[:i+1]
-		if contextpack.Cost(rest) > 2000 {
+	bytes := 0
+	for i, s := range p.Snippets {
+		if bytes += len(s.Content); bytes/4 > 2000 {
 			return p.Snippets[:i]
 		}
 	}
@@ -111,6 +109,21 @@ func TestShowsTheFaultyFunctionFirst(t *testing.T) {
 			`func (id *ULID) UnmarshalText`, `func (id *ULID) UnmarshalText`,
 			"panic: runtime error: index out of range [26]\n\ngoroutine 18 [running]:\ngithub.com/oklog/ulid/v2.parse({0xc0001, 0x1a, 0x20}, 0x0, 0xc0002)\n\t/home/u/ulid/ulid.go:240 +0x5a\ngithub.com/oklog/ulid/v2.(*ULID).UnmarshalText(...)\n\t/home/u/ulid/ulid.go:%d +0x3c",
 		},
+		{
+			"a helper of the tested function, by a long diff", "github.com/bluekeyes/go-gitdiff", "gitdiff/file_header.go",
+			"\treturn cleanName(name, dropPrefix), n, nil", "\treturn cleanName(name, 0), n, nil",
+			"go test fails:\n--- FAIL: TestParseGitFileHeader (0.00s)\n    --- FAIL: TestParseGitFileHeader/fileContentChange (0.00s)\n        file_header_test.go:166: incorrect file\n            expected: diff --git a/dir/file.txt b/dir/file.txt\n            index 1c23fcc..40a1b33 100644\n\n              actual: diff --git a/a/dir/file.txt b/b/dir/file.txt\n            index 1c23fcc..40a1b33 100644\n    --- FAIL: TestParseGitFileHeader/deleteFile (0.00s)\n                file_header_test.go:162: unexpected error parsing git file header: gitdiff: line 4: git file header: inconsistent old filename",
+		},
+		{
+			"a helper, by the fields of a value", "github.com/aymanbagabas/go-udiff", "diff.go",
+			"\t\t\tedit.End = end + nl + 1 // extend beyond \\n", "\t\t\tedit.End = end + nl // extend beyond \\n",
+			"go test fails:\n--- FAIL: TestLineEdits (0.00s)\n    --- FAIL: TestLineEdits/delete_rune (0.00s)\n        diff_test.go:106: in=<<groat\n            >>\n            out=<<goat\n            >>\n            raw  edits=[{Start:1,End:2,New:\"\"}]\n            line edits=[{Start:0,End:5,New:\"goat\"}]\n            want: [{Start:0,End:6,New:\"goat\\n\"}]",
+		},
+		{
+			"what is used two calls away", "github.com/dustin/go-humanize", "times.go",
+			"\t\t\t\targs = append(args, diff/mag.DivBy)", "\t\t\t\targs = append(args, diff/mag.D)",
+			"go test fails:\n--- FAIL: TestPast (0.00s)\n    common_test.go:14: On 12 seconds ago, expected '12 seconds ago', but got '0 seconds ago'\n    common_test.go:14: On 2 hours ago, expected '2 hours ago', but got '0 hours ago'",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			place := module(t, c.module)
@@ -131,7 +144,7 @@ func TestShowsTheFaultyFunctionFirst(t *testing.T) {
 			if strings.Contains(c.requirement, "%d") {
 				c.requirement = fmt.Sprintf(c.requirement, line)
 			}
-			p := pack(t, fresh(), contextpack.Ask{Place: place, Requirement: c.requirement, Tokens: 6000})
+			p := pack(t, fresh(), contextpack.Ask{Place: place, Requirement: c.requirement, Tokens: 8000})
 			for _, s := range first2000(p) {
 				if s.Path == c.file && s.StartLine <= line && line <= s.EndLine {
 					if !strings.Contains(s.Content, c.wrong) {
@@ -141,6 +154,9 @@ func TestShowsTheFaultyFunctionFirst(t *testing.T) {
 				}
 			}
 			t.Errorf("%s:%d is not among the first 2,000 tokens", c.file, line)
+			for _, s := range p.Snippets {
+				t.Logf("%s:%d-%d, %d bytes", s.Path, s.StartLine, s.EndLine, len(s.Content))
+			}
 			for _, h := range p.Hits {
 				t.Logf("%v %s %s:%s %s", h.Score, h.Source, h.Path, h.Lines, h.Summary)
 			}

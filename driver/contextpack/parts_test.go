@@ -13,6 +13,7 @@ func TestOutline(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"a.go", "// Package a.\npackage a\n\nimport \"b\"\n\n// T is.\ntype T[K any] struct {\n\tx int\n}\n\n// M does.\nfunc (t *T[K]) M() {\n\tvar local int\n}\n\nvar errA = 1\n", "T 6-9|M 11-14|errA 16-16"},
 		{"broken.go", "package a\n\nfunc ok() {}\n\nfunc bad( {\n", "ok 3-3|bad 5-5"},
+		{"quotes.go", "package a\n\nfunc text() {\n\ta := `one\ntwo\n`\n\tb(a)\n}\n\nvar next = 1\n", "text 3-8|next 10-10"},
 		{"a.py", "import os\n\nclass Vat(Base):\n    def rate(self):\n        return 1\n\n    @cached\n    async def late(self):\n        pass\n\ndef top(\n    a,\n):\n    return a\n", "Vat 3-9|rate 4-5|late 7-9|top 11-14"},
 		{"a.ts", "export class Cart {\n  total(x: number) {\n    if (x) {\n    }\n    return x;\n  }\n}\nexport const add = (a) => {\n  return a;\n};\n", "Cart 1-7|total 2-6|add 8-10"},
 		{"a.rs", "pub struct P {\n    x: i32,\n}\n\nimpl P {\n    pub fn new() -> P {\n        P { x: 'a' as i32 }\n    }\n}\n", "P 1-3|P 5-9|new 6-8"},

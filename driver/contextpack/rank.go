@@ -243,10 +243,10 @@ func (r *ranking) around(at spot) (out []*node) {
 
 // The walk along uses.
 const (
-	maxSeeds = 24  // declarations that it begins at
-	rounds   = 4   // uses between one of them and what it reaches
-	passed   = 0.7 // of its weight, which a declaration passes on
-	maxNamed = 12  // declarations of one name, above which it could mean anything
+	maxSeeds = 24   // declarations that it begins at
+	rounds   = 8    // uses between one of them and what it reaches
+	passed   = 0.75 // of its weight, which a declaration passes on
+	maxNamed = 12   // declarations of one name, above which it could mean anything
 )
 
 // spread ranks declarations by themselves and by what uses them: weight flows from the best ones along uses, and counts
@@ -255,7 +255,10 @@ func (r *ranking) spread() {
 	normal(r.nodes, func(n *node) *float64 { return &n.name })
 	normal(r.nodes, func(n *node) *float64 { return &n.body })
 	for _, n := range r.nodes {
-		n.own = n.name + 0.8*n.body + 1.6*n.spot
+		n.own = n.name + 1.6*n.spot
+		if !isTest(n.of.path) { // what else tests say leads everywhere
+			n.own += 0.8 * n.body
+		}
 		if n.of.named && n.own > 0 {
 			n.own += 0.4
 		}
@@ -282,7 +285,8 @@ func (r *ranking) spread() {
 		now, at = next, reached
 	}
 	for _, n := range r.nodes {
-		n.own, n.flow = n.own*n.worth(), n.flow*n.worth()
+		n.own *= n.worth()
+		n.flow *= n.worth() * rarity(len(r.nodes), len(r.usedBy[n.declaration.name]))
 	}
 	normal(r.nodes, func(n *node) *float64 { return &n.own })
 	normal(r.nodes, func(n *node) *float64 { return &n.flow })
@@ -293,7 +297,7 @@ func (r *ranking) spread() {
 }
 
 // pass calls give for what a declaration uses, with the share of each use. A name weighs more the fewer use it. From a
-// value weight goes to what uses it, because an error is raised elsewhere than it is declared.
+// value weight also goes to what uses it, because an error is raised elsewhere than it is declared.
 func (r *ranking) pass(n *node, give func(to *node, share float64)) {
 	type use struct {
 		to *node
@@ -314,10 +318,9 @@ func (r *ranking) pass(n *node, give func(to *node, share float64)) {
 	}
 	if n.kind == kindValue {
 		add(r.usedBy[n.declaration.name], 1)
-	} else {
-		for _, name := range n.uses {
-			add(r.declares[name], rarity(len(r.nodes), len(r.usedBy[name])))
-		}
+	}
+	for _, name := range n.uses {
+		add(r.declares[name], rarity(len(r.nodes), len(r.usedBy[name])))
 	}
 	for _, u := range out {
 		give(u.to, u.w/sum)
