@@ -849,3 +849,17 @@ func TestWhatIsHiddenOfAHome(t *testing.T) {
 		}
 	})
 }
+
+// TestMemoryOfProcesses has a command open the memory of a process that it started, and of the one that started it: an
+// agent's command that can write its agent's memory has it say anything.
+func TestMemoryOfProcesses(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, b *Box) {
+		s := spec(t, `sleep 60 & for p in $! $PPID self; do (exec 3<>/proc/$p/mem) 2>/dev/null && echo "opened $p"; done
+			for f in comm oom_score_adj; do (echo x >/proc/$!/$f) 2>/dev/null && echo "wrote $f"; done
+			echo out >/dev/stdout; echo err >/proc/self/fd/2; kill $! || true`)
+		if got := output(t, b, s); got != "out\nerr\n" {
+			t.Error(got)
+		}
+	})
+}

@@ -72,6 +72,7 @@ func (o *order) bubblewrapArgs() []byte {
 			args = append(args, "--ro-bind", "/dev/null", "/proc/"+p)
 		}
 	}
+	args = append(args, "--remount-ro", "/proc")
 	if !o.network {
 		args = append(args, "--unshare-net")
 	}

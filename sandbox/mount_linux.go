@@ -282,9 +282,10 @@ func setattr(fd int, path string, recursive bool, attr uint64) error {
 	return unix.MountSetattr(fd, path, flags, &unix.MountAttr{Attr_set: attr})
 }
 
-// mountProc shows the processes of the namespace and covers what is not theirs.
+// mountProc shows the processes of the namespace, read-only, and covers what is not theirs.
 func mountProc() error {
-	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+	const flags = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	if err := unix.Mount("proc", "/proc", "proc", flags, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
 	for _, p := range procCovered {
