@@ -21,6 +21,7 @@ import (
 	"pawl/sandbox/git/object"
 	"pawl/sandbox/git/program"
 	"pawl/store/disk"
+	"pawl/store/owndir"
 )
 
 // treeFiles changes the files of a tree. Every path goes through a descriptor of the directory around it, so nothing
@@ -30,6 +31,7 @@ type treeFiles struct {
 	paths   *layout.Layout
 	objects Objects
 	root    *os.Root
+	base    string // the path of root
 	tree    string // relative to root, with slashes
 	stage   string // the directory for new contents, likewise
 }
@@ -37,10 +39,9 @@ type treeFiles struct {
 // openFiles opens the tree of a repository for changes. The caller closes it.
 func openFiles(r *Repo) (*treeFiles, error) {
 	d := &treeFiles{paths: r.paths, objects: r.Objects}
-	var base string
-	base, d.tree, d.stage = r.paths.Files()
+	d.base, d.tree, d.stage = r.paths.Files()
 	var err error
-	if d.root, err = os.OpenRoot(base); err != nil {
+	if d.root, err = os.OpenRoot(d.base); err != nil {
 		return nil, program.IOError("git.files", err)
 	}
 	return d, nil
@@ -146,7 +147,7 @@ func (d *treeFiles) put(ctx context.Context, todo []delta, want meta.Meta) (left
 	if len(todo) == 0 {
 		return nil, nil
 	}
-	defer d.root.RemoveAll(d.stage) //nolint:errcheck // swept before the next use
+	defer owndir.RemoveAll(d.base, d.stage) //nolint:errcheck // swept before the next use
 	if err := d.fetch(ctx, todo, want); err != nil {
 		return nil, err
 	}
@@ -338,10 +339,15 @@ func (d *treeFiles) staged(i int) string { return path.Join(d.stage, strconv.Ito
 
 // fetch makes each new file in the staging folder, with the permissions that it was recorded with, or the usual ones.
 func (d *treeFiles) fetch(ctx context.Context, todo []delta, want meta.Meta) error {
-	if err := d.root.RemoveAll(d.stage); err != nil {
-		return program.IOError("git.files", err)
+	// In place the stage is below .pawl, which somebody may have replaced by a link since the command started.
+	err := owndir.RemoveAll(d.base, d.stage)
+	if err == nil {
+		var made *owndir.Dir
+		if made, err = owndir.Make(d.base, d.stage); err == nil {
+			err = made.Close()
+		}
 	}
-	if err := d.root.MkdirAll(d.stage, 0o700); err != nil {
+	if err != nil {
 		return program.IOError("git.files", err)
 	}
 	var ids []string

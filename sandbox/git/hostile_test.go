@@ -2,13 +2,51 @@ package git_test
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"pawl"
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
+
+// TestStageBehindALink replaces .pawl, or the stage in it, by a link within the tree just before files are written: what
+// the user has there stays, and the change is refused.
+func TestStageBehindALink(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for link, target := range map[string]string{".pawl": "lib", ".pawl/tmp": "../lib"} {
+		r := gittest.New(t, map[string]string{"a": "a\n", "lib/tmp/checkout/mine": "m\n", "lib/checkout/mine": "m\n"})
+		first := r.Git("rev-parse", "HEAD^{tree}")
+		r.Write(map[string]string{"a": "b\n"})
+		r.Commit("second")
+		second := r.Git("rev-parse", "HEAD^{tree}")
+		repo, err := git.Open(ctx, layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true, State: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := repo.Checkout(ctx, "e1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := r.Path(link)
+		if err := errors.Join(os.RemoveAll(at), os.MkdirAll(filepath.Dir(at), 0o700), os.Symlink(target, at)); err != nil {
+			t.Fatal(err)
+		}
+		before := gittest.Tree(t, r.Path("lib"))
+		if _, err := c.Advance(ctx, second, first); pawl.CodeOf(err) != pawl.CodeDenied {
+			t.Errorf("%s: %v", link, err)
+		}
+		if gittest.Tree(t, r.Path("lib")) != before {
+			t.Errorf("%s: files of the user's are gone", link)
+		}
+		_ = c.Close()
+	}
+}
 
 // Cases 31 to 37 of docs/spec/threats.md#git: whatever the repository is configured to run, no operation of pawl's runs
 // it.

@@ -16,6 +16,7 @@ import (
 
 	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/store/owndir"
 )
 
 // Runner runs a command behind walls; *sandbox.Box is one.
@@ -167,16 +168,14 @@ func (s *Seen) remove(root *os.Root, f *effect.Taken, rel string) error {
 	if s.ours {
 		return root.RemoveAll(name)
 	}
-	if err := root.Mkdir(own, 0o700); err != nil && !os.IsExist(err) {
+	kept, err := owndir.Make(s.tree, filepath.Join(own, "taken"))
+	if err != nil {
 		return err
 	}
-	kept := filepath.Join(own, "taken")
-	if err := root.Mkdir(kept, 0o700); err != nil && !os.IsExist(err) {
-		return err
-	}
-	forget(root, kept)
-	to := filepath.Join(kept, strconv.FormatInt(time.Now().UnixNano(), 10))
-	err := root.Rename(name, to)
+	defer kept.Close()
+	forget(kept)
+	to := filepath.Join(own, "taken", strconv.FormatInt(time.Now().UnixNano(), 10))
+	err = root.Rename(name, to)
 	if err == nil {
 		f.To = filepath.ToSlash(to)
 	}
@@ -184,11 +183,11 @@ func (s *Seen) remove(root *os.Root, f *effect.Taken, rel string) error {
 }
 
 // forget removes what has been kept for long enough.
-func forget(root *os.Root, kept string) {
-	all, _ := fs.ReadDir(root.FS(), filepath.ToSlash(kept))
+func forget(kept *owndir.Dir) {
+	all, _ := kept.ReadDir(".")
 	for _, e := range all {
 		if at, err := strconv.ParseInt(e.Name(), 10, 64); err == nil && time.Since(time.Unix(0, at)) > keptFor {
-			_ = root.RemoveAll(filepath.Join(kept, e.Name()))
+			_ = kept.RemoveAll(e.Name())
 		}
 	}
 }

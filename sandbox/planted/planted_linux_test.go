@@ -2,6 +2,7 @@ package planted
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -133,6 +134,28 @@ func TestForgets(t *testing.T) {
 	}
 	if before = Look(tree, tree); before.known[".pawl/taken"] {
 		t.Error("what is pawl's own is looked at")
+	}
+}
+
+// TestForgetsNothingOfTheUser replaces the directory of what was taken by a link within the tree: what stands behind it
+// is not pawl's, whatever it is called.
+func TestForgetsNothingOfTheUser(t *testing.T) {
+	for link, target := range map[string]string{".pawl": "lib", ".pawl/taken": "../lib"} {
+		tree := t.TempDir()
+		before := Look(tree, tree)
+		write(t, tree, "lib/1000/HEAD", "x")
+		write(t, tree, "lib/taken/1000/HEAD", "x")
+		at := filepath.Join(tree, link)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.Symlink(target, at)); err != nil {
+			t.Fatal(err)
+		}
+		repository(t, tree, "sub/.git")
+		before.Clear(t.Context())
+		for _, mine := range []string{"lib/1000/HEAD", "lib/taken/1000/HEAD"} {
+			if !exists(tree, mine) {
+				t.Errorf("%s is a link: %s is gone", link, mine)
+			}
+		}
 	}
 }
 

@@ -36,6 +36,10 @@ func Open(base, name string) (*Dir, error) { return open(base, name, false) }
 func Make(base, name string) (*Dir, error) { return open(base, name, true) }
 
 func open(base, name string, create bool) (*Dir, error) {
+	// To open a pipe is to wait for who writes to it.
+	if info, err := os.Stat(base); err == nil && !info.IsDir() {
+		return nil, pawl.Fail(pawl.CodeDenied, "store.own_foreign", base).In("owndir")
+	}
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return nil, err

@@ -133,6 +133,22 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+// TestBaseThatIsAPipe waits for nobody to write to it.
+func TestBaseThatIsAPipe(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "base")
+	must(t, unix.Mkfifo(base, 0o600))
+	done := make(chan error, 1)
+	go func() { _, err := Open(base, "."); done <- err }()
+	select {
+	case err := <-done:
+		if pawl.CodeOf(err) != pawl.CodeDenied {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits")
+	}
+}
+
 // TestOutside refuses names that leave the directory.
 func TestOutside(t *testing.T) {
 	base, _, canary := place(t)
