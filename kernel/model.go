@@ -471,18 +471,6 @@ const (
 	ApprovalStale   = "stale"
 )
 
-// RefusedCall is a call that an agent wanted to make and was not allowed to, without a question: the policy denies it,
-// or it needs an approval and nobody is there to give one.
-type RefusedCall struct {
-	Run     string          `json:"run,omitempty"`
-	Call    string          `json:"call,omitempty"` // the command or the path, the arguments of a call that has neither
-	Reasons []policy.Reason `json:"reasons,omitempty"`
-	// Person says that only a person can allow it, Rule which addition to policy.allowed_commands would allow it, "" if
-	// none would.
-	Person bool   `json:"person,omitempty"`
-	Rule   string `json:"rule,omitempty"`
-}
-
 // Task is the task of docs/spec/task.md.
 type Task struct {
 	Row      `json:"-"`
@@ -504,7 +492,7 @@ type Task struct {
 	Unseen bool           `json:"plan_unseen,omitempty"` // no person has looked at the plan, or written it
 	Grants []effect.Grant `json:"network,omitempty"`     // the network grants of the approved plan
 	// Refused are calls of agents that were not made, the first ones, each once.
-	Refused []RefusedCall `json:"refused_calls,omitempty"`
+	Refused []effect.RefusedCall `json:"refused_calls,omitempty"`
 	// Accepted is the hash of the change to the checks that a person approved.
 	Accepted string `json:"accepted_change,omitempty"`
 	Ready    Ready  `json:"ready,omitzero"`

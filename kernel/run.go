@@ -462,10 +462,7 @@ func (s *Snapshot) Package() view.Package {
 	if t.Plan != nil {
 		p.Plan = *t.Plan
 	}
-	p.Proof = view.ProofOf(t.Proof)
-	for _, r := range t.Refused {
-		p.Refused = append(p.Refused, r.Call)
-	}
+	p.Proof, p.Refused = view.ProofOf(t.Proof), t.Refused
 	if t.State != string(task.Done) {
 		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
 	}

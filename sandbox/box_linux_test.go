@@ -855,9 +855,9 @@ func TestWhatIsHiddenOfAHome(t *testing.T) {
 func TestMemoryOfProcesses(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b *Box) {
-		s := spec(t, `sleep 60 & for p in $! $PPID self; do (exec 3<>/proc/$p/mem) 2>/dev/null && echo "opened $p"; done
-			for f in comm oom_score_adj; do (echo x >/proc/$!/$f) 2>/dev/null && echo "wrote $f"; done
-			echo out >/dev/stdout; echo err >/proc/self/fd/2; kill $! || true`)
+		s := spec(t, `P=/proc; sleep 60 & for p in $! $PPID self; do (exec 3<>$P/$p/mem) 2>/dev/null && echo "opened $p"; done
+			for f in comm oom_score_adj; do (echo x >$P/$!/$f) 2>/dev/null && echo "wrote $f"; done
+			echo out >/dev/stdout; echo err >$P/self/fd/2; kill $! || true`)
 		if got := output(t, b, s); got != "out\nerr\n" {
 			t.Error(got)
 		}

@@ -383,9 +383,9 @@ func (o *order) find() (string, error) {
 	return "", err
 }
 
-// landlock takes the calling thread into a domain in which only the writable paths of the layout and /dev can be written
-// to. Of /proc nothing can: through /proc/PID/mem a command could write the memory of the agent that started it, and have
-// it say anything. It reports false where the kernel has no Landlock: the mounts hold without it.
+// landlock takes the calling thread into a domain in which only the writable paths of the layout and /dev can be
+// written to. Of /proc nothing can: through /proc/PID/mem a command could write the memory of the agent that started
+// it, and have it say anything. It reports false where the kernel has no Landlock: the mounts hold without it.
 func (o *order) landlock() (bool, error) {
 	abi := landlock.ABI()
 	if abi == 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pawl/text/plan"
+	"pawl/text/policy"
 	"pawl/text/triage"
 )
 
@@ -139,6 +140,18 @@ func Gist(args json.RawMessage) string {
 		return known.Command + known.Path
 	}
 	return string(args)
+}
+
+// RefusedCall is a call that an agent wanted to make and was not allowed to, without a question: the policy denies it,
+// or it needs an approval and nobody is there to give one.
+type RefusedCall struct {
+	Run     string          `json:"run,omitempty"`
+	Call    string          `json:"call,omitempty"` // the command or the path, the arguments of a call that has neither
+	Reasons []policy.Reason `json:"reasons,omitempty"`
+	// Person says that only a person can allow it, Rule which addition to policy.allowed_commands would allow it, "" if
+	// none would.
+	Person bool   `json:"person,omitempty"`
+	Rule   string `json:"rule,omitempty"`
 }
 
 // WorkSpec asks an agent to carry out one step, or to mend one failure, whose tool calls are not known beforehand.

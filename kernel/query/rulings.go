@@ -101,7 +101,7 @@ func (r Reader) refusedCalls(ctx context.Context) ([]view.Ruling, error) {
 			Tool string   `json:"tool"`
 			Key  string   `json:"key"`
 			Args []string `json:"args"`
-			kernel.RefusedCall
+			effect.RefusedCall
 		}
 		if p.Event != string(kernel.AuditCallRefused) || json.Unmarshal(p.Data, &data) != nil {
 			continue

@@ -572,18 +572,7 @@ func risksOfPlan(t *kernel.Task) (out []view.Note) {
 		}
 	}
 	for _, r := range t.Refused {
-		var rules []string
-		for _, reason := range r.Reasons {
-			rules = append(rules, string(reason.Code))
-		}
-		switch why := strings.Join(rules, ", "); {
-		case r.Rule != "":
-			note("kernel.risk_refused_rule", r.Call, why, r.Rule)
-		case r.Person:
-			note("kernel.risk_refused_person", r.Call, why)
-		default:
-			note("kernel.risk_refused", r.Call, why)
-		}
+		out = append(out, refused(r))
 	}
 	for _, f := range t.Taken {
 		key, where := taken[f.What], f.Path
@@ -603,6 +592,22 @@ func risksOfPlan(t *kernel.Task) (out []view.Note) {
 		}
 	}
 	return out
+}
+
+// refused says which call an agent was not allowed to make, by which rules, and what would allow it.
+func refused(r effect.RefusedCall) view.Note {
+	var rules []string
+	for _, reason := range r.Reasons {
+		rules = append(rules, string(reason.Code))
+	}
+	n := view.Note{Key: "kernel.risk_refused", Args: []string{r.Call, strings.Join(rules, ", ")}}
+	switch {
+	case r.Rule != "":
+		n.Key, n.Args = "kernel.risk_refused_rule", append(n.Args, r.Rule)
+	case r.Person:
+		n.Key = "kernel.risk_refused_person"
+	}
+	return n
 }
 
 // taken are the texts for what was taken out of a tree.

@@ -110,11 +110,11 @@ func recordRefusal(tx *kernel.Tx, a effect.Ask, v policy.Verdict, err error) eff
 	kept := kernel.Info(err)
 	data := map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args}
 	if v.Decision == policy.Deny || v.Decision == policy.Ask && tx.Session.RunMode == pawl.Autonomous {
-		r := kernel.RefusedCall{Call: kernel.Clip(effect.Gist(a.Args)), Reasons: v.Reasons, Person: v.Person}
+		r := effect.RefusedCall{Call: kernel.Clip(effect.Gist(a.Args)), Reasons: v.Reasons, Person: v.Person}
 		if request, err := tx.Config.Tools[a.Name].Request(a.Args); err == nil {
 			r.Rule = policy.AllowingRule(tx.Situate(request), tx.Config.Profile)
 		}
-		same := func(o kernel.RefusedCall) bool { return o.Call == r.Call }
+		same := func(o effect.RefusedCall) bool { return o.Call == r.Call }
 		if t := tx.Task; len(t.Refused) < maxRefused && !slices.ContainsFunc(t.Refused, same) {
 			t.Refused = append(slices.Clip(t.Refused), r)
 			tx.Touch(t)

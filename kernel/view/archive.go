@@ -43,7 +43,7 @@ type Package struct {
 	Evidence       []Evidence
 	Land           *Landing
 	// Refused are the calls that agents wanted to make and were not allowed to.
-	Refused []string
+	Refused []effect.RefusedCall
 	// Reason says why steps were not carried out, as the technical form of an error or a person's words.
 	Reason         string
 	Created, Ended time.Time
@@ -222,8 +222,8 @@ func (p Package) entry() string {
 	for _, s := range p.Plan.Steps {
 		fmt.Fprintf(&b, "  - [%s] %s\n", taskStatuses[s.Status].Symbol(), line(s.Title, maxTitle))
 	}
-	for _, call := range p.Refused {
-		fmt.Fprintf(&b, "- 未获允许的调用: %s\n", span(line(call, maxCell)))
+	for _, r := range p.Refused {
+		fmt.Fprintf(&b, "- 未获允许的调用: %s\n", span(line(r.Call, maxCell)))
 	}
 	if p.Reason != "" {
 		fmt.Fprintf(&b, "- 备注: %s\n", line(p.Reason, maxCell))

@@ -178,15 +178,11 @@ func (c *Checkout) Dirty(ctx context.Context, commit, to string) ([]string, erro
 		}
 	}
 	return slices.DeleteFunc(dirty, func(file string) bool {
-		if _, at := touched[file]; at {
-			return false // the change is there, or below it
+		_, in := touched[file] // the change is there, or below it
+		for p := path.Dir(file); p != "." && !in; p = path.Dir(p) {
+			in = touched[p] // a file of the change belongs where its directory is
 		}
-		for p := path.Dir(file); p != "."; p = path.Dir(p) {
-			if touched[p] {
-				return false // a file of the change belongs where its directory is
-			}
-		}
-		return true
+		return !in
 	}), nil
 }
 
