@@ -399,15 +399,12 @@ func Decide(p *Protocols, s *Snapshot, env *Envelope, now time.Time) (Decision, 
 	return decide(p, s, nil, env, now)
 }
 
-// reporting is a command that reports what has been done. Refused returns the command to decide instead if this one is
-// refused, or nil: what was done must not be done again because of a refusal.
-type reporting interface{ Refused(err error) Command }
-
 // decide is Decide with the reads that the snapshot was made of, of which more may be asked. Without them the snapshot
-// is all that there is.
+// is all that there is. A command that reports what was done says by Refused which command to decide instead if it is
+// refused, nil for none: what was done must not be done again because of a refusal.
 func decide(p *Protocols, s *Snapshot, r *Reads, env *Envelope, now time.Time) (Decision, error) {
 	d, err := decideOn(p, s, r, env, now)
-	c, ok := env.Command.(reporting)
+	c, ok := env.Command.(interface{ Refused(err error) Command })
 	if err == nil || !ok || r != nil && (len(r.open) > 0 || r.err != nil) {
 		return d, err // or more must be read first
 	}

@@ -522,18 +522,20 @@ func TestAnIssueWaitsForItsBranch(t *testing.T) {
 	}
 	u.must(0, "issue", "plan", "--all", "--yes")
 	u.write("LIST.md", "mine")
-	if a := u.must(1, "issue", "execute", "--all"); !strings.Contains(a.out, "not committed") ||
-		!strings.Contains(a.out, "LIST.md") {
+	u.write("part000.go", "package parts\n")
+	u.git("add", "part000.go")
+	if a := u.must(1, "issue", "execute", "--all"); !strings.Contains(a.out, "uncommitted changes") ||
+		!strings.Contains(a.out, "part000.go") || strings.Contains(a.out, "LIST.md") {
 		t.Errorf("the worker does not say what is in the way: %v", a)
 	}
 	if got := u.git("log", "--format=%s"); got != "base" || u.issue("2").Status != board.IssuePlanned {
 		t.Errorf("landed %q, the second issue is %s", got, u.issue("2").Status)
 	}
-	if got := u.must(0, "status", "--issue", "1").out; !strings.Contains(got, "LIST.md") ||
+	if got := u.must(0, "status", "--issue", "1").out; !strings.Contains(got, "part000.go") ||
 		!strings.Contains(got, "pawl fix") {
 		t.Errorf("the status does not say what to do:\n%s", got)
 	}
-	if got := u.must(0, "issue", "show", "1").out; !strings.Contains(got, "LIST.md") {
+	if got := u.must(0, "issue", "show", "1").out; !strings.Contains(got, "part000.go") {
 		t.Errorf("the issue does not say what is in the way:\n%s", got)
 	}
 	u.git("stash", "-q")

@@ -28,7 +28,7 @@ var walls = []mutant.Mutant{
 		launchFile, "if os.Getpid() != 1 {", "if false {",
 		bwrapFile, `"--unshare-user", "--unshare-pid", `, `"--unshare-user", `,
 		bwrapFile, `"--new-session", "--as-pid-1", `, `"--new-session", `,
-		mountFile, `if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {`, "if err := error(nil); err != nil {",
+		mountFile, `if err := unix.Mount("proc", "/proc", "proc", flags, ""); err != nil {`, "if err := error(nil); err != nil {",
 	),
 	mutant.New("network namespace",
 		childFile, "flags |= unix.CLONE_NEWNET", "_ = flags",
