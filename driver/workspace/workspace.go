@@ -235,6 +235,9 @@ func Prepare(l known.List, p effect.Place) error {
 			err = errors.Join(err, f.Close())
 		}
 	}
+	if err == nil {
+		err = l.Add(p.Workspace) // which is known by its .pawl, too
+	}
 	if err == nil || pawl.CodeOf(err) == pawl.CodeDenied {
 		return err
 	}

@@ -125,7 +125,7 @@ var rules = []rule{
 	{pattern: "store/disk", ours: []string{"store/owndir"}, third: []string{"golang.org/x/sys"}},
 	{pattern: "store/logs", ours: []string{".", "store/disk", "store/owndir"}, third: none},
 	{pattern: "store/follow", ours: none, third: none},
-	{pattern: "store/known", ours: []string{"store/disk"}, third: none},
+	{pattern: "store/known", ours: []string{"store/disk"}, third: []string{"golang.org/x/sys"}},
 	{pattern: "store/moved", ours: []string{"kernel", "kernel/effect"}, third: none},
 	{pattern: "store/feed", ours: []string{".", "kernel/audit"}, third: none},
 	{pattern: "store/lockfile", ours: []string{"."}, third: []string{"golang.org/x/sys"}},

@@ -132,14 +132,20 @@ func (l List) Changed() (newest int64) {
 }
 
 // identity is what a directory has in common with itself under another name on the same disk, "" where the system has
-// nothing like it.
+// nothing like it, and without a .pawl in it: a file system gives the number of a removed directory to the next new one,
+// so that a fresh clone would be taken for what was there before.
 func identity(dir string) string {
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return ""
+	id := ""
+	for _, p := range []string{dir, filepath.Join(dir, ".pawl")} {
+		info, err := os.Lstat(p)
+		if err != nil {
+			return ""
+		}
+		dev, ino, ok := inode(info)
+		if !ok {
+			return ""
+		}
+		id += fmt.Sprintf("%d:%d:%d ", dev, ino, birth(p))
 	}
-	if dev, ino, ok := inode(info); ok {
-		return fmt.Sprintf("%d:%d", dev, ino)
-	}
-	return ""
+	return strings.TrimSpace(id)
 }

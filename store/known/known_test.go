@@ -14,7 +14,7 @@ import (
 func workspace(t *testing.T, l known.List, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, ".pawl"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -74,6 +74,29 @@ func TestMoved(t *testing.T) {
 	}
 	if got := l.Moved(to); got != "" {
 		t.Errorf("%q is there", got)
+	}
+}
+
+// TestNextDirectory has the file system reuse the numbers of removed directories: a new one is never taken for one that
+// was removed.
+func TestNextDirectory(t *testing.T) {
+	t.Parallel()
+	l := known.In(t.TempDir())
+	for range 20 {
+		gone := workspace(t, l, "gone")
+		if err := os.RemoveAll(gone); err != nil {
+			t.Fatal(err)
+		}
+		clone := filepath.Join(filepath.Dir(gone), "clone")
+		if err := os.Mkdir(clone, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if from := l.Moved(clone); from != "" {
+			t.Fatalf("a new directory is taken for %s", from)
+		}
+		if err := os.RemoveAll(clone); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
