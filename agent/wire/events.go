@@ -7,7 +7,7 @@ type Events struct {
 	// Take is given the data of each event, which is valid during the call. It returns true where the rest does not
 	// matter.
 	Take func(data []byte) (done bool)
-	// Most bounds a line and an event's data, in bytes; Lost is told of each piece of a line that is longer. With 0
+	// Most bounds a line and an event's data, in bytes; Lost is told of each piece that is more. With 0
 	// nothing is lost.
 	Most int
 	Lost func(piece []byte)
@@ -69,7 +69,11 @@ func (e *Events) take(line []byte) {
 		return
 	}
 	field, value, _ := bytes.Cut(line, []byte(":"))
-	if string(field) != "data" || e.Most > 0 && len(e.data)+len(value) > e.Most {
+	if string(field) != "data" {
+		return
+	}
+	if e.Most > 0 && len(e.data)+len(value) > e.Most {
+		e.Lost(value)
 		return
 	}
 	if e.begun {
