@@ -253,6 +253,8 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 		req.Body, req.ContentLength = nil, 0
 	}
 	passed(c.r.Header, req.Header, passedRequest, passedRequestPrefixes)
+	c.passedBetas(req.Header, "Anthropic-Beta")
+	c.passedBetas(req.Header, "Openai-Beta")
 	if c.Pass != nil {
 		passed(c.r.Header, req.Header, passedWithToken, passedWithTokenPrefixes)
 		return req, nil

@@ -171,6 +171,41 @@ func TestWhatIsPassedOn(t *testing.T) {
 	r.host.check(t, 0) // none of these costs anything
 }
 
+// TestOnlyKnownBetasArePassedOn: what a real Claude Code sends goes on, but for larger contexts and what reaches out.
+func TestOnlyKnownBetasArePassedOn(t *testing.T) {
+	var got http.Header
+	at := endpoint(t, func(w http.ResponseWriter, r *http.Request) { got = r.Header.Clone() })
+	const ours = "claude-code-20250219,oauth-2025-04-20,interleaved-thinking-2025-05-14,redact-thinking-2026-02-12," +
+		"thinking-token-count-2026-05-13,context-management-2025-06-27,prompt-caching-scope-2026-01-05," +
+		"mid-conversation-system-2026-04-07,advanced-tool-use-2025-11-20,effort-2025-11-24,structured-outputs-2025-12-15"
+	for _, hosted := range []bool{false, true} {
+		p := providers(at)
+		own := p["anthropic"]
+		own.Hosted = hosted
+		p["anthropic"] = own
+		r := serve(t, gateway.Config{Providers: p})
+		req := r.request("POST", "/anthropic/v1/messages/count_tokens", "{}")
+		req.Header["Anthropic-Beta"] = []string{ours + ", context-1m-2025-08-07, Fast-Mode-2026-02-01",
+			"server-side-fallback-2026-06-01,invented,context-managementx-2025-06-27,mcp-client-2025-11-20"}
+		req.Header.Set("Openai-Beta", "responses=experimental,assistants=v2")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		want := ours
+		if hosted {
+			want += ",mcp-client-2025-11-20"
+		}
+		if v := got["Anthropic-Beta"]; len(v) != 1 || v[0] != want {
+			t.Errorf("granted %t: %q", hosted, v)
+		}
+		if v := got["Openai-Beta"]; len(v) != 1 || v[0] != "responses=experimental" {
+			t.Errorf("granted %t: %q", hosted, v)
+		}
+	}
+}
+
 func TestRefusesEverythingElse(t *testing.T) {
 	asked := 0
 	at := endpoint(t, func(http.ResponseWriter, *http.Request) { asked++ })

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -150,7 +149,7 @@ func (f *facts) read(t target, v strictjson.Value) error {
 			return f.read(t, value)
 		case "messages", "input", "instructions", "contents", "system", "systeminstruction":
 			return f.inline(t, value)
-		case "tools":
+		case "tools", "functions":
 			return f.offered(t, value)
 		}
 		return nil
@@ -212,7 +211,7 @@ func (f *facts) offered(t target, value strictjson.Value) error {
 	if t.Hosted {
 		return nil
 	}
-	return hosted(t.Kind, value, 0)
+	return hosted(t.Form, value, 0)
 }
 
 // inline refuses what stands in a conversation and is not in the request itself: an address, which the provider would
@@ -234,7 +233,7 @@ func (f *facts) inline(t target, v strictjson.Value) error {
 		case t.Hosted:
 			return nil
 		case name == "definition":
-			return hostedTool(t.Kind, value, 0)
+			return hostedTool(t.Form, value, 0)
 		case t.Form == wire.Gemini && !parts[t.Form][name], name == "fileid":
 			return unknown(name, value)
 		case name == "type" && t.Form != wire.Gemini && !parts[t.Form][plain(value.Text())]:
@@ -270,16 +269,35 @@ func most(to *int64, value json.RawMessage) error {
 	return nil
 }
 
-// ownTypes are the tools that the agent runs itself, by the beginnings of their types; "" is one without a type.
-var ownTypes = []string{"function", "custom", "namespace", "local_shell", "apply_patch", "computer", "bash",
-	"text_editor", "memory", "tool_search_tool"}
+// Tools that the agent runs itself, in each form: local are their exact types, with zeros for a date, and toolMembers
+// the members that they and what they hold may have besides.
+var (
+	local = map[wire.Form]names{
+		wire.Chat:      list("function custom"),
+		wire.Responses: list("function custom namespace local_shell apply_patch computer"),
+		wire.Messages: list("custom bash_00000000 memory_00000000 text_editor_00000000 computer_00000000" +
+			" tool_search_tool_bm25_00000000 tool_search_tool_regex_00000000"),
+	}
+	toolMembers = map[wire.Form]names{
+		wire.Chat: list("function custom name description parameters strict format cache_control"),
+		wire.Responses: list("name description parameters strict format tools defer_loading output_schema filters" +
+			" user_location search_context_size search_content_types"),
+		wire.Messages: list("name description input_schema cache_control defer_loading strict input_examples" +
+			" eager_input_streaming max_characters display_width_px display_height_px display_number enable_zoom"),
+		wire.Gemini: list("functionDeclarations name description behavior parameters parametersJsonSchema response" +
+			" responseJsonSchema computerUse environment excludedPredefinedFunctions"),
+	}
+)
+
+// dated fits the date at the end of a name.
+var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d{4}-?\d\d-?\d\d$`) })
 
 // maxDepth is how deep tools may lie in tools; one form has one such level.
 const maxDepth = 2
 
 // hosted refuses every tool that is not known to be run by the agent itself: the provider would run it, and reach
 // places of the agent's choice.
-func hosted(k wire.Provider, tools strictjson.Value, depth int) error {
+func hosted(form wire.Form, tools strictjson.Value, depth int) error {
 	switch {
 	case empty(tools.Raw()):
 		return nil
@@ -289,37 +307,35 @@ func hosted(k wire.Provider, tools strictjson.Value, depth int) error {
 		return errors.New("the tools are no list")
 	}
 	for _, tool := range tools.Items() {
-		if err := hostedTool(k, tool, depth); err != nil {
+		if err := hostedTool(form, tool, depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func hostedTool(k wire.Provider, tool strictjson.Value, depth int) error {
+func hostedTool(form wire.Form, tool strictjson.Value, depth int) error {
 	kind, inside := "", false
 	err := members(tool, func(name string, value strictjson.Value) error {
 		switch {
-		case k == wire.Google:
-			// Here a tool has no type; each of its members is one.
-			if name != "functiondeclarations" && name != "computeruse" {
-				kind = name
-			}
-		case name == "type":
+		case name == "type" && form != wire.Gemini: // there each member is a type
 			return json.Unmarshal(value.Raw(), &kind)
-		case name == "externalwebaccess":
+		case !toolMembers[form][name]:
 			// A search that is told to stay in what the provider knows reaches nothing.
-			inside = value.Kind() == strictjson.False
-		case name == "tools":
-			return hosted(k, value, depth+1)
+			inside = inside || name == "externalwebaccess" && value.Kind() == strictjson.False
+			return unknown(name, value)
+		case name == "tools", name == "functiondeclarations":
+			return hosted(form, value, depth+1)
+		case name == "function", name == "custom", name == "computeruse":
+			return hostedTool(form, value, depth+1)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	own := slices.ContainsFunc(ownTypes, func(p string) bool { return k != wire.Google && strings.HasPrefix(kind, p) })
-	if kind != "" && !own && !(inside && kind == "web_search") {
+	own := kind == "" || local[form][plain(dated().ReplaceAllString(kind, "00000000"))]
+	if !own && !(inside && kind == "web_search") {
 		return fmt.Errorf("a tool of type %q %w", kind, errHidden)
 	}
 	return nil

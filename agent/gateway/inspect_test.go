@@ -57,7 +57,7 @@ func TestInspect(t *testing.T) {
 		{name: "stored content", kind: wire.Google, model: "g", body: `{"cachedContent":"c"}`, hidden: true},
 		{name: "servers", kind: wire.Anthropic, body: `{"model":"a","mcp_servers":[{"url":"http://x"}]}`, hidden: true,
 			hosted: true},
-		{name: "own tools", body: `{"model":"a","tools":[{"type":"function","name":"x"},{"type":"custom","name":"apply_patch"},{"type":"namespace","tools":[{"type":"function"}]},{"type":"web_search","external_web_access":false}]}`, want: "a", n: 1},
+		{name: "own tools", body: `{"model":"a","input":[],"tools":[{"type":"function","name":"x"},{"type":"custom","name":"apply_patch"},{"type":"namespace","tools":[{"type":"function"}]},{"type":"web_search","external_web_access":false}]}`, want: "a", n: 1},
 		{name: "own tools without a type", kind: wire.Anthropic,
 			body: `{"model":"a","tools":[{"name":"Bash","input_schema":{"type":"object"}},{"type":"bash_20250124","name":"bash"}]}`, want: "a", n: 1},
 		{name: "search", body: `{"model":"a","tools":[{"type":"web_search"}]}`, hidden: true, hosted: true},
@@ -66,7 +66,7 @@ func TestInspect(t *testing.T) {
 		{name: "server as a tool", body: `{"model":"a","tools":[{"type":"mcp","server_url":"http://x","external_web_access":false}]}`, hidden: true, hosted: true},
 		{name: "nested", body: `{"model":"a","tools":[{"type":"namespace","tools":[{"type":"mcp"}]}]}`, hidden: true,
 			hosted: true},
-		{name: "deep", body: `{"model":"a","tools":` + strings.Repeat(`[{"tools":`, 9) + `[]` +
+		{name: "deep", body: `{"model":"a","input":[],"tools":` + strings.Repeat(`[{"tools":`, 9) + `[]` +
 			strings.Repeat(`}]`, 9) + `}`},
 		{name: "two types", body: `{"model":"a","tools":[{"type":"function","Type":"mcp"}]}`},
 		{name: "anthropic search", kind: wire.Anthropic,
@@ -148,6 +148,21 @@ func TestNoProviderFetchesOrStores(t *testing.T) {
 		{wire.Responses, responses(`{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":` + at + `}]}`), "imageurl", true},
 		{wire.Responses, responses(`{"type":"item_reference","id":"msg_1"}`), "item_reference", true},
 		{wire.Responses, responses(`{"type":"mcp_approval_response","approve":true}`), "mcp_approval_response", true},
+		{wire.Chat, `{"model":"a","tools":[{"googleSearch":{}}]}`, "googlesearch", true},
+		{wire.Chat, `{"model":"a","tools":[{"type":"functionx_hosted"}]}`, "functionx_hosted", true},
+		{wire.Chat, `{"model":"a","tools":[{"type":"function_20250101"}]}`, "function_20250101", true},
+		{wire.Chat, `{"model":"a","tools":[{"type":"function","function":{"name":"f"},"server_url":` + at + `}]}`, "serverurl", true},
+		{wire.Chat, `{"model":"a","tools":[{"type":"function","function":{"name":"f","web_search":{}}}]}`, "websearch", true},
+		{wire.Chat, `{"model":"a","functions":[{"name":"f","web_search":{"enable":true}}]}`, "websearch", true},
+		{wire.Responses, `{"model":"a","tools":[{"type":"function","web_search":{"enable":true}}]}`, "websearch", true},
+		{wire.Responses, `{"model":"a","tools":[{"type":"namespace","tools":[{"type":"custom","name":"c","server_url":` + at + `}]}]}`, "serverurl", true},
+		{wire.Responses, `{"model":"a","tools":[{"type":"computer_use_hosted"}]}`, "computer_use_hosted", true},
+		{wire.Messages, `{"model":"a","tools":[{"type":"memory_hosted"}]}`, "memory_hosted", true},
+		{wire.Messages, `{"model":"a","tools":[{"type":"bash_2025","name":"b"}]}`, "bash_2025", true},
+		{wire.Messages, `{"model":"a","tools":[{"name":"f","input_schema":{},"server_url":` + at + `}]}`, "serverurl", true},
+		{wire.Messages, messages(`{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"name":"f","url":` + at + `}}}`), "url", true},
+		{wire.Gemini, `{"tools":[{"functionDeclarations":[{"name":"f","server_url":` + at + `}]}]}`, "serverurl", true},
+		{wire.Gemini, `{"tools":[{"type":"function"}]}`, `"type"`, true},
 		{wire.Responses, `{"model":"a","prompt":{"id":"p"}}`, "prompt", false},
 		{wire.Messages, messages(`{"type":"image","source":{"type":"url","url":` + at + `}}`), `"url"`, true},
 		{wire.Messages, messages(`{"type":"tool_result","tool_use_id":"t","content":[{"type":"document","source":{"url":` + at + `}}]}`), "url", true},
@@ -181,6 +196,17 @@ func TestNoProviderFetchesOrStores(t *testing.T) {
 			if _, err := inspect(tt, []byte(c.body)); (err == nil) != c.hosted {
 				t.Errorf("%s %s, granted: %v", form, c.body, err)
 			}
+		}
+	}
+	for body, form := range map[string]wire.Form{
+		`{"model":"a","tools":[{"type":"bash_20250124","name":"bash"},{"type":"text_editor_20250728","name":"e","max_characters":9},{"type":"memory_20250818","name":"memory"},{"type":"tool_search_tool_regex_20251119","name":"t"},{"type":"custom","name":"c","cache_control":{"type":"ephemeral"}}]}`: wire.Messages,
+		`{"model":"a","tools":[{"type":"custom","name":"c","format":{"type":"grammar"}},{"type":"local_shell"}]}`:                                                        wire.Responses,
+		`{"model":"a","tools":[{"type":"function","function":{"name":"f","parameters":{"web_search":{}},"strict":true},"cache_control":{}}],"functions":[{"name":"f"}]}`: wire.Chat,
+	} {
+		tt := to(form.Provider(), "")
+		tt.Form = form
+		if _, err := inspect(tt, []byte(body)); err != nil {
+			t.Errorf("%s: %v", body, err)
 		}
 	}
 	for form, body := range map[wire.Form]string{
@@ -245,6 +271,9 @@ func TestTokens(t *testing.T) {
 func TestMeter(t *testing.T) {
 	const some = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a longer piece of text than one token\"}]}}],\"usageMetadata\":{\"promptTokenCount\":50,\"candidatesTokenCount\":1}}\n\n"
 	const last = "data: {\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":50,\"cachedContentTokenCount\":20,\"candidatesTokenCount\":4,\"thoughtsTokenCount\":3}}\n\n"
+	const piece = "data: {\"type\":\"response.output_text.delta\",\"delta\":\"x\"}\n\n"
+	big := strings.Repeat("text", 100_000)
+	big = strings.ReplaceAll(big, "texttext", "text tex")
 	for _, c := range []struct {
 		name, raw       string
 		form            wire.Form
@@ -281,6 +310,24 @@ func TestMeter(t *testing.T) {
 			"data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\ndata: [DONE]\n\n", in: 3, out: 4, ended: true},
 		{name: "a whole answer without figures", form: wire.Chat, raw: "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"twelve bytes\"},\"finish_reason\":\"stop\"}]}",
 			in: 9, out: 4, ended: true},
+		{name: "a small piece hides an item", form: wire.Responses, in: 9, out: 133_334, ended: true,
+			raw: "data: {\"type\":\"response.created\",\"response\":{\"instructions\":\"" + big + "\",\"tools\":[\"" + big + "\"]}}\n\n" + piece + "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"" + big + "\"}]}}\n\ndata: {\"type\":\"response.completed\",\"response\":{}}\n\n"},
+		{name: "a small piece hides many items", form: wire.Responses, in: 9, out: 8000,
+			raw: piece + strings.Repeat("data: {\"type\":\"response.output_item.done\",\"item\":{\"content\":[{\"text\":\"twentyfour bytes of text\"}]}}\n\n", 1000)},
+		{name: "a small piece hides the whole", form: wire.Responses, in: 9, out: 133_334, ended: true,
+			raw: piece + "data: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"content\":[{\"text\":\"" + big + "\"}]}]}}\n\n"},
+		{name: "the same twice counts once", form: wire.Responses, in: 9, out: 133_334, ended: true,
+			raw: "data: {\"type\":\"response.output_text.delta\",\"delta\":\"" + big + "\"}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"content\":[{\"text\":\"" + big + "\"}]}]}}\n\n"},
+		{name: "another member of a choice", form: wire.Chat, in: 9, out: 8000,
+			raw: "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n" + strings.Repeat("data: {\"choices\":[{\"text\":\"twentyfour bytes of text\"}]}\n\n", 1000)},
+		{name: "beside the choices", form: wire.Chat, in: 9, out: 133_334,
+			raw: "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"more\":{\"a\":\"" + big + "\"}}\n\n"},
+		{name: "in the name of a member", form: wire.Chat, in: 9, out: 133_334,
+			raw: "data: {\"choices\":[{\"delta\":{\"content\":\"x\",\"" + big + "\":1}}]}\n\n"},
+		{name: "in the message that begins", form: wire.Messages, in: 9, out: 133_334,
+			raw: "data: {\"type\":\"message_start\",\"message\":{\"content\":[{\"text\":\"" + big + "\"}]}}\n\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"x\"}}\n\n"},
+		{name: "beside the parts", form: wire.Gemini, in: 9, out: 133_334,
+			raw: "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"}]},\"more\":\"" + big + "\"}]}\n\n"},
 		{name: "line too long to be read", form: wire.Chat, raw: "data: " + strings.Repeat("{", 2*maxEvent) +
 			"\n\ndata: [DONE]\n\n", in: 9, out: 2 * maxEvent / 3, ended: true},
 	} {

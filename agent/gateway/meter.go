@@ -12,6 +12,8 @@ import (
 const (
 	maxEvent = 4 << 20 // bytes of one event of a stream
 	maxPlain = 8 << 20 // bytes of an answer that is no stream
+	maxLabel = 100     // bytes of a text that may only name something
+	maxKinds = 64      // kinds of events that are told apart
 )
 
 // meter reads from an answer, while it passes, what it costs. What it cannot read it estimates from above.
@@ -26,11 +28,12 @@ type meter struct {
 
 	model           string
 	in, cached, out int64
-	final           bool  // the provider said what it costs up to here
-	ended           bool  // the terminal event came
-	failed          bool  // the provider said in the stream that it failed
-	said            int64 // tokens of what was said so far, estimated
-	passed          int64 // bytes
+	final           bool             // the provider said what it costs up to here
+	ended           bool             // the terminal event came
+	failed          bool             // the provider said in the stream that it failed
+	said            int64            // tokens of what could not be read so far, estimated
+	texts           map[string]int64 // tokens of the texts so far, estimated, by the kind of event
+	passed          int64            // bytes
 }
 
 // feed takes a piece of the answer.
@@ -99,50 +102,64 @@ func (m *meter) event(data []byte) {
 		m.said += tokens(data)
 		return
 	}
+	var e map[string]any
+	_ = json.Unmarshal(data, &e) // nil for what is no object
 	switch m.form {
 	case wire.Chat:
-		m.chat(data)
+		m.chat(data, e)
 	case wire.Responses:
-		m.responses(data)
+		m.responses(data, e)
 	case wire.Messages:
-		m.messages(data)
+		m.messages(data, e)
 	case wire.Gemini:
-		m.gemini(data)
+		m.gemini(data, e)
 	}
 }
 
-// say estimates what was said in an event: every text in it, whatever it is called. Figures that came before are not
-// those of the whole then.
-func (m *meter) say(parts ...json.RawMessage) {
-	before := m.said
-	for _, p := range parts {
-		var v any
-		_ = json.Unmarshal(p, &v) // it is a part of what was read, or nothing
-		m.said += texts(v)
+// labels are the members that say what kind of thing it is, or which.
+var labels = list("role type id call_id status finish_reason stop_reason category probability severity")
+
+// say estimates what was said in an event: every long text in it, wherever it is, and the short ones in its parts. A
+// stream may say the same in pieces and again as a whole, in events of another kind: the kind that says most counts.
+// Figures that came before are not those of the whole then.
+func (m *meter) say(kind string, event map[string]any, parts ...any) {
+	n := texts(event, true) + texts(parts, false)
+	if n == 0 {
+		return
 	}
-	m.final = m.final && m.said == before
+	if m.final = false; m.texts == nil {
+		m.texts = map[string]int64{}
+	}
+	if len(m.texts) >= maxKinds && m.texts[kind] == 0 {
+		kind = ""
+	}
+	m.texts[kind] += n
 }
 
-// texts estimates the tokens of the texts in a value, without those that say what kind of thing it is.
-func texts(v any) (n int64) {
+// texts estimates the tokens of the texts in a value: of the long ones, or of the short ones that are no labels.
+func texts(v any, long bool) (n int64) {
 	switch v := v.(type) {
 	case string:
-		return tokens([]byte(v))
+		if len(v) > maxLabel == long {
+			return tokens([]byte(v))
+		}
 	case []any:
 		for _, e := range v {
-			n += texts(e)
+			n += texts(e, long)
 		}
 	case map[string]any:
 		for name, e := range v {
-			if name != "role" && name != "type" {
-				n += texts(e)
+			if long {
+				n += texts(name, true) + texts(e, true)
+			} else if !labels[plain(name)] {
+				n += texts(e, false)
 			}
 		}
 	}
 	return n
 }
 
-func (m *meter) chat(data []byte) {
+func (m *meter) chat(data []byte, e map[string]any) {
 	if wire.Done(data) {
 		m.ended = true
 		return
@@ -150,9 +167,7 @@ func (m *meter) chat(data []byte) {
 	var v struct {
 		wire.ChatAnswer
 		Choices []struct {
-			Delta   json.RawMessage `json:"delta"`
-			Message json.RawMessage `json:"message"`
-			Finish  string          `json:"finish_reason"`
+			Finish string `json:"finish_reason"`
 		} `json:"choices"`
 		Usage *openAIUsage `json:"usage"`
 	}
@@ -160,9 +175,10 @@ func (m *meter) chat(data []byte) {
 	m.named(v.Model)
 	if v.Choices == nil && v.Usage == nil {
 		m.said += tokens(data)
+	} else {
+		m.say("", e, e["choices"])
 	}
 	for _, c := range v.Choices {
-		m.say(c.Delta, c.Message)
 		m.ended = m.ended || c.Finish != ""
 	}
 	m.openAI(v.Usage)
@@ -184,26 +200,29 @@ func (m *meter) openAI(u *openAIUsage) {
 	m.final = m.out > 0
 }
 
-func (m *meter) responses(data []byte) {
+func (m *meter) responses(data []byte, e map[string]any) {
 	type response struct {
 		wire.ResponsesAnswer
-		Usage  *openAIUsage    `json:"usage"`
-		Output json.RawMessage `json:"output"`
+		Usage *openAIUsage `json:"usage"`
 	}
 	var v struct {
 		wire.ResponsesEvent
-		Delta    json.RawMessage `json:"delta"`
-		Response *response       `json:"response"`
+		Response *response `json:"response"`
 		response
 	}
 	_ = json.Unmarshal(data, &v)
-	m.say(v.Delta)
-	r := &v.response
+	r, answer, kind := &v.response, e, v.Type
 	if v.Response != nil {
 		r = v.Response
-	} else {
-		m.say(v.Output)
+		answer, _ = e["response"].(map[string]any)
 	}
+	// An answer repeats these of its request.
+	delete(answer, "instructions")
+	delete(answer, "tools")
+	if e["delta"] != nil {
+		kind = ""
+	}
+	m.say(kind, e, e["delta"], e["item"], e["part"], e["text"], e["arguments"], answer["output"])
 	m.named(r.Model)
 	m.openAI(r.Usage)
 	switch v.Type {
@@ -214,17 +233,14 @@ func (m *meter) responses(data []byte) {
 	}
 }
 
-func (m *meter) messages(data []byte) {
+func (m *meter) messages(data []byte, e map[string]any) {
 	var v struct {
 		wire.MessagesEvent
-		Model   string          `json:"model"`
-		Block   json.RawMessage `json:"content_block"`
-		Delta   json.RawMessage `json:"delta"`
-		Content json.RawMessage `json:"content"`
+		Model string `json:"model"`
 	}
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
-	m.say(v.Block, v.Delta, v.Content)
+	m.say("", e, e["content_block"], e["delta"], e["content"])
 	m.named(v.Message.Model)
 	u := v.Message.Usage
 	m.count(u.All(), u.Read, u.Out)
@@ -240,12 +256,12 @@ func (m *meter) messages(data []byte) {
 	}
 }
 
-func (m *meter) gemini(data []byte) {
+func (m *meter) gemini(data []byte, e map[string]any) {
 	var v wire.GeminiAnswer
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
+	m.say("", e, e["candidates"])
 	for _, c := range v.Candidates {
-		m.say(c.Content.Parts...)
 		m.ended = m.ended || c.Finish != ""
 	}
 	m.ended = m.ended || v.Feedback.Block != ""
@@ -277,12 +293,16 @@ func (m *meter) cost(asked int64) effect.Usage {
 	if u.InTokens == 0 {
 		u.InTokens = asked
 	}
+	said := m.said
+	for _, n := range m.texts {
+		said = max(said, m.said+n)
+	}
 	switch {
 	case m.final:
-	case m.said == 0:
+	case said == 0:
 		u.OutTokens = max(u.OutTokens, (m.passed+2)/3, 1)
 	default:
-		u.OutTokens = max(u.OutTokens, m.said)
+		u.OutTokens = max(u.OutTokens, said)
 	}
 	return u
 }

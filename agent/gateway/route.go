@@ -3,6 +3,7 @@ package gateway
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pawl/agent/wire"
@@ -63,6 +64,31 @@ func passed(from, to http.Header, names, prefixes []string) {
 				to[n] = v
 			}
 		}
+	}
+}
+
+// Betas of the providers' interfaces, without their dates. betas change neither what a token costs nor what is reached;
+// larger contexts, faster answers and other models do. reachingBetas are for whom reaching is granted (Hosted).
+var (
+	betas = list("claude-code oauth interleaved-thinking thinking-token-count thinking-display-updates redact-thinking" +
+		" thinking-resumption context-management prompt-caching prompt-caching-scope extended-cache-ttl effort" +
+		" cache-diagnosis mid-conversation-system mid-conversation-tool-changes per-turn-control task-budgets" +
+		" structured-outputs advanced-tool-use tool-search-tool tool-examples fine-grained-tool-streaming" +
+		" token-efficient-tools token-counting pdfs computer-use responses=experimental")
+	reachingBetas = list("web-search web-fetch code-execution mcp-client files-api skills advisor-tool")
+)
+
+// passedBetas leaves the betas that are known in a header, by its name. A provider refuses a request that needs
+// another one, and says so.
+func (t target) passedBetas(h http.Header, name string) {
+	all := strings.Split(strings.ReplaceAll(strings.Join(h[name], ","), " ", ""), ",")
+	h.Del(name)
+	all = slices.DeleteFunc(all, func(beta string) bool {
+		beta = plain(strings.TrimSuffix(dated().ReplaceAllString(beta, ""), "-"))
+		return !betas[beta] && !(t.Hosted && reachingBetas[beta])
+	})
+	if len(all) > 0 {
+		h.Set(name, strings.Join(all, ","))
 	}
 }
 
