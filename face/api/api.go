@@ -20,7 +20,6 @@ import (
 	"pawl/face/host"
 	"pawl/kernel"
 	"pawl/kernel/query"
-	"pawl/kernel/view"
 	"pawl/store/feed"
 	"pawl/store/logs"
 	"pawl/text/message"
@@ -65,8 +64,8 @@ type Config struct {
 	Logs logs.Dir
 	// To gives commands to a kernel.
 	To func(k *kernel.Kernel) give.To
-	// Owner says which process runs the work; it may be nil.
-	Owner func() *view.Owner
+	// Working says which processes run the work. Its functions may be nil.
+	query.Working
 	// Begin makes the command that takes a requirement up (host.Offering).
 	Begin func(ctx context.Context, r host.Requirement) (kernel.Command, error)
 	// Work has the work go on after a command. It returns at once, and may be nil.

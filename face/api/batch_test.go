@@ -83,7 +83,7 @@ func TestBatch(t *testing.T) {
 		"ISS-4 true , ISS-5 false conflict, ISS-9 false not_found" {
 		t.Errorf("%s: %+v", got, p)
 	}
-	if in = l.inbox(); in["ISS-5"].About != "plan" || len(in) != 1 {
+	if in = l.inbox(); in["ISS-5"].About != "plan" || in["ISS-1"].About != view.AboutUnclaimed || len(in) != 2 {
 		t.Errorf("these wait: %+v", in)
 	}
 	// By itself it is approved, and so is nothing under another rule or by another digest.

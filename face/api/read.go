@@ -265,7 +265,7 @@ const maxGraph = 2000
 // glances are the questions of the pages that show much at once.
 func glances(s *Server) {
 	reading(s, "/inbox", "getInbox", "api.inbox", func(ctx context.Context, _ *none) (view.Inbox, int64, error) {
-		in, err := query.Inbox(ctx, s.Kernel, maxListed)
+		in, err := query.Inbox(ctx, s.Kernel, s.Working, maxListed)
 		return in, 0, err
 	})
 	reading(s, "/workers", "listWorkers", "api.workers",

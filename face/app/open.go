@@ -96,7 +96,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o host.Open) (*host.
 	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell,
 		lease: config.LeaseTime, keep: upkeep.Of(place, w.Kernel, seal, o.Config.Retain)}
 	w.Collect = work.keep.Collect
-	w.Runner, w.Crew = work.runner, work.crew
+	w.Runner, w.Crew, w.Alive = work.runner, work.crew, me.Alive
 	sealed(w, seal, store)
 	shown := following(ctx, w, seal, store, o)
 	w.Close = func() error {

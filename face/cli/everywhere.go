@@ -62,7 +62,7 @@ func glance(ctx context.Context, sess *Session, s *host.Sight) (err error) {
 	if s.Status, err = query.Status(ctx, k); err != nil {
 		return err
 	}
-	s.Inbox, err = query.Inbox(ctx, k, MostNeeds)
+	s.Inbox, err = query.Inbox(ctx, k, sess.Working(), MostNeeds)
 	for _, need := range s.Inbox.Needs {
 		for i, next := range need.Next {
 			need.Next[i].Command = In(s.Dir, next.Command)

@@ -112,7 +112,7 @@ func TestCommentOnLines(t *testing.T) {
 	c.host.world.seen = &effect.ProveResult{Changed: []effect.FileStat{{Status: "M", Path: "age.go"}}, Witnesses: []effect.Witness{hollow}}
 	c.must(9, "run", "Age gives the age", "--yes")
 	v := c.visit(t, patch)
-	in, err := query.Inbox(t.Context(), v.k, 10)
+	in, err := query.Inbox(t.Context(), v.k, query.Working{}, 10)
 	if err != nil || len(in.Needs) != 1 || in.Needs[0].About != kernel.AboutProof {
 		t.Fatalf("%+v %v", in, err)
 	}
@@ -162,7 +162,7 @@ func TestCommentOnLines(t *testing.T) {
 	if strings.Contains(v.get("/run/RUN-1/diff"), `action="/comment"`) {
 		t.Error("what is sent back can be sent back again")
 	}
-	if _, st, err := query.NeedOf(t.Context(), v.k, nil); err != nil || st.Approval != nil {
+	if _, st, err := query.NeedOf(t.Context(), v.k, query.Working{}, nil); err != nil || st.Approval != nil {
 		t.Errorf("%+v %v", view.Need{}, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"pawl/face/give"
 	"pawl/face/host"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/text/message"
 )
@@ -108,13 +109,13 @@ func (c *console) answered(path string) (int, []byte) {
 	}
 	s := api.New(api.Config{Kernel: w.Kernel, Feed: w.Feed, Lang: message.English,
 		To: func(k *kernel.Kernel) give.To { return give.To{Kernel: k} },
-		Owner: func() *view.Owner {
+		Working: query.Working{Owner: func() *view.Owner {
 			o, ok := w.Owner()
 			if !ok {
 				return nil
 			}
 			return &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
-		},
+		}},
 		Who: func(*http.Request) *api.Caller {
 			return &api.Caller{Name: "x", Scopes: []api.Scope{api.Read, api.Act, api.Approve}}
 		}})

@@ -561,13 +561,10 @@ func tail(output string, width int) []string {
 // orders.
 func StatusOf(ctx context.Context, sess *Session) (view.Status, error) {
 	st, err := query.Status(ctx, sess.Workspace.Kernel)
-	if err != nil {
-		return st, err
+	if err == nil {
+		st.Owner = sess.Workspace.Worker()
 	}
-	if o, ok := sess.Workspace.Owner(); ok {
-		st.Owner = &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
-	}
-	return st, nil
+	return st, err
 }
 
 // Since writes how long ago an instant was.

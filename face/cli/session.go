@@ -238,6 +238,11 @@ func (sess *Session) Own() (release func(), other *host.Owner, err error) {
 	return release, nil, err
 }
 
+// Working says which processes work in the workspace.
+func (sess *Session) Working() query.Working {
+	return query.Working{Owner: sess.Workspace.Worker, Alive: sess.Workspace.Alive}
+}
+
 // MustOwn takes the right to run work, or fails with an error that names the process that has it.
 func (sess *Session) MustOwn() (release func(), err error) {
 	release, other, err := sess.Own()

@@ -365,8 +365,10 @@ type Workspace struct {
 	Crew func(o runner.PoolOptions) (*runner.Pool, error)
 	// Own takes the right to run work in the workspace, or fails with code busy naming the process that has it.
 	Own func(command string) (release func(), err error)
-	// Owner says which process runs work now.
+	// Owner says which process runs work now. Alive reports whether the process of a worker that claimed an issue is
+	// there, or may be; it is nil if nobody knows.
 	Owner func() (Owner, bool)
+	Alive func(owner string) bool
 	// Export rewrites every projection from the store and returns their paths.
 	Export func(ctx context.Context) ([]string, error)
 	// Collect retires what runs left and whose time is over, or says what that is without changing anything. Tell hears
@@ -476,6 +478,14 @@ type TrackerRead struct {
 
 // TrackerWord is what is said of an issue: as a comment or as a label (How).
 type TrackerWord struct{ Source, External, How, Mark, State, Text string }
+
+// Worker is the process that runs work now, nil if there is none.
+func (w *Workspace) Worker() *view.Owner {
+	if o, ok := w.Owner(); ok {
+		return &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
+	}
+	return nil
+}
 
 // Owner is the process that runs work in a workspace.
 type Owner struct {

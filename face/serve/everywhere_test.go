@@ -96,7 +96,7 @@ func TestEverywhere(t *testing.T) {
 				for dir, l := range labs {
 					s := host.Sight{Dir: dir}
 					if s.Status, s.Err = query.Status(ctx, l.w.Kernel); s.Err == nil {
-						s.Inbox, s.Err = query.Inbox(ctx, l.w.Kernel, 10)
+						s.Inbox, s.Err = query.Inbox(ctx, l.w.Kernel, query.Working{}, 10)
 					}
 					out = append(out, s)
 				}

@@ -16,7 +16,7 @@ import (
 	"pawl/face/web"
 	"pawl/kernel"
 	"pawl/kernel/audit"
-	"pawl/kernel/view"
+	"pawl/kernel/query"
 	"pawl/store/disk"
 	"pawl/store/follow"
 )
@@ -71,9 +71,8 @@ func Enter(tokens *Tokens, dir string) func(context.Context, pawl.Actor) (addres
 func (s *server) pages(door *web.Door, work *follow.Follower) http.Handler {
 	return web.New(web.Config{
 		Kernel: s.Kernel, Feed: s.Feed, Door: door, Lang: s.Lang,
-		To:    s.to,
-		Look:  s.Notices.Look,
-		Owner: s.owner, Begin: s.Begin, Work: func() { work.Within(0) }, Diff: s.Diff,
+		To: s.to, Look: s.Notices.Look,
+		Working: s.working(), Begin: s.Begin, Work: func() { work.Within(0) }, Diff: s.Diff,
 		Verify: func(ctx context.Context) (audit.Report, error) { return s.Verify(ctx) },
 	})
 }
@@ -83,11 +82,5 @@ func (s *server) to(k *kernel.Kernel) give.To {
 	return give.To{Kernel: k, Packages: s.Project.Packages}
 }
 
-// owner says which process works.
-func (s *server) owner() *view.Owner {
-	o, ok := s.Workspace.Owner()
-	if !ok {
-		return nil
-	}
-	return &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
-}
+// working says which processes work.
+func (s *server) working() query.Working { return query.Working{Owner: s.Worker, Alive: s.Alive} }

@@ -142,8 +142,7 @@ func (s *server) socket(ctx context.Context) (net.Listener, error) {
 func (s *server) api(work *follow.Follower) *api.Server {
 	return api.New(api.Config{
 		Kernel: s.Kernel, Feed: s.Feed, Logs: logs.Of(s.Place.Own()), Version: s.version, Lang: s.Lang,
-		To:    s.to,
-		Owner: s.owner,
+		To: s.to, Working: s.working(),
 		Begin: s.Begin, Work: func() { work.Within(0) }, Who: s.who,
 	})
 }

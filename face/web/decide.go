@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/approval"
 	"pawl/kernel/control"
+	"pawl/kernel/issues"
 	"pawl/kernel/planning"
 	"pawl/kernel/query"
 	"pawl/kernel/recovery"
@@ -391,18 +393,46 @@ func (s *decider) give(ctx context.Context, p *page, issue string, env kernel.En
 	return err
 }
 
-// asked is the nonce of an agent's question that is shown.
+// asked is the nonce of a question that is shown. Those about a requirement are shown together, and have one.
 func (s *shown) asked(p *page, issue string, q view.Question) string {
-	return s.mint(seen{visit: p.visit, issue: issue, about: view.AboutQuestion, digest: q.ID, lines: []string{q.Text},
-		at: p.now})
+	return s.mint(seen{visit: p.visit, issue: issue, about: view.AboutQuestion, digest: askedOf(q),
+		lines: []string{q.Text}, at: p.now})
 }
 
-// answered takes the answer to a question of an agent.
+// askedOf names a question: by its id, or by when those about a requirement were asked.
+func askedOf(q view.Question) string { return cmp.Or(q.ID, q.Since.String()) }
+
+// clarified takes the answers to the questions about a requirement, if they are those that were shown.
+func (s *decider) clarified(ctx context.Context, p *page, was seen, form url.Values) (templ.Component, error) {
+	k, i, err := s.read.at(ctx, was.issue)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.read.desk(ctx, k, i)
+	if err != nil {
+		return nil, err
+	}
+	if was.about != view.AboutQuestion || !d.Unclear() || was.digest != askedOf(d.Questions[0]) {
+		p.status, p.title = http.StatusConflict, p.Text("web.refused")
+		return refusedView(p, refusal{Why: "web.refused.used", Issue: was.issue}), nil
+	}
+	p.next = with("/", "done", "answer")
+	command := &steps.AnswerQuestions{Answers: form["reason"]}
+	if form.Get("op") == "go_on" {
+		command.Answers = nil
+	}
+	return nil, s.give(ctx, p, was.issue, kernel.Envelope{Command: command}, false)
+}
+
+// answered takes the answer to a question of an agent, or those to the questions about a requirement.
 func (s *decider) answered(ctx context.Context, p *page, r *http.Request) (templ.Component, error) {
 	p.here = "now"
 	form := r.PostForm
 	was, ok := s.shown.use(form.Get("nonce"), p.visit)
 	name := form.Get("question")
+	if name == "" {
+		return s.clarified(ctx, p, was, form)
+	}
 	q, err := s.read.ask.Question(ctx, name)
 	if err != nil {
 		return nil, err
@@ -439,6 +469,11 @@ func (s *decider) controlled(ctx context.Context, p *page, r *http.Request) (tem
 		env.Command = &recovery.Skip{Reason: reason}
 	case "rollback":
 		env.Command = &recovery.Rollback{Reason: reason}
+	case "retry", "skip_issue":
+		var err error
+		if env.Command, err = s.settled(ctx, issue, op, reason); err != nil {
+			return nil, err
+		}
 	case "fix":
 		env.Command = &recovery.Fix{Note: reason, Answer: kernel.Answer(form.Get("answer"))}
 	case "undo", "redo":
@@ -460,6 +495,18 @@ func (s *decider) controlled(ctx context.Context, p *page, r *http.Request) (tem
 	return nil, s.give(ctx, p, issue, env, rests)
 }
 
+// settled is the command about an issue that failed: it is tried again, or skipped.
+func (s *decider) settled(ctx context.Context, issue, op, reason string) (kernel.Command, error) {
+	i, err := s.read.ask.Board().Issue(ctx, issue)
+	switch {
+	case err != nil:
+		return nil, err
+	case op == "retry":
+		return &issues.RetryIssue{Issue: i.ID, Note: reason}, nil
+	}
+	return &issues.EditIssue{Issue: i.ID, Paused: new(true), Feedback: reason}, nil
+}
+
 // act is something that a person can do to the work, as a form.
 type act struct {
 	Op, Answer, Run, Command string
@@ -475,7 +522,7 @@ func (a act) words() string {
 			return "web.reason_fix"
 		}
 		return "web.reason"
-	case "stop", "cancel", "skip", "rollback":
+	case "stop", "cancel", "skip", "skip_issue", "retry", "rollback":
 		return "web.reason"
 	}
 	return ""
@@ -485,7 +532,7 @@ func (a act) words() string {
 func acts(next []view.Next, run string) (out []act) {
 	for _, n := range next {
 		switch n.Op {
-		case "pause", "resume", "stop", "cancel", "skip", "rollback", "undo", "redo", "fix":
+		case "pause", "resume", "stop", "cancel", "skip", "rollback", "undo", "redo", "fix", "retry", "skip_issue":
 			a := act{Op: n.Op, Command: n.Command, Heard: n.Heard()}
 			if n.Op == "undo" || n.Op == "redo" {
 				a.Run = run

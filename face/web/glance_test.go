@@ -41,7 +41,7 @@ func TestBatch(t *testing.T) {
 		t.Fatal(form)
 	}
 	waits := func(issue string) bool {
-		n, _, err := query.NeedOf(t.Context(), l.k.Session(issue), nil)
+		n, _, err := query.NeedOf(t.Context(), l.k.Session(issue), query.Working{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,12 +58,9 @@ func (s *reader) at(ctx context.Context, issue string) (*kernel.Kernel, *view.Is
 
 // desk reads a session.
 func (s *reader) desk(ctx context.Context, k *kernel.Kernel, i *view.Issue) (*desk, error) {
-	n, st, err := query.NeedOf(ctx, k, i)
+	n, st, err := query.NeedOf(ctx, k, s.Working, i)
 	if err != nil {
 		return nil, err
-	}
-	if i == nil && s.Owner != nil {
-		st.Owner = s.Owner()
 	}
 	return &desk{st, n}, nil
 }
@@ -97,7 +94,7 @@ func (s *reader) overview(ctx context.Context, p *page) (o overview, err error) 
 		return o, err
 	}
 	o.Free = s.Begin != nil && o.Own.State == session.Idle
-	inbox, err := query.Inbox(ctx, s.Kernel, maxAsking)
+	inbox, err := query.Inbox(ctx, s.Kernel, s.Working, maxAsking)
 	if err != nil {
 		return o, err
 	}

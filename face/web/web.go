@@ -23,7 +23,6 @@ import (
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/kernel/query"
-	"pawl/kernel/view"
 	"pawl/store/feed"
 	"pawl/text/message"
 )
@@ -36,8 +35,8 @@ type Config struct {
 	Door *Door
 	// To gives commands to a kernel.
 	To func(k *kernel.Kernel) give.To
-	// Owner says which process runs the work; it may be nil.
-	Owner func() *view.Owner
+	// Working says which processes run the work. Its functions may be nil.
+	query.Working
 	// Begin makes the command that takes a requirement up (host.Offering); nil where none can be.
 	Begin func(ctx context.Context, r host.Requirement) (kernel.Command, error)
 	// Work has the work go on after a command. It returns at once, and may be nil.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -27,6 +28,7 @@ import (
 	"pawl/face/loopback"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/approval"
 	"pawl/kernel/audit"
 	"pawl/kernel/budget"
 	"pawl/kernel/effect"
@@ -258,7 +260,7 @@ func TestInbox(t *testing.T) {
 		Command: &steps.Ask{Question: "which one?"}}); err != nil {
 		t.Fatal(err)
 	}
-	in, err := query.Inbox(t.Context(), l.k, 10)
+	in, err := query.Inbox(t.Context(), l.k, query.Working{}, 10)
 	if err != nil || len(in.Needs) != 3 || in.More {
 		t.Fatalf("%+v %v", in, err)
 	}
@@ -273,8 +275,46 @@ func TestInbox(t *testing.T) {
 		t.Errorf("%+v", in.Needs)
 	}
 	l.get("/").says("3 waiting for you", "asked for by ada", "1 wait behind it: ISS-4", "which one?")
-	if in, err = query.Inbox(t.Context(), l.k.Session("ISS-1"), 2); err != nil || len(in.Needs) != 2 || !in.More {
+	if in, err = query.Inbox(t.Context(), l.k.Session("ISS-1"), query.Working{}, 2); err != nil || len(in.Needs) != 2 || !in.More {
 		t.Errorf("%+v %v", in, err)
+	}
+}
+
+// TestUnclaimed: approved issues need a worker unless one that is there has a claim, whatever its lease says.
+func TestUnclaimed(t *testing.T) {
+	l := newLab(t).enter()
+	l.plans(issues.NewIssue{Title: "one", Given: []byte(lowText)}, issues.NewIssue{Title: "two", Given: []byte(lowText)})
+	about := func(alive bool) (out []string) {
+		t.Helper()
+		in, err := query.Inbox(t.Context(), l.k, query.Working{Alive: func(string) bool { return alive }}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range in.Needs {
+			out = append(out, fmt.Sprint(n.About, " ", n.Issue, " ", n.Behind, " ", n.Next[0].Command))
+		}
+		return out
+	}
+	for _, issue := range []string{"ISS-1", "ISS-2"} {
+		k := l.k.Session(issue)
+		s, err := k.Snapshot(t.Context())
+		if err == nil {
+			_, err = k.Do(t.Context(), kernel.Envelope{Actor: "user:ada", Command: &approval.Approve{Hash: s.Approval.Hash}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	needed := "[unclaimed ISS-1 [ISS-2] pawl worker]"
+	if got := fmt.Sprint(about(true)); got != needed {
+		t.Errorf("nobody claims them: %s", got)
+	}
+	l.do("runner:x", &issues.ClaimIssue{Owner: "near/2/b", Now: l.clock()})
+	if got := about(true); len(got) != 0 {
+		t.Errorf("a worker is at work: %q", got)
+	}
+	if got := fmt.Sprint(about(false)); got != needed {
+		t.Errorf("its process was killed: %s", got)
 	}
 }
 

@@ -238,7 +238,7 @@ var rules = []rule{
 		"face/web", "face/person", "kernel", "kernel/audit", "kernel/projection", "kernel/query", "kernel/view", "store/disk", "store/follow",
 		"store/known", "store/lockfile", "store/logs"}, third: []string{"golang.org/x/sys"}},
 	{pattern: "face/web", ours: []string{".", "face/fault", "face/give", "face/host", "kernel", "kernel/approval", "kernel/audit",
-		"kernel/control", "kernel/effect", "kernel/planning", "kernel/query", "kernel/recovery", "kernel/steps",
+		"kernel/control", "kernel/effect", "kernel/issues", "kernel/planning", "kernel/query", "kernel/recovery", "kernel/steps",
 		"kernel/verification", "kernel/view", "machine", "machine/*", "store/disk", "store/feed", "text/display",
 		"text/message", "text/plan", "text/policy"}, third: []string{"github.com/a-h/templ", "github.com/bluekeyes/go-gitdiff"}},
 	{pattern: "face/loopback", ours: []string{".", "text/display"}, third: none},

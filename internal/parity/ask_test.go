@@ -429,6 +429,10 @@ func (l *lab) inbox() {
 		for _, q := range need.Questions {
 			l.says("the page Now", row.texts(), q.Text, string(q.By))
 			l.says("pawl inbox", text, q.Text, string(q.By), q.ID)
+			if q.ID == "" {
+				l.says("pawl inbox", text, "pawl answer")
+				continue
+			}
 			asked, raw := l.path("/questions/" + q.ID)
 			told, _ := l.tool("get_answer", map[string]any{"question": q.ID})
 			a, b := l.object(raw), l.object(told)
@@ -437,10 +441,8 @@ func (l *lab) inbox() {
 			}
 		}
 	}
-	st := l.object(func() string { _, raw := l.path("/status"); return raw }())
-	if s := into[view.Status](l, st); (s.Approval != nil || s.Blocked != nil || len(s.Questions) > 0) !=
-		(len(in.Needs) > 0 && in.Needs[len(in.Needs)-1].Issue == "" || has(in.Needs, "")) {
-		l.Errorf("the status is %v, and the inbox %v", st, o)
+	if n := len(in.Needs); n > 1 || n == 1 && in.Needs[0].Issue != "" {
+		l.says("pawl status", l.printed("status"), word("cli.inbox.needs", n)+"  pawl inbox")
 	}
 }
 

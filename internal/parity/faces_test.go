@@ -91,10 +91,12 @@ func facesOf(t *testing.T, m *machine) *faces {
 	}
 	to := func(k *kernel.Kernel) give.To { return give.To{Kernel: k} }
 	follow := feed.New(m.store, nil)
-	f.api = api.New(api.Config{Kernel: m.k, Feed: follow, Lang: message.English, To: to, Owner: owner,
-		Who: func(*http.Request) *api.Caller { return &api.Caller{Name: "x", Scopes: []api.Scope{api.Read}} }})
+	f.api = api.New(api.Config{Kernel: m.k, Feed: follow, Lang: message.English, To: to,
+		Working: query.Working{Owner: owner},
+		Who:     func(*http.Request) *api.Caller { return &api.Caller{Name: "x", Scopes: []api.Scope{api.Read}} }})
 	door := web.NewDoor(filepath.Join(t.TempDir(), "codes"), time.Now)
-	f.pages = web.New(web.Config{Kernel: m.k, Feed: follow, Door: door, Lang: message.English, To: to, Owner: owner})
+	f.pages = web.New(web.Config{Kernel: m.k, Feed: follow, Door: door, Lang: message.English, To: to,
+		Working: query.Working{Owner: owner}})
 	code, err := door.Code("user:ada")
 	if err != nil {
 		t.Fatal(err)

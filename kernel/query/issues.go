@@ -324,8 +324,8 @@ func (n near) show(i *kernel.Issue) *view.Issue {
 		Failure:      i.Error,
 		Dependencies: n.known(i.DependsOn), Waits: n.known(i.Open),
 		PlannedAt: i.PlannedAt, ExecutedAt: i.ExecutedAt, Conflicts: i.Conflicts, Failures: i.Failures,
-		LeaseUntil: i.Lease.Expires,
-		Pos:        i.Pos, Version: i.Version,
+		LeaseUntil: i.Lease.Expires, Held: i.Hold == board.HoldPaused,
+		Pos: i.Pos, Version: i.Version,
 		Parent: i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound,
 		Winding: i.Work == board.WorkDraining, Rank: i.Rank, NotBefore: i.NotBefore, Height: i.Height,
 		Batch: i.Batch, Touches: i.Changes(), MicroUSD: i.Cost, Digest: i.Digest,
@@ -354,14 +354,14 @@ func (n near) standing(i *kernel.Issue) view.Standing {
 		return view.StandingNone
 	}
 	switch {
-	case i.Lease.Owner != "" && lost(i.Lease, n.now):
-		return view.StandingLost
-	case i.Lease.Owner != "":
+	case i.Lease.Owner != "" && !lost(i.Lease, n.now):
 		return view.StandingWorking
+	case i.Work == board.WorkWaiting && i.Hold != board.HoldPaused:
+		return view.StandingAsks // also if its worker is lost: no other one can go on
+	case i.Lease.Owner != "":
+		return view.StandingLost
 	case i.Hold == board.HoldPaused:
 		return view.StandingPaused
-	case i.Work == board.WorkWaiting:
-		return view.StandingAsks
 	}
 	for _, on := range n.known(i.Open) {
 		if on.Status == board.IssueFailed {
@@ -399,8 +399,12 @@ func (b Board) Detail(ctx context.Context, i *view.Issue) (*view.IssueDetail, er
 			Bound: s.Bound && s.ID == i.SolutionID,
 		})
 	}
-	if out.Needed, err = b.needed(ctx, rows[1]); err != nil {
+	waiting, err := b.linked(ctx, rows[1])
+	if err != nil {
 		return nil, err
+	}
+	for _, w := range waiting {
+		out.Needed = append(out.Needed, w.Label)
 	}
 	for _, row := range rows[2] {
 		s := new(kernel.Session)
@@ -414,8 +418,24 @@ func (b Board) Detail(ctx context.Context, i *view.Issue) (*view.IssueDetail, er
 	return out, nil
 }
 
-// needed names the issues that wait for one, by the links that lead to them.
-func (b Board) needed(ctx context.Context, links []kernel.Row) (labels []string, err error) {
+// behind names the issues that stand still behind one: those that depend on it, have not ended, and are not held back.
+func (b Board) behind(ctx context.Context, id string) (labels []string, err error) {
+	rows, err := b.store.Load(ctx, kernel.Select{Kind: kernel.KindLink, Parent: id, Limit: maxNeeded})
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := b.linked(ctx, rows[0])
+	for _, i := range waiting {
+		state := board.IssueStatus(i.State)
+		if state != board.IssueCompleted && state != board.IssueFailed && i.Hold != board.HoldPaused {
+			labels = append(labels, i.Label)
+		}
+	}
+	return labels, err
+}
+
+// linked reads the issues that wait for one, by the links that lead to them.
+func (b Board) linked(ctx context.Context, links []kernel.Row) ([]*kernel.Issue, error) {
 	var ids []string
 	for _, row := range links {
 		l := new(kernel.Link)
@@ -426,11 +446,7 @@ func (b Board) needed(ctx context.Context, links []kernel.Row) (labels []string,
 			ids = append(ids, l.Issue)
 		}
 	}
-	waiting, err := b.decoded(ctx, ids)
-	for _, i := range waiting {
-		labels = append(labels, i.Label)
-	}
-	return labels, err
+	return b.decoded(ctx, ids)
 }
 
 // Plan finds a plan that was made for an issue, by its label, its number, its id or the beginning of its hash, as a

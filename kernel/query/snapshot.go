@@ -180,6 +180,17 @@ func statusOfRun(s *kernel.Snapshot, out *view.Status) {
 			out.Board.Item, out.Board.ItemStatus = s.Item.Label, board.ItemStatus(s.Item.State)
 		}
 	}
+	if u := s.Turn; u != nil && u.State == string(turn.Clarifying) && u.Return != string(turn.Executing) &&
+		s.Run != nil && s.Run.Evaluation != nil {
+		by := pawl.By(pawl.KindAgent, s.Run.Evaluation.By)
+		for n, text := range u.Questions {
+			if n < len(u.Put) && u.Put[n].Key != "" {
+				text = worded(s, u.Put[n].Key, u.Put[n].Args)
+			}
+			out.Questions = append(out.Questions,
+				view.Question{Text: text, By: by, Since: u.ParkedAt, Waits: true})
+		}
+	}
 	if t := s.Turn; t != nil {
 		out.Turn = &view.Turn{ID: t.ID, State: turn.State(t.State), Number: t.Number, Repair: t.Fix, Calls: t.Calls}
 	}
@@ -250,6 +261,8 @@ func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 		told = fix(" -m " + view.Feedback)
 	}
 	switch {
+	case s.Session.RollingBack():
+		return []view.Next{{Op: "resume", Command: "pawl resume"}}
 	case b == nil:
 		return nil
 	case b.Kind == kernel.BlockedArchive:
@@ -683,16 +696,20 @@ func ContextOf(s *kernel.Snapshot, history ...view.HistoryLine) view.Context {
 
 // inWords is a failure in the language of documents, or in that of the run.
 func inWords(s *kernel.Snapshot, f effect.Fault) string {
+	return worded(s, f.Key, f.Args) + " (" + string(f.Class) + "/" + string(f.Code) + ")"
+}
+
+// worded is a text of the catalogue in the language of documents, or in that of the run.
+func worded(s *kernel.Snapshot, key string, given []string) string {
 	lang := ""
 	if s.Run != nil {
 		lang = s.Run.Lang
 	}
-	args := make([]any, len(f.Args))
-	for i, a := range f.Args {
+	args := make([]any, len(given))
+	for i, a := range given {
 		args[i] = a
 	}
-	return message.ParseLang(cmp.Or(s.Config.Language, lang)).Text(f.Key, args...) + " (" + string(f.Class) + "/" +
-		string(f.Code) + ")"
+	return message.ParseLang(cmp.Or(s.Config.Language, lang)).Text(key, args...)
 }
 
 // scratchpad lists what somebody who comes back should know first.

@@ -9,12 +9,16 @@ import (
 	"pawl/text/policy"
 )
 
-// What a need is about beside the subjects of approvals: work that stopped because nothing shows it, work that stopped
-// for another reason, and questions of agents.
+// What a need is about beside the subjects of approvals.
 const (
-	AboutUnproven = "unproven"
-	AboutBlocked  = "blocked"
-	AboutQuestion = "question"
+	AboutUnproven    = "unproven"    // work stopped because nothing shows that it is done
+	AboutBlocked     = "blocked"     // work stopped for another reason
+	AboutUnclear     = "unclear"     // the planner asks what a requirement means
+	AboutQuestion    = "question"    // an agent asks
+	AboutPaused      = "paused"      // a person paused a run
+	AboutInterrupted = "interrupted" // no process works on a run, or its process is stopped
+	AboutFailed      = "failed"      // an issue failed, or was skipped while other issues depend on it
+	AboutUnclaimed   = "unclaimed"   // issues are approved or started, and no worker runs
 )
 
 // Need is what a session waits for a person with.

@@ -71,6 +71,8 @@ type Issue struct {
 	// Failures counts the attempts at a plan that failed.
 	Failures   int       `json:"planning_failures,omitempty"`
 	LeaseUntil time.Time `json:"lease_until,omitzero"`
+	// Held says that a person holds it back.
+	Held bool `json:"-"`
 	// Pos is where a list goes on behind it, and Version that of its row.
 	Pos     int64 `json:"-"`
 	Version int64 `json:"-"`

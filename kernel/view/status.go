@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	"pawl"
@@ -42,7 +43,7 @@ type Status struct {
 	PausedBy pawl.Actor `json:"paused_by,omitempty"`
 	Blocked  *Blocked   `json:"blocked,omitempty"`
 	Approval *Approval  `json:"approval,omitempty"`
-	// Questions are the open questions of agents, oldest first.
+	// Questions are those about an unclear requirement, and the open ones of agents, oldest first.
 	Questions []Question `json:"questions,omitempty"`
 	// Checkpoint is the newest checkpoint (last_checkpoint).
 	Checkpoint string        `json:"last_checkpoint"`
@@ -53,7 +54,21 @@ type Status struct {
 	UpdatedAt  time.Time     `json:"updated_at,omitzero"`
 }
 
-// Question is an open question of an agent to the person.
+// Interrupted reports whether a run has work to do and no process does it: there is none, or it is stopped.
+func (s *Status) Interrupted() bool {
+	waits := s.Paused || s.Approval != nil || s.Stopped() ||
+		slices.ContainsFunc(s.Questions, func(q Question) bool { return q.Waits })
+	return (s.State != session.Idle || s.Doing != nil) && !waits && (s.Owner == nil || s.Owner.State != "")
+}
+
+// Stopped reports whether work is blocked until a person helps, and is not being rolled back.
+func (s *Status) Stopped() bool { return s.Blocked != nil && s.Doing == nil }
+
+// Unclear reports whether planning waits for answers about the requirement.
+func (s *Status) Unclear() bool { return len(s.Questions) > 0 && s.Questions[0].ID == "" }
+
+// Question is an open question to the person. One without an ID is about an unclear requirement: all of these are
+// answered together, in their order.
 type Question struct {
 	ID    string     `json:"id"`
 	Text  string     `json:"text"`

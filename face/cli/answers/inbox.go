@@ -38,12 +38,13 @@ func newInboxCommand(a *cli.App) *cobra.Command {
 
 // inbox says what waits for a person, the gravest first.
 func inbox(ctx context.Context, sess *cli.Session) error {
-	in, err := query.Inbox(ctx, sess.Workspace.Kernel, maxAll)
+	in, err := query.Inbox(ctx, sess.Workspace.Kernel, sess.Working(), maxAll)
 	if err != nil {
 		return err
 	}
 	if label := sess.Label(); label != kernel.SessionLabel {
-		in.Needs = slices.DeleteFunc(in.Needs, func(n view.Need) bool { return n.Issue != label })
+		in.Needs = slices.DeleteFunc(in.Needs,
+			func(n view.Need) bool { return n.Issue != label && !slices.Contains(n.Behind, label) })
 	}
 	if sess.JSON {
 		return sess.PrintJSON(in)
@@ -165,12 +166,7 @@ func printNeed(pr *cli.Printer, n *view.Need, now time.Time, where string) {
 	if len(whose) > 0 {
 		pr.Say("  " + pr.Style.Dim(strings.Join(whose, "  ")))
 	}
-	for _, q := range n.Questions {
-		pr.Say("  " + pr.Style.Yellow("?") + " " + cli.Display(q.Text) + "  " + pr.Style.Dim(cli.Display(string(q.By))))
-		pr.Say("    " + pr.Style.Cyan(cli.In(where, view.ForIssue("pawl answer --question "+q.ID, n.Issue))+` "`+
-			pr.Text("cli.inbox.answer")+`"`))
-	}
-	if n.About == view.AboutQuestion {
+	if printQuestions(pr, n, where); n.About == view.AboutQuestion {
 		return
 	}
 	var next []string
@@ -179,5 +175,22 @@ func printNeed(pr *cli.Printer, n *view.Need, now time.Time, where string) {
 	}
 	if len(next) > 0 {
 		pr.Say("  " + pr.Style.Cyan(strings.Join(next, "   ")))
+	}
+}
+
+// printQuestions shows what is asked, with the commands that answer it.
+func printQuestions(pr *cli.Printer, n *view.Need, where string) {
+	answer := func(command string, answers int) {
+		pr.Say("    " + pr.Style.Cyan(cli.In(where, view.ForIssue(command, n.Issue))+
+			strings.Repeat(` "`+pr.Text("cli.inbox.answer")+`"`, answers)))
+	}
+	for _, q := range n.Questions {
+		pr.Say("  " + pr.Style.Yellow("?") + " " + cli.Display(q.Text) + "  " + pr.Style.Dim(cli.Display(string(q.By))))
+		if q.ID != "" {
+			answer("pawl answer --question "+q.ID, 1)
+		}
+	}
+	if n.About == view.AboutUnclear {
+		answer("pawl answer", len(n.Questions))
 	}
 }

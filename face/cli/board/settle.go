@@ -209,7 +209,7 @@ func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason str
 		!i.Bound {
 		key = "issue.held"
 	} else {
-		held = false
+		held = i.Status == board.IssueFailed // which nobody is asked about any more
 	}
 	if err == nil && held {
 		_, err = sess.Do(ctx, &issues.EditIssue{Issue: i.ID, Paused: &held, Feedback: reason})

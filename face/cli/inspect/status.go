@@ -13,6 +13,7 @@ import (
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/session"
 )
@@ -46,14 +47,11 @@ func PrintStatus(ctx context.Context, sess *cli.Session) error {
 	if err := auditlog.Unwitnessed(ctx, sess); err != nil {
 		cli.Remark(sess.Printer, err)
 	}
-	last, err := sess.Ask().Log().Last(ctx)
-	if err != nil {
-		return err
-	}
-	for _, l := range statusLines(sess, st, last) {
+	lines, err := statusLines(ctx, sess, st)
+	for _, l := range lines {
 		sess.Say(l)
 	}
-	return nil
+	return err
 }
 
 // initialised reads the status, or fails where the workspace has no session.
@@ -102,11 +100,10 @@ func redrawStatus(ctx context.Context, sess *cli.Session, st view.Status, drawn 
 	if sess.JSON {
 		return 0, sess.PrintLine(st)
 	}
-	last, err := sess.Ask().Log().Last(ctx)
+	lines, err := statusLines(ctx, sess, st)
 	if err != nil {
 		return 0, err
 	}
-	lines := statusLines(sess, st, last)
 	if sess.Std.TTY && drawn > 0 {
 		fmt.Fprintf(sess.Std.Out, "\x1b[%dA\x1b[J", drawn)
 	} else if drawn > 0 {
@@ -123,8 +120,21 @@ func redrawStatus(ctx context.Context, sess *cli.Session, st view.Status, drawn 
 type statusRow struct{ key, text string }
 
 // statusLines renders the status at one glance.
-func statusLines(sess *cli.Session, st view.Status, last *audit.Parsed) []string {
-	state := ""
+func statusLines(ctx context.Context, sess *cli.Session, st view.Status) ([]string, error) {
+	last, err := sess.Ask().Log().Last(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, err := query.Inbox(ctx, sess.Workspace.Kernel, sess.Working(), cli.MostNeeds)
+	if err != nil {
+		return nil, err
+	}
+	state, others := "", ""
+	// The inbox is named if it lists more than the session itself.
+	own := strings.TrimPrefix(sess.Label(), kernel.SessionLabel)
+	if n := len(in.Needs); n > 1 || n == 1 && in.Needs[0].Issue != own {
+		others = sess.Text("cli.inbox.needs", n) + "  pawl inbox"
+	}
 	if _, _, ok := standing(sess, st); ok && st.Approval == nil {
 		state = string(st.State) + "  " + cli.StateText(sess.Printer, string(st.State))
 	}
@@ -133,6 +143,7 @@ func statusLines(sess *cli.Session, st view.Status, last *audit.Parsed) []string
 		{"cli.status.owner", ownerText(sess, st)},
 		{"cli.status.state", state},
 		{"cli.status.checkpoint", cli.Display(st.Checkpoint)},
+		{"cli.status.inbox", others},
 	})
 	if last != nil {
 		rows = append(rows, statusRow{"cli.status.event", sess.Clock(last.At) + "  " + recordText(sess.Printer, *last)})
@@ -155,7 +166,7 @@ func statusLines(sess *cli.Session, st view.Status, last *audit.Parsed) []string
 	for _, l := range t.Lines(sess.Std.Width - 2) {
 		out = append(out, "  "+l)
 	}
-	return out
+	return out, nil
 }
 
 // workRows say what is worked on.
@@ -198,8 +209,9 @@ func waitingRows(sess *cli.Session, st view.Status) (rows []statusRow) {
 		}
 	}
 	for _, q := range st.Questions {
-		rows = append(rows, statusRow{"cli.status.question", q.ID + "  " + cli.Glimpse(sess.Printer, q.Text) + "  " +
-			sess.Text("cli.status.waiting", sess.Since(q.Since))})
+		text := strings.TrimSpace(q.ID + "  " + cli.Glimpse(sess.Printer, q.Text))
+		rows = append(rows, statusRow{"cli.status.question", text + "  " + sess.Text("cli.status.waiting",
+			sess.Since(q.Since))})
 	}
 	if e := st.LastError; e != nil && st.Blocked == nil {
 		rows = append(rows, statusRow{"cli.status.error", cli.ReasonText(sess.Printer, e.Key, e.Args, e.Cause)})
@@ -221,7 +233,7 @@ func ownerText(sess *cli.Session, st view.Status) string {
 			sess.Style.Red(sess.Text("cli.status.owner_halted", o.PID))
 	case o != nil:
 		return sess.Text("cli.status.owned", o.PID, o.Host, o.Command)
-	case st.Doing != nil && !st.Paused && st.Blocked == nil:
+	case sess.Label() == kernel.SessionLabel && st.Interrupted():
 		return sess.Text("cli.status.nobody")
 	}
 	return ""
@@ -255,7 +267,7 @@ func headline(sess *cli.Session, st view.Status) string {
 	switch {
 	case st.Blocked != nil:
 		symbol = sess.Style.Bad()
-	case st.Approval != nil || st.Paused:
+	case st.Approval != nil || st.Paused || st.Unclear():
 		symbol = sess.Style.Warn()
 	case st.State == "IDLE":
 		symbol = sess.Style.OK()
@@ -265,6 +277,9 @@ func headline(sess *cli.Session, st view.Status) string {
 	text = cli.StateText(sess.Printer, string(st.State))
 	if st.Approval != nil && st.State != session.Confirming {
 		text = sess.Text("cli.state.waits")
+	}
+	if st.Unclear() {
+		text = sess.Text("cli.state.asks")
 	}
 	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " + sess.Style.Dim(text)
 	if st.Paused {
