@@ -149,5 +149,6 @@ func (l *lab) look() {
 	l.tasks()
 	l.issues()
 	l.inbox()
+	l.needs()
 	l.spent()
 }
