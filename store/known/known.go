@@ -132,8 +132,8 @@ func (l List) Changed() (newest int64) {
 }
 
 // identity is what a directory has in common with itself under another name on the same disk, "" where the system has
-// nothing like it, and without a .pawl in it: a file system gives the number of a removed directory to the next new one,
-// so that a fresh clone would be taken for what was there before.
+// nothing like it, and without a .pawl in it: a file system gives the number of a removed directory to the next new
+// one, so that a fresh clone would be taken for what was there before.
 func identity(dir string) string {
 	id := ""
 	for _, p := range []string{dir, filepath.Join(dir, ".pawl")} {
