@@ -58,7 +58,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l.hide(own...)
 	l.hide(s.Hidden...)
 	l.inside(s, m)
-	if err := l.configs(s, m); err != nil {
+	if err := l.repositories(s, m); err != nil {
 		l.close()
 		return nil, err
 	}
@@ -300,10 +300,17 @@ func (l *layout) linked(dir string) {
 	}
 }
 
-// configs puts a copy without logins over each git configuration that holds one. Without mounts the file is hidden.
-func (l *layout) configs(s Spec, m Mechanism) error {
-	repositories := slices.Concat(s.Readable, []string{s.Workspace + "/.git"})
-	for i, name := range allow.GitConfigs(s.Writable, repositories, s.configs) {
+// repositories hides what is not git's own in git directories, and puts a copy without logins over each configuration
+// of git that holds one. Without mounts that file is hidden.
+func (l *layout) repositories(s Spec, m Mechanism) error {
+	repositories := slices.Concat(s.Readable, []string{s.Workspace + "/.git"}, s.repositories)
+	configs, hidden := allow.GitFiles(s.Writable, repositories)
+	for _, p := range hidden {
+		if _, said := l.at[p]; !said && !l.covered(p) {
+			l.hide(p)
+		}
+	}
+	for i, name := range configs {
 		p, info, ok := real(name)
 		if !ok || !info.Mode().IsRegular() || l.covered(p) {
 			continue

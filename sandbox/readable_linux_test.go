@@ -347,6 +347,74 @@ func TestAWorkspaceIsHiddenAroundAWorktree(t *testing.T) {
 	})
 }
 
+// TestOnlyGitsOwnFilesAreShown is about git directories, in which other programs keep files as well: of the workspace,
+// of a submodule, of a worktree, and of another repository in the folder.
+func TestOnlyGitsOwnFilesAreShown(t *testing.T) {
+	base := outside(t)
+	ws, tree := filepath.Join(base, "ws"), filepath.Join(base, "state/1")
+	var shown, hidden []string
+	for _, dir := range []string{".git", ".git/modules/a/b", ".git/worktrees/w", "vendor/x/.git"} {
+		for _, name := range strings.Fields("HEAD index refs/heads/main objects/aa/b packed-refs logs/HEAD logs/refs/stash info/exclude MERGE_MSG " +
+			"lfs/objects/a annex/objects/a hooks/pre-push.sample rebase-merge/done shallow commondir") {
+			shown = append(shown, write(t, filepath.Join(ws, dir, name), "s3cret\n"))
+		}
+		for _, name := range strings.Fields("annex/creds/x credentials .netrc config~ config.bak config.lock sourcetreeconfig svn/auth " +
+			"hooks/pre-push lfs/x info/token logs/x include.cfg git-crypt/keys/default branches/origin") {
+			hidden = append(hidden, write(t, filepath.Join(ws, dir, name), "s3cret\n"))
+		}
+		write(t, filepath.Join(ws, dir, "config"), "[core]\n\tbare = false\n[include]\n\tpath = include.cfg\n[includeIf \"gitdir:/\"]\n\tpath = include.cfg\n")
+	}
+	hidden = append(hidden, write(t, filepath.Join(ws, ".git/modules/token"), "s3cret\n"))
+	if err := os.Symlink("info", filepath.Join(ws, ".git/link")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(tree, "a"), "")
+	of := func(paths []string) []string { // those outside of the folder, which a worktree does not see
+		return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return strings.Contains(p, "/vendor/") })
+	}
+	mechanisms(t, func(t *testing.T, m Mechanism) {
+		b := box(t, Options{Mechanism: m})
+		s := spec(t, "")
+		s.Dir, s.Workspace, s.Writable = ws, ws, []string{ws}
+		want := shown
+		if m == MechanismLandlock { // WeakInside
+			want = slices.Concat(shown, hidden)
+		}
+		if got := found(t, b, s, slices.Concat(shown, hidden)); !slices.Equal(got, want) {
+			t.Errorf("in place: %q", difference(got, want))
+		}
+		s.Dir, s.Tree, s.Writable = tree, tree, []string{tree}
+		if got := found(t, b, s, slices.Concat(shown, hidden)); !slices.Equal(got, of(shown)) {
+			t.Errorf("worktree: %q", difference(got, of(shown)))
+		}
+		s.Readable, s.Workspace = []string{filepath.Join(ws, ".git/modules/a/b")}, ""
+		if got := found(t, b, s, slices.Concat(shown, hidden)); len(got) != len(of(shown))/3 {
+			t.Errorf("a submodule: %q", got)
+		}
+		s = spec(t, "")
+		s.Dir, s.Tree, s.Workspace, s.Writable = tree, tree, ws, []string{tree}
+		s.Argv = []string{"cat", filepath.Join(ws, ".git/config")}
+		if out := string(run(t, b, s).Output); strings.Contains(out, "include.cfg") {
+			t.Errorf("%s", out)
+		}
+	})
+}
+
+// difference lists what is in one of two lists.
+func difference(a, b []string) []string {
+	return slices.Concat(slices.DeleteFunc(slices.Clone(a), func(p string) bool { return slices.Contains(b, p) }),
+		slices.DeleteFunc(slices.Clone(b), func(p string) bool { return slices.Contains(a, p) }))
+}
+
+// TestNothingBelowEtcIsProposed is about what a command says that it missed: the setting is proposed for none of it.
+func TestNothingBelowEtcIsProposed(t *testing.T) {
+	home := outside(t)
+	dir := filepath.Dir(write(t, filepath.Join(home, "lib/a"), ""))
+	if got := allow.Offered([]string{"/etc/ssl", "/etc/hosts", dir}, []string{home}, "", func(string) bool { return true }); !slices.Equal(got, []string{dir}) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestGitConfigurationsAreShownWithoutLogins(t *testing.T) {
 	const config = "[core]\n\tbare = false\n[http \"https://host/\"]\n\textraheader = \"AUTHORIZATION: basic s3cret\" \\\n s3cret\n[remote \"origin\"]\n" +
 		"\turl = https://me:s3cret@host/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[credential]\n\thelper = store --file=s3cret\n" +

@@ -75,7 +75,7 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if mechanism.bare() { // git fails on a configuration of the system that it cannot read (layout.configs)
+	if mechanism.bare() { // git fails on a configuration of the system that it cannot read (layout.repositories)
 		s.Env = append(slices.Clip(s.Env), "GIT_CONFIG_NOSYSTEM=1")
 	}
 	res, err := b.behind(ctx, mechanism, s)
@@ -108,7 +108,8 @@ func (b *Box) look(s *Spec) error {
 				s.masked = append(s.masked, p)
 			}
 		}
-		s.shared, s.configs = append(s.shared, found.Shared...), append(s.configs, found.Configs...)
+		s.shared = append(s.shared, found.Shared...)
+		s.repositories = append(s.repositories, found.Repositories...)
 	}
 	return nil
 }

@@ -106,8 +106,8 @@ type Spec struct {
 	asked []string
 	// masked and shared are what was found in the folder that the command works in (package inside).
 	masked, shared []string
-	// configs are the git configurations of repositories in that folder.
-	configs []string
+	// repositories are the git directories in that folder.
+	repositories []string
 	// filter is the Box's.
 	filter func(emit func([]byte)) io.WriteCloser
 	// streams are the command's own three streams, for Start.

@@ -2,6 +2,7 @@ package allow
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,9 @@ is readable if it holds no login and no secret. ` + "`pawl doctor`" + ` and a fa
 		row(p, "`"+p.Dir+"`")
 	}
 	b.WriteString("\nOf an installed package in `/opt` or `/usr/local`, " + code(strings.Fields(prefixParts)) +
-		" are readable. Of a program in `PATH` that is a link, the file and its package are.\n\n## Homes\n\n" +
+		" are readable. Of a program in `PATH` that is a link, the file and its package are.\n\n## Git directories\n\n" +
+		"Of the git directories that commands see, these parts are readable, `config` and `config.worktree` without what may be a login:\n" +
+		code(slices.Clone(gitParts)) + ".\n\n## Homes\n\n" +
 		"Where a variable names another directory, the same parts of that directory are readable.\n" + head)
 	for _, p := range Toolchains {
 		dir := ""

@@ -72,7 +72,7 @@ func Needs(project string) []string {
 const maxOffered = 3
 
 // Offered are those of some paths that exist, are hidden, and may be proposed for the setting readable: nothing in a
-// hidden directory of a home, and none of the user's own files of the workspace.
+// hidden directory of a home or below /etc, and none of the user's own files of the workspace.
 func Offered(paths, homes []string, workspace string, hidden func(string) bool) []string {
 	var out []string
 	for _, p := range paths {
@@ -84,13 +84,16 @@ func Offered(paths, homes []string, workspace string, hidden func(string) bool) 
 			}
 		}
 		if err == nil && len(out) < maxOffered && filepath.IsAbs(r) && hidden(r) && rel != "" &&
-			!strings.Contains(rel, "/.") && strings.Count(r, "/") > 1 && !within(rel, "/tmp") && !within(r, "/proc") &&
+			!strings.Contains(rel, "/.") && strings.Count(r, "/") > 1 && !within(rel, "/tmp") && !unoffered(r) &&
 			!slices.Contains(out, r) && (workspace == "" || !within(r, workspace)) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
+
+// unoffered reports whether a path lies where nothing is proposed, whatever it is.
+func unoffered(p string) bool { return within(p, "/proc") || within(p, "/etc") }
 
 // Command is the command that lets commands read paths besides those that they may read now.
 func Command(paths, readable []string) string {

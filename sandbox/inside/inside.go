@@ -9,8 +9,8 @@ type Found struct {
 	Secrets []string
 	// Shared are folders of dependencies with so many files that have names outside that these were left as they are.
 	Shared []string
-	// Configs are the git configurations of repositories below the folder.
-	Configs []string
+	// Repositories are the git directories below the folder.
+	Repositories []string
 }
 
 // Error is a file that could not be parted from its names outside.

@@ -75,6 +75,9 @@ func (l *look) walk(fd int, rel, folder string) {
 			if rel == "" && (e.Name() == ".git" || e.Name() == ".pawl") {
 				continue // read-only to commands
 			}
+			if e.Name() == ".git" {
+				l.found.Repositories = append(l.found.Repositories, filepath.Join(l.root, name))
+			}
 			in := folder
 			if in == "" && slices.Contains(dependencies, e.Name()) {
 				in = name
@@ -87,9 +90,6 @@ func (l *look) walk(fd int, rel, folder string) {
 			var st unix.Stat_t
 			if unix.Fstatat(fd, e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 				continue
-			}
-			if filepath.Base(rel) == ".git" && strings.HasPrefix(e.Name(), "config") {
-				l.found.Configs = append(l.found.Configs, filepath.Join(l.root, name))
 			}
 			if folder == "" && l.secret(filepath.ToSlash(name)) {
 				l.found.Secrets = append(l.found.Secrets, name)
