@@ -42,8 +42,18 @@ func TestAuditKey(t *testing.T) {
 
 	u := newUser(t).repository()
 	plain := u.vars
-	key := "PAWL_AUDIT_KEY=" + ssh.FingerprintSHA256(public)
-	u.vars = append(plain[:len(plain):len(plain)], key, "SSH_AUTH_SOCK="+socket)
+	u.vars = append(plain[:len(plain):len(plain)], byProgram+"=claude-code", "PAWL_AUDIT_KEY=x")
+	u.must(5, "config", "set", "audit.key", ssh.FingerprintSHA256(public))
+	u.must(5, "config", "unset", "audit.key")
+	if a := u.must(0, "config", "show", "--json"); strings.Contains(a.out, "PAWL_AUDIT_KEY") {
+		t.Errorf("a variable names the key: %v", a)
+	}
+	u.vars = plain
+	for _, text := range []string{"x", "SHA256:", "SHA256:AAAA", strings.TrimPrefix(ssh.FingerprintSHA256(public), "SHA256:")} {
+		u.must(13, "config", "set", "audit.key", text)
+	}
+	u.must(0, "config", "set", "audit.key", ssh.FingerprintSHA256(public))
+	u.vars = append(plain[:len(plain):len(plain)], "SSH_AUTH_SOCK="+socket)
 	u.must(0, "init")
 	run := u.must(0, "run", "--plan", u.plan(smallPlan), "--yes")
 	if strings.Contains(run.err, "agent") {
@@ -53,7 +63,7 @@ func TestAuditKey(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(u.home, ".local/state/pawl/audit.key")); err == nil {
 		t.Error("a key was written to the user's state")
 	}
-	u.vars = append(plain[:len(plain):len(plain)], key, "SSH_AUTH_SOCK=")
+	u.vars = append(plain[:len(plain):len(plain)], "SSH_AUTH_SOCK=")
 	u.must(0, "audit", "verify", "--checkpoint", u.beside("head.note"))
 	if a := u.must(0, "audit", "verify"); strings.Contains(a.out, "newest checkpoint kept outside: 0") || a.err != "" {
 		t.Errorf("%v", a)
@@ -65,6 +75,7 @@ func TestAuditKey(t *testing.T) {
 		t.Errorf("nothing was said of the checkpoint: %v", a)
 	}
 	u.vars = plain
+	u.must(0, "config", "unset", "audit.key")
 	if a := u.pawl("audit", "verify", "--checkpoint", u.beside("head.note")); a.code != 11 {
 		t.Errorf("believed although no setting names the key: %v", a)
 	}

@@ -287,9 +287,7 @@ func (s *session) ended(c effect.Check, o *effect.CheckOutcome, r *sandbox.Resul
 		if r.Signal != "" {
 			r.Output = append(r.Output, "\nended by signal "+r.Signal...)
 		}
-		if r.Hint != "" {
-			r.Output = append(r.Output, "\n"+r.Hint...)
-		}
+		o.Hint = r.Hint
 		o.Lacks = s.lacks(c, r.Output)
 		o.Environment = o.Lacks != "" || environmental(r.Exit, r.Output)
 	}

@@ -556,6 +556,8 @@ type CheckOutcome struct {
 	OutputBytes int64       `json:"output_bytes"`
 	Digest      string      `json:"output_digest"` // sha256 of the whole output
 	DurationMS  int64       `json:"duration_ms"`
+	// Hint is what the person may do about what commands cannot read. It is no part of Output, which agents go by.
+	Hint string `json:"hint,omitempty"`
 	// Environment marks a failure of the machine rather than of the work: a missing program, a full disk.
 	Environment bool `json:"environment,omitempty"`
 	// Lacks is a folder of dependencies that was not there, as far as the failure may come of that.

@@ -229,6 +229,14 @@ func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 		for _, l := range essential(o.Output) {
 			pr.Say("    " + pr.Style.Dim(cli.Display(l)))
 		}
+		sayHint(pr, o)
+	}
+}
+
+// sayHint prints what the person may do about what commands cannot read.
+func sayHint(pr *cli.Printer, o effect.CheckOutcome) {
+	if o.Hint != "" {
+		pr.Say("    " + pr.Style.Cyan(cli.Display(o.Hint)))
 	}
 }
 

@@ -240,6 +240,7 @@ func sayOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 		for _, l := range lines[max(0, len(lines)-maxTail):] {
 			pr.Say("    " + pr.Style.Dim(cli.Display(strings.ReplaceAll(l, "\t", "    "))))
 		}
+		sayHint(pr, o)
 	}
 }
 

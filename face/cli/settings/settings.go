@@ -176,13 +176,19 @@ type Setting struct {
 	project func(old, values []string) bool
 }
 
-// env is the name of the environment variable that sets it, "" where none does: who may approve is not for whoever
-// calls to say.
+// env is the name of the environment variable that sets it, "" where none does: who may approve, and what commands may
+// read, is not for whoever calls to say. Machines without a person set the other two of Personal by their variables.
 func (s Setting) env() string {
-	if s.Name == Approvers || s.Name == ApproveKey {
+	if s.Personal() && s.Name != Isolation && s.Name != noNetwork {
 		return ""
 	}
 	return "PAWL_" + strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_"))
+}
+
+// Personal reports whether only a person changes it: who approves, who signs, and what commands can read and reach.
+func (s Setting) Personal() bool {
+	return slices.Contains([]string{Approvers, ApproveKey, AuditKey, Isolation, readable, allowNetwork, noNetwork},
+		s.Name)
 }
 
 // Text puts a message of the catalogue into the words of one language.
@@ -233,6 +239,10 @@ const (
 	Isolation  = "isolation"
 	Bubblewrap = "bwrap"
 	Outer      = "outer"
+
+	readable     = "readable"
+	allowNetwork = "policy.allow_network"
+	noNetwork    = "policy.no_network"
 )
 
 func behaviourSettings() []Setting {
@@ -265,7 +275,7 @@ func behaviourSettings() []Setting {
 		truth("retain.auto", never, func(c *Config) *bool { return &c.Retain.Auto }),
 		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),
 		choice(Isolation, never, func(c *Config) *string { return &c.Isolation }, "", Bubblewrap, Outer),
-		{Name: "readable", List: true, project: never,
+		{Name: readable, List: true, project: never,
 			get: func(c *Config) []string { return c.Readable },
 			set: func(c *Config, v []string) error {
 				for _, p := range v {
@@ -373,9 +383,9 @@ func policySettings() []Setting {
 				c.Profile = p
 				return nil
 			}},
-		truth("policy.allow_network", tighter("true", "false"),
+		truth(allowNetwork, tighter("true", "false"),
 			func(c *Config) *bool { return &c.Profile.AllowNetwork }),
-		truth("policy.no_network", tighter("false", "true"), func(c *Config) *bool { return &c.Profile.NoNetwork }),
+		truth(noNetwork, tighter("false", "true"), func(c *Config) *bool { return &c.Profile.NoNetwork }),
 		number("policy.max_files", 0, 10_000, never, func(c *Config) *int { return &c.Profile.MaxFiles }),
 		words("policy.allowed_tools", never, func(p *policy.Profile) *[]string { return &p.AllowedTools }),
 		words("policy.disallowed_tools", always, func(p *policy.Profile) *[]string { return &p.DisallowedTools }),

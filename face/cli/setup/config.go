@@ -3,6 +3,8 @@ package setup
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"io"
 	"io/fs"
@@ -51,10 +53,8 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
 			}
 		}
-		if !unset {
-			if err := settleApproval(a, s, args[1:]); err != nil {
-				return err
-			}
+		if err := settlePersonal(a, s, args[1:]); err != nil {
+			return err
 		}
 		c := settings.Config{File: settings.UserFile(a.Std.Env)}
 		if err := c.Change(s, args[1:]); err != nil {
@@ -75,23 +75,30 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 	return command
 }
 
-// settleApproval sees to it that only a person says who approves, and that what is set as a key is one: itself and not
-// the path of its file, so that whoever may change the file does not change who approves.
-func settleApproval(a *cli.App, s settings.Setting, values []string) error {
-	if s.Name != settings.Approvers && s.Name != settings.ApproveKey {
+// settlePersonal sees to it that only a person changes a setting of Setting.Personal, and that what is set as a key is
+// one: of approve.key itself and not the path of its file, so that whoever may change the file does not change who
+// approves.
+func settlePersonal(a *cli.App, s settings.Setting, values []string) error {
+	if by := a.Actor(); s.Personal() && by.Kind() == pawl.KindAutomation {
+		return pawl.Fail(pawl.CodeDenied, "cli.config_no_person", s.Name, by.Name())
+	}
+	if len(values) == 0 || strings.TrimSpace(values[0]) == "" {
 		return nil
 	}
-	if by := a.Actor(); by.Kind() == pawl.KindAutomation {
-		return pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Name())
-	}
-	if s.Name == settings.Approvers || strings.TrimSpace(values[0]) == "" {
-		return nil
-	}
-	key, err := approver.Read(values[0])
-	if err == nil {
+	switch s.Name {
+	case settings.AuditKey:
+		hash, named := strings.CutPrefix(strings.TrimSpace(values[0]), "SHA256:")
+		if raw, err := base64.RawStdEncoding.DecodeString(hash); !named || err != nil || len(raw) != sha256.Size {
+			return pawl.Fail(pawl.CodeInvalid, "cli.config_value", cli.Display(values[0]), "SHA256:… (ssh-add -l)")
+		}
+	case settings.ApproveKey:
+		key, err := approver.Read(values[0])
+		if err != nil {
+			return err
+		}
 		values[0] = key.String()
 	}
-	return err
+	return nil
 }
 
 func newConfigShowCommand(a *cli.App) *cobra.Command {
