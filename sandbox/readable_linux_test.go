@@ -406,15 +406,6 @@ func difference(a, b []string) []string {
 		slices.DeleteFunc(slices.Clone(b), func(p string) bool { return slices.Contains(a, p) }))
 }
 
-// TestNothingBelowEtcIsProposed is about what a command says that it missed: the setting is proposed for none of it.
-func TestNothingBelowEtcIsProposed(t *testing.T) {
-	home := outside(t)
-	dir := filepath.Dir(write(t, filepath.Join(home, "lib/a"), ""))
-	if got := allow.Offered([]string{"/etc/ssl", "/etc/hosts", dir}, []string{home}, "", func(string) bool { return true }); !slices.Equal(got, []string{dir}) {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestGitConfigurationsAreShownWithoutLogins(t *testing.T) {
 	const config = "[core]\n\tbare = false\n[http \"https://host/\"]\n\textraheader = \"AUTHORIZATION: basic s3cret\" \\\n s3cret\n[remote \"origin\"]\n" +
 		"\turl = https://me:s3cret@host/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[credential]\n\thelper = store --file=s3cret\n" +

@@ -109,9 +109,14 @@ func untracked(ctx context.Context, dir string) error {
 	}
 	for _, entry := range program.Fields(string(out)) {
 		mode, name, _ := strings.Cut(entry, "\t")
-		if name != own+"/config.yaml" || !strings.HasPrefix(mode, "100") {
-			return pawl.Fail(pawl.CodeDenied, "cli.workspace_tracked", filepath.Join(top, filepath.FromSlash(name)))
+		reason := "cli.workspace_tracked"
+		if name == own+"/config.yaml" {
+			if strings.HasPrefix(mode, "100") {
+				continue
+			}
+			reason = "cli.workspace_tracked_link"
 		}
+		return pawl.Fail(pawl.CodeDenied, reason, filepath.Join(top, filepath.FromSlash(name)))
 	}
 	return nil
 }

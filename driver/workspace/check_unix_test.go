@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -117,6 +118,8 @@ func TestCheckTracked(t *testing.T) {
 		r.Git("update-index", "--add", "--cacheinfo", mode+","+blob+",.pawl/config.yaml")
 		if err := check(t, r.Dir); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%s: %v", mode, err)
+		} else if !strings.Contains(err.Error(), "cli.workspace_tracked_link") {
+			t.Errorf("%s: what it is is not said: %v", mode, err)
 		}
 	}
 }
@@ -188,6 +191,16 @@ func TestCheckOwner(t *testing.T) {
 	t.Setenv("SUDO_UID", "1234")
 	if err := check(t, dir); err != nil {
 		t.Error(err)
+	}
+	for _, name := range []string{".pawl/archive/a.md", ".pawl/plans"} {
+		own := t.TempDir()
+		write(t, filepath.Join(own, ".pawl/archive/a.md"), "")
+		if err := errors.Join(os.Mkdir(filepath.Join(own, ".pawl/plans"), 0o700), os.Chown(filepath.Join(own, name), 5678, 5678)); err != nil {
+			t.Fatal(err)
+		}
+		if err := check(t, own); pawl.CodeOf(err) != pawl.CodeDenied || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -86,27 +86,45 @@ func (d *Dir) Claim() error {
 	return nil
 }
 
-// Plain refuses a tree in which anything is neither a regular file with one name nor a directory. It does not look into
-// directories that skip names by their paths below d.
-func (d *Dir) Plain(skip func(name string) bool) error { return d.plain(".", skip) }
+// Plain refuses a tree in which anything is neither a regular file with one name nor a directory, belongs to another
+// user, or is on another file system than d. It does not look into directories that skip names by their paths below d.
+func (d *Dir) Plain(skip func(name string) bool) error {
+	here, err := d.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	return d.plain(".", device(here), skip)
+}
 
-func (d *Dir) plain(at string, skip func(name string) bool) error {
+func (d *Dir) plain(at string, on uint64, skip func(name string) bool) error {
 	entries, err := d.ReadDir(at)
+	if err != nil {
+		return err
+	}
 	for _, e := range entries {
 		name := filepath.Join(at, e.Name())
+		if !plain(e.Type()) {
+			return d.foreign(name)
+		}
+		info, err := e.Info()
 		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
 		case err != nil:
-		case !plain(e.Type()):
-			err = d.foreign(name)
+		case !owned(info):
+			err = pawl.Fail(pawl.CodeDenied, "store.own_owner", filepath.Join(d.path, name)).In("owndir")
+		case device(info) != on:
+			err = pawl.Fail(pawl.CodeDenied, "store.own_mount", filepath.Join(d.path, name)).In("owndir")
 		case e.IsDir() && !skip(filepath.ToSlash(name)):
-			err = ignoreMissing(d.plain(name, skip))
-		case e.Type().IsRegular():
-			if info, gone := e.Info(); gone == nil && links(info) > 1 {
-				err = d.linked(name)
-			}
+			err = ignoreMissing(d.plain(name, on, skip))
+		case !e.IsDir() && links(info) > 1:
+			err = d.linked(name)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // ReadDir lists a directory in the order of its names.

@@ -1,0 +1,22 @@
+package allow
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestNothingBelowEtcIsProposed is about what a command says that it missed: the setting is proposed for none of it.
+func TestNothingBelowEtcIsProposed(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(".")
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Offered([]string{"/etc/ssl", "/etc/hosts", dir}, []string{filepath.Dir(dir)}, "", func(string) bool { return true })
+	if !slices.Equal(got, []string{dir}) {
+		t.Errorf("%q", got)
+	}
+}
