@@ -258,8 +258,9 @@ type Job struct {
 	Host     effect.Host
 	// Question is what the agent is asked, nil for work. An agent that is asked can change nothing.
 	Question *Question
-	// Progress takes a line as the agent said it; it is made safe and short.
-	Progress func(line string)
+	// Progress takes a line about what the agent does, and Say what it writes; both are made safe and short. The answer
+	// to a question is a document that pawl reads, so Say only logs it then.
+	Progress, Say func(line string)
 
 	ctx     context.Context
 	stop    context.CancelCauseFunc
@@ -307,8 +308,12 @@ func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Que
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	log := logs.New(ctx, c.Program.Name)
 	j := &Job{External: c, Effect: t.e, Spec: spec, Host: t.host, Question: q, ctx: ctx, stop: stop, chosen: chosen,
-		Progress: heard(logs.New(ctx, c.Program.Name), t.progress)}
+		Progress: heard(log, t.progress), Say: heard(log, t.progress)}
+	if q != nil {
+		j.Say = heard(log, nil)
+	}
 	var err error
 	if j.places, err = c.makePlaces(t.e); err != nil {
 		return said, err
@@ -347,7 +352,7 @@ func (j *Job) answered(ctx context.Context, drive Drive) (effect.WorkResult, err
 		if j.flaw = j.Question.Read(result.Text); j.flaw == nil {
 			break
 		}
-		j.Progress("✗ " + j.flaw.Error())
+		j.Say("✗ " + j.flaw.Error())
 		if again {
 			return result, pawl.Fail(pawl.CodeModel, "agent.malformed_twice", j.External.Program.Name,
 				j.Question.Purpose).Because(j.flaw).In("agent.Ask")
@@ -429,8 +434,9 @@ func (j *Job) borrow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	say := j.Progress
-	j.Progress = func(line string) { say(loan.Hide(line)) }
+	progress, say := j.Progress, j.Say
+	j.Progress = func(line string) { progress(loan.Hide(line)) }
+	j.Say = func(line string) { say(loan.Hide(line)) }
 	return j.use(loan)
 }
 

@@ -24,6 +24,7 @@ import (
 	"pawl/agent/wire"
 	"pawl/internal/modeltest"
 	"pawl/kernel/effect"
+	"pawl/store/logs"
 	"pawl/text/message"
 )
 
@@ -399,8 +400,19 @@ func TestOnlyAsked(t *testing.T) {
 		e := externaltest.Work(t, map[string]string{"add.go": wrong}, nil)
 		e.Task, e.Kind, e.Spec = "", effect.KindPlan, effect.Encode(effect.PlanSpec{Requirement: "mend Add"})
 		h := &externaltest.Host{Tree: e.Place.Tree}
+		kept := logs.Of(t.TempDir())
+		ctx, end := kept.Record(t.Context(), "E", nil)
+		r := acp.New(asked(t, scenario, model)).Do(ctx, e, judging(h), func(line string) {
+			if strings.Contains(line, said) {
+				t.Errorf("%s: what it answers is shown: %s", scenario, line)
+			}
+		})
+		end()
 		var heard []string
-		r := acp.New(asked(t, scenario, model)).Do(t.Context(), e, judging(h), func(line string) { heard = append(heard, line) })
+		for _, part := range kept.Parts("E") {
+			raw, _ := os.ReadFile(part.File)
+			heard = append(heard, string(raw))
+		}
 		if r.OK || r.Code != pawl.CodeModel {
 			t.Errorf("%s: %+v", scenario, r)
 		}

@@ -283,7 +283,7 @@ func (s *session) say(piece string) {
 	}
 	s.mu.Unlock()
 	for _, l := range show {
-		s.job.Progress(l)
+		s.job.Say(l)
 	}
 }
 

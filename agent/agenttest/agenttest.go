@@ -129,7 +129,11 @@ const plannable = "make the checks pass"
 func (s *suite) ask(ctx context.Context, kind effect.Kind, spec any) effect.Receipt {
 	s.Helper()
 	r := s.agent.Do(ctx, effect.Effect{ID: "01J", Kind: kind, Place: s.w.Place, Spec: effect.Encode(spec)}, s.host,
-		func(string) {})
+		func(line string) {
+			if kind != effect.KindWork && strings.ContainsAny(line[:1], "{}[]\"`") {
+				s.Errorf("%s shows a piece of its answer, which is a document: %s", kind, line)
+			}
+		})
 	s.host.settled(s.T)
 	if !r.OK && s.traits.Explain != nil && s.traits.Explain(r.Err()) == "" {
 		s.Errorf("no message for %q (%s)", r.Key, r.Code)

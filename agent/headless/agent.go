@@ -83,7 +83,7 @@ func once(ctx context.Context, j *agent.Job, parse parser,
 	_ = running.Stdin().Close() // some agents wait for the end of their input before they begin
 	watch := j.Watch(func() { stop(j.Silent()) })
 	defer watch.Stop()
-	s := &stream{progress: j.Progress, bound: session}
+	s := &stream{progress: j.Progress, tell: j.Say, bound: session}
 	s.bind = func(id string) {
 		if err := j.Bind(ctx, id); err != nil {
 			stop(err)

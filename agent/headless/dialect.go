@@ -21,8 +21,8 @@ type stream struct {
 	trouble string // an error that it may get over
 	open    []byte // what was begun of an object over several lines
 
-	progress func(string)
-	bind     func(session string)
+	progress, tell func(string) // what it does, and what it writes
+	bind           func(session string)
 }
 
 // parser reads one event. A line that is none is passed over.
@@ -57,7 +57,7 @@ func (s *stream) say(text string) {
 		text = text[len(text)-maxText:]
 	}
 	s.text = text
-	s.progress(text)
+	s.tell(text)
 }
 
 func (s *stream) use(tool string, input any) {
@@ -293,7 +293,7 @@ func gemini(s *stream, line []byte) {
 		case e.Role != "assistant":
 		case e.Delta && s.text != "":
 			s.text = s.text[max(0, len(s.text)-maxText):] + e.Content
-			s.progress(e.Content)
+			s.tell(e.Content)
 		default:
 			s.say(e.Content)
 		}
