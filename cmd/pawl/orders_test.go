@@ -199,7 +199,7 @@ func TestOrdersByName(t *testing.T) {
 		{[]string{"~help"}, "en", []string{"~auto", "~rollback", "commit your changes", "exit status 0"}},
 		{[]string{"~?"}, "zh-CN", []string{"~auto", "用规范的信息提交更改", "exit status 0"}},
 		{[]string{"~validate", "kb"}, "en", []string{"the knowledge base is whole", "exit status 0"}},
-		{[]string{"~review", "a.txt"}, "en", []string{"1 files, 2 lines looked at", "exit status 0"}},
+		{[]string{"~review", "a.txt"}, "en", []string{"1 file, 2 lines looked at", "exit status 0"}},
 		{[]string{"~commit", "fix: say more"}, "en", []string{"🐞 fix: say more", "exit status 9"}},
 		{[]string{"~clean"}, "zh-CN", []string{"没有遗留的方案包", "exit status 0"}},
 		{[]string{"~rollback", "nosuch"}, "en", []string{"there is no commit nosuch", "exit status 3"}},

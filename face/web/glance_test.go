@@ -164,7 +164,7 @@ func TestDependencies(t *testing.T) {
 		g.Nodes[4].Layer != 2 || g.More {
 		t.Errorf("%+v %v", g, err)
 	}
-	d := l.get("/dependencies").says("Critical path, 3 issues", "1 issues wait for none")
+	d := l.get("/dependencies").says("Critical path, 3 issues", "1 issue waits for none")
 	inert(d)
 	ways, boxes := d.all("path"), d.all("rect")
 	if len(ways) != 3 || len(boxes) != 4 {

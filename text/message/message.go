@@ -6,7 +6,8 @@
 // The texts stand in catalogue/en and catalogue/zh-CN, in one file for each area, which is the part of a key before its
 // first dot. A line is `key = text`, or `key.hint = text` for the next step of a message, and lines are sorted by their
 // keys. All that follows the first " = " up to the end of the line is the text; in it `\n`, `\t` and `\\` stand for a
-// line end, a tab and a backslash. Lines that begin with # are comments.
+// line end, a tab and a backslash, and {N:one|other} for the form that the number in argument N takes. Lines that begin
+// with # are comments.
 //
 // The tables of the machines and of their composition say in English, in their code, what their rows are; the file of
 // rules in catalogue/zh-CN has the Chinese of it and no counterpart in English.
@@ -15,7 +16,9 @@ package message
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"pawl"
 )
@@ -131,11 +134,28 @@ func (l Lang) format(f string, args []any) string {
 	if !strings.Contains(f, "%") {
 		return f
 	}
+	f = counted(f, args)
 	out := fmt.Sprintf(f, texts(args)...)
 	if i := strings.Index(out, "%!(EXTRA"); i >= 0 {
 		out = out[:i]
 	}
 	return out
+}
+
+var plural = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\d):([^|{}]*)\|([^{}]*)\}`) })
+
+// counted replaces each {N:one|other} with the form for the number that is argument N.
+func counted(f string, args []any) string {
+	if !strings.Contains(f, "|") {
+		return f
+	}
+	return plural().ReplaceAllStringFunc(f, func(forms string) string {
+		m := plural().FindStringSubmatch(forms)
+		if n := int(m[1][0] - '0'); n > 0 && n <= len(args) && fmt.Sprint(args[n-1]) == "1" {
+			return m[2]
+		}
+		return m[3]
+	})
 }
 
 // texts lets strings stand where a format wants a number: the arguments of errors that were kept in the store come back
