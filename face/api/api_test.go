@@ -245,6 +245,21 @@ func TestDocument(t *testing.T) {
 	golden.Check(t, "../../docs/schema/openapi.json", string(newLab(t).server.Document()))
 }
 
+// TestRefusedRequestNamesItsField: a request that the library does not hand on is refused with the name of the field.
+func TestRefusedRequestNamesItsField(t *testing.T) {
+	l := newLab(t)
+	for _, c := range [][4]string{
+		{"POST", "/commands/approve", `{}`, "digest"}, {"GET", "/runs?limit=0", "", "limit"},
+		{"POST", "/issues", `{"issues":[{"titel":"x"}]}`, "titel"}, {"POST", "/commands/run", `{"requirement":7}`, "requirement"},
+	} {
+		var p struct{ Detail string }
+		l.want(422, c[0], c[1], acts, c[2], &p)
+		if !strings.Contains(p.Detail, c[3]) {
+			t.Errorf("%s %s: %q does not name %s", c[0], c[1], p.Detail, c[3])
+		}
+	}
+}
+
 // TestScopes: a request without a token, with one that is unknown, and with one that may not do what it asks for is
 // refused with the next step.
 func TestScopes(t *testing.T) {

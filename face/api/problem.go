@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,10 +81,9 @@ func problemOf(lang message.Lang, status int, text string, details []error) *Pro
 	case status >= http.StatusInternalServerError:
 		code = pawl.CodeInternal
 	}
-	p := problem(lang, pawl.Fail(code, "api.request", http.StatusText(status)))
-	p.Status, p.Title = status, http.StatusText(status)
+	var problems []string
 	if text != "" && len(details) == 0 {
-		p.Problems = append(p.Problems, display.Line(text))
+		problems = append(problems, display.Line(text))
 	}
 	for _, d := range details {
 		said := fmt.Sprint(d)
@@ -91,8 +91,11 @@ func problemOf(lang message.Lang, status int, text string, details []error) *Pro
 			e := at.ErrorDetail()
 			said = strings.TrimPrefix(e.Location+": "+e.Message, ": ")
 		}
-		p.Problems = append(p.Problems, display.Head(display.Line(said), 500))
+		problems = append(problems, display.Head(display.Line(said), 500))
 	}
+	title := http.StatusText(status)
+	p := problem(lang, pawl.Fail(code, "api.request", cmp.Or(strings.Join(problems, "; "), title)))
+	p.Status, p.Title, p.Problems = status, title, problems
 	return p
 }
 
