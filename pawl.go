@@ -101,6 +101,14 @@ func (a Actor) Name() string {
 	return name
 }
 
+// Label is how a text names a: by its name or, as in records of earlier versions, by its kind alone.
+func (a Actor) Label() string {
+	if name := a.Name(); name != "" {
+		return name
+	}
+	return string(a)
+}
+
 // ProjectedFile is one file of a projection, relative to .pawl.
 type ProjectedFile struct {
 	Path    string `json:"path"`

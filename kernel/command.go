@@ -24,6 +24,7 @@ const (
 	WayCommand  Way = "command"  // given with the hash of what was shown before
 	WayFlag     Way = "flag"     // granted by --yes, for whatever waits
 	WayAPI      Way = "api"      // over HTTP, with the hash of what was shown, by a token that a person made for that
+	WayPage     Way = "page"     // on a page of the dashboard that showed what the hash is of
 )
 
 // Transition is that of docs/spec/task.md#s4-1: move a task to a state, if its table, gates and mode allow it.

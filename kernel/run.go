@@ -344,9 +344,10 @@ func PersonsWord(tx *Tx, e Document, about, digest, answer, note string) error {
 	}
 	r := e.hot()
 	d := &word.Decision{About: about, Digest: cmp.Or(digest, r.AuditHash.String()), Answer: answer, Note: note,
-		Subject: subject(e), Version: r.Version}
+		Subject: subject(e), Version: r.Version,
+		Refused: pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Label())}
 	if said == nil || tx.Config.Vouch == nil {
-		return pawl.Fail(pawl.CodeDenied, "kernel.no_person", by.Name()).Because(d)
+		return d
 	}
 	if err := tx.Config.Vouch(d, said); err != nil {
 		return err

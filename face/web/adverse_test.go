@@ -295,7 +295,7 @@ func race(t *testing.T, round int) (won, lost int) {
 	}
 	counted := 0
 	for _, a := range r.Approvals {
-		if a.Way == string(wayPage) {
+		if a.Way == string(kernel.WayPage) {
 			if counted++; a.Hash != digest || a.By != "user:ada" {
 				t.Errorf("%+v was decided where %s was shown", a, digest)
 			}

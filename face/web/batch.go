@@ -99,7 +99,7 @@ func (s *decider) approveOne(ctx context.Context, p *page, name string, rule pol
 		return was, "web.refused.changed", nil
 	}
 	err := s.give(ctx, p, was.issue, kernel.Envelope{Seen: was.digest,
-		Command: &approval.Approve{Hash: was.digest, Way: wayPage, Rule: rule}}, false)
+		Command: &approval.Approve{Hash: was.digest, Way: kernel.WayPage, Rule: rule}}, false)
 	switch pawl.CodeOf(err) {
 	case pawl.CodeApprovalStale, pawl.CodeChanged, pawl.CodeConflict, pawl.CodeInvalidTransition:
 		return was, "web.refused.changed", nil

@@ -32,9 +32,6 @@ import (
 // typed is how much of the digest a person types where the risk is high.
 const typed = 8
 
-// wayPage is how a person has answered here: on a page that showed what the hash is of.
-const wayPage kernel.Way = "page"
-
 // maxShown bounds how many questions are kept as they were shown; the oldest is forgotten, and has to be shown anew.
 const maxShown = 2000
 
@@ -357,14 +354,14 @@ func (d *decision) command(op, reason, choice string) (kernel.Command, error) {
 	reason = strings.TrimSpace(reason)
 	switch {
 	case op == "approve" && d.Tree == "" && len(d.Choices) == 0:
-		return &approval.Approve{Hash: d.Digest, Way: wayPage}, nil
+		return &approval.Approve{Hash: d.Digest, Way: kernel.WayPage}, nil
 	case op == "choose" && slices.Contains(d.Choices, choice):
 		return &planning.Choose{Choice: choice, Hash: d.Digest}, nil
 	case op == "accept" && d.Tree != "":
 		if reason == "" {
 			return nil, pawl.Fail(pawl.CodeInvalid, "web.reason_missing")
 		}
-		return &verification.Accept{Tree: d.Tree, Reason: reason, Way: wayPage}, nil
+		return &verification.Accept{Tree: d.Tree, Reason: reason, Way: kernel.WayPage}, nil
 	case op == "revise" && d.About == "plan":
 		if reason == "" {
 			return nil, pawl.Fail(pawl.CodeInvalid, "cli.revise_nothing")

@@ -73,7 +73,7 @@ func (c *Show) Decide(tx *kernel.Tx) error {
 	case c.Hash != a.Hash:
 		return pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", kernel.Short(c.Hash), kernel.Short(a.Hash))
 	case by.Kind() != pawl.KindUser:
-		return pawl.Fail(pawl.CodeDenied, "kernel.shown_person", by.Name())
+		return pawl.Fail(pawl.CodeDenied, "kernel.shown_person", by.Label())
 	case slices.Contains(a.ShownTo, by):
 		return nil
 	}

@@ -200,7 +200,7 @@ func (c *Accept) Decide(tx *kernel.Tx) error {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_accept", kernel.StateName(tx))
 	}
 	if c.Tree != t.Proof.Tree && (len(c.Tree) < minTree || !strings.HasPrefix(t.Proof.Tree, c.Tree)) {
-		return pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", c.Tree, kernel.Short(t.Proof.Tree))
+		return pawl.Fail(pawl.CodeApprovalStale, "kernel.accept_stale", c.Tree, kernel.Short(t.Proof.Tree))
 	}
 	if strings.TrimSpace(c.Reason) == "" {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.accept_reason", kernel.Short(t.Proof.Tree))
@@ -232,7 +232,7 @@ const minTree = 8
 func proofLine(p *effect.Proof) string {
 	switch p.Verdict {
 	case effect.Accepted:
-		return "accepted without proof by " + p.By.Name() + ": " + kernel.FirstLine(p.Reason)
+		return "accepted without proof by " + p.By.Label() + ": " + kernel.FirstLine(p.Reason)
 	case effect.AlreadySo:
 		return "already so"
 	}

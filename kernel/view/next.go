@@ -9,7 +9,8 @@ import (
 // ofSession matches a command that speaks of a session, with what stands before and behind it.
 var ofSession = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`\bpawl (accept|answer|approve|cancel|choose|deny|diff|fix|pause|plan approve|plan edit|plan show|redo|resume|revise|rollback|show|skip|status|stop|task show|undo)\b`)
+		`\bpawl (accept|answer|approve|cancel|choose|deny|diff|fix|pause|plan approve|plan edit|plan show|redo|resume|` +
+			`revise|rollback|show|skip|status|stop|task show|undo)\b`)
 })
 
 // Feedback stands in a command for what a person says to whoever goes on.

@@ -52,7 +52,7 @@ func (p Package) shown(id string) string {
 		}
 		v, why := c.Verdict, strings.Join(c.Shown, ", ")
 		if v == effect.Unproven && p.Proof.Verdict == effect.Accepted {
-			v, why = effect.Accepted, p.Proof.By.Name()+": "+p.Proof.Reason
+			v, why = effect.Accepted, p.Proof.By.Label()+": "+p.Proof.Reason
 		}
 		return " — " + strings.TrimSuffix(p.in(proven[v])+": "+line(why, maxCell), ": ")
 	}

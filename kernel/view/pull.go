@@ -124,7 +124,7 @@ func (p Pull) criteria(b *strings.Builder) {
 	for _, c := range p.Proof.Criteria[:min(len(p.Proof.Criteria), maxRows)] {
 		v, why := c.Verdict, l.Text("proof."+string(c.Why))
 		if v == effect.Unproven && p.Proof.Verdict == effect.Accepted {
-			v, why = effect.Accepted, p.Proof.By.Name()+": "+p.Proof.Reason
+			v, why = effect.Accepted, p.Proof.By.Label()+": "+p.Proof.Reason
 		}
 		text := "- " + word(proven[v]) + " · " + line(c.Text, maxCell) + " — " + line(why, maxCell)
 		if len(c.Shown) > 0 {

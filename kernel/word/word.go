@@ -9,8 +9,10 @@ import (
 	"pawl/kernel/audit"
 )
 
-// Decision is what a person is to say. As an error it is why a command was refused that goes on as soon as it is said.
+// Decision is what a person is to say. As an error it is Refused, the refusal of a command that goes on as soon as it is
+// said: a text for people never shows the statement itself.
 type Decision struct {
+	Refused error
 	// Workspace is the identity of the store, and Folder where the workspace is.
 	Workspace, Folder string
 	// About, Digest and Answer say what is decided, by the hash of what was shown, and how. Note is what the person
@@ -35,7 +37,10 @@ func (d *Decision) Text() string {
 }
 
 // Error implements error.
-func (d *Decision) Error() string { return "a person has to say: " + d.Text() }
+func (d *Decision) Error() string { return d.Refused.Error() }
+
+// Unwrap returns Refused.
+func (d *Decision) Unwrap() error { return d.Refused }
 
 // Signed is the word of a person by a key of theirs, as it is recorded. Its names are kept in audit logs, so they are
 // append-only.
