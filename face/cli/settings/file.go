@@ -126,10 +126,15 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 func Decode(path string, data []byte, project bool) (Config, error) {
 	c := Default()
 	c.sources = map[string]string{}
-	return c, c.decode(path, data, project)
+	err := c.decode(path, data, project)
+	if err == nil && len(c.Ignored) > 0 {
+		err = c.Ignored[0]
+	}
+	return c, err
 }
 
-// decode reads a file's contents strictly: every name must be a setting, and every value of its form.
+// decode reads a file's contents strictly: every name must be a setting, and every value of its form. What a project may
+// not set is ignored: a repository cannot loosen the user's settings, and must not keep its user from every command.
 func (c *Config) decode(path string, data []byte, project bool) error {
 	d := &configReader{config: c, path: path, project: project}
 	var doc yaml.Node
@@ -200,7 +205,9 @@ func (d *configReader) entry(name string, key, value *yaml.Node) error {
 	if d.project {
 		old := s.get(d.config)
 		if !s.project(old, values) {
-			return d.fail(value, name, pawl.Fail(pawl.CodeDenied, "cli.config_user_only", d.config.File))
+			d.config.Ignored = append(d.config.Ignored,
+				d.fail(value, name, pawl.Fail(pawl.CodeDenied, "cli.config_user_only", d.config.File)))
+			return nil
 		}
 		if s.adds {
 			values = slices.Compact(slices.Sorted(slices.Values(slices.Concat(old, values))))
@@ -397,6 +404,11 @@ func (c *Config) Change(s Setting, values []string) error {
 	}
 	if len(values) > 0 && strings.HasPrefix(s.Name, "policy.") {
 		if err := next.Profile.Validate(); err != nil {
+			return err
+		}
+	}
+	if channel, field, _ := strings.Cut(strings.TrimPrefix(s.Name, noticePrefix), "."); len(values) > 0 {
+		if err := next.Notices[channel].check(channel, field); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,16 @@
 package settings
 
 import (
+	"cmp"
 	"maps"
+	"net/mail"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"pawl"
 	"pawl/kernel/notices"
 )
 
@@ -15,6 +20,39 @@ type Notice struct {
 	Kind, URL, Secret, User, From, To string
 	// Rules say what is told, in the form of notices.ParseRule; none are the usual ones.
 	Rules []string
+}
+
+// check refuses an address that its channel could not use. A file that is only read keeps one, so that a mistake in it
+// stops no command; what sends messages refuses it then.
+func (n Notice) check(channel, field string) (err error) {
+	switch {
+	case (field == "url" || field == "kind") && n.URL != "" && !n.reachable():
+		return pawl.Fail(pawl.CodeInvalid, "notify.url", channel, n.URL)
+	case field == "from" && n.From != "":
+		_, err = mail.ParseAddress(n.From)
+	case field == "to" && n.To != "":
+		_, err = mail.ParseAddressList(n.To)
+	}
+	if err != nil {
+		err = pawl.Fail(pawl.CodeInvalid, "notify.address", channel, cmp.Or(map[string]string{"to": n.To}[field], n.From))
+	}
+	return err
+}
+
+// reachable reports whether the URL has the form that the kind takes; without a kind, that some kind takes.
+func (n Notice) reachable() bool {
+	u, err := url.Parse(n.URL)
+	if err != nil || u.Hostname() == "" || u.User != nil {
+		return false
+	}
+	ip, _ := netip.ParseAddr(u.Hostname())
+	switch u.Scheme {
+	case "smtp", "smtps":
+		return n.Kind == "" || n.Kind == notices.Email
+	case "http":
+		return n.Kind != notices.Email && (u.Hostname() == "localhost" || ip.IsLoopback())
+	}
+	return u.Scheme == "https" && n.Kind != notices.Email
 }
 
 const noticePrefix = "notices."

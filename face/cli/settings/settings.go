@@ -98,7 +98,10 @@ type Config struct {
 	Forge  Forge
 	LandAs string
 	// File is the user's own configuration file, "" where the environment names no home.
-	File    string
+	File string
+	// Ignored are the lines of the project's file that are not in force, because a project may not set that: each is an
+	// error that names its place.
+	Ignored []error
 	sources map[string]string // where a setting comes from, when it is not the default
 }
 
