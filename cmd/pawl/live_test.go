@@ -460,7 +460,7 @@ func TestApprove_WithoutATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.must(0, "plan", "edit", "--from", file)
-	if a := u.must(6, "approve", old, "--yes"); !strings.Contains(a.err, "approval_stale") {
+	if a := u.must(6, "approve", old, "--yes"); !strings.Contains(a.err, "is not that of what waits") {
 		t.Errorf("%v", a)
 	}
 	st = u.state("CONFIRMING")

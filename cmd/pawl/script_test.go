@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"pawl"
 	"pawl/store/known"
 	"pawl/text/message"
 )
@@ -129,12 +130,35 @@ func slipIn(text string) string {
 	}
 	for _, word := range keyLike.FindAllString(text, -1) {
 		area, rest, _ := strings.Cut(word, ".")
-		if _, ok := message.Lookup(word); ok || area == "cli" && rest != "" {
+		_, ok := message.Lookup(word)
+		if parent := word[:strings.LastIndexByte(word, '.')]; ok || area == "cli" && rest != "" || parents()[parent] {
 			return "a key of the catalogue: " + word
 		}
 	}
+	for line := range strings.Lines(text) {
+		slug, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "  ")
+		slug, _, _ = strings.Cut(slug, " · ")
+		if ok && slices.Contains(pawl.Codes(), pawl.Code(slug)) {
+			return "the code of an error: " + slug
+		}
+	}
+	if i := strings.Index(text, "by ,"); i >= 0 {
+		return "somebody without a name: " + text[i:min(len(text), i+40)]
+	}
 	return ""
 }
+
+// parents are the beginnings of two words or more that keys of the catalogue have in common: a key that is put together
+// of one of them and of data may have no text.
+var parents = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, key := range message.Keys() {
+		if i := strings.LastIndexByte(key, '.'); strings.Contains(key[:i], ".") {
+			out[key[:i]] = true
+		}
+	}
+	return out
+})
 
 func TestSlipsAreSeen(t *testing.T) {
 	for text, bad := range map[string]bool{
@@ -143,6 +167,11 @@ func TestSlipsAreSeen(t *testing.T) {
 		"cli.no_such_text T-001":                  true,
 		"plan.unknown_tool_near write_fil":        true,
 		"\x1b[1mbold":                             true,
+		"approved  the plan  see.by_way.pigeon":   true,
+		"pawl: no\n  next: stop\n  not_found\n":   true,
+		"pawl: no\n  denied · rule T1\n":          true,
+		"approved  by , at the terminal":          true,
+		"  not_found is what programs read":       false,
 	} {
 		if got := slipIn(text); (got != "") != bad {
 			t.Errorf("slipIn(%q) = %q", text, got)

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"database/sql"
 	"database/sql/driver"
+	"encoding/binary"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +62,42 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	}
 	if a := u.pawl("audit", "verify"); a.code != 11 {
 		t.Errorf("a record that was altered: %v", a)
+	}
+}
+
+// TestVerifyComparesRows: a row that is changed together with its checksum is found, because its state is another one than
+// the log's.
+func TestVerifyComparesRows(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	u.must(0, "issue", "add", "the first")
+	u.must(0, "audit", "verify")
+	db, err := sql.Open("sqlite", u.own("pawl.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var kind, id, label, parent string
+	var n [8]int64
+	var hash []byte
+	if err := db.QueryRow(`SELECT kind, id, ifnull(label, ''), ifnull(parent, ''), version, epoch, rank, audit_seq,
+		ifnull(due, -9223372036854775808), created, updated, ifnull(doc_sum, -1), audit_hash FROM entity WHERE kind='issue'`).Scan(
+		&kind, &id, &label, &parent, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &hash); err != nil {
+		t.Fatal(err)
+	}
+	var b []byte
+	for _, text := range []string{kind, id, label, parent, "completed"} {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	for _, v := range n {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	sum := int64(crc32.ChecksumIEEE(append(b, hash...)))
+	if _, err := db.Exec("UPDATE entity SET state='completed', sum=? WHERE id=?", sum, id); err != nil {
+		t.Fatal(err)
+	}
+	if a := u.pawl("audit", "verify"); a.code != 11 || strings.Contains(a.out, "all good") {
+		t.Errorf("a row that was changed with its checksum: %v", a)
 	}
 }
 

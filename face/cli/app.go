@@ -12,7 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/user"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -208,8 +211,14 @@ func (a *App) Actor() pawl.Actor {
 	return pawl.By(pawl.KindUser, userName(a))
 }
 
+// userName is never empty: without a variable it is the account's name and, where the system knows none, its id.
 func userName(a *App) string {
-	return cmp.Or(a.Std.Env("USER"), a.Std.Env("LOGNAME"), a.Std.Env("USERNAME"))
+	account, err := user.Current()
+	if err != nil {
+		account = &user.User{}
+	}
+	return cmp.Or(a.Std.Env("USER"), a.Std.Env("LOGNAME"), a.Std.Env("USERNAME"), account.Username,
+		"uid-"+strconv.Itoa(os.Getuid()))
 }
 
 // Usage returns an error about how a command was called.

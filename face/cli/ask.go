@@ -22,6 +22,7 @@ import (
 	"pawl/kernel/query"
 	"pawl/kernel/verification"
 	"pawl/kernel/view"
+	"pawl/machine/session"
 	"pawl/machine/workflow"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -45,8 +46,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 	if !v.ask {
 		tellHow(ctx, v.sess, s, p)
-		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed",
-			AboutText(v.sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
+		return false, Shown(left(v.sess, s))
 	}
 	cut := ShowApproval(ctx, v.sess, s, p, false)
 	for {
@@ -296,8 +296,7 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways,
 		Settled: func() bool { return v.settled(ctx, s.Approval.ID) }, Means: Answering(triage.WaitChoice)})
 	if errors.Is(err, tui.ErrLeft) {
-		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, about),
-			Short(s.Approval.Hash))
+		err = left(v.sess, s)
 	}
 	return answer, err
 }
@@ -310,6 +309,22 @@ func (v *Drive) accept(ctx context.Context, s *kernel.Snapshot) (bool, error) {
 	}
 	_, err = v.sess.Do(ctx, &verification.Accept{Tree: s.Task.Proof.Tree, Reason: reason, Way: kernel.WayTerminal})
 	return err == nil, err
+}
+
+// left is the error for a question that is left open. Its hint is a command that this caller can give.
+func left(sess *Session, s *kernel.Snapshot) error {
+	return pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(sess.Printer, s.Approval.About),
+		Short(s.Approval.Hash), granting(sess, s))
+}
+
+// granting is the command by which this caller grants the open question.
+func granting(sess *Session, s *kernel.Snapshot) string {
+	next := query.StatusOf(s).Next
+	i := slices.IndexFunc(next, func(n view.Next) bool { return n.Op == "accept" || n.Op == string(session.OpConfirm) })
+	if i < 0 {
+		return NextText(sess.Printer, view.Next{Command: "pawl approve " + Short(s.Approval.Hash)})
+	}
+	return NextText(sess.Printer, next[i])
 }
 
 // settled reports whether a question is no longer open.
@@ -336,19 +351,20 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 	if sess.JSON {
 		return
 	}
-	// The arguments of a call stand nowhere else, so all of them are shown.
-	if ShowApproval(ctx, sess, s, p, s.Approval.About == "call") {
-		sess.Say(sess.Style.Yellow(sess.Text("cli.ask.see_all")))
+	// Only the question has the arguments of a call and a replaced test, so all of them are shown.
+	about := s.Approval.About
+	if ShowApproval(ctx, sess, s, p, about == "call" || about == kernel.AboutTest) {
+		key := "cli.ask.see_all"
+		if about == kernel.AboutChecks || about == kernel.AboutProof {
+			key = "cli.ask.see_diff"
+		}
+		sess.Say(sess.Style.Yellow(sess.Text(key)))
 	}
 	sess.Say(sess.Text("cli.ask.how"))
-	// Where nobody sits at a terminal, only --yes approves, or the touch of a key.
-	approve := "  pawl approve " + Short(s.Approval.Hash)
-	if !sess.Std.TTY && !sess.keyed() {
-		approve += " --yes"
-	}
-	ways := []string{approve, "  pawl deny"}
+	answer := "  " + granting(sess, s)
+	ways := []string{answer, "  pawl deny"}
 	if s.Approval.About == kernel.AboutProof {
-		ways = []string{"  pawl accept " + Short(s.Task.Proof.Tree) + " -m \"" + sess.Text("cli.fill.reason") + "\"",
+		ways = []string{answer,
 			"    " + sess.Style.Dim(sess.Text("cli.ask.does.proof")), "  pawl deny",
 			"    " + sess.Style.Dim(sess.Text("cli.ask.does.no_proof")), "  pawl diff"}
 	}
@@ -380,8 +396,7 @@ func ApproveOpen(ctx context.Context, sess *Session, hash string, yes bool) erro
 	}
 	if !yes {
 		tellHow(ctx, sess, s, query.PlanOf(s))
-		return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed",
-			AboutText(sess.Printer, s.Approval.About), Short(s.Approval.Hash)))
+		return Shown(left(sess, s))
 	}
 	_, err = sess.Do(ctx, &approval.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
 	return err
@@ -489,8 +504,7 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 		if err := v.sess.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed",
-			AboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash)))
+		return false, Shown(left(v.sess, s))
 	}
 	for _, l := range stageSheet(v.sess.Printer, s) {
 		v.sess.Say(l)
@@ -506,8 +520,7 @@ func (v *Drive) openStage(s *kernel.Snapshot) error {
 	for _, n := range query.StatusOf(s).Next {
 		v.sess.Say("  " + NextText(v.sess.Printer, n))
 	}
-	return Shown(pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", AboutText(v.sess.Printer, aboutStage),
-		Short(s.Approval.Hash)))
+	return Shown(left(v.sess, s))
 }
 
 // askStage asks until one of the ways was picked.

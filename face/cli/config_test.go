@@ -78,7 +78,18 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newConsole(t, "en_GB.UTF-8")
 			c.settle("profile: readonly\nrun_mode: interactive\n", project)
-			if out := c.must(5, "config", "show"); !strings.Contains(out, "config.yaml:") {
+			line := "project may not set this"
+			for _, command := range [][]string{{"config", "show"}, {"policy", "explain", "ls"}} {
+				if out := c.must(0, command...); !strings.Contains(out, "config.yaml:") || !strings.Contains(out, line) {
+					t.Errorf("%v: no place:\n%s", command, out)
+				}
+			}
+			for name, want := range map[string]string{"profile": "readonly", "run_mode": "interactive", "gates.audit": "enforce"} {
+				if got := c.value(name); got != want {
+					t.Errorf("%s is %q", name, got)
+				}
+			}
+			if out := c.must(5, "config", "validate"); !strings.Contains(out, "config.yaml:") {
 				t.Errorf("no place:\n%s", out)
 			}
 		})

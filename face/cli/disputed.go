@@ -49,9 +49,9 @@ func settledText(pr *Printer, d effect.Disputed) string {
 	case d.Doubtful():
 		return pr.Text("cli.disputed.unseen")
 	case d.Taken:
-		return pr.Text("cli.disputed.taken", Display(d.By.Name()))
+		return pr.Text("cli.disputed.taken", Display(d.By.Label()))
 	case d.By.Kind() == pawl.KindUser:
-		return pr.Text("cli.disputed.kept_by", Display(d.By.Name()))
+		return pr.Text("cli.disputed.kept_by", Display(d.By.Label()))
 	case d.Answer != nil && d.Answer.Content != "":
 		return pr.Text("cli.disputed.open")
 	}

@@ -78,13 +78,15 @@ func ReportError(pr *Printer, err error) {
 		next := pr.Text("cli.next")
 		b.WriteString("  " + pr.Style.Cyan(next) + fold(pr, f.Hint, 4, term.Width(next)-2) + "\n")
 	}
-	b.WriteString("  " + pr.Style.Dim(FaultLabel(pr, f)) + "\n")
+	if label := FaultLabel(pr, f); label != "" {
+		b.WriteString("  " + pr.Style.Dim(label) + "\n")
+	}
 	_, _ = io.WriteString(pr.Std.Err, b.String())
 }
 
-// FaultLabel joins what programs and reports need: code, rule, gate and trace.
+// FaultLabel joins what refused: rule, gate and trace. The code is for programs, which read it with --json.
 func FaultLabel(pr *Printer, f fault.Fault) string {
-	parts := []string{string(f.Code)}
+	var parts []string
 	if f.Rule != "" {
 		parts = append(parts, pr.Text("cli.rule", f.Rule))
 	}

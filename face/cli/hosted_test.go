@@ -175,6 +175,9 @@ func (h *fakeHost) Open(ctx context.Context, place effect.Place, o host.Open) (*
 		Earlier:  func(context.Context, bool) (*host.EarlierLog, bool, error) { return nil, false, nil },
 		Warnings: func(context.Context) []host.Finding { return nil },
 		Check: func(ctx context.Context, _ func(done, all int64)) (report audit.Report, err error) {
+			if h.broken {
+				return report, pawl.Fail(pawl.CodeAuditBroken, "audit.root", 1)
+			}
 			err = h.store.Log(ctx, func(l audit.Log) (err error) { report, err = l.Verify(); return err })
 			return report, err
 		},

@@ -147,9 +147,10 @@ func TestServersAreTheUsersOwn(t *testing.T) {
 	} {
 		c := newConsole(t, "en")
 		c.settle(twoServers, project)
-		if out := c.must(5, "config", "show"); !strings.Contains(out, "config.yaml:1") {
+		if out := c.must(0, "config", "show"); !strings.Contains(out, "config.yaml:1") || strings.Contains(out, "evil") {
 			t.Errorf("%s\n%s", project, out)
 		}
+		c.must(5, "config", "validate")
 	}
 	for _, bad := range []string{
 		"mcp: {servers: {Docs: {command: [x]}}}\n", "mcp: {servers: {a__b: {command: [x]}}}\n",

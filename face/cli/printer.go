@@ -12,8 +12,10 @@ import (
 	"pawl/text/display"
 
 	"pawl"
+	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
 	"pawl/face/fault"
+	"pawl/face/person"
 	"pawl/face/tui"
 	"pawl/kernel/view"
 	"pawl/text/message"
@@ -34,6 +36,16 @@ type Printer struct {
 	// issue is the label of the issue whose session the command speaks of, "" for that of the person who sits here.
 	// What a text says can be done next speaks of it, too.
 	issue string
+	// config are the settings that say whether a program may approve, those of nobody before they are read.
+	config settings.Config
+}
+
+// barred reports whether the caller is a program whose approval pawl refuses: only a person's terminal gives one.
+func barred(pr *Printer) bool {
+	if pr.Std.Program == nil || pr.Std.Program() == "" || slices.Contains(pr.config.Profile.Approvers, pr.Std.Program()) {
+		return false
+	}
+	return pr.config.ApproveKey == "" || person.IsAgent(pr.Std.Program())
 }
 
 // Text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on

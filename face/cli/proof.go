@@ -52,7 +52,7 @@ func ProofLines(pr *Printer, p *view.Proof) []string {
 		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.proof.unreached", p.Unreached)))
 	}
 	if p.Verdict == effect.Accepted {
-		out = append(out, marked(pr, pr.Text("cli.proof.accepted_because", Display(p.By.Name()), Display(p.Reason)))...)
+		out = append(out, marked(pr, pr.Text("cli.proof.accepted_because", Display(p.By.Label()), Display(p.Reason)))...)
 	}
 	return out
 }

@@ -165,15 +165,15 @@ func ApprovalText(sess *Session, a view.ApprovalLine) string {
 	case a.State == "pending":
 		return text + "  " + sess.Text("cli.status.waiting", sess.Since(a.Asked))
 	case by.Kind() == pawl.KindAutomation:
-		text += "  " + sess.Text("see.by_program", by.Name())
+		text += "  " + sess.Text("see.by_program", by.Label())
 	case by.Kind() == pawl.KindPolicy:
-		text += "  " + sess.Text("see.by_policy", by.Name())
+		text += "  " + sess.Text("see.by_policy", by.Label())
 	case a.Way == string(kernel.WayCommand) && a.About == kernel.AboutProof:
-		text += "  " + sess.Text("see.by_way.accept", by.Name())
+		text += "  " + sess.Text("see.by_way.accept", by.Label())
 	case a.Way != "":
-		text += "  " + sess.Text("see.by_way."+a.Way, by.Name())
-	case by.Kind() == pawl.KindUser && by.Name() != "":
-		text += "  " + sess.Text("see.by_person", by.Name())
+		text += "  " + sess.Text("see.by_way."+a.Way, by.Label())
+	case by.Kind() == pawl.KindUser:
+		text += "  " + sess.Text("see.by_person", by.Label())
 	default:
 		text += "  " + Display(string(by))
 	}
@@ -254,7 +254,7 @@ func EndText(pr *Printer, outcome string, v effect.Verdict, by pawl.Actor) strin
 	case v == effect.AlreadySo:
 		return pr.Text("cli.proof.already_so")
 	case v == effect.Accepted:
-		return pr.Text("cli.proof.accepted", Display(by.Name()))
+		return pr.Text("cli.proof.accepted", Display(by.Label()))
 	}
 	return text + " " + pr.Style.Middle() + " " + pr.Text("cli.proof."+string(v))
 }

@@ -65,8 +65,12 @@ func (a *App) Configured() (effect.Place, settings.Config, error) {
 	if err != nil {
 		return place, settings.Config{}, err
 	}
-	c, err := settings.Load(a.Std.Env, place.Workspace)
-	return place, c, err
+	told := len(a.config.Ignored)
+	a.config, err = settings.Load(a.Std.Env, place.Workspace)
+	for _, ignored := range a.config.Ignored[min(told, len(a.config.Ignored)):] {
+		Remark(a.Printer, ignored)
+	}
+	return place, a.config, err
 }
 
 // Open opens the workspace that the command is about. Overrides put flags on top of the configuration.

@@ -31,9 +31,22 @@ func AboutText(pr *Printer, about string) string {
 	return Display(about)
 }
 
-// NextText is a command that a person can give, with the words to fill in in the person's language.
+// NextText is a command that this caller can give, with the words to fill in in the person's language: without a
+// terminal only --yes approves, or the touch of a key. What pawl refuses this caller names where a person gives it.
 func NextText(pr *Printer, n view.Next) string {
 	command := Display(n.Command)
+	approves := strings.HasPrefix(command, "pawl approve")
+	if (approves || n.Op == "accept") && barred(pr) {
+		return pr.Text("cli.next_person", filled(pr, command))
+	}
+	if approves && !pr.Std.TTY && (pr.Std.Program == nil || pr.Std.Program() == "" || pr.config.ApproveKey == "") {
+		command += " --yes"
+	}
+	return filled(pr, command)
+}
+
+// filled puts the words to fill in into the person's language.
+func filled(pr *Printer, command string) string {
 	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement",
 		" " + view.Feedback: "cli.ask.what_differs", " REASON": "cli.fill.reason"} {
 		if head, ok := strings.CutSuffix(command, word); ok {

@@ -278,7 +278,7 @@ var rules = []rule{
 	{pattern: "face/host", ours: []string{".", "face/cli/settings", "face/tui", "kernel", "kernel/audit", "kernel/effect",
 		"kernel/view", "kernel/word", "runner", "store/feed", "text/backlog", "text/knowledge", "text/message", "text/policy"}, third: none},
 	{pattern: "face/cli", ours: []string{
-		"face/fault", "face/give", "face/host", "kernel/verification", ".", "text/shell", "text/display", "text/strictjson", "text/message", "machine/board", "machine/session",
+		"face/fault", "face/give", "face/host", "face/person", "kernel/verification", ".", "text/shell", "text/display", "text/strictjson", "text/message", "machine/board", "machine/session",
 		"machine/turn", "machine/workflow",
 		"text/plan", "text/policy", "text/triage", "kernel/effect",
 		"kernel/audit", "kernel/view", "kernel", "kernel/approval", "kernel/budget", "kernel/control",

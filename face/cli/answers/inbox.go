@@ -154,7 +154,7 @@ func printNeed(pr *cli.Printer, n *view.Need, now time.Time, where string) {
 	}
 	var whose []string
 	if n.By != "" {
-		whose = append(whose, pr.Text("cli.inbox.by", cli.Display(n.By.Name())))
+		whose = append(whose, pr.Text("cli.inbox.by", cli.Display(n.By.Label())))
 	}
 	if n.Agent != "" {
 		whose = append(whose, pr.Text("cli.inbox.agent", cli.Display(n.Agent)))

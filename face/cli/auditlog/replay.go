@@ -127,7 +127,11 @@ func printFinding(pr *cli.Printer, f *replay.Finding) {
 	}
 	if f.Refused != nil {
 		text := cli.Describe(pr, f.Refused)
-		pr.Say("  " + pr.Text("cli.replay_refused", text.Message+" ("+cli.FaultLabel(pr, text)+")"))
+		why := text.Message
+		if label := cli.FaultLabel(pr, text); label != "" {
+			why += " (" + label + ")"
+		}
+		pr.Say("  " + pr.Text("cli.replay_refused", why))
 	} else if len(f.Now) == 0 {
 		pr.Say("  " + pr.Text("cli.replay_now", pr.Style.None()))
 	}

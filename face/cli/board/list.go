@@ -306,17 +306,21 @@ func printIssue(pr *cli.Printer, w *view.IssueDetail, next bool) {
 
 // printNext tells what can be done next with an issue.
 func printNext(pr *cli.Printer, w *view.IssueDetail) {
-	if out := nextOf(&w.IssueLine); len(out) > 0 {
+	if out := nextOf(pr, &w.IssueLine); len(out) > 0 {
 		pr.Say("\n" + pr.Style.Cyan(pr.Text("cli.next")) + strings.Join(out, "   "))
 	}
 }
 
 // nextOf are the commands that take an issue on.
-func nextOf(w *view.IssueLine) (out []string) {
+func nextOf(pr *cli.Printer, w *view.IssueLine) (out []string) {
 	at := " --issue " + w.Label
 	switch {
 	case w.Standing == view.StandingAsks && w.Status == board.IssuePlanned:
-		out = []string{"pawl approve" + at, "pawl deny" + at, "pawl plan show" + at}
+		answer := "pawl status" + at // names the command that approves the very plan
+		if pr.Std.TTY {
+			answer = cli.NextText(pr, view.Next{Command: "pawl approve" + at})
+		}
+		out = []string{answer, "pawl deny" + at, "pawl plan show" + at}
 	case w.Standing == view.StandingAsks:
 		out = []string{"pawl status" + at}
 	case w.Standing == view.StandingPaused:

@@ -301,7 +301,7 @@ func (d *boardReader) detail(ctx context.Context, id string) (tui.Detail, error)
 		return tui.Detail{}, err
 	}
 	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context,
-		Blocked: failureText(d.sess.Printer, &w.Issue), Next: nextOf(&i.IssueLine)}
+		Blocked: failureText(d.sess.Printer, &w.Issue), Next: nextOf(d.sess.Printer, &i.IssueLine)}
 	s, err := d.sess.Workspace.Kernel.Session(i.Label).LastRun(ctx)
 	if pawl.CodeOf(err) != pawl.CodeNotFound && err != nil {
 		return out, err

@@ -150,11 +150,7 @@ func statusLines(ctx context.Context, sess *cli.Session, st view.Status) ([]stri
 	}
 	key := "cli.status.next"
 	for _, n := range st.Next {
-		text := cli.NextText(sess.Printer, n)
-		if n.Op == string(session.OpConfirm) && !sess.Std.TTY {
-			text += " --yes" // nobody can be asked here
-		}
-		rows, key = append(rows, statusRow{key, text}), ""
+		rows, key = append(rows, statusRow{key, cli.NextText(sess.Printer, n)}), ""
 	}
 	var t term.Table
 	for _, r := range rows {

@@ -162,7 +162,7 @@ func newTokenNewCommand(a *cli.App) *cobra.Command {
 			return cli.Usage("cli.flag_invalid", scope, "--scope", strings.Join(scopes(), "|"))
 		case scope == approve && a.Actor().Kind() != pawl.KindUser:
 			// To approve is a person's: nobody else can hand that on.
-			return pawl.Fail(pawl.CodeDenied, "serve.approve_person", a.Actor().Name())
+			return pawl.Fail(pawl.CodeDenied, "serve.approve_person", a.Actor().Label())
 		}
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			of := host.Token{Name: args[0], Scopes: scopes()[:most+1]}

@@ -80,7 +80,7 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 // approves.
 func settlePersonal(a *cli.App, s settings.Setting, values []string) error {
 	if by := a.Actor(); s.Personal() && by.Kind() == pawl.KindAutomation {
-		return pawl.Fail(pawl.CodeDenied, "cli.config_no_person", s.Name, by.Name())
+		return pawl.Fail(pawl.CodeDenied, "cli.config_no_person", s.Name, by.Label())
 	}
 	if len(values) == 0 || strings.TrimSpace(values[0]) == "" {
 		return nil
@@ -268,11 +268,15 @@ func newConfigValidateCommand(a *cli.App) *cobra.Command {
 		"  pawl config validate\n  pawl config validate draft.yaml", cli.Between(0, 1), func(_ *cobra.Command,
 			args []string) error {
 			if len(args) == 0 {
-				_, c, err := a.Configured()
+				place, err := a.Found()
+				if err != nil {
+					return err
+				}
+				c, err := settings.Load(a.Std.Env, place.Workspace)
 				if err == nil {
 					_, err = c.Kernel(kernel.Defaults())
 				}
-				return configGood(a.Printer, err)
+				return configGood(a.Printer, errors.Join(append(c.Ignored, err)...))
 			}
 			data, err := a.ReadInput(args[0], settings.MaxFile)
 			if err != nil {

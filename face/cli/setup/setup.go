@@ -58,6 +58,9 @@ func newDoctorCommand(a *cli.App) *cobra.Command {
 			}
 			config, err := settings.Load(a.Std.Env, place.Workspace)
 			found := a.Host.Doctor(c.Context(), place, config)
+			for _, ignored := range config.Ignored {
+				found = append(found, asFinding(a.Printer, "config", ignored))
+			}
 			if err != nil {
 				found = append(found, asFinding(a.Printer, "config", err))
 			} else if f, ok := storeFinding(c.Context(), a); ok {
