@@ -213,12 +213,11 @@ func (a *App) Actor() pawl.Actor {
 
 // userName is never empty: without a variable it is the account's name and, where the system knows none, its id.
 func userName(a *App) string {
-	account, err := user.Current()
-	if err != nil {
-		account = &user.User{}
+	name := cmp.Or(a.Std.Env("USER"), a.Std.Env("LOGNAME"), a.Std.Env("USERNAME"))
+	if account, err := user.Current(); name == "" && err == nil {
+		name = account.Username
 	}
-	return cmp.Or(a.Std.Env("USER"), a.Std.Env("LOGNAME"), a.Std.Env("USERNAME"), account.Username,
-		"uid-"+strconv.Itoa(os.Getuid()))
+	return cmp.Or(name, "uid-"+strconv.Itoa(os.Getuid()))
 }
 
 // Usage returns an error about how a command was called.

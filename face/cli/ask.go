@@ -354,21 +354,17 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 	// Only the question has the arguments of a call and a replaced test, so all of them are shown.
 	about := s.Approval.About
 	if ShowApproval(ctx, sess, s, p, about == "call" || about == kernel.AboutTest) {
-		key := "cli.ask.see_all"
-		if about == kernel.AboutChecks || about == kernel.AboutProof {
-			key = "cli.ask.see_diff"
-		}
+		inDiff := about == kernel.AboutChecks || about == kernel.AboutProof
+		key := map[bool]string{false: "cli.ask.see_all", true: "cli.ask.see_diff"}[inDiff]
 		sess.Say(sess.Style.Yellow(sess.Text(key)))
 	}
 	sess.Say(sess.Text("cli.ask.how"))
-	answer := "  " + granting(sess, s)
-	ways := []string{answer, "  pawl deny"}
-	if s.Approval.About == kernel.AboutProof {
-		ways = []string{answer,
-			"    " + sess.Style.Dim(sess.Text("cli.ask.does.proof")), "  pawl deny",
+	ways := []string{"  " + granting(sess, s), "  pawl deny"}
+	if about == kernel.AboutProof {
+		ways = []string{ways[0], "    " + sess.Style.Dim(sess.Text("cli.ask.does.proof")), ways[1],
 			"    " + sess.Style.Dim(sess.Text("cli.ask.does.no_proof")), "  pawl diff"}
 	}
-	if s.Approval.About == "plan" {
+	if about == "plan" {
 		ways = append(ways, "  pawl revise -m \""+sess.Text("cli.ask.what_differs")+"\"")
 	}
 	for _, w := range ways {

@@ -9,9 +9,10 @@ import (
 	"pawl/kernel/audit"
 )
 
-// Decision is what a person is to say. As an error it is Refused, the refusal of a command that goes on as soon as it is
-// said: a text for people never shows the statement itself.
+// Decision is the statement that a person signs to approve something. It is an error that wraps Refused, so that a
+// face can ask for the signature; its text is that of Refused, because no text for people shows the statement.
 type Decision struct {
+	// Refused says why the command failed without the signature.
 	Refused error
 	// Workspace is the identity of the store, and Folder where the workspace is.
 	Workspace, Folder string

@@ -133,8 +133,8 @@ func Decode(path string, data []byte, project bool) (Config, error) {
 	return c, err
 }
 
-// decode reads a file's contents strictly: every name must be a setting, and every value of its form. What a project may
-// not set is ignored: a repository cannot loosen the user's settings, and must not keep its user from every command.
+// decode reads a file's contents strictly: every name must be a setting, and every value of its form. What a project
+// may not set is ignored: a repository cannot loosen the user's settings, and must not block its user's commands.
 func (c *Config) decode(path string, data []byte, project bool) error {
 	d := &configReader{config: c, path: path, project: project}
 	var doc yaml.Node
