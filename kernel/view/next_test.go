@@ -19,7 +19,6 @@ func TestForIssue(t *testing.T) {
 		"nothing is lost: go on with pawl resume; or pawl stop, or pawl stopped": "nothing is lost: go on with pawl resume --issue ISS-2; or pawl stop --issue ISS-2, or pawl stopped",
 		"可继续执行：pawl resume":                                                      "可继续执行：pawl resume --issue ISS-2",
 		"用 pawl status 查看":                                                       "用 pawl status --issue ISS-2 查看",
-		"pawl accept 1a2b -m REASON":                                             "pawl accept --issue ISS-2 1a2b -m REASON",
 		"git revert 1a2b":                                                        "git revert 1a2b",
 	} {
 		if got := view.ForIssue(text, "ISS-2"); got != want {
