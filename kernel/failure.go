@@ -66,7 +66,7 @@ func inRepair(tx *Tx) bool {
 // turn is in RECOVERING already.
 func FailWork(tx *Tx, f effect.Failure) error {
 	t := tx.Task
-	again := len(t.Failures) > 0 && sameFailure(t.Failures[len(t.Failures)-1], f)
+	again := len(t.Failures) > 0 && f.Repeats(t.Failures[len(t.Failures)-1])
 	t.Failures = append(slices.Clip(t.Failures), f)
 	tx.Turn.Failure = &f
 	tx.Touch(t)
@@ -79,15 +79,6 @@ func FailWork(tx *Tx, f effect.Failure) error {
 	}
 	tx.Then(ThenAdvance)
 	return nil
-}
-
-// sameFailure reports whether a failure came back as it was, on the very tree on which it was seen before.
-func sameFailure(before, now effect.Failure) bool {
-	if before.What != now.What || before.Tree != now.Tree || now.Tree == "" {
-		return false
-	}
-	return now.Fingerprint != "" && now.Fingerprint == before.Fingerprint || now.Fingerprint == "" &&
-		now.Output == before.Output
 }
 
 // FixFailed counts a repair that failed. Again says that it changed nothing and that the same failure came back.

@@ -72,9 +72,7 @@ func HoldsRun(tx *Tx, t *Task) bool {
 }
 
 // StateName is the state of the session, for messages.
-func StateName(tx *Tx) string { return stateName(&tx.Snapshot) }
-
-func stateName(s *Snapshot) string {
+func StateName(s *Snapshot) string {
 	if s.Session == nil {
 		return "-"
 	}
@@ -325,7 +323,7 @@ func PendingApproval(tx *Tx, hash, answer string) (*Approval, error) {
 func seen(s *Snapshot, hash string) error {
 	a := s.Approval
 	if a == nil || a.State != ApprovalPending {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", stateName(s))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", StateName(s))
 	}
 	if len(hash) < minHash || !strings.HasPrefix(a.Hash, strings.ToLower(hash)) {
 		return pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, Short(a.Hash))
@@ -376,7 +374,7 @@ func notBlocked(tx *Tx, op string) error {
 	} else if s != nil && SessionWorks(tx) && tx.Task != nil && Unfinished(tx.Task) {
 		key = "kernel.not_blocked_working"
 	}
-	return pawl.Fail(pawl.CodeInvalidTransition, key, op, StateName(tx))
+	return pawl.Fail(pawl.CodeInvalidTransition, key, op, StateName(&tx.Snapshot))
 }
 
 // allowUnblock makes the approval that a person gives with the word by which a task that is blocked goes on. Data is

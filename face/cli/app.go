@@ -12,10 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/user"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -24,6 +21,7 @@ import (
 	"pawl"
 	"pawl/face/cli/term"
 	"pawl/face/host"
+	"pawl/face/person"
 	"pawl/face/tui"
 	"pawl/text/message"
 )
@@ -205,19 +203,10 @@ func (a *App) Issue() string { return a.Flags.issue }
 
 // Actor names the user at the keyboard, or the program that calls where nobody is to be seen.
 func (a *App) Actor() pawl.Actor {
-	if a.Std.Program != nil && a.Std.Program() != "" {
-		return pawl.By(pawl.KindAutomation, a.Std.Program())
+	if program := caller(a.Printer); program != "" {
+		return pawl.By(pawl.KindAutomation, program)
 	}
-	return pawl.By(pawl.KindUser, userName(a))
-}
-
-// userName is never empty: without a variable it is the account's name and, where the system knows none, its id.
-func userName(a *App) string {
-	name := cmp.Or(a.Std.Env("USER"), a.Std.Env("LOGNAME"), a.Std.Env("USERNAME"))
-	if account, err := user.Current(); name == "" && err == nil {
-		name = account.Username
-	}
-	return cmp.Or(name, "uid-"+strconv.Itoa(os.Getuid()))
+	return pawl.By(pawl.KindUser, person.Account(a.Std.Env))
 }
 
 // Usage returns an error about how a command was called.

@@ -16,7 +16,7 @@ func DisputedLines(pr *Printer, list []effect.Disputed) (out []string) {
 	for _, d := range list {
 		out = append(out, disputed(pr, d)...)
 		for line := range strings.Lines(testDiff(d)) {
-			out = append(out, "    "+DiffLine(pr.Style, strings.TrimSuffix(line, "\n")))
+			out = append(out, "    "+pr.Style.DiffLine(strings.TrimSuffix(line, "\n")))
 		}
 	}
 	return out

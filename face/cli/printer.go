@@ -15,7 +15,6 @@ import (
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
 	"pawl/face/fault"
-	"pawl/face/person"
 	"pawl/face/tui"
 	"pawl/kernel/view"
 	"pawl/text/message"
@@ -40,12 +39,12 @@ type Printer struct {
 	config settings.Config
 }
 
-// barred reports whether the caller is a program whose approval pawl refuses: only a person's terminal gives one.
-func barred(pr *Printer) bool {
-	if pr.Std.Program == nil || pr.Std.Program() == "" || slices.Contains(pr.config.Profile.Approvers, pr.Std.Program()) {
-		return false
+// caller names the program that gives the command, "" for a person.
+func caller(pr *Printer) string {
+	if pr.Std.Program == nil {
+		return ""
 	}
-	return pr.config.ApproveKey == "" || person.IsAgent(pr.Std.Program())
+	return pr.Std.Program()
 }
 
 // Text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on

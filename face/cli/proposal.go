@@ -242,26 +242,6 @@ func places(g effect.Grant) string {
 // Short is the beginning of a hash or an id, by which people name it.
 func Short(hash string) string { return hash[:min(12, len(hash))] }
 
-// DiffLine is a line of a unified diff in its colours, with what a terminal would not show made visible.
-func DiffLine(s term.Style, l string) string { return diffPaint(s, l)(visible(l)) }
-
-// diffPaint is the colour of a line of a unified diff.
-func diffPaint(s term.Style, l string) func(string) string {
-	switch {
-	case strings.HasPrefix(l, "diff --git "), strings.HasPrefix(l, "+++ "), strings.HasPrefix(l, "--- "):
-		return s.Bold
-	case strings.HasPrefix(l, "@@"):
-		return s.Cyan
-	case strings.HasPrefix(l, "+"):
-		return s.Green
-	case strings.HasPrefix(l, "-"):
-		return s.Red
-	case strings.HasPrefix(l, " "), l == "":
-		return func(text string) string { return text }
-	}
-	return s.Dim
-}
-
 func riskText(pr *Printer, r pawl.Risk) string {
 	text := pr.Text("cli.plan.risk", string(r))
 	switch {
@@ -360,8 +340,8 @@ func (s *sheet) draft(d host.Draft) bool {
 		s.cut = true
 	}
 	for _, l := range lines {
-		paint := diffPaint(s.pr.Style, l)
-		for _, part := range term.Wrap(visible(l), s.pr.Std.Width-7) {
+		paint := s.pr.Style.DiffColor(l)
+		for _, part := range term.Wrap(term.Visible(l), s.pr.Std.Width-7) {
 			s.add("       " + paint(part))
 		}
 	}
@@ -428,7 +408,7 @@ func (s *sheet) member(indent int, name string, raw json.RawMessage) {
 		text = string(raw)
 	}
 	if !strings.Contains(text, "\n") && term.Width(text)+len(name)+indent+2 <= s.pr.Std.Width {
-		s.add(strings.Repeat(" ", indent) + s.pr.Style.Dim(Display(name)+":") + " " + visible(text))
+		s.add(strings.Repeat(" ", indent) + s.pr.Style.Dim(Display(name)+":") + " " + term.Visible(text))
 		s.flag(indent, text)
 		return
 	}
@@ -440,7 +420,7 @@ func (s *sheet) member(indent int, name string, raw json.RawMessage) {
 func (s *sheet) value(indent int, text string) {
 	var all []string
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		all = append(all, term.Wrap(visible(l), s.pr.Std.Width-indent)...)
+		all = append(all, term.Wrap(term.Visible(l), s.pr.Std.Width-indent)...)
 	}
 	left := 0
 	if !s.full && len(all) > shortValue {
@@ -468,18 +448,6 @@ func (s *sheet) flag(indent int, text string) {
 	}
 }
 
-// visible escapes a line, keeps tabs as blanks, and names runs of blanks that would push something out of sight.
-func visible(line string) string {
-	line = Display(strings.ReplaceAll(line, "\t", "    "))
-	const run = 40
-	at := strings.Index(line, strings.Repeat(" ", run))
-	if at < 0 {
-		return line
-	}
-	n := len(line) - at - len(strings.TrimLeft(line[at:], " "))
-	return line[:at] + fmt.Sprintf("<%d x space>", n) + visible(line[at+n:])
-}
-
 // facts adds what the plan comes to: checks, files, gates and hash.
 func (s *sheet) facts(p view.Plan) {
 	var t term.Table
@@ -491,7 +459,7 @@ func (s *sheet) facts(p view.Plan) {
 		}
 		command := Display(c.Name)
 		if c.Command != "" && c.Command != c.Name {
-			command += ": " + visible(c.Command)
+			command += ": " + term.Visible(c.Command)
 		}
 		t.Row("  "+name, command)
 	}

@@ -552,7 +552,7 @@ func tail(output string, width int) []string {
 		lines = lines[len(lines)-maxTail:]
 	}
 	for i, l := range lines {
-		lines[i] = "  " + term.Clip(visible(l), width-2, "…")
+		lines[i] = "  " + term.Clip(term.Visible(l), width-2, "…")
 	}
 	return lines
 }

@@ -17,6 +17,7 @@ import (
 	"pawl"
 	"pawl/face/cli/settings"
 	"pawl/face/cli/term"
+	"pawl/face/person"
 	"pawl/face/tui"
 	"pawl/kernel"
 	"pawl/kernel/effect"
@@ -221,7 +222,7 @@ func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) 
 
 func (sess *Session) to() give.To {
 	return give.To{Kernel: sess.Workspace.Kernel, Packages: sess.Workspace.Project.Packages, Sign: sess.Workspace.Sign,
-		Person: pawl.By(pawl.KindUser, userName(sess.App))}
+		Person: pawl.By(pawl.KindUser, person.Account(sess.Std.Env))}
 }
 
 // ID reads an outcome's result as an id.

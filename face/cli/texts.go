@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"pawl/face/cli/term"
+	"pawl/face/person"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 )
@@ -34,15 +35,15 @@ func AboutText(pr *Printer, about string) string {
 // NextText is a command that this caller can give, with the words to fill in in the person's language: without a
 // terminal only --yes approves, or the touch of a key. What pawl refuses this caller names where a person gives it.
 func NextText(pr *Printer, n view.Next) string {
-	command := Display(n.Command)
+	command, program, key := filled(pr, Display(n.Command)), caller(pr), pr.config.ApproveKey != ""
 	approves := strings.HasPrefix(command, "pawl approve")
-	if (approves || n.Op == "accept") && barred(pr) {
-		return pr.Text("cli.next_person", filled(pr, command))
+	if (approves || n.Op == "accept") && !person.MayApprove(program, pr.config.Profile.Approvers, key) {
+		return pr.Text("cli.next_person", command)
 	}
-	if approves && !pr.Std.TTY && (pr.Std.Program == nil || pr.Std.Program() == "" || pr.config.ApproveKey == "") {
+	if approves && !pr.Std.TTY && (program == "" || !key) {
 		command += " --yes"
 	}
-	return filled(pr, command)
+	return command
 }
 
 // filled puts the words to fill in into the person's language.

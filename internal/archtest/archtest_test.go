@@ -342,7 +342,7 @@ var rules = []rule{
 		"kernel/approval", "kernel/control", "kernel/planning", "kernel/recovery", "kernel/steps",
 		"runner", "face/cli", "face/cli/agents", "face/cli/answers", "face/cli/settings", "face/cli/term",
 		"face/cli/orders", "face/tui"}},
-	{pattern: "face/cli/*", ours: []string{".", "text/message", "text/policy", "kernel/view"}},
+	{pattern: "face/cli/*", ours: []string{".", "text/display", "text/message", "text/policy", "kernel/view"}},
 	{pattern: "face/app", ours: []string{
 		"face/host", ".", "text/plan", "text/policy", "kernel/effect", "kernel/audit", "kernel", "kernel/joined",
 		"kernel/projection", "kernel/query",

@@ -55,7 +55,7 @@ func repliesTo(tx *kernel.Tx, a *kernel.Approval) kernel.Reply {
 func (c *Deny) Decide(tx *kernel.Tx) error {
 	a := tx.Approval
 	if a == nil || a.State != kernel.ApprovalPending {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", kernel.StateName(&tx.Snapshot))
 	}
 	if a.About == kernel.AboutStage {
 		return choosing(a)
@@ -69,7 +69,7 @@ func (c *Show) Decide(tx *kernel.Tx) error {
 	a, by := tx.Approval, tx.Env.Actor
 	switch {
 	case a == nil || a.State != kernel.ApprovalPending:
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", kernel.StateName(&tx.Snapshot))
 	case c.Hash != a.Hash:
 		return pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", kernel.Short(c.Hash), kernel.Short(a.Hash))
 	case by.Kind() != pawl.KindUser:

@@ -20,7 +20,7 @@ func (*Pause) Decide(tx *kernel.Tx) error {
 	s := tx.Session
 	if s == nil || s.State != string(session.Planning) && s.State != string(session.Executing) &&
 		s.State != string(session.AutoFix) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", kernel.StateName(&tx.Snapshot))
 	}
 	if s.Paused() {
 		return nil

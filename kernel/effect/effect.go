@@ -414,6 +414,15 @@ func (f Failure) Fault() Fault {
 	return Fault{Class: f.Class, Code: f.Code, Key: f.Key, Args: f.Args, Cause: f.Cause}
 }
 
+// Repeats reports whether f is an earlier failure that came back unchanged, on the same tree.
+func (f Failure) Repeats(earlier Failure) bool {
+	if earlier.What != f.What || earlier.Tree != f.Tree || f.Tree == "" {
+		return false
+	}
+	return f.Fingerprint != "" && f.Fingerprint == earlier.Fingerprint || f.Fingerprint == "" &&
+		f.Output == earlier.Output
+}
+
 // RepairResult is the agent's proposal: further steps, or none when it knows no repair.
 type RepairResult struct {
 	Said

@@ -121,7 +121,7 @@ func (c *Choose) Decide(tx *kernel.Tx) error {
 		return err
 	}
 	if a.About != kernel.AboutStage {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.no_stage_asks", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.no_stage_asks", kernel.StateName(&tx.Snapshot))
 	}
 	stage := tx.Run.Stage
 	if stage == workflow.Evaluate {

@@ -570,7 +570,7 @@ func autoApproval(tx *kernel.Tx) pawl.Actor {
 // (docs/spec/session.md#a6).
 func (c *Revise) Decide(tx *kernel.Tx) error {
 	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Run == nil || tx.Approval == nil {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", kernel.StateName(&tx.Snapshot))
 	}
 	last := *tx.Run
 	next := &Start{
@@ -600,7 +600,7 @@ func (c *Revise) Decide(tx *kernel.Tx) error {
 func (c *EditPlan) Decide(tx *kernel.Tx) error {
 	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Approval == nil ||
 		tx.Approval.State != kernel.ApprovalPending {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", kernel.StateName(&tx.Snapshot))
 	}
 	if c.Base != tx.Solution.Hash {
 		return pawl.Fail(pawl.CodeConflict, "kernel.edit_stale", kernel.Short(c.Base), kernel.Short(tx.Solution.Hash))

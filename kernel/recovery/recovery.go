@@ -24,7 +24,7 @@ import (
 func (c *Stop) Decide(tx *kernel.Tx) error {
 	s := tx.Session
 	if s == nil || !kernel.SessionWorks(tx) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", kernel.StateName(&tx.Snapshot))
 	}
 	if tx.Task == nil || !kernel.Unfinished(tx.Task) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", s.State)

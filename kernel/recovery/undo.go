@@ -93,7 +93,7 @@ func reversible(tx *kernel.Tx, named string, again bool) error {
 	s, r, t := tx.Session, tx.Run, tx.Task
 	switch {
 	case s == nil || s.State != string(session.Idle) || s.Effect != "":
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_when_idle", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_when_idle", kernel.StateName(&tx.Snapshot))
 	case r == nil || !r.InTree(t) && (r.Land == nil || r.Land.Outcome == effect.Empty):
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
 	case r.Undone && !again:

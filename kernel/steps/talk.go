@@ -365,7 +365,7 @@ func giveAnswers(tx *kernel.Tx, c *AnswerQuestions) error {
 	case len(list) == 0 && c.Question != "":
 		return pawl.Fail(pawl.CodeNotFound, "kernel.question_unknown", c.Question)
 	case len(list) == 0:
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", kernel.StateName(&tx.Snapshot))
 	case len(c.Answers) > 0 && len(c.Answers) != len(list):
 		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", strconv.Itoa(len(list)),
 			strconv.Itoa(len(c.Answers)))

@@ -197,7 +197,7 @@ func ProofRefused(tx *kernel.Tx, a *kernel.Approval, reason string) error {
 func (c *Accept) Decide(tx *kernel.Tx) error {
 	t := tx.Task
 	if t == nil || t.Proof == nil || t.Proof.Verdict != effect.Unproven || tx.Session == nil {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_accept", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_accept", kernel.StateName(&tx.Snapshot))
 	}
 	if c.Tree != t.Proof.Tree && (len(c.Tree) < minTree || !strings.HasPrefix(t.Proof.Tree, c.Tree)) {
 		return pawl.Fail(pawl.CodeApprovalStale, "kernel.accept_stale", c.Tree, kernel.Short(t.Proof.Tree))
@@ -218,7 +218,7 @@ func (c *Accept) Decide(tx *kernel.Tx) error {
 		return err
 	}
 	if b.Kind != kernel.BlockedUnproven {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_accept", kernel.StateName(tx))
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_accept", kernel.StateName(&tx.Snapshot))
 	}
 	accepted(tx, c.Reason)
 	tx.Session.Blocked = nil

@@ -301,7 +301,7 @@ func paint(pr *cli.Printer, text string, plain bool) error {
 		for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 			if pr.Std.TTY {
 				mark := judging(pr, l)
-				l = cli.DiffLine(pr.Style, l) + mark
+				l = pr.Style.DiffLine(l) + mark
 			}
 			if _, err := io.WriteString(out, l+"\n"); err != nil {
 				return err
