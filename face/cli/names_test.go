@@ -80,6 +80,7 @@ func TestNextIsPossible(t *testing.T) {
 		{next: choose, want: "pawl choose silent 1a2b"},
 		{next: accept, want: `pawl accept 1a2b -m "the reason"`},
 		{program: "cron", next: approve, want: "pawl approve 1a2b" + person},
+		{program: "cron", next: choose, want: "pawl choose silent 1a2b" + person},
 		{program: "cron", next: accept, want: `pawl accept 1a2b -m "the reason"` + person},
 		{program: "cron", next: view.Next{Op: "deny", Command: "pawl deny"}, want: "pawl deny"},
 		{program: "cron", approvers: []string{"cron"}, next: approve, want: "pawl approve 1a2b --yes"},

@@ -7,6 +7,7 @@ import (
 	"pawl/face/person"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
+	"pawl/machine/session"
 )
 
 // MoveText is a move between two states; a state that is empty is shown as nothing.
@@ -37,7 +38,8 @@ func AboutText(pr *Printer, about string) string {
 func NextText(pr *Printer, n view.Next) string {
 	command, program, key := filled(pr, Display(n.Command)), caller(pr), pr.config.ApproveKey != ""
 	approves := strings.HasPrefix(command, "pawl approve")
-	if (approves || n.Op == "accept") && !person.MayApprove(program, pr.config.Profile.Approvers, key) {
+	grants := approves || n.Op == "accept" || n.Op == string(session.OpConfirm)
+	if grants && !person.MayApprove(program, pr.config.Profile.Approvers, key) {
 		return pr.Text("cli.next_person", command)
 	}
 	if approves && !pr.Std.TTY && (program == "" || !key) {
