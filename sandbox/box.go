@@ -48,6 +48,7 @@ type Box struct {
 	level     int // the newest version of Landlock to use on the floor; zero for the kernel's
 	launchers launchers
 	points    points
+	layers    sync.Map // the Layers of commands that run
 }
 
 // New returns a Box. It starts nothing: the walls are tried on the first use, and a machine without them is reported by

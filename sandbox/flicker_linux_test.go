@@ -99,8 +99,8 @@ func TestAHiddenPathMayBeGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []mountKind{mountHideFile, mountHideDir} {
-		if err := attach([]step{{mount{kind: k, path: gonePath}, -1},
-			{mount{kind: k, path: filepath.Join(gonePath, "deeper")}, -1}}, 0); err != nil {
+		if err := attach([]step{{mount{kind: k, path: gonePath}, -1, -1},
+			{mount{kind: k, path: filepath.Join(gonePath, "deeper")}, -1, -1}}, 0); err != nil {
 			t.Errorf("%c: %v", k, err)
 		}
 		if _, err := os.Lstat(gonePath); err == nil {

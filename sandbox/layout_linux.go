@@ -22,7 +22,7 @@ var protectedNames = []string{".git", ".pawl"}
 // come first, so that the deepest statement about a file is the last and wins; about one and the same path the later of
 // the sources below wins.
 func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
-	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
+	l := layout{at: map[string]mountKind{}, from: map[string]string{}, layer: map[string]string{}}
 	l.apply(allow.System())
 	l.scratch("/tmp", "/var/tmp")
 	if m.bare() {
@@ -74,7 +74,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 			l.at[sh.From] = mountRead // where the links lead, whatever is hidden around it
 			continue
 		}
-		l.at[sh.At], l.from[sh.At] = kind, sh.From
+		l.at[sh.At], l.from[sh.At], l.layer[sh.At] = kind, sh.From, sh.Layer
 	}
 	if !m.bare() {
 		l.put(s)
@@ -138,6 +138,8 @@ func (l *layout) unmounted() {
 type layout struct {
 	at   map[string]mountKind
 	from map[string]string // by path, what is shown there from another one
+	// layer is, by path, what stores what is written over what is shown.
+	layer map[string]string
 	// private holds copies that are shown, "" for none, and claim keeps it from being swept.
 	private string
 	claim   *os.File
@@ -360,7 +362,7 @@ func (l *layout) covered(p string) bool {
 func (l *layout) steps() []mount {
 	var out []mount
 	for p, k := range l.at {
-		m := mount{k, p, l.from[p]}
+		m := mount{k, p, l.from[p], l.layer[p]}
 		if m.hides() && l.covered(filepath.Dir(p)) {
 			continue
 		}

@@ -65,7 +65,8 @@ func (o *order) furnish() error {
 // step is a mount of the layout, with what it shows taken hold of.
 type step struct {
 	mount
-	held int // a detached mount, or -1 where attach makes one
+	held  int // a detached mount, or -1 where attach makes one
+	layer int // a detached mount of the layer, or -1
 }
 
 // hold takes hold of what the mounts show, before anything covers it. Other programs go on while the walls are built:
@@ -80,7 +81,13 @@ func hold(mounts []mount) ([]step, error) {
 		case err != nil:
 			return nil, fmt.Errorf("hold %s: %w", m.path, err)
 		default:
-			steps = append(steps, step{m, fd})
+			s := step{m, fd, -1}
+			if m.layer != "" {
+				if s.layer, err = clone(m.layer, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
+					return nil, fmt.Errorf("hold %s: %w", m.layer, err)
+				}
+			}
+			steps = append(steps, s)
 		}
 	}
 	return steps, nil
@@ -182,7 +189,7 @@ func (s step) show(size int64) error {
 		strconv.FormatInt(size, 10)); err != nil {
 		return err
 	}
-	fd, err := layered(s.held, st.Mode&0o777)
+	fd, err := layered(s.held, s.layer, st.Mode&0o777)
 	// The layers live on below the result, where there is one.
 	err = errors.Join(err, unix.Chdir("/"), unix.Unmount(staging, unix.MNT_DETACH))
 	if err == nil {
@@ -194,24 +201,39 @@ func (s step) show(size int64) error {
 	return move(fd, s.path)
 }
 
-// layered returns a detached mount of a directory with a layer over it, or of the directory alone.
-func layered(held int, mode uint32) (int, error) {
+// layered returns a detached mount of a directory with a layer over it, or of the directory alone. The layer is in the
+// mount given, where there is one and the kernel can lay it, and else in memory.
+func layered(held, layer int, mode uint32) (int, error) {
 	defer unix.Close(held)
 	err := unix.Chdir(staging) // so that no path has to be written as an option
-	for _, name := range []string{"lower", "upper", "work", "both"} {
+	for _, name := range []string{"lower", "both", "memory", "layer"} {
 		err = errors.Join(err, unix.Mkdir(name, 0o755))
 	}
-	err = errors.Join(err, unix.Chmod("upper", mode|0o700))
+	uppers := []string{"memory"}
+	if layer >= 0 {
+		defer unix.Close(layer)
+		uppers = []string{"layer", "memory"}
+		err = errors.Join(err, unix.MoveMount(layer, "", unix.AT_FDCWD, "layer", unix.MOVE_MOUNT_F_EMPTY_PATH))
+	}
 	if err != nil {
 		return -1, err
 	}
 	if err := unix.MoveMount(held, "", unix.AT_FDCWD, "lower", unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return -1, err
 	}
-	result := "both"
-	if unix.Mount("overlay", result, "overlay", unix.MS_NOSUID|unix.MS_NODEV,
-		"userxattr,lowerdir=lower,upperdir=upper,workdir=work") != nil {
-		result = "lower"
+	result := "lower"
+	for _, at := range uppers {
+		for _, name := range []string{"/upper", "/work"} {
+			if err := unix.Mkdir(at+name, 0o755); err == nil {
+				_ = unix.Chmod(at+name, mode|0o700) // an upper directory of another mode is as good for the command
+			}
+		}
+		// An index would tie the layer to one directory below it.
+		if unix.Mount("overlay", "both", "overlay", unix.MS_NOSUID|unix.MS_NODEV,
+			"userxattr,index=off,lowerdir=lower,upperdir="+at+"/upper,workdir="+at+"/work") == nil {
+			result = "both"
+			break
+		}
 	}
 	return unix.OpenTree(unix.AT_FDCWD, result, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 }

@@ -53,6 +53,8 @@ type mount struct {
 	kind mountKind
 	path string
 	from string // what is shown there; "" for what is at the path itself
+	// layer stores what is written over from; "" for a layer that ends with the command.
+	layer string
 }
 
 // source is where what is shown is on the machine.
@@ -110,6 +112,7 @@ func (o order) encode() []byte {
 		b = append(b, byte(m.kind))
 		str(m.path)
 		str(m.from)
+		str(m.layer)
 	}
 	b = binary.AppendUvarint(b, uint64(o.scratch))
 	b = append(b, flag(o.own), flag(o.network))
@@ -194,7 +197,7 @@ func decodeOrder(b []byte) (order, error) {
 	o := order{argv: r.list(), env: r.list(), dir: r.str()}
 	o.mounts = make([]mount, r.count())
 	for i := range o.mounts {
-		o.mounts[i] = mount{mountKind(r.byte()), r.str(), r.str()}
+		o.mounts[i] = mount{mountKind(r.byte()), r.str(), r.str(), r.str()}
 	}
 	o.scratch = int64(r.uint())
 	o.own, o.network = r.byte() == 1, r.byte() == 1

@@ -15,7 +15,7 @@ func TestOrdersSurviveTheSocket(t *testing.T) {
 		o := order{
 			argv: rapid.SliceOf(text).Draw(t, "argv"), env: rapid.SliceOf(text).Draw(t, "env"), dir: text.Draw(t,
 				"dir"),
-			mounts: rapid.SliceOf(rapid.Map(text, func(s string) mount { return mount{mountWrite, s, s} })).Draw(t,
+			mounts: rapid.SliceOf(rapid.Map(text, func(s string) mount { return mount{mountWrite, s, s, s} })).Draw(t,
 				"mounts"),
 			own: rapid.Bool().Draw(t, "own"), network: rapid.Bool().Draw(t, "network"),
 			bare: rapid.Bool().Draw(t, "bare"), outer: rapid.Bool().Draw(t, "outer"), private: text.Draw(t,
@@ -41,7 +41,7 @@ func TestOrdersSurviveTheSocket(t *testing.T) {
 }
 
 func FuzzDecodeOrder(f *testing.F) {
-	o := order{argv: []string{"a"}, env: []string{"b=c"}, dir: "/", mounts: []mount{{mountRead, "/x", ""}}}
+	o := order{argv: []string{"a"}, env: []string{"b=c"}, dir: "/", mounts: []mount{{mountRead, "/x", "", "/y"}}}
 	f.Add(o.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o, err := decodeOrder(b)

@@ -172,6 +172,10 @@ type Shown struct {
 	// Kept has the command write to the folder itself, which then must be one that Writable could name. Its place must
 	// lie in Home.
 	Kept bool
+	// Layer is a directory that stores what the command writes there, for later commands with the same Layer. Commands
+	// must not be able to write to it otherwise. While one command uses it, another one gets a layer that ends with it,
+	// and so does a command where the file system of Layer cannot take one.
+	Layer string
 }
 
 // private reports whether the place lies in the command's own home, where nothing has to be made for it beforehand.
@@ -354,8 +358,13 @@ func resolveShown(shown []Shown, writable, homes []string) ([]Shown, error) {
 				return nil, err
 			}
 		}
+		if sh.Layer != "" {
+			if sh.Layer, err = filepath.EvalSymlinks(sh.Layer); err != nil {
+				return nil, safeopen.Fail("sandbox.Run", sh.Layer, err)
+			}
+		}
 		if sh.At = filepath.Clean(sh.At); sh.private() {
-			out = append(out, Shown{From: from, At: sh.At, Kept: sh.Kept})
+			out = append(out, Shown{From: from, At: sh.At, Kept: sh.Kept, Layer: sh.Layer})
 			continue
 		}
 		if sh.Kept {
@@ -371,7 +380,7 @@ func resolveShown(shown []Shown, writable, homes []string) ([]Shown, error) {
 			return nil, pawl.Fail(pawl.CodeDenied, "sandbox.shown_outside", sh.At).In("sandbox.Run")
 		}
 		_ = root.Close()
-		out = append(out, Shown{From: from, At: at})
+		out = append(out, Shown{From: from, At: at, Layer: sh.Layer})
 	}
 	return out, nil
 }
