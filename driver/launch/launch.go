@@ -32,6 +32,8 @@ type Launcher struct {
 	Place effect.Place
 	// Deps finds what the project needs.
 	Deps *deps.Finder
+	// Go gives the processes of an agent their build cache of Go (verify.Host.GoCache). It may be nil.
+	Go func(ctx context.Context, place effect.Place, task, use string) (sandbox.Spec, error)
 }
 
 // Environ is the part of pawl's environment that agents and servers may see.
@@ -57,6 +59,16 @@ func (l Launcher) Agent(ctx context.Context, s agent.Spec) (agent.Process, error
 		if s.Dir == w || strings.HasPrefix(s.Dir, w+"/") {
 			spec.Tree = w
 		}
+	}
+	if l.Go != nil && l.Place.Workspace != "" {
+		at := l.Place
+		at.Tree = s.Dir
+		own, err := l.Go(ctx, at, s.Task, "agent")
+		if err != nil {
+			return nil, err
+		}
+		spec.Env, spec.Writable = append(spec.Env, own.Env...), append(spec.Writable, own.Writable...)
+		spec.Shown = own.Shown
 	}
 	return l.start(ctx, spec)
 }

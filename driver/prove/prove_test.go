@@ -51,10 +51,10 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(box.Close)
 	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
-	host := verify.Host{Env: os.Environ(), LookPath: sandbox.LookPath}
+	host := verify.Host{Env: os.Environ(), LookPath: sandbox.LookPath, Std: filepath.Join(os.Getenv("HOME"), "std")}
 	w := &world{t: t, repo: gittest.New(t, map[string]string{".gitignore": "/.pawl/\n"}), memory: memory}
 	w.driver = prove.New(verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: shots.Snapshot,
-		Changed: shots.Diff, Std: filepath.Join(os.Getenv("HOME"), "std")}), &ground.Maker{Memory: memory, Puts: box.Puts})
+		Changed: shots.Diff}), &ground.Maker{Memory: memory, Puts: box.Puts})
 	return w
 }
 

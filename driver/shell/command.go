@@ -43,9 +43,9 @@ type Setting struct {
 type Config struct {
 	// Box runs the commands.
 	Box Runner
-	// Setting prepares the environment; network says that the call was granted it. With nil, commands get the harmless
-	// part of pawl's own environment and no caches.
-	Setting func(place effect.Place, network bool) (Setting, error)
+	// Setting prepares the environment of a call; network says that the call was granted it. With nil, commands get the
+	// harmless part of pawl's own environment and no caches.
+	Setting func(ctx context.Context, e effect.Effect, network bool) (Setting, error)
 	// Snapshot records the tree and returns its id. It is needed for calls that ask for snapshots.
 	Snapshot func(ctx context.Context, place effect.Place) (string, error)
 	// Changed names the files that differ between two recorded trees. Nil leaves the files of a call unnamed.
@@ -125,7 +125,7 @@ func (t Config) run(ctx context.Context, c *tool.Call, a commandArgs) (*outcome,
 		return nil, pawl.Fail(pawl.CodeCanceled, "shell.canceled").In("shell.run").Because(err)
 	}
 	seen := &visits{say: c.Progress}
-	spec, err := t.spec(c, a, seen)
+	spec, err := t.spec(ctx, c, a, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -170,12 +170,12 @@ func (t Config) record(ctx context.Context, c *tool.Call) (string, error) {
 	return t.Snapshot(ctx, c.Effect.Place)
 }
 
-func (t Config) spec(c *tool.Call, a commandArgs, seen *visits) (sandbox.Spec, error) {
+func (t Config) spec(ctx context.Context, c *tool.Call, a commandArgs, seen *visits) (sandbox.Spec, error) {
 	e := c.Effect
 	setting := Setting{Env: sandbox.Environ(os.Environ(), nil)}
 	if t.Setting != nil {
 		var err error
-		if setting, err = t.Setting(e.Place, len(c.Sites) > 0); err != nil {
+		if setting, err = t.Setting(ctx, e, len(c.Sites) > 0); err != nil {
 			return sandbox.Spec{}, err
 		}
 	}

@@ -140,12 +140,13 @@ func TestOutcomes(t *testing.T) {
 
 func TestSpec(t *testing.T) {
 	box := &fakeBox{result: sandbox.Result{Output: []byte("building\x1b[31m\n\u202eevil\n")}}
-	tool := shell.Command(shell.Config{Box: box, Setting: func(_ effect.Place, network bool) (shell.Setting, error) {
+	setting := func(_ context.Context, _ effect.Effect, network bool) (shell.Setting, error) {
 		if !network {
 			t.Error("the grant does not reach the setting")
 		}
 		return shell.Setting{Env: []string{"A=b"}, Writable: []string{"/cache"}, Readable: []string{"/go"}}, nil
-	}})
+	}
+	tool := shell.Command(shell.Config{Box: box, Setting: setting})
 	e := call("/ws/tree", `{"command":"echo 'a b'","timeout_ms":2000}`, func(c *effect.ToolCall) {
 		c.Network, c.Sites = true, []effect.Site{{Host: "localhost", Port: 11434}}
 	})

@@ -68,7 +68,7 @@ func project(t *testing.T, files map[string]string) (*verify.Verify, effect.Plac
 		t.Fatal(err)
 	}
 	home, _ := os.UserHomeDir()
-	host := verify.Host{Home: home, Env: os.Environ(), LookPath: lookPath}
+	host := verify.Host{Home: home, Env: os.Environ(), LookPath: lookPath, Std: std}
 	place := effect.Place{Workspace: dir, Tree: dir, InPlace: true}
 	c := verify.NewContext(host, verify.OpenDir, func(context.Context, effect.Place) (string, string, []string,
 		error) {
@@ -80,7 +80,7 @@ func project(t *testing.T, files map[string]string) (*verify.Verify, effect.Plac
 	if err != nil {
 		t.Fatalf("%v %+v", err, r)
 	}
-	return verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: snapshot, Std: std}), place,
+	return verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: snapshot}), place,
 		found
 }
 

@@ -22,10 +22,12 @@ import (
 // What code of one tree wrote must not be read where another one is judged. So a verification has caches of its own,
 // below ownCaches, which are empty when it begins. What proof reads from before lies below builtCaches, and is written
 // by programs that run no code of a tree: the go command where it compiles (trusted, compile). Whatever runs code of
-// the tree sees it under a layer that ends with it, or, where no layer can be laid, has a copy of its own.
+// the tree sees it under a layer that ends with it, or, where no layer can be laid, has a copy of its own. What an
+// agent compiles is below agentCaches, where its task alone reads it.
 const (
 	builtCaches = "cache/built"
 	ownCaches   = "cache/once"
+	agentCaches = "cache/agents"
 )
 
 // Where commands find the caches, in their home.
@@ -93,12 +95,13 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 	return set, nil
 }
 
-// Forget removes the caches that belong to the tree of a place alone: those of a verification, and those of commands.
-// It is called when a tree is made or removed.
+// Forget removes the caches that belong to the tree of a place alone: those of a verification, those of commands, and
+// those of agents. It is called when a tree is made or removed.
 func Forget(place effect.Place) error {
-	for _, use := range []Use{UseVerify, UseWork} {
-		base, tree := cachesOf(place, use)
-		if err := owndir.RemoveAll(place.Own(), path.Join(base, tree)); err != nil {
+	once, _ := cachesOf(place, UseVerify)
+	work, tree := cachesOf(place, UseWork)
+	for _, name := range []string{once, path.Join(work, tree), path.Join(agentCaches, shortDigest(place.Tree))} {
+		if err := owndir.RemoveAll(place.Own(), name); err != nil {
 			return ioError("verify.cache_unusable", place.Workspace, err)
 		}
 	}
@@ -415,7 +418,7 @@ func (sh *shelf) compiled(mark string) (before bool, note func() error) {
 	}
 	program, _ := s.Host.LookPath("go")
 	name, of := filepath.Join(sh.built, mark), strings.Join([]string{s.tree, s.ground.Sees(s.place.Tree),
-		sh.stdKey(program), valueOf(s.tools.Env, "GOFLAGS")}, "\n")
+		s.Host.stdKey(program), valueOf(s.tools.Env, "GOFLAGS")}, "\n")
 	text, _ := os.ReadFile(name)
 	info, err := os.Lstat(name)
 	before = err == nil && s.tree != "" && string(text) == of && time.Since(info.ModTime()).Abs() <= keptCompiled

@@ -20,18 +20,20 @@ import (
 
 	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/store/owndir"
 )
 
-// Every workspace has a build cache of its own. So that the standard library is not compiled anew for each of them, it
-// is kept for all workspaces of a user (Config.Std), by toolchain and settings. What is kept is written by the go
-// command alone, in a process that sees no project, and is shown to no command: pawl itself copies it into the cache of
-// a workspace before its first check. A copy, not a link: whatever writes into one workspace's cache must not write
-// into anybody else's.
+// The standard library is compiled once for all workspaces of a user (Host.Std), by toolchain and settings. The go
+// command alone writes it, in a process that sees no project. pawl copies it into the cache of a workspace before its
+// first check; a copy, because a link would let one workspace write into all. Agents have it below a layer of their own
+// (Host.GoCache), so a directory that was written once never changes: a generation is what the one before has, and
+// more.
 const (
 	stdTimeout  = 10 * time.Minute
 	listTimeout = time.Minute
-	stdMark     = "go-std"   // file in a workspace's cache: the key of what was copied into it
-	stdPackages = "packages" // file beside what is kept: the packages that are in it, one a line
+	stdMark     = "go-std"       // file in a workspace's cache: the key of what was copied into it
+	stdPackages = "packages"     // file beside what is kept: the packages that are in it, one a line
+	stdKept     = 48 * time.Hour // how long a generation outlives the next one: longer than an agent may run
 	stdProgress = "verify.compiling_std"
 )
 
@@ -45,29 +47,43 @@ var stdName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // stdEntry matches the name of an entry of Go's build cache.
 var stdEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}-[ad]$`) })
 
-// Compiled is the folder below std (Config.Std) of what was compiled last of Go's standard library, "" where nothing
-// was.
+// Compiled is the newest generation below std (Host.Std) of Go's compiled standard library, for any toolchain, or "" if
+// there is none.
 func Compiled(std string) string {
-	var newest time.Time
-	found := ""
-	all, _ := filepath.Glob(filepath.Join(std, "go-*", stdPackages)) // the pattern is well-formed, or nothing is found
+	all := generations(std, "go-")
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1].dir
+}
+
+// generation is a directory of the compiled standard library: the build cache, and the list of the packages in it.
+type generation struct {
+	dir  string
+	made time.Time
+}
+
+// generations returns those below std whose names begin with a prefix, the oldest first.
+func generations(std, prefix string) (out []generation) {
+	all, _ := filepath.Glob(filepath.Join(std, prefix+"*", stdPackages)) // without a pattern nothing is found
 	for _, p := range all {
-		if info, err := os.Stat(p); err == nil && filepath.IsAbs(p) && info.ModTime().After(newest) {
-			newest, found = info.ModTime(), filepath.Dir(p)
+		if info, err := os.Stat(p); err == nil && filepath.IsAbs(p) {
+			out = append(out, generation{filepath.Dir(p), info.ModTime()})
 		}
 	}
-	return found
+	slices.SortFunc(out, func(a, b generation) int { return a.made.Compare(b.made) })
+	return out
 }
 
 // warm copies what is kept of the standard library into what proof reads, once for each toolchain, and compiles what is
 // missing of it first. Nothing depends on it: where it fails, the checks compile what they need.
 func (sh *shelf) warm(ctx context.Context, checks []effect.Check) {
 	s := sh.of
-	if s.Std == "" || !slices.ContainsFunc(checks, sh.usesGo) || !sh.usersGo() {
+	if s.Host.Std == "" || !slices.ContainsFunc(checks, sh.usesGo) || !sh.usersGo() {
 		return
 	}
 	program, _ := s.Host.LookPath("go")
-	key := sh.stdKey(program)
+	key := s.Host.stdKey(program)
 	caches, err := os.OpenRoot(sh.built)
 	if key == "" || err != nil {
 		return
@@ -77,11 +93,11 @@ func (sh *shelf) warm(ctx context.Context, checks []effect.Check) {
 		return
 	}
 	wanted := sh.stdWanted(ctx, checks)
-	kept := filepath.Join(s.Std, key)
-	if len(wanted) == 0 || !sh.stdKept(ctx, kept, wanted) {
+	if len(wanted) == 0 {
 		return
 	}
-	if copyCache(ctx, caches, filepath.Join(kept, "cache"), time.Time{}) == nil {
+	library := sh.stdLibrary(ctx, key+"-", wanted)
+	if library != "" && copyCache(ctx, caches, filepath.Join(library, "cache"), time.Time{}) == nil {
 		_ = caches.WriteFile(stdMark, []byte(key), 0o644) // without the mark it is copied again
 	}
 }
@@ -102,7 +118,7 @@ func (sh *shelf) usesGo(c effect.Check) bool {
 // stdKey names what a toolchain compiles with the settings of this machine, or is "" where that cannot be told: the
 // version of the toolchain and where it is, the C compiler, and every variable that the go command takes into account.
 // The go command looks at all of that itself, so that an entry that does not fit is not used.
-func (sh *shelf) stdKey(program string) string {
+func (h Host) stdKey(program string) string {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {
 		return ""
@@ -112,15 +128,15 @@ func (sh *shelf) stdKey(program string) string {
 	if err != nil {
 		return ""
 	}
-	lines := []string{"2", goroot, string(version), runtime.GOOS, runtime.GOARCH}
+	lines := []string{"3", goroot, string(version), runtime.GOOS, runtime.GOARCH}
 	for _, cc := range []string{"gcc", "cc", "clang", "g++"} {
-		if where, ok := sh.of.Host.LookPath(cc); ok {
+		if where, ok := h.LookPath(cc); ok {
 			if info, err := os.Stat(where); err == nil {
 				lines = append(lines, where, info.ModTime().UTC().String())
 			}
 		}
 	}
-	for _, kv := range sh.stdEnv("") {
+	for _, kv := range sandbox.Environ(h.Env, h.passed()) {
 		name, _, _ := strings.Cut(kv, "=")
 		if slices.Contains(stdSettings, name) || slices.Contains(passed, name) || strings.HasPrefix(name, "CGO_") {
 			lines = append(lines, kv)
@@ -172,42 +188,70 @@ func (sh *shelf) stdWanted(ctx context.Context, checks []effect.Check) []string 
 	return slices.Compact(out)
 }
 
-// stdKept reports whether all of the packages are kept, and has those compiled that are not.
-func (sh *shelf) stdKept(ctx context.Context, kept string, wanted []string) bool {
-	known := map[string]bool{}
-	text, _ := os.ReadFile(filepath.Join(kept, stdPackages))
-	for line := range strings.Lines(string(text)) {
-		known[strings.TrimSpace(line)] = true
+// stdLibrary returns the newest generation for a key, or "" if it lacks packages that cannot be compiled. If it lacks
+// packages that can, there is a new one.
+func (sh *shelf) stdLibrary(ctx context.Context, key string, wanted []string) string {
+	std, newest, known := sh.of.Host.Std, "", []string{}
+	all := generations(std, key)
+	if len(all) > 0 {
+		newest = all[len(all)-1].dir
+		text, _ := os.ReadFile(filepath.Join(newest, stdPackages))
+		known = strings.Fields(string(text))
 	}
-	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return known[name] })
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return slices.Contains(known, name) })
 	if len(missing) == 0 {
-		return true
+		return newest
 	}
-	if err := sh.compileStd(ctx, kept, missing); err != nil {
-		return false
+	// Another process may compile at the same time. What its generation has and this one lacks is compiled again later.
+	name := rand.Text()
+	made, next := filepath.Join(std, "new-"+name), filepath.Join(std, key+name)
+	defer os.RemoveAll(made)
+	err := os.MkdirAll(filepath.Join(made, "cache"), 0o700)
+	if err == nil && newest != "" {
+		err = os.CopyFS(filepath.Join(made, "cache"), os.DirFS(filepath.Join(newest, "cache")))
 	}
-	for _, name := range missing {
-		known[name] = true
+	if err == nil {
+		err = sh.compileStd(ctx, made, missing)
 	}
-	all := make([]string, 0, len(known))
-	for name := range known {
-		all = append(all, name)
+	if err == nil {
+		known = slices.Sorted(slices.Values(append(known, missing...)))
+		err = os.WriteFile(filepath.Join(made, stdPackages), []byte(strings.Join(known, "\n")+"\n"), 0o600)
 	}
-	slices.Sort(all)
-	// Whoever compiles at the same time may write the list last; what it leaves out is compiled again, from what is
-	// there.
-	return writeWhole(filepath.Join(kept, stdPackages), strings.Join(all, "\n")+"\n") == nil
+	if err != nil || seal(filepath.Join(made, "cache")) != nil || os.Rename(made, next) != nil {
+		return ""
+	}
+	for i := 1; i < len(all); i++ {
+		if time.Since(all[i].made) > stdKept {
+			_ = owndir.RemoveAll(std, filepath.Base(all[i-1].dir)) // what cannot be removed now is tried again
+		}
+	}
+	return next
 }
 
-// compileStd compiles packages of the standard library into what is kept. Beside the toolchain, the process sees a
-// folder with a module of pawl's own that imports them, so that what `go vet` wants to know of them is kept, too, and
-// what `go test` does, which asks for less.
-func (sh *shelf) compileStd(ctx context.Context, kept string, names []string) error {
-	cache, own := filepath.Join(kept, "cache"), filepath.Join(kept, "module-"+rand.Text())
-	for _, dir := range []string{cache, own} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
+// seal gives what is in a build cache a time that has not come yet. The go command notes the use of what is older than
+// an hour, for which a layer over the cache would have to copy it, and removes what was not used for days.
+func seal(cache string) error {
+	root, err := os.OpenRoot(cache)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	later := time.Now().AddDate(20, 0, 0)
+	return fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && stdEntry().MatchString(e.Name()) {
+			err = root.Chtimes(name, later, later)
 		}
+		return err
+	})
+}
+
+// compileStd compiles packages of the standard library into a generation. In addition to the toolchain, the process
+// sees a directory with a module of pawl's own that imports them. It is vetted and tested, so that the generation has
+// what that needs, too; only a package with a test has what coverage needs.
+func (sh *shelf) compileStd(ctx context.Context, made string, names []string) error {
+	cache, own := filepath.Join(made, "cache"), filepath.Join(made, "module")
+	if err := os.Mkdir(own, 0o700); err != nil {
+		return err
 	}
 	defer os.RemoveAll(own)
 	sh.of.say(stdProgress)
@@ -217,11 +261,14 @@ func (sh *shelf) compileStd(ctx context.Context, kept string, names []string) er
 			src += "\t_ \"" + name + "\"\n"
 		}
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(own, "go.mod"), []byte("module std.pawl\n"), 0o600),
-		os.WriteFile(filepath.Join(own, "std.go"), []byte(src+")\n"), 0o600)); err != nil {
-		return err
+	for name, text := range map[string]string{"go.mod": "module std.pawl\n", "std.go": src + ")\n",
+		"std_test.go": "package std\n\nimport \"testing\"\n\nfunc TestNothing(*testing.T) {}\n"} {
+		if err := os.WriteFile(filepath.Join(own, name), []byte(text), 0o600); err != nil {
+			return err
+		}
 	}
-	for _, argv := range [][]string{append([]string{"go", "build"}, names...), {"go", "vet", "."}, {"go", "test", "."}} {
+	for _, argv := range [][]string{append([]string{"go", "build"}, names...), {"go", "vet", "."},
+		{"go", "test", "-cover", "."}} {
 		r, err := sh.of.Box.Run(ctx, sandbox.Spec{
 			Argv: argv, Dir: own, Writable: []string{cache}, Readable: []string{own}, Env: sh.stdEnv(cache),
 			Timeout: stdTimeout, OutputLimit: boxOutput,

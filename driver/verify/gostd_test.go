@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/kernel/effect"
 	"pawl/sandbox"
@@ -108,7 +110,7 @@ func TestStandardLibraryIsCompiledOnce(t *testing.T) {
 	if r, _ := first.verify(t, check); !r.OK {
 		t.Fatal(r.Err())
 	}
-	if got := first.goRuns(); got != asked+"; build fmt os; vet .; test ." || !first.has("fmt") || !first.has("os") ||
+	if got := first.goRuns(); got != asked+"; build fmt os; vet .; test -cover ." || !first.has("fmt") || !first.has("os") ||
 		!slices.Contains(first.said, "verify.compiling_std") {
 		t.Errorf("%q, said %q", got, first.said)
 	}
@@ -124,16 +126,16 @@ func TestStandardLibraryIsCompiledOnce(t *testing.T) {
 
 	more := "fmt\nnet/http\n"
 	third := stdBench(t, program, std, &more)
-	if third.verify(t, check); third.goRuns() != asked+"; build net/http; vet .; test ." || !third.has("net/http") ||
+	if third.verify(t, check); third.goRuns() != asked+"; build net/http; vet .; test -cover ." || !third.has("net/http") ||
 		!third.has("os") {
 		t.Error("what is missing is compiled, and nothing else")
 	}
 
 	other := stdBench(t, toolchain(t, "go1.27.0"), std, &list)
-	if other.verify(t, check); other.goRuns() != asked+"; build fmt os; vet .; test ." {
+	if other.verify(t, check); other.goRuns() != asked+"; build fmt os; vet .; test -cover ." {
 		t.Error("another toolchain has entries of its own")
 	}
-	left, _ := filepath.Glob(filepath.Join(std, "*", "module-*"))
+	left, _ := filepath.Glob(filepath.Join(std, "new-*"))
 	seeds, _ := filepath.Glob(filepath.Join(second.place.Workspace, ".pawl", "cache", "built", "go", "seed-*"))
 	if len(left)+len(seeds) > 0 {
 		t.Errorf("left behind: %q %q", left, seeds)
@@ -232,6 +234,62 @@ func own(t *testing.T, b *bench) {
 	for name, text := range map[string]string{"pyvenv.cfg": "home = /usr/bin\n", "bin/go": "", "bin/python3": ""} {
 		if err := os.WriteFile(filepath.Join(b.place.Workspace, ".venv", name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestAGenerationNeverChanges: an agent may have the compiled standard library mounted while more is compiled. Its files
+// are of a time that has not come, so that the go command does not note their use, and of the generations before the
+// last one those go that nobody can have any more.
+func TestAGenerationNeverChanges(t *testing.T) {
+	program, std, list := toolchain(t, "go1.26.0"), t.TempDir(), "fmt\n"
+	check := effect.VerifySpec{Checks: []effect.Check{{Name: "t", Command: "go test ./...", Level: 2}}}
+	stdBench(t, program, std, &list).verify(t, check)
+	first := Compiled(std)
+	before := map[string]string{}
+	walk := func(see func(name, said string)) {
+		err := filepath.WalkDir(first, func(p string, e fs.DirEntry, err error) error {
+			if info, failed := e.Info(); err == nil && failed == nil {
+				see(p, info.ModTime().String()+info.Mode().String())
+				if stdEntry().MatchString(e.Name()) && time.Until(info.ModTime()) < 24*time.Hour {
+					t.Errorf("%s is of %s", e.Name(), info.ModTime())
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	walk(func(name, said string) { before[name] = said })
+	make := func(wanted string) string {
+		list = wanted
+		stdBench(t, program, std, &list).verify(t, check)
+		return Compiled(std)
+	}
+	second := make("fmt\nos\n")
+	walk(func(name, said string) {
+		if before[name] != said {
+			t.Errorf("%s has changed: %s, %s", name, before[name], said)
+		}
+		delete(before, name)
+	})
+	if len(before) > 0 || second == first {
+		t.Errorf("%q is gone, or there is no new generation", before)
+	}
+	if make("fmt\nos\n") != second {
+		t.Error("a new generation with nothing new")
+	}
+	for i, dir := range []string{first, second} {
+		made := time.Now().Add(-time.Duration(3-i) * stdKept)
+		if err := os.Chtimes(filepath.Join(dir, stdPackages), made, made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	third := make("fmt\nio\n")
+	for dir, want := range map[string]bool{first: false, second: true, third: true} {
+		if isDir(dir) != want {
+			t.Errorf("%s is there: %v", filepath.Base(dir), !want)
 		}
 	}
 }

@@ -42,8 +42,9 @@ func newGrounds(t *testing.T, m sandbox.Mechanism, files map[string]string) *gro
 	g := &grounds{t: t, repo: repo, home: filepath.Join(t.TempDir(), "me"), moved: box.Puts(t.Context()),
 		place: effect.Place{Workspace: repo.Dir, Tree: repo.Path(".pawl/worktrees/T"), Git: true}}
 	gittest.Write(t, g.home, map[string]string{"secret": "s\n"})
-	g.Verify = verify.New(verify.Config{Box: &planted.Box{Runner: box}, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Std: std,
-		Host:    verify.Host{Home: g.home, Env: append(os.Environ(), "HOME="+g.home, "CI="), LookPath: sandbox.LookPath},
+	g.Verify = verify.New(verify.Config{Box: &planted.Box{Runner: box}, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff,
+		Host: verify.Host{Home: g.home, Env: append(os.Environ(), "HOME="+g.home, "CI="), LookPath: sandbox.LookPath,
+			Std: std},
 		Grounds: &ground.Maker{Memory: memory, Home: g.home, Puts: box.Puts}})
 	if r := checkpoint.NewWorktree(memory).Do(t.Context(), effect.Effect{Place: g.place,
 		Spec: effect.Encode(effect.WorktreeSpec{Base: repo.Head()})}, nil); !r.OK {

@@ -28,6 +28,9 @@ type Host struct {
 	Home string
 	// Env is the environment of pawl's own process, as os.Environ gives it; what tools get of it is a short list.
 	Env []string
+	// Std is the directory of Go's compiled standard library for all workspaces of the user, "" to store none. It is
+	// made where it is missing, and must be hidden from commands.
+	Std string
 	// LookPath finds the programs of the machine.
 	LookPath LookPath
 	// Dependencies finds the dependencies of a project that no commit holds. Nil finds them without asking git or the
@@ -95,17 +98,12 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	if err != nil {
 		return Toolchain{}, err
 	}
-	env := map[string]string{}
+	env := h.passed()
 	for k, v := range fixed {
 		env[k] = v
 	}
 	if use == UseWork { // checks see what the user's own commands see
 		env["CI"] = "true"
-	}
-	for _, name := range passed {
-		if v := h.getenv(name); v != "" {
-			env[name] = v
-		}
 	}
 	t := Toolchain{Writable: []string{caches.all}, caches: caches.all}
 	for _, name := range shared {
@@ -137,6 +135,17 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	}
 	slices.Sort(t.Env)
 	return t, nil
+}
+
+// passed are the variables that compilers need as the user set them.
+func (h Host) passed() map[string]string {
+	env := map[string]string{}
+	for _, name := range passed {
+		if v := h.getenv(name); v != "" {
+			env[name] = v
+		}
+	}
+	return env
 }
 
 func (h Host) getenv(name string) string { return valueOf(h.Env, name) }

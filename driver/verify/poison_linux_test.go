@@ -223,9 +223,9 @@ func poisoned(t *testing.T, m sandbox.Mechanism) {
 		t.Fatalf("folders are shown: %v, under a layer: %v", shows, layered)
 	}
 	host := verify.Host{Home: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")},
-		LookPath: lookPath}
+		LookPath: lookPath, Std: std}
 	place := effect.Place{Workspace: ws, Tree: ws, InPlace: true}
-	v := verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: snapshot, Std: std})
+	v := verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: snapshot})
 	settings, err := os.ReadFile(filepath.Join(ws, ".git", "config"))
 	if err != nil {
 		t.Fatal(err)

@@ -40,8 +40,8 @@ type Runner interface {
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
-// Config is what the drivers work with. All fields but Grounds, Changed, Change, Std and Commands are required, and
-// none may change afterwards.
+// Config is what the drivers work with. All fields but Grounds, Changed, Change and Commands are required, and none may
+// change afterwards.
 type Config struct {
 	Box  Runner
 	Host Host
@@ -58,9 +58,6 @@ type Config struct {
 	// Change nothing is judged.
 	Change func(ctx context.Context, place effect.Place, from, to string) ([]policy.Entry, error)
 	Policy policy.Profile
-	// Std is a folder of the user's in which the compiled standard library of Go is kept for all workspaces, "" to keep
-	// none. It is made where it is missing, and must be hidden from commands.
-	Std string
 	// Commands are the commands of gates by name, as the project configured them ("smoke"). It may be nil.
 	Commands map[string]string
 }

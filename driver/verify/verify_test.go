@@ -80,9 +80,8 @@ func (b *bench) config() Config {
 	return Config{
 		Box: b.box,
 		Host: Host{Env: []string{"PATH=/bin", "SECRET_TOKEN=x", "GOMODCACHE=" + b.mods},
-			LookPath: func(p string) (string, bool) { return b.look(p) }},
+			LookPath: func(p string) (string, bool) { return b.look(p) }, Std: b.std},
 		Open:     OpenDir,
-		Std:      b.std,
 		Snapshot: func(context.Context, effect.Place) (string, error) { return b.tree, nil },
 		Changed: func(context.Context, effect.Place, string, string) ([]effect.FileStat, error) {
 			return []effect.FileStat{{Path: "out.o", Status: "A"}}, nil

@@ -53,19 +53,18 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	held.Ready = true
 	held.Filter = func(emit func([]byte)) io.WriteCloser { return secrets(place.Workspace).Writer(emit) }
 	box, _ := sandbox.New(held) // these options are always valid
-	memory := &git.Memory{}
+	memory, machine := &git.Memory{}, verify.ThisMachine()
 	shots, ignored := checkpoint.NewSnapshotter(memory), checkpoint.NewIgnored(memory, int64(c.IgnoredMB)<<20)
-	machine := verify.ThisMachine()
 	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
+	if walls.Fenced(c) { // else a check could write what belongs to all workspaces
+		machine.Std = h.std()
+	}
 	grounds := &ground.Maker{Memory: memory, Home: machine.Home, Puts: box.Puts}
 	looked := &planted.Box{Runner: box}
 	checks := verify.Config{Box: looked, Host: machine, Open: verify.OpenDir, Grounds: grounds,
 		Snapshot: shots.Snapshot, Changed: shots.Diff, Was: shots.Was, Policy: c.Profile, Commands: map[string]string{}}
 	checks.Change = func(ctx context.Context, place effect.Place, from, to string) ([]policy.Entry, error) {
 		return shots.Change(ctx, place, from, to, secrets(place.Workspace))
-	}
-	if walls.Fenced(c) { // else a check could write what belongs to all workspaces
-		checks.Std = h.std()
 	}
 	if c.SmokeCommand != "" {
 		checks.Commands[verify.GateSmoke] = c.SmokeCommand
@@ -94,10 +93,11 @@ func newParts(h Host, place effect.Place, c settings.Config, keep *recording.Rec
 	}
 	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }
 	for _, t := range toolbox.All(shell.Config{Box: looked, Snapshot: shots.Snapshot, Changed: shots.Changed,
-		Restore: checkpoint.NewRestore(memory).Between, Setting: project.Setting(machine)}) {
+		Restore: checkpoint.NewRestore(memory).Between, Setting: project.Setting(machine, looked)}) {
 		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots, Secrets: secrets})
 	}
-	agents := h.registry(c, launch.Launcher{Box: box, Place: place, Deps: machine.Dependencies})
+	agents := h.registry(c, launch.Launcher{Box: box, Place: place, Deps: machine.Dependencies,
+		Go: machine.GoCache(box)})
 	agents.Snapshot = shots.Snapshot
 	if keep != nil {
 		agents.Exchanges = keep
