@@ -83,9 +83,7 @@ func hold(mounts []mount) ([]step, error) {
 		default:
 			s := step{m, fd, -1}
 			if m.layer != "" {
-				if s.layer, err = clone(m.layer, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
-					return nil, fmt.Errorf("hold %s: %w", m.layer, err)
-				}
+				s.layer, _ = clone(m.layer, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV) // else the layer ends with it
 			}
 			steps = append(steps, s)
 		}
@@ -224,9 +222,8 @@ func layered(held, layer int, mode uint32) (int, error) {
 	result := "lower"
 	for _, at := range uppers {
 		for _, name := range []string{"/upper", "/work"} {
-			if err := unix.Mkdir(at+name, 0o755); err == nil {
-				_ = unix.Chmod(at+name, mode|0o700) // an upper directory of another mode is as good for the command
-			}
+			_ = unix.Mkdir(at+name, 0o700)
+			_ = unix.Chmod(at+name, mode|0o700) // what is missing has no layer laid
 		}
 		// An index would tie the layer to one directory below it.
 		if unix.Mount("overlay", "both", "overlay", unix.MS_NOSUID|unix.MS_NODEV,

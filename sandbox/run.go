@@ -51,12 +51,10 @@ func (b *Box) pointed(ctx context.Context, s Spec) (Result, error) {
 	linking := len(s.Shown) > 0 && b.bare(ctx)
 	defer func() { b.points.leave(made, s.Writable, linking) }()
 	for i, sh := range s.Shown {
-		if sh.Layer != "" {
-			if _, busy := b.layers.LoadOrStore(sh.Layer, true); busy {
-				s.Shown[i].Layer = ""
-			} else {
-				defer b.layers.Delete(sh.Layer)
-			}
+		if _, busy := b.layers.LoadOrStore(sh.Layer, true); busy {
+			s.Shown[i].Layer = ""
+		} else {
+			defer b.layers.Delete(sh.Layer)
 		}
 		if sh.private() || linking && sh.From == sh.At {
 			continue

@@ -358,10 +358,8 @@ func resolveShown(shown []Shown, writable, homes []string) ([]Shown, error) {
 				return nil, err
 			}
 		}
-		if sh.Layer != "" {
-			if sh.Layer, err = filepath.EvalSymlinks(sh.Layer); err != nil {
-				return nil, safeopen.Fail("sandbox.Run", sh.Layer, err)
-			}
+		if real, err := filepath.EvalSymlinks(sh.Layer); err == nil && sh.Layer != "" {
+			sh.Layer = real
 		}
 		if sh.At = filepath.Clean(sh.At); sh.private() {
 			out = append(out, Shown{From: from, At: sh.At, Kept: sh.Kept, Layer: sh.Layer})

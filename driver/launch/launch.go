@@ -67,8 +67,8 @@ func (l Launcher) Agent(ctx context.Context, s agent.Spec) (agent.Process, error
 		if err != nil {
 			return nil, err
 		}
-		spec.Env, spec.Writable = append(spec.Env, own.Env...), append(spec.Writable, own.Writable...)
-		spec.Shown = own.Shown
+		spec.Env, spec.Shown = append(spec.Env, own.Env...), own.Shown
+		spec.Writable = append(spec.Writable, own.Writable...)
 	}
 	return l.start(ctx, spec)
 }

@@ -30,8 +30,7 @@ func (h Host) GoCache(box Runner) func(context.Context, effect.Place, string, st
 			library = filepath.Join(all[len(all)-1].dir, "cache")
 			_, layered = known.layers(ctx, box, library)
 		}
-		cache, layer := path.Join(sandbox.Home, buildPlace), ""
-		var s sandbox.Spec
+		s, cache, layer := sandbox.Spec{}, path.Join(sandbox.Home, buildPlace), ""
 		if task != "" {
 			side := path.Join(agentCaches, shortDigest(place.Tree), shortDigest(task), use)
 			if err := makeAgentCache(ctx, place, side, library, layered); err != nil {
@@ -60,8 +59,7 @@ func makeAgentCache(ctx context.Context, place effect.Place, side, library strin
 			return err
 		}
 	}
-	mark := path.Join(side, stdMark)
-	if done, _ := root.ReadFile(mark); layered || library == "" || string(done) == library {
+	if layered || library == "" {
 		return nil
 	}
 	own, err := root.OpenRoot(path.Join(side, "own"))
@@ -69,8 +67,6 @@ func makeAgentCache(ctx context.Context, place effect.Place, side, library strin
 		return err
 	}
 	defer own.Close()
-	if copyCache(ctx, own, library, time.Time{}) == nil { // without it the agent compiles what it needs
-		_ = root.WriteFile(mark, []byte(library), 0o600) // without the mark it is copied again
-	}
+	_ = copyCache(ctx, own, library, time.Time{}) // without it the agent compiles what it needs
 	return nil
 }

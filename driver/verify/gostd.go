@@ -93,11 +93,8 @@ func (sh *shelf) warm(ctx context.Context, checks []effect.Check) {
 		return
 	}
 	wanted := sh.stdWanted(ctx, checks)
-	if len(wanted) == 0 {
-		return
-	}
 	library := sh.stdLibrary(ctx, key+"-", wanted)
-	if library != "" && copyCache(ctx, caches, filepath.Join(library, "cache"), time.Time{}) == nil {
+	if len(wanted) > 0 && library != "" && copyCache(ctx, caches, filepath.Join(library, "cache"), time.Time{}) == nil {
 		_ = caches.WriteFile(stdMark, []byte(key), 0o644) // without the mark it is copied again
 	}
 }
@@ -136,7 +133,7 @@ func (h Host) stdKey(program string) string {
 			}
 		}
 	}
-	for _, kv := range sandbox.Environ(h.Env, h.passed()) {
+	for _, kv := range slices.Sorted(slices.Values(h.Env)) {
 		name, _, _ := strings.Cut(kv, "=")
 		if slices.Contains(stdSettings, name) || slices.Contains(passed, name) || strings.HasPrefix(name, "CGO_") {
 			lines = append(lines, kv)
@@ -231,15 +228,10 @@ func (sh *shelf) stdLibrary(ctx context.Context, key string, wanted []string) st
 // seal gives what is in a build cache a time that has not come yet. The go command notes the use of what is older than
 // an hour, for which a layer over the cache would have to copy it, and removes what was not used for days.
 func seal(cache string) error {
-	root, err := os.OpenRoot(cache)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	later := time.Now().AddDate(20, 0, 0)
-	return fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+	return fs.WalkDir(os.DirFS(cache), ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && stdEntry().MatchString(e.Name()) {
-			err = root.Chtimes(name, later, later)
+			err = os.Chtimes(filepath.Join(cache, name), later, later)
 		}
 		return err
 	})

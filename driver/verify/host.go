@@ -98,12 +98,17 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	if err != nil {
 		return Toolchain{}, err
 	}
-	env := h.passed()
+	env := map[string]string{}
 	for k, v := range fixed {
 		env[k] = v
 	}
 	if use == UseWork { // checks see what the user's own commands see
 		env["CI"] = "true"
+	}
+	for _, name := range passed {
+		if v := h.getenv(name); v != "" {
+			env[name] = v
+		}
 	}
 	t := Toolchain{Writable: []string{caches.all}, caches: caches.all}
 	for _, name := range shared {
@@ -135,17 +140,6 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	}
 	slices.Sort(t.Env)
 	return t, nil
-}
-
-// passed are the variables that compilers need as the user set them.
-func (h Host) passed() map[string]string {
-	env := map[string]string{}
-	for _, name := range passed {
-		if v := h.getenv(name); v != "" {
-			env[name] = v
-		}
-	}
-	return env
 }
 
 func (h Host) getenv(name string) string { return valueOf(h.Env, name) }
